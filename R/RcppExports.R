@@ -17,6 +17,10 @@ core_bootstrap <- function(patterns, weight, options, replicates, threads, seed,
     .Call(`_fallible_core_bootstrap`, patterns, weight, options, replicates, threads, seed, tick)
 }
 
+core_percentile_intervals <- function(replicates, conf_level) {
+    .Call(`_fallible_core_percentile_intervals`, replicates, conf_level)
+}
+
 core_patterns_wide <- function(raters, systems, cases) {
     .Call(`_fallible_core_patterns_wide`, raters, systems, cases)
 }
@@ -49,7 +53,15 @@ core_confusion_matrix <- function(accuracy, base_rates, dispersion, error_range,
     .Call(`_fallible_core_confusion_matrix`, accuracy, base_rates, dispersion, error_range, normalise, seed)
 }
 
-core_simulate <- function(design, cases, seed) {
-    .Call(`_fallible_core_simulate`, design, cases, seed)
+core_simulate <- function(design, cases, seed, item) {
+    .Call(`_fallible_core_simulate`, design, cases, seed, item)
+}
+
+core_study <- function(design, options, tick) {
+    .Call(`_fallible_core_study`, design, options, tick)
+}
+
+core_run_seeds <- function(seed, first, runs) {
+    .Call(`_fallible_core_run_seeds`, seed, first, runs)
 }
 

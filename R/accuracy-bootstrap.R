@@ -13,11 +13,8 @@ add_bootstrap <- function(estimate) {
   }
   estimate$replicates <- bootstrap_replicates(estimate)
   estimate$details$failed <- as.integer(colSums(is.na(estimate$replicates)))
-  for (s in seq_along(estimate$table$system)) {
-    estimate$table[s, ] <- summarise_replicates(
-      estimate$table[s, ], estimate$replicates[, s], estimate$options$conf_level
-    )
-  }
+  intervals <- core_percentile_intervals(estimate$replicates, estimate$options$conf_level)
+  estimate$table <- add_intervals(estimate$table, intervals)
   warn_failed(estimate)
   estimate
 }
@@ -40,30 +37,21 @@ bootstrap_replicates <- function(estimate) {
 # R's generator decides, once, so that set.seed() works whatever the number of threads.
 draw_seed <- function() sample.int(.Machine$integer.max, 2L)
 
-# One row of the table with its standard error and interval filled in.
-summarise_replicates <- function(row, replicates, conf_level) {
-  if (is.na(row$estimate)) {
-    return(row)
+# A table with columns estimate and reason, with what the core says of the interval of each row.
+add_intervals <- function(table, intervals) {
+  known <- !is.na(table$estimate)
+  for (column in c("std.error", "low", "high")) {
+    name <- if (column == "std.error") column else paste0("conf.", column)
+    table[[name]][known] <- na_real(intervals[[column]])[known]
   }
-  values <- replicates[!is.na(replicates)]
-  if (length(values) < length(replicates) / 2) {
-    row$reason <- paste0(no_interval, "most bootstrap replicates gave no estimate")
-    return(row)
-  }
-  tail <- (1 - conf_level) / 2
-  limits <- stats::quantile(values, c(tail, 1 - tail), names = FALSE)
-  if (diff(limits) <= 1e-9 * abs(limits[[2L]])) { # equal but for rounding
-    same <- mean(abs(values - limits[[1L]]) < 1e-9)
-    row$reason <- paste0(
-      no_interval, percent(same), " of the bootstrap replicates are exactly ",
-      format(limits[[1L]], digits = 3L)
-    )
-    return(row)
-  }
-  row$std.error <- stats::sd(values)
-  row$conf.low <- limits[[1L]]
-  row$conf.high <- limits[[2L]]
-  row
+  failed <- known & intervals$lack == "failed"
+  table$reason[failed] <- paste0(no_interval, "most bootstrap replicates gave no estimate")
+  constant <- known & intervals$lack == "constant"
+  table$reason[constant] <- paste0(
+    no_interval, percent(intervals$same[constant]), " of the bootstrap replicates are exactly ",
+    vapply(intervals$value[constant], format, "", digits = 3L)
+  )
+  table
 }
 
 without_interval <- function(estimate, reason) {

@@ -76,15 +76,13 @@ estimate_accuracy.rater_fit <- function(x, method = c("binned", "unbinned"),
                                         replicates = 1000L, threads = 1L, ...) {
   call <- rlang::current_env()
   check_dots_empty(...)
-  options <- list(
-    method = check_choice(method, c("binned", "unbinned"), "method"),
-    clip = check_choice(clip, c("bin", "overall", "none"), "clip"),
-    bin_width = check_number(bin_width, "bin_width", 0.001, 1),
-    interval = check_choice(interval, c("bootstrap", "none"), "interval"),
-    conf_level = check_number(conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE),
-    replicates = check_count(replicates, "replicates", min = 2L, max = 1e7),
-    threads = check_threads(threads)
+  options <- check_accuracy_options(
+    list(
+      method = method, interval = interval, conf_level = conf_level, clip = clip,
+      bin_width = bin_width, replicates = replicates
+    ), call
   )
+  options$threads <- check_threads(threads)
   if (length(x$x$systems) == 0L) {
     abort_fallible("system", c(
       "There is no system whose accuracy could be estimated.",
@@ -99,6 +97,19 @@ estimate_accuracy.rater_fit <- function(x, method = c("binned", "unbinned"),
   warn_uninformative(estimate)
   if (estimate$options$interval == "bootstrap") estimate <- add_bootstrap(estimate)
   estimate
+}
+
+check_accuracy_options <- function(x, call) {
+  list(
+    method = check_choice(x$method, c("binned", "unbinned"), "method", call),
+    interval = check_choice(x$interval, c("bootstrap", "none"), "interval", call),
+    conf_level = check_number(
+      x$conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE, call = call
+    ),
+    clip = check_choice(x$clip, c("bin", "overall", "none"), "clip", call),
+    bin_width = check_number(x$bin_width, "bin_width", 0.001, 1, call = call),
+    replicates = check_count(x$replicates, "replicates", min = 2L, max = 1e7, call = call)
+  )
 }
 
 # Fields: fit, options, table (what tidy() gives), bins (what bins() gives), details (a row per

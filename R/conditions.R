@@ -19,12 +19,12 @@
 #' | `repeat` | a rater (or system) answers twice on a case | `case`, `rater` |
 #' | `case` | a case identifier is missing or stands twice | `row` |
 #' | `case_type` | case identifiers of ratings and systems differ in type | `types` |
-#' | `system` | a system has no prediction at all | `system` |
+#' | `system` | a system is needed, or one has no prediction at all | `system` |
 #' | `unrated` | no rater saw any case of a system | `system` |
 #' | `counts` | a count is missing, negative, not whole or too large | `row`, `column` |
 #' | `weights` | a weight is missing, negative, not finite, or all are zero | `row` |
 #' | `labels` | a single-label method meets ratings with several labels | |
-#' | `file` | a file is missing or lacks columns | `path` |
+#' | `file` | a file is missing, lacks columns, or holds something else | `path` |
 #' | `package` | a suggested package is needed and not installed | `package` |
 #'
 #' Warnings inherit from `fallible_warning`. Their classes are `fallible_warning_` followed by:

@@ -150,3 +150,15 @@ design_violations <- function(x) {
   }
   c("The K-properties do not hold:", paste("  -", broken))
 }
+
+# The same raters with one of the systems. Systems are numbered after raters; nobody copies one.
+keep_system <- function(design, system) {
+  raters <- seq_along(design$raters)
+  number <- length(raters) + system
+  copying <- design$copying[design$copying$to %in% c(raters, number), ]
+  copying$to <- pmin(copying$to, length(raters) + 1L)
+  design$systems <- design$systems[system]
+  design$matrices <- design$matrices[c(raters, number)]
+  design$copying <- copying
+  design
+}

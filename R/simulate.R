@@ -21,7 +21,16 @@
 simulate_ratings <- function(design, n = design$n) {
   check_design(design)
   n <- check_count(n, "n")
-  drawn <- draw_panel(design, n)
+  as_panel(design, draw_panel(design, n))
+}
+
+# What the core draws: truth, stratum, answers (a column per rater, then per system; 0 is missing),
+# base_rates, expected, matrices (by stratum within unit). An item is one of a seed's many panels.
+draw_panel <- function(design, n, seed = draw_seed(), item = 0) {
+  core_simulate(unclass(design), n, seed, item)
+}
+
+as_panel <- function(design, drawn) {
   labels <- design$categories
   columns <- lapply(drawn$answers, function(code) {
     factor(labels[replace(code, code == 0L, NA)], levels = labels)
@@ -39,10 +48,6 @@ simulate_ratings <- function(design, n = design$n) {
   )
   x
 }
-
-# What the core draws: truth, stratum, answers (a column per rater, then per system; 0 is missing),
-# base_rates, expected, matrices (by stratum within unit).
-draw_panel <- function(design, n, seed = draw_seed()) core_simulate(unclass(design), n, seed)
 
 check_design <- function(design, call = rlang::caller_env()) {
   check_class(design, "rater_design", "design", "Make one with {.fun rater_design}.", call = call)

@@ -63,6 +63,17 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_percentile_intervals
+Rcpp::List core_percentile_intervals(Rcpp::NumericMatrix replicates, double conf_level);
+RcppExport SEXP _fallible_core_percentile_intervals(SEXP replicatesSEXP, SEXP conf_levelSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::NumericMatrix >::type replicates(replicatesSEXP);
+    Rcpp::traits::input_parameter< double >::type conf_level(conf_levelSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_percentile_intervals(replicates, conf_level));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_patterns_wide
 Rcpp::List core_patterns_wide(Rcpp::List raters, Rcpp::List systems, double cases);
 RcppExport SEXP _fallible_core_patterns_wide(SEXP ratersSEXP, SEXP systemsSEXP, SEXP casesSEXP) {
@@ -165,14 +176,39 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_simulate
-Rcpp::List core_simulate(Rcpp::List design, double cases, Rcpp::IntegerVector seed);
-RcppExport SEXP _fallible_core_simulate(SEXP designSEXP, SEXP casesSEXP, SEXP seedSEXP) {
+Rcpp::List core_simulate(Rcpp::List design, double cases, Rcpp::IntegerVector seed, double item);
+RcppExport SEXP _fallible_core_simulate(SEXP designSEXP, SEXP casesSEXP, SEXP seedSEXP, SEXP itemSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< Rcpp::List >::type design(designSEXP);
     Rcpp::traits::input_parameter< double >::type cases(casesSEXP);
     Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type seed(seedSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_simulate(design, cases, seed));
+    Rcpp::traits::input_parameter< double >::type item(itemSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_simulate(design, cases, seed, item));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_study
+Rcpp::List core_study(Rcpp::List design, Rcpp::List options, Rcpp::Function tick);
+RcppExport SEXP _fallible_core_study(SEXP designSEXP, SEXP optionsSEXP, SEXP tickSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type design(designSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::Function >::type tick(tickSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_study(design, options, tick));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_run_seeds
+Rcpp::IntegerVector core_run_seeds(Rcpp::IntegerVector seed, double first, int runs);
+RcppExport SEXP _fallible_core_run_seeds(SEXP seedSEXP, SEXP firstSEXP, SEXP runsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< double >::type first(firstSEXP);
+    Rcpp::traits::input_parameter< int >::type runs(runsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_run_seeds(seed, first, runs));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -182,6 +218,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_fallible_core_posterior_algebraic", (DL_FUNC) &_fallible_core_posterior_algebraic, 3},
     {"_fallible_core_accuracy", (DL_FUNC) &_fallible_core_accuracy, 4},
     {"_fallible_core_bootstrap", (DL_FUNC) &_fallible_core_bootstrap, 7},
+    {"_fallible_core_percentile_intervals", (DL_FUNC) &_fallible_core_percentile_intervals, 2},
     {"_fallible_core_patterns_wide", (DL_FUNC) &_fallible_core_patterns_wide, 3},
     {"_fallible_core_patterns_long", (DL_FUNC) &_fallible_core_patterns_long, 5},
     {"_fallible_core_patterns_counts", (DL_FUNC) &_fallible_core_patterns_counts, 3},
@@ -190,7 +227,9 @@ static const R_CallMethodDef CallEntries[] = {
     {"_fallible_core_pair_counts", (DL_FUNC) &_fallible_core_pair_counts, 4},
     {"_fallible_core_rater_counts", (DL_FUNC) &_fallible_core_rater_counts, 2},
     {"_fallible_core_confusion_matrix", (DL_FUNC) &_fallible_core_confusion_matrix, 6},
-    {"_fallible_core_simulate", (DL_FUNC) &_fallible_core_simulate, 3},
+    {"_fallible_core_simulate", (DL_FUNC) &_fallible_core_simulate, 4},
+    {"_fallible_core_study", (DL_FUNC) &_fallible_core_study, 3},
+    {"_fallible_core_run_seeds", (DL_FUNC) &_fallible_core_run_seeds, 3},
     {NULL, NULL, 0}
 };
 

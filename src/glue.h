@@ -6,14 +6,21 @@
 
 #include <cstdint>
 
+#include "core/accuracy.hpp"
+#include "core/bootstrap.hpp"
 #include "core/host.hpp"
 #include "core/patterns.hpp"
+#include "core/simulate.hpp"
 
 namespace glue {
 
 fallible::PatternView view(const Rcpp::List& patterns);
 std::vector<double> doubles(const Rcpp::NumericVector& x);
 Rcpp::NumericMatrix square(const std::vector<double>& x, int n);
+
+fallible::AccuracyOptions accuracy_options(const Rcpp::List& options);
+fallible::Design design(const Rcpp::List& x);
+Rcpp::List intervals(const std::vector<fallible::PercentileInterval>& x);
 
 // A seed comes in two words.
 std::uint64_t seed(const Rcpp::IntegerVector& words);

@@ -24,6 +24,35 @@ fallible::Host host(const Rcpp::Function& tick) {
   return out;
 }
 
+fallible::AccuracyOptions accuracy_options(const Rcpp::List& options) {
+  using fallible::Clip;
+  fallible::AccuracyOptions out;
+  const std::string method = options["method"], clip = options["clip"];
+  out.method = method == "binned" ? fallible::Method::binned : fallible::Method::unbinned;
+  out.clip = clip == "bin" ? Clip::bin : clip == "overall" ? Clip::overall : Clip::none;
+  out.bin_width = options["bin_width"];
+  return out;
+}
+
+// Columns: std.error, low, high, lack ("" where there is an interval), same, value.
+Rcpp::List intervals(const std::vector<fallible::PercentileInterval>& x) {
+  using Lack = fallible::PercentileInterval::Lack;
+  const R_xlen_t n = static_cast<R_xlen_t>(x.size());
+  Rcpp::NumericVector error(n), low(n), high(n), same(n), value(n);
+  Rcpp::CharacterVector lack(n);
+  for (R_xlen_t i = 0; i < n; ++i) {
+    error[i] = x[i].std_error;
+    low[i] = x[i].low;
+    high[i] = x[i].high;
+    same[i] = x[i].same;
+    value[i] = x[i].value;
+    lack[i] = x[i].lack == Lack::none ? "" : x[i].lack == Lack::failed ? "failed" : "constant";
+  }
+  return Rcpp::List::create(Rcpp::Named("std.error") = error, Rcpp::Named("low") = low,
+                            Rcpp::Named("high") = high, Rcpp::Named("lack") = lack,
+                            Rcpp::Named("same") = same, Rcpp::Named("value") = value);
+}
+
 }  // namespace glue
 
 namespace {
@@ -43,16 +72,6 @@ fallible::KFit k_fit(const Rcpp::List& fit) {
   out.rater_accuracy = fit["rater_accuracy"];
   out.base_rates = Rcpp::as<std::vector<double>>(fit["base_rates"]);
   out.negative = fit["negative"];
-  return out;
-}
-
-fallible::AccuracyOptions accuracy_options(const Rcpp::List& options) {
-  using fallible::Clip;
-  fallible::AccuracyOptions out;
-  const std::string method = options["method"], clip = options["clip"];
-  out.method = method == "binned" ? fallible::Method::binned : fallible::Method::unbinned;
-  out.clip = clip == "bin" ? Clip::bin : clip == "overall" ? Clip::overall : Clip::none;
-  out.bin_width = options["bin_width"];
   return out;
 }
 
@@ -113,7 +132,7 @@ Rcpp::List core_accuracy(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::
   const auto data = profiles(patterns, weight);
   Rcpp::List out;
   for (const auto& system :
-       fallible::system_accuracy(data, data.weight, k_fit(fit), accuracy_options(options))) {
+       fallible::system_accuracy(data, data.weight, k_fit(fit), glue::accuracy_options(options))) {
     out.push_back(Rcpp::List::create(
         Rcpp::Named("estimate") = system.estimate, Rcpp::Named("cases") = system.cases,
         Rcpp::Named("uninformative") = system.uninformative,
@@ -134,8 +153,20 @@ Rcpp::NumericMatrix core_bootstrap(Rcpp::List patterns, Rcpp::NumericVector weig
   bootstrap.threads = threads;
   bootstrap.seed = glue::seed(seed);
   const auto values = glue::interruptible([&] {
-    return fallible::bootstrap_accuracy(data, accuracy_options(options), bootstrap,
+    return fallible::bootstrap_accuracy(data, glue::accuracy_options(options), bootstrap,
                                         glue::host(tick));
   });
   return Rcpp::NumericMatrix(replicates, data.systems, values.begin());
+}
+
+// An interval per column of replicates.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List core_percentile_intervals(Rcpp::NumericMatrix replicates, double conf_level) {
+  std::vector<fallible::PercentileInterval> out;
+  const int n = replicates.nrow();
+  for (int s = 0; s < replicates.ncol(); ++s) {
+    const double* column = replicates.begin() + static_cast<R_xlen_t>(s) * n;
+    out.push_back(fallible::percentile_interval(column, n, conf_level));
+  }
+  return glue::intervals(out);
 }

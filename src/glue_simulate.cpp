@@ -45,6 +45,10 @@ std::vector<fallible::Copying> copying(const Rcpp::List& table) {
   return out;
 }
 
+}  // namespace
+
+namespace glue {
+
 fallible::Design design(const Rcpp::List& x) {
   fallible::Design out;
   out.categories = static_cast<int>(Rf_xlength(x["categories"]));
@@ -65,7 +69,7 @@ fallible::Design design(const Rcpp::List& x) {
   return out;
 }
 
-}  // namespace
+}  // namespace glue
 
 // [[Rcpp::export(rng = false)]]
 Rcpp::NumericMatrix core_confusion_matrix(double accuracy, Rcpp::NumericVector base_rates,
@@ -82,9 +86,10 @@ Rcpp::NumericMatrix core_confusion_matrix(double accuracy, Rcpp::NumericVector b
 
 // Columns of answers and matrices (by stratum within unit) are those of raters, then of systems.
 // [[Rcpp::export(rng = false)]]
-Rcpp::List core_simulate(Rcpp::List design, double cases, Rcpp::IntegerVector seed) {
-  const fallible::Design settings = ::design(design);
-  fallible::Stream stream(glue::seed(seed), 0);
+Rcpp::List core_simulate(Rcpp::List design, double cases, Rcpp::IntegerVector seed,
+                         double item) {
+  const fallible::Design settings = glue::design(design);
+  fallible::Stream stream(glue::seed(seed), static_cast<std::uint64_t>(item));
   const auto truths = fallible::draw_truths(settings, stream);
   const auto panel =
       fallible::draw_panel(settings, truths, static_cast<std::size_t>(cases), stream);

@@ -39,7 +39,7 @@ needed="$(described Imports) $(described LinkingTo)"
 wanted="ggplot2"
 debian="r-base-core make g++"
 if [ "$level" != demo ]; then
-  needed="$needed testthat withr"
+  needed="$needed testthat future"
   debian="$debian doctest-dev"
 fi
 if [ "$level" = check ]; then

@@ -1,10 +1,33 @@
 #include "bootstrap.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "random.hpp"
 
 namespace fallible {
+
+namespace {
+
+constexpr double constant_tolerance = 1e-9;  // of limits that are equal but for rounding
+
+double quantile(const std::vector<double>& sorted, double probability) {
+  const double at = static_cast<double>(sorted.size() - 1) * probability;
+  const auto below = static_cast<std::size_t>(at);
+  const auto above = std::min(below + 1, sorted.size() - 1);
+  const double share = at - static_cast<double>(below);
+  return (1 - share) * sorted[below] + share * sorted[above];
+}
+
+double standard_deviation(const std::vector<double>& x) {
+  double mean = 0, squares = 0;
+  for (const double value : x) mean += value / static_cast<double>(x.size());
+  for (const double value : x) squares += (value - mean) * (value - mean);
+  return std::sqrt(squares / static_cast<double>(x.size() - 1));
+}
+
+}  // namespace
 
 std::vector<double> bootstrap_accuracy(const Profiles& profiles, const AccuracyOptions& accuracy,
                                        const BootstrapOptions& options, const Host& host) {
@@ -24,6 +47,33 @@ std::vector<double> bootstrap_accuracy(const Profiles& profiles, const AccuracyO
     const auto systems = system_accuracy(profiles, resample, fit, accuracy);
     for (int s = 0; s < profiles.systems; ++s) out[s * replicates + r] = systems[s].estimate;
   });
+  return out;
+}
+
+PercentileInterval percentile_interval(const double* replicates, std::size_t n,
+                                       double conf_level) {
+  PercentileInterval out;
+  std::vector<double> values;
+  std::copy_if(replicates, replicates + n, std::back_inserter(values),
+               [](double x) { return !std::isnan(x); });
+  if (2 * values.size() < n || values.size() < 2) {
+    out.lack = PercentileInterval::Lack::failed;
+    return out;
+  }
+  std::sort(values.begin(), values.end());
+  const double tail = (1 - conf_level) / 2;
+  const double low = quantile(values, tail), high = quantile(values, 1 - tail);
+  if (high - low <= constant_tolerance * std::fabs(high)) {
+    out.lack = PercentileInterval::Lack::constant;
+    out.value = low;
+    out.same = static_cast<double>(std::count_if(values.begin(), values.end(), [&](double x) {
+                 return std::fabs(x - low) < constant_tolerance;
+               })) / static_cast<double>(values.size());
+    return out;
+  }
+  out.std_error = standard_deviation(values);
+  out.low = low;
+  out.high = high;
   return out;
 }
 

@@ -3,6 +3,7 @@
 #define FALLIBLE_CORE_BOOTSTRAP_HPP
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "accuracy.hpp"
@@ -20,6 +21,22 @@ struct BootstrapOptions {
 // whole numbers of cases; cases without any rating are not resampled.
 std::vector<double> bootstrap_accuracy(const Profiles& profiles, const AccuracyOptions& accuracy,
                                        const BootstrapOptions& options, const Host& host);
+
+// What replicates say of the error of one estimate. Without an interval, all are NaN.
+struct PercentileInterval {
+  enum class Lack { none, failed, constant };
+  Lack lack = Lack::none;  // most replicates gave no estimate, or those that did are all the same
+  double std_error = std::numeric_limits<double>::quiet_NaN();
+  double low = std_error;
+  double high = std_error;
+  double same = 0;   // share of replicates that are `value`, where they do not vary
+  double value = 0;
+};
+
+// `replicates` may hold NaN. Limits are quantiles that interpolate between order statistics (type 7
+// of Hyndman and Fan, 1996).
+PercentileInterval percentile_interval(const double* replicates, std::size_t n,
+                                       double conf_level);
 
 }  // namespace fallible
 

@@ -7,10 +7,26 @@
 
 namespace fallible {
 
+PatternView Patterns::view(int raters, int categories, int systems) const {
+  PatternView out;
+  out.patterns = static_cast<int>(start.size()) - 1;
+  out.raters = raters;
+  out.categories = categories;
+  out.systems = systems;
+  out.start = start.data();
+  out.rater = rater.data();
+  out.category = category.data();
+  out.answer = answer.data();
+  return out;
+}
+
 int PatternBuilder::finish_case() {
-  std::sort(ratings_.begin(), ratings_.end(), [](const Rating& a, const Rating& b) {
+  const auto before = [](const Rating& a, const Rating& b) {
     return a.rater != b.rater ? a.rater < b.rater : a.category < b.category;
-  });
+  };
+  if (!std::is_sorted(ratings_.begin(), ratings_.end(), before)) {
+    std::sort(ratings_.begin(), ratings_.end(), before);
+  }
   row_.clear();
   for (int& answer : answers_) {
     row_.push_back(std::max(answer, 0));

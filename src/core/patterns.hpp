@@ -34,6 +34,8 @@ struct Patterns {
   std::vector<int> category;
   std::vector<int> answer;  // patterns x systems, column by column
   std::vector<int> index;   // pattern of each case, from 1
+
+  PatternView view(int raters, int categories, int systems) const;
 };
 
 // Collects cases one by one.

@@ -63,9 +63,9 @@ std::int64_t binomial_rejection(Stream& stream, std::int64_t n, double p) {
 
 }  // namespace
 
-Stream::Stream(std::uint64_t seed, std::uint64_t item) {
+Stream::Stream(std::uint64_t seed, std::uint64_t item, std::uint64_t lane) {
   engine_.seed(std::uint64_t{seed});
-  engine_.set_counter(0, 0, 0, item);
+  engine_.set_counter(0, 0, lane, item);
 }
 
 std::int64_t Stream::binomial(std::int64_t trials, double probability) {

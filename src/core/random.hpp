@@ -11,8 +11,8 @@ namespace fallible {
 
 class Stream {
  public:
-  // Streams of different items never overlap: the item is the high word of the counter.
-  Stream(std::uint64_t seed, std::uint64_t item);
+  // Streams of different items or lanes never overlap: these are the high words of the counter.
+  Stream(std::uint64_t seed, std::uint64_t item, std::uint64_t lane = 0);
 
   // In [0, 1), 53 bits.
   double uniform() { return static_cast<double>(engine_() >> 11) * 0x1.0p-53; }

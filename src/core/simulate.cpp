@@ -52,11 +52,13 @@ std::vector<double> cumulate(const double* probability, std::size_t n) {
   return out;
 }
 
-std::size_t draw_index(const double* cumulative, Stream& stream) {
+// Counts the bounds that are passed, without branches: a search would be mispredicted.
+std::size_t draw_index(const double* cumulative, std::size_t n, Stream& stream) {
   const double u = stream.uniform();
-  std::size_t i = 0;
-  while (u >= cumulative[i]) ++i;
-  return i;
+  if (n > 32) return std::upper_bound(cumulative, cumulative + n, u) - cumulative;
+  std::size_t passed = 0;
+  for (std::size_t i = 0; i < n; ++i) passed += u >= cumulative[i];
+  return passed;
 }
 
 // Where strata of exactly their share of the cases end, rounded so that they add up.
@@ -106,51 +108,57 @@ Truths draw_truths(const Design& design, Stream& stream) {
   return out;
 }
 
-Panel draw_panel(const Design& design, const Truths& truths, std::size_t cases, Stream& stream) {
+CaseSampler::CaseSampler(const Design& design, const Truths& truths, std::size_t cases)
+    : design_(design), categories_(cumulate(truths.base_rates.data(), design.categories)) {
   const std::size_t N = design.categories, S = design.strata.size();
-  const std::size_t raters = design.raters.size(), units = truths.matrix.size() / S;
-  std::vector<double> stratum_weight;
-  for (const Stratum& stratum : design.strata) stratum_weight.push_back(stratum.weight);
-  const std::vector<double> strata = cumulate(stratum_weight.data(), S);
-  const std::vector<double> categories = cumulate(truths.base_rates.data(), N);
-  std::vector<double> rows;  // cumulative rows of all matrices
-  rows.reserve(units * S * N * N);
+  answers_.resize(truths.matrix.size() / S);
+  std::vector<double> weight;
+  for (const Stratum& stratum : design.strata) weight.push_back(stratum.weight);
+  strata_ = cumulate(weight.data(), S);
+  ends_ = stratum_ends(strata_, cases);
+  rows_.reserve(truths.matrix.size() * N * N);
   for (const auto& matrix : truths.matrix) {
     for (std::size_t k = 0; k < N; ++k) {
       const auto row = cumulate(matrix.data() + k * N, N);
-      rows.insert(rows.end(), row.begin(), row.end());
+      rows_.insert(rows_.end(), row.begin(), row.end());
     }
   }
+}
 
+void CaseSampler::next(Stream& stream) {
+  const std::size_t N = categories_.size(), S = strata_.size();
+  if (!design_.strata_drawn) {
+    while (drawn_ >= ends_[stratum_]) ++stratum_;
+    ++drawn_;
+  } else if (S > 1) {
+    stratum_ = draw_index(strata_.data(), S, stream);
+  }
+  truth_ = draw_index(categories_.data(), N, stream);
+  for (std::size_t u = 0; u < answers_.size(); ++u) {
+    const double* row = rows_.data() + ((u * S + stratum_) * N + truth_) * N;
+    answers_[u] = static_cast<int>(draw_index(row, N, stream)) + 1;
+  }
+  for (const Copying& copy : design_.copying) {
+    if (stream.uniform() < copy.probability) answers_[copy.to] = answers_[copy.from];
+  }
+  if (design_.missing > 0) {
+    for (std::size_t u = 0; u < design_.raters.size(); ++u) {
+      if (stream.uniform() < design_.missing) answers_[u] = 0;
+    }
+  }
+}
+
+Panel draw_panel(const Design& design, const Truths& truths, std::size_t cases, Stream& stream) {
+  CaseSampler sampler(design, truths, cases);
   Panel out;
   out.truth.resize(cases);
   out.stratum.resize(cases);
-  out.answers.assign(units, std::vector<int>(cases));
-  const auto ends = stratum_ends(strata, cases);
-  std::size_t s = 0;
+  out.answers.assign(sampler.answers().size(), std::vector<int>(cases));
   for (std::size_t i = 0; i < cases; ++i) {
-    if (!design.strata_drawn) {
-      while (i >= ends[s]) ++s;
-    } else if (S > 1) {
-      s = draw_index(strata.data(), stream);
-    }
-    const std::size_t k = draw_index(categories.data(), stream);
-    out.stratum[i] = static_cast<int>(s) + 1;
-    out.truth[i] = static_cast<int>(k) + 1;
-    for (std::size_t u = 0; u < units; ++u) {
-      const double* row = rows.data() + ((u * S + s) * N + k) * N;
-      out.answers[u][i] = static_cast<int>(draw_index(row, stream)) + 1;
-    }
-    for (const Copying& copy : design.copying) {
-      if (stream.uniform() < copy.probability) {
-        out.answers[copy.to][i] = out.answers[copy.from][i];
-      }
-    }
-    if (design.missing > 0) {
-      for (std::size_t u = 0; u < raters; ++u) {
-        if (stream.uniform() < design.missing) out.answers[u][i] = 0;
-      }
-    }
+    sampler.next(stream);
+    out.stratum[i] = sampler.stratum();
+    out.truth[i] = sampler.truth();
+    for (std::size_t u = 0; u < out.answers.size(); ++u) out.answers[u][i] = sampler.answers()[u];
   }
   return out;
 }

@@ -54,6 +54,27 @@ struct Truths {
 
 Truths draw_truths(const Design& design, Stream& stream);
 
+// Draws one case after another.
+class CaseSampler {
+ public:
+  // `cases` matters only where strata have exactly their share of the cases.
+  CaseSampler(const Design& design, const Truths& truths, std::size_t cases);
+
+  void next(Stream& stream);
+
+  // Of the case drawn last; all from 1, and 0 is a missing rating.
+  int stratum() const { return static_cast<int>(stratum_) + 1; }
+  int truth() const { return static_cast<int>(truth_) + 1; }
+  const std::vector<int>& answers() const { return answers_; }  // raters, then systems
+
+ private:
+  const Design& design_;
+  std::size_t drawn_ = 0, stratum_ = 0, truth_ = 0;
+  std::vector<int> answers_;
+  std::vector<double> strata_, categories_, rows_;  // cumulative; rows of all matrices
+  std::vector<std::size_t> ends_;                   // of strata with their exact share
+};
+
 struct Panel {
   std::vector<int> truth;                 // categories from 1
   std::vector<int> stratum;               // from 1

@@ -23,16 +23,8 @@ struct Panel {
   }
 
   fallible::PatternView view() const {
-    fallible::PatternView out;
-    out.patterns = static_cast<int>(patterns.start.size()) - 1;
-    out.raters = static_cast<int>(raters_);
-    out.categories = categories_;
-    out.systems = static_cast<int>(answers_.size());
-    out.start = patterns.start.data();
-    out.rater = patterns.rater.data();
-    out.category = patterns.category.data();
-    out.answer = patterns.answer.data();
-    return out;
+    return patterns.view(static_cast<int>(raters_), categories_,
+                         static_cast<int>(answers_.size()));
   }
 
   std::vector<double> weights() const {

@@ -88,6 +88,31 @@ test_that("estimates that are not identified are named", {
     class = "fallible_error_argument")
 })
 
+test_that("studies are drawn with both measures of truth, and their errors", {
+  set.seed(1)
+  study <- simulation_study(
+    list(a = lehner_design(3), b = lehner_design(5)), runs = 3, n = c(20, 40)
+  )
+  rows <- tidy(study)
+  known <- rows[!is.na(rows$estimate) & rows$estimator == "binned", ]
+  plot <- ggplot2::autoplot(study, estimators = "binned")
+  points <- layers(plot)[[2]]
+  expect_identical(nrow(points), 2L * nrow(known))
+  expect_setequal(points$x, c(known$expected, known$sample))
+  expect_identical(length(unique(points$PANEL)), 4L)
+  lacking <- sum(is.na(rows$estimate[rows$estimator == "binned"]))
+  expect_identical(plot$labels$caption, if (lacking > 0) paste(lacking, "panels without an estimate"))
+  expect_identical(length(unique(layers(ggplot2::autoplot(study))[[2]]$PANEL)), 8L)
+
+  errors <- layers(ggplot2::autoplot(study, "error"))
+  table <- summary(study, by = c("design", "n", "estimator"))
+  expect_setequal(errors[[3]]$x, c(table$bias, table$rmse))
+  expect_equal(sort(errors[[2]]$xmax - errors[[2]]$xmin), sort(4 * c(table$bias_mcse, table$rmse_mcse)))
+  expect_error(
+    ggplot2::autoplot(study, estimators = "other"), class = "fallible_error_argument"
+  )
+})
+
 test_that("plot() draws and returns its argument", {
   withr::local_pdf(NULL)
   x <- lehner_ratings()

@@ -1,0 +1,135 @@
+#' An estimator for simulation studies
+#'
+#' [estimate_accuracy()] with its options settled: a function of a `ratings` object.
+#' [simulation_study()] runs these without leaving compiled code; any other function will do too.
+#'
+#' @inheritParams estimate_accuracy
+#' @param interval `"none"` or `"bootstrap"`.
+#' @return A function of class `accuracy_estimator` that takes a [ratings()] object and returns an
+#'   [estimate_accuracy()] result.
+#' @family simulation
+#' @examples
+#' unclipped <- accuracy_estimator("binned", clip = "none")
+#' unclipped(ratings(lehner2015, raters = rater1:rater4, systems = system, case = case))
+#' @export
+accuracy_estimator <- function(method = c("binned", "unbinned"), interval = "none",
+                               conf_level = 0.9, clip = c("bin", "overall", "none"),
+                               bin_width = 0.1, replicates = 1000L) {
+  options <- check_accuracy_options(
+    list(
+      method = method, interval = interval, conf_level = conf_level, clip = clip,
+      bin_width = bin_width, replicates = replicates
+    ), rlang::current_env()
+  )
+  structure(
+    function(x) do.call(estimate_accuracy, c(list(x), options)),
+    class = c("accuracy_estimator", "function"), options = options
+  )
+}
+
+#' @export
+print.accuracy_estimator <- function(x, ...) {
+  options <- attr(x, "options")
+  cat_lines(paste0("<accuracy_estimator> ", paste(names(options), options, collapse = ", ")))
+  invisible(x)
+}
+
+# A named list of functions, from what a user may give.
+as_estimators <- function(x, call) {
+  if (is.function(x)) x <- list(estimator = x)
+  if (is.character(x)) x <- stats::setNames(as.list(x), rlang::names2(x))
+  ok <- is.list(x) && length(x) > 0L &&
+    all(vapply(x, function(f) is.function(f) || rlang::is_string(f), NA))
+  if (!ok) {
+    abort_fallible("argument", c(
+      "{.arg estimators} must be names of methods, or a list of functions of ratings.",
+      "x" = "It is {describe(x)}."
+    ), arg = "estimators", call = call)
+  }
+  names <- rlang::names2(x)
+  methods <- vapply(x, is.character, NA)
+  names[names == "" & methods] <- unlist(x[names == "" & methods])
+  check_names(names, "estimators", call)
+  x[methods] <- lapply(x[methods], function(method) {
+    method <- check_choice(method, eval(formals(accuracy_estimator)$method), "estimators", call)
+    accuracy_estimator(method)
+  })
+  stats::setNames(x, names)
+}
+
+check_names <- function(names, arg, call) {
+  bad <- if (any(names == "")) "" else names[duplicated(names)]
+  if (length(bad) > 0L) {
+    abort_fallible("argument", c(
+      "{.arg {arg}} must have names that differ.",
+      "x" = if (bad[[1L]] == "") "One has no name." else "{.val {bad[[1L]]}} stands twice."
+    ), arg = arg, call = call)
+  }
+}
+
+# What an estimator says of one panel (or of the error in drawing it): a data frame with a row per
+# system and columns estimate, std.error, conf.low, conf.high, reason; and the condition, if it
+# failed.
+apply_estimator <- function(estimator, x, systems, seed) {
+  tryCatch(
+    withCallingHandlers(
+      {
+        if (inherits(x, "error")) stop(x)
+        list(table = with_run_seed(seed, as_result(estimator(x), systems)), condition = NULL)
+      },
+      # What they say is in the results: missing estimates with their reasons.
+      fallible_warning = function(w) tryInvokeRestart("muffleWarning")
+    ),
+    error = function(e) {
+      lacking <- result_table(NA_real_, length(systems), reason = conditionMessage(e))
+      list(table = lacking, condition = without_trace(e))
+    }
+  )
+}
+
+# Whatever the user's generator is, a run has its own numbers.
+with_run_seed <- function(seed, code) {
+  withr::with_seed(
+    seed, code,
+    .rng_kind = "Mersenne-Twister", .rng_normal_kind = "Inversion",
+    .rng_sample_kind = "Rejection"
+  )
+}
+
+# Traces and calls hold whole panels.
+without_trace <- function(condition) {
+  condition[c("trace", "call")] <- NULL
+  if (!is.null(condition$parent)) condition$parent <- without_trace(condition$parent)
+  condition
+}
+
+result_table <- function(estimate, n = length(estimate), reason = NA_character_) {
+  none <- rep_len(NA_real_, n)
+  list2DF(list(
+    estimate = rep_len(as.double(estimate), n), std.error = none, conf.low = none,
+    conf.high = none, reason = rep_len(reason, n)
+  ))
+}
+
+as_result <- function(value, systems) {
+  if (inherits(value, "accuracy_estimate")) value <- tidy(value)
+  if (is.data.frame(value)) {
+    table <- as.data.frame(value)
+    if (is.character(table$system)) table <- table[match(systems, table$system), ]
+    ok <- is.numeric(table$estimate) && nrow(table) == length(systems)
+  } else {
+    table <- list(estimate = value)
+    ok <- (is.numeric(value) || identical(value, NA)) && length(value) == length(systems)
+    if (ok && setequal(names(value), systems)) table$estimate <- value[systems]
+  }
+  if (!ok) {
+    abort_fallible("argument", c(
+      "An estimator must return {length(systems)} number{?s}, one per system, or a data frame with
+       a column {.val estimate}.",
+      "x" = "It returned {describe(value)}."
+    ), arg = "estimators", call = NULL)
+  }
+  out <- result_table(table$estimate)
+  for (column in intersect(names(out)[-1L], names(table))) out[[column]] <- table[[column]]
+  out
+}

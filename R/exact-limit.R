@@ -1,0 +1,122 @@
+#' What an estimator tends to
+#'
+#' The value of an estimator when the number of cases grows without limit: it is given all patterns
+#' of answers with their exact probabilities as weights.
+#'
+#' @param design A [rater_design()] with systems in which nothing is drawn anew for each panel:
+#'   `base_rates` are given, and `error_range` is zero (or all `matrices` are given).
+#' @param estimator The name of a method of [estimate_accuracy()], an [accuracy_estimator()] without
+#'   interval, or a function of a [ratings()] object as for [simulation_study()]. It meets ratings
+#'   whose weights are probabilities.
+#' @return A tibble with a row per system: `system`; `expected`, its accuracy; `estimate`, the
+#'   limit; and `reason`, why it is `NA`.
+#' @family simulation
+#' @examples
+#' design <- rater_design(c(0.4, 0.6, 0.8), systems = 0.9, base_rates = rep(0.2, 5))
+#' exact_limit(design, "binned")
+#' exact_limit(design, function(x) fit_raters(x)$rater_accuracy)
+#' @export
+exact_limit <- function(design, estimator = "binned") {
+  call <- rlang::current_env()
+  check_design(design)
+  as_designs(design, call)
+  check_fixed(design, call)
+  estimator <- as_estimators(estimator, call)
+  if (length(estimator) != 1L) {
+    abort_fallible("argument", c(
+      "{.arg estimator} must be one estimator.",
+      "x" = "There are {length(estimator)}."
+    ), arg = "estimator", call = call)
+  }
+  out <- lapply(seq_along(design$systems), function(s) {
+    one <- keep_system(design, s)
+    truth <- draw_panel(one, 1, c(0L, 0L))
+    x <- exact_panel(one, truth, call)
+    result <- as_result(suppressWarnings(estimator[[1L]](x), "fallible_warning"), x$systems)
+    data.frame(expected = truth$expected, result[c("estimate", "reason")])
+  })
+  tibble::tibble(system = names(design$systems), do.call(rbind, out))
+}
+
+check_fixed <- function(design, call) {
+  drawn <- c(
+    if (design$law != "fixed") "base rates are drawn (give {.arg base_rates})",
+    if (design$error_range > 0 && any(lengths(design$matrices) == 0L)) {
+      "errors vary at random (set {.arg error_range} to 0)"
+    }
+  )
+  if (length(drawn) > 0L) {
+    abort_fallible("argument", c(
+      "Only a design whose matrices and base rates are fixed has a limit.",
+      stats::setNames(drawn, rep("x", length(drawn)))
+    ), arg = "design", call = call)
+  }
+}
+
+# All patterns of answers to a design with one system, with their probabilities as weights.
+exact_panel <- function(design, truth, call) {
+  n <- length(design$categories)
+  raters <- length(design$raters)
+  answers <- n + (design$missing > 0)
+  if (raters * log(answers) + log(n) > log(2e6)) {
+    abort_fallible("argument", c(
+      "{.arg design} has too many patterns of answers to enumerate.",
+      "x" = "There are {signif(answers^raters * n, 3)}; two million are possible."
+    ), arg = "design", call = call)
+  }
+  probability <- 0
+  strata <- nrow(design$strata)
+  for (s in seq_len(strata)) {
+    for (k in seq_len(n)) {
+      rows <- lapply(seq_len(raters + 1L), function(u) truth$matrices[[(u - 1L) * strata + s]][k, ])
+      given <- copy_answers(Reduce(`%o%`, rows), design$copying)
+      probability <- probability + design$strata$weight[[s]] * truth$base_rates[[k]] * given
+    }
+  }
+  if (design$missing > 0) {
+    for (j in seq_len(raters)) probability <- lose_answers(probability, j, design$missing)
+  }
+  codes <- which(probability > 0, arr.ind = TRUE)
+  labels <- replace(rep(NA_character_, answers), seq_len(n), design$categories)
+  columns <- lapply(seq_len(raters + 1L), function(u) {
+    factor(labels[codes[, u]], levels = design$categories)
+  })
+  columns <- stats::setNames(columns, c(names(design$raters), names(design$systems)))
+  suppressWarnings(
+    ratings(
+      list2DF(c(columns, list(weight = probability[codes]))),
+      raters = !!names(design$raters), systems = !!names(design$systems), weights = "weight",
+      categories = design$categories
+    ),
+    classes = "fallible_warning"
+  )
+}
+
+# `probability` has a dimension per rater, and one for the system. Who copies keeps its own answer
+# with the rest of the probability.
+copy_answers <- function(probability, copying) {
+  size <- dim(probability)
+  for (i in seq_len(nrow(copying))) {
+    to <- copying$to[[i]]
+    others <- setdiff(seq_along(size), to)
+    # The others' probabilities, put where `to` gives the same answer as `from`.
+    spread <- aperm(
+      array(rep(apply(probability, others, sum), size[[to]]), c(size[others], size[[to]])),
+      order(c(others, to))
+    )
+    same <- slice.index(spread, to) == slice.index(spread, copying$from[[i]])
+    share <- copying$probability[[i]]
+    probability <- (1 - share) * probability + share * spread * same
+  }
+  probability
+}
+
+# With this probability the answer of a rater becomes missing, the code after the last.
+lose_answers <- function(probability, rater, missing) {
+  size <- dim(probability)
+  others <- setdiff(seq_along(size), rater)
+  kept <- aperm((1 - missing) * probability, c(others, rater))
+  lost <- missing * apply(probability, others, sum)
+  size[[rater]] <- size[[rater]] + 1L
+  aperm(array(c(kept, lost), size[c(others, rater)]), order(c(others, rater)))
+}

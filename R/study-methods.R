@@ -1,0 +1,185 @@
+#' Tables of a simulation study
+#'
+#' @param x,object A [simulation_study()] result.
+#' @param by What to tell apart: any of `"design"`, `"n"`, `"system"` and `"estimator"`. The rest is
+#'   pooled.
+#' @param margin What counts as near, in (0, 1): see `within`.
+#' @param common Only panels on which all estimators gave an estimate?
+#' @param ... Not used.
+#' @return `tidy()`: a tibble with a row per panel, system and estimator: `design`, `n` (number of
+#'   cases), `system`, `run`, `estimator`; `estimate`, `std.error`, `conf.low`, `conf.high`;
+#'   `expected` and `sample`, the accuracies that were true, see [true_accuracy()]; `agreement`,
+#'   `kappa` and `rater_accuracy` of the raters, by the K-model; `seed`, what R's generator starts
+#'   from for the estimator; `reason`, why something is `NA`; `condition`, the error of an estimator
+#'   that failed, or `NULL`.
+#'
+#'   `summary()`: a tibble with a row per combination of `by` and `target`, the truth that estimates
+#'   are held against: `"expected"` or `"sample"`. Columns: `runs` (estimates asked for), `missing`
+#'   (the share of them that is `NA`) and `failed` (the number of errors); then, over those that are
+#'   not `NA`, `bias` (mean error), `rmse` (root mean squared error), `within` (share of estimates
+#'   no further than `margin` from the truth), and over those with an interval `coverage` (share of
+#'   intervals that hold the truth) and `width` (their mean width). Each has its Monte Carlo
+#'   standard error in a column `*_mcse`; it counts panels, the independent things, and is `NA` for
+#'   a single panel and for an `rmse` of zero. That of a share of 0 or 1 is taken as if half a panel
+#'   more had been otherwise.
+#'
+#'   `glance()`: a tibble with one row: the numbers of `designs`, `cells` (designs, numbers of cases
+#'   and systems with panels of their own), `panels`, `estimators`, `estimates`; `missing` and
+#'   `failed`.
+#' @family simulation
+#' @examples
+#' set.seed(1)
+#' study <- simulation_study(lehner_design(6), runs = 50)
+#' tidy(study)
+#' summary(study)
+#' summary(study, by = "estimator", common = TRUE)
+#' @export
+summary.simulation_study <- function(object, by = c("design", "n", "system", "estimator"),
+                                     margin = 0.1, common = FALSE, ...) {
+  call <- rlang::current_env()
+  check_dots_empty(...)
+  by <- check_by(by, call)
+  margin <- check_number(margin, "margin", 0, 1, open_min = TRUE, open_max = TRUE)
+  rows <- tidy(object)
+  # Panels are independent within a cell; systems of a shared panel are not.
+  rows$cell <- keys(rows[c("design", "n", if (object$panels == "separate") "system")])
+  rows$panel <- keys(rows[c("cell", "run")])
+  if (check_flag(common, "common")) {
+    lacking <- keys(rows[c("panel", "system")])[is.na(rows$estimate)]
+    rows <- rows[!keys(rows[c("panel", "system")]) %in% lacking, ]
+  }
+  groups <- if (length(by) > 0L) keys(rows[by]) else rep(1L, nrow(rows))
+  out <- lapply(split(rows, groups), function(group) {
+    both <- lapply(c("expected", "sample"), summarise_errors, group = group, margin = margin)
+    c(lapply(group[by], function(x) x[c(1L, 1L)]), stack_tables(both))
+  })
+  tibble::as_tibble(stack_tables(out))
+}
+
+check_by <- function(by, call) {
+  choices <- c("design", "n", "system", "estimator")
+  if (!is.null(by) && !(is.character(by) && all(by %in% choices))) {
+    abort_fallible("argument", c(
+      "{.arg by} must be any of {.val {choices}}.",
+      "x" = "It is {describe(by)}."
+    ), arg = "by", call = call)
+  }
+  unique(by)
+}
+
+# A whole number for each distinct row, in order of appearance.
+keys <- function(table) {
+  key <- do.call(paste, c(unname(as.list(table)), sep = "\r"))
+  match(key, unique(key))
+}
+
+# One row: how the estimates of a group compare with one measure of truth.
+summarise_errors <- function(target, group, margin) {
+  truth <- group[[target]]
+  given <- !is.na(group$estimate)
+  error <- (group$estimate - truth)[given]
+  bounded <- !is.na(group$conf.low)
+  inside <- (group$conf.low <= truth & truth <= group$conf.high)[bounded]
+  width <- (group$conf.high - group$conf.low)[bounded]
+  mcse <- function(x, which) mean_mcse(x, group$cell[which], group$panel[which])
+  share_mcse <- function(x, which) {
+    panels <- length(unique(group$panel[which]))
+    p <- (0.5 + panels * mean(x)) / (panels + 1) # a share of 0 or 1 is not known for certain
+    if (all(x) || !any(x)) sqrt(p * (1 - p) / panels) else mcse(x, which)
+  }
+  rmse <- sqrt(mean(error^2))
+  near <- abs(error) <= margin + 1e-9 # a share of the cases may lie on the margin
+  out <- list(
+    target = target, runs = nrow(group), missing = mean(!given),
+    failed = sum(!vapply(group$condition, is.null, NA)),
+    bias = mean(error), bias_mcse = mcse(error, given),
+    rmse = rmse, rmse_mcse = mcse(error^2, given) / (2 * rmse),
+    within = mean(near), within_mcse = share_mcse(near, given),
+    coverage = mean(inside), coverage_mcse = share_mcse(inside, bounded),
+    width = mean(width), width_mcse = mcse(width, bounded)
+  )
+  lapply(out, na_real)
+}
+
+# Standard error of the mean of x: panels are drawn anew in each run, cells are fixed. With P panels
+# in a cell its part is P times the variance of the panels' sums of deviations.
+mean_mcse <- function(x, cell, panel) {
+  if (length(x) == 0L) {
+    return(NA_real_)
+  }
+  sums <- rowsum(x - mean(x), panel)[, 1L]
+  cell <- cell[match(as.integer(names(sums)), panel)]
+  parts <- tapply(sums, cell, function(s) length(s) * stats::var(s))
+  sqrt(sum(parts)) / length(x)
+}
+
+#' @rdname summary.simulation_study
+#' @export
+tidy.simulation_study <- function(x, ...) {
+  check_dots_empty(...)
+  tibble::as_tibble(stack_tables(lapply(x$results, `[[`, "table")))
+}
+
+#' @rdname summary.simulation_study
+#' @param row.names,optional Not used.
+#' @export
+as.data.frame.simulation_study <- function(x, row.names = NULL, # nolint: object_name.
+                                           optional = FALSE, ...) {
+  tidy(x)
+}
+
+#' @rdname summary.simulation_study
+#' @export
+glance.simulation_study <- function(x, ...) {
+  check_dots_empty(...)
+  rows <- tidy(x)
+  cells <- length(x$results)
+  tibble::tibble(
+    designs = length(x$designs), cells = cells, panels = cells * x$runs,
+    estimators = length(x$estimators), estimates = nrow(rows),
+    missing = mean(is.na(rows$estimate)),
+    failed = sum(!vapply(rows$condition, is.null, NA))
+  )
+}
+
+#' @export
+print.simulation_study <- function(x, ...) {
+  size <- glance(x)
+  cat_lines(
+    paste0(
+      "<simulation_study> ", count_noun(size$panels, "panel"), ", ",
+      count_noun(size$designs, "design"), ", ", count_noun(size$estimators, "estimator")
+    ),
+    paste0("Estimators: ", shorten(names(x$estimators)))
+  )
+  table <- summary(x, by = c("design", "n", "estimator"))
+  table <- table[table$target == "expected", ]
+  with_error <- function(name) {
+    value <- table[[name]]
+    error <- table[[paste0(name, "_mcse")]]
+    ifelse(is.na(value), "", paste0(decimals(value), " (", decimals(error), ")"))
+  }
+  shown <- data.frame(table[c("design", "n", "estimator")])
+  shown$bias <- with_error("bias")
+  shown$RMSE <- with_error("rmse")
+  if (!all(is.na(table$coverage))) shown$coverage <- with_error("coverage")
+  if (any(table$missing > 0)) shown$missing <- percent(table$missing)
+  cat("\nAgainst expected accuracy, all systems (Monte Carlo standard error)\n")
+  print(utils::head(shown, 28L), row.names = FALSE, right = FALSE)
+  if (nrow(shown) > 28L) cat("... and", nrow(shown) - 28L, "more; see summary()\n")
+  cat_lines("", failure_note(x), "More: summary(), tidy(), plot(), update(), replay().")
+  invisible(x)
+}
+
+failure_note <- function(x) {
+  rows <- tidy(x)
+  failed <- which(!vapply(rows$condition, is.null, NA))
+  if (length(failed) > 0L) {
+    first <- failed[[1L]]
+    paste0(
+      count_noun(length(failed), "estimate"), " failed; the first is replay(study, ", first,
+      ", \"estimate\") by ", rows$estimator[[first]], ": ",
+      sub("\n.*", "", rows$reason[[first]])
+    )
+  }
+}

@@ -1,0 +1,145 @@
+#' Simulation studies
+#'
+#' Draws many panels from designs, gives each to estimators, and keeps what they say beside what
+#' was true. `update()` adds runs to a study, `replay()` gives back one of its panels.
+#'
+#' @section Estimators:
+#' An estimator is a function of a [ratings()] object that returns a number per system, or a data
+#' frame with a column `estimate` (and `std.error`, `conf.low`, `conf.high` and `reason`, if there
+#' are any). Names of methods, and what [accuracy_estimator()] makes, run in compiled code. An
+#' estimator that stops with an error does not stop the study: its estimate is `NA`, the message is
+#' its `reason`, and the condition is kept. `replay(study, row)` then draws that panel again, and
+#' `replay(study, row, what = "estimate")` lets the estimator fail before your eyes.
+#'
+#' @section Random numbers:
+#' R's generator decides once, so [set.seed()] makes a study repeatable. Each panel has a stream of
+#' its own: results are the same for any number of threads or processes, and the panels of a study
+#' with more runs begin with those of the study with fewer. An estimator of yours that uses R's
+#' random numbers finds them seeded anew for each panel.
+#'
+#' @section Many processes:
+#' Where package future has a plan that is not sequential (`future::plan("multisession")`, a
+#' cluster, a batch system), panels are shared out to its workers, which must have this package.
+#' Otherwise everything happens in this process, in `threads` threads.
+#'
+#' @section Checkpoints:
+#' With `checkpoint`, results are saved to that file every few seconds and whenever the study ends,
+#' also by an interrupt or an error. The same call then goes on from there, with the seed of the
+#' file; a call with more `runs` adds these.
+#'
+#' @param designs A [rater_design()] with systems, or a list of them with names.
+#' @param estimators Names of methods of [estimate_accuracy()], or a list of functions with names.
+#' @param runs Number of panels for each design, number of cases and system.
+#' @param n Numbers of cases, each to be combined with each design; `NULL` for the designs' own.
+#' @param panels `"separate"`: each system has panels of its own, as in the paper; `"shared"`: a
+#'   panel has all systems of its design.
+#' @param threads Number of threads for methods of [estimate_accuracy()].
+#' @param checkpoint Path of a file to keep results in, or `NULL`.
+#' @return An object of class `simulation_study` with methods for `print()`,
+#'   [summary()][summary.simulation_study], [tidy()][summary.simulation_study],
+#'   [glance()][summary.simulation_study] and [autoplot()][autoplot.simulation_study].
+#'   `replay()` gives a [simulate_ratings()] result, or what the estimator returns.
+#' @family simulation
+#' @templateVar where Performance and robustness
+#' @template ref-lehner
+#' @examples
+#' set.seed(1)
+#' study <- simulation_study(
+#'   list("Figure 3" = lehner_design(3), "Figure 10" = lehner_design(10)),
+#'   estimators = list("binned", majority = function(x) {
+#'     votes <- apply(counts(x), 1, which.max)
+#'     answer <- as.data.frame(x, what = "systems")$prediction
+#'     mean(as.integer(answer) == votes)
+#'   })
+#' )
+#' study
+#' summary(study, by = c("design", "estimator"))
+#' @export
+simulation_study <- function(designs, estimators = c("binned", "unbinned"), runs = 10L, n = NULL,
+                             panels = c("separate", "shared"), threads = 1L,
+                             checkpoint = NULL) {
+  call <- rlang::current_env()
+  study <- structure(
+    list(
+      designs = as_designs(designs, call), estimators = as_estimators(estimators, call),
+      runs = check_count(runs, "runs", max = 1e6), n = check_sizes(n, call),
+      panels = check_choice(panels, c("separate", "shared"), "panels"), seed = draw_seed(),
+      results = list()
+    ),
+    class = "simulation_study"
+  )
+  threads <- check_threads(threads)
+  if (!is.null(checkpoint)) study <- resume(study, check_path(checkpoint, call), call)
+  run_study(study, threads, checkpoint)
+}
+
+as_designs <- function(x, call) {
+  if (inherits(x, "rater_design")) x <- list(design = x)
+  ok <- is.list(x) && length(x) > 0L && all(vapply(x, inherits, NA, "rater_design"))
+  if (!ok) {
+    abort_fallible("argument", c(
+      "{.arg designs} must be a {.cls rater_design} or a list of them.",
+      "x" = "It is {describe(x)}.",
+      "i" = "Make them with {.fun rater_design} or {.fun lehner_design}."
+    ), arg = "designs", call = call)
+  }
+  names <- rlang::names2(x)
+  names[names == ""] <- paste("design", seq_along(x))[names == ""]
+  check_names(names, "designs", call)
+  alone <- names[lengths(lapply(x, `[[`, "systems")) == 0L]
+  if (length(alone) > 0L) {
+    abort_fallible("system", c(
+      "A design must have a system whose accuracy is estimated.",
+      "x" = "There is none in {.val {alone}}.",
+      "i" = "Give {.arg systems} to {.fun rater_design}."
+    ), system = character(), call = call)
+  }
+  stats::setNames(x, names)
+}
+
+check_sizes <- function(n, call) {
+  for (one in n) check_count(one, "n", call = call)
+  if (!is.null(n)) unique(as.integer(n))
+}
+
+check_path <- function(path, call) {
+  if (!rlang::is_string(path) || !dir.exists(dirname(path)) || dir.exists(path)) {
+    abort_fallible("argument", c(
+      "{.arg checkpoint} must be the path of a file in a folder that exists.",
+      "x" = "It is {describe(path)}."
+    ), arg = "checkpoint", call = call)
+  }
+  path
+}
+
+#' @rdname simulation_study
+#' @param object,study A [simulation_study()] result.
+#' @param ... Not used.
+#' @export
+update.simulation_study <- function(object, runs, threads = 1L, checkpoint = NULL, ...) {
+  call <- rlang::current_env()
+  check_dots_empty(...)
+  object$runs <- check_count(runs, "runs", min = object$runs, max = 1e6)
+  threads <- check_threads(threads)
+  if (!is.null(checkpoint)) object <- resume(object, check_path(checkpoint, call), call)
+  run_study(object, threads, checkpoint)
+}
+
+#' @rdname simulation_study
+#' @param row Number of a row of `tidy(study)`.
+#' @param what `"panel"`: the ratings that the estimators saw; `"estimate"`: what the row's
+#'   estimator makes of them, with its errors and warnings.
+#' @export
+replay <- function(study, row, what = c("panel", "estimate")) {
+  check_class(study, "simulation_study", "study", "Make one with {.fun simulation_study}.")
+  table <- tidy(study)
+  row <- check_count(row, "row", max = nrow(table))
+  what <- check_choice(what, c("panel", "estimate"), "what")
+  at <- table[row, ]
+  cells <- study_cells(study)
+  cell <- which(vapply(cells, function(cell) {
+    cell$label == at$design && cell$n == at$n && at$system %in% names(cell$design$systems)
+  }, NA))
+  x <- run_panel(cells[[cell]], study$seed, at$run)
+  if (what == "panel") x else with_run_seed(at$seed, study$estimators[[at$estimator]](x))
+}

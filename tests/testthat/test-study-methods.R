@@ -1,0 +1,116 @@
+# A study whose results are these.
+fake_study <- function(rows, panels = "separate") {
+  defaults <- data.frame(
+    design = "d", n = 10L, system = "s", run = seq_len(nrow(rows)), estimator = "e",
+    conf.low = NA_real_, conf.high = NA_real_, expected = 0.5, sample = 0.5
+  )
+  table <- as.list(defaults)
+  table[names(rows)] <- as.list(rows)
+  table$condition <- rep(list(NULL), nrow(rows))
+  structure(
+    list(panels = panels, results = list(list(cell = 1L, last = 1L, table = list2DF(table)))),
+    class = "simulation_study"
+  )
+}
+
+test_that("errors are summarised as defined", {
+  rows <- data.frame(
+    estimate = c(0.5, 0.7, NA, 0.4, 0.62), sample = c(0.6, 0.6, 0.5, 0.6, 0.6),
+    conf.low = c(0.4, 0.65, NA, NA, 0.2), conf.high = c(0.6, 0.8, NA, NA, 0.9)
+  )
+  out <- summary(fake_study(rows))
+  expect_identical(out$target, c("expected", "sample"))
+  expected <- out[1, ]
+  error <- c(0, 0.2, -0.1, 0.12)
+  expect_identical(expected$runs, 5L)
+  expect_equal(expected$missing, 0.2)
+  expect_equal(expected$bias, mean(error))
+  expect_equal(expected$bias_mcse, stats::sd(error) / 2)
+  expect_equal(expected$rmse, sqrt(mean(error^2)))
+  expect_equal(expected$rmse_mcse, stats::sd(error^2) / 2 / (2 * sqrt(mean(error^2))))
+  expect_equal(expected$within, 0.5)
+  expect_equal(expected$within_mcse, sqrt(0.25 / 3))
+  expect_equal(expected$coverage, 2 / 3)
+  expect_equal(expected$coverage_mcse, sqrt(2 / 9 * 3 / 2 / 3))
+  expect_equal(expected$width, mean(c(0.2, 0.15, 0.7)))
+  expect_equal(expected$width_mcse, stats::sd(c(0.2, 0.15, 0.7)) / sqrt(3))
+  expect_equal(out$bias[[2]], mean(c(-0.1, 0.1, -0.2, 0.02)))
+  expect_equal(out$coverage[[2]], 2 / 3)
+})
+
+test_that("pooled systems are strata, or parts of one panel", {
+  rows <- data.frame(
+    system = rep(c("a", "b"), each = 3), run = rep(1:3, 2), estimate = c(1, 2, 3, 6, 7, 11) / 20
+  )
+  by <- c("design", "estimator")
+  separate <- summary(fake_study(rows), by = by)[1, ]
+  v <- c(stats::var(c(1, 2, 3)), stats::var(c(6, 7, 11))) / 400
+  expect_equal(separate$bias_mcse, sqrt(sum(v * 3)) / 6)
+  shared <- summary(fake_study(rows, "shared"), by = by)[1, ]
+  expect_equal(shared$bias_mcse, sqrt(stats::var(c(7, 9, 14) / 20 / 2) / 3))
+  expect_equal(shared$bias, separate$bias)
+  expect_identical(nrow(summary(fake_study(rows), by = NULL)), 2L)
+})
+
+test_that("Monte Carlo errors are the spread over repetitions of the study", {
+  set.seed(1)
+  design <- rater_design(c(0.5, 0.6, 0.7), c(0.3, 0.8), n = 30, difficulty = 0.2)
+  for (panels in c("separate", "shared")) {
+    many <- lapply(1:150, function(i) {
+      study <- simulation_study(design, "unbinned", runs = 40, panels = panels)
+      summary(study, by = "estimator")[1, ]
+    })
+    for (what in c("bias", "rmse", "within")) {
+      values <- vapply(many, `[[`, 0, what)
+      claimed <- sqrt(mean(vapply(many, `[[`, 0, paste0(what, "_mcse"))^2))
+      # The standard deviation of 150 values has a relative error of about 1 / sqrt(300).
+      expect_lt(abs(stats::sd(values) / claimed - 1), 4 / sqrt(300))
+    }
+  }
+})
+
+test_that("only common panels are compared, if told", {
+  rows <- data.frame(
+    run = rep(1:3, each = 2), estimator = rep(c("e", "f"), 3),
+    estimate = c(0.5, 0.6, NA, 0.9, 0.7, 0.7)
+  )
+  out <- summary(fake_study(rows), by = "estimator", common = TRUE)
+  out <- out[out$target == "expected", ]
+  expect_identical(out$runs, c(2L, 2L))
+  expect_equal(out$bias, c(0.1, 0.15))
+  expect_equal(out$missing, c(0, 0))
+})
+
+test_that("nothing to summarise is NA", {
+  out <- summary(fake_study(data.frame(estimate = c(NA, NA_real_))))
+  expect_equal(out$missing, c(1, 1))
+  numbers <- out[setdiff(names(out), c("design", "n", "system", "estimator", "target", "runs",
+                                       "missing", "failed"))]
+  expect_true(all(is.na(numbers)))
+  expect_false(any(vapply(numbers, function(x) any(is.nan(x)), NA)))
+  one <- summary(fake_study(data.frame(estimate = 0.6)))
+  expect_equal(one$bias, c(0.1, 0.1))
+  expect_identical(one$bias_mcse, c(NA_real_, NA_real_))
+  exact <- summary(fake_study(data.frame(estimate = c(0.5, 0.5))))
+  expect_identical(exact$rmse_mcse, c(NA_real_, NA_real_))
+  expect_equal(exact$within_mcse, rep(sqrt((2.5 / 3) * (0.5 / 3) / 2), 2))
+})
+
+test_that("arguments are checked", {
+  study <- simulation_study(rater_design(c(0.6, 0.6), 0.8, n = 5), runs = 1)
+  expect_snapshot(error = TRUE, {
+    summary(study, by = "sytem")
+    summary(study, margin = 0)
+    summary(study, common = NA)
+    summary(study, b = 1)
+  })
+})
+
+test_that("a study prints its errors", {
+  set.seed(2)
+  study <- simulation_study(
+    list(`Figure 3` = lehner_design(3), `Figure 5` = lehner_design(5)),
+    list("binned", u = accuracy_estimator("unbinned", "bootstrap", replicates = 20)), runs = 4
+  )
+  expect_snapshot(print(study))
+})

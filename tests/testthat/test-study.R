@@ -1,0 +1,223 @@
+small <- function(...) rater_design(c(0.5, 0.6, 0.7), c(a = 0.3, b = 0.8), n = 40, ...)
+
+# Agreement with the first rater: a deliberately simple estimator.
+first_rater <- function(x) {
+  ratings <- as.data.frame(x)
+  first <- ratings$rating[ratings$rater == x$raters[[1]]]
+  answers <- as.data.frame(x, what = "systems")
+  vapply(x$systems, function(s) {
+    mean(as.character(answers$prediction[answers$system == s]) == as.character(first))
+  }, 0)
+}
+
+same_rows <- function(study, other) expect_identical(tidy(study), tidy(other))
+
+test_that("a study has a row per panel, system and estimator", {
+  set.seed(1)
+  study <- simulation_study(
+    list(one = small(), two = lehner_design(2)), list("binned", first = first_rater),
+    runs = 3, n = c(20, 30)
+  )
+  rows <- tidy(study)
+  expect_identical(nrow(rows), (2L + 5L) * 2L * 3L * 2L)
+  expect_named(rows, c(
+    "design", "n", "system", "run", "estimator", "estimate", "std.error", "conf.low", "conf.high",
+    "expected", "sample", "agreement", "kappa", "rater_accuracy", "seed", "reason", "condition"
+  ))
+  expect_identical(
+    rows$design[!duplicated(rows[c("design", "n", "system")])], rep(c("one", "two"), c(4, 10))
+  )
+  expect_identical(unique(rows$n), c(20L, 30L))
+  expect_identical(as.data.frame(study), rows)
+  size <- glance(study)
+  expect_identical(size$cells, 14L)
+  expect_identical(size$panels, 42L)
+  expect_identical(size$estimates, nrow(rows))
+})
+
+test_that("compiled estimators say what estimate_accuracy() says, intervals included", {
+  set.seed(2)
+  options <- list(
+    list(method = "binned", interval = "none"),
+    list(method = "unbinned", interval = "none", clip = "none"),
+    list(method = "binned", interval = "none", bin_width = 1, clip = "overall"),
+    list(method = "binned", interval = "bootstrap", replicates = 40L, conf_level = 0.8)
+  )
+  compiled <- lapply(options, do.call, what = accuracy_estimator)
+  slow <- lapply(options, function(o) function(x) do.call(estimate_accuracy, c(list(x), o)))
+  # Weak raters and few cases: not identified, stuck and failing replicates are among them.
+  design <- small(missing = 0.2, difficulty = 0.1, error_range = 1)
+  for (panels in c("separate", "shared")) {
+    study <- simulation_study(
+      list(design, rater_design(c(0.3, 0.3), 0.9, n = 15), rater_design(c(1, 1), 1, n = 20)),
+      stats::setNames(c(compiled, slow), c(paste0("c", 1:4), paste0("s", 1:4))),
+      runs = 12, panels = panels
+    )
+    rows <- tidy(study)
+    expect_true(any(is.na(rows$estimate)))
+    expect_true(any(grepl("no interval", rows$reason)))
+    results <- c("estimate", "std.error", "conf.low", "conf.high", "reason")
+    for (i in 1:4) {
+      expect_identical(
+        rows[rows$estimator == paste0("c", i), results],
+        rows[rows$estimator == paste0("s", i), results]
+      )
+    }
+  }
+})
+
+test_that("what was true is what the panel says", {
+  set.seed(3)
+  study <- simulation_study(lehner_design(9), runs = 2, panels = "shared")
+  rows <- tidy(study)
+  for (row in c(1, 12, nrow(rows))) {
+    panel <- replay(study, row)
+    true <- true_accuracy(panel)
+    true <- true[true$system == rows$system[row], ]
+    expect_equal(rows$expected[row], true$expected)
+    expect_equal(rows$sample[row], true$sample)
+    fit <- glance(quiet(fit_raters(panel)))
+    expect_equal(rows$kappa[row], fit$kappa)
+    expect_equal(rows$rater_accuracy[row], fit$rater_accuracy)
+  }
+})
+
+test_that("the same seed gives the same study, for any number of threads", {
+  run <- function(...) {
+    set.seed(4)
+    simulation_study(
+      list(lehner_design(5), small()),
+      list("binned", u = accuracy_estimator("unbinned", "bootstrap", replicates = 20)),
+      runs = 8, ...
+    )
+  }
+  one <- run()
+  withr::with_options(list(mc.cores = 8), {
+    same_rows(run(threads = 2), one)
+    same_rows(run(threads = 8), one)
+  })
+  set.seed(5)
+  expect_false(identical(simulation_study(small(), runs = 1)$seed, one$seed))
+})
+
+test_that("estimators have random numbers of their own, whatever the user's generator", {
+  noise <- function(x) stats::runif(1) + 0 * length(x)
+  run <- function() simulation_study(rater_design(c(0.6, 0.6), 0.8, n = 5), noise, runs = 3)
+  withr::with_preserve_seed({
+    set.seed(6)
+    first <- run()
+    after <- stats::runif(1)
+    set.seed(6)
+    draw_seed()
+    expect_identical(stats::runif(1), after)
+    # The same study under another kind of generator.
+    withr::with_seed(6, kinds <- {
+      RNGkind("L'Ecuyer-CMRG")
+      study <- first
+      study$results <- list()
+      run_study(study, 1L, NULL)
+    })
+    same_rows(kinds, first)
+  })
+  expect_identical(anyDuplicated(tidy(first)$estimate), 0L)
+})
+
+test_that("more runs begin with the same", {
+  set.seed(7)
+  short <- simulation_study(list(small(), lehner_design(3)), runs = 3)
+  long <- update(short, runs = 7)
+  rows <- tidy(long)
+  same_rows(short, long2 <- {
+    short$results <- lapply(long$results, function(result) {
+      result$table <- result$table[result$table$run <= 3, ]
+      result
+    })
+    short
+  })
+  expect_identical(
+    rows$run[rows$estimator == "binned" & rows$system == "a"], 1:7
+  )
+  study <- long
+  study$results <- list()
+  same_rows(run_study(study, 1L, NULL), long)
+  expect_error(update(long, runs = 2), class = "fallible_error_argument")
+})
+
+test_that("failures are kept with their condition, and can be replayed", {
+  set.seed(8)
+  fragile <- function(x) {
+    if (glance(quiet(fit_raters(x)))$kappa < 0.2) {
+      rlang::abort("too little agreement", class = "too_little")
+    }
+    0.5
+  }
+  wrong <- function(x) c(1, 2, 3)
+  table <- function(x) data.frame(system = "system", estimate = 0.25, conf.low = 0.1, conf.high = 1)
+  study <- simulation_study(
+    rater_design(c(0.6, 0.6), 0.8, n = 30), list(f = fragile, w = wrong, t = table), runs = 20
+  )
+  rows <- tidy(study)
+  failed <- !vapply(rows$condition, is.null, NA)
+  expect_identical(failed[rows$estimator == "f"], rows$kappa[rows$estimator == "f"] < 0.2)
+  expect_true(all(failed[rows$estimator == "w"]) && !any(failed[rows$estimator == "t"]))
+  expect_identical(is.na(rows$estimate), failed)
+  expect_identical(is.na(rows$reason), !failed)
+  row <- which(failed & rows$estimator == "f")[[1]]
+  expect_s3_class(rows$condition[[row]], "too_little")
+  expect_null(rows$condition[[row]]$trace)
+  expect_error(replay(study, row, what = "estimate"), class = "too_little")
+  expect_s3_class(replay(study, row), "ratings")
+  expect_s3_class(rows$condition[[which(rows$estimator == "w")[[1]]]], "fallible_error_argument")
+  expect_identical(unique(rows$conf.high[rows$estimator == "t"]), 1)
+  expect_identical(glance(study)$failed, sum(failed))
+  expect_snapshot(print(study))
+})
+
+test_that("a panel that cannot be drawn fails in R, and has no estimate in compiled code", {
+  set.seed(9)
+  design <- rater_design(c(0.6, 0.6), 0.8, n = 1, missing = 0.9999)
+  rows <- tidy(simulation_study(design, list("binned", r = function(x) 1), runs = 1))
+  expect_identical(rows$estimate, c(NA_real_, NA_real_))
+  expect_s3_class(rows$condition[[2]], "fallible_error_missing")
+  expect_identical(rows$reason[[1]], "no case was rated by two raters")
+})
+
+test_that("systems of a separate panel are those of the design alone", {
+  set.seed(10)
+  turned <- diag(5)[c(2:5, 1), ]
+  design <- rater_design(
+    c(0.6, 0.6), c(a = 0.5, b = 0.5, c = 0.5), n = 400,
+    copying = data.frame(from = "rater1", to = c("rater2", "c"), probability = c(0.5, 1)),
+    matrices = list(b = turned)
+  )
+  for (panels in c("separate", "shared")) {
+    rows <- tidy(simulation_study(design, "binned", runs = 2, panels = panels))
+    by_system <- rows[match(c("a", "b", "c"), rows$system), ]
+    expect_equal(by_system$expected, c(0.5, 0, 0.6))
+    expect_identical(by_system$sample[[2]], 0)
+    expect_lt(abs(by_system$sample[[3]] - 0.6), 4 * sqrt(0.24 / 400))
+  }
+})
+
+test_that("what cannot be is refused", {
+  expect_snapshot(error = TRUE, {
+    simulation_study(1)
+    simulation_study(list())
+    simulation_study(list(a = small(), a = small()))
+    simulation_study(rater_design(c(0.6, 0.6)))
+    simulation_study(small(), "bined")
+    simulation_study(small(), list(function(x) 1))
+    simulation_study(small(), 3)
+    simulation_study(small(), runs = 0)
+    simulation_study(small(), n = c(10, 0))
+    simulation_study(small(), checkpoint = "no/such/folder/file.rds")
+    replay(small(), 1)
+    replay(simulation_study(small(), runs = 1), 10)
+    accuracy_estimator("binned", clip = "sometimes")
+  })
+  expect_error(simulation_study(rater_design(c(0.6, 0.6))), class = "fallible_error_system")
+})
+
+test_that("an estimator prints its options", {
+  expect_snapshot(accuracy_estimator("unbinned", clip = "none"))
+})
