@@ -22,13 +22,12 @@ add_bootstrap <- function(estimate) {
 bootstrap_replicates <- function(estimate) {
   x <- estimate$fit$x
   options <- estimate$options
-  bar <- cli::cli_progress_bar("Bootstrap", total = options$replicates, auto_terminate = FALSE)
-  tick <- function(done) cli::cli_progress_update(set = done, id = bar)
+  bar <- progress_bar("Bootstrap", options$replicates)
   out <- core_bootstrap(
     x$patterns, pattern_weights(x), options[c("method", "clip", "bin_width")],
-    options$replicates, options$threads, draw_seed(), tick
+    options$replicates, options$threads, draw_seed(), bar$tick
   )
-  cli::cli_progress_done(id = bar)
+  bar$close()
   out <- na_real(out)
   dimnames(out) <- list(NULL, x$systems)
   out

@@ -75,7 +75,8 @@ rater_design <- function(raters, systems = NULL, categories = 5L, n = 200L,
 #' The settings of the paper's figures
 #'
 #' @param figure Number of a figure, 1 to 14.
-#' @param system Initial probability of a correct answer of each system, in \[0, 1\].
+#' @param system Initial probability of a correct answer of each system, in \[0, 1\]; it also names
+#'   the system.
 #' @return A [rater_design()] of three raters, five categories and the figure's number of cases. In
 #'   Figures 8 to 14 raters differ in accuracy by .1, accuracy falls and rises by .2 with
 #'   difficulty, errors halve with each step of distance and vary by 100%, for raters and systems
@@ -88,6 +89,8 @@ rater_design <- function(raters, systems = NULL, categories = 5L, n = 200L,
 #' @export
 lehner_design <- function(figure, system = c(0.1, 0.3, 0.5, 0.7, 0.9)) {
   figure <- check_count(figure, "figure", min = 1L, max = 14L)
+  system <- check_probabilities(system, "system", 0L)
+  names(system) <- if (length(system) > 0L) paste("system", system)
   accuracy <- c(0.6, 0.4, 0.6, 0.8, 0.4, 0.6, 0.8, 0.6, 0.4, 0.6, 0.8, 0.4, 0.6, 0.8)[[figure]]
   n <- c(5000L, 200L, 200L, 200L, 50L, 50L, 50L)[[(figure - 1L) %% 7L + 1L]]
   if (figure < 8L) {
@@ -107,9 +110,9 @@ print.rater_design <- function(x, ...) {
       ", ", count_noun(length(x$systems), "system"), ", ",
       count_noun(length(x$categories), "category", "categories")
     ),
-    paste("Accuracy of raters:", shorten(paste(names(x$raters), x$raters))),
+    paste("Accuracy of raters:", shorten(paste(names(x$raters), "=", x$raters))),
     if (length(x$systems) > 0L) {
-      paste("Accuracy of systems:", shorten(paste(names(x$systems), x$systems)))
+      paste("Accuracy of systems:", shorten(paste(names(x$systems), "=", x$systems)))
     },
     paste("Base rates:", switch(x$law,
       fixed = shorten(paste(x$categories, decimals(x$base_rates))),
@@ -135,7 +138,7 @@ design_violations <- function(x) {
       )
     },
     if (x$error_range > 0) {
-      paste0("errors vary by up to ", percent(x$error_range), whose(x$system_errors))
+      paste0("errors vary by up to ", format(100 * x$error_range), "%", whose(x$system_errors))
     },
     if (length(unique(shifts)) > 1L) {
       paste0(

@@ -82,7 +82,8 @@ plot_study_accuracy <- function(object, estimators) {
       caption = if (lacking > 0L) paste(count_noun(lacking, "panel"), "without an estimate"),
       x = "true accuracy", y = "estimated accuracy"
     ) +
-    theme_fallible()
+    theme_fallible() +
+    ggplot2::theme(panel.spacing.x = ggplot2::unit(14, "pt")) # room for the numbers below
 }
 
 plot_study_error <- function(object, estimators) {

@@ -55,10 +55,8 @@ run_study <- function(study, threads, checkpoint) {
   before <- sum(runs_done(study))
   saved <- Sys.time()
   on.exit(if (!is.null(checkpoint)) save_checkpoint(study, checkpoint))
-  bar <- cli::cli_progress_bar(
-    "Runs", total = study$runs * cells, auto_terminate = FALSE
-  )
-  tick <- function(done) cli::cli_progress_update(set = before + done, id = bar)
+  bar <- progress_bar("Runs", study$runs * cells)
+  tick <- function(done) bar$tick(before + done)
   runner <- block_runner(study, threads)
   while (length(blocks) > 0L) {
     wave <- seq_len(min(runner$width, length(blocks)))
@@ -78,7 +76,7 @@ run_study <- function(study, threads, checkpoint) {
       saved <- Sys.time()
     }
   }
-  cli::cli_progress_done(id = bar)
+  bar$close()
   study$results <- join_results(study$results)
   study
 }

@@ -54,7 +54,7 @@ test_that("truth follows its cases", {
   expect_identical(part$truth$stratum, x$truth$stratum[keep])
   expect_identical(true_accuracy(part)$expected, true_accuracy(x)$expected)
   predicted <- as.data.frame(part, what = "systems")
-  first <- predicted[predicted$system == "system1", ]
+  first <- predicted[predicted$system == "system 0.1", ]
   expect_equal(
     true_accuracy(part)$sample[[1]], mean(first$prediction == truth(part)$category)
   )
