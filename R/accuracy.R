@@ -127,7 +127,9 @@ new_accuracy_estimate <- function(fit, systems, options) {
     ),
     method = options$method, reason = NA_character_
   )
-  table$reason <- reason_no_estimate(fit, table)
+  table$reason <- reason_no_estimate(
+    fit$identified, fit$agreement, length(x$categories), table$estimate, table$n
+  )
   structure(
     list(
       fit = fit, options = options, table = table, bins = bind_bins(x$systems, systems),
@@ -145,14 +147,17 @@ new_accuracy_estimate <- function(fit, systems, options) {
   )
 }
 
-reason_no_estimate <- function(fit, table) {
-  if (fit$identified != "yes") {
-    return(rep(reason_not_identified(fit), nrow(table)))
-  }
-  reason <- rep(NA_character_, nrow(table))
-  lacking <- is.na(table$estimate)
+# Why estimates are NA. `identified` and `agreement` are those of the fit behind each, `n` the
+# number of cases that each rests on.
+reason_no_estimate <- function(identified, agreement, categories, estimate, n) {
+  reason <- rep(NA_character_, length(estimate))
+  lacking <- is.na(estimate)
   reason[lacking] <- "no category stands out in any case, so the system's answers say nothing"
-  reason[lacking & table$n == 0] <- "no case of the system has a rating"
+  reason[lacking & n == 0] <- "no case of the system has a rating"
+  unfit <- lacking & identified != "yes"
+  reason[unfit] <- reason_not_identified(
+    rep_len(identified, length(unfit))[unfit], rep_len(agreement, length(unfit))[unfit], categories
+  )
   reason
 }
 

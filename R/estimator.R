@@ -81,7 +81,9 @@ apply_estimator <- function(estimator, x, systems, seed) {
       fallible_warning = function(w) tryInvokeRestart("muffleWarning")
     ),
     error = function(e) {
-      lacking <- result_table(NA_real_, length(systems), reason = conditionMessage(e))
+      said <- tryCatch(conditionMessage(e), error = function(e) NULL)
+      if (!rlang::is_string(said)) said <- paste0("<", class(e)[[1L]], ">")
+      lacking <- result_table(NA_real_, length(systems), reason = said)
       list(table = lacking, condition = without_trace(e))
     }
   )
@@ -98,38 +100,47 @@ with_run_seed <- function(seed, code) {
 
 # Traces and calls hold whole panels.
 without_trace <- function(condition) {
-  condition[c("trace", "call")] <- NULL
-  if (!is.null(condition$parent)) condition$parent <- without_trace(condition$parent)
+  if (is.list(condition)) {
+    condition[c("trace", "call")] <- NULL
+    if (!is.null(condition$parent)) condition$parent <- without_trace(condition$parent)
+  }
   condition
 }
 
+# Results are lists of columns until a study is complete.
 result_table <- function(estimate, n = length(estimate), reason = NA_character_) {
   none <- rep_len(NA_real_, n)
-  list2DF(list(
+  list(
     estimate = rep_len(as.double(estimate), n), std.error = none, conf.low = none,
     conf.high = none, reason = rep_len(reason, n)
-  ))
+  )
 }
 
+# Names of systems, where there are any, must be those of the panel; the order is not important.
 as_result <- function(value, systems) {
   if (inherits(value, "accuracy_estimate")) value <- tidy(value)
-  if (is.data.frame(value)) {
-    table <- as.data.frame(value)
-    if (is.character(table$system)) table <- table[match(systems, table$system), ]
-    ok <- is.numeric(table$estimate) && nrow(table) == length(systems)
-  } else {
-    table <- list(estimate = value)
-    ok <- (is.numeric(value) || identical(value, NA)) && length(value) == length(systems)
-    if (ok && setequal(names(value), systems)) table$estimate <- value[systems]
-  }
+  table <- if (is.data.frame(value)) as.list(value) else list(estimate = value)
+  if (!is.data.frame(value) && length(systems) > 1L) table$system <- names(value)
+  named <- as.character(table[["system"]])
+  place <- if (length(named) > 0L) match(systems, named) else seq_along(systems)
+  numeric <- vapply(table[c("estimate", intersect(interval_columns, names(table)))], function(x) {
+    is.numeric(x) || (is.logical(x) && all(is.na(x)))
+  }, NA)
+  ok <- all(numeric) && length(table[["estimate"]]) == length(systems) && !anyNA(place)
   if (!ok) {
     abort_fallible("argument", c(
       "An estimator must return {length(systems)} number{?s}, one per system, or a data frame with
-       a column {.val estimate}.",
-      "x" = "It returned {describe(value)}."
+       a column {.val estimate} and a row per system.",
+      "x" = "It returned {describe(value)}.",
+      "i" = if (length(named) > 0L) "It names {.val {named}}; systems are {.val {systems}}."
     ), arg = "estimators", call = NULL)
   }
-  out <- result_table(table$estimate)
-  for (column in intersect(names(out)[-1L], names(table))) out[[column]] <- table[[column]]
+  out <- result_table(table[["estimate"]][place])
+  for (column in intersect(interval_columns, names(table))) {
+    out[[column]] <- as.double(table[[column]][place])
+  }
+  if (!is.null(table[["reason"]])) out$reason <- as.character(table[["reason"]][place])
   out
 }
+
+interval_columns <- c("std.error", "conf.low", "conf.high")

@@ -33,15 +33,16 @@ exact_limit <- function(design, estimator = "binned") {
     truth <- draw_panel(one, 1, c(0L, 0L))
     x <- exact_panel(one, truth, call)
     result <- as_result(suppressWarnings(estimator[[1L]](x), "fallible_warning"), x$systems)
-    data.frame(expected = truth$expected, result[c("estimate", "reason")])
+    c(list(expected = truth$expected), result[c("estimate", "reason")])
   })
-  tibble::tibble(system = names(design$systems), do.call(rbind, out))
+  tibble::as_tibble(list2DF(c(list(system = names(design$systems)), stack_tables(out))))
 }
 
 check_fixed <- function(design, call) {
+  varies <- c(rep(TRUE, length(design$raters)), rep(design$system_errors, length(design$systems)))
   drawn <- c(
     if (design$law != "fixed") "base rates are drawn (give {.arg base_rates})",
-    if (design$error_range > 0 && any(lengths(design$matrices) == 0L)) {
+    if (design$error_range > 0 && any(varies & lengths(design$matrices) == 0L)) {
       "errors vary at random (set {.arg error_range} to 0)"
     }
   )
@@ -82,11 +83,13 @@ exact_panel <- function(design, truth, call) {
     factor(labels[codes[, u]], levels = design$categories)
   })
   columns <- stats::setNames(columns, c(names(design$raters), names(design$systems)))
+  units <- names(columns)
+  weights <- make.unique(c(units, "weight"))[[length(units) + 1L]]
+  columns[[weights]] <- probability[codes]
   suppressWarnings(
     ratings(
-      list2DF(c(columns, list(weight = probability[codes]))),
-      raters = !!names(design$raters), systems = !!names(design$systems), weights = "weight",
-      categories = design$categories
+      list2DF(columns), raters = !!names(design$raters), systems = !!names(design$systems),
+      weights = !!weights, categories = design$categories
     ),
     classes = "fallible_warning"
   )

@@ -52,9 +52,9 @@ new_rater_fit <- function(fields) structure(fields, class = "rater_fit")
 warn_fit <- function(fit) {
   if (fit$identified != "yes") {
     warn_fallible("not_identified", c(
-      "Nothing can be said about accuracy: {reason_not_identified(fit)}.",
+      "Nothing can be said about accuracy: {reason_of_fit(fit)}.",
       "i" = "Base rates and everything that follows from them are {.code NA}."
-    ), reason = reason_not_identified(fit))
+    ), reason = reason_of_fit(fit))
   } else if (fit$negative > 0L) {
     zero <- fit$x$categories[fit$base_rates == 0]
     against <- count_cases(fit$x, ruled_out(fit))
@@ -79,16 +79,19 @@ ruled_out <- function(fit) {
 }
 
 # Why nothing follows from a fit; NA if it does.
-reason_not_identified <- function(fit) {
-  chance <- 1 / length(fit$x$categories)
-  switch(fit$identified,
-    yes = NA_character_,
-    no_pairs = "no case was rated by two raters",
-    chance = paste0(
-      "raters agree no better than by chance (agreement ", decimals(fit$agreement), ", chance ",
-      decimals(chance), ")"
-    )
+reason_not_identified <- function(identified, agreement, categories) {
+  reason <- rep(NA_character_, length(identified))
+  reason[identified == "no_pairs"] <- "no case was rated by two raters"
+  chance <- identified == "chance"
+  reason[chance] <- paste0(
+    "raters agree no better than by chance (agreement ", decimals(agreement[chance]), ", chance ",
+    decimals(1 / categories), ")"
   )
+  reason
+}
+
+reason_of_fit <- function(fit) {
+  reason_not_identified(fit$identified, fit$agreement, length(fit$x$categories))
 }
 
 # What a user may give where a fit is needed.
@@ -227,7 +230,7 @@ format_fit <- function(fit) {
     ", ", count_noun(size[[2L]], "rater")
   )
   if (fit$identified != "yes") {
-    return(c(out, paste0("Not identified: ", reason_not_identified(fit))))
+    return(c(out, paste0("Not identified: ", reason_of_fit(fit))))
   }
   error <- tidy(fit)$std.error[[1L]]
   c(

@@ -45,7 +45,7 @@ autoplot.rater_fit <- function(object, ...) { # nolint: object_name.
       subtitle = if (object$identified == "yes") {
         "Estimates with one standard error; dashed: accuracy by chance"
       } else {
-        paste("Not identified:", reason_not_identified(object))
+        paste("Not identified:", reason_of_fit(object))
       },
       x = "probability", y = NULL
     ) +

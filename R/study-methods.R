@@ -16,12 +16,12 @@
 #'   `summary()`: a tibble with a row per combination of `by` and `target`, the truth that estimates
 #'   are held against: `"expected"` or `"sample"`. Columns: `runs` (estimates asked for), `missing`
 #'   (the share of them that is `NA`) and `failed` (the number of errors); then, over those that are
-#'   not `NA`, `bias` (mean error), `rmse` (root mean squared error), `within` (share of estimates
-#'   no further than `margin` from the truth), and over those with an interval `coverage` (share of
-#'   intervals that hold the truth) and `width` (their mean width). Each has its Monte Carlo
-#'   standard error in a column `*_mcse`; it counts panels, the independent things, and is `NA` for
-#'   a single panel and for an `rmse` of zero. That of a share of 0 or 1 is taken as if half a panel
-#'   more had been otherwise.
+#'   not `NA`, `truth` (its mean), `bias` (mean error), `rmse` (root mean squared error), `within`
+#'   (share of estimates no further than `margin` from the truth), and over those with an interval
+#'   `coverage` (share of intervals that hold the truth) and `width` (their mean width). Each has
+#'   its Monte Carlo standard error in a column `*_mcse`; it counts panels, the independent things,
+#'   and is `NA` for a single panel and for an `rmse` of zero. That of a share of 0 or 1 is taken as
+#'   if half a panel more had been otherwise.
 #'
 #'   `glance()`: a tibble with one row: the numbers of `designs`, `cells` (designs, numbers of cases
 #'   and systems with panels of their own), `panels`, `estimators`, `estimates`; `missing` and
@@ -53,7 +53,7 @@ summary.simulation_study <- function(object, by = c("design", "n", "system", "es
     both <- lapply(c("expected", "sample"), summarise_errors, group = group, margin = margin)
     c(lapply(group[by], function(x) x[c(1L, 1L)]), stack_tables(both))
   })
-  tibble::as_tibble(stack_tables(out))
+  tibble::as_tibble(list2DF(stack_tables(out)))
 }
 
 check_by <- function(by, call) {
@@ -78,10 +78,10 @@ summarise_errors <- function(target, group, margin) {
   truth <- group[[target]]
   given <- !is.na(group$estimate)
   error <- (group$estimate - truth)[given]
-  bounded <- !is.na(group$conf.low)
+  bounded <- !is.na(group$conf.low) & !is.na(group$conf.high)
   inside <- (group$conf.low <= truth & truth <= group$conf.high)[bounded]
   width <- (group$conf.high - group$conf.low)[bounded]
-  mcse <- function(x, which) mean_mcse(x, group$cell[which], group$panel[which])
+  mcse <- function(x, which) mean_mcse(x, which, group$cell, group$panel)
   share_mcse <- function(x, which) {
     panels <- length(unique(group$panel[which]))
     p <- (0.5 + panels * mean(x)) / (panels + 1) # a share of 0 or 1 is not known for certain
@@ -91,7 +91,7 @@ summarise_errors <- function(target, group, margin) {
   near <- abs(error) <= margin + 1e-9 # a share of the cases may lie on the margin
   out <- list(
     target = target, runs = nrow(group), missing = mean(!given),
-    failed = sum(!vapply(group$condition, is.null, NA)),
+    failed = sum(!vapply(group$condition, is.null, NA)), truth = mean(truth[given]),
     bias = mean(error), bias_mcse = mcse(error, given),
     rmse = rmse, rmse_mcse = mcse(error^2, given) / (2 * rmse),
     within = mean(near), within_mcse = share_mcse(near, given),
@@ -101,15 +101,21 @@ summarise_errors <- function(target, group, margin) {
   lapply(out, na_real)
 }
 
-# Standard error of the mean of x: panels are drawn anew in each run, cells are fixed. With P panels
-# in a cell its part is P times the variance of the panels' sums of deviations.
-mean_mcse <- function(x, cell, panel) {
+# Standard error of the mean of x, which are the values of the rows in `which`: panels are drawn
+# anew in each run, cells are fixed. The part of a cell is the number of its panels times the
+# variance of the panels' sums of deviations; a panel without a value has none, but it might have
+# had.
+mean_mcse <- function(x, which, cell, panel) {
   if (length(x) == 0L) {
     return(NA_real_)
   }
-  sums <- rowsum(x - mean(x), panel)[, 1L]
-  cell <- cell[match(as.integer(names(sums)), panel)]
-  parts <- tapply(sums, cell, function(s) length(s) * stats::var(s))
+  deviation <- double(length(which))
+  deviation[which] <- x - mean(x)
+  parts <- vapply(split(seq_along(which), cell), function(rows) {
+    sums <- rowsum(deviation[rows], panel[rows])[, 1L]
+    filled <- length(unique(panel[rows][which[rows]]))
+    if (filled == 0L) 0 else sum((sums - mean(sums))^2) * filled / (filled - 1)
+  }, 0)
   sqrt(sum(parts)) / length(x)
 }
 
@@ -117,7 +123,7 @@ mean_mcse <- function(x, cell, panel) {
 #' @export
 tidy.simulation_study <- function(x, ...) {
   check_dots_empty(...)
-  tibble::as_tibble(stack_tables(lapply(x$results, `[[`, "table")))
+  tibble::as_tibble(list2DF(x$results[names(x$results) != "cell"]))
 }
 
 #' @rdname summary.simulation_study
@@ -133,7 +139,7 @@ as.data.frame.simulation_study <- function(x, row.names = NULL, # nolint: object
 glance.simulation_study <- function(x, ...) {
   check_dots_empty(...)
   rows <- tidy(x)
-  cells <- length(x$results)
+  cells <- length(x$done)
   tibble::tibble(
     designs = length(x$designs), cells = cells, panels = cells * x$runs,
     estimators = length(x$estimators), estimates = nrow(rows),

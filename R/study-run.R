@@ -1,94 +1,86 @@
 # How a study is run: cells (design, number of cases, system), cut into blocks of runs, each of
 # which depends on nothing but the study's seed.
 
-# A cell's field `item` is that of its first run; run r has the stream item + r - 1.
+# A cell's field `cell` is its number, `item` that of its first run; those of the others follow.
 study_cells <- function(study) {
-  cells <- list()
-  for (label in names(study$designs)) {
+  cells <- lapply(names(study$designs), function(label) {
     design <- study$designs[[label]]
     parts <- if (study$panels == "shared") {
       list(design)
     } else {
       lapply(seq_along(design$systems), keep_system, design = design)
     }
-    for (n in if (is.null(study$n)) design$n else study$n) {
-      for (part in parts) {
-        item <- 2^32 * length(cells)
-        cells <- c(cells, list(list(label = label, n = n, design = part, item = item)))
-      }
-    }
-  }
-  cells
+    sizes <- if (is.null(study$n)) design$n else study$n
+    unlist(lapply(sizes, function(n) {
+      lapply(parts, function(part) list(label = label, n = n, design = part))
+    }), recursive = FALSE)
+  })
+  cells <- unlist(cells, recursive = FALSE)
+  Map(function(cell, i) c(cell, cell = i, item = 2^32 * (i - 1)), cells, seq_along(cells))
 }
 
-# Cells with `first`, the first run of the block, and `runs`. Compiled code polls for interrupts
-# itself; estimators in R are reported on, and saved, after so few panels.
+# Cells with `first`, the first run of the block, and `runs`: so few that a block takes seconds at
+# most, since an interrupt loses the blocks that are not finished.
 study_blocks <- function(study) {
-  size <- if (all(built_in(study$estimators))) 500L else 10L
-  done <- runs_done(study)
-  blocks <- list()
-  cells <- study_cells(study)
-  for (i in seq_along(cells)) {
-    first <- done[[i]] + 1L
-    while (first <= study$runs) {
-      runs <- min(size, study$runs - first + 1L)
-      block <- c(cells[[i]], list(cell = i, first = first, runs = runs))
-      blocks <- c(blocks, list(block))
-      first <- first + runs
-    }
-  }
-  blocks
+  blocks <- lapply(study_cells(study), function(cell) {
+    size <- block_size(cell, study$estimators)
+    done <- study$done[[cell$cell]]
+    first <- done + size * (seq_len(ceiling((study$runs - done) / size)) - 1) + 1
+    lapply(first, function(i) c(cell, first = i, runs = min(size, study$runs - i + 1)))
+  })
+  unlist(blocks, recursive = FALSE)
 }
 
-# Runs are done in order, so the last of a cell says how many.
-runs_done <- function(study) {
-  done <- integer(length(study_cells(study)))
-  for (result in study$results) done[[result$cell]] <- max(done[[result$cell]], result$last)
-  done
+block_size <- function(cell, estimators) {
+  compiled <- built_in(estimators)
+  replicates <- vapply(estimators[compiled], function(e) core_options(e)$replicates, 0L)
+  work <- cell$n + 500 * sum(replicates) # counted in cases
+  max(1, min(if (all(compiled)) 500 else 10, 5e6 %/% work))
 }
 
 built_in <- function(estimators) vapply(estimators, inherits, NA, "accuracy_estimator")
 
-run_study <- function(study, threads, checkpoint) {
+run_study <- function(study, threads, checkpoint, call) {
+  if (!is.null(checkpoint)) save_checkpoint(study, checkpoint, call)
   blocks <- study_blocks(study)
-  cells <- length(study_cells(study))
-  before <- sum(runs_done(study))
+  before <- sum(study$done)
+  tables <- list()
   saved <- Sys.time()
-  on.exit(if (!is.null(checkpoint)) save_checkpoint(study, checkpoint))
-  bar <- progress_bar("Runs", study$runs * cells)
+  on.exit(if (!is.null(checkpoint)) save_checkpoint(add_results(study, tables), checkpoint, call))
+  bar <- progress_bar("Runs", study$runs * length(study$done))
   tick <- function(done) bar$tick(before + done)
   runner <- block_runner(study, threads)
   while (length(blocks) > 0L) {
     wave <- seq_len(min(runner$width, length(blocks)))
-    tables <- runner$run(blocks[wave], tick)
-    for (i in wave) {
-      block <- blocks[[i]]
-      last <- block$first + block$runs - 1L
-      study$results <- c(
-        study$results, list(list(cell = block$cell, last = last, table = tables[[i]]))
-      )
+    tables <- c(tables, runner$run(blocks[wave], tick))
+    for (block in blocks[wave]) {
+      study$done[[block$cell]] <- block$first + block$runs - 1
       before <- before + block$runs
     }
     blocks <- blocks[-wave]
     tick(0)
     if (!is.null(checkpoint) && Sys.time() - saved > 5) {
-      save_checkpoint(study, checkpoint)
+      save_checkpoint(add_results(study, tables), checkpoint, call)
       saved <- Sys.time()
     }
   }
   bar$close()
-  study$results <- join_results(study$results)
+  add_results(study, tables)
+}
+
+# Rows come in the order of cells, runs, systems and estimators.
+add_results <- function(study, tables) {
+  table <- stack_tables(c(if (!is.null(study$results)) list(study$results), tables))
+  order <- order(
+    table$cell, table$run, match(table$system, unique(table$system)),
+    match(table$estimator, names(study$estimators))
+  )
+  study$results <- lapply(table, `[`, order)
   study
 }
 
-# One entry per cell.
-join_results <- function(results) {
-  by_cell <- split(results, vapply(results, `[[`, 0L, "cell"))
-  lapply(unname(by_cell), function(of_cell) {
-    table <- stack_tables(lapply(of_cell, `[[`, "table"))
-    list(cell = of_cell[[1L]]$cell, last = of_cell[[length(of_cell)]]$last, table = table)
-  })
-}
+# One below another; all have the same columns, lists among them.
+stack_tables <- function(tables) do.call(Map, c(list(c), unname(tables)))
 
 # How many blocks are run at once, and the function that runs them.
 block_runner <- function(study, threads) {
@@ -98,15 +90,14 @@ block_runner <- function(study, threads) {
     }
     return(list(width = 1L, run = here))
   }
-  estimators <- study$estimators
-  seed <- study$seed
-  needed <- estimator_globals(estimators)
+  needed <- estimator_globals(study$estimators)
   away <- function(blocks, tick) {
     futures <- lapply(blocks, function(block) {
-      own <- list(run_block = run_block, block = block, estimators = estimators, seed = seed)
+      task <- block_task(block, study$estimators, study$seed)
       future::future(
-        run_block(block, estimators, seed),
-        globals = c(own, needed$globals), packages = needed$packages, seed = NULL
+        .fallible_task(),
+        globals = c(list(.fallible_task = task), needed$globals), packages = needed$packages,
+        seed = NULL
       )
     })
     lapply(futures, future::value)
@@ -114,21 +105,30 @@ block_runner <- function(study, threads) {
   list(width = future::nbrOfWorkers(), run = away)
 }
 
+# A function that carries what it needs: on a worker, other names belong to the user.
+block_task <- function(block, estimators, seed) {
+  force(list(block, estimators, seed))
+  function() run_block(block, estimators, seed)
+}
+utils::globalVariables(".fallible_task")
+
 # What estimators use that is not theirs: variables of the user's session, and attached packages.
 estimator_globals <- function(estimators) {
   out <- list(globals = list(), packages = character())
   for (estimator in estimators[!built_in(estimators)]) {
     used <- future::getGlobalsAndPackages(
-      quote(estimator(x)), envir = list2env(list(estimator = estimator), parent = globalenv())
+      quote(.fallible_estimator()),
+      envir = list2env(list(.fallible_estimator = estimator), parent = globalenv())
     )
     found <- unclass(used$globals)
-    out$globals[setdiff(names(found), "estimator")] <- found[setdiff(names(found), "estimator")]
+    found <- found[names(found) != ".fallible_estimator"]
+    out$globals[names(found)] <- found
     out$packages <- union(out$packages, used$packages)
   }
   out
 }
 
-# The results of a block: a data frame with a row per run, system and estimator.
+# The results of a block: a list of columns, an entry per estimator, system and run.
 run_block <- function(block, estimators, seed, threads = 1L, tick = function(done) NULL) {
   item <- block$item + block$first - 1
   seeds <- core_run_seeds(seed, item, block$runs)
@@ -138,33 +138,29 @@ run_block <- function(block, estimators, seed, threads = 1L, tick = function(don
     estimators = lapply(unname(estimators[compiled]), core_options),
     bootstrap_seeds = bootstrap_seeds(estimators[compiled], seeds)
   ), tick)
+  results <- vector("list", length(estimators))
+  results[compiled] <- lapply(core$estimators, compiled_results, core, block)
+  results[!compiled] <- interpreted_results(block, estimators[!compiled], seed, seeds)
   systems <- names(block$design$systems)
-  panel <- list(
-    run = block$first - 1L + seq_len(block$runs), agreement = na_real(core$agreement),
-    kappa = na_real(core$kappa), rater_accuracy = na_real(core$rater_accuracy), seed = seeds
-  )
-  tables <- vector("list", length(estimators))
-  tables[compiled] <- lapply(core$estimators, compiled_results, core, block)
-  tables[!compiled] <- interpreted_results(block, estimators[!compiled], seed, seeds)
-  rows <- Map(function(name, table) {
-    every <- function(x) rep_len(x, nrow(table))
-    list2DF(c(
+  rows <- length(systems) * block$runs
+  every <- function(x) rep_len(x, rows)
+  stack_tables(Map(function(name, result) {
+    c(
       list(
-        design = every(block$label), n = every(block$n),
-        system = rep(systems, each = block$runs), run = every(panel$run), estimator = every(name)
+        cell = every(block$cell), design = every(block$label), n = every(block$n),
+        system = rep(systems, each = block$runs),
+        run = every(as.integer(block$first - 1 + seq_len(block$runs))), estimator = every(name)
       ),
-      table[c("estimate", "std.error", "conf.low", "conf.high")],
-      list(expected = as.vector(core$expected), sample = as.vector(core$sample)),
-      lapply(panel[c("agreement", "kappa", "rater_accuracy", "seed")], every),
-      table[c("reason", "condition")]
-    ))
-  }, names(estimators), tables)
-  rows <- stack_tables(rows)
-  rows[order(rows$run, match(rows$system, systems), match(rows$estimator, names(estimators))), ]
+      result[c("estimate", "std.error", "conf.low", "conf.high")],
+      list(
+        expected = as.vector(core$expected), sample = as.vector(core$sample),
+        agreement = every(na_real(core$agreement)), kappa = every(na_real(core$kappa)),
+        rater_accuracy = every(na_real(core$rater_accuracy)), seed = every(seeds)
+      ),
+      result[c("reason", "condition")]
+    )
+  }, names(estimators), results))
 }
-
-# One below another; all have the same columns, lists among them.
-stack_tables <- function(tables) list2DF(do.call(Map, c(list(c), unname(tables))))
 
 # The options of an estimator that the core knows.
 core_options <- function(estimator) {
@@ -182,36 +178,36 @@ bootstrap_seeds <- function(estimators, seeds) {
   vapply(seeds, function(seed) with_run_seed(seed, draw_seed()), integer(2L))
 }
 
-# All tables have their rows run by run within systems.
+# All results have their entries run by run within systems.
 compiled_results <- function(result, core, block) {
-  table <- result_table(na_real(as.vector(result$estimate)))
-  run <- rep_len(seq_len(block$runs), nrow(table))
-  for (i in which(is.na(table$estimate))) {
-    fit <- list(
-      identified = core$identified[[run[[i]]]], agreement = core$agreement[[run[[i]]]],
-      x = block$design
-    )
-    table$reason[[i]] <- reason_no_estimate(fit, data.frame(estimate = NA_real_, n = block$n))
-  }
-  table <- add_intervals(table, result$interval)
-  table$condition <- rep(list(NULL), nrow(table))
-  table
+  out <- result_table(na_real(as.vector(result$estimate)))
+  systems <- length(out$estimate) / block$runs
+  fits <- list(
+    identified = rep(core$identified, systems), agreement = rep(core$agreement, systems)
+  )
+  out$reason <- reason_no_estimate(
+    fits$identified, fits$agreement, length(block$design$categories), out$estimate, block$n
+  )
+  out <- add_intervals(out, result$interval)
+  out$condition <- rep(list(NULL), length(out$estimate))
+  out
 }
 
 interpreted_results <- function(block, estimators, seed, seeds) {
-  systems <- names(block$design$systems)
   if (length(estimators) == 0L) {
-    return(list())
+    return(list()) # no panel need be built
   }
+  systems <- names(block$design$systems)
   by_run <- lapply(seq_along(seeds), function(i) {
     x <- tryCatch(run_panel(block, seed, block$first + i - 1L), error = identity)
     lapply(estimators, apply_estimator, x, systems, seeds[[i]])
   })
+  by_system <- order(rep(seq_along(systems), length(seeds)))
   lapply(seq_along(estimators), function(e) {
     results <- lapply(by_run, `[[`, e)
-    table <- stack_tables(lapply(results, `[[`, "table"))
-    table$condition <- rep(lapply(results, `[[`, "condition"), each = length(systems))
-    table[order(rep(seq_along(systems), length(seeds))), ]
+    out <- stack_tables(lapply(results, `[[`, "table"))
+    out$condition <- rep(lapply(results, `[[`, "condition"), each = length(systems))
+    lapply(out, `[`, by_system)
   })
 }
 
@@ -223,25 +219,36 @@ run_panel <- function(cell, seed, run) {
 }
 
 # Written beside its place and moved there, so that an interrupt leaves the file before.
-save_checkpoint <- function(study, path) {
+save_checkpoint <- function(study, path, call) {
   beside <- paste0(path, ".new")
-  saveRDS(study, beside)
-  file.rename(beside, path)
+  written <- tryCatch(
+    {
+      suppressWarnings(saveRDS(study, beside))
+      file.rename(beside, path)
+    },
+    error = function(e) FALSE
+  )
+  if (!written) {
+    abort_fallible("file", c(
+      "The file of {.arg checkpoint} cannot be written.",
+      "x" = verbatim("It is ", path, ".")
+    ), path = path, call = call)
+  }
 }
 
-# The study of the file, if it is the same but for its seed and the number of runs.
-resume <- function(study, path, call) {
+# The study with the results of the file, if that holds the same study but for its seed and the
+# number of runs. `parts` are what must be the same.
+resume <- function(study, path, call, parts = c("designs", "estimators", "n", "panels")) {
   if (!file.exists(path)) {
     return(study)
   }
-  before <- tryCatch(readRDS(path), error = identity)
+  before <- tryCatch(suppressWarnings(readRDS(path)), error = identity)
   if (!inherits(before, "simulation_study")) {
     abort_fallible("file", c(
       "The file of {.arg checkpoint} does not hold a study.",
       "x" = verbatim("It is ", path, ".")
     ), path = path, call = call)
   }
-  parts <- c("designs", "estimators", "n", "panels")
   differ <- parts[!vapply(parts, function(part) {
     identical(
       before[[part]], study[[part]], ignore.environment = TRUE, ignore.bytecode = TRUE,
@@ -257,9 +264,8 @@ resume <- function(study, path, call) {
     ), path = path, call = call)
   }
   cli::cli_inform(verbatim(
-    "Going on from ", path, ": ", number(sum(runs_done(before))), " panels are done."
+    "Going on from ", path, ": ", number(sum(before$done)), " panels are done."
   ))
-  study$seed <- before$seed
-  study$results <- before$results
+  study[c("seed", "results", "done")] <- before[c("seed", "results", "done")]
   study
 }

@@ -25,7 +25,8 @@
 #' @section Checkpoints:
 #' With `checkpoint`, results are saved to that file every few seconds and whenever the study ends,
 #' also by an interrupt or an error. The same call then goes on from there, with the seed of the
-#' file; a call with more `runs` adds these.
+#' file; a call with more `runs` adds these. Estimators are the same if their code is; what else
+#' they use is not compared.
 #'
 #' @param designs A [rater_design()] with systems, or a list of them with names.
 #' @param estimators Names of methods of [estimate_accuracy()], or a list of functions with names.
@@ -64,13 +65,14 @@ simulation_study <- function(designs, estimators = c("binned", "unbinned"), runs
       designs = as_designs(designs, call), estimators = as_estimators(estimators, call),
       runs = check_count(runs, "runs", max = 1e6), n = check_sizes(n, call),
       panels = check_choice(panels, c("separate", "shared"), "panels"), seed = draw_seed(),
-      results = list()
+      results = NULL
     ),
     class = "simulation_study"
   )
+  study$done <- integer(length(study_cells(study)))
   threads <- check_threads(threads)
   if (!is.null(checkpoint)) study <- resume(study, check_path(checkpoint, call), call)
-  run_study(study, threads, checkpoint)
+  run_study(study, threads, checkpoint, call)
 }
 
 as_designs <- function(x, call) {
@@ -98,8 +100,11 @@ as_designs <- function(x, call) {
 }
 
 check_sizes <- function(n, call) {
-  for (one in n) check_count(one, "n", call = call)
-  if (!is.null(n)) unique(as.integer(n))
+  if (is.null(n)) {
+    return(NULL)
+  }
+  if (length(n) == 0L) check_count(n, "n", call = call)
+  unique(vapply(n, check_count, 0L, arg = "n", call = call))
 }
 
 check_path <- function(path, call) {
@@ -121,8 +126,11 @@ update.simulation_study <- function(object, runs, threads = 1L, checkpoint = NUL
   check_dots_empty(...)
   object$runs <- check_count(runs, "runs", min = object$runs, max = 1e6)
   threads <- check_threads(threads)
-  if (!is.null(checkpoint)) object <- resume(object, check_path(checkpoint, call), call)
-  run_study(object, threads, checkpoint)
+  if (!is.null(checkpoint)) {
+    same <- c("designs", "estimators", "n", "panels", "seed")
+    object <- resume(object, check_path(checkpoint, call), call, same)
+  }
+  run_study(object, threads, checkpoint, call)
 }
 
 #' @rdname simulation_study

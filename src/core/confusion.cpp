@@ -8,22 +8,24 @@ namespace fallible {
 
 namespace {
 
-// The factor on the diagonal that gives the accuracy over base rates after rows are normalised.
-// The accuracy rises with the factor, from 0 to 1, so bisection on its logarithm cannot miss.
+// The factor on the diagonal that gives the accuracy over base rates after rows are normalised. The
+// logit of what is reached rises with the logarithm of the factor, by at most as much: so the step
+// by the difference never goes too far, and where all rows err alike the first one is exact.
 double diagonal_factor(double accuracy, const std::vector<double>& base_rates,
                        const std::vector<double>& wrong) {
-  double low = -50, high = 50;
-  for (int step = 0; step < 200; ++step) {
-    const double middle = (low + high) / 2;
-    if (middle <= low || middle >= high) break;  // neighbouring numbers
-    const double diagonal = std::exp(middle) * accuracy;
-    double reached = 0;
+  double log_factor = 0;
+  for (int step = 0; step < 1000; ++step) {
+    const double diagonal = std::exp(log_factor) * accuracy;
+    double right = 0, left = 0;
     for (std::size_t k = 0; k < wrong.size(); ++k) {
-      reached += base_rates[k] * diagonal / (diagonal + wrong[k]);
+      right += base_rates[k] * diagonal / (diagonal + wrong[k]);
+      left += base_rates[k] * wrong[k] / (diagonal + wrong[k]);
     }
-    (reached < accuracy ? low : high) = middle;
+    const double difference = std::log(accuracy / (1 - accuracy)) - std::log(right / left);
+    log_factor += difference;
+    if (std::fabs(difference) < 1e-14) break;
   }
-  return std::exp((low + high) / 2);
+  return std::exp(log_factor);
 }
 
 }  // namespace

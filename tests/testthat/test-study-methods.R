@@ -8,7 +8,7 @@ fake_study <- function(rows, panels = "separate") {
   table[names(rows)] <- as.list(rows)
   table$condition <- rep(list(NULL), nrow(rows))
   structure(
-    list(panels = panels, results = list(list(cell = 1L, last = 1L, table = list2DF(table)))),
+    list(panels = panels, results = table),
     class = "simulation_study"
   )
 }
@@ -52,9 +52,23 @@ test_that("pooled systems are strata, or parts of one panel", {
   expect_identical(nrow(summary(fake_study(rows), by = NULL)), 2L)
 })
 
+test_that("panels without an estimate move the pooled mean", {
+  rows <- data.frame(
+    system = rep(c("a", "b"), each = 3), run = rep(1:3, 2),
+    estimate = c(0.1, 0.2, NA, 0.9, 0.8, 1)
+  )
+  pooled <- summary(fake_study(rows), by = "estimator")[1, ]
+  u <- rows$estimate - mean(rows$estimate, na.rm = TRUE)
+  u[3] <- 0
+  a <- sum((u[1:3] - mean(u[1:3]))^2) * 2 / 1
+  b <- sum((u[4:6] - mean(u[4:6]))^2) * 3 / 2
+  expect_equal(pooled$bias_mcse, sqrt(a + b) / 5)
+})
+
 test_that("Monte Carlo errors are the spread over repetitions of the study", {
   set.seed(1)
-  design <- rater_design(c(0.5, 0.6, 0.7), c(0.3, 0.8), n = 30, difficulty = 0.2)
+  # Weak raters: many panels have no estimate, and those of the two systems differ.
+  design <- rater_design(c(0.3, 0.4), c(0.1, 0.9), n = 15, difficulty = 0.2)
   for (panels in c("separate", "shared")) {
     many <- lapply(1:150, function(i) {
       study <- simulation_study(design, "unbinned", runs = 40, panels = panels)

@@ -16,7 +16,8 @@ test_that("a study goes on from its checkpoint after an interrupt", {
     "interrupted"
   )
   kept <- readRDS(file)
-  expect_identical(runs_done(kept), c(25L, 0L))
+  expect_equal(kept$done, c(25, 0))
+  expect_equal(kept$results$run[kept$results$estimator == "mine"], 1:25)
   stop_at <- 0
   calls <- 0
   expect_message(resumed <- run(runs = 25, checkpoint = file), "25 panels are done")
@@ -29,6 +30,44 @@ test_that("a study goes on from its checkpoint after an interrupt", {
   expect_identical(tidy(more), tidy(update(whole, runs = 30)))
   expect_message(again <- run(runs = 30, checkpoint = file), "60 panels are done")
   expect_identical(tidy(again), tidy(more))
+})
+
+test_that("a checkpoint that cannot be written is refused before the work", {
+  folder <- withr::local_tempdir()
+  file <- file.path(folder, "study.rds")
+  dir.create(paste0(file, ".new")) # where it would be written
+  ran <- FALSE
+  look <- function(x) {
+    ran <<- TRUE
+    0.5
+  }
+  expect_error(
+    simulation_study(rater_design(c(0.6, 0.6), 0.8), look, runs = 1, checkpoint = file),
+    class = "fallible_error_file"
+  )
+  expect_false(ran)
+})
+
+test_that("runs are added only to the study of the checkpoint", {
+  file <- withr::local_tempfile(fileext = ".rds")
+  set.seed(3)
+  study <- simulation_study(design, "binned", runs = 2, checkpoint = file)
+  expect_message(more <- update(study, runs = 4, checkpoint = file), "4 panels are done")
+  expect_identical(tidy(more), tidy(update(study, runs = 4)))
+  other <- simulation_study(design, "binned", runs = 2)
+  expect_error(
+    update(other, runs = 5, checkpoint = file), "Not the same: `seed`",
+    class = "fallible_error_file"
+  )
+})
+
+test_that("blocks are short where the work is long", {
+  size <- function(n, ...) block_size(list(n = n), as_estimators(list(...), NULL))
+  expect_identical(size(200, "binned"), 500)
+  expect_identical(size(200, "binned", f = function(x) 1), 10)
+  expect_identical(size(1e7, "binned"), 1)
+  boot <- accuracy_estimator("binned", interval = "bootstrap", replicates = 1000L)
+  expect_lt(size(200, b = boot), 20)
 })
 
 test_that("a checkpoint of another study is refused", {
@@ -51,9 +90,12 @@ test_that("processes of any plan give the numbers of one process", {
   skip_on_cran()
   skip_if_not_installed("future")
   shift <- 0.125 # what an estimator uses must travel with it
-  help_estimate <- function(x) glance(fit_raters(x))$kappa + shift
+  help_estimate <- function(x) glance(fit_raters(x))$kappa + shift * seed + estimators * block
   environment(help_estimate) <- globalenv()
   withr::defer(rm("shift", "help_estimate", envir = globalenv()))
+  # Names that the package uses too must not get in the way.
+  withr::defer(rm("seed", "estimators", "block", envir = globalenv()))
+  for (name in c("seed", "estimators", "block")) assign(name, 0.25, envir = globalenv())
   assign("shift", shift, envir = globalenv())
   assign("help_estimate", help_estimate, envir = globalenv())
   mine <- function(x) rep(help_estimate(x) + stats::runif(1), length(x$systems))

@@ -114,8 +114,9 @@ test_that("estimators have random numbers of their own, whatever the user's gene
     withr::with_seed(6, kinds <- {
       RNGkind("L'Ecuyer-CMRG")
       study <- first
-      study$results <- list()
-      run_study(study, 1L, NULL)
+      study["results"] <- list(NULL)
+      study$done[] <- 0L
+      run_study(study, 1L, NULL, NULL)
     })
     same_rows(kinds, first)
   })
@@ -123,24 +124,54 @@ test_that("estimators have random numbers of their own, whatever the user's gene
 })
 
 test_that("more runs begin with the same", {
+  designs <- list(small(), lehner_design(3))
+  run <- function(runs) {
+    set.seed(7)
+    tidy(simulation_study(designs, runs = runs))
+  }
   set.seed(7)
-  short <- simulation_study(list(small(), lehner_design(3)), runs = 3)
+  short <- simulation_study(designs, runs = 3)
   long <- update(short, runs = 7)
   rows <- tidy(long)
-  same_rows(short, long2 <- {
-    short$results <- lapply(long$results, function(result) {
-      result$table <- result$table[result$table$run <= 3, ]
-      result
-    })
-    short
-  })
-  expect_identical(
-    rows$run[rows$estimator == "binned" & rows$system == "a"], 1:7
-  )
-  study <- long
-  study$results <- list()
-  same_rows(run_study(study, 1L, NULL), long)
+  expect_identical(rows, run(7))
+  expect_identical(tidy(short), rows[rows$run <= 3, ])
+  expect_identical(rows$run[rows$estimator == "binned" & rows$system == "a"], 1:7)
   expect_error(update(long, runs = 2), class = "fallible_error_argument")
+})
+
+test_that("results are matched to systems by name, and refused where they do not fit", {
+  systems <- c("a", "b")
+  estimate <- function(value, systems = c("a", "b")) as_result(value, systems)$estimate
+  expect_identical(estimate(c(b = 2, a = 1)), c(1, 2))
+  expect_identical(estimate(c(1, 2)), c(1, 2))
+  expect_identical(estimate(c(1L, NA)), c(1, NA))
+  expect_identical(estimate(c(kappa = 1), "a"), 1)
+  table <- data.frame(system = factor(c("b", "a")), estimate = c(2, 1), conf.low = c(0.2, 0.1))
+  expect_identical(as_result(table, systems)$conf.low, c(0.1, 0.2))
+  expect_identical(as_result(table, systems)$conf.high, c(NA_real_, NA_real_))
+  wrong <- list(
+    NULL, "1", 1, c(a = 1, c = 2), factor(1:2), list(1, 2), data.frame(estimates = 1:2),
+    data.frame(estimate = 1), data.frame(system = c("a", "c"), estimate = 1:2), table[0, ],
+    data.frame(system = c("a", "a"), estimate = 1:2),
+    data.frame(estimate = 1:2, conf.low = c("x", "y"))
+  )
+  for (value in wrong) {
+    expect_error(as_result(value, systems), class = "fallible_error_argument")
+  }
+})
+
+test_that("odd conditions do not stop a study", {
+  silent <- function(x) stop(structure(class = c("odd", "error", "condition"), list()))
+  wordless <- function(x) stop(structure(class = c("odd", "error", "condition"), new.env()))
+  one_sided <- function(x) data.frame(estimate = 0.5, conf.low = 0.4)
+  study <- simulation_study(
+    rater_design(c(0.6, 0.6), 0.8, n = 5), list(s = silent, w = wordless, o = one_sided), runs = 2
+  )
+  rows <- tidy(study)
+  expect_identical(unique(rows$reason), c("<odd>", NA))
+  expect_s3_class(rows$condition[[1]], "odd")
+  expect_identical(is.na(summary(study)$coverage), rep(TRUE, 6))
+  expect_output(print(study), "4 estimates failed")
 })
 
 test_that("failures are kept with their condition, and can be replayed", {
@@ -210,6 +241,7 @@ test_that("what cannot be is refused", {
     simulation_study(small(), 3)
     simulation_study(small(), runs = 0)
     simulation_study(small(), n = c(10, 0))
+    simulation_study(small(), n = integer())
     simulation_study(small(), checkpoint = "no/such/folder/file.rds")
     replay(small(), 1)
     replay(simulation_study(small(), runs = 1), 10)
