@@ -81,12 +81,17 @@ apply_estimator <- function(estimator, x, systems, seed) {
       fallible_warning = function(w) tryInvokeRestart("muffleWarning")
     ),
     error = function(e) {
-      said <- tryCatch(conditionMessage(e), error = function(e) NULL)
-      if (!rlang::is_string(said)) said <- paste0("<", class(e)[[1L]], ">")
-      lacking <- result_table(NA_real_, length(systems), reason = said)
+      lacking <- result_table(NA_real_, length(systems), reason = first_line(e))
       list(table = lacking, condition = without_trace(e))
     }
   )
+}
+
+# The first line of a condition's message; the rest, with its bullets, is in the condition.
+first_line <- function(condition) {
+  said <- tryCatch(as.character(conditionMessage(condition))[1L], error = function(e) NA)
+  if (length(said) == 0L || is.na(said)) said <- paste0("<", class(condition)[[1L]], ">")
+  sub("\n.*", "", said)
 }
 
 # Whatever the user's generator is, a run has its own numbers.
@@ -117,7 +122,7 @@ result_table <- function(estimate, n = length(estimate), reason = NA_character_)
 }
 
 # Names of systems, where there are any, must be those of the panel; the order is not important.
-as_result <- function(value, systems) {
+as_result <- function(value, systems, arg = "estimators") {
   if (inherits(value, "accuracy_estimate")) value <- tidy(value)
   table <- if (is.data.frame(value)) as.list(value) else list(estimate = value)
   if (!is.data.frame(value) && length(systems) > 1L) table$system <- names(value)
@@ -126,16 +131,17 @@ as_result <- function(value, systems) {
   numeric <- vapply(table[c("estimate", intersect(interval_columns, names(table)))], function(x) {
     is.numeric(x) || (is.logical(x) && all(is.na(x)))
   }, NA)
-  ok <- all(numeric) && length(table[["estimate"]]) == length(systems) && !anyNA(place)
+  ok <- all(numeric) && length(table[["estimate"]]) == length(systems) && !anyNA(place) &&
+    !any(is.infinite(table[["estimate"]]))
   if (!ok) {
     abort_fallible("argument", c(
-      "An estimator must return {length(systems)} number{?s}, one per system, or a data frame with
-       a column {.val estimate} and a row per system.",
+      "An estimator must return {length(systems)} finite number{?s}, one per system, or a data frame
+       with a column {.val estimate} and a row per system.",
       "x" = "It returned {describe(value)}.",
       "i" = if (length(named) > 0L) "It names {.val {named}}; systems are {.val {systems}}."
-    ), arg = "estimators", call = NULL)
+    ), arg = arg, call = NULL)
   }
-  out <- result_table(table[["estimate"]][place])
+  out <- result_table(na_real(as.double(table[["estimate"]][place])))
   for (column in intersect(interval_columns, names(table))) {
     out[[column]] <- as.double(table[[column]][place])
   }

@@ -22,14 +22,27 @@ autoplot.simulation_study <- function(object, # nolint: object_name.
   type <- check_choice(type, c("accuracy", "error"), "type")
   known <- names(object$estimators)
   if (is.null(estimators)) estimators <- known
-  if (!is.character(estimators) || !all(estimators %in% known)) {
+  estimators <- unique(estimators)
+  if (!is.character(estimators) || length(estimators) == 0L || !all(estimators %in% known)) {
     abort_fallible("argument", c(
       "{.arg estimators} must be among {.val {known}}.",
       "x" = "It is {describe(estimators)}."
     ), arg = "estimators", call = rlang::current_env())
   }
-  if (type == "accuracy") plot_study_accuracy(object, estimators) else
-    plot_study_error(object, estimators)
+  rows <- tidy(object)
+  lacking <- is.na(rows$estimate[rows$estimator %in% estimators])
+  if (all(lacking)) {
+    abort_fallible("argument", c(
+      "There is no estimate to draw.",
+      "i" = "The column {.field reason} of {.code tidy()} says why."
+    ), arg = "object", call = rlang::current_env())
+  }
+  plot <- switch(type,
+    accuracy = plot_study_accuracy(object, estimators),
+    error = plot_study_error(object, estimators)
+  )
+  missing <- paste0(number(sum(lacking)), " of ", count_noun(length(lacking), "estimate"))
+  plot + ggplot2::labs(caption = if (any(lacking)) paste(missing, "are missing"))
 }
 
 #' @rdname autoplot.simulation_study
@@ -48,7 +61,6 @@ plot_study_accuracy <- function(object, estimators) {
   rows <- tidy(object)
   rows <- rows[rows$estimator %in% estimators, ]
   rows$label <- label_designs(rows)
-  lacking <- sum(is.na(rows$estimate))
   rows <- rows[!is.na(rows$estimate), ]
   rows$estimator <- factor(rows$estimator, levels = estimators)
   points <- data.frame(
@@ -79,7 +91,6 @@ plot_study_accuracy <- function(object, estimators) {
     ggplot2::labs(
       title = "Estimated and true accuracy of systems",
       subtitle = "Each estimate stands twice; on the line it is right",
-      caption = if (lacking > 0L) paste(count_noun(lacking, "panel"), "without an estimate"),
       x = "true accuracy", y = "estimated accuracy"
     ) +
     theme_fallible() +

@@ -14,14 +14,14 @@
 #'   that failed, or `NULL`.
 #'
 #'   `summary()`: a tibble with a row per combination of `by` and `target`, the truth that estimates
-#'   are held against: `"expected"` or `"sample"`. Columns: `runs` (estimates asked for), `missing`
-#'   (the share of them that is `NA`) and `failed` (the number of errors); then, over those that are
-#'   not `NA`, `truth` (its mean), `bias` (mean error), `rmse` (root mean squared error), `within`
+#'   are held against: `"expected"` or `"sample"`. Columns: `estimates` (asked for), `missing` (the
+#'   share of them that is `NA`) and `failed` (the number of errors); then, over those that are not
+#'   `NA`, `truth` (its mean), `bias` (mean error), `rmse` (root mean squared error), `within`
 #'   (share of estimates no further than `margin` from the truth), and over those with an interval
 #'   `coverage` (share of intervals that hold the truth) and `width` (their mean width). Each has
 #'   its Monte Carlo standard error in a column `*_mcse`; it counts panels, the independent things,
-#'   and is `NA` for a single panel and for an `rmse` of zero. That of a share of 0 or 1 is taken as
-#'   if half a panel more had been otherwise.
+#'   and is `NA` where a cell has a single panel with a value, and for an `rmse` of zero. That of a
+#'   share of 0 or 1 is taken as if half a panel more had been otherwise.
 #'
 #'   `glance()`: a tibble with one row: the numbers of `designs`, `cells` (designs, numbers of cases
 #'   and systems with panels of their own), `panels`, `estimators`, `estimates`; `missing` and
@@ -44,13 +44,13 @@ summary.simulation_study <- function(object, by = c("design", "n", "system", "es
   # Panels are independent within a cell; systems of a shared panel are not.
   rows$cell <- keys(rows[c("design", "n", if (object$panels == "separate") "system")])
   rows$panel <- keys(rows[c("cell", "run")])
-  if (check_flag(common, "common")) {
-    lacking <- keys(rows[c("panel", "system")])[is.na(rows$estimate)]
-    rows <- rows[!keys(rows[c("panel", "system")]) %in% lacking, ]
-  }
+  answer <- keys(rows[c("panel", "system")])
+  rows$left_out <- check_flag(common, "common") & answer %in% answer[is.na(rows$estimate)]
   groups <- if (length(by) > 0L) keys(rows[by]) else rep(1L, nrow(rows))
   out <- lapply(split(rows, groups), function(group) {
-    both <- lapply(c("expected", "sample"), summarise_errors, group = group, margin = margin)
+    both <- lapply(
+      c("expected", "sample"), summarise_errors, group = group[!group$left_out, ], margin = margin
+    )
     c(lapply(group[by], function(x) x[c(1L, 1L)]), stack_tables(both))
   })
   tibble::as_tibble(list2DF(stack_tables(out)))
@@ -90,7 +90,7 @@ summarise_errors <- function(target, group, margin) {
   rmse <- sqrt(mean(error^2))
   near <- abs(error) <= margin + 1e-9 # a share of the cases may lie on the margin
   out <- list(
-    target = target, runs = nrow(group), missing = mean(!given),
+    target = target, estimates = nrow(group), missing = mean(!given),
     failed = sum(!vapply(group$condition, is.null, NA)), truth = mean(truth[given]),
     bias = mean(error), bias_mcse = mcse(error, given),
     rmse = rmse, rmse_mcse = mcse(error^2, given) / (2 * rmse),

@@ -63,7 +63,7 @@ simulation_study <- function(designs, estimators = c("binned", "unbinned"), runs
   study <- structure(
     list(
       designs = as_designs(designs, call), estimators = as_estimators(estimators, call),
-      runs = check_count(runs, "runs", max = 1e6), n = check_sizes(n, call),
+      runs = check_count(runs, "runs", max = 1000000L), n = check_sizes(n, call),
       panels = check_choice(panels, c("separate", "shared"), "panels"), seed = draw_seed(),
       results = NULL
     ),
@@ -114,17 +114,18 @@ check_path <- function(path, call) {
       "x" = "It is {describe(path)}."
     ), arg = "checkpoint", call = call)
   }
-  path
+  file.path(normalizePath(dirname(path)), basename(path)) # estimators may change the folder
 }
 
 #' @rdname simulation_study
 #' @param object,study A [simulation_study()] result.
 #' @param ... Not used.
 #' @export
-update.simulation_study <- function(object, runs, threads = 1L, checkpoint = NULL, ...) {
+update.simulation_study <- function(object, runs = object$runs, threads = 1L,
+                                    checkpoint = NULL, ...) {
   call <- rlang::current_env()
   check_dots_empty(...)
-  object$runs <- check_count(runs, "runs", min = object$runs, max = 1e6)
+  object$runs <- check_count(runs, "runs", min = object$runs, max = 1000000L)
   threads <- check_threads(threads)
   if (!is.null(checkpoint)) {
     same <- c("designs", "estimators", "n", "panels", "seed")

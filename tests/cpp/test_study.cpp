@@ -122,6 +122,8 @@ TEST_CASE("seeds of runs are whole numbers that differ, and leave the panels alo
   CHECK(*seeds.begin() >= 0);
   Stream panel(1, 5), aside(1, 5, 1);
   CHECK(panel.uniform() != aside.uniform());
+  Stream again(1, 5);
+  CHECK(run_seed(1, 5) != static_cast<int>(again.uniform() * 2147483647));
 }
 
 TEST_CASE("percentile intervals interpolate, and say why there is none") {
@@ -136,6 +138,11 @@ TEST_CASE("percentile intervals interpolate, and say why there is none") {
   const std::vector<double> few{0.5, nan, 0.1, nan, nan};
   CHECK(percentile_interval(few.data(), few.size(), 0.9).lack ==
         PercentileInterval::Lack::failed);
+
+  const std::vector<double> half{0.5, nan, 0.1, nan}, one{0.5, nan}, near{1, 1 - 1e-12};
+  CHECK(percentile_interval(half.data(), 4, 0.9).lack == PercentileInterval::Lack::none);
+  CHECK(percentile_interval(one.data(), 2, 0.9).lack == PercentileInterval::Lack::failed);
+  CHECK(percentile_interval(near.data(), 2, 0.9).lack == PercentileInterval::Lack::constant);
 
   std::vector<double> constant(100, 1.0);
   constant[0] = 0.5;

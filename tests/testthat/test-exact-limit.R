@@ -99,6 +99,15 @@ test_that("copying and losing answers keep probabilities", {
   expect_equal(lost[, 4, ], 0.1 * apply(p, c(1, 3), sum))
 })
 
+test_that("names and random errors that do not matter are no obstacle", {
+  raters <- c(weight = 0.6, r2 = 0.6, r3 = 0.6)
+  expect_equal(limit(fixed(raters)), limit(fixed(rep(0.6, 3))))
+  given <- lapply(raters, function(a) confusion_matrix(5, a))
+  expect_equal(
+    limit(fixed(raters, error_range = 1, matrices = given, shared = NULL)), limit(fixed(raters))
+  )
+})
+
 test_that("a limit that does not exist is NA with its reason, or refused", {
   nothing <- exact_limit(fixed(c(0.2, 0.2, 0.2)))
   expect_identical(nothing$estimate, NA_real_)

@@ -101,16 +101,30 @@ test_that("studies are drawn with both measures of truth, and their errors", {
   expect_setequal(points$x, c(known$expected, known$sample))
   expect_identical(length(unique(points$PANEL)), 4L)
   lacking <- sum(is.na(rows$estimate[rows$estimator == "binned"]))
-  expect_identical(plot$labels$caption, if (lacking > 0) paste(lacking, "panels without an estimate"))
+  expect_identical(
+    plot$labels$caption, if (lacking > 0) paste(lacking, "of 60 estimates are missing")
+  )
+  first <- points[points$PANEL == 1, ]
+  ours <- known[known$design == "a" & known$n == 20, ]
+  expect_equal(first$x[first$colour == plot_colours[["main"]]], ours$sample)
+  expect_equal(first$x[first$colour == plot_colours[["accent"]]], ours$expected)
   expect_identical(length(unique(layers(ggplot2::autoplot(study))[[2]]$PANEL)), 8L)
 
   errors <- layers(ggplot2::autoplot(study, "error"))
   table <- summary(study, by = c("design", "n", "estimator"))
   expect_setequal(errors[[3]]$x, c(table$bias, table$rmse))
   expect_equal(sort(errors[[2]]$xmax - errors[[2]]$xmin), sort(4 * c(table$bias_mcse, table$rmse_mcse)))
-  expect_error(
-    ggplot2::autoplot(study, estimators = "other"), class = "fallible_error_argument"
+  one <- layers(ggplot2::autoplot(study, "error", estimators = c("binned", "binned")))
+  expect_setequal(one[[3]]$x, unlist(table[table$estimator == "binned", c("bias", "rmse")]))
+  for (wrong in list("other", character(), 1)) {
+    expect_error(
+      ggplot2::autoplot(study, estimators = wrong), class = "fallible_error_argument"
+    )
+  }
+  nothing <- simulation_study(
+    rater_design(c(0.6, 0.6), 0.8, n = 5), function(x) NA_real_, runs = 2
   )
+  expect_error(ggplot2::autoplot(nothing), "no estimate to draw", class = "fallible_error")
 })
 
 test_that("plot() draws and returns its argument", {

@@ -22,7 +22,7 @@ test_that("errors are summarised as defined", {
   expect_identical(out$target, c("expected", "sample"))
   expected <- out[1, ]
   error <- c(0, 0.2, -0.1, 0.12)
-  expect_identical(expected$runs, 5L)
+  expect_identical(expected$estimates, 5L)
   expect_equal(expected$missing, 0.2)
   expect_equal(expected$bias, mean(error))
   expect_equal(expected$bias_mcse, stats::sd(error) / 2)
@@ -90,16 +90,52 @@ test_that("only common panels are compared, if told", {
   )
   out <- summary(fake_study(rows), by = "estimator", common = TRUE)
   out <- out[out$target == "expected", ]
-  expect_identical(out$runs, c(2L, 2L))
+  expect_identical(out$estimates, c(2L, 2L))
   expect_equal(out$bias, c(0.1, 0.15))
   expect_equal(out$missing, c(0, 0))
+})
+
+test_that("a shared panel keeps the systems that have all estimates", {
+  rows <- data.frame(
+    run = rep(1:2, each = 4), system = rep(c("a", "a", "b", "b"), 2),
+    estimator = rep(c("e", "f"), 4), estimate = c(0.5, NA, 0.6, 0.7, 0.5, 0.5, 0.4, 0.4)
+  )
+  out <- summary(fake_study(rows, "shared"), by = "system", common = TRUE)
+  expect_identical(out$estimates[out$target == "expected"], c(2L, 4L))
+  none <- rows[1:4, ]
+  none$estimate[none$estimator == "f"] <- NA
+  out <- summary(fake_study(none, "shared"), by = "estimator", common = TRUE)
+  expect_identical(out$estimates, rep(0L, 4))
+  expect_identical(out$bias, rep(NA_real_, 4))
+})
+
+test_that("shares of 0 or 1 count panels, not systems", {
+  rows <- data.frame(
+    system = rep(c("a", "b"), 3), run = rep(1:3, each = 2), estimate = 0.5, conf.low = 0.4,
+    conf.high = 0.6
+  )
+  out <- summary(fake_study(rows, "shared"), by = "design")[1, ]
+  p <- 3.5 / 4
+  expect_equal(out$coverage_mcse, sqrt(p * (1 - p) / 3))
+})
+
+test_that("the order of rows does not matter", {
+  set.seed(4)
+  rows <- data.frame(
+    system = rep(c("a", "b"), each = 8), run = rep(rep(1:4, each = 2), 2),
+    estimator = rep(c("e", "f"), 8), estimate = c(stats::runif(8), stats::runif(8, 0.5, 0.6))
+  )
+  by <- c("design", "n")
+  expect_equal(
+    summary(fake_study(rows), by = by), summary(fake_study(rows[sample(16), ]), by = by)
+  )
 })
 
 test_that("nothing to summarise is NA", {
   out <- summary(fake_study(data.frame(estimate = c(NA, NA_real_))))
   expect_equal(out$missing, c(1, 1))
-  numbers <- out[setdiff(names(out), c("design", "n", "system", "estimator", "target", "runs",
-                                       "missing", "failed"))]
+  numbers <- out[setdiff(names(out), c("design", "n", "system", "estimator", "target", "truth",
+                                       "estimates", "missing", "failed"))]
   expect_true(all(is.na(numbers)))
   expect_false(any(vapply(numbers, function(x) any(is.nan(x)), NA)))
   one <- summary(fake_study(data.frame(estimate = 0.6)))

@@ -79,6 +79,12 @@ test_that("a checkpoint of another study is refused", {
   expect_error(
     simulation_study(design, "binned", runs = 2, checkpoint = file), class = "fallible_error_file"
   )
+  for (other in list(list(n = 10), list(panels = "shared"))) {
+    expect_error(
+      do.call(simulation_study, c(list(design, runs = 2, checkpoint = file), other)),
+      paste0("Not the same: `", names(other)), class = "fallible_error_file"
+    )
+  }
   expect_error(simulation_study(design, runs = 1, checkpoint = file), "more than the 1 asked for")
   saveRDS(1, file)
   expect_error(simulation_study(design, checkpoint = file), "does not hold a study")

@@ -150,7 +150,7 @@ test_that("results are matched to systems by name, and refused where they do not
   expect_identical(as_result(table, systems)$conf.low, c(0.1, 0.2))
   expect_identical(as_result(table, systems)$conf.high, c(NA_real_, NA_real_))
   wrong <- list(
-    NULL, "1", 1, c(a = 1, c = 2), factor(1:2), list(1, 2), data.frame(estimates = 1:2),
+    NULL, c(1, Inf), "1", 1, c(a = 1, c = 2), factor(1:2), list(1, 2), data.frame(estimates = 1:2),
     data.frame(estimate = 1), data.frame(system = c("a", "c"), estimate = 1:2), table[0, ],
     data.frame(system = c("a", "a"), estimate = 1:2),
     data.frame(estimate = 1:2, conf.low = c("x", "y"))
@@ -172,6 +172,63 @@ test_that("odd conditions do not stop a study", {
   expect_s3_class(rows$condition[[1]], "odd")
   expect_identical(is.na(summary(study)$coverage), rep(TRUE, 6))
   expect_output(print(study), "4 estimates failed")
+})
+
+test_that("every system of a shared panel has the condition of its estimator", {
+  set.seed(11)
+  fragile <- function(x) {
+    if (true_accuracy(x)$sample[[1]] < 0.3) {
+      rlang::abort("low", parent = rlang::catch_cnd(rlang::abort("why")))
+    }
+    c(b = 0.2, a = 0.1)
+  }
+  rows <- tidy(simulation_study(
+    small(), list(f = fragile, bare = function(x) c(NA, NA)), runs = 10, panels = "shared"
+  ))
+  failed <- !vapply(rows$condition, is.null, NA)
+  expect_identical(failed, is.na(rows$estimate) & rows$estimator == "f")
+  expect_true(any(failed) && !all(failed[rows$estimator == "f"]))
+  given <- rows[!is.na(rows$estimate), ]
+  expect_identical(given$estimate, c(a = 0.1, b = 0.2)[given$system], ignore_attr = TRUE)
+  one <- rows$condition[[which(failed)[[1]]]]
+  expect_identical(rows$reason[[which(failed)[[1]]]], "low")
+  expect_null(one$parent$trace)
+})
+
+test_that("weak raters do not fill the console with warnings", {
+  design <- rater_design(c(0.2, 0.2), 0.8, n = 6)
+  expect_no_warning_at_all <- function(code) expect_warning(code, NA)
+  expect_no_warning_at_all(
+    simulation_study(design, function(x) base_rates(fit_raters(x))[[1]], runs = 10)
+  )
+})
+
+test_that("a panel in which nothing stands out has the reason of estimate_accuracy()", {
+  even <- matrix(0.5, 2, 2)
+  design <- rater_design(
+    c(0.5, 0.5), 0.8, 2, n = 2, base_rates = c(0.5, 0.5), matrices = list(rater1 = even)
+  )
+  set.seed(12)
+  study <- simulation_study(
+    design, list("binned", r = function(x) estimate_accuracy(x, interval = "none")), runs = 60
+  )
+  rows <- tidy(study)
+  expect_identical(
+    rows$reason[rows$estimator == "binned"], rows$reason[rows$estimator == "r"]
+  )
+})
+
+test_that("numbers of cases are told apart, and count once", {
+  study <- simulation_study(small(), "binned", runs = 1, n = c(20, 30, 20))
+  rows <- tidy(study)
+  expect_identical(rows$n, c(20L, 20L, 30L, 30L))
+  expect_identical(nrow(replay(study, 4)), 30L)
+})
+
+test_that("replayed estimates have the random numbers of their run", {
+  study <- simulation_study(small(), function(x) stats::runif(2), runs = 3, panels = "shared")
+  rows <- tidy(study)
+  expect_identical(replay(study, 4, what = "estimate"), rows$estimate[3:4])
 })
 
 test_that("failures are kept with their condition, and can be replayed", {
