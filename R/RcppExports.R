@@ -21,6 +21,10 @@ core_percentile_intervals <- function(replicates, conf_level) {
     .Call(`_fallible_core_percentile_intervals`, replicates, conf_level)
 }
 
+core_fit_latent <- function(patterns, weight, system, known, model, iterations) {
+    .Call(`_fallible_core_fit_latent`, patterns, weight, system, known, model, iterations)
+}
+
 core_patterns_wide <- function(raters, systems, cases) {
     .Call(`_fallible_core_patterns_wide`, raters, systems, cases)
 }

@@ -83,6 +83,12 @@ estimate_accuracy.rater_fit <- function(x, method = c("binned", "unbinned"),
     ), call
   )
   options$threads <- check_threads(threads)
+  if (x$method != "algebraic") {
+    abort_fallible("argument", c(
+      "{.code method = \"{options$method}\"} rests on the K-model, fitted by algebra.",
+      "x" = "{.arg x} is a fit of the {format(x$model)} by {x$method}."
+    ), arg = "method", call = call)
+  }
   if (length(x$x$systems) == 0L) {
     abort_fallible("system", c(
       "There is no system whose accuracy could be estimated.",

@@ -3,6 +3,20 @@
 #' Estimates how accurate raters are, and how frequent the categories are, from the agreement
 #' between raters alone; the answers of systems are not used.
 #'
+#' With `method = "likelihood"` any [rater_model()] is fitted to the distinct rows of ratings, by
+#' L-BFGS on the log posterior from the shares of votes and other starts, the best of which is kept
+#' (after steps of the EM algorithm where errors are free). Standard errors are from the curvature
+#' at the top, as if what lies on a boundary were known, and `NA` for more than 500 parameters. Two
+#' ratings of a case by one rater count as independent.
+#'
+#' * A model with more parameters than the raters at hand can ever tell apart (free errors and two
+#'   raters, or errors by distance and two categories, say) is not identified: a warning of class
+#'   `fallible_warning_not_identified`, and `NA`. The rule is the rank of a matrix of scores of
+#'   answers drawn for raters who rated together; of a crowd of more than 20, for the raters of the
+#'   case that has most.
+#' * `fallible_warning_no_convergence` says that the top was not reached, and
+#'   `fallible_warning_switched` that classes have changed names.
+#'
 #' With `method = "algebraic"` agreement is the share of agreeing pairs among all pairs of ratings
 #' by different raters, over all cases, and rater accuracy and base rates solve Lehner's equations 2
 #' and 5. Standard errors are by the delta method over cases.
@@ -17,13 +31,14 @@
 #'   counts such cases.
 #'
 #' @param x A [ratings()] object.
-#' @param model A rater model; now [k_model()].
-#' @param method How to fit it; now `"algebraic"`.
+#' @param model A [rater_model()].
+#' @param method `"algebraic"`, for the [k_model()] and its default, or `"likelihood"`, the default
+#'   for other models.
 #' @param ... Not used.
 #' @return An object of class `rater_fit`, with methods for `print()`, `summary()`, `coef()`,
-#'   `vcov()`, `nobs()`, `predict()`, [tidy()][tidy.rater_fit], [glance()][tidy.rater_fit] and
-#'   [autoplot()][autoplot.rater_fit], and the functions [base_rates()], [confusion()] and
-#'   [ground_truth()].
+#'   `vcov()`, `nobs()`, `logLik()`, `AIC()`, `BIC()`, `predict()`, [tidy()][tidy.rater_fit],
+#'   [glance()][tidy.rater_fit] and [autoplot()][autoplot.rater_fit], and the functions
+#'   [base_rates()], [confusion()] and [ground_truth()].
 #' @family estimation
 #' @templateVar where Equations 1-5
 #' @template ref-lehner
@@ -33,15 +48,37 @@
 #' fit
 #' base_rates(fit)
 #' @export
-fit_raters <- function(x, model = k_model(), method = "algebraic", ...) {
+fit_raters <- function(x, model = k_model(), method = NULL, ...) {
+  call <- rlang::current_env()
   check_ratings(x)
   check_single_label(x)
-  check_class(model, "rater_model", "model", "Make one with {.fun k_model}.")
-  check_choice(method, "algebraic", "method")
+  check_class(model, "rater_model", "model", "Make one with {.fun rater_model}.")
+  method <- check_method(method, model, x, call)
   check_dots_empty(...)
-  fit <- fit_algebraic(x, model)
+  fit <- switch(method, algebraic = fit_algebraic(x, model), likelihood = fit_likelihood(x, model))
   warn_fit(fit)
   fit
+}
+
+# Algebra knows the K-model only; a model of each rater must know the raters.
+check_method <- function(method, model, x, call) {
+  if (is.null(method)) method <- if (is_k_model(model)) "algebraic" else "likelihood"
+  check_choice(method, c("algebraic", "likelihood"), "method", call = call)
+  if (method == "algebraic" && !is_k_model(model)) {
+    abort_fallible("argument", c(
+      "{.code method = \"algebraic\"} fits the K-model only.",
+      "x" = "{.arg model} is the {format(model)}.",
+      "i" = "Use {.code method = \"likelihood\"}."
+    ), arg = "method", call = call)
+  }
+  if (model$accuracy == "rater" && x$exchangeable) {
+    abort_fallible("argument", c(
+      "A model with an accuracy for each rater needs to know who gave which rating.",
+      "x" = "{.arg x} has counts of ratings.",
+      "i" = "Choose {.code accuracy = \"common\"}."
+    ), arg = "model", call = call)
+  }
+  method
 }
 
 # Fields: x, model, method, identified ("yes" or why not), agreement, kappa, rater_accuracy,
@@ -55,6 +92,8 @@ warn_fit <- function(fit) {
       "Nothing can be said about accuracy: {reason_of_fit(fit)}.",
       "i" = "Base rates and everything that follows from them are {.code NA}."
     ), reason = reason_of_fit(fit))
+  } else if (fit$method == "likelihood") {
+    warn_likelihood(fit)
   } else if (fit$negative > 0L) {
     zero <- fit$x$categories[fit$base_rates == 0]
     against <- count_cases(fit$x, ruled_out(fit))
@@ -91,6 +130,13 @@ reason_not_identified <- function(identified, agreement, categories) {
 }
 
 reason_of_fit <- function(fit) {
+  if (fit$identified == "parameters") {
+    return(paste0(
+      "the ", format(fit$model), " has ", count_noun(fit$parameters, "free parameter"),
+      ", more than ratings by these raters into ", length(fit$x$categories),
+      " categories can tell apart"
+    ))
+  }
   reason_not_identified(fit$identified, fit$agreement, length(fit$x$categories))
 }
 
@@ -107,8 +153,9 @@ as_fit <- function(fit, call = rlang::caller_env()) {
 #' @param x A [fit_raters()] result.
 #' @param ... Not used.
 #' @return `base_rates()`: named vector of probabilities, one per category. `confusion()`: matrix of
-#'   probabilities, true category in rows, rating in columns (the paper's Table 1). `NA` where not
-#'   identified.
+#'   probabilities, true category in rows, rating in columns (the paper's Table 1), the mean over
+#'   strata of difficulty; a list of such matrices, one per rater, where the model tells raters
+#'   apart. `NA` where not identified.
 #' @family estimation
 #' @examples
 #' fit <- fit_raters(ratings(fleiss1971, case = case, counts = depression:other))
@@ -132,6 +179,9 @@ confusion.default <- function(x, ...) {
 #' @rdname base_rates
 #' @export
 confusion.rater_fit <- function(x, ...) {
+  if (x$method == "likelihood") {
+    return(likelihood_confusion(x))
+  }
   categories <- x$x$categories
   n <- length(categories)
   out <- matrix(
@@ -143,12 +193,7 @@ confusion.rater_fit <- function(x, ...) {
 }
 
 #' @export
-coef.rater_fit <- function(object, ...) {
-  stats::setNames(
-    c(object$rater_accuracy, object$base_rates),
-    c("rater_accuracy", paste0("base_rate[", object$x$categories, "]"))
-  )
-}
+coef.rater_fit <- function(object, ...) object$coefficients
 
 #' @export
 vcov.rater_fit <- function(object, ...) {
@@ -190,13 +235,15 @@ tidy.rater_fit <- function(x, ...) {
 glance.rater_fit <- function(x, ...) {
   check_dots_empty(...)
   data <- x$x
+  log_likelihood <- stats::logLik(x)
   tibble::tibble(
     agreement = x$agreement, kappa = x$kappa,
     rater_accuracy = x$rater_accuracy,
     cases = length(data$index), raters = length(data$raters),
     ratings = sum(diff(data$patterns$start)[data$index]), categories = length(data$categories),
     patterns = length(data$patterns$start) - 1L,
-    logLik = NA_real_, AIC = NA_real_, BIC = NA_real_, nobs = stats::nobs(x)
+    logLik = as.double(log_likelihood), AIC = stats::AIC(log_likelihood),
+    BIC = stats::BIC(log_likelihood), nobs = stats::nobs(x)
   )
 }
 
@@ -217,7 +264,11 @@ print.rater_fit <- function(x, ...) {
       if (x$negative > 0L) {
         paste(count_noun(x$negative, "base rate"), "came out negative, set to zero")
       },
-      "", "Next: ground_truth(), estimate_accuracy(), tidy(), plot()."
+      "", if (x$method == "likelihood") {
+        "Next: ground_truth(), confusion(), tidy(), plot()."
+      } else {
+        "Next: ground_truth(), estimate_accuracy(), tidy(), plot()."
+      }
     )
   }
   invisible(x)
@@ -232,15 +283,48 @@ format_fit <- function(fit) {
   if (fit$identified != "yes") {
     return(c(out, paste0("Not identified: ", reason_of_fit(fit))))
   }
-  error <- tidy(fit)$std.error[[1L]]
   c(
     out,
     paste0(
       "Pairs of raters agree: ", percent(fit$agreement), " (kappa ", decimals(fit$kappa), ")"
     ),
+    format_accuracy(fit), format_likelihood(fit)
+  )
+}
+
+format_accuracy <- function(fit) {
+  table <- tidy(fit)
+  if (fit$model$accuracy == "rater") {
+    accuracy <- stats::setNames(table$estimate[seq_along(fit$x$raters)], fit$x$raters)
+    ends <- c(which.min(accuracy), which.max(accuracy))
+    return(paste0(
+      "Raters are right with probability ", decimals(accuracy[[ends[[1L]]]]), " (",
+      names(accuracy)[[ends[[1L]]]], ") to ", decimals(accuracy[[ends[[2L]]]]), " (",
+      names(accuracy)[[ends[[2L]]]], "), mean ", decimals(fit$rater_accuracy)
+    ))
+  }
+  error <- table$std.error[[1L]]
+  paste0(
+    "A rater is right with probability ", decimals(fit$rater_accuracy),
+    if (!is.na(error)) paste0(" (standard error ", decimals(error), ")")
+  )
+}
+
+format_likelihood <- function(fit) {
+  if (fit$method != "likelihood") {
+    return(NULL)
+  }
+  value <- stats::coef(fit)
+  c(
+    if (fit$model$errors == "distance") {
+      paste0("Errors are ", decimals(value[["dispersion"]], 2L), " times likelier a step nearer")
+    },
+    if (fit$model$difficulty == "strata") {
+      paste0("Accuracy shifts with difficulty by ", decimals(value[["difficulty"]]))
+    },
     paste0(
-      "A rater is right with probability ", decimals(fit$rater_accuracy),
-      if (!is.na(error)) paste0(" (standard error ", decimals(error), ")")
+      "Log-likelihood ", decimals(fit$log_likelihood, 2L), ", ",
+      count_noun(fit$parameters, "free parameter"), ", AIC ", decimals(stats::AIC(fit), 1L)
     )
   )
 }
@@ -258,8 +342,13 @@ summary.rater_fit <- function(object, ...) {
 print.summary_rater_fit <- function(x, ...) {
   cat_lines(format_fit(x$fit))
   print_table("Parameters", tidy(x$fit))
-  cat("\nConfusion matrix of a rater (truth in rows)\n")
-  print(round(confusion(x$fit), 3L))
+  matrices <- confusion(x$fit)
+  if (is.matrix(matrices)) matrices <- list(`a rater` = matrices)
+  for (name in utils::head(names(matrices), 6L)) {
+    cat("\nConfusion matrix of ", name, " (truth in rows)\n", sep = "")
+    print(round(matrices[[name]], 3L))
+  }
+  if (length(matrices) > 6L) cat("... and", length(matrices) - 6L, "more; see confusion()\n")
   invisible(x)
 }
 

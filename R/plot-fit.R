@@ -1,7 +1,7 @@
 #' Picture of a fit
 #'
-#' Parameters with their standard errors: the accuracy of a rater beside chance, and the base rates
-#' of the categories.
+#' Parameters with their standard errors: the accuracy of a rater, or of each, beside chance, and
+#' the base rates of the categories.
 #'
 #' @param object,x A [fit_raters()] result.
 #' @param ... For `plot()`, passed on to `autoplot()`.
@@ -15,11 +15,13 @@ autoplot.rater_fit <- function(object, ...) { # nolint: object_name.
   check_ggplot2()
   check_dots_empty(...)
   table <- tidy(object)
+  table <- table[!table$term %in% c("dispersion", "difficulty"), ] # no probabilities
   is_rate <- startsWith(table$term, "base_rate[")
   table$panel <- factor(
     ifelse(is_rate, "base rate", "accuracy"), levels = c("accuracy", "base rate")
   )
-  table$label <- ifelse(is_rate, sub("^base_rate\\[(.*)\\]$", "\\1", table$term), "a rater")
+  table$label <- sub("^[a-z_]+\\[(.*)\\]$", "\\1", table$term)
+  table$label[table$term == "rater_accuracy"] <- "a rater"
   table$label <- factor(table$label, levels = rev(unique(table$label)))
   chance <- data.frame(
     panel = factor("accuracy", levels = levels(table$panel)), at = 1 / sum(is_rate)

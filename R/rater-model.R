@@ -13,33 +13,143 @@
 #' @examples
 #' k_model()
 #' @export
-k_model <- function() {
-  new_rater_model("K-model", accuracy = "common", errors = "uniform", difficulty = "none")
-}
+k_model <- function() rater_model()
 
-# One field per K-property; each says how far the model lets go of it.
-new_rater_model <- function(name, accuracy, errors, difficulty) {
+#' Models of raters
+#'
+#' A family of latent class models with an axis for each K-property. [k_model()] is its origin; each
+#' argument lets go of one property. `dawid_skene()` is the model of Dawid and Skene (1979), in
+#' which every rater has a confusion matrix of its own.
+#'
+#' @section Axes:
+#' * Equal rater accuracy: `"common"`, or an accuracy for each `"rater"`.
+#' * Equal error probabilities: `"uniform"`; `"distance"`, where each step away from the true
+#'   category divides the probability of an error by the same dispersion; or `"free"`, where all
+#'   entries of the confusion matrix are, for all raters together or for each
+#'   (`accuracy = "rater"`).
+#' * Equal problem difficulty: `"none"`; or `"strata"`: on a third of the cases accuracy is higher,
+#'   on a third lower by the same shift, cut at 0 and 1.
+#'
+#' @section Priors:
+#' Fits maximise the posterior density of logits and logarithms under weak priors. `"none"` is plain
+#' maximum likelihood; a list replaces some of the defaults:
+#'
+#' | name | prior | default |
+#' |---|---|---|
+#' | `base_rates` | Dirichlet, the same parameter for all categories | 1 |
+#' | `accuracy` | Beta of the mean rater accuracy, a probability | 3, 2 |
+#' | `spread` | standard deviation of the logits of accuracies around their mean | 0.6 |
+#' | `dispersion` | standard deviation of log dispersion around 0 | 0.7 |
+#' | `difficulty` | standard deviation of the half-normal shift of accuracy | 0.2 |
+#' | `errors` | standard deviation of the logarithms of free error rates | 0.5 |
+#'
+#' @param accuracy,errors,difficulty How far the model lets go of each K-property, see *Axes*.
+#' @param system Does a system that joins the raters share their dispersion and shift (`"shared"`),
+#'   or has it its `"own"`?
+#' @param prior `"weak"`, `"none"`, or a list of some of the parameters below.
+#' @return An object of class `rater_model`, with a field per argument.
+#' @family estimation
+#' @references Dawid, A. P. and Skene, A. M. (1979). Maximum likelihood estimation of observer
+#'   error-rates using the EM algorithm. *Applied Statistics*, 28, 20-28. \doi{10.2307/2346806}
+#' @examples
+#' rater_model(accuracy = "rater", errors = "distance")
+#' dawid_skene()
+#' rater_model(difficulty = "strata", prior = list(difficulty = 0.1))
+#' @export
+rater_model <- function(accuracy = c("common", "rater"), errors = c("uniform", "distance", "free"),
+                        difficulty = c("none", "strata"), system = c("shared", "own"),
+                        prior = "weak") {
   structure(
-    list(name = name, accuracy = accuracy, errors = errors, difficulty = difficulty),
+    list(
+      accuracy = check_choice(accuracy, c("common", "rater"), "accuracy"),
+      errors = check_choice(errors, c("uniform", "distance", "free"), "errors"),
+      difficulty = check_choice(difficulty, c("none", "strata"), "difficulty"),
+      system = check_choice(system, c("shared", "own"), "system"),
+      prior = check_prior(prior, rlang::current_env())
+    ),
     class = "rater_model"
   )
 }
 
+#' @rdname rater_model
 #' @export
-format.rater_model <- function(x, ...) x$name
+dawid_skene <- function(prior = "weak") {
+  rater_model("rater", "free", "none", prior = check_prior(prior, rlang::current_env()))
+}
+
+weak_prior <- list(
+  base_rates = 1, accuracy = c(3, 2), spread = 0.6, dispersion = 0.7, difficulty = 0.2, errors = 0.5
+)
+
+# A complete list, empty for none.
+check_prior <- function(prior, call) {
+  if (identical(prior, "weak")) {
+    return(weak_prior)
+  }
+  if (identical(prior, "none") || identical(prior, list())) {
+    return(list())
+  }
+  known <- names(weak_prior)
+  unknown <- if (is.list(prior)) setdiff(rlang::names2(prior), known)
+  if (!is.list(prior) || length(unknown) > 0L) {
+    abort_fallible("argument", c(
+      "{.arg prior} must be {.val weak}, {.val none} or a list with some of {.val {known}}.",
+      "x" = if (is.list(prior)) "It has {.val {unknown}}." else "It is {describe(prior)}."
+    ), arg = "prior", call = call)
+  }
+  for (name in names(prior)) {
+    value <- prior[[name]]
+    ok <- is.numeric(value) && length(value) == length(weak_prior[[name]]) &&
+      all(is.finite(value)) && all(value > 0)
+    if (!ok) {
+      abort_fallible("argument", c(
+        "{.field {name}} in {.arg prior} must be {length(weak_prior[[name]])} positive number{?s}.",
+        "x" = "It is {describe(value)}."
+      ), arg = "prior", call = call)
+    }
+  }
+  utils::modifyList(weak_prior, prior)
+}
+
+is_k_model <- function(model) {
+  model$accuracy == "common" && model$errors == "uniform" && model$difficulty == "none"
+}
+
+#' @export
+format.rater_model <- function(x, ...) {
+  if (is_k_model(x)) {
+    "K-model"
+  } else if (x$accuracy == "rater" && x$errors == "free" && x$difficulty == "none") {
+    "Dawid-Skene model"
+  } else {
+    paste0("rater model (", x$accuracy, ", ", x$errors, ", ", x$difficulty, ")")
+  }
+}
 
 #' @export
 print.rater_model <- function(x, ...) {
   meaning <- c(
-    common = "all raters are equally accurate", uniform = "all errors are equally probable",
-    none = "all cases are equally difficult"
+    common = "all raters are equally accurate", rater = "raters differ in accuracy",
+    uniform = "all errors are equally probable",
+    distance = "errors near the truth are likelier, or less likely",
+    free = "errors have any probabilities",
+    none = "all cases are equally difficult",
+    strata = "a third of the cases is easier, a third harder"
   )
-  cat("<rater_model> ", format(x), "\n", sep = "")
-  for (axis in c("accuracy", "errors", "difficulty")) {
-    cat("  ", format(axis, width = 10L), " ", format(x[[axis]], width = 7L), "  ",
-      meaning[[x[[axis]]]], "\n",
-      sep = ""
-    )
+  prior <- if (length(x$prior) == 0L) {
+    "none"
+  } else if (identical(x$prior, weak_prior)) {
+    "weak"
+  } else {
+    paste(names(x$prior), vapply(x$prior, toString, ""), sep = " = ", collapse = "; ")
   }
+  axes <- c("accuracy", "errors", "difficulty")
+  cat(
+    paste0("<rater_model> ", format(x)),
+    paste0("  ", format(c(axes, "prior")), "  ", c(
+      paste0(format(unlist(x[axes])), "  ", meaning[unlist(x[axes])]), prior
+    )),
+    sep = "\n"
+  )
   invisible(x)
 }

@@ -6,7 +6,8 @@
 #'
 #' Under the K-model the probability of category k is proportional to its base rate times, for each
 #' rating, the rater accuracy if the rating is k and otherwise (1 - accuracy) / (categories - 1). A
-#' case with a single rating has a posterior too; a case without ratings gets the base rates.
+#' case with a single rating has a posterior too; a case without ratings gets the base rates. Other
+#' models put in the probabilities that they give to each rating.
 #'
 #' @param fit A [fit_raters()] result; or [ratings()], to which the K-model is then fitted.
 #' @return A tibble of class `ground_truth`: `case`, then a column of probabilities for each

@@ -74,6 +74,21 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_fit_latent
+Rcpp::List core_fit_latent(Rcpp::List patterns, Rcpp::NumericVector weight, int system, Rcpp::IntegerVector known, Rcpp::List model, int iterations);
+RcppExport SEXP _fallible_core_fit_latent(SEXP patternsSEXP, SEXP weightSEXP, SEXP systemSEXP, SEXP knownSEXP, SEXP modelSEXP, SEXP iterationsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< int >::type system(systemSEXP);
+    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type known(knownSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< int >::type iterations(iterationsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_fit_latent(patterns, weight, system, known, model, iterations));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_patterns_wide
 Rcpp::List core_patterns_wide(Rcpp::List raters, Rcpp::List systems, double cases);
 RcppExport SEXP _fallible_core_patterns_wide(SEXP ratersSEXP, SEXP systemsSEXP, SEXP casesSEXP) {
@@ -219,6 +234,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_fallible_core_accuracy", (DL_FUNC) &_fallible_core_accuracy, 4},
     {"_fallible_core_bootstrap", (DL_FUNC) &_fallible_core_bootstrap, 7},
     {"_fallible_core_percentile_intervals", (DL_FUNC) &_fallible_core_percentile_intervals, 2},
+    {"_fallible_core_fit_latent", (DL_FUNC) &_fallible_core_fit_latent, 6},
     {"_fallible_core_patterns_wide", (DL_FUNC) &_fallible_core_patterns_wide, 3},
     {"_fallible_core_patterns_long", (DL_FUNC) &_fallible_core_patterns_long, 5},
     {"_fallible_core_patterns_counts", (DL_FUNC) &_fallible_core_patterns_counts, 3},

@@ -1,7 +1,6 @@
 #include "profiles.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <stdexcept>
 
 namespace fallible {
@@ -60,12 +59,7 @@ Profiles make_profiles(const PatternView& patterns, const std::vector<double>& w
     profile_key(patterns, p, sorted, key);
     found[p] = keys.insert(key.data(), key.size());
   }
-  std::vector<int> order(keys.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(), [&](int a, int b) {
-    return std::lexicographical_compare(keys.row(a), keys.row(a) + keys.length(a), keys.row(b),
-                                        keys.row(b) + keys.length(b));
-  });
+  const std::vector<int> order = keys.sorted();
 
   Profiles out;
   out.categories = patterns.categories;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 
 namespace fallible {
@@ -41,6 +42,15 @@ int RowSet::insert(const int* row, std::size_t length) {
   hash_.push_back(h);
   if (hash_.size() * 2 > slot_.size()) grow();
   return size() - 1;
+}
+
+std::vector<int> RowSet::sorted() const {
+  std::vector<int> out(size());
+  std::iota(out.begin(), out.end(), 0);
+  std::sort(out.begin(), out.end(), [this](int a, int b) {
+    return std::lexicographical_compare(row(a), row(a) + length(a), row(b), row(b) + length(b));
+  });
+  return out;
 }
 
 void RowSet::grow() {

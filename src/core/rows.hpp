@@ -19,6 +19,9 @@ class RowSet {
   const int* row(int i) const { return value_.data() + start_[i]; }
   std::size_t length(int i) const { return start_[i + 1] - start_[i]; }
 
+  // The numbers of the rows in lexicographic order: an order that is not that of insertion.
+  std::vector<int> sorted() const;
+
  private:
   void grow();
 

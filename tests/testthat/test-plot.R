@@ -64,6 +64,14 @@ test_that("probabilities of each case fill a column", {
   expect_error(ggplot2::autoplot(truth), class = "fallible_error_argument")
 })
 
+test_that("fits are drawn with an accuracy for each rater", {
+  set.seed(2)
+  x <- simulate_ratings(rater_design(c(0.5, 0.6, 0.7), 0.9, 3, n = 100))
+  fit <- fit_raters(x, rater_model("rater", "distance", "strata"))
+  points <- layers(ggplot2::autoplot(fit))[[3]]
+  expect_equal(sort(points$x), sort(unname(c(coef(fit)[1:3], base_rates(fit)))))
+})
+
 test_that("systems are drawn with intervals, and bins with the expected curve", {
   set.seed(1)
   estimate <- quiet(estimate_accuracy(lehner_ratings(), replicates = 100))

@@ -1,0 +1,393 @@
+#include "latent.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace fallible {
+
+namespace {
+
+constexpr double floor_probability = 1e-12;  // of an answer, whatever the parameters say
+
+double logistic(double x) {
+  return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x));
+}
+
+double inside(double p) {
+  return std::min(std::max(p, floor_probability), 1 - floor_probability);
+}
+
+// Probabilities of a correct answer in the strata when their mean is `accuracy` and they are
+// clamp(p - d), clamp(p), clamp(p + d) for some p; with their derivatives.
+struct Strata {
+  double p[3], by_accuracy[3], by_shift[3];
+
+  Strata(double accuracy, double d) {
+    // The sum of the three rises with p and is linear between these points.
+    double knot[6] = {-d, 0, d, 1 - d, 1, 1 + d};
+    std::sort(knot, knot + 6);
+    const auto sum = [d](double x) {
+      double out = 0;
+      for (int s = -1; s <= 1; ++s) out += std::min(std::max(x + s * d, 0.0), 1.0);
+      return out;
+    };
+    int i = 0;
+    while (i < 4 && sum(knot[i + 1]) < 3 * accuracy) ++i;
+    const double low = sum(knot[i]), high = sum(knot[i + 1]);
+    const double centre =
+        high > low ? knot[i] + (3 * accuracy - low) / (high - low) * (knot[i + 1] - knot[i])
+                   : knot[i + 1];
+    int free = 0, side = 0;
+    for (int s = -1; s <= 1; ++s) {
+      const double x = centre + s * d;
+      p[s + 1] = std::min(std::max(x, 0.0), 1.0);
+      if (x > 0 && x < 1) {
+        ++free;
+        side += s;
+      }
+    }
+    for (int s = -1; s <= 1; ++s) {
+      const bool moves = p[s + 1] > 0 && p[s + 1] < 1;
+      by_accuracy[s + 1] = moves ? 3.0 / free : 0;
+      by_shift[s + 1] = moves ? s - static_cast<double>(side) / free : 0;
+    }
+  }
+};
+
+double normal(double x, double sd) { return -0.5 * x * x / (sd * sd); }
+
+}  // namespace
+
+LatentClass::LatentClass(const LatentRows& rows, const LatentModel& model,
+                         const LatentPrior& prior)
+    : rows_(rows), model_(model), prior_(prior), N_(rows.categories), S_(model.strata ? 3 : 1),
+      U_(rows.units) {
+  const bool free = model_.errors == Errors::free;
+  const int own_system = rows_.joined() ? 1 : 0;
+  groups_ = (model_.by_rater ? rows_.raters : 1) + own_system;
+  per_group_ = free ? N_ : 1;
+  int at = N_ - 1;
+  const auto place = [&at](int count) {
+    const int first = count > 0 ? at : -1;
+    at += count;
+    return first;
+  };
+  const int of_system = own_system && model_.own ? 2 : 1;
+  mean_at_ = place(model_.by_rater && !prior_.none ? 1 : 0);
+  accuracies_at_ = place(groups_ * per_group_);
+  errors_at_ = place(free ? groups_ * N_ * N_ : 0);
+  dispersions_at_ = place(model_.errors == Errors::distance ? of_system : 0);
+  shifts_at_ = place(model_.strata ? of_system : 0);
+  size_ = at;
+}
+
+int LatentClass::free_parameters() const {
+  int out = size_ - (mean_at_ >= 0);
+  if (errors_at_ >= 0) out -= groups_ * N_ * 2;  // of each row the diagonal and one are not free
+  return out;
+}
+
+int LatentClass::group(int unit) const {
+  return is_system(unit) ? groups_ - 1 : model_.by_rater ? unit : 0;
+}
+
+int LatentClass::accuracy_at(int unit, int truth) const {
+  return accuracies_at_ + group(unit) * per_group_ + (per_group_ > 1 ? truth : 0);
+}
+
+int LatentClass::error_at(int unit, int truth, int rating) const {
+  return errors_at_ + (group(unit) * N_ + truth) * N_ + rating;
+}
+
+int LatentClass::dispersion_at(int unit) const {
+  return dispersions_at_ < 0 ? -1 : dispersions_at_ + (is_system(unit) && model_.own ? 1 : 0);
+}
+
+int LatentClass::shift_at(int unit) const {
+  return shifts_at_ < 0 ? -1 : shifts_at_ + (is_system(unit) && model_.own ? 1 : 0);
+}
+
+std::vector<double> LatentClass::base_rates(const Eigen::VectorXd& x) const {
+  std::vector<double> out(N_, 0.0);
+  for (int k = 0; k < N_ - 1; ++k) out[k] = x[k];
+  const double most = *std::max_element(out.begin(), out.end());
+  double total = 0;
+  for (double& rate : out) total += rate = std::exp(rate - most);
+  for (double& rate : out) rate /= total;
+  return out;
+}
+
+LatentClass::Tables LatentClass::tables(const Eigen::VectorXd& x) const {
+  Tables out;
+  const int K = S_ * N_;
+  const auto rates = base_rates(x);
+  for (int s = 0; s < S_; ++s) {
+    for (int k = 0; k < N_; ++k) out.log_class.push_back(std::log(rates[k] / S_));
+  }
+  out.accuracy.resize(static_cast<std::size_t>(U_) * N_);
+  out.error.assign(static_cast<std::size_t>(U_) * N_ * N_, 0.0);
+  out.log_probability.resize(static_cast<std::size_t>(U_) * N_ * K);
+  std::vector<double> log_error(N_);
+  for (int u = 0; u < U_; ++u) {
+    for (int k = 0; k < N_; ++k) {
+      const double accuracy = logistic(x[accuracy_at(u, k)]);
+      out.accuracy[u * N_ + k] = accuracy;
+      double most = -std::numeric_limits<double>::infinity(), total = 0;
+      for (int l = 0; l < N_; ++l) {
+        if (l == k) continue;
+        log_error[l] = errors_at_ >= 0         ? x[error_at(u, k, l)]
+                       : dispersions_at_ >= 0 ? -x[dispersion_at(u)] * std::abs(k - l)
+                                              : 0;
+        most = std::max(most, log_error[l]);
+      }
+      double* error = &out.error[(static_cast<std::size_t>(u) * N_ + k) * N_];
+      for (int l = 0; l < N_; ++l) {
+        if (l != k) total += error[l] = std::exp(log_error[l] - most);
+      }
+      for (int l = 0; l < N_; ++l) {
+        if (l != k) error[l] /= total;
+      }
+      const Strata strata(accuracy, S_ > 1 ? std::fabs(x[shift_at(u)]) : 0);
+      for (int s = 0; s < S_; ++s) {
+        const double p = inside(S_ > 1 ? strata.p[s] : accuracy);
+        for (int l = 0; l < N_; ++l) {
+          out.log_probability[(static_cast<std::size_t>(u) * N_ + l) * K + s * N_ + k] =
+              l == k ? std::log(p) : std::log1p(-p) + std::log(std::max(error[l], 1e-300));
+        }
+      }
+    }
+  }
+  return out;
+}
+
+double LatentClass::expect(const Tables& tables, int row, double* posterior) const {
+  const int K = S_ * N_;
+  std::copy(tables.log_class.begin(), tables.log_class.end(), posterior);
+  for (int i = rows_.start[row]; i < rows_.start[row + 1]; ++i) {
+    const std::size_t rating = static_cast<std::size_t>(rows_.unit[i]) * N_ + rows_.category[i];
+    const double* add = &tables.log_probability[rating * K];
+    for (int c = 0; c < K; ++c) posterior[c] += add[c];
+  }
+  const int known = rows_.known[row];
+  double most = -std::numeric_limits<double>::infinity();
+  for (int c = 0; c < K; ++c) {
+    if (known >= 0 && c % N_ != known) posterior[c] = -std::numeric_limits<double>::infinity();
+    most = std::max(most, posterior[c]);
+  }
+  double total = 0;
+  for (int c = 0; c < K; ++c) total += posterior[c] = std::exp(posterior[c] - most);
+  for (int c = 0; c < K; ++c) posterior[c] /= total;
+  return most + std::log(total);
+}
+
+void LatentClass::count(int row, double weight, const double* posterior,
+                        std::vector<double>& counts, std::vector<double>& classes) const {
+  const int K = S_ * N_;
+  for (int c = 0; c < K; ++c) classes[c] += weight * posterior[c];
+  for (int i = rows_.start[row]; i < rows_.start[row + 1]; ++i) {
+    double* to =
+        &counts[(static_cast<std::size_t>(rows_.unit[i]) * N_ + rows_.category[i]) * K];
+    for (int c = 0; c < K; ++c) to[c] += weight * posterior[c];
+  }
+}
+
+// The gradient of the log likelihood is that of the expected complete-data log likelihood.
+void LatentClass::add_gradient(const Eigen::VectorXd& x, const Tables& tables,
+                               const std::vector<double>& counts,
+                               const std::vector<double>& classes,
+                               Eigen::VectorXd& gradient) const {
+  const int K = S_ * N_;
+  const auto rates = base_rates(x);
+  double cases = 0;
+  std::vector<double> of_category(N_, 0.0);
+  for (int c = 0; c < K; ++c) {
+    of_category[c % N_] += classes[c];
+    cases += classes[c];
+  }
+  for (int k = 0; k < N_ - 1; ++k) gradient[k] += of_category[k] - cases * rates[k];
+
+  for (int u = 0; u < U_; ++u) {
+    for (int k = 0; k < N_; ++k) {
+      const double accuracy = tables.accuracy[u * N_ + k];
+      const double* error = &tables.error[(static_cast<std::size_t>(u) * N_ + k) * N_];
+      const double d = S_ > 1 ? std::fabs(x[shift_at(u)]) : 0;
+      const Strata strata(accuracy, d);
+      double wrong_total = 0, distance = 0, mean_distance = 0;
+      for (int s = 0; s < S_; ++s) {
+        double right = 0, wrong = 0;
+        for (int l = 0; l < N_; ++l) {
+          const double n = counts[(static_cast<std::size_t>(u) * N_ + l) * K + s * N_ + k];
+          (l == k ? right : wrong) += n;
+          if (l != k) distance += n * std::abs(k - l);
+          if (l != k && errors_at_ >= 0) gradient[error_at(u, k, l)] += n;
+        }
+        wrong_total += wrong;
+        const double p = inside(S_ > 1 ? strata.p[s] : accuracy);
+        const double slope = right / p - wrong / (1 - p);
+        const double by_accuracy = S_ > 1 ? strata.by_accuracy[s] : 1;
+        gradient[accuracy_at(u, k)] += slope * by_accuracy * accuracy * (1 - accuracy);
+        if (S_ > 1) {
+          gradient[shift_at(u)] += (x[shift_at(u)] < 0 ? -1 : 1) * slope * strata.by_shift[s];
+        }
+      }
+      for (int l = 0; l < N_; ++l) {
+        if (l == k) continue;
+        mean_distance += error[l] * std::abs(k - l);
+        if (errors_at_ >= 0) gradient[error_at(u, k, l)] -= wrong_total * error[l];
+      }
+      if (dispersions_at_ >= 0) {
+        gradient[dispersion_at(u)] += wrong_total * mean_distance - distance;
+      }
+    }
+  }
+}
+
+// Densities of logits and logarithms, so that the mode does not lie on a boundary. Without priors a
+// term that no data can outweigh keeps what is not identified near zero.
+double LatentClass::log_prior(const Eigen::VectorXd& x, Eigen::VectorXd* gradient) const {
+  double out = 0;
+  const auto pull = [&](int at, double centre, double sd) {
+    out += normal(x[at] - centre, sd);
+    if (gradient) (*gradient)[at] -= (x[at] - centre) / (sd * sd);
+  };
+  if (prior_.none) {
+    for (int i = 0; i < size_; ++i) pull(i, 0, 1e4);
+    return out;
+  }
+  const auto rates = base_rates(x);
+  for (int k = 0; k < N_; ++k) {
+    out += prior_.base_rates * std::log(std::max(rates[k], 1e-300));
+    if (gradient && k < N_ - 1) {
+      (*gradient)[k] += prior_.base_rates * (1 - N_ * rates[k]);
+    }
+  }
+  const auto beta = [&](int at, double a, double b) {
+    const double p = inside(logistic(x[at]));
+    out += a * std::log(p) + b * std::log1p(-p);
+    if (gradient) (*gradient)[at] += a - (a + b) * p;
+  };
+  if (mean_at_ >= 0) beta(mean_at_, prior_.correct, prior_.wrong);
+  for (int g = 0; g < groups_; ++g) {
+    const bool system = rows_.joined() && g == groups_ - 1;
+    for (int i = 0; i < per_group_; ++i) {
+      const int at = accuracies_at_ + g * per_group_ + i;
+      if (system) {
+        beta(at, 1, 1);
+      } else if (mean_at_ >= 0) {
+        const double off = x[at] - x[mean_at_];
+        out += normal(off, prior_.spread);
+        if (gradient) {
+          (*gradient)[at] -= off / (prior_.spread * prior_.spread);
+          (*gradient)[mean_at_] += off / (prior_.spread * prior_.spread);
+        }
+      } else {
+        beta(at, prior_.correct, prior_.wrong);
+      }
+    }
+  }
+  for (int i = errors_at_; i >= 0 && i < errors_at_ + groups_ * N_ * N_; ++i) {
+    pull(i, 0, prior_.errors);
+  }
+  const int of_system = rows_.joined() && model_.own ? 2 : 1;
+  for (int i = 0; i < of_system; ++i) {
+    if (dispersions_at_ >= 0) pull(dispersions_at_ + i, 0, prior_.dispersion);
+    if (shifts_at_ >= 0) pull(shifts_at_ + i, 0, prior_.difficulty);
+  }
+  return out;
+}
+
+double LatentClass::evaluate(const Eigen::VectorXd& x, Eigen::VectorXd* gradient,
+                             double* log_likelihood) const {
+  const Tables t = tables(x);
+  const int K = S_ * N_;
+  std::vector<double> posterior(K), classes(K, 0.0), counts;
+  if (gradient) counts.assign(t.log_probability.size(), 0.0);
+  double total = 0;
+  for (int i = 0; i < rows_.size(); ++i) {
+    const double w = rows_.weight[i];
+    if (w == 0) continue;
+    total += w * expect(t, i, posterior.data());
+    if (gradient) count(i, w, posterior.data(), counts, classes);
+  }
+  if (log_likelihood) *log_likelihood = total;
+  if (gradient) {
+    gradient->setZero(size_);
+    add_gradient(x, t, counts, classes, *gradient);
+  }
+  return total + log_prior(x, gradient);
+}
+
+std::vector<double> LatentClass::confusion(const Eigen::VectorXd& x, int unit) const {
+  const Tables t = tables(x);
+  std::vector<double> out(static_cast<std::size_t>(N_) * N_);
+  for (int k = 0; k < N_; ++k) {
+    for (int l = 0; l < N_; ++l) {
+      const double accuracy = t.accuracy[unit * N_ + k];
+      out[k * N_ + l] =
+          l == k ? accuracy
+                 : (1 - accuracy) * t.error[(static_cast<std::size_t>(unit) * N_ + k) * N_ + l];
+    }
+  }
+  return out;
+}
+
+double LatentClass::accuracy(const Eigen::VectorXd& x, int unit) const {
+  const auto rates = base_rates(x);
+  double out = 0;
+  for (int k = 0; k < N_; ++k) out += rates[k] * logistic(x[accuracy_at(unit, k)]);
+  return out;
+}
+
+double LatentClass::dispersion(const Eigen::VectorXd& x, bool of_system) const {
+  return dispersions_at_ < 0 ? 1 : std::exp(x[dispersion_at(of_system ? rows_.raters : 0)]);
+}
+
+double LatentClass::shift(const Eigen::VectorXd& x, bool of_system) const {
+  return shifts_at_ < 0 ? 0 : std::fabs(x[shift_at(of_system ? rows_.raters : 0)]);
+}
+
+Eigen::VectorXd LatentClass::naturals(const Eigen::VectorXd& x) const {
+  std::vector<double> out;
+  const int raters = model_.by_rater ? rows_.raters : 1;
+  for (int u = 0; u < raters; ++u) out.push_back(accuracy(x, u));
+  if (rows_.joined()) out.push_back(accuracy(x, rows_.raters));
+  for (const double rate : base_rates(x)) out.push_back(rate);
+  const bool both = rows_.joined() && model_.own;
+  for (int i = 0; i <= both; ++i) {
+    if (dispersions_at_ >= 0) out.push_back(dispersion(x, i > 0));
+  }
+  for (int i = 0; i <= both; ++i) {
+    if (shifts_at_ >= 0) out.push_back(shift(x, i > 0));
+  }
+  return Eigen::Map<Eigen::VectorXd>(out.data(), static_cast<Eigen::Index>(out.size()));
+}
+
+std::vector<double> LatentClass::posterior(const Eigen::VectorXd& x) const {
+  const Tables t = tables(x);
+  std::vector<double> out(static_cast<std::size_t>(rows_.size()) * N_, 0.0), classes(S_ * N_);
+  for (int i = 0; i < rows_.size(); ++i) {
+    expect(t, i, classes.data());
+    for (int c = 0; c < S_ * N_; ++c) out[static_cast<std::size_t>(i) * N_ + c % N_] += classes[c];
+  }
+  return out;
+}
+
+Eigen::MatrixXd LatentClass::scores(const Eigen::VectorXd& x) const {
+  const Tables t = tables(x);
+  const int K = S_ * N_;
+  Eigen::MatrixXd out(rows_.size(), size_);
+  Eigen::VectorXd gradient(size_);
+  std::vector<double> posterior(K);
+  for (int i = 0; i < rows_.size(); ++i) {
+    std::vector<double> classes(K, 0.0), counts(t.log_probability.size(), 0.0);
+    expect(t, i, posterior.data());
+    count(i, 1, posterior.data(), counts, classes);
+    gradient.setZero();
+    add_gradient(x, t, counts, classes, gradient);
+    out.row(i) = gradient.transpose();
+  }
+  return out;
+}
+
+}  // namespace fallible

@@ -1,0 +1,109 @@
+// Latent class models of raters: what is true is the class, and each K-property that does not hold
+// is a step along an axis (see the vignette on going beyond the paper).
+#ifndef FALLIBLE_CORE_LATENT_HPP
+#define FALLIBLE_CORE_LATENT_HPP
+
+#include <Eigen/Core>
+#include <vector>
+
+#include "latent_rows.hpp"
+
+namespace fallible {
+
+enum class Errors { uniform, distance, free };
+
+struct LatentModel {
+  bool by_rater = false;           // accuracy: of each rater, or common
+  Errors errors = Errors::uniform;
+  bool strata = false;             // difficulty: accuracies fall and rise by a shift, or are fixed
+  bool own = false;                // does a joined system have dispersion and shift of its own
+};
+
+// All weak, and all on what a user would recognise; `none` is plain maximum likelihood.
+struct LatentPrior {
+  bool none = false;
+  double base_rates = 1;        // Dirichlet
+  double correct = 3;           // Beta of the raters' mean accuracy, the centre of their logits
+  double wrong = 2;
+  double spread = 0.6;          // standard deviation of the raters' logits around it
+  double dispersion = 0.7;      // standard deviation of log dispersion
+  double difficulty = 0.2;      // standard deviation of the half-normal shift
+  double errors = 0.5;          // standard deviation of free log error rates
+};
+
+// A model for certain data: the meaning of the entries of a vector of parameters. Accuracies and
+// base rates are logits, dispersions logarithms; shifts are themselves.
+class LatentClass {
+ public:
+  LatentClass(const LatentRows& rows, const LatentModel& model, const LatentPrior& prior);
+
+  int size() const { return size_; }
+  // Free parameters, which is fewer: error rates are normalised.
+  int free_parameters() const;
+
+  Eigen::VectorXd start() const;
+  // That and others: where difficulty matters there can be more than one top.
+  std::vector<Eigen::VectorXd> starts() const;
+
+  // The log posterior density but for a constant, and its gradient unless null. `log_likelihood`
+  // too may be null.
+  double evaluate(const Eigen::VectorXd& x, Eigen::VectorXd* gradient,
+                  double* log_likelihood = nullptr) const;
+
+  // What a vector of parameters says.
+  std::vector<double> base_rates(const Eigen::VectorXd& x) const;
+  // Confusion matrix of a unit, row by row, the mean over strata.
+  std::vector<double> confusion(const Eigen::VectorXd& x, int unit) const;
+  // Over base rates and strata.
+  double accuracy(const Eigen::VectorXd& x, int unit) const;
+  double dispersion(const Eigen::VectorXd& x, bool of_system) const;
+  double shift(const Eigen::VectorXd& x, bool of_system) const;
+  // What is estimated, as a user reads it: accuracy of each group of units (raters, or all of them;
+  // then the system), base rates, dispersions, shifts.
+  Eigen::VectorXd naturals(const Eigen::VectorXd& x) const;
+  // Rows x categories, row by row: probabilities of the categories.
+  std::vector<double> posterior(const Eigen::VectorXd& x) const;
+  // Rows x parameters: gradients of the log likelihood of a case.
+  Eigen::MatrixXd scores(const Eigen::VectorXd& x) const;
+
+ private:
+  // What a pass over the data needs. All classes of a unit's rating lie side by side: the log
+  // probability of rating l by unit u in class (stratum s, truth k) is
+  // log_probability[(u * N + l) * S * N + s * N + k].
+  struct Tables {
+    std::vector<double> log_class;  // of classes: base rates and strata
+    std::vector<double> log_probability;
+    std::vector<double> accuracy;  // units x truths
+    std::vector<double> error;     // units x truths x ratings: shares of the errors
+  };
+  Tables tables(const Eigen::VectorXd& x) const;
+  // One row: log likelihood and the posterior of the classes (category within stratum).
+  double expect(const Tables& tables, int row, double* posterior) const;
+  void add_gradient(const Eigen::VectorXd& x, const Tables& tables,
+                    const std::vector<double>& counts, const std::vector<double>& classes,
+                    Eigen::VectorXd& gradient) const;
+  void count(int row, double weight, const double* posterior, std::vector<double>& counts,
+             std::vector<double>& classes) const;
+  // Parameters at which such expected counts are most probable, as near as closed forms come.
+  Eigen::VectorXd reestimate(const std::vector<double>& counts,
+                             const std::vector<double>& classes) const;
+  double log_prior(const Eigen::VectorXd& x, Eigen::VectorXd* gradient) const;
+
+  // Places of parameters; -1 where the model has none.
+  int group(int unit) const;
+  int accuracy_at(int unit, int truth) const;
+  int error_at(int unit, int truth, int rating) const;
+  int dispersion_at(int unit) const;
+  int shift_at(int unit) const;
+  bool is_system(int unit) const { return unit >= rows_.raters; }
+
+  const LatentRows& rows_;
+  LatentModel model_;
+  LatentPrior prior_;
+  int N_, S_, U_, groups_, per_group_;
+  int mean_at_, accuracies_at_, errors_at_, dispersions_at_, shifts_at_, size_;
+};
+
+}  // namespace fallible
+
+#endif

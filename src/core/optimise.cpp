@@ -1,0 +1,98 @@
+#include "optimise.hpp"
+
+#include <cmath>
+#include <deque>
+
+namespace fallible {
+
+namespace {
+
+constexpr std::size_t memory = 10;
+constexpr double longest_step = 2;     // of any component: parameters are logits and the like
+constexpr double first_step = 0.3;     // where no curvature is known
+constexpr double sufficient = 1e-4;    // share of the promised gain (Armijo)
+constexpr int backtracks = 30;
+
+struct Pair {
+  Eigen::VectorXd step;
+  Eigen::VectorXd change;  // of the negative gradient
+  double weight;           // 1 / (step . change)
+};
+
+Eigen::VectorXd direction(const std::deque<Pair>& pairs, const Eigen::VectorXd& gradient) {
+  Eigen::VectorXd out = gradient;
+  std::vector<double> along(pairs.size());
+  for (std::size_t i = pairs.size(); i-- > 0;) {
+    along[i] = pairs[i].weight * pairs[i].step.dot(out);
+    out -= along[i] * pairs[i].change;
+  }
+  if (!pairs.empty()) {
+    out /= pairs.back().weight * pairs.back().change.squaredNorm();
+  }
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    out += (along[i] - pairs[i].weight * pairs[i].change.dot(out)) * pairs[i].step;
+  }
+  return out;
+}
+
+}  // namespace
+
+Optimum maximise(const Objective& objective, Eigen::VectorXd start,
+                 const OptimiserOptions& options) {
+  Optimum out;
+  Eigen::VectorXd gradient, next_gradient, next;
+  out.x = std::move(start);
+  out.value = objective(out.x, &gradient);
+  std::deque<Pair> pairs;
+  int small_gains = 0;
+  while (out.iterations < options.iterations) {
+    if (gradient.lpNorm<Eigen::Infinity>() < options.gradient_tolerance) {
+      out.converged = true;
+      break;
+    }
+    ++out.iterations;
+    Eigen::VectorXd way = direction(pairs, gradient);
+    double slope = gradient.dot(way);
+    if (!(slope > 0)) {  // the curvature misleads: begin anew
+      pairs.clear();
+      way = gradient;
+      slope = gradient.squaredNorm();
+    }
+    const double longest = way.lpNorm<Eigen::Infinity>();
+    double step = pairs.empty() ? first_step / longest : std::min(1.0, longest_step / longest);
+    double value = out.value;
+    bool accepted = false;
+    for (int i = 0; i < backtracks && !accepted; ++i, step *= accepted ? 1 : 0.4) {
+      next = out.x + step * way;
+      value = objective(next, &next_gradient);
+      accepted = std::isfinite(value) && value >= out.value + sufficient * step * slope;
+    }
+    if (!accepted) {
+      if (pairs.empty()) {  // no way up can be seen: the top, as far as numbers go
+        out.converged = true;
+        break;
+      }
+      pairs.clear();
+      continue;
+    }
+    Pair pair{next - out.x, gradient - next_gradient, 0};
+    const double product = pair.step.dot(pair.change);
+    if (product > 1e-10 * pair.change.squaredNorm()) {
+      pair.weight = 1 / product;
+      pairs.push_back(std::move(pair));
+      if (pairs.size() > memory) pairs.pop_front();
+    }
+    const double gain = value - out.value;
+    out.x.swap(next);
+    out.value = value;
+    gradient.swap(next_gradient);
+    small_gains = gain <= options.value_tolerance * (1 + std::fabs(value)) ? small_gains + 1 : 0;
+    if (small_gains == 3) {
+      out.converged = true;
+      break;
+    }
+  }
+  return out;
+}
+
+}  // namespace fallible

@@ -1,0 +1,200 @@
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "core/latent_fit.hpp"
+#include "core/random.hpp"
+#include "panel.hpp"
+
+using namespace fallible;
+using doctest::Approx;
+
+namespace {
+
+// All patterns of answers to five equally frequent categories with their exact probabilities. The
+// last accuracy is the system's. Errors fall off with distance, accuracies shift with difficulty.
+LatentRows exact_rows(const std::vector<double>& accuracies, double dispersion, double difficulty,
+                      double system_dispersion, double system_difficulty) {
+  const int N = 5, U = static_cast<int>(accuracies.size());
+  LatentRows out;
+  out.categories = N;
+  out.raters = U - 1;
+  out.units = U;
+  std::vector<int> answer(U, 0);
+  for (;;) {
+    double probability = 0;
+    for (int s = -1; s <= 1; ++s) {
+      for (int k = 0; k < N; ++k) {
+        double product = 1.0 / (3 * N);
+        for (int u = 0; u < U; ++u) {
+          const bool system = u == U - 1;
+          const double shift = s * (system ? system_difficulty : difficulty);
+          const double p = std::min(std::max(accuracies[u] + shift, 0.0), 1.0);
+          const double ratio = system ? system_dispersion : dispersion;
+          double total = 0;
+          for (int l = 0; l < N; ++l) total += l == k ? 0 : std::pow(ratio, -std::abs(k - l));
+          product *= answer[u] == k
+                         ? p
+                         : (1 - p) * std::pow(ratio, -std::abs(k - answer[u])) / total;
+        }
+        probability += product;
+      }
+    }
+    for (int u = 0; u < U; ++u) {
+      out.unit.push_back(u);
+      out.category.push_back(answer[u]);
+    }
+    out.start.push_back(static_cast<int>(out.unit.size()));
+    out.known.push_back(-1);
+    out.weight.push_back(1e4 * probability);
+    int u = 0;
+    while (u < U && ++answer[u] == N) answer[u++] = 0;
+    if (u == U) break;
+  }
+  return out;
+}
+
+LatentPrior flat() {
+  LatentPrior out;
+  out.none = true;
+  return out;
+}
+
+OptimiserOptions careful() {
+  OptimiserOptions out;
+  out.iterations = 5000;
+  out.value_tolerance = 1e-15;
+  return out;
+}
+
+double joint(const LatentRows& rows, const LatentModel& model) {
+  const LatentClass latent(rows, model, flat());
+  const LatentFit fit = fit_latent(latent, careful());
+  CHECK(fit.converged);
+  return latent.accuracy(fit.x, rows.raters);
+}
+
+std::vector<LatentModel> all_models() {
+  std::vector<LatentModel> out;
+  for (const bool by_rater : {false, true}) {
+    for (const Errors errors : {Errors::uniform, Errors::distance, Errors::free}) {
+      for (const bool strata : {false, true}) {
+        for (const bool own : {false, true}) out.push_back({by_rater, errors, strata, own});
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("the gradient is that of the log posterior, the scores that of the likelihood") {
+  const Panel panel = lehner();
+  for (const int system : {-1, 0}) {
+    std::vector<int> known(panel.view().patterns, 0);
+    known[2] = 3;
+    const LatentRows rows = latent_rows(panel.view(), panel.weights(), system, known);
+    for (const LatentModel& model : all_models()) {
+      for (const bool none : {false, true}) {
+        LatentPrior prior;
+        prior.none = none;
+        const LatentClass latent(rows, model, prior);
+        Eigen::VectorXd x = latent.start(), gradient;
+        Stream stream(1, 0);
+        for (int i = 0; i < x.size(); ++i) x[i] += 0.6 * (stream.uniform() - 0.5);
+        double log_likelihood;
+        latent.evaluate(x, &gradient, &log_likelihood);
+        const Eigen::MatrixXd scores = latent.scores(x);
+        double off = 0, scores_off = 0;
+        for (int i = 0; i < x.size(); ++i) {
+          Eigen::VectorXd up = x, down = x;
+          up[i] += 1e-5;
+          down[i] -= 1e-5;
+          double up_likelihood, down_likelihood;
+          const double slope = (latent.evaluate(up, nullptr, &up_likelihood) -
+                                latent.evaluate(down, nullptr, &down_likelihood)) / 2e-5;
+          double total = 0;
+          for (int r = 0; r < rows.size(); ++r) total += rows.weight[r] * scores(r, i);
+          off = std::max(off, std::fabs(slope - gradient[i]));
+          scores_off =
+              std::max(scores_off, std::fabs((up_likelihood - down_likelihood) / 2e-5 - total));
+        }
+        CHECK(off < 1e-6);
+        CHECK(scores_off < 1e-6);
+      }
+    }
+  }
+}
+
+TEST_CASE("joint maximum likelihood of the generator's own model finds the truth") {
+  const Errors uniform = Errors::uniform, distance = Errors::distance;
+  CHECK(joint(exact_rows({.6, .6, .6, .9}, 1, 0, 1, 0), {false, uniform, false, false}) ==
+        Approx(.9).epsilon(1e-5));
+  CHECK(joint(exact_rows({.4, .6, .8, .9}, 1, 0, 1, 0), {true, uniform, false, false}) ==
+        Approx(.9).epsilon(1e-5));
+  CHECK(joint(exact_rows({.6, .6, .6, .9}, 1, .2, 1, 0), {false, uniform, true, true}) ==
+        Approx(.9).epsilon(1e-4));
+  CHECK(joint(exact_rows({.6, .6, .6, .9}, 1, .2, 1, .2), {false, uniform, true, false}) ==
+        Approx(2.6 / 3).epsilon(1e-4));
+  CHECK(joint(exact_rows({.6, .6, .6, .9}, 2, 0, 1, 0), {false, distance, false, true}) ==
+        Approx(.9).epsilon(1e-4));
+  CHECK(joint(exact_rows({.6, .6, .6, .9}, 2, 0, 2, 0), {false, distance, false, false}) ==
+        Approx(.9).epsilon(1e-4));
+  CHECK(joint(exact_rows({.5, .6, .7, .9}, 2, .2, 2, .2), {true, distance, true, false}) ==
+        Approx(2.6 / 3).epsilon(1e-4));
+  // What the raters alone suffer, the system does not share.
+  CHECK(joint(exact_rows({.6, .6, .6, .9}, 1, .2, 1, 0), {false, uniform, true, false}) ==
+        Approx(.8405).epsilon(1e-4));
+  CHECK(joint(exact_rows({.6, .6, .6, .9}, 2, 0, 1, 0), {false, distance, false, false}) ==
+        Approx(.8818).epsilon(1e-4));
+}
+
+TEST_CASE("models are nested: a step along an axis never fits worse") {
+  const Panel panel = lehner();
+  const LatentRows rows = latent_rows(panel.view(), panel.weights(), 0, {});
+  const auto best = [&](const LatentModel& model) {
+    return fit_latent(LatentClass(rows, model, flat()), careful()).log_likelihood;
+  };
+  for (const bool strata : {false, true}) {
+    const double origin = best({false, Errors::uniform, strata, false});
+    CHECK(best({true, Errors::uniform, strata, false}) > origin - 1e-6);
+    CHECK(best({false, Errors::distance, strata, false}) > origin - 1e-6);
+  }
+}
+
+TEST_CASE("known truths are kept, and rows do not depend on the order of cases") {
+  const Panel panel = lehner();
+  std::vector<int> known(panel.view().patterns, 0);
+  known[0] = 4;
+  const LatentRows rows = latent_rows(panel.view(), panel.weights(), 0, known);
+  const LatentClass latent(rows, {true, Errors::uniform, true, false}, LatentPrior());
+  const auto posterior = latent.posterior(fit_latent(latent, OptimiserOptions()).x);
+  CHECK(posterior[rows.of_pattern[0] * 4 + 3] == Approx(1));
+  for (int i = 0; i < rows.size(); ++i) {
+    double total = 0;
+    for (int k = 0; k < 4; ++k) total += posterior[i * 4 + k];
+    CHECK(total == Approx(1));
+  }
+}
+
+TEST_CASE("what raters cannot tell apart is known") {
+  const auto identified = [](const std::vector<std::string>& raters, int categories,
+                             const LatentModel& model) {
+    const Panel panel(raters, {}, categories);
+    return is_identified(latent_rows(panel.view(), panel.weights(), -1, {}), model, flat());
+  };
+  const Errors uniform = Errors::uniform, distance = Errors::distance, free = Errors::free;
+  const std::vector<std::string> two{"ABC", "ABB"}, three{"ABC", "ABB", "CBB"};
+  CHECK(identified(two, 3, {false, uniform, false, false}));
+  CHECK(identified(two, 3, {false, distance, false, false}));
+  CHECK(!identified(two, 3, {true, free, false, false}));
+  CHECK(identified(three, 3, {true, free, false, false}));
+  CHECK(identified(three, 2, {true, uniform, false, false}));
+  CHECK(identified(two, 2, {true, uniform, false, false}));  // three numbers for three unknowns
+  CHECK(!identified(two, 2, {true, uniform, true, false}));
+  CHECK(!identified(three, 2, {false, distance, false, false}));
+  CHECK(!identified({"A..", ".B.", "..C"}, 3, {false, uniform, false, false}));
+  std::vector<std::string> crowd(30, "...");
+  for (int j = 0; j < 30; ++j) crowd[j][j % 3] = 'A';
+  CHECK(identified(crowd, 3, {true, free, false, false}));
+}

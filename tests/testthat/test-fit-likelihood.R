@@ -1,0 +1,227 @@
+panel <- function(n = 300, raters = c(0.5, 0.6, 0.7), ...) {
+  simulate_ratings(rater_design(raters, 0.8, 4, n, ...))
+}
+
+models <- function(prior = "weak") {
+  axes <- expand.grid(
+    accuracy = c("common", "rater"), errors = c("uniform", "distance", "free"),
+    difficulty = c("none", "strata"), stringsAsFactors = FALSE
+  )
+  lapply(seq_len(nrow(axes)), function(i) do.call(rater_model, c(axes[i, ], prior = prior)))
+}
+
+# Probability of each rating of a rater, by true category and stratum: a slow twin of the core.
+stratum_matrices <- function(fit) {
+  matrix <- confusion(fit)
+  if (!is.list(matrix)) matrix <- rep(list(matrix), length(fit$x$raters))
+  if (fit$model$difficulty == "none") {
+    return(list(matrix))
+  }
+  d <- coef(fit)[["difficulty"]]
+  lapply(-1:1, function(s) {
+    lapply(matrix, function(m) {
+      for (k in seq_len(nrow(m))) {
+        # The centre of the strata, such that their mean is the accuracy.
+        off <- function(p) mean(pmin(pmax(p + c(-d, 0, d), 0), 1)) - m[k, k]
+        centre <- stats::uniroot(off, c(-d, 1 + d), tol = 1e-14)$root
+        p <- min(max(centre + s * d, 0), 1)
+        m[k, -k] <- (1 - p) * m[k, -k] / sum(m[k, -k])
+        m[k, k] <- p
+      }
+      m
+    })
+  })
+}
+
+slow_joint <- function(fit) {
+  table <- as.data.frame(fit$x)
+  categories <- fit$x$categories
+  strata <- stratum_matrices(fit)
+  t(vapply(fit$x$cases, function(case) {
+    own <- table[table$case == case, ]
+    rowSums(vapply(strata, function(matrices) {
+      out <- base_rates(fit) / length(strata)
+      for (i in seq_len(nrow(own))) {
+        rater <- match(own$rater[[i]], fit$x$raters)
+        out <- out * matrices[[rater]][, match(own$rating[[i]], categories)]
+      }
+      out
+    }, double(length(categories))))
+  }, double(length(categories))))
+}
+
+test_that("log-likelihood and posteriors are those of a slow twin, for every model", {
+  set.seed(1)
+  x <- quiet(panel(40, dispersion = 2, difficulty = 0.2, missing = 0.2))
+  for (model in models()) {
+    fit <- quiet(fit_raters(x, model, method = "likelihood"))
+    expect_identical(fit$identified, "yes")
+    joint <- slow_joint(fit)
+    expect_equal(as.double(logLik(fit)), sum(log(rowSums(joint))), tolerance = 1e-9)
+    expect_lt(
+      max(abs(as.matrix(ground_truth(fit)[x$categories]) - joint / rowSums(joint))), 1e-8
+    )
+  }
+})
+
+test_that("fits are tops: no step from them gains", {
+  set.seed(2)
+  x <- panel(200, dispersion = 2, difficulty = 0.2)
+  for (model in models("none")[c(1:4, 7:10)]) {
+    fit <- quiet(fit_raters(x, model, method = "likelihood"))
+    moved <- fit
+    for (step in c(-0.01, 0.01)) {
+      moved$base_rates <- fit$base_rates + step * c(1, -1, 0, 0)
+      expect_lt(sum(log(rowSums(slow_joint(moved)))), as.double(logLik(fit)) + 1e-8)
+      moved$base_rates <- fit$base_rates
+      moved$matrices[, 1, ] <- fit$matrices[, 1, ] + step * rep(c(1, -1, 0, 0), each = 3)
+      if (model$errors == "free") {
+        expect_lt(sum(log(rowSums(slow_joint(moved)))), as.double(logLik(fit)) + 1e-8)
+      }
+      moved$matrices <- fit$matrices
+    }
+  }
+})
+
+test_that("the model of Dawid and Skene is fitted to their data as by others", {
+  x <- ratings(dawid1979, case = case, rater = rater, rating = rating, repeats = "ratings")
+  fit <- fit_raters(x, dawid_skene(prior = "none"))
+  expect_lt(max(abs(base_rates(fit) - c(0.399555, 0.421983, 0.111795, 0.066667))), 1e-6)
+  expect_equal(as.double(logLik(fit)), -192.8908812, tolerance = 1e-9)
+  expect_lt(max(abs(coef(fit)[1:5] - c(0.8288, 0.7789, 0.7766, 0.8669, 0.8424))), 5e-5)
+  expect_identical(attr(logLik(fit), "df"), 63L)
+  expect_equal(AIC(fit), 2 * 63 + 2 * 192.8908812, tolerance = 1e-9)
+  expect_identical(glance(fit)$AIC, AIC(fit))
+})
+
+test_that("it is fitted to other data as by others", {
+  folder <- file.path(Sys.getenv("FALLIBLE_DATA"), "real")
+  skip_if(Sys.getenv("FALLIBLE_DATA") == "" || !dir.exists(folder), "FALLIBLE_DATA is not set")
+  fit <- function(set) fit_raters(read_ratings(file.path(folder, set)), dawid_skene("none"))
+  anaesthesia <- fit("nogold_anesthesia")
+  expect_lt(max(abs(base_rates(anaesthesia) - c(0.39996, 0.41261, 0.12076, 0.06667))), 5e-6)
+  expect_lt(abs(logLik(anaesthesia) + 141.077), 5e-4)
+  caries <- fit("nogold_caries")
+  expect_lt(abs(base_rates(caries)[[2]] - 0.19966), 5e-6)
+  expect_lt(abs(logLik(caries) + 7410.942), 5e-4)
+})
+
+test_that("names and orders of categories, raters and cases change nothing", {
+  set.seed(3)
+  table <- as.data.frame(panel(100, dispersion = 2))
+  table$rating <- as.character(table$rating)
+  fit <- function(data, model, ...) {
+    quiet(fit_raters(ratings(data, case = case, rater = rater, rating = rating, ...), model))
+  }
+  for (model in list(rater_model("rater"), rater_model("rater", "distance"), dawid_skene())) {
+    straight <- fit(table, model, categories = 1:4)
+    shuffled <- table[sample(nrow(table)), ]
+    other <- fit(shuffled, model, categories = 1:4)
+    expect_equal(other$log_posterior, straight$log_posterior, tolerance = 1e-9)
+    expect_equal(other$coefficients[names(straight$coefficients)], straight$coefficients,
+                 tolerance = 1e-5)
+    # Distances are the same from the other end.
+    backwards <- fit(table, model, categories = 4:1)
+    expect_equal(backwards$log_posterior, straight$log_posterior, tolerance = 1e-9)
+    expect_equal(base_rates(backwards)[4:1], base_rates(straight), tolerance = 1e-5)
+  }
+})
+
+test_that("weights count cases", {
+  set.seed(4)
+  table <- as.data.frame(panel(60))
+  case <- as.integer(as.character(table$case))
+  table$weight <- 1 + case %% 3
+  weighted <- ratings(table, case = case, rater = rater, rating = rating, weights = weight)
+  copies <- do.call(rbind, lapply(1:3, function(copy) {
+    some <- table[table$weight >= copy, ]
+    some$case <- paste(some$case, copy)
+    some
+  }))
+  each <- ratings(copies, case = case, rater = rater, rating = rating)
+  for (model in list(k_model(), rater_model("rater", "distance", "strata"))) {
+    a <- fit_raters(weighted, model, method = "likelihood")
+    b <- fit_raters(each, model, method = "likelihood")
+    expect_equal(coef(a), coef(b), tolerance = 1e-6)
+    expect_equal(vcov(a), vcov(b), tolerance = 1e-4)
+    expect_equal(nobs(a), nobs(b))
+  }
+})
+
+test_that("standard errors are the spread of estimates", {
+  skip_on_cran()
+  set.seed(5)
+  design <- rater_design(c(0.7, 0.8, 0.9), 0.8, 3, 400, base_rates = c(0.5, 0.3, 0.2))
+  fits <- lapply(1:300, function(i) {
+    tidy(fit_raters(simulate_ratings(design), rater_model("rater", prior = "none")))
+  })
+  estimate <- vapply(fits, `[[`, double(6), "estimate")
+  error <- vapply(fits, `[[`, double(6), "std.error")
+  # A standard deviation of 300 values is known to 4%.
+  expect_lt(max(abs(apply(estimate, 1, stats::sd) / sqrt(rowMeans(error^2)) - 1)), 0.17)
+})
+
+test_that("violations are found where there are some", {
+  set.seed(6)
+  x <- simulate_ratings(lehner_design(8))
+  fit <- fit_raters(x, rater_model("rater", "distance", "strata"))
+  expect_lt(abs(coef(fit)[["difficulty"]] - 0.2), 0.05)
+  expect_lt(max(abs(coef(fit)[1:3] - c(0.5, 0.6, 0.7))), 0.05)
+  expect_lt(AIC(fit), AIC(fit_raters(x, method = "likelihood")))
+})
+
+test_that("degenerate panels are defined", {
+  two <- data.frame(a = c("x", "y", "z", "x"), b = c("x", "y", "y", "x"))
+  fit <- function(data, model, ...) fit_raters(ratings(data, raters = a:b, ...), model)
+  expect_warning(
+    none <- fit(two, dawid_skene()), "can tell apart", class = "fallible_warning_not_identified"
+  )
+  expect_true(all(is.na(coef(none))) && is.na(logLik(none)) && anyNA(ground_truth(none)$x))
+  expect_true(all(is.na(confusion(none)$a)))
+  expect_identical(fit(two, rater_model())$identified, "yes")
+  binary <- lapply(1:3, function(i) c("x", "y", "x", "y", "y", "x"))
+  names(binary) <- c("a", "b", "c")
+  binary$c[1:3] <- "y"
+  x <- ratings(as.data.frame(binary), raters = a:c)
+  expect_warning(
+    fit_raters(x, rater_model(errors = "distance")), class = "fallible_warning_not_identified"
+  )
+  # One category never used, a rater who always says the same, perfect agreement.
+  unused <- fit_raters(
+    ratings(as.data.frame(binary), raters = a:c, categories = c("x", "y", "z")),
+    rater_model("rater")
+  )
+  expect_lt(base_rates(unused)[["z"]], 0.2)
+  same <- as.data.frame(lapply(binary, rep, 20))
+  same$c <- "y"
+  expect_gt(confusion(fit_raters(ratings(same, raters = a:c), dawid_skene()))$c["x", "y"], 0.5)
+  agreed <- data.frame(a = binary$a, b = binary$a, c = binary$a)
+  expect_gt(coef(fit_raters(ratings(agreed, raters = a:c), rater_model("rater")))[[1]], 0.8)
+  # No two raters share a case; raters below chance.
+  apart <- data.frame(a = c("x", NA, "y", NA), b = c(NA, "x", NA, "y"))
+  expect_identical(quiet(fit(apart, rater_model("rater")))$identified, "no_pairs")
+  below <- data.frame(a = c("x", "y", "x", "y"), b = c("y", "x", "y", "x"))
+  expect_identical(quiet(fit(below, rater_model("rater")))$identified, "chance")
+})
+
+test_that("fits print what they found", {
+  set.seed(7)
+  x <- panel(200)
+  expect_snapshot({
+    fit_raters(x, rater_model("rater", "distance", "strata"))
+    summary(fit_raters(x, rater_model("common", "free")))
+    fit_raters(x[, c("rater1", "rater2")], dawid_skene())
+  })
+})
+
+test_that("what cannot be fitted is refused", {
+  counted <- ratings(fleiss1971, case = case, counts = depression:other)
+  x <- lehner_ratings()
+  expect_snapshot(error = TRUE, {
+    fit_raters(counted, dawid_skene())
+    fit_raters(x, dawid_skene(), method = "algebraic")
+    fit_raters(x, method = "pairs")
+    estimate_accuracy(fit_raters(x, rater_model("rater")))
+  })
+  expect_identical(fit_raters(counted, rater_model(errors = "free"))$identified, "yes")
+})
