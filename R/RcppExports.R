@@ -25,6 +25,10 @@ core_fit_latent <- function(patterns, weight, system, known, model, iterations) 
     .Call(`_fallible_core_fit_latent`, patterns, weight, system, known, model, iterations)
 }
 
+core_latent_accuracy <- function(patterns, weight, model, options, tick) {
+    .Call(`_fallible_core_latent_accuracy`, patterns, weight, model, options, tick)
+}
+
 core_patterns_wide <- function(raters, systems, cases) {
     .Call(`_fallible_core_patterns_wide`, raters, systems, cases)
 }

@@ -23,10 +23,15 @@ bootstrap_replicates <- function(estimate) {
   x <- estimate$fit$x
   options <- estimate$options
   bar <- progress_bar("Bootstrap", options$replicates)
-  out <- core_bootstrap(
-    x$patterns, pattern_weights(x), options[c("method", "clip", "bin_width")],
-    options$replicates, options$threads, draw_seed(), bar$tick
-  )
+  out <- if (options$method %in% c("joint", "shared")) {
+    settings <- c(options[c("replicates", "threads")], list(seed = draw_seed()))
+    latent_accuracy(estimate$fit, options$method, settings, bar$tick)$replicates
+  } else {
+    core_bootstrap(
+      x$patterns, pattern_weights(x), options[c("method", "clip", "bin_width")],
+      options$replicates, options$threads, draw_seed(), bar$tick
+    )
+  }
   bar$close()
   out <- na_real(out)
   dimnames(out) <- list(NULL, x$systems)

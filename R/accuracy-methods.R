@@ -3,10 +3,10 @@
 #' @param x An [estimate_accuracy()] result.
 #' @param ... Not used.
 #' @return `tidy()`: a tibble with a row per system: `system`; `estimate`, its accuracy, a
-#'   probability; `std.error`, `conf.low` and `conf.high`; `shared` and `independent`, kept for the
-#'   range of what dependence between system and raters could make of the estimate, `NA` with these
-#'   methods; `n`, the number of its cases that raters saw; `method`; `reason`, why something is
-#'   `NA`.
+#'   probability; `std.error`, `conf.low` and `conf.high`; `shared` and `independent`, the ends of
+#'   the range of what dependence between system and raters could make of the estimate, `NA` with
+#'   methods `"binned"` and `"unbinned"`; `n`, the number of its cases that raters saw; `method`;
+#'   `reason`, why something is `NA`.
 #'
 #'   `glance()`: a tibble with one row per system of what the estimate rests on: `system`,
 #'   `agreement` and `kappa` of the raters, `rater_accuracy`; `negative`, the number of base rates
@@ -85,6 +85,11 @@ print_accuracy <- function(x) {
       paste0("[", decimals(shown$conf.low), ", ", decimals(shown$conf.high), "]")
     )
   }
+  if (!all(is.na(shown$shared))) {
+    out[["shared to independent"]] <- paste(
+      decimals(shown$shared), "to", decimals(shown$independent)
+    )
+  }
   out$cases <- number(shown$n)
   cat("\n")
   print(out, row.names = FALSE)
@@ -98,6 +103,9 @@ accuracy_notes <- function(x) {
   table <- tidy(x)
   reasons <- table$reason[!is.na(table$reason)]
   c(
+    if (!all(is.na(table$shared))) {
+      "Shared: the system errs where the raters err; independent: its errors are its own"
+    },
     vapply(unique(reasons), function(reason) {
       what <- if (startsWith(reason, no_interval)) "No interval for " else "NA for "
       paste0(

@@ -15,6 +15,13 @@
 #'   of the system's answers and `S2` the mean sum of squared posterior probabilities, accuracy is
 #'   `((N - 1) Q - 1 + S2) / (N S2 - 1)`, clipped. It needs no bins and has smaller error in small
 #'   samples.
+#' * `"joint"` takes the system as one more rater of the `model`, fitted by likelihood: its errors
+#'   are its own, independent of those of the raters given the truth.
+#' * `"shared"` is the mean posterior probability of the system's answers under the `model` fitted
+#'   to the raters alone: the system knows nothing that the raters do not.
+#'
+#' Agreement cannot tell how far the system errs where the raters err. The last two are the ends of
+#' that range, and results of either tell both, in columns `independent` and `shared`.
 #'
 #' @section Intervals:
 #' `"bootstrap"` resamples cases, fits raters anew each time, and gives percentiles. Replicates in
@@ -30,8 +37,9 @@
 #' system that is right with probability .9 in three of four samples (method `"binned"`).
 #'
 #' @param x A [ratings()] object with systems, or the result of [fit_raters()].
-#' @param method `"binned"` or `"unbinned"`.
-#' @param model A rater model; now [k_model()]. Not for a fit, which has one.
+#' @param method `"binned"`, `"unbinned"`, `"joint"` or `"shared"`.
+#' @param model A [rater_model()]; the first two methods know [k_model()] only. Not for a fit, which
+#'   has one.
 #' @param interval `"bootstrap"` or `"none"`.
 #' @param conf_level Probability with which the interval is meant to cover, in (0, 1).
 #' @param clip Where estimates are clipped to \[0, 1\]: in each `"bin"`, as published, `"overall"`,
@@ -64,13 +72,16 @@ estimate_accuracy.default <- function(x, ...) {
 
 #' @rdname estimate_accuracy
 #' @export
-estimate_accuracy.ratings <- function(x, method = c("binned", "unbinned"), model = k_model(), ...) {
+estimate_accuracy.ratings <- function(x, method = c("binned", "unbinned", "joint", "shared"),
+                                      model = k_model(), ...) {
   estimate_accuracy(fit_raters(x, model), method = method, ...)
 }
 
+accuracy_methods <- c("binned", "unbinned", "joint", "shared")
+
 #' @rdname estimate_accuracy
 #' @export
-estimate_accuracy.rater_fit <- function(x, method = c("binned", "unbinned"),
+estimate_accuracy.rater_fit <- function(x, method = c("binned", "unbinned", "joint", "shared"),
                                         interval = c("bootstrap", "none"), conf_level = 0.9,
                                         clip = c("bin", "overall", "none"), bin_width = 0.1,
                                         replicates = 1000L, threads = 1L, ...) {
@@ -83,17 +94,20 @@ estimate_accuracy.rater_fit <- function(x, method = c("binned", "unbinned"),
     ), call
   )
   options$threads <- check_threads(threads)
-  if (x$method != "algebraic") {
-    abort_fallible("argument", c(
-      "{.code method = \"{options$method}\"} rests on the K-model, fitted by algebra.",
-      "x" = "{.arg x} is a fit of the {format(x$model)} by {x$method}."
-    ), arg = "method", call = call)
-  }
   if (length(x$x$systems) == 0L) {
     abort_fallible("system", c(
       "There is no system whose accuracy could be estimated.",
       "i" = "Give {.arg systems} to {.fun ratings}."
     ), system = character(), call = call)
+  }
+  if (options$method %in% c("joint", "shared")) {
+    return(estimate_latent(x, options))
+  }
+  if (x$method != "algebraic") {
+    abort_fallible("argument", c(
+      "{.code method = \"{options$method}\"} rests on the K-model, fitted by algebra.",
+      "x" = "{.arg x} is a fit of the {format(x$model)} by {x$method}."
+    ), arg = "method", call = call)
   }
   systems <- core_accuracy(
     x$x$patterns, pattern_weights(x$x), core_parameters(x),
@@ -107,7 +121,7 @@ estimate_accuracy.rater_fit <- function(x, method = c("binned", "unbinned"),
 
 check_accuracy_options <- function(x, call) {
   list(
-    method = check_choice(x$method, c("binned", "unbinned"), "method", call),
+    method = check_choice(x$method, accuracy_methods, "method", call),
     interval = check_choice(x$interval, c("bootstrap", "none"), "interval", call),
     conf_level = check_number(
       x$conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE, call = call

@@ -4,6 +4,7 @@
 #' [simulation_study()] runs these without leaving compiled code; any other function will do too.
 #'
 #' @inheritParams estimate_accuracy
+#' @param method `"binned"` or `"unbinned"`.
 #' @param interval `"none"` or `"bootstrap"`.
 #' @return A function of class `accuracy_estimator` that takes a [ratings()] object and returns an
 #'   [estimate_accuracy()] result.
@@ -15,6 +16,7 @@
 accuracy_estimator <- function(method = c("binned", "unbinned"), interval = "none",
                                conf_level = 0.9, clip = c("bin", "overall", "none"),
                                bin_width = 0.1, replicates = 1000L) {
+  method <- check_choice(method, compiled_methods, "method")
   options <- check_accuracy_options(
     list(
       method = method, interval = interval, conf_level = conf_level, clip = clip,
@@ -26,6 +28,8 @@ accuracy_estimator <- function(method = c("binned", "unbinned"), interval = "non
     class = c("accuracy_estimator", "function"), options = options
   )
 }
+
+compiled_methods <- c("binned", "unbinned")
 
 #' @export
 print.accuracy_estimator <- function(x, ...) {
@@ -51,7 +55,7 @@ as_estimators <- function(x, call) {
   names[names == "" & methods] <- unlist(x[names == "" & methods])
   check_names(names, "estimators", call)
   x[methods] <- lapply(x[methods], function(method) {
-    method <- check_choice(method, eval(formals(accuracy_estimator)$method), "estimators", call)
+    method <- check_choice(method, compiled_methods, "estimators", call)
     accuracy_estimator(method)
   })
   stats::setNames(x, names)

@@ -66,12 +66,7 @@ switched_categories <- function(fit) {
 }
 
 warn_likelihood <- function(fit) {
-  if (!fit$converged) {
-    warn_fallible("no_convergence", c(
-      "The fit did not converge in {fit$iterations} iterations.",
-      "i" = "Its numbers are those of the last iteration. Try a simpler model, or stronger priors."
-    ), iterations = fit$iterations)
-  }
+  if (!fit$converged) warn_convergence("likelihood")
   switched <- fit$x$categories[sort(unique(switched_categories(fit)))]
   if (length(switched) > 0L) {
     warn_fallible("switched", c(

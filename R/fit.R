@@ -131,13 +131,16 @@ reason_not_identified <- function(identified, agreement, categories) {
 
 reason_of_fit <- function(fit) {
   if (fit$identified == "parameters") {
-    return(paste0(
-      "the ", format(fit$model), " has ", count_noun(fit$parameters, "free parameter"),
-      ", more than ratings by these raters into ", length(fit$x$categories),
-      " categories can tell apart"
-    ))
+    return(reason_of_parameters(fit))
   }
   reason_not_identified(fit$identified, fit$agreement, length(fit$x$categories))
+}
+
+reason_of_parameters <- function(fit) {
+  paste(
+    "the", format(fit$model), "has more parameters than ratings by these raters into",
+    length(fit$x$categories), "categories can tell apart"
+  )
 }
 
 # What a user may give where a fit is needed.

@@ -89,6 +89,20 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_latent_accuracy
+Rcpp::List core_latent_accuracy(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List model, Rcpp::List options, Rcpp::Function tick);
+RcppExport SEXP _fallible_core_latent_accuracy(SEXP patternsSEXP, SEXP weightSEXP, SEXP modelSEXP, SEXP optionsSEXP, SEXP tickSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::Function >::type tick(tickSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_latent_accuracy(patterns, weight, model, options, tick));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_patterns_wide
 Rcpp::List core_patterns_wide(Rcpp::List raters, Rcpp::List systems, double cases);
 RcppExport SEXP _fallible_core_patterns_wide(SEXP ratersSEXP, SEXP systemsSEXP, SEXP casesSEXP) {
@@ -235,6 +249,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_fallible_core_bootstrap", (DL_FUNC) &_fallible_core_bootstrap, 7},
     {"_fallible_core_percentile_intervals", (DL_FUNC) &_fallible_core_percentile_intervals, 2},
     {"_fallible_core_fit_latent", (DL_FUNC) &_fallible_core_fit_latent, 6},
+    {"_fallible_core_latent_accuracy", (DL_FUNC) &_fallible_core_latent_accuracy, 5},
     {"_fallible_core_patterns_wide", (DL_FUNC) &_fallible_core_patterns_wide, 3},
     {"_fallible_core_patterns_long", (DL_FUNC) &_fallible_core_patterns_long, 5},
     {"_fallible_core_patterns_counts", (DL_FUNC) &_fallible_core_patterns_counts, 3},

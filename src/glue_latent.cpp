@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "core/latent_fit.hpp"
+#include "core/latent_accuracy.hpp"
 #include "glue.h"
 
 namespace {
@@ -80,4 +80,33 @@ Rcpp::List core_fit_latent(Rcpp::List patterns, Rcpp::NumericVector weight, int 
       Rcpp::Named("naturals") = latent.naturals(fit.x),
       Rcpp::Named("covariance") = fallible::natural_covariance(latent, fit.x),
       Rcpp::Named("posterior") = posterior);
+}
+
+// Estimates by system, and replicates x systems (none, if there shall be no replicates).
+// [[Rcpp::export(rng = false)]]
+Rcpp::List core_latent_accuracy(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List model,
+                                Rcpp::List options, Rcpp::Function tick) {
+  const auto view = glue::view(patterns);
+  const auto weights = glue::doubles(weight);
+  const std::string method = options["method"];
+  fallible::LatentAccuracyOptions settings;
+  settings.model = latent_model(model);
+  settings.prior = latent_prior(model["prior"]);
+  settings.dependence =
+      method == "shared" ? fallible::Dependence::shared : fallible::Dependence::joint;
+  const fallible::LatentAccuracy accuracy(view, weights, settings);
+  fallible::BootstrapOptions bootstrap;
+  bootstrap.replicates = options["replicates"];
+  bootstrap.threads = options["threads"];
+  bootstrap.seed = glue::seed(options["seed"]);
+  const auto replicates = glue::interruptible([&] {
+    return fallible::bootstrap_latent_accuracy(accuracy, view, weights, bootstrap,
+                                               glue::host(tick));
+  });
+  return Rcpp::List::create(
+      Rcpp::Named("estimate") = accuracy.estimate(),
+      Rcpp::Named("identified") = accuracy.identified(),
+      Rcpp::Named("converged") = accuracy.converged(),
+      Rcpp::Named("replicates") =
+          Rcpp::NumericMatrix(bootstrap.replicates, view.systems, replicates.begin()));
 }

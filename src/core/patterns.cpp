@@ -143,4 +143,19 @@ std::vector<double> pattern_weights(const int* index, const double* weight, std:
   return total;
 }
 
+std::vector<int> canonical_order(const PatternView& x) {
+  RowSet rows;
+  std::vector<int> key;
+  for (int p = 0; p < x.patterns; ++p) {
+    key.clear();
+    for (int s = 0; s < x.systems; ++s) key.push_back(x.answer_of(p, s));
+    for (int i = x.start[p]; i < x.start[p + 1]; ++i) {
+      key.push_back(x.rater[i]);
+      key.push_back(x.category[i]);
+    }
+    rows.insert(key.data(), key.size());
+  }
+  return rows.sorted();
+}
+
 }  // namespace fallible

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "core/latent_fit.hpp"
+#include "core/latent_accuracy.hpp"
 #include "core/random.hpp"
 #include "panel.hpp"
 
@@ -197,4 +197,29 @@ TEST_CASE("what raters cannot tell apart is known") {
   std::vector<std::string> crowd(30, "...");
   for (int j = 0; j < 30; ++j) crowd[j][j % 3] = 'A';
   CHECK(identified(crowd, 3, {true, free, false, false}));
+}
+
+TEST_CASE("accuracy is judged at both ends, and resampled alike on any number of threads") {
+  Panel panel({"ABCABCABBC", "ABCABCACBA", "ABCBBCABCC"}, {"ABCABBABBC", "..CABCABBA"}, 3);
+  const auto weights = panel.weights();
+  LatentAccuracyOptions options;
+  options.model.by_rater = true;
+  for (const Dependence end : {Dependence::shared, Dependence::joint}) {
+    options.dependence = end;
+    const LatentAccuracy accuracy(panel.view(), weights, options);
+    CHECK(accuracy.converged());
+    CHECK(accuracy.identified());
+    const auto again = accuracy.with_weights(weights);
+    for (int s = 0; s < 2; ++s) {
+      CHECK(accuracy.estimate()[s] > 0.5);
+      CHECK(accuracy.estimate()[s] < 1);
+      CHECK(again[s] == Approx(accuracy.estimate()[s]).epsilon(1e-5));
+    }
+    BootstrapOptions bootstrap{30, 1, 9};
+    const auto one =
+        bootstrap_latent_accuracy(accuracy, panel.view(), weights, bootstrap, Host());
+    bootstrap.threads = 3;
+    CHECK(bootstrap_latent_accuracy(accuracy, panel.view(), weights, bootstrap, Host()) == one);
+    CHECK(one[0] != one[1]);
+  }
 }

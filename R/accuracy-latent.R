@@ -1,0 +1,54 @@
+# Accuracy of systems under latent class models, at the two ends of what system and raters may have
+# in common; the mathematics is in src/core/latent_accuracy.cpp.
+
+latent_accuracy <- function(fit, method, options, tick = function(done) NULL) {
+  x <- fit$x
+  core_latent_accuracy(
+    x$patterns, pattern_weights(x), unclass(fit$model), c(list(method = method), options), tick
+  )
+}
+
+no_replicates <- list(replicates = 0L, threads = 1L, seed = c(0L, 0L))
+
+# Both ends of the range are told, whichever is asked for.
+estimate_latent <- function(fit, options) {
+  ends <- c("shared", "joint")
+  lacking <- rep(NA_real_, length(fit$x$systems))
+  unfit <- fit$identified %in% c("chance", "no_pairs")
+  found <- if (!unfit) {
+    stats::setNames(lapply(ends, latent_accuracy, fit = fit, options = no_replicates), ends)
+  }
+  value <- function(end) {
+    if (unfit || !found[[end]]$identified) lacking else na_real(found[[end]]$estimate)
+  }
+  estimate <- new_latent_estimate(fit, value(options$method), options)
+  estimate$table$shared <- value("shared")
+  estimate$table$independent <- value("joint")
+  if (!unfit && !found[[options$method]]$identified) {
+    estimate$table$reason <- rep(reason_of_parameters(fit), length(lacking))
+  }
+  if (!unfit && !found[[options$method]]$converged) warn_convergence(options$method)
+  if (options$interval == "bootstrap") add_bootstrap(estimate) else estimate
+}
+
+new_latent_estimate <- function(fit, estimate, options) {
+  systems <- lapply(estimate, function(value) {
+    list(
+      estimate = value, cases = NA_real_, uninformative = NA_real_, mean_posterior = NA_real_,
+      bins = no_bins
+    )
+  })
+  new_accuracy_estimate(fit, systems, options)
+}
+
+no_bins <- data.frame(
+  lower = double(), upper = double(), probability = double(), cases = double(),
+  agreement = double(), estimate_raw = double(), estimate = double()
+)
+
+warn_convergence <- function(what) {
+  warn_fallible("no_convergence", c(
+    "The {what} fit did not converge.",
+    "i" = "Its numbers are those of the last iteration. Try a simpler model, or stronger priors."
+  ))
+}

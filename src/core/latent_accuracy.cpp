@@ -1,0 +1,94 @@
+#include "latent_accuracy.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "random.hpp"
+
+namespace fallible {
+
+LatentAccuracy::LatentAccuracy(const PatternView& patterns, const std::vector<double>& weight,
+                               const LatentAccuracyOptions& options)
+    : patterns_(patterns), options_(options) {
+  const bool shared = options.dependence == Dependence::shared;
+  const int fits = shared ? 1 : patterns.systems;
+  for (int i = 0; i < fits; ++i) {
+    rows_.push_back(latent_rows(patterns, weight, shared ? -1 : i, {}));
+    const LatentClass model(rows_.back(), options.model, options.prior);
+    const LatentFit fit = fit_latent(model, options.optimiser);
+    fitted_.push_back(fit.x);
+    converged_ = converged_ && fit.converged;
+    identified_ = identified_ && is_identified(rows_.back(), options.model, options.prior);
+  }
+  for (int s = 0; s < patterns.systems; ++s) {
+    const int i = shared ? 0 : s;
+    const LatentClass model(rows_[i], options.model, options.prior);
+    estimate_.push_back(mean_posterior(rows_[i], model, fitted_[i], weight, s));
+  }
+}
+
+// With a weak prior the system has been right once and wrong once before.
+double LatentAccuracy::mean_posterior(const LatentRows& rows, const LatentClass& model,
+                                      const Eigen::VectorXd& x,
+                                      const std::vector<double>& weight, int system) const {
+  const auto posterior = model.posterior(x);
+  double right = 0, cases = 0;
+  for (int p = 0; p < patterns_.patterns; ++p) {
+    const int answer = patterns_.answer_of(p, system);
+    // Where there is nothing but the system's answer it would be judged by itself.
+    if (answer < 1 || weight[p] == 0 || patterns_.start[p] == patterns_.start[p + 1]) continue;
+    cases += weight[p];
+    right += weight[p] * posterior[static_cast<std::size_t>(rows.of_pattern[p]) *
+                                   rows.categories + answer - 1];
+  }
+  if (cases == 0) return std::numeric_limits<double>::quiet_NaN();
+  const bool before = options_.dependence == Dependence::joint && !options_.prior.none;
+  return (right + before) / (cases + 2 * before);
+}
+
+std::vector<double> LatentAccuracy::with_weights(const std::vector<double>& weight) const {
+  std::vector<double> out;
+  std::vector<Eigen::VectorXd> fitted;
+  std::vector<LatentRows> all = rows_;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    LatentRows& rows = all[i];
+    rows.weight.assign(rows.weight.size(), 0.0);
+    for (int p = 0; p < patterns_.patterns; ++p) {
+      if (rows.of_pattern[p] >= 0) rows.weight[rows.of_pattern[p]] += weight[p];
+    }
+    const LatentClass model(rows, options_.model, options_.prior);
+    fitted.push_back(fit_latent(model, fitted_[i], options_.optimiser).x);
+  }
+  for (int s = 0; s < patterns_.systems; ++s) {
+    const std::size_t i = all.size() > 1 ? s : 0;
+    const LatentClass model(all[i], options_.model, options_.prior);
+    out.push_back(mean_posterior(all[i], model, fitted[i], weight, s));
+  }
+  return out;
+}
+
+std::vector<double> bootstrap_latent_accuracy(const LatentAccuracy& accuracy,
+                                              const PatternView& patterns,
+                                              const std::vector<double>& weight,
+                                              const BootstrapOptions& options, const Host& host) {
+  const std::vector<int> order = canonical_order(patterns);
+  std::vector<double> rated;
+  double cases = 0;
+  for (const int p : order) {
+    rated.push_back(patterns.start[p] < patterns.start[p + 1] ? weight[p] : 0);
+    cases += rated.back();
+  }
+  const std::size_t replicates = options.replicates;
+  std::vector<double> out(replicates * patterns.systems);
+  for_each_item(replicates, options.threads, host, [&](std::size_t r) {
+    Stream stream(options.seed, r);
+    std::vector<double> drawn, resample(rated.size());
+    multinomial(stream, std::llround(cases), rated, drawn);
+    for (std::size_t i = 0; i < order.size(); ++i) resample[order[i]] = drawn[i];
+    const auto estimate = accuracy.with_weights(resample);
+    for (int s = 0; s < patterns.systems; ++s) out[s * replicates + r] = estimate[s];
+  });
+  return out;
+}
+
+}  // namespace fallible
