@@ -15,7 +15,12 @@ add_bootstrap <- function(estimate) {
   estimate$details$failed <- as.integer(colSums(is.na(estimate$replicates)))
   intervals <- core_percentile_intervals(estimate$replicates, estimate$options$conf_level)
   estimate$table <- add_intervals(estimate$table, intervals)
-  warn_failed(estimate)
+  known <- !is.na(estimate$table$estimate)
+  share <- estimate$details$failed / estimate$options$replicates
+  warn_failed(
+    estimate$table$system[known], share[known], estimate$options$conf_level,
+    "Raters agree too little for so few cases."
+  )
   estimate
 }
 
@@ -64,17 +69,16 @@ without_interval <- function(estimate, reason) {
   estimate
 }
 
-# If all failures belonged to one tail, more than its share of them would hide the end there.
-warn_failed <- function(estimate) {
-  options <- estimate$options
-  share <- estimate$details$failed / options$replicates
-  some <- which(share > (1 - options$conf_level) / 2 & !is.na(estimate$table$estimate))
+# `share` is of the replicates that failed for each of `names`. If all failures belonged to one
+# tail, more than its share of them would hide the end there.
+warn_failed <- function(names, share, conf_level, why) {
+  some <- which(share > (1 - conf_level) / 2)
   if (length(some) > 0L) {
-    each <- verbatim(estimate$table$system[some], ": ", percent(share[some]), " of replicates")
+    each <- verbatim(names[some], ": ", percent(share[some]), " of replicates")
     warn_fallible("bootstrap", c(
       "Many bootstrap replicates gave no estimate; intervals rest on the others and are too short.",
       stats::setNames(each, rep("*", length(each))),
-      "i" = "Raters agree too little for so few cases."
-    ), systems = estimate$table$system[some], share = share[some])
+      "i" = why
+    ), systems = names[some], share = share[some])
   }
 }

@@ -125,3 +125,13 @@ describe <- function(x) {
     paste0("an object of class <", paste(class(x), collapse = "/"), ">")
   }
 }
+
+check_string <- function(x, arg, call = rlang::caller_env()) {
+  if (!(rlang::is_string(x) && !is.na(x))) {
+    abort_fallible("argument", c(
+      "{.arg {arg}} must be one string.",
+      "x" = "It is {describe(x)}."
+    ), arg = arg, call = call)
+  }
+  invisible(x)
+}

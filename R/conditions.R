@@ -25,6 +25,8 @@
 #' | `weights` | a weight is missing, negative, not finite, or all are zero | `row` |
 #' | `labels` | a single-label method meets ratings with several labels | |
 #' | `file` | a file is missing, lacks columns, or holds something else | `path` |
+#' | `measure` | an agreement measure is unknown, or not defined for the data | `measure` |
+#' | `table` | an agreement matrix is not square, or holds what is not a count | |
 #' | `package` | a suggested package is needed and not installed | `package` |
 #'
 #' Warnings inherit from `fallible_warning`. Their classes are `fallible_warning_` followed by:
@@ -37,6 +39,7 @@
 #' | `uninformative` | some bins say nothing about the system and are left out of the mean |
 #' | `labels` | labels look as if they were not all categories |
 #' | `bootstrap` | many bootstrap replicates gave no estimate |
+#' | `undefined` | an agreement measure is undefined; the function returns `NA` |
 #'
 #' @name conditions
 #' @aliases fallible-conditions fallible_error fallible_warning

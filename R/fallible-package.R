@@ -7,10 +7,12 @@
 #'    [ground_truth()] gives the probability of each category for each case.
 #' 3. [estimate_accuracy()] estimates the accuracy of each system, with an interval; [bins()] shows
 #'    where the number comes from.
-#' 4. `plot()` draws any of these, `tidy()` and `glance()` give tables.
+#' 4. [agreement()] measures how much raters, and systems, agree.
+#' 5. `plot()` draws any of these, `tidy()` and `glance()` give tables.
 #'
 #' `vignette("fallible")` goes from a data frame to a defended number in ten minutes;
-#' `vignette("worked-example")` follows the paper table by table. [conditions] lists the classes of
+#' `vignette("worked-example")` follows the paper table by table; `vignette("agreement")` compares
+#' measures of agreement. [conditions] lists the classes of
 #' errors and warnings.
 #' @keywords internal
 #' @importFrom generics glance tidy

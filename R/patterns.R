@@ -22,18 +22,20 @@ repeated_ratings <- function(patterns) {
 # Do the weights count cases? Otherwise they are probabilities and there is nothing to resample.
 weights_are_counts <- function(x) is.null(x$weights) || all(x$weights == round(x$weights))
 
-# How many cases the rows that satisfy `which` (a logical per pattern) stand for: the sum of their
-# weights if these are counts, otherwise the number of rows with any weight.
-count_cases <- function(x, which = TRUE) {
-  weight <- if (is.null(x$weights)) {
+# How many cases each pattern stands for: the sum of their weights if these are counts, otherwise
+# the number of rows with any weight.
+pattern_cases <- function(x) {
+  if (is.null(x$weights)) {
     tabulate(x$index, length(x$patterns$start) - 1L)
   } else if (weights_are_counts(x)) {
     pattern_weights(x)
   } else {
     tabulate(x$index[x$weights > 0], length(x$patterns$start) - 1L)
   }
-  sum(weight[which])
 }
+
+# The same over the patterns that satisfy `which`, a logical per pattern.
+count_cases <- function(x, which = TRUE) sum(pattern_cases(x)[which])
 
 # Patterns with at least one rating.
 rated_patterns <- function(x) diff(x$patterns$start) > 0L

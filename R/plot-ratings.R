@@ -124,20 +124,8 @@ plot_agreement <- function(x, max_raters, call) {
     ), arg = "type", call = call)
   }
   pairs <- pairwise_agreement(x, if (x$exchangeable) NULL else busiest(x, max_raters))
-  units <- unique(pairs$unit1)
-  pairs$unit1 <- factor(pairs$unit1, levels = units)
-  pairs$unit2 <- factor(pairs$unit2, levels = rev(units))
-  few <- length(units) <= 12L
-  ggplot2::ggplot(pairs, ggplot2::aes(.data$unit1, .data$unit2, fill = .data$agreement)) +
-    ggplot2::geom_tile(colour = "white", linewidth = if (few) 0.6 else 0) +
-    (if (few) {
-      ggplot2::geom_text(
-        ggplot2::aes(label = ifelse(is.na(.data$agreement), "", decimals(.data$agreement, 2L)),
-          colour = !is.na(.data$agreement) & .data$agreement > 0.55),
-        size = 3.2, show.legend = FALSE
-      )
-    }) +
-    ggplot2::scale_colour_manual(values = c("grey20", "white")) +
+  pairs$value <- pairs$agreement
+  heat_map(pairs, unique(pairs$unit1)) +
     share_scale(name = "share of cases", breaks = c(0, 0.5, 1)) +
     ggplot2::labs(
       title = "Agreement between raters",
@@ -150,14 +138,6 @@ plot_agreement <- function(x, max_raters, call) {
         }
       ),
       x = NULL, y = NULL
-    ) +
-    ggplot2::coord_equal() +
-    theme_fallible() +
-    ggplot2::theme(
-      panel.grid = ggplot2::element_blank(),
-      axis.text.x = if (sum(nchar(units)) > 45L) {
-        ggplot2::element_text(angle = 90, vjust = 0.5, hjust = 1)
-      }
     )
 }
 

@@ -57,3 +57,30 @@ share_scale <- function(...) {
     na.value = "white", ...
   )
 }
+
+# A tile per pair of units, with its value if there is room; `pairs` has unit1, unit2 and value.
+heat_map <- function(pairs, units) {
+  pairs$unit1 <- factor(pairs$unit1, levels = units)
+  pairs$unit2 <- factor(pairs$unit2, levels = rev(units))
+  few <- length(units) <= 12L
+  ggplot2::ggplot(pairs, ggplot2::aes(.data$unit1, .data$unit2, fill = .data$value)) +
+    ggplot2::geom_tile(colour = "white", linewidth = if (few) 0.6 else 0) +
+    (if (few) {
+      ggplot2::geom_text(
+        ggplot2::aes(
+          label = ifelse(is.na(.data$value), "", decimals(.data$value, 2L)),
+          colour = !is.na(.data$value) & abs(.data$value) > 0.55
+        ),
+        size = 3.2, show.legend = FALSE
+      )
+    }) +
+    ggplot2::scale_colour_manual(values = c("grey20", "white")) +
+    ggplot2::coord_equal() +
+    theme_fallible() +
+    ggplot2::theme(
+      panel.grid = ggplot2::element_blank(),
+      axis.text.x = if (sum(nchar(units)) > 45L) {
+        ggplot2::element_text(angle = 90, vjust = 0.5, hjust = 1)
+      }
+    )
+}

@@ -362,6 +362,8 @@ encode <- function(x, categories, column, role, call) {
     match(levels(x), categories)[as.integer(x)]
   } else if (is.character(x)) {
     match(x, categories)
+  } else if (is.integer(x) && all(grepl("^(0|-?[1-9][0-9]{0,8})$", categories))) {
+    match(x, as.integer(categories))
   } else {
     values <- unique(x)
     match(as_label(values), categories)[match(x, values)]

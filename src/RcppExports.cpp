@@ -11,6 +11,62 @@ Rcpp::Rostream<true>&  Rcpp::Rcout = Rcpp::Rcpp_cout_get();
 Rcpp::Rostream<false>& Rcpp::Rcerr = Rcpp::Rcpp_cerr_get();
 #endif
 
+// core_agreement
+Rcpp::List core_agreement(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List selection, Rcpp::List options, std::string influence, Rcpp::Function tick);
+RcppExport SEXP _fallible_core_agreement(SEXP patternsSEXP, SEXP weightSEXP, SEXP selectionSEXP, SEXP optionsSEXP, SEXP influenceSEXP, SEXP tickSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type selection(selectionSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< std::string >::type influence(influenceSEXP);
+    Rcpp::traits::input_parameter< Rcpp::Function >::type tick(tickSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_agreement(patterns, weight, selection, options, influence, tick));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_agreement_bootstrap
+Rcpp::NumericVector core_agreement_bootstrap(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List selection, Rcpp::List options, int replicates, int threads, Rcpp::IntegerVector seed, Rcpp::Function tick);
+RcppExport SEXP _fallible_core_agreement_bootstrap(SEXP patternsSEXP, SEXP weightSEXP, SEXP selectionSEXP, SEXP optionsSEXP, SEXP replicatesSEXP, SEXP threadsSEXP, SEXP seedSEXP, SEXP tickSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type selection(selectionSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< int >::type replicates(replicatesSEXP);
+    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< Rcpp::Function >::type tick(tickSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_agreement_bootstrap(patterns, weight, selection, options, replicates, threads, seed, tick));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_rated_rows
+Rcpp::List core_rated_rows(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List selection);
+RcppExport SEXP _fallible_core_rated_rows(SEXP patternsSEXP, SEXP weightSEXP, SEXP selectionSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type selection(selectionSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_rated_rows(patterns, weight, selection));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_resample
+Rcpp::NumericVector core_resample(Rcpp::NumericVector weight, Rcpp::IntegerVector seed, double replicate);
+RcppExport SEXP _fallible_core_resample(SEXP weightSEXP, SEXP seedSEXP, SEXP replicateSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< double >::type replicate(replicateSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_resample(weight, seed, replicate));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_fit_algebraic
 Rcpp::List core_fit_algebraic(Rcpp::List patterns, Rcpp::NumericVector weight);
 RcppExport SEXP _fallible_core_fit_algebraic(SEXP patternsSEXP, SEXP weightSEXP) {
@@ -243,6 +299,10 @@ END_RCPP
 }
 
 static const R_CallMethodDef CallEntries[] = {
+    {"_fallible_core_agreement", (DL_FUNC) &_fallible_core_agreement, 6},
+    {"_fallible_core_agreement_bootstrap", (DL_FUNC) &_fallible_core_agreement_bootstrap, 8},
+    {"_fallible_core_rated_rows", (DL_FUNC) &_fallible_core_rated_rows, 3},
+    {"_fallible_core_resample", (DL_FUNC) &_fallible_core_resample, 3},
     {"_fallible_core_fit_algebraic", (DL_FUNC) &_fallible_core_fit_algebraic, 2},
     {"_fallible_core_posterior_algebraic", (DL_FUNC) &_fallible_core_posterior_algebraic, 3},
     {"_fallible_core_accuracy", (DL_FUNC) &_fallible_core_accuracy, 4},

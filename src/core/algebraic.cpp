@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "pairs.hpp"
+
 namespace fallible {
 
 namespace {
@@ -47,7 +49,7 @@ KFit fit_algebraic(const Profiles& profiles, const std::vector<double>& weight) 
     return fit;
   }
   fit.agreement = agreeing / pairs;
-  fit.kappa = (fit.agreement - 1.0 / N) / (1 - 1.0 / N);
+  fit.kappa = chance_corrected(fit.agreement, 1.0 / N);
   if (fit.agreement - 1.0 / N <= chance_tolerance) {
     fit.identified = Identified::chance;
     fit.rater_accuracy = 1.0 / N;

@@ -8,6 +8,11 @@
 
 namespace fallible {
 
+// The form of all kappas: agreement beyond what is expected by chance, as a share of what could be.
+inline double chance_corrected(double observed, double expected) {
+  return (observed - expected) / (1 - expected);
+}
+
 struct PairCounts {
   int units = 0;
   std::vector<double> pairs;     // units x units: weight of the pairs of ratings that both gave

@@ -1,0 +1,169 @@
+#' Tests of agreement
+#'
+#' `test_agreement()` tests whether agreement is no better than by chance, or any other value.
+#' `compare_agreement()` compares two panels of raters on the same cases, for example two pairs of
+#' raters, or the same raters before and after training.
+#'
+#' @section Standard errors:
+#' At `null = 0` Scott's pi and Fleiss' kappa are tested with the standard error that holds if
+#' ratings are independent (Fleiss, Nee and Landis 1979, here also for weights and unequal numbers
+#' of ratings), and so is Cohen's kappa (Fleiss, Cohen and Everitt 1969), against the normal
+#' distribution: method `"null"`. Never use these errors for intervals. All else is compared with
+#' its ordinary standard error and Student's t with `n - 1` degrees of freedom.
+#'
+#' @section Dependent measures:
+#' Measures of the same cases are not independent. `compare_agreement()` subtracts the influences of
+#' each case on the two estimates, so that what they share cancels; this holds for any two measures,
+#' with any raters in common. Cases are matched by their identifiers (matrices without row names: by
+#' row), and those of only one panel count as they should. Degrees of freedom are those of the
+#' smaller panel.
+#'
+#' @inheritParams agreement
+#' @param null The value to test.
+#' @param alternative `"two.sided"`, `"greater"` or `"less"`.
+#' @param y What to compare with `x`, in any form that `x` may have but agreement matrices, which
+#'   do not say which case is which.
+#' @param interval `"analytic"` or `"jackknife"`: where influences come from.
+#' @return `test_agreement()`: a tibble with columns `measure`, `estimate`, `null`, `std.error`,
+#'   `statistic`, `p.value`, `alternative`, `n`, `method`, `reason`. `compare_agreement()`: a tibble
+#'   with columns `measure`, `estimate` (the measure of `x` less that of `y`), `estimate1`,
+#'   `estimate2`, `std.error`, `conf.low`, `conf.high`, `statistic`, `p.value` (two-sided), `n`
+#'   (cases of both), `method`, `reason`.
+#' @family agreement
+#' @references Fleiss, J. L., Nee, J. C. M. and Landis, J. R. (1979). Large sample variance of kappa
+#'   in the case of different sets of raters. *Psychological Bulletin*, 86(5), 974--977.
+#'   \doi{10.1037/0033-2909.86.5.974}
+#' @examples
+#' x <- ratings(fleiss1971, case = case, counts = depression:other)
+#' test_agreement(x, "fleiss_kappa")
+#'
+#' once <- dawid1979[!duplicated(dawid1979[c("case", "rater")]), ]
+#' anaesthetists <- ratings(once, case = case, rater = rater, rating = rating)
+#' compare_agreement(
+#'   anaesthetists[, c("A1", "A2")], anaesthetists[, c("A1", "A4")], "cohen_kappa"
+#' )
+#' @export
+test_agreement <- function(x, measures = NULL, null = 0, scale_weights = NULL,
+                           alternative = c("two.sided", "greater", "less"),
+                           interval = c("analytic", "jackknife"), ...,
+                           pooling = c("pairs", "cases")) {
+  call <- rlang::current_env()
+  check_dots_empty(...)
+  null <- check_number(null, "null", -1, 1, open_max = TRUE)
+  choices <- c("two.sided", "greater", "less")
+  alternative <- check_choice(alternative, choices, "alternative")
+  sample <- new_sample(x, scale_weights, interval, pooling, "x", call)
+  found <- find_measures(measures, sample$view, sample$settings, call)
+  if (is.null(measures)) found$percent_agreement <- NULL # zero is not its chance
+  rows <- lapply(found, test_row, sample = sample, null = null, alternative = alternative)
+  tibble::as_tibble(stack_tables(rows))
+}
+
+new_sample <- function(x, scale_weights, interval, pooling, arg, call) {
+  x <- ratings_of(x, call, arg)
+  check_single_label(x, call)
+  settings <- list(
+    conf_level = 0.9,
+    interval = check_choice(interval, c("analytic", "jackknife"), "interval", call),
+    pooling = check_choice(pooling, c("pairs", "cases"), "pooling", call)
+  )
+  settings$scale_weights <- check_scale_weights(scale_weights, x$categories, call)
+  list(view = new_view(x), settings = settings)
+}
+
+test_row <- function(measure, sample, null, alternative) {
+  raw <- evaluate(measure, sample$view, sample$settings)
+  error <- error_of(measure, sample$view, raw, sample$settings)
+  degrees <- error$n - 1
+  if (null == 0 && !is.na(raw$null_error) && sample$view$counted) {
+    error[c("std.error", "method")] <- list(raw$null_error, "null")
+    error["reason"] <- list(NULL)
+    degrees <- Inf
+  }
+  statistic <- (raw$estimate - null) / error$std.error
+  list(
+    measure = measure$id, estimate = raw$estimate, null = null, std.error = error$std.error,
+    statistic = statistic, p.value = p_value(statistic, degrees, alternative),
+    alternative = alternative, n = error$n, method = error$method,
+    reason = raw$reason %||% error$reason %||% NA_character_
+  )
+}
+
+p_value <- function(statistic, degrees, alternative) {
+  if (is.na(statistic)) {
+    return(NA_real_)
+  }
+  switch(alternative,
+    two.sided = 2 * stats::pt(-abs(statistic), degrees),
+    greater = stats::pt(statistic, degrees, lower.tail = FALSE),
+    less = stats::pt(statistic, degrees)
+  )
+}
+
+#' @rdname test_agreement
+#' @export
+compare_agreement <- function(x, y, measures = NULL, scale_weights = NULL, conf_level = 0.9,
+                              interval = c("analytic", "jackknife"), ...,
+                              pooling = c("pairs", "cases")) {
+  call <- rlang::current_env()
+  check_dots_empty(...)
+  conf_level <- check_number(conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE)
+  samples <- list(
+    new_sample(x, scale_weights, interval, pooling, "x", call),
+    new_sample(y, scale_weights, interval, pooling, "y", call)
+  )
+  check_same_cases(samples, list(x, y), call)
+  found <- lapply(samples, function(s) find_measures(measures, s$view, s$settings, call))
+  ids <- intersect(names(found[[1L]]), names(found[[2L]]))
+  rows <- lapply(found[[1L]][ids], compare_row, samples = samples, conf_level = conf_level)
+  tibble::as_tibble(stack_tables(rows))
+}
+
+check_same_cases <- function(samples, given, call) {
+  for (i in 1:2) {
+    if (inherits(given[[i]], "table") || !is.null(samples[[i]]$view$x$weights)) {
+      abort_fallible("argument", c(
+        "Dependent measures can be compared only where every case is known.",
+        "x" = "{.arg {c('x', 'y')[[i]]}} is {if (inherits(given[[i]], 'table')) 'an agreement
+               matrix' else 'weighted'}.",
+        "i" = "Give the ratings, with a row per case."
+      ), arg = c("x", "y")[[i]], call = call)
+    }
+  }
+}
+
+compare_row <- function(measure, samples, conf_level) {
+  raw <- lapply(samples, function(s) evaluate(measure, s$view, s$settings))
+  errors <- Map(function(s, r) error_of(measure, s$view, r, s$settings), samples, raw)
+  estimates <- vapply(raw, `[[`, 0, "estimate")
+  reason <- raw[[1L]]$reason %||% raw[[2L]]$reason %||% errors[[1L]]$reason %||%
+    errors[[2L]]$reason %||% NA_character_
+  difference <- estimates[[1L]] - estimates[[2L]]
+  cases <- lapply(samples, function(s) as_label(s$view$x$cases))
+  error <- if (is.na(reason)) difference_error(samples, raw, errors, cases) else NA_real_
+  if (!is.na(error) && error < 1e-12) {
+    error <- NA_real_
+    reason <- paste0(no_interval, "no case makes a difference to the estimate")
+  }
+  degrees <- min(vapply(errors, `[[`, 0, "n")) - 1
+  limits <- difference + c(-1, 1) * error * stats::qt((1 + conf_level) / 2, max(degrees, 1))
+  statistic <- difference / error
+  list(
+    measure = measure$id, estimate = difference, estimate1 = estimates[[1L]],
+    estimate2 = estimates[[2L]], std.error = error, conf.low = limits[[1L]],
+    conf.high = limits[[2L]], statistic = statistic,
+    p.value = p_value(statistic, degrees, "two.sided"),
+    n = length(intersect(cases[[1L]], cases[[2L]])), method = errors[[1L]]$method, reason = reason
+  )
+}
+
+# Influences of cases that both have are subtracted, so that what they share cancels.
+difference_error <- function(samples, raw, errors, cases) {
+  of_case <- Map(function(s, r, e) {
+    r$influence[s$view$x$index] * sqrt(e$n / (e$n - 1))
+  }, samples, raw, errors)
+  at <- match(cases[[1L]], cases[[2L]])
+  shared <- !is.na(at)
+  of_case[[1L]][shared] <- of_case[[1L]][shared] - of_case[[2L]][at[shared]]
+  sqrt(sum(of_case[[1L]]^2, of_case[[2L]][-c(at[shared], length(cases[[2L]]) + 1L)]^2))
+}

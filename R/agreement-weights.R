@@ -1,0 +1,65 @@
+# Weights of pairs of categories: what an answer counts that is not the same but near.
+
+scale_names <- c(
+  "identity", "linear", "quadratic", "ordinal", "radical", "ratio", "circular", "bipolar"
+)
+
+check_scale_weights <- function(weights, labels, call) {
+  if (is.null(weights)) {
+    return(NULL)
+  }
+  if (is.character(weights)) {
+    name <- check_choice(weights, scale_names, "scale_weights", call)
+    return(scale_matrix(name, labels, call))
+  }
+  n <- length(labels)
+  ok <- is.matrix(weights) && is.numeric(weights) && all(dim(weights) == n) &&
+    all(is.finite(weights)) && all(weights <= 1) && all(diag(weights) == 1) &&
+    isSymmetric(unname(weights))
+  if (!ok) {
+    abort_fallible("argument", c(
+      "{.arg scale_weights} must be one of {.or {.val {scale_names}}}, or a symmetric {n} x {n}
+       matrix of agreement weights: 1 on the diagonal, nowhere more.",
+      "x" = "It is {describe(weights)}.",
+      "i" = if (is.numeric(weights) && is.matrix(weights) && all(diag(weights) %in% 0)) {
+        "Are these weights of disagreement? Give {.code 1 - weights / max(weights)}."
+      }
+    ), arg = "scale_weights", call = call)
+  }
+  named <- rownames(weights)
+  if (!is.null(named) && !identical(named, labels)) {
+    abort_fallible("argument", c(
+      "{.arg scale_weights} must have the categories in their order.",
+      "x" = "Its rows are {.val {named}}, the categories {.val {labels}}."
+    ), arg = "scale_weights", call = call)
+  }
+  unname(weights)
+}
+
+# Distances of category values, divided by the largest; positions are the values of labels that are
+# not numbers.
+scale_matrix <- function(name, labels, call) {
+  n <- length(labels)
+  x <- suppressWarnings(as.numeric(labels))
+  if (anyNA(x) || anyDuplicated(x) > 0L) x <- seq_len(n)
+  if (name == "ratio" && any(x < 0)) {
+    abort_fallible("argument", c(
+      "A ratio scale has no negative values.",
+      "x" = "Among the categories is {.val {labels[x < 0][[1L]]}}."
+    ), arg = "scale_weights", call = call)
+  }
+  apart <- abs(outer(x, x, `-`))
+  total <- outer(x, x, `+`)
+  distance <- switch(name,
+    identity = 1 - diag(n),
+    linear = apart,
+    quadratic = apart^2,
+    ordinal = choose(abs(outer(seq_len(n), seq_len(n), `-`)) + 1, 2),
+    radical = sqrt(apart),
+    ratio = (apart / total)^2,
+    circular = sin(pi * apart / (max(x) - min(x) + 1))^2,
+    bipolar = apart^2 / ((total - 2 * min(x)) * (2 * max(x) - total))
+  )
+  diag(distance) <- 0 # also where it is 0 / 0
+  1 - distance / max(distance)
+}

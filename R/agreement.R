@@ -1,0 +1,209 @@
+#' Agreement between raters
+#'
+#' Measures how much raters agree, beyond what they would by chance, with standard errors and
+#' intervals. Takes any ratings that [ratings()] takes, or an agreement matrix.
+#'
+#' @section Measures:
+#' [measures()] lists them. Without `measures`, those that suit the data are shown. With two raters
+#' Conger's and Light's kappa are Cohen's, and Fleiss' kappa is Scott's pi; Bennett, Alpert and
+#' Goldstein's S, Brennan and Prediger's kappa and PABAK are other names of the kappa against chance
+#' 1 / number of categories, the one of Lehner's method.
+#'
+#' @section Missing ratings:
+#' Measures for two raters use the cases that both rated. Fleiss', Conger's and Gwet's measures take
+#' agreement from cases with two or more ratings, and the shares of categories from all ratings, as
+#' Gwet (2014) does; Krippendorff's alpha uses cases with two or more ratings; Light's kappa is the
+#' mean of Cohen's kappas, each over the cases that both raters rated.
+#'
+#' Where numbers of ratings differ, `pooling = "pairs"` lets every pair of ratings count the same,
+#' as Lehner (2015) does and [fit_raters()] with him (and in shares of categories every rating);
+#' `"cases"` lets every case count the same, as Gwet (2014) does. Krippendorff's alpha and measures
+#' for two raters have no such choice.
+#'
+#' @section Intervals:
+#' * `"analytic"`: by linearisation. Each case's influence on the estimate is its derivative; the
+#'   standard error is the square root of `n / (n - 1)` times the sum of squared influences. For
+#'   percent agreement, Brennan-Prediger, Scott, Fleiss, Cohen, Conger, AC1/AC2 and alpha these are
+#'   Gwet's (2014) variances; where cases with a single rating occur, Gwet holds the number of cases
+#'   with several ratings fixed, which is not done here. For Cohen's kappa, weighted or not, it is
+#'   Fleiss, Cohen and Everitt's (1969) with `n - 1` for `n`, for Yule's Y Yule's (1912).
+#' * `"jackknife"`: leaves out one case at a time, one per distinct case.
+#' * `"bootstrap"`: resamples cases; percentiles.
+#' * `"none"`.
+#'
+#' The first two are the estimate plus and minus standard errors times the quantile of Student's t
+#' with `n - 1` degrees of freedom, cut at the measure's range. A measure that was registered has no
+#' analytic error; the jackknife takes its place, and the column `method` says so. Where weights are
+#' not counts, or no case makes a difference, there is no interval, and `reason` says so.
+#'
+#' @param x A [ratings()] object, a data frame or matrix of cases x raters, or an agreement matrix
+#'   of class [table][base::table].
+#' @param measures Names from [measures()]; `NULL` for those that suit the data.
+#' @param scale_weights What pairs of different categories count: `NULL` or `"identity"` nothing,
+#'   as for nominal categories; `"linear"`, `"quadratic"`, `"ordinal"`, `"radical"`, `"ratio"`,
+#'   `"circular"` or `"bipolar"`, in the sense of Gwet (2014), from the values of the categories if
+#'   their labels are numbers and otherwise from their order; or a symmetric matrix with 1 on the
+#'   diagonal.
+#' @param conf_level Probability with which intervals are meant to cover, in (0, 1).
+#' @param interval `"analytic"`, `"jackknife"`, `"bootstrap"` or `"none"`; see Intervals.
+#' @param ... Not used.
+#' @param counts Counts of ratings: columns of the data frame `x`, one per category, or, without
+#'   `x`, a matrix or data frame of cases x categories.
+#' @param pairwise Compare each pair of raters, instead of all?
+#' @param by_category Take each category in turn against all others?
+#' @param systems Do the systems of `x` count as raters?
+#' @param pooling What counts the same where numbers of ratings differ: `"pairs"` or `"cases"`.
+#' @param replicates Number of bootstrap replicates.
+#' @param threads Number of threads for the bootstrap; see [estimate_accuracy()].
+#' @return A tibble of class `agreement`, with a row per measure: `measure`; `estimate`;
+#'   `std.error`, `conf.low`, `conf.high`; `n`, the number of cases that entered; `method` of the
+#'   interval; `reason`, why something is `NA`. In front stand `rater1` and `rater2` if `pairwise`,
+#'   and `category` if `by_category`. Methods: `print()`, [autoplot()][autoplot.agreement].
+#' @family agreement
+#' @seealso [benchmark_agreement()] for what a value is worth, [test_agreement()] and
+#'   [compare_agreement()] for tests; `vignette("agreement")`.
+#' @references Gwet, K. L. (2014). *Handbook of Inter-Rater Reliability*, 4th edition. Advanced
+#'   Analytics.
+#'
+#'   Fleiss, J. L., Cohen, J. and Everitt, B. S. (1969). Large sample standard errors of kappa and
+#'   weighted kappa. *Psychological Bulletin*, 72(5), 323--327. \doi{10.1037/h0028106}
+#'
+#'   Yule, G. U. (1912). On the methods of measuring association between two attributes. *Journal
+#'   of the Royal Statistical Society*, 75(6), 579--652. \doi{10.2307/2340126}
+#' @examples
+#' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
+#' agreement(x)
+#' agreement(x, "cohen_kappa", pairwise = TRUE)
+#' agreement(fleiss1971, "fleiss_kappa", counts = depression:other, by_category = TRUE)
+#'
+#' # Two raters, ordered categories
+#' agreement(agreement_matrix(x, "rater1", "rater2"), scale_weights = "linear")
+#' @export
+agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = 0.9,
+                      interval = c("analytic", "jackknife", "bootstrap", "none"), ...,
+                      counts = NULL, pairwise = FALSE, by_category = FALSE, systems = pairwise,
+                      pooling = c("pairs", "cases"), replicates = 1000L, threads = 1L) {
+  call <- rlang::current_env()
+  check_dots_empty(...)
+  counts <- rlang::enquo(counts)
+  if (missing(x) && rlang::quo_is_null(counts)) {
+    abort_fallible("argument", "{.arg x} is missing.", arg = "x", call = call)
+  }
+  x <- if (rlang::quo_is_null(counts)) ratings_of(x, call) else counts_ratings(x, counts, call)
+  check_single_label(x)
+  settings <- list(
+    conf_level = check_number(conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE),
+    interval = check_choice(interval, c("analytic", "jackknife", "bootstrap", "none"), "interval"),
+    pooling = check_choice(pooling, c("pairs", "cases"), "pooling"),
+    replicates = check_count(replicates, "replicates", min = 2L, max = 1e7),
+    threads = check_threads(threads)
+  )
+  view <- new_view(x, systems = check_flag(systems, "systems"))
+  if (check_flag(by_category, "by_category") && !is.null(scale_weights)) {
+    abort_fallible("argument", c(
+      "One category against the others leaves no use for {.arg scale_weights}.",
+      "i" = "Leave out {.arg scale_weights} or {.arg by_category}."
+    ), arg = "scale_weights", call = call)
+  }
+  settings["scale_weights"] <- list(check_scale_weights(scale_weights, x$categories, call))
+  views <- list(view)
+  if (check_flag(pairwise, "pairwise")) views <- pair_views(views[[1L]], call)
+  if (by_category) views <- unlist(lapply(views, category_views), recursive = FALSE)
+  found <- find_measures(measures, views[[1L]], settings, call)
+  tasks <- unlist(lapply(views, function(view) {
+    lapply(found, function(measure) list(view = view, measure = measure))
+  }), recursive = FALSE)
+  new_agreement(run_tasks(tasks, settings), view, settings, pairwise, by_category)
+}
+
+pair_views <- function(view, call) {
+  if (view$exchangeable) {
+    abort_fallible("argument", paste(
+      "There are no pairs of raters to compare: raters have no identity, only their counts are",
+      "known."
+    ), arg = "pairwise", call = call)
+  }
+  pairs <- utils::combn(view$units, 2L, simplify = FALSE)
+  lapply(pairs, function(pair) view_pair(view, pair))
+}
+
+category_views <- function(view) lapply(seq_along(view$labels), function(k) view_category(view, k))
+
+# A table with a row per task, in which the bootstrap of all tasks shows its progress.
+run_tasks <- function(tasks, settings) {
+  rows <- vector("list", length(tasks))
+  bar <- progress_bar("Agreement", length(tasks))
+  for (i in seq_along(tasks)) {
+    rows[[i]] <- result_row(tasks[[i]], settings)
+    bar$tick(i)
+  }
+  bar$close()
+  table <- tibble::as_tibble(stack_tables(rows))
+  if (settings$interval != "bootstrap") {
+    return(table)
+  }
+  known <- which(is.na(table$reason))
+  bar <- progress_bar("Bootstrap", length(known) * settings$replicates)
+  replicates <- matrix(NA_real_, settings$replicates, length(tasks))
+  seed <- draw_seed()
+  for (i in seq_along(known)) {
+    tick <- function(done) bar$tick((i - 1L) * settings$replicates + done)
+    task <- tasks[[known[[i]]]]
+    replicates[, known[[i]]] <- bootstrap_task(task$measure, task$view, settings, seed, tick)
+  }
+  bar$close()
+  replicates <- replicates[, known, drop = FALSE]
+  intervals <- core_percentile_intervals(replicates, settings$conf_level)
+  table[known, ] <- add_intervals(table[known, ], intervals)
+  warn_failed(
+    table$measure[known], colMeans(is.na(replicates)), settings$conf_level,
+    "These resamples leave the measure undefined, for lack of categories in use or of pairs."
+  )
+  table
+}
+
+# Labels of a task, then its estimate with what can be said of its error.
+result_row <- function(task, settings) {
+  view <- task$view
+  raw <- evaluate(task$measure, view, settings)
+  error <- error_of(task$measure, view, raw, settings)
+  list(
+    rater1 = view$names[[1L]], rater2 = view$names[[2L]], category = view$labels[[1L]],
+    measure = task$measure$id, estimate = raw$estimate, std.error = error$std.error,
+    conf.low = error$conf.low, conf.high = error$conf.high, n = error$n,
+    method = error$method, reason = raw$reason %||% error$reason %||% NA_character_
+  )
+}
+
+# Fields besides the columns: about, a list of what print() and plots tell.
+new_agreement <- function(table, view, settings, pairwise, by_category) {
+  drop <- c(if (!pairwise) c("rater1", "rater2"), if (!by_category) "category")
+  keep <- setdiff(names(table), drop)
+  pair <- if (view$units == 2L && !view$exchangeable && !view$repeated) {
+    agreement_matrix(view$x, view$names[[1L]], view$names[[2L]])
+  }
+  tibble::new_tibble(
+    as.list(table[keep]), nrow = nrow(table), class = "agreement",
+    about = c(
+      settings[c("conf_level", "interval", "pooling", "scale_weights", "replicates")],
+      list(
+        header = header_of_agreement(view), matrix = pair, pairwise = pairwise,
+        by_category = by_category, units = view$names, exchangeable = view$exchangeable,
+        unequal = unequal_ratings(view), ordered = view$x$ordered
+      )
+    )
+  )
+}
+
+# As of ratings, but rows with weights are not cases.
+header_of_agreement <- function(view) {
+  x <- view$x
+  header <- format_header(x)
+  header[[1L]] <- sub("<ratings>", "<agreement>", header[[1L]], fixed = TRUE)
+  if (is.null(x$weights) || !weights_are_counts(x)) {
+    return(header)
+  }
+  cases <- count_noun(length(x$index), "case")
+  header[[1L]] <- sub(cases, count_noun(sum(x$weights), "case"), header[[1L]], fixed = TRUE)
+  header[1:2]
+}

@@ -1,0 +1,99 @@
+test_that("errors under independence are those published", {
+  x <- ratings(fleiss1971, case = case, counts = depression:other)
+  test <- test_agreement(x, "fleiss_kappa")
+  expect_lt(abs(test$statistic - 17.6518), 5e-5) # irr
+  expect_identical(test$method, "null")
+  # Fleiss, Nee and Landis (1979), as printed.
+  p <- colSums(counts(x)) / 180
+  pq <- p * (1 - p)
+  error <- sqrt(2) / (sum(pq) * sqrt(30 * 6 * 5)) * sqrt(sum(pq)^2 - sum(pq * (1 - 2 * p)))
+  expect_equal(test$std.error, error)
+  # Fleiss, Cohen and Everitt (1969), by way of SAS: .1484.
+  sas <- as.table(rbind(c(0, 4, 1), c(0, 8, 0), c(0, 1, 5)))
+  expect_lt(abs(test_agreement(sas, "cohen_kappa")$std.error - .1484), 5e-5)
+  W <- scale_matrix("linear", as.character(1:3))
+  p <- sas / sum(sas)
+  r <- rowSums(p)
+  c <- colSums(p)
+  far <- outer(as.vector(W %*% c), as.vector(r %*% W), `+`)
+  pe <- sum(W * outer(r, c))
+  error <- sqrt((sum(outer(r, c) * (W - far)^2) - pe^2) / (sum(sas) * (1 - pe)^2))
+  expect_equal(test_agreement(sas, "cohen_kappa", scale_weights = "linear")$std.error, error)
+})
+
+test_that("null errors are those of simulated independent ratings", {
+  set.seed(1)
+  values <- replicate(400, {
+    x <- ratings(matrix(sample.int(3, 150, TRUE, c(0.6, 0.3, 0.1)), 50), categories = 1:3)
+    c(fleiss_kappa(x, "linear"), test_agreement(x, "fleiss_kappa", scale_weights = "linear")$std.error)
+  })
+  # 400 runs know a standard deviation to 3.5%.
+  expect_equal(mean(values[2, ]), stats::sd(values[1, ]), tolerance = 0.12)
+})
+
+test_that("tests have the sides that were asked for", {
+  x <- lehner_ratings()
+  two <- test_agreement(x, "gwet_ac")
+  one <- test_agreement(x, "gwet_ac", alternative = "greater")
+  less <- test_agreement(x, "gwet_ac", alternative = "less")
+  expect_equal(two$p.value, 2 * one$p.value)
+  expect_equal(one$p.value + less$p.value, 1)
+  at <- test_agreement(x, "fleiss_kappa", null = 0.5, interval = "jackknife")
+  table <- agreement(x, "fleiss_kappa", interval = "jackknife")
+  expect_equal(at$statistic, (table$estimate - 0.5) / table$std.error)
+  expect_identical(at$method, "jackknife")
+  expect_false("percent_agreement" %in% test_agreement(x)$measure)
+  none <- test_agreement(ratings(matrix(1, 4, 2), categories = 1:2))
+  expect_true(anyNA(none$p.value))
+})
+
+once <- dawid1979[!duplicated(dawid1979[c("case", "rater")]), ]
+anaesthetists <- ratings(once, case = case, rater = rater, rating = rating)
+
+test_that("dependent kappas are compared by the influence of each case", {
+  x <- anaesthetists[, c("A1", "A2")]
+  y <- anaesthetists[, c("A1", "A4")]
+  own <- compare_agreement(x, y, "cohen_kappa")
+  wide <- stats::reshape(once, idvar = "case", timevar = "rater", direction = "wide")[-1]
+  codes <- as.matrix(wide)
+  slope <- function(columns) {
+    twin_influence(codes[, columns], rep(1, 45), k = 4)[, "cohen_kappa"]
+  }
+  difference <- slope(c(1, 2)) - slope(c(1, 4))
+  expect_equal(own$std.error, sqrt(45 / 44 * sum(difference^2)), tolerance = 1e-5)
+  expect_equal(own$estimate, cohen_kappa(x) - cohen_kappa(y))
+  expect_identical(own$n, 45L)
+  # The jackknife of the difference itself.
+  jack <- compare_agreement(x, y, "cohen_kappa", interval = "jackknife")
+  without <- vapply(1:45, function(i) {
+    twin_cohen(codes[-i, c(1, 2)], rep(1, 44), 4, diag(4)) -
+      twin_cohen(codes[-i, c(1, 4)], rep(1, 44), 4, diag(4))
+  }, 0)
+  expect_equal(jack$std.error, sqrt(44 / 45 * sum((without - mean(without))^2)))
+  # Both ways round, and against itself.
+  back <- compare_agreement(y, x, "cohen_kappa")
+  expect_equal(c(back$estimate, back$conf.low), -c(own$estimate, own$conf.high))
+  same <- compare_agreement(x, x, "cohen_kappa")
+  expect_equal(same$estimate, 0)
+  expect_match(same$reason, "no case makes a difference")
+})
+
+test_that("cases that only one has are independent of the others", {
+  x <- anaesthetists[1:25, c("A1", "A2")]
+  y <- anaesthetists[26:45, c("A1", "A4")]
+  own <- compare_agreement(x, y, "fleiss_kappa")
+  errors <- c(agreement(x, "fleiss_kappa")$std.error, agreement(y, "fleiss_kappa")$std.error)
+  expect_equal(own$std.error, sqrt(sum(errors^2)))
+  expect_identical(own$n, 0L)
+  part <- compare_agreement(anaesthetists[1:30, ], anaesthetists[20:45, ], "fleiss_kappa")
+  expect_identical(part$n, 11L)
+})
+
+test_that("without cases there is nothing to compare", {
+  crossed <- agreement_matrix(anaesthetists, "A1", "A2")
+  expect_snapshot(error = TRUE, {
+    compare_agreement(crossed, anaesthetists)
+    compare_agreement(anaesthetists, "b")
+    test_agreement(anaesthetists, null = 2)
+  })
+})

@@ -1,0 +1,383 @@
+own_measures <- function(x, ids, ...) {
+  table <- agreement(x, ids, interval = "none", ...)
+  stats::setNames(table$estimate, table$measure)
+}
+
+test_that("every measure is what its definition says, on 200 random data sets", {
+  scales <- list(NULL, "linear", "quadratic", "ordinal")
+  for (seed in 1:200) {
+    set <- random_ratings(seed)
+    scale <- scales[[1 + seed %% 4]]
+    pooling <- c("pairs", "cases")[[1 + seed %/% 2 %% 2]]
+    W <- scale_matrix(scale %||% "identity", as.character(seq_len(set$k)))
+    expected <- twin_measures(set$x, k = set$k, W = W, pooling = pooling)
+    if (!is.null(scale)) {
+      weighted <- measures()$id[measures()$weights]
+      expected <- expected[names(expected) %in% weighted]
+    }
+    own <- own_measures(as_panel(set), names(expected), scale_weights = scale, pooling = pooling)
+    expect_close(own[names(expected)], expected, paste("set", seed))
+  }
+})
+
+test_that("weights of cases stand for so many cases", {
+  for (seed in 1:20) {
+    set <- random_ratings(seed)
+    times <- 1 + seq_len(nrow(set$x)) %% 3
+    weighted <- ratings(
+      data.frame(set$x, w = times), raters = tidyselect::starts_with("X"), weights = "w",
+      categories = seq_len(set$k)
+    )
+    repeated <- as_panel(list(x = set$x[rep(seq_along(times), times), ], k = set$k))
+    for (interval in c("analytic", "jackknife")) {
+      one <- agreement(weighted, interval = interval)
+      two <- agreement(repeated, interval = interval)
+      expect_identical(one$n, two$n)
+      for (column in c("estimate", "std.error", "conf.low", "conf.high")) {
+        expect_close(one[[column]], two[[column]], paste(column, seed))
+      }
+    }
+    set.seed(seed)
+    one <- agreement(weighted, interval = "bootstrap", replicates = 50)
+    set.seed(seed)
+    expect_identical(one, agreement(repeated, interval = "bootstrap", replicates = 50),
+      ignore_attr = TRUE)
+  }
+})
+
+test_that("analytic errors are those of numerical derivatives", {
+  for (seed in c(1:12, 31, 34)) {
+    set <- random_ratings(seed)
+    x <- as_panel(set)
+    n <- nrow(set$x)
+    expected <- twin_influence(set$x, rep(1, n), k = set$k)
+    own <- agreement(x, colnames(expected))
+    for (i in which(!is.na(own$std.error))) {
+      slope <- expected[, own$measure[[i]]]
+      n_used <- own$n[[i]]
+      expect_equal(own$std.error[[i]], sqrt(n_used / (n_used - 1) * sum(slope^2)),
+        tolerance = 1e-5, info = paste(seed, own$measure[[i]]))
+    }
+    expect_true(sum(!is.na(own$std.error)) >= 5, info = seed)
+  }
+  # Marginals that differ, so that one entropy is the smaller.
+  a <- cbind(c(1, 1, 1, 2, 2, 3, 3, 3, 1, 1), c(1, 1, 2, 2, 2, 2, 3, 1, 2, 1))
+  slope <- twin_influence(a, rep(1, 10), k = 3)[, "information_agreement"]
+  expect_equal(agreement(a, "information_agreement")$std.error, sqrt(10 / 9 * sum(slope^2)),
+    tolerance = 1e-5)
+})
+
+test_that("the jackknife leaves out each case in turn", {
+  for (seed in 1:10) {
+    set <- random_ratings(seed)
+    own <- agreement(as_panel(set), interval = "jackknife")
+    for (i in which(!is.na(own$std.error))) {
+      id <- own$measure[[i]]
+      used <- which(rowSums(!is.na(set$x)) >= all_measures()[[id]]$least)
+      without <- vapply(used, function(case) {
+        twin_measures(set$x[-case, ], k = set$k)[[id]]
+      }, 0)
+      n <- length(used)
+      expect_equal(own$n[[i]], n)
+      expect_close(own$std.error[[i]], sqrt((n - 1) / n * sum((without - mean(without))^2)),
+        paste(seed, id))
+    }
+  }
+})
+
+test_that("the bootstrap draws cases, gives the same for any number of threads, and percentiles", {
+  x <- ratings(fleiss1971, case = case, counts = depression:other)
+  ids <- c("fleiss_kappa", "gwet_ac")
+  set.seed(1)
+  one <- agreement(x, ids, interval = "bootstrap", replicates = 400)
+  set.seed(1)
+  two <- agreement(x, ids, interval = "bootstrap", replicates = 400, threads = 2)
+  expect_identical(one, two)
+  set.seed(1)
+  alone <- agreement(x, "gwet_ac", interval = "bootstrap", replicates = 400)
+  expect_identical(alone$std.error, one$std.error[[2]])
+  # Monte Carlo error of a standard deviation from 400 replicates is about 4%.
+  analytic <- agreement(x, ids)
+  expect_true(all(abs(one$std.error / analytic$std.error - 1) < 0.2))
+})
+
+test_that("the table of the method's page is reproduced", {
+  matrices <- list(
+    rbind(1:3, 4:6, 7:9), rbind(c(3600, 2595), c(65, 3740)), rbind(c(9901, 64), c(2, 33)),
+    rbind(c(21, 5), c(3, 21)), rbind(c(40, 5), c(3, 2)),
+    rbind(c(51, 4, 0, 1, 1), c(3, 78, 1, 0, 0), c(0, 0, 13, 4, 0), c(0, 1, 1, 16, 7), c(0, 0, 0, 0, 5)),
+    rbind(c(40, 2), c(3, 5))
+  )
+  expected <- rbind(
+    c(0, .1467764060, -.0416666667, -.0563380282, .0056319840),
+    c(.468, .5756884041, .4999121086, .4678957076, .3088772080),
+    c(.9868, .9933537204, .4974147318, .4966780753, .6512617074),
+    c(.68, .7067307692, .6805111821, .68, .3711004991),
+    c(.68, .8142131980, .2452830189, .2424242424, .0729457832),
+    c(.8454301075, .8514307018, .8207566933, .8205800323, .7291088595),
+    c(.8, .8727175081, .6081504702, .6078431373, .3415131073)
+  )
+  yule <- c(NA, .7986777938, .9611825936, .6885791067, .3956610415, NA, .7047317923)
+  for (i in seq_along(matrices)) {
+    a <- as.table(matrices[[i]])
+    own <- c(bennett_s(a), bangdiwala_b(a), cohen_kappa(a), scott_pi(a), information_agreement(a))
+    expect_lt(max(abs(own - expected[i, ])), 1e-9)
+    if (!is.na(yule[[i]])) expect_lt(abs(yule_y(a) - yule[[i]]), 1e-9)
+  }
+})
+
+test_that("published values are reproduced", {
+  x <- ratings(fleiss1971, case = case, counts = depression:other)
+  # Fleiss (1971): .430; more digits and the others from irr, irrCAC and statsmodels.
+  expect_lt(abs(fleiss_kappa(x) - .43024452), 5e-9)
+  expect_lt(abs(chance_kappa(x) - .44444444), 5e-9)
+  expect_lt(abs(gwet_ac(x) - .44788), 5e-6)
+  expect_lt(abs(krippendorff_alpha(x) - .43341), 5e-6)
+  expect_lt(abs(percent_agreement(x) - .5555556), 5e-8)
+  # Standard errors: Gwet's, here with n - 1; without, the square root of .0028396071.
+  error <- agreement(x, "fleiss_kappa")$std.error
+  expect_lt(abs(error^2 * 29 / 30 - .0028396071), 5e-11)
+  # Fleiss (1971): kappa of each category.
+  by <- agreement(x, "fleiss_kappa", by_category = TRUE)
+  expect_lt(max(abs(by$estimate - c(.245, .245, .520, .471, .566))), 5e-4)
+  # irrCAC's contingency tables.
+  abstractors <- as.table(rbind(c(13, 0, 0), c(0, 20, 7), c(0, 4, 56)))
+  table <- agreement(abstractors)
+  value <- function(id, column = "estimate") table[[column]][table$measure == id]
+  expect_lt(abs(value("cohen_kappa") - .7964094), 5e-8)
+  expect_lt(abs(value("cohen_kappa", "std.error") * sqrt(99 / 100) - .0589107), 5e-8)
+  expect_lt(abs(value("gwet_ac") - .8493305), 5e-8)
+  expect_lt(abs(value("bangdiwala_b") - .8059604), 5e-8)
+  expect_lt(abs(value("krippendorff_alpha") - .7972585), 5e-8)
+  expect_lt(abs(value("scott_pi") - .7962397), 5e-8)
+  # Cohen (1968)'s weights of disagreement.
+  cohen <- as.table(rbind(c(88, 14, 18), c(10, 40, 10), c(2, 6, 12)))
+  expect_lt(abs(cohen_kappa(cohen) - .4915254), 5e-8)
+  disagreement <- rbind(c(0, 1, 3), c(1, 0, 6), c(3, 6, 0))
+  expect_lt(abs(cohen_kappa(cohen, 1 - disagreement / 6) - .3478261), 5e-8)
+  # SAS, by way of statsmodels: asymptotic errors with n.
+  sas <- as.table(rbind(c(0, 4, 1), c(0, 8, 0), c(0, 1, 5)))
+  expect_lt(abs(cohen_kappa(sas) - .4842), 5e-5)
+  expect_lt(abs(agreement(sas, "cohen_kappa")$std.error * sqrt(18 / 19) - .1380), 5e-5)
+})
+
+test_that("information agreement takes its symbolic limits", {
+  # Written so that nothing large cancels: terms that are lost are smaller than those that count.
+  near_limit <- function(a, eps) {
+    a[a == 0] <- eps
+    p <- a / sum(a)
+    entropy <- function(p) -sum(p * log(p))
+    sum(p * log(p / outer(rowSums(p), colSums(p)))) / min(entropy(rowSums(p)), entropy(colSums(p)))
+  }
+  degenerate <- list(
+    rbind(c(5, 5), c(0, 0)), diag(c(5, 0, 0)), rbind(3:1, 0, 0), rbind(c(0, 4, 0), c(0, 3, 0), 0)
+  )
+  symbolic <- c(0, 2 / 3, 0, 1 / 3)
+  for (i in seq_along(degenerate)) {
+    a <- as.table(degenerate[[i]])
+    expect_equal(information_agreement(a), symbolic[[i]])
+    expect_equal(information_agreement(t(a)), symbolic[[i]])
+    expect_warning(
+      expect_identical(information_agreement(a, continuity = FALSE), NA_real_),
+      class = "fallible_warning_undefined"
+    )
+    # Convergence is only like 1 / log(eps): about ten times nearer for its tenth power.
+    off <- abs(vapply(10^-c(15, 150), near_limit, 0, a = unclass(a)) - symbolic[[i]])
+    expect_lt(off[[2]], 0.01)
+    expect_lte(off[[2]], off[[1]] / 8)
+  }
+})
+
+test_that("Yule's Y has limits too", {
+  expect_equal(yule_y(as.table(rbind(c(3, 0), c(1, 4)))), 1)
+  expect_equal(yule_y(as.table(rbind(c(0, 3), c(4, 1)))), -1)
+  expect_warning(none <- yule_y(as.table(rbind(c(3, 0), c(1, 0)))), "zero over zero")
+  expect_identical(none, NA_real_)
+  a <- as.table(rbind(c(21, 5), c(3, 21)))
+  y <- yule_y(a)
+  expect_equal(
+    agreement(a, "yule_y")$std.error * sqrt(49 / 50), (1 - y^2) / 4 * sqrt(sum(1 / a)) # Yule (1912)
+  )
+})
+
+test_that("what must not matter does not matter", {
+  for (seed in c(2, 4, 5, 7, 9)) {
+    set <- random_ratings(seed)
+    x <- as_panel(set)
+    ids <- agreement(x, interval = "none")$measure
+    base <- own_measures(x, ids)
+    turn <- set$k:1
+    expect_close(own_measures(as_panel(list(x = matrix(turn[set$x], nrow(set$x)), k = set$k)), ids),
+      base, "categories")
+    mirror <- as_panel(list(x = set$x[, ncol(set$x):1], k = set$k))
+    expect_close(own_measures(mirror, ids), base, "raters")
+    back <- as_panel(list(x = set$x[nrow(set$x):1, ], k = set$k))
+    expect_close(own_measures(back, ids), base, "cases")
+    set.seed(1)
+    one <- agreement(x, interval = "bootstrap", replicates = 30)
+    set.seed(1)
+    expect_identical(agreement(back, interval = "bootstrap", replicates = 30), one,
+      ignore_attr = TRUE)
+    twice <- as_panel(list(x = rbind(set$x, set$x), k = set$k))
+    same <- setdiff(ids, "krippendorff_alpha")
+    expect_close(own_measures(twice, same), base[same], "scale")
+  }
+})
+
+test_that("perfect agreement is one, and has no interval", {
+  x <- matrix(rep(c(1, 2, 2, 3, 1), 2), 5)
+  table <- agreement(x)
+  expect_equal(table$estimate, rep(1, nrow(table)))
+  expect_true(all(is.na(table$std.error)))
+  expect_match(table$reason, "no interval: no case makes a difference")
+  expect_equal(yule_y(matrix(rep(1:2, 4), 4)), 1)
+  many <- agreement(x[, c(1, 2, 1)])
+  expect_equal(many$estimate, rep(1, nrow(many)))
+})
+
+test_that("measures that coincide coincide", {
+  set <- random_ratings(8)
+  x <- as_panel(set)
+  expect_equal(cohen_kappa(x), conger_kappa(x))
+  expect_equal(cohen_kappa(x), light_kappa(x))
+  expect_equal(scott_pi(x), fleiss_kappa(x))
+  expect_equal(chance_kappa(x), bennett_s(x))
+  expect_equal(chance_kappa(x), quiet(fit_raters(x))$kappa)
+  expect_equal(percent_agreement(x), summary(x)$agreement)
+  expect_equal(
+    krippendorff_alpha(x, "interval"), krippendorff_alpha(x, scale_weights = "quadratic")
+  )
+})
+
+test_that("undefined measures are NA with a reason", {
+  one <- ratings(matrix(1, 4, 2), categories = 1:2)
+  table <- agreement(one)
+  expect_true(all(is.na(table$estimate[table$measure %in% c(
+    "cohen_kappa", "scott_pi", "krippendorff_alpha", "yule_y"
+  )])))
+  expect_equal(table$estimate[table$measure == "gwet_ac"], 1)
+  expect_match(table$reason[table$measure == "krippendorff_alpha"], "one category")
+  apart <- agreement(cbind(c(1, 2, NA, NA), c(NA, NA, 1, 2)))
+  expect_true(all(is.na(apart$estimate)))
+  expect_match(apart$reason, "no two raters")
+  chain <- cbind(c(1, 2, 1, NA, NA), c(1, 2, 2, 1, 2), c(NA, NA, NA, 1, 2))
+  expect_match(agreement(chain, "light_kappa")$reason, "no case in common")
+})
+
+test_that("weights that are not counts give estimates without errors", {
+  set <- random_ratings(3)
+  x <- ratings(
+    data.frame(set$x, w = 0.5), raters = tidyselect::starts_with("X"), weights = "w",
+    categories = seq_len(set$k)
+  )
+  table <- agreement(x)
+  plain <- agreement(as_panel(set), table$measure)
+  alpha <- table$measure == "krippendorff_alpha"
+  expect_close(table$estimate[!alpha], plain$estimate[!alpha], "halved weights")
+  expect_true(is.na(table$estimate[alpha]))
+  expect_match(table$reason, "weights are not counts")
+  set.seed(1)
+  expect_true(all(is.na(agreement(x, interval = "bootstrap")$conf.low)))
+})
+
+test_that("pairs and categories have rows of their own", {
+  x <- lehner_ratings()
+  pairs <- agreement(x, "cohen_kappa", pairwise = TRUE)
+  expect_identical(nrow(pairs), 10L)
+  expect_equal(
+    pairs$estimate[pairs$rater1 == "rater2" & pairs$rater2 == "system"],
+    cohen_kappa(agreement_matrix(x, "rater2", "system"))
+  )
+  expect_identical(nrow(agreement(x, "cohen_kappa", pairwise = TRUE, systems = FALSE)), 6L)
+  five <- as_panel(list(x = matrix(match(as.matrix(lehner2015[2:6]), LETTERS), 10), k = 4))
+  expect_equal(agreement(x, "fleiss_kappa", systems = TRUE)$estimate, fleiss_kappa(five))
+  by <- agreement(x, by_category = TRUE)
+  expect_identical(unique(by$category), LETTERS[1:4])
+  codes <- as.matrix(lehner2015[2:5])
+  binary <- ratings(ifelse(codes == "B", "B", "others"))
+  expect_equal(
+    by$estimate[by$category == "B" & by$measure == "conger_kappa"], conger_kappa(binary)
+  )
+  # Of the pairs of ratings in which one is B, those in which both are.
+  n <- rowSums(codes == "B")
+  expect_equal(
+    by$estimate[by$category == "B" & by$measure == "specific_agreement"],
+    sum(n * (n - 1)) / sum(n * 3)
+  )
+  both <- agreement(x[, 1:3], "yule_y", pairwise = TRUE, by_category = TRUE)
+  expect_identical(nrow(both), 24L) # three raters and the system
+})
+
+test_that("repeats by a rater are no agreement between raters", {
+  x <- ratings(dawid1979, case = case, rater = rater, rating = rating, repeats = "ratings")
+  expect_equal(percent_agreement(x), summary(x)$agreement)
+  expect_equal(chance_kappa(x), quiet(fit_raters(x))$kappa)
+  weighted <- percent_agreement(x, "linear")
+  total <- 0
+  pairs <- 0
+  for (rows in split(dawid1979, dawid1979$case)) {
+    other <- outer(rows$rater, rows$rater, `!=`)
+    apart <- abs(outer(rows$rating, rows$rating, `-`))
+    total <- total + sum((1 - apart / 3)[other])
+    pairs <- pairs + sum(other)
+  }
+  expect_equal(weighted, total / pairs)
+  expect_error(conger_kappa(x), class = "fallible_error_measure")
+  labels <- ratings(dawid1979, case = case, rater = rater, rating = rating, repeats = "labels")
+  expect_error(agreement(labels), class = "fallible_error_labels")
+  expect_error(fleiss_kappa(labels), class = "fallible_error_labels")
+})
+
+test_that("print tells the story", {
+  x <- lehner_ratings()
+  expect_snapshot({
+    agreement(x)
+    agreement(x, "cohen_kappa", pairwise = TRUE)
+    agreement(fleiss1971, "fleiss_kappa", counts = depression:other, by_category = TRUE)
+    agreement(agreement_matrix(x, "rater1", "rater2"))
+    agreement(ratings(matrix(1, 4, 2), categories = 1:2))
+    agreement(cbind(c(1, 2, 1, NA, 2), c(1, 2, 2, 1, 2), c(NA, 2, 1, 1, 2)), interval = "jackknife")
+  })
+  expect_s3_class(agreement(x)["estimate"], "tbl_df")
+  expect_output(print(agreement(x)["estimate"]), "0.333")
+})
+
+test_that("errors say what to do", {
+  x <- lehner_ratings()
+  exchangeable <- ratings(fleiss1971, case = case, counts = depression:other)
+  expect_snapshot(error = TRUE, {
+    agreement()
+    agreement(1:3)
+    agreement(x, "cohen")
+    agreement(x, 3)
+    agreement(x, "cohen_kappa")
+    agreement(x, "specific_agreement")
+    agreement(x, "yule_y")
+    agreement(x[, 1:2], "bangdiwala_b", scale_weights = "linear")
+    agreement(exchangeable, "conger_kappa")
+    agreement(exchangeable, pairwise = TRUE)
+    agreement(x, by_category = TRUE, scale_weights = "linear")
+    agreement(x, scale_weights = diag(3))
+    agreement(x, scale_weights = 1 - diag(4))
+    agreement(x, conf_level = 90)
+    agreement(counts = 1:3)
+  })
+})
+
+test_that("resamples without an estimate are told", {
+  x <- cbind(c(1, 1, 1, 1, 1, 2), c(1, 1, 1, 1, 1, 2)) # without the last case only one category
+  set.seed(1)
+  expect_warning(
+    table <- agreement(x, "cohen_kappa", interval = "bootstrap"),
+    class = "fallible_warning_bootstrap"
+  )
+  expect_match(table$reason, "exactly 1")
+})
+
+test_that("parts of a result can be printed and drawn", {
+  table <- agreement(lehner_ratings())
+  expect_output(print(table[2:3, ]), "fleiss_kappa")
+  skip_if_not_installed("ggplot2")
+  expect_identical(nrow(ggplot2::layer_data(ggplot2::autoplot(table[2:3, ]), 3)), 2L)
+  expect_error(ggplot2::autoplot(table["measure"]), class = "fallible_error_argument")
+})

@@ -1,0 +1,86 @@
+test_that("the registry describes every measure", {
+  table <- measures()
+  expect_false(anyDuplicated(table$id) > 0)
+  expect_true(all(nzchar(table$title) & nzchar(table$reference)))
+  expect_true(all(table$same_as %in% c(NA, table$id)))
+  expect_true(all(table$scale %in% c("nominal", "ordinal", "interval", "ratio", "binary")))
+})
+
+test_that("every measure keeps its promises on random ratings", {
+  own <- exported_measures()
+  for (seed in 201:230) {
+    set <- random_ratings(seed)
+    x <- as_panel(set)
+    view <- new_view(x)
+    fits <- Filter(function(m) is.null(misfit(m, view, list())), built_in_measures)
+    table <- agreement(x, names(fits))
+    expect_identical(table$measure, names(fits))
+    expect_identical(is.na(table$estimate), is.na(table$estimate) & !is.na(table$reason))
+    expect_true(all(is.na(table$conf.low) == is.na(table$std.error)))
+    expect_true(all(!is.na(table$std.error) | !is.na(table$reason)))
+    lower <- vapply(fits, `[[`, 0, "lower")
+    expect_true(all(table$estimate >= lower - 1e-12 & table$estimate <= 1 + 1e-12, na.rm = TRUE))
+    expect_true(all(table$conf.low <= table$estimate & table$estimate <= table$conf.high,
+      na.rm = TRUE))
+    for (id in intersect(names(own), names(fits))) {
+      expect_identical(quiet(own[[id]](x)), table$estimate[table$measure == id])
+    }
+    for (id in setdiff(names(built_in_measures), names(fits))) {
+      expect_error(agreement(x, id), class = "fallible_error_measure")
+    }
+  }
+})
+
+test_that("a measure of one's own has jackknife and bootstrap", {
+  withr::defer(for (id in c("own_fleiss", "own_conger", "own_cohen")) {
+    register_measure(id, kernel = NULL)
+  })
+  register_measure("own_fleiss", "Fleiss' kappa in R", function(counts, weights) {
+    r <- rowSums(counts)
+    po <- sum(weights * rowSums(counts * (counts - 1))) / sum(weights * r * (r - 1))
+    p <- colSums(weights * counts) / sum(weights * r)
+    (po - sum(p^2)) / (1 - sum(p^2))
+  })
+  register_measure("own_cohen", "Cohen's kappa in R", form = "table", kernel = function(table) {
+    p <- table / sum(table)
+    pe <- sum(rowSums(p) * colSums(p))
+    (sum(diag(p)) - pe) / (1 - pe)
+  })
+  register_measure("own_conger", "Conger's kappa in R", form = "ratings",
+    kernel = function(ratings, weights) {
+      twin_measures(ratings, weights, k = 4)[["conger_kappa"]]
+    })
+  expect_true("own_cohen" %in% measures()$id)
+  x <- lehner_ratings()
+  same <- function(x, id, own, interval) {
+    set.seed(1)
+    one <- agreement(x, id, interval = interval, replicates = 50)
+    set.seed(1)
+    two <- agreement(x, own, interval = interval, replicates = 50)
+    columns <- c("estimate", "std.error", "conf.low", "conf.high", "n")
+    expect_equal(as.data.frame(one)[columns], as.data.frame(two)[columns])
+  }
+  for (interval in c("jackknife", "bootstrap")) {
+    same(x, "fleiss_kappa", "own_fleiss", interval)
+    same(x, "conger_kappa", "own_conger", interval)
+    same(x[, 1:2], "cohen_kappa", "own_cohen", interval)
+  }
+  expect_identical(agreement(x, "own_fleiss")$method, "jackknife")
+  register_measure("own_fleiss", kernel = NULL)
+  expect_error(agreement(x, "own_fleiss"), class = "fallible_error_measure")
+})
+
+test_that("kernels that give no number are found out", {
+  withr::defer(for (id in c("none", "many")) register_measure(id, kernel = NULL))
+  register_measure("none", "Nothing", function(counts, weights) NA)
+  register_measure("many", "Too much", function(counts, weights) 1:2)
+  expect_match(agreement(lehner_ratings(), "none")$reason, "gives no value")
+  expect_error(agreement(lehner_ratings(), "many"), class = "fallible_error_argument")
+  expect_snapshot(error = TRUE, {
+    register_measure("cohen_kappa", "Mine", identity)
+    register_measure("mine", "Mine", 3)
+    register_measure("mine", 3, identity)
+    register_measure("mine", "Mine", identity, range = 1)
+    register_measure("mine", "Mine", identity, form = "table", raters = 3)
+  })
+})

@@ -1,0 +1,47 @@
+skip_if_not_installed("ggplot2")
+
+test_that("measures are drawn with their intervals", {
+  table <- agreement(lehner_ratings())
+  plot <- ggplot2::autoplot(table)
+  lines <- ggplot2::layer_data(plot, 2)
+  points <- ggplot2::layer_data(plot, 3)
+  expect_setequal(points$x, table$estimate)
+  expect_setequal(lines$xmin, table$conf.low)
+  expect_equal(as.integer(points$y[[1]]), nrow(table)) # the first on top
+  by <- agreement(lehner_ratings(), c("fleiss_kappa", "gwet_ac"), by_category = TRUE)
+  expect_length(unique(ggplot2::layer_data(ggplot2::autoplot(by), 3)$PANEL), 2L)
+  none <- agreement(ratings(matrix(1, 4, 2), categories = 1:2), "cohen_kappa")
+  expect_error(ggplot2::autoplot(none), class = "fallible_error_argument")
+  pdf(NULL)
+  expect_identical(plot(table), table)
+  dev.off()
+})
+
+test_that("pairs are drawn on both sides of the diagonal", {
+  table <- agreement(lehner_ratings(), "cohen_kappa", pairwise = TRUE)
+  plot <- ggplot2::autoplot(table)
+  expect_identical(nrow(ggplot2::layer_data(plot)), 20L)
+  expect_true("-0.07" %in% ggplot2::layer_data(plot, 2)$label)
+  several <- ggplot2::autoplot(agreement(lehner_ratings(), pairwise = TRUE))
+  expect_gt(length(unique(ggplot2::layer_data(several)$PANEL)), 5L)
+  expect_error(
+    ggplot2::autoplot(agreement(lehner_ratings()), type = "pairs"),
+    class = "fallible_error_argument"
+  )
+  both <- agreement(lehner_ratings(), "cohen_kappa", pairwise = TRUE, by_category = TRUE)
+  expect_error(ggplot2::autoplot(both), class = "fallible_error_argument")
+  expect_identical(nrow(ggplot2::layer_data(ggplot2::autoplot(both, "measures"), 3)), 40L)
+})
+
+test_that("the agreement chart has rectangles of the marginals and squares of agreement", {
+  a <- as.table(rbind(c(20, 5, 0), c(3, 10, 2), c(1, 0, 9)))
+  plot <- ggplot2::autoplot(agreement(a), type = "chart")
+  area <- with(ggplot2::layer_data(plot, 2), (xmax - xmin) * (ymax - ymin))
+  expect_equal(sum(area[4:6]) / sum(area[1:3]), bangdiwala_b(a))
+  inside <- ggplot2::layer_data(plot, 2)
+  expect_true(all(inside$xmin[4:6] >= inside$xmin[1:3] & inside$xmax[4:6] <= inside$xmax[1:3]))
+  expect_error(
+    ggplot2::autoplot(agreement(lehner_ratings()), type = "chart"),
+    class = "fallible_error_argument"
+  )
+})
