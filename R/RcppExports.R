@@ -37,6 +37,18 @@ core_percentile_intervals <- function(replicates, conf_level) {
     .Call(`_fallible_core_percentile_intervals`, replicates, conf_level)
 }
 
+core_crowd_units <- function(x) {
+    .Call(`_fallible_core_crowd_units`, x)
+}
+
+core_crowd_workers <- function(x, tick) {
+    .Call(`_fallible_core_crowd_workers`, x, tick)
+}
+
+core_crowd_quality <- function(x, options, tick) {
+    .Call(`_fallible_core_crowd_quality`, x, options, tick)
+}
+
 core_fit_latent <- function(patterns, weight, system, known, model, iterations) {
     .Call(`_fallible_core_fit_latent`, patterns, weight, system, known, model, iterations)
 }

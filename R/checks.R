@@ -71,8 +71,11 @@ check_single_label <- function(x, call = rlang::caller_env()) {
   if (x$repeats == "labels") {
     abort_fallible("labels", c(
       "{.arg x} has answers with several labels; this method needs one category per rating.",
-      "i" = "Keep one label per rater and case and call {.fun ratings} again, or say
-             {.code repeats = \"ratings\"} if the rows are independent repeats."
+      "i" = "{.fun crowdtruth} works on several labels. {.fun as_ratings} makes ratings with one
+             category each: {.code as_ratings(x)} where every answer has one label,
+             {.code as_ratings(x, label = \"{x$categories[[1L]]}\")} to ask about a single one.",
+      "i" = "If the rows are independent repeats, call {.fun ratings} again with
+             {.code repeats = \"ratings\"}."
     ), call = call)
   }
   invisible(x)

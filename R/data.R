@@ -78,3 +78,32 @@
 #' @examples
 #' head(fleiss1971)
 "fleiss1971"
+
+#' What workers saw in twenty sentences
+#'
+#' How many of fifteen crowd workers said that a sentence expresses each of twelve medical relations
+#' between two marked terms, another relation, or none. Workers could choose several relations.
+#' These are the sentence vectors with which Aroyo and Welty (2014) explain CrowdTruth; who gave
+#' which answer is not known.
+#'
+#' The counts of most sentences sum to less than fifteen, since the figure was made without the
+#' workers found to be of low quality. The article gives sentence 225527736 a clarity of .61; by the
+#' figure it is .686.
+#'
+#' @format A data frame with 20 rows, one for each sentence, and 15 columns of integers:
+#' \describe{
+#'   \item{unit}{number of the sentence}
+#'   \item{sT, sP, sD, sCA, sL, sS}{number of workers who chose treats, prevents, diagnose, causes,
+#'     location, symptom}
+#'   \item{sM, sCI, sAW, sSE, sIA, sPO}{manifestation, contraindicates, associated with, side
+#'     effect, is a, part of}
+#'   \item{sNONE, sOTH}{the terms are not related, related in another way}
+#' }
+#'
+#' @source Aroyo, L. and Welty, C. (2014). The three sides of CrowdTruth. *Human Computation*, 1(1),
+#'   31--44, Figure 2. \doi{10.15346/hc.v1i1.3}. Licence: CC-BY 3.0.
+#'
+#' @keywords datasets
+#' @examples
+#' head(crowdtruth2014)
+"crowdtruth2014"

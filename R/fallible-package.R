@@ -10,6 +10,9 @@
 #' 4. [agreement()] measures how much raters, and systems, agree.
 #' 5. `plot()` draws any of these, `tidy()` and `glance()` give tables.
 #'
+#' Where answers may hold several labels, and disagreement is a sign rather than an error,
+#' [crowdtruth()] measures units, workers and annotations; see `vignette("crowdtruth")`.
+#'
 #' `vignette("fallible")` goes from a data frame to a defended number in ten minutes;
 #' `vignette("worked-example")` follows the paper table by table; `vignette("agreement")` compares
 #' measures of agreement. [conditions] lists the classes of

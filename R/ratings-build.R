@@ -43,13 +43,20 @@ build_long <- function(input, categories, call) {
   raters <- list_raters(input$rater)
   systems <- add_systems(input, cases, categories, call)
   which_case <- match(input$case, cases)
-  rating <- encode(input$columns[[1L]], categories, names(input$columns), "rater", call)
-  if (!is.null(input$weights)) input$weights <- case_weights(input$weights, which_case, cases, call)
-  core <- core_patterns_long(
-    which_case, encode(input$rater, raters, "rater", "rater", call), rating, systems$columns,
-    length(systems$cases)
+  rating <- encode(
+    input$columns[[1L]], categories, names(input$columns), "rater", call,
+    rows = input$source %||% seq_along(which_case)
   )
-  ratings_fields(core, systems, input, categories, raters, exchangeable = FALSE)
+  if (!is.null(input$weights)) input$weights <- case_weights(input$weights, which_case, cases, call)
+  which_rater <- encode(input$rater, raters, "rater", "rater", call)
+  core <- core_patterns_long(
+    which_case, which_rater, rating, systems$columns, length(systems$cases)
+  )
+  fields <- ratings_fields(core, systems, input, categories, raters, exchangeable = FALSE)
+  if (any(input$empty)) {
+    fields$empty <- list(case = which_case[input$empty], rater = which_rater[input$empty])
+  }
+  fields
 }
 
 ratings_fields <- function(core, systems, input, categories, raters, exchangeable) {

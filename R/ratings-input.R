@@ -5,7 +5,8 @@ max_ratings_per_case <- 46340L # whose pairs an integer can count
 
 # A list: layout ("wide", "long", "counts"), columns (list of rating columns, or of counts), case,
 # rater, weights, systems (wide columns) or system_table, ordered.
-read_input <- function(data, raters, systems, case, rater, rating, counts, weights, call) {
+read_input <- function(data, raters, systems, case, rater, rating, counts, weights, repeats,
+                       call) {
   data <- as_columns(data, call)
   given <- !vapply(
     list(raters = raters, rater = rater, rating = rating, counts = counts),
@@ -30,7 +31,7 @@ read_input <- function(data, raters, systems, case, rater, rating, counts, weigh
     } else {
       setdiff(names(data), c(system_names, case_name, weight_name))
     },
-    long = select_column(data, rating, "rating", call),
+    long = select_ratings(data, rating, repeats, call),
     counts = select_columns(data, counts, "counts", call)
   )
   rater_name <- select_column(data, rater, "rater", call)
@@ -54,6 +55,7 @@ read_input <- function(data, raters, systems, case, rater, rating, counts, weigh
   if (!is.null(rater_name)) input$rater <- clean_levels(data[[rater_name]])
   if (is.null(case_name)) input$case_names <- attr(data, "case_names")
   if (!is.null(weight_name)) input$weights <- check_weights(data[[weight_name]], weight_name, call)
+  if (layout == "long" && repeats == "labels") input <- expand_answers(input, call)
   labelled <- c(if (layout != "counts") input$columns, input$systems)
   for (column in names(labelled)) check_labels(labelled[[column]], column, call)
   check_orders(input$columns, call)
@@ -164,7 +166,9 @@ select_column <- function(data, quo, arg, call) {
   if (length(name) != 1L) {
     abort_fallible("columns", c(
       "{.arg {arg}} must select one column of {.arg data}.",
-      "x" = "It selects {length(name)}."
+      "x" = "It selects {length(name)}.",
+      if (arg == "rating") c("i" = "If they are one column for each label of an answer, say
+                                    {.code repeats = \"labels\"}.")
     ), arg = arg, call = call)
   }
   name
@@ -225,7 +229,9 @@ check_labels <- function(x, column, call) {
   if (!(is.factor(x) || is_plain(x, c("character", "numeric", "logical")))) {
     abort_fallible("columns", c(
       "Categories must be factors, strings, logicals or numbers.",
-      "x" = "Column {.val {column}} is {describe(x)}."
+      "x" = "Column {.val {column}} is {describe(x)}.",
+      if (is.list(x)) c("i" = "If it holds several labels for an answer, say
+                               {.code repeats = \"labels\"} in long data.")
     ), arg = column, call = call)
   }
   # Only texts can be empty, and comparing all of them is slow.
@@ -357,7 +363,7 @@ check_declared <- function(categories, call) {
 }
 
 # Integer codes of the labels in a column; a label that is not a category is an error.
-encode <- function(x, categories, column, role, call) {
+encode <- function(x, categories, column, role, call, rows = seq_along(x)) {
   code <- if (is.factor(x)) {
     match(levels(x), categories)[as.integer(x)]
   } else if (is.character(x)) {
@@ -370,13 +376,15 @@ encode <- function(x, categories, column, role, call) {
   }
   if (anyNA(code)) {
     unknown <- which(is.na(code) & !is.na(x))
-    if (length(unknown) > 0L) abort_unknown(x, unknown, categories, column, role, call)
+    if (length(unknown) > 0L) {
+      abort_unknown(x[[unknown[[1L]]]], rows[unknown], categories, column, role, call)
+    }
   }
   code
 }
 
-abort_unknown <- function(x, rows, categories, column, role, call) {
-  found <- as_label(x[[rows[[1L]]]])
+abort_unknown <- function(found, rows, categories, column, role, call) {
+  found <- as_label(found)
   abort_fallible("category", c(
     "{if (role == 'system') 'A system' else 'A rater'} uses a category that is not declared.",
     "x" = "Row {rows[[1L]]} of column {.val {column}} holds {.val {found}}.",

@@ -38,6 +38,7 @@ dimnames.ratings <- function(x) list(as_label(x$cases), x$raters)
   x$cases <- x$cases[keep_case]
   if (!is.null(x$weights)) x$weights <- x$weights[keep_case]
   if (!is.null(x$truth)) x$truth <- subset_truth(x$truth, keep_case)
+  if (!is.null(x$empty)) x$empty <- subset_empty(x$empty, keep_case, new_rater)
   x
 }
 
@@ -68,12 +69,15 @@ find_subset <- function(i, names, what, call) {
 #'
 #' @param x A [ratings()] object.
 #' @param row.names,optional For consistency with the generic; tables have no row names.
-#' @param what `"ratings"`: one row per rating. `"systems"`: one row per prediction.
+#' @param what `"ratings"`: one row per rating. `"systems"`: one row per prediction. `"answers"`:
+#'   one row per case and rater, with all labels of the answer.
 #' @param ... Not used.
 #' @return A tibble. For ratings, columns `case`, `rater` (missing where raters have no identity),
 #'   `rating` (a factor with all categories as levels) and, if `x` has weights, `weight`. For
-#'   systems, columns `case`, `system` and `prediction`. Where raters have names, `ratings()` makes
-#'   the same object from the two tables again, save for cases and raters without any rating.
+#'   systems, columns `case`, `system` and `prediction`. For answers, columns `case`, `rater` and
+#'   `labels`, a list of factors, empty for an answer without labels; the other tables do not show
+#'   such answers. Where raters have names, `ratings()` makes the same object from the tables again,
+#'   save for cases and raters without any rating.
 #' @family data
 #' @examples
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
@@ -81,14 +85,17 @@ find_subset <- function(i, names, what, call) {
 #' as.data.frame(x, what = "systems")
 #' @export
 as.data.frame.ratings <- function(x, row.names = NULL, optional = FALSE, # nolint: object_name.
-                                  what = c("ratings", "systems"), ...) {
+                                  what = c("ratings", "systems", "answers"), ...) {
   if (!is.null(row.names)) {
     abort_fallible("argument", c(
       "The table has no row names.",
       "i" = "Did you mean {.code as.data.frame(x, what = \"systems\")}?"
     ), arg = "row.names", call = rlang::current_env())
   }
-  what <- check_choice(what, c("ratings", "systems"), "what")
+  what <- check_choice(what, c("ratings", "systems", "answers"), "what")
+  if (what == "answers") {
+    return(answer_table(x, rlang::current_env()))
+  }
   if (what == "systems") {
     answer <- x$patterns$answer[x$index, , drop = FALSE]
     at <- which(answer > 0L, arr.ind = TRUE)
@@ -113,7 +120,7 @@ as.data.frame.ratings <- function(x, row.names = NULL, optional = FALSE, # nolin
 
 #' @rdname as.data.frame.ratings
 #' @export
-tidy.ratings <- function(x, what = c("ratings", "systems"), ...) {
+tidy.ratings <- function(x, what = c("ratings", "systems", "answers"), ...) {
   check_dots_empty(...)
   as.data.frame(x, what = what)
 }
@@ -213,7 +220,7 @@ summary.ratings <- function(object, ...) {
       raters = if (!object$exchangeable) {
         tibble::tibble(
           rater = object$raters, ratings = total$ratings,
-          agreement = ratio(total$agreeing, total$pairs)
+          agreement = if (object$repeats != "labels") ratio(total$agreeing, total$pairs)
         )
       },
       categories = tibble::tibble(
@@ -267,7 +274,7 @@ print.ratings <- function(x, ...) {
 
 next_step <- function(x) {
   if (x$repeats == "labels") {
-    "counts(), as.data.frame()."
+    "crowdtruth(), counts(), as.data.frame()."
   } else if (length(x$systems) > 0L) {
     "fit_raters(), ground_truth(), estimate_accuracy(), plot()."
   } else {
@@ -293,20 +300,15 @@ format_header <- function(x) {
       "Categories: ", shorten(show_labels(x$categories), if (x$ordered) " < " else ", "),
       if (length(unused) > 0L) paste0("; nobody used ", shorten(x$categories[unused]))
     ),
-    paste0(
-      count_noun(sum(ratings), "rating"), ", ",
-      if (min(ratings) == max(ratings)) {
-        paste(min(ratings), "per case")
-      } else {
-        paste0(min(ratings), " to ", max(ratings), " per case")
-      },
-      if (unrated > 0L) paste0("; ", count_noun(unrated, "case"), " without any"),
-      switch(x$repeats,
-        ratings = "; repeats by a rater are ratings of their own",
-        labels = "; an answer may have several labels",
-        error = NULL
+    if (x$repeats == "labels") {
+      format_answers(x)
+    } else {
+      paste0(
+        count_noun(sum(ratings), "rating"), ", ", format_range(ratings), " per case",
+        if (unrated > 0L) paste0("; ", count_noun(unrated, "case"), " without any"),
+        if (x$repeats == "ratings") "; repeats by a rater are ratings of their own"
       )
-    ),
+    },
     if (!is.null(x$weights)) {
       if (weights_are_counts(x)) {
         paste("Rows have weights and stand for", count_noun(sum(x$weights), "case"))
@@ -315,6 +317,10 @@ format_header <- function(x) {
       }
     }
   )
+}
+
+format_range <- function(n) {
+  if (min(n) == max(n)) as.character(min(n)) else paste(min(n), "to", max(n))
 }
 
 format_agreement <- function(info) {
@@ -349,7 +355,8 @@ format_systems <- function(info) {
 print.summary_ratings <- function(x, ...) {
   cat_lines(format_header(x$x), format_agreement(x))
   print_table("Categories", x$categories)
-  print_table("Raters (agreement with the others)", x$raters)
+  single <- x$x$repeats != "labels"
+  print_table(if (single) "Raters (agreement with the others)" else "Raters", x$raters)
   if (nrow(x$systems) > 0L) print_table("Systems (agreement with raters)", x$systems)
   invisible(x)
 }

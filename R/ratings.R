@@ -29,6 +29,12 @@
 #' the cases that have it. Ten million cases of three raters and five categories are at most 125
 #' patterns (times the answers of the systems), and fitting costs patterns, not cases.
 #'
+#' @section Several labels:
+#' With `repeats = "labels"` an answer may hold any number of labels. Long data then come with a row
+#' per label; or with a row per answer, `rating` being a list column of labels, or a column of 0 and
+#' 1 for each label. An answer without any label, where the list is empty or all columns are 0, was
+#' given all the same and is kept as an empty answer; `NA` stands for an answer that was not given.
+#'
 #' @param data A data frame or a matrix; see Layouts.
 #' @param ... Not used; catches misspelt arguments.
 #' @param raters Columns of the raters, in wide data. For columns, any
@@ -48,8 +54,8 @@
 #'   intervals are `NA`. In long data, the same for all rows of a case.
 #' @param repeats What two rows of one rater on one case mean: `"error"`, a mistake; `"ratings"`,
 #'   independent repeats (pairs of them are not agreement between raters, but each is evidence about
-#'   the case); `"labels"`, one answer with several labels, which methods for single categories
-#'   refuse.
+#'   the case); `"labels"`, one answer with several labels, for [crowdtruth()], which methods for
+#'   single categories refuse (see [as_ratings()] for the way out).
 #'
 #' @return An object of class `ratings` with methods for `print()`, `summary()`, `dim()` (cases,
 #'   raters), `[` (cases, raters), [as.data.frame()][as.data.frame.ratings] and
@@ -69,6 +75,11 @@
 #' # Counts: who said what is not known
 #' ratings(fleiss1971, case = case, counts = depression:other)
 #'
+#' # Several labels in an answer, here in a list column
+#' answers <- data.frame(case = c(1, 1, 2, 2), rater = c("r", "s", "r", "s"))
+#' answers$labels <- list(c("a", "b"), "a", "b", character())
+#' ratings(answers, case = case, rater = rater, rating = labels, repeats = "labels")
+#'
 #' # A matrix, with a category that nobody used
 #' ratings(matrix(c("a", "b", NA, "a", "b", "b"), ncol = 2), categories = c("a", "b", "c"))
 #' @export
@@ -86,7 +97,7 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
     data,
     raters = rlang::enquo(raters), systems = rlang::enquo(systems), case = rlang::enquo(case),
     rater = rlang::enquo(rater), rating = rlang::enquo(rating), counts = rlang::enquo(counts),
-    weights = rlang::enquo(weights), call = call
+    weights = rlang::enquo(weights), repeats = repeats, call = call
   )
   if (input$layout != "long" && repeats != "error") {
     abort_fallible("argument", c(
@@ -109,7 +120,9 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
 
 # Fields: patterns (see patterns.R), index (pattern of each case), cases (identifiers), weights
 # (NULL if every case counts once), raters (labels), categories, systems, ordered, repeats,
-# exchangeable (raters are slots without identity); simulated ones also have truth (see simulate.R).
+# exchangeable (raters are slots without identity), empty (case and rater of empty answers, where
+# answers have labels); simulated ones also have truth (see simulate.R) or kinds (of their workers,
+# see crowdtruth-simulate.R).
 new_ratings <- function(fields) structure(fields, class = "ratings")
 
 is_ratings <- function(x) inherits(x, "ratings")
@@ -144,6 +157,7 @@ check_built <- function(x, input, call) {
     ), arg = "systems", call = call)
   }
   if (x$repeats == "error") check_repeats(x, call)
+  if (x$repeats == "labels") check_label_once(x, call)
   check_systems(x, call)
 }
 

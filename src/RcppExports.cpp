@@ -130,6 +130,39 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_crowd_units
+Rcpp::List core_crowd_units(Rcpp::List x);
+RcppExport SEXP _fallible_core_crowd_units(SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_crowd_units(x));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_crowd_workers
+Rcpp::List core_crowd_workers(Rcpp::List x, Rcpp::Function tick);
+RcppExport SEXP _fallible_core_crowd_workers(SEXP xSEXP, SEXP tickSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type x(xSEXP);
+    Rcpp::traits::input_parameter< Rcpp::Function >::type tick(tickSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_crowd_workers(x, tick));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_crowd_quality
+Rcpp::List core_crowd_quality(Rcpp::List x, Rcpp::List options, Rcpp::Function tick);
+RcppExport SEXP _fallible_core_crowd_quality(SEXP xSEXP, SEXP optionsSEXP, SEXP tickSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type x(xSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::Function >::type tick(tickSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_crowd_quality(x, options, tick));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_fit_latent
 Rcpp::List core_fit_latent(Rcpp::List patterns, Rcpp::NumericVector weight, int system, Rcpp::IntegerVector known, Rcpp::List model, int iterations);
 RcppExport SEXP _fallible_core_fit_latent(SEXP patternsSEXP, SEXP weightSEXP, SEXP systemSEXP, SEXP knownSEXP, SEXP modelSEXP, SEXP iterationsSEXP) {
@@ -308,6 +341,9 @@ static const R_CallMethodDef CallEntries[] = {
     {"_fallible_core_accuracy", (DL_FUNC) &_fallible_core_accuracy, 4},
     {"_fallible_core_bootstrap", (DL_FUNC) &_fallible_core_bootstrap, 7},
     {"_fallible_core_percentile_intervals", (DL_FUNC) &_fallible_core_percentile_intervals, 2},
+    {"_fallible_core_crowd_units", (DL_FUNC) &_fallible_core_crowd_units, 1},
+    {"_fallible_core_crowd_workers", (DL_FUNC) &_fallible_core_crowd_workers, 2},
+    {"_fallible_core_crowd_quality", (DL_FUNC) &_fallible_core_crowd_quality, 3},
     {"_fallible_core_fit_latent", (DL_FUNC) &_fallible_core_fit_latent, 6},
     {"_fallible_core_latent_accuracy", (DL_FUNC) &_fallible_core_latent_accuracy, 5},
     {"_fallible_core_patterns_wide", (DL_FUNC) &_fallible_core_patterns_wide, 3},

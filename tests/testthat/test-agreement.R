@@ -323,7 +323,9 @@ test_that("repeats by a rater are no agreement between raters", {
   }
   expect_equal(weighted, total / pairs)
   expect_error(conger_kappa(x), class = "fallible_error_measure")
-  labels <- ratings(dawid1979, case = case, rater = rater, rating = rating, repeats = "labels")
+  labels <- ratings(
+    unique(dawid1979), case = case, rater = rater, rating = rating, repeats = "labels"
+  )
   expect_error(agreement(labels), class = "fallible_error_labels")
   expect_error(fleiss_kappa(labels), class = "fallible_error_labels")
 })

@@ -1,0 +1,231 @@
+# Units, workers and annotations that are left out, and measuring again without them.
+
+#' Leave out unclear units and weak workers
+#'
+#' Each verb leaves something out and measures the rest again. Results can be filtered one after the
+#' other; printed, they tell what was done.
+#'
+#' @param x A [crowdtruth()] result; or [ratings()], which are then measured in version 2014.
+#' @param below Leave out units with a clarity (version 2.0: a UQS), in \[0, 1\], below this. By
+#'   default the mean over units less `sd` standard deviations (with the number of units as
+#'   divisor), as in the paper.
+#' @param sd How many standard deviations.
+#' @param min_units Leave out workers who judged fewer units.
+#' @param flagged Leave out these workers too: a [flag_workers()] result, or names.
+#' @return A [crowdtruth()] result, with the same version and options. Workers who lose all their
+#'   units stay in the table, with `NA` and a reason; so do units that lose all their workers.
+#' @family CrowdTruth
+#' @templateVar where Sections 5.1 and 5.3
+#' @template ref-crowdtruth
+#' @examples
+#' set.seed(1)
+#' x <- crowdtruth(simulate_crowd(spammers = c(random = 3)))
+#' x |>
+#'   filter_workers() |>
+#'   filter_units()
+#' filter_workers(x, flagged = flag_workers(x))
+#' @export
+filter_units <- function(x, below = NULL, sd = 1) {
+  call <- rlang::current_env()
+  x <- as_crowdtruth(x)
+  measure <- unit_measure(x)
+  value <- x$units[[measure]]
+  sd <- check_number(sd, "sd", 0)
+  by_default <- is.null(below)
+  below <- if (by_default) {
+    mean_known(value) - sd * population_sd(value)
+  } else {
+    check_number(below, "below", 0, 1)
+  }
+  out <- !is.na(value) & value < below
+  if (all(out)) {
+    abort_fallible("empty", "No unit has a {measure} of {.arg below} or more.", call = call)
+  }
+  did <- paste0(
+    "Left out ", count_noun(sum(out), "unit"), " of ", number(length(out)), " with ", measure,
+    " below ", decimals(below), if (by_default) paste0(" (mean - ", format(sd), " sd)")
+  )
+  measure_again(x, if (any(out)) x$ratings[!out, ] else x$ratings, did)
+}
+
+population_sd <- function(x) {
+  x <- x[!is.na(x)]
+  sqrt(mean((x - mean(x))^2))
+}
+
+#' @rdname filter_units
+#' @export
+filter_workers <- function(x, min_units = 3L, flagged = NULL) {
+  x <- as_crowdtruth(x)
+  check_identity(x$ratings, rlang::current_env())
+  min_units <- check_count(min_units, "min_units", min = 0L)
+  few <- x$workers$units < min_units
+  bad <- x$workers$worker %in% flagged_names(flagged, x, rlang::current_env())
+  out <- few | bad
+  did <- c(
+    if (any(few) || is.null(flagged)) paste0(
+      "Left out ", count_noun(sum(few), "worker"), " of ", number(length(few)),
+      " with fewer than ", count_noun(min_units, "unit")
+    ),
+    if (!is.null(flagged)) paste0(
+      "Left out ", count_noun(sum(bad & !few), "flagged worker"), " of ", number(length(few))
+    )
+  )
+  measure_again(x, if (any(out)) x$ratings[, !out] else x$ratings, did)
+}
+
+check_identity <- function(x, call) {
+  if (x$exchangeable) {
+    abort_fallible("argument", c(
+      "The workers of {.arg x} have no identity; only counts are known.",
+      "i" = "Workers can be measured where it is known who gave which answer."
+    ), arg = "x", call = call)
+  }
+}
+
+flagged_names <- function(flagged, x, call) {
+  if (inherits(flagged, "worker_flags")) {
+    return(flagged$workers$worker[flagged$workers$flagged %in% TRUE])
+  }
+  unknown <- setdiff(as_label(flagged), x$workers$worker)
+  if (length(unknown) > 0L) {
+    abort_fallible("argument", c(
+      "{.arg flagged} must be a {.fun flag_workers} result or names of workers of {.arg x}.",
+      "x" = "There is no worker {.val {unknown}}."
+    ), arg = "flagged", call = call)
+  }
+  as_label(flagged)
+}
+
+#' Merge annotations that are vague or mean the same
+#'
+#' `annotation_kinds()` tells which annotations are *vague* (frequent, but clear nowhere), *useless*
+#' (rare, and clear nowhere) or *ambiguous* (on units where another annotation is nearly always
+#' given too). `merge_annotations()` moves the votes of some annotations to others and measures
+#' again; where an answer then has an annotation twice, the second vote is dropped.
+#'
+#' @param x A [crowdtruth()] result; or [ratings()], which are then measured in version 2014.
+#' @param into What to merge: a named vector, `c(from = "into")`. A target that is itself merged is
+#'   followed to the end. By default vague annotations go into `other`, and of two ambiguous
+#'   annotations the less frequent into the more frequent one (what is already merged does not count
+#'   again); useless ones are left alone.
+#' @param other The annotation that stands for anything else and takes the vague ones; `NULL`
+#'   leaves them alone.
+#' @param frequent A probability: annotations on at least this share of the units are frequent.
+#' @param clear Annotations whose clarity, in \[0, 1\], is below this are clear nowhere.
+#' @param similar An annotation with an ambiguity of at least this, at most 1, is ambiguous.
+#' @return `merge_annotations()`: a [crowdtruth()] result, with the same version and options.
+#'   `annotation_kinds()`: a tibble with `annotation`, `kind` (`"vague"`, `"useless"`, `"ambiguous"`
+#'   or `NA`), `into` (where `merge_annotations()` would put it, or `NA`), `probability`, `clarity`,
+#'   `ambiguity` and `similar_to`.
+#' @family CrowdTruth
+#' @templateVar where Section 5.4
+#' @template ref-crowdtruth
+#' @examples
+#' figure2 <- crowdtruth(ratings(crowdtruth2014, case = unit, counts = sT:sOTH))
+#' annotation_kinds(figure2, other = "sOTH")
+#'
+#' # As the paper does
+#' merge_annotations(figure2, c(sAW = "sOTH", sP = "sT", sS = "sCA", sM = "sCA"))
+#' @export
+merge_annotations <- function(x, into = NULL, other = NULL, frequent = 0.5, clear = 0.6,
+                              similar = 0.6) {
+  x <- as_crowdtruth(x)
+  if (is.null(into)) into <- proposed_merges(x, other, frequent, clear, similar)
+  target <- merge_targets(into, x$ratings$categories, rlang::current_env())
+  moved <- target != seq_along(target)
+  categories <- x$ratings$categories
+  did <- if (any(moved)) {
+    paste0("Merged ", paste0(categories[moved], " into ", categories[target[moved]],
+      collapse = ", "))
+  } else {
+    "Merged nothing"
+  }
+  measure_again(x, if (any(moved)) merge_labels(x$ratings, target) else x$ratings, did)
+}
+
+proposed_merges <- function(x, other, frequent, clear, similar) {
+  kinds <- annotation_kinds(x, other, frequent, clear, similar)
+  stats::setNames(kinds$into, kinds$annotation)[!is.na(kinds$into)]
+}
+
+# The number of the category that each category becomes.
+merge_targets <- function(into, categories, call) {
+  names <- names(into)
+  unknown <- setdiff(c(names, as.character(into)), categories)
+  if (length(into) > 0L && (is.null(names) || length(unknown) > 0L || anyDuplicated(names) > 0L)) {
+    abort_fallible("argument", c(
+      "{.arg into} must say for each merged annotation into which other it goes:
+       {.code c(from = \"into\")}.",
+      "x" = if (is.null(names)) "It has no names." else if (length(unknown) > 0L) {
+        "There is no annotation {.val {unknown}}."
+      } else {
+        "{.val {names[duplicated(names)]}} goes into two."
+      },
+      "i" = "The annotations are {.val {categories}}."
+    ), arg = "into", call = call)
+  }
+  step <- seq_along(categories)
+  step[match(names, categories)] <- match(into, categories)
+  target <- step
+  for (turn in seq_along(categories)) target <- step[target]
+  if (any(step[target] != target)) {
+    abort_fallible("argument", "{.arg into} goes round in a circle.", arg = "into", call = call)
+  }
+  if (length(unique(target)) < 2L) {
+    abort_fallible("categories_few", "At least two annotations must remain.",
+      categories = categories[unique(target)], call = call)
+  }
+  target
+}
+
+merge_labels <- function(x, target) {
+  kept <- sort(unique(target))
+  new <- match(target, kept)
+  entries <- judgements(x)
+  given <- entries$label > 0L
+  rows <- lapply(entries[c("unit", "worker", "label")], `[`, given)
+  rows$label <- new[rows$label]
+  again <- duplicated(answer_number(entries)[given] * (length(kept) + 1) + rows$label)
+  rows <- lapply(rows, `[`, !again)
+  x$patterns$answer[] <- c(0L, new)[x$patterns$answer + 1L]
+  rebuild(x, rows, x$categories[kept], x$repeats)
+}
+
+#' @rdname merge_annotations
+#' @export
+annotation_kinds <- function(x, other = NULL, frequent = 0.5, clear = 0.6, similar = 0.6) {
+  x <- as_crowdtruth(x)
+  call <- rlang::current_env()
+  frequent <- check_number(frequent, "frequent", 0, 1)
+  clear <- check_number(clear, "clear", 0, 1)
+  similar <- check_number(similar, "similar", max = 1)
+  table <- x$annotations
+  if (!is.null(other) && !(rlang::is_string(other) && other %in% table$annotation)) {
+    abort_fallible("argument", c(
+      "{.arg other} must name an annotation.",
+      "x" = "It is {describe(other)}.",
+      "i" = "They are {.val {table$annotation}}."
+    ), arg = "other", call = call)
+  }
+  unclear <- table$clarity < clear
+  often <- table$probability >= frequent
+  kind <- first_reason(
+    vague = unclear & often, useless = unclear,
+    ambiguous = !is.na(table$ambiguity) & table$ambiguity >= similar
+  )
+  kind[table$annotation %in% other] <- NA # it is meant to be vague
+  into <- ifelse(kind %in% "vague", other %||% NA_character_, NA_character_)
+  # Of two the rarer one moves; of two as frequent, the later one.
+  partner <- match(table$similar_to, table$annotation)
+  rank <- order(order(-table$frequency, seq_along(kind)))
+  mergeable <- kind[partner] %in% c("ambiguous", NA) & !table$similar_to %in% other
+  for (i in which(kind %in% "ambiguous" & mergeable)) {
+    from <- if (rank[i] > rank[partner[i]]) i else partner[i]
+    if (is.na(into[from])) into[from] <- table$annotation[i + partner[i] - from]
+  }
+  tibble::tibble(
+    annotation = table$annotation, kind = kind, into = into, probability = table$probability,
+    clarity = table$clarity, ambiguity = table$ambiguity, similar_to = table$similar_to
+  )
+}

@@ -1,0 +1,285 @@
+# Workers whose metrics look like those of spam.
+
+# What speaks against a worker: 1 if much of it does, -1 if little does.
+suspicious <- c(
+  unit_disagreement = 1, worker_disagreement = 1, overlap_disagreement = 1,
+  annotations_per_unit = 1, wqs = -1, wwa = -1, wua = -1
+)
+
+#' Flag workers of low quality
+#'
+#' A rule on the metrics of the workers tells those who look like spammers from the others.
+#'
+#' * Without `weights` and `known`, the **standard-deviation rule**: a metric speaks against a
+#'   worker if it is more than `sd` standard deviations beyond the mean over workers, on the side of
+#'   disagreement, low quality or many annotations; a worker is flagged if at least `votes` metrics
+#'   do. The score is the number of those metrics less `votes` plus one half. It finds those who
+#'   stand out, so that the more spammers there are, the fewer it finds.
+#' * With `weights`, a **linear rule**: the score is their sum of products with the metrics, plus
+#'   the weight `(Intercept)`; a worker with a score above 0 is flagged.
+#' * With `known`, a linear rule **fitted** to workers whose quality is known, by logistic
+#'   regression on standardised metrics with a weak normal prior (standard deviation 2.5), which
+#'   stays finite where a line separates the two kinds. Each known worker also gets a score from a
+#'   rule fitted without the fold of workers that it is in; accuracy is measured with these.
+#'
+#' @param x A [crowdtruth()] result; or [ratings()], which are then measured in version 2014.
+#' @param metrics Names of columns of `x$workers`. By default `unit_disagreement`,
+#'   `worker_disagreement` and `annotations_per_unit`; in version 2.0 `wwa`, `wua` and
+#'   `annotations_per_unit`.
+#' @param weights Named vector: the weight of each metric and perhaps of `(Intercept)`.
+#' @param known Named logical vector: for some workers, by name, whether they are of low quality. At
+#'   least two of each kind.
+#' @param folds How many folds, each with its share of both kinds; as many as known workers, or
+#'   more, leaves out one at a time. Folds are drawn with R's random numbers.
+#' @param sd,votes For the standard-deviation rule, see above.
+#' @return An object of class `worker_flags`, a list with
+#'   * `workers`: a tibble with `worker`, `units`, the metrics, `score`, `flagged`, where quality is
+#'     known `known` and `held_out` (the score from the other folds), and `reason`. The score is
+#'     `NA` where a metric is.
+#'   * `rule` (`"sd"`, `"weights"` or `"fitted"`), `metrics`, `weights` (of the linear rules),
+#'     `thresholds` (of the other) and `folds`.
+#'
+#'   It has methods for `print()`, `tidy()` (the workers), `glance()` and `autoplot()`. `glance()`:
+#'   `rule`, `workers`, `flagged`, `undefined`; where quality is known `known`, `low` (how many are
+#'   of low quality) and, from held-out scores, `accuracy`, `precision`, `recall`, `auc` (the
+#'   probability that the score of a worker of low quality is above that of another) and
+#'   `separation` (the distance between the mean scores of the kinds in pooled standard deviations).
+#' @family CrowdTruth
+#' @templateVar where Sections 4.1 and 5.2
+#' @template ref-crowdtruth
+#' @examples
+#' set.seed(1)
+#' x <- simulate_crowd(spammers = c(random = 3, constant = 2))
+#' flag_workers(crowdtruth(x))
+#'
+#' # Quality known for half of the workers
+#' known <- worker_kinds(x) != "faithful"
+#' fitted <- flag_workers(crowdtruth(x), known = known[c(TRUE, FALSE)])
+#' fitted
+#' fitted$weights
+#' @export
+flag_workers <- function(x, metrics = NULL, weights = NULL, known = NULL, folds = 10L, sd = 1,
+                         votes = 2L) {
+  call <- rlang::current_env()
+  x <- as_crowdtruth(x)
+  check_identity(x$ratings, call)
+  if (!is.null(weights) && !is.null(known)) {
+    abort_fallible("argument", "Give {.arg weights} or {.arg known}, not both.", arg = "known",
+      call = call)
+  }
+  metrics <- check_metrics(metrics, weights, x, call)
+  value <- as.matrix(as.data.frame(x$workers[metrics]))
+  out <- list(metrics = metrics, version = x$options$version)
+  out <- c(out, if (!is.null(known)) {
+    fitted_rule(value, check_known(known, x, call), check_count(folds, "folds", min = 2L), call)
+  } else if (!is.null(weights)) {
+    weights <- c(weights[setdiff(names(weights), metrics)], weights[metrics])
+    list(rule = "weights", weights = weights, score = linear_score(value, weights))
+  } else {
+    sd_rule(value, check_number(sd, "sd", 0), check_count(votes, "votes", max = length(metrics)))
+  })
+  table <- x$workers[c("worker", "units", metrics)]
+  table$score <- out$score
+  table$flagged <- out$score > 0
+  table$known <- out$known
+  table$held_out <- out$held_out
+  undefined <- is.na(out$score)
+  table$reason <- NA_character_
+  table$reason[undefined] <- apply(is.na(value[undefined, , drop = FALSE]), 1L, function(lacks) {
+    paste(toString(metrics[lacks]), "undefined")
+  })
+  out[c("score", "known", "held_out")] <- NULL
+  structure(c(list(workers = table), out), class = "worker_flags")
+}
+
+check_metrics <- function(metrics, weights, x, call) {
+  choices <- intersect(names(suspicious), names(x$workers))
+  default <- list(
+    `2014` = c("unit_disagreement", "worker_disagreement"), `2.0` = c("wwa", "wua")
+  )[[x$options$version]]
+  if (!is.null(weights)) {
+    given <- setdiff(names(weights), "(Intercept)")
+    if (!is.numeric(weights) || length(given) == 0L || !all(is.finite(weights)) ||
+      !all(given %in% choices) || anyDuplicated(names(weights)) > 0L) {
+      abort_fallible("argument", c(
+        "{.arg weights} must be numbers, named after metrics and perhaps {.val (Intercept)}.",
+        "x" = "Its names are {.val {names(weights)}}.",
+        "i" = "The metrics are {.val {choices}}."
+      ), arg = "weights", call = call)
+    }
+    return(given)
+  }
+  if (is.null(metrics)) metrics <- c(default, "annotations_per_unit")
+  if (!is.character(metrics) || length(metrics) == 0L || !all(metrics %in% choices)) {
+    abort_fallible("argument", c(
+      "{.arg metrics} must be among {.val {choices}}.",
+      "x" = "It is {describe(metrics)}."
+    ), arg = "metrics", call = call)
+  }
+  unique(metrics)
+}
+
+# For every worker of low quality or not, or NA.
+check_known <- function(known, x, call) {
+  names <- names(known)
+  unknown <- setdiff(names, x$workers$worker)
+  if (!is.logical(known) || is.null(names) || length(unknown) > 0L || anyDuplicated(names) > 0L) {
+    abort_fallible("argument", c(
+      "{.arg known} must be a logical vector named after different workers.",
+      "x" = if (length(unknown) == 0L) "It is {describe(known)}.",
+      "x" = if (length(unknown) > 0L) "There is no worker {.val {unknown}}."
+    ), arg = "known", call = call)
+  }
+  unname(known[match(x$workers$worker, names)])
+}
+
+sd_rule <- function(value, sd, votes) {
+  side <- suspicious[colnames(value)]
+  centre <- colMeans(value, na.rm = TRUE)
+  spread <- apply(value, 2L, stats::sd, na.rm = TRUE)
+  limit <- centre + side * sd * spread
+  beyond <- sweep(value, 2L, limit)
+  against <- rowSums(sweep(beyond, 2L, side, `*`) > 1e-9) # a metric that is the same for all
+  list(rule = "sd", thresholds = limit, votes = votes, score = against - votes + 0.5)
+}
+
+linear_score <- function(value, weights) {
+  slope <- weights[colnames(value)]
+  intercept <- if ("(Intercept)" %in% names(weights)) weights[["(Intercept)"]] else 0
+  drop(value %*% slope) + intercept
+}
+
+fitted_rule <- function(value, known, folds, call) {
+  use <- which(!is.na(known) & stats::complete.cases(value))
+  kinds <- table(factor(known[use], c(FALSE, TRUE)))
+  if (any(kinds < 2L)) {
+    abort_fallible("argument", c(
+      "{.arg known} must hold at least two workers of each kind whose metrics are defined.",
+      "x" = "It holds {kinds[['TRUE']]} of low quality and {kinds[['FALSE']]} other{?s}."
+    ), arg = "known", call = call)
+  }
+  fold <- integer(length(use))
+  for (kind in c(FALSE, TRUE)) {
+    mine <- which(known[use] == kind)
+    # The second kind goes on where the first stopped, so that folds are of one size.
+    turn <- (seq_along(mine) - 1L + kind * kinds[["FALSE"]]) %% folds + 1L
+    fold[mine[sample.int(length(mine))]] <- turn
+  }
+  held_out <- rep(NA_real_, nrow(value))
+  for (k in unique(fold)) {
+    rest <- use[fold != k]
+    weights <- fit_linear(value[rest, , drop = FALSE], known[rest])
+    held_out[use[fold == k]] <- linear_score(value[use[fold == k], , drop = FALSE], weights)
+  }
+  weights <- fit_linear(value[use, , drop = FALSE], known[use])
+  list(
+    rule = "fitted", weights = weights, folds = max(fold), score = linear_score(value, weights),
+    known = known, held_out = held_out
+  )
+}
+
+# Logistic regression by Newton's method; slopes of standardised metrics have a normal prior.
+fit_linear <- function(value, low, prior_sd = 2.5) {
+  centre <- colMeans(value)
+  scale <- apply(value, 2L, stats::sd)
+  scale[scale < 1e-12] <- 1
+  z <- cbind(1, sweep(sweep(value, 2L, centre), 2L, scale, `/`))
+  penalty <- c(0, rep(1 / prior_sd^2, ncol(value)))
+  objective <- function(beta) {
+    eta <- drop(z %*% beta)
+    sum(low * eta - pmax(eta, 0) - log1p(exp(-abs(eta)))) - sum(penalty * beta^2) / 2
+  }
+  beta <- numeric(ncol(z))
+  for (turn in 1:100) {
+    p <- stats::plogis(drop(z %*% beta))
+    gradient <- drop(crossprod(z, low - p)) - penalty * beta
+    move <- solve(crossprod(z, z * (p * (1 - p))) + diag(penalty + 1e-12), gradient)
+    while (objective(beta + move) < objective(beta) && max(abs(move)) > 1e-12) move <- move / 2
+    beta <- beta + move
+    if (max(abs(move)) < 1e-10) break
+  }
+  slope <- beta[-1L] / scale
+  c(`(Intercept)` = beta[[1L]] - sum(slope * centre), slope)
+}
+
+# How held-out scores tell workers of low quality from others.
+score_quality <- function(score, low) {
+  use <- !is.na(score) & !is.na(low)
+  score <- score[use]
+  low <- low[use]
+  yes <- score > 0
+  bad <- score[low]
+  good <- score[!low]
+  pooled <- sqrt((sum((bad - mean(bad))^2) + sum((good - mean(good))^2)) / (length(score) - 2))
+  above <- outer(bad, good, function(a, b) (a > b) + (a == b) / 2)
+  list(
+    known = length(score), low = sum(low), accuracy = na_real(mean(yes == low)),
+    precision = ratio(sum(yes & low), sum(yes)), recall = ratio(sum(yes & low), sum(low)),
+    auc = na_real(mean(above)), separation = na_real((mean(bad) - mean(good)) / pooled)
+  )
+}
+
+#' @export
+tidy.worker_flags <- function(x, ...) {
+  check_dots_empty(...)
+  x$workers
+}
+
+#' @export
+as.data.frame.worker_flags <- function(x, row.names = NULL, # nolint: object_name.
+                                       optional = FALSE, ...) {
+  tidy(x)
+}
+
+#' @export
+glance.worker_flags <- function(x, ...) {
+  check_dots_empty(...)
+  quality <- if (x$rule == "fitted") {
+    score_quality(x$workers$held_out, x$workers$known)
+  } else {
+    lapply(score_quality(0, TRUE), `[`, NA)
+  }
+  tibble::as_tibble(c(list(
+    rule = x$rule, workers = nrow(x$workers), flagged = sum(x$workers$flagged, na.rm = TRUE),
+    undefined = sum(is.na(x$workers$score))
+  ), quality))
+}
+
+#' @export
+print.worker_flags <- function(x, ...) {
+  size <- glance(x)
+  flagged <- x$workers[x$workers$flagged %in% TRUE, ]
+  flagged <- flagged[order(-flagged$score), ]
+  cat_lines(
+    paste0(
+      "<worker_flags> ", number(size$flagged), " of ", count_noun(size$workers, "worker"),
+      " flagged", if (size$undefined > 0) paste0("; ", size$undefined, " not measured")
+    ),
+    switch(x$rule,
+      sd = paste0(
+        "Rule: at least ", x$votes, " of ", paste(
+          x$metrics, ifelse(suspicious[x$metrics] > 0, ">", "<"), decimals(x$thresholds),
+          collapse = ", "
+        )
+      ),
+      paste0("Rule: ", format_linear(x$weights), " > 0")
+    ),
+    if (x$rule == "fitted") paste0(
+      "Held out (", count_noun(x$folds, "fold"), ", ", size$low, " of ", size$known,
+      " known workers of low quality): accuracy ", decimals(size$accuracy), ", precision ",
+      decimals(size$precision), ", recall ", decimals(size$recall), ", AUC ", decimals(size$auc)
+    )
+  )
+  if (nrow(flagged) > 0L) {
+    print_table("Flagged", flagged[c("worker", "units", x$metrics, "score")], most = 10L)
+  }
+  cat_lines("", "Next: filter_workers(x, flagged = ), tidy(), glance(), plot().")
+  invisible(x)
+}
+
+format_linear <- function(weights) {
+  terms <- ifelse(names(weights) == "(Intercept)", "", paste0(" ", names(weights)))
+  signs <- ifelse(weights < 0, " - ", " + ")
+  signs[[1L]] <- if (weights[[1L]] < 0) "-" else ""
+  paste0(signs, decimals(abs(weights)), terms, collapse = "")
+}

@@ -1,0 +1,203 @@
+# What can be got from a CrowdTruth result: tables, scores as a matrix, labels for training.
+
+#' Tables of CrowdTruth
+#'
+#' @param x A [crowdtruth()] result.
+#' @param what Which table; they are described with [crowdtruth()]. `"similarity"` has a row per
+#'   pair of different annotations: `annotation`, `other` and `similarity`.
+#' @param row.names,optional Not used.
+#' @param ... Not used.
+#' @return `tidy()` and `as.data.frame()`: a tibble. `glance()`: a tibble with one row: `version`;
+#'   the numbers of `units`, `workers`, `annotations`, `judgements` and `labels` (given in all); the
+#'   means `clarity`, `unit_disagreement` and `worker_disagreement` (version 2014) or `uqs`, `wqs`
+#'   and `aqs` (2.0), over what is defined; `steps` and `converged` (2.0).
+#' @family CrowdTruth
+#' @examples
+#' set.seed(1)
+#' x <- crowdtruth(simulate_crowd())
+#' tidy(x)
+#' tidy(x, "annotations")
+#' glance(x)
+#' @export
+tidy.crowdtruth <- function(x, what = c("workers", "units", "annotations", "scores", "similarity",
+                                        "convergence"), ...) {
+  check_dots_empty(...)
+  choices <- eval(formals()$what)
+  what <- check_choice(what, choices, "what")
+  if (what == "similarity") {
+    n <- nrow(x$similarity)
+    apart <- which(row(x$similarity) != col(x$similarity))
+    return(tibble::tibble(
+      annotation = rownames(x$similarity)[row(x$similarity)[apart]],
+      other = rownames(x$similarity)[col(x$similarity)[apart]],
+      similarity = x$similarity[apart]
+    )[order(rep(seq_len(n), n)[apart]), ])
+  }
+  if (what == "convergence" && is.null(x$convergence)) {
+    abort_fallible("argument", c(
+      "Version 2014 has no steps that could converge.",
+      "i" = "Measure with {.code version = \"2.0\"}."
+    ), arg = "what", call = rlang::current_env())
+  }
+  x[[what]]
+}
+
+#' @rdname tidy.crowdtruth
+#' @export
+as.data.frame.crowdtruth <- function(x, row.names = NULL, optional = FALSE, # nolint: object_name.
+                                     ...) {
+  tidy(x, ...)
+}
+
+#' @rdname tidy.crowdtruth
+#' @export
+glance.crowdtruth <- function(x, ...) {
+  check_dots_empty(...)
+  average <- function(column) if (is.null(column)) NA_real_ else mean_known(column)
+  entries <- judgements(x$ratings)
+  tibble::tibble(
+    version = x$options$version,
+    units = nrow(x$units),
+    workers = if (x$ratings$exchangeable) NA_integer_ else nrow(x$workers),
+    annotations = nrow(x$annotations),
+    judgements = if (x$ratings$exchangeable) NA_integer_ else sum(x$workers$units),
+    labels = sum(entries$label > 0L),
+    clarity = average(column_of(x$units, "clarity")),
+    unit_disagreement = average(column_of(x$workers, "unit_disagreement")),
+    worker_disagreement = average(column_of(x$workers, "worker_disagreement")),
+    uqs = average(column_of(x$units, "uqs")),
+    wqs = average(column_of(x$workers, "wqs")),
+    aqs = average(column_of(x$annotations, "aqs")),
+    steps = if (is.null(x$convergence)) NA_integer_ else nrow(x$convergence),
+    converged = x$converged %||% NA
+  )
+}
+
+# What says how clear a unit is.
+unit_measure <- function(x) if (x$options$version == "2.0") "uqs" else "clarity"
+
+# A tibble warns of columns that it does not have.
+column_of <- function(table, name) if (name %in% names(table)) table[[name]]
+
+mean_known <- function(x) if (all(is.na(x))) NA_real_ else mean(x, na.rm = TRUE)
+
+#' @export
+print.crowdtruth <- function(x, ...) {
+  size <- glance(x)
+  two <- x$options$version == "2.0"
+  cat_lines(
+    paste0(
+      "<crowdtruth> version ", x$options$version, ": ", count_noun(size$units, "unit"), ", ",
+      if (!is.na(size$workers)) paste0(count_noun(size$workers, "worker"), ", "),
+      count_noun(size$annotations, "annotation"), "; ",
+      if (!is.na(size$judgements)) paste0(count_noun(size$judgements, "judgement"), " with "),
+      count_noun(size$labels, "label")
+    ),
+    x$history,
+    if (two) {
+      paste0(
+        if (x$converged) "Settled to " else "NOT settled to ", format(x$options$tolerance),
+        " after ", count_noun(size$steps, "step"), if (x$options$open) "; open task"
+      )
+    }
+  )
+  measure <- unit_measure(x)
+  cat_lines("", describe_spread("Units", measure, x$units[[measure]], x$units$unit))
+  if (nrow(x$workers) > 0L) {
+    worst <- if (two) "wqs" else "unit_disagreement"
+    cat_lines(describe_spread(
+      "Workers", worst, x$workers[[worst]], x$workers$worker, high = !two
+    ))
+  } else {
+    cat_lines("Workers: unknown, there are only counts")
+  }
+  print_table("Annotations", x$annotations[c(
+    "annotation", "frequency", "probability", "clarity", "ambiguity", "similar_to",
+    if (two) "aqs"
+  )], most = 15L)
+  unknown <- c(units = sum(!is.na(x$units$reason)), workers = sum(!is.na(x$workers$reason)),
+    annotations = sum(!is.na(x$annotations$reason)))
+  unknown <- unknown[unknown > 0]
+  cat_lines(
+    "", if (length(unknown) > 0L) {
+      paste0("Undefined in part or floored, see reason: ", toString(unlist(
+        Map(count_noun, unknown, sub("s$", "", names(unknown)))
+      )))
+    },
+    "Next: flag_workers(), filter_units(), merge_annotations(), tidy(), plot()."
+  )
+  invisible(x)
+}
+
+# "Units: clarity .61 to 1.00, mean .85; lowest 225527736, 225527737"
+describe_spread <- function(what, measure, value, name, high = FALSE) {
+  if (all(is.na(value))) {
+    return(paste0(what, ": ", measure, " is undefined"))
+  }
+  order <- order(if (high) -value else value)[seq_len(min(3L, sum(!is.na(value))))]
+  paste0(
+    what, ": ", measure, " ", decimals(min(value, na.rm = TRUE)), " to ",
+    decimals(max(value, na.rm = TRUE)), ", mean ", decimals(mean_known(value)), "; ",
+    if (high) "highest " else "lowest ", toString(name[order])
+  )
+}
+
+#' Scores of annotations on units
+#'
+#' `unit_scores()` gives the scores of all annotations on all units as a matrix. `soft_labels()`
+#' gives them as shares that sum to one on each unit, in the form of [ground_truth()]: from version
+#' 2014 the shares of the votes, from version 2.0 the same with workers weighted by their quality.
+#' They are no posterior probabilities: nothing is assumed about one true annotation.
+#'
+#' @param x A [crowdtruth()] result.
+#' @return `unit_scores()`: a matrix of numbers in \[0, 1\], units x annotations; a unit without
+#'   labels (version 2.0: without judgements) is `NA`. `soft_labels()`: a tibble with `case`, then a
+#'   column for each annotation; a unit without labels, or whose workers all have no quality, is
+#'   `NA`.
+#' @family CrowdTruth
+#' @examples
+#' set.seed(1)
+#' x <- crowdtruth(simulate_crowd(units = 5, workers = 8), version = "2.0")
+#' unit_scores(x)
+#' soft_labels(x)
+#' @export
+unit_scores <- function(x) {
+  check_crowdtruth(x)
+  categories <- x$ratings$categories
+  out <- matrix(0, nrow(x$units), length(categories),
+    dimnames = list(as_label(x$units$unit), categories))
+  out[cbind(score_rows(x), as.integer(x$scores$annotation))] <- x$scores$score
+  out[is.na(x$units[[unit_measure(x)]]), ] <- NA_real_
+  out
+}
+
+# The unit of each row of the scores, by its votes: names need not be unique.
+score_rows <- function(x) {
+  total <- cumsum(x$scores$votes)
+  findInterval(total, cumsum(x$units$votes), left.open = TRUE) + 1L
+}
+
+#' @rdname unit_scores
+#' @export
+soft_labels <- function(x) {
+  scores <- unit_scores(x)
+  if ("case" %in% colnames(scores)) {
+    abort_fallible("argument", c(
+      "An annotation called {.val case} would hide the units.",
+      "i" = "Give that annotation another name."
+    ), arg = "x", call = rlang::current_env())
+  }
+  total <- rowSums(scores)
+  shares <- scores / ifelse(total > 0, total, NA)
+  columns <- lapply(stats::setNames(nm = colnames(scores)), function(a) unname(shares[, a]))
+  tibble::new_tibble(c(list(case = x$units$unit), columns), nrow = nrow(scores))
+}
+
+check_crowdtruth <- function(x, call = rlang::caller_env()) {
+  check_class(x, "crowdtruth", "x", "Make one with {.fun crowdtruth}.", call = call)
+}
+
+# What verbs on CrowdTruth take: a result, or ratings that are then measured.
+as_crowdtruth <- function(x, call = rlang::caller_env()) {
+  if (is_ratings(x)) crowdtruth(x) else check_crowdtruth(x, call = call)
+}

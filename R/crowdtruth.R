@@ -1,0 +1,314 @@
+# CrowdTruth: units, workers and annotations measure each other.
+
+#' Measure units, workers and annotations by their disagreement
+#'
+#' Where several answers can be right, disagreement is no error but a sign: of an unclear unit, of a
+#' worker who did not care, of annotations that mean nearly the same. CrowdTruth measures all three
+#' from the same judgements. In its words, which the results keep, a *unit* is a case, a *worker* a
+#' rater, an *annotation* a label, and a *judgement* the answer of a worker on a unit.
+#'
+#' @section Version 2014:
+#' With `V` the votes of a unit, the sum of its workers' 0/1 answers `w`:
+#' * The **unit-annotation score** is the cosine between `V` and the annotation: its votes divided
+#'   by the length of `V`. The **clarity** of a unit is its largest score, that of an annotation its
+#'   largest score on any unit (0 if nobody used it). All are in \[0, 1\].
+#' * The **disagreement of a worker with units** is the mean of `1 - cos(V - w, w)` over the
+#'   worker's units, in \[0, 1\]: own votes are taken off first.
+#' * The **disagreement of a worker with workers** is one minus the mean, over all others with a
+#'   unit in common, of Cohen's kappa between the two; each kappa is over the cells units x
+#'   annotations of the common units, and weighs by their number. The authors' programs use an
+#'   overlap instead: the mean share of the worker's annotations that the other gave too. Both are
+#'   given.
+#' * An annotation i is **similar** to j by causal power, `(p - q) / (1 - q)`, where p is the share
+#'   of units with j among those with i, and q among those without. **Ambiguity** is the largest
+#'   similarity to another annotation. Similarity is at most 1 and can be far below 0.
+#'
+#' @section Version 2.0:
+#' The quality of units (`uqs`), workers (`wqs`, the product of their agreement with workers, `wwa`,
+#' and with units, `wua`) and annotations (`aqs`) are weighted means of the same cosines, and each
+#' weighs the others. All start at 1; a step takes all of them from those of the step before. It
+#' stops when none changes by `tolerance` or more. Scores are in \[0, 1\].
+#'
+#' With the tolerance of the reference, .001, qualities are that far from settled and more: going on
+#' to 1e-12 takes some 60 steps and moves them by up to .002. A quality of 0 stays 0: a worker who
+#' agrees with nobody in the first step has no say afterwards, so that of three workers on a unit
+#' the two who agree make it perfectly clear.
+#'
+#' @section What is undefined:
+#' is `NA`, and the column `reason` says why: the similarity of an annotation that is on no unit or
+#' on all, the disagreement of a worker who is alone or whose answers are empty. In a worker's mean,
+#' units where the distance is undefined are left out. Version 2.0 does as its reference: no
+#' denominator and no annotation quality is below 1e-8, so that nothing is undefined but what has no
+#' judgement at all; where the floor was reached, `reason` says so.
+#'
+#' @param x [ratings()], as a rule with `repeats = "labels"`; ratings with one category each are
+#'   answers with one label. From counts, units and annotations are measured in version 2014;
+#'   workers are unknown.
+#' @param version `"2014"` or `"2.0"`.
+#' @param task For version 2.0: `"closed"`, workers choose among given annotations; or `"open"`,
+#'   they write their own, and annotations have no quality (it is taken as 1).
+#' @param tolerance,max_steps For version 2.0: stop when no quality changes by as much in a step, at
+#'   the latest after so many steps, then with a warning of class `fallible_warning_no_convergence`.
+#' @param ... Not used.
+#' @return An object of class `crowdtruth`, a list with
+#'   * `units`: `unit`; `workers`, the number of judgements; `votes`, the number of labels given;
+#'     `annotation`, the one with most votes (several joined by "|" if tied); `clarity` or `uqs`;
+#'     `reason`.
+#'   * `workers`: `worker`; `units`, how many they judged; `unit_disagreement`,
+#'     `worker_disagreement` (kappa) and `overlap_disagreement`, or `wqs`, `wwa` and `wua`;
+#'     `annotations_per_unit`; `reason`.
+#'   * `annotations`: `annotation`; `frequency`, on how many units it was given at least once, and
+#'     `probability`, their share; `clarity`; `ambiguity`; `similar_to`, the (first) annotation
+#'     behind it; in version 2.0 `aqs`; `reason`.
+#'   * `scores`: `unit`, `annotation`, `votes` and `score` for each annotation with votes on a unit;
+#'     all other scores are 0. The score is the unit-annotation score, in version 2.0 the share of
+#'     the workers who gave the annotation, weighted by `wqs`. See also [unit_scores()].
+#'   * `similarity`: a matrix, annotation i in rows, j in columns.
+#'   * `convergence` (version 2.0): `step` and the largest change of `units`, `workers` and
+#'     `annotations` in it; and `converged`.
+#'   * `ratings`, what was measured; `history`, what was filtered or merged before.
+#' @family CrowdTruth
+#' @seealso [filter_units()], [merge_annotations()] and [flag_workers()] for what to do next;
+#'   [crowdtruth_experiment()] for all of it at once; [tidy.crowdtruth()] for tables,
+#'   [autoplot.crowdtruth()] for pictures.
+#' @templateVar where Section 4
+#' @template ref-crowdtruth
+#' @template ref-crowdtruth2
+#' @examples
+#' # Figure 2 of the paper: votes, workers unknown
+#' crowdtruth(ratings(crowdtruth2014, case = unit, counts = sT:sOTH))
+#'
+#' set.seed(1)
+#' x <- simulate_crowd(spammers = c(random = 2, constant = 1, copy = 2))
+#' crowdtruth(x)
+#' crowdtruth(x, version = "2.0")
+#' @export
+crowdtruth <- function(x, version = c("2014", "2.0"), task = c("closed", "open"),
+                       tolerance = 0.001, max_steps = 1000L, ...) {
+  check_ratings(x)
+  check_dots_empty(...)
+  call <- rlang::current_env()
+  if (is.numeric(version) && length(version) == 1L) version <- sub("^2$", "2.0", version)
+  options <- list(
+    version = check_choice(version, c("2014", "2.0"), "version"),
+    open = check_choice(task, c("closed", "open"), "task") == "open",
+    tolerance = check_number(tolerance, "tolerance", 0, open_min = TRUE),
+    max_steps = check_count(max_steps, "max_steps")
+  )
+  check_judgements(x, options$version, call)
+  measure_crowd(x, options)
+}
+
+check_judgements <- function(x, version, call) {
+  if (x$repeats == "ratings") {
+    abort_fallible("repeat", c(
+      "Repeated ratings are not one answer; CrowdTruth needs one answer of each worker on a unit.",
+      "i" = "If repeated rows are labels of one answer, call {.fun ratings} with
+             {.code repeats = \"labels\"}."
+    ), case = NULL, rater = NULL, call = call)
+  }
+  if (x$exchangeable && version == "2.0") {
+    abort_fallible("argument", c(
+      "Version 2.0 needs to know who gave which answer; {.arg x} holds only counts.",
+      "i" = "{.code version = \"2014\"} measures units and annotations from counts."
+    ), arg = "x", call = call)
+  }
+  if (!is.null(x$weights)) {
+    abort_fallible("weights", c(
+      "CrowdTruth has no case weights.",
+      "i" = "Make {.arg x} without {.arg weights}."
+    ), row = NULL, call = call)
+  }
+}
+
+# Fields as documented above, and options. `history` is what was done before.
+measure_crowd <- function(x, options, history = character()) {
+  entries <- judgements(x)
+  found <- lapply(core_crowd_units(entries), na_real)
+  measured <- if (options$version == "2.0") {
+    measure_quality(x, entries, options)
+  } else if (!x$exchangeable) {
+    measure_workers(entries)
+  }
+  scores <- tibble::tibble(
+    unit = x$cases[found$unit], annotation = factor(x$categories[found$label], x$categories),
+    votes = found$votes, score = if (is.null(measured$uas)) found$score else measured$uas
+  )
+  similarity <- found$similarity
+  dimnames(similarity) <- list(x$categories, x$categories)
+  structure(
+    list(
+      units = unit_table(x, entries, found, measured),
+      workers = worker_table(x, entries, measured),
+      annotations = annotation_table(x, found, similarity, measured),
+      scores = scores, similarity = similarity,
+      convergence = convergence_table(measured),
+      converged = measured$converged, ratings = x, options = options, history = history
+    ),
+    class = "crowdtruth"
+  )
+}
+
+# The same again on other ratings.
+measure_again <- function(object, x, did) {
+  measure_crowd(x, object$options, c(object$history, did))
+}
+
+measure_workers <- function(entries) {
+  bar <- progress_bar("Workers", entries$workers)
+  out <- core_crowd_workers(entries, bar$tick)
+  bar$close()
+  lapply(out, na_real)
+}
+
+measure_quality <- function(x, entries, options) {
+  bar <- progress_bar("Steps", NA)
+  out <- core_crowd_quality(entries, options, bar$tick)
+  bar$close()
+  if (!out$converged) {
+    last <- max(utils::tail(out$unit_change, 1L), utils::tail(out$worker_change, 1L),
+      utils::tail(out$annotation_change, 1L))
+    warn_fallible("no_convergence", c(
+      "Qualities had not settled after {options$max_steps} step{?s}.",
+      "x" = "The last step changed one by {signif(last, 3)}, not by less than
+             {options$tolerance}.",
+      "i" = "Raise {.arg max_steps} or {.arg tolerance}."
+    ), change = last)
+  }
+  if (options$open) out$aqs[] <- NA_real_
+  lapply(out, na_real)
+}
+
+# ---- Tables -------------------------------------------------------------------------------------
+
+unit_table <- function(x, entries, found, measured) {
+  n <- length(x$index)
+  judged <- tabulate(entries$unit[!duplicated(answer_number(entries))], n)
+  votes <- rowsum_codes(found$unit, found$votes, n)
+  clarity <- largest(found$score, found$unit, n)$value
+  out <- tibble::tibble(
+    unit = x$cases, workers = if (x$exchangeable) NA_integer_ else judged, votes = votes,
+    annotation = top_annotations(found, x$categories, n)
+  )
+  if (is.null(measured$uqs)) {
+    out$clarity <- clarity
+    out$reason <- first_reason("no judgement" = judged == 0L, "no label given" = votes == 0)
+  } else {
+    out$uqs <- measured$uqs
+    out$reason <- first_reason(
+      "no judgement" = judged == 0L, "a lone worker" = judged == 1L,
+      "floor of 1e-8: no two workers of any quality" = measured$unit_floored
+    )
+  }
+  out
+}
+
+# The largest value of each group of 1 ... n and where it stands; NA for a group without values.
+largest <- function(value, group, n) {
+  order <- order(group, -value)
+  first <- order[!duplicated(group[order])]
+  first <- first[!is.na(value[first])]
+  out <- list(value = rep(NA_real_, n), at = rep(NA_integer_, n))
+  out$value[group[first]] <- value[first]
+  out$at[group[first]] <- first
+  out
+}
+
+top_annotations <- function(found, categories, n) {
+  most <- largest(found$votes, found$unit, n)$value
+  top <- found$votes == most[found$unit]
+  labels <- split(categories[found$label[top]], factor(found$unit[top], seq_len(n)))
+  out <- rep(NA_character_, n)
+  one <- lengths(labels) == 1L
+  out[one] <- unlist(labels[one], use.names = FALSE)
+  tied <- lengths(labels) > 1L
+  out[tied] <- vapply(labels[tied], paste, "", collapse = "|")
+  out
+}
+
+worker_table <- function(x, entries, measured) {
+  if (x$exchangeable) {
+    return(tibble::tibble(worker = character(), units = integer(), reason = character()))
+  }
+  first <- !duplicated(answer_number(entries))
+  units <- tabulate(entries$worker[first], entries$workers)
+  labels <- tabulate(entries$worker[entries$label > 0L], entries$workers)
+  out <- tibble::tibble(worker = x$raters, units = units)
+  shown <- intersect(
+    c("unit_disagreement", "worker_disagreement", "overlap_disagreement", "wqs", "wwa", "wua"),
+    names(measured)
+  )
+  out[shown] <- measured[shown]
+  out$annotations_per_unit <- ratio(labels, units)
+  out$reason <- worker_reasons(out, measured)
+  out
+}
+
+worker_reasons <- function(table, measured) {
+  note <- function(which, text) ifelse(which, text, NA_character_)
+  notes <- if (is.null(measured$wqs)) {
+    lone <- is.na(table$unit_disagreement)
+    list(
+      note(lone, "no unit with labels of the worker and of others"),
+      note(!lone & measured$compared < table$units, paste(
+        "unit_disagreement is over", measured$compared, "of", table$units, "units"
+      )),
+      note(is.na(table$worker_disagreement), "kappa with no other worker"),
+      note(is.na(table$overlap_disagreement), "overlap with no other worker")
+    )
+  } else {
+    list(note(measured$worker_floored, "floor of 1e-8: no other worker or no unit of any quality"))
+  }
+  replace(Reduce(join_reasons, notes), table$units == 0L, "no unit judged")
+}
+
+# The first reason that applies in each row; arguments are named after reasons.
+first_reason <- function(...) {
+  applies <- list(...)
+  out <- rep(NA_character_, length(applies[[1L]]))
+  for (reason in rev(names(applies))) out[applies[[reason]]] <- reason
+  out
+}
+
+join_reasons <- function(a, b) {
+  out <- paste(a, b, sep = "; ")
+  out[is.na(a)] <- b[is.na(a)]
+  out[is.na(b)] <- a[is.na(b)]
+  out
+}
+
+annotation_table <- function(x, found, similarity, measured) {
+  n <- length(x$categories)
+  units <- length(x$index)
+  frequency <- tabulate(found$label, n)
+  clarity <- largest(found$score, found$label, n)$value
+  clarity[is.na(clarity)] <- 0
+  near <- largest(as.vector(similarity), as.vector(row(similarity)), n)
+  out <- tibble::tibble(
+    annotation = x$categories, frequency = frequency, probability = frequency / units,
+    clarity = clarity, ambiguity = near$value,
+    similar_to = x$categories[col(similarity)[near$at]]
+  )
+  if (!is.null(measured$aqs)) out$aqs <- measured$aqs
+  reason <- first_reason(
+    "nobody used it" = frequency == 0L, "it is on every unit" = frequency == units,
+    "every other annotation is on all units without it" = is.na(near$value)
+  )
+  if (!is.null(measured$aqs)) {
+    reason <- join_reasons(reason, first_reason(
+      "open task: no aqs" = is.na(measured$aqs),
+      "aqs has a floor of 1e-8" = measured$annotation_floored
+    ))
+  }
+  out$reason <- reason
+  out
+}
+
+convergence_table <- function(measured) {
+  if (!is.null(measured$wqs)) {
+    tibble::tibble(
+      step = seq_along(measured$unit_change), units = measured$unit_change,
+      workers = measured$worker_change, annotations = measured$annotation_change
+    )
+  }
+}

@@ -1,0 +1,324 @@
+#' Pictures of CrowdTruth
+#'
+#' @param object,x A [crowdtruth()], [flag_workers()] or [crowdtruth_experiment()] result.
+#' @param type For a [crowdtruth()] result, `"scores"`: the votes of each unit for each annotation,
+#'   shaded by score, as in the paper's Figure 2; in version 2.0 the scores. `"similarity"`: which
+#'   annotation goes with which. `"workers"`: the metrics of the workers, with flags.
+#'   `"convergence"`: the changes of version 2.0, step by step.
+#'
+#'   For an experiment, `"improvement"`: how much the metrics of each known worker improve, sorted
+#'   in each arm, as in Figure 4. `"space"`: the scores of the fitted rules in each arm, as in
+#'   Figure 3.
+#' @param flags For `"workers"`, a [flag_workers()] result; by default that of its
+#'   standard-deviation rule.
+#' @param max_units How many units are drawn at most; of more, an evenly spaced choice.
+#' @param ... For `plot()`, passed on to `autoplot()`.
+#' @inherit autoplot.ratings return
+#' @family plots
+#' @templateVar where Figures 2 to 4
+#' @template ref-crowdtruth
+#' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
+#' plot(crowdtruth(ratings(crowdtruth2014, case = unit, counts = sT:sOTH)))
+#'
+#' set.seed(1)
+#' x <- simulate_crowd(spammers = c(random = 3, constant = 2, copy = 3))
+#' plot(crowdtruth(x), type = "workers")
+#' @method autoplot crowdtruth
+#' @rawNamespace S3method(ggplot2::autoplot,crowdtruth)
+autoplot.crowdtruth <- function(object, # nolint: object_name.
+                                type = c("scores", "similarity", "workers", "convergence"),
+                                flags = NULL, max_units = 25L, ...) {
+  check_ggplot2()
+  check_dots_empty(...)
+  type <- check_choice(type, c("scores", "similarity", "workers", "convergence"), "type")
+  max_units <- check_count(max_units, "max_units")
+  if (!is.null(flags)) {
+    check_class(flags, "worker_flags", "flags", "Make them with {.fun flag_workers}.")
+  }
+  switch(type,
+    scores = plot_scores(object, max_units),
+    similarity = plot_similarity(object),
+    workers = ggplot2::autoplot(flags %||% flag_workers(object)),
+    convergence = plot_convergence(object)
+  )
+}
+
+#' @rdname autoplot.crowdtruth
+#' @export
+plot.crowdtruth <- function(x, ...) draw(x, ...)
+
+plot_scores <- function(object, max_units) {
+  two <- object$options$version == "2.0"
+  units <- tidy(object, "units")
+  chosen <- spread(nrow(units), max_units)
+  annotations <- tidy(object, "annotations")$annotation
+  scores <- unit_scores(object)[chosen, , drop = FALSE]
+  cells <- data.frame(
+    unit = factor(rep(seq_along(chosen), length(annotations)), rev(seq_along(chosen))),
+    annotation = factor(rep(annotations, each = length(chosen)), annotations),
+    score = as.vector(scores)
+  )
+  cells$label <- if (two) {
+    ifelse(cells$score > 0, share(cells$score), "")
+  } else {
+    as.vector(counts(object$ratings)[chosen, ])
+  }
+  many <- length(annotations) > 20L || length(chosen) > 40L
+  measure <- c(
+    `2014` = "Numbers of workers, shaded by unit-annotation score",
+    `2.0` = "Share of the workers who gave the annotation, weighted by their quality"
+  )
+  subtitle <- paste(c(
+    measure[[object$options$version]],
+    choice_subtitle(length(chosen), nrow(units), "unit", "evenly spaced")
+  ), collapse = "\n")
+  ggplot2::ggplot(cells, ggplot2::aes(.data$annotation, .data$unit, fill = .data$score)) +
+    ggplot2::geom_tile(colour = "white", linewidth = if (many) 0 else 0.4) +
+    (if (!many) {
+      ggplot2::geom_text(
+        ggplot2::aes(label = .data$label, colour = text_on(.data$score)),
+        size = if (length(chosen) > 20L) 2.3 else 2.8, show.legend = FALSE
+      )
+    }) +
+    text_scale() +
+    score_scale(name = "score", limits = c(0, 1), breaks = c(0, 0.5, 1)) +
+    ggplot2::scale_x_discrete(position = "top") +
+    ggplot2::scale_y_discrete(labels = rev(as_label(units$unit[chosen]))) +
+    ggplot2::labs(
+      title = "What workers saw in each unit", subtitle = subtitle, x = NULL, y = "unit"
+    ) +
+    theme_fallible() +
+    ggplot2::theme(
+      panel.grid = ggplot2::element_blank(),
+      axis.text.y = ggplot2::element_text(size = if (length(chosen) > 20L) 6.5 else 9),
+      axis.text.x.top = upright_if(sum(nchar(annotations)) > 60L)
+    )
+}
+
+upright_if <- function(crowded) {
+  if (crowded) ggplot2::element_text(angle = 90, vjust = 0.5, hjust = 0)
+}
+
+# Two decimals as short as they can be.
+share <- function(x) sub("^1[.]00$", "1", sub("^0", "", decimals(x, 2L)))
+
+# Numbers on tiles: hardly seen where there is nothing, white on dark ones.
+text_on <- function(score) {
+  cut(replace(score, is.na(score), 0), c(-Inf, 0, 0.55, Inf), c("none", "light", "dark"))
+}
+
+text_scale <- function() {
+  ggplot2::scale_colour_manual(values = c(none = "grey75", light = "grey25", dark = "white"))
+}
+
+# From nothing, which should not draw the eye, to all.
+score_scale <- function(...) {
+  ggplot2::scale_fill_gradient(
+    low = "#F7F4EC", high = plot_colours[["high"]], na.value = "white", ...
+  )
+}
+
+plot_similarity <- function(object) {
+  cells <- tidy(object, "similarity")
+  annotations <- tidy(object, "annotations")$annotation
+  cells$annotation <- factor(cells$annotation, rev(annotations))
+  cells$other <- factor(cells$other, annotations)
+  few <- length(annotations) <= 16L
+  ggplot2::ggplot(cells, ggplot2::aes(
+    .data$other, .data$annotation, fill = pmax(.data$similarity, 0)
+  )) +
+    ggplot2::geom_tile(colour = "white", linewidth = if (few) 0.4 else 0) +
+    (if (few) {
+      ggplot2::geom_text(
+        ggplot2::aes(
+          label = ifelse(is.na(.data$similarity) | .data$similarity <= 0, "",
+            share(.data$similarity)),
+          colour = text_on(.data$similarity)
+        ),
+        size = 2.5, show.legend = FALSE
+      )
+    }) +
+    text_scale() +
+    score_scale(name = "causal power", limits = c(0, 1), breaks = c(0, 0.5, 1)) +
+    ggplot2::scale_x_discrete(position = "top") +
+    ggplot2::coord_equal() +
+    ggplot2::labs(
+      title = "Which annotation goes with which",
+      subtitle = "Row: given; column: how much likelier it is then; none or less is not shaded",
+      x = NULL, y = NULL
+    ) +
+    theme_fallible() +
+    ggplot2::theme(
+      panel.grid = ggplot2::element_blank(),
+      axis.text.x.top = upright_if(sum(nchar(annotations)) > 30L)
+    )
+}
+
+plot_convergence <- function(object) {
+  table <- tidy(object, "convergence")
+  parts <- c("units", "workers", if (!object$options$open) "annotations")
+  lines <- data.frame(
+    step = rep(table$step, length(parts)),
+    part = factor(rep(parts, each = nrow(table)), parts),
+    change = unlist(table[parts], use.names = FALSE)
+  )
+  # Nothing changes by less than rounding; a logarithm could not show it.
+  lines <- lines[lines$change > 1e-16, ]
+  ggplot2::ggplot(lines, ggplot2::aes(.data$step, .data$change, colour = .data$part)) +
+    ggplot2::geom_hline(
+      yintercept = object$options$tolerance, linetype = 2, colour = plot_colours[["muted"]]
+    ) +
+    ggplot2::geom_line(linewidth = 0.7) +
+    ggplot2::geom_point(size = 1.8) +
+    ggplot2::scale_y_log10() +
+    ggplot2::scale_x_continuous(breaks = function(limits) {
+      unique(round(pretty(c(1, max(limits)), 6)))
+    }) +
+    ggplot2::scale_colour_manual(values = category_colours(parts), name = NULL) +
+    ggplot2::labs(
+      title = "How the qualities settle",
+      subtitle = paste0(
+        "Largest change in each step; ",
+        if (object$converged) "stopped below " else "NOT yet below ",
+        format(object$options$tolerance), ", the dashed line"
+      ),
+      x = "step", y = "largest change"
+    ) +
+    theme_fallible()
+}
+
+#' @rdname autoplot.crowdtruth
+#' @method autoplot worker_flags
+#' @rawNamespace S3method(ggplot2::autoplot,worker_flags)
+autoplot.worker_flags <- function(object, ...) { # nolint: object_name.
+  check_ggplot2()
+  check_dots_empty(...)
+  if (length(object$metrics) < 2L) {
+    abort_fallible("argument", c(
+      "A scatter plot needs two metrics.",
+      "x" = "The rule has {.val {object$metrics}} only."
+    ), arg = "object", call = rlang::current_env())
+  }
+  table <- tidy(object)
+  shown <- table[!is.na(table$score), ]
+  shown$x <- shown[[object$metrics[[1L]]]]
+  shown$y <- shown[[object$metrics[[2L]]]]
+  flag_names <- c(`FALSE` = "not flagged", `TRUE` = "flagged")
+  shown$state <- factor(flag_names[as.character(shown$flagged)], flag_names)
+  fitted <- "known" %in% names(shown)
+  if (fitted) {
+    known_names <- c(`FALSE` = "good", `TRUE` = "low quality")
+    shown$truth <- factor(
+      ifelse(is.na(shown$known), "unknown", known_names[as.character(shown$known)]),
+      c(known_names, "unknown")
+    )
+  }
+  lacking <- nrow(table) - nrow(shown)
+  ggplot2::ggplot(shown, ggplot2::aes(.data$x, .data$y, colour = .data$state)) +
+    (if (fitted) {
+      ggplot2::geom_point(ggplot2::aes(size = .data$units, shape = .data$truth), alpha = 0.75)
+    } else {
+      ggplot2::geom_point(ggplot2::aes(size = .data$units), alpha = 0.75)
+    }) +
+    ggplot2::scale_colour_manual(
+      values = stats::setNames(plot_colours[c("main", "accent")], flag_names), name = NULL,
+      drop = FALSE
+    ) +
+    ggplot2::scale_shape_manual(
+      values = c(good = 16, `low quality` = 17, unknown = 1), name = "known to be"
+    ) +
+    ggplot2::scale_size_area(max_size = 5, name = "units") +
+    ggplot2::guides(
+      colour = ggplot2::guide_legend(order = 1L, override.aes = list(size = 2.5)),
+      shape = ggplot2::guide_legend(order = 2L, override.aes = list(size = 2.5)),
+      size = if (length(unique(shown$units)) > 1L) ggplot2::guide_legend(order = 3L) else "none"
+    ) +
+    ggplot2::labs(
+      title = "Workers by their metrics",
+      subtitle = paste0(
+        count_noun(sum(shown$flagged), "worker"), " of ", number(nrow(table)), " flagged",
+        if (lacking > 0L) paste0("; ", lacking, " without metrics not shown")
+      ),
+      x = spaced(object$metrics[[1L]]), y = spaced(object$metrics[[2L]])
+    ) +
+    theme_fallible() +
+    ggplot2::theme(legend.box = "vertical", legend.spacing.y = ggplot2::unit(0, "pt"))
+}
+
+#' @rdname autoplot.crowdtruth
+#' @export
+plot.worker_flags <- function(x, ...) draw(x, ...)
+
+#' @rdname autoplot.crowdtruth
+#' @method autoplot crowdtruth_experiment
+#' @rawNamespace S3method(ggplot2::autoplot,crowdtruth_experiment)
+autoplot.crowdtruth_experiment <- function(object, # nolint: object_name.
+                                           type = c("improvement", "space"), ...) {
+  check_ggplot2()
+  check_dots_empty(...)
+  type <- check_choice(type, c("improvement", "space"), "type")
+  if (type == "improvement") plot_improvement(object) else plot_space(object)
+}
+
+#' @rdname autoplot.crowdtruth
+#' @export
+plot.crowdtruth_experiment <- function(x, ...) draw(x, ...)
+
+spaced <- function(name) gsub("_", " ", name, fixed = TRUE)
+
+arm_names <- c(
+  none = "nothing filtered", units = "units filtered", annotations = "annotations merged",
+  both = "both"
+)
+
+plot_improvement <- function(object) {
+  rows <- tidy(object, "improvements")
+  rows <- as.data.frame(rows[rows$against == "none", ])
+  rows <- rows[order(rows$improvement), ]
+  rows$rank <- stats::ave(seq_len(nrow(rows)), rows$arm, rows$metric, FUN = seq_along)
+  rows$arm <- factor(arm_names[rows$arm], arm_names[-1L])
+  rows$metric <- spaced(rows$metric)
+  ggplot2::ggplot(rows, ggplot2::aes(.data$rank, .data$improvement, colour = .data$arm)) +
+    ggplot2::geom_hline(yintercept = 0, colour = plot_colours[["muted"]]) +
+    ggplot2::geom_line(linewidth = 0.6) +
+    ggplot2::geom_point(ggplot2::aes(shape = .data$known), size = 1.6) +
+    ggplot2::facet_wrap(~metric) +
+    ggplot2::scale_colour_manual(
+      values = stats::setNames(c("#1F5C99", "#D1495B", "#E3A72F"), arm_names[-1L]), name = NULL
+    ) +
+    ggplot2::scale_shape_manual(
+      values = c(`FALSE` = 16, `TRUE` = 17), labels = c(`FALSE` = "good", `TRUE` = "low quality"),
+      name = NULL
+    ) +
+    ggplot2::labs(
+      title = "How much the metrics of known workers improve",
+      subtitle = "Above 0, a metric came closer to the truth about the worker; sorted in each arm",
+      x = "worker", y = "improvement"
+    ) +
+    theme_fallible()
+}
+
+plot_space <- function(object) {
+  rows <- as.data.frame(tidy(object, "workers"))
+  rows <- rows[!is.na(rows$known) & !is.na(rows$score), ]
+  rows$arm <- factor(arm_names[rows$arm], arm_names)
+  rows$worker <- match(rows$worker, unique(rows$worker))
+  names <- c(`FALSE` = "good", `TRUE` = "low quality")
+  rows$kind <- factor(names[as.character(rows$known)], names)
+  ggplot2::ggplot(rows, ggplot2::aes(
+    .data$worker, .data$score, colour = .data$kind, shape = .data$kind
+  )) +
+    ggplot2::geom_hline(yintercept = 0, colour = plot_colours[["muted"]]) +
+    ggplot2::geom_point(size = 1.8, alpha = 0.8) +
+    ggplot2::facet_wrap(~arm, scales = "free_y") +
+    ggplot2::scale_colour_manual(
+      values = stats::setNames(plot_colours[c("main", "accent")], names), name = NULL
+    ) +
+    ggplot2::scale_shape_manual(values = stats::setNames(c(16, 17), names), name = NULL) +
+    ggplot2::labs(
+      title = "Workers of low quality and others, by the fitted rule",
+      subtitle = "Above the line, a worker is flagged; each arm has a rule of its own",
+      x = "known worker", y = "score"
+    ) +
+    theme_fallible()
+}

@@ -1,0 +1,44 @@
+test_that("crowds have the size asked for and balanced work", {
+  set.seed(1)
+  x <- simulate_crowd(units = 50, workers = 15, per_unit = 4, labels = 5)
+  expect_identical(dim(x), c(50L, 15L))
+  expect_identical(x$categories, LETTERS[1:5])
+  answers <- as.data.frame(x, what = "answers")
+  expect_identical(nrow(answers), 200L)
+  expect_true(all(table(answers$case) == 4))
+  expect_lte(diff(range(table(answers$rater))), 1)
+  expect_identical(anyDuplicated(answers[c("case", "rater")]), 0L)
+  expect_identical(unique(unname(worker_kinds(x))), "faithful")
+})
+
+test_that("spammers do what their kind does", {
+  set.seed(2)
+  x <- simulate_crowd(spammers = c(random = 2, constant = 3, copy = 4))
+  kinds <- worker_kinds(x)
+  expect_identical(c(table(kinds)), c(constant = 3L, copy = 4L, faithful = 21L, random = 2L))
+  answers <- as.data.frame(x, what = "answers")
+  said <- vapply(answers$labels, paste, "", collapse = "|")
+  kind <- kinds[answers$rater]
+  constant <- tapply(said[kind == "constant"], answers$rater[kind == "constant"], unique)
+  expect_true(all(lengths(constant) == 1))
+  copies <- tapply(said[kind == "copy"], answers$case[kind == "copy"], unique)
+  expect_true(all(lengths(copies) == 1))
+  expect_gt(length(unique(unlist(copies))), 3)
+  expect_identical(worker_kinds(x[1:9, 3:7]), kinds[3:7])
+  expect_identical(worker_kinds(filter_workers(x, flagged = "w01")), kinds[-1])
+})
+
+test_that("the seed decides", {
+  set.seed(3)
+  a <- simulate_crowd(spammers = c(copy = 3))
+  set.seed(3)
+  expect_identical(simulate_crowd(spammers = c(copy = 3)), a)
+})
+
+test_that("crowds that cannot be are refused", {
+  expect_error(simulate_crowd(spammers = c(lazy = 1)), class = "fallible_error_argument")
+  expect_error(simulate_crowd(spammers = c(random = 31)), class = "fallible_error_argument")
+  expect_error(simulate_crowd(per_unit = 31), class = "fallible_error_argument")
+  expect_snapshot(error = TRUE, simulate_crowd(spammers = 3))
+  expect_snapshot(error = TRUE, worker_kinds(lehner_ratings()))
+})
