@@ -3,20 +3,23 @@
 #' who disagree, and who may be less accurate than the classifier. How accurate is it?
 #'
 #' 1. [ratings()] or [read_ratings()] collects who said what, and what systems predicted.
-#' 2. [fit_raters()] learns from the agreement of raters how accurate they are, and the base rates;
-#'    [ground_truth()] gives the probability of each category for each case.
+#' 2. [fit_raters()] learns from the agreement of raters how accurate they are, and the base rates,
+#'    under any [rater_model()]; [ground_truth()] gives the probability of each category for each
+#'    case.
 #' 3. [estimate_accuracy()] estimates the accuracy of each system, with an interval; [bins()] shows
 #'    where the number comes from.
 #' 4. [agreement()] measures how much raters, and systems, agree.
-#' 5. `plot()` draws any of these, `tidy()` and `glance()` give tables.
+#' 5. [rater_design()] and [simulate_ratings()] make panels whose truth is known;
+#'    [simulation_study()] runs estimators on many.
+#' 6. `plot()` draws any of these, `tidy()` and `glance()` give tables.
 #'
 #' Where answers may hold several labels, and disagreement is a sign rather than an error,
 #' [crowdtruth()] measures units, workers and annotations; see `vignette("crowdtruth")`.
 #'
 #' `vignette("fallible")` goes from a data frame to a defended number in ten minutes;
-#' `vignette("worked-example")` follows the paper table by table; `vignette("agreement")` compares
-#' measures of agreement. [conditions] lists the classes of
-#' errors and warnings.
+#' `vignette("worked-example")` follows the paper table by table, `vignette("simulation-figures")`
+#' figure by figure; `vignette("agreement")` compares measures of agreement. [conditions] lists the
+#' classes of errors and warnings.
 #' @keywords internal
 #' @importFrom generics glance tidy
 #' @importFrom Rcpp sourceCpp

@@ -13,27 +13,12 @@ autoplot.confusion_matrix <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
   labels <- rownames(object)
   cells <- data.frame(
-    truth = factor(rep(labels, length(labels)), levels = rev(labels)),
-    rating = factor(rep(labels, each = length(labels)), levels = labels),
-    probability = as.vector(object)
+    unit1 = rep(labels, each = length(labels)), unit2 = rep(labels, length(labels)),
+    value = as.vector(object)
   )
-  few <- length(labels) <= 12L
-  ggplot2::ggplot(cells, ggplot2::aes(.data$rating, .data$truth, fill = .data$probability)) +
-    ggplot2::geom_tile(colour = "white", linewidth = if (few) 0.6 else 0) +
-    (if (few) {
-      ggplot2::geom_text(
-        ggplot2::aes(
-          label = decimals(.data$probability, 2L), colour = .data$probability > 0.55
-        ),
-        size = 3.2, show.legend = FALSE
-      )
-    }) +
-    ggplot2::scale_colour_manual(values = c(`FALSE` = "grey20", `TRUE` = "white")) +
+  heat_map(cells, labels) +
     share_scale(name = "probability", breaks = c(0, 0.5, 1)) +
-    ggplot2::coord_equal() +
-    ggplot2::labs(title = "Confusion matrix", x = "category given", y = "true category") +
-    theme_fallible() +
-    ggplot2::theme(panel.grid = ggplot2::element_blank())
+    ggplot2::labs(title = "Confusion matrix", x = "category given", y = "true category")
 }
 
 #' @rdname autoplot.confusion_matrix
