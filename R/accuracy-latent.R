@@ -4,7 +4,8 @@
 latent_accuracy <- function(fit, method, options, tick = function(done) NULL) {
   x <- fit$x
   core_latent_accuracy(
-    x$patterns, pattern_weights(x), unclass(fit$model), c(list(method = method), options), tick
+    x$patterns, pattern_weights(x), unclass(model_for(fit$model, x)),
+    c(list(method = method), options), tick
   )
 }
 

@@ -82,7 +82,11 @@ error_of <- function(measure, view, raw, settings) {
     return(out)
   }
   limits <- raw$estimate + c(-1, 1) * error * stats::qt((1 + settings$conf_level) / 2, out$n - 1)
-  limits <- pmin(pmax(limits, measure$lower), measure$upper %||% 1)
+  # Weights of one's own may lead out of the range.
+  limits <- pmin(
+    pmax(limits, min(measure$lower, limits[raw$estimate < measure$lower])),
+    max(measure$upper %||% 1, limits[raw$estimate > (measure$upper %||% 1)])
+  )
   out$std.error <- error
   out$conf.low <- limits[[1L]]
   out$conf.high <- limits[[2L]]

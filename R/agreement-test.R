@@ -54,7 +54,9 @@ test_agreement <- function(x, measures = NULL, null = 0, scale_weights = NULL,
   alternative <- check_choice(alternative, choices, "alternative")
   sample <- new_sample(x, scale_weights, interval, pooling, "x", call)
   found <- find_measures(measures, sample$view, sample$settings, call)
-  if (is.null(measures)) found$percent_agreement <- NULL # zero is not its chance
+  if (is.null(measures)) { # those for which zero is what chance gives
+    found <- Filter(function(measure) measure$lower < 0, found)
+  }
   rows <- lapply(found, test_row, sample = sample, null = null, alternative = alternative)
   tibble::as_tibble(stack_tables(rows))
 }
@@ -113,6 +115,7 @@ compare_agreement <- function(x, y, measures = NULL, scale_weights = NULL, conf_
     new_sample(y, scale_weights, interval, pooling, "y", call)
   )
   check_same_cases(samples, list(x, y), call)
+  check_same_categories(samples, call)
   found <- lapply(samples, function(s) find_measures(measures, s$view, s$settings, call))
   ids <- intersect(names(found[[1L]]), names(found[[2L]]))
   rows <- lapply(found[[1L]][ids], compare_row, samples = samples, conf_level = conf_level)
@@ -129,6 +132,17 @@ check_same_cases <- function(samples, given, call) {
         "i" = "Give the ratings, with a row per case."
       ), arg = c("x", "y")[[i]], call = call)
     }
+  }
+}
+
+check_same_categories <- function(samples, call) {
+  categories <- lapply(samples, function(s) s$view$x$categories)
+  if (!identical(categories[[1L]], categories[[2L]])) {
+    abort_fallible("argument", c(
+      "{.arg x} and {.arg y} must have the same categories.",
+      "x" = "{.arg x} has {.val {categories[[1L]]}}, {.arg y} has {.val {categories[[2L]]}}.",
+      "i" = "Declare them with {.code categories =} in {.fun ratings}."
+    ), arg = "y", call = call)
   }
 }
 

@@ -54,7 +54,7 @@ scale_matrix <- function(name, labels, call) {
     identity = 1 - diag(n),
     linear = apart,
     quadratic = apart^2,
-    ordinal = choose(abs(outer(seq_len(n), seq_len(n), `-`)) + 1, 2),
+    ordinal = choose(abs(outer(rank(x), rank(x), `-`)) + 1, 2),
     radical = sqrt(apart),
     ratio = (apart / total)^2,
     circular = sin(pi * apart / (max(x) - min(x) + 1))^2,

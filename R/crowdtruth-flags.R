@@ -59,7 +59,7 @@ suspicious <- c(
 #' fitted$weights
 #' @export
 flag_workers <- function(x, metrics = NULL, weights = NULL, known = NULL, folds = 10L, sd = 1,
-                         votes = 2L) {
+                         votes = min(2L, length(metrics))) {
   call <- rlang::current_env()
   x <- as_crowdtruth(x)
   check_identity(x$ratings, call)

@@ -2,6 +2,7 @@
 
 fit_likelihood <- function(x, model, iterations = 2000L) {
   by_agreement <- fit_algebraic(x, k_model())
+  model <- model_for(model, x)
   core <- core_fit_latent(
     x$patterns, pattern_weights(x), -1L, integer(), unclass(model), iterations
   )
@@ -22,9 +23,16 @@ fit_likelihood <- function(x, model, iterations = 2000L) {
   names(fit$coefficients) <- likelihood_terms(fit)
   raters <- seq_len(if (model$accuracy == "rater") length(x$raters) else 1L)
   fit$rater_accuracy <- mean(fit$coefficients[raters])
-  if (!weights_are_counts(x)) fit$covariance[] <- NA_real_
+  if (!weights_are_counts(x)) fit$covariance[] <- fit$log_likelihood <- NA_real_
+  if (fit$agreement %in% 1) fit$covariance[] <- NA_real_ # a boundary, not a top
   if (fit$identified != "yes") fit <- without_numbers(fit)
   fit
+}
+
+# Beside weights that are probabilities a prior would count for more than the data.
+model_for <- function(model, x) {
+  if (!weights_are_counts(x)) model$prior <- list()
+  model
 }
 
 likelihood_terms <- function(fit) {

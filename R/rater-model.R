@@ -32,7 +32,8 @@ k_model <- function() rater_model()
 #'
 #' @section Priors:
 #' Fits maximise the posterior density of logits and logarithms under weak priors. `"none"` is plain
-#' maximum likelihood; a list replaces some of the defaults:
+#' maximum likelihood, which is what ratings get whose weights are not counts; a list replaces some
+#' of the defaults:
 #'
 #' | name | prior | default |
 #' |---|---|---|

@@ -56,6 +56,10 @@ check_one_answer <- function(input, call) {
 
 read_label_lists <- function(x, column, call) {
   check_label_kinds(x[lengths(x) > 0L], column, call)
+  is_factor <- vapply(x, is.factor, NA)
+  if (any(is_factor)) { # unlist() would give codes where some are none
+    x[!is_factor] <- lapply(x[!is_factor], function(v) factor(rep(NA, length(v))))
+  }
   label <- unlist(x, use.names = FALSE)
   row <- rep.int(seq_along(x), lengths(x))
   gap <- is.na(label)

@@ -171,13 +171,26 @@ class PairKernel : public SumKernel<PairSums> {
       }
     }
     spread /= sums.ratings * sums.ratings;
-    double squares = 0;
-    for (int i = 0; i < rows_.size(); ++i) {
-      if (!(rows_.pairs[i] > 0)) continue;
-      const double w = sums.observed.weight(i);
-      squares += weight[i] * w * w / rows_.pairs[i];
+    double linear_spread = 0;
+    for (int a = 0; a < k; ++a) {
+      linear_spread += sums.share[a] / sums.ratings * std::pow(scaled[a] - expected, 2);
     }
-    return std::sqrt(2 * spread * squares) / (sums.observed.pairs * (1 - expected));
+    // Where ratings count for more in the one than in the other, a linear part remains as well.
+    double squares = 0, linear = 0;
+    for (int i = 0; i < rows_.size(); ++i) {
+      const double r = rows_.ratings[i];
+      if (r == 0) continue;
+      double of_pairs = 0;
+      if (rows_.pairs[i] > 0) {
+        const double w = sums.observed.weight(i);
+        squares += weight[i] * w * w / rows_.pairs[i];
+        of_pairs = w / r / sums.observed.pairs;
+      }
+      linear += weight[i] * r * std::pow(of_pairs - sums.rating_weight(i) / sums.ratings, 2);
+    }
+    const double pairs = sums.observed.pairs;
+    return std::sqrt(2 * spread * squares / (pairs * pairs) + 4 * linear_spread * linear) /
+           (1 - expected);
   }
 
  protected:

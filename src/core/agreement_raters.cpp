@@ -119,7 +119,17 @@ class CongerKernel : public SumKernel<CongerSums> {
         spread += first[a] * second[b] * centred * centred;
       }
     }
-    return std::sqrt(spread / sums.rated[0]) / (1 - expected);
+    // Shares rest on all ratings of a unit, agreement on the cases that both rated.
+    double both = 0, of_first = 0, of_second = 0;
+    for (int i = 0; i < ratings_.size(); ++i) {
+      if (ratings_.start[i + 1] - ratings_.start[i] == 2) both += weight[i];
+    }
+    for (int c = 0; c < k; ++c) {
+      of_first += first[c] * std::pow(by_first[c] - expected, 2);
+      of_second += second[c] * std::pow(by_second[c] - expected, 2);
+    }
+    return std::sqrt(spread / both + of_first * (1 / both - 1 / sums.rated[0]) +
+                     of_second * (1 / both - 1 / sums.rated[1])) / (1 - expected);
   }
 
  protected:

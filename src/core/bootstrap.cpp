@@ -10,7 +10,7 @@ namespace fallible {
 
 namespace {
 
-constexpr double constant_tolerance = 1e-9;  // of limits that are equal but for rounding
+constexpr double constant_tolerance = 1e-5;  // of limits that are equal but for iteration
 
 double quantile(const std::vector<double>& sorted, double probability) {
   const double at = static_cast<double>(sorted.size() - 1) * probability;

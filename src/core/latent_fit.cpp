@@ -220,7 +220,6 @@ Eigen::MatrixXd natural_covariance(const LatentClass& model, const Eigen::Vector
     hessian.col(i) = (up - down) / (2 * difference);
     jacobian.col(i) = (natural_up - model.naturals(moved)) / (2 * difference);
   }
-  // Directions that change nothing have no variance; those that lead up are not at a top.
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(
       -0.5 * (hessian + hessian.transpose()));
   const double floor = 1e-9 * std::max(eigen.eigenvalues().maxCoeff(), 0.0);
@@ -229,7 +228,15 @@ Eigen::MatrixXd natural_covariance(const LatentClass& model, const Eigen::Vector
     const double value = eigen.eigenvalues()[i];
     inverse[i] = value > floor ? 1 / value : 0;
   }
-  const Eigen::MatrixXd root = jacobian * eigen.eigenvectors();
+  Eigen::MatrixXd root = jacobian * eigen.eigenvectors();
+  for (Eigen::Index i = 0; i < n; ++i) {
+    if (inverse[i] > 0) continue;
+    inverse[i] = 1;
+    for (Eigen::Index r = 0; r < out; ++r) {
+      // What moves along a flat direction is not known at all.
+      root(r, i) = std::fabs(root(r, i)) > 1e-6 ? std::numeric_limits<double>::quiet_NaN() : 0;
+    }
+  }
   return root * inverse.asDiagonal() * root.transpose();
 }
 

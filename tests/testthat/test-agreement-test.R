@@ -97,3 +97,28 @@ test_that("without cases there is nothing to compare", {
     test_agreement(anaesthetists, null = 2)
   })
 })
+
+test_that("null errors hold where numbers of ratings differ", {
+  set.seed(11)
+  draw <- function(r) {
+    counts <- t(vapply(r, function(m) stats::rmultinom(1, m, c(0.9, 0.1))[, 1], c(0, 0)))
+    ratings(data.frame(a = counts[, 1], b = counts[, 2]), counts = a:b)
+  }
+  for (pooling in c("pairs", "cases")) {
+    for (r in list(rep(c(2, 12), each = 40), rep(c(1, 3), c(200, 40)))) {
+      p <- replicate(200, test_agreement(draw(r), "fleiss_kappa", pooling = pooling)$p.value)
+      expect_lt(abs(mean(p < 0.05) - 0.05), 4 * sqrt(0.05 * 0.95 / 200))
+    }
+  }
+  first <- sample(c("x", "y"), 500, TRUE)
+  second <- replace(sample(c("x", "y"), 500, TRUE), 21:500, NA)
+  error <- function(...) test_agreement(data.frame(...), "conger_kappa")$std.error
+  expect_equal(error(a = first, b = second), error(a = second, b = first))
+  expect_gt(error(a = first, b = second), 0.2)
+})
+
+test_that("panels with other categories are not compared", {
+  x <- data.frame(a = c("u", "v", "w"), b = c("u", "v", "v"))
+  y <- data.frame(a = c("u", "v", "v"), b = c("u", "v", "v"))
+  expect_error(compare_agreement(x, y), "same categories", class = "fallible_error_argument")
+})

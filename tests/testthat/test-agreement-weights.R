@@ -29,3 +29,12 @@ test_that("weights may be a matrix, in the order of the categories", {
     krippendorff_alpha(x, "ordinal", scale_weights = "linear"), class = "fallible_error_argument"
   )
 })
+
+test_that("ordinal weights go by the order of values, not of labels", {
+  a <- c("10", "2", "1", "2", "10", "1", "9")
+  b <- c("1", "2", "10", "10", "10", "1", "10")
+  expect_equal(
+    cohen_kappa(data.frame(a, b), "ordinal"),
+    cohen_kappa(data.frame(as.numeric(a), as.numeric(b)), "ordinal")
+  )
+})

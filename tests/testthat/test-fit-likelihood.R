@@ -225,3 +225,17 @@ test_that("what cannot be fitted is refused", {
   })
   expect_identical(fit_raters(counted, rater_model(errors = "free"))$identified, "yes")
 })
+
+test_that("probabilities as weights are not outweighed by a prior", {
+  design <- rater_design(rep(0.9, 3), 0.85, 3, base_rates = c(0.6, 0.3, 0.1))
+  weak <- function(x) fit_raters(x, method = "likelihood")$rater_accuracy
+  expect_equal(exact_limit(design, weak)$estimate, 0.9, tolerance = 1e-5)
+  joint <- function(x) point_estimate(x, method = "joint")
+  expect_equal(exact_limit(design, joint)$estimate, 0.85, tolerance = 1e-4)
+})
+
+test_that("nothing is certain at a boundary", {
+  table <- data.frame(a = rep(1:3, 10), b = rep(1:3, 10), c = rep(1:3, 10))
+  fit <- fit_raters(ratings(table, raters = a:c), rater_model(errors = "distance"))
+  expect_true(all(is.na(tidy(fit)$std.error)))
+})

@@ -93,3 +93,13 @@ test_that("methods for one category refuse, and say the way out", {
   expect_error(agreement_matrix(x, "r", "s"), class = "fallible_error_labels")
   expect_error(estimate_accuracy(x), class = "fallible_error_labels")
 })
+
+test_that("lists of factors keep their labels beside empty answers", {
+  data <- data.frame(unit = rep(1:3, each = 2), worker = rep(c("a", "b"), 3))
+  f <- function(v) factor(v, c("p", "q", "r"))
+  for (gap in list(NA, NULL, character())) {
+    data$label <- list(f("q"), f("r"), f("q"), gap, f("p"), f("r"))
+    x <- ratings(data, case = unit, rater = worker, rating = label, repeats = "labels")
+    expect_setequal(as.character(as.data.frame(x)$rating), c("p", "q", "r"))
+  }
+})
