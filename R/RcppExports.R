@@ -33,8 +33,8 @@ core_bootstrap <- function(patterns, weight, options, replicates, threads, seed,
     .Call(`_fallible_core_bootstrap`, patterns, weight, options, replicates, threads, seed, tick)
 }
 
-core_percentile_intervals <- function(replicates, conf_level) {
-    .Call(`_fallible_core_percentile_intervals`, replicates, conf_level)
+core_percentile_intervals <- function(replicates, conf_level, iterated) {
+    .Call(`_fallible_core_percentile_intervals`, replicates, conf_level, iterated)
 }
 
 core_crowd_units <- function(x) {

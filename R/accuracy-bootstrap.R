@@ -13,7 +13,10 @@ add_bootstrap <- function(estimate) {
   }
   estimate$replicates <- bootstrap_replicates(estimate)
   estimate$details$failed <- as.integer(colSums(is.na(estimate$replicates)))
-  intervals <- core_percentile_intervals(estimate$replicates, estimate$options$conf_level)
+  options <- estimate$options
+  intervals <- core_percentile_intervals(
+    estimate$replicates, options$conf_level, options$method %in% latent_methods
+  )
   estimate$table <- add_intervals(estimate$table, intervals)
   known <- !is.na(estimate$table$estimate)
   share <- estimate$details$failed / estimate$options$replicates
@@ -28,7 +31,7 @@ bootstrap_replicates <- function(estimate) {
   x <- estimate$fit$x
   options <- estimate$options
   bar <- progress_bar("Bootstrap", options$replicates)
-  out <- if (options$method %in% c("joint", "shared")) {
+  out <- if (options$method %in% latent_methods) {
     settings <- c(options[c("replicates", "threads")], list(seed = draw_seed()))
     latent_accuracy(estimate$fit, options$method, settings, bar$tick)$replicates
   } else {

@@ -138,9 +138,7 @@ left_out_note <- function(x) {
 
 # The percentiles of a biased estimator may leave it behind.
 outside_note <- function(table) {
-  outside <- which(
-    table$estimate < table$conf.low - 1e-6 | table$estimate > table$conf.high + 1e-6
-  )
+  outside <- which(table$estimate < table$conf.low | table$estimate > table$conf.high)
   if (length(outside) > 0L) {
     paste0(
       "Estimate outside its own interval, a sign of bias: ",

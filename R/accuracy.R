@@ -77,7 +77,9 @@ estimate_accuracy.ratings <- function(x, method = c("binned", "unbinned", "joint
   estimate_accuracy(fit_raters(x, model), method = method, ...)
 }
 
-accuracy_methods <- c("binned", "unbinned", "joint", "shared")
+algebraic_methods <- c("binned", "unbinned")
+latent_methods <- c("joint", "shared")
+accuracy_methods <- c(algebraic_methods, latent_methods)
 
 #' @rdname estimate_accuracy
 #' @export
@@ -100,7 +102,7 @@ estimate_accuracy.rater_fit <- function(x, method = c("binned", "unbinned", "joi
       "i" = "Give {.arg systems} to {.fun ratings}."
     ), system = character(), call = call)
   }
-  if (options$method %in% c("joint", "shared")) {
+  if (options$method %in% latent_methods) {
     return(estimate_latent(x, options))
   }
   if (x$method != "algebraic") {

@@ -94,8 +94,11 @@ view_category <- function(view, k) {
 }
 
 selection_of <- function(view, measure) {
+  place <- seq_along(view$labels)
+  if (measure$scale == "ordinal") place <- as.integer(rank(label_values(view$labels)))
   list(
-    rater = view$rater, system = view$system, units = view$units, category = view$category,
+    rater = view$rater, system = view$system, units = view$units,
+    category = place[view$category],
     categories = length(view$labels), exchangeable = measure$form == "counts",
     least = measure$least
   )

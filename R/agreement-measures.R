@@ -31,9 +31,10 @@
 #'   mutual information it comes out too high in small samples.
 #'
 #' @inheritParams agreement
-#' @param level How Krippendorff's alpha measures disagreement: `"nominal"`, by rank (`"ordinal"`),
-#'   by squared difference of values (`"interval"`), or by squared relative difference (`"ratio"`).
-#'   Values are the labels if these are numbers, otherwise their positions.
+#' @param level How Krippendorff's alpha measures disagreement: `"nominal"`, by the squared
+#'   difference of ranks among all ratings (`"ordinal"`) or of values (`"interval"`), or by squared
+#'   relative difference (`"ratio"`). Values are the labels if these are numbers, otherwise
+#'   positions; categories are in the order of their values.
 #' @param continuity Extend information agreement by continuity?
 #' @return One number; `NA`, with a warning of class `fallible_warning_undefined` that says why,
 #'   where the measure is undefined.

@@ -26,22 +26,29 @@ check_scale_weights <- function(weights, labels, call) {
       }
     ), arg = "scale_weights", call = call)
   }
-  named <- rownames(weights)
-  if (!is.null(named) && !identical(named, labels)) {
-    abort_fallible("argument", c(
-      "{.arg scale_weights} must have the categories in their order.",
-      "x" = "Its rows are {.val {named}}, the categories {.val {labels}}."
-    ), arg = "scale_weights", call = call)
+  for (side in which(!vapply(dimnames(weights), is.null, NA))) {
+    named <- dimnames(weights)[[side]]
+    if (!identical(named, labels)) {
+      abort_fallible("argument", c(
+        "{.arg scale_weights} must have the categories in their order.",
+        "x" = "Its {c('rows', 'columns')[[side]]} are {.val {named}}, the categories
+               {.val {labels}}."
+      ), arg = "scale_weights", call = call)
+    }
   }
   unname(weights)
 }
 
-# Distances of category values, divided by the largest; positions are the values of labels that are
-# not numbers.
+# What categories are worth: their labels if these are numbers that differ, otherwise positions.
+label_values <- function(labels) {
+  x <- suppressWarnings(as.numeric(labels))
+  if (anyNA(x) || anyDuplicated(x) > 0L) seq_along(labels) else x
+}
+
+# Distances of category values, divided by the largest.
 scale_matrix <- function(name, labels, call) {
   n <- length(labels)
-  x <- suppressWarnings(as.numeric(labels))
-  if (anyNA(x) || anyDuplicated(x) > 0L) x <- seq_len(n)
+  x <- label_values(labels)
   if (name == "ratio" && any(x < 0)) {
     abort_fallible("argument", c(
       "A ratio scale has no negative values.",

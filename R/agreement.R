@@ -153,7 +153,7 @@ run_tasks <- function(tasks, settings) {
   }
   bar$close()
   replicates <- replicates[, known, drop = FALSE]
-  intervals <- core_percentile_intervals(replicates, settings$conf_level)
+  intervals <- core_percentile_intervals(replicates, settings$conf_level, FALSE)
   table[known, ] <- add_intervals(table[known, ], intervals)
   warn_failed(
     table$measure[known], colMeans(is.na(replicates)), settings$conf_level,

@@ -41,6 +41,7 @@
 #' | `labels` | labels look as if they were not all categories |
 #' | `bootstrap` | many bootstrap replicates gave no estimate |
 #' | `undefined` | an agreement measure is undefined; the function returns `NA` |
+#' | `no_convergence` | a fit, or the qualities of CrowdTruth, did not settle |
 #'
 #' @name conditions
 #' @aliases fallible-conditions fallible_error fallible_warning

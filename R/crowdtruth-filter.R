@@ -56,12 +56,24 @@ population_sd <- function(x) {
 #' @rdname filter_units
 #' @export
 filter_workers <- function(x, min_units = 3L, flagged = NULL) {
+  call <- rlang::current_env()
   x <- as_crowdtruth(x)
-  check_identity(x$ratings, rlang::current_env())
+  check_identity(x$ratings, call)
   min_units <- check_count(min_units, "min_units", min = 0L)
   few <- x$workers$units < min_units
-  bad <- x$workers$worker %in% flagged_names(flagged, x, rlang::current_env())
+  bad <- x$workers$worker %in% flagged_names(flagged, x, call)
   out <- few | bad
+  if (sum(!out) < 2L) {
+    kept <- x$workers$worker[!out]
+    abort_fallible("raters", c(
+      "At least two workers must remain.",
+      "x" = if (any(few)) {
+        "{sum(few)} of {length(few)} judged fewer than {.arg min_units} = {min_units} unit{?s}."
+      },
+      "x" = if (any(bad)) "{sum(bad)} of {length(bad)} {?is/are} flagged.",
+      "i" = "Lower {.arg min_units}, or flag fewer."
+    ), raters = kept, call = call)
+  }
   did <- c(
     if (any(few) || is.null(flagged)) paste0(
       "Left out ", count_noun(sum(few), "worker"), " of ", number(length(few)),

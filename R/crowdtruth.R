@@ -39,7 +39,8 @@
 #' on all, the disagreement of a worker who is alone or whose answers are empty. In a worker's mean,
 #' units where the distance is undefined are left out. Version 2.0 does as its reference: no
 #' denominator and no annotation quality is below 1e-8, so that nothing is undefined but what has no
-#' judgement at all; where the floor was reached, `reason` says so.
+#' judgement at all; where the floor was reached, `reason` says so, as it does for a unit whose
+#' answers are all empty, which has a `uqs` of 0.
 #'
 #' @param x [ratings()], as a rule with `repeats = "labels"`; ratings with one category each are
 #'   answers with one label. From counts, units and annotations are measured in version 2014;
@@ -196,7 +197,8 @@ unit_table <- function(x, entries, found, measured) {
   } else {
     out$uqs <- measured$uqs
     out$reason <- first_reason(
-      "no judgement" = judged == 0L, "a lone worker" = judged == 1L,
+      "no judgement" = judged == 0L, "no label given" = votes == 0,
+      "a lone worker" = judged == 1L,
       "floor of 1e-8: no two workers of any quality" = measured$unit_floored
     )
   }

@@ -16,7 +16,7 @@
 accuracy_estimator <- function(method = c("binned", "unbinned"), interval = "none",
                                conf_level = 0.9, clip = c("bin", "overall", "none"),
                                bin_width = 0.1, replicates = 1000L) {
-  method <- check_choice(method, compiled_methods, "method")
+  method <- check_choice(method, algebraic_methods, "method")
   options <- check_accuracy_options(
     list(
       method = method, interval = interval, conf_level = conf_level, clip = clip,
@@ -28,8 +28,6 @@ accuracy_estimator <- function(method = c("binned", "unbinned"), interval = "non
     class = c("accuracy_estimator", "function"), options = options
   )
 }
-
-compiled_methods <- c("binned", "unbinned")
 
 #' @export
 print.accuracy_estimator <- function(x, ...) {
@@ -55,7 +53,7 @@ as_estimators <- function(x, call) {
   names[names == "" & methods] <- unlist(x[names == "" & methods])
   check_names(names, "estimators", call)
   x[methods] <- lapply(x[methods], function(method) {
-    method <- check_choice(method, compiled_methods, "estimators", call)
+    method <- check_choice(method, algebraic_methods, "estimators", call)
     accuracy_estimator(method)
   })
   stats::setNames(x, names)

@@ -182,9 +182,10 @@ register_measure <- function(id, title, kernel, form = c("counts", "ratings", "t
                              range = c(-1, 1), raters = if (form == "table") 2 else Inf,
                              reference = "") {
   call <- rlang::current_env()
-  if (!rlang::is_string(id) || !nzchar(id) || id %in% names(built_in_measures)) {
+  usable <- rlang::is_string(id) && nzchar(id) && !startsWith(id, ".")
+  if (!usable || id %in% names(built_in_measures)) {
     abort_fallible("argument", c(
-      "{.arg id} must be a name that no measure of the package has.",
+      "{.arg id} must be a name that no measure of the package has and that starts with no dot.",
       "x" = "It is {describe(id)}."
     ), arg = "id", call = call)
   }

@@ -39,15 +39,7 @@ plot_systems <- function(object) {
         xintercept = rater, linetype = "dashed", colour = plot_colours[["accent"]]
       )
     }) +
-    ggplot2::geom_linerange(
-      ggplot2::aes(xmin = .data$conf.low, xmax = .data$conf.high),
-      colour = plot_colours[["main"]], linewidth = 1.1, alpha = 0.45, na.rm = TRUE
-    ) +
-    ggplot2::geom_point(colour = plot_colours[["main"]], size = 3) +
-    ggplot2::geom_text(
-      ggplot2::aes(label = decimals(.data$estimate, 2L)), vjust = -1.1, size = 3.4,
-      colour = plot_colours[["main"]]
-    ) +
+    interval_layers() +
     # Room for the labels, also where the interval ends at 1.
     ggplot2::scale_x_continuous(
       limits = range(0, 1, seen$estimate, seen$conf.low, seen$conf.high, na.rm = TRUE),

@@ -71,15 +71,7 @@ plot_measures <- function(object, about, call) {
   seen$panel <- factor(seen$title, levels = unname(titles))
   ggplot2::ggplot(seen, ggplot2::aes(.data$estimate, .data$label)) +
     ggplot2::geom_vline(xintercept = 0, colour = plot_colours[["muted"]], linewidth = 0.4) +
-    ggplot2::geom_linerange(
-      ggplot2::aes(xmin = .data$conf.low, xmax = .data$conf.high),
-      colour = plot_colours[["main"]], linewidth = 1.1, alpha = 0.45, na.rm = TRUE
-    ) +
-    ggplot2::geom_point(colour = plot_colours[["main"]], size = 3) +
-    ggplot2::geom_text(
-      ggplot2::aes(label = decimals(.data$estimate, 2L)), vjust = -1, size = 3.2,
-      colour = plot_colours[["main"]]
-    ) +
+    interval_layers() +
     (if (faceted && length(titles) > 1L) ggplot2::facet_wrap(~panel, labeller = wrapped())) +
     ggplot2::scale_x_continuous(
       limits = range(0, 1, seen$estimate, seen$conf.low, seen$conf.high, na.rm = TRUE),

@@ -38,6 +38,21 @@ category_colours <- function(categories) {
   stats::setNames(colours, categories)
 }
 
+# Estimates as points with their numbers above them, and intervals where there are some.
+interval_layers <- function() {
+  list(
+    ggplot2::geom_linerange(
+      ggplot2::aes(xmin = .data$conf.low, xmax = .data$conf.high),
+      colour = plot_colours[["main"]], linewidth = 1.1, alpha = 0.45, na.rm = TRUE
+    ),
+    ggplot2::geom_point(colour = plot_colours[["main"]], size = 3),
+    ggplot2::geom_text(
+      ggplot2::aes(label = decimals(.data$estimate, 2L)), vjust = -1.1, size = 3.3,
+      colour = plot_colours[["main"]]
+    )
+  )
+}
+
 # Long names of panels on several lines.
 wrapped <- function() ggplot2::label_wrap_gen(width = 18, multi_line = TRUE)
 

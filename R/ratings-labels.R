@@ -14,6 +14,7 @@ select_ratings <- function(data, quo, repeats, call) {
 expand_answers <- function(input, call) {
   one <- length(input$columns) == 1L
   if (one && !is.list(input$columns[[1L]])) {
+    check_known_answers(input, call)
     return(input)
   }
   check_one_answer(input, call)
@@ -38,11 +39,7 @@ check_one_answer <- function(input, call) {
   if (is.null(input$case)) {
     return(invisible(input)) # which build_long() will say
   }
-  check_identifiers(input$case, "case", call)
-  check_identifiers(input$rater, "rater", call)
-  cases <- unique(input$case)
-  answer <- match(input$case, cases) + length(cases) * match(input$rater, unique(input$rater))
-  row <- anyDuplicated(answer)
+  row <- anyDuplicated(answer_of_row(input, call))
   if (row > 0L) {
     case <- input$case[[row]]
     rater <- as_label(input$rater[row])
@@ -52,6 +49,32 @@ check_one_answer <- function(input, call) {
       "i" = "Join the labels of such rows, or leave all but one of them out."
     ), case = case, rater = rater, call = call)
   }
+}
+
+# With a row per label, a row that is NA would be lost beside others of its answer.
+check_known_answers <- function(input, call) {
+  gap <- which(is.na(input$columns[[1L]]))
+  if (length(gap) == 0L || is.null(input$case)) {
+    return(invisible(input))
+  }
+  answer <- answer_of_row(input, call)
+  partly <- gap[answer[gap] %in% answer[-gap]]
+  if (length(partly) > 0L) {
+    column <- names(input$columns)
+    abort_fallible("columns", c(
+      "An answer must be known as a whole, or be {.code NA}.",
+      "x" = "Row {partly[[1L]]} of column {.val {column}} holds {.code NA} beside labels of the same
+             answer in other rows."
+    ), arg = column, call = call)
+  }
+}
+
+# A number for each case and rater.
+answer_of_row <- function(input, call) {
+  check_identifiers(input$case, "case", call)
+  check_identifiers(input$rater, "rater", call)
+  cases <- unique(input$case)
+  match(input$case, cases) + length(cases) * match(input$rater, unique(input$rater))
 }
 
 read_label_lists <- function(x, column, call) {

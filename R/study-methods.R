@@ -91,7 +91,7 @@ summarise_errors <- function(target, group, margin) {
   near <- abs(error) <= margin + 1e-9 # a share of the cases may lie on the margin
   out <- list(
     target = target, estimates = nrow(group), missing = mean(!given),
-    failed = sum(!vapply(group$condition, is.null, NA)), truth = mean(truth[given]),
+    failed = sum(has_failed(group)), truth = mean(truth[given]),
     bias = mean(error), bias_mcse = mcse(error, given),
     rmse = rmse, rmse_mcse = mcse(error^2, given) / (2 * rmse),
     within = mean(near), within_mcse = share_mcse(near, given),
@@ -144,7 +144,7 @@ glance.simulation_study <- function(x, ...) {
     designs = length(x$designs), cells = cells, panels = cells * x$runs,
     estimators = length(x$estimators), estimates = nrow(rows),
     missing = mean(is.na(rows$estimate)),
-    failed = sum(!vapply(rows$condition, is.null, NA))
+    failed = sum(has_failed(rows))
   )
 }
 
@@ -177,15 +177,17 @@ print.simulation_study <- function(x, ...) {
   invisible(x)
 }
 
+# Rows whose estimator stopped with an error.
+has_failed <- function(rows) !vapply(rows$condition, is.null, NA)
+
 failure_note <- function(x) {
   rows <- tidy(x)
-  failed <- which(!vapply(rows$condition, is.null, NA))
+  failed <- which(has_failed(rows))
   if (length(failed) > 0L) {
     first <- failed[[1L]]
     paste0(
       count_noun(length(failed), "estimate"), " failed; the first is replay(study, ", first,
-      ", \"estimate\") by ", rows$estimator[[first]], ": ",
-      sub("\n.*", "", rows$reason[[first]])
+      ", \"estimate\") by ", rows$estimator[[first]], ": ", rows$reason[[first]]
     )
   }
 }

@@ -46,17 +46,17 @@ run_study <- function(study, threads, checkpoint, call) {
   before <- sum(study$done)
   tables <- list()
   saved <- Sys.time()
-  on.exit(if (!is.null(checkpoint)) save_checkpoint(add_results(study, tables), checkpoint, call))
+  complete <- NULL
+  on.exit(if (!is.null(checkpoint)) {
+    save_checkpoint(complete %||% add_results(study, tables), checkpoint, call)
+  })
   bar <- progress_bar("Runs", study$runs * length(study$done))
   tick <- function(done) bar$tick(before + done)
   runner <- block_runner(study, threads)
   while (length(blocks) > 0L) {
     wave <- seq_len(min(runner$width, length(blocks)))
     tables <- c(tables, runner$run(blocks[wave], tick))
-    for (block in blocks[wave]) {
-      study$done[[block$cell]] <- block$first + block$runs - 1
-      before <- before + block$runs
-    }
+    before <- before + sum(vapply(blocks[wave], `[[`, 0, "runs"))
     blocks <- blocks[-wave]
     tick(0)
     if (!is.null(checkpoint) && Sys.time() - saved > 5) {
@@ -65,22 +65,26 @@ run_study <- function(study, threads, checkpoint, call) {
     }
   }
   bar$close()
-  add_results(study, tables)
+  complete <- add_results(study, tables)
+  complete
 }
 
-# Rows come in the order of cells, runs, systems and estimators.
+# Rows come in the order of cells, runs, systems and estimators. What is done is what is there, so
+# that an interrupt cannot part them.
 add_results <- function(study, tables) {
+  if (length(tables) == 0L) {
+    return(study)
+  }
   table <- stack_tables(c(if (!is.null(study$results)) list(study$results), tables))
   order <- order(
     table$cell, table$run, match(table$system, unique(table$system)),
     match(table$estimator, names(study$estimators))
   )
   study$results <- lapply(table, `[`, order)
+  runs <- split(table$run, factor(table$cell, seq_along(study$done)))
+  study$done <- vapply(runs, max, 0L, 0L, USE.NAMES = FALSE)
   study
 }
-
-# One below another; all have the same columns, lists among them.
-stack_tables <- function(tables) do.call(Map, c(list(c), unname(tables)))
 
 # How many blocks are run at once, and the function that runs them.
 block_runner <- function(study, threads) {

@@ -120,13 +120,14 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_percentile_intervals
-Rcpp::List core_percentile_intervals(Rcpp::NumericMatrix replicates, double conf_level);
-RcppExport SEXP _fallible_core_percentile_intervals(SEXP replicatesSEXP, SEXP conf_levelSEXP) {
+Rcpp::List core_percentile_intervals(Rcpp::NumericMatrix replicates, double conf_level, bool iterated);
+RcppExport SEXP _fallible_core_percentile_intervals(SEXP replicatesSEXP, SEXP conf_levelSEXP, SEXP iteratedSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< Rcpp::NumericMatrix >::type replicates(replicatesSEXP);
     Rcpp::traits::input_parameter< double >::type conf_level(conf_levelSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_percentile_intervals(replicates, conf_level));
+    Rcpp::traits::input_parameter< bool >::type iterated(iteratedSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_percentile_intervals(replicates, conf_level, iterated));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -340,7 +341,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_fallible_core_posterior_algebraic", (DL_FUNC) &_fallible_core_posterior_algebraic, 3},
     {"_fallible_core_accuracy", (DL_FUNC) &_fallible_core_accuracy, 4},
     {"_fallible_core_bootstrap", (DL_FUNC) &_fallible_core_bootstrap, 7},
-    {"_fallible_core_percentile_intervals", (DL_FUNC) &_fallible_core_percentile_intervals, 2},
+    {"_fallible_core_percentile_intervals", (DL_FUNC) &_fallible_core_percentile_intervals, 3},
     {"_fallible_core_crowd_units", (DL_FUNC) &_fallible_core_crowd_units, 1},
     {"_fallible_core_crowd_workers", (DL_FUNC) &_fallible_core_crowd_workers, 2},
     {"_fallible_core_crowd_quality", (DL_FUNC) &_fallible_core_crowd_quality, 3},

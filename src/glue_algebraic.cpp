@@ -159,14 +159,17 @@ Rcpp::NumericMatrix core_bootstrap(Rcpp::List patterns, Rcpp::NumericVector weig
   return Rcpp::NumericMatrix(replicates, data.systems, values.begin());
 }
 
-// An interval per column of replicates.
+// An interval per column of replicates; were their estimates found by iteration?
 // [[Rcpp::export(rng = false)]]
-Rcpp::List core_percentile_intervals(Rcpp::NumericMatrix replicates, double conf_level) {
+Rcpp::List core_percentile_intervals(Rcpp::NumericMatrix replicates, double conf_level,
+                                     bool iterated) {
+  const double tolerance =
+      iterated ? fallible::iteration_tolerance : fallible::rounding_tolerance;
   std::vector<fallible::PercentileInterval> out;
   const int n = replicates.nrow();
   for (int s = 0; s < replicates.ncol(); ++s) {
     const double* column = replicates.begin() + static_cast<R_xlen_t>(s) * n;
-    out.push_back(fallible::percentile_interval(column, n, conf_level));
+    out.push_back(fallible::percentile_interval(column, n, conf_level, tolerance));
   }
   return glue::intervals(out);
 }

@@ -65,12 +65,8 @@ RatedRows select_rows(const PatternView& patterns, const std::vector<double>& we
     }
     found[p] = keys.insert(key.data(), key.size());
   }
-  std::vector<int> order(keys.size()), rank(keys.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(), [&](int a, int b) {
-    return std::lexicographical_compare(keys.row(a), keys.row(a) + keys.length(a), keys.row(b),
-                                        keys.row(b) + keys.length(b));
-  });
+  const std::vector<int> order = keys.sorted();
+  std::vector<int> rank(keys.size());
 
   RatedRows out;
   out.units = selection.units;

@@ -10,8 +10,6 @@ namespace fallible {
 
 namespace {
 
-constexpr double constant_tolerance = 1e-5;  // of limits that are equal but for iteration
-
 double quantile(const std::vector<double>& sorted, double probability) {
   const double at = static_cast<double>(sorted.size() - 1) * probability;
   const auto below = static_cast<std::size_t>(at);
@@ -50,8 +48,8 @@ std::vector<double> bootstrap_accuracy(const Profiles& profiles, const AccuracyO
   return out;
 }
 
-PercentileInterval percentile_interval(const double* replicates, std::size_t n,
-                                       double conf_level) {
+PercentileInterval percentile_interval(const double* replicates, std::size_t n, double conf_level,
+                                       double tolerance) {
   PercentileInterval out;
   std::vector<double> values;
   std::copy_if(replicates, replicates + n, std::back_inserter(values),
@@ -63,11 +61,11 @@ PercentileInterval percentile_interval(const double* replicates, std::size_t n,
   std::sort(values.begin(), values.end());
   const double tail = (1 - conf_level) / 2;
   const double low = quantile(values, tail), high = quantile(values, 1 - tail);
-  if (high - low <= constant_tolerance * std::fabs(high)) {
+  if (high - low <= tolerance * std::fabs(high)) {
     out.lack = PercentileInterval::Lack::constant;
     out.value = low;
     out.same = static_cast<double>(std::count_if(values.begin(), values.end(), [&](double x) {
-                 return std::fabs(x - low) < constant_tolerance;
+                 return std::fabs(x - low) < tolerance;
                })) / static_cast<double>(values.size());
     return out;
   }

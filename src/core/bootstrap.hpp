@@ -33,10 +33,14 @@ struct PercentileInterval {
   double value = 0;
 };
 
+// Relative difference of limits that are equal but for rounding, or but for where iteration stops.
+constexpr double rounding_tolerance = 1e-9;
+constexpr double iteration_tolerance = 1e-5;
+
 // `replicates` may hold NaN. Limits are quantiles that interpolate between order statistics (type 7
 // of Hyndman and Fan, 1996).
-PercentileInterval percentile_interval(const double* replicates, std::size_t n,
-                                       double conf_level);
+PercentileInterval percentile_interval(const double* replicates, std::size_t n, double conf_level,
+                                       double tolerance = rounding_tolerance);
 
 }  // namespace fallible
 

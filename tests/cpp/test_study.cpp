@@ -143,6 +143,10 @@ TEST_CASE("percentile intervals interpolate, and say why there is none") {
   CHECK(percentile_interval(half.data(), 4, 0.9).lack == PercentileInterval::Lack::none);
   CHECK(percentile_interval(one.data(), 2, 0.9).lack == PercentileInterval::Lack::failed);
   CHECK(percentile_interval(near.data(), 2, 0.9).lack == PercentileInterval::Lack::constant);
+  const std::vector<double> close{1, 1 - 1e-6};
+  CHECK(percentile_interval(close.data(), 2, 0.9).lack == PercentileInterval::Lack::none);
+  CHECK(percentile_interval(close.data(), 2, 0.9, iteration_tolerance).lack ==
+        PercentileInterval::Lack::constant);
 
   std::vector<double> constant(100, 1.0);
   constant[0] = 0.5;

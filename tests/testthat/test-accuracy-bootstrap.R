@@ -163,3 +163,9 @@ test_that("percentile intervals cover about as often as they say where the model
   # Nominal .9; four Monte Carlo standard errors around it, and .02 for the method itself.
   expect_lt(abs(mean(covered) - 0.9), 4 * sqrt(0.9 * 0.1 / runs) + 0.02)
 })
+
+test_that("replicates are the same up to rounding, or up to where iteration stops", {
+  near <- cbind(c(0.8, 0.8 + 1e-6, 0.8), c(0.8, 0.8 + 1e-12, 0.8))
+  expect_identical(core_percentile_intervals(near, 0.9, FALSE)$lack, c("", "constant"))
+  expect_identical(core_percentile_intervals(near, 0.9, TRUE)$lack, c("constant", "constant"))
+})

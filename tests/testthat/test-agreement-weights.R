@@ -38,3 +38,26 @@ test_that("ordinal weights go by the order of values, not of labels", {
     cohen_kappa(data.frame(as.numeric(a), as.numeric(b)), "ordinal")
   )
 })
+
+test_that("ordinal alpha goes by the order of values, not of labels", {
+  a <- c("10", "2", "1", "2", "10", "1", "9")
+  b <- c("1", "2", "10", "10", "10", "1", "10")
+  labels <- data.frame(a, b)
+  values <- data.frame(as.numeric(a), as.numeric(b))
+  expect_equal(krippendorff_alpha(labels, "ordinal"), krippendorff_alpha(values, "ordinal"))
+  errors <- function(x) agreement(x, "krippendorff_alpha_ordinal")$std.error
+  expect_equal(errors(labels), errors(values))
+  # Labels that are no numbers stand in their order.
+  letters <- lapply(labels, function(x) chartr("129", "abc", sub("10", "d", x)))
+  expect_equal(krippendorff_alpha(data.frame(letters), "ordinal"), krippendorff_alpha(values, "ordinal"))
+})
+
+test_that("both sides of a matrix of weights have the names of the categories", {
+  x <- lehner_ratings()
+  for (names in list(list(NULL, LETTERS[4:1]), list(LETTERS[1:4], LETTERS[4:1]))) {
+    W <- matrix(scale_matrix("linear", LETTERS[1:4]), 4L, dimnames = names)
+    expect_error(fleiss_kappa(x, W), "Its columns are", class = "fallible_error_argument")
+  }
+  W <- matrix(scale_matrix("linear", LETTERS[1:4]), 4L, dimnames = list(NULL, LETTERS[1:4]))
+  expect_equal(fleiss_kappa(x, W), fleiss_kappa(x, "linear"))
+})

@@ -38,7 +38,10 @@ test_that("workers with few units, and flagged ones, leave", {
     filter_workers(x, 0, flags)$workers$worker, setdiff(x$raters, bad)
   )
   expect_error(filter_workers(x, flagged = "nobody"), class = "fallible_error_argument")
-  expect_error(filter_workers(x, min_units = 1000), class = "fallible_error_raters")
+  expect_error(
+    filter_workers(x, min_units = 1000), "10 of 10 judged fewer", class = "fallible_error_raters"
+  )
+  expect_snapshot(error = TRUE, filter_workers(x, min_units = 4, flagged = x$raters[-1]))
   counted <- ratings(crowdtruth2014, case = unit, counts = sT:sOTH)
   expect_snapshot(error = TRUE, filter_workers(counted))
 })

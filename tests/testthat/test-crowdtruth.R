@@ -293,3 +293,12 @@ test_that("the order of rows, units, workers and labels does not matter", {
       tolerance = 1e-12)
   }
 })
+
+test_that("a unit whose answers are all empty has a quality of zero, and a reason", {
+  data <- data.frame(case = c(1, 1, 2, 2, 3), rater = c("a", "b", "a", "b", "a"))
+  data$labels <- list(c("x", "y"), "x", character(), character(), character())
+  x <- ratings(data, case = case, rater = rater, rating = labels, repeats = "labels")
+  units <- crowdtruth(x, version = "2.0")$units
+  expect_identical(units$uqs[2:3], c(0, 0))
+  expect_identical(units$reason, c(NA, "no label given", "no label given"))
+})

@@ -78,6 +78,7 @@ test_that("kernels that give no number are found out", {
   expect_error(agreement(lehner_ratings(), "many"), class = "fallible_error_argument")
   expect_snapshot(error = TRUE, {
     register_measure("cohen_kappa", "Mine", identity)
+    register_measure(".mine", "Mine", identity)
     register_measure("mine", "Mine", 3)
     register_measure("mine", 3, identity)
     register_measure("mine", "Mine", identity, range = 1)

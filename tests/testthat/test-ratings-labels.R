@@ -103,3 +103,16 @@ test_that("lists of factors keep their labels beside empty answers", {
     expect_setequal(as.character(as.data.frame(x)$rating), c("p", "q", "r"))
   }
 })
+
+test_that("rows of labels are known for an answer as a whole, or not at all", {
+  rows <- data.frame(
+    case = c(1, 1, 1, 2, 2), rater = c("r", "s", "r", "r", "s"), label = c("a", "b", NA, "b", NA)
+  )
+  read <- function(rows) {
+    ratings(rows, case = case, rater = rater, rating = label, repeats = "labels")
+  }
+  expect_snapshot(error = TRUE, read(rows))
+  expect_error(read(rows), class = "fallible_error_columns")
+  gone <- rows[rep(5, 2), ] # not given is not given
+  expect_identical(read(rbind(rows[-3, ], gone))$patterns, read(rows[-3, ])$patterns)
+})

@@ -137,3 +137,28 @@ test_that("processes of any plan give the numbers of one process", {
   same(tidy(run()))
   future::plan("sequential")
 })
+
+test_that("an interrupt before the first block leaves a study that can go on", {
+  file <- withr::local_tempfile(fileext = ".rds")
+  first <- TRUE
+  interrupted <- function(x) {
+    if (first) rlang::interrupt()
+    0.5
+  }
+  run <- function() simulation_study(design, interrupted, runs = 3, checkpoint = file)
+  expect_error(tryCatch(run(), interrupt = function(e) stop("interrupted")), "interrupted")
+  expect_identical(readRDS(file)$done, c(0L, 0L))
+  first <- FALSE
+  expect_message(study <- run(), "0 panels are done")
+  expect_identical(tidy(study)$run, rep(1:3, 2))
+})
+
+test_that("what is done is what is in the results", {
+  study <- simulation_study(design, runs = 4)
+  expect_identical(study$done, c(4L, 4L))
+  part <- study
+  part["results"] <- list(NULL)
+  rows <- study$results$cell == 2 & study$results$run <= 3
+  expect_identical(add_results(part, list(lapply(study$results, `[`, rows)))$done, c(0L, 3L))
+  expect_identical(add_results(study, list()), study)
+})
