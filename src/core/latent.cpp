@@ -9,6 +9,7 @@ namespace fallible {
 namespace {
 
 constexpr double floor_probability = 1e-12;  // of an answer, whatever the parameters say
+constexpr double vanishing = 1e-200;         // of a row, beside which rounding to zero would matter
 
 double logistic(double x) {
   return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x));
@@ -58,6 +59,11 @@ struct Strata {
 double normal(double x, double sd) { return -0.5 * x * x / (sd * sd); }
 
 }  // namespace
+
+std::vector<double> exponentials(std::vector<double> x) {
+  for (double& value : x) value = std::exp(value);
+  return x;
+}
 
 LatentClass::LatentClass(const LatentRows& rows, const LatentModel& model,
                          const LatentPrior& prior)
@@ -158,10 +164,33 @@ LatentClass::Tables LatentClass::tables(const Eigen::VectorXd& x) const {
       }
     }
   }
+  out.of_class = exponentials(out.log_class);
+  out.probability = exponentials(out.log_probability);
   return out;
 }
 
+// Products of probabilities are quicker than sums of logarithms, which are for rows so long or so
+// unlikely that nothing would be left of the product.
 double LatentClass::expect(const Tables& tables, int row, double* posterior) const {
+  const int K = S_ * N_;
+  std::copy(tables.of_class.begin(), tables.of_class.end(), posterior);
+  for (int i = rows_.start[row]; i < rows_.start[row + 1]; ++i) {
+    const std::size_t rating = static_cast<std::size_t>(rows_.unit[i]) * N_ + rows_.category[i];
+    const double* factor = &tables.probability[rating * K];
+    for (int c = 0; c < K; ++c) posterior[c] *= factor[c];
+  }
+  const int known = rows_.known[row];
+  double total = 0;
+  for (int c = 0; c < K; ++c) {
+    if (known >= 0 && c % N_ != known) posterior[c] = 0;
+    total += posterior[c];
+  }
+  if (total < vanishing) return expect_by_logs(tables, row, posterior);
+  for (int c = 0; c < K; ++c) posterior[c] /= total;
+  return std::log(total);
+}
+
+double LatentClass::expect_by_logs(const Tables& tables, int row, double* posterior) const {
   const int K = S_ * N_;
   std::copy(tables.log_class.begin(), tables.log_class.end(), posterior);
   for (int i = rows_.start[row]; i < rows_.start[row + 1]; ++i) {

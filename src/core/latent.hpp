@@ -31,6 +31,8 @@ struct LatentPrior {
   double errors = 0.5;          // standard deviation of free log error rates
 };
 
+std::vector<double> exponentials(std::vector<double> x);
+
 // A model for certain data: the meaning of the entries of a vector of parameters. Accuracies and
 // base rates are logits, dispersions logarithms; shifts are themselves.
 class LatentClass {
@@ -73,12 +75,14 @@ class LatentClass {
   struct Tables {
     std::vector<double> log_class;  // of classes: base rates and strata
     std::vector<double> log_probability;
+    std::vector<double> of_class, probability;  // their exponentials
     std::vector<double> accuracy;  // units x truths
     std::vector<double> error;     // units x truths x ratings: shares of the errors
   };
   Tables tables(const Eigen::VectorXd& x) const;
   // One row: log likelihood and the posterior of the classes (category within stratum).
   double expect(const Tables& tables, int row, double* posterior) const;
+  double expect_by_logs(const Tables& tables, int row, double* posterior) const;
   void add_gradient(const Eigen::VectorXd& x, const Tables& tables,
                     const std::vector<double>& counts, const std::vector<double>& classes,
                     Eigen::VectorXd& gradient) const;

@@ -126,6 +126,42 @@ TEST_CASE("the gradient is that of the log posterior, the scores that of the lik
   }
 }
 
+TEST_CASE("the likelihood of a case is right however many ratings it has") {
+  for (const int ratings : {1, 3, 40, 5000}) {
+    LatentRows rows;
+    rows.categories = 5;
+    rows.raters = rows.units = 2;
+    for (int i = 0; i < ratings; ++i) {
+      rows.unit.push_back(i % 2);
+      rows.category.push_back(i % 5);
+    }
+    rows.start.push_back(ratings);
+    rows.known.push_back(-1);
+    rows.weight.push_back(1);
+    const LatentClass latent(rows, {true, Errors::uniform, false, false}, LatentPrior());
+    const Eigen::VectorXd x = Eigen::VectorXd::LinSpaced(latent.size(), -0.5, 1.5);
+    const auto rates = latent.base_rates(x);
+    std::vector<double> logs;
+    double most = -1e300, total = 0;
+    for (int k = 0; k < 5; ++k) {
+      logs.push_back(std::log(rates[k]));
+      for (int i = 0; i < ratings; ++i) {
+        const double p = latent.accuracy(x, i % 2);
+        logs[k] += std::log(i % 5 == k ? p : (1 - p) / 4);
+      }
+      most = std::max(most, logs[k]);
+    }
+    for (const double value : logs) total += std::exp(value - most);
+    double found;
+    latent.evaluate(x, nullptr, &found);
+    CHECK(found == Approx(most + std::log(total)).epsilon(1e-10));
+    const auto posterior = latent.posterior(x);
+    for (int k = 0; k < 5; ++k) {
+      CHECK(posterior[k] == Approx(std::exp(logs[k] - most) / total).epsilon(1e-8));
+    }
+  }
+}
+
 TEST_CASE("joint maximum likelihood of the generator's own model finds the truth") {
   const Errors uniform = Errors::uniform, distance = Errors::distance;
   CHECK(joint(exact_rows({.6, .6, .6, .9}, 1, 0, 1, 0), {false, uniform, false, false}) ==
