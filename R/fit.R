@@ -48,22 +48,45 @@
 #' fit
 #' base_rates(fit)
 #' @export
-fit_raters <- function(x, model = k_model(), method = NULL, ...) {
+fit_raters <- function(x, model = k_model(), method = NULL, known_truth = NULL,
+                       known_raters = NULL, ...) {
   call <- rlang::current_env()
   check_ratings(x)
   check_single_label(x)
   check_class(model, "rater_model", "model", "Make one with {.fun rater_model}.")
-  method <- check_method(method, model, x, call)
+  know <- !is.null(known_truth) || !is.null(known_raters)
+  method <- check_method(method, model, x, know, call)
   check_dots_empty(...)
-  fit <- switch(method, algebraic = fit_algebraic(x, model), likelihood = fit_likelihood(x, model))
+  checked <- with_known(x, known_truth, known_raters, call)
+  fit <- if (method == "algebraic") {
+    fit_algebraic(x, model)
+  } else {
+    fit_latent(checked$x, model, method, checked$known)
+  }
+  fit$given <- checked$given
   warn_fit(fit)
   fit
 }
 
 # Algebra knows the K-model only; a model of each rater must know the raters.
-check_method <- function(method, model, x, call) {
-  if (is.null(method)) method <- if (is_k_model(model)) "algebraic" else "likelihood"
-  check_choice(method, c("algebraic", "likelihood"), "method", call = call)
+check_method <- function(method, model, x, know, call) {
+  if (is.null(method)) method <- if (is_k_model(model) && !know) "algebraic" else "likelihood"
+  check_choice(method, fit_methods, "method", call = call)
+  if (know && method != "likelihood") {
+    abort_fallible("argument", c(
+      "Known cases and raters need a likelihood.",
+      "x" = "{.arg method} is {.val {method}}.",
+      "i" = "Use {.code method = \"likelihood\"}."
+    ), arg = "method", call = call)
+  }
+  if (method == "pairs" && model$errors == "free") {
+    abort_fallible("argument", c(
+      "Free errors cannot be learnt from pairs of ratings.",
+      "x" = "{.arg model} is the {format(model)}.",
+      "i" = "Different confusion matrices give all pairs the same frequencies. Use
+             {.code method = \"likelihood\"}, or errors that are uniform or by distance."
+    ), arg = "method", call = call)
+  }
   if (method == "algebraic" && !is_k_model(model)) {
     abort_fallible("argument", c(
       "{.code method = \"algebraic\"} fits the K-model only.",
@@ -81,9 +104,15 @@ check_method <- function(method, model, x, call) {
   method
 }
 
-# Fields: x, model, method, identified ("yes" or why not), agreement, kappa, rater_accuracy,
-# base_rates, negative (base rates that were), covariance of the coefficients. Methods for fits know
-# these and nothing else of how a fit came about; `posterior(fit)` is the rest.
+fit_methods <- c("algebraic", "likelihood", "pairs")
+
+# Is the fit one of a latent class model, not of algebra?
+is_latent <- function(fit) fit$method != "algebraic"
+
+# Fields: x, model, method, known and given (see with_known()), identified ("yes" or why not),
+# agreement, kappa, rater_accuracy, base_rates, negative (base rates that were), covariance of the
+# coefficients. Methods for fits know these and nothing else of how a fit came about; the rest is in
+# `posterior(fit)` and `rating_probabilities(fit)`.
 new_rater_fit <- function(fields) structure(fields, class = "rater_fit")
 
 warn_fit <- function(fit) {
@@ -92,8 +121,8 @@ warn_fit <- function(fit) {
       "Nothing can be said about accuracy: {reason_of_fit(fit)}.",
       "i" = "Base rates and everything that follows from them are {.code NA}."
     ), reason = reason_of_fit(fit))
-  } else if (fit$method == "likelihood") {
-    warn_likelihood(fit)
+  } else if (is_latent(fit)) {
+    warn_latent(fit)
   } else if (fit$negative > 0L) {
     zero <- fit$x$categories[fit$base_rates == 0]
     against <- count_cases(fit$x, ruled_out(fit))
@@ -182,8 +211,8 @@ confusion.default <- function(x, ...) {
 #' @rdname base_rates
 #' @export
 confusion.rater_fit <- function(x, ...) {
-  if (x$method == "likelihood") {
-    return(likelihood_confusion(x))
+  if (is_latent(x)) {
+    return(latent_confusion(x))
   }
   categories <- x$x$categories
   n <- length(categories)
@@ -267,7 +296,7 @@ print.rater_fit <- function(x, ...) {
       if (x$negative > 0L) {
         paste(count_noun(x$negative, "base rate"), "came out negative, set to zero")
       },
-      "", if (x$method == "likelihood") {
+      format_known(x), "", if (is_latent(x)) {
         "Next: ground_truth(), confusion(), tidy(), plot()."
       } else {
         "Next: ground_truth(), estimate_accuracy(), tidy(), plot()."
@@ -314,21 +343,34 @@ format_accuracy <- function(fit) {
 }
 
 format_likelihood <- function(fit) {
-  if (fit$method != "likelihood") {
+  if (!is_latent(fit)) {
     return(NULL)
   }
   value <- stats::coef(fit)
   c(
-    if (fit$model$errors == "distance") {
+    if ("dispersion" %in% names(value)) {
       paste0("Errors are ", decimals(value[["dispersion"]], 2L), " times likelier a step nearer")
     },
-    if (fit$model$difficulty == "strata") {
+    if ("difficulty" %in% names(value)) {
       paste0("Accuracy shifts with difficulty by ", decimals(value[["difficulty"]]))
     },
-    paste0(
-      "Log-likelihood ", decimals(fit$log_likelihood, 2L), ", ",
-      count_noun(fit$parameters, "free parameter"), ", AIC ", decimals(stats::AIC(fit), 1L)
-    )
+    if (fit$method == "pairs") {
+      "Fitted to the frequencies of pairs of ratings: there is no log-likelihood to compare"
+    } else {
+      paste0(
+        "Log-likelihood ", decimals(fit$log_likelihood, 2L), ", ",
+        count_noun(fit$parameters, "free parameter"), ", AIC ", decimals(stats::AIC(fit), 1L)
+      )
+    }
+  )
+}
+
+format_known <- function(fit) {
+  cases <- count_cases(fit$x, known_patterns(fit))
+  raters <- fit$x$raters[known_units(fit)]
+  c(
+    if (cases > 0L) paste("The truth of", count_noun(cases, "case"), "was given"),
+    if (length(raters) > 0L) paste("Known raters:", shorten(raters))
   )
 }
 
@@ -354,38 +396,3 @@ print.summary_rater_fit <- function(x, ...) {
   if (length(matrices) > 6L) cat("... and", length(matrices) - 6L, "more; see confusion()\n")
   invisible(x)
 }
-
-#' Most probable categories
-#'
-#' @param object A [fit_raters()] result.
-#' @param type `"category"` for the most probable category of each case, or `"probability"` for the
-#'   same as [ground_truth()].
-#' @param ... Not used.
-#' @return For `"category"`, a tibble with `case`, `category` (a factor; the first of tied
-#'   categories), `probability` and `tied`, the number of categories that share the highest
-#'   probability. `NA` where not identified.
-#' @family estimation
-#' @examples
-#' fit <- fit_raters(ratings(lehner2015, raters = rater1:rater4, case = case))
-#' predict(fit)
-#' @export
-predict.rater_fit <- function(object, type = c("category", "probability"), ...) {
-  check_dots_empty(...)
-  type <- check_choice(type, c("category", "probability"), "type")
-  if (type == "probability") {
-    return(ground_truth(object))
-  }
-  by_pattern <- posterior(object)
-  highest <- by_pattern[cbind(seq_len(nrow(by_pattern)), max.col(by_pattern, "first"))]
-  tied <- by_pattern >= highest * (1 - tie_tolerance)
-  best <- max.col(tied + 0, ties.method = "first")
-  index <- object$x$index
-  tibble::tibble(
-    case = object$x$cases, category = category_factor(best, object$x)[index],
-    probability = highest[index],
-    tied = as.integer(rowSums(tied))[index]
-  )
-}
-
-# Relative; the core uses the same.
-tie_tolerance <- 1e-9
