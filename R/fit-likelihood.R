@@ -24,7 +24,7 @@ fit_latent <- function(x, model, method, known, iterations = 2000L) {
   if (any(known_patterns(fit)) || any(known_units(fit))) fit$identified <- "yes"
   if (fit$identified == "yes" && !core$identified) fit$identified <- "parameters"
   names(fit$coefficients) <- latent_terms(fit)
-  fit <- without_the_silent(fit)
+  fit <- without_the_unknown(fit, is.nan(diag(core$covariance)))
   fit$rater_accuracy <- mean(fit$coefficients[rater_terms(fit)], na.rm = TRUE)
   if (!weights_are_counts(x)) fit$covariance[] <- fit$log_likelihood <- NA_real_
   if (method == "pairs") fit$log_likelihood <- NA_real_ # it is not at its top
@@ -58,8 +58,16 @@ rater_terms <- function(fit) {
   seq_len(if (fit$model$accuracy == "rater") length(fit$x$raters) else 1L)
 }
 
-# Nothing is known of a rater without a single rating, where he shares no parameter with others.
-without_the_silent <- function(fit) {
+# Nothing is known of dispersion or difficulty that can move without loss (if that was looked into),
+# nor of a rater without a single rating, where he shares no parameter with others. How near a limit
+# may be to the truth the curvature there does not tell.
+without_the_unknown <- function(fit, flat) {
+  free <- length(model_for(fit$model, fit$x, fit$method)$prior) == 0L && !all(flat)
+  loose <- names(fit$coefficients) %in% c("dispersion", "difficulty")
+  if (free) fit$coefficients[flat & loose] <- NA_real_
+  value <- fit$coefficients
+  edge <- which((value < 1e-6 | value > 1 - 1e-6) & names(value) != "dispersion")
+  fit$covariance[edge, ] <- fit$covariance[, edge] <- NA_real_
   rated <- seq_along(fit$x$raters) %in% fit$x$patterns$rater[
     pattern_weights(fit$x)[rating_pattern(fit$x$patterns)] > 0
   ]

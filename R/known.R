@@ -65,8 +65,8 @@ check_known_raters <- function(raters, x, call) {
       "x" = "{.arg x} has counts of ratings."
     ), arg = "known_raters", call = call)
   }
-  if (is.numeric(raters)) raters <- as.list(raters)
-  if (!(is.list(raters) && rlang::is_named(raters)) || anyDuplicated(names(raters)) > 0L) {
+  ok <- is.list(raters) || (is.numeric(raters) && is.null(dim(raters)))
+  if (!ok || !rlang::is_named(raters) || anyDuplicated(names(raters)) > 0L) {
     abort_fallible("argument", c(
       "{.arg known_raters} must be a list with the names of raters, each once.",
       "x" = "It is {describe(raters)}.",

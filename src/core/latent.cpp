@@ -371,7 +371,8 @@ double LatentClass::dispersion(const Eigen::VectorXd& x, bool of_system) const {
 }
 
 double LatentClass::shift(const Eigen::VectorXd& x, bool of_system) const {
-  return shifts_at_ < 0 ? 0 : std::fabs(x[shift_at(of_system ? rows_.raters : 0)]);
+  // Beyond one nothing changes any more: everybody is wrong on hard cases and right on easy ones.
+  return shifts_at_ < 0 ? 0 : std::min(std::fabs(x[shift_at(of_system ? rows_.raters : 0)]), 1.0);
 }
 
 Eigen::VectorXd LatentClass::naturals(const Eigen::VectorXd& x) const {

@@ -42,6 +42,8 @@ class LatentClass {
   LatentClass(const LatentRows& rows, const LatentModel& model, const LatentPrior& prior);
 
   int size() const { return size_; }
+  // What a pass over the data costs: ratings times classes.
+  double work() const { return static_cast<double>(rows_.unit.size()) * S_ * N_; }
   // Free parameters, which is fewer: error rates are normalised.
   int free_parameters() const;
 

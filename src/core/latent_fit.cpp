@@ -17,6 +17,7 @@ constexpr int crowd = 20;                  // of raters, whose panel is not look
 constexpr int busiest = 6;                 // of its raters
 constexpr int few_categories = 4;
 constexpr int curvature_parameters = 500;  // beyond, curvature would take longer than the fit
+constexpr double curvature_work = 2e9;     // likewise: about ten seconds
 constexpr double rank_tolerance = 1e-7;    // relative, of singular values of unit columns
 constexpr double difference = 1e-4;        // of parameters, for derivatives
 
@@ -328,7 +329,7 @@ Eigen::MatrixXd natural_covariance(const LatentClass& model, const Eigen::Vector
   const auto objective = [&](const Eigen::VectorXd& at, Eigen::VectorXd* gradient) {
     return model.evaluate(at, gradient);
   };
-  return Curvature(model, objective, x).covariance();
+  return Curvature(model, objective, x, x.size() * model.work() < curvature_work).covariance();
 }
 
 }  // namespace fallible

@@ -49,7 +49,7 @@ class Curvature {
   Curvature(const LatentClass& model, const Objective& objective, const Eigen::VectorXd& x,
             bool affordable = true);
 
-  // False for more than 500 parameters: it would take longer than the fit.
+  // False for more than 500 parameters, or if not affordable: it would take longer than the fit.
   bool known() const { return vectors_.size() > 0; }
   // Of the natural parameters: the inverse of the curvature, NaN where it is flat; the same around
   // the covariance of the slopes of the objective.
@@ -62,7 +62,7 @@ class Curvature {
 };
 
 // Covariance of the natural parameters at a top, from the curvature of the log posterior
-// there; NaN for more than 500 parameters.
+// there; NaN for more than 500 parameters, or where that would take very long.
 Eigen::MatrixXd natural_covariance(const LatentClass& model, const Eigen::VectorXd& x);
 
 }  // namespace fallible
