@@ -49,12 +49,16 @@ core_crowd_quality <- function(x, options, tick) {
     .Call(`_fallible_core_crowd_quality`, x, options, tick)
 }
 
-core_fit_latent <- function(patterns, weight, system, known, model, iterations) {
-    .Call(`_fallible_core_fit_latent`, patterns, weight, system, known, model, iterations)
+core_fit_latent <- function(patterns, weight, known, model, method, iterations) {
+    .Call(`_fallible_core_fit_latent`, patterns, weight, known, model, method, iterations)
 }
 
-core_latent_accuracy <- function(patterns, weight, model, options, tick) {
-    .Call(`_fallible_core_latent_accuracy`, patterns, weight, model, options, tick)
+core_latent_probabilities <- function(patterns, weight, known, model, theta) {
+    .Call(`_fallible_core_latent_probabilities`, patterns, weight, known, model, theta)
+}
+
+core_latent_accuracy <- function(patterns, weight, known, model, options, tick) {
+    .Call(`_fallible_core_latent_accuracy`, patterns, weight, known, model, options, tick)
 }
 
 core_patterns_wide <- function(raters, systems, cases) {

@@ -3,9 +3,10 @@
 
 latent_accuracy <- function(fit, method, options, tick = function(done) NULL) {
   x <- fit$x
+  fitting <- if (fit$method == "pairs") "pairs" else "likelihood"
   core_latent_accuracy(
-    x$patterns, pattern_weights(x), unclass(model_for(fit$model, x)),
-    c(list(method = method), options), tick
+    x$patterns, pattern_weights(x), fit$known, model_for(fit$model, x, fitting),
+    c(list(method = method, fitting = fitting), options), tick
   )
 }
 

@@ -139,7 +139,7 @@ check_accuracy_options <- function(x, call) {
 new_accuracy_estimate <- function(fit, systems, options) {
   field <- function(name) vapply(systems, `[[`, 0, name)
   x <- fit$x
-  rated <- rated_patterns(x)
+  rated <- rated_patterns(x) | known_patterns(fit)
   estimate <- field("estimate")
   table <- tibble::tibble(
     system = x$systems, estimate = na_real(estimate), std.error = NA_real_, conf.low = NA_real_,

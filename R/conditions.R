@@ -34,7 +34,9 @@
 #'
 #' | topic | raised when |
 #' |---|---|
-#' | `not_identified` | agreement is no better than chance, or no two raters share a case |
+#' | `not_identified` | agreement is at or below chance, or raters cannot tell parameters apart |
+#' | `no_convergence` | a fit stopped before it reached a top |
+#' | `switched` | classes of a fit seem to have changed names |
 #' | `boundary` | estimated base rates were negative and were set to zero |
 #' | `unrated` | some cases of a system have no rating; they are left out of its `n` |
 #' | `uninformative` | some bins say nothing about the system and are left out of the mean |

@@ -21,13 +21,16 @@
 #' figure by figure; `vignette("agreement")` compares measures of agreement. [conditions] lists the
 #' classes of errors and warnings.
 #' @keywords internal
-#' @importFrom generics glance tidy
+#' @importFrom generics augment glance tidy
 #' @importFrom Rcpp sourceCpp
 #' @importFrom rlang %||% .data
-#' @importFrom stats coef nobs predict vcov
+#' @importFrom stats coef nobs predict simulate update vcov
 #' @importFrom tibble tbl_sum
 #' @useDynLib fallible, .registration = TRUE
 "_PACKAGE"
+
+#' @export
+generics::augment
 
 #' @export
 generics::glance

@@ -1,41 +1,47 @@
-# Latent class models by maximum posterior density; the mathematics is in src/core/latent.cpp.
+# Latent class models by maximum posterior density, or by least squares on pairs of ratings; the
+# mathematics is in src/core/latent.cpp and latent_pairs.cpp.
 
-fit_likelihood <- function(x, model, iterations = 2000L) {
+# `known`: see with_known().
+fit_latent <- function(x, model, method, known, iterations = 2000L) {
   by_agreement <- fit_algebraic(x, k_model())
-  model <- model_for(model, x)
   core <- core_fit_latent(
-    x$patterns, pattern_weights(x), -1L, integer(), unclass(model), iterations
+    x$patterns, pattern_weights(x), known, model_for(model, x, method), method, iterations
   )
   fit <- new_rater_fit(c(
-    list(x = x, model = model, method = "likelihood"),
+    list(x = x, model = model, method = method, known = known),
     by_agreement[c("identified", "agreement", "kappa")],
     list(negative = 0L),
     core[c(
-      "log_likelihood", "log_posterior", "iterations", "converged", "parameters", "base_rates",
-      "posterior"
+      "theta", "log_likelihood", "log_posterior", "iterations", "converged", "parameters",
+      "base_rates", "posterior"
     )],
     list(
       coefficients = core$naturals, covariance = na_real(core$covariance),
       matrices = core$confusion
     )
   ))
+  # Gold items and known raters say what agreement cannot.
+  if (any(known_patterns(fit)) || any(known_units(fit))) fit$identified <- "yes"
   if (fit$identified == "yes" && !core$identified) fit$identified <- "parameters"
-  names(fit$coefficients) <- likelihood_terms(fit)
-  raters <- seq_len(if (model$accuracy == "rater") length(x$raters) else 1L)
-  fit$rater_accuracy <- mean(fit$coefficients[raters])
+  names(fit$coefficients) <- latent_terms(fit)
+  fit <- without_the_unknown(fit, is.nan(diag(core$covariance)))
+  fit$rater_accuracy <- mean(fit$coefficients[rater_terms(fit)], na.rm = TRUE)
   if (!weights_are_counts(x)) fit$covariance[] <- fit$log_likelihood <- NA_real_
+  if (method == "pairs") fit$log_likelihood <- NA_real_ # it is not at its top
   if (fit$agreement %in% 1) fit$covariance[] <- NA_real_ # a boundary, not a top
   if (fit$identified != "yes") fit <- without_numbers(fit)
   fit
 }
 
-# Beside weights that are probabilities a prior would count for more than the data.
-model_for <- function(model, x) {
-  if (!weights_are_counts(x)) model$prior <- list()
-  model
+# The model as the core fits it. Priors have no part in sums of squares; and beside weights that are
+# probabilities they would count for more than the data.
+model_for <- function(model, x, method) {
+  if (method == "pairs" || !weights_are_counts(x)) model$prior <- list()
+  unclass(model)
 }
 
-likelihood_terms <- function(fit) {
+latent_terms <- function(fit) {
+  all_known <- all(known_units(fit))
   c(
     if (fit$model$accuracy == "rater") {
       paste0("rater_accuracy[", fit$x$raters, "]")
@@ -43,38 +49,76 @@ likelihood_terms <- function(fit) {
       "rater_accuracy"
     },
     paste0("base_rate[", fit$x$categories, "]"),
-    if (fit$model$errors == "distance") "dispersion",
-    if (fit$model$difficulty == "strata") "difficulty"
+    if (fit$model$errors == "distance" && !all_known) "dispersion",
+    if (fit$model$difficulty == "strata" && !all_known) "difficulty"
+  )
+}
+
+rater_terms <- function(fit) {
+  seq_len(if (fit$model$accuracy == "rater") length(fit$x$raters) else 1L)
+}
+
+# Nothing is known of dispersion or difficulty that can move without loss (if that was looked into),
+# nor of a rater without a single rating, where he shares no parameter with others. How near a limit
+# may be to the truth the curvature there does not tell.
+without_the_unknown <- function(fit, flat) {
+  free <- length(model_for(fit$model, fit$x, fit$method)$prior) == 0L && !all(flat)
+  loose <- names(fit$coefficients) %in% c("dispersion", "difficulty")
+  if (free) fit$coefficients[flat & loose] <- NA_real_
+  value <- fit$coefficients
+  edge <- which((value < 1e-6 | value > 1 - 1e-6) & names(value) != "dispersion")
+  fit$covariance[edge, ] <- fit$covariance[, edge] <- NA_real_
+  rated <- seq_along(fit$x$raters) %in% fit$x$patterns$rater[
+    pattern_weights(fit$x)[rating_pattern(fit$x$patterns)] > 0
+  ]
+  lacking <- which(!rated & !known_units(fit))
+  if (fit$model$accuracy == "rater" && length(lacking) > 0L) {
+    fit$coefficients[lacking] <- NA_real_
+    fit$covariance[lacking, ] <- fit$covariance[, lacking] <- NA_real_
+    fit$matrices[lacking, , ] <- NA_real_
+  }
+  fit
+}
+
+# Of other ratings than those of the fit no truth is known.
+latent_probabilities <- function(fit, x) {
+  core_latent_probabilities(
+    x$patterns, pattern_weights(x), list(truth = integer(), raters = fit$known$raters),
+    model_for(fit$model, fit$x, fit$method), fit$theta
   )
 }
 
 # What a fit that is not identified must not say.
 without_numbers <- function(fit) {
   for (field in c("rater_accuracy", "base_rates", "posterior", "coefficients", "covariance",
-                  "matrices", "log_likelihood", "log_posterior")) {
+                  "matrices", "log_likelihood", "log_posterior", "theta")) {
     fit[[field]][] <- NA_real_
   }
   fit
 }
 
-# A confusion matrix per rater, or the one that all share.
-likelihood_confusion <- function(fit) {
+# A confusion matrix per rater, or the one that all share; where some are known, one per rater.
+latent_confusion <- function(fit) {
   categories <- fit$x$categories
   matrices <- lapply(seq_along(fit$x$raters), function(j) {
     structure(fit$matrices[j, , ], dimnames = list(truth = categories, rating = categories))
   })
-  if (fit$model$accuracy == "common") matrices[[1L]] else stats::setNames(matrices, fit$x$raters)
+  if (fit$model$accuracy == "common" && !any(known_units(fit))) {
+    matrices[[1L]]
+  } else {
+    stats::setNames(matrices, fit$x$raters)
+  }
 }
 
 # Categories that change places: raters would agree better with the truth under other names.
 switched_categories <- function(fit) {
-  mean_matrix <- colMeans(fit$matrices)
+  mean_matrix <- colMeans(fit$matrices, na.rm = TRUE)
   gain <- mean_matrix + t(mean_matrix) - outer(diag(mean_matrix), diag(mean_matrix), `+`)
   which(gain > 1e-6, arr.ind = TRUE)[, 1L]
 }
 
-warn_likelihood <- function(fit) {
-  if (!fit$converged) warn_convergence("likelihood")
+warn_latent <- function(fit) {
+  if (!fit$converged) warn_convergence(fit$method)
   switched <- fit$x$categories[sort(unique(switched_categories(fit)))]
   if (length(switched) > 0L) {
     warn_fallible("switched", c(

@@ -3,42 +3,84 @@
 #' Estimates how accurate raters are, and how frequent the categories are, from the agreement
 #' between raters alone; the answers of systems are not used.
 #'
+#' @section Methods:
 #' With `method = "likelihood"` any [rater_model()] is fitted to the distinct rows of ratings, by
 #' L-BFGS on the log posterior from the shares of votes and other starts, the best of which is kept
 #' (after steps of the EM algorithm where errors are free). Standard errors are from the curvature
-#' at the top, as if what lies on a boundary were known, and `NA` for more than 500 parameters. Two
-#' ratings of a case by one rater count as independent.
+#' at the top, as if what lies on a boundary were known; they are `NA` for a number on a boundary,
+#' for more than 500 parameters, and where they would take longer than some ten seconds. Two ratings
+#' of a case by one rater count as independent.
 #'
 #' * A model with more parameters than the raters at hand can ever tell apart (free errors and two
 #'   raters, or errors by distance and two categories, say) is not identified: a warning of class
 #'   `fallible_warning_not_identified`, and `NA`. The rule is the rank of a matrix of scores of
-#'   answers drawn for raters who rated together; of a crowd of more than 20, for the raters of the
-#'   case that has most.
+#'   answers drawn at random for raters who rated together: for no more than four categories, since
+#'   further ones add more kinds of answers than parameters; and in a crowd of more than 20, for the
+#'   raters of the case that has most.
 #' * `fallible_warning_no_convergence` says that the top was not reached, and
 #'   `fallible_warning_switched` that classes have changed names.
 #'
+#' With `method = "pairs"` uniform errors or errors by distance are fitted by least squares to the
+#' relative frequencies of all pairs of ratings by two raters (footnote 5 of the paper), each pair
+#' of raters with the weight of its common cases. What counts is every pair of categories, not only
+#' whether the two agree. Time does not grow with the number of cases, priors have no part, and
+#' there is no likelihood: [logLik()][stats::logLik], `AIC` and `BIC` are `NA`. Standard errors are
+#' from the spread of the cases' slopes (sandwich). Nothing is gained over likelihood but a check by
+#' different means: where both disagree the model is wrong.
+#'
 #' With `method = "algebraic"` agreement is the share of agreeing pairs among all pairs of ratings
 #' by different raters, over all cases, and rater accuracy and base rates solve Lehner's equations 2
-#' and 5. Standard errors are by the delta method over cases.
+#' and 5. Standard errors are by the delta method over cases. Estimated base rates can be negative
+#' in small samples. They are set to zero, the others rescaled to sum to one, with a warning of
+#' class `fallible_warning_boundary`. A category with base rate zero has probability zero in every
+#' case, even where all raters chose it; the warning counts such cases.
 #'
-#' * If agreement is no better than by chance (1 / number of categories), rater accuracy is set to
-#'   chance and nothing else is identified: a warning of class `fallible_warning_not_identified`,
-#'   and `NA` for base rates and all that would follow from them. The same if no two raters share a
-#'   case; then rater accuracy is `NA` too.
-#' * Estimated base rates can be negative in small samples. They are set to zero, the others
-#'   rescaled to sum to one, with a warning of class `fallible_warning_boundary`. A category with
-#'   base rate zero has probability zero in every case, even where all raters chose it; the warning
-#'   counts such cases.
+#' @section Known cases and raters:
+#' Some cases may have a known truth (gold items), as if a rater who is never wrong had rated them;
+#' they count like other cases in base rates, so they should be drawn like these. Some raters may be
+#' known, from a calibration elsewhere. Their confusion matrices are used as given, whatever the
+#' model, and are not estimated; a single probability stands for a matrix with errors all alike. Both
+#' need `method = "likelihood"`, which is then the default, and can identify models that agreement
+#' alone does not. [ground_truth()] gives a known case probability one at its truth, and
+#' [estimate_accuracy()] judges systems there by that truth.
+#'
+#' @section Degenerate data:
+#' * **Two raters.** Free errors are never identified, other models mostly are: agreement is one
+#'   number, but which categories meet which says more. With two categories a model of two raters
+#'   has no number to spare.
+#' * **No common cases, or none at all to compare** (a single rating per case). Nothing is
+#'   identified without gold items or known raters.
+#' * **Agreement at or below chance** (1 / number of categories). Nothing is identified; with
+#'   `"algebraic"` rater accuracy is set to chance. A single rater below chance among better ones is
+#'   fitted as he is.
+#' * **Perfect agreement.** Accuracy is at its upper limit: 1 without priors, less with them.
+#'   Standard errors are `NA`, and so is what only errors could tell, their dispersion.
+#' * **A category that nobody used** has base rate 0, or by the prior a little more.
+#' * **A rater who always says the same** tells nothing about the others where raters differ: a
+#'   model is identified only if it is without him. With free errors he does no harm. A model with
+#'   one accuracy for all his answers takes him for accurate where his category is frequent, and may
+#'   even make that category frequent to please him; leave him out, or choose free errors.
+#' * **A rater without a rating** is `NA` if raters differ, and does not matter otherwise.
+#' * **One case**, or few: what is identified in principle is estimated, with the prior's help, and
+#'   the standard errors show how little it is worth.
+#' * **No rating at all** is refused by [ratings()].
 #'
 #' @param x A [ratings()] object.
 #' @param model A [rater_model()].
-#' @param method `"algebraic"`, for the [k_model()] and its default, or `"likelihood"`, the default
-#'   for other models.
+#' @param method `"algebraic"`, for the [k_model()] and its default; `"likelihood"`, the default for
+#'   other models; or `"pairs"`.
+#' @param known_truth Cases whose true category is known: a data frame with columns `case` and
+#'   `truth` (or `category`), or categories with the cases as names. Missing ones are not known.
+#' @param known_raters Raters whose confusion matrix is known: a named list that holds for each
+#'   either a matrix of probabilities, true category in rows, such as [confusion()] gives, or the
+#'   probability of a correct rating, in \[0, 1\].
 #' @param ... Not used.
 #' @return An object of class `rater_fit`, with methods for `print()`, `summary()`, `coef()`,
-#'   `vcov()`, `nobs()`, `logLik()`, `AIC()`, `BIC()`, `predict()`, [tidy()][tidy.rater_fit],
-#'   [glance()][tidy.rater_fit] and [autoplot()][autoplot.rater_fit], and the functions
-#'   [base_rates()], [confusion()] and [ground_truth()].
+#'   `vcov()`, `nobs()`, `logLik()`, `AIC()`, `BIC()`, [predict()][predict.rater_fit],
+#'   [augment()][predict.rater_fit], [simulate()][simulate.rater_fit],
+#'   [update()][update.rater_fit], [tidy()][tidy.rater_fit], [glance()][tidy.rater_fit] and
+#'   [autoplot()][autoplot.rater_fit], and the functions [base_rates()], [confusion()] and
+#'   [ground_truth()].
 #' @family estimation
 #' @templateVar where Equations 1-5
 #' @template ref-lehner
@@ -47,23 +89,49 @@
 #' fit <- fit_raters(x)
 #' fit
 #' base_rates(fit)
+#'
+#' # Two cases whose truth is known, and a rater whose accuracy is
+#' fit_raters(x, known_truth = c("1" = "C", "7" = "A"), known_raters = list(rater2 = 0.7))
 #' @export
-fit_raters <- function(x, model = k_model(), method = NULL, ...) {
+fit_raters <- function(x, model = k_model(), method = NULL, known_truth = NULL,
+                       known_raters = NULL, ...) {
   call <- rlang::current_env()
   check_ratings(x)
   check_single_label(x)
   check_class(model, "rater_model", "model", "Make one with {.fun rater_model}.")
-  method <- check_method(method, model, x, call)
+  know <- !is.null(known_truth) || !is.null(known_raters)
+  method <- check_method(method, model, x, know, call)
   check_dots_empty(...)
-  fit <- switch(method, algebraic = fit_algebraic(x, model), likelihood = fit_likelihood(x, model))
+  checked <- with_known(x, known_truth, known_raters, call)
+  fit <- if (method == "algebraic") {
+    fit_algebraic(x, model)
+  } else {
+    fit_latent(checked$x, model, method, checked$known)
+  }
+  fit$given <- checked$given
   warn_fit(fit)
   fit
 }
 
 # Algebra knows the K-model only; a model of each rater must know the raters.
-check_method <- function(method, model, x, call) {
-  if (is.null(method)) method <- if (is_k_model(model)) "algebraic" else "likelihood"
-  check_choice(method, c("algebraic", "likelihood"), "method", call = call)
+check_method <- function(method, model, x, know, call) {
+  if (is.null(method)) method <- if (is_k_model(model) && !know) "algebraic" else "likelihood"
+  check_choice(method, fit_methods, "method", call = call)
+  if (know && method != "likelihood") {
+    abort_fallible("argument", c(
+      "Known cases and raters need a likelihood.",
+      "x" = "{.arg method} is {.val {method}}.",
+      "i" = "Use {.code method = \"likelihood\"}."
+    ), arg = "method", call = call)
+  }
+  if (method == "pairs" && model$errors == "free") {
+    abort_fallible("argument", c(
+      "Free errors cannot be learnt from pairs of ratings.",
+      "x" = "{.arg model} is the {format(model)}.",
+      "i" = "Different confusion matrices give all pairs the same frequencies. Use
+             {.code method = \"likelihood\"}, or errors that are uniform or by distance."
+    ), arg = "method", call = call)
+  }
   if (method == "algebraic" && !is_k_model(model)) {
     abort_fallible("argument", c(
       "{.code method = \"algebraic\"} fits the K-model only.",
@@ -81,9 +149,15 @@ check_method <- function(method, model, x, call) {
   method
 }
 
-# Fields: x, model, method, identified ("yes" or why not), agreement, kappa, rater_accuracy,
-# base_rates, negative (base rates that were), covariance of the coefficients. Methods for fits know
-# these and nothing else of how a fit came about; `posterior(fit)` is the rest.
+fit_methods <- c("algebraic", "likelihood", "pairs")
+
+# Is the fit one of a latent class model, not of algebra?
+is_latent <- function(fit) fit$method != "algebraic"
+
+# Fields: x, model, method, known and given (see with_known()), identified ("yes" or why not),
+# agreement, kappa, rater_accuracy, base_rates, negative (base rates that were), covariance of the
+# coefficients. Methods for fits know these and nothing else of how a fit came about; the rest is in
+# `posterior(fit)` and `rating_probabilities(fit)`.
 new_rater_fit <- function(fields) structure(fields, class = "rater_fit")
 
 warn_fit <- function(fit) {
@@ -92,8 +166,8 @@ warn_fit <- function(fit) {
       "Nothing can be said about accuracy: {reason_of_fit(fit)}.",
       "i" = "Base rates and everything that follows from them are {.code NA}."
     ), reason = reason_of_fit(fit))
-  } else if (fit$method == "likelihood") {
-    warn_likelihood(fit)
+  } else if (is_latent(fit)) {
+    warn_latent(fit)
   } else if (fit$negative > 0L) {
     zero <- fit$x$categories[fit$base_rates == 0]
     against <- count_cases(fit$x, ruled_out(fit))
@@ -182,8 +256,8 @@ confusion.default <- function(x, ...) {
 #' @rdname base_rates
 #' @export
 confusion.rater_fit <- function(x, ...) {
-  if (x$method == "likelihood") {
-    return(likelihood_confusion(x))
+  if (is_latent(x)) {
+    return(latent_confusion(x))
   }
   categories <- x$x$categories
   n <- length(categories)
@@ -212,8 +286,8 @@ nobs.rater_fit <- function(object, ...) count_cases(object$x, rated_patterns(obj
 #' @param x A [fit_raters()] result.
 #' @param ... Not used.
 #' @return `tidy()`: a tibble with a row per parameter: `term`, `estimate` and `std.error` (delta
-#'   method over cases; `NA` for base rates if one of them is zero, for all if raters agree
-#'   perfectly, and where weights do not count cases).
+#'   method over cases, or see [fit_raters()]; `NA` for base rates if one of them is zero, for all
+#'   if raters agree perfectly, and where weights do not count cases).
 #'   `glance()`: a tibble with one row: `agreement` (share of agreeing rater pairs), `kappa` (chance
 #'   agreement 1 / number of categories), `rater_accuracy`, the numbers of `cases` (rows), `raters`,
 #'   `ratings`, `categories` and `patterns`; `logLik`, `AIC` and `BIC`, `NA` for fits that do not
@@ -257,135 +331,3 @@ as.data.frame.rater_fit <- function(x, row.names = NULL, optional = FALSE, # nol
                                     ...) {
   tidy(x)
 }
-
-#' @export
-print.rater_fit <- function(x, ...) {
-  cat_lines(format_fit(x))
-  if (x$identified == "yes") {
-    cat_lines(
-      paste0("Base rates: ", format_rates(x)),
-      if (x$negative > 0L) {
-        paste(count_noun(x$negative, "base rate"), "came out negative, set to zero")
-      },
-      "", if (x$method == "likelihood") {
-        "Next: ground_truth(), confusion(), tidy(), plot()."
-      } else {
-        "Next: ground_truth(), estimate_accuracy(), tidy(), plot()."
-      }
-    )
-  }
-  invisible(x)
-}
-
-format_fit <- function(fit) {
-  size <- dim(fit$x)
-  out <- paste0(
-    "<rater_fit> ", format(fit$model), ", ", fit$method, ", ", count_noun(size[[1L]], "case"),
-    ", ", count_noun(size[[2L]], "rater")
-  )
-  if (fit$identified != "yes") {
-    return(c(out, paste0("Not identified: ", reason_of_fit(fit))))
-  }
-  c(
-    out,
-    paste0(
-      "Pairs of raters agree: ", percent(fit$agreement), " (kappa ", decimals(fit$kappa), ")"
-    ),
-    format_accuracy(fit), format_likelihood(fit)
-  )
-}
-
-format_accuracy <- function(fit) {
-  table <- tidy(fit)
-  if (fit$model$accuracy == "rater") {
-    accuracy <- stats::setNames(table$estimate[seq_along(fit$x$raters)], fit$x$raters)
-    ends <- c(which.min(accuracy), which.max(accuracy))
-    return(paste0(
-      "Raters are right with probability ", decimals(accuracy[[ends[[1L]]]]), " (",
-      names(accuracy)[[ends[[1L]]]], ") to ", decimals(accuracy[[ends[[2L]]]]), " (",
-      names(accuracy)[[ends[[2L]]]], "), mean ", decimals(fit$rater_accuracy)
-    ))
-  }
-  error <- table$std.error[[1L]]
-  paste0(
-    "A rater is right with probability ", decimals(fit$rater_accuracy),
-    if (!is.na(error)) paste0(" (standard error ", decimals(error), ")")
-  )
-}
-
-format_likelihood <- function(fit) {
-  if (fit$method != "likelihood") {
-    return(NULL)
-  }
-  value <- stats::coef(fit)
-  c(
-    if (fit$model$errors == "distance") {
-      paste0("Errors are ", decimals(value[["dispersion"]], 2L), " times likelier a step nearer")
-    },
-    if (fit$model$difficulty == "strata") {
-      paste0("Accuracy shifts with difficulty by ", decimals(value[["difficulty"]]))
-    },
-    paste0(
-      "Log-likelihood ", decimals(fit$log_likelihood, 2L), ", ",
-      count_noun(fit$parameters, "free parameter"), ", AIC ", decimals(stats::AIC(fit), 1L)
-    )
-  )
-}
-
-format_rates <- function(fit) {
-  shorten(paste(fit$x$categories, decimals(fit$base_rates)), most = 6L)
-}
-
-#' @export
-summary.rater_fit <- function(object, ...) {
-  structure(list(fit = object), class = "summary_rater_fit")
-}
-
-#' @export
-print.summary_rater_fit <- function(x, ...) {
-  cat_lines(format_fit(x$fit))
-  print_table("Parameters", tidy(x$fit))
-  matrices <- confusion(x$fit)
-  if (is.matrix(matrices)) matrices <- list(`a rater` = matrices)
-  for (name in utils::head(names(matrices), 6L)) {
-    cat("\nConfusion matrix of ", name, " (truth in rows)\n", sep = "")
-    print(round(matrices[[name]], 3L))
-  }
-  if (length(matrices) > 6L) cat("... and", length(matrices) - 6L, "more; see confusion()\n")
-  invisible(x)
-}
-
-#' Most probable categories
-#'
-#' @param object A [fit_raters()] result.
-#' @param type `"category"` for the most probable category of each case, or `"probability"` for the
-#'   same as [ground_truth()].
-#' @param ... Not used.
-#' @return For `"category"`, a tibble with `case`, `category` (a factor; the first of tied
-#'   categories), `probability` and `tied`, the number of categories that share the highest
-#'   probability. `NA` where not identified.
-#' @family estimation
-#' @examples
-#' fit <- fit_raters(ratings(lehner2015, raters = rater1:rater4, case = case))
-#' predict(fit)
-#' @export
-predict.rater_fit <- function(object, type = c("category", "probability"), ...) {
-  check_dots_empty(...)
-  type <- check_choice(type, c("category", "probability"), "type")
-  if (type == "probability") {
-    return(ground_truth(object))
-  }
-  by_pattern <- posterior(object)
-  highest <- by_pattern[cbind(seq_len(nrow(by_pattern)), max.col(by_pattern, "first"))]
-  tied <- by_pattern >= highest * (1 - tie_tolerance)
-  best <- max.col(tied + 0, ties.method = "first")
-  index <- object$x$index
-  tibble::tibble(
-    case = object$x$cases, category = category_factor(best, object$x)[index],
-    probability = highest[index],
-    tied = as.integer(rowSums(tied))[index]
-  )
-}
-
-# Relative; the core uses the same.
-tie_tolerance <- 1e-9

@@ -1,36 +1,51 @@
 #' Picture of ground truth
 #'
-#' One column per case, filled by the probabilities of its categories. Cases with the same most
-#' probable category stand together, those first about which the raters leave least doubt.
+#' `type = "cases"`: one column per case, filled by the probabilities of its categories. Cases with
+#' the same most probable category stand together, those first about which the raters leave least
+#' doubt. `type = "calibration"`: how often categories are true, against the probabilities that they
+#' were given, where the truth is known.
 #'
 #' @param object,x A [ground_truth()] result.
+#' @param type What to draw.
 #' @param max_cases How many cases are drawn at most; of more, an evenly spaced choice.
+#' @param truth,bins,conf_level See [calibration()].
 #' @param ... For `plot()`, passed on to `autoplot()`.
 #' @inherit autoplot.ratings return
 #' @family plots
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(ground_truth(ratings(lehner2015, raters = rater1:rater4, case = case)))
+#'
+#' set.seed(1)
+#' x <- simulate_ratings(rater_design(c(0.6, 0.7, 0.8), n = 500))
+#' plot(ground_truth(fit_raters(x)), type = "calibration")
 #' @method autoplot ground_truth
 #' @rawNamespace S3method(ggplot2::autoplot,ground_truth)
-autoplot.ground_truth <- function(object, max_cases = 150L, ...) { # nolint: object_name.
+autoplot.ground_truth <- function(object, type = c("cases", "calibration"), # nolint: object_name.
+                                  max_cases = 150L, truth = NULL, bins = 10L, conf_level = 0.9,
+                                  ...) {
   check_ggplot2()
   check_dots_empty(...)
+  type <- check_choice(type, c("cases", "calibration"), "type")
   max_cases <- check_count(max_cases, "max_cases")
-  categories <- setdiff(names(object), "case")
-  if (!"case" %in% names(object) || length(categories) == 0L) {
-    abort_fallible("columns", c(
-      "{.arg object} must have the column {.val case} and a column per category.",
-      "x" = "It has {.val {names(object)}}."
-    ), arg = "object", call = rlang::current_env())
+  if (type == "calibration") {
+    return(plot_calibration(calibration(object, truth, bins, conf_level), conf_level))
   }
-  probability <- as.matrix(as.data.frame(object)[categories])
-  dimnames(probability) <- NULL
+  plot_truth(object, max_cases, rlang::current_env())
+}
+
+#' @rdname autoplot.ground_truth
+#' @export
+plot.ground_truth <- function(x, ...) draw(x, ...)
+
+plot_truth <- function(object, max_cases, call) {
+  probability <- unname(probability_matrix(object, "object", call))
+  categories <- setdiff(names(object), "case")
   known <- which(!is.na(probability[, 1L]))
   if (length(known) == 0L) {
     abort_fallible("argument", c(
       "There are no probabilities to draw: all of them are {.code NA}.",
       "i" = "The fit they come from is not identified."
-    ), arg = "object", call = rlang::current_env())
+    ), arg = "object", call = call)
   }
   probability <- probability[known, , drop = FALSE]
   best <- max.col(probability, ties.method = "first")
@@ -60,6 +75,31 @@ autoplot.ground_truth <- function(object, max_cases = 150L, ...) { # nolint: obj
     ggplot2::theme(panel.grid.major.x = ggplot2::element_blank())
 }
 
-#' @rdname autoplot.ground_truth
-#' @export
-plot.ground_truth <- function(x, ...) draw(x, ...)
+plot_calibration <- function(table, conf_level) {
+  inside <- table$conf.low <= table$probability & table$probability <= table$conf.high
+  ggplot2::ggplot(table, ggplot2::aes(.data$probability, .data$share)) +
+    ggplot2::geom_abline(linetype = "dashed", colour = plot_colours[["accent"]]) +
+    ggplot2::geom_linerange(
+      ggplot2::aes(ymin = .data$conf.low, ymax = .data$conf.high),
+      colour = plot_colours[["main"]], linewidth = 1.1, alpha = 0.45
+    ) +
+    ggplot2::geom_point(colour = plot_colours[["main"]], size = 2.6) +
+    ggplot2::geom_text(
+      ggplot2::aes(y = .data$conf.high, label = trimws(number(.data$n))),
+      vjust = -0.6, size = 3, colour = plot_colours[["muted"]]
+    ) +
+    ggplot2::scale_x_continuous(limits = c(0, 1), breaks = seq(0, 1, 0.2)) +
+    ggplot2::scale_y_continuous(breaks = seq(0, 1, 0.2)) +
+    ggplot2::coord_cartesian(ylim = c(0, 1), clip = "off") +
+    ggplot2::labs(
+      title = "Is a category as often true as its probability says?",
+      subtitle = paste0(
+        "Shares with ", format(100 * conf_level), "% intervals, counts above; ",
+        sum(inside), " of ", count_noun(length(inside), "interval"), " on the line"
+      ),
+      x = "posterior probability of a category, mean of a bin",
+      y = "share in which it is the true one"
+    ) +
+    theme_fallible() +
+    ggplot2::theme(aspect.ratio = 1)
+}

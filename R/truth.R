@@ -7,32 +7,55 @@
 #' Under the K-model the probability of category k is proportional to its base rate times, for each
 #' rating, the rater accuracy if the rating is k and otherwise (1 - accuracy) / (categories - 1). A
 #' case with a single rating has a posterior too; a case without ratings gets the base rates. Other
-#' models put in the probabilities that they give to each rating.
+#' models put in the probabilities that they give to each rating. A case whose truth was given to
+#' [fit_raters()] has probability one there.
+#'
+#' For a label per case, how probable it is, ties and the entropy of each row, see
+#' [predict()][predict.rater_fit] and [augment()][augment.rater_fit].
 #'
 #' @param fit A [fit_raters()] result; or [ratings()], to which the K-model is then fitted.
-#' @return A tibble of class `ground_truth`: `case`, then a column of probabilities for each
-#'   category; rows sum to one. `NA` where the fit is not identified.
+#' @param format `"wide"`, with a column for each category, or `"long"`, with a row for each case
+#'   and category.
+#' @return For `"wide"`, a tibble of class `ground_truth`: `case`, then a column of probabilities for
+#'   each category; rows sum to one. For `"long"`, a tibble with `case`, `category` (a factor) and
+#'   `probability`. `NA` where the fit is not identified.
 #' @family estimation
 #' @templateVar where Table 3
 #' @template ref-lehner
 #' @examples
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
-#' ground_truth(fit_raters(x))
+#' truth <- ground_truth(fit_raters(x))
+#' truth
+#' as.matrix(truth[-1]) # targets for training
+#' ground_truth(fit_raters(x), format = "long")
 #' @export
-ground_truth <- function(fit) {
+ground_truth <- function(fit, format = c("wide", "long")) {
   fit <- as_fit(fit)
-  x <- fit$x
+  format <- check_choice(format, c("wide", "long"), "format")
+  by_pattern <- posterior(fit)
+  if (format == "wide") {
+    return(new_ground_truth(fit$x, by_pattern, rlang::current_env()))
+  }
+  n <- length(fit$x$categories)
+  tibble::tibble(
+    case = rep(fit$x$cases, each = n),
+    category = category_factor(rep(seq_len(n), length(fit$x$index)), fit$x),
+    probability = as.vector(t(by_pattern[fit$x$index, , drop = FALSE]))
+  )
+}
+
+# `posterior` has a row per pattern of `x`. Attribute: what is true, where `x` knows it.
+new_ground_truth <- function(x, posterior, call) {
   if ("case" %in% x$categories) {
     abort_fallible("argument", c(
       "A category called {.val case} would hide the case identifiers.",
-      "i" = "Give that category another name."
-    ), arg = "fit", call = rlang::current_env())
+      "i" = "Give that category another name, or choose {.code format = \"long\"}."
+    ), arg = "fit", call = call)
   }
-  by_pattern <- posterior(fit)
-  columns <- lapply(seq_along(x$categories), function(k) by_pattern[x$index, k])
+  columns <- lapply(seq_along(x$categories), function(k) posterior[x$index, k])
   names(columns) <- x$categories
   tibble::new_tibble(c(list(case = x$cases), columns), nrow = length(x$index),
-    class = "ground_truth")
+    truth = if (!is.null(x$truth)) truth(x), class = "ground_truth")
 }
 
 #' @export
@@ -41,4 +64,144 @@ tbl_sum.ground_truth <- function(x, ...) {
     count_noun(nrow(x), "case"), "x",
     count_noun(length(setdiff(names(x), "case")), "category", "categories")
   ))
+}
+
+#' Are probabilities as often right as they say?
+#'
+#' Puts the probabilities of all categories of all cases into bins, and counts how often the
+#' category is the true one. Probabilities that mean what they say lie within the intervals.
+#'
+#' @param x A [ground_truth()] result, or a data frame like it: `case`, and a column of
+#'   probabilities for each category.
+#' @param truth A data frame with columns `case` and `truth` (or `category`), or categories named by
+#'   case; cases whose truth is not known are left out. Not needed for simulated ratings, which carry
+#'   their [truth()].
+#' @param bins Number of bins of equal width from 0 to 1. Limits belong to the bin below, 0 to the
+#'   first.
+#' @param conf_level Probability with which the intervals are meant to cover, in (0, 1).
+#' @return A tibble with a row per bin that is not empty: `lower` and `upper`, its limits;
+#'   `probability`, the mean of its probabilities; `share`, how many of them are of the true
+#'   category; `conf.low` and `conf.high`, Wilson's interval of that share, as if the probabilities
+#'   were independent (those of one case are not); `n`, their number.
+#' @family estimation
+#' @references Wilson, E. B. (1927). Probable inference, the law of succession, and statistical
+#'   inference. *Journal of the American Statistical Association*, 22, 209-212.
+#'   \doi{10.1080/01621459.1927.10502953}
+#' @examples
+#' set.seed(1)
+#' x <- simulate_ratings(rater_design(c(0.6, 0.7, 0.8), n = 500))
+#' calibration(ground_truth(fit_raters(x)))
+#' # What the system of the worked example says is not the truth, but can stand in for it here
+#' y <- ratings(lehner2015, raters = rater1:rater4, case = case)
+#' calibration(ground_truth(y), truth = setNames(lehner2015$system, lehner2015$case), bins = 4)
+#' @export
+calibration <- function(x, truth = NULL, bins = 10L, conf_level = 0.9) {
+  call <- rlang::current_env()
+  probability <- probability_matrix(x, "x", call)
+  bins <- check_count(bins, "bins")
+  conf_level <- check_number(conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE)
+  true <- true_categories(x, truth, colnames(probability), call)
+  known <- true > 0L & !is.na(probability[, 1L])
+  if (!any(known)) {
+    abort_fallible("argument", c(
+      "Nothing is known of the truth of the cases in {.arg x}.",
+      "i" = if (anyNA(probability)) "Their probabilities are {.code NA}."
+    ), arg = "truth", call = call)
+  }
+  probability <- probability[known, , drop = FALSE]
+  hit <- col(probability) == true[known]
+  bin <- pmax(ceiling(probability * bins - 1e-9), 1)
+  found <- sort(unique(as.vector(bin)))
+  n <- tabulate(bin, bins)[found]
+  share <- tabulate(bin[hit], bins)[found] / n
+  mean_of <- rowsum(as.vector(probability), as.vector(bin))[, 1L] / n
+  z <- stats::qnorm((1 + conf_level) / 2)
+  centre <- (share + z^2 / (2 * n)) / (1 + z^2 / n)
+  half <- z / (1 + z^2 / n) * sqrt(share * (1 - share) / n + z^2 / (4 * n^2))
+  tibble::tibble(
+    lower = (found - 1) / bins, upper = found / bins, probability = unname(mean_of),
+    share = share, conf.low = pmax(centre - half, 0), conf.high = pmin(centre + half, 1), n = n
+  )
+}
+
+# The probabilities of a table like those of ground_truth(), cases x categories.
+probability_matrix <- function(x, arg, call) {
+  categories <- setdiff(names(x), "case")
+  if (!is.data.frame(x) || !"case" %in% names(x) || length(categories) == 0L) {
+    abort_fallible("columns", c(
+      "{.arg {arg}} must have the column {.val case} and a column per category.",
+      "x" = if (is.data.frame(x)) "It has {.val {names(x)}}." else "It is {describe(x)}."
+    ), arg = arg, call = call)
+  }
+  out <- as.matrix(as.data.frame(x)[categories])
+  dimnames(out) <- list(NULL, categories)
+  ok <- is.numeric(out) && all(is.na(out) | (out >= 0 & out <= 1 + 1e-9))
+  if (!ok) {
+    abort_fallible("columns", c(
+      "The columns of {.arg {arg}} other than {.val case} must hold probabilities.",
+      "x" = "Found something else among {.val {categories}}."
+    ), arg = arg, call = call)
+  }
+  out
+}
+
+# A column number for each row of `x`; 0 where the truth is not known.
+true_categories <- function(x, truth, categories, call) {
+  if (is.null(truth)) truth <- attr(x, "truth")
+  if (is.null(truth)) {
+    abort_fallible("argument", c(
+      "Calibration needs the {.arg truth} of some cases.",
+      "i" = "Only what {.fun simulate_ratings} makes carries its truth."
+    ), arg = "truth", call = call)
+  }
+  given <- as_truth_table(truth, "truth", call)
+  code <- match(given$truth, categories)
+  if (anyNA(code)) {
+    unknown <- unique(given$truth[is.na(code)])
+    abort_fallible("category", c(
+      "{.arg truth} must hold categories of {.arg x}.",
+      "x" = "{.val {unknown}} {?is/are} not among {.val {categories}}."
+    ), row = which(is.na(code)), column = NA_character_, found = unknown, call = call)
+  }
+  at <- match(as_label(x$case), given$case)
+  replace(code[at], is.na(at), 0L)
+}
+
+# Cases and their truths as labels, from what a user may give; without those that are missing.
+as_truth_table <- function(truth, arg, call) {
+  if (is.data.frame(truth)) {
+    column <- intersect(c("truth", "category"), names(truth))[1L]
+    if (!"case" %in% names(truth) || is.na(column)) {
+      abort_fallible("columns", c(
+        "{.arg {arg}} must have the columns {.val case} and {.val truth}.",
+        "x" = "It has {.val {names(truth)}}."
+      ), arg = arg, call = call)
+    }
+    case <- as_label(truth$case)
+    category <- as_label(truth[[column]])
+  } else {
+    if (!(is.atomic(truth) && rlang::is_named(truth))) {
+      abort_fallible("argument", c(
+        "{.arg {arg}} must be categories with the cases as names, or a data frame with columns
+         {.val case} and {.val truth}.",
+        "x" = "It is {describe(truth)}."
+      ), arg = arg, call = call)
+    }
+    case <- names(truth)
+    category <- as_label(unname(truth))
+  }
+  known <- !is.na(category)
+  case <- case[known]
+  category <- category[known]
+  first <- match(case, case)
+  off <- which(category != category[first])
+  if (length(off) > 0L) {
+    off <- off[[1L]]
+    abort_fallible("case", c(
+      "A case has one true category.",
+      "x" = "Case {.val {case[[off]]}} has {.val {category[[first[[off]]]]}} and
+             {.val {category[[off]]}} in {.arg {arg}}."
+    ), row = which(known)[[off]], call = call)
+  }
+  list(case = case[!duplicated(case)], truth = category[!duplicated(case)])
 }

@@ -165,31 +165,46 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_fit_latent
-Rcpp::List core_fit_latent(Rcpp::List patterns, Rcpp::NumericVector weight, int system, Rcpp::IntegerVector known, Rcpp::List model, int iterations);
-RcppExport SEXP _fallible_core_fit_latent(SEXP patternsSEXP, SEXP weightSEXP, SEXP systemSEXP, SEXP knownSEXP, SEXP modelSEXP, SEXP iterationsSEXP) {
+Rcpp::List core_fit_latent(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List known, Rcpp::List model, std::string method, int iterations);
+RcppExport SEXP _fallible_core_fit_latent(SEXP patternsSEXP, SEXP weightSEXP, SEXP knownSEXP, SEXP modelSEXP, SEXP methodSEXP, SEXP iterationsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
     Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
-    Rcpp::traits::input_parameter< int >::type system(systemSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type known(knownSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type known(knownSEXP);
     Rcpp::traits::input_parameter< Rcpp::List >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< std::string >::type method(methodSEXP);
     Rcpp::traits::input_parameter< int >::type iterations(iterationsSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_fit_latent(patterns, weight, system, known, model, iterations));
+    rcpp_result_gen = Rcpp::wrap(core_fit_latent(patterns, weight, known, model, method, iterations));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_latent_probabilities
+Rcpp::List core_latent_probabilities(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List known, Rcpp::List model, Rcpp::NumericVector theta);
+RcppExport SEXP _fallible_core_latent_probabilities(SEXP patternsSEXP, SEXP weightSEXP, SEXP knownSEXP, SEXP modelSEXP, SEXP thetaSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type known(knownSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type theta(thetaSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_latent_probabilities(patterns, weight, known, model, theta));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_latent_accuracy
-Rcpp::List core_latent_accuracy(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List model, Rcpp::List options, Rcpp::Function tick);
-RcppExport SEXP _fallible_core_latent_accuracy(SEXP patternsSEXP, SEXP weightSEXP, SEXP modelSEXP, SEXP optionsSEXP, SEXP tickSEXP) {
+Rcpp::List core_latent_accuracy(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List known, Rcpp::List model, Rcpp::List options, Rcpp::Function tick);
+RcppExport SEXP _fallible_core_latent_accuracy(SEXP patternsSEXP, SEXP weightSEXP, SEXP knownSEXP, SEXP modelSEXP, SEXP optionsSEXP, SEXP tickSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
     Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type known(knownSEXP);
     Rcpp::traits::input_parameter< Rcpp::List >::type model(modelSEXP);
     Rcpp::traits::input_parameter< Rcpp::List >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< Rcpp::Function >::type tick(tickSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_latent_accuracy(patterns, weight, model, options, tick));
+    rcpp_result_gen = Rcpp::wrap(core_latent_accuracy(patterns, weight, known, model, options, tick));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -346,7 +361,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_fallible_core_crowd_workers", (DL_FUNC) &_fallible_core_crowd_workers, 2},
     {"_fallible_core_crowd_quality", (DL_FUNC) &_fallible_core_crowd_quality, 3},
     {"_fallible_core_fit_latent", (DL_FUNC) &_fallible_core_fit_latent, 6},
-    {"_fallible_core_latent_accuracy", (DL_FUNC) &_fallible_core_latent_accuracy, 5},
+    {"_fallible_core_latent_probabilities", (DL_FUNC) &_fallible_core_latent_probabilities, 5},
+    {"_fallible_core_latent_accuracy", (DL_FUNC) &_fallible_core_latent_accuracy, 6},
     {"_fallible_core_patterns_wide", (DL_FUNC) &_fallible_core_patterns_wide, 3},
     {"_fallible_core_patterns_long", (DL_FUNC) &_fallible_core_patterns_long, 5},
     {"_fallible_core_patterns_counts", (DL_FUNC) &_fallible_core_patterns_counts, 3},

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "core/latent_accuracy.hpp"
+#include "core/latent_pairs.hpp"
 #include "glue.h"
 
 namespace {
@@ -37,37 +38,75 @@ fallible::LatentPrior latent_prior(const Rcpp::List& x) {
   return out;
 }
 
+// truth: category of each pattern, or empty; raters: a matrix each, NULL where unknown, or empty.
+fallible::Known latent_known(const Rcpp::List& x) {
+  fallible::Known out;
+  out.truth = Rcpp::as<std::vector<int>>(x["truth"]);
+  const Rcpp::List raters = x["raters"];
+  for (R_xlen_t j = 0; j < raters.size(); ++j) {
+    out.matrix.emplace_back();
+    if (Rf_isNull(raters[j])) continue;
+    const Rcpp::NumericMatrix matrix = raters[j];
+    for (int k = 0; k < matrix.nrow(); ++k) {
+      for (int l = 0; l < matrix.ncol(); ++l) out.matrix.back().push_back(matrix(k, l));
+    }
+  }
+  return out;
+}
+
+fallible::Fitting latent_fitting(const std::string& method) {
+  return method == "pairs" ? fallible::Fitting::pairs : fallible::Fitting::likelihood;
+}
+
+// Patterns x categories; patterns without ratings have the base rates.
+Rcpp::NumericMatrix posterior_of_patterns(const fallible::LatentClass& latent,
+                                          const fallible::LatentRows& rows,
+                                          const Eigen::VectorXd& x) {
+  const int N = rows.categories, P = static_cast<int>(rows.of_pattern.size());
+  const auto of_row = latent.posterior(x);
+  const auto base_rates = latent.base_rates(x);
+  Rcpp::NumericMatrix out(P, N);
+  for (int p = 0; p < P; ++p) {
+    for (int k = 0; k < N; ++k) {
+      out(p, k) = rows.of_pattern[p] < 0 ? base_rates[k] : of_row[rows.of_pattern[p] * N + k];
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
-// `system` from 0 joins the raters, -1 is none; `known` has the true category of each pattern, or is
-// empty. Confusion matrices are units x truths x ratings, posteriors patterns x categories.
+// `known`: see latent_known(); `method`: "likelihood" or "pairs". Confusion matrices are units x
+// truths x ratings, posteriors patterns x categories.
 // [[Rcpp::export(rng = false)]]
-Rcpp::List core_fit_latent(Rcpp::List patterns, Rcpp::NumericVector weight, int system,
-                           Rcpp::IntegerVector known, Rcpp::List model, int iterations) {
-  const auto rows = fallible::latent_rows(glue::view(patterns), glue::doubles(weight), system,
-                                          Rcpp::as<std::vector<int>>(known));
+Rcpp::List core_fit_latent(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List known,
+                           Rcpp::List model, std::string method, int iterations) {
+  const auto rows = fallible::latent_rows(glue::view(patterns), glue::doubles(weight), -1,
+                                          latent_known(known));
   const auto settings = latent_model(model);
   const auto prior = latent_prior(model["prior"]);
-  const bool identified = fallible::is_identified(rows, settings, prior);
+  const auto fitting = latent_fitting(method);
+  const bool identified = fallible::is_identified(rows, settings, prior, fitting);
   const fallible::LatentClass latent(rows, settings, prior);
   fallible::OptimiserOptions options;
   options.iterations = iterations;
-  const fallible::LatentFit fit = fallible::fit_latent(latent, options);
+  fallible::LatentFit fit;
+  Eigen::MatrixXd covariance;
+  if (fitting == fallible::Fitting::pairs) {
+    const auto pairs = fallible::pair_frequencies(rows, settings);
+    fit = fallible::fit_pairs(latent, pairs, options);
+    covariance = fallible::pair_covariance(rows, settings, latent, pairs, fit.x);
+  } else {
+    fit = fallible::fit_latent(latent, options);
+    covariance = fallible::natural_covariance(latent, fit.x);
+  }
 
-  const int N = rows.categories, P = static_cast<int>(rows.of_pattern.size());
+  const int N = rows.categories;
   Rcpp::NumericVector confusion(Rcpp::Dimension(rows.units, N, N));
   for (int u = 0; u < rows.units; ++u) {
     const auto matrix = latent.confusion(fit.x, u);
     for (int k = 0; k < N; ++k) {
       for (int l = 0; l < N; ++l) confusion[u + rows.units * (k + N * l)] = matrix[k * N + l];
-    }
-  }
-  const auto of_row = latent.posterior(fit.x);
-  const auto base_rates = latent.base_rates(fit.x);
-  Rcpp::NumericMatrix posterior(P, N);
-  for (int p = 0; p < P; ++p) {
-    for (int k = 0; k < N; ++k) {
-      posterior(p, k) = rows.of_pattern[p] < 0 ? base_rates[k] : of_row[rows.of_pattern[p] * N + k];
     }
   }
   return Rcpp::List::create(
@@ -76,16 +115,36 @@ Rcpp::List core_fit_latent(Rcpp::List patterns, Rcpp::NumericVector weight, int 
       Rcpp::Named("iterations") = fit.iterations, Rcpp::Named("converged") = fit.converged,
       Rcpp::Named("parameters") = latent.free_parameters(),
       Rcpp::Named("identified") = identified,
-      Rcpp::Named("base_rates") = base_rates, Rcpp::Named("confusion") = confusion,
+      Rcpp::Named("base_rates") = latent.base_rates(fit.x), Rcpp::Named("confusion") = confusion,
       Rcpp::Named("naturals") = latent.naturals(fit.x),
-      Rcpp::Named("covariance") = fallible::natural_covariance(latent, fit.x),
-      Rcpp::Named("posterior") = posterior);
+      Rcpp::Named("covariance") = covariance,
+      Rcpp::Named("posterior") = posterior_of_patterns(latent, rows, fit.x));
+}
+
+// Posteriors of any patterns of the same raters under parameters `theta`, and the probability of
+// each rating: classes (category within stratum) x ratings x raters.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List core_latent_probabilities(Rcpp::List patterns, Rcpp::NumericVector weight,
+                                     Rcpp::List known, Rcpp::List model,
+                                     Rcpp::NumericVector theta) {
+  const auto rows = fallible::latent_rows(glue::view(patterns), glue::doubles(weight), -1,
+                                          latent_known(known));
+  const auto settings = latent_model(model);
+  const fallible::LatentClass latent(rows, settings, latent_prior(model["prior"]));
+  const Eigen::VectorXd x = Rcpp::as<Eigen::VectorXd>(theta);
+  const auto ratings = latent.probabilities(x);
+  Rcpp::NumericVector probability(ratings.begin(), ratings.end());
+  probability.attr("dim") =
+      Rcpp::Dimension(rows.categories * (settings.strata ? 3 : 1), rows.categories, rows.units);
+  return Rcpp::List::create(
+      Rcpp::Named("posterior") = posterior_of_patterns(latent, rows, x),
+      Rcpp::Named("probability") = probability);
 }
 
 // Estimates by system, and replicates x systems (none, if there shall be no replicates).
 // [[Rcpp::export(rng = false)]]
-Rcpp::List core_latent_accuracy(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List model,
-                                Rcpp::List options, Rcpp::Function tick) {
+Rcpp::List core_latent_accuracy(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List known,
+                                Rcpp::List model, Rcpp::List options, Rcpp::Function tick) {
   const auto view = glue::view(patterns);
   const auto weights = glue::doubles(weight);
   const std::string method = options["method"];
@@ -94,7 +153,8 @@ Rcpp::List core_latent_accuracy(Rcpp::List patterns, Rcpp::NumericVector weight,
   settings.prior = latent_prior(model["prior"]);
   settings.dependence =
       method == "shared" ? fallible::Dependence::shared : fallible::Dependence::joint;
-  const fallible::LatentAccuracy accuracy(view, weights, settings);
+  settings.fitting = latent_fitting(options["fitting"]);
+  const fallible::LatentAccuracy accuracy(view, weights, latent_known(known), settings);
   fallible::BootstrapOptions bootstrap;
   bootstrap.replicates = options["replicates"];
   bootstrap.threads = options["threads"];

@@ -71,7 +71,12 @@ LatentClass::LatentClass(const LatentRows& rows, const LatentModel& model,
       U_(rows.units) {
   const bool free = model_.errors == Errors::free;
   const int own_system = rows_.joined() ? 1 : 0;
-  groups_ = (model_.by_rater ? rows_.raters : 1) + own_system;
+  groups_ = 0;
+  for (int u = 0; u < U_; ++u) {
+    const bool shared = !model_.by_rater && groups_ > 0 && !is_system(u);
+    group_.push_back(rows_.is_known(u) ? -1 : shared ? 0 : groups_++);
+  }
+  two_kinds_ = own_system && model_.own && groups_ > 1;
   per_group_ = free ? N_ : 1;
   int at = N_ - 1;
   const auto place = [&at](int count) {
@@ -79,12 +84,12 @@ LatentClass::LatentClass(const LatentRows& rows, const LatentModel& model,
     at += count;
     return first;
   };
-  const int of_system = own_system && model_.own ? 2 : 1;
-  mean_at_ = place(model_.by_rater && !prior_.none ? 1 : 0);
+  const int kinds = groups_ == 0 ? 0 : two_kinds_ ? 2 : 1;
+  mean_at_ = place(model_.by_rater && !prior_.none && groups_ > own_system ? 1 : 0);
   accuracies_at_ = place(groups_ * per_group_);
   errors_at_ = place(free ? groups_ * N_ * N_ : 0);
-  dispersions_at_ = place(model_.errors == Errors::distance ? of_system : 0);
-  shifts_at_ = place(model_.strata ? of_system : 0);
+  dispersions_at_ = place(model_.errors == Errors::distance ? kinds : 0);
+  shifts_at_ = place(model_.strata ? kinds : 0);
   size_ = at;
 }
 
@@ -94,24 +99,20 @@ int LatentClass::free_parameters() const {
   return out;
 }
 
-int LatentClass::group(int unit) const {
-  return is_system(unit) ? groups_ - 1 : model_.by_rater ? unit : 0;
-}
-
 int LatentClass::accuracy_at(int unit, int truth) const {
-  return accuracies_at_ + group(unit) * per_group_ + (per_group_ > 1 ? truth : 0);
+  return accuracies_at_ + group_[unit] * per_group_ + (per_group_ > 1 ? truth : 0);
 }
 
 int LatentClass::error_at(int unit, int truth, int rating) const {
-  return errors_at_ + (group(unit) * N_ + truth) * N_ + rating;
+  return errors_at_ + (group_[unit] * N_ + truth) * N_ + rating;
 }
 
 int LatentClass::dispersion_at(int unit) const {
-  return dispersions_at_ < 0 ? -1 : dispersions_at_ + (is_system(unit) && model_.own ? 1 : 0);
+  return dispersions_at_ < 0 ? -1 : dispersions_at_ + (is_system(unit) && two_kinds_ ? 1 : 0);
 }
 
 int LatentClass::shift_at(int unit) const {
-  return shifts_at_ < 0 ? -1 : shifts_at_ + (is_system(unit) && model_.own ? 1 : 0);
+  return shifts_at_ < 0 ? -1 : shifts_at_ + (is_system(unit) && two_kinds_ ? 1 : 0);
 }
 
 std::vector<double> LatentClass::base_rates(const Eigen::VectorXd& x) const {
@@ -136,7 +137,8 @@ LatentClass::Tables LatentClass::tables(const Eigen::VectorXd& x) const {
   out.log_probability.resize(static_cast<std::size_t>(U_) * N_ * K);
   std::vector<double> log_error(N_);
   for (int u = 0; u < U_; ++u) {
-    for (int k = 0; k < N_; ++k) {
+    if (group_[u] < 0) fill_known(u, out);
+    for (int k = 0; group_[u] >= 0 && k < N_; ++k) {
       const double accuracy = logistic(x[accuracy_at(u, k)]);
       out.accuracy[u * N_ + k] = accuracy;
       double most = -std::numeric_limits<double>::infinity(), total = 0;
@@ -167,6 +169,23 @@ LatentClass::Tables LatentClass::tables(const Eigen::VectorXd& x) const {
   out.of_class = exponentials(out.log_class);
   out.probability = exponentials(out.log_probability);
   return out;
+}
+
+// A known matrix is what it is, whatever the difficulty.
+void LatentClass::fill_known(int unit, Tables& out) const {
+  for (int k = 0; k < N_; ++k) {
+    const double* row = &rows_.matrix[unit][static_cast<std::size_t>(k) * N_];
+    out.accuracy[unit * N_ + k] = row[k];
+    for (int l = 0; l < N_; ++l) {
+      if (l != k && row[k] < 1) {
+        out.error[(static_cast<std::size_t>(unit) * N_ + k) * N_ + l] = row[l] / (1 - row[k]);
+      }
+      for (int s = 0; s < S_; ++s) {
+        out.log_probability[(static_cast<std::size_t>(unit) * N_ + l) * S_ * N_ + s * N_ + k] =
+            std::log(std::max(row[l], floor_probability));
+      }
+    }
+  }
 }
 
 // Products of probabilities are quicker than sums of logarithms, which are for rows so long or so
@@ -237,6 +256,7 @@ void LatentClass::add_gradient(const Eigen::VectorXd& x, const Tables& tables,
   for (int k = 0; k < N_ - 1; ++k) gradient[k] += of_category[k] - cases * rates[k];
 
   for (int u = 0; u < U_; ++u) {
+    if (group_[u] < 0) continue;
     for (int k = 0; k < N_; ++k) {
       const double accuracy = tables.accuracy[u * N_ + k];
       const double* error = &tables.error[(static_cast<std::size_t>(u) * N_ + k) * N_];
@@ -318,8 +338,7 @@ double LatentClass::log_prior(const Eigen::VectorXd& x, Eigen::VectorXd* gradien
   for (int i = errors_at_; i >= 0 && i < errors_at_ + groups_ * N_ * N_; ++i) {
     pull(i, 0, prior_.errors);
   }
-  const int of_system = rows_.joined() && model_.own ? 2 : 1;
-  for (int i = 0; i < of_system; ++i) {
+  for (int i = 0; i <= two_kinds_; ++i) {
     if (dispersions_at_ >= 0) pull(dispersions_at_ + i, 0, prior_.dispersion);
     if (shifts_at_ >= 0) pull(shifts_at_ + i, 0, prior_.difficulty);
   }
@@ -364,7 +383,10 @@ std::vector<double> LatentClass::confusion(const Eigen::VectorXd& x, int unit) c
 double LatentClass::accuracy(const Eigen::VectorXd& x, int unit) const {
   const auto rates = base_rates(x);
   double out = 0;
-  for (int k = 0; k < N_; ++k) out += rates[k] * logistic(x[accuracy_at(unit, k)]);
+  for (int k = 0; k < N_; ++k) {
+    out += rates[k] * (group_[unit] < 0 ? rows_.matrix[unit][k * N_ + k]
+                                        : logistic(x[accuracy_at(unit, k)]));
+  }
   return out;
 }
 
@@ -373,20 +395,30 @@ double LatentClass::dispersion(const Eigen::VectorXd& x, bool of_system) const {
 }
 
 double LatentClass::shift(const Eigen::VectorXd& x, bool of_system) const {
-  return shifts_at_ < 0 ? 0 : std::fabs(x[shift_at(of_system ? rows_.raters : 0)]);
+  // Beyond one nothing changes any more: everybody is wrong on hard cases and right on easy ones.
+  return shifts_at_ < 0 ? 0 : std::min(std::fabs(x[shift_at(of_system ? rows_.raters : 0)]), 1.0);
 }
 
 Eigen::VectorXd LatentClass::naturals(const Eigen::VectorXd& x) const {
   std::vector<double> out;
-  const int raters = model_.by_rater ? rows_.raters : 1;
-  for (int u = 0; u < raters; ++u) out.push_back(accuracy(x, u));
+  if (model_.by_rater) {
+    for (int u = 0; u < rows_.raters; ++u) out.push_back(accuracy(x, u));
+  } else {
+    // One for all who are not known; or else the mean of those who are.
+    double total = 0;
+    int unknown = 0;
+    for (int u = 0; u < rows_.raters; ++u) {
+      if (group_[u] >= 0 && unknown++ == 0) total = 0;
+      if (group_[u] >= 0 ? unknown == 1 : unknown == 0) total += accuracy(x, u);
+    }
+    out.push_back(unknown > 0 ? total : total / rows_.raters);
+  }
   if (rows_.joined()) out.push_back(accuracy(x, rows_.raters));
   for (const double rate : base_rates(x)) out.push_back(rate);
-  const bool both = rows_.joined() && model_.own;
-  for (int i = 0; i <= both; ++i) {
+  for (int i = 0; i <= two_kinds_; ++i) {
     if (dispersions_at_ >= 0) out.push_back(dispersion(x, i > 0));
   }
-  for (int i = 0; i <= both; ++i) {
+  for (int i = 0; i <= two_kinds_; ++i) {
     if (shifts_at_ >= 0) out.push_back(shift(x, i > 0));
   }
   return Eigen::Map<Eigen::VectorXd>(out.data(), static_cast<Eigen::Index>(out.size()));
@@ -400,6 +432,10 @@ std::vector<double> LatentClass::posterior(const Eigen::VectorXd& x) const {
     for (int c = 0; c < S_ * N_; ++c) out[static_cast<std::size_t>(i) * N_ + c % N_] += classes[c];
   }
   return out;
+}
+
+std::vector<double> LatentClass::probabilities(const Eigen::VectorXd& x) const {
+  return exponentials(tables(x).log_probability);
 }
 
 Eigen::MatrixXd LatentClass::scores(const Eigen::VectorXd& x) const {

@@ -19,6 +19,8 @@ struct LatentModel {
   bool own = false;                // does a joined system have dispersion and shift of its own
 };
 
+struct PairFrequencies;
+
 // All weak, and all on what a user would recognise; `none` is plain maximum likelihood.
 struct LatentPrior {
   bool none = false;
@@ -40,6 +42,8 @@ class LatentClass {
   LatentClass(const LatentRows& rows, const LatentModel& model, const LatentPrior& prior);
 
   int size() const { return size_; }
+  // What a pass over the data costs: ratings times classes.
+  double work() const { return static_cast<double>(rows_.unit.size()) * S_ * N_; }
   // Free parameters, which is fewer: error rates are normalised.
   int free_parameters() const;
 
@@ -67,6 +71,16 @@ class LatentClass {
   std::vector<double> posterior(const Eigen::VectorXd& x) const;
   // Rows x parameters: gradients of the log likelihood of a case.
   Eigen::MatrixXd scores(const Eigen::VectorXd& x) const;
+  // Units x ratings x classes (category within stratum): probabilities of a unit's rating.
+  std::vector<double> probabilities(const Eigen::VectorXd& x) const;
+
+  // Closeness of the probabilities of pairs of ratings to their relative frequencies: minus the sum
+  // of squared differences, times a constant; see latent_pairs.hpp.
+  double closeness(const Eigen::VectorXd& x, const PairFrequencies& pairs,
+                   Eigen::VectorXd* gradient) const;
+  // Cells of pairs x parameters: slopes of their probabilities, which go to `expected` unless null.
+  Eigen::MatrixXd pair_slopes(const Eigen::VectorXd& x, const PairFrequencies& pairs,
+                              Eigen::VectorXd* expected = nullptr) const;
 
  private:
   // What a pass over the data needs. All classes of a unit's rating lie side by side: the log
@@ -80,6 +94,7 @@ class LatentClass {
     std::vector<double> error;     // units x truths x ratings: shares of the errors
   };
   Tables tables(const Eigen::VectorXd& x) const;
+  void fill_known(int unit, Tables& out) const;
   // One row: log likelihood and the posterior of the classes (category within stratum).
   double expect(const Tables& tables, int row, double* posterior) const;
   double expect_by_logs(const Tables& tables, int row, double* posterior) const;
@@ -91,10 +106,12 @@ class LatentClass {
   // Parameters at which such expected counts are most probable, as near as closed forms come.
   Eigen::VectorXd reestimate(const std::vector<double>& counts,
                              const std::vector<double>& classes) const;
+  template <class Visit>
+  void for_each_cell(const Tables& tables, const std::vector<double>& probability,
+                     const PairFrequencies& pairs, const Visit& visit) const;
   double log_prior(const Eigen::VectorXd& x, Eigen::VectorXd* gradient) const;
 
-  // Places of parameters; -1 where the model has none.
-  int group(int unit) const;
+  // Places of parameters; -1 where the model has none. Known units have none.
   int accuracy_at(int unit, int truth) const;
   int error_at(int unit, int truth, int rating) const;
   int dispersion_at(int unit) const;
@@ -105,6 +122,8 @@ class LatentClass {
   LatentModel model_;
   LatentPrior prior_;
   int N_, S_, U_, groups_, per_group_;
+  bool two_kinds_;          // do raters and the system have dispersion and shift each
+  std::vector<int> group_;  // of units; -1 where the confusion matrix is known
   int mean_at_, accuracies_at_, errors_at_, dispersions_at_, shifts_at_, size_;
 };
 

@@ -3,28 +3,44 @@
 #include <cmath>
 #include <limits>
 
+#include "latent_pairs.hpp"
 #include "random.hpp"
 
 namespace fallible {
 
 LatentAccuracy::LatentAccuracy(const PatternView& patterns, const std::vector<double>& weight,
-                               const LatentAccuracyOptions& options)
+                               const Known& known, const LatentAccuracyOptions& options)
     : patterns_(patterns), options_(options) {
+  for (int p = 0; p < patterns.patterns; ++p) {
+    judged_.push_back(patterns.start[p] < patterns.start[p + 1] ||
+                      (!known.truth.empty() && known.truth[p] > 0));
+  }
   const bool shared = options.dependence == Dependence::shared;
   const int fits = shared ? 1 : patterns.systems;
   for (int i = 0; i < fits; ++i) {
-    rows_.push_back(latent_rows(patterns, weight, shared ? -1 : i, {}));
+    rows_.push_back(latent_rows(patterns, weight, shared ? -1 : i, known));
     const LatentClass model(rows_.back(), options.model, options.prior);
-    const LatentFit fit = fit_latent(model, options.optimiser);
-    fitted_.push_back(fit.x);
-    converged_ = converged_ && fit.converged;
-    identified_ = identified_ && is_identified(rows_.back(), options.model, options.prior);
+    const LatentFit found = fit(rows_.back(), model, nullptr);
+    fitted_.push_back(found.x);
+    converged_ = converged_ && found.converged;
+    identified_ = identified_ && is_identified(rows_.back(), options.model, options.prior,
+                                               options.fitting);
   }
   for (int s = 0; s < patterns.systems; ++s) {
     const int i = shared ? 0 : s;
     const LatentClass model(rows_[i], options.model, options.prior);
     estimate_.push_back(mean_posterior(rows_[i], model, fitted_[i], weight, s));
   }
+}
+
+LatentFit LatentAccuracy::fit(const LatentRows& rows, const LatentClass& model,
+                              const Eigen::VectorXd* start) const {
+  const OptimiserOptions& how = options_.optimiser;
+  if (options_.fitting == Fitting::pairs) {
+    const PairFrequencies pairs = pair_frequencies(rows, options_.model);
+    return start ? fit_pairs(model, pairs, *start, how) : fit_pairs(model, pairs, how);
+  }
+  return start ? fit_latent(model, *start, how) : fit_latent(model, how);
 }
 
 // With a weak prior the system has been right once and wrong once before.
@@ -35,8 +51,7 @@ double LatentAccuracy::mean_posterior(const LatentRows& rows, const LatentClass&
   double right = 0, cases = 0;
   for (int p = 0; p < patterns_.patterns; ++p) {
     const int answer = patterns_.answer_of(p, system);
-    // Where there is nothing but the system's answer it would be judged by itself.
-    if (answer < 1 || weight[p] == 0 || patterns_.start[p] == patterns_.start[p + 1]) continue;
+    if (answer < 1 || weight[p] == 0 || !judged_[p]) continue;
     cases += weight[p];
     right += weight[p] * posterior[static_cast<std::size_t>(rows.of_pattern[p]) *
                                    rows.categories + answer - 1];
@@ -57,7 +72,7 @@ std::vector<double> LatentAccuracy::with_weights(const std::vector<double>& weig
       if (rows.of_pattern[p] >= 0) rows.weight[rows.of_pattern[p]] += weight[p];
     }
     const LatentClass model(rows, options_.model, options_.prior);
-    fitted.push_back(fit_latent(model, fitted_[i], options_.optimiser).x);
+    fitted.push_back(fit(rows, model, &fitted_[i]).x);
   }
   for (int s = 0; s < patterns_.systems; ++s) {
     const std::size_t i = all.size() > 1 ? s : 0;
@@ -75,7 +90,7 @@ std::vector<double> bootstrap_latent_accuracy(const LatentAccuracy& accuracy,
   std::vector<double> rated;
   double cases = 0;
   for (const int p : order) {
-    rated.push_back(patterns.start[p] < patterns.start[p + 1] ? weight[p] : 0);
+    rated.push_back(accuracy.is_judged(p) ? weight[p] : 0);
     cases += rated.back();
   }
   const std::size_t replicates = options.replicates;

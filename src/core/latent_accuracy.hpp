@@ -19,6 +19,7 @@ struct LatentAccuracyOptions {
   LatentModel model;
   LatentPrior prior;
   Dependence dependence = Dependence::joint;
+  Fitting fitting = Fitting::likelihood;
   OptimiserOptions optimiser;
 };
 
@@ -26,12 +27,14 @@ struct LatentAccuracyOptions {
 class LatentAccuracy {
  public:
   LatentAccuracy(const PatternView& patterns, const std::vector<double>& weight,
-                 const LatentAccuracyOptions& options);
+                 const Known& known, const LatentAccuracyOptions& options);
 
   // One estimate per system; NaN without a rated case.
   const std::vector<double>& estimate() const { return estimate_; }
   bool converged() const { return converged_; }
   bool identified() const { return identified_; }
+  // Is there anything but the system's answer to judge it by: ratings, or a known truth?
+  bool is_judged(int pattern) const { return judged_[pattern]; }
 
   // With other weights of the patterns; `none` where a system has no case left.
   std::vector<double> with_weights(const std::vector<double>& weight) const;
@@ -39,9 +42,12 @@ class LatentAccuracy {
  private:
   double mean_posterior(const LatentRows& rows, const LatentClass& model, const Eigen::VectorXd& x,
                         const std::vector<double>& weight, int system) const;
+  LatentFit fit(const LatentRows& rows, const LatentClass& model,
+                const Eigen::VectorXd* start) const;
 
   PatternView patterns_;
   LatentAccuracyOptions options_;
+  std::vector<bool> judged_;           // patterns
   std::vector<LatentRows> rows_;       // of the raters alone, or joined by each system
   std::vector<Eigen::VectorXd> fitted_;
   std::vector<double> estimate_;

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
+#include "latent_pairs.hpp"
 #include "random.hpp"
 
 namespace fallible {
@@ -15,7 +15,9 @@ namespace {
 constexpr int em_steps = 30;
 constexpr int crowd = 20;                  // of raters, whose panel is not looked at as a whole
 constexpr int busiest = 6;                 // of its raters
+constexpr int few_categories = 4;
 constexpr int curvature_parameters = 500;  // beyond, curvature would take longer than the fit
+constexpr double curvature_work = 2e9;     // likewise: about ten seconds
 constexpr double rank_tolerance = 1e-7;    // relative, of singular values of unit columns
 constexpr double difference = 1e-4;        // of parameters, for derivatives
 
@@ -70,6 +72,7 @@ Eigen::VectorXd LatentClass::reestimate(const std::vector<double>& counts,
 
   Eigen::VectorXd right = Eigen::VectorXd::Constant(size_, extra), wrong = right, errors = right;
   for (int u = 0; u < U_; ++u) {
+    if (group_[u] < 0) continue;
     for (int k = 0; k < N_; ++k) {
       for (int l = 0; l < N_; ++l) {
         double n = 0;
@@ -99,10 +102,9 @@ Eigen::VectorXd LatentClass::reestimate(const std::vector<double>& counts,
       }
     }
   }
-  for (int u : {0, rows_.raters}) {
-    if (u == rows_.raters && !rows_.joined()) break;
-    if (dispersions_at_ >= 0) x[dispersion_at(u)] = 0.2;
-    if (shifts_at_ >= 0) x[shift_at(u)] = 0.1;
+  for (int i = 0; i <= two_kinds_; ++i) {
+    if (dispersions_at_ >= 0) x[dispersions_at_ + i] = 0.2;
+    if (shifts_at_ >= 0) x[shifts_at_ + i] = 0.1;
   }
   return x;
 }
@@ -113,8 +115,8 @@ std::vector<Eigen::VectorXd> LatentClass::starts() const {
   const double shift[2] = {0.02, 0.3};
   for (const int raters : {0, 1}) {
     Eigen::VectorXd x = out.front();
-    x[shift_at(0)] = shift[raters];
-    if (rows_.joined() && model_.own) x[shift_at(rows_.raters)] = shift[1 - raters];
+    x[shifts_at_] = shift[raters];
+    if (two_kinds_) x[shifts_at_ + 1] = shift[1 - raters];
     out.push_back(std::move(x));
   }
   return out;
@@ -132,112 +134,202 @@ LatentFit fit_latent(const LatentClass& model, const Eigen::VectorXd& start,
 }
 
 LatentFit fit_latent(const LatentClass& model, const OptimiserOptions& options) {
-  LatentFit out;
-  bool first = true;
-  for (const Eigen::VectorXd& start : model.starts()) {
-    LatentFit fit = fit_latent(model, start, options);
-    if (first || fit.log_posterior > out.log_posterior) out = std::move(fit);
-    first = false;
-  }
-  return out;
+  return best_start(model, [&](const Eigen::VectorXd& start) {
+    return fit_latent(model, start, options);
+  });
 }
 
 namespace {
 
-// So many rows of answers drawn at random, from raters who rated together. In a crowd these are the
-// raters of the busiest row: what they can tell apart links the others.
-LatentRows random_rows(const LatentRows& rows, int wanted, Stream& stream) {
-  LatentRows out;
-  out.categories = rows.categories;
-  std::vector<int> seat(rows.units);
-  std::iota(seat.begin(), seat.end(), 0);
-  int from = 0, to = rows.size();
-  out.raters = rows.raters;
-  out.units = rows.units;
-  if (rows.raters > crowd) {
-    for (int i = 0; i < rows.size(); ++i) {
-      if (rows.start[i + 1] - rows.start[i] > rows.start[from + 1] - rows.start[from]) from = i;
+// Units with parameters of their own whose every answer is the same.
+std::vector<bool> silent_units(const LatentRows& rows, const LatentModel& model) {
+  std::vector<int> only(rows.units, -1);
+  std::vector<bool> varied(rows.units, false);
+  for (int i = 0; i < rows.size(); ++i) {
+    for (int at = rows.start[i]; rows.weight[i] > 0 && at < rows.start[i + 1]; ++at) {
+      const int u = rows.unit[at];
+      if (only[u] >= 0 && only[u] != rows.category[at]) varied[u] = true;
+      only[u] = rows.category[at];
     }
-    to = from + 1;
-    std::fill(seat.begin(), seat.end(), -1);
-    int seats = 0;
-    for (int at = rows.start[from]; at < rows.start[to]; ++at) {
-      int& own = seat[rows.unit[at]];
-      if (own < 0 && seats < busiest) own = seats++;
-    }
-    out.raters = out.units = seats;
   }
-  for (int i = 0; i < wanted; ++i) {
-    const int row = from + (to - from <= wanted ? i % (to - from)
-                                                : static_cast<int>(stream.uniform() * (to - from)));
-    for (int at = rows.start[row]; at < rows.start[row + 1]; ++at) {
-      if (seat[rows.unit[at]] < 0) continue;
-      out.unit.push_back(seat[rows.unit[at]]);
-      out.category.push_back(static_cast<int>(stream.uniform() * rows.categories));
-    }
-    out.start.push_back(static_cast<int>(out.unit.size()));
-    out.known.push_back(to - from > 1 ? rows.known[row] : -1);
-    out.weight.push_back(1);
+  std::vector<bool> out(rows.units);
+  for (int u = 0; u < rows.units; ++u) {
+    const bool own = model.by_rater || u >= rows.raters;
+    out[u] = own && !rows.is_known(u) && !varied[u];
   }
   return out;
 }
+
+// A small panel of answers drawn at random by raters who rated together, which tells as much of what
+// can be identified as the whole. Of a crowd its raters are those of the row that has most of
+// them: what they can tell apart links the others. Beyond a few categories more of them add
+// more cells than parameters.
+class SmallPanel {
+ public:
+  SmallPanel(const LatentRows& rows, const LatentModel& model) : rows_(rows) {
+    const std::vector<bool> silent = silent_units(rows, model);
+    seat_.assign(rows.units, -1);
+    int seats = 0;
+    const auto sit = [&](int u) {
+      if (seat_[u] < 0 && !silent[u]) seat_[u] = seats++;
+    };
+    if (rows.raters <= crowd) {
+      for (int u = 0; u < rows.units; ++u) sit(u);
+    } else {
+      int best = -1;
+      for (int i = 0; i < rows.size(); ++i) {
+        int heard = 0;
+        for (int at = rows.start[i]; at < rows.start[i + 1]; ++at) {
+          heard += rows.unit[at] < rows.raters && !silent[rows.unit[at]];
+        }
+        if (rows.weight[i] > 0 && heard > best) {
+          best = heard;
+          busiest_row_ = i;
+        }
+      }
+      for (int at = rows.start[busiest_row_]; at < rows.start[busiest_row_ + 1]; ++at) {
+        if (rows.unit[at] < rows.raters && seats < busiest) sit(rows.unit[at]);
+      }
+    }
+    raters_ = 0;
+    for (int u = 0; u < rows.raters; ++u) raters_ += seat_[u] >= 0;
+    if (rows.joined()) sit(rows.raters);
+    units_ = seats;
+    for (int i = 0; i < rows.size(); ++i) {
+      bool seated = false;
+      for (int at = rows.start[i]; at < rows.start[i + 1]; ++at) {
+        seated = seated || seat_[rows.unit[at]] >= 0;
+      }
+      if (seated && rows.weight[i] > 0) seated_.push_back(i);
+    }
+  }
+
+  bool empty() const { return units_ == 0; }
+
+  LatentRows draw(int wanted, Stream& stream) const {
+    LatentRows out;
+    out.categories = std::min(rows_.categories, few_categories);
+    out.raters = raters_;
+    out.units = units_;
+    fix_matrices(out, stream);
+    const int rows = static_cast<int>(seated_.size());
+    for (int i = 0; i < wanted; ++i) {
+      const int any =
+          rows <= wanted ? i % rows : static_cast<int>(stream.uniform() * rows);
+      const int row = busiest_row_ >= 0 && i % 2 == 0 ? busiest_row_ : seated_[any];
+      for (int at = rows_.start[row]; at < rows_.start[row + 1]; ++at) {
+        if (seat_[rows_.unit[at]] < 0) continue;
+        out.unit.push_back(seat_[rows_.unit[at]]);
+        out.category.push_back(static_cast<int>(stream.uniform() * out.categories));
+      }
+      out.start.push_back(static_cast<int>(out.unit.size()));
+      out.known.push_back(rows_.known[row] < 0 ? -1 : rows_.known[row] % out.categories);
+      out.weight.push_back(1);
+    }
+    return out;
+  }
+
+ private:
+  // What is known is known, whatever it is.
+  void fix_matrices(LatentRows& out, Stream& stream) const {
+    const int N = out.categories;
+    for (int u = 0; u < rows_.units; ++u) {
+      if (seat_[u] < 0 || !rows_.is_known(u)) continue;
+      out.matrix.resize(units_);
+      auto& matrix = out.matrix[seat_[u]];
+      for (int k = 0; k < N; ++k) {
+        double total = 0;
+        for (int l = 0; l < N; ++l) {
+          matrix.push_back(0.2 + stream.uniform() + (k == l));
+          total += matrix.back();
+        }
+        for (int l = 0; l < N; ++l) matrix[k * N + l] /= total;
+      }
+    }
+  }
+
+  const LatentRows& rows_;
+  std::vector<int> seat_, seated_;
+  int raters_ = 0, units_ = 0, busiest_row_ = -1;
+};
 
 }  // namespace
 
 // At parameters drawn at random: what can be identified at all is a matter of the model and of who
 // rated with whom, not of the answers that came about.
-bool is_identified(const LatentRows& rows, const LatentModel& model, const LatentPrior& prior) {
+bool is_identified(const LatentRows& rows, const LatentModel& model, const LatentPrior& prior,
+                   Fitting fitting) {
+  const SmallPanel panel(rows, model);
+  if (panel.empty()) return false;
   Stream stream(0, 0);
-  const int parameters = LatentClass(random_rows(rows, 1, stream), model, prior).size();
-  const LatentRows drawn = random_rows(rows, 2 * parameters + 20, stream);
+  const int parameters = LatentClass(panel.draw(1, stream), model, prior).size();
+  const LatentRows drawn = panel.draw(2 * parameters + 20, stream);
   const LatentClass latent(drawn, model, prior);
   Eigen::VectorXd x = latent.start();
   for (Eigen::Index i = 0; i < x.size(); ++i) x[i] = 0.2 + 0.6 * stream.uniform();
-  Eigen::MatrixXd scores = latent.scores(x);
+  Eigen::MatrixXd scores = fitting == Fitting::pairs
+                               ? latent.pair_slopes(x, pair_frequencies(drawn, model))
+                               : latent.scores(x);
   for (Eigen::Index j = 0; j < scores.cols(); ++j) {
     const double length = scores.col(j).norm();
     if (length > 0) scores.col(j) /= length;  // columns of different units
   }
+  if (scores.rows() == 0) return latent.free_parameters() == 0;
   Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(scores);
   qr.setThreshold(rank_tolerance);
   return qr.rank() >= latent.free_parameters();
 }
 
-Eigen::MatrixXd natural_covariance(const LatentClass& model, const Eigen::VectorXd& x) {
+Curvature::Curvature(const LatentClass& model, const Objective& objective,
+                     const Eigen::VectorXd& x, bool affordable) {
   const Eigen::Index n = x.size(), out = model.naturals(x).size();
-  if (n > curvature_parameters) {
-    return Eigen::MatrixXd::Constant(out, out, std::numeric_limits<double>::quiet_NaN());
-  }
+  root_ = Eigen::MatrixXd::Constant(out, n, std::numeric_limits<double>::quiet_NaN());
+  inverse_.setOnes(n);
+  if (n > curvature_parameters || !affordable) return;
   Eigen::MatrixXd hessian(n, n), jacobian(out, n);
   Eigen::VectorXd up, down;
   for (Eigen::Index i = 0; i < n; ++i) {
     Eigen::VectorXd moved = x;
     moved[i] = x[i] + difference;
-    model.evaluate(moved, &up);
+    objective(moved, &up);
     const Eigen::VectorXd natural_up = model.naturals(moved);
     moved[i] = x[i] - difference;
-    model.evaluate(moved, &down);
+    objective(moved, &down);
     hessian.col(i) = (up - down) / (2 * difference);
     jacobian.col(i) = (natural_up - model.naturals(moved)) / (2 * difference);
   }
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(
       -0.5 * (hessian + hessian.transpose()));
   const double floor = 1e-9 * std::max(eigen.eigenvalues().maxCoeff(), 0.0);
-  Eigen::VectorXd inverse(n);
+  vectors_ = eigen.eigenvectors();
+  root_ = jacobian * vectors_;
   for (Eigen::Index i = 0; i < n; ++i) {
-    const double value = eigen.eigenvalues()[i];
-    inverse[i] = value > floor ? 1 / value : 0;
-  }
-  Eigen::MatrixXd root = jacobian * eigen.eigenvectors();
-  for (Eigen::Index i = 0; i < n; ++i) {
-    if (inverse[i] > 0) continue;
-    inverse[i] = 1;
+    if (eigen.eigenvalues()[i] > floor) {
+      inverse_[i] = 1 / eigen.eigenvalues()[i];
+      continue;
+    }
     for (Eigen::Index r = 0; r < out; ++r) {
       // What moves along a flat direction is not known at all.
-      root(r, i) = std::fabs(root(r, i)) > 1e-6 ? std::numeric_limits<double>::quiet_NaN() : 0;
+      root_(r, i) =
+          std::fabs(root_(r, i)) > 1e-6 ? std::numeric_limits<double>::quiet_NaN() : 0;
     }
   }
-  return root * inverse.asDiagonal() * root.transpose();
+}
+
+Eigen::MatrixXd Curvature::covariance() const {
+  return root_ * inverse_.asDiagonal() * root_.transpose();
+}
+
+Eigen::MatrixXd Curvature::sandwich(const Eigen::MatrixXd& spread) const {
+  const Eigen::MatrixXd outside = root_ * inverse_.asDiagonal() * vectors_.transpose();
+  return outside * spread * outside.transpose();
+}
+
+Eigen::MatrixXd natural_covariance(const LatentClass& model, const Eigen::VectorXd& x) {
+  const auto objective = [&](const Eigen::VectorXd& at, Eigen::VectorXd* gradient) {
+    return model.evaluate(at, gradient);
+  };
+  return Curvature(model, objective, x, x.size() * model.work() < curvature_work).covariance();
 }
 
 }  // namespace fallible

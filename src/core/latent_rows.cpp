@@ -5,17 +5,18 @@
 namespace fallible {
 
 LatentRows latent_rows(const PatternView& x, const std::vector<double>& weight, int system,
-                       const std::vector<int>& known) {
+                       const Known& known) {
   LatentRows out;
   out.categories = x.categories;
   out.raters = x.raters;
   out.units = x.raters + (system >= 0);
+  out.matrix = known.matrix;
   out.of_pattern.assign(x.patterns, -1);
 
   RowSet rows;  // known category, then unit and category of each rating
   std::vector<int> key, found(x.patterns, -1);
   for (int p = 0; p < x.patterns; ++p) {
-    key.assign(1, known.empty() ? -1 : std::max(known[p], 0) - 1);
+    key.assign(1, known.truth.empty() ? -1 : std::max(known.truth[p], 0) - 1);
     for (int i = x.start[p]; i < x.start[p + 1]; ++i) {
       key.push_back(x.rater[i] - 1);
       key.push_back(x.category[i] - 1);
@@ -24,7 +25,7 @@ LatentRows latent_rows(const PatternView& x, const std::vector<double>& weight, 
       key.push_back(x.raters);
       key.push_back(x.answer_of(p, system) - 1);
     }
-    if (key.size() > 1) found[p] = rows.insert(key.data(), key.size());
+    if (key.size() > 1 || key[0] >= 0) found[p] = rows.insert(key.data(), key.size());
   }
   const std::vector<int> order = rows.sorted();
   std::vector<int> rank(rows.size());

@@ -19,17 +19,28 @@ struct LatentRows {
   std::vector<int> category;
   std::vector<int> known;      // true category of the row's cases, -1 where unknown
   std::vector<double> weight;  // total weight of the cases
-  std::vector<int> of_pattern; // row of each pattern; -1 for patterns without a rating
+  // Confusion matrix of each unit, row by row, where it is known; empty where it is not, or if none
+  // is.
+  std::vector<std::vector<double>> matrix;
+  std::vector<int> of_pattern; // row of each pattern; -1 for those that nothing is known of
 
   int size() const { return static_cast<int>(weight.size()); }
   bool joined() const { return units > raters; }
+  bool is_known(int unit) const {
+    return unit < static_cast<int>(matrix.size()) && !matrix[unit].empty();
+  }
 };
 
-// `system` from 0 joins the raters as their last unit; -1 is none. `known` has the true category of
-// each pattern (from 1; below 1 is unknown) or is empty. Rows have an order of their own, so that
-// nothing depends on the order of cases.
+// What users know beforehand.
+struct Known {
+  std::vector<int> truth;  // category of each pattern (from 1; below 1 is unknown), or empty
+  std::vector<std::vector<double>> matrix;  // of each rater, see LatentRows, or empty
+};
+
+// `system` from 0 joins the raters as their last unit; -1 is none. Rows have an order of their own,
+// so that nothing depends on the order of cases.
 LatentRows latent_rows(const PatternView& patterns, const std::vector<double>& weight, int system,
-                       const std::vector<int>& known);
+                       const Known& known);
 
 }  // namespace fallible
 

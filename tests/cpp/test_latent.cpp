@@ -93,7 +93,7 @@ TEST_CASE("the gradient is that of the log posterior, the scores that of the lik
   for (const int system : {-1, 0}) {
     std::vector<int> known(panel.view().patterns, 0);
     known[2] = 3;
-    const LatentRows rows = latent_rows(panel.view(), panel.weights(), system, known);
+    const LatentRows rows = latent_rows(panel.view(), panel.weights(), system, {known, {}});
     for (const LatentModel& model : all_models()) {
       for (const bool none : {false, true}) {
         LatentPrior prior;
@@ -202,7 +202,7 @@ TEST_CASE("known truths are kept, and rows do not depend on the order of cases")
   const Panel panel = lehner();
   std::vector<int> known(panel.view().patterns, 0);
   known[0] = 4;
-  const LatentRows rows = latent_rows(panel.view(), panel.weights(), 0, known);
+  const LatentRows rows = latent_rows(panel.view(), panel.weights(), 0, {known, {}});
   const LatentClass latent(rows, {true, Errors::uniform, true, false}, LatentPrior());
   const auto posterior = latent.posterior(fit_latent(latent, OptimiserOptions()).x);
   CHECK(posterior[rows.of_pattern[0] * 4 + 3] == Approx(1));
@@ -232,6 +232,8 @@ TEST_CASE("what raters cannot tell apart is known") {
   CHECK(!identified({"A..", ".B.", "..C"}, 3, {false, uniform, false, false}));
   std::vector<std::string> crowd(30, "...");
   for (int j = 0; j < 30; ++j) crowd[j][j % 3] = 'A';
+  CHECK(!identified(crowd, 3, {true, free, false, false}));  // who never varies tells nothing
+  for (int j = 0; j < 30; ++j) crowd[j][(j + 1) % 3] = 'B';
   CHECK(identified(crowd, 3, {true, free, false, false}));
 }
 
@@ -242,7 +244,7 @@ TEST_CASE("accuracy is judged at both ends, and resampled alike on any number of
   options.model.by_rater = true;
   for (const Dependence end : {Dependence::shared, Dependence::joint}) {
     options.dependence = end;
-    const LatentAccuracy accuracy(panel.view(), weights, options);
+    const LatentAccuracy accuracy(panel.view(), weights, {}, options);
     CHECK(accuracy.converged());
     CHECK(accuracy.identified());
     const auto again = accuracy.with_weights(weights);

@@ -194,7 +194,13 @@ test_that("degenerate panels are defined", {
   expect_lt(base_rates(unused)[["z"]], 0.2)
   same <- as.data.frame(lapply(binary, rep, 20))
   same$c <- "y"
-  expect_gt(confusion(fit_raters(ratings(same, raters = a:c), dawid_skene()))$c["x", "y"], 0.5)
+  # He tells nothing, which leaves two raters; another one beside them, and all is well.
+  expect_warning(
+    fit_raters(ratings(same, raters = a:c), dawid_skene()),
+    class = "fallible_warning_not_identified"
+  )
+  same$d <- rev(same$b)
+  expect_gt(confusion(quiet(fit_raters(ratings(same, raters = a:d), dawid_skene())))$c["x", "y"], 0.5)
   agreed <- data.frame(a = binary$a, b = binary$a, c = binary$a)
   expect_gt(coef(fit_raters(ratings(agreed, raters = a:c), rater_model("rater")))[[1]], 0.8)
   # No two raters share a case; raters below chance.
@@ -220,7 +226,8 @@ test_that("what cannot be fitted is refused", {
   expect_snapshot(error = TRUE, {
     fit_raters(counted, dawid_skene())
     fit_raters(x, dawid_skene(), method = "algebraic")
-    fit_raters(x, method = "pairs")
+    fit_raters(x, dawid_skene(), method = "pairs")
+    fit_raters(x, method = "guess")
     estimate_accuracy(fit_raters(x, rater_model("rater")))
   })
   expect_identical(fit_raters(counted, rater_model(errors = "free"))$identified, "yes")

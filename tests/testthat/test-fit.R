@@ -54,7 +54,8 @@ test_that("wrong arguments are refused", {
   fit <- fit_raters(x)
   expect_error(tidy(fit, conf.int = TRUE), class = "fallible_error_argument")
   expect_error(glance(fit, digits = 2), class = "fallible_error_argument")
-  expect_error(predict(fit, newdata = x), class = "fallible_error_argument")
+  expect_error(predict(fit, newdata = 1), class = "fallible_error_argument")
+  expect_error(predict(fit, data = x), class = "fallible_error_argument")
 })
 
 test_that("ratings and estimates stand for their fit", {

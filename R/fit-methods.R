@@ -1,0 +1,250 @@
+# What a fit says of cases, its own and new ones; and fits of the same kind to other data.
+
+#' Most probable categories
+#'
+#' @param object,x A [fit_raters()] result.
+#' @param newdata [ratings()] of other cases into the same categories, by the same raters; by any
+#'   raters where the model has one accuracy for all. `NULL` is the data of the fit. Weights do not
+#'   matter, nor do answers of systems.
+#' @param type `"category"` for the most probable category of each case, or `"probability"` for the
+#'   same as [ground_truth()].
+#' @param ... Not used.
+#' @return `predict()`: for `"category"`, a tibble with `case`, `category` (a factor; the first of
+#'   tied categories), `probability` and `tied`, the number of categories that share the highest
+#'   probability.
+#'
+#'   `augment()`: a tibble with a row per case: `case`; `.fitted`, the most probable category;
+#'   `.probability`, its posterior probability; `.tied`, as above; `.entropy` of the posterior in
+#'   bits, 0 where one category is certain and log2(categories) where all are alike; and for each
+#'   category `.posterior_` with its name.
+#'
+#'   All is `NA` where the fit is not identified.
+#' @family estimation
+#' @examples
+#' x <- ratings(lehner2015, raters = rater1:rater4, case = case)
+#' fit <- fit_raters(x)
+#' predict(fit)
+#' augment(fit)
+#'
+#' # A case that was not there before, under the same fit
+#' predict(fit, ratings(cbind(rater1 = "A", rater3 = "A"), categories = LETTERS[1:4]))
+#' @export
+predict.rater_fit <- function(object, newdata = NULL, type = c("category", "probability"), ...) {
+  check_dots_empty(...)
+  type <- check_choice(type, c("category", "probability"), "type")
+  judged <- judge(object, newdata, rlang::current_env())
+  if (type == "probability") {
+    return(new_ground_truth(judged$x, judged$posterior, rlang::current_env()))
+  }
+  best <- most_probable(judged$posterior)
+  tibble::tibble(
+    case = judged$x$cases, category = category_factor(best$category, judged$x)[judged$x$index],
+    probability = best$probability[judged$x$index], tied = best$tied[judged$x$index]
+  )
+}
+
+#' @rdname predict.rater_fit
+#' @export
+augment.rater_fit <- function(x, newdata = NULL, ...) {
+  check_dots_empty(...)
+  judged <- judge(x, newdata, rlang::current_env())
+  index <- judged$x$index
+  best <- most_probable(judged$posterior)
+  columns <- lapply(seq_along(judged$x$categories), function(k) judged$posterior[index, k])
+  names(columns) <- paste0(".posterior_", judged$x$categories)
+  tibble::new_tibble(c(
+    list(
+      case = judged$x$cases, .fitted = category_factor(best$category, judged$x)[index],
+      .probability = best$probability[index], .tied = best$tied[index],
+      .entropy = entropy(judged$posterior)[index]
+    ), columns
+  ), nrow = length(index))
+}
+
+# The ratings to be judged, and the posterior of each of their patterns.
+judge <- function(fit, newdata, call) {
+  if (is.null(newdata)) {
+    return(list(x = fit$x, posterior = posterior(fit)))
+  }
+  check_class(newdata, "ratings", "newdata", "Make one with {.fun ratings}.", call = call)
+  check_single_label(newdata, call)
+  x <- as_new_cases(fit, newdata, call)
+  list(x = x, posterior = posterior(fit, x))
+}
+
+# The same ratings in the numbers that the fit has for categories and raters.
+as_new_cases <- function(fit, x, call) {
+  place <- match(x$categories, fit$x$categories)
+  strange <- x$categories[intersect(which(is.na(place)), x$patterns$category)]
+  if (length(strange) > 0L) {
+    abort_fallible("category", c(
+      "{.arg newdata} must have the categories of the fit.",
+      "x" = "{.val {strange}} {?is/are} not among {.val {fit$x$categories}}."
+    ), row = NA_integer_, column = NA_character_, found = strange, call = call)
+  }
+  answer <- x$patterns$answer
+  answer[answer > 0L] <- place[answer[answer > 0L]]
+  x$patterns$answer[] <- replace(answer, is.na(answer), 0L)
+  x$patterns$category <- place[x$patterns$category]
+  x$patterns$categories <- length(fit$x$categories)
+  x$categories <- fit$x$categories
+  x$ordered <- fit$x$ordered
+  if (!tells_raters_apart(fit)) {
+    return(x)
+  }
+  place <- match(x$raters, fit$x$raters)
+  strange <- x$raters[intersect(which(is.na(place)), x$patterns$rater)]
+  if (x$exchangeable || length(strange) > 0L) {
+    abort_fallible("argument", c(
+      "{.arg newdata} must have ratings by the raters of the fit.",
+      "x" = if (x$exchangeable) {
+        "It has counts of ratings."
+      } else {
+        "{.val {strange}} {?is/are} not among {.val {fit$x$raters}}."
+      }
+    ), arg = "newdata", call = call)
+  }
+  x$patterns$rater <- place[x$patterns$rater]
+  x$patterns$raters <- length(fit$x$raters)
+  x$raters <- fit$x$raters
+  x
+}
+
+tells_raters_apart <- function(fit) fit$model$accuracy == "rater" || any(known_units(fit))
+
+# By row: the first of the highest probabilities, its value, and how many share it.
+most_probable <- function(probability) {
+  highest <- probability[cbind(seq_len(nrow(probability)), max.col(probability, "first"))]
+  tied <- probability >= highest * (1 - tie_tolerance)
+  list(
+    category = max.col(tied + 0, ties.method = "first"), probability = highest,
+    tied = as.integer(rowSums(tied))
+  )
+}
+
+# Relative; the core uses the same.
+tie_tolerance <- 1e-9
+
+# By row, in bits.
+entropy <- function(probability) {
+  -rowSums(ifelse(probability > 0, probability * log2(probability), 0))
+}
+
+#' Panels from a fitted model
+#'
+#' Draws new ratings from what was fitted: true categories from the base rates, then ratings by the
+#' same raters of the same cases, as often as each rated each; what was missing stays so. The spread
+#' of whatever is computed from such panels is a parametric bootstrap. Cases whose truth was given
+#' keep it. There are no systems: a fit knows the raters only.
+#'
+#' @param object A [fit_raters()] result that is identified.
+#' @param nsim Number of panels.
+#' @param seed A number for [set.seed()], which then leaves the state of R's generator as it was, or
+#'   `NULL`.
+#' @param ... Not used.
+#' @return A list of [ratings()] objects that carry their [truth()], with an attribute `seed` as
+#'   [stats::simulate()] describes it. Cases with weights are drawn as often as these count them.
+#' @family estimation
+#' @examples
+#' fit <- fit_raters(ratings(fleiss1971, case = case, counts = depression:other))
+#' panels <- simulate(fit, nsim = 20, seed = 1)
+#' # How far kappa varies from sample to sample, if the model holds
+#' sd(sapply(panels, fleiss_kappa))
+#' @export
+simulate.rater_fit <- function(object, nsim = 1L, seed = NULL, ...) {
+  check_dots_empty(...)
+  nsim <- check_count(nsim, "nsim")
+  call <- rlang::current_env()
+  if (object$identified != "yes" || anyNA(object$base_rates)) {
+    abort_fallible("argument", c(
+      "There is nothing to draw from: the fit is not identified.",
+      "x" = "Of it is said: {reason_of_fit(object)}."
+    ), arg = "object", call = call)
+  }
+  if (!weights_are_counts(object$x)) {
+    abort_fallible("weights", "Weights that are not counts leave no cases to draw.",
+      row = which(object$x$weights != round(object$x$weights)), call = call)
+  }
+  run <- function() lapply(seq_len(nsim), function(i) draw_from_fit(object))
+  if (is.null(seed)) {
+    if (!exists(".Random.seed", globalenv(), inherits = FALSE)) stats::runif(1L)
+    state <- get(".Random.seed", globalenv(), inherits = FALSE)
+    return(structure(run(), seed = state))
+  }
+  seed <- check_count(seed, "seed", min = -.Machine$integer.max)
+  structure(
+    withr::with_seed(seed, run()), seed = structure(seed, kind = as.list(RNGkind()))
+  )
+}
+
+draw_from_fit <- function(fit) {
+  x <- fit$x
+  cases <- rep.int(seq_along(x$index), x$weights %||% rep.int(1L, length(x$index)))
+  pattern <- x$index[cases]
+  categories <- length(x$categories)
+  probability <- rating_probabilities(fit) # classes x ratings x raters
+  strata <- dim(probability)[[1L]] / categories
+  truth <- sample.int(categories, length(cases), replace = TRUE, prob = fit$base_rates)
+  if (any(known_patterns(fit))) {
+    given <- fit$known$truth[pattern]
+    truth[given > 0L] <- given[given > 0L]
+  }
+  stratum <- sample.int(strata, length(cases), replace = TRUE)
+  ratings <- diff(x$patterns$start)[pattern]
+  row <- rep.int(seq_along(cases), ratings)
+  rater <- x$patterns$rater[sequence(ratings, from = x$patterns$start[pattern] + 1L)]
+  class <- ((stratum - 1L) * categories + truth)[row]
+  drawn <- stats::runif(length(row))
+  rating <- rep.int(1L, length(row))
+  so_far <- numeric(length(row))
+  for (k in seq_len(categories - 1L)) {
+    so_far <- so_far + probability[cbind(class, k, rater)]
+    rating <- rating + (drawn > so_far)
+  }
+  if (x$exchangeable) rating <- rating[order(row, rating)] # numbered slots, no raters
+  core <- core_patterns_long(row, rater, rating, list(), length(cases))
+  x$index <- core$index
+  core$index <- NULL
+  x$patterns <- c(core, raters = length(x$raters), categories = categories)
+  x$cases <- if (is.null(x$weights)) x$cases else seq_along(cases)
+  x["weights"] <- list(NULL)
+  x$systems <- character()
+  x$truth <- list(
+    category = truth, stratum = stratum, expected = stats::setNames(double(), character()),
+    base_rates = base_rates(fit)
+  )
+  x
+}
+
+#' A fit of the same kind
+#'
+#' @param object A [fit_raters()] result.
+#' @param model,method,x,known_truth,known_raters What is to be different; see [fit_raters()]. If
+#'   the method of `object` cannot fit the new `model`, the model's default method does.
+#' @param ... Not used.
+#' @return What [fit_raters()] gives.
+#' @family estimation
+#' @examples
+#' fit <- fit_raters(ratings(dawid1979, case = case, rater = rater, rating = rating,
+#'   repeats = "ratings"))
+#' AIC(update(fit, method = "likelihood"), update(fit, model = rater_model("rater", "distance")))
+#' @export
+update.rater_fit <- function(object, model = object$model, method = NULL, x = object$x,
+                             known_truth = object$given$truth, known_raters = object$given$raters,
+                             ...) {
+  check_dots_empty(...)
+  if (missing(x) && any(known_patterns(object))) x <- x[] # patterns as they were without truths
+  if (is.null(method) && inherits(model, "rater_model")) method <- method_for(object, model)
+  if (!is.null(known_truth) || !is.null(known_raters)) {
+    if (missing(method)) method <- "likelihood"
+  }
+  fit_raters(x, model, method, known_truth = known_truth, known_raters = known_raters)
+}
+
+# The method of the fit where it can fit the model, or NULL.
+method_for <- function(fit, model) {
+  can <- switch(fit$method,
+    algebraic = is_k_model(model), pairs = model$errors != "free", likelihood = TRUE
+  )
+  if (can) fit$method
+}

@@ -1,0 +1,111 @@
+# What a fit prints.
+
+#' @export
+print.rater_fit <- function(x, ...) {
+  cat_lines(format_fit(x))
+  if (x$identified == "yes") {
+    cat_lines(
+      paste0("Base rates: ", format_rates(x)),
+      if (x$negative > 0L) {
+        paste(count_noun(x$negative, "base rate"), "came out negative, set to zero")
+      },
+      format_known(x), "", if (is_latent(x)) {
+        "Next: ground_truth(), confusion(), tidy(), plot()."
+      } else {
+        "Next: ground_truth(), estimate_accuracy(), tidy(), plot()."
+      }
+    )
+  }
+  invisible(x)
+}
+
+format_fit <- function(fit) {
+  size <- dim(fit$x)
+  out <- paste0(
+    "<rater_fit> ", format(fit$model), ", ", fit$method, ", ", count_noun(size[[1L]], "case"),
+    ", ", count_noun(size[[2L]], "rater")
+  )
+  if (fit$identified != "yes") {
+    return(c(out, paste0("Not identified: ", reason_of_fit(fit))))
+  }
+  c(
+    out,
+    paste0(
+      "Pairs of raters agree: ", percent(fit$agreement), " (kappa ", decimals(fit$kappa), ")"
+    ),
+    format_accuracy(fit), format_likelihood(fit)
+  )
+}
+
+format_accuracy <- function(fit) {
+  table <- tidy(fit)
+  if (fit$model$accuracy == "rater") {
+    accuracy <- stats::setNames(table$estimate[seq_along(fit$x$raters)], fit$x$raters)
+    ends <- c(which.min(accuracy), which.max(accuracy))
+    return(paste0(
+      "Raters are right with probability ", decimals(accuracy[[ends[[1L]]]]), " (",
+      names(accuracy)[[ends[[1L]]]], ") to ", decimals(accuracy[[ends[[2L]]]]), " (",
+      names(accuracy)[[ends[[2L]]]], "), mean ", decimals(fit$rater_accuracy)
+    ))
+  }
+  error <- table$std.error[[1L]]
+  paste0(
+    "A rater is right with probability ", decimals(fit$rater_accuracy),
+    if (!is.na(error)) paste0(" (standard error ", decimals(error), ")")
+  )
+}
+
+format_likelihood <- function(fit) {
+  if (!is_latent(fit)) {
+    return(NULL)
+  }
+  value <- stats::coef(fit)
+  c(
+    if (isTRUE(value["dispersion"] > 0)) {
+      paste0("Errors are ", decimals(value[["dispersion"]], 2L), " times likelier a step nearer")
+    },
+    if (isTRUE(value["difficulty"] >= 0)) {
+      paste0("Accuracy shifts with difficulty by ", decimals(value[["difficulty"]]))
+    },
+    if (fit$method == "pairs") {
+      "Fitted to the frequencies of pairs of ratings: there is no log-likelihood to compare"
+    } else {
+      paste0(
+        "Log-likelihood ", decimals(fit$log_likelihood, 2L), ", ",
+        count_noun(fit$parameters, "free parameter"), ", AIC ", decimals(stats::AIC(fit), 1L)
+      )
+    }
+  )
+}
+
+format_known <- function(fit) {
+  cases <- count_cases(fit$x, known_patterns(fit))
+  raters <- fit$x$raters[known_units(fit)]
+  c(
+    if (cases > 0L) paste("The truth of", count_noun(cases, "case"), "was given"),
+    if (length(raters) > 0L) paste("Known raters:", shorten(raters))
+  )
+}
+
+format_rates <- function(fit) {
+  shorten(paste(fit$x$categories, decimals(fit$base_rates)), most = 6L)
+}
+
+#' @export
+summary.rater_fit <- function(object, ...) {
+  structure(list(fit = object), class = "summary_rater_fit")
+}
+
+#' @export
+print.summary_rater_fit <- function(x, ...) {
+  cat_lines(format_fit(x$fit))
+  print_table("Parameters", tidy(x$fit))
+  matrices <- confusion(x$fit)
+  if (is.matrix(matrices)) matrices <- list(`a rater` = matrices)
+  for (name in utils::head(names(matrices), 6L)) {
+    cat("\nConfusion matrix of ", name, " (truth in rows)\n", sep = "")
+    print(round(matrices[[name]], 3L))
+  }
+  if (length(matrices) > 6L) cat("... and", length(matrices) - 6L, "more; see confusion()\n")
+  invisible(x)
+}

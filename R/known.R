@@ -1,0 +1,128 @@
+# Gold items and known raters: what users know beforehand, checked and brought into the form that
+# the core takes.
+
+# The parts of a fit that knows nothing beforehand.
+nothing_known <- list(truth = integer(), raters = list())
+
+# `x` with a pattern of its own for every truth that is known of its cases; `known` for the core:
+# truth, a category per pattern (0 is unknown), and raters, a matrix each or NULL; `given`: what the
+# user gave.
+with_known <- function(x, truth, raters, call) {
+  out <- list(
+    x = x, known = nothing_known, given = list(truth = truth, raters = raters)
+  )
+  if (!is.null(truth)) {
+    code <- check_known_truth(truth, x, call)
+    patterns <- length(x$patterns$start) - 1L
+    key <- code * patterns + x$index
+    of <- unique(key)
+    out$x$patterns <- pick_patterns(x$patterns, (of - 1L) %% patterns + 1L)
+    out$x$index <- match(key, of)
+    out$known$truth <- as.integer((of - 1L) %/% patterns)
+  }
+  if (!is.null(raters)) out$known$raters <- check_known_raters(raters, x, call)
+  out
+}
+
+# Some patterns, which may be the same one more than once.
+pick_patterns <- function(patterns, which) {
+  ratings <- diff(patterns$start)[which]
+  at <- sequence(ratings, from = patterns$start[which] + 1L)
+  patterns$start <- as.integer(c(0L, cumsum(ratings)))
+  patterns$rater <- patterns$rater[at]
+  patterns$category <- patterns$category[at]
+  patterns$answer <- patterns$answer[which, , drop = FALSE]
+  patterns
+}
+
+# Category of each case, 0 where it is not known.
+check_known_truth <- function(truth, x, call) {
+  given <- as_truth_table(truth, "known_truth", call)
+  at <- match(given$case, as_label(x$cases))
+  if (anyNA(at)) {
+    unknown <- given$case[is.na(at)]
+    abort_fallible("case", c(
+      "{.arg known_truth} must be about cases of {.arg x}.",
+      "x" = "{.val {unknown}} {?is/are} not among them."
+    ), row = which(is.na(at)), call = call)
+  }
+  code <- match(given$truth, x$categories)
+  if (anyNA(code)) {
+    unknown <- unique(given$truth[is.na(code)])
+    abort_fallible("category", c(
+      "{.arg known_truth} must hold categories of {.arg x}.",
+      "x" = "{.val {unknown}} {?is/are} not among {.val {x$categories}}."
+    ), row = which(is.na(code)), column = NA_character_, found = unknown, call = call)
+  }
+  replace(integer(length(x$cases)), at, code)
+}
+
+# A confusion matrix for each rater who is known, NULL for the others.
+check_known_raters <- function(raters, x, call) {
+  if (x$exchangeable) {
+    abort_fallible("argument", c(
+      "{.arg known_raters} needs to know who gave which rating.",
+      "x" = "{.arg x} has counts of ratings."
+    ), arg = "known_raters", call = call)
+  }
+  ok <- is.list(raters) || (is.numeric(raters) && is.null(dim(raters)))
+  if (!ok || !rlang::is_named(raters) || anyDuplicated(names(raters)) > 0L) {
+    abort_fallible("argument", c(
+      "{.arg known_raters} must be a list with the names of raters, each once.",
+      "x" = "It is {describe(raters)}.",
+      "i" = "For each known rater it has a confusion matrix, or a probability of a correct rating."
+    ), arg = "known_raters", call = call)
+  }
+  unknown <- setdiff(names(raters), x$raters)
+  if (length(unknown) > 0L) {
+    abort_fallible("argument", c(
+      "{.arg known_raters} must name raters of {.arg x}.",
+      "x" = "{.val {unknown}} {?is/are} not among {.val {x$raters}}."
+    ), arg = "known_raters", call = call)
+  }
+  lapply(stats::setNames(nm = x$raters), function(rater) {
+    if (rater %in% names(raters)) check_known_matrix(raters[[rater]], rater, x$categories, call)
+  })
+}
+
+check_known_matrix <- function(matrix, rater, categories, call) {
+  n <- length(categories)
+  if (is.numeric(matrix) && is.null(dim(matrix)) && length(matrix) == 1L) {
+    accuracy <- check_number(matrix, paste0("known_raters$", rater), 0, 1, call = call)
+    matrix <- matrix((1 - accuracy) / (n - 1), n, n)
+    diag(matrix) <- accuracy
+    return(matrix)
+  }
+  ok <- is.numeric(matrix) && identical(dim(matrix), c(n, n)) && all(is.finite(matrix)) &&
+    all(matrix >= 0) && all(abs(rowSums(matrix) - 1) < 1e-6)
+  if (!ok) {
+    abort_fallible("argument", c(
+      "A known rater must have a probability in [0, 1], or a {n} x {n} matrix of probabilities with
+       the true category in rows, which sum to one.",
+      "x" = "That of {.val {rater}} is {describe(matrix)}."
+    ), arg = "known_raters", call = call)
+  }
+  labels <- dimnames(matrix)
+  for (names in labels) {
+    if (!is.null(names) && !setequal(names, categories)) {
+      abort_fallible("category", c(
+        "The matrix of rater {.val {rater}} must have the categories of {.arg x}.",
+        "x" = "It has {.val {names}}."
+      ), row = NA_integer_, column = rater, found = setdiff(names, categories), call = call)
+    }
+  }
+  if (!is.null(labels[[1L]])) matrix <- matrix[match(categories, labels[[1L]]), , drop = FALSE]
+  if (!is.null(labels[[2L]])) matrix <- matrix[, match(categories, labels[[2L]]), drop = FALSE]
+  unname(unclass(matrix) / rowSums(matrix))
+}
+
+# Patterns whose true category the user gave, and raters whose matrix.
+known_patterns <- function(fit) {
+  truth <- fit$known$truth
+  if (length(truth) > 0L) truth > 0L else logical(length(fit$x$patterns$start) - 1L)
+}
+
+known_units <- function(fit) {
+  raters <- fit$known$raters
+  if (length(raters) > 0L) lengths(raters) > 0L else logical(length(fit$x$raters))
+}

@@ -1,0 +1,218 @@
+#include "latent_pairs.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <utility>
+
+namespace fallible {
+
+namespace {
+
+// Sums of squares of frequencies are small; this brings them to where the optimiser's tolerances
+// mean what they should.
+constexpr double scale = 1e4;
+constexpr double most_slopes = 3e7;  // numbers that are kept at once
+
+// Numbers the kinds of pairs and calls visit(row, kind, rating of its first unit, of its second).
+class KindsOfPairs {
+ public:
+  explicit KindsOfPairs(const LatentModel& model) : by_rater_(model.by_rater) {}
+
+  template <class Visit>
+  void for_each_pair(const LatentRows& rows, const Visit& visit) {
+    const auto who = [&](int at) {
+      return by_rater_ || rows.unit[at] >= rows.raters ? rows.unit[at] : 0;
+    };
+    for (int i = 0; i < rows.size(); ++i) {
+      if (rows.weight[i] == 0) continue;
+      for (int a = rows.start[i]; a < rows.start[i + 1]; ++a) {
+        for (int b = rows.start[i]; b < a; ++b) {
+          if (rows.unit[a] == rows.unit[b]) continue;
+          const bool ordered = who(b) <= who(a);
+          const int one = ordered ? b : a, other = ordered ? a : b;
+          const auto kind = std::make_pair(who(one), who(other));
+          const int number =
+              number_.insert({kind, static_cast<int>(number_.size())}).first->second;
+          visit(i, number, rows.category[one], rows.category[other]);
+        }
+      }
+    }
+  }
+
+  const std::map<std::pair<int, int>, int>& numbers() const { return number_; }
+
+ private:
+  bool by_rater_;
+  std::map<std::pair<int, int>, int> number_;
+};
+
+}  // namespace
+
+PairFrequencies pair_frequencies(const LatentRows& rows, const LatentModel& model) {
+  PairFrequencies out;
+  out.categories = rows.categories;
+  const std::size_t N = rows.categories;
+  KindsOfPairs kinds(model);
+  double total = 0;
+  kinds.for_each_pair(rows, [&](int row, int kind, int k, int l) {
+    if (kind >= out.kinds()) {
+      out.share.resize(kind + 1, 0.0);
+      out.frequency.resize((kind + 1) * N * N, 0.0);
+    }
+    total += rows.weight[row];
+    out.share[kind] += rows.weight[row];
+    out.frequency[(kind * N + k) * N + l] += rows.weight[row];
+  });
+  out.first.resize(out.kinds());
+  out.second.resize(out.kinds());
+  for (const auto& entry : kinds.numbers()) {
+    const int kind = entry.second;
+    out.first[kind] = entry.first.first;
+    out.second[kind] = entry.first.second;
+    double* cell = &out.frequency[kind * N * N];
+    for (std::size_t i = 0; i < N * N; ++i) cell[i] /= out.share[kind];
+    out.share[kind] /= total;
+    if (out.first[kind] != out.second[kind]) continue;
+    for (std::size_t k = 0; k < N; ++k) {
+      for (std::size_t l = 0; l < k; ++l) {
+        cell[k * N + l] = cell[l * N + k] = (cell[k * N + l] + cell[l * N + k]) / 2;
+      }
+    }
+  }
+  return out;
+}
+
+// Calls visit(kind, cell, place of the first rating, of the second, probabilities with each class);
+// places are those of the first class.
+template <class Visit>
+void LatentClass::for_each_cell(const Tables& t, const std::vector<double>& probability,
+                                const PairFrequencies& pairs, const Visit& visit) const {
+  const int K = S_ * N_;
+  std::vector<double> of_class(K), joint(K);
+  for (int c = 0; c < K; ++c) of_class[c] = std::exp(t.log_class[c]);
+  std::size_t cell = 0;
+  for (int kind = 0; kind < pairs.kinds(); ++kind) {
+    for (int k = 0; k < N_; ++k) {
+      const std::size_t one = (static_cast<std::size_t>(pairs.first[kind]) * N_ + k) * K;
+      for (int l = 0; l < N_; ++l, ++cell) {
+        const std::size_t other = (static_cast<std::size_t>(pairs.second[kind]) * N_ + l) * K;
+        for (int c = 0; c < K; ++c) {
+          joint[c] = of_class[c] * probability[one + c] * probability[other + c];
+        }
+        visit(kind, cell, one, other, joint.data());
+      }
+    }
+  }
+}
+
+double LatentClass::closeness(const Eigen::VectorXd& x, const PairFrequencies& pairs,
+                              Eigen::VectorXd* gradient) const {
+  const Tables t = tables(x);
+  const int K = S_ * N_;
+  const std::vector<double> probability = exponentials(t.log_probability);
+  std::vector<double> counts, classes(K, 0.0);
+  if (gradient) counts.assign(probability.size(), 0.0);
+  double loss = 0;
+  for_each_cell(t, probability, pairs, [&](int kind, std::size_t cell, std::size_t one,
+                                           std::size_t other, const double* joint) {
+    double off = pairs.frequency[cell];
+    for (int c = 0; c < K; ++c) off -= joint[c];
+    loss += pairs.share[kind] * off * off;
+    if (!gradient) return;
+    // The slope of the logarithm of each factor takes the place of an expected count.
+    for (int c = 0; c < K; ++c) {
+      const double slope = scale * pairs.share[kind] * off * joint[c];
+      counts[one + c] += slope;
+      counts[other + c] += slope;
+      classes[c] += slope;
+    }
+  });
+  if (gradient) {
+    gradient->setZero(size_);
+    add_gradient(x, t, counts, classes, *gradient);
+  }
+  return -scale * loss / 2 + log_prior(x, gradient);
+}
+
+Eigen::MatrixXd LatentClass::pair_slopes(const Eigen::VectorXd& x, const PairFrequencies& pairs,
+                                         Eigen::VectorXd* expected) const {
+  const Tables t = tables(x);
+  const int K = S_ * N_;
+  const std::vector<double> probability = exponentials(t.log_probability);
+  Eigen::MatrixXd out(pairs.cells(), size_);
+  Eigen::VectorXd gradient(size_);
+  std::vector<double> counts(probability.size(), 0.0), classes(K);
+  if (expected) expected->setZero(pairs.cells());
+  for_each_cell(t, probability, pairs, [&](int, std::size_t cell, std::size_t one,
+                                           std::size_t other, const double* joint) {
+    const Eigen::Index row = static_cast<Eigen::Index>(cell);
+    for (int c = 0; c < K; ++c) {
+      if (expected) (*expected)[row] += joint[c];
+      classes[c] = joint[c];
+      counts[one + c] += joint[c];
+      counts[other + c] += joint[c];
+    }
+    gradient.setZero();
+    add_gradient(x, t, counts, classes, gradient);
+    out.row(row) = gradient.transpose();
+    for (int c = 0; c < K; ++c) counts[one + c] = counts[other + c] = 0;
+  });
+  return out;
+}
+
+LatentFit fit_pairs(const LatentClass& model, const PairFrequencies& pairs,
+                    const Eigen::VectorXd& start, const OptimiserOptions& options) {
+  const Optimum top = maximise(
+      [&](const Eigen::VectorXd& x, Eigen::VectorXd* gradient) {
+        return model.closeness(x, pairs, gradient);
+      },
+      start, options);
+  LatentFit out{top.x, 0, top.value, top.iterations, top.converged};
+  model.evaluate(out.x, nullptr, &out.log_likelihood);
+  return out;
+}
+
+LatentFit fit_pairs(const LatentClass& model, const PairFrequencies& pairs,
+                    const OptimiserOptions& options) {
+  return best_start(model, [&](const Eigen::VectorXd& start) {
+    return fit_pairs(model, pairs, start, options);
+  });
+}
+
+// Where the sum of squares is least the slopes of the cases' pairs cancel; how far they would be
+// from that in another sample, over the curvature, is how far the parameters would be.
+Eigen::MatrixXd pair_covariance(const LatentRows& rows, const LatentModel& settings,
+                                const LatentClass& model, const PairFrequencies& pairs,
+                                const Eigen::VectorXd& x) {
+  const auto objective = [&](const Eigen::VectorXd& at, Eigen::VectorXd* gradient) {
+    return model.closeness(at, pairs, gradient);
+  };
+  const Curvature curvature(model, objective, x,
+                            static_cast<double>(pairs.cells()) * x.size() < most_slopes);
+  if (!curvature.known()) return curvature.covariance();
+  const Eigen::Index per_kind = static_cast<Eigen::Index>(pairs.categories) * pairs.categories;
+  Eigen::VectorXd expected;
+  const Eigen::MatrixXd slopes = model.pair_slopes(x, pairs, &expected);
+  Eigen::MatrixXd centre(pairs.kinds(), x.size());
+  for (int kind = 0; kind < pairs.kinds(); ++kind) {
+    centre.row(kind) = expected.segment(kind * per_kind, per_kind).transpose() *
+                       slopes.middleRows(kind * per_kind, per_kind);
+  }
+  KindsOfPairs kinds(settings);
+  Eigen::MatrixXd scores = Eigen::MatrixXd::Zero(rows.size(), x.size());
+  double total = 0;
+  kinds.for_each_pair(rows, [&](int row, int kind, int k, int l) {
+    total += rows.weight[row];
+    const Eigen::Index cell = kind * per_kind + k * pairs.categories + l;
+    scores.row(row) += slopes.row(cell) - centre.row(kind);
+  });
+  Eigen::MatrixXd spread = Eigen::MatrixXd::Zero(x.size(), x.size());
+  for (int i = 0; i < rows.size(); ++i) {
+    spread += rows.weight[i] * scores.row(i).transpose() * scores.row(i);
+  }
+  return curvature.sandwich(spread * (scale / total) * (scale / total));
+}
+
+}  // namespace fallible
