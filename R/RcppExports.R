@@ -37,6 +37,10 @@ core_percentile_intervals <- function(replicates, conf_level, iterated) {
     .Call(`_fallible_core_percentile_intervals`, replicates, conf_level, iterated)
 }
 
+core_average <- function(patterns, weight, known, threads, tick) {
+    .Call(`_fallible_core_average`, patterns, weight, known, threads, tick)
+}
+
 core_crowd_units <- function(x) {
     .Call(`_fallible_core_crowd_units`, x)
 }

@@ -163,8 +163,12 @@ Rcpp::List core_latent_accuracy(Rcpp::List patterns, Rcpp::NumericVector weight,
     return fallible::bootstrap_latent_accuracy(accuracy, view, weights, bootstrap,
                                                glue::host(tick));
   });
+  Rcpp::List posteriors;
+  for (int s = 0; s < view.systems; ++s) {
+    posteriors.push_back(glue::by_row(accuracy.posterior(s), view.categories));
+  }
   return Rcpp::List::create(
-      Rcpp::Named("estimate") = accuracy.estimate(),
+      Rcpp::Named("estimate") = accuracy.estimate(), Rcpp::Named("posterior") = posteriors,
       Rcpp::Named("identified") = accuracy.identified(),
       Rcpp::Named("converged") = accuracy.converged(),
       Rcpp::Named("replicates") =

@@ -61,6 +61,12 @@ double LatentAccuracy::mean_posterior(const LatentRows& rows, const LatentClass&
   return (right + before) / (cases + 2 * before);
 }
 
+std::vector<double> LatentAccuracy::posterior(int system) const {
+  const std::size_t i = rows_.size() > 1 ? system : 0;
+  const LatentClass model(rows_[i], options_.model, options_.prior);
+  return by_pattern(rows_[i], model.posterior(fitted_[i]));
+}
+
 std::vector<double> LatentAccuracy::with_weights(const std::vector<double>& weight) const {
   std::vector<double> out;
   std::vector<Eigen::VectorXd> fitted;

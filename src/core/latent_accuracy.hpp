@@ -31,6 +31,8 @@ class LatentAccuracy {
 
   // One estimate per system; NaN without a rated case.
   const std::vector<double>& estimate() const { return estimate_; }
+  // Patterns x categories, as they judge this system.
+  std::vector<double> posterior(int system) const;
   bool converged() const { return converged_; }
   bool identified() const { return identified_; }
   // Is there anything but the system's answer to judge it by: ratings, or a known truth?
