@@ -26,7 +26,8 @@ estimate_latent <- function(fit, options) {
   estimate$table$shared <- value("shared")
   estimate$table$independent <- value("joint")
   if (!unfit && !found[[options$method]]$identified) {
-    estimate$table$reason <- rep(reason_of_parameters(fit), length(lacking))
+    reason <- reason_of_parameters(fit$model, length(fit$x$categories))
+    estimate$table$reason <- rep(reason, length(lacking))
   }
   if (!unfit && !found[[options$method]]$converged) warn_convergence(options$method)
   if (options$interval == "bootstrap") add_bootstrap(estimate) else estimate

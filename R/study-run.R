@@ -38,7 +38,12 @@ block_size <- function(cell, estimators) {
   max(1, min(if (all(compiled)) 500 else 10, 5e6 %/% work))
 }
 
-built_in <- function(estimators) vapply(estimators, inherits, NA, "accuracy_estimator")
+built_in <- function(estimators) {
+  vapply(estimators, function(estimator) {
+    inherits(estimator, "accuracy_estimator") &&
+      attr(estimator, "options")$method %in% compiled_methods
+  }, NA)
+}
 
 run_study <- function(study, threads, checkpoint, call) {
   if (!is.null(checkpoint)) save_checkpoint(study, checkpoint, call)
@@ -139,7 +144,10 @@ run_block <- function(block, estimators, seed, threads = 1L, tick = function(don
     bootstrap_seeds = bootstrap_seeds(estimators[compiled], seeds)
   ), tick)
   results <- vector("list", length(estimators))
-  results[compiled] <- lapply(core$estimators, compiled_results, core, block)
+  results[compiled] <- Map(
+    compiled_results, core$estimators, estimators[compiled],
+    MoreArgs = list(core = core, block = block)
+  )
   results[!compiled] <- interpreted_results(block, estimators[!compiled], seed, seeds)
   systems <- names(block$design$systems)
   rows <- length(systems) * block$runs
@@ -166,7 +174,8 @@ run_block <- function(block, estimators, seed, threads = 1L, tick = function(don
 core_options <- function(estimator) {
   options <- attr(estimator, "options")
   if (options$interval == "none") options$replicates <- 0L
-  options[c("method", "clip", "bin_width", "replicates", "conf_level")]
+  options$model <- unclass(options$model)
+  options[c("method", "model", "clip", "bin_width", "replicates", "conf_level")]
 }
 
 # What estimate_accuracy() would draw in each run: two words per run.
@@ -179,15 +188,18 @@ bootstrap_seeds <- function(estimators, seeds) {
 }
 
 # All results have their entries run by run within systems.
-compiled_results <- function(result, core, block) {
+compiled_results <- function(result, estimator, core, block) {
   out <- result_table(na_real(as.vector(result$estimate)))
   systems <- length(out$estimate) / block$runs
+  categories <- length(block$design$categories)
   fits <- list(
     identified = rep(core$identified, systems), agreement = rep(core$agreement, systems)
   )
   out$reason <- reason_no_estimate(
-    fits$identified, fits$agreement, length(block$design$categories), out$estimate, block$n
+    fits$identified, fits$agreement, categories, out$estimate, block$n
   )
+  alike <- rep(core$identified == "yes" & !result$identified, systems)
+  out$reason[alike] <- reason_of_parameters(attr(estimator, "options")$model, categories)
   out <- add_intervals(out, result$interval)
   out$condition <- rep(list(NULL), length(out$estimate))
   out

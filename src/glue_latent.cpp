@@ -39,6 +39,20 @@ fallible::LatentPrior latent_prior(const Rcpp::List& x) {
 
 }  // namespace
 
+namespace glue {
+
+fallible::LatentAccuracyOptions latent_options(const std::string& method,
+                                               const Rcpp::List& model) {
+  using fallible::Dependence;
+  fallible::LatentAccuracyOptions out;
+  out.model = latent_model(model);
+  out.prior = latent_prior(model["prior"]);
+  out.dependence = method == "shared" ? Dependence::shared : Dependence::joint;
+  return out;
+}
+
+}  // namespace glue
+
 // `system` from 0 joins the raters, -1 is none; `known` has the true category of each pattern, or is
 // empty. Confusion matrices are units x truths x ratings, posteriors patterns x categories.
 // [[Rcpp::export(rng = false)]]
@@ -89,12 +103,7 @@ Rcpp::List core_latent_accuracy(Rcpp::List patterns, Rcpp::NumericVector weight,
   const auto view = glue::view(patterns);
   const auto weights = glue::doubles(weight);
   const std::string method = options["method"];
-  fallible::LatentAccuracyOptions settings;
-  settings.model = latent_model(model);
-  settings.prior = latent_prior(model["prior"]);
-  settings.dependence =
-      method == "shared" ? fallible::Dependence::shared : fallible::Dependence::joint;
-  const fallible::LatentAccuracy accuracy(view, weights, settings);
+  const fallible::LatentAccuracy accuracy(view, weights, glue::latent_options(method, model));
   fallible::BootstrapOptions bootstrap;
   bootstrap.replicates = options["replicates"];
   bootstrap.threads = options["threads"];
