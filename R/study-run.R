@@ -45,31 +45,34 @@ built_in <- function(estimators) {
   }, NA)
 }
 
-run_study <- function(study, threads, checkpoint, call) {
+# The caller's `tick` moves a bar of the caller's.
+run_study <- function(study, threads, checkpoint, call, tick = NULL) {
   if (!is.null(checkpoint)) save_checkpoint(study, checkpoint, call)
   blocks <- study_blocks(study)
   before <- sum(study$done)
   tables <- list()
   saved <- Sys.time()
   on.exit(if (!is.null(checkpoint)) save_checkpoint(add_results(study, tables), checkpoint, call))
-  bar <- progress_bar("Runs", study$runs * length(study$done))
-  tick <- function(done) bar$tick(before + done)
+  if (is.null(tick)) {
+    bar <- progress_bar("Runs", study$runs * length(study$done))
+    on.exit(bar$close(), add = TRUE)
+    tick <- bar$tick
+  }
   runner <- block_runner(study, threads)
   while (length(blocks) > 0L) {
     wave <- seq_len(min(runner$width, length(blocks)))
-    tables <- c(tables, runner$run(blocks[wave], tick))
+    tables <- c(tables, runner$run(blocks[wave], function(done) tick(before + done)))
     for (block in blocks[wave]) {
       study$done[[block$cell]] <- block$first + block$runs - 1
       before <- before + block$runs
     }
     blocks <- blocks[-wave]
-    tick(0)
+    tick(before)
     if (!is.null(checkpoint) && Sys.time() - saved > 5) {
       save_checkpoint(add_results(study, tables), checkpoint, call)
       saved <- Sys.time()
     }
   }
-  bar$close()
   add_results(study, tables)
 }
 
