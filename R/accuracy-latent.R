@@ -27,7 +27,8 @@ estimate_latent <- function(fit, options) {
   estimate$table$shared <- value("shared")
   estimate$table$independent <- value("joint")
   if (!unfit && !found[[options$method]]$identified) {
-    estimate$table$reason <- rep(reason_of_parameters(fit), length(lacking))
+    reason <- reason_of_parameters(fit$model, length(fit$x$categories))
+    estimate$table$reason <- rep(reason, length(lacking))
   }
   if (!unfit) {
     estimate$posterior <- named_posteriors(found[[options$method]]$posterior, fit$x)

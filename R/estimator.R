@@ -1,39 +1,51 @@
 #' An estimator for simulation studies
 #'
 #' [estimate_accuracy()] with its options settled: a function of a `ratings` object.
-#' [simulation_study()] runs these without leaving compiled code; any other function will do too.
+#' [simulation_study()] runs most of these without leaving compiled code; any other function will do
+#' too.
 #'
 #' @inheritParams estimate_accuracy
-#' @param method `"binned"`, `"unbinned"` or `"average"`.
-#' @param interval `"none"` or `"bootstrap"`; `"robust"` for `"average"`.
+#' @param method A method of [estimate_accuracy()].
+#' @param interval `"none"`, `"bootstrap"` or `"robust"`.
 #' @return A function of class `accuracy_estimator` that takes a [ratings()] object and returns an
 #'   [estimate_accuracy()] result.
 #' @family simulation
 #' @examples
 #' unclipped <- accuracy_estimator("binned", clip = "none")
 #' unclipped(ratings(lehner2015, raters = rater1:rater4, systems = system, case = case))
+#' accuracy_estimator("joint", rater_model(errors = "distance"))
 #' @export
-accuracy_estimator <- function(method = c("binned", "unbinned", "average"), interval = "none",
+accuracy_estimator <- function(method = "binned", model = k_model(), interval = "none",
                                conf_level = 0.9, clip = c("bin", "overall", "none"),
                                bin_width = 0.1, replicates = 1000L) {
-  method <- check_choice(method, estimator_methods, "method")
+  call <- rlang::current_env()
   options <- check_accuracy_options(
     list(
       method = method, interval = interval, conf_level = conf_level, clip = clip,
       bin_width = bin_width, replicates = replicates
-    ), rlang::current_env()
+    ), call
   )
+  check_class(model, "rater_model", "model", "Make one with {.fun rater_model}.")
+  if (options$method %in% algebraic_methods && !is_k_model(model)) {
+    abort_fallible("argument", c(
+      "{.code method = \"{options$method}\"} knows the K-model only.",
+      "x" = "{.arg model} is the {format(model)}."
+    ), arg = "model", call = call)
+  }
+  options <- append(options, list(model = model), 1L)
   structure(
     function(x) do.call(estimate_accuracy, c(list(x), options)),
     class = c("accuracy_estimator", "function"), options = options
   )
 }
 
-estimator_methods <- c(algebraic_methods, "average")
+# Methods that a study runs in compiled code; others are functions to it, like those of users.
+compiled_methods <- c(algebraic_methods, latent_methods)
 
 #' @export
 print.accuracy_estimator <- function(x, ...) {
   options <- attr(x, "options")
+  options$model <- format(options$model)
   cat_lines(paste0("<accuracy_estimator> ", paste(names(options), options, collapse = ", ")))
   invisible(x)
 }
@@ -55,7 +67,7 @@ as_estimators <- function(x, call) {
   names[names == "" & methods] <- unlist(x[names == "" & methods])
   check_names(names, "estimators", call)
   x[methods] <- lapply(x[methods], function(method) {
-    method <- check_choice(method, estimator_methods, "estimators", call)
+    method <- check_choice(method, accuracy_methods, "estimators", call)
     accuracy_estimator(method)
   })
   stats::setNames(x, names)

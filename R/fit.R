@@ -205,15 +205,15 @@ reason_not_identified <- function(identified, agreement, categories) {
 
 reason_of_fit <- function(fit) {
   if (fit$identified == "parameters") {
-    return(reason_of_parameters(fit))
+    return(reason_of_parameters(fit$model, length(fit$x$categories)))
   }
   reason_not_identified(fit$identified, fit$agreement, length(fit$x$categories))
 }
 
-reason_of_parameters <- function(fit) {
+reason_of_parameters <- function(model, categories) {
   paste(
-    "the", format(fit$model), "has more parameters than ratings by these raters into",
-    length(fit$x$categories), "categories can tell apart"
+    "the", format(model), "has more parameters than ratings by these raters into", categories,
+    "categories can tell apart"
   )
 }
 

@@ -39,12 +39,14 @@ block_size <- function(cell, estimators) {
 }
 
 built_in <- function(estimators) {
-  vapply(estimators, function(e) {
-    inherits(e, "accuracy_estimator") && attr(e, "options")$method %in% algebraic_methods
+  vapply(estimators, function(estimator) {
+    inherits(estimator, "accuracy_estimator") &&
+      attr(estimator, "options")$method %in% compiled_methods
   }, NA)
 }
 
-run_study <- function(study, threads, checkpoint, call) {
+# The caller's `tick` moves a bar of the caller's.
+run_study <- function(study, threads, checkpoint, call, tick = NULL) {
   if (!is.null(checkpoint)) save_checkpoint(study, checkpoint, call)
   blocks <- study_blocks(study)
   before <- sum(study$done)
@@ -54,21 +56,23 @@ run_study <- function(study, threads, checkpoint, call) {
   on.exit(if (!is.null(checkpoint)) {
     save_checkpoint(complete %||% add_results(study, tables), checkpoint, call)
   })
-  bar <- progress_bar("Runs", study$runs * length(study$done))
-  tick <- function(done) bar$tick(before + done)
+  if (is.null(tick)) {
+    bar <- progress_bar("Runs", study$runs * length(study$done))
+    on.exit(bar$close(), add = TRUE)
+    tick <- bar$tick
+  }
   runner <- block_runner(study, threads)
   while (length(blocks) > 0L) {
     wave <- seq_len(min(runner$width, length(blocks)))
-    tables <- c(tables, runner$run(blocks[wave], tick))
+    tables <- c(tables, runner$run(blocks[wave], function(done) tick(before + done)))
     before <- before + sum(vapply(blocks[wave], `[[`, 0, "runs"))
     blocks <- blocks[-wave]
-    tick(0)
+    tick(before)
     if (!is.null(checkpoint) && Sys.time() - saved > 5) {
       save_checkpoint(add_results(study, tables), checkpoint, call)
       saved <- Sys.time()
     }
   }
-  bar$close()
   complete <- add_results(study, tables)
   complete
 }
@@ -147,7 +151,10 @@ run_block <- function(block, estimators, seed, threads = 1L, tick = function(don
     bootstrap_seeds = bootstrap_seeds(estimators[compiled], seeds)
   ), tick)
   results <- vector("list", length(estimators))
-  results[compiled] <- lapply(core$estimators, compiled_results, core, block)
+  results[compiled] <- Map(
+    compiled_results, core$estimators, estimators[compiled],
+    MoreArgs = list(core = core, block = block)
+  )
   results[!compiled] <- interpreted_results(block, estimators[!compiled], seed, seeds)
   systems <- names(block$design$systems)
   rows <- length(systems) * block$runs
@@ -174,7 +181,8 @@ run_block <- function(block, estimators, seed, threads = 1L, tick = function(don
 core_options <- function(estimator) {
   options <- attr(estimator, "options")
   if (options$interval == "none") options$replicates <- 0L
-  options[c("method", "clip", "bin_width", "replicates", "conf_level")]
+  options$model <- unclass(options$model)
+  options[c("method", "model", "clip", "bin_width", "replicates", "conf_level")]
 }
 
 # What estimate_accuracy() would draw in each run: two words per run.
@@ -187,15 +195,18 @@ bootstrap_seeds <- function(estimators, seeds) {
 }
 
 # All results have their entries run by run within systems.
-compiled_results <- function(result, core, block) {
+compiled_results <- function(result, estimator, core, block) {
   out <- result_table(na_real(as.vector(result$estimate)))
   systems <- length(out$estimate) / block$runs
+  categories <- length(block$design$categories)
   fits <- list(
     identified = rep(core$identified, systems), agreement = rep(core$agreement, systems)
   )
   out$reason <- reason_no_estimate(
-    fits$identified, fits$agreement, length(block$design$categories), out$estimate, block$n
+    fits$identified, fits$agreement, categories, out$estimate, block$n
   )
+  alike <- rep(core$identified == "yes" & !result$identified, systems)
+  out$reason[alike] <- reason_of_parameters(attr(estimator, "options")$model, categories)
   out <- add_intervals(out, result$interval)
   out$condition <- rep(list(NULL), length(out$estimate))
   out

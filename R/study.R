@@ -60,19 +60,28 @@ simulation_study <- function(designs, estimators = c("binned", "unbinned"), runs
                              panels = c("separate", "shared"), threads = 1L,
                              checkpoint = NULL) {
   call <- rlang::current_env()
+  study <- new_study(
+    as_designs(designs, call), as_estimators(estimators, call),
+    check_count(runs, "runs", max = 1000000L), check_sizes(n, call),
+    check_choice(panels, c("separate", "shared"), "panels"), draw_seed()
+  )
+  threads <- check_threads(threads)
+  if (!is.null(checkpoint)) study <- resume(study, check_path(checkpoint, call), call)
+  run_study(study, threads, checkpoint, call)
+}
+
+# A study of which nothing is done yet. Fields: as the arguments, results (a list of columns) and
+# done (the number of runs of each cell).
+new_study <- function(designs, estimators, runs, n, panels, seed) {
   study <- structure(
     list(
-      designs = as_designs(designs, call), estimators = as_estimators(estimators, call),
-      runs = check_count(runs, "runs", max = 1000000L), n = check_sizes(n, call),
-      panels = check_choice(panels, c("separate", "shared"), "panels"), seed = draw_seed(),
-      results = NULL
+      designs = designs, estimators = estimators, runs = runs, n = n, panels = panels,
+      seed = seed, results = NULL
     ),
     class = "simulation_study"
   )
   study$done <- integer(length(study_cells(study)))
-  threads <- check_threads(threads)
-  if (!is.null(checkpoint)) study <- resume(study, check_path(checkpoint, call), call)
-  run_study(study, threads, checkpoint, call)
+  study
 }
 
 as_designs <- function(x, call) {

@@ -5,10 +5,12 @@
 #include <Rcpp.h>
 
 #include <cstdint>
+#include <string>
 
 #include "core/accuracy.hpp"
 #include "core/bootstrap.hpp"
 #include "core/host.hpp"
+#include "core/latent_accuracy.hpp"
 #include "core/patterns.hpp"
 #include "core/simulate.hpp"
 
@@ -21,6 +23,9 @@ Rcpp::NumericMatrix by_row(const std::vector<double>& x, int columns);
 Rcpp::NumericMatrix square(const std::vector<double>& x, int n);
 
 fallible::AccuracyOptions accuracy_options(const Rcpp::List& options);
+// `method` is "joint" or "shared".
+fallible::LatentAccuracyOptions latent_options(const std::string& method,
+                                               const Rcpp::List& model);
 fallible::Design design(const Rcpp::List& x);
 Rcpp::List intervals(const std::vector<fallible::PercentileInterval>& x);
 

@@ -76,6 +76,20 @@ Rcpp::NumericMatrix posterior_of_patterns(const fallible::LatentClass& latent,
 
 }  // namespace
 
+namespace glue {
+
+fallible::LatentAccuracyOptions latent_options(const std::string& method,
+                                               const Rcpp::List& model) {
+  using fallible::Dependence;
+  fallible::LatentAccuracyOptions out;
+  out.model = latent_model(model);
+  out.prior = latent_prior(model["prior"]);
+  out.dependence = method == "shared" ? Dependence::shared : Dependence::joint;
+  return out;
+}
+
+}  // namespace glue
+
 // `known`: see latent_known(); `method`: "likelihood" or "pairs". Confusion matrices are units x
 // truths x ratings, posteriors patterns x categories.
 // [[Rcpp::export(rng = false)]]
@@ -148,11 +162,7 @@ Rcpp::List core_latent_accuracy(Rcpp::List patterns, Rcpp::NumericVector weight,
   const auto view = glue::view(patterns);
   const auto weights = glue::doubles(weight);
   const std::string method = options["method"];
-  fallible::LatentAccuracyOptions settings;
-  settings.model = latent_model(model);
-  settings.prior = latent_prior(model["prior"]);
-  settings.dependence =
-      method == "shared" ? fallible::Dependence::shared : fallible::Dependence::joint;
+  fallible::LatentAccuracyOptions settings = glue::latent_options(method, model);
   settings.fitting = latent_fitting(options["fitting"]);
   const fallible::LatentAccuracy accuracy(view, weights, latent_known(known), settings);
   fallible::BootstrapOptions bootstrap;

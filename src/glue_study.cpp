@@ -1,11 +1,23 @@
 // Studies of many simulated panels.
+#include <RcppEigen.h>
+
+#include <string>
+
 #include "core/study.hpp"
 #include "glue.h"
 
 namespace {
 
+fallible::StudyMethod study_method(const Rcpp::List& options) {
+  const std::string method = options["method"];
+  if (method == "joint" || method == "shared") {
+    return fallible::latent_method(glue::latent_options(method, options["model"]));
+  }
+  return fallible::k_model_method(glue::accuracy_options(options));
+}
+
 // Fields of `x`: cases, runs, seed, first, threads; estimators, each with the options of an estimate
-// and replicates, conf_level; bootstrap_seeds (two words per run, if there are replicates).
+// and model, replicates, conf_level; bootstrap_seeds (two words per run, if there are replicates).
 fallible::StudyOptions study_options(const Rcpp::List& x) {
   fallible::StudyOptions out;
   out.cases = Rcpp::as<std::size_t>(x["cases"]);
@@ -15,7 +27,7 @@ fallible::StudyOptions study_options(const Rcpp::List& x) {
   out.threads = x["threads"];
   for (const Rcpp::List estimator : Rcpp::List(x["estimators"])) {
     out.estimators.push_back(
-        {glue::accuracy_options(estimator), estimator["replicates"], estimator["conf_level"]});
+        {study_method(estimator), estimator["replicates"], estimator["conf_level"]});
   }
   const Rcpp::IntegerMatrix words = x["bootstrap_seeds"];
   for (int run = 0; run < words.ncol(); ++run) {
@@ -52,15 +64,18 @@ Rcpp::List core_study(Rcpp::List design, Rcpp::List options, Rcpp::Function tick
   Rcpp::List estimators;
   for (std::size_t e = 0; e < study.estimators.size(); ++e) {
     Rcpp::NumericMatrix estimate(n, systems);
+    Rcpp::LogicalVector parameters(n);
+    for (int r = 0; r < n; ++r) parameters[r] = runs[r].estimates[e].identified;
     std::vector<fallible::PercentileInterval> interval;
     for (int s = 0; s < systems; ++s) {
       for (int r = 0; r < n; ++r) {
-        estimate(r, s) = runs[r].estimate[e][s];
-        interval.push_back(runs[r].interval[e][s]);
+        estimate(r, s) = runs[r].estimates[e].estimate[s];
+        interval.push_back(runs[r].estimates[e].interval[s]);
       }
     }
     estimators.push_back(Rcpp::List::create(Rcpp::Named("estimate") = estimate,
-                                            Rcpp::Named("interval") = glue::intervals(interval)));
+                                            Rcpp::Named("interval") = glue::intervals(interval),
+                                            Rcpp::Named("identified") = parameters));
   }
   return Rcpp::List::create(
       Rcpp::Named("identified") = identified, Rcpp::Named("agreement") = agreement,

@@ -26,9 +26,9 @@ StudyRun run_once(const Design& design, const StudyOptions& options, std::size_t
     ++weight[pattern];
   }
   const Patterns patterns = builder.patterns();
-  const Profiles profiles = make_profiles(
-      patterns.view(static_cast<int>(raters), design.categories, static_cast<int>(systems)),
-      weight);
+  const PatternView view = patterns.view(static_cast<int>(raters), design.categories,
+                                         static_cast<int>(systems));
+  const Profiles profiles = make_profiles(view, weight);
 
   StudyRun out;
   out.fit = fit_algebraic(profiles, profiles.weight);
@@ -36,29 +36,55 @@ StudyRun run_once(const Design& design, const StudyOptions& options, std::size_t
   for (const double count : right) {
     out.sample.push_back(count / static_cast<double>(options.cases));
   }
+  const StudyPanel panel{view, weight, profiles, out.fit};
   for (const StudyEstimator& estimator : options.estimators) {
-    std::vector<double> estimate;
-    for (const auto& system :
-         system_accuracy(profiles, profiles.weight, out.fit, estimator.accuracy)) {
-      estimate.push_back(system.estimate);
+    BootstrapOptions bootstrap{estimator.replicates, 1, 0};
+    if (estimator.replicates > 0) bootstrap.seed = options.bootstrap_seeds[run];
+    const StudyAnswer answer = estimator.method(panel, bootstrap);
+    StudyEstimate estimate{answer.estimate, std::vector<PercentileInterval>(systems),
+                           answer.identified};
+    const std::size_t n = answer.replicates.size() / systems;
+    for (std::size_t s = 0; n > 0 && s < systems; ++s) {
+      estimate.interval[s] =
+          percentile_interval(answer.replicates.data() + s * n, n, estimator.conf_level);
     }
-    std::vector<PercentileInterval> interval(systems);
-    if (estimator.replicates > 0 && out.fit.identified == Identified::yes) {
-      const BootstrapOptions bootstrap{estimator.replicates, 1, options.bootstrap_seeds[run]};
-      const auto replicates =
-          bootstrap_accuracy(profiles, estimator.accuracy, bootstrap, Host());
-      const std::size_t n = estimator.replicates;
-      for (std::size_t s = 0; s < systems; ++s) {
-        interval[s] = percentile_interval(replicates.data() + s * n, n, estimator.conf_level);
-      }
-    }
-    out.estimate.push_back(std::move(estimate));
-    out.interval.push_back(std::move(interval));
+    out.estimates.push_back(std::move(estimate));
   }
   return out;
 }
 
 }  // namespace
+
+StudyMethod k_model_method(const AccuracyOptions& options) {
+  return [options](const StudyPanel& panel, const BootstrapOptions& bootstrap) {
+    StudyAnswer out;
+    for (const auto& system :
+         system_accuracy(panel.profiles, panel.profiles.weight, panel.fit, options)) {
+      out.estimate.push_back(system.estimate);
+    }
+    if (bootstrap.replicates > 0 && panel.fit.identified == Identified::yes) {
+      out.replicates = bootstrap_accuracy(panel.profiles, options, bootstrap, Host());
+    }
+    return out;
+  };
+}
+
+StudyMethod latent_method(const LatentAccuracyOptions& options) {
+  return [options](const StudyPanel& panel, const BootstrapOptions& bootstrap) {
+    StudyAnswer out;
+    out.estimate.assign(panel.patterns.systems, std::numeric_limits<double>::quiet_NaN());
+    if (panel.fit.identified != Identified::yes) return out;
+    const LatentAccuracy accuracy(panel.patterns, panel.pattern_weight, Known(), options);
+    out.identified = accuracy.identified();
+    if (!out.identified) return out;
+    out.estimate = accuracy.estimate();
+    if (bootstrap.replicates > 0) {
+      out.replicates = bootstrap_latent_accuracy(accuracy, panel.patterns, panel.pattern_weight,
+                                                 bootstrap, Host());
+    }
+    return out;
+  };
+}
 
 std::vector<StudyRun> run_study(const Design& design, const StudyOptions& options,
                                 const Host& host) {

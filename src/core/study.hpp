@@ -3,18 +3,38 @@
 #define FALLIBLE_CORE_STUDY_HPP
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
-#include "accuracy.hpp"
-#include "bootstrap.hpp"
 #include "host.hpp"
+#include "latent_accuracy.hpp"
 #include "simulate.hpp"
 
 namespace fallible {
 
-// An estimate of the K-model, with a bootstrap interval if there are replicates.
+// A panel in the forms that methods want.
+struct StudyPanel {
+  PatternView patterns;
+  const std::vector<double>& pattern_weight;
+  const Profiles& profiles;
+  const KFit& fit;
+};
+
+// What a method says of a panel.
+struct StudyAnswer {
+  std::vector<double> estimate;    // one per system; NaN where there is none
+  std::vector<double> replicates;  // replicates x systems of a bootstrap; none if not asked for
+  bool identified = true;          // can these raters tell the parameters of the method apart?
+};
+
+// A method of estimation: gives so many bootstrap replicates beside its estimates.
+using StudyMethod = std::function<StudyAnswer(const StudyPanel&, const BootstrapOptions&)>;
+
+StudyMethod k_model_method(const AccuracyOptions& options);
+StudyMethod latent_method(const LatentAccuracyOptions& options);
+
 struct StudyEstimator {
-  AccuracyOptions accuracy;
+  StudyMethod method;
   int replicates = 0;
   double conf_level = 0.9;
 };
@@ -29,13 +49,18 @@ struct StudyOptions {
   std::vector<std::uint64_t> bootstrap_seeds;  // one per run, where there are replicates
 };
 
-// One run. Vectors have an entry per system, estimates one per estimator and system.
+// An entry per system.
+struct StudyEstimate {
+  std::vector<double> estimate;
+  std::vector<PercentileInterval> interval;  // empty ones without replicates
+  bool identified = true;
+};
+
 struct StudyRun {
   KFit fit;
-  std::vector<double> expected;  // accuracy over base rates and strata
-  std::vector<double> sample;    // share of correct answers
-  std::vector<std::vector<double>> estimate;
-  std::vector<std::vector<PercentileInterval>> interval;  // empty ones without replicates
+  std::vector<double> expected;          // accuracy of each system over base rates and strata
+  std::vector<double> sample;            // share of its correct answers
+  std::vector<StudyEstimate> estimates;  // one per estimator
 };
 
 std::vector<StudyRun> run_study(const Design& design, const StudyOptions& options,

@@ -23,15 +23,24 @@ Design violated() {
   return out;
 }
 
+LatentAccuracyOptions joint_by_rater() {
+  LatentAccuracyOptions out;
+  out.model.by_rater = true;
+  return out;
+}
+
 StudyOptions options(std::size_t cases, std::size_t runs) {
   StudyOptions out;
   out.cases = cases;
   out.runs = runs;
   out.seed = 7;
   out.first = std::uint64_t{3} << 32;
-  out.estimators.resize(2);
-  out.estimators[1].accuracy.method = Method::unbinned;
-  out.estimators[1].replicates = 50;
+  AccuracyOptions unbinned;
+  unbinned.method = Method::unbinned;
+  out.estimators.resize(3);
+  out.estimators[0].method = k_model_method(AccuracyOptions());
+  out.estimators[1] = {k_model_method(unbinned), 50, 0.9};
+  out.estimators[2] = {latent_method(joint_by_rater()), 20, 0.9};
   for (std::size_t r = 0; r < runs; ++r) out.bootstrap_seeds.push_back(100 + r);
   return out;
 }
@@ -65,8 +74,8 @@ TEST_CASE("a run is the panel of its stream, fitted and judged") {
       const auto replicates =
           bootstrap_accuracy(profiles, accuracy, BootstrapOptions{50, 1, 100 + r}, Host());
       for (int s = 0; s < 2; ++s) {
-        CHECK(same(runs[r].estimate[e][s], judged[s].estimate));
-        const PercentileInterval interval = runs[r].interval[e][s];
+        CHECK(same(runs[r].estimates[e].estimate[s], judged[s].estimate));
+        const PercentileInterval interval = runs[r].estimates[e].interval[s];
         if (e == 0) {
           CHECK(std::isnan(interval.low));
         } else {
@@ -75,6 +84,15 @@ TEST_CASE("a run is the panel of its stream, fitted and judged") {
           CHECK(same(interval.std_error, alone.std_error));
         }
       }
+    }
+    const auto weight = pattern_weights(patterns.index.data(), nullptr, 80, view.patterns);
+    const LatentAccuracy joint(view, weight, joint_by_rater());
+    const auto replicates =
+        bootstrap_latent_accuracy(joint, view, weight, BootstrapOptions{20, 1, 100 + r}, Host());
+    for (int s = 0; s < 2; ++s) {
+      CHECK(same(runs[r].estimates[2].estimate[s], joint.estimate()[s]));
+      const auto alone = percentile_interval(replicates.data() + 20 * s, 20, 0.9);
+      CHECK(same(runs[r].estimates[2].interval[s].high, alone.high));
     }
     for (int s = 0; s < 2; ++s) {
       int right = 0;
@@ -89,10 +107,10 @@ TEST_CASE("a study does not depend on the number of threads, nor on how it is cu
   const auto one = run_study(violated(), study, Host());
   const auto equal = [](const StudyRun& a, const StudyRun& b) {
     bool out = same(a.fit.agreement, b.fit.agreement) && a.sample == b.sample;
-    for (int e = 0; e < 2; ++e) {
+    for (int e = 0; e < 3; ++e) {
       for (int s = 0; s < 2; ++s) {
-        out = out && same(a.estimate[e][s], b.estimate[e][s]) &&
-              same(a.interval[e][s].high, b.interval[e][s].high);
+        out = out && same(a.estimates[e].estimate[s], b.estimates[e].estimate[s]) &&
+              same(a.estimates[e].interval[s].high, b.estimates[e].interval[s].high);
       }
     }
     return out;
@@ -107,6 +125,25 @@ TEST_CASE("a study does not depend on the number of threads, nor on how it is cu
   study.bootstrap_seeds.erase(study.bootstrap_seeds.begin(), study.bootstrap_seeds.begin() + 30);
   const auto end = run_study(violated(), study, Host());
   for (std::size_t r = 0; r < end.size(); ++r) CHECK(equal(one[30 + r], end[r]));
+}
+
+TEST_CASE("a method with more parameters than raters can tell apart says so, and estimates nothing") {
+  Design design;
+  design.categories = 3;
+  design.raters = {0.7, 0.7};
+  design.systems = {0.8};
+  LatentAccuracyOptions dawid_skene = joint_by_rater();
+  dawid_skene.model.errors = Errors::free;
+  dawid_skene.dependence = Dependence::shared;
+  StudyOptions study = options(100, 2);
+  study.estimators = {{latent_method(dawid_skene), 10, 0.9}, {latent_method(joint_by_rater()), 0, 0.9}};
+  for (const StudyRun& run : run_study(design, study, Host())) {
+    CHECK(!run.estimates[0].identified);
+    CHECK(std::isnan(run.estimates[0].estimate[0]));
+    CHECK(std::isnan(run.estimates[0].interval[0].low));
+    CHECK(run.estimates[1].identified);
+    CHECK(!std::isnan(run.estimates[1].estimate[0]));
+  }
 }
 
 TEST_CASE("a study stops when the host says so") {

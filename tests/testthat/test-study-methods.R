@@ -160,7 +160,7 @@ test_that("a study prints its errors", {
   set.seed(2)
   study <- simulation_study(
     list(`Figure 3` = lehner_design(3), `Figure 5` = lehner_design(5)),
-    list("binned", u = accuracy_estimator("unbinned", "bootstrap", replicates = 20)), runs = 4
+    list("binned", u = accuracy_estimator("unbinned", interval = "bootstrap", replicates = 20)), runs = 4
   )
   expect_snapshot(print(study))
 })

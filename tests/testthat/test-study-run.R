@@ -112,7 +112,7 @@ test_that("processes of any plan give the numbers of one process", {
     simulation_study(
       list(design, lehner_design(5)),
       list("binned", mine = mine, failing = function(x) stop("no"),
-           b = accuracy_estimator("unbinned", "bootstrap", replicates = 10)),
+           b = accuracy_estimator("unbinned", interval = "bootstrap", replicates = 10)),
       runs = 12
     )
   }

@@ -41,8 +41,15 @@ test_that("compiled estimators say what estimate_accuracy() says, intervals incl
     list(method = "binned", interval = "none"),
     list(method = "unbinned", interval = "none", clip = "none"),
     list(method = "binned", interval = "none", bin_width = 1, clip = "overall"),
-    list(method = "binned", interval = "bootstrap", replicates = 40L, conf_level = 0.8)
+    list(method = "binned", interval = "bootstrap", replicates = 40L, conf_level = 0.8),
+    list(method = "joint", interval = "bootstrap", replicates = 5L),
+    list(method = "joint", model = rater_model("rater", "distance"), interval = "none"),
+    list(
+      method = "shared", model = dawid_skene(list(errors = 1)), interval = "bootstrap",
+      replicates = 5L
+    )
   )
+  n <- seq_along(options)
   compiled <- lapply(options, do.call, what = accuracy_estimator)
   slow <- lapply(options, function(o) function(x) do.call(estimate_accuracy, c(list(x), o)))
   # Weak raters and few cases: not identified, stuck and failing replicates are among them.
@@ -50,14 +57,15 @@ test_that("compiled estimators say what estimate_accuracy() says, intervals incl
   for (panels in c("separate", "shared")) {
     study <- simulation_study(
       list(design, rater_design(c(0.3, 0.3), 0.9, n = 15), rater_design(c(1, 1), 1, n = 20)),
-      stats::setNames(c(compiled, slow), c(paste0("c", 1:4), paste0("s", 1:4))),
+      stats::setNames(c(compiled, slow), c(paste0("c", n), paste0("s", n))),
       runs = 12, panels = panels
     )
     rows <- tidy(study)
     expect_true(any(is.na(rows$estimate)))
     expect_true(any(grepl("no interval", rows$reason)))
     results <- c("estimate", "std.error", "conf.low", "conf.high", "reason")
-    for (i in 1:4) {
+    expect_true(any(grepl("more parameters", rows$reason)))
+    for (i in n) {
       expect_identical(
         rows[rows$estimator == paste0("c", i), results],
         rows[rows$estimator == paste0("s", i), results]
@@ -87,7 +95,7 @@ test_that("the same seed gives the same study, for any number of threads", {
     set.seed(4)
     simulation_study(
       list(lehner_design(5), small()),
-      list("binned", u = accuracy_estimator("unbinned", "bootstrap", replicates = 20)),
+      list("binned", u = accuracy_estimator("unbinned", interval = "bootstrap", replicates = 20)),
       runs = 8, ...
     )
   }
@@ -303,10 +311,25 @@ test_that("what cannot be is refused", {
     replay(small(), 1)
     replay(simulation_study(small(), runs = 1), 10)
     accuracy_estimator("binned", clip = "sometimes")
+    accuracy_estimator("binned", dawid_skene())
+    accuracy_estimator("joint", "dawid_skene")
   })
   expect_error(simulation_study(rater_design(c(0.6, 0.6))), class = "fallible_error_system")
 })
 
+test_that("methods without compiled code are run like functions of users", {
+  local <- accuracy_estimator("binned")
+  attr(local, "options")$method <- "elsewhere"
+  expect_identical(
+    built_in(list(accuracy_estimator("joint"), local, first_rater)), c(TRUE, FALSE, FALSE)
+  )
+  set.seed(13)
+  study <- simulation_study(small(), list(a = "binned", b = local), runs = 3)
+  rows <- tidy(study)
+  expect_identical(rows$estimate[rows$estimator == "a"], rows$estimate[rows$estimator == "b"])
+})
+
 test_that("an estimator prints its options", {
   expect_snapshot(accuracy_estimator("unbinned", clip = "none"))
+  expect_snapshot(accuracy_estimator("joint", dawid_skene()))
 })

@@ -1,0 +1,148 @@
+# Plans without simulation: joint estimates under the K-model as normal with the variance of the
+# Fisher information.
+
+check_approximate <- function(settings, call) {
+  options <- attr(settings$estimator[[1L]], "options")
+  joint <- identical(options$method, "joint") && is_k_model(options$model)
+  shifts <- check_strata(settings$difficulty, settings$accuracies, call)$shift
+  broken <- c(
+    if (!joint) "{.arg estimator} is not {.val joint}",
+    if (length(unique(settings$accuracies)) > 1L) "raters differ in {.arg rater_accuracy}",
+    if (any(shifts != 0)) "{.arg difficulty} is not zero",
+    if (settings$dispersion != 1) "{.arg dispersion} is not 1",
+    if (settings$error_range > 0) "{.arg error_range} is not zero",
+    if (any(settings$accuracies >= 1)) "raters are always right",
+    if (!all(vapply(settings$raters, can_approximate, NA, length(settings$labels)))) {
+      "there are too many raters and categories"
+    }
+  )
+  if (length(broken) > 0L) {
+    abort_fallible("argument", c(
+      "The approximation knows the K-model and its joint estimate only.",
+      stats::setNames(broken, rep("x", length(broken))),
+      "i" = "Leave out {.code approximate = TRUE} to simulate."
+    ), arg = "approximate", call = call)
+  }
+}
+
+most_compositions <- 20000
+
+can_approximate <- function(raters, categories) {
+  choose(raters + categories - 1, categories - 1) <= most_compositions
+}
+
+approximate_part <- function(m, settings) {
+  errors <- approximate_errors(settings, m)
+  point <- function(n) {
+    of_system <- vapply(split(errors, errors$truth), approximate_within, 0, n, settings$margin)
+    lack <- function(margin) approximate_within(errors, n, margin) - settings$conf_level
+    data.frame(
+      probability = approximate_within(errors, n, settings$margin), probability_mcse = NA_real_,
+      lowest = min(of_system), half_width = stats::uniroot(lack, c(1e-9, 1), tol = 1e-9)$root,
+      half_width_mcse = NA_real_, bias = NA_real_, missing = NA_real_
+    )
+  }
+  n <- settings$cases %||% approximate_cases(errors, settings)
+  at <- point(n)
+  cases <- unique(pmax(round(n * 2^seq(-2, 2, by = 0.25)), 2))
+  list(
+    answer = plan_row(m, n, at, reason_short(at$probability, settings)),
+    curve = data.frame(
+      raters = m, cases = cases, do.call(rbind, lapply(cases, point)), runs = NA_integer_
+    )
+  )
+}
+
+# The smallest number of cases; probabilities rise with it.
+approximate_cases <- function(errors, settings) {
+  lack <- function(root) approximate_within(errors, root^2, settings$margin) - settings$conf_level
+  high <- 2
+  while (lack(high) < 0) high <- 2 * high
+  if (lack(sqrt(2)) >= 0) {
+    return(2)
+  }
+  ceiling(stats::uniroot(lack, c(sqrt(2), high), tol = 1e-6)$root^2 - 1e-3)
+}
+
+# Standard deviation of the estimate from a single case, and the truth: a row per system and draw of
+# base rates.
+approximate_errors <- function(settings, m) {
+  n <- length(settings$labels)
+  size <- choose(m + n - 1, n - 1) * n * length(settings$systems)
+  accuracy <- mean(settings$accuracies)
+  systems <- pmin(pmax(settings$systems, 0.005), 0.995) # at 0 and 1 there is no information
+  by_rates <- lapply(approximate_rates(settings, max(4, min(40, 1e6 %/% size))), function(rates) {
+    deviation <- fisher_deviation(m, accuracy, systems, rates, settings$missing)
+    data.frame(truth = settings$systems, deviation = deviation)
+  })
+  do.call(rbind, by_rates)
+}
+
+# Always the same draws of base rates, so that plans differ by their settings alone.
+approximate_rates <- function(settings, draws) {
+  n <- length(settings$labels)
+  if (settings$law == "fixed") {
+    return(list(pmax(settings$base_rates, 1e-6) / sum(pmax(settings$base_rates, 1e-6))))
+  }
+  law <- if (settings$law == "uniform") stats::runif else stats::rexp
+  lapply(seq_len(draws), function(i) {
+    drawn <- with_run_seed(i, pmax(law(n), 1e-6))
+    drawn / sum(drawn)
+  })
+}
+
+# An estimate stays in [0, 1], so that an end which is within the margin cannot be overshot.
+approximate_within <- function(errors, n, margin) {
+  z <- margin * sqrt(n) / errors$deviation
+  above <- ifelse(errors$truth + margin >= 1 - 1e-9, 1, stats::pnorm(z))
+  below <- ifelse(errors$truth - margin <= 1e-9, 0, stats::pnorm(-z))
+  mean(above - below)
+}
+
+# Root of n times the asymptotic variance of each system's accuracy when base rates and the accuracy
+# of raters are estimated with it, by the inverse of the information of a case. Raters are alike, so
+# that the counts of their ratings by category are all that matters.
+fisher_deviation <- function(m, accuracy, systems, rates, missing = 0) {
+  vapply(systems, function(system) {
+    information <- 0
+    for (given in seq(0L, m)) {
+      share <- stats::dbinom(m - given, m, missing)
+      if (share > 0) {
+        information <- information + share * fisher_information(given, accuracy, system, rates)
+      }
+    }
+    sqrt(solve(information)[2L, 2L])
+  }, 0)
+}
+
+# Of a case with so many ratings and an answer of the system: for the accuracies of raters and
+# system, and all base rates but the last.
+fisher_information <- function(m, accuracy, system, rates) {
+  n <- length(rates)
+  wrong <- 1 - accuracy
+  counts <- compositions(m, n)
+  ways <- exp(lgamma(m + 1) - rowSums(lgamma(counts + 1)))
+  from_raters <- accuracy^counts * (wrong / (n - 1))^(m - counts)
+  out <- matrix(0, n + 1L, n + 1L)
+  for (answer in seq_len(n)) {
+    right <- seq_len(n) == answer
+    joint <- sweep(from_raters, 2L, rates * ifelse(right, system, (1 - system) / (n - 1)), `*`)
+    probability <- rowSums(joint)
+    posterior <- joint / probability
+    scores <- cbind(
+      rowSums(posterior * (counts / accuracy - (m - counts) / wrong)),
+      posterior[, answer] / system - (1 - posterior[, answer]) / (1 - system),
+      sweep(posterior[, -n, drop = FALSE], 2L, rates[-n], `/`) - posterior[, n] / rates[[n]]
+    )
+    out <- out + crossprod(scores, scores * (ways * probability))
+  }
+  out
+}
+
+# All ways to share m ratings among n categories, a row each.
+compositions <- function(m, n) {
+  if (n == 1L) {
+    return(matrix(m, 1L, 1L))
+  }
+  do.call(rbind, lapply(seq(0, m), function(first) cbind(first, compositions(m - first, n - 1L))))
+}

@@ -1,0 +1,273 @@
+#' Tables of a plan
+#'
+#' @param x,object A [plan_cases()] result.
+#' @param what `"answer"`: a row per number of raters; `"curve"`: a row per number of raters and
+#'   number of cases that was looked at.
+#' @param ... For `update()`, arguments of [plan_cases()] that are to be others; otherwise not used.
+#' @return `tidy()`: a tibble. Of the answer: `raters`; `cases`, the smallest number that is enough
+#'   (or the number given), `NA` if none is; its Monte Carlo standard error `std.error`;
+#'   `probability`, that an estimate is within the margin with so many cases (the best that was
+#'   found, where `cases` is `NA`), with its Monte Carlo standard error `probability_mcse`;
+#'   `lowest`, the probability for that of several system accuracies which has the lowest;
+#'   `half_width`, the margin that would be kept with probability `conf_level`, with its
+#'   Monte Carlo standard error `half_width_mcse`; `bias`, the mean error for the system accuracy where it is largest (`NA` in an approximation); `ratings` and `cost`; `cheapest`, whether no other row that is enough costs less; and
+#'   `reason`, why a row is not enough. Of the curve: `raters`, `cases`, `probability`,
+#'   `probability_mcse`, `lowest`, `half_width`, `half_width_mcse`, `bias`, `missing` (the share of
+#'   panels and systems without an estimate) and `runs`.
+#'
+#'   `glance()`: a tibble with one row, the cheapest combination of `raters` and `cases`, its
+#'   `probability`, `ratings` and `cost` (`NA` if there is none that is enough); and what it rests
+#'   on: `margin`, `conf_level`, `rater_accuracy` (mean), `kappa`, `categories`, `estimator`,
+#'   `approximate`, `runs`.
+#'
+#'   `update()`: a new plan.
+#' @family simulation
+#' @examples
+#' plan <- plan_cases(kappa = 0.3, raters = 2:4, approximate = TRUE)
+#' tidy(plan)
+#' glance(plan)
+#' update(plan, margin = 0.05)
+#' @export
+tidy.case_plan <- function(x, what = c("answer", "curve"), ...) {
+  check_dots_empty(...)
+  switch(check_choice(what, c("answer", "curve"), "what"), answer = x$table, curve = x$curve)
+}
+
+#' @rdname tidy.case_plan
+#' @export
+glance.case_plan <- function(x, ...) {
+  check_dots_empty(...)
+  best <- x$table[which(x$table$cheapest)[1L], ]
+  settings <- x$settings
+  tibble::tibble(
+    best[c("raters", "cases", "probability", "ratings", "cost")],
+    margin = settings$margin, conf_level = settings$conf_level,
+    rater_accuracy = mean(settings$accuracies), kappa = settings$kappa,
+    categories = length(settings$labels), estimator = names(settings$estimator),
+    approximate = settings$approximate,
+    runs = if (settings$approximate) NA_integer_ else settings$runs
+  )
+}
+
+#' @rdname tidy.case_plan
+#' @param row.names,optional Not used.
+#' @export
+as.data.frame.case_plan <- function(x, row.names = NULL, optional = FALSE, # nolint: object_name.
+                                    ...) {
+  tidy(x)
+}
+
+#' @rdname tidy.case_plan
+#' @export
+update.case_plan <- function(object, ...) {
+  given <- list(...)
+  unknown <- setdiff(rlang::names2(given), names(object$arguments))
+  if (length(unknown) > 0L) {
+    abort_fallible("argument", c(
+      "{.fun plan_cases} has no argument {.arg {unknown}}.",
+      "i" = "It has {.arg {names(object$arguments)}}."
+    ), arg = unknown, call = rlang::current_env())
+  }
+  # One way to say how good raters are takes the place of the other.
+  ways <- c("kappa", "rater_accuracy")
+  if (any(ways %in% names(given))) object$arguments[ways] <- list(NULL)
+  object$arguments[names(given)] <- given
+  do.call(plan_cases, object$arguments)
+}
+
+# ---- Print --------------------------------------------------------------------------------------
+
+#' @export
+print.case_plan <- function(x, ...) {
+  settings <- x$settings
+  cat_lines(
+    paste0(
+      "<case_plan> Estimates within ", format(settings$margin), " of true accuracy with probability ",
+      format(settings$conf_level)
+    ),
+    format_assumed(x),
+    ""
+  )
+  print(plan_columns(x), row.names = FALSE)
+  cat_lines("", format_answer(x), plan_notes(x), format_advice(x), "")
+  cat_lines("More: tidy(), glance(), update(), plot().")
+  invisible(x)
+}
+
+plan_columns <- function(x) {
+  table <- tidy(x)
+  within <- function(value, error, digits) {
+    ifelse(is.na(error), decimals(value, digits), paste0(
+      decimals(value, digits), " (", decimals(error, digits), ")"
+    ))
+  }
+  cases <- ifelse(is.na(table$cases), "NA", number(table$cases))
+  known <- !is.na(table$std.error)
+  cases[known] <- paste0(cases[known], " (", number(pmax(1, round(table$std.error[known]))), ")")
+  out <- data.frame(raters = table$raters, cases = cases)
+  out$probability <- within(table$probability, table$probability_mcse, 3L)
+  if (length(x$settings$systems) > 1L) out$lowest <- decimals(table$lowest)
+  out$`half-width` <- decimals(table$half_width)
+  if (!x$settings$approximate) out$bias <- decimals(table$bias)
+  out$ratings <- ifelse(is.na(table$ratings), "NA", number(round(table$ratings)))
+  if (costs_differ(x$settings)) out$cost <- ifelse(is.na(table$cost), "NA", number(table$cost))
+  out
+}
+
+# Is the cost more than the number of ratings?
+costs_differ <- function(settings) settings$cost_case != 0 || settings$cost_rating != 1
+
+format_assumed <- function(x) {
+  settings <- x$settings
+  accuracies <- settings$accuracies
+  design <- settings$designs[[1L]]
+  design$systems <- settings$systems
+  design$raters <- accuracies
+  c(
+    format_pilot(settings$pilot),
+    paste0(
+      "Raters are right with probability ",
+      if (length(accuracies) > 1L) shorten(decimals(accuracies)) else decimals(accuracies),
+      " (kappa ", decimals(settings$kappa), "), the system with ",
+      shorten(format(settings$systems, trim = TRUE)), "; ",
+      count_noun(length(settings$labels), "category", "categories"),
+      if (settings$missing > 0) paste0("; ", percent(settings$missing), " of ratings missing")
+    ),
+    design_violations(design),
+    paste0(
+      "Estimates: ", format_estimator(settings$estimator),
+      if (settings$approximate) {
+        "; APPROXIMATION by a formula for large samples, nothing was simulated"
+      } else {
+        paste0("; ", number(settings$runs), " simulated panels for each number of cases")
+      }
+    )
+  )
+}
+
+format_estimator <- function(estimator) {
+  options <- attr(estimator[[1L]], "options")
+  if (is.null(options)) names(estimator) else paste0(options$method, ", ", format(options$model))
+}
+
+format_pilot <- function(pilot) {
+  if (is.null(pilot)) {
+    return(NULL)
+  }
+  paste0(
+    "Pilot of ", count_noun(pilot$cases, "case"), ", ", pilot$model, ": mean rater accuracy ",
+    decimals(pilot$rater_accuracy),
+    if (!is.na(pilot$std.error)) paste0(" (standard error ", decimals(pilot$std.error), ")"),
+    if (pilot$crowd) "; a crowd, planned as panels of its mean number of ratings"
+  )
+}
+
+# The answer in words.
+format_answer <- function(x) {
+  best <- tidy(x)[which(tidy(x)$cheapest), ]
+  if (nrow(best) == 0L) {
+    reasons <- tidy(x)$reason
+    raters <- tidy(x)$raters
+    return(paste0("Not reached with ", raters, " raters: ", reasons))
+  }
+  best <- best[1L, ]
+  several <- nrow(tidy(x)) > 1L
+  paste0(
+    if (several) {
+      paste0(if (costs_differ(x$settings)) "Cheapest" else "Fewest ratings", ": ")
+    } else {
+      "Enough: "
+    },
+    count_noun(best$cases, "case"), " by ", count_noun(best$raters, "rater"),
+    if (costs_differ(x$settings)) {
+      paste0(", cost ", number(best$cost))
+    } else {
+      paste0(", ", count_noun(round(best$ratings), "rating"))
+    }
+  )
+}
+
+plan_notes <- function(x) {
+  table <- tidy(x)
+  enough <- is.na(table$reason)
+  c(
+    if (any(enough)) {
+      paste0("Not reached with ", table$raters, " raters: ", table$reason)[!enough]
+    },
+    near_tie(table[enough, ]),
+    if (!x$settings$approximate) "In brackets: Monte Carlo standard errors",
+    if (any(!enough & abs(table$bias) > x$settings$margin / 5 & is.na(table$cases))) {
+      "Instead of more cases: better raters, or a model with fewer assumptions (rater_model())"
+    },
+    pilot_note(x)
+  )
+}
+
+# Rows whose costs cannot be told apart from the lowest.
+near_tie <- function(table) {
+  if (nrow(table) < 2L || all(is.na(table$std.error))) {
+    return(NULL)
+  }
+  error <- table$std.error * table$cost / table$cases
+  best <- which(table$cheapest)[1L]
+  apart <- table$cost - table$cost[[best]]
+  same <- which(apart <= 2 * sqrt(error^2 + error[[best]]^2) & seq_along(apart) != best)
+  if (length(same) > 0L) {
+    paste0(
+      "Simulation error leaves open whether ", paste(table$raters[same], collapse = " or "),
+      " raters cost less"
+    )
+  }
+}
+
+# What the pilot's own error does to the answer, by the approximation.
+pilot_note <- function(x) {
+  pilot <- x$settings$pilot
+  settings <- x$settings
+  low <- pilot$rater_accuracy - pilot$std.error
+  m <- settings$raters[[1L]]
+  if (is.null(pilot) || is.na(pilot$std.error) || low <= 1.05 / length(settings$labels) ||
+        !is.null(settings$cases) || !can_approximate(m, length(settings$labels)) ||
+        max(pilot$rater_accuracy) >= 1) {
+    return(NULL)
+  }
+  cases <- vapply(c(pilot$rater_accuracy, low), function(accuracy) {
+    settings$accuracies <- accuracy
+    approximate_cases(approximate_errors(settings, m), settings)
+  }, 0)
+  ratio <- cases[[2L]] / cases[[1L]]
+  if (ratio < 1.05) {
+    return(NULL)
+  }
+  paste0(
+    "If raters were a standard error less accurate (", decimals(low), "), about ",
+    decimals(ratio, 1L), " times as many cases"
+  )
+}
+
+# What the paper says of its own settings, and what comes of it here; it says nothing of others.
+format_advice <- function(x) {
+  settings <- x$settings
+  same <- length(settings$labels) == 5L && identical(settings$raters, 3L) &&
+    abs(settings$margin - 0.1) < 1e-9 && abs(settings$conf_level - 0.9) < 1e-9
+  kappa <- settings$kappa
+  advised <- if (same && kappa >= 0.25 - 1e-9 && kappa <= 0.35) {
+    200
+  } else if (same && kappa >= 0.5 && kappa <= 0.6) {
+    100
+  }
+  if (is.null(advised)) {
+    return(paste(
+      "Advice of Lehner (2015): none for these settings (only for 3 raters, 5 categories, margin",
+      "0.1, probability 0.9, and kappa around .3 or .55)"
+    ))
+  }
+  curve <- tidy(x, "curve")
+  here <- stats::approx(sqrt(curve$cases), stats::qnorm(curve$probability), sqrt(advised))$y
+  paste0(
+    "Advice of Lehner (2015): ",
+    if (advised == 200) "at least 200 cases for kappa around .3" else
+      "100 cases are more than enough for kappa around .55",
+    if (!is.na(here)) paste0("; here that has probability ", decimals(stats::pnorm(here), 2L))
+  )
+}

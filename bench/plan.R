@@ -1,0 +1,189 @@
+# How precise estimates of accuracy are, by simulation: the surface behind plans of how many cases.
+#
+#   Rscript bench/plan.R inst/extdata/results/plan
+#
+# writes plan-surface.csv: the probability of an estimate within a margin of the true accuracy, for
+# settings (categories, raters, their accuracy, K-properties hold or are violated), methods, numbers
+# of cases and margins, with Monte Carlo standard errors and, where it applies, what the
+# approximation of plan_cases() says; plan-error.csv: the numbers of cases that the
+# approximation gives, against those that the simulations of the surface need; and
+# plan-advice.csv: what the paper advises, simulated with many runs.
+#
+# Base rates are drawn as uniform numbers, systems have accuracies .1 .3 .5 .7 .9 and answer the same
+# panels. Violated: accuracies of raters spread by .1 to either side, dispersion 2, error range 1,
+# difficulty .2, for raters and systems alike, as in the paper.
+
+library(fallible)
+
+seed <- 20150502L
+systems <- c(0.1, 0.3, 0.5, 0.7, 0.9)
+names(systems) <- paste("system", systems)
+margins <- c(0.05, 0.075, 0.1, 0.15)
+options(cli.progress_show_after = 1e9)
+
+main <- function(stem, runs = 400L) {
+  surface <- do.call(rbind, lapply(seq_len(nrow(settings())), function(i) {
+    message("Setting ", i, " of ", nrow(settings()))
+    simulate_setting(settings()[i, ], runs)
+  }))
+  made <- data.frame(
+    seed = seed, date = format(Sys.Date()), fallible = format(utils::packageVersion("fallible")),
+    r = format(getRversion())
+  )
+  surface$approximate <- approximate_surface(surface)
+  error <- approximation_error(surface)
+  advice <- simulate_advice(4000L)
+  write <- function(table, what) {
+    numbers <- vapply(table, is.double, NA)
+    table[numbers] <- lapply(table[numbers], signif, 4L)
+    utils::write.csv(cbind(table, made), paste0(stem, "-", what, ".csv"), row.names = FALSE)
+  }
+  write(surface, "surface")
+  write(error, "error")
+  write(advice, "advice")
+  print(advice)
+  print(summary(error$ratio))
+}
+
+# Accuracies of raters are those of the given kappa.
+settings <- function() {
+  out <- expand.grid(
+    categories = c(2L, 3L, 5L, 10L), raters = c(2L, 3L, 5L), kappa = c(0.1, 0.2, 0.3, 0.45, 0.6, 0.8),
+    world = c("hold", "violated"), stringsAsFactors = FALSE
+  )
+  # Violations are defined for panels like the paper's.
+  out[out$world == "hold" | (out$categories == 5L & out$raters == 3L), ]
+}
+
+rater_accuracy <- function(kappa, categories) {
+  agreement <- kappa * (1 - 1 / categories) + 1 / categories
+  other <- 1 - 1 / categories
+  1 / categories + sqrt(other * (agreement - 1 / categories))
+}
+
+make_design <- function(at) {
+  accuracy <- rater_accuracy(at$kappa, at$categories)
+  if (at$world == "hold") {
+    return(rater_design(rep(accuracy, at$raters), systems, at$categories))
+  }
+  violated_design(accuracy)
+}
+
+violated_design <- function(accuracy) {
+  spread <- pmin(accuracy + c(-0.1, 0, 0.1), 1)
+  rater_design(spread, systems, dispersion = 2, error_range = 1, difficulty = 0.2)
+}
+
+simulate_setting <- function(at, runs) {
+  set.seed(seed)
+  methods <- if (at$world == "hold") {
+    list(joint = "joint", binned = "binned")
+  } else {
+    list(
+      joint = "joint", binned = "binned",
+      `joint, rater and distance` = accuracy_estimator("joint", rater_model("rater", "distance"))
+    )
+  }
+  study <- simulation_study(
+    make_design(at), methods, runs = runs, n = c(25L, 50L, 100L, 200L, 400L, 800L, 1600L),
+    panels = "shared"
+  )
+  kappa <- mean(tidy(study)$kappa)
+  do.call(rbind, lapply(margins, function(margin) {
+    table <- within_margin(study, margin)
+    data.frame(at, kappa_found = kappa, margin = margin, table)
+  }))
+}
+
+# As plan_cases() counts: an estimate that is missing is not within the margin.
+within_margin <- function(study, margin) {
+  rows <- tidy(study)
+  near <- !is.na(rows$estimate) & abs(rows$estimate - rows$expected) <= margin + 1e-9
+  by_panel <- stats::aggregate(near, rows[c("run", "n", "estimator")], mean)
+  out <- stats::aggregate(by_panel$x, by_panel[c("n", "estimator")], function(x) {
+    c(mean(x), stats::sd(x) / sqrt(length(x)))
+  })
+  data.frame(
+    method = out$estimator, cases = out$n, within = out$x[, 1L], within_mcse = out$x[, 2L]
+  )
+}
+
+# ---- Approximation ------------------------------------------------------------------------------
+
+approximate_surface <- function(surface) {
+  out <- rep(NA_real_, nrow(surface))
+  for (i in which(surface$world == "hold" & surface$method == "joint")) {
+    at <- surface[i, ]
+    plan <- plan_cases(
+      kappa = at$kappa, categories = at$categories, raters = at$raters, margin = at$margin,
+      cases = at$cases, approximate = TRUE
+    )
+    out[[i]] <- tidy(plan)$probability
+  }
+  out
+}
+
+# Numbers of cases for probability .9, from a line between the two simulated numbers of cases around
+# it, on the scales on which it would be straight.
+approximation_error <- function(surface) {
+  joint <- surface[surface$world == "hold" & surface$method == "joint", ]
+  groups <- split(joint, joint[c("categories", "raters", "kappa", "margin")])
+  rows <- lapply(groups, function(group) {
+    group <- group[order(group$cases), ]
+    needed <- crossing(group)
+    if (is.na(needed)) {
+      return(NULL)
+    }
+    at <- group[1L, ]
+    plan <- plan_cases(
+      kappa = at$kappa, categories = at$categories, raters = at$raters, margin = at$margin,
+      approximate = TRUE
+    )
+    data.frame(
+      at[c("categories", "raters", "kappa", "margin")], simulated = needed,
+      approximate = tidy(plan)$cases, ratio = tidy(plan)$cases / needed
+    )
+  })
+  do.call(rbind, unname(rows))
+}
+
+crossing <- function(group) {
+  above <- which(group$within >= 0.9)[1L]
+  if (is.na(above) || above == 1L) {
+    return(NA_real_)
+  }
+  z <- stats::qnorm(pmin(group$within[above - 1:0], 0.9999))
+  root <- sqrt(group$cases[above - 1:0])
+  (root[[1L]] + diff(root) * (stats::qnorm(0.9) - z[[1L]]) / diff(z))^2
+}
+
+# ---- The paper's advice -------------------------------------------------------------------------
+
+simulate_advice <- function(runs) {
+  at <- data.frame(
+    accuracy = rep(c(0.6, 0.8), c(4L, 2L)), cases = c(200L, 200L, 400L, 1600L, 100L, 100L),
+    world = c("hold", "violated", "violated", "violated", "hold", "violated"),
+    stringsAsFactors = FALSE
+  )
+  methods <- list(
+    binned = "binned", unbinned = "unbinned", joint = "joint",
+    `joint, rater and distance` = accuracy_estimator("joint", rater_model("rater", "distance"))
+  )
+  do.call(rbind, lapply(seq_len(nrow(at)), function(i) {
+    message("Advice ", i, " of ", nrow(at))
+    row <- at[i, ]
+    design <- if (row$world == "hold") {
+      rater_design(rep(row$accuracy, 3L), systems)
+    } else {
+      violated_design(row$accuracy)
+    }
+    set.seed(seed)
+    study <- simulation_study(design, methods, runs = runs, n = row$cases, panels = "shared")
+    table <- within_margin(study, 0.1)
+    data.frame(row, kappa = mean(tidy(study)$kappa), table[-2L], row.names = NULL)
+  }))
+}
+
+arguments <- commandArgs(trailingOnly = TRUE)
+if (length(arguments) == 0L) stop("Usage: Rscript bench/plan.R STEM [RUNS]")
+main(arguments[[1L]], if (length(arguments) > 1L) as.integer(arguments[[2L]]) else 400L)
