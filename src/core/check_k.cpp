@@ -24,15 +24,6 @@ double probability(const AnswerLaw& law, int unit, int category, int in_class) {
                              law.classes + in_class];
 }
 
-// The alternative has more than one top: from where the null ended, and from the votes.
-LatentFit fit_alternative(const LatentClass& model, const LatentClass& null,
-                          const LatentFit& null_fit, const OptimiserOptions& options) {
-  LatentFit out = fit_latent(model, model.start_from(null, null_fit.x), options);
-  LatentFit other = fit_latent(model, model.start(), options);
-  if (other.log_posterior > out.log_posterior) out = std::move(other);
-  return out;
-}
-
 }  // namespace
 
 double PairAgreement::excess() const {
@@ -186,7 +177,8 @@ KTester::KTester(const LatentRows& rows, const KTest& test, const LatentPrior& p
   degrees_ = 0;
   if (test.compare) {
     const LatentClass alternative(rows, test.alternative, prior);
-    const LatentFit fit = fit_alternative(alternative, null, null_, OptimiserOptions{});
+    const LatentFit fit =
+        fit_latent(alternative, alternative.start_from(null, null_.x), OptimiserOptions{});
     converged_ = converged_ && fit.converged;
     degrees_ = alternative.free_parameters() - null.free_parameters();
     observed_ = statistics(rows, null_, &fit, law_);
@@ -199,7 +191,7 @@ KTester::KTester(const LatentRows& rows, const KTest& test, const LatentPrior& p
 KStatistics KTester::statistics(const LatentRows& rows, const LatentFit& null,
                                 const LatentFit* other, const AnswerLaw& law) const {
   KStatistics out{nothing, nothing, nothing, nothing};
-  if (other) out.ratio = 2 * (other->log_posterior - null.log_posterior);
+  if (other) out.ratio = 2 * (other->log_likelihood - null.log_likelihood);
   if (test_.pairs) {
     out.pairs = disagreeing_pairs(rows, law).distance();
     out.lowest_rate = lowest_base_rate(rows);
@@ -219,7 +211,7 @@ KStatistics KTester::replicate(Stream& stream) const {
   const AnswerLaw law = null.law(fit.x);
   if (!test_.compare) return statistics(rows, fit, nullptr, law);
   const LatentClass alternative(rows, test_.alternative, prior_);
-  const LatentFit other = fit_alternative(alternative, null, fit, quick());
+  const LatentFit other = fit_latent(alternative, alternative.start_from(null, fit.x), quick());
   return statistics(rows, fit, &other, law);
 }
 

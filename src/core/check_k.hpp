@@ -22,7 +22,7 @@ struct KTest {
 
 // NaN where the test does not ask for it.
 struct KStatistics {
-  double ratio;        // likelihood ratio, twice the gain in log posterior density
+  double ratio;        // likelihood ratio, twice the gain in log likelihood
   double pairs;        // chi-squared distance of the numbers of disagreeing pairs of categories
   double lowest_rate;  // lowest base rate by Lehner's equation 5, unclipped
   double residual;     // largest standardised excess agreement of a pair of units
