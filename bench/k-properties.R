@@ -3,16 +3,16 @@
 #   Rscript bench/k-properties.R [runs] [output.csv] [setting ...]
 #
 # Each run simulates a panel of three raters and one system, five categories, whose accuracy is one of
-# .1, .3, .5, .7, .9 in turn, and checks it with 99 replicates. A row per setting, number of cases and
-# test gives the share of p-values of at most .05 with its Monte Carlo error, the same for the
-# chi-squared reference of the likelihood ratios, and in how many runs the test was done. Settings are
-# written one by one, so that a long run can be taken up where it stopped: those in the output are
-# left out.
+# .1, .3, .5, .7, .9 in turn, and checks it with 39 replicates, at which the level is exact and some
+# power is lost. A row per setting, number of cases and test gives the share of p-values of at most
+# .05 with its Monte Carlo error, the same for the chi-squared reference of the likelihood ratios, and
+# in how many runs the test was done. Settings are written one by one, so that a long run can be
+# taken up where it stopped: those in the output are left out.
 
 library(fallible)
 
 seed <- 1L
-replicates <- 99L
+replicates <- 39L
 alpha <- 0.05
 systems <- c(0.1, 0.3, 0.5, 0.7, 0.9)
 
@@ -20,12 +20,12 @@ systems <- c(0.1, 0.3, 0.5, 0.7, 0.9)
 settings <- list(
   `K-properties hold, raters .4` = list(rep(0.4, 3)),
   `K-properties hold, raters .6` = list(rep(0.6, 3)),
-  `K-properties hold, raters .8` = list(rep(0.8, 3)),
   `raters .5 .6 .7` = list(c(0.5, 0.6, 0.7)),
   `raters .4 .6 .8` = list(c(0.4, 0.6, 0.8)),
   `errors AD 2` = list(rep(0.6, 3), dispersion = 2),
   `errors PER 1` = list(rep(0.6, 3), error_range = 1),
   `difficulty .2` = list(rep(0.6, 3), difficulty = 0.2),
+  `K-properties hold, raters .8` = list(rep(0.8, 3)),
   `all violated (Figures 10, 13)` = list(
     c(0.5, 0.6, 0.7), dispersion = 2, error_range = 1, difficulty = 0.2
   ),
