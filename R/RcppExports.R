@@ -41,6 +41,14 @@ core_average <- function(patterns, weight, known, threads, tick) {
     .Call(`_fallible_core_average`, patterns, weight, known, threads, tick)
 }
 
+core_identified <- function(patterns, weight, system, model) {
+    .Call(`_fallible_core_identified`, patterns, weight, system, model)
+}
+
+core_check_k <- function(patterns, weight, system, tests, options, tick) {
+    .Call(`_fallible_core_check_k`, patterns, weight, system, tests, options, tick)
+}
+
 core_crowd_units <- function(x) {
     .Call(`_fallible_core_crowd_units`, x)
 }

@@ -23,6 +23,8 @@ Rcpp::NumericMatrix by_row(const std::vector<double>& x, int columns);
 Rcpp::NumericMatrix square(const std::vector<double>& x, int n);
 
 fallible::AccuracyOptions accuracy_options(const Rcpp::List& options);
+fallible::LatentModel latent_model(const Rcpp::List& x);
+fallible::LatentPrior latent_prior(const Rcpp::List& x);
 // `method` is "joint" or "shared".
 fallible::LatentAccuracyOptions latent_options(const std::string& method,
                                                const Rcpp::List& model);

@@ -7,7 +7,7 @@
 #include "core/latent_pairs.hpp"
 #include "glue.h"
 
-namespace {
+namespace glue {
 
 fallible::LatentModel latent_model(const Rcpp::List& x) {
   using fallible::Errors;
@@ -37,6 +37,20 @@ fallible::LatentPrior latent_prior(const Rcpp::List& x) {
   out.errors = x["errors"];
   return out;
 }
+
+fallible::LatentAccuracyOptions latent_options(const std::string& method,
+                                               const Rcpp::List& model) {
+  using fallible::Dependence;
+  fallible::LatentAccuracyOptions out;
+  out.model = latent_model(model);
+  out.prior = latent_prior(model["prior"]);
+  out.dependence = method == "shared" ? Dependence::shared : Dependence::joint;
+  return out;
+}
+
+}  // namespace glue
+
+namespace {
 
 // truth: category of each pattern, or empty; raters: a matrix each, NULL where unknown, or empty.
 fallible::Known latent_known(const Rcpp::List& x) {
@@ -76,20 +90,6 @@ Rcpp::NumericMatrix posterior_of_patterns(const fallible::LatentClass& latent,
 
 }  // namespace
 
-namespace glue {
-
-fallible::LatentAccuracyOptions latent_options(const std::string& method,
-                                               const Rcpp::List& model) {
-  using fallible::Dependence;
-  fallible::LatentAccuracyOptions out;
-  out.model = latent_model(model);
-  out.prior = latent_prior(model["prior"]);
-  out.dependence = method == "shared" ? Dependence::shared : Dependence::joint;
-  return out;
-}
-
-}  // namespace glue
-
 // `known`: see latent_known(); `method`: "likelihood" or "pairs". Confusion matrices are units x
 // truths x ratings, posteriors patterns x categories.
 // [[Rcpp::export(rng = false)]]
@@ -97,8 +97,8 @@ Rcpp::List core_fit_latent(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp
                            Rcpp::List model, std::string method, int iterations) {
   const auto rows = fallible::latent_rows(glue::view(patterns), glue::doubles(weight), -1,
                                           latent_known(known));
-  const auto settings = latent_model(model);
-  const auto prior = latent_prior(model["prior"]);
+  const auto settings = glue::latent_model(model);
+  const auto prior = glue::latent_prior(model["prior"]);
   const auto fitting = latent_fitting(method);
   const bool identified = fallible::is_identified(rows, settings, prior, fitting);
   const fallible::LatentClass latent(rows, settings, prior);
@@ -143,8 +143,8 @@ Rcpp::List core_latent_probabilities(Rcpp::List patterns, Rcpp::NumericVector we
                                      Rcpp::NumericVector theta) {
   const auto rows = fallible::latent_rows(glue::view(patterns), glue::doubles(weight), -1,
                                           latent_known(known));
-  const auto settings = latent_model(model);
-  const fallible::LatentClass latent(rows, settings, latent_prior(model["prior"]));
+  const auto settings = glue::latent_model(model);
+  const fallible::LatentClass latent(rows, settings, glue::latent_prior(model["prior"]));
   const Eigen::VectorXd x = Rcpp::as<Eigen::VectorXd>(theta);
   const auto ratings = latent.probabilities(x);
   Rcpp::NumericVector probability(ratings.begin(), ratings.end());
