@@ -52,6 +52,9 @@ class LatentClass {
   double evaluate(const Eigen::VectorXd& x, Eigen::VectorXd* gradient,
                   double* log_likelihood = nullptr) const;
 
+  // Second derivatives of that density.
+  Eigen::MatrixXd curvature(const Eigen::VectorXd& x) const;
+
   // What a vector of parameters says.
   std::vector<double> base_rates(const Eigen::VectorXd& x) const;
   // Confusion matrix of a unit, row by row, the mean over strata.

@@ -208,17 +208,13 @@ Eigen::MatrixXd natural_covariance(const LatentClass& model, const Eigen::Vector
   if (n > curvature_parameters) {
     return Eigen::MatrixXd::Constant(out, out, std::numeric_limits<double>::quiet_NaN());
   }
-  Eigen::MatrixXd hessian(n, n), jacobian(out, n);
-  Eigen::VectorXd up, down;
+  const Eigen::MatrixXd hessian = model.curvature(x);
+  Eigen::MatrixXd jacobian(out, n);
   for (Eigen::Index i = 0; i < n; ++i) {
-    Eigen::VectorXd moved = x;
-    moved[i] = x[i] + difference;
-    model.evaluate(moved, &up);
-    const Eigen::VectorXd natural_up = model.naturals(moved);
-    moved[i] = x[i] - difference;
-    model.evaluate(moved, &down);
-    hessian.col(i) = (up - down) / (2 * difference);
-    jacobian.col(i) = (natural_up - model.naturals(moved)) / (2 * difference);
+    Eigen::VectorXd up = x, down = x;
+    up[i] += difference;
+    down[i] -= difference;
+    jacobian.col(i) = (model.naturals(up) - model.naturals(down)) / (2 * difference);
   }
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(
       -0.5 * (hessian + hessian.transpose()));
