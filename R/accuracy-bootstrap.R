@@ -15,7 +15,7 @@ add_bootstrap <- function(estimate) {
   estimate$details$failed <- as.integer(colSums(is.na(estimate$replicates)))
   options <- estimate$options
   intervals <- core_percentile_intervals(
-    estimate$replicates, options$conf_level, options$method %in% latent_methods
+    estimate$replicates, options$conf_level, !options$method %in% algebraic_methods
   )
   estimate$table <- add_intervals(estimate$table, intervals)
   known <- !is.na(estimate$table$estimate)

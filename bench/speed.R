@@ -12,18 +12,19 @@
 # input. gc() would not see what C++ allocates. Linux only.
 
 library(fallible)
+folder <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
+source(file.path(folder, "helpers.R"))
 
 seed <- 1L
 n_cases <- 1e6
 n_raters <- 5L
-n_categories <- 5L
-base_rates <- c(0.3, 0.25, 0.2, 0.15, 0.1)
+n_categories <- 5L # those of simulate_panel()
 replicates <- 1000L
 
 main <- function(output = NULL) {
   set.seed(seed)
   message("Simulating ...")
-  panel <- simulate_panel(n_cases)
+  panel <- simulate_panel(n_cases, rep(0.6, n_raters))
   inputs <- all_inputs(panel)
   results <- rbind(
     time_inputs(inputs), time_stages(inputs[["wide, integer"]]), time_example(),
@@ -39,31 +40,10 @@ main <- function(output = NULL) {
     sep = ""
   )
   print_results(results)
-  if (!is.null(output)) {
-    made <- list(
-      seed = seed, date = format(Sys.Date()), fallible = format(utils::packageVersion("fallible")),
-      r = format(getRversion())
-    )
-    utils::write.csv(cbind(results, made), output, row.names = FALSE)
-  }
+  if (!is.null(output)) write_results(results, output, seed)
 }
 
 # ---- Data ---------------------------------------------------------------------------------------
-
-# Ratings and answers under the K-model, as integer codes; a column per rater, then the system.
-simulate_panel <- function(cases) {
-  truth <- sample.int(n_categories, cases, replace = TRUE, prob = base_rates)
-  columns <- lapply(rep(0.6, n_raters), rate, truth = truth)
-  names(columns) <- paste0("rater", seq_len(n_raters))
-  list2DF(c(columns, list(system = rate(truth, 0.9))))
-}
-
-# Right with a probability, otherwise any of the wrong categories.
-rate <- function(truth, accuracy) {
-  step <- sample.int(n_categories - 1L, length(truth), replace = TRUE)
-  step[stats::runif(length(truth)) < accuracy] <- 0L
-  (truth - 1L + step) %% n_categories + 1L
-}
 
 # The same panel in every form that ratings() takes. An input is data and how to read it.
 all_inputs <- function(panel) {
@@ -102,7 +82,7 @@ long_input <- function(panel, cases, raters) {
 # is fixed, so that nobody sees a case twice.
 crowd_input <- function(raters, each) {
   cases <- raters * each / n_raters
-  input <- long_input(simulate_panel(cases), seq_len(cases), seq_len(n_raters))
+  input <- long_input(simulate_panel(cases, rep(0.6, n_raters)), seq_len(cases), seq_len(n_raters))
   place <- split(seq_len(raters), rep(seq_len(n_raters), length.out = raters))
   input$data$rater <- unlist(lapply(place, function(who) sample(rep(who, each))))
   input$data <- list2DF(lapply(input$data, `[`, order(input$data$case)))
@@ -128,12 +108,9 @@ read_ratings_of <- function(input) {
 
 # One row of the table. Time is wall-clock; warnings of small samples are not its business.
 time_task <- function(data, task, run, runs, goal = NA_real_) {
-  elapsed <- vapply(seq_len(runs), function(i) {
-    gc()
-    start <- Sys.time()
-    suppressWarnings(run(), classes = "fallible_warning")
-    as.numeric(Sys.time() - start, units = "secs")
-  }, 0)
+  elapsed <- seconds_of(
+    function() suppressWarnings(run(), classes = "fallible_warning"), runs
+  )
   new_row(data, task, "ms", 1000 * elapsed, goal)
 }
 
@@ -229,40 +206,6 @@ child_memory <- function(file) {
   added <- memory_status("VmHWM") - before
   size <- sum(vapply(input[-1L], function(x) as.numeric(utils::object.size(x)), 0))
   added / size
-}
-
-# Forgets the peak that reading the input left behind, where the system allows it.
-reset_peak <- function() {
-  suppressWarnings(try(cat("5", file = file.path("", "proc", "self", "clear_refs")), silent = TRUE))
-}
-
-# In bytes; NA where there is no such file.
-memory_status <- function(field) {
-  file <- file.path("", "proc", "self", "status")
-  if (!file.exists(file)) {
-    return(NA_real_)
-  }
-  line <- grep(paste0("^", field, ":"), readLines(file), value = TRUE)
-  1024 * as.numeric(gsub("[^0-9]", "", line))
-}
-
-# Runs this script again in a process of its own, if need be with a library before the usual ones;
-# gives the words of the line that it prints.
-run_child <- function(task, input, library = "") {
-  file <- tempfile(fileext = ".rds")
-  on.exit(unlink(file))
-  saveRDS(input, file, compress = FALSE)
-  libraries <- paste(c(library, Sys.getenv("R_LIBS")), collapse = .Platform$path.sep)
-  output <- system2(
-    file.path(R.home("bin"), "Rscript"), shQuote(c(script_path(), "--child", task, file)),
-    stdout = TRUE, env = paste0("R_LIBS=", shQuote(libraries))
-  )
-  strsplit(paste(output, collapse = " "), " ", fixed = TRUE)[[1L]]
-}
-
-script_path <- function() {
-  arguments <- commandArgs()
-  sub("^--file=", "", arguments[startsWith(arguments, "--file=")][[1L]])
 }
 
 child <- function(task, file) {
@@ -377,30 +320,10 @@ compare_irrcac <- function(panel) {
 # pa.coeff.raw() and five of bp.coeff.raw().
 child_irrcac <- function(file) {
   panel <- readRDS(file)$panel
-  time <- function(run) {
-    vapply(1:5, function(i) {
-      gc()
-      start <- Sys.time()
-      run(panel)
-      as.numeric(Sys.time() - start, units = "secs")
-    }, 0)
-  }
+  time <- function(run) seconds_of(function() run(panel), 5L)
   peer <- asNamespace("irrCAC")
   values <- c(peer$pa.coeff.raw(panel)$est$pa, time(peer$pa.coeff.raw), time(peer$bp.coeff.raw))
   format(values, digits = 15L, trim = TRUE)
-}
-
-# A library that has the package, "" for the usual ones; NULL if there is none and none could be
-# made.
-peer_library <- function(package) {
-  has <- function(library) {
-    nzchar(system.file(package = package, lib.loc = if (nzchar(library)) library))
-  }
-  made <- file.path(tempdir(), "peers")
-  for (library in c(Sys.getenv("FALLIBLE_PEERS"), "")) if (has(library)) return(library)
-  dir.create(made)
-  try(suppressWarnings(utils::install.packages(package, lib = made, quiet = TRUE)))
-  if (has(made)) made
 }
 
 # After the times of a comparison: how many times as long each peer takes, run by run medians.

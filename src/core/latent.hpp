@@ -93,6 +93,9 @@ class LatentClass {
   // The constant that makes a normalised density of the prior.
   double log_prior_constant() const;
 
+  // Second derivatives of that density.
+  Eigen::MatrixXd curvature(const Eigen::VectorXd& x) const;
+
   // What a vector of parameters says.
   std::vector<double> base_rates(const Eigen::VectorXd& x) const;
   // Confusion matrix of a unit, row by row, the mean over strata.

@@ -302,23 +302,18 @@ bool is_identified(const LatentRows& rows, const LatentModel& model, const Laten
   return qr.rank() >= latent.free_parameters();
 }
 
-Curvature::Curvature(const LatentClass& model, const Objective& objective,
-                     const Eigen::VectorXd& x, bool affordable) {
+Curvature::Curvature(const LatentClass& model, const Eigen::MatrixXd& hessian,
+                     const Eigen::VectorXd& x) {
   const Eigen::Index n = x.size(), out = model.naturals(x).size();
   root_ = Eigen::MatrixXd::Constant(out, n, std::numeric_limits<double>::quiet_NaN());
   inverse_.setOnes(n);
-  if (n > curvature_parameters || !affordable) return;
-  Eigen::MatrixXd hessian(n, n), jacobian(out, n);
-  Eigen::VectorXd up, down;
+  if (hessian.size() == 0) return;
+  Eigen::MatrixXd jacobian(out, n);
   for (Eigen::Index i = 0; i < n; ++i) {
-    Eigen::VectorXd moved = x;
-    moved[i] = x[i] + difference;
-    objective(moved, &up);
-    const Eigen::VectorXd natural_up = model.naturals(moved);
-    moved[i] = x[i] - difference;
-    objective(moved, &down);
-    hessian.col(i) = (up - down) / (2 * difference);
-    jacobian.col(i) = (natural_up - model.naturals(moved)) / (2 * difference);
+    Eigen::VectorXd up = x, down = x;
+    up[i] += difference;
+    down[i] -= difference;
+    jacobian.col(i) = (model.naturals(up) - model.naturals(down)) / (2 * difference);
   }
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(
       -0.5 * (hessian + hessian.transpose()));
@@ -348,10 +343,9 @@ Eigen::MatrixXd Curvature::sandwich(const Eigen::MatrixXd& spread) const {
 }
 
 Eigen::MatrixXd natural_covariance(const LatentClass& model, const Eigen::VectorXd& x) {
-  const auto objective = [&](const Eigen::VectorXd& at, Eigen::VectorXd* gradient) {
-    return model.evaluate(at, gradient);
-  };
-  return Curvature(model, objective, x, x.size() * model.work() < curvature_work).covariance();
+  const bool affordable =
+      x.size() <= curvature_parameters && x.size() * model.work() < curvature_work;
+  return Curvature(model, affordable ? model.curvature(x) : Eigen::MatrixXd(), x).covariance();
 }
 
 }  // namespace fallible

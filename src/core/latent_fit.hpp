@@ -46,10 +46,9 @@ bool is_identified(const LatentRows& rows, const LatentModel& model, const Laten
 // How an objective falls off around its top, seen along the natural parameters.
 class Curvature {
  public:
-  Curvature(const LatentClass& model, const Objective& objective, const Eigen::VectorXd& x,
-            bool affordable = true);
+  // Second derivatives of the objective at `x`; empty if they would take longer than the fit.
+  Curvature(const LatentClass& model, const Eigen::MatrixXd& hessian, const Eigen::VectorXd& x);
 
-  // False for more than 500 parameters, or if not affordable: it would take longer than the fit.
   bool known() const { return vectors_.size() > 0; }
   // Of the natural parameters: the inverse of the curvature, NaN where it is flat; the same around
   // the covariance of the slopes of the objective.

@@ -14,6 +14,7 @@ namespace {
 // mean what they should.
 constexpr double scale = 1e4;
 constexpr double most_slopes = 3e7;  // numbers that are kept at once
+constexpr double difference = 1e-4;  // of parameters, for derivatives
 
 // Numbers the kinds of pairs and calls visit(row, kind, rating of its first unit, of its second).
 class KindsOfPairs {
@@ -47,6 +48,21 @@ class KindsOfPairs {
   bool by_rater_;
   std::map<std::pair<int, int>, int> number_;
 };
+
+Eigen::MatrixXd second_derivatives(const LatentClass& model, const PairFrequencies& pairs,
+                                   const Eigen::VectorXd& x) {
+  Eigen::MatrixXd out(x.size(), x.size());
+  Eigen::VectorXd up, down;
+  for (Eigen::Index i = 0; i < x.size(); ++i) {
+    Eigen::VectorXd moved = x;
+    moved[i] = x[i] + difference;
+    model.closeness(moved, pairs, &up);
+    moved[i] = x[i] - difference;
+    model.closeness(moved, pairs, &down);
+    out.col(i) = (up - down) / (2 * difference);
+  }
+  return out;
+}
 
 }  // namespace
 
@@ -186,11 +202,9 @@ LatentFit fit_pairs(const LatentClass& model, const PairFrequencies& pairs,
 Eigen::MatrixXd pair_covariance(const LatentRows& rows, const LatentModel& settings,
                                 const LatentClass& model, const PairFrequencies& pairs,
                                 const Eigen::VectorXd& x) {
-  const auto objective = [&](const Eigen::VectorXd& at, Eigen::VectorXd* gradient) {
-    return model.closeness(at, pairs, gradient);
-  };
-  const Curvature curvature(model, objective, x,
-                            static_cast<double>(pairs.cells()) * x.size() < most_slopes);
+  const bool affordable = static_cast<double>(pairs.cells()) * x.size() < most_slopes;
+  const Curvature curvature(
+      model, affordable ? second_derivatives(model, pairs, x) : Eigen::MatrixXd(), x);
   if (!curvature.known()) return curvature.covariance();
   const Eigen::Index per_kind = static_cast<Eigen::Index>(pairs.categories) * pairs.categories;
   Eigen::VectorXd expected;

@@ -88,7 +88,7 @@ std::vector<LatentModel> all_models() {
 
 }  // namespace
 
-TEST_CASE("the gradient is that of the log posterior, the scores that of the likelihood") {
+TEST_CASE("derivatives are those of the log posterior, scores those of the likelihood") {
   const Panel panel = lehner();
   for (const int system : {-1, 0}) {
     std::vector<int> known(panel.view().patterns, 0);
@@ -121,6 +121,20 @@ TEST_CASE("the gradient is that of the log posterior, the scores that of the lik
         }
         CHECK(off < 1e-6);
         CHECK(scores_off < 1e-6);
+        const Eigen::MatrixXd curvature = latent.curvature(x);
+        double curvature_off = 0;
+        for (int i = 0; i < x.size(); ++i) {
+          Eigen::VectorXd slope = Eigen::VectorXd::Zero(x.size());  // correct to the fourth order
+          for (const int step : {-2, -1, 1, 2}) {
+            Eigen::VectorXd moved = x;
+            moved[i] += 1e-4 * step;
+            latent.evaluate(moved, &gradient);
+            slope += gradient * (step > 0 ? 1 : -1) * (step * step > 1 ? -1 : 8) / 12e-4;
+          }
+          curvature_off =
+              std::max(curvature_off, (curvature.col(i) - slope).lpNorm<Eigen::Infinity>());
+        }
+        CHECK(curvature_off < 1e-7 * curvature.cwiseAbs().maxCoeff());
       }
     }
   }

@@ -1,0 +1,87 @@
+# What several benchmarks share: panels, processes of their own, memory, peers, results.
+
+base_rates_of_panel <- c(0.3, 0.25, 0.2, 0.15, 0.1)
+
+# Ratings and answers under the K-model, as integer codes; a column per rater, then the system.
+simulate_panel <- function(cases, accuracies, system = 0.9) {
+  truth <- sample.int(5L, cases, replace = TRUE, prob = base_rates_of_panel)
+  columns <- lapply(accuracies, rate, truth = truth)
+  names(columns) <- paste0("rater", seq_along(columns))
+  list2DF(c(columns, list(system = rate(truth, system))))
+}
+
+# Right with a probability, otherwise any of the wrong categories.
+rate <- function(truth, accuracy) {
+  step <- sample.int(4L, length(truth), replace = TRUE)
+  step[stats::runif(length(truth)) < accuracy] <- 0L
+  (truth - 1L + step) %% 5L + 1L
+}
+
+# Seconds of each run, by the clock on the wall or by that of the processor.
+seconds_of <- function(run, runs, clock = wall_clock) {
+  vapply(seq_len(runs), function(i) {
+    gc()
+    start <- clock()
+    run()
+    clock() - start
+  }, 0)
+}
+
+wall_clock <- function() as.numeric(Sys.time())
+processor_clock <- function() sum(proc.time()[1:2])
+
+# Runs this script again in a process of its own, if need be with a library before the usual ones;
+# gives the words of the line that it prints.
+run_child <- function(task, input, library = "") {
+  file <- tempfile(fileext = ".rds")
+  on.exit(unlink(file))
+  saveRDS(input, file, compress = FALSE)
+  libraries <- paste(c(library, Sys.getenv("R_LIBS")), collapse = .Platform$path.sep)
+  output <- system2(
+    file.path(R.home("bin"), "Rscript"), shQuote(c(script_path(), "--child", task, file)),
+    stdout = TRUE, env = paste0("R_LIBS=", shQuote(libraries))
+  )
+  strsplit(paste(output, collapse = " "), " ", fixed = TRUE)[[1L]]
+}
+
+script_path <- function() {
+  arguments <- commandArgs()
+  sub("^--file=", "", arguments[startsWith(arguments, "--file=")][[1L]])
+}
+
+# Forgets the peak that reading the input left behind, where the system allows it.
+reset_peak <- function() {
+  suppressWarnings(try(cat("5", file = file.path("", "proc", "self", "clear_refs")), silent = TRUE))
+}
+
+# In bytes; NA where there is no such file.
+memory_status <- function(field) {
+  file <- file.path("", "proc", "self", "status")
+  if (!file.exists(file)) {
+    return(NA_real_)
+  }
+  line <- grep(paste0("^", field, ":"), readLines(file), value = TRUE)
+  1024 * as.numeric(gsub("[^0-9]", "", line))
+}
+
+# A library that has the package, "" for the usual ones; NULL if there is none and none could be
+# made.
+peer_library <- function(package) {
+  has <- function(library) {
+    nzchar(system.file(package = package, lib.loc = if (nzchar(library)) library))
+  }
+  made <- file.path(tempdir(), "peers")
+  for (library in c(Sys.getenv("FALLIBLE_PEERS"), "")) if (has(library)) return(library)
+  dir.create(made)
+  try(suppressWarnings(utils::install.packages(package, lib = made, quiet = TRUE)))
+  if (has(made)) made
+}
+
+# With what is needed to make them again.
+write_results <- function(results, output, seed) {
+  made <- list(
+    seed = seed, date = format(Sys.Date()), fallible = format(utils::packageVersion("fallible")),
+    r = format(getRversion())
+  )
+  utils::write.csv(cbind(results, made), output, row.names = FALSE)
+}
