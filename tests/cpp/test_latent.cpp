@@ -256,8 +256,8 @@ TEST_CASE("the slopes of pairs of ratings are those of their closeness") {
           Eigen::VectorXd up = x, down = x, expected_up, expected_down;
           up[i] += 1e-5;
           down[i] -= 1e-5;
-          const double slope =
-              (latent.closeness(up, pairs, nullptr) - latent.closeness(down, pairs, nullptr)) / 2e-5;
+          const double slope = (latent.closeness(up, pairs, nullptr) -
+                                latent.closeness(down, pairs, nullptr)) / 2e-5;
           off = std::max(off, std::fabs(slope - gradient[i]));
           latent.pair_slopes(up, pairs, &expected_up);
           latent.pair_slopes(down, pairs, &expected_down);
