@@ -18,8 +18,9 @@
 #'
 #' `vignette("fallible")` goes from a data frame to a defended number in ten minutes;
 #' `vignette("worked-example")` follows the paper table by table, `vignette("simulation-figures")`
-#' figure by figure; `vignette("agreement")` compares measures of agreement. [conditions] lists the
-#' classes of errors and warnings.
+#' figure by figure; `vignette("agreement")` compares measures of agreement;
+#' `vignette("design")` is for who extends the package. [conditions] lists the classes of errors and
+#' warnings.
 #' @keywords internal
 #' @importFrom generics augment glance tidy
 #' @importFrom Rcpp sourceCpp

@@ -234,9 +234,9 @@ update.rater_fit <- function(object, model = object$model, method = NULL, x = ob
                              ...) {
   check_dots_empty(...)
   if (missing(x) && any(known_patterns(object))) x <- x[] # patterns as they were without truths
-  if (is.null(method) && inherits(model, "rater_model")) method <- method_for(object, model)
-  if (!is.null(known_truth) || !is.null(known_raters)) {
-    if (missing(method)) method <- "likelihood"
+  if (is.null(method) && inherits(model, "rater_model")) {
+    know <- !is.null(known_truth) || !is.null(known_raters)
+    method <- if (know) "likelihood" else method_for(object, model)
   }
   fit_raters(x, model, method, known_truth = known_truth, known_raters = known_raters)
 }

@@ -16,8 +16,8 @@
 #' @param fit A [fit_raters()] result; or [ratings()], to which the K-model is then fitted.
 #' @param format `"wide"`, with a column for each category, or `"long"`, with a row for each case
 #'   and category.
-#' @return For `"wide"`, a tibble of class `ground_truth`: `case`, then a column of probabilities for
-#'   each category; rows sum to one. For `"long"`, a tibble with `case`, `category` (a factor) and
+#' @return For `"wide"`, a tibble of class `ground_truth`: `case`, then a column of probabilities
+#'   for each category; rows sum to one. For `"long"`, a tibble with `case`, `category` (a factor) and
 #'   `probability`. `NA` where the fit is not identified.
 #' @family estimation
 #' @templateVar where Table 3
@@ -74,8 +74,8 @@ tbl_sum.ground_truth <- function(x, ...) {
 #' @param x A [ground_truth()] result, or a data frame like it: `case`, and a column of
 #'   probabilities for each category.
 #' @param truth A data frame with columns `case` and `truth` (or `category`), or categories named by
-#'   case; cases whose truth is not known are left out. Not needed for simulated ratings, which carry
-#'   their [truth()].
+#'   case; cases whose truth is not known are left out. Not needed for simulated ratings, which
+#'   carry their [truth()].
 #' @param bins Number of bins of equal width from 0 to 1. Limits belong to the bin below, 0 to the
 #'   first.
 #' @param conf_level Probability with which the intervals are meant to cover, in (0, 1).

@@ -46,8 +46,8 @@ Eigen::VectorXd LatentClass::start() const {
     count(i, rows_.weight[i], posterior.data(), counts, classes);
   }
   Eigen::VectorXd x = reestimate(counts, classes);
-  // Where every accuracy and error rate is free this is the step of the EM algorithm, whose path from
-  // the votes is the one that is published.
+  // Where every accuracy and error rate is free this is the step of the EM algorithm, whose path
+  // from the votes is the one that is published.
   for (int step = 0; errors_at_ >= 0 && S_ == 1 && step < em_steps; ++step) {
     const Tables t = tables(x);
     std::fill(counts.begin(), counts.end(), 0.0);
@@ -182,10 +182,10 @@ std::vector<bool> silent_units(const LatentRows& rows, const LatentModel& model)
   return out;
 }
 
-// A small panel of answers drawn at random by raters who rated together, which tells as much of what
-// can be identified as the whole. Of a crowd its raters are those of the row that has most of
-// them: what they can tell apart links the others. Beyond a few categories more of them add
-// more cells than parameters.
+// A small panel of answers drawn at random by raters who rated together, which tells as much of
+// what can be identified as the whole. Of a crowd its raters are those of the row that has most of
+// them: what they can tell apart links the others. Beyond a few categories more of them add more
+// cells than parameters.
 class SmallPanel {
  public:
   SmallPanel(const LatentRows& rows, const LatentModel& model) : rows_(rows) {

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/latent_accuracy.hpp"
+#include "core/latent_pairs.hpp"
 #include "core/random.hpp"
 #include "panel.hpp"
 
@@ -273,5 +274,82 @@ TEST_CASE("accuracy is judged at both ends, and resampled alike on any number of
     bootstrap.threads = 3;
     CHECK(bootstrap_latent_accuracy(accuracy, panel.view(), weights, bootstrap, Host()) == one);
     CHECK(one[0] != one[1]);
+  }
+}
+
+TEST_CASE("the slopes of pairs of ratings are those of their closeness") {
+  const Panel panel = lehner();
+  for (const int system : {-1, 0}) {
+    Known known;
+    known.matrix.resize(4);
+    known.matrix[1] = {.7, .1, .1, .1, .2, .4, .2, .2, 0, .5, .5, 0, 0, 0, 0, 1};
+    for (const bool some : {false, true}) {
+      const LatentRows rows =
+          latent_rows(panel.view(), panel.weights(), system, some ? known : Known());
+      for (const LatentModel& model : all_models()) {
+        if (some && !model.by_rater) continue;  // pairs of raters who are not alike
+        const LatentClass latent(rows, model, flat());
+        const PairFrequencies pairs = pair_frequencies(rows, model);
+        double share = 0, cells = 0;
+        for (const double of : pairs.share) share += of;
+        for (const double of : pairs.frequency) cells += of;
+        CHECK(share == Approx(1));
+        CHECK(cells == Approx(pairs.kinds()));
+        Eigen::VectorXd x = latent.start(), gradient, expected;
+        Stream stream(2, 0);
+        for (int i = 0; i < x.size(); ++i) x[i] += 0.6 * (stream.uniform() - 0.5);
+        latent.closeness(x, pairs, &gradient);
+        const Eigen::MatrixXd slopes = latent.pair_slopes(x, pairs, &expected);
+        CHECK(expected.sum() == Approx(pairs.kinds()));
+        double off = 0, slopes_off = 0;
+        for (int i = 0; i < x.size(); ++i) {
+          Eigen::VectorXd up = x, down = x, expected_up, expected_down;
+          up[i] += 1e-5;
+          down[i] -= 1e-5;
+          const double slope = (latent.closeness(up, pairs, nullptr) -
+                                latent.closeness(down, pairs, nullptr)) / 2e-5;
+          off = std::max(off, std::fabs(slope - gradient[i]));
+          latent.pair_slopes(up, pairs, &expected_up);
+          latent.pair_slopes(down, pairs, &expected_down);
+          slopes_off = std::max(
+              slopes_off,
+              ((expected_up - expected_down) / 2e-5 - slopes.col(i)).lpNorm<Eigen::Infinity>());
+        }
+        CHECK(off < 1e-5);
+        CHECK(slopes_off < 1e-8);
+      }
+    }
+  }
+}
+
+TEST_CASE("known raters have no parameters, and their ratings count as given") {
+  const Panel panel = lehner();
+  Known known;
+  known.matrix.resize(4);
+  known.matrix[2] = {.7, .1, .1, .1, .1, .7, .1, .1, .1, .1, .7, .1, .1, .1, .1, .7};
+  for (const int system : {-1, 0}) {
+    const LatentRows rows = latent_rows(panel.view(), panel.weights(), system, known);
+    const LatentRows all = latent_rows(panel.view(), panel.weights(), system, Known());
+    for (const LatentModel& model : all_models()) {
+      const LatentClass latent(rows, model, flat()), plain(all, model, flat());
+      const int own = model.errors == Errors::free ? 4 * 3 : 1;
+      CHECK(plain.free_parameters() - latent.free_parameters() == (model.by_rater ? own : 0));
+      Eigen::VectorXd x = latent.start(), gradient;
+      Stream stream(3, 0);
+      for (int i = 0; i < x.size(); ++i) x[i] += 0.6 * (stream.uniform() - 0.5);
+      latent.evaluate(x, &gradient);
+      double off = 0;
+      for (int i = 0; i < x.size(); ++i) {
+        Eigen::VectorXd up = x, down = x;
+        up[i] += 1e-5;
+        down[i] -= 1e-5;
+        const double slope = (latent.evaluate(up, nullptr) - latent.evaluate(down, nullptr)) / 2e-5;
+        off = std::max(off, std::fabs(slope - gradient[i]));
+      }
+      CHECK(off < 1e-6);
+      CHECK(latent.accuracy(x, 2) == Approx(.7));
+      CHECK(latent.confusion(x, 2)[1] == Approx(.1));
+      if (system < 0) CHECK(is_identified(rows, {true, Errors::free, false, false}, flat()));
+    }
   }
 }

@@ -1,55 +1,3 @@
-panel <- function(n = 300, raters = c(0.5, 0.6, 0.7), ...) {
-  simulate_ratings(rater_design(raters, 0.8, 4, n, ...))
-}
-
-models <- function(prior = "weak") {
-  axes <- expand.grid(
-    accuracy = c("common", "rater"), errors = c("uniform", "distance", "free"),
-    difficulty = c("none", "strata"), stringsAsFactors = FALSE
-  )
-  lapply(seq_len(nrow(axes)), function(i) do.call(rater_model, c(axes[i, ], prior = prior)))
-}
-
-# Probability of each rating of a rater, by true category and stratum: a slow twin of the core.
-stratum_matrices <- function(fit) {
-  matrix <- confusion(fit)
-  if (!is.list(matrix)) matrix <- rep(list(matrix), length(fit$x$raters))
-  if (fit$model$difficulty == "none") {
-    return(list(matrix))
-  }
-  d <- coef(fit)[["difficulty"]]
-  lapply(-1:1, function(s) {
-    lapply(matrix, function(m) {
-      for (k in seq_len(nrow(m))) {
-        # The centre of the strata, such that their mean is the accuracy.
-        off <- function(p) mean(pmin(pmax(p + c(-d, 0, d), 0), 1)) - m[k, k]
-        centre <- stats::uniroot(off, c(-d, 1 + d), tol = 1e-14)$root
-        p <- min(max(centre + s * d, 0), 1)
-        m[k, -k] <- (1 - p) * m[k, -k] / sum(m[k, -k])
-        m[k, k] <- p
-      }
-      m
-    })
-  })
-}
-
-slow_joint <- function(fit) {
-  table <- as.data.frame(fit$x)
-  categories <- fit$x$categories
-  strata <- stratum_matrices(fit)
-  t(vapply(fit$x$cases, function(case) {
-    own <- table[table$case == case, ]
-    rowSums(vapply(strata, function(matrices) {
-      out <- base_rates(fit) / length(strata)
-      for (i in seq_len(nrow(own))) {
-        rater <- match(own$rater[[i]], fit$x$raters)
-        out <- out * matrices[[rater]][, match(own$rating[[i]], categories)]
-      }
-      out
-    }, double(length(categories))))
-  }, double(length(categories))))
-}
-
 test_that("log-likelihood and posteriors are those of a slow twin, for every model", {
   set.seed(1)
   x <- quiet(panel(40, dispersion = 2, difficulty = 0.2, missing = 0.2))
@@ -92,6 +40,34 @@ test_that("the model of Dawid and Skene is fitted to their data as by others", {
   expect_identical(attr(logLik(fit), "df"), 63L)
   expect_equal(AIC(fit), 2 * 63 + 2 * 192.8908812, tolerance = 1e-9)
   expect_identical(glance(fit)$AIC, AIC(fit))
+})
+
+test_that("other numbers in print are those of a table with a misprint", {
+  # They come from a copy of the data in which patient 7 has 1, 1, 2 from the first rater in place of
+  # 1, 2, 2; see data-raw/dawid1979.R.
+  copy <- dawid1979
+  copy$rating[copy$case == 7 & copy$rater == "A1"] <- c(1L, 1L, 2L)
+  x <- ratings(copy, case = case, rater = rater, rating = rating, repeats = "ratings")
+  fit <- fit_raters(x, dawid_skene(prior = "none"))
+  expect_lt(max(abs(base_rates(fit) - c(0.39997, 0.42158, 0.11179, 0.06667))), 5.1e-6)
+  expect_lt(abs(logLik(fit) + 190.731), 5e-4)
+  expect_lt(max(abs(coef(fit)[1:5] - c(0.8360, 0.7784, 0.7771, 0.8674, 0.8428))), 5.1e-5)
+})
+
+test_that("the log posterior never decreases", {
+  set.seed(8)
+  x <- panel(100, dispersion = 2, difficulty = 0.2)
+  climb <- function(model, method) {
+    vapply(c(0:10, 20L, 50L), function(steps) {
+      core_fit_latent(
+        x$patterns, pattern_weights(x), nothing_known, model_for(model, x, method), method, steps
+      )$log_posterior
+    }, 0)
+  }
+  for (model in models()) {
+    expect_gte(min(diff(climb(model, "likelihood"))), 0)
+    if (model$errors != "free") expect_gte(min(diff(climb(model, "pairs"))), 0)
+  }
 })
 
 test_that("it is fitted to other data as by others", {

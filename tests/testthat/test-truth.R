@@ -30,3 +30,77 @@ test_that("a category cannot hide the case", {
 test_that("print says what it shows", {
   expect_snapshot(ground_truth(lehner_ratings()))
 })
+
+test_that("the long form is the wide one", {
+  x <- lehner_ratings()
+  wide <- ground_truth(x)
+  long <- ground_truth(x, format = "long")
+  expect_named(long, c("case", "category", "probability"))
+  expect_identical(long$probability, as.vector(t(as.matrix(wide[-1]))))
+  expect_identical(levels(long$category), x$categories)
+  expect_identical(long$case, rep(wide$case, each = 4))
+  expect_error(ground_truth(x, "list"), class = "fallible_error_argument")
+})
+
+test_that("calibration counts how often probabilities come true", {
+  soft <- data.frame(
+    case = 1:4, a = c(0.9, 0.7, 0.65, 0), b = c(0.1, 0.3, 0.35, 1)
+  )
+  table <- calibration(soft, truth = c("1" = "a", "2" = "b", "3" = "a", "4" = "b"), bins = 5)
+  expect_named(
+    table, c("lower", "upper", "probability", "share", "conf.low", "conf.high", "n")
+  )
+  expect_equal(table$lower, c(0, 0.2, 0.6, 0.8)) # (0.4, 0.6] is empty
+  expect_equal(table$n, c(2, 2, 2, 2))
+  expect_equal(table$probability, c(0.05, 0.325, 0.675, 0.95))
+  expect_equal(table$share, c(0, 0.5, 0.5, 1))
+  # Wilson's interval solves (p - share)^2 = z^2 p (1 - p) / n.
+  z <- stats::qnorm(0.95)
+  for (limit in c("conf.low", "conf.high")) {
+    p <- table[[limit]]
+    expect_equal((p - table$share)^2, z^2 * p * (1 - p) / table$n)
+  }
+  # Limits belong to the bin below; cases of unknown truth do not count.
+  edge <- calibration(data.frame(case = 1:2, a = c(0.4, 0.3), b = c(0.6, 0.7)),
+    truth = data.frame(case = 1:2, truth = c("a", NA)), bins = 5)
+  expect_equal(edge$lower, c(0.2, 0.4))
+  expect_equal(edge$n, c(1, 1))
+})
+
+test_that("a true model is calibrated", {
+  set.seed(3)
+  x <- simulate_ratings(rater_design(c(0.5, 0.6, 0.7), categories = 4, n = 20000))
+  table <- calibration(
+    ground_truth(fit_raters(x, rater_model("rater"))), bins = 5, conf_level = 0.9999
+  )
+  expect_true(all(table$conf.low < table$probability & table$probability < table$conf.high))
+  # Under the K-model with raters who differ much it is not.
+  y <- simulate_ratings(rater_design(c(0.4, 0.6, 0.95), categories = 4, n = 20000))
+  table <- calibration(ground_truth(fit_raters(y)), bins = 5, conf_level = 0.9999)
+  expect_false(all(table$conf.low < table$probability & table$probability < table$conf.high))
+})
+
+test_that("calibration is drawn", {
+  skip_if_not_installed("ggplot2")
+  set.seed(4)
+  x <- simulate_ratings(rater_design(c(0.6, 0.7, 0.8), n = 300))
+  truth <- ground_truth(fit_raters(x))
+  plot <- ggplot2::autoplot(truth, type = "calibration", bins = 5)
+  expect_equal(ggplot2::layer_data(plot, 3L)$y, calibration(truth, bins = 5)$share)
+  own <- ggplot2::autoplot(truth, type = "calibration", truth = truth(x), bins = 5)
+  expect_equal(ggplot2::layer_data(own, 3L)$y, calibration(truth, bins = 5)$share)
+})
+
+test_that("calibration without truth is refused", {
+  truth <- ground_truth(lehner_ratings())
+  none <- quiet(ground_truth(ratings(cbind(c("a", "b"), c("b", "a")))))
+  expect_snapshot(error = TRUE, {
+    calibration(truth)
+    calibration(truth, truth = c("1" = "E"))
+    calibration(truth, truth = c("77" = "A"))
+    calibration(truth, truth = data.frame(case = c(1, 1), truth = c("A", "B")))
+    calibration(none, truth = c("1" = "a"))
+    calibration(lehner2015)
+    calibration(1:3)
+  })
+})

@@ -1,0 +1,93 @@
+# Panels for the latent class models, and slow twins of these.
+
+panel <- function(n = 300, raters = c(0.5, 0.6, 0.7), ...) {
+  simulate_ratings(rater_design(raters, 0.8, 4, n, ...))
+}
+
+models <- function(prior = "weak") {
+  axes <- expand.grid(
+    accuracy = c("common", "rater"), errors = c("uniform", "distance", "free"),
+    difficulty = c("none", "strata"), stringsAsFactors = FALSE
+  )
+  lapply(seq_len(nrow(axes)), function(i) do.call(rater_model, c(axes[i, ], prior = prior)))
+}
+
+# Probability of each rating of a rater, by true category and stratum: a slow twin of the core.
+stratum_matrices <- function(fit) {
+  matrix <- confusion(fit)
+  if (!is.list(matrix)) matrix <- rep(list(matrix), length(fit$x$raters))
+  if (fit$model$difficulty == "none") {
+    return(list(matrix))
+  }
+  d <- coef(fit)[["difficulty"]]
+  lapply(-1:1, function(s) {
+    lapply(matrix, function(m) {
+      for (k in seq_len(nrow(m))) {
+        # The centre of the strata, such that their mean is the accuracy.
+        off <- function(p) mean(pmin(pmax(p + c(-d, 0, d), 0), 1)) - m[k, k]
+        centre <- stats::uniroot(off, c(-d, 1 + d), tol = 1e-14)$root
+        p <- min(max(centre + s * d, 0), 1)
+        m[k, -k] <- (1 - p) * m[k, -k] / sum(m[k, -k])
+        m[k, k] <- p
+      }
+      m
+    })
+  })
+}
+
+slow_joint <- function(fit, strata = stratum_matrices(fit)) {
+  table <- as.data.frame(fit$x)
+  categories <- fit$x$categories
+  t(vapply(fit$x$cases, function(case) {
+    own <- table[table$case == case, ]
+    rowSums(vapply(strata, function(matrices) {
+      out <- base_rates(fit) / length(strata)
+      for (i in seq_len(nrow(own))) {
+        rater <- match(own$rater[[i]], fit$x$raters)
+        out <- out * matrices[[rater]][, match(own$rating[[i]], categories)]
+      }
+      out
+    }, double(length(categories))))
+  }, double(length(categories))))
+}
+
+# The sum of squares that fit_raters(method = "pairs") makes least.
+slow_pairs <- function(fit) {
+  table <- as.data.frame(fit$x)
+  if (is.null(table$weight)) table$weight <- 1
+  pairs <- merge(table, table, by = "case", suffixes = c("1", "2"))
+  pairs <- pairs[pairs$rater1 < pairs$rater2, ]
+  if (fit$model$accuracy == "common") {
+    turned <- pairs
+    turned[c("rating1", "rating2")] <- pairs[c("rating2", "rating1")]
+    pairs <- rbind(pairs, turned)
+    pairs[c("rater1", "rater2")] <- fit$x$raters[[1]]
+  }
+  strata <- stratum_matrices(fit)
+  kinds <- unique(pairs[c("rater1", "rater2")])
+  each <- vapply(seq_len(nrow(kinds)), function(i) {
+    own <- pairs[pairs$rater1 == kinds$rater1[i] & pairs$rater2 == kinds$rater2[i], ]
+    weight <- sum(own$weight1)
+    seen <- stats::xtabs(weight1 ~ rating1 + rating2, own) / weight
+    expected <- Reduce(`+`, lapply(strata, function(matrices) {
+      a <- matrices[[match(kinds$rater1[i], fit$x$raters)]]
+      b <- matrices[[match(kinds$rater2[i], fit$x$raters)]]
+      t(a) %*% (base_rates(fit) * b) / length(strata)
+    }))
+    weight * sum((unclass(seen) - expected)^2)
+  }, 0)
+  sum(each) / sum(pairs$weight1)
+}
+
+# As slow_joint(), with the matrix of rater2 and the truth of some cases given.
+slow_twin_of_known <- function(fit, matrix, some) {
+  strata <- lapply(stratum_matrices(fit), function(matrices) {
+    names(matrices) <- fit$x$raters
+    matrices$rater2 <- matrix
+    matrices
+  })
+  out <- slow_joint(fit, strata)
+  at <- match(some$case, fit$x$cases)
+  out[at, ] <- out[at, ] * outer(as.character(some$category), fit$x$categories, "==")
+  out
+}

@@ -1,0 +1,185 @@
+# Every model with every method that fits it.
+all_fits <- function(x) {
+  each <- list(fit_raters(x))
+  for (model in models()) {
+    for (method in c("likelihood", if (model$errors != "free") "pairs")) {
+      each <- c(each, list(quiet(fit_raters(x, model, method))))
+    }
+  }
+  each
+}
+
+test_that("every fit has every method", {
+  set.seed(1)
+  x <- quiet(panel(80, dispersion = 2, difficulty = 0.2, missing = 0.2))
+  for (fit in all_fits(x)) {
+    info <- paste(format(fit$model), fit$method)
+    expect_identical(fit$identified, "yes", info = info)
+    terms <- names(coef(fit))
+    expect_identical(dimnames(vcov(fit)), list(terms, terms), info = info)
+    expect_equal(vcov(fit), t(vcov(fit)), info = info)
+    table <- tidy(fit)
+    expect_identical(table$term, terms, info = info)
+    expect_equal(table$std.error, unname(sqrt(diag(vcov(fit)))), info = info)
+    expect_named(base_rates(fit), x$categories, info = info)
+    expect_equal(sum(base_rates(fit)), 1, info = info)
+    matrices <- confusion(fit)
+    if (!is.list(matrices)) matrices <- list(matrices)
+    for (matrix in matrices) {
+      expect_equal(unname(rowSums(matrix)), rep(1, 4), info = info)
+      expect_identical(dimnames(matrix), list(truth = x$categories, rating = x$categories))
+    }
+    expect_equal(
+      mean(vapply(matrices, function(m) sum(base_rates(fit) * diag(m)), 0)), fit$rater_accuracy,
+      info = info
+    )
+    known <- fit$method == "likelihood"
+    expect_identical(is.na(c(logLik(fit), AIC(fit), BIC(fit))), rep(!known, 3), info = info)
+    line <- glance(fit)
+    expect_identical(c(line$logLik, line$AIC), c(as.double(logLik(fit)), AIC(fit)), info = info)
+    expect_identical(line$nobs, nobs(fit))
+    truth <- as.matrix(ground_truth(fit)[-1])
+    expect_equal(rowSums(truth), rep(1, 80), info = info)
+    labels <- predict(fit)
+    expect_equal(labels$probability, unname(apply(truth, 1, max)), info = info)
+    expect_identical(predict(fit, type = "probability"), ground_truth(fit), info = info)
+    # Of the same cases, as if they were new.
+    expect_equal(predict(fit, x), labels, tolerance = 1e-9, info = info)
+    more <- augment(fit)
+    expect_identical(more$.fitted, labels$category, info = info)
+    expect_equal(unname(as.matrix(more[6:9])), unname(truth), info = info)
+    expect_equal(
+      more$.entropy, -rowSums(ifelse(truth > 0, truth * log2(truth), 0)), info = info
+    )
+    again <- update(fit)
+    expect_identical(coef(again), coef(fit), info = info)
+    expect_output(print(fit), "Next:", info = info)
+    expect_output(print(summary(fit)), "Parameters", info = info)
+  }
+})
+
+test_that("new cases are judged under the old fit", {
+  set.seed(2)
+  x <- panel(200, dispersion = 2)
+  fit <- fit_raters(x, dawid_skene())
+  # Other raters' columns left out, in another order, with fewer categories declared.
+  new <- ratings(
+    data.frame(rater3 = c("2", "4"), rater1 = c("2", NA)),
+    raters = rater3:rater1, categories = c("4", "2")
+  )
+  matrices <- confusion(fit)
+  first <- base_rates(fit) * matrices$rater3[, "2"] * matrices$rater1[, "2"]
+  second <- base_rates(fit) * matrices$rater3[, "4"]
+  found <- as.matrix(predict(fit, new, type = "probability")[-1])
+  expect_equal(found, unname(rbind(first / sum(first), second / sum(second))),
+    tolerance = 1e-9, ignore_attr = TRUE)
+  expect_identical(names(augment(fit, new))[6:9], paste0(".posterior_", 1:4))
+  # Where raters are alike, any will do.
+  common <- fit_raters(x, method = "likelihood")
+  anyone <- ratings(cbind(x = c("2", "4"), y = c("2", NA)), categories = as.character(1:4))
+  expect_equal(predict(common, anyone)$category, factor(c(2, 4), levels = 1:4))
+  expect_snapshot(error = TRUE, {
+    predict(fit, anyone)
+    predict(fit, ratings(cbind(rater1 = c("2", "9"), rater2 = "2")))
+    predict(fit, data.frame(rater1 = 1))
+    predict(fit, ratings(data.frame("1" = 1:2, "2" = 1, check.names = FALSE), counts = 1:2))
+  })
+})
+
+test_that("simulated panels have the raters, the gaps and the probabilities of the fit", {
+  set.seed(3)
+  x <- quiet(panel(300, dispersion = 2, missing = 0.3))
+  for (model in list(k_model(), rater_model("rater", "distance", "strata"), dawid_skene())) {
+    fit <- quiet(fit_raters(x, model))
+    panels <- simulate(fit, nsim = 40)
+    expect_length(panels, 40)
+    given <- as.data.frame(x)[c("case", "rater")]
+    expect_identical(as.data.frame(panels[[7]])[c("case", "rater")], given)
+    kappa <- vapply(panels, function(panel) quiet(fit_raters(panel))$agreement, 0)
+    # Pairs of ratings agree as often as the model says.
+    strata <- stratum_matrices(fit)
+    expected <- function(i, j) {
+      mean(vapply(strata, function(m) sum(base_rates(fit) * rowSums(m[[i]] * m[[j]])), 0))
+    }
+    wide <- unclass(stats::xtabs(~ case + rater, given)) > 0
+    weight <- crossprod(wide + 0)
+    pairs <- rbind(c(1, 2), c(1, 3), c(2, 3))
+    agreement <- stats::weighted.mean(
+      apply(pairs, 1, function(p) expected(p[1], p[2])), weight[pairs]
+    )
+    expect_lt(abs(mean(kappa) - agreement), 4 * stats::sd(kappa) / sqrt(40))
+    right <- vapply(panels, function(panel) {
+      table <- as.data.frame(panel)
+      mean(table$rating == truth(panel)$category[match(table$case, truth(panel)$case)])
+    }, 0)
+    shares <- table(given$rater)
+    accuracy <- vapply(seq_along(shares), function(j) {
+      mean(vapply(strata, function(m) sum(base_rates(fit) * diag(m[[j]])), 0))
+    }, 0)
+    expect_lt(
+      abs(mean(right) - stats::weighted.mean(accuracy, shares)), 4 * stats::sd(right) / sqrt(40)
+    )
+  }
+})
+
+test_that("seeds repeat panels and leave the generator alone", {
+  fit <- fit_raters(lehner_ratings())
+  set.seed(4)
+  before <- .Random.seed
+  one <- simulate(fit, 2, seed = 9)
+  expect_identical(.Random.seed, before)
+  expect_identical(simulate(fit, 2, seed = 9), one)
+  set.seed(4)
+  two <- simulate(fit)
+  expect_identical(attr(two, "seed"), before)
+  set.seed(4)
+  expect_identical(simulate(fit), two)
+})
+
+test_that("counts, repeats, weights and known cases are simulated as they are", {
+  counted <- ratings(fleiss1971, case = case, counts = depression:other)
+  panel <- simulate(fit_raters(counted), seed = 1)[[1]]
+  expect_equal(rowSums(counts(panel)), rep(6, 30), ignore_attr = TRUE)
+  expect_true(panel$exchangeable)
+  repeated <- ratings(dawid1979, case = case, rater = rater, rating = rating, repeats = "ratings")
+  panel <- simulate(fit_raters(repeated, dawid_skene()), seed = 1)[[1]]
+  expect_identical(
+    as.data.frame(panel)[c("case", "rater")], as.data.frame(repeated)[c("case", "rater")]
+  )
+  wide <- data.frame(a = c(1, 1, 2), b = c(1, 2, 2), w = c(5, 1, 4))
+  weighted <- ratings(wide, raters = a:b, weights = w)
+  panel <- simulate(fit_raters(weighted, method = "likelihood"), seed = 1)[[1]]
+  expect_identical(dim(panel), c(10L, 2L))
+  gold <- quiet(fit_raters(lehner_ratings(), known_truth = c("3" = "B", "5" = "D")))
+  for (panel in simulate(gold, 5, seed = 1)) {
+    expect_identical(as.character(truth(panel)$category[c(3, 5)]), c("B", "D"))
+  }
+  wide$w <- c(0.5, 0.2, 0.3)
+  exact <- fit_raters(ratings(wide, raters = a:b, weights = w), method = "likelihood")
+  none <- quiet(fit_raters(ratings(cbind(c("a", "b"), c("b", "a")))))
+  expect_snapshot(error = TRUE, {
+    simulate(exact)
+    simulate(none)
+    simulate(gold, nsim = 0)
+  })
+})
+
+test_that("a fit is made again with something changed", {
+  set.seed(5)
+  x <- panel(100)
+  fit <- fit_raters(x)
+  expect_identical(update(fit, dawid_skene())$method, "likelihood")
+  expect_identical(update(fit, method = "pairs")$method, "pairs")
+  pairs <- update(fit, rater_model("rater"), "pairs")
+  expect_identical(update(pairs, k_model())$method, "pairs")
+  expect_identical(update(pairs, dawid_skene())$method, "likelihood")
+  expect_equal(nobs(update(pairs, x = x[1:50, ])), 50)
+  known <- update(fit, known_truth = truth(x)[1:10, ])
+  expect_identical(known$method, "likelihood")
+  expect_identical(coef(update(known)), coef(known))
+  expect_identical(coef(update(known, model = dawid_skene())),
+    coef(fit_raters(x, dawid_skene(), known_truth = truth(x)[1:10, ])))
+  without <- update(known, known_truth = NULL)
+  expect_equal(coef(without), coef(fit_raters(x, method = "likelihood")), tolerance = 1e-9)
+  expect_identical(glance(without)$patterns, glance(fit)$patterns)
+})

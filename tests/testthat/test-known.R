@@ -1,0 +1,168 @@
+test_that("known cases are what they are, each in a pattern of its own", {
+  x <- lehner_ratings()
+  same <- which(x$index == x$index[[1]])
+  fit <- fit_raters(x, known_truth = c("1" = "C", "7" = "A"))
+  truth <- ground_truth(fit)
+  expect_equal(truth$C[[1]], 1)
+  expect_equal(truth$A[[7]], 1)
+  others <- as.matrix(truth[-c(1, 7), -1])
+  expect_true(all(others > 0 & others < 1))
+  expect_identical(fit$method, "likelihood")
+  # Two cases alike, one of them known.
+  twins <- data.frame(a = c(1, 1, 2, 2, 1, 2), b = c(1, 1, 2, 1, 1, 2), c = c(2, 2, 2, 1, 1, 2))
+  y <- ratings(twins, raters = a:c)
+  fit <- fit_raters(y, known_truth = c("2" = 2))
+  expect_identical(fit$x$index[[1]] == fit$x$index[[2]], FALSE)
+  expect_equal(ground_truth(fit)$`2`[[2]], 1)
+  expect_lt(ground_truth(fit)$`2`[[1]], 0.5)
+  expect_identical(as.data.frame(fit$x), as.data.frame(y))
+})
+
+test_that("the likelihood with known cases and raters is that of a slow twin", {
+  set.seed(1)
+  x <- quiet(panel(40, dispersion = 2, difficulty = 0.2, missing = 0.2))
+  some <- truth(x)[1:12, ]
+  known <- matrix(0.1, 4, 4) + diag(0.6, 4)
+  for (model in models()) {
+    fit <- quiet(fit_raters(x, model, known_truth = some, known_raters = list(rater2 = known)))
+    expect_identical(fit$identified, "yes")
+    expect_equal(unname(confusion(fit)$rater2), known)
+    joint <- slow_twin_of_known(fit, known, some)
+    expect_equal(as.double(logLik(fit)), sum(log(rowSums(joint))), tolerance = 1e-9)
+    expect_lt(
+      max(abs(as.matrix(ground_truth(fit)[x$categories]) - joint / rowSums(joint))), 1e-8
+    )
+  }
+})
+
+test_that("where all cases are known, fits are tables", {
+  set.seed(2)
+  x <- panel(300)
+  fit <- fit_raters(x, dawid_skene("none"), known_truth = truth(x))
+  table <- as.data.frame(x)
+  right <- truth(x)$category[match(table$case, truth(x)$case)]
+  for (rater in x$raters) {
+    own <- table$rater == rater
+    expect_lt(
+      max(abs(confusion(fit)[[rater]] - prop.table(table(right[own], table$rating[own]), 1))), 1e-6
+    )
+  }
+  expect_lt(max(abs(base_rates(fit) - prop.table(table(truth(x)$category)))), 1e-6)
+  # Systems are judged by that truth.
+  for (method in c("joint", "shared")) {
+    expect_equal(point_estimate(fit, method = method), true_accuracy(x)$sample, tolerance = 1e-8)
+  }
+})
+
+test_that("gold items and known raters identify what agreement does not", {
+  set.seed(3)
+  x <- panel(2000)[, 1:2]
+  expect_warning(fit_raters(x, dawid_skene()), class = "fallible_warning_not_identified")
+  fit <- fit_raters(x, dawid_skene(), known_truth = truth(x)[1:1000, ])
+  expect_identical(fit$identified, "yes")
+  expect_lt(max(abs(coef(fit)[1:2] - c(0.5, 0.6))), 0.06)
+  known <- fit_raters(x, dawid_skene(), known_raters = c(rater1 = 0.5))
+  expect_lt(abs(coef(known)[["rater_accuracy[rater2]"]] - 0.6), 0.1)
+  expect_equal(coef(known)[["rater_accuracy[rater1]"]], 0.5)
+  expect_identical(attr(logLik(fit), "df") - attr(logLik(known), "df"), 12L)
+  # Raters without a common case.
+  apart <- data.frame(a = c("x", NA, "y", NA), b = c(NA, "x", NA, "y"))
+  fit <- fit_raters(ratings(apart, raters = a:b), known_raters = list(a = 0.9, b = 0.8))
+  expect_identical(fit$identified, "yes")
+})
+
+test_that("all raters may be known", {
+  set.seed(4)
+  x <- panel(500)
+  known <- list(rater1 = 0.5, rater2 = 0.6, rater3 = 0.7)
+  for (model in list(k_model(), rater_model("rater", "distance", "strata", prior = "none"))) {
+    fit <- fit_raters(x, model, known_raters = known)
+    base <- base_rates(fit)
+    expect_equal(mean(coef(fit)[seq_len(length(coef(fit)) - 4)]), 0.6)
+    # Base rates are a fixed point of the EM algorithm (with a case more of each, by the prior).
+    extra <- if (length(model$prior) > 0) 1 else 0
+    again <- colSums(as.matrix(ground_truth(fit)[-1])) + extra
+    expect_lt(max(abs(again / sum(again) - base)), 1e-5)
+    # And systems join them.
+    expect_lt(abs(point_estimate(fit, method = "joint") - 0.8), 0.1)
+  }
+})
+
+test_that("a known case without ratings counts, and judges systems", {
+  wide <- data.frame(
+    a = c("x", "y", "x", NA), b = c("x", "y", "y", NA), s = c("x", "y", "x", "y")
+  )
+  x <- quiet(ratings(wide, raters = a:b, systems = s))
+  fit <- fit_raters(x, known_truth = c("4" = "y"))
+  expect_equal(ground_truth(fit)$y[[4]], 1)
+  expect_equal(tidy(estimate_accuracy(fit, "shared", interval = "none"))$n, 4)
+  without <- fit_raters(x, method = "likelihood")
+  expect_gt(base_rates(fit)[["y"]], base_rates(without)[["y"]])
+})
+
+test_that("weights of known cases count", {
+  set.seed(5)
+  table <- as.data.frame(panel(60))
+  case <- as.integer(as.character(table$case))
+  table$weight <- 1 + case %% 3
+  weighted <- ratings(table, case = case, rater = rater, rating = rating, weights = weight)
+  copies <- do.call(rbind, lapply(1:3, function(copy) {
+    some <- table[table$weight >= copy, ]
+    some$case <- paste(some$case, copy)
+    some
+  }))
+  each <- ratings(copies, case = case, rater = rater, rating = rating)
+  gold <- data.frame(case = 1:10, truth = rep(1:2, 5))
+  gold_copies <- do.call(rbind, lapply(1:3, function(copy) {
+    some <- gold[1 + gold$case %% 3 >= copy, ]
+    some$case <- paste(some$case, copy)
+    some
+  }))
+  model <- rater_model("rater", "distance")
+  a <- fit_raters(weighted, model, known_truth = gold)
+  b <- fit_raters(each, model, known_truth = gold_copies)
+  expect_equal(coef(a), coef(b), tolerance = 1e-6)
+})
+
+test_that("intervals resample known cases too", {
+  set.seed(6)
+  x <- panel(100)
+  fit <- fit_raters(x, rater_model("rater"), known_truth = truth(x)[1:50, ])
+  set.seed(7)
+  found <- tidy(estimate_accuracy(fit, "joint", replicates = 100))
+  expect_true(found$conf.low < found$estimate && found$estimate < found$conf.high)
+  blind <- fit_raters(x, rater_model("rater"))
+  set.seed(7)
+  expect_lt(found$std.error, tidy(estimate_accuracy(blind, "joint", replicates = 100))$std.error)
+})
+
+test_that("what cannot be known is refused", {
+  x <- lehner_ratings()
+  counted <- ratings(fleiss1971, case = case, counts = depression:other)
+  expect_snapshot(error = TRUE, {
+    fit_raters(x, known_truth = c("99" = "A"))
+    fit_raters(x, known_truth = c("1" = "Z"))
+    fit_raters(x, known_truth = data.frame(case = c(1, 1), truth = c("A", "B")))
+    fit_raters(x, known_truth = data.frame(id = 1, truth = "A"))
+    fit_raters(x, known_truth = "A")
+    fit_raters(x, known_raters = list(rater9 = 0.5))
+    fit_raters(x, known_raters = 0.5)
+    fit_raters(x, known_raters = list(rater1 = 1.5))
+    fit_raters(x, known_raters = list(rater1 = diag(3)))
+    fit_raters(x, known_raters = list(rater1 = confusion_matrix(4, 0.5)))
+    fit_raters(x, known_truth = c("1" = "A"), method = "algebraic")
+    fit_raters(counted, known_raters = list("1" = 0.5))
+  })
+  expect_identical(
+    fit_raters(x, known_truth = c("1" = NA, "2" = "A"))$known$truth |> sum(), 1L
+  )
+})
+
+test_that("matrices are taken by their labels", {
+  x <- lehner_ratings()
+  matrix <- confusion_matrix(LETTERS[1:4], 0.7, dispersion = 2)
+  turned <- matrix[c(3, 1, 4, 2), c(2, 1, 3, 4)]
+  fit <- function(matrix) fit_raters(x, known_raters = list(rater2 = matrix))
+  expect_identical(coef(fit(matrix)), coef(fit(turned)))
+  expect_output(print(fit(matrix)), "Known raters: rater2")
+})
