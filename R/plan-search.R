@@ -181,8 +181,8 @@ unreached <- function(at, tried, settings, i) {
   best <- tried[[which.max(share)]]
   point <- summarise_panels(at(best), settings)
   last <- at(tried[[length(tried)]])
-  gain <- if (length(tried) > 1L) last$near - at(tried[[length(tried) - 1L]])$near else 1
-  rising <- mean(gain) > 2 * stats::sd(gain) / sqrt(length(gain)) + 1e-9
+  gain <- if (length(tried) > 1L) last$near - at(tried[[length(tried) - 1L]])$near
+  rising <- is.null(gain) || mean(gain) > 2 * stats::sd(gain) / sqrt(length(gain)) + 1e-9
   reason <- paste0(
     if (rising) {
       paste0(number(settings$max_cases), " cases (max_cases) are too few; the best found is ")
@@ -208,7 +208,7 @@ summarise_panels <- function(panels, settings) {
     probability = mean(panels$near), probability_mcse = share_error(panels$near),
     lowest = min(panels$of_system), half_width = widths[[1L]],
     half_width_mcse = (widths[[2L]] - widths[[3L]]) / 2,
-    bias = na_real(panels$bias[which.max(abs(panels$bias))] %||% NA_real_),
+    bias = na_real(c(panels$bias[which.max(abs(panels$bias))], NA)[[1L]]), # of the worst system
     missing = mean(is.na(panels$error))
   )
 }

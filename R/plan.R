@@ -107,7 +107,7 @@ plan_settings <- function(x, call) {
     approximate = check_flag(x$approximate, "approximate", call = call),
     cases = if (!is.null(x$cases)) check_count(x$cases, "cases", min = 2L, call = call)
   )
-  estimator <- as_estimators(x$estimator, call)
+  estimator <- as_estimators(x$estimator, call, "estimator")
   if (length(estimator) != 1L) {
     abort_fallible("argument", c(
       "{.arg estimator} must be one estimator.", "x" = "There are {length(estimator)}."

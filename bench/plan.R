@@ -21,7 +21,7 @@ names(systems) <- paste("system", systems)
 margins <- c(0.05, 0.075, 0.1, 0.15)
 options(cli.progress_show_after = 1e9)
 
-main <- function(stem, runs = 400L) {
+main <- function(stem, runs = 250L) {
   surface <- do.call(rbind, lapply(seq_len(nrow(settings())), function(i) {
     message("Setting ", i, " of ", nrow(settings()))
     simulate_setting(settings()[i, ], runs)
@@ -32,7 +32,7 @@ main <- function(stem, runs = 400L) {
   )
   surface$approximate <- approximate_surface(surface)
   error <- approximation_error(surface)
-  advice <- simulate_advice(4000L)
+  advice <- simulate_advice(2000L)
   write <- function(table, what) {
     numbers <- vapply(table, is.double, NA)
     table[numbers] <- lapply(table[numbers], signif, 4L)
@@ -53,6 +53,10 @@ settings <- function() {
   )
   # Violations are defined for panels like the paper's.
   out[out$world == "hold" | (out$categories == 5L & out$raters == 3L), ]
+}
+
+numbers_of_cases <- function(world) {
+  c(25L, 50L, 100L, 200L, 400L, 800L, if (world == "violated") c(1600L, 3200L))
 }
 
 rater_accuracy <- function(kappa, categories) {
@@ -85,7 +89,7 @@ simulate_setting <- function(at, runs) {
     )
   }
   study <- simulation_study(
-    make_design(at), methods, runs = runs, n = c(25L, 50L, 100L, 200L, 400L, 800L, 1600L),
+    make_design(at), methods, runs = runs, n = numbers_of_cases(at$world),
     panels = "shared"
   )
   kappa <- mean(tidy(study)$kappa)
@@ -186,4 +190,4 @@ simulate_advice <- function(runs) {
 
 arguments <- commandArgs(trailingOnly = TRUE)
 if (length(arguments) == 0L) stop("Usage: Rscript bench/plan.R STEM [RUNS]")
-main(arguments[[1L]], if (length(arguments) > 1L) as.integer(arguments[[2L]]) else 400L)
+main(arguments[[1L]], if (length(arguments) > 1L) as.integer(arguments[[2L]]) else 250L)
