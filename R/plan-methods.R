@@ -7,11 +7,12 @@
 #' @return `tidy()`: a tibble. Of the answer: `raters`; `cases`, the smallest number that is enough
 #'   (or the number given), `NA` if none is; its Monte Carlo standard error `std.error`;
 #'   `probability`, that an estimate is within the margin with so many cases (the best that was
-#'   found, where `cases` is `NA`), with its Monte Carlo standard error `probability_mcse`;
-#'   `lowest`, the probability for that of several system accuracies which has the lowest;
-#'   `half_width`, the margin that would be kept with probability `conf_level`, with its
-#'   Monte Carlo standard error `half_width_mcse`; `bias`, the mean error for the system accuracy where it is largest (`NA` in an approximation); `ratings` and `cost`; `cheapest`, whether no other row that is enough costs less; and
-#'   `reason`, why a row is not enough. Of the curve: `raters`, `cases`, `probability`,
+#'   found, where `cases` is `NA`), and its Monte Carlo standard error `probability_mcse`; `lowest`,
+#'   the probability for that of several system accuracies which has the lowest; `half_width`, the
+#'   margin that would be kept with probability `conf_level`, and its Monte Carlo standard error
+#'   `half_width_mcse`; `bias`, the mean error for the system accuracy where it is largest (`NA` in
+#'   an approximation); `ratings` and `cost`; `cheapest`, whether no other row that is enough costs
+#'   less; and `reason`, why a row is not enough. Of the curve: `raters`, `cases`, `probability`,
 #'   `probability_mcse`, `lowest`, `half_width`, `half_width_mcse`, `bias`, `missing` (the share of
 #'   panels and systems without an estimate) and `runs`.
 #'
@@ -82,8 +83,8 @@ print.case_plan <- function(x, ...) {
   settings <- x$settings
   cat_lines(
     paste0(
-      "<case_plan> Estimates within ", format(settings$margin), " of true accuracy with probability ",
-      format(settings$conf_level)
+      "<case_plan> Estimates within ", format(settings$margin),
+      " of true accuracy with probability ", format(settings$conf_level)
     ),
     format_assumed(x),
     ""

@@ -4,13 +4,12 @@
 #
 # writes plan-surface.csv: the probability of an estimate within a margin of the true accuracy, for
 # settings (categories, raters, their accuracy, K-properties hold or are violated), methods, numbers
-# of cases and margins, with Monte Carlo standard errors and, where it applies, what the
-# approximation of plan_cases() says; plan-error.csv: the numbers of cases that the
-# approximation gives, against those that the simulations of the surface need; and
-# plan-advice.csv: what the paper advises, simulated with many runs.
+# of cases and margins, with Monte Carlo standard errors; plan-error.csv: the numbers of cases that
+# the approximation of plan_cases() gives, against those that the simulations of the surface need;
+# and plan-advice.csv: what the paper advises, simulated with many runs.
 #
-# Base rates are drawn as uniform numbers, systems have accuracies .1 .3 .5 .7 .9 and answer the same
-# panels. Violated: accuracies of raters spread by .1 to either side, dispersion 2, error range 1,
+# Base rates are drawn as uniform numbers, systems have accuracies .1 .3 .5 .7 .9 and answer the
+# same panels. Violated: accuracies of raters spread by .1 to either side, dispersion 2, error range 1,
 # difficulty .2, for raters and systems alike, as in the paper.
 
 library(fallible)
@@ -30,7 +29,6 @@ main <- function(stem, runs = 250L) {
     seed = seed, date = format(Sys.Date()), fallible = format(utils::packageVersion("fallible")),
     r = format(getRversion())
   )
-  surface$approximate <- approximate_surface(surface)
   error <- approximation_error(surface)
   advice <- simulate_advice(2000L)
   write <- function(table, what) {
@@ -48,7 +46,8 @@ main <- function(stem, runs = 250L) {
 # Accuracies of raters are those of the given kappa.
 settings <- function() {
   out <- expand.grid(
-    categories = c(2L, 3L, 5L, 10L), raters = c(2L, 3L, 5L), kappa = c(0.1, 0.2, 0.3, 0.45, 0.6, 0.8),
+    categories = c(2L, 3L, 5L, 10L), raters = c(2L, 3L, 5L),
+    kappa = c(0.1, 0.2, 0.3, 0.45, 0.6, 0.8),
     world = c("hold", "violated"), stringsAsFactors = FALSE
   )
   # Violations are defined for panels like the paper's.
@@ -113,19 +112,6 @@ within_margin <- function(study, margin) {
 }
 
 # ---- Approximation ------------------------------------------------------------------------------
-
-approximate_surface <- function(surface) {
-  out <- rep(NA_real_, nrow(surface))
-  for (i in which(surface$world == "hold" & surface$method == "joint")) {
-    at <- surface[i, ]
-    plan <- plan_cases(
-      kappa = at$kappa, categories = at$categories, raters = at$raters, margin = at$margin,
-      cases = at$cases, approximate = TRUE
-    )
-    out[[i]] <- tidy(plan)$probability
-  }
-  out
-}
 
 # Numbers of cases for probability .9, from a line between the two simulated numbers of cases around
 # it, on the scales on which it would be straight.
