@@ -258,17 +258,16 @@ format_advice <- function(x) {
     100
   }
   if (is.null(advised)) {
-    return(paste(
-      "Advice of Lehner (2015): none for these settings (only for 3 raters, 5 categories, margin",
-      "0.1, probability 0.9, and kappa around .3 or .55)"
-    ))
+    return("Advice of Lehner (2015): none for these settings")
   }
   curve <- tidy(x, "curve")
   here <- stats::approx(sqrt(curve$cases), stats::qnorm(curve$probability), sqrt(advised))$y
+  said <- c(
+    `200` = "at least 200 cases for kappa around .3",
+    `100` = "100 cases are more than enough for kappa around .55"
+  )[[as.character(advised)]]
   paste0(
-    "Advice of Lehner (2015): ",
-    if (advised == 200) "at least 200 cases for kappa around .3" else
-      "100 cases are more than enough for kappa around .55",
+    "Advice of Lehner (2015): ", said,
     if (!is.na(here)) paste0("; here that has probability ", decimals(stats::pnorm(here), 2L))
   )
 }

@@ -3,8 +3,8 @@
 #   Rscript bench/plan.R inst/extdata/results/plan
 #
 # writes plan-surface.csv: the probability of an estimate within a margin of the true accuracy, for
-# settings (categories, raters, their accuracy, K-properties hold or are violated), methods, numbers
-# of cases and margins, with Monte Carlo standard errors; plan-error.csv: the numbers of cases that
+# settings (categories, raters, their kappa, K-properties hold or are violated), methods, numbers of
+# cases and margins, with Monte Carlo standard errors; plan-error.csv: the numbers of cases that
 # the approximation of plan_cases() gives, against those that the simulations of the surface need;
 # and plan-advice.csv: what the paper advises, simulated with many runs.
 #
@@ -33,7 +33,7 @@ main <- function(stem, runs = 250L) {
   advice <- simulate_advice(2000L)
   write <- function(table, what) {
     numbers <- vapply(table, is.double, NA)
-    table[numbers] <- lapply(table[numbers], signif, 4L)
+    table[numbers] <- lapply(table[numbers], signif, 3L)
     utils::write.csv(cbind(table, made), paste0(stem, "-", what, ".csv"), row.names = FALSE)
   }
   write(surface, "surface")
@@ -91,11 +91,12 @@ simulate_setting <- function(at, runs) {
     make_design(at), methods, runs = runs, n = numbers_of_cases(at$world),
     panels = "shared"
   )
-  kappa <- mean(tidy(study)$kappa)
-  do.call(rbind, lapply(margins, function(margin) {
-    table <- within_margin(study, margin)
-    data.frame(at, kappa_found = kappa, margin = margin, table)
-  }))
+  table <- within_margin(study, margins[[1L]])[c("method", "cases")]
+  for (margin in margins) {
+    columns <- paste0(c("within_", "mcse_"), margin)
+    table[columns] <- within_margin(study, margin)[c("within", "within_mcse")]
+  }
+  data.frame(at, kappa_found = mean(tidy(study)$kappa), table, check.names = FALSE)
 }
 
 # As plan_cases() counts: an estimate that is missing is not within the margin.
@@ -117,33 +118,34 @@ within_margin <- function(study, margin) {
 # it, on the scales on which it would be straight.
 approximation_error <- function(surface) {
   joint <- surface[surface$world == "hold" & surface$method == "joint", ]
-  groups <- split(joint, joint[c("categories", "raters", "kappa", "margin")])
+  groups <- split(joint, joint[c("categories", "raters", "kappa")])
   rows <- lapply(groups, function(group) {
-    group <- group[order(group$cases), ]
-    needed <- crossing(group)
-    if (is.na(needed)) {
-      return(NULL)
-    }
-    at <- group[1L, ]
-    plan <- plan_cases(
-      kappa = at$kappa, categories = at$categories, raters = at$raters, margin = at$margin,
-      approximate = TRUE
-    )
-    data.frame(
-      at[c("categories", "raters", "kappa", "margin")], simulated = needed,
-      approximate = tidy(plan)$cases, ratio = tidy(plan)$cases / needed
-    )
+    do.call(rbind, lapply(margins, compare_approximation, group = group[order(group$cases), ]))
   })
   do.call(rbind, unname(rows))
 }
 
-crossing <- function(group) {
-  above <- which(group$within >= 0.9)[1L]
+compare_approximation <- function(margin, group) {
+  needed <- crossing(group$cases, group[[paste0("within_", margin)]])
+  if (is.na(needed)) {
+    return(NULL)
+  }
+  at <- group[1L, c("categories", "raters", "kappa")]
+  plan <- plan_cases(
+    kappa = at$kappa, categories = at$categories, raters = at$raters, margin = margin,
+    approximate = TRUE
+  )
+  cases <- tidy(plan)$cases
+  data.frame(at, margin, simulated = needed, approximate = cases, ratio = cases / needed)
+}
+
+crossing <- function(cases, within) {
+  above <- which(within >= 0.9)[1L]
   if (is.na(above) || above == 1L) {
     return(NA_real_)
   }
-  z <- stats::qnorm(pmin(group$within[above - 1:0], 0.9999))
-  root <- sqrt(group$cases[above - 1:0])
+  z <- stats::qnorm(pmin(within[above - 1:0], 0.9999))
+  root <- sqrt(cases[above - 1:0])
   (root[[1L]] + diff(root) * (stats::qnorm(0.9) - z[[1L]]) / diff(z))^2
 }
 
