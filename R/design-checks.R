@@ -4,7 +4,7 @@ check_probabilities <- function(x, arg, least, call = rlang::caller_env()) {
   ok <- (is.numeric(x) || is.null(x)) && length(x) >= least && all(is.finite(x)) &&
     all(x >= 0) && all(x <= 1)
   if (!ok) {
-    how_many <- if (least > 0L) paste0("at least ", least, " ") else ""
+    how_many <- if (least > 1L) paste0("at least ", least, " ") else ""
     abort_fallible("argument", c(
       paste0("{.arg {arg}} must be ", how_many, "probabilities in [0, 1]."),
       "x" = if (is.numeric(x) && length(x) >= least) {

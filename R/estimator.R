@@ -51,23 +51,23 @@ print.accuracy_estimator <- function(x, ...) {
 }
 
 # A named list of functions, from what a user may give.
-as_estimators <- function(x, call) {
+as_estimators <- function(x, call, arg = "estimators") {
   if (is.function(x)) x <- list(estimator = x)
   if (is.character(x)) x <- stats::setNames(as.list(x), rlang::names2(x))
   ok <- is.list(x) && length(x) > 0L &&
     all(vapply(x, function(f) is.function(f) || rlang::is_string(f), NA))
   if (!ok) {
     abort_fallible("argument", c(
-      "{.arg estimators} must be names of methods, or a list of functions of ratings.",
+      "{.arg {arg}} must be names of methods, or a list of functions of ratings.",
       "x" = "It is {describe(x)}."
-    ), arg = "estimators", call = call)
+    ), arg = arg, call = call)
   }
   names <- rlang::names2(x)
   methods <- vapply(x, is.character, NA)
   names[names == "" & methods] <- unlist(x[names == "" & methods])
-  check_names(names, "estimators", call)
+  check_names(names, arg, call)
   x[methods] <- lapply(x[methods], function(method) {
-    method <- check_choice(method, accuracy_methods, "estimators", call)
+    method <- check_choice(method, accuracy_methods, arg, call)
     accuracy_estimator(method)
   })
   stats::setNames(x, names)

@@ -21,7 +21,7 @@ exact_limit <- function(design, estimator = "binned") {
   check_design(design)
   as_designs(design, call)
   check_fixed(design, call)
-  estimator <- as_estimators(estimator, call)
+  estimator <- as_estimators(estimator, call, "estimator")
   if (length(estimator) != 1L) {
     abort_fallible("argument", c(
       "{.arg estimator} must be one estimator.",

@@ -17,6 +17,11 @@ plan_design <- function(x, approximate, call) {
     systems = pick("system_accuracy", c(0.1, 0.3, 0.5, 0.7, 0.9)), pilot = from$story
   )
   out$systems <- check_probabilities(out$systems, "system_accuracy", 1L, call)
+  if (!is.character(out$base_rates)) {
+    out$base_rates <- check_base_rates(out$base_rates, length(labels), call)
+  }
+  out$dispersion <- check_number(out$dispersion, "dispersion", 0, open_min = TRUE, call = call)
+  check_strata(out$difficulty, 0.5, call)
   out$accuracies <- plan_accuracies(x, from, out, call)
   several <- if (length(x$rater_accuracy) > 1L) length(x$rater_accuracy)
   out$raters <- check_raters(x$raters %||% several %||% from$raters %||% 3L, call)
@@ -49,7 +54,7 @@ spread_accuracies <- function(accuracies, m) {
 }
 
 check_raters <- function(raters, call) {
-  if (length(raters) == 0L) check_count(raters, "raters", call = call)
+  if (length(raters) == 0L) check_count(raters, "raters", 2L, 100L, call)
   unique(vapply(raters, check_count, 0L, arg = "raters", min = 2L, max = 100L, call = call))
 }
 

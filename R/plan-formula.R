@@ -69,13 +69,13 @@ approximate_cases <- function(errors, settings) {
 approximate_errors <- function(settings, m) {
   n <- length(settings$labels)
   size <- choose(m + n - 1, n - 1) * n * length(settings$systems)
-  accuracy <- mean(settings$accuracies)
   systems <- pmin(pmax(settings$systems, 0.005), 0.995) # at 0 and 1 there is no information
-  by_rates <- lapply(approximate_rates(settings, max(4, min(40, 1e6 %/% size))), function(rates) {
-    deviation <- fisher_deviation(m, accuracy, systems, rates, settings$missing)
-    data.frame(truth = settings$systems, deviation = deviation)
-  })
-  do.call(rbind, by_rates)
+  profiles <- rater_profiles(m, n, mean(settings$accuracies), settings$missing)
+  rates <- approximate_rates(settings, max(4, min(20, 5e5 %/% size)))
+  data.frame(
+    truth = rep(settings$systems, length(rates)),
+    deviation = unlist(lapply(rates, fisher_deviation, profiles = profiles, systems = systems))
+  )
 }
 
 # Always the same draws of base rates, so that plans differ by their settings alone.
@@ -100,41 +100,51 @@ approximate_within <- function(errors, n, margin) {
 }
 
 # Root of n times the asymptotic variance of each system's accuracy when base rates and the accuracy
-# of raters are estimated with it, by the inverse of the information of a case. Raters are alike, so
-# that the counts of their ratings by category are all that matters.
-fisher_deviation <- function(m, accuracy, systems, rates, missing = 0) {
+# of raters are estimated with it, by the inverse of the information of a case.
+fisher_deviation <- function(rates, profiles, systems) {
   vapply(systems, function(system) {
-    information <- 0
-    for (given in seq(0L, m)) {
-      share <- stats::dbinom(m - given, m, missing)
-      if (share > 0) {
-        information <- information + share * fisher_information(given, accuracy, system, rates)
-      }
-    }
-    sqrt(solve(information)[2L, 2L])
+    parts <- lapply(profiles, function(profile) {
+      profile$share * fisher_information(profile, system, rates)
+    })
+    sqrt(solve(Reduce(`+`, parts))[2L, 2L])
   }, 0)
 }
 
-# Of a case with so many ratings and an answer of the system: for the accuracies of raters and
-# system, and all base rates but the last.
-fisher_information <- function(m, accuracy, system, rates) {
+# What the ratings of a case can be, for each number of them and the share of cases that have so
+# many. Raters are alike, so that counts by category are all that matters. Matrices have a row per
+# way to share the ratings among the categories and a column per true category.
+rater_profiles <- function(m, n, accuracy, missing) {
+  given <- seq(0L, m)
+  share <- stats::dbinom(m - given, m, missing)
+  lapply(given[share > 0], function(size) {
+    counts <- compositions(size, n)
+    list(
+      share = share[given == size], ways = exp(lgamma(size + 1) - rowSums(lgamma(counts + 1))),
+      probability = accuracy^counts * ((1 - accuracy) / (n - 1))^(size - counts),
+      score = counts / accuracy - (size - counts) / (1 - accuracy)
+    )
+  })
+}
+
+# Of a case with such ratings and an answer of the system: for the accuracies of raters and system,
+# and all base rates but the last.
+fisher_information <- function(profile, system, rates) {
   n <- length(rates)
-  wrong <- 1 - accuracy
-  counts <- compositions(m, n)
-  ways <- exp(lgamma(m + 1) - rowSums(lgamma(counts + 1)))
-  from_raters <- accuracy^counts * (wrong / (n - 1))^(m - counts)
+  rows <- nrow(profile$score)
   out <- matrix(0, n + 1L, n + 1L)
   for (answer in seq_len(n)) {
-    right <- seq_len(n) == answer
-    joint <- sweep(from_raters, 2L, rates * ifelse(right, system, (1 - system) / (n - 1)), `*`)
+    of_system <- rep((1 - system) / (n - 1), n)
+    of_system[[answer]] <- system
+    joint <- profile$probability * rep(rates * of_system, each = rows)
     probability <- rowSums(joint)
     posterior <- joint / probability
+    per_rate <- posterior / rep(rates, each = rows)
+    right <- posterior[, answer]
     scores <- cbind(
-      rowSums(posterior * (counts / accuracy - (m - counts) / wrong)),
-      posterior[, answer] / system - (1 - posterior[, answer]) / (1 - system),
-      sweep(posterior[, -n, drop = FALSE], 2L, rates[-n], `/`) - posterior[, n] / rates[[n]]
+      rowSums(posterior * profile$score), right / system - (1 - right) / (1 - system),
+      per_rate[, -n, drop = FALSE] - per_rate[, n]
     )
-    out <- out + crossprod(scores, scores * (ways * probability))
+    out <- out + crossprod(scores, scores * (profile$ways * probability))
   }
   out
 }

@@ -7,11 +7,12 @@
 #' @return `tidy()`: a tibble. Of the answer: `raters`; `cases`, the smallest number that is enough
 #'   (or the number given), `NA` if none is; its Monte Carlo standard error `std.error`;
 #'   `probability`, that an estimate is within the margin with so many cases (the best that was
-#'   found, where `cases` is `NA`), with its Monte Carlo standard error `probability_mcse`;
-#'   `lowest`, the probability for that of several system accuracies which has the lowest;
-#'   `half_width`, the margin that would be kept with probability `conf_level`, with its
-#'   Monte Carlo standard error `half_width_mcse`; `bias`, the mean error for the system accuracy where it is largest (`NA` in an approximation); `ratings` and `cost`; `cheapest`, whether no other row that is enough costs less; and
-#'   `reason`, why a row is not enough. Of the curve: `raters`, `cases`, `probability`,
+#'   found, where `cases` is `NA`), and its Monte Carlo standard error `probability_mcse`; `lowest`,
+#'   the probability for that of several system accuracies which has the lowest; `half_width`, the
+#'   margin that would be kept with probability `conf_level`, and its Monte Carlo standard error
+#'   `half_width_mcse`; `bias`, the mean error for the system accuracy where it is largest (`NA` in
+#'   an approximation); `ratings` and `cost`; `cheapest`, whether no other row that is enough costs
+#'   less; and `reason`, why a row is not enough. Of the curve: `raters`, `cases`, `probability`,
 #'   `probability_mcse`, `lowest`, `half_width`, `half_width_mcse`, `bias`, `missing` (the share of
 #'   panels and systems without an estimate) and `runs`.
 #'
@@ -82,8 +83,8 @@ print.case_plan <- function(x, ...) {
   settings <- x$settings
   cat_lines(
     paste0(
-      "<case_plan> Estimates within ", format(settings$margin), " of true accuracy with probability ",
-      format(settings$conf_level)
+      "<case_plan> Estimates within ", format(settings$margin),
+      " of true accuracy with probability ", format(settings$conf_level)
     ),
     format_assumed(x),
     ""
@@ -257,17 +258,16 @@ format_advice <- function(x) {
     100
   }
   if (is.null(advised)) {
-    return(paste(
-      "Advice of Lehner (2015): none for these settings (only for 3 raters, 5 categories, margin",
-      "0.1, probability 0.9, and kappa around .3 or .55)"
-    ))
+    return("Advice of Lehner (2015): none for these settings")
   }
   curve <- tidy(x, "curve")
   here <- stats::approx(sqrt(curve$cases), stats::qnorm(curve$probability), sqrt(advised))$y
+  said <- c(
+    `200` = "at least 200 cases for kappa around .3",
+    `100` = "100 cases are more than enough for kappa around .55"
+  )[[as.character(advised)]]
   paste0(
-    "Advice of Lehner (2015): ",
-    if (advised == 200) "at least 200 cases for kappa around .3" else
-      "100 cases are more than enough for kappa around .55",
+    "Advice of Lehner (2015): ", said,
     if (!is.na(here)) paste0("; here that has probability ", decimals(stats::pnorm(here), 2L))
   )
 }

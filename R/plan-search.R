@@ -1,32 +1,32 @@
 # The search for the number of cases: simulations at a few numbers, and a line through them.
 
 simulated_parts <- function(settings, seed, call) {
-  evaluations <- if (is.null(settings$cases)) 12L else 4L
-  bar <- progress_bar("Panels", settings$runs * evaluations * length(settings$raters))
+  total <- settings$runs * length(settings$raters) * if (is.null(settings$cases)) 12L else 4L
+  bar <- progress_bar("Panels", total) # as many as it usually takes
   on.exit(bar$close())
-  done <- 0
+  memory <- new.env(parent = emptyenv())
+  memory$done <- 0
   lapply(seq_along(settings$raters), function(i) {
-    # A number of cases is simulated once; `at(n)` gives the values of its panels.
-    known <- list()
+    # The panels of so many cases; they are simulated once.
+    memory$known <- list()
     at <- function(n) {
       key <- as.character(n)
-      if (is.null(known[[key]])) {
-        tick <- function(more) {
-          bar$tick(min(done + more, settings$runs * evaluations * length(settings$raters)))
-        }
-        known[[key]] <<- plan_panels(settings, i, n, seed, tick, call)
-        done <<- done + settings$runs
+      if (is.null(memory$known[[key]])) {
+        tick <- function(more) bar$tick(min(memory$done + more, total))
+        memory$known[[key]] <- plan_panels(settings, i, n, seed, tick, call)
+        memory$done <- memory$done + settings$runs
       }
-      known[[key]]
+      memory$known[[key]]
     }
     answer <- if (is.null(settings$cases)) {
       search_cases(at, settings, i)
     } else {
       answer_at(at(settings$cases), settings$cases, settings, i)
     }
+    # And around the answer, for the picture.
     centre <- if (is.na(answer$cases)) settings$max_cases / 4 else answer$cases
     for (n in unique(pmin(pmax(round(centre * c(0.25, 0.5, 2)), 2), settings$max_cases))) at(n)
-    list(answer = answer, curve = plan_curve(known, settings, i))
+    list(answer = answer, curve = plan_curve(memory$known, settings, i))
   })
 }
 
@@ -69,7 +69,8 @@ search_cases <- function(at, settings, i) {
   }
   rough <- line_through(at, c(bracket$low, sqrt(bracket$low * bracket$high), bracket$high), target)
   centre <- min(max(rough$cases, bracket$low), bracket$high)
-  line <- line_through(at, pmin(centre * c(1 / 1.5, 1 / 1.2, 1, 1.2, 1.5), settings$max_cases), target)
+  around <- pmin(centre * c(1 / 1.5, 1 / 1.2, 1, 1.2, 1.5), settings$max_cases)
+  line <- line_through(at, around, target)
   n <- min(max(ceiling(line$cases - 1e-6), 2), settings$max_cases)
   out <- answer_at(at(n), n, settings, i)
   fitted <- line$at(n)
@@ -181,8 +182,8 @@ unreached <- function(at, tried, settings, i) {
   best <- tried[[which.max(share)]]
   point <- summarise_panels(at(best), settings)
   last <- at(tried[[length(tried)]])
-  gain <- if (length(tried) > 1L) last$near - at(tried[[length(tried) - 1L]])$near else 1
-  rising <- mean(gain) > 2 * stats::sd(gain) / sqrt(length(gain)) + 1e-9
+  gain <- if (length(tried) > 1L) last$near - at(tried[[length(tried) - 1L]])$near
+  rising <- is.null(gain) || mean(gain) > 2 * stats::sd(gain) / sqrt(length(gain)) + 1e-9
   reason <- paste0(
     if (rising) {
       paste0(number(settings$max_cases), " cases (max_cases) are too few; the best found is ")
@@ -208,7 +209,7 @@ summarise_panels <- function(panels, settings) {
     probability = mean(panels$near), probability_mcse = share_error(panels$near),
     lowest = min(panels$of_system), half_width = widths[[1L]],
     half_width_mcse = (widths[[2L]] - widths[[3L]]) / 2,
-    bias = na_real(panels$bias[which.max(abs(panels$bias))] %||% NA_real_),
+    bias = na_real(c(panels$bias[which.max(abs(panels$bias))], NA)[[1L]]), # of the worst system
     missing = mean(is.na(panels$error))
   )
 }

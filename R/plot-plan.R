@@ -67,7 +67,7 @@ autoplot.case_plan <- function(object, type = c("probability", "half_width"), # 
       } else {
         paste("Margin that is kept with probability", format(settings$conf_level))
       },
-      subtitle = plan_subtitle(settings, several), x = "cases",
+      subtitle = plan_subtitle(settings), x = "cases",
       y = if (shares) "probability" else "margin"
     ) +
     theme_fallible()
@@ -77,13 +77,13 @@ autoplot.case_plan <- function(object, type = c("probability", "half_width"), # 
 #' @export
 plot.case_plan <- function(x, ...) draw(x, ...)
 
-plan_subtitle <- function(settings, several) {
+plan_subtitle <- function(settings) {
   paste0(
     "Rater accuracy ", decimals(settings$rater_accuracy, 2L), " (kappa ",
     decimals(settings$kappa, 2L), "), ",
     count_noun(settings$categories, "category", "categories"),
-    if (settings$approximate) "; approximation" else
-      paste0("; ", number(settings$runs), " panels at each point")
+    "; ",
+    if (settings$approximate) "approximation" else paste(number(settings$runs), "panels a point")
   )
 }
 

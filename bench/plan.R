@@ -3,14 +3,13 @@
 #   Rscript bench/plan.R inst/extdata/results/plan
 #
 # writes plan-surface.csv: the probability of an estimate within a margin of the true accuracy, for
-# settings (categories, raters, their accuracy, K-properties hold or are violated), methods, numbers
-# of cases and margins, with Monte Carlo standard errors and, where it applies, what the
-# approximation of plan_cases() says; plan-error.csv: the numbers of cases that the
-# approximation gives, against those that the simulations of the surface need; and
-# plan-advice.csv: what the paper advises, simulated with many runs.
+# settings (categories, raters, their kappa, K-properties hold or are violated), methods, numbers of
+# cases and margins, with Monte Carlo standard errors; plan-error.csv: the numbers of cases that
+# the approximation of plan_cases() gives, against those that the simulations of the surface need;
+# and plan-advice.csv: what the paper advises, simulated with many runs.
 #
-# Base rates are drawn as uniform numbers, systems have accuracies .1 .3 .5 .7 .9 and answer the same
-# panels. Violated: accuracies of raters spread by .1 to either side, dispersion 2, error range 1,
+# Base rates are drawn as uniform numbers, systems have accuracies .1 .3 .5 .7 .9 and answer the
+# same panels. Violated: accuracies of raters spread by .1 to either side, dispersion 2, error range 1,
 # difficulty .2, for raters and systems alike, as in the paper.
 
 library(fallible)
@@ -21,7 +20,7 @@ names(systems) <- paste("system", systems)
 margins <- c(0.05, 0.075, 0.1, 0.15)
 options(cli.progress_show_after = 1e9)
 
-main <- function(stem, runs = 400L) {
+main <- function(stem, runs = 250L) {
   surface <- do.call(rbind, lapply(seq_len(nrow(settings())), function(i) {
     message("Setting ", i, " of ", nrow(settings()))
     simulate_setting(settings()[i, ], runs)
@@ -30,12 +29,11 @@ main <- function(stem, runs = 400L) {
     seed = seed, date = format(Sys.Date()), fallible = format(utils::packageVersion("fallible")),
     r = format(getRversion())
   )
-  surface$approximate <- approximate_surface(surface)
   error <- approximation_error(surface)
-  advice <- simulate_advice(4000L)
+  advice <- simulate_advice(2000L)
   write <- function(table, what) {
     numbers <- vapply(table, is.double, NA)
-    table[numbers] <- lapply(table[numbers], signif, 4L)
+    table[numbers] <- lapply(table[numbers], signif, 3L)
     utils::write.csv(cbind(table, made), paste0(stem, "-", what, ".csv"), row.names = FALSE)
   }
   write(surface, "surface")
@@ -48,11 +46,16 @@ main <- function(stem, runs = 400L) {
 # Accuracies of raters are those of the given kappa.
 settings <- function() {
   out <- expand.grid(
-    categories = c(2L, 3L, 5L, 10L), raters = c(2L, 3L, 5L), kappa = c(0.1, 0.2, 0.3, 0.45, 0.6, 0.8),
+    categories = c(2L, 3L, 5L, 10L), raters = c(2L, 3L, 5L),
+    kappa = c(0.1, 0.2, 0.3, 0.45, 0.6, 0.8),
     world = c("hold", "violated"), stringsAsFactors = FALSE
   )
   # Violations are defined for panels like the paper's.
   out[out$world == "hold" | (out$categories == 5L & out$raters == 3L), ]
+}
+
+numbers_of_cases <- function(world) {
+  c(25L, 50L, 100L, 200L, 400L, 800L, if (world == "violated") c(1600L, 3200L))
 }
 
 rater_accuracy <- function(kappa, categories) {
@@ -85,14 +88,15 @@ simulate_setting <- function(at, runs) {
     )
   }
   study <- simulation_study(
-    make_design(at), methods, runs = runs, n = c(25L, 50L, 100L, 200L, 400L, 800L, 1600L),
+    make_design(at), methods, runs = runs, n = numbers_of_cases(at$world),
     panels = "shared"
   )
-  kappa <- mean(tidy(study)$kappa)
-  do.call(rbind, lapply(margins, function(margin) {
-    table <- within_margin(study, margin)
-    data.frame(at, kappa_found = kappa, margin = margin, table)
-  }))
+  table <- within_margin(study, margins[[1L]])[c("method", "cases")]
+  for (margin in margins) {
+    columns <- paste0(c("within_", "mcse_"), margin)
+    table[columns] <- within_margin(study, margin)[c("within", "within_mcse")]
+  }
+  data.frame(at, kappa_found = mean(tidy(study)$kappa), table, check.names = FALSE)
 }
 
 # As plan_cases() counts: an estimate that is missing is not within the margin.
@@ -110,50 +114,38 @@ within_margin <- function(study, margin) {
 
 # ---- Approximation ------------------------------------------------------------------------------
 
-approximate_surface <- function(surface) {
-  out <- rep(NA_real_, nrow(surface))
-  for (i in which(surface$world == "hold" & surface$method == "joint")) {
-    at <- surface[i, ]
-    plan <- plan_cases(
-      kappa = at$kappa, categories = at$categories, raters = at$raters, margin = at$margin,
-      cases = at$cases, approximate = TRUE
-    )
-    out[[i]] <- tidy(plan)$probability
-  }
-  out
-}
-
 # Numbers of cases for probability .9, from a line between the two simulated numbers of cases around
 # it, on the scales on which it would be straight.
 approximation_error <- function(surface) {
   joint <- surface[surface$world == "hold" & surface$method == "joint", ]
-  groups <- split(joint, joint[c("categories", "raters", "kappa", "margin")])
+  groups <- split(joint, joint[c("categories", "raters", "kappa")])
   rows <- lapply(groups, function(group) {
-    group <- group[order(group$cases), ]
-    needed <- crossing(group)
-    if (is.na(needed)) {
-      return(NULL)
-    }
-    at <- group[1L, ]
-    plan <- plan_cases(
-      kappa = at$kappa, categories = at$categories, raters = at$raters, margin = at$margin,
-      approximate = TRUE
-    )
-    data.frame(
-      at[c("categories", "raters", "kappa", "margin")], simulated = needed,
-      approximate = tidy(plan)$cases, ratio = tidy(plan)$cases / needed
-    )
+    do.call(rbind, lapply(margins, compare_approximation, group = group[order(group$cases), ]))
   })
   do.call(rbind, unname(rows))
 }
 
-crossing <- function(group) {
-  above <- which(group$within >= 0.9)[1L]
+compare_approximation <- function(margin, group) {
+  needed <- crossing(group$cases, group[[paste0("within_", margin)]])
+  if (is.na(needed)) {
+    return(NULL)
+  }
+  at <- group[1L, c("categories", "raters", "kappa")]
+  plan <- plan_cases(
+    kappa = at$kappa, categories = at$categories, raters = at$raters, margin = margin,
+    approximate = TRUE
+  )
+  cases <- tidy(plan)$cases
+  data.frame(at, margin, simulated = needed, approximate = cases, ratio = cases / needed)
+}
+
+crossing <- function(cases, within) {
+  above <- which(within >= 0.9)[1L]
   if (is.na(above) || above == 1L) {
     return(NA_real_)
   }
-  z <- stats::qnorm(pmin(group$within[above - 1:0], 0.9999))
-  root <- sqrt(group$cases[above - 1:0])
+  z <- stats::qnorm(pmin(within[above - 1:0], 0.9999))
+  root <- sqrt(cases[above - 1:0])
   (root[[1L]] + diff(root) * (stats::qnorm(0.9) - z[[1L]]) / diff(z))^2
 }
 
@@ -186,4 +178,4 @@ simulate_advice <- function(runs) {
 
 arguments <- commandArgs(trailingOnly = TRUE)
 if (length(arguments) == 0L) stop("Usage: Rscript bench/plan.R STEM [RUNS]")
-main(arguments[[1L]], if (length(arguments) > 1L) as.integer(arguments[[2L]]) else 400L)
+main(arguments[[1L]], if (length(arguments) > 1L) as.integer(arguments[[2L]]) else 250L)

@@ -1,0 +1,96 @@
+pilot <- function(...) {
+  withr::with_seed(1, simulate_ratings(rater_design(...)))
+}
+
+test_that("accuracies spread over other numbers of raters as they are", {
+  given <- c(0.5, 0.6, 0.7)
+  expect_equal(spread_accuracies(given, 3), given)
+  expect_equal(spread_accuracies(0.6, 4), rep(0.6, 4))
+  for (m in c(2, 5, 6)) {
+    expect_equal(mean(spread_accuracies(given, m)), 0.6)
+    expect_true(all(diff(spread_accuracies(given, m)) >= 0))
+  }
+  expect_gt(diff(range(spread_accuracies(given, 6))), diff(range(spread_accuracies(given, 2))))
+  plan <- plan_cases(rater_accuracy = given, cases = 20, runs = 20, estimator = "unbinned")
+  expect_identical(tidy(plan)$raters, 3L)
+})
+
+test_that("the kappa of raters is what simulated panels have", {
+  settings <- list(labels = 1:5, base_rates = "uniform", difficulty = 0, dispersion = 1)
+  expect_equal(expected_kappa(0.6, settings), (0.36 + 0.16 / 4 - 0.2) / 0.8)
+  expect_equal(expected_kappa(rep(0.6, 7), settings), expected_kappa(0.6, settings))
+  settings$difficulty <- 0.2
+  settings$dispersion <- 2
+  accuracies <- c(0.5, 0.6, 0.7)
+  settings$base_rates <- c(0.1, 0.4, 0.1, 0.2, 0.2)
+  set.seed(1)
+  x <- simulate_ratings(rater_design(
+    accuracies, dispersion = 2, difficulty = 0.2, error_range = 0,
+    base_rates = settings$base_rates, n = 40000
+  ))
+  # Three dependent pairs a case: the error of a mean of pairs is at most that of one.
+  expect_lt(abs(summary(x)$kappa - expected_kappa(accuracies, settings)), 4 * 0.5 / 200 / 0.8)
+})
+
+test_that("a pilot gives what a plan assumes", {
+  x <- pilot(c(0.5, 0.7, 0.9, 0.6), c(a = 0.8, b = 0.6), 3, n = 400, missing = 0.2)
+  set.seed(2)
+  plan <- plan_cases(x, cases = 50, runs = 20, estimator = "unbinned")
+  settings <- plan$settings
+  fit <- fit_raters(x, rater_model("rater"))
+  expect_equal(settings$accuracies, unname(coef(fit)[1:4]))
+  expect_identical(settings$raters, 4L)
+  expect_identical(settings$labels, x$categories)
+  expect_equal(settings$missing, 1 - sum(diff(x$patterns$start)[x$index]) / nobs(fit) / 4)
+  expect_lt(abs(settings$missing - 0.2), 0.06)
+  expect_equal(settings$base_rates, fit$base_rates)
+  joint <- quiet(estimate_accuracy(fit, method = "joint", interval = "none"))
+  expect_equal(settings$systems, round(tidy(joint)$estimate, 3))
+  expect_equal(settings$pilot$std.error, sqrt(mean(vcov(fit)[1:4, 1:4])))
+  expect_output(print(plan), "Pilot of 400 cases")
+  # What is given replaces it.
+  other <- plan_cases(
+    x, rater_accuracy = 0.6, system_accuracy = 0.9, raters = 2, missing = 0, base_rates = "uniform",
+    approximate = TRUE
+  )$settings
+  expect_identical(other[c("accuracies", "systems", "raters", "missing", "law")], list(
+    accuracies = 0.6, systems = 0.9, raters = 2L, missing = 0, law = "uniform"
+  ))
+})
+
+test_that("a fit of any model with uniform errors, or errors by distance, is a pilot", {
+  x <- pilot(c(0.6, 0.6, 0.6), n = 500, dispersion = 2, difficulty = 0.2, base_rates = rep(0.2, 5))
+  fit <- fit_raters(x, rater_model("common", "distance", "strata"))
+  settings <- plan_cases(fit, cases = 20, runs = 20, estimator = "unbinned")$settings
+  expect_equal(settings$dispersion, round(coef(fit)[["dispersion"]], 3))
+  expect_equal(settings$difficulty, round(coef(fit)[["difficulty"]], 3))
+  expect_gt(settings$dispersion, 1.3)
+  expect_equal(settings$accuracies, fit$rater_accuracy)
+  expect_identical(settings$raters, 3L)
+  expect_error(plan_cases(fit_raters(x, dawid_skene())), class = "fallible_error_argument")
+})
+
+test_that("crowds and counts are panels of their mean number of ratings", {
+  x <- ratings(fleiss1971, case = case, counts = depression:other)
+  settings <- plan_cases(x, approximate = TRUE)$settings
+  expect_identical(settings$raters, 6L)
+  expect_equal(settings$accuracies, fit_raters(x)$rater_accuracy)
+  expect_identical(settings$systems, c(0.1, 0.3, 0.5, 0.7, 0.9))
+  crowd <- pilot(rep(0.7, 20), n = 300, missing = 0.8)
+  plan <- plan_cases(crowd, approximate = TRUE)
+  expect_identical(plan$settings$raters, 4L)
+  expect_identical(plan$settings$missing, 0)
+  expect_equal(plan$settings$accuracies, fit_raters(crowd)$rater_accuracy)
+  expect_output(print(plan), "a crowd")
+})
+
+test_that("a pilot that says nothing is refused", {
+  x <- ratings(matrix(c("a", "b", "c", "a", "b", "a", "b", "c"), 4))
+  expect_error(plan_cases(x), "raters agree no better", class = "fallible_error_argument")
+  labels <- ratings(
+    list(case = c(1, 1, 2), rater = c("a", "b", "a"), rating = c("x", "y", "x")) |>
+      as.data.frame(),
+    case = case, rater = rater, rating = rating, repeats = "labels"
+  )
+  expect_error(plan_cases(labels), class = "fallible_error_labels")
+})

@@ -1,0 +1,53 @@
+test_that("a plan prints its story", {
+  expect_snapshot({
+    plan_cases(kappa = 0.3, approximate = TRUE)
+    plan_cases(
+      rater_accuracy = 0.5, raters = 2:4, cases = 100, cost_case = 5, cost_rating = 2,
+      categories = 3, system_accuracy = 0.8, approximate = TRUE
+    )
+    set.seed(1)
+    plan_cases(
+      rater_accuracy = c(0.5, 0.6, 0.7), dispersion = 2, estimator = "binned", runs = 60
+    )
+    set.seed(1)
+    x <- simulate_ratings(rater_design(c(0.6, 0.7, 0.8), c(a = 0.8), 3, n = 40))
+    plan_cases(x, estimator = "unbinned", runs = 60)
+  })
+})
+
+test_that("tables have their columns", {
+  plan <- plan_cases(kappa = 0.3, raters = 2:3, approximate = TRUE)
+  expect_named(tidy(plan), c(
+    "raters", "cases", "std.error", "probability", "probability_mcse", "lowest", "half_width",
+    "half_width_mcse", "bias", "ratings", "cost", "cheapest", "reason"
+  ))
+  expect_identical(as.data.frame(plan), tidy(plan))
+  expect_named(tidy(plan, "curve"), c(
+    "raters", "cases", "probability", "probability_mcse", "lowest", "half_width",
+    "half_width_mcse", "bias", "missing", "runs"
+  ))
+  size <- glance(plan)
+  expect_identical(nrow(size), 1L)
+  expect_equal(size$kappa, 0.3)
+  expect_identical(size$cases, tidy(plan)$cases[tidy(plan)$cheapest])
+  expect_equal(tidy(plan)$half_width, c(0.1, 0.1), tolerance = 0.02)
+})
+
+test_that("update() changes what it is given", {
+  plan <- plan_cases(kappa = 0.3, approximate = TRUE)
+  narrow <- update(plan, margin = 0.05)
+  expect_identical(tidy(narrow), tidy(plan_cases(kappa = 0.3, margin = 0.05, approximate = TRUE)))
+  expect_identical(update(plan, rater_accuracy = 0.6)$arguments$kappa, NULL)
+  expect_error(update(plan, margins = 0.05), class = "fallible_error_argument")
+})
+
+test_that("the paper's advice is told where it applies, and judged", {
+  said <- function(...) {
+    format_advice(plan_cases(..., system_accuracy = 0.8, approximate = TRUE))
+  }
+  expect_match(said(kappa = 0.3), "at least 200 cases")
+  expect_match(said(kappa = 0.55, cases = 90), "100 cases are more than enough.* probability 0.9")
+  expect_match(said(kappa = 0.3, margin = 0.05), "none for these settings")
+  expect_match(said(kappa = 0.3, raters = 4), "none for these settings")
+  expect_match(said(kappa = 0.42), "none for these settings")
+})

@@ -1,0 +1,198 @@
+quick <- function(..., runs = 100) {
+  withr::with_seed(1, plan_cases(
+    rater_accuracy = 0.7, system_accuracy = 0.8, estimator = "unbinned", runs = runs, ...
+  ))
+}
+cases_of <- function(..., system_accuracy = 0.8) {
+  tidy(plan_cases(..., system_accuracy = system_accuracy, approximate = TRUE))$cases
+}
+
+test_that("the smallest number of cases is what a study of its own finds enough", {
+  plan <- quick(runs = 400)
+  answer <- tidy(plan)
+  expect_gte(answer$probability, 0.9 - 1e-6)
+  set.seed(2)
+  study <- simulation_study(
+    rater_design(rep(0.7, 3), 0.8), "unbinned", runs = 2000, n = answer$cases
+  )
+  direct <- summary(study)
+  direct <- direct[direct$target == "expected", ]
+  apart <- (direct$within - answer$probability) /
+    sqrt(direct$within_mcse^2 + answer$probability_mcse^2)
+  expect_lt(abs(apart), 3.5)
+  # And a number well below is not enough.
+  set.seed(3)
+  study <- simulation_study(
+    rater_design(rep(0.7, 3), 0.8), "unbinned", runs = 2000, n = round(0.6 * answer$cases)
+  )
+  below <- summary(study)$within[[1]]
+  expect_lt(below, 0.9 - 3 * summary(study)$within_mcse[[1]])
+})
+
+test_that("what is kept of panels is what a study says of them", {
+  plan <- quick(cases = 40, margin = 0.15)
+  set.seed(1)
+  study <- simulation_study(
+    rater_design(rep(0.7, 3), c(`system 0.8` = 0.8)), "unbinned", runs = 100, n = 40,
+    panels = "shared"
+  )
+  expected <- summary(study, margin = 0.15)[1, ]
+  answer <- tidy(plan)
+  expect_equal(answer$probability, expected$within)
+  expect_equal(answer$probability_mcse, expected$within_mcse)
+  expect_equal(answer$bias, expected$bias)
+  expect_equal(answer$lowest, expected$within)
+  error <- abs(tidy(study)$estimate - tidy(study)$expected)
+  expect_equal(answer$half_width, sort(error)[[90]])
+})
+
+test_that("plans are monotone in margin, probability, accuracy and numbers of cases", {
+  fewer <- function(x) expect_true(all(diff(x) < 0))
+  fewer(vapply(c(0.04, 0.06, 0.1), function(m) cases_of(kappa = 0.3, margin = m), 0))
+  fewer(vapply(c(0.95, 0.9, 0.8), function(p) cases_of(kappa = 0.3, conf_level = p), 0))
+  fewer(vapply(c(0.4, 0.6, 0.8, 0.95), function(a) cases_of(rater_accuracy = a), 0))
+  fewer(cases_of(kappa = 0.3, raters = 2:6))
+  narrow <- quick(margin = 0.08)
+  wide <- quick(margin = 0.14)
+  expect_gt(tidy(narrow)$cases, tidy(wide)$cases)
+  expect_gt(tidy(narrow)$cases, tidy(update(narrow, rater_accuracy = 0.9))$cases)
+  curve <- tidy(narrow, "curve")
+  expect_true(all(diff(curve$cases) > 0))
+  expect_true(all(diff(curve$probability) > -2 * curve$probability_mcse[-1]))
+  expect_gt(diff(range(curve$probability)), 0.2)
+})
+
+test_that("kappa and rater accuracy are two ways to say the same", {
+  kappa <- (0.7^2 + 0.3^2 / 4 - 0.2) / 0.8
+  by_accuracy <- quick(runs = 60)
+  by_kappa <- update(by_accuracy, kappa = kappa)
+  expect_equal(glance(by_accuracy)$kappa, kappa)
+  expect_equal(glance(by_kappa)$rater_accuracy, 0.7)
+  same <- function(x) tidy(withr::with_seed(1, update(x, runs = 60)))
+  expect_equal(same(by_kappa), same(by_accuracy))
+  expect_identical(cases_of(kappa = kappa), cases_of(rater_accuracy = 0.7))
+  # Also under violations.
+  violated <- quick(difficulty = 0.2, dispersion = 2, error_range = 1, cases = 30, runs = 60)
+  back <- update(violated, kappa = glance(violated)$kappa)
+  expect_equal(glance(back)$rater_accuracy, 0.7)
+  expect_gt(glance(violated)$kappa, kappa)
+})
+
+test_that("the same seed gives the same plan, for any number of threads", {
+  one <- quick(raters = 2:3, runs = 40)
+  withr::with_options(list(mc.cores = 4), two <- quick(raters = 2:3, runs = 40, threads = 2))
+  expect_identical(tidy(two), tidy(one))
+  expect_identical(tidy(two, "curve"), tidy(one, "curve"))
+  expect_false(identical(tidy(update(one, runs = 40), "curve"), tidy(one, "curve")))
+})
+
+test_that("what bias keeps out of reach is NA, with the best there is", {
+  set.seed(4)
+  plan <- plan_cases(
+    rater_accuracy = c(0.3, 0.4, 0.5), difficulty = 0.2, dispersion = 2, error_range = 1,
+    system_accuracy = 0.9, estimator = "binned", runs = 60, max_cases = 2000
+  )
+  answer <- tidy(plan)
+  expect_identical(answer$cases, NA_real_)
+  expect_match(answer$reason, "more cases do not help")
+  expect_lt(answer$probability, 0.5)
+  curve <- tidy(plan, "curve")
+  expect_identical(answer$probability, max(curve$probability[curve$cases %in% c(
+    curve$cases[curve$probability == answer$probability]
+  )]))
+  expect_identical(max(curve$cases), 2000)
+  expect_lt(answer$bias, -0.1)
+  expect_false(answer$cheapest)
+  expect_identical(glance(plan)$cases, NA_real_)
+  expect_output(print(plan), "Not reached with 3 raters: more cases do not help")
+})
+
+test_that("where the limit on cases is too low it is that", {
+  plan <- quick(margin = 0.02, max_cases = 200)
+  expect_identical(tidy(plan)$cases, NA_real_)
+  expect_match(tidy(plan)$reason, "200 cases (max_cases) are too few", fixed = TRUE)
+})
+
+test_that("with cases settled, raters are what is planned", {
+  plan <- plan_cases(
+    rater_accuracy = 0.5, raters = 2:6, cases = 130, system_accuracy = 0.5, approximate = TRUE
+  )
+  answer <- tidy(plan)
+  expect_identical(answer$cases, rep(130, 5))
+  expect_true(all(diff(answer$probability) > 0))
+  enough <- answer$probability >= 0.9
+  expect_true(any(enough) && !all(enough))
+  expect_identical(is.na(answer$reason), enough)
+  expect_identical(answer$raters[answer$cheapest], min(answer$raters[enough]))
+  expect_identical(glance(plan)$raters, min(answer$raters[enough]))
+})
+
+test_that("costs choose among raters and cases", {
+  cheap <- function(...) {
+    plan_cases(kappa = 0.2, raters = 2:6, system_accuracy = 0.8, approximate = TRUE, ...)
+  }
+  free_cases <- cheap()
+  dear_cases <- cheap(cost_case = 50, cost_rating = 1)
+  expect_lt(glance(free_cases)$raters, glance(dear_cases)$raters)
+  table <- tidy(dear_cases)
+  expect_equal(table$cost, table$cases * (50 + table$raters))
+  expect_identical(which(table$cheapest), which.min(table$cost))
+  missing <- plan_cases(
+    kappa = 0.2, missing = 0.25, system_accuracy = 0.8, approximate = TRUE
+  )
+  expect_equal(tidy(missing)$ratings, 0.75 * 3 * tidy(missing)$cases)
+  expect_gt(tidy(missing)$cases, cases_of(kappa = 0.2))
+})
+
+test_that("any function of ratings can be planned for", {
+  sample_accuracy <- function(x) true_accuracy(x)$sample
+  set.seed(5)
+  plan <- plan_cases(
+    rater_accuracy = 0.8, system_accuracy = 0.5, cases = 60, estimator = sample_accuracy, runs = 40
+  )
+  exact <- sum(dbinom(0:60, 60, 0.5)[abs(0:60 / 60 - 0.5) <= 0.1 + 1e-9])
+  expect_lt(abs(tidy(plan)$probability - exact), 3.5 * sqrt(exact * (1 - exact) / 40))
+  expect_error(
+    plan_cases(rater_accuracy = 0.8, estimator = function(x) stop("no"), runs = 20),
+    class = "fallible_error_argument"
+  )
+})
+
+test_that("estimates that are missing are not within any margin", {
+  never <- function(x) rep(NA_real_, length(x$systems))
+  plan <- plan_cases(rater_accuracy = 0.8, cases = 20, estimator = never, runs = 20)
+  answer <- tidy(plan)
+  expect_identical(answer$probability, 0)
+  expect_gt(answer$probability_mcse, 0)
+  expect_identical(answer$half_width, NA_real_)
+  expect_identical(answer$bias, NA_real_)
+  expect_identical(unique(tidy(plan, "curve")$missing), 1)
+})
+
+test_that("what cannot be planned is refused", {
+  expect_snapshot(error = TRUE, {
+    plan_cases()
+    plan_cases(kappa = 0.3, rater_accuracy = 0.6)
+    plan_cases(kappa = 0)
+    plan_cases(kappa = 0.01, difficulty = 0.2)
+    plan_cases(rater_accuracy = 0.2)
+    plan_cases(rater_accuracy = 1.2)
+    plan_cases(kappa = 0.3, margin = 0)
+    plan_cases(kappa = 0.3, conf_level = 1)
+    plan_cases(kappa = 0.3, raters = 1)
+    plan_cases(kappa = 0.3, raters = integer())
+    plan_cases(kappa = 0.3, base_rates = c(0.5, 0.5))
+    plan_cases(kappa = 0.3, system_accuracy = 2)
+    plan_cases(kappa = 0.3, missing = 1)
+    plan_cases(kappa = 0.3, dispersion = -1)
+    plan_cases(kappa = 0.3, cases = 1)
+    plan_cases(kappa = 0.3, cost_rating = -1)
+    plan_cases(kappa = 0.3, estimator = "bined")
+    plan_cases(kappa = 0.3, estimator = c("binned", "joint"))
+    plan_cases(kappa = 0.3, runs = 3)
+    plan_cases(0.3)
+    plan_cases(rater_accuracy = c(0.5, 0.7), difficulty = 0.1, approximate = TRUE,
+               estimator = "binned")
+  })
+  expect_error(plan_cases(kappa = 2), class = "fallible_error_argument")
+})
