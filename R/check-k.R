@@ -35,7 +35,7 @@
 #' seldom. P-values for one category and agreement below chance are binomial, times the number of
 #' raters or pairs.
 #'
-#' Columns `p.adjusted` are Holm's, for all tests of the table together.
+#' Column `p.adjusted` is Holm's, for all tests of the table together.
 #'
 #' @section What it cannot see:
 #' That a test does not reject is no proof that the property holds: with few cases or weak raters
@@ -187,7 +187,8 @@ model_rows <- function(test, found, x, settings) {
     drawn <- found$replicates[, match(which, names(values))]
     k_row(
       property, name, test$null, ...,
-      statistic = statistic, p_value = bootstrap_p(sign * values[[which]], sign * drawn)
+      statistic = if (abs(statistic) < 1e-6) 0 else statistic, # what rounding leaves
+      p_value = bootstrap_p(sign * values[[which]], sign * drawn)
     )
   }
   compared <- if (!is.null(test$name)) {
@@ -230,13 +231,16 @@ disagreement_cells <- function(found, x) {
   )
 }
 
+# Of four units a pair that agrees too often leaves the same traces as one of the other two.
 closest_pair <- function(found, units) {
   if (is.null(found)) {
     return(NA_character_)
   }
   pairs <- found$agreement
   worst <- which.max(pairs$excess)
-  paste(units[[pairs$unit1[[worst]]]], "and", units[[pairs$unit2[[worst]]]])
+  pair <- c(pairs$unit1[[worst]], pairs$unit2[[worst]])
+  out <- paste(units[pair], collapse = " and ")
+  if (length(units) == 4L) paste0(out, ", or ", paste(units[-pair], collapse = " and ")) else out
 }
 
 # Attribute about: what print(), summary() and plots tell besides the rows.

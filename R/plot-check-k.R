@@ -70,7 +70,7 @@ plot_p_values <- function(rows, alpha) {
     ) +
     ggplot2::geom_point(size = 3.4) +
     ggplot2::geom_text(
-      ggplot2::aes(label = decimals(.data$p.value)), vjust = -1.1, size = 3.2
+      ggplot2::aes(label = format_p(.data$p.value)), vjust = -1.1, size = 3.2
     ) +
     ggplot2::scale_colour_manual(
       values = c(`FALSE` = plot_colours[["main"]], `TRUE` = plot_colours[["accent"]]),
