@@ -92,7 +92,7 @@ print_check <- function(x) {
   shown <- data.frame(
     property = format(k_labels[x$property]), test = format(x$test),
     verdict = format(toupper_bad(x$verdict)),
-    p = format_p(x$p.value), adjusted = format_p(x$p.adjusted)
+    p = show_p(x$p.value), adjusted = show_p(x$p.adjusted)
   )
   for (i in 1:3) names(shown)[[i]] <- format(names(shown)[[i]], width = nchar(shown[[1L, i]]))
   print(shown, row.names = FALSE, right = TRUE)
@@ -107,7 +107,7 @@ k_labels <- c(
   independence = "independence", `one category` = "attention", chance = "above chance"
 )
 
-format_p <- function(p) ifelse(is.na(p), "", ifelse(p < 0.0005, "<.001", decimals(p)))
+show_p <- function(p) ifelse(is.na(p), "", ifelse(p < 0.0005, "<.001", decimals(p)))
 
 toupper_bad <- function(verdict) {
   ifelse(verdict %in% c("violated", "contradiction"), toupper(verdict), verdict)
@@ -147,6 +147,12 @@ advice_of <- function(x) {
           "Distrust methods that rest on the K-model (\"binned\", \"unbinned\") and its rater",
           "accuracy and base rates."
         )
+      )
+    },
+    if (dropped[["difficulty"]] && about$size[["categories"]] == 2L) {
+      paste(
+        "With two categories, cases of one category that are harder than those of the other look like",
+        "difficulty: compare with rater_model(errors = \"free\")."
       )
     },
     if (is_bad("independence")) {

@@ -123,7 +123,7 @@ test_that("one system joins, which can be chosen", {
     systems = more[more$system == "b" | as.integer(more$case) <= 30, ]
   )
   expect_identical(glance(checked(fewer, "accuracy"))$system, "b")
-  expect_error(checked(x, system = "c"), class = "fallible_error_argument")
+  expect_error(checked(x, system = "c"), class = "fallible_error_system")
   expect_snapshot(check_k_properties(x, system = "c"), error = TRUE)
 })
 
