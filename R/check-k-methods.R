@@ -92,8 +92,7 @@ print_check <- function(x) {
   shown <- data.frame(
     property = format(k_labels[x$property]), test = format(x$test),
     verdict = format(toupper_bad(x$verdict)),
-    p = ifelse(is.na(x$p.value), "", decimals(x$p.value)),
-    adjusted = ifelse(is.na(x$p.adjusted), "", decimals(x$p.adjusted))
+    p = show_p(x$p.value), adjusted = show_p(x$p.adjusted)
   )
   for (i in 1:3) names(shown)[[i]] <- format(names(shown)[[i]], width = nchar(shown[[1L, i]]))
   print(shown, row.names = FALSE, right = TRUE)
@@ -104,10 +103,11 @@ print_check <- function(x) {
 }
 
 k_labels <- c(
-  accuracy = "equal rater accuracy", errors = "equal error probabilities",
-  difficulty = "equal difficulty", independence = "independent errors",
-  `one category` = "raters who look at cases", chance = "better than chance"
+  accuracy = "equal accuracy", errors = "equal errors", difficulty = "equal difficulty",
+  independence = "independence", `one category` = "attention", chance = "above chance"
 )
+
+show_p <- function(p) ifelse(is.na(p), "", ifelse(p < 0.0005, "<.001", decimals(p)))
 
 toupper_bad <- function(verdict) {
   ifelse(verdict %in% c("violated", "contradiction"), toupper(verdict), verdict)
@@ -147,6 +147,12 @@ advice_of <- function(x) {
           "Distrust methods that rest on the K-model (\"binned\", \"unbinned\") and its rater",
           "accuracy and base rates."
         )
+      )
+    },
+    if (dropped[["difficulty"]] && about$size[["categories"]] == 2L) {
+      paste(
+        "With two categories, cases of one category that are harder than those of the other look like",
+        "difficulty: compare with rater_model(errors = \"free\")."
       )
     },
     if (is_bad("independence")) {
@@ -206,9 +212,12 @@ caveats_of <- function(x) {
       left <- sum(x$p.adjusted <= about$alpha, na.rm = TRUE)
       paste0(
         tests, " tests at level ", format(about$alpha), ", ", sum(bad, na.rm = TRUE),
-        " significant; after Holm's adjustment ", left, ". P-values from ",
-        number(about$replicates), " simulated panels each are at least ",
-        format(signif(1 / (about$replicates + 1), 2L)), "."
+        " significant; after Holm's adjustment ", left, ".",
+        if (any(bad, na.rm = TRUE) && tests > about$alpha * (about$replicates + 1)) {
+          paste(
+            "", number(about$replicates), "replicates are too few to be significant after it."
+          )
+        }
       )
     }
   )

@@ -89,7 +89,7 @@ below_chance_row <- function(x, alpha) {
   row(
     statistic = share[[worst]], p_value = p[[worst]],
     contradiction = impossible || p[[worst]] <= alpha,
-    concerns = if (impossible) all_raters else pair
+    concerns = paste(c(if (impossible) all_raters, if (p[[worst]] <= alpha) pair), collapse = "; ")
   )
 }
 

@@ -5,17 +5,20 @@
 #' tests what of this the ratings contradict, and says what to do about it. No truth is needed.
 #'
 #' @section Tests:
-#' | property | test | what is compared |
-#' |---|---|---|
-#' | `accuracy` | `likelihood ratio` | one accuracy for all raters, or one for each |
-#' | `errors` | `likelihood ratio, distance` | errors equally probable, or by distance (ordered categories) |
-#' | `errors` | `likelihood ratio, free` | errors equally probable, or any probabilities, by rater |
-#' | `errors` | `disagreeing pairs` | chi-squared distance of the numbers of pairs of ratings that disagree, by their two categories, from what equally probable errors give (Lehner's proposal) |
-#' | `difficulty` | `likelihood ratio` | cases equally difficult, or a third easier and a third harder |
-#' | `independence` | `residual agreement` | the pair of raters that agrees most beyond what the model without any K-property gives them; the standardised excess |
-#' | `one category` | `share of one category` | raters with 95% of 10 or more ratings in one category, against the other ratings of the same cases |
-#' | `chance` | `agreement below chance` | the pair of raters that agrees least, against one in as many as there are categories |
-#' | `chance` | `negative base rates` | the lowest base rate by Lehner's equation 5, unclipped |
+#' * `accuracy`, `likelihood ratio`: one accuracy for all raters, or one for each.
+#' * `errors`, `likelihood ratio, distance`: errors equally probable, or by distance, for ordered
+#'   categories. `errors`, `likelihood ratio, free`: or any probabilities, of each rater.
+#' * `errors`, `disagreeing pairs`: how many pairs of ratings disagree, by their two categories,
+#'   against what equally probable errors give; the chi-squared distance (Lehner's proposal).
+#' * `difficulty`, `likelihood ratio`: cases equally difficult, or a third easier and a third harder.
+#' * `independence`, `residual agreement`: the pair of raters that agrees most beyond what the model
+#'   without any K-property gives them; the standardised excess. Of four, system included, two pairs
+#'   leave the same traces, and both are named.
+#' * `one category`, `share of one category`: raters with 95% of 10 or more ratings in one category,
+#'   against the other ratings of the same cases.
+#' * `chance`, `agreement below chance`: the pair of raters with 10 or more common cases that agrees
+#'   least, against one in as many as there are categories.
+#' * `chance`, `negative base rates`: the lowest base rate by Lehner's equation 5, unclipped.
 #'
 #' Each likelihood ratio lets the other properties go in both models, so that one violation is not
 #' taken for another: models are [rater_model()]s with weak priors, the statistic is twice the gain
@@ -30,12 +33,12 @@
 #' @section P-values:
 #' By parametric bootstrap: `replicates` panels are drawn from the fitted null model, with the
 #' ratings missing that are missing in `x`, and fitted in the same way; the p-value is
-#' `(1 + b) / (replicates + 1)`, where `b` of them have a statistic at least as large. The chi-squared
-#' distribution with `df` degrees of freedom is not used: in small samples it rejects too often or too
-#' seldom. P-values for one category and agreement below chance are binomial, times the number of
-#' raters or pairs.
+#' `(1 + b) / (replicates + 1)`, where `b` of them have a statistic at least as large. The
+#' chi-squared distribution with `df` degrees of freedom is not used: in small samples it rejects too
+#' often or too seldom. P-values for one category and agreement below chance are binomial, times the
+#' number of raters or pairs.
 #'
-#' Columns `p.adjusted` are Holm's, for all tests of the table together.
+#' Column `p.adjusted` is Holm's, for all tests of the table together.
 #'
 #' @section What it cannot see:
 #' That a test does not reject is no proof that the property holds: with few cases or weak raters
@@ -119,11 +122,11 @@ check_joined <- function(system, x, call) {
   check_string(system, "system", call)
   found <- match(system, x$systems)
   if (is.na(found)) {
-    abort_fallible("argument", c(
+    abort_fallible("system", c(
       "{.arg system} must be the name of a system of {.arg x}, or {.code NA} for none.",
       "x" = "It is {.val {system}}.",
       "i" = if (length(x$systems) > 0L) "Systems: {.val {x$systems}}." else "There are no systems."
-    ), arg = "system", call = call)
+    ), system = system, call = call)
   }
   found
 }
@@ -180,14 +183,15 @@ bootstrap_p <- function(observed, drawn, slack = 1e-6) {
 # What one entry of the plan says; `found` is NULL where there was nothing to fit.
 model_rows <- function(test, found, x, settings) {
   values <- if (is.null(found)) list() else as.list(found$statistic)
-  row <- function(property, name, which, ..., statistic = values[[which]], sign = 1) {
+  row <- function(property, name, which, ...) {
     if (is.null(found)) {
       return(k_row(property, name, reason = test$reason))
     }
-    drawn <- found$replicates[, match(which, names(values))]
+    statistic <- values[[which]]
     k_row(
       property, name, test$null, ...,
-      statistic = statistic, p_value = bootstrap_p(sign * values[[which]], sign * drawn)
+      statistic = if (abs(statistic) < 1e-6) 0 else statistic, # what rounding leaves
+      p_value = bootstrap_p(statistic, found$replicates[, match(which, names(values))])
     )
   }
   compared <- if (!is.null(test$name)) {
@@ -203,13 +207,19 @@ model_rows <- function(test, found, x, settings) {
       row("independence", "residual agreement", "residual",
         concerns = closest_pair(found, unit_names(x, settings)))
     },
-    if (test$pairs && "chance" %in% settings$properties) {
-      lowest <- if (!is.null(found)) values$lowest_rate
-      out <- row("chance", "negative base rates", "lowest_rate", sign = -1)
-      out$contradiction <- isTRUE(lowest < 0) && out$p.value <= settings$alpha
-      out
-    }
+    if (test$pairs && "chance" %in% settings$properties) base_rate_row(test, found, settings)
   )
+}
+
+# A lowest base rate that is not negative is nothing unusual.
+base_rate_row <- function(test, found, settings) {
+  row <- function(...) k_row("chance", "negative base rates", ...)
+  if (is.null(found)) {
+    return(row(reason = test$reason))
+  }
+  lowest <- found$statistic[["lowest_rate"]]
+  p <- bootstrap_p(-min(lowest, 0), -pmin(found$replicates[, 3L], 0))
+  row(test$null, statistic = lowest, p_value = p, contradiction = p <= settings$alpha)
 }
 
 # The two categories that raters confuse most beyond what is expected.
@@ -230,13 +240,16 @@ disagreement_cells <- function(found, x) {
   )
 }
 
+# Of four units a pair that agrees too often leaves the same traces as one of the other two.
 closest_pair <- function(found, units) {
   if (is.null(found)) {
     return(NA_character_)
   }
   pairs <- found$agreement
   worst <- which.max(pairs$excess)
-  paste(units[[pairs$unit1[[worst]]]], "and", units[[pairs$unit2[[worst]]]])
+  pair <- c(pairs$unit1[[worst]], pairs$unit2[[worst]])
+  out <- paste(units[pair], collapse = " and ")
+  if (length(units) == 4L) paste0(out, ", or ", paste(units[-pair], collapse = " and ")) else out
 }
 
 # Attribute about: what print(), summary() and plots tell besides the rows.
@@ -247,10 +260,10 @@ new_k_check <- function(rows, plan, ran, x, settings) {
   p <- table$p.value
   lacking <- is.na(table$statistic)
   table$p.adjusted <- stats::p.adjust(p, "holm")
-  table$verdict <- ifelse(lacking, "not tested", ifelse(
-    table$contradiction, "contradiction",
-    ifelse(p <= settings$alpha & table$property != "chance", "violated", "not significant")
-  ))
+  table$verdict <- rep("not significant", length(p))
+  table$verdict[p <= settings$alpha & table$property != "chance"] <- "violated"
+  table$verdict[table$contradiction] <- "contradiction"
+  table$verdict[lacking] <- "not tested"
   table$concerns[!table$verdict %in% c("violated", "contradiction")] <- NA
   columns <- c(
     "property", "test", "null", "alternative", "statistic", "df", "p.value", "p.adjusted",

@@ -1,8 +1,8 @@
 #' Pictures of checks of the K-properties
 #'
 #' @param object,x A [check_k_properties()] result.
-#' @param type `"tests"`: the p-value of each test, against the level. `"pairs"`: how often each pair
-#'   of raters agrees, against what the fitted model expects; pairs above the line agree more than
+#' @param type `"tests"`: the p-value of each test, against the level. `"pairs"`: how often each
+#'   pair of raters agrees, against what the fitted model expects; pairs above the line agree more than
 #'   their accuracies explain. `"disagreements"`: the same for pairs of ratings that disagree, by
 #'   their categories, against equally probable errors.
 #' @param ... For `plot()`, passed on to `autoplot()`.
@@ -70,7 +70,7 @@ plot_p_values <- function(rows, alpha) {
     ) +
     ggplot2::geom_point(size = 3.4) +
     ggplot2::geom_text(
-      ggplot2::aes(label = decimals(.data$p.value)), vjust = -1.1, size = 3.2
+      ggplot2::aes(label = show_p(.data$p.value)), vjust = -1.1, size = 3.2
     ) +
     ggplot2::scale_colour_manual(
       values = c(`FALSE` = plot_colours[["main"]], `TRUE` = plot_colours[["accent"]]),
@@ -84,8 +84,8 @@ plot_p_values <- function(rows, alpha) {
     ggplot2::labs(
       title = "Checks of the K-properties",
       subtitle = paste0(
-        "Shaded: the data speak against the property at level ", format(alpha),
-        ". Elsewhere they do not speak for it"
+        "Shaded: the ratings contradict the property at level ", format(alpha),
+        ". Elsewhere they do not prove it"
       ),
       x = "p-value", y = NULL
     ) +
@@ -95,7 +95,7 @@ plot_p_values <- function(rows, alpha) {
 # Observed against expected; the line is where they are equal.
 plot_excess <- function(rows, title, x, y) {
   off <- (rows$observed - rows$expected) / sqrt(pmax(rows$expected, 1e-12))
-  named <- rows[rank(-abs(off), ties.method = "first") <= (if (nrow(rows) <= 15L) 15L else 5L), ]
+  named <- rows[rows$odd | rank(-abs(off), ties.method = "first") <= 3L, ]
   ends <- range(rows$observed, rows$expected)
   room <- max(diff(ends), 0.02) * 0.12
   ggplot2::ggplot(rows, ggplot2::aes(.data$expected, .data$observed)) +
