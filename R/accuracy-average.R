@@ -1,17 +1,27 @@
 # Accuracy averaged over models of raters and system together; the mathematics is in
 # src/core/average.cpp.
 
-# A list per system; NULL where the raters do not tell anything.
-average_accuracy <- function(fit, threads) {
+# A list per system, with replicates as an attribute; NULL where the raters do not tell anything.
+average_accuracy <- function(fit, options) {
   if (fit$identified %in% c("chance", "no_pairs")) {
     return(NULL)
   }
   x <- fit$x
+  bootstrapped <- options$method == "average" && options$interval == "bootstrap" &&
+    weights_are_counts(x)
+  settings <- list(
+    replicates = if (bootstrapped) options$replicates else 0L, threads = options$threads,
+    seed = if (bootstrapped) draw_seed() else c(0L, 0L)
+  )
   chains <- if (length(x$categories) > 2L) 4L else 2L
   bar <- progress_bar("Models", length(x$systems) * (chains + 1L))
-  out <- core_average(x$patterns, pattern_weights(x), integer(), threads, bar$tick)
+  again <- if (bootstrapped) progress_bar("Bootstrap", options$replicates) else bar
+  out <- core_average(
+    x$patterns, pattern_weights(x), integer(), settings, bar$tick, again$tick
+  )
   bar$close()
-  stats::setNames(out, x$systems)
+  again$close()
+  structure(stats::setNames(out$systems, x$systems), replicates = out$replicates)
 }
 
 # A number per system of what average_accuracy() says.

@@ -114,7 +114,7 @@ estimate_accuracy.rater_fit <- function(x,
   }
   check_method_of_fit(x, options$method, call)
   average <- if (options$method == "average" || options$interval == "robust") {
-    average_accuracy(x, options$threads)
+    average_accuracy(x, options)
   }
   estimate <- switch(options$method,
     average = estimate_average(x, average, options),
@@ -125,7 +125,7 @@ estimate_accuracy.rater_fit <- function(x,
   estimate <- add_average(estimate, average)
   estimate <- switch(options$interval,
     none = estimate,
-    bootstrap = add_bootstrap(estimate),
+    bootstrap = add_bootstrap(estimate, attr(average, "replicates")),
     robust = add_robust(estimate, average)
   )
   if (!is.null(average)) warn_doubtful(estimate)

@@ -3,6 +3,7 @@
 #define FALLIBLE_CORE_BOOTSTRAP_HPP
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <vector>
 
@@ -21,6 +22,13 @@ struct BootstrapOptions {
 // whole numbers of cases; cases without any rating are not resampled.
 std::vector<double> bootstrap_accuracy(const Profiles& profiles, const AccuracyOptions& accuracy,
                                        const BootstrapOptions& options, const Host& host);
+
+// Case bootstrap of any function of the weights of patterns: `estimate` gives a number per system.
+// Replicates x systems, column by column; resamples do not depend on the order of cases.
+std::vector<double> bootstrap_patterns(
+    const PatternView& patterns, const std::vector<double>& weight, const BootstrapOptions& options,
+    const Host& host,
+    const std::function<std::vector<double>(const std::vector<double>&)>& estimate);
 
 // What replicates say of the error of one estimate. Without an interval, all are NaN.
 struct PercentileInterval {

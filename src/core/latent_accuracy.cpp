@@ -3,8 +3,6 @@
 #include <cmath>
 #include <limits>
 
-#include "random.hpp"
-
 namespace fallible {
 
 LatentAccuracy::LatentAccuracy(const PatternView& patterns, const std::vector<double>& weight,
@@ -77,24 +75,9 @@ std::vector<double> bootstrap_latent_accuracy(const LatentAccuracy& accuracy,
                                               const PatternView& patterns,
                                               const std::vector<double>& weight,
                                               const BootstrapOptions& options, const Host& host) {
-  const std::vector<int> order = canonical_order(patterns);
-  std::vector<double> rated;
-  double cases = 0;
-  for (const int p : order) {
-    rated.push_back(patterns.start[p] < patterns.start[p + 1] ? weight[p] : 0);
-    cases += rated.back();
-  }
-  const std::size_t replicates = options.replicates;
-  std::vector<double> out(replicates * patterns.systems);
-  for_each_item(replicates, options.threads, host, [&](std::size_t r) {
-    Stream stream(options.seed, r);
-    std::vector<double> drawn, resample(rated.size());
-    multinomial(stream, std::llround(cases), rated, drawn);
-    for (std::size_t i = 0; i < order.size(); ++i) resample[order[i]] = drawn[i];
-    const auto estimate = accuracy.with_weights(resample);
-    for (int s = 0; s < patterns.systems; ++s) out[s * replicates + r] = estimate[s];
+  return bootstrap_patterns(patterns, weight, options, host, [&](const std::vector<double>& w) {
+    return accuracy.with_weights(w);
   });
-  return out;
 }
 
 }  // namespace fallible
