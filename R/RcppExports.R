@@ -37,8 +37,8 @@ core_percentile_intervals <- function(replicates, conf_level, iterated) {
     .Call(`_fallible_core_percentile_intervals`, replicates, conf_level, iterated)
 }
 
-core_average <- function(patterns, weight, known, threads, tick) {
-    .Call(`_fallible_core_average`, patterns, weight, known, threads, tick)
+core_average <- function(patterns, weight, known, options, tick, resampled) {
+    .Call(`_fallible_core_average`, patterns, weight, known, options, tick, resampled)
 }
 
 core_identified <- function(patterns, weight, system, model) {

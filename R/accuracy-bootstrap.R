@@ -4,14 +4,18 @@
 # Begins a reason why an estimate has no interval.
 no_interval <- "no interval: "
 
-add_bootstrap <- function(estimate) {
+# Replicates of averaged models come with these.
+add_bootstrap <- function(estimate, replicates = NULL) {
   if (!weights_are_counts(estimate$fit$x)) {
     return(without_interval(estimate, "weights are not counts, so there are no cases to resample"))
   }
   if (all(is.na(estimate$table$estimate))) {
     return(estimate)
   }
-  estimate$replicates <- bootstrap_replicates(estimate)
+  if (estimate$options$method != "average") replicates <- bootstrap_replicates(estimate)
+  estimate$replicates <- structure(
+    na_real(replicates), dimnames = list(NULL, estimate$fit$x$systems)
+  )
   estimate$details$failed <- as.integer(colSums(is.na(estimate$replicates)))
   options <- estimate$options
   intervals <- core_percentile_intervals(
@@ -41,8 +45,6 @@ bootstrap_replicates <- function(estimate) {
     )
   }
   bar$close()
-  out <- na_real(out)
-  dimnames(out) <- list(NULL, x$systems)
   out
 }
 

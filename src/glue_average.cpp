@@ -35,19 +35,7 @@ Rcpp::DataFrame member_table(const std::vector<fallible::AverageMember>& members
       Rcpp::Named("std.error") = column(6), Rcpp::Named("rater_accuracy") = column(7));
 }
 
-}  // namespace
-
-// One list per system. `known` has the true category of each pattern, or is empty; `tick` is told of
-// five fits per system (three, if there are two categories).
-// [[Rcpp::export(rng = false)]]
-Rcpp::List core_average(Rcpp::List patterns, Rcpp::NumericVector weight,
-                        Rcpp::IntegerVector known, int threads, Rcpp::Function tick) {
-  const auto view = glue::view(patterns);
-  const auto systems = glue::interruptible([&] {
-    return fallible::average_accuracy(view, glue::doubles(weight),
-                                      Rcpp::as<std::vector<int>>(known), threads,
-                                      glue::host(tick));
-  });
+Rcpp::List system_list(const std::vector<fallible::AverageAccuracy>& systems, int categories) {
   Rcpp::List out;
   for (const fallible::AverageAccuracy& system : systems) {
     out.push_back(Rcpp::List::create(
@@ -56,7 +44,34 @@ Rcpp::List core_average(Rcpp::List patterns, Rcpp::NumericVector weight,
         Rcpp::Named("rater_error") = system.rater_error,
         Rcpp::Named("simple_weight") = system.simple_weight,
         Rcpp::Named("members") = member_table(system.members),
-        Rcpp::Named("posterior") = glue::by_row(system.posterior, view.categories)));
+        Rcpp::Named("posterior") = glue::by_row(system.posterior, categories)));
   }
   return out;
+}
+
+}  // namespace
+
+// `systems` has a list per system, `replicates` a column; `known` has the true category of each
+// pattern, or is empty. `tick` is told of five fits per system (three, if there are two categories),
+// then `resampled` of replicates.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List core_average(Rcpp::List patterns, Rcpp::NumericVector weight,
+                        Rcpp::IntegerVector known, Rcpp::List options, Rcpp::Function tick,
+                        Rcpp::Function resampled) {
+  const auto view = glue::view(patterns);
+  const auto weights = glue::doubles(weight);
+  fallible::BootstrapOptions bootstrap;
+  bootstrap.replicates = options["replicates"];
+  bootstrap.threads = options["threads"];
+  bootstrap.seed = glue::seed(options["seed"]);
+  return glue::interruptible([&] {
+    const fallible::Average average(view, weights, Rcpp::as<std::vector<int>>(known),
+                                    bootstrap.threads, glue::host(tick));
+    const auto replicates =
+        fallible::bootstrap_average(average, view, weights, bootstrap, glue::host(resampled));
+    return Rcpp::List::create(
+        Rcpp::Named("systems") = system_list(average.systems(), view.categories),
+        Rcpp::Named("replicates") =
+            Rcpp::NumericMatrix(bootstrap.replicates, view.systems, replicates.begin()));
+  });
 }

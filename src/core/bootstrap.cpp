@@ -48,6 +48,30 @@ std::vector<double> bootstrap_accuracy(const Profiles& profiles, const AccuracyO
   return out;
 }
 
+std::vector<double> bootstrap_patterns(
+    const PatternView& patterns, const std::vector<double>& judged, const BootstrapOptions& options,
+    const Host& host,
+    const std::function<std::vector<double>(const std::vector<double>&)>& estimate) {
+  const std::vector<int> order = canonical_order(patterns);
+  std::vector<double> ordered;
+  double cases = 0;
+  for (const int p : order) {
+    ordered.push_back(judged[p]);
+    cases += judged[p];
+  }
+  const std::size_t replicates = options.replicates;
+  std::vector<double> out(replicates * patterns.systems);
+  for_each_item(replicates, options.threads, host, [&](std::size_t r) {
+    Stream stream(options.seed, r);
+    std::vector<double> drawn, resample(ordered.size());
+    multinomial(stream, std::llround(cases), ordered, drawn);
+    for (std::size_t i = 0; i < order.size(); ++i) resample[order[i]] = drawn[i];
+    const auto values = estimate(resample);
+    for (int s = 0; s < patterns.systems; ++s) out[s * replicates + r] = values[s];
+  });
+  return out;
+}
+
 PercentileInterval percentile_interval(const double* replicates, std::size_t n, double conf_level,
                                        double tolerance) {
   PercentileInterval out;

@@ -3,6 +3,7 @@
 #define FALLIBLE_CORE_BOOTSTRAP_HPP
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <vector>
 
@@ -21,6 +22,27 @@ struct BootstrapOptions {
 // whole numbers of cases; cases without any rating are not resampled.
 std::vector<double> bootstrap_accuracy(const Profiles& profiles, const AccuracyOptions& accuracy,
                                        const BootstrapOptions& options, const Host& host);
+
+// Case bootstrap of any function of the weights of patterns: `estimate` gives a number per system.
+// `judged` are the weights, 0 for patterns of which nothing is known, which are not drawn.
+// Replicates x systems, column by column; resamples do not depend on the order of cases.
+std::vector<double> bootstrap_patterns(
+    const PatternView& patterns, const std::vector<double>& judged, const BootstrapOptions& options,
+    const Host& host,
+    const std::function<std::vector<double>(const std::vector<double>&)>& estimate);
+
+// The same of what knows which patterns it can judge.
+template <class Accuracy>
+std::vector<double> bootstrap_patterns(const Accuracy& accuracy, const PatternView& patterns,
+                                       std::vector<double> weight, const BootstrapOptions& options,
+                                       const Host& host) {
+  for (int p = 0; p < patterns.patterns; ++p) {
+    if (!accuracy.is_judged(p)) weight[p] = 0;
+  }
+  return bootstrap_patterns(patterns, weight, options, host, [&](const std::vector<double>& w) {
+    return accuracy.with_weights(w);
+  });
+}
 
 // What replicates say of the error of one estimate. Without an interval, all are NaN.
 struct PercentileInterval {

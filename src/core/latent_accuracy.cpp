@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "latent_pairs.hpp"
-#include "random.hpp"
 
 namespace fallible {
 
@@ -12,8 +11,7 @@ LatentAccuracy::LatentAccuracy(const PatternView& patterns, const std::vector<do
                                const Known& known, const LatentAccuracyOptions& options)
     : patterns_(patterns), options_(options) {
   for (int p = 0; p < patterns.patterns; ++p) {
-    judged_.push_back(patterns.start[p] < patterns.start[p + 1] ||
-                      (!known.truth.empty() && known.truth[p] > 0));
+    judged_.push_back(fallible::is_judged(patterns, known.truth, p));
   }
   const bool shared = options.dependence == Dependence::shared;
   const int fits = shared ? 1 : patterns.systems;
@@ -92,24 +90,7 @@ std::vector<double> bootstrap_latent_accuracy(const LatentAccuracy& accuracy,
                                               const PatternView& patterns,
                                               const std::vector<double>& weight,
                                               const BootstrapOptions& options, const Host& host) {
-  const std::vector<int> order = canonical_order(patterns);
-  std::vector<double> rated;
-  double cases = 0;
-  for (const int p : order) {
-    rated.push_back(accuracy.is_judged(p) ? weight[p] : 0);
-    cases += rated.back();
-  }
-  const std::size_t replicates = options.replicates;
-  std::vector<double> out(replicates * patterns.systems);
-  for_each_item(replicates, options.threads, host, [&](std::size_t r) {
-    Stream stream(options.seed, r);
-    std::vector<double> drawn, resample(rated.size());
-    multinomial(stream, std::llround(cases), rated, drawn);
-    for (std::size_t i = 0; i < order.size(); ++i) resample[order[i]] = drawn[i];
-    const auto estimate = accuracy.with_weights(resample);
-    for (int s = 0; s < patterns.systems; ++s) out[s * replicates + r] = estimate[s];
-  });
-  return out;
+  return bootstrap_patterns(accuracy, patterns, weight, options, host);
 }
 
 }  // namespace fallible
