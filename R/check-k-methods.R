@@ -4,12 +4,12 @@
 #' @param what `"tests"`, or `"pairs"` of raters (and the system that joined them), or
 #'   `"disagreements"` by pair of categories.
 #' @param ... Not used.
-#' @return `tidy()`: a tibble. For `"tests"`, a row per test, as in `x`. For `"pairs"`, a row per pair
-#'   with 10 or more common cases: `unit1`, `unit2`; `cases`; `observed` and `expected`, the shares of
-#'   cases in which they agree, in the data and under the fitted model; `excess`, the standardised
-#'   difference; `p.value`, how often the largest excess of all pairs is as large in panels drawn
-#'   from the model. For `"disagreements"`: `category1`, `category2`, and the `observed` and
-#'   `expected` numbers of pairs of ratings. Without rows where the test was not done.
+#' @return `tidy()`: a tibble. For `"tests"`, a row per test, as in `x`. For `"pairs"`, a row per
+#'   pair with 10 or more common cases: `unit1`, `unit2`; `cases`; `observed` and `expected`, the
+#'   shares of cases in which they agree, in the data and under the fitted model; `excess`, the
+#'   standardised difference; `p.value`, how often the largest excess of all pairs is as large in
+#'   panels drawn from the model. For `"disagreements"`: `category1`, `category2`, and the
+#'   `observed` and `expected` numbers of pairs of ratings. Without rows where the test was not done.
 #'
 #'   `glance()`: a tibble with one row: `cases`, `raters`, `categories`, the `system` that joined;
 #'   the numbers of `tests` done and of those `violated` (contradictions included), and
@@ -107,7 +107,10 @@ k_labels <- c(
   independence = "independence", `one category` = "attention", chance = "above chance"
 )
 
-show_p <- function(p) ifelse(is.na(p), "", ifelse(p < 0.0005, "<.001", decimals(p)))
+show_p <- function(p) {
+  out <- ifelse(is.na(p), "", decimals(p))
+  replace(out, which(p < 0.0005), "<.001")
+}
 
 toupper_bad <- function(verdict) {
   ifelse(verdict %in% c("violated", "contradiction"), toupper(verdict), verdict)
@@ -151,22 +154,22 @@ advice_of <- function(x) {
     },
     if (dropped[["difficulty"]] && about$size[["categories"]] == 2L) {
       paste(
-        "With two categories, cases of one category that are harder than those of the other look like",
-        "difficulty: compare with rater_model(errors = \"free\")."
+        "With two categories, cases of one category that are harder than those of the other look",
+        "like difficulty: compare with rater_model(errors = \"free\")."
       )
     },
     if (is_bad("independence")) {
       paste(
-        "Some do not err independently: rater accuracy, and the accuracy of a system that is one of",
-        "them, come out too high under every model. Ask whether they saw each other's answers, and",
-        "see what changes without one of them."
+        "Some do not err independently: rater accuracy, and the accuracy of a system that is one",
+        "of them, come out too high under every model. Ask whether they saw each other's answers,",
+        "and see what changes without one of them."
       )
     },
     if (is_bad("one category")) {
       "Look at the raters named above; leave them out, or give each its own matrix: dawid_skene()."
     },
     if (is_bad("chance", "agreement below chance")) {
-      "Agreement below chance has no accuracy: check labels, and whether raters mean the same by them."
+      "Agreement below chance has no accuracy: do raters mean the same by the labels?"
     },
     if (is_bad("chance", "negative base rates")) {
       "The lowest base rate is below zero by more than chance: the K-model does not fit."
@@ -193,7 +196,7 @@ better_model <- function(x, dropped) {
     if (errors != "uniform") paste0("errors = \"", errors, "\""),
     if (dropped[["difficulty"]]) "difficulty = \"strata\""
   )
-  paste0("rater_model(", paste(given, collapse = ", "), ")")
+  paste0("rater_model(", toString(given), ")")
 }
 
 caveats_of <- function(x) {

@@ -132,7 +132,7 @@ plan_independence <- function(x, settings, reason) {
     reason <- if (x$exchangeable) {
       no_identity
     } else if (length(units) < 4L) {
-      paste(length(units), "raters and systems can agree in any way without depending on each other")
+      paste(length(units), "raters and systems can agree in any way if errors are independent")
     } else if (length(units) > most_units) {
       paste("more than", number(most_units), "raters have too many pairs")
     } else if (!common_cases(x, settings)) {

@@ -10,7 +10,7 @@
 #'   categories. `errors`, `likelihood ratio, free`: or any probabilities, of each rater.
 #' * `errors`, `disagreeing pairs`: how many pairs of ratings disagree, by their two categories,
 #'   against what equally probable errors give; the chi-squared distance (Lehner's proposal).
-#' * `difficulty`, `likelihood ratio`: cases equally difficult, or a third easier and a third harder.
+#' * `difficulty`, `likelihood ratio`: cases equally difficult, or a third easier, a third harder.
 #' * `independence`, `residual agreement`: the pair of raters that agrees most beyond what the model
 #'   without any K-property gives them; the standardised excess. Of four, system included, two pairs
 #'   leave the same traces, and both are named.
@@ -34,9 +34,9 @@
 #' By parametric bootstrap: `replicates` panels are drawn from the fitted null model, with the
 #' ratings missing that are missing in `x`, and fitted in the same way; the p-value is
 #' `(1 + b) / (replicates + 1)`, where `b` of them have a statistic at least as large. The
-#' chi-squared distribution with `df` degrees of freedom is not used: in small samples it rejects too
-#' often or too seldom. P-values for one category and agreement below chance are binomial, times the
-#' number of raters or pairs.
+#' chi-squared distribution with `df` degrees of freedom is not used: in small samples it rejects
+#' too often or too seldom. P-values for one category and agreement below chance are binomial, times
+#' the number of raters or pairs.
 #'
 #' Column `p.adjusted` is Holm's, for all tests of the table together.
 #'
@@ -51,7 +51,8 @@
 #' @param system Name of the system that joins the raters: by default the one with most answers to
 #'   rated cases, the first of these; `NA` for none.
 #' @param errors Alternatives to equally probable errors: `"distance"`, `"free"` or both. By default
-#'   both if the categories of `x` are ordered, and otherwise `"free"`.
+#'   `"distance"` if the categories of `x` are ordered, and `"free"` if there are no more than 20
+#'   raters, since it takes long for many. Disagreeing pairs are looked at in any case.
 #' @param alpha Level of the tests, a probability in (0, 1).
 #' @param replicates Number of panels drawn for each test.
 #' @param threads Number of threads; see [estimate_accuracy()].
@@ -80,9 +81,11 @@ check_k_properties <- function(x, properties = k_properties, system = NULL, erro
   settings <- list(
     properties = check_some(properties, k_properties, "properties", call),
     system = check_joined(system, x, call),
-    errors = check_some(
-      errors %||% c(if (x$ordered) "distance", "free"), c("distance", "free"), "errors", call
-    ),
+    errors = if (is.null(errors)) {
+      c(if (x$ordered) "distance", if (length(x$raters) <= 20L) "free")
+    } else {
+      check_some(errors, c("distance", "free"), "errors", call)
+    },
     alpha = check_number(alpha, "alpha", 0, 1, open_min = TRUE, open_max = TRUE),
     replicates = check_count(replicates, "replicates", min = 19L, max = 1e6),
     threads = check_threads(threads)

@@ -8,8 +8,8 @@
 #'    case.
 #' 3. [estimate_accuracy()] estimates the accuracy of each system, with an interval; [bins()] shows
 #'    where the number comes from.
-#' 4. [check_k_properties()] tests what the method assumes, and says what to do where it does not hold;
-#'    `vignette("how-far-to-trust")` tells what no test can see.
+#' 4. [check_k_properties()] tests what the method assumes, and says what to do where it does not
+#'    hold; `vignette("how-far-to-trust")` tells what no test can see.
 #' 5. [agreement()] measures how much raters, and systems, agree.
 #' 6. [rater_design()] and [simulate_ratings()] make panels whose truth is known;
 #'    [simulation_study()] runs estimators on many.

@@ -2,9 +2,9 @@
 #'
 #' @param object,x A [check_k_properties()] result.
 #' @param type `"tests"`: the p-value of each test, against the level. `"pairs"`: how often each
-#'   pair of raters agrees, against what the fitted model expects; pairs above the line agree more than
-#'   their accuracies explain. `"disagreements"`: the same for pairs of ratings that disagree, by
-#'   their categories, against equally probable errors.
+#'   pair of raters agrees, against what the fitted model expects; pairs above the line agree more
+#'   than their accuracies explain. `"disagreements"`: the same for pairs of ratings that disagree,
+#'   by their categories, against equally probable errors.
 #' @param ... For `plot()`, passed on to `autoplot()`.
 #' @inherit autoplot.ratings return
 #' @family plots

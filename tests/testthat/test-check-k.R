@@ -217,6 +217,14 @@ test_that("sparse crowds, repeats and unused categories are checked too", {
   expect_false(anyNA(found$p.value[found$property %in% c("accuracy", "errors", "difficulty")]))
 })
 
+test_that("of many raters free errors are left out unless asked for", {
+  set.seed(13)
+  crowd <- simulate_ratings(rater_design(rep(0.7, 21), categories = 3, n = 40, missing = 0.8))
+  tests <- function(...) tidy(quiet(checked(crowd, "errors", ...)))$test
+  expect_identical(tests(), "disagreeing pairs")
+  expect_identical(tests(errors = "free"), c("likelihood ratio, free", "disagreeing pairs"))
+})
+
 test_that("bad input is refused", {
   x <- lehner_ratings()
   expect_error(check_k_properties(lehner2015), class = "fallible_error_argument")
