@@ -24,6 +24,7 @@ fit_accuracies <- c(0.6, 0.65, 0.7, 0.75, 0.8)
 curve_cases <- 10^(2:7)
 curve_accuracies <- c(0.5, 0.6, 0.7)
 em_iterations <- 20L
+em_before <- 30L # EM steps of fallible, before those of the optimiser that a fit counts
 replicates <- 200L
 
 main <- function(output = NULL) {
@@ -31,7 +32,12 @@ main <- function(output = NULL) {
   set.seed(seed)
   results <- rbind(compare_dawid_skene(), cost_of_cases())
   print(results, digits = 3L, row.names = FALSE)
-  if (!is.null(output)) write_results(results, output, seed)
+  if (!is.null(output)) write_results(rounded(results), output, seed)
+}
+
+rounded <- function(table) {
+  table[] <- lapply(table, function(x) if (is.double(x)) signif(x, 4L) else x)
+  table
 }
 
 new_row <- function(task, cases, seconds, iterations = NA, ratio_fit = NA, ratio_data = NA,
@@ -44,9 +50,9 @@ new_row <- function(task, cases, seconds, iterations = NA, ratio_fit = NA, ratio
 
 # ---- Dawid and Skene ----------------------------------------------------------------------------
 
-# ratio_fit: how many times as long as fit_raters() on ratings that are ready; ratio_data: as ratings()
-# and fit_raters() from such data as the other package takes. difference: the largest one of base
-# rates and raters' accuracies.
+# ratio_fit: how many times as long as fit_raters() on ratings that are ready; ratio_data: as long
+# as ratings() and fit_raters() on such data as the other package takes. difference: the largest one
+# of base rates and raters' accuracies.
 compare_dawid_skene <- function() {
   panel <- simulate_panel(fit_cases, fit_accuracies)[seq_len(n_raters)]
   wide <- as.matrix(panel)
@@ -68,7 +74,7 @@ compare_dawid_skene <- function() {
   stopifnot(all.equal(base_rates(from_long()), base_rates(fit), tolerance = 1e-9))
   rbind(
     new_row(paste("fallible:", c("ratings", "matrix", "long data"), "to fit and errors"), fit_cases,
-      seconds, fit$iterations, version = format(utils::packageVersion("fallible"))
+      seconds, em_before + fit$iterations, version = format(utils::packageVersion("fallible"))
     ),
     peer_rows("crowd-kit", run_crowd_kit(long), own, seconds[["fit"]], seconds[["long"]]),
     peer_rows("poLCA", run_polca(panel), own, seconds[["fit"]], seconds[["wide"]])

@@ -1,8 +1,8 @@
 // The curvature of the log posterior of a latent class model, from one pass over the data.
 //
-// The second derivatives of the log likelihood of a case are the expected ones of the log likelihood
-// of its ratings and its class, and the variance of the scores of these over the classes (Louis,
-// 1982). A score has few entries: those of the case's raters.
+// The second derivatives of the log likelihood of a case are the expected ones of the likelihood of
+// its ratings together with its class, and the variance of the scores of these over the classes
+// (Louis, 1982). A score has few entries: those of the case's raters.
 #include <algorithm>
 
 #include "latent.hpp"
@@ -40,6 +40,11 @@ class Sum {
 
   // Adds its outer product to the lower triangle of a matrix.
   void add_square(double weight, Eigen::MatrixXd& to) {
+    if (2 * used_.size() > value_.size()) {
+      const Eigen::Map<const Eigen::VectorXd> all(value_.data(), to.rows());
+      to.selfadjointView<Eigen::Lower>().rankUpdate(all, weight);
+      return;
+    }
     std::sort(used_.begin(), used_.end());
     for (auto i = used_.begin(); i != used_.end(); ++i) {
       const double first = weight * value_[*i];
