@@ -24,16 +24,16 @@
 #' @section Approximation:
 #' With `approximate = TRUE` nothing is simulated: joint estimates under the K-model are taken as
 #' normal around the truth with the variance that the Fisher information gives, cut at 0 and 1. It
-#' is made for a first look: in simulations with 2 to 10 categories, 2 to 5 raters and kappa from .1 to .8
-#' its numbers of cases were right to within 10% in four of five settings and to within 25% in 95%.
-#' Where kappa is .2 or less they can be far too low, with two categories and two raters down to .4
-#' of what is needed. It knows nothing of violations, and only of this one method.
+#' is made for a first look: in simulations with 2 to 10 categories, 2 to 5 raters and kappa from .1
+#' to .8 its numbers of cases were right to within 10% in four of five settings and to within 25% in
+#' 95%. Where kappa is .2 or less they can be far too low, with two categories and two raters down
+#' to .4 of what is needed. It knows nothing of violations, and only of this one method.
 #'
 #' @section The paper's advice:
 #' Lehner (2015) advises, for three raters, five categories, a margin of .1 and probability .9, at
 #' least 200 cases if kappa is around .3, and finds 100 more than enough if it is around .55. The
-#' print repeats this where it applies (kappa .25 to .35, and .5 to .6), with the probability that so
-#' many cases have under the settings of the plan.
+#' print repeats this where it applies (kappa .25 to .35, and .5 to .6), with the probability that
+#' so many cases have under the settings of the plan.
 #'
 #' @section Pilot:
 #' From a pilot come the number of raters and categories, the share of missing ratings, base rates,

@@ -9,8 +9,8 @@
 # and plan-advice.csv: what the paper advises, simulated with many runs.
 #
 # Base rates are drawn as uniform numbers, systems have accuracies .1 .3 .5 .7 .9 and answer the
-# same panels. Violated: accuracies of raters spread by .1 to either side, dispersion 2, error range 1,
-# difficulty .2, for raters and systems alike, as in the paper.
+# same panels. Violated: accuracies of raters spread by .1 to either side, dispersion 2, error range
+# 1, difficulty .2, for raters and systems alike, as in the paper.
 
 library(fallible)
 

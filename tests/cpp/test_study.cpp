@@ -127,7 +127,7 @@ TEST_CASE("a study does not depend on the number of threads, nor on how it is cu
   for (std::size_t r = 0; r < end.size(); ++r) CHECK(equal(one[30 + r], end[r]));
 }
 
-TEST_CASE("a method with more parameters than raters can tell apart says so, and estimates nothing") {
+TEST_CASE("a method with more parameters than raters can tell apart estimates nothing") {
   Design design;
   design.categories = 3;
   design.raters = {0.7, 0.7};
@@ -136,7 +136,8 @@ TEST_CASE("a method with more parameters than raters can tell apart says so, and
   dawid_skene.model.errors = Errors::free;
   dawid_skene.dependence = Dependence::shared;
   StudyOptions study = options(100, 2);
-  study.estimators = {{latent_method(dawid_skene), 10, 0.9}, {latent_method(joint_by_rater()), 0, 0.9}};
+  study.estimators = {{latent_method(dawid_skene), 10, 0.9},
+                      {latent_method(joint_by_rater()), 0, 0.9}};
   for (const StudyRun& run : run_study(design, study, Host())) {
     CHECK(!run.estimates[0].identified);
     CHECK(std::isnan(run.estimates[0].estimate[0]));

@@ -1,5 +1,5 @@
 pilot <- function(...) {
-  withr::with_seed(1, simulate_ratings(rater_design(...)))
+  quiet(withr::with_seed(1, simulate_ratings(rater_design(...))))
 }
 
 test_that("accuracies spread over other numbers of raters as they are", {

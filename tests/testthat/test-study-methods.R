@@ -160,7 +160,8 @@ test_that("a study prints its errors", {
   set.seed(2)
   study <- simulation_study(
     list(`Figure 3` = lehner_design(3), `Figure 5` = lehner_design(5)),
-    list("binned", u = accuracy_estimator("unbinned", interval = "bootstrap", replicates = 20)), runs = 4
+    list("binned", u = accuracy_estimator("unbinned", interval = "bootstrap", replicates = 20)),
+    runs = 4
   )
   expect_snapshot(print(study))
 })
