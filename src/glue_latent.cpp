@@ -7,7 +7,7 @@
 #include "glue.h"
 #include "glue_latent.h"
 
-namespace glue {
+namespace {
 
 fallible::LatentModel latent_model(const Rcpp::List& x) {
   using fallible::Errors;
@@ -38,7 +38,7 @@ fallible::LatentPrior latent_prior(const Rcpp::List& x) {
   return out;
 }
 
-}  // namespace glue
+}  // namespace
 
 // `system` from 0 joins the raters, -1 is none; `known` has the true category of each pattern, or is
 // empty. Confusion matrices are units x truths x ratings, posteriors patterns x categories.
@@ -47,8 +47,8 @@ Rcpp::List core_fit_latent(Rcpp::List patterns, Rcpp::NumericVector weight, int 
                            Rcpp::IntegerVector known, Rcpp::List model, int iterations) {
   const auto rows = fallible::latent_rows(glue::view(patterns), glue::doubles(weight), system,
                                           Rcpp::as<std::vector<int>>(known));
-  const auto settings = glue::latent_model(model);
-  const auto prior = glue::latent_prior(model["prior"]);
+  const auto settings = latent_model(model);
+  const auto prior = latent_prior(model["prior"]);
   const bool identified = fallible::is_identified(rows, settings, prior);
   const fallible::LatentClass latent(rows, settings, prior);
   fallible::OptimiserOptions options;
@@ -91,8 +91,8 @@ Rcpp::List core_latent_accuracy(Rcpp::List patterns, Rcpp::NumericVector weight,
   const auto weights = glue::doubles(weight);
   const std::string method = options["method"];
   fallible::LatentAccuracyOptions settings;
-  settings.model = glue::latent_model(model);
-  settings.prior = glue::latent_prior(model["prior"]);
+  settings.model = latent_model(model);
+  settings.prior = latent_prior(model["prior"]);
   settings.dependence =
       method == "shared" ? fallible::Dependence::shared : fallible::Dependence::joint;
   const fallible::LatentAccuracy accuracy(view, weights, settings);
@@ -111,3 +111,7 @@ Rcpp::List core_latent_accuracy(Rcpp::List patterns, Rcpp::NumericVector weight,
       Rcpp::Named("replicates") =
           Rcpp::NumericMatrix(bootstrap.replicates, view.systems, replicates.begin()));
 }
+
+fallible::LatentModel glue::latent_model(const Rcpp::List& x) { return ::latent_model(x); }
+
+fallible::LatentPrior glue::latent_prior(const Rcpp::List& x) { return ::latent_prior(x); }

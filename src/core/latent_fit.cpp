@@ -13,7 +13,6 @@ namespace fallible {
 namespace {
 
 constexpr int em_steps = 30;
-constexpr double first_shift = 0.1;        // none would be a stationary point
 constexpr int crowd = 20;                  // of raters, whose panel is not looked at as a whole
 constexpr int busiest = 6;                 // of its raters
 constexpr int curvature_parameters = 500;  // beyond, curvature would take longer than the fit
@@ -103,7 +102,7 @@ Eigen::VectorXd LatentClass::reestimate(const std::vector<double>& counts,
   for (int u : {0, rows_.raters}) {
     if (u == rows_.raters && !rows_.joined()) break;
     if (dispersions_at_ >= 0) x[dispersion_at(u)] = 0.2;
-    if (shifts_at_ >= 0) x[shift_at(u)] = first_shift;
+    if (shifts_at_ >= 0) x[shift_at(u)] = 0.1;
   }
   return x;
 }
@@ -118,27 +117,6 @@ std::vector<Eigen::VectorXd> LatentClass::starts() const {
     if (rows_.joined() && model_.own) x[shift_at(rows_.raters)] = shift[1 - raters];
     out.push_back(std::move(x));
   }
-  return out;
-}
-
-Eigen::VectorXd LatentClass::start_from(const LatentClass& simpler,
-                                        const Eigen::VectorXd& x) const {
-  Eigen::VectorXd out = Eigen::VectorXd::Zero(size_);
-  out.head(N_ - 1) = x.head(N_ - 1);
-  for (int u = 0; u < U_; ++u) {
-    for (int k = 0; k < N_; ++k) {
-      out[accuracy_at(u, k)] = x[simpler.accuracy_at(u, k)];
-      for (int l = 0; simpler.errors_at_ >= 0 && l < N_; ++l) {
-        out[error_at(u, k, l)] = x[simpler.error_at(u, k, l)];
-      }
-    }
-    if (simpler.dispersions_at_ >= 0) out[dispersion_at(u)] = x[simpler.dispersion_at(u)];
-    if (shifts_at_ >= 0) {
-      out[shift_at(u)] = simpler.shifts_at_ >= 0 ? x[simpler.shift_at(u)] : first_shift;
-    }
-  }
-  if (mean_at_ >= 0) out[mean_at_] = x[simpler.mean_at_ >= 0 ? simpler.mean_at_
-                                                             : simpler.accuracies_at_];
   return out;
 }
 
