@@ -8,6 +8,7 @@ namespace fallible {
 
 namespace {
 
+constexpr double first_shift = 0.1;  // of accuracies with difficulty, which would stay at zero
 constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
 
 // Replicates are compared with each other, not read: they need fewer digits than a fit.
@@ -25,6 +26,28 @@ double probability(const AnswerLaw& law, int unit, int category, int in_class) {
 }
 
 }  // namespace
+
+Eigen::VectorXd LatentClass::start_from(const LatentClass& simpler,
+                                        const Eigen::VectorXd& x) const {
+  Eigen::VectorXd out = Eigen::VectorXd::Zero(size_);
+  out.head(N_ - 1) = x.head(N_ - 1);
+  for (int u = 0; u < U_; ++u) {
+    for (int k = 0; k < N_; ++k) {
+      out[accuracy_at(u, k)] = x[simpler.accuracy_at(u, k)];
+      for (int l = 0; simpler.errors_at_ >= 0 && l < N_; ++l) {
+        out[error_at(u, k, l)] = x[simpler.error_at(u, k, l)];
+      }
+    }
+    if (simpler.dispersions_at_ >= 0) out[dispersion_at(u)] = x[simpler.dispersion_at(u)];
+    if (shifts_at_ >= 0) {
+      out[shift_at(u)] = simpler.shifts_at_ >= 0 ? x[simpler.shift_at(u)] : first_shift;
+    }
+  }
+  if (mean_at_ >= 0) {
+    out[mean_at_] = x[simpler.mean_at_ >= 0 ? simpler.mean_at_ : simpler.accuracies_at_];
+  }
+  return out;
+}
 
 double PairAgreement::excess() const {
   const double share = expected / cases;

@@ -447,13 +447,6 @@ double LatentClass::shift(const Eigen::VectorXd& x, bool of_system) const {
   return std::min(std::fabs(x[shift_at(of_system ? rows_.raters : 0)]), 1.0);
 }
 
-AnswerLaw LatentClass::law(const Eigen::VectorXd& x) const {
-  Tables t = tables(x);
-  for (double& value : t.log_class) value = std::exp(value);
-  for (double& value : t.log_probability) value = std::exp(value);
-  return {N_, S_ * N_, std::move(t.log_class), std::move(t.log_probability)};
-}
-
 Eigen::VectorXd LatentClass::naturals(const Eigen::VectorXd& x) const {
   std::vector<double> out;
   if (model_.by_rater) {

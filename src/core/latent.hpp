@@ -12,6 +12,8 @@ namespace fallible {
 
 enum class Errors { uniform, distance, free };
 
+struct AnswerLaw;
+
 struct LatentModel {
   bool by_rater = false;           // accuracy: of each rater, or common
   Errors errors = Errors::uniform;
@@ -51,15 +53,6 @@ struct Strata {
   Strata(double accuracy, double shift);
 };
 
-// How units answer in each class (category within stratum), and how frequent classes are. The
-// probability of rating l by unit u in class c is probability[(u * categories + l) * classes + c].
-struct AnswerLaw {
-  int categories = 0;
-  int classes = 0;
-  std::vector<double> weight;
-  std::vector<double> probability;
-};
-
 // A model for certain data: the meaning of the entries of a vector of parameters. Accuracies and
 // base rates are logits, dispersions logarithms; shifts are themselves.
 class LatentClass {
@@ -82,9 +75,6 @@ class LatentClass {
   Eigen::VectorXd start() const;
   // That and others: where difficulty matters there can be more than one top.
   std::vector<Eigen::VectorXd> starts() const;
-  // From what a fit of a simpler model to the same units says, a step away where a parameter would
-  // not leave zero by itself.
-  Eigen::VectorXd start_from(const LatentClass& simpler, const Eigen::VectorXd& x) const;
 
   // The log posterior density but for a constant, and its gradient unless null. `log_likelihood`
   // too may be null.
@@ -104,7 +94,11 @@ class LatentClass {
   double accuracy(const Eigen::VectorXd& x, int unit) const;
   double dispersion(const Eigen::VectorXd& x, bool of_system) const;
   double shift(const Eigen::VectorXd& x, bool of_system) const;
+  // Probabilities of all answers; see latent_sample.hpp.
   AnswerLaw law(const Eigen::VectorXd& x) const;
+  // Parameters at which this model says what a fit of a simpler one to the same units says, a step
+  // away where a parameter would not leave zero by itself.
+  Eigen::VectorXd start_from(const LatentClass& simpler, const Eigen::VectorXd& x) const;
   // What is estimated, as a user reads it: accuracy of each group of units (raters, or all of them;
   // then the system), base rates, dispersions, shifts.
   Eigen::VectorXd naturals(const Eigen::VectorXd& x) const;

@@ -13,7 +13,6 @@ namespace fallible {
 namespace {
 
 constexpr int em_steps = 30;
-constexpr double first_shift = 0.1;        // none would be a stationary point
 constexpr int crowd = 20;                  // of raters, whose panel is not looked at as a whole
 constexpr int busiest = 6;                 // of its raters
 constexpr int few_categories = 4;
@@ -105,7 +104,7 @@ Eigen::VectorXd LatentClass::reestimate(const std::vector<double>& counts,
   }
   for (int i = 0; i <= two_kinds_; ++i) {
     if (dispersions_at_ >= 0) x[dispersions_at_ + i] = 0.2;
-    if (shifts_at_ >= 0) x[shifts_at_ + i] = first_shift;
+    if (shifts_at_ >= 0) x[shifts_at_ + i] = 0.1;
   }
   return x;
 }
@@ -120,27 +119,6 @@ std::vector<Eigen::VectorXd> LatentClass::starts() const {
     if (two_kinds_) x[shifts_at_ + 1] = shift[1 - raters];
     out.push_back(std::move(x));
   }
-  return out;
-}
-
-Eigen::VectorXd LatentClass::start_from(const LatentClass& simpler,
-                                        const Eigen::VectorXd& x) const {
-  Eigen::VectorXd out = Eigen::VectorXd::Zero(size_);
-  out.head(N_ - 1) = x.head(N_ - 1);
-  for (int u = 0; u < U_; ++u) {
-    for (int k = 0; k < N_; ++k) {
-      out[accuracy_at(u, k)] = x[simpler.accuracy_at(u, k)];
-      for (int l = 0; simpler.errors_at_ >= 0 && l < N_; ++l) {
-        out[error_at(u, k, l)] = x[simpler.error_at(u, k, l)];
-      }
-    }
-    if (simpler.dispersions_at_ >= 0) out[dispersion_at(u)] = x[simpler.dispersion_at(u)];
-    if (shifts_at_ >= 0) {
-      out[shift_at(u)] = simpler.shifts_at_ >= 0 ? x[simpler.shift_at(u)] : first_shift;
-    }
-  }
-  if (mean_at_ >= 0) out[mean_at_] = x[simpler.mean_at_ >= 0 ? simpler.mean_at_
-                                                             : simpler.accuracies_at_];
   return out;
 }
 

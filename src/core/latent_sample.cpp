@@ -7,6 +7,13 @@
 
 namespace fallible {
 
+AnswerLaw LatentClass::law(const Eigen::VectorXd& x) const {
+  Tables t = tables(x);
+  for (double& value : t.log_class) value = std::exp(value);
+  for (double& value : t.log_probability) value = std::exp(value);
+  return {N_, S_ * N_, std::move(t.log_class), std::move(t.log_probability)};
+}
+
 RowSampler::RowSampler(const LatentRows& rows, const AnswerLaw& law)
     : raters_(rows.raters), units_(rows.units), law_(law) {
   RowSet sets;
