@@ -10,7 +10,7 @@ namespace fallible {
 
 LatentAccuracy::LatentAccuracy(const PatternView& patterns, const std::vector<double>& weight,
                                const Known& known, const LatentAccuracyOptions& options)
-    : patterns_(patterns), options_(options) {
+    : patterns_(patterns), options_(options), known_truth_(known.truth) {
   for (int p = 0; p < patterns.patterns; ++p) {
     judged_.push_back(patterns.start[p] < patterns.start[p + 1] ||
                       (!known.truth.empty() && known.truth[p] > 0));
@@ -86,7 +86,7 @@ std::vector<double> bootstrap_latent_accuracy(const LatentAccuracy& accuracy,
                                               const PatternView& patterns,
                                               const std::vector<double>& weight,
                                               const BootstrapOptions& options, const Host& host) {
-  const std::vector<int> order = canonical_order(patterns);
+  const std::vector<int> order = canonical_order(patterns, accuracy.known_truth());
   std::vector<double> rated;
   double cases = 0;
   for (const int p : order) {

@@ -35,6 +35,7 @@ class LatentAccuracy {
   bool identified() const { return identified_; }
   // Is there anything but the system's answer to judge it by: ratings, or a known truth?
   bool is_judged(int pattern) const { return judged_[pattern]; }
+  const std::vector<int>& known_truth() const { return known_truth_; }
 
   // With other weights of the patterns; `none` where a system has no case left.
   std::vector<double> with_weights(const std::vector<double>& weight) const;
@@ -47,6 +48,7 @@ class LatentAccuracy {
 
   PatternView patterns_;
   LatentAccuracyOptions options_;
+  std::vector<int> known_truth_;       // see Known
   std::vector<bool> judged_;           // patterns
   std::vector<LatentRows> rows_;       // of the raters alone, or joined by each system
   std::vector<Eigen::VectorXd> fitted_;

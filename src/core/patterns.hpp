@@ -85,8 +85,9 @@ Patterns patterns_from_counts(const Columns& categories, const Columns& systems,
 Patterns patterns_subset(const PatternView& x, const int* index, std::size_t cases,
                          const int* new_rater);
 
-// Patterns in an order that does not depend on that of cases.
-std::vector<int> canonical_order(const PatternView& x);
+// Patterns in an order that does not depend on that of cases. `truth`, a number for each, tells
+// patterns apart that are otherwise the same; or it is empty.
+std::vector<int> canonical_order(const PatternView& x, const std::vector<int>& truth = {});
 
 // Total weight of the cases of each pattern; every case weighs 1 where `weight` is null.
 std::vector<double> pattern_weights(const int* index, const double* weight, std::size_t cases,
