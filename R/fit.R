@@ -40,8 +40,8 @@
 #' they count like other cases in base rates, so they should be drawn like these. Some raters may be
 #' known, from a calibration elsewhere. Their confusion matrices are used as given, whatever the
 #' model, and are not estimated; a single probability stands for a matrix with errors all alike.
-#' Both need `method = "likelihood"`, which is then the default, and can identify models that agreement
-#' alone does not. [ground_truth()] gives a known case probability one at its truth, and
+#' Both need `method = "likelihood"`, which is then the default, and can identify models that
+#' agreement alone does not. [ground_truth()] gives a known case probability one at its truth, and
 #' [estimate_accuracy()] judges systems there by that truth.
 #'
 #' @section Degenerate data:

@@ -17,8 +17,8 @@
 #' @param format `"wide"`, with a column for each category, or `"long"`, with a row for each case
 #'   and category.
 #' @return For `"wide"`, a tibble of class `ground_truth`: `case`, then a column of probabilities
-#'   for each category; rows sum to one. For `"long"`, a tibble with `case`, `category` (a factor) and
-#'   `probability`. `NA` where the fit is not identified.
+#'   for each category; rows sum to one. For `"long"`, a tibble with `case`, `category` (a factor)
+#'   and `probability`. `NA` where the fit is not identified.
 #' @family estimation
 #' @templateVar where Table 3
 #' @template ref-lehner

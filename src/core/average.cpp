@@ -418,7 +418,9 @@ std::vector<double> Average::with_weights(const std::vector<double>& weight) con
 std::vector<double> bootstrap_average(const Average& average, const PatternView& patterns,
                                       const std::vector<double>& weight,
                                       const BootstrapOptions& options, const Host& host) {
-  return bootstrap_patterns(average, patterns, weight, options, host);
+  return bootstrap_patterns(
+      patterns, average.known_truth(), weight, patterns.systems,
+      [&](const std::vector<double>& w) { return average.with_weights(w); }, options, host);
 }
 
 }  // namespace fallible

@@ -52,7 +52,7 @@ class Average {
   // The estimates with other weights of the patterns: members that weigh at least 0.001 are fitted
   // from where they were, and weighed anew.
   std::vector<double> with_weights(const std::vector<double>& weight) const;
-  bool is_judged(int pattern) const { return fallible::is_judged(patterns_, known_, pattern); }
+  const std::vector<int>& known_truth() const { return known_; }
 
  private:
   PatternView patterns_;

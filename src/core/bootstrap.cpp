@@ -48,26 +48,26 @@ std::vector<double> bootstrap_accuracy(const Profiles& profiles, const AccuracyO
   return out;
 }
 
-std::vector<double> bootstrap_patterns(
-    const PatternView& patterns, const std::vector<double>& judged, const BootstrapOptions& options,
-    const Host& host,
-    const std::function<std::vector<double>(const std::vector<double>&)>& estimate) {
-  const std::vector<int> order = canonical_order(patterns);
-  std::vector<double> ordered;
+std::vector<double> bootstrap_patterns(const PatternView& patterns, const std::vector<int>& truth,
+                                       const std::vector<double>& weight, int numbers,
+                                       const OfWeights& of_weights,
+                                       const BootstrapOptions& options, const Host& host) {
+  const std::vector<int> order = canonical_order(patterns, truth);
+  std::vector<double> judged;
   double cases = 0;
   for (const int p : order) {
-    ordered.push_back(judged[p]);
-    cases += judged[p];
+    judged.push_back(is_judged(patterns, truth, p) ? weight[p] : 0);
+    cases += judged.back();
   }
   const std::size_t replicates = options.replicates;
-  std::vector<double> out(replicates * patterns.systems);
+  std::vector<double> out(replicates * numbers);
   for_each_item(replicates, options.threads, host, [&](std::size_t r) {
     Stream stream(options.seed, r);
-    std::vector<double> drawn, resample(ordered.size());
-    multinomial(stream, std::llround(cases), ordered, drawn);
+    std::vector<double> drawn, resample(judged.size());
+    multinomial(stream, std::llround(cases), judged, drawn);
     for (std::size_t i = 0; i < order.size(); ++i) resample[order[i]] = drawn[i];
-    const auto values = estimate(resample);
-    for (int s = 0; s < patterns.systems; ++s) out[s * replicates + r] = values[s];
+    const auto found = of_weights(resample);
+    for (int i = 0; i < numbers; ++i) out[i * replicates + r] = found[i];
   });
   return out;
 }

@@ -23,26 +23,15 @@ struct BootstrapOptions {
 std::vector<double> bootstrap_accuracy(const Profiles& profiles, const AccuracyOptions& accuracy,
                                        const BootstrapOptions& options, const Host& host);
 
-// Case bootstrap of any function of the weights of patterns: `estimate` gives a number per system.
-// `judged` are the weights, 0 for patterns of which nothing is known, which are not drawn.
-// Replicates x systems, column by column; resamples do not depend on the order of cases.
-std::vector<double> bootstrap_patterns(
-    const PatternView& patterns, const std::vector<double>& judged, const BootstrapOptions& options,
-    const Host& host,
-    const std::function<std::vector<double>(const std::vector<double>&)>& estimate);
+using OfWeights = std::function<std::vector<double>(const std::vector<double>&)>;
 
-// The same of what knows which patterns it can judge.
-template <class Accuracy>
-std::vector<double> bootstrap_patterns(const Accuracy& accuracy, const PatternView& patterns,
-                                       std::vector<double> weight, const BootstrapOptions& options,
-                                       const Host& host) {
-  for (int p = 0; p < patterns.patterns; ++p) {
-    if (!accuracy.is_judged(p)) weight[p] = 0;
-  }
-  return bootstrap_patterns(patterns, weight, options, host, [&](const std::vector<double>& w) {
-    return accuracy.with_weights(w);
-  });
-}
+// Case bootstrap of any function of the weights of patterns that gives so many `numbers`. Patterns
+// of which nothing is known, neither a rating nor the `truth`, are not drawn. Replicates x numbers,
+// column by column; resamples do not depend on the order of cases.
+std::vector<double> bootstrap_patterns(const PatternView& patterns, const std::vector<int>& truth,
+                                       const std::vector<double>& weight, int numbers,
+                                       const OfWeights& of_weights,
+                                       const BootstrapOptions& options, const Host& host);
 
 // What replicates say of the error of one estimate. Without an interval, all are NaN.
 struct PercentileInterval {

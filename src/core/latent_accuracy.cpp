@@ -9,10 +9,7 @@ namespace fallible {
 
 LatentAccuracy::LatentAccuracy(const PatternView& patterns, const std::vector<double>& weight,
                                const Known& known, const LatentAccuracyOptions& options)
-    : patterns_(patterns), options_(options) {
-  for (int p = 0; p < patterns.patterns; ++p) {
-    judged_.push_back(fallible::is_judged(patterns, known.truth, p));
-  }
+    : patterns_(patterns), options_(options), known_truth_(known.truth) {
   const bool shared = options.dependence == Dependence::shared;
   const int fits = shared ? 1 : patterns.systems;
   for (int i = 0; i < fits; ++i) {
@@ -49,7 +46,7 @@ double LatentAccuracy::mean_posterior(const LatentRows& rows, const LatentClass&
   double right = 0, cases = 0;
   for (int p = 0; p < patterns_.patterns; ++p) {
     const int answer = patterns_.answer_of(p, system);
-    if (answer < 1 || weight[p] == 0 || !judged_[p]) continue;
+    if (answer < 1 || weight[p] == 0 || !is_judged(patterns_, known_truth_, p)) continue;
     cases += weight[p];
     right += weight[p] * posterior[static_cast<std::size_t>(rows.of_pattern[p]) *
                                    rows.categories + answer - 1];
@@ -90,7 +87,9 @@ std::vector<double> bootstrap_latent_accuracy(const LatentAccuracy& accuracy,
                                               const PatternView& patterns,
                                               const std::vector<double>& weight,
                                               const BootstrapOptions& options, const Host& host) {
-  return bootstrap_patterns(accuracy, patterns, weight, options, host);
+  return bootstrap_patterns(
+      patterns, accuracy.known_truth(), weight, patterns.systems,
+      [&](const std::vector<double>& w) { return accuracy.with_weights(w); }, options, host);
 }
 
 }  // namespace fallible

@@ -36,7 +36,7 @@ class LatentAccuracy {
   bool converged() const { return converged_; }
   bool identified() const { return identified_; }
   // Is there anything but the system's answer to judge it by: ratings, or a known truth?
-  bool is_judged(int pattern) const { return judged_[pattern]; }
+  const std::vector<int>& known_truth() const { return known_truth_; }
 
   // With other weights of the patterns; `none` where a system has no case left.
   std::vector<double> with_weights(const std::vector<double>& weight) const;
@@ -49,7 +49,7 @@ class LatentAccuracy {
 
   PatternView patterns_;
   LatentAccuracyOptions options_;
-  std::vector<bool> judged_;           // patterns
+  std::vector<int> known_truth_;       // see Known
   std::vector<LatentRows> rows_;       // of the raters alone, or joined by each system
   std::vector<Eigen::VectorXd> fitted_;
   std::vector<double> estimate_;

@@ -48,11 +48,6 @@ LatentRows latent_rows(const PatternView& x, const std::vector<double>& weight, 
   return out;
 }
 
-bool is_judged(const PatternView& patterns, const std::vector<int>& truth, int pattern) {
-  return patterns.start[pattern] < patterns.start[pattern + 1] ||
-         (!truth.empty() && truth[pattern] > 0);
-}
-
 std::vector<double> by_pattern(const LatentRows& rows, const std::vector<double>& posterior) {
   const std::size_t N = rows.categories;
   std::vector<double> mean(N, 0.0), out;

@@ -42,9 +42,6 @@ struct Known {
 LatentRows latent_rows(const PatternView& patterns, const std::vector<double>& weight, int system,
                        const Known& known);
 
-// Is anything known of the true category of a pattern's cases: a rating, or the truth itself?
-bool is_judged(const PatternView& patterns, const std::vector<int>& truth, int pattern);
-
 // Patterns x categories, from rows x categories; the mean over cases for patterns without a row.
 std::vector<double> by_pattern(const LatentRows& rows, const std::vector<double>& posterior);
 

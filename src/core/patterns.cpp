@@ -143,11 +143,11 @@ std::vector<double> pattern_weights(const int* index, const double* weight, std:
   return total;
 }
 
-std::vector<int> canonical_order(const PatternView& x) {
+std::vector<int> canonical_order(const PatternView& x, const std::vector<int>& truth) {
   RowSet rows;
   std::vector<int> key;
   for (int p = 0; p < x.patterns; ++p) {
-    key.clear();
+    key.assign(1, truth.empty() ? 0 : truth[p]);
     for (int s = 0; s < x.systems; ++s) key.push_back(x.answer_of(p, s));
     for (int i = x.start[p]; i < x.start[p + 1]; ++i) {
       key.push_back(x.rater[i]);
@@ -155,7 +155,13 @@ std::vector<int> canonical_order(const PatternView& x) {
     }
     rows.insert(key.data(), key.size());
   }
+  if (rows.size() < x.patterns) throw std::invalid_argument("patterns are not distinct");
   return rows.sorted();
+}
+
+bool is_judged(const PatternView& patterns, const std::vector<int>& truth, int pattern) {
+  return patterns.start[pattern] < patterns.start[pattern + 1] ||
+         (!truth.empty() && truth[pattern] > 0);
 }
 
 }  // namespace fallible

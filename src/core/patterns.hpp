@@ -85,8 +85,12 @@ Patterns patterns_from_counts(const Columns& categories, const Columns& systems,
 Patterns patterns_subset(const PatternView& x, const int* index, std::size_t cases,
                          const int* new_rater);
 
-// Patterns in an order that does not depend on that of cases.
-std::vector<int> canonical_order(const PatternView& x);
+// Patterns in an order that does not depend on that of cases. `truth`, a number for each, tells
+// patterns apart that are otherwise the same; or it is empty.
+std::vector<int> canonical_order(const PatternView& x, const std::vector<int>& truth = {});
+
+// Is anything known of the true category of a pattern's cases: a rating, or the truth itself?
+bool is_judged(const PatternView& patterns, const std::vector<int>& truth, int pattern);
 
 // Total weight of the cases of each pattern; every case weighs 1 where `weight` is null.
 std::vector<double> pattern_weights(const int* index, const double* weight, std::size_t cases,

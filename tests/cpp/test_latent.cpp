@@ -353,3 +353,33 @@ TEST_CASE("known raters have no parameters, and their ratings count as given") {
     }
   }
 }
+
+TEST_CASE("cases that are the same but for what is known of them are resampled apart") {
+  Panel panel({"ABCABCABBC", "ABCABCACBA", "ABCBBCABCC"}, {"ABCABBABBC"}, 3);
+  // Each pattern twice, once with its truth.
+  Patterns twice = panel.patterns;
+  const int P = static_cast<int>(twice.start.size()) - 1;
+  Known known;
+  std::vector<double> weights = panel.weights();
+  for (int p = 0; p < P; ++p) {
+    known.truth.push_back(0);
+    for (int i = panel.patterns.start[p]; i < panel.patterns.start[p + 1]; ++i) {
+      twice.rater.push_back(panel.patterns.rater[i]);
+      twice.category.push_back(panel.patterns.category[i]);
+    }
+    twice.start.push_back(static_cast<int>(twice.rater.size()));
+    twice.answer.push_back(panel.patterns.answer[p]);
+    weights.push_back(weights[p]);
+  }
+  for (int p = 0; p < P; ++p) known.truth.push_back(1 + p % 3);
+  const PatternView view = twice.view(3, 3, 1);
+  CHECK_THROWS(canonical_order(view));
+  CHECK(canonical_order(view, known.truth).size() == 2u * P);
+  const LatentAccuracy accuracy(view, weights, known, LatentAccuracyOptions());
+  const auto run = [&] {
+    return bootstrap_latent_accuracy(accuracy, view, weights, {40, 1, 3}, Host());
+  };
+  const auto one = run();
+  CHECK(run() == one);
+  for (const double estimate : one) CHECK((estimate > 0.2 && estimate < 1));
+}

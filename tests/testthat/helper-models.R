@@ -54,7 +54,7 @@ slow_joint <- function(fit, strata = stratum_matrices(fit)) {
 # The sum of squares that fit_raters(method = "pairs") makes least.
 slow_pairs <- function(fit) {
   table <- as.data.frame(fit$x)
-  if (is.null(table$weight)) table$weight <- 1
+  if (!"weight" %in% names(table)) table$weight <- 1
   pairs <- merge(table, table, by = "case", suffixes = c("1", "2"))
   pairs <- pairs[pairs$rater1 < pairs$rater2, ]
   if (fit$model$accuracy == "common") {

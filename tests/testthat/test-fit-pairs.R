@@ -43,7 +43,7 @@ test_that("standard errors are the spread of estimates", {
   skip_on_cran()
   set.seed(3)
   design <- rater_design(
-    c(0.6, 0.7, 0.8), 0.8, 3, 400,
+    c(0.6, 0.7, 0.8), NULL, 3, 400,
     base_rates = c(0.5, 0.3, 0.2), dispersion = 2, missing = 0.2
   )
   fits <- lapply(1:300, function(i) {
