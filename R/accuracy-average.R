@@ -24,12 +24,15 @@ average_accuracy <- function(fit, options) {
     }
     second$tick(done)
   }
-  out <- core_average(
-    x$patterns, pattern_weights(x), integer(), settings, bar$tick, resampled
-  )
+  weight <- pattern_weights(x)
+  if (!weights_are_counts(x) && sum(weight) <= 1 + 1e-9) weight <- many_cases * weight
+  out <- core_average(x$patterns, weight, integer(), settings, bar$tick, resampled)
   if (is.null(second)) bar$close() else second$close()
   structure(stats::setNames(out$systems, x$systems), replicates = out$replicates)
 }
+
+# What weights that are probabilities are probabilities of.
+many_cases <- 1e6
 
 # A number per system of what average_accuracy() says.
 of_average <- function(average, field, n) {

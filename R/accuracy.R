@@ -66,7 +66,8 @@
 #' Where agreement is no better than by chance, or no two raters share a case, all is `NA` with a
 #' reason. Perfect agreement, two raters, categories that nobody used, raters below chance among
 #' better ones, and repeated ratings (which count as independent) have estimates; priors keep them
-#' inside (0, 1). Weights count as numbers of cases.
+#' inside (0, 1). Weights count as numbers of cases, or, if they sum to one and so are
+#' probabilities, as shares of a million.
 #'
 #' @param x A [ratings()] object with systems, or the result of [fit_raters()].
 #' @param method `"average"`, `"binned"`, `"unbinned"`, `"joint"` or `"shared"`.
