@@ -37,6 +37,14 @@ core_percentile_intervals <- function(replicates, conf_level) {
     .Call(`_fallible_core_percentile_intervals`, replicates, conf_level)
 }
 
+core_identified <- function(patterns, weight, system, model) {
+    .Call(`_fallible_core_identified`, patterns, weight, system, model)
+}
+
+core_check_k <- function(patterns, weight, system, tests, options, tick) {
+    .Call(`_fallible_core_check_k`, patterns, weight, system, tests, options, tick)
+}
+
 core_crowd_units <- function(x) {
     .Call(`_fallible_core_crowd_units`, x)
 }

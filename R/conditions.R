@@ -19,7 +19,7 @@
 #' | `repeat` | a rater (or system) answers twice on a case | `case`, `rater` |
 #' | `case` | a case identifier is missing or stands twice | `row` |
 #' | `case_type` | case identifiers of ratings and systems differ in type | `types` |
-#' | `system` | a system is needed, or one has no prediction at all | `system` |
+#' | `system` | a system is needed or not known, or one has no prediction at all | `system` |
 #' | `unrated` | no rater saw any case of a system | `system` |
 #' | `counts` | a count is missing, negative, not whole or too large | `row`, `column` |
 #' | `weights` | a weight is missing, negative, not finite, or all are zero | `row` |

@@ -8,10 +8,12 @@
 #'    case.
 #' 3. [estimate_accuracy()] estimates the accuracy of each system, with an interval; [bins()] shows
 #'    where the number comes from.
-#' 4. [agreement()] measures how much raters, and systems, agree.
-#' 5. [rater_design()] and [simulate_ratings()] make panels whose truth is known;
+#' 4. [check_k_properties()] tests what the method assumes, and says what to do where it does not
+#'    hold; `vignette("how-far-to-trust")` tells what no test can see.
+#' 5. [agreement()] measures how much raters, and systems, agree.
+#' 6. [rater_design()] and [simulate_ratings()] make panels whose truth is known;
 #'    [simulation_study()] runs estimators on many.
-#' 6. `plot()` draws any of these, `tidy()` and `glance()` give tables.
+#' 7. `plot()` draws any of these, `tidy()` and `glance()` give tables.
 #'
 #' Where answers may hold several labels, and disagreement is a sign rather than an error,
 #' [crowdtruth()] measures units, workers and annotations; see `vignette("crowdtruth")`.

@@ -130,6 +130,34 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_identified
+bool core_identified(Rcpp::List patterns, Rcpp::NumericVector weight, int system, Rcpp::List model);
+RcppExport SEXP _fallible_core_identified(SEXP patternsSEXP, SEXP weightSEXP, SEXP systemSEXP, SEXP modelSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< int >::type system(systemSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type model(modelSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_identified(patterns, weight, system, model));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_check_k
+Rcpp::List core_check_k(Rcpp::List patterns, Rcpp::NumericVector weight, int system, Rcpp::List tests, Rcpp::List options, Rcpp::Function tick);
+RcppExport SEXP _fallible_core_check_k(SEXP patternsSEXP, SEXP weightSEXP, SEXP systemSEXP, SEXP testsSEXP, SEXP optionsSEXP, SEXP tickSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< int >::type system(systemSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type tests(testsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::Function >::type tick(tickSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_check_k(patterns, weight, system, tests, options, tick));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_crowd_units
 Rcpp::List core_crowd_units(Rcpp::List x);
 RcppExport SEXP _fallible_core_crowd_units(SEXP xSEXP) {
@@ -341,6 +369,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_fallible_core_accuracy", (DL_FUNC) &_fallible_core_accuracy, 4},
     {"_fallible_core_bootstrap", (DL_FUNC) &_fallible_core_bootstrap, 7},
     {"_fallible_core_percentile_intervals", (DL_FUNC) &_fallible_core_percentile_intervals, 2},
+    {"_fallible_core_identified", (DL_FUNC) &_fallible_core_identified, 4},
+    {"_fallible_core_check_k", (DL_FUNC) &_fallible_core_check_k, 6},
     {"_fallible_core_crowd_units", (DL_FUNC) &_fallible_core_crowd_units, 1},
     {"_fallible_core_crowd_workers", (DL_FUNC) &_fallible_core_crowd_workers, 2},
     {"_fallible_core_crowd_quality", (DL_FUNC) &_fallible_core_crowd_quality, 3},

@@ -5,6 +5,7 @@
 
 #include "core/latent_accuracy.hpp"
 #include "glue.h"
+#include "glue_latent.h"
 
 namespace {
 
@@ -110,3 +111,7 @@ Rcpp::List core_latent_accuracy(Rcpp::List patterns, Rcpp::NumericVector weight,
       Rcpp::Named("replicates") =
           Rcpp::NumericMatrix(bootstrap.replicates, view.systems, replicates.begin()));
 }
+
+fallible::LatentModel glue::latent_model(const Rcpp::List& x) { return ::latent_model(x); }
+
+fallible::LatentPrior glue::latent_prior(const Rcpp::List& x) { return ::latent_prior(x); }

@@ -12,6 +12,8 @@ namespace fallible {
 
 enum class Errors { uniform, distance, free };
 
+struct AnswerLaw;
+
 struct LatentModel {
   bool by_rater = false;           // accuracy: of each rater, or common
   Errors errors = Errors::uniform;
@@ -58,6 +60,11 @@ class LatentClass {
   double accuracy(const Eigen::VectorXd& x, int unit) const;
   double dispersion(const Eigen::VectorXd& x, bool of_system) const;
   double shift(const Eigen::VectorXd& x, bool of_system) const;
+  // Probabilities of all answers; see latent_sample.hpp.
+  AnswerLaw law(const Eigen::VectorXd& x) const;
+  // Parameters at which this model says what a fit of a simpler one to the same units says, a step
+  // away where a parameter would not leave zero by itself.
+  Eigen::VectorXd start_from(const LatentClass& simpler, const Eigen::VectorXd& x) const;
   // What is estimated, as a user reads it: accuracy of each group of units (raters, or all of them;
   // then the system), base rates, dispersions, shifts.
   Eigen::VectorXd naturals(const Eigen::VectorXd& x) const;

@@ -1,0 +1,249 @@
+#' Tables of checks of the K-properties
+#'
+#' @param x A [check_k_properties()] result.
+#' @param what `"tests"`, or `"pairs"` of raters (and the system that joined them), or
+#'   `"disagreements"` by pair of categories.
+#' @param ... Not used.
+#' @return `tidy()`: a tibble. For `"tests"`, a row per test, as in `x`. For `"pairs"`, a row per
+#'   pair with 10 or more common cases: `unit1`, `unit2`; `cases`; `observed` and `expected`, the
+#'   shares of cases in which they agree, in the data and under the fitted model; `excess`, the
+#'   standardised difference; `p.value`, how often the largest excess of all pairs is as large in
+#'   panels drawn from the model. For `"disagreements"`: `category1`, `category2`, and the
+#'   `observed` and `expected` numbers of pairs of ratings. Without rows where the test was not
+#'   done.
+#'
+#'   `glance()`: a tibble with one row: `cases`, `raters`, `categories`, the `system` that joined;
+#'   the numbers of `tests` done and of those `violated` (contradictions included), and
+#'   `violated.adjusted`, by adjusted p-values; `p.value`, the smallest adjusted one; `alpha` and
+#'   `replicates`.
+#' @family estimation
+#' @examples
+#' set.seed(1)
+#' x <- simulate_ratings(rater_design(c(0.4, 0.6, 0.9), systems = 0.7))
+#' checks <- check_k_properties(x, c("accuracy", "independence"), replicates = 49)
+#' tidy(checks, "pairs")
+#' glance(checks)
+#' @export
+tidy.k_check <- function(x, what = c("tests", "pairs", "disagreements"), ...) {
+  check_dots_empty(...)
+  what <- check_choice(what, c("tests", "pairs", "disagreements"), "what")
+  about <- attr(x, "about")
+  switch(what,
+    tests = tibble::as_tibble(unclass_check(x)),
+    pairs = about$pairs %||% tibble::tibble(
+      unit1 = character(), unit2 = character(), cases = double(), observed = double(),
+      expected = double(), excess = double(), p.value = double()
+    ),
+    disagreements = about$cells %||% tibble::tibble(
+      category1 = character(), category2 = character(), observed = double(), expected = double()
+    )
+  )
+}
+
+unclass_check <- function(x) {
+  class(x) <- setdiff(class(x), "k_check")
+  attr(x, "about") <- NULL
+  x
+}
+
+#' @rdname tidy.k_check
+#' @export
+glance.k_check <- function(x, ...) {
+  check_dots_empty(...)
+  about <- attr(x, "about")
+  bad <- x$verdict %in% c("violated", "contradiction")
+  tibble::tibble(
+    cases = about$size[["cases"]], raters = as.integer(about$size[["raters"]]),
+    categories = as.integer(about$size[["categories"]]),
+    system = if (length(about$system) > 0L) about$system else NA_character_,
+    tests = sum(x$verdict != "not tested"), violated = sum(bad),
+    violated.adjusted = sum(x$p.adjusted <= about$alpha, na.rm = TRUE),
+    p.value = if (all(is.na(x$p.adjusted))) NA_real_ else min(x$p.adjusted, na.rm = TRUE),
+    alpha = about$alpha, replicates = about$replicates
+  )
+}
+
+#' @export
+tbl_sum.k_check <- function(x, ...) c("Checks of the K-properties" = paste(nrow(x), "x", ncol(x)))
+
+is_whole_check <- function(x) {
+  !is.null(attr(x, "about")) &&
+    all(c("property", "test", "p.value", "p.adjusted", "verdict", "reason") %in% names(x))
+}
+
+#' @export
+print.k_check <- function(x, ...) {
+  if (!is_whole_check(x)) {
+    return(NextMethod())
+  }
+  print_check(x)
+  cat_lines("", "More: summary(), tidy(), plot(); vignette(\"how-far-to-trust\").")
+  invisible(x)
+}
+
+print_check <- function(x) {
+  about <- attr(x, "about")
+  cat_lines(
+    about$header,
+    if (length(about$system) > 0L) {
+      paste0("System \"", about$system, "\" joins the raters as one more")
+    }
+  )
+  cat("\n")
+  shown <- data.frame(
+    property = format(k_labels[x$property]), test = format(x$test),
+    verdict = format(toupper_bad(x$verdict)),
+    p = show_p(x$p.value), adjusted = show_p(x$p.adjusted)
+  )
+  for (i in 1:3) names(shown)[[i]] <- format(names(shown)[[i]], width = nchar(shown[[1L, i]]))
+  print(shown, row.names = FALSE, right = TRUE)
+  notes <- c(concerns_of(x), reasons_of(x))
+  if (length(notes) > 0L) cat_lines("", notes)
+  cat_lines("", "What to do:", paste("*", advice_of(x)))
+  cat_lines("", caveats_of(x))
+}
+
+k_labels <- c(
+  accuracy = "equal accuracy", errors = "equal errors", difficulty = "equal difficulty",
+  independence = "independence", `one category` = "attention", chance = "above chance"
+)
+
+show_p <- function(p) {
+  out <- ifelse(is.na(p), "", decimals(p))
+  replace(out, which(p < 0.0005), "<.001")
+}
+
+toupper_bad <- function(verdict) {
+  ifelse(verdict %in% c("violated", "contradiction"), toupper(verdict), verdict)
+}
+
+concerns_of <- function(x) {
+  at <- which(!is.na(x$concerns))
+  lead <- c(
+    "disagreeing pairs" = "Confused more than equal errors would be: ",
+    "residual agreement" = "Agree more than their accuracies explain: ",
+    "share of one category" = "", "agreement below chance" = "Below chance: "
+  )
+  paste0(lead[x$test[at]], x$concerns[at])
+}
+
+reasons_of <- function(x) {
+  lacking <- x[!is.na(x$reason), ]
+  vapply(unique(lacking$reason), function(reason) {
+    rows <- lacking[lacking$reason == reason, ]
+    paste0("Not tested (", shorten(unique(k_labels[rows$property]), most = 3L), "): ", reason)
+  }, "", USE.NAMES = FALSE)
+}
+
+# What follows from the verdicts: which model to fit, which estimates to distrust.
+advice_of <- function(x) {
+  about <- attr(x, "about")
+  bad <- x$verdict %in% c("violated", "contradiction")
+  is_bad <- function(property, test = NULL) {
+    any(bad & x$property == property & (if (is.null(test)) TRUE else x$test == test))
+  }
+  dropped <- vapply(c("accuracy", "errors", "difficulty"), is_bad, NA)
+  out <- c(
+    if (any(dropped)) {
+      c(
+        paste0("Fit ", better_model(x, dropped), ", and use it in estimate_accuracy()."),
+        paste(
+          "Distrust methods that rest on the K-model (\"binned\", \"unbinned\") and its rater",
+          "accuracy and base rates."
+        )
+      )
+    },
+    if (dropped[["difficulty"]] && about$size[["categories"]] == 2L) {
+      paste(
+        "With two categories, cases of one category that are harder than those of the other look",
+        "like difficulty: compare with rater_model(errors = \"free\")."
+      )
+    },
+    if (is_bad("independence")) {
+      paste(
+        "Some do not err independently: rater accuracy, and the accuracy of a system that is one",
+        "of them, come out too high under every model. Ask whether they saw each other's answers,",
+        "and see what changes without one of them."
+      )
+    },
+    if (is_bad("one category")) {
+      "Look at the raters named above; leave them out, or give each its own matrix: dawid_skene()."
+    },
+    if (is_bad("chance", "agreement below chance")) {
+      "Agreement below chance has no accuracy: do raters mean the same by the labels?"
+    },
+    if (is_bad("chance", "negative base rates")) {
+      "The lowest base rate is below zero by more than chance: the K-model does not fit."
+    }
+  )
+  if (length(out) > 0L) {
+    return(out)
+  }
+  if (all(x$verdict == "not tested")) {
+    return("Nothing could be tested; nothing speaks for the K-properties either.")
+  }
+  "Nothing speaks against the K-model here. Give intervals and the range shared to independent."
+}
+
+better_model <- function(x, dropped) {
+  errors <- if (!dropped[["errors"]]) {
+    "uniform"
+  } else {
+    rejected <- x$test[x$property == "errors" & x$verdict == "violated"]
+    if ("likelihood ratio, distance" %in% rejected) "distance" else "free"
+  }
+  given <- c(
+    if (dropped[["accuracy"]]) "accuracy = \"rater\"",
+    if (errors != "uniform") paste0("errors = \"", errors, "\""),
+    if (dropped[["difficulty"]]) "difficulty = \"strata\""
+  )
+  paste0("rater_model(", toString(given), ")")
+}
+
+caveats_of <- function(x) {
+  about <- attr(x, "about")
+  tests <- sum(!is.na(x$p.value))
+  if (tests == 0L) {
+    return(NULL)
+  }
+  c(
+    paste(
+      "Not significant does not mean that a property holds: with few cases or weak raters",
+      "violations stay unseen, and errors shared by all never show."
+    ),
+    if (tests > 1L) {
+      bad <- x$p.value <= about$alpha
+      left <- sum(x$p.adjusted <= about$alpha, na.rm = TRUE)
+      paste0(
+        tests, " tests at level ", format(about$alpha), ", ", sum(bad, na.rm = TRUE),
+        " significant; after Holm's adjustment ", left, ".",
+        if (any(bad, na.rm = TRUE) && tests > about$alpha * (about$replicates + 1)) {
+          paste(
+            "", number(about$replicates), "replicates are too few to be significant after it."
+          )
+        }
+      )
+    }
+  )
+}
+
+#' @export
+summary.k_check <- function(object, ...) structure(list(check = object), class = "summary_k_check")
+
+#' @export
+print.summary_k_check <- function(x, ...) {
+  check <- x$check
+  print_check(check)
+  tests <- tidy(check)
+  print_table("Tests", tests[c("property", "test", "null", "alternative", "statistic", "df")])
+  pairs <- tidy(check, "pairs")
+  if (nrow(pairs) > 0L) {
+    print_table("Agreement of pairs", pairs[order(-pairs$excess), ])
+  }
+  cells <- tidy(check, "disagreements")
+  if (nrow(cells) > 0L) {
+    off <- (cells$observed - cells$expected) / sqrt(pmax(cells$expected, 1e-12))
+    print_table("Disagreeing pairs of ratings", cells[order(-abs(off)), ])
+  }
+  invisible(x)
+}

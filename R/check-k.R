@@ -1,0 +1,305 @@
+#' Do the K-properties hold?
+#'
+#' Agreement measures accuracy exactly where raters are equally accurate, their errors equally
+#' probable and cases equally difficult, and where raters err independently. `check_k_properties()`
+#' tests what of this the ratings contradict, and says what to do about it. No truth is needed.
+#'
+#' @section Tests:
+#' * `accuracy`, `likelihood ratio`: one accuracy for all raters, or one for each.
+#' * `errors`, `likelihood ratio, distance`: errors equally probable, or by distance, for ordered
+#'   categories. `errors`, `likelihood ratio, free`: or any probabilities, of each rater.
+#' * `errors`, `disagreeing pairs`: how many pairs of ratings disagree, by their two categories,
+#'   against what equally probable errors give; the chi-squared distance (Lehner's proposal).
+#' * `difficulty`, `likelihood ratio`: cases equally difficult, or a third easier, a third harder.
+#' * `independence`, `residual agreement`: the pair of raters that agrees most beyond what the model
+#'   without any K-property gives them; the standardised excess. Of four, system included, two pairs
+#'   leave the same traces, and both are named.
+#' * `one category`, `share of one category`: raters with 95% of 10 or more ratings in one category,
+#'   against the other ratings of the same cases.
+#' * `chance`, `agreement below chance`: the pair of raters with 10 or more common cases that agrees
+#'   least, against one in as many as there are categories.
+#' * `chance`, `negative base rates`: the lowest base rate by Lehner's equation 5, unclipped.
+#'
+#' Each likelihood ratio lets the other properties go in both models, so that one violation is not
+#' taken for another: models are [rater_model()]s with weak priors, the statistic is twice the gain
+#' in log-likelihood. Errors are by distance there if categories are ordered, otherwise equally
+#' probable. Where so few raters cannot tell all parameters apart, difficulty and then errors are
+#' held equal; columns `null` and `alternative` name what was compared.
+#'
+#' One system joins as one more rater with an accuracy of its own, since its answers are evidence
+#' too. Systems that differ are not copies of a rater; joining several at once would need more
+#' assumptions about them.
+#'
+#' @section P-values:
+#' By parametric bootstrap: `replicates` panels are drawn from the fitted null model, with the
+#' ratings missing that are missing in `x`, and fitted in the same way; the p-value is
+#' `(1 + b) / (replicates + 1)`, where `b` of them have a statistic at least as large. The
+#' chi-squared distribution with `df` degrees of freedom is not used: in small samples it rejects
+#' too often or too seldom. P-values for one category and agreement below chance are binomial, times
+#' the number of raters or pairs.
+#'
+#' Column `p.adjusted` is Holm's, for all tests of the table together.
+#'
+#' @section What it cannot see:
+#' That a test does not reject is no proof that the property holds: with few cases or weak raters
+#' violations stay unseen. Errors that raters share with each other alike look like accuracy, and
+#' errors that the system shares with the raters leave no trace at all; see
+#' `vignette("how-far-to-trust")`.
+#'
+#' @param x A [ratings()] object. Repeated ratings count as independent.
+#' @param properties Which properties to check; all by default.
+#' @param system Name of the system that joins the raters: by default the one with most answers to
+#'   rated cases, the first of these; `NA` for none.
+#' @param errors Alternatives to equally probable errors: `"distance"`, `"free"` or both. By default
+#'   `"distance"` if the categories of `x` are ordered, and `"free"` if there are no more than 20
+#'   raters, since it takes long for many. Disagreeing pairs are looked at in any case.
+#' @param alpha Level of the tests, a probability in (0, 1).
+#' @param replicates Number of panels drawn for each test.
+#' @param threads Number of threads; see [estimate_accuracy()].
+#' @param ... Not used.
+#' @return A tibble of class `k_check` with a row per test: `property`; `test`; `null` and
+#'   `alternative`, the models compared; `statistic`; `df`, the parameters by which they differ;
+#'   `p.value` and `p.adjusted`; `verdict`, one of `"violated"`, `"contradiction"` (what the
+#'   K-model makes impossible), `"not significant"`, `"not tested"`; `concerns`, the raters or
+#'   categories that stand out; `reason`, why something was not tested. Methods: `print()`,
+#'   `summary()`, [tidy()][tidy.k_check], [glance()][tidy.k_check],
+#'   [autoplot()][autoplot.k_check].
+#' @family estimation
+#' @templateVar where Robustness
+#' @template ref-lehner
+#' @examples
+#' set.seed(1)
+#' x <- simulate_ratings(rater_design(c(0.4, 0.6, 0.9), systems = 0.7))
+#' check_k_properties(x, "accuracy", replicates = 49)
+#' @export
+check_k_properties <- function(x, properties = k_properties, system = NULL, errors = NULL,
+                               alpha = 0.05, replicates = 199L, threads = 1L, ...) {
+  call <- rlang::current_env()
+  check_dots_empty(...)
+  check_ratings(x)
+  check_single_label(x)
+  settings <- list(
+    properties = check_some(properties, k_properties, "properties", call),
+    system = check_joined(system, x, call),
+    errors = if (is.null(errors)) {
+      c(if (x$ordered) "distance", if (length(x$raters) <= 20L) "free")
+    } else {
+      check_some(errors, c("distance", "free"), "errors", call)
+    },
+    alpha = check_number(alpha, "alpha", 0, 1, open_min = TRUE, open_max = TRUE),
+    replicates = check_count(replicates, "replicates", min = 19L, max = 1e6),
+    threads = check_threads(threads)
+  )
+  plan <- plan_k(x, settings)
+  ran <- run_k(x, plan, settings)
+  rows <- c(
+    unlist(Map(model_rows, plan, ran, list(x), list(settings)), recursive = FALSE),
+    if ("one category" %in% settings$properties) list(one_category_row(x)),
+    if ("chance" %in% settings$properties) list(below_chance_row(x, settings$alpha))
+  )
+  new_k_check(rows, plan, ran, x, settings)
+}
+
+k_properties <- c("accuracy", "errors", "difficulty", "independence", "one category", "chance")
+
+check_some <- function(x, choices, arg, call) {
+  if (!(is.character(x) && length(x) > 0L && all(x %in% choices))) {
+    abort_fallible("argument", c(
+      "{.arg {arg}} must be some of {.val {choices}}.",
+      "x" = if (is.character(x)) "It is {.val {x}}." else "It is {describe(x)}."
+    ), arg = arg, call = call)
+  }
+  choices[choices %in% x]
+}
+
+# Position of the system that joins; 0 for none.
+check_joined <- function(system, x, call) {
+  if (length(system) == 1L && is.na(system)) {
+    return(0L)
+  }
+  if (is.null(system)) {
+    rated <- pattern_weights(x) * rated_patterns(x)
+    answers <- colSums((x$patterns$answer > 0L) * rated)
+    return(if (any(answers > 0)) which.max(answers) else 0L)
+  }
+  check_string(system, "system", call)
+  found <- match(system, x$systems)
+  if (is.na(found)) {
+    abort_fallible("system", c(
+      "{.arg system} must be the name of a system of {.arg x}, or {.code NA} for none.",
+      "x" = "It is {.val {system}}.",
+      "i" = if (length(x$systems) > 0L) "Systems: {.val {x$systems}}." else "There are no systems."
+    ), system = system, call = call)
+  }
+  found
+}
+
+# Raters, then the system that joined.
+unit_names <- function(x, settings) c(x$raters, x$systems[settings$system])
+
+# Of each entry of the plan that has a null model, what the core found; NULL for the others.
+run_k <- function(x, plan, settings) {
+  testable <- which(!vapply(plan, function(test) is.null(test$null), NA))
+  out <- vector("list", length(plan))
+  if (length(testable) == 0L) {
+    return(out)
+  }
+  tests <- lapply(plan[testable], function(test) {
+    list(
+      null = unclass(test$null),
+      alternative = if (!is.null(test$alternative)) unclass(test$alternative),
+      pairs = test$pairs, residual = test$residual
+    )
+  })
+  bar <- progress_bar("Checks", length(tests) * settings$replicates)
+  options <- c(settings[c("replicates", "threads")], list(seed = draw_seed()))
+  out[testable] <- core_check_k(
+    x$patterns, pattern_weights(x), settings$system - 1L, tests, options, bar$tick
+  )
+  bar$close()
+  unsettled <- !vapply(out[testable], `[[`, NA, "converged")
+  if (any(unsettled)) {
+    warn_convergence(shorten(unique(vapply(plan[testable][unsettled], `[[`, "", "property"))))
+  }
+  out
+}
+
+k_row <- function(property, test, null = NULL, alternative = NULL, statistic = NA_real_,
+                  df = NA_integer_, p_value = NA_real_, contradiction = FALSE,
+                  concerns = NA_character_, reason = NA_character_) {
+  list(
+    property = property, test = test,
+    null = if (is.null(null)) NA_character_ else label_axes(null),
+    alternative = if (is.null(alternative)) NA_character_ else label_axes(alternative),
+    statistic = statistic, df = df, p.value = p_value, contradiction = contradiction,
+    concerns = concerns, reason = reason
+  )
+}
+
+label_axes <- function(model) paste(model$accuracy, model$errors, model$difficulty, sep = ", ")
+
+# Share of draws at least as extreme; those without a statistic count as extreme.
+bootstrap_p <- function(observed, drawn, slack = 1e-6) {
+  (1 + sum(is.na(drawn) | drawn >= observed - slack)) / (length(drawn) + 1)
+}
+
+# What one entry of the plan says; `found` is NULL where there was nothing to fit.
+model_rows <- function(test, found, x, settings) {
+  values <- if (is.null(found)) list() else as.list(found$statistic)
+  row <- function(property, name, which, ...) {
+    if (is.null(found)) {
+      return(k_row(property, name, reason = test$reason))
+    }
+    statistic <- values[[which]]
+    k_row(
+      property, name, test$null, ...,
+      statistic = if (abs(statistic) < 1e-6) 0 else statistic, # what rounding leaves
+      p_value = bootstrap_p(statistic, found$replicates[, match(which, names(values))])
+    )
+  }
+  compared <- if (!is.null(test$name)) {
+    row(test$property, test$name, "ratio", test$alternative, df = found$df)
+  }
+  pairs <- test$pairs && length(x$categories) > 2L && "errors" %in% settings$properties
+  list(
+    compared,
+    if (pairs) {
+      row("errors", "disagreeing pairs", "pairs", concerns = odd_categories(found, x))
+    },
+    if (test$residual) {
+      row("independence", "residual agreement", "residual",
+        concerns = closest_pair(found, unit_names(x, settings)))
+    },
+    if (test$pairs && "chance" %in% settings$properties) base_rate_row(test, found, settings)
+  )
+}
+
+# A lowest base rate that is not negative is nothing unusual.
+base_rate_row <- function(test, found, settings) {
+  row <- function(...) k_row("chance", "negative base rates", ...)
+  if (is.null(found)) {
+    return(row(reason = test$reason))
+  }
+  lowest <- found$statistic[["lowest_rate"]]
+  p <- bootstrap_p(-min(lowest, 0), -pmin(found$replicates[, 3L], 0))
+  row(test$null, statistic = lowest, p_value = p, contradiction = p <= settings$alpha)
+}
+
+# The two categories that raters confuse most beyond what is expected.
+odd_categories <- function(found, x) {
+  if (is.null(found)) {
+    return(NA_character_)
+  }
+  cells <- disagreement_cells(found, x)
+  worst <- which.max((cells$observed - cells$expected) / sqrt(pmax(cells$expected, 1e-12)))
+  paste(cells$category1[[worst]], "and", cells$category2[[worst]])
+}
+
+disagreement_cells <- function(found, x) {
+  pairs <- utils::combn(x$categories, 2L)
+  tibble::tibble(
+    category1 = pairs[1L, ], category2 = pairs[2L, ],
+    observed = found$cells$observed, expected = found$cells$expected
+  )
+}
+
+# Of four units a pair that agrees too often leaves the same traces as one of the other two.
+closest_pair <- function(found, units) {
+  if (is.null(found)) {
+    return(NA_character_)
+  }
+  pairs <- found$agreement
+  worst <- which.max(pairs$excess)
+  pair <- c(pairs$unit1[[worst]], pairs$unit2[[worst]])
+  out <- paste(units[pair], collapse = " and ")
+  if (length(units) == 4L) paste0(out, ", or ", paste(units[-pair], collapse = " and ")) else out
+}
+
+# Attribute about: what print(), summary() and plots tell besides the rows.
+new_k_check <- function(rows, plan, ran, x, settings) {
+  rows <- Filter(Negate(is.null), rows)
+  rows <- rows[order(match(vapply(rows, `[[`, "", "property"), k_properties))]
+  table <- stack_tables(rows)
+  p <- table$p.value
+  lacking <- is.na(table$statistic)
+  table$p.adjusted <- stats::p.adjust(p, "holm")
+  table$verdict <- rep("not significant", length(p))
+  table$verdict[p <= settings$alpha & table$property != "chance"] <- "violated"
+  table$verdict[table$contradiction] <- "contradiction"
+  table$verdict[lacking] <- "not tested"
+  table$concerns[!table$verdict %in% c("violated", "contradiction")] <- NA
+  columns <- c(
+    "property", "test", "null", "alternative", "statistic", "df", "p.value", "p.adjusted",
+    "verdict", "concerns", "reason"
+  )
+  residual <- which(vapply(plan, `[[`, NA, "residual"))
+  paired <- which(vapply(plan, `[[`, NA, "pairs"))
+  found <- function(at) if (length(at) > 0L) ran[[at[[1L]]]]
+  tibble::new_tibble(
+    table[columns], nrow = length(p), class = "k_check",
+    about = list(
+      header = sub("<ratings>", "<k_check>", format_header(x)[[1L]], fixed = TRUE),
+      system = x$systems[settings$system], alpha = settings$alpha,
+      replicates = settings$replicates, ordered = x$ordered,
+      pairs = pair_table(found(residual), unit_names(x, settings)),
+      cells = if (!is.null(found(paired)) && length(x$categories) > 2L) {
+        disagreement_cells(found(paired), x)
+      },
+      size = c(cases = count_cases(x), raters = length(x$raters), categories = length(x$categories))
+    )
+  )
+}
+
+# Each pair's p-value is against the largest excess of all pairs.
+pair_table <- function(found, units) {
+  if (is.null(found)) {
+    return(NULL)
+  }
+  pairs <- found$agreement
+  largest <- found$replicates[, 4L]
+  tibble::tibble(
+    unit1 = units[pairs$unit1], unit2 = units[pairs$unit2], cases = pairs$cases,
+    observed = pairs$observed / pairs$cases, expected = pairs$expected / pairs$cases,
+    excess = pairs$excess, p.value = vapply(pairs$excess, bootstrap_p, 0, drawn = largest)
+  )
+}

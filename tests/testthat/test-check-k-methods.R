@@ -1,0 +1,57 @@
+violated <- function() {
+  set.seed(1)
+  x <- simulate_ratings(rater_design(
+    c(0.4, 0.6, 0.9), c(robot = 0.7), c("cat", "dog", "fox"), 300, dispersion = 3
+  ))
+  quiet(check_k_properties(x, replicates = 39))
+}
+
+test_that("the story is told in plain words", {
+  local_reproducible_output(width = 80)
+  checks <- violated()
+  expect_snapshot(checks)
+  expect_snapshot(summary(checks))
+  set.seed(2)
+  expect_snapshot(check_k_properties(lehner_ratings(), replicates = 39))
+  lazy <- ratings(cbind(a = rep(1:2, 20), b = rep(1:2, 20), c = 1, d = rep(2:1, 20)))
+  expect_snapshot(check_k_properties(lazy, c("one category", "chance", "errors"), replicates = 39))
+  set.seed(3)
+  copied <- simulate_ratings(rater_design(
+    rep(0.6, 3), 0.7, n = 300, copying = data.frame(from = 1, to = 2, probability = 0.6)
+  ))
+  expect_snapshot(check_k_properties(copied, "independence", replicates = 39))
+})
+
+test_that("tables are tidy, and parts of a result are plain tibbles", {
+  checks <- violated()
+  expect_s3_class(checks, c("k_check", "tbl_df"))
+  expect_identical(class(tidy(checks)), c("tbl_df", "tbl", "data.frame"))
+  expect_named(tidy(checks), c(
+    "property", "test", "null", "alternative", "statistic", "df", "p.value", "p.adjusted",
+    "verdict", "concerns", "reason"
+  ))
+  expect_equal(tidy(checks)$p.adjusted, p.adjust(tidy(checks)$p.value, "holm"))
+  info <- glance(checks)
+  expect_identical(info$violated, sum(tidy(checks)$verdict %in% c("violated", "contradiction")))
+  expect_identical(info$system, "robot")
+  expect_equal(info$cases, 300)
+  expect_output(print(checks[1:2]), "property")
+  pairs <- tidy(checks, "pairs")
+  expect_identical(nrow(pairs), 6L)
+  x <- attr(checks, "about")
+  expect_null(x$x) # results do not carry the data
+})
+
+test_that("pictures show tests, pairs and disagreements", {
+  skip_if_not_installed("ggplot2")
+  checks <- violated()
+  tests <- ggplot2::layer_data(ggplot2::autoplot(checks), 3)
+  expect_equal(sort(10^tests$x), sort(checks$p.value[!is.na(checks$p.value)]))
+  pairs <- ggplot2::layer_data(ggplot2::autoplot(checks, type = "pairs"), 2)
+  expect_equal(pairs$y, tidy(checks, "pairs")$observed)
+  cells <- ggplot2::layer_data(ggplot2::autoplot(checks, type = "disagreements"), 2)
+  expect_equal(cells$x, tidy(checks, "disagreements")$expected)
+  only <- quiet(check_k_properties(lehner_ratings(), "one category"))
+  expect_error(ggplot2::autoplot(only, type = "pairs"), class = "fallible_error_argument")
+  expect_error(ggplot2::autoplot(checks[1:3]), class = "fallible_error_argument")
+})
