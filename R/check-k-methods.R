@@ -9,7 +9,8 @@
 #'   shares of cases in which they agree, in the data and under the fitted model; `excess`, the
 #'   standardised difference; `p.value`, how often the largest excess of all pairs is as large in
 #'   panels drawn from the model. For `"disagreements"`: `category1`, `category2`, and the
-#'   `observed` and `expected` numbers of pairs of ratings. Without rows where the test was not done.
+#'   `observed` and `expected` numbers of pairs of ratings. Without rows where the test was not
+#'   done.
 #'
 #'   `glance()`: a tibble with one row: `cases`, `raters`, `categories`, the `system` that joined;
 #'   the numbers of `tests` done and of those `violated` (contradictions included), and

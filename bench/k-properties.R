@@ -95,8 +95,9 @@ check_once <- function(x) {
   options <- list(
     properties = tested, system = 1L, errors = c("distance", "free"), replicates = 1L, threads = 1L
   )
-  plan <- fallible:::plan_k(x, options)
-  ran <- fallible:::run_k(x, plan, options)
+  inside <- asNamespace("fallible") # what users do not call
+  plan <- inside$plan_k(x, options)
+  ran <- inside$run_k(x, plan, options)
   do.call(rbind, Map(function(test, found) {
     if (is.null(found)) {
       return(NULL)
