@@ -29,8 +29,8 @@ core_accuracy <- function(patterns, weight, fit, options) {
     .Call(`_fallible_core_accuracy`, patterns, weight, fit, options)
 }
 
-core_bootstrap <- function(patterns, weight, options, replicates, threads, seed, tick) {
-    .Call(`_fallible_core_bootstrap`, patterns, weight, options, replicates, threads, seed, tick)
+core_bootstrap <- function(patterns, weight, options, resampling, tick) {
+    .Call(`_fallible_core_bootstrap`, patterns, weight, options, resampling, tick)
 }
 
 core_percentile_intervals <- function(replicates, conf_level) {
@@ -53,8 +53,20 @@ core_fit_latent <- function(patterns, weight, system, known, model, iterations) 
     .Call(`_fallible_core_fit_latent`, patterns, weight, system, known, model, iterations)
 }
 
-core_latent_accuracy <- function(patterns, weight, model, options, tick) {
-    .Call(`_fallible_core_latent_accuracy`, patterns, weight, model, options, tick)
+core_latent_accuracy <- function(patterns, weight, model, method, resampling, tick) {
+    .Call(`_fallible_core_latent_accuracy`, patterns, weight, model, method, resampling, tick)
+}
+
+core_latent_posterior <- function(patterns, weight, model, method) {
+    .Call(`_fallible_core_latent_posterior`, patterns, weight, model, method)
+}
+
+core_latent_counts <- function(patterns, weight, model, method, resampling, tick) {
+    .Call(`_fallible_core_latent_counts`, patterns, weight, model, method, resampling, tick)
+}
+
+core_latent_profile <- function(patterns, weight, model, deviance, threads, tick) {
+    .Call(`_fallible_core_latent_profile`, patterns, weight, model, deviance, threads, tick)
 }
 
 core_patterns_wide <- function(raters, systems, cases) {

@@ -1,4 +1,4 @@
-# Case bootstrap of an accuracy estimate: standard errors, percentile intervals, and the reasons
+# Bootstrap of an accuracy estimate, over cases or clusters of cases: standard errors, percentile intervals, and the reasons
 # where there are none.
 
 # Begins a reason why an estimate has no interval.
@@ -10,6 +10,9 @@ add_bootstrap <- function(estimate) {
   }
   if (all(is.na(estimate$table$estimate))) {
     return(estimate)
+  }
+  if (is_one_cluster(estimate)) {
+    return(without_interval(estimate, "all rated cases are in one cluster"))
   }
   estimate$replicates <- bootstrap_replicates(estimate)
   estimate$details$failed <- as.integer(colSums(is.na(estimate$replicates)))
@@ -29,18 +32,30 @@ bootstrap_replicates <- function(estimate) {
   options <- estimate$options
   bar <- progress_bar("Bootstrap", options$replicates)
   out <- if (options$method %in% c("joint", "shared")) {
-    settings <- c(options[c("replicates", "threads")], list(seed = draw_seed()))
-    latent_accuracy(estimate$fit, options$method, settings, bar$tick)$replicates
+    latent_accuracy(estimate$fit, options$method, resampling(x, options), bar$tick)$replicates
   } else {
     core_bootstrap(
       x$patterns, pattern_weights(x), options[c("method", "clip", "bin_width")],
-      options$replicates, options$threads, draw_seed(), bar$tick
+      resampling(x, options), bar$tick
     )
   }
   bar$close()
   out <- na_real(out)
   dimnames(out) <- list(NULL, x$systems)
   out
+}
+
+# What the core needs to draw cases, or clusters of them.
+resampling <- function(x, options) {
+  clusters <- if (!is.null(options$cluster)) {
+    list(
+      pattern = x$index, weight = x$weights %||% rep(1, length(x$index)), cluster = options$cluster
+    )
+  }
+  list(
+    replicates = options$replicates, threads = options$threads, seed = draw_seed(),
+    clusters = clusters
+  )
 }
 
 # R's generator decides, once, so that set.seed() works whatever the number of threads.

@@ -1,15 +1,14 @@
 # Accuracy of systems under latent class models, at the two ends of what system and raters may have
 # in common; the mathematics is in src/core/latent_accuracy.cpp.
 
-latent_accuracy <- function(fit, method, options, tick = function(done) NULL) {
+latent_accuracy <- function(fit, method, resampling, tick = function(done) NULL) {
   x <- fit$x
   core_latent_accuracy(
-    x$patterns, pattern_weights(x), unclass(model_for(fit$model, x)),
-    c(list(method = method), options), tick
+    x$patterns, pattern_weights(x), unclass(model_for(fit$model, x)), method, resampling, tick
   )
 }
 
-no_replicates <- list(replicates = 0L, threads = 1L, seed = c(0L, 0L))
+no_replicates <- list(replicates = 0L, threads = 1L, seed = c(0L, 0L), clusters = NULL)
 
 # Both ends of the range are told, whichever is asked for.
 estimate_latent <- function(fit, options) {
@@ -17,7 +16,7 @@ estimate_latent <- function(fit, options) {
   lacking <- rep(NA_real_, length(fit$x$systems))
   unfit <- fit$identified %in% c("chance", "no_pairs")
   found <- if (!unfit) {
-    stats::setNames(lapply(ends, latent_accuracy, fit = fit, options = no_replicates), ends)
+    stats::setNames(lapply(ends, latent_accuracy, fit = fit, resampling = no_replicates), ends)
   }
   value <- function(end) {
     if (unfit || !found[[end]]$identified) lacking else na_real(found[[end]]$estimate)
@@ -29,7 +28,9 @@ estimate_latent <- function(fit, options) {
     estimate$table$reason <- rep(reason_of_parameters(fit), length(lacking))
   }
   if (!unfit && !found[[options$method]]$converged) warn_convergence(options$method)
-  if (options$interval == "bootstrap") add_bootstrap(estimate) else estimate
+  switch(options$interval,
+    bootstrap = add_bootstrap(estimate), profile = add_profile(estimate), none = estimate
+  )
 }
 
 new_latent_estimate <- function(fit, estimate, options) {

@@ -78,13 +78,15 @@ estimate_accuracy.ratings <- function(x, method = c("binned", "unbinned", "joint
 }
 
 accuracy_methods <- c("binned", "unbinned", "joint", "shared")
+accuracy_intervals <- c("bootstrap", "profile", "none")
 
 #' @rdname estimate_accuracy
 #' @export
 estimate_accuracy.rater_fit <- function(x, method = c("binned", "unbinned", "joint", "shared"),
-                                        interval = c("bootstrap", "none"), conf_level = 0.9,
+                                        interval = c("bootstrap", "profile", "none"), conf_level = 0.9,
                                         clip = c("bin", "overall", "none"), bin_width = 0.1,
-                                        replicates = 1000L, threads = 1L, ...) {
+                                        replicates = 1000L, threads = 1L, by = NULL,
+                                        cluster = NULL, ...) {
   call <- rlang::current_env()
   check_dots_empty(...)
   options <- check_accuracy_options(
@@ -94,6 +96,8 @@ estimate_accuracy.rater_fit <- function(x, method = c("binned", "unbinned", "joi
     ), call
   )
   options$threads <- check_threads(threads)
+  check_profile(options, call)
+  options["cluster"] <- list(check_cluster(cluster, x$x, options, call))
   if (length(x$x$systems) == 0L) {
     abort_fallible("system", c(
       "There is no system whose accuracy could be estimated.",
@@ -122,7 +126,7 @@ estimate_accuracy.rater_fit <- function(x, method = c("binned", "unbinned", "joi
 check_accuracy_options <- function(x, call) {
   list(
     method = check_choice(x$method, accuracy_methods, "method", call),
-    interval = check_choice(x$interval, c("bootstrap", "none"), "interval", call),
+    interval = check_choice(x$interval, accuracy_intervals, "interval", call),
     conf_level = check_number(
       x$conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE, call = call
     ),

@@ -104,18 +104,16 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_bootstrap
-Rcpp::NumericMatrix core_bootstrap(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List options, int replicates, int threads, Rcpp::IntegerVector seed, Rcpp::Function tick);
-RcppExport SEXP _fallible_core_bootstrap(SEXP patternsSEXP, SEXP weightSEXP, SEXP optionsSEXP, SEXP replicatesSEXP, SEXP threadsSEXP, SEXP seedSEXP, SEXP tickSEXP) {
+Rcpp::NumericMatrix core_bootstrap(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List options, Rcpp::List resampling, Rcpp::Function tick);
+RcppExport SEXP _fallible_core_bootstrap(SEXP patternsSEXP, SEXP weightSEXP, SEXP optionsSEXP, SEXP resamplingSEXP, SEXP tickSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
     Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
     Rcpp::traits::input_parameter< Rcpp::List >::type options(optionsSEXP);
-    Rcpp::traits::input_parameter< int >::type replicates(replicatesSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type resampling(resamplingSEXP);
     Rcpp::traits::input_parameter< Rcpp::Function >::type tick(tickSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_bootstrap(patterns, weight, options, replicates, threads, seed, tick));
+    rcpp_result_gen = Rcpp::wrap(core_bootstrap(patterns, weight, options, resampling, tick));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -179,16 +177,60 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_latent_accuracy
-Rcpp::List core_latent_accuracy(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List model, Rcpp::List options, Rcpp::Function tick);
-RcppExport SEXP _fallible_core_latent_accuracy(SEXP patternsSEXP, SEXP weightSEXP, SEXP modelSEXP, SEXP optionsSEXP, SEXP tickSEXP) {
+Rcpp::List core_latent_accuracy(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List model, std::string method, Rcpp::List resampling, Rcpp::Function tick);
+RcppExport SEXP _fallible_core_latent_accuracy(SEXP patternsSEXP, SEXP weightSEXP, SEXP modelSEXP, SEXP methodSEXP, SEXP resamplingSEXP, SEXP tickSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
     Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
     Rcpp::traits::input_parameter< Rcpp::List >::type model(modelSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< std::string >::type method(methodSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type resampling(resamplingSEXP);
     Rcpp::traits::input_parameter< Rcpp::Function >::type tick(tickSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_latent_accuracy(patterns, weight, model, options, tick));
+    rcpp_result_gen = Rcpp::wrap(core_latent_accuracy(patterns, weight, model, method, resampling, tick));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_latent_posterior
+Rcpp::List core_latent_posterior(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List model, std::string method);
+RcppExport SEXP _fallible_core_latent_posterior(SEXP patternsSEXP, SEXP weightSEXP, SEXP modelSEXP, SEXP methodSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< std::string >::type method(methodSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_latent_posterior(patterns, weight, model, method));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_latent_counts
+Rcpp::NumericMatrix core_latent_counts(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List model, std::string method, Rcpp::List resampling, Rcpp::Function tick);
+RcppExport SEXP _fallible_core_latent_counts(SEXP patternsSEXP, SEXP weightSEXP, SEXP modelSEXP, SEXP methodSEXP, SEXP resamplingSEXP, SEXP tickSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< std::string >::type method(methodSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type resampling(resamplingSEXP);
+    Rcpp::traits::input_parameter< Rcpp::Function >::type tick(tickSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_latent_counts(patterns, weight, model, method, resampling, tick));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_latent_profile
+Rcpp::List core_latent_profile(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List model, double deviance, int threads, Rcpp::Function tick);
+RcppExport SEXP _fallible_core_latent_profile(SEXP patternsSEXP, SEXP weightSEXP, SEXP modelSEXP, SEXP devianceSEXP, SEXP threadsSEXP, SEXP tickSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< double >::type deviance(devianceSEXP);
+    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::Function >::type tick(tickSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_latent_profile(patterns, weight, model, deviance, threads, tick));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -339,13 +381,16 @@ static const R_CallMethodDef CallEntries[] = {
     {"_fallible_core_fit_algebraic", (DL_FUNC) &_fallible_core_fit_algebraic, 2},
     {"_fallible_core_posterior_algebraic", (DL_FUNC) &_fallible_core_posterior_algebraic, 3},
     {"_fallible_core_accuracy", (DL_FUNC) &_fallible_core_accuracy, 4},
-    {"_fallible_core_bootstrap", (DL_FUNC) &_fallible_core_bootstrap, 7},
+    {"_fallible_core_bootstrap", (DL_FUNC) &_fallible_core_bootstrap, 5},
     {"_fallible_core_percentile_intervals", (DL_FUNC) &_fallible_core_percentile_intervals, 2},
     {"_fallible_core_crowd_units", (DL_FUNC) &_fallible_core_crowd_units, 1},
     {"_fallible_core_crowd_workers", (DL_FUNC) &_fallible_core_crowd_workers, 2},
     {"_fallible_core_crowd_quality", (DL_FUNC) &_fallible_core_crowd_quality, 3},
     {"_fallible_core_fit_latent", (DL_FUNC) &_fallible_core_fit_latent, 6},
-    {"_fallible_core_latent_accuracy", (DL_FUNC) &_fallible_core_latent_accuracy, 5},
+    {"_fallible_core_latent_accuracy", (DL_FUNC) &_fallible_core_latent_accuracy, 6},
+    {"_fallible_core_latent_posterior", (DL_FUNC) &_fallible_core_latent_posterior, 4},
+    {"_fallible_core_latent_counts", (DL_FUNC) &_fallible_core_latent_counts, 6},
+    {"_fallible_core_latent_profile", (DL_FUNC) &_fallible_core_latent_profile, 6},
     {"_fallible_core_patterns_wide", (DL_FUNC) &_fallible_core_patterns_wide, 3},
     {"_fallible_core_patterns_long", (DL_FUNC) &_fallible_core_patterns_long, 5},
     {"_fallible_core_patterns_counts", (DL_FUNC) &_fallible_core_patterns_counts, 3},

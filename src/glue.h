@@ -19,6 +19,8 @@ std::vector<double> doubles(const Rcpp::NumericVector& x);
 Rcpp::NumericMatrix square(const std::vector<double>& x, int n);
 
 fallible::AccuracyOptions accuracy_options(const Rcpp::List& options);
+// From replicates, threads, seed and, unless NULL, clusters: pattern, weight and cluster by case.
+fallible::BootstrapOptions bootstrap_options(const Rcpp::List& options);
 fallible::Design design(const Rcpp::List& x);
 Rcpp::List intervals(const std::vector<fallible::PercentileInterval>& x);
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "core/latent_accuracy.hpp"
+#include "core/latent_profile.hpp"
 #include "glue.h"
 
 namespace {
@@ -82,26 +83,33 @@ Rcpp::List core_fit_latent(Rcpp::List patterns, Rcpp::NumericVector weight, int 
       Rcpp::Named("posterior") = posterior);
 }
 
+namespace {
+
+fallible::LatentAccuracyOptions accuracy_settings(const Rcpp::List& model,
+                                                  const std::string& method) {
+  fallible::LatentAccuracyOptions out;
+  out.model = latent_model(model);
+  out.prior = latent_prior(model["prior"]);
+  out.dependence =
+      method == "shared" ? fallible::Dependence::shared : fallible::Dependence::joint;
+  return out;
+}
+
+}  // namespace
+
 // Estimates by system, and replicates x systems (none, if there shall be no replicates).
 // [[Rcpp::export(rng = false)]]
 Rcpp::List core_latent_accuracy(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List model,
-                                Rcpp::List options, Rcpp::Function tick) {
+                                std::string method, Rcpp::List resampling, Rcpp::Function tick) {
   const auto view = glue::view(patterns);
   const auto weights = glue::doubles(weight);
-  const std::string method = options["method"];
-  fallible::LatentAccuracyOptions settings;
-  settings.model = latent_model(model);
-  settings.prior = latent_prior(model["prior"]);
-  settings.dependence =
-      method == "shared" ? fallible::Dependence::shared : fallible::Dependence::joint;
-  const fallible::LatentAccuracy accuracy(view, weights, settings);
-  fallible::BootstrapOptions bootstrap;
-  bootstrap.replicates = options["replicates"];
-  bootstrap.threads = options["threads"];
-  bootstrap.seed = glue::seed(options["seed"]);
+  const fallible::LatentAccuracy accuracy(view, weights, accuracy_settings(model, method));
+  const auto bootstrap = glue::bootstrap_options(resampling);
   const auto replicates = glue::interruptible([&] {
-    return fallible::bootstrap_latent_accuracy(accuracy, view, weights, bootstrap,
-                                               glue::host(tick));
+    return fallible::bootstrap_patterns(
+        view, weights, view.systems,
+        [&](const std::vector<double>& w) { return accuracy.with_weights(w); }, bootstrap,
+        glue::host(tick));
   });
   return Rcpp::List::create(
       Rcpp::Named("estimate") = accuracy.estimate(),
@@ -109,4 +117,73 @@ Rcpp::List core_latent_accuracy(Rcpp::List patterns, Rcpp::NumericVector weight,
       Rcpp::Named("converged") = accuracy.converged(),
       Rcpp::Named("replicates") =
           Rcpp::NumericMatrix(bootstrap.replicates, view.systems, replicates.begin()));
+}
+
+// Posteriors, patterns x categories, one matrix per system.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List core_latent_posterior(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List model,
+                                 std::string method) {
+  const auto view = glue::view(patterns);
+  const fallible::LatentAccuracy accuracy(view, glue::doubles(weight),
+                                          accuracy_settings(model, method));
+  Rcpp::List out;
+  for (int s = 0; s < view.systems; ++s) {
+    const auto posterior = accuracy.posterior(s);  // row by row
+    Rcpp::NumericMatrix matrix(view.patterns, view.categories);
+    for (int p = 0; p < view.patterns; ++p) {
+      for (int k = 0; k < view.categories; ++k) {
+        matrix(p, k) = posterior[static_cast<std::size_t>(p) * view.categories + k];
+      }
+    }
+    out.push_back(matrix);
+  }
+  return out;
+}
+
+// Expected numbers of cases by truth and answer: replicates x (answers within truths within
+// systems).
+// [[Rcpp::export(rng = false)]]
+Rcpp::NumericMatrix core_latent_counts(Rcpp::List patterns, Rcpp::NumericVector weight,
+                                       Rcpp::List model, std::string method,
+                                       Rcpp::List resampling, Rcpp::Function tick) {
+  const auto view = glue::view(patterns);
+  const auto weights = glue::doubles(weight);
+  const fallible::LatentAccuracy accuracy(view, weights, accuracy_settings(model, method));
+  const auto bootstrap = glue::bootstrap_options(resampling);
+  const int numbers = view.systems * view.categories * view.categories;
+  const auto replicates = glue::interruptible([&] {
+    return fallible::bootstrap_patterns(
+        view, weights, numbers,
+        [&](const std::vector<double>& w) { return accuracy.counts_with_weights(w); }, bootstrap,
+        glue::host(tick));
+  });
+  return Rcpp::NumericMatrix(bootstrap.replicates, numbers, replicates.begin());
+}
+
+// For each system the ends of the profile, and whether all fits converged.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List core_latent_profile(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List model,
+                               double deviance, int threads, Rcpp::Function tick) {
+  const auto view = glue::view(patterns);
+  const auto weights = glue::doubles(weight);
+  const auto settings = latent_model(model);
+  const auto prior = latent_prior(model["prior"]);
+  std::vector<fallible::ProfileInterval> found(view.systems);
+  glue::interruptible([&] {
+    fallible::for_each_item(found.size(), threads, glue::host(tick), [&](std::size_t s) {
+      const auto rows = fallible::latent_rows(view, weights, static_cast<int>(s), {});
+      found[s] = fallible::profile_interval(fallible::LatentClass(rows, settings, prior),
+                                            fallible::OptimiserOptions(), deviance);
+    });
+    return 0;
+  });
+  Rcpp::NumericVector low, high;
+  Rcpp::LogicalVector converged;
+  for (const auto& of : found) {
+    low.push_back(of.low);
+    high.push_back(of.high);
+    converged.push_back(of.converged);
+  }
+  return Rcpp::List::create(Rcpp::Named("low") = low, Rcpp::Named("high") = high,
+                            Rcpp::Named("converged") = converged);
 }

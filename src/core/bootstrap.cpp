@@ -4,8 +4,6 @@
 #include <cmath>
 #include <iterator>
 
-#include "random.hpp"
-
 namespace fallible {
 
 namespace {
@@ -31,18 +29,16 @@ double standard_deviation(const std::vector<double>& x) {
 
 std::vector<double> bootstrap_accuracy(const Profiles& profiles, const AccuracyOptions& accuracy,
                                        const BootstrapOptions& options, const Host& host) {
-  std::vector<double> weight = profiles.weight;
-  double cases = 0;
+  std::vector<double> rated = profiles.weight;
   for (int i = 0; i < profiles.size(); ++i) {
-    if (profiles.ratings[i] == 0) weight[i] = 0;
-    cases += weight[i];
+    if (profiles.ratings[i] == 0) rated[i] = 0;
   }
+  const Resampler resampler(rated, profiles.of_pattern, options.clusters);
   const std::size_t replicates = options.replicates;
   std::vector<double> out(replicates * profiles.systems);
   for_each_item(replicates, options.threads, host, [&](std::size_t r) {
     Stream stream(options.seed, r);
-    std::vector<double> resample;
-    multinomial(stream, std::llround(cases), weight, resample);
+    const std::vector<double> resample = resampler.draw(stream);
     const KFit fit = fit_algebraic(profiles, resample);
     const auto systems = system_accuracy(profiles, resample, fit, accuracy);
     for (int s = 0; s < profiles.systems; ++s) out[s * replicates + r] = systems[s].estimate;

@@ -1,4 +1,4 @@
-// Case bootstrap: a multinomial resample of profiles, fitted anew.
+// Bootstrap of cases, or of clusters of cases: a multinomial resample of profiles, fitted anew.
 #ifndef FALLIBLE_CORE_BOOTSTRAP_HPP
 #define FALLIBLE_CORE_BOOTSTRAP_HPP
 
@@ -8,6 +8,7 @@
 
 #include "accuracy.hpp"
 #include "host.hpp"
+#include "resample.hpp"
 
 namespace fallible {
 
@@ -15,6 +16,7 @@ struct BootstrapOptions {
   int replicates = 1000;
   int threads = 1;
   std::uint64_t seed = 0;
+  Clusters clusters = {};  // empty: cases are resampled one by one
 };
 
 // replicates x systems, column by column; NaN where a replicate gives no estimate. Weights must be

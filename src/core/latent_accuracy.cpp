@@ -21,7 +21,7 @@ LatentAccuracy::LatentAccuracy(const PatternView& patterns, const std::vector<do
     identified_ = identified_ && is_identified(rows_.back(), options.model, options.prior);
   }
   for (int s = 0; s < patterns.systems; ++s) {
-    const int i = shared ? 0 : s;
+    const int i = fit_of(s);
     const LatentClass model(rows_[i], options.model, options.prior);
     estimate_.push_back(mean_posterior(rows_[i], model, fitted_[i], weight, s));
   }
@@ -46,47 +46,86 @@ double LatentAccuracy::mean_posterior(const LatentRows& rows, const LatentClass&
   return (right + before) / (cases + 2 * before);
 }
 
-std::vector<double> LatentAccuracy::with_weights(const std::vector<double>& weight) const {
-  std::vector<double> out;
-  std::vector<Eigen::VectorXd> fitted;
-  std::vector<LatentRows> all = rows_;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    LatentRows& rows = all[i];
+LatentAccuracy::Refit LatentAccuracy::refit(const std::vector<double>& weight) const {
+  Refit out{rows_, {}};
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    LatentRows& rows = out.rows[i];
     rows.weight.assign(rows.weight.size(), 0.0);
     for (int p = 0; p < patterns_.patterns; ++p) {
       if (rows.of_pattern[p] >= 0) rows.weight[rows.of_pattern[p]] += weight[p];
     }
     const LatentClass model(rows, options_.model, options_.prior);
-    fitted.push_back(fit_latent(model, fitted_[i], options_.optimiser).x);
-  }
-  for (int s = 0; s < patterns_.systems; ++s) {
-    const std::size_t i = all.size() > 1 ? s : 0;
-    const LatentClass model(all[i], options_.model, options_.prior);
-    out.push_back(mean_posterior(all[i], model, fitted[i], weight, s));
+    out.fitted.push_back(fit_latent(model, fitted_[i], options_.optimiser).x);
   }
   return out;
 }
 
-std::vector<double> bootstrap_latent_accuracy(const LatentAccuracy& accuracy,
-                                              const PatternView& patterns,
-                                              const std::vector<double>& weight,
-                                              const BootstrapOptions& options, const Host& host) {
+std::vector<double> LatentAccuracy::with_weights(const std::vector<double>& weight) const {
+  std::vector<double> out;
+  const Refit now = refit(weight);
+  for (int s = 0; s < patterns_.systems; ++s) {
+    const int i = fit_of(s);
+    const LatentClass model(now.rows[i], options_.model, options_.prior);
+    out.push_back(mean_posterior(now.rows[i], model, now.fitted[i], weight, s));
+  }
+  return out;
+}
+
+std::vector<double> LatentAccuracy::counts_with_weights(const std::vector<double>& weight) const {
+  const Refit now = refit(weight);
+  const int N = patterns_.categories;
+  std::vector<double> out;
+  for (int s = 0; s < patterns_.systems; ++s) {
+    const int i = fit_of(s);
+    const auto posterior = LatentClass(now.rows[i], options_.model, options_.prior)
+                               .posterior(now.fitted[i]);
+    std::vector<double> counts(static_cast<std::size_t>(N) * N, 0.0);
+    for (int p = 0; p < patterns_.patterns; ++p) {
+      const int answer = patterns_.answer_of(p, s);
+      if (answer < 1 || weight[p] == 0 || patterns_.start[p] == patterns_.start[p + 1]) continue;
+      const double* of = &posterior[static_cast<std::size_t>(now.rows[i].of_pattern[p]) * N];
+      for (int k = 0; k < N; ++k) counts[k * N + answer - 1] += weight[p] * of[k];
+    }
+    out.insert(out.end(), counts.begin(), counts.end());
+  }
+  return out;
+}
+
+std::vector<double> LatentAccuracy::posterior(int system) const {
+  const int i = fit_of(system), N = patterns_.categories;
+  const LatentClass model(rows_[i], options_.model, options_.prior);
+  const auto of_row = model.posterior(fitted_[i]);
+  const auto base_rates = model.base_rates(fitted_[i]);
+  std::vector<double> out;
+  for (int p = 0; p < patterns_.patterns; ++p) {
+    const int row = rows_[i].of_pattern[p];
+    const double* of = row < 0 ? base_rates.data() : &of_row[static_cast<std::size_t>(row) * N];
+    out.insert(out.end(), of, of + N);
+  }
+  return out;
+}
+
+std::vector<double> bootstrap_patterns(const PatternView& patterns,
+                                       const std::vector<double>& weight, int numbers,
+                                       const OfWeights& of_weights,
+                                       const BootstrapOptions& options, const Host& host) {
   const std::vector<int> order = canonical_order(patterns);
   std::vector<double> rated;
-  double cases = 0;
+  std::vector<int> rank(order.size());
   for (const int p : order) {
+    rank[p] = static_cast<int>(rated.size());
     rated.push_back(patterns.start[p] < patterns.start[p + 1] ? weight[p] : 0);
-    cases += rated.back();
   }
+  const Resampler resampler(rated, rank, options.clusters);
   const std::size_t replicates = options.replicates;
-  std::vector<double> out(replicates * patterns.systems);
+  std::vector<double> out(replicates * numbers);
   for_each_item(replicates, options.threads, host, [&](std::size_t r) {
     Stream stream(options.seed, r);
-    std::vector<double> drawn, resample(rated.size());
-    multinomial(stream, std::llround(cases), rated, drawn);
+    const std::vector<double> drawn = resampler.draw(stream);
+    std::vector<double> resample(drawn.size());
     for (std::size_t i = 0; i < order.size(); ++i) resample[order[i]] = drawn[i];
-    const auto estimate = accuracy.with_weights(resample);
-    for (int s = 0; s < patterns.systems; ++s) out[s * replicates + r] = estimate[s];
+    const auto found = of_weights(resample);
+    for (int i = 0; i < numbers; ++i) out[i * replicates + r] = found[i];
   });
   return out;
 }

@@ -3,6 +3,7 @@
 #ifndef FALLIBLE_CORE_LATENT_ACCURACY_HPP
 #define FALLIBLE_CORE_LATENT_ACCURACY_HPP
 
+#include <functional>
 #include <vector>
 
 #include "bootstrap.hpp"
@@ -33,10 +34,20 @@ class LatentAccuracy {
   bool converged() const { return converged_; }
   bool identified() const { return identified_; }
 
-  // With other weights of the patterns; `none` where a system has no case left.
+  // With other weights of the patterns; NaN where a system has no case left.
   std::vector<double> with_weights(const std::vector<double>& weight) const;
+  // The same for its confusion matrix: systems x truths x answers, expected numbers of cases.
+  std::vector<double> counts_with_weights(const std::vector<double>& weight) const;
+  // Patterns x categories: probabilities of the true category, with the fit to the data.
+  std::vector<double> posterior(int system) const;
 
  private:
+  struct Refit {
+    std::vector<LatentRows> rows;
+    std::vector<Eigen::VectorXd> fitted;
+  };
+  Refit refit(const std::vector<double>& weight) const;
+  int fit_of(int system) const { return rows_.size() > 1 ? system : 0; }
   double mean_posterior(const LatentRows& rows, const LatentClass& model, const Eigen::VectorXd& x,
                         const std::vector<double>& weight, int system) const;
 
@@ -48,11 +59,13 @@ class LatentAccuracy {
   bool converged_ = true, identified_ = true;
 };
 
-// Replicates x systems, column by column, of a case bootstrap. Weights must be whole numbers.
-std::vector<double> bootstrap_latent_accuracy(const LatentAccuracy& accuracy,
-                                              const PatternView& patterns,
-                                              const std::vector<double>& weight,
-                                              const BootstrapOptions& options, const Host& host);
+// A vector of numbers from each replicate of a bootstrap: replicates x numbers, column by column.
+// Weights must be whole numbers.
+using OfWeights = std::function<std::vector<double>(const std::vector<double>& weight)>;
+std::vector<double> bootstrap_patterns(const PatternView& patterns,
+                                       const std::vector<double>& weight, int numbers,
+                                       const OfWeights& of_weights,
+                                       const BootstrapOptions& options, const Host& host);
 
 }  // namespace fallible
 

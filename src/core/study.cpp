@@ -44,7 +44,7 @@ StudyRun run_once(const Design& design, const StudyOptions& options, std::size_t
     }
     std::vector<PercentileInterval> interval(systems);
     if (estimator.replicates > 0 && out.fit.identified == Identified::yes) {
-      const BootstrapOptions bootstrap{estimator.replicates, 1, options.bootstrap_seeds[run]};
+      const BootstrapOptions bootstrap{estimator.replicates, 1, options.bootstrap_seeds[run], {}};
       const auto replicates =
           bootstrap_accuracy(profiles, estimator.accuracy, bootstrap, Host());
       const std::size_t n = estimator.replicates;
