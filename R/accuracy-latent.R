@@ -8,6 +8,14 @@ latent_accuracy <- function(fit, method, resampling, tick = function(done) NULL)
   )
 }
 
+# Patterns x categories, a matrix per system.
+latent_posterior <- function(fit, method) {
+  x <- fit$x
+  core_latent_posterior(
+    x$patterns, pattern_weights(x), unclass(model_for(fit$model, x)), method
+  )
+}
+
 no_replicates <- list(replicates = 0L, threads = 1L, seed = c(0L, 0L), clusters = NULL)
 
 # Both ends of the range are told, whichever is asked for.
@@ -22,6 +30,7 @@ estimate_latent <- function(fit, options) {
     if (unfit || !found[[end]]$identified) lacking else na_real(found[[end]]$estimate)
   }
   estimate <- new_latent_estimate(fit, value(options$method), options)
+  if (!unfit) estimate$posterior <- latent_posterior(fit, options$method)
   estimate$table$shared <- value("shared")
   estimate$table$independent <- value("joint")
   if (!unfit && !found[[options$method]]$identified) {

@@ -73,7 +73,10 @@ estimate_accuracy.default <- function(x, ...) {
 #' @rdname estimate_accuracy
 #' @export
 estimate_accuracy.ratings <- function(x, method = c("binned", "unbinned", "joint", "shared"),
-                                      model = k_model(), ...) {
+                                      model = k_model(), ..., by = NULL) {
+  if (!is.null(by)) {
+    return(estimate_by(x, by, model, NULL, method = method, ..., call = rlang::current_env()))
+  }
   estimate_accuracy(fit_raters(x, model), method = method, ...)
 }
 
@@ -89,6 +92,13 @@ estimate_accuracy.rater_fit <- function(x, method = c("binned", "unbinned", "joi
                                         cluster = NULL, ...) {
   call <- rlang::current_env()
   check_dots_empty(...)
+  if (!is.null(by)) {
+    return(estimate_by(
+      x$x, by, x$model, x$method, method = method, interval = interval, conf_level = conf_level,
+      clip = clip, bin_width = bin_width, replicates = replicates, threads = threads,
+      cluster = cluster, call = call
+    ))
+  }
   options <- check_accuracy_options(
     list(
       method = method, interval = interval, conf_level = conf_level, clip = clip,

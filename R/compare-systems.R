@@ -1,0 +1,397 @@
+#' Compare systems on the same cases
+#'
+#' Differences of accuracy between all pairs of systems, with intervals, and how probable it is that
+#' each system is the most accurate. Systems are judged by the same raters on the same cases, so that
+#' much of their error is common and cancels: a difference is known better than either accuracy, and
+#' several systems cost little more than one.
+#'
+#' @section Cases:
+#' Systems are compared on the cases that all of them answered and a rater saw; other cases may be
+#' easier or harder. Where that leaves out cases, accuracies are estimated anew on those that remain
+#' (the raters stay fitted to all cases), and the result tells how many.
+#'
+#' @section Errors of differences:
+#' Cases (or the clusters that the estimate was given) are drawn anew, the same for all systems, and
+#' everything is estimated again each time: replicates of the estimate are used if it has some, and
+#' made if not. Intervals are percentiles of the differences, probabilities of ranks are shares of
+#' replicates; equals share a rank. They cover sampling error only.
+#'
+#' More than two systems are compared, so some intervals of pairs miss by chance, and the system
+#' that looks best is likely to look better than it is. With `simultaneous = TRUE` the intervals cover
+#' all differences at once with probability `conf_level` (the largest studentised deviation of the
+#' replicates sets their width); the ranks need no such correction. There are no p-values: whether
+#' an interval reaches over zero says the same and more.
+#'
+#' @param estimate An [estimate_accuracy()] result with at least two systems.
+#' @param systems Names of the systems to compare; `NULL` for all.
+#' @param conf_level Probability with which intervals are meant to cover, in (0, 1); `NULL` for that
+#'   of the estimate.
+#' @param simultaneous Should intervals cover all differences at once?
+#' @param ... Not used.
+#' @return An object of class `system_comparison` with methods for `print()`,
+#'   [tidy()][tidy.system_comparison], [glance()][tidy.system_comparison], `as.data.frame()` and
+#'   [autoplot()][autoplot.system_comparison].
+#' @family estimation
+#' @seealso [confusion()] for the categories in which systems differ.
+#' @examples
+#' set.seed(1)
+#' x <- simulate_ratings(lehner_design(3, system = c(a = 0.7, b = 0.75, c = 0.5)))
+#' estimate <- estimate_accuracy(x, method = "joint", replicates = 200)
+#' comparison <- compare_systems(estimate)
+#' comparison
+#' tidy(comparison, what = "ranks")
+#' @export
+compare_systems <- function(estimate, systems = NULL, conf_level = NULL, simultaneous = FALSE,
+                            ...) {
+  call <- rlang::current_env()
+  check_dots_empty(...)
+  check_estimate(estimate, call)
+  if (is.null(conf_level)) conf_level <- estimate$options$conf_level
+  conf_level <- check_number(
+    conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE, call = call
+  )
+  check_flag(simultaneous, "simultaneous")
+  known <- estimate$table$system
+  estimate <- on_common_cases(estimate, check_compared(systems, known, call), call)
+  draws <- comparison_draws(estimate)
+  structure(
+    list(
+      accuracy = estimate$table[c("system", "estimate")],
+      differences = pair_table(estimate, draws, conf_level, simultaneous),
+      ranks = rank_table(estimate, draws$values),
+      left_out = estimate$left_out,
+      options = c(
+        estimate$options[c("method", "replicates")],
+        list(
+          conf_level = conf_level, simultaneous = simultaneous, clusters = draws$clusters
+        )
+      )
+    ),
+    class = "system_comparison"
+  )
+}
+
+check_estimate <- function(x, call, arg = "estimate") {
+  if (inherits(x, "accuracy_groups")) {
+    abort_fallible("argument", c(
+      "{.arg {arg}} has an estimate for each of the groups {.val {names(x)}}; take one of them.",
+      "i" = "For example {.code estimate[[\"{names(x)[[1L]]}\"]]}."
+    ), arg = arg, call = call)
+  }
+  check_class(x, "accuracy_estimate", arg, "Make one with {.fun estimate_accuracy}.", call)
+}
+
+check_compared <- function(systems, known, call) {
+  if (is.null(systems)) systems <- known
+  unknown <- setdiff(systems, known)
+  if (!is.character(systems) || anyDuplicated(systems) > 0L || length(unknown) > 0L) {
+    abort_fallible("argument", c(
+      "{.arg systems} must be different names among {.val {known}}.",
+      "x" = if (is.character(systems) && length(unknown) > 0L) {
+        "There is no {.val {unknown}}."
+      } else {
+        "It is {describe(systems)}."
+      }
+    ), arg = "systems", call = call)
+  }
+  if (length(systems) < 2L) {
+    abort_fallible("system", c(
+      "At least two systems are needed to compare.",
+      "x" = "There is only {.val {systems}}."
+    ), system = systems, call = call)
+  }
+  systems
+}
+
+# The estimate of these systems on the cases that all of them answered, with the number of cases
+# that leaves out.
+on_common_cases <- function(estimate, systems, call) {
+  x <- estimate$fit$x
+  at <- match(systems, x$systems)
+  answered <- x$patterns$answer[, at, drop = FALSE] > 0L & rated_patterns(x)
+  common <- rowSums(answered) == length(at)
+  left_out <- count_cases(x, rowSums(answered) > 0L & !common)
+  if (count_cases(x, common) == 0) {
+    abort_fallible("system", c(
+      "There is no case that all of these systems answered and a rater saw.",
+      "x" = "Systems are {.val {systems}}.",
+      "i" = "Compare fewer at a time, with {.arg systems}."
+    ), system = systems, call = call)
+  }
+  if (left_out > 0 || !identical(systems, x$systems)) {
+    x$patterns$answer <- x$patterns$answer[, at, drop = FALSE]
+    x$patterns$answer[!common, ] <- 0L
+    x$systems <- systems
+    estimate <- estimate_again(estimate, join_patterns(x))
+  }
+  estimate$left_out <- left_out
+  estimate
+}
+
+# Patterns that no longer differ become one.
+join_patterns <- function(x) {
+  core <- core_patterns_subset(x$patterns, x$index, seq_along(x$raters))
+  x$index <- core$index
+  core$index <- NULL
+  x$patterns <- c(core, x$patterns[c("raters", "categories")])
+  x
+}
+
+# The same method for other answers by systems, without an interval.
+estimate_again <- function(estimate, x) {
+  fit <- estimate$fit
+  if (!is.null(fit$posterior)) {
+    first <- match(seq_len(length(x$patterns$start) - 1L), x$index)
+    fit$posterior <- fit$posterior[fit$x$index[first], , drop = FALSE]
+  }
+  fit$x <- x
+  options <- estimate$options
+  again <- suppressWarnings(
+    estimate_accuracy(
+      fit, options$method, interval = "none", clip = options$clip, bin_width = options$bin_width
+    ),
+    classes = c("fallible_warning_uninformative", "fallible_warning_no_convergence")
+  )
+  again$options[names(options)] <- options
+  again
+}
+
+# What the errors of all systems together may have been: a list of values (draws x systems, around
+# the estimates), or of a reason why there are none.
+comparison_draws <- function(estimate) {
+  lacking <- is.na(estimate$table$estimate)
+  no_draws <- function(reason) {
+    list(values = matrix(NA_real_, 0L, length(lacking)), reason = reason, clusters = NULL)
+  }
+  if (any(lacking)) {
+    return(no_draws(paste0(
+      "no estimate for ", shorten(estimate$table$system[lacking], most = 4L), ": ",
+      estimate$table$reason[lacking][[1L]]
+    )))
+  }
+  if (!weights_are_counts(estimate$fit$x)) {
+    return(no_draws("weights are not counts, so there are no cases to resample"))
+  }
+  if (is_one_cluster(estimate)) {
+    return(no_draws("all rated cases are in one cluster"))
+  }
+  values <- estimate$replicates %||% bootstrap_replicates(estimate)
+  whole <- stats::complete.cases(values)
+  if (mean(whole) < 0.5) {
+    return(no_draws("most bootstrap replicates gave no estimate"))
+  }
+  list(
+    values = values[whole, , drop = FALSE], reason = NA_character_,
+    clusters = if (!is.null(estimate$options$cluster)) count_clusters(estimate)
+  )
+}
+
+pair_table <- function(estimate, draws, conf_level, simultaneous) {
+  systems <- estimate$table$system
+  pairs <- utils::combn(length(systems), 2L)
+  first <- pairs[1L, ]
+  second <- pairs[2L, ]
+  value <- estimate$table$estimate
+  cases <- estimate$table$n[first]
+  method <- estimate$options$method
+  table <- tibble::tibble(
+    system1 = systems[first], system2 = systems[second], estimate = value[first] - value[second],
+    std.error = NA_real_, conf.low = NA_real_, conf.high = NA_real_, probability = NA_real_,
+    n = cases, method = method, reason = draws$reason
+  )
+  if (nrow(draws$values) == 0L) {
+    return(table)
+  }
+  differences <- draws$values[, first, drop = FALSE] - draws$values[, second, drop = FALSE]
+  table$probability <- colMeans(differences > 0) + colMeans(differences == 0) / 2
+  table <- add_intervals(table, core_percentile_intervals(differences, conf_level))
+  same <- same_answers(estimate$fit$x, first, second)
+  table$reason[same] <- paste0(no_interval, "the two gave the same answers on all these cases")
+  if (simultaneous) simultaneous_intervals(table, differences, conf_level) else table
+}
+
+same_answers <- function(x, first, second) {
+  answer <- x$patterns$answer[rated_patterns(x), , drop = FALSE]
+  colSums(answer[, first, drop = FALSE] != answer[, second, drop = FALSE]) == 0
+}
+
+# As many standard errors wide as the worst of all pairs needs.
+simultaneous_intervals <- function(table, differences, conf_level) {
+  known <- which(!is.na(table$conf.low))
+  if (length(known) == 0L) {
+    return(table)
+  }
+  of <- differences[, known, drop = FALSE]
+  off <- abs(sweep(of, 2L, colMeans(of))) / rep(table$std.error[known], each = nrow(of))
+  wide <- stats::quantile(do.call(pmax, asplit(off, 2L)), conf_level, names = FALSE)
+  half <- wide * table$std.error[known]
+  table$conf.low[known] <- pmax(table$estimate[known] - half, -1)
+  table$conf.high[known] <- pmin(table$estimate[known] + half, 1)
+  table
+}
+
+# A row per system and rank. Systems that are equal in a draw share the ranks that they take.
+rank_table <- function(estimate, values) {
+  systems <- estimate$table$system
+  n <- length(systems)
+  share <- matrix(0, n, n)
+  for (i in seq_len(nrow(values))) {
+    best <- rank(-values[i, ], ties.method = "min")
+    worst <- rank(-values[i, ], ties.method = "max")
+    for (s in seq_len(n)) {
+      ranks <- best[[s]]:worst[[s]]
+      share[s, ranks] <- share[s, ranks] + 1 / length(ranks)
+    }
+  }
+  tibble::tibble(
+    system = rep(systems, each = n), rank = rep(seq_len(n), n),
+    probability = na_real(as.vector(t(share)) / nrow(values))
+  )
+}
+
+#' Tables of a comparison
+#'
+#' @param x A [compare_systems()] result.
+#' @param what `"differences"`, a row per pair of systems, or `"ranks"`, a row per system and rank.
+#' @param row.names,optional Not used.
+#' @param ... For `as.data.frame()`, passed on to `tidy()`; otherwise not used.
+#' @return `tidy()`: a tibble. For `"differences"`: `system1` and `system2`; `estimate`, the accuracy
+#'   of the first less that of the second, in \[-1, 1\]; its `std.error`, `conf.low` and `conf.high`;
+#'   `probability` that the first is the more accurate; `n`, the number of cases; `method`;
+#'   `reason`, why something is `NA`. For `"ranks"`: `system`, `rank` (1 is the most accurate) and
+#'   `probability` of this rank.
+#'
+#'   `glance()`: a tibble with one row: numbers of `systems`, `pairs` and cases (`n`), `left_out`,
+#'   the cases that not all systems answered; `best`, the system that is most accurate with the
+#'   highest `probability`; `method`, `conf_level`, `simultaneous`.
+#' @family estimation
+#' @examples
+#' set.seed(1)
+#' x <- simulate_ratings(lehner_design(3, system = c(a = 0.7, b = 0.75, c = 0.5)))
+#' comparison <- compare_systems(estimate_accuracy(x, method = "unbinned", replicates = 200))
+#' tidy(comparison)
+#' glance(comparison)
+#' @export
+tidy.system_comparison <- function(x, what = c("differences", "ranks"), ...) {
+  check_dots_empty(...)
+  x[[check_choice(what, c("differences", "ranks"), "what")]]
+}
+
+#' @rdname tidy.system_comparison
+#' @export
+glance.system_comparison <- function(x, ...) {
+  check_dots_empty(...)
+  first <- x$ranks[x$ranks$rank == 1L, ]
+  leader <- if (anyNA(first$probability)) NA_integer_ else which.max(first$probability)
+  tibble::tibble(
+    systems = nrow(x$accuracy), pairs = nrow(x$differences), n = x$differences$n[[1L]],
+    left_out = x$left_out, best = first$system[leader], probability = first$probability[leader],
+    method = x$options$method, conf_level = x$options$conf_level,
+    simultaneous = x$options$simultaneous
+  )
+}
+
+#' @rdname tidy.system_comparison
+#' @export
+as.data.frame.system_comparison <- function(x, row.names = NULL, # nolint: object_name.
+                                            optional = FALSE, ...) {
+  as.data.frame(tidy(x, ...))
+}
+
+#' @export
+print.system_comparison <- function(x, ...) {
+  told <- glance(x)
+  cat_lines(
+    paste0(
+      "<system_comparison> ", count_noun(told$systems, "system"), " on the same ",
+      count_noun(told$n, "case"), ", ", told$method, " method"
+    ),
+    if (!is.na(told$best)) {
+      paste0(
+        "Most accurate is ", told$best, " with probability ", decimals(told$probability, 2L)
+      )
+    }
+  )
+  print_ranks(x)
+  print_pairs(x)
+  cat_lines("", comparison_notes(x), "More: tidy(what = \"ranks\"), glance(), plot().")
+  invisible(x)
+}
+
+print_ranks <- function(x) {
+  ranks <- tidy(x, "ranks")
+  first <- ranks[ranks$rank == 1L, ]
+  mean_rank <- tapply(ranks$rank * ranks$probability, ranks$system, sum)[first$system]
+  table <- data.frame(
+    system = first$system, accuracy = decimals(x$accuracy$estimate),
+    `P(best)` = decimals(first$probability, 2L), `mean rank` = decimals(unname(mean_rank), 1L),
+    check.names = FALSE
+  )
+  print_table("Systems", table[order(-x$accuracy$estimate), ], most = 20L)
+}
+
+print_pairs <- function(x) {
+  table <- better_first(tidy(x))
+  shown <- data.frame(
+    pair = paste(table$system1, "-", table$system2), difference = decimals(table$estimate),
+    interval = ifelse(
+      is.na(table$conf.low), "NA",
+      paste0("[", decimals(table$conf.low), ", ", decimals(table$conf.high), "]")
+    ),
+    `P(first better)` = decimals(table$probability, 2L), check.names = FALSE
+  )
+  names(shown)[[3L]] <- paste0(format(100 * x$options$conf_level), "% interval")
+  print_table("Differences of accuracy", shown, most = 20L)
+}
+
+# Pairs turned so that no difference is negative, the largest first.
+better_first <- function(table) {
+  turn <- which(table$estimate < 0)
+  table[turn, c("system1", "system2")] <- table[turn, c("system2", "system1")]
+  table[turn, c("conf.low", "conf.high")] <- -table[turn, c("conf.high", "conf.low")]
+  table$estimate[turn] <- -table$estimate[turn]
+  table$probability[turn] <- 1 - table$probability[turn]
+  table[order(-table$estimate), ]
+}
+
+comparison_notes <- function(x) {
+  table <- tidy(x)
+  pairs <- nrow(table)
+  miss <- (1 - x$options$conf_level) * pairs
+  reasons <- unique(table$reason[!is.na(table$reason)])
+  c(
+    if (x$left_out > 0) {
+      paste0(
+        "Left out, since not all systems answered them: ", count_noun(x$left_out, "case"),
+        "; accuracies are those on the others"
+      )
+    },
+    vapply(reasons, function(reason) {
+      of <- table$reason %in% reason
+      what <- if (startsWith(reason, no_interval)) "No interval for " else "Nothing on "
+      paste0(
+        what, shorten(paste(table$system1, "-", table$system2)[of], most = 4L), ": ",
+        sub(no_interval, "", reason, fixed = TRUE)
+      )
+    }, "", USE.NAMES = FALSE),
+    if (!all(is.na(table$conf.low))) {
+      if (x$options$simultaneous) {
+        "The intervals cover all differences at once"
+      } else if (pairs > 1L) {
+        paste0(
+          "Each interval is for its pair alone: of ", pairs, ", ", decimals(miss, 1L),
+          " miss on average; simultaneous = TRUE covers all at once"
+        )
+      }
+    },
+    if (!all(is.na(table$conf.low))) comparison_error_note(x)
+  )
+}
+
+comparison_error_note <- function(x) {
+  clusters <- x$options$clusters
+  paste0(
+    "Errors: systems paired on ", number(x$options$replicates), " resamples of ",
+    if (is.null(clusters)) "cases" else count_noun(clusters, "cluster"), "; sampling error only"
+  )
+}
