@@ -37,6 +37,10 @@ core_percentile_intervals <- function(replicates, conf_level) {
     .Call(`_fallible_core_percentile_intervals`, replicates, conf_level)
 }
 
+core_average <- function(patterns, weight, known, threads, tick) {
+    .Call(`_fallible_core_average`, patterns, weight, known, threads, tick)
+}
+
 core_crowd_units <- function(x) {
     .Call(`_fallible_core_crowd_units`, x)
 }
@@ -55,10 +59,6 @@ core_fit_latent <- function(patterns, weight, system, known, model, iterations) 
 
 core_latent_accuracy <- function(patterns, weight, model, method, resampling, tick) {
     .Call(`_fallible_core_latent_accuracy`, patterns, weight, model, method, resampling, tick)
-}
-
-core_latent_posterior <- function(patterns, weight, model, method) {
-    .Call(`_fallible_core_latent_posterior`, patterns, weight, model, method)
 }
 
 core_latent_counts <- function(patterns, weight, model, method, resampling, tick) {

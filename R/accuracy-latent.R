@@ -8,14 +8,6 @@ latent_accuracy <- function(fit, method, resampling, tick = function(done) NULL)
   )
 }
 
-# Patterns x categories, a matrix per system.
-latent_posterior <- function(fit, method) {
-  x <- fit$x
-  core_latent_posterior(
-    x$patterns, pattern_weights(x), unclass(model_for(fit$model, x)), method
-  )
-}
-
 no_replicates <- list(replicates = 0L, threads = 1L, seed = c(0L, 0L), clusters = NULL)
 
 # Both ends of the range are told, whichever is asked for.
@@ -29,20 +21,28 @@ estimate_latent <- function(fit, options) {
   value <- function(end) {
     if (unfit || !found[[end]]$identified) lacking else na_real(found[[end]]$estimate)
   }
-  estimate <- new_latent_estimate(fit, value(options$method), options)
-  if (!unfit) estimate$posterior <- latent_posterior(fit, options$method)
+  estimate <- new_model_estimate(fit, value(options$method), options)
   estimate$table$shared <- value("shared")
   estimate$table$independent <- value("joint")
   if (!unfit && !found[[options$method]]$identified) {
     estimate$table$reason <- rep(reason_of_parameters(fit), length(lacking))
   }
-  if (!unfit && !found[[options$method]]$converged) warn_convergence(options$method)
-  switch(options$interval,
-    bootstrap = add_bootstrap(estimate), profile = add_profile(estimate), none = estimate
-  )
+  if (!unfit) {
+    estimate$posterior <- named_posteriors(found[[options$method]]$posterior, fit$x)
+    if (!found[[options$method]]$converged) warn_convergence(options$method)
+  }
+  estimate
 }
 
-new_latent_estimate <- function(fit, estimate, options) {
+# Patterns x categories of each system.
+named_posteriors <- function(posteriors, x) {
+  stats::setNames(lapply(posteriors, function(posterior) {
+    colnames(posterior) <- x$categories
+    posterior
+  }), x$systems)
+}
+
+new_model_estimate <- function(fit, estimate, options) {
   systems <- lapply(estimate, function(value) {
     list(
       estimate = value, cases = NA_real_, uninformative = NA_real_, mean_posterior = NA_real_,

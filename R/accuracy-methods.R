@@ -9,11 +9,16 @@
 #'   `reason`, why something is `NA`.
 #'
 #'   `glance()`: a tibble with one row per system of what the estimate rests on: `system`,
-#'   `agreement` and `kappa` of the raters, `rater_accuracy`; `negative`, the number of base rates
+#'   `agreement` and `kappa` of the raters, `rater_accuracy` under the model that was fitted;
+#'   `negative`, the number of base rates
 #'   that came out negative and were set to zero; `mean_posterior`, the mean posterior
 #'   probability of the system's answers; `uninformative`, the share of its cases in bins that say
 #'   nothing; `replicates` and `failed`, the bootstrap replicates and those of them without an
-#'   estimate; and `conf_level`, `clip`, `bin_width`.
+#'   estimate; `conf_level`, `clip`, `bin_width`. Where models were averaged (method `"average"`, and
+#'   every robust interval) also `sampling`, the part of `std.error` that is sampling error;
+#'   `rater_error`, the share of ratings that are wrong; `simple_weight`, the weight of the models
+#'   that show no sign of errors in common (equal difficulty, no error rates of their own); `lowest`
+#'   and `highest`, the range of the estimators `"average"`, `"shared"`, `"binned"` and `method`.
 #' @family estimation
 #' @examples
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
@@ -31,6 +36,7 @@ tidy.accuracy_estimate <- function(x, ...) {
 glance.accuracy_estimate <- function(x, ...) {
   check_dots_empty(...)
   bootstrapped <- !is.null(x$replicates)
+  has_interval <- bootstrapped || x$options$interval == "robust"
   tibble::tibble(
     system = x$details$system,
     glance(x$fit)[c("agreement", "kappa", "rater_accuracy")],
@@ -39,9 +45,10 @@ glance.accuracy_estimate <- function(x, ...) {
     uninformative = if (x$options$method == "binned") x$details$uninformative else NA_real_,
     replicates = if (bootstrapped) x$options$replicates else NA_integer_,
     failed = x$details$failed,
-    conf_level = if (bootstrapped) x$options$conf_level else NA_real_,
-    clip = x$options$clip,
-    bin_width = if (x$options$method == "binned") x$options$bin_width else NA_real_
+    conf_level = if (has_interval) x$options$conf_level else NA_real_,
+    clip = if (x$options$method %in% c("binned", "unbinned")) x$options$clip else NA_character_,
+    bin_width = if (x$options$method == "binned") x$options$bin_width else NA_real_,
+    x$details[c("sampling", "rater_error", "simple_weight", "lowest", "highest")]
   )
 }
 
@@ -65,12 +72,23 @@ print.accuracy_estimate <- function(x, ...) {
 print_accuracy <- function(x) {
   table <- tidy(x)
   fit <- x$fit
+  averaged <- x$options$method == "average"
   cat(
-    "<accuracy_estimate> ", count_noun(nrow(table), "system"), ", ", x$options$method, " method, ",
-    format(fit$model), "\n",
+    "<accuracy_estimate> ", count_noun(nrow(table), "system"), ", ",
+    if (averaged) {
+      "averaged over models"
+    } else {
+      paste0(x$options$method, " method, ", format(fit$model))
+    }, "\n",
     sep = ""
   )
-  if (fit$identified == "yes") {
+  if (averaged && fit$identified == "yes") {
+    cat(
+      "Raters: agreement ", decimals(fit$agreement), ", kappa ", decimals(fit$kappa),
+      ", wrong in ", percent(mean(x$details$rater_error, na.rm = TRUE)), " of ratings\n",
+      sep = ""
+    )
+  } else if (fit$identified == "yes") {
     cat(
       "Raters: agreement ", decimals(fit$agreement), ", kappa ", decimals(fit$kappa),
       ", accuracy ", decimals(fit$rater_accuracy), "\n",
@@ -114,14 +132,20 @@ accuracy_notes <- function(x) {
       )
     }, ""),
     left_out_note(x),
-    if (x$fit$negative > 0L) {
+    if (x$options$method == "average" && length(x$members) > 0L) axes_note(x$members),
+    if (x$fit$negative > 0L && x$options$method %in% c("binned", "unbinned")) {
       paste(
         "Base rates that came out negative, set to zero:",
         shorten(x$fit$x$categories[x$fit$base_rates == 0])
       )
     },
     outside_note(table),
-    if (!is.null(x$replicates)) bootstrap_note(x)
+    doubt_note(x),
+    if (x$options$interval == "robust" && !all(is.na(table$conf.low))) {
+      robust_note(x)
+    } else if (!is.null(x$replicates)) {
+      bootstrap_note(x)
+    }
   )
 }
 
@@ -171,9 +195,14 @@ summary.accuracy_estimate <- function(object, ...) {
 #' @export
 print.summary_accuracy_estimate <- function(x, ...) {
   print_accuracy(x$estimate)
-  print_table("What the estimates rest on", glance(x$estimate)[c(
-    "system", "mean_posterior", "uninformative", "replicates", "failed"
-  )])
+  rest <- glance(x$estimate)[c(
+    "system", "mean_posterior", "uninformative", "replicates", "failed", "sampling", "rater_error",
+    "simple_weight", "lowest", "highest"
+  )]
+  print_table("What the estimates rest on", rest[!vapply(rest, function(y) all(is.na(y)), NA)])
+  if (x$estimate$options$method == "average" && length(x$estimate$members) > 0L) {
+    print_table("Weights of models", axis_weights(x$estimate$members))
+  }
   if (x$estimate$options$method == "binned") print_table("Bins", bins(x$estimate), most = 30L)
   invisible(x)
 }

@@ -37,15 +37,16 @@
 #' system that is right with probability .9 in three of four samples (method `"binned"`).
 #'
 #' @param x A [ratings()] object with systems, or the result of [fit_raters()].
-#' @param method `"binned"`, `"unbinned"`, `"joint"` or `"shared"`.
-#' @param model A [rater_model()]; the first two methods know [k_model()] only. Not for a fit, which
-#'   has one.
-#' @param interval `"bootstrap"` or `"none"`.
+#' @param method `"average"`, `"binned"`, `"unbinned"`, `"joint"` or `"shared"`.
+#' @param model A [rater_model()] for methods `"joint"` and `"shared"`; the others know [k_model()]
+#'   only. Not for a fit, which has one.
+#' @param interval `"robust"`, `"bootstrap"` or `"none"`.
 #' @param conf_level Probability with which the interval is meant to cover, in (0, 1).
 #' @param clip Where estimates are clipped to \[0, 1\]: in each `"bin"`, as published, `"overall"`,
 #'   or `"none"`.
 #' @param bin_width Width of the bins of `"binned"`, a probability in \[0.001, 1\]. One bin is 1.
-#' @param replicates Number of bootstrap replicates.
+#' @param replicates Number of bootstrap replicates; `NULL` is 1000, and 200 for robust intervals
+#'   (where `"average"` needs none).
 #' @param threads Number of threads; no more are used than the machine has cores, or than option
 #'   `mc.cores` says. The same seed gives the same result for any number.
 #' @param ... Not used.
@@ -72,24 +73,34 @@ estimate_accuracy.default <- function(x, ...) {
 
 #' @rdname estimate_accuracy
 #' @export
-estimate_accuracy.ratings <- function(x, method = c("binned", "unbinned", "joint", "shared"),
+estimate_accuracy.ratings <- function(x,
+                                      method = c("average", "binned", "unbinned", "joint", "shared"),
                                       model = k_model(), ..., by = NULL) {
+  method <- check_choice(method, accuracy_methods, "method")
   if (!is.null(by)) {
     return(estimate_by(x, by, model, NULL, method = method, ..., call = rlang::current_env()))
   }
-  estimate_accuracy(fit_raters(x, model), method = method, ...)
+  fit <- withCallingHandlers(
+    fit_raters(x, model),
+    # Base rates by algebra, of which the average makes no use.
+    fallible_warning_boundary = function(w) if (method == "average") rlang::cnd_muffle(w)
+  )
+  estimate_accuracy(fit, method = method, ...)
 }
 
-accuracy_methods <- c("binned", "unbinned", "joint", "shared")
-accuracy_intervals <- c("bootstrap", "profile", "none")
+accuracy_methods <- c("average", "binned", "unbinned", "joint", "shared")
+interval_kinds <- c("robust", "bootstrap", "profile", "none")
 
 #' @rdname estimate_accuracy
 #' @export
-estimate_accuracy.rater_fit <- function(x, method = c("binned", "unbinned", "joint", "shared"),
-                                        interval = c("bootstrap", "profile", "none"), conf_level = 0.9,
-                                        clip = c("bin", "overall", "none"), bin_width = 0.1,
-                                        replicates = 1000L, threads = 1L, by = NULL,
-                                        cluster = NULL, ...) {
+estimate_accuracy.rater_fit <- function(x,
+                                        method = c(
+                                          "average", "binned", "unbinned", "joint", "shared"
+                                        ),
+                                        interval = c("robust", "bootstrap", "profile", "none"),
+                                        conf_level = 0.9, clip = c("bin", "overall", "none"),
+                                        bin_width = 0.1, replicates = NULL, threads = 1L,
+                                        by = NULL, cluster = NULL, ...) {
   call <- rlang::current_env()
   check_dots_empty(...)
   if (!is.null(by)) {
@@ -114,29 +125,60 @@ estimate_accuracy.rater_fit <- function(x, method = c("binned", "unbinned", "joi
       "i" = "Give {.arg systems} to {.fun ratings}."
     ), system = character(), call = call)
   }
-  if (options$method %in% c("joint", "shared")) {
-    return(estimate_latent(x, options))
+  check_method_of_fit(x, options$method, call)
+  average <- if (options$method == "average" || options$interval == "robust") {
+    average_accuracy(x, options$threads)
   }
-  if (x$method != "algebraic") {
-    abort_fallible("argument", c(
-      "{.code method = \"{options$method}\"} rests on the K-model, fitted by algebra.",
-      "x" = "{.arg x} is a fit of the {format(x$model)} by {x$method}."
-    ), arg = "method", call = call)
-  }
-  systems <- core_accuracy(
-    x$x$patterns, pattern_weights(x$x), core_parameters(x),
-    options[c("method", "clip", "bin_width")]
+  estimate <- switch(options$method,
+    average = estimate_average(x, average, options),
+    joint = ,
+    shared = estimate_latent(x, options),
+    estimate_k_model(x, options)
   )
-  estimate <- new_accuracy_estimate(x, systems, options)
-  warn_uninformative(estimate)
-  if (estimate$options$interval == "bootstrap") estimate <- add_bootstrap(estimate)
+  estimate <- add_average(estimate, average)
+  estimate <- switch(options$interval,
+    none = estimate,
+    bootstrap = add_bootstrap(estimate),
+    profile = add_profile(estimate),
+    robust = add_robust(estimate, average)
+  )
+  if (!is.null(average)) warn_doubtful(estimate)
   estimate
 }
 
+check_method_of_fit <- function(fit, method, call) {
+  own <- switch(method, joint = , shared = TRUE, average = is_k_model(fit$model),
+                fit$method == "algebraic")
+  if (!own) {
+    abort_fallible("argument", c(
+      if (method == "average") {
+        "{.code method = \"average\"} has models of its own."
+      } else {
+        "{.code method = \"{method}\"} rests on the K-model, fitted by algebra."
+      },
+      "x" = "{.arg x} is a fit of the {format(fit$model)} by {fit$method}.",
+      "i" = "{.code method = \"joint\"} and {.val shared} use any model."
+    ), arg = "method", call = call)
+  }
+}
+
+estimate_k_model <- function(fit, options) {
+  systems <- core_accuracy(
+    fit$x$patterns, pattern_weights(fit$x), core_parameters(fit),
+    options[c("method", "clip", "bin_width")]
+  )
+  estimate <- new_accuracy_estimate(fit, systems, options)
+  warn_uninformative(estimate)
+  estimate
+}
+
+# A robust interval adds to sampling error, for which a smaller bootstrap will do.
 check_accuracy_options <- function(x, call) {
+  interval <- check_choice(x$interval, interval_kinds, "interval", call)
+  if (is.null(x$replicates)) x$replicates <- if (interval == "robust") 200L else 1000L
   list(
     method = check_choice(x$method, accuracy_methods, "method", call),
-    interval = check_choice(x$interval, accuracy_intervals, "interval", call),
+    interval = interval,
     conf_level = check_number(
       x$conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE, call = call
     ),
@@ -147,7 +189,8 @@ check_accuracy_options <- function(x, call) {
 }
 
 # Fields: fit, options, table (what tidy() gives), bins (what bins() gives), details (a row per
-# system of what glance() and print() tell besides), replicates (a matrix, a column per system).
+# system of what glance() and print() tell besides), replicates (a matrix, a column per system),
+# posterior (patterns x categories of each system), members (a row per system and averaged model).
 new_accuracy_estimate <- function(fit, systems, options) {
   field <- function(name) vapply(systems, `[[`, 0, name)
   x <- fit$x
@@ -173,7 +216,9 @@ new_accuracy_estimate <- function(fit, systems, options) {
           field("cases") > 0 & fit$identified == "yes", field("uninformative") / field("cases"),
           NA_real_
         ),
-        mean_posterior = na_real(field("mean_posterior")), failed = NA_integer_
+        mean_posterior = na_real(field("mean_posterior")), failed = NA_integer_,
+        sampling = NA_real_, rater_error = NA_real_, simple_weight = NA_real_, lowest = NA_real_,
+        highest = NA_real_
       ),
       replicates = NULL
     ),

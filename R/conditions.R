@@ -39,6 +39,7 @@
 #' | `unrated` | some cases of a system have no rating; they are left out of its `n` |
 #' | `uninformative` | some bins say nothing about the system and are left out of the mean |
 #' | `labels` | labels look as if they were not all categories |
+#' | `doubtful` | raters agree little (kappa below .4), or estimates of a system that rest on different assumptions differ by more than .1 |
 #' | `bootstrap` | many bootstrap replicates gave no estimate |
 #' | `undefined` | an agreement measure is undefined; the function returns `NA` |
 #'

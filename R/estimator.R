@@ -4,8 +4,8 @@
 #' [simulation_study()] runs these without leaving compiled code; any other function will do too.
 #'
 #' @inheritParams estimate_accuracy
-#' @param method `"binned"` or `"unbinned"`.
-#' @param interval `"none"` or `"bootstrap"`.
+#' @param method `"binned"`, `"unbinned"` or `"average"`.
+#' @param interval `"none"` or `"bootstrap"`; `"robust"` for `"average"`.
 #' @return A function of class `accuracy_estimator` that takes a [ratings()] object and returns an
 #'   [estimate_accuracy()] result.
 #' @family simulation
@@ -13,10 +13,10 @@
 #' unclipped <- accuracy_estimator("binned", clip = "none")
 #' unclipped(ratings(lehner2015, raters = rater1:rater4, systems = system, case = case))
 #' @export
-accuracy_estimator <- function(method = c("binned", "unbinned"), interval = "none",
+accuracy_estimator <- function(method = c("binned", "unbinned", "average"), interval = "none",
                                conf_level = 0.9, clip = c("bin", "overall", "none"),
                                bin_width = 0.1, replicates = 1000L) {
-  method <- check_choice(method, compiled_methods, "method")
+  method <- check_choice(method, estimator_methods, "method")
   options <- check_accuracy_options(
     list(
       method = method, interval = interval, conf_level = conf_level, clip = clip,
@@ -30,6 +30,7 @@ accuracy_estimator <- function(method = c("binned", "unbinned"), interval = "non
 }
 
 compiled_methods <- c("binned", "unbinned")
+estimator_methods <- c(compiled_methods, "average")
 
 #' @export
 print.accuracy_estimator <- function(x, ...) {
@@ -55,7 +56,7 @@ as_estimators <- function(x, call) {
   names[names == "" & methods] <- unlist(x[names == "" & methods])
   check_names(names, "estimators", call)
   x[methods] <- lapply(x[methods], function(method) {
-    method <- check_choice(method, compiled_methods, "estimators", call)
+    method <- check_choice(method, estimator_methods, "estimators", call)
     accuracy_estimator(method)
   })
   stats::setNames(x, names)

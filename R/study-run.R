@@ -38,7 +38,11 @@ block_size <- function(cell, estimators) {
   max(1, min(if (all(compiled)) 500 else 10, 5e6 %/% work))
 }
 
-built_in <- function(estimators) vapply(estimators, inherits, NA, "accuracy_estimator")
+built_in <- function(estimators) {
+  vapply(estimators, function(e) {
+    inherits(e, "accuracy_estimator") && attr(e, "options")$method %in% compiled_methods
+  }, NA)
+}
 
 run_study <- function(study, threads, checkpoint, call) {
   if (!is.null(checkpoint)) save_checkpoint(study, checkpoint, call)

@@ -128,6 +128,20 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_average
+Rcpp::List core_average(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::IntegerVector known, int threads, Rcpp::Function tick);
+RcppExport SEXP _fallible_core_average(SEXP patternsSEXP, SEXP weightSEXP, SEXP knownSEXP, SEXP threadsSEXP, SEXP tickSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type known(knownSEXP);
+    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::Function >::type tick(tickSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_average(patterns, weight, known, threads, tick));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_crowd_units
 Rcpp::List core_crowd_units(Rcpp::List x);
 RcppExport SEXP _fallible_core_crowd_units(SEXP xSEXP) {
@@ -188,19 +202,6 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< Rcpp::List >::type resampling(resamplingSEXP);
     Rcpp::traits::input_parameter< Rcpp::Function >::type tick(tickSEXP);
     rcpp_result_gen = Rcpp::wrap(core_latent_accuracy(patterns, weight, model, method, resampling, tick));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_latent_posterior
-Rcpp::List core_latent_posterior(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List model, std::string method);
-RcppExport SEXP _fallible_core_latent_posterior(SEXP patternsSEXP, SEXP weightSEXP, SEXP modelSEXP, SEXP methodSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type model(modelSEXP);
-    Rcpp::traits::input_parameter< std::string >::type method(methodSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_latent_posterior(patterns, weight, model, method));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -383,12 +384,12 @@ static const R_CallMethodDef CallEntries[] = {
     {"_fallible_core_accuracy", (DL_FUNC) &_fallible_core_accuracy, 4},
     {"_fallible_core_bootstrap", (DL_FUNC) &_fallible_core_bootstrap, 5},
     {"_fallible_core_percentile_intervals", (DL_FUNC) &_fallible_core_percentile_intervals, 2},
+    {"_fallible_core_average", (DL_FUNC) &_fallible_core_average, 5},
     {"_fallible_core_crowd_units", (DL_FUNC) &_fallible_core_crowd_units, 1},
     {"_fallible_core_crowd_workers", (DL_FUNC) &_fallible_core_crowd_workers, 2},
     {"_fallible_core_crowd_quality", (DL_FUNC) &_fallible_core_crowd_quality, 3},
     {"_fallible_core_fit_latent", (DL_FUNC) &_fallible_core_fit_latent, 6},
     {"_fallible_core_latent_accuracy", (DL_FUNC) &_fallible_core_latent_accuracy, 6},
-    {"_fallible_core_latent_posterior", (DL_FUNC) &_fallible_core_latent_posterior, 4},
     {"_fallible_core_latent_counts", (DL_FUNC) &_fallible_core_latent_counts, 6},
     {"_fallible_core_latent_profile", (DL_FUNC) &_fallible_core_latent_profile, 6},
     {"_fallible_core_patterns_wide", (DL_FUNC) &_fallible_core_patterns_wide, 3},

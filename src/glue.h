@@ -16,6 +16,8 @@ namespace glue {
 
 fallible::PatternView view(const Rcpp::List& patterns);
 std::vector<double> doubles(const Rcpp::NumericVector& x);
+// From a vector that is laid out row by row.
+Rcpp::NumericMatrix by_row(const std::vector<double>& x, int columns);
 Rcpp::NumericMatrix square(const std::vector<double>& x, int n);
 
 fallible::AccuracyOptions accuracy_options(const Rcpp::List& options);

@@ -111,33 +111,16 @@ Rcpp::List core_latent_accuracy(Rcpp::List patterns, Rcpp::NumericVector weight,
         [&](const std::vector<double>& w) { return accuracy.with_weights(w); }, bootstrap,
         glue::host(tick));
   });
+  Rcpp::List posteriors;
+  for (int s = 0; s < view.systems; ++s) {
+    posteriors.push_back(glue::by_row(accuracy.posterior(s), view.categories));
+  }
   return Rcpp::List::create(
-      Rcpp::Named("estimate") = accuracy.estimate(),
+      Rcpp::Named("estimate") = accuracy.estimate(), Rcpp::Named("posterior") = posteriors,
       Rcpp::Named("identified") = accuracy.identified(),
       Rcpp::Named("converged") = accuracy.converged(),
       Rcpp::Named("replicates") =
           Rcpp::NumericMatrix(bootstrap.replicates, view.systems, replicates.begin()));
-}
-
-// Posteriors, patterns x categories, one matrix per system.
-// [[Rcpp::export(rng = false)]]
-Rcpp::List core_latent_posterior(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List model,
-                                 std::string method) {
-  const auto view = glue::view(patterns);
-  const fallible::LatentAccuracy accuracy(view, glue::doubles(weight),
-                                          accuracy_settings(model, method));
-  Rcpp::List out;
-  for (int s = 0; s < view.systems; ++s) {
-    const auto posterior = accuracy.posterior(s);  // row by row
-    Rcpp::NumericMatrix matrix(view.patterns, view.categories);
-    for (int p = 0; p < view.patterns; ++p) {
-      for (int k = 0; k < view.categories; ++k) {
-        matrix(p, k) = posterior[static_cast<std::size_t>(p) * view.categories + k];
-      }
-    }
-    out.push_back(matrix);
-  }
-  return out;
 }
 
 // Expected numbers of cases by truth and answer: replicates x (answers within truths within

@@ -24,6 +24,14 @@ fallible::PatternView view(const Rcpp::List& patterns) {
 
 std::vector<double> doubles(const Rcpp::NumericVector& x) { return {x.begin(), x.end()}; }
 
+Rcpp::NumericMatrix by_row(const std::vector<double>& x, int columns) {
+  Rcpp::NumericMatrix out(static_cast<int>(x.size()) / columns, columns);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    out(static_cast<int>(i) / columns, static_cast<int>(i) % columns) = x[i];
+  }
+  return out;
+}
+
 Rcpp::NumericMatrix square(const std::vector<double>& x, int n) {
   return Rcpp::NumericMatrix(n, n, x.begin());
 }

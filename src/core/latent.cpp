@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "special.hpp"
+
 namespace fallible {
 
 namespace {
@@ -18,51 +20,45 @@ double inside(double p) {
   return std::min(std::max(p, floor_probability), 1 - floor_probability);
 }
 
-// Probabilities of a correct answer in the strata when their mean is `accuracy` and they are
-// clamp(p - d), clamp(p), clamp(p + d) for some p; with their derivatives.
-struct Strata {
-  double p[3], by_accuracy[3], by_shift[3];
-
-  Strata(double accuracy, double d) {
-    // The sum of the three rises with p and is linear between these points.
-    double knot[6] = {-d, 0, d, 1 - d, 1, 1 + d};
-    std::sort(knot, knot + 6);
-    const auto sum = [d](double x) {
-      double out = 0;
-      for (int s = -1; s <= 1; ++s) out += std::min(std::max(x + s * d, 0.0), 1.0);
-      return out;
-    };
-    int i = 0;
-    while (i < 4 && sum(knot[i + 1]) < 3 * accuracy) ++i;
-    const double low = sum(knot[i]), high = sum(knot[i + 1]);
-    const double centre =
-        high > low ? knot[i] + (3 * accuracy - low) / (high - low) * (knot[i + 1] - knot[i])
-                   : knot[i + 1];
-    int free = 0, side = 0;
-    for (int s = -1; s <= 1; ++s) {
-      const double x = centre + s * d;
-      p[s + 1] = std::min(std::max(x, 0.0), 1.0);
-      if (x > 0 && x < 1) {
-        ++free;
-        side += s;
-      }
-    }
-    for (int s = -1; s <= 1; ++s) {
-      const bool moves = p[s + 1] > 0 && p[s + 1] < 1;
-      by_accuracy[s + 1] = moves ? 3.0 / free : 0;
-      by_shift[s + 1] = moves ? s - static_cast<double>(side) / free : 0;
-    }
-  }
-};
-
 double normal(double x, double sd) { return -0.5 * x * x / (sd * sd); }
 
 }  // namespace
 
+Strata::Strata(double accuracy, double d) {
+  // The sum of the three rises with p and is linear between these points.
+  double knot[6] = {-d, 0, d, 1 - d, 1, 1 + d};
+  std::sort(knot, knot + 6);
+  const auto sum = [d](double x) {
+    double out = 0;
+    for (int s = -1; s <= 1; ++s) out += std::min(std::max(x + s * d, 0.0), 1.0);
+    return out;
+  };
+  int i = 0;
+  while (i < 4 && sum(knot[i + 1]) < 3 * accuracy) ++i;
+  const double low = sum(knot[i]), high = sum(knot[i + 1]);
+  const double centre =
+      high > low ? knot[i] + (3 * accuracy - low) / (high - low) * (knot[i + 1] - knot[i])
+                 : knot[i + 1];
+  int free = 0, side = 0;
+  for (int s = -1; s <= 1; ++s) {
+    const double x = centre + s * d;
+    p[s + 1] = std::min(std::max(x, 0.0), 1.0);
+    if (x > 0 && x < 1) {
+      ++free;
+      side += s;
+    }
+  }
+  for (int s = -1; s <= 1; ++s) {
+    const bool moves = p[s + 1] > 0 && p[s + 1] < 1;
+    by_accuracy[s + 1] = moves ? 3.0 / free : 0;
+    by_shift[s + 1] = moves ? s - static_cast<double>(side) / free : 0;
+  }
+}
+
 LatentClass::LatentClass(const LatentRows& rows, const LatentModel& model,
-                         const LatentPrior& prior)
-    : rows_(rows), model_(model), prior_(prior), N_(rows.categories), S_(model.strata ? 3 : 1),
-      U_(rows.units) {
+                         const LatentPrior& prior, const Held& held)
+    : rows_(rows), model_(model), prior_(prior), held_(held), N_(rows.categories),
+      S_(model.strata ? 3 : 1), U_(rows.units) {
   const bool free = model_.errors == Errors::free;
   const int own_system = rows_.joined() ? 1 : 0;
   groups_ = (model_.by_rater ? rows_.raters : 1) + own_system;
@@ -77,8 +73,8 @@ LatentClass::LatentClass(const LatentRows& rows, const LatentModel& model,
   mean_at_ = place(model_.by_rater && !prior_.none ? 1 : 0);
   accuracies_at_ = place(groups_ * per_group_);
   errors_at_ = place(free ? groups_ * N_ * N_ : 0);
-  dispersions_at_ = place(model_.errors == Errors::distance ? of_system : 0);
-  shifts_at_ = place(model_.strata ? of_system : 0);
+  dispersions_at_ = place(model_.errors == Errors::distance && !held_.log_error ? of_system : 0);
+  shifts_at_ = place(model_.strata && held_.shift < 0 ? of_system : 0);
   size_ = at;
 }
 
@@ -129,40 +125,70 @@ LatentClass::Tables LatentClass::tables(const Eigen::VectorXd& x) const {
   for (int s = 0; s < S_; ++s) {
     for (int k = 0; k < N_; ++k) out.log_class.push_back(std::log(rates[k] / S_));
   }
+  const std::size_t matrix = static_cast<std::size_t>(N_) * N_;
   out.accuracy.resize(static_cast<std::size_t>(U_) * N_);
-  out.error.assign(static_cast<std::size_t>(U_) * N_ * N_, 0.0);
-  out.log_probability.resize(static_cast<std::size_t>(U_) * N_ * K);
-  std::vector<double> log_error(N_);
+  out.error.assign(U_ * matrix, 0.0);
+  out.log_probability.resize(U_ * N_ * static_cast<std::size_t>(K));
+  std::vector<double> log_error(U_ * matrix, 0.0), log_right(S_), log_wrong(S_);
   for (int u = 0; u < U_; ++u) {
+    // Units whose errors have the same parameters have the same errors.
+    const bool known = u > 0 && !held_.log_error && errors_at_ < 0 &&
+                       dispersion_at(u) == dispersion_at(u - 1);
+    double* errors = &out.error[u * matrix];
+    double* log_errors = &log_error[u * matrix];
+    if (known) {
+      std::copy(errors - matrix, errors, errors);
+      std::copy(log_errors - matrix, log_errors, log_errors);
+    } else if (held_.log_error) {
+      std::copy_n(held_.log_error->begin() + u * matrix, matrix, log_errors);
+    } else {
+      error_rates(x, u, errors, log_errors);
+    }
     for (int k = 0; k < N_; ++k) {
-      const double accuracy = logistic(x[accuracy_at(u, k)]);
-      out.accuracy[u * N_ + k] = accuracy;
-      double most = -std::numeric_limits<double>::infinity(), total = 0;
-      for (int l = 0; l < N_; ++l) {
-        if (l == k) continue;
-        log_error[l] = errors_at_ >= 0         ? x[error_at(u, k, l)]
-                       : dispersions_at_ >= 0 ? -x[dispersion_at(u)] * std::abs(k - l)
-                                              : 0;
-        most = std::max(most, log_error[l]);
+      if (k > 0 && per_group_ == 1) {
+        out.accuracy[u * N_ + k] = out.accuracy[u * N_];
+        if (S_ > 1) out.strata.push_back(out.strata.back());
+      } else {
+        const double accuracy = out.accuracy[u * N_ + k] = logistic(x[accuracy_at(u, k)]);
+        if (S_ > 1) out.strata.emplace_back(accuracy, shift(x, is_system(u)));
+        for (int s = 0; s < S_; ++s) {
+          const double p = inside(S_ > 1 ? out.strata.back().p[s] : accuracy);
+          log_right[s] = std::log(p);
+          log_wrong[s] = std::log1p(-p);
+        }
       }
-      double* error = &out.error[(static_cast<std::size_t>(u) * N_ + k) * N_];
-      for (int l = 0; l < N_; ++l) {
-        if (l != k) total += error[l] = std::exp(log_error[l] - most);
-      }
-      for (int l = 0; l < N_; ++l) {
-        if (l != k) error[l] /= total;
-      }
-      const Strata strata(accuracy, S_ > 1 ? std::fabs(x[shift_at(u)]) : 0);
       for (int s = 0; s < S_; ++s) {
-        const double p = inside(S_ > 1 ? strata.p[s] : accuracy);
         for (int l = 0; l < N_; ++l) {
           out.log_probability[(static_cast<std::size_t>(u) * N_ + l) * K + s * N_ + k] =
-              l == k ? std::log(p) : std::log1p(-p) + std::log(std::max(error[l], 1e-300));
+              l == k ? log_right[s] : log_wrong[s] + log_errors[k * N_ + l];
         }
       }
     }
   }
   return out;
+}
+
+// Of one unit, truths x ratings.
+void LatentClass::error_rates(const Eigen::VectorXd& x, int unit, double* error,
+                              double* log_error) const {
+  for (int k = 0; k < N_; ++k, error += N_, log_error += N_) {
+    double most = -std::numeric_limits<double>::infinity(), total = 0;
+    for (int l = 0; l < N_; ++l) {
+      if (l == k) continue;
+      log_error[l] = errors_at_ >= 0         ? x[error_at(unit, k, l)]
+                     : dispersions_at_ >= 0 ? -x[dispersion_at(unit)] * std::abs(k - l)
+                                            : 0;
+      most = std::max(most, log_error[l]);
+    }
+    for (int l = 0; l < N_; ++l) {
+      if (l != k) total += error[l] = std::exp(log_error[l] - most);
+    }
+    for (int l = 0; l < N_; ++l) {
+      if (l == k) continue;
+      error[l] /= total;
+      log_error[l] = std::log(std::max(error[l], 1e-300));
+    }
+  }
 }
 
 double LatentClass::expect(const Tables& tables, int row, double* posterior) const {
@@ -215,8 +241,7 @@ void LatentClass::add_gradient(const Eigen::VectorXd& x, const Tables& tables,
     for (int k = 0; k < N_; ++k) {
       const double accuracy = tables.accuracy[u * N_ + k];
       const double* error = &tables.error[(static_cast<std::size_t>(u) * N_ + k) * N_];
-      const double d = S_ > 1 ? std::fabs(x[shift_at(u)]) : 0;
-      const Strata strata(accuracy, d);
+      const Strata* strata = S_ > 1 ? &tables.strata[u * N_ + k] : nullptr;
       double wrong_total = 0, distance = 0, mean_distance = 0;
       for (int s = 0; s < S_; ++s) {
         double right = 0, wrong = 0;
@@ -227,12 +252,12 @@ void LatentClass::add_gradient(const Eigen::VectorXd& x, const Tables& tables,
           if (l != k && errors_at_ >= 0) gradient[error_at(u, k, l)] += n;
         }
         wrong_total += wrong;
-        const double p = inside(S_ > 1 ? strata.p[s] : accuracy);
+        const double p = inside(strata ? strata->p[s] : accuracy);
         const double slope = right / p - wrong / (1 - p);
-        const double by_accuracy = S_ > 1 ? strata.by_accuracy[s] : 1;
+        const double by_accuracy = strata ? strata->by_accuracy[s] : 1;
         gradient[accuracy_at(u, k)] += slope * by_accuracy * accuracy * (1 - accuracy);
-        if (S_ > 1) {
-          gradient[shift_at(u)] += (x[shift_at(u)] < 0 ? -1 : 1) * slope * strata.by_shift[s];
+        if (shifts_at_ >= 0) {
+          gradient[shift_at(u)] += (x[shift_at(u)] < 0 ? -1 : 1) * slope * strata->by_shift[s];
         }
       }
       for (int l = 0; l < N_; ++l) {
@@ -301,6 +326,23 @@ double LatentClass::log_prior(const Eigen::VectorXd& x, Eigen::VectorXd* gradien
   return out;
 }
 
+double LatentClass::log_prior_constant() const {
+  const auto log_beta = [](double a, double b) {
+    return log_gamma(a) + log_gamma(b) - log_gamma(a + b);
+  };
+  const auto normals = [](int count, double sd) { return -count * (log_root_2_pi + std::log(sd)); };
+  if (prior_.none) return 0;
+  const int raters = model_.by_rater ? rows_.raters : 1;
+  const int of_system = rows_.joined() && model_.own ? 2 : 1;
+  double out = log_gamma(N_ * prior_.base_rates) - N_ * log_gamma(prior_.base_rates) -
+               (mean_at_ >= 0 ? 1 : per_group_) * log_beta(prior_.correct, prior_.wrong);
+  if (mean_at_ >= 0) out += normals(raters * per_group_, prior_.spread);
+  if (errors_at_ >= 0) out += normals(groups_ * N_ * N_, prior_.errors);
+  if (dispersions_at_ >= 0) out += normals(of_system, prior_.dispersion);
+  if (shifts_at_ >= 0) out += normals(of_system, prior_.difficulty) + of_system * std::log(2.0);
+  return out;
+}
+
 double LatentClass::evaluate(const Eigen::VectorXd& x, Eigen::VectorXd* gradient,
                              double* log_likelihood) const {
   const Tables t = tables(x);
@@ -348,7 +390,8 @@ double LatentClass::dispersion(const Eigen::VectorXd& x, bool of_system) const {
 }
 
 double LatentClass::shift(const Eigen::VectorXd& x, bool of_system) const {
-  return shifts_at_ < 0 ? 0 : std::fabs(x[shift_at(of_system ? rows_.raters : 0)]);
+  if (shifts_at_ < 0) return S_ > 1 ? held_.shift : 0;
+  return std::fabs(x[shift_at(of_system ? rows_.raters : 0)]);
 }
 
 Eigen::VectorXd LatentClass::naturals(const Eigen::VectorXd& x) const {
@@ -374,6 +417,20 @@ std::vector<double> LatentClass::posterior(const Eigen::VectorXd& x) const {
     expect(t, i, classes.data());
     for (int c = 0; c < S_ * N_; ++c) out[static_cast<std::size_t>(i) * N_ + c % N_] += classes[c];
   }
+  return out;
+}
+
+std::vector<double> LatentClass::expected_ratings(const Eigen::VectorXd& x) const {
+  const Tables t = tables(x);
+  const int K = S_ * N_;
+  std::vector<double> posterior(K), classes(K, 0.0), counts(t.log_probability.size(), 0.0);
+  for (int i = 0; i < rows_.size(); ++i) {
+    if (rows_.weight[i] == 0) continue;
+    expect(t, i, posterior.data());
+    count(i, rows_.weight[i], posterior.data(), counts, classes);
+  }
+  std::vector<double> out(static_cast<std::size_t>(U_) * N_ * N_, 0.0);
+  for (std::size_t i = 0; i < counts.size(); ++i) out[i / K * N_ + i % K % N_] += counts[i];
   return out;
 }
 

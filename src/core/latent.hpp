@@ -31,13 +31,36 @@ struct LatentPrior {
   double errors = 0.5;          // standard deviation of free log error rates
 };
 
+// What has a value from outside and is no parameter.
+struct Held {
+  double shift = -1;  // the model's shift, if it has strata; below 0 it is a parameter
+  // Log probabilities of the ratings given that they are wrong, units x truths x ratings, in the
+  // place of any model of errors; they need not sum to one. Somebody else's memory.
+  const std::vector<double>* log_error = nullptr;
+};
+
+// Probabilities of a correct answer in the strata when their mean is `accuracy` and they are
+// clamp(p - d), clamp(p), clamp(p + d) for some p; with their derivatives.
+struct Strata {
+  double p[3], by_accuracy[3], by_shift[3];
+
+  Strata(double accuracy, double shift);
+};
+
 // A model for certain data: the meaning of the entries of a vector of parameters. Accuracies and
 // base rates are logits, dispersions logarithms; shifts are themselves.
 class LatentClass {
  public:
-  LatentClass(const LatentRows& rows, const LatentModel& model, const LatentPrior& prior);
+  LatentClass(const LatentRows& rows, const LatentModel& model, const LatentPrior& prior,
+              const Held& held = Held());
 
+  const LatentRows& rows() const { return rows_; }
+  const LatentPrior& prior() const { return prior_; }
   int size() const { return size_; }
+  // Places of parameters; -1 where the model has none.
+  int mean_at() const { return mean_at_; }
+  int accuracy_at(int unit, int truth) const;
+  int dispersion_at(int unit) const;
   // Free parameters, which is fewer: error rates are normalised.
   int free_parameters() const;
   // Place of the logit of a joined system's accuracy; -1 where accuracy is not one parameter.
@@ -51,6 +74,8 @@ class LatentClass {
   // too may be null.
   double evaluate(const Eigen::VectorXd& x, Eigen::VectorXd* gradient,
                   double* log_likelihood = nullptr) const;
+  // The constant that makes a normalised density of the prior.
+  double log_prior_constant() const;
 
   // What a vector of parameters says.
   std::vector<double> base_rates(const Eigen::VectorXd& x) const;
@@ -65,6 +90,9 @@ class LatentClass {
   Eigen::VectorXd naturals(const Eigen::VectorXd& x) const;
   // Rows x categories, row by row: probabilities of the categories.
   std::vector<double> posterior(const Eigen::VectorXd& x) const;
+  // Expected numbers of each rating of each unit when each category is true, units x ratings x
+  // truths.
+  std::vector<double> expected_ratings(const Eigen::VectorXd& x) const;
   // Rows x parameters: gradients of the log likelihood of a case.
   Eigen::MatrixXd scores(const Eigen::VectorXd& x) const;
 
@@ -76,9 +104,11 @@ class LatentClass {
     std::vector<double> log_class;  // of classes: base rates and strata
     std::vector<double> log_probability;
     std::vector<double> accuracy;  // units x truths
+    std::vector<Strata> strata;    // units x truths, if there are any
     std::vector<double> error;     // units x truths x ratings: shares of the errors
   };
   Tables tables(const Eigen::VectorXd& x) const;
+  void error_rates(const Eigen::VectorXd& x, int unit, double* error, double* log_error) const;
   // One row: log likelihood and the posterior of the classes (category within stratum).
   double expect(const Tables& tables, int row, double* posterior) const;
   void add_gradient(const Eigen::VectorXd& x, const Tables& tables,
@@ -93,15 +123,14 @@ class LatentClass {
 
   // Places of parameters; -1 where the model has none.
   int group(int unit) const;
-  int accuracy_at(int unit, int truth) const;
   int error_at(int unit, int truth, int rating) const;
-  int dispersion_at(int unit) const;
   int shift_at(int unit) const;
   bool is_system(int unit) const { return unit >= rows_.raters; }
 
   const LatentRows& rows_;
   LatentModel model_;
   LatentPrior prior_;
+  Held held_;
   int N_, S_, U_, groups_, per_group_;
   int mean_at_, accuracies_at_, errors_at_, dispersions_at_, shifts_at_, size_;
 };

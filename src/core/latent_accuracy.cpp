@@ -46,6 +46,12 @@ double LatentAccuracy::mean_posterior(const LatentRows& rows, const LatentClass&
   return (right + before) / (cases + 2 * before);
 }
 
+std::vector<double> LatentAccuracy::posterior(int system) const {
+  const int i = fit_of(system);
+  const LatentClass model(rows_[i], options_.model, options_.prior);
+  return by_pattern(rows_[i], model.posterior(fitted_[i]));
+}
+
 LatentAccuracy::Refit LatentAccuracy::refit(const std::vector<double>& weight) const {
   Refit out{rows_, {}};
   for (std::size_t i = 0; i < rows_.size(); ++i) {
@@ -87,20 +93,6 @@ std::vector<double> LatentAccuracy::counts_with_weights(const std::vector<double
       for (int k = 0; k < N; ++k) counts[k * N + answer - 1] += weight[p] * of[k];
     }
     out.insert(out.end(), counts.begin(), counts.end());
-  }
-  return out;
-}
-
-std::vector<double> LatentAccuracy::posterior(int system) const {
-  const int i = fit_of(system), N = patterns_.categories;
-  const LatentClass model(rows_[i], options_.model, options_.prior);
-  const auto of_row = model.posterior(fitted_[i]);
-  const auto base_rates = model.base_rates(fitted_[i]);
-  std::vector<double> out;
-  for (int p = 0; p < patterns_.patterns; ++p) {
-    const int row = rows_[i].of_pattern[p];
-    const double* of = row < 0 ? base_rates.data() : &of_row[static_cast<std::size_t>(row) * N];
-    out.insert(out.end(), of, of + N);
   }
   return out;
 }

@@ -31,6 +31,8 @@ class LatentAccuracy {
 
   // One estimate per system; NaN without a rated case.
   const std::vector<double>& estimate() const { return estimate_; }
+  // Patterns x categories, as they judge this system.
+  std::vector<double> posterior(int system) const;
   bool converged() const { return converged_; }
   bool identified() const { return identified_; }
 
@@ -38,8 +40,6 @@ class LatentAccuracy {
   std::vector<double> with_weights(const std::vector<double>& weight) const;
   // The same for its confusion matrix: systems x truths x answers, expected numbers of cases.
   std::vector<double> counts_with_weights(const std::vector<double>& weight) const;
-  // Patterns x categories: probabilities of the true category, with the fit to the data.
-  std::vector<double> posterior(int system) const;
 
  private:
   struct Refit {

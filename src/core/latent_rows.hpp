@@ -31,6 +31,9 @@ struct LatentRows {
 LatentRows latent_rows(const PatternView& patterns, const std::vector<double>& weight, int system,
                        const std::vector<int>& known);
 
+// Patterns x categories, from rows x categories; the mean over cases for patterns without a row.
+std::vector<double> by_pattern(const LatentRows& rows, const std::vector<double>& posterior);
+
 }  // namespace fallible
 
 #endif
