@@ -12,7 +12,7 @@ add_bootstrap <- function(estimate) {
     return(estimate)
   }
   if (is_one_cluster(estimate)) {
-    return(without_interval(estimate, "all rated cases are in one cluster"))
+    return(without_interval(estimate, one_cluster))
   }
   estimate$replicates <- bootstrap_replicates(estimate)
   estimate$details$failed <- as.integer(colSums(is.na(estimate$replicates)))
@@ -27,15 +27,15 @@ add_bootstrap <- function(estimate) {
   estimate
 }
 
-bootstrap_replicates <- function(estimate) {
+bootstrap_replicates <- function(estimate, method = estimate$options$method) {
   x <- estimate$fit$x
   options <- estimate$options
   bar <- progress_bar("Bootstrap", options$replicates)
-  out <- if (options$method %in% c("joint", "shared")) {
-    latent_accuracy(estimate$fit, options$method, resampling(x, options), bar$tick)$replicates
+  out <- if (method %in% c("joint", "shared")) {
+    latent_accuracy(estimate$fit, method, resampling(x, options), bar$tick)$replicates
   } else {
     core_bootstrap(
-      x$patterns, pattern_weights(x), options[c("method", "clip", "bin_width")],
+      x$patterns, pattern_weights(x), c(list(method = method), options[c("clip", "bin_width")]),
       resampling(x, options), bar$tick
     )
   }

@@ -56,8 +56,7 @@ confusion.accuracy_estimate <- function(x, interval = c("bootstrap", "none"), co
   if (!x$options$method %in% methods_with_posterior) {
     abort_fallible("argument", c(
       "Method {.val {x$options$method}} estimates accuracy alone, not confusion of categories.",
-      "i" = "Estimate with {.code method = \"joint\"} or another of
-             {.val {methods_with_posterior}}."
+      "i" = "Estimate with {.arg method} {.or {.val {methods_with_posterior}}}."
     ), arg = "x", call = call)
   }
   counts <- confusion_counts(x)
@@ -99,7 +98,7 @@ confusion_draws <- function(estimate, counts) {
   reason <- if (!weights_are_counts(x)) {
     "weights are not counts, so there are no cases to resample"
   } else if (is_one_cluster(estimate)) {
-    "all rated cases are in one cluster"
+    one_cluster
   } else if (cells * length(x$systems) * estimate$options$replicates > most_numbers) {
     paste("so many cells take too much memory (use fewer replicates than", paste0(
       number(estimate$options$replicates), ")"

@@ -24,6 +24,12 @@ add_robust <- function(estimate, average) {
     estimate <- add_bootstrap(estimate)
     estimate$details$sampling <- estimate$table$std.error
   }
+  if (is_one_cluster(estimate)) {
+    return(without_interval(estimate, one_cluster))
+  }
+  if (estimate$options$method == "average") {
+    estimate$details$sampling <- estimate$details$sampling * cluster_widening(estimate)
+  }
   sampling <- estimate$details$sampling
   suspicion <- pmax(0, 1 - 2 * of_average(average, "simple_weight", n))
   gap <- value - of_average(average, "shared", n)

@@ -42,29 +42,3 @@ look_up_cases <- function(table, x, arg, call) {
   }
   other[match(as.character(x$cases), as.character(table$case))]
 }
-
-# Integers that tell clusters apart.
-check_cluster <- function(cluster, x, options, call) {
-  cluster <- check_case_values(cluster, x, "cluster", call)
-  if (is.null(cluster)) {
-    return(NULL)
-  }
-  if (options$interval == "profile") {
-    abort_fallible("argument", c(
-      "A profile takes cases for independent; it cannot know of clusters.",
-      "i" = "Use {.code interval = \"bootstrap\"}, which draws whole clusters."
-    ), arg = "cluster", call = call)
-  }
-  match(cluster, unique(cluster))
-}
-
-# Clusters with a case that counts: rated, with some weight.
-count_clusters <- function(estimate) {
-  x <- estimate$fit$x
-  counts <- rated_patterns(x)[x$index] & (x$weights %||% 1) > 0
-  length(unique(estimate$options$cluster[counts]))
-}
-
-is_one_cluster <- function(estimate) {
-  !is.null(estimate$options$cluster) && count_clusters(estimate) < 2L
-}

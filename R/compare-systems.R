@@ -173,9 +173,13 @@ comparison_draws <- function(estimate) {
     return(no_draws("weights are not counts, so there are no cases to resample"))
   }
   if (is_one_cluster(estimate)) {
-    return(no_draws("all rated cases are in one cluster"))
+    return(no_draws(one_cluster))
   }
-  values <- estimate$replicates %||% bootstrap_replicates(estimate)
+  averaged <- estimate$options$method == "average"
+  robust <- averaged || estimate$options$interval == "robust"
+  values <- estimate$replicates %||%
+    bootstrap_replicates(estimate, if (averaged) "joint" else estimate$options$method)
+  if (robust) values <- robust_draws(estimate, values)
   whole <- stats::complete.cases(values)
   if (mean(whole) < 0.5) {
     return(no_draws("most bootstrap replicates gave no estimate"))
@@ -184,6 +188,24 @@ comparison_draws <- function(estimate) {
     values = values[whole, , drop = FALSE], reason = NA_character_,
     clusters = if (!is.null(estimate$options$cluster)) count_clusters(estimate)
   )
+}
+
+# Around estimates whose error is more than sampling: replicates of a bootstrap, scaled to the
+# sampling error of each system, which keeps how systems go together; and what errors in common with
+# the raters could hide (see add_robust()). That moves all systems the same way, each by a share of
+# its distance to the shared end, so that in differences most of it cancels, and all of what comes
+# from the raters' own errors.
+robust_draws <- function(estimate, replicates) {
+  table <- estimate$table
+  details <- estimate$details
+  centred <- sweep(replicates, 2L, colMeans(replicates, na.rm = TRUE))
+  scale <- details$sampling / apply(replicates, 2L, stats::sd, na.rm = TRUE)
+  scale[!is.finite(scale)] <- 0
+  suspicion <- pmax(0, 1 - 2 * details$simple_weight)
+  hidden <- sqrt(suspicion) * bias_per_gap * (table$estimate - table$shared)
+  common <- stats::qnorm((rank(stats::runif(nrow(replicates))) - 0.5) / nrow(replicates))
+  rep(table$estimate, each = nrow(replicates)) + sweep(centred, 2L, scale, `*`) +
+    outer(common, hidden)
 }
 
 pair_table <- function(estimate, draws, conf_level, simultaneous) {
