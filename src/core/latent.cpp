@@ -20,6 +20,9 @@ double inside(double p) {
   return std::min(std::max(p, floor_probability), 1 - floor_probability);
 }
 
+using Classes = Eigen::Map<Eigen::ArrayXd>;
+using Constants = Eigen::Map<const Eigen::ArrayXd>;
+
 double normal(double x, double sd) { return -0.5 * x * x / (sd * sd); }
 
 }  // namespace
@@ -193,32 +196,31 @@ void LatentClass::error_rates(const Eigen::VectorXd& x, int unit, double* error,
 
 double LatentClass::expect(const Tables& tables, int row, double* posterior) const {
   const int K = S_ * N_;
-  std::copy(tables.log_class.begin(), tables.log_class.end(), posterior);
+  Classes p(posterior, K);
+  p = Constants(tables.log_class.data(), K);
   for (int i = rows_.start[row]; i < rows_.start[row + 1]; ++i) {
     const std::size_t rating = static_cast<std::size_t>(rows_.unit[i]) * N_ + rows_.category[i];
-    const double* add = &tables.log_probability[rating * K];
-    for (int c = 0; c < K; ++c) posterior[c] += add[c];
+    p += Constants(&tables.log_probability[rating * K], K);
   }
   const int known = rows_.known[row];
-  double most = -std::numeric_limits<double>::infinity();
-  for (int c = 0; c < K; ++c) {
-    if (known >= 0 && c % N_ != known) posterior[c] = -std::numeric_limits<double>::infinity();
-    most = std::max(most, posterior[c]);
+  for (int c = 0; known >= 0 && c < K; ++c) {
+    if (c % N_ != known) p[c] = -std::numeric_limits<double>::infinity();
   }
-  double total = 0;
-  for (int c = 0; c < K; ++c) total += posterior[c] = std::exp(posterior[c] - most);
-  for (int c = 0; c < K; ++c) posterior[c] /= total;
+  const double most = p.maxCoeff();
+  p = (p - most).exp();
+  const double total = p.sum();
+  p /= total;
   return most + std::log(total);
 }
 
 void LatentClass::count(int row, double weight, const double* posterior,
                         std::vector<double>& counts, std::vector<double>& classes) const {
   const int K = S_ * N_;
-  for (int c = 0; c < K; ++c) classes[c] += weight * posterior[c];
+  const Constants p(posterior, K);
+  Classes(classes.data(), K) += weight * p;
   for (int i = rows_.start[row]; i < rows_.start[row + 1]; ++i) {
-    double* to =
-        &counts[(static_cast<std::size_t>(rows_.unit[i]) * N_ + rows_.category[i]) * K];
-    for (int c = 0; c < K; ++c) to[c] += weight * posterior[c];
+    const std::size_t rating = static_cast<std::size_t>(rows_.unit[i]) * N_ + rows_.category[i];
+    Classes(&counts[rating * K], K) += weight * p;
   }
 }
 

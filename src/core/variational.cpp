@@ -18,6 +18,9 @@ constexpr int own_error_rounds = 20;
 constexpr int own_error_steps = 8;  // of the optimiser, in a round
 constexpr double own_error_gain = 1e-3;
 
+using Categories = Eigen::Map<Eigen::ArrayXd>;
+using Constants = Eigen::Map<const Eigen::ArrayXd>;
+
 // What a profile is made of, for all units.
 struct Profile {
   std::vector<double> accuracy;
@@ -164,32 +167,35 @@ class DawidSkeneFit {
 
  private:
   void add(int row, const double* p) {
+    const Constants weighted(p, N_);
     const double w = rows_.weight[row];
-    for (int k = 0; k < N_; ++k) classes_[k] += w * p[k];
+    Categories(classes_.data(), N_) += w * weighted;
     for (int at = rows_.start[row]; at < rows_.start[row + 1]; ++at) {
-      double* to = &counts_[(static_cast<std::size_t>(rows_.unit[at]) * N_ + rows_.category[at]) *
-                            N_];
-      for (int k = 0; k < N_; ++k) to[k] += w * p[k];
+      Categories(&counts_[rating(at)], N_) += w * weighted;
     }
   }
 
-  double expect(int row, double* p) {
-    std::copy(log_class_.begin(), log_class_.end(), p);
+  double expect(int row, double* posterior) {
+    Categories p(posterior, N_);
+    p = Constants(log_class_.data(), N_);
     for (int at = rows_.start[row]; at < rows_.start[row + 1]; ++at) {
-      const double* log =
-          &log_[(static_cast<std::size_t>(rows_.unit[at]) * N_ + rows_.category[at]) * N_];
-      for (int k = 0; k < N_; ++k) p[k] += log[k];
+      p += Constants(&log_[rating(at)], N_);
     }
     const int known = rows_.known[row];
-    double most = -std::numeric_limits<double>::infinity(), total = 0;
-    for (int k = 0; k < N_; ++k) {
-      if (known >= 0 && k != known) p[k] = -std::numeric_limits<double>::infinity();
-      most = std::max(most, p[k]);
+    for (int k = 0; known >= 0 && k < N_; ++k) {
+      if (k != known) p[k] = -std::numeric_limits<double>::infinity();
     }
-    for (int k = 0; k < N_; ++k) total += p[k] = std::exp(p[k] - most);
-    for (int k = 0; k < N_; ++k) p[k] /= total;
-    if (rows_.weight[row] > 0) add(row, p);
+    const double most = p.maxCoeff();
+    p = (p - most).exp();
+    const double total = p.sum();
+    p /= total;
+    if (rows_.weight[row] > 0) add(row, posterior);
     return rows_.weight[row] * (most + std::log(total));
+  }
+
+  // Where the numbers of a rating begin.
+  std::size_t rating(int at) const {
+    return (static_cast<std::size_t>(rows_.unit[at]) * N_ + rows_.category[at]) * N_;
   }
 
   const LatentRows& rows_;

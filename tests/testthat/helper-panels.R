@@ -61,7 +61,12 @@ exact_ratings <- function(accuracies, system, n = 5, dispersion = 1, system_disp
 
 quiet <- function(expr) suppressWarnings(expr, classes = "fallible_warning")
 
-point_estimate <- function(x, ...) tidy(estimate_accuracy(x, interval = "none", ...))$estimate
+# The published method, with the bootstrap.
+published <- function(x, method = "binned", interval = "bootstrap", ...) {
+  estimate_accuracy(x, method = method, interval = interval, ...)
+}
+
+point_estimate <- function(x, ...) tidy(published(x, interval = "none", ...))$estimate
 
 # Equal to 1e-12, absolutely for numbers up to one and relatively above, with the same gaps.
 expect_close <- function(actual, expected, info) {

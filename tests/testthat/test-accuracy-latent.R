@@ -71,7 +71,7 @@ test_that("intervals come from resampled cases, the same for any number of threa
   x <- panel(100)
   run <- function(x, ...) {
     set.seed(4)
-    tidy(quiet(estimate_accuracy(x, "joint", rater_model("rater"), replicates = 60, ...)))
+    tidy(quiet(published(x, "joint", model = rater_model("rater"), replicates = 60, ...)))
   }
   one <- run(x)
   expect_true(all(one$conf.low < one$estimate & one$estimate < one$conf.high))
@@ -82,7 +82,7 @@ test_that("intervals come from resampled cases, the same for any number of threa
   skip_on_cran()
   many <- replicate(100, latent(panel(100, systems = 0.9), "joint")$estimate)
   errors <- replicate(5, {
-    tidy(estimate_accuracy(panel(100, systems = 0.9), "joint", replicates = 60))$std.error
+    tidy(published(panel(100, systems = 0.9), "joint", replicates = 60))$std.error
   })
   expect_lt(abs(stats::sd(many) / mean(errors) - 1), 0.4)
 })
@@ -104,7 +104,9 @@ test_that("what is not identified is NA with its reason", {
 
 test_that("joint estimates print, and are drawn", {
   set.seed(5)
-  estimate <- estimate_accuracy(panel(), "joint", rater_model("rater", "distance"), replicates = 50)
+  estimate <- published(
+    panel(), "joint", model = rater_model("rater", "distance"), replicates = 50
+  )
   expect_snapshot(estimate)
   skip_if_not_installed("ggplot2")
   expect_equal(

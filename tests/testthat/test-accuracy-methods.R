@@ -1,5 +1,5 @@
 test_that("tables have the columns that are promised", {
-  estimate <- estimate_accuracy(lehner_ratings(), interval = "none")
+  estimate <- published(lehner_ratings(), interval = "none")
   expect_named(tidy(estimate), c(
     "system", "estimate", "std.error", "conf.low", "conf.high", "shared", "independent", "n",
     "method", "reason"
@@ -13,13 +13,13 @@ test_that("tables have the columns that are promised", {
 
 test_that("print and summary tell the story", {
   set.seed(1)
-  estimate <- quiet(estimate_accuracy(lehner_ratings(), replicates = 200))
+  estimate <- quiet(published(lehner_ratings(), replicates = 200))
   expect_snapshot({
     estimate
     summary(estimate)
   })
   expect_snapshot(
-    estimate_accuracy(lehner_ratings(), method = "unbinned", interval = "none", clip = "none")
+    published(lehner_ratings(), method = "unbinned", interval = "none", clip = "none")
   )
   # Base rates at zero, and an estimate that its replicates leave behind, are told.
   x <- ratings(
@@ -29,11 +29,11 @@ test_that("print and summary tell the story", {
       dawid1979[dawid1979$rater == "A5", ], c("case", "system", "prediction")
     )
   )
-  dawid <- quiet(estimate_accuracy(x, replicates = 200))
+  dawid <- quiet(published(x, replicates = 200))
   expect_identical(glance(dawid)$negative, 1L)
   dawid$table$conf.high <- dawid$table$estimate - 0.01
   expect_snapshot(dawid)
   expect_error(tidy(dawid, conf.level = 0.5), class = "fallible_error_argument")
   expect_error(glance(dawid, digits = 3), class = "fallible_error_argument")
-  expect_snapshot(estimate_accuracy(exact_ratings(rep(0.6, 3), 0.9)))
+  expect_snapshot(published(exact_ratings(rep(0.6, 3), 0.9)))
 })

@@ -1,5 +1,5 @@
 test_that("the worked example gives the paper's estimate and bins", {
-  estimate <- estimate_accuracy(lehner_ratings(), interval = "none", method = "binned")
+  estimate <- published(lehner_ratings(), interval = "none", method = "binned")
   expect_equal(tidy(estimate)$estimate, 0.731427, tolerance = 1e-6)
   expect_equal(glance(estimate)$mean_posterior, 0.466179, tolerance = 1e-6)
   table <- bins(estimate)
@@ -81,7 +81,7 @@ test_that("estimates and bins agree with the slow twin on random panels", {
       width = c(0.1, 0.25, 0.3, 1)[[seed %% 4 + 1]]
     )
     for (method in c("binned", "unbinned")) {
-      fast <- quiet(estimate_accuracy(
+      fast <- quiet(published(
         fit, method = method, interval = "none", clip = setting$clip, bin_width = setting$width
       ))
       slow <- vapply(seq_len(ncol(panel$answers)), function(s) {
@@ -103,7 +103,7 @@ test_that("estimates and bins agree with the slow twin on random panels", {
 test_that("what must not matter does not", {
   set.seed(11)
   panel <- random_panel(42)
-  base <- quiet(estimate_accuracy(panel_ratings(panel), replicates = 50))
+  base <- quiet(published(panel_ratings(panel), replicates = 50))
   reordered <- panel
   reordered$long <- panel$long[sample(nrow(panel$long)), ]
   shuffled_raters <- panel
@@ -115,14 +115,14 @@ test_that("what must not matter does not", {
   doubled <- panel
   doubled$weights <- 2 * panel$weights
   for (other in list(reordered, shuffled_raters, renamed, doubled)) {
-    estimate <- quiet(estimate_accuracy(panel_ratings(other), interval = "none"))
+    estimate <- quiet(published(panel_ratings(other), interval = "none"))
     expect_equal(tidy(estimate)$estimate, tidy(base)$estimate, tolerance = 1e-12)
   }
   for (other in list(reordered, shuffled_raters)) {
     set.seed(3)
-    a <- quiet(estimate_accuracy(panel_ratings(panel), replicates = 50))
+    a <- quiet(published(panel_ratings(panel), replicates = 50))
     set.seed(3)
-    b <- quiet(estimate_accuracy(panel_ratings(other), replicates = 50))
+    b <- quiet(published(panel_ratings(other), replicates = 50))
     expect_equal(tidy(b), tidy(a), tolerance = 1e-12)
   }
 })
@@ -138,8 +138,8 @@ test_that("counts give what their raters give", {
   wide <- lehner_ratings()
   counted <- data.frame(case = lehner2015$case, counts(wide), system = lehner2015$system)
   x <- ratings(counted, case = case, counts = A:D, systems = system)
-  expect_equal(bins(estimate_accuracy(x, interval = "none")),
-    bins(estimate_accuracy(wide, interval = "none")))
+  expect_equal(bins(published(x, interval = "none")),
+    bins(published(wide, interval = "none")))
 })
 
 test_that("a declared category changes the estimate, an order does not", {
@@ -161,7 +161,7 @@ test_that("several systems may cover different cases", {
     prediction = c(as.character(lehner2015$system), "C", "C", "C", "D")
   )
   x <- ratings(lehner2015, raters = rater1:rater4, case = case, systems = systems)
-  estimate <- estimate_accuracy(x, interval = "none")
+  estimate <- published(x, interval = "none")
   expect_equal(tidy(estimate)$n, c(10, 4))
   expect_equal(tidy(estimate)$estimate[1], 0.731427, tolerance = 1e-6)
   only_some <- lehner2015[1:4, ]
@@ -176,7 +176,7 @@ test_that("a bin in which no category stands out leaves the mean and is reported
     s = c("a", "a", "b", "b", "b", "b", "a", "b")
   )
   x <- ratings(wide, raters = r1:r2, systems = s)
-  expect_warning(estimate <- estimate_accuracy(x, interval = "none", method = "binned"),
+  expect_warning(estimate <- published(x, interval = "none", method = "binned"),
     class = "fallible_warning_uninformative")
   table <- bins(estimate)
   expect_true(is.na(table$estimate_raw[table$probability < 0.51]))
@@ -193,7 +193,7 @@ test_that("a system that answers only where nothing is known gets NA and a reaso
   )
   x <- ratings(wide, raters = r1:r2, systems = s)
   for (method in c("binned", "unbinned")) {
-    table <- tidy(estimate_accuracy(x, method = method))
+    table <- tidy(published(x, method = method))
     expect_identical(table$estimate, NA_real_)
     expect_match(table$reason, "no category stands out")
   }
@@ -202,7 +202,7 @@ test_that("a system that answers only where nothing is known gets NA and a reaso
 test_that("an estimate from a fit that is not identified is NA with the reason", {
   wide <- data.frame(r1 = c("a", "a", "b", "b"), r2 = c("a", "b", "a", "b"), s = "a")
   x <- ratings(wide, raters = r1:r2, systems = s)
-  expect_warning(estimate <- estimate_accuracy(x), class = "fallible_warning_not_identified")
+  expect_warning(estimate <- published(x), class = "fallible_warning_not_identified")
   table <- tidy(estimate)
   expect_identical(table$estimate, NA_real_)
   expect_match(table$reason, "no better than by chance (agreement 0.500, chance 0.500)",
@@ -213,7 +213,7 @@ test_that("an estimate from a fit that is not identified is NA with the reason",
 
 test_that("highest probabilities on the edge of a bin belong to the bin below", {
   # Raters .6 with equal base rates: three agreeing of three, two of three, none.
-  estimate <- estimate_accuracy(exact_ratings(rep(0.6, 3), 0.9), interval = "none")
+  estimate <- published(exact_ratings(rep(0.6, 3), 0.9), interval = "none")
   table <- bins(estimate)
   expect_equal(table$upper, c(1, 0.8, 0.3))
   expect_equal(table$probability[2:3], c(0.8, 0.3), tolerance = 1e-6)
@@ -221,19 +221,19 @@ test_that("highest probabilities on the edge of a bin belong to the bin below", 
 
 test_that("wrong arguments are refused", {
   x <- lehner_ratings()
-  expect_error(estimate_accuracy(x, method = "best"), class = "fallible_error_argument")
-  expect_error(estimate_accuracy(x, bin_width = 1e-12), class = "fallible_error_argument")
-  expect_error(estimate_accuracy(x, replicates = 1e10), class = "fallible_error_argument")
-  expect_error(estimate_accuracy(x, bin_width = 0), class = "fallible_error_argument")
-  expect_error(estimate_accuracy(x, bin_width = 1.5), class = "fallible_error_argument")
-  expect_error(estimate_accuracy(x, conf_level = 90), class = "fallible_error_argument")
-  expect_error(estimate_accuracy(x, replicates = 1), class = "fallible_error_argument")
-  expect_error(estimate_accuracy(x, clip = "bins"), class = "fallible_error_argument")
-  expect_error(estimate_accuracy(x, widht = 1), class = "fallible_error_argument")
-  expect_error(estimate_accuracy(lehner2015), class = "fallible_error_argument")
+  expect_error(published(x, method = "best"), class = "fallible_error_argument")
+  expect_error(published(x, bin_width = 1e-12), class = "fallible_error_argument")
+  expect_error(published(x, replicates = 1e10), class = "fallible_error_argument")
+  expect_error(published(x, bin_width = 0), class = "fallible_error_argument")
+  expect_error(published(x, bin_width = 1.5), class = "fallible_error_argument")
+  expect_error(published(x, conf_level = 90), class = "fallible_error_argument")
+  expect_error(published(x, replicates = 1), class = "fallible_error_argument")
+  expect_error(published(x, clip = "bins"), class = "fallible_error_argument")
+  expect_error(published(x, widht = 1), class = "fallible_error_argument")
+  expect_error(published(lehner2015), class = "fallible_error_argument")
   no_system <- ratings(lehner2015, raters = rater1:rater4)
-  expect_error(estimate_accuracy(no_system), class = "fallible_error_system")
-  expect_error(bins(estimate_accuracy(x, method = "unbinned", interval = "none")),
+  expect_error(published(no_system), class = "fallible_error_system")
+  expect_error(bins(published(x, method = "unbinned", interval = "none")),
     class = "fallible_error_argument")
   expect_error(bins(x), class = "fallible_error_argument")
 })

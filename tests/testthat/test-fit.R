@@ -61,5 +61,5 @@ test_that("ratings and estimates stand for their fit", {
   x <- lehner_ratings()
   fit <- fit_raters(x)
   expect_identical(base_rates(x), base_rates(fit))
-  expect_identical(ground_truth(estimate_accuracy(fit, interval = "none")), ground_truth(fit))
+  expect_identical(ground_truth(published(fit, interval = "none")), ground_truth(fit))
 })

@@ -74,7 +74,7 @@ test_that("fits are drawn with an accuracy for each rater", {
 
 test_that("systems are drawn with intervals, and bins with the expected curve", {
   set.seed(1)
-  estimate <- quiet(estimate_accuracy(lehner_ratings(), replicates = 100))
+  estimate <- quiet(published(lehner_ratings(), replicates = 100))
   drawn <- layers(ggplot2::autoplot(estimate))
   expect_equal(drawn[[1]]$xintercept, 0.5)
   expect_equal(drawn[[2]]$xmin, tidy(estimate)$conf.low)
@@ -88,7 +88,7 @@ test_that("systems are drawn with intervals, and bins with the expected curve", 
 
 test_that("estimates that are not identified are named", {
   wide <- data.frame(r1 = c("a", "a", "b", "b"), r2 = c("a", "b", "a", "b"), s = "a")
-  estimate <- quiet(estimate_accuracy(ratings(wide, raters = r1:r2, systems = s)))
+  estimate <- quiet(published(ratings(wide, raters = r1:r2, systems = s)))
   plot <- ggplot2::autoplot(estimate)
   expect_match(plot$labels$subtitle, "Not identified")
   expect_match(plot$labels$caption, "Not identified for s")
@@ -139,7 +139,7 @@ test_that("plot() draws and returns its argument", {
   withr::local_pdf(NULL)
   x <- lehner_ratings()
   fit <- fit_raters(x)
-  estimate <- estimate_accuracy(x, interval = "none")
+  estimate <- published(x, interval = "none")
   expect_false(withVisible(plot(x))$visible)
   expect_identical(plot(fit), fit)
   expect_identical(plot(ground_truth(fit)), ground_truth(fit))

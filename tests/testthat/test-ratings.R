@@ -96,7 +96,7 @@ test_that("cases that only a system saw are kept, counted and warned about", {
     class = "fallible_warning_unrated"
   )
   expect_identical(nrow(x), 12L)
-  expect_equal(tidy(estimate_accuracy(x, interval = "none"))$n, 10)
+  expect_equal(tidy(published(x, interval = "none"))$n, 10)
   expect_equal(point_estimate(x), 0.731427, tolerance = 1e-6)
   caught <- tryCatch(
     ratings(lehner2015, raters = rater1:rater4, case = case, systems = systems),

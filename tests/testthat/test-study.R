@@ -210,7 +210,7 @@ test_that("a panel in which nothing stands out has the reason of estimate_accura
   )
   set.seed(12)
   study <- simulation_study(
-    design, list("binned", r = function(x) estimate_accuracy(x, interval = "none")), runs = 60
+    design, list("binned", r = function(x) published(x, interval = "none")), runs = 60
   )
   rows <- tidy(study)
   expect_identical(
