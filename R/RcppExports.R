@@ -41,6 +41,10 @@ core_average <- function(patterns, weight, known, threads, tick) {
     .Call(`_fallible_core_average`, patterns, weight, known, threads, tick)
 }
 
+core_average_replicates <- function(patterns, weight, resampling, tick) {
+    .Call(`_fallible_core_average_replicates`, patterns, weight, resampling, tick)
+}
+
 core_crowd_units <- function(x) {
     .Call(`_fallible_core_crowd_units`, x)
 }

@@ -31,14 +31,16 @@ bootstrap_replicates <- function(estimate, method = estimate$options$method) {
   x <- estimate$fit$x
   options <- estimate$options
   bar <- progress_bar("Bootstrap", options$replicates)
-  out <- if (method %in% c("joint", "shared")) {
-    latent_accuracy(estimate$fit, method, resampling(x, options), bar$tick)$replicates
-  } else {
+  drawn <- resampling(x, options)
+  weights <- pattern_weights(x)
+  out <- switch(method,
+    average = core_average_replicates(x$patterns, weights, drawn, bar$tick),
+    joint = , shared = latent_accuracy(estimate$fit, method, drawn, bar$tick)$replicates,
     core_bootstrap(
-      x$patterns, pattern_weights(x), c(list(method = method), options[c("clip", "bin_width")]),
-      resampling(x, options), bar$tick
+      x$patterns, weights, c(list(method = method), options[c("clip", "bin_width")]), drawn,
+      bar$tick
     )
-  }
+  )
   bar$close()
   out <- na_real(out)
   dimnames(out) <- list(NULL, x$systems)

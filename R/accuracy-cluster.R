@@ -28,6 +28,17 @@ is_one_cluster <- function(estimate) {
   !is.null(estimate$options$cluster) && count_clusters(estimate) < 2L
 }
 
+# What was drawn, for notes.
+resampling_note <- function(estimate) {
+  if (is.null(estimate$options$cluster)) {
+    return("case bootstrap")
+  }
+  n <- count_clusters(estimate)
+  paste0("bootstrap of ", count_noun(n, "cluster"), if (n < few_clusters) " (few, so too short)")
+}
+
+few_clusters <- 20L
+
 # By how much clusters widen the sampling error of each system: of the joint estimate, whose
 # bootstrap is cheap, with clusters and with cases drawn.
 cluster_widening <- function(estimate) {

@@ -124,7 +124,8 @@ confusion_draws <- function(estimate, counts) {
 
 most_numbers <- 1e8 # 800 MB
 
-# What is told of counts (a row per replicate, or one): `share` names rows and measures.
+# What is told of counts: `share` makes shares of a row of them per replicate (or of one), and says
+# what they are shares of, the truth or the answers.
 confusion_table <- function(estimate, counts, draws, conf_level, share) {
   x <- estimate$fit$x
   tables <- lapply(seq_along(x$systems), function(s) {
@@ -138,7 +139,10 @@ confusion_table <- function(estimate, counts, draws, conf_level, share) {
     table$reason[lacking] <- if (anyNA(counts[[s]])) {
       estimate$table$reason[[s]]
     } else {
-      "no case is of this category"
+      ifelse(
+        found$of[lacking] == "answer", "the system never gives this answer",
+        "no case is of this category"
+      )
     }
     if (!is.null(draws$reason)) {
       table$reason[!lacking] <- paste0(no_interval, draws$reason)
@@ -161,7 +165,7 @@ cell_shares <- function(counts, categories) {
   total[total < few_cases] <- NaN
   list(
     names = tibble::tibble(truth = categories[truth], prediction = rep(categories, n)),
-    value = counts / total[, truth, drop = FALSE], cases = counts[1L, ]
+    of = rep("truth", n * n), value = counts / total[, truth, drop = FALSE], cases = counts[1L, ]
   )
 }
 
@@ -177,7 +181,7 @@ category_shares <- function(counts, categories) {
     names = tibble::tibble(
       category = rep(categories, 2L), measure = rep(c("recall", "precision"), each = n)
     ),
-    value = share, cases = total[1L, ]
+    of = rep(c("truth", "answer"), each = n), value = share, cases = total[1L, ]
   )
 }
 

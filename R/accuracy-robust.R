@@ -46,9 +46,13 @@ robust_note <- function(x) {
   paste0(
     "Interval: robust, ",
     if (is.null(x$replicates)) {
-      "sampling error"
+      if (is.null(x$options$cluster)) {
+        "sampling error"
+      } else {
+        paste0("sampling error (of ", count_noun(count_clusters(x), "cluster"), ")")
+      }
     } else {
-      paste0("sampling error (case bootstrap, ", number(x$options$replicates), " replicates)")
+      paste0("sampling error (", resampling_note(x), ", ", number(x$options$replicates), " replicates)")
     },
     " and what errors in common could hide"
   )

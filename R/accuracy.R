@@ -40,7 +40,7 @@
 #' @param method `"average"`, `"binned"`, `"unbinned"`, `"joint"` or `"shared"`.
 #' @param model A [rater_model()] for methods `"joint"` and `"shared"`; the others know [k_model()]
 #'   only. Not for a fit, which has one.
-#' @param interval `"robust"`, `"bootstrap"` or `"none"`.
+#' @param interval `"robust"`, `"bootstrap"`, `"profile"` (method `"joint"`) or `"none"`.
 #' @param conf_level Probability with which the interval is meant to cover, in (0, 1).
 #' @param clip Where estimates are clipped to \[0, 1\]: in each `"bin"`, as published, `"overall"`,
 #'   or `"none"`.

@@ -16,6 +16,12 @@
 #' made if not. Intervals are percentiles of the differences, probabilities of ranks are shares of
 #' replicates; equals share a rank. They cover sampling error only.
 #'
+#' For method `"average"`, and for robust intervals, each system has the sampling error that its
+#' estimate tells; how the errors of two systems go together is taken from replicates of the joint
+#' estimate (or of the method's own). What errors in common with the raters could hide is added as in
+#' robust intervals, with one difference: it moves all systems the same way, each by its share, so that
+#' most of it cancels.
+#'
 #' More than two systems are compared, so some intervals of pairs miss by chance, and the system
 #' that looks best is likely to look better than it is. With `simultaneous = TRUE` the intervals cover
 #' all differences at once with probability `conf_level` (the largest studentised deviation of the
@@ -63,7 +69,8 @@ compare_systems <- function(estimate, systems = NULL, conf_level = NULL, simulta
       options = c(
         estimate$options[c("method", "replicates")],
         list(
-          conf_level = conf_level, simultaneous = simultaneous, clusters = draws$clusters
+          conf_level = conf_level, simultaneous = simultaneous, clusters = draws$clusters,
+          robust = is_robust(estimate)
         )
       )
     ),
@@ -137,7 +144,7 @@ join_patterns <- function(x) {
   x
 }
 
-# The same method for other answers by systems, without an interval.
+# The same for other answers by systems.
 estimate_again <- function(estimate, x) {
   fit <- estimate$fit
   if (!is.null(fit$posterior)) {
@@ -146,14 +153,8 @@ estimate_again <- function(estimate, x) {
   }
   fit$x <- x
   options <- estimate$options
-  again <- suppressWarnings(
-    estimate_accuracy(
-      fit, options$method, interval = "none", clip = options$clip, bin_width = options$bin_width
-    ),
-    classes = c("fallible_warning_uninformative", "fallible_warning_no_convergence")
-  )
-  again$options[names(options)] <- options
-  again
+  if (options$interval == "profile") options$interval <- "none" # replicates are made if needed
+  suppressWarnings(do.call(estimate_accuracy, c(list(fit), options)), classes = "fallible_warning")
 }
 
 # What the errors of all systems together may have been: a list of values (draws x systems, around
@@ -175,11 +176,10 @@ comparison_draws <- function(estimate) {
   if (is_one_cluster(estimate)) {
     return(no_draws(one_cluster))
   }
-  averaged <- estimate$options$method == "average"
-  robust <- averaged || estimate$options$interval == "robust"
+  method <- estimate$options$method
   values <- estimate$replicates %||%
-    bootstrap_replicates(estimate, if (averaged) "joint" else estimate$options$method)
-  if (robust) values <- robust_draws(estimate, values)
+    bootstrap_replicates(estimate, if (method == "average") "joint" else method)
+  if (is_robust(estimate)) values <- robust_draws(estimate, values)
   whole <- stats::complete.cases(values)
   if (mean(whole) < 0.5) {
     return(no_draws("most bootstrap replicates gave no estimate"))
@@ -188,6 +188,11 @@ comparison_draws <- function(estimate) {
     values = values[whole, , drop = FALSE], reason = NA_character_,
     clusters = if (!is.null(estimate$options$cluster)) count_clusters(estimate)
   )
+}
+
+is_robust <- function(estimate) {
+  kind <- estimate$options$interval
+  kind == "robust" || (estimate$options$method == "average" && kind == "none")
 }
 
 # Around estimates whose error is more than sampling: replicates of a bootstrap, scaled to the
@@ -199,7 +204,9 @@ robust_draws <- function(estimate, replicates) {
   table <- estimate$table
   details <- estimate$details
   centred <- sweep(replicates, 2L, colMeans(replicates, na.rm = TRUE))
-  scale <- details$sampling / apply(replicates, 2L, stats::sd, na.rm = TRUE)
+  sampling <- details$sampling
+  if (estimate$options$interval == "none") sampling <- sampling * cluster_widening(estimate)
+  scale <- sampling / apply(replicates, 2L, stats::sd, na.rm = TRUE)
   scale[!is.finite(scale)] <- 0
   suspicion <- pmax(0, 1 - 2 * details$simple_weight)
   hidden <- sqrt(suspicion) * bias_per_gap * (table$estimate - table$shared)
@@ -414,6 +421,11 @@ comparison_error_note <- function(x) {
   clusters <- x$options$clusters
   paste0(
     "Errors: systems paired on ", number(x$options$replicates), " resamples of ",
-    if (is.null(clusters)) "cases" else count_noun(clusters, "cluster"), "; sampling error only"
+    if (is.null(clusters)) "cases" else count_noun(clusters, "cluster"),
+    if (x$options$robust) {
+      ", and what errors in common could hide of differences"
+    } else {
+      "; sampling error only"
+    }
   )
 }

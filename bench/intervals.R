@@ -1,7 +1,7 @@
 # Intervals of joint estimates: how often a nominal 90% interval covers the expected accuracy of a
 # system in the settings of the paper's figures, and how wide it is, by bootstrap and by profile.
 #
-#   Rscript bench/intervals.R [runs] [output.csv]
+#   Rscript bench/intervals.R [runs] [output.csv] [first run]
 #
 # A run is one panel of a figure with its five systems, all judged by the model that made the panel:
 # the K-model in Figures 1-7, accuracies by rater, errors by distance and strata of difficulty in
@@ -15,14 +15,15 @@ seed <- 20150502L
 replicates <- 200L
 options(cli.progress_show_after = 3600)
 
-main <- function(runs = 300L, output = NULL) {
+main <- function(runs = 300L, output = NULL, first = 1L) {
   started <- Sys.time()
   rows <- list()
-  todo <- expand.grid(figure = 1:14, run = seq_len(runs))
-  todo <- todo[!todo$figure %in% c(1, 8) | todo$run <= runs / 5, ]
+  todo <- expand.grid(figure = 1:14, run = seq_len(runs) + first - 1L)
+  todo <- todo[!todo$figure %in% c(1, 8) | todo$run < first + runs / 5, ]
   for (i in seq_len(nrow(todo))) {
     rows[[i]] <- one_run(todo$figure[[i]], todo$run[[i]])
     if (!is.null(output) && (i %% 60 == 0 || i == nrow(todo))) {
+      saveRDS(do.call(rbind, rows), paste0(output, ".rds")) # to go on from, or to join with others
       table <- summarise(do.call(rbind, rows))
       table <- cbind(table, seed = seed, replicates = replicates, date = format(Sys.Date()),
         fallible = format(utils::packageVersion("fallible")), r = format(getRversion()))
@@ -71,6 +72,7 @@ arguments <- commandArgs(trailingOnly = TRUE)
 if (sys.nframe() == 0L) {
   do.call(main, c(
     if (length(arguments) > 0L) list(as.integer(arguments[[1L]])),
-    if (length(arguments) > 1L) list(output = arguments[[2L]])
+    if (length(arguments) > 1L) list(output = arguments[[2L]]),
+    if (length(arguments) > 2L) list(first = as.integer(arguments[[3L]]))
   ))
 }

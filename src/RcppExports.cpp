@@ -142,6 +142,19 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_average_replicates
+Rcpp::NumericMatrix core_average_replicates(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List resampling, Rcpp::Function tick);
+RcppExport SEXP _fallible_core_average_replicates(SEXP patternsSEXP, SEXP weightSEXP, SEXP resamplingSEXP, SEXP tickSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type resampling(resamplingSEXP);
+    Rcpp::traits::input_parameter< Rcpp::Function >::type tick(tickSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_average_replicates(patterns, weight, resampling, tick));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_crowd_units
 Rcpp::List core_crowd_units(Rcpp::List x);
 RcppExport SEXP _fallible_core_crowd_units(SEXP xSEXP) {
@@ -385,6 +398,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_fallible_core_bootstrap", (DL_FUNC) &_fallible_core_bootstrap, 5},
     {"_fallible_core_percentile_intervals", (DL_FUNC) &_fallible_core_percentile_intervals, 2},
     {"_fallible_core_average", (DL_FUNC) &_fallible_core_average, 5},
+    {"_fallible_core_average_replicates", (DL_FUNC) &_fallible_core_average_replicates, 4},
     {"_fallible_core_crowd_units", (DL_FUNC) &_fallible_core_crowd_units, 1},
     {"_fallible_core_crowd_workers", (DL_FUNC) &_fallible_core_crowd_workers, 2},
     {"_fallible_core_crowd_quality", (DL_FUNC) &_fallible_core_crowd_quality, 3},

@@ -2,6 +2,7 @@
 #include <RcppEigen.h>
 
 #include "core/average.hpp"
+#include "core/latent_accuracy.hpp"
 #include "glue.h"
 
 namespace {
@@ -59,4 +60,24 @@ Rcpp::List core_average(Rcpp::List patterns, Rcpp::NumericVector weight,
         Rcpp::Named("posterior") = glue::by_row(system.posterior, view.categories)));
   }
   return out;
+}
+
+// Replicates x systems of a bootstrap in which all models are fitted and weighed anew.
+// [[Rcpp::export(rng = false)]]
+Rcpp::NumericMatrix core_average_replicates(Rcpp::List patterns, Rcpp::NumericVector weight,
+                                            Rcpp::List resampling, Rcpp::Function tick) {
+  const auto view = glue::view(patterns);
+  const auto bootstrap = glue::bootstrap_options(resampling);
+  const auto estimates = [&](const std::vector<double>& w) {
+    std::vector<double> out;
+    for (const auto& system : fallible::average_accuracy(view, w, {}, 1, fallible::Host())) {
+      out.push_back(system.estimate);
+    }
+    return out;
+  };
+  const auto replicates = glue::interruptible([&] {
+    return fallible::bootstrap_patterns(view, glue::doubles(weight), view.systems, estimates,
+                                        bootstrap, glue::host(tick));
+  });
+  return Rcpp::NumericMatrix(bootstrap.replicates, view.systems, replicates.begin());
 }
