@@ -117,7 +117,7 @@ on_common_cases <- function(estimate, systems, call) {
   at <- match(systems, x$systems)
   answered <- x$patterns$answer[, at, drop = FALSE] > 0L & rated_patterns(x)
   common <- rowSums(answered) == length(at)
-  left_out <- count_cases(x, rowSums(answered) > 0L & !common)
+  left_out <- as.double(count_cases(x, rowSums(answered) > 0L & !common))
   if (count_cases(x, common) == 0) {
     abort_fallible("system", c(
       "There is no case that all of these systems answered and a rater saw.",
@@ -179,13 +179,13 @@ comparison_draws <- function(estimate) {
   method <- estimate$options$method
   values <- estimate$replicates %||%
     bootstrap_replicates(estimate, if (method == "average") "joint" else method)
-  if (is_robust(estimate)) values <- robust_draws(estimate, values)
   whole <- stats::complete.cases(values)
   if (mean(whole) < 0.5) {
     return(no_draws("most bootstrap replicates gave no estimate"))
   }
+  values <- values[whole, , drop = FALSE]
   list(
-    values = values[whole, , drop = FALSE], reason = NA_character_,
+    values = if (is_robust(estimate)) robust_draws(estimate, values) else values, reason = NA_character_,
     clusters = if (!is.null(estimate$options$cluster)) count_clusters(estimate)
   )
 }
@@ -203,14 +203,16 @@ is_robust <- function(estimate) {
 robust_draws <- function(estimate, replicates) {
   table <- estimate$table
   details <- estimate$details
-  centred <- sweep(replicates, 2L, colMeans(replicates, na.rm = TRUE))
+  centred <- sweep(replicates, 2L, colMeans(replicates))
   sampling <- details$sampling
   if (estimate$options$interval == "none") sampling <- sampling * cluster_widening(estimate)
-  scale <- sampling / apply(replicates, 2L, stats::sd, na.rm = TRUE)
+  scale <- sampling / apply(replicates, 2L, stats::sd)
   scale[!is.finite(scale)] <- 0
   suspicion <- pmax(0, 1 - 2 * details$simple_weight)
   hidden <- sqrt(suspicion) * bias_per_gap * (table$estimate - table$shared)
-  common <- stats::qnorm((rank(stats::runif(nrow(replicates))) - 0.5) / nrow(replicates))
+  # Not correlated with the replicates, so that no chance of theirs is in the variances.
+  common <- qr.resid(qr(cbind(1, centred)), stats::rnorm(nrow(centred)))
+  common <- common / stats::sd(common)
   rep(table$estimate, each = nrow(replicates)) + sweep(centred, 2L, scale, `*`) +
     outer(common, hidden)
 }
@@ -232,7 +234,7 @@ pair_table <- function(estimate, draws, conf_level, simultaneous) {
     return(table)
   }
   differences <- draws$values[, first, drop = FALSE] - draws$values[, second, drop = FALSE]
-  table$probability <- colMeans(differences > 0) + colMeans(differences == 0) / 2
+  table$probability <- unname(colMeans(differences > 0) + colMeans(differences == 0) / 2)
   table <- add_intervals(table, core_percentile_intervals(differences, conf_level))
   same <- same_answers(estimate$fit$x, first, second)
   table$reason[same] <- paste0(no_interval, "the two gave the same answers on all these cases")
