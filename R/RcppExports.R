@@ -37,12 +37,8 @@ core_percentile_intervals <- function(replicates, conf_level) {
     .Call(`_fallible_core_percentile_intervals`, replicates, conf_level)
 }
 
-core_average <- function(patterns, weight, known, threads, tick) {
-    .Call(`_fallible_core_average`, patterns, weight, known, threads, tick)
-}
-
-core_average_replicates <- function(patterns, weight, resampling, tick) {
-    .Call(`_fallible_core_average_replicates`, patterns, weight, resampling, tick)
+core_average <- function(patterns, weight, known, options, tick, resampled) {
+    .Call(`_fallible_core_average`, patterns, weight, known, options, tick, resampled)
 }
 
 core_crowd_units <- function(x) {

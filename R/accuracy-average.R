@@ -1,17 +1,33 @@
 # Accuracy averaged over models of raters and system together; the mathematics is in
 # src/core/average.cpp.
 
-# A list per system; NULL where the raters do not tell anything.
-average_accuracy <- function(fit, threads) {
+# A list per system, with replicates as an attribute; NULL where the raters do not tell anything.
+average_accuracy <- function(fit, options) {
   if (fit$identified %in% c("chance", "no_pairs")) {
     return(NULL)
   }
   x <- fit$x
+  bootstrapped <- options$method == "average" && options$interval == "bootstrap" &&
+    weights_are_counts(x)
+  settings <- if (bootstrapped) resampling(x, options) else no_replicates
+  settings$threads <- options$threads
   chains <- if (length(x$categories) > 2L) 4L else 2L
   bar <- progress_bar("Models", length(x$systems) * (chains + 1L))
-  out <- core_average(x$patterns, pattern_weights(x), integer(), threads, bar$tick)
+  frame <- environment()
+  fitted <- TRUE
+  resampled <- function(done) {
+    if (fitted) { # a frame can have one bar at a time
+      frame$bar$close()
+      frame$bar <- progress_bar("Bootstrap", options$replicates, frame)
+      frame$fitted <- FALSE
+    }
+    frame$bar$tick(done)
+  }
+  out <- core_average(
+    x$patterns, pattern_weights(x), integer(), settings, bar$tick, resampled
+  )
   bar$close()
-  stats::setNames(out, x$systems)
+  structure(stats::setNames(out$systems, x$systems), replicates = out$replicates)
 }
 
 # A number per system of what average_accuracy() says.
@@ -74,29 +90,30 @@ member_table <- function(average) {
   out
 }
 
-# What the ratings say of each K-property: total weight of the models without it, a row per system.
+# What the answers say of each K-property: total weight of the models without it, a row per system.
 axis_weights <- function(members) {
   weights <- lapply(split(members, factor(members$system, unique(members$system))), function(x) {
     weight <- function(which) sum(x$weight[which])
     data.frame(
-      system = x$system[[1L]],
-      `raters differ` = weight(x$accuracy == "rater"),
-      `errors by distance` = weight(x$errors == "distance"),
-      `errors of their own` = weight(x$errors %in% c("own", "matrix")),
-      `cases differ` = weight(x$difficulty > 0),
-      check.names = FALSE
+      system = x$system[[1L]], accuracy = weight(x$accuracy == "rater"),
+      errors = weight(x$errors != "uniform"), distance = weight(x$errors == "distance"),
+      own = weight(x$errors %in% c("own", "matrix")), difficulty = weight(x$difficulty > 0)
     )
   })
   do.call(rbind, unname(weights))
 }
 
 axes_note <- function(members) {
-  weights <- axis_weights(members)[-1L]
-  low <- decimals(vapply(weights, min, 0), 2L)
-  high <- decimals(vapply(weights, max, 0), 2L)
-  paste0("Weight of models in which ", paste0(
-    names(weights), " ", low, ifelse(low == high, "", paste0("-", high)), collapse = ", "
-  ))
+  weights <- axis_weights(members)
+  say <- function(axis) {
+    ends <- decimals(range(weights[[axis]]), 2L)
+    paste(unique(ends), collapse = "-")
+  }
+  paste0(
+    "Weight of the models without a K-property: equal accuracy ", say("accuracy"),
+    ", equal errors ", say("errors"), " (errors by distance ", say("distance"),
+    ", of each one's own ", say("own"), "), equal difficulty ", say("difficulty")
+  )
 }
 
 # What makes estimates doubtful in a way that no single estimator sees.

@@ -4,7 +4,8 @@
 # Begins a reason why an estimate has no interval.
 no_interval <- "no interval: "
 
-add_bootstrap <- function(estimate) {
+# Replicates of averaged models come with these.
+add_bootstrap <- function(estimate, replicates = NULL) {
   if (!weights_are_counts(estimate$fit$x)) {
     return(without_interval(estimate, "weights are not counts, so there are no cases to resample"))
   }
@@ -14,7 +15,10 @@ add_bootstrap <- function(estimate) {
   if (is_one_cluster(estimate)) {
     return(without_interval(estimate, one_cluster))
   }
-  estimate$replicates <- bootstrap_replicates(estimate)
+  if (estimate$options$method != "average") replicates <- bootstrap_replicates(estimate)
+  estimate$replicates <- structure(
+    na_real(replicates), dimnames = list(NULL, estimate$fit$x$systems)
+  )
   estimate$details$failed <- as.integer(colSums(is.na(estimate$replicates)))
   intervals <- core_percentile_intervals(estimate$replicates, estimate$options$conf_level)
   estimate$table <- add_intervals(estimate$table, intervals)
@@ -34,7 +38,6 @@ bootstrap_replicates <- function(estimate, method = estimate$options$method) {
   drawn <- resampling(x, options)
   weights <- pattern_weights(x)
   out <- switch(method,
-    average = core_average_replicates(x$patterns, weights, drawn, bar$tick),
     joint = , shared = latent_accuracy(estimate$fit, method, drawn, bar$tick)$replicates,
     core_bootstrap(
       x$patterns, weights, c(list(method = method), options[c("clip", "bin_width")]), drawn,
@@ -42,8 +45,6 @@ bootstrap_replicates <- function(estimate, method = estimate$options$method) {
     )
   )
   bar$close()
-  out <- na_real(out)
-  dimnames(out) <- list(NULL, x$systems)
   out
 }
 

@@ -4,8 +4,8 @@
 #' @param ... Not used.
 #' @return `tidy()`: a tibble with a row per system: `system`; `estimate`, its accuracy, a
 #'   probability; `std.error`, `conf.low` and `conf.high`; `shared` and `independent`, the ends of
-#'   the range of what dependence between system and raters could make of the estimate, `NA` with
-#'   methods `"binned"` and `"unbinned"`; `n`, the number of its cases that raters saw; `method`;
+#'   the range of what dependence between system and raters could make of the estimate, `NA` where
+#'   no models were averaged (methods `"binned"` and `"unbinned"` without a robust interval); `n`, the number of its cases that raters saw; `method`;
 #'   `reason`, why something is `NA`.
 #'
 #'   `glance()`: a tibble with one row per system of what the estimate rests on: `system`,
@@ -22,7 +22,7 @@
 #' @family estimation
 #' @examples
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
-#' estimate <- estimate_accuracy(x, interval = "none")
+#' estimate <- estimate_accuracy(x)
 #' tidy(estimate)
 #' glance(estimate)
 #' @export
@@ -203,7 +203,7 @@ print.summary_accuracy_estimate <- function(x, ...) {
   )]
   print_table("What the estimates rest on", rest[!vapply(rest, function(y) all(is.na(y)), NA)])
   if (x$estimate$options$method == "average" && length(x$estimate$members) > 0L) {
-    print_table("Weights of models", axis_weights(x$estimate$members))
+    print_table("Weight of the models without equal ...", axis_weights(x$estimate$members))
   }
   if (x$estimate$options$method == "binned") print_table("Bins", bins(x$estimate), most = 30L)
   invisible(x)

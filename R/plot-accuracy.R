@@ -11,10 +11,9 @@
 #' @family plots
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
-#' estimate <- estimate_accuracy(x, replicates = 200)
-#' plot(estimate)
-#' plot(estimate, type = "bins")
-#' plot(estimate_accuracy(x, method = "joint", interval = "profile"), type = "sensitivity")
+#' plot(estimate_accuracy(x))
+#' plot(estimate_accuracy(x, "binned", interval = "none"), type = "bins")
+#' plot(estimate_accuracy(x), type = "sensitivity")
 #' @method autoplot accuracy_estimate
 #' @rawNamespace S3method(ggplot2::autoplot,accuracy_estimate)
 autoplot.accuracy_estimate <- function(object, # nolint: object_name.

@@ -16,7 +16,7 @@
 #' x <- simulate_ratings(lehner_design(3))
 #' x
 #' true_accuracy(x)
-#' estimate_accuracy(x, interval = "none")
+#' estimate_accuracy(x)
 #' @export
 simulate_ratings <- function(design, n = design$n) {
   check_design(design)

@@ -160,18 +160,18 @@ time_stages <- function(input) {
   rbind(
     row("fit_raters()", function() fit_raters(x)),
     row("estimate_accuracy(<ratings>), no interval",
-      function() estimate_accuracy(x, interval = "none"),
+      function() estimate_accuracy(x, "binned", interval = "none"),
       goal = 50
     ),
     row("estimate_accuracy(<fit>), no interval",
-      function() estimate_accuracy(fit, interval = "none")
+      function() estimate_accuracy(fit, "binned", interval = "none")
     ),
     row("estimate_accuracy(<fit>), 1000 replicates", function() bootstrap(fit)),
     row("ground_truth()", function() ground_truth(fit))
   )
 }
 
-bootstrap <- function(fit) estimate_accuracy(fit, replicates = replicates)
+bootstrap <- function(fit) estimate_accuracy(fit, "binned", "bootstrap", replicates = replicates)
 
 # The worked example of Lehner (2015).
 time_example <- function() {
@@ -182,7 +182,7 @@ time_example <- function() {
   fit <- fit_raters(x)
   rbind(
     time_task("lehner2015", "estimate_accuracy(<ratings>), no interval",
-      function() estimate_accuracy(x, interval = "none"),
+      function() estimate_accuracy(x, "binned", interval = "none"),
       runs = 51L
     ),
     time_task("lehner2015", "estimate_accuracy(<fit>), 1000 replicates",
@@ -200,7 +200,7 @@ time_crowd <- function(name, input) {
   rbind(
     row("ratings()", function() read_ratings_of(input)),
     row("estimate_accuracy(<ratings>), no interval",
-      function() estimate_accuracy(x, interval = "none")
+      function() estimate_accuracy(x, "binned", interval = "none")
     ),
     row("estimate_accuracy(<fit>), 1000 replicates", function() bootstrap(fit)),
     row("ground_truth()", function() ground_truth(fit))
@@ -279,7 +279,10 @@ compare_plain <- function(panel) {
   panel <- as.matrix(panel[seq_len(n_raters)])
   package_input <- cbind(panel, system = system)
   package <- function() {
-    estimate_accuracy(ratings(package_input, systems = "system"), interval = "none")
+    estimate_accuracy(
+      ratings(package_input, systems = "system"), "binned",
+      interval = "none"
+    )
   }
   profiles <- plain_profiles(panel, system)
   fit <- fit_raters(ratings(package_input, systems = "system"))

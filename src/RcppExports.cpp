@@ -129,29 +129,17 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_average
-Rcpp::List core_average(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::IntegerVector known, int threads, Rcpp::Function tick);
-RcppExport SEXP _fallible_core_average(SEXP patternsSEXP, SEXP weightSEXP, SEXP knownSEXP, SEXP threadsSEXP, SEXP tickSEXP) {
+Rcpp::List core_average(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::IntegerVector known, Rcpp::List options, Rcpp::Function tick, Rcpp::Function resampled);
+RcppExport SEXP _fallible_core_average(SEXP patternsSEXP, SEXP weightSEXP, SEXP knownSEXP, SEXP optionsSEXP, SEXP tickSEXP, SEXP resampledSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
     Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
     Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type known(knownSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< Rcpp::Function >::type tick(tickSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_average(patterns, weight, known, threads, tick));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_average_replicates
-Rcpp::NumericMatrix core_average_replicates(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List resampling, Rcpp::Function tick);
-RcppExport SEXP _fallible_core_average_replicates(SEXP patternsSEXP, SEXP weightSEXP, SEXP resamplingSEXP, SEXP tickSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type resampling(resamplingSEXP);
-    Rcpp::traits::input_parameter< Rcpp::Function >::type tick(tickSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_average_replicates(patterns, weight, resampling, tick));
+    Rcpp::traits::input_parameter< Rcpp::Function >::type resampled(resampledSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_average(patterns, weight, known, options, tick, resampled));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -397,8 +385,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_fallible_core_accuracy", (DL_FUNC) &_fallible_core_accuracy, 4},
     {"_fallible_core_bootstrap", (DL_FUNC) &_fallible_core_bootstrap, 5},
     {"_fallible_core_percentile_intervals", (DL_FUNC) &_fallible_core_percentile_intervals, 2},
-    {"_fallible_core_average", (DL_FUNC) &_fallible_core_average, 5},
-    {"_fallible_core_average_replicates", (DL_FUNC) &_fallible_core_average_replicates, 4},
+    {"_fallible_core_average", (DL_FUNC) &_fallible_core_average, 6},
     {"_fallible_core_crowd_units", (DL_FUNC) &_fallible_core_crowd_units, 1},
     {"_fallible_core_crowd_workers", (DL_FUNC) &_fallible_core_crowd_workers, 2},
     {"_fallible_core_crowd_quality", (DL_FUNC) &_fallible_core_crowd_quality, 3},

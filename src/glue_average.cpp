@@ -2,7 +2,6 @@
 #include <RcppEigen.h>
 
 #include "core/average.hpp"
-#include "core/latent_accuracy.hpp"
 #include "glue.h"
 
 namespace {
@@ -36,19 +35,7 @@ Rcpp::DataFrame member_table(const std::vector<fallible::AverageMember>& members
       Rcpp::Named("std.error") = column(6), Rcpp::Named("rater_accuracy") = column(7));
 }
 
-}  // namespace
-
-// One list per system. `known` has the true category of each pattern, or is empty; `tick` is told of
-// five fits per system (three, if there are two categories).
-// [[Rcpp::export(rng = false)]]
-Rcpp::List core_average(Rcpp::List patterns, Rcpp::NumericVector weight,
-                        Rcpp::IntegerVector known, int threads, Rcpp::Function tick) {
-  const auto view = glue::view(patterns);
-  const auto systems = glue::interruptible([&] {
-    return fallible::average_accuracy(view, glue::doubles(weight),
-                                      Rcpp::as<std::vector<int>>(known), threads,
-                                      glue::host(tick));
-  });
+Rcpp::List system_list(const std::vector<fallible::AverageAccuracy>& systems, int categories) {
   Rcpp::List out;
   for (const fallible::AverageAccuracy& system : systems) {
     out.push_back(Rcpp::List::create(
@@ -57,27 +44,33 @@ Rcpp::List core_average(Rcpp::List patterns, Rcpp::NumericVector weight,
         Rcpp::Named("rater_error") = system.rater_error,
         Rcpp::Named("simple_weight") = system.simple_weight,
         Rcpp::Named("members") = member_table(system.members),
-        Rcpp::Named("posterior") = glue::by_row(system.posterior, view.categories)));
+        Rcpp::Named("posterior") = glue::by_row(system.posterior, categories)));
   }
   return out;
 }
 
-// Replicates x systems of a bootstrap in which all models are fitted and weighed anew.
+}  // namespace
+
+// `systems` has a list per system, `replicates` a column; `known` has the true category of each
+// pattern, or is empty. `tick` is told of five fits per system (three, if there are two categories),
+// then `resampled` of replicates.
 // [[Rcpp::export(rng = false)]]
-Rcpp::NumericMatrix core_average_replicates(Rcpp::List patterns, Rcpp::NumericVector weight,
-                                            Rcpp::List resampling, Rcpp::Function tick) {
+Rcpp::List core_average(Rcpp::List patterns, Rcpp::NumericVector weight,
+                        Rcpp::IntegerVector known, Rcpp::List options, Rcpp::Function tick,
+                        Rcpp::Function resampled) {
   const auto view = glue::view(patterns);
-  const auto bootstrap = glue::bootstrap_options(resampling);
-  const auto estimates = [&](const std::vector<double>& w) {
-    std::vector<double> out;
-    for (const auto& system : fallible::average_accuracy(view, w, {}, 1, fallible::Host())) {
-      out.push_back(system.estimate);
-    }
-    return out;
-  };
-  const auto replicates = glue::interruptible([&] {
-    return fallible::bootstrap_patterns(view, glue::doubles(weight), view.systems, estimates,
-                                        bootstrap, glue::host(tick));
+  const auto weights = glue::doubles(weight);
+  const auto bootstrap = glue::bootstrap_options(options);
+  return glue::interruptible([&] {
+    const fallible::Average average(view, weights, Rcpp::as<std::vector<int>>(known),
+                                    bootstrap.threads, glue::host(tick));
+    const auto replicates = fallible::bootstrap_patterns(
+        view, weights, view.systems,
+        [&](const std::vector<double>& w) { return average.with_weights(w); }, bootstrap,
+        glue::host(resampled));
+    return Rcpp::List::create(
+        Rcpp::Named("systems") = system_list(average.systems(), view.categories),
+        Rcpp::Named("replicates") =
+            Rcpp::NumericMatrix(bootstrap.replicates, view.systems, replicates.begin()));
   });
-  return Rcpp::NumericMatrix(bootstrap.replicates, view.systems, replicates.begin());
 }

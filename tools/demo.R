@@ -33,7 +33,9 @@ example_fit <- fit_raters(example)
 print(example_fit)
 
 step("how accurate the system is (the paper: .731)")
-example_estimate <- tell(estimate_accuracy(example_fit))
+example_estimate <- tell(
+  estimate_accuracy(example_fit, method = "binned", interval = "bootstrap")
+)
 print(example_estimate)
 
 step("where the number comes from (Table 4, without its misprints)")
@@ -55,7 +57,9 @@ patients_fit <- tell(fit_raters(patients))
 print(patients_fit)
 
 step("how accurate the system is")
-patients_estimate <- tell(estimate_accuracy(patients_fit))
+patients_estimate <- tell(
+  estimate_accuracy(patients_fit, method = "binned", interval = "bootstrap")
+)
 print(patients_estimate)
 
 step("is the number carried by one bin?")

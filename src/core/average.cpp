@@ -52,8 +52,8 @@ void add_scaled(const std::vector<double>& x, double scale, std::vector<double>&
 OptimiserOptions optimiser() {
   OptimiserOptions out;
   out.iterations = 300;
-  out.gradient_tolerance = 1e-4;
-  out.value_tolerance = 1e-10;
+  out.gradient_tolerance = 1e-3;
+  out.value_tolerance = 1e-9;
   return out;
 }
 
@@ -78,100 +78,109 @@ std::vector<double> one_coin_posterior(const LatentRows& rows, bool by_rater) {
   return model.posterior(fit_latent(model, model.start(), optimiser()).x);
 }
 
-// The raters joined by one system.
+}  // namespace
+
+// Members are fitted in chains that differ in difficulty alone.
 class JointAverage {
  public:
   JointAverage(const PatternView& patterns, const std::vector<double>& weight,
                const std::vector<int>& known, int system)
       : rows_(latent_rows(patterns, weight, system, known)), N_(rows_.categories) {
     answer_.assign(rows_.size(), -1);
-    answer_weight_.assign(rows_.size(), 0.0);
     for (int p = 0; p < patterns.patterns; ++p) {
       const int answer = patterns.answer_of(p, system);
       // Where there is nothing but the system's answer it would be judged by itself.
       if (answer < 1 || patterns.start[p] == patterns.start[p + 1]) continue;
       answer_[rows_.of_pattern[p]] = answer - 1;
-      answer_weight_[rows_.of_pattern[p]] += weight[p];
-      cases_ += weight[p];
+    }
+    count_cases();
+  }
+
+  // The same raters and system, and their fits, in other cases.
+  JointAverage with_weights(const std::vector<double>& weight) const {
+    JointAverage out = *this;
+    out.rows_.weight.assign(rows_.size(), 0.0);
+    for (std::size_t p = 0; p < weight.size(); ++p) {
+      const int row = rows_.of_pattern[p];
+      if (row >= 0) out.rows_.weight[row] += weight[p];
+    }
+    out.count_cases();
+    return out;
+  }
+
+  bool empty() const { return cases_ == 0; }
+
+  // The first time from the votes, then each from where the one before it ended.
+  void fit_chain(int chain) {
+    if (empty()) return;
+    Eigen::VectorXd x;
+    for (const double shift : shifts) {
+      Base base;
+      base.fit.member.by_rater = chain % 2 == 1;
+      base.fit.member.distance = chain >= 2;
+      base.fit.member.shift = shift;
+      base.fit.member.log_prior = log_prior_of_shift(shift);
+      base.fit.x = x;
+      fit_base(base);
+      x = base.fit.x;
+      if (base.fit.member.distance && rows_.raters <= crowd && !base.fit.ruled_out()) {
+        for (const double concentration : own_errors) {
+          Fitted own;
+          own.member.concentration = concentration;
+          if (!base.own.empty()) own.counts = base.own.back().counts;
+          fit_own(base, own);
+          base.own.push_back(std::move(own));
+        }
+      }
+      chain_[chain].push_back(std::move(base));
     }
   }
 
-  // Members that differ in difficulty alone, each fitted from where the last one ended.
-  void fit_chain(int chain) {
-    if (cases_ == 0) return;
-    std::vector<Fitted> out;
-    Eigen::VectorXd x;
-    for (const double shift : shifts) {
-      Fitted one;
-      one.member.by_rater = chain % 2 == 1;
-      one.member.distance = chain >= 2;
-      one.member.shift = shift;
-      one.member.log_prior = log_prior_of_shift(shift);
-      const LatentClass model(rows_, model_of(one.member), prior_, {shift, nullptr});
-      const LatentFit fit = fit_latent(model, shift == 0 ? model.start() : x, optimiser());
-      one.x = x = fit.x;
-      const Evidence evidence = laplace_evidence(model, x);
-      one.member.log_evidence = evidence.log_evidence;
-      one.member.std_error = evidence.std_error;
-      one.member.rater_accuracy = mean_rater_accuracy(model, x);
-      // Raters must be better than chance where cases are hard.
-      if (shift > 0 && one.member.rater_accuracy - shift < 1.0 / rows_.categories) {
-        one.member.log_evidence = std::numeric_limits<double>::quiet_NaN();
-      }
-      one.member.estimate = mean_posterior(model.posterior(x));
-      out.push_back(one);
-      if (one.member.distance && rows_.raters <= crowd && !std::isnan(one.member.log_evidence)) {
-        add_own_errors(one, fit.log_posterior, out);
+  // Anew, those that matter.
+  void refit() {
+    for (auto& chain : chain_) {
+      for (Base& base : chain) {
+        const bool counts = &base == &base_of_matrices() && matrices_.matters();
+        if (!counts && !base.matters()) {
+          base.fit.member.log_evidence = std::numeric_limits<double>::quiet_NaN();
+          continue;
+        }
+        fit_base(base);
+        for (Fitted& own : base.own) {
+          if (own.matters()) fit_own(base, own);
+        }
       }
     }
-    chain_[chain] = std::move(out);
+    if (matrices_.matters()) fit_matrices({matrices_.posterior}, {one_coin_});
   }
 
   void fit_matrices() {
-    if (cases_ == 0) return;
-    std::vector<std::vector<double>> starts;
-    for (const bool by_rater : {false, true}) starts.push_back(one_coin_posterior(rows_, by_rater));
-    DawidSkene best[2];
-    VariationalOptions options;
-    for (const int own : {0, 1}) {
-      options.concentration = own ? own_matrices : no_own_matrices;
-      for (const auto& start : starts) {
-        DawidSkene fit = fit_dawid_skene(rows_, prior_, start, options);
-        if (fit.bound > best[own].bound) best[own] = std::move(fit);
-      }
-    }
-    const AverageMember& base = chain_[rows_.categories > 2 ? 3 : 1].front().member;
-    Fitted& out = matrices_;
-    out.member = base;
-    out.member.own_matrices = true;
-    out.member.concentration = own_matrices;
-    out.member.log_prior = 0;
-    out.member.log_evidence += best[1].bound - best[0].bound;
-    out.posterior = std::move(best[1].posterior);
-    out.member.estimate = mean_posterior(out.posterior);
-    out.member.std_error = std::max(base.std_error, conditional_error(out.posterior));
-    out.member.rater_accuracy = 0;
-    for (int u = 0; u < rows_.raters; ++u) {
-      out.member.rater_accuracy += best[1].accuracy[u] / rows_.raters;
-    }
+    if (empty()) return;
+    const std::vector<std::vector<double>> starts{one_coin_posterior(rows_, false),
+                                                  one_coin_posterior(rows_, true)};
+    fit_matrices(starts, starts);
   }
 
-  AverageAccuracy average(double shared) const {
+  // Weighs the members.
+  AverageAccuracy average(double shared) {
     AverageAccuracy out;
-    if (cases_ == 0) return out;
-    std::vector<const Fitted*> all;
-    for (const auto& chain : chain_) {
-      for (const Fitted& one : chain) all.push_back(&one);
+    if (empty()) return out;
+    std::vector<Fitted*> all;
+    for (auto& chain : chain_) {
+      for (Base& base : chain) {
+        all.push_back(&base.fit);
+        for (Fitted& own : base.own) all.push_back(&own);
+      }
     }
     all.push_back(&matrices_);
-    std::vector<double> log_evidence;
+    std::vector<double> log_weight;
     for (const Fitted* one : all) {
-      log_evidence.push_back(one->member.log_evidence + one->member.log_prior);
+      log_weight.push_back(one->member.log_evidence + one->member.log_prior);
     }
-    const auto weights = weigh(log_evidence);
+    const auto weights = weigh(log_weight);
     std::vector<double> posterior;
     for (std::size_t i = 0; i < all.size(); ++i) {
-      AverageMember member = all[i]->member;
+      AverageMember& member = all[i]->member;
       member.weight = weights[i];
       out.members.push_back(member);
       if (member.weight == 0) continue;
@@ -198,33 +207,106 @@ class JointAverage {
   struct Fitted {
     AverageMember member;
     Eigen::VectorXd x;
-    std::vector<double> log_error;  // of own error rows
+    std::vector<double> log_error;  // of own error rows,
+    std::vector<double> counts;     // and what they rest on
     std::vector<double> posterior;  // of own matrices
+
+    bool ruled_out() const { return std::isnan(member.log_evidence); }
+    bool matters() const { return member.weight >= 1e-3; }
   };
 
-  void add_own_errors(const Fitted& base, double log_posterior, std::vector<Fitted>& out) {
-    const double models = std::size(own_errors);
-    std::vector<double> counts;
-    for (const double concentration : own_errors) {
-      Fitted one;
-      one.member = base.member;
-      one.member.concentration = concentration;
-      one.member.log_prior -= std::log(models);
-      OwnErrors fit = fit_own_errors(rows_, model_of(base.member), prior_, base.member.shift,
-                                     base.x, concentration, std::move(counts));
-      one.x = std::move(fit.x);
-      one.log_error = std::move(fit.log_error);
-      counts = std::move(fit.counts);
-      one.member.log_evidence += fit.bound - log_posterior;
-      const auto posterior = posterior_of(one);
-      one.member.estimate = mean_posterior(posterior);
-      one.member.std_error = std::max(base.member.std_error, conditional_error(posterior));
-      out.push_back(std::move(one));
+  // A one-coin member, and those on top of it.
+  struct Base {
+    Fitted fit;
+    double log_posterior = 0;
+    std::vector<Fitted> own;
+
+    bool matters() const {
+      return fit.matters() ||
+             std::any_of(own.begin(), own.end(), [](const Fitted& x) { return x.matters(); });
     }
+  };
+
+  const Base& base_of_matrices() const { return chain_[N_ > 2 ? 3 : 1].front(); }
+
+  void count_cases() {
+    cases_ = 0;
+    for (int i = 0; i < rows_.size(); ++i) cases_ += answer_[i] >= 0 ? rows_.weight[i] : 0;
+  }
+
+  void fit_base(Base& base) const {
+    AverageMember& member = base.fit.member;
+    const LatentClass model(rows_, model_of(member), prior_, {member.shift, nullptr});
+    const Eigen::VectorXd start = base.fit.x.size() > 0 ? base.fit.x : model.start();
+    const LatentFit fit = fit_latent(model, start, optimiser());
+    base.fit.x = fit.x;
+    base.log_posterior = fit.log_posterior;
+    const Evidence evidence = laplace_evidence(model, fit.x);
+    member.log_evidence = evidence.log_evidence;
+    member.std_error = evidence.std_error;
+    member.rater_accuracy = mean_rater_accuracy(model, fit.x);
+    // Raters must be better than chance where cases are hard.
+    if (member.shift > 0 && member.rater_accuracy - member.shift < 1.0 / rows_.categories) {
+      member.log_evidence = std::numeric_limits<double>::quiet_NaN();
+    }
+    member.estimate = mean_posterior(model.posterior(fit.x));
+  }
+
+  void fit_own(const Base& base, Fitted& own) const {
+    const double concentration = own.member.concentration, weight = own.member.weight;
+    OwnErrors fit =
+        fit_own_errors(rows_, model_of(base.fit.member), prior_, base.fit.member.shift, base.fit.x,
+                       concentration, std::move(own.counts));
+    own.member = base.fit.member;
+    own.member.weight = weight;
+    own.member.concentration = concentration;
+    own.member.log_prior -= std::log(static_cast<double>(std::size(own_errors)));
+    own.member.log_evidence += fit.bound - base.log_posterior;
+    own.x = std::move(fit.x);
+    own.log_error = std::move(fit.log_error);
+    own.counts = std::move(fit.counts);
+    const auto posterior = posterior_of(own);
+    own.member.estimate = mean_posterior(posterior);
+    own.member.std_error = std::max(base.fit.member.std_error, conditional_error(posterior));
+  }
+
+  void fit_matrices(const std::vector<std::vector<double>>& starts,
+                    const std::vector<std::vector<double>>& one_coin_starts) {
+    VariationalOptions options;
+    options.concentration = own_matrices;
+    DawidSkene own = best_dawid_skene(starts, options);
+    options.concentration = no_own_matrices;
+    DawidSkene one_coin = best_dawid_skene(one_coin_starts, options);
+    const AverageMember& base = base_of_matrices().fit.member;
+    const double weight = matrices_.member.weight;
+    matrices_.member = base;
+    matrices_.member.weight = weight;
+    matrices_.member.own_matrices = true;
+    matrices_.member.concentration = own_matrices;
+    matrices_.member.log_prior = 0;
+    matrices_.member.log_evidence += own.bound - one_coin.bound;
+    matrices_.member.estimate = mean_posterior(own.posterior);
+    matrices_.member.std_error = std::max(base.std_error, conditional_error(own.posterior));
+    matrices_.member.rater_accuracy = 0;
+    for (int u = 0; u < rows_.raters; ++u) {
+      matrices_.member.rater_accuracy += own.accuracy[u] / rows_.raters;
+    }
+    matrices_.posterior = std::move(own.posterior);
+    one_coin_ = std::move(one_coin.posterior);
+  }
+
+  DawidSkene best_dawid_skene(const std::vector<std::vector<double>>& starts,
+                              const VariationalOptions& options) const {
+    DawidSkene out;
+    for (const auto& start : starts) {
+      DawidSkene fit = fit_dawid_skene(rows_, prior_, start, options);
+      if (fit.bound > out.bound) out = std::move(fit);
+    }
+    return out;
   }
 
   std::vector<double> posterior_of(const Fitted& one) const {
-    if (!one.posterior.empty()) return one.posterior;
+    if (one.member.own_matrices) return one.posterior;
     const Held held{one.member.shift, one.log_error.empty() ? nullptr : &one.log_error};
     return LatentClass(rows_, model_of(one.member), prior_, held).posterior(one.x);
   }
@@ -232,7 +314,7 @@ class JointAverage {
   double mean_posterior(const std::vector<double>& posterior) const {
     double out = 0;
     for (int i = 0; i < rows_.size(); ++i) {
-      if (answer_[i] >= 0) out += answer_weight_[i] * posterior[i * N_ + answer_[i]] / cases_;
+      if (answer_[i] >= 0) out += rows_.weight[i] * posterior[i * N_ + answer_[i]] / cases_;
     }
     return out;
   }
@@ -245,7 +327,7 @@ class JointAverage {
     for (int i = 0; i < rows_.size(); ++i) {
       if (answer_[i] < 0) continue;
       const double q = posterior[i * N_ + answer_[i]];
-      missing += answer_weight_[i] * q * (1 - q) / cases_;
+      missing += rows_.weight[i] * q * (1 - q) / cases_;
     }
     return all / std::sqrt(std::max(cases_ * (all - missing), 0.05 * cases_ * all + 0.25));
   }
@@ -265,12 +347,14 @@ class JointAverage {
   LatentPrior prior_;
   LatentRows rows_;
   std::size_t N_;
-  std::vector<int> answer_;           // of the system in each row, -1 for none that can be judged
-  std::vector<double> answer_weight_;
-  double cases_ = 0;
-  std::vector<Fitted> chain_[4];
+  std::vector<int> answer_;  // of the system in each row, -1 for none that can be judged
+  double cases_ = 0;         // with such an answer
+  std::vector<Base> chain_[4];
   Fitted matrices_;
+  std::vector<double> one_coin_;  // posterior of the limit of own matrices
 };
+
+namespace {
 
 double shared_accuracy(const PatternView& patterns, const std::vector<double>& weight, int system,
                        const LatentRows& raters, const std::vector<double>& posterior) {
@@ -300,26 +384,34 @@ std::vector<double> shared_posterior(const LatentRows& raters) {
   return out;
 }
 
-std::vector<AverageAccuracy> average_accuracy(const PatternView& patterns,
-                                              const std::vector<double>& weight,
-                                              const std::vector<int>& known, int threads,
-                                              const Host& host) {
-  std::vector<JointAverage> systems;
-  for (int s = 0; s < patterns.systems; ++s) systems.emplace_back(patterns, weight, known, s);
+Average::Average(const PatternView& patterns, const std::vector<double>& weight,
+                 const std::vector<int>& known, int threads, const Host& host)
+    : patterns_(patterns) {
   const LatentRows raters = latent_rows(patterns, weight, -1, known);
   const auto shared = shared_posterior(raters);
-  const std::size_t chains = patterns.categories > 2 ? 4 : 2;
-  const std::size_t fits = systems.size() * chains;
+  for (int s = 0; s < patterns.systems; ++s) joint_.emplace_back(patterns, weight, known, s);
+  const std::size_t chains = patterns.categories > 2 ? 4 : 2, fits = joint_.size() * chains;
   for_each_item(fits, threads, host,
-                [&](std::size_t i) { systems[i / chains].fit_chain(static_cast<int>(i % chains)); });
+                [&](std::size_t i) { joint_[i / chains].fit_chain(static_cast<int>(i % chains)); });
   Host rest;
   rest.tick = [&](std::size_t done) { return host.tick(fits + done); };
-  std::vector<AverageAccuracy> out(systems.size());
-  for_each_item(systems.size(), threads, rest, [&](std::size_t s) {
-    systems[s].fit_matrices();
-    out[s] = systems[s].average(
+  result_.resize(joint_.size());
+  for_each_item(joint_.size(), threads, rest, [&](std::size_t s) {
+    joint_[s].fit_matrices();
+    result_[s] = joint_[s].average(
         shared_accuracy(patterns, weight, static_cast<int>(s), raters, shared));
   });
+}
+
+Average::~Average() = default;
+
+std::vector<double> Average::with_weights(const std::vector<double>& weight) const {
+  std::vector<double> out;
+  for (const JointAverage& joint : joint_) {
+    JointAverage again = joint.with_weights(weight);
+    if (!again.empty()) again.refit();
+    out.push_back(again.average(0).estimate);
+  }
   return out;
 }
 

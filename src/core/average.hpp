@@ -10,6 +10,8 @@
 
 namespace fallible {
 
+class JointAverage;  // the raters joined by one system
+
 // A model of raters and system together, and what it says.
 struct AverageMember {
   bool by_rater = false;
@@ -36,11 +38,26 @@ struct AverageAccuracy {
   std::vector<double> posterior;  // patterns x categories
 };
 
-// One per system. `known` has the true category of each pattern (from 1), or is empty.
-std::vector<AverageAccuracy> average_accuracy(const PatternView& patterns,
-                                              const std::vector<double>& weight,
-                                              const std::vector<int>& known, int threads,
-                                              const Host& host);
+// `known` has the true category of each pattern (from 1), or is empty.
+class Average {
+ public:
+  Average(const PatternView& patterns, const std::vector<double>& weight,
+          const std::vector<int>& known, int threads, const Host& host);
+  Average(const Average&) = delete;
+  Average& operator=(const Average&) = delete;
+  ~Average();
+
+  // One per system.
+  const std::vector<AverageAccuracy>& systems() const { return result_; }
+  // The estimates with other weights of the patterns: members that weigh at least 0.001 are fitted
+  // from where they were, and weighed anew.
+  std::vector<double> with_weights(const std::vector<double>& weight) const;
+
+ private:
+  PatternView patterns_;
+  std::vector<JointAverage> joint_;
+  std::vector<AverageAccuracy> result_;
+};
 
 // Rows x categories under the hierarchical Dawid-Skene model fitted to raters alone, averaged with
 // its one-coin limit by their bounds.

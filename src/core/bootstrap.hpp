@@ -3,6 +3,7 @@
 #define FALLIBLE_CORE_BOOTSTRAP_HPP
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <vector>
 
@@ -22,6 +23,15 @@ struct BootstrapOptions {
 // replicates x systems, column by column; NaN where a replicate gives no estimate. Weights must be
 // whole numbers of cases; cases without any rating are not resampled.
 std::vector<double> bootstrap_accuracy(const Profiles& profiles, const AccuracyOptions& accuracy,
+                                       const BootstrapOptions& options, const Host& host);
+
+// Bootstrap of any function of the weights of patterns that gives so many `numbers`: replicates x
+// numbers, column by column. Weights must be whole numbers; resamples do not depend on the order of
+// cases.
+using OfWeights = std::function<std::vector<double>(const std::vector<double>& weight)>;
+std::vector<double> bootstrap_patterns(const PatternView& patterns,
+                                       const std::vector<double>& weight, int numbers,
+                                       const OfWeights& of_weights,
                                        const BootstrapOptions& options, const Host& host);
 
 // What replicates say of the error of one estimate. Without an interval, all are NaN.

@@ -3,8 +3,6 @@
 #include <cmath>
 #include <limits>
 
-#include "random.hpp"
-
 namespace fallible {
 
 LatentAccuracy::LatentAccuracy(const PatternView& patterns, const std::vector<double>& weight,
@@ -94,31 +92,6 @@ std::vector<double> LatentAccuracy::counts_with_weights(const std::vector<double
     }
     out.insert(out.end(), counts.begin(), counts.end());
   }
-  return out;
-}
-
-std::vector<double> bootstrap_patterns(const PatternView& patterns,
-                                       const std::vector<double>& weight, int numbers,
-                                       const OfWeights& of_weights,
-                                       const BootstrapOptions& options, const Host& host) {
-  const std::vector<int> order = canonical_order(patterns);
-  std::vector<double> rated;
-  std::vector<int> rank(order.size());
-  for (const int p : order) {
-    rank[p] = static_cast<int>(rated.size());
-    rated.push_back(patterns.start[p] < patterns.start[p + 1] ? weight[p] : 0);
-  }
-  const Resampler resampler(rated, rank, options.clusters);
-  const std::size_t replicates = options.replicates;
-  std::vector<double> out(replicates * numbers);
-  for_each_item(replicates, options.threads, host, [&](std::size_t r) {
-    Stream stream(options.seed, r);
-    const std::vector<double> drawn = resampler.draw(stream);
-    std::vector<double> resample(drawn.size());
-    for (std::size_t i = 0; i < order.size(); ++i) resample[order[i]] = drawn[i];
-    const auto found = of_weights(resample);
-    for (int i = 0; i < numbers; ++i) out[i * replicates + r] = found[i];
-  });
   return out;
 }
 

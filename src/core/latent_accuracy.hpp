@@ -3,7 +3,6 @@
 #ifndef FALLIBLE_CORE_LATENT_ACCURACY_HPP
 #define FALLIBLE_CORE_LATENT_ACCURACY_HPP
 
-#include <functional>
 #include <vector>
 
 #include "bootstrap.hpp"
@@ -58,14 +57,6 @@ class LatentAccuracy {
   std::vector<double> estimate_;
   bool converged_ = true, identified_ = true;
 };
-
-// A vector of numbers from each replicate of a bootstrap: replicates x numbers, column by column.
-// Weights must be whole numbers.
-using OfWeights = std::function<std::vector<double>(const std::vector<double>& weight)>;
-std::vector<double> bootstrap_patterns(const PatternView& patterns,
-                                       const std::vector<double>& weight, int numbers,
-                                       const OfWeights& of_weights,
-                                       const BootstrapOptions& options, const Host& host);
 
 }  // namespace fallible
 

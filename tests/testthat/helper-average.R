@@ -1,0 +1,59 @@
+# A slow and obvious twin of one averaged model: one-coin raters and a system as one more, uniform
+# errors, three strata of difficulty. Codes of dense answers, a column per unit, the system last.
+
+reference_strata <- function(accuracy, shift) {
+  if (shift == 0) {
+    return(accuracy)
+  }
+  clamp <- function(p) pmin(pmax(p + c(-1, 0, 1) * shift, 0), 1)
+  centre <- stats::uniroot(function(p) mean(clamp(p)) - accuracy, c(-1, 2), tol = 1e-14)$root
+  clamp(centre)
+}
+
+# Cases x categories: joint probability of the answers and the truth.
+reference_joint <- function(answers, N, base_rates, accuracy, shift) {
+  strata <- lapply(accuracy, reference_strata, shift)
+  out <- matrix(0, nrow(answers), N)
+  for (s in seq_along(strata[[1]])) {
+    for (k in seq_len(N)) {
+      product <- rep(base_rates[k] / length(strata[[1]]), nrow(answers))
+      for (u in seq_along(accuracy)) {
+        p <- min(max(strata[[u]][s], 1e-12), 1 - 1e-12)
+        product <- product * ifelse(answers[, u] == k, p, (1 - p) / (N - 1))
+      }
+      out[, k] <- out[, k] + product
+    }
+  }
+  out
+}
+
+# Log evidence by Laplace, and the mean posterior of the system's answers at the top. Parameters:
+# log ratios of base rates to the last, logit of the common accuracy, logit of the system's.
+reference_member <- function(answers, N, shift) {
+  raters <- ncol(answers) - 1
+  parts <- function(x) {
+    rates <- exp(c(x[seq_len(N - 1)], 0))
+    rates <- rates / sum(rates)
+    p <- stats::plogis(x[N + 0:1])
+    list(rates = rates, p = p, joint = reference_joint(
+      answers, N, rates, c(rep(p[1], raters), p[2]), shift
+    ))
+  }
+  # Dirichlet(1), Beta(3, 2) and Beta(1, 1), as densities of log ratios and logits.
+  log_posterior <- function(x) {
+    y <- parts(x)
+    sum(log(rowSums(y$joint))) + lgamma(N) + sum(log(y$rates)) +
+      stats::dbeta(y$p[1], 3, 2, log = TRUE) + sum(log(y$p * (1 - y$p)))
+  }
+  start <- c(rep(0, N - 1), 0.5, 0)
+  top <- stats::optim(
+    start, log_posterior,
+    method = "BFGS", control = list(fnscale = -1, reltol = 1e-15, maxit = 1000)
+  )
+  bend <- -stats::optimHess(top$par, log_posterior) + diag(0.05, N + 1)
+  joint <- parts(top$par)$joint
+  list(
+    log_evidence = top$value + (N + 1) / 2 * log(2 * pi) - 0.5 * log(det(bend)),
+    estimate = mean((joint / rowSums(joint))[cbind(seq_len(nrow(joint)), answers[, raters + 1])])
+  )
+}
