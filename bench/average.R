@@ -21,12 +21,12 @@ panels_large <- 100L # of 5000 cases
 waves <- 5L
 
 target <- c(
-  .0076, .0660, .0381, .0314, .1453, .0729, .0585, .0125, .0957, .0495, .0348, .1633, .0897, .0666,
-  .040
+  0.0076, 0.0660, 0.0381, 0.0314, 0.1453, 0.0729, 0.0585, 0.0125, 0.0957, 0.0495, 0.0348, 0.1633,
+  0.0897, 0.0666, 0.040
 )
 floor <- c(
-  .0074, .0570, .0371, .0316, .1124, .0744, .0593, .0109, .0545, .0388, .0335, .1052, .0767, .0637,
-  NA
+  0.0074, 0.0570, 0.0371, 0.0316, 0.1124, 0.0744, 0.0593, 0.0109, 0.0545, 0.0388, 0.0335, 0.1052,
+  0.0767, 0.0637, NA
 )
 
 main <- function(output = NULL, share = "1") {
@@ -89,7 +89,7 @@ print_results <- function(results) {
     rmse = show(average$rmse), mcse = show(average$rmse_mcse), target = show(average$target),
     ratio = show(average$rmse / average$target, 2L), floor = show(average$floor),
     binned_bias = show(binned$bias), binned_rmse = show(binned$rmse),
-    coverage = show(average$coverage, 3L), mcse = show(average$coverage_mcse, 3L),
+    coverage = show(average$coverage, 3L), coverage_mcse = show(average$coverage_mcse, 3L),
     width = show(average$width, 3L), check.names = FALSE
   ), row.names = FALSE)
 }

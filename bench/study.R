@@ -132,7 +132,9 @@ time_threads <- function(designs) {
 time_bootstrap <- function() {
   message("Timing bootstrap intervals ...")
   own <- accuracy_estimator("binned", interval = "bootstrap", replicates = replicates)
-  peer <- function(x) estimate_accuracy(x, "binned", interval = "bootstrap", replicates = replicates)
+  peer <- function(x) {
+    estimate_accuracy(x, "binned", interval = "bootstrap", replicates = replicates)
+  }
   study <- function(estimator) {
     function() simulation_study(lehner_design(3), list(interval = estimator), runs = 100L)
   }

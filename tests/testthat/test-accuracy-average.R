@@ -130,7 +130,7 @@ test_that("degenerate data have a number or a reason", {
   expect_true(inside(value(binary, c("r1", "r2"))))
   expect_true(inside(value(binary, categories = c("p", "q", "never"))))
   expect_true(inside(value(transform(binary, r3 = "p"))))
-  expect_true(inside(value(transform(binary, r3 = ifelse(truth == "p", "q", "p")))))
+  expect_true(inside(value(transform(binary, r3 = flip(0.3)))))
   perfect <- value(data.frame(r1 = truth, r2 = truth, r3 = truth, r4 = truth, s = truth))
   expect_true(inside(perfect))
   expect_gt(perfect$estimate, 0.9)
