@@ -1,8 +1,8 @@
 # An estimate per group of cases: `by` of estimate_accuracy(). Groups share nothing. In simulation,
-# fitting each alone cost at most a few percent of root mean squared error where groups were alike, and
-# one fit for all cost up to half where their base rates or raters differed.
+# fitting each alone cost at most a few percent of root mean squared error where groups were alike,
+# and one fit for all cost up to half where their base rates or raters differed.
 
-estimate_by <- function(x, by, model, fit_method, ..., cluster = NULL, call) {
+estimate_by <- function(x, by, model, fit_method, call, ..., cluster = NULL) {
   by <- check_case_values(by, x, "by", call)
   cluster <- check_case_values(cluster, x, "cluster", call)
   groups <- if (is.factor(by)) levels(droplevels(by)) else as.character(sort(unique(by)))
@@ -36,14 +36,14 @@ bind_groups <- function(x, table) {
 #' Estimates by group
 #'
 #' What [estimate_accuracy()] gives with `by`: a list with an estimate per group, named after the
-#' groups, so that `x[["name"]]` is an estimate like any other, for [compare_systems()], [confusion()]
-#' and more.
+#' groups, so that `x[["name"]]` is an estimate like any other, for [compare_systems()],
+#' [confusion()] and more.
 #'
 #' @param x,object An [estimate_accuracy()] result with `by`.
 #' @param row.names,optional Not used.
 #' @param ... For `plot()`, passed on to `autoplot()`; otherwise not used.
-#' @return `tidy()` and `glance()`: the tables of [tidy.accuracy_estimate()], one below another, with
-#'   `group` as their first column. `autoplot()`: a ggplot of estimates and intervals.
+#' @return `tidy()` and `glance()`: the tables of [tidy.accuracy_estimate()], one below another,
+#'   with `group` as their first column. `autoplot()`: a ggplot of estimates and intervals.
 #' @family estimation
 #' @examples
 #' set.seed(1)

@@ -7,15 +7,16 @@
 #' Each case counts for every category with its posterior probability of being true, under the
 #' method that the estimate was made with. Under methods `"joint"` and `"average"` that probability
 #' uses the system's own answer, and a model that gives a system one accuracy for all categories
-#' draws its categories towards each other; with `errors = "free"` in the [rater_model()] of `"joint"`
-#' each has its own. Under `"shared"` the system is taken to err where the raters err, so that what
-#' raters confuse the system seems to confuse.
+#' draws its categories towards each other; with `errors = "free"` in the [rater_model()] of
+#' `"joint"` each has its own. Under `"shared"` the system is taken to err where the raters err, so
+#' that what raters confuse the system seems to confuse.
 #'
-#' Intervals are percentiles of a case bootstrap (of clusters, if the estimate was given clusters) in
-#' which the model is fitted anew each time, so that they cover the error of raters' parameters and
-#' base rates too. For `"average"` they are those of the joint model that `model` of the estimate
-#' names, moved to the averaged values on the logit scale: they cover sampling error, and not how far
-#' the models differ. Without any case that is thought to be of a category its row is `NA`.
+#' Intervals are percentiles of a case bootstrap (of clusters, if the estimate was given clusters)
+#' in which the model is fitted anew each time, so that they cover the error of raters' parameters
+#' and base rates too. For `"average"` they are those of the joint model that `model` of the
+#' estimate names, moved to the averaged values on the logit scale: they cover sampling error, and
+#' not how far the models differ. Without any case that is thought to be of a category its row is
+#' `NA`.
 #'
 #' @param x An [estimate_accuracy()] result with method `"joint"`, `"shared"` or `"average"`.
 #' @param interval `"bootstrap"` or `"none"`.
@@ -27,12 +28,12 @@
 #' @param ... For `as.data.frame()`, passed on to `tidy()`; otherwise not used.
 #' @return An object of class `system_confusion`. `as.matrix()` gives the matrix of a system (or a
 #'   list of matrices, for several): probabilities, truth in rows, answers in columns. `tidy()`: a
-#'   tibble. For `"cells"`: `system`, `truth`, `prediction`, `estimate` (probability of the answer given
-#'   the truth), `std.error`, `conf.low`, `conf.high`, `cases` (expected number) and `reason`, why
-#'   something is `NA`. For `"categories"`: `system`, `category`, `measure` (`"recall"`, the probability
-#'   that a case of the category is recognised, or `"precision"`, that an answer of the category is
-#'   right), `estimate`, `std.error`, `conf.low`, `conf.high`, `cases` (expected number of the category,
-#'   or number of answers) and `reason`.
+#'   tibble. For `"cells"`: `system`, `truth`, `prediction`, `estimate` (probability of the answer
+#'   given the truth), `std.error`, `conf.low`, `conf.high`, `cases` (expected number) and
+#'   `reason`, why something is `NA`. For `"categories"`: `system`, `category`, `measure`
+#'   (`"recall"`, the probability that a case of the category is recognised, or `"precision"`, that
+#'   an answer of the category is right), `estimate`, `std.error`, `conf.low`, `conf.high`, `cases`
+#'   (expected number of the category, or number of answers) and `reason`.
 #' @family estimation
 #' @examples
 #' set.seed(1)
@@ -44,7 +45,8 @@
 #' as.matrix(matrices)
 #' @name system_confusion
 #' @export
-confusion.accuracy_estimate <- function(x, interval = c("bootstrap", "none"), conf_level = NULL,
+confusion.accuracy_estimate <- function(x, # nolint: object_name.
+                                        interval = c("bootstrap", "none"), conf_level = NULL,
                                         ...) {
   call <- rlang::current_env()
   check_dots_empty(...)

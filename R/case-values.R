@@ -1,26 +1,26 @@
 #' @section Profiles:
-#' `interval = "profile"`, for method `"joint"`, holds the accuracy of the system at a value, maximises
-#' the log posterior over all else, and ends where that falls short of its top by half the
-#' `conf_level` quantile of chi-squared with one degree of freedom. No numbers are drawn at random, it
-#' is several times faster than a bootstrap, and one-sided where an end is 0 or 1; `std.error` is
+#' `interval = "profile"`, for method `"joint"`, holds the accuracy of the system at a value,
+#' maximises the log posterior over all else, and ends where that falls short of its top by half the
+#' `conf_level` quantile of chi-squared with one degree of freedom. No numbers are drawn at random,
+#' it is several times faster than a bootstrap, and one-sided where an end is 0 or 1; `std.error` is
 #' what a normal interval of this width would have. It is `NA`, with a reason, where accuracy is not
 #' one parameter of the model (`errors = "free"`) or weights are not counts. Like a bootstrap it
 #' covers sampling error only.
 #'
 #' @section Groups and clusters:
 #' With `by` every group of cases is fitted alone; groups share neither raters' accuracy nor base
-#' rates. (In simulations of four groups of 50 or 200 cases this cost at most 7% of root mean squared
-#' error where groups were alike, and one fit for all cost up to 45% where their base rates or raters
-#' differed.) The result is a list with an estimate per group; see [accuracy_groups].
+#' rates. (In simulations of four groups of 50 or 200 cases this cost at most 7% of root mean
+#' squared error where groups were alike, and one fit for all cost up to 45% where their base rates
+#' or raters differed.) The result is a list with an estimate per group; see [accuracy_groups].
 #'
-#' Cases of one patient, or passages of one document, are not independent. With `cluster` a bootstrap
-#' draws whole clusters, and so does the sampling part of a robust interval (method `"average"`: its
-#' sampling error is multiplied by how much wider a bootstrap of the joint estimate becomes when it
-#' draws clusters). Estimates do not change. With fewer than some 20 clusters intervals are too short;
-#' with one they are `NA`.
+#' Cases of one patient, or passages of one document, are not independent. With `cluster` a
+#' bootstrap draws whole clusters, and so does the sampling part of a robust interval (method
+#' `"average"`: its sampling error is multiplied by how much wider a bootstrap of the joint
+#' estimate becomes when it draws clusters). Estimates do not change. With fewer than some 20
+#' clusters intervals are too short; with one they are `NA`.
 #'
-#' @param by Groups of cases: a vector with a value for every case, in the order of the cases in `x`, or
-#'   a data frame with a column `case` and one other, in which every case is looked up.
+#' @param by Groups of cases: a vector with a value for every case, in the order of the cases in
+#'   `x`, or a data frame with a column `case` and one other, in which every case is looked up.
 #' @param cluster Clusters of cases, given likewise.
 #' @name estimate_accuracy
 #' @rdname estimate_accuracy

@@ -4,10 +4,10 @@
 #   Rscript bench/compare.R [output.csv] [runs]
 #
 # Simulation: panels of Figures 3, 6, 10 and 13 with five systems, ten differences each, against
-# differences of expected accuracy. Real data: the sets of the folder FALLIBLE_DATA with truth and two
-# or more systems, against differences of the share of right answers on the cases that both answered
-# and whose truth is known; every set counts once. "as if independent" has the same robust errors,
-# not paired.
+# differences of expected accuracy. Real data: the sets of the folder FALLIBLE_DATA with truth and
+# two or more systems, against differences of the share of right answers on the cases that both
+# answered and whose truth is known; every set counts once. "as if independent" has the same robust
+# errors, not paired.
 
 library(fallible)
 

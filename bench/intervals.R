@@ -5,10 +5,10 @@
 #
 # A run is one panel of a figure with its five systems, all judged by the model that made the panel:
 # the K-model in Figures 1-7, accuracies by rater, errors by distance and strata of difficulty in
-# Figures 8-14 (which make errors unequal in ways that no member of the family follows, too). Figures
-# with 5000 cases have a fifth of the runs, and half the replicates. Monte Carlo errors take a panel for
-# a unit, since its systems share their raters. Rows of all runs are kept beside the output, so that
-# runs of several processes can be joined: summarise(rbind(...)).
+# Figures 8-14 (which make errors unequal in ways that no member of the family follows, too).
+# Figures with 5000 cases have a fifth of the runs, and half the replicates. Monte Carlo errors
+# take a panel for a unit, since its systems share their raters. Rows of all runs are kept beside
+# the output, so that runs of several processes can be joined: summarise(rbind(...)).
 
 library(fallible)
 
