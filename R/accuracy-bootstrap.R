@@ -1,5 +1,5 @@
-# Bootstrap of an accuracy estimate, over cases or clusters of cases: standard errors, percentile intervals, and the reasons
-# where there are none.
+# Bootstrap of an accuracy estimate, over cases or clusters of cases: standard errors, percentile
+# intervals, and the reasons where there are none.
 
 # Begins a reason why an estimate has no interval.
 no_interval <- "no interval: "

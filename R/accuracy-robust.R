@@ -52,7 +52,9 @@ robust_note <- function(x) {
         paste0("sampling error (of ", count_noun(count_clusters(x), "cluster"), ")")
       }
     } else {
-      paste0("sampling error (", resampling_note(x), ", ", number(x$options$replicates), " replicates)")
+      paste0(
+        "sampling error (", resampling_note(x), ", ", number(x$options$replicates), " replicates)"
+      )
     },
     " and what errors in common could hide"
   )

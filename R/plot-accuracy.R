@@ -3,9 +3,9 @@
 #' @param object,x An [estimate_accuracy()] result.
 #' @param type `"systems"`: estimates with their intervals, beside the accuracy of a rater.
 #'   `"bins"`: for each bin, how often the system gives the most probable category, with the curve
-#'   on which a system of the estimated accuracy would lie. `"sensitivity"`: for each system the range
-#'   from the accuracy it has if it errs wherever the raters err to the one it has if its errors are
-#'   its own, and the estimate with its interval.
+#'   on which a system of the estimated accuracy would lie. `"sensitivity"`: for each system the
+#'   range from the accuracy it has if it errs wherever the raters err to the one it has if its
+#'   errors are its own, and the estimate with its interval.
 #' @param ... For `plot()`, passed on to `autoplot()`.
 #' @inherit autoplot.ratings return
 #' @family plots
