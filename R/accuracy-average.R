@@ -1,5 +1,5 @@
-# Accuracy averaged over models of raters and system together; the mathematics is in
-# src/core/average.cpp.
+# Accuracy averaged over models of raters and system together; src/core/average.cpp has the
+# mathematics.
 
 # A list per system, with replicates as an attribute; NULL where the raters do not tell anything.
 average_accuracy <- function(fit, options) {
@@ -14,21 +14,23 @@ average_accuracy <- function(fit, options) {
   chains <- if (length(x$categories) > 2L) 4L else 2L
   bar <- progress_bar("Models", length(x$systems) * (chains + 1L))
   frame <- environment()
-  fitted <- TRUE
+  second <- NULL
   resampled <- function(done) {
-    if (fitted) { # a frame can have one bar at a time
-      frame$bar$close()
-      frame$bar <- progress_bar("Bootstrap", options$replicates, frame)
-      frame$fitted <- FALSE
+    if (is.null(second)) { # a frame can have one bar at a time
+      bar$close()
+      assign("second", progress_bar("Bootstrap", options$replicates, frame), frame)
     }
-    frame$bar$tick(done)
+    second$tick(done)
   }
-  out <- core_average(
-    x$patterns, pattern_weights(x), integer(), settings, bar$tick, resampled
-  )
-  bar$close()
+  weight <- pattern_weights(x)
+  if (!weights_are_counts(x) && sum(weight) <= 1 + 1e-9) weight <- many_cases * weight
+  out <- core_average(x$patterns, weight, integer(), settings, bar$tick, resampled)
+  if (is.null(second)) bar$close() else second$close()
   structure(stats::setNames(out$systems, x$systems), replicates = out$replicates)
 }
+
+# What weights that are probabilities are probabilities of.
+many_cases <- 1e6
 
 # A number per system of what average_accuracy() says.
 of_average <- function(average, field, n) {

@@ -5,20 +5,20 @@
 #' @return `tidy()`: a tibble with a row per system: `system`; `estimate`, its accuracy, a
 #'   probability; `std.error`, `conf.low` and `conf.high`; `shared` and `independent`, the ends of
 #'   the range of what dependence between system and raters could make of the estimate, `NA` where
-#'   no models were averaged (methods `"binned"` and `"unbinned"` without a robust interval); `n`, the number of its cases that raters saw; `method`;
-#'   `reason`, why something is `NA`.
+#'   no models were averaged (methods `"binned"` and `"unbinned"` without a robust interval); `n`,
+#'   the number of its cases that raters saw; `method`; `reason`, why something is `NA`.
 #'
 #'   `glance()`: a tibble with one row per system of what the estimate rests on: `system`,
 #'   `agreement` and `kappa` of the raters, `rater_accuracy` under the model that was fitted;
-#'   `negative`, the number of base rates
-#'   that came out negative and were set to zero; `mean_posterior`, the mean posterior
-#'   probability of the system's answers; `uninformative`, the share of its cases in bins that say
-#'   nothing; `replicates` and `failed`, the bootstrap replicates and those of them without an
-#'   estimate; `conf_level`, `clip`, `bin_width`. Where models were averaged (method `"average"`, and
-#'   every robust interval) also `sampling`, the part of `std.error` that is sampling error;
-#'   `rater_error`, the share of ratings that are wrong; `simple_weight`, the weight of the models
-#'   that show no sign of errors in common (equal difficulty, no error rates of their own); `lowest`
-#'   and `highest`, the range of the estimators `"average"`, `"shared"`, `"binned"` and `method`.
+#'   `negative`, the number of base rates that came out negative and were set to zero;
+#'   `mean_posterior`, the mean posterior probability of the system's answers; `uninformative`, the
+#'   share of its cases in bins that say nothing; `replicates` and `failed`, the bootstrap
+#'   replicates and those of them without an estimate; `conf_level`, `clip`, `bin_width`. Where
+#'   models were averaged (method `"average"`, and every robust interval) also `sampling`, the part
+#'   of `std.error` that is sampling error; `rater_error`, the share of ratings that are wrong;
+#'   `simple_weight`, the weight of the models that show no sign of errors in common (equal
+#'   difficulty, no error rates of their own); `lowest` and `highest`, the range of the estimators
+#'   `"average"`, `"shared"`, `"binned"` and `method`.
 #' @family estimation
 #' @examples
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)

@@ -107,6 +107,13 @@ test_that("large panels give the truth, whatever K-property fails", {
   }
   expect_lt(off(), 0.02)
   expect_lt(off(dispersion = 3), 0.02)
+  limit <- function(raters, ...) {
+    design <- rater_design(raters, 0.9, base_rates = rep(0.2, 5), ...)
+    exact_limit(design, "average")$estimate
+  }
+  expect_equal(limit(c(0.6, 0.6, 0.6)), 0.9, tolerance = 2e-3)
+  expect_equal(limit(c(0.4, 0.6, 0.8)), 0.9, tolerance = 2e-3)
+  expect_equal(limit(c(0.6, 0.6, 0.6), difficulty = 0.2), 2.6 / 3, tolerance = 2e-3)
 })
 
 test_that("degenerate data have a number or a reason", {
