@@ -29,8 +29,8 @@ core_accuracy <- function(patterns, weight, fit, options) {
     .Call(`_fallible_core_accuracy`, patterns, weight, fit, options)
 }
 
-core_bootstrap <- function(patterns, weight, options, replicates, threads, seed, tick) {
-    .Call(`_fallible_core_bootstrap`, patterns, weight, options, replicates, threads, seed, tick)
+core_bootstrap <- function(patterns, weight, options, resampling, tick) {
+    .Call(`_fallible_core_bootstrap`, patterns, weight, options, resampling, tick)
 }
 
 core_percentile_intervals <- function(replicates, conf_level, iterated) {
@@ -69,8 +69,16 @@ core_latent_probabilities <- function(patterns, weight, known, model, theta) {
     .Call(`_fallible_core_latent_probabilities`, patterns, weight, known, model, theta)
 }
 
-core_latent_accuracy <- function(patterns, weight, known, model, options, tick) {
-    .Call(`_fallible_core_latent_accuracy`, patterns, weight, known, model, options, tick)
+core_latent_accuracy <- function(patterns, weight, fitting, method, resampling, tick) {
+    .Call(`_fallible_core_latent_accuracy`, patterns, weight, fitting, method, resampling, tick)
+}
+
+core_latent_counts <- function(patterns, weight, fitting, method, resampling, tick) {
+    .Call(`_fallible_core_latent_counts`, patterns, weight, fitting, method, resampling, tick)
+}
+
+core_latent_profile <- function(patterns, weight, known, model, deviance, threads, tick) {
+    .Call(`_fallible_core_latent_profile`, patterns, weight, known, model, deviance, threads, tick)
 }
 
 core_patterns_wide <- function(raters, systems, cases) {

@@ -9,10 +9,8 @@ average_accuracy <- function(fit, options) {
   x <- fit$x
   bootstrapped <- options$method == "average" && options$interval == "bootstrap" &&
     weights_are_counts(x)
-  settings <- list(
-    replicates = if (bootstrapped) options$replicates else 0L, threads = options$threads,
-    seed = if (bootstrapped) draw_seed() else c(0L, 0L)
-  )
+  settings <- if (bootstrapped) resampling(x, options) else no_replicates
+  settings$threads <- options$threads
   chains <- if (length(x$categories) > 2L) 4L else 2L
   bar <- progress_bar("Models", length(x$systems) * (chains + 1L))
   frame <- environment()

@@ -1,5 +1,5 @@
-# Case bootstrap of an accuracy estimate: standard errors, percentile intervals, and the reasons
-# where there are none.
+# Bootstrap of an accuracy estimate, over cases or clusters of cases: standard errors, percentile
+# intervals, and the reasons where there are none.
 
 # Begins a reason why an estimate has no interval.
 no_interval <- "no interval: "
@@ -11,6 +11,9 @@ add_bootstrap <- function(estimate, replicates = NULL) {
   }
   if (all(is.na(estimate$table$estimate))) {
     return(estimate)
+  }
+  if (is_one_cluster(estimate)) {
+    return(without_interval(estimate, one_cluster))
   }
   if (estimate$options$method != "average") replicates <- bootstrap_replicates(estimate)
   estimate$replicates <- structure(
@@ -31,21 +34,34 @@ add_bootstrap <- function(estimate, replicates = NULL) {
   estimate
 }
 
-bootstrap_replicates <- function(estimate) {
+bootstrap_replicates <- function(estimate, method = estimate$options$method) {
   x <- estimate$fit$x
   options <- estimate$options
   bar <- progress_bar("Bootstrap", options$replicates)
-  out <- if (options$method %in% latent_methods) {
-    settings <- c(options[c("replicates", "threads")], list(seed = draw_seed()))
-    latent_accuracy(estimate$fit, options$method, settings, bar$tick)$replicates
-  } else {
+  drawn <- resampling(x, options)
+  weights <- pattern_weights(x)
+  out <- switch(method,
+    joint = , shared = latent_accuracy(estimate$fit, method, drawn, bar$tick)$replicates,
     core_bootstrap(
-      x$patterns, pattern_weights(x), options[c("method", "clip", "bin_width")],
-      options$replicates, options$threads, draw_seed(), bar$tick
+      x$patterns, weights, c(list(method = method), options[c("clip", "bin_width")]), drawn,
+      bar$tick
     )
-  }
+  )
   bar$close()
   out
+}
+
+# What the core needs to draw cases, or clusters of them.
+resampling <- function(x, options) {
+  clusters <- if (!is.null(options$cluster)) {
+    list(
+      pattern = x$index, weight = x$weights %||% rep(1, length(x$index)), cluster = options$cluster
+    )
+  }
+  list(
+    replicates = options$replicates, threads = options$threads, seed = draw_seed(),
+    clusters = clusters
+  )
 }
 
 # R's generator decides, once, so that set.seed() works whatever the number of threads.

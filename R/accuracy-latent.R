@@ -1,16 +1,20 @@
 # Accuracy of systems under latent class models, at the two ends of what system and raters may have
 # in common; the mathematics is in src/core/latent_accuracy.cpp.
 
-latent_accuracy <- function(fit, method, options, tick = function(done) NULL) {
+latent_accuracy <- function(fit, method, resampling, tick = function(done) NULL) {
   x <- fit$x
-  fitting <- if (fit$method == "pairs") "pairs" else "likelihood"
   core_latent_accuracy(
-    x$patterns, pattern_weights(x), fit$known, model_for(fit$model, x, fitting),
-    c(list(method = method, fitting = fitting), options), tick
+    x$patterns, pattern_weights(x), latent_fitting(fit), method, resampling, tick
   )
 }
 
-no_replicates <- list(replicates = 0L, threads = 1L, seed = c(0L, 0L))
+# How the core is to fit again what `fit` has fitted.
+latent_fitting <- function(fit) {
+  method <- if (fit$method == "pairs") "pairs" else "likelihood"
+  list(known = fit$known, model = model_for(fit$model, fit$x, method), method = method)
+}
+
+no_replicates <- list(replicates = 0L, threads = 1L, seed = c(0L, 0L), clusters = NULL)
 
 # Both ends of the range are told, whichever is asked for.
 estimate_latent <- function(fit, options) {
@@ -18,7 +22,7 @@ estimate_latent <- function(fit, options) {
   lacking <- rep(NA_real_, length(fit$x$systems))
   unfit <- fit$identified %in% c("chance", "no_pairs")
   found <- if (!unfit) {
-    stats::setNames(lapply(ends, latent_accuracy, fit = fit, options = no_replicates), ends)
+    stats::setNames(lapply(ends, latent_accuracy, fit = fit, resampling = no_replicates), ends)
   }
   value <- function(end) {
     if (unfit || !found[[end]]$identified) lacking else na_real(found[[end]]$estimate)

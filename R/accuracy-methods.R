@@ -36,7 +36,7 @@ tidy.accuracy_estimate <- function(x, ...) {
 glance.accuracy_estimate <- function(x, ...) {
   check_dots_empty(...)
   bootstrapped <- !is.null(x$replicates)
-  has_interval <- bootstrapped || x$options$interval == "robust"
+  has_interval <- x$options$interval != "none"
   tibble::tibble(
     system = x$details$system,
     glance(x$fit)[c("agreement", "kappa", "rater_accuracy")],
@@ -145,6 +145,8 @@ accuracy_notes <- function(x) {
       robust_note(x)
     } else if (!is.null(x$replicates)) {
       bootstrap_note(x)
+    } else if (x$options$interval == "profile" && !all(is.na(table$conf.low))) {
+      "Interval: profile of the log posterior; sampling error only"
     }
   )
 }
@@ -174,7 +176,7 @@ outside_note <- function(table) {
 bootstrap_note <- function(x) {
   failed <- range(x$details$failed)
   paste0(
-    "Interval: case bootstrap, ", number(x$options$replicates), " replicates",
+    "Interval: ", resampling_note(x), ", ", number(x$options$replicates), " replicates",
     if (failed[[2L]] > 0L) {
       paste0(
         ", ", paste(unique(failed), collapse = " to "), " of them without an estimate",

@@ -24,6 +24,12 @@ add_robust <- function(estimate, average) {
     estimate <- add_bootstrap(estimate)
     estimate$details$sampling <- estimate$table$std.error
   }
+  if (is_one_cluster(estimate)) {
+    return(without_interval(estimate, one_cluster))
+  }
+  if (estimate$options$method == "average") {
+    estimate$details$sampling <- estimate$details$sampling * cluster_widening(estimate)
+  }
   sampling <- estimate$details$sampling
   suspicion <- pmax(0, 1 - 2 * of_average(average, "simple_weight", n))
   gap <- value - of_average(average, "shared", n)
@@ -40,9 +46,15 @@ robust_note <- function(x) {
   paste0(
     "Interval: robust, ",
     if (is.null(x$replicates)) {
-      "sampling error"
+      if (is.null(x$options$cluster)) {
+        "sampling error"
+      } else {
+        paste0("sampling error (of ", count_noun(count_clusters(x), "cluster"), ")")
+      }
     } else {
-      paste0("sampling error (case bootstrap, ", number(x$options$replicates), " replicates)")
+      paste0(
+        "sampling error (", resampling_note(x), ", ", number(x$options$replicates), " replicates)"
+      )
     },
     " and what errors in common could hide"
   )

@@ -73,7 +73,7 @@
 #' @param method `"average"`, `"binned"`, `"unbinned"`, `"joint"` or `"shared"`.
 #' @param model A [rater_model()] for methods `"joint"` and `"shared"`; the others know [k_model()]
 #'   only. Not for a fit, which has one.
-#' @param interval `"robust"`, `"bootstrap"` or `"none"`.
+#' @param interval `"robust"`, `"bootstrap"`, `"profile"` (method `"joint"`) or `"none"`.
 #' @param conf_level Probability with which the interval is meant to cover, in (0, 1).
 #' @param clip Where estimates are clipped to \[0, 1\]: in each `"bin"`, as published, `"overall"`,
 #'   or `"none"`.
@@ -112,8 +112,11 @@ estimate_accuracy.ratings <- function(x,
                                       method = c(
                                         "average", "binned", "unbinned", "joint", "shared"
                                       ),
-                                      model = k_model(), ...) {
+                                      model = k_model(), ..., by = NULL) {
   method <- check_choice(method, accuracy_methods, "method")
+  if (!is.null(by)) {
+    return(estimate_by(x, by, model, NULL, method = method, ..., call = rlang::current_env()))
+  }
   fit <- withCallingHandlers(
     fit_raters(x, model),
     # Base rates by algebra, of which the average makes no use.
@@ -125,7 +128,7 @@ estimate_accuracy.ratings <- function(x,
 algebraic_methods <- c("binned", "unbinned")
 latent_methods <- c("joint", "shared")
 accuracy_methods <- c("average", algebraic_methods, latent_methods)
-interval_kinds <- c("robust", "bootstrap", "none")
+interval_kinds <- c("robust", "bootstrap", "profile", "none")
 
 #' @rdname estimate_accuracy
 #' @export
@@ -133,11 +136,19 @@ estimate_accuracy.rater_fit <- function(x,
                                         method = c(
                                           "average", "binned", "unbinned", "joint", "shared"
                                         ),
-                                        interval = c("robust", "bootstrap", "none"),
+                                        interval = c("robust", "bootstrap", "profile", "none"),
                                         conf_level = 0.9, clip = c("bin", "overall", "none"),
-                                        bin_width = 0.1, replicates = NULL, threads = 1L, ...) {
+                                        bin_width = 0.1, replicates = NULL, threads = 1L,
+                                        by = NULL, cluster = NULL, ...) {
   call <- rlang::current_env()
   check_dots_empty(...)
+  if (!is.null(by)) {
+    return(estimate_by(
+      x$x, by, x$model, x$method, method = method, interval = interval, conf_level = conf_level,
+      clip = clip, bin_width = bin_width, replicates = replicates, threads = threads,
+      cluster = cluster, call = call
+    ))
+  }
   options <- check_accuracy_options(
     list(
       method = method, interval = interval, conf_level = conf_level, clip = clip,
@@ -145,6 +156,8 @@ estimate_accuracy.rater_fit <- function(x,
     ), call
   )
   options$threads <- check_threads(threads)
+  check_profile(options, call)
+  options["cluster"] <- list(check_cluster(cluster, x$x, options, call))
   if (length(x$x$systems) == 0L) {
     abort_fallible("system", c(
       "There is no system whose accuracy could be estimated.",
@@ -165,6 +178,7 @@ estimate_accuracy.rater_fit <- function(x,
   estimate <- switch(options$interval,
     none = estimate,
     bootstrap = add_bootstrap(estimate, attr(average, "replicates")),
+    profile = add_profile(estimate),
     robust = add_robust(estimate, average)
   )
   if (!is.null(average)) warn_doubtful(estimate)
@@ -219,7 +233,7 @@ check_accuracy_options <- function(x, call) {
 new_accuracy_estimate <- function(fit, systems, options) {
   field <- function(name) vapply(systems, `[[`, 0, name)
   x <- fit$x
-  rated <- rated_patterns(x) | known_patterns(fit)
+  rated <- judged_patterns(fit)
   estimate <- field("estimate")
   table <- tibble::tibble(
     system = x$systems, estimate = na_real(estimate), std.error = NA_real_, conf.low = NA_real_,

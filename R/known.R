@@ -126,3 +126,6 @@ known_units <- function(fit) {
   raters <- fit$known$raters
   if (length(raters) > 0L) lengths(raters) > 0L else logical(length(fit$x$raters))
 }
+
+# Patterns of which there is more than a system's answer.
+judged_patterns <- function(fit) rated_patterns(fit$x) | known_patterns(fit)

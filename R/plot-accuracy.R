@@ -3,7 +3,9 @@
 #' @param object,x An [estimate_accuracy()] result.
 #' @param type `"systems"`: estimates with their intervals, beside the accuracy of a rater.
 #'   `"bins"`: for each bin, how often the system gives the most probable category, with the curve
-#'   on which a system of the estimated accuracy would lie.
+#'   on which a system of the estimated accuracy would lie. `"sensitivity"`: for each system the
+#'   range from the accuracy it has if it errs wherever the raters err to the one it has if its
+#'   errors are its own, and the estimate with its interval.
 #' @param ... For `plot()`, passed on to `autoplot()`.
 #' @inherit autoplot.ratings return
 #' @family plots
@@ -11,14 +13,18 @@
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
 #' plot(estimate_accuracy(x))
 #' plot(estimate_accuracy(x, "binned", interval = "none"), type = "bins")
+#' plot(estimate_accuracy(x), type = "sensitivity")
 #' @method autoplot accuracy_estimate
 #' @rawNamespace S3method(ggplot2::autoplot,accuracy_estimate)
 autoplot.accuracy_estimate <- function(object, # nolint: object_name.
-                                       type = c("systems", "bins"), ...) {
+                                       type = c("systems", "bins", "sensitivity"), ...) {
   check_ggplot2()
   check_dots_empty(...)
-  type <- check_choice(type, c("systems", "bins"), "type")
-  if (type == "systems") plot_systems(object) else plot_bins(object)
+  type <- check_choice(type, c("systems", "bins", "sensitivity"), "type")
+  switch(type,
+    systems = plot_systems(object), bins = plot_bins(object),
+    sensitivity = plot_sensitivity(object, rlang::current_env())
+  )
 }
 
 #' @rdname autoplot.accuracy_estimate

@@ -104,18 +104,16 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_bootstrap
-Rcpp::NumericMatrix core_bootstrap(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List options, int replicates, int threads, Rcpp::IntegerVector seed, Rcpp::Function tick);
-RcppExport SEXP _fallible_core_bootstrap(SEXP patternsSEXP, SEXP weightSEXP, SEXP optionsSEXP, SEXP replicatesSEXP, SEXP threadsSEXP, SEXP seedSEXP, SEXP tickSEXP) {
+Rcpp::NumericMatrix core_bootstrap(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List options, Rcpp::List resampling, Rcpp::Function tick);
+RcppExport SEXP _fallible_core_bootstrap(SEXP patternsSEXP, SEXP weightSEXP, SEXP optionsSEXP, SEXP resamplingSEXP, SEXP tickSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
     Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
     Rcpp::traits::input_parameter< Rcpp::List >::type options(optionsSEXP);
-    Rcpp::traits::input_parameter< int >::type replicates(replicatesSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type resampling(resamplingSEXP);
     Rcpp::traits::input_parameter< Rcpp::Function >::type tick(tickSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_bootstrap(patterns, weight, options, replicates, threads, seed, tick));
+    rcpp_result_gen = Rcpp::wrap(core_bootstrap(patterns, weight, options, resampling, tick));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -237,17 +235,48 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_latent_accuracy
-Rcpp::List core_latent_accuracy(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List known, Rcpp::List model, Rcpp::List options, Rcpp::Function tick);
-RcppExport SEXP _fallible_core_latent_accuracy(SEXP patternsSEXP, SEXP weightSEXP, SEXP knownSEXP, SEXP modelSEXP, SEXP optionsSEXP, SEXP tickSEXP) {
+Rcpp::List core_latent_accuracy(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List fitting, std::string method, Rcpp::List resampling, Rcpp::Function tick);
+RcppExport SEXP _fallible_core_latent_accuracy(SEXP patternsSEXP, SEXP weightSEXP, SEXP fittingSEXP, SEXP methodSEXP, SEXP resamplingSEXP, SEXP tickSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type fitting(fittingSEXP);
+    Rcpp::traits::input_parameter< std::string >::type method(methodSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type resampling(resamplingSEXP);
+    Rcpp::traits::input_parameter< Rcpp::Function >::type tick(tickSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_latent_accuracy(patterns, weight, fitting, method, resampling, tick));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_latent_counts
+Rcpp::NumericMatrix core_latent_counts(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List fitting, std::string method, Rcpp::List resampling, Rcpp::Function tick);
+RcppExport SEXP _fallible_core_latent_counts(SEXP patternsSEXP, SEXP weightSEXP, SEXP fittingSEXP, SEXP methodSEXP, SEXP resamplingSEXP, SEXP tickSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type fitting(fittingSEXP);
+    Rcpp::traits::input_parameter< std::string >::type method(methodSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type resampling(resamplingSEXP);
+    Rcpp::traits::input_parameter< Rcpp::Function >::type tick(tickSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_latent_counts(patterns, weight, fitting, method, resampling, tick));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_latent_profile
+Rcpp::List core_latent_profile(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List known, Rcpp::List model, double deviance, int threads, Rcpp::Function tick);
+RcppExport SEXP _fallible_core_latent_profile(SEXP patternsSEXP, SEXP weightSEXP, SEXP knownSEXP, SEXP modelSEXP, SEXP devianceSEXP, SEXP threadsSEXP, SEXP tickSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
     Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
     Rcpp::traits::input_parameter< Rcpp::List >::type known(knownSEXP);
     Rcpp::traits::input_parameter< Rcpp::List >::type model(modelSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< double >::type deviance(devianceSEXP);
+    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
     Rcpp::traits::input_parameter< Rcpp::Function >::type tick(tickSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_latent_accuracy(patterns, weight, known, model, options, tick));
+    rcpp_result_gen = Rcpp::wrap(core_latent_profile(patterns, weight, known, model, deviance, threads, tick));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -398,7 +427,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_fallible_core_fit_algebraic", (DL_FUNC) &_fallible_core_fit_algebraic, 2},
     {"_fallible_core_posterior_algebraic", (DL_FUNC) &_fallible_core_posterior_algebraic, 3},
     {"_fallible_core_accuracy", (DL_FUNC) &_fallible_core_accuracy, 4},
-    {"_fallible_core_bootstrap", (DL_FUNC) &_fallible_core_bootstrap, 7},
+    {"_fallible_core_bootstrap", (DL_FUNC) &_fallible_core_bootstrap, 5},
     {"_fallible_core_percentile_intervals", (DL_FUNC) &_fallible_core_percentile_intervals, 3},
     {"_fallible_core_average", (DL_FUNC) &_fallible_core_average, 6},
     {"_fallible_core_identified", (DL_FUNC) &_fallible_core_identified, 4},
@@ -409,6 +438,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_fallible_core_fit_latent", (DL_FUNC) &_fallible_core_fit_latent, 6},
     {"_fallible_core_latent_probabilities", (DL_FUNC) &_fallible_core_latent_probabilities, 5},
     {"_fallible_core_latent_accuracy", (DL_FUNC) &_fallible_core_latent_accuracy, 6},
+    {"_fallible_core_latent_counts", (DL_FUNC) &_fallible_core_latent_counts, 6},
+    {"_fallible_core_latent_profile", (DL_FUNC) &_fallible_core_latent_profile, 7},
     {"_fallible_core_patterns_wide", (DL_FUNC) &_fallible_core_patterns_wide, 3},
     {"_fallible_core_patterns_long", (DL_FUNC) &_fallible_core_patterns_long, 5},
     {"_fallible_core_patterns_counts", (DL_FUNC) &_fallible_core_patterns_counts, 3},

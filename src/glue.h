@@ -28,6 +28,8 @@ fallible::LatentPrior latent_prior(const Rcpp::List& x);
 // `method` is "joint" or "shared".
 fallible::LatentAccuracyOptions latent_options(const std::string& method,
                                                const Rcpp::List& model);
+// From replicates, threads, seed and, unless NULL, clusters: pattern, weight and cluster by case.
+fallible::BootstrapOptions bootstrap_options(const Rcpp::List& options);
 fallible::Design design(const Rcpp::List& x);
 Rcpp::List intervals(const std::vector<fallible::PercentileInterval>& x);
 

@@ -34,6 +34,21 @@ fallible::AccuracyOptions accuracy_options(const Rcpp::List& options) {
   return out;
 }
 
+fallible::BootstrapOptions bootstrap_options(const Rcpp::List& options) {
+  fallible::BootstrapOptions out;
+  out.replicates = options["replicates"];
+  out.threads = options["threads"];
+  out.seed = seed(options["seed"]);
+  const SEXP clusters = options["clusters"];
+  if (Rf_isNull(clusters)) return out;
+  const Rcpp::List of(clusters);
+  out.clusters.pattern = Rcpp::as<std::vector<int>>(of["pattern"]);
+  for (int& pattern : out.clusters.pattern) --pattern;
+  out.clusters.weight = Rcpp::as<std::vector<double>>(of["weight"]);
+  out.clusters.cluster = Rcpp::as<std::vector<int>>(of["cluster"]);
+  return out;
+}
+
 // Columns: std.error, low, high, lack ("" where there is an interval), same, value.
 Rcpp::List intervals(const std::vector<fallible::PercentileInterval>& x) {
   using Lack = fallible::PercentileInterval::Lack;
@@ -145,18 +160,15 @@ Rcpp::List core_accuracy(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::
 // Replicates x systems.
 // [[Rcpp::export(rng = false)]]
 Rcpp::NumericMatrix core_bootstrap(Rcpp::List patterns, Rcpp::NumericVector weight,
-                                   Rcpp::List options, int replicates, int threads,
-                                   Rcpp::IntegerVector seed, Rcpp::Function tick) {
+                                   Rcpp::List options, Rcpp::List resampling,
+                                   Rcpp::Function tick) {
   const auto data = profiles(patterns, weight);
-  fallible::BootstrapOptions bootstrap;
-  bootstrap.replicates = replicates;
-  bootstrap.threads = threads;
-  bootstrap.seed = glue::seed(seed);
+  const auto bootstrap = glue::bootstrap_options(resampling);
   const auto values = glue::interruptible([&] {
     return fallible::bootstrap_accuracy(data, glue::accuracy_options(options), bootstrap,
                                         glue::host(tick));
   });
-  return Rcpp::NumericMatrix(replicates, data.systems, values.begin());
+  return Rcpp::NumericMatrix(bootstrap.replicates, data.systems, values.begin());
 }
 
 // An interval per column of replicates; were their estimates found by iteration?

@@ -60,10 +60,7 @@ Rcpp::List core_average(Rcpp::List patterns, Rcpp::NumericVector weight,
                         Rcpp::Function resampled) {
   const auto view = glue::view(patterns);
   const auto weights = glue::doubles(weight);
-  fallible::BootstrapOptions bootstrap;
-  bootstrap.replicates = options["replicates"];
-  bootstrap.threads = options["threads"];
-  bootstrap.seed = glue::seed(options["seed"]);
+  const auto bootstrap = glue::bootstrap_options(options);
   return glue::interruptible([&] {
     const fallible::Average average(view, weights, Rcpp::as<std::vector<int>>(known),
                                     bootstrap.threads, glue::host(tick));

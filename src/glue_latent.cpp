@@ -5,6 +5,7 @@
 
 #include "core/latent_accuracy.hpp"
 #include "core/latent_pairs.hpp"
+#include "core/latent_profile.hpp"
 #include "glue.h"
 
 namespace glue {
@@ -70,6 +71,14 @@ fallible::Known latent_known(const Rcpp::List& x) {
 
 fallible::Fitting latent_fitting(const std::string& method) {
   return method == "pairs" ? fallible::Fitting::pairs : fallible::Fitting::likelihood;
+}
+
+fallible::LatentAccuracy latent_accuracy(const fallible::PatternView& patterns,
+                                         const std::vector<double>& weight,
+                                         const Rcpp::List& fitting, const std::string& method) {
+  fallible::LatentAccuracyOptions options = glue::latent_options(method, fitting["model"]);
+  options.fitting = latent_fitting(fitting["method"]);
+  return fallible::LatentAccuracy(patterns, weight, latent_known(fitting["known"]), options);
 }
 
 // Patterns x categories; patterns without ratings have the base rates.
@@ -155,20 +164,17 @@ Rcpp::List core_latent_probabilities(Rcpp::List patterns, Rcpp::NumericVector we
       Rcpp::Named("probability") = probability);
 }
 
-// Estimates by system, and replicates x systems (none, if there shall be no replicates).
+// Estimates by system, and replicates x systems (none, if there shall be no replicates). `fitting`
+// has known (see latent_known()), model, and method, "likelihood" or "pairs"; `method` is "joint" or
+// "shared".
 // [[Rcpp::export(rng = false)]]
-Rcpp::List core_latent_accuracy(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List known,
-                                Rcpp::List model, Rcpp::List options, Rcpp::Function tick) {
+Rcpp::List core_latent_accuracy(Rcpp::List patterns, Rcpp::NumericVector weight,
+                                Rcpp::List fitting, std::string method, Rcpp::List resampling,
+                                Rcpp::Function tick) {
   const auto view = glue::view(patterns);
   const auto weights = glue::doubles(weight);
-  const std::string method = options["method"];
-  fallible::LatentAccuracyOptions settings = glue::latent_options(method, model);
-  settings.fitting = latent_fitting(options["fitting"]);
-  const fallible::LatentAccuracy accuracy(view, weights, latent_known(known), settings);
-  fallible::BootstrapOptions bootstrap;
-  bootstrap.replicates = options["replicates"];
-  bootstrap.threads = options["threads"];
-  bootstrap.seed = glue::seed(options["seed"]);
+  const fallible::LatentAccuracy accuracy = latent_accuracy(view, weights, fitting, method);
+  const auto bootstrap = glue::bootstrap_options(resampling);
   const auto replicates = glue::interruptible([&] {
     return fallible::bootstrap_latent_accuracy(accuracy, view, weights, bootstrap,
                                                glue::host(tick));
@@ -183,4 +189,51 @@ Rcpp::List core_latent_accuracy(Rcpp::List patterns, Rcpp::NumericVector weight,
       Rcpp::Named("converged") = accuracy.converged(),
       Rcpp::Named("replicates") =
           Rcpp::NumericMatrix(bootstrap.replicates, view.systems, replicates.begin()));
+}
+
+// Expected numbers of cases by truth and answer: replicates x (answers within truths within
+// systems).
+// [[Rcpp::export(rng = false)]]
+Rcpp::NumericMatrix core_latent_counts(Rcpp::List patterns, Rcpp::NumericVector weight,
+                                       Rcpp::List fitting, std::string method,
+                                       Rcpp::List resampling, Rcpp::Function tick) {
+  const auto view = glue::view(patterns);
+  const auto weights = glue::doubles(weight);
+  const fallible::LatentAccuracy accuracy = latent_accuracy(view, weights, fitting, method);
+  const auto bootstrap = glue::bootstrap_options(resampling);
+  const int numbers = view.systems * view.categories * view.categories;
+  const auto replicates = glue::interruptible([&] {
+    return fallible::bootstrap_latent_counts(accuracy, view, weights, bootstrap,
+                                             glue::host(tick));
+  });
+  return Rcpp::NumericMatrix(bootstrap.replicates, numbers, replicates.begin());
+}
+
+// For each system the ends of the profile, and whether all fits converged.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List core_latent_profile(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List known,
+                               Rcpp::List model, double deviance, int threads,
+                               Rcpp::Function tick) {
+  const auto view = glue::view(patterns);
+  const auto weights = glue::doubles(weight);
+  const auto settings = glue::latent_model(model);
+  const auto prior = glue::latent_prior(model["prior"]);
+  std::vector<fallible::ProfileInterval> found(view.systems);
+  glue::interruptible([&] {
+    fallible::for_each_item(found.size(), threads, glue::host(tick), [&](std::size_t s) {
+      const auto rows = fallible::latent_rows(view, weights, static_cast<int>(s), latent_known(known));
+      found[s] = fallible::profile_interval(fallible::LatentClass(rows, settings, prior),
+                                            fallible::OptimiserOptions(), deviance);
+    });
+    return 0;
+  });
+  Rcpp::NumericVector low, high;
+  Rcpp::LogicalVector converged;
+  for (const auto& of : found) {
+    low.push_back(of.low);
+    high.push_back(of.high);
+    converged.push_back(of.converged);
+  }
+  return Rcpp::List::create(Rcpp::Named("low") = low, Rcpp::Named("high") = high,
+                            Rcpp::Named("converged") = converged);
 }

@@ -4,8 +4,6 @@
 #include <cmath>
 #include <iterator>
 
-#include "random.hpp"
-
 namespace fallible {
 
 namespace {
@@ -29,18 +27,16 @@ double standard_deviation(const std::vector<double>& x) {
 
 std::vector<double> bootstrap_accuracy(const Profiles& profiles, const AccuracyOptions& accuracy,
                                        const BootstrapOptions& options, const Host& host) {
-  std::vector<double> weight = profiles.weight;
-  double cases = 0;
+  std::vector<double> rated = profiles.weight;
   for (int i = 0; i < profiles.size(); ++i) {
-    if (profiles.ratings[i] == 0) weight[i] = 0;
-    cases += weight[i];
+    if (profiles.ratings[i] == 0) rated[i] = 0;
   }
+  const Resampler resampler(rated, profiles.of_pattern, options.clusters);
   const std::size_t replicates = options.replicates;
   std::vector<double> out(replicates * profiles.systems);
   for_each_item(replicates, options.threads, host, [&](std::size_t r) {
     Stream stream(options.seed, r);
-    std::vector<double> resample;
-    multinomial(stream, std::llround(cases), weight, resample);
+    const std::vector<double> resample = resampler.draw(stream);
     const KFit fit = fit_algebraic(profiles, resample);
     const auto systems = system_accuracy(profiles, resample, fit, accuracy);
     for (int s = 0; s < profiles.systems; ++s) out[s * replicates + r] = systems[s].estimate;
@@ -54,17 +50,18 @@ std::vector<double> bootstrap_patterns(const PatternView& patterns, const std::v
                                        const BootstrapOptions& options, const Host& host) {
   const std::vector<int> order = canonical_order(patterns, truth);
   std::vector<double> judged;
-  double cases = 0;
+  std::vector<int> rank(order.size());
   for (const int p : order) {
+    rank[p] = static_cast<int>(judged.size());
     judged.push_back(is_judged(patterns, truth, p) ? weight[p] : 0);
-    cases += judged.back();
   }
+  const Resampler resampler(judged, rank, options.clusters);
   const std::size_t replicates = options.replicates;
   std::vector<double> out(replicates * numbers);
   for_each_item(replicates, options.threads, host, [&](std::size_t r) {
     Stream stream(options.seed, r);
-    std::vector<double> drawn, resample(judged.size());
-    multinomial(stream, std::llround(cases), judged, drawn);
+    const std::vector<double> drawn = resampler.draw(stream);
+    std::vector<double> resample(drawn.size());
     for (std::size_t i = 0; i < order.size(); ++i) resample[order[i]] = drawn[i];
     const auto found = of_weights(resample);
     for (int i = 0; i < numbers; ++i) out[i * replicates + r] = found[i];

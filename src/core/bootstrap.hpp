@@ -1,4 +1,4 @@
-// Case bootstrap: a multinomial resample of profiles, fitted anew.
+// Bootstrap of cases, or of clusters of cases: a multinomial resample of profiles, fitted anew.
 #ifndef FALLIBLE_CORE_BOOTSTRAP_HPP
 #define FALLIBLE_CORE_BOOTSTRAP_HPP
 
@@ -9,6 +9,7 @@
 
 #include "accuracy.hpp"
 #include "host.hpp"
+#include "resample.hpp"
 
 namespace fallible {
 
@@ -16,6 +17,7 @@ struct BootstrapOptions {
   int replicates = 1000;
   int threads = 1;
   std::uint64_t seed = 0;
+  Clusters clusters = {};  // empty: cases are resampled one by one
 };
 
 // replicates x systems, column by column; NaN where a replicate gives no estimate. Weights must be
@@ -25,7 +27,7 @@ std::vector<double> bootstrap_accuracy(const Profiles& profiles, const AccuracyO
 
 using OfWeights = std::function<std::vector<double>(const std::vector<double>&)>;
 
-// Case bootstrap of any function of the weights of patterns that gives so many `numbers`. Patterns
+// Bootstrap of any function of the weights of patterns that gives so many `numbers`. Patterns
 // of which nothing is known, neither a rating nor the `truth`, are not drawn. Replicates x numbers,
 // column by column; resamples do not depend on the order of cases.
 std::vector<double> bootstrap_patterns(const PatternView& patterns, const std::vector<int>& truth,

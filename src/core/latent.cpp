@@ -102,6 +102,10 @@ int LatentClass::accuracy_at(int unit, int truth) const {
   return accuracies_at_ + group_[unit] * per_group_ + (per_group_ > 1 ? truth : 0);
 }
 
+int LatentClass::system_at() const {
+  return rows_.joined() && per_group_ == 1 ? accuracy_at(rows_.raters, 0) : -1;
+}
+
 int LatentClass::error_at(int unit, int truth, int rating) const {
   return errors_at_ + (group_[unit] * N_ + truth) * N_ + rating;
 }

@@ -71,6 +71,8 @@ class LatentClass {
   int dispersion_at(int unit) const;
   // Free parameters, which is fewer: error rates are normalised.
   int free_parameters() const;
+  // Place of the logit of a joined system's accuracy; -1 where accuracy is not one parameter.
+  int system_at() const;
 
   Eigen::VectorXd start() const;
   // That and others: where difficulty matters there can be more than one top.

@@ -22,7 +22,7 @@ LatentAccuracy::LatentAccuracy(const PatternView& patterns, const std::vector<do
                                                options.fitting);
   }
   for (int s = 0; s < patterns.systems; ++s) {
-    const int i = shared ? 0 : s;
+    const int i = fit_of(s);
     const LatentClass model(rows_[i], options.model, options.prior);
     estimate_.push_back(mean_posterior(rows_[i], model, fitted_[i], weight, s));
   }
@@ -57,28 +57,52 @@ double LatentAccuracy::mean_posterior(const LatentRows& rows, const LatentClass&
 }
 
 std::vector<double> LatentAccuracy::posterior(int system) const {
-  const std::size_t i = rows_.size() > 1 ? system : 0;
+  const int i = fit_of(system);
   const LatentClass model(rows_[i], options_.model, options_.prior);
   return by_pattern(rows_[i], model.posterior(fitted_[i]));
 }
 
-std::vector<double> LatentAccuracy::with_weights(const std::vector<double>& weight) const {
-  std::vector<double> out;
-  std::vector<Eigen::VectorXd> fitted;
-  std::vector<LatentRows> all = rows_;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    LatentRows& rows = all[i];
+LatentAccuracy::Refit LatentAccuracy::refit(const std::vector<double>& weight) const {
+  Refit out{rows_, {}};
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    LatentRows& rows = out.rows[i];
     rows.weight.assign(rows.weight.size(), 0.0);
     for (int p = 0; p < patterns_.patterns; ++p) {
       if (rows.of_pattern[p] >= 0) rows.weight[rows.of_pattern[p]] += weight[p];
     }
     const LatentClass model(rows, options_.model, options_.prior);
-    fitted.push_back(fit(rows, model, &fitted_[i]).x);
+    out.fitted.push_back(fit(rows, model, &fitted_[i]).x);
   }
+  return out;
+}
+
+std::vector<double> LatentAccuracy::with_weights(const std::vector<double>& weight) const {
+  std::vector<double> out;
+  const Refit now = refit(weight);
   for (int s = 0; s < patterns_.systems; ++s) {
-    const std::size_t i = all.size() > 1 ? s : 0;
-    const LatentClass model(all[i], options_.model, options_.prior);
-    out.push_back(mean_posterior(all[i], model, fitted[i], weight, s));
+    const int i = fit_of(s);
+    const LatentClass model(now.rows[i], options_.model, options_.prior);
+    out.push_back(mean_posterior(now.rows[i], model, now.fitted[i], weight, s));
+  }
+  return out;
+}
+
+std::vector<double> LatentAccuracy::counts_with_weights(const std::vector<double>& weight) const {
+  const Refit now = refit(weight);
+  const int N = patterns_.categories;
+  std::vector<double> out;
+  for (int s = 0; s < patterns_.systems; ++s) {
+    const int i = fit_of(s);
+    const auto posterior = LatentClass(now.rows[i], options_.model, options_.prior)
+                               .posterior(now.fitted[i]);
+    std::vector<double> counts(static_cast<std::size_t>(N) * N, 0.0);
+    for (int p = 0; p < patterns_.patterns; ++p) {
+      const int answer = patterns_.answer_of(p, s);
+      if (answer < 1 || weight[p] == 0 || !is_judged(patterns_, known_truth_, p)) continue;
+      const double* of = &posterior[static_cast<std::size_t>(now.rows[i].of_pattern[p]) * N];
+      for (int k = 0; k < N; ++k) counts[k * N + answer - 1] += weight[p] * of[k];
+    }
+    out.insert(out.end(), counts.begin(), counts.end());
   }
   return out;
 }
@@ -90,6 +114,16 @@ std::vector<double> bootstrap_latent_accuracy(const LatentAccuracy& accuracy,
   return bootstrap_patterns(
       patterns, accuracy.known_truth(), weight, patterns.systems,
       [&](const std::vector<double>& w) { return accuracy.with_weights(w); }, options, host);
+}
+
+std::vector<double> bootstrap_latent_counts(const LatentAccuracy& accuracy,
+                                            const PatternView& patterns,
+                                            const std::vector<double>& weight,
+                                            const BootstrapOptions& options, const Host& host) {
+  return bootstrap_patterns(
+      patterns, accuracy.known_truth(), weight,
+      patterns.systems * patterns.categories * patterns.categories,
+      [&](const std::vector<double>& w) { return accuracy.counts_with_weights(w); }, options, host);
 }
 
 }  // namespace fallible

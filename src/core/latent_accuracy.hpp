@@ -35,13 +35,20 @@ class LatentAccuracy {
   std::vector<double> posterior(int system) const;
   bool converged() const { return converged_; }
   bool identified() const { return identified_; }
-  // Is there anything but the system's answer to judge it by: ratings, or a known truth?
   const std::vector<int>& known_truth() const { return known_truth_; }
 
-  // With other weights of the patterns; `none` where a system has no case left.
+  // With other weights of the patterns; NaN where a system has no case left.
   std::vector<double> with_weights(const std::vector<double>& weight) const;
+  // The same for its confusion matrix: systems x truths x answers, expected numbers of cases.
+  std::vector<double> counts_with_weights(const std::vector<double>& weight) const;
 
  private:
+  struct Refit {
+    std::vector<LatentRows> rows;
+    std::vector<Eigen::VectorXd> fitted;
+  };
+  Refit refit(const std::vector<double>& weight) const;
+  int fit_of(int system) const { return rows_.size() > 1 ? system : 0; }
   double mean_posterior(const LatentRows& rows, const LatentClass& model, const Eigen::VectorXd& x,
                         const std::vector<double>& weight, int system) const;
   LatentFit fit(const LatentRows& rows, const LatentClass& model,
@@ -56,11 +63,17 @@ class LatentAccuracy {
   bool converged_ = true, identified_ = true;
 };
 
-// Replicates x systems, column by column, of a case bootstrap. Weights must be whole numbers.
+// Replicates x systems, column by column, of a bootstrap. Weights must be whole numbers.
 std::vector<double> bootstrap_latent_accuracy(const LatentAccuracy& accuracy,
                                               const PatternView& patterns,
                                               const std::vector<double>& weight,
                                               const BootstrapOptions& options, const Host& host);
+
+// Replicates x (systems x truths x answers) of expected numbers of cases.
+std::vector<double> bootstrap_latent_counts(const LatentAccuracy& accuracy,
+                                            const PatternView& patterns,
+                                            const std::vector<double>& weight,
+                                            const BootstrapOptions& options, const Host& host);
 
 }  // namespace fallible
 

@@ -268,11 +268,16 @@ TEST_CASE("accuracy is judged at both ends, and resampled alike on any number of
       CHECK(accuracy.estimate()[s] < 1);
       CHECK(again[s] == Approx(accuracy.estimate()[s]).epsilon(1e-5));
     }
-    BootstrapOptions bootstrap{30, 1, 9};
-    const auto one =
-        bootstrap_latent_accuracy(accuracy, panel.view(), weights, bootstrap, Host());
+    BootstrapOptions bootstrap{30, 1, 9, {}};
+    const auto replicates = [&] {
+      return bootstrap_patterns(
+          panel.view(), weights, 2,
+          [&](const std::vector<double>& w) { return accuracy.with_weights(w); }, bootstrap,
+          Host());
+    };
+    const auto one = replicates();
     bootstrap.threads = 3;
-    CHECK(bootstrap_latent_accuracy(accuracy, panel.view(), weights, bootstrap, Host()) == one);
+    CHECK(replicates() == one);
     CHECK(one[0] != one[1]);
   }
 }

@@ -1,0 +1,59 @@
+# Cases in clusters: `cluster` of estimate_accuracy().
+
+# Integers that tell clusters apart.
+check_cluster <- function(cluster, x, options, call) {
+  cluster <- check_case_values(cluster, x, "cluster", call)
+  if (is.null(cluster)) {
+    return(NULL)
+  }
+  if (options$interval == "profile") {
+    abort_fallible("argument", c(
+      "A profile takes cases for independent; it cannot know of clusters.",
+      "i" = "Use {.code interval = \"bootstrap\"}, which draws whole clusters."
+    ), arg = "cluster", call = call)
+  }
+  match(cluster, unique(cluster))
+}
+
+# Clusters with a case that counts: rated, with some weight.
+count_clusters <- function(estimate) {
+  x <- estimate$fit$x
+  counts <- judged_patterns(estimate$fit)[x$index] & (x$weights %||% 1) > 0
+  length(unique(estimate$options$cluster[counts]))
+}
+
+one_cluster <- "all rated cases are in one cluster"
+
+is_one_cluster <- function(estimate) {
+  !is.null(estimate$options$cluster) && count_clusters(estimate) < 2L
+}
+
+# What was drawn, for notes.
+resampling_note <- function(estimate) {
+  if (is.null(estimate$options$cluster)) {
+    return("case bootstrap")
+  }
+  n <- count_clusters(estimate)
+  paste0("bootstrap of ", count_noun(n, "cluster"), if (n < few_clusters) " (few, so too short)")
+}
+
+few_clusters <- 20L
+
+# By how much clusters widen the sampling error of each system: of the joint estimate, whose
+# bootstrap is cheap, with clusters and with cases drawn.
+cluster_widening <- function(estimate) {
+  if (is.null(estimate$options$cluster)) {
+    return(1)
+  }
+  seed <- draw_seed()
+  error <- function(options) {
+    draw <- resampling(estimate$fit$x, options)
+    draw$seed <- seed
+    replicates <- latent_accuracy(estimate$fit, "joint", draw)$replicates
+    apply(replicates, 2L, stats::sd, na.rm = TRUE)
+  }
+  alone <- estimate$options
+  alone["cluster"] <- list(NULL)
+  widening <- error(estimate$options) / error(alone)
+  ifelse(is.finite(widening), widening, 1)
+}

@@ -1,0 +1,333 @@
+#' Confusion matrix of a system
+#'
+#' Which categories a system confuses, without knowing the correct ones: the probability of each
+#' answer given the true category, how often each category is recognised (recall), and how often an
+#' answer is right (precision).
+#'
+#' Each case counts for every category with its posterior probability of being true, under the
+#' method that the estimate was made with. Under methods `"joint"` and `"average"` that probability
+#' uses the system's own answer, and a model that gives a system one accuracy for all categories
+#' draws its categories towards each other; with `errors = "free"` in the [rater_model()] of
+#' `"joint"` each has its own. Under `"shared"` the system is taken to err where the raters err, so
+#' that what raters confuse the system seems to confuse.
+#'
+#' Intervals are percentiles of a case bootstrap (of clusters, if the estimate was given clusters)
+#' in which the model is fitted anew each time, so that they cover the error of raters' parameters
+#' and base rates too. For `"average"` they are those of the joint model that `model` of the
+#' estimate names, moved to the averaged values on the logit scale: they cover sampling error, and
+#' not how far the models differ. Without any case that is thought to be of a category its row is
+#' `NA`.
+#'
+#' @param x An [estimate_accuracy()] result with method `"joint"`, `"shared"` or `"average"`.
+#' @param interval `"bootstrap"` or `"none"`.
+#' @param conf_level Probability with which intervals are meant to cover, in (0, 1); `NULL` for that
+#'   of the estimate.
+#' @param what `"cells"`, a row per system, true category and answer, or `"categories"`, a row per
+#'   system, category and measure.
+#' @param row.names,optional Not used.
+#' @param ... For `as.data.frame()`, passed on to `tidy()`; otherwise not used.
+#' @return An object of class `system_confusion`. `as.matrix()` gives the matrix of a system (or a
+#'   list of matrices, for several): probabilities, truth in rows, answers in columns. `tidy()`: a
+#'   tibble. For `"cells"`: `system`, `truth`, `prediction`, `estimate` (probability of the answer
+#'   given the truth), `std.error`, `conf.low`, `conf.high`, `cases` (expected number) and
+#'   `reason`, why something is `NA`. For `"categories"`: `system`, `category`, `measure`
+#'   (`"recall"`, the probability that a case of the category is recognised, or `"precision"`, that
+#'   an answer of the category is right), `estimate`, `std.error`, `conf.low`, `conf.high`, `cases`
+#'   (expected number of the category, or number of answers) and `reason`.
+#' @family estimation
+#' @examples
+#' set.seed(1)
+#' x <- simulate_ratings(lehner_design(3, system = 0.7))
+#' estimate <- estimate_accuracy(x, method = "joint", interval = "none", replicates = 200)
+#' matrices <- confusion(estimate)
+#' matrices
+#' tidy(matrices, what = "categories")
+#' as.matrix(matrices)
+#' @name system_confusion
+#' @export
+confusion.accuracy_estimate <- function(x, # nolint: object_name.
+                                        interval = c("bootstrap", "none"), conf_level = NULL,
+                                        ...) {
+  call <- rlang::current_env()
+  check_dots_empty(...)
+  interval <- check_choice(interval, c("bootstrap", "none"), "interval")
+  if (is.null(conf_level)) conf_level <- x$options$conf_level
+  conf_level <- check_number(
+    conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE, call = call
+  )
+  if (!x$options$method %in% methods_with_posterior) {
+    abort_fallible("argument", c(
+      "Method {.val {x$options$method}} estimates accuracy alone, not confusion of categories.",
+      "i" = "Estimate with {.arg method} {.or {.val {methods_with_posterior}}}."
+    ), arg = "x", call = call)
+  }
+  counts <- confusion_counts(x)
+  draws <- if (interval == "bootstrap") confusion_draws(x, counts)
+  structure(
+    list(
+      cells = confusion_table(x, counts, draws, conf_level, cell_shares),
+      categories = confusion_table(x, counts, draws, conf_level, category_shares),
+      options = c(x$options[c("method", "replicates")], list(
+        interval = if (is.null(draws$values)) "none" else interval, conf_level = conf_level,
+        clustered = !is.null(x$options$cluster)
+      ))
+    ),
+    class = "system_confusion"
+  )
+}
+
+methods_with_posterior <- c("joint", "shared", "average")
+
+# Expected numbers of cases: a vector per system, answers within truths.
+confusion_counts <- function(estimate) {
+  x <- estimate$fit$x
+  n <- length(x$categories)
+  weight <- pattern_weights(x) * judged_patterns(estimate$fit)
+  lapply(seq_along(x$systems), function(s) {
+    posterior <- estimate$posterior[[s]]
+    if (is.null(posterior) || is.na(estimate$table$estimate[[s]])) {
+      return(rep(NA_real_, n * n))
+    }
+    answer <- outer(x$patterns$answer[, s], seq_len(n), `==`) * weight
+    as.vector(crossprod(answer, posterior))
+  })
+}
+
+# A list of values, replicates of the counts of each system, or of the reason why there are none.
+confusion_draws <- function(estimate, counts) {
+  x <- estimate$fit$x
+  cells <- length(x$categories)^2
+  reason <- if (!weights_are_counts(x)) {
+    "weights are not counts, so there are no cases to resample"
+  } else if (is_one_cluster(estimate)) {
+    one_cluster
+  } else if (cells * length(x$systems) * estimate$options$replicates > most_numbers) {
+    paste("so many cells take too much memory (use fewer replicates than", paste0(
+      number(estimate$options$replicates), ")"
+    ))
+  }
+  if (!is.null(reason) || anyNA(estimate$fit$base_rates)) {
+    return(list(values = NULL, reason = reason))
+  }
+  bar <- progress_bar("Bootstrap", estimate$options$replicates)
+  method <- if (estimate$options$method == "shared") "shared" else "joint"
+  values <- core_latent_counts(
+    x$patterns, pattern_weights(x), latent_fitting(estimate$fit), method,
+    resampling(x, estimate$options), bar$tick
+  )
+  bar$close()
+  list(
+    values = lapply(seq_along(x$systems), function(s) {
+      values[, (s - 1L) * cells + seq_len(cells), drop = FALSE]
+    }),
+    reason = NULL
+  )
+}
+
+most_numbers <- 1e8 # 800 MB
+
+# What is told of counts: `share` makes shares of a row of them per replicate (or of one), and says
+# what they are shares of, the truth or the answers.
+confusion_table <- function(estimate, counts, draws, conf_level, share) {
+  x <- estimate$fit$x
+  tables <- lapply(seq_along(x$systems), function(s) {
+    found <- share(matrix(counts[[s]], 1L), x$categories)
+    table <- tibble::tibble(
+      system = x$systems[[s]], found$names, estimate = na_real(found$value[1L, ]),
+      std.error = NA_real_, conf.low = NA_real_, conf.high = NA_real_, cases = found$cases,
+      reason = NA_character_
+    )
+    lacking <- is.na(table$estimate)
+    table$reason[lacking] <- if (anyNA(counts[[s]])) {
+      estimate$table$reason[[s]]
+    } else {
+      ifelse(
+        found$of[lacking] == "answer", "the system never gives this answer",
+        "no case is of this category"
+      )
+    }
+    if (!is.null(draws$reason)) {
+      table$reason[!lacking] <- paste0(no_interval, draws$reason)
+    } else if (!is.null(draws$values)) {
+      values <- share(draws$values[[s]], x$categories)$value
+      if (estimate$options$method == "average") values <- moved_to(values, table$estimate)
+      table <- add_intervals(table, core_percentile_intervals(values, conf_level, TRUE))
+    }
+    table
+  })
+  do.call(rbind, tables)
+}
+
+few_cases <- 1e-6 # expected, in a row that says nothing
+
+cell_shares <- function(counts, categories) {
+  n <- length(categories)
+  truth <- rep(seq_len(n), each = n)
+  total <- counts %*% outer(truth, seq_len(n), `==`)
+  total[total < few_cases] <- NaN
+  list(
+    names = tibble::tibble(truth = categories[truth], prediction = rep(categories, n)),
+    of = rep("truth", n * n), value = counts / total[, truth, drop = FALSE], cases = counts[1L, ]
+  )
+}
+
+category_shares <- function(counts, categories) {
+  n <- length(categories)
+  truth <- rep(seq_len(n), each = n)
+  of_truth <- counts %*% outer(truth, seq_len(n), `==`)
+  of_answer <- counts %*% outer(rep(seq_len(n), n), seq_len(n), `==`)
+  right <- counts[, (seq_len(n) - 1L) * n + seq_len(n), drop = FALSE]
+  total <- cbind(of_truth, of_answer)
+  share <- cbind(right, right) / replace(total, total < few_cases, NaN)
+  list(
+    names = tibble::tibble(
+      category = rep(categories, 2L), measure = rep(c("recall", "precision"), each = n)
+    ),
+    of = rep(c("truth", "answer"), each = n), value = share, cases = total[1L, ]
+  )
+}
+
+# Replicates of one estimator, around the value of another.
+moved_to <- function(values, estimate) {
+  inside <- function(p) stats::qlogis(pmin(pmax(p, 1e-9), 1 - 1e-9))
+  centre <- apply(values, 2L, stats::median, na.rm = TRUE)
+  off <- inside(estimate) - inside(centre)
+  out <- stats::plogis(sweep(inside(values), 2L, off, `+`))
+  out[values %in% c(0, 1)] <- values[values %in% c(0, 1)]
+  out
+}
+
+#' @rdname system_confusion
+#' @export
+tidy.system_confusion <- function(x, what = c("cells", "categories"), ...) {
+  check_dots_empty(...)
+  x[[check_choice(what, c("cells", "categories"), "what")]]
+}
+
+#' @rdname system_confusion
+#' @export
+as.data.frame.system_confusion <- function(x, row.names = NULL, # nolint: object_name.
+                                           optional = FALSE, ...) {
+  as.data.frame(tidy(x, ...))
+}
+
+#' @rdname system_confusion
+#' @export
+as.matrix.system_confusion <- function(x, ...) {
+  check_dots_empty(...)
+  systems <- unique(x$cells$system)
+  matrices <- lapply(systems, function(system) {
+    of <- x$cells[x$cells$system == system, ]
+    labels <- unique(of$truth)
+    matrix(
+      of$estimate, length(labels), byrow = TRUE,
+      dimnames = list(truth = labels, prediction = labels)
+    )
+  })
+  if (length(systems) == 1L) matrices[[1L]] else stats::setNames(matrices, systems)
+}
+
+#' @export
+print.system_confusion <- function(x, ...) {
+  systems <- unique(x$cells$system)
+  cat_lines(paste0(
+    "<system_confusion> ", count_noun(length(systems), "system"), ", ",
+    count_noun(length(unique(x$cells$truth)), "category", "categories"), ", ", x$options$method,
+    " method"
+  ))
+  matrices <- as.matrix(x)
+  if (is.matrix(matrices)) matrices <- stats::setNames(list(matrices), systems)
+  for (system in utils::head(systems, 4L)) {
+    if (ncol(matrices[[system]]) <= 12L) {
+      cat("\n", system, ": probability of the answer, truth in rows\n", sep = "")
+      print(round(matrices[[system]], 3L))
+    }
+    print_categories(x, system)
+  }
+  if (length(systems) > 4L) cat("\n... and", length(systems) - 4L, "more systems; see tidy()\n")
+  cat_lines("", confusion_notes(x), "More: tidy(what = \"categories\"), as.matrix(), plot().")
+  invisible(x)
+}
+
+print_categories <- function(x, system) {
+  table <- x$categories[x$categories$system == system, ]
+  with_interval <- function(of) {
+    value <- decimals(of$estimate)
+    ends <- paste0(" [", decimals(of$conf.low), ", ", decimals(of$conf.high), "]")
+    paste0(value, ifelse(is.na(of$conf.low), "", ends))
+  }
+  recall <- table[table$measure == "recall", ]
+  precision <- table[table$measure == "precision", ]
+  print_table(paste0(system, ", by category"), data.frame(
+    category = recall$category, recall = with_interval(recall),
+    precision = with_interval(precision), cases = decimals(recall$cases, 1L),
+    answers = number(round(precision$cases, 1L))
+  ), most = 30L)
+}
+
+confusion_notes <- function(x) {
+  table <- x$categories
+  reasons <- unique(table$reason[!is.na(table$reason)])
+  c(
+    "Recall: a case of the category is recognised; precision: an answer of the category is right;
+     cases: expected number",
+    vapply(reasons, function(reason) {
+      of <- table$reason %in% reason
+      what <- if (startsWith(reason, no_interval)) "No interval for " else "NA for "
+      paste0(
+        what, shorten(unique(paste(table$measure, "of", table$category, "in", table$system)[of]),
+          most = 3L
+        ), ": ", sub(no_interval, "", reason, fixed = TRUE)
+      )
+    }, "", USE.NAMES = FALSE),
+    if (x$options$interval == "bootstrap") {
+      paste0(
+        format(100 * x$options$conf_level), "% intervals: ",
+        if (x$options$clustered) "cluster" else "case", " bootstrap, ",
+        number(x$options$replicates), " replicates",
+        if (x$options$method == "average") " of the joint model", "; sampling error only"
+      )
+    }
+  )
+}
+
+#' Picture of the confusion matrix of a system
+#'
+#' @param object,x A [confusion()] result for an estimate of accuracy.
+#' @param ... For `plot()`, passed on to `autoplot()`.
+#' @inherit autoplot.ratings return
+#' @family plots
+#' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
+#' set.seed(1)
+#' x <- simulate_ratings(lehner_design(3, system = 0.7))
+#' estimate <- estimate_accuracy(x, method = "joint", interval = "none")
+#' plot(confusion(estimate, interval = "none"))
+#' @method autoplot system_confusion
+#' @rawNamespace S3method(ggplot2::autoplot,system_confusion)
+autoplot.system_confusion <- function(object, ...) { # nolint: object_name.
+  check_ggplot2()
+  check_dots_empty(...)
+  cells <- tidy(object)
+  if (all(is.na(cells$estimate))) {
+    abort_fallible("argument", c(
+      "There is nothing to draw.",
+      "i" = paste0("The matrix is {.code NA}: ", verbatim(cells$reason[[1L]]), ".")
+    ), arg = "object", call = rlang::current_env())
+  }
+  systems <- unique(cells$system)
+  pairs <- data.frame(
+    unit1 = cells$prediction, unit2 = cells$truth, value = cells$estimate,
+    system = factor(cells$system, levels = systems)
+  )
+  heat_map(pairs, unique(cells$truth)) +
+    (if (length(systems) > 1L) ggplot2::facet_wrap(~system, labeller = wrapped())) +
+    share_scale(name = "probability", breaks = c(0, 0.5, 1)) +
+    ggplot2::labs(
+      title = "Answers by true category", x = "answer of the system", y = "true category",
+      subtitle = "Probability of the answer given the truth, which is estimated"
+    )
+}
+
+#' @rdname autoplot.system_confusion
+#' @export
+plot.system_confusion <- function(x, ...) draw(x, ...)

@@ -1,0 +1,72 @@
+#' @section Profiles:
+#' `interval = "profile"`, for method `"joint"`, holds the accuracy of the system at a value,
+#' maximises the log posterior over all else, and ends where that falls short of its top by half the
+#' `conf_level` quantile of chi-squared with one degree of freedom. No numbers are drawn at random,
+#' it is several times faster than a bootstrap, and one-sided where an end is 0 or 1; `std.error` is
+#' what a normal interval of this width would have. It is `NA`, with a reason, where accuracy is not
+#' one parameter of the model (`errors = "free"`) or weights are not counts. Like a bootstrap it
+#' covers sampling error only.
+#'
+#' @section Groups and clusters:
+#' With `by` every group of cases is fitted alone; groups share neither raters' accuracy nor base
+#' rates. (In simulations of four groups of 50 or 200 cases this cost at most 7% of root mean
+#' squared error where groups were alike, and one fit for all cost up to 45% where their base rates
+#' or raters differed.) The result is a list with an estimate per group; see [accuracy_groups].
+#'
+#' Cases of one patient, or passages of one document, are not independent. With `cluster` a
+#' bootstrap draws whole clusters, and so does the sampling part of a robust interval (method
+#' `"average"`: its sampling error is multiplied by how much wider a bootstrap of the joint
+#' estimate becomes when it draws clusters). Estimates do not change. With fewer than some 20
+#' clusters intervals are too short; with one they are `NA`.
+#'
+#' @param by Groups of cases: a vector with a value for every case, in the order of the cases in
+#'   `x`, or a data frame with a column `case` and one other, in which every case is looked up.
+#' @param cluster Clusters of cases, given likewise.
+#' @name estimate_accuracy
+#' @rdname estimate_accuracy
+NULL
+
+# What users say of cases beside ratings: groups and clusters.
+
+# A value per case of `x`, from a vector in the order of its cases or a table of cases; NULL stays.
+check_case_values <- function(value, x, arg, call) {
+  if (is.null(value)) {
+    return(NULL)
+  }
+  if (is.data.frame(value)) value <- look_up_cases(value, x, arg, call)
+  if (!is.atomic(value) || !is.null(dim(value)) || length(value) != length(x$index)) {
+    abort_fallible("argument", c(
+      "{.arg {arg}} must have a value for each of the {length(x$index)} cases, in their order, or be
+       a data frame with a column {.val case} and one other.",
+      "x" = "It is {describe(value)}{if (is.factor(value)) paste(' and length', length(value))}."
+    ), arg = arg, call = call)
+  }
+  if (anyNA(value)) {
+    case <- x$cases[which(is.na(value))]
+    abort_fallible("argument", c(
+      "{.arg {arg}} must be known for every case.",
+      "x" = "It is missing for {length(case)} case{?s}, first for case
+             {.val {as.character(case[[1L]])}}."
+    ), arg = arg, call = call)
+  }
+  value
+}
+
+look_up_cases <- function(table, x, arg, call) {
+  if (ncol(table) != 2L || !"case" %in% names(table)) {
+    abort_fallible("columns", c(
+      "{.arg {arg}} must have a column {.val case} and one other.",
+      "x" = "It has {.val {names(table)}}."
+    ), arg = arg, call = call)
+  }
+  other <- table[[setdiff(names(table), "case")]]
+  twice <- duplicated(table$case)
+  off <- twice & !(other == other[match(table$case, table$case)]) %in% TRUE
+  if (any(off)) {
+    abort_fallible("argument", c(
+      "{.arg {arg}} must give a case one value.",
+      "x" = "Case {.val {as.character(table$case[off][[1L]])}} has several."
+    ), arg = arg, call = call)
+  }
+  other[match(as.character(x$cases), as.character(table$case))]
+}

@@ -1,0 +1,151 @@
+#' Tables of a comparison
+#'
+#' @param x A [compare_systems()] result.
+#' @param what `"differences"`, a row per pair of systems, or `"ranks"`, a row per system and rank.
+#' @param row.names,optional Not used.
+#' @param ... For `as.data.frame()`, passed on to `tidy()`; otherwise not used.
+#' @return `tidy()`: a tibble. For `"differences"`: `system1` and `system2`; `estimate`, the
+#'   accuracy of the first less that of the second, in \[-1, 1\]; its `std.error`, `conf.low` and
+#'   `conf.high`; `probability` that the first is the more accurate; `n`, the number of cases;
+#'   `method`; `reason`, why something is `NA`. For `"ranks"`: `system`, `rank` (1 is the most
+#'   accurate) and `probability` of this rank.
+#'
+#'   `glance()`: a tibble with one row: numbers of `systems`, `pairs` and cases (`n`), `left_out`,
+#'   the cases that not all systems answered; `best`, the system that is most accurate with the
+#'   highest `probability`; `method`, `conf_level`, `simultaneous`.
+#' @family estimation
+#' @examples
+#' set.seed(1)
+#' x <- simulate_ratings(lehner_design(3, system = c(a = 0.7, b = 0.75, c = 0.5)))
+#' comparison <- compare_systems(estimate_accuracy(x, method = "unbinned", replicates = 200))
+#' tidy(comparison)
+#' glance(comparison)
+#' @export
+tidy.system_comparison <- function(x, what = c("differences", "ranks"), ...) {
+  check_dots_empty(...)
+  x[[check_choice(what, c("differences", "ranks"), "what")]]
+}
+
+#' @rdname tidy.system_comparison
+#' @export
+glance.system_comparison <- function(x, ...) {
+  check_dots_empty(...)
+  first <- x$ranks[x$ranks$rank == 1L, ]
+  leader <- if (anyNA(first$probability)) NA_integer_ else which.max(first$probability)
+  tibble::tibble(
+    systems = nrow(x$accuracy), pairs = nrow(x$differences), n = x$differences$n[[1L]],
+    left_out = x$left_out, best = first$system[leader], probability = first$probability[leader],
+    method = x$options$method, conf_level = x$options$conf_level,
+    simultaneous = x$options$simultaneous
+  )
+}
+
+#' @rdname tidy.system_comparison
+#' @export
+as.data.frame.system_comparison <- function(x, row.names = NULL, # nolint: object_name.
+                                            optional = FALSE, ...) {
+  as.data.frame(tidy(x, ...))
+}
+
+#' @export
+print.system_comparison <- function(x, ...) {
+  told <- glance(x)
+  cat_lines(
+    paste0(
+      "<system_comparison> ", count_noun(told$systems, "system"), " on the same ",
+      count_noun(told$n, "case"), ", ", told$method, " method"
+    ),
+    if (!is.na(told$best)) {
+      paste0(
+        "Most accurate is ", told$best, " with probability ", decimals(told$probability, 2L)
+      )
+    }
+  )
+  print_ranks(x)
+  print_pairs(x)
+  cat_lines("", comparison_notes(x), "More: tidy(what = \"ranks\"), glance(), plot().")
+  invisible(x)
+}
+
+print_ranks <- function(x) {
+  ranks <- tidy(x, "ranks")
+  first <- ranks[ranks$rank == 1L, ]
+  mean_rank <- tapply(ranks$rank * ranks$probability, ranks$system, sum)[first$system]
+  table <- data.frame(
+    system = first$system, accuracy = decimals(x$accuracy$estimate),
+    `P(best)` = decimals(first$probability, 2L), `mean rank` = decimals(unname(mean_rank), 1L),
+    check.names = FALSE
+  )
+  print_table("Systems", table[order(-x$accuracy$estimate), ], most = 20L)
+}
+
+print_pairs <- function(x) {
+  table <- better_first(tidy(x))
+  shown <- data.frame(
+    pair = paste(table$system1, "-", table$system2), difference = decimals(table$estimate),
+    interval = ifelse(
+      is.na(table$conf.low), "NA",
+      paste0("[", decimals(table$conf.low), ", ", decimals(table$conf.high), "]")
+    ),
+    `P(first better)` = decimals(table$probability, 2L), check.names = FALSE
+  )
+  names(shown)[[3L]] <- paste0(format(100 * x$options$conf_level), "% interval")
+  print_table("Differences of accuracy", shown, most = 20L)
+}
+
+# Pairs turned so that no difference is negative, the largest first.
+better_first <- function(table) {
+  turn <- which(table$estimate < 0)
+  table[turn, c("system1", "system2")] <- table[turn, c("system2", "system1")]
+  table[turn, c("conf.low", "conf.high")] <- -table[turn, c("conf.high", "conf.low")]
+  table$estimate[turn] <- -table$estimate[turn]
+  table$probability[turn] <- 1 - table$probability[turn]
+  table[order(-table$estimate), ]
+}
+
+comparison_notes <- function(x) {
+  table <- tidy(x)
+  pairs <- nrow(table)
+  miss <- (1 - x$options$conf_level) * pairs
+  reasons <- unique(table$reason[!is.na(table$reason)])
+  c(
+    if (x$left_out > 0) {
+      paste0(
+        "Left out, since not all systems answered them: ", count_noun(x$left_out, "case"),
+        "; accuracies are those on the others"
+      )
+    },
+    vapply(reasons, function(reason) {
+      of <- table$reason %in% reason
+      what <- if (startsWith(reason, no_interval)) "No interval for " else "Nothing on "
+      paste0(
+        what, shorten(paste(table$system1, "-", table$system2)[of], most = 4L), ": ",
+        sub(no_interval, "", reason, fixed = TRUE)
+      )
+    }, "", USE.NAMES = FALSE),
+    if (!all(is.na(table$conf.low))) {
+      if (x$options$simultaneous) {
+        "The intervals cover all differences at once"
+      } else if (pairs > 1L) {
+        paste0(
+          "Each interval is for its pair alone: of ", pairs, ", ", decimals(miss, 1L),
+          " miss on average; simultaneous = TRUE covers all at once"
+        )
+      }
+    },
+    if (!all(is.na(table$conf.low))) comparison_error_note(x)
+  )
+}
+
+comparison_error_note <- function(x) {
+  clusters <- x$options$clusters
+  paste0(
+    "Errors: systems paired on ", number(x$options$replicates), " resamples of ",
+    if (is.null(clusters)) "cases" else count_noun(clusters, "cluster"),
+    if (x$options$robust) {
+      ", and what errors in common could hide of differences"
+    } else {
+      "; sampling error only"
+    }
+  )
+}

@@ -1,0 +1,287 @@
+#' Compare systems on the same cases
+#'
+#' Differences of accuracy between all pairs of systems, with intervals, and how probable it is that
+#' each system is the most accurate. Systems are judged by the same raters on the same cases, so
+#' that much of their error is common and cancels: a difference is known better than either
+#' accuracy, and several systems cost little more than one.
+#'
+#' @section Cases:
+#' Systems are compared on the cases that all of them answered and a rater saw; other cases may be
+#' easier or harder. Where that leaves out cases, accuracies are estimated anew on those that remain
+#' (the raters stay fitted to all cases), and the result tells how many.
+#'
+#' @section Errors of differences:
+#' Cases (or the clusters that the estimate was given) are drawn anew, the same for all systems, and
+#' everything is estimated again each time: replicates of the estimate are used if it has some, and
+#' made if not. Intervals are percentiles of the differences, probabilities of ranks are shares of
+#' replicates; equals share a rank. They cover sampling error only.
+#'
+#' For method `"average"`, and for robust intervals, each system has the sampling error that its
+#' estimate tells; how the errors of two systems go together is taken from replicates of the joint
+#' estimate (or of the method's own). What errors in common with the raters could hide is added as
+#' in robust intervals, with one difference: it moves all systems the same way, each by its share,
+#' so that most of it cancels.
+#'
+#' More than two systems are compared, so some intervals of pairs miss by chance, and the system
+#' that looks best is likely to look better than it is. With `simultaneous = TRUE` the intervals
+#' cover all differences at once with probability `conf_level` (the largest studentised deviation
+#' of the replicates sets their width); the ranks need no such correction. There are no p-values:
+#' whether an interval reaches over zero says the same and more.
+#'
+#' @param estimate An [estimate_accuracy()] result with at least two systems.
+#' @param systems Names of the systems to compare; `NULL` for all.
+#' @param conf_level Probability with which intervals are meant to cover, in (0, 1); `NULL` for that
+#'   of the estimate.
+#' @param simultaneous Should intervals cover all differences at once?
+#' @param ... Not used.
+#' @return An object of class `system_comparison` with methods for `print()`,
+#'   [tidy()][tidy.system_comparison], [glance()][tidy.system_comparison], `as.data.frame()` and
+#'   [autoplot()][autoplot.system_comparison].
+#' @family estimation
+#' @seealso [confusion()] for the categories in which systems differ.
+#' @examples
+#' set.seed(1)
+#' x <- simulate_ratings(lehner_design(3, system = c(a = 0.7, b = 0.75, c = 0.5)))
+#' estimate <- estimate_accuracy(x, method = "joint", replicates = 200)
+#' comparison <- compare_systems(estimate)
+#' comparison
+#' tidy(comparison, what = "ranks")
+#' @export
+compare_systems <- function(estimate, systems = NULL, conf_level = NULL, simultaneous = FALSE,
+                            ...) {
+  call <- rlang::current_env()
+  check_dots_empty(...)
+  check_estimate(estimate, call)
+  if (is.null(conf_level)) conf_level <- estimate$options$conf_level
+  conf_level <- check_number(
+    conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE, call = call
+  )
+  check_flag(simultaneous, "simultaneous")
+  known <- estimate$table$system
+  estimate <- on_common_cases(estimate, check_compared(systems, known, call), call)
+  draws <- comparison_draws(estimate)
+  structure(
+    list(
+      accuracy = estimate$table[c("system", "estimate")],
+      differences = pair_table(estimate, draws, conf_level, simultaneous),
+      ranks = rank_table(estimate, draws$values),
+      left_out = estimate$left_out,
+      options = c(
+        estimate$options[c("method", "replicates")],
+        list(
+          conf_level = conf_level, simultaneous = simultaneous, clusters = draws$clusters,
+          robust = is_robust(estimate)
+        )
+      )
+    ),
+    class = "system_comparison"
+  )
+}
+
+check_estimate <- function(x, call, arg = "estimate") {
+  if (inherits(x, "accuracy_groups")) {
+    abort_fallible("argument", c(
+      "{.arg {arg}} has an estimate for each of the groups {.val {names(x)}}; take one of them.",
+      "i" = "For example {.code estimate[[\"{names(x)[[1L]]}\"]]}."
+    ), arg = arg, call = call)
+  }
+  check_class(x, "accuracy_estimate", arg, "Make one with {.fun estimate_accuracy}.", call)
+}
+
+check_compared <- function(systems, known, call) {
+  if (is.null(systems)) systems <- known
+  unknown <- setdiff(systems, known)
+  if (!is.character(systems) || anyDuplicated(systems) > 0L || length(unknown) > 0L) {
+    abort_fallible("argument", c(
+      "{.arg systems} must be different names among {.val {known}}.",
+      "x" = if (is.character(systems) && length(unknown) > 0L) {
+        "There is no {.val {unknown}}."
+      } else {
+        "It is {describe(systems)}."
+      }
+    ), arg = "systems", call = call)
+  }
+  if (length(systems) < 2L) {
+    abort_fallible("system", c(
+      "At least two systems are needed to compare.",
+      "x" = "There is only {.val {systems}}."
+    ), system = systems, call = call)
+  }
+  systems
+}
+
+# The estimate of these systems on the cases that all of them answered, with the number of cases
+# that leaves out.
+on_common_cases <- function(estimate, systems, call) {
+  x <- estimate$fit$x
+  at <- match(systems, x$systems)
+  answered <- x$patterns$answer[, at, drop = FALSE] > 0L & judged_patterns(estimate$fit)
+  common <- rowSums(answered) == length(at)
+  left_out <- as.double(count_cases(x, rowSums(answered) > 0L & !common))
+  if (count_cases(x, common) == 0) {
+    abort_fallible("system", c(
+      "There is no case that all of these systems answered and a rater saw.",
+      "x" = "Systems are {.val {systems}}.",
+      "i" = "Compare fewer at a time, with {.arg systems}."
+    ), system = systems, call = call)
+  }
+  if (left_out > 0 || !identical(systems, x$systems)) {
+    x$patterns$answer <- x$patterns$answer[, at, drop = FALSE]
+    x$patterns$answer[!common, ] <- 0L
+    x$systems <- systems
+    estimate <- estimate_again(estimate, join_patterns(x))
+  }
+  estimate$left_out <- left_out
+  estimate
+}
+
+# Patterns that no longer differ become one.
+join_patterns <- function(x) {
+  core <- core_patterns_subset(x$patterns, x$index, seq_along(x$raters))
+  x$index <- core$index
+  core$index <- NULL
+  x$patterns <- c(core, x$patterns[c("raters", "categories")])
+  x
+}
+
+# The same for other answers by systems.
+estimate_again <- function(estimate, x) {
+  fit <- estimate$fit
+  if (any(known_patterns(fit))) {
+    fit <- stats::update(fit, x = x) # a known truth makes a pattern of its own
+  } else {
+    if (!is.null(fit$posterior)) {
+      first <- match(seq_len(length(x$patterns$start) - 1L), x$index)
+      fit$posterior <- fit$posterior[fit$x$index[first], , drop = FALSE]
+    }
+    fit$x <- x
+  }
+  options <- estimate$options
+  if (options$interval == "profile") options$interval <- "none" # replicates are made if needed
+  suppressWarnings(do.call(estimate_accuracy, c(list(fit), options)), classes = "fallible_warning")
+}
+
+# What the errors of all systems together may have been: a list of values (draws x systems, around
+# the estimates), or of a reason why there are none.
+comparison_draws <- function(estimate) {
+  lacking <- is.na(estimate$table$estimate)
+  no_draws <- function(reason) {
+    list(values = matrix(NA_real_, 0L, length(lacking)), reason = reason, clusters = NULL)
+  }
+  if (any(lacking)) {
+    return(no_draws(paste0(
+      "no estimate for ", shorten(estimate$table$system[lacking], most = 4L), ": ",
+      estimate$table$reason[lacking][[1L]]
+    )))
+  }
+  if (!weights_are_counts(estimate$fit$x)) {
+    return(no_draws("weights are not counts, so there are no cases to resample"))
+  }
+  if (is_one_cluster(estimate)) {
+    return(no_draws(one_cluster))
+  }
+  method <- estimate$options$method
+  values <- estimate$replicates %||%
+    bootstrap_replicates(estimate, if (method == "average") "joint" else method)
+  whole <- stats::complete.cases(values)
+  if (mean(whole) < 0.5) {
+    return(no_draws("most bootstrap replicates gave no estimate"))
+  }
+  values <- values[whole, , drop = FALSE]
+  list(
+    values = if (is_robust(estimate)) robust_draws(estimate, values) else values,
+    reason = NA_character_,
+    clusters = if (!is.null(estimate$options$cluster)) count_clusters(estimate)
+  )
+}
+
+is_robust <- function(estimate) {
+  kind <- estimate$options$interval
+  kind == "robust" || (estimate$options$method == "average" && kind == "none")
+}
+
+# Around estimates whose error is more than sampling: replicates of a bootstrap, scaled to the
+# sampling error of each system, which keeps how systems go together; and what errors in common with
+# the raters could hide (see add_robust()). That moves all systems the same way, each by a share of
+# its distance to the shared end, so that in differences most of it cancels, and all of what comes
+# from the raters' own errors.
+robust_draws <- function(estimate, replicates) {
+  table <- estimate$table
+  details <- estimate$details
+  centred <- sweep(replicates, 2L, colMeans(replicates))
+  sampling <- details$sampling
+  if (estimate$options$interval == "none") sampling <- sampling * cluster_widening(estimate)
+  scale <- sampling / apply(replicates, 2L, stats::sd)
+  scale[!is.finite(scale)] <- 0
+  suspicion <- pmax(0, 1 - 2 * details$simple_weight)
+  hidden <- sqrt(suspicion) * bias_per_gap * (table$estimate - table$shared)
+  # Not correlated with the replicates, so that no chance of theirs is in the variances.
+  common <- qr.resid(qr(cbind(1, centred)), stats::rnorm(nrow(centred)))
+  common <- common / stats::sd(common)
+  rep(table$estimate, each = nrow(replicates)) + sweep(centred, 2L, scale, `*`) +
+    outer(common, hidden)
+}
+
+pair_table <- function(estimate, draws, conf_level, simultaneous) {
+  systems <- estimate$table$system
+  pairs <- utils::combn(length(systems), 2L)
+  first <- pairs[1L, ]
+  second <- pairs[2L, ]
+  value <- estimate$table$estimate
+  cases <- estimate$table$n[first]
+  method <- estimate$options$method
+  table <- tibble::tibble(
+    system1 = systems[first], system2 = systems[second], estimate = value[first] - value[second],
+    std.error = NA_real_, conf.low = NA_real_, conf.high = NA_real_, probability = NA_real_,
+    n = cases, method = method, reason = draws$reason
+  )
+  if (nrow(draws$values) == 0L) {
+    return(table)
+  }
+  differences <- draws$values[, first, drop = FALSE] - draws$values[, second, drop = FALSE]
+  table$probability <- unname(colMeans(differences > 0) + colMeans(differences == 0) / 2)
+  iterated <- !estimate$options$method %in% algebraic_methods
+  table <- add_intervals(table, core_percentile_intervals(differences, conf_level, iterated))
+  same <- same_answers(estimate$fit, first, second)
+  table$reason[same] <- paste0(no_interval, "the two gave the same answers on all these cases")
+  if (simultaneous) simultaneous_intervals(table, differences, conf_level) else table
+}
+
+same_answers <- function(fit, first, second) {
+  answer <- fit$x$patterns$answer[judged_patterns(fit), , drop = FALSE]
+  colSums(answer[, first, drop = FALSE] != answer[, second, drop = FALSE]) == 0
+}
+
+# As many standard errors wide as the worst of all pairs needs.
+simultaneous_intervals <- function(table, differences, conf_level) {
+  known <- which(!is.na(table$conf.low))
+  if (length(known) == 0L) {
+    return(table)
+  }
+  of <- differences[, known, drop = FALSE]
+  off <- abs(sweep(of, 2L, colMeans(of))) / rep(table$std.error[known], each = nrow(of))
+  wide <- stats::quantile(do.call(pmax, asplit(off, 2L)), conf_level, names = FALSE)
+  half <- wide * table$std.error[known]
+  table$conf.low[known] <- pmax(table$estimate[known] - half, -1)
+  table$conf.high[known] <- pmin(table$estimate[known] + half, 1)
+  table
+}
+
+# A row per system and rank. Systems that are equal in a draw share the ranks that they take.
+rank_table <- function(estimate, values) {
+  systems <- estimate$table$system
+  n <- length(systems)
+  share <- matrix(0, n, n)
+  for (i in seq_len(nrow(values))) {
+    best <- rank(-values[i, ], ties.method = "min")
+    worst <- rank(-values[i, ], ties.method = "max")
+    for (s in seq_len(n)) {
+      ranks <- best[[s]]:worst[[s]]
+      share[s, ranks] <- share[s, ranks] + 1 / length(ranks)
+    }
+  }
+  tibble::tibble(
+    system = rep(systems, each = n), rank = rep(seq_len(n), n),
+    probability = na_real(as.vector(t(share)) / nrow(values))
+  )
+}

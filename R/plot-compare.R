@@ -1,0 +1,94 @@
+#' Pictures of a comparison
+#'
+#' @param object,x A [compare_systems()] result.
+#' @param type `"differences"`: the difference of each pair with its interval, which tells the two
+#'   apart if it does not reach over zero. `"ranks"`: the probability of each rank of each system.
+#' @param ... For `plot()`, passed on to `autoplot()`.
+#' @inherit autoplot.ratings return
+#' @family plots
+#' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
+#' set.seed(1)
+#' x <- simulate_ratings(lehner_design(3, system = c(a = 0.7, b = 0.75, c = 0.5)))
+#' comparison <- compare_systems(estimate_accuracy(x, method = "unbinned", replicates = 200))
+#' plot(comparison)
+#' plot(comparison, type = "ranks")
+#' @method autoplot system_comparison
+#' @rawNamespace S3method(ggplot2::autoplot,system_comparison)
+autoplot.system_comparison <- function(object, # nolint: object_name.
+                                       type = c("differences", "ranks"), ...) {
+  check_ggplot2()
+  check_dots_empty(...)
+  type <- check_choice(type, c("differences", "ranks"), "type")
+  if (all(is.na(tidy(object)$probability))) {
+    abort_fallible("argument", c(
+      "There is nothing to draw.",
+      "i" = paste0("The comparison is {.code NA}: ", verbatim(tidy(object)$reason[[1L]]), ".")
+    ), arg = "object", call = rlang::current_env())
+  }
+  if (type == "differences") plot_differences(object) else plot_ranks(object)
+}
+
+#' @rdname autoplot.system_comparison
+#' @export
+plot.system_comparison <- function(x, ...) draw(x, ...)
+
+most_pairs <- 40L # that a picture holds
+
+plot_differences <- function(object) {
+  table <- utils::head(better_first(tidy(object)), most_pairs)
+  pair <- paste(table$system1, "-", table$system2)
+  table$pair <- factor(pair, levels = rev(pair))
+  apart <- !is.na(table$conf.low) & table$conf.low > 0
+  table$verdict <- ifelse(apart, "told apart", "not told apart")
+  colours <- c(`told apart` = "main", `not told apart` = "muted")
+  hidden <- nrow(tidy(object)) - nrow(table)
+  ggplot2::ggplot(
+    table, ggplot2::aes(.data$estimate, .data$pair, colour = .data$verdict)
+  ) +
+    ggplot2::geom_vline(xintercept = 0, colour = "grey35") +
+    ggplot2::geom_linerange(
+      ggplot2::aes(xmin = .data$conf.low, xmax = .data$conf.high),
+      linewidth = 1.1, alpha = 0.45, na.rm = TRUE
+    ) +
+    ggplot2::geom_point(size = 2.6) +
+    ggplot2::scale_colour_manual(
+      values = stats::setNames(plot_colours[colours], names(colours)), name = NULL
+    ) +
+    ggplot2::labs(
+      title = "Differences of accuracy on the same cases",
+      subtitle = paste0(
+        format(100 * object$options$conf_level), "% intervals",
+        if (object$options$simultaneous) ", all at once" else ", each for its pair alone"
+      ),
+      caption = if (hidden > 0L) paste(hidden, "smaller differences are not shown"),
+      x = "accuracy of the first less that of the second", y = NULL
+    ) +
+    theme_fallible()
+}
+
+plot_ranks <- function(object) {
+  ranks <- tidy(object, "ranks")
+  accuracy <- object$accuracy
+  order <- accuracy$system[order(accuracy$estimate)]
+  ranks$system <- factor(ranks$system, levels = order)
+  few <- length(order) <= 12L
+  ggplot2::ggplot(ranks, ggplot2::aes(.data$rank, .data$system, fill = .data$probability)) +
+    ggplot2::geom_tile(colour = "white", linewidth = if (few) 0.6 else 0) +
+    (if (few) {
+      ggplot2::geom_text(
+        ggplot2::aes(
+          label = ifelse(.data$probability < 0.005, "", decimals(.data$probability, 2L)),
+          colour = .data$probability > 0.55
+        ),
+        size = 3.2, show.legend = FALSE
+      )
+    }) +
+    ggplot2::scale_colour_manual(values = c(`FALSE` = "grey20", `TRUE` = "white")) +
+    share_scale(name = "probability", breaks = c(0, 0.5, 1)) +
+    ggplot2::scale_x_continuous(breaks = spread(length(order), 12L), position = "top") +
+    ggplot2::labs(
+      title = "Ranks of systems", subtitle = "1 is the most accurate", x = "rank", y = NULL
+    ) +
+    theme_fallible() +
+    ggplot2::theme(panel.grid = ggplot2::element_blank())
+}

@@ -1,0 +1,81 @@
+# Intervals of joint estimates: how often a nominal 90% interval covers the expected accuracy of a
+# system in the settings of the paper's figures, and how wide it is, by bootstrap and by profile.
+#
+#   Rscript bench/intervals.R [output.csv] [runs of profiles] [runs of bootstraps] [first run]
+#
+# A run is one panel of a figure with its five systems, all judged by the model that made the panel:
+# the K-model in Figures 1-7, accuracies by rater, errors by distance and strata of difficulty in
+# Figures 8-14 (which make errors unequal in ways that no member of the family follows, too).
+# Figures with 5000 cases have a fifth of the runs, and half the replicates. Monte Carlo errors
+# take a panel for a unit, since its systems share their raters. Rows of all runs are kept beside
+# the output, so that runs of several processes can be joined: summarise(rbind(...)).
+
+library(fallible)
+
+seed <- 20150502L
+replicates <- 200L
+options(cli.progress_show_after = 3600)
+
+main <- function(output = NULL, profiles = 300L, bootstraps = 300L, first = 1L) {
+  started <- Sys.time()
+  todo <- expand.grid(figure = 1:14, interval = c("profile", "bootstrap"),
+    run = seq_len(max(profiles, bootstraps)) - 1L, stringsAsFactors = FALSE)
+  runs <- ifelse(todo$interval == "profile", profiles, bootstraps)
+  todo <- todo[todo$run < ifelse(todo$figure %in% c(1, 8), runs / 5, runs), ]
+  rows <- list()
+  for (i in seq_len(nrow(todo))) {
+    rows[[i]] <- one_run(todo$figure[[i]], todo$interval[[i]], first + todo$run[[i]])
+    if (!is.null(output) && (i %% 60 == 0 || i == nrow(todo))) {
+      saveRDS(do.call(rbind, rows), paste0(output, ".rds"))
+    }
+  }
+  table <- summarise(do.call(rbind, rows))
+  print(table, digits = 3, row.names = FALSE)
+  cat("\n", format(round(difftime(Sys.time(), started, units = "mins"), 1)), "\n", sep = "")
+  if (!is.null(output)) write_table(table, output)
+}
+
+write_table <- function(table, output) {
+  made <- list(
+    seed = seed, replicates = replicates, date = format(Sys.Date()),
+    fallible = format(utils::packageVersion("fallible")), r = format(getRversion())
+  )
+  utils::write.csv(cbind(table, made), output, row.names = FALSE)
+}
+
+one_run <- function(figure, interval, run) {
+  set.seed(seed + 1000L * run + figure)
+  x <- simulate_ratings(lehner_design(figure))
+  truth <- true_accuracy(x)
+  model <- if (figure <= 7) k_model() else rater_model("rater", "distance", "strata")
+  found <- tidy(suppressWarnings(estimate_accuracy(
+    x, "joint", model, interval = interval,
+    replicates = if (figure %in% c(1, 8)) replicates / 2 else replicates
+  )))
+  data.frame(
+    figure = figure, run = run, interval = interval, error = found$estimate - truth$expected,
+    covered = found$conf.low <= truth$expected & truth$expected <= found$conf.high,
+    width = found$conf.high - found$conf.low
+  )
+}
+
+# Coverage is that of the intervals there are; the share of missing ones is told.
+summarise <- function(rows) {
+  out <- lapply(split(rows, list(rows$figure, rows$interval), drop = TRUE), function(of) {
+    covered <- tapply(of$covered, of$run, mean, na.rm = TRUE)
+    covered <- covered[!is.nan(covered)]
+    data.frame(
+      figure = of$figure[[1L]], interval = of$interval[[1L]], runs = length(unique(of$run)),
+      coverage = mean(covered), coverage_mcse = stats::sd(covered) / sqrt(length(covered)),
+      width = mean(of$width, na.rm = TRUE), rmse = sqrt(mean(of$error^2, na.rm = TRUE)),
+      missing = mean(is.na(of$width))
+    )
+  })
+  out <- do.call(rbind, unname(out))
+  out[order(out$figure, out$interval), ]
+}
+
+if (sys.nframe() == 0L) {
+  arguments <- commandArgs(trailingOnly = TRUE)
+  do.call(main, c(as.list(utils::head(arguments, 1L)), as.list(as.integer(arguments[-1L]))))
+}

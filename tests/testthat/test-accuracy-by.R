@@ -1,0 +1,97 @@
+ward_panel <- function(n = 60) {
+  set.seed(1)
+  x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.8, b = 0.5), 3, n))
+  list(x = x, ward = rep(c("west", "east", "north"), length.out = n))
+}
+
+test_that("each group is estimated as if it were alone", {
+  data <- ward_panel()
+  groups <- quiet(estimate_accuracy(data$x, "joint", interval = "profile", by = data$ward))
+  expect_named(groups, c("east", "north", "west"))
+  for (ward in names(groups)) {
+    alone <- quiet(
+      estimate_accuracy(data$x[data$ward == ward, ], "joint", interval = "profile")
+    )
+    expect_equal(groups[[ward]], alone)
+    table <- tidy(groups)
+    expect_equal(table[table$group == ward, -1], tidy(alone))
+  }
+  expect_identical(names(tidy(groups))[1:2], c("group", "system"))
+  expect_identical(tidy(groups)$group, rep(c("east", "north", "west"), each = 2))
+  expect_identical(nrow(glance(groups)), 6L)
+  expect_identical(as.data.frame(groups), as.data.frame(tidy(groups)))
+  expect_snapshot(groups)
+})
+
+test_that("groups keep the order of a factor, and come from a table as well", {
+  data <- ward_panel()
+  levels <- c("west", "south", "north", "east")
+  by <- factor(data$ward, levels = levels)
+  run <- function(by) quiet(estimate_accuracy(data$x, "unbinned", interval = "none", by = by))
+  found <- run(by)
+  expect_named(found, setdiff(levels, "south"))
+  expect_equal(run(data.frame(case = data$x$cases, ward = by)), found)
+  expect_equal(tidy(run(as.integer(by)))$estimate, tidy(found)$estimate)
+  fit <- quiet(fit_raters(data$x))
+  expect_equal(
+    tidy(quiet(estimate_accuracy(fit, "unbinned", interval = "none", by = by))), tidy(found)
+  )
+})
+
+test_that("clusters stay with their groups", {
+  data <- ward_panel()
+  cluster <- rep(1:20, each = 3)
+  set.seed(1)
+  groups <- quiet(estimate_accuracy(
+    data$x, "unbinned", interval = "bootstrap", replicates = 50, by = data$ward, cluster = cluster
+  ))
+  set.seed(1)
+  own <- data$ward == "east"
+  alone <- quiet(estimate_accuracy(
+    data$x[own, ], "unbinned", interval = "bootstrap", replicates = 50, cluster = cluster[own]
+  ))
+  expect_equal(tidy(groups[["east"]]), tidy(alone))
+})
+
+test_that("groups without answers, or with useless raters, are NA with their reason", {
+  wide <- data.frame(
+    a = c("x", "y", "x", "y", "x", "y"), b = c("x", "y", "x", "x", "y", "x"),
+    s = c("x", "y", NA, NA, "x", "y"), t = "x", g = c(1, 1, 2, 2, 3, 3)
+  )
+  x <- ratings(wide, raters = a:b, systems = s:t)
+  said <- character()
+  groups <- withCallingHandlers(
+    estimate_accuracy(x, "unbinned", interval = "none", by = wide$g),
+    fallible_warning_not_identified = function(w) {
+      said <<- c(said, conditionMessage(w))
+      rlang::cnd_muffle(w)
+    }
+  )
+  expect_match(said[[1]], "^In group \"2\": ")
+  expect_match(said[[2]], "^In group \"3\": ")
+  table <- tidy(groups)
+  expect_match(table$reason[table$group == "2" & table$system == "s"], "no better than by chance")
+  expect_match(table$reason[table$group == "3"], "no better than by chance")
+  expect_output(print(groups), "NA for s in 2")
+})
+
+test_that("bad groups are refused", {
+  data <- ward_panel()
+  expect_error(
+    estimate_accuracy(data$x, by = data$ward[-1]), "60 cases", class = "fallible_error_argument"
+  )
+  expect_error(
+    estimate_accuracy(data$x, by = replace(data$ward, 3, NA)), "missing for 1 case",
+    class = "fallible_error_argument"
+  )
+  groups <- quiet(estimate_accuracy(data$x, "joint", interval = "none", by = data$ward))
+  expect_snapshot(error = TRUE, compare_systems(groups))
+})
+
+test_that("groups are drawn", {
+  skip_if_not_installed("ggplot2")
+  data <- ward_panel()
+  groups <- quiet(estimate_accuracy(data$x, "joint", interval = "profile", by = data$ward))
+  drawn <- ggplot2::layer_data(ggplot2::autoplot(groups), 2L)
+  expect_setequal(drawn$x, tidy(groups)$estimate)
+})

@@ -1,0 +1,130 @@
+replicates_of <- function(x, method, cluster, seed = 1) {
+  set.seed(seed)
+  quiet(estimate_accuracy(
+    x, method, interval = "bootstrap", replicates = 60, cluster = cluster
+  ))$replicates
+}
+
+cluster_panel <- function(n = 80) {
+  set.seed(1)
+  simulate_ratings(rater_design(c(0.6, 0.7, 0.7), c(a = 0.8, b = 0.6), 3, n))
+}
+
+test_that("clusters of one case are cases, to the last digit", {
+  x <- cluster_panel()
+  for (method in c("binned", "unbinned", "joint", "shared")) {
+    alone <- replicates_of(x, method, NULL)
+    expect_identical(replicates_of(x, method, x$cases), alone)
+    expect_identical(replicates_of(x, method, paste("case", x$cases)), alone)
+  }
+})
+
+test_that("every case twice, in clusters of two, is every case once", {
+  x <- cluster_panel()
+  twice <- x[rep(1:80, each = 2), ]
+  pairs <- rep(1:80, each = 2)
+  for (method in c("binned", "unbinned")) {
+    once <- replicates_of(x, method, NULL)
+    expect_equal(replicates_of(twice, method, pairs), once)
+    # What is taken for 160 cases seems too well known.
+    naive <- replicates_of(twice, method, NULL)
+    ratio <- apply(naive, 2, sd, na.rm = TRUE) / apply(once, 2, sd, na.rm = TRUE)
+    expect_true(all(ratio > 0.5 & ratio < 0.95))
+  }
+  # Clusters are drawn as often as their like, whatever the order of cases.
+  order <- sample(160)
+  expect_equal(
+    replicates_of(twice[order, ], "joint", pairs[order]), replicates_of(twice, "joint", pairs),
+    tolerance = 1e-5
+  )
+})
+
+test_that("frequencies stand for cases of the same cluster", {
+  wide <- data.frame(
+    a = c("x", "y", "x", "z", "y"), b = c("x", "y", "z", "z", "y"), s = c("x", "y", "x", "z", "x"),
+    n = c(3, 1, 2, 4, 2)
+  )
+  x <- ratings(wide, raters = a:b, systems = s, weights = n)
+  at <- rep(1:5, wide$n)
+  long <- ratings(wide[at, -4], raters = a:b, systems = s)
+  expect_equal(
+    replicates_of(x, "unbinned", c(1, 1, 2, 3, 3)),
+    replicates_of(long, "unbinned", c(1, 1, 2, 3, 3)[at])
+  )
+})
+
+test_that("robust intervals widen with clusters, estimates do not move", {
+  x <- cluster_panel()
+  twice <- x[rep(1:80, each = 2), ]
+  robust <- function(cluster, method = "average") {
+    set.seed(3)
+    quiet(estimate_accuracy(twice, method, cluster = cluster))
+  }
+  for (method in c("average", "joint")) {
+    naive <- robust(NULL, method)
+    clustered <- robust(rep(1:80, each = 2), method)
+    expect_identical(tidy(clustered)$estimate, tidy(naive)$estimate)
+    widening <- glance(clustered)$sampling / glance(naive)$sampling
+    expect_true(all(widening > 1.1 & widening < 1.8))
+    expect_true(all(tidy(clustered)$std.error > tidy(naive)$std.error))
+  }
+  expect_snapshot(print(clustered))
+})
+
+test_that("clusters come as a vector or a table of cases", {
+  x <- cluster_panel()
+  ward <- rep(c("n", "e", "s", "w"), 20)
+  table <- data.frame(ward = ward, case = x$cases)[sample(80), ]
+  found <- replicates_of(x, "unbinned", ward)
+  expect_identical(replicates_of(x, "unbinned", table), found)
+  expect_identical(replicates_of(x, "unbinned", factor(ward)), found)
+  expect_identical(replicates_of(x, "unbinned", rbind(table, table)), found)
+})
+
+test_that("bad clusters are refused, and one cluster gives no interval", {
+  x <- cluster_panel()
+  refuse <- function(cluster, ...) estimate_accuracy(x, "unbinned", cluster = cluster, ...)
+  expect_snapshot(error = TRUE, {
+    refuse(1:3)
+    refuse(replace(1:80, 7:8, NA))
+    refuse(data.frame(case = 1:79, ward = 1))
+    refuse(data.frame(case = c(1:80, 80), ward = c(rep(1, 80), 2)))
+    refuse(data.frame(id = 1:80, ward = 1))
+    refuse(list(1))
+    refuse(matrix(1:80))
+    estimate_accuracy(x, "joint", interval = "profile", cluster = 1:80)
+  })
+  for (method in c("average", "joint", "binned")) {
+    found <- tidy(quiet(estimate_accuracy(x, method, cluster = rep(1, 80))))
+    expect_identical(found$conf.low, rep(NA_real_, 2))
+    expect_match(found$reason, "one cluster")
+    expect_false(anyNA(found$estimate))
+  }
+})
+
+test_that("clusters restore coverage where cases hang together", {
+  # Systems are right or wrong on all five cases of a document alike: a design effect of five.
+  skip_on_cran()
+  document <- rep(1:40, each = 5)
+  runs <- replicate(60, {
+    truth <- rep(sample(3, 40, TRUE), each = 5)
+    rate <- function(p, right = stats::runif(200) < p) {
+      ifelse(right, truth, (truth + sample(2, 200, TRUE) - 1) %% 3 + 1)
+    }
+    wide <- data.frame(
+      a = rate(0.8), b = rate(0.8), c = rate(0.8), s = rate(0.7, rep(runif(40) < 0.7, each = 5))
+    )
+    x <- ratings(wide, raters = a:c, systems = s, categories = 1:3)
+    covers <- function(...) {
+      found <- tidy(quiet(
+        estimate_accuracy(x, "unbinned", interval = "bootstrap", replicates = 150, ...)
+      ))
+      found$conf.low <= 0.7 && 0.7 <= found$conf.high
+    }
+    c(naive = covers(), clustered = covers(cluster = document))
+  })
+  # Five standard errors of 60 runs around what is expected, .53 and .9.
+  expect_lt(mean(runs["naive", ]), 0.8)
+  expect_gt(mean(runs["clustered", ]), 0.72)
+  expect_gt(mean(runs["clustered", ]), mean(runs["naive", ]) + 0.1)
+})

@@ -1,0 +1,89 @@
+small_panel <- function(n = 60, ...) {
+  set.seed(1)
+  simulate_ratings(rater_design(c(0.6, 0.7, 0.7), c(a = 0.8), 3, n, ...))
+}
+
+profile_of <- function(x, model = k_model(), ...) {
+  tidy(quiet(estimate_accuracy(x, "joint", model, interval = "profile", ...)))
+}
+
+test_that("profile ends are where the deviance has its quantile, as a slow twin finds them", {
+  x <- small_panel()
+  # The K-model with one more rater: rater and system logits, base rates.
+  answers <- matrix("", 60, 4)
+  long <- as.data.frame(x)
+  answers[cbind(long$case, match(long$rater, x$raters))] <- as.character(long$rating)
+  answers[, 4] <- as.character(as.data.frame(x, what = "systems")$prediction)
+  prior <- rater_model()$prior
+  log_posterior <- function(rest, system) {
+    rates <- exp(c(rest[2:3], 0)) / sum(exp(c(rest[2:3], 0)))
+    p <- plogis(c(rest[c(1, 1, 1)], system))
+    joint <- sapply(1:3, function(k) {
+      right <- answers == x$categories[[k]]
+      log(rates[[k]]) + right %*% log(p) + (1 - right) %*% log((1 - p) / 2)
+    })
+    sum(log(rowSums(exp(joint)))) + prior$base_rates * sum(log(rates)) +
+      sum(prior$accuracy * log(c(p[[1]], 1 - p[[1]]))) + log(p[[4]]) + log(1 - p[[4]])
+  }
+  profile <- function(system) {
+    optim(c(0.5, 0, 0), log_posterior, system = system, method = "BFGS",
+      control = list(fnscale = -1, reltol = 1e-14))$value
+  }
+  top <- optimize(profile, c(-3, 5), maximum = TRUE, tol = 1e-8)
+  for (level in c(0.5, 0.9)) {
+    off <- function(system) 2 * (top$objective - profile(system)) - qchisq(level, 1)
+    ends <- c(
+      uniroot(off, c(top$maximum - 5, top$maximum), tol = 1e-8)$root,
+      uniroot(off, c(top$maximum, top$maximum + 5), tol = 1e-8)$root
+    )
+    found <- profile_of(x, conf_level = level)
+    expect_equal(c(found$conf.low, found$conf.high), plogis(ends), tolerance = 1e-4)
+    expect_equal(found$std.error, diff(plogis(ends)) / (2 * qnorm((1 + level) / 2)),
+      tolerance = 1e-4)
+  }
+  expect_equal(found$estimate, plogis(top$maximum), tolerance = 1e-4)
+})
+
+test_that("profiles are like bootstraps for every model whose accuracy is a parameter", {
+  x <- small_panel(150, dispersion = 2, difficulty = 0.1)
+  for (model in list(rater_model("rater"), rater_model("rater", "distance", "strata"))) {
+    found <- profile_of(x, model)
+    set.seed(2)
+    boot <- tidy(quiet(
+      estimate_accuracy(x, "joint", model, interval = "bootstrap", replicates = 200)
+    ))
+    expect_equal(found$estimate, boot$estimate)
+    expect_lt(abs(found$std.error / boot$std.error - 1), 0.35)
+    expect_true(found$conf.low < found$estimate && found$estimate < found$conf.high)
+  }
+})
+
+test_that("profiles are one-sided on a boundary and do not depend on the order of cases", {
+  x <- small_panel()
+  shuffled <- x[sample(60), c(3, 1, 2)]
+  expect_equal(profile_of(shuffled)[3:5], profile_of(x)[3:5], tolerance = 1e-4)
+  sure <- data.frame(a = rep(c("x", "y", "z"), 8), b = rep(c("x", "y", "z"), 8))
+  sure$b[[1]] <- "y"
+  sure$s <- sure$a
+  x <- ratings(sure, raters = a:b, systems = s)
+  found <- profile_of(x, rater_model(prior = "none"))
+  expect_identical(found$conf.high, 1)
+  expect_gt(found$conf.low, 0.8)
+  expect_lt(found$conf.low, 1)
+})
+
+test_that("where there is no profile the reason is told", {
+  x <- small_panel()
+  found <- profile_of(x, dawid_skene())
+  expect_identical(found$conf.low, NA_real_)
+  expect_match(found$reason, "not one parameter")
+  expect_error(
+    estimate_accuracy(x, "binned", interval = "profile"), class = "fallible_error_argument"
+  )
+  expect_snapshot(error = TRUE, estimate_accuracy(x, "shared", interval = "profile"))
+  exact <- exact_ratings(c(0.6, 0.6, 0.6), 0.9)
+  expect_match(profile_of(exact)$reason, "weights are not counts")
+  chance <- data.frame(a = c("x", "y"), b = c("y", "x"), s = "x")
+  expect_match(profile_of(ratings(chance, raters = a:b, systems = s))$reason, "by chance")
+  expect_snapshot(quiet(estimate_accuracy(x, "joint", interval = "profile")))
+})

@@ -1,0 +1,188 @@
+three_systems <- function(n = 100, ...) {
+  set.seed(1)
+  simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.85, b = 0.8, c = 0.4), 3, n, ...))
+}
+
+compared <- function(x, method = "joint", ..., systems = NULL, simultaneous = FALSE) {
+  set.seed(2)
+  estimate <- quiet(
+    estimate_accuracy(x, method, interval = "bootstrap", replicates = 100, ...)
+  )
+  list(
+    estimate = estimate,
+    comparison = compare_systems(estimate, systems = systems, simultaneous = simultaneous)
+  )
+}
+
+test_that("differences are those of estimates, their errors those of paired replicates", {
+  x <- three_systems()
+  for (method in c("binned", "unbinned", "joint", "shared")) {
+    found <- compared(x, method)
+    table <- tidy(found$comparison)
+    expect_identical(table$system1, c("a", "a", "b"))
+    expect_identical(table$system2, c("b", "c", "c"))
+    value <- stats::setNames(found$estimate$table$estimate, x$systems)
+    expect_equal(table$estimate, unname(value[table$system1] - value[table$system2]))
+    apart <- found$estimate$replicates[, table$system1] - found$estimate$replicates[, table$system2]
+    expect_equal(table$std.error, unname(apply(apart, 2, stats::sd)))
+    expect_equal(table$conf.low, unname(apply(apart, 2, stats::quantile, 0.05)))
+    expect_equal(table$probability, unname(colMeans(apart > 0) + colMeans(apart == 0) / 2))
+    expect_identical(table$n, rep(100, 3))
+  }
+})
+
+test_that("ranks are shares of replicates, and equals share them", {
+  found <- compared(three_systems())
+  ranks <- tidy(found$comparison, "ranks")
+  expect_equal(tapply(ranks$probability, ranks$system, sum), c(a = 1, b = 1, c = 1),
+    ignore_attr = TRUE)
+  expect_equal(tapply(ranks$probability, ranks$rank, sum), rep(1, 3), ignore_attr = TRUE)
+  best <- max.col(found$estimate$replicates)
+  expect_equal(
+    ranks$probability[ranks$rank == 1], unname(tabulate(best, 3) / 100), tolerance = 1e-12
+  )
+  told <- glance(found$comparison)
+  expect_identical(told$best, "a")
+  expect_identical(told$probability, ranks$probability[[1]])
+  expect_equal(
+    rank_table(list(table = list(system = c("a", "b"))), cbind(c(1, 2), c(1, 1)))$probability,
+    c(0.75, 0.25, 0.25, 0.75)
+  )
+})
+
+test_that("pairing makes differences better known than accuracies", {
+  found <- compared(three_systems(400), "unbinned")
+  table <- tidy(found$comparison)
+  error <- stats::setNames(found$estimate$table$std.error, c("a", "b", "c"))
+  independent <- sqrt(error[table$system1]^2 + error[table$system2]^2)
+  expect_lt(table$std.error[[1]], independent[[1]])
+})
+
+test_that("systems are compared on the cases that all of them answered", {
+  x <- three_systems()
+  answers <- as.data.frame(x, what = "systems")
+  wide <- as.data.frame(x)
+  build <- function(keep) {
+    ratings(wide, case = case, rater = rater, rating = rating, systems = answers[keep, ],
+      categories = x$categories)
+  }
+  partial <- build(answers$system != "b" | answers$case <= 60)
+  both <- build(answers$case <= 60)
+  for (method in c("binned", "joint", "average")) {
+    estimate <- function(x) quiet(estimate_accuracy(x, method, interval = "none"))
+    found <- compare_systems(estimate(partial))
+    expect_equal(found$accuracy$estimate, estimate(both)$table$estimate, tolerance = 1e-6)
+    expect_identical(glance(found)$left_out, 40)
+    expect_identical(glance(found)$n, 60)
+    expect_output(print(found), "Left out")
+    # Those that answered all are compared on all.
+    pair <- compare_systems(estimate(partial), systems = c("c", "a"))
+    expect_identical(tidy(pair)$system1, "c")
+    expect_identical(tidy(pair)$n, 100)
+    value <- estimate(x)$table$estimate
+    expect_equal(tidy(pair)$estimate, value[[3]] - value[[1]], tolerance = 1e-6)
+  }
+  none <- build((answers$system == "a") == (answers$case <= 60))
+  expect_snapshot(error = TRUE, compare_systems(quiet(estimate_accuracy(none, "unbinned"))))
+  expect_error(
+    compare_systems(quiet(estimate_accuracy(none, "unbinned")), systems = c("b", "c")), NA
+  )
+})
+
+test_that("leaving out systems leaves the others as they were", {
+  x <- three_systems()
+  found <- compared(x, "unbinned")
+  pair <- compared(x, "unbinned", systems = c("a", "c"))
+  both <- tidy(found$comparison)
+  expect_equal(tidy(pair$comparison)$estimate, both$estimate[[2]])
+  expect_lt(abs(tidy(pair$comparison)$std.error / both$std.error[[2]] - 1), 0.35)
+})
+
+test_that("simultaneous intervals are wider, and as wide as the worst pair needs", {
+  x <- three_systems()
+  alone <- tidy(compared(x)$comparison)
+  found <- compared(x, simultaneous = TRUE)
+  all <- tidy(found$comparison)
+  expect_equal(all$estimate, alone$estimate)
+  expect_true(all(all$conf.high - all$conf.low > alone$conf.high - alone$conf.low))
+  replicates <- found$estimate$replicates
+  apart <- replicates[, all$system1] - replicates[, all$system2]
+  off <- abs(scale(apart, scale = FALSE))
+  half <- all$conf.high - all$estimate
+  inside <- colSums(t(off) <= half + 1e-12) == 3
+  expect_equal(mean(inside), 0.9, tolerance = 0.02)
+})
+
+test_that("averages have the errors of robust intervals, less what is common", {
+  x <- three_systems(200, dispersion = 2)
+  estimate <- quiet(estimate_accuracy(x))
+  set.seed(3)
+  found <- tidy(compare_systems(estimate))
+  error <- stats::setNames(estimate$table$std.error, x$systems)
+  sampling <- stats::setNames(estimate$details$sampling, x$systems)
+  independent <- unname(sqrt(error[found$system1]^2 + error[found$system2]^2))
+  expect_lt(found$std.error[[1]], independent[[1]])
+  set.seed(3)
+  expect_identical(tidy(compare_systems(estimate)), found)
+  # With nothing to hide, draws have the sampling errors and correlations they were made from.
+  estimate$details$simple_weight <- 1
+  replicates <- matrix(stats::rnorm(300), 100, 3) %*% chol(0.5 + diag(0.5, 3))
+  draws <- robust_draws(estimate, replicates)
+  expect_equal(apply(draws, 2, stats::sd), unname(sampling))
+  expect_equal(stats::cor(draws), stats::cor(replicates))
+  # What is common to all systems does not tell them apart.
+  estimate$details$simple_weight <- 0
+  estimate$table$shared <- estimate$table$estimate - 0.2
+  moved <- robust_draws(estimate, replicates)
+  expect_equal(stats::cov(moved), stats::cov(draws) + 0.1^2)
+  expect_equal(stats::var(moved[, 1] - moved[, 2]), stats::var(draws[, 1] - draws[, 2]))
+})
+
+test_that("equal systems, single clusters and lost estimates have their reasons", {
+  x <- three_systems()
+  wide <- as.data.frame(x)
+  answers <- as.data.frame(x, what = "systems")
+  twin <- answers[answers$system == "a", ]
+  twin$system <- "twin"
+  x <- ratings(wide, case = case, rater = rater, rating = rating, systems = rbind(answers, twin))
+  table <- tidy(compared(x)$comparison)
+  same <- table$system1 == "a" & table$system2 == "twin"
+  expect_identical(table$estimate[same], 0)
+  expect_identical(table$probability[same], 0.5)
+  expect_identical(table$conf.low[same], NA_real_)
+  expect_match(table$reason[same], "same answers")
+  expect_false(anyNA(table$conf.low[!same]))
+
+  one <- compare_systems(quiet(estimate_accuracy(x, "joint", cluster = rep(1, 100))))
+  expect_match(tidy(one)$reason[[1]], "one cluster")
+  expect_identical(glance(one)$best, NA_character_)
+  chance <- data.frame(a = c("x", "y"), b = c("y", "x"), s = "x", t = "y")
+  lost <- compare_systems(quiet(estimate_accuracy(ratings(chance, raters = a:b, systems = s:t))))
+  expect_match(tidy(lost)$reason, "no estimate for s, t: raters agree no better")
+  expect_output(print(lost), "Nothing on s - t")
+  expect_error(ggplot2::autoplot(lost), "nothing to draw", class = "fallible_error_argument")
+})
+
+test_that("bad arguments are refused", {
+  estimate <- quiet(estimate_accuracy(three_systems(), "unbinned", interval = "none"))
+  expect_snapshot(error = TRUE, {
+    compare_systems(three_systems())
+    compare_systems(estimate, systems = "a")
+    compare_systems(estimate, systems = c("a", "z"))
+    compare_systems(estimate, systems = c("a", "a"))
+    compare_systems(estimate, conf_level = 1)
+    compare_systems(estimate, simultaneous = 1)
+    compare_systems(estimate, "a", "b")
+  })
+})
+
+test_that("comparisons print and are drawn", {
+  found <- compared(three_systems())$comparison
+  expect_snapshot(found)
+  expect_identical(as.data.frame(found, what = "ranks"), as.data.frame(tidy(found, "ranks")))
+  skip_if_not_installed("ggplot2")
+  drawn <- ggplot2::layer_data(ggplot2::autoplot(found), 3L)
+  expect_setequal(drawn$x, abs(tidy(found)$estimate))
+  drawn <- ggplot2::layer_data(ggplot2::autoplot(found, "ranks"), 1L)
+  expect_identical(nrow(drawn), 9L)
+})
