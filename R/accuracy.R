@@ -70,7 +70,8 @@
 #' probabilities, as shares of a million.
 #'
 #' @param x A [ratings()] object with systems, or the result of [fit_raters()].
-#' @param method `"average"`, `"binned"`, `"unbinned"`, `"joint"` or `"shared"`.
+#' @param method `"average"`, `"binned"`, `"unbinned"`, `"joint"` or `"shared"`; `NULL` is
+#'   `"average"`, or `"joint"` where `model` (or the fit) is not the K-model or knows raters.
 #' @param model A [rater_model()] for methods `"joint"` and `"shared"`; the others know [k_model()]
 #'   only. Not for a fit, which has one.
 #' @param interval `"robust"`, `"bootstrap"`, `"profile"` (method `"joint"`) or `"none"`.
@@ -108,12 +109,8 @@ estimate_accuracy.default <- function(x, ...) {
 
 #' @rdname estimate_accuracy
 #' @export
-estimate_accuracy.ratings <- function(x,
-                                      method = c(
-                                        "average", "binned", "unbinned", "joint", "shared"
-                                      ),
-                                      model = k_model(), ..., by = NULL) {
-  method <- check_choice(method, accuracy_methods, "method")
+estimate_accuracy.ratings <- function(x, method = NULL, model = k_model(), ..., by = NULL) {
+  method <- check_accuracy_method(method %||% default_method(model), rlang::current_env())
   if (!is.null(by)) {
     return(estimate_by(x, by, model, NULL, method = method, ..., call = rlang::current_env()))
   }
@@ -132,17 +129,16 @@ interval_kinds <- c("robust", "bootstrap", "profile", "none")
 
 #' @rdname estimate_accuracy
 #' @export
-estimate_accuracy.rater_fit <- function(x,
-                                        method = c(
-                                          "average", "binned", "unbinned", "joint", "shared"
-                                        ),
+estimate_accuracy.rater_fit <- function(x, method = NULL,
                                         interval = c("robust", "bootstrap", "profile", "none"),
                                         conf_level = 0.9, clip = c("bin", "overall", "none"),
                                         bin_width = 0.1, replicates = NULL, threads = 1L,
                                         by = NULL, cluster = NULL, ...) {
   call <- rlang::current_env()
   check_dots_empty(...)
+  method <- method %||% default_method(x$model, known_units(x))
   if (!is.null(by)) {
+    check_nothing_known(x, call)
     return(estimate_by(
       x$x, by, x$model, x$method, method = method, interval = interval, conf_level = conf_level,
       clip = clip, bin_width = bin_width, replicates = replicates, threads = threads,
@@ -185,9 +181,28 @@ estimate_accuracy.rater_fit <- function(x,
   estimate
 }
 
+# Whoever names a model, or knows a rater, wants it used.
+default_method <- function(model, known_units = FALSE) {
+  if (is_k_model(model) && !any(known_units)) "average" else "joint"
+}
+
+check_accuracy_method <- function(method, call) check_choice(method, accuracy_methods, "method", call)
+
+check_nothing_known <- function(fit, call) {
+  if (any(known_patterns(fit)) || any(known_units(fit))) {
+    abort_fallible("argument", c(
+      "{.arg by} fits each group anew and cannot use known truths or raters.",
+      "i" = "Fit the cases of each group, {.code x[cases, ]}, with what is known of them."
+    ), arg = "by", call = call)
+  }
+}
+
 check_method_of_fit <- function(fit, method, call) {
-  own <- switch(method, joint = , shared = TRUE, average = is_k_model(fit$model),
-                fit$method == "algebraic")
+  own <- switch(method,
+    joint = , shared = TRUE,
+    average = is_k_model(fit$model) && !any(known_units(fit)),
+    fit$method == "algebraic"
+  )
   if (!own) {
     abort_fallible("argument", c(
       if (method == "average") {
@@ -195,7 +210,8 @@ check_method_of_fit <- function(fit, method, call) {
       } else {
         "{.code method = \"{method}\"} rests on the K-model, fitted by algebra."
       },
-      "x" = "{.arg x} is a fit of the {format(fit$model)} by {fit$method}.",
+      "x" = "{.arg x} is a fit of the {format(fit$model)} by {fit$method}{
+        if (any(known_units(fit))) ', with known raters'}.",
       "i" = "{.code method = \"joint\"} and {.val shared} use any model."
     ), arg = "method", call = call)
   }
@@ -216,7 +232,7 @@ check_accuracy_options <- function(x, call) {
   interval <- check_choice(x$interval, interval_kinds, "interval", call)
   if (is.null(x$replicates)) x$replicates <- if (interval == "robust") 200L else 1000L
   list(
-    method = check_choice(x$method, accuracy_methods, "method", call),
+    method = check_accuracy_method(x$method, call),
     interval = interval,
     conf_level = check_number(
       x$conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE, call = call

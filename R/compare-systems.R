@@ -63,7 +63,7 @@ compare_systems <- function(estimate, systems = NULL, conf_level = NULL, simulta
   structure(
     list(
       accuracy = estimate$table[c("system", "estimate")],
-      differences = pair_table(estimate, draws, conf_level, simultaneous),
+      differences = difference_table(estimate, draws, conf_level, simultaneous),
       ranks = rank_table(estimate, draws$values),
       left_out = estimate$left_out,
       options = c(
@@ -222,7 +222,7 @@ robust_draws <- function(estimate, replicates) {
     outer(common, hidden)
 }
 
-pair_table <- function(estimate, draws, conf_level, simultaneous) {
+difference_table <- function(estimate, draws, conf_level, simultaneous) {
   systems <- estimate$table$system
   pairs <- utils::combn(length(systems), 2L)
   first <- pairs[1L, ]

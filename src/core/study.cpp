@@ -38,15 +38,16 @@ StudyRun run_once(const Design& design, const StudyOptions& options, std::size_t
   }
   const StudyPanel panel{view, weight, profiles, out.fit};
   for (const StudyEstimator& estimator : options.estimators) {
-    BootstrapOptions bootstrap{estimator.replicates, 1, 0};
+    BootstrapOptions bootstrap;
+    bootstrap.replicates = estimator.replicates;
     if (estimator.replicates > 0) bootstrap.seed = options.bootstrap_seeds[run];
     const StudyAnswer answer = estimator.method(panel, bootstrap);
     StudyEstimate estimate{answer.estimate, std::vector<PercentileInterval>(systems),
                            answer.identified};
     const std::size_t n = answer.replicates.size() / systems;
     for (std::size_t s = 0; n > 0 && s < systems; ++s) {
-      estimate.interval[s] =
-          percentile_interval(answer.replicates.data() + s * n, n, estimator.conf_level);
+      estimate.interval[s] = percentile_interval(answer.replicates.data() + s * n, n,
+                                                 estimator.conf_level, answer.tolerance);
     }
     out.estimates.push_back(std::move(estimate));
   }
@@ -76,6 +77,7 @@ StudyMethod latent_method(const LatentAccuracyOptions& options) {
     if (panel.fit.identified != Identified::yes) return out;
     const LatentAccuracy accuracy(panel.patterns, panel.pattern_weight, Known(), options);
     out.identified = accuracy.identified();
+    out.tolerance = iteration_tolerance;
     if (!out.identified) return out;
     out.estimate = accuracy.estimate();
     if (bootstrap.replicates > 0) {

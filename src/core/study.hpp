@@ -25,6 +25,7 @@ struct StudyAnswer {
   std::vector<double> estimate;    // one per system; NaN where there is none
   std::vector<double> replicates;  // replicates x systems of a bootstrap; none if not asked for
   bool identified = true;          // can these raters tell the parameters of the method apart?
+  double tolerance = rounding_tolerance;  // of replicates that do not vary
 };
 
 // A method of estimation: gives so many bootstrap replicates beside its estimates.

@@ -1,15 +1,6 @@
 # A slow and obvious twin of one averaged model: one-coin raters and a system as one more, uniform
 # errors, three strata of difficulty. Codes of dense answers, a column per unit, the system last.
 
-reference_strata <- function(accuracy, shift) {
-  if (shift == 0) {
-    return(accuracy)
-  }
-  clamp <- function(p) pmin(pmax(p + c(-1, 0, 1) * shift, 0), 1)
-  centre <- stats::uniroot(function(p) mean(clamp(p)) - accuracy, c(-1, 2), tol = 1e-14)$root
-  clamp(centre)
-}
-
 # Cases x categories: joint probability of the answers and the truth.
 reference_joint <- function(answers, N, base_rates, accuracy, shift) {
   strata <- lapply(accuracy, reference_strata, shift)

@@ -11,11 +11,6 @@ reference_answers <- function(x) {
   out
 }
 
-reference_strata <- function(accuracy, d) {
-  at <- function(centre) pmin(pmax(centre + c(-d, 0, d), 0), 1)
-  at(stats::uniroot(function(centre) mean(at(centre)) - accuracy, c(-d, 1 + d), tol = 1e-14)$root)
-}
-
 # What a vector of parameters says: base rates, and per stratum and unit a matrix. The order is base
 # rates, mean, accuracies, dispersion, difficulty, all of them logits, logarithms or themselves.
 reference_law <- function(theta, model, raters, units, N) {

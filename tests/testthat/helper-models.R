@@ -23,10 +23,7 @@ stratum_matrices <- function(fit) {
   lapply(-1:1, function(s) {
     lapply(matrix, function(m) {
       for (k in seq_len(nrow(m))) {
-        # The centre of the strata, such that their mean is the accuracy.
-        off <- function(p) mean(pmin(pmax(p + c(-d, 0, d), 0), 1)) - m[k, k]
-        centre <- stats::uniroot(off, c(-d, 1 + d), tol = 1e-14)$root
-        p <- min(max(centre + s * d, 0), 1)
+        p <- rep_len(reference_strata(m[k, k], d), 3L)[s + 2L]
         m[k, -k] <- (1 - p) * m[k, -k] / sum(m[k, -k])
         m[k, k] <- p
       }
@@ -90,4 +87,14 @@ slow_twin_of_known <- function(fit, matrix, some) {
   at <- match(some$case, fit$x$cases)
   out[at, ] <- out[at, ] * outer(as.character(some$category), fit$x$categories, "==")
   out
+}
+
+# Probabilities of a correct answer on easy, middling and hard cases whose mean is `accuracy`.
+reference_strata <- function(accuracy, shift) {
+  if (shift == 0) {
+    return(accuracy)
+  }
+  clamp <- function(p) pmin(pmax(p + c(-1, 0, 1) * shift, 0), 1)
+  centre <- stats::uniroot(function(p) mean(clamp(p)) - accuracy, c(-1, 2), tol = 1e-14)$root
+  clamp(centre)
 }

@@ -129,13 +129,13 @@ test_that("intervals resample known cases too", {
   x <- panel(100)
   fit <- fit_raters(x, rater_model("rater"), known_truth = truth(x)[1:50, ])
   set.seed(7)
-  found <- tidy(estimate_accuracy(fit, "joint", replicates = 100))
+  found <- tidy(estimate_accuracy(fit, "joint", "bootstrap", replicates = 100))
   set.seed(7)
-  expect_identical(tidy(estimate_accuracy(fit, "joint", replicates = 100)), found)
+  expect_identical(tidy(estimate_accuracy(fit, "joint", "bootstrap", replicates = 100)), found)
   expect_true(found$conf.low < found$estimate && found$estimate < found$conf.high)
   blind <- fit_raters(x, rater_model("rater"))
   set.seed(7)
-  expect_lt(found$std.error, tidy(estimate_accuracy(blind, "joint", replicates = 100))$std.error)
+  expect_lt(found$std.error, tidy(estimate_accuracy(blind, "joint", "bootstrap", replicates = 100))$std.error)
 })
 
 test_that("what cannot be known is refused", {
@@ -167,4 +167,29 @@ test_that("matrices are taken by their labels", {
   fit <- function(matrix) fit_raters(x, known_raters = list(rater2 = matrix))
   expect_identical(coef(fit(matrix)), coef(fit(turned)))
   expect_output(print(fit(matrix)), "Known raters: rater2")
+})
+
+test_that("a model that is named, or a known rater, is used by default", {
+  x <- lehner_ratings()
+  method <- function(fit) tidy(quiet(estimate_accuracy(fit, interval = "none")))$method
+  expect_identical(method(x), "average")
+  expect_identical(method(fit_raters(x, method = "likelihood")), "average")
+  expect_identical(method(fit_raters(x, known_truth = c("1" = "C"))), "average")
+  expect_identical(method(quiet(fit_raters(x, rater_model("rater")))), "joint")
+  known <- fit_raters(x, known_raters = list(rater2 = 0.7))
+  expect_identical(method(known), "joint")
+  expect_error(estimate_accuracy(known, "average"), class = "fallible_error_argument")
+  expect_error(
+    estimate_accuracy(known, by = rep(1:2, 5)), "each group", class = "fallible_error_argument"
+  )
+})
+
+test_that("the average takes known truths for what they are", {
+  set.seed(5)
+  x <- panel(60)
+  answers <- truth(x)
+  estimate <- function(fit) tidy(quiet(estimate_accuracy(fit, "average", interval = "none")))
+  all <- estimate(fit_raters(x, known_truth = answers))
+  expect_equal(all$estimate, (60 * true_accuracy(x)$sample + 1) / 62, tolerance = 1e-9)
+  expect_equal(all$shared, true_accuracy(x)$sample, tolerance = 1e-9)
 })
