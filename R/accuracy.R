@@ -41,13 +41,13 @@
 #' @section Intervals:
 #' `"robust"` allows for what sampling error leaves out: on real data raters err on the same cases,
 #' and systems err there too. Its variance is `sampling^2` and `max(0, 1 - 2 w)` times
-#' `(0.16 E)^2 + (0.5 gap)^2`, where `E` is the share of wrong ratings, `gap` the estimate less `shared`, and
-#' `w` the weight of the models in which cases are equally difficult and units have no error rates
-#' of their own: where the data speak for these, nothing is added. The two constants are the least
-#' that cover in 90% of those 27 data sets; chosen without a family of sets, they cover its
-#' accuracies in 87%. For `"average"`, `sampling` is from the curvature of the posterior and the
-#' differences between models, for other methods from a bootstrap. Raters who copy from each other
-#' are beyond it.
+#' `(0.16 E)^2 + (0.5 gap)^2`, where `E` is the share of wrong ratings, `gap` the estimate less
+#' `shared`, and `w` the weight of the models in which cases are equally difficult and units have no
+#' error rates of their own: where the data speak for these, nothing is added. With these two
+#' constants 90% intervals cover .89 of the accuracies in those 27 sets, each set counting the same;
+#' with constants that are chosen without the family of each set, .87. For `"average"`, `sampling`
+#' is from the curvature of the posterior and the differences between models, for other methods from
+#' a bootstrap. Raters who copy from each other are beyond it.
 #'
 #' `"bootstrap"` resamples cases, fits raters anew each time (of averaged models those that weigh at
 #' least .001, which are weighed anew), and gives percentiles. It covers sampling error only:

@@ -52,8 +52,8 @@ Rcpp::List system_list(const std::vector<fallible::AverageAccuracy>& systems, in
 }  // namespace
 
 // `systems` has a list per system, `replicates` a column; `known` has the true category of each
-// pattern, or is empty. `tick` is told of five fits per system (three, if there are two categories),
-// then `resampled` of replicates.
+// pattern, or is empty. `tick` is told of five fits per system (three, if there are two
+// categories), then `resampled` of replicates.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List core_average(Rcpp::List patterns, Rcpp::NumericVector weight,
                         Rcpp::IntegerVector known, Rcpp::List options, Rcpp::Function tick,

@@ -1,5 +1,5 @@
-// Accuracy of a system as one more rater, averaged over models that let go of the K-properties, each
-// weighed by how probable it makes the data.
+// Accuracy of a system as one more rater, averaged over models that let go of the K-properties,
+// each weighed by how probable it makes the data.
 #ifndef FALLIBLE_CORE_AVERAGE_HPP
 #define FALLIBLE_CORE_AVERAGE_HPP
 

@@ -8,8 +8,8 @@ namespace fallible {
 
 constexpr double log_root_2_pi = 0.918938533204672742;
 
-// Both for x > 0, by recurrence to where Stirling's series is exact to 1e-13 (Abramowitz and Stegun,
-// 1964, 6.1.41 and 6.3.18). std::lgamma writes a global and so is not for threads.
+// Both for x > 0, by recurrence to where Stirling's series is exact to 1e-13 (Abramowitz and
+// Stegun, 1964, 6.1.41 and 6.3.18). std::lgamma writes a global and so is not for threads.
 inline double log_gamma(double x) {
   double product = 1;
   for (; x < 8; x += 1) product *= x;
@@ -24,9 +24,10 @@ inline double digamma(double x) {
   double out = 0;
   for (; x < 8; x += 1) out -= 1 / x;
   const double f = 1 / (x * x);
-  return out + std::log(x) - 0.5 / x -
-         f * (1.0 / 12 -
-              f * (1.0 / 120 - f * (1.0 / 252 - f * (1.0 / 240 - f * (1.0 / 132 - f * 691 / 32760)))));
+  const double series =
+      1.0 / 12 -
+      f * (1.0 / 120 - f * (1.0 / 252 - f * (1.0 / 240 - f * (1.0 / 132 - f * 691 / 32760))));
+  return out + std::log(x) - 0.5 / x - f * series;
 }
 
 }  // namespace fallible

@@ -151,7 +151,9 @@ class DawidSkeneFit {
     }
     std::fill(counts_.begin(), counts_.end(), 0.0);
     std::fill(classes_.begin(), classes_.end(), 0.0);
-    for (int i = 0; i < rows_.size(); ++i) out += expect(i, &posterior[static_cast<std::size_t>(i) * N_]);
+    for (int i = 0; i < rows_.size(); ++i) {
+      out += expect(i, &posterior[static_cast<std::size_t>(i) * N_]);
+    }
     return out - 0.5 * precision_ * profile.dispersion * profile.dispersion;
   }
 
