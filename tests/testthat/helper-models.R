@@ -95,6 +95,6 @@ reference_strata <- function(accuracy, shift) {
     return(accuracy)
   }
   clamp <- function(p) pmin(pmax(p + c(-1, 0, 1) * shift, 0), 1)
-  centre <- stats::uniroot(function(p) mean(clamp(p)) - accuracy, c(-1, 2), tol = 1e-14)$root
+  centre <- stats::uniroot(function(p) mean(clamp(p)) - accuracy, c(-shift, 1 + shift), tol = 1e-14)$root
   clamp(centre)
 }

@@ -158,7 +158,7 @@ test_that("degenerate data have a number or a reason", {
 test_that("a model of the user's own belongs to other methods", {
   set.seed(6)
   fit <- fit_raters(panel(), rater_model("rater"))
-  expect_error(estimate_accuracy(fit), class = "fallible_error_argument")
+  expect_error(estimate_accuracy(fit, "average"), class = "fallible_error_argument")
   expect_false(anyNA(tidy(quiet(estimate_accuracy(fit, "joint", "none")))$estimate))
 })
 

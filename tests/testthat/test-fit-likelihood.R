@@ -204,7 +204,7 @@ test_that("what cannot be fitted is refused", {
     fit_raters(x, dawid_skene(), method = "algebraic")
     fit_raters(x, dawid_skene(), method = "pairs")
     fit_raters(x, method = "guess")
-    estimate_accuracy(fit_raters(x, rater_model("rater")))
+    estimate_accuracy(fit_raters(x, rater_model("rater")), "average")
   })
   expect_identical(fit_raters(counted, rater_model(errors = "free"))$identified, "yes")
 })
