@@ -186,7 +186,9 @@ default_method <- function(model, known_units = FALSE) {
   if (is_k_model(model) && !any(known_units)) "average" else "joint"
 }
 
-check_accuracy_method <- function(method, call) check_choice(method, accuracy_methods, "method", call)
+check_accuracy_method <- function(method, call) {
+  check_choice(method, accuracy_methods, "method", call)
+}
 
 check_nothing_known <- function(fit, call) {
   if (any(known_patterns(fit)) || any(known_units(fit))) {

@@ -47,7 +47,7 @@ check_case_values <- function(value, x, arg, call) {
       "{.arg {arg}} must be known for every case.",
       "x" = "It is missing for {length(case)} case{?s}, first for case
              {.val {as.character(case[[1L]])}}."
-    ), arg = arg, call = call)
+    ), arg = arg, case = case, call = call)
   }
   value
 }

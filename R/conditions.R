@@ -35,16 +35,15 @@
 #' | topic | raised when |
 #' |---|---|
 #' | `not_identified` | agreement is at or below chance, or raters cannot tell parameters apart |
-#' | `no_convergence` | a fit stopped before it reached a top |
 #' | `switched` | classes of a fit seem to have changed names |
 #' | `boundary` | estimated base rates were negative and were set to zero |
 #' | `unrated` | some cases of a system have no rating; they are left out of its `n` |
 #' | `uninformative` | some bins say nothing about the system and are left out of the mean |
 #' | `labels` | labels look as if they were not all categories |
-#' | `doubtful` | raters agree little (kappa below .4), or estimates of a system that rest on different assumptions differ by more than .1 |
+#' | `doubtful` | raters agree little, or estimates on different assumptions are far apart |
 #' | `bootstrap` | many bootstrap replicates gave no estimate |
 #' | `undefined` | an agreement measure is undefined; the function returns `NA` |
-#' | `no_convergence` | a fit, or the qualities of CrowdTruth, did not settle |
+#' | `no_convergence` | a fit stopped before its top, or the qualities of CrowdTruth did not settle |
 #'
 #' @name conditions
 #' @aliases fallible-conditions fallible_error fallible_warning
