@@ -113,8 +113,8 @@ axes_note <- function(members) {
   }
   paste0(
     "Weight of the models without a K-property: equal accuracy ", say("accuracy"),
-    ", equal errors ", say("errors"), " (errors by distance ", say("distance"),
-    ", of each one's own ", say("own"), "), equal difficulty ", say("difficulty")
+    ", equal errors ", say("errors"), " (by distance ", say("distance"),
+    ", own confusion matrices ", say("own"), "), equal difficulty ", say("difficulty")
   )
 }
 

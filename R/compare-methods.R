@@ -53,7 +53,8 @@ print.system_comparison <- function(x, ...) {
   cat_lines(
     paste0(
       "<system_comparison> ", count_noun(told$systems, "system"), " on the same ",
-      count_noun(told$n, "case"), ", ", told$method, " method"
+      count_noun(told$n, "case"), ", ",
+      method_words(told$method)
     ),
     if (!is.na(told$best)) {
       paste0(
