@@ -140,7 +140,7 @@ doubt_note <- function(estimate) {
 range_of_estimators <- function(estimate, which) {
   details <- estimate$details[which, ]
   paste0(
-    details$system, " ", decimals(details$lowest, 2L), " to ", decimals(details$highest, 2L)
+    details$system, " (", decimals(details$lowest, 2L), " to ", decimals(details$highest, 2L), ")"
   )
 }
 

@@ -141,10 +141,10 @@ comparison_notes <- function(x) {
 comparison_error_note <- function(x) {
   clusters <- x$options$clusters
   paste0(
-    "Errors: systems paired on ", number(x$options$replicates), " resamples of ",
+    "Intervals: systems paired on ", number(x$options$replicates), " resamples of ",
     if (is.null(clusters)) "cases" else count_noun(clusters, "cluster"),
     if (x$options$robust) {
-      ", and what errors in common could hide of differences"
+      ", and what errors in common could hide"
     } else {
       "; sampling error only"
     }
