@@ -113,8 +113,8 @@ axes_note <- function(members) {
   }
   paste0(
     "Weight of the models without a K-property: equal accuracy ", say("accuracy"),
-    ", equal errors ", say("errors"), " (errors by distance ", say("distance"),
-    ", of each one's own ", say("own"), "), equal difficulty ", say("difficulty")
+    ", equal errors ", say("errors"), " (by distance ", say("distance"),
+    ", own confusion matrices ", say("own"), "), equal difficulty ", say("difficulty")
   )
 }
 
@@ -140,7 +140,7 @@ doubt_note <- function(estimate) {
 range_of_estimators <- function(estimate, which) {
   details <- estimate$details[which, ]
   paste0(
-    details$system, " ", decimals(details$lowest, 2L), " to ", decimals(details$highest, 2L)
+    details$system, " (", decimals(details$lowest, 2L), " to ", decimals(details$highest, 2L), ")"
   )
 }
 

@@ -80,8 +80,8 @@ print.accuracy_groups <- function(x, ...) {
   first <- x[[1L]]
   cat_lines(paste0(
     "<accuracy_groups> ", count_noun(length(x), "group"), ", ",
-    count_noun(length(unique(table$system)), "system"), ", ", first$options$method, " method, ",
-    format(first$fit$model)
+    count_noun(length(unique(table$system)), "system"), ", ",
+    method_words(first$options$method, first$fit$model)
   ))
   shown <- utils::head(table, 30L)
   out <- data.frame(
@@ -146,7 +146,8 @@ autoplot.accuracy_groups <- function(object, ...) { # nolint: object_name.
       caption = if (lacking > 0L) paste(count_noun(lacking, "estimate"), "missing"),
       x = "probability of the correct category", y = NULL
     ) +
-    theme_fallible()
+    theme_fallible() +
+    ggplot2::theme(panel.spacing.x = ggplot2::unit(18, "pt"))
 }
 
 #' @rdname accuracy_groups

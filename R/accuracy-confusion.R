@@ -232,8 +232,8 @@ print.system_confusion <- function(x, ...) {
   systems <- unique(x$cells$system)
   cat_lines(paste0(
     "<system_confusion> ", count_noun(length(systems), "system"), ", ",
-    count_noun(length(unique(x$cells$truth)), "category", "categories"), ", ", x$options$method,
-    " method"
+    count_noun(length(unique(x$cells$truth)), "category", "categories"), ", ",
+    method_words(x$options$method)
   ))
   matrices <- as.matrix(x)
   if (is.matrix(matrices)) matrices <- stats::setNames(list(matrices), systems)

@@ -69,17 +69,21 @@ print.accuracy_estimate <- function(x, ...) {
   invisible(x)
 }
 
+# How a number came about; `model` is left out where it does not say more.
+method_words <- function(method, model = NULL) {
+  if (method == "average") {
+    return("averaged over models")
+  }
+  paste0(method, " method", if (!is.null(model)) paste0(", ", format(model)))
+}
+
 print_accuracy <- function(x) {
   table <- tidy(x)
   fit <- x$fit
   averaged <- x$options$method == "average"
   cat(
     "<accuracy_estimate> ", count_noun(nrow(table), "system"), ", ",
-    if (averaged) {
-      "averaged over models"
-    } else {
-      paste0(x$options$method, " method, ", format(fit$model))
-    }, "\n",
+    method_words(x$options$method, fit$model), "\n",
     sep = ""
   )
   if (averaged && fit$identified == "yes") {

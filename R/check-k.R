@@ -70,7 +70,7 @@
 #' @examples
 #' set.seed(1)
 #' x <- simulate_ratings(rater_design(c(0.4, 0.6, 0.9), systems = 0.7))
-#' check_k_properties(x, "accuracy", replicates = 49)
+#' check_k_properties(x, replicates = 49)
 #' @export
 check_k_properties <- function(x, properties = k_properties, system = NULL, errors = NULL,
                                alpha = 0.05, replicates = 199L, threads = 1L, ...) {

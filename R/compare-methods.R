@@ -53,7 +53,8 @@ print.system_comparison <- function(x, ...) {
   cat_lines(
     paste0(
       "<system_comparison> ", count_noun(told$systems, "system"), " on the same ",
-      count_noun(told$n, "case"), ", ", told$method, " method"
+      count_noun(told$n, "case"), ", ",
+      method_words(told$method)
     ),
     if (!is.na(told$best)) {
       paste0(
@@ -140,10 +141,10 @@ comparison_notes <- function(x) {
 comparison_error_note <- function(x) {
   clusters <- x$options$clusters
   paste0(
-    "Errors: systems paired on ", number(x$options$replicates), " resamples of ",
+    "Intervals: systems paired on ", number(x$options$replicates), " resamples of ",
     if (is.null(clusters)) "cases" else count_noun(clusters, "cluster"),
     if (x$options$robust) {
-      ", and what errors in common could hide of differences"
+      ", and what errors in common could hide"
     } else {
       "; sampling error only"
     }

@@ -76,7 +76,7 @@ rater_design <- function(raters, systems = NULL, categories = 5L, n = 200L,
 #'
 #' @param figure Number of a figure, 1 to 14.
 #' @param system Initial probability of a correct answer of each system, in \[0, 1\]; it also names
-#'   the system.
+#'   the system, unless the vector has names.
 #' @return A [rater_design()] of three raters, five categories and the figure's number of cases. In
 #'   Figures 8 to 14 raters differ in accuracy by .1, accuracy falls and rises by .2 with
 #'   difficulty, errors halve with each step of distance and vary by 100%, for raters and systems
@@ -90,7 +90,7 @@ rater_design <- function(raters, systems = NULL, categories = 5L, n = 200L,
 lehner_design <- function(figure, system = c(0.1, 0.3, 0.5, 0.7, 0.9)) {
   figure <- check_count(figure, "figure", min = 1L, max = 14L)
   system <- check_probabilities(system, "system", 0L)
-  names(system) <- if (length(system) > 0L) paste("system", system)
+  if (length(system) > 0L && is.null(names(system))) names(system) <- paste("system", system)
   accuracy <- c(0.6, 0.4, 0.6, 0.8, 0.4, 0.6, 0.8, 0.6, 0.4, 0.6, 0.8, 0.4, 0.6, 0.8)[[figure]]
   n <- c(5000L, 200L, 200L, 200L, 50L, 50L, 50L)[[(figure - 1L) %% 7L + 1L]]
   if (figure < 8L) {

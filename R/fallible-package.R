@@ -5,24 +5,27 @@
 #' 1. [ratings()] or [read_ratings()] collects who said what, and what systems predicted.
 #' 2. [fit_raters()] learns from the agreement of raters how accurate they are, and the base rates,
 #'    under any [rater_model()]; [ground_truth()] gives the probability of each category for each
-#'    case.
+#'    case, and [calibration()] shows whether these come true.
 #' 3. [estimate_accuracy()] estimates the accuracy of each system, with an interval; [bins()] shows
-#'    where the number comes from.
+#'    where the published number comes from, `confusion()` which errors a system makes
+#'    ([confusion][confusion.accuracy_estimate]), [compare_systems()] which system is better.
 #' 4. [check_k_properties()] tests what the method assumes, and says what to do where it does not
 #'    hold; `vignette("how-far-to-trust")` tells what no test can see.
 #' 5. [agreement()] measures how much raters, and systems, agree.
 #' 6. [rater_design()] and [simulate_ratings()] make panels whose truth is known;
 #'    [simulation_study()] runs estimators on many.
-#' 7. `plot()` draws any of these, `tidy()` and `glance()` give tables.
+#' 7. [plan_cases()] finds how many cases and raters a study needs.
+#' 8. `plot()` draws any of these, `tidy()` and `glance()` give tables.
 #'
 #' Where answers may hold several labels, and disagreement is a sign rather than an error,
 #' [crowdtruth()] measures units, workers and annotations; see `vignette("crowdtruth")`.
 #'
 #' `vignette("fallible")` goes from a data frame to a defended number in ten minutes;
 #' `vignette("worked-example")` follows the paper table by table, `vignette("simulation-figures")`
-#' figure by figure; `vignette("agreement")` compares measures of agreement;
-#' `vignette("design")` is for who extends the package. [conditions] lists the classes of errors and
-#' warnings.
+#' figure by figure, and `vignette("beyond-the-paper")` goes on from there;
+#' `vignette("planning")` is about the size of a study; `vignette("agreement")` compares measures of agreement;
+#' `vignette("design")` is for whoever extends the package. [conditions] lists the classes of errors
+#' and warnings.
 #' @keywords internal
 #' @importFrom generics augment glance tidy
 #' @importFrom Rcpp sourceCpp

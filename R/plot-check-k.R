@@ -95,7 +95,8 @@ plot_p_values <- function(rows, alpha) {
 # Observed against expected; the line is where they are equal.
 plot_excess <- function(rows, title, x, y) {
   off <- (rows$observed - rows$expected) / sqrt(pmax(rows$expected, 1e-12))
-  named <- rows[rows$odd | rank(-abs(off), ties.method = "first") <= 3L, ]
+  far <- rank(-abs(off), ties.method = "first") <= 3L
+  named <- rows[if (any(rows$odd)) rows$odd else far, ]
   ends <- range(rows$observed, rows$expected)
   room <- max(diff(ends), 0.02) * 0.12
   ggplot2::ggplot(rows, ggplot2::aes(.data$expected, .data$observed)) +
