@@ -204,12 +204,12 @@ is_robust <- function(estimate) {
   kind == "robust" || (estimate$options$method == "average" && kind == "none")
 }
 
-# How much of what errors in common hide (see add_robust()) two systems share: the correlation is the
-# share of cases on which they gave the same answer, to this power. What is hidden of one answer is
-# hidden of the same answer by another, so that equals share everything and nothing is lost between
-# those nearly equal. The power is the least whole number with which 90% intervals of differences
-# cover .90 in the mean of 19 public sets with known truth; bench/compare.R has how it fares, and
-# what other rules do.
+# How much of what errors in common hide (see add_robust()) is the same for two systems: its
+# correlation is the share of cases on which they gave the same answer, to this power. What is
+# hidden of an answer is hidden of the same answer by another, so that equals have all of it in
+# common, and systems that are nearly equal nearly all. The power is the least whole number with
+# which 90% intervals of differences cover .90 in the mean of 19 public data sets with known truth;
+# bench/compare.R tells how it fares, and other rules.
 likeness_power <- 3
 
 # Around estimates whose error is more than sampling: replicates of a bootstrap, scaled to the

@@ -137,16 +137,14 @@ read_strings <- function(file) {
 # What an interval for a difference is made of; replicates as compare_systems() makes them.
 parts_of <- function(estimate, truth, set, grade) {
   set.seed(seed)
-  joint <- quiet(estimate_accuracy(
-    estimate$fit, "joint", interval = "bootstrap", replicates = replicates
-  ))
+  draws <- quiet(fallible:::bootstrap_replicates(estimate, "joint"))
   table <- tidy(estimate)
   told <- glance(estimate)
   list(
     set = set, grade = grade, value = table$estimate, shared = table$shared,
     truth = unname(truth[table$system]), sampling = told$sampling, rater_error = told$rater_error,
     suspicion = pmax(0, 1 - 2 * told$simple_weight),
-    correlation = suppressWarnings(stats::cor(joint$replicates, use = "complete.obs")),
+    correlation = suppressWarnings(stats::cor(draws, use = "complete.obs")),
     alike = same_answers(as.data.frame(estimate$fit$x, what = "systems"), table$system)
   )
 }
