@@ -2,8 +2,8 @@
 #'
 #' Differences of accuracy between all pairs of systems, with intervals, and how probable it is that
 #' each system is the most accurate. Systems are judged by the same raters on the same cases, so
-#' that much of their error is common and cancels: a difference is known better than either
-#' accuracy, and several systems cost little more than one.
+#' that part of their error is common and cancels: a difference is known better than from separate
+#' studies, and several systems cost little more than one.
 #'
 #' @section Cases:
 #' Systems are compared on the cases that all of them answered and a rater saw; other cases may be
