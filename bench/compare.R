@@ -1,108 +1,263 @@
-# Differences between systems: how often a nominal 90% interval of compare_systems() covers, and how
-# wide it is, in simulation and on real data.
+# Differences between systems: how often nominal 90% intervals of the average cover, how wide they
+# are, and how much of what errors in common hide is the same for two systems.
 #
-#   Rscript bench/compare.R [output.csv] [runs]
+#   FALLIBLE_DATA=/path Rscript bench/compare.R [output.csv] [panels] [cache]
 #
 # Simulation: panels of Figures 3, 6, 10 and 13 with five systems, ten differences each, against
 # differences of expected accuracy. Real data: the sets of the folder FALLIBLE_DATA with truth and
 # two or more systems, against differences of the share of right answers on the cases that both
-# answered and whose truth is known; every set counts once. "as if independent" has the same robust
-# errors, not paired.
+# answered and whose truth is known. Every panel and every set counts once. In set snow_rte the
+# raters held out count as a set of grade B of their own. Where no case was answered by all systems,
+# pairs that have such cases are compared. Sets of `slow` take more than two minutes per system.
+#
+# Rules: `sampling` error only, paired by replicates; `independent` errors of robust intervals;
+# `shared .5`, say: of what errors in common hide, a share of .5 moves both systems alike, the rest
+# each by itself; `alike ^ 2`, say: it is correlated by the share of cases on which both gave the
+# same answer, to the power 2 (see likeness_power in R/compare-systems.R). `alike, left out`: the
+# power is the least with which intervals cover 90% in the sets of all other families (a set's name
+# up to the first _); `shared, left out` in the same way, the largest share. `compare_systems()` is
+# the function itself, in simulation; on real data it is the rule with its own power.
+#
+# `cache` is a folder for what was estimated of sets. No numbers of single sets are written.
 
 library(fallible)
 
 seed <- 20150503L
+replicates <- 200L
+conf_level <- 0.9
+shares <- c(1, 0.75, 0.5, 0.25, 0)
+share_grid <- seq(1, 0, -0.05) # ever wider
+powers <- 1:6
+slow <- c("relevance4", "fact_eval")
 options(cli.progress_show_after = 3600)
 
-main <- function(output = NULL, runs = 100L) {
-  table <- rbind(simulated(runs), real(Sys.getenv("FALLIBLE_DATA")))
+main <- function(output = NULL, panels = "100", cache = NULL) {
+  sets <- real(Sys.getenv("FALLIBLE_DATA"), cache)
+  panels <- simulated(as.integer(panels))
+  table <- rbind(
+    do.call(rbind, lapply(split(panels, panels$grade), summarise)),
+    if (!is.null(sets)) {
+      rbind(do.call(rbind, lapply(split(sets, sets$grade), summarise)), summarise(sets, "all sets"))
+    }
+  )
   print(table, digits = 3, row.names = FALSE)
-  if (!is.null(output)) {
-    made <- list(
-      seed = seed, date = format(Sys.Date()),
-      fallible = format(utils::packageVersion("fallible")), r = format(getRversion())
-    )
-    utils::write.csv(cbind(table, made), output, row.names = FALSE)
+  if (!is.null(sets)) {
+    cat("Chosen without each family:\n")
+    print(cbind(
+      power = chosen(sets, alike_width, powers), share = chosen(sets, shared_width, share_grid)
+    ))
   }
+  if (!is.null(output)) write_table(table, output)
 }
 
-simulated <- function(runs) {
-  todo <- expand.grid(figure = c(3, 6, 10, 13), run = seq_len(runs))
+simulated <- function(panels) {
+  todo <- expand.grid(figure = c(3, 6, 10, 13), run = seq_len(panels))
   rows <- Map(function(figure, run) {
     set.seed(seed + 1000L * run + figure)
     x <- simulate_ratings(lehner_design(figure))
+    estimate <- quiet(estimate_accuracy(x, conf_level = conf_level))
     truth <- stats::setNames(true_accuracy(x)$expected, x$systems)
-    judge(x, function(first, second) truth[first] - truth[second], paste("Figure", figure), run)
+    found <- pairs_of(parts_of(estimate, truth, paste(figure, run), paste("Figure", figure)))
+    set.seed(seed)
+    told <- tidy(quiet(compare_systems(estimate)))
+    found$told_low <- told$conf.low - told$estimate
+    found$told_high <- told$conf.high - told$estimate
+    found
   }, todo$figure, todo$run)
-  summarise(do.call(rbind, rows))
+  do.call(rbind, rows)
 }
 
-real <- function(root) {
-  sets <- if (nzchar(root)) list.dirs(file.path(root, "real"), recursive = FALSE)
-  rows <- lapply(sets, function(path) {
-    read <- function(name) {
-      found <- Sys.glob(paste0(file.path(path, name), "*"))
-      if (length(found) > 0L) utils::read.csv(found[[1L]], colClasses = "character")
+quiet <- function(x) suppressWarnings(x, classes = "fallible_warning")
+
+# ---- Real sets ----------------------------------------------------------------------------------
+
+real <- function(root, cache) {
+  if (!nzchar(root)) {
+    message("Without real data: FALLIBLE_DATA is not set.")
+    return(NULL)
+  }
+  index <- read_strings(file.path(root, "real", "index.csv"))
+  index <- index[!is.na(index$system) & !index$set %in% slow, ]
+  index$held_out <- index$set == "snow_rte" & grepl("heldout", index$system, fixed = TRUE)
+  index$grade[index$held_out] <- "B"
+  groups <- split(index, paste0(index$set, ifelse(index$held_out, "_held", "")))
+  groups <- groups[vapply(groups, nrow, 0L) > 1L]
+  rows <- lapply(names(groups), function(name) {
+    file <- if (!is.null(cache)) file.path(cache, paste0(name, ".rds"))
+    if (!is.null(file) && file.exists(file)) {
+      return(readRDS(file))
     }
-    truth <- read("truth.csv")
-    systems <- read("systems.csv")
-    if (is.null(truth) || length(unique(systems$system)) < 2L) {
+    found <- compare_set(file.path(root, "real", groups[[name]]$set[[1L]]), name, groups[[name]])
+    if (!is.null(file)) saveRDS(found, file)
+    found
+  })
+  do.call(rbind, rows)
+}
+
+compare_set <- function(folder, name, systems) {
+  ratings <- read_strings(find_file(folder, "ratings"))
+  truth <- read_strings(find_file(folder, "truth"))
+  answers <- read_strings(find_file(folder, "systems"))
+  answers$truth <- truth$truth[match(answers$case, truth$case)]
+  judged <- !is.na(answers$truth) & answers$case %in% ratings$case
+  answers <- answers[judged & answers$system %in% systems$system, ]
+  together <- function(which) {
+    of <- answers[answers$system %in% which, ]
+    of[of$case %in% Reduce(intersect, split(of$case, of$system)), ]
+  }
+  compared <- list(systems$system)
+  if (nrow(together(systems$system)) == 0L) {
+    compared <- utils::combn(systems$system, 2L, simplify = FALSE)
+  }
+  rows <- lapply(compared, function(which) {
+    common <- together(which)
+    if (nrow(common) == 0L) {
       return(NULL)
     }
-    x <- suppressWarnings(ratings(
-      read("ratings.csv"), case = case, rater = rater, rating = rating, systems = systems,
-      repeats = "ratings"
+    x <- quiet(fallible::ratings(
+      ratings,
+      case = case, rater = rater, rating = rating, repeats = "ratings",
+      systems = common[c("case", "system", "prediction")]
     ))
-    right <- systems$prediction == truth$truth[match(systems$case, truth$case)]
-    right <- tapply(right, list(systems$case, systems$system), `[`, 1L)
-    difference <- function(first, second) {
-      vapply(seq_along(first), function(i) {
-        mean(right[, first[[i]]] - right[, second[[i]]], na.rm = TRUE)
-      }, 0)
-    }
-    judge(x, difference, "real sets", basename(path))
+    estimate <- quiet(estimate_accuracy(x, conf_level = conf_level))
+    right <- tapply(common$prediction == common$truth, common$system, mean)
+    pairs_of(parts_of(estimate, right, name, systems$grade[[1L]]))
   })
-  if (length(rows) > 0L) summarise(do.call(rbind, rows))
+  do.call(rbind, rows)
 }
 
-judge <- function(x, truth, where, run) {
-  judge_one <- function(name, ...) {
-    estimate <- suppressWarnings(estimate_accuracy(x, ...))
-    table <- tidy(compare_systems(estimate))
-    off <- table$estimate - truth(table$system1, table$system2)
-    error <- stats::setNames(tidy(estimate)$std.error, x$systems)
-    half <- stats::qnorm(0.95) * sqrt(error[table$system1]^2 + error[table$system2]^2)
-    rows <- data.frame(
-      where = where, run = run, intervals = name, off = off,
-      covered = table$conf.low <= table$estimate - off & table$estimate - off <= table$conf.high,
-      width = table$conf.high - table$conf.low
-    )
-    alone <- data.frame(
-      where = where, run = run, intervals = paste0(name, ", as if independent"), off = off,
-      covered = unname(abs(off) <= half), width = unname(2 * half)
-    )
-    rbind(rows, alone)
+find_file <- function(folder, stem) Sys.glob(file.path(folder, paste0(stem, ".csv*")))[[1L]]
+
+read_strings <- function(file) {
+  utils::read.csv(file, colClasses = "character", na.strings = c("NA", ""))
+}
+
+# ---- Errors of differences ----------------------------------------------------------------------
+
+# What an interval for a difference is made of; replicates as compare_systems() makes them.
+parts_of <- function(estimate, truth, set, grade) {
+  set.seed(seed)
+  draws <- quiet(fallible:::bootstrap_replicates(estimate, "joint"))
+  table <- tidy(estimate)
+  told <- glance(estimate)
+  list(
+    set = set, grade = grade, value = table$estimate, shared = table$shared,
+    truth = unname(truth[table$system]), sampling = told$sampling, rater_error = told$rater_error,
+    suspicion = pmax(0, 1 - 2 * told$simple_weight),
+    correlation = suppressWarnings(stats::cor(draws, use = "complete.obs")),
+    alike = same_answers(as.data.frame(estimate$fit$x, what = "systems"), table$system)
+  )
+}
+
+# Share of cases with the same answer, a row and a column per system. All answered the same cases.
+same_answers <- function(answers, systems) {
+  answer <- lapply(split(answers, factor(answers$system, systems)), function(of) {
+    of$prediction[order(of$case)]
+  })
+  vapply(answer, function(a) vapply(answer, function(b) mean(a == b), 0), double(length(answer)))
+}
+
+# A row per pair: how far off, variances of sampling (paired or not), what errors in common hide of
+# both (`hidden`), their covariance if all of it had the same causes, the product of their standard
+# deviations, and how alike the answers are.
+pairs_of <- function(parts) {
+  pairs <- t(utils::combn(length(parts$value), 2L))
+  first <- pairs[, 1L]
+  second <- pairs[, 2L]
+  error <- sqrt(parts$suspicion) * 0.16 * parts$rater_error
+  gap <- sqrt(parts$suspicion) * 0.5 * (parts$value - parts$shared)
+  hidden <- error^2 + gap^2
+  off <- parts$value - parts$truth
+  unpaired <- parts$sampling[first]^2 + parts$sampling[second]^2
+  data.frame(
+    set = parts$set, grade = parts$grade, off = off[first] - off[second], unpaired = unpaired,
+    paired = pmax(0, unpaired - 2 * parts$sampling[first] * parts$sampling[second] *
+      parts$correlation[pairs]),
+    hidden = hidden[first] + hidden[second],
+    covariance = error[first] * error[second] + gap[first] * gap[second],
+    product = sqrt(hidden[first] * hidden[second]), alike = parts$alike[pairs],
+    told_low = NA_real_, told_high = NA_real_
+  )
+}
+
+normal <- stats::qnorm((1 + conf_level) / 2)
+
+shared_width <- function(rows, share) {
+  normal * sqrt(rows$paired + rows$hidden - 2 * share * rows$covariance)
+}
+
+alike_width <- function(rows, power) {
+  normal * sqrt(rows$paired + rows$hidden - 2 * rows$alike^power * rows$product)
+}
+
+# The first of ever wider rules with which intervals cover in these sets, without the family of each
+# and in all.
+chosen <- function(rows, width, grid) {
+  choose <- function(rows) {
+    covered <- vapply(grid, function(value) {
+      mean(by_set(abs(rows$off) <= width(rows, value), rows), na.rm = TRUE)
+    }, 0)
+    c(grid[covered >= conf_level], grid[[length(grid)]])[[1L]]
   }
-  rbind(judge_one("average"), judge_one("joint", "joint", interval = "bootstrap", replicates = 200L))
+  families <- unique(family_of(rows))
+  left_out <- lapply(families, function(out) choose(rows[family_of(rows) != out, ]))
+  c(stats::setNames(unlist(left_out), families), none = choose(rows))
 }
 
-summarise <- function(rows) {
-  groups <- split(rows, list(rows$where, rows$intervals), drop = TRUE)
-  do.call(rbind, unname(lapply(groups, function(of) {
-    mean_by_run <- function(x) tapply(x, as.character(of$run), mean, na.rm = TRUE)
-    covered <- mean_by_run(of$covered)
-    covered <- covered[!is.nan(covered)]
-    data.frame(
-      where = of$where[[1L]], intervals = of$intervals[[1L]], panels = length(covered),
-      coverage = mean(covered), coverage_mcse = stats::sd(covered) / sqrt(length(covered)),
-      width = mean(mean_by_run(of$width), na.rm = TRUE),
-      median_width = stats::median(mean_by_run(of$width), na.rm = TRUE),
-      error = mean(mean_by_run(abs(of$off)), na.rm = TRUE), missing = mean(is.na(of$covered))
-    )
-  })))
+family_of <- function(rows) sub("_.*", "", rows$set)
+
+by_set <- function(x, rows) tapply(x, rows$set, mean, na.rm = TRUE)
+
+# A row per rule.
+summarise <- function(rows, where = rows$grade[[1L]]) {
+  half <- list(
+    sampling = normal * sqrt(rows$paired),
+    independent = normal * sqrt(rows$unpaired + rows$hidden)
+  )
+  for (share in shares) half[[paste("shared", share)]] <- shared_width(rows, share)
+  for (power in powers) half[[paste("alike ^", power)]] <- alike_width(rows, power)
+  if (where == "all sets") {
+    family <- family_of(rows)
+    half[["shared, left out"]] <- shared_width(rows, chosen(rows, shared_width, share_grid)[family])
+    half[["alike, left out"]] <- alike_width(rows, chosen(rows, alike_width, powers)[family])
+  }
+  out <- lapply(names(half), function(rule) {
+    summarise_rule(rows, abs(rows$off) <= half[[rule]] + 1e-9, 2 * half[[rule]], rule, where)
+  })
+  if (!all(is.na(rows$told_low))) {
+    covered <- rows$told_low <= -rows$off & -rows$off <= rows$told_high
+    width <- rows$told_high - rows$told_low
+    out <- c(out, list(summarise_rule(rows, covered, width, "compare_systems()", where)))
+  }
+  do.call(rbind, out)
 }
 
-if (sys.nframe() == 0L) {
-  arguments <- commandArgs(trailingOnly = TRUE)
-  do.call(main, c(as.list(utils::head(arguments, 1L)), as.list(as.integer(arguments[-1L]))))
+# Standard errors are over families of sets, or over panels.
+summarise_rule <- function(rows, covered, width, rule, where) {
+  coverage <- by_set(covered, rows)
+  known <- !is.nan(coverage)
+  width <- by_set(width, rows)
+  family <- if (startsWith(where, "Figure")) names(coverage) else sub("_.*", "", names(coverage))
+  off <- tapply(coverage[known] - mean(coverage[known]), family[known], sum)
+  families <- length(off)
+  correction <- if (families > 1L) families / (families - 1) else NA_real_
+  data.frame(
+    where = where, rule = rule, sets = length(coverage), families = families, pairs = nrow(rows),
+    error = mean(by_set(abs(rows$off), rows)), coverage = mean(coverage, na.rm = TRUE),
+    coverage_se = sqrt(correction * sum(off^2)) / sum(known),
+    coverage_pairs = mean(covered, na.rm = TRUE),
+    width = mean(width, na.rm = TRUE), median_width = stats::median(width, na.rm = TRUE)
+  )
 }
+
+# With how it came about, in every row.
+write_table <- function(table, file) {
+  table[] <- lapply(table, function(x) if (is.double(x)) signif(x, 4L) else x)
+  made <- data.frame(
+    seed = seed, replicates = replicates, date = format(Sys.Date()),
+    fallible = format(utils::packageVersion("fallible")), r = format(getRversion())
+  )
+  utils::write.csv(cbind(table, made), file, row.names = FALSE)
+}
+
+if (sys.nframe() == 0L) do.call(main, as.list(commandArgs(trailingOnly = TRUE)))

@@ -10,6 +10,9 @@
 
 library(fallible)
 
+folder <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
+source(file.path(folder, "helpers.R"))
+
 seed <- 20150501L
 model <- rater_model("rater", "distance")
 
@@ -51,7 +54,6 @@ measure <- function(figure, panels) {
     rmse = rmse,
     rmse_mcse = apply(squares, 2, stats::sd, na.rm = TRUE) / sqrt(panels) / (2 * rmse),
     bias = colMeans(all, na.rm = TRUE), missing = colSums(is.na(all)),
-    seed = seed, date = format(Sys.Date()), version = format(utils::packageVersion("fallible")),
     row.names = NULL
   )
 }
@@ -60,4 +62,7 @@ arguments <- commandArgs(TRUE)
 panels <- if (length(arguments) > 1L) as.integer(arguments[[2L]]) else 200L
 table <- do.call(rbind, lapply(c(3L, 10L, 12L), measure, panels = panels))
 print(table, digits = 3)
-if (length(arguments) > 0L) utils::write.csv(table, arguments[[1L]], row.names = FALSE)
+if (length(arguments) > 0L) {
+  table[] <- lapply(table, function(x) if (is.double(x)) signif(x, 4L) else x)
+  write_results(table, arguments[[1L]], seed)
+}

@@ -113,29 +113,47 @@ test_that("simultaneous intervals are wider, and as wide as the worst pair needs
   expect_equal(mean(inside), 0.9, tolerance = 0.02)
 })
 
-test_that("averages have the errors of robust intervals, less what is common", {
+test_that("averages have the errors of robust intervals, correlated as answers are alike", {
   x <- three_systems(200, dispersion = 2)
   estimate <- quiet(estimate_accuracy(x))
   set.seed(3)
   found <- tidy(compare_systems(estimate))
-  error <- stats::setNames(estimate$table$std.error, x$systems)
-  sampling <- stats::setNames(estimate$details$sampling, x$systems)
-  independent <- unname(sqrt(error[found$system1]^2 + error[found$system2]^2))
-  expect_lt(found$std.error[[1]], independent[[1]])
   set.seed(3)
   expect_identical(tidy(compare_systems(estimate)), found)
-  # With nothing to hide, draws have the sampling errors and correlations they were made from.
-  estimate$details$simple_weight <- 1
+  sampling <- unname(estimate$details$sampling)
+  answers <- as.data.frame(x, what = "systems")
+  answers <- split(as.character(answers$prediction), answers$system)
+  alike <- sapply(answers, function(a) sapply(answers, function(b) mean(a == b)))
+  expect_equal(same_share(estimate$fit), alike, ignore_attr = TRUE)
+  # Draws have the errors of robust intervals. So have few draws.
   replicates <- matrix(stats::rnorm(300), 100, 3) %*% chol(0.5 + diag(0.5, 3))
+  estimate$details$simple_weight <- c(0, 0.1, 0.2)
+  estimate$table$shared <- estimate$table$estimate - c(0.2, -0.1, 0)
+  suspicion <- c(1, 0.8, 0.6)
+  hidden <- suspicion * ((0.16 * estimate$details$rater_error)^2 + c(0.1, -0.05, 0)^2)
+  for (count in c(100, 3)) {
+    some <- replicates[seq_len(count), ]
+    draws <- robust_draws(estimate, some)
+    expect_equal(apply(draws, 2, stats::sd), sqrt(sampling^2 + hidden))
+    expect_equal(
+      stats::cov(draws),
+      outer(sampling, sampling) * stats::cor(some) + sqrt(outer(hidden, hidden)) * unname(alike)^3
+    )
+  }
+  # With nothing to hide, they have the sampling errors and correlations they were made from.
+  estimate$details$simple_weight <- 1
   draws <- robust_draws(estimate, replicates)
-  expect_equal(apply(draws, 2, stats::sd), unname(sampling))
+  expect_equal(apply(draws, 2, stats::sd), sampling)
   expect_equal(stats::cor(draws), stats::cor(replicates))
-  # What is common to all systems does not tell them apart.
-  estimate$details$simple_weight <- 0
-  estimate$table$shared <- estimate$table$estimate - 0.2
-  moved <- robust_draws(estimate, replicates)
-  expect_equal(stats::cov(moved), stats::cov(draws) + 0.1^2)
-  expect_equal(stats::var(moved[, 1] - moved[, 2]), stats::var(draws[, 1] - draws[, 2]))
+})
+
+test_that("shares of same answers are of weighted cases that all systems answered", {
+  wide <- data.frame(
+    a = c("x", "y", "x", "y"), b = c("x", "y", "y", "y"), s = c("x", "x", "x", NA),
+    t = c("x", "y", "y", "y"), times = c(3, 1, 2, 5)
+  )
+  x <- ratings(wide, raters = a:b, systems = s:t, weights = times)
+  expect_equal(same_share(list(x = x)), matrix(c(1, 0.5, 0.5, 1), 2))
 })
 
 test_that("equal systems, single clusters and lost estimates have their reasons", {
@@ -150,6 +168,10 @@ test_that("equal systems, single clusters and lost estimates have their reasons"
   expect_identical(table$estimate[same], 0)
   expect_identical(table$probability[same], 0.5)
   expect_identical(table$conf.low[same], NA_real_)
+  expect_match(table$reason[same], "same answers")
+  expect_false(anyNA(table$conf.low[!same]))
+
+  table <- tidy(compare_systems(quiet(estimate_accuracy(x, conf_level = 0.8))))
   expect_match(table$reason[same], "same answers")
   expect_false(anyNA(table$conf.low[!same]))
 
