@@ -124,17 +124,25 @@ void JointAverage::refit() {
   for (auto& chain : chain_) {
     for (Base& base : chain) {
       const bool counts = &base == &base_of_matrices() && matrices_.matters();
-      if (!counts && !base.matters()) {
-        base.fit.member.log_evidence = std::numeric_limits<double>::quiet_NaN();
-        continue;
+      if (counts || base.matters()) {
+        fit_base(base);
+      } else {
+        base.fit.rule_out();
       }
-      fit_base(base);
       for (Fitted& own : base.own) {
-        if (own.matters()) fit_own(base, own);
+        if (own.matters()) {
+          fit_own(base, own);
+        } else {
+          own.rule_out();
+        }
       }
     }
   }
-  if (matrices_.matters()) fit_matrices({matrices_.posterior}, {one_coin_});
+  if (matrices_.matters()) {
+    fit_matrices({matrices_.posterior}, {one_coin_});
+  } else {
+    matrices_.rule_out();
+  }
 }
 
 void JointAverage::fit_matrices() {
@@ -203,7 +211,7 @@ void JointAverage::fit_base(Base& base) const {
   member.rater_accuracy = mean_rater_accuracy(model, fit.x);
   // Raters must be better than chance where cases are hard.
   if (member.shift > 0 && member.rater_accuracy - member.shift < 1.0 / rows_.categories) {
-    member.log_evidence = std::numeric_limits<double>::quiet_NaN();
+    base.fit.rule_out();
   }
   member.estimate = mean_posterior(model.posterior(fit.x));
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "average.hpp"
@@ -34,7 +35,7 @@ class JointAverage {
   // The first fit is from the votes, then each from where the one before it ended.
   void fit_chain(int chain);
   void fit_matrices();
-  // Anew, those that matter.
+  // Anew, those that matter; the evidence of the rest is that of other cases and rules them out.
   void refit();
 
   // Weighs the members.
@@ -48,6 +49,7 @@ class JointAverage {
     std::vector<double> counts;     // and what they rest on
     std::vector<double> posterior;  // of own matrices
 
+    void rule_out() { member.log_evidence = std::numeric_limits<double>::quiet_NaN(); }
     bool ruled_out() const { return std::isnan(member.log_evidence); }
     bool matters() const { return member.weight >= 1e-3; }
   };
