@@ -156,8 +156,8 @@ Rcpp::List core_latent_probabilities(Rcpp::List patterns, Rcpp::NumericVector we
 }
 
 // Estimates by system, and replicates x systems (none, if there shall be no replicates). `fitting`
-// has known (see latent_known()), model, and method, "likelihood" or "pairs"; `method` is "joint" or
-// "shared".
+// has known (see latent_known()), model, and method, "likelihood" or "pairs"; `method` is "joint"
+// or "shared".
 // [[Rcpp::export(rng = false)]]
 Rcpp::List core_latent_accuracy(Rcpp::List patterns, Rcpp::NumericVector weight,
                                 Rcpp::List fitting, std::string method, Rcpp::List resampling,

@@ -197,7 +197,8 @@ KStatistics KTester::replicate(Stream& stream) const {
   const AnswerLaw law = null.law(fit.x);
   if (!test_.compare) return statistics(rows, fit, nullptr, law);
   const LatentClass alternative(rows, test_.alternative, prior_);
-  const LatentFit other = fit_latent(alternative, alternative.start_from(null, fit.x), coarse_options());
+  const LatentFit other =
+      fit_latent(alternative, alternative.start_from(null, fit.x), coarse_options());
   return statistics(rows, fit, &other, law);
 }
 

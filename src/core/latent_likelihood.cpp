@@ -1,5 +1,5 @@
-// Passes over the data: the likelihood of a latent class model and its gradient, the posterior of the
-// classes, and what is expected under it.
+// Passes over the data: the likelihood of a latent class model and its gradient, the posterior of
+// the classes, and what is expected under it.
 #include <cmath>
 #include <limits>
 

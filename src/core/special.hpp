@@ -20,8 +20,9 @@ inline double inside(double p) {
 
 constexpr double log_root_2_pi = 0.918938533204672742;
 
-// The gamma function's logarithm and its derivative, both for x > 0, by recurrence to where Stirling's series is exact to 1e-13 (Abramowitz and
-// Stegun, 1964, 6.1.41 and 6.3.18). std::lgamma writes a global and so is not for threads.
+// The gamma function's logarithm and its derivative, both for x > 0, by recurrence to where
+// Stirling's series is exact to 1e-13 (Abramowitz and Stegun, 1964, 6.1.41 and 6.3.18). std::lgamma
+// writes a global and so is not for threads.
 inline double log_gamma(double x) {
   double product = 1;
   for (; x < 8; x += 1) product *= x;
