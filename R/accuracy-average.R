@@ -1,5 +1,5 @@
-# Accuracy averaged over models of raters and system together; src/core/average.cpp has the
-# mathematics.
+# Accuracy averaged over models of raters and system together; the mathematics is in
+# src/core/average*.cpp and variational.cpp.
 
 # A list per system, with replicates as an attribute; NULL where the raters do not tell anything.
 average_accuracy <- function(fit, options) {

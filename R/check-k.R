@@ -152,7 +152,7 @@ run_k <- function(x, plan, settings) {
     )
   })
   bar <- progress_bar("Checks", length(tests) * settings$replicates)
-  options <- c(settings[c("replicates", "threads")], list(seed = draw_seed()))
+  options <- c(settings[c("replicates", "threads")], list(seed = draw_seed(), clusters = NULL))
   out[testable] <- core_check_k(
     x$patterns, pattern_weights(x), settings$system - 1L, tests, options, bar$tick
   )

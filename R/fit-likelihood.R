@@ -1,5 +1,5 @@
 # Latent class models by maximum posterior density, or by least squares on pairs of ratings; the
-# mathematics is in src/core/latent.cpp and latent_pairs.cpp.
+# mathematics is in src/core/latent*.cpp.
 
 # `known`: see with_known().
 fit_latent <- function(x, model, method, known, iterations = 2000L) {

@@ -43,10 +43,7 @@ Rcpp::List core_check_k(Rcpp::List patterns, Rcpp::NumericVector weight, int sys
     settings.residual = test["residual"];
     testers.emplace_back(rows, settings, glue::latent_prior(null["prior"]));
   }
-  fallible::BootstrapOptions bootstrap;
-  bootstrap.replicates = options["replicates"];
-  bootstrap.threads = options["threads"];
-  bootstrap.seed = glue::seed(options["seed"]);
+  const auto bootstrap = glue::bootstrap_options(options);
   const auto replicates = glue::interruptible(
       [&] { return fallible::bootstrap_k(testers, bootstrap, glue::host(tick)); });
 

@@ -83,18 +83,10 @@ fallible::LatentAccuracy latent_accuracy(const fallible::PatternView& patterns,
 
 // Patterns x categories; patterns without ratings have the base rates.
 Rcpp::NumericMatrix posterior_of_patterns(const fallible::LatentClass& latent,
-                                          const fallible::LatentRows& rows,
                                           const Eigen::VectorXd& x) {
-  const int N = rows.categories, P = static_cast<int>(rows.of_pattern.size());
-  const auto of_row = latent.posterior(x);
-  const auto base_rates = latent.base_rates(x);
-  Rcpp::NumericMatrix out(P, N);
-  for (int p = 0; p < P; ++p) {
-    for (int k = 0; k < N; ++k) {
-      out(p, k) = rows.of_pattern[p] < 0 ? base_rates[k] : of_row[rows.of_pattern[p] * N + k];
-    }
-  }
-  return out;
+  const fallible::LatentRows& rows = latent.rows();
+  return glue::by_row(fallible::by_pattern(rows, latent.posterior(x), latent.base_rates(x)),
+                      rows.categories);
 }
 
 }  // namespace
@@ -141,7 +133,7 @@ Rcpp::List core_fit_latent(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp
       Rcpp::Named("base_rates") = latent.base_rates(fit.x), Rcpp::Named("confusion") = confusion,
       Rcpp::Named("naturals") = latent.naturals(fit.x),
       Rcpp::Named("covariance") = covariance,
-      Rcpp::Named("posterior") = posterior_of_patterns(latent, rows, fit.x));
+      Rcpp::Named("posterior") = posterior_of_patterns(latent, fit.x));
 }
 
 // Posteriors of any patterns of the same raters under parameters `theta`, and the probability of
@@ -152,21 +144,20 @@ Rcpp::List core_latent_probabilities(Rcpp::List patterns, Rcpp::NumericVector we
                                      Rcpp::NumericVector theta) {
   const auto rows = fallible::latent_rows(glue::view(patterns), glue::doubles(weight), -1,
                                           latent_known(known));
-  const auto settings = glue::latent_model(model);
-  const fallible::LatentClass latent(rows, settings, glue::latent_prior(model["prior"]));
+  const fallible::LatentClass latent(rows, glue::latent_model(model),
+                                     glue::latent_prior(model["prior"]));
   const Eigen::VectorXd x = Rcpp::as<Eigen::VectorXd>(theta);
-  const auto ratings = latent.probabilities(x);
-  Rcpp::NumericVector probability(ratings.begin(), ratings.end());
-  probability.attr("dim") =
-      Rcpp::Dimension(rows.categories * (settings.strata ? 3 : 1), rows.categories, rows.units);
+  const auto law = latent.law(x);
+  Rcpp::NumericVector probability(law.probability.begin(), law.probability.end());
+  probability.attr("dim") = Rcpp::Dimension(law.classes, law.categories, rows.units);
   return Rcpp::List::create(
-      Rcpp::Named("posterior") = posterior_of_patterns(latent, rows, x),
+      Rcpp::Named("posterior") = posterior_of_patterns(latent, x),
       Rcpp::Named("probability") = probability);
 }
 
 // Estimates by system, and replicates x systems (none, if there shall be no replicates). `fitting`
-// has known (see latent_known()), model, and method, "likelihood" or "pairs"; `method` is "joint" or
-// "shared".
+// has known (see latent_known()), model, and method, "likelihood" or "pairs"; `method` is "joint"
+// or "shared".
 // [[Rcpp::export(rng = false)]]
 Rcpp::List core_latent_accuracy(Rcpp::List patterns, Rcpp::NumericVector weight,
                                 Rcpp::List fitting, std::string method, Rcpp::List resampling,
@@ -221,7 +212,8 @@ Rcpp::List core_latent_profile(Rcpp::List patterns, Rcpp::NumericVector weight, 
   std::vector<fallible::ProfileInterval> found(view.systems);
   glue::interruptible([&] {
     fallible::for_each_item(found.size(), threads, glue::host(tick), [&](std::size_t s) {
-      const auto rows = fallible::latent_rows(view, weights, static_cast<int>(s), latent_known(known));
+      const auto rows =
+          fallible::latent_rows(view, weights, static_cast<int>(s), latent_known(known));
       found[s] = fallible::profile_interval(fallible::LatentClass(rows, settings, prior),
                                             fallible::OptimiserOptions(), deviance);
     });

@@ -10,7 +10,7 @@
 
 namespace fallible {
 
-class JointAverage;  // the raters joined by one system
+class JointAverage;  // the raters joined by one system, see average_joint.hpp
 
 // A model of raters and system together, and what it says.
 struct AverageMember {

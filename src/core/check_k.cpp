@@ -8,46 +8,9 @@ namespace fallible {
 
 namespace {
 
-constexpr double first_shift = 0.1;  // of accuracies with difficulty, which would stay at zero
 constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
 
-// Replicates are compared with each other, not read: they need fewer digits than a fit.
-OptimiserOptions quick() {
-  OptimiserOptions out;
-  out.iterations = 300;
-  out.gradient_tolerance = 1e-3;
-  out.value_tolerance = 1e-9;
-  return out;
-}
-
-double probability(const AnswerLaw& law, int unit, int category, int in_class) {
-  return law.probability[(static_cast<std::size_t>(unit) * law.categories + category) *
-                             law.classes + in_class];
-}
-
 }  // namespace
-
-Eigen::VectorXd LatentClass::start_from(const LatentClass& simpler,
-                                        const Eigen::VectorXd& x) const {
-  Eigen::VectorXd out = Eigen::VectorXd::Zero(size_);
-  out.head(N_ - 1) = x.head(N_ - 1);
-  for (int u = 0; u < U_; ++u) {
-    for (int k = 0; k < N_; ++k) {
-      out[accuracy_at(u, k)] = x[simpler.accuracy_at(u, k)];
-      for (int l = 0; simpler.errors_at_ >= 0 && l < N_; ++l) {
-        out[error_at(u, k, l)] = x[simpler.error_at(u, k, l)];
-      }
-    }
-    if (simpler.dispersions_at_ >= 0) out[dispersion_at(u)] = x[simpler.dispersion_at(u)];
-    if (shifts_at_ >= 0) {
-      out[shift_at(u)] = simpler.shifts_at_ >= 0 ? x[simpler.shift_at(u)] : first_shift;
-    }
-  }
-  if (mean_at_ >= 0) {
-    out[mean_at_] = x[simpler.mean_at_ >= 0 ? simpler.mean_at_ : simpler.accuracies_at_];
-  }
-  return out;
-}
 
 double PairAgreement::excess() const {
   const double share = expected / cases;
@@ -110,7 +73,7 @@ DisagreeingPairs disagreeing_pairs(const LatentRows& rows, const AnswerLaw& law)
       const double times = static_cast<double>(j - i);
       for (int c = 0; c < K; ++c) {
         for (int k = 0; k < N; ++k) {
-          own[c * N + k] = times * probability(law, set[i], k, c);
+          own[c * N + k] = times * law.of(set[i], k, c);
           all[c * N + k] += own[c * N + k];
         }
         for (int k = 0; k < N; ++k) {
@@ -180,8 +143,8 @@ std::vector<PairAgreement> pair_agreement(const LatentRows& rows, const AnswerLa
       double share = 0;
       for (int c = 0; c < law.classes; ++c) {
         for (int k = 0; k < law.categories; ++k) {
-          share += law.weight[c] * probability(law, static_cast<int>(u), k, c) *
-                   probability(law, static_cast<int>(v), k, c);
+          share += law.weight[c] * law.of(static_cast<int>(u), k, c) *
+                   law.of(static_cast<int>(v), k, c);
         }
       }
       out.push_back({static_cast<int>(u), static_cast<int>(v), cases[at], agreeing[at],
@@ -230,11 +193,12 @@ KStatistics KTester::statistics(const LatentRows& rows, const LatentFit& null,
 KStatistics KTester::replicate(Stream& stream) const {
   const LatentRows rows = sampler_.front().draw(stream);
   const LatentClass null(rows, test_.null, prior_);
-  const LatentFit fit = fit_latent(null, null_.x, quick());
+  const LatentFit fit = fit_latent(null, null_.x, coarse_options());
   const AnswerLaw law = null.law(fit.x);
   if (!test_.compare) return statistics(rows, fit, nullptr, law);
   const LatentClass alternative(rows, test_.alternative, prior_);
-  const LatentFit other = fit_latent(alternative, alternative.start_from(null, fit.x), quick());
+  const LatentFit other =
+      fit_latent(alternative, alternative.start_from(null, fit.x), coarse_options());
   return statistics(rows, fit, &other, law);
 }
 

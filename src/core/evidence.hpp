@@ -13,8 +13,8 @@ struct Evidence {
 };
 
 // By Laplace's method at a top `x` of the log posterior density of a model without free errors,
-// with the curvature in all directions. Of many raters each deviation from their mean is integrated by
-// itself, with the information that it would have if truth were known, then their mean; for the
+// with the curvature in all directions. Of many raters each deviation from their mean is integrated
+// by itself, with the information that it would have if truth were known, then their mean; for the
 // standard error they all move together.
 Evidence laplace_evidence(const LatentClass& model, const Eigen::VectorXd& x);
 

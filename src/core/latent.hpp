@@ -12,8 +12,6 @@ namespace fallible {
 
 enum class Errors { uniform, distance, free };
 
-struct AnswerLaw;
-
 struct LatentModel {
   bool by_rater = false;           // accuracy: of each rater, or common
   Errors errors = Errors::uniform;
@@ -35,14 +33,24 @@ struct LatentPrior {
   double errors = 0.5;          // standard deviation of free log error rates
 };
 
-std::vector<double> exponentials(std::vector<double> x);
-
 // What has a value from outside and is no parameter.
 struct Held {
   double shift = -1;  // the model's shift, if it has strata; below 0 it is a parameter
   // Log probabilities of the ratings given that they are wrong, units x truths x ratings, in the
   // place of any model of errors; they need not sum to one. Somebody else's memory.
   const std::vector<double>* log_error = nullptr;
+};
+
+// How units answer in each class (category within stratum), and how frequent classes are.
+struct AnswerLaw {
+  int categories = 0;
+  int classes = 0;
+  std::vector<double> weight;
+  std::vector<double> probability;  // units x ratings x classes
+
+  double of(int unit, int rating, int in_class) const {
+    return probability[(static_cast<std::size_t>(unit) * categories + rating) * classes + in_class];
+  }
 };
 
 // Probabilities of a correct answer in the strata when their mean is `accuracy` and they are
@@ -96,7 +104,7 @@ class LatentClass {
   double accuracy(const Eigen::VectorXd& x, int unit) const;
   double dispersion(const Eigen::VectorXd& x, bool of_system) const;
   double shift(const Eigen::VectorXd& x, bool of_system) const;
-  // Probabilities of all answers; see latent_sample.hpp.
+  // Probabilities of all answers.
   AnswerLaw law(const Eigen::VectorXd& x) const;
   // Parameters at which this model says what a fit of a simpler one to the same units says, a step
   // away where a parameter would not leave zero by itself.
@@ -111,8 +119,6 @@ class LatentClass {
   std::vector<double> expected_ratings(const Eigen::VectorXd& x) const;
   // Rows x parameters: gradients of the log likelihood of a case.
   Eigen::MatrixXd scores(const Eigen::VectorXd& x) const;
-  // Units x ratings x classes (category within stratum): probabilities of a unit's rating.
-  std::vector<double> probabilities(const Eigen::VectorXd& x) const;
 
   // Closeness of the probabilities of pairs of ratings to their relative frequencies: minus the sum
   // of squared differences, times a constant; see latent_pairs.hpp.
@@ -149,8 +155,8 @@ class LatentClass {
   Eigen::VectorXd reestimate(const std::vector<double>& counts,
                              const std::vector<double>& classes) const;
   template <class Visit>
-  void for_each_cell(const Tables& tables, const std::vector<double>& probability,
-                     const PairFrequencies& pairs, const Visit& visit) const;
+  void for_each_cell(const Tables& tables, const PairFrequencies& pairs,
+                     const Visit& visit) const;
   double log_prior(const Eigen::VectorXd& x, Eigen::VectorXd* gradient) const;
 
   int error_at(int unit, int truth, int rating) const;

@@ -133,6 +133,14 @@ LatentFit fit_latent(const LatentClass& model, const Eigen::VectorXd& start,
   return out;
 }
 
+OptimiserOptions coarse_options() {
+  OptimiserOptions out;
+  out.iterations = 300;
+  out.gradient_tolerance = 1e-3;
+  out.value_tolerance = 1e-9;
+  return out;
+}
+
 LatentFit fit_latent(const LatentClass& model, const OptimiserOptions& options) {
   return best_start(model, [&](const Eigen::VectorXd& start) {
     return fit_latent(model, start, options);

@@ -28,6 +28,9 @@ LatentFit best_start(const LatentClass& model, const Fit& fit) {
   return out;
 }
 
+// For fits that are compared with each other, not read: they need fewer digits.
+OptimiserOptions coarse_options();
+
 LatentFit fit_latent(const LatentClass& model, const OptimiserOptions& options);
 
 // From a given vector of parameters, as a bootstrap does.

@@ -103,11 +103,10 @@ PairFrequencies pair_frequencies(const LatentRows& rows, const LatentModel& mode
 // Calls visit(kind, cell, place of the first rating, of the second, probabilities with each class);
 // places are those of the first class.
 template <class Visit>
-void LatentClass::for_each_cell(const Tables& t, const std::vector<double>& probability,
-                                const PairFrequencies& pairs, const Visit& visit) const {
+void LatentClass::for_each_cell(const Tables& t, const PairFrequencies& pairs,
+                                const Visit& visit) const {
   const int K = S_ * N_;
-  std::vector<double> of_class(K), joint(K);
-  for (int c = 0; c < K; ++c) of_class[c] = std::exp(t.log_class[c]);
+  std::vector<double> joint(K);
   std::size_t cell = 0;
   for (int kind = 0; kind < pairs.kinds(); ++kind) {
     for (int k = 0; k < N_; ++k) {
@@ -115,7 +114,7 @@ void LatentClass::for_each_cell(const Tables& t, const std::vector<double>& prob
       for (int l = 0; l < N_; ++l, ++cell) {
         const std::size_t other = (static_cast<std::size_t>(pairs.second[kind]) * N_ + l) * K;
         for (int c = 0; c < K; ++c) {
-          joint[c] = of_class[c] * probability[one + c] * probability[other + c];
+          joint[c] = t.of_class[c] * t.probability[one + c] * t.probability[other + c];
         }
         visit(kind, cell, one, other, joint.data());
       }
@@ -127,12 +126,11 @@ double LatentClass::closeness(const Eigen::VectorXd& x, const PairFrequencies& p
                               Eigen::VectorXd* gradient) const {
   const Tables t = tables(x);
   const int K = S_ * N_;
-  const std::vector<double> probability = exponentials(t.log_probability);
   std::vector<double> counts, classes(K, 0.0);
-  if (gradient) counts.assign(probability.size(), 0.0);
+  if (gradient) counts.assign(t.probability.size(), 0.0);
   double loss = 0;
-  for_each_cell(t, probability, pairs, [&](int kind, std::size_t cell, std::size_t one,
-                                           std::size_t other, const double* joint) {
+  for_each_cell(t, pairs, [&](int kind, std::size_t cell, std::size_t one, std::size_t other,
+                              const double* joint) {
     double off = pairs.frequency[cell];
     for (int c = 0; c < K; ++c) off -= joint[c];
     loss += pairs.share[kind] * off * off;
@@ -156,13 +154,12 @@ Eigen::MatrixXd LatentClass::pair_slopes(const Eigen::VectorXd& x, const PairFre
                                          Eigen::VectorXd* expected) const {
   const Tables t = tables(x);
   const int K = S_ * N_;
-  const std::vector<double> probability = exponentials(t.log_probability);
   Eigen::MatrixXd out(pairs.cells(), size_);
   Eigen::VectorXd gradient(size_);
-  std::vector<double> counts(probability.size(), 0.0), classes(K);
+  std::vector<double> counts(t.probability.size(), 0.0), classes(K);
   if (expected) expected->setZero(pairs.cells());
-  for_each_cell(t, probability, pairs, [&](int, std::size_t cell, std::size_t one,
-                                           std::size_t other, const double* joint) {
+  for_each_cell(t, pairs, [&](int, std::size_t cell, std::size_t one, std::size_t other,
+                              const double* joint) {
     const Eigen::Index row = static_cast<Eigen::Index>(cell);
     for (int c = 0; c < K; ++c) {
       if (expected) (*expected)[row] += joint[c];

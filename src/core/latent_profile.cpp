@@ -1,6 +1,9 @@
 #include "latent_profile.hpp"
 
 #include <cmath>
+#include <limits>
+
+#include "special.hpp"
 
 namespace fallible {
 
@@ -9,8 +12,6 @@ namespace {
 constexpr double farthest = 20;     // logit, beyond which an accuracy is 0 or 1
 constexpr double tolerance = 1e-4;  // of the root of the deviance
 constexpr int most_steps = 60;
-
-double logistic(double x) { return 1 / (1 + std::exp(-x)); }
 
 // With one coordinate held where the start has it.
 Optimum maximise_rest(const LatentClass& model, const Eigen::VectorXd& start, int fixed,

@@ -48,19 +48,26 @@ LatentRows latent_rows(const PatternView& x, const std::vector<double>& weight, 
   return out;
 }
 
+std::vector<double> by_pattern(const LatentRows& rows, const std::vector<double>& posterior,
+                               const std::vector<double>& otherwise) {
+  std::vector<double> out;
+  for (const int row : rows.of_pattern) {
+    const auto from = row < 0 ? otherwise.begin()
+                              : posterior.begin() + row * static_cast<long>(rows.categories);
+    out.insert(out.end(), from, from + rows.categories);
+  }
+  return out;
+}
+
 std::vector<double> by_pattern(const LatentRows& rows, const std::vector<double>& posterior) {
   const std::size_t N = rows.categories;
-  std::vector<double> mean(N, 0.0), out;
+  std::vector<double> mean(N, 0.0);
   double cases = 0;
   for (const double w : rows.weight) cases += w;
   for (std::size_t i = 0; i < posterior.size(); ++i) {
     mean[i % N] += rows.weight[i / N] * posterior[i] / cases;
   }
-  for (const int row : rows.of_pattern) {
-    const auto from = row < 0 ? mean.begin() : posterior.begin() + row * static_cast<long>(N);
-    out.insert(out.end(), from, from + static_cast<long>(N));
-  }
-  return out;
+  return by_pattern(rows, posterior, mean);
 }
 
 }  // namespace fallible

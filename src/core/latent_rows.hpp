@@ -42,7 +42,10 @@ struct Known {
 LatentRows latent_rows(const PatternView& patterns, const std::vector<double>& weight, int system,
                        const Known& known);
 
-// Patterns x categories, from rows x categories; the mean over cases for patterns without a row.
+// Patterns x categories, from rows x categories; patterns without a row have `otherwise`, or the
+// mean over cases.
+std::vector<double> by_pattern(const LatentRows& rows, const std::vector<double>& posterior,
+                               const std::vector<double>& otherwise);
 std::vector<double> by_pattern(const LatentRows& rows, const std::vector<double>& posterior);
 
 }  // namespace fallible

@@ -7,13 +7,6 @@
 
 namespace fallible {
 
-AnswerLaw LatentClass::law(const Eigen::VectorXd& x) const {
-  Tables t = tables(x);
-  for (double& value : t.log_class) value = std::exp(value);
-  for (double& value : t.log_probability) value = std::exp(value);
-  return {N_, S_ * N_, std::move(t.log_class), std::move(t.log_probability)};
-}
-
 RowSampler::RowSampler(const LatentRows& rows, const AnswerLaw& law)
     : raters_(rows.raters), units_(rows.units), law_(law) {
   RowSet sets;
@@ -40,16 +33,11 @@ RowSampler::RowSampler(const LatentRows& rows, const AnswerLaw& law)
     for (int c = 0; c < law_.classes; ++c) {
       double total = 0;
       for (int l = 0; l < N; ++l) {
-        total += probability(u, l, c);
+        total += law_.of(u, l, c);
         cumulative_[(static_cast<std::size_t>(u) * law_.classes + c) * N + l] = total;
       }
     }
   }
-}
-
-double RowSampler::probability(int unit, int category, int in_class) const {
-  return law_.probability[(static_cast<std::size_t>(unit) * law_.categories + category) *
-                              law_.classes + in_class];
 }
 
 // The answer of the first unit changes fastest.
@@ -60,7 +48,7 @@ std::vector<double> RowSampler::ways(const std::vector<int>& units, std::size_t 
       double product = law_.weight[c];
       std::size_t rest = way;
       for (const int unit : units) {
-        product *= probability(unit, static_cast<int>(rest % law_.categories), c);
+        product *= law_.of(unit, static_cast<int>(rest % law_.categories), c);
         rest /= law_.categories;
       }
       out[way] += product;

@@ -10,15 +10,6 @@
 
 namespace fallible {
 
-// How units answer in each class (category within stratum), and how frequent classes are. The
-// probability of rating l by unit u in class c is probability[(u * categories + l) * classes + c].
-struct AnswerLaw {
-  int categories = 0;
-  int classes = 0;
-  std::vector<double> weight;
-  std::vector<double> probability;
-};
-
 // Draws as many cases as the data have, each with raters of a case of the data. Weights must be
 // whole numbers. Where the ways to answer are fewer than the cases, their numbers are drawn.
 class RowSampler {
@@ -33,7 +24,6 @@ class RowSampler {
     std::int64_t cases;
     std::vector<double> ways;  // probability of each way to answer; empty where they are too many
   };
-  double probability(int unit, int category, int in_class) const;
   std::vector<double> ways(const std::vector<int>& units, std::size_t number) const;
 
   int raters_, units_;

@@ -3,21 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "special.hpp"
+
 namespace fallible {
 
 namespace {
 
-// log(k!); std::lgamma writes a global and so is not for threads.
-double log_factorial(double k) {
-  if (k < 10) {
-    double product = 1;
-    for (int i = 2; i <= k; ++i) product *= i;
-    return std::log(product);
-  }
-  const double x = k + 1, x2 = x * x;
-  return (x - 0.5) * std::log(x) - x + 0.91893853320467274178 +
-         (1.0 / 12 - (1.0 / 360 - (1.0 / 1260 - 1.0 / (1680 * x2)) / x2) / x2) / x;
-}
+double log_factorial(double k) { return log_gamma(k + 1); }
 
 // Successive probabilities are subtracted from one uniform; for trials * p < 10, p <= 1/2.
 std::int64_t binomial_inversion(Stream& stream, std::int64_t n, double p) {

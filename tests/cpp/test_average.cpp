@@ -182,3 +182,17 @@ TEST_CASE("averages have weights, and known truths and other weights count") {
   const Average judged(panel.view(), weight, known, 1, Host());
   CHECK(judged.systems().front().estimate == Approx(1.0 / 22));
 }
+
+TEST_CASE("with other weights the evidence of members that are not fitted anew counts no more") {
+  const Panel panel = three_raters();
+  std::vector<double> few = panel.weights(), many(few);
+  for (double& w : few) w *= 20;
+  for (std::size_t i = 0; i < many.size(); ++i) many[i] *= i % 4 == 0 ? 400 : 40;
+  const Average average(panel.view(), few, {}, 1, Host()), anew(panel.view(), many, {}, 1, Host());
+  const auto& members = average.systems().front().members;
+  REQUIRE(std::any_of(members.begin(), members.end(), [](const AverageMember& member) {
+    return member.weight < 1e-3 && !std::isnan(member.log_evidence);
+  }));
+  CHECK(average.with_weights(many)[0] ==
+        Approx(anew.systems().front().estimate).epsilon(1e-4));
+}

@@ -270,10 +270,7 @@ TEST_CASE("accuracy is judged at both ends, and resampled alike on any number of
     }
     BootstrapOptions bootstrap{30, 1, 9, {}};
     const auto replicates = [&] {
-      return bootstrap_patterns(
-          panel.view(), weights, 2,
-          [&](const std::vector<double>& w) { return accuracy.with_weights(w); }, bootstrap,
-          Host());
+      return bootstrap_latent_accuracy(accuracy, panel.view(), weights, bootstrap, Host());
     };
     const auto one = replicates();
     bootstrap.threads = 3;

@@ -86,7 +86,7 @@ TEST_CASE("a run is the panel of its stream, fitted and judged") {
       }
     }
     const auto weight = pattern_weights(patterns.index.data(), nullptr, 80, view.patterns);
-    const LatentAccuracy joint(view, weight, joint_by_rater());
+    const LatentAccuracy joint(view, weight, {}, joint_by_rater());
     const auto replicates =
         bootstrap_latent_accuracy(joint, view, weight, BootstrapOptions{20, 1, 100 + r}, Host());
     for (int s = 0; s < 2; ++s) {
