@@ -208,3 +208,14 @@ test_that("truths and raters that are known do for kappa where no two raters sha
     expect_output(print(estimate), "90% interval")
   }
 })
+
+test_that("a category that is rare among known cases is known all the same", {
+  for (categories in 4:5) {
+    set.seed(1)
+    x <- simulate_ratings(rater_design(c(0.5, 0.6, 0.7), c(a = 0.9, b = 0.4), categories, 150))
+    expect_true(min(table(truth(x)$category)) %in% c(1, 7))
+    expect_warning(fit <- fit_raters(x, known_truth = truth(x)), NA)
+    expect_identical(fit$identified, "yes")
+    expect_identical(fit_raters(x, dawid_skene(), known_truth = truth(x))$identified, "yes")
+  }
+})
