@@ -68,7 +68,9 @@ add_average <- function(estimate, average) {
   for (field in c("rater_error", "simple_weight")) {
     estimate$details[[field]][known] <- unname(of_average(average, field, n))[known]
   }
-  estimate$details$sampling <- unname(of_average(average, "std.error", n))
+  if (weights_are_counts(estimate$fit$x)) {
+    estimate$details$sampling <- unname(of_average(average, "std.error", n))
+  }
   estimate$members <- member_table(average)
   estimate
 }
@@ -123,8 +125,11 @@ axes_note <- function(members) {
 little_agreement <- 0.4 # kappa
 wide_spread <- 0.1
 
-# Kappa is NA where no two raters share a case, and truths or raters are known.
-agree_little <- function(fit) !is.na(fit$kappa) && fit$kappa < little_agreement
+# Kappa is NA where no two raters share a case, and truths or raters are known; where all truths are
+# known it does not matter.
+agree_little <- function(fit) {
+  !is.na(fit$kappa) && fit$kappa < little_agreement && any(open_share(fit) > 0, na.rm = TRUE)
+}
 
 far_apart <- function(estimate) {
   which(estimate$details$highest - estimate$details$lowest > wide_spread)
