@@ -62,12 +62,15 @@ add_average <- function(estimate, average) {
     estimate$table$independent <- independent
   }
   all <- rbind(estimate$table$estimate, shared, independent, binned_estimate(estimate$fit$x))
-  estimate$details$lowest[known] <- apply(all, 2L, min, na.rm = TRUE)[known]
-  estimate$details$highest[known] <- apply(all, 2L, max, na.rm = TRUE)[known]
+  all <- all[, known, drop = FALSE]
+  estimate$details$lowest[known] <- apply(all, 2L, min, na.rm = TRUE)
+  estimate$details$highest[known] <- apply(all, 2L, max, na.rm = TRUE)
   for (field in c("rater_error", "simple_weight")) {
     estimate$details[[field]][known] <- unname(of_average(average, field, n))[known]
   }
-  estimate$details$sampling <- unname(of_average(average, "std.error", n))
+  if (weights_are_counts(estimate$fit$x)) {
+    estimate$details$sampling <- unname(of_average(average, "std.error", n))
+  }
   estimate$members <- member_table(average)
   estimate
 }
@@ -122,12 +125,18 @@ axes_note <- function(members) {
 little_agreement <- 0.4 # kappa
 wide_spread <- 0.1
 
+# Kappa is NA where no two raters share a case, and truths or raters are known; where all truths are
+# known it does not matter.
+agree_little <- function(fit) {
+  !is.na(fit$kappa) && fit$kappa < little_agreement && any(open_share(fit) > 0, na.rm = TRUE)
+}
+
 far_apart <- function(estimate) {
   which(estimate$details$highest - estimate$details$lowest > wide_spread)
 }
 
 doubt_note <- function(estimate) {
-  few <- estimate$fit$kappa < little_agreement && !all(is.na(estimate$details$lowest))
+  few <- agree_little(estimate$fit) && !all(is.na(estimate$details$lowest))
   apart <- far_apart(estimate)
   c(
     if (few) "Raters agree little: the estimate rests on assumptions as much as on data",
@@ -146,7 +155,7 @@ range_of_estimators <- function(estimate, which) {
 
 warn_doubtful <- function(estimate) {
   kappa <- estimate$fit$kappa
-  few <- kappa < little_agreement
+  few <- agree_little(estimate$fit)
   apart <- far_apart(estimate)
   if (all(is.na(estimate$details$lowest)) || !(few || length(apart) > 0L)) {
     return(invisible())

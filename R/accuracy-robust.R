@@ -19,6 +19,9 @@ add_robust <- function(estimate, average) {
   if (is.null(average) || all(is.na(value))) {
     return(estimate)
   }
+  if (!weights_are_counts(estimate$fit$x)) {
+    return(without_interval(estimate, "weights are not counts, so sampling error has no scale"))
+  }
   if (estimate$options$method != "average") {
     estimate <- add_bootstrap(estimate)
     estimate$details$sampling <- estimate$table$std.error
@@ -32,13 +35,21 @@ add_robust <- function(estimate, average) {
   sampling <- estimate$details$sampling
   suspicion <- pmax(0, 1 - 2 * of_average(average, "simple_weight", n))
   gap <- value - of_average(average, "shared", n)
-  bias <- (bias_per_error * of_average(average, "rater_error", n))^2 + (bias_per_gap * gap)^2
+  wrong <- of_average(average, "rater_error", n) * open_share(estimate$fit)
+  bias <- (bias_per_error * wrong)^2 + (bias_per_gap * gap)^2
   error <- unname(sqrt(sampling^2 + suspicion * bias))
   margin <- stats::qnorm((1 + estimate$options$conf_level) / 2) * error
   estimate$table$std.error <- error # NA, with a reason, where the bootstrap has none
   estimate$table$conf.low <- pmax(0, value - margin)
   estimate$table$conf.high <- pmin(1, value + margin)
   estimate
+}
+
+# Share of the cases of each system whose truth is not known, which alone can hide anything.
+open_share <- function(fit) {
+  weight <- pattern_weights(fit$x) * judged_patterns(fit)
+  answered <- (fit$x$patterns$answer > 0L) * weight
+  colSums(answered * !known_patterns(fit)) / colSums(answered)
 }
 
 robust_note <- function(x) {

@@ -41,9 +41,10 @@
 #' @section Intervals:
 #' `"robust"` allows for what sampling error leaves out: on real data raters err on the same cases,
 #' and systems err there too. Its variance is `sampling^2` and `max(0, 1 - 2 w)` times
-#' `(0.16 E)^2 + (0.5 gap)^2`, where `E` is the share of wrong ratings, `gap` the estimate less
-#' `shared`, and `w` the weight of the models in which cases are equally difficult and units have no
-#' error rates of their own: where the data speak for these, nothing is added. With these two
+#' `(0.16 E)^2 + (0.5 gap)^2`, where `E` is the share of wrong ratings (times the share of the
+#' system's cases whose truth is not known), `gap` the estimate less column `shared` of `"average"`,
+#' and `w` the weight of the models in which cases are equally difficult and units have no error
+#' rates of their own: where the data speak for these, nothing is added. With these two
 #' constants 90% intervals cover .89 of the accuracies in those 27 sets, each set counting the same;
 #' with constants that are chosen without the family of each set, .87. For `"average"`, `sampling`
 #' is from the curvature of the posterior and the differences between models, for other methods from
@@ -67,7 +68,7 @@
 #' reason. Perfect agreement, two raters, categories that nobody used, raters below chance among
 #' better ones, and repeated ratings (which count as independent) have estimates; priors keep them
 #' inside (0, 1). Weights count as numbers of cases, or, if they sum to one and so are
-#' probabilities, as shares of a million.
+#' probabilities, as shares of a million. Where they are not whole numbers there is no interval.
 #'
 #' @param x A [ratings()] object with systems, or the result of [fit_raters()].
 #' @param method `"average"`, `"binned"`, `"unbinned"`, `"joint"` or `"shared"`; `NULL` is

@@ -208,8 +208,15 @@ class SmallPanel {
       for (int at = rows.start[i]; at < rows.start[i + 1]; ++at) {
         seated = seated || seat_[rows.unit[at]] >= 0;
       }
-      if (seated && rows.weight[i] > 0) seated_.push_back(i);
+      if (!seated || rows.weight[i] == 0) continue;
+      // By known truth, so that a rare one is not missed: what it tells does not hang on how often.
+      const int known = known_of(i, std::min(rows.categories, few_categories));
+      if (static_cast<int>(seated_.size()) < known + 2) seated_.resize(known + 2);
+      seated_[known + 1].push_back(i);
     }
+    seated_.erase(std::remove_if(seated_.begin(), seated_.end(),
+                                 [](const std::vector<int>& rows) { return rows.empty(); }),
+                  seated_.end());
   }
 
   bool empty() const { return units_ == 0; }
@@ -220,24 +227,31 @@ class SmallPanel {
     out.raters = raters_;
     out.units = units_;
     fix_matrices(out, stream);
-    const int rows = static_cast<int>(seated_.size());
+    const int groups = static_cast<int>(seated_.size());
     for (int i = 0; i < wanted; ++i) {
-      const int any =
-          rows <= wanted ? i % rows : static_cast<int>(stream.uniform() * rows);
-      const int row = busiest_row_ >= 0 && i % 2 == 0 ? busiest_row_ : seated_[any];
+      const int turn = busiest_row_ >= 0 ? i / 2 : i;
+      const std::vector<int>& group = seated_[turn % groups];
+      const int rows = static_cast<int>(group.size());
+      const int any = rows * groups <= wanted ? turn / groups % rows
+                                              : static_cast<int>(stream.uniform() * rows);
+      const int row = busiest_row_ >= 0 && i % 2 == 0 ? busiest_row_ : group[any];
       for (int at = rows_.start[row]; at < rows_.start[row + 1]; ++at) {
         if (seat_[rows_.unit[at]] < 0) continue;
         out.unit.push_back(seat_[rows_.unit[at]]);
         out.category.push_back(static_cast<int>(stream.uniform() * out.categories));
       }
       out.start.push_back(static_cast<int>(out.unit.size()));
-      out.known.push_back(rows_.known[row] < 0 ? -1 : rows_.known[row] % out.categories);
+      out.known.push_back(known_of(row, out.categories));
       out.weight.push_back(1);
     }
     return out;
   }
 
  private:
+  int known_of(int row, int categories) const {
+    return rows_.known[row] < 0 ? -1 : rows_.known[row] % categories;
+  }
+
   // What is known is known, whatever it is.
   void fix_matrices(LatentRows& out, Stream& stream) const {
     const int N = out.categories;
@@ -257,7 +271,8 @@ class SmallPanel {
   }
 
   const LatentRows& rows_;
-  std::vector<int> seat_, seated_;
+  std::vector<int> seat_;
+  std::vector<std::vector<int>> seated_;
   int raters_ = 0, units_ = 0, busiest_row_ = -1;
 };
 

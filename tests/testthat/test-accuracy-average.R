@@ -198,3 +198,17 @@ test_that("averages print, and warn where ratings say little", {
   # The published pipeline is quiet about it.
   expect_warning(published(lehner_ratings(), interval = "none"), NA)
 })
+
+test_that("a system without a rated case is NA in silence, beside one that has cases", {
+  x <- ratings(
+    data.frame(
+      a = c(1, 2, 1, 2, 1, 2, 3), b = c(1, 2, 1, 2, 1, 2, 3), c = c(1, 2, 1, 2, 1, 3, 3),
+      s = c(rep(NA, 6), 3), t = c(1, 2, 1, 2, 1, 2, 3)
+    ),
+    raters = a:c, systems = c(s, t)
+  )[1:6, ]
+  # Of the range of estimators there may be a warning; of empty ones none by min() and max().
+  expect_warning(table <- tidy(quiet(estimate_accuracy(x))), NA)
+  expect_identical(is.na(table$estimate), c(TRUE, FALSE))
+  expect_identical(table$reason, c("no case of the system has a rating", NA))
+})

@@ -176,7 +176,8 @@ test_that("equal systems, single clusters and lost estimates have their reasons"
   expect_false(anyNA(table$conf.low[!same]))
 
   one <- compare_systems(quiet(estimate_accuracy(x, "joint", cluster = rep(1, 100))))
-  expect_match(tidy(one)$reason[[1]], "one cluster")
+  expect_match(tidy(one)$reason[[1]], "^no interval: all rated cases are in one cluster")
+  expect_output(print(one), "No interval for a - b")
   expect_identical(glance(one)$best, NA_character_)
   chance <- data.frame(a = c("x", "y"), b = c("y", "x"), s = "x", t = "y")
   lost <- compare_systems(quiet(estimate_accuracy(ratings(chance, raters = a:b, systems = s:t))))

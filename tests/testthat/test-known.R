@@ -193,3 +193,29 @@ test_that("the average takes known truths for what they are", {
   expect_equal(all$estimate, (60 * true_accuracy(x)$sample + 1) / 62, tolerance = 1e-9)
   expect_equal(all$shared, true_accuracy(x)$sample, tolerance = 1e-9)
 })
+
+test_that("truths and raters that are known do for kappa where no two raters share a case", {
+  alone <- data.frame(a = c(1, 2, 1, 2, NA, NA, NA, NA), b = c(NA, NA, NA, NA, 1, 2, 2, 1))
+  x <- ratings(cbind(alone, s = c(1, 2, 2, 2, 1, 2, 1, 1)), raters = a:b, systems = s)
+  gold <- fit_raters(x, known_truth = c("1" = 1, "2" = 2, "5" = 1, "6" = 1))
+  expect_identical(gold$kappa, NA_real_)
+  known <- fit_raters(x, known_raters = list(a = 0.9, b = 0.8))
+  set.seed(1)
+  for (estimate in list(
+    quiet(estimate_accuracy(gold)), quiet(estimate_accuracy(known, replicates = 20))
+  )) {
+    expect_false(anyNA(tidy(estimate)[c("estimate", "conf.low", "conf.high")]))
+    expect_output(print(estimate), "90% interval")
+  }
+})
+
+test_that("a category that is rare among known cases is known all the same", {
+  for (categories in 4:5) {
+    set.seed(1)
+    x <- simulate_ratings(rater_design(c(0.5, 0.6, 0.7), c(a = 0.9, b = 0.4), categories, 150))
+    expect_true(min(table(truth(x)$category)) %in% c(1, 7))
+    expect_warning(fit <- fit_raters(x, known_truth = truth(x)), NA)
+    expect_identical(fit$identified, "yes")
+    expect_identical(fit_raters(x, dawid_skene(), known_truth = truth(x))$identified, "yes")
+  }
+})
