@@ -16,8 +16,9 @@ fallible::StudyMethod study_method(const Rcpp::List& options) {
   return fallible::k_model_method(glue::accuracy_options(options));
 }
 
-// Fields of `x`: cases, runs, seed, first, threads; estimators, each with the options of an estimate
-// and model, replicates, conf_level; bootstrap_seeds (two words per run, if there are replicates).
+// Fields of `x`: cases, runs, seed, first, threads; estimators, each with the options of an
+// estimate and model, replicates, conf_level; bootstrap_seeds (two words per run, if there are
+// replicates).
 fallible::StudyOptions study_options(const Rcpp::List& x) {
   fallible::StudyOptions out;
   out.cases = Rcpp::as<std::size_t>(x["cases"]);
