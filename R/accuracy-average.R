@@ -167,7 +167,7 @@ warn_doubtful <- function(estimate) {
     "!" = if (few) "Raters agree little beyond chance: kappa is {decimals(kappa, 2L)}.",
     "!" = if (length(apart) > 0L) "Estimates that rest on different assumptions are far apart:",
     stats::setNames(each, rep("*", length(each))),
-    "i" = "Ratings can not show which assumptions hold. Better raters, or cases with known truth,
+    "i" = "Ratings cannot show which assumptions hold. Better raters, or cases with known truth,
            can."
   ), systems = estimate$details$system[apart], kappa = kappa)
 }

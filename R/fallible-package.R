@@ -23,9 +23,9 @@
 #' `vignette("fallible")` goes from a data frame to a defended number in ten minutes;
 #' `vignette("worked-example")` follows the paper table by table, `vignette("simulation-figures")`
 #' figure by figure, and `vignette("beyond-the-paper")` goes on from there;
-#' `vignette("planning")` is about the size of a study; `vignette("agreement")` compares measures of agreement;
-#' `vignette("design")` is for whoever extends the package. [conditions] lists the classes of errors
-#' and warnings.
+#' `vignette("planning")` is about the size of a study; `vignette("agreement")` compares measures of
+#' agreement; `vignette("design")` is for whoever extends the package. [conditions] lists the
+#' classes of errors and warnings.
 #' @keywords internal
 #' @importFrom generics augment glance tidy
 #' @importFrom Rcpp sourceCpp

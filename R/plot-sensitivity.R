@@ -48,7 +48,7 @@ plot_sensitivity <- function(object, call) {
       title = "What errors in common with the raters would mean",
       subtitle = paste(
         "Band: accuracy if the system errs wherever raters err, to accuracy if its errors",
-        "are its own;\nratings can not tell where in the band the truth is"
+        "are its own;\nratings cannot tell where in the band the truth is"
       ),
       caption = if (nrow(seen) < nrow(table)) {
         paste("Not identified for", shorten(setdiff(table$system, seen$system), most = 4L))

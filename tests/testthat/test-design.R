@@ -26,6 +26,8 @@ test_that("the paper's settings are as printed", {
     expect_equal(range(design$strata$shift), if (figure > 7) c(-0.2, 0.2) else c(0, 0))
     expect_length(design$categories, 5L)
   }
+  expect_named(lehner_design(3, system = c(0.5, 0.9))$systems, c("system 0.5", "system 0.9"))
+  expect_equal(lehner_design(3, system = c(old = 0.5, new = 0.9))$systems, c(old = 0.5, new = 0.9))
   expect_error(lehner_design(15), class = "fallible_error_argument")
 })
 
