@@ -22,9 +22,9 @@
 #' in robust intervals. It is correlated between two systems, by the third power of the share of
 #' cases on which they gave the same answer: .73 where nine of ten answers are the same, .13 where
 #' half of them are. Rule and power were chosen on public data with known truth; few of these have
-#' several systems, so it is a rough guide (`compare-coverage.csv` in folder `results` of the installed
-#' package has the coverage, with its standard error). With the assumption that what is hidden
-#' cancels, intervals covered too seldom.
+#' several systems, so it is a rough guide. `compare-coverage.csv` in folder `extdata/results` of
+#' the installed package has the coverage, with its standard error. With the assumption that what is
+#' hidden cancels, intervals covered too seldom.
 #'
 #' More than two systems are compared, so some intervals of pairs miss by chance, and the system
 #' that looks best is likely to look better than it is. With `simultaneous = TRUE` the intervals
@@ -179,19 +179,17 @@ comparison_draws <- function(estimate) {
     )))
   }
   if (!weights_are_counts(estimate$fit$x)) {
-    return(no_draws(paste0(
-      no_interval, "weights are not counts, so there are no cases to resample"
-    )))
+    return(no_draws("weights are not counts, so there are no cases to resample"))
   }
   if (is_one_cluster(estimate)) {
-    return(no_draws(paste0(no_interval, one_cluster)))
+    return(no_draws(one_cluster))
   }
   method <- estimate$options$method
   values <- estimate$replicates %||%
     bootstrap_replicates(estimate, if (method == "average") "joint" else method)
   whole <- stats::complete.cases(values)
   if (mean(whole) < 0.5) {
-    return(no_draws(paste0(no_interval, "most bootstrap replicates gave no estimate")))
+    return(no_draws("most bootstrap replicates gave no estimate"))
   }
   values <- values[whole, , drop = FALSE]
   list(
