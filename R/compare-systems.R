@@ -179,17 +179,19 @@ comparison_draws <- function(estimate) {
     )))
   }
   if (!weights_are_counts(estimate$fit$x)) {
-    return(no_draws("weights are not counts, so there are no cases to resample"))
+    return(no_draws(paste0(
+      no_interval, "weights are not counts, so there are no cases to resample"
+    )))
   }
   if (is_one_cluster(estimate)) {
-    return(no_draws(one_cluster))
+    return(no_draws(paste0(no_interval, one_cluster)))
   }
   method <- estimate$options$method
   values <- estimate$replicates %||%
     bootstrap_replicates(estimate, if (method == "average") "joint" else method)
   whole <- stats::complete.cases(values)
   if (mean(whole) < 0.5) {
-    return(no_draws("most bootstrap replicates gave no estimate"))
+    return(no_draws(paste0(no_interval, "most bootstrap replicates gave no estimate")))
   }
   values <- values[whole, , drop = FALSE]
   list(
