@@ -43,7 +43,7 @@
 #' | `doubtful` | raters agree little, or estimates on different assumptions are far apart |
 #' | `bootstrap` | many bootstrap replicates gave no estimate |
 #' | `undefined` | an agreement measure is undefined; the function returns `NA` |
-#' | `no_convergence` | a fit stopped before its top, or the qualities of CrowdTruth did not settle |
+#' | `no_convergence` | a fit, or the qualities of CrowdTruth, did not settle |
 #'
 #' @name conditions
 #' @aliases fallible-conditions fallible_error fallible_warning
