@@ -25,20 +25,8 @@ core_posterior_algebraic <- function(patterns, weight, fit) {
     .Call(`_fallible_core_posterior_algebraic`, patterns, weight, fit)
 }
 
-core_accuracy <- function(patterns, weight, fit, options) {
-    .Call(`_fallible_core_accuracy`, patterns, weight, fit, options)
-}
-
-core_bootstrap <- function(patterns, weight, options, resampling, tick) {
-    .Call(`_fallible_core_bootstrap`, patterns, weight, options, resampling, tick)
-}
-
-core_percentile_intervals <- function(replicates, conf_level, iterated) {
-    .Call(`_fallible_core_percentile_intervals`, replicates, conf_level, iterated)
-}
-
-core_average <- function(patterns, weight, known, options, tick, resampled) {
-    .Call(`_fallible_core_average`, patterns, weight, known, options, tick, resampled)
+core_accuracy_bounds <- function(patterns, known, weight, posterior, size, pairs) {
+    .Call(`_fallible_core_accuracy_bounds`, patterns, known, weight, posterior, size, pairs)
 }
 
 core_identified <- function(patterns, weight, system, model) {
@@ -61,6 +49,30 @@ core_crowd_quality <- function(x, options, tick) {
     .Call(`_fallible_core_crowd_quality`, x, options, tick)
 }
 
+core_estimator <- function(patterns, weight, setup, tick) {
+    .Call(`_fallible_core_estimator`, patterns, weight, setup, tick)
+}
+
+core_estimate <- function(pointer) {
+    .Call(`_fallible_core_estimate`, pointer)
+}
+
+core_replicates <- function(pointer, what, resampling, tick) {
+    .Call(`_fallible_core_replicates`, pointer, what, resampling, tick)
+}
+
+core_percentile_intervals <- function(replicates, conf_level, iterated) {
+    .Call(`_fallible_core_percentile_intervals`, replicates, conf_level, iterated)
+}
+
+core_robust_error <- function(sampling, gap, suspicion, rater_error, open_share, together) {
+    .Call(`_fallible_core_robust_error`, sampling, gap, suspicion, rater_error, open_share, together)
+}
+
+core_error_of_models <- function(rater_error, categories) {
+    .Call(`_fallible_core_error_of_models`, rater_error, categories)
+}
+
 core_fit_latent <- function(patterns, weight, known, model, method, iterations) {
     .Call(`_fallible_core_fit_latent`, patterns, weight, known, model, method, iterations)
 }
@@ -69,16 +81,12 @@ core_latent_probabilities <- function(patterns, weight, known, model, theta) {
     .Call(`_fallible_core_latent_probabilities`, patterns, weight, known, model, theta)
 }
 
-core_latent_accuracy <- function(patterns, weight, fitting, method, resampling, tick) {
-    .Call(`_fallible_core_latent_accuracy`, patterns, weight, fitting, method, resampling, tick)
-}
-
-core_latent_counts <- function(patterns, weight, fitting, method, resampling, tick) {
-    .Call(`_fallible_core_latent_counts`, patterns, weight, fitting, method, resampling, tick)
-}
-
 core_latent_profile <- function(patterns, weight, known, model, deviance, threads, tick) {
     .Call(`_fallible_core_latent_profile`, patterns, weight, known, model, deviance, threads, tick)
+}
+
+core_max_ratings <- function() {
+    .Call(`_fallible_core_max_ratings`)
 }
 
 core_patterns_wide <- function(raters, systems, cases) {
@@ -101,8 +109,8 @@ core_pattern_weights <- function(index, weight, patterns) {
     .Call(`_fallible_core_pattern_weights`, index, weight, patterns)
 }
 
-core_pair_counts <- function(patterns, weight, unit_of, units) {
-    .Call(`_fallible_core_pair_counts`, patterns, weight, unit_of, units)
+core_pair_counts <- function(patterns, weight, judge_of, judges) {
+    .Call(`_fallible_core_pair_counts`, patterns, weight, judge_of, judges)
 }
 
 core_rater_counts <- function(patterns, weight) {

@@ -4,51 +4,24 @@
 # Begins a reason why an estimate has no interval.
 no_interval <- "no interval: "
 
-# Replicates of averaged models come with these.
-add_bootstrap <- function(estimate, replicates = NULL) {
-  if (!weights_are_counts(estimate$fit$x)) {
-    return(without_interval(estimate, "weights are not counts, so there are no cases to resample"))
-  }
-  if (all(is.na(estimate$table$estimate))) {
-    return(estimate)
-  }
-  if (is_one_cluster(estimate)) {
-    return(without_interval(estimate, one_cluster))
-  }
-  if (estimate$options$method != "average") replicates <- bootstrap_replicates(estimate)
-  estimate$replicates <- structure(
-    na_real(replicates), dimnames = list(NULL, estimate$fit$x$systems)
-  )
-  estimate$details$failed <- as.integer(colSums(is.na(estimate$replicates)))
-  options <- estimate$options
-  intervals <- core_percentile_intervals(
-    estimate$replicates, options$conf_level, !options$method %in% algebraic_methods
-  )
-  estimate$table <- add_intervals(estimate$table, intervals)
-  known <- !is.na(estimate$table$estimate)
-  share <- estimate$details$failed / estimate$options$replicates
-  warn_failed(
-    estimate$table$system[known], share[known], estimate$options$conf_level,
-    "Raters agree too little for so few cases."
-  )
-  estimate
-}
-
-bootstrap_replicates <- function(estimate, method = estimate$options$method) {
-  x <- estimate$fit$x
-  options <- estimate$options
+bootstrap_replicates <- function(estimator, fit, options, what = "accuracy") {
   bar <- progress_bar("Bootstrap", options$replicates)
-  drawn <- resampling(x, options)
-  weights <- pattern_weights(x)
-  out <- switch(method,
-    joint = , shared = latent_accuracy(estimate$fit, method, drawn, bar$tick)$replicates,
-    core_bootstrap(
-      x$patterns, weights, c(list(method = method), options[c("clip", "bin_width")]), drawn,
-      bar$tick
-    )
-  )
+  out <- replicates_of(estimator, what, resampling(fit$x, options), bar$tick)
   bar$close()
   out
+}
+
+# Replicates by the method that stands in for that of an estimate, to show how its systems (or its
+# categories) go together.
+stand_in_replicates <- function(estimate, what) {
+  method <- accuracy_methods()[[method_of(estimate)$stand_in]]
+  estimator <- make_estimator(estimate$fit, method, estimate$options)
+  back <- estimate$details$common
+  if (!has_stand_in(estimate) && !is.null(method$common) && any(back != 0, na.rm = TRUE)) {
+    shared <- make_estimator(estimate$fit, method_shared, estimate$options)
+    estimator <- mixed_estimator(estimator, shared, back)
+  }
+  bootstrap_replicates(estimator, estimate$fit, estimate$options, what)
 }
 
 # What the core needs to draw cases, or clusters of them.
@@ -84,10 +57,11 @@ add_intervals <- function(table, intervals) {
   table
 }
 
-without_interval <- function(estimate, reason) {
-  lacks <- is.na(estimate$table$reason)
-  estimate$table$reason[lacks] <- paste0(no_interval, reason)
-  estimate
+# The same for a reason that all rows have.
+without_interval <- function(table, reason) {
+  lacks <- is.na(table$reason)
+  table$reason[lacks] <- paste0(no_interval, reason)
+  table
 }
 
 # `share` is of the replicates that failed for each of `names`. If all failures belonged to one

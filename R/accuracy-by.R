@@ -2,27 +2,56 @@
 # fitting each alone cost at most a few percent of root mean squared error where groups were alike,
 # and one fit for all cost up to half where their base rates or raters differed.
 
-estimate_by <- function(x, by, model, fit_method, call, ..., cluster = NULL) {
+# `estimate` makes an estimate of some cases and their clusters.
+estimate_by <- function(x, by, estimate, cluster, call) {
   by <- check_case_values(by, x, "by", call)
   cluster <- check_case_values(cluster, x, "cluster", call)
   groups <- if (is.factor(by)) levels(droplevels(by)) else as.character(sort(unique(by)))
   by <- as.character(by)
-  estimates <- lapply(groups, function(group) {
+  found <- lapply(groups, function(group) {
     own <- which(by == group)
-    in_group(group, {
-      estimate_accuracy(fit_raters(x[own, ], model, fit_method), ..., cluster = cluster[own])
-    })
+    part <- x[own, ]
+    part$used <- used_categories(x) # what coincidence means does not depend on the group
+    catch_warnings(estimate(part, cluster[own]))
   })
-  structure(stats::setNames(estimates, groups), class = "accuracy_groups")
+  conditions <- stats::setNames(lapply(found, `[[`, "warnings"), groups)
+  warn_groups(conditions[lengths(conditions) > 0L], length(groups))
+  structure(
+    stats::setNames(lapply(found, `[[`, "value"), groups), class = "accuracy_by_group"
+  )
 }
 
-# Says of every warning which group it is about.
-in_group <- function(group, code) {
-  withCallingHandlers(code, fallible_warning = function(w) {
-    w$message <- paste0("In group \"", group, "\": ", w$message)
-    warning(w)
-    tryInvokeRestart("muffleWarning")
+# The value of some code, and the package's warnings, whose first line is not wrapped.
+catch_warnings <- function(code) {
+  withr::local_options(cli.condition_width = Inf)
+  caught <- new.env(parent = emptyenv())
+  caught$all <- list()
+  value <- withCallingHandlers(code, fallible_warning = function(w) {
+    caught$all <- c(caught$all, list(w))
+    rlang::cnd_muffle(w)
   })
+  list(value = value, warnings = caught$all)
+}
+
+# One warning of the classes of all, which says what each kind of them is about. `conditions` are
+# lists of them, with the names of the groups; there are `all` groups.
+warn_groups <- function(conditions, all) {
+  if (length(conditions) == 0L) {
+    return(invisible())
+  }
+  each <- unlist(unname(conditions), recursive = FALSE)
+  group <- rep(names(conditions), lengths(conditions))
+  topic <- vapply(each, function(w) sub("^fallible_warning_", "", class(w)[[1L]]), "")
+  of_topic <- lapply(split(group, factor(topic, unique(topic))), unique)
+  about <- vapply(names(of_topic), function(kind) {
+    said <- cli::ansi_strip(conditionMessage(each[[match(kind, topic)]]))
+    verbatim(shorten(of_topic[[kind]], most = 6L), ": ", sub("\n.*", "", said))
+  }, "")
+  warn_fallible(unique(topic), c(
+    "There are warnings about {length(conditions)} of {all} groups.",
+    stats::setNames(about, rep("*", length(about))),
+    "i" = "Field {.field conditions} of this warning has those of each group."
+  ), groups = names(conditions), topics = of_topic, conditions = conditions)
 }
 
 bind_groups <- function(x, table) {
@@ -40,10 +69,17 @@ bind_groups <- function(x, table) {
 #' [confusion()] and more.
 #'
 #' @param x,object An [estimate_accuracy()] result with `by`.
+#' @param what `"estimate"`, `"details"` or `"members"`, as for a single estimate; or `"groups"`,
+#'   the `glance()` of each group.
+#' @param digits Number of decimals of the percentages.
 #' @param row.names,optional Not used.
-#' @param ... For `plot()`, passed on to `autoplot()`; otherwise not used.
-#' @return `tidy()` and `glance()`: the tables of [tidy.accuracy_estimate()], one below another,
-#'   with `group` as their first column. `autoplot()`: a ggplot of estimates and intervals.
+#' @param ... For `plot()`, passed on to `autoplot()`, for `as.data.frame()`, to `tidy()`; otherwise
+#'   not used.
+#' @return `tidy()`: the tables of [tidy.accuracy_estimate()], one below another, with `group` as
+#'   their first column. `glance()`: a tibble with one row: the numbers of `groups`, `systems`,
+#'   `cases` and of `missing` estimates; `method`, `interval`, `conf_level`, `clip` and `bin_width`.
+#'   `format()`: for each estimate one line, named after its group (and system, if there are
+#'   several). `autoplot()`: a ggplot of estimates and intervals.
 #' @family estimation
 #' @examples
 #' set.seed(1)
@@ -53,53 +89,64 @@ bind_groups <- function(x, table) {
 #' groups
 #' tidy(groups)
 #' groups[["east"]]
-#' @name accuracy_groups
+#' @name accuracy_by_group
 #' @export
-tidy.accuracy_groups <- function(x, ...) {
+tidy.accuracy_by_group <- function(x, what = c("estimate", "details", "members", "groups"), ...) {
   check_dots_empty(...)
-  bind_groups(x, tidy)
+  what <- check_choice(what, c("estimate", "details", "members", "groups"), "what")
+  bind_groups(x, if (what == "groups") glance else function(estimate) tidy(estimate, what))
 }
 
-#' @rdname accuracy_groups
+#' @rdname accuracy_by_group
 #' @export
-glance.accuracy_groups <- function(x, ...) {
+glance.accuracy_by_group <- function(x, ...) {
   check_dots_empty(...)
-  bind_groups(x, glance)
+  each <- tidy(x, "groups")
+  tibble::tibble(
+    groups = length(x), systems = each$systems[[1L]], cases = sum(each$cases),
+    missing = sum(is.na(tidy(x)$estimate)),
+    each[1L, c("method", "interval", "conf_level", "clip", "bin_width")]
+  )
 }
 
-#' @rdname accuracy_groups
+#' @rdname accuracy_by_group
 #' @export
-as.data.frame.accuracy_groups <- function(x, row.names = NULL, # nolint: object_name.
+as.data.frame.accuracy_by_group <- function(x, row.names = NULL, # nolint: object_name.
                                           optional = FALSE, ...) {
-  as.data.frame(tidy(x))
+  plain_data_frame(tidy(x, ...))
+}
+
+#' @rdname accuracy_by_group
+#' @export
+format.accuracy_by_group <- function(x, digits = 0L, ...) {
+  unlist(lapply(unclass(x), format, digits = digits))
 }
 
 #' @export
-print.accuracy_groups <- function(x, ...) {
-  table <- tidy(x)
-  first <- x[[1L]]
-  cat_lines(paste0(
-    "<accuracy_groups> ", count_noun(length(x), "group"), ", ",
-    count_noun(length(unique(table$system)), "system"), ", ",
-    method_words(first$options$method, first$fit$model)
-  ))
-  shown <- utils::head(table, 30L)
+summary.accuracy_by_group <- function(object, ...) summarise_result(object)
+
+group_title <- function(x) {
+  paste0(count_noun(length(x), "group"), ", ", caption_of(x[[1L]]))
+}
+
+group_columns <- function(x) {
+  options <- x[[1L]]$options
+  shown <- utils::head(tidy(x), 30L)
   out <- data.frame(
     group = shown$group, system = shown$system, accuracy = decimals(shown$estimate)
   )
-  if (first$options$interval != "none") {
-    out[[paste0(format(100 * first$options$conf_level), "% interval")]] <- ifelse(
-      is.na(shown$conf.low), "NA",
-      paste0("[", decimals(shown$conf.low), ", ", decimals(shown$conf.high), "]")
-    )
+  if (has_interval(list(options = options))) {
+    out[[interval_title(options$conf_level)]] <- bracketed(shown$conf.low, shown$conf.high)
   }
   out$cases <- number(shown$n)
-  cat("\n")
-  print(out, row.names = FALSE)
-  if (nrow(table) > 30L) cat("... and", nrow(table) - 30L, "more; see tidy()\n")
+  out
+}
+
+group_notes <- function(x) {
+  table <- tidy(x)
   lacking <- table[!is.na(table$reason), ]
-  cat_lines(
-    "", "Each group is fitted alone: groups share neither raters' accuracy nor base rates.",
+  c(
+    "Each group is fitted alone: groups share neither raters' accuracy nor base rates.",
     vapply(unique(lacking$reason), function(reason) {
       of <- lacking$reason == reason
       paste0(
@@ -108,15 +155,28 @@ print.accuracy_groups <- function(x, ...) {
         sub(no_interval, "", reason, fixed = TRUE)
       )
     }, "", USE.NAMES = FALSE),
+    common_note(list(options = x[[1L]]$options, details = tidy(x, "details"), table = table))
+  )
+}
+
+#' @export
+print.accuracy_by_group <- function(x, ...) {
+  cat_lines(paste0("<accuracy_by_group> ", caption_of(x)))
+  cat("\n")
+  print(shown_table(x), row.names = FALSE)
+  more <- nrow(tidy(x)) - 30L
+  if (more > 0L) cat("... and", more, "more; see tidy()\n")
+  cat_lines(
+    "", notes_of(x),
     paste0("More: x[[\"", names(x)[[1L]], "\"]] for a group, tidy(), glance(), plot().")
   )
   invisible(x)
 }
 
-#' @rdname accuracy_groups
-#' @method autoplot accuracy_groups
-#' @rawNamespace S3method(ggplot2::autoplot,accuracy_groups)
-autoplot.accuracy_groups <- function(object, ...) { # nolint: object_name.
+#' @rdname accuracy_by_group
+#' @method autoplot accuracy_by_group
+#' @rawNamespace S3method(ggplot2::autoplot,accuracy_by_group)
+autoplot.accuracy_by_group <- function(object, ...) { # nolint: object_name.
   check_ggplot2()
   check_dots_empty(...)
   table <- tidy(object)
@@ -124,12 +184,12 @@ autoplot.accuracy_groups <- function(object, ...) { # nolint: object_name.
   seen <- table[!is.na(table$estimate), ]
   level <- object[[1L]]$options$conf_level
   lacking <- nrow(table) - nrow(seen)
-  ggplot2::ggplot(seen, ggplot2::aes(.data$estimate, .data$group)) +
+  ggplot2::ggplot(table, ggplot2::aes(.data$estimate, .data$group)) +
     ggplot2::geom_linerange(
       ggplot2::aes(xmin = .data$conf.low, xmax = .data$conf.high),
       colour = plot_colours[["main"]], linewidth = 1.1, alpha = 0.45, na.rm = TRUE
     ) +
-    ggplot2::geom_point(colour = plot_colours[["main"]], size = 2.6) +
+    ggplot2::geom_point(colour = plot_colours[["main"]], size = 2.6, na.rm = TRUE) +
     (if (length(unique(table$system)) > 1L) {
       ggplot2::facet_wrap(~system, labeller = wrapped())
     }) +
@@ -150,6 +210,6 @@ autoplot.accuracy_groups <- function(object, ...) { # nolint: object_name.
     ggplot2::theme(panel.spacing.x = ggplot2::unit(18, "pt"))
 }
 
-#' @rdname accuracy_groups
+#' @rdname accuracy_by_group
 #' @export
-plot.accuracy_groups <- function(x, ...) draw(x, ...)
+plot.accuracy_by_group <- function(x, ...) draw(x, ...)

@@ -1,18 +1,9 @@
 # Cases in clusters: `cluster` of estimate_accuracy().
 
 # Integers that tell clusters apart.
-check_cluster <- function(cluster, x, options, call) {
+check_cluster <- function(cluster, x, call) {
   cluster <- check_case_values(cluster, x, "cluster", call)
-  if (is.null(cluster)) {
-    return(NULL)
-  }
-  if (options$interval == "profile") {
-    abort_fallible("argument", c(
-      "A profile takes cases for independent; it cannot know of clusters.",
-      "i" = "Use {.code interval = \"bootstrap\"}, which draws whole clusters."
-    ), arg = "cluster", call = call)
-  }
-  match(cluster, unique(cluster))
+  if (!is.null(cluster)) match(cluster, unique(cluster))
 }
 
 # Clusters with a case that counts: rated, with some weight.
@@ -46,10 +37,11 @@ cluster_widening <- function(estimate) {
     return(1)
   }
   seed <- draw_seed()
+  estimator <- make_estimator(estimate$fit, method_joint, estimate$options)
   error <- function(options) {
     draw <- resampling(estimate$fit$x, options)
     draw$seed <- seed
-    replicates <- latent_accuracy(estimate$fit, "joint", draw)$replicates
+    replicates <- replicates_of(estimator, "accuracy", draw)
     apply(replicates, 2L, stats::sd, na.rm = TRUE)
   }
   alone <- estimate$options

@@ -20,20 +20,23 @@
 #'
 #' @param x An [estimate_accuracy()] result with method `"joint"`, `"shared"` or `"average"`.
 #' @param interval `"bootstrap"` or `"none"`.
+#' @param systems Names of the systems whose matrices to make; `NULL` for all.
 #' @param conf_level Probability with which intervals are meant to cover, in (0, 1); `NULL` for that
 #'   of the estimate.
 #' @param what `"cells"`, a row per system, true category and answer, or `"categories"`, a row per
 #'   system, category and measure.
 #' @param row.names,optional Not used.
 #' @param ... For `as.data.frame()`, passed on to `tidy()`; otherwise not used.
-#' @return An object of class `system_confusion`. `as.matrix()` gives the matrix of a system (or a
+#' @return An object of class `confusion_estimate`. `as.matrix()` gives the matrix of a system (or a
 #'   list of matrices, for several): probabilities, truth in rows, answers in columns. `tidy()`: a
 #'   tibble. For `"cells"`: `system`, `truth`, `prediction`, `estimate` (probability of the answer
-#'   given the truth), `std.error`, `conf.low`, `conf.high`, `cases` (expected number) and
+#'   given the truth), `std.error`, `conf.low`, `conf.high`, `n` (expected number of cases) and
 #'   `reason`, why something is `NA`. For `"categories"`: `system`, `category`, `measure`
 #'   (`"recall"`, the probability that a case of the category is recognised, or `"precision"`, that
-#'   an answer of the category is right), `estimate`, `std.error`, `conf.low`, `conf.high`, `cases`
-#'   (expected number of the category, or number of answers) and `reason`.
+#'   an answer of the category is right), `estimate`, `std.error`, `conf.low`, `conf.high`, `n`
+#'   (expected number of cases of the category, or number of answers) and `reason`. `glance()`: a
+#'   tibble with one row: the numbers of `systems` and `categories`, mean `recall` and `precision`
+#'   over these; `method`, `interval`, `conf_level`, `replicates`. `format()`: the same in a line.
 #' @family estimation
 #' @examples
 #' set.seed(1)
@@ -43,40 +46,39 @@
 #' matrices
 #' tidy(matrices, what = "categories")
 #' as.matrix(matrices)
-#' @name system_confusion
+#' @name confusion_estimate
 #' @export
 confusion.accuracy_estimate <- function(x, # nolint: object_name.
                                         interval = c("bootstrap", "none"), conf_level = NULL,
-                                        ...) {
+                                        systems = NULL, ...) {
   call <- rlang::current_env()
   check_dots_empty(...)
-  interval <- check_choice(interval, c("bootstrap", "none"), "interval")
+  systems <- check_system_names(systems, x$table$system, call)
+  interval <- check_choice(interval, ids_with("cells", accuracy_intervals()), "interval")
   if (is.null(conf_level)) conf_level <- x$options$conf_level
   conf_level <- check_number(
     conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE, call = call
   )
-  if (!x$options$method %in% methods_with_posterior) {
+  if (!method_of(x)$posterior) {
     abort_fallible("argument", c(
       "Method {.val {x$options$method}} estimates accuracy alone, not confusion of categories.",
-      "i" = "Estimate with {.arg method} {.or {.val {methods_with_posterior}}}."
+      "i" = "Estimate with {.arg method} {.or {.val {ids_with('posterior', accuracy_methods())}}}."
     ), arg = "x", call = call)
   }
   counts <- confusion_counts(x)
-  draws <- if (interval == "bootstrap") confusion_draws(x, counts)
+  draws <- if (!is.null(accuracy_intervals()[[interval]]$find)) confusion_draws(x)
   structure(
     list(
-      cells = confusion_table(x, counts, draws, conf_level, cell_shares),
-      categories = confusion_table(x, counts, draws, conf_level, category_shares),
+      cells = confusion_table(x, systems, counts, draws, conf_level, cell_shares),
+      categories = confusion_table(x, systems, counts, draws, conf_level, category_shares),
       options = c(x$options[c("method", "replicates")], list(
-        interval = if (is.null(draws$values)) "none" else interval, conf_level = conf_level,
-        clustered = !is.null(x$options$cluster)
+        interval = if (is.null(draws$values)) interval_none$id else interval,
+        conf_level = conf_level, clustered = !is.null(x$options$cluster)
       ))
     ),
-    class = "system_confusion"
+    class = "confusion_estimate"
   )
 }
-
-methods_with_posterior <- c("joint", "shared", "average")
 
 # Expected numbers of cases: a vector per system, answers within truths.
 confusion_counts <- function(estimate) {
@@ -94,28 +96,21 @@ confusion_counts <- function(estimate) {
 }
 
 # A list of values, replicates of the counts of each system, or of the reason why there are none.
-confusion_draws <- function(estimate, counts) {
+confusion_draws <- function(estimate) {
   x <- estimate$fit$x
   cells <- length(x$categories)^2
-  reason <- if (!weights_are_counts(x)) {
-    "weights are not counts, so there are no cases to resample"
-  } else if (is_one_cluster(estimate)) {
-    one_cluster
-  } else if (cells * length(x$systems) * estimate$options$replicates > most_numbers) {
-    paste("so many cells take too much memory (use fewer replicates than", paste0(
+  reason <- lack_of_interval(interval_bootstrap, estimate)
+  many <- cells * length(x$systems) * estimate$options$replicates > most_numbers
+  if (is.null(reason) && many) {
+    reason <- paste0(
+      "so many cells take too much memory (use fewer replicates than ",
       number(estimate$options$replicates), ")"
-    ))
+    )
   }
   if (!is.null(reason) || anyNA(estimate$fit$base_rates)) {
     return(list(values = NULL, reason = reason))
   }
-  bar <- progress_bar("Bootstrap", estimate$options$replicates)
-  method <- if (estimate$options$method == "shared") "shared" else "joint"
-  values <- core_latent_counts(
-    x$patterns, pattern_weights(x), latent_fitting(estimate$fit), method,
-    resampling(x, estimate$options), bar$tick
-  )
-  bar$close()
+  values <- stand_in_replicates(estimate, "counts")
   list(
     values = lapply(seq_along(x$systems), function(s) {
       values[, (s - 1L) * cells + seq_len(cells), drop = FALSE]
@@ -128,13 +123,13 @@ most_numbers <- 1e8 # 800 MB
 
 # What is told of counts: `share` makes shares of a row of them per replicate (or of one), and says
 # what they are shares of, the truth or the answers.
-confusion_table <- function(estimate, counts, draws, conf_level, share) {
+confusion_table <- function(estimate, systems, counts, draws, conf_level, share) {
   x <- estimate$fit$x
-  tables <- lapply(seq_along(x$systems), function(s) {
+  tables <- lapply(match(systems, x$systems), function(s) {
     found <- share(matrix(counts[[s]], 1L), x$categories)
     table <- tibble::tibble(
       system = x$systems[[s]], found$names, estimate = na_real(found$value[1L, ]),
-      std.error = NA_real_, conf.low = NA_real_, conf.high = NA_real_, cases = found$cases,
+      std.error = NA_real_, conf.low = NA_real_, conf.high = NA_real_, n = found$n,
       reason = NA_character_
     )
     lacking <- is.na(table$estimate)
@@ -150,8 +145,8 @@ confusion_table <- function(estimate, counts, draws, conf_level, share) {
       table$reason[!lacking] <- paste0(no_interval, draws$reason)
     } else if (!is.null(draws$values)) {
       values <- share(draws$values[[s]], x$categories)$value
-      if (estimate$options$method == "average") values <- moved_to(values, table$estimate)
-      table <- add_intervals(table, core_percentile_intervals(values, conf_level, TRUE))
+      if (has_stand_in(estimate)) values <- moved_to(values, table$estimate)
+      table <- add_intervals(table, percentile_intervals(values, conf_level, TRUE))
     }
     table
   })
@@ -167,7 +162,7 @@ cell_shares <- function(counts, categories) {
   total[total < few_cases] <- NaN
   list(
     names = tibble::tibble(truth = categories[truth], prediction = rep(categories, n)),
-    of = rep("truth", n * n), value = counts / total[, truth, drop = FALSE], cases = counts[1L, ]
+    of = rep("truth", n * n), value = counts / total[, truth, drop = FALSE], n = counts[1L, ]
   )
 }
 
@@ -183,7 +178,7 @@ category_shares <- function(counts, categories) {
     names = tibble::tibble(
       category = rep(categories, 2L), measure = rep(c("recall", "precision"), each = n)
     ),
-    of = rep(c("truth", "answer"), each = n), value = share, cases = total[1L, ]
+    of = rep(c("truth", "answer"), each = n), value = share, n = total[1L, ]
   )
 }
 
@@ -197,23 +192,9 @@ moved_to <- function(values, estimate) {
   out
 }
 
-#' @rdname system_confusion
+#' @rdname confusion_estimate
 #' @export
-tidy.system_confusion <- function(x, what = c("cells", "categories"), ...) {
-  check_dots_empty(...)
-  x[[check_choice(what, c("cells", "categories"), "what")]]
-}
-
-#' @rdname system_confusion
-#' @export
-as.data.frame.system_confusion <- function(x, row.names = NULL, # nolint: object_name.
-                                           optional = FALSE, ...) {
-  as.data.frame(tidy(x, ...))
-}
-
-#' @rdname system_confusion
-#' @export
-as.matrix.system_confusion <- function(x, ...) {
+as.matrix.confusion_estimate <- function(x, ...) {
   check_dots_empty(...)
   systems <- unique(x$cells$system)
   matrices <- lapply(systems, function(system) {
@@ -228,13 +209,9 @@ as.matrix.system_confusion <- function(x, ...) {
 }
 
 #' @export
-print.system_confusion <- function(x, ...) {
+print.confusion_estimate <- function(x, ...) {
   systems <- unique(x$cells$system)
-  cat_lines(paste0(
-    "<system_confusion> ", count_noun(length(systems), "system"), ", ",
-    count_noun(length(unique(x$cells$truth)), "category", "categories"), ", ",
-    method_words(x$options$method)
-  ))
+  cat_lines(paste0("<confusion_estimate> ", caption_of(x)))
   matrices <- as.matrix(x)
   if (is.matrix(matrices)) matrices <- stats::setNames(list(matrices), systems)
   for (system in utils::head(systems, 4L)) {
@@ -245,24 +222,12 @@ print.system_confusion <- function(x, ...) {
     print_categories(x, system)
   }
   if (length(systems) > 4L) cat("\n... and", length(systems) - 4L, "more systems; see tidy()\n")
-  cat_lines("", confusion_notes(x), "More: tidy(what = \"categories\"), as.matrix(), plot().")
+  cat_lines("", notes_of(x), "More: tidy(what = \"categories\"), as.matrix(), plot().")
   invisible(x)
 }
 
 print_categories <- function(x, system) {
-  table <- x$categories[x$categories$system == system, ]
-  with_interval <- function(of) {
-    value <- decimals(of$estimate)
-    ends <- paste0(" [", decimals(of$conf.low), ", ", decimals(of$conf.high), "]")
-    paste0(value, ifelse(is.na(of$conf.low), "", ends))
-  }
-  recall <- table[table$measure == "recall", ]
-  precision <- table[table$measure == "precision", ]
-  print_table(paste0(system, ", by category"), data.frame(
-    category = recall$category, recall = with_interval(recall),
-    precision = with_interval(precision), cases = decimals(recall$cases, 1L),
-    answers = number(round(precision$cases, 1L))
-  ), most = 30L)
+  print_table(paste0(system, ", by category"), category_columns(x, system), most = 30L)
 }
 
 confusion_notes <- function(x) {
@@ -280,12 +245,13 @@ confusion_notes <- function(x) {
         ), ": ", sub(no_interval, "", reason, fixed = TRUE)
       )
     }, "", USE.NAMES = FALSE),
-    if (x$options$interval == "bootstrap") {
+    if (has_interval(x)) {
       paste0(
         format(100 * x$options$conf_level), "% intervals: ",
         if (x$options$clustered) "cluster" else "case", " bootstrap, ",
         number(x$options$replicates), " replicates",
-        if (x$options$method == "average") " of the joint model", "; sampling error only"
+        if (has_stand_in(x)) paste0(" of the ", method_of(x)$stand_in, " model"),
+        "; sampling error only"
       )
     }
   )
@@ -302,9 +268,9 @@ confusion_notes <- function(x) {
 #' x <- simulate_ratings(lehner_design(3, system = 0.7))
 #' estimate <- estimate_accuracy(x, method = "joint", interval = "none")
 #' plot(confusion(estimate, interval = "none"))
-#' @method autoplot system_confusion
-#' @rawNamespace S3method(ggplot2::autoplot,system_confusion)
-autoplot.system_confusion <- function(object, ...) { # nolint: object_name.
+#' @method autoplot confusion_estimate
+#' @rawNamespace S3method(ggplot2::autoplot,confusion_estimate)
+autoplot.confusion_estimate <- function(object, ...) { # nolint: object_name.
   check_ggplot2()
   check_dots_empty(...)
   cells <- tidy(object)
@@ -316,7 +282,7 @@ autoplot.system_confusion <- function(object, ...) { # nolint: object_name.
   }
   systems <- unique(cells$system)
   pairs <- data.frame(
-    unit1 = cells$prediction, unit2 = cells$truth, value = cells$estimate,
+    judge1 = cells$prediction, judge2 = cells$truth, value = cells$estimate,
     system = factor(cells$system, levels = systems)
   )
   heat_map(pairs, unique(cells$truth)) +
@@ -328,6 +294,6 @@ autoplot.system_confusion <- function(object, ...) { # nolint: object_name.
     )
 }
 
-#' @rdname autoplot.system_confusion
+#' @rdname autoplot.confusion_estimate
 #' @export
-plot.system_confusion <- function(x, ...) draw(x, ...)
+plot.confusion_estimate <- function(x, ...) draw(x, ...)

@@ -1,91 +1,120 @@
-#' Tables of an accuracy estimate
+#' Tables and words of an accuracy estimate
 #'
 #' @param x An [estimate_accuracy()] result.
-#' @param ... Not used.
-#' @return `tidy()`: a tibble with a row per system: `system`; `estimate`, its accuracy, a
-#'   probability; `std.error`, `conf.low` and `conf.high`; `shared` and `independent`, the ends of
-#'   the range of what dependence between system and raters could make of the estimate, `NA` where
-#'   no models were averaged (methods `"binned"` and `"unbinned"` without a robust interval); `n`,
-#'   the number of its cases that raters saw; `method`; `reason`, why something is `NA`.
+#' @param what `"estimate"`: the estimates; `"details"`: what each rests on; `"members"`: the models
+#'   that were averaged.
+#' @param digits Number of decimals of the percentages.
+#' @param row.names,optional Not used.
+#' @param ... For `as.data.frame()`, passed on to `tidy()`; otherwise not used.
+#' @return `tidy()`: a tibble. For `"estimate"`, a row per system: `system`; `estimate`, its
+#'   accuracy, a probability; `std.error`, `conf.low` and `conf.high`; `shared` and `independent`,
+#'   the ends of the range of what dependence between system and raters could make of the estimate,
+#'   `NA` where no models were averaged (methods `"binned"` and `"unbinned"` without a robust
+#'   interval); `n`, the number of its cases that raters saw; `method`; `reason`, why something is
+#'   `NA`.
 #'
-#'   `glance()`: a tibble with one row per system of what the estimate rests on: `system`,
-#'   `agreement` and `kappa` of the raters, `rater_accuracy` under the model that was fitted;
-#'   `negative`, the number of base rates that came out negative and were set to zero;
-#'   `mean_posterior`, the mean posterior probability of the system's answers; `uninformative`, the
-#'   share of its cases in bins that say nothing; `replicates` and `failed`, the bootstrap
-#'   replicates and those of them without an estimate; `conf_level`, `clip`, `bin_width`. Where
-#'   models were averaged (method `"average"`, and every robust interval) also `sampling`, the part
-#'   of `std.error` that is sampling error; `rater_error`, the share of ratings that are wrong;
-#'   `simple_weight`, the weight of the models that show no sign of errors in common (equal
-#'   difficulty, no error rates of their own); `lowest` and `highest`, the range of the estimators
-#'   `"average"`, `"shared"`, `"binned"` and `method`.
+#'   For `"details"`, a row per system: `system`; `uninformative`, the share of its cases in bins
+#'   that say nothing (method `"binned"`); `mean_posterior`, the mean posterior probability of its
+#'   answers; `failed`, the number of bootstrap replicates without an estimate; `common`, the share
+#'   of the distance from `independent` to `shared` that was taken back (`NA` for methods that
+#'   assume what they assume). Where models were averaged (method `"average"`, and every robust
+#'   interval) also `sampling`, the part of `std.error` that is sampling error; `rater_error`, the
+#'   share of ratings that are wrong; `independence_weight`, the weight of the models that show no
+#'   sign of errors in common (equal difficulty, no error rates of their own); `suspicion`, how much
+#'   of errors in common is allowed for, from 0 to 1 (see [estimate_accuracy()]); `lowest` and
+#'   `highest`, the range of the estimators `"average"`, `"shared"`, `"binned"` and `method`;
+#'   `average_shared`, the shared end under the models of `"average"`.
+#'
+#'   For `"members"`, a row per system and averaged model, without rows where none were: `system`;
+#'   `accuracy`, `errors`, `difficulty` and `concentration`, which model it is; its `log_prior`,
+#'   `log_evidence` and `weight`; `estimate`, `std.error` and `rater_accuracy` under it.
+#'
+#'   `glance()`: a tibble with one row: the number of `systems`; `method`, `interval`, `conf_level`;
+#'   `agreement` and `kappa` of the raters, `rater_accuracy` under the model that was fitted, and
+#'   the numbers of `cases`, `raters` and `categories`, as in [glance()][tidy.rater_fit] of a fit;
+#'   `negative`, the number of base rates that came out negative and were set to zero; `clip` and
+#'   `bin_width`; `replicates` of the bootstrap.
+#'
+#'   `format()`: for each system one line, such as `78% (90% interval 67% to 90%)`; a vector with
+#'   the systems as names if there are several.
 #' @family estimation
 #' @examples
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
 #' estimate <- estimate_accuracy(x)
 #' tidy(estimate)
+#' tidy(estimate, "details")
 #' glance(estimate)
+#' format(estimate)
 #' @export
-tidy.accuracy_estimate <- function(x, ...) {
+tidy.accuracy_estimate <- function(x, what = c("estimate", "details", "members"), ...) {
   check_dots_empty(...)
-  x$table
+  what <- check_choice(what, c("estimate", "details", "members"), "what")
+  switch(what,
+    estimate = x$table, details = with_bins_only(x),
+    members = if (NROW(x$members) > 0L) x$members else no_members
+  )
 }
+
+# Only bins can say nothing of some of the cases.
+with_bins_only <- function(x) {
+  details <- x$details
+  if (!method_of(x)$bins) details$uninformative <- NA_real_
+  details
+}
+
+no_members <- tibble::tibble(
+  system = character(), accuracy = character(), errors = character(), difficulty = double(),
+  concentration = double(), log_prior = double(), log_evidence = double(), weight = double(),
+  estimate = double(), std.error = double(), rater_accuracy = double()
+)
 
 #' @rdname tidy.accuracy_estimate
 #' @export
 glance.accuracy_estimate <- function(x, ...) {
   check_dots_empty(...)
-  bootstrapped <- !is.null(x$replicates)
-  has_interval <- x$options$interval != "none"
+  options <- x$options
+  record <- method_of(x)
+  known_as <- function(used, value) if (used) value else value[NA_integer_]
   tibble::tibble(
-    system = x$details$system,
-    glance(x$fit)[c("agreement", "kappa", "rater_accuracy")],
+    systems = nrow(x$table), method = options$method, interval = options$interval,
+    conf_level = known_as(has_interval(x), options$conf_level),
+    glance(x$fit)[c("agreement", "kappa", "rater_accuracy", "cases", "raters", "categories")],
     negative = x$fit$negative,
-    mean_posterior = x$details$mean_posterior,
-    uninformative = if (x$options$method == "binned") x$details$uninformative else NA_real_,
-    replicates = if (bootstrapped) x$options$replicates else NA_integer_,
-    failed = x$details$failed,
-    conf_level = if (has_interval) x$options$conf_level else NA_real_,
-    clip = if (x$options$method %in% c("binned", "unbinned")) x$options$clip else NA_character_,
-    bin_width = if (x$options$method == "binned") x$options$bin_width else NA_real_,
-    x$details[c("sampling", "rater_error", "simple_weight", "lowest", "highest")]
+    clip = known_as(record$clips, options$clip),
+    bin_width = known_as(record$bins, options$bin_width),
+    replicates = known_as(!is.null(x$replicates), options$replicates)
   )
 }
 
 #' @rdname tidy.accuracy_estimate
-#' @param row.names,optional Not used.
 #' @export
 as.data.frame.accuracy_estimate <- function(x, row.names = NULL, # nolint: object_name.
                                             optional = FALSE, ...) {
-  tidy(x)
+  plain_data_frame(tidy(x, ...))
+}
+
+#' @rdname tidy.accuracy_estimate
+#' @export
+format.accuracy_estimate <- function(x, digits = 0L, ...) {
+  share <- function(p) paste0(decimals(100 * p, digits), "%")
+  out <- estimate_words(x$table, x$options$conf_level, share)
+  if (length(out) > 1L) stats::setNames(out, x$table$system) else out
 }
 
 #' @export
 print.accuracy_estimate <- function(x, ...) {
   print_accuracy(x)
   cat_lines(
-    "", paste0("More: ", if (x$options$method == "binned") "bins(), ", "tidy(), glance(), plot().")
+    "", paste0("More: ", if (method_of(x)$bins) "bins(), ", "tidy(), glance(), plot().")
   )
   invisible(x)
-}
-
-# How a number came about; `model` is left out where it does not say more.
-method_words <- function(method, model = NULL) {
-  if (method == "average") {
-    return("averaged over models")
-  }
-  paste0(method, " method", if (!is.null(model)) paste0(", ", format(model)))
 }
 
 print_accuracy <- function(x) {
   table <- tidy(x)
   fit <- x$fit
-  averaged <- x$options$method == "average"
-  cat(
-    "<accuracy_estimate> ", count_noun(nrow(table), "system"), ", ",
-    method_words(x$options$method, fit$model), "\n",
-    sep = ""
-  )
+  averaged <- is_averaged(x)
+  cat("<accuracy_estimate> ", caption_of(x), "\n", sep = "")
   if (averaged && fit$identified == "yes") {
     cat(
       "Raters: agreement ", decimals(fit$agreement), ", kappa ", decimals(fit$kappa),
@@ -99,25 +128,30 @@ print_accuracy <- function(x) {
       sep = ""
     )
   }
-  shown <- utils::head(table, 20L)
+  cat("\n")
+  print(shown_table(x), row.names = FALSE)
+  if (nrow(table) > 20L) cat("... and", nrow(table) - 20L, "more; see tidy()\n")
+  notes <- notes_of(x)
+  if (length(notes) > 0L) cat_lines("", notes)
+}
+
+accuracy_columns <- function(x) {
+  shown <- utils::head(tidy(x), 20L)
   out <- data.frame(system = shown$system, accuracy = decimals(shown$estimate))
-  if (x$options$interval != "none") {
-    out[[paste0(format(100 * x$options$conf_level), "% interval")]] <- ifelse(
-      is.na(shown$conf.low), "NA",
-      paste0("[", decimals(shown$conf.low), ", ", decimals(shown$conf.high), "]")
-    )
+  if (has_interval(x)) {
+    out[[interval_title(x$options$conf_level)]] <- bracketed(shown$conf.low, shown$conf.high)
   }
-  if (!all(is.na(shown$shared))) {
-    out[["shared to independent"]] <- paste(
-      decimals(shown$shared), "to", decimals(shown$independent)
-    )
+  if (!all(is.na(x$table$shared))) {
+    out$range <- range_words(shown)
   }
   out$cases <- number(shown$n)
-  cat("\n")
-  print(out, row.names = FALSE)
-  if (nrow(table) > 20L) cat("... and", nrow(table) - 20L, "more; see tidy()\n")
-  notes <- accuracy_notes(x)
-  if (length(notes) > 0L) cat_lines("", notes)
+  out
+}
+
+accuracy_title <- function(x) {
+  paste0(
+    count_noun(nrow(x$table), "system"), ", ", method_words(x$options$method, x$fit$model)
+  )
 }
 
 # What a reader must know beside the numbers.
@@ -126,7 +160,10 @@ accuracy_notes <- function(x) {
   reasons <- table$reason[!is.na(table$reason)]
   c(
     if (!all(is.na(table$shared))) {
-      "Shared: the system errs where the raters err; independent: its errors are its own"
+      paste(
+        "Range: the accuracy if systems err where the raters err, and if their errors are their",
+        "own, from low to high"
+      )
     },
     vapply(unique(reasons), function(reason) {
       what <- if (startsWith(reason, no_interval)) "No interval for " else "NA for "
@@ -136,21 +173,24 @@ accuracy_notes <- function(x) {
       )
     }, ""),
     left_out_note(x),
-    if (x$options$method == "average" && length(x$members) > 0L) axes_note(x$members),
-    if (x$fit$negative > 0L && x$options$method %in% c("binned", "unbinned")) {
+    common_note(x),
+    if (has_model_raters(x$fit)) {
+      paste(
+        "Raters are language models, which err together in ways that their agreement does not",
+        "show: without cases of known truth the accuracy is a guess."
+      )
+    },
+    if (x$fit$negative > 0L && method_of(x)$model == "k") {
       paste(
         "Base rates that came out negative, set to zero:",
         shorten(x$fit$x$categories[x$fit$base_rates == 0])
       )
     },
     outside_note(table),
-    doubt_note(x),
-    if (x$options$interval == "robust" && !all(is.na(table$conf.low))) {
-      robust_note(x)
+    if (!all(is.na(table$conf.low))) {
+      interval_of(x)$note(x)
     } else if (!is.null(x$replicates)) {
       bootstrap_note(x)
-    } else if (x$options$interval == "profile" && !all(is.na(table$conf.low))) {
-      "Interval: profile of the log posterior; sampling error only"
     }
   )
 }
@@ -177,20 +217,6 @@ outside_note <- function(table) {
   }
 }
 
-bootstrap_note <- function(x) {
-  failed <- range(x$details$failed)
-  paste0(
-    "Interval: ", resampling_note(x), ", ", number(x$options$replicates), " replicates",
-    if (failed[[2L]] > 0L) {
-      paste0(
-        ", ", paste(unique(failed), collapse = " to "), " of them without an estimate",
-        if (failed[[2L]] > (1 - x$options$conf_level) / 2 * x$options$replicates) " (too short)"
-      )
-    },
-    "; sampling error only"
-  )
-}
-
 #' @export
 summary.accuracy_estimate <- function(object, ...) {
   structure(list(estimate = object), class = "summary_accuracy_estimate")
@@ -199,14 +225,14 @@ summary.accuracy_estimate <- function(object, ...) {
 #' @export
 print.summary_accuracy_estimate <- function(x, ...) {
   print_accuracy(x$estimate)
-  rest <- glance(x$estimate)[c(
-    "system", "mean_posterior", "uninformative", "replicates", "failed", "sampling", "rater_error",
-    "simple_weight", "lowest", "highest"
-  )]
+  rest <- tidy(x$estimate, "details")
   print_table("What the estimates rest on", rest[!vapply(rest, function(y) all(is.na(y)), NA)])
-  if (x$estimate$options$method == "average" && length(x$estimate$members) > 0L) {
-    print_table("Weight of the models without equal ...", axis_weights(x$estimate$members))
+  if (is_averaged(x$estimate) && length(x$estimate$members) > 0L) {
+    print_table(
+      "Evidence against each property (weight of models without it)",
+      axis_weights(x$estimate$members)
+    )
   }
-  if (x$estimate$options$method == "binned") print_table("Bins", bins(x$estimate), most = 30L)
+  if (method_of(x$estimate)$bins) print_table("Bins", bins(x$estimate), most = 30L)
   invisible(x)
 }

@@ -26,8 +26,14 @@ benchmark_scales <- list(
 #' @return A tibble of class `agreement_benchmark` with a row per row of `x` and level, highest
 #'   first: the labels of `x`, `estimate`, `scale`, `level`, its `lower` and `upper` bound, its
 #'   `membership` and `cumulative` probability, and `reached`, true for the level that is reached.
-#'   Without a standard error, and for measures that are not corrected for chance (such as percent
-#'   agreement), for which the scales were not made, probabilities are `NA` and `reason` says why.
+#'   Without a standard error, and for measures for which the scales were not made, probabilities
+#'   are `NA` and `reason` says why: measures that are not corrected for chance (such as percent
+#'   agreement), as far as is known those that cannot be negative, and registered ones with another
+#'   largest value than 1.
+#'
+#'   `tidy()`: the same as a tibble and nothing else. `glance()`: a tibble with one row: the numbers
+#'   of `measures`, `estimates` and `levels`, the `scale`, how many estimates have `reached` a level
+#'   and `conf_level`. `format()`: the levels reached, in a line.
 #' @family agreement
 #' @references Landis, J. R. and Koch, G. G. (1977). The measurement of observer agreement for
 #'   categorical data. *Biometrics*, 33(1), 159--174. \doi{10.2307/2529310}
@@ -42,37 +48,64 @@ benchmark_scales <- list(
 #' x <- ratings(fleiss1971, case = case, counts = depression:other)
 #' benchmark_agreement(agreement(x))
 #' @export
-benchmark_agreement <- function(x, scale = c("landis-koch", "fleiss", "altman"), conf_level = 0.9,
-                                ...) {
+benchmark_agreement <- function(x, scale = c("landis-koch", "fleiss", "altman"),
+                                conf_level = default_conf_level(), ...) {
   check_dots_empty(...)
   scale <- check_choice(scale, names(benchmark_scales), "scale")
   conf_level <- check_number(conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE)
-  if (!is.data.frame(x) || !all(c("measure", "estimate", "std.error") %in% names(x))) {
+  x <- check_measured(x, rlang::current_env())
+  labels <- intersect(c("rater1", "rater2", "category", "measure"), names(x))
+  known <- all_measures()
+  rows <- lapply(seq_len(max(nrow(x), 1L)), function(i) {
+    reason <- why_no_benchmark(known[[x$measure[i]]], x$estimate[i], x$std.error[i])
+    levels <- benchmark_row(x$estimate[i], x$std.error[i], scale, conf_level, reason)
+    c(lapply(as.list(x)[labels], function(column) rep(column[i], length(levels$level))), levels)
+  })
+  table <- lapply(stack_tables(rows), utils::head, nrow(x) * length(rows[[1L]]$level))
+  new_result_table(list(table), "agreement_benchmark", conf_level = conf_level)
+}
+
+# Columns of a data frame that anybody may have edited.
+check_measured <- function(x, call) {
+  kinds <- if (is.data.frame(x)) {
+    number <- function(x) is.numeric(x) || (is.logical(x) && all(is.na(x)))
+    c(
+      measure = is.character(x[["measure"]]) || is.factor(x[["measure"]]),
+      estimate = number(x[["estimate"]]),
+      std.error = number(x[["std.error"]]) && !any(x[["std.error"]] < 0, na.rm = TRUE)
+    )
+  }
+  if (!all(kinds, is.data.frame(x))) {
     abort_fallible("argument", c(
       "{.arg x} must be an {.fun agreement} result, or a data frame with columns {.val measure},
        {.val estimate} and {.val std.error}.",
-      "x" = "It is {describe(x)}."
-    ), arg = "x", call = rlang::current_env())
+      "x" = if (!is.data.frame(x)) "It is {describe(x)}.",
+      "x" = if (!all(kinds)) "Missing, or not names and numbers: {.val {names(kinds)[!kinds]}}."
+    ), arg = "x", call = call)
   }
-  labels <- intersect(c("rater1", "rater2", "category", "measure"), names(x))
-  rows <- lapply(seq_len(nrow(x)), function(i) {
-    measure <- built_in_measures[[x$measure[[i]]]]
-    reason <- if (!is.null(measure) && measure$lower == 0) {
-      "not corrected for chance"
-    } else if (is.na(x$std.error[[i]])) {
-      "no standard error"
-    }
-    error <- if (is.null(reason)) x$std.error[[i]] else NA_real_
-    levels <- benchmark_row(x$estimate[[i]], error, scale, conf_level, reason %||% NA_character_)
-    c(lapply(as.list(x)[labels], function(column) rep(column[[i]], length(levels$level))), levels)
-  })
-  table <- stack_tables(rows)
-  tibble::new_tibble(
-    table, nrow = length(table$level), class = "agreement_benchmark", conf_level = conf_level
-  )
+  x$measure <- as.character(x$measure)
+  x$estimate <- as.double(x$estimate)
+  x$std.error <- as.double(x$std.error)
+  x
+}
+
+# `measure` is NULL where it is not known. Levels are words for values from -1 to 1.
+why_no_benchmark <- function(measure, estimate, error) {
+  if (isTRUE(measure$lower >= 0)) {
+    "not corrected for chance"
+  } else if (!isTRUE((measure$upper %||% 1) == 1)) {
+    paste0("values go up to ", format(measure$upper), ", those of the scale to 1")
+  } else if (is.na(estimate) || is.na(error)) {
+    "no standard error"
+  } else if (stats::pnorm(1, estimate, error) - stats::pnorm(-1, estimate, error) < 1e-8) {
+    "the estimate is far from all levels"
+  } else {
+    NA_character_
+  }
 }
 
 benchmark_row <- function(estimate, error, scale, conf_level, reason) {
+  if (!is.na(reason)) error <- NA_real_
   lower <- rev(benchmark_scales[[scale]])
   upper <- c(1, lower[-length(lower)])
   below <- function(at) stats::pnorm(at, estimate, error)
@@ -86,29 +119,3 @@ benchmark_row <- function(estimate, error, scale, conf_level, reason) {
     reached = seq_len(n) %in% which(cumulative >= conf_level)[1L], reason = rep(reason, n)
   )
 }
-
-#' @export
-print.agreement_benchmark <- function(x, ...) {
-  if (!all(c("measure", "level", "cumulative", "reached") %in% names(x))) {
-    return(NextMethod())
-  }
-  cat_lines(paste0(
-    "<agreement_benchmark> scale ", x$scale[[1L]], ": the highest level that agreement is at or ",
-    "above with probability ", format(attr(x, "conf_level"))
-  ))
-  cat("\n")
-  labels <- intersect(c("rater1", "rater2", "category", "measure"), names(x))
-  each <- keys(x[labels])
-  first <- !duplicated(each)
-  reached <- match(unique(each), ifelse(x$reached, each, NA))
-  out <- as.data.frame(lapply(x[first, labels], format))
-  out$estimate <- decimals(x$estimate[first])
-  out$level <- ifelse(is.na(reached), x$reason[first], x$level[reached])
-  out$probability <- ifelse(is.na(reached), "", decimals(x$cumulative[reached]))
-  print(out, row.names = FALSE, right = FALSE)
-  cat_lines("", "All levels: as.data.frame().")
-  invisible(x)
-}
-
-#' @export
-tbl_sum.agreement_benchmark <- function(x, ...) c("Benchmark" = paste(nrow(x), "x", ncol(x)))

@@ -4,6 +4,13 @@
 # A list: estimate; reason (NULL if there is an estimate); used (which patterns entered); influence
 # of a case of each pattern, NULL if there is none; null_error.
 evaluate <- function(measure, view, settings) {
+  why <- misfit(measure, view, settings)
+  if (!is.null(why)) {
+    return(list(
+      estimate = NA_real_, reason = why[[1L]], used = logical(length(view$weight)),
+      influence = NULL, null_error = NA_real_
+    ))
+  }
   influence <- switch(settings$interval,
     analytic = if (is.function(measure$kernel)) "jackknife" else "analytic",
     jackknife = "jackknife",
@@ -15,16 +22,16 @@ evaluate <- function(measure, view, settings) {
     return(evaluate_function(measure, view, influence))
   }
   raw <- core_agreement(
-    view$x$patterns, view$weight, selection_of(view, measure),
+    view$x$patterns, safe_weight(view), selection_of(view, measure),
     kernel_options(measure, view, settings), influence, function(done) NULL
   )
-  uncounted <- startsWith(measure$id, "krippendorff") && !view$counted
+  uncounted <- measure$counted && !view$counted
   if (uncounted) raw$estimate <- NA_real_
   raw$estimate <- na_real(raw$estimate)
   raw$reason <- if (uncounted) {
     "weights are not counts, and alpha depends on the number of ratings"
   } else if (is.na(raw$estimate)) {
-    undefined_reasons[[raw$undefined]]
+    undefined_reasons[[if (by_weights(raw, measure, view)) "weights" else raw$undefined]]
   }
   if (length(raw$influence) == 0L) raw["influence"] <- list(NULL)
   raw
@@ -33,11 +40,27 @@ evaluate <- function(measure, view, settings) {
 undefined_reasons <- c(
   no_pairs = "no two raters rated the same case",
   certain = "only one category is in use, so that agreement by chance is certain",
+  weights = "the weights count as agreement whatever chance brings together",
   unused = "nobody used the category",
   zero_cells = "zeros both on and off the diagonal, so that the odds ratio is zero over zero",
   no_entropy = "a rater used only one category, so that there is no information to share",
   unshared = "some raters have no case in common"
 )
+
+# Weights that are not counts mean nothing by themselves, and their products may be too small for a
+# number. Dividing by a power of two rounds nothing.
+safe_weight <- function(view) {
+  if (view$counted) view$weight else view$weight / 2^floor(log2(max(view$weight)))
+}
+
+# Is agreement by chance certain though more than one category is in use?
+by_weights <- function(raw, measure, view) {
+  if (raw$undefined != "certain") {
+    return(FALSE)
+  }
+  rows <- core_rated_rows(view$x$patterns, view$weight, selection_of(view, measure))
+  length(unique(rows$category[rows$weight[rows$row] > 0])) > 1L
+}
 
 kernel_options <- function(measure, view, settings) {
   scale <- if (measure$weights) settings$scale_weights
@@ -85,7 +108,7 @@ error_of <- function(measure, view, raw, settings) {
   # Weights of one's own may lead out of the range.
   limits <- pmin(
     pmax(limits, min(measure$lower, limits[raw$estimate < measure$lower])),
-    max(measure$upper %||% 1, limits[raw$estimate > (measure$upper %||% 1)])
+    max(measure$upper, limits[raw$estimate > measure$upper])
   )
   out$std.error <- error
   out$conf.low <- limits[[1L]]
@@ -125,8 +148,8 @@ kernel_rows <- function(measure, view) {
     counts <- table(at, factor(rows$category, levels = seq_along(labels)))
     matrix(as.integer(counts), n, dimnames = list(NULL, labels))
   } else {
-    ratings <- matrix(NA_integer_, n, view$units, dimnames = list(NULL, view$names))
-    ratings[cbind(rows$row, rows$unit)] <- rows$category
+    ratings <- matrix(NA_integer_, n, view$judges, dimnames = list(NULL, view$names))
+    ratings[cbind(rows$row, rows$judge)] <- rows$category
     ratings
   }
   rows$labels <- labels
@@ -134,7 +157,21 @@ kernel_rows <- function(measure, view) {
 }
 
 call_kernel <- function(measure, rows, weight) {
-  value <- if (measure$form == "table") {
+  value <- tryCatch(kernel_value(measure, rows, weight), error = function(e) {
+    abort_fallible("argument", "The kernel of {.val {measure$id}} stopped.",
+      arg = "kernel", parent = e, call = NULL)
+  })
+  if (!((is.numeric(value) || identical(value, NA)) && length(value) == 1L)) {
+    abort_fallible("argument", c(
+      "The kernel of {.val {measure$id}} must return one number.",
+      "x" = "It returned {describe(value)}."
+    ), arg = "kernel", call = NULL)
+  }
+  if (is.finite(value)) as.double(value) else NA_real_
+}
+
+kernel_value <- function(measure, rows, weight) {
+  if (measure$form == "table") {
     of_rater <- function(j) factor(rows$labels[rows$data[, j]], levels = rows$labels)
     crossed <- stats::xtabs(weight ~ a + b, list(weight = weight, a = of_rater(1), b = of_rater(2)))
     measure$kernel(structure(
@@ -144,13 +181,6 @@ call_kernel <- function(measure, rows, weight) {
   } else {
     measure$kernel(rows$data, weight)
   }
-  if (!((is.numeric(value) || identical(value, NA)) && length(value) == 1L)) {
-    abort_fallible("argument", c(
-      "The kernel of {.val {measure$id}} must return one number.",
-      "x" = "It returned {describe(value)}."
-    ), arg = "kernel", call = NULL)
-  }
-  if (is.finite(value)) as.double(value) else NA_real_
 }
 
 evaluate_function <- function(measure, view, influence) {

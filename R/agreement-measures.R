@@ -1,3 +1,122 @@
+# The measures of the package: a record for each, and for those in common use a function.
+
+# A measure is a list. kernel: its name in the core, or a function of R; form: what the kernel sees
+# ("counts" of ratings, "ratings" by rater, the "table" of two raters); lower and upper: its range;
+# raters: 2 or Inf; least: how many raters a case needs to enter; weights: does it take
+# scale_weights; metric: weights of its own; repeats: may a rater rate a case twice; of_category:
+# is it of one category against the others; counted: does it depend on the number of ratings, so
+# that weights must count cases; same_as: the measure of which it is another name; default: when
+# agreement() shows it unasked.
+new_measure <- function(id, title, reference, kernel = id, form = "counts", lower = -1, upper = 1,
+                        scale = "nominal", raters = Inf, least = 2L, weights = FALSE,
+                        metric = "identity", repeats = FALSE, of_category = FALSE,
+                        counted = FALSE, same_as = NA_character_, default = "never") {
+  list(
+    id = id, title = title, reference = reference, kernel = kernel, form = form, lower = lower,
+    upper = upper, scale = scale, raters = raters, least = least, weights = weights,
+    metric = metric, repeats = repeats, of_category = of_category, counted = counted,
+    same_as = same_as, default = default
+  )
+}
+
+chance_family <- function(id, title, reference, ...) {
+  new_measure(
+    id, title, reference,
+    kernel = "chance_kappa", weights = TRUE, repeats = TRUE, same_as = "chance_kappa", ...
+  )
+}
+
+alpha_family <- function(scale, metric, kernel = "krippendorff_alpha") {
+  new_measure(
+    paste0("krippendorff_alpha_", scale), paste0("Krippendorff's alpha, ", scale),
+    "Krippendorff (2004), Human Communication Research 30, 411-433",
+    kernel = kernel, scale = scale, metric = metric, counted = TRUE
+  )
+}
+
+built_in_measures <- list(
+  new_measure(
+    "percent_agreement", "Percent agreement",
+    "Gwet (2014), Handbook of Inter-Rater Reliability, 4th ed.",
+    lower = 0, weights = TRUE, repeats = TRUE, default = "always"
+  ),
+  new_measure(
+    "chance_kappa", "Kappa against chance 1/N", "Lehner (2015), doi:10.22237/jmasm/1430453520",
+    weights = TRUE, repeats = TRUE, default = "always"
+  ),
+  chance_family(
+    "bennett_s", "Bennett, Alpert and Goldstein's S",
+    "Bennett, Alpert and Goldstein (1954), Public Opinion Quarterly 18, 303-308"
+  ),
+  chance_family(
+    "brennan_prediger", "Brennan and Prediger's kappa",
+    "Brennan and Prediger (1981), Educational and Psychological Measurement 41, 687-699"
+  ),
+  chance_family(
+    "pabak", "Prevalence- and bias-adjusted kappa",
+    "Byrt, Bishop and Carlin (1993), Journal of Clinical Epidemiology 46, 423-429"
+  ),
+  new_measure(
+    "cohen_kappa", "Cohen's kappa",
+    "Cohen (1960), Educational and Psychological Measurement 20, 37-46",
+    kernel = "conger_kappa", form = "ratings", raters = 2, weights = TRUE, default = "two"
+  ),
+  new_measure(
+    "scott_pi", "Scott's pi", "Scott (1955), Public Opinion Quarterly 19, 321-325",
+    kernel = "fleiss_kappa", raters = 2, weights = TRUE, default = "two"
+  ),
+  new_measure(
+    "fleiss_kappa", "Fleiss' kappa", "Fleiss (1971), Psychological Bulletin 76, 378-382",
+    least = 1L, weights = TRUE, repeats = TRUE, default = "many"
+  ),
+  new_measure(
+    "conger_kappa", "Conger's kappa", "Conger (1980), Psychological Bulletin 88, 322-328",
+    form = "ratings", least = 1L, weights = TRUE, default = "many"
+  ),
+  new_measure(
+    "light_kappa", "Light's kappa", "Light (1971), Psychological Bulletin 76, 365-377",
+    form = "ratings", weights = TRUE, default = "many"
+  ),
+  new_measure(
+    "gwet_ac", "Gwet's AC1, AC2",
+    "Gwet (2008), British Journal of Mathematical and Statistical Psychology 61, 29-48",
+    least = 1L, weights = TRUE, repeats = TRUE, default = "always"
+  ),
+  new_measure(
+    "krippendorff_alpha", "Krippendorff's alpha",
+    "Krippendorff (2004), Human Communication Research 30, 411-433",
+    weights = TRUE, counted = TRUE, default = "always"
+  ),
+  alpha_family("ordinal", "identity", kernel = "krippendorff_alpha_ordinal"),
+  alpha_family("interval", "quadratic"),
+  alpha_family("ratio", "ratio"),
+  new_measure(
+    "bangdiwala_b", "Bangdiwala's B",
+    "Munoz and Bangdiwala (1997), Journal of Applied Statistics 24, 105-112",
+    form = "table", lower = 0, raters = 2, default = "two"
+  ),
+  new_measure(
+    "yule_y", "Yule's Y", "Yule (1912), Journal of the Royal Statistical Society 75, 579-652",
+    form = "table", scale = "binary", raters = 2, default = "two"
+  ),
+  new_measure(
+    "information_agreement", "Information agreement, IA_C",
+    "Casagrande, Fabris and Girometti (2020), doi:10.1109/BIBM49941.2020.9313173",
+    form = "table", lower = 0, raters = 2, default = "two"
+  ),
+  new_measure(
+    "information_agreement_plain", "Information agreement, IA",
+    "Casagrande, Fabris and Girometti (2020), doi:10.1007/s11517-020-02261-2",
+    form = "table", lower = 0, raters = 2
+  ),
+  new_measure(
+    "specific_agreement", "Specific agreement on a category",
+    "Cicchetti and Feinstein (1990), Journal of Clinical Epidemiology 43, 551-558",
+    lower = 0, scale = "binary", repeats = TRUE, of_category = TRUE, default = "category"
+  )
+)
+names(built_in_measures) <- vapply(built_in_measures, `[[`, "", "id")
+
 #' Measures of agreement, one by one
 #'
 #' Each function gives one measure as a bare number, for any ratings that [agreement()] takes. That
@@ -54,15 +173,14 @@ NULL
 
 bare_measure <- function(x, id, scale_weights = NULL, pooling = "pairs",
                          call = rlang::caller_env()) {
-  x <- ratings_of(x, call)
-  check_single_label(x, call = call)
+  x <- as_ratings(x, call = call)
   settings <- list(
     interval = "none", pooling = check_choice(pooling, c("pairs", "cases"), "pooling", call)
   )
   settings$scale_weights <- check_scale_weights(scale_weights, x$categories, call)
   view <- new_view(x)
   measure <- built_in_measures[[id]]
-  check_fit(measure, view, settings, call)
+  check_fit(measure, list(view), settings, call)
   raw <- evaluate(measure, view, settings)
   if (is.na(raw$estimate)) {
     warn_fallible("undefined", "{measure$title} is {.code NA}: {raw$reason}.",

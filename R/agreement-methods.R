@@ -1,47 +1,118 @@
+#' Tables and words of agreement
+#'
+#' @param x,object An [agreement()] result.
+#' @param row.names,optional Not used.
+#' @param ... Not used.
+#' @return `tidy()`: the columns of `x`, as a tibble and nothing else. `glance()`: a tibble with one
+#'   row: the numbers of `measures`, `raters` and `cases` (the largest number that entered an
+#'   estimate), of `estimates` and of those that are `missing`; `pairwise` and `by_category`;
+#'   `interval`, `conf_level`, `pooling`, `replicates`. `format()`: for one estimate
+#'   `Fleiss' kappa 0.43 (90% interval 0.34 to 0.52)`, for several a line of them.
+#' @family agreement
+#' @examples
+#' x <- ratings(fleiss1971, case = case, counts = depression:other)
+#' result <- agreement(x)
+#' tidy(result)
+#' glance(result)
+#' format(agreement(x, "fleiss_kappa"))
 #' @export
-print.agreement <- function(x, ...) {
+tidy.agreement <- function(x, ...) {
+  check_dots_empty(...)
+  plain_tibble(x)
+}
+
+#' @rdname tidy.agreement
+#' @export
+glance.agreement <- function(x, ...) {
+  check_dots_empty(...)
   about <- attr(x, "about")
-  if (is.null(about) || !all(c("measure", "estimate", "reason") %in% names(x))) {
+  tibble::tibble(
+    measures = length(unique(x$measure)), raters = length(about$judges), cases = max(0, x$n),
+    estimates = nrow(x), missing = sum(is.na(x$estimate)), pairwise = about$pairwise,
+    by_category = about$by_category, interval = about$interval,
+    conf_level = if (about$interval == "none") NA_real_ else about$conf_level,
+    pooling = about$pooling,
+    replicates = if (about$interval == "bootstrap") about$replicates else NA_integer_
+  )
+}
+
+#' @rdname tidy.agreement
+#' @export
+as.data.frame.agreement <- function(x, row.names = NULL, # nolint: object_name.
+                                    optional = FALSE, ...) {
+  plain_data_frame(x)
+}
+
+#' @rdname tidy.agreement
+#' @export
+format.agreement <- function(x, ...) {
+  if (!is_whole_agreement(x)) {
     return(NextMethod())
   }
+  of <- do.call(paste, c(unname(lapply(x[agreement_labels(x)], as.character)), sep = ", "))
+  two <- function(value) decimals(value, 2L)
+  if (nrow(x) != 1L) {
+    return(shorten(paste(of, two(x$estimate)), separator = "; "))
+  }
+  title <- all_measures()[[x$measure]]$title %||% x$measure
+  paste(sub(x$measure, title, of, fixed = TRUE),
+    estimate_words(x, attr(x, "about")$conf_level, two))
+}
+
+#' @rdname tidy.agreement
+#' @export
+summary.agreement <- function(object, ...) summarise_result(object)
+
+agreement_title <- function(x) {
+  sub("<agreement> ", "", attr(x, "about")$header[[1L]], fixed = TRUE)
+}
+
+#' @export
+print.agreement <- function(x, ...) {
+  if (!is_whole_agreement(x)) {
+    return(NextMethod())
+  }
+  about <- attr(x, "about")
   cat_lines(
     about$header,
-    if (about$pairwise) paste("Pairs of:", shorten(about$units)),
+    if (about$pairwise) paste("Pairs of:", shorten(about$judges)),
     if (about$by_category) "Each category against the others"
   )
   cat("\n")
-  shown <- utils::head(as.data.frame(x), 40L)
-  print(format_agreement_rows(shown, about), row.names = FALSE, right = TRUE)
+  shown <- shown_table(x)
+  print(align_left(shown, seq_along(agreement_labels(x))), row.names = FALSE, right = TRUE)
   if (nrow(x) > nrow(shown)) cat("... and", number(nrow(x) - nrow(shown)), "more\n")
-  notes <- agreement_notes(x, about)
+  notes <- notes_of(x)
   if (length(notes) > 0L) cat("\n")
   cat_lines(notes)
   cat_lines("", paste0("More: ", next_of_agreement(x), "."))
   invisible(x)
 }
 
-format_agreement_rows <- function(rows, about) {
-  out <- rows[intersect(c("rater1", "rater2", "category", "measure"), names(rows))]
+agreement_columns <- function(x) {
+  about <- attr(x, "about")
+  rows <- utils::head(plain_data_frame(x), 40L)
+  out <- rows[agreement_labels(x)]
   out$estimate <- decimals(rows$estimate)
   if (!all(is.na(rows$std.error))) {
     out$std.error <- ifelse(is.na(rows$std.error), "", decimals(rows$std.error))
-    out[[paste0(format(100 * about$conf_level), "% interval")]] <- ifelse(
-      is.na(rows$conf.low), "",
-      paste0("[", decimals(rows$conf.low), ", ", decimals(rows$conf.high), "]")
-    )
+    out[[interval_title(about$conf_level)]] <- bracketed(rows$conf.low, rows$conf.high, "")
   }
   out$n <- number(rows$n)
-  for (column in names(out)[vapply(out, is.character, NA)]) {
-    left <- column %in% c("rater1", "rater2", "category", "measure")
-    if (left) {
-      out[[column]] <- format(out[[column]], justify = "left")
-      names(out)[names(out) == column] <- format(column, width = max(nchar(out[[column]])))
-    }
-  }
   out
 }
 
-agreement_notes <- function(x, about) {
+# Columns that say what was compared.
+agreement_labels <- function(x) intersect(c("rater1", "rater2", "category", "measure"), names(x))
+
+is_whole_agreement <- function(x) {
+  nrow(x) > 0L && !is.null(attr(x, "about")) && has_columns(x, c(
+    "measure", "estimate", "std.error", "conf.low", "conf.high", "n", "method", "reason"
+  ))
+}
+
+agreement_notes <- function(x) {
+  about <- attr(x, "about")
   lacking <- split(x, factor(x$reason, levels = unique(x$reason[!is.na(x$reason)])))
   reasons <- vapply(names(lacking), function(reason) {
     rows <- lacking[[reason]]
@@ -77,7 +148,7 @@ next_of_agreement <- function(x) {
   if (about$pairwise) {
     "plot() for a map of pairs"
   } else {
-    pairs <- !about$by_category && !about$exchangeable && length(about$units) > 2L
+    pairs <- !about$by_category && !about$exchangeable && length(about$judges) > 2L
     paste0("benchmark_agreement(), plot()", if (pairs) ", agreement(pairwise = TRUE)")
   }
 }

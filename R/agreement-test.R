@@ -24,11 +24,17 @@
 #' @param y What to compare with `x`, in any form that `x` may have but agreement matrices, which
 #'   do not say which case is which.
 #' @param interval `"analytic"` or `"jackknife"`: where influences come from.
-#' @return `test_agreement()`: a tibble with columns `measure`, `estimate`, `null`, `std.error`,
-#'   `statistic`, `p.value`, `alternative`, `n`, `method`, `reason`. `compare_agreement()`: a tibble
-#'   with columns `measure`, `estimate` (the measure of `x` less that of `y`), `estimate1`,
-#'   `estimate2`, `std.error`, `conf.low`, `conf.high`, `statistic`, `p.value` (two-sided), `n`
-#'   (cases of both), `method`, `reason`.
+#' @return `test_agreement()`: a tibble of class `agreement_test` with columns `measure`,
+#'   `estimate`, `null`, `std.error`, `statistic`, `p.value`, `alternative`, `n`, `method`,
+#'   `reason`.
+#'
+#'   `compare_agreement()`: a tibble of class `agreement_comparison` with columns `measure`,
+#'   `estimate` (the measure of `x` less that of `y`), `estimate1`, `estimate2`, `std.error`,
+#'   `conf.low`, `conf.high`, `statistic`, `p.value` (two-sided), `n` (cases of both), `method`,
+#'   `reason`.
+#'
+#'   Both have methods for `print()`, [tidy()][agreement_tests], [glance()][agreement_tests],
+#'   [format()][agreement_tests] and [autoplot()][autoplot.agreement_test].
 #' @family agreement
 #' @references Fleiss, J. L., Nee, J. C. M. and Landis, J. R. (1979). Large sample variance of kappa
 #'   in the case of different sets of raters. *Psychological Bulletin*, 86(5), 974--977.
@@ -53,17 +59,18 @@ test_agreement <- function(x, measures = NULL, null = 0, scale_weights = NULL,
   choices <- c("two.sided", "greater", "less")
   alternative <- check_choice(alternative, choices, "alternative")
   sample <- new_sample(x, scale_weights, interval, pooling, "x", call)
-  found <- find_measures(measures, sample$view, sample$settings, call)
+  found <- find_measures(measures, list(sample$view), sample$settings, call)
   if (is.null(measures)) { # those for which zero is what chance gives
     found <- Filter(function(measure) measure$lower < 0, found)
   }
   rows <- lapply(found, test_row, sample = sample, null = null, alternative = alternative)
-  tibble::as_tibble(stack_tables(rows))
+  new_result_table(
+    rows, "agreement_test", about = list(null = null, alternative = alternative)
+  )
 }
 
 new_sample <- function(x, scale_weights, interval, pooling, arg, call) {
-  x <- ratings_of(x, call, arg)
-  check_single_label(x, call)
+  x <- as_ratings(x, arg = arg, call = call)
   settings <- list(
     conf_level = 0.9,
     interval = check_choice(interval, c("analytic", "jackknife"), "interval", call),
@@ -104,7 +111,8 @@ p_value <- function(statistic, degrees, alternative) {
 
 #' @rdname test_agreement
 #' @export
-compare_agreement <- function(x, y, measures = NULL, scale_weights = NULL, conf_level = 0.9,
+compare_agreement <- function(x, y, measures = NULL, scale_weights = NULL,
+                              conf_level = default_conf_level(),
                               interval = c("analytic", "jackknife"), ...,
                               pooling = c("pairs", "cases")) {
   call <- rlang::current_env()
@@ -116,10 +124,10 @@ compare_agreement <- function(x, y, measures = NULL, scale_weights = NULL, conf_
   )
   check_same_cases(samples, list(x, y), call)
   check_same_categories(samples, call)
-  found <- lapply(samples, function(s) find_measures(measures, s$view, s$settings, call))
+  found <- lapply(samples, function(s) find_measures(measures, list(s$view), s$settings, call))
   ids <- intersect(names(found[[1L]]), names(found[[2L]]))
   rows <- lapply(found[[1L]][ids], compare_row, samples = samples, conf_level = conf_level)
-  tibble::as_tibble(stack_tables(rows))
+  new_result_table(rows, "agreement_comparison", about = list(conf_level = conf_level))
 }
 
 check_same_cases <- function(samples, given, call) {
@@ -174,7 +182,7 @@ compare_row <- function(measure, samples, conf_level) {
 # Influences of cases that both have are subtracted, so that what they share cancels.
 difference_error <- function(samples, raw, errors, cases) {
   of_case <- Map(function(s, r, e) {
-    r$influence[s$view$x$index] * sqrt(e$n / (e$n - 1))
+    r$influence[pattern_of_case(s$view$x)] * sqrt(e$n / (e$n - 1))
   }, samples, raw, errors)
   at <- match(cases[[1L]], cases[[2L]])
   shared <- !is.na(at)

@@ -37,14 +37,15 @@
 #' not counts, or no case makes a difference, there is no interval, and `reason` says so.
 #'
 #' @param x A [ratings()] object, a data frame or matrix of cases x raters, or an agreement matrix
-#'   of class [table][base::table].
+#'   of class [table][base::table]; see [as_ratings()].
 #' @param measures Names from [measures()]; `NULL` for those that suit the data.
 #' @param scale_weights What pairs of different categories count: `NULL` or `"identity"` nothing,
 #'   as for nominal categories; `"linear"`, `"quadratic"`, `"ordinal"`, `"radical"`, `"ratio"`,
 #'   `"circular"` or `"bipolar"`, in the sense of Gwet (2014), from the values of the categories if
 #'   their labels are numbers and otherwise from their order; or a symmetric matrix with 1 on the
 #'   diagonal.
-#' @param conf_level Probability with which intervals are meant to cover, in (0, 1).
+#' @param conf_level Probability with which intervals are meant to cover, in (0, 1); see
+#'   [fallible-options].
 #' @param interval `"analytic"`, `"jackknife"`, `"bootstrap"` or `"none"`; see Intervals.
 #' @param ... Not used.
 #' @param counts Counts of ratings: columns of the data frame `x`, one per category, or, without
@@ -58,7 +59,8 @@
 #' @return A tibble of class `agreement`, with a row per measure: `measure`; `estimate`;
 #'   `std.error`, `conf.low`, `conf.high`; `n`, the number of cases that entered; `method` of the
 #'   interval; `reason`, why something is `NA`. In front stand `rater1` and `rater2` if `pairwise`,
-#'   and `category` if `by_category`. Methods: `print()`, [autoplot()][autoplot.agreement].
+#'   and `category` if `by_category`. Methods: `print()`, [tidy()][tidy.agreement],
+#'   [glance()][tidy.agreement], [format()][tidy.agreement], [autoplot()][autoplot.agreement].
 #' @family agreement
 #' @seealso [benchmark_agreement()] for what a value is worth, [test_agreement()] and
 #'   [compare_agreement()] for tests; `vignette("agreement")`.
@@ -79,18 +81,22 @@
 #' # Two raters, ordered categories
 #' agreement(agreement_matrix(x, "rater1", "rater2"), scale_weights = "linear")
 #' @export
-agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = 0.9,
+agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = default_conf_level(),
                       interval = c("analytic", "jackknife", "bootstrap", "none"), ...,
                       counts = NULL, pairwise = FALSE, by_category = FALSE, systems = pairwise,
-                      pooling = c("pairs", "cases"), replicates = 1000L, threads = 1L) {
+                      pooling = c("pairs", "cases"), replicates = 1000L,
+                      threads = default_threads()) {
   call <- rlang::current_env()
   check_dots_empty(...)
   counts <- rlang::enquo(counts)
   if (missing(x) && rlang::quo_is_null(counts)) {
     abort_fallible("argument", "{.arg x} is missing.", arg = "x", call = call)
   }
-  x <- if (rlang::quo_is_null(counts)) ratings_of(x, call) else counts_ratings(x, counts, call)
-  check_single_label(x)
+  x <- if (rlang::quo_is_null(counts)) {
+    as_ratings(x, call = call)
+  } else {
+    counts_ratings(x, counts, call)
+  }
   settings <- list(
     conf_level = check_number(conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE),
     interval = check_choice(interval, c("analytic", "jackknife", "bootstrap", "none"), "interval"),
@@ -109,7 +115,7 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = 0.9
   views <- list(view)
   if (check_flag(pairwise, "pairwise")) views <- pair_views(views[[1L]], call)
   if (by_category) views <- unlist(lapply(views, category_views), recursive = FALSE)
-  found <- find_measures(measures, views[[1L]], settings, call)
+  found <- find_measures(measures, views, settings, call)
   tasks <- unlist(lapply(views, function(view) {
     lapply(found, function(measure) list(view = view, measure = measure))
   }), recursive = FALSE)
@@ -123,7 +129,7 @@ pair_views <- function(view, call) {
       "known."
     ), arg = "pairwise", call = call)
   }
-  pairs <- utils::combn(view$units, 2L, simplify = FALSE)
+  pairs <- utils::combn(view$judges, 2L, simplify = FALSE)
   lapply(pairs, function(pair) view_pair(view, pair))
 }
 
@@ -179,7 +185,7 @@ result_row <- function(task, settings) {
 new_agreement <- function(table, view, settings, pairwise, by_category) {
   drop <- c(if (!pairwise) c("rater1", "rater2"), if (!by_category) "category")
   keep <- setdiff(names(table), drop)
-  pair <- if (view$units == 2L && !view$exchangeable && !view$repeated) {
+  pair <- if (view$judges == 2L && !view$exchangeable && !view$repeated) {
     agreement_matrix(view$x, view$names[[1L]], view$names[[2L]])
   }
   tibble::new_tibble(
@@ -188,7 +194,7 @@ new_agreement <- function(table, view, settings, pairwise, by_category) {
       settings[c("conf_level", "interval", "pooling", "scale_weights", "replicates")],
       list(
         header = header_of_agreement(view), matrix = pair, pairwise = pairwise,
-        by_category = by_category, units = view$names, exchangeable = view$exchangeable,
+        by_category = by_category, judges = view$names, exchangeable = view$exchangeable,
         unequal = unequal_ratings(view), ordered = view$x$ordered
       )
     )
@@ -203,7 +209,7 @@ header_of_agreement <- function(view) {
   if (is.null(x$weights) || !weights_are_counts(x)) {
     return(header)
   }
-  cases <- count_noun(length(x$index), "case")
+  cases <- count_noun(nrow(x), "case")
   header[[1L]] <- sub(cases, count_noun(sum(x$weights), "case"), header[[1L]], fixed = TRUE)
   header[1:2]
 }

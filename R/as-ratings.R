@@ -1,107 +1,207 @@
-# From answers with several labels to ratings with one category each.
+# The door of every verb: what a user has, as ratings.
 
-#' Ratings with one category each
+#' Ratings from what you have
 #'
-#' The way from answers with several labels to the methods that need one category per rating.
+#' Every function that works on ratings passes its first argument through `as_ratings()`, so that it
+#' takes a matrix, a table or a data frame as well. Where columns must be named, because there are
+#' systems, weights or other layouts, call [ratings()].
 #'
-#' * Without `label`, the labels are the categories, and every answer must have one label; what
-#'   becomes of answers with several is said by `several`. An answer without a label is a missing
-#'   rating.
-#' * With `label`, the question becomes whether that label is in the answer, `"yes"` or `"no"`, and
-#'   every answer has one, an empty one too. Nothing is lost; make one such object per label.
+#' * **[ratings()]** stay what they are, and a **[crowdtruth()]** result gives those it measured.
+#' * A **matrix** has cases in rows and raters in columns.
+#' * A **data frame** with the columns `case`, `rater` and `rating` has a row per rating, as
+#'   [as.data.frame()][as.data.frame.ratings] makes it and [read_ratings()] reads it. Any other has
+#'   a row per case: columns whose names begin with `system` are systems, all others are raters.
+#'   Columns called `case` and `weight` are what their names say, in both. A warning tells of
+#'   columns that look like something else.
+#' * A **[table][base::table]** is the agreement matrix of two raters, whose categories stand in
+#'   rows and columns alike; its cells count cases.
+#' * **Counts** of ratings, cases x categories, are told from ratings by `counts`: in
+#'   `as_ratings(x, counts = everything())` every column of a matrix, table or data frame is a
+#'   category.
 #'
-#' @param x [ratings()] with `repeats = "labels"`, or a [crowdtruth()] result.
-#' @param label A label, or `NULL`.
-#' @param several What to do with answers of several labels: `"error"`, or `"omit"`, which takes
-#'   them as missing.
-#' @param ... Not used.
-#' @return A [ratings()] object. Systems are kept; with `label` their predictions become `"yes"` and
-#'   `"no"` too.
-#' @family CrowdTruth
+#' Answers with several labels are refused; [single_label()] makes ratings of them.
+#'
+#' @param x See above.
+#' @param ... Passed on to [ratings()]: `counts`, `categories`, `ordered` and others.
+#' @param arg,call For functions that call this one: the name of the argument and the call that
+#'   errors are to name.
+#' @return A [ratings()] object.
+#' @family data
 #' @examples
-#' set.seed(1)
-#' x <- simulate_crowd()
-#' as_ratings(x, label = "A")
-#' ground_truth(as_ratings(x, several = "omit"))
+#' as_ratings(cbind(r1 = c("a", "b", "a"), r2 = c("a", "b", "b")))
+#' as_ratings(dawid1979[dawid1979$rater != "A1", ])
+#' as_ratings(fleiss1971[-1], counts = everything())
+#'
+#' # An agreement matrix, here of two of the raters
+#' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
+#' as_ratings(agreement_matrix(x, "rater1", "rater2"))
 #' @export
 as_ratings <- function(x, ...) UseMethod("as_ratings")
 
-#' @export
-as_ratings.default <- function(x, ...) check_ratings(x, call = rlang::caller_env())
-
 #' @rdname as_ratings
 #' @export
-as_ratings.crowdtruth <- function(x, ...) as_ratings(x$ratings, ...)
+as_ratings.default <- function(x, ..., arg = "x", call = rlang::current_env()) {
+  abort_fallible("argument", c(
+    "{.arg {arg}} must be ratings, a data frame or matrix of cases x raters, or an agreement
+     matrix of class {.cls table}.",
+    "x" = "It is {describe(x)}.",
+    "i" = how_to_ratings(x) %||% "Make ratings with {.fun ratings}."
+  ), arg = arg, call = call)
+}
 
-#' @rdname as_ratings
 #' @export
-as_ratings.ratings <- function(x, label = NULL, several = c("error", "omit"), ...) {
-  check_dots_empty(...)
-  call <- rlang::current_env()
-  several <- check_choice(several, c("error", "omit"), "several")
-  if (is.null(label)) {
-    if (x$repeats == "labels") single_labels(x, several, call) else x
-  } else {
-    if (x$exchangeable || x$repeats == "ratings") {
-      abort_fallible("argument", "{.arg label} needs one answer of each rater on a case.",
-        arg = "label", call = call)
-    }
-    if (!(rlang::is_string(label) && label %in% x$categories)) {
-      abort_fallible("argument", c(
-        "{.arg label} must be a label of {.arg x}.",
-        "x" = "It is {describe(label)}.",
-        "i" = "They are {.val {x$categories}}."
-      ), arg = "label", call = call)
-    }
-    one_label(x, match(label, x$categories))
+as_ratings.ratings <- function(x, ...) x
+
+#' @export
+as_ratings.ratings_labels <- function(x, ..., arg = "x", call = rlang::current_env()) {
+  abort_fallible("labels", c(
+    "{.arg {arg}} has answers with several labels; this method needs one category per rating.",
+    "i" = "{.fun crowdtruth} works on several labels. {.fun single_label} makes ratings with one
+           category each: {.code single_label(x)} where every answer has one label,
+           {.code single_label(x, label = \"{x$categories[[1L]]}\")} to ask about a single one.",
+    "i" = "If the rows are independent repeats, call {.fun ratings} again with
+           {.code repeats = \"ratings\"}."
+  ), call = call)
+}
+
+#' @export
+as_ratings.crowdtruth <- function(x, ..., arg = "x", call = rlang::current_env()) {
+  as_ratings(x$ratings, arg = arg, call = call)
+}
+
+#' @export
+as_ratings.matrix <- function(x, ..., arg = "x", call = rlang::current_env()) {
+  if (is.object(x)) {
+    return(as_ratings.default(x, arg = arg, call = call))
+  }
+  if (!names_columns(...)) warn_counts(x)
+  ratings(x, ...)
+}
+
+#' @export
+as_ratings.table <- function(x, ..., arg = "x", call = rlang::current_env()) {
+  if (...length() > 0L) ratings(x, ...) else table_ratings(x, arg, call)
+}
+
+#' @export
+as_ratings.data.frame <- function(x, ..., arg = "x", call = rlang::current_env()) {
+  if (inherits(x, own_tables)) {
+    return(as_ratings.default(x, arg = arg, call = call))
+  }
+  if (names_columns(...)) {
+    return(ratings(x, ...))
+  }
+  case <- intersect("case", names(x))
+  weights <- intersect("weight", names(x))
+  if (all(c("case", "rater", "rating") %in% names(x))) {
+    return(ratings(
+      x, case = "case", rater = "rater", rating = "rating", weights = !!named(weights), ...
+    ))
+  }
+  systems <- grep("^system", names(x), value = TRUE)
+  raters <- setdiff(names(x), c(case, weights, systems))
+  warn_counts(x[raters])
+  warn_strange_rater(x[raters])
+  ratings(
+    x, raters = !!raters, systems = !!named(systems), case = !!named(case),
+    weights = !!named(weights), ...
+  )
+}
+
+# Names of columns as an argument, which is NULL where there are none.
+named <- function(columns) if (length(columns) > 0L) columns
+
+# Has a user said which columns are what? Looks at names alone, since columns have no values here.
+names_columns <- function(...) {
+  any(c("raters", "case", "rater", "rating", "counts") %in% names(substitute(list(...))))
+}
+
+# A column that has no category in common with any other holds something else.
+warn_strange_rater <- function(columns) {
+  columns <- Filter(is.atomic, as.list(columns))
+  labels <- lapply(columns, function(x) column_labels(plain_integers(x)))
+  strange <- lengths(labels) > 0L & vapply(seq_along(labels), function(j) {
+    !any(labels[[j]] %in% unlist(labels[-j]))
+  }, NA)
+  if (length(labels) > 2L && any(strange)) {
+    warn_fallible("labels", c(
+      "No other column has a label of column{?s} {.val {names(columns)[strange]}}.",
+      "i" = "Every column is taken for a rater; say which are with {.fun ratings}."
+    ), labels = unlist(labels[strange]))
   }
 }
 
-single_labels <- function(x, several, call) {
-  entries <- judgements(x)
-  answer <- answer_number(entries)
-  many <- answer %in% answer[duplicated(answer)]
-  if (any(many) && several == "error") {
-    abort_fallible("labels", c(
-      "Some answers have several labels.",
-      "x" = "{length(unique(answer[many]))} of {max(answer)} answers do, first that of
-             {.val {x$raters[entries$worker[many][1L]]}} on
-             {.val {as.character(x$cases[entries$unit[many][1L]])}}.",
-      "i" = "{.code several = \"omit\"} leaves them out; {.arg label} asks about one label at a
-             time."
+# Ratings rarely have the same sum in all rows, with zeros among them; counts often do.
+warn_counts <- function(columns) {
+  whole <- function(x) is_plain(x, "numeric") && !anyNA(x) && all(x >= 0 & x == round(x))
+  columns <- as.list(as.data.frame(columns))
+  if (length(columns) < 2L || !all(vapply(columns, whole, NA))) {
+    return(invisible())
+  }
+  sums <- unique(Reduce(`+`, columns))
+  if (length(sums) == 1L && sums > 1 && 0 %in% unlist(columns) && length(columns[[1L]]) > 2L) {
+    warn_fallible("labels", c(
+      "Every row sums to {sums}, as if it had counts of ratings.",
+      "i" = "If so, {.code as_ratings(x, counts = everything())} takes columns for categories; here
+             they are taken for raters."
+    ), labels = names(columns))
+  }
+}
+
+# Results of this package that are data frames, but not of ratings.
+own_tables <- c("ground_truth", "agreement", "agreement_benchmark", "k_check")
+
+# The same for verbs that take answers with several labels as they are.
+as_answers <- function(x, arg = "x", call = rlang::caller_env()) {
+  if (inherits(x, "crowdtruth")) x <- x$ratings
+  if (has_labels(x)) x else as_ratings(x, arg = arg, call = call)
+}
+
+# An agreement matrix as ratings: a row per cell, weighted by its count.
+table_ratings <- function(x, arg, call, categories = NULL, ordered = NULL) {
+  check_agreement_matrix(x, arg, call)
+  labels <- rownames(x) %||% as.character(seq_len(nrow(x)))
+  cells <- expand.grid(rater1 = labels, rater2 = labels, stringsAsFactors = FALSE)
+  cells$weight <- as.vector(unclass(x))
+  out <- ratings(
+    cells, raters = 1:2, weights = "weight", categories = categories %||% labels, ordered = ordered
+  )
+  names <- names(dimnames(x))
+  if (length(names) == 2L && all(nzchar(names)) && anyDuplicated(names) == 0L) out$raters <- names
+  out
+}
+
+check_agreement_matrix <- function(x, arg, call) {
+  if (length(dim(x)) != 2L || nrow(x) != ncol(x) || !identical(rownames(x), colnames(x))) {
+    abort_fallible("table", c(
+      "An agreement matrix must have the same categories in rows and columns.",
+      "x" = "{.arg {arg}} is {paste(dim(x), collapse = ' x ')}.",
+      "i" = "Give both raters the same levels: {.code table(factor(a, levels), factor(b, levels))}.
+             A matrix of cases x raters must not be a {.cls table}.",
+      "i" = "If it has counts of ratings, cases x categories, say so:
+             {.code as_ratings(x, counts = everything())}."
     ), call = call)
   }
-  keep <- entries$label > 0L & !many
-  rebuild(x, lapply(entries[c("unit", "worker", "label")], `[`, keep), x$categories)
+  if (!is.numeric(x) || !all(is.finite(x)) || any(x < 0) || sum(x) == 0) {
+    abort_fallible("table", c(
+      "The cells of an agreement matrix must be finite numbers of at least zero, not all zero.",
+      "i" = "Look at {.arg {arg}}."
+    ), call = call)
+  }
 }
 
-one_label <- function(x, label) {
-  entries <- judgements(x)
-  answer <- answer_number(entries)
-  first <- !duplicated(answer)
-  has <- unique(answer[entries$label == label])
-  answers <- list(
-    unit = entries$unit[first], worker = entries$worker[first],
-    label = ifelse(answer[first] %in% has, 1L, 2L)
-  )
-  x$patterns$answer[] <- c(0L, ifelse(seq_along(x$categories) == label, 1L, 2L))[
-    x$patterns$answer + 1L]
-  rebuild(x, answers, c("yes", "no"))
-}
-
-# Ratings of the same cases and raters from other entries: unit, worker and label.
-rebuild <- function(x, entries, categories, repeats = "error") {
-  answer <- x$patterns$answer[x$index, , drop = FALSE]
-  systems <- lapply(seq_along(x$systems), function(s) answer[, s])
-  core <- core_patterns_long(
-    entries$unit, entries$worker, entries$label, systems, length(x$index)
-  )
-  x$index <- core$index
-  core$index <- NULL
-  x$patterns <- c(core, raters = length(x$raters), categories = length(categories))
-  x$categories <- categories
-  x$repeats <- repeats
-  x$ordered <- FALSE
-  if (repeats != "labels") x$empty <- NULL
-  x
+# What to do with something that is no data, for messages.
+how_to_ratings <- function(x) {
+  if (inherits(x, "formula")) {
+    "Arguments name the columns, not a formula: {.code ratings(data, raters = r1:r4)}."
+  } else if (is.function(x)) {
+    "Where an object does not exist, R finds a function of that name. Make ratings with
+     {.fun ratings}."
+  } else if (inherits(x, c("tbl_lazy", "dtplyr_step", "arrow_dplyr_query", "ArrowTabular"))) {
+    "Fetch the rows with {.fun collect}. Of many rows, let the database {.fun count} those that are
+     alike, fetch these, and give their number to {.fun ratings} as {.arg weights}."
+  } else if (is.list(x) && !is.object(x)) {
+    "Make a data frame of the list, with {.fun as.data.frame}, and ratings of that, with
+     {.fun ratings}."
+  }
 }

@@ -5,17 +5,19 @@
 #'   `"disagreements"` by pair of categories.
 #' @param ... Not used.
 #' @return `tidy()`: a tibble. For `"tests"`, a row per test, as in `x`. For `"pairs"`, a row per
-#'   pair with 10 or more common cases: `unit1`, `unit2`; `cases`; `observed` and `expected`, the
-#'   shares of cases in which they agree, in the data and under the fitted model; `excess`, the
-#'   standardised difference; `p.value`, how often the largest excess of all pairs is as large in
-#'   panels drawn from the model. For `"disagreements"`: `category1`, `category2`, and the
-#'   `observed` and `expected` numbers of pairs of ratings. Without rows where the test was not
+#'   pair with 10 or more common cases: `rater1`, `rater2`; `n`, the number of these; `observed` and
+#'   `expected`, the shares of them in which the two agree, in the data and under the fitted model;
+#'   `excess`, the standardised difference; `p.value`, how often the largest excess of all pairs is
+#'   as large in panels drawn from the model. For `"disagreements"`: `category1`, `category2`, and
+#'   the `observed` and `expected` numbers of pairs of ratings. Without rows where the test was not
 #'   done.
 #'
 #'   `glance()`: a tibble with one row: `cases`, `raters`, `categories`, the `system` that joined;
 #'   the numbers of `tests` done and of those `violated` (contradictions included), and
 #'   `violated.adjusted`, by adjusted p-values; `p.value`, the smallest adjusted one; `alpha` and
 #'   `replicates`.
+#'
+#'   `format()`: the verdict in a line.
 #' @family estimation
 #' @examples
 #' set.seed(1)
@@ -29,21 +31,15 @@ tidy.k_check <- function(x, what = c("tests", "pairs", "disagreements"), ...) {
   what <- check_choice(what, c("tests", "pairs", "disagreements"), "what")
   about <- attr(x, "about")
   switch(what,
-    tests = tibble::as_tibble(unclass_check(x)),
+    tests = plain_tibble(x),
     pairs = about$pairs %||% tibble::tibble(
-      unit1 = character(), unit2 = character(), cases = double(), observed = double(),
+      rater1 = character(), rater2 = character(), n = double(), observed = double(),
       expected = double(), excess = double(), p.value = double()
     ),
     disagreements = about$cells %||% tibble::tibble(
       category1 = character(), category2 = character(), observed = double(), expected = double()
     )
   )
-}
-
-unclass_check <- function(x) {
-  class(x) <- setdiff(class(x), "k_check")
-  attr(x, "about") <- NULL
-  x
 }
 
 #' @rdname tidy.k_check
@@ -62,6 +58,37 @@ glance.k_check <- function(x, ...) {
     alpha = about$alpha, replicates = about$replicates
   )
 }
+
+#' @rdname tidy.k_check
+#' @param row.names,optional Not used.
+#' @export
+as.data.frame.k_check <- function(x, row.names = NULL, # nolint: object_name.
+                                  optional = FALSE, ...) {
+  if (is_whole_check(x)) plain_data_frame(tidy(x, ...)) else plain_data_frame(x)
+}
+
+#' @rdname tidy.k_check
+#' @export
+format.k_check <- function(x, ...) {
+  if (!is_whole_check(x)) {
+    return(NextMethod())
+  }
+  told <- glance(x)
+  bad <- unique(k_labels[x$property[x$verdict %in% c("violated", "contradiction")]])
+  paste0(
+    told$violated, " of ", count_noun(told$tests, "test"), " of the K-properties significant",
+    if (length(bad) > 0L) paste0(" (", toString(bad), ")")
+  )
+}
+
+check_columns <- function(x) {
+  data.frame(
+    property = unname(k_labels[x$property]), test = x$test, verdict = toupper_bad(x$verdict),
+    p = show_p(x$p.value), adjusted = show_p(x$p.adjusted)
+  )
+}
+
+check_notes <- function(x) c(concerns_of(x), reasons_of(x), advice_of(x), caveats_of(x))
 
 #' @export
 tbl_sum.k_check <- function(x, ...) c("Checks of the K-properties" = paste(nrow(x), "x", ncol(x)))
@@ -90,12 +117,7 @@ print_check <- function(x) {
     }
   )
   cat("\n")
-  shown <- data.frame(
-    property = format(k_labels[x$property]), test = format(x$test),
-    verdict = format(toupper_bad(x$verdict)),
-    p = show_p(x$p.value), adjusted = show_p(x$p.adjusted)
-  )
-  for (i in 1:3) names(shown)[[i]] <- format(names(shown)[[i]], width = nchar(shown[[1L, i]]))
+  shown <- align_left(shown_table(x), 1:3)
   print(shown, row.names = FALSE, right = TRUE)
   notes <- c(concerns_of(x), reasons_of(x))
   if (length(notes) > 0L) cat_lines("", notes)
@@ -228,7 +250,12 @@ caveats_of <- function(x) {
 }
 
 #' @export
-summary.k_check <- function(object, ...) structure(list(check = object), class = "summary_k_check")
+summary.k_check <- function(object, ...) {
+  if (!is_whole_check(object)) {
+    return(summarise_result(object))
+  }
+  structure(list(check = object), class = "summary_k_check")
+}
 
 #' @export
 print.summary_k_check <- function(x, ...) {

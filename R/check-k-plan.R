@@ -94,7 +94,7 @@ plan_accuracy <- function(x, settings, reason) {
   settle("accuracy", "likelihood ratio", models, x, reason)
 }
 
-most_units <- 2000L # whose pairs are looked at one by one
+most_judges <- 2000L # whose pairs are looked at one by one
 no_identity <- "raters have no identity, only their counts are known"
 
 plan_errors <- function(x, settings, reason) {
@@ -127,14 +127,14 @@ plan_difficulty <- function(x, settings, reason) {
 }
 
 plan_independence <- function(x, settings, reason) {
-  units <- unit_names(x, settings)
+  judges <- judge_names(x, settings)
   if (is.na(reason)) {
     reason <- if (x$exchangeable) {
       no_identity
-    } else if (length(units) < 4L) {
-      paste(length(units), "raters and systems can agree in any way if errors are independent")
-    } else if (length(units) > most_units) {
-      paste("more than", number(most_units), "raters have too many pairs")
+    } else if (length(judges) < 4L) {
+      paste(length(judges), "raters and systems can agree in any way if errors are independent")
+    } else if (length(judges) > most_judges) {
+      paste("more than", number(most_judges), "raters have too many pairs")
     } else if (!common_cases(x, settings)) {
       "no two raters share 10 cases"
     } else {
@@ -151,8 +151,7 @@ plan_independence <- function(x, settings, reason) {
 
 # Do any two have as many common cases as the core wants to look at?
 common_cases <- function(x, settings) {
-  patterns <- x$patterns
-  patterns$answer <- patterns$answer[, settings$system, drop = FALSE]
+  patterns <- pick_systems(x$patterns, settings$system)
   total <- core_pair_counts(patterns, pattern_weights(x), seq_along(x$raters), length(x$raters))
   any(total$pairs[upper.tri(total$pairs)] >= 10)
 }

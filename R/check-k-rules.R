@@ -30,28 +30,27 @@ one_category_row <- function(x) {
 # A row per rater: most frequent category, its share, and how probable a share so large would be if
 # the rater used it as others do in the same cases.
 favourites <- function(x) {
-  patterns <- x$patterns
-  pattern <- rating_pattern(patterns)
+  pattern <- rating_pattern(x)
+  rater <- rating_rater(x)
+  category <- rating_category(x)
   weight <- pattern_weights(x)[pattern]
   n <- length(x$categories)
   raters <- seq_along(x$raters)
   of <- function(rater, category) (rater - 1L) * n + category
-  counts <- rowsum_codes(of(patterns$rater, patterns$category), weight, length(raters) * n)
+  counts <- rowsum_codes(of(rater, category), weight, length(raters) * n)
   counts <- matrix(counts, length(raters), n, byrow = TRUE)
   top <- max.col(counts, "first")
   # Of the same cases: all ratings, and those in the rater's favourite category.
   in_pattern <- rowsum_codes(
-    of(pattern, patterns$category), rep(1, length(pattern)), length(patterns$start) * n
+    of(pattern, category), rep(1, length(pattern)), n_patterns(x) * n
   )
-  favourite <- in_pattern[of(pattern, top[patterns$rater])]
-  size <- diff(patterns$start)[pattern]
-  once <- paste(pattern, patterns$rater)
+  favourite <- in_pattern[of(pattern, top[rater])]
+  size <- pattern_lengths(x)[pattern]
+  once <- paste(pattern, rater)
   own <- stats::ave(rep(1, length(pattern)), once, FUN = sum)
-  own_favourite <- stats::ave(
-    as.double(patterns$category == top[patterns$rater]), once, FUN = sum
-  )
-  others <- rowsum_codes(patterns$rater, weight * (size - own), length(raters))
-  alike <- rowsum_codes(patterns$rater, weight * (favourite - own_favourite), length(raters))
+  own_favourite <- stats::ave(as.double(category == top[rater]), once, FUN = sum)
+  others <- rowsum_codes(rater, weight * (size - own), length(raters))
+  alike <- rowsum_codes(rater, weight * (favourite - own_favourite), length(raters))
   ratings <- rowSums(counts)
   times <- counts[cbind(raters, top)]
   data.frame(
@@ -71,7 +70,7 @@ below_chance_row <- function(x, alpha) {
   }
   impossible <- fit$agreement <= chance
   all_raters <- paste("all raters agree in", percent(fit$agreement), "of pairs")
-  pairs <- if (!x$exchangeable && weights_are_counts(x) && length(x$raters) <= most_units) {
+  pairs <- if (!x$exchangeable && weights_are_counts(x) && length(x$raters) <= most_judges) {
     rater_pairs(x)
   }
   if (is.null(pairs) || nrow(pairs) == 0L) {
@@ -95,8 +94,7 @@ below_chance_row <- function(x, alpha) {
 
 rater_pairs <- function(x) {
   n <- length(x$raters)
-  patterns <- x$patterns
-  patterns$answer <- patterns$answer[, 0L, drop = FALSE]
+  patterns <- pick_systems(x$patterns, 0L)
   total <- core_pair_counts(patterns, pattern_weights(x), seq_len(n), n)
   at <- which(upper.tri(total$pairs) & total$pairs >= least_ratings, arr.ind = TRUE)
   data.frame(

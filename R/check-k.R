@@ -46,7 +46,8 @@
 #' errors that the system shares with the raters leave no trace at all; see
 #' `vignette("how-far-to-trust")`.
 #'
-#' @param x A [ratings()] object. Repeated ratings count as independent.
+#' @param x A [ratings()] object, or what [as_ratings()] makes ratings of. Repeated ratings count as
+#'   independent.
 #' @param properties Which properties to check; all by default.
 #' @param system Name of the system that joins the raters: by default the one with most answers to
 #'   rated cases, the first of these; `NA` for none.
@@ -73,11 +74,10 @@
 #' check_k_properties(x, replicates = 49)
 #' @export
 check_k_properties <- function(x, properties = k_properties, system = NULL, errors = NULL,
-                               alpha = 0.05, replicates = 199L, threads = 1L, ...) {
+                               alpha = 0.05, replicates = 199L, threads = default_threads(), ...) {
   call <- rlang::current_env()
   check_dots_empty(...)
-  check_ratings(x)
-  check_single_label(x)
+  x <- group_votes(as_ratings(x, call = call))
   settings <- list(
     properties = check_some(properties, k_properties, "properties", call),
     system = check_joined(system, x, call),
@@ -114,12 +114,12 @@ check_some <- function(x, choices, arg, call) {
 
 # Position of the system that joins; 0 for none.
 check_joined <- function(system, x, call) {
-  if (length(system) == 1L && is.na(system)) {
+  if (is.atomic(system) && length(system) == 1L && is.na(system)) {
     return(0L)
   }
   if (is.null(system)) {
     rated <- pattern_weights(x) * rated_patterns(x)
-    answers <- colSums((x$patterns$answer > 0L) * rated)
+    answers <- colSums((pattern_answers(x) > 0L) * rated)
     return(if (any(answers > 0)) which.max(answers) else 0L)
   }
   check_string(system, "system", call)
@@ -135,7 +135,7 @@ check_joined <- function(system, x, call) {
 }
 
 # Raters, then the system that joined.
-unit_names <- function(x, settings) c(x$raters, x$systems[settings$system])
+judge_names <- function(x, settings) c(x$raters, x$systems[settings$system])
 
 # Of each entry of the plan that has a null model, what the core found; NULL for the others.
 run_k <- function(x, plan, settings) {
@@ -183,6 +183,12 @@ bootstrap_p <- function(observed, drawn, slack = 1e-6) {
   (1 + sum(is.na(drawn) | drawn >= observed - slack)) / (length(drawn) + 1)
 }
 
+# Without what rounding leaves, and for ratios what is left where an optimum was not quite reached.
+reported_statistic <- function(statistic, which) {
+  if (which == "ratio") statistic <- max(statistic, 0)
+  if (abs(statistic) < 1e-6) 0 else statistic
+}
+
 # What one entry of the plan says; `found` is NULL where there was nothing to fit.
 model_rows <- function(test, found, x, settings) {
   values <- if (is.null(found)) list() else as.list(found$statistic)
@@ -193,7 +199,7 @@ model_rows <- function(test, found, x, settings) {
     statistic <- values[[which]]
     k_row(
       property, name, test$null, ...,
-      statistic = if (abs(statistic) < 1e-6) 0 else statistic, # what rounding leaves
+      statistic = reported_statistic(statistic, which),
       p_value = bootstrap_p(statistic, found$replicates[, match(which, names(values))])
     )
   }
@@ -208,7 +214,7 @@ model_rows <- function(test, found, x, settings) {
     },
     if (test$residual) {
       row("independence", "residual agreement", "residual",
-        concerns = closest_pair(found, unit_names(x, settings)))
+        concerns = closest_pair(found, judge_names(x, settings)))
     },
     if (test$pairs && "chance" %in% settings$properties) base_rate_row(test, found, settings)
   )
@@ -243,16 +249,16 @@ disagreement_cells <- function(found, x) {
   )
 }
 
-# Of four units a pair that agrees too often leaves the same traces as one of the other two.
-closest_pair <- function(found, units) {
+# Of four judges a pair that agrees too often leaves the same traces as one of the other two.
+closest_pair <- function(found, judges) {
   if (is.null(found)) {
     return(NA_character_)
   }
   pairs <- found$agreement
   worst <- which.max(pairs$excess)
-  pair <- c(pairs$unit1[[worst]], pairs$unit2[[worst]])
-  out <- paste(units[pair], collapse = " and ")
-  if (length(units) == 4L) paste0(out, ", or ", paste(units[-pair], collapse = " and ")) else out
+  pair <- c(pairs$judge1[[worst]], pairs$judge2[[worst]])
+  out <- paste(judges[pair], collapse = " and ")
+  if (length(judges) == 4L) paste0(out, ", or ", paste(judges[-pair], collapse = " and ")) else out
 }
 
 # Attribute about: what print(), summary() and plots tell besides the rows.
@@ -281,7 +287,7 @@ new_k_check <- function(rows, plan, ran, x, settings) {
       header = sub("<ratings>", "<k_check>", format_header(x)[[1L]], fixed = TRUE),
       system = x$systems[settings$system], alpha = settings$alpha,
       replicates = settings$replicates, ordered = x$ordered,
-      pairs = pair_table(found(residual), unit_names(x, settings)),
+      pairs = pair_table(found(residual), judge_names(x, settings)),
       cells = if (!is.null(found(paired)) && length(x$categories) > 2L) {
         disagreement_cells(found(paired), x)
       },
@@ -291,14 +297,14 @@ new_k_check <- function(rows, plan, ran, x, settings) {
 }
 
 # Each pair's p-value is against the largest excess of all pairs.
-pair_table <- function(found, units) {
+pair_table <- function(found, judges) {
   if (is.null(found)) {
     return(NULL)
   }
   pairs <- found$agreement
   largest <- found$replicates[, 4L]
   tibble::tibble(
-    unit1 = units[pairs$unit1], unit2 = units[pairs$unit2], cases = pairs$cases,
+    rater1 = judges[pairs$judge1], rater2 = judges[pairs$judge2], n = pairs$cases,
     observed = pairs$observed / pairs$cases, expected = pairs$expected / pairs$cases,
     excess = pairs$excess, p.value = vapply(pairs$excess, bootstrap_p, 0, drawn = largest)
   )

@@ -67,20 +67,6 @@ check_ratings <- function(x, call = rlang::caller_env()) {
   check_class(x, "ratings", "x", "Make one with {.fun ratings}.", call = call)
 }
 
-check_single_label <- function(x, call = rlang::caller_env()) {
-  if (x$repeats == "labels") {
-    abort_fallible("labels", c(
-      "{.arg x} has answers with several labels; this method needs one category per rating.",
-      "i" = "{.fun crowdtruth} works on several labels. {.fun as_ratings} makes ratings with one
-             category each: {.code as_ratings(x)} where every answer has one label,
-             {.code as_ratings(x, label = \"{x$categories[[1L]]}\")} to ask about a single one.",
-      "i" = "If the rows are independent repeats, call {.fun ratings} again with
-             {.code repeats = \"ratings\"}."
-    ), call = call)
-  }
-  invisible(x)
-}
-
 # A cap that is polite to other users of the machine: never more than it has cores.
 check_threads <- function(threads, call = rlang::caller_env()) {
   threads <- check_count(threads, "threads", call = call)
@@ -88,23 +74,39 @@ check_threads <- function(threads, call = rlang::caller_env()) {
   if (is.na(limit)) threads else min(threads, max(as.integer(limit), 1L))
 }
 
-# Names arguments without evaluating them, and what they may have been meant to be.
+# Names arguments without evaluating them, what they may have been meant to be, and all there are.
 check_dots_empty <- function(..., call = rlang::caller_env()) {
   if (...length() > 0L) {
     given <- as.list(substitute(alist(...)))[-1L]
     names <- rlang::names2(given)
     known <- setdiff(names(formals(sys.function(sys.parent()))), "...")
-    near <- known[apply(utils::adist(names, known) <= 2, 2, any) |
-      known %in% gsub(".", "_", names, fixed = TRUE)]
+    wrong <- untruncated(names[names != ""])
+    near <- near_names(names[names != ""], known)
     unnamed <- vapply(given[names == ""], rlang::as_label, "")
     abort_fallible("argument", c(
       "There are arguments that this function does not have.",
-      if (any(names != "")) c("x" = "Found {.arg {names[names != '']}}."),
+      if (length(wrong) > 0L) c("x" = "Found {.arg {wrong}}."),
       if (length(unnamed) > 0L) c("x" = "Found {.code {unnamed}} without a name."),
       if (length(near) > 0L) c("i" = "Did you mean {.arg {near}}?"),
-      "i" = "It has {.arg {known}}."
+      "i" = "It has {.arg {untruncated(known)}}."
     ), arg = names, call = call)
   }
+}
+
+# A vector of which messages show every element.
+untruncated <- function(x) cli::cli_vec(x, list("vec-trunc" = Inf))
+
+# Which of the known names are like one of the given: but for two letters, or for dots and lines, or
+# as a part of the other.
+near_names <- function(given, known) {
+  given <- tolower(gsub("[._]", "", given))
+  plain <- gsub("[._]", "", known)
+  part <- function(a, b) min(nchar(a), nchar(b)) > 3L && grepl(a, b, fixed = TRUE)
+  near <- vapply(plain, function(name) {
+    any(utils::adist(given, name) <= 2) ||
+      any(vapply(given, function(x) part(x, name) || part(name, x), NA))
+  }, NA)
+  known[near]
 }
 
 check_installed <- function(package, purpose, call = rlang::caller_env()) {
@@ -120,8 +122,14 @@ check_installed <- function(package, purpose, call = rlang::caller_env()) {
 describe <- function(x) {
   if (is.null(x)) {
     "NULL"
+  } else if (rlang::is_formula(x)) {
+    "a formula"
+  } else if (is.function(x)) {
+    "a function"
+  } else if (is.symbol(x)) {
+    paste0("the symbol ", as.character(x))
   } else if (is.atomic(x) && !is.object(x) && length(x) == 1L) {
-    if (is.character(x) && !is.na(x)) paste0("\"", x, "\"") else format(x)
+    if (is.character(x) && !is.na(x)) paste0("\"", printable(x), "\"") else format(x)
   } else if (is.atomic(x) && !is.object(x) && is.null(dim(x))) {
     paste0("a vector of type ", typeof(x), " and length ", length(x))
   } else {
@@ -137,4 +145,46 @@ check_string <- function(x, arg, call = rlang::caller_env()) {
     ), arg = arg, call = call)
   }
   invisible(x)
+}
+
+# Strings that can be shown: bytes that are no text become `<ff>`.
+printable <- function(x) {
+  bad <- !validEnc(x)
+  x[bad] <- iconv(x[bad], "UTF-8", "UTF-8", sub = "byte")
+  x
+}
+
+# `x` with those of its systems that a user chose.
+choose_systems <- function(x, systems, call) {
+  if (is.null(systems)) {
+    return(x)
+  }
+  x[, , check_system_names(systems, x$systems, call)]
+}
+
+# Names of systems among those `known`, each once; all of them for NULL.
+check_system_names <- function(systems, known, call) {
+  if (is.null(systems)) {
+    return(known)
+  }
+  if (length(known) == 0L) {
+    abort_fallible("system", c(
+      "There are no systems among which {.arg systems} could choose.",
+      "i" = "Give {.arg systems} to {.fun ratings}."
+    ), system = character(), call = call)
+  }
+  unknown <- if (is.character(systems)) setdiff(systems, known)
+  ok <- is.character(systems) && length(systems) > 0L && length(unknown) == 0L &&
+    anyDuplicated(systems) == 0L
+  if (!ok) {
+    abort_fallible("argument", c(
+      "{.arg systems} must be different names among {.val {known}}.",
+      "x" = if (length(unknown) > 0L) {
+        "There is no {.val {printable(unknown)}}."
+      } else {
+        "It is {describe(systems)}."
+      }
+    ), arg = "systems", call = call)
+  }
+  systems
 }

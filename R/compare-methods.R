@@ -10,9 +10,11 @@
 #'   `method`; `reason`, why something is `NA`. For `"ranks"`: `system`, `rank` (1 is the most
 #'   accurate) and `probability` of this rank.
 #'
-#'   `glance()`: a tibble with one row: numbers of `systems`, `pairs` and cases (`n`), `left_out`,
-#'   the cases that not all systems answered; `best`, the system that is most accurate with the
-#'   highest `probability`; `method`, `conf_level`, `simultaneous`.
+#'   `glance()`: a tibble with one row: numbers of `systems`, `pairs` and `cases`, `left_out`, the
+#'   cases that not all systems answered; `best`, the system that is most accurate with the highest
+#'   `probability`; `method`, `conf_level`, `simultaneous`.
+#'
+#'   `format()`: which system is most accurate, with which probability.
 #' @family estimation
 #' @examples
 #' set.seed(1)
@@ -33,7 +35,7 @@ glance.system_comparison <- function(x, ...) {
   first <- x$ranks[x$ranks$rank == 1L, ]
   leader <- if (anyNA(first$probability)) NA_integer_ else which.max(first$probability)
   tibble::tibble(
-    systems = nrow(x$accuracy), pairs = nrow(x$differences), n = x$differences$n[[1L]],
+    systems = nrow(x$accuracy), pairs = nrow(x$differences), cases = x$differences$n[[1L]],
     left_out = x$left_out, best = first$system[leader], probability = first$probability[leader],
     method = x$options$method, conf_level = x$options$conf_level,
     simultaneous = x$options$simultaneous
@@ -44,8 +46,24 @@ glance.system_comparison <- function(x, ...) {
 #' @export
 as.data.frame.system_comparison <- function(x, row.names = NULL, # nolint: object_name.
                                             optional = FALSE, ...) {
-  as.data.frame(tidy(x, ...))
+  plain_data_frame(tidy(x, ...))
 }
+
+#' @rdname tidy.system_comparison
+#' @export
+format.system_comparison <- function(x, ...) {
+  told <- glance(x)
+  of <- paste0(count_noun(told$systems, "system"), " on the same ", count_noun(told$cases, "case"))
+  if (is.na(told$best)) {
+    return(paste0("unknown which of ", of, " is best (", x$differences$reason[[1L]], ")"))
+  }
+  paste0(
+    told$best, " is most accurate with probability ", decimals(told$probability, 2L), ", of ", of
+  )
+}
+
+#' @export
+summary.system_comparison <- function(object, ...) summarise_result(object)
 
 #' @export
 print.system_comparison <- function(x, ...) {
@@ -53,7 +71,7 @@ print.system_comparison <- function(x, ...) {
   cat_lines(
     paste0(
       "<system_comparison> ", count_noun(told$systems, "system"), " on the same ",
-      count_noun(told$n, "case"), ", ",
+      count_noun(told$cases, "case"), ", ",
       method_words(told$method)
     ),
     if (!is.na(told$best)) {
@@ -64,7 +82,7 @@ print.system_comparison <- function(x, ...) {
   )
   print_ranks(x)
   print_pairs(x)
-  cat_lines("", comparison_notes(x), "More: tidy(what = \"ranks\"), glance(), plot().")
+  cat_lines("", notes_of(x), "More: tidy(what = \"ranks\"), glance(), plot().")
   invisible(x)
 }
 
@@ -81,17 +99,18 @@ print_ranks <- function(x) {
 }
 
 print_pairs <- function(x) {
+  print_table("Differences of accuracy", shown_table(x), most = 20L)
+}
+
+pair_columns <- function(x) {
   table <- better_first(tidy(x))
   shown <- data.frame(
     pair = paste(table$system1, "-", table$system2), difference = decimals(table$estimate),
-    interval = ifelse(
-      is.na(table$conf.low), "NA",
-      paste0("[", decimals(table$conf.low), ", ", decimals(table$conf.high), "]")
-    ),
+    interval = bracketed(table$conf.low, table$conf.high),
     `P(first better)` = decimals(table$probability, 2L), check.names = FALSE
   )
-  names(shown)[[3L]] <- paste0(format(100 * x$options$conf_level), "% interval")
-  print_table("Differences of accuracy", shown, most = 20L)
+  names(shown)[[3L]] <- interval_title(x$options$conf_level)
+  shown
 }
 
 # Pairs turned so that no difference is negative, the largest first.

@@ -74,7 +74,7 @@ compare_systems <- function(estimate, systems = NULL, conf_level = NULL, simulta
         estimate$options[c("method", "replicates")],
         list(
           conf_level = conf_level, simultaneous = simultaneous, clusters = draws$clusters,
-          robust = is_robust(estimate)
+          robust = draws_interval(estimate)$hidden
         )
       )
     ),
@@ -83,7 +83,7 @@ compare_systems <- function(estimate, systems = NULL, conf_level = NULL, simulta
 }
 
 check_estimate <- function(x, call, arg = "estimate") {
-  if (inherits(x, "accuracy_groups")) {
+  if (inherits(x, "accuracy_by_group")) {
     abort_fallible("argument", c(
       "{.arg {arg}} has an estimate for each of the groups {.val {names(x)}}; take one of them.",
       "i" = "For example {.code estimate[[\"{names(x)[[1L]]}\"]]}."
@@ -93,18 +93,7 @@ check_estimate <- function(x, call, arg = "estimate") {
 }
 
 check_compared <- function(systems, known, call) {
-  if (is.null(systems)) systems <- known
-  unknown <- setdiff(systems, known)
-  if (!is.character(systems) || anyDuplicated(systems) > 0L || length(unknown) > 0L) {
-    abort_fallible("argument", c(
-      "{.arg systems} must be different names among {.val {known}}.",
-      "x" = if (is.character(systems) && length(unknown) > 0L) {
-        "There is no {.val {unknown}}."
-      } else {
-        "It is {describe(systems)}."
-      }
-    ), arg = "systems", call = call)
-  }
+  systems <- check_system_names(systems, known, call)
   if (length(systems) < 2L) {
     abort_fallible("system", c(
       "At least two systems are needed to compare.",
@@ -150,19 +139,23 @@ join_patterns <- function(x) {
 
 # The same for other answers by systems.
 estimate_again <- function(estimate, x) {
-  fit <- estimate$fit
-  if (any(known_patterns(fit))) {
-    fit <- stats::update(fit, x = x) # a known truth makes a pattern of its own
-  } else {
-    if (!is.null(fit$posterior)) {
-      first <- match(seq_len(length(x$patterns$start) - 1L), x$index)
-      fit$posterior <- fit$posterior[fit$x$index[first], , drop = FALSE]
-    }
-    fit$x <- x
-  }
+  fit <- fit_beside(estimate$fit, x)
   options <- estimate$options
-  if (options$interval == "profile") options$interval <- "none" # replicates are made if needed
+  if (is.null(interval_of(estimate)$draws)) options$interval <- interval_none$id # not needed
   suppressWarnings(do.call(estimate_accuracy, c(list(fit), options)), classes = "fallible_warning")
+}
+
+# The same fit beside other answers by systems: `x` has the cases and ratings of the fit.
+fit_beside <- function(fit, x) {
+  if (any(known_patterns(fit))) { # a known truth makes a pattern of its own
+    return(suppressWarnings(stats::update(fit, x = x), classes = "fallible_warning"))
+  }
+  if (!is.null(fit$posterior)) {
+    first <- match(seq_len(length(x$patterns$start) - 1L), x$index)
+    fit$posterior <- fit$posterior[fit$x$index[first], , drop = FALSE]
+  }
+  fit$x <- x
+  fit
 }
 
 # What the errors of all systems together may have been: a list of values (draws x systems, around
@@ -178,80 +171,27 @@ comparison_draws <- function(estimate) {
       estimate$table$reason[lacking][[1L]]
     )))
   }
-  if (!weights_are_counts(estimate$fit$x)) {
-    return(no_draws(paste0(
-      no_interval, "weights are not counts, so there are no cases to resample"
-    )))
+  why <- lack_of_interval(interval_bootstrap, estimate)
+  if (!is.null(why)) {
+    return(no_draws(paste0(no_interval, why)))
   }
-  if (is_one_cluster(estimate)) {
-    return(no_draws(paste0(no_interval, one_cluster)))
-  }
-  method <- estimate$options$method
-  values <- estimate$replicates %||%
-    bootstrap_replicates(estimate, if (method == "average") "joint" else method)
+  values <- estimate$replicates %||% stand_in_replicates(estimate, "accuracy")
   whole <- stats::complete.cases(values)
   if (mean(whole) < 0.5) {
     return(no_draws(paste0(no_interval, "most bootstrap replicates gave no estimate")))
   }
   values <- values[whole, , drop = FALSE]
   list(
-    values = if (is_robust(estimate)) robust_draws(estimate, values) else values,
+    values = draws_interval(estimate)$draws(estimate, values),
     reason = NA_character_,
     clusters = if (!is.null(estimate$options$cluster)) count_clusters(estimate)
   )
 }
 
-is_robust <- function(estimate) {
-  kind <- estimate$options$interval
-  kind == "robust" || (estimate$options$method == "average" && kind == "none")
-}
-
-# How much of what errors in common hide (see add_robust()) is the same for two systems: its
-# correlation is the share of cases on which they gave the same answer, to this power. What is
-# hidden of an answer is hidden of the same answer by another, so that equals have all of it in
-# common, and systems that are nearly equal nearly all. The power is the least whole number with
-# which 90% intervals of differences cover .90 in the mean of 19 public data sets with known truth:
-# .95; with powers chosen without the family of each set, .89 (standard error .08). The rule itself
-# was chosen on these sets too, so this is optimistic (bench/compare.R has it and other rules).
-likeness_power <- 3
-
-# Around estimates whose error is more than sampling: replicates of a bootstrap, scaled to the
-# sampling error of each system, which keeps how systems go together, and what errors in common
-# could hide. The draws of a system have the standard error of its robust interval.
-robust_draws <- function(estimate, replicates) {
-  table <- estimate$table
-  details <- estimate$details
-  systems <- nrow(table)
-  # Not correlated with the replicates, so that no chance of theirs is in the variances; few
-  # replicates are repeated, to leave room for that.
-  repeats <- ceiling(4 * (2 * systems + 1) / nrow(replicates))
-  replicates <- replicates[rep(seq_len(nrow(replicates)), repeats), , drop = FALSE]
-  n <- nrow(replicates)
-  centred <- sweep(replicates, 2L, colMeans(replicates))
-  sampling <- details$sampling
-  if (estimate$options$interval == "none") sampling <- sampling * cluster_widening(estimate)
-  scale <- sampling / apply(replicates, 2L, stats::sd)
-  scale[!is.finite(scale)] <- 0
-  suspicion <- pmax(0, 1 - 2 * details$simple_weight)
-  gap <- table$estimate - table$shared
-  hidden <- sqrt(suspicion * ((bias_per_error * details$rater_error)^2 + (bias_per_gap * gap)^2))
-  noise <- qr.resid(qr(cbind(1, centred)), matrix(stats::rnorm(n * systems), n))
-  noise <- qr.Q(qr(noise)) * sqrt(n - 1)
-  alike <- same_share(estimate$fit)
-  parts <- eigen(alike^likeness_power, symmetric = TRUE)
-  noise <- noise %*% (sqrt(pmax(0, parts$values)) * t(parts$vectors))
-  noise <- noise[, max.col(alike == 1, "first"), drop = FALSE] # exactly the same for equals
-  rep(table$estimate, each = n) + sweep(centred, 2L, scale, `*`) + sweep(noise, 2L, hidden, `*`)
-}
-
-# Share of the cases on which systems gave the same answer, a row and a column per system.
-same_share <- function(fit) {
-  judged <- judged_patterns(fit)
-  answer <- fit$x$patterns$answer[judged, , drop = FALSE]
-  weight <- pattern_weights(fit$x)[judged]
-  weight[rowSums(answer == 0L) > 0L] <- 0
-  share <- function(column) colSums(weight * (answer == answer[, column])) / sum(weight)
-  vapply(seq_len(ncol(answer)), share, double(ncol(answer)))
+# The interval whose draws are taken: that of the estimate, if it has any.
+draws_interval <- function(estimate) {
+  own <- interval_of(estimate)
+  if (is.null(own$draws)) accuracy_intervals()[[method_of(estimate)$draws]] else own
 }
 
 difference_table <- function(estimate, draws, conf_level, simultaneous) {
@@ -272,8 +212,8 @@ difference_table <- function(estimate, draws, conf_level, simultaneous) {
   }
   differences <- draws$values[, first, drop = FALSE] - draws$values[, second, drop = FALSE]
   table$probability <- unname(colMeans(differences > 0) + colMeans(differences == 0) / 2)
-  iterated <- !estimate$options$method %in% algebraic_methods
-  table <- add_intervals(table, core_percentile_intervals(differences, conf_level, iterated))
+  iterated <- method_of(estimate)$iterated
+  table <- add_intervals(table, percentile_intervals(differences, conf_level, iterated))
   same <- same_answers(estimate$fit, first, second)
   table$reason[same] <- paste0(no_interval, "the two gave the same answers on all these cases")
   if (simultaneous) simultaneous_intervals(table, differences, conf_level) else table

@@ -28,7 +28,9 @@
 #' | `file` | a file is missing, lacks columns, or holds something else | `path` |
 #' | `measure` | an agreement measure is unknown, or not defined for the data | `measure` |
 #' | `table` | an agreement matrix is not square, or holds what is not a count | |
+#' | `gold` | a case with known truth has no probability of being chosen, or several | `case` |
 #' | `package` | a suggested package is needed and not installed | `package` |
+#' | `option` | an option of the package has a value that cannot be used | `option` |
 #'
 #' Warnings inherit from `fallible_warning`. Their classes are `fallible_warning_` followed by:
 #'
@@ -38,10 +40,14 @@
 #' | `switched` | classes of a fit seem to have changed names |
 #' | `boundary` | estimated base rates were negative and were set to zero |
 #' | `unrated` | some cases of a system have no rating; they are left out of its `n` |
+#' | `grouped` | a grouped data frame is read as if it were not grouped |
 #' | `uninformative` | some bins say nothing about the system and are left out of the mean |
 #' | `labels` | labels look as if they were not all categories |
-#' | `doubtful` | raters agree little, or estimates on different assumptions are far apart |
+#' | `few_data` | sampling error alone makes intervals of accuracy wider than .2 |
+#' | `assumption` | accuracies rest on what systems and raters have in common, by more than .1 |
 #' | `bootstrap` | many bootstrap replicates gave no estimate |
+#' | `hand_picked` | nothing is said of how cases with known truth were chosen |
+#' | `gold_unrated` | no rater saw any of the cases with known truth |
 #' | `undefined` | an agreement measure is undefined; the function returns `NA` |
 #' | `no_convergence` | a fit, or the qualities of CrowdTruth, did not settle |
 #'
@@ -72,3 +78,5 @@ warn_fallible <- function(topic, message, ..., .envir = parent.frame()) {
     class = c(paste0("fallible_warning_", topic), "fallible_warning"), .envir = .envir
   )
 }
+
+inform_fallible <- function(message) if (!is_quiet(NULL)) cli::cli_inform(message)

@@ -24,7 +24,10 @@
 #' @param base_rates Probabilities of the categories, which sum to one; by default all alike.
 #' @param normalise What step 5 keeps: `"expected"` or `"row"`.
 #' @return A matrix of class `confusion_matrix`, true category in rows, category given in columns;
-#'   rows sum to one. With methods for `print()` and [autoplot()][autoplot.confusion_matrix].
+#'   rows sum to one. `tidy()`: a tibble with a row per cell: `truth`, `rating`, `probability`.
+#'   `glance()`: a tibble with one row: the number of `categories`, `accuracy` over the base rates,
+#'   and the `lowest` and `highest` accuracy of a category. Further methods: `print()`, `format()`
+#'   (one line), `as.data.frame()` (of `tidy()`), [autoplot()][autoplot.confusion_matrix].
 #' @family simulation
 #' @templateVar where Tables 5-7
 #' @template ref-lehner
@@ -92,11 +95,7 @@ check_base_rates <- function(base_rates, n, call = rlang::caller_env()) {
 
 #' @export
 print.confusion_matrix <- function(x, ...) {
-  accuracy <- sum(attr(x, "base_rates") * diag(x))
-  cat_lines(paste0(
-    "<confusion_matrix> ", count_noun(nrow(x), "category", "categories"), ", accuracy ",
-    decimals(accuracy), "; true category in rows"
-  ))
+  cat_lines(paste0("<confusion_matrix> ", format(x), "; true category in rows"))
   print(round(matrix(x, nrow(x), dimnames = dimnames(x)), 3L))
   invisible(x)
 }

@@ -27,16 +27,20 @@
 #'
 #'   `tidy()` or `tidy(what = "tests")`: a row per arm, `against` and `metric` (but for
 #'   `annotations_per_unit`): `n`, the number of known workers with both values; `improved` and
-#'   `worsened`, how many became better and worse; `improvement`, the mean, with `std.error`; `p.t`
-#'   and `p.wilcoxon`, two-sided p-values of the paired t test and of the signed-rank test (normal
-#'   approximation, `NA` where nothing changed).
+#'   `worsened`, how many became better and worse; `estimate`, the mean improvement, with
+#'   `std.error`; `p.value` and `p.wilcoxon`, two-sided p-values of the paired t test and of the
+#'   signed-rank test (normal approximation, `NA` where nothing changed).
 #'
 #'   `tidy(what = "improvements")`: what the tests are made of, a row per `arm`, `against`, `metric`
 #'   and known `worker`. `tidy(what = "workers")`: a row per arm and worker: `arm`, `worker`, the
-#'   metrics, `score`, `known` and `held_out`. `glance()`: a row per arm: `arm`, `units`,
+#'   metrics, `score`, `known` and `held_out`. `tidy(what = "arms")`: a row per arm: `arm`, `units`,
 #'   `annotations`, then the columns of `glance(<worker_flags>)`, and `gap`: how far the lowest
 #'   score of a known worker of low quality is above the highest of another, in the rule fitted to
 #'   all, in standard deviations of its scores; above 0, a line separates them.
+#'
+#'   `glance()`: a tibble with one row: `version`; the numbers of `arms`, `workers`, `known` workers
+#'   and those of `low` quality, and of those `left_out`; `folds`; `best`, the arm with the highest
+#'   `accuracy` on left-out workers (the first of equals). `format()`: these in a line.
 #' @family CrowdTruth
 #' @templateVar where Sections 5.2 to 5.5, Figures 3 and 4
 #' @template ref-crowdtruth
@@ -120,76 +124,13 @@ paired_test <- function(gain) {
   error <- if (n > 1L) stats::sd(gain) / sqrt(n) else NA_real_
   moved <- gain[abs(gain) > 1e-12]
   list(
-    n = n, improved = sum(gain > 1e-12), worsened = sum(gain < -1e-12), improvement = mean(gain),
+    n = n, improved = sum(gain > 1e-12), worsened = sum(gain < -1e-12), estimate = mean(gain),
     std.error = error,
-    p.t = if (n > 1L && error > 0) 2 * stats::pt(-abs(mean(gain)) / error, n - 1) else NA_real_,
+    p.value = if (n > 1L && error > 0) 2 * stats::pt(-abs(mean(gain)) / error, n - 1) else NA_real_,
     p.wilcoxon = if (length(moved) > 0L) {
       stats::wilcox.test(moved, exact = FALSE)$p.value
     } else {
       NA_real_
     }
   )
-}
-
-#' @export
-tidy.crowdtruth_experiment <- function(x, what = c("tests", "workers", "improvements"), ...) {
-  check_dots_empty(...)
-  x[[check_choice(what, c("tests", "workers", "improvements"), "what")]]
-}
-
-#' @export
-as.data.frame.crowdtruth_experiment <- function(x, row.names = NULL, # nolint: object_name.
-                                                optional = FALSE, ...) {
-  tidy(x, ...)
-}
-
-#' @export
-glance.crowdtruth_experiment <- function(x, ...) {
-  check_dots_empty(...)
-  rows <- Map(function(arm, flags, name) {
-    workers <- flags$workers
-    spread <- stats::sd(workers$score[!is.na(workers$known)], na.rm = TRUE)
-    ends <- c(
-      suppressWarnings(min(workers$score[workers$known %in% TRUE], na.rm = TRUE)),
-      suppressWarnings(max(workers$score[workers$known %in% FALSE], na.rm = TRUE))
-    )
-    c(
-      list(arm = name, units = nrow(arm$units), annotations = nrow(arm$annotations)),
-      as.list(glance(flags)), list(gap = (ends[[1L]] - ends[[2L]]) / spread)
-    )
-  }, x$arms, x$flags, names(x$arms))
-  tibble::as_tibble(stack_tables(rows))
-}
-
-#' @export
-print.crowdtruth_experiment <- function(x, ...) {
-  arms <- glance(x)
-  cat_lines(
-    paste0(
-      "<crowdtruth_experiment> version ", x$arms$none$options$version, ": ",
-      count_noun(arms$known[[1L]], "known worker"), ", ", arms$low[[1L]], " of low quality",
-      if (length(x$left_out) > 0L) {
-        paste0("; ", length(x$left_out), " more did too few units")
-      }
-    ),
-    x$arms$annotations$history[length(x$arms$annotations$history)],
-    x$arms$units$history[length(x$arms$units$history)]
-  )
-  print_table(
-    paste0("Left-out workers told apart (", x$flags$none$folds, " folds)"),
-    arms[c("arm", "units", "annotations", "accuracy", "precision", "recall", "auc", "separation",
-      "gap")]
-  )
-  tests <- x$tests
-  tests$std.error <- NULL
-  for (p in c("p.t", "p.wilcoxon")) tests[[p]] <- format_p(tests[[p]])
-  tests$improvement <- decimals(tests$improvement, 4L)
-  print_table("Improvement of workers' metrics, paired by worker", tests, most = 20L)
-  cat_lines("", "Next: tidy(), glance(), plot(type = \"improvement\" or \"space\").")
-  invisible(x)
-}
-
-format_p <- function(p) {
-  out <- sub("^0", "", decimals(p, 4L))
-  replace(out, which(p < 1e-4), "<.0001")
 }

@@ -63,17 +63,7 @@ filter_workers <- function(x, min_units = 3L, flagged = NULL) {
   few <- x$workers$units < min_units
   bad <- x$workers$worker %in% flagged_names(flagged, x, call)
   out <- few | bad
-  if (sum(!out) < 2L) {
-    kept <- x$workers$worker[!out]
-    abort_fallible("raters", c(
-      "At least two workers must remain.",
-      "x" = if (any(few)) {
-        "{sum(few)} of {length(few)} judged fewer than {.arg min_units} = {min_units} unit{?s}."
-      },
-      "x" = if (any(bad)) "{sum(bad)} of {length(bad)} {?is/are} flagged.",
-      "i" = "Lower {.arg min_units}, or flag fewer."
-    ), raters = kept, call = call)
-  }
+  if (sum(!out) < 2L) abort_few_workers(few, bad, min_units, x$workers$worker[!out], call)
   did <- c(
     if (any(few) || is.null(flagged)) paste0(
       "Left out ", count_noun(sum(few), "worker"), " of ", number(length(few)),
@@ -84,6 +74,21 @@ filter_workers <- function(x, min_units = 3L, flagged = NULL) {
     )
   )
   measure_again(x, if (any(out)) x$ratings[, !out] else x$ratings, did)
+}
+
+# `few` and `bad`: which workers have few units, which are flagged.
+abort_few_workers <- function(few, bad, min_units, kept, call) {
+  abort_fallible("raters", c(
+    "At least two workers must remain.",
+    "x" = if (any(few)) {
+      "{sum(few)} of {length(few)} judged fewer than {.arg min_units} = {min_units} unit{?s}."
+    },
+    "x" = if (any(bad)) "{sum(bad)} of {length(bad)} {cli::qty(sum(bad))}{?is/are} flagged.",
+    "x" = if (length(kept) == 0L) "Nobody remains." else "Only {.val {kept}} remains.",
+    "i" = paste(c(
+      if (any(few)) "Lower {.arg min_units}.", if (any(bad)) "Flag fewer workers."
+    ), collapse = " ")
+  ), raters = kept, call = call)
 }
 
 check_identity <- function(x, call) {
@@ -99,14 +104,16 @@ flagged_names <- function(flagged, x, call) {
   if (inherits(flagged, "worker_flags")) {
     return(flagged$workers$worker[flagged$workers$flagged %in% TRUE])
   }
-  unknown <- setdiff(as_label(flagged), x$workers$worker)
-  if (length(unknown) > 0L) {
+  names <- if (is.atomic(flagged)) printable(as_label(flagged))
+  unknown <- setdiff(names, x$workers$worker)
+  if (!(is.null(flagged) || is.atomic(flagged)) || length(unknown) > 0L) {
     abort_fallible("argument", c(
       "{.arg flagged} must be a {.fun flag_workers} result or names of workers of {.arg x}.",
-      "x" = "There is no worker {.val {unknown}}."
+      "x" = if (length(unknown) > 0L) "There is no worker {.val {unknown}}." else
+        "It is {describe(flagged)}."
     ), arg = "flagged", call = call)
   }
-  as_label(flagged)
+  names
 }
 
 #' Merge annotations that are vague or mean the same
@@ -163,8 +170,14 @@ proposed_merges <- function(x, other, frequent, clear, similar) {
 
 # The number of the category that each category becomes.
 merge_targets <- function(into, categories, call) {
+  if (!is.atomic(into) && !is.list(into)) {
+    abort_fallible("argument", c(
+      "{.arg into} must be a named vector, {.code c(from = \"into\")}.",
+      "x" = "It is {describe(into)}."
+    ), arg = "into", call = call)
+  }
   names <- names(into)
-  unknown <- setdiff(c(names, as.character(into)), categories)
+  unknown <- printable(setdiff(c(names, as.character(into)), categories))
   if (length(into) > 0L && (is.null(names) || length(unknown) > 0L || anyDuplicated(names) > 0L)) {
     abort_fallible("argument", c(
       "{.arg into} must say for each merged annotation into which other it goes:
@@ -200,8 +213,7 @@ merge_labels <- function(x, target) {
   rows$label <- new[rows$label]
   again <- duplicated(answer_number(entries)[given] * (length(kept) + 1) + rows$label)
   rows <- lapply(rows, `[`, !again)
-  x$patterns$answer[] <- c(0L, new)[x$patterns$answer + 1L]
-  rebuild(x, rows, x$categories[kept], x$repeats)
+  rebuild(recode_answers(x, new), rows, x$categories[kept], x$repeats)
 }
 
 #' @rdname merge_annotations

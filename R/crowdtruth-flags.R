@@ -26,7 +26,8 @@ suspicious <- c(
 #' @param metrics Names of columns of `x$workers`. By default `unit_disagreement`,
 #'   `worker_disagreement` and `annotations_per_unit`; in version 2.0 `wwa`, `wua` and
 #'   `annotations_per_unit`.
-#' @param weights Named vector: the weight of each metric and perhaps of `(Intercept)`.
+#' @param weights Named vector: the weight of each metric and perhaps of `(Intercept)`. Its names
+#'   are the metrics; `metrics` need not be given.
 #' @param known Named logical vector: for some workers, by name, whether they are of low quality. At
 #'   least two of each kind.
 #' @param folds How many folds, each with its share of both kinds; as many as known workers, or
@@ -39,11 +40,12 @@ suspicious <- c(
 #'   * `rule` (`"sd"`, `"weights"` or `"fitted"`), `metrics`, `weights` (of the linear rules),
 #'     `thresholds` (of the other) and `folds`.
 #'
-#'   It has methods for `print()`, `tidy()` (the workers), `glance()` and `autoplot()`. `glance()`:
-#'   `rule`, `workers`, `flagged`, `undefined`; where quality is known `known`, `low` (how many are
-#'   of low quality) and, from held-out scores, `accuracy`, `precision`, `recall`, `auc` (the
-#'   probability that the score of a worker of low quality is above that of another) and
-#'   `separation` (the distance between the mean scores of the kinds in pooled standard deviations).
+#'   It has methods for `print()`, `format()` (one line), `tidy()` (the workers), `glance()` and
+#'   [autoplot()][autoplot.crowdtruth]. `glance()`: a tibble with one row: `rule`, `workers`,
+#'   `flagged`, `undefined`; where quality is known `known`, `low` (how many are of low quality)
+#'   and, from held-out scores, `accuracy`, `precision`, `recall`, `auc` (the probability that the
+#'   score of a worker of low quality is above that of another) and `separation` (the distance
+#'   between the mean scores of the kinds in pooled standard deviations).
 #' @family CrowdTruth
 #' @templateVar where Sections 4.1 and 5.2
 #' @template ref-crowdtruth
@@ -106,6 +108,13 @@ check_metrics <- function(metrics, weights, x, call) {
         "x" = "Its names are {.val {names(weights)}}.",
         "i" = "The metrics are {.val {choices}}."
       ), arg = "weights", call = call)
+    }
+    if (!is.null(metrics) && !setequal(metrics, given)) {
+      abort_fallible("argument", c(
+        "{.arg weights} and {.arg metrics} must name the same metrics.",
+        "x" = "{.arg weights} names {.val {given}}, {.arg metrics} {.val {metrics}}.",
+        "i" = "{.arg weights} alone will do."
+      ), arg = "metrics", call = call)
     }
     return(given)
   }
@@ -217,69 +226,4 @@ score_quality <- function(score, low) {
     precision = ratio(sum(yes & low), sum(yes)), recall = ratio(sum(yes & low), sum(low)),
     auc = na_real(mean(above)), separation = na_real((mean(bad) - mean(good)) / pooled)
   )
-}
-
-#' @export
-tidy.worker_flags <- function(x, ...) {
-  check_dots_empty(...)
-  x$workers
-}
-
-#' @export
-as.data.frame.worker_flags <- function(x, row.names = NULL, # nolint: object_name.
-                                       optional = FALSE, ...) {
-  tidy(x)
-}
-
-#' @export
-glance.worker_flags <- function(x, ...) {
-  check_dots_empty(...)
-  quality <- if (x$rule == "fitted") {
-    score_quality(x$workers$held_out, x$workers$known)
-  } else {
-    lapply(score_quality(0, TRUE), `[`, NA)
-  }
-  tibble::as_tibble(c(list(
-    rule = x$rule, workers = nrow(x$workers), flagged = sum(x$workers$flagged, na.rm = TRUE),
-    undefined = sum(is.na(x$workers$score))
-  ), quality))
-}
-
-#' @export
-print.worker_flags <- function(x, ...) {
-  size <- glance(x)
-  flagged <- x$workers[x$workers$flagged %in% TRUE, ]
-  flagged <- flagged[order(-flagged$score), ]
-  cat_lines(
-    paste0(
-      "<worker_flags> ", number(size$flagged), " of ", count_noun(size$workers, "worker"),
-      " flagged", if (size$undefined > 0) paste0("; ", size$undefined, " not measured")
-    ),
-    switch(x$rule,
-      sd = paste0(
-        "Rule: at least ", x$votes, " of ", paste(
-          x$metrics, ifelse(suspicious[x$metrics] > 0, ">", "<"), decimals(x$thresholds),
-          collapse = ", "
-        )
-      ),
-      paste0("Rule: ", format_linear(x$weights), " > 0")
-    ),
-    if (x$rule == "fitted") paste0(
-      "Held out (", count_noun(x$folds, "fold"), ", ", size$low, " of ", size$known,
-      " known workers of low quality): accuracy ", decimals(size$accuracy), ", precision ",
-      decimals(size$precision), ", recall ", decimals(size$recall), ", AUC ", decimals(size$auc)
-    )
-  )
-  if (nrow(flagged) > 0L) {
-    print_table("Flagged", flagged[c("worker", "units", x$metrics, "score")], most = 10L)
-  }
-  cat_lines("", "Next: filter_workers(x, flagged = ), tidy(), glance(), plot().")
-  invisible(x)
-}
-
-format_linear <- function(weights) {
-  terms <- ifelse(names(weights) == "(Intercept)", "", paste0(" ", names(weights)))
-  signs <- ifelse(weights < 0, " - ", " + ")
-  signs[[1L]] <- if (weights[[1L]] < 0) "-" else ""
-  paste0(signs, decimals(abs(weights)), terms, collapse = "")
 }

@@ -6,11 +6,12 @@
 #' @param what Which table; they are described with [crowdtruth()]. `"similarity"` has a row per
 #'   pair of different annotations: `annotation`, `other` and `similarity`.
 #' @param row.names,optional Not used.
-#' @param ... Not used.
-#' @return `tidy()` and `as.data.frame()`: a tibble. `glance()`: a tibble with one row: `version`;
-#'   the numbers of `units`, `workers`, `annotations`, `judgements` and `labels` (given in all); the
-#'   means `clarity`, `unit_disagreement` and `worker_disagreement` (version 2014) or `uqs`, `wqs`
-#'   and `aqs` (2.0), over what is defined; `steps` and `converged` (2.0).
+#' @param ... For `as.data.frame()`, passed on to `tidy()`; otherwise not used.
+#' @return `tidy()`: a tibble; `as.data.frame()`: the same as a data frame. `glance()`: a tibble
+#'   with one row: `version`; the numbers of `units`, `workers`, `annotations`, `judgements` and
+#'   `labels` (given in all); the means `clarity`, `unit_disagreement` and `worker_disagreement`
+#'   (version 2014) or `uqs`, `wqs` and `aqs` (2.0), over what is defined; `steps` and `converged`
+#'   (2.0). `format()`: a line of words.
 #' @family CrowdTruth
 #' @examples
 #' set.seed(1)
@@ -46,7 +47,7 @@ tidy.crowdtruth <- function(x, what = c("workers", "units", "annotations", "scor
 #' @export
 as.data.frame.crowdtruth <- function(x, row.names = NULL, optional = FALSE, # nolint: object_name.
                                      ...) {
-  tidy(x, ...)
+  plain_data_frame(tidy(x, ...))
 }
 
 #' @rdname tidy.crowdtruth
@@ -81,18 +82,36 @@ column_of <- function(table, name) if (name %in% names(table)) table[[name]]
 
 mean_known <- function(x) if (all(is.na(x))) NA_real_ else mean(x, na.rm = TRUE)
 
+#' @rdname tidy.crowdtruth
+#' @export
+format.crowdtruth <- function(x, ...) {
+  size <- glance(x)
+  paste0(
+    "version ", x$options$version, ": ", count_noun(size$units, "unit"), ", ",
+    if (!is.na(size$workers)) paste0(count_noun(size$workers, "worker"), ", "),
+    count_noun(size$annotations, "annotation"), "; ",
+    if (!is.na(size$judgements)) paste0(count_noun(size$judgements, "judgement"), " with "),
+    count_noun(size$labels, "label")
+  )
+}
+
+#' @rdname tidy.crowdtruth
+#' @param object A [crowdtruth()] result.
+#' @export
+summary.crowdtruth <- function(object, ...) summarise_result(object)
+
+annotation_columns <- function(x) {
+  columns <- c("annotation", "frequency", "probability", "clarity", "ambiguity", "similar_to",
+    if (x$options$version == "2.0") "aqs")
+  round_columns(x$annotations[columns])
+}
+
 #' @export
 print.crowdtruth <- function(x, ...) {
   size <- glance(x)
   two <- x$options$version == "2.0"
   cat_lines(
-    paste0(
-      "<crowdtruth> version ", x$options$version, ": ", count_noun(size$units, "unit"), ", ",
-      if (!is.na(size$workers)) paste0(count_noun(size$workers, "worker"), ", "),
-      count_noun(size$annotations, "annotation"), "; ",
-      if (!is.na(size$judgements)) paste0(count_noun(size$judgements, "judgement"), " with "),
-      count_noun(size$labels, "label")
-    ),
+    paste0("<crowdtruth> ", format(x)),
     x$history,
     if (two) {
       paste0(
@@ -111,10 +130,7 @@ print.crowdtruth <- function(x, ...) {
   } else {
     cat_lines("Workers: unknown, there are only counts")
   }
-  print_table("Annotations", x$annotations[c(
-    "annotation", "frequency", "probability", "clarity", "ambiguity", "similar_to",
-    if (two) "aqs"
-  )], most = 15L)
+  print_table("Annotations", shown_table(x), most = 15L)
   unknown <- c(units = sum(!is.na(x$units$reason)), workers = sum(!is.na(x$workers$reason)),
     annotations = sum(!is.na(x$annotations$reason)))
   unknown <- unknown[unknown > 0]
@@ -199,5 +215,5 @@ check_crowdtruth <- function(x, call = rlang::caller_env()) {
 
 # What verbs on CrowdTruth take: a result, or ratings that are then measured.
 as_crowdtruth <- function(x, call = rlang::caller_env()) {
-  if (is_ratings(x)) crowdtruth(x) else check_crowdtruth(x, call = call)
+  if (inherits(x, "crowdtruth")) x else crowdtruth(as_answers(x, call = call))
 }

@@ -121,8 +121,7 @@ assign_workers <- function(units, workers, per_unit) {
 #' @param x A simulated crowd, or a [crowdtruth()] result from one.
 #' @export
 worker_kinds <- function(x) {
-  if (inherits(x, "crowdtruth")) x <- x$ratings
-  check_ratings(x)
+  x <- as_answers(x)
   if (is.null(x$kinds)) {
     abort_fallible("argument", c(
       "The kinds of the workers of {.arg x} are not known.",

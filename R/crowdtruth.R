@@ -86,9 +86,9 @@
 #' @export
 crowdtruth <- function(x, version = c("2014", "2.0"), task = c("closed", "open"),
                        tolerance = 0.001, max_steps = 1000L, ...) {
-  check_ratings(x)
-  check_dots_empty(...)
   call <- rlang::current_env()
+  x <- as_answers(x, call = call)
+  check_dots_empty(...)
   if (is.numeric(version) && length(version) == 1L) version <- sub("^2$", "2.0", version)
   options <- list(
     version = check_choice(version, c("2014", "2.0"), "version"),
@@ -101,7 +101,7 @@ crowdtruth <- function(x, version = c("2014", "2.0"), task = c("closed", "open")
 }
 
 check_judgements <- function(x, version, call) {
-  if (x$repeats == "ratings") {
+  if (has_repeats(x)) {
     abort_fallible("repeat", c(
       "Repeated ratings are not one answer; CrowdTruth needs one answer of each worker on a unit.",
       "i" = "If repeated rows are labels of one answer, call {.fun ratings} with
@@ -183,7 +183,7 @@ measure_quality <- function(x, entries, options) {
 # ---- Tables -------------------------------------------------------------------------------------
 
 unit_table <- function(x, entries, found, measured) {
-  n <- length(x$index)
+  n <- nrow(x)
   judged <- tabulate(entries$unit[!duplicated(answer_number(entries))], n)
   votes <- rowsum_codes(found$unit, found$votes, n)
   clarity <- largest(found$score, found$unit, n)$value
@@ -281,7 +281,7 @@ join_reasons <- function(a, b) {
 
 annotation_table <- function(x, found, similarity, measured) {
   n <- length(x$categories)
-  units <- length(x$index)
+  units <- nrow(x)
   frequency <- tabulate(found$label, n)
   clarity <- largest(found$score, found$label, n)$value
   clarity[is.na(clarity)] <- 0

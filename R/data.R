@@ -107,3 +107,38 @@
 #' @examples
 #' head(crowdtruth2014)
 "crowdtruth2014"
+
+#' What estimates said, and what was true, in public data sets
+#'
+#' For systems in public data sets with known truth, what the default of [estimate_accuracy()] says
+#' of them without it, and their true accuracy. [calibrate_interval()] takes these for a sample of
+#' the data sets that there are. The raters of most are crowds, some are experts; none are language
+#' models. Most systems are raters who were left out of the panel, some are classifiers.
+#'
+#' These are numbers of whole sets; no case and no label is among them. The set of each row is one
+#' of its family, which is what was collected by the same people in the same way.
+#'
+#' @format A data frame with a row for each system and 12 columns:
+#' \describe{
+#'   \item{family}{sets that belong together}
+#'   \item{kind}{what the raters are, `"crowd"` or `"expert"`; of your own sets also `"model"`}
+#'   \item{categories}{number of categories}
+#'   \item{n}{number of cases on which the system is judged}
+#'   \item{truth}{share of them on which it is right}
+#'   \item{estimate}{its estimated accuracy}
+#'   \item{sampling}{standard error of the estimate from sampling}
+#'   \item{rater_error}{estimated share of wrong ratings}
+#'   \item{gap}{distance from `shared` to `independent`, the ends of the range}
+#'   \item{independence_weight}{weight of the models without a sign of errors in common}
+#'   \item{suspicion}{how much the data call for suspicion, 0 to 1}
+#'   \item{open_share}{share of the cases whose truth the estimate did not know}
+#' }
+#'
+#' @source Computed by data-raw/reference_sets.R of the package's sources. Numbers like these are
+#'   in [tidy()][tidy.accuracy_estimate] of an estimate, most of them in `"details"`.
+#'
+#' @keywords datasets
+#' @examples
+#' head(reference_sets)
+#' tapply(reference_sets$estimate - reference_sets$truth, reference_sets$family, mean)
+"reference_sets"

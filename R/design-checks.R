@@ -17,7 +17,7 @@ check_probabilities <- function(x, arg, least, call = rlang::caller_env()) {
   x
 }
 
-check_unit_names <- function(names, call) {
+check_judge_names <- function(names, call) {
   twice <- unique(names[duplicated(names)])
   if (length(twice) > 0L) {
     abort_fallible("argument", c(
@@ -27,7 +27,7 @@ check_unit_names <- function(names, call) {
   }
 }
 
-name_units <- function(x, prefix) {
+name_judges <- function(x, prefix) {
   names <- rlang::names2(x)
   lacks <- names == ""
   single <- prefix == "system" && length(x) == 1L
@@ -87,41 +87,68 @@ check_copying <- function(copying, raters, systems, call) {
   if (is.null(copying)) {
     return(data.frame(from = integer(), to = integer(), probability = double()))
   }
-  units <- c(raters, systems)
+  judges <- c(raters, systems)
   number <- function(x) {
-    match(if (is.numeric(x)) x else as.character(x), if (is.numeric(x)) seq_along(units) else units)
+    if (is.numeric(x)) match(x, seq_along(judges)) else match(as.character(x), judges)
   }
-  ok <- is.data.frame(copying) && all(c("from", "to", "probability") %in% names(copying))
-  if (ok) {
-    from <- number(copying$from)
-    to <- number(copying$to)
-    p <- copying$probability
-    ok <- all(from %in% seq_along(raters)) && !anyNA(to) && all(from != to) &&
-      is.numeric(p) && !anyNA(p) && all(p >= 0) && all(p <= 1)
+  lacking <- setdiff(c("from", "to", "probability"), names(copying))
+  if (!is.data.frame(copying) || length(lacking) > 0L) {
+    fault <- if (is.data.frame(copying)) {
+      paste("It lacks", paste0('"', lacking, '"', collapse = " and "))
+    } else {
+      paste("It is", describe(copying))
+    }
+    abort_copying(verbatim(fault, "."), integer(), raters, systems, call)
   }
-  if (!ok) {
-    abort_fallible("argument", c(
-      "{.arg copying} must be a data frame with columns {.val from} (a rater), {.val to} (another
-       rater, or a system) and {.val probability}.",
-      "x" = if (is.data.frame(copying)) {
-        "These columns are lacking, or some row names no rater or system of the design, copies
-         itself or has no probability."
-      } else {
-        "It is {describe(copying)}."
-      },
-      "i" = "Raters are {.val {raters}}.",
-      "i" = if (length(systems) > 0L) "Systems are {.val {systems}}."
-    ), arg = "copying", call = call)
+  from <- number(copying$from)
+  to <- number(copying$to)
+  fault <- copying_faults(copying, from, to, raters)
+  off <- which(!is.na(fault))
+  if (length(off) > 0L) {
+    said <- verbatim("Row ", off, ": ", fault[off], ".")
+    if (length(said) > 5L) said <- c(said[1:4], paste(length(said) - 4L, "more rows are wrong."))
+    abort_copying(said, off, raters, systems, call)
   }
-  data.frame(from = from, to = to, probability = p)
+  data.frame(from = from, to = to, probability = as.double(copying$probability))
 }
 
-check_matrices <- function(matrices, units, labels, call) {
-  out <- rep(list(double()), length(units))
+# What is wrong with each row, NA where nothing is; the first of several faults.
+copying_faults <- function(copying, from, to, raters) {
+  said <- function(column) {
+    x <- copying[[column]]
+    vapply(seq_along(x), function(i) describe(if (is.factor(x)) as.character(x[i]) else x[[i]]), "")
+  }
+  p <- copying$probability
+  inside <- if (is.numeric(p)) !is.na(p) & p >= 0 & p <= 1 else rep(FALSE, length(p))
+  faults <- list(
+    ifelse(is.na(from), paste0("`from` is ", said("from"), ", which is no rater"), NA),
+    ifelse(
+      from > length(raters),
+      paste0("`from` is ", said("from"), ", which is a system; only raters are copied"), NA
+    ),
+    ifelse(is.na(to), paste0("`to` is ", said("to"), ", which is no rater or system"), NA),
+    ifelse(from == to, paste(raters[from], "copies itself"), NA),
+    ifelse(inside, NA, paste0("`probability` is ", said("probability"), ", which is not in [0, 1]"))
+  )
+  Reduce(function(first, then) ifelse(is.na(first), then, first), faults)
+}
+
+abort_copying <- function(fault, rows, raters, systems, call) {
+  abort_fallible("argument", c(
+    "{.arg copying} must be a data frame with columns {.val from} (a rater), {.val to} (another
+     rater, or a system) and {.val probability}.",
+    stats::setNames(fault, rep("x", length(fault))),
+    "i" = "Raters are {.val {raters}}.",
+    "i" = if (length(systems) > 0L) "Systems are {.val {systems}}."
+  ), arg = "copying", row = rows, call = call)
+}
+
+check_matrices <- function(matrices, judges, labels, call) {
+  out <- rep(list(double()), length(judges))
   if (is.null(matrices)) {
     return(out)
   }
-  unknown <- if (is.list(matrices)) setdiff(rlang::names2(matrices), units)
+  unknown <- if (is.list(matrices)) setdiff(rlang::names2(matrices), judges)
   if (!is.list(matrices) || length(unknown) > 0L) {
     abort_fallible("argument", c(
       "{.arg matrices} must be a list with names of raters or systems.",
@@ -130,17 +157,17 @@ check_matrices <- function(matrices, units, labels, call) {
       } else {
         "It is {describe(matrices)}."
       },
-      "i" = "There are {.val {units}}."
+      "i" = "There are {.val {judges}}."
     ), arg = "matrices", call = call)
   }
-  for (unit in names(matrices)) {
-    m <- matrices[[unit]]
+  for (judge in names(matrices)) {
+    m <- matrices[[judge]]
     n <- length(labels)
     ok <- is.numeric(m) && identical(dim(m), c(n, n)) && all(is.finite(m)) && all(m >= 0)
     off <- if (ok) which(abs(rowSums(m) - 1) > 1e-8)
     if (!ok || length(off) > 0L) {
       abort_fallible("argument", c(
-        "Matrix {.val {unit}} must be {n} x {n} probabilities whose rows sum to one.",
+        "Matrix {.val {judge}} must be {n} x {n} probabilities whose rows sum to one.",
         "x" = if (ok) {
           "Row {off[[1L]]} sums to {format(sum(m[off[[1L]], ]), digits = 6)}."
         } else if (is.numeric(m) && is.matrix(m) && length(m) > 0L) {
@@ -150,7 +177,7 @@ check_matrices <- function(matrices, units, labels, call) {
         }
       ), arg = "matrices", call = call)
     }
-    out[[match(unit, units)]] <- as.double(t(unclass(m)))
+    out[[match(judge, judges)]] <- as.double(t(unclass(m)))
   }
   out
 }

@@ -44,9 +44,9 @@ rater_design <- function(raters, systems = NULL, categories = 5L, n = 200L,
                          copying = NULL, matrices = NULL, normalise = c("expected", "row")) {
   call <- rlang::current_env()
   labels <- check_category_labels(categories)
-  raters <- name_units(check_probabilities(raters, "raters", 2L), "rater")
-  systems <- name_units(check_probabilities(systems, "systems", 0L), "system")
-  check_unit_names(c(names(raters), names(systems)), call)
+  raters <- name_judges(check_probabilities(raters, "raters", 2L), "rater")
+  systems <- name_judges(check_probabilities(systems, "systems", 0L), "system")
+  check_judge_names(c(names(raters), names(systems)), call)
   shared <- check_shared(shared, call)
   law <- if (is.character(base_rates)) {
     check_choice(base_rates, c("uniform", "dirichlet"), "base_rates")
@@ -71,6 +71,9 @@ rater_design <- function(raters, systems = NULL, categories = 5L, n = 200L,
   )
   structure(design, class = "rater_design")
 }
+
+# Errors that depend on the distance of categories give these an order.
+is_ordered <- function(design) design$dispersion != 1 && length(design$categories) > 2L
 
 #' The settings of the paper's figures
 #'
@@ -104,15 +107,13 @@ lehner_design <- function(figure, system = c(0.1, 0.3, 0.5, 0.7, 0.9)) {
 
 #' @export
 print.rater_design <- function(x, ...) {
+  raters <- seq_along(x$raters)
+  accuracy <- given_accuracies(x)
   cat_lines(
-    paste0(
-      "<rater_design> ", count_noun(x$n, "case"), ", ", count_noun(length(x$raters), "rater"),
-      ", ", count_noun(length(x$systems), "system"), ", ",
-      count_noun(length(x$categories), "category", "categories")
-    ),
-    paste("Accuracy of raters:", shorten(paste(names(x$raters), "=", x$raters))),
+    paste0("<rater_design> ", format(x)),
+    paste("Accuracy of raters:", shorten(paste(names(x$raters), "=", accuracy[raters]))),
     if (length(x$systems) > 0L) {
-      paste("Accuracy of systems:", shorten(paste(names(x$systems), "=", x$systems)))
+      paste("Accuracy of systems:", shorten(paste(names(x$systems), "=", accuracy[-raters])))
     },
     paste("Base rates:", switch(x$law,
       fixed = shorten(paste(x$categories, decimals(x$base_rates))),
@@ -125,12 +126,32 @@ print.rater_design <- function(x, ...) {
   invisible(x)
 }
 
+# Initial accuracies of raters, then systems; those of given matrices over the base rates that are
+# expected.
+given_accuracies <- function(design) {
+  n <- length(design$categories)
+  accuracy <- c(design$raters, design$systems)
+  for (judge in which(lengths(design$matrices) > 0L)) {
+    right <- design$matrices[[judge]][(seq_len(n) - 1L) * n + seq_len(n)]
+    accuracy[[judge]] <- signif(sum(expected_rates(design) * right), 6L)
+  }
+  accuracy
+}
+
+# Laws of base rates that are drawn prefer no category.
+expected_rates <- function(design) {
+  n <- length(design$categories)
+  if (design$law == "fixed") design$base_rates else rep(1 / n, n)
+}
+
 # What breaks the assumptions, in words.
 design_violations <- function(x) {
   shifts <- x$strata$shift
+  judges <- c(names(x$raters), names(x$systems))
+  accuracy <- given_accuracies(x)[seq_along(x$raters)]
   whose <- function(shared) if (shared || length(x$systems) == 0L) "" else ", of raters only"
   broken <- c(
-    if (length(unique(x$raters)) > 1L) "raters are not equally accurate",
+    if (length(unique(accuracy)) > 1L) "raters are not equally accurate",
     if (x$dispersion != 1) {
       paste0(
         "errors are ", format(x$dispersion), " times likelier a step nearer to the truth",
@@ -145,13 +166,24 @@ design_violations <- function(x) {
         "accuracy shifts with difficulty by ", shorten(shifts), whose(x$system_strata)
       )
     },
-    if (any(lengths(x$matrices) > 0L)) "some confusion matrices are given",
-    if (any(x$copying$probability > 0)) "some repeat the answers of others"
+    if (any(lengths(x$matrices) > 0L)) {
+      paste("confusion matrices are given for", shorten(judges[lengths(x$matrices) > 0L]))
+    },
+    copying_words(x$copying[x$copying$probability > 0, ], judges)
   )
   if (length(broken) == 0L) {
     return("The K-properties hold")
   }
   c("The K-properties do not hold:", paste("  -", broken))
+}
+
+copying_words <- function(copying, judges) {
+  if (nrow(copying) > 0L) {
+    paste(
+      judges[copying$to], "repeats",
+      paste0(signif(100 * copying$probability, 3L), "% of the answers of"), judges[copying$from]
+    ) |> shorten(most = 4L)
+  }
 }
 
 # The same raters with one of the systems. Systems are numbered after raters; nobody copies one.

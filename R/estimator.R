@@ -6,7 +6,6 @@
 #'
 #' @inheritParams estimate_accuracy
 #' @param method A method of [estimate_accuracy()].
-#' @param interval `"none"`, `"bootstrap"` or `"robust"`.
 #' @return A function of class `accuracy_estimator` that takes a [ratings()] object and returns an
 #'   [estimate_accuracy()] result.
 #' @family simulation
@@ -16,22 +15,13 @@
 #' accuracy_estimator("joint", rater_model(errors = "distance"))
 #' @export
 accuracy_estimator <- function(method = "binned", model = k_model(), interval = "none",
-                               conf_level = 0.9, clip = c("bin", "overall", "none"),
-                               bin_width = 0.1, replicates = 1000L) {
+                               conf_level = default_conf_level(),
+                               clip = c("bin", "overall", "none"), bin_width = 0.1,
+                               replicates = NULL, common = NULL) {
   call <- rlang::current_env()
-  options <- check_accuracy_options(
-    list(
-      method = method, interval = interval, conf_level = conf_level, clip = clip,
-      bin_width = bin_width, replicates = replicates
-    ), call
-  )
+  options <- check_accuracy_options(mget(accuracy_options), call)
   check_class(model, "rater_model", "model", "Make one with {.fun rater_model}.")
-  if (options$method %in% algebraic_methods && !is_k_model(model)) {
-    abort_fallible("argument", c(
-      "{.code method = \"{options$method}\"} knows the K-model only.",
-      "x" = "{.arg model} is the {format(model)}."
-    ), arg = "model", call = call)
-  }
+  check_pair(options, model, NULL, call)
   options <- append(options, list(model = model), 1L)
   structure(
     function(x) do.call(estimate_accuracy, c(list(x), options)),
@@ -39,14 +29,9 @@ accuracy_estimator <- function(method = "binned", model = k_model(), interval = 
   )
 }
 
-# Methods that a study runs in compiled code; others are functions to it, like those of users.
-compiled_methods <- c(algebraic_methods, latent_methods)
-
 #' @export
 print.accuracy_estimator <- function(x, ...) {
-  options <- attr(x, "options")
-  options$model <- format(options$model)
-  cat_lines(paste0("<accuracy_estimator> ", paste(names(options), options, collapse = ", ")))
+  cat_lines(paste0("<accuracy_estimator> ", format(x)))
   invisible(x)
 }
 
@@ -54,12 +39,19 @@ print.accuracy_estimator <- function(x, ...) {
 as_estimators <- function(x, call, arg = "estimators") {
   if (is.function(x)) x <- list(estimator = x)
   if (is.character(x)) x <- stats::setNames(as.list(x), rlang::names2(x))
-  ok <- is.list(x) && length(x) > 0L &&
-    all(vapply(x, function(f) is.function(f) || rlang::is_string(f), NA))
-  if (!ok) {
+  usable <- vapply(as.list(x), function(f) is.function(f) || rlang::is_string(f), NA)
+  if (!is.list(x) || length(x) == 0L || !all(usable)) {
+    off <- if (is.list(x)) which(!usable)[1L] else NA
+    name <- if (!is.na(off)) rlang::names2(x)[[off]]
     abort_fallible("argument", c(
       "{.arg {arg}} must be names of methods, or a list of functions of ratings.",
-      "x" = "It is {describe(x)}."
+      "x" = if (is.na(off)) {
+        "It is {describe(x)}."
+      } else if (name == "") {
+        "Element {off} is {describe(x[[off]])}."
+      } else {
+        "{.val {name}} is {describe(x[[off]])}."
+      }
     ), arg = arg, call = call)
   }
   names <- rlang::names2(x)
@@ -67,8 +59,7 @@ as_estimators <- function(x, call, arg = "estimators") {
   names[names == "" & methods] <- unlist(x[names == "" & methods])
   check_names(names, arg, call)
   x[methods] <- lapply(x[methods], function(method) {
-    method <- check_choice(method, accuracy_methods, arg, call)
-    accuracy_estimator(method)
+    accuracy_estimator(check_accuracy_method(method, call, arg))
   })
   stats::setNames(x, names)
 }
@@ -97,17 +88,24 @@ apply_estimator <- function(estimator, x, systems, seed) {
       fallible_warning = function(w) tryInvokeRestart("muffleWarning")
     ),
     error = function(e) {
-      lacking <- result_table(NA_real_, length(systems), reason = first_line(e))
+      lacking <- result_table(NA_real_, length(systems), reason = in_one_line(e))
       list(table = lacking, condition = without_trace(e))
     }
   )
 }
 
-# The first line of a condition's message; the rest, with its bullets, is in the condition.
-first_line <- function(condition) {
-  said <- tryCatch(as.character(conditionMessage(condition))[1L], error = function(e) NA)
-  if (length(said) == 0L || is.na(said)) said <- paste0("<", class(condition)[[1L]], ">")
-  sub("\n.*", "", said)
+# What a condition says in one line, the same on every console: its first line, and what was found
+# ("x"). Hints are in the condition.
+in_one_line <- function(condition) {
+  tryCatch(
+    {
+      said <- withr::with_options(list(cli.width = 1e5L), conditionMessage(condition))
+      lines <- strsplit(cli::ansi_strip(said[[1L]]), "\n", fixed = TRUE)[[1L]]
+      found <- grep("^(\u2716|x) ", lines[-1L], value = TRUE)
+      paste(c(lines[[1L]], substring(found, 3L)), collapse = " ")
+    },
+    error = function(e) paste0("<", class(condition)[[1L]], ">")
+  )
 }
 
 # Whatever the user's generator is, a run has its own numbers.
@@ -154,7 +152,7 @@ as_result <- function(value, systems, arg = "estimators") {
       "An estimator must return {length(systems)} finite number{?s}, one per system, or a data frame
        with a column {.val estimate} and a row per system.",
       "x" = "It returned {describe(value)}.",
-      "i" = if (length(named) > 0L) "It names {.val {named}}; systems are {.val {systems}}."
+      "x" = if (length(named) > 0L) "It names {.val {named}}; systems are {.val {systems}}."
     ), arg = arg, call = NULL)
   }
   out <- result_table(na_real(as.double(table[["estimate"]][place])))

@@ -84,8 +84,8 @@ exact_panel <- function(design, truth, call) {
     factor(labels[codes[, u]], levels = design$categories)
   })
   columns <- stats::setNames(columns, c(names(design$raters), names(design$systems)))
-  units <- names(columns)
-  weights <- make.unique(c(units, "weight"))[[length(units) + 1L]]
+  judges <- names(columns)
+  weights <- make.unique(c(judges, "weight"))[[length(judges) + 1L]]
   columns[[weights]] <- probability[codes]
   suppressWarnings(
     ratings(

@@ -15,7 +15,9 @@
 #' 6. [rater_design()] and [simulate_ratings()] make panels whose truth is known;
 #'    [simulation_study()] runs estimators on many.
 #' 7. [plan_cases()] finds how many cases and raters a study needs.
-#' 8. `plot()` draws any of these, `tidy()` and `glance()` give tables.
+#' 8. Whatever comes out has the same verbs: `print()` tells it, `summary()` tells all, `format()`
+#'    is a line of words, `tidy()` and `as.data.frame()` give tables, `glance()` a single row,
+#'    [autoplot()] and `plot()` draw it, and R Markdown shows it as a table ([knit_print]).
 #'
 #' Where answers may hold several labels, and disagreement is a sign rather than an error,
 #' [crowdtruth()] measures units, workers and annotations; see `vignette("crowdtruth")`.
@@ -24,8 +26,9 @@
 #' `vignette("worked-example")` follows the paper table by table, `vignette("simulation-figures")`
 #' figure by figure, and `vignette("beyond-the-paper")` goes on from there;
 #' `vignette("planning")` is about the size of a study; `vignette("agreement")` compares measures of
-#' agreement; `vignette("design")` is for whoever extends the package. [conditions] lists the
-#' classes of errors and warnings.
+#' agreement; `vignette("design")` is for whoever extends the package. [fallible-glossary] says what
+#' words mean, [conditions] lists the classes of errors and warnings, [fallible-options] what can be
+#' set once for all functions.
 #' @keywords internal
 #' @importFrom generics augment glance tidy
 #' @importFrom Rcpp sourceCpp

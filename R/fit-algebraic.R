@@ -1,4 +1,4 @@
-# The K-model by algebra; the mathematics is in src/core/algebraic.cpp.
+# The K-model by algebra; the mathematics is in src/core/model/algebraic.cpp.
 
 fit_algebraic <- function(x, model) {
   fit <- lapply(core_fit_algebraic(x$patterns, pattern_weights(x)), na_real)
@@ -17,7 +17,7 @@ posterior <- function(fit, x = fit$x) {
     return(fit$posterior)
   }
   if (fit$identified != "yes") {
-    return(matrix(NA_real_, length(x$patterns$start) - 1L, length(x$categories)))
+    return(matrix(NA_real_, n_patterns(x), length(x$categories)))
   }
   if (is_latent(fit)) {
     return(latent_probabilities(fit, x)$posterior)

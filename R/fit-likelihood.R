@@ -1,5 +1,5 @@
 # Latent class models by maximum posterior density, or by least squares on pairs of ratings; the
-# mathematics is in src/core/latent*.cpp.
+# mathematics is in src/core/model.
 
 # `known`: see with_known().
 fit_latent <- function(x, model, method, known, iterations = 2000L) {
@@ -16,19 +16,20 @@ fit_latent <- function(x, model, method, known, iterations = 2000L) {
       "base_rates", "posterior"
     )],
     list(
-      coefficients = core$naturals, covariance = na_real(core$covariance),
-      matrices = core$confusion
+      coefficients = stats::setNames(core$naturals$value, latent_terms(core$naturals, x)),
+      covariance = na_real(core$covariance), matrices = core$confusion
     )
   ))
   # Gold items and known raters say what agreement cannot.
-  if (any(known_patterns(fit)) || any(known_units(fit))) fit$identified <- "yes"
+  if (any(known_patterns(fit)) || any(is_known_rater(fit))) fit$identified <- "yes"
   if (fit$identified == "yes" && !core$identified) fit$identified <- "parameters"
-  names(fit$coefficients) <- latent_terms(fit)
-  fit <- without_the_unknown(fit, is.nan(diag(core$covariance)))
-  fit$rater_accuracy <- mean(fit$coefficients[rater_terms(fit)], na.rm = TRUE)
-  if (!weights_are_counts(x)) fit$covariance[] <- fit$log_likelihood <- NA_real_
-  if (method == "pairs") fit$log_likelihood <- NA_real_ # it is not at its top
-  if (fit$agreement %in% 1) fit$covariance[] <- NA_real_ # a boundary, not a top
+  fit <- without_the_unknown(fit, core$naturals)
+  of_raters <- core$naturals$term == "rater_accuracy"
+  fit$rater_accuracy <- mean(fit$coefficients[of_raters], na.rm = TRUE)
+  # In pairs it is not at its top.
+  if (!weights_are_counts(x) || method == "pairs") fit$log_likelihood <- NA_real_
+  # Perfect agreement is a boundary, not a top.
+  if (!weights_are_counts(x) || fit$agreement %in% 1) fit["covariance"] <- list(NULL)
   if (fit$identified != "yes") fit <- without_numbers(fit)
   fit
 }
@@ -40,42 +41,34 @@ model_for <- function(model, x, method) {
   unclass(model)
 }
 
-latent_terms <- function(fit) {
-  all_known <- all(known_units(fit))
-  c(
-    if (fit$model$accuracy == "rater") {
-      paste0("rater_accuracy[", fit$x$raters, "]")
-    } else {
-      "rater_accuracy"
-    },
-    paste0("base_rate[", fit$x$categories, "]"),
-    if (fit$model$errors == "distance" && !all_known) "dispersion",
-    if (fit$model$difficulty == "strata" && !all_known) "difficulty"
-  )
-}
-
-rater_terms <- function(fit) {
-  seq_len(if (fit$model$accuracy == "rater") length(fit$x$raters) else 1L)
+# `naturals`: what each coefficient is (`term`), and `of` which rater or category; 0 is all.
+latent_terms <- function(naturals, x) {
+  of <- replace(naturals$of, naturals$of == 0L, NA)
+  whose <- ifelse(naturals$term == "base_rate", x$categories[of], x$raters[of])
+  ifelse(is.na(of), naturals$term, paste0(naturals$term, "[", whose, "]"))
 }
 
 # Nothing is known of dispersion or difficulty that can move without loss (if that was looked into),
 # nor of a rater without a single rating, where he shares no parameter with others. How near a limit
 # may be to the truth the curvature there does not tell.
-without_the_unknown <- function(fit, flat) {
+without_the_unknown <- function(fit, naturals) {
+  flat <- is.na(variances(fit))
   free <- length(model_for(fit$model, fit$x, fit$method)$prior) == 0L && !all(flat)
-  loose <- names(fit$coefficients) %in% c("dispersion", "difficulty")
-  if (free) fit$coefficients[flat & loose] <- NA_real_
+  if (free) fit$coefficients[flat & naturals$term %in% c("dispersion", "difficulty")] <- NA_real_
   value <- fit$coefficients
-  edge <- which((value < 1e-6 | value > 1 - 1e-6) & names(value) != "dispersion")
-  fit$covariance[edge, ] <- fit$covariance[, edge] <- NA_real_
-  rated <- seq_along(fit$x$raters) %in% fit$x$patterns$rater[
-    pattern_weights(fit$x)[rating_pattern(fit$x$patterns)] > 0
+  unsure <- which((value < 1e-6 | value > 1 - 1e-6) & naturals$term != "dispersion")
+  rated <- seq_along(fit$x$raters) %in% rating_rater(fit$x)[
+    pattern_weights(fit$x)[rating_pattern(fit$x)] > 0
   ]
-  lacking <- which(!rated & !known_units(fit))
+  lacking <- which(!rated & !is_known_rater(fit))
   if (fit$model$accuracy == "rater" && length(lacking) > 0L) {
-    fit$coefficients[lacking] <- NA_real_
-    fit$covariance[lacking, ] <- fit$covariance[, lacking] <- NA_real_
+    theirs <- which(naturals$term == "rater_accuracy" & naturals$of %in% lacking)
+    fit$coefficients[theirs] <- NA_real_
     fit$matrices[lacking, , ] <- NA_real_
+    unsure <- c(unsure, theirs)
+  }
+  if (!is.null(fit$covariance)) {
+    fit$covariance[unsure, ] <- fit$covariance[, unsure] <- NA_real_
   }
   fit
 }
@@ -90,10 +83,11 @@ latent_probabilities <- function(fit, x) {
 
 # What a fit that is not identified must not say.
 without_numbers <- function(fit) {
-  for (field in c("rater_accuracy", "base_rates", "posterior", "coefficients", "covariance",
-                  "matrices", "log_likelihood", "log_posterior", "theta")) {
+  for (field in c("rater_accuracy", "base_rates", "posterior", "coefficients", "matrices",
+                  "log_likelihood", "log_posterior", "theta")) {
     fit[[field]][] <- NA_real_
   }
+  fit["covariance"] <- list(NULL)
   fit
 }
 
@@ -103,7 +97,7 @@ latent_confusion <- function(fit) {
   matrices <- lapply(seq_along(fit$x$raters), function(j) {
     structure(fit$matrices[j, , ], dimnames = list(truth = categories, rating = categories))
   })
-  if (fit$model$accuracy == "common" && !any(known_units(fit))) {
+  if (fit$model$accuracy == "common" && !any(is_known_rater(fit))) {
     matrices[[1L]]
   } else {
     stats::setNames(matrices, fit$x$raters)

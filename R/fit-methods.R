@@ -36,10 +36,11 @@ predict.rater_fit <- function(object, newdata = NULL, type = c("category", "prob
   if (type == "probability") {
     return(new_ground_truth(judged$x, judged$posterior, rlang::current_env()))
   }
+  index <- pattern_of_case(judged$x)
   best <- most_probable(judged$posterior)
   tibble::tibble(
-    case = judged$x$cases, category = category_factor(best$category, judged$x)[judged$x$index],
-    probability = best$probability[judged$x$index], tied = best$tied[judged$x$index]
+    case = judged$x$cases, category = category_factor(best$category, judged$x)[index],
+    probability = best$probability[index], tied = best$tied[index]
   )
 }
 
@@ -48,7 +49,7 @@ predict.rater_fit <- function(object, newdata = NULL, type = c("category", "prob
 augment.rater_fit <- function(x, newdata = NULL, ...) {
   check_dots_empty(...)
   judged <- judge(x, newdata, rlang::current_env())
-  index <- judged$x$index
+  index <- pattern_of_case(judged$x)
   best <- most_probable(judged$posterior)
   columns <- lapply(seq_along(judged$x$categories), function(k) judged$posterior[index, k])
   names(columns) <- paste0(".posterior_", judged$x$categories)
@@ -66,34 +67,28 @@ judge <- function(fit, newdata, call) {
   if (is.null(newdata)) {
     return(list(x = fit$x, posterior = posterior(fit)))
   }
-  check_class(newdata, "ratings", "newdata", "Make one with {.fun ratings}.", call = call)
-  check_single_label(newdata, call)
-  x <- as_new_cases(fit, newdata, call)
+  newdata <- as_ratings(newdata, categories = fit$x$categories, arg = "newdata", call = call)
+  x <- as_new_cases(fit, vote_alike(newdata, fit$x), call)
   list(x = x, posterior = posterior(fit, x))
 }
 
 # The same ratings in the numbers that the fit has for categories and raters.
 as_new_cases <- function(fit, x, call) {
   place <- match(x$categories, fit$x$categories)
-  strange <- x$categories[intersect(which(is.na(place)), x$patterns$category)]
+  strange <- x$categories[intersect(which(is.na(place)), rating_category(x))]
   if (length(strange) > 0L) {
     abort_fallible("category", c(
       "{.arg newdata} must have the categories of the fit.",
       "x" = "{.val {strange}} {?is/are} not among {.val {fit$x$categories}}."
     ), row = NA_integer_, column = NA_character_, found = strange, call = call)
   }
-  answer <- x$patterns$answer
-  answer[answer > 0L] <- place[answer[answer > 0L]]
-  x$patterns$answer[] <- replace(answer, is.na(answer), 0L)
-  x$patterns$category <- place[x$patterns$category]
-  x$patterns$categories <- length(fit$x$categories)
-  x$categories <- fit$x$categories
+  x <- recode_ratings(x, place, fit$x$categories)
   x$ordered <- fit$x$ordered
   if (!tells_raters_apart(fit)) {
     return(x)
   }
   place <- match(x$raters, fit$x$raters)
-  strange <- x$raters[intersect(which(is.na(place)), x$patterns$rater)]
+  strange <- x$raters[intersect(which(is.na(place)), rating_rater(x))]
   if (x$exchangeable || length(strange) > 0L) {
     abort_fallible("argument", c(
       "{.arg newdata} must have ratings by the raters of the fit.",
@@ -104,13 +99,10 @@ as_new_cases <- function(fit, x, call) {
       }
     ), arg = "newdata", call = call)
   }
-  x$patterns$rater <- place[x$patterns$rater]
-  x$patterns$raters <- length(fit$x$raters)
-  x$raters <- fit$x$raters
-  x
+  recode_raters(x, place, fit$x$raters)
 }
 
-tells_raters_apart <- function(fit) fit$model$accuracy == "rater" || any(known_units(fit))
+tells_raters_apart <- function(fit) fit$model$accuracy == "rater" || any(is_known_rater(fit))
 
 # By row: the first of the highest probabilities, its value, and how many share it.
 most_probable <- function(probability) {
@@ -165,6 +157,7 @@ simulate.rater_fit <- function(object, nsim = 1L, seed = NULL, ...) {
     abort_fallible("weights", "Weights that are not counts leave no cases to draw.",
       row = which(object$x$weights != round(object$x$weights)), call = call)
   }
+  check_panel_size(object$x, call)
   run <- function() lapply(seq_len(nsim), function(i) draw_from_fit(object))
   if (is.null(seed)) {
     if (!exists(".Random.seed", globalenv(), inherits = FALSE)) stats::runif(1L)
@@ -177,10 +170,23 @@ simulate.rater_fit <- function(object, nsim = 1L, seed = NULL, ...) {
   )
 }
 
+# Weights can stand for more cases than any memory holds.
+check_panel_size <- function(x, call, most = 1e8) {
+  n <- sum(pattern_cases(x) * diff(x$patterns$start))
+  if (n > most) {
+    abort_fallible("weights", c(
+      "A panel with more than {number(most)} ratings cannot be drawn.",
+      "x" = "The weights of its cases stand for {number(n)}.",
+      "i" = "Fit with smaller weights, or draw from a {.fun rater_design} with
+             {.fun simulate_ratings}."
+    ), row = which.max(x$weights), call = call)
+  }
+}
+
 draw_from_fit <- function(fit) {
   x <- fit$x
-  cases <- rep.int(seq_along(x$index), x$weights %||% rep.int(1L, length(x$index)))
-  pattern <- x$index[cases]
+  cases <- rep.int(seq_len(nrow(x)), x$weights %||% rep.int(1L, nrow(x)))
+  pattern <- pattern_of_case(x)[cases]
   categories <- length(x$categories)
   probability <- rating_probabilities(fit) # classes x ratings x raters
   strata <- dim(probability)[[1L]] / categories
@@ -190,9 +196,8 @@ draw_from_fit <- function(fit) {
     truth[given > 0L] <- given[given > 0L]
   }
   stratum <- sample.int(strata, length(cases), replace = TRUE)
-  ratings <- diff(x$patterns$start)[pattern]
-  row <- rep.int(seq_along(cases), ratings)
-  rater <- x$patterns$rater[sequence(ratings, from = x$patterns$start[pattern] + 1L)]
+  row <- rep.int(seq_along(cases), pattern_lengths(x)[pattern])
+  rater <- rating_rater(x)[ratings_in(x, pattern)]
   class <- ((stratum - 1L) * categories + truth)[row]
   drawn <- stats::runif(length(row))
   rating <- rep.int(1L, length(row))
@@ -202,10 +207,7 @@ draw_from_fit <- function(fit) {
     rating <- rating + (drawn > so_far)
   }
   if (x$exchangeable) rating <- rating[order(row, rating)] # numbered slots, no raters
-  core <- core_patterns_long(row, rater, rating, list(), length(cases))
-  x$index <- core$index
-  core$index <- NULL
-  x$patterns <- c(core, raters = length(x$raters), categories = categories)
+  x <- with_patterns(x, core_patterns_long(row, rater, rating, list(), length(cases)))
   x$cases <- if (is.null(x$weights)) x$cases else seq_along(cases)
   x["weights"] <- list(NULL)
   x$systems <- character()

@@ -9,7 +9,7 @@ print.rater_fit <- function(x, ...) {
       if (x$negative > 0L) {
         paste(count_noun(x$negative, "base rate"), "came out negative, set to zero")
       },
-      format_known(x), "", if (is_latent(x)) {
+      format_votes(x$x), format_known(x), "", if (is_latent(x)) {
         "Next: ground_truth(), confusion(), tidy(), plot()."
       } else {
         "Next: ground_truth(), estimate_accuracy(), tidy(), plot()."
@@ -17,6 +17,22 @@ print.rater_fit <- function(x, ...) {
     )
   }
   invisible(x)
+}
+
+#' @rdname tidy.rater_fit
+#' @export
+format.rater_fit <- function(x, ...) {
+  size <- paste0(
+    count_noun(dim(x$x)[[1L]], "case"), ", ", count_noun(dim(x$x)[[2L]], "rater")
+  )
+  paste0(
+    format(x$model), ", ", x$method, ", ", size, ": ",
+    if (x$identified == "yes") {
+      paste0("rater accuracy ", decimals(x$rater_accuracy, 2L), ", kappa ", decimals(x$kappa, 2L))
+    } else {
+      paste0("not identified (", reason_of_fit(x), ")")
+    }
+  )
 }
 
 format_fit <- function(fit) {
@@ -80,7 +96,7 @@ format_likelihood <- function(fit) {
 
 format_known <- function(fit) {
   cases <- count_cases(fit$x, known_patterns(fit))
-  raters <- fit$x$raters[known_units(fit)]
+  raters <- fit$x$raters[is_known_rater(fit)]
   c(
     if (cases > 0L) paste("The truth of", count_noun(cases, "case"), "was given"),
     if (length(raters) > 0L) paste("Known raters:", shorten(raters))

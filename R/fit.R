@@ -9,7 +9,9 @@
 #' (after steps of the EM algorithm where errors are free). Standard errors are from the curvature
 #' at the top, as if what lies on a boundary were known; they are `NA` for a number on a boundary,
 #' for more than 500 parameters, and where they would take longer than some ten seconds. Two ratings
-#' of a case by one rater count as independent.
+#' of a case by one rater count as independent, unless they are reruns: these, and the raters of a
+#' declared group, become one vote before anything is fitted, by any method; see [group_votes()].
+#' The raters of the fit are then the groups.
 #'
 #' * A model with more parameters than the raters at hand can ever tell apart (free errors and two
 #'   raters, or errors by distance and two categories, say) is not identified: a warning of class
@@ -65,7 +67,7 @@
 #'   the standard errors show how little it is worth.
 #' * **No rating at all** is refused by [ratings()].
 #'
-#' @param x A [ratings()] object.
+#' @param x A [ratings()] object, or what [as_ratings()] makes ratings of.
 #' @param model A [rater_model()].
 #' @param method `"algebraic"`, for the [k_model()] and its default; `"likelihood"`, the default for
 #'   other models; or `"pairs"`.
@@ -96,8 +98,7 @@
 fit_raters <- function(x, model = k_model(), method = NULL, known_truth = NULL,
                        known_raters = NULL, ...) {
   call <- rlang::current_env()
-  check_ratings(x)
-  check_single_label(x)
+  x <- group_votes(as_ratings(x, call = call))
   check_class(model, "rater_model", "model", "Make one with {.fun rater_model}.")
   know <- !is.null(known_truth) || !is.null(known_raters)
   method <- check_method(method, model, x, know, call)
@@ -156,8 +157,8 @@ is_latent <- function(fit) fit$method != "algebraic"
 
 # Fields: x, model, method, known and given (see with_known()), identified ("yes" or why not),
 # agreement, kappa, rater_accuracy, base_rates, negative (base rates that were), covariance of the
-# coefficients. Methods for fits know these and nothing else of how a fit came about; the rest is in
-# `posterior(fit)` and `rating_probabilities(fit)`.
+# coefficients (NULL where nothing of it is known). Methods for fits know these and nothing else of
+# how a fit came about; the rest is in `posterior(fit)` and `rating_probabilities(fit)`.
 new_rater_fit <- function(fields) structure(fields, class = "rater_fit")
 
 warn_fit <- function(fit) {
@@ -176,8 +177,8 @@ warn_fit <- function(fit) {
       "i" = "This happens by chance in small samples and with weak raters; in large samples it is a
              sign that the model does not fit. The other base rates were rescaled to sum to one.",
       if (against > 0) c(
-        "!" = "In {against} case{?s} every rater chose such a category, which now has probability
-               zero there. Join rare categories, or check the labels."
+        "!" = "In {count_noun(against, 'case')} every rater chose such a category, which now has
+               probability zero there. Join rare categories, or check the labels."
       )
     ), negative = fit$negative, categories = zero, against = against)
   }
@@ -185,10 +186,9 @@ warn_fit <- function(fit) {
 
 # Patterns with ratings, all of them in categories whose base rate is zero.
 ruled_out <- function(fit) {
-  patterns <- fit$x$patterns
-  possible <- fit$base_rates[patterns$category] > 0
+  possible <- fit$base_rates[rating_category(fit$x)] > 0
   rated_patterns(fit$x) &
-    !seq_along(rated_patterns(fit$x)) %in% rating_pattern(patterns)[possible]
+    !seq_along(rated_patterns(fit$x)) %in% rating_pattern(fit$x)[possible]
 }
 
 # Why nothing follows from a fit; NA if it does.
@@ -219,14 +219,14 @@ reason_of_parameters <- function(model, categories) {
 
 # What a user may give where a fit is needed.
 as_fit <- function(fit, call = rlang::caller_env()) {
-  if (is_ratings(fit)) fit <- fit_raters(fit)
   if (inherits(fit, "accuracy_estimate")) fit <- fit$fit
-  check_class(fit, "rater_fit", "fit", "Make one with {.fun fit_raters}.", call = call)
+  if (inherits(fit, "rater_fit")) fit else fit_raters(as_ratings(fit, arg = "fit", call = call))
 }
 
 #' Base rates and confusion matrix of a fit
 #'
-#' @param fit A [fit_raters()] result; or [ratings()], to which the K-model is then fitted.
+#' @param fit A [fit_raters()] result; or [ratings()], or what [as_ratings()] makes ratings of, to
+#'   which the K-model is then fitted.
 #' @param x A [fit_raters()] result.
 #' @param ... Not used.
 #' @return `base_rates()`: named vector of probabilities, one per category. `confusion()`: matrix of
@@ -275,7 +275,13 @@ coef.rater_fit <- function(object, ...) object$coefficients
 #' @export
 vcov.rater_fit <- function(object, ...) {
   terms <- names(stats::coef(object))
-  structure(object$covariance, dimnames = list(terms, terms))
+  nothing <- matrix(NA_real_, length(terms), length(terms))
+  structure(object$covariance %||% nothing, dimnames = list(terms, terms))
+}
+
+# Of the coefficients.
+variances <- function(fit) {
+  if (is.null(fit$covariance)) rep(NA_real_, length(fit$coefficients)) else diag(fit$covariance)
 }
 
 #' @export
@@ -291,7 +297,8 @@ nobs.rater_fit <- function(object, ...) count_cases(object$x, rated_patterns(obj
 #'   `glance()`: a tibble with one row: `agreement` (share of agreeing rater pairs), `kappa` (chance
 #'   agreement 1 / number of categories), `rater_accuracy`, the numbers of `cases` (rows), `raters`,
 #'   `ratings`, `categories` and `patterns`; `logLik`, `AIC` and `BIC`, `NA` for fits that do not
-#'   maximise a likelihood; and `nobs`, the number of cases with a rating.
+#'   maximise a likelihood; and `nobs`, the number of cases with a rating. `format()`: a line of
+#'   words.
 #' @family estimation
 #' @examples
 #' fit <- fit_raters(ratings(fleiss1971, case = case, counts = depression:other))
@@ -300,10 +307,9 @@ nobs.rater_fit <- function(object, ...) count_cases(object$x, rated_patterns(obj
 #' @export
 tidy.rater_fit <- function(x, ...) {
   check_dots_empty(...)
-  variance <- diag(stats::vcov(x))
   tibble::tibble(
     term = names(stats::coef(x)), estimate = unname(stats::coef(x)),
-    std.error = sqrt(unname(variance))
+    std.error = sqrt(variances(x))
   )
 }
 
@@ -316,9 +322,9 @@ glance.rater_fit <- function(x, ...) {
   tibble::tibble(
     agreement = x$agreement, kappa = x$kappa,
     rater_accuracy = x$rater_accuracy,
-    cases = length(data$index), raters = length(data$raters),
-    ratings = sum(diff(data$patterns$start)[data$index]), categories = length(data$categories),
-    patterns = length(data$patterns$start) - 1L,
+    cases = nrow(data), raters = length(data$raters),
+    ratings = sum(pattern_lengths(data)[pattern_of_case(data)]),
+    categories = length(data$categories), patterns = n_patterns(data),
     logLik = as.double(log_likelihood), AIC = stats::AIC(log_likelihood),
     BIC = stats::BIC(log_likelihood), nobs = stats::nobs(x)
   )
@@ -329,5 +335,5 @@ glance.rater_fit <- function(x, ...) {
 #' @export
 as.data.frame.rater_fit <- function(x, row.names = NULL, optional = FALSE, # nolint: object_name.
                                     ...) {
-  tidy(x)
+  plain_data_frame(tidy(x, ...))
 }

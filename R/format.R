@@ -31,16 +31,55 @@ shorten <- function(x, separator = ", ", most = 8L) {
   if (length(x) > most) paste0(shown, ", ... (", length(x), ")") else shown
 }
 
+# Intervals in the cells of tables, and the name of their column.
+bracketed <- function(low, high, none = "NA") {
+  ifelse(is.na(low), none, paste0("[", decimals(low), ", ", decimals(high), "]"))
+}
+
+interval_title <- function(level) paste0(format(100 * level), "% interval")
+
+# Estimates in the middle of a sentence: 78% (90% interval 67% to 90%). `show` makes strings.
+estimate_words <- function(table, level, show) {
+  ends <- paste0(" (", interval_title(level), " ", show(table$conf.low), " to ",
+    show(table$conf.high), ")")
+  ifelse(
+    is.na(table$estimate), paste0("unknown (", table$reason, ")"),
+    paste0(show(table$estimate), ifelse(is.na(table$conf.low), "", ends))
+  )
+}
+
+# Columns of words, and their names, that stand at the left where numbers stand at the right.
+align_left <- function(table, columns) {
+  for (i in columns) {
+    table[[i]] <- format(table[[i]], justify = "left")
+    names(table)[[i]] <- format(names(table)[[i]], width = max(nchar(table[[i]])))
+  }
+  table
+}
+
+# Doubles at three decimals.
+round_columns <- function(table) {
+  shown <- as.data.frame(table)
+  shown[] <- lapply(shown, function(x) {
+    if (is.double(x) && any(x != round(x), na.rm = TRUE)) decimals(x) else x
+  })
+  shown
+}
+
 # A data frame with its doubles at three decimals, under a title.
 print_table <- function(title, table, most = 12L) {
   if (is.null(table)) {
     return(invisible())
   }
   cat("\n", title, "\n", sep = "")
-  shown <- as.data.frame(utils::head(table, most))
-  shown[] <- lapply(shown, function(x) {
-    if (is.double(x) && any(x != round(x), na.rm = TRUE)) decimals(x) else x
-  })
-  print(shown, row.names = FALSE, right = TRUE)
+  print(round_columns(utils::head(table, most)), row.names = FALSE, right = TRUE)
   if (nrow(table) > most) cat("... and", nrow(table) - most, "more\n")
+}
+
+# The columns of a table with one row that say something, one below another.
+print_facts <- function(facts) {
+  facts <- round_columns(used_columns(facts))
+  if (length(facts) > 0L) {
+    cat("", paste0(format(names(facts)), "  ", vapply(facts, format, "")), sep = "\n")
+  }
 }

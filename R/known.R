@@ -13,8 +13,8 @@ with_known <- function(x, truth, raters, call) {
   )
   if (!is.null(truth)) {
     code <- check_known_truth(truth, x, call)
-    patterns <- length(x$patterns$start) - 1L
-    key <- code * patterns + x$index
+    patterns <- n_patterns(x)
+    key <- code * patterns + pattern_of_case(x)
     of <- unique(key)
     out$x$patterns <- pick_patterns(x$patterns, (of - 1L) %% patterns + 1L)
     out$x$index <- match(key, of)
@@ -22,17 +22,6 @@ with_known <- function(x, truth, raters, call) {
   }
   if (!is.null(raters)) out$known$raters <- check_known_raters(raters, x, call)
   out
-}
-
-# Some patterns, which may be the same one more than once.
-pick_patterns <- function(patterns, which) {
-  ratings <- diff(patterns$start)[which]
-  at <- sequence(ratings, from = patterns$start[which] + 1L)
-  patterns$start <- as.integer(c(0L, cumsum(ratings)))
-  patterns$rater <- patterns$rater[at]
-  patterns$category <- patterns$category[at]
-  patterns$answer <- patterns$answer[which, , drop = FALSE]
-  patterns
 }
 
 # Category of each case, 0 where it is not known.
@@ -119,10 +108,10 @@ check_known_matrix <- function(matrix, rater, categories, call) {
 # Patterns whose true category the user gave, and raters whose matrix.
 known_patterns <- function(fit) {
   truth <- fit$known$truth
-  if (length(truth) > 0L) truth > 0L else logical(length(fit$x$patterns$start) - 1L)
+  if (length(truth) > 0L) truth > 0L else logical(n_patterns(fit$x))
 }
 
-known_units <- function(fit) {
+is_known_rater <- function(fit) {
   raters <- fit$known$raters
   if (length(raters) > 0L) lengths(raters) > 0L else logical(length(fit$x$raters))
 }

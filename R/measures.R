@@ -1,117 +1,5 @@
-# The registry of agreement measures: what agreement() can compute, and what it has to know of each.
-
-# A measure is a list. kernel: its name in the core, or a function of R; form: what the kernel sees
-# ("counts" of ratings, "ratings" by rater, the "table" of two raters); raters: 2 or Inf; least: how
-# many raters a case needs to enter; weights: does it take scale_weights; metric: weights of its
-# own; repeats: may a rater rate a case twice; default: when agreement() shows it unasked.
-new_measure <- function(id, title, reference, kernel = id, form = "counts", lower = -1,
-                        scale = "nominal", raters = Inf, least = 2L, weights = FALSE,
-                        metric = "identity", repeats = FALSE, same_as = NA_character_,
-                        default = "never") {
-  list(
-    id = id, title = title, reference = reference, kernel = kernel, form = form, lower = lower,
-    scale = scale, raters = raters, least = least, weights = weights, metric = metric,
-    repeats = repeats, same_as = same_as, default = default
-  )
-}
-
-chance_family <- function(id, title, reference, ...) {
-  new_measure(
-    id, title, reference,
-    kernel = "chance_kappa", weights = TRUE, repeats = TRUE, same_as = "chance_kappa", ...
-  )
-}
-
-alpha_family <- function(scale, metric, kernel = "krippendorff_alpha") {
-  new_measure(
-    paste0("krippendorff_alpha_", scale), paste0("Krippendorff's alpha, ", scale),
-    "Krippendorff (2004), Human Communication Research 30, 411-433",
-    kernel = kernel, scale = scale, metric = metric
-  )
-}
-
-built_in_measures <- list(
-  new_measure(
-    "percent_agreement", "Percent agreement",
-    "Gwet (2014), Handbook of Inter-Rater Reliability, 4th ed.",
-    lower = 0, weights = TRUE, repeats = TRUE, default = "always"
-  ),
-  new_measure(
-    "chance_kappa", "Kappa against chance 1/N", "Lehner (2015), doi:10.22237/jmasm/1430453520",
-    weights = TRUE, repeats = TRUE, default = "always"
-  ),
-  chance_family(
-    "bennett_s", "Bennett, Alpert and Goldstein's S",
-    "Bennett, Alpert and Goldstein (1954), Public Opinion Quarterly 18, 303-308"
-  ),
-  chance_family(
-    "brennan_prediger", "Brennan and Prediger's kappa",
-    "Brennan and Prediger (1981), Educational and Psychological Measurement 41, 687-699"
-  ),
-  chance_family(
-    "pabak", "Prevalence- and bias-adjusted kappa",
-    "Byrt, Bishop and Carlin (1993), Journal of Clinical Epidemiology 46, 423-429"
-  ),
-  new_measure(
-    "cohen_kappa", "Cohen's kappa",
-    "Cohen (1960), Educational and Psychological Measurement 20, 37-46",
-    kernel = "conger_kappa", form = "ratings", raters = 2, weights = TRUE, default = "two"
-  ),
-  new_measure(
-    "scott_pi", "Scott's pi", "Scott (1955), Public Opinion Quarterly 19, 321-325",
-    kernel = "fleiss_kappa", raters = 2, weights = TRUE, default = "two"
-  ),
-  new_measure(
-    "fleiss_kappa", "Fleiss' kappa", "Fleiss (1971), Psychological Bulletin 76, 378-382",
-    least = 1L, weights = TRUE, repeats = TRUE, default = "many"
-  ),
-  new_measure(
-    "conger_kappa", "Conger's kappa", "Conger (1980), Psychological Bulletin 88, 322-328",
-    form = "ratings", least = 1L, weights = TRUE, default = "many"
-  ),
-  new_measure(
-    "light_kappa", "Light's kappa", "Light (1971), Psychological Bulletin 76, 365-377",
-    form = "ratings", weights = TRUE, default = "many"
-  ),
-  new_measure(
-    "gwet_ac", "Gwet's AC1, AC2",
-    "Gwet (2008), British Journal of Mathematical and Statistical Psychology 61, 29-48",
-    least = 1L, weights = TRUE, repeats = TRUE, default = "always"
-  ),
-  new_measure(
-    "krippendorff_alpha", "Krippendorff's alpha",
-    "Krippendorff (2004), Human Communication Research 30, 411-433",
-    weights = TRUE, default = "always"
-  ),
-  alpha_family("ordinal", "identity", kernel = "krippendorff_alpha_ordinal"),
-  alpha_family("interval", "quadratic"),
-  alpha_family("ratio", "ratio"),
-  new_measure(
-    "bangdiwala_b", "Bangdiwala's B",
-    "Munoz and Bangdiwala (1997), Journal of Applied Statistics 24, 105-112",
-    form = "table", lower = 0, raters = 2, default = "two"
-  ),
-  new_measure(
-    "yule_y", "Yule's Y", "Yule (1912), Journal of the Royal Statistical Society 75, 579-652",
-    form = "table", scale = "binary", raters = 2, default = "two"
-  ),
-  new_measure(
-    "information_agreement", "Information agreement, IA_C",
-    "Casagrande, Fabris and Girometti (2020), doi:10.1109/BIBM49941.2020.9313173",
-    form = "table", lower = 0, raters = 2, default = "two"
-  ),
-  new_measure(
-    "information_agreement_plain", "Information agreement, IA",
-    "Casagrande, Fabris and Girometti (2020), doi:10.1007/s11517-020-02261-2",
-    form = "table", lower = 0, raters = 2
-  ),
-  new_measure(
-    "specific_agreement", "Specific agreement on a category",
-    "Cicchetti and Feinstein (1990), Journal of Clinical Epidemiology 43, 551-558",
-    lower = 0, scale = "binary", repeats = TRUE, default = "category"
-  )
-)
-names(built_in_measures) <- vapply(built_in_measures, `[[`, "", "id")
+# The registry of agreement measures: what agreement() can compute. Those of the package are in
+# agreement-measures.R; here are those that users register, and what suits which ratings.
 
 # What users registered in this session.
 registered <- new.env(parent = emptyenv())
@@ -136,7 +24,8 @@ all_measures <- function() {
 #' * `"table"`: `kernel(table)`, `table` the agreement matrix of two raters, over the cases that
 #'   both rated; only for two raters.
 #'
-#' It returns one number, `NA` where it is undefined. Errors come from calling it again: with a case
+#' Arguments are given by place; what else the function takes needs defaults. It returns one number,
+#' `NA` where it is undefined. Errors come from calling it again: with a case
 #' less (jackknife), or with other weights (bootstrap).
 #'
 #' @param id A name for the measure.
@@ -146,7 +35,8 @@ all_measures <- function() {
 #' @param range The smallest and the largest value; intervals end there.
 #' @param raters `2`, or `Inf` for two or more.
 #' @param reference Where the measure is published.
-#' @return `measures()`: a tibble with columns `id`, `title`, `range`, `scale` (of the categories:
+#' @return `measures()`: a tibble with columns `id`, `title`, `range` (with `scale_weights`, or
+#'   where cases have a single rating, those from -1 can be lower still), `scale` (of categories:
 #'   `"nominal"`, `"ordinal"`, `"interval"`, `"ratio"` or, for measures of two categories,
 #'   `"binary"`), `raters`, `weights` (does it take `scale_weights`?), `same_as` (of which measure
 #'   it is another name, or `NA`), `reference`. `register_measure()`: its `id`, invisibly.
@@ -166,10 +56,10 @@ all_measures <- function() {
 measures <- function() {
   all <- all_measures()
   field <- function(name, type) unname(vapply(all, `[[`, type, name))
-  upper <- vapply(all, function(m) m$upper %||% 1, 0)
+  ends <- function(name) vapply(field(name, 0), format, "") # each by itself, not as a column
   tibble::tibble(
     id = field("id", ""), title = field("title", ""),
-    range = unname(paste(vapply(all, function(m) format(m$lower), ""), "to", format(upper))),
+    range = paste(ends("lower"), "to", ends("upper")),
     scale = field("scale", ""), raters = ifelse(field("raters", 0) == 2, "2", "2 or more"),
     weights = field("weights", NA), same_as = field("same_as", ""),
     reference = field("reference", "")
@@ -212,23 +102,51 @@ register_measure <- function(id, title, kernel, form = c("counts", "ratings", "t
   }
   measure <- new_measure(
     id, check_string(title, "title"), check_string(reference, "reference"),
-    kernel = kernel, form = form, lower = range[[1L]], raters = as.double(raters),
-    least = if (raters == 2) 2L else 1L
+    kernel = kernel, form = form, lower = range[[1L]], upper = range[[2L]],
+    raters = as.double(raters), least = if (raters == 2) 2L else 1L
   )
-  measure$upper <- range[[2L]]
+  check_kernel(kernel, form, call)
   assign(id, measure, envir = registered)
   invisible(id)
 }
 
-# The measures asked for, or those that suit what is compared if nobody asked.
-find_measures <- function(ids, view, settings, call) {
+# Can a kernel be called as it will be?
+check_kernel <- function(kernel, form, call) {
+  given <- if (form == "table") "table" else c(form, "weights")
+  own <- formals(args(kernel))
+  required <- names(own)[vapply(own, rlang::is_missing, NA) & names(own) != "..."]
+  extra <- setdiff(required, utils::head(names(own), length(given)))
+  short <- length(own) < length(given) && !"..." %in% names(own)
+  # Some primitive functions tell nothing of their arguments.
+  if (!is.null(args(kernel)) && (short || length(extra) > 0L)) {
+    abort_fallible("argument", c(
+      "A {.arg kernel} of form {.val {form}} is called as {.code kernel({toString(given)})}.",
+      "x" = if (length(own) == 0L) "It takes no arguments." else "It takes {.arg {names(own)}}."
+    ), arg = "kernel", call = call)
+  }
+}
+
+# Titles of measures, by which they can be told apart; names are ids.
+measure_titles <- function(ids) {
+  known <- all_measures()
+  ids <- unique(as.character(ids))
+  titles <- vapply(ids, function(id) known[[id]]$title %||% id, "")
+  shared <- titles %in% titles[duplicated(titles)]
+  titles[shared] <- paste0(titles[shared], " (", ids[shared], ")")
+  titles
+}
+
+# The measures asked for, or those that suit what is compared if nobody asked. In some views a
+# measure may be undefined, but not in all.
+find_measures <- function(ids, views, settings, call) {
   known <- all_measures()
   if (is.null(ids)) {
-    shown <- c("always", if (view$units == 2L) "two" else "many", if (view$binary) "category")
-    suits <- function(m) m$default %in% shown && is.null(misfit(m, view, settings))
+    one <- views[[1L]]
+    shown <- c("always", if (one$judges == 2L) "two" else "many", if (one$binary) "category")
+    suits <- function(m) m$default %in% shown && is.null(misfit_of_all(m, views, settings))
     return(Filter(suits, known))
   }
-  off <- if (is.character(ids)) setdiff(ids, names(known))
+  off <- if (is.character(ids)) printable(setdiff(ids, names(known)))
   if (!is.character(ids) || length(ids) == 0L || anyNA(ids) || length(off) > 0L) {
     near <- Filter(function(id) {
       any(utils::adist(off, id) <= 2) || any(vapply(off, grepl, NA, id, fixed = TRUE))
@@ -240,12 +158,12 @@ find_measures <- function(ids, view, settings, call) {
     ), measure = ids, call = call)
   }
   found <- known[unique(ids)]
-  for (measure in found) check_fit(measure, view, settings, call)
+  for (measure in found) check_fit(measure, views, settings, call)
   found
 }
 
-check_fit <- function(measure, view, settings, call) {
-  why <- misfit(measure, view, settings)
+check_fit <- function(measure, views, settings, call) {
+  why <- misfit_of_all(measure, views, settings)
   if (!is.null(why)) {
     abort_fallible("measure", c(
       paste0("{.val {measure$id}} is not defined here: ", why[[1L]]),
@@ -254,11 +172,21 @@ check_fit <- function(measure, view, settings, call) {
   }
 }
 
+misfit_of_all <- function(measure, views, settings) {
+  for (view in views) {
+    why <- misfit(measure, view, settings)
+    if (is.null(why)) {
+      return(NULL)
+    }
+  }
+  why
+}
+
 # Why a measure is not defined for what is compared, and what to do instead; NULL if it is.
 misfit <- function(measure, view, settings) {
-  if (measure$raters == 2 && view$units != 2L) {
+  if (measure$raters == 2 && view$judges != 2L) {
     c(
-      paste0("it compares two raters, and there are ", view$units, "."),
+      paste0("it compares two raters, and there are ", view$judges, "."),
       "Use {.code agreement(pairwise = TRUE)}, take two raters with {.code x[, c(\"a\", \"b\")]}, or
        choose a measure for many raters, such as {.val fleiss_kappa}."
     )
@@ -274,7 +202,7 @@ misfit <- function(measure, view, settings) {
       "Repeats make no difficulty for {.val fleiss_kappa}, {.val chance_kappa} and
        {.val gwet_ac}; or keep one rating per rater and case."
     )
-  } else if (measure$id == "specific_agreement" && !view$binary) {
+  } else if (measure$of_category && !view$binary) {
     c("it belongs to one category.", "Use {.code agreement(by_category = TRUE)}.")
   } else if (measure$scale == "binary" && length(view$labels) != 2L) {
     c(

@@ -1,23 +1,110 @@
 # Patterns: distinct rows of ratings and system answers. A list of start, rater, category (ratings
 # of pattern p are entries start[p] + 1 ... start[p + 1]), answer (patterns x systems, 0 is none),
-# raters and categories (their numbers). What every fit consumes, with pattern_weights().
+# raters and categories (their numbers). What every fit consumes, with pattern_weights(). All other
+# files hand patterns on, and look into them with these functions only, whose `x` is a ratings
+# object or its patterns.
 
-pattern_weights <- function(x) {
-  core_pattern_weights(x$index, x$weights, length(x$patterns$start) - 1L)
+patterns_of <- function(x) x$patterns %||% x
+
+# Number of categories that raters use; those of a part may be told to be those of the whole.
+used_categories <- function(x) x$used %||% length(unique(rating_category(x)))
+
+n_patterns <- function(x) length(patterns_of(x)$start) - 1L
+
+# How many ratings each pattern has.
+pattern_lengths <- function(x) diff(patterns_of(x)$start)
+
+# Patterns with at least one rating.
+rated_patterns <- function(x) pattern_lengths(x) > 0L
+
+# Patterns x systems: the category that a system says, 0 where it says nothing.
+pattern_answers <- function(x) patterns_of(x)$answer
+
+# The pattern, the rater and the category of every rating.
+rating_pattern <- function(x) rep.int(seq_len(n_patterns(x)), pattern_lengths(x))
+
+rating_rater <- function(x) patterns_of(x)$rater
+
+rating_category <- function(x) patterns_of(x)$category
+
+# The numbers of the ratings of some patterns, one pattern after the other.
+ratings_in <- function(x, pattern) {
+  sequence(pattern_lengths(x)[pattern], from = patterns_of(x)$start[pattern] + 1L)
 }
 
-# The pattern of every rating.
-rating_pattern <- function(patterns) {
-  rep.int(seq_len(length(patterns$start) - 1L), diff(patterns$start))
+# Of ratings only: the pattern of each case.
+pattern_of_case <- function(x) x$index
+
+# Cases x systems: the category that a system says, 0 where it says nothing.
+case_answers <- function(x) pattern_answers(x)[pattern_of_case(x), , drop = FALSE]
+
+# Patterns x categories: how many ratings are in that category.
+pattern_counts <- function(x) {
+  rows <- n_patterns(x)
+  columns <- length(x$categories)
+  matrix(tabulate(rating_pattern(x) + (rating_category(x) - 1L) * rows, rows * columns), rows)
 }
 
 # Patterns in which a rater gives more than one rating, and the rater.
-repeated_ratings <- function(patterns) {
-  pattern <- rating_pattern(patterns)
+repeated_ratings <- function(x) {
+  pattern <- rating_pattern(x)
+  rater <- rating_rater(x)
   n <- length(pattern)
-  twice <- which(pattern[-1L] == pattern[-n] & patterns$rater[-1L] == patterns$rater[-n])
-  data.frame(pattern = pattern[twice], rater = patterns$rater[twice])
+  twice <- which(pattern[-1L] == pattern[-n] & rater[-1L] == rater[-n])
+  data.frame(pattern = pattern[twice], rater = rater[twice])
 }
+
+# ---- Other patterns -----------------------------------------------------------------------------
+
+# `x` with the patterns that the core found, and the pattern of each case. The core does not know
+# how many raters and categories there are.
+with_patterns <- function(x, core) {
+  x$index <- core$index
+  core$index <- NULL
+  x$patterns <- c(core, raters = length(x$raters), categories = length(x$categories))
+  x
+}
+
+# Some patterns, which may be the same one more than once.
+pick_patterns <- function(patterns, which) {
+  at <- ratings_in(patterns, which)
+  patterns$start <- as.integer(c(0L, cumsum(pattern_lengths(patterns)[which])))
+  patterns$rater <- patterns$rater[at]
+  patterns$category <- patterns$category[at]
+  patterns$answer <- patterns$answer[which, , drop = FALSE]
+  patterns
+}
+
+# The patterns with some of the systems, of which some patterns may then be equal.
+pick_systems <- function(patterns, which) {
+  patterns$answer <- patterns$answer[, which, drop = FALSE]
+  patterns
+}
+
+# The answers of systems in other numbers for the categories; where that is NA, there is no answer.
+recode_answers <- function(x, category) {
+  category[is.na(category)] <- 0L
+  x$patterns$answer[] <- c(0L, category)[x$patterns$answer + 1L]
+  x
+}
+
+recode_ratings <- function(x, category, categories) {
+  x$patterns$category <- category[x$patterns$category]
+  x$patterns$categories <- length(categories)
+  x$categories <- categories
+  recode_answers(x, category)
+}
+
+recode_raters <- function(x, rater, raters) {
+  x$patterns$rater <- rater[x$patterns$rater]
+  x$patterns$raters <- length(raters)
+  x$raters <- raters
+  x
+}
+
+# ---- What patterns stand for --------------------------------------------------------------------
+
+pattern_weights <- function(x) core_pattern_weights(x$index, x$weights, n_patterns(x))
 
 # Do the weights count cases? Otherwise they are probabilities and there is nothing to resample.
 weights_are_counts <- function(x) is.null(x$weights) || all(x$weights == round(x$weights))
@@ -26,19 +113,16 @@ weights_are_counts <- function(x) is.null(x$weights) || all(x$weights == round(x
 # the number of rows with any weight.
 pattern_cases <- function(x) {
   if (is.null(x$weights)) {
-    tabulate(x$index, length(x$patterns$start) - 1L)
+    tabulate(x$index, n_patterns(x))
   } else if (weights_are_counts(x)) {
     pattern_weights(x)
   } else {
-    tabulate(x$index[x$weights > 0], length(x$patterns$start) - 1L)
+    tabulate(x$index[x$weights > 0], n_patterns(x))
   }
 }
 
 # The same over the patterns that satisfy `which`, a logical per pattern.
 count_cases <- function(x, which = TRUE) sum(pattern_cases(x)[which])
-
-# Patterns with at least one rating.
-rated_patterns <- function(x) diff(x$patterns$start) > 0L
 
 # NaN, the core's "nothing can be said", is NA in R.
 na_real <- function(x) {
@@ -52,29 +136,25 @@ na_real <- function(x) {
 #' that the package's fits see, and what a model of your own needs: its cost then grows with the
 #' number of patterns, not of cases.
 #'
-#' @param x A [ratings()] object with one category per rating.
+#' @param x A [ratings()] object with one category per rating, or what [as_ratings()] makes one of.
 #' @return A tibble with a row per pattern. First the ratings: a factor for each rater, or, where
 #'   raters are exchangeable or rate a case more than once, an integer for each category, the number
 #'   of ratings. Then a factor for each system, and `n`, the number of cases, or their total weight.
 #' @family data
 #' @examples
-#' pattern_table(ratings(fleiss1971, case = case, counts = depression:other))
+#' rating_patterns(ratings(fleiss1971, case = case, counts = depression:other))
 #' @export
-pattern_table <- function(x) {
-  check_ratings(x)
-  check_single_label(x)
-  patterns <- x$patterns
-  rows <- length(patterns$start) - 1L
-  at <- rating_pattern(patterns)
-  ratings <- if (x$exchangeable || nrow(repeated_ratings(patterns)) > 0L) {
-    number <- tabulate(at + (patterns$category - 1L) * rows, rows * length(x$categories))
-    split_columns(matrix(number, rows), x$categories)
+rating_patterns <- function(x) {
+  x <- as_ratings(x, call = rlang::current_env())
+  rows <- n_patterns(x)
+  ratings <- if (x$exchangeable || nrow(repeated_ratings(x)) > 0L) {
+    split_columns(pattern_counts(x), x$categories)
   } else {
     code <- matrix(NA_integer_, rows, length(x$raters))
-    code[cbind(at, patterns$rater)] <- patterns$category
+    code[cbind(rating_pattern(x), rating_rater(x))] <- rating_category(x)
     lapply(split_columns(code, x$raters), category_factor, x = x)
   }
-  systems <- lapply(split_columns(patterns$answer, x$systems), function(code) {
+  systems <- lapply(split_columns(pattern_answers(x), x$systems), function(code) {
     category_factor(replace(code, code == 0L, NA), x)
   })
   columns <- c(ratings, systems)

@@ -1,51 +1,104 @@
 # From what a user knows of raters to the designs whose panels are drawn.
 
-# Fields: raters (numbers of them), labels, accuracies (of raters, one or several), kappa (that they
-# would have), systems, base_rates, difficulty, dispersion, error_range, missing, pilot (NULL, or
-# what the print tells of it), designs (one for each number of raters).
+# Fields: designs (one for each number of raters), raters (these numbers), assumed (the design whose
+# raters were given), accuracies (of these, one if they are alike), kappa (that they would have),
+# labels, systems (their accuracies) and missing of that design, pilot (NULL, or what the print
+# tells of it).
 plan_design <- function(x, approximate, call) {
-  from <- if (!is.null(x$pilot)) pilot_design(x$pilot, approximate, call)
-  pick <- function(arg, otherwise) x[[arg]] %||% from[[arg]] %||% otherwise
-  labels <- check_category_labels(pick("categories", 5L), call)
-  if (!is.null(from) && length(labels) != length(from$categories) && is.null(x$base_rates)) {
-    from$base_rates <- NULL
-  }
-  out <- list(
-    labels = labels, base_rates = pick("base_rates", "uniform"),
-    difficulty = pick("difficulty", 0), dispersion = pick("dispersion", 1),
-    error_range = x$error_range, missing = pick("missing", 0),
-    systems = pick("system_accuracy", c(0.1, 0.3, 0.5, 0.7, 0.9)), pilot = from$story
-  )
-  out$systems <- check_probabilities(out$systems, "system_accuracy", 1L, call)
-  if (!is.character(out$base_rates)) {
-    out$base_rates <- check_base_rates(out$base_rates, length(labels), call)
-  }
-  out$dispersion <- check_number(out$dispersion, "dispersion", 0, open_min = TRUE, call = call)
-  check_strata(out$difficulty, 0.5, call)
-  out$accuracies <- plan_accuracies(x, from, out, call)
+  from <- plan_basis(x$design, approximate, call)
+  design <- with_systems(from$design, x$system_accuracy, call)
+  accuracies <- plan_accuracies(x, from$accuracies, design, call)
+  if (length(unique(accuracies)) == 1L) accuracies <- accuracies[[1L]]
   several <- if (length(x$rater_accuracy) > 1L) length(x$rater_accuracy)
-  out$raters <- check_raters(x$raters %||% several %||% from$raters %||% 3L, call)
-  out$designs <- lapply(out$raters, make_design, settings = out, call = call)
-  out$missing <- out$designs[[1L]]$missing
-  out$law <- out$designs[[1L]]$law
-  out$kappa <- expected_kappa(out$accuracies, out)
-  out
+  raters <- check_raters(x$raters %||% several %||% length(design$raters), call)
+  own <- is.null(x$rater_accuracy) && is.null(x$kappa)
+  assumed <- if (own) {
+    design
+  } else {
+    with_raters(design, rep_len(accuracies, max(length(accuracies), 2L)), call)
+  }
+  list(
+    designs = lapply(raters, function(m) {
+      if (own && m == length(design$raters)) {
+        design
+      } else {
+        with_raters(design, spread_accuracies(accuracies, m), call)
+      }
+    }),
+    raters = raters, assumed = assumed, accuracies = accuracies, kappa = expected_kappa(assumed),
+    labels = design$categories, missing = design$missing, pilot = from$story,
+    systems = unname(given_accuracies(design)[-seq_along(design$raters)])
+  )
 }
 
-make_design <- function(m, settings, call) {
-  systems <- stats::setNames(settings$systems, paste("system", settings$systems))
-  tryCatch(
-    rater_design(
-      spread_accuracies(settings$accuracies, m), systems, settings$labels,
-      base_rates = settings$base_rates, difficulty = settings$difficulty,
-      dispersion = settings$dispersion, error_range = settings$error_range,
-      missing = settings$missing
-    ),
-    fallible_error = function(e) {
-      e$call <- rlang::call2("plan_cases")
-      rlang::cnd_signal(e)
+# What a plan starts from: a design, and the accuracies of its raters if they are known.
+plan_basis <- function(design, approximate, call) {
+  if (is.null(design)) {
+    return(list(design = rater_design(c(1, 1, 1))))
+  }
+  if (inherits(design, "rater_design")) {
+    accuracies <- given_accuracies(design)[seq_along(design$raters)]
+    return(list(design = design, accuracies = unname(accuracies)))
+  }
+  usable <- c("ratings", "ratings_labels", "rater_fit", "data.frame", "matrix", "table")
+  if (!inherits(design, usable)) {
+    abort_fallible("argument", c(
+      "{.arg design} must be a {.cls rater_design}, or the {.cls ratings} of a pilot or a
+       {.cls rater_fit} to them.",
+      "x" = "It is {describe(design)}.",
+      "i" = "Make one with {.fun rater_design}, {.fun ratings} or {.fun fit_raters}."
+    ), arg = "design", call = call)
+  }
+  pilot_design(design, approximate, call)
+}
+
+# The design with systems of these accuracies, or with those of the paper if it has none.
+with_systems <- function(design, accuracies, call) {
+  if (is.null(accuracies)) {
+    if (length(design$systems) > 0L) {
+      return(design)
     }
+    accuracies <- c(0.1, 0.3, 0.5, 0.7, 0.9)
+  }
+  accuracies <- check_probabilities(accuracies, "system_accuracy", 1L, call)
+  raters <- length(design$raters)
+  of_systems <- lengths(design$matrices[-seq_len(raters)]) > 0L
+  check_replaced("systems", any(of_systems) || any(design$copying$to > raters), call)
+  design$systems <- name_judges(
+    stats::setNames(accuracies, paste("system", accuracies)), "system"
   )
+  design$matrices <- c(
+    design$matrices[seq_len(raters)], rep(list(double()), length(accuracies))
+  )
+  check_judges(design, call)
+}
+
+# The design with raters of these accuracies instead of its own.
+with_raters <- function(design, accuracies, call) {
+  own <- seq_along(design$raters)
+  check_replaced(
+    "raters", any(lengths(design$matrices[own]) > 0L) || nrow(design$copying) > 0L, call
+  )
+  design$raters <- name_judges(accuracies, "rater")
+  design$matrices <- c(rep(list(double()), length(accuracies)), design$matrices[-own])
+  check_judges(design, call)
+}
+
+check_replaced <- function(judges, tied, call) {
+  if (tied) {
+    abort_fallible("argument", c(
+      "The {judges} of {.arg design} cannot be replaced by others.",
+      "x" = "Some copy or are copied, or have confusion matrices of their own.",
+      "i" = "Leave out what says others, or make a design without these."
+    ), arg = "design", call = call)
+  }
+}
+
+check_judges <- function(design, call) {
+  check_judge_names(c(names(design$raters), names(design$systems)), call)
+  shift <- c(design$raters, if (design$system_strata) design$systems)
+  check_strata(design$strata, shift, call)
+  design
 }
 
 # So many raters whose accuracies spread like those given: these themselves, if there are as many.
@@ -58,39 +111,43 @@ check_raters <- function(raters, call) {
   unique(vapply(raters, check_count, 0L, arg = "raters", min = 2L, max = 100L, call = call))
 }
 
-# Accuracies of raters: given, or by kappa, or the pilot's.
-plan_accuracies <- function(x, from, settings, call) {
-  chance <- 1 / length(settings$labels)
+# Accuracies of raters: given, or by kappa, or those that the design has.
+plan_accuracies <- function(x, own, design, call) {
+  chance <- 1 / length(design$categories)
   given <- !vapply(x[c("rater_accuracy", "kappa")], is.null, NA)
-  if (all(given) || !(any(given) || !is.null(from))) {
+  if (all(given) || !(any(given) || !is.null(own))) {
     abort_fallible("argument", c(
-      "Give {.arg rater_accuracy}, {.arg kappa} or a {.arg pilot}{if (all(given)) ', not both'}.",
+      "Give {.arg rater_accuracy}, {.arg kappa} or a {.arg design}{if (all(given)) ', not both'}.",
       "i" = "How well raters agree decides how many cases are needed. A pilot of 50 cases tells."
     ), arg = "rater_accuracy", call = call)
   }
   if (given[[2L]]) {
-    return(accuracy_of_kappa(x$kappa, settings, call))
+    return(accuracy_of_kappa(x$kappa, design, call))
   }
   accuracies <- if (given[[1L]]) {
     check_probabilities(x$rater_accuracy, "rater_accuracy", 1L, call)
   } else {
-    from$accuracies
+    own
   }
   if (mean(accuracies) <= chance + 1e-9) {
     abort_fallible("argument", c(
       "Raters must be better than chance, which is {format(chance, digits = 3)} with
-       {length(settings$labels)} categories.",
+       {length(design$categories)} categories.",
       "x" = "Their accuracy is {format(mean(accuracies), digits = 3)}."
-    ), arg = "rater_accuracy", call = call)
+    ), arg = if (given[[1L]]) "rater_accuracy" else "design", call = call)
   }
   unname(accuracies)
 }
 
 # The accuracy that raters, all alike, must have for this kappa: increasing above chance.
-accuracy_of_kappa <- function(kappa, settings, call) {
+accuracy_of_kappa <- function(kappa, design, call) {
   kappa <- check_number(kappa, "kappa", 0, 1, open_min = TRUE, call = call)
-  chance <- 1 / length(settings$labels)
-  lack <- function(accuracy) expected_kappa(accuracy, settings) - kappa
+  chance <- 1 / length(design$categories)
+  design <- with_raters(design, c(1, 1), call)
+  lack <- function(accuracy) {
+    design$raters[] <- accuracy
+    expected_kappa(design) - kappa
+  }
   ends <- c(lack(chance), lack(1))
   if (ends[[1L]] >= 0 || ends[[2L]] < -1e-9) {
     abort_fallible("argument", c(
@@ -107,65 +164,91 @@ accuracy_of_kappa <- function(kappa, settings, call) {
 
 # Kappa of a pair of raters, in the mean over pairs, with categories alike where base rates are
 # drawn. The random factors of errors are independent between raters and leave it as it is.
-expected_kappa <- function(accuracies, settings) {
-  n <- length(settings$labels)
-  rates <- if (is.numeric(settings$base_rates)) settings$base_rates else rep(1 / n, n)
-  if (length(accuracies) == 1L) accuracies <- rep(accuracies, 2L)
-  strata <- check_strata(settings$difficulty, accuracies, rlang::caller_env())
+expected_kappa <- function(design) {
+  n <- length(design$categories)
+  rates <- expected_rates(design)
   agreement <- 0
-  for (s in seq_len(nrow(strata))) {
-    matrices <- lapply(accuracies, function(a) {
-      unclass(confusion_matrix(
-        settings$labels, a, strata$shift[[s]], settings$dispersion, base_rates = rates
-      ))
-    })
-    # Sum over pairs of different raters: square of the sum less the sum of squares.
-    both <- Reduce(`+`, matrices)^2 - Reduce(`+`, lapply(matrices, `^`, 2))
-    pairs <- length(accuracies) * (length(accuracies) - 1)
-    agreement <- agreement + strata$weight[[s]] * sum(rates * rowSums(both)) / pairs
+  for (s in seq_len(nrow(design$strata))) {
+    # A column per rater, true categories within answers.
+    answers <- vapply(seq_along(design$raters), function(rater) {
+      as.vector(expected_matrix(design, rater, design$strata$shift[[s]], rates))
+    }, double(n * n))
+    agreement <- agreement + design$strata$weight[[s]] * crossprod(answers, rates * answers)
   }
-  (agreement - 1 / n) / (1 - 1 / n)
+  agreement <- copied_agreement(agreement, design$copying)
+  (mean(agreement[upper.tri(agreement)]) - 1 / n) / (1 - 1 / n)
+}
+
+expected_matrix <- function(design, rater, shift, rates) {
+  n <- length(design$categories)
+  given <- design$matrices[[rater]]
+  if (length(given) > 0L) {
+    return(matrix(given, n, n, byrow = TRUE))
+  }
+  unclass(confusion_matrix(
+    design$categories, design$raters[[rater]], shift, design$dispersion, base_rates = rates
+  ))
+}
+
+# Agreement of pairs of raters once some have copied, row after row: who copies agrees with others
+# as often as the one who is copied.
+copied_agreement <- function(agreement, copying) {
+  diag(agreement) <- 1
+  for (i in which(copying$to <= nrow(agreement))) {
+    to <- copying$to[[i]]
+    share <- copying$probability[[i]]
+    after <- (1 - share) * agreement[to, ] + share * agreement[copying$from[[i]], ]
+    agreement[to, ] <- after
+    agreement[, to] <- after
+    agreement[to, to] <- 1
+  }
+  agreement
 }
 
 # ---- Pilot --------------------------------------------------------------------------------------
 
-# Arguments of plan_cases() that a pilot fills in, `accuracies`, and `story` for the print.
+# The design that a pilot stands for, `accuracies` of its raters, and `story` for the print.
 pilot_design <- function(pilot, approximate, call) {
-  if (!inherits(pilot, "rater_fit")) {
-    check_class(
-      pilot, "ratings", "pilot", "Make one with {.fun ratings}, or fit one with {.fun fit_raters}.",
-      call = call
-    )
-    check_single_label(pilot, call)
+  x <- if (inherits(pilot, "rater_fit")) {
+    pilot$x
+  } else {
+    group_votes(as_ratings(pilot, arg = "design", call = call))
   }
-  x <- if (inherits(pilot, "rater_fit")) pilot$x else pilot
   rated <- count_cases(x, rated_patterns(x))
-  given <- sum(pattern_weights(x) * diff(x$patterns$start)) / rated # ratings of a rated case
+  given <- sum(pattern_weights(x) * pattern_lengths(x)) / rated # ratings of a rated case
   crowd <- given < length(x$raters) / 2
   fit <- if (inherits(pilot, "rater_fit")) pilot else fit_pilot(x, crowd || approximate)
   check_pilot_fit(fit, call)
   terms <- tidy(fit)
-  term <- function(name) {
-    if (name %in% terms$term) round(terms$estimate[[match(name, terms$term)]], 3L)
-  }
   accuracies <- if (fit$model$accuracy == "rater" && !crowd && !approximate) {
     terms$estimate[seq_along(x$raters)]
   } else {
     fit$rater_accuracy
   }
-  of_raters <- seq_len(if (fit$model$accuracy == "rater") length(x$raters) else 1L)
-  variance <- mean(stats::vcov(fit)[of_raters, of_raters])
+  term <- function(name, otherwise) {
+    at <- match(name, terms$term)
+    if (is.na(at)) otherwise else round(terms$estimate[[at]], 3L)
+  }
+  m <- if (crowd) max(2L, as.integer(round(given))) else length(x$raters)
+  design <- rater_design(
+    spread_accuracies(accuracies, m), categories = x$categories,
+    base_rates = fit$base_rates / sum(fit$base_rates), dispersion = term("dispersion", 1),
+    difficulty = term("difficulty", 0),
+    missing = if (crowd) 0 else max(0, 1 - given / length(x$raters))
+  )
   list(
-    raters = if (crowd) max(2L, as.integer(round(given))) else length(x$raters),
-    missing = if (crowd) 0 else max(0, 1 - given / length(x$raters)),
-    categories = x$categories, base_rates = fit$base_rates / sum(fit$base_rates),
-    accuracies = accuracies, dispersion = term("dispersion"), difficulty = term("difficulty"),
-    system_accuracy = pilot_systems(fit),
-    story = list(
-      cases = length(x$index), model = format(fit$model), std.error = sqrt(variance),
-      rater_accuracy = fit$rater_accuracy, kappa = fit$kappa,
-      systems = length(pilot_systems(fit)) > 0L, crowd = crowd
-    )
+    design = with_systems(design, pilot_systems(fit), call), accuracies = accuracies,
+    story = pilot_story(fit, crowd)
+  )
+}
+
+pilot_story <- function(fit, crowd) {
+  x <- fit$x
+  of_raters <- seq_len(if (fit$model$accuracy == "rater") length(x$raters) else 1L)
+  list(
+    cases = nrow(x), model = format(fit$model), crowd = crowd,
+    std.error = sqrt(mean(stats::vcov(fit)[of_raters, of_raters])),
+    rater_accuracy = fit$rater_accuracy
   )
 }
 
@@ -183,16 +266,16 @@ fit_pilot <- function(x, simple) {
 check_pilot_fit <- function(fit, call) {
   if (fit$identified != "yes") {
     abort_fallible("argument", c(
-      "Nothing can be planned from this {.arg pilot}: {reason_of_fit(fit)}.",
+      "Nothing can be planned from this pilot: {reason_of_fit(fit)}.",
       "i" = "Collect more ratings, or give {.arg rater_accuracy} or {.arg kappa}."
-    ), arg = "pilot", call = call)
+    ), arg = "design", call = call)
   }
   if (fit$model$errors == "free") {
     abort_fallible("argument", c(
-      "A {.arg pilot} with free errors cannot be planned from.",
+      "A pilot with free errors cannot be planned from.",
       "x" = "It is a fit of the {format(fit$model)}.",
       "i" = "Choose {.code errors = \"uniform\"} or {.code \"distance\"} in {.fun rater_model}."
-    ), arg = "pilot", call = call)
+    ), arg = "design", call = call)
   }
 }
 

@@ -3,14 +3,17 @@
 
 check_approximate <- function(settings, call) {
   options <- attr(settings$estimator[[1L]], "options")
-  joint <- identical(options$method, "joint") && is_k_model(options$model)
-  shifts <- check_strata(settings$difficulty, settings$accuracies, call)$shift
+  joint <- !is.null(options) && method_of(list(options = options))$likelihood &&
+    is_k_model(options$model)
+  assumed <- settings$assumed
   broken <- c(
     if (!joint) "{.arg estimator} is not {.val joint}",
-    if (length(unique(settings$accuracies)) > 1L) "raters differ in {.arg rater_accuracy}",
-    if (any(shifts != 0)) "{.arg difficulty} is not zero",
-    if (settings$dispersion != 1) "{.arg dispersion} is not 1",
-    if (settings$error_range > 0) "{.arg error_range} is not zero",
+    if (length(settings$accuracies) > 1L) "raters differ in accuracy",
+    if (any(assumed$strata$shift != 0)) "{.arg difficulty} is not zero",
+    if (assumed$dispersion != 1) "{.arg dispersion} is not 1",
+    if (assumed$error_range > 0) "{.arg error_range} is not zero",
+    if (any(lengths(assumed$matrices) > 0L)) "some confusion {.arg matrices} are given",
+    if (any(assumed$copying$probability > 0)) "there is {.arg copying}",
     if (any(settings$accuracies >= 1)) "raters are always right",
     if (!all(vapply(settings$raters, can_approximate, NA, length(settings$labels)))) {
       "there are too many raters and categories"
@@ -36,13 +39,14 @@ approximate_part <- function(m, settings) {
   point <- function(n) {
     of_system <- vapply(split(errors, errors$truth), approximate_within, 0, n, settings$margin)
     lack <- function(margin) approximate_within(errors, n, margin) - settings$conf_level
+    width <- if (lack(1e-9) > 0) 0 else stats::uniroot(lack, c(1e-9, 1), tol = 1e-9)$root
     data.frame(
       probability = approximate_within(errors, n, settings$margin), probability_mcse = NA_real_,
-      lowest = min(of_system), half_width = stats::uniroot(lack, c(1e-9, 1), tol = 1e-9)$root,
+      lowest = min(of_system), half_width = width,
       half_width_mcse = NA_real_, bias = NA_real_, missing = NA_real_
     )
   }
-  n <- settings$cases %||% approximate_cases(errors, settings)
+  n <- settings$cases %||% max(approximate_cases(errors, settings), settings$least_cases)
   at <- point(n)
   cases <- unique(pmax(round(n * 2^seq(-2, 2, by = 0.25)), 2))
   list(
@@ -70,21 +74,28 @@ approximate_errors <- function(settings, m) {
   n <- length(settings$labels)
   size <- choose(m + n - 1, n - 1) * n * length(settings$systems)
   systems <- pmin(pmax(settings$systems, 0.005), 0.995) # at 0 and 1 there is no information
-  profiles <- rater_profiles(m, n, mean(settings$accuracies), settings$missing)
+  tallies <- rater_tallies(m, n, mean(settings$accuracies), settings$missing)
   rates <- approximate_rates(settings, max(4, min(20, 5e5 %/% size)))
   data.frame(
     truth = rep(settings$systems, length(rates)),
-    deviation = unlist(lapply(rates, fisher_deviation, profiles = profiles, systems = systems))
+    deviation = unlist(lapply(rates, fisher_deviation, tallies = tallies, systems = systems))
   )
 }
 
 # Always the same draws of base rates, so that plans differ by their settings alone.
 approximate_rates <- function(settings, draws) {
   n <- length(settings$labels)
-  if (settings$law == "fixed") {
-    return(list(pmax(settings$base_rates, 1e-6) / sum(pmax(settings$base_rates, 1e-6))))
+  design <- settings$assumed
+  if (design$law == "fixed") {
+    return(list(pmax(design$base_rates, 1e-6) / sum(pmax(design$base_rates, 1e-6))))
   }
-  law <- if (settings$law == "uniform") stats::runif else stats::rexp
+  law <- if (design$law == "uniform") {
+    stats::runif
+  } else if (design$concentration == 1) {
+    stats::rexp
+  } else {
+    function(n) stats::rgamma(n, design$concentration)
+  }
   lapply(seq_len(draws), function(i) {
     drawn <- with_run_seed(i, pmax(law(n), 1e-6))
     drawn / sum(drawn)
@@ -101,10 +112,10 @@ approximate_within <- function(errors, n, margin) {
 
 # Root of n times the asymptotic variance of each system's accuracy when base rates and the accuracy
 # of raters are estimated with it, by the inverse of the information of a case.
-fisher_deviation <- function(rates, profiles, systems) {
+fisher_deviation <- function(rates, tallies, systems) {
   vapply(systems, function(system) {
-    parts <- lapply(profiles, function(profile) {
-      profile$share * fisher_information(profile, system, rates)
+    parts <- lapply(tallies, function(tally) {
+      tally$share * fisher_information(tally, system, rates)
     })
     sqrt(solve(Reduce(`+`, parts))[2L, 2L])
   }, 0)
@@ -113,7 +124,7 @@ fisher_deviation <- function(rates, profiles, systems) {
 # What the ratings of a case can be, for each number of them and the share of cases that have so
 # many. Raters are alike, so that counts by category are all that matters. Matrices have a row per
 # way to share the ratings among the categories and a column per true category.
-rater_profiles <- function(m, n, accuracy, missing) {
+rater_tallies <- function(m, n, accuracy, missing) {
   given <- seq(0L, m)
   share <- stats::dbinom(m - given, m, missing)
   lapply(given[share > 0], function(size) {
@@ -128,23 +139,23 @@ rater_profiles <- function(m, n, accuracy, missing) {
 
 # Of a case with such ratings and an answer of the system: for the accuracies of raters and system,
 # and all base rates but the last.
-fisher_information <- function(profile, system, rates) {
+fisher_information <- function(tally, system, rates) {
   n <- length(rates)
-  rows <- nrow(profile$score)
+  rows <- nrow(tally$score)
   out <- matrix(0, n + 1L, n + 1L)
   for (answer in seq_len(n)) {
     of_system <- rep((1 - system) / (n - 1), n)
     of_system[[answer]] <- system
-    joint <- profile$probability * rep(rates * of_system, each = rows)
+    joint <- tally$probability * rep(rates * of_system, each = rows)
     probability <- rowSums(joint)
     posterior <- joint / probability
     per_rate <- posterior / rep(rates, each = rows)
     right <- posterior[, answer]
     scores <- cbind(
-      rowSums(posterior * profile$score), right / system - (1 - right) / (1 - system),
+      rowSums(posterior * tally$score), right / system - (1 - right) / (1 - system),
       per_rate[, -n, drop = FALSE] - per_rate[, n]
     )
-    out <- out + crossprod(scores, scores * (profile$ways * probability))
+    out <- out + crossprod(scores, scores * (tally$ways * probability))
   }
   out
 }

@@ -3,7 +3,8 @@
 #' @param x,object A [plan_cases()] result.
 #' @param what `"answer"`: a row per number of raters; `"curve"`: a row per number of raters and
 #'   number of cases that was looked at.
-#' @param ... For `update()`, arguments of [plan_cases()] that are to be others; otherwise not used.
+#' @param ... For `update()`, arguments of [plan_cases()] that are to be others; for
+#'   `as.data.frame()`, passed on to `tidy()`; otherwise not used.
 #' @return `tidy()`: a tibble. Of the answer: `raters`; `cases`, the smallest number that is enough
 #'   (or the number given), `NA` if none is; its Monte Carlo standard error `std.error`;
 #'   `probability`, that an estimate is within the margin with so many cases (the best that was
@@ -21,7 +22,7 @@
 #'   on: `margin`, `conf_level`, `rater_accuracy` (mean), `kappa`, `categories`, `estimator`,
 #'   `approximate`, `runs`.
 #'
-#'   `update()`: a new plan.
+#'   `format()`: the answer in a line. `update()`: a new plan.
 #' @family simulation
 #' @examples
 #' plan <- plan_cases(kappa = 0.3, raters = 2:4, approximate = TRUE)
@@ -55,8 +56,16 @@ glance.case_plan <- function(x, ...) {
 #' @export
 as.data.frame.case_plan <- function(x, row.names = NULL, optional = FALSE, # nolint: object_name.
                                     ...) {
-  tidy(x)
+  plain_data_frame(tidy(x, ...))
 }
+
+#' @rdname tidy.case_plan
+#' @export
+format.case_plan <- function(x, ...) paste(format_answer(x), collapse = "; ")
+
+#' @rdname tidy.case_plan
+#' @export
+summary.case_plan <- function(object, ...) summarise_result(object)
 
 #' @rdname tidy.case_plan
 #' @export
@@ -80,20 +89,21 @@ update.case_plan <- function(object, ...) {
 
 #' @export
 print.case_plan <- function(x, ...) {
-  settings <- x$settings
-  cat_lines(
-    paste0(
-      "<case_plan> Estimates within ", format(settings$margin),
-      " of true accuracy with probability ", format(settings$conf_level)
-    ),
-    format_assumed(x),
-    ""
-  )
-  print(plan_columns(x), row.names = FALSE)
+  cat_lines(paste("<case_plan>", caption_of(x)), format_assumed(x), "")
+  print(shown_table(x), row.names = FALSE)
   cat_lines("", format_answer(x), plan_notes(x), format_advice(x), "")
   cat_lines("More: tidy(), glance(), update(), plot().")
   invisible(x)
 }
+
+plan_title <- function(x) {
+  paste0(
+    "Estimates within ", format(x$settings$margin), " of true accuracy with probability ",
+    format(x$settings$conf_level)
+  )
+}
+
+plan_story <- function(x) c(format_assumed(x), format_answer(x), plan_notes(x))
 
 plan_columns <- function(x) {
   table <- tidy(x)
@@ -116,14 +126,11 @@ plan_columns <- function(x) {
 }
 
 # Is the cost more than the number of ratings?
-costs_differ <- function(settings) settings$cost_case != 0 || settings$cost_rating != 1
+costs_differ <- function(settings) any(settings$cost != c(0, 1))
 
 format_assumed <- function(x) {
   settings <- x$settings
   accuracies <- settings$accuracies
-  design <- settings$designs[[1L]]
-  design$systems <- settings$systems
-  design$raters <- accuracies
   c(
     format_pilot(settings$pilot),
     paste0(
@@ -134,7 +141,7 @@ format_assumed <- function(x) {
       count_noun(length(settings$labels), "category", "categories"),
       if (settings$missing > 0) paste0("; ", percent(settings$missing), " of ratings missing")
     ),
-    design_violations(design),
+    design_violations(settings$assumed),
     paste0(
       "Estimates: ", format_estimator(settings$estimator),
       if (settings$approximate) {

@@ -36,7 +36,7 @@ simulated_parts <- function(settings, seed, call) {
 plan_panels <- function(settings, i, n, seed, tick, call) {
   study <- new_study(
     list(design = settings$designs[[i]]), settings$estimator, settings$runs, as.integer(n),
-    "shared", seed
+    "same", seed
   )
   rows <- tidy(run_study(study, settings$threads, NULL, call, tick))
   failed <- !vapply(rows$condition, is.null, NA)
@@ -60,7 +60,9 @@ plan_panels <- function(settings, i, n, seed, tick, call) {
 search_cases <- function(at, settings, i) {
   target <- settings$conf_level
   share <- function(n) mean(at(n)$near)
-  bracket <- bracket_cases(share, start_cases(settings, i), target, settings$max_cases)
+  bracket <- bracket_cases(
+    share, start_cases(settings, i), target, settings$max_cases, settings$least_cases
+  )
   if (is.null(bracket$high)) {
     return(unreached(at, bracket$tried, settings, i))
   }
@@ -71,7 +73,7 @@ search_cases <- function(at, settings, i) {
   centre <- min(max(rough$cases, bracket$low), bracket$high)
   around <- pmin(centre * c(1 / 1.5, 1 / 1.2, 1, 1.2, 1.5), settings$max_cases)
   line <- line_through(at, around, target)
-  n <- min(max(ceiling(line$cases - 1e-6), 2), settings$max_cases)
+  n <- min(max(ceiling(line$cases - 1e-6), settings$least_cases), settings$max_cases)
   out <- answer_at(at(n), n, settings, i)
   fitted <- line$at(n)
   out$std.error <- line$std.error
@@ -90,8 +92,7 @@ line_through <- function(at, n, target) {
 
 # Neighbouring numbers of cases (at most a factor of two apart) of which the lower misses the target
 # and the higher reaches it; `high` is NULL if none does, `low` if all do.
-bracket_cases <- function(share, start, target, most) {
-  least <- 2
+bracket_cases <- function(share, start, target, most, least) {
   n <- min(max(round(start), least), most)
   tried <- n
   low <- high <- NULL
@@ -186,7 +187,7 @@ unreached <- function(at, tried, settings, i) {
   rising <- is.null(gain) || mean(gain) > 2 * stats::sd(gain) / sqrt(length(gain)) + 1e-9
   reason <- paste0(
     if (rising) {
-      paste0(number(settings$max_cases), " cases (max_cases) are too few; the best found is ")
+      paste0(number(settings$max_cases), " cases, the most to try, are too few; the best found is ")
     } else {
       "more cases do not help, since the error that remains is bias; the best found is "
     },

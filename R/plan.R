@@ -4,12 +4,17 @@
 #' true one with a given probability; for several numbers of raters, and at a cost.
 #'
 #' @section What is assumed:
-#' Raters are described by their accuracy, or by the kappa that a pilot found (against chance
-#' agreement 1 / number of categories): raters of one accuracy would then have that kappa, under the
-#' violations that are assumed. Where accuracies differ, other numbers of raters have accuracies
-#' that spread alike, at evenly spaced quantiles. Everything else is as in [rater_design()], whose
-#' arguments `difficulty`, `dispersion` and `error_range` break the K-properties for raters and
-#' systems alike. With several values of `system_accuracy` probabilities are means over them.
+#' A [rater_design()] says how raters and systems answer, and with it how many categories there are,
+#' how frequent they are, what is missing, and which K-properties are broken. Without one there are
+#' five categories, base rates are `"uniform"`, and the K-properties hold.
+#'
+#' Raters may be described by an accuracy instead, or by the kappa that a pilot found (against
+#' chance agreement 1 / number of categories): raters of one accuracy would then have that kappa,
+#' under the violations of the design. Arguments replace what the design says: with `kappa` the
+#' accuracies of its raters do not matter. Where accuracies differ, other numbers of raters have
+#' accuracies that spread alike, at evenly spaced quantiles; raters who copy, or whose confusion
+#' matrices are given, are planned for as they are. With several systems probabilities are means
+#' over them.
 #'
 #' @section Simulation:
 #' Panels are drawn at a few numbers of cases, as [simulation_study()] draws them. A panel with more
@@ -36,39 +41,35 @@
 #' so many cases have under the settings of the plan.
 #'
 #' @section Pilot:
-#' From a pilot come the number of raters and categories, the share of missing ratings, base rates,
-#' accuracies of raters and, if it has systems, their accuracies. Ratings are fitted with an
+#' The ratings of a pilot, or a fit to them, may stand for a design: from them come the number of
+#' raters and categories, the share of missing ratings, base rates, accuracies of raters and, if
+#' there are systems, their accuracies. Ratings are fitted with an
 #' accuracy for each rater, if there are three or more who are known by name and who rated at least
 #' half of the cases, and with the K-model otherwise; give a fit of your choice instead to have
 #' `dispersion` and `difficulty` from it. A crowd, where more than half of the ratings are missing,
-#' counts as panels of as many raters as rated a case on average. What you give as an argument
-#' replaces what the pilot says.
+#' counts as panels of as many raters as rated a case on average.
 #'
-#' @param pilot [ratings()] of a pilot, or a [fit_raters()] result; or `NULL`.
+#' @param design A [rater_design()] (its number of cases does not matter); or [ratings()] of a
+#'   pilot, or a [fit_raters()] result; or `NULL`.
 #' @param margin How far an estimate may be from the true accuracy, in (0, 1).
-#' @param conf_level Probability with which it is to be no further, in (0, 1).
+#' @param conf_level Probability with which it is to be no further, in (0, 1); see
+#'   [fallible-options].
 #' @param raters Number of raters for each case, at least 2; or several such numbers, to be
-#'   compared. Those of the pilot by default, or 3.
+#'   compared. Those of the design by default, or 3.
 #' @param rater_accuracy Probability that a rater is right, above 1 / number of categories; or one
 #'   for each rater.
 #' @param kappa Agreement of raters beyond chance, in (0, 1\], instead.
-#' @param categories Number of categories, or their labels; those of the pilot by default, or 5.
 #' @param system_accuracy Probability that the system is right, or several such probabilities; by
-#'   default those of the pilot's systems, or .1, .3, .5, .7 and .9 as in the paper.
-#' @param base_rates Probabilities of the categories, or `"uniform"` or `"dirichlet"`, see
-#'   [rater_design()]; those of the pilot by default, or `"uniform"`.
-#' @param difficulty,dispersion,error_range Violations of the K-properties, see [rater_design()].
-#' @param missing Probability that a rating is missing, in \[0, 1).
-#' @param cases Number of cases, if it is settled: the plan then says which numbers of raters are
-#'   enough.
-#' @param cost_case,cost_rating Cost of a case beside its ratings, and of a rating. By default the
-#'   cost is the number of ratings.
+#'   default those of the design's systems, or .1, .3, .5, .7 and .9 as in the paper.
+#' @param cases The least and the largest number of cases between which to look; or one number, if
+#'   it is settled: the plan then says which numbers of raters are enough.
+#' @param cost Cost of a case beside its ratings, and of a rating: `c(case = , rating = )`, of which
+#'   one may be left out. By default the cost is the number of ratings.
 #' @param estimator The name of a method of [estimate_accuracy()], an [accuracy_estimator()], or a
 #'   function of ratings, as for [simulation_study()].
 #' @param runs Number of panels for each number of cases. All systems are judged on each.
-#' @param max_cases Largest number of cases to try.
 #' @param approximate Answer from a formula instead of simulations?
-#' @param threads Number of threads for methods of [estimate_accuracy()].
+#' @param threads Number of threads for methods of [estimate_accuracy()]; see [fallible-options].
 #' @return An object of class `case_plan` with methods for `print()`, [tidy()][tidy.case_plan],
 #'   [glance()][tidy.case_plan], [update()][tidy.case_plan] and [autoplot()][autoplot.case_plan].
 #' @family simulation
@@ -81,13 +82,15 @@
 #' plan <- plan_cases(rater_accuracy = 0.6, system_accuracy = 0.8, runs = 100)
 #' plan
 #' tidy(plan)
+#'
+#' # Raters who differ, on cases that do
+#' design <- rater_design(c(0.6, 0.7, 0.8), systems = 0.9, categories = 3, difficulty = 0.1)
+#' plan_cases(design, raters = 2:4, cost = c(case = 5, rating = 1), runs = 20)
 #' @export
-plan_cases <- function(pilot = NULL, margin = 0.1, conf_level = 0.9, raters = NULL,
-                       rater_accuracy = NULL, kappa = NULL, categories = NULL,
-                       system_accuracy = NULL, base_rates = NULL, difficulty = NULL,
-                       dispersion = NULL, error_range = 0, missing = NULL, cases = NULL,
-                       cost_case = 0, cost_rating = 1, estimator = "joint", runs = 500L,
-                       max_cases = 20000L, approximate = FALSE, threads = 1L) {
+plan_cases <- function(design = NULL, margin = 0.1, conf_level = default_conf_level(),
+                       raters = NULL, rater_accuracy = NULL, kappa = NULL, system_accuracy = NULL,
+                       cases = c(2, 20000), cost = c(case = 0, rating = 1), estimator = "joint",
+                       runs = 500L, approximate = FALSE, threads = default_threads()) {
   call <- rlang::current_env()
   arguments <- mget(names(formals()))
   settings <- plan_settings(arguments, call)
@@ -101,17 +104,19 @@ plan_cases <- function(pilot = NULL, margin = 0.1, conf_level = 0.9, raters = NU
   new_case_plan(parts, settings, arguments, seed)
 }
 
-# Checked arguments, with those of the pilot in place of what is not given.
+# Checked arguments, with what the design says in place of what is not given.
 plan_settings <- function(x, call) {
-  number <- function(arg, ...) check_number(x[[arg]], arg, ..., call = call)
-  settings <- list(
-    margin = number("margin", 0, 1, open_min = TRUE, open_max = TRUE),
-    conf_level = number("conf_level", 0, 1, open_min = TRUE, open_max = TRUE),
-    cost_case = number("cost_case", 0), cost_rating = number("cost_rating", 0),
-    runs = check_count(x$runs, "runs", min = 20L, max = 1000000L, call = call),
-    max_cases = check_count(x$max_cases, "max_cases", min = 10L, max = 10000000L, call = call),
-    approximate = check_flag(x$approximate, "approximate", call = call),
-    cases = if (!is.null(x$cases)) check_count(x$cases, "cases", min = 2L, call = call)
+  settings <- c(
+    list(
+      margin = check_number(x$margin, "margin", 1e-6, 1, open_max = TRUE, call = call),
+      conf_level = check_number(
+        x$conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE, call = call
+      ),
+      cost = check_cost(x$cost, call),
+      runs = check_count(x$runs, "runs", min = 20L, max = 1000000L, call = call),
+      approximate = check_flag(x$approximate, "approximate", call = call)
+    ),
+    check_cases(x$cases, call)
   )
   estimator <- as_estimators(x$estimator, call, "estimator")
   if (length(estimator) != 1L) {
@@ -125,12 +130,52 @@ plan_settings <- function(x, call) {
   settings
 }
 
+# Fields: cases, a number or NULL; or least_cases and max_cases, between which it is looked for.
+check_cases <- function(cases, call) {
+  if (length(cases) == 1L) {
+    return(list(
+      cases = check_count(cases, "cases", min = 2L, call = call),
+      least_cases = 2L, max_cases = 20000L
+    ))
+  }
+  ok <- is.numeric(cases) && length(cases) == 2L && all(is.finite(cases)) &&
+    all(cases == round(cases)) && all(cases >= c(2, max(cases[[1L]], 10))) && all(cases <= 1e7)
+  if (!ok) {
+    abort_fallible("argument", c(
+      "{.arg cases} must be the least and the largest number of cases to try (2 to ten million, the
+       latter at least 10), or one number.",
+      "x" = if (is.numeric(cases)) "It is {.val {cases}}." else "It is {describe(cases)}."
+    ), arg = "cases", call = call)
+  }
+  list(cases = NULL, least_cases = as.integer(cases[[1L]]), max_cases = as.integer(cases[[2L]]))
+}
+
+# Cost of a case and of a rating.
+check_cost <- function(cost, call) {
+  default <- c(case = 0, rating = 1)
+  names <- names(cost)
+  ok <- is.numeric(cost) && length(cost) > 0L && all(names %in% names(default)) &&
+    !is.null(names) && anyDuplicated(names) == 0L && all(is.finite(cost)) && all(cost >= 0)
+  if (!ok) {
+    abort_fallible("argument", c(
+      "{.arg cost} must be numbers of 0 or more, {.code c(case = , rating = )}.",
+      "x" = if (is.numeric(cost) && length(cost) > 0L) {
+        "It is {.val {cost}}{if (!is.null(names)) ' for '}{.val {names}}."
+      } else {
+        "It is {describe(cost)}."
+      }
+    ), arg = "cost", call = call)
+  }
+  replace(default, names, cost)
+}
+
 # Fields: table and curve (what tidy() gives), settings, arguments (for update()), seed.
 new_case_plan <- function(parts, settings, arguments, seed) {
   table <- do.call(rbind, lapply(parts, `[[`, "answer"))
   given <- mean_given(settings$raters, settings$missing)
   table$ratings <- table$cases * given
-  table$cost <- table$cases * (settings$cost_case + given * settings$cost_rating)
+  cost <- settings$cost
+  table$cost <- table$cases * (cost[["case"]] + given * cost[["rating"]])
   table$cheapest <- is.na(table$reason) & table$cost %in% suppressWarnings(
     min(table$cost[is.na(table$reason)])
   )

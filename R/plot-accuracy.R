@@ -3,9 +3,11 @@
 #' @param object,x An [estimate_accuracy()] result.
 #' @param type `"systems"`: estimates with their intervals, beside the accuracy of a rater.
 #'   `"bins"`: for each bin, how often the system gives the most probable category, with the curve
-#'   on which a system of the estimated accuracy would lie. `"sensitivity"`: for each system the
-#'   range from the accuracy it has if it errs wherever the raters err to the one it has if its
-#'   errors are its own, and the estimate with its interval.
+#'   on which a system of the estimated accuracy would lie. `"sensitivity"`: for each system what
+#'   its accuracy would be against the share of errors in common that is assumed, from 0 (its errors
+#'   are its own) to 1 (it errs where the raters err), with a band for sampling error alone. The
+#'   shares that `common` has words for are marked, and the estimate has its interval. Methods that
+#'   assume what they assume are a dashed line.
 #' @param ... For `plot()`, passed on to `autoplot()`.
 #' @inherit autoplot.ratings return
 #' @family plots

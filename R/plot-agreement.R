@@ -22,7 +22,10 @@ autoplot.agreement <- function(object, # nolint: object_name.
   check_ggplot2()
   check_dots_empty(...)
   about <- attr(object, "about")
-  needed <- c("measure", "estimate", "conf.low", "conf.high")
+  needed <- c(
+    "measure", "estimate", "conf.low", "conf.high", if (about$pairwise) c("rater1", "rater2"),
+    if (about$by_category) "category"
+  )
   if (is.null(about) || !all(needed %in% names(object))) {
     abort_fallible("argument", "{.arg object} must have all columns that {.fun agreement} gave it.",
       arg = "object", call = rlang::current_env())
@@ -51,10 +54,8 @@ plot_measures <- function(object, about, call) {
     abort_plot("All measures are {.code NA}; there is nothing to draw.",
       "The column {.code reason} says why.", call)
   }
-  names <- all_measures()
-  title_of <- function(id) names[[id]]$title %||% id
-  titles <- vapply(unique(object$measure), title_of, "")
-  seen$title <- factor(titles[seen$measure], levels = rev(unname(titles)))
+  titles <- measure_titles(object$measure)
+  seen$title <- factor(titles[as.character(seen$measure)], levels = rev(unname(titles)))
   seen$label <- if (about$pairwise) {
     paste(seen$rater1, "-", seen$rater2)
   } else if (about$by_category) {
@@ -66,7 +67,7 @@ plot_measures <- function(object, about, call) {
   seen$label <- factor(
     seen$label, levels = rev(if (faceted) unique(seen$label) else unname(titles))
   )
-  lacking <- unique(titles[object$measure[is.na(object$estimate)]])
+  lacking <- unique(titles[as.character(object$measure[is.na(object$estimate)])])
   interval <- !all(is.na(seen$conf.low))
   seen$panel <- factor(seen$title, levels = unname(titles))
   ggplot2::ggplot(seen, ggplot2::aes(.data$estimate, .data$label)) +
@@ -100,13 +101,14 @@ plot_pairs <- function(object, about, call) {
   if (about$by_category) {
     abort_plot("There is no map of pairs by category.", "Use {.code type = \"measures\"}.", call)
   }
-  titles <- vapply(unique(object$measure), function(id) all_measures()[[id]]$title %||% id, "")
+  titles <- measure_titles(object$measure)
   pairs <- data.frame(
-    unit1 = c(object$rater1, object$rater2), unit2 = c(object$rater2, object$rater1),
-    value = rep(object$estimate, 2L), measure = factor(rep(titles[object$measure], 2L), titles)
+    judge1 = c(object$rater1, object$rater2), judge2 = c(object$rater2, object$rater1),
+    value = rep(object$estimate, 2L),
+    measure = factor(rep(titles[as.character(object$measure)], 2L), titles)
   )
   negative <- any(pairs$value < 0, na.rm = TRUE)
-  heat_map(pairs, about$units) +
+  heat_map(pairs, about$judges) +
     (if (length(titles) > 1L) ggplot2::facet_wrap(~measure, labeller = wrapped())) +
     (if (negative) {
       ggplot2::scale_fill_gradient2(

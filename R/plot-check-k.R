@@ -35,8 +35,8 @@ autoplot.k_check <- function(object, # nolint: object_name.
     tests = plot_p_values(rows, alpha),
     pairs = plot_excess(
       data.frame(
-        label = paste(rows$unit1, "-", rows$unit2), observed = rows$observed,
-        expected = rows$expected, odd = rows$p.value <= alpha, size = rows$cases
+        label = paste(rows$rater1, "-", rows$rater2), observed = rows$observed,
+        expected = rows$expected, odd = rows$p.value <= alpha, size = rows$n
       ),
       "Agreement of pairs of raters", "expected if errors are independent", "observed agreement"
     ),

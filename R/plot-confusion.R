@@ -13,7 +13,7 @@ autoplot.confusion_matrix <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
   labels <- rownames(object)
   cells <- data.frame(
-    unit1 = rep(labels, each = length(labels)), unit2 = rep(labels, length(labels)),
+    judge1 = rep(labels, each = length(labels)), judge2 = rep(labels, length(labels)),
     value = as.vector(object)
   )
   heat_map(cells, labels) +

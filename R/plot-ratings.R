@@ -16,6 +16,7 @@
 #' plot(x, type = "agreement")
 #' @method autoplot ratings
 #' @rawNamespace S3method(ggplot2::autoplot,ratings)
+#' S3method(ggplot2::autoplot,ratings_labels)
 autoplot.ratings <- function(object, # nolint: object_name.
                              type = c("ratings", "agreement"), max_cases = 150L,
                              max_raters = 30L, ...) {
@@ -31,9 +32,14 @@ autoplot.ratings <- function(object, # nolint: object_name.
   }
 }
 
+autoplot.ratings_labels <- autoplot.ratings # nolint: object_name.
+
 #' @rdname autoplot.ratings
 #' @export
 plot.ratings <- function(x, ...) draw(x, ...)
+
+#' @export
+plot.ratings_labels <- plot.ratings
 
 # The raters with most ratings, in their own order.
 busiest <- function(x, most) {
@@ -46,11 +52,11 @@ choice_subtitle <- function(shown, all, noun, how) {
 }
 
 plot_who_rated <- function(x, max_cases, max_raters) {
-  cases <- spread(length(x$index), max_cases)
+  cases <- spread(nrow(x), max_cases)
   raters <- if (x$exchangeable) seq_along(x$raters) else busiest(x, max_raters)
   part <- if (x$exchangeable) x[cases, ] else x[cases, raters]
   subtitle <- paste(c(
-    choice_subtitle(length(cases), length(x$index), "case", "evenly spaced"),
+    choice_subtitle(length(cases), nrow(x), "case", "evenly spaced"),
     if (!x$exchangeable) {
       choice_subtitle(length(raters), length(x$raters), "rater", "those with most ratings")
     }
@@ -80,13 +86,13 @@ plot_who_rated <- function(x, max_cases, max_raters) {
   tiles <- data.frame(
     column = c(slice$column, answers$column),
     width = c(slice$width, rep(1, nrow(answers))),
-    unit = c(table$rater, answers$system),
+    judge = c(table$rater, answers$system),
     role = rep(c("raters", "systems"), c(nrow(table), nrow(answers))),
     category = c(as.character(table$rating), as.character(answers$prediction))
   )
-  tiles$unit <- factor(tiles$unit, levels = rev(c(part$raters, x$systems)))
+  tiles$judge <- factor(tiles$judge, levels = rev(c(part$raters, x$systems)))
   many <- length(part$raters) > 25L
-  ggplot2::ggplot(tiles, ggplot2::aes(.data$column, .data$unit, fill = .data$category)) +
+  ggplot2::ggplot(tiles, ggplot2::aes(.data$column, .data$judge, fill = .data$category)) +
     ggplot2::geom_tile(ggplot2::aes(width = gap * .data$width), height = 0.86) +
     (if (length(x$systems) > 0L) {
       ggplot2::facet_grid(role ~ ., scales = "free_y", space = "free_y")
@@ -116,7 +122,7 @@ repeat_slices <- function(column, rater, width) {
 }
 
 plot_agreement <- function(x, max_raters, call) {
-  check_single_label(x, call = call)
+  x <- as_ratings(x, arg = "object", call = call)
   if (x$exchangeable && length(x$systems) == 0L) {
     abort_fallible("argument", c(
       "The raters of {.arg object} have no identity, so there are no pairs of them to draw.",
@@ -125,7 +131,7 @@ plot_agreement <- function(x, max_raters, call) {
   }
   pairs <- pairwise_agreement(x, if (x$exchangeable) NULL else busiest(x, max_raters))
   pairs$value <- pairs$agreement
-  heat_map(pairs, unique(pairs$unit1)) +
+  heat_map(pairs, unique(pairs$judge1)) +
     share_scale(name = "share of cases", breaks = c(0, 0.5, 1)) +
     ggplot2::labs(
       title = "Agreement between raters",
@@ -141,19 +147,19 @@ plot_agreement <- function(x, max_raters, call) {
     )
 }
 
-# A row per ordered pair of units: raters (all of them as one, "any rater", if `raters` is NULL) and
-# systems.
+# A row per ordered pair of judges: raters (all of them as one, "any rater", if `raters` is NULL)
+# and systems.
 pairwise_agreement <- function(x, raters) {
-  unit_of <- if (is.null(raters)) {
+  judge_of <- if (is.null(raters)) {
     rep(1L, length(x$raters))
   } else {
     match(seq_along(x$raters), raters, nomatch = 0L)
   }
-  units <- max(unit_of)
+  judges <- max(judge_of)
   names <- c(if (is.null(raters)) "any rater" else x$raters[raters], x$systems)
-  total <- core_pair_counts(x$patterns, pattern_weights(x), unit_of, units)
+  total <- core_pair_counts(x$patterns, pattern_weights(x), judge_of, judges)
   tibble::tibble(
-    unit1 = rep(names, each = length(names)), unit2 = rep(names, length(names)),
+    judge1 = rep(names, each = length(names)), judge2 = rep(names, length(names)),
     pairs = as.vector(total$pairs),
     agreement = ratio(as.vector(total$agreeing), as.vector(total$pairs))
   )

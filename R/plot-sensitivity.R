@@ -1,61 +1,121 @@
-# What dependence between system and raters can make of an estimate: type "sensitivity" of
-# autoplot() for estimates of accuracy.
-
-sensitivity_marks <- c("errs where raters err", "errs on its own", "estimate")
+# What errors in common with the raters would make of an estimate: type "sensitivity" of autoplot()
+# for estimates of accuracy.
 
 plot_sensitivity <- function(object, call) {
   table <- tidy(object)
-  seen <- table[!is.na(table$shared) & !is.na(table$independent) & !is.na(table$estimate), ]
-  if (nrow(seen) == 0L) {
+  drawn <- !is.na(table$shared) & !is.na(table$independent) & !is.na(table$estimate)
+  if (!any(drawn)) {
     no_sensitivity(object, call)
   }
-  seen$system <- factor(seen$system, levels = seen$system[order(seen$estimate)])
-  above <- ggplot2::position_nudge(y = 0.13)
-  below <- ggplot2::position_nudge(y = -0.13)
-  long <- data.frame(
-    system = rep(seen$system, 3L), value = c(seen$shared, seen$independent, seen$estimate),
-    mark = factor(rep(sensitivity_marks, each = nrow(seen)), levels = sensitivity_marks),
-    y = rep(c(0.13, 0.13, -0.13), each = nrow(seen))
-  )
-  level <- format(100 * object$options$conf_level)
-  with_interval <- !all(is.na(seen$conf.low))
-  labels <- sensitivity_marks
-  if (with_interval) labels[[3L]] <- paste0("estimate with ", level, "% interval")
-  ggplot2::ggplot(seen, ggplot2::aes(y = .data$system)) +
-    ggplot2::geom_linerange(
-      ggplot2::aes(
-        xmin = pmin(.data$shared, .data$independent), xmax = pmax(.data$shared, .data$independent)
-      ),
-      position = above, colour = plot_colours[["low"]], linewidth = 3.2
-    ) +
-    ggplot2::geom_linerange(
-      ggplot2::aes(xmin = .data$conf.low, xmax = .data$conf.high), position = below,
-      colour = plot_colours[["main"]], linewidth = 1.1, alpha = 0.45, na.rm = TRUE
-    ) +
-    ggplot2::geom_point(
-      ggplot2::aes(.data$value, colour = .data$mark, shape = .data$mark), data = long,
-      position = ggplot2::position_nudge(y = long$y), size = 3
-    ) +
-    ggplot2::scale_colour_manual(
-      values = unname(plot_colours[c("accent", "muted", "main")]), labels = labels, name = NULL
-    ) +
-    ggplot2::scale_shape_manual(values = c(18, 16, 16), labels = labels, name = NULL) +
+  # Best first.
+  systems <- table$system[drawn][order(-table$estimate[drawn])]
+  of_systems <- function(rows) {
+    rows <- rows[rows$system %in% systems, ]
+    rows$system <- factor(rows$system, levels = systems)
+    rows
+  }
+  marks <- of_systems(sensitivity_marks(object))
+  ggplot2::ggplot(of_systems(sensitivity_ends(object)), ggplot2::aes(.data$common, .data$value)) +
+    sensitivity_layers(marks, object, of_systems(table)) +
+    (if (length(systems) > 1L) ggplot2::facet_wrap(~system, labeller = wrapped())) +
     ggplot2::scale_x_continuous(
-      limits = range(0, 1, seen$conf.low, seen$conf.high, long$value, na.rm = TRUE),
-      expand = ggplot2::expansion(add = 0.02)
+      limits = c(0, 1), breaks = c(0, 0.5, 1), labels = c("0", "0.5", "1"),
+      expand = ggplot2::expansion(add = 0.05)
     ) +
+    ggplot2::scale_y_continuous(limits = range(0, 1, table$estimate[drawn])) +
     ggplot2::labs(
       title = "What errors in common with the raters would mean",
-      subtitle = paste(
-        "Band: accuracy if the system errs wherever raters err, to accuracy if its errors",
-        "are its own;\nratings cannot tell where in the band the truth is"
-      ),
-      caption = if (nrow(seen) < nrow(table)) {
-        paste("Not identified for", shorten(setdiff(table$system, seen$system), most = 4L))
+      subtitle = sensitivity_subtitle(object, marks),
+      caption = if (length(systems) < nrow(table)) {
+        paste("Not identified for", shorten(setdiff(table$system, systems), most = 4L))
       },
-      x = "probability of the correct category", y = NULL
+      x = "share of errors in common that is assumed", y = "accuracy"
     ) +
     theme_fallible()
+}
+
+sensitivity_layers <- function(marks, object, table) {
+  list(
+    if (!all(is.na(sensitivity_ends(object)$low))) ggplot2::geom_ribbon(
+      ggplot2::aes(ymin = .data$low, ymax = .data$high), fill = plot_colours[["low"]], alpha = 0.6
+    ),
+    ggplot2::geom_line(colour = plot_colours[["muted"]], linewidth = 0.8),
+    if (!on_the_line(object)) ggplot2::geom_hline(
+      ggplot2::aes(yintercept = .data$estimate), data = table, linetype = "dashed",
+      colour = plot_colours[["accent"]]
+    ),
+    ggplot2::geom_linerange(
+      ggplot2::aes(ymin = .data$low, ymax = .data$high), data = marks,
+      colour = plot_colours[["main"]], linewidth = 1.1, alpha = 0.6, na.rm = TRUE
+    ),
+    ggplot2::geom_point(
+      ggplot2::aes(colour = .data$mark, shape = .data$mark), data = marks, size = 3
+    ),
+    ggplot2::scale_colour_manual(
+      values = c(
+        none = plot_colours[["muted"]], typical = plot_colours[["main"]],
+        all = plot_colours[["muted"]], stated = plot_colours[["accent"]]
+      ), name = "common"
+    ),
+    ggplot2::scale_shape_manual(
+      values = c(none = 16, typical = 18, all = 15, stated = 17), name = "common"
+    )
+  )
+}
+
+# Is the estimate between the ends of the range, with errors in common as somebody assumes?
+on_the_line <- function(object) {
+  table <- object$table
+  !is.null(common_of(object$options)) || all(table$estimate == table$shared, na.rm = TRUE)
+}
+
+# Two rows per system, with the interval that a stated share has: sampling error alone.
+sensitivity_ends <- function(object) {
+  table <- tidy(object)
+  margin <- normal_quantile(object$options$conf_level) * object$details$sampling
+  if (!on_the_line(object) || !has_interval(object)) margin <- margin * NA
+  value <- c(table$independent, table$shared)
+  data.frame(
+    system = rep(table$system, 2L), common = rep(c(0, 1), each = nrow(table)), value = value,
+    low = pmax(0, value - margin), high = pmin(1, value + margin)
+  )
+}
+
+# The named shares, and that of the estimate if it is another. What is typical has the interval that
+# allows for more or less than that.
+sensitivity_marks <- function(object) {
+  table <- tidy(object)
+  share <- object$details$common
+  stated <- is.numeric(common_of(object$options))
+  common <- list(none = 0, typical = object$typical, all = 1, stated = if (stated) share)
+  marks <- do.call(rbind, Map(function(mark, c) {
+    data.frame(
+      system = table$system, mark = mark, common = c,
+      value = table$independent - c * (table$independent - table$shared),
+      low = NA_real_, high = NA_real_
+    )
+  }, names(common)[lengths(common) > 0L], common[lengths(common) > 0L]))
+  marks$mark <- factor(marks$mark, levels = names(common))
+  own <- marks$mark == mark_of(object)
+  marks$low[own] <- table$conf.low
+  marks$high[own] <- table$conf.high
+  marks[!is.na(marks$value), ]
+}
+
+# Which mark the estimate is.
+mark_of <- function(object) {
+  common <- common_of(object$options)
+  if (is.numeric(common)) "stated" else common %||% (if (on_the_line(object)) "all" else "")
+}
+
+sensitivity_subtitle <- function(object, marks) {
+  level <- format(100 * object$options$conf_level)
+  paste0(
+    "From errors of its own (0) to errors where the raters err (1); ratings cannot tell",
+    if (!on_the_line(object)) paste0("\nDashed: the ", method_of(object)$words),
+    if (!all(is.na(marks$low))) paste0("\nBar: ", level, "% interval of the estimate"),
+    if (!all(is.na(sensitivity_ends(object)$low))) "; band: sampling error alone"
+  )
 }
 
 no_sensitivity <- function(object, call) {

@@ -21,8 +21,8 @@
 #' @method autoplot ground_truth
 #' @rawNamespace S3method(ggplot2::autoplot,ground_truth)
 autoplot.ground_truth <- function(object, type = c("cases", "calibration"), # nolint: object_name.
-                                  max_cases = 150L, truth = NULL, bins = 10L, conf_level = 0.9,
-                                  ...) {
+                                  max_cases = 150L, truth = NULL, bins = 10L,
+                                  conf_level = default_conf_level(), ...) {
   check_ggplot2()
   check_dots_empty(...)
   type <- check_choice(type, c("cases", "calibration"), "type")

@@ -21,6 +21,25 @@ check_ggplot2 <- function(call = rlang::caller_env()) {
   check_installed("ggplot2", "to draw", call = call)
 }
 
+#' Pictures of results
+#'
+#' A ggplot of any result: what [ggplot2::autoplot()] gives, without attaching that package. Themes,
+#' scales and titles of ggplot2 can be added; `plot()` draws the same at once.
+#'
+#' @param object Any result that has a picture, such as [ratings()], [estimate_accuracy()] or
+#'   [agreement()].
+#' @param ... Depends on the class; mostly `type`, which picture.
+#' @return A `ggplot`.
+#' @family plots
+#' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
+#' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
+#' autoplot(x) + ggplot2::labs(title = "Who said what")
+#' @export
+autoplot <- function(object, ...) {
+  check_ggplot2()
+  ggplot2::autoplot(object, ...)
+}
+
 # plot() draws what autoplot() describes.
 draw <- function(x, ...) {
   check_ggplot2(call = rlang::caller_env())
@@ -73,12 +92,12 @@ share_scale <- function(...) {
   )
 }
 
-# A tile per pair of units, with its value if there is room; `pairs` has unit1, unit2 and value.
-heat_map <- function(pairs, units) {
-  pairs$unit1 <- factor(pairs$unit1, levels = units)
-  pairs$unit2 <- factor(pairs$unit2, levels = rev(units))
-  few <- length(units) <= 12L
-  ggplot2::ggplot(pairs, ggplot2::aes(.data$unit1, .data$unit2, fill = .data$value)) +
+# A tile per pair of judges, with its value if there is room; `pairs` has judge1, judge2 and value.
+heat_map <- function(pairs, judges) {
+  pairs$judge1 <- factor(pairs$judge1, levels = judges)
+  pairs$judge2 <- factor(pairs$judge2, levels = rev(judges))
+  few <- length(judges) <= 12L
+  ggplot2::ggplot(pairs, ggplot2::aes(.data$judge1, .data$judge2, fill = .data$value)) +
     ggplot2::geom_tile(colour = "white", linewidth = if (few) 0.6 else 0) +
     (if (few) {
       ggplot2::geom_text(
@@ -94,7 +113,7 @@ heat_map <- function(pairs, units) {
     theme_fallible() +
     ggplot2::theme(
       panel.grid = ggplot2::element_blank(),
-      axis.text.x = if (sum(nchar(units)) > 45L) {
+      axis.text.x = if (sum(nchar(judges)) > 45L) {
         ggplot2::element_text(angle = 90, vjust = 0.5, hjust = 1)
       }
     )

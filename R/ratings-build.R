@@ -1,4 +1,32 @@
-# One builder per layout: from coded columns to the fields of a ratings object.
+# How data may be laid out: a record for each layout, and a builder, from coded columns to the
+# fields of a ratings object.
+
+# A layout is a list. args: the arguments of ratings() that tell it, all of which it needs; build: a
+# function of input (see read_input()), categories and call; holds: which argument selects the
+# columns with what was said; asks, needs: how messages ask for it, and say what it needs; labels:
+# do these columns hold labels of categories (or else numbers); by_rating: has it a row per rating
+# (or else a row per case).
+new_layout <- function(id, args, build, holds = args[[length(args)]],
+                       asks = paste0("{.arg ", holds, "}"), needs = asks, labels = TRUE,
+                       by_rating = FALSE) {
+  list(
+    id = id, args = args, build = build, holds = holds, asks = asks, needs = needs,
+    labels = labels, by_rating = by_rating
+  )
+}
+
+# The first is that of a matrix of which nothing is said.
+rating_layouts <- function() {
+  list(
+    new_layout("wide", "raters", build_wide, asks = "{.arg raters} (wide)"),
+    new_layout(
+      "long", c("rater", "rating"), build_long,
+      asks = "{.arg case}, {.arg rater} and {.arg rating} (long)",
+      needs = "{.arg case}, {.arg rater} and {.arg rating}", by_rating = TRUE
+    ),
+    new_layout("counts", "counts", build_counts, labels = FALSE)
+  )
+}
 
 build_wide <- function(input, categories, call) {
   cases <- case_identifiers(input, call)
@@ -31,12 +59,7 @@ build_counts <- function(input, categories, call) {
 }
 
 build_long <- function(input, categories, call) {
-  if (is.null(input$case)) {
-    abort_fallible("argument", c(
-      "Long data need {.arg case}, {.arg rater} and {.arg rating}.",
-      "x" = "{.arg case} is not given."
-    ), arg = "case", call = call)
-  }
+  if (is.null(input$case)) abort_lacking(input$layout, "case", call)
   check_identifiers(input$case, "case", call)
   check_identifiers(input$rater, "rater", call)
   cases <- unique(input$case)
@@ -60,13 +83,11 @@ build_long <- function(input, categories, call) {
 }
 
 ratings_fields <- function(core, systems, input, categories, raters, exchangeable) {
-  index <- core$index
-  core$index <- NULL
-  list(
-    patterns = c(core, raters = length(raters), categories = length(categories)),
-    index = index, cases = systems$cases, weights = input$weights, raters = raters,
+  fields <- list(
+    patterns = NULL, index = NULL, cases = systems$cases, weights = input$weights, raters = raters,
     categories = categories, systems = systems$names, exchangeable = exchangeable
   )
+  with_patterns(fields, core)
 }
 
 case_identifiers <- function(input, call) {
@@ -89,7 +110,11 @@ check_identifiers <- function(x, arg, call) {
   if (!(is.factor(x) || is_plain(x, c("character", "numeric")))) {
     abort_fallible("columns", c(
       "{.arg {arg}} must be strings, a factor or numbers.",
-      "x" = "It is {describe(x)}."
+      "x" = "It is {describe(x)}.",
+      if (inherits(x, "integer64")) {
+        c("i" = "It has numbers beyond 2^53. Load {.pkg bit64}, or convert it with
+                 {.fun as.character}.")
+      }
     ), arg = arg, call = call)
   }
   if (anyNA(x)) {
@@ -120,11 +145,11 @@ case_weights <- function(weights, which_case, cases, call) {
 
 check_counts <- function(x, column, call) {
   ok <- is.numeric(x) & !is.na(x)
-  if (is.numeric(x)) ok <- ok & x >= 0 & x == round(x) & x <= max_ratings_per_case
+  if (is.numeric(x)) ok <- ok & x >= 0 & x == round(x) & x <= core_max_ratings()
   if (!all(ok)) {
     row <- which(!ok)
     abort_fallible("counts", c(
-      "Counts must be whole numbers from 0 to {max_ratings_per_case}.",
+      "Counts must be whole numbers from 0 to {core_max_ratings()}.",
       "x" = "Row {row[[1L]]} of column {.val {column}} holds {.val {x[[row[[1L]]]]}}.",
       "i" = "A case without ratings has zeros."
     ), row = row, column = column, call = call)

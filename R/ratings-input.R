@@ -1,51 +1,46 @@
-# From what users have to what ratings() needs: columns found, identifiers and labels coded.
+# From what users have to what ratings() needs: columns found and checked.
 
 max_categories <- 1000L
-max_ratings_per_case <- 46340L # whose pairs an integer can count
 
-# A list: layout ("wide", "long", "counts"), columns (list of rating columns, or of counts), case,
-# rater, weights, systems (wide columns) or system_table, ordered.
-read_input <- function(data, raters, systems, case, rater, rating, counts, weights, repeats,
-                       call) {
+# A list: layout (its record), columns (list of rating columns, or of counts), case, rater, weights,
+# systems (wide columns) or system_table, groups (of raters), ordered.
+read_input <- function(data, quos, repeats, call) {
   data <- as_columns(data, call)
-  given <- !vapply(
-    list(raters = raters, rater = rater, rating = rating, counts = counts),
-    rlang::quo_is_null, logical(1L)
-  )
+  given <- !vapply(quos, rlang::quo_is_null, logical(1L))
   layout <- find_layout(data, given, call)
   input <- list(layout = layout, rows = attr(data, "rows"), is_matrix = attr(data, "is_matrix"))
 
-  input$system_table <- system_table(systems, data, call)
-  system_names <- if (is.null(input$system_table)) select_columns(data, systems, "systems", call)
-  if (is.null(input$system_table) && length(system_names) == 0L && !rlang::quo_is_null(systems)) {
+  input$system_table <- system_table(quos$systems, data, call)
+  system_names <- if (is.null(input$system_table)) {
+    select_columns(data, quos$systems, "systems", call)
+  }
+  if (is.null(input$system_table) && length(system_names) == 0L && given[["systems"]]) {
     abort_fallible("columns", c(
       "{.arg systems} selects no column of {.arg data}.",
       "i" = "The columns are {.val {names(data)}}."
     ), arg = "systems", call = call)
   }
-  case_name <- select_column(data, case, "case", call)
-  weight_name <- select_column(data, weights, "weights", call)
-  rating_names <- switch(layout,
-    wide = if (given[["raters"]]) {
-      select_columns(data, raters, "raters", call)
-    } else {
-      setdiff(names(data), c(system_names, case_name, weight_name))
-    },
-    long = select_ratings(data, rating, repeats, call),
-    counts = select_columns(data, counts, "counts", call)
+  case_name <- select_column(data, quos$case, "case", call)
+  weight_name <- select_column(data, quos$weights, "weights", call)
+  quo <- quos[[layout$holds]]
+  rating_names <- if (rlang::quo_is_null(quo)) {
+    setdiff(names(data), c(system_names, case_name, weight_name))
+  } else if (layout$by_rating) {
+    select_ratings(data, quo, repeats, call)
+  } else {
+    select_columns(data, quo, layout$holds, call)
+  }
+  rater_name <- select_column(data, quos$rater, "rater", call)
+  roles <- list(
+    raters = rating_names, systems = system_names, case = case_name, rater = rater_name,
+    weights = weight_name
   )
-  rater_name <- select_column(data, rater, "rater", call)
-  check_disjoint(
-    list(
-      raters = rating_names, systems = system_names, case = case_name, rater = rater_name,
-      weights = weight_name
-    ),
-    layout, call
-  )
-  if (layout == "long" && length(system_names) > 0L) {
+  check_disjoint(roles, layout, call)
+  warn_grouped(data, roles)
+  if (layout$by_rating && length(system_names) > 0L) {
     abort_fallible("argument", c(
-      "In long data {.arg systems} must be a data frame with columns {.val case}, {.val system} and
-       {.val prediction}.",
+      "In {layout$id} data {.arg systems} must be a data frame with columns {.val case},
+       {.val system} and {.val prediction}.",
       "x" = "It names the column{?s} {.val {system_names}} of {.arg data}."
     ), arg = "systems", call = call)
   }
@@ -54,12 +49,13 @@ read_input <- function(data, raters, systems, case, rater, rating, counts, weigh
   if (!is.null(case_name)) input$case <- unfactor(data[[case_name]])
   if (!is.null(rater_name)) input$rater <- clean_levels(data[[rater_name]])
   if (is.null(case_name)) input$case_names <- attr(data, "case_names")
+  input$groups <- read_groups(data, quos$rater_groups, rater_name, call)
   if (!is.null(weight_name)) input$weights <- check_weights(data[[weight_name]], weight_name, call)
-  if (layout == "long" && repeats == "labels") input <- expand_answers(input, call)
-  labelled <- c(if (layout != "counts") input$columns, input$systems)
+  if (layout$by_rating && repeats == "labels") input <- expand_answers(input, call)
+  labelled <- c(if (layout$labels) input$columns, input$systems)
   for (column in names(labelled)) check_labels(labelled[[column]], column, call)
   check_orders(input$columns, call)
-  input$ordered <- layout != "counts" && any(vapply(input$columns, is.ordered, logical(1L)))
+  input$ordered <- layout$labels && any(vapply(input$columns, is.ordered, logical(1L)))
   input
 }
 
@@ -76,11 +72,12 @@ check_orders <- function(columns, call) {
 }
 
 as_columns <- function(data, call) {
-  is_matrix <- is.matrix(data) && is.atomic(data)
+  is_matrix <- is.matrix(data) && is.atomic(data) && !is.object(data)
   if (!is_matrix && !is.data.frame(data)) {
     abort_fallible("argument", c(
       "{.arg data} must be a data frame, or a matrix of cases x raters.",
-      "x" = "It is {describe(data)}."
+      "x" = "It is {describe(data)}.",
+      "i" = how_to_ratings(data)
     ), arg = "data", call = call)
   }
   case_names <- if (is_matrix) rownames(data)
@@ -103,35 +100,63 @@ as_columns <- function(data, call) {
       "x" = "{.val {unique(names(data)[duplicated(names(data))])}} stand{?s/} there twice."
     ), arg = "data", call = call)
   }
-  structure(data, rows = rows, is_matrix = is_matrix, case_names = case_names)
+  structure(plain_columns(data), rows = rows, is_matrix = is_matrix, case_names = case_names)
+}
+
+# Groups beside the case and the rater of a row would be lost without a word.
+warn_grouped <- function(data, roles) {
+  groups <- setdiff(names(attr(data, "groups")), c(".rows", roles$case, roles$rater))
+  if (!inherits(data, "grouped_df") || length(groups) == 0L) {
+    return(invisible())
+  }
+  column <- function(name) paste0("data$", deparse(as.name(name), backtick = TRUE))
+  by <- toString(vapply(groups, column, ""))
+  if (length(groups) > 1L) by <- paste0("interaction(", by, ")")
+  if (!is.null(roles$case)) {
+    by <- paste0("data.frame(case = ", column(roles$case), ", by = ", by, ")")
+  }
+  warn_fallible("grouped", c(
+    "{.arg data} is grouped by {.val {groups}}, and {.fun ratings} pools the groups.",
+    "i" = "For an estimate per group, {.code estimate_accuracy(x, by = {by})}.",
+    "i" = "If they are to be pooled, ungroup {.arg data}."
+  ), groups = groups)
 }
 
 find_layout <- function(data, given, call) {
-  long <- given[["rater"]] || given[["rating"]]
-  kinds <- c(wide = given[["raters"]], long = long, counts = given[["counts"]])
-  if (sum(kinds) > 1L) {
+  layouts <- rating_layouts()
+  chosen <- Filter(function(layout) any(given[layout$args]), layouts)
+  if (length(chosen) > 1L) {
     abort_fallible("argument", c(
       "The layout of {.arg data} is not clear.",
-      "i" = "Give {.arg raters} (wide), {.arg case}, {.arg rater} and {.arg rating} (long), or
-             {.arg counts}: only one of the three."
+      "i" = paste0(ask_for_layout(layouts), ": only one of these.")
     ), arg = "data", call = call)
   }
-  if (long && !(given[["rater"]] && given[["rating"]])) {
-    missing <- if (given[["rater"]]) "rating" else "rater"
-    abort_fallible("argument", c(
-      "Long data need {.arg case}, {.arg rater} and {.arg rating}.",
-      "x" = "{.arg {missing}} is not given."
-    ), arg = missing, call = call)
-  }
-  if (!any(kinds) && !attr(data, "is_matrix")) {
+  if (length(chosen) == 0L) {
+    if (attr(data, "is_matrix")) {
+      return(layouts[[1L]])
+    }
     abort_fallible("argument", c(
       "Say which columns of {.arg data} hold the ratings.",
-      "i" = "Give {.arg raters} (wide), {.arg case}, {.arg rater} and {.arg rating} (long), or
-             {.arg counts}.",
+      "i" = paste0(ask_for_layout(layouts), "."),
       "i" = "The columns are {.val {names(data)}}."
     ), arg = "raters", call = call)
   }
-  if (any(kinds)) names(kinds)[kinds] else "wide"
+  layout <- chosen[[1L]]
+  lacking <- layout$args[!given[layout$args]]
+  if (length(lacking) > 0L) abort_lacking(layout, lacking[[1L]], call)
+  layout
+}
+
+ask_for_layout <- function(layouts) {
+  each <- vapply(layouts, `[[`, "", "asks")
+  paste0("Give ", toString(utils::head(each, -1L)), ", or ", each[[length(each)]])
+}
+
+abort_lacking <- function(layout, arg, call) {
+  abort_fallible("argument", c(
+    paste0(sub("^(.)", "\\U\\1", layout$id, perl = TRUE), " data need ", layout$needs, "."),
+    "x" = "{.arg {arg}} is not given."
+  ), arg = arg, call = call)
 }
 
 select_columns <- function(data, quo, arg, call) {
@@ -175,7 +200,7 @@ select_column <- function(data, quo, arg, call) {
 }
 
 check_disjoint <- function(roles, layout, call) {
-  if (layout != "wide") names(roles)[[1L]] <- if (layout == "long") "rating" else "counts"
+  names(roles)[[1L]] <- layout$holds
   all <- unlist(roles, use.names = FALSE)
   twice <- unique(all[duplicated(all)])
   if (length(twice) > 0L) {
@@ -209,6 +234,7 @@ system_table <- function(quo, data, call) {
   if (nrow(table) == 0L) {
     abort_fallible("system", "{.arg systems} has no rows.", system = character(), call = call)
   }
+  table <- plain_columns(table)
   check_labels(table$prediction, "prediction", call)
   table$case <- unfactor(table$case)
   table$prediction <- clean_levels(table$prediction)
@@ -271,129 +297,3 @@ check_weights <- function(x, column, call) {
 
 # A vector of one of these modes without a class, whose values are what they seem to be.
 is_plain <- function(x, modes) !is.object(x) && is.null(dim(x)) && mode(x) %in% modes
-
-# Numbers as labels: 100000 is 1e5.
-as_label <- function(x) {
-  if (!is.numeric(x)) {
-    return(as.character(x))
-  }
-  whole <- is.finite(x) & x == round(x) & abs(x) < 1e15
-  out <- as.character(x)
-  out[whole] <- sprintf("%.0f", x[whole])
-  out
-}
-
-# Labels that occur in a column, in the order in which they should be listed; factor levels are a
-# declaration and count even if unused.
-column_labels <- function(x) {
-  if (is.factor(x)) levels(x) else as_label(sort(unique(x), method = "radix"))
-}
-
-# The same over several columns.
-list_labels <- function(columns) {
-  columns <- Filter(function(x) is.factor(x) || !all(is.na(x)), columns)
-  numeric <- vapply(columns, is.numeric, logical(1L))
-  labels <- unique(unlist(lapply(columns, column_labels), use.names = FALSE))
-  if (all(numeric)) {
-    labels[order(as.numeric(labels))]
-  } else if (any(vapply(columns, is.factor, logical(1L)))) {
-    labels
-  } else {
-    sort(labels, method = "radix")
-  }
-}
-
-find_categories <- function(input, declared, call) {
-  found <- if (input$layout == "counts") names(input$columns) else list_labels(input$columns)
-  categories <- if (is.null(declared)) found else check_declared(declared, call)
-  if (length(categories) < 2L && (length(found) > 0L || !is.null(declared))) {
-    found <- if (length(categories) > 0L) "only {.val {categories}}" else "none"
-    abort_fallible("categories_few", c(
-      "At least two categories are needed.",
-      "x" = paste0("Found ", found, "."),
-      "i" = "If there are categories that nobody used, declare the labels of all of them with
-             {.arg categories}."
-    ), categories = categories, call = call)
-  }
-  if (length(categories) > max_categories) {
-    abort_fallible("categories_many", c(
-      "More than {max_categories} categories cannot be handled.",
-      "x" = "Found {length(categories)}: {shorten(categories, most = 3L)}.",
-      "i" = "Is the column of ratings the right one?"
-    ), categories = categories, call = call)
-  }
-  if (is.null(declared)) warn_labels(categories, input)
-  categories
-}
-
-# Signs that labels found in the data are not all categories.
-warn_labels <- function(labels, input) {
-  plain <- tolower(trimws(labels))
-  alike <- labels[plain %in% plain[duplicated(plain)]]
-  if (length(alike) > 0L) {
-    warn_fallible("labels", c(
-      "Categories differ only in capitals or blanks: {.val {alike}}.",
-      "i" = "They count as different. Mend the labels, or declare {.arg categories}."
-    ), labels = alike)
-  }
-  if (length(labels) > 20L && length(labels) > input$rows / 2) {
-    warn_fallible("labels", c(
-      "There are {length(labels)} categories in {input$rows} row{?s}.",
-      "i" = "Are all columns of ratings what they should be? If so, declare {.arg categories}."
-    ), labels = labels)
-  }
-}
-
-check_declared <- function(categories, call) {
-  labels <- if (is.atomic(categories)) as_label(categories)
-  twice <- unique(labels[duplicated(labels)])
-  if (length(twice) > 0L) {
-    abort_fallible("argument", c(
-      "{.arg categories} must be labels that differ.",
-      "x" = "{.val {twice}} {?stands/stand} there more than once."
-    ), arg = "categories", call = call)
-  }
-  if (length(labels) == 0L || anyNA(labels) || "" %in% labels) {
-    abort_fallible("argument", c(
-      "{.arg categories} must be labels, none of them missing or empty.",
-      "x" = "It is {describe(categories)}."
-    ), arg = "categories", call = call)
-  }
-  labels
-}
-
-# Integer codes of the labels in a column; a label that is not a category is an error.
-encode <- function(x, categories, column, role, call, rows = seq_along(x)) {
-  code <- if (is.factor(x)) {
-    match(levels(x), categories)[as.integer(x)]
-  } else if (is.character(x)) {
-    match(x, categories)
-  } else if (is.integer(x) && all(grepl("^(0|-?[1-9][0-9]{0,8})$", categories))) {
-    match(x, as.integer(categories))
-  } else {
-    values <- unique(x)
-    match(as_label(values), categories)[match(x, values)]
-  }
-  if (anyNA(code)) {
-    unknown <- which(is.na(code) & !is.na(x))
-    if (length(unknown) > 0L) {
-      abort_unknown(x[[unknown[[1L]]]], rows[unknown], categories, column, role, call)
-    }
-  }
-  code
-}
-
-abort_unknown <- function(found, rows, categories, column, role, call) {
-  found <- as_label(found)
-  abort_fallible("category", c(
-    "{if (role == 'system') 'A system' else 'A rater'} uses a category that is not declared.",
-    "x" = "Row {rows[[1L]]} of column {.val {column}} holds {.val {found}}.",
-    if (length(rows) > 1L) c("x" = "So do others: {length(rows)} rows are not usable."),
-    "i" = "The categories are {.val {categories}}; declare more with {.arg categories}, or mend
-           the label."
-  ), row = rows, column = column, found = found, call = call)
-}
-
-encode_all <- function(columns, categories, role, call) {
-  Map(function(x, name) encode(x, categories, name, role, call), columns, names(columns))
-}

@@ -143,21 +143,23 @@ abort_flag <- function(x, rows, column, why, call) {
 
 # The same label twice in an answer.
 check_label_once <- function(x, call) {
-  p <- x$patterns
-  pattern <- rating_pattern(p)
+  pattern <- rating_pattern(x)
+  rater <- rating_rater(x)
+  category <- rating_category(x)
   n <- length(pattern)
   twice <- which(
-    pattern[-1L] == pattern[-n] & p$rater[-1L] == p$rater[-n] & p$category[-1L] == p$category[-n]
+    pattern[-1L] == pattern[-n] & rater[-1L] == rater[-n] & category[-1L] == category[-n]
   )
   if (length(twice) == 0L) {
     return(invisible(x))
   }
-  case <- x$cases[[match(pattern[[twice[[1L]]]], x$index)]]
-  rater <- x$raters[[p$rater[[twice[[1L]]]]]]
+  at <- twice[[1L]]
+  case <- x$cases[[match(pattern[[at]], pattern_of_case(x))]]
+  rater <- x$raters[[rater[[at]]]]
   abort_fallible("repeat", c(
     "A label can stand in an answer only once.",
     "x" = "Rater {.val {rater}} gives case {.val {as.character(case)}} the label
-           {.val {x$categories[[p$category[[twice[[1L]]]]]]}} twice.",
+           {.val {x$categories[[category[[at]]]]}} twice.",
     "i" = "Leave repeated rows out, for example with {.fun unique}."
   ), case = case, rater = rater, call = call)
 }
@@ -167,17 +169,16 @@ check_label_once <- function(x, call) {
 # What the compiled code wants: one entry per label given, by unit, worker and label; label 0 stands
 # for an empty answer.
 judgements <- function(x) {
-  start <- x$patterns$start
-  n <- diff(start)[x$index]
-  at <- sequence(n, from = start[x$index] + 1L)
+  n <- pattern_lengths(x)[pattern_of_case(x)]
+  at <- ratings_in(x, pattern_of_case(x))
   out <- list(
-    unit = rep.int(seq_along(n), n), worker = x$patterns$rater[at], label = x$patterns$category[at]
+    unit = rep.int(seq_along(n), n), worker = rating_rater(x)[at], label = rating_category(x)[at]
   )
   if (length(x$empty$case) > 0L) {
     out <- Map(c, out, list(x$empty$case, x$empty$rater, integer(length(x$empty$case))))
     out <- lapply(out, `[`, order(out$unit, out$worker))
   }
-  c(out, units = length(x$index), workers = length(x$raters), labels = length(x$categories))
+  c(out, units = nrow(x), workers = length(x$raters), labels = length(x$categories))
 }
 
 # The number of the answer that each entry of judgements() belongs to.
@@ -188,7 +189,7 @@ answer_number <- function(entries) {
 }
 
 answer_table <- function(x, call) {
-  if (x$exchangeable || x$repeats == "ratings") {
+  if (x$exchangeable || has_repeats(x)) {
     abort_fallible("argument", c(
       "{.code what = \"answers\"} needs one answer of each rater on a case.",
       "x" = if (x$exchangeable) {
@@ -230,7 +231,7 @@ format_answers <- function(x) {
   empty <- length(x$empty$case)
   c(paste0(
     count_noun(length(answers), "answer"), " with ", count_noun(labels, "label"), ", ",
-    format_range(tabulate(answers, length(x$index))), " answers per case",
+    format_range(tabulate(answers, nrow(x))), " answers per case",
     if (empty > 0L) paste0("; ", count_noun(empty, "answer"), " without any label")
   ))
 }

@@ -2,12 +2,18 @@
 dim.ratings <- function(x) c(length(x$index), length(x$raters))
 
 #' @export
+dim.ratings_labels <- dim.ratings
+
+#' @export
 dimnames.ratings <- function(x) list(as_label(x$cases), x$raters)
 
 #' @export
-`[.ratings` <- function(x, i, j, ...) {
+dimnames.ratings_labels <- dimnames.ratings
+
+#' @export
+`[.ratings` <- function(x, i, j, k, ...) {
   call <- rlang::current_env()
-  keep_case <- if (missing(i)) seq_along(x$index) else find_subset(i, x$cases, "case", call)
+  keep_case <- if (missing(i)) seq_len(nrow(x)) else find_subset(i, x$cases, "case", call)
   keep_rater <- if (missing(j)) seq_along(x$raters) else find_subset(j, x$raters, "rater", call)
   if (x$exchangeable && !missing(j)) {
     abort_fallible("argument", c(
@@ -25,20 +31,34 @@ dimnames.ratings <- function(x) list(as_label(x$cases), x$raters)
   if (anyDuplicated(keep_rater) > 0L) {
     abort_fallible("argument", "A rater can be taken only once.", arg = "j", call = call)
   }
+  if (!missing(k)) x <- keep_systems(x, find_subset(k, x$systems, "system", call), call)
   new_rater <- match(seq_along(x$raters), keep_rater, nomatch = 0L)
-  core <- core_patterns_subset(x$patterns, x$index[keep_case], new_rater)
-  x$index <- core$index
-  core$index <- NULL
+  core <- core_patterns_subset(x$patterns, pattern_of_case(x)[keep_case], new_rater)
   x$raters <- if (x$exchangeable) {
-    as.character(seq_len(max(diff(core$start)))) # as many slots as a case still has
+    as.character(seq_len(max(pattern_lengths(core)))) # as many slots as a case still has
   } else {
     x$raters[keep_rater]
   }
-  x$patterns <- c(core, raters = length(x$raters), categories = length(x$categories))
+  x <- with_patterns(x, core)
   x$cases <- x$cases[keep_case]
   if (!is.null(x$weights)) x$weights <- x$weights[keep_case]
+  x$rater_groups <- x$rater_groups[keep_rater]
   if (!is.null(x$truth)) x$truth <- subset_truth(x$truth, keep_case)
   if (!is.null(x$empty)) x$empty <- subset_empty(x$empty, keep_case, new_rater)
+  x
+}
+
+#' @export
+`[.ratings_labels` <- `[.ratings`
+
+# Patterns are not joined here, though fewer systems may leave some alike.
+keep_systems <- function(x, which, call) {
+  if (anyDuplicated(which) > 0L) {
+    abort_fallible("argument", "A system can be taken only once.", arg = "k", call = call)
+  }
+  x$systems <- x$systems[which]
+  x$patterns$answer <- x$patterns$answer[, which, drop = FALSE]
+  if (!is.null(x$truth)) x$truth$expected <- x$truth$expected[which]
   x
 }
 
@@ -65,76 +85,12 @@ find_subset <- function(i, names, what, call) {
   found
 }
 
-#' Ratings and predictions as tables
-#'
-#' @param x A [ratings()] object.
-#' @param row.names,optional For consistency with the generic; tables have no row names.
-#' @param what `"ratings"`: one row per rating. `"systems"`: one row per prediction. `"answers"`:
-#'   one row per case and rater, with all labels of the answer.
-#' @param ... Not used.
-#' @return A tibble. For ratings, columns `case`, `rater` (missing where raters have no identity),
-#'   `rating` (a factor with all categories as levels) and, if `x` has weights, `weight`. For
-#'   systems, columns `case`, `system` and `prediction`. For answers, columns `case`, `rater` and
-#'   `labels`, a list of factors, empty for an answer without labels; the other tables do not show
-#'   such answers. Where raters have names, `ratings()` makes the same object from the tables again,
-#'   save for cases and raters without any rating.
-#' @family data
-#' @examples
-#' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
-#' as.data.frame(x)
-#' as.data.frame(x, what = "systems")
-#' @export
-as.data.frame.ratings <- function(x, row.names = NULL, optional = FALSE, # nolint: object_name.
-                                  what = c("ratings", "systems", "answers"), ...) {
-  if (!is.null(row.names)) {
-    abort_fallible("argument", c(
-      "The table has no row names.",
-      "i" = "Did you mean {.code as.data.frame(x, what = \"systems\")}?"
-    ), arg = "row.names", call = rlang::current_env())
-  }
-  what <- check_choice(what, c("ratings", "systems", "answers"), "what")
-  if (what == "answers") {
-    return(answer_table(x, rlang::current_env()))
-  }
-  if (what == "systems") {
-    answer <- x$patterns$answer[x$index, , drop = FALSE]
-    at <- which(answer > 0L, arr.ind = TRUE)
-    return(tibble::tibble(
-      case = x$cases[at[, 1L]],
-      system = x$systems[at[, 2L]],
-      prediction = category_factor(answer[at], x)
-    ))
-  }
-  start <- x$patterns$start
-  ratings <- diff(start)[x$index]
-  at <- sequence(ratings, from = start[x$index] + 1L)
-  row <- rep.int(seq_along(ratings), ratings)
-  out <- tibble::tibble(
-    case = x$cases[row],
-    rater = if (x$exchangeable) NA_character_ else x$raters[x$patterns$rater[at]],
-    rating = category_factor(x$patterns$category[at], x)
-  )
-  if (!is.null(x$weights)) out$weight <- x$weights[row]
-  out
-}
-
-#' @rdname as.data.frame.ratings
-#' @export
-tidy.ratings <- function(x, what = c("ratings", "systems", "answers"), ...) {
-  check_dots_empty(...)
-  as.data.frame(x, what = what)
-}
-
-category_factor <- function(code, x) {
-  factor(x$categories[code], levels = x$categories, ordered = x$ordered)
-}
-
 #' Counts of ratings
 #'
 #' `counts()` gives the classification matrix: how many raters chose each category for each case.
 #' `agreement_matrix()` crosses the ratings of two raters, or of a rater and a system.
 #'
-#' @param x A [ratings()] object.
+#' @param x A [ratings()] object, or what [as_ratings()] makes ratings of.
 #' @param rater1,rater2 Names of two raters or systems.
 #' @return `counts()`: an integer matrix, cases x categories. `agreement_matrix()`: a `table`,
 #'   categories of `rater1` x categories of `rater2`, over the cases that both rated, weighted if
@@ -146,25 +102,20 @@ category_factor <- function(code, x) {
 #' agreement_matrix(x, "rater1", "system")
 #' @export
 counts <- function(x) {
-  check_ratings(x)
-  by_pattern <- table(
-    factor(rating_pattern(x$patterns), levels = seq_len(length(x$patterns$start) - 1L)),
-    factor(x$patterns$category, levels = seq_along(x$categories))
-  )
-  matrix(
-    as.integer(by_pattern)[outer(x$index, (seq_along(x$categories) - 1L) * nrow(by_pattern), `+`)],
-    ncol = length(x$categories), dimnames = list(as.character(x$cases), x$categories)
+  x <- as_answers(x)
+  structure(
+    pattern_counts(x)[pattern_of_case(x), , drop = FALSE],
+    dimnames = list(as_label(x$cases), x$categories)
   )
 }
 
 #' @rdname counts
 #' @export
 agreement_matrix <- function(x, rater1, rater2) {
-  check_ratings(x)
-  check_single_label(x)
+  x <- as_ratings(x, call = rlang::current_env())
   given <- list(rater1 = rater1, rater2 = rater2)
   call <- rlang::current_env()
-  answers <- Map(function(name, arg) unit_answers(x, name, arg, call), given, names(given))
+  answers <- Map(function(name, arg) judge_answers(x, name, arg, call), given, names(given))
   weight <- pattern_weights(x)
   both <- merge(answers[[1L]], answers[[2L]], by = "pattern")
   crossed <- stats::xtabs(
@@ -181,7 +132,7 @@ agreement_matrix <- function(x, rater1, rater2) {
 }
 
 # What a rater or a system says in each pattern.
-unit_answers <- function(x, name, arg, call) {
+judge_answers <- function(x, name, arg, call) {
   units <- c(if (!x$exchangeable) x$raters, x$systems)
   if (!(rlang::is_string(name) && name %in% units)) {
     abort_fallible("argument", c(
@@ -195,53 +146,56 @@ unit_answers <- function(x, name, arg, call) {
     ), arg = arg, call = call)
   }
   if (!x$exchangeable && name %in% x$raters) {
-    mine <- x$patterns$rater == match(name, x$raters)
-    return(data.frame(
-      pattern = rating_pattern(x$patterns)[mine], category = x$patterns$category[mine]
-    ))
+    mine <- rating_rater(x) == match(name, x$raters)
+    return(data.frame(pattern = rating_pattern(x)[mine], category = rating_category(x)[mine]))
   }
-  answer <- x$patterns$answer[, match(name, x$systems)]
+  answer <- pattern_answers(x)[, match(name, x$systems)]
   data.frame(pattern = which(answer > 0L), category = answer[answer > 0L])
 }
 
 #' @export
 summary.ratings <- function(object, ...) {
   weight <- pattern_weights(object)
+  told <- glance(object)
   total <- core_rater_counts(object$patterns, weight)
   used <- rowsum_codes(
-    object$patterns$category, weight[rating_pattern(object$patterns)], length(object$categories)
+    rating_category(object), weight[rating_pattern(object)], length(object$categories)
   )
-  fit <- if (object$repeats != "labels") core_fit_algebraic(object$patterns, weight)
   structure(
     list(
       x = object,
-      agreement = fit$agreement %||% NA_real_,
-      kappa = fit$kappa %||% NA_real_,
+      agreement = told$agreement,
+      kappa = told$kappa,
       raters = if (!object$exchangeable) {
         tibble::tibble(
-          rater = object$raters, ratings = total$ratings,
-          agreement = if (object$repeats != "labels") ratio(total$agreeing, total$pairs)
+          rater = object$raters, group = object$rater_groups, ratings = total$ratings,
+          agreement = if (!has_labels(object)) ratio(total$agreeing, total$pairs),
+          rerun_agreement = if (has_reruns(object)) rerun_agreement(object)
         )
       },
       categories = tibble::tibble(
         category = object$categories, ratings = used, share = used / sum(used)
       ),
+      groups = if (!has_labels(object)) group_table(object),
       systems = summarise_systems(object, weight)
     ),
     class = "summary_ratings"
   )
 }
 
+#' @export
+summary.ratings_labels <- summary.ratings
+
 # Each system: cases answered, those without ratings, and agreement with single ratings.
 summarise_systems <- function(x, weight) {
-  pattern <- rating_pattern(x$patterns)
+  pattern <- rating_pattern(x)
   agreement <- function(s) {
-    answer <- x$patterns$answer[pattern, s]
+    answer <- pattern_answers(x)[pattern, s]
     shared <- answer > 0L
-    agreeing <- shared & answer == x$patterns$category
+    agreeing <- shared & answer == rating_category(x)
     ratio(sum(weight[pattern][agreeing]), sum(weight[pattern][shared]))
   }
-  answered <- x$patterns$answer > 0L
+  answered <- pattern_answers(x) > 0L
   rated <- rated_patterns(x)
   each <- function(extra) {
     vapply(seq_along(x$systems), function(i) count_cases(x, answered[, i] & extra), 0)
@@ -272,8 +226,11 @@ print.ratings <- function(x, ...) {
   invisible(x)
 }
 
+#' @export
+print.ratings_labels <- print.ratings
+
 next_step <- function(x) {
-  if (x$repeats == "labels") {
+  if (has_labels(x)) {
     "crowdtruth(), counts(), as.data.frame()."
   } else if (length(x$systems) > 0L) {
     "fit_raters(), ground_truth(), estimate_accuracy(), plot()."
@@ -283,9 +240,9 @@ next_step <- function(x) {
 }
 
 format_header <- function(x) {
-  ratings <- diff(x$patterns$start)[x$index]
+  ratings <- pattern_lengths(x)[pattern_of_case(x)]
   unrated <- sum(ratings == 0L)
-  unused <- setdiff(seq_along(x$categories), x$patterns$category)
+  unused <- setdiff(seq_along(x$categories), rating_category(x))
   raters <- if (x$exchangeable) {
     paste("up to", length(x$raters), "exchangeable raters")
   } else {
@@ -293,22 +250,27 @@ format_header <- function(x) {
   }
   c(
     paste0(
-      "<ratings> ", count_noun(length(x$index), "case"), ", ", raters, ", ",
+      "<", class(x)[[1L]], "> ", count_noun(nrow(x), "case"), ", ", raters, ", ",
       count_noun(length(x$categories), "category", "categories")
     ),
     paste0(
       "Categories: ", shorten(show_labels(x$categories), if (x$ordered) " < " else ", "),
       if (length(unused) > 0L) paste0("; nobody used ", shorten(x$categories[unused]))
     ),
-    if (x$repeats == "labels") {
+    if (has_labels(x)) {
       format_answers(x)
     } else {
       paste0(
         count_noun(sum(ratings), "rating"), ", ", format_range(ratings), " per case",
         if (unrated > 0L) paste0("; ", count_noun(unrated, "case"), " without any"),
-        if (x$repeats == "ratings") "; repeats by a rater are ratings of their own"
+        if (has_reruns(x)) {
+          "; reruns by a rater count as one vote"
+        } else if (has_repeats(x)) {
+          "; repeats by a rater are ratings of their own"
+        }
       )
     },
+    format_raters(x),
     if (!is.null(x$weights)) {
       if (weights_are_counts(x)) {
         paste("Rows have weights and stand for", count_noun(sum(x$weights), "case"))
@@ -324,7 +286,7 @@ format_range <- function(n) {
 }
 
 format_agreement <- function(info) {
-  if (info$x$repeats == "labels") {
+  if (has_labels(info$x)) {
     return(character())
   }
   if (is.na(info$agreement)) {
@@ -355,8 +317,9 @@ format_systems <- function(info) {
 print.summary_ratings <- function(x, ...) {
   cat_lines(format_header(x$x), format_agreement(x))
   print_table("Categories", x$categories)
-  single <- x$x$repeats != "labels"
+  single <- !has_labels(x$x)
   print_table(if (single) "Raters (agreement with the others)" else "Raters", x$raters)
+  if (!is.null(x$groups)) print_table("Groups (agreement of their members)", x$groups)
   if (nrow(x$systems) > 0L) print_table("Systems (agreement with raters)", x$systems)
   invisible(x)
 }

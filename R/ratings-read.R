@@ -7,7 +7,8 @@
 #' @param path A folder, or the path of the file of ratings.
 #' @param systems Which file of predictions: `TRUE` for `systems.csv` or `systems.csv.gz` beside the
 #'   ratings, if there is one; a path; or `FALSE` for none.
-#' @param ... Passed to [ratings()]: `categories`, `ordered`, `repeats`.
+#' @param ... Passed to [ratings()]: `categories`, `ordered`, `repeats`, `rater_kind` and
+#'   `rater_groups`, which may be a column of the file.
 #' @return A [ratings()] object. `ratings.csv` must have the columns `case`, `rater` and `rating`,
 #'   `systems.csv` the columns `case`, `system` and `prediction`; an empty field and `NA` are
 #'   missing values.

@@ -12,6 +12,8 @@
 #' * **Long**: a data frame with a row per rating: `case`, `rater` and `rating`. Sparse crowds,
 #'   where each of many raters sees few cases, come this way.
 #' * **Matrix**: cases in rows, raters in columns; row names, if any, name the cases.
+#' * **Table**: an agreement matrix of class [table][base::table], the categories of one rater in
+#'   rows and of another in columns, whose cells count cases; see [as_ratings()].
 #' * **Counts**: a column per category, holding how many raters chose it (`counts`). Raters are then
 #'   exchangeable: who said what is unknown.
 #'
@@ -35,7 +37,15 @@
 #' 1 for each label. An answer without any label, where the list is empty or all columns are 0, was
 #' given all the same and is kept as an empty answer; `NA` stands for an answer that was not given.
 #'
-#' @param data A data frame or a matrix; see Layouts.
+#' @section Groups:
+#' A grouped data frame (of \pkg{dplyr}) is read as if it were not grouped, with a warning unless
+#' only cases or raters group it. Give the groups to [estimate_accuracy()] as `by`.
+#'
+#' @section 64-bit integers:
+#' Columns of class `integer64`, as databases give them, count as numbers where all values are at
+#' most 2^53, and as strings beyond, for which \pkg{bit64} must be loaded.
+#'
+#' @param data A data frame, a matrix or a table; see Layouts.
 #' @param ... Not used; catches misspelt arguments.
 #' @param raters Columns of the raters, in wide data. For columns, any
 #'   [tidyselect][tidyselect::language] works: `starts_with("rater")`, `r1:r4`, `c("x", "y")`. In a
@@ -54,11 +64,18 @@
 #'   intervals are `NA`. In long data, the same for all rows of a case.
 #' @param repeats What two rows of one rater on one case mean: `"error"`, a mistake; `"ratings"`,
 #'   independent repeats (pairs of them are not agreement between raters, but each is evidence about
-#'   the case); `"labels"`, one answer with several labels, for [crowdtruth()], which methods for
-#'   single categories refuse (see [as_ratings()] for the way out).
+#'   the case); `"reruns"`, one opinion asked for again (a language model's, say), which makes one
+#'   vote of less noise, see [group_votes()]; `"labels"`, one answer with several labels, for
+#'   [crowdtruth()], which methods for single categories refuse ([single_label()] is the way out).
+#' @param rater_groups Raters who share a source: a family of models, a laboratory, a training.
+#'   Groups as a vector with the raters as names, a data frame with columns `rater` and `group`, or,
+#'   in long data, a column that is the same in all rows of a rater. Raters of whom nothing is said,
+#'   or `NA`, are groups of their own. Fits count a group as one vote; see [group_votes()].
+#' @param rater_kind What raters are: `"expert"`, `"crowd"` or `"model"` (language models, which err
+#'   together far more than people do); `NULL` if nobody knows.
 #'
 #' @return An object of class `ratings` with methods for `print()`, `summary()`, `dim()` (cases,
-#'   raters), `[` (cases, raters), [as.data.frame()][as.data.frame.ratings] and
+#'   raters), `[` (cases, raters, systems), [as.data.frame()][as.data.frame.ratings] and
 #'   [autoplot()][autoplot.ratings].
 #' @family data
 #' @seealso [fit_raters()] and [estimate_accuracy()] for what to do next; [read_ratings()] to read
@@ -85,52 +102,90 @@
 #' @export
 ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater = NULL,
                     rating = NULL, counts = NULL, categories = NULL, ordered = NULL,
-                    weights = NULL, repeats = c("error", "ratings", "labels")) {
+                    weights = NULL, repeats = c("error", "ratings", "reruns", "labels"),
+                    rater_groups = NULL, rater_kind = NULL) {
   check_dots_empty(...)
   call <- rlang::current_env()
   if (missing(data)) {
     abort_fallible("argument", "{.arg data} is missing.", arg = "data", call = call)
   }
-  repeats <- check_choice(repeats, c("error", "ratings", "labels"), "repeats")
+  repeats <- check_choice(repeats, c("error", "ratings", "reruns", "labels"), "repeats")
+  rater_kind <- check_rater_kind(rater_kind, call)
   if (!is.null(ordered)) check_flag(ordered, "ordered")
-  input <- read_input(
-    data,
-    raters = rlang::enquo(raters), systems = rlang::enquo(systems), case = rlang::enquo(case),
-    rater = rlang::enquo(rater), rating = rlang::enquo(rating), counts = rlang::enquo(counts),
-    weights = rlang::enquo(weights), repeats = repeats, call = call
+  columns <- rlang::enquos(
+    raters = raters, systems = systems, case = case, rater = rater, rating = rating,
+    counts = counts, weights = weights, rater_groups = rater_groups
   )
-  if (input$layout != "long" && repeats != "error") {
+  if (inherits(data, "table")) {
+    if (rlang::quo_is_null(columns$counts)) {
+      check_no_columns(columns, repeats, call)
+      x <- table_ratings(data, "data", call, categories, ordered)
+      x$rater_kind <- rater_kind
+      return(x)
+    }
+    data <- unclass(data)
+  }
+  input <- read_input(data, columns, repeats, call)
+  check_long(input$layout$by_rating, repeats, call)
+  categories <- find_categories(input, categories, call)
+  x <- input$layout$build(input, categories, call)
+  x$ordered <- ordered %||% input$ordered
+  x$repeats <- repeats
+  x <- new_ratings(x)
+  check_built(x, input, call)
+  x$rater_groups <- groups_of_raters(input$groups, x, call)
+  x$rater_kind <- rater_kind
+  x
+}
+
+check_long <- function(is_long, repeats, call) {
+  if (!is_long && repeats != "error") {
     abort_fallible("argument", c(
       "{.code repeats = \"{repeats}\"} needs long data, with a row per rating.",
       "i" = "Give {.arg case}, {.arg rater} and {.arg rating}."
     ), arg = "repeats", call = call)
   }
-  categories <- find_categories(input, categories, call)
-  x <- switch(input$layout,
-    wide = build_wide(input, categories, call),
-    long = build_long(input, categories, call),
-    counts = build_counts(input, categories, call)
-  )
-  x$ordered <- ordered %||% input$ordered
-  x$repeats <- repeats
-  x <- new_ratings(x)
-  check_built(x, input, call)
-  x
+}
+
+# An agreement matrix has none that could be named.
+check_no_columns <- function(columns, repeats, call) {
+  check_long(FALSE, repeats, call)
+  given <- names(columns)[!vapply(columns, rlang::quo_is_null, NA)]
+  if (length(given) > 0L) {
+    abort_fallible("argument", c(
+      "A {.cls table} is the agreement matrix of two raters; it has no columns to choose from.",
+      "x" = "Found {.arg {given}}.",
+      "i" = "Make a data frame of it, with {.fun as.data.frame}; or give {.arg counts} if it has
+             counts of ratings, cases x categories."
+    ), arg = given, call = call)
+  }
 }
 
 # Fields: patterns (see patterns.R), index (pattern of each case), cases (identifiers), weights
 # (NULL if every case counts once), raters (labels), categories, systems, ordered, repeats,
 # exchangeable (raters are slots without identity), empty (case and rater of empty answers, where
-# answers have labels); simulated ones also have truth (see simulate.R) or kinds (of their workers,
-# see crowdtruth-simulate.R).
-new_ratings <- function(fields) structure(fields, class = "ratings")
+# answers have labels); each NULL where nobody said: rater_groups (the group of each rater),
+# rater_kind, voted (what group_votes() did: groups, by rater, and reruns); simulated ones also have
+# truth (see simulate.R) or kinds (of their workers, see crowdtruth-simulate.R).
+# Answers with several labels are no ratings, so that only what is meant for them takes them; what
+# both do alike stands under both classes.
+new_ratings <- function(fields) {
+  structure(fields, class = if (fields$repeats == "labels") "ratings_labels" else "ratings")
+}
 
 is_ratings <- function(x) inherits(x, "ratings")
+
+has_labels <- function(x) inherits(x, "ratings_labels")
+
+# Are there raters whose ratings of one case are several?
+has_repeats <- function(x) x$repeats == "ratings" || has_reruns(x)
+
+has_reruns <- function(x) x$repeats == "reruns"
 
 # What can only be checked when everything is in place.
 check_built <- function(x, input, call) {
   enough <- length(x$raters) >= 2L
-  if (length(x$patterns$category) == 0L && (enough || x$exchangeable)) {
+  if (length(rating_category(x)) == 0L && (enough || x$exchangeable)) {
     abort_fallible("missing", c(
       "There is not a single rating in {.arg data}.",
       "i" = "All ratings are missing; check the columns and the coding of missing values."
@@ -157,35 +212,36 @@ check_built <- function(x, input, call) {
     ), arg = "systems", call = call)
   }
   if (x$repeats == "error") check_repeats(x, call)
-  if (x$repeats == "labels") check_label_once(x, call)
+  if (has_labels(x)) check_label_once(x, call)
   check_systems(x, call)
 }
 
 check_most_ratings <- function(x, call) {
-  ratings <- diff(x$patterns$start)
-  if (any(ratings > max_ratings_per_case)) {
-    case <- x$cases[[match(which.max(ratings), x$index)]]
+  ratings <- pattern_lengths(x)
+  if (any(ratings > core_max_ratings())) {
+    case <- x$cases[[match(which.max(ratings), pattern_of_case(x))]]
     abort_fallible("counts", c(
-      "A case can have at most {max_ratings_per_case} ratings.",
+      "A case can have at most {core_max_ratings()} ratings.",
       "x" = "Case {.val {as.character(case)}} has {max(ratings)}."
     ), row = match(case, x$cases), column = NA_character_, call = call)
   }
 }
 
 check_repeats <- function(x, call) {
-  twice <- repeated_ratings(x$patterns)
+  twice <- repeated_ratings(x)
   if (nrow(twice) == 0L) {
     return(invisible(x))
   }
-  at <- match(twice$pattern[[1L]], x$index)
+  at <- match(twice$pattern[[1L]], pattern_of_case(x))
   case <- x$cases[[at]]
   rater <- x$raters[[twice$rater[[1L]]]]
   abort_fallible("repeat", c(
     "Rater {.val {rater}} rated case {.val {case}} more than once.",
-    "x" = "Of {length(x$index)} cases, {sum(x$index %in% twice$pattern)} {?has/have} more than one
-           rating by one rater.",
-    "i" = "If these are independent repeats, say {.code repeats = \"ratings\"}; if they are one
-           answer with several labels, {.code repeats = \"labels\"}."
+    "x" = "Of {nrow(x)} cases, {sum(pattern_of_case(x) %in% twice$pattern)} {?has/have} more than
+           one rating by one rater.",
+    "i" = "If these are independent repeats, say {.code repeats = \"ratings\"}; if they are runs of
+           one model or otherwise alike, {.code repeats = \"reruns\"}; if they are one answer with
+           several labels, {.code repeats = \"labels\"}."
   ), case = case, rater = rater, call = call)
 }
 
@@ -193,9 +249,9 @@ check_systems <- function(x, call) {
   if (length(x$systems) == 0L) {
     return(invisible(x))
   }
-  rated <- diff(x$patterns$start) > 0L
-  answered <- x$patterns$answer > 0L
-  cases <- tabulate(x$index, length(rated))
+  rated <- rated_patterns(x)
+  answered <- pattern_answers(x) > 0L
+  cases <- tabulate(pattern_of_case(x), length(rated))
   total <- colSums(answered * cases)
   if (any(total == 0)) {
     system <- x$systems[total == 0]

@@ -25,7 +25,7 @@ simulate_ratings <- function(design, n = design$n) {
 }
 
 # What the core draws: truth, stratum, answers (a column per rater, then per system; 0 is missing),
-# base_rates, expected, matrices (by stratum within unit). An item is one of a seed's many panels.
+# base_rates, expected, matrices (by stratum within judge). An item is one of a seed's many panels.
 draw_panel <- function(design, n, seed = draw_seed(), item = 0) {
   core_simulate(unclass(design), n, seed, item)
 }
@@ -39,7 +39,7 @@ as_panel <- function(design, drawn) {
   systems <- if (length(design$systems) > 0L) names(design$systems)
   x <- ratings(
     list2DF(stats::setNames(columns, c(raters, systems))),
-    raters = !!raters, systems = !!systems, categories = labels
+    raters = !!raters, systems = !!systems, categories = labels, ordered = is_ordered(design)
   )
   x$truth <- list(
     category = drawn$truth, stratum = drawn$stratum,
@@ -56,6 +56,7 @@ check_design <- function(design, call = rlang::caller_env()) {
 #' What was true of a simulated panel
 #'
 #' @param x A [simulate_ratings()] result, or some of its cases, as in `x[1:10, ]`.
+#' @param systems Names of systems; `NULL` for all.
 #' @return `truth()`: a tibble with a row per case: `case` and `category`, a factor.
 #'   `true_accuracy()`: a tibble with a row per system: `system`; `expected`, the probability of a
 #'   correct answer over the base rates and difficulties of the panel, copying included, whatever
@@ -76,9 +77,10 @@ truth <- function(x) {
 
 #' @rdname truth
 #' @export
-true_accuracy <- function(x) {
+true_accuracy <- function(x, systems = NULL) {
   check_truth(x)
-  answer <- x$patterns$answer[x$index, , drop = FALSE]
+  x <- choose_systems(x, systems, rlang::current_env())
+  answer <- case_answers(x)
   right <- colSums(answer == x$truth$category)
   tibble::tibble(
     system = x$systems, expected = unname(x$truth$expected),

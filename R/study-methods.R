@@ -25,7 +25,7 @@
 #'
 #'   `glance()`: a tibble with one row: the numbers of `designs`, `cells` (designs, numbers of cases
 #'   and systems with panels of their own), `panels`, `estimators`, `estimates`; `missing` and
-#'   `failed`.
+#'   `failed`. `format()`: these in a line.
 #' @family simulation
 #' @examples
 #' set.seed(1)
@@ -131,7 +131,17 @@ tidy.simulation_study <- function(x, ...) {
 #' @export
 as.data.frame.simulation_study <- function(x, row.names = NULL, # nolint: object_name.
                                            optional = FALSE, ...) {
-  tidy(x)
+  plain_data_frame(tidy(x, ...))
+}
+
+#' @rdname summary.simulation_study
+#' @export
+format.simulation_study <- function(x, ...) {
+  size <- glance(x)
+  paste0(
+    count_noun(size$panels, "panel"), ", ", count_noun(size$designs, "design"), ", ",
+    count_noun(size$estimators, "estimator"), ": ", shorten(names(x$estimators), most = 4L)
+  )
 }
 
 #' @rdname summary.simulation_study
@@ -158,6 +168,19 @@ print.simulation_study <- function(x, ...) {
     ),
     paste0("Estimators: ", shorten(names(x$estimators)))
   )
+  shown <- shown_table(x)
+  cat("\nAgainst expected accuracy, all systems (Monte Carlo standard error)\n")
+  print(utils::head(shown, 28L), row.names = FALSE, right = FALSE)
+  if (nrow(shown) > 28L) cat("... and", nrow(shown) - 28L, "more; see summary()\n")
+  cat_lines("", failure_note(x), "More: summary(), tidy(), plot(), update(), replay().")
+  invisible(x)
+}
+
+study_notes <- function(x) {
+  c("Against expected accuracy, all systems (Monte Carlo standard error)", failure_note(x))
+}
+
+study_columns <- function(x) {
   table <- summary(x, by = c("design", "n", "estimator"))
   table <- table[table$target == "expected", ]
   with_error <- function(name) {
@@ -170,11 +193,7 @@ print.simulation_study <- function(x, ...) {
   shown$RMSE <- with_error("rmse")
   if (!all(is.na(table$coverage))) shown$coverage <- with_error("coverage")
   if (any(table$missing > 0)) shown$missing <- percent(table$missing)
-  cat("\nAgainst expected accuracy, all systems (Monte Carlo standard error)\n")
-  print(utils::head(shown, 28L), row.names = FALSE, right = FALSE)
-  if (nrow(shown) > 28L) cat("... and", nrow(shown) - 28L, "more; see summary()\n")
-  cat_lines("", failure_note(x), "More: summary(), tidy(), plot(), update(), replay().")
-  invisible(x)
+  shown
 }
 
 # Rows whose estimator stopped with an error.

@@ -5,7 +5,7 @@
 study_cells <- function(study) {
   cells <- lapply(names(study$designs), function(label) {
     design <- study$designs[[label]]
-    parts <- if (study$panels == "shared") {
+    parts <- if (study$panels == "same") {
       list(design)
     } else {
       lapply(seq_along(design$systems), keep_system, design = design)
@@ -33,25 +33,27 @@ study_blocks <- function(study) {
 
 block_size <- function(cell, estimators) {
   compiled <- built_in(estimators)
-  replicates <- vapply(estimators[compiled], function(e) core_options(e)$replicates, 0L)
-  work <- cell$n + 500 * sum(replicates) # counted in cases
+  options <- lapply(estimators[compiled], core_options)
+  replicates <- vapply(options, `[[`, 0L, "replicates")
+  averaged <- any(vapply(options, needs_average, NA)) * length(cell$design$systems)
+  work <- cell$n + 500 * sum(replicates) + averaged * (1e5 + 200 * cell$n) # counted in cases
   max(1, min(if (all(compiled)) 500 else 10, 5e6 %/% work))
 }
 
+# Others are functions to a study, like those of users.
 built_in <- function(estimators) {
   vapply(estimators, function(estimator) {
-    inherits(estimator, "accuracy_estimator") &&
-      attr(estimator, "options")$method %in% compiled_methods
+    inherits(estimator, "accuracy_estimator") && runs_compiled(attr(estimator, "options"))
   }, NA)
 }
 
-# The caller's `tick` moves a bar of the caller's.
-run_study <- function(study, threads, checkpoint, call, tick = NULL) {
+# The caller's `tick` moves a bar of the caller's; `clock` gives seconds.
+run_study <- function(study, threads, checkpoint, call, tick = NULL, clock = elapsed) {
   if (!is.null(checkpoint)) save_checkpoint(study, checkpoint, call)
   blocks <- study_blocks(study)
   before <- sum(study$done)
   tables <- list()
-  saved <- Sys.time()
+  saved <- clock()
   complete <- NULL
   on.exit(if (!is.null(checkpoint)) {
     save_checkpoint(complete %||% add_results(study, tables), checkpoint, call)
@@ -68,14 +70,17 @@ run_study <- function(study, threads, checkpoint, call, tick = NULL) {
     before <- before + sum(vapply(blocks[wave], `[[`, 0, "runs"))
     blocks <- blocks[-wave]
     tick(before)
-    if (!is.null(checkpoint) && Sys.time() - saved > 5) {
+    if (!is.null(checkpoint) && clock() - saved > 5) {
       save_checkpoint(add_results(study, tables), checkpoint, call)
-      saved <- Sys.time()
+      saved <- clock()
     }
   }
   complete <- add_results(study, tables)
   complete
 }
+
+# A difference of times changes its unit with its size; these are always seconds.
+elapsed <- function() proc.time()[["elapsed"]]
 
 # Rows come in the order of cells, runs, systems and estimators. What is done is what is there, so
 # that an interrupt cannot part them.
@@ -147,7 +152,9 @@ run_block <- function(block, estimators, seed, threads = 1L, tick = function(don
   compiled <- built_in(estimators)
   core <- core_study(unclass(block$design), list(
     cases = block$n, runs = block$runs, seed = seed, first = item, threads = threads,
-    estimators = lapply(unname(estimators[compiled]), core_options),
+    estimators = lapply(unname(estimators[compiled]), function(estimator) {
+      c(core_options(estimator), list(ordered = is_ordered(block$design)))
+    }),
     bootstrap_seeds = bootstrap_seeds(estimators[compiled], seeds)
   ), tick)
   results <- vector("list", length(estimators))
@@ -175,14 +182,6 @@ run_block <- function(block, estimators, seed, threads = 1L, tick = function(don
       result[c("reason", "condition")]
     )
   }, names(estimators), results))
-}
-
-# The options of an estimator that the core knows.
-core_options <- function(estimator) {
-  options <- attr(estimator, "options")
-  if (options$interval == "none") options$replicates <- 0L
-  options$model <- unclass(options$model)
-  options[c("method", "model", "clip", "bin_width", "replicates", "conf_level")]
 }
 
 # What estimate_accuracy() would draw in each run: two words per run.
@@ -235,56 +234,4 @@ run_panel <- function(cell, seed, run) {
     as_panel(cell$design, draw_panel(cell$design, cell$n, seed, cell$item + run - 1)),
     classes = "fallible_warning"
   )
-}
-
-# Written beside its place and moved there, so that an interrupt leaves the file before.
-save_checkpoint <- function(study, path, call) {
-  beside <- paste0(path, ".new")
-  written <- tryCatch(
-    {
-      suppressWarnings(saveRDS(study, beside))
-      file.rename(beside, path)
-    },
-    error = function(e) FALSE
-  )
-  if (!written) {
-    abort_fallible("file", c(
-      "The file of {.arg checkpoint} cannot be written.",
-      "x" = verbatim("It is ", path, ".")
-    ), path = path, call = call)
-  }
-}
-
-# The study with the results of the file, if that holds the same study but for its seed and the
-# number of runs. `parts` are what must be the same.
-resume <- function(study, path, call, parts = c("designs", "estimators", "n", "panels")) {
-  if (!file.exists(path)) {
-    return(study)
-  }
-  before <- tryCatch(suppressWarnings(readRDS(path)), error = identity)
-  if (!inherits(before, "simulation_study")) {
-    abort_fallible("file", c(
-      "The file of {.arg checkpoint} does not hold a study.",
-      "x" = verbatim("It is ", path, ".")
-    ), path = path, call = call)
-  }
-  differ <- parts[!vapply(parts, function(part) {
-    identical(
-      before[[part]], study[[part]], ignore.environment = TRUE, ignore.bytecode = TRUE,
-      ignore.srcref = TRUE
-    )
-  }, NA)]
-  if (length(differ) > 0L || before$runs > study$runs) {
-    abort_fallible("file", c(
-      "The file of {.arg checkpoint} holds another study.",
-      "x" = if (length(differ) > 0L) "Not the same: {.arg {differ}}." else
-        "It has {before$runs} {.arg runs}, more than the {study$runs} asked for.",
-      "i" = "Choose another file, or delete this one."
-    ), path = path, call = call)
-  }
-  cli::cli_inform(verbatim(
-    "Going on from ", path, ": ", number(sum(before$done)), " panels are done."
-  ))
-  study[c("seed", "results", "done")] <- before[c("seed", "results", "done")]
-  study
 }

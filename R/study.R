@@ -6,10 +6,11 @@
 #' @section Estimators:
 #' An estimator is a function of a [ratings()] object that returns a number per system, or a data
 #' frame with a column `estimate` (and `std.error`, `conf.low`, `conf.high` and `reason`, if there
-#' are any). Names of methods, and what [accuracy_estimator()] makes, run in compiled code. An
-#' estimator that stops with an error does not stop the study: its estimate is `NA`, the message is
-#' its `reason`, and the condition is kept. `replay(study, row)` then draws that panel again, and
-#' `replay(study, row, what = "estimate")` lets the estimator fail before your eyes.
+#' are any). Names of methods, and what [accuracy_estimator()] makes, run in compiled code, but for
+#' profile intervals. An estimator that stops with an error does not stop the study: its estimate is
+#' `NA`, the message is its `reason`, and the condition is kept. `replay(study, row)` then draws
+#' that panel again, and `replay(study, row, what = "estimate")` lets the estimator fail before your
+#' eyes.
 #'
 #' @section Random numbers:
 #' R's generator decides once, so [set.seed()] makes a study repeatable. Each panel has a stream of
@@ -32,9 +33,9 @@
 #' @param estimators Names of methods of [estimate_accuracy()], or a list of functions with names.
 #' @param runs Number of panels for each design, number of cases and system.
 #' @param n Numbers of cases, each to be combined with each design; `NULL` for the designs' own.
-#' @param panels `"separate"`: each system has panels of its own, as in the paper; `"shared"`: a
+#' @param panels `"separate"`: each system has panels of its own, as in the paper; `"same"`: a
 #'   panel has all systems of its design.
-#' @param threads Number of threads for methods of [estimate_accuracy()].
+#' @param threads Number of threads for methods of [estimate_accuracy()]; see [fallible-options].
 #' @param checkpoint Path of a file to keep results in, or `NULL`.
 #' @return An object of class `simulation_study` with methods for `print()`,
 #'   [summary()][summary.simulation_study], [tidy()][summary.simulation_study],
@@ -57,13 +58,13 @@
 #' summary(study, by = c("design", "estimator"))
 #' @export
 simulation_study <- function(designs, estimators = c("binned", "unbinned"), runs = 10L, n = NULL,
-                             panels = c("separate", "shared"), threads = 1L,
+                             panels = c("separate", "same"), threads = default_threads(),
                              checkpoint = NULL) {
   call <- rlang::current_env()
   study <- new_study(
     as_designs(designs, call), as_estimators(estimators, call),
     check_count(runs, "runs", max = 1000000L), check_sizes(n, call),
-    check_choice(panels, c("separate", "shared"), "panels"), draw_seed()
+    check_choice(panels, c("separate", "same"), "panels"), draw_seed()
   )
   threads <- check_threads(threads)
   if (!is.null(checkpoint)) study <- resume(study, check_path(checkpoint, call), call)
@@ -117,7 +118,8 @@ check_sizes <- function(n, call) {
 }
 
 check_path <- function(path, call) {
-  if (!rlang::is_string(path) || !dir.exists(dirname(path)) || dir.exists(path)) {
+  ok <- rlang::is_string(path) && validEnc(path) && dir.exists(dirname(path)) && !dir.exists(path)
+  if (!ok) {
     abort_fallible("argument", c(
       "{.arg checkpoint} must be the path of a file in a folder that exists.",
       "x" = "It is {describe(path)}."
@@ -130,7 +132,7 @@ check_path <- function(path, call) {
 #' @param object,study A [simulation_study()] result.
 #' @param ... Not used.
 #' @export
-update.simulation_study <- function(object, runs = object$runs, threads = 1L,
+update.simulation_study <- function(object, runs = object$runs, threads = default_threads(),
                                     checkpoint = NULL, ...) {
   call <- rlang::current_env()
   check_dots_empty(...)

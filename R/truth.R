@@ -17,7 +17,8 @@
 #' @param format `"wide"`, with a column for each category, or `"long"`, with a row for each case
 #'   and category.
 #' @return For `"wide"`, a tibble of class `ground_truth`: `case`, then a column of probabilities
-#'   for each category; rows sum to one. For `"long"`, a tibble with `case`, `category` (a factor)
+#'   for each category; rows sum to one; see [tidy()][tidy.ground_truth] for what it can be turned
+#'   into. For `"long"`, a tibble with `case`, `category` (a factor)
 #'   and `probability`. `NA` where the fit is not identified.
 #' @family estimation
 #' @templateVar where Table 3
@@ -39,8 +40,8 @@ ground_truth <- function(fit, format = c("wide", "long")) {
   n <- length(fit$x$categories)
   tibble::tibble(
     case = rep(fit$x$cases, each = n),
-    category = category_factor(rep(seq_len(n), length(fit$x$index)), fit$x),
-    probability = as.vector(t(by_pattern[fit$x$index, , drop = FALSE]))
+    category = category_factor(rep(seq_len(n), nrow(fit$x)), fit$x),
+    probability = as.vector(t(by_pattern[pattern_of_case(fit$x), , drop = FALSE]))
   )
 }
 
@@ -52,18 +53,10 @@ new_ground_truth <- function(x, posterior, call) {
       "i" = "Give that category another name, or choose {.code format = \"long\"}."
     ), arg = "fit", call = call)
   }
-  columns <- lapply(seq_along(x$categories), function(k) posterior[x$index, k])
+  columns <- lapply(seq_along(x$categories), function(k) posterior[pattern_of_case(x), k])
   names(columns) <- x$categories
-  tibble::new_tibble(c(list(case = x$cases), columns), nrow = length(x$index),
+  tibble::new_tibble(c(list(case = x$cases), columns), nrow = nrow(x),
     truth = if (!is.null(x$truth)) truth(x), class = "ground_truth")
-}
-
-#' @export
-tbl_sum.ground_truth <- function(x, ...) {
-  c("Probabilities of categories" = paste(
-    count_noun(nrow(x), "case"), "x",
-    count_noun(length(setdiff(names(x), "case")), "category", "categories")
-  ))
 }
 
 #' Are probabilities as often right as they say?
@@ -78,7 +71,8 @@ tbl_sum.ground_truth <- function(x, ...) {
 #'   carry their [truth()].
 #' @param bins Number of bins of equal width from 0 to 1. Limits belong to the bin below, 0 to the
 #'   first.
-#' @param conf_level Probability with which the intervals are meant to cover, in (0, 1).
+#' @param conf_level Probability with which the intervals are meant to cover, in (0, 1); see
+#'   [fallible-options].
 #' @return A tibble with a row per bin that is not empty: `lower` and `upper`, its limits;
 #'   `probability`, the mean of its probabilities; `share`, how many of them are of the true
 #'   category; `conf.low` and `conf.high`, Wilson's interval of that share, as if the probabilities
@@ -95,7 +89,7 @@ tbl_sum.ground_truth <- function(x, ...) {
 #' y <- ratings(lehner2015, raters = rater1:rater4, case = case)
 #' calibration(ground_truth(y), truth = setNames(lehner2015$system, lehner2015$case), bins = 4)
 #' @export
-calibration <- function(x, truth = NULL, bins = 10L, conf_level = 0.9) {
+calibration <- function(x, truth = NULL, bins = 10L, conf_level = default_conf_level()) {
   call <- rlang::current_env()
   probability <- probability_matrix(x, "x", call)
   bins <- check_count(bins, "bins")

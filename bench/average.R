@@ -57,7 +57,7 @@ add_runs <- function(study, design, runs, i) {
   set.seed(seed + i)
   simulation_study(
     design, list(average = function(x) estimate_accuracy(x), binned = "binned"),
-    runs = runs, panels = "shared"
+    runs = runs, panels = "same"
   )
 }
 

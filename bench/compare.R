@@ -137,13 +137,13 @@ read_strings <- function(file) {
 # What an interval for a difference is made of; replicates as compare_systems() makes them.
 parts_of <- function(estimate, truth, set, grade) {
   set.seed(seed)
-  draws <- quiet(fallible:::bootstrap_replicates(estimate, "joint"))
+  draws <- quiet(fallible:::stand_in_replicates(estimate, "accuracy"))
   table <- tidy(estimate)
-  told <- glance(estimate)
+  told <- tidy(estimate, "details")
   list(
     set = set, grade = grade, value = table$estimate, shared = table$shared,
     truth = unname(truth[table$system]), sampling = told$sampling, rater_error = told$rater_error,
-    suspicion = pmax(0, 1 - 2 * told$simple_weight),
+    suspicion = pmax(0, 1 - 2 * told$independence_weight),
     correlation = suppressWarnings(stats::cor(draws, use = "complete.obs")),
     alike = same_answers(as.data.frame(estimate$fit$x, what = "systems"), table$system)
   )

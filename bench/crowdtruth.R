@@ -265,7 +265,7 @@ one_experiment <- function(x, version, reading, known, min_units) {
     crowdtruth(x, version), known, into = c(sAW = "sOTH", sP = "sT", sS = "sCA", sM = "sCA"),
     min_units = min_units, folds = 1000L
   )
-  arms <- glance(e)
+  arms <- tidy(e, "arms")
   tests <- tidy(e)
   tests <- tests[tests$against == "none", ]
   metrics <- unique(tests$metric)

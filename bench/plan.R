@@ -89,7 +89,7 @@ simulate_setting <- function(at, runs) {
   }
   study <- simulation_study(
     make_design(at), methods, runs = runs, n = numbers_of_cases(at$world),
-    panels = "shared"
+    panels = "same"
   )
   table <- within_margin(study, margins[[1L]])[c("method", "cases")]
   for (margin in margins) {
@@ -131,8 +131,9 @@ compare_approximation <- function(margin, group) {
     return(NULL)
   }
   at <- group[1L, c("categories", "raters", "kappa")]
+  accuracy <- rater_accuracy(at$kappa, at$categories)
   plan <- plan_cases(
-    kappa = at$kappa, categories = at$categories, raters = at$raters, margin = margin,
+    rater_design(rep(accuracy, at$raters), categories = at$categories), margin = margin,
     approximate = TRUE
   )
   cases <- tidy(plan)$cases
@@ -170,7 +171,7 @@ simulate_advice <- function(runs) {
       violated_design(row$accuracy)
     }
     set.seed(seed)
-    study <- simulation_study(design, methods, runs = runs, n = row$cases, panels = "shared")
+    study <- simulation_study(design, methods, runs = runs, n = row$cases, panels = "same")
     table <- within_margin(study, 0.1)
     data.frame(row, kappa = mean(tidy(study)$kappa), table[-2L], row.names = NULL)
   }))

@@ -75,11 +75,13 @@ run_set <- function(folder, set) {
 estimate_set <- function(folder) {
   x <- read_judged(folder)
   columns <- c("system", "method", "n", "estimate", "conf.low", "conf.high", "reason")
-  parts <- c("sampling", "rater_error", "simple_weight", "kappa", "lowest", "highest")
+  parts <- c("sampling", "rater_error", "independence_weight", "kappa", "lowest", "highest")
   table <- function(estimate, method = estimate$options$method) {
     out <- as.data.frame(tidy(estimate))
     out$method <- method
-    cbind(out[columns], shared = out$shared, as.data.frame(glance(estimate))[parts])
+    details <- as.data.frame(estimate, what = "details")
+    details$kappa <- glance(estimate)$kappa
+    cbind(out[columns], shared = out$shared, details[parts])
   }
   average <- estimate_accuracy(x, conf_level = conf_level)
   shared <- table(average, "shared")
@@ -127,7 +129,7 @@ vote_set <- function(folder) {
       system = system$system[[1L]], method = "majority", n = length(agreement),
       estimate = mean(agreement), conf.low = limits[[1L]], conf.high = limits[[2L]],
       reason = NA_character_, shared = NA_real_, sampling = NA_real_, rater_error = NA_real_,
-      simple_weight = NA_real_, kappa = NA_real_, lowest = NA_real_, highest = NA_real_
+      independence_weight = NA_real_, kappa = NA_real_, lowest = NA_real_, highest = NA_real_
     )
   })
   do.call(rbind, tables)
@@ -213,7 +215,7 @@ left_out <- function(results) {
 }
 
 robust_limits <- function(x, constants) {
-  suspicion <- pmax(0, 1 - 2 * x$simple_weight)
+  suspicion <- pmax(0, 1 - 2 * x$independence_weight)
   bias <- (constants$per_error * x$rater_error)^2 + (constants$per_gap * (x$estimate - x$shared))^2
   margin <- stats::qnorm((1 + conf_level) / 2) * sqrt(x$sampling^2 + suspicion * bias)
   list(low = pmax(0, x$estimate - margin), high = pmin(1, x$estimate + margin))

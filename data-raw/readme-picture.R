@@ -27,7 +27,7 @@ estimate <- estimate_accuracy(x)
 print(estimate)
 
 truth <- data.frame(system = names(accuracy), estimate = accuracy)
-picture <- ggplot2::autoplot(estimate) +
+picture <- autoplot(estimate) +
   ggplot2::geom_point(data = truth, shape = 5, size = 3.4, stroke = 0.8) +
   ggplot2::labs(
     caption = "Simulated: 500 cases, three raters. Diamonds: the true accuracy of the systems."

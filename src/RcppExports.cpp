@@ -90,57 +90,18 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// core_accuracy
-Rcpp::List core_accuracy(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List fit, Rcpp::List options);
-RcppExport SEXP _fallible_core_accuracy(SEXP patternsSEXP, SEXP weightSEXP, SEXP fitSEXP, SEXP optionsSEXP) {
+// core_accuracy_bounds
+Rcpp::List core_accuracy_bounds(Rcpp::List patterns, Rcpp::IntegerVector known, Rcpp::NumericVector weight, Rcpp::NumericMatrix posterior, double size, Rcpp::IntegerMatrix pairs);
+RcppExport SEXP _fallible_core_accuracy_bounds(SEXP patternsSEXP, SEXP knownSEXP, SEXP weightSEXP, SEXP posteriorSEXP, SEXP sizeSEXP, SEXP pairsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type fit(fitSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type options(optionsSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_accuracy(patterns, weight, fit, options));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_bootstrap
-Rcpp::NumericMatrix core_bootstrap(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List options, Rcpp::List resampling, Rcpp::Function tick);
-RcppExport SEXP _fallible_core_bootstrap(SEXP patternsSEXP, SEXP weightSEXP, SEXP optionsSEXP, SEXP resamplingSEXP, SEXP tickSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type options(optionsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type resampling(resamplingSEXP);
-    Rcpp::traits::input_parameter< Rcpp::Function >::type tick(tickSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_bootstrap(patterns, weight, options, resampling, tick));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_percentile_intervals
-Rcpp::List core_percentile_intervals(Rcpp::NumericMatrix replicates, double conf_level, bool iterated);
-RcppExport SEXP _fallible_core_percentile_intervals(SEXP replicatesSEXP, SEXP conf_levelSEXP, SEXP iteratedSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::NumericMatrix >::type replicates(replicatesSEXP);
-    Rcpp::traits::input_parameter< double >::type conf_level(conf_levelSEXP);
-    Rcpp::traits::input_parameter< bool >::type iterated(iteratedSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_percentile_intervals(replicates, conf_level, iterated));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_average
-Rcpp::List core_average(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::IntegerVector known, Rcpp::List options, Rcpp::Function tick, Rcpp::Function resampled);
-RcppExport SEXP _fallible_core_average(SEXP patternsSEXP, SEXP weightSEXP, SEXP knownSEXP, SEXP optionsSEXP, SEXP tickSEXP, SEXP resampledSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
     Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type known(knownSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type options(optionsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::Function >::type tick(tickSEXP);
-    Rcpp::traits::input_parameter< Rcpp::Function >::type resampled(resampledSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_average(patterns, weight, known, options, tick, resampled));
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericMatrix >::type posterior(posteriorSEXP);
+    Rcpp::traits::input_parameter< double >::type size(sizeSEXP);
+    Rcpp::traits::input_parameter< Rcpp::IntegerMatrix >::type pairs(pairsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_accuracy_bounds(patterns, known, weight, posterior, size, pairs));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -205,6 +166,80 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_estimator
+SEXP core_estimator(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List setup, Rcpp::Function tick);
+RcppExport SEXP _fallible_core_estimator(SEXP patternsSEXP, SEXP weightSEXP, SEXP setupSEXP, SEXP tickSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type setup(setupSEXP);
+    Rcpp::traits::input_parameter< Rcpp::Function >::type tick(tickSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_estimator(patterns, weight, setup, tick));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_estimate
+Rcpp::List core_estimate(SEXP pointer);
+RcppExport SEXP _fallible_core_estimate(SEXP pointerSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_estimate(pointer));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_replicates
+Rcpp::NumericMatrix core_replicates(SEXP pointer, std::string what, Rcpp::List resampling, Rcpp::Function tick);
+RcppExport SEXP _fallible_core_replicates(SEXP pointerSEXP, SEXP whatSEXP, SEXP resamplingSEXP, SEXP tickSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< std::string >::type what(whatSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type resampling(resamplingSEXP);
+    Rcpp::traits::input_parameter< Rcpp::Function >::type tick(tickSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_replicates(pointer, what, resampling, tick));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_percentile_intervals
+Rcpp::List core_percentile_intervals(Rcpp::NumericMatrix replicates, double conf_level, bool iterated);
+RcppExport SEXP _fallible_core_percentile_intervals(SEXP replicatesSEXP, SEXP conf_levelSEXP, SEXP iteratedSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::NumericMatrix >::type replicates(replicatesSEXP);
+    Rcpp::traits::input_parameter< double >::type conf_level(conf_levelSEXP);
+    Rcpp::traits::input_parameter< bool >::type iterated(iteratedSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_percentile_intervals(replicates, conf_level, iterated));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_robust_error
+Rcpp::List core_robust_error(Rcpp::NumericVector sampling, Rcpp::NumericVector gap, Rcpp::NumericVector suspicion, Rcpp::NumericVector rater_error, Rcpp::NumericVector open_share, Rcpp::NumericVector together);
+RcppExport SEXP _fallible_core_robust_error(SEXP samplingSEXP, SEXP gapSEXP, SEXP suspicionSEXP, SEXP rater_errorSEXP, SEXP open_shareSEXP, SEXP togetherSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type sampling(samplingSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type gap(gapSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type suspicion(suspicionSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type rater_error(rater_errorSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type open_share(open_shareSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type together(togetherSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_robust_error(sampling, gap, suspicion, rater_error, open_share, together));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_error_of_models
+Rcpp::NumericVector core_error_of_models(Rcpp::NumericVector rater_error, int categories);
+RcppExport SEXP _fallible_core_error_of_models(SEXP rater_errorSEXP, SEXP categoriesSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type rater_error(rater_errorSEXP);
+    Rcpp::traits::input_parameter< int >::type categories(categoriesSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_error_of_models(rater_error, categories));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_fit_latent
 Rcpp::List core_fit_latent(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List known, Rcpp::List model, std::string method, int iterations);
 RcppExport SEXP _fallible_core_fit_latent(SEXP patternsSEXP, SEXP weightSEXP, SEXP knownSEXP, SEXP modelSEXP, SEXP methodSEXP, SEXP iterationsSEXP) {
@@ -234,36 +269,6 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// core_latent_accuracy
-Rcpp::List core_latent_accuracy(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List fitting, std::string method, Rcpp::List resampling, Rcpp::Function tick);
-RcppExport SEXP _fallible_core_latent_accuracy(SEXP patternsSEXP, SEXP weightSEXP, SEXP fittingSEXP, SEXP methodSEXP, SEXP resamplingSEXP, SEXP tickSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type fitting(fittingSEXP);
-    Rcpp::traits::input_parameter< std::string >::type method(methodSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type resampling(resamplingSEXP);
-    Rcpp::traits::input_parameter< Rcpp::Function >::type tick(tickSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_latent_accuracy(patterns, weight, fitting, method, resampling, tick));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_latent_counts
-Rcpp::NumericMatrix core_latent_counts(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List fitting, std::string method, Rcpp::List resampling, Rcpp::Function tick);
-RcppExport SEXP _fallible_core_latent_counts(SEXP patternsSEXP, SEXP weightSEXP, SEXP fittingSEXP, SEXP methodSEXP, SEXP resamplingSEXP, SEXP tickSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type fitting(fittingSEXP);
-    Rcpp::traits::input_parameter< std::string >::type method(methodSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type resampling(resamplingSEXP);
-    Rcpp::traits::input_parameter< Rcpp::Function >::type tick(tickSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_latent_counts(patterns, weight, fitting, method, resampling, tick));
-    return rcpp_result_gen;
-END_RCPP
-}
 // core_latent_profile
 Rcpp::List core_latent_profile(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List known, Rcpp::List model, double deviance, int threads, Rcpp::Function tick);
 RcppExport SEXP _fallible_core_latent_profile(SEXP patternsSEXP, SEXP weightSEXP, SEXP knownSEXP, SEXP modelSEXP, SEXP devianceSEXP, SEXP threadsSEXP, SEXP tickSEXP) {
@@ -277,6 +282,15 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
     Rcpp::traits::input_parameter< Rcpp::Function >::type tick(tickSEXP);
     rcpp_result_gen = Rcpp::wrap(core_latent_profile(patterns, weight, known, model, deviance, threads, tick));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_max_ratings
+int core_max_ratings();
+RcppExport SEXP _fallible_core_max_ratings() {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    rcpp_result_gen = Rcpp::wrap(core_max_ratings());
     return rcpp_result_gen;
 END_RCPP
 }
@@ -343,15 +357,15 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_pair_counts
-Rcpp::List core_pair_counts(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::IntegerVector unit_of, int units);
-RcppExport SEXP _fallible_core_pair_counts(SEXP patternsSEXP, SEXP weightSEXP, SEXP unit_ofSEXP, SEXP unitsSEXP) {
+Rcpp::List core_pair_counts(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::IntegerVector judge_of, int judges);
+RcppExport SEXP _fallible_core_pair_counts(SEXP patternsSEXP, SEXP weightSEXP, SEXP judge_ofSEXP, SEXP judgesSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
     Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type unit_of(unit_ofSEXP);
-    Rcpp::traits::input_parameter< int >::type units(unitsSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_pair_counts(patterns, weight, unit_of, units));
+    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type judge_of(judge_ofSEXP);
+    Rcpp::traits::input_parameter< int >::type judges(judgesSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_pair_counts(patterns, weight, judge_of, judges));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -426,20 +440,22 @@ static const R_CallMethodDef CallEntries[] = {
     {"_fallible_core_resample", (DL_FUNC) &_fallible_core_resample, 3},
     {"_fallible_core_fit_algebraic", (DL_FUNC) &_fallible_core_fit_algebraic, 2},
     {"_fallible_core_posterior_algebraic", (DL_FUNC) &_fallible_core_posterior_algebraic, 3},
-    {"_fallible_core_accuracy", (DL_FUNC) &_fallible_core_accuracy, 4},
-    {"_fallible_core_bootstrap", (DL_FUNC) &_fallible_core_bootstrap, 5},
-    {"_fallible_core_percentile_intervals", (DL_FUNC) &_fallible_core_percentile_intervals, 3},
-    {"_fallible_core_average", (DL_FUNC) &_fallible_core_average, 6},
+    {"_fallible_core_accuracy_bounds", (DL_FUNC) &_fallible_core_accuracy_bounds, 6},
     {"_fallible_core_identified", (DL_FUNC) &_fallible_core_identified, 4},
     {"_fallible_core_check_k", (DL_FUNC) &_fallible_core_check_k, 6},
     {"_fallible_core_crowd_units", (DL_FUNC) &_fallible_core_crowd_units, 1},
     {"_fallible_core_crowd_workers", (DL_FUNC) &_fallible_core_crowd_workers, 2},
     {"_fallible_core_crowd_quality", (DL_FUNC) &_fallible_core_crowd_quality, 3},
+    {"_fallible_core_estimator", (DL_FUNC) &_fallible_core_estimator, 4},
+    {"_fallible_core_estimate", (DL_FUNC) &_fallible_core_estimate, 1},
+    {"_fallible_core_replicates", (DL_FUNC) &_fallible_core_replicates, 4},
+    {"_fallible_core_percentile_intervals", (DL_FUNC) &_fallible_core_percentile_intervals, 3},
+    {"_fallible_core_robust_error", (DL_FUNC) &_fallible_core_robust_error, 6},
+    {"_fallible_core_error_of_models", (DL_FUNC) &_fallible_core_error_of_models, 2},
     {"_fallible_core_fit_latent", (DL_FUNC) &_fallible_core_fit_latent, 6},
     {"_fallible_core_latent_probabilities", (DL_FUNC) &_fallible_core_latent_probabilities, 5},
-    {"_fallible_core_latent_accuracy", (DL_FUNC) &_fallible_core_latent_accuracy, 6},
-    {"_fallible_core_latent_counts", (DL_FUNC) &_fallible_core_latent_counts, 6},
     {"_fallible_core_latent_profile", (DL_FUNC) &_fallible_core_latent_profile, 7},
+    {"_fallible_core_max_ratings", (DL_FUNC) &_fallible_core_max_ratings, 0},
     {"_fallible_core_patterns_wide", (DL_FUNC) &_fallible_core_patterns_wide, 3},
     {"_fallible_core_patterns_long", (DL_FUNC) &_fallible_core_patterns_long, 5},
     {"_fallible_core_patterns_counts", (DL_FUNC) &_fallible_core_patterns_counts, 3},

@@ -7,12 +7,10 @@
 #include <cstdint>
 #include <string>
 
-#include "core/accuracy.hpp"
-#include "core/bootstrap.hpp"
-#include "core/host.hpp"
-#include "core/latent_accuracy.hpp"
-#include "core/patterns.hpp"
-#include "core/simulate.hpp"
+#include "core/accuracy/bootstrap.hpp"
+#include "core/base/host.hpp"
+#include "core/ratings/patterns.hpp"
+#include "core/simulation/simulate.hpp"
 
 namespace glue {
 
@@ -22,16 +20,18 @@ std::vector<double> doubles(const Rcpp::NumericVector& x);
 Rcpp::NumericMatrix by_row(const std::vector<double>& x, int columns);
 Rcpp::NumericMatrix square(const std::vector<double>& x, int n);
 
-fallible::AccuracyOptions accuracy_options(const Rcpp::List& options);
 fallible::LatentModel latent_model(const Rcpp::List& x);
 fallible::LatentPrior latent_prior(const Rcpp::List& x);
-// `method` is "joint" or "shared".
-fallible::LatentAccuracyOptions latent_options(const std::string& method,
-                                               const Rcpp::List& model);
+// `method` is "likelihood" or "pairs".
+fallible::Fitting latent_fitting(const std::string& method);
+// truth: category of each pattern, or empty; raters: a matrix each, NULL where unknown, or empty.
+fallible::Known known(const Rcpp::List& x);
+// From a `setup`, see core_estimator().
+fallible::EstimatorOptions estimator_options(const Rcpp::List& setup);
 // From replicates, threads, seed and, unless NULL, clusters: pattern, weight and cluster by case.
 fallible::BootstrapOptions bootstrap_options(const Rcpp::List& options);
 fallible::Design design(const Rcpp::List& x);
-Rcpp::List intervals(const std::vector<fallible::PercentileInterval>& x);
+Rcpp::List intervals(const std::vector<fallible::Interval>& x);
 
 // A seed comes in two words.
 std::uint64_t seed(const Rcpp::IntegerVector& words);

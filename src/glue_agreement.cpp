@@ -1,19 +1,19 @@
 // Agreement measures.
 #include <cmath>
 
-#include "core/agreement.hpp"
+#include "core/agreement/agreement.hpp"
 #include "glue.h"
 
 namespace {
 
-// Fields: rater, system (units, 0 is none), units, category (new numbers), categories,
+// Fields: rater, system (judges, 0 is none), judges, category (new numbers), categories,
 // exchangeable, least.
 fallible::RatedRows rated_rows(const Rcpp::List& patterns, const Rcpp::NumericVector& weight,
                                const Rcpp::List& selection) {
   fallible::Selection out;
   out.rater = Rcpp::as<std::vector<int>>(selection["rater"]);
   out.system = Rcpp::as<std::vector<int>>(selection["system"]);
-  out.units = selection["units"];
+  out.judges = selection["judges"];
   out.category = Rcpp::as<std::vector<int>>(selection["category"]);
   out.categories = selection["categories"];
   out.exchangeable = selection["exchangeable"];
@@ -87,16 +87,16 @@ Rcpp::NumericVector core_agreement_bootstrap(Rcpp::List patterns, Rcpp::NumericV
 Rcpp::List core_rated_rows(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List selection) {
   const auto rows = rated_rows(patterns, weight, selection);
   Rcpp::IntegerVector of_pattern(rows.of_pattern.begin(), rows.of_pattern.end());
-  std::vector<int> rows_of, units, categories;
+  std::vector<int> rows_of, judges, categories;
   for (int i = 0; i < rows.size(); ++i) {
-    for (int r = rows.start[i]; r < rows.start[i + 1]; ++r) {
+    for (const int r : rows.places(i)) {
       rows_of.push_back(i + 1);
-      units.push_back(rows.unit[r] + 1);
+      judges.push_back(rows.judge[r] + 1);
       categories.push_back(rows.category[r] + 1);
     }
   }
   return Rcpp::List::create(
-      Rcpp::Named("row") = rows_of, Rcpp::Named("unit") = units,
+      Rcpp::Named("row") = rows_of, Rcpp::Named("judge") = judges,
       Rcpp::Named("category") = categories, Rcpp::Named("weight") = rows.weight,
       Rcpp::Named("of_pattern") = of_pattern + 1);
 }

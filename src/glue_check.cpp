@@ -1,7 +1,8 @@
 // Checks of the K-properties.
 #include <RcppEigen.h>
 
-#include "core/check_k.hpp"
+#include "core/model/check_k.hpp"
+#include "core/model/identified.hpp"
 #include "glue.h"
 
 namespace {
@@ -19,7 +20,7 @@ Rcpp::NumericVector values(const fallible::KStatistics& x) {
 
 }  // namespace
 
-// Can units so many of whom rated together tell the parameters of a model apart?
+// Can judges so many of whom rated together tell the parameters of a model apart?
 // [[Rcpp::export(rng = false)]]
 bool core_identified(Rcpp::List patterns, Rcpp::NumericVector weight, int system,
                      Rcpp::List model) {
@@ -55,11 +56,11 @@ Rcpp::List core_check_k(Rcpp::List patterns, Rcpp::NumericVector weight, int sys
     const auto agreement =
         fallible::pair_agreement(rows, testers[t].law(), fallible::least_common_cases);
     const R_xlen_t n = static_cast<R_xlen_t>(agreement.size());
-    Rcpp::IntegerVector unit1(n), unit2(n);
+    Rcpp::IntegerVector judge1(n), judge2(n);
     Rcpp::NumericVector cases(n), observed(n), expected(n), excess(n);
     for (R_xlen_t i = 0; i < n; ++i) {
-      unit1[i] = agreement[i].unit1 + 1;
-      unit2[i] = agreement[i].unit2 + 1;
+      judge1[i] = agreement[i].judge1 + 1;
+      judge2[i] = agreement[i].judge2 + 1;
       cases[i] = agreement[i].cases;
       observed[i] = agreement[i].observed;
       expected[i] = agreement[i].expected;
@@ -73,7 +74,7 @@ Rcpp::List core_check_k(Rcpp::List patterns, Rcpp::NumericVector weight, int sys
             Rcpp::DataFrame::create(Rcpp::Named("observed") = cells.observed,
                                     Rcpp::Named("expected") = cells.expected),
         Rcpp::Named("agreement") = Rcpp::DataFrame::create(
-            Rcpp::Named("unit1") = unit1, Rcpp::Named("unit2") = unit2,
+            Rcpp::Named("judge1") = judge1, Rcpp::Named("judge2") = judge2,
             Rcpp::Named("cases") = cases, Rcpp::Named("observed") = observed,
             Rcpp::Named("expected") = expected, Rcpp::Named("excess") = excess)));
   }

@@ -1,8 +1,8 @@
 // CrowdTruth: judgements come as a list of unit, worker and label (0: an empty answer), sorted,
 // with the numbers of units, workers and labels.
-#include "core/crowdtruth.hpp"
+#include "core/crowdtruth/crowdtruth.hpp"
 
-#include "core/crowdtruth2.hpp"
+#include "core/crowdtruth/version2.hpp"
 #include "glue.h"
 
 namespace {
@@ -17,9 +17,9 @@ fallible::Judgements judgements(const Rcpp::List& x) {
 // Units and labels from 1, as in R.
 Rcpp::List votes_list(const fallible::Votes& votes) {
   Rcpp::IntegerVector unit(votes.label.size()), label(votes.label.size());
-  for (std::size_t u = 0; u + 1 < votes.start.size(); ++u) {
-    for (int e = votes.start[u]; e < votes.start[u + 1]; ++e) {
-      unit[e] = static_cast<int>(u) + 1;
+  for (int u = 0; u < votes.rows(); ++u) {
+    for (const int e : votes.places(u)) {
+      unit[e] = u + 1;
       label[e] = votes.label[e] + 1;
     }
   }

@@ -1,6 +1,6 @@
 // Patterns and counts of pairs.
-#include "core/pairs.hpp"
-#include "core/profiles.hpp"
+#include "core/ratings/pairs.hpp"
+#include "core/ratings/tallies.hpp"
 #include "glue.h"
 
 namespace glue {
@@ -54,8 +54,7 @@ fallible::Columns columns(const Rcpp::List& x) {
 }
 
 Rcpp::List as_list(const fallible::Patterns& x, int systems) {
-  const int patterns = static_cast<int>(x.start.size()) - 1;
-  Rcpp::IntegerMatrix answer(patterns, systems);
+  Rcpp::IntegerMatrix answer(x.rows(), systems);
   std::copy(x.answer.begin(), x.answer.end(), answer.begin());
   return Rcpp::List::create(
       Rcpp::Named("start") = x.start, Rcpp::Named("rater") = x.rater,
@@ -64,6 +63,9 @@ Rcpp::List as_list(const fallible::Patterns& x, int systems) {
 }
 
 }  // namespace
+
+// [[Rcpp::export(rng = false)]]
+int core_max_ratings() { return fallible::max_ratings_per_case; }
 
 // [[Rcpp::export(rng = false)]]
 Rcpp::List core_patterns_wide(Rcpp::List raters, Rcpp::List systems, double cases) {
@@ -109,11 +111,11 @@ Rcpp::NumericVector core_pattern_weights(Rcpp::IntegerVector index,
 
 // [[Rcpp::export(rng = false)]]
 Rcpp::List core_pair_counts(Rcpp::List patterns, Rcpp::NumericVector weight,
-                            Rcpp::IntegerVector unit_of, int units) {
+                            Rcpp::IntegerVector judge_of, int judges) {
   const auto x = fallible::pair_counts(glue::view(patterns), glue::doubles(weight),
-                                       unit_of.begin(), units);
-  return Rcpp::List::create(Rcpp::Named("pairs") = glue::square(x.pairs, x.units),
-                            Rcpp::Named("agreeing") = glue::square(x.agreeing, x.units));
+                                       judge_of.begin(), judges);
+  return Rcpp::List::create(Rcpp::Named("pairs") = glue::square(x.pairs, x.judges),
+                            Rcpp::Named("agreeing") = glue::square(x.agreeing, x.judges));
 }
 
 // [[Rcpp::export(rng = false)]]

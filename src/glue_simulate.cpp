@@ -1,7 +1,7 @@
 // Confusion matrices and simulated panels.
 #include <string>
 
-#include "core/simulate.hpp"
+#include "core/simulation/simulate.hpp"
 #include "glue.h"
 
 namespace {
@@ -84,7 +84,7 @@ Rcpp::NumericMatrix core_confusion_matrix(double accuracy, Rcpp::NumericVector b
       n);
 }
 
-// Columns of answers and matrices (by stratum within unit) are those of raters, then of systems.
+// Columns of answers and matrices (by stratum within judge) are those of raters, then of systems.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List core_simulate(Rcpp::List design, double cases, Rcpp::IntegerVector seed,
                          double item) {

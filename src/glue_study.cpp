@@ -3,22 +3,28 @@
 
 #include <string>
 
-#include "core/study.hpp"
+#include "core/simulation/study.hpp"
 #include "glue.h"
 
 namespace {
 
-fallible::StudyMethod study_method(const Rcpp::List& options) {
-  const std::string method = options["method"];
-  if (method == "joint" || method == "shared") {
-    return fallible::latent_method(glue::latent_options(method, options["model"]));
-  }
-  return fallible::k_model_method(glue::accuracy_options(options));
+fallible::StudyEstimator study_estimator(const Rcpp::List& x) {
+  using fallible::IntervalKind;
+  fallible::StudyEstimator out;
+  out.options = glue::estimator_options(x);
+  const std::string interval = x["interval"];
+  out.interval = interval == "robust"      ? IntervalKind::robust
+                 : interval == "bootstrap" ? IntervalKind::bootstrap
+                                           : IntervalKind::none;
+  out.replicates = x["replicates"];
+  out.conf_level = x["conf_level"];
+  out.margin = R::qnorm((1 + out.conf_level) / 2, 0, 1, 1, 0);
+  return out;
 }
 
-// Fields of `x`: cases, runs, seed, first, threads; estimators, each with the options of an
-// estimate and model, replicates, conf_level; bootstrap_seeds (two words per run, if there are
-// replicates).
+// Fields of `x`: cases, runs, seed, first, threads; estimators, each a `setup` of core_estimator()
+// with interval ("none", "bootstrap" or "robust"), replicates, conf_level; bootstrap_seeds (two
+// words per run, if there are replicates).
 fallible::StudyOptions study_options(const Rcpp::List& x) {
   fallible::StudyOptions out;
   out.cases = Rcpp::as<std::size_t>(x["cases"]);
@@ -27,8 +33,7 @@ fallible::StudyOptions study_options(const Rcpp::List& x) {
   out.first = static_cast<std::uint64_t>(Rcpp::as<double>(x["first"]));
   out.threads = x["threads"];
   for (const Rcpp::List estimator : Rcpp::List(x["estimators"])) {
-    out.estimators.push_back(
-        {study_method(estimator), estimator["replicates"], estimator["conf_level"]});
+    out.estimators.push_back(study_estimator(estimator));
   }
   const Rcpp::IntegerMatrix words = x["bootstrap_seeds"];
   for (int run = 0; run < words.ncol(); ++run) {
@@ -67,7 +72,7 @@ Rcpp::List core_study(Rcpp::List design, Rcpp::List options, Rcpp::Function tick
     Rcpp::NumericMatrix estimate(n, systems);
     Rcpp::LogicalVector parameters(n);
     for (int r = 0; r < n; ++r) parameters[r] = runs[r].estimates[e].identified;
-    std::vector<fallible::PercentileInterval> interval;
+    std::vector<fallible::Interval> interval;
     for (int s = 0; s < systems; ++s) {
       for (int r = 0; r < n; ++r) {
         estimate(r, s) = runs[r].estimates[e].estimate[s];

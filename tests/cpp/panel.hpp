@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "core/patterns.hpp"
-#include "core/profiles.hpp"
+#include "core/ratings/patterns.hpp"
+#include "core/ratings/tallies.hpp"
 
 // Letters by rater, one string each, a case per character; '.' is a missing rating.
 struct Panel {
@@ -31,7 +31,7 @@ struct Panel {
     return fallible::pattern_weights(patterns.index.data(), nullptr, cases_, view().patterns);
   }
 
-  fallible::Profiles profiles() const { return fallible::make_profiles(view(), weights()); }
+  fallible::Tallies tallies() const { return fallible::make_tallies(view(), weights()); }
 
   fallible::Patterns patterns;
 

@@ -1,6 +1,6 @@
-# A slow twin of the checks: latent class models of raters and one more unit, fitted by optim().
+# A slow twin of the checks: latent class models of raters and one more judge, fitted by optim().
 
-# Cases x units, NA where there is no answer; the system is the last unit.
+# Cases x judges, NA where there is no answer; the system is the last judge.
 reference_answers <- function(x) {
   table <- as.data.frame(x)
   out <- matrix(NA_integer_, length(x$cases), length(x$raters) + length(x$systems))
@@ -11,23 +11,23 @@ reference_answers <- function(x) {
   out
 }
 
-# What a vector of parameters says: base rates, and per stratum and unit a matrix. The order is base
+# What a vector of parameters says: base rates, and per stratum and judge a matrix. The order is base
 # rates, mean, accuracies, dispersion, difficulty, all of them logits, logarithms or themselves.
-reference_law <- function(theta, model, raters, units, N) {
+reference_law <- function(theta, model, raters, judges, N) {
   rates <- exp(c(theta[seq_len(N - 1L)], 0))
   rates <- rates / sum(rates)
   theta <- theta[-seq_len(N - 1L)]
   by_rater <- model$accuracy == "rater"
   mean <- if (by_rater) theta[[1L]]
   if (by_rater) theta <- theta[-1L]
-  groups <- (if (by_rater) raters else 1L) + (units > raters)
+  groups <- (if (by_rater) raters else 1L) + (judges > raters)
   logits <- theta[seq_len(groups)]
   theta <- theta[-seq_len(groups)]
   log_dispersion <- if (model$errors == "distance") theta[[1L]] else 0
   d <- if (model$difficulty == "strata") abs(theta[[length(theta)]]) else NULL
   errors <- exp(-log_dispersion * abs(outer(seq_len(N), seq_len(N), "-"))) * (1 - diag(N))
   errors <- errors / rowSums(errors)
-  matrices <- lapply(seq_len(units), function(u) {
+  matrices <- lapply(seq_len(judges), function(u) {
     own <- if (u > raters) groups else if (by_rater) u else 1L
     accuracy <- stats::plogis(logits[[own]])
     p <- if (is.null(d)) accuracy else reference_strata(accuracy, d)
@@ -71,15 +71,15 @@ reference_log_prior <- function(law, joined) {
 }
 
 reference_latent <- function(model, answers, raters, N, weights = rep(1, nrow(answers))) {
-  units <- ncol(answers)
-  joined <- units > raters
+  judges <- ncol(answers)
+  joined <- judges > raters
   groups <- (if (model$accuracy == "rater") raters + 1L else 1L) + joined
   start <- c(
     rep(0, N - 1L), rep(0.5, groups), if (model$errors == "distance") 0.2,
     if (model$difficulty == "strata") 0.1
   )
   objective <- function(theta) {
-    law <- reference_law(theta, model, raters, units, N)
+    law <- reference_law(theta, model, raters, judges, N)
     -reference_log_likelihood(law, answers, weights) - reference_log_prior(law, joined)
   }
   top <- list(par = start)
@@ -87,7 +87,7 @@ reference_latent <- function(model, answers, raters, N, weights = rep(1, nrow(an
     top <- stats::optim(top$par, objective, method = "BFGS",
       control = list(maxit = 500, reltol = 1e-14, ndeps = rep(1e-5, length(start))))
   }
-  law <- reference_law(top$par, model, raters, units, N)
+  law <- reference_law(top$par, model, raters, judges, N)
   list(law = law, log_likelihood = reference_log_likelihood(law, answers, weights))
 }
 

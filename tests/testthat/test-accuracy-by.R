@@ -12,14 +12,21 @@ test_that("each group is estimated as if it were alone", {
     alone <- quiet(
       estimate_accuracy(data$x[data$ward == ward, ], "joint", interval = "profile")
     )
-    expect_equal(groups[[ward]], alone)
+    own <- groups[[ward]]
+    own$fit$x$used <- NULL # how many categories the whole panel uses
+    expect_equal(own, alone)
     table <- tidy(groups)
     expect_equal(table[table$group == ward, -1], tidy(alone))
   }
   expect_identical(names(tidy(groups))[1:2], c("group", "system"))
   expect_identical(tidy(groups)$group, rep(c("east", "north", "west"), each = 2))
-  expect_identical(nrow(glance(groups)), 6L)
-  expect_identical(as.data.frame(groups), as.data.frame(tidy(groups)))
+  each <- tidy(groups, "groups")
+  expect_identical(each$group, names(groups))
+  expect_equal(each[2, -1], glance(groups[["north"]]))
+  expect_identical(glance(groups)$groups, 3L)
+  expect_equal(glance(groups)$cases, 60)
+  details <- tidy(groups, "details")
+  expect_equal(details[details$group == "west", -1], tidy(groups[["west"]], "details"))
   expect_snapshot(groups)
 })
 
@@ -59,16 +66,21 @@ test_that("groups without answers, or with useless raters, are NA with their rea
     s = c("x", "y", NA, NA, "x", "y"), t = "x", g = c(1, 1, 2, 2, 3, 3)
   )
   x <- ratings(wide, raters = a:b, systems = s:t)
-  said <- character()
+  said <- NULL
   groups <- withCallingHandlers(
     estimate_accuracy(x, "unbinned", interval = "none", by = wide$g),
     fallible_warning_not_identified = function(w) {
-      said <<- c(said, conditionMessage(w))
+      expect_null(said)
+      said <<- w
       rlang::cnd_muffle(w)
     }
   )
-  expect_match(said[[1]], "^In group \"2\": ")
-  expect_match(said[[2]], "^In group \"3\": ")
+  expect_identical(said$groups, c("2", "3"))
+  expect_identical(said$topics$not_identified, c("2", "3"))
+  expect_named(said$conditions, c("2", "3"))
+  expect_s3_class(said$conditions[["3"]][[1]], "fallible_warning_not_identified")
+  expect_match(conditionMessage(said), "about 2 of 3 groups")
+  expect_match(conditionMessage(said), "2, 3: Nothing can be said about accuracy")
   table <- tidy(groups)
   expect_match(table$reason[table$group == "2" & table$system == "s"], "no better than by chance")
   expect_match(table$reason[table$group == "3"], "no better than by chance")
@@ -94,4 +106,43 @@ test_that("groups are drawn", {
   groups <- quiet(estimate_accuracy(data$x, "joint", interval = "profile", by = data$ward))
   drawn <- ggplot2::layer_data(ggplot2::autoplot(groups), 2L)
   expect_setequal(drawn$x, tidy(groups)$estimate)
+})
+
+test_that("groups without any estimate are drawn empty", {
+  skip_if_not_installed("ggplot2")
+  pairs <- data.frame(a = c("1", "2", "1", "2"), b = c("2", "1", "2", "1"), s = 1, t = 2)
+  for (systems in list("s", c("s", "t"))) {
+    x <- ratings(pairs, raters = c("a", "b"), systems = !!systems)
+    by <- c("u", "u", "v", "v")
+    groups <- quiet(estimate_accuracy(x, "binned", interval = "none", by = by))
+    plot <- ggplot2::autoplot(groups)
+    expect_identical(nrow(ggplot2::layer_data(plot, 2L)), 2L * length(systems))
+    expect_match(plot$labels$caption, "estimates missing")
+    grDevices::pdf(NULL)
+    expect_warning(print(plot), NA)
+    grDevices::dev.off()
+  }
+})
+
+test_that("all groups are warned about at once", {
+  set.seed(1)
+  x <- simulate_ratings(rater_design(c(0.5, 0.5, 0.5), c(a = 0.7), 3, 120))
+  group <- rep(c("{one}", "two", "three"), 40)
+  warnings <- list()
+  run <- function(...) {
+    warnings <<- list()
+    withCallingHandlers(estimate_accuracy(x, by = group, ...), warning = function(w) {
+      warnings <<- c(warnings, list(w))
+      rlang::cnd_muffle(w)
+    })
+  }
+  run()
+  expect_length(warnings, 1L)
+  expect_s3_class(warnings[[1]], "fallible_warning_few_data")
+  expect_s3_class(warnings[[1]], "fallible_warning_assumption")
+  expect_s3_class(warnings[[1]], "fallible_warning")
+  expect_match(conditionMessage(warnings[[1]]), "{one}", fixed = TRUE)
+  run("binned", interval = "none")
+  expect_length(warnings, 1L)
+  expect_setequal(warnings[[1]]$groups, unlist(warnings[[1]]$topics))
 })

@@ -64,7 +64,7 @@ test_that("robust intervals widen with clusters, estimates do not move", {
     naive <- robust(NULL, method)
     clustered <- robust(rep(1:80, each = 2), method)
     expect_identical(tidy(clustered)$estimate, tidy(naive)$estimate)
-    widening <- glance(clustered)$sampling / glance(naive)$sampling
+    widening <- tidy(clustered, "details")$sampling / tidy(naive, "details")$sampling
     expect_true(all(widening > 1.1 & widening < 1.8))
     expect_true(all(tidy(clustered)$std.error > tidy(naive)$std.error))
   }

@@ -29,7 +29,7 @@ test_that("cells count cases by their posterior probabilities", {
         told$estimate, c(diag(expected) / rowSums(expected), diag(expected) / colSums(expected)),
         tolerance = 1e-10, ignore_attr = TRUE
       )
-      expect_equal(told$cases, c(rowSums(expected), colSums(expected)), tolerance = 1e-10,
+      expect_equal(told$n, c(rowSums(expected), colSums(expected)), tolerance = 1e-10,
         ignore_attr = TRUE)
     }
   }
@@ -41,7 +41,7 @@ test_that("recall adds up to accuracy", {
   told <- tidy(confusion(estimate, "none"), "categories")
   told <- told[told$measure == "recall", ]
   expect_equal(
-    as.vector(tapply(told$estimate * told$cases, told$system, sum)) / 150,
+    as.vector(tapply(told$estimate * told$n, told$system, sum)) / 150,
     estimate$table$estimate
   )
 })
@@ -121,7 +121,7 @@ test_that("confusion matrices of systems print and are drawn", {
   estimate <- quiet(estimate_accuracy(confused(), "joint", interval = "none", replicates = 30))
   found <- confusion(estimate)
   expect_snapshot(found)
-  expect_identical(as.data.frame(found), as.data.frame(tidy(found)))
+  expect_identical(glance(found)$systems, 2L)
   skip_if_not_installed("ggplot2")
   drawn <- ggplot2::layer_data(ggplot2::autoplot(found), 1L)
   expect_identical(nrow(drawn), 18L)

@@ -1,7 +1,7 @@
 test_that("the worked example gives the paper's estimate and bins", {
   estimate <- published(lehner_ratings(), interval = "none", method = "binned")
   expect_equal(tidy(estimate)$estimate, 0.731427, tolerance = 1e-6)
-  expect_equal(glance(estimate)$mean_posterior, 0.466179, tolerance = 1e-6)
+  expect_equal(tidy(estimate, "details")$mean_posterior, 0.466179, tolerance = 1e-6)
   table <- bins(estimate)
   expect_named(table, c(
     "system", "lower", "upper", "probability", "cases", "agreement", "estimate_raw", "estimate"
@@ -180,7 +180,7 @@ test_that("a bin in which no category stands out leaves the mean and is reported
     class = "fallible_warning_uninformative")
   table <- bins(estimate)
   expect_true(is.na(table$estimate_raw[table$probability < 0.51]))
-  expect_equal(glance(estimate)$uninformative, 2 / 8)
+  expect_equal(tidy(estimate, "details")$uninformative, 2 / 8)
   expect_equal(tidy(estimate)$n, 8)
   expect_match(paste(capture.output(print(estimate)), collapse = "\n"), "25.0% of the cases of s")
 })
@@ -230,7 +230,7 @@ test_that("wrong arguments are refused", {
   expect_error(published(x, replicates = 1), class = "fallible_error_argument")
   expect_error(published(x, clip = "bins"), class = "fallible_error_argument")
   expect_error(published(x, widht = 1), class = "fallible_error_argument")
-  expect_error(published(lehner2015), class = "fallible_error_argument")
+  expect_error(published(letters), class = "fallible_error_argument")
   no_system <- ratings(lehner2015, raters = rater1:rater4)
   expect_error(published(no_system), class = "fallible_error_system")
   expect_error(bins(published(x, method = "unbinned", interval = "none")),

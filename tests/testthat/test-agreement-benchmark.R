@@ -33,3 +33,45 @@ test_that("print names the level reached", {
   expect_output(print(benchmark_agreement(agreement(f))["level"]), "substantial")
   expect_error(benchmark_agreement(3), class = "fallible_error_argument")
 })
+
+test_that("scales are used for the measures they were made for", {
+  withr::defer(for (id in c("share", "wide", "mine")) register_measure(id, kernel = NULL))
+  unanimous <- function(counts, weights) {
+    sum(weights * (apply(counts, 1, max) == rowSums(counts))) / sum(weights)
+  }
+  register_measure("share", "Share", unanimous, range = c(0, 1))
+  register_measure("wide", "Wide", unanimous, range = c(-5, 5))
+  register_measure("mine", "Mine", unanimous, range = c(-Inf, 1))
+  table <- benchmark_agreement(agreement(lehner_ratings(), c("share", "wide", "mine")))
+  expect_identical(
+    table$reason[!duplicated(table$measure)],
+    c("not corrected for chance", "values go up to 5, those of the scale to 1", NA)
+  )
+  expect_identical(is.na(table$membership), !is.na(table$reason))
+  expect_identical(unique(table$measure[table$reached]), "mine")
+})
+
+test_that("data frames that were edited are read as they stand, or refused", {
+  x <- as.data.frame(agreement(lehner_ratings()))
+  plain <- as.data.frame(benchmark_agreement(x))
+  x$measure <- factor(x$measure, levels = rev(x$measure))
+  expect_identical(as.data.frame(benchmark_agreement(x)), plain)
+  edits <- list(
+    measure = 3, estimate = as.character(x$estimate), std.error = -x$std.error, std.error = NULL
+  )
+  for (i in seq_along(edits)) {
+    edited <- x
+    edited[[names(edits)[[i]]]] <- edits[[i]]
+    expect_error(benchmark_agreement(edited), names(edits)[[i]], class = "fallible_error_argument")
+  }
+  far <- data.frame(measure = "chance_kappa", estimate = c(-2.5, NA, 0.5), std.error = c(0.1, 1, 0))
+  table <- benchmark_agreement(far)
+  expect_identical(
+    unique(table$reason), c("the estimate is far from all levels", "no standard error", NA)
+  )
+  expect_identical(table$level[table$reached], "moderate")
+  expect_false(any(is.nan(table$membership)))
+  none <- benchmark_agreement(x[0, ])
+  expect_identical(lapply(as.list(none), typeof), lapply(plain, typeof))
+  expect_output(print(none), "0 x 1[0-9]")
+})

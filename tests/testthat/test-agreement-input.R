@@ -7,7 +7,7 @@ test_that("the same ratings in every form give the same", {
     expect_equal(cohen_kappa(form), cohen_kappa(x))
     expect_equal(as.data.frame(agreement(form)), as.data.frame(agreement(x)), ignore_attr = TRUE)
   }
-  expect_identical(attr(agreement(crossed), "about")$units, c("rater1", "rater2"))
+  expect_identical(attr(agreement(crossed), "about")$judges, c("rater1", "rater2"))
   f <- ratings(fleiss1971, case = case, counts = depression:other)
   expect_equal(
     agreement(fleiss1971, counts = depression:other)$estimate, agreement(f)$estimate

@@ -383,3 +383,62 @@ test_that("parts of a result can be printed and drawn", {
   expect_identical(nrow(ggplot2::layer_data(ggplot2::autoplot(table[2:3, ]), 3)), 2L)
   expect_error(ggplot2::autoplot(table["measure"]), class = "fallible_error_argument")
 })
+
+test_that("a reason tells weights that make chance certain from a lone category", {
+  x <- lehner_ratings()
+  ids <- c("chance_kappa", "fleiss_kappa", "conger_kappa", "gwet_ac", "krippendorff_alpha")
+  k <- length(x$categories)
+  found <- agreement(x, ids, scale_weights = matrix(1, k, k), interval = "none")
+  lacking <- found[is.na(found$estimate), ]
+  expect_true("fleiss_kappa" %in% lacking$measure)
+  expect_match(lacking$reason, "the weights count as agreement whatever chance brings together")
+  lone <- ratings(matrix(1, 4, 2), categories = 1:2)
+  expect_match(agreement(lone, "fleiss_kappa")$reason, "only one category is in use")
+})
+
+test_that("a rater who repeats ratings is in the way of his own pairs only", {
+  long <- data.frame(
+    case = c(1, 1, 1, 1, 2, 2, 2, 3, 3, 3),
+    rater = c("a", "a", "b", "c", "a", "b", "c", "a", "b", "c"),
+    rating = c("x", "y", "x", "x", "x", "y", "y", "x", "x", "y")
+  )
+  x <- ratings(long, case = case, rater = rater, rating = rating, repeats = "ratings")
+  pairs <- agreement(x, "cohen_kappa", pairwise = TRUE, interval = "none")
+  expect_equal(pairs$estimate, c(NA, NA, cohen_kappa(x[, c("b", "c")])))
+  expect_match(pairs$reason[1:2], "more than once")
+  both <- quiet(agreement(x, pairwise = TRUE, interval = "bootstrap", replicates = 20))
+  expect_true("cohen_kappa" %in% both$measure)
+  expect_identical(is.na(both$estimate), grepl("more than once", both$reason))
+  expect_error(agreement(x, "cohen_kappa"), class = "fallible_error_measure")
+  expect_error(
+    agreement(x[, c("a", "b")], "cohen_kappa", pairwise = TRUE), class = "fallible_error_measure"
+  )
+})
+
+test_that("a category called others is taken against all others", {
+  withr::defer(register_measure("own_table", kernel = NULL))
+  register_measure("own_table", "Own", function(table) sum(diag(table)) / sum(table), "table")
+  x <- ratings(cbind(c("others", "u", "u", "v", "others"), c("others", "u", "v", "v", "u")))
+  table <- agreement(x, c("own_table", "percent_agreement"), by_category = TRUE)
+  own <- table$measure == "own_table"
+  expect_identical(table$category[own], c("others", "u", "v"))
+  expect_equal(table$estimate[own], table$estimate[!own])
+})
+
+test_that("weights too small to be multiplied are only shares", {
+  cases <- data.frame(a = c("1", "2", "2"), b = c("1", "1", "2"), c = c("1", "2", "3"))
+  of <- function(weights) {
+    x <- ratings(cbind(cases, w = weights), raters = a:c, weights = w)
+    agreement(x, c(names(Filter(function(m) m$weights, built_in_measures))[-c(6, 7)]))$estimate
+  }
+  for (scale in c(1e-300, 2^-1060)) {
+    expect_equal(of(c(0.75, 0.5, 1.5) * scale), of(c(0.75, 0.5, 1.5)))
+  }
+  expect_error(test_agreement(ratings(cbind(cases, w = 1e-300), raters = a:c, weights = w)), NA)
+})
+
+test_that("results of no rows, or without a column, are printed as tables", {
+  x <- agreement(lehner_ratings(), by_category = TRUE)
+  expect_output(print(x[0, ]), "Agreement: 0 x 9")
+  expect_output(print(x[names(x) != "n"]), "Agreement: 32 x 8")
+})

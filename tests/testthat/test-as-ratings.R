@@ -1,49 +1,119 @@
-long <- data.frame(case = c(1, 1, 1, 2, 2), rater = c("r", "r", "s", "r", "s"))
-long$rating <- c("a", "b", "a", "c", "c")
-several <- ratings(long, case = case, rater = rater, rating = rating, repeats = "labels")
+two <- ratings(lehner2015, raters = rater1:rater2)
+two_columns <- lehner2015[c("rater1", "rater2")]
+several <- ratings(
+  data.frame(case = c(1, 1, 2, 2), rater = c("r", "s", "r", "s"), rating = c("a", "b", "a", "a")),
+  case = case, rater = rater, rating = rating, repeats = "labels"
+)
 
-test_that("answers with one label become ratings", {
-  x <- as_ratings(several[2, ])
-  expect_identical(x$repeats, "error")
-  expect_identical(x$categories, c("a", "b", "c"))
-  expect_identical(fit_raters(x)$agreement, 1)
-  one <- ratings(long[-2, ], case = case, rater = rater, rating = rating, categories = letters[1:3])
-  expect_identical(as_ratings(several, several = "omit")[2, ]$patterns, one[2, ]$patterns)
-  expect_identical(as_ratings(one), one)
-  expect_identical(as_ratings(crowdtruth(several), label = "a"), as_ratings(several, label = "a"))
+# Whatever a verb says of ratings it says of what as_ratings() makes ratings of.
+verbs <- list(
+  function(x) coef(fit_raters(x)),
+  function(x) agreement(x)$estimate,
+  function(x) cohen_kappa(x),
+  function(x) test_agreement(x, "cohen_kappa")$p.value,
+  function(x) {
+    set.seed(1)
+    check_k_properties(x, c("accuracy", "chance"), replicates = 19)$statistic
+  },
+  function(x) unclass(agreement_matrix(x, "rater1", "rater2")),
+  function(x) colSums(pattern_counts(as_ratings(x)) * pattern_weights(as_ratings(x))),
+  function(x) base_rates(x),
+  function(x) ground_truth(x, "long")$probability[1:4]
+)
+
+test_that("verbs say of a matrix or data frame what they say of ratings", {
+  for (form in list(as.matrix(two_columns), two_columns, tidy(two))) {
+    x <- as_ratings(form)
+    expect_s3_class(x, "ratings")
+    expect_identical(x$categories, two$categories)
+    for (verb in verbs) expect_equal(verb(form), verb(two), ignore_attr = "names")
+    expect_equal(unname(counts(form)), unname(counts(two)))
+    expect_equal(rating_patterns(form), rating_patterns(two))
+    expect_equal(crowdtruth(form)$workers, crowdtruth(two)$workers)
+    expect_equal(filter_units(form)$units$clarity, filter_units(two)$units$clarity)
+    expect_equal(predict(fit_raters(two), form)$tied, predict(fit_raters(two))$tied)
+  }
 })
 
-test_that("answers with several labels are left out only if asked", {
+test_that("a table is the agreement matrix of two raters, in as_ratings(), ratings() and verbs", {
+  crossed <- agreement_matrix(two, "rater1", "rater2")
+  x <- as_ratings(crossed)
+  expect_identical(x$raters, c("rater1", "rater2"))
+  expect_identical(x$categories, LETTERS[1:4])
+  expect_equal(sum(x$weights), 10)
+  expect_identical(ratings(crossed), x)
+  for (verb in verbs[1:8]) expect_equal(verb(crossed), verb(two))
+  expect_identical(ratings(crossed, categories = LETTERS[1:6])$categories, LETTERS[1:6])
+  expect_true(ratings(crossed, ordered = TRUE)$ordered)
+  expect_identical(as_ratings(crossed, ordered = TRUE), ratings(crossed, ordered = TRUE))
+  expect_error(ratings(crossed, systems = rater1), class = "fallible_error_argument")
+  expect_error(ratings(crossed, repeats = "ratings"), class = "fallible_error_argument")
+  expect_error(ratings(table(1:3)), class = "fallible_error_table")
+  expect_error(ratings(table(1:3, c(1, 1, 2))), class = "fallible_error_table")
+  expect_snapshot(error = TRUE, {
+    ratings(crossed, raters = rater1:rater2)
+    ratings(table(1:3, c(1, 1, 2)))
+  })
+})
+
+test_that("counts are ratings by whoever, in a table too", {
+  x <- ratings(fleiss1971, counts = depression:other)
+  expect_equal(as_ratings(fleiss1971, counts = depression:other), x)
+  expect_equal(as_ratings(as.matrix(fleiss1971[-1]), counts = tidyselect::everything()), x)
+  long <- tidy(lehner_ratings())
+  classified <- table(long$case, long$rating)
+  expect_equal(
+    coef(fit_raters(as_ratings(classified, counts = tidyselect::everything()))),
+    coef(fit_raters(ratings(counts(lehner_ratings()), counts = tidyselect::everything())))
+  )
+})
+
+test_that("columns of a data frame are what their names say", {
+  expect_equal(as_ratings(lehner2015), lehner_ratings())
+  expect_equal(point_estimate(lehner2015), point_estimate(lehner_ratings()))
+  expect_equal(
+    as_ratings(transform(two_columns, weight = 2))$weights, rep(2, 10)
+  )
+  expect_equal(as_ratings(tidy(lehner_ratings()))$cases, lehner2015$case)
+  once <- dawid1979[dawid1979$rater != "A1", ]
+  expect_equal(as_ratings(once), ratings(once, case = case, rater = rater, rating = rating))
+  expect_error(as_ratings(dawid1979), class = "fallible_error_repeat")
+  repeated <- as_ratings(dawid1979, case = case, rater = rater, rating = rating,
+    repeats = "ratings")
+  expect_true(has_repeats(repeated))
+  expect_warning(
+    as_ratings(cbind(two_columns, site = "north")), class = "fallible_warning_labels"
+  )
+  expect_silent(as_ratings(data.frame(a = c(0, 1), b = 1:0, nobody = NA)))
+  expect_warning(as_ratings(fleiss1971), class = "fallible_warning_labels")
+  expect_warning(agreement(as.matrix(fleiss1971[-1])), class = "fallible_warning_labels")
+  expect_silent(as_ratings(as.matrix(fleiss1971[-1]), counts = tidyselect::everything()))
+  expect_identical(as_ratings(two_columns, categories = LETTERS[1:5])$categories, LETTERS[1:5])
+})
+
+test_that("ratings stay, results of crowdtruth() give theirs, several labels are refused", {
+  expect_identical(as_ratings(two), two)
+  expect_identical(as_ratings(crowdtruth(two)), two)
   expect_error(as_ratings(several), class = "fallible_error_labels")
-  expect_snapshot(error = TRUE, as_ratings(several))
-  left <- as.data.frame(as_ratings(several, several = "omit"))
-  expect_identical(left$rater, c("s", "r", "s"))
+  expect_error(as_ratings(crowdtruth(several)), class = "fallible_error_labels")
 })
 
-test_that("one label at a time loses nothing", {
-  x <- as_ratings(several, label = "a")
-  expect_identical(unname(counts(x)), rbind(c(2L, 0L), c(0L, 2L)))
-  expect_identical(colnames(counts(x)), c("yes", "no"))
-  empty <- data.frame(case = 1, rater = c("r", "s"))
-  empty$labels <- list(character(), "a")
-  y <- ratings(
-    empty, case = case, rater = rater, rating = labels, repeats = "labels", categories = c("a", "b")
-  )
-  expect_identical(unname(counts(as_ratings(y, "a"))), cbind(1L, 1L))
-  expect_null(as_ratings(y, "a")$empty)
-  expect_error(as_ratings(several, label = "q"), class = "fallible_error_argument")
-  counted <- ratings(fleiss1971, counts = depression:other)
-  expect_error(as_ratings(counted, label = "other"), class = "fallible_error_argument")
-  expect_error(as_ratings(1), class = "fallible_error_argument")
-})
-
-test_that("systems come along", {
-  systems <- data.frame(case = 1:2, system = "m", prediction = c("b", "a"))
-  x <- ratings(
-    long, case = case, rater = rater, rating = rating, repeats = "labels", systems = systems
-  )
-  kept <- as.data.frame(as_ratings(x, several = "omit"), what = "systems")
-  expect_identical(as.character(kept$prediction), c("b", "a"))
-  asked <- as.data.frame(as_ratings(x, label = "a"), what = "systems")
-  expect_identical(as.character(asked$prediction), c("no", "yes"))
+test_that("what is no data is named, with what to do", {
+  lazy <- structure(list(), class = c("tbl_SQLiteConnection", "tbl_lazy"))
+  expect_snapshot(error = TRUE, {
+    as_ratings("a")
+    fit_raters(rating ~ rater)
+    fit_raters(ratings)
+    agreement(lazy)
+    check_k_properties(list(a = 1, b = 2))
+    estimate_accuracy(1:3)
+    ratings(lazy)
+    ratings(~rater)
+  })
+  for (own in list(ground_truth(two), agreement(two), confusion_matrix(3, 0.8))) {
+    expect_error(as_ratings(own), class = "fallible_error_argument")
+    expect_error(base_rates(own), class = "fallible_error_argument")
+  }
+  expect_error(ratings(confusion_matrix(3, 0.8)), class = "fallible_error_argument")
+  expect_error(ratings(ftable(table(1:2, 1:2))), class = "fallible_error_argument")
 })

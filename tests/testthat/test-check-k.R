@@ -227,7 +227,7 @@ test_that("of many raters free errors are left out unless asked for", {
 
 test_that("bad input is refused", {
   x <- lehner_ratings()
-  expect_error(check_k_properties(lehner2015), class = "fallible_error_argument")
+  expect_error(check_k_properties("lehner2015"), class = "fallible_error_argument")
   expect_error(check_k_properties(x, "fairness"), class = "fallible_error_argument")
   expect_error(check_k_properties(x, errors = "uniform"), class = "fallible_error_argument")
   expect_error(check_k_properties(x, alpha = 1), class = "fallible_error_argument")
@@ -239,4 +239,11 @@ test_that("bad input is refused", {
   )
   expect_error(check_k_properties(several), class = "fallible_error_labels")
   expect_snapshot(check_k_properties(x, "fairness"), error = TRUE)
+})
+
+test_that("a ratio of likelihoods that is not quite at its optimum is zero", {
+  expect_identical(reported_statistic(-8e-6, "ratio"), 0)
+  expect_identical(reported_statistic(8e-6, "ratio"), 8e-6)
+  expect_identical(reported_statistic(-8e-6, "pairs"), -8e-6)
+  expect_identical(reported_statistic(-8e-7, "pairs"), 0)
 })

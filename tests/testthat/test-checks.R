@@ -38,3 +38,56 @@ test_that("values are described in a few words", {
   expect_identical(describe(1:4), "a vector of type integer and length 4")
   expect_identical(describe(list()), "an object of class <list>")
 })
+
+test_that("values of the wrong kind are called by their name", {
+  expect_identical(describe(function(x) 1), "a function")
+  expect_identical(describe(~ mean(.x)), "a formula")
+  expect_identical(describe(quote(x)), "the symbol x")
+  expect_identical(describe("\xff\xfe"), "\"<ff><fe>\"")
+})
+
+test_that("arguments that are not there are named with all that are", {
+  x <- lehner_ratings()
+  expect_snapshot(error = TRUE, {
+    estimate_accuracy(x, conflevel = 0.8, trim = 3)
+    estimate_accuracy(fit_raters(x), level = 0.8)
+    compare_systems(estimate_accuracy(x, "binned", interval = "none"), c("a", "b"), 0.9, TRUE, 5)
+  })
+  expect_identical(near_names(c("level", "threds"), c("conf_level", "threads", "by")), c(
+    "conf_level", "threads"
+  ))
+  many <- function(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, y, z, ...) {
+    check_dots_empty(...)
+  }
+  error <- expect_error(many(aa = 1), class = "fallible_error_argument")
+  for (arg in letters[-24]) expect_match(conditionMessage(error), paste0("`", arg, "`"))
+})
+
+test_that("functions, formulas and bytes in the wrong place are refused by name", {
+  set.seed(1)
+  x <- simulate_ratings(rater_design(c(0.6, 0.7, 0.8), c(a = 0.8, b = 0.7), 3, 40))
+  estimate <- quiet(estimate_accuracy(x, "unbinned", interval = "none"))
+  crowd <- crowdtruth(simulate_crowd(12, 5))
+  identity <- function(x) x
+  bytes <- "\xff\xfe"
+  expect_snapshot(error = TRUE, {
+    estimate_accuracy(x, model = identity)
+    estimate_accuracy(x, model = ~x)
+    simulation_study(lehner_design(3), estimators = list(a = ~ mean(.x)))
+    simulation_study(lehner_design(3), estimators = list("binned", 3))
+    compare_systems(estimate, systems = identity)
+    compare_systems(estimate, systems = ~a)
+    check_k_properties(x, system = quote(x))
+    filter_workers(crowd, flagged = identity)
+    merge_annotations(crowd, into = identity)
+  })
+  refused <- function(code, arg) {
+    error <- expect_error(code, class = "fallible_error")
+    expect_identical(error$arg, arg)
+  }
+  expect_error(agreement(x, measures = bytes), "<ff><fe>", class = "fallible_error_measure")
+  refused(simulation_study(lehner_design(3), checkpoint = bytes), "checkpoint")
+  refused(plan_cases(kappa = 0.3, margin = 1e-300), "margin")
+  refused(plan_cases(identity), "design")
+  expect_warning(expect_error(check_k_properties(x, system = quote(x))), NA)
+})

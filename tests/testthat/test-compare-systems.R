@@ -73,7 +73,7 @@ test_that("systems are compared on the cases that all of them answered", {
     found <- compare_systems(estimate(partial))
     expect_equal(found$accuracy$estimate, estimate(both)$table$estimate, tolerance = 1e-6)
     expect_identical(glance(found)$left_out, 40)
-    expect_identical(glance(found)$n, 60)
+    expect_identical(glance(found)$cases, 60)
     expect_output(print(found), "Left out")
     # Those that answered all are compared on all.
     pair <- compare_systems(estimate(partial), systems = c("c", "a"))
@@ -127,10 +127,10 @@ test_that("averages have the errors of robust intervals, correlated as answers a
   expect_equal(same_share(estimate$fit), alike, ignore_attr = TRUE)
   # Draws have the errors of robust intervals. So have few draws.
   replicates <- matrix(stats::rnorm(300), 100, 3) %*% chol(0.5 + diag(0.5, 3))
-  estimate$details$simple_weight <- c(0, 0.1, 0.2)
-  estimate$table$shared <- estimate$table$estimate - c(0.2, -0.1, 0)
   suspicion <- c(1, 0.8, 0.6)
-  hidden <- suspicion * ((0.16 * estimate$details$rater_error)^2 + c(0.1, -0.05, 0)^2)
+  estimate$details$suspicion <- suspicion
+  estimate$details$average_shared <- estimate$table$independent - c(0.2, -0.1, 0)
+  hidden <- suspicion * ((estimate$details$rater_error / 4)^2 + c(0.1, -0.05, 0)^2)
   for (count in c(100, 3)) {
     some <- replicates[seq_len(count), ]
     draws <- robust_draws(estimate, some)
@@ -141,10 +141,30 @@ test_that("averages have the errors of robust intervals, correlated as answers a
     )
   }
   # With nothing to hide, they have the sampling errors and correlations they were made from.
-  estimate$details$simple_weight <- 1
+  estimate$details$suspicion <- 0 * suspicion
   draws <- robust_draws(estimate, replicates)
   expect_equal(apply(draws, 2, stats::sd), sampling)
   expect_equal(stats::cor(draws), stats::cor(replicates))
+})
+
+test_that("draws of every method have the errors of its robust intervals", {
+  set.seed(1)
+  design <- rater_design(c(0.5, 0.6, 0.7), c(a = 0.8, b = 0.5), 4, 300, difficulty = 0.3)
+  x <- simulate_ratings(design)
+  differ <- function(estimate) tidy(compare_systems(estimate))$std.error
+  for (cases in list(NULL, 1:200, 1:300)) {
+    fit <- fit_raters(x, known_truth = if (!is.null(cases)) truth(x)[cases, ])
+    for (method in c("average", "joint", "shared")) {
+      estimate <- quiet(estimate_accuracy(fit, method, "robust", replicates = 100))
+      error <- tidy(estimate)$std.error
+      draws <- comparison_draws(estimate)$values
+      expect_equal(unname(apply(draws, 2, stats::sd)), error)
+      # As it must be, whatever they have in common.
+      expect_lt(differ(estimate), sum(error))
+    }
+  }
+  # With all truths known nothing is hidden, and systems differ by sampling error alone.
+  expect_equal(error, tidy(estimate, "details")$sampling)
 })
 
 test_that("shares of same answers are of weighted cases that all systems answered", {

@@ -11,8 +11,8 @@ test_that("the arms are the verbs one after the other", {
   expect_identical(e$arms$units, filter_units(none))
   expect_identical(e$arms$annotations, merge_annotations(none, into))
   expect_identical(e$arms$both, merge_annotations(filter_units(none), into))
-  expect_identical(glance(e)$arm, c("none", "units", "annotations", "both"))
-  expect_identical(glance(e)$annotations, c(6L, 6L, 4L, 4L))
+  expect_identical(tidy(e, "arms")$arm, c("none", "units", "annotations", "both"))
+  expect_identical(tidy(e, "arms")$annotations, c(6L, 6L, 4L, 4L))
   # All arms have the same folds.
   set.seed(1)
   seed <- draw_seed()[[1]]
@@ -31,8 +31,8 @@ test_that("improvements and their tests are paired by worker", {
   tests <- tidy(e)
   test <- tests[tests$arm == "both" & tests$against == "none" &
     tests$metric == "unit_disagreement", ]
-  expect_equal(test$improvement, mean(gain))
-  expect_equal(test$p.t, stats::t.test(gain)$p.value)
+  expect_equal(test$estimate, mean(gain))
+  expect_equal(test$p.value, stats::t.test(gain)$p.value)
   expect_equal(test$p.wilcoxon, stats::wilcox.test(gain, exact = FALSE)$p.value)
   expect_equal(test$improved, sum(gain > 0))
   expect_identical(nrow(tests), 10L)
@@ -49,10 +49,10 @@ test_that("agreement is better when it grows", {
 
 test_that("an arm that changes nothing has no p-value", {
   e <- crowdtruth_experiment(crowd, known, into = character(), below = 0)
-  expect_true(all(tidy(e)$improvement == 0))
-  expect_true(all(is.na(tidy(e)$p.t)))
+  expect_true(all(tidy(e)$estimate == 0))
+  expect_true(all(is.na(tidy(e)$p.value)))
   expect_true(all(is.na(tidy(e)$p.wilcoxon)))
-  expect_equal(diff(glance(e)$accuracy), rep(0, 3))
+  expect_equal(diff(tidy(e, "arms")$accuracy), rep(0, 3))
 })
 
 test_that("known workers with too few units are counted", {
@@ -60,7 +60,9 @@ test_that("known workers with too few units are counted", {
   x <- ratings(data, case = case, rater = rater, rating = rating, repeats = "labels")
   e <- crowdtruth_experiment(x, c(known, new = TRUE), into = into)
   expect_identical(e$left_out, "new")
-  expect_equal(glance(e)$known, rep(24, 4))
+  expect_identical(glance(e)$left_out, 1L)
+  expect_equal(glance(e)$known, 24)
+  expect_equal(tidy(e, "arms")$known, rep(24, 4))
 })
 
 test_that("print shows the arms", {
@@ -74,7 +76,9 @@ test_that("the paper's four arms on its own judgements, leaving each worker out 
   into <- c(sAW = "sOTH", sP = "sT", sS = "sCA", sM = "sCA")
   arms <- function(list, min_units) {
     known <- paper_known(folder, list)
-    glance(crowdtruth_experiment(x, known, into = into, min_units = min_units, folds = 46))
+    tidy(
+      crowdtruth_experiment(x, known, into = into, min_units = min_units, folds = 46), "arms"
+    )
   }
   # As found: with 46 labelled workers accuracy is far from the paper's 93 to 100 per cent, half
   # of them judged one or two units; no arm is separated by a line.

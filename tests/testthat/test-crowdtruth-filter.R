@@ -124,3 +124,15 @@ test_that("of the paper's units 19 leave", {
   x <- paper_ratings(paper_folder())
   expect_identical(nrow(filter_units(x)$units), 71L)
 })
+
+test_that("who leaves too few workers is told why", {
+  names <- crowd$raters
+  said <- function(...) {
+    gsub("\n.", "", tryCatch(filter_workers(crowd, ...), error = conditionMessage))
+  }
+  of_few <- said(min_units = 1000)
+  expect_match(of_few, "10 of 10 judged fewer.*Nobody remains.*Lower `min_units`.$")
+  flagged <- said(min_units = 0, flagged = names[-1])
+  expect_match(flagged, "remain. 9 of 10 are flagged.*Only \"w01\" remains.* Flag fewer workers.$")
+  expect_match(said(min_units = 1000, flagged = names[1]), "1 of 10 is flagged")
+})

@@ -32,6 +32,12 @@ test_that("given weights are the rule", {
   fitted <- flag_workers(ct, known = known)
   again <- flag_workers(ct, weights = fitted$weights)
   expect_equal(again$workers$score, fitted$workers$score)
+  named <- flag_workers(ct, metrics = "unit_disagreement", weights = weights)
+  expect_identical(named, flags)
+  expect_error(
+    flag_workers(ct, metrics = "worker_disagreement", weights = weights),
+    "must name the same metrics", class = "fallible_error_argument"
+  )
 })
 
 test_that("the fitted rule is a logistic regression with a normal prior", {

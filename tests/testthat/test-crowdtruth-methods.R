@@ -30,7 +30,7 @@ test_that("tables have the columns that are documented", {
   ))
   expect_named(tidy(two, "units"), c("unit", "workers", "votes", "annotation", "uqs", "reason"))
   expect_true("aqs" %in% names(tidy(two, "annotations")))
-  expect_identical(as.data.frame(two, what = "units"), two$units)
+  expect_identical(tidy(two, what = "units"), two$units)
 })
 
 test_that("glance has one row with the same columns in both versions", {

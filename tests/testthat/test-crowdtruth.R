@@ -262,7 +262,7 @@ test_that("input that cannot be measured is refused", {
   expect_snapshot(error = TRUE, crowdtruth(counts, version = "2.0"))
   weighted <- ratings(data.frame(a = c("x", "y"), b = "x", w = 1:2), raters = a:b, weights = w)
   expect_error(crowdtruth(weighted), class = "fallible_error_weights")
-  expect_error(crowdtruth(crowdtruth2014), class = "fallible_error_argument")
+  expect_error(crowdtruth("crowd"), class = "fallible_error_argument")
   expect_error(crowdtruth(counts, version = "3"), class = "fallible_error_argument")
   expect_error(crowdtruth(counts, tolerence = 1), class = "fallible_error_argument")
 })

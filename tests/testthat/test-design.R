@@ -74,6 +74,12 @@ test_that("bad designs are refused", {
     rater_design(two, copying = copy(1, 3))
     rater_design(two, copying = copy(1, 1))
     rater_design(two, copying = copy(1, 2, 1.5))
+    rater_design(two, copying = data.frame(from = 1))
+    rater_design(two, 0.9, copying = copy(
+      c("rater1", "z", "system", "rater1", NA), c("rater2", "rater1", "rater1", "{q}", "rater2"),
+      c(0.5, 0.5, 0.5, NA, 0.5)
+    ))
+    rater_design(two, copying = copy(rep(1, 7), rep(1, 7)))
     rater_design(two, matrices = diag(5))
     rater_design(two, matrices = list(z = diag(5)))
     rater_design(two, matrices = list(rater1 = diag(4)))
@@ -93,4 +99,23 @@ test_that("bad designs are refused", {
 test_that("perfect raters are allowed", {
   expect_s3_class(rater_design(c(1, 1)), "rater_design")
   expect_s3_class(rater_design(c(1, 1), difficulty = 0.2), "rater_design")
+})
+
+test_that("the print says what is true of given matrices and copies", {
+  design <- rater_design(
+    c(0.6, 0.6, 0.6), 0.9, copying = data.frame(from = 3, to = 2, probability = 0.25),
+    matrices = list(rater1 = diag(5), system = matrix(0.2, 5, 5))
+  )
+  expect_snapshot(design)
+  expect_equal(given_accuracies(design)[["system"]], 0.2)
+  set.seed(1)
+  expect_equal(true_accuracy(simulate_ratings(design, 10))$expected, 0.2)
+  alike <- rater_design(c(0.6, 0.7), matrices = list(rater2 = diag(0.5, 5) + 0.1))
+  expect_equal(unname(given_accuracies(alike)), c(0.6, 0.6))
+  expect_false(any(grepl("equally accurate", design_violations(alike))))
+  skewed <- rater_design(
+    c(0.6, 0.7), categories = 2, base_rates = c(0.9, 0.1),
+    matrices = list(rater2 = rbind(c(1, 0), c(0.5, 0.5)))
+  )
+  expect_equal(given_accuracies(skewed)[["rater2"]], 0.95)
 })

@@ -70,7 +70,7 @@ test_that("simulated panels tend to the limit, also with copying, missing rating
     ),
     matrices = list(rater1 = odd)
   )
-  for (panels in c("shared", "separate")) {
+  for (panels in c("same", "separate")) {
     study <- simulation_study(design, "unbinned", runs = 40, n = 20000, panels = panels)
     rows <- tidy(study)
     for (system in c("a", "b")) {

@@ -87,6 +87,13 @@ test_that("the warning counts cases whose ratings are all ruled out", {
   expect_identical(caught$categories, "4")
   expect_equal(caught$against, 1)
   expect_false(predict(quiet(fit_raters(x)))$category[11] == "4")
+  # More cases than an integer holds.
+  heavy <- ratings(
+    cbind(dawid1979[dawid1979$rater != "A5", ], w = 2^40), case = case, rater = rater,
+    rating = rating, repeats = "ratings", weights = w
+  )
+  caught <- tryCatch(fit_raters(heavy), fallible_warning_boundary = identity)
+  expect_match(conditionMessage(caught), "In 1,099,511,627,776 cases every rater")
 })
 
 test_that("perfect agreement gives accuracy one and certain cases", {

@@ -222,3 +222,43 @@ test_that("nothing is certain at a boundary", {
   fit <- fit_raters(ratings(table, raters = a:c), rater_model(errors = "distance"))
   expect_true(all(is.na(tidy(fit)$std.error)))
 })
+
+test_that("of very many raters there is no covariance, which takes no room", {
+  set.seed(3)
+  raters <- 700
+  case <- rep(seq_len(raters), each = 5)
+  rater <- unlist(lapply(seq_len(5), function(j) sample(raters)))
+  truth <- sample(c("a", "b", "c"), raters, TRUE)[case]
+  rating <- ifelse(runif(length(case)) < 0.8, truth, "a")
+  x <- ratings(
+    data.frame(case, rater, rating), case = case, rater = rater, rating = rating,
+    repeats = "ratings"
+  )
+  fit <- fit_raters(x, rater_model(accuracy = "rater"))
+  expect_lt(object.size(fit[setdiff(names(fit), "x")]), 1e6)
+  terms <- names(coef(fit))
+  expect_identical(
+    terms, c(paste0("rater_accuracy[", x$raters, "]"), paste0("base_rate[", c("a", "b", "c"), "]"))
+  )
+  expect_identical(vcov(fit), matrix(NA_real_, 703, 703, dimnames = list(terms, terms)))
+  expect_identical(tidy(fit)$std.error, rep(NA_real_, 703))
+})
+
+test_that("coefficients bear the names of what they are", {
+  x <- lehner_ratings()
+  for (model in models()) {
+    fit <- fit_raters(x, model, "likelihood")
+    by_rater <- model$accuracy == "rater"
+    expect_identical(names(coef(fit)), c(
+      if (by_rater) paste0("rater_accuracy[", x$raters, "]") else "rater_accuracy",
+      paste0("base_rate[", x$categories, "]"),
+      if (model$errors == "distance") "dispersion",
+      if (model$difficulty == "strata") "difficulty"
+    ))
+    if (fit$identified != "yes") next
+    expect_equal(unname(coef(fit)[paste0("base_rate[", x$categories, "]")]), unname(base_rates(fit)))
+    if (!by_rater) next
+    right <- vapply(confusion(fit), function(m) sum(base_rates(fit) * diag(m)), 0)
+    expect_equal(unname(coef(fit)[seq_along(right)]), unname(right))
+  }
+})

@@ -73,15 +73,20 @@ test_that("new cases are judged under the old fit", {
   found <- as.matrix(predict(fit, new, type = "probability")[-1])
   expect_equal(found, unname(rbind(first / sum(first), second / sum(second))),
     tolerance = 1e-9, ignore_attr = TRUE)
+  expect_equal(predict(fit, cbind(rater1 = "2", rater3 = "4")), predict(fit, ratings(
+    cbind(rater1 = "2", rater3 = "4"), categories = as.character(1:4)
+  )))
+  two <- factor(2, levels = 1:4, ordered = TRUE)
+  expect_equal(predict(fit, cbind(rater1 = "2", rater3 = "2"))$category, two)
   expect_identical(names(augment(fit, new))[6:9], paste0(".posterior_", 1:4))
   # Where raters are alike, any will do.
   common <- fit_raters(x, method = "likelihood")
   anyone <- ratings(cbind(x = c("2", "4"), y = c("2", NA)), categories = as.character(1:4))
-  expect_equal(predict(common, anyone)$category, factor(c(2, 4), levels = 1:4))
+  expect_equal(predict(common, anyone)$category, factor(c(2, 4), 1:4, ordered = TRUE))
   expect_snapshot(error = TRUE, {
     predict(fit, anyone)
     predict(fit, ratings(cbind(rater1 = c("2", "9"), rater2 = "2")))
-    predict(fit, data.frame(rater1 = 1))
+    predict(fit, "rater1")
     predict(fit, ratings(data.frame("1" = 1:2, "2" = 1, check.names = FALSE), counts = 1:2))
   })
 })
@@ -182,4 +187,10 @@ test_that("a fit is made again with something changed", {
   without <- update(known, known_truth = NULL)
   expect_equal(coef(without), coef(fit_raters(x, method = "likelihood")), tolerance = 1e-9)
   expect_identical(glance(without)$patterns, glance(fit)$patterns)
+})
+
+test_that("panels that no memory holds are not drawn", {
+  wide <- data.frame(a = c("1", "1", "2"), b = c("1", "2", "2"), w = c(1e9, 2e8, 1e9))
+  fit <- fit_raters(ratings(wide, raters = c("a", "b"), weights = "w"))
+  expect_error(simulate(fit), "stand for 4,400,000,000", class = "fallible_error_weights")
 })

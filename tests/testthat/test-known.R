@@ -190,7 +190,7 @@ test_that("the average takes known truths for what they are", {
   answers <- truth(x)
   estimate <- function(fit) tidy(quiet(estimate_accuracy(fit, "average", interval = "none")))
   all <- estimate(fit_raters(x, known_truth = answers))
-  expect_equal(all$estimate, (60 * true_accuracy(x)$sample + 1) / 62, tolerance = 1e-9)
+  expect_equal(all$independent, (60 * true_accuracy(x)$sample + 1) / 62, tolerance = 1e-9)
   expect_equal(all$shared, true_accuracy(x)$sample, tolerance = 1e-9)
 })
 

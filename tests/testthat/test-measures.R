@@ -85,3 +85,54 @@ test_that("kernels that give no number are found out", {
     register_measure("mine", "Mine", identity, form = "table", raters = 3)
   })
 })
+
+test_that("kernels must take what they will be given", {
+  withr::defer(for (id in c("fits", "misfits")) register_measure(id, kernel = NULL))
+  misfits <- list(
+    counts = function(counts) 1, counts = function() 1, ratings = function(x, w, more) 1,
+    counts = function(counts, ..., weights) 1, table = function() 1, table = function(a, b) 1
+  )
+  for (i in seq_along(misfits)) {
+    expect_error(
+      register_measure("misfits", "No", misfits[[i]], names(misfits)[[i]]),
+      "is called as", class = "fallible_error_argument"
+    )
+  }
+  expect_false("misfits" %in% measures()$id)
+  fits <- list(
+    counts = function(counts, weights) 1, counts = function(...) 1, ratings = function(x, ...) 1,
+    counts = function(x, w, more = 3) 1, table = function(x) 1, table = function(a, b = 1) 1,
+    table = sum, counts = max
+  )
+  for (i in seq_along(fits)) {
+    expect_identical(register_measure("fits", "Yes", fits[[i]], names(fits)[[i]]), "fits")
+  }
+  expect_snapshot(error = TRUE, {
+    register_measure("misfits", "No", function(counts) 1)
+    register_measure("misfits", "No", function() 1, form = "table")
+  })
+})
+
+test_that("a kernel that stops is named", {
+  withr::defer(register_measure("stops", kernel = NULL))
+  calls <- 0
+  register_measure("stops", "Stops", function(counts, weights) {
+    calls <<- calls + 1
+    if (calls > 1) stop("oops")
+    0.5
+  })
+  expect_identical(agreement(lehner_ratings(), "stops", interval = "none")$estimate, 0.5)
+  error <- expect_error(
+    agreement(lehner_ratings(), "stops"), "kernel of \"stops\" stopped.*oops",
+    class = "fallible_error_argument"
+  )
+  expect_identical(conditionMessage(error$parent), "oops")
+})
+
+test_that("every range stands by itself", {
+  expect_identical(measures()$range[measures()$id == "percent_agreement"], "0 to 1")
+  withr::defer(for (id in c("wide", "far")) register_measure(id, kernel = NULL))
+  register_measure("wide", "Wide", function(counts, weights) 1, range = c(-Inf, Inf))
+  register_measure("far", "Far", function(counts, weights) 1, range = c(0.5, 1e6))
+  expect_setequal(unique(measures()$range), c("0 to 1", "-1 to 1", "-Inf to Inf", "0.5 to 1e+06"))
+})

@@ -1,13 +1,13 @@
 test_that("the table of patterns stands for all cases", {
   x <- lehner_ratings()
-  table <- pattern_table(x)
+  table <- rating_patterns(x)
   expect_named(table, c(paste0("rater", 1:4), "system", "n"))
   again <- ratings(table, raters = rater1:rater4, systems = system, weights = n)
   expect_equal(coef(fit_raters(again)), coef(fit_raters(x)))
   expect_equal(point_estimate(again), point_estimate(x))
   set.seed(1)
   many <- simulate_ratings(rater_design(c(0.6, 0.7, 0.8), categories = 3, n = 5000, missing = 0.1))
-  table <- pattern_table(many)
+  table <- rating_patterns(many)
   expect_lte(nrow(table), 4^3)
   expect_equal(sum(table$n), 5000)
   expect_identical(anyDuplicated(table[1:3]), 0L)
@@ -16,12 +16,32 @@ test_that("the table of patterns stands for all cases", {
 })
 
 test_that("where raters have no column there are counts", {
-  counted <- pattern_table(ratings(fleiss1971, case = case, counts = depression:other))
+  counted <- rating_patterns(ratings(fleiss1971, case = case, counts = depression:other))
   expect_named(counted, c(names(fleiss1971)[-1], "n"))
   expect_equal(rowSums(counted[1:5]), rep(6, nrow(counted)))
   expect_equal(colSums(counted[1:5] * counted$n), colSums(fleiss1971[-1]))
   repeated <- ratings(dawid1979, case = case, rater = rater, rating = rating, repeats = "ratings")
-  expect_equal(rowSums(pattern_table(repeated)[1:4]), rep(7, nrow(pattern_table(repeated))))
+  expect_equal(rowSums(rating_patterns(repeated)[1:4]), rep(7, nrow(rating_patterns(repeated))))
   n <- ratings(cbind(n = c("a", "b"), m = c("a", "b")))
-  expect_error(pattern_table(n), class = "fallible_error_argument")
+  expect_error(rating_patterns(n), class = "fallible_error_argument")
+})
+
+test_that("patterns are read the same from ratings and by themselves", {
+  x <- ratings(
+    data.frame(a = c("x", "x", NA), b = c("x", "x", "y"), s = c("y", "y", NA)),
+    raters = a:b, systems = s
+  )
+  for (from in list(x, x$patterns)) {
+    expect_identical(n_patterns(from), 2L)
+    expect_identical(pattern_lengths(from), 2:1)
+    expect_identical(rating_pattern(from), c(1L, 1L, 2L))
+    expect_identical(rating_rater(from), c(1L, 2L, 2L))
+    expect_identical(rating_category(from), c(1L, 1L, 2L))
+    expect_identical(pattern_answers(from), cbind(c(2L, 0L)))
+    expect_identical(ratings_in(from, c(2L, 1L)), c(3L, 1L, 2L))
+  }
+  expect_identical(pattern_of_case(x), c(1L, 1L, 2L))
+  expect_identical(case_answers(x), cbind(c(2L, 2L, 0L)))
+  expect_identical(pattern_counts(x), rbind(c(2L, 0L), 0:1))
+  expect_identical(rating_pattern(pick_patterns(x$patterns, c(2L, 2L, 1L))), c(1:2, 3L, 3L))
 })

@@ -16,20 +16,25 @@ test_that("accuracies spread over other numbers of raters as they are", {
 })
 
 test_that("the kappa of raters is what simulated panels have", {
-  settings <- list(labels = 1:5, base_rates = "uniform", difficulty = 0, dispersion = 1)
-  expect_equal(expected_kappa(0.6, settings), (0.36 + 0.16 / 4 - 0.2) / 0.8)
-  expect_equal(expected_kappa(rep(0.6, 7), settings), expected_kappa(0.6, settings))
-  settings$difficulty <- 0.2
-  settings$dispersion <- 2
-  accuracies <- c(0.5, 0.6, 0.7)
-  settings$base_rates <- c(0.1, 0.4, 0.1, 0.2, 0.2)
+  expect_equal(expected_kappa(rater_design(rep(0.6, 2))), (0.36 + 0.16 / 4 - 0.2) / 0.8)
+  expect_equal(
+    expected_kappa(rater_design(rep(0.6, 7))), expected_kappa(rater_design(rep(0.6, 2)))
+  )
+  limit <- function(design) exact_limit(design, function(x) fit_raters(x)$kappa)$estimate
+  rates <- c(0.1, 0.4, 0.1, 0.2, 0.2)
+  design <- rater_design(
+    c(0.5, 0.6, 0.7), 0.8, dispersion = 2, difficulty = 0.2, base_rates = rates
+  )
+  expect_equal(expected_kappa(design), limit(design))
+  # With matrices of their own, and copies of copies.
   set.seed(1)
-  x <- simulate_ratings(rater_design(
-    accuracies, dispersion = 2, difficulty = 0.2, error_range = 0,
-    base_rates = settings$base_rates, n = 40000
-  ))
-  # Three dependent pairs a case: the error of a mean of pairs is at most that of one.
-  expect_lt(abs(summary(x)$kappa - expected_kappa(accuracies, settings)), 4 * 0.5 / 200 / 0.8)
+  given <- matrix(runif(25), 5)
+  design <- rater_design(
+    c(0.5, 0.6, 0.7, 0.4), 0.8, dispersion = 2, difficulty = 0.2, base_rates = rates,
+    copying = data.frame(from = c(1, 2, 1), to = c(2, 3, 5), probability = c(0.5, 0.3, 0.9)),
+    matrices = list(rater4 = given / rowSums(given))
+  )
+  expect_equal(expected_kappa(design), limit(design))
 })
 
 test_that("a pilot gives what a plan assumes", {
@@ -41,20 +46,20 @@ test_that("a pilot gives what a plan assumes", {
   expect_equal(settings$accuracies, unname(coef(fit)[1:4]))
   expect_identical(settings$raters, 4L)
   expect_identical(settings$labels, x$categories)
+  design <- settings$designs[[1]]
   expect_equal(settings$missing, 1 - sum(diff(x$patterns$start)[x$index]) / nobs(fit) / 4)
   expect_lt(abs(settings$missing - 0.2), 0.06)
-  expect_equal(settings$base_rates, fit$base_rates)
+  expect_equal(design$base_rates, fit$base_rates)
   joint <- quiet(estimate_accuracy(fit, method = "joint", interval = "none"))
   expect_equal(settings$systems, round(tidy(joint)$estimate, 3))
   expect_equal(settings$pilot$std.error, sqrt(mean(vcov(fit)[1:4, 1:4])))
   expect_output(print(plan), "Pilot of 400 cases")
   # What is given replaces it.
   other <- plan_cases(
-    x, rater_accuracy = 0.6, system_accuracy = 0.9, raters = 2, missing = 0, base_rates = "uniform",
-    approximate = TRUE
+    x, rater_accuracy = 0.6, system_accuracy = 0.9, raters = 2, approximate = TRUE
   )$settings
-  expect_identical(other[c("accuracies", "systems", "raters", "missing", "law")], list(
-    accuracies = 0.6, systems = 0.9, raters = 2L, missing = 0, law = "uniform"
+  expect_identical(other[c("accuracies", "systems", "raters", "missing")], list(
+    accuracies = 0.6, systems = 0.9, raters = 2L, missing = settings$missing
   ))
 })
 
@@ -62,9 +67,10 @@ test_that("a fit of any model with uniform errors, or errors by distance, is a p
   x <- pilot(c(0.6, 0.6, 0.6), n = 500, dispersion = 2, difficulty = 0.2, base_rates = rep(0.2, 5))
   fit <- fit_raters(x, rater_model("common", "distance", "strata"))
   settings <- plan_cases(fit, cases = 20, runs = 20, estimator = "unbinned")$settings
-  expect_equal(settings$dispersion, round(coef(fit)[["dispersion"]], 3))
-  expect_equal(settings$difficulty, round(coef(fit)[["difficulty"]], 3))
-  expect_gt(settings$dispersion, 1.3)
+  design <- settings$designs[[1]]
+  expect_equal(design$dispersion, round(coef(fit)[["dispersion"]], 3))
+  expect_equal(max(design$strata$shift), round(coef(fit)[["difficulty"]], 3))
+  expect_gt(design$dispersion, 1.3)
   expect_equal(settings$accuracies, fit$rater_accuracy)
   expect_identical(settings$raters, 3L)
   expect_error(plan_cases(fit_raters(x, dawid_skene())), class = "fallible_error_argument")

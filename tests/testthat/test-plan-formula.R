@@ -26,7 +26,7 @@ reference_deviation <- function(m, accuracy, system, rates) {
 }
 
 deviation <- function(m, accuracy, system, rates, missing = 0) {
-  fisher_deviation(rates, rater_profiles(m, length(rates), accuracy, missing), system)
+  fisher_deviation(rates, rater_tallies(m, length(rates), accuracy, missing), system)
 }
 
 test_that("the information of a case is that of all answers", {
@@ -57,9 +57,9 @@ test_that("with missing ratings information is a mean over the ratings that are 
   most <- deviation(3, 0.7, 0.8, rates, missing = 0.5)
   expect_lt(none, some)
   expect_lt(some, most)
-  profiles <- rater_profiles(3, 3, 0.7, 0.5)
-  expect_equal(vapply(profiles, `[[`, 0, "share"), dbinom(3:0, 3, 0.5))
-  for (p in profiles) {
+  tallies <- rater_tallies(3, 3, 0.7, 0.5)
+  expect_equal(vapply(tallies, `[[`, 0, "share"), dbinom(3:0, 3, 0.5))
+  for (p in tallies) {
     expect_equal(sum(p$ways * p$probability %*% rates), 1)
     # Scores have mean zero, so that the system's own information is the variance of its score.
     expect_true(all(diag(fisher_information(p, 0.8, rates)) >= -1e-12))
@@ -103,12 +103,27 @@ test_that("what the approximation does not know is refused", {
       class = "fallible_error_argument"
     )
   }
+  violated <- function(...) rater_design(c(0.6, 0.6), ...)
   refused(rater_accuracy = c(0.5, 0.7))
-  refused(kappa = 0.3, difficulty = 0.1)
-  refused(kappa = 0.3, dispersion = 2)
-  refused(kappa = 0.3, error_range = 0.5)
+  refused(violated(difficulty = 0.1))
+  refused(violated(dispersion = 2), kappa = 0.3)
+  refused(violated(error_range = 0.5))
+  refused(violated(copying = data.frame(from = 1, to = 2, probability = 0.1)))
+  refused(violated(matrices = list(rater1 = diag(0.5, 5) + 0.1)))
   refused(kappa = 0.3, estimator = "unbinned")
   refused(kappa = 0.3, estimator = accuracy_estimator("joint", rater_model("rater")))
   refused(kappa = 1)
-  refused(kappa = 0.3, raters = 12, categories = 20)
+  refused(rater_design(rep(0.6, 12), categories = 20))
+})
+
+test_that("base rates are drawn by their law", {
+  rates <- function(...) {
+    design <- rater_design(c(0.6, 0.6), categories = 3, ...)
+    do.call(rbind, approximate_rates(list(labels = 1:3, assumed = design), 200))
+  }
+  even <- rates(base_rates = "dirichlet", concentration = 50)
+  uneven <- rates(base_rates = "dirichlet", concentration = 0.2)
+  expect_lt(max(apply(even, 1, max)), 0.6)
+  expect_gt(mean(apply(uneven, 1, max)), 0.7)
+  expect_equal(rates(base_rates = c(0.5, 0.3, 0.2)), rbind(c(0.5, 0.3, 0.2)))
 })

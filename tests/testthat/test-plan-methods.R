@@ -2,12 +2,12 @@ test_that("a plan prints its story", {
   expect_snapshot({
     plan_cases(kappa = 0.3, approximate = TRUE)
     plan_cases(
-      rater_accuracy = 0.5, raters = 2:4, cases = 100, cost_case = 5, cost_rating = 2,
-      categories = 3, system_accuracy = 0.8, approximate = TRUE
+      rater_design(rep(0.6, 3), 0.8, categories = 3), raters = 2:4, cases = 100,
+      cost = c(case = 5, rating = 2), approximate = TRUE
     )
     set.seed(1)
     plan_cases(
-      rater_accuracy = c(0.5, 0.6, 0.7), dispersion = 2, estimator = "binned", runs = 60
+      rater_design(c(0.5, 0.6, 0.7), dispersion = 2), estimator = "binned", runs = 60
     )
     set.seed(1)
     x <- simulate_ratings(rater_design(c(0.6, 0.7, 0.8), c(a = 0.8), 3, n = 40))
@@ -21,7 +21,7 @@ test_that("tables have their columns", {
     "raters", "cases", "std.error", "probability", "probability_mcse", "lowest", "half_width",
     "half_width_mcse", "bias", "ratings", "cost", "cheapest", "reason"
   ))
-  expect_identical(as.data.frame(plan), tidy(plan))
+  expect_identical(as.list(as.data.frame(plan, what = "curve")), as.list(tidy(plan, "curve")))
   expect_named(tidy(plan, "curve"), c(
     "raters", "cases", "probability", "probability_mcse", "lowest", "half_width",
     "half_width_mcse", "bias", "missing", "runs"

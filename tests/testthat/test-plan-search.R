@@ -10,7 +10,7 @@ normal_panels <- function(runs, sd = 0.5, bias = 0, margin = 0.1) {
   }
 }
 settings <- list(
-  conf_level = 0.9, max_cases = 20000, raters = 3L, accuracies = 1, labels = 1:5, margin = 0.1
+  conf_level = 0.9, least_cases = 2, max_cases = 20000, raters = 3L, accuracies = 1, labels = 1:5, margin = 0.1
 )
 known <- (qnorm(0.95) * 0.5 / 0.1)^2
 
@@ -50,19 +50,19 @@ test_that("a bias below the margin costs cases, one above cannot be made up", {
   expect_match(lost$reason, "more cases do not help")
   settings$max_cases <- 40
   few <- search_cases(normal_panels(500), settings, 1)
-  expect_match(few$reason, "max_cases")
+  expect_match(few$reason, "the most to try")
 })
 
 test_that("the bracket holds the crossing between neighbours", {
   share <- function(n) pnorm(sqrt(n / known) * qnorm(0.9))
   for (start in c(2, 10, 60, 100, 3000, 20000)) {
-    bracket <- bracket_cases(share, start, 0.9, 20000)
+    bracket <- bracket_cases(share, start, 0.9, 20000, 2)
     expect_lt(bracket$low, known)
     expect_gte(bracket$high, known)
     expect_lte(bracket$high / bracket$low, 2.5)
   }
-  expect_null(bracket_cases(function(n) 1, 100, 0.9, 1000)$low)
-  never <- bracket_cases(function(n) 0, 10, 0.9, 1000)
+  expect_null(bracket_cases(function(n) 1, 100, 0.9, 1000, 2)$low)
+  never <- bracket_cases(function(n) 0, 10, 0.9, 1000, 2)
   expect_null(never$high)
   expect_identical(max(never$tried), 1000)
 })

@@ -1,6 +1,6 @@
-quick <- function(..., runs = 100) {
+quick <- function(design = NULL, ..., runs = 100) {
   withr::with_seed(1, plan_cases(
-    rater_accuracy = 0.7, system_accuracy = 0.8, estimator = "unbinned", runs = runs, ...
+    design, rater_accuracy = 0.7, system_accuracy = 0.8, estimator = "unbinned", runs = runs, ...
   ))
 }
 cases_of <- function(..., system_accuracy = 0.8) {
@@ -34,7 +34,7 @@ test_that("what is kept of panels is what a study says of them", {
   set.seed(1)
   study <- simulation_study(
     rater_design(rep(0.7, 3), c(`system 0.8` = 0.8)), "unbinned", runs = 100, n = 40,
-    panels = "shared"
+    panels = "same"
   )
   expected <- summary(study, margin = 0.15)[1, ]
   answer <- tidy(plan)
@@ -72,7 +72,8 @@ test_that("kappa and rater accuracy are two ways to say the same", {
   expect_equal(same(by_kappa), same(by_accuracy))
   expect_identical(cases_of(kappa = kappa), cases_of(rater_accuracy = 0.7))
   # Also under violations.
-  violated <- quick(difficulty = 0.2, dispersion = 2, error_range = 1, cases = 30, runs = 60)
+  design <- rater_design(rep(0.7, 3), difficulty = 0.2, dispersion = 2, error_range = 1)
+  violated <- quick(design, cases = 30, runs = 60)
   back <- update(violated, kappa = glance(violated)$kappa)
   expect_equal(glance(back)$rater_accuracy, 0.7)
   expect_gt(glance(violated)$kappa, kappa)
@@ -88,10 +89,10 @@ test_that("the same seed gives the same plan, for any number of threads", {
 
 test_that("what bias keeps out of reach is NA, with the best there is", {
   set.seed(4)
-  plan <- plan_cases(
-    rater_accuracy = c(0.3, 0.4, 0.5), difficulty = 0.2, dispersion = 2, error_range = 1,
-    system_accuracy = 0.9, estimator = "binned", runs = 60, max_cases = 2000
+  design <- rater_design(
+    c(0.3, 0.4, 0.5), 0.9, difficulty = 0.2, dispersion = 2, error_range = 1
   )
+  plan <- plan_cases(design, estimator = "binned", runs = 60, cases = c(2, 2000))
   answer <- tidy(plan)
   expect_identical(answer$cases, NA_real_)
   expect_match(answer$reason, "more cases do not help")
@@ -108,9 +109,9 @@ test_that("what bias keeps out of reach is NA, with the best there is", {
 })
 
 test_that("where the limit on cases is too low it is that", {
-  plan <- quick(margin = 0.02, max_cases = 200)
+  plan <- quick(margin = 0.02, cases = c(2, 200))
   expect_identical(tidy(plan)$cases, NA_real_)
-  expect_match(tidy(plan)$reason, "200 cases (max_cases) are too few", fixed = TRUE)
+  expect_match(tidy(plan)$reason, "200 cases, the most to try, are too few", fixed = TRUE)
 })
 
 test_that("with cases settled, raters are what is planned", {
@@ -132,13 +133,13 @@ test_that("costs choose among raters and cases", {
     plan_cases(kappa = 0.2, raters = 2:6, system_accuracy = 0.8, approximate = TRUE, ...)
   }
   free_cases <- cheap()
-  dear_cases <- cheap(cost_case = 50, cost_rating = 1)
+  dear_cases <- cheap(cost = c(case = 50))
   expect_lt(glance(free_cases)$raters, glance(dear_cases)$raters)
   table <- tidy(dear_cases)
   expect_equal(table$cost, table$cases * (50 + table$raters))
   expect_identical(which(table$cheapest), which.min(table$cost))
   missing <- plan_cases(
-    kappa = 0.2, missing = 0.25, system_accuracy = 0.8, approximate = TRUE
+    rater_design(rep(0.6, 3), 0.8, missing = 0.25), kappa = 0.2, approximate = TRUE
   )
   expect_equal(tidy(missing)$ratings, 0.75 * 3 * tidy(missing)$cases)
   expect_gt(tidy(missing)$cases, cases_of(kappa = 0.2))
@@ -169,30 +170,81 @@ test_that("estimates that are missing are not within any margin", {
   expect_identical(unique(tidy(plan, "curve")$missing), 1)
 })
 
+copied <- function() {
+  rater_design(
+    c(0.6, 0.6, 0.6), c(a = 0.8, b = 0.7), 3,
+    copying = data.frame(from = 1, to = 2, probability = 0.5),
+    matrices = list(rater3 = matrix(c(8, 1, 1, 1, 8, 1, 1, 1, 8) / 10, 3))
+  )
+}
+
 test_that("what cannot be planned is refused", {
   expect_snapshot(error = TRUE, {
     plan_cases()
     plan_cases(kappa = 0.3, rater_accuracy = 0.6)
     plan_cases(kappa = 0)
-    plan_cases(kappa = 0.01, difficulty = 0.2)
+    plan_cases(rater_design(c(0.6, 0.6), difficulty = 0.2), kappa = 0.01)
     plan_cases(rater_accuracy = 0.2)
     plan_cases(rater_accuracy = 1.2)
     plan_cases(kappa = 0.3, margin = 0)
     plan_cases(kappa = 0.3, conf_level = 1)
     plan_cases(kappa = 0.3, raters = 1)
     plan_cases(kappa = 0.3, raters = integer())
-    plan_cases(kappa = 0.3, base_rates = c(0.5, 0.5))
     plan_cases(kappa = 0.3, system_accuracy = 2)
-    plan_cases(kappa = 0.3, missing = 1)
-    plan_cases(kappa = 0.3, dispersion = -1)
     plan_cases(kappa = 0.3, cases = 1)
-    plan_cases(kappa = 0.3, cost_rating = -1)
+    plan_cases(kappa = 0.3, cases = c(200, 100))
+    plan_cases(kappa = 0.3, cases = 2:4)
+    plan_cases(kappa = 0.3, cost = c(rating = -1))
+    plan_cases(kappa = 0.3, cost = 5)
+    plan_cases(kappa = 0.3, margin = 1e-300)
     plan_cases(kappa = 0.3, estimator = "bined")
     plan_cases(kappa = 0.3, estimator = c("binned", "joint"))
     plan_cases(kappa = 0.3, runs = 3)
     plan_cases(0.3)
-    plan_cases(rater_accuracy = c(0.5, 0.7), difficulty = 0.1, approximate = TRUE,
+    plan_cases(rater_design(c(0.2, 0.2)))
+    plan_cases(rater_design(c(0.5, 0.7), difficulty = 0.1), approximate = TRUE,
                estimator = "binned")
+    plan_cases(copied(), raters = 4)
+    plan_cases(copied(), approximate = TRUE)
   })
   expect_error(plan_cases(kappa = 2), class = "fallible_error_argument")
+})
+
+test_that("a design is planned for as it is, copying and matrices included", {
+  plan <- withr::with_seed(1, plan_cases(copied(), estimator = "unbinned", cases = 40, runs = 30))
+  set.seed(1)
+  study <- simulation_study(copied(), "unbinned", runs = 30, n = 40, panels = "same")
+  within <- abs(tidy(study)$estimate - tidy(study)$expected) <= 0.1 + 1e-9
+  expect_equal(tidy(plan)$probability, mean(within))
+  expect_identical(tidy(plan)$raters, 3L)
+  expect_output(print(plan), "0.6, 0.6, 0.8|0.600, 0.600, 0.800")
+  expect_output(print(plan), "rater2 repeats 50% of the answers of rater1")
+})
+
+test_that("arguments replace what a design says", {
+  design <- rater_design(c(0.9, 0.5, 0.7), c(a = 0.8), 3, missing = 0.2)
+  cases <- function(...) tidy(plan_cases(..., approximate = TRUE))$cases
+  alike <- rater_design(rep(0.7, 3), c(a = 0.8), 3, missing = 0.2)
+  expect_identical(cases(design, rater_accuracy = 0.7), cases(alike))
+  kappa <- (0.49 + 0.09 / 2 - 1 / 3) / (2 / 3)
+  expect_identical(cases(design, kappa = kappa), cases(alike))
+  expect_identical(cases(alike, system_accuracy = c(0.6, 0.9)), cases(
+    rater_design(rep(0.7, 3), c(0.6, 0.9), 3, missing = 0.2)
+  ))
+  plan <- plan_cases(design, raters = 2:4, cases = 20, runs = 20, estimator = "unbinned")
+  expect_identical(unname(plan$settings$designs[[2]]$raters), unname(design$raters))
+  expect_equal(sort(unname(plan$settings$designs[[1]]$raters)), spread_accuracies(
+    c(0.9, 0.5, 0.7), 2
+  ))
+})
+
+test_that("numbers of cases are looked for between the ends", {
+  expect_identical(cases_of(kappa = 0.3, cases = c(300, 1000)), 300)
+  plan <- quick(cases = c(500, 2000), runs = 20)
+  expect_identical(tidy(plan)$cases, 500)
+})
+
+test_that("a tiny probability leaves no half-width", {
+  plan <- plan_cases(kappa = 0.3, conf_level = 1e-300, approximate = TRUE)
+  expect_identical(tidy(plan)$half_width, 0)
 })

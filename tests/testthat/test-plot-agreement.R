@@ -45,3 +45,25 @@ test_that("the agreement chart has rectangles of the marginals and squares of ag
     class = "fallible_error_argument"
   )
 })
+
+test_that("measures of one title are told apart, and columns that are gone are missed", {
+  withr::defer(register_measure("own", kernel = NULL))
+  register_measure("own", "Fleiss' kappa", function(counts, weights) 0.5)
+  ids <- c("chance_kappa", "fleiss_kappa", "own")
+  titles <- c("Kappa against chance 1/N", "Fleiss' kappa (fleiss_kappa)", "Fleiss' kappa (own)")
+  expect_identical(unname(measure_titles(ids)), titles)
+  x <- lehner_ratings()
+  plot <- ggplot2::autoplot(agreement(x, ids, interval = "none"))
+  expect_identical(rev(levels(plot$data$label)), titles)
+  by <- agreement(x, ids, interval = "none", by_category = TRUE)
+  expect_length(unique(ggplot2::layer_data(ggplot2::autoplot(by), 3)$PANEL), 3L)
+  pairs <- agreement(x, ids, interval = "none", pairwise = TRUE)
+  expect_length(unique(ggplot2::layer_data(ggplot2::autoplot(pairs))$PANEL), 3L)
+  for (table in list(by[names(by) != "category"], pairs[names(pairs) != "rater2"])) {
+    expect_error(ggplot2::autoplot(table), "all columns", class = "fallible_error_argument")
+  }
+  factors <- by
+  factors$measure <- factor(by$measure, levels = rev(ids))
+  points <- function(table) ggplot2::layer_data(ggplot2::autoplot(table), 3)[c("x", "y", "PANEL")]
+  expect_identical(points(factors), points(by))
+})

@@ -1,18 +1,39 @@
-test_that("the range from shared to independent is drawn with the estimate in it", {
+test_that("estimate and interval are drawn against the share of errors in common", {
   skip_if_not_installed("ggplot2")
   set.seed(1)
   x <- simulate_ratings(rater_design(c(0.6, 0.7, 0.7), c(a = 0.8, b = 0.5), 3, 100))
   for (method in c("average", "joint", "shared", "unbinned")) {
     estimate <- quiet(estimate_accuracy(x, method, replicates = 50))
     table <- tidy(estimate)
-    plot <- ggplot2::autoplot(estimate, "sensitivity")
-    band <- ggplot2::layer_data(plot, 1L)
-    expect_setequal(band$xmin, pmin(table$shared, table$independent))
-    expect_setequal(band$xmax, pmax(table$shared, table$independent))
-    expect_setequal(ggplot2::layer_data(plot, 2L)$xmax, table$conf.high)
-    points <- ggplot2::layer_data(plot, 3L)$x
-    expect_equal(sort(points), sort(c(table$shared, table$independent, table$estimate)))
+    layers <- lapply(seq_along(ggplot2::autoplot(estimate, "sensitivity")$layers), function(i) {
+      ggplot2::layer_data(ggplot2::autoplot(estimate, "sensitivity"), i)
+    })
+    # A band, the line, bars and marks; or the line, what is not on it, no bar, and marks.
+    on_line <- method != "unbinned"
+    ends <- layers[[if (on_line) 2L else 1L]]
+    expect_setequal(ends$y, c(table$shared, table$independent))
+    expect_setequal(ends$x, c(0, 1))
+    expect_identical(nlevels(ends$PANEL), 2L)
+    points <- layers[[4L]]
+    expect_identical(nrow(points), 6L)
+    if (on_line) {
+      expect_false(anyNA(layers[[1L]]$ymin))
+      for (value in table$estimate) expect_lt(min(abs(points$y - value)), 1e-9)
+      expect_setequal(stats::na.omit(layers[[3L]]$ymax), table$conf.high)
+    } else {
+      expect_setequal(layers[[2L]]$yintercept, table$estimate)
+    }
   }
+})
+
+test_that("a stated share has a mark of its own", {
+  skip_if_not_installed("ggplot2")
+  set.seed(1)
+  x <- simulate_ratings(rater_design(c(0.6, 0.7, 0.7), c(a = 0.8), 3, 100))
+  marks <- sensitivity_marks(quiet(estimate_accuracy(x, common = 0.3)))
+  expect_identical(as.character(marks$mark), c("none", "typical", "all", "stated"))
+  expect_identical(marks$common[[4]], 0.3)
+  expect_identical(which(!is.na(marks$low)), 4L)
 })
 
 test_that("estimates without a range say how to get one", {

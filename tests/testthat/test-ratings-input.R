@@ -293,3 +293,61 @@ test_that("factors with unused levels are allowed and declare categories", {
   x <- ratings(wide, raters = r1:r2, systems = s)
   expect_identical(x$categories, c("a", "b", "c"))
 })
+
+test_that("a grouped data frame is pooled, and says so", {
+  grouped <- function(data, ...) {
+    groups <- tibble::tibble(!!!stats::setNames(list(1, 2)[seq_along(c(...))], c(...)), .rows = 1)
+    structure(tibble::as_tibble(data), groups = groups,
+      class = c("grouped_df", "tbl_df", "tbl", "data.frame"))
+  }
+  wide <- transform(good, site = c("n", "s", "n"), `a b` = 1, check.names = FALSE)
+  expect_snapshot({
+    x <- ratings(grouped(wide, "site"), raters = r1:r2)
+    x <- ratings(grouped(wide, c("site", "a b")), raters = r1:r2)
+  })
+  expect_warning(ratings(grouped(wide, "site"), raters = r1:r2), class = "fallible_warning_grouped")
+  long <- data.frame(id = c(1, 1, 2, 2), who = c("r", "s"), said = c("a", "b", "a", "a"), site = 1)
+  read <- function(...) ratings(grouped(long, ...), case = id, rater = who, rating = said)
+  expect_snapshot(x <- read("site"))
+  expect_silent(read("id"))
+  expect_silent(read(c("id", "who")))
+})
+
+# The bits of 64-bit integers, by halves.
+integer64 <- function(value) {
+  low <- value %% 2^32
+  high <- floor(value / 2^32)
+  signed <- function(x) suppressWarnings(as.integer(ifelse(x >= 2^31, x - 2^32, x)))
+  halves <- rbind(signed(low), signed(high %% 2^32))
+  halves[, is.na(value)] <- c(0L, NA)
+  bytes <- writeBin(as.vector(halves), raw(), endian = "little")
+  structure(readBin(bytes, "double", length(value), endian = "little"), class = "integer64")
+}
+
+test_that("64-bit integers are numbers", {
+  value <- c(0, 1, -1, 2^31, -2^31, 2^32 + 5, -2^40 - 3, 2^53, -2^53, NA)
+  expect_identical(plain_integers(integer64(value)), value)
+  data <- data.frame(id = c(7, 7, 2^52, 2^52), who = c(1, 2, 1, 2), said = c(1, 2, 2, 2), n = 3)
+  systems <- data.frame(case = c(7, 2^52), system = 9, prediction = 1:2)
+  read <- function(data, systems) {
+    ratings(data, case = id, rater = who, rating = said, weights = n, systems = systems)
+  }
+  wide <- function(data) {
+    data[] <- lapply(data, integer64)
+    data
+  }
+  expect_identical(read(wide(data), wide(systems)), read(data, systems))
+  expect_identical(as_label(integer64(c(2^53, 3))), c("9007199254740992", "3"))
+  expect_identical(check_declared(integer64(1:2), NULL), c("1", "2"))
+})
+
+test_that("64-bit integers that no double holds are left to their package", {
+  huge <- data.frame(id = 1:2, a = c("x", "y"), b = "x")
+  huge$id <- integer64(c(2^60, 1))
+  skip_if(isNamespaceLoaded("bit64"))
+  expect_snapshot(error = TRUE, ratings(huge, case = id, raters = a:b))
+})
+
+test_that("labels of large numbers are all their digits", {
+  expect_identical(as_label(c(2^52 + 1, 1e15)), c("4503599627370497", "1000000000000000"))
+})

@@ -34,7 +34,7 @@ test_that("lists, columns and rows of labels are the same data", {
 
 test_that("answers come out as they went in", {
   x <- from_lists()
-  out <- as.data.frame(x, what = "answers")
+  out <- tidy(x, what = "answers")
   expect_identical(out[1:2], tibble::as_tibble(answers[1:4, 1:2]))
   expect_identical(lapply(out$labels, as.character), answers$labels[1:4])
   again <- from_lists(out)
@@ -115,4 +115,26 @@ test_that("rows of labels are known for an answer as a whole, or not at all", {
   expect_error(read(rows), class = "fallible_error_columns")
   gone <- rows[rep(5, 2), ] # not given is not given
   expect_identical(read(rbind(rows[-3, ], gone))$patterns, read(rows[-3, ])$patterns)
+})
+
+test_that("answers with several labels are no ratings, and do what both do", {
+  x <- from_lists()
+  expect_s3_class(x, "ratings_labels", exact = TRUE)
+  expect_s3_class(x[1:2, ], "ratings_labels", exact = TRUE)
+  expect_s3_class(single_label(x, "a"), "ratings", exact = TRUE)
+  refusals <- list(
+    fit_raters, estimate_accuracy, check_k_properties, agreement, cohen_kappa, test_agreement,
+    rating_patterns, base_rates, ground_truth
+  )
+  for (verb in refusals) expect_error(verb(x), class = "fallible_error_labels")
+  expect_identical(dim(x), c(length(x$cases), 2L))
+  expect_identical(dimnames(x)[[2]], x$raters)
+  expect_s3_class(crowdtruth(x), "crowdtruth")
+  expect_identical(counts(x), counts(crowdtruth(x)))
+  expect_identical(sum(counts(x)), nrow(tidy(x)))
+  expect_output(print(x), "labels")
+  expect_output(print(summary(x)), "labels")
+  methods <- getNamespaceInfo("fallible", "S3methods")
+  generics_of <- function(class) methods[methods[, 2] == class, 1]
+  expect_setequal(c("estimate_accuracy", generics_of("ratings_labels")), generics_of("ratings"))
 })

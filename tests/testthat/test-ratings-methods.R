@@ -57,7 +57,8 @@ test_that("counts() is the classification matrix", {
   counted <- counts(lehner_ratings())
   expect_identical(colnames(counted), LETTERS[1:4])
   expect_identical(unname(counted[1, ]), c(0L, 0L, 3L, 1L))
-  expect_error(counts(lehner2015), class = "fallible_error_argument")
+  expect_identical(counts(lehner2015), counted)
+  expect_error(counts("a"), class = "fallible_error_argument")
 })
 
 test_that("agreement_matrix() crosses two raters, or a rater and a system", {
@@ -93,7 +94,7 @@ test_that("pairs of raters are compared on the cases that both rated", {
     a = c("x", "y", NA, "x"), b = c("x", "x", "y", NA), c = c(NA, "y", "y", "x"), s = "x"
   )
   pairs <- pairwise_agreement(ratings(wide, raters = a:c, systems = s), 1:3)
-  get <- function(one, two, what) pairs[[what]][pairs$unit1 == one & pairs$unit2 == two]
+  get <- function(one, two, what) pairs[[what]][pairs$judge1 == one & pairs$judge2 == two]
   expect_equal(get("a", "b", "agreement"), 1 / 2)
   expect_equal(get("b", "a", "pairs"), 2)
   expect_equal(get("a", "c", "agreement"), 1)
@@ -105,5 +106,27 @@ test_that("ratings without identity of raters have none in tables", {
   table <- as.data.frame(ratings(fleiss1971, case = case, counts = depression:other))
   expect_true(all(is.na(table$rater)))
   expect_identical(nrow(table), 180L)
-  expect_identical(tidy(lehner_ratings()), as.data.frame(lehner_ratings()))
+  expect_identical(as.list(tidy(lehner_ratings())), as.list(as.data.frame(lehner_ratings())))
+})
+
+test_that("a third index takes systems", {
+  set.seed(1)
+  x <- simulate_ratings(rater_design(c(0.6, 0.7, 0.8), c(a = 0.8, b = 0.7, c = 0.5), 3, 50))
+  one <- x[, , "b"]
+  expect_identical(one$systems, "b")
+  told <- tidy(x, what = "systems")
+  expect_identical(tidy(one, what = "systems"), told[told$system == "b", ])
+  expect_identical(as.data.frame(one), as.data.frame(x))
+  expect_identical(true_accuracy(one), true_accuracy(x)[2, ])
+  expect_identical(true_accuracy(x[1:20, , 3:2]), true_accuracy(x[1:20, ])[3:2, ])
+  expect_identical(x[1:20, c("rater1", "rater3"), ]$systems, c("a", "b", "c"))
+  expect_identical(x[, , -1]$systems, c("b", "c"))
+  expect_identical(x[, , c(TRUE, FALSE, TRUE)]$systems, c("a", "c"))
+  # Cases that differed by other systems alone are one pattern.
+  expect_lt(length(one$patterns$start), length(x$patterns$start))
+  none <- x[, , character()]
+  expect_identical(none$systems, character())
+  expect_equal(coef(fit_raters(none)), coef(fit_raters(x)))
+  expect_error(x[, , "q"], class = "fallible_error_argument")
+  expect_error(x[, , c("a", "a")], class = "fallible_error_argument")
 })

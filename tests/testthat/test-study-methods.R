@@ -69,7 +69,7 @@ test_that("Monte Carlo errors are the spread over repetitions of the study", {
   set.seed(1)
   # Weak raters: many panels have no estimate, and those of the two systems differ.
   design <- rater_design(c(0.3, 0.4), c(0.1, 0.9), n = 15, difficulty = 0.2)
-  for (panels in c("separate", "shared")) {
+  for (panels in c("separate", "same")) {
     many <- lapply(1:150, function(i) {
       study <- simulation_study(design, "unbinned", runs = 40, panels = panels)
       summary(study, by = "estimator")[1, ]

@@ -32,22 +32,6 @@ test_that("a study goes on from its checkpoint after an interrupt", {
   expect_identical(tidy(again), tidy(more))
 })
 
-test_that("a checkpoint that cannot be written is refused before the work", {
-  folder <- withr::local_tempdir()
-  file <- file.path(folder, "study.rds")
-  dir.create(paste0(file, ".new")) # where it would be written
-  ran <- FALSE
-  look <- function(x) {
-    ran <<- TRUE
-    0.5
-  }
-  expect_error(
-    simulation_study(rater_design(c(0.6, 0.6), 0.8), look, runs = 1, checkpoint = file),
-    class = "fallible_error_file"
-  )
-  expect_false(ran)
-})
-
 test_that("runs are added only to the study of the checkpoint", {
   file <- withr::local_tempfile(fileext = ".rds")
   set.seed(3)
@@ -68,28 +52,8 @@ test_that("blocks are short where the work is long", {
   expect_identical(size(1e7, "binned"), 1)
   boot <- accuracy_estimator("binned", interval = "bootstrap", replicates = 1000L)
   expect_lt(size(200, b = boot), 20)
-})
-
-test_that("a checkpoint of another study is refused", {
-  file <- withr::local_tempfile(fileext = ".rds")
-  study <- simulation_study(design, runs = 2, checkpoint = file)
-  expect_error(
-    simulation_study(lehner_design(2), runs = 2, checkpoint = file), class = "fallible_error_file"
-  )
-  expect_error(
-    simulation_study(design, "binned", runs = 2, checkpoint = file), class = "fallible_error_file"
-  )
-  for (other in list(list(n = 10), list(panels = "shared"))) {
-    expect_error(
-      do.call(simulation_study, c(list(design, runs = 2, checkpoint = file), other)),
-      paste0("Not the same: `", names(other)), class = "fallible_error_file"
-    )
-  }
-  expect_error(simulation_study(design, runs = 1, checkpoint = file), "more than the 1 asked for")
-  saveRDS(1, file)
-  expect_error(simulation_study(design, checkpoint = file), "does not hold a study")
-  writeLines("text", file)
-  expect_error(simulation_study(design, checkpoint = file), "does not hold a study")
+  cell <- list(n = 5000, design = list(systems = 1:5))
+  expect_identical(block_size(cell, as_estimators("average", NULL)), 1)
 })
 
 test_that("processes of any plan give the numbers of one process", {
@@ -161,4 +125,51 @@ test_that("what is done is what is in the results", {
   rows <- study$results$cell == 2 & study$results$run <= 3
   expect_identical(add_results(part, list(lapply(study$results, `[`, rows)))$done, c(0L, 3L))
   expect_identical(add_results(study, list()), study)
+})
+
+test_that("a study says of every method and interval what estimate_accuracy() says of the panel", {
+  methods <- c("average", "binned", "unbinned", "joint", "shared")
+  pairs <- expand.grid(
+    method = methods, interval = c("none", "bootstrap", "robust"), stringsAsFactors = FALSE
+  )
+  estimators <- Map(
+    accuracy_estimator, pairs$method, interval = pairs$interval, replicates = 10L, conf_level = 0.8
+  )
+  names(estimators) <- paste(pairs$method, pairs$interval)
+  expect_true(all(built_in(estimators)))
+  weak <- rater_design(c(0.2, 0.2), 0.9, n = 6) # some panels are not identified
+  set.seed(14)
+  study <- simulation_study(list(design, weak), estimators, runs = 2, panels = "same")
+  rows <- tidy(study)
+  expect_true(anyNA(rows$estimate))
+  results <- c("estimate", "std.error", "conf.low", "conf.high", "reason")
+  for (row in seq_len(nrow(rows))) {
+    again <- tidy(quiet(replay(study, row, "estimate")))
+    again <- again[again$system == rows$system[[row]], results]
+    expect_equal(again, rows[row, results], tolerance = 1e-12, ignore_attr = TRUE)
+  }
+  robust <- rows[grepl("robust", rows$estimator) & !is.na(rows$std.error), ]
+  sampling <- rows$std.error[match(
+    paste(robust$design, robust$run, robust$system, sub("robust", "bootstrap", robust$estimator)),
+    paste(rows$design, rows$run, rows$system, rows$estimator)
+  )]
+  of_average <- startsWith(robust$estimator, "average")
+  expect_true(all(robust$std.error[!of_average] >= sampling[!of_average]))
+  expect_true(any(robust$std.error[!of_average] > sampling[!of_average]))
+})
+
+test_that("profile intervals of a study are made in R, and only where there is a profile", {
+  profile <- accuracy_estimator("joint", interval = "profile")
+  expect_false(built_in(list(profile)))
+  set.seed(15)
+  study <- simulation_study(design, profile, runs = 2)
+  row <- 2
+  again <- tidy(quiet(replay(study, row, "estimate")))
+  expect_identical(again$conf.low, tidy(study)$conf.low[[row]])
+  for (method in c("average", "binned", "unbinned", "shared")) {
+    expect_error(
+      accuracy_estimator(method, interval = "profile"), class = "fallible_error_argument"
+    )
+  }
+  expect_error(accuracy_estimator("average", dawid_skene()), class = "fallible_error_argument")
 })

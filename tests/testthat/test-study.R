@@ -28,7 +28,7 @@ test_that("a study has a row per panel, system and estimator", {
     rows$design[!duplicated(rows[c("design", "n", "system")])], rep(c("one", "two"), c(4, 10))
   )
   expect_identical(unique(rows$n), c(20L, 30L))
-  expect_identical(as.data.frame(study), rows)
+  expect_identical(as.list(as.data.frame(study)), as.list(rows))
   size <- glance(study)
   expect_identical(size$cells, 14L)
   expect_identical(size$panels, 42L)
@@ -54,7 +54,7 @@ test_that("compiled estimators say what estimate_accuracy() says, intervals incl
   slow <- lapply(options, function(o) function(x) do.call(estimate_accuracy, c(list(x), o)))
   # Weak raters and few cases: not identified, stuck and failing replicates are among them.
   design <- small(missing = 0.2, difficulty = 0.1, error_range = 1)
-  for (panels in c("separate", "shared")) {
+  for (panels in c("separate", "same")) {
     study <- simulation_study(
       list(design, rater_design(c(0.3, 0.3), 0.9, n = 15), rater_design(c(1, 1), 1, n = 20)),
       stats::setNames(c(compiled, slow), c(paste0("c", n), paste0("s", n))),
@@ -76,7 +76,7 @@ test_that("compiled estimators say what estimate_accuracy() says, intervals incl
 
 test_that("what was true is what the panel says", {
   set.seed(3)
-  study <- simulation_study(lehner_design(9), runs = 2, panels = "shared")
+  study <- simulation_study(lehner_design(9), runs = 2, panels = "same")
   rows <- tidy(study)
   for (row in c(1, 12, nrow(rows))) {
     panel <- replay(study, row)
@@ -88,6 +88,40 @@ test_that("what was true is what the panel says", {
     expect_equal(rows$kappa[row], fit$kappa)
     expect_equal(rows$rater_accuracy[row], fit$rater_accuracy)
   }
+})
+
+test_that("every interval of an estimator is its own, in a study as in a replay of it", {
+  set.seed(14)
+  design <- small(difficulty = 0.2, dispersion = 2)
+  intervals <- list(
+    robust = accuracy_estimator("unbinned", interval = "robust", replicates = 20),
+    average = accuracy_estimator("average", interval = "robust"),
+    profile = accuracy_estimator("joint", interval = "profile"),
+    bootstrap = accuracy_estimator("unbinned", interval = "bootstrap", replicates = 20)
+  )
+  study <- quiet(simulation_study(design, intervals, runs = 2, panels = "same"))
+  rows <- tidy(study)
+  for (name in names(intervals)) {
+    for (row in which(rows$estimator == name & rows$system == "b")) {
+      again <- tidy(quiet(replay(study, row, what = "estimate")))
+      columns <- c("estimate", "std.error", "conf.low", "conf.high")
+      expect_equal(
+        as.data.frame(rows[row, columns]), as.data.frame(again[again$system == "b", columns]),
+        ignore_attr = TRUE
+      )
+    }
+  }
+  width <- tapply(rows$conf.high - rows$conf.low, rows$estimator, mean)
+  expect_gt(width[["robust"]], width[["bootstrap"]])
+  # Without a number of replicates it is that of estimate_accuracy().
+  expect_identical(attr(accuracy_estimator(interval = "robust"), "options")$replicates, 200L)
+  expect_identical(attr(accuracy_estimator(), "options")$replicates, 1000L)
+  expect_error(
+    accuracy_estimator("unbinned", interval = "profile"), class = "fallible_error_argument"
+  )
+  expect_error(
+    accuracy_estimator("average", dawid_skene()), class = "fallible_error_argument"
+  )
 })
 
 test_that("the same seed gives the same study, for any number of threads", {
@@ -182,6 +216,28 @@ test_that("odd conditions do not stop a study", {
   expect_output(print(study), "4 estimates failed")
 })
 
+test_that("the reason of a failure is whole, and the same on every console", {
+  said <- function(width) {
+    withr::local_options(width = width)
+    rows <- tidy(simulation_study(small(), list(
+      many = function(x) c(1, 2, 3), other = function(x) stop("no\nx yes\n", strrep("long ", 50))
+    ), runs = 1))
+    expect_identical(unique(rows$reason[rows$estimator == "other"]), "no yes")
+    rows$reason[[1L]]
+  }
+  expect_identical(said(40), said(200))
+  expect_identical(said(80), paste(
+    "An estimator must return 1 finite number, one per system, or a data frame with a column",
+    "\"estimate\" and a row per system. It returned a vector of type double and length 3."
+  ))
+  odd <- function(x) structure(class = c("odd", "error", "condition"), list(message = x))
+  expect_identical(in_one_line(odd("")), "<odd>")
+  expect_identical(in_one_line(odd(character())), "<odd>")
+  expect_true(rlang::is_string(in_one_line(odd("caf\xe9 \xff"))))
+  named <- tryCatch(as_result(data.frame(system = "c", estimate = 1), "a"), error = in_one_line)
+  expect_match(named, "It names \"c\"; systems are \"a\".", fixed = TRUE)
+})
+
 test_that("every system of a shared panel has the condition of its estimator", {
   set.seed(11)
   fragile <- function(x) {
@@ -191,7 +247,7 @@ test_that("every system of a shared panel has the condition of its estimator", {
     c(b = 0.2, a = 0.1)
   }
   rows <- tidy(simulation_study(
-    small(), list(f = fragile, bare = function(x) c(NA, NA)), runs = 10, panels = "shared"
+    small(), list(f = fragile, bare = function(x) c(NA, NA)), runs = 10, panels = "same"
   ))
   failed <- !vapply(rows$condition, is.null, NA)
   expect_identical(failed, is.na(rows$estimate) & rows$estimator == "f")
@@ -234,7 +290,7 @@ test_that("numbers of cases are told apart, and count once", {
 })
 
 test_that("replayed estimates have the random numbers of their run", {
-  study <- simulation_study(small(), function(x) stats::runif(2), runs = 3, panels = "shared")
+  study <- simulation_study(small(), function(x) stats::runif(2), runs = 3, panels = "same")
   rows <- tidy(study)
   expect_identical(replay(study, 4, what = "estimate"), rows$estimate[3:4])
 })
@@ -286,7 +342,7 @@ test_that("systems of a separate panel are those of the design alone", {
     copying = data.frame(from = "rater1", to = c("rater2", "c"), probability = c(0.5, 1)),
     matrices = list(b = turned)
   )
-  for (panels in c("separate", "shared")) {
+  for (panels in c("separate", "same")) {
     rows <- tidy(simulation_study(design, "binned", runs = 2, panels = panels))
     by_system <- rows[match(c("a", "b", "c"), rows$system), ]
     expect_equal(by_system$expected, c(0.5, 0, 0.6))

@@ -19,7 +19,7 @@ test_that("rows sum to one, and many ratings do not underflow", {
 
 test_that("ratings are fitted on the way", {
   expect_identical(ground_truth(lehner_ratings()), ground_truth(fit_raters(lehner_ratings())))
-  expect_error(ground_truth(lehner2015), class = "fallible_error_argument")
+  expect_error(ground_truth("lehner2015"), class = "fallible_error_argument")
 })
 
 test_that("a category cannot hide the case", {

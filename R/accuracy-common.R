@@ -1,0 +1,70 @@
+# What is assumed of errors that systems and raters have in common: `common` of estimate_accuracy().
+# The mathematics is in src/core/accuracy/common.hpp.
+
+common_words <- c("typical", "none", "all")
+
+# As given: one of the words or a share, NULL if nothing is stated.
+check_common <- function(common, method, call) {
+  if (is.null(common)) {
+    return(NULL)
+  }
+  if (is.null(method$common)) {
+    abort_fallible("argument", c(
+      "{.code method = \"{method$id}\"} assumes what it assumes; {.arg common} is not for it.",
+      "i" = "Methods with {.arg common}: {.val {names(with_common())}}."
+    ), arg = "common", call = call)
+  }
+  if (is.character(common)) {
+    return(check_choice(common, common_words, "common", call))
+  }
+  check_number(common, "common", 0, 1, call = call)
+}
+
+with_common <- function() Filter(function(method) !is.null(method$common), accuracy_methods())
+
+common_of <- function(options) options$common %||% accuracy_methods()[[options$method]]$common
+
+# Has somebody said how much is in common? Then intervals tell what follows from that.
+is_stated <- function(options) !is.null(options$common) && options$common != common_words[[1L]]
+
+# Must the average be asked how much is in common?
+asks_average <- function(options) identical(common_of(options), common_words[[1L]])
+
+# The share of the distance that is taken back, for each system; `typical` is that of the average.
+taken_back <- function(options, typical) {
+  common <- core_common(options)
+  if (is.character(common)) typical else rep(common %||% 0, length(typical))
+}
+
+# What was assumed, once for all systems, and how much of the range was taken back for it.
+common_note <- function(x) {
+  common <- common_of(x$options)
+  share <- x$details$common[!is.na(x$table$estimate)]
+  if (is.null(common) || length(share) == 0L || all(is.na(share))) {
+    return(NULL)
+  }
+  if (common == common_words[[1L]] && max(share, na.rm = TRUE) == 0) {
+    return(paste(
+      "Assumed: errors in common as panels like this typically have them; since the ratings show",
+      "no sign of any, nothing was taken back of what independence gives."
+    ))
+  }
+  assumed <- switch(as.character(common),
+    typical = "errors in common as panels like this typically have them",
+    none = "systems err independently of the raters",
+    all = "systems err where the raters err",
+    "errors in common as stated"
+  )
+  paste0("Assumed: ", assumed, "; ", share_words(share), ". Ratings cannot test this.")
+}
+
+share_words <- function(share) {
+  if (max(share, na.rm = TRUE) == 0) {
+    return("nothing was taken back of what independence gives")
+  }
+  said <- unique(paste0(round(100 * range(share, na.rm = TRUE)), "%"))
+  paste(
+    paste(said, collapse = " to "),
+    "of the way from errors of their own to errors in common was taken back"
+  )
+}

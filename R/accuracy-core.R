@@ -1,0 +1,103 @@
+# What is asked of the core about the accuracy of systems, all in this file. An estimator is made
+# once for a call of a verb and then tells its estimate and replicates of it: a pointer into the
+# core, which means nothing in another session and never becomes a part of a result.
+
+# An estimator by a method of the registry, for what `fit` tells of the raters.
+make_estimator <- function(fit, method, options) {
+  x <- fit$x
+  weight <- pattern_weights(x)
+  # Weights that are probabilities say how models compare as so many cases would.
+  if (method$model == "own" && !weights_are_counts(x) && sum(weight) <= 1 + 1e-9) {
+    weight <- many_cases * weight
+  }
+  setup <- c(
+    list(method = method$id, known = fit$known),
+    options[intersect(c("clip", "bin_width", "threads"), names(options))],
+    if (method$model == "any") latent_setup(fit),
+    if (method$model == "own") list(
+      ordered = x$ordered, common = core_common(options), used = used_categories(x)
+    )
+  )
+  bar <- progress_bar("Models", 100L)
+  on.exit(bar$close())
+  core_estimator(x$patterns, weight, setup, bar$tick)
+}
+
+many_cases <- 1e6
+
+# How the core is to fit again what `fit` has fitted.
+latent_setup <- function(fit) {
+  fitting <- if (fit$method == "pairs") "pairs" else "likelihood"
+  list(model = model_for(fit$model, fit$x, fitting), fitting = fitting)
+}
+
+# What is taken back of the distance between the ends of the range: "typical", or a share.
+core_common <- function(options) {
+  common <- common_of(options)
+  if (is.character(common)) switch(common, none = 0, all = 1, common) else common
+}
+
+# What it says of the data. systems: a list per system, of which methods know what is in it;
+# identified: can the raters tell its parameters apart; converged.
+point_of <- function(estimator) core_estimate(estimator)
+
+# A number per system of what it says.
+of_systems <- function(point, field) na_real(vapply(point$systems, `[[`, 0, field))
+
+# A row per replicate. `what`: "accuracy", a column per system, or "counts", expected numbers of
+# cases by truth and answer (answers within truths within systems); `resampling`: see there.
+replicates_of <- function(estimator, what, resampling, tick = no_tick) {
+  if (!is.list(estimator)) {
+    return(core_replicates(estimator, what, resampling, tick))
+  }
+  own <- core_replicates(estimator$independent, what, resampling, tick)
+  shared <- core_replicates(estimator$shared, what, resampling, no_tick) # of the same draws
+  back <- rep(estimator$back, each = length(own) / length(estimator$back))
+  own - back * (own - shared)
+}
+
+# An estimator whose errors in common are stated: both ends of its range, and what is taken back of
+# the distance for each system.
+mixed_estimator <- function(independent, shared, back) {
+  if (!any(back != 0, na.rm = TRUE)) { # NA has no estimate
+    return(independent)
+  }
+  list(independent = independent, shared = shared, back = back)
+}
+
+no_tick <- function(done) NULL
+
+# For each system the ends of the profile of its accuracy in a joint fit, and whether all fits
+# converged.
+profile_ends <- function(fit, deviance, threads, tick) {
+  core_latent_profile(
+    fit$x$patterns, pattern_weights(fit$x), fit$known, unclass(fit$model), deviance, threads, tick
+  )
+}
+
+# An interval per column of replicates; `iterated`: see new_method().
+percentile_intervals <- function(replicates, conf_level, iterated) {
+  core_percentile_intervals(replicates, conf_level, iterated)
+}
+
+# What the core has to know of an estimator to run it in a study.
+core_options <- function(estimator) {
+  options <- attr(estimator, "options")
+  of <- list(options = options)
+  # The sampling error of averages is their own.
+  own <- interval_of(of)$average && is_averaged(of)
+  if (!has_interval(of) || own) options$replicates <- 0L
+  options$model <- unclass(options$model)
+  # Who says nothing of errors in common has them allowed for.
+  stated <- is_averaged(of) || is_stated(options)
+  options$common <- if (stated) core_common(options)
+  options[c(
+    "method", "model", "clip", "bin_width", "interval", "replicates", "conf_level", "common"
+  )]
+}
+
+# One fit for all estimators of a panel, which takes longer than anything else.
+needs_average <- function(options) {
+  of <- list(options = options)
+  is_averaged(of) || interval_of(of)$average
+}

@@ -1,0 +1,196 @@
+# The registry of estimation methods and of intervals: what estimate_accuracy() can do, and what
+# others have to know of it. A method has its record in a file method-*.R, an interval in a file
+# interval-*.R; nothing outside these files asks which method or interval it has to do with, only
+# what that needs or gives (tools/ids.sh).
+
+# A method is a list. words: what results call it; model: what it knows of raters, "k" (the K-model
+# as fitted by algebra), "any" model, or "own" (models of its own, whatever the fit, which must not
+# ask for another); posterior: does it give a probability of each category for each case;
+# likelihood: is the accuracy of a system a parameter of a likelihood; clips, bins: does it take
+# `clip`, and `bin_width`; iterated: are its numbers found by iteration, so that equal ones may
+# differ a little; compiled: does a study run it in compiled code; stand_in: the method whose
+# replicates show how its systems go together, where its own would take too long; draws: the
+# interval whose draws compare_systems() takes of an estimate that has none; common: what is assumed
+# of errors in common unless a user says, NULL if nothing can be; estimate: a function
+# of fit, options and what average_of() gives (if the model is its own, or if the interval needs
+# that), see new_point().
+new_method <- function(id, words, model, estimate, posterior = FALSE, likelihood = FALSE,
+                       clips = FALSE, bins = FALSE, iterated = TRUE, compiled = TRUE,
+                       stand_in = id, draws = "bootstrap", common = NULL) {
+  list(
+    id = id, words = words, model = model, estimate = estimate, posterior = posterior,
+    likelihood = likelihood, clips = clips, bins = bins, iterated = iterated, compiled = compiled,
+    stand_in = stand_in, draws = draws, common = common
+  )
+}
+
+# An interval is a list. words: what messages call it; likelihood: does it need a method with one;
+# clusters: can it know of them; average: does it need average_of(), whatever the method; uncounted:
+# what is wrong with weights that count no cases; replicates: how many there are unless a user says;
+# hidden: does it allow for what sampling error leaves out; cells: can confusion() have it;
+# compiled: does a study run it in compiled code; find: a function of a draft (see
+# draft_estimate()), see new_interval_found(), or NULL for no interval at all; draws: a function of
+# an estimate and replicates of it that gives what the errors of all its systems together may have
+# been (draws x systems, around the estimates), or NULL if the interval knows of one system at a
+# time; note: a function of an estimate that tells readers what its intervals are.
+new_interval <- function(id, words = id, find = NULL, draws = NULL, note = function(estimate) NULL,
+                         likelihood = FALSE, clusters = TRUE, average = FALSE, uncounted = NULL,
+                         replicates = 1000L, hidden = FALSE, cells = FALSE, compiled = FALSE) {
+  list(
+    id = id, words = words, find = find, draws = draws, note = note, likelihood = likelihood,
+    clusters = clusters, average = average, uncounted = uncounted, replicates = replicates,
+    hidden = hidden, cells = cells, compiled = compiled
+  )
+}
+
+# Functions, since the records are in files that R reads after this one. The first is the default.
+accuracy_methods <- function() {
+  by_id(list(method_average, method_binned, method_unbinned, method_joint, method_shared))
+}
+
+accuracy_intervals <- function() {
+  by_id(list(
+    interval_robust, interval_conformal, interval_bootstrap, interval_profile, interval_none
+  ))
+}
+
+interval_none <- new_interval("none", cells = TRUE, compiled = TRUE)
+
+by_id <- function(records) stats::setNames(records, vapply(records, `[[`, "", "id"))
+
+# Names of the records that have a property.
+ids_with <- function(property, records) names(Filter(function(record) record[[property]], records))
+
+# Those names as a help page lists them.
+said_ids <- function(records) {
+  ids <- paste0("`\"", names(records), "\"`")
+  paste(toString(utils::head(ids, -1L)), "or", ids[[length(ids)]])
+}
+
+# Whoever names a model, or knows a rater, wants it used.
+default_method <- function(model, known_raters = FALSE) {
+  if (is_k_model(model) && !any(known_raters)) method_average$id else method_joint$id
+}
+
+# Records of an estimate, of an estimator's options, or of anything else with options.
+method_of <- function(x) accuracy_methods()[[x$options$method]]
+
+interval_of <- function(x) accuracy_intervals()[[x$options$interval]]
+
+has_interval <- function(x) !is.null(interval_of(x)$find)
+
+is_averaged <- function(x) method_of(x)$model == "own"
+
+# Do others' replicates stand for those of the method?
+has_stand_in <- function(x) method_of(x)$stand_in != x$options$method
+
+runs_compiled <- function(options) {
+  of <- list(options = options)
+  mixed <- !is_averaged(of) && !identical(common_of(options), method_of(of)$common)
+  isTRUE(method_of(of)$compiled) && isTRUE(interval_of(of)$compiled) && !mixed
+}
+
+# How a number came about; `model` is left out where it does not say more.
+method_words <- function(id, model = NULL) {
+  method <- accuracy_methods()[[id]]
+  said <- !is.null(model) && method$model != "own"
+  paste0(method$words, if (said) paste0(", ", format(model)))
+}
+
+check_accuracy_method <- function(method, call, arg = "method") {
+  check_choice(method, names(accuracy_methods()), arg, call)
+}
+
+accuracy_options <- c(
+  "method", "interval", "conf_level", "clip", "bin_width", "replicates", "common"
+)
+
+check_accuracy_options <- function(x, call) {
+  method <- check_accuracy_method(x$method, call)
+  interval <- check_choice(x$interval, names(accuracy_intervals()), "interval", call)
+  list(
+    method = method,
+    interval = interval,
+    conf_level = check_number(
+      x$conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE, call = call
+    ),
+    clip = check_choice(x$clip, c("bin", "overall", "none"), "clip", call),
+    bin_width = check_number(x$bin_width, "bin_width", 0.001, 1, call = call),
+    replicates = check_count(
+      x$replicates %||% accuracy_intervals()[[interval]]$replicates, "replicates",
+      min = 2L, max = 1e7, call = call
+    ),
+    common = check_common(x$common, accuracy_methods()[[method]], call)
+  )
+}
+
+# The one place that knows which method goes with which interval, model, fit and clusters.
+check_pair <- function(options, model, fit, call) {
+  of <- list(options = options)
+  why <- pair_misfit(method_of(of), interval_of(of), model, fit, !is.null(options$cluster))
+  if (!is.null(why)) abort_fallible("argument", why$message, arg = why$arg, call = call)
+}
+
+# The argument that is wrong, and what to say of it; NULL if all fits. Where `fit` is NULL there is
+# only a model as yet.
+pair_misfit <- function(method, interval, model, fit = NULL, clustered = FALSE) {
+  if (interval$likelihood && !method$likelihood) {
+    having <- ids_with("likelihood", accuracy_methods())
+    list(arg = "interval", message = c(
+      paste0(
+        "{.code interval = \"", interval$id, "\"} needs a likelihood in which the system has a
+        parameter."
+      ),
+      "x" = paste0("{.arg method} is {.val ", method$id, "}."),
+      "i" = paste0(
+        "Use {.code method = \"", having[[1L]], "\"}, or {.code interval = \"bootstrap\"}."
+      )
+    ))
+  } else if (clustered && !interval$clusters) {
+    list(arg = "cluster", message = c(
+      paste0("A ", interval$words, " takes cases for independent; it cannot know of clusters."),
+      "i" = "Use {.code interval = \"bootstrap\"}, which draws whole clusters."
+    ))
+  } else if (!knows_model(method, model, fit)) {
+    list(arg = if (is.null(fit)) "model" else "method", message = model_misfit(method, model, fit))
+  }
+}
+
+knows_model <- function(method, model, fit) {
+  switch(method$model,
+    any = TRUE,
+    own = is_k_model(model) && (is.null(fit) || !any(is_known_rater(fit))),
+    k = if (is.null(fit)) is_k_model(model) else fit$method == "algebraic"
+  )
+}
+
+model_misfit <- function(method, model, fit) {
+  having <- names(Filter(function(m) m$model == "any", accuracy_methods()))
+  c(
+    paste0("{.code method = \"", method$id, "\"} ", switch(method$model,
+      own = "has models of its own.",
+      k = "rests on the K-model, fitted by algebra."
+    )),
+    "x" = if (is.null(fit)) {
+      paste0("{.arg model} is the ", format(model), ".")
+    } else {
+      paste0(
+        "{.arg x} is a fit of the ", format(model), " by ", fit$method,
+        if (any(is_known_rater(fit))) ", with known raters", "."
+      )
+    },
+    "i" = paste0(
+      "{.code method = \"", having[[1L]], "\"}",
+      paste0(" and {.val ", having[-1L], "}", collapse = ""), " use any model."
+    )
+  )
+}
+
+# Why nobody could have an interval of this kind; NULL if somebody may.
+lack_of_interval <- function(interval, estimate) {
+  if (!weights_are_counts(estimate$fit$x)) {
+    paste0("weights are not counts, ", interval$uncounted)
+  } else if (is_one_cluster(estimate)) {
+    one_cluster
+  }
+}

@@ -1,0 +1,171 @@
+# What tests and comparisons of agreement print and give as tables.
+
+#' Tables of tests of agreement
+#'
+#' @param x,object A [test_agreement()] or [compare_agreement()] result.
+#' @param row.names,optional Not used.
+#' @param ... Not used.
+#' @return `tidy()`: the columns of `x`, as a tibble and nothing else. `glance()`: a tibble with one
+#'   row: the numbers of `measures` and `cases` (the largest number that entered), the smallest
+#'   `p.value`, and `null` and `alternative` of tests or `conf_level` of comparisons. `format()`:
+#'   for one measure `Fleiss' kappa 0.43, p < .001`, for several a line of them.
+#' @family agreement
+#' @name agreement_tests
+#' @examples
+#' x <- ratings(fleiss1971, case = case, counts = depression:other)
+#' test <- test_agreement(x, "fleiss_kappa")
+#' format(test)
+#' glance(test)
+#' @export
+tidy.agreement_test <- function(x, ...) {
+  check_dots_empty(...)
+  plain_tibble(x)
+}
+
+#' @rdname agreement_tests
+#' @export
+tidy.agreement_comparison <- function(x, ...) {
+  check_dots_empty(...)
+  plain_tibble(x)
+}
+
+#' @rdname agreement_tests
+#' @export
+glance.agreement_test <- function(x, ...) {
+  check_dots_empty(...)
+  tibble::tibble(
+    glance_tests(x), null = attr(x, "about")$null, alternative = attr(x, "about")$alternative
+  )
+}
+
+#' @rdname agreement_tests
+#' @export
+glance.agreement_comparison <- function(x, ...) {
+  check_dots_empty(...)
+  tibble::tibble(glance_tests(x), conf_level = attr(x, "about")$conf_level)
+}
+
+glance_tests <- function(x) {
+  p <- x$p.value[!is.na(x$p.value)]
+  tibble::tibble(
+    measures = nrow(x), cases = max(0, x$n), p.value = if (length(p) > 0L) min(p) else NA_real_
+  )
+}
+
+#' @rdname agreement_tests
+#' @export
+as.data.frame.agreement_test <- function(x, row.names = NULL, # nolint: object_name.
+                                         optional = FALSE, ...) {
+  plain_data_frame(x)
+}
+
+#' @rdname agreement_tests
+#' @export
+as.data.frame.agreement_comparison <- function(x, row.names = NULL, # nolint: object_name.
+                                               optional = FALSE, ...) {
+  plain_data_frame(x)
+}
+
+is_whole_test <- function(x) {
+  !is.null(attr(x, "about")) &&
+    has_columns(x, c("measure", "estimate", "std.error", "statistic", "p.value", "n", "reason"))
+}
+
+#' @rdname agreement_tests
+#' @export
+format.agreement_test <- function(x, ...) {
+  if (is_whole_test(x)) test_words(x, "") else NextMethod()
+}
+
+#' @rdname agreement_tests
+#' @export
+format.agreement_comparison <- function(x, ...) {
+  if (is_whole_test(x)) test_words(x, "difference of ") else NextMethod()
+}
+
+test_words <- function(x, what) {
+  titles <- vapply(x$measure, function(id) all_measures()[[id]]$title %||% id, "")
+  p <- ifelse(x$p.value < 0.0005, "< .001", paste("=", decimals(x$p.value)))
+  words <- paste0(
+    what, titles, " ", decimals(x$estimate, 2L),
+    ifelse(is.na(x$p.value), paste0(" (", x$reason, ")"), paste(", p", p))
+  )
+  shorten(words, separator = "; ")
+}
+
+#' @rdname agreement_tests
+#' @export
+summary.agreement_test <- function(object, ...) summarise_result(object)
+
+#' @rdname agreement_tests
+#' @export
+summary.agreement_comparison <- function(object, ...) summarise_result(object)
+
+test_title <- function(x) {
+  about <- attr(x, "about")
+  sign <- c(two.sided = "different from", greater = "above", less = "below")[[about$alternative]]
+  paste0("Is agreement ", sign, " ", format(about$null), "? ", count_noun(max(0, x$n), "case"))
+}
+
+difference_title <- function(x) {
+  paste0("Agreement of one panel less that of another, ", count_noun(max(0, x$n), "common case"))
+}
+
+test_columns <- function(x) {
+  data.frame(
+    measure = x$measure, estimate = decimals(x$estimate), std.error = decimals(x$std.error),
+    statistic = decimals(x$statistic, 2L), p = show_p(x$p.value)
+  )
+}
+
+difference_columns <- function(x) {
+  out <- data.frame(
+    measure = x$measure, first = decimals(x$estimate1), second = decimals(x$estimate2),
+    difference = decimals(x$estimate)
+  )
+  out[[interval_title(attr(x, "about")$conf_level)]] <- bracketed(x$conf.low, x$conf.high)
+  out$p <- show_p(x$p.value)
+  out
+}
+
+test_notes <- function(x) {
+  null <- x$measure[x$method %in% "null"]
+  c(reasons_of_tests(x), if (length(null) > 0L) {
+    paste0(
+      "Standard error if ratings are independent, for the test and not for intervals: ",
+      shorten(null)
+    )
+  })
+}
+
+reasons_of_tests <- function(x) {
+  lacking <- which(!is.na(x$reason))
+  paste0(
+    x$measure[lacking], ": ", sub(no_interval, "", x$reason[lacking], fixed = TRUE),
+    recycle0 = TRUE
+  )
+}
+
+#' @export
+print.agreement_test <- function(x, ...) {
+  if (is_whole_test(x)) print_tests(x) else NextMethod()
+}
+
+#' @export
+print.agreement_comparison <- function(x, ...) {
+  if (is_whole_test(x)) print_tests(x) else NextMethod()
+}
+
+print_tests <- function(x) {
+  cat_lines(paste0("<", class(x)[[1L]], "> ", caption_of(x)))
+  cat("\n")
+  print(align_left(shown_table(x), 1L), row.names = FALSE, right = TRUE)
+  cat_lines("", notes_of(x), "More: tidy(), glance(), plot().")
+  invisible(x)
+}
+
+#' @export
+tbl_sum.agreement_test <- function(x, ...) c("Tests" = paste(nrow(x), "x", ncol(x)))
+
+#' @export
+tbl_sum.agreement_comparison <- function(x, ...) c("Comparison" = paste(nrow(x), "x", ncol(x)))

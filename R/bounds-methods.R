@@ -1,0 +1,193 @@
+#' Tables of bounds
+#'
+#' @param x An [accuracy_bounds()] result.
+#' @param digits Number of decimals.
+#' @param row.names,optional Not used.
+#' @param ... Not used.
+#' @return `tidy()`: a tibble with a row per system: `system`; `lowest` and `highest`, the ends of
+#'   the range of its accuracy, probabilities; `conf.low` and `conf.high`, the confidence set of the
+#'   range; `shared`, its accuracy if it knows nothing that the raters do not (given a fit); `n`,
+#'   the number of its cases that raters saw; `reason`, why something is `NA`.
+#'
+#'   `glance()`: a tibble with one row: the numbers of `systems` and cases (`n`, the most that a
+#'   system has); `given`; `model`, the model that was fitted; `group_size` and `groups`, the least
+#'   size of groups of patterns and their number; `interval`, `conf_level`, `replicates` and
+#'   `failed`, the most replicates of a system without bounds.
+#'
+#'   `format()`: a string for each system, such as `"a: .51 to .94 (90% confidence set .48 to
+#'   .97)"`. `as.data.frame()`: the table of `tidy()`, as a data frame.
+#' @family errors in common
+#' @examples
+#' set.seed(1)
+#' x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.9, b = 0.6), 3, n = 300))
+#' bounds <- accuracy_bounds(x, replicates = 50)
+#' tidy(bounds)
+#' glance(bounds)
+#' format(bounds)
+#' @export
+tidy.accuracy_bounds <- function(x, ...) {
+  check_dots_empty(...)
+  x$table
+}
+
+#' @rdname tidy.accuracy_bounds
+#' @export
+glance.accuracy_bounds <- function(x, ...) {
+  check_dots_empty(...)
+  drawn <- x$options$interval == "bootstrap"
+  fitted <- x$options$given == "fit"
+  tibble::tibble(
+    systems = nrow(x$table), n = max(x$table$n), given = x$options$given,
+    model = if (fitted) format(x$fit$model) else NA_character_,
+    group_size = if (fitted) x$options$group_size else NA_real_,
+    groups = x$groups %||% NA_integer_, interval = x$options$interval,
+    conf_level = if (drawn) x$options$conf_level else NA_real_,
+    replicates = if (drawn) x$options$replicates else NA_integer_, failed = max(x$failed)
+  )
+}
+
+#' @rdname tidy.accuracy_bounds
+#' @export
+as.data.frame.accuracy_bounds <- function(x, row.names = NULL, # nolint: object_name.
+                                          optional = FALSE, ...) {
+  as.data.frame(tidy(x, ...))
+}
+
+#' @rdname tidy.accuracy_bounds
+#' @export
+format.accuracy_bounds <- function(x, digits = 3L, ...) {
+  table <- tidy(x)
+  set <- paste0(
+    " (", format(100 * x$options$conf_level), "% confidence set ",
+    decimals(table$conf.low, digits), " to ", decimals(table$conf.high, digits), ")"
+  )
+  paste0(
+    table$system, ": ",
+    ifelse(
+      is.na(table$lowest), "NA",
+      paste(decimals(table$lowest, digits), "to", decimals(table$highest, digits))
+    ),
+    ifelse(is.na(table$conf.low), "", set)
+  )
+}
+
+#' @export
+print.accuracy_bounds <- function(x, ...) {
+  cat_lines(paste0(
+    "<accuracy_bounds> ", count_noun(nrow(x$table), "system"), ", given ",
+    if (x$options$given == "fit") {
+      paste("what the", format(x$fit$model), "says of truth and raters")
+    } else {
+      "the ratings alone"
+    }
+  ))
+  cat("\n")
+  print(bounds_columns(utils::head(tidy(x), 20L), x$options), row.names = FALSE)
+  if (nrow(x$table) > 20L) cat("... and", nrow(x$table) - 20L, "more; see tidy()\n")
+  cat_lines("", bounds_notes(x), "More: tidy(), glance(), summary(), plot().")
+  invisible(x)
+}
+
+bounds_columns <- function(table, options) {
+  range <- function(low, high) {
+    ifelse(is.na(low), "NA", paste(decimals(low), "to", decimals(high)))
+  }
+  out <- data.frame(
+    system = table$system, `lowest to highest` = range(table$lowest, table$highest),
+    check.names = FALSE
+  )
+  if (options$interval == "bootstrap") {
+    set <- paste0(format(100 * options$conf_level), "% confidence set")
+    out[[set]] <- range(table$conf.low, table$conf.high)
+  }
+  out$cases <- number(table$n)
+  out
+}
+
+bounds_notes <- function(x) {
+  table <- tidy(x)
+  c(
+    if (x$options$given == "fit") {
+      c(
+        paste(
+          "If the fit is right about truth and raters, accuracy lies in this range, whatever the",
+          "system's errors have in common with theirs"
+        ),
+        paste(
+          "The fit takes raters to err independently of each other; where they do not, it is too",
+          "sure of the truth, and the range too narrow (see given = \"ratings\")"
+        )
+      )
+    } else {
+      c(
+        "Accuracy lies in this range, whatever errors have in common, if:",
+        paste("  -", assumption_words(x$assumed))
+      )
+    },
+    vapply(unique(table$reason[!is.na(table$reason)]), function(reason) {
+      what <- if (startsWith(reason, no_interval)) "No confidence set for " else "NA for "
+      paste0(
+        what, shorten(table$system[table$reason %in% reason], most = 4L), ": ",
+        sub(no_interval, "", reason, fixed = TRUE)
+      )
+    }, "", USE.NAMES = FALSE)
+  )
+}
+
+# What bounds given the ratings alone assume.
+assumption_words <- function(assumed) {
+  words <- c(
+    limit_words(assumed$rater_accuracy, "accuracy of"),
+    if (assumed$better_than_chance) "no rater is worse than chance",
+    limit_words(assumed$base_rates, "base rate of"),
+    if (!is.null(assumed$error_correlation)) {
+      paste(
+        "the errors of any two raters correlate by",
+        paste(decimals(assumed$error_correlation, 2L), collapse = " to ")
+      )
+    }
+  )
+  if (length(words) > 0L) words else "(nothing is assumed)"
+}
+
+limit_words <- function(limits, what) {
+  limits <- limits[limits[, 1L] > 0 | limits[, 2L] < 1, , drop = FALSE]
+  if (is.null(limits) || nrow(limits) == 0L) {
+    return(NULL)
+  }
+  value <- ifelse(
+    limits[, 1L] == limits[, 2L], decimals(limits[, 1L], 2L),
+    paste(decimals(limits[, 1L], 2L), "to", decimals(limits[, 2L], 2L))
+  )
+  same <- nrow(limits) > 1L && length(unique(value)) == 1L
+  names <- if (same) paste("each of", shorten(rownames(limits), most = 4L)) else rownames(limits)
+  shorten(unique(paste(what, names, "is", value)), separator = "; ", most = 6L)
+}
+
+#' @export
+summary.accuracy_bounds <- function(object, ...) {
+  structure(list(bounds = object), class = "summary_accuracy_bounds")
+}
+
+#' @export
+print.summary_accuracy_bounds <- function(x, ...) {
+  bounds <- x$bounds
+  told <- glance(bounds)
+  print(bounds)
+  cat_lines(
+    if (!is.na(told$groups)) {
+      paste0(
+        "Shares of answers counted in ", count_noun(told$groups, "group"),
+        " of patterns of ratings; patterns of fewer than ", decimals(told$group_size, 0L),
+        " cases are joined"
+      )
+    },
+    if (told$interval == "bootstrap") {
+      paste0(
+        "Confidence set: ", number(told$replicates), " replicates",
+        if (isTRUE(told$failed > 0L)) paste0(", ", number(told$failed), " of them without bounds")
+      )
+    }
+  )
+  invisible(x)
+}

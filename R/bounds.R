@@ -1,0 +1,330 @@
+#' Lowest and highest accuracy that ratings allow
+#'
+#' Agreement cannot tell how far a system errs where the raters err. This gives the lowest and the
+#' highest accuracy that a system may have, whatever it has in common with the raters: first if a
+#' fit is right about truth and raters, then with the raters' law free too.
+#'
+#' @section Given a fit:
+#' The fit says how probable each category is given the ratings, `P(k | R)`; the data say how often
+#' the system answers each category given the ratings, `P(S = k | R)`. Whatever truth and answers
+#' have in common beyond the ratings, accuracy lies between
+#'
+#' `lowest = sum_R P(R) max(0, max_k (P(k | R) + P(S = k | R)) - 1)` and
+#' `highest = sum_R P(R) sum_k min(P(k | R), P(S = k | R))`,
+#'
+#' and both ends are reached by some joint law (the bounds of Frechet in each pattern of ratings; of
+#' the kind of Manski, 2003). Column `shared`, the mean posterior probability of the system's
+#' answers, is the accuracy of a system that knows nothing that the raters do not; it lies between.
+#'
+#' *The fit may be too sure.* It takes raters to err independently of each other given the truth. On
+#' real panels they err together, posteriors are then too near 0 and 1, and the range too narrow: on
+#' 25 public data sets with known truth the range given the K-model had the share of right answers
+#' of 30 of 76 systems in it. The range tells what the *system's* errors may have in common with the
+#' raters', not what the raters' errors have in common with each other; for this see
+#' `given = "ratings"`, known truths in the fit, and [shared_errors()].
+#'
+#' *Few cases of a pattern.* The shares of a system's answers among a handful of cases are near 0
+#' or 1 by chance, and ranges within single patterns are then too narrow: with one case per pattern
+#' both ends are `shared`. So patterns of fewer than `group_size` cases are joined, in the order of
+#' their highest posterior probability, and the sums are over the groups. Within a group categories
+#' are counted by their rank in each case, from the most to the least probable. Since neither ranks
+#' nor groups depend on the answers, and the two sums are convex and concave in these probabilities,
+#' this cannot make the range of a law narrower; where the system's errors depend on the truth alone
+#' and all categories are alike it hardly makes it wider. In simulated panels of three raters the
+#' highest accuracy is then found too low by .00 to .04 (200 to 1000 cases; by .02 to .27 within
+#' single patterns), which the confidence set makes good.
+#'
+#' @section Given the ratings alone:
+#' With `given = "ratings"` nothing is taken from a fit. The ends are the optima of a linear program
+#' over all joint laws of truth, ratings and answers that give the observed frequencies and keep
+#' what is assumed: the limits of `rater_accuracy` and `base_rates`; with `better_than_chance`, no
+#' rater is right less often than one who gives ratings with the same shares blindly; and
+#' `error_correlation` of each pair of raters, which is linear at fixed accuracies only and so needs
+#' them. The truth of known cases is kept. For two tests without a gold standard such regions are in
+#' Obradovic (2024). Without assumptions the range is wide, and with two categories and raters who
+#' may be worse than chance it says nothing.
+#'
+#' Rglpk solves the program. Its size is the number of distinct patterns times the number of
+#' categories, of which at most `r format(1e5, big.mark = ",", scientific = FALSE)` are tried:
+#' 1000 patterns of five categories took .5 seconds, 3000 took 5, 7000 took 35. Where no law gives
+#' the ratings under what is assumed the bounds are `NA`, with this reason: sampling error alone can
+#' bring that about where accuracies are fixed.
+#'
+#' @section Confidence set:
+#' `conf.low` and `conf.high` are meant to contain the whole range from lowest to highest, and
+#' so any accuracy in it, with probability `conf_level`. Cases are drawn anew, raters fitted anew
+#' each time, and each end is given half of the remaining probability (Bonferroni). Limits are
+#' basic bootstrap limits (twice the value less a quantile of the replicates), which make good the
+#' bias of the ends as found; percentiles would double it. In simulated panels of the K-model (200
+#' and 1000 cases) nominal 90% sets covered the whole range in .85 to .93 (`bench/bounds.R`). Given
+#' the ratings alone, each replicate is two linear programs; `interval = "none"` is the default
+#' there.
+#'
+#' @param x A [ratings()] object with systems, to which the K-model is fitted; or a [fit_raters()]
+#'   result; or an [estimate_accuracy()] result, whose fit is used.
+#' @param systems Names of systems; `NULL` for all.
+#' @param given What is taken as known: `"fit"`, the law of truth and ratings that the fit says; or
+#'   `"ratings"`, nothing but the ratings and answers and what the next four arguments assume.
+#' @param rater_accuracy Limits of the accuracy of each rater, probabilities: `c(lower, upper)` for
+#'   all; or a matrix with a row per rater, in the order of `x` or with their names; or fixed
+#'   accuracies, one number for all or a vector with the names of the raters. `NULL` is no limit.
+#'   Where raters are exchangeable (counts of ratings), that of all ratings.
+#' @param better_than_chance Is no rater worse than chance?
+#' @param base_rates Limits of the base rates: a vector with the names of the categories (or in
+#'   their order) that sums to one, or a matrix with two columns and a row per category.
+#' @param error_correlation Limits of the correlation of any two raters' being right, in \[-1, 1\]:
+#'   `c(lower, upper)`, or one number, the upper. Needs fixed accuracies, and raters who rated all
+#'   cases.
+#' @param group_size Patterns of fewer cases are joined; `NULL` is four times the square root of the
+#'   number of cases, or 0 where weights are probabilities. 1 keeps every pattern apart.
+#' @param interval `"bootstrap"`, the default given a fit, or `"none"`.
+#' @param conf_level Probability with which the confidence set is meant to cover the range, in
+#'   (0, 1).
+#' @param replicates Number of bootstrap replicates.
+#' @param ... Not used.
+#' @return An object of class `accuracy_bounds` with methods for `print()`, `format()`, `summary()`,
+#'   [tidy()][tidy.accuracy_bounds], [glance()][tidy.accuracy_bounds], `as.data.frame()` and
+#'   [autoplot()][autoplot.accuracy_bounds].
+#' @references Manski, C. F. (2003). *Partial identification of probability distributions*.
+#'   Springer. \doi{10.1007/b97478}
+#'
+#'   Obradovic, F. (2024). Measuring diagnostic test performance using imperfect reference tests: a
+#'   partial identification approach. *Journal of Econometrics*, 244(1).
+#' @family errors in common
+#' @seealso [breakdown_point()] for how much errors in common a claim survives, [shared_errors()]
+#'   for how much raters and systems have in common.
+#' @examples
+#' set.seed(1)
+#' x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.9, b = 0.6), 3, n = 300))
+#' bounds <- accuracy_bounds(x, replicates = 50)
+#' bounds
+#' tidy(bounds)
+#' @examplesIf requireNamespace("Rglpk", quietly = TRUE)
+#' # No model of raters, only that each is right in 60 to 90 of 100 cases
+#' accuracy_bounds(x, given = "ratings", rater_accuracy = c(0.6, 0.9))
+#' @export
+accuracy_bounds <- function(x, systems = NULL, given = c("fit", "ratings"), rater_accuracy = NULL,
+                            better_than_chance = TRUE, base_rates = NULL, error_correlation = NULL,
+                            group_size = NULL, interval = NULL, conf_level = 0.9,
+                            replicates = 200L, ...) {
+  call <- rlang::current_env()
+  check_dots_empty(...)
+  given <- check_choice(given, c("fit", "ratings"), "given")
+  fit <- fit_of_bounds(x, given, call)
+  systems <- check_bounded(systems, fit$x, call)
+  interval <- interval %||% if (given == "fit") "bootstrap" else "none"
+  options <- list(
+    given = given, interval = check_choice(interval, c("bootstrap", "none"), "interval"),
+    conf_level = check_number(conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE),
+    replicates = check_count(replicates, "replicates", min = 2L, max = 1e6)
+  )
+  assumed <- list(
+    rater_accuracy = rater_accuracy, better_than_chance = better_than_chance,
+    base_rates = base_rates, error_correlation = error_correlation
+  )
+  if (given == "fit") {
+    check_nothing_assumed(assumed, call)
+    options$group_size <- check_group_size(group_size, fit$x)
+    return(bounds_of_fit(fit, systems, options))
+  }
+  check_rglpk(call)
+  bounds_of_ratings(fit, systems, options, check_assumed(assumed, fit$x, call))
+}
+
+# Without a fit only the ratings and what is known of their truth matter.
+fit_of_bounds <- function(x, given, call) {
+  if (inherits(x, "accuracy_estimate")) x <- x$fit
+  if (inherits(x, "rater_fit")) {
+    return(x)
+  }
+  x <- as_ratings(x, call = call)
+  if (given == "ratings") list(x = x, known = nothing_known) else fit_raters(x)
+}
+
+check_bounded <- function(systems, x, call) {
+  if (length(x$systems) == 0L) {
+    abort_fallible("system", c(
+      "There is no system whose accuracy could be bounded.",
+      "i" = "Give {.arg systems} to {.fun ratings}."
+    ), system = character(), call = call)
+  }
+  systems <- systems %||% x$systems
+  unknown <- setdiff(systems, x$systems)
+  if (!is.character(systems) || anyDuplicated(systems) > 0L || length(unknown) > 0L) {
+    abort_fallible("system", c(
+      "{.arg systems} must be different names among {.val {x$systems}}.",
+      "x" = if (is.character(systems)) "Found {.val {systems}}." else "It is {describe(systems)}."
+    ), system = unknown, call = call)
+  }
+  systems
+}
+
+check_nothing_assumed <- function(assumed, call) {
+  given <- names(assumed)[!vapply(assumed, function(x) is.null(x) || isTRUE(x), NA)]
+  if (length(given) > 0L) {
+    abort_fallible("argument", c(
+      "Given a fit, truth and raters are as the fit says, and nothing else can be assumed of them.",
+      "x" = "Found {.arg {given}}.",
+      "i" = "Use {.code given = \"ratings\"}."
+    ), arg = given, call = call)
+  }
+}
+
+check_group_size <- function(group_size, x) {
+  if (is.null(group_size)) {
+    return(if (weights_are_counts(x)) 4 * sqrt(count_cases(x)) else 0)
+  }
+  check_number(group_size, "group_size", 0, call = rlang::caller_env())
+}
+
+# Fields: table (what tidy() gives), options, assumed (given the ratings alone), fit, differences
+# (of all pairs of systems, given a fit), groups, failed (replicates without bounds, by system).
+new_accuracy_bounds <- function(fit, systems, options, range, ...) {
+  x <- fit$x
+  judged <- judged_patterns(fit)
+  at <- match(systems, x$systems)
+  table <- tibble::tibble(
+    system = systems, lowest = na_real(range$lowest), highest = na_real(range$highest),
+    conf.low = NA_real_, conf.high = NA_real_, shared = NA_real_,
+    n = vapply(at, function(s) count_cases(x, judged & x$patterns$answer[, s] > 0L), 0),
+    reason = NA_character_
+  )
+  structure(
+    list(table = table, options = options, fit = fit, failed = NA_integer_, ...),
+    class = "accuracy_bounds"
+  )
+}
+
+bounds_of_fit <- function(fit, systems, options) {
+  x <- fit$x
+  at <- match(systems, x$systems)
+  probability <- posterior(fit)
+  if (fit$identified != "yes") {
+    out <- new_accuracy_bounds(
+      fit, systems, options, list(lowest = rep(NA_real_, length(at)), highest = NA_real_)
+    )
+    out$table$reason <- reason_of_fit(fit)
+    return(out)
+  }
+  found <- fit_ranges(fit, pattern_weights(x), options$group_size, pairs_of_systems(length(at), at))
+  out <- new_accuracy_bounds(
+    fit, systems, options, lapply(found$systems, `[`, at),
+    groups = found$groups, differences = found$differences
+  )
+  out$table$shared <- accuracy_if_shared(fit, probability, at)
+  out$table$reason[is.na(out$table$lowest)] <- "no case of the system has a rating"
+  if (options$interval == "bootstrap") add_set(out, fit_replicates(fit, at, options)) else out
+}
+
+pairs_of_systems <- function(n, of = seq_len(n)) {
+  if (n < 2L) matrix(integer(), 2L, 0L) else matrix(of[utils::combn(n, 2L)], 2L)
+}
+
+fit_ranges <- function(fit, weight, size, pairs) {
+  core_accuracy_bounds(fit$x$patterns, fit$known$truth, weight, posterior(fit), size, pairs)
+}
+
+# Mean posterior probability of the answers of systems.
+accuracy_if_shared <- function(fit, probability, at) {
+  weight <- pattern_weights(fit$x) * judged_patterns(fit)
+  vapply(at, function(s) {
+    answer <- fit$x$patterns$answer[, s]
+    rows <- which(answer > 0L & weight > 0)
+    sum(weight[rows] * probability[cbind(rows, answer[rows])]) / sum(weight[rows])
+  }, 0)
+}
+
+# A fit's ratings with one row per pattern, whose weight is to be drawn.
+patterns_as_cases <- function(x) {
+  x$weights <- pattern_weights(x)
+  x$index <- x$cases <- seq_along(x$weights)
+  x$truth <- NULL
+  x
+}
+
+# Lowest and highest under fits to cases drawn anew: replicates x systems of each.
+fit_replicates <- function(fit, at, options) {
+  panel <- patterns_as_cases(fit$x)
+  truth <- fit$known$truth
+  truth <- if (any(truth > 0L)) {
+    stats::setNames(fit$x$categories[truth[truth > 0L]], which(truth > 0L))
+  }
+  none <- pairs_of_systems(0L)
+  draw_ranges(panel$weights * judged_patterns(fit), length(at), options, function(weight) {
+    panel$weights <- weight
+    again <- suppressWarnings(
+      fit_raters(
+        panel, fit$model, fit$method, known_truth = truth, known_raters = fit$given$raters
+      ),
+      classes = "fallible_warning"
+    )
+    if (again$identified == "yes") {
+      lapply(fit_ranges(again, weight, options$group_size, none)$systems, `[`, at)
+    }
+  })
+}
+
+# `range_of(weight)` gives lowest and highest, or NULL.
+draw_ranges <- function(weight, systems, options, range_of) {
+  if (!all(weight == round(weight))) {
+    return(NULL)
+  }
+  bar <- progress_bar("Bootstrap", options$replicates)
+  lowest <- highest <- matrix(NA_real_, options$replicates, systems)
+  for (r in seq_len(options$replicates)) {
+    range <- range_of(as.double(stats::rmultinom(1L, sum(weight), weight)))
+    if (!is.null(range)) {
+      lowest[r, ] <- range$lowest
+      highest[r, ] <- range$highest
+    }
+    bar$tick(r)
+  }
+  bar$close()
+  list(lowest = lowest, highest = highest)
+}
+
+# Limits of the confidence set from replicates, or the reason why there are none.
+add_set <- function(bounds, replicates) {
+  table <- bounds$table
+  known <- which(!is.na(table$lowest))
+  lacks <- function(rows, reason) {
+    table$reason[rows] <- paste0(no_interval, reason)
+    table
+  }
+  if (is.null(replicates)) {
+    bounds$table <- lacks(known, "weights are not counts, so there are no cases to resample")
+    return(bounds)
+  }
+  tail <- (1 - bounds$options$conf_level) / 2
+  bounds$failed <- as.integer(colSums(is.na(replicates$lowest)))
+  most <- bounds$failed > bounds$options$replicates / 2
+  table <- lacks(intersect(known, which(most)), "most bootstrap replicates gave no bounds")
+  for (s in intersect(known, which(!most))) {
+    least <- stats::quantile(replicates$lowest[, s], 1 - tail, na.rm = TRUE, names = FALSE)
+    greatest <- stats::quantile(replicates$highest[, s], tail, na.rm = TRUE, names = FALSE)
+    table$conf.low[[s]] <- max(0, min(2 * table$lowest[[s]] - least, table$lowest[[s]]))
+    table$conf.high[[s]] <- min(1, max(2 * table$highest[[s]] - greatest, table$highest[[s]]))
+  }
+  bounds$table <- table
+  bounds
+}
+
+bounds_of_ratings <- function(fit, systems, options, assumed) {
+  x <- fit$x
+  at <- match(systems, x$systems)
+  range_of <- function(weight) {
+    ends <- lapply(at, function(s) solve_bounds(x, s, weight, fit$known$truth, assumed))
+    list(
+      lowest = vapply(ends, `[[`, 0, "lowest"), highest = vapply(ends, `[[`, 0, "highest"),
+      reason = vapply(ends, `[[`, "", "reason")
+    )
+  }
+  weight <- pattern_weights(x) * judged_patterns(fit)
+  found <- range_of(weight)
+  out <- new_accuracy_bounds(fit, systems, options, found, assumed = assumed)
+  out$table$reason <- found$reason
+  if (options$interval == "bootstrap" && !all(is.na(found$lowest))) {
+    out <- add_set(out, draw_ranges(weight, length(at), options, range_of))
+  }
+  out
+}

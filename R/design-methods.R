@@ -1,0 +1,140 @@
+# Words and tables of what is not a result but says what to do: models, designs, estimators.
+
+#' Tables of models, designs and estimators
+#'
+#' @param x,object A [rater_model()], [rater_design()] or [accuracy_estimator()].
+#' @param row.names,optional Not used.
+#' @param ... Not used.
+#' @return `tidy()`: a tibble. Of a model, a row per argument of [rater_model()] but `prior`:
+#'   `property`, `value`, and `holds`, whether that is a K-property that the model keeps (`NA` for
+#'   `system`). Of a design, a row per rater and system: `name`, `kind` (`"rater"` or `"system"`)
+#'   and `accuracy`, the initial probability of a correct answer, `NA` where a confusion matrix is
+#'   given instead. Of an estimator, a row per option: `option` and `value`, a string.
+#'
+#'   `glance()`: a tibble with one row. Of a model its arguments, with `prior` as `"weak"`, `"none"`
+#'   or `"own"`; of a design the numbers of `cases`, `raters`, `systems` and `categories`, the law
+#'   of its `base_rates`, `dispersion`, `error_range`, the largest shift by `difficulty`, the share
+#'   of `missing` ratings, and whether the `k_properties` hold; of an estimator its options.
+#'
+#'   `format()`: a line of words.
+#' @name design_tables
+#' @family simulation
+#' @examples
+#' tidy(rater_model(accuracy = "rater"))
+#' tidy(lehner_design(8))
+#' glance(lehner_design(8))
+#' format(accuracy_estimator("joint"))
+#' @export
+tidy.rater_model <- function(x, ...) {
+  check_dots_empty(...)
+  property <- c("accuracy", "errors", "difficulty", "system")
+  value <- vapply(property, function(name) x[[name]], "", USE.NAMES = FALSE)
+  origin <- c("common", "uniform", "none", NA)
+  tibble::tibble(property = property, value = value, holds = value == origin)
+}
+
+#' @rdname design_tables
+#' @export
+glance.rater_model <- function(x, ...) {
+  check_dots_empty(...)
+  prior <- if (length(x$prior) == 0L) {
+    "none"
+  } else if (identical(x$prior, weak_prior)) {
+    "weak"
+  } else {
+    "own"
+  }
+  tibble::as_tibble(c(x[c("accuracy", "errors", "difficulty", "system")], list(prior = prior)))
+}
+
+#' @rdname design_tables
+#' @export
+as.data.frame.rater_model <- function(x, row.names = NULL, # nolint: object_name.
+                                      optional = FALSE, ...) {
+  plain_data_frame(tidy(x))
+}
+
+#' @rdname design_tables
+#' @export
+summary.rater_model <- function(object, ...) summarise_result(object)
+
+#' @rdname design_tables
+#' @export
+tidy.rater_design <- function(x, ...) {
+  check_dots_empty(...)
+  accuracy <- c(x$raters, x$systems)
+  kind <- rep(c("rater", "system"), c(length(x$raters), length(x$systems)))
+  given <- lengths(x$matrices) > 0L
+  tibble::tibble(
+    name = names(accuracy), kind = kind, accuracy = ifelse(given, NA, unname(accuracy))
+  )
+}
+
+#' @rdname design_tables
+#' @export
+glance.rater_design <- function(x, ...) {
+  check_dots_empty(...)
+  tibble::tibble(
+    cases = x$n, raters = length(x$raters), systems = length(x$systems),
+    categories = length(x$categories), base_rates = x$law, dispersion = x$dispersion,
+    error_range = x$error_range, difficulty = max(abs(x$strata$shift)), missing = x$missing,
+    k_properties = length(design_violations(x)) == 1L
+  )
+}
+
+#' @rdname design_tables
+#' @export
+as.data.frame.rater_design <- function(x, row.names = NULL, # nolint: object_name.
+                                       optional = FALSE, ...) {
+  plain_data_frame(tidy(x))
+}
+
+#' @rdname design_tables
+#' @export
+format.rater_design <- function(x, ...) {
+  paste0(
+    count_noun(x$n, "case"), ", ", count_noun(length(x$raters), "rater"), ", ",
+    count_noun(length(x$systems), "system"), ", ",
+    count_noun(length(x$categories), "category", "categories")
+  )
+}
+
+#' @rdname design_tables
+#' @export
+summary.rater_design <- function(object, ...) summarise_result(object)
+
+#' @rdname design_tables
+#' @export
+tidy.accuracy_estimator <- function(x, ...) {
+  told <- glance(x, ...)
+  tibble::tibble(option = names(told), value = vapply(told, format, "", USE.NAMES = FALSE))
+}
+
+#' @rdname design_tables
+#' @export
+glance.accuracy_estimator <- function(x, ...) {
+  check_dots_empty(...)
+  options <- attr(x, "options")
+  options$model <- format(options$model)
+  options$common <- as.character(common_of(options) %||% NA) # a word or a share
+  tibble::as_tibble(options)
+}
+
+#' @rdname design_tables
+#' @export
+as.data.frame.accuracy_estimator <- function(x, row.names = NULL, # nolint: object_name.
+                                             optional = FALSE, ...) {
+  plain_data_frame(tidy(x))
+}
+
+#' @rdname design_tables
+#' @export
+format.accuracy_estimator <- function(x, ...) {
+  options <- glance(x)
+  options <- options[!vapply(options, is.na, NA)]
+  paste(names(options), options, collapse = ", ")
+}
+
+#' @rdname design_tables
+#' @export
+summary.accuracy_estimator <- function(object, ...) summarise_result(object)

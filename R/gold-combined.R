@@ -1,0 +1,143 @@
+# Gold together with the estimate from ratings alone (`alone`: its `estimate`, `std.error` and
+# `bias`, the part of the error that is not sampling). That estimate is a prior that gold cases are
+# weighed against: normal where few gold cases are, with a flat part once there are enough to
+# contradict it.
+
+least_prior_variance <- 1e-4
+most_vague <- 0.7 # weight of the flat part that many gold cases lead to;
+half_vague <- 10 # half of it at so many
+default_widen <- 1.25
+cell_bias <- 2 # errors in common differ between categories: they are so much larger in a cell
+least_bias <- 0.1 # of a difference, per share of cases on which answers differ
+most_information <- 1e5 # cases that a likelihood may count for
+
+# `widen` is how much many gold cases widen the normal part: its variance grows by this factor.
+ratings_prior <- function(alone, gold, case_variance, cases, widen) {
+  # Sampling of cases is what gold cases and ratings have in common.
+  sampling <- alone$std.error^2 - case_variance / cases
+  variance <- max(sampling, alone$bias^2, least_prior_variance)
+  enough <- 1 / (1 + (half_vague / gold)^2)
+  list(
+    centre = alone$estimate, variance = variance, sd = sqrt((1 + widen * enough) * variance),
+    vague = most_vague * enough
+  )
+}
+
+# An interval of a share from what gold says (`x`), and from ratings alone. Where either says
+# nothing, or all is known, the other stands as it is.
+combined_interval <- function(x, alone, target, conf_level, widen = default_widen) {
+  corrected <- corrected_interval(x, target, conf_level)
+  centre <- alone$estimate
+  if (is.na(centre) || is.na(alone$std.error) || is.na(corrected$size) || x$gold >= x$cases) {
+    return(c(corrected, weight = 1))
+  }
+  prior <- ratings_prior(alone, x$labels, centre * (1 - centre), x$cases, widen)
+  size <- gold_size(x, "cases", conf_level)
+  combine_share(corrected$estimate, size, prior, target, x$cases, conf_level)
+}
+
+# `share` is known as well as from `size` cases.
+combine_share <- function(share, size, prior, target, cases, conf_level) {
+  size <- min(most_information, size)
+  likelihood <- size * (share * share_grid$log_hit + (1 - share) * share_grid$log_miss)
+  blend <- blend_on_grid(share_grid, likelihood, prior, conf_level)
+  spread <- blend$mean * (1 - blend$mean)
+  add_sampling(
+    blend, gold_weight(blend, prior, spread / size), target, spread / cases, conf_level, c(0, 1)
+  )
+}
+
+# Cells of equal probability under Beta(1/2, 1/2), the flat part of the prior.
+share_grid <- local({
+  n <- 2000L
+  u <- (seq_len(n) - 0.5) / n
+  value <- sin(pi * u / 2)^2
+  list(
+    value = value, slope = pi / 2 * sin(pi * u), log_hit = log(value), log_miss = log1p(-value),
+    edges = seq(0, n) / n, at = function(u) sin(pi * u / 2)^2, limits = c(0, 1)
+  )
+})
+
+# Posterior mean, standard deviation and ends; `flat` is the probability of the flat part.
+blend_on_grid <- function(grid, likelihood, prior, conf_level) {
+  inside <- diff(stats::pnorm(grid$limits, prior$centre, prior$sd))
+  normal <- stats::dnorm(grid$value, prior$centre, prior$sd) / inside * grid$slope
+  likelihood <- exp(likelihood - max(likelihood))
+  density <- ((1 - prior$vague) * normal + prior$vague) * likelihood
+  total <- sum(density)
+  mean <- sum(density * grid$value) / total
+  tail <- (1 - conf_level) / 2
+  ends <- stats::approx(
+    c(0, cumsum(density) / total), grid$edges, c(tail, 1 - tail),
+    ties = "ordered"
+  )$y
+  list(
+    mean = mean, sd = sqrt(sum(density * (grid$value - mean)^2) / total), ends = grid$at(ends),
+    flat = prior$vague * sum(likelihood) / total
+  )
+}
+
+# How much of the estimate is gold's: all where the flat part of the prior holds, otherwise as
+# precisions weigh.
+gold_weight <- function(blend, prior, error) {
+  blend$flat + (1 - blend$flat) * prior$sd^2 / (prior$sd^2 + error)
+}
+
+# Of the cases at hand, or with what these differ from the population.
+add_sampling <- function(blend, weight, target, variance, conf_level, limits) {
+  if (target == "cases") variance <- 0
+  reach <- sqrt((blend$ends - blend$mean)^2 + normal_quantile(conf_level)^2 * variance)
+  list(
+    estimate = blend$mean, std.error = sqrt(blend$sd^2 + variance),
+    conf.low = max(limits[[1L]], blend$mean - reach[[1L]]),
+    conf.high = min(limits[[2L]], blend$mean + reach[[2L]]), weight = weight
+  )
+}
+
+# The same of a difference, which answers bound: it is no greater than the share of cases on which
+# they differ (`x$differ`), and errors in common hide there. `x$one_right`, what ratings expect of
+# its square, tells how much cases vary.
+combined_difference <- function(x, alone, target, conf_level, widen = default_widen) {
+  corrected <- difference_interval(x, target, conf_level)
+  centre <- alone$estimate
+  if (is.na(centre) || is.na(alone$std.error) || is.na(corrected$size) || x$gold >= x$cases ||
+        x$gold < 2 || x$differ <= 0) {
+    return(c(corrected, weight = 1))
+  }
+  alone$bias <- max(alone$bias, least_bias * x$differ)
+  prior <- ratings_prior(alone, x$labels, max(x$one_right - centre^2, 0), x$cases, widen)
+  prior$centre <- min(max(centre, -x$differ), x$differ)
+  error <- x$variance / gold_size(x, "cases", conf_level)
+  grid <- even_grid(x$differ)
+  freedom <- if (is.null(x$clusters)) x$gold - 1 else Inf # the number of clusters is in the error
+  likelihood <- stats::dt((grid$value - corrected$estimate) / sqrt(error), freedom, log = TRUE)
+  blend <- blend_on_grid(grid, likelihood, prior, conf_level)
+  add_sampling(
+    blend, gold_weight(blend, prior, error), target, x$variance / x$cases, conf_level, c(-1, 1)
+  )
+}
+
+# Cells of equal length from -end to end.
+even_grid <- function(end) {
+  edges <- seq(0, 1, length.out = 2001L)
+  at <- function(u) end * (2 * u - 1)
+  list(
+    value = at(edges[-1L] - edges[[2L]] / 2), slope = 2 * end, edges = edges, at = at,
+    limits = c(-end, end)
+  )
+}
+
+# Do gold cases contradict the estimate from ratings alone? None below five gold cases.
+fewest_tested <- 5L
+
+gold_test <- function(x, alone) {
+  none <- list(statistic = NA_real_, p.value = NA_real_)
+  if (x$gold < fewest_tested || is.na(alone$estimate) || is.na(alone$std.error)) {
+    return(none)
+  }
+  prior <- ratings_prior(alone, 0, alone$estimate * (1 - alone$estimate), x$cases, 0)
+  share <- min(max(x$estimate, 0), 1)
+  error <- sqrt(prior$variance + x$variance * gold_error(x, "cases"))
+  z <- (alone$estimate - share) / error
+  list(statistic = z, p.value = 2 * stats::pnorm(-abs(z)))
+}

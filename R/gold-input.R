@@ -1,0 +1,131 @@
+# Gold as users give it: known truths of cases, and how these cases were chosen.
+
+# Fields: `case`, places among the cases of `x`; `truth`, numbers of categories; `sample`, how they
+# were chosen ("random", "probability", "given" by hand, or "unsaid", which is taken for that); and
+# `probability`, of each case to be chosen, or NULL where it was the same for all.
+read_gold <- function(known_truth, gold_sample, x, call) {
+  if (isTRUE(known_truth)) known_truth <- stored_truth(x, call)
+  code <- check_known_truth(known_truth, x, call)
+  case <- which(code > 0L)
+  probability <- given_probability(known_truth, gold_sample, x, call)
+  if (!is.null(probability)) check_gold_probability(probability[case], x$cases[case], call)
+  sample <- if (!is.null(probability)) "probability" else check_gold_sample(gold_sample, call)
+  list(
+    case = case, truth = code[case], sample = sample %||% "unsaid", probability = probability[case]
+  )
+}
+
+# Is more known of these cases than that somebody chose them? Those that nobody rated are no sample
+# of those that were, unless it is known with which probability each was taken.
+is_sample <- function(gold, x) {
+  gold$sample == "probability" ||
+    (gold$sample == "random" && any(rated_patterns(x)[x$index[gold$case]]))
+}
+
+# The truth that the data came with.
+stored_truth <- function(x, call) {
+  if (is.null(x$truth)) {
+    abort_fallible("argument", c(
+      "{.code known_truth = TRUE} takes the truth that {.arg x} holds, and it holds none.",
+      "i" = "Give categories with the cases as names, or a data frame with columns {.val case} and
+             {.val truth}."
+    ), arg = "known_truth", call = call)
+  }
+  truth(x)
+}
+
+check_gold_sample <- function(gold_sample, call) {
+  if (!is.null(gold_sample)) check_choice(gold_sample, c("random", "given"), "gold_sample", call)
+}
+
+# A probability per case of `x`, NA where none is given; NULL if the user gave no probabilities.
+given_probability <- function(known_truth, gold_sample, x, call) {
+  column <- if (is.data.frame(known_truth)) intersect("probability", names(known_truth))
+  named <- is.data.frame(known_truth) && rlang::is_string(gold_sample) &&
+    gold_sample %in% names(known_truth)
+  if (named) column <- gold_sample
+  told <- !is.null(gold_sample) && !named
+  if (length(column) == 1L) {
+    if (told) abort_two_samples(column, gold_sample, call)
+    table <- known_truth[!is.na(known_truth[[truth_column(known_truth)]]), ]
+    look_up_probability(table$case, table[[column]], x, call)
+  } else if (told && !is.character(gold_sample)) {
+    probability_of_sample(gold_sample, x, call)
+  }
+}
+
+truth_column <- function(table) intersect(c("truth", "category"), names(table))[[1L]]
+
+probability_of_sample <- function(gold_sample, x, call) {
+  if (is.data.frame(gold_sample) && all(c("case", "probability") %in% names(gold_sample))) {
+    look_up_probability(gold_sample$case, gold_sample$probability, x, call)
+  } else if (is.numeric(gold_sample) && rlang::is_named(gold_sample)) {
+    look_up_probability(names(gold_sample), gold_sample, x, call)
+  } else if (is.numeric(gold_sample) && length(gold_sample) == length(x$index)) {
+    as.double(gold_sample)
+  } else {
+    abort_fallible("argument", c(
+      "{.arg gold_sample} must be {.val random}, {.val given}, or the probability of each case to be
+       chosen.",
+      "x" = "It is {describe(gold_sample)}.",
+      "i" = "Probabilities are a vector in the order of the {length(x$index)} cases, one named by
+             case, a data frame with columns {.val case} and {.val probability}, or a column of
+             {.arg known_truth}."
+    ), arg = "gold_sample", call = call)
+  }
+}
+
+look_up_probability <- function(case, probability, x, call) {
+  case <- as_label(case)
+  probability <- unname(probability)
+  off <- which(!probability %in% NA & probability != probability[match(case, case)])
+  if (length(off) > 0L) {
+    abort_fallible("gold", c(
+      "A case has one probability of being chosen.",
+      "x" = "Case {.val {case[[off[[1L]]]]}} has several."
+    ), case = unique(case[off]), call = call)
+  }
+  probability[match(as_label(x$cases), case)]
+}
+
+abort_two_samples <- function(column, gold_sample, call) {
+  abort_fallible("argument", c(
+    "{.arg known_truth} says in column {.val {column}} with which probability cases were chosen;
+     {.arg gold_sample} must not say something else.",
+    "x" = "It is {describe(gold_sample)}.",
+    "i" = "Leave out one of them."
+  ), arg = "gold_sample", call = call)
+}
+
+check_gold_probability <- function(probability, case, call) {
+  ok <- is.numeric(probability) & !is.na(probability) & probability > 0 & probability <= 1
+  if (!all(ok)) {
+    off <- as_label(case[!ok])
+    found <- unique(probability[!ok])
+    abort_fallible("gold", c(
+      "Every case whose truth is known must have had a probability in (0, 1] of being chosen.",
+      "x" = "{length(off)} of {length(ok)} case{?s} {?has/have} another or none, first case
+             {.val {off[[1L]]}}: {.val {found[[1L]]}}."
+    ), case = off, found = found, call = call)
+  }
+}
+
+# What users must be told of their gold before it is put to use.
+warn_gold <- function(gold, x) {
+  n <- length(gold$case)
+  if (n > 0L && gold$sample == "unsaid") {
+    warn_fallible("hand_picked", c(
+      "Nothing is said of how the {n} case{?s} with known truth {?was/were} chosen; {?it counts/they
+       count} as picked by hand, and {?measures/measure} no accuracy.",
+      "i" = "Write {.code gold_sample = \"random\"} for a random sample, or give the probability
+             with which each case was chosen; {.code gold_sample = \"given\"} says that somebody
+             picked them."
+    ), cases = n)
+  } else if (n > 0L && gold$sample == "random" && !is_sample(gold, x)) {
+    warn_fallible("gold_unrated", c(
+      "No rater saw any of the {n} case{?s} with known truth, which therefore {?is/are} no random
+       sample of the rated ones; {?it measures/they measure} no accuracy.",
+      "i" = "Give the probability with which each case was chosen, if it is known."
+    ), cases = n)
+  }
+}

@@ -1,0 +1,41 @@
+# What ratings predict of each case, which gold cases are held against: half the posterior of
+# raters who each have an accuracy, half the share of ratings. The answers of systems have no part
+# in it, nor has gold, so that gold cases are predicted like any other.
+
+# Patterns x categories; NA without ratings.
+predict_categories <- function(x) {
+  shares <- rating_shares(x)
+  posterior <- posterior_of_raters(x)
+  out <- if (anyNA(posterior[rowSums(is.na(shares)) == 0, ])) shares else (posterior + shares) / 2
+  replace(out, is.na(shares), NA_real_)
+}
+
+rating_shares <- function(x) {
+  patterns <- x$patterns
+  rows <- length(patterns$start) - 1L
+  at <- rating_pattern(patterns) + (patterns$category - 1L) * rows
+  number <- matrix(tabulate(at, rows * length(x$categories)), rows)
+  na_real(number / diff(patterns$start))
+}
+
+posterior_of_raters <- function(x) {
+  alone <- x
+  alone$systems <- character()
+  alone$patterns$answer <- x$patterns$answer[, 0L, drop = FALSE]
+  alone <- join_patterns(alone)
+  model <- if (x$exchangeable) k_model() else rater_model("rater")
+  fit <- suppressWarnings(fit_raters(alone, model), classes = "fallible_warning")
+  first <- match(seq_len(length(x$patterns$start) - 1L), x$index)
+  posterior(fit)[alone$index[first], , drop = FALSE]
+}
+
+# What is predicted of an answer, a category per pattern (0 is none).
+predict_answer <- function(predicted, answer) {
+  predicted[cbind(seq_along(answer), replace(answer, answer == 0L, NA))]
+}
+
+# Cases without ratings are like the mean of the others.
+fill_unrated <- function(q, weight) {
+  known <- !is.na(q)
+  replace(q, !known, if (any(known)) stats::weighted.mean(q[known], weight[known]) else 0)
+}

@@ -1,0 +1,134 @@
+# Gold and ratings brought together: from the cases whose truth is known to what is measured of
+# systems (gold-correction.R and others), by pattern of cases.
+
+# `gold` is what read_gold() gives. Fields: `predicted` (patterns x categories) and `answer`
+# (patterns x systems); `weight`, the number of cases of a pattern; `rated`; and of gold cases `at`,
+# their pattern, `truth`, `w` and `cluster`. Weights that count cases make copies of gold cases,
+# too.
+gold_evidence <- function(x, gold, cluster = NULL) {
+  copies <- if (is.null(x$weights)) 1L else x$weights[gold$case]
+  one <- rep.int(seq_along(gold$case), rep_len(copies, length(gold$case)))
+  case <- gold$case[one]
+  list(
+    predicted = predict_categories(x), answer = x$patterns$answer, weight = pattern_weights(x),
+    rated = rated_patterns(x), at = x$index[case], truth = gold$truth[one],
+    w = if (is.null(gold$probability)) rep(1, length(one)) else 1 / gold$probability[one],
+    cluster = cluster[case]
+  )
+}
+
+# The patterns among `which` that count, and the gold cases on them. Cases without ratings count if
+# there is gold among them, so that it is a sample of what counts.
+gold_part <- function(evidence, which) {
+  if (all(evidence$rated[evidence$at[which[evidence$at]]])) which <- which & evidence$rated
+  gold <- which[evidence$at]
+  list(
+    weight = evidence$weight * which, at = evidence$at[gold], truth = evidence$truth[gold],
+    w = evidence$w[gold], cluster = evidence$cluster[gold], gold = sum(gold)
+  )
+}
+
+# The functions below give what correct_mean() gives, or NULL where there is no gold to go by.
+
+# Of the answers of system number `s`, those that are right.
+gold_accuracy <- function(evidence, s) {
+  answer <- evidence$answer[, s]
+  part <- gold_part(evidence, answer > 0L)
+  if (part$gold > 0L) {
+    q <- fill_unrated(predict_answer(evidence$predicted, answer), part$weight)
+    gold_share(part, answer[part$at] == part$truth, q)
+  }
+}
+
+gold_share <- function(part, y, q) {
+  x <- correct_share(as.double(y), q[part$at], prediction_of(q, part$weight), part$w)
+  in_clusters(x, part$cluster)
+}
+
+# Of the cases that both answered; with the share of them on which answers differ, and what ratings
+# expect of the square of u.
+gold_difference <- function(evidence, first, second) {
+  answer <- evidence$answer[, c(first, second)]
+  part <- gold_part(evidence, answer[, 1L] > 0L & answer[, 2L] > 0L)
+  if (part$gold == 0L) {
+    return(NULL)
+  }
+  differ <- answer[, 1L] != answer[, 2L]
+  q <- apply(answer, 2L, function(of) {
+    fill_unrated(predict_answer(evidence$predicted, of), part$weight)
+  })
+  right <- answer[part$at, , drop = FALSE] == part$truth
+  u <- right[, 1L] - right[, 2L]
+  share <- function(y) sum(part$weight * y) / sum(part$weight)
+  ahead <- differ * (q[, 1L] - q[, 2L])
+  x <- if (leaves_out_agreeing(differ[part$at], share(differ))) {
+    difference_among(u, ahead, part, differ)
+  } else {
+    correct_difference(u, ahead[part$at], prediction_of(ahead, part$weight), part$w)
+  }
+  c(in_clusters(x, part$cluster), list(
+    differ = share(differ), one_right = share(differ * rowSums(q))
+  ))
+}
+
+# Was gold drawn where answers differ only, since the others need none?
+leaves_out_agreeing <- function(differ, share) {
+  all(differ) && share < 1 && share^length(differ) < 0.01
+}
+
+# From these alone, as a part of all cases.
+difference_among <- function(u, q, part, differ) {
+  among <- part$weight * differ
+  share <- sum(among) / sum(part$weight)
+  x <- correct_difference(u, q[part$at], prediction_of(q, among), part$w)
+  square <- share * (x$variance + x$estimate^2)
+  x$at_hand <- (square - (share * x$estimate)^2) / (share * x$variance)
+  x$design <- x$design + x$at_hand
+  x$estimate <- share * x$estimate
+  x$alone <- share * x$alone
+  x$variance <- share^2 * x$variance
+  x[c("rest", "answers")] <- lapply(x[c("rest", "answers")], `*`, share)
+  x
+}
+
+# Of the cases with an answer, those with a truth.
+gold_precision <- function(evidence, s, answer, truth = answer) {
+  part <- gold_part(evidence, evidence$answer[, s] == answer)
+  if (part$gold > 0L) {
+    gold_share(part, part$truth == truth, fill_unrated(evidence$predicted[, truth], part$weight))
+  }
+}
+
+# Of the cases with a truth, those with an answer.
+gold_recall <- function(evidence, s, truth, answer = truth) {
+  part <- gold_part(evidence, evidence$answer[, s] > 0L)
+  hit <- evidence$answer[, s] == answer
+  q <- evidence$predicted[, truth]
+  member <- part$truth == truth
+  x <- correct_rate(
+    as.double(member & hit[part$at]), as.double(member),
+    hit * fill_unrated(q, part$weight * hit), fill_unrated(q, part$weight),
+    part$weight, part$at, part$w
+  )
+  if (!is.null(x)) in_clusters(x, part$cluster)
+}
+
+# What gold says of how far systems err where raters err: 0 at the end of the range where errors are
+# independent, 1 where all are shared. `interval` is corrected_interval()'s.
+gold_common <- function(interval, independent, shared) {
+  range <- independent - shared
+  if (is.na(range) || abs(range) < 1e-6) range <- NA_real_
+  at <- function(value) (independent - value) / range
+  ends <- sort(at(c(interval$conf.low, interval$conf.high)), na.last = TRUE)
+  list(estimate = at(interval$estimate), conf.low = ends[[1L]], conf.high = ends[[2L]])
+}
+
+# What ratings alone say of system number `s`: the estimate, its whole error, and the part of it
+# that errors in common may hide.
+ratings_alone <- function(estimate, s) {
+  whole <- estimate$table$std.error[[s]]
+  list(
+    estimate = estimate$table$estimate[[s]], std.error = whole,
+    bias = sqrt(max(0, whole^2 - estimate$details$sampling[[s]]^2))
+  )
+}

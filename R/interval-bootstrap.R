@@ -1,0 +1,35 @@
+# Percentiles of replicates, for cases or clusters of cases drawn anew; see accuracy-bootstrap.R.
+
+interval_bootstrap <- new_interval(
+  "bootstrap",
+  cells = TRUE, compiled = TRUE, uncounted = "so there are no cases to resample",
+  find = function(draft, table) bootstrap_interval(draft, table),
+  draws = function(estimate, replicates) replicates,
+  note = function(estimate) bootstrap_note(estimate)
+)
+
+bootstrap_interval <- function(draft, table) {
+  options <- draft$options
+  replicates <- na_real(bootstrap_replicates(draft$point$estimator, draft$fit, options))
+  intervals <- percentile_intervals(replicates, options$conf_level, method_of(draft)$iterated)
+  known <- !is.na(table$estimate)
+  warn_failed(
+    draft$fit$x$systems[known], colMeans(is.na(replicates))[known], options$conf_level,
+    "Raters agree too little for so few cases."
+  )
+  new_interval_found(add_intervals(table, intervals), replicates)
+}
+
+bootstrap_note <- function(x) {
+  failed <- range(x$details$failed)
+  paste0(
+    "Interval: ", resampling_note(x), ", ", number(x$options$replicates), " replicates",
+    if (failed[[2L]] > 0L) {
+      paste0(
+        ", ", paste(unique(failed), collapse = " to "), " of them without an estimate",
+        if (failed[[2L]] > (1 - x$options$conf_level) / 2 * x$options$replicates) " (too short)"
+      )
+    },
+    "; sampling error only"
+  )
+}

@@ -1,0 +1,192 @@
+# Robust intervals whose width is taken from what is known elsewhere: conformal prediction over
+# families of data sets (Lee, Barber and Willett 2023).
+
+interval_conformal <- new_interval(
+  "conformal",
+  words = "conformal interval", average = TRUE, hidden = TRUE, replicates = 200L,
+  uncounted = "so sampling error has no scale",
+  find = function(draft, table) conformal_interval(draft, table),
+  note = function(estimate) conformal_note(estimate)
+)
+
+# The robust error, times a factor from the reference sets instead of that of the normal curve.
+conformal_interval <- function(draft, table) {
+  found <- robust_interval(draft, table)
+  margin <- calibration_of(draft)$factor * found$table$std.error
+  found$table$conf.low <- pmax(0, table$estimate - margin)
+  found$table$conf.high <- pmin(1, table$estimate + margin)
+  found
+}
+
+conformal_note <- function(x) {
+  paste0("Interval: conformal, a robust one of which ", format(calibration_of(x)))
+}
+
+# Language models are compared with their kind, people with people.
+calibration_of <- function(of) {
+  sets <- default_reference_sets()
+  sets <- sets[(sets$kind == "model") == has_model_raters(of$fit), ]
+  calibrate_interval(sets, of$options$conf_level)
+}
+
+default_reference_sets <- function() {
+  getOption("fallible.reference_sets", fallible::reference_sets)
+}
+
+#' How wide intervals must be, by what happened elsewhere
+#'
+#' Takes data sets with known truth for a sample of those that there are, and finds the number of
+#' robust standard errors that an interval needs in order to cover.
+#'
+#' Each system of a set has a score, the distance of its estimate from the truth in robust standard
+#' errors (see section Intervals of [estimate_accuracy()]). Of `K` families each has the mass
+#' `1 / (K + 1)`, shared equally by its systems, and so has infinity; the factor is the quantile
+#' `conf_level` of these scores (hierarchical conformal prediction, Lee, Barber and Willett 2023).
+#'
+#' The promise holds in samples of any size and whatever the errors are like: if your data are one
+#' more family drawn in the same way as these, the interval `estimate -+ factor * std.error` covers
+#' the accuracy of a system with probability `conf_level` at least. It is a promise on average over
+#' families, your own among them, not for your data in particular, and none at all if these are of
+#' another kind. With few families the factor is infinite, since nothing can be promised: `K` must
+#' be at least `conf_level / (1 - conf_level)`.
+#'
+#' `estimate_accuracy(interval = "conformal")` uses the sets that the option
+#' `fallible.reference_sets` holds, otherwise [reference_sets]; those of kind `"model"` if raters
+#' are language models, and the others if not. Add your own by `rbind()`.
+#'
+#' @param sets A data frame like [reference_sets].
+#' @param conf_level Probability with which intervals are meant to cover, in (0, 1).
+#' @param x,object A `calibrate_interval()` result.
+#' @param row.names,optional,... Not used.
+#' @return An object of class `interval_calibration`. Its field `factor` is the number of standard
+#'   errors on either side. `tidy()` has a row per family: `family`, the number of `systems`, and
+#'   the median and highest `score`; `glance()` one row: `factor`, `conf_level`, `families`,
+#'   `systems`, and `normal`, the factor of the normal curve.
+#' @references Lee, Y., Barber, R. F. and Willett, R. (2023). Distribution-free inference with
+#'   hierarchical data. arXiv:2306.06342.
+#' @family estimation
+#' @examples
+#' calibrate_interval(reference_sets)
+#'
+#' mine <- reference_sets[1, ]
+#' mine$family <- "mine"
+#' mine$truth <- 0.7
+#' before <- options(fallible.reference_sets = rbind(reference_sets, mine))
+#' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
+#' estimate_accuracy(x, interval = "conformal")
+#' options(before)
+#' @export
+calibrate_interval <- function(sets = default_reference_sets(),
+                               conf_level = default_conf_level()) {
+  call <- rlang::current_env()
+  check_reference_sets(sets, call)
+  check_number(conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE, call = call)
+  error <- robust_error(
+    sets$sampling, sets$gap, sets$suspicion, sets$rater_error, sets$open_share
+  )$std.error
+  score <- ifelse(sets$estimate == sets$truth, 0, abs(sets$estimate - sets$truth) / error)
+  structure(
+    list(
+      factor = family_quantile(score, sets$family, conf_level), conf_level = conf_level,
+      family = as.character(sets$family), score = score
+    ),
+    class = "interval_calibration"
+  )
+}
+
+reference_columns <- c(
+  "family", "kind", "estimate", "truth", "sampling", "gap", "suspicion", "rater_error", "open_share"
+)
+
+check_reference_sets <- function(sets, call) {
+  lacking <- setdiff(reference_columns, names(sets))
+  if (!is.data.frame(sets) || length(lacking) > 0L) {
+    abort_fallible("argument", c(
+      "{.arg sets} must be a data frame like {.code reference_sets}.",
+      "x" = if (is.data.frame(sets)) "It lacks {.val {lacking}}." else "It is {describe(sets)}."
+    ), arg = "sets", call = call)
+  }
+  holes <- vapply(reference_columns, function(column) anyNA(sets[[column]]), NA)
+  if (any(holes)) {
+    abort_fallible("argument", c(
+      "{.arg sets} must be complete.",
+      "x" = "Values are missing in {.val {reference_columns[holes]}}."
+    ), arg = "sets", call = call)
+  }
+}
+
+# The least score with mass enough at or below it, infinite if there is none.
+family_quantile <- function(score, family, conf_level) {
+  families <- length(unique(family))
+  size <- stats::ave(score, family, FUN = length)
+  by_size <- order(score)
+  mass <- cumsum(1 / ((families + 1) * size[by_size]))
+  enough <- which(mass >= conf_level - 1e-12)
+  if (length(enough) > 0L) score[by_size][[enough[[1L]]]] else Inf
+}
+
+#' @rdname calibrate_interval
+#' @export
+print.interval_calibration <- function(x, ...) {
+  facts <- glance(x)
+  cat_lines(
+    paste0("<interval_calibration> ", format(x)),
+    paste0(
+      "The normal curve has ", decimals(facts$normal, 2L), ". If your data are one more such ",
+      "family, intervals cover with probability ", format(x$conf_level), " at least."
+    ),
+    if (is.infinite(x$factor)) {
+      paste0(
+        "Nothing can be promised: with so few families no interval is wide enough. There must be ",
+        ceiling(x$conf_level / (1 - x$conf_level) - 1e-9), "."
+      )
+    }
+  )
+  invisible(x)
+}
+
+#' @rdname calibrate_interval
+#' @export
+format.interval_calibration <- function(x, ...) {
+  facts <- glance(x)
+  families <- if (facts$families == 1L) "family" else "families"
+  paste0(
+    if (is.infinite(x$factor)) "no number" else decimals(x$factor, 2L),
+    " of its standard errors on either side is enough, by ", count_noun(facts$systems, "system"),
+    " of ", facts$families, " ", families,
+    " of data sets"
+  )
+}
+
+#' @rdname calibrate_interval
+#' @export
+tidy.interval_calibration <- function(x, ...) {
+  check_dots_empty(...)
+  score <- split(x$score, factor(x$family, unique(x$family)))
+  tibble::tibble(
+    family = names(score), systems = lengths(score, use.names = FALSE),
+    median_score = vapply(score, stats::median, 0, USE.NAMES = FALSE),
+    highest_score = vapply(score, max, 0, USE.NAMES = FALSE)
+  )
+}
+
+#' @rdname calibrate_interval
+#' @export
+glance.interval_calibration <- function(x, ...) {
+  check_dots_empty(...)
+  tibble::tibble(
+    factor = x$factor, conf_level = x$conf_level, families = length(unique(x$family)),
+    systems = length(x$score), normal = normal_quantile(x$conf_level)
+  )
+}
+
+#' @rdname calibrate_interval
+#' @export
+as.data.frame.interval_calibration <- function(x, row.names = NULL, # nolint: object_name.
+                                               optional = FALSE, ...) {
+  plain_data_frame(tidy(x, ...))
+}
+
+#' @rdname calibrate_interval
+#' @export
+summary.interval_calibration <- function(object, ...) summarise_result(object)

@@ -1,0 +1,38 @@
+# Profile intervals of joint estimates; for the mathematics see profile_interval.cpp in the core.
+
+interval_profile <- new_interval(
+  "profile",
+  likelihood = TRUE, clusters = FALSE, uncounted = "so the likelihood has no scale",
+  find = function(draft, table) profile_interval(draft, table),
+  note = function(estimate) "Interval: profile of the log posterior; sampling error only"
+)
+
+profile_interval <- function(draft, table) {
+  why <- lack_of_profile(draft$fit)
+  if (!is.null(why)) {
+    return(new_interval_found(without_interval(table, why)))
+  }
+  known <- !is.na(table$estimate)
+  bar <- progress_bar("Profiles", length(known))
+  deviance <- stats::qchisq(draft$options$conf_level, 1)
+  ends <- profile_ends(draft$fit, deviance, draft$options$threads, bar$tick)
+  bar$close()
+  found <- known & ends$converged
+  table$conf.low[found] <- ends$low[found]
+  table$conf.high[found] <- ends$high[found]
+  # Curvature would have nothing to say where another parameter lies on its boundary.
+  table$std.error[found] <- ((ends$high - ends$low) / (2 * sqrt(deviance)))[found]
+  table$reason[known & !found] <- paste0(no_interval, "a fit did not converge")
+  if (any(known & !found)) warn_convergence("profile")
+  new_interval_found(table)
+}
+
+lack_of_profile <- function(fit) {
+  if (fit$model$errors == "free") {
+    paste(
+      "accuracy is not one parameter of the", format(fit$model), "(use interval = \"bootstrap\")"
+    )
+  } else if (fit$method == "pairs") {
+    "a fit to pairs of ratings has no likelihood"
+  }
+}

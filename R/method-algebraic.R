@@ -1,0 +1,74 @@
+# Methods that rest on the K-model as fitted by algebra; the mathematics is in src/core/accuracy.
+
+method_binned <- new_method(
+  "binned", "binned method",
+  model = "k", clips = TRUE, bins = TRUE, iterated = FALSE,
+  estimate = function(fit, options, average) estimate_k_model(fit, options)
+)
+
+method_unbinned <- new_method(
+  "unbinned", "unbinned method",
+  model = "k", clips = TRUE, iterated = FALSE,
+  estimate = function(fit, options, average) estimate_k_model(fit, options)
+)
+
+estimate_k_model <- function(fit, options) {
+  estimator <- make_estimator(fit, method_of(list(options = options)), options)
+  point <- point_of(estimator)
+  field <- function(name) of_systems(point, name)
+  value <- field("estimate")
+  told <- field("cases") > 0 & fit$identified == "yes"
+  uninformative <- ifelse(told, field("uninformative") / field("cases"), NA_real_)
+  warn_uninformative(fit$x$systems, ifelse(is.na(value), NA, uninformative))
+  new_point(
+    value, estimator,
+    bins = lapply(point$systems, `[[`, "bins"), uninformative = uninformative,
+    mean_posterior = field("mean_posterior")
+  )
+}
+
+# The published estimate, beside which others are seen.
+binned_estimate <- function(x) {
+  fit <- fit_algebraic(x, k_model())
+  estimator <- make_estimator(fit, method_binned, list(clip = "bin", bin_width = 0.1))
+  of_systems(point_of(estimator), "estimate")
+}
+
+warn_uninformative <- function(systems, share) {
+  some <- which(share > 0)
+  if (length(some) > 0L) {
+    each <- verbatim(systems[some], ": ", percent(share[some]), " of its cases")
+    warn_fallible("uninformative", c(
+      "Bins in which no category stands out are left out of the mean.",
+      stats::setNames(each, rep("*", length(each)))
+    ), systems = systems[some], share = share[some])
+  }
+}
+
+#' Bins of an estimate
+#'
+#' @param estimate An [estimate_accuracy()] result with `method = "binned"`.
+#' @return A tibble with a row per system and non-empty bin, highest first: `system`; `lower` and
+#'   `upper`, the limits of the highest posterior probability, `(lower, upper]`; `probability`, its
+#'   mean; `cases`, their number (or weight); `agreement`, the share of the system's answers that
+#'   are the most probable category; `estimate_raw`, the accuracy before clipping, `NA` for a bin
+#'   that says nothing; `estimate`, what enters the mean.
+#' @family estimation
+#' @templateVar where Table 4
+#' @template ref-lehner
+#' @examples
+#' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
+#' bins(estimate_accuracy(x, "binned", interval = "none"))
+#' @export
+bins <- function(estimate) {
+  check_class(
+    estimate, "accuracy_estimate", "estimate", "Make one with {.fun estimate_accuracy}."
+  )
+  if (!method_of(estimate)$bins) {
+    abort_fallible("argument", c(
+      "There are no bins in an estimate with method {.val {estimate$options$method}}.",
+      "i" = "Use {.code estimate_accuracy(method = \"binned\")}."
+    ), arg = "estimate", call = rlang::current_env())
+  }
+  estimate$bins
+}

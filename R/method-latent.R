@@ -1,0 +1,64 @@
+# Accuracy of systems under latent class models, at the two ends of what system and raters may have
+# in common; the mathematics is in src/core/accuracy/latent.cpp.
+
+method_joint <- new_method(
+  "joint", "joint method",
+  model = "any", posterior = TRUE, likelihood = TRUE, common = "none",
+  estimate = function(fit, options, average) estimate_latent(fit, options, average)
+)
+
+method_shared <- new_method(
+  "shared", "shared method",
+  model = "any", posterior = TRUE,
+  estimate = function(fit, options, average) estimate_latent(fit, options, average)
+)
+
+# Both ends of the range are told, whichever is asked for.
+estimate_latent <- function(fit, options, average) {
+  lacking <- rep(NA_real_, length(fit$x$systems))
+  if (fit$identified %in% c("chance", "no_pairs")) {
+    return(new_point(lacking, shared = lacking, independent = lacking))
+  }
+  ends <- by_id(list(method_shared, method_joint))
+  estimators <- lapply(ends, make_estimator, fit = fit, options = options)
+  found <- lapply(estimators, point_of)
+  values <- lapply(found, function(of) if (of$identified) of_systems(of, "estimate") else lacking)
+  own <- found[[options$method]]
+  if (!own$converged) warn_convergence(options$method)
+  back <- taken_back(options, of_average(average, "typical", length(lacking)))
+  gap <- values[[options$method]] - values[[method_shared$id]]
+  posterior <- named_posteriors(own, fit$x)
+  if (any(back != 0, na.rm = TRUE)) {
+    posterior <- Map(function(one, other, c) (1 - c) * one + c * other,
+      posterior, named_posteriors(found[[method_shared$id]], fit$x), back)
+  }
+  new_point(
+    values[[options$method]] - ifelse(back == 0, 0, back * gap),
+    mixed_estimator(estimators[[options$method]], estimators[[method_shared$id]], back),
+    shared = values[[method_shared$id]], independent = values[[method_joint$id]],
+    reason = if (!own$identified) {
+      rep(reason_of_parameters(fit$model, length(fit$x$categories)), length(lacking))
+    },
+    posterior = posterior
+  )
+}
+
+# Patterns x categories of each system.
+named_posteriors <- function(point, x) {
+  stats::setNames(lapply(point$systems, function(system) {
+    colnames(system$posterior) <- x$categories
+    system$posterior
+  }), x$systems)
+}
+
+no_bins <- data.frame(
+  lower = double(), upper = double(), probability = double(), cases = double(),
+  agreement = double(), estimate_raw = double(), estimate = double()
+)
+
+warn_convergence <- function(what) {
+  warn_fallible("no_convergence", c(
+    "The {what} fit did not converge.",
+    "i" = "Its numbers are those of the last iteration. Try a simpler model, or stronger priors."
+  ))
+}

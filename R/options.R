@@ -1,0 +1,52 @@
+#' Options of the package
+#'
+#' What a user wants everywhere is said once, by [options()]; what an argument says goes before it.
+#'
+#' | option | otherwise | is |
+#' |---|---|---|
+#' | `fallible.conf_level` | 0.9 | the default of every argument `conf_level`, in (0, 1) |
+#' | `fallible.threads` | 1 | the default of every argument `threads`, a number of threads |
+#' | `fallible.reference_sets` | [reference_sets] | sets of `interval = "conformal"` |
+#' | `fallible.quiet` | `FALSE` | whether progress bars and messages are kept silent |
+#'
+#' Where the `conf_level` of a function is `NULL`, it is that of the estimate it is given. Warnings
+#' and errors are never silent. Documents that are knitted have no progress bars in any case. An
+#' option that has a value of the wrong kind is an error of class `fallible_error_option` at its
+#' first use.
+#'
+#' @name fallible-options
+#' @aliases fallible.conf_level fallible.threads fallible.quiet
+#' @seealso [conditions] for classes of errors and warnings.
+#' @examples
+#' before <- options(fallible.conf_level = 0.95, fallible.quiet = TRUE)
+#' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
+#' glance(estimate_accuracy(x))$conf_level
+#' options(before)
+NULL
+
+default_conf_level <- function(call = rlang::caller_env()) {
+  read_option("fallible.conf_level", 0.9, call, function(x, arg) {
+    check_number(x, arg, 0, 1, open_min = TRUE, open_max = TRUE, call = call)
+  })
+}
+
+default_threads <- function(call = rlang::caller_env()) {
+  read_option("fallible.threads", 1L, call, function(x, arg) check_count(x, arg, call = call))
+}
+
+is_quiet <- function(call = rlang::caller_env()) {
+  read_option("fallible.quiet", FALSE, call, function(x, arg) check_flag(x, arg, call = call))
+}
+
+# `check` takes a value and its name, like the checks of arguments.
+read_option <- function(option, otherwise, call, check) {
+  tryCatch(
+    check(getOption(option, otherwise), option),
+    fallible_error_argument = function(e) {
+      abort_fallible("option", c(
+        "The option {.code {option}} cannot be used.",
+        "i" = "Set it by {.fun options}, see {.code ?`fallible-options`}."
+      ), option = option, parent = e, call = call)
+    }
+  )
+}

@@ -1,0 +1,264 @@
+# What a number of gold cases is predicted to tell, before there is any.
+
+# A list per system (one for a difference): `of`, what ratings predict (see prediction_of());
+# `value` that is expected, and `variance` of what a label says; `share`, the part of the labels
+# that tell something (those of the truth, for recall, or with the answer, for precision); `spread`
+# by pattern, NA where no label is needed; `weight`; and `alone`, what ratings alone say, or NULL.
+planned_quantities <- function(estimate, predicted, settings) {
+  x <- estimate$fit$x
+  foresee <- switch(settings$of,
+    accuracy = foresee_accuracy, difference = foresee_difference, recall = foresee_recall,
+    precision = foresee_precision
+  )
+  systems <- settings$systems
+  each <- if (settings$of == "difference") list(systems) else as.list(systems)
+  lapply(each, function(s) {
+    quantity <- foresee(estimate, predicted, s, settings$category)
+    quantity$system <- paste(x$systems[s], collapse = " - ")
+    quantity$explained <- explained_by_ratings(quantity$of, quantity$variance)
+    quantity$weight <- tabulate(x$index, length(x$patterns$start) - 1L)
+    quantity
+  })
+}
+
+planned_weight <- function(x, answered) {
+  tabulate(x$index, length(x$patterns$start) - 1L) * (answered & rated_patterns(x))
+}
+
+foresee_accuracy <- function(estimate, predicted, s, category) {
+  x <- estimate$fit$x
+  answer <- x$patterns$answer[, s]
+  weight <- planned_weight(x, answer > 0L)
+  q <- fill_unrated(predict_answer(predicted, answer), weight)
+  of <- prediction_of(q, weight)
+  alone <- ratings_alone(estimate, s)
+  value <- if (is.na(alone$estimate)) of$mean else alone$estimate
+  p <- tempered(q)
+  list(
+    of = of, value = value, variance = of$mean * (1 - of$mean), share = 1,
+    spread = replace(sqrt(p * (1 - p)), weight == 0, NA), alone = alone
+  )
+}
+
+foresee_precision <- function(estimate, predicted, s, category) {
+  x <- estimate$fit$x
+  own <- x$patterns$answer[, s] == category
+  weight <- planned_weight(x, own)
+  q <- fill_unrated(predicted[, category], weight)
+  of <- prediction_of(q, weight)
+  p <- tempered(q)
+  list(
+    of = of, value = of$mean, variance = of$mean * (1 - of$mean), share = 1,
+    spread = replace(sqrt(p * (1 - p)), weight == 0, NA)
+  )
+}
+
+# u = 1[the answer is right] - rate 1[the truth is the category], see correct_rate().
+foresee_recall <- function(estimate, predicted, s, category) {
+  x <- estimate$fit$x
+  answer <- x$patterns$answer[, s]
+  weight <- planned_weight(x, answer > 0L)
+  q <- fill_unrated(predicted[, category], weight)
+  hit <- answer == category
+  share <- sum(weight * q) / sum(weight)
+  rate <- sum(weight * q * hit) / sum(weight * q)
+  off <- ifelse(hit, 1 - rate, rate)
+  list(
+    of = prediction_of(q * (hit - rate), weight), value = rate,
+    variance = rate * (1 - rate) * share, share = share,
+    spread = replace(sqrt(tempered(q)) * off, weight == 0, NA)
+  )
+}
+
+foresee_difference <- function(estimate, predicted, s, category) {
+  x <- estimate$fit$x
+  answer <- x$patterns$answer[, s]
+  weight <- planned_weight(x, answer[, 1L] > 0L & answer[, 2L] > 0L)
+  differ <- answer[, 1L] != answer[, 2L]
+  q <- apply(answer, 2L, function(of) fill_unrated(predict_answer(predicted, of), weight))
+  ahead <- differ * (q[, 1L] - q[, 2L])
+  of <- prediction_of(ahead, weight)
+  one_right <- sum(weight * differ * rowSums(q)) / of$cases
+  spread <- sqrt(pmax(tempered(q[, 1L]) + tempered(q[, 2L]) - ahead^2, 0))
+  list(
+    of = of, value = of$mean, variance = one_right - of$mean^2,
+    share = sum(weight * differ) / of$cases, # no label says anything of the others
+    spread = replace(spread, weight == 0 | !differ, NA)
+  )
+}
+
+# ---- Half-widths --------------------------------------------------------------------------------
+
+wilson_half <- function(share, n, z) {
+  z / (1 + z^2 / n) * sqrt(share * (1 - share) / n + z^2 / (4 * n^2))
+}
+
+# Variance in units of that of a label, for gold cases among all cases; see gold_error().
+planned_error <- function(gold, quantity, explained, target) {
+  cases <- quantity$of$cases
+  own <- (1 - explained) * (1 - gold / cases) / gold
+  if (target == "cases") own else pmin(own + 1 / cases, 1 / gold)
+}
+
+# Half-width for numbers of gold cases, at random among those that count for the quantity.
+corrected_half <- function(gold, quantity, explained, settings) {
+  error <- planned_error(gold, quantity, explained, settings$target)
+  if (settings$of == "difference") {
+    t <- stats::qt((1 + settings$conf_level) / 2, pmax(gold - 1, 0.5))
+    return(t * sqrt(quantity$variance * error))
+  }
+  wilson_half(quantity$value, quantity$share / error, normal_quantile(settings$conf_level))
+}
+
+combined_half <- function(gold, quantity, explained, settings) {
+  value <- quantity$value
+  cases <- quantity$of$cases
+  spread <- max(value * (1 - value), 1 / cases)
+  prior <- ratings_prior(quantity$alone, gold, spread, cases, default_widen)
+  precision <- gold / (spread * (1 - explained) * (1 - gold / cases)) + 1 / prior$sd^2
+  sampling <- if (settings$target == "population") spread / cases else 0
+  normal_quantile(settings$conf_level) * sqrt(1 / precision + sampling) * (1 + 4 / (gold + 2))
+}
+
+half_of <- function(interval, quantity, explained, settings) {
+  half <- if (interval == "combined") combined_half else corrected_half
+  if (interval == "gold alone") explained <- 0
+  function(gold) half(gold, quantity, explained, settings)
+}
+
+# The least number from which on the half-width is small enough, NA if there is none: combined
+# intervals widen at first, while gold cases become enough to contradict ratings.
+fewest_gold <- function(half, half_width, cases) {
+  rough <- unique(round(exp(seq(0, log(cases), length.out = 300L))))
+  wide <- rough[half(rough) > half_width]
+  if (length(wide) == 0L) {
+    return(1)
+  }
+  if (max(wide) >= cases) {
+    return(NA_real_)
+  }
+  fine <- seq(max(wide), min(rough[rough > max(wide)]))
+  as.double(max(fine[half(fine) > half_width]) + 1)
+}
+
+# ---- Tables -------------------------------------------------------------------------------------
+
+planned_intervals <- function(quantity) {
+  known <- !is.null(quantity$alone) && !is.na(quantity$alone$std.error)
+  c("gold alone", "corrected", if (known) "combined")
+}
+
+gold_rows <- function(quantity, settings) {
+  intervals <- planned_intervals(quantity)
+  cases <- quantity$of$cases
+  worth <- worth_of_ratings(quantity$explained, settings$conf_level)
+  rows <- lapply(intervals, function(interval) {
+    number <- function(explained) {
+      half <- half_of(interval, quantity, explained, settings)
+      settings$gold %||% fewest_gold(half, settings$half_width, cases)
+    }
+    needed <- vapply(1 - 1 / worth, number, 0)
+    half <- half_of(interval, quantity, quantity$explained, settings)
+    told <- if (interval == "gold alone") rep(1, 3L) else unname(worth)
+    tibble::tibble(
+      system = quantity$system, interval = interval, gold = needed[[1L]],
+      lowest = needed[[3L]], highest = needed[[2L]], half_width = half(needed[[1L]]),
+      worth = told[[1L]], worth_lowest = told[[2L]], worth_highest = told[[3L]], cases = cases,
+      reason = if (is.na(needed[[1L]])) {
+        paste0("with all of the ", number_of(cases), " cases gold it is ", decimals(half(cases)))
+      } else {
+        NA_character_
+      }
+    )
+  })
+  do.call(rbind, rows)
+}
+
+number_of <- function(n) trimws(number(n))
+
+gold_curve <- function(quantity, settings) {
+  cases <- quantity$of$cases
+  gold <- unique(round(exp(seq(log(min(5, cases)), log(cases), length.out = 60L))))
+  rows <- lapply(planned_intervals(quantity), function(interval) {
+    half <- half_of(interval, quantity, quantity$explained, settings)
+    tibble::tibble(
+      system = quantity$system, interval = interval, gold = gold, half_width = half(gold)
+    )
+  })
+  do.call(rbind, rows)
+}
+
+# ---- Choice -------------------------------------------------------------------------------------
+
+# Stratum and probability of the cases that are drawn, for the system that needs most of them.
+choose_gold <- function(table, quantities, x, settings) {
+  decisive <- table[table$interval == settled_interval(table, settings), ]
+  gold <- max(decisive$gold)
+  if (is.na(gold)) {
+    return(list(case = integer(), stratum = integer(), probability = double()))
+  }
+  spread <- rowMeans(vapply(quantities, function(quantity) {
+    quantity$spread^2
+  }, double(length(x$patterns$start) - 1L)), na.rm = TRUE)
+  spread <- na_real(sqrt(spread))
+  weight <- quantities[[1L]]$weight
+  if (settings$of == "difference") gold <- ceiling(gold * quantities[[1L]]$share)
+  by_pattern <- gold_probabilities(gold, spread, weight, settings$choice)
+  probability <- by_pattern$probability[x$index]
+  stratum <- by_pattern$stratum[x$index]
+  case <- which(probability > 0)
+  case <- case[draw_gold(probability[case], stratum[case])]
+  list(
+    case = x$cases[case], stratum = stratum[case], probability = probability[case], gold = gold
+  )
+}
+
+settled_interval <- function(table, settings) {
+  if (settings$interval %in% table$interval) settings$interval else "corrected"
+}
+
+# ---- Costs --------------------------------------------------------------------------------------
+
+# More gold, or one more rater for every case? NULL without costs.
+gold_costs <- function(table, quantities, estimate, settings) {
+  if (is.null(settings$cost_gold) || is.null(settings$cost_rating)) {
+    return(NULL)
+  }
+  interval <- settled_interval(table, settings)
+  needed <- function(explained) {
+    max(unlist(Map(function(quantity, explained) {
+      half <- half_of(interval, quantity, explained, settings)
+      if (is.na(explained)) NA_real_ else fewest_gold(half, settings$half_width, quantity$of$cases)
+    }, quantities, explained)))
+  }
+  now <- vapply(quantities, `[[`, 0, "explained")
+  gold <- c(needed(now), needed(explained_by_more(now, estimate, settings)))
+  cases <- length(estimate$fit$x$index)
+  tibble::tibble(
+    raters = c("as they are", "one more"), gold = gold, ratings = c(0, cases),
+    cost = gold * settings$cost_gold + c(0, cases) * settings$cost_rating
+  )
+}
+
+# One rater fewer tells what one more would add, if his errors were as much his own as theirs. Of
+# the posterior, which is what it says it is for any number of raters; shares of few ratings spread.
+explained_by_more <- function(now, estimate, settings) {
+  x <- estimate$fit$x
+  raters <- length(x$raters)
+  if (x$exchangeable || raters < 3L) {
+    return(rep(NA_real_, length(now)))
+  }
+  odds <- function(share) share / (1 - share)
+  explained <- function(panel) {
+    estimate$fit$x <- panel
+    quantities <- planned_quantities(estimate, posterior_of_raters(panel), settings)
+    odds(vapply(quantities, `[[`, 0, "explained"))
+  }
+  out <- unique(round(seq(1, raters, length.out = min(raters, 5L))))
+  fewer <- lapply(out, function(r) explained(without_rater(x, r)))
+  gain <- explained(x) / (Reduce(`+`, fewer) / length(fewer))
+  more <- odds(now) * pmax(1, gain)
+  pmin(0.9, more / (1 + more))
+}
+
+without_rater <- function(x, r) suppressWarnings(x[, -r], classes = "fallible_warning")

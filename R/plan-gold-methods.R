@@ -1,0 +1,188 @@
+#' Tables of a plan for gold
+#'
+#' @param x,object A [plan_gold()] result.
+#' @param what `"answer"`: a row per system and kind of interval; `"curve"`: the half-width for many
+#'   numbers of gold cases; `"costs"`: more gold or more raters.
+#' @param row.names,optional Not used.
+#' @param ... For `as.data.frame()`, passed on to `tidy()`; otherwise not used.
+#' @return `tidy()`: a tibble. Of the answer: `system` (for a difference, two); `interval`
+#'   (`"gold alone"`, `"corrected"` or `"combined"`); `gold`, the number of cases to label, out of
+#'   the `cases` that count, `NA` if all of them are too few; `lowest` and `highest`, that number
+#'   where ratings are worth more or less than they seem; `half_width`, what `gold` cases give;
+#'   `worth`, how many labels without ratings one label is worth, and its range `worth_lowest` to
+#'   `worth_highest`; and `reason`, why there is no number. Of the curve: `system`, `interval`,
+#'   `gold` and `half_width`. Of the costs: `raters`, `gold` and `ratings` that are needed then, and
+#'   `cost`; no rows if no costs were given.
+#'
+#'   `glance()`: a tibble with one row: `of`, `interval`, `gold`, the number of cases to label for
+#'   all systems, `cases`, `half_width`, `conf_level`, `target`, `choice`, and the least `worth` of
+#'   any system with its range.
+#'
+#'   `augment()`: a tibble with a row per case to label: `case`; `stratum`, 1 being the surest;
+#'   `probability`, with which it was drawn; and `truth`, empty.
+#'
+#'   `format()`: the answer in a line.
+#' @family estimation
+#' @examples
+#' set.seed(1)
+#' x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.8), n = 1000))
+#' plan <- plan_gold(x, cost_gold = 20, cost_rating = 1)
+#' tidy(plan)
+#' tidy(plan, "costs")
+#' glance(plan)
+#' head(augment(plan))
+#' @export
+tidy.gold_plan <- function(x, what = c("answer", "curve", "costs"), ...) {
+  check_dots_empty(...)
+  switch(check_choice(what, c("answer", "curve", "costs"), "what"),
+    answer = x$table,
+    curve = x$curve,
+    costs = x$costs %||% tibble::tibble(
+      raters = character(), gold = double(), ratings = double(), cost = double()
+    )
+  )
+}
+
+#' @rdname tidy.gold_plan
+#' @export
+glance.gold_plan <- function(x, ...) {
+  check_dots_empty(...)
+  settings <- x$settings
+  least <- settled_row(x)
+  tibble::tibble(
+    of = settings$of, interval = least$interval, gold = least$gold, cases = least$cases,
+    half_width = least$half_width, conf_level = settings$conf_level, target = settings$target,
+    choice = settings$choice, least[c("worth", "worth_lowest", "worth_highest")]
+  )
+}
+
+# Of the system that needs most gold.
+settled_row <- function(x) {
+  rows <- x$table[x$table$interval == settled_interval(x$table, x$settings), ]
+  rows[order(-is.na(rows$gold), -rows$gold, rows$worth)[[1L]], ]
+}
+
+#' @rdname tidy.gold_plan
+#' @export
+augment.gold_plan <- function(x, ...) {
+  check_dots_empty(...)
+  tibble::tibble(
+    case = x$chosen$case, stratum = x$chosen$stratum, probability = x$chosen$probability,
+    truth = rep(NA_character_, length(x$chosen$case))
+  )
+}
+
+#' @rdname tidy.gold_plan
+#' @export
+as.data.frame.gold_plan <- function(x, row.names = NULL, optional = FALSE, # nolint: object_name.
+                                    ...) {
+  plain_data_frame(tidy(x, ...))
+}
+
+#' @rdname tidy.gold_plan
+#' @export
+format.gold_plan <- function(x, ...) {
+  best <- settled_row(x)
+  if (is.na(best$gold)) {
+    return(paste0("Not reached: ", best$reason))
+  }
+  paste0(
+    count_noun(best$gold, "gold case"), " of ", number_of(best$cases), " for a half-width of ",
+    decimals(best$half_width), " (", interval_title(x$settings$conf_level), ", ", best$interval, ")"
+  )
+}
+
+#' @rdname tidy.gold_plan
+#' @export
+summary.gold_plan <- function(object, ...) summarise_result(object)
+
+#' @export
+print.gold_plan <- function(x, ...) {
+  cat_lines(paste("<gold_plan>", caption_of(x)), "")
+  print(shown_table(x), row.names = FALSE)
+  cat_lines("", notes_of(x), "", "More: augment() (the cases to label), tidy(), glance(), plot().")
+  invisible(x)
+}
+
+gold_plan_title <- function(x) {
+  settings <- x$settings
+  what <- switch(settings$of,
+    accuracy = "Accuracy", difference = "Difference of accuracies",
+    paste0(
+      if (settings$of == "recall") "Recall" else "Precision", " of \"", settings$category_label,
+      "\""
+    )
+  )
+  paste0(
+    what, " of the ", settings$target, ", ",
+    if (is.null(settings$gold)) {
+      paste0("within ", format(settings$half_width))
+    } else {
+      paste0("with ", count_noun(settings$gold, "gold case"))
+    },
+    " (", interval_title(settings$conf_level), ")"
+  )
+}
+
+gold_plan_columns <- function(x) {
+  table <- tidy(x)
+  range <- function(low, high, show) {
+    ifelse(is.na(low) | low == high, "", paste0(show(low), " to ", show(high)))
+  }
+  whole <- function(n) ifelse(is.na(n), "NA", number_of(n))
+  one <- function(n) decimals(n, 1L)
+  out <- data.frame(system = table$system, interval = table$interval, gold = whole(table$gold))
+  out$range <- range(table$lowest, table$highest, whole)
+  out[["half-width"]] <- decimals(table$half_width)
+  out$worth <- one(table$worth)
+  out[["worth range"]] <- range(table$worth_lowest, table$worth_highest, one)
+  align_left(out, 1:2)
+}
+
+gold_plan_notes <- function(x) {
+  table <- tidy(x)
+  lacking <- table[!is.na(table$reason), ]
+  drawn <- nrow(augment(x))
+  c(
+    paste0("Not reached, ", lacking$interval, ", ", lacking$system, ": ", lacking$reason,
+      recycle0 = TRUE
+    ),
+    "Worth: how many labels without ratings do what one does with them; ranges as ratings tell it",
+    paste(
+      "Ratings alone tell their worth only roughly: label a pilot of 20 to 30 random cases first.",
+      "A single judge no better than the system saves half of the labels at most"
+    ),
+    if (rests_on_ratings(x)) {
+      "So few gold cases rest on what ratings say; some 20 could contradict it"
+    },
+    if (x$settings$of == "difference") "Only cases on which answers differ need a label",
+    if (drawn > 0L) choice_note(x, drawn),
+    cost_note(x$costs)
+  )
+}
+
+rests_on_ratings <- function(x) {
+  settled <- settled_row(x)
+  settled$interval == "combined" && isTRUE(settled$gold < 20)
+}
+
+choice_note <- function(x, drawn) {
+  how <- switch(x$settings$choice,
+    stratified = "from strata by how little ratings tell",
+    active = "with a probability each by how little ratings tell", random = "at random"
+  )
+  paste0("Cases to label: ", number_of(drawn), ", drawn ", how, "; see augment()")
+}
+
+cost_note <- function(costs) {
+  if (is.null(costs) || anyNA(costs$cost)) {
+    return(if (!is.null(costs)) "What one more rater would save cannot be told")
+  }
+  cheaper <- costs$raters[[which.min(costs$cost)]]
+  paste0(
+    "Cost ", number_of(costs$cost[[1L]]), " with raters as they are, ",
+    number_of(costs$cost[[2L]]), " with one more (", number_of(costs$gold[[2L]]), " gold), if his",
+    " errors are as much his own as theirs: ",
+    if (cheaper == "one more") "one more rater is cheaper" else "gold is cheaper"
+  )
+}

@@ -1,0 +1,134 @@
+#' Pictures of tests and benchmarks of agreement
+#'
+#' Of a test, estimates beside the value that was tested; of a comparison, differences with their
+#' intervals beside zero; of a benchmark, how probable each level is, with the level reached framed.
+#'
+#' @param object,x A [test_agreement()], [compare_agreement()] or [benchmark_agreement()] result.
+#' @param ... For `plot()`, passed on to `autoplot()`.
+#' @inherit autoplot.ratings return
+#' @family plots
+#' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
+#' x <- ratings(fleiss1971, case = case, counts = depression:other)
+#' plot(test_agreement(x))
+#' plot(benchmark_agreement(agreement(x)))
+#' @method autoplot agreement_test
+#' @rawNamespace S3method(ggplot2::autoplot,agreement_test)
+autoplot.agreement_test <- function(object, ...) { # nolint: object_name.
+  check_ggplot2()
+  check_dots_empty(...)
+  seen <- drawn_measures(object, rlang::current_env())
+  null <- attr(object, "about")$null
+  ggplot2::ggplot(seen, ggplot2::aes(.data$estimate, .data$title)) +
+    ggplot2::geom_vline(
+      xintercept = null, linetype = "dashed", colour = plot_colours[["accent"]]
+    ) +
+    ggplot2::geom_segment(
+      ggplot2::aes(xend = null, yend = .data$title), colour = plot_colours[["muted"]]
+    ) +
+    ggplot2::geom_point(colour = plot_colours[["main"]], size = 3) +
+    ggplot2::geom_text(
+      ggplot2::aes(label = paste("p", sub("^(?=[0-9])", "= ", show_p(.data$p.value), perl = TRUE))),
+      vjust = -1.1, size = 3.3, na.rm = TRUE
+    ) +
+    ggplot2::scale_x_continuous(limits = range(0, 1, null, seen$estimate)) +
+    ggplot2::scale_y_discrete(expand = ggplot2::expansion(add = 0.6)) +
+    ggplot2::labs(
+      title = caption_of(object), subtitle = "Dashed: the value that is tested", x = "agreement",
+      y = NULL
+    ) +
+    theme_fallible()
+}
+
+# Rows with an estimate, with the title of their measure, the first on top.
+drawn_measures <- function(object, call) {
+  if (!is_whole_test(object)) {
+    abort_fallible("argument", "{.arg object} must have all columns that it was given at first.",
+      arg = "object", call = call)
+  }
+  seen <- plain_data_frame(object[!is.na(object$estimate), ])
+  if (nrow(seen) == 0L) {
+    abort_fallible("argument", c(
+      "All measures are {.code NA}; there is nothing to draw.",
+      "i" = "The column {.code reason} says why."
+    ), arg = "object", call = call)
+  }
+  titles <- vapply(seen$measure, function(id) all_measures()[[id]]$title %||% id, "")
+  seen$title <- factor(titles, levels = rev(unique(titles)))
+  seen
+}
+
+#' @rdname autoplot.agreement_test
+#' @export
+plot.agreement_test <- function(x, ...) draw(x, ...)
+
+#' @rdname autoplot.agreement_test
+#' @method autoplot agreement_comparison
+#' @rawNamespace S3method(ggplot2::autoplot,agreement_comparison)
+autoplot.agreement_comparison <- function(object, ...) { # nolint: object_name.
+  check_ggplot2()
+  check_dots_empty(...)
+  seen <- drawn_measures(object, rlang::current_env())
+  ggplot2::ggplot(seen, ggplot2::aes(.data$estimate, .data$title)) +
+    ggplot2::geom_vline(xintercept = 0, linetype = "dashed", colour = plot_colours[["accent"]]) +
+    interval_layers() +
+    ggplot2::scale_y_discrete(expand = ggplot2::expansion(add = 0.6)) +
+    ggplot2::labs(
+      title = "Differences of agreement on the same cases",
+      subtitle = if (!all(is.na(seen$conf.low))) {
+        paste("The first panel less the second, with", paste0(
+          interval_title(attr(object, "about")$conf_level), "s"
+        ))
+      },
+      x = "difference of agreement", y = NULL
+    ) +
+    theme_fallible()
+}
+
+#' @rdname autoplot.agreement_test
+#' @export
+plot.agreement_comparison <- function(x, ...) draw(x, ...)
+
+#' @rdname autoplot.agreement_test
+#' @method autoplot agreement_benchmark
+#' @rawNamespace S3method(ggplot2::autoplot,agreement_benchmark)
+autoplot.agreement_benchmark <- function(object, ...) { # nolint: object_name.
+  check_ggplot2()
+  check_dots_empty(...)
+  known <- is_whole_benchmark(object) && !all(is.na(object$membership))
+  if (!known) {
+    abort_fallible("argument", c(
+      "There are no probabilities of levels to draw.",
+      "i" = "The column {.code reason} says why."
+    ), arg = "object", call = rlang::current_env())
+  }
+  table <- plain_data_frame(object[!is.na(object$membership), ])
+  what <- do.call(paste, c(unname(table[agreement_labels(table)]), sep = ", "))
+  table$what <- factor(what, levels = rev(unique(what)))
+  table$level <- factor(table$level, levels = rev(unique(table$level)))
+  ggplot2::ggplot(table, ggplot2::aes(.data$level, .data$what, fill = .data$membership)) +
+    ggplot2::geom_tile(colour = "white", linewidth = 0.6) +
+    ggplot2::geom_tile(
+      data = table[table$reached, ], fill = NA, colour = plot_colours[["accent"]], linewidth = 1
+    ) +
+    ggplot2::geom_text(
+      ggplot2::aes(label = decimals(.data$membership, 2L), colour = .data$membership > 0.55),
+      size = 3.2, show.legend = FALSE
+    ) +
+    ggplot2::scale_colour_manual(values = c(`FALSE` = "grey20", `TRUE` = "white")) +
+    share_scale(name = "probability", breaks = c(0, 0.5, 1)) +
+    ggplot2::scale_x_discrete(labels = function(level) gsub(" ", "\n", level, fixed = TRUE)) +
+    ggplot2::labs(
+      title = "Words for agreement",
+      subtitle = paste0(
+        "Scale ", table$scale[[1L]], "; framed: reached or exceeded with probability ",
+        format(attr(object, "conf_level"))
+      ),
+      x = NULL, y = NULL
+    ) +
+    theme_fallible() +
+    ggplot2::theme(panel.grid = ggplot2::element_blank())
+}
+
+#' @rdname autoplot.agreement_test
+#' @export
+plot.agreement_benchmark <- function(x, ...) draw(x, ...)

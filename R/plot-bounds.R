@@ -1,0 +1,65 @@
+#' Picture of bounds
+#'
+#' The range of each system's accuracy, with its confidence set as a thin line, and, given a fit, a
+#' mark at the accuracy of a system that knows nothing that the raters do not.
+#'
+#' @param object,x An [accuracy_bounds()] result.
+#' @param ... For `plot()`, passed on to `autoplot()`.
+#' @inherit autoplot.ratings return
+#' @family errors in common
+#' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
+#' set.seed(1)
+#' x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.9, b = 0.6), 3, n = 300))
+#' plot(accuracy_bounds(x, replicates = 50))
+#' @method autoplot accuracy_bounds
+#' @rawNamespace S3method(ggplot2::autoplot,accuracy_bounds)
+autoplot.accuracy_bounds <- function(object, ...) { # nolint: object_name.
+  check_ggplot2()
+  check_dots_empty(...)
+  table <- tidy(object)
+  seen <- table[!is.na(table$lowest), ]
+  if (nrow(seen) == 0L) {
+    abort_fallible("argument", c(
+      "There is nothing to draw.",
+      "i" = paste0("The bounds are {.code NA}: ", verbatim(table$reason[[1L]]), ".")
+    ), arg = "object", call = rlang::current_env())
+  }
+  seen$system <- factor(seen$system, levels = seen$system[order(seen$lowest + seen$highest)])
+  told <- glance(object)
+  ggplot2::ggplot(seen, ggplot2::aes(y = .data$system)) +
+    ggplot2::geom_linerange(
+      ggplot2::aes(xmin = .data$conf.low, xmax = .data$conf.high),
+      colour = plot_colours[["main"]], linewidth = 0.7, alpha = 0.6, na.rm = TRUE
+    ) +
+    ggplot2::geom_linerange(
+      ggplot2::aes(xmin = .data$lowest, xmax = .data$highest),
+      colour = plot_colours[["main"]], linewidth = 3.2
+    ) +
+    ggplot2::geom_point(
+      ggplot2::aes(.data$shared), colour = plot_colours[["accent"]], shape = 18, size = 3,
+      na.rm = TRUE
+    ) +
+    ggplot2::scale_x_continuous(
+      limits = c(0, 1), expand = ggplot2::expansion(add = 0.02)
+    ) +
+    ggplot2::labs(
+      title = "Lowest and highest accuracy",
+      subtitle = paste0(
+        if (told$given == "fit") {
+          "whatever errors have in common with the raters',\nif the fit is right about these"
+        } else {
+          "whatever errors have in common,\ngiven the ratings and what is assumed"
+        },
+        if (told$interval == "bootstrap") {
+          paste0("; thin: ", format(100 * told$conf_level), "% confidence set")
+        }
+      ),
+      caption = if (told$given == "fit") "Diamond: it knows nothing the raters do not",
+      x = "probability of the correct category", y = NULL
+    ) +
+    theme_fallible()
+}
+
+#' @rdname autoplot.accuracy_bounds
+#' @export
+plot.accuracy_bounds <- function(x, ...) draw(x, ...)

@@ -1,0 +1,156 @@
+# Categories: values as labels, which of them are categories, and their codes.
+
+plain_columns <- function(data) {
+  for (name in names(data)[vapply(data, inherits, NA, "integer64")]) {
+    data[[name]] <- plain_integers(data[[name]])
+  }
+  data
+}
+
+# A 64-bit integer is a double with the bits of that integer, which only its package can read.
+# Numbers where they are exact, otherwise strings; left alone where that package is not there.
+plain_integers <- function(x) {
+  if (!inherits(x, "integer64")) {
+    return(x)
+  }
+  bytes <- writeBin(as.vector(unclass(x)), raw(), endian = "little")
+  halves <- matrix(readBin(bytes, "integer", 2L * length(x), endian = "little"), 2L)
+  halves[is.na(halves)] <- -2^31 # whose bits are those of NA
+  low <- halves[1L, ] %% 2^32
+  high <- halves[2L, ]
+  value <- ifelse(high == -2^31 & low == 0, NA, high * 2^32 + low)
+  if (all(abs(value) <= 2^53, na.rm = TRUE)) {
+    value
+  } else if (isNamespaceLoaded("bit64")) {
+    as.character(x)
+  } else {
+    x
+  }
+}
+
+# Numbers as labels: 100000 is 1e5.
+as_label <- function(x) {
+  x <- plain_integers(x)
+  if (!is.numeric(x)) {
+    return(as.character(x))
+  }
+  whole <- is.finite(x) & x == round(x) & abs(x) <= 2^53
+  out <- as.character(x)
+  out[whole] <- sprintf("%.0f", x[whole])
+  out
+}
+
+# Labels that occur in a column, in the order in which they should be listed; factor levels are a
+# declaration and count even if unused.
+column_labels <- function(x) {
+  if (is.factor(x)) levels(x) else as_label(sort(unique(x), method = "radix"))
+}
+
+# The same over several columns.
+list_labels <- function(columns) {
+  columns <- Filter(function(x) is.factor(x) || !all(is.na(x)), columns)
+  numeric <- vapply(columns, is.numeric, logical(1L))
+  labels <- unique(unlist(lapply(columns, column_labels), use.names = FALSE))
+  if (all(numeric)) {
+    labels[order(as.numeric(labels))]
+  } else if (any(vapply(columns, is.factor, logical(1L)))) {
+    labels
+  } else {
+    sort(labels, method = "radix")
+  }
+}
+
+find_categories <- function(input, declared, call) {
+  found <- if (input$layout$labels) list_labels(input$columns) else names(input$columns)
+  categories <- if (is.null(declared)) found else check_declared(declared, call)
+  if (length(categories) < 2L && (length(found) > 0L || !is.null(declared))) {
+    found <- if (length(categories) > 0L) "only {.val {categories}}" else "none"
+    abort_fallible("categories_few", c(
+      "At least two categories are needed.",
+      "x" = paste0("Found ", found, "."),
+      "i" = "If there are categories that nobody used, declare the labels of all of them with
+             {.arg categories}."
+    ), categories = categories, call = call)
+  }
+  if (length(categories) > max_categories) {
+    abort_fallible("categories_many", c(
+      "More than {max_categories} categories cannot be handled.",
+      "x" = "Found {length(categories)}: {shorten(categories, most = 3L)}.",
+      "i" = "Is the column of ratings the right one?"
+    ), categories = categories, call = call)
+  }
+  if (is.null(declared)) warn_labels(categories, input)
+  categories
+}
+
+# Signs that labels found in the data are not all categories.
+warn_labels <- function(labels, input) {
+  plain <- tolower(trimws(labels))
+  alike <- labels[plain %in% plain[duplicated(plain)]]
+  if (length(alike) > 0L) {
+    warn_fallible("labels", c(
+      "Categories differ only in capitals or blanks: {.val {alike}}.",
+      "i" = "They count as different. Mend the labels, or declare {.arg categories}."
+    ), labels = alike)
+  }
+  if (length(labels) > 20L && length(labels) > input$rows / 2) {
+    warn_fallible("labels", c(
+      "There are {length(labels)} categories in {input$rows} row{?s}.",
+      "i" = "Are all columns of ratings what they should be? If so, declare {.arg categories}."
+    ), labels = labels)
+  }
+}
+
+check_declared <- function(categories, call) {
+  labels <- if (is.atomic(categories)) as_label(categories)
+  twice <- unique(labels[duplicated(labels)])
+  if (length(twice) > 0L) {
+    abort_fallible("argument", c(
+      "{.arg categories} must be labels that differ.",
+      "x" = "{.val {twice}} {?stands/stand} there more than once."
+    ), arg = "categories", call = call)
+  }
+  if (length(labels) == 0L || anyNA(labels) || "" %in% labels) {
+    abort_fallible("argument", c(
+      "{.arg categories} must be labels, none of them missing or empty.",
+      "x" = "It is {describe(categories)}."
+    ), arg = "categories", call = call)
+  }
+  labels
+}
+
+# Integer codes of the labels in a column; a label that is not a category is an error.
+encode <- function(x, categories, column, role, call, rows = seq_along(x)) {
+  code <- if (is.factor(x)) {
+    match(levels(x), categories)[as.integer(x)]
+  } else if (is.character(x)) {
+    match(x, categories)
+  } else if (is.integer(x) && all(grepl("^(0|-?[1-9][0-9]{0,8})$", categories))) {
+    match(x, as.integer(categories))
+  } else {
+    values <- unique(x)
+    match(as_label(values), categories)[match(x, values)]
+  }
+  if (anyNA(code)) {
+    unknown <- which(is.na(code) & !is.na(x))
+    if (length(unknown) > 0L) {
+      abort_unknown(x[[unknown[[1L]]]], rows[unknown], categories, column, role, call)
+    }
+  }
+  code
+}
+
+abort_unknown <- function(found, rows, categories, column, role, call) {
+  found <- as_label(found)
+  abort_fallible("category", c(
+    "{if (role == 'system') 'A system' else 'A rater'} uses a category that is not declared.",
+    "x" = "Row {rows[[1L]]} of column {.val {column}} holds {.val {found}}.",
+    if (length(rows) > 1L) c("x" = "So do others: {length(rows)} rows are not usable."),
+    "i" = "The categories are {.val {categories}}; declare more with {.arg categories}, or mend
+           the label."
+  ), row = rows, column = column, found = found, call = call)
+}
+
+encode_all <- function(columns, categories, role, call) {
+  Map(function(x, name) encode(x, categories, name, role, call), columns, names(columns))
+}

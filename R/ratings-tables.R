@@ -1,0 +1,114 @@
+#' Ratings and predictions as tables
+#'
+#' @param x A [ratings()] object.
+#' @param row.names,optional For consistency with the generic; tables have no row names.
+#' @param what `"ratings"`: one row per rating. `"systems"`: one row per prediction. `"answers"`:
+#'   one row per case and rater, with all labels of the answer.
+#' @param ... Not used.
+#' @return `tidy()`: a tibble; `as.data.frame()`: the same as a data frame. For ratings, columns
+#'   `case`, `rater` (missing where raters have no identity), `rating` (a factor with all categories
+#'   as levels), `rater_group`, if raters have groups, and `weight`, if `x` has weights. For
+#'   systems, columns `case`, `system` and `prediction`. For answers, columns `case`, `rater` and
+#'   `labels`, a list of factors, empty for an answer without labels; the other tables do not show
+#'   such answers. Where raters have names, `ratings()` makes the same object from the tables again,
+#'   save for cases and raters without any rating.
+#'
+#'   `glance()`: a tibble with one row: the numbers of `cases`, `raters`, `ratings`, `categories`,
+#'   `systems` and `patterns` (distinct rows); `agreement`, the share of pairs of raters that agree,
+#'   and `kappa` against chance 1 / number of categories, `NA` for answers with several labels.
+#'   `format()`: these in a line.
+#' @family data
+#' @examples
+#' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
+#' tidy(x)
+#' as.data.frame(x, what = "systems")
+#' glance(x)
+#' @export
+as.data.frame.ratings <- function(x, row.names = NULL, optional = FALSE, # nolint: object_name.
+                                  what = c("ratings", "systems", "answers"), ...) {
+  if (!is.null(row.names)) {
+    abort_fallible("argument", c(
+      "The table has no row names.",
+      "i" = "Did you mean {.code as.data.frame(x, what = \"systems\")}?"
+    ), arg = "row.names", call = rlang::current_env())
+  }
+  what <- check_choice(what, c("ratings", "systems", "answers"), "what")
+  plain_data_frame(rating_table(x, what, rlang::current_env()))
+}
+
+#' @rdname as.data.frame.ratings
+#' @export
+tidy.ratings <- function(x, what = c("ratings", "systems", "answers"), ...) {
+  check_dots_empty(...)
+  what <- check_choice(what, c("ratings", "systems", "answers"), "what")
+  rating_table(x, what, rlang::current_env())
+}
+
+rating_table <- function(x, what, call) {
+  if (what == "answers") {
+    return(answer_table(x, call))
+  }
+  if (what == "systems") {
+    answer <- case_answers(x)
+    at <- which(answer > 0L, arr.ind = TRUE)
+    return(tibble::tibble(
+      case = x$cases[at[, 1L]],
+      system = x$systems[at[, 2L]],
+      prediction = category_factor(answer[at], x)
+    ))
+  }
+  ratings <- pattern_lengths(x)[pattern_of_case(x)]
+  at <- ratings_in(x, pattern_of_case(x))
+  row <- rep.int(seq_along(ratings), ratings)
+  out <- tibble::tibble(
+    case = x$cases[row],
+    rater = if (x$exchangeable) NA_character_ else x$raters[rating_rater(x)[at]],
+    rating = category_factor(rating_category(x)[at], x)
+  )
+  if (!is.null(x$rater_groups)) out$rater_group <- x$rater_groups[rating_rater(x)[at]]
+  if (!is.null(x$weights)) out$weight <- x$weights[row]
+  out
+}
+
+category_factor <- function(code, x) {
+  factor(x$categories[code], levels = x$categories, ordered = x$ordered)
+}
+
+#' @rdname as.data.frame.ratings
+#' @export
+glance.ratings <- function(x, ...) {
+  check_dots_empty(...)
+  fit <- if (!has_labels(x)) core_fit_algebraic(x$patterns, pattern_weights(x))
+  tibble::tibble(
+    cases = nrow(x), raters = length(x$raters),
+    ratings = sum(pattern_lengths(x)[pattern_of_case(x)]), categories = length(x$categories),
+    systems = length(x$systems), patterns = n_patterns(x),
+    agreement = fit$agreement %||% NA_real_, kappa = fit$kappa %||% NA_real_
+  )
+}
+
+#' @rdname as.data.frame.ratings
+#' @export
+format.ratings <- function(x, ...) {
+  told <- glance(x)
+  paste0(
+    sub("^<[a-z_]+> ", "", format_header(x)[[1L]]),
+    if (told$systems > 0L) paste0(", ", count_noun(told$systems, "system")),
+    if (!is.na(told$agreement)) {
+      paste0(": pairs of raters agree in ", percent(told$agreement), " (kappa ",
+        decimals(told$kappa, 2L), ")")
+    }
+  )
+}
+
+#' @export
+as.data.frame.ratings_labels <- as.data.frame.ratings
+
+#' @export
+tidy.ratings_labels <- tidy.ratings
+
+#' @export
+glance.ratings_labels <- glance.ratings
+
+#' @export
+format.ratings_labels <- format.ratings

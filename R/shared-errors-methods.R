@@ -1,0 +1,185 @@
+#' Tables of errors in common
+#'
+#' @param x A [shared_errors()] result.
+#' @param what `"pairs"`, a row per pair of raters and systems, or `"raters"`, a row per rater.
+#' @param digits Number of decimals.
+#' @param row.names,optional Not used.
+#' @param ... For `as.data.frame()`, passed on to `tidy()`; otherwise not used.
+#' @return `tidy()`: a tibble. For `"pairs"`: `rater1` and `rater2`, names of raters or systems;
+#'   `kind`, `"raters"`, `"rater and system"` or `"systems"`; `n`, the number of cases that both
+#'   answered, and `known`, of those whose truth is known; `estimate`, the correlation of their
+#'   being right, in \[-1, 1\], with `std.error`, `conf.low` and `conf.high`; `lowest` and
+#'   `highest`, the range that the ratings allow, where no truth is known at all; `both_wrong`, the
+#'   number of cases on which both are wrong; `coinciding`, the share of these with the same answer,
+#'   `expected`, by chance, and `surplus`; `reason`, why something is `NA`.
+#'
+#'   For `"raters"`: `rater`; `n`, the number of cases with known truth; `accuracy` there;
+#'   `correlation`, the mean with the other raters; `effective`, the effective number of the raters
+#'   without this one, and `change`, how much that is more than with it.
+#'
+#'   `glance()`: a tibble with one row: the numbers of `raters` and `systems`, of cases (`n`) and
+#'   those with known truth (`known`); `raters_per_case`, the mean number; `correlation`, the mean
+#'   over pairs of raters, with `conf.low` and `conf.high`; `effective`, the effective number of
+#'   raters, with `effective.low` and `effective.high`; `lowest`, `highest`, `effective.lowest` and
+#'   `effective.highest`, the same as the ratings allow where no truth is known; `surplus`, the mean
+#'   over pairs of raters with the weight of the cases on which both are wrong; `conf_level`.
+#'
+#'   `format()`: a sentence. `as.matrix()`: the correlations, raters and systems in rows and
+#'   columns. `as.data.frame()`: a table of `tidy()`, as a data frame.
+#' @family errors in common
+#' @examples
+#' set.seed(1)
+#' x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), 0.8, 4, n = 300))
+#' errors <- shared_errors(x)
+#' tidy(errors)
+#' tidy(errors, what = "raters")
+#' glance(errors)
+#' as.matrix(errors)
+#' @export
+tidy.shared_errors <- function(x, what = c("pairs", "raters"), ...) {
+  check_dots_empty(...)
+  if (check_choice(what, c("pairs", "raters"), "what") == "raters") {
+    return(x$raters)
+  }
+  x$pairs[!names(x$pairs) %in% c("one", "two", "covariance", "spread", "conf_level")]
+}
+
+#' @rdname tidy.shared_errors
+#' @export
+glance.shared_errors <- function(x, ...) {
+  check_dots_empty(...)
+  tibble::tibble(
+    x$counts, x$about, conf_level = x$options$conf_level
+  )
+}
+
+#' @rdname tidy.shared_errors
+#' @export
+as.data.frame.shared_errors <- function(x, row.names = NULL, # nolint: object_name.
+                                        optional = FALSE, ...) {
+  as.data.frame(tidy(x, ...))
+}
+
+#' @rdname tidy.shared_errors
+#' @export
+as.matrix.shared_errors <- function(x, ...) {
+  out <- diag(length(x$judges))
+  dimnames(out) <- list(x$judges, x$judges)
+  at <- cbind(x$pairs$one, x$pairs$two)
+  out[at] <- out[at[, 2:1, drop = FALSE]] <- x$pairs$estimate
+  out
+}
+
+#' @rdname tidy.shared_errors
+#' @export
+format.shared_errors <- function(x, digits = 2L, ...) {
+  told <- glance(x)
+  between <- function(low, high) {
+    if (is.na(low)) "" else paste0(decimals(low, digits), " to ", decimals(high, digits))
+  }
+  size <- format(round(told$raters_per_case, 1L))
+  if (told$known == 0) {
+    return(paste0(
+      "Errors of raters correlate by ", between(told$lowest, told$highest), " on average; ", size,
+      " raters are worth ", between(told$effective.lowest, told$effective.highest),
+      " independent ones"
+    ))
+  }
+  interval <- function(low, high) {
+    if (is.na(low)) {
+      ""
+    } else {
+      paste0(" (", format(100 * told$conf_level), "% interval ", between(low, high), ")")
+    }
+  }
+  paste0(
+    "Errors of raters correlate by ", decimals(told$correlation, digits),
+    interval(told$conf.low, told$conf.high), " on average; ", size, " raters are worth ",
+    decimals(told$effective, digits), interval(told$effective.low, told$effective.high),
+    " independent ones"
+  )
+}
+
+#' @export
+print.shared_errors <- function(x, ...) {
+  told <- glance(x)
+  cat_lines(
+    paste0(
+      "<shared_errors> ", count_noun(told$raters, "rater"), ", ",
+      count_noun(told$systems, "system"), ", ", count_noun(told$n, "case"), ", ",
+      if (told$known > 0) paste(number(told$known), "with known truth") else "no truth known"
+    ),
+    format(x)
+  )
+  table <- shared_columns(x)
+  print_table("Correlation of being right", table[order(-abs(table$order)), -1L], most = 12L)
+  cat_lines("", shared_notes(x), "More: tidy(what = \"raters\"), glance(), plot().")
+  invisible(x)
+}
+
+# What is shown of pairs; the first column is what orders them.
+shared_columns <- function(x) {
+  table <- tidy(x)
+  range <- function(low, high) {
+    ifelse(is.na(low), "NA", paste(decimals(low, 2L), "to", decimals(high, 2L)))
+  }
+  out <- data.frame(
+    order = ifelse(is.na(table$estimate), 0, table$estimate),
+    pair = paste(table$rater1, "-", table$rater2)
+  )
+  if (any(table$known > 0)) {
+    out$correlation <- decimals(table$estimate, 2L)
+    out[[paste0(format(100 * x$options$conf_level), "% interval")]] <-
+      range(table$conf.low, table$conf.high)
+    out[["same wrong answer"]] <- decimals(table$coinciding, 2L)
+    out[["by chance"]] <- decimals(table$expected, 2L)
+  } else {
+    out[["range without truth"]] <- range(table$lowest, table$highest)
+  }
+  out$cases <- number(if (any(table$known > 0)) table$known else table$n)
+  out
+}
+
+shared_notes <- function(x) {
+  told <- glance(x)
+  raters <- tidy(x, "raters")
+  gain <- which(raters$change > 0)
+  c(
+    if (told$known == 0) {
+      paste0(
+        "Without truth the ratings allow all of a range, if accuracies are within ",
+        limits_in_words(x$options$limits), " and wrong answers of two are the same in ",
+        decimals(x$options$coinciding, 2L), " of the cases or more"
+      )
+    },
+    if (isTRUE(told$surplus > 0.005)) {
+      paste0(
+        "Where two raters are wrong they give the same answer ", decimals(told$surplus, 2L),
+        " more often than by chance"
+      )
+    },
+    if (length(gain) > 0L) {
+      paste(
+        "The others are worth more independent raters without",
+        shorten(raters$rater[gain], most = 4L)
+      )
+    }
+  )
+}
+
+limits_in_words <- function(limits) {
+  paste(decimals(min(limits[, 1L]), 2L), "to", decimals(max(limits[, 2L]), 2L))
+}
+
+#' @export
+summary.shared_errors <- function(object, ...) {
+  structure(list(errors = object), class = "summary_shared_errors")
+}
+
+#' @export
+print.summary_shared_errors <- function(x, ...) {
+  cat_lines(format(x$errors))
+  print_table("Pairs", as.data.frame(x$errors), most = 30L)
+  print_table("Raters; effective and change are without the rater", tidy(x$errors, "raters"), 30L)
+  invisible(x)
+}

@@ -1,0 +1,353 @@
+#' Errors that raters and systems have in common
+#'
+#' Raters who err on the same cases are worth fewer than they are, and a system that errs there too
+#' looks better than it is. With known truth of some cases this measures how far errors go together;
+#' without, it tells the range that the ratings leave open.
+#'
+#' @section With known truth:
+#' The correlation of two raters' being right (the phi coefficient), over the cases that both
+#' answered and whose truth is known, with an interval: Fisher's z, with the standard error that two
+#' binary variables have, whatever their law (the delta method over the four cells). It is `NA`
+#' where one of the two is always right or always wrong, and has no interval where the two are right
+#' and wrong always together. In simulated panels with planted correlations (0, .4, .7; 100 to 500
+#' cases) there was no bias, and 90% intervals covered .88 to .93 (`bench/shared-errors.R`).
+#'
+#' Where both are wrong they may be so with the same answer. `coinciding` is the share of such cases
+#' among those where both are wrong; `expected` what it would be if the wrong answers of one, given
+#' the truth, had nothing to do with those of the other: how often a wrong answer of the one equals
+#' one of the other on different cases of the same truth. `surplus` is the difference; with two
+#' categories it is 0. Independent errors have none.
+#'
+#' `m` raters whose errors correlate by `rho` on average are worth `m / (1 + (m - 1) rho)`
+#' independent ones, as far as the variance of their mean goes (the design effect of Kish, 1965).
+#' The mean is the sum of covariances by that of products of standard deviations, with the number of
+#' common cases as weight and each rater's mean over all cases. Where cases lack ratings `m` is the
+#' mean number of ratings of a case.
+#'
+#' @section Without known truth:
+#' Where two raters agree both may be right or both wrong; where they disagree at most one is right,
+#' and with two categories exactly one. With a share `D` of agreement, accuracies `a` and `b` within
+#' their limits and a share `p` of cases on which both are right, the correlation is
+#' `(p - a b) / sqrt(a (1 - a) b (1 - b))`, and the ratings allow all `a`, `b` and `p` with
+#'
+#' `max(0, (a + b - 1 + D) / 2) <= p <= min(a, b, D, (D - g (1 - a - b)) / (1 + g))`,
+#'
+#' where `g` is the least share of `coinciding` answers among those where both are wrong: 1 with two
+#' categories; otherwise an assumption, by default that of wrong answers given blindly,
+#' `1 / (categories - 1)`, since errors in common make them coincide more often and not less.
+#' Columns `lowest` and `highest` are the extremes over these and over the confidence interval of
+#' `D` (Wilson; in whole percents), so they contain the correlation with probability `conf_level` at
+#' least, if the limits of accuracy do; they are `NA` where no `a`, `b` and `p` will do. They say
+#' little without good limits: two weak raters may be right on the same cases and no others. The
+#' range needs no model of raters, and does not use what other raters said.
+#'
+#' @param x A [ratings()] object whose raters have names and rated no case twice; or the result of
+#'   [fit_raters()] or [estimate_accuracy()], whose known cases are used.
+#' @param known_truth Cases whose true category is known: a data frame with columns `case` and
+#'   `truth` (or `category`), or categories with the cases as names. `NULL` is what `x` knows itself
+#'   (fits with known cases, simulated ratings); `FALSE` leaves that out.
+#' @param accuracy Limits of the accuracies for the range without truth: `c(lower, upper)` for all
+#'   raters and systems, or a matrix with a row for each of them, named, and two columns. `NULL` is
+#'   no worse than chance, 1 / number of categories.
+#' @param coinciding For the range without truth, the least share of cases with the same answer
+#'   among those where two are wrong, in \[0, 1\]; 0 assumes nothing, `NULL` is
+#'   1 / (number of categories - 1). With two categories it is always 1.
+#' @param conf_level Probability with which intervals are meant to cover, in (0, 1).
+#' @param ... Not used.
+#' @return An object of class `shared_errors` with methods for `print()`, `format()`, `summary()`,
+#'   [tidy()][tidy.shared_errors], [glance()][tidy.shared_errors], `as.data.frame()`, `as.matrix()`
+#'   and [autoplot()][autoplot.shared_errors].
+#' @references Kish, L. (1965). *Survey sampling*. Wiley.
+#' @family errors in common
+#' @seealso [accuracy_bounds()] for what errors in common may make of a system's accuracy.
+#' @examples
+#' set.seed(1)
+#' # The second rater copies the first in half of the cases
+#' copying <- data.frame(from = 1, to = 2, probability = 0.5)
+#' x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), 0.8, 4, n = 300, copying = copying))
+#' errors <- shared_errors(x)
+#' errors
+#' tidy(errors, what = "raters")
+#'
+#' # What the ratings alone say, if all are right in 60 to 90 of 100 cases
+#' shared_errors(x, known_truth = FALSE, accuracy = c(0.6, 0.9))
+#' @export
+shared_errors <- function(x, known_truth = NULL, accuracy = NULL, coinciding = NULL,
+                          conf_level = 0.9, ...) {
+  call <- rlang::current_env()
+  check_dots_empty(...)
+  conf_level <- check_number(conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE)
+  if (inherits(x, "accuracy_estimate")) x <- x$fit
+  known <- known_cells(x, known_truth, call)
+  if (inherits(x, "rater_fit")) x <- x$x
+  check_named_once(x, call)
+  judges <- c(x$raters, x$systems)
+  limits <- as_limits(accuracy, judges, "accuracy", "rater", call) %||%
+    cbind(lower = rep(1 / length(x$categories), length(judges)), upper = 1)
+  alike <- 1 / (length(x$categories) - 1)
+  if (!is.null(coinciding) && alike < 1) alike <- check_number(coinciding, "coinciding", 0, 1)
+  answers <- answers_by_pattern(x)
+  table <- shared_pairs(x, answers, conf_level)
+  cells <- known[known$truth > 0L & known$weight > 0, ]
+  found <- answers[cells$pattern, , drop = FALSE]
+  if (nrow(cells) > 0L) {
+    table <- add_correlations(table, found == cells$truth, cells$weight)
+    table <- add_products(table, found == cells$truth, cells$weight)
+    if (!weights_are_counts(x)) table <- without_errors(table)
+    table <- add_surplus(table, found, cells)
+  } else {
+    table <- add_open_range(table, answers, x, limits, alike)
+  }
+  right <- found == cells$truth
+  size <- ratings_per_case(x)
+  structure(
+    list(
+      pairs = table, raters = rater_rows(table, x$raters, right, cells$weight, size),
+      about = whole_panel(table, right, cells$weight, size),
+      counts = tibble::tibble(
+        raters = length(x$raters), systems = length(x$systems), n = count_cases(x),
+        known = sum(cells$weight)
+      ),
+      options = list(conf_level = conf_level, limits = limits, coinciding = alike),
+      judges = judges
+    ),
+    class = "shared_errors"
+  )
+}
+
+# Patterns with each truth that their cases have (0 is unknown), and the weight of such cases.
+known_cells <- function(x, known_truth, call) {
+  if (inherits(x, "rater_fit")) {
+    own <- x$known$truth
+    x <- x$x
+    if (is.null(known_truth) && any(own > 0L)) {
+      return(data.frame(
+        pattern = seq_along(own), truth = own, weight = pattern_weights(x)
+      ))
+    }
+  }
+  x <- as_ratings(x, call = call)
+  code <- if (isFALSE(known_truth)) {
+    integer(nrow(x))
+  } else if (is.null(known_truth)) {
+    x$truth$category %||% integer(nrow(x))
+  } else {
+    check_known_truth(known_truth, x, call)
+  }
+  patterns <- n_patterns(x)
+  key <- code * patterns + pattern_of_case(x)
+  cells <- unique(key)
+  data.frame(
+    pattern = (cells - 1L) %% patterns + 1L, truth = (cells - 1L) %/% patterns,
+    weight = core_pattern_weights(match(key, cells), x$weights, length(cells))
+  )
+}
+
+check_named_once <- function(x, call) {
+  repeated <- nrow(repeated_ratings(x)) > 0L
+  if (x$exchangeable || repeated) {
+    abort_fallible("argument", c(
+      "Errors in common need to know who gave which rating, once for a case.",
+      "x" = if (repeated) "Some raters rated a case more than once." else "{.arg x} has counts of
+             ratings."
+    ), arg = "x", call = call)
+  }
+}
+
+# Patterns x raters and systems: categories, NA where there is none.
+answers_by_pattern <- function(x) {
+  out <- matrix(NA_integer_, n_patterns(x), length(x$raters))
+  out[cbind(rating_pattern(x), rating_rater(x))] <- rating_category(x)
+  answer <- pattern_answers(x)
+  answer[answer == 0L] <- NA_integer_
+  cbind(out, answer)
+}
+
+# Ratings of a case in the mean of the cases that have some: the number of raters if all rated all.
+ratings_per_case <- function(x) {
+  ratings <- pattern_lengths(x)
+  weight <- pattern_weights(x) * (ratings > 0L)
+  sum(weight * ratings) / sum(weight)
+}
+
+shared_pairs <- function(x, answers, conf_level) {
+  judges <- c(x$raters, x$systems)
+  pairs <- utils::combn(length(judges), 2L)
+  systems <- colSums(pairs > length(x$raters))
+  common <- common_weight(!is.na(answers), pattern_weights(x))[t(pairs)]
+  tibble::tibble(
+    rater1 = judges[pairs[1L, ]], rater2 = judges[pairs[2L, ]],
+    kind = c("raters", "rater and system", "systems")[systems + 1L], n = common,
+    known = 0,
+    estimate = NA_real_, std.error = NA_real_, conf.low = NA_real_, conf.high = NA_real_,
+    lowest = NA_real_, highest = NA_real_, both_wrong = NA_real_, coinciding = NA_real_,
+    expected = NA_real_, surplus = NA_real_, reason = "no truth is known",
+    one = pairs[1L, ], two = pairs[2L, ], covariance = 0, spread = 0,
+    conf_level = conf_level
+  )
+}
+
+# Range without truth --------------------------------------------------------------------------
+
+# One table of ranges by share of agreement serves all pairs with the same limits.
+add_open_range <- function(table, answers, x, limits, alike) {
+  weight <- pattern_weights(x)
+  at <- cbind(table$one, table$two)
+  common <- table$n
+  agreeing <- 0
+  for (k in seq_along(x$categories)) {
+    agreeing <- agreeing + common_weight(answers %in% k, weight, answers)[at]
+  }
+  seen <- which(common > 0)
+  n <- if (weights_are_counts(x)) common[seen] else Inf # probabilities have no sampling error
+  interval <- share_limits(agreeing[seen] / common[seen], n, table$conf_level[[1L]])
+  # Whole percents outwards, so that pairs have most of them in common.
+  percents <- Map(seq, floor(100 * interval[, 1L] + 1e-9), ceiling(100 * interval[, 2L] - 1e-9))
+  both <- cbind(
+    limits[table$one[seen], , drop = FALSE], limits[table$two[seen], , drop = FALSE]
+  )
+  key <- do.call(paste, asplit(unname(both), 2L))
+  for (kind in unique(key)) {
+    rows <- which(key == kind)
+    asked <- unique(unlist(percents[rows]))
+    ends <- matrix(NA_real_, 2L, 101L)
+    ends[, asked + 1L] <- vapply(
+      asked / 100, open_range, c(0, 0), first = both[rows[[1L]], 1:2],
+      second = both[rows[[1L]], 3:4], alike = alike
+    )
+    for (row in rows) {
+      mine <- ends[, percents[[row]] + 1L, drop = FALSE]
+      if (!all(is.na(mine))) {
+        table[seen[[row]], c("lowest", "highest")] <- as.list(range(mine, na.rm = TRUE))
+      }
+    }
+  }
+  table
+}
+
+# Sums of weight over the rows in which two columns are both TRUE.
+common_weight <- function(true, weight, like = true) {
+  true <- matrix(as.double(true), nrow(like))
+  crossprod(true, weight * true)
+}
+
+share_limits <- function(share, n, conf_level) {
+  z <- stats::qnorm((1 + conf_level) / 2)
+  centre <- (share + z^2 / (2 * n)) / (1 + z^2 / n)
+  half <- z / (1 + z^2 / n) * sqrt(share * (1 - share) / n + z^2 / (4 * n^2))
+  cbind(pmax(centre - half, 0), pmin(centre + half, 1))
+}
+
+# The lowest and highest correlation at a share of agreement, by a grid of accuracies that closes in
+# on the best; `first` and `second` are limits of the accuracies, `alike` the least share of cases
+# with the same answer among those where both are wrong.
+open_range <- function(agreement, first, second, alike) {
+  value <- function(a, b, highest) {
+    lower <- pmax(0, (a + b - 1 + agreement) / 2)
+    upper <- pmin(a, b, agreement, (agreement - alike * (1 - a - b)) / (1 + alike))
+    p <- if (highest) upper else lower
+    out <- (p - a * b) / sqrt(a * (1 - a) * b * (1 - b))
+    ifelse(lower <= upper + 1e-12 & is.finite(out), pmin(pmax(out, -1), 1), NA_real_)
+  }
+  c(
+    search_range(function(a, b) -value(a, b, FALSE), first, second),
+    search_range(function(a, b) value(a, b, TRUE), first, second)
+  ) * c(-1, 1)
+}
+
+# The largest value over a rectangle: the best of a grid in each ninth of it, as there may be many
+# hills, then finer grids around these.
+search_range <- function(value, first, second) {
+  a <- seq(first[[1L]], first[[2L]], length.out = 121L)
+  b <- seq(second[[1L]], second[[2L]], length.out = 121L)
+  found <- outer(a, b, value)
+  third <- rep(1:3, c(40L, 41L, 40L))
+  tops <- tapply(seq_along(found), outer(third, 3L * third, `+`), function(at) {
+    if (all(is.na(found[at]))) NA_integer_ else at[[which.max(found[at])]]
+  })
+  tops <- tops[!is.na(tops)]
+  step <- c(a[[2L]] - a[[1L]], b[[2L]] - b[[1L]])
+  limits <- rbind(first, second)
+  best <- vapply(tops, function(top) {
+    climb_range(value, c(a[[row(found)[[top]]]], b[[col(found)[[top]]]]), step, limits)
+  }, 0)
+  if (length(best) > 0L) max(best) else NA_real_
+}
+
+climb_range <- function(value, centre, step, limits, rounds = 6L) {
+  for (round in seq_len(rounds)) {
+    within <- cbind(
+      pmax(centre - 2 * step, limits[, 1L]), pmin(centre + 2 * step, limits[, 2L])
+    )
+    a <- seq(within[1L, 1L], within[1L, 2L], length.out = 13L)
+    b <- seq(within[2L, 1L], within[2L, 2L], length.out = 13L)
+    found <- outer(c(centre[[1L]], a), c(centre[[2L]], b), value)
+    top <- arrayInd(which.max(found), dim(found))
+    best <- found[top]
+    centre <- c(c(centre[[1L]], a)[[top[[1L]]]], c(centre[[2L]], b)[[top[[2L]]]])
+    step <- step / 3
+  }
+  best
+}
+
+# Effective number of raters -------------------------------------------------------------------
+
+# Raters whose errors correlate so much on average, in independent ones; Kish's design effect.
+effective_raters <- function(raters, correlation) {
+  spread <- 1 + (raters - 1) * correlation
+  ifelse(spread > 0, raters / spread, Inf)
+}
+
+# A row for each rater: `effective` and `change` are of the panel without the rater.
+rater_rows <- function(table, raters, right, weight, size) {
+  mine <- seq_along(raters)
+  among <- table[table$kind == "raters", ]
+  whole <- effective_raters(size, mean_correlation(among))
+  without <- vapply(mine, function(j) {
+    others <- among[among$one != j & among$two != j, ]
+    if (length(raters) < 3L) {
+      return(1)
+    }
+    left <- size * (length(raters) - 1) / length(raters)
+    effective_raters(left, mean_correlation(others))
+  }, 0)
+  seen <- colSums(weight * !is.na(right))[mine]
+  tibble::tibble(
+    rater = raters, n = seen,
+    accuracy = na_real(colSums(weight * right, na.rm = TRUE)[mine] / seen),
+    correlation = vapply(
+      mine, function(j) mean_correlation(among[among$one == j | among$two == j, ]), 0
+    ),
+    effective = without, change = without - whole
+  )
+}
+
+# The sum of covariances by that of products of standard deviations.
+mean_correlation <- function(pairs) {
+  total <- sum(pairs$spread)
+  if (total > 0) sum(pairs$covariance) / total else NA_real_
+}
+
+mean_of_known <- function(x, weight) {
+  use <- !is.na(x) & weight > 0
+  if (any(use)) stats::weighted.mean(x[use], weight[use]) else NA_real_
+}
+
+# What is true of all raters together.
+whole_panel <- function(table, right, weight, size) {
+  among <- table[table$kind == "raters", ]
+  rho <- mean_correlation(among)
+  interval <- mean_correlation_limits(among, right, weight, rho)
+  ends <- c(mean_of_known(among$lowest, among$n), mean_of_known(among$highest, among$n))
+  wrong <- replace(among$both_wrong, is.na(among$surplus), 0)
+  tibble::tibble(
+    raters_per_case = size, correlation = rho, conf.low = interval[[1L]],
+    conf.high = interval[[2L]], effective = effective_raters(size, rho),
+    effective.low = effective_raters(size, interval[[2L]]),
+    effective.high = effective_raters(size, interval[[1L]]),
+    lowest = ends[[1L]], highest = ends[[2L]],
+    effective.lowest = effective_raters(size, ends[[2L]]),
+    effective.highest = effective_raters(size, ends[[1L]]),
+    surplus = mean_of_known(among$surplus, wrong)
+  )
+}

@@ -1,0 +1,98 @@
+# The file in which a study is kept while it runs, so that it can go on after an interrupt.
+
+# Written beside its place and moved there, so that an interrupt leaves the file before.
+save_checkpoint <- function(study, path, call) {
+  force(study) # what fails in making it is no fault of the file
+  beside <- paste0(path, ".new")
+  written <- suppressWarnings(tryCatch(
+    {
+      saveRDS(study, beside)
+      # Of a disk that is full R may say nothing.
+      inherits(readRDS(beside), "simulation_study") && file.rename(beside, path)
+    },
+    error = function(e) FALSE
+  ))
+  if (!written) {
+    unlink(beside)
+    abort_fallible("file", c(
+      "The file of {.arg checkpoint} cannot be written.",
+      "x" = verbatim("It is ", path, ".")
+    ), path = path, call = call)
+  }
+}
+
+# The study with the results of the file, if that holds the same study but for its seed and the
+# number of runs. `parts` are what must be the same.
+resume <- function(study, path, call, parts = c("designs", "estimators", "n", "panels")) {
+  if (!file.exists(path)) {
+    return(study)
+  }
+  before <- tryCatch(suppressWarnings(readRDS(path)), error = identity)
+  if (!inherits(before, "simulation_study") || !is.list(before)) {
+    abort_fallible("file", c(
+      "The file of {.arg checkpoint} does not hold a study.",
+      "x" = verbatim("It is ", path, ".")
+    ), path = path, call = call)
+  }
+  check_same_study(before, study, parts, path, call)
+  check_progress(before, study, path, call)
+  inform_fallible(verbatim(
+    "Going on from ", path, ": ", number(sum(before$done)), " panels are done."
+  ))
+  study[c("seed", "results", "done")] <- before[c("seed", "results", "done")]
+  study
+}
+
+check_same_study <- function(before, study, parts, path, call) {
+  differ <- parts[!vapply(parts, function(part) {
+    identical(
+      before[[part]], study[[part]], ignore.environment = TRUE, ignore.bytecode = TRUE,
+      ignore.srcref = TRUE
+    )
+  }, NA)]
+  more <- is.numeric(before$runs) && isTRUE(before$runs > study$runs)
+  if (length(differ) > 0L || more) {
+    abort_fallible("file", c(
+      "The file of {.arg checkpoint} holds another study.",
+      "x" = if (length(differ) > 0L) "Not the same: {.arg {differ}}." else
+        "It has {before$runs} {.arg runs}, more than the {study$runs} asked for.",
+      "i" = "Choose another file, or delete this one."
+    ), path = path, call = call)
+  }
+}
+
+# Files are cut, edited and written by other versions.
+check_progress <- function(before, study, path, call) {
+  whole <- function(x, n) is.integer(x) && length(x) == n && !anyNA(x)
+  done <- before[["done"]]
+  damaged <- c(
+    runs = !whole(before[["runs"]], 1L),
+    seed = !whole(before[["seed"]], length(study$seed)),
+    done = !whole(done, length(study$done)) || any(done < 0L | done > study$runs)
+  )
+  if (!any(damaged)) damaged <- c(results = !whole_results(before[["results"]], done, study))
+  if (any(damaged)) {
+    abort_fallible("file", c(
+      "The file of {.arg checkpoint} is damaged.",
+      "x" = verbatim("It is ", path, "."),
+      "x" = "Not as it was written: {.field {names(which(damaged))}}.",
+      "i" = "Choose another file, or delete this one."
+    ), path = path, call = call)
+  }
+}
+
+# Are the results those of so many runs of each cell, and of nothing else?
+whole_results <- function(results, done, study) {
+  if (sum(done) == 0L) {
+    return(is.null(results))
+  }
+  systems <- lapply(study_cells(study), function(cell) names(cell$design$systems))
+  per_run <- lengths(systems) * length(study$estimators)
+  numbers <- c("estimate", interval_columns, "expected", "sample")
+  is.list(results) && all(lengths(results) == sum(done * per_run)) &&
+    all(vapply(numbers, function(column) is.double(results[[column]]), NA)) &&
+    identical(results$cell, rep(seq_along(done), done * per_run)) &&
+    identical(results$run, unlist(Map(rep, lapply(done, seq_len), each = per_run))) &&
+    identical(unique(results$estimator), names(study$estimators)) &&
+    all(unlist(Map(`%in%`, split(results$system, results$cell), systems[done > 0L])))
+}

@@ -1,0 +1,121 @@
+# What all results have in common. A class says what it is in tidy(), glance() and format(), and
+# what is shown of it in shown_table(), caption_of() and notes_of() (tables.R); the rest follows.
+
+# Results that are tables carry with them what print() and plots tell; these do not.
+plain_data_frame <- function(table) list2DF(lapply(table, identity))
+
+plain_tibble <- function(table) tibble::as_tibble(plain_data_frame(table))
+
+# A result that is a table: `rows` are lists of columns, `...` attributes.
+new_result_table <- function(rows, class, ...) {
+  table <- stack_tables(rows)
+  tibble::new_tibble(table, nrow = length(table[[1L]]), ..., class = class)
+}
+
+# Of a part of a result that is a table only the columns are left, and format() is that of tibbles.
+has_columns <- function(x, columns) all(columns %in% names(x))
+
+is_part <- function(x) is.data.frame(x) && length(format(x)) != 1L
+
+# All tables of a result that have rows, by their names.
+tables_of <- function(x) {
+  method <- utils::getS3method("tidy", class(x)[[1L]])
+  names <- eval(formals(method)$what)
+  if (is.null(names)) {
+    return(list(table = tidy(x)))
+  }
+  tables <- lapply(stats::setNames(nm = names), function(what) {
+    tryCatch(tidy(x, what = what), fallible_error = function(e) NULL)
+  })
+  Filter(function(table) NROW(table) > 0L, tables)
+}
+
+# The summary of all results that have no other: what they rest on, and all their tables.
+summarise_result <- function(object, ...) {
+  if (is_part(object)) {
+    return(summary(plain_data_frame(object)))
+  }
+  structure(list(object = object), class = "result_summary")
+}
+
+#' @export
+print.result_summary <- function(x, ...) {
+  object <- x$object
+  cat_lines(paste0("<summary of ", class(object)[[1L]], "> ", caption_of(object)))
+  print_facts(glance(object))
+  tables <- tables_of(object)
+  for (name in names(tables)) {
+    title <- paste0(toupper(substr(name, 1L, 1L)), substring(name, 2L))
+    print_table(title, used_columns(tables[[name]]))
+  }
+  invisible(x)
+}
+
+most_shown <- 40L # rows in a document
+
+# In R Markdown a result is a table of the document, and in the middle of a sentence its format().
+knit_result <- function(x, ..., options = list(), inline = FALSE) {
+  if (inline) {
+    words <- format(x)
+    named <- !is.null(names(words))
+    return(knitr::asis_output(toString(if (named) paste0(names(words), ": ", words) else words)))
+  }
+  table <- if (!isFALSE(options$fallible.table) && !is_part(x)) shown_table(x)
+  if (is.null(table)) {
+    return(knitr::normal_print(x))
+  }
+  more <- nrow(table) - most_shown
+  notes <- c(if (more > 0L) paste("... and", more, "rows more"), gsub("\\s+", " ", notes_of(x)))
+  right <- vapply(table, function(column) all(grepl("^[-+<.[]*[0-9]|^NA$|^$", column)), NA)
+  text <- c(
+    "", knitr::kable(
+      utils::head(table, most_shown), caption = caption_of(x), row.names = FALSE,
+      align = ifelse(right, "r", "l")
+    ), "", paste0("* ", notes, recycle0 = TRUE), ""
+  )
+  knitr::asis_output(paste(text, collapse = "\n"))
+}
+
+#' Results in R Markdown
+#'
+#' The value of a chunk of R Markdown or Quarto is shown as a table of the document, with a caption
+#' and what must be told beside it; objects that are no tables ([ratings()], designs and models) are
+#' printed as in the console. In the middle of a sentence, in an inline expression, any result is
+#' the line of words that `format()` gives, for an estimate such as `78% (90% interval 67% to 90%)`.
+#'
+#' Chunks with the option `fallible.table = FALSE` show what the console shows, and so does
+#' `print()`. For another table, `knitr::kable()` takes `tidy(x)` or `as.data.frame(x)`.
+#'
+#' @name knit_print
+#' @return Text for the document; see [knitr::knit_print()].
+#' @examples
+#' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
+#' format(estimate_accuracy(x, interval = "none"))
+#' format(estimate_accuracy(x))
+#' @rawNamespace S3method(knitr::knit_print,ratings,knit_result)
+#' @rawNamespace S3method(knitr::knit_print,ratings_labels,knit_result)
+#' @rawNamespace S3method(knitr::knit_print,rater_fit,knit_result)
+#' @rawNamespace S3method(knitr::knit_print,ground_truth,knit_result)
+#' @rawNamespace S3method(knitr::knit_print,accuracy_estimate,knit_result)
+#' @rawNamespace S3method(knitr::knit_print,accuracy_by_group,knit_result)
+#' @rawNamespace S3method(knitr::knit_print,accuracy_bounds,knit_result)
+#' @rawNamespace S3method(knitr::knit_print,shared_errors,knit_result)
+#' @rawNamespace S3method(knitr::knit_print,system_comparison,knit_result)
+#' @rawNamespace S3method(knitr::knit_print,confusion_estimate,knit_result)
+#' @rawNamespace S3method(knitr::knit_print,confusion_matrix,knit_result)
+#' @rawNamespace S3method(knitr::knit_print,k_check,knit_result)
+#' @rawNamespace S3method(knitr::knit_print,agreement,knit_result)
+#' @rawNamespace S3method(knitr::knit_print,agreement_benchmark,knit_result)
+#' @rawNamespace S3method(knitr::knit_print,agreement_test,knit_result)
+#' @rawNamespace S3method(knitr::knit_print,agreement_comparison,knit_result)
+#' @rawNamespace S3method(knitr::knit_print,case_plan,knit_result)
+#' @rawNamespace S3method(knitr::knit_print,gold_plan,knit_result)
+#' @rawNamespace S3method(knitr::knit_print,simulation_study,knit_result)
+#' @rawNamespace S3method(knitr::knit_print,crowdtruth,knit_result)
+#' @rawNamespace S3method(knitr::knit_print,crowdtruth_experiment,knit_result)
+#' @rawNamespace S3method(knitr::knit_print,worker_flags,knit_result)
+#' @rawNamespace S3method(knitr::knit_print,rater_model,knit_result)
+#' @rawNamespace S3method(knitr::knit_print,rater_design,knit_result)
+#' @rawNamespace S3method(knitr::knit_print,accuracy_estimator,knit_result)
+#' @rawNamespace S3method(knitr::knit_print,interval_calibration,knit_result)
+NULL

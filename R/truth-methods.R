@@ -1,0 +1,108 @@
+#' Tables of ground truth
+#'
+#' @param x,object A [ground_truth()] result.
+#' @param what `"cases"`, a row per case and category, or `"categories"`, a row per category.
+#' @param row.names,optional Not used.
+#' @param n Number of rows to print; `NULL` leaves it to the options of tibbles.
+#' @param ... Not used.
+#' @return `tidy()`: a tibble. For `"cases"`: `case`, `category` (a factor) and `probability`, as
+#'   `ground_truth(format = "long")` has them. For `"categories"`: `category`; `n`, the number of
+#'   cases of which it is the most probable category (the first of tied ones); `probability`, its
+#'   mean over cases.
+#'
+#'   `glance()`: a tibble with one row: the numbers of `cases` and `categories`; `probability`, the
+#'   mean of the highest probability of each case; `entropy`, the mean entropy in bits; `missing`,
+#'   the number of cases whose probabilities are `NA`.
+#'
+#'   `as.data.frame()`: the wide table as it is, a column of probabilities per category.
+#'   `format()`: what `glance()` tells, in a line.
+#' @family estimation
+#' @examples
+#' truth <- ground_truth(ratings(lehner2015, raters = rater1:rater4, case = case))
+#' tidy(truth)
+#' tidy(truth, "categories")
+#' glance(truth)
+#' @export
+tidy.ground_truth <- function(x, what = c("cases", "categories"), ...) {
+  check_dots_empty(...)
+  what <- check_choice(what, c("cases", "categories"), "what")
+  probability <- probability_matrix(x, "x", rlang::current_env())
+  labels <- colnames(probability)
+  if (what == "cases") {
+    return(tibble::tibble(
+      case = rep(x$case, each = length(labels)),
+      category = factor(rep(labels, nrow(x)), levels = labels),
+      probability = as.vector(t(probability))
+    ))
+  }
+  known <- probability[!is.na(probability[, 1L]), , drop = FALSE]
+  tibble::tibble(
+    category = factor(labels, levels = labels),
+    n = tabulate(most_probable(known)$category, length(labels)),
+    probability = na_real(unname(colMeans(known)))
+  )
+}
+
+#' @rdname tidy.ground_truth
+#' @export
+glance.ground_truth <- function(x, ...) {
+  check_dots_empty(...)
+  probability <- probability_matrix(x, "x", rlang::current_env())
+  known <- probability[!is.na(probability[, 1L]), , drop = FALSE]
+  tibble::tibble(
+    cases = nrow(x), categories = ncol(probability),
+    probability = na_real(mean(most_probable(known)$probability)),
+    entropy = na_real(mean(entropy(known))), missing = nrow(x) - nrow(known)
+  )
+}
+
+#' @rdname tidy.ground_truth
+#' @export
+as.data.frame.ground_truth <- function(x, row.names = NULL, # nolint: object_name.
+                                       optional = FALSE, ...) {
+  structure(plain_data_frame(x), truth = attr(x, "truth"))
+}
+
+#' @rdname tidy.ground_truth
+#' @export
+format.ground_truth <- function(x, ...) {
+  if (!has_columns(x, "case") || ncol(x) < 2L) {
+    return(NextMethod())
+  }
+  told <- glance(x)
+  paste0(
+    count_noun(told$cases, "case"), " x ",
+    count_noun(told$categories, "category", "categories"),
+    if (!is.na(told$probability)) {
+      paste0(", the most probable has ", decimals(told$probability, 2L), " on average")
+    }
+  )
+}
+
+#' @rdname tidy.ground_truth
+#' @export
+summary.ground_truth <- function(object, ...) summarise_result(object)
+
+#' @rdname tidy.ground_truth
+#' @export
+print.ground_truth <- function(x, n = NULL, ...) {
+  told <- tibble::new_tibble(
+    lapply(x, identity), nrow = nrow(x), class = "titled_table", title = tbl_sum(x)
+  )
+  print(told, n = n, ...)
+  invisible(x)
+}
+
+#' @export
+tbl_sum.ground_truth <- function(x, ...) {
+  c("Probabilities of categories" = paste(
+    count_noun(nrow(x), "case"), "x",
+    count_noun(length(setdiff(names(x), "case")), "category", "categories")
+  ))
+}
+
+# A tibble that prints under another title than its size.
+#' @export
+tbl_sum.titled_table <- function(x, ...) attr(x, "title")
+
+truth_columns <- function(x) round_columns(utils::head(plain_data_frame(x), 10L))

@@ -1,0 +1,82 @@
+# Bounds of accuracy given a fit: bias of the two ends, and how often the confidence set contains
+# the range that the law behind the panels has.
+#
+#   Rscript bench/bounds.R [output.csv] [panels] [replicates]
+#
+# Panels of the K-model with equal base rates. The range of their law is that of its exact patterns.
+# `size` is the least size of a group of patterns in cases: single patterns, the default, and all
+# cases in one group.
+
+library(fallible)
+
+seed <- 20150503L
+settings <- data.frame(
+  categories = c(2L, 2L, 3L, 5L, 5L), accuracy = c(0.7, 0.8, 0.7, 0.6, 0.8), system = 0.9
+)
+sizes <- list(single = function(n) 1, default = function(n) 4 * sqrt(n), all = function(n) 1e9)
+
+main <- function(output = NULL, panels = "100", replicates = "100") {
+  todo <- expand.grid(setting = seq_len(nrow(settings)), n = c(200L, 1000L), size = names(sizes))
+  rows <- Map(function(setting, n, size) {
+    one <- settings[setting, ]
+    of_setting(one, n, as.character(size), as.integer(panels), as.integer(replicates))
+  }, todo$setting, todo$n, todo$size)
+  table <- do.call(rbind, rows)
+  print(table, digits = 3, row.names = FALSE)
+  if (!is.null(output)) write_table(table, output, as.integer(replicates))
+}
+
+write_table <- function(table, file, replicates) {
+  table[] <- lapply(table, function(x) if (is.double(x)) signif(x, 4L) else x)
+  made <- data.frame(
+    seed = seed, replicates = replicates, date = format(Sys.Date()),
+    fallible = format(utils::packageVersion("fallible")), r = format(getRversion())
+  )
+  utils::write.csv(cbind(table, made), file, row.names = FALSE)
+}
+
+of_setting <- function(one, n, size, panels, replicates) {
+  law <- exact_range(one)
+  found <- do.call(rbind, lapply(seq_len(panels), function(run) {
+    set.seed(seed + run)
+    x <- simulate_ratings(rater_design(
+      rep(one$accuracy, 3L), one$system, one$categories, n,
+      base_rates = rep(1 / one$categories, one$categories)
+    ))
+    of_panel(x, sizes[[size]](n), law, replicates)
+  }))
+  cbind(
+    one, n = n, size = size, lowest = law[[1L]], highest = law[[2L]], panels = nrow(found),
+    as.data.frame(t(colMeans(found, na.rm = TRUE)))
+  )
+}
+
+of_panel <- function(x, size, law, replicates) {
+  bounds <- suppressWarnings(
+    accuracy_bounds(x, group_size = size, replicates = replicates), classes = "fallible_warning"
+  )
+  table <- tidy(bounds)
+  data.frame(
+    bias_low = table$lowest - law[[1L]], bias_high = table$highest - law[[2L]],
+    covered = table$conf.low <= law[[1L]] && table$conf.high >= law[[2L]],
+    covered_low = table$conf.low <= law[[1L]], covered_high = table$conf.high >= law[[2L]],
+    width = table$conf.high - table$conf.low
+  )
+}
+
+# Lowest and highest accuracy of the law: all patterns with their probabilities.
+exact_range <- function(one) {
+  n <- one$categories
+  all <- expand.grid(rep(list(seq_len(n)), 5L))
+  names(all) <- c("truth", "r1", "r2", "r3", "s")
+  law <- function(answer, accuracy) {
+    ifelse(answer == all$truth, accuracy, (1 - accuracy) / (n - 1))
+  }
+  weight <- law(all$r1, one$accuracy) * law(all$r2, one$accuracy) * law(all$r3, one$accuracy) *
+    law(all$s, one$system) / n
+  patterns <- stats::aggregate(list(weight = weight), all[-1L], sum)
+  x <- ratings(patterns, raters = r1:r3, systems = s, weights = weight)
+  unlist(tidy(accuracy_bounds(x))[c("lowest", "highest")])
+}
+
+if (sys.nframe() == 0L) do.call(main, as.list(commandArgs(trailingOnly = TRUE)))

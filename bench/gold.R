@@ -1,0 +1,546 @@
+# A few known truths and many fallible ratings: do intervals cover, how wide are they, and what does
+# each way of putting the two together lose?
+#
+#   FALLIBLE_DATA=/path Rscript bench/gold.R [output.csv] [draws] [cache.rds]
+#
+# Worlds are the sets of $FALLIBLE_DATA/real with at least 200 truths, up to four systems each, and
+# eight simulated designs of 1000 cases. In each draw the cases of a world are drawn with
+# replacement, so that the share of right answers in the world is that of a population, and gold
+# cases are a random part of them, up to half. What ratings alone say of a system moves with the
+# cases that are drawn; the parameters of raters are fitted once (reading and fitting takes longest:
+# the cache keeps it).
+#
+# Accuracies: gold alone (Wilson), ratings alone, PPI++ with its own interval, corrected, combined.
+# Differences, recall and precision: gold alone, corrected, combined. Then gold in clusters; gold by
+# strata and by unequal probabilities; looks after every batch; and the planner.
+#
+# Prints tables, and writes those of the first two kinds: mean coverage over worlds, that of the
+# worst, mean width, pooled root mean squared error, and the number of worlds.
+
+library(fallible)
+
+folder <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)[[1L]]))
+source(file.path(folder, "helpers.R"))
+source(file.path(folder, "..", "tests", "testthat", "helper-gold.R")) # the peer
+inside <- asNamespace("fallible") # what users do not call
+
+seed <- 20150501
+conf_level <- 0.9
+sizes <- c(10, 20, 50, 100, 200, 300)
+
+main <- function(output = NULL, draws = "300", cache = NULL) {
+  options(width = 150L, cli.progress_show_after = 3600)
+  draws <- as.integer(draws)
+  worlds <- if (!is.null(cache) && file.exists(cache)) readRDS(cache) else make_worlds()
+  if (!is.null(cache)) saveRDS(worlds, cache)
+  cat("Seed ", seed, ", ", draws, " draws, ", length(worlds), " worlds\n", sep = "")
+  accuracy <- measure(worlds, draws, draw_accuracy, systems_of)
+  difference <- measure(worlds, draws, draw_difference, pairs_of)
+  recall <- measure(worlds, draws, draw_recall, categories_of)
+  precision <- measure(worlds, draws, draw_precision, categories_of)
+  results <- rbind(
+    cbind(of = "accuracy", accuracy), cbind(of = "difference", difference),
+    cbind(of = "recall", recall), cbind(of = "precision", precision)
+  )
+  print_tables(results)
+  print_choices(worlds, draws)
+  print_clusters(draws)
+  print_looks(worlds, draws)
+  print_planner(worlds, draws)
+  if (!is.null(output)) write_results(summarise(results), output, seed)
+}
+
+# ---- Worlds -------------------------------------------------------------------------------------
+
+make_worlds <- function() {
+  root <- Sys.getenv("FALLIBLE_DATA")
+  sets <- if (nzchar(root)) list.dirs(file.path(root, "real"), recursive = FALSE)
+  if (is.null(sets)) message("FALLIBLE_DATA is not set: simulated designs only.")
+  designs <- simulated_designs()
+  worlds <- c(
+    stats::setNames(lapply(sets, real_world), basename(as.character(sets))),
+    lapply(designs, simulated_world)
+  )
+  Filter(Negate(is.null), worlds)
+}
+
+real_world <- function(folder) {
+  file <- function(stem) {
+    files <- file.path(folder, paste0(stem, c(".csv", ".csv.gz")))
+    files[file.exists(files)]
+  }
+  read <- function(stem) {
+    utils::read.csv(file(stem)[[1L]], colClasses = "character", na.strings = c("NA", ""))
+  }
+  if (length(file("truth")) == 0L || length(file("systems")) == 0L) {
+    return(NULL)
+  }
+  known <- read("truth")
+  known <- known[!is.na(known$truth), ]
+  if (nrow(known) < 200L) {
+    return(NULL)
+  }
+  answers <- read("systems")
+  answers <- answers[answers$case %in% known$case, ]
+  number <- table(answers$system)
+  answers <- answers[answers$system %in% utils::head(names(number)[order(-number)], 4L), ]
+  long <- read("ratings")
+  categories <- sort(unique(c(long$rating, answers$prediction, known$truth)))
+  x <- quiet(ratings(
+    long, case = case, rater = rater, rating = rating, systems = answers, categories = categories,
+    repeats = "ratings"
+  ))
+  new_world(x, match(known$truth[match(as.character(x$cases), known$case)], categories))
+}
+
+simulated_designs <- function() {
+  even <- function(n) rep(1 / n, n)
+  list(
+    easy = rater_design(c(0.9, 0.9, 0.9), c(0.9, 0.8), 3, 1000, even(3)),
+    hard = rater_design(c(0.5, 0.5, 0.6), c(0.7, 0.5), 5, 1000, even(5)),
+    two = rater_design(c(0.7, 0.7, 0.7), c(0.8, 0.75), 2, 1000, even(2)),
+    many = rater_design(rep(c(0.6, 0.8), 4), c(0.9, 0.7), 4, 1000, even(4)),
+    difficult = rater_design(
+      c(0.7, 0.7, 0.7), c(0.7, 0.6), 4, 1000, c(0.4, 0.3, 0.2, 0.1), difficulty = 0.25
+    ),
+    sparse = rater_design(rep(0.7, 10), c(0.8, 0.7), 3, 1000, even(3), missing = 0.8),
+    neighbours = rater_design(
+      c(0.6, 0.7, 0.8), c(0.8, 0.6), 5, 1000, even(5), dispersion = 3, error_range = 1
+    ),
+    together = rater_design(
+      c(0.7, 0.7, 0.7), c(0.8, 0.7), 2, 1000, even(2),
+      copying = data.frame(from = 1, to = c(2, 3, 4), probability = c(0.6, 0.6, 0.4))
+    )
+  )
+}
+
+simulated_world <- function(design) {
+  set.seed(seed)
+  x <- quiet(simulate_ratings(design))
+  new_world(x, as.integer(truth(x)$category))
+}
+
+# A row per case with a truth and an answer: `truth`, `answer` (cases x systems), `predicted` (cases
+# x categories), `posterior` (a matrix like it per system). And what ratings say of each system.
+new_world <- function(x, truth) {
+  estimate <- quiet(estimate_accuracy(x))
+  answer <- x$patterns$answer[x$index, , drop = FALSE]
+  kept <- which(!is.na(truth) & rowSums(answer) > 0L)
+  at <- x$index[kept]
+  list(
+    truth = truth[kept], answer = answer[kept, , drop = FALSE],
+    predicted = inside$predict_categories(x)[at, , drop = FALSE],
+    posterior = lapply(estimate$posterior, function(p) unclass(as.matrix(p))[at, , drop = FALSE]),
+    alone = lapply(seq_along(x$systems), function(s) inside$ratings_alone(estimate, s)),
+    sampling = estimate$details$sampling
+  )
+}
+
+quiet <- function(code) suppressWarnings(code, classes = "fallible_warning")
+
+systems_of <- function(world) {
+  lapply(Filter(function(s) sum(world$answer[, s] > 0L) >= 100, seq_len(ncol(world$answer))), list)
+}
+
+pairs_of <- function(world) {
+  if (ncol(world$answer) < 2L) {
+    return(list())
+  }
+  pairs <- utils::combn(ncol(world$answer), 2L)
+  enough <- function(p) sum(world$answer[, p[[1L]]] > 0L & world$answer[, p[[2L]]] > 0L) >= 100
+  pairs <- Filter(enough, asplit(pairs[, seq_len(min(3L, ncol(pairs))), drop = FALSE], 2L))
+  lapply(pairs, as.list)
+}
+
+# The first two systems, and of categories that are frequent enough the first and the last.
+categories_of <- function(world) {
+  frequent <- which(tabulate(world$truth, ncol(world$predicted)) >= 0.15 * length(world$truth))
+  if (length(frequent) > 2L) frequent <- range(frequent)
+  systems <- utils::head(unlist(systems_of(world)), 2L)
+  unlist(lapply(systems, function(s) lapply(frequent, function(k) list(s, k))), recursive = FALSE)
+}
+
+# ---- Draws --------------------------------------------------------------------------------------
+
+# A row per world, thing in it, draw, size and method.
+measure <- function(worlds, draws, draw, things_of) {
+  rows <- lapply(names(worlds), function(name) {
+    things <- things_of(worlds[[name]])
+    lapply(seq_along(things), function(i) {
+      set.seed(seed)
+      thing <- do.call(draw, c(list(worlds[[name]]), things[[i]]))
+      rows <- do.call(rbind, lapply(seq_len(draws), function(run) one_draw(thing)))
+      if (!is.null(rows)) cbind(world = name, thing = i, rows)
+    })
+  })
+  do.call(rbind, unlist(rows, recursive = FALSE))
+}
+
+# `thing`: `cases`, how many there are; `true`; `estimates`, a function of the cases drawn and the
+# places of gold among them that gives a matrix: methods x (estimate, low, high).
+one_draw <- function(thing) {
+  drawn <- sample.int(thing$cases, thing$cases, replace = TRUE)
+  rows <- lapply(sizes[sizes <= thing$cases / 2], function(m) {
+    found <- thing$estimates(drawn, sample.int(thing$cases, m))
+    data.frame(
+      gold = m, method = rownames(found), error = found[, 1L] - thing$true,
+      covered = found[, 2L] <= thing$true + 1e-12 & thing$true <= found[, 3L] + 1e-12,
+      width = found[, 3L] - found[, 2L], row.names = NULL
+    )
+  })
+  do.call(rbind, rows)
+}
+
+three <- function(x) c(x$estimate, x$conf.low, x$conf.high)
+
+around <- function(value, reach, low = 0, high = 1) {
+  c(value, max(low, value - reach), min(high, value + reach))
+}
+
+wilson <- function(y) c(mean(y), inside$wilson_interval(mean(y), length(y), z()))
+z <- function() inside$normal_quantile(conf_level)
+
+cell <- function(matrix, answer) matrix[cbind(seq_along(answer), answer)]
+
+filled <- function(q) inside$fill_unrated(q, rep(1, length(q)))
+
+draw_accuracy <- function(world, s) {
+  on <- which(world$answer[, s] > 0L)
+  answer <- world$answer[on, s]
+  y <- as.numeric(answer == world$truth[on])
+  q <- filled(cell(world$predicted[on, , drop = FALSE], answer))
+  p <- filled(cell(world$posterior[[s]][on, , drop = FALSE], answer))
+  shift <- world$alone[[s]]$estimate - mean(p)
+  list(cases = length(on), true = mean(y), estimates = function(drawn, at) {
+    alone <- world$alone[[s]]
+    alone$estimate <- min(max(mean(p[drawn]) + shift, 0), 1)
+    golden <- drawn[at]
+    x <- inside$correct_share(y[golden], q[golden], inside$prediction_of(q[drawn]))
+    peer <- ppi_mean(y[golden], q[golden], q[drawn[-at]], conf_level = conf_level)
+    rbind(
+      "gold alone" = wilson(y[golden]),
+      "ratings alone" = around(alone$estimate, z() * alone$std.error), "PPI++" = peer[-1L],
+      corrected = three(inside$corrected_interval(x, "population", conf_level)),
+      combined = three(inside$combined_interval(x, alone, "population", conf_level))
+    )
+  })
+}
+
+# Errors of two systems go together as their answers do, see likeness_power.
+difference_alone <- function(world, first, second, alike) {
+  sampling <- world$sampling[c(first, second)]
+  bias <- c(world$alone[[first]]$bias, world$alone[[second]]$bias)
+  sampling <- sum(sampling^2) - 2 * alike * prod(sampling)
+  bias <- sum(bias^2) - 2 * alike^inside$likeness_power * prod(bias)
+  list(std.error = sqrt(max(0, sampling + bias)), bias = sqrt(max(0, bias)))
+}
+
+draw_difference <- function(world, first, second) {
+  on <- which(world$answer[, first] > 0L & world$answer[, second] > 0L)
+  part <- function(s, matrix) filled(cell(matrix[on, , drop = FALSE], world$answer[on, s]))
+  differ <- world$answer[on, first] != world$answer[on, second]
+  u <- (world$answer[on, first] == world$truth[on]) - (world$answer[on, second] == world$truth[on])
+  both <- differ * (part(first, world$predicted) + part(second, world$predicted))
+  q <- differ * (part(first, world$predicted) - part(second, world$predicted))
+  p <- part(first, world$posterior[[first]]) - part(second, world$posterior[[second]])
+  alone <- difference_alone(world, first, second, 1 - mean(differ))
+  list(cases = length(on), true = mean(u), estimates = function(drawn, at) {
+    alone$estimate <- mean(p[drawn])
+    golden <- drawn[at]
+    x <- inside$correct_difference(u[golden], q[golden], inside$prediction_of(q[drawn]))
+    x <- c(x, list(differ = mean(differ[drawn]), one_right = mean(both[drawn])))
+    spread <- sqrt(max(stats::var(u[golden]), 1 / length(at)) / length(at))
+    student <- stats::qt((1 + conf_level) / 2, length(at) - 1)
+    rbind(
+      "gold alone" = around(mean(u[golden]), student * spread, -1),
+      "ratings alone" = around(alone$estimate, z() * alone$std.error, -1),
+      corrected = three(inside$difference_interval(x, "population", conf_level)),
+      combined = three(inside$combined_difference(x, alone, "population", conf_level))
+    )
+  })
+}
+
+# What ratings alone say of a cell: the sampling error of as many cases, and twice the error in
+# common of the accuracy, since errors in common differ between categories.
+cell_alone <- function(world, s, share) {
+  alone <- world$alone[[s]]
+  bias <- inside$cell_bias * alone$bias
+  list(std.error = sqrt((alone$std.error^2 - alone$bias^2) / share + bias^2), bias = bias)
+}
+
+no_gold <- c(NA_real_, NA_real_, NA_real_)
+
+draw_recall <- function(world, s, k) {
+  on <- which(world$answer[, s] > 0L)
+  hit <- world$answer[on, s] == k
+  member <- world$truth[on] == k
+  q <- filled(world$predicted[on, k])
+  p <- filled(world$posterior[[s]][on, k])
+  alone <- cell_alone(world, s, mean(p))
+  list(cases = length(on), true = mean(hit[member]), estimates = function(drawn, at) {
+    alone$estimate <- sum((p * hit)[drawn]) / sum(p[drawn])
+    golden <- drawn[at]
+    x <- inside$correct_rate(
+      as.numeric((hit & member)[golden]), as.numeric(member[golden]), (q * hit)[drawn], q[drawn],
+      rep(1, length(drawn)), at
+    )
+    own <- hit[golden][member[golden]]
+    rbind(
+      "gold alone" = if (length(own) > 0L) wilson(own) else no_gold,
+      "ratings alone" = around(alone$estimate, z() * alone$std.error),
+      corrected = if (is.null(x)) {
+        no_gold
+      } else {
+        three(inside$corrected_interval(x, "population", conf_level))
+      },
+      combined = if (is.null(x)) {
+        no_gold
+      } else {
+        three(inside$combined_interval(x, alone, "population", conf_level))
+      }
+    )
+  })
+}
+
+draw_precision <- function(world, s, k) {
+  on <- which(world$answer[, s] == k)
+  if (length(on) < 20L) {
+    return(list(cases = 0, true = NA, estimates = NULL))
+  }
+  y <- as.numeric(world$truth[on] == k)
+  q <- filled(world$predicted[on, k])
+  p <- filled(world$posterior[[s]][on, k])
+  alone <- cell_alone(world, s, length(on) / sum(world$answer[, s] > 0L))
+  list(cases = length(on), true = mean(y), estimates = function(drawn, at) {
+    alone$estimate <- mean(p[drawn])
+    golden <- drawn[at]
+    x <- inside$correct_share(y[golden], q[golden], inside$prediction_of(q[drawn]))
+    rbind(
+      "gold alone" = wilson(y[golden]),
+      "ratings alone" = around(alone$estimate, z() * alone$std.error),
+      corrected = three(inside$corrected_interval(x, "population", conf_level)),
+      combined = three(inside$combined_interval(x, alone, "population", conf_level))
+    )
+  })
+}
+
+# ---- Tables -------------------------------------------------------------------------------------
+
+# Every world counts the same. Rates of which most draws have no gold case are left out.
+summarise <- function(results) {
+  key <- interaction(results[c("of", "world", "thing", "gold")], drop = TRUE)
+  results <- results[stats::ave(as.double(is.na(results$width)), key) < 0.1, ]
+  results$squared <- results$error^2
+  worlds <- stats::aggregate(
+    cbind(covered, width, squared) ~ of + method + gold + world, results, mean
+  )
+  things <- stats::aggregate(covered ~ of + method + gold + world + thing, results, mean)
+  key <- c("of", "method", "gold")
+  groups <- split(worlds, worlds[key], drop = TRUE)
+  rows <- lapply(groups, function(g) {
+    own <- things[things$of == g$of[[1L]] & things$method == g$method[[1L]] &
+      things$gold == g$gold[[1L]], ]
+    data.frame(
+      g[1L, key], coverage = mean(g$covered), lowest = min(g$covered),
+      lowest_thing = min(own$covered), width = mean(g$width), rmse = sqrt(mean(g$squared)),
+      worlds = nrow(g), row.names = NULL
+    )
+  })
+  out <- do.call(rbind, rows)
+  out[order(match(out$of, unique(results$of)), match(out$method, unique(results$method)),
+    out$gold), ]
+}
+
+print_tables <- function(results) {
+  summary <- summarise(results)
+  for (of in unique(summary$of)) {
+    own <- summary[summary$of == of, ]
+    cat("\n", of, ", ", paste(sort(unique(own$gold)), collapse = " "), " gold cases\n", sep = "")
+    for (column in c("coverage", "lowest", "width", "rmse")) {
+      cat(" ", column, "\n")
+      for (method in unique(own$method)) {
+        value <- own[own$method == method, column]
+        cat(sprintf("    %-14s", method), sprintf("%6.3f", value), "\n")
+      }
+    }
+  }
+}
+
+# Gold of 100 cases by strata, with probabilities of their own, and at random.
+print_choices <- function(worlds, draws, m = 100) {
+  rows <- lapply(names(worlds), function(name) {
+    lapply(systems_of(worlds[[name]]), function(thing) {
+      set.seed(seed)
+      choices_of(worlds[[name]], thing[[1L]], draws, m)
+    })
+  })
+  rows <- do.call(rbind, unlist(rows, recursive = FALSE))
+  cat("\nChoice of", m, "gold cases: coverage, of the worst system; saving of labels, worst\n")
+  for (choice in c("random", "stratified", "active")) {
+    own <- rows[rows$choice == choice, ]
+    cat(sprintf(
+      "    %-12s %.3f %.3f   %.2f %.2f\n", choice, mean(own$covered), min(own$covered),
+      mean(own$saving), min(own$saving)
+    ))
+  }
+}
+
+choices_of <- function(world, s, draws, m) {
+  on <- which(world$answer[, s] > 0L)
+  if (length(on) < 2 * m) {
+    return(NULL)
+  }
+  answer <- world$answer[on, s]
+  y <- as.numeric(answer == world$truth[on])
+  q <- filled(cell(world$predicted[on, , drop = FALSE], answer))
+  p <- inside$tempered(q)
+  runs <- lapply(seq_len(draws), function(run) {
+    drawn <- sample.int(length(on), length(on), replace = TRUE)
+    spread <- sqrt(p * (1 - p))[drawn]
+    of <- inside$prediction_of(q[drawn])
+    rows <- lapply(c("random", "stratified", "active"), function(choice) {
+      by <- inside$gold_probabilities(m, spread, rep(1, length(drawn)), choice)
+      at <- inside$draw_gold(by$probability, by$stratum)
+      golden <- drawn[at]
+      x <- inside$correct_share(y[golden], q[golden], of, 1 / by$probability[at])
+      interval <- inside$corrected_interval(x, "population", conf_level)
+      data.frame(
+        choice = choice, error = (x$estimate - mean(y[drawn]))^2,
+        covered = interval$conf.low <= mean(y) && mean(y) <= interval$conf.high
+      )
+    })
+    do.call(rbind, rows)
+  })
+  runs <- do.call(rbind, runs)
+  out <- stats::aggregate(cbind(error, covered) ~ choice, runs, mean)
+  # As the error goes with one over the number of labels.
+  out$saving <- out$error[out$choice == "random"] / pmax(out$error, 1e-12)
+  out
+}
+
+# Cases of a cluster have an accuracy in common, and predictions may err in common, too; 10 or 30
+# clusters of 10 gold cases out of 300.
+print_clusters <- function(draws) {
+  worlds <- expand.grid(number = c(10, 30), spread = c(5, 20), noise = c(0, 0.5, 1))
+  runs <- vapply(seq_len(nrow(worlds)), function(i) {
+    set.seed(seed)
+    found <- vapply(seq_len(5L * draws), function(run) draw_clusters(worlds[i, ]), double(4L))
+    rowMeans(found)
+  }, double(4L))
+  cat("\nClusters of ten cases: coverage as clusters, as cases, width of either\n")
+  for (number in unique(worlds$number)) {
+    mean <- rowMeans(runs[, worlds$number == number])
+    cat(sprintf("    %d clusters  %s\n", number, paste(sprintf("%.3f", mean), collapse = " ")))
+  }
+}
+
+draw_clusters <- function(world) {
+  cluster <- rep(1:300, each = 10)
+  y <- stats::rbinom(3000, 1, stats::rbeta(300, 0.8 * world$spread, 0.2 * world$spread)[cluster])
+  own <- stats::rnorm(300)[cluster]
+  q <- stats::plogis(1.5 * y + world$noise * own + stats::rnorm(3000))
+  at <- which(cluster %in% sample.int(300, world$number))
+  x <- inside$correct_share(y[at], q[at], inside$prediction_of(q))
+  found <- lapply(list(inside$in_clusters(x, cluster[at]), x), function(x) {
+    inside$corrected_interval(x, "population", conf_level)
+  })
+  c(
+    vapply(found, function(i) as.double(i$conf.low <= 0.8 && 0.8 <= i$conf.high), 0),
+    vapply(found, function(i) i$conf.high - i$conf.low, 0)
+  )
+}
+
+# Does any interval miss, if one looks after every fifth gold case from the fifth to the 300th?
+print_looks <- function(worlds, draws) {
+  rows <- lapply(names(worlds), function(name) {
+    lapply(systems_of(worlds[[name]]), function(thing) {
+      set.seed(seed)
+      looks_of(worlds[[name]], thing[[1L]], max(20L, draws %/% 3L))
+    })
+  })
+  rows <- do.call(rbind, unlist(rows, recursive = FALSE))
+  cat("\nAny miss on the way to 300 gold cases, of the worst system; width at 100 gold cases\n")
+  for (method in unique(rows$method)) {
+    own <- rows[rows$method == method, ]
+    cat(sprintf(
+      "    %-28s %.3f %.3f   %.3f\n", method, mean(own$missed), max(own$missed), mean(own$width)
+    ))
+  }
+}
+
+looks_of <- function(world, s, draws) {
+  thing <- draw_accuracy(world, s)
+  on <- which(world$answer[, s] > 0L)
+  answer <- world$answer[on, s]
+  y <- as.numeric(answer == world$truth[on])
+  q <- filled(cell(world$predicted[on, , drop = FALSE], answer))
+  looks <- seq(5, min(300, length(on) / 2), by = 5)
+  if (max(looks) < 100) {
+    return(NULL)
+  }
+  nothing <- list(estimate = NA_real_, std.error = NA_real_)
+  methods <- c("corrected", "sequence", "sequence with ratings")
+  runs <- lapply(seq_len(draws), function(run) {
+    drawn <- sample.int(length(on), length(on), replace = TRUE)
+    order <- drawn[sample.int(length(on))]
+    of <- inside$prediction_of(q[drawn])
+    found <- lapply(looks, function(m) {
+      golden <- order[seq_len(m)]
+      x <- inside$correct_share(y[golden], q[golden], of)
+      rbind(
+        three(inside$corrected_interval(x, "population", conf_level)),
+        three(inside$sequence_interval(x, nothing, "population", conf_level)),
+        three(inside$sequence_interval(x, world$alone[[s]], "population", conf_level))
+      )
+    })
+    missed <- vapply(found, function(f) f[, 2L] > thing$true | f[, 3L] < thing$true, logical(3L))
+    at100 <- found[[which(looks == 100)]]
+    data.frame(method = methods, missed = rowSums(missed) > 0, width = at100[, 3L] - at100[, 2L])
+  })
+  stats::aggregate(cbind(missed, width) ~ method, do.call(rbind, runs), mean)
+}
+
+# What half-width does a plan predict for 50 and 100 gold cases, and what comes of it?
+print_planner <- function(worlds, draws) {
+  settings <- list(of = "accuracy", target = "population", conf_level = conf_level)
+  rows <- lapply(worlds, function(world) {
+    lapply(systems_of(world), function(thing) {
+      set.seed(seed)
+      planned_of(world, thing[[1L]], settings, max(20L, draws %/% 5L))
+    })
+  })
+  rows <- do.call(rbind, unlist(rows, recursive = FALSE))
+  cat("\nHalf-width, found over predicted: mean, 10% and 90% of systems\n")
+  groups <- split(rows$ratio, rows[c("gold", "method")], drop = TRUE)
+  for (group in names(groups)) {
+    cat(sprintf(
+      "    %-20s %.3f   %.2f %.2f\n", group, mean(groups[[group]]),
+      stats::quantile(groups[[group]], 0.1), stats::quantile(groups[[group]], 0.9)
+    ))
+  }
+}
+
+planned_of <- function(world, s, settings, draws) {
+  thing <- draw_accuracy(world, s)
+  on <- which(world$answer[, s] > 0L)
+  q <- filled(cell(world$predicted[on, , drop = FALSE], world$answer[on, s]))
+  of <- inside$prediction_of(q)
+  quantity <- list(
+    of = of, value = world$alone[[s]]$estimate, share = 1, alone = world$alone[[s]],
+    variance = of$mean * (1 - of$mean)
+  )
+  if (length(on) < 200L || is.na(quantity$value)) {
+    return(NULL)
+  }
+  explained <- inside$explained_by_ratings(of)
+  runs <- do.call(rbind, lapply(seq_len(draws), function(run) one_draw(thing)))
+  rows <- lapply(c("corrected", "combined"), function(method) {
+    half <- inside$half_of(method, quantity, explained, settings)
+    data.frame(method = method, gold = c(50, 100), ratio = vapply(c(50, 100), function(m) {
+      mean(runs$width[runs$method == method & runs$gold == m]) / 2 / half(m)
+    }, 0))
+  })
+  do.call(rbind, rows)
+}
+
+do.call(main, as.list(commandArgs(trailingOnly = TRUE)))

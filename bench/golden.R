@@ -1,0 +1,176 @@
+# Golden digits: some 800 results of the package, so that a rebuilt house can be held against the
+# old one.
+#
+#   Rscript bench/golden.R record FILE.rds
+#   Rscript bench/golden.R compare FILE.rds [tolerance = 1e-12]
+#
+# `record` writes what the installed package says: a list with a vector of numbers for each label,
+# named by column, or the class of the error. `compare` computes the same anew and prints each label
+# whose numbers moved, with the largest difference (relative to numbers above 1); it exits with
+# status 1 if there is any. R_LIBS says which installed package is meant.
+#
+# A column that is new is not looked at, nor is the order of columns, or from which table of a
+# result a column comes. A column that says the same in every row may become a single number, as
+# where a table with a row per system becomes one with a row. Warnings are not recorded. Data are
+# drawn with base R, so that they do not depend on the simulator; every result starts from the same
+# seed. Each function of the package is called in one place, here, in the section on names; what is
+# computed and how it is compared is in bench/golden.
+
+library(fallible)
+
+seed <- 20150513L
+replicates <- 10L # of bootstraps
+panels <- 19L # of the tests of K-properties
+
+main <- function(task = "", file = "", tolerance = 1e-12) {
+  if (!task %in% c("record", "compare") || !nzchar(file)) {
+    stop("usage: Rscript bench/golden.R record|compare FILE.rds [tolerance]", call. = FALSE)
+  }
+  start <- proc.time()
+  now <- digits_of_all(all_results())
+  seconds <- sum((proc.time() - start)[c("user.self", "sys.self")])
+  version <- format(utils::packageVersion("fallible"))
+  cat(
+    "fallible ", version, ": ", length(now), " results, ", sum(vapply(now, is.character, NA)),
+    " of them errors, ", format(round(seconds, 1)), " s\n",
+    sep = ""
+  )
+  if (task == "record") {
+    saveRDS(structure(now, version = version), file)
+  } else if (!report(readRDS(file), now, as.numeric(tolerance))) {
+    quit(status = 1L)
+  }
+}
+
+# ---- Names of the package: each in one place ----------------------------------------------------
+
+methods <- c("average", "binned", "unbinned", "joint", "shared")
+intervals <- c("none", "robust", "bootstrap")
+
+as_input <- function(...) ratings(...)
+system_names <- function(x) x$systems
+ratings_table <- function(x) as.data.frame(x)
+systems_table <- function(x) as.data.frame(x, what = "systems")
+estimate <- function(x, method = NULL, interval = "none", ...) {
+  estimate_accuracy(x, method = method, interval = interval, replicates = replicates, ...)
+}
+bins_of <- function(x) bins(x)
+tidy_of <- function(x, ...) {
+  out <- tidy(x, ...)
+  if (inherits(x, c("accuracy_estimate", "accuracy_by_group"))) {
+    details <- tidy(x, "details")
+    out <- cbind(out, details[setdiff(names(details), names(out))])
+  }
+  old <- if (inherits(x, "confusion_estimate") || "excess" %in% names(out)) {
+    c(n = "cases")
+  } else if (inherits(x, "crowdtruth_experiment") && "p.wilcoxon" %in% names(out)) {
+    c(estimate = "improvement", p.value = "p.t")
+  }
+  old <- c(old, independence_weight = "simple_weight")
+  old <- old[names(old) %in% names(out)]
+  at <- match(names(old), names(out))
+  names(out)[at] <- old
+  out
+}
+glance_of <- function(x) {
+  if (inherits(x, "crowdtruth_experiment")) {
+    return(tidy(x, "arms"))
+  }
+  if (inherits(x, "accuracy_by_group")) {
+    g <- tidy(x, "groups")
+    return(g[rep(seq_len(nrow(g)), g$systems), ])
+  }
+  out <- glance(x)
+  if (inherits(x, "system_comparison")) names(out)[names(out) == "cases"] <- "n"
+  out
+}
+augmented <- function(...) augment(...)
+model_of <- function(...) rater_model(...)
+simple_model <- function() k_model()
+hierarchical_free <- function(...) dawid_skene(...)
+fit_of <- function(x, ...) fit_raters(x, ...)
+rates_of <- function(x) base_rates(x)
+confusion_of <- function(x, ...) confusion(x, ...)
+posterior_of <- function(x, ...) ground_truth(x, ...)
+calibration_of <- function(...) calibration(...)
+compared <- function(x, ...) compare_systems(x, ...)
+agreement_of <- function(...) agreement(...)
+all_measures <- function() measures()$id
+new_measure <- function(...) register_measure(...)
+benchmarked <- function(...) benchmark_agreement(...)
+tested <- function(...) test_agreement(...)
+compared_agreement <- function(...) compare_agreement(...)
+alpha <- function(...) krippendorff_alpha(...)
+information <- function(...) information_agreement(...)
+counts_of <- function(x) counts(x)
+crossed <- function(...) agreement_matrix(...)
+patterns_of <- function(x) rating_patterns(x)
+crowd <- function(...) crowdtruth(...)
+kept_units <- function(...) filter_units(...)
+kept_workers <- function(...) filter_workers(...)
+flagged <- function(...) flag_workers(...)
+merged <- function(...) merge_annotations(...)
+kinds_of <- function(...) annotation_kinds(...)
+experiment <- function(...) crowdtruth_experiment(...)
+scores_of <- function(x) unit_scores(x)
+soft <- function(x) soft_labels(x)
+drawn_crowd <- function(...) simulate_crowd(...)
+one_label <- function(...) single_label(...)
+checked <- function(x, ...) check_k_properties(x, replicates = panels, ...)
+planned <- function(..., max_cases = 20000L, cases = c(2L, max_cases), cost_case = 0) {
+  given <- list(...)
+  set <- given[intersect(names(given), c("categories", "difficulty", "dispersion", "missing"))]
+  given[names(set)] <- NULL
+  if (length(set) > 0L) given$design <- do.call(rater_design, c(list(c(1, 1, 1)), set))
+  do.call(plan_cases, c(given, list(cases = cases, cost = c(case = cost_case))))
+}
+design_of <- function(...) rater_design(...)
+paper_design <- function(...) lehner_design(...)
+drawn <- function(...) simulate_ratings(...)
+truth_of <- function(x) truth(x)
+accuracy_of <- function(x) true_accuracy(x)
+matrix_of <- function(...) confusion_matrix(...)
+limit_of <- function(...) exact_limit(...)
+study_of <- function(...) simulation_study(...)
+replayed <- function(...) replay(...)
+estimator <- function(method, interval = "none", ...) {
+  accuracy_estimator(method, interval = interval, ..., replicates = replicates)
+}
+
+# ---- Results -------------------------------------------------------------------------------------
+
+# Functions without arguments, by label.
+all_results <- function() {
+  c(
+    accuracy_results(), option_results(), known_results(), group_results(), fit_results(),
+    truth_results(), comparison_results(), confusion_results(), agreement_results(),
+    test_results(), crowd_results(), filter_results(), check_results(), plan_results(),
+    study_results(), limit_results(), simulated_results(), data_results()
+  )
+}
+
+# A label and a function for each row of what is combined.
+combine <- function(prefix, ..., run) {
+  rows <- expand.grid(..., stringsAsFactors = FALSE)
+  labels <- do.call(paste, c(list(prefix), rows, sep = " | "))
+  results <- lapply(seq_len(nrow(rows)), function(i) {
+    settings <- as.list(rows[i, , drop = FALSE])
+    function() do.call(run, unname(settings))
+  })
+  stats::setNames(results, labels)
+}
+
+# Functions that are written out, with a prefix to their labels.
+label <- function(prefix, ...) {
+  results <- list(...)
+  stats::setNames(results, paste(prefix, names(results), sep = " | "))
+}
+
+# ---- Parts --------------------------------------------------------------------------------------
+
+folder <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
+for (part in c("compare", "digits", "data", "accuracy", "agreement", "simulation")) {
+  source(file.path(folder, "golden", paste0(part, ".R")))
+}
+
+do.call(main, as.list(commandArgs(trailingOnly = TRUE)))

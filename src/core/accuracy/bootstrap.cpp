@@ -1,0 +1,77 @@
+#include "bootstrap.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+namespace fallible {
+
+namespace {
+
+double quantile(const std::vector<double>& sorted, double probability) {
+  const double at = static_cast<double>(sorted.size() - 1) * probability;
+  const auto below = static_cast<std::size_t>(at);
+  const auto above = std::min(below + 1, sorted.size() - 1);
+  const double share = at - static_cast<double>(below);
+  return (1 - share) * sorted[below] + share * sorted[above];
+}
+
+double standard_deviation(const std::vector<double>& x) {
+  double mean = 0, squares = 0;
+  for (const double value : x) mean += value / static_cast<double>(x.size());
+  for (const double value : x) squares += (value - mean) * (value - mean);
+  return std::sqrt(squares / static_cast<double>(x.size() - 1));
+}
+
+}  // namespace
+
+std::size_t numbers_of(const Estimator& estimator, Quantity what) {
+  return what == Quantity::accuracy ? estimator.systems().size() : estimator.counts();
+}
+
+std::vector<double> bootstrap(const Estimator& estimator, Quantity what,
+                              const BootstrapOptions& options, const Host& host) {
+  const bool accuracy = what == Quantity::accuracy;
+  const Cells& cells = estimator.cells();
+  const Resampler resampler(cells.cases, cells.of_pattern, options.clusters);
+  const std::size_t replicates = options.replicates,
+                    numbers = numbers_of(estimator, what);
+  std::vector<double> out(replicates * numbers);
+  for_each_item(replicates, options.threads, host, [&](std::size_t r) {
+    Stream stream(options.seed, r);
+    const auto drawn = resampler.draw(stream);
+    const auto found =
+        accuracy ? estimator.with_weights(drawn) : estimator.counts_with_weights(drawn);
+    for (std::size_t i = 0; i < numbers; ++i) out[i * replicates + r] = found[i];
+  });
+  return out;
+}
+
+Interval percentile_interval(const double* replicates, std::size_t n, double conf_level,
+                             double tolerance) {
+  Interval out;
+  std::vector<double> values;
+  std::copy_if(replicates, replicates + n, std::back_inserter(values),
+               [](double x) { return !std::isnan(x); });
+  if (2 * values.size() < n || values.size() < 2) {
+    out.lack = Interval::Lack::failed;
+    return out;
+  }
+  std::sort(values.begin(), values.end());
+  const double tail = (1 - conf_level) / 2;
+  const double low = quantile(values, tail), high = quantile(values, 1 - tail);
+  if (high - low <= tolerance * std::fabs(high)) {
+    out.lack = Interval::Lack::constant;
+    out.value = low;
+    out.same = static_cast<double>(std::count_if(values.begin(), values.end(), [&](double x) {
+                 return std::fabs(x - low) < tolerance;
+               })) / static_cast<double>(values.size());
+    return out;
+  }
+  out.std_error = standard_deviation(values);
+  out.low = low;
+  out.high = high;
+  return out;
+}
+
+}  // namespace fallible

@@ -1,0 +1,42 @@
+// Bootstrap of cases, or of clusters of cases: resamples of the cells of an estimator, fitted anew.
+#ifndef FALLIBLE_CORE_ACCURACY_BOOTSTRAP_HPP
+#define FALLIBLE_CORE_ACCURACY_BOOTSTRAP_HPP
+
+#include <limits>
+#include <vector>
+
+#include "estimator.hpp"
+#include "../base/resample.hpp"
+
+namespace fallible {
+
+enum class Quantity { accuracy, counts };
+
+// One per system, or systems x truths x answers; 0 if the estimator has no confusion matrix.
+std::size_t numbers_of(const Estimator& estimator, Quantity what);
+
+// Replicates x numbers, column by column; NaN where a replicate gives no estimate. Weights must be
+// whole numbers of cases; cases of which nothing is known, neither a rating nor the truth, are not
+// drawn.
+std::vector<double> bootstrap(const Estimator& estimator, Quantity what,
+                              const BootstrapOptions& options, const Host& host);
+
+// Error of one estimate. Without an interval, all are NaN.
+struct Interval {
+  enum class Lack { none, failed, constant };
+  Lack lack = Lack::none;  // most replicates gave no estimate, or those that did are all the same
+  double std_error = std::numeric_limits<double>::quiet_NaN();
+  double low = std_error;
+  double high = std_error;
+  double same = 0;   // share of replicates that are `value`, where they do not vary
+  double value = 0;
+};
+
+// `replicates` may hold NaN. Limits are quantiles that interpolate between order statistics (type 7
+// of Hyndman and Fan, 1996); `tolerance` is the relative difference of limits that are equal.
+Interval percentile_interval(const double* replicates, std::size_t n, double conf_level,
+                             double tolerance = rounding_tolerance);
+
+}  // namespace fallible
+
+#endif

@@ -1,0 +1,68 @@
+#include "joined.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace fallible {
+
+Joined::Joined(const Ratings& ratings, int system)
+    : rows_(latent_rows(ratings.patterns, ratings.weight, system, {ratings.known.truth, {}})) {
+  answer_.assign(rows_.size(), -1);
+  for (int p = 0; p < ratings.patterns.patterns; ++p) {
+    const int answer = ratings.patterns.answer_of(p, system);
+    // Where there is nothing but the system's answer it would be judged by itself.
+    if (answer < 1 || !is_judged(ratings.patterns, ratings.known.truth, p)) continue;
+    answer_[rows_.of_pattern[p]] = answer - 1;
+  }
+  count_cases();
+}
+
+Joined Joined::with_weights(const std::vector<double>& of_patterns) const {
+  Joined out = *this;
+  out.rows_.weight.assign(rows_.size(), 0.0);
+  for (std::size_t p = 0; p < of_patterns.size(); ++p) {
+    const int row = rows_.of_pattern[p];
+    if (row >= 0) out.rows_.weight[row] += of_patterns[p];
+  }
+  out.count_cases();
+  return out;
+}
+
+void Joined::count_cases() {
+  cases_ = 0;
+  for (int i = 0; i < rows_.size(); ++i) cases_ += answer_[i] >= 0 ? rows_.weight[i] : 0;
+}
+
+double Joined::mean_posterior(const std::vector<double>& posterior) const {
+  double out = 0;
+  for (int i = 0; i < rows_.size(); ++i) {
+    if (answer_[i] >= 0) out += rows_.weight[i] * answer_in(posterior, i) / cases_;
+  }
+  return out;
+}
+
+double Joined::conditional_error(const std::vector<double>& posterior) const {
+  const double p = mean_posterior(posterior), all = p * (1 - p);
+  double missing = 0;
+  for (int i = 0; i < rows_.size(); ++i) {
+    if (answer_[i] < 0) continue;
+    const double q = answer_in(posterior, i);
+    missing += rows_.weight[i] * q * (1 - q) / cases_;
+  }
+  return all / std::sqrt(std::max(cases_ * (all - missing), 0.05 * cases_ * all + 0.25));
+}
+
+double Joined::rater_error(const std::vector<double>& posterior) const {
+  double wrong = 0, all = 0;
+  for (int i = 0; i < rows_.size(); ++i) {
+    const double* of = &posterior[static_cast<std::size_t>(i) * rows_.categories];
+    for (int at = rows_.start[i]; at < rows_.start[i + 1]; ++at) {
+      if (rows_.judge[at] >= rows_.raters) continue;
+      all += rows_.weight[i];
+      wrong += rows_.weight[i] * (1 - of[rows_.category[at]]);
+    }
+  }
+  return wrong / all;
+}
+
+}  // namespace fallible

@@ -1,0 +1,196 @@
+// Accuracy under latent class models, at the two ends of what system and raters may have in common.
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "estimator.hpp"
+#include "../base/rows.hpp"
+#include "../model/identified.hpp"
+#include "../model/latent_pairs.hpp"
+
+namespace fallible {
+
+namespace {
+
+// To a model in which raters have the same parameters, rows are the same that have the same ratings,
+// whoever gave them. All are put down to the first rater.
+LatentRows regardless_of_rater(const LatentRows& rows) {
+  LatentRows out = rows;
+  RowSet keys;  // known category, then judge and category of each rating
+  std::vector<int> key, found;
+  std::vector<std::pair<int, int>> ratings;
+  for (int i = 0; i < rows.size(); ++i) {
+    ratings.clear();
+    for (int at = rows.start[i]; at < rows.start[i + 1]; ++at) {
+      ratings.emplace_back(rows.judge[at] < rows.raters ? 0 : rows.judge[at], rows.category[at]);
+    }
+    std::sort(ratings.begin(), ratings.end());
+    key.assign(1, rows.known[i]);
+    for (const auto& rating : ratings) key.insert(key.end(), {rating.first, rating.second});
+    found.push_back(keys.insert(key.data(), key.size()));
+  }
+  out.start.assign(1, 0);
+  out.judge.clear();
+  out.category.clear();
+  out.known.clear();
+  for (int i = 0; i < keys.size(); ++i) {
+    const int* row = keys.row(i);
+    out.known.push_back(row[0]);
+    for (std::size_t at = 1; at < keys.length(i); at += 2) {
+      out.judge.push_back(row[at]);
+      out.category.push_back(row[at + 1]);
+    }
+    out.start.push_back(static_cast<int>(out.judge.size()));
+  }
+  out.weight.assign(keys.size(), 0.0);
+  for (int i = 0; i < rows.size(); ++i) out.weight[found[i]] += rows.weight[i];
+  for (int& row : out.of_pattern) row = row < 0 ? row : found[row];
+  return out;
+}
+
+// One fit of the raters alone, or one joined by each system.
+class LatentEstimator : public Estimator {
+ public:
+  LatentEstimator(const Ratings& ratings, const EstimatorOptions& options);
+
+  std::vector<double> posterior(int system) const override;
+  std::vector<double> with_weights(const std::vector<double>& weight) const override;
+  std::vector<double> counts_with_weights(const std::vector<double>& weight) const override;
+  std::size_t counts() const override {
+    const std::size_t N = ratings_.patterns.categories;
+    return systems_.size() * N * N;
+  }
+
+ private:
+  struct Fitted {
+    LatentRows rows;
+    Eigen::VectorXd x;
+  };
+
+  bool shared() const { return options_.method == Method::shared; }
+  const Fitted& of(int system, const std::vector<Fitted>& all) const {
+    return all[shared() ? 0 : system];
+  }
+  LatentClass model(const LatentRows& rows) const {
+    return LatentClass(rows, options_.model, options_.prior);
+  }
+  LatentFit fit(const LatentRows& rows, const Eigen::VectorXd* start) const;
+  // To other weights of patterns, from where the fit to the data ended.
+  std::vector<Fitted> refit(const std::vector<double>& weight) const;
+  double accuracy(int system, const Fitted& fitted, const std::vector<double>& weight) const;
+  // Calls visit(answer, weight, probabilities of the categories) for each pattern with an answer
+  // that can be judged.
+  template <class Visit>
+  void for_each_answer(int system, const Fitted& fitted, const std::vector<double>& weight,
+                       const Visit& visit) const;
+
+  EstimatorOptions options_;
+  std::vector<Fitted> fitted_;
+  std::vector<Fitted> resampled_;  // the same for replicates, with fewer rows where raters are alike
+};
+
+LatentEstimator::LatentEstimator(const Ratings& ratings, const EstimatorOptions& options)
+    : Estimator(ratings, pattern_cells(ratings)), options_(options) {
+  const int systems = ratings.patterns.systems;
+  for (int i = 0; i < (shared() ? 1 : systems); ++i) {
+    LatentRows rows =
+        latent_rows(ratings.patterns, ratings.weight, shared() ? -1 : i, ratings.known);
+    LatentFit found = fit(rows, nullptr);
+    converged_ = converged_ && found.converged;
+    identified_ = identified_ && is_identified(rows, options.model, options.prior, options.fitting);
+    const bool alike = !options.model.by_rater && ratings.known.matrix.empty() &&
+                       options.fitting == Fitting::likelihood;
+    resampled_.push_back({alike ? regardless_of_rater(rows) : rows, found.x});
+    fitted_.push_back({std::move(rows), std::move(found.x)});
+  }
+  for (int s = 0; identified_ && s < systems; ++s) {
+    systems_[s].estimate = accuracy(s, of(s, fitted_), ratings.weight);
+  }
+}
+
+LatentFit LatentEstimator::fit(const LatentRows& rows, const Eigen::VectorXd* start) const {
+  const LatentClass latent = model(rows);
+  const OptimiserOptions& how = options_.optimiser;
+  if (options_.fitting == Fitting::pairs) {
+    const PairFrequencies pairs = pair_frequencies(rows, options_.model);
+    return start ? fit_pairs(latent, pairs, *start, how) : fit_pairs(latent, pairs, how);
+  }
+  return start ? fit_latent(latent, *start, how) : fit_latent(latent, how);
+}
+
+std::vector<LatentEstimator::Fitted> LatentEstimator::refit(
+    const std::vector<double>& weight) const {
+  std::vector<Fitted> out = resampled_;
+  for (Fitted& one : out) {
+    one.rows.weight.assign(one.rows.weight.size(), 0.0);
+    for (std::size_t p = 0; p < weight.size(); ++p) {
+      const int row = one.rows.of_pattern[p];
+      if (row >= 0) one.rows.weight[row] += weight[p];
+    }
+    one.x = fit(one.rows, &one.x).x;
+  }
+  return out;
+}
+
+template <class Visit>
+void LatentEstimator::for_each_answer(int system, const Fitted& fitted,
+                                      const std::vector<double>& weight,
+                                      const Visit& visit) const {
+  const PatternView& patterns = ratings_.patterns;
+  const auto posterior = model(fitted.rows).posterior(fitted.x);
+  for (int p = 0; p < patterns.patterns; ++p) {
+    const int answer = patterns.answer_of(p, system);
+    if (answer < 1 || weight[p] == 0 || !is_judged(patterns, ratings_.known.truth, p)) continue;
+    const auto row = static_cast<std::size_t>(fitted.rows.of_pattern[p]);
+    visit(answer - 1, weight[p], &posterior[row * fitted.rows.categories]);
+  }
+}
+
+// With a weak prior the system has been right once and wrong once before.
+double LatentEstimator::accuracy(int system, const Fitted& fitted,
+                                 const std::vector<double>& weight) const {
+  double right = 0, cases = 0;
+  for_each_answer(system, fitted, weight, [&](int answer, double w, const double* probability) {
+    cases += w;
+    right += w * probability[answer];
+  });
+  if (cases == 0) return std::numeric_limits<double>::quiet_NaN();
+  const bool before = !shared() && !options_.prior.none;
+  return (right + before) / (cases + 2 * before);
+}
+
+std::vector<double> LatentEstimator::posterior(int system) const {
+  const Fitted& fitted = of(system, fitted_);
+  return by_pattern(fitted.rows, model(fitted.rows).posterior(fitted.x));
+}
+
+std::vector<double> LatentEstimator::with_weights(const std::vector<double>& weight) const {
+  const std::vector<double> now = of_patterns(weight);
+  const std::vector<Fitted> again = refit(now);
+  std::vector<double> out;
+  for (int s = 0; s < ratings_.patterns.systems; ++s) out.push_back(accuracy(s, of(s, again), now));
+  return out;
+}
+
+std::vector<double> LatentEstimator::counts_with_weights(const std::vector<double>& weight) const {
+  const std::vector<double> now = of_patterns(weight);
+  const std::vector<Fitted> again = refit(now);
+  const int N = ratings_.patterns.categories;
+  std::vector<double> out(counts(), 0.0);
+  double* at = out.data();
+  for (int s = 0; s < ratings_.patterns.systems; ++s, at += N * N) {
+    const auto add = [&](int answer, double w, const double* probability) {
+      for (int k = 0; k < N; ++k) at[k * N + answer] += w * probability[k];
+    };
+    for_each_answer(s, of(s, again), now, add);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::unique_ptr<Estimator> make_latent(const Ratings& ratings, const EstimatorOptions& options) {
+  return std::make_unique<LatentEstimator>(ratings, options);
+}
+
+}  // namespace fallible

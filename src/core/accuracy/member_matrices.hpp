@@ -1,0 +1,68 @@
+// Dawid and Skene: confusion matrices of their own, around those of the base.
+#ifndef FALLIBLE_CORE_ACCURACY_MEMBER_MATRICES_HPP
+#define FALLIBLE_CORE_ACCURACY_MEMBER_MATRICES_HPP
+
+#include <algorithm>
+
+#include "member_one_coin.hpp"
+#include "../model/variational.hpp"
+
+namespace fallible {
+
+constexpr double own_matrices = 4;  // concentration of matrices
+
+class Matrices : public Member {
+ public:
+  explicit Matrices(bool ordered)
+      : Member({"rater", "matrix", 0, own_matrices}, 0), ordered_(ordered) {}
+
+  std::unique_ptr<Member> clone() const override { return std::make_unique<Matrices>(*this); }
+
+  // The bound is compared with that of matrices that have no freedom, which is what the base is.
+  void fit(const Joined& data, const Member* base, const Member* start) override {
+    std::vector<std::vector<double>> own_starts, one_coin_starts;
+    if (start) {
+      const auto& before = dynamic_cast<const Matrices&>(*start);
+      own_starts = {before.posterior_};
+      one_coin_starts = {before.one_coin_};
+    } else {
+      own_starts = one_coin_starts = {one_coin_posterior(data.rows(), false),
+                                      one_coin_posterior(data.rows(), true)};
+    }
+    DawidSkene own = best_of(data, own_starts, own_matrices);
+    DawidSkene one_coin = best_of(data, one_coin_starts, no_own_matrices);
+    const MemberResult& under = base->result();
+    result_.log_evidence = under.log_evidence + (own.bound - one_coin.bound);
+    result_.estimate = data.mean_posterior(own.posterior);
+    result_.std_error = std::max(under.std_error, data.conditional_error(own.posterior));
+    const int raters = data.rows().raters;
+    result_.rater_accuracy = 0;
+    for (int u = 0; u < raters; ++u) result_.rater_accuracy += own.accuracy[u] / raters;
+    posterior_ = std::move(own.posterior);
+    one_coin_ = std::move(one_coin.posterior);
+  }
+
+  std::vector<double> posterior(const Joined&) const override { return posterior_; }
+
+ private:
+  DawidSkene best_of(const Joined& data, const std::vector<std::vector<double>>& starts,
+                            double concentration) const {
+    VariationalOptions options;
+    options.ordered = ordered_;
+    options.concentration = concentration;
+    DawidSkene out;
+    for (const auto& start : starts) {
+      DawidSkene found = fit_dawid_skene(data.rows(), data.prior(), start, options);
+      if (found.bound > out.bound) out = std::move(found);
+    }
+    return out;
+  }
+
+  bool ordered_;
+  std::vector<double> posterior_;
+  std::vector<double> one_coin_;  // of the limit without freedom
+};
+
+}  // namespace fallible
+
+#endif

@@ -1,0 +1,75 @@
+#include "member_one_coin.hpp"
+
+#include <cmath>
+
+#include "../model/evidence.hpp"
+
+namespace fallible {
+
+namespace {
+
+// Prior weights of shifts: a third for none, the rest by the half-normal density with this standard
+// deviation.
+constexpr double shift_sd = 0.2;
+constexpr double prior_of_none = 1.0 / 3;
+
+double mean_rater_accuracy(const LatentClass& model, const Eigen::VectorXd& x) {
+  double out = 0;
+  for (int u = 0; u < model.rows().raters; ++u) out += model.accuracy(x, u);
+  return out / model.rows().raters;
+}
+
+}  // namespace
+
+double OneCoin::log_prior(const OneCoinSettings& settings) {
+  if (settings.shift == 0) return std::log(prior_of_none);
+  const auto density = [](double d) { return std::exp(-0.5 * d * d / (shift_sd * shift_sd)); };
+  double total = 0;
+  for (const double d : shifts) total += d > 0 ? density(d) : 0;
+  return std::log((1 - prior_of_none) * density(settings.shift) / total);
+}
+
+LatentModel OneCoin::model(const OneCoinSettings& settings) {
+  LatentModel out;
+  out.by_rater = settings.by_rater;
+  out.errors = settings.distance ? Errors::distance : Errors::uniform;
+  out.strata = settings.shift > 0;
+  return out;
+}
+
+OneCoin::OneCoin(const OneCoinSettings& settings)
+    : Member({settings.by_rater ? "rater" : "common", settings.distance ? "distance" : "uniform",
+              settings.shift},
+             log_prior(settings)),
+      settings_(settings) {}
+
+void OneCoin::fit(const Joined& data, const Member*, const Member* start) {
+  const double shift = settings_.shift;
+  const LatentClass latent(data.rows(), model(settings_), data.prior(), {shift, nullptr});
+  const Eigen::VectorXd from =
+      start ? dynamic_cast<const OneCoin&>(*start).x_ : latent.start();
+  LatentFit found = fit_latent(latent, from, coarse_options());
+  x_ = std::move(found.x);
+  log_posterior_ = found.log_posterior;
+  const Evidence evidence = laplace_evidence(latent, x_);
+  result_.log_evidence = evidence.log_evidence;
+  result_.std_error = evidence.std_error;
+  result_.rater_accuracy = mean_rater_accuracy(latent, x_);
+  // Raters must be better than chance where cases are hard.
+  if (shift > 0 && result_.rater_accuracy - shift < 1.0 / data.rows().categories) rule_out();
+  result_.estimate = data.mean_posterior(latent.posterior(x_));
+}
+
+std::vector<double> OneCoin::posterior(const Joined& data) const {
+  const Held held{settings_.shift, nullptr};
+  return LatentClass(data.rows(), model(settings_), data.prior(), held).posterior(x_);
+}
+
+std::vector<double> one_coin_posterior(const LatentRows& rows, bool by_rater) {
+  LatentModel settings;
+  settings.by_rater = by_rater;
+  const LatentClass model(rows, settings, LatentPrior());
+  return model.posterior(fit_latent(model, model.start(), coarse_options()).x);
+}
+
+}  // namespace fallible

@@ -1,0 +1,45 @@
+// One-coin members, on which others stand: a judge is right with one probability, and its errors are
+// alike or by distance.
+#ifndef FALLIBLE_CORE_ACCURACY_MEMBER_ONE_COIN_HPP
+#define FALLIBLE_CORE_ACCURACY_MEMBER_ONE_COIN_HPP
+
+#include "member.hpp"
+
+namespace fallible {
+
+// Difficulty is a grid of shifts, since its posterior has cliffs where strata meet 0 and 1.
+constexpr double shifts[] = {0, 0.1, 0.2, 0.3};
+
+struct OneCoinSettings {
+  bool by_rater = false;
+  bool distance = false;
+  double shift = 0;  // of accuracy between strata of difficulty, 0 for none
+};
+
+class OneCoin : public Member {
+ public:
+  explicit OneCoin(const OneCoinSettings& settings);
+
+  std::unique_ptr<Member> clone() const override { return std::make_unique<OneCoin>(*this); }
+  void fit(const Joined& data, const Member* base, const Member* start) override;
+  std::vector<double> posterior(const Joined& data) const override;
+  bool simple() const override { return settings_.shift == 0; }
+
+  const Eigen::VectorXd& x() const { return x_; }
+  double log_posterior() const { return log_posterior_; }
+
+  static double log_prior(const OneCoinSettings& settings);
+  static LatentModel model(const OneCoinSettings& settings);
+
+ private:
+  OneCoinSettings settings_;
+  Eigen::VectorXd x_;
+  double log_posterior_ = 0;
+};
+
+// Rows x categories.
+std::vector<double> one_coin_posterior(const LatentRows& rows, bool by_rater);
+
+}  // namespace fallible
+
+#endif

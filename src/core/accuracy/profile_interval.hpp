@@ -1,0 +1,26 @@
+// Interval for the accuracy of a system that has joined the raters, from the profile of the log
+// posterior.
+#ifndef FALLIBLE_CORE_ACCURACY_PROFILE_INTERVAL_HPP
+#define FALLIBLE_CORE_ACCURACY_PROFILE_INTERVAL_HPP
+
+#include <limits>
+
+#include "../model/latent_fit.hpp"
+
+namespace fallible {
+
+struct ProfileInterval {
+  double low = std::numeric_limits<double>::quiet_NaN();
+  double high = low;
+  bool converged = true;
+};
+
+// The accuracies at which the log posterior, maximised over all else, is not more than
+// `deviance` / 2 below its top. An end that the data do not set is 0 or 1. NaN where accuracy is
+// not one parameter (free errors).
+ProfileInterval profile_interval(const LatentClass& model, const OptimiserOptions& options,
+                                 double deviance);
+
+}  // namespace fallible
+
+#endif

@@ -1,0 +1,49 @@
+// The average for one system: its members, their fits and weights.
+#ifndef FALLIBLE_CORE_ACCURACY_SYSTEM_AVERAGE_HPP
+#define FALLIBLE_CORE_ACCURACY_SYSTEM_AVERAGE_HPP
+
+#include <vector>
+
+#include "member.hpp"
+
+namespace fallible {
+
+// Weights of models from their log evidence and prior; what is NaN or negligible has none.
+std::vector<double> weigh(const std::vector<double>& log_evidence);
+
+void add_scaled(const std::vector<double>& x, double scale, std::vector<double>& to);
+
+class SystemAverage {
+ public:
+  SystemAverage(const Ratings& ratings, int system, bool ordered);
+
+  // Members that no other comes before: each is fitted with all that come after it, apart from the
+  // rest. None without a case.
+  std::vector<int> roots() const;
+  void fit_tree(int root);
+  // Weighs the members, once all are fitted; tells all but what raters alone say.
+  SystemEstimate average();
+
+  // Rows x categories, after average().
+  const std::vector<double>& posterior() const { return posterior_; }
+  const LatentRows& rows() const { return data_.rows(); }
+
+  // In other cases the estimate with errors of its own, and what tells how much of it to take back:
+  // members that matter are fitted anew and weighed; the evidence of the rest is that of these
+  // cases and says nothing of others.
+  SystemEstimate with_weights(const std::vector<double>& of_patterns) const;
+
+ private:
+  int root_of(int member) const;
+  const Member* get(int member) const {
+    return member < 0 ? nullptr : family_[member].member.get();
+  }
+
+  Joined data_;
+  Family family_;
+  std::vector<double> posterior_;
+};
+
+}  // namespace fallible
+
+#endif

@@ -1,0 +1,135 @@
+#include "agreement.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <stdexcept>
+#include <utility>
+
+#include "kernels.hpp"
+#include "../base/random.hpp"
+
+namespace fallible {
+
+namespace {
+
+using Answer = std::pair<int, int>;  // judge and category
+
+std::vector<Answer> answers_of(const PatternView& x, int p, const Selection& selection) {
+  std::vector<Answer> out;
+  for (const int r : x.places(p)) {
+    const int judge = selection.rater[x.rater[r] - 1];
+    if (judge >= 1) out.emplace_back(judge - 1, selection.category[x.category[r] - 1] - 1);
+  }
+  for (int s = 0; s < x.systems; ++s) {
+    const int judge = selection.system[s], answer = x.answer_of(p, s);
+    if (judge >= 1 && answer >= 1) out.emplace_back(judge - 1, selection.category[answer - 1] - 1);
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+int count_judges(const std::vector<Answer>& sorted) {
+  int out = 0;
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    out += i == 0 || sorted[i].first != sorted[i - 1].first;
+  }
+  return out;
+}
+
+// Judges become slots, in the order of their categories.
+void forget_judges(std::vector<Answer>& answers) {
+  std::sort(answers.begin(), answers.end(),
+            [](const Answer& a, const Answer& b) { return a.second < b.second; });
+  for (std::size_t i = 0; i < answers.size(); ++i) answers[i].first = static_cast<int>(i);
+}
+
+}  // namespace
+
+RatedRows select_rows(const PatternView& patterns, const std::vector<double>& weight,
+                      const Selection& selection) {
+  const RowGroups groups(patterns.patterns, [&](int p, std::vector<int>& key) {
+    auto answers = answers_of(patterns, p, selection);
+    const int judges = count_judges(answers);
+    if (judges < selection.least) return false;
+    if (selection.exchangeable && judges == static_cast<int>(answers.size())) {
+      forget_judges(answers);
+    }
+    for (const auto& answer : answers) {
+      key.push_back(answer.first);
+      key.push_back(answer.second);
+    }
+    return true;
+  });
+  RatedRows out;
+  out.judges = selection.judges;
+  out.categories = selection.categories;
+  out.add_groups(groups, 0, weight);
+  return out;
+}
+
+const char* name(Undefined why) {
+  switch (why) {
+    case Undefined::no_pairs:
+      return "no_pairs";
+    case Undefined::certain:
+      return "certain";
+    case Undefined::unused:
+      return "unused";
+    case Undefined::zero_cells:
+      return "zero_cells";
+    case Undefined::no_entropy:
+      return "no_entropy";
+    case Undefined::unshared:
+      return "unshared";
+    default:
+      return "";
+  }
+}
+
+double Kernel::null_error(const std::vector<double>&) const { return undefined_value; }
+
+std::unique_ptr<Kernel> make_kernel(const RatedRows& rows, const KernelOptions& options) {
+  for (const auto maker :
+       {make_count_kernel, make_alpha_kernel, make_rater_kernel, make_table_kernel}) {
+    if (auto kernel = maker(rows, options)) return kernel;
+  }
+  throw std::invalid_argument("no agreement measure is called " + options.name);
+}
+
+std::vector<double> jackknife_influence(const Kernel& kernel, const std::vector<double>& weight,
+                                        const Host& host) {
+  std::vector<double> out = kernel.without_one(weight, host);
+  double cases = 0, mean = 0;
+  for (std::size_t i = 0; i < weight.size(); ++i) {
+    if (weight[i] == 0) continue;
+    if (std::isnan(out[i])) return {};
+    cases += weight[i];
+    mean += weight[i] * out[i];
+  }
+  mean /= cases;
+  for (std::size_t i = 0; i < weight.size(); ++i) {
+    out[i] = weight[i] == 0 ? 0 : (cases - 1) / cases * (mean - out[i]);
+  }
+  return out;
+}
+
+void resample(std::uint64_t seed, std::uint64_t replicate, const std::vector<double>& weight,
+              std::vector<double>& count) {
+  Stream stream(seed, replicate);
+  const double cases = std::accumulate(weight.begin(), weight.end(), 0.0);
+  multinomial(stream, std::llround(cases), weight, count);
+}
+
+std::vector<double> bootstrap_kernel(const RatedRows& rows, const Kernel& kernel,
+                                     const ResampleOptions& options, const Host& host) {
+  std::vector<double> out(options.replicates);
+  for_each_item(out.size(), options.threads, host, [&](std::size_t r) {
+    std::vector<double> count;
+    resample(options.seed, r, rows.weight, count);
+    out[r] = kernel.estimate(count).value;
+  });
+  return out;
+}
+
+}  // namespace fallible

@@ -1,0 +1,99 @@
+// What the kernels of agreement measures have in common, and the makers of each.
+#ifndef FALLIBLE_CORE_AGREEMENT_KERNELS_HPP
+#define FALLIBLE_CORE_AGREEMENT_KERNELS_HPP
+
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "agreement.hpp"
+#include "../ratings/pairs.hpp"
+
+namespace fallible {
+
+constexpr double undefined_value = std::numeric_limits<double>::quiet_NaN();
+constexpr double certain_tolerance = 1e-12;  // of what is one but for rounding
+
+inline Estimate undefined(Undefined why) { return {undefined_value, why}; }
+
+inline Estimate beyond_chance(double observed, double expected) {
+  if (1 - expected <= certain_tolerance) return undefined(Undefined::certain);
+  return {chance_corrected(observed, expected), Undefined::no};
+}
+
+// A measure that is a function of sums over cases: `Sums` has add(row, weight), which adds the
+// weight's share of a row, and value().
+template <class Sums>
+class SumKernel : public Kernel {
+ public:
+  Estimate estimate(const std::vector<double>& weight) const override {
+    return total(weight).value();
+  }
+
+  std::vector<double> without_one(const std::vector<double>& weight,
+                                  const Host& host) const override {
+    std::vector<double> out(weight.size(), undefined_value);
+    Sums sums = total(weight);
+    for_each_item(weight.size(), 1, host, [&](std::size_t i) {
+      if (weight[i] < 1) return;
+      sums.add(static_cast<int>(i), -1);
+      out[i] = sums.value().value;
+      sums.add(static_cast<int>(i), 1);
+    });
+    return out;
+  }
+
+ protected:
+  virtual Sums none() const = 0;
+
+  Sums total(const std::vector<double>& weight) const {
+    Sums out = none();
+    for (std::size_t i = 0; i < weight.size(); ++i) {
+      if (weight[i] != 0) out.add(static_cast<int>(i), weight[i]);
+    }
+    return out;
+  }
+};
+
+// Ratings of each row per category, and its pairs of ratings by different judges. Pairs are ordered:
+// each counts twice.
+struct RowCounts : Ragged {
+  int categories = 0;
+  std::vector<double> scale;
+  std::vector<int> category;     // from 0, ascending within a row
+  std::vector<double> count;
+  std::vector<double> ratings;   // of row i
+  std::vector<double> pairs;     // of row i
+  std::vector<double> agreeing;  // of row i, each pair counting what the scale says
+
+  int size() const { return static_cast<int>(ratings.size()); }
+};
+
+RowCounts count_rows(const RatedRows& rows, const std::vector<double>& scale);
+
+// The share of agreeing pairs. Pooled over pairs, every pair of ratings counts the same, otherwise
+// every case that has pairs.
+struct Observed {
+  const RowCounts* rows = nullptr;
+  bool pool_pairs = true;
+  double agreeing = 0, pairs = 0;
+
+  double weight(int i) const { return pool_pairs ? rows->pairs[i] : rows->pairs[i] > 0; }
+  double of_row(int i) const { return rows->pairs[i] > 0 ? rows->agreeing[i] / rows->pairs[i] : 0; }
+
+  void add(int i, double w) {
+    agreeing += w * (pool_pairs ? rows->agreeing[i] : of_row(i));
+    pairs += w * weight(i);
+  }
+  double value() const { return agreeing / pairs; }
+  double influence(int i) const { return weight(i) * (of_row(i) - value()) / pairs; }
+};
+
+std::unique_ptr<Kernel> make_count_kernel(const RatedRows& rows, const KernelOptions& options);
+std::unique_ptr<Kernel> make_alpha_kernel(const RatedRows& rows, const KernelOptions& options);
+std::unique_ptr<Kernel> make_rater_kernel(const RatedRows& rows, const KernelOptions& options);
+std::unique_ptr<Kernel> make_table_kernel(const RatedRows& rows, const KernelOptions& options);
+
+}  // namespace fallible
+
+#endif

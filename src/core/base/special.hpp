@@ -1,0 +1,48 @@
+// Functions that the standard library lacks, or does not have for threads.
+#ifndef FALLIBLE_CORE_BASE_SPECIAL_HPP
+#define FALLIBLE_CORE_BASE_SPECIAL_HPP
+
+#include <algorithm>
+#include <cmath>
+
+namespace fallible {
+
+constexpr double floor_probability = 1e-12;  // of an answer, whatever the parameters say
+
+inline double logistic(double x) {
+  return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x));
+}
+
+// The nearest probability that leaves finite logarithms, of itself and of its complement.
+inline double inside(double p) {
+  return std::min(std::max(p, floor_probability), 1 - floor_probability);
+}
+
+constexpr double log_root_2_pi = 0.918938533204672742;
+
+// The gamma function's logarithm and its derivative, both for x > 0, by recurrence to where
+// Stirling's series is exact to 1e-13 (Abramowitz and Stegun, 1964, 6.1.41 and 6.3.18). std::lgamma
+// writes a global and so is not for threads.
+inline double log_gamma(double x) {
+  double product = 1;
+  for (; x < 8; x += 1) product *= x;
+  const double f = 1 / (x * x);
+  const double series =
+      1.0 / 12 -
+      f * (1.0 / 360 - f * (1.0 / 1260 - f * (1.0 / 1680 - f * (1.0 / 1188 - f * 691 / 360360))));
+  return (x - 0.5) * std::log(x) - x + log_root_2_pi + series / x - std::log(product);
+}
+
+inline double digamma(double x) {
+  double out = 0;
+  for (; x < 8; x += 1) out -= 1 / x;
+  const double f = 1 / (x * x);
+  const double series =
+      1.0 / 12 -
+      f * (1.0 / 120 - f * (1.0 / 252 - f * (1.0 / 240 - f * (1.0 / 132 - f * 691 / 32760))));
+  return out + std::log(x) - 0.5 / x - f * series;
+}
+
+}  // namespace fallible
+
+#endif

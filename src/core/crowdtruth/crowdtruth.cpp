@@ -1,0 +1,238 @@
+#include "crowdtruth.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+
+namespace fallible {
+
+namespace {
+constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
+}
+
+Judgements make_judgements(const int* unit, const int* worker, const int* label,
+                           std::size_t entries, int units, int workers, int labels) {
+  if (entries >= static_cast<std::size_t>(std::numeric_limits<int>::max())) {
+    throw std::length_error("more than 2^31 - 1 labels given");
+  }
+  Judgements out;
+  out.units = units;
+  out.workers = workers;
+  out.labels = labels;
+  std::vector<int> of_unit(units, 0), of_worker(workers, 0);
+  for (std::size_t e = 0; e < entries; ++e) {
+    const int u = unit[e] - 1, i = worker[e] - 1;
+    if (u < 0 || u >= units || i < 0 || i >= workers || label[e] < 0 || label[e] > labels) {
+      throw std::out_of_range("a judgement has an unknown unit, worker or label");
+    }
+    const bool same = e > 0 && unit[e] == unit[e - 1] && worker[e] == worker[e - 1];
+    const bool sorted =
+        e == 0 || unit[e] > unit[e - 1] ||
+        (unit[e] == unit[e - 1] && (same ? label[e] > label[e - 1] : worker[e] > worker[e - 1]));
+    if (!sorted || (same && label[e - 1] == 0)) {
+      throw std::invalid_argument("judgements are not sorted by unit, worker and label");
+    }
+    if (!same) {
+      if (e > 0) out.end_row(out.label.size());
+      out.unit.push_back(u);
+      out.worker.push_back(i);
+      ++of_unit[u];
+      ++of_worker[i];
+    }
+    if (label[e] > 0) out.label.push_back(label[e] - 1);
+  }
+  if (entries > 0) out.end_row(out.label.size());
+  out.of_unit = Ragged(of_unit);
+  out.of_worker = Ragged(of_worker);
+  std::vector<int> next = out.of_worker.start;
+  out.worker_row.resize(out.unit.size());
+  for (int j = 0; j < out.size(); ++j) out.worker_row[next[out.worker[j]]++] = j;
+  return out;
+}
+
+Votes count_votes(const Judgements& x) {
+  Votes out;
+  std::vector<int> votes(x.labels, 0);
+  for (int u = 0; u < x.units; ++u) {
+    const std::size_t first = out.label.size();
+    for (const int j : x.of_unit.places(u)) {
+      for (const int e : x.places(j)) {
+        if (votes[x.label[e]]++ == 0) out.label.push_back(x.label[e]);
+      }
+    }
+    std::sort(out.label.begin() + first, out.label.end());
+    for (std::size_t e = first; e < out.label.size(); ++e) {
+      out.votes.push_back(votes[out.label[e]]);
+      votes[out.label[e]] = 0;
+    }
+    out.end_row(out.label.size());
+  }
+  return out;
+}
+
+namespace {
+
+// Squared length of the votes of each unit.
+std::vector<std::int64_t> squared_lengths(const Votes& votes) {
+  std::vector<std::int64_t> out(votes.rows(), 0);
+  for (std::size_t u = 0; u < out.size(); ++u) {
+    for (const int e : votes.places(u)) {
+      out[u] += static_cast<std::int64_t>(votes.votes[e]) * votes.votes[e];
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<double> unit_annotation_scores(const Votes& votes) {
+  const auto squared = squared_lengths(votes);
+  std::vector<double> out(votes.label.size());
+  for (std::size_t u = 0; u < squared.size(); ++u) {
+    const double length = std::sqrt(static_cast<double>(squared[u]));
+    for (const int e : votes.places(u)) out[e] = votes.votes[e] / length;
+  }
+  return out;
+}
+
+namespace {
+
+// Labels that two judgements share.
+int shared_labels(const Judgements& x, int a, int b) {
+  int shared = 0;
+  int i = x.start[a], j = x.start[b];
+  while (i < x.start[a + 1] && j < x.start[b + 1]) {
+    if (x.label[i] == x.label[j]) {
+      ++shared, ++i, ++j;
+    } else if (x.label[i] < x.label[j]) {
+      ++i;
+    } else {
+      ++j;
+    }
+  }
+  return shared;
+}
+
+// What two workers did on the units that both judged.
+struct Together {
+  std::int64_t units = 0, mine = 0, theirs = 0, shared = 0;
+};
+
+// Cohen's kappa over the cells units x labels, each of which a worker marks or does not.
+double cell_kappa(const Together& pair, int labels) {
+  const double cells = static_cast<double>(pair.units) * labels;
+  const double mine = pair.mine / cells, theirs = pair.theirs / cells;
+  const double observed = (cells - pair.mine - pair.theirs + 2 * pair.shared) / cells;
+  const double expected = mine * theirs + (1 - mine) * (1 - theirs);
+  const bool constant = (pair.mine == 0 && pair.theirs == 0) ||
+                        (pair.mine == cells && pair.theirs == cells);
+  return constant ? undefined : (observed - expected) / (1 - expected);
+}
+
+class Mean {
+ public:
+  void add(double x, double weight = 1) {
+    if (std::isnan(x)) return;
+    sum_ += weight * x;
+    weight_ += weight;
+  }
+  double value() const { return weight_ > 0 ? sum_ / weight_ : undefined; }
+
+ private:
+  double sum_ = 0, weight_ = 0;
+};
+
+}  // namespace
+
+WorkerScores worker_scores(const Judgements& x, const Host& host) {
+  const Votes votes = count_votes(x);
+  const auto squared = squared_lengths(votes);
+  // 1 - cosine of each judgement with the votes of the others: counts, so that nothing is lost
+  // when own votes are taken off.
+  std::vector<int> of_unit(x.labels, 0);
+  std::vector<double> distance(x.size(), undefined);
+  for (int u = 0; u < x.units; ++u) {
+    for (const int e : votes.places(u)) {
+      of_unit[votes.label[e]] = votes.votes[e];
+    }
+    for (const int j : x.of_unit.places(u)) {
+      std::int64_t rest = squared[u], dot = 0;
+      for (const int e : x.places(j)) {
+        const std::int64_t v = of_unit[x.label[e]];
+        rest -= 2 * v - 1;
+        dot += v - 1;
+      }
+      const double length = std::sqrt(static_cast<double>(rest) * x.answers(j));
+      if (length > 0) distance[j] = 1 - dot / length;
+    }
+  }
+
+  WorkerScores out;
+  const std::size_t n = x.workers;
+  out.unit_disagreement.resize(n);
+  out.worker_disagreement.resize(n);
+  out.overlap_disagreement.resize(n);
+  out.annotations_per_unit.resize(n);
+  out.compared.assign(n, 0);
+  std::vector<Together> together(n);
+  std::vector<int> met;
+  for_each_item(n, 1, host, [&](std::size_t item) {
+    const int i = static_cast<int>(item);
+    Mean disagreement, kappa, overlap, annotations;
+    for (const int r : x.of_worker.places(i)) {
+      const int mine = x.worker_row[r], u = x.unit[mine];
+      disagreement.add(distance[mine]);
+      annotations.add(x.answers(mine));
+      out.compared[i] += !std::isnan(distance[mine]);
+      for (const int theirs : x.of_unit.places(u)) {
+        if (theirs == mine) continue;
+        Together& pair = together[x.worker[theirs]];
+        if (pair.units++ == 0) met.push_back(x.worker[theirs]);
+        pair.mine += x.answers(mine);
+        pair.theirs += x.answers(theirs);
+        pair.shared += shared_labels(x, mine, theirs);
+      }
+    }
+    for (const int k : met) {
+      Together& pair = together[k];
+      const double weight = static_cast<double>(pair.units);
+      kappa.add(cell_kappa(pair, x.labels), weight);
+      overlap.add(pair.mine > 0 ? static_cast<double>(pair.shared) / pair.mine : undefined, weight);
+      pair = Together();
+    }
+    met.clear();
+    out.unit_disagreement[i] = disagreement.value();
+    out.worker_disagreement[i] = 1 - kappa.value();
+    out.overlap_disagreement[i] = 1 - overlap.value();
+    out.annotations_per_unit[i] = annotations.value();
+  });
+  return out;
+}
+
+std::vector<double> annotation_similarity(const Votes& votes, int labels) {
+  const std::size_t n = labels;
+  const double units = votes.rows();
+  std::vector<double> both(n * n, 0.0);  // units that hold i and j; on the diagonal, i
+  for (int u = 0; u < votes.rows(); ++u) {
+    for (const int a : votes.places(u)) {
+      for (const int b : votes.places(u)) {
+        ++both[votes.label[b] * n + votes.label[a]];
+      }
+    }
+  }
+  std::vector<double> out(n * n, undefined);
+  for (std::size_t i = 0; i < n; ++i) {
+    const double with = both[i * n + i], without = units - with;
+    for (std::size_t j = 0; j < n; ++j) {
+      const double elsewhere = both[j * n + j] - both[j * n + i];
+      if (i == j || with == 0 || without == 0 || elsewhere == without) continue;
+      const double p = both[j * n + i] / with, q = elsewhere / without;
+      out[j * n + i] = (p - q) / (1 - q);
+    }
+  }
+  return out;
+}
+
+}  // namespace fallible

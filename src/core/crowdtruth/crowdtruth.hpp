@@ -1,0 +1,59 @@
+// CrowdTruth, as first published: units, workers and annotations measured by the disagreement
+// between answers of several labels. The later version is in version2.hpp.
+#ifndef FALLIBLE_CORE_CROWDTRUTH_CROWDTRUTH_HPP
+#define FALLIBLE_CORE_CROWDTRUTH_CROWDTRUTH_HPP
+
+#include <cstddef>
+#include <vector>
+
+#include "../base/host.hpp"
+#include "../base/ragged.hpp"
+
+namespace fallible {
+
+// Row j is judgement j, of unit[j] by worker[j], and holds its labels, ascending; none where the
+// answer is empty. Everything is numbered from 0. Judgements stand unit by unit.
+struct Judgements : Ragged {
+  int units = 0;
+  int workers = 0;
+  int labels = 0;
+  std::vector<int> unit, worker, label;
+  Ragged of_unit;                // judgements
+  Ragged of_worker;              // places in `worker_row`
+  std::vector<int> worker_row;   // judgements, worker by worker
+
+  int size() const { return static_cast<int>(unit.size()); }
+  int answers(int j) const { return places(j).size(); }
+};
+
+// From one entry per label given, all numbered from 1 and sorted by unit, worker and label; an
+// empty answer is one entry with label 0.
+Judgements make_judgements(const int* unit, const int* worker, const int* label,
+                           std::size_t entries, int units, int workers, int labels);
+
+// The labels of each unit, ascending, with the number of workers who gave them.
+struct Votes : Ragged {
+  std::vector<int> label, votes;
+};
+Votes count_votes(const Judgements& x);
+
+// What follows is NaN where it is undefined.
+
+// Cosine between a unit's votes and each label, for each entry of the votes.
+std::vector<double> unit_annotation_scores(const Votes& votes);
+
+struct WorkerScores {
+  std::vector<double> unit_disagreement;     // mean 1 - cosine with the votes of the others
+  std::vector<double> worker_disagreement;   // 1 - mean kappa with the others
+  std::vector<double> overlap_disagreement;  // 1 - mean share of own labels that others gave too
+  std::vector<double> annotations_per_unit;
+  std::vector<int> compared;  // units on which the first is defined
+};
+WorkerScores worker_scores(const Judgements& x, const Host& host);
+
+// Causal power of annotation i for annotation j over the units, labels x labels by columns.
+std::vector<double> annotation_similarity(const Votes& votes, int labels);
+
+}  // namespace fallible
+
+#endif

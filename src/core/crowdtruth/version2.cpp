@@ -1,0 +1,283 @@
+#include "version2.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace fallible {
+
+namespace {
+
+double ratio(double a, double b) { return a / std::max(b, quality_floor); }
+
+double largest_change(const std::vector<double>& before, const std::vector<double>& after) {
+  double out = 0;
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    out = std::max(out, std::fabs(after[i] - before[i]));  // NaN is skipped
+  }
+  return out;
+}
+
+// Which judgements of a unit hold a label: entries by unit and label.
+struct Givers : Ragged {    // a row for each entry of the votes
+  std::vector<int> worker;
+  std::vector<int> vote;    // the entry of the votes of each label given
+};
+
+Givers find_givers(const Judgements& x, const Votes& votes) {
+  Givers out{Ragged(votes.votes), {}, {}};
+  out.vote.resize(x.label.size());
+  out.worker.resize(x.label.size());
+  std::vector<int> at(x.labels, 0);
+  std::vector<int> next = out.start;
+  for (int u = 0; u < x.units; ++u) {
+    for (const int e : votes.places(u)) at[votes.label[e]] = e;
+    for (const int j : x.of_unit.places(u)) {
+      for (const int e : x.places(j)) {
+        out.vote[e] = at[x.label[e]];
+        out.worker[next[out.vote[e]]++] = x.worker[j];
+      }
+    }
+  }
+  return out;
+}
+
+// The steps. All qualities of a step come from those of the step before.
+class Iteration {
+ public:
+  Iteration(const Judgements& x, const QualityOptions& options)
+      : x_(x), options_(options), votes_(count_votes(x)), givers_(find_givers(x, votes_)) {
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    now.unit.assign(x.units, 1.0);
+    now.worker.assign(x.workers, 1.0);
+    now.annotation.assign(x.labels, 1.0);
+    for (int u = 0; u < x.units; ++u) {
+      if (x.of_unit.places(u).size() == 0) now.unit[u] = nan;
+    }
+    for (int i = 0; i < x.workers; ++i) {
+      if (x.of_worker.places(i).size() == 0) now.worker[i] = nan;
+    }
+    now.unit_floored.assign(x.units, false);
+    now.worker_floored.assign(x.workers, false);
+    now.annotation_floored.assign(x.labels, false);
+    by_label_.resize(x.labels);
+    length_.resize(x.size());
+    before_cosine_.resize(x.label.size());
+    before_vote_.resize(x.label.size());
+    cosine_sum_.resize(x.labels);
+    vote_sum_.resize(x.labels);
+    judged_.resize(x.workers);
+    given_.resize(x.workers);
+    for (int j = 0; j < x.size(); ++j) {
+      for (const int e : x.places(j)) by_label_[x.label[e]].push_back(e);
+    }
+    order_label_entries();
+  }
+
+  void step(const Host& host) {
+    const std::vector<double> unit = now.unit, worker = now.worker, annotation = now.annotation;
+    measure_units_and_workers(unit, worker, annotation);
+    if (!options_.open) measure_annotations(unit, worker, host);
+    now.unit_change.push_back(largest_change(unit, now.unit));
+    now.worker_change.push_back(largest_change(worker, now.worker));
+    now.annotation_change.push_back(largest_change(annotation, now.annotation));
+    now.converged = std::max({now.unit_change.back(), now.worker_change.back(),
+                              now.annotation_change.back()}) < options_.tolerance;
+  }
+
+  void score_unit_annotations() {
+    now.unit_annotation.assign(votes_.label.size(), 0.0);
+    for (int u = 0; u < x_.units; ++u) {
+      double total = 0;
+      for (const int j : x_.of_unit.places(u)) {
+        total += now.worker[x_.worker[j]];
+      }
+      for (const int e : votes_.places(u)) {
+        double sum = 0;
+        for (const int g : givers_.places(e)) {
+          sum += now.worker[givers_.worker[g]];
+        }
+        now.unit_annotation[e] = ratio(sum, total);
+      }
+    }
+  }
+
+  Quality now;
+
+ private:
+  const Judgements& x_;
+  const QualityOptions& options_;
+  const Votes votes_;
+  const Givers givers_;
+  std::vector<std::vector<int>> by_label_;  // entries of each label, worker by worker
+  std::vector<int> judgement_;              // of each entry
+  std::vector<double> length_;              // of each answer, weighted by annotation quality
+  std::vector<double> before_cosine_, before_vote_, cosine_sum_, vote_sum_;
+  std::vector<double> judged_, given_;
+
+  void order_label_entries() {
+    judgement_.resize(x_.label.size());
+    for (int j = 0; j < x_.size(); ++j) {
+      for (const int e : x_.places(j)) judgement_[e] = j;
+    }
+    for (auto& entries : by_label_) {
+      std::stable_sort(entries.begin(), entries.end(), [this](int a, int b) {
+        return x_.worker[judgement_[a]] < x_.worker[judgement_[b]];
+      });
+    }
+  }
+
+  // A cosine is the product of two vectors of length one, so that sums over pairs of workers are
+  // products with sums over workers. Those over all others are the sum over the workers before
+  // and that over the workers after, which loses nothing to cancellation.
+  void measure_units_and_workers(const std::vector<double>& unit,
+                                 const std::vector<double>& worker,
+                                 const std::vector<double>& q) {
+    for (int j = 0; j < x_.size(); ++j) {
+      double squared = 0;
+      for (const int e : x_.places(j)) squared += q[x_.label[e]];
+      length_[j] = std::sqrt(squared);
+    }
+    struct Sums {
+      double cosine = 0, weight = 0, with_unit = 0, units = 0;
+    };
+    std::vector<Sums> sums(x_.workers);
+    std::vector<double> others;
+    for (int u = 0; u < x_.units; ++u) {
+      const int first = x_.of_unit.start[u], last = x_.of_unit.start[u + 1];
+      if (first == last) continue;
+      clear_sums(u);
+      others.assign(last - first, 0.0);
+      double weight = 0, cosine_pairs = 0, weight_pairs = 0;
+      for (int j = first; j < last; ++j) {
+        const double mine = worker[x_.worker[j]];
+        others[j - first] = weight;
+        weight_pairs += mine * weight;
+        weight += mine;
+        double dot = 0;
+        for (const int e : x_.places(j)) {
+          const int a = x_.label[e];
+          before_cosine_[e] = cosine_sum_[a];
+          before_vote_[e] = vote_sum_[a];
+          dot += q[a] * cosine_sum_[a];
+        }
+        if (x_.answers(j) > 0) cosine_pairs += mine * dot / length_[j];
+        add_answer(j, mine);
+      }
+      const std::vector<double> total = votes_of_unit(u);
+      now.unit[u] = ratio(cosine_pairs, weight_pairs);
+      now.unit_floored[u] = weight_pairs < quality_floor;
+
+      clear_sums(u);
+      weight = 0;
+      for (int j = last - 1; j >= first; --j) {
+        const double mine = worker[x_.worker[j]];
+        double cosine = 0, dot = 0, squared = 0;
+        int e = x_.start[j];
+        for (const int v : votes_.places(u)) {
+          const int a = votes_.label[v];
+          const bool given = e < x_.start[j + 1] && x_.label[e] == a;
+          const double rest = given ? before_vote_[e] + vote_sum_[a] : total[v - votes_.start[u]];
+          squared += q[a] * rest * rest;
+          if (given) {
+            cosine += q[a] * (before_cosine_[e] + cosine_sum_[a]);
+            dot += q[a] * rest;
+            ++e;
+          }
+        }
+        Sums& sum = sums[x_.worker[j]];
+        if (x_.answers(j) > 0) sum.cosine += unit[u] * cosine / length_[j];
+        sum.weight += unit[u] * (others[j - first] + weight);
+        sum.with_unit += unit[u] * ratio(dot, length_[j] * std::sqrt(squared));
+        sum.units += unit[u];
+        weight += mine;
+        add_answer(j, mine);
+      }
+    }
+    now.worker_worker.assign(x_.workers, std::numeric_limits<double>::quiet_NaN());
+    now.worker_unit = now.worker_worker;
+    for (int i = 0; i < x_.workers; ++i) {
+      if (x_.of_worker.places(i).size() == 0) continue;
+      now.worker_worker[i] = ratio(sums[i].cosine, sums[i].weight);
+      now.worker_unit[i] = ratio(sums[i].with_unit, sums[i].units);
+      now.worker[i] = now.worker_worker[i] * now.worker_unit[i];
+      now.worker_floored[i] = sums[i].weight < quality_floor || sums[i].units < quality_floor;
+    }
+  }
+
+  void clear_sums(int u) {
+    for (const int v : votes_.places(u)) {
+      cosine_sum_[votes_.label[v]] = vote_sum_[votes_.label[v]] = 0;
+    }
+  }
+
+  void add_answer(int j, double weight) {
+    for (const int e : x_.places(j)) {
+      cosine_sum_[x_.label[e]] += weight / length_[j];
+      vote_sum_[x_.label[e]] += weight;
+    }
+  }
+
+  std::vector<double> votes_of_unit(int u) const {
+    std::vector<double> out;
+    for (const int v : votes_.places(u)) {
+      out.push_back(vote_sum_[votes_.label[v]]);
+    }
+    return out;
+  }
+
+  // For each worker k who gave label a: over the units where k did, how much of their quality
+  // every other worker judged, and on how much of it that worker gave a too.
+  void measure_annotations(const std::vector<double>& unit, const std::vector<double>& worker,
+                           const Host& host) {
+    std::vector<int> met;
+    for_each_item(x_.labels, 1, host, [&](std::size_t a) {
+      double above = 0, below = 0;
+      const std::vector<int>& entries = by_label_[a];
+      for (std::size_t e = 0; e < entries.size();) {
+        const int k = x_.worker[judgement_[entries[e]]];
+        for (; e < entries.size() && x_.worker[judgement_[entries[e]]] == k; ++e) {
+          const int u = x_.unit[judgement_[entries[e]]];
+          if (!(unit[u] > 0)) continue;
+          for (const int j : x_.of_unit.places(u)) {
+            const int i = x_.worker[j];
+            if (judged_[i] == 0) met.push_back(i);
+            judged_[i] += unit[u];
+          }
+          const int vote = givers_.vote[entries[e]];
+          for (const int g : givers_.places(vote)) {
+            given_[givers_.worker[g]] += unit[u];
+          }
+        }
+        for (const int i : met) {
+          if (i != k) {
+            const double both = worker[i] * worker[k];
+            above += both * given_[i] / judged_[i];
+            below += both;
+          }
+          judged_[i] = given_[i] = 0;
+        }
+        met.clear();
+      }
+      const double quality = ratio(above, below);
+      now.annotation[a] = std::max(quality, quality_floor);
+      now.annotation_floored[a] = below < quality_floor || quality < quality_floor;
+    });
+  }
+};
+
+}  // namespace
+
+Quality crowd_quality(const Judgements& x, const QualityOptions& options, const Host& host) {
+  Iteration iteration(x, options);
+  for (int step = 0; step < options.max_steps && !iteration.now.converged; ++step) {
+    Host inner;
+    inner.tick = [&](std::size_t) { return host.tick(step); };
+    iteration.step(inner);
+    if (!host.tick(step + 1)) throw Interrupted();
+  }
+  iteration.score_unit_annotations();
+  return iteration.now;
+}
+
+}  // namespace fallible

@@ -1,0 +1,34 @@
+// How well data determine the parameters of a latent class model: the curvature at a top.
+#ifndef FALLIBLE_CORE_MODEL_CURVATURE_HPP
+#define FALLIBLE_CORE_MODEL_CURVATURE_HPP
+
+#include "layout.hpp"
+
+namespace fallible {
+
+// Second derivatives of the log posterior density, from one pass over the data.
+Eigen::MatrixXd log_posterior_hessian(const Layout& layout, const Eigen::VectorXd& x);
+
+// How an objective falls off around its top, seen along the natural parameters.
+class Curvature {
+ public:
+  // `hessian` has the second derivatives of the objective at `x`.
+  Curvature(const Layout& layout, const Eigen::MatrixXd& hessian, const Eigen::VectorXd& x);
+
+  // Of the natural parameters: the inverse of the curvature, NaN where it is flat; the same around
+  // the covariance of the slopes of the objective.
+  Eigen::MatrixXd covariance() const;
+  Eigen::MatrixXd sandwich(const Eigen::MatrixXd& spread) const;
+
+ private:
+  Eigen::MatrixXd vectors_, root_;
+  Eigen::VectorXd inverse_;
+};
+
+// Covariance of the natural parameters at a top, from the curvature of the log posterior there;
+// empty for more than 500 parameters, or where that would take very long.
+Eigen::MatrixXd natural_covariance(const Layout& layout, const Eigen::VectorXd& x);
+
+}  // namespace fallible
+
+#endif

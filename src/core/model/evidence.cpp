@@ -1,0 +1,109 @@
+#include "evidence.hpp"
+
+#include <Eigen/Dense>
+#include <cmath>
+
+#include "../base/special.hpp"
+
+namespace fallible {
+
+namespace {
+
+constexpr double difference = 1e-3;    // of parameters, for curvature
+constexpr int most_directions = 30;    // more would take longer than the fit
+// Added to curvature, as if each direction had a normal prior of standard deviation 4.5: where the
+// data say nothing a logit is still a number that one meets.
+constexpr double ridge = 0.05;
+
+// Curvature of the negative log posterior in some directions, columns of `way`.
+Eigen::MatrixXd curvature(const LatentClass& model, const Eigen::VectorXd& x,
+                          const Eigen::MatrixXd& way) {
+  const Eigen::Index n = way.cols();
+  Eigen::MatrixXd out(n, n);
+  Eigen::VectorXd up, down;
+  for (Eigen::Index i = 0; i < n; ++i) {
+    model.evaluate(x + difference * way.col(i), &up);
+    model.evaluate(x - difference * way.col(i), &down);
+    out.col(i) = way.transpose() * (down - up) / (2 * difference);
+  }
+  return 0.5 * (out + out.transpose());
+}
+
+// The Cholesky factor of a matrix with a ridge that is high enough for it to have one.
+Eigen::LLT<Eigen::MatrixXd> factor(const Eigen::MatrixXd& x) {
+  const Eigen::MatrixXd one = Eigen::MatrixXd::Identity(x.rows(), x.cols());
+  for (double height = ridge;; height *= 3) {
+    Eigen::LLT<Eigen::MatrixXd> out(x + height * one);
+    if (out.info() == Eigen::Success && std::isfinite(out.matrixLLT().sum())) return out;
+    if (!(height < 1e12)) return Eigen::LLT<Eigen::MatrixXd>(one);  // not a number anywhere
+  }
+}
+
+double log_determinant(const Eigen::LLT<Eigen::MatrixXd>& x) {
+  return 2 * x.matrixLLT().diagonal().array().log().sum();
+}
+
+// What the raters' deviations add, then their mean, each deviation with the information that its
+// rater would give if truth were known.
+double log_integral_of_raters(const LatentClass& model, const Eigen::VectorXd& x) {
+  const LatentRows& rows = model.rows();
+  std::vector<double> ratings(rows.judges, 0.0);
+  for (int i = 0; i < rows.size(); ++i) {
+    for (const int at : rows.places(i)) {
+      ratings[rows.judge[at]] += rows.weight[i];
+    }
+  }
+  const LatentPrior& prior = model.layout().prior;
+  const double spread = prior.spread * prior.spread;
+  const double mean = 1 / (1 + std::exp(-x[model.layout().mean_at]));
+  double out = 0, of_mean = (prior.correct + prior.wrong) * mean * (1 - mean);
+  for (int u = 0; u < rows.raters; ++u) {
+    const double p = model.accuracy(x, u), own = ratings[u] * p * (1 - p);
+    of_mean += own / (1 + own * spread);
+    out += log_root_2_pi - 0.5 * std::log(own + 1 / spread);
+  }
+  return out + log_root_2_pi - 0.5 * std::log(of_mean);
+}
+
+}  // namespace
+
+Evidence laplace_evidence(const LatentClass& model, const Eigen::VectorXd& x) {
+  const LatentRows& rows = model.rows();
+  const Layout& layout = model.layout();
+  const bool by_rater = layout.mean_at >= 0;
+  // Directions: the system first, the raters last, each by itself or all together.
+  std::vector<Eigen::VectorXd> ways;
+  const auto along = [&](int at) { ways.push_back(Eigen::VectorXd::Unit(x.size(), at)); };
+  if (rows.joined()) along(layout.accuracy_at(rows.raters, 0));
+  for (int k = 0; k < rows.categories - 1; ++k) along(k);
+  if (layout.dispersions_at >= 0) along(layout.dispersion_at(0));
+  const Eigen::Index others = static_cast<Eigen::Index>(ways.size());
+  const bool crowd = by_rater && others + rows.raters + 1 > most_directions;
+  if (by_rater && !crowd) {
+    along(layout.mean_at);
+    for (int u = 0; u < rows.raters; ++u) along(layout.accuracy_at(u, 0));
+  } else {
+    Eigen::VectorXd together = Eigen::VectorXd::Zero(x.size());
+    if (by_rater) together[layout.mean_at] = 1;
+    for (int u = 0; u < rows.raters; ++u) together[layout.accuracy_at(u, 0)] = 1;
+    ways.push_back(together);
+  }
+  Eigen::MatrixXd way(x.size(), static_cast<Eigen::Index>(ways.size()));
+  for (std::size_t i = 0; i < ways.size(); ++i) way.col(static_cast<Eigen::Index>(i)) = ways[i];
+  const Eigen::MatrixXd bend = curvature(model, x, way);
+
+  Evidence out;
+  out.log_evidence = model.evaluate(x, nullptr) + model.log_prior_constant();
+  const Eigen::Index dense = crowd ? others : way.cols();
+  out.log_evidence += static_cast<double>(dense) * log_root_2_pi -
+                      0.5 * log_determinant(factor(bend.topLeftCorner(dense, dense)));
+  if (crowd) out.log_evidence += log_integral_of_raters(model, x);
+  if (rows.joined()) {
+    const double p = model.accuracy(x, rows.raters);
+    const Eigen::VectorXd first = Eigen::VectorXd::Unit(bend.rows(), 0);
+    out.std_error = p * (1 - p) * std::sqrt(factor(bend).solve(first)[0]);
+  }
+  return out;
+}
+
+}  // namespace fallible

@@ -1,0 +1,174 @@
+#include "identified.hpp"
+
+#include <Eigen/Dense>
+#include <algorithm>
+
+#include "latent_pairs.hpp"
+#include "likelihood.hpp"
+#include "../base/random.hpp"
+
+namespace fallible {
+
+namespace {
+
+constexpr int crowd = 20;                // of raters, whose panel is not looked at as a whole
+constexpr int busiest = 6;               // of its raters
+constexpr int few_categories = 4;
+constexpr double rank_tolerance = 1e-7;  // relative, of singular values of judge columns
+
+// Judges with parameters of their own whose every answer is the same.
+std::vector<bool> silent_judges(const LatentRows& rows, const LatentModel& model) {
+  std::vector<int> only(rows.judges, -1);
+  std::vector<bool> varied(rows.judges, false);
+  for (int i = 0; i < rows.size(); ++i) {
+    for (int at = rows.start[i]; rows.weight[i] > 0 && at < rows.start[i + 1]; ++at) {
+      const int u = rows.judge[at];
+      if (only[u] >= 0 && only[u] != rows.category[at]) varied[u] = true;
+      only[u] = rows.category[at];
+    }
+  }
+  std::vector<bool> out(rows.judges);
+  for (int u = 0; u < rows.judges; ++u) {
+    const bool own = model.by_rater || u >= rows.raters;
+    out[u] = own && !rows.is_known(u) && !varied[u];
+  }
+  return out;
+}
+
+// A small panel of answers drawn at random by raters who rated together, which tells as much of
+// what can be identified as the whole. Of a crowd its raters are those of the row that has most of
+// them: what they can tell apart links the others. Beyond a few categories more of them add more
+// cells than parameters.
+class SmallPanel {
+ public:
+  SmallPanel(const LatentRows& rows, const LatentModel& model) : rows_(rows) {
+    const std::vector<bool> silent = silent_judges(rows, model);
+    seat_.assign(rows.judges, -1);
+    int seats = 0;
+    const auto sit = [&](int u) {
+      if (seat_[u] < 0 && !silent[u]) seat_[u] = seats++;
+    };
+    if (rows.raters <= crowd) {
+      for (int u = 0; u < rows.judges; ++u) sit(u);
+    } else {
+      int best = -1;
+      for (int i = 0; i < rows.size(); ++i) {
+        int heard = 0;
+        for (const int at : rows.places(i)) {
+          heard += rows.judge[at] < rows.raters && !silent[rows.judge[at]];
+        }
+        if (rows.weight[i] > 0 && heard > best) {
+          best = heard;
+          busiest_row_ = i;
+        }
+      }
+      for (const int at : rows.places(busiest_row_)) {
+        if (rows.judge[at] < rows.raters && seats < busiest) sit(rows.judge[at]);
+      }
+    }
+    raters_ = 0;
+    for (int u = 0; u < rows.raters; ++u) raters_ += seat_[u] >= 0;
+    if (rows.joined()) sit(rows.raters);
+    judges_ = seats;
+    for (int i = 0; i < rows.size(); ++i) {
+      bool seated = false;
+      for (const int at : rows.places(i)) {
+        seated = seated || seat_[rows.judge[at]] >= 0;
+      }
+      if (!seated || rows.weight[i] == 0) continue;
+      // By known truth, so that a rare one is not missed: what it tells does not hang on how often.
+      const int known = known_of(i, std::min(rows.categories, few_categories));
+      if (static_cast<int>(seated_.size()) < known + 2) seated_.resize(known + 2);
+      seated_[known + 1].push_back(i);
+    }
+    seated_.erase(std::remove_if(seated_.begin(), seated_.end(),
+                                 [](const std::vector<int>& rows) { return rows.empty(); }),
+                  seated_.end());
+  }
+
+  bool empty() const { return judges_ == 0; }
+
+  LatentRows draw(int wanted, Stream& stream) const {
+    LatentRows out;
+    out.categories = std::min(rows_.categories, few_categories);
+    out.raters = raters_;
+    out.judges = judges_;
+    fix_matrices(out, stream);
+    const int groups = static_cast<int>(seated_.size());
+    for (int i = 0; i < wanted; ++i) {
+      const int turn = busiest_row_ >= 0 ? i / 2 : i;
+      const std::vector<int>& group = seated_[turn % groups];
+      const int rows = static_cast<int>(group.size());
+      const int any = rows * groups <= wanted ? turn / groups % rows
+                                              : static_cast<int>(stream.uniform() * rows);
+      const int row = busiest_row_ >= 0 && i % 2 == 0 ? busiest_row_ : group[any];
+      for (const int at : rows_.places(row)) {
+        if (seat_[rows_.judge[at]] < 0) continue;
+        out.judge.push_back(seat_[rows_.judge[at]]);
+        out.category.push_back(static_cast<int>(stream.uniform() * out.categories));
+      }
+      out.end_row(out.judge.size());
+      out.known.push_back(known_of(row, out.categories));
+      out.weight.push_back(1);
+    }
+    return out;
+  }
+
+ private:
+  int known_of(int row, int categories) const {
+    return rows_.known[row] < 0 ? -1 : rows_.known[row] % categories;
+  }
+
+  // What is known is known, whatever it is.
+  void fix_matrices(LatentRows& out, Stream& stream) const {
+    const int N = out.categories;
+    for (int u = 0; u < rows_.judges; ++u) {
+      if (seat_[u] < 0 || !rows_.is_known(u)) continue;
+      out.matrix.resize(judges_);
+      auto& matrix = out.matrix[seat_[u]];
+      for (int k = 0; k < N; ++k) {
+        double total = 0;
+        for (int l = 0; l < N; ++l) {
+          matrix.push_back(0.2 + stream.uniform() + (k == l));
+          total += matrix.back();
+        }
+        for (int l = 0; l < N; ++l) matrix[k * N + l] /= total;
+      }
+    }
+  }
+
+  const LatentRows& rows_;
+  std::vector<int> seat_;
+  std::vector<std::vector<int>> seated_;
+  int raters_ = 0, judges_ = 0, busiest_row_ = -1;
+};
+
+}  // namespace
+
+// At parameters drawn at random: what can be identified at all is a matter of the model and of who
+// rated with whom, not of the answers that came about.
+bool is_identified(const LatentRows& rows, const LatentModel& model, const LatentPrior& prior,
+                   Fitting fitting) {
+  const SmallPanel panel(rows, model);
+  if (panel.empty()) return false;
+  Stream stream(0, 0);
+  const LatentRows one = panel.draw(1, stream);
+  const int parameters = Layout(one, model, prior, Held()).size;
+  const LatentRows drawn = panel.draw(2 * parameters + 20, stream);
+  const Layout layout(drawn, model, prior, Held());
+  Eigen::VectorXd x(layout.size);
+  for (Eigen::Index i = 0; i < x.size(); ++i) x[i] = 0.2 + 0.6 * stream.uniform();
+  Eigen::MatrixXd scores = fitting == Fitting::pairs
+                               ? Closeness(layout, pair_frequencies(drawn, model)).slopes(x)
+                               : Likelihood(layout).scores(x);
+  for (Eigen::Index j = 0; j < scores.cols(); ++j) {
+    const double length = scores.col(j).norm();
+    if (length > 0) scores.col(j) /= length;  // columns of different judges
+  }
+  if (scores.rows() == 0) return layout.free_parameters() == 0;
+  Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(scores);
+  qr.setThreshold(rank_tolerance);
+  return qr.rank() >= layout.free_parameters();
+}
+
+}  // namespace fallible

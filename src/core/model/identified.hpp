@@ -1,0 +1,17 @@
+// Can the parameters of a latent class model be told apart?
+#ifndef FALLIBLE_CORE_MODEL_IDENTIFIED_HPP
+#define FALLIBLE_CORE_MODEL_IDENTIFIED_HPP
+
+#include "latent_model.hpp"
+#include "latent_rows.hpp"
+
+namespace fallible {
+
+// By these raters, by the rank of a matrix of scores, or of slopes of the probabilities of pairs.
+// Judges with parameters of their own who always say the same tell nothing.
+bool is_identified(const LatentRows& rows, const LatentModel& model, const LatentPrior& prior,
+                   Fitting fitting = Fitting::likelihood);
+
+}  // namespace fallible
+
+#endif

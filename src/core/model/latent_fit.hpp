@@ -1,0 +1,42 @@
+// Fitting latent class models.
+#ifndef FALLIBLE_CORE_MODEL_LATENT_FIT_HPP
+#define FALLIBLE_CORE_MODEL_LATENT_FIT_HPP
+
+#include "latent.hpp"
+#include "../base/optimise.hpp"
+
+namespace fallible {
+
+struct LatentFit {
+  Eigen::VectorXd x;
+  double log_likelihood = 0;
+  double log_posterior = 0;
+  int iterations = 0;
+  bool converged = false;
+};
+
+// The best of several starts; `fit` climbs from one.
+template <class Fit>
+LatentFit best_start(const LatentClass& model, const Fit& fit) {
+  LatentFit out;
+  bool first = true;
+  for (const Eigen::VectorXd& start : model.starts()) {
+    LatentFit found = fit(start);
+    if (first || found.log_posterior > out.log_posterior) out = std::move(found);
+    first = false;
+  }
+  return out;
+}
+
+// For fits that are compared with each other, not read: they need fewer digits.
+OptimiserOptions coarse_options();
+
+LatentFit fit_latent(const LatentClass& model, const OptimiserOptions& options);
+
+// From a given vector of parameters, as a bootstrap does.
+LatentFit fit_latent(const LatentClass& model, const Eigen::VectorXd& start,
+                     const OptimiserOptions& options);
+
+}  // namespace fallible
+
+#endif

@@ -1,0 +1,224 @@
+#include "latent_pairs.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "counts.hpp"
+#include "curvature.hpp"
+#include "prior.hpp"
+
+namespace fallible {
+
+namespace {
+
+// Sums of squares of frequencies are small; this brings them to where the optimiser's tolerances
+// mean what they should.
+constexpr double scale = 1e4;
+constexpr double most_slopes = 3e7;  // numbers that are kept at once
+constexpr double difference = 1e-4;  // of parameters, for derivatives
+
+// Numbers the kinds of pairs and calls visit(row, kind, rating of its first judge, of its second).
+class KindsOfPairs {
+ public:
+  explicit KindsOfPairs(const LatentModel& model) : by_rater_(model.by_rater) {}
+
+  template <class Visit>
+  void for_each_pair(const LatentRows& rows, const Visit& visit) {
+    const auto who = [&](int at) {
+      return by_rater_ || rows.judge[at] >= rows.raters ? rows.judge[at] : 0;
+    };
+    for (int i = 0; i < rows.size(); ++i) {
+      if (rows.weight[i] == 0) continue;
+      for (const int a : rows.places(i)) {
+        for (int b = rows.start[i]; b < a; ++b) {
+          if (rows.judge[a] == rows.judge[b]) continue;
+          const bool ordered = who(b) <= who(a);
+          const int one = ordered ? b : a, other = ordered ? a : b;
+          const auto kind = std::make_pair(who(one), who(other));
+          const int number =
+              number_.insert({kind, static_cast<int>(number_.size())}).first->second;
+          visit(i, number, rows.category[one], rows.category[other]);
+        }
+      }
+    }
+  }
+
+  const std::map<std::pair<int, int>, int>& numbers() const { return number_; }
+
+ private:
+  bool by_rater_;
+  std::map<std::pair<int, int>, int> number_;
+};
+
+Eigen::MatrixXd second_derivatives(const Closeness& closeness, const Eigen::VectorXd& x) {
+  Eigen::MatrixXd out(x.size(), x.size());
+  Eigen::VectorXd up, down;
+  for (Eigen::Index i = 0; i < x.size(); ++i) {
+    Eigen::VectorXd moved = x;
+    moved[i] = x[i] + difference;
+    closeness.evaluate(moved, &up);
+    moved[i] = x[i] - difference;
+    closeness.evaluate(moved, &down);
+    out.col(i) = (up - down) / (2 * difference);
+  }
+  return out;
+}
+
+}  // namespace
+
+PairFrequencies pair_frequencies(const LatentRows& rows, const LatentModel& model) {
+  PairFrequencies out;
+  out.categories = rows.categories;
+  const std::size_t N = rows.categories;
+  KindsOfPairs kinds(model);
+  double total = 0;
+  kinds.for_each_pair(rows, [&](int row, int kind, int k, int l) {
+    if (kind >= out.kinds()) {
+      out.share.resize(kind + 1, 0.0);
+      out.frequency.resize((kind + 1) * N * N, 0.0);
+    }
+    total += rows.weight[row];
+    out.share[kind] += rows.weight[row];
+    out.frequency[(kind * N + k) * N + l] += rows.weight[row];
+  });
+  out.first.resize(out.kinds());
+  out.second.resize(out.kinds());
+  for (const auto& entry : kinds.numbers()) {
+    const int kind = entry.second;
+    out.first[kind] = entry.first.first;
+    out.second[kind] = entry.first.second;
+    double* cell = &out.frequency[kind * N * N];
+    for (std::size_t i = 0; i < N * N; ++i) cell[i] /= out.share[kind];
+    out.share[kind] /= total;
+    if (out.first[kind] != out.second[kind]) continue;
+    for (std::size_t k = 0; k < N; ++k) {
+      for (std::size_t l = 0; l < k; ++l) {
+        cell[k * N + l] = cell[l * N + k] = (cell[k * N + l] + cell[l * N + k]) / 2;
+      }
+    }
+  }
+  return out;
+}
+
+// Calls visit(kind, cell, place of the first rating, of the second, probabilities with each class);
+// places are those of the first class.
+template <class Visit>
+void Closeness::for_each_cell(const Law& law, const Visit& visit) const {
+  std::vector<double> joint(law.classes);
+  std::size_t cell = 0;
+  for (int kind = 0; kind < pairs_.kinds(); ++kind) {
+    for (int k = 0; k < law.categories; ++k) {
+      const std::size_t one = law.place(pairs_.first[kind], k);
+      for (int l = 0; l < law.categories; ++l, ++cell) {
+        const std::size_t other = law.place(pairs_.second[kind], l);
+        for (int c = 0; c < law.classes; ++c) {
+          joint[c] = law.weight[c] * law.probability[one + c] * law.probability[other + c];
+        }
+        visit(kind, cell, one, other, joint.data());
+      }
+    }
+  }
+}
+
+double Closeness::evaluate(const Eigen::VectorXd& x, Eigen::VectorXd* gradient) const {
+  const Law law(layout_, x);
+  Counts counts(layout_);
+  double loss = 0;
+  for_each_cell(law, [&](int kind, std::size_t cell, std::size_t one, std::size_t other,
+                         const double* joint) {
+    double off = pairs_.frequency[cell];
+    for (int c = 0; c < law.classes; ++c) off -= joint[c];
+    loss += pairs_.share[kind] * off * off;
+    if (!gradient) return;
+    // The slope of the logarithm of each factor takes the place of an expected count.
+    for (int c = 0; c < law.classes; ++c) {
+      const double slope = scale * pairs_.share[kind] * off * joint[c];
+      counts.ratings[one + c] += slope;
+      counts.ratings[other + c] += slope;
+      counts.classes[c] += slope;
+    }
+  });
+  if (gradient) {
+    gradient->setZero(layout_.size);
+    add_gradient(layout_, x, law, counts, *gradient);
+  }
+  return -scale * loss / 2 + log_prior(layout_, x, gradient);
+}
+
+Eigen::MatrixXd Closeness::slopes(const Eigen::VectorXd& x, Eigen::VectorXd* expected) const {
+  const Law law(layout_, x);
+  Eigen::MatrixXd out(pairs_.cells(), layout_.size);
+  Eigen::VectorXd gradient(layout_.size);
+  Counts counts(layout_);
+  if (expected) expected->setZero(pairs_.cells());
+  for_each_cell(law, [&](int, std::size_t cell, std::size_t one, std::size_t other,
+                         const double* joint) {
+    const Eigen::Index row = static_cast<Eigen::Index>(cell);
+    for (int c = 0; c < law.classes; ++c) {
+      if (expected) (*expected)[row] += joint[c];
+      counts.classes[c] = joint[c];
+      counts.ratings[one + c] += joint[c];
+      counts.ratings[other + c] += joint[c];
+    }
+    gradient.setZero();
+    add_gradient(layout_, x, law, counts, gradient);
+    out.row(row) = gradient.transpose();
+    for (int c = 0; c < law.classes; ++c) counts.ratings[one + c] = counts.ratings[other + c] = 0;
+  });
+  return out;
+}
+
+LatentFit fit_pairs(const LatentClass& model, const PairFrequencies& pairs,
+                    const Eigen::VectorXd& start, const OptimiserOptions& options) {
+  const Closeness closeness(model.layout(), pairs);
+  const Optimum top = maximise(
+      [&](const Eigen::VectorXd& x, Eigen::VectorXd* gradient) {
+        return closeness.evaluate(x, gradient);
+      },
+      start, options);
+  LatentFit out{top.x, 0, top.value, top.iterations, top.converged};
+  model.evaluate(out.x, nullptr, &out.log_likelihood);
+  return out;
+}
+
+LatentFit fit_pairs(const LatentClass& model, const PairFrequencies& pairs,
+                    const OptimiserOptions& options) {
+  return best_start(model, [&](const Eigen::VectorXd& start) {
+    return fit_pairs(model, pairs, start, options);
+  });
+}
+
+// Where the sum of squares is least the slopes of the cases' pairs cancel; how far they would be
+// from that in another sample, over the curvature, is how far the parameters would be.
+Eigen::MatrixXd pair_covariance(const Layout& layout, const PairFrequencies& pairs,
+                                const Eigen::VectorXd& x) {
+  if (static_cast<double>(pairs.cells()) * x.size() >= most_slopes) return {};
+  const LatentRows& rows = layout.rows;
+  const Closeness closeness(layout, pairs);
+  const Curvature curvature(layout, second_derivatives(closeness, x), x);
+  const Eigen::Index per_kind = static_cast<Eigen::Index>(pairs.categories) * pairs.categories;
+  Eigen::VectorXd expected;
+  const Eigen::MatrixXd slopes = closeness.slopes(x, &expected);
+  Eigen::MatrixXd centre(pairs.kinds(), x.size());
+  for (int kind = 0; kind < pairs.kinds(); ++kind) {
+    centre.row(kind) = expected.segment(kind * per_kind, per_kind).transpose() *
+                       slopes.middleRows(kind * per_kind, per_kind);
+  }
+  KindsOfPairs kinds(layout.model);
+  Eigen::MatrixXd scores = Eigen::MatrixXd::Zero(rows.size(), x.size());
+  double total = 0;
+  kinds.for_each_pair(rows, [&](int row, int kind, int k, int l) {
+    total += rows.weight[row];
+    const Eigen::Index cell = kind * per_kind + k * pairs.categories + l;
+    scores.row(row) += slopes.row(cell) - centre.row(kind);
+  });
+  Eigen::MatrixXd spread = Eigen::MatrixXd::Zero(x.size(), x.size());
+  for (int i = 0; i < rows.size(); ++i) {
+    spread += rows.weight[i] * scores.row(i).transpose() * scores.row(i);
+  }
+  return curvature.sandwich(spread * (scale / total) * (scale / total));
+}
+
+}  // namespace fallible

@@ -1,0 +1,45 @@
+// What a latent class model is fitted to: distinct rows of (judge, category) with weights. Judges are
+// raters and, if it joins them, one system.
+#ifndef FALLIBLE_CORE_MODEL_LATENT_ROWS_HPP
+#define FALLIBLE_CORE_MODEL_LATENT_ROWS_HPP
+
+#include <vector>
+
+#include "../ratings/patterns.hpp"
+#include "../ratings/rated_rows.hpp"
+
+namespace fallible {
+
+struct LatentRows : RatedRows {
+  int raters = 0;          // fewer than judges if a system has joined
+  std::vector<int> known;  // true category of the row's cases, -1 where unknown
+  // Confusion matrix of each judge, row by row, where it is known; empty where it is not, or if none
+  // is.
+  std::vector<std::vector<double>> matrix;
+
+  bool joined() const { return judges > raters; }
+  bool is_known(int judge) const {
+    return judge < static_cast<int>(matrix.size()) && !matrix[judge].empty();
+  }
+};
+
+// What users know beforehand.
+struct Known {
+  std::vector<int> truth;  // category of each pattern (from 1; below 1 is unknown), or empty
+  std::vector<std::vector<double>> matrix;  // of each rater, see LatentRows, or empty
+};
+
+// `system` from 0 joins the raters as their last judge; -1 is none. Rows have an order of their own,
+// so that nothing depends on the order of cases.
+LatentRows latent_rows(const PatternView& patterns, const std::vector<double>& weight, int system,
+                       const Known& known);
+
+// Patterns x categories, from rows x categories; patterns without a row have `otherwise`, or the
+// mean over cases.
+std::vector<double> by_pattern(const LatentRows& rows, const std::vector<double>& posterior,
+                               const std::vector<double>& otherwise);
+std::vector<double> by_pattern(const LatentRows& rows, const std::vector<double>& posterior);
+
+}  // namespace fallible
+
+#endif

@@ -1,0 +1,215 @@
+#include "law.hpp"
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "reading.hpp"
+#include "../base/special.hpp"
+
+namespace fallible {
+
+namespace {
+
+constexpr double vanishing = 1e-200;  // of a row, beside which rounding to zero would matter
+
+using Classes = Eigen::Map<Eigen::ArrayXd>;
+using Constants = Eigen::Map<const Eigen::ArrayXd>;
+
+std::vector<double> exponentials(std::vector<double> x) {
+  for (double& value : x) value = std::exp(value);
+  return x;
+}
+
+// Of one judge, truths x ratings: shares of the errors and their logarithms.
+void error_rates(const Layout& layout, const Eigen::VectorXd& x, int judge, double* error,
+                 double* log_error) {
+  const int N = layout.categories;
+  for (int k = 0; k < N; ++k, error += N, log_error += N) {
+    double most = -std::numeric_limits<double>::infinity(), total = 0;
+    for (int l = 0; l < N; ++l) {
+      if (l == k) continue;
+      log_error[l] = layout.errors_at >= 0 ? x[layout.error_at(judge, k, l)]
+                     : layout.dispersions_at >= 0
+                         ? -x[layout.dispersion_at(judge)] * std::abs(k - l)
+                         : 0;
+      most = std::max(most, log_error[l]);
+    }
+    for (int l = 0; l < N; ++l) {
+      if (l != k) total += error[l] = std::exp(log_error[l] - most);
+    }
+    for (int l = 0; l < N; ++l) {
+      if (l == k) continue;
+      error[l] /= total;
+      log_error[l] = std::log(std::max(error[l], 1e-300));
+    }
+  }
+}
+
+// Where truth is known, other classes are impossible.
+void keep_known(const LatentRows& rows, int row, double impossible, Classes& p) {
+  const int known = rows.known[row];
+  for (int c = 0; known >= 0 && c < p.size(); ++c) {
+    if (c % rows.categories != known) p[c] = impossible;
+  }
+}
+
+}  // namespace
+
+Strata::Strata(double accuracy, double d) {
+  // The sum of the three rises with p and is linear between these points.
+  double knot[6] = {-d, 0, d, 1 - d, 1, 1 + d};
+  std::sort(knot, knot + 6);
+  const auto sum = [d](double x) {
+    double out = 0;
+    for (int s = -1; s <= 1; ++s) out += std::min(std::max(x + s * d, 0.0), 1.0);
+    return out;
+  };
+  int i = 0;
+  while (i < 4 && sum(knot[i + 1]) < 3 * accuracy) ++i;
+  const double low = sum(knot[i]), high = sum(knot[i + 1]);
+  const double centre =
+      high > low ? knot[i] + (3 * accuracy - low) / (high - low) * (knot[i + 1] - knot[i])
+                 : knot[i + 1];
+  int free = 0, side = 0;
+  for (int s = -1; s <= 1; ++s) {
+    const double x = centre + s * d;
+    p[s + 1] = std::min(std::max(x, 0.0), 1.0);
+    if (x > 0 && x < 1) {
+      ++free;
+      side += s;
+    }
+  }
+  for (int s = -1; s <= 1; ++s) {
+    const bool moves = p[s + 1] > 0 && p[s + 1] < 1;
+    by_accuracy[s + 1] = moves ? 3.0 / free : 0;
+    by_shift[s + 1] = moves ? s - static_cast<double>(side) / free : 0;
+  }
+}
+
+Law::Law(const Layout& layout, const Eigen::VectorXd& x) {
+  const int N = layout.categories, judges = layout.rows.judges;
+  const std::size_t matrix = static_cast<std::size_t>(N) * N;
+  const Reading reading(layout, x);
+  const std::vector<double>* held = layout.held.log_error;
+  categories = N;
+  classes = layout.classes();
+  base_rates = reading.base_rates();
+  for (int s = 0; s < layout.strata; ++s) {
+    for (const double rate : base_rates) log_weight.push_back(std::log(rate / layout.strata));
+  }
+  accuracy.resize(static_cast<std::size_t>(judges) * N);
+  error.assign(judges * matrix, 0.0);
+  log_probability.resize(static_cast<std::size_t>(judges) * N * classes);
+  std::vector<double> log_errors(matrix, 0.0);
+  for (int u = 0; u < judges; ++u) {
+    if (layout.is_known(u)) {
+      fill_known(layout, u);
+      continue;
+    }
+    double* errors = &error[u * matrix];
+    // Judges whose errors have the same parameters have the same errors.
+    const bool same = u > 0 && !layout.is_known(u - 1) && !held && layout.errors_at < 0 &&
+                      layout.dispersion_at(u) == layout.dispersion_at(u - 1);
+    if (same) {
+      std::copy(errors - matrix, errors, errors);
+    } else if (held) {
+      std::copy_n(held->begin() + u * matrix, matrix, log_errors.begin());
+    } else {
+      error_rates(layout, x, u, errors, log_errors.data());
+    }
+    fill_judge(layout, x, reading.shift(layout.is_system(u)), u, log_errors);
+  }
+  weight = exponentials(log_weight);
+  probability = exponentials(log_probability);
+}
+
+void Law::fill_judge(const Layout& layout, const Eigen::VectorXd& x, double shift, int judge,
+                    const std::vector<double>& log_errors) {
+  const int N = categories;
+  double log_right[3], log_wrong[3];
+  for (int k = 0; k < N; ++k) {
+    if (k > 0 && layout.per_group == 1) {
+      accuracy[judge * N + k] = accuracy[judge * N];
+      if (layout.strata > 1) strata.push_back(strata.back());
+    } else {
+      const double mean = accuracy[judge * N + k] = logistic(x[layout.accuracy_at(judge, k)]);
+      if (layout.strata > 1) strata.emplace_back(mean, shift);
+      for (int s = 0; s < layout.strata; ++s) {
+        const double p = inside(layout.strata > 1 ? strata.back().p[s] : mean);
+        log_right[s] = std::log(p);
+        log_wrong[s] = std::log1p(-p);
+      }
+    }
+    for (int s = 0; s < layout.strata; ++s) {
+      for (int l = 0; l < N; ++l) {
+        log_probability[place(judge, l) + s * N + k] =
+            l == k ? log_right[s] : log_wrong[s] + log_errors[k * N + l];
+      }
+    }
+  }
+}
+
+// A known matrix is what it is, whatever the difficulty.
+void Law::fill_known(const Layout& layout, int judge) {
+  const int N = categories;
+  for (int k = 0; k < N; ++k) {
+    const double* row = &layout.rows.matrix[judge][static_cast<std::size_t>(k) * N];
+    accuracy[judge * N + k] = row[k];
+    for (int l = 0; l < N; ++l) {
+      if (l != k && row[k] < 1) {
+        error[(static_cast<std::size_t>(judge) * N + k) * N + l] = row[l] / (1 - row[k]);
+      }
+      for (int s = 0; s < layout.strata; ++s) {
+        log_probability[place(judge, l) + s * N + k] = std::log(std::max(row[l], floor_probability));
+      }
+    }
+    if (layout.strata > 1) strata.emplace_back(row[k], 0);
+  }
+}
+
+std::vector<double> Law::confusion(int judge) const {
+  const int N = categories;
+  std::vector<double> out(static_cast<std::size_t>(N) * N);
+  for (int k = 0; k < N; ++k) {
+    for (int l = 0; l < N; ++l) {
+      const double right = accuracy[judge * N + k];
+      out[k * N + l] =
+          l == k ? right
+                 : (1 - right) * error[(static_cast<std::size_t>(judge) * N + k) * N + l];
+    }
+  }
+  return out;
+}
+
+// Products of probabilities are quicker than sums of logarithms, which are for rows so long or so
+// unlikely that nothing would be left of the product.
+double Law::expect(const LatentRows& rows, int row, double* posterior) const {
+  Classes p(posterior, classes);
+  p = Constants(weight.data(), classes);
+  for (const int at : rows.places(row)) {
+    p *= Constants(&probability[rows.rating(at) * classes], classes);
+  }
+  keep_known(rows, row, 0, p);
+  const double total = p.sum();
+  if (total < vanishing) return expect_by_logs(rows, row, posterior);
+  p /= total;
+  return std::log(total);
+}
+
+double Law::expect_by_logs(const LatentRows& rows, int row, double* posterior) const {
+  Classes p(posterior, classes);
+  p = Constants(log_weight.data(), classes);
+  for (const int at : rows.places(row)) {
+    p += Constants(&log_probability[rows.rating(at) * classes], classes);
+  }
+  keep_known(rows, row, -std::numeric_limits<double>::infinity(), p);
+  const double most = p.maxCoeff();
+  p = (p - most).exp();
+  const double total = p.sum();
+  p /= total;
+  return most + std::log(total);
+}
+
+}  // namespace fallible

@@ -1,0 +1,61 @@
+// The probabilities that parameters of a latent class model stand for.
+#ifndef FALLIBLE_CORE_MODEL_LAW_HPP
+#define FALLIBLE_CORE_MODEL_LAW_HPP
+
+#include <vector>
+
+#include "layout.hpp"
+
+namespace fallible {
+
+// Probabilities of a correct answer in the strata when their mean is `accuracy` and they are
+// clamp(p - d), clamp(p), clamp(p + d) for some p; with their derivatives.
+struct Strata {
+  double p[3], by_accuracy[3], by_shift[3];
+
+  Strata(double accuracy, double shift);
+};
+
+// How judges answer in each class (category within stratum), and how frequent classes are. All
+// classes of a judge's rating lie side by side.
+struct AnswerLaw {
+  int categories = 0;
+  int classes = 0;
+  std::vector<double> weight;
+  std::vector<double> probability;  // judges x ratings x classes
+
+  // Of the first class of a rating.
+  std::size_t place(int judge, int rating) const {
+    return (static_cast<std::size_t>(judge) * categories + rating) * classes;
+  }
+  double of(int judge, int rating, int in_class) const {
+    return probability[place(judge, rating) + in_class];
+  }
+};
+
+// With what a pass over the data and derivatives need.
+class Law : public AnswerLaw {
+ public:
+  Law(const Layout& layout, const Eigen::VectorXd& x);
+
+  std::vector<double> base_rates;
+  std::vector<double> log_weight, log_probability;
+  std::vector<double> accuracy;  // judges x truths
+  std::vector<Strata> strata;    // judges x truths, if there are any
+  std::vector<double> error;     // judges x truths x ratings: shares of the errors
+
+  // Confusion matrix of a judge, row by row, the mean over strata.
+  std::vector<double> confusion(int judge) const;
+  // Of one row: log likelihood and the posterior of the classes.
+  double expect(const LatentRows& rows, int row, double* posterior) const;
+
+ private:
+  void fill_known(const Layout& layout, int judge);
+  void fill_judge(const Layout& layout, const Eigen::VectorXd& x, double shift, int judge,
+                 const std::vector<double>& log_errors);
+  double expect_by_logs(const LatentRows& rows, int row, double* posterior) const;
+};
+
+}  // namespace fallible
+
+#endif

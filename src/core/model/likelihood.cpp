@@ -1,0 +1,67 @@
+#include "likelihood.hpp"
+
+namespace fallible {
+
+double Likelihood::expect(const Law& law, Counts* counts) const {
+  const LatentRows& rows = layout_.rows;
+  std::vector<double> posterior(law.classes);
+  double out = 0;
+  for (int i = 0; i < rows.size(); ++i) {
+    const double w = rows.weight[i];
+    if (w == 0) continue;
+    out += w * law.expect(rows, i, posterior.data());
+    if (counts) counts->add(rows, i, w, posterior.data());
+  }
+  return out;
+}
+
+double Likelihood::evaluate(const Eigen::VectorXd& x, Eigen::VectorXd* gradient) const {
+  const Law law(layout_, x);
+  if (!gradient) return expect(law, nullptr);
+  Counts counts(layout_);
+  const double out = expect(law, &counts);
+  gradient->setZero(layout_.size);
+  add_gradient(layout_, x, law, counts, *gradient);
+  return out;
+}
+
+std::vector<double> Likelihood::posterior(const Eigen::VectorXd& x) const {
+  const Law law(layout_, x);
+  const std::size_t N = layout_.categories;
+  std::vector<double> out(layout_.rows.size() * N, 0.0), classes(law.classes);
+  for (int i = 0; i < layout_.rows.size(); ++i) {
+    law.expect(layout_.rows, i, classes.data());
+    for (std::size_t c = 0; c < classes.size(); ++c) out[i * N + c % N] += classes[c];
+  }
+  return out;
+}
+
+std::vector<double> Likelihood::expected_ratings(const Eigen::VectorXd& x) const {
+  const std::size_t N = layout_.categories, K = layout_.classes();
+  Counts counts(layout_);
+  expect(Law(layout_, x), &counts);
+  std::vector<double> out(layout_.rows.judges * N * N, 0.0);
+  for (std::size_t i = 0; i < counts.ratings.size(); ++i) {
+    out[i / K * N + i % K % N] += counts.ratings[i];
+  }
+  return out;
+}
+
+Eigen::MatrixXd Likelihood::scores(const Eigen::VectorXd& x) const {
+  const Law law(layout_, x);
+  Eigen::MatrixXd out(layout_.rows.size(), layout_.size);
+  Eigen::VectorXd gradient(layout_.size);
+  std::vector<double> posterior(law.classes);
+  Counts counts(layout_);
+  for (int i = 0; i < layout_.rows.size(); ++i) {
+    counts.clear();
+    law.expect(layout_.rows, i, posterior.data());
+    counts.add(layout_.rows, i, 1, posterior.data());
+    gradient.setZero();
+    add_gradient(layout_, x, law, counts, gradient);
+    out.row(i) = gradient.transpose();
+  }
+  return out;
+}
+
+}  // namespace fallible

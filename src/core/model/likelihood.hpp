@@ -1,0 +1,34 @@
+// The likelihood of a latent class model, and what is expected under its parameters.
+#ifndef FALLIBLE_CORE_MODEL_LIKELIHOOD_HPP
+#define FALLIBLE_CORE_MODEL_LIKELIHOOD_HPP
+
+#include <vector>
+
+#include "counts.hpp"
+
+namespace fallible {
+
+// Refers to the layout.
+class Likelihood {
+ public:
+  explicit Likelihood(const Layout& layout) : layout_(layout) {}
+
+  // The log likelihood, and its gradient unless null.
+  double evaluate(const Eigen::VectorXd& x, Eigen::VectorXd* gradient) const;
+  // The same in one pass over the data, which adds what is expected to `counts` unless null.
+  double expect(const Law& law, Counts* counts) const;
+  // Rows x categories, row by row: probabilities of the categories.
+  std::vector<double> posterior(const Eigen::VectorXd& x) const;
+  // Expected numbers of each rating of each judge when each category is true, judges x ratings x
+  // truths.
+  std::vector<double> expected_ratings(const Eigen::VectorXd& x) const;
+  // Rows x parameters: gradients of the log likelihood of a case.
+  Eigen::MatrixXd scores(const Eigen::VectorXd& x) const;
+
+ private:
+  const Layout& layout_;
+};
+
+}  // namespace fallible
+
+#endif

@@ -1,0 +1,17 @@
+// The prior of a latent class model.
+#ifndef FALLIBLE_CORE_MODEL_PRIOR_HPP
+#define FALLIBLE_CORE_MODEL_PRIOR_HPP
+
+#include "layout.hpp"
+
+namespace fallible {
+
+// Its log density but for a constant; adds the gradient unless null.
+double log_prior(const Layout& layout, const Eigen::VectorXd& x, Eigen::VectorXd* gradient);
+
+// The constant that makes a normalised density.
+double log_prior_constant(const Layout& layout);
+
+}  // namespace fallible
+
+#endif

@@ -1,0 +1,44 @@
+// What parameters of a latent class model say, as a user reads it.
+#ifndef FALLIBLE_CORE_MODEL_READING_HPP
+#define FALLIBLE_CORE_MODEL_READING_HPP
+
+#include <string>
+#include <vector>
+
+#include "layout.hpp"
+
+namespace fallible {
+
+// What is estimated, one entry each: "rater_accuracy", "system_accuracy", "base_rate", "dispersion"
+// or "difficulty" (the last two of raters, then of the system if it has its own).
+struct Naturals {
+  std::vector<std::string> term;
+  std::vector<int> of;  // rater or category, from 1; 0 where there is one for all
+  std::vector<double> value;
+
+  void add(const char* what, int whose, double is);
+};
+
+// Refers to both.
+class Reading {
+ public:
+  Reading(const Layout& layout, const Eigen::VectorXd& x);
+
+  const std::vector<double>& base_rates() const { return base_rates_; }
+  // Over base rates and strata.
+  double accuracy(int judge) const;
+  double dispersion(bool of_system) const;
+  double shift(bool of_system) const;
+  Naturals naturals() const;
+
+ private:
+  double common_accuracy() const;
+
+  const Layout& layout_;
+  const Eigen::VectorXd& x_;
+  std::vector<double> base_rates_;
+};
+
+}  // namespace fallible
+
+#endif

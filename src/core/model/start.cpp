@@ -1,0 +1,71 @@
+#include "start.hpp"
+
+#include <algorithm>
+
+#include "likelihood.hpp"
+
+namespace fallible {
+
+namespace {
+
+constexpr int em_steps = 30;
+
+// Of raters alone, or what is known.
+std::vector<double> vote_shares(const Layout& layout, int row) {
+  const LatentRows& rows = layout.rows;
+  std::vector<double> out(layout.categories, 0.0);
+  const int known = rows.known[row];
+  if (known >= 0) {
+    out[known] = 1;
+    return out;
+  }
+  int votes = 0;
+  for (const int at : rows.places(row)) {
+    if (layout.is_system(rows.judge[at])) continue;
+    ++votes;
+    ++out[rows.category[at]];
+  }
+  for (double& share : out) share = votes > 0 ? share / votes : 1.0 / layout.categories;
+  return out;
+}
+
+}  // namespace
+
+Eigen::VectorXd start_from_votes(const Layout& layout) {
+  const LatentRows& rows = layout.rows;
+  std::vector<double> posterior(layout.classes());
+  Counts counts(layout);
+  for (int i = 0; i < rows.size(); ++i) {
+    if (rows.weight[i] == 0) continue;
+    const auto share = vote_shares(layout, i);
+    for (int c = 0; c < layout.classes(); ++c) {
+      posterior[c] = share[c % layout.categories] / layout.strata;
+    }
+    counts.add(rows, i, rows.weight[i], posterior.data());
+  }
+  Eigen::VectorXd x = reestimate(layout, counts);
+  // Where every accuracy and error rate is free this is the step of the EM algorithm, whose path
+  // from the votes is the one that is published.
+  const bool em = layout.errors_at >= 0 && layout.strata == 1;
+  for (int step = 0; em && step < em_steps; ++step) {
+    counts.clear();
+    Likelihood(layout).expect(Law(layout, x), &counts);
+    x = reestimate(layout, counts);
+  }
+  return x;
+}
+
+std::vector<Eigen::VectorXd> all_starts(const Layout& layout) {
+  std::vector<Eigen::VectorXd> out{start_from_votes(layout)};
+  if (layout.shifts_at < 0) return out;
+  const double shift[2] = {0.02, 0.3};
+  for (const int raters : {0, 1}) {
+    Eigen::VectorXd x = out.front();
+    x[layout.shifts_at] = shift[raters];
+    if (layout.kinds > 1) x[layout.shifts_at + 1] = shift[1 - raters];
+    out.push_back(std::move(x));
+  }
+  return out;
+}
+
+}  // namespace fallible

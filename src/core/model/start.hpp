@@ -1,0 +1,19 @@
+// Where to begin to fit a latent class model.
+#ifndef FALLIBLE_CORE_MODEL_START_HPP
+#define FALLIBLE_CORE_MODEL_START_HPP
+
+#include <vector>
+
+#include "layout.hpp"
+
+namespace fallible {
+
+// From the shares of votes that each category of a case has.
+Eigen::VectorXd start_from_votes(const Layout& layout);
+
+// That and others: where difficulty matters there can be more than one top.
+std::vector<Eigen::VectorXd> all_starts(const Layout& layout);
+
+}  // namespace fallible
+
+#endif

@@ -1,0 +1,283 @@
+#include "variational.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "../base/special.hpp"
+
+namespace fallible {
+
+namespace {
+
+constexpr double shrinkage = 10;       // of judges' accuracies to their mean, in ratings
+constexpr double first_accuracy = 0.6; // their mean before there are counts
+constexpr double first_weight = 0.1;
+constexpr double floor_mean = 1e-12;   // of an entry of a centre
+constexpr int newton_steps = 3;
+constexpr int own_error_rounds = 20;
+constexpr int own_error_steps = 8;  // of the optimiser, in a round
+constexpr double own_error_gain = 1e-3;
+
+using Categories = Eigen::Map<Eigen::ArrayXd>;
+using Constants = Eigen::Map<const Eigen::ArrayXd>;
+
+// What a centre is made of, for all judges.
+struct Centre {
+  std::vector<double> accuracy;
+  double mean = first_accuracy;
+  double dispersion = 0;
+};
+
+// Shares of the errors of truth k, truths x ratings.
+std::vector<double> error_shares(int N, double dispersion) {
+  std::vector<double> out(static_cast<std::size_t>(N) * N, 0.0);
+  for (int k = 0; k < N; ++k) {
+    double total = 0;
+    for (int l = 0; l < N; ++l) {
+      if (l != k) total += out[k * N + l] = std::exp(-dispersion * std::abs(k - l));
+    }
+    for (int l = 0; l < N; ++l) out[k * N + l] /= total;
+  }
+  return out;
+}
+
+// The divergence of Dirichlet(prior + counts) from Dirichlet(prior), and the expected logarithms
+// under the former. `n`, `prior` and `log_mean` have `size` entries `stride` apart.
+double dirichlet(const double* n, const double* prior, double* log_mean, int size, int stride,
+                 int prior_stride) {
+  double total = 0, counted = 0;
+  for (int i = 0; i < size; ++i) {
+    total += prior[i * prior_stride];
+    counted += n[i * stride];
+  }
+  const double at_total = digamma(total + counted);
+  double out = counted > 0 ? log_gamma(total + counted) - log_gamma(total) : 0;
+  for (int i = 0; i < size; ++i) {
+    const double a = prior[i * prior_stride], more = n[i * stride];
+    const double log = digamma(a + more) - at_total;
+    log_mean[i * stride] = log;
+    if (more > 0) out += log_gamma(a) - log_gamma(a + more) + more * log;
+  }
+  return out;
+}
+
+// The fit in progress. Ratings are laid out judges x ratings x truths.
+class DawidSkeneFit {
+ public:
+  DawidSkeneFit(const LatentRows& rows, const LatentPrior& prior,
+                const VariationalOptions& options)
+      : rows_(rows), options_(options), N_(rows.categories), U_(rows.judges),
+        precision_(1 / (prior.dispersion * prior.dispersion)), base_rates_(prior.base_rates),
+        own_(std::isfinite(options.concentration)) {
+    centre.accuracy.assign(U_, first_accuracy);
+    counts_.resize(static_cast<std::size_t>(U_) * N_ * N_);
+    log_.resize(counts_.size());
+    classes_.resize(N_);
+    log_class_.resize(N_);
+  }
+
+  Centre centre;
+
+  void count(const std::vector<double>& posterior) {
+    std::fill(counts_.begin(), counts_.end(), 0.0);
+    std::fill(classes_.begin(), classes_.end(), 0.0);
+    for (int i = 0; i < rows_.size(); ++i) {
+      if (rows_.weight[i] > 0) add(i, &posterior[static_cast<std::size_t>(i) * N_]);
+    }
+  }
+
+  // Accuracies and dispersion that the counts suggest.
+  void follow() {
+    std::vector<double> right(U_, 0.0), all(U_, 0.0), error(static_cast<std::size_t>(N_) * N_, 0.0);
+    for (std::size_t i = 0; i < counts_.size(); ++i) {
+      const std::size_t judge = i / (N_ * N_), rating = i / N_ % N_, truth = i % N_;
+      all[judge] += counts_[i];
+      (rating == truth ? right[judge] : error[truth * N_ + rating]) += counts_[i];
+    }
+    double sum = first_weight * first_accuracy, weight = first_weight;
+    for (int u = 0; u < rows_.raters; ++u) {
+      const double known = all[u] / (all[u] + shrinkage);
+      if (all[u] > 0) sum += known * right[u] / all[u];
+      weight += known;
+    }
+    centre.mean = std::min(std::max(sum / weight, 0.02), 0.995);
+    for (int u = 0; u < U_; ++u) {
+      const bool rater = u < rows_.raters;
+      const double a = rater ? shrinkage * centre.mean : 0.5, of = rater ? shrinkage : 1;
+      centre.accuracy[u] = std::min(std::max((right[u] + a) / (all[u] + of), 1e-4), 1 - 1e-4);
+    }
+    for (int step = 0; options_.ordered && step < newton_steps; ++step) {
+      double slope = -precision_ * centre.dispersion, bend = -precision_;
+      const auto share = error_shares(N_, centre.dispersion);
+      for (int k = 0; k < N_; ++k) {
+        double mean = 0, square = 0, n = 0, distance = 0;
+        for (int l = 0; l < N_; ++l) {
+          const int d = std::abs(k - l);
+          mean += share[k * N_ + l] * d;
+          square += share[k * N_ + l] * d * d;
+          n += error[k * N_ + l];
+          distance += error[k * N_ + l] * d;
+        }
+        slope += n * mean - distance;
+        bend -= n * (square - mean * mean);
+      }
+      centre.dispersion += std::min(std::max(-slope / bend, -1.0), 1.0);
+    }
+  }
+
+  // Posterior of the rows of matrices, then of truth, and new counts; returns the bound.
+  double step(std::vector<double>& posterior) {
+    const double c = options_.concentration;
+    const std::vector<double> ones(N_, base_rates_);
+    double out = -dirichlet(classes_.data(), ones.data(), log_class_.data(), N_, 1, 1);
+    const auto share = error_shares(N_, centre.dispersion);
+    const double a0 = shrinkage * centre.mean, b0 = shrinkage - a0;
+    const double log_beta = log_gamma(a0) + log_gamma(b0) - log_gamma(shrinkage);
+    std::vector<double> mean(N_);
+    for (int u = 0; u < U_; ++u) {
+      const double p = centre.accuracy[u];
+      if (u < rows_.raters) {
+        out += (a0 - 1) * std::log(p) + (b0 - 1) * std::log1p(-p) - log_beta;
+      }
+      for (int k = 0; k < N_; ++k) {
+        const std::size_t first = static_cast<std::size_t>(u) * N_ * N_ + k;
+        for (int l = 0; l < N_; ++l) {
+          mean[l] = std::max(k == l ? p : (1 - p) * share[k * N_ + l], floor_mean);
+          if (!own_) log_[first + l * N_] = std::log(mean[l]);
+          mean[l] *= own_ ? c : 1;
+        }
+        if (own_) out -= dirichlet(&counts_[first], mean.data(), &log_[first], N_, N_, 1);
+      }
+    }
+    std::fill(counts_.begin(), counts_.end(), 0.0);
+    std::fill(classes_.begin(), classes_.end(), 0.0);
+    for (int i = 0; i < rows_.size(); ++i) {
+      out += expect(i, &posterior[static_cast<std::size_t>(i) * N_]);
+    }
+    return out - 0.5 * precision_ * centre.dispersion * centre.dispersion;
+  }
+
+  // The counts that the centre's successor would have to beat.
+  const std::vector<double>& counts() const { return counts_; }
+  const std::vector<double>& classes() const { return classes_; }
+  void restore(const Centre& before, const std::vector<double>& counts,
+               const std::vector<double>& classes) {
+    centre = before;
+    counts_ = counts;
+    classes_ = classes;
+  }
+
+ private:
+  void add(int row, const double* p) {
+    const Constants weighted(p, N_);
+    const double w = rows_.weight[row];
+    Categories(classes_.data(), N_) += w * weighted;
+    for (const int at : rows_.places(row)) {
+      Categories(&counts_[rows_.rating(at) * N_], N_) += w * weighted;
+    }
+  }
+
+  double expect(int row, double* posterior) {
+    Categories p(posterior, N_);
+    p = Constants(log_class_.data(), N_);
+    for (const int at : rows_.places(row)) {
+      p += Constants(&log_[rows_.rating(at) * N_], N_);
+    }
+    const int known = rows_.known[row];
+    for (int k = 0; known >= 0 && k < N_; ++k) {
+      if (k != known) p[k] = -std::numeric_limits<double>::infinity();
+    }
+    const double most = p.maxCoeff();
+    p = (p - most).exp();
+    const double total = p.sum();
+    p /= total;
+    if (rows_.weight[row] > 0) add(row, posterior);
+    return rows_.weight[row] * (most + std::log(total));
+  }
+
+  const LatentRows& rows_;
+  VariationalOptions options_;
+  int N_, U_;
+  double precision_, base_rates_;
+  bool own_;
+  std::vector<double> counts_, log_, classes_, log_class_;
+};
+
+}  // namespace
+
+// Profiles follow the counts, which need not be where the bound is highest; as soon as the bound
+// would fall they are held at what they were.
+DawidSkene fit_dawid_skene(const LatentRows& rows, const LatentPrior& prior,
+                           std::vector<double> posterior, const VariationalOptions& options) {
+  DawidSkene out;
+  DawidSkeneFit fit(rows, prior, options);
+  fit.count(posterior);
+  bool follows = true;
+  while (out.iterations < options.iterations && !out.converged) {
+    ++out.iterations;
+    const Centre before = fit.centre;
+    const std::vector<double> counts = fit.counts(), classes = fit.classes();
+    if (follows) fit.follow();
+    const double bound = fit.step(posterior);
+    if (follows && bound < out.bound) {
+      follows = false;
+      fit.restore(before, counts, classes);
+      continue;
+    }
+    out.converged = bound - out.bound < options.tolerance * (1 + std::fabs(bound));
+    out.bound = bound;
+    out.path.push_back(bound);
+  }
+  out.posterior = std::move(posterior);
+  out.accuracy = fit.centre.accuracy;
+  out.dispersion = fit.centre.dispersion;
+  return out;
+}
+
+OwnErrors fit_own_errors(const LatentRows& rows, const LatentModel& model,
+                         const LatentPrior& prior, double shift, const Eigen::VectorXd& x,
+                         double concentration, std::vector<double> counts) {
+  const int N = rows.categories;
+  // Shifts are held, so that of the distance is the last.
+  const double dispersion = model.errors == Errors::distance ? x[x.size() - 1] : 0;
+  std::vector<double> share = error_shares(N, dispersion);
+  OwnErrors out;
+  out.x = model.errors == Errors::distance ? x.head(x.size() - 1).eval() : x;
+  out.log_error.assign(static_cast<std::size_t>(rows.judges) * N * N, 0.0);
+  if (counts.empty()) {
+    counts = LatentClass(rows, model, prior, {shift, nullptr}).expected_ratings(x);
+  }
+  OptimiserOptions steps;
+  steps.iterations = own_error_steps;
+  const LatentClass held(rows, model, prior, {shift, &out.log_error});
+  out.bound = -std::numeric_limits<double>::infinity();
+  for (double gain = own_error_gain; gain >= own_error_gain && out.rounds < own_error_rounds;) {
+    double divergence = 0;
+    std::vector<double> n(N - 1), around(N - 1), log(N - 1);
+    for (int u = 0; u < rows.judges; ++u) {
+      for (int k = 0; k < N; ++k) {
+        for (int l = 0, i = 0; l < N; ++l) {
+          if (l == k) continue;
+          n[i] = counts[(static_cast<std::size_t>(u) * N + l) * N + k];
+          around[i++] = concentration * share[k * N + l];
+        }
+        divergence += dirichlet(n.data(), around.data(), log.data(), N - 1, 1, 1);
+        for (int l = 0, i = 0; l < N; ++l) {
+          if (l != k) out.log_error[(static_cast<std::size_t>(u) * N + k) * N + l] = log[i++];
+        }
+      }
+    }
+    const LatentFit fit = fit_latent(held, out.x, steps);
+    const double bound =
+        fit.log_posterior - divergence - 0.5 * std::pow(dispersion / prior.dispersion, 2);
+    gain = bound - out.bound;
+    out.x = fit.x;
+    out.bound = bound;
+    ++out.rounds;
+    counts = held.expected_ratings(out.x);
+  }
+  out.counts = std::move(counts);
+  return out;
+}
+
+}  // namespace fallible

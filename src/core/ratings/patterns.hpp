@@ -1,0 +1,103 @@
+// Patterns: the distinct rows of ratings and system answers, and the pattern of every case.
+//
+// Categories, raters and patterns are numbered from 1, as R numbers them, so that R's vectors are
+// used in place. A code below 1 (R's missing integer is one) stands for a missing rating or answer.
+#ifndef FALLIBLE_CORE_RATINGS_PATTERNS_HPP
+#define FALLIBLE_CORE_RATINGS_PATTERNS_HPP
+
+#include <cstddef>
+#include <vector>
+
+#include "../base/ragged.hpp"
+#include "../base/rows.hpp"
+
+namespace fallible {
+
+// Somebody else's memory.
+struct PatternView {
+  int patterns = 0;
+  int raters = 0;
+  int categories = 0;
+  int systems = 0;
+  const int* start = nullptr;
+  const int* rater = nullptr;
+  const int* category = nullptr;
+  const int* answer = nullptr;  // patterns x systems, column by column
+
+  // Of the ratings of a pattern.
+  Places places(int pattern) const { return {start[pattern], start[pattern + 1]}; }
+  int answer_of(int pattern, int system) const {
+    return answer[static_cast<std::size_t>(system) * patterns + pattern];
+  }
+};
+
+struct Patterns : Ragged {
+  std::vector<int> rater;
+  std::vector<int> category;
+  std::vector<int> answer;  // patterns x systems, column by column
+  std::vector<int> index;   // pattern of each case, from 1
+
+  PatternView view(int raters, int categories, int systems) const;
+};
+
+// Collects cases one by one.
+class PatternBuilder {
+ public:
+  explicit PatternBuilder(int systems) : systems_(systems), answers_(systems) {}
+
+  // Describe one case: its ratings in any order, then its answers; `finish_case()` gives its
+  // pattern, from 1.
+  void rate(int rater, int category) {
+    if (category >= 1) ratings_.push_back({rater, category});
+  }
+  void answer(int system, int category) { answers_[system] = category; }
+  int finish_case();
+
+  // The patterns seen, without the index of cases.
+  Patterns patterns() const;
+
+ private:
+  struct Rating {
+    int rater;
+    int category;
+  };
+  int systems_;
+  std::vector<Rating> ratings_;
+  std::vector<int> answers_;
+  std::vector<int> row_;
+  RowSet rows_;
+};
+
+using Columns = std::vector<const int*>;
+
+// One column of category codes per rater, one per system.
+Patterns patterns_from_wide(const Columns& raters, const Columns& systems, std::size_t cases);
+
+// One entry per rating, in any order; `which_case` from 1.
+Patterns patterns_from_long(const int* which_case, const int* rater, const int* category,
+                            std::size_t ratings, const Columns& systems, std::size_t cases);
+
+// One column of counts per category. The ratings of a case become numbered slots, which for
+// exchangeable raters are as good as raters.
+Patterns patterns_from_counts(const Columns& categories, const Columns& systems,
+                              std::size_t cases);
+
+// The patterns of the cases in `index` when only some raters remain: `new_rater[j]` is the new
+// number of rater j + 1, or 0 for a rater who leaves.
+Patterns patterns_subset(const PatternView& x, const int* index, std::size_t cases,
+                         const int* new_rater);
+
+// Patterns in an order that does not depend on that of cases. `truth`, a number for each, tells
+// patterns apart that are otherwise the same; or it is empty.
+std::vector<int> canonical_order(const PatternView& x, const std::vector<int>& truth = {});
+
+// Is anything known of the true category of a pattern's cases: a rating, or the truth itself?
+bool is_judged(const PatternView& patterns, const std::vector<int>& truth, int pattern);
+
+// Total weight of the cases of each pattern; every case weighs 1 where `weight` is null.
+std::vector<double> pattern_weights(const int* index, const double* weight, std::size_t cases,
+                                    int patterns);
+
+}  // namespace fallible
+
+#endif

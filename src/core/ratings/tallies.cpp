@@ -1,0 +1,83 @@
+#include "tallies.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "rated_rows.hpp"
+
+namespace fallible {
+
+namespace {
+
+int choose2(int n) { return n * (n - 1) / 2; }
+
+// Key of one pattern: pairs, agreeing pairs, answers, then (category, count) for each category.
+// Two ratings of one case by one rater are repeats; they are not a pair of raters.
+void tally_key(const PatternView& x, int p, std::vector<int>& sorted, std::vector<int>& key) {
+  const int begin = x.start[p];
+  const int end = x.start[p + 1];
+  if (end - begin > max_ratings_per_case) {
+    throw std::length_error("more ratings of one case than have pairs that an integer can count");
+  }
+  int pairs = choose2(end - begin);
+  int agreeing = 0;
+  for (int i = begin; i < end;) {  // runs of one rater; entries are sorted by rater
+    int j = i;
+    while (j < end && x.rater[j] == x.rater[i]) ++j;
+    pairs -= choose2(j - i);
+    for (int a = i; a < j;) {  // and of one category within the rater
+      int b = a;
+      while (b < j && x.category[b] == x.category[a]) ++b;
+      agreeing -= choose2(b - a);
+      a = b;
+    }
+    i = j;
+  }
+  key.assign(2, 0);
+  for (int s = 0; s < x.systems; ++s) key.push_back(std::max(x.answer_of(p, s), 0) - 1);
+  sorted.assign(x.category + begin, x.category + end);
+  std::sort(sorted.begin(), sorted.end());
+  for (auto i = sorted.begin(); i != sorted.end();) {
+    const auto j = std::upper_bound(i, sorted.end(), *i);
+    const int count = static_cast<int>(j - i);
+    agreeing += choose2(count);
+    key.push_back(*i - 1);
+    key.push_back(count);
+    i = j;
+  }
+  key[0] = pairs;
+  key[1] = agreeing;
+}
+
+}  // namespace
+
+Tallies make_tallies(const PatternView& patterns, const std::vector<double>& weight) {
+  std::vector<int> sorted;
+  const RowGroups groups(patterns.patterns, [&](int p, std::vector<int>& key) {
+    tally_key(patterns, p, sorted, key);
+    return true;
+  });
+  Tallies out;
+  out.categories = patterns.categories;
+  out.systems = patterns.systems;
+  for (int i = 0; i < groups.size(); ++i) {
+    const int* row = groups.begin(i);
+    const int* counts = row + 2 + patterns.systems;
+    out.pairs.push_back(row[0]);
+    out.agreeing.push_back(row[1]);
+    out.answer.insert(out.answer.end(), row + 2, counts);
+    int ratings = 0;
+    for (const int* at = counts; at != groups.end(i); at += 2) {
+      out.category.push_back(at[0]);
+      out.count.push_back(at[1]);
+      ratings += at[1];
+    }
+    out.ratings.push_back(ratings);
+    out.end_row(out.category.size());
+  }
+  out.of_pattern = groups.of_pattern();
+  out.weight = row_weights(out.of_pattern, weight, groups.size());
+  return out;
+}
+
+}  // namespace fallible

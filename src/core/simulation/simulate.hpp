@@ -1,0 +1,88 @@
+// Panels of raters and systems, drawn from confusion matrices that keep the K-properties or break
+// them: Lehner (2015), "Performance and robustness".
+#ifndef FALLIBLE_CORE_SIMULATION_SIMULATE_HPP
+#define FALLIBLE_CORE_SIMULATION_SIMULATE_HPP
+
+#include <vector>
+
+#include "confusion.hpp"
+#include "../base/random.hpp"
+
+namespace fallible {
+
+enum class BaseRateLaw { fixed, uniform, dirichlet };
+
+// Cases whose raters (and systems, if they share it) are so much less or more accurate.
+struct Stratum {
+  double shift;   // PDA, added to accuracies
+  double weight;  // probability
+};
+
+// A rater or a system that repeats a rater's answer with some probability. Those who copy do so in
+// the order of the list: who copies a copier gets what it copied.
+struct Copying {
+  int from;
+  int to;
+  double probability;
+};
+
+struct Design {
+  int categories = 0;
+  BaseRateLaw law = BaseRateLaw::uniform;
+  std::vector<double> base_rates;  // if fixed
+  double concentration = 1;        // if Dirichlet
+  std::vector<double> raters;      // initial probability of a correct answer (IPC)
+  std::vector<double> systems;
+  ConfusionOptions confusion;
+  std::vector<Stratum> strata{{0, 1}};
+  bool strata_drawn = true;      // or of exactly their share of the cases
+  bool strata_redraw = true;     // step 4 anew for each stratum
+  bool system_strata = true;     // are systems subject to difficulty
+  bool system_errors = true;     // and to dispersion and error range
+  double missing = 0;            // probability that a rating is missing
+  std::vector<Copying> copying;
+  // Matrices that take the place of generated ones: raters, then systems; empty is generated.
+  std::vector<std::vector<double>> custom;
+};
+
+// What one replicate draws before any case: base rates and a matrix per judge and stratum.
+struct Truths {
+  std::vector<double> base_rates;
+  std::vector<std::vector<double>> matrix;  // judges x strata; judges are raters, then systems
+  std::vector<double> expected;             // accuracy of each system, copying included
+};
+
+Truths draw_truths(const Design& design, Stream& stream);
+
+// Draws one case after another.
+class CaseSampler {
+ public:
+  // `cases` matters only where strata have exactly their share of the cases.
+  CaseSampler(const Design& design, const Truths& truths, std::size_t cases);
+
+  void next(Stream& stream);
+
+  // Of the case drawn last; all from 1, and 0 is a missing rating.
+  int stratum() const { return static_cast<int>(stratum_) + 1; }
+  int truth() const { return static_cast<int>(truth_) + 1; }
+  const std::vector<int>& answers() const { return answers_; }  // raters, then systems
+
+ private:
+  const Design& design_;
+  std::size_t drawn_ = 0, stratum_ = 0, truth_ = 0;
+  std::vector<int> answers_;
+  std::vector<double> strata_, categories_, rows_;  // cumulative; rows of all matrices
+  std::vector<std::size_t> ends_;                   // of strata with their exact share
+};
+
+struct Panel {
+  std::vector<int> truth;                 // categories from 1
+  std::vector<int> stratum;               // from 1
+  std::vector<std::vector<int>> answers;  // a column per judge, from 1; 0 is missing
+};
+
+Panel draw_panel(const Design& design, const Truths& truths, std::size_t cases, Stream& stream);
+
+}  // namespace fallible
+
+#endif

@@ -1,0 +1,251 @@
+// Estimators of accuracy. A fitted one lives in an external pointer while a verb of R works with
+// it; none gets into a saved object.
+#include <RcppEigen.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "core/accuracy/robust.hpp"
+#include "glue.h"
+
+namespace glue {
+
+fallible::EstimatorOptions estimator_options(const Rcpp::List& setup) {
+  using fallible::Clip;
+  using fallible::Method;
+  fallible::EstimatorOptions out;
+  const auto has = [&](const char* field) {
+    return setup.containsElementNamed(field) && !Rf_isNull(setup[field]);
+  };
+  const std::string method = setup["method"];
+  out.method = method == "average"    ? Method::average
+               : method == "binned"   ? Method::binned
+               : method == "unbinned" ? Method::unbinned
+               : method == "joint"    ? Method::joint
+                                      : Method::shared;
+  if (has("clip")) {
+    const std::string clip = setup["clip"];
+    out.clip = clip == "bin" ? Clip::bin : clip == "overall" ? Clip::overall : Clip::none;
+  }
+  if (has("bin_width")) out.bin_width = setup["bin_width"];
+  if (has("model")) {
+    const Rcpp::List model = setup["model"];
+    out.model = latent_model(model);
+    out.prior = latent_prior(model["prior"]);
+  }
+  if (has("fitting")) out.fitting = latent_fitting(setup["fitting"]);
+  if (has("threads")) out.threads = setup["threads"];
+  if (has("ordered")) out.ordered = Rcpp::as<bool>(setup["ordered"]);
+  if (has("used")) out.used = setup["used"];
+  if (has("common")) {
+    const SEXP common = setup["common"];
+    out.common.typical = TYPEOF(common) == STRSXP;  // "typical", or a share
+    if (!out.common.typical) out.common.share = Rcpp::as<double>(common);
+  }
+  return out;
+}
+
+fallible::BootstrapOptions bootstrap_options(const Rcpp::List& options) {
+  fallible::BootstrapOptions out;
+  out.replicates = options["replicates"];
+  out.threads = options["threads"];
+  out.seed = seed(options["seed"]);
+  const SEXP clusters = options["clusters"];
+  if (Rf_isNull(clusters)) return out;
+  const Rcpp::List of(clusters);
+  out.clusters.pattern = Rcpp::as<std::vector<int>>(of["pattern"]);
+  for (int& pattern : out.clusters.pattern) --pattern;
+  out.clusters.weight = Rcpp::as<std::vector<double>>(of["weight"]);
+  out.clusters.cluster = Rcpp::as<std::vector<int>>(of["cluster"]);
+  return out;
+}
+
+// Columns: std.error, low, high, lack ("" where there is an interval), same, value.
+Rcpp::List intervals(const std::vector<fallible::Interval>& x) {
+  using Lack = fallible::Interval::Lack;
+  const R_xlen_t n = static_cast<R_xlen_t>(x.size());
+  Rcpp::NumericVector error(n), low(n), high(n), same(n), value(n);
+  Rcpp::CharacterVector lack(n);
+  for (R_xlen_t i = 0; i < n; ++i) {
+    error[i] = x[i].std_error;
+    low[i] = x[i].low;
+    high[i] = x[i].high;
+    same[i] = x[i].same;
+    value[i] = x[i].value;
+    lack[i] = x[i].lack == Lack::none ? "" : x[i].lack == Lack::failed ? "failed" : "constant";
+  }
+  return Rcpp::List::create(Rcpp::Named("std.error") = error, Rcpp::Named("low") = low,
+                            Rcpp::Named("high") = high, Rcpp::Named("lack") = lack,
+                            Rcpp::Named("same") = same, Rcpp::Named("value") = value);
+}
+
+}  // namespace glue
+
+namespace {
+
+SEXP tag() { return Rf_install("fallible_estimator"); }
+
+// A pointer that was saved and read again points nowhere.
+const fallible::Estimator& estimator(const SEXP pointer) {
+  const bool ours = TYPEOF(pointer) == EXTPTRSXP && R_ExternalPtrTag(pointer) == tag();
+  const void* address = ours ? R_ExternalPtrAddr(pointer) : nullptr;
+  if (!address) Rcpp::stop("this estimator is not of this session");
+  return *static_cast<const fallible::Estimator*>(address);
+}
+
+// A column per field of so many numbers.
+template <class Row>
+Rcpp::NumericVector column(const std::vector<Row>& rows, double Row::*field) {
+  Rcpp::NumericVector out(static_cast<R_xlen_t>(rows.size()));
+  std::transform(rows.begin(), rows.end(), out.begin(),
+                 [field](const Row& row) { return row.*field; });
+  return out;
+}
+
+// As it is in R, but DataFrame::create() would call R to make it.
+Rcpp::List data_frame(Rcpp::List columns, std::size_t rows) {
+  columns.attr("class") = "data.frame";
+  columns.attr("row.names") = Rcpp::IntegerVector::create(NA_INTEGER, -static_cast<int>(rows));
+  return columns;
+}
+
+Rcpp::List bin_table(const std::vector<fallible::Bin>& bins) {
+  using fallible::Bin;
+  return data_frame(Rcpp::List::create(
+      Rcpp::Named("lower") = column(bins, &Bin::lower),
+      Rcpp::Named("upper") = column(bins, &Bin::upper),
+      Rcpp::Named("probability") = column(bins, &Bin::probability),
+      Rcpp::Named("cases") = column(bins, &Bin::cases),
+      Rcpp::Named("agreement") = column(bins, &Bin::agreement),
+      Rcpp::Named("estimate_raw") = column(bins, &Bin::estimate_raw),
+      Rcpp::Named("estimate") = column(bins, &Bin::estimate)),
+      bins.size());
+}
+
+Rcpp::List member_table(const std::vector<fallible::MemberResult>& members) {
+  using fallible::MemberResult;
+  Rcpp::CharacterVector accuracy, errors;
+  std::vector<fallible::MemberLabel> labels;
+  for (const MemberResult& member : members) {
+    accuracy.push_back(member.label.accuracy);
+    errors.push_back(member.label.errors);
+    labels.push_back(member.label);
+  }
+  return data_frame(Rcpp::List::create(
+      Rcpp::Named("accuracy") = accuracy, Rcpp::Named("errors") = errors,
+      Rcpp::Named("difficulty") = column(labels, &fallible::MemberLabel::difficulty),
+      Rcpp::Named("concentration") = column(labels, &fallible::MemberLabel::concentration),
+      Rcpp::Named("log_prior") = column(members, &MemberResult::log_prior),
+      Rcpp::Named("log_evidence") = column(members, &MemberResult::log_evidence),
+      Rcpp::Named("weight") = column(members, &MemberResult::weight),
+      Rcpp::Named("estimate") = column(members, &MemberResult::estimate),
+      Rcpp::Named("std.error") = column(members, &MemberResult::std_error),
+      Rcpp::Named("rater_accuracy") = column(members, &MemberResult::rater_accuracy)),
+      members.size());
+}
+
+}  // namespace
+
+// Fields of `setup`: method; known (see glue::known()); threads; of "average" common ("typical" or a
+// share), ordered and, if patterns do not tell, used (number of categories that raters use); of "binned" and "unbinned" clip
+// and bin_width; of "joint" and "shared" model, and fitting ("likelihood" or "pairs"). `tick` is
+// told how far the fit is, in percent, if that takes long.
+// [[Rcpp::export(rng = false)]]
+SEXP core_estimator(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List setup,
+                    Rcpp::Function tick) {
+  const fallible::Ratings ratings{glue::view(patterns), glue::doubles(weight),
+                                  glue::known(setup["known"]), nullptr};
+  const auto options = glue::estimator_options(setup);
+  auto made = glue::interruptible(
+      [&] { return fallible::make_estimator(ratings, options, glue::host(tick)); });
+  // The patterns live as long as it does.
+  return Rcpp::XPtr<fallible::Estimator>(made.release(), true, tag(), patterns);
+}
+
+// `systems`, a list for each; identified, converged, and whether estimates were found by iteration.
+// What a method does not say is NaN; tables and posteriors that it does not have are without rows.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List core_estimate(SEXP pointer) {
+  const fallible::Estimator& of = estimator(pointer);
+  const int categories = of.ratings().patterns.categories;
+  Rcpp::List systems;
+  for (std::size_t s = 0; s < of.systems().size(); ++s) {
+    const fallible::SystemEstimate& system = of.systems()[s];
+    systems.push_back(Rcpp::List::create(
+        Rcpp::Named("estimate") = system.estimate, Rcpp::Named("cases") = system.cases,
+        Rcpp::Named("uninformative") = system.uninformative,
+        Rcpp::Named("mean_posterior") = system.mean_posterior,
+        Rcpp::Named("bins") = bin_table(system.bins),
+        Rcpp::Named("independent") = system.independent, Rcpp::Named("shared") = system.shared,
+        Rcpp::Named("suspicion") = system.suspicion, Rcpp::Named("typical") = system.typical,
+        Rcpp::Named("std.error") = system.std_error,
+        Rcpp::Named("rater_error") = system.rater_error,
+        Rcpp::Named("independence_weight") = system.independence_weight,
+        Rcpp::Named("members") = member_table(system.members),
+        Rcpp::Named("posterior") =
+            glue::by_row(of.posterior(static_cast<int>(s)), categories)));
+  }
+  return Rcpp::List::create(
+      Rcpp::Named("systems") = systems, Rcpp::Named("identified") = of.identified(),
+      Rcpp::Named("converged") = of.converged(),
+      Rcpp::Named("iterated") = of.tolerance() > fallible::rounding_tolerance);
+}
+
+// Replicates x systems of "accuracy"; of "counts", expected numbers of cases by truth and answer,
+// replicates x (answers within truths within systems). `resampling`: see bootstrap_options().
+// [[Rcpp::export(rng = false)]]
+Rcpp::NumericMatrix core_replicates(SEXP pointer, std::string what, Rcpp::List resampling,
+                                    Rcpp::Function tick) {
+  const fallible::Estimator& of = estimator(pointer);
+  const auto quantity =
+      what == "accuracy" ? fallible::Quantity::accuracy : fallible::Quantity::counts;
+  const std::size_t numbers = fallible::numbers_of(of, quantity);
+  if (numbers == 0) Rcpp::stop("this method has no confusion matrix");
+  const auto options = glue::bootstrap_options(resampling);
+  const auto values = glue::interruptible(
+      [&] { return fallible::bootstrap(of, quantity, options, glue::host(tick)); });
+  return Rcpp::NumericMatrix(options.replicates, static_cast<int>(numbers), values.begin());
+}
+
+// An interval per column of replicates; were their estimates found by iteration?
+// [[Rcpp::export(rng = false)]]
+Rcpp::List core_percentile_intervals(Rcpp::NumericMatrix replicates, double conf_level,
+                                     bool iterated) {
+  const double tolerance =
+      iterated ? fallible::iteration_tolerance : fallible::rounding_tolerance;
+  std::vector<fallible::Interval> out;
+  const int n = replicates.nrow();
+  for (int s = 0; s < replicates.ncol(); ++s) {
+    const double* column = replicates.begin() + static_cast<R_xlen_t>(s) * n;
+    out.push_back(fallible::percentile_interval(column, n, conf_level, tolerance));
+  }
+  return glue::intervals(out);
+}
+
+// Of each system: see robust_error(). Columns: std.error, and `hidden`, the part of it that is not
+// sampling.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List core_robust_error(Rcpp::NumericVector sampling, Rcpp::NumericVector gap,
+                             Rcpp::NumericVector suspicion, Rcpp::NumericVector rater_error,
+                             Rcpp::NumericVector open_share, Rcpp::NumericVector together) {
+  const R_xlen_t n = sampling.size();
+  Rcpp::NumericVector error(n), hidden(n);
+  for (R_xlen_t i = 0; i < n; ++i) {
+    const auto found = fallible::robust_error(sampling[i], gap[i], suspicion[i], rater_error[i],
+                                              open_share[i], together[i]);
+    error[i] = found.std_error;
+    hidden[i] = found.hidden;
+  }
+  return Rcpp::List::create(Rcpp::Named("std.error") = error, Rcpp::Named("hidden") = hidden);
+}
+
+// Of each system: see error_of_models().
+// [[Rcpp::export(rng = false)]]
+Rcpp::NumericVector core_error_of_models(Rcpp::NumericVector rater_error, int categories) {
+  Rcpp::NumericVector out(rater_error.size());
+  for (R_xlen_t i = 0; i < out.size(); ++i) {
+    out[i] = fallible::error_of_models(rater_error[i], categories);
+  }
+  return out;
+}

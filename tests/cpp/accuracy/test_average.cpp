@@ -1,0 +1,249 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/accuracy/member_matrices.hpp"
+#include "core/accuracy/member_one_coin.hpp"
+#include "core/accuracy/member_own_errors.hpp"
+#include "core/model/evidence.hpp"
+#include "core/model/variational.hpp"
+#include "core/base/special.hpp"
+#include "../panel.hpp"
+
+using namespace fallible;
+using doctest::Approx;
+
+namespace {
+
+Panel three_raters() {
+  return Panel({"ABCABCABBCABCABCABBC", "ABCABCACBAABCBBCABCC", "ABCBBCABCCABAABCABCC"},
+               {"ABCABBABBCABCABCABBC"}, 3);
+}
+
+// Cases of two categories with many answers in each pattern, so that few rows go far.
+LatentRows binary_rows() {
+  Panel panel({"AABBABAB", "AABBBAAB", "AABBABBA"}, {"AABBAABA"}, 2);
+  std::vector<double> weight = panel.weights();
+  for (std::size_t i = 0; i < weight.size(); ++i) weight[i] *= i < 4 ? 9 : 3;
+  return latent_rows(panel.view(), weight, 0, {});
+}
+
+double total(const std::vector<MemberResult>& members) {
+  double out = 0;
+  for (const auto& member : members) out += member.weight;
+  return out;
+}
+
+std::unique_ptr<Estimator> fit(const Panel& panel, const std::vector<double>& weight,
+                               const std::vector<int>& known, int threads = 1) {
+  EstimatorOptions options;
+  options.threads = threads;
+  return make_estimator({panel.view(), weight, {known, {}}, nullptr}, options, Host());
+}
+
+}  // namespace
+
+TEST_CASE("the gamma function's logarithm and derivative") {
+  for (const double x : {0.01, 0.5, 1.0, 3.7, 8.0, 123.4, 1e6}) {
+    CHECK(log_gamma(x) == Approx(std::lgamma(x)).epsilon(1e-12));
+    CHECK(digamma(x + 1) == Approx(digamma(x) + 1 / x).epsilon(1e-12));
+    const double h = 1e-5 * x;
+    CHECK(digamma(x) ==
+          Approx((log_gamma(x + h) - log_gamma(x - h)) / (2 * h)).epsilon(1e-5));
+  }
+  CHECK(digamma(1) == Approx(-0.57721566490153286).epsilon(1e-13));
+}
+
+TEST_CASE("a held shift is the model with that shift, and held errors are its errors") {
+  const LatentRows rows = binary_rows();
+  LatentModel settings;
+  settings.strata = true;
+  settings.by_rater = true;
+  const LatentPrior prior;
+  const LatentClass free(rows, settings, prior), held(rows, settings, prior, {0.13, nullptr});
+  REQUIRE(free.size() == held.size() + 1);
+  Eigen::VectorXd x = free.start(), of_free, of_held;
+  x[x.size() - 1] = 0.13;
+  const double gap = free.evaluate(x, &of_free) -
+                     held.evaluate(x.head(held.size()), &of_held);
+  CHECK(gap == Approx(-0.5 * 0.13 * 0.13 / (0.2 * 0.2)).epsilon(1e-10));
+  CHECK((of_free.head(held.size()) - of_held).norm() < 1e-9);
+
+  const std::vector<double> none(rows.judges * 4, 0.0);  // two categories have one error each
+  const LatentClass errors(rows, settings, prior, {0.13, &none});
+  CHECK(errors.evaluate(x.head(held.size()), nullptr) ==
+        Approx(held.evaluate(x.head(held.size()), nullptr)).epsilon(1e-12));
+  const auto counts = held.expected_ratings(x.head(held.size()));
+  double answers = 0, counted = 0;
+  for (int i = 0; i < rows.size(); ++i) {
+    answers += rows.weight[i] * (rows.start[i + 1] - rows.start[i]);
+  }
+  for (const double count : counts) counted += count;
+  CHECK(counted == Approx(answers).epsilon(1e-12));
+}
+
+TEST_CASE("evidence is the integral over the parameters") {
+  const LatentRows rows = binary_rows();
+  for (const double shift : {0.0, 0.1}) {
+    LatentModel settings;
+    settings.strata = shift > 0;
+    const LatentClass model(rows, settings, LatentPrior(), {shift, nullptr});
+    REQUIRE(model.size() == 3);
+    const Eigen::VectorXd top = fit_latent(model, model.start(), OptimiserOptions()).x;
+    const double best = model.evaluate(top, nullptr);
+    double sum = 0;
+    const double step = 0.2;
+    for (double a = -6; a < 6; a += step) {
+      for (double b = 0; b < 6; b += step) {  // below, categories have changed places
+        for (double c = -6; c < 6; c += step) {
+          sum += std::exp(model.evaluate(Eigen::Vector3d(a, b, c), nullptr) - best);
+        }
+      }
+    }
+    const double exact =
+        best + std::log(sum * step * step * step) + model.log_prior_constant();
+    CHECK(std::fabs(laplace_evidence(model, top).log_evidence - exact) < 0.15);
+  }
+}
+
+TEST_CASE("the evidence of a crowd is near that of the same raters as a panel") {
+  // So many raters, of whom all but three rated nothing: these add nothing.
+  LatentRows rows = binary_rows(), crowd = rows;
+  const int more = 40;
+  crowd.raters += more;
+  crowd.judges += more;
+  for (int& judge : crowd.judge) judge += judge == rows.raters ? more : 0;
+  LatentModel settings;
+  settings.by_rater = true;
+  const LatentClass few(rows, settings, LatentPrior()), many(crowd, settings, LatentPrior());
+  const auto fit = [](const LatentClass& model) {
+    return laplace_evidence(model, fit_latent(model, model.start(), OptimiserOptions()).x);
+  };
+  const Evidence dense = fit(few), by_rater = fit(many);
+  CHECK(std::fabs(dense.log_evidence - by_rater.log_evidence) < 1.5);
+  CHECK(by_rater.std_error == Approx(dense.std_error).epsilon(0.25));
+}
+
+TEST_CASE("variational bounds never fall, and meet where matrices have no freedom") {
+  const Panel panel = three_raters();
+  const LatentRows rows = latent_rows(panel.view(), panel.weights(), 0, {});
+  LatentModel settings;
+  const LatentClass model(rows, settings, LatentPrior());
+  const auto start = model.posterior(fit_latent(model, model.start(), OptimiserOptions()).x);
+  VariationalOptions options;
+  options.tolerance = 1e-12;
+  for (const double c : {1.0, 4.0, 100.0, no_own_matrices}) {
+    options.concentration = c;
+    const DawidSkene fit = fit_dawid_skene(rows, LatentPrior(), start, options);
+    REQUIRE(fit.path.size() > 3);
+    for (std::size_t i = 1; i < fit.path.size(); ++i) {
+      CHECK(fit.path[i] >= fit.path[i - 1] - 1e-9);
+    }
+    for (int i = 0; i < rows.size(); ++i) {
+      CHECK(fit.posterior[i * 3] + fit.posterior[i * 3 + 1] + fit.posterior[i * 3 + 2] ==
+            Approx(1));
+    }
+  }
+  options.concentration = 1e9;
+  const DawidSkene stiff = fit_dawid_skene(rows, LatentPrior(), start, options);
+  options.concentration = no_own_matrices;
+  const DawidSkene limit = fit_dawid_skene(rows, LatentPrior(), start, options);
+  CHECK(stiff.bound == Approx(limit.bound).epsilon(1e-5));
+  CHECK(stiff.accuracy[3] == Approx(limit.accuracy[3]).epsilon(1e-3));
+}
+
+TEST_CASE("errors of their own gain on the model without them only where they are free") {
+  const Panel panel = three_raters();
+  const LatentRows rows = latent_rows(panel.view(), panel.weights(), 0, {});
+  LatentModel settings;
+  settings.errors = Errors::distance;
+  const LatentClass model(rows, settings, LatentPrior(), {0, nullptr});
+  const LatentFit base = fit_latent(model, model.start(), OptimiserOptions());
+  const OwnErrors stiff = fit_own_errors(rows, settings, LatentPrior(), 0, base.x, 1e8, {});
+  CHECK(stiff.bound == Approx(base.log_posterior).epsilon(1e-5));
+  const OwnErrors free = fit_own_errors(rows, settings, LatentPrior(), 0, base.x, 8, {});
+  CHECK(free.bound != Approx(base.log_posterior).epsilon(1e-5));
+  CHECK(free.bound < base.log_posterior + 20);
+}
+
+TEST_CASE("what a member of the family needs comes before it") {
+  const Panel panel = three_raters();
+  LatentRows rows = latent_rows(panel.view(), panel.weights(), 0, {});
+  const auto check = [](const Family& family, std::size_t size, double prior) {
+    REQUIRE(family.size() == size);
+    double total = 0;
+    for (std::size_t i = 0; i < size; ++i) {
+      CHECK(family[i].base < static_cast<int>(i));
+      CHECK(family[i].start < static_cast<int>(i));
+      total += std::exp(family[i].member->result().log_prior);
+    }
+    CHECK(total == Approx(prior));
+  };
+  check(make_family(rows, true), 4 * 4 + 2 * 4 * 2 + 1, 4 + 2 + 1);
+  check(make_family(rows, false), 2 * 4 + 2 * 4 * 2 + 1, 2 + 2 + 1);
+  rows.raters = 121;  // a crowd has no error rows
+  check(make_family(rows, true), 4 * 4 + 1, 4 + 1);
+  check(make_family(rows, false), 2 * 4 + 1, 2 + 1);
+  rows.categories = 2;
+  check(make_family(rows, true), 2 * 4 + 1, 2 + 1);
+}
+
+TEST_CASE("members have names for what they let go of") {
+  const auto label = [](const Member& member) { return member.result().label; };
+  const MemberLabel k_model = label(OneCoin({false, false, 0}));
+  CHECK(k_model.accuracy == "common");
+  CHECK(k_model.errors == "uniform");
+  CHECK(k_model.difficulty == 0);
+  CHECK(std::isnan(k_model.concentration));
+  CHECK(OneCoin({true, true, 0}).simple());
+  CHECK(!OneCoin({false, false, 0.1}).simple());
+  const MemberLabel own = label(OwnErrorRows({true, true, 0.2}, 30, 2));
+  CHECK(own.accuracy == "rater");
+  CHECK(own.errors == "own");
+  CHECK(own.difficulty == 0.2);
+  CHECK(own.concentration == 30);
+  CHECK(!OwnErrorRows({true, true, 0}, 30, 2).simple());
+  CHECK(label(Matrices(false)).errors == "matrix");
+}
+
+TEST_CASE("averages have weights, and known truths and other weights count") {
+  const Panel panel = three_raters();
+  const auto weight = panel.weights();
+  const auto average = fit(panel, weight, {});
+  const SystemEstimate& one = average->systems().front();
+  CHECK(total(one.members) == Approx(1));
+  CHECK(one.estimate > 0.5);
+  CHECK(one.estimate < 1);
+  CHECK(one.shared > 0.5);
+  CHECK(one.std_error > 0);
+  CHECK(one.rater_error < 0.5);
+  CHECK(average->with_weights(average->cells().cases)[0] == Approx(one.estimate).epsilon(2e-3));
+  CHECK(std::isnan(average->with_weights(std::vector<double>(weight.size(), 0.0))[0]));
+  const auto posterior = average->posterior(0);
+  REQUIRE(posterior.size() == weight.size() * 3);
+  CHECK(posterior[0] + posterior[1] + posterior[2] == Approx(1));
+
+  CHECK(fit(panel, weight, {}, 3)->systems().front().estimate == one.estimate);
+
+  // Where truth is known and never the system's answer, the system is wrong.
+  std::vector<int> known;
+  for (int p = 0; p < panel.view().patterns; ++p) {
+    known.push_back(panel.view().answer_of(p, 0) % 3 + 1);
+  }
+  CHECK(fit(panel, weight, known)->systems().front().independent == Approx(1.0 / 22));
+}
+
+TEST_CASE("with other weights the evidence of members that are not fitted anew counts no more") {
+  const Panel panel = three_raters();
+  std::vector<double> few = panel.weights(), many(few);
+  for (double& w : few) w *= 20;
+  for (std::size_t i = 0; i < many.size(); ++i) many[i] *= i % 4 == 0 ? 400 : 40;
+  const auto average = fit(panel, few, {}), anew = fit(panel, many, {});
+  const auto& members = average->systems().front().members;
+  REQUIRE(std::any_of(members.begin(), members.end(), [](const MemberResult& member) {
+    return member.weight < 1e-3 && !std::isnan(member.log_evidence);
+  }));
+  CHECK(average->with_weights(anew->cells().cases)[0] ==
+        Approx(anew->systems().front().estimate).epsilon(1e-4));
+}

@@ -1,0 +1,76 @@
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "../panel.hpp"
+#include "core/accuracy/bounds.hpp"
+
+using namespace fallible;
+using doctest::Approx;
+
+namespace {
+
+// Two raters, two systems; both raters say the same in all but the last two cases.
+const Panel panel({"AAAAAABB", "AAAAAAAA"}, {"AAABBBAB", "AAAB..AB"}, 2);
+
+// Patterns x 2, with these probabilities of A: of AA, and of BA.
+std::vector<double> posterior(const PatternView& view, double agreed, double split) {
+  std::vector<double> out(2 * view.patterns);
+  for (int p = 0; p < view.patterns; ++p) {
+    const bool same = view.category[view.start[p]] == view.category[view.start[p] + 1];
+    out[p] = same ? agreed : split;
+    out[view.patterns + p] = 1 - out[p];
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("bounds are the two sums over patterns") {
+  const PatternView view = panel.view();
+  const auto weight = panel.weights();
+  const auto p = posterior(view, 0.9, 0.5);
+  const AccuracyBounds bounds(view, {}, weight, p.data(), 1);
+  CHECK(bounds.groups() == 2);
+  // AA: six cases, truth .9 .1, answers .5 .5; BA: two cases, truth .5 .5, answers .5 .5.
+  CHECK(bounds.system(0).highest == Approx((6 * 0.6 + 2 * 1.0) / 8));
+  CHECK(bounds.system(0).lowest == Approx((6 * 0.4 + 2 * 0.0) / 8));
+  // Where the second system is silent it is not judged: four cases, answers .75 .25.
+  CHECK(bounds.system(1).highest == Approx((4 * 0.85 + 2 * 1.0) / 6));
+  // The two are right and wrong together wherever both answer.
+  CHECK(bounds.difference(0, 1).lowest == Approx(0));
+  CHECK(bounds.difference(0, 1).highest == Approx(0));
+}
+
+TEST_CASE("joined patterns count categories by rank, and only widen") {
+  const PatternView view = panel.view();
+  const auto weight = panel.weights();
+  const auto p = posterior(view, 0.9, 0.2);
+  const AccuracyBounds apart(view, {}, weight, p.data(), 1);
+  const AccuracyBounds joined(view, {}, weight, p.data(), 100);
+  CHECK(joined.groups() == 1);
+  // First rank: truth (6 * .9 + 2 * .8) / 8 = .875, answers (3 + 1) / 8 = .5.
+  CHECK(joined.system(0).highest == Approx(0.625));
+  CHECK(joined.system(0).lowest == Approx(0.375));
+  CHECK(joined.system(0).highest >= apart.system(0).highest);
+  CHECK(joined.system(0).lowest <= apart.system(0).lowest);
+}
+
+TEST_CASE("where truth is known accuracy is known") {
+  const PatternView view = panel.view();
+  const auto weight = panel.weights();
+  std::vector<double> p(2 * view.patterns, 0.0);
+  std::vector<int> truth(view.patterns, 1);
+  for (int i = 0; i < view.patterns; ++i) p[i] = 1;
+  const AccuracyBounds bounds(view, truth, weight, p.data(), 1);
+  CHECK(bounds.system(0).lowest == Approx(0.5));
+  CHECK(bounds.system(0).highest == Approx(0.5));
+}
+
+TEST_CASE("a system without a case has no range") {
+  const Panel silent({"AB", "AA"}, {".."}, 2);
+  const PatternView view = silent.view();
+  const auto weight = silent.weights();
+  const std::vector<double> p(2 * view.patterns, 0.5);
+  CHECK(std::isnan(AccuracyBounds(view, {}, weight, p.data(), 1).system(0).lowest));
+}

@@ -1,0 +1,262 @@
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <string>
+
+#include "core/accuracy/bootstrap.hpp"
+#include "core/accuracy/k_model.hpp"
+#include "core/model/algebraic.hpp"
+#include "../panel.hpp"
+
+using namespace fallible;
+using doctest::Approx;
+
+namespace {
+
+std::vector<double> posterior_of(const Tallies& tallies, const KFit& fit, int tally) {
+  std::vector<double> out(tallies.categories);
+  Posterior(tallies, fit)(tally, out.data());
+  return out;
+}
+
+std::vector<SystemEstimate> judged(const Tallies& tallies, const KFit& fit) {
+  return system_accuracy(tallies, tallies.weight, fit, *binned_rule(Clip::bin, 0.1));
+}
+
+std::unique_ptr<Estimator> estimator(const Panel& panel, const EstimatorOptions& options) {
+  return make_estimator({panel.view(), panel.weights(), {}, nullptr}, options, Host());
+}
+
+EstimatorOptions binned() {
+  EstimatorOptions out;
+  out.method = Method::binned;
+  return out;
+}
+
+double estimate(const Panel& panel, const EstimatorOptions& options) {
+  return estimator(panel, options)->systems()[0].estimate;
+}
+
+// Equal to the bit, gaps included.
+bool same(const std::vector<double>& a, const std::vector<double>& b) {
+  bool out = a.size() == b.size();
+  for (std::size_t i = 0; out && i < a.size(); ++i) {
+    out = a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]));
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("the worked example") {
+  const Panel panel = lehner();
+  const Tallies tallies = panel.tallies();
+  const KFit fit = fit_algebraic(tallies, tallies.weight);
+  CHECK(fit.agreement == Approx(1.0 / 3));
+  CHECK(fit.kappa == Approx(1.0 / 9));
+  CHECK(fit.rater_accuracy == Approx(0.5));
+  CHECK(fit.base_rates[0] == Approx(0.325));
+  CHECK(fit.base_rates[3] == Approx(0.175));
+  CHECK(fit.negative == 0);
+  CHECK(posterior_of(tallies, fit, tallies.of_pattern[0])[2] == Approx(0.859873).epsilon(1e-6));
+
+  const auto system = judged(tallies, fit)[0];
+  CHECK(system.estimate == Approx(0.731427).epsilon(1e-6));
+  CHECK(system.mean_posterior == Approx(0.466179).epsilon(1e-6));
+  CHECK(system.bins.size() == 5);
+  CHECK(system.uninformative == 0);
+  EstimatorOptions options = binned();
+  CHECK(estimate(panel, options) == system.estimate);
+  options.clip = Clip::none;
+  CHECK(estimate(panel, options) == Approx(1.269601).epsilon(1e-6));
+  options.bin_width = 1;
+  CHECK(estimate(panel, options) == Approx(0.892854).epsilon(1e-6));
+}
+
+TEST_CASE("fits that are not identified say why") {
+  const Panel chance({"AABB", "ABAB"}, {"AAAA"}, 2);
+  const Tallies tallies = chance.tallies();
+  const KFit fit = fit_algebraic(tallies, tallies.weight);
+  CHECK(fit.identified == Identified::chance);
+  CHECK(std::string(name(fit.identified)) == "chance");
+  CHECK(fit.rater_accuracy == 0.5);
+  CHECK(std::isnan(fit.base_rates[0]));
+  CHECK(std::isnan(covariance(tallies, fit)(0, 0)));
+  const auto system = judged(tallies, fit)[0];
+  CHECK(std::isnan(system.estimate));
+  CHECK(system.cases == 4);
+
+  const Panel alone({"A.", ".B"}, {"AA"}, 2);
+  const Tallies lone = alone.tallies();
+  CHECK(fit_algebraic(lone, lone.weight).identified == Identified::no_pairs);
+  CHECK(std::string(name(Identified::no_pairs)) == "no_pairs");
+  CHECK(std::string(name(Identified::yes)) == "yes");
+}
+
+TEST_CASE("raters who are never wrong leave no doubt, and divide nothing by zero") {
+  const Panel panel({"ABA", "ABA"}, {"ABB"}, 3);
+  const Tallies tallies = panel.tallies();
+  const KFit fit = fit_algebraic(tallies, tallies.weight);
+  CHECK(fit.rater_accuracy == 1);
+  for (int i = 0; i < tallies.size(); ++i) {
+    const auto p = posterior_of(tallies, fit, i);
+    CHECK(p[0] + p[1] + p[2] == 1);
+    CHECK(std::max(p[0], p[1]) == 1);
+  }
+  CHECK(estimate(panel, binned()) == Approx(2.0 / 3));
+}
+
+TEST_CASE("a category that cannot be true stays out, however often it is named") {
+  const Panel panel({"AC", "AC"}, {"AA"}, 3);
+  Tallies tallies = panel.tallies();
+  KFit fit = fit_algebraic(tallies, tallies.weight);
+  fit.rater_accuracy = 0.9;
+  fit.base_rates = {0.5, 0.5, 0};
+  const auto p = posterior_of(tallies, fit, tallies.of_pattern[1]);
+  CHECK(p[0] == 0.5);
+  CHECK(p[2] == 0);
+}
+
+TEST_CASE("tied categories share the credit") {
+  // Base rates are equal; the last two cases are ties.
+  const Panel panel({"AAABBBAB", "AAABBBBA"}, {"AAABBBAA"}, 2);
+  const Tallies tallies = panel.tallies();
+  const KFit fit = fit_algebraic(tallies, tallies.weight);
+  const auto system = judged(tallies, fit)[0];
+  CHECK(system.bins.back().agreement == 0.5);
+  CHECK(std::isnan(system.bins.back().estimate_raw));
+  CHECK(system.uninformative == 2);
+  CHECK(system.cases == 8);
+}
+
+TEST_CASE("edges belong to the bin below, whatever rounding does") {
+  const Panel panel = lehner();
+  Tallies tallies = panel.tallies();
+  KFit fit = fit_algebraic(tallies, tallies.weight);
+  // A case without ratings has the base rates: .8 is in (.7, .8].
+  tallies.answer.assign(tallies.size(), -1);
+  tallies.answer[0] = 0;
+  tallies.weight.assign(tallies.size(), 0);
+  tallies.weight[0] = 1;
+  tallies.start.assign(tallies.size() + 1, 0);
+  for (const double edge : {0.8, 0.8 + 1e-12, 0.8 - 1e-12, std::nextafter(0.8, 1)}) {
+    fit.base_rates = {edge, 1 - edge, 0, 0};
+    const auto bins = judged(tallies, fit)[0].bins;
+    REQUIRE(bins.size() == 1);
+    CHECK(bins[0].upper == Approx(0.8));
+  }
+  fit.base_rates = {0.8 + 1e-6, 0.2 - 1e-6, 0, 0};
+  CHECK(judged(tallies, fit)[0].bins[0].upper == Approx(0.9));
+  fit.base_rates = {1, 0, 0, 0};
+  CHECK(judged(tallies, fit)[0].bins[0].upper == 1);
+}
+
+TEST_CASE("covariances of base rates cancel, and vanish at the boundary") {
+  const Panel panel = lehner();
+  const Tallies tallies = panel.tallies();
+  const KFit fit = fit_algebraic(tallies, tallies.weight);
+  const Eigen::MatrixXd v = covariance(tallies, fit);
+  CHECK(v.bottomRightCorner(4, 4).sum() == Approx(0).epsilon(1e-9));
+  CHECK((v - v.transpose()).norm() < 1e-12);
+  KFit clamped = fit;
+  clamped.base_rates[0] = 0;
+  CHECK(std::isnan(covariance(tallies, clamped)(1, 1)));
+  CHECK(covariance(tallies, clamped)(0, 0) == v(0, 0));
+}
+
+TEST_CASE("the bootstrap does not depend on threads, whatever is estimated") {
+  const Panel panel = lehner();
+  BootstrapOptions how;
+  how.replicates = 20;
+  how.seed = 42;
+  for (const Method method : {Method::binned, Method::unbinned, Method::joint, Method::shared,
+                              Method::average}) {
+    EstimatorOptions options;
+    options.method = method;
+    const auto of = estimator(panel, options);
+    for (const Quantity what : {Quantity::accuracy, Quantity::counts}) {
+      how.threads = 1;
+      const auto one = bootstrap(*of, what, how, Host());
+      CHECK(one.size() == how.replicates * numbers_of(*of, what));
+      for (const int threads : {2, 8}) {
+        how.threads = threads;
+        CHECK(same(bootstrap(*of, what, how, Host()), one));
+      }
+    }
+  }
+}
+
+TEST_CASE("estimators give at the weights of the data what they gave at first") {
+  const Panel panel({"AABBABABCC", "AABBBAABCC", "AABBABBACB", "AABBABABCA"}, {"AABBAABACC"}, 3);
+  for (const Method method : {Method::binned, Method::unbinned, Method::joint, Method::shared}) {
+    EstimatorOptions options;
+    options.method = method;
+    const auto of = estimator(panel, options);
+    const bool by_algebra = method == Method::binned || method == Method::unbinned;
+    CHECK(of->identified());
+    CHECK(of->converged());
+    CHECK(of->tolerance() == (by_algebra ? rounding_tolerance : iteration_tolerance));
+    CHECK(of->with_weights(of->cells().cases)[0] ==
+          Approx(of->systems()[0].estimate).epsilon(1e-6));
+    CHECK(of->posterior(0).empty() == by_algebra);
+    const auto counts = of->counts_with_weights(of->cells().cases);
+    REQUIRE(counts.size() == of->counts());
+    double total = 0;
+    for (const double count : counts) total += count;
+    CHECK(total == Approx(by_algebra ? 0 : 10));
+  }
+}
+
+TEST_CASE("accuracy is judged at both ends, and resampled alike on any number of threads") {
+  Panel panel({"ABCABCABBC", "ABCABCACBA", "ABCBBCABCC"}, {"ABCABBABBC", "..CABCABBA"}, 3);
+  EstimatorOptions options;
+  options.model.by_rater = true;
+  for (const Method end : {Method::shared, Method::joint}) {
+    options.method = end;
+    const auto of = estimator(panel, options);
+    CHECK(of->converged());
+    CHECK(of->identified());
+    const auto again = of->with_weights(of->cells().cases);
+    for (int s = 0; s < 2; ++s) {
+      const double estimate = of->systems()[s].estimate;
+      CHECK(estimate > 0.5);
+      CHECK(estimate < 1);
+      CHECK(again[s] == Approx(estimate).epsilon(1e-5));
+    }
+    BootstrapOptions how{30, 1, 9, {}};
+    const auto one = bootstrap(*of, Quantity::accuracy, how, Host());
+    how.threads = 3;
+    CHECK(bootstrap(*of, Quantity::accuracy, how, Host()) == one);
+    CHECK(one[0] != one[1]);
+  }
+}
+
+TEST_CASE("cases that are the same but for what is known of them are resampled apart") {
+  Panel panel({"ABCABCABBC", "ABCABCACBA", "ABCBBCABCC"}, {"ABCABBABBC"}, 3);
+  // Each pattern twice, once with its truth.
+  Patterns twice = panel.patterns;
+  const int P = static_cast<int>(twice.start.size()) - 1;
+  Known known;
+  std::vector<double> weights = panel.weights();
+  for (int p = 0; p < P; ++p) {
+    known.truth.push_back(0);
+    for (int i = panel.patterns.start[p]; i < panel.patterns.start[p + 1]; ++i) {
+      twice.rater.push_back(panel.patterns.rater[i]);
+      twice.category.push_back(panel.patterns.category[i]);
+    }
+    twice.start.push_back(static_cast<int>(twice.rater.size()));
+    twice.answer.push_back(panel.patterns.answer[p]);
+    weights.push_back(weights[p]);
+  }
+  for (int p = 0; p < P; ++p) known.truth.push_back(1 + p % 3);
+  const PatternView view = twice.view(3, 3, 1);
+  CHECK_THROWS(canonical_order(view));
+  CHECK(canonical_order(view, known.truth).size() == 2u * P);
+  EstimatorOptions options;
+  options.method = Method::joint;
+  const auto of = make_estimator({view, weights, known, nullptr}, options, Host());
+  const auto run = [&] { return bootstrap(*of, Quantity::accuracy, {40, 1, 3, {}}, Host()); };
+  const auto one = run();
+  CHECK(run() == one);
+  for (const double estimate : one) CHECK((estimate > 0.2 && estimate < 1));
+}

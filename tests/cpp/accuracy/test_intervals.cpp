@@ -1,0 +1,97 @@
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "core/accuracy/common.hpp"
+#include "core/accuracy/robust.hpp"
+
+using namespace fallible;
+using doctest::Approx;
+
+TEST_CASE("percentile intervals interpolate, and say why there is none") {
+  const double nan = std::nan("");
+  const std::vector<double> x{0.5, nan, 0.1, 0.4, 0.2, 0.3};
+  const auto found = percentile_interval(x.data(), x.size(), 0.9);
+  CHECK(found.lack == Interval::Lack::none);
+  CHECK(found.low == Approx(0.12));
+  CHECK(found.high == Approx(0.48));
+  CHECK(found.std_error == Approx(std::sqrt(0.025)));
+
+  const std::vector<double> few{0.5, nan, 0.1, nan, nan};
+  CHECK(percentile_interval(few.data(), few.size(), 0.9).lack ==
+        Interval::Lack::failed);
+
+  const std::vector<double> half{0.5, nan, 0.1, nan}, one{0.5, nan}, near{1, 1 - 1e-12};
+  CHECK(percentile_interval(half.data(), 4, 0.9).lack == Interval::Lack::none);
+  CHECK(percentile_interval(one.data(), 2, 0.9).lack == Interval::Lack::failed);
+  CHECK(percentile_interval(near.data(), 2, 0.9).lack == Interval::Lack::constant);
+  const std::vector<double> close{1, 1 - 1e-6};
+  CHECK(percentile_interval(close.data(), 2, 0.9).lack == Interval::Lack::none);
+  CHECK(percentile_interval(close.data(), 2, 0.9, iteration_tolerance).lack ==
+        Interval::Lack::constant);
+
+  std::vector<double> constant(100, 1.0);
+  constant[0] = 0.5;
+  const auto stuck = percentile_interval(constant.data(), constant.size(), 0.9);
+  CHECK(stuck.lack == Interval::Lack::constant);
+  CHECK(stuck.same == Approx(0.99));
+  CHECK(stuck.value == 1);
+  CHECK(std::isnan(stuck.high));
+}
+
+TEST_CASE("a robust interval adds what could be hidden, if there is suspicion") {
+  const RobustError found = robust_error(0.03, 0.2, 0.5, 0.3, 0.5);
+  const double bias = std::pow(0.25 * 0.3 * 0.5, 2) + std::pow(0.5 * 0.2, 2);
+  CHECK(found.hidden == Approx(std::sqrt(0.5 * bias)));
+  CHECK(found.std_error == Approx(std::sqrt(0.03 * 0.03 + 0.5 * bias)));
+  CHECK(robust_error(0.03, 0.2, 0, 0.3, 1).std_error == 0.03);
+  CHECK(robust_error(0.03, 0.2, 0, 0.3, 1).hidden == 0);
+  CHECK(std::isnan(robust_error(0.03, 0.2, std::nan(""), 0.3, 1).hidden));
+  CHECK(std::isnan(robust_error(std::nan(""), 0.2, 1, 0.3, 1).std_error));
+
+  // Each constant alone, in decimals that no other pair of constants gives.
+  CHECK(robust_error(0, 0, 1, 0.4, 1).hidden == Approx(0.1));
+  CHECK(robust_error(0, 0.3, 1, 0, 1).hidden == Approx(0.15));
+  CHECK(robust_error(0, -0.3, 1, 0, 1).hidden == Approx(0.15));
+
+  Interval interval;
+  set_limits(0.8, 0.2, 1.5, interval);
+  CHECK(interval.low == Approx(0.5));
+  CHECK(interval.high == 1);
+  set_limits(0.8, std::nan(""), 1.5, interval);
+  CHECK(std::isnan(interval.low));
+  CHECK(std::isnan(interval.high));
+}
+
+TEST_CASE("what raters typically have in common depends on the number of categories") {
+  CHECK(typical_share(0.6, 2) == Approx(0.6));
+  CHECK(typical_share(0.6, 3) == Approx(0.3));
+  CHECK(typical_share(0.6, 5) == Approx(0.15));
+  CHECK(std::isnan(typical_share(0.6, 1)));
+  CHECK(suspicion(0.25, 0.3, 2) == Approx(0.5));
+  CHECK(suspicion(0.7, 0.3, 2) == 0);
+  CHECK(suspicion(0.7, 0.44, 2) == 0);
+  CHECK(suspicion(0.7, 0.46, 2) == 1);  // at chance
+  CHECK(suspicion(0.7, 0.46, 4) == 0);
+}
+
+TEST_CASE("models that err together are more often wrong than their agreement says") {
+  for (const int categories : {2, 3, 6}) {
+    for (const double error : {0.05, 0.2}) {
+      for (const double r : {0.0, 0.3, 0.55}) {
+        const double agreement = (1 - error) * (1 - error) + error * error / (categories - 1) +
+                                 2 * r * error * (1 - error);
+        CHECK(error_together(agreement, r, categories) == Approx(error));
+      }
+    }
+  }
+  CHECK(error_together(0.5, 0.55, 2) == 0.5);
+  const double agreement = 1 - 2 * 0.1 * 0.9;
+  const double found = (1 - std::sqrt(1 - 2 * (1 - agreement) / 0.45)) / 2;
+  CHECK(error_of_models(0.1, 2) == Approx(found - 0.1));
+  CHECK(error_of_models(0.1, 2) == Approx(0.17639320));
+  CHECK(robust_error(0, 0, 0, 0.1, 0.5, 0.2).hidden == Approx(0.1));
+  CHECK(robust_error(0.03, 0.2, 1, 0, 1, 0.3).std_error ==
+        Approx(std::sqrt(0.0009 + 0.01 + 0.09)));
+}

@@ -1,0 +1,104 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "core/base/random.hpp"
+
+using namespace fallible;
+using doctest::Approx;
+
+TEST_CASE("a stream is given by seed and item alone") {
+  Stream a(1, 2), b(1, 2), other_item(1, 3), other_seed(2, 2);
+  for (int i = 0; i < 10; ++i) {
+    const double u = a.uniform();
+    CHECK(u == b.uniform());
+    CHECK(u != other_item.uniform());
+    CHECK(u != other_seed.uniform());
+    CHECK(u >= 0);
+    CHECK(u < 1);
+  }
+}
+
+TEST_CASE("streams of neighbouring items share nothing, and all of the seed matters") {
+  std::vector<double> a, b, c;
+  Stream first(5, 0), second(5, 1), high_word((std::uint64_t{1} << 32) | 5, 0);
+  for (int i = 0; i < 1000; ++i) {
+    a.push_back(first.uniform());
+    b.push_back(second.uniform());
+    c.push_back(high_word.uniform());
+  }
+  std::sort(a.begin(), a.end());
+  bool shared = false;
+  for (int i = 0; i < 1000; ++i) {
+    shared = shared || std::binary_search(a.begin(), a.end(), b[i]) ||
+             std::binary_search(a.begin(), a.end(), c[i]);
+  }
+  CHECK(!shared);
+}
+
+TEST_CASE("binomial numbers follow their distribution") {
+  // Chi-squared over all values with an expectation of at least five; the limit is the .9999
+  // quantile by Wilson and Hilferty.
+  struct Setting {
+    std::int64_t n;
+    double p;
+  };
+  for (const Setting s : {Setting{10, 0.3}, Setting{200, 0.02}, Setting{60, 0.4},
+                          Setting{1000, 0.95}, Setting{100000, 0.001}, Setting{50, 0.5}}) {
+    CAPTURE(s.n);
+    Stream stream(7, static_cast<std::uint64_t>(s.n));
+    const int draws = 100000;
+    std::vector<int> seen(s.n + 1, 0);
+    for (int i = 0; i < draws; ++i) ++seen[stream.binomial(s.n, s.p)];
+    double chi2 = 0, rest = draws, rest_seen = draws;
+    int df = 0;
+    for (std::int64_t k = 0; k <= s.n; ++k) {
+      const double log_mass = std::lgamma(s.n + 1.0) - std::lgamma(k + 1.0) -
+                              std::lgamma(s.n - k + 1.0) + k * std::log(s.p) +
+                              (s.n - k) * std::log1p(-s.p);
+      const double expected = draws * std::exp(log_mass);
+      if (expected < 5) continue;
+      chi2 += (seen[k] - expected) * (seen[k] - expected) / expected;
+      rest -= expected;
+      rest_seen -= seen[k];
+      ++df;
+    }
+    const double z = 3.719, a = 2.0 / (9 * df);
+    CHECK(chi2 < df * std::pow(1 - a + z * std::sqrt(a), 3));
+    CHECK(std::fabs(rest_seen - rest) < 6 * std::sqrt(std::max(rest, 1.0)) + 6);
+  }
+}
+
+TEST_CASE("binomial numbers at the ends") {
+  Stream stream(1, 1);
+  CHECK(stream.binomial(10, 0) == 0);
+  CHECK(stream.binomial(10, 1) == 10);
+  CHECK(stream.binomial(0, 0.5) == 0);
+  for (int i = 0; i < 100; ++i) {
+    const auto k = stream.binomial(1000000000, 0.5);
+    CHECK(std::fabs(k - 5e8) < 7 * std::sqrt(2.5e8));
+  }
+}
+
+TEST_CASE("multinomial counts add up and skip what has no weight") {
+  Stream stream(3, 3);
+  std::vector<double> count, mean(5, 0.0);
+  const std::vector<double> weight{0, 1, 2, 0, 7};
+  const int draws = 20000;
+  bool complete = true;
+  for (int i = 0; i < draws; ++i) {
+    multinomial(stream, 50, weight, count);
+    complete = complete && std::accumulate(count.begin(), count.end(), 0.0) == 50;
+    for (int k = 0; k < 5; ++k) mean[k] += count[k] / draws;
+  }
+  CHECK(complete);
+  CHECK(mean[0] == 0);
+  CHECK(mean[3] == 0);
+  for (const int k : {1, 2, 4}) {
+    const double p = weight[k] / 10;
+    CHECK(std::fabs(mean[k] - 50 * p) < 5 * std::sqrt(50 * p * (1 - p) / draws));
+  }
+}

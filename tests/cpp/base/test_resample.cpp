@@ -1,0 +1,71 @@
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "core/accuracy/profile_interval.hpp"
+#include "core/base/resample.hpp"
+#include "../panel.hpp"
+
+using namespace fallible;
+using doctest::Approx;
+
+TEST_CASE("resamples have as many cases, and those of no weight never come") {
+  const Resampler resampler({3, 0, 5, 2}, {}, {});
+  double mean = 0;
+  for (int i = 0; i < 400; ++i) {
+    Stream stream(1, i);
+    const auto drawn = resampler.draw(stream);
+    CHECK(std::accumulate(drawn.begin(), drawn.end(), 0.0) == 10);
+    CHECK(drawn[1] == 0);
+    mean += drawn[2] / 400;
+  }
+  CHECK(mean == Approx(5).epsilon(0.05));
+}
+
+TEST_CASE("clusters of one case are cases, and larger ones stay whole") {
+  const std::vector<double> cases{2, 1, 3};
+  const std::vector<int> pattern{0, 0, 1, 2, 2, 2}, cell{0, 1, 2};
+  const std::vector<double> once(6, 1.0);
+  const Resampler plain(cases, {}, {}), single(cases, cell, {pattern, once, {9, 4, 1, 7, 2, 3}}),
+      pairs(cases, cell, {pattern, once, {1, 2, 1, 2, 3, 3}}),
+      renamed(cases, cell, {{2, 2, 1, 0, 0, 2}, once, {8, 8, 5, 5, 6, 6}});
+  for (int i = 0; i < 50; ++i) {
+    Stream a(2, i), b(2, i), c(2, i), d(2, i);
+    CHECK(plain.draw(a) == single.draw(b));
+    const auto drawn = pairs.draw(c);
+    CHECK(std::accumulate(drawn.begin(), drawn.end(), 0.0) == 6);
+    CHECK(drawn == renamed.draw(d));
+    // Cluster {0, 1} brings the only 1, cluster {0, 2} the other 0, cluster {2, 2} two of 2.
+    CHECK(drawn[0] >= drawn[1]);
+    CHECK((drawn[2] - (drawn[0] - drawn[1])) / 2 ==
+          static_cast<int>((drawn[2] - (drawn[0] - drawn[1])) / 2));
+  }
+}
+
+TEST_CASE("a profile ends where the log posterior has fallen by half the deviance") {
+  const Panel panel = lehner();
+  const LatentRows rows = latent_rows(panel.view(), panel.weights(), 0, {});
+  for (const bool strata : {false, true}) {
+    const LatentClass latent(rows, {true, Errors::distance, strata, false}, LatentPrior());
+    const OptimiserOptions options;
+    const double top = fit_latent(latent, options).log_posterior;
+    const ProfileInterval found = profile_interval(latent, options, 2.7);
+    CHECK(found.converged);
+    CHECK(found.low < found.high);
+    for (const double end : {found.low, found.high}) {
+      const int at = latent.system_at();
+      Eigen::VectorXd start = fit_latent(latent, options).x;
+      start[at] = std::log(end / (1 - end));
+      const auto rest = [&](const Eigen::VectorXd& x, Eigen::VectorXd* gradient) {
+        const double value = latent.evaluate(x, gradient);
+        if (gradient) (*gradient)[at] = 0;
+        return value;
+      };
+      CHECK(2 * (top - maximise(rest, start, options).value) == Approx(2.7).epsilon(1e-3));
+    }
+  }
+  const LatentClass free(rows, {true, Errors::free, false, false}, LatentPrior());
+  CHECK(free.system_at() == -1);
+  CHECK(std::isnan(profile_interval(free, OptimiserOptions(), 2.7).low));
+}

@@ -1,0 +1,52 @@
+#include <doctest/doctest.h>
+
+#include <map>
+#include <string>
+
+#include "core/model/curvature.hpp"
+#include "core/model/latent.hpp"
+#include "core/model/reading.hpp"
+#include "../panel.hpp"
+#include "models.hpp"
+
+using namespace fallible;
+using doctest::Approx;
+
+TEST_CASE("what is estimated has its name, once") {
+  const Panel panel = lehner();
+  for (const int system : {-1, 0}) {
+    const LatentRows rows = latent_rows(panel.view(), panel.weights(), system, {});
+    for (const LatentModel& model : all_models()) {
+      const LatentClass latent(rows, model, LatentPrior());
+      const Eigen::VectorXd x = latent.start();
+      std::map<std::string, int> terms;
+      double rates = 0;
+      const Naturals naturals = Reading(latent.layout(), x).naturals();
+      for (std::size_t i = 0; i < naturals.term.size(); ++i) {
+        const int number = ++terms[naturals.term[i]];
+        if (naturals.of[i] > 0) CHECK(naturals.of[i] == number);
+        if (naturals.term[i] == "base_rate") rates += naturals.value[i];
+      }
+      const int kinds = system >= 0 && model.own ? 2 : 1;
+      CHECK(terms["rater_accuracy"] == (model.by_rater ? 4 : 1));
+      CHECK(terms["system_accuracy"] == (system >= 0));
+      CHECK(terms["base_rate"] == 4);
+      CHECK(rates == Approx(1));
+      CHECK(terms["dispersion"] == (model.errors == Errors::distance ? kinds : 0));
+      CHECK(terms["difficulty"] == (model.strata ? kinds : 0));
+    }
+  }
+}
+
+TEST_CASE("where curvature would take very long there is no covariance") {
+  std::vector<std::string> crowd(600, "..........");
+  for (std::size_t j = 0; j < crowd.size(); ++j) {
+    for (std::size_t i = j % 3; i < 10; i += 3) crowd[j][i] = i % 2 == j % 5 % 2 ? 'A' : 'B';
+  }
+  const Panel panel(crowd, {}, 2);
+  const LatentRows rows = latent_rows(panel.view(), panel.weights(), -1, {});
+  const LatentClass by_rater(rows, {true, Errors::uniform, false, false}, LatentPrior());
+  CHECK(natural_covariance(by_rater.layout(), by_rater.start()).size() == 0);
+  const LatentClass common(rows, {false, Errors::uniform, false, false}, LatentPrior());
+  CHECK(natural_covariance(common.layout(), common.start()).size() == 9);
+}

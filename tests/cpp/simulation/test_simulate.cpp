@@ -1,0 +1,206 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "core/simulation/simulate.hpp"
+
+using namespace fallible;
+using doctest::Approx;
+
+namespace {
+
+const std::vector<double> fifths(5, 0.2);
+
+std::vector<double> matrix(double accuracy, const std::vector<double>& base_rates,
+                           const ConfusionOptions& options, std::uint64_t item = 0) {
+  Stream stream(1, item);
+  const int N = static_cast<int>(base_rates.size());
+  return confusion_matrix(accuracy, base_rates, options,
+                          error_factors(N, options.error_range, stream));
+}
+
+double row_sum(const std::vector<double>& x, int row, int N) {
+  return std::accumulate(x.begin() + row * N, x.begin() + (row + 1) * N, 0.0);
+}
+
+bool near(double a, double b) { return std::fabs(a - b) < 1e-12; }
+
+Design simple(std::vector<double> raters, std::vector<double> systems) {
+  Design out;
+  out.categories = 5;
+  out.raters = std::move(raters);
+  out.systems = std::move(systems);
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("errors are so many times likelier than those a step further away") {
+  ConfusionOptions options;
+  options.dispersion = 2;
+  const auto x = matrix(0.4, fifths, options);
+  const double rows[3][5] = {{0.400, 0.320, 0.160, 0.080, 0.040},
+                             {0.218, 0.400, 0.218, 0.109, 0.055},
+                             {0.100, 0.200, 0.400, 0.200, 0.100}};
+  for (int k = 0; k < 3; ++k) {
+    for (int l = 0; l < 5; ++l) CHECK(std::fabs(x[k * 5 + l] - rows[k][l]) <= 5e-4);
+  }
+}
+
+TEST_CASE("the accuracy over base rates is kept, or that of each category") {
+  Stream stream(2, 0);
+  bool sums = true, expected = true, rows = true, inside = true;
+  for (int i = 0; i < 500; ++i) {
+    const int N = 2 + i % 9;
+    std::vector<double> base_rates(N);
+    for (double& rate : base_rates) rate = stream.uniform() < 0.2 ? 0 : 1 - stream.uniform();
+    base_rates[0] += 1e-3;
+    const double total = std::accumulate(base_rates.begin(), base_rates.end(), 0.0);
+    for (double& rate : base_rates) rate /= total;
+    const double accuracy = i % 10 == 0 ? 0 : i % 10 == 1 ? 1 : stream.uniform();
+    ConfusionOptions options;
+    options.dispersion = std::exp(4 * stream.uniform() - 2);
+    options.error_range = i % 3 == 0 ? 1 : stream.uniform();
+    for (const auto how : {Normalise::expected, Normalise::row}) {
+      options.normalise = how;
+      const auto x = matrix(accuracy, base_rates, options, i);
+      for (const double p : x) inside = inside && p >= 0 && p <= 1;
+      for (int k = 0; k < N; ++k) {
+        sums = sums && near(row_sum(x, k, N), 1);
+        if (how == Normalise::row) rows = rows && x[k * N + k] == accuracy;
+      }
+      expected = expected && near(expected_accuracy(x, base_rates), accuracy);
+    }
+  }
+  CHECK(sums);
+  CHECK(expected);
+  CHECK(rows);
+  CHECK(inside);
+}
+
+TEST_CASE("extreme settings give probabilities") {
+  for (const double dispersion : {1e-300, 1e-100, 1e100, 1e300}) {
+    for (const double accuracy : {1e-12, 0.5, 1 - 1e-12, -0.3, 1.4}) {
+      ConfusionOptions options;
+      options.dispersion = dispersion;
+      options.error_range = 1;
+      const auto x = matrix(accuracy, fifths, options);
+      for (int k = 0; k < 5; ++k) CHECK(row_sum(x, k, 5) == Approx(1));
+      CHECK(expected_accuracy(x, fifths) ==
+            Approx(std::min(std::max(accuracy, 0.0), 1.0)).epsilon(1e-10));
+    }
+  }
+}
+
+TEST_CASE("base rates sum to one and have the means and variances of their law") {
+  for (const double concentration : {0.0, 0.001, 0.5, 1.0, 4.0}) {  // zero: uniform, normalised
+    CAPTURE(concentration);
+    Design design = simple({0.6, 0.6}, {});
+    design.law = concentration == 0 ? BaseRateLaw::uniform : BaseRateLaw::dirichlet;
+    design.concentration = concentration;
+    Stream stream(4, 0);
+    const int draws = 20000;
+    double sum = 0, squares = 0;
+    bool complete = true;
+    for (int i = 0; i < draws; ++i) {
+      const auto rates = draw_truths(design, stream).base_rates;
+      complete = complete && near(std::accumulate(rates.begin(), rates.end(), 0.0), 1);
+      sum += rates[1];
+      squares += rates[1] * rates[1];
+    }
+    const double mean = sum / draws, variance = squares / draws - mean * mean;
+    CHECK(complete);
+    CHECK(std::fabs(mean - 0.2) < 4 * std::sqrt(variance / draws));
+    if (concentration > 0) {
+      CHECK(variance == Approx(0.16 / (5 * concentration + 1)).epsilon(0.06));
+    }
+  }
+}
+
+TEST_CASE("a panel follows its matrices") {
+  Design design = simple({0.5, 0.6, 0.7}, {0.1, 0.9});
+  design.confusion.dispersion = 2;
+  design.confusion.error_range = 1;
+  design.strata = {{-0.2, 0.25}, {0, 0.35}, {0.2, 0.4}};
+  Stream stream(5, 0);
+  const auto truths = draw_truths(design, stream);
+  CHECK(truths.matrix.size() == 15);
+  const std::size_t cases = 200000;
+  const auto panel = draw_panel(design, truths, cases, stream);
+  std::vector<double> shown(15 * 25, 0.0), of_truth(15, 0.0);
+  for (std::size_t i = 0; i < cases; ++i) {
+    const int s = panel.stratum[i] - 1, k = panel.truth[i] - 1;
+    ++of_truth[s * 5 + k];
+    for (int u = 0; u < 5; ++u) ++shown[((u * 3 + s) * 5 + k) * 5 + panel.answers[u][i] - 1];
+  }
+  double chi2 = 0;
+  int df = 0;
+  for (int u = 0; u < 5; ++u) {
+    for (int s = 0; s < 3; ++s) {
+      for (int k = 0; k < 5; ++k) {
+        for (int l = 0; l < 5; ++l) {
+          const double mean = of_truth[s * 5 + k] * truths.matrix[u * 3 + s][k * 5 + l];
+          const double seen = shown[((u * 3 + s) * 5 + k) * 5 + l];
+          if (mean < 1e-9) CHECK(seen == 0);
+          if (mean < 5) continue;
+          chi2 += (seen - mean) * (seen - mean) / mean;
+          ++df;
+        }
+        --df;
+      }
+    }
+  }
+  const double z = 4, a = 2.0 / (9 * df);  // Wilson and Hilferty
+  CHECK(chi2 < df * std::pow(1 - a + z * std::sqrt(a), 3));
+  for (int s = 0; s < 3; ++s) {
+    for (int k = 0; k < 5; ++k) {
+      const double p = design.strata[s].weight * truths.base_rates[k];
+      CHECK(std::fabs(of_truth[s * 5 + k] - cases * p) < 4.5 * std::sqrt(cases * p * (1 - p)));
+    }
+  }
+}
+
+TEST_CASE("strata can have exactly their share") {
+  Design design = simple({0.6, 0.6}, {});
+  design.strata = {{-0.2, 1.0 / 3}, {0, 1.0 / 3}, {0.2, 1.0 / 3}};
+  design.strata_drawn = false;
+  for (const int cases : {1, 2, 3, 200, 3000}) {
+    Stream stream(6, 0);
+    const auto panel = draw_panel(design, draw_truths(design, stream), cases, stream);
+    for (int s = 1; s <= 3; ++s) {
+      const auto size = std::count(panel.stratum.begin(), panel.stratum.end(), s);
+      CHECK(std::fabs(static_cast<double>(size) - cases / 3.0) <= 1);
+    }
+  }
+}
+
+TEST_CASE("copying counts in the expected accuracy") {
+  Design design = simple({0.9, 0.3}, {0.1, 0.8});
+  design.copying = {{0, 1, 0.5}, {1, 2, 0.5}, {0, 3, 1}};
+  Stream stream(7, 0);
+  const auto truths = draw_truths(design, stream);
+  CHECK(truths.expected[0] == Approx((0.6 + 0.1) / 2));
+  CHECK(truths.expected[1] == Approx(0.9));
+  const std::size_t cases = 50000;
+  const auto panel = draw_panel(design, truths, cases, stream);
+  CHECK(panel.answers[3] == panel.answers[0]);
+  double right = 0;
+  for (std::size_t i = 0; i < cases; ++i) right += panel.answers[2][i] == panel.truth[i];
+  CHECK(std::fabs(right / cases - 0.35) < 4 * std::sqrt(0.35 * 0.65 / cases));
+}
+
+TEST_CASE("a stream gives the same panel again") {
+  Design design = simple({0.5, 0.6, 0.7}, {0.9});
+  design.law = BaseRateLaw::dirichlet;
+  design.missing = 0.3;
+  Panel panels[2];
+  for (Panel& panel : panels) {
+    Stream stream(8, 9);
+    const auto truths = draw_truths(design, stream);
+    panel = draw_panel(design, truths, 100, stream);
+  }
+  CHECK(panels[0].truth == panels[1].truth);
+  CHECK(panels[0].answers == panels[1].answers);
+}

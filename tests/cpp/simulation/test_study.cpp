@@ -1,0 +1,192 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "core/simulation/study.hpp"
+
+using namespace fallible;
+using doctest::Approx;
+
+namespace {
+
+Design violated() {
+  Design out;
+  out.categories = 4;
+  out.raters = {0.5, 0.6, 0.7};
+  out.systems = {0.3, 0.8};
+  out.confusion.dispersion = 2;
+  out.confusion.error_range = 1;
+  out.strata = {{-0.2, 0.25}, {0, 0.5}, {0.2, 0.25}};
+  out.missing = 0.1;
+  out.copying = {{0, 1, 0.2}};
+  return out;
+}
+
+EstimatorOptions by(Method method) {
+  EstimatorOptions out;
+  out.method = method;
+  return out;
+}
+
+EstimatorOptions joint_by_rater() {
+  EstimatorOptions out = by(Method::joint);
+  out.model.by_rater = true;
+  return out;
+}
+
+StudyOptions options(std::size_t cases, std::size_t runs) {
+  StudyOptions out;
+  out.cases = cases;
+  out.runs = runs;
+  out.seed = 7;
+  out.first = std::uint64_t{3} << 32;
+  out.estimators = {{by(Method::binned)},
+                    {by(Method::unbinned), IntervalKind::bootstrap, 50},
+                    {joint_by_rater(), IntervalKind::bootstrap, 20}};
+  for (std::size_t r = 0; r < runs; ++r) out.bootstrap_seeds.push_back(100 + r);
+  return out;
+}
+
+// Equal to the bit, gaps included.
+bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+
+}  // namespace
+
+TEST_CASE("a run is the panel of its stream, fitted and judged") {
+  const Design design = violated();
+  const StudyOptions study = options(80, 5);
+  const auto runs = run_study(design, study, Host());
+  REQUIRE(runs.size() == 5);
+  for (std::size_t r = 0; r < runs.size(); ++r) {
+    Stream stream(7, (std::uint64_t{3} << 32) + r);
+    const Truths truths = draw_truths(design, stream);
+    const Panel panel = draw_panel(design, truths, 80, stream);
+    Columns raters, systems;
+    for (int u = 0; u < 5; ++u) (u < 3 ? raters : systems).push_back(panel.answers[u].data());
+    const Patterns patterns = patterns_from_wide(raters, systems, 80);
+    const auto view = patterns.view(3, 4, 2);
+    const auto tallies = make_tallies(
+        view, pattern_weights(patterns.index.data(), nullptr, 80, view.patterns));
+    const KFit fit = fit_algebraic(tallies, tallies.weight);
+    CHECK(runs[r].fit.agreement == fit.agreement);
+    CHECK(runs[r].expected == truths.expected);
+    const Ratings ratings{
+        view, pattern_weights(patterns.index.data(), nullptr, 80, view.patterns), {}, nullptr};
+    for (int e = 0; e < 3; ++e) {
+      const StudyEstimator& how = study.estimators[e];
+      const auto alone = make_estimator(ratings, how.options, Host());
+      const auto replicates = bootstrap(*alone, Quantity::accuracy,
+                                        BootstrapOptions{how.replicates, 1, 100 + r}, Host());
+      for (int s = 0; s < 2; ++s) {
+        const StudyEstimate& of = runs[r].estimates[e];
+        CHECK(same(of.estimate[s], alone->systems()[s].estimate));
+        if (how.interval == IntervalKind::none) {
+          CHECK(std::isnan(of.interval[s].low));
+        } else {
+          const std::size_t n = how.replicates;
+          const auto interval =
+              percentile_interval(&replicates[n * s], n, 0.9, alone->tolerance());
+          CHECK(same(of.interval[s].low, interval.low));
+          CHECK(same(of.interval[s].std_error, interval.std_error));
+        }
+      }
+    }
+    for (int s = 0; s < 2; ++s) {
+      int right = 0;
+      for (int i = 0; i < 80; ++i) right += panel.answers[3 + s][i] == panel.truth[i];
+      CHECK(runs[r].sample[s] == Approx(right / 80.0));
+    }
+  }
+}
+
+TEST_CASE("a study does not depend on the number of threads, nor on how it is cut") {
+  StudyOptions study = options(60, 40);
+  const auto one = run_study(violated(), study, Host());
+  const auto equal = [](const StudyRun& a, const StudyRun& b) {
+    bool out = same(a.fit.agreement, b.fit.agreement) && a.sample == b.sample;
+    for (int e = 0; e < 3; ++e) {
+      for (int s = 0; s < 2; ++s) {
+        out = out && same(a.estimates[e].estimate[s], b.estimates[e].estimate[s]) &&
+              same(a.estimates[e].interval[s].high, b.estimates[e].interval[s].high);
+      }
+    }
+    return out;
+  };
+  for (const int threads : {2, 8}) {
+    study.threads = threads;
+    const auto many = run_study(violated(), study, Host());
+    for (std::size_t r = 0; r < one.size(); ++r) CHECK(equal(one[r], many[r]));
+  }
+  study.first += 30;
+  study.runs = 10;
+  study.bootstrap_seeds.erase(study.bootstrap_seeds.begin(), study.bootstrap_seeds.begin() + 30);
+  const auto end = run_study(violated(), study, Host());
+  for (std::size_t r = 0; r < end.size(); ++r) CHECK(equal(one[30 + r], end[r]));
+}
+
+TEST_CASE("a method with more parameters than raters can tell apart estimates nothing") {
+  Design design;
+  design.categories = 3;
+  design.raters = {0.7, 0.7};
+  design.systems = {0.8};
+  EstimatorOptions dawid_skene = joint_by_rater();
+  dawid_skene.model.errors = Errors::free;
+  dawid_skene.method = Method::shared;
+  StudyOptions study = options(100, 2);
+  study.estimators = {{dawid_skene, IntervalKind::bootstrap, 10}, {joint_by_rater()}};
+  for (const StudyRun& run : run_study(design, study, Host())) {
+    CHECK(!run.estimates[0].identified);
+    CHECK(std::isnan(run.estimates[0].estimate[0]));
+    CHECK(std::isnan(run.estimates[0].interval[0].low));
+    CHECK(run.estimates[1].identified);
+    CHECK(!std::isnan(run.estimates[1].estimate[0]));
+  }
+}
+
+TEST_CASE("robust intervals are made of the average, whatever is estimated") {
+  StudyOptions study = options(150, 2);
+  for (StudyEstimator& estimator : study.estimators) estimator.interval = IntervalKind::bootstrap;
+  study.estimators[0].replicates = 30;
+  for (int e = 0; e < 3; ++e) {
+    study.estimators.push_back(study.estimators[e]);
+    study.estimators.back().interval = IntervalKind::robust;
+  }
+  study.estimators.push_back({by(Method::average)});
+  study.estimators.push_back({by(Method::average), IntervalKind::robust});
+  for (const StudyRun& run : run_study(violated(), study, Host())) {
+    for (int s = 0; s < 2; ++s) {
+      for (int e = 0; e < 3; ++e) {
+        const Interval &sampling = run.estimates[e].interval[s],
+                       &robust = run.estimates[e + 3].interval[s];
+        CHECK(same(run.estimates[e].estimate[s], run.estimates[e + 3].estimate[s]));
+        CHECK((std::isnan(sampling.std_error) || robust.std_error >= sampling.std_error));
+        CHECK(robust.lack == sampling.lack);
+      }
+      CHECK(same(run.estimates[6].estimate[s], run.estimates[7].estimate[s]));
+      CHECK(std::isnan(run.estimates[6].interval[s].low));
+      const double value = run.estimates[7].estimate[s];
+      const Interval& of = run.estimates[7].interval[s];
+      CHECK(of.high == Approx(std::min(1.0, value + 1.644854 * of.std_error)));
+      CHECK(of.low < value);
+    }
+  }
+}
+
+TEST_CASE("a study stops when the host says so") {
+  Host host;
+  host.tick = [](std::size_t) { return false; };
+  CHECK_THROWS_AS(run_study(violated(), options(5000, 200), host), Interrupted);
+}
+
+TEST_CASE("seeds of runs are whole numbers that differ, and leave the panels alone") {
+  std::set<int> seeds;
+  for (std::uint64_t item = 0; item < 1000; ++item) seeds.insert(run_seed(1, item));
+  CHECK(seeds.size() == 1000);
+  CHECK(*seeds.begin() >= 0);
+  Stream panel(1, 5), aside(1, 5, 1);
+  CHECK(panel.uniform() != aside.uniform());
+  Stream again(1, 5);
+  CHECK(run_seed(1, 5) != static_cast<int>(again.uniform() * 2147483647));
+}

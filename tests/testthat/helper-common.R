@@ -1,0 +1,39 @@
+# A column per rater and system.
+answers_of <- function(x) {
+  cells <- rbind(
+    stats::setNames(as.data.frame(x)[c("case", "rater", "rating")], c("case", "who", "said")),
+    stats::setNames(
+      as.data.frame(x, what = "systems")[c("case", "system", "prediction")], c("case", "who", "said")
+    )
+  )
+  columns <- split(cells, factor(cells$who, unique(cells$who)))
+  as.data.frame(lapply(columns, function(column) column$said[match(x$cases, column$case)]))
+}
+
+# Whatever the method, renaming categories that have no order, another order of cases and raters,
+# and cases that stand twice instead of weight 2 move no estimate by more than `most`. What
+# optimisers find of the members of the average depends on where they start, a little.
+expect_unmoved <- function(wide, raters, systems, most = 1e-6, most_average = 1e-4) {
+  for (method in names(accuracy_methods())) {
+    value <- function(wide, raters, ...) {
+      x <- quiet(ratings(wide, raters = !!raters, systems = !!systems, ...))
+      tidy(quiet(estimate_accuracy(x, method, interval = "none")))$estimate
+    }
+    one <- value(wide, raters)
+    expect_false(anyNA(one), info = method)
+    renamed <- wide
+    labels <- sort(unique(unlist(wide[c(raters, systems)])))
+    renamed[] <- lapply(wide, function(said) rev(letters[seq_along(labels)])[match(said, labels)])
+    moved <- list(
+      renamed = value(renamed, raters), cases = value(wide[rev(seq_len(nrow(wide))), ], raters),
+      raters = value(wide, rev(raters))
+    )
+    for (what in names(moved)) {
+      limit <- if (method == "average") most_average else most
+      expect_lt(max(abs(moved[[what]] - one)), limit, label = paste(method, what))
+    }
+    doubled <- value(wide[rep(seq_len(nrow(wide)), 2), ], raters)
+    weighted <- value(cbind(wide, weight = 2), raters, weights = "weight")
+    expect_lt(max(abs(doubled - weighted)), most, label = paste(method, "weights"))
+  }
+}

@@ -1,0 +1,141 @@
+# Slow and obvious twins of what gold says, written from the formulas alone, and a peer.
+
+# PPI++ for a mean: y and f of labelled cases, fu of the others; `lambda` NULL for its power tuning.
+ppi_mean <- function(y, f, fu, lambda = NULL, w = rep(1, length(y)), conf_level = 0.9) {
+  n <- length(y)
+  all <- n + length(fu)
+  N <- length(fu)
+  w <- w / mean(w)
+  pv <- function(x) mean((x - mean(x))^2)
+  if (is.null(lambda)) {
+    equal <- all(w == 1)
+    start <- if (equal) 0 else mean(fu) + mean(w * (y - f))
+    a <- w * (y - start)
+    b <- w * (f - start)
+    covariance <- mean((a - mean(a)) * (b - mean(b)))
+    lambda <- covariance / ((1 + n / N) * var(c(b, fu - start)))
+    lambda <- min(max(lambda, 0), 1)
+  }
+  estimate <- lambda * mean(fu) + mean(w * (y - lambda * f))
+  se <- sqrt(lambda^2 * pv(fu) / N + pv(w * (y - lambda * f)) / n)
+  z <- qnorm((1 + conf_level) / 2)
+  c(lambda = lambda, estimate = estimate, low = estimate - z * se, high = estimate + z * se)
+}
+
+# The correction with loops: q of all cases, the places of gold cases among them, and y of these.
+slow_correction <- function(y, q, at, w = rep(1, length(y)), kind = "share") {
+  m <- length(y)
+  N <- length(q)
+  w <- w / (sum(w) / m)
+  F <- 0
+  for (i in seq_len(N)) F <- F + q[i] / N
+  V <- 0
+  for (i in seq_len(N)) V <- V + (q[i] - F)^2 / (N - 1)
+  design <- 0
+  ybar <- 0
+  qbar <- 0
+  for (j in seq_len(m)) {
+    design <- design + w[j]^2 / m
+    ybar <- ybar + w[j] * y[j] / m
+    qbar <- qbar + w[j] * q[at[j]] / m
+  }
+  vary <- 0
+  cov <- 0
+  for (j in seq_len(m)) {
+    if (m > 1) {
+      vary <- vary + w[j] * (y[j] - ybar)^2 / (m - 1)
+      cov <- cov + w[j] * (y[j] - ybar) * (q[at[j]] - qbar) / (m - 1)
+    }
+  }
+  if (kind == "share") {
+    p0 <- (m / design * ybar + 1) / (m / design + 2)
+    v0 <- p0 * (1 - p0)
+    least <- F * (1 - F)
+  } else {
+    v0 <- max(vary, 1 / (m / design))
+    least <- 0
+  }
+  k <- 10
+  lambda <- 0
+  if (V > 0) lambda <- (m / design * cov / V + k * 0.5) / (m / design + k)
+  lambda <- min(max(lambda, 0), 1)
+  ebar <- ybar - lambda * qbar
+  left <- 0
+  for (j in seq_len(m)) {
+    if (m > 1) left <- left + w[j]^2 * (y[j] - lambda * q[at[j]] - ebar)^2 * m / (m - 1)
+  }
+  d0 <- 1 - 0.25 * V / max(v0, least)
+  delta <- (left + k * d0 * v0) / (m * vary + k * v0)
+  if (delta >= design - 1e-12) {
+    delta <- design
+    lambda <- 0
+  }
+  list(
+    estimate = ybar - lambda * qbar + lambda * F, slope = lambda, ratio = delta, variance = v0,
+    error = c(
+      population = min(delta * (1 - m / N) / m + 1 / N, design / m),
+      cases = delta * (1 - m / N) / m
+    )
+  )
+}
+
+# The combination by numerical integration.
+slow_combination <- function(D, size, prior, target, N, z = qnorm(0.95)) {
+  inside <- pnorm(1, prior$centre, prior$sd) - pnorm(0, prior$centre, prior$sd)
+  density <- function(theta) {
+    law <- (1 - prior$vague) * dnorm(theta, prior$centre, prior$sd) / inside +
+      prior$vague * dbeta(theta, 0.5, 0.5)
+    law * exp(size * (D * log(theta) + (1 - D) * log1p(-theta)) -
+      size * (if (D > 0) D * log(D) else 0) - size * (if (D < 1) (1 - D) * log1p(-D) else 0))
+  }
+  part <- function(f, to = pi / 2) {
+    integrate(function(a) f(sin(a)^2) * sin(2 * a), 0, to, subdivisions = 2000, rel.tol = 1e-10)$value
+  }
+  total <- part(density)
+  M <- part(function(theta) theta * density(theta)) / total
+  point <- function(p) {
+    uniroot(function(a) part(density, a) / total - p, c(1e-6, pi / 2 - 1e-6), tol = 1e-10)$root
+  }
+  ends <- sin(c(point(0.05), point(0.95)))^2
+  v <- if (target == "population") z^2 * M * (1 - M) / N else 0
+  c(M, max(0, M - sqrt((M - ends[1])^2 + v)), min(1, M + sqrt((ends[2] - M)^2 + v)))
+}
+
+# Ten predictions, twenty times.
+ten_predictions <- c(0.95, 0.9, 0.85, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.1)
+two_hundred <- function() prediction_of(rep(ten_predictions, 20))
+three_numbers <- function(x) c(x$estimate, x$conf.low, x$conf.high)
+
+# The rows of the table of the rule: what gold says, and what ratings say.
+rule_rows <- function() {
+  list(
+    list(
+      x = correct_share(c(1, 1, 1, 1, 0, 1, 0, 1, 0, 0), ten_predictions, two_hundred()),
+      alone = list(estimate = 0.7, std.error = 0.05, bias = 0.03),
+      slope = 0.90033, ratio = 0.76125, estimate = 0.6, corrected = c(0.37820, 0.78720),
+      population = c(0.67329, 0.53693, 0.77718), cases = c(0.67329, 0.54832, 0.76171)
+    ),
+    list(
+      x = correct_share(rep(1, 20), rep(ten_predictions, 2), two_hundred()),
+      alone = list(estimate = 0.7, std.error = 0.05, bias = 0.03),
+      slope = 0, ratio = 1, estimate = 1, corrected = c(0.88084, 1),
+      population = c(0.97685, 0.90990, 1), cases = c(0.97685, 0.91222, 0.99991)
+    ),
+    list(
+      x = correct_share(c(0, 0, 0), c(0.3, 0.5, 0.1), two_hundred()),
+      alone = list(estimate = 0.2, std.error = 0.06, bias = 0.04),
+      slope = 0.38462, ratio = 0.93569, estimate = 0.11923, corrected = c(0.01343, 0.57375),
+      population = c(0.19606, 0.09189, 0.29928), cases = c(0.19606, 0.10269, 0.28838)
+    )
+  )
+}
+
+# A panel of three raters, and systems a and b, and gold cases of it drawn at random.
+gold_panel <- function(n = 300, m = 40, seed = 1, ...) {
+  set.seed(seed)
+  design <- rater_design(
+    c(0.7, 0.7, 0.8), c(a = 0.8, b = 0.7), 3, n, base_rates = c(0.5, 0.3, 0.2), ...
+  )
+  x <- quiet(simulate_ratings(design))
+  list(x = x, gold = read_gold(truth(x)[sample(n, m), ], "random", x, NULL))
+}

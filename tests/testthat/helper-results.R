@@ -1,0 +1,45 @@
+# One small example of each class, made once.
+examples_of_results <- function() {
+  if (is.null(example_store$all)) example_store$all <- withr::with_seed(1, quiet(make_examples()))
+  example_store$all
+}
+
+example_store <- new.env()
+
+make_examples <- function() {
+  design <- rater_design(
+    c(0.7, 0.7, 0.8), c(a = 0.8, b = 0.5), 3, 60, base_rates = rep(1 / 3, 3)
+  )
+  x <- simulate_ratings(design)
+  fit <- fit_raters(x)
+  joint <- estimate_accuracy(x, "joint", interval = "none", replicates = 20)
+  crowd <- simulate_crowd(units = 20, workers = 16, spammers = c(random = 3, constant = 2))
+  known <- worker_kinds(crowd) != "faithful"
+  measured <- crowdtruth(crowd)
+  list(
+    ratings = x, ratings_labels = crowd, rater_fit = fit, ground_truth = ground_truth(fit),
+    accuracy_estimate = estimate_accuracy(x),
+    accuracy_by_group = estimate_accuracy(
+      x, "unbinned", interval = "none", by = rep(c("u", "v"), 30)
+    ),
+    accuracy_bounds = accuracy_bounds(x, interval = "none"), shared_errors = shared_errors(x),
+    system_comparison = compare_systems(joint),
+    confusion_estimate = confusion(joint), confusion_matrix = confusion_matrix(3, 0.6),
+    k_check = check_k_properties(x, c("accuracy", "errors"), replicates = 19),
+    agreement = agreement(x), agreement_benchmark = benchmark_agreement(agreement(x)),
+    agreement_test = test_agreement(x, "fleiss_kappa"),
+    agreement_comparison = compare_agreement(x[, 1:2], x[, 2:3], "cohen_kappa"),
+    case_plan = plan_cases(kappa = 0.3, raters = 2:3, approximate = TRUE),
+    gold_plan = plan_gold(x, half_width = 0.15),
+    simulation_study = simulation_study(design, "unbinned", runs = 3),
+    crowdtruth = measured,
+    crowdtruth_experiment = crowdtruth_experiment(crowd, known, into = c(B = "A")),
+    worker_flags = flag_workers(measured, known = known),
+    rater_model = rater_model("rater"), rater_design = design,
+    accuracy_estimator = accuracy_estimator("joint"),
+    interval_calibration = calibrate_interval()
+  )
+}
+
+# What says how to do something is no result, and has no picture.
+instructions <- c("rater_model", "rater_design", "accuracy_estimator", "interval_calibration")

@@ -1,0 +1,117 @@
+# Every pair of the registry, whatever it holds, is either possible or refused in one place.
+pairs_of_registry <- function() {
+  expand.grid(
+    method = names(accuracy_methods()), interval = names(accuracy_intervals()),
+    stringsAsFactors = FALSE
+  )
+}
+
+test_that("records have all their fields, in their types", {
+  flags <- c("posterior", "likelihood", "clips", "bins", "iterated", "compiled")
+  for (method in accuracy_methods()) {
+    expect_true(all(vapply(method[flags], rlang::is_bool, NA)))
+    expect_identical(names(formals(method$estimate)), c("fit", "options", "average"))
+    expect_true(method$model %in% c("k", "any", "own"))
+    # Others' replicates can be had, and the interval whose draws are taken has draws.
+    expect_false(accuracy_methods()[[method$stand_in]]$model == "own")
+    expect_false(is.null(accuracy_intervals()[[method$draws]]$draws))
+  }
+  flags <- c("likelihood", "clusters", "average", "hidden", "cells", "compiled")
+  for (interval in accuracy_intervals()) {
+    expect_true(all(vapply(interval[flags], rlang::is_bool, NA)))
+    expect_identical(is.null(interval$find), is.null(interval$uncounted))
+  }
+})
+
+test_that("a pair gives an interval or is refused", {
+  set.seed(1)
+  x <- simulate_ratings(rater_design(c(0.6, 0.7, 0.8), c(a = 0.8, b = 0.6), 3, 60))
+  pairs <- pairs_of_registry()
+  for (i in seq_len(nrow(pairs))) {
+    pair <- pairs[i, ]
+    run <- function(...) {
+      quiet(estimate_accuracy(x, pair$method, interval = pair$interval, replicates = 10, ...))
+    }
+    why <- pair_misfit(
+      accuracy_methods()[[pair$method]], accuracy_intervals()[[pair$interval]], k_model()
+    )
+    if (!is.null(why)) {
+      expect_identical(expect_error(run(), class = "fallible_error_argument")$arg, why$arg)
+      next
+    }
+    estimate <- run()
+    expect_false(anyNA(tidy(estimate)$estimate))
+    expect_identical(anyNA(tidy(estimate)$conf.low), !has_interval(estimate))
+    expect_output(print(estimate), method_words(pair$method), fixed = TRUE)
+    if (has_interval(estimate)) expect_output(print(estimate), "Interval: ")
+    comparison <- compare_systems(estimate)
+    expect_false(is.na(tidy(comparison)$std.error))
+    if (method_of(estimate)$posterior) {
+      expect_s3_class(confusion(estimate), "confusion_estimate")
+    } else {
+      expect_error(confusion(estimate), class = "fallible_error_argument")
+    }
+  }
+})
+
+test_that("a pair is refused for clusters, fits and models in the same place", {
+  set.seed(1)
+  x <- simulate_ratings(rater_design(c(0.6, 0.7, 0.8), 0.8, 3, 60))
+  refused <- function(...) expect_error(..., class = "fallible_error_argument")$arg
+  fit <- fit_raters(x, dawid_skene())
+  for (method in accuracy_methods()) {
+    if (method$model == "any") next
+    expect_identical(refused(estimate_accuracy(fit, method$id)), "method")
+    expect_identical(refused(accuracy_estimator(method$id, dawid_skene())), "model")
+  }
+  for (interval in accuracy_intervals()) {
+    run <- function() {
+      quiet(estimate_accuracy(
+        x, "joint", interval = interval$id, replicates = 5, cluster = rep(1:30, 2)
+      ))
+    }
+    if (interval$clusters) {
+      expect_s3_class(run(), "accuracy_estimate")
+    } else {
+      expect_identical(refused(run()), "cluster")
+    }
+  }
+})
+
+test_that("robust_error() adds what is hidden to sampling, for cases whose truth is open", {
+  found <- robust_error(
+    sampling = c(0.03, 0.03, 0.03, NA), gap = rep(0.2, 4), suspicion = c(1, 0.5, 0, 1),
+    rater_error = rep(0.5, 4), open_share = c(1, 0.5, 1, 1)
+  )
+  hidden <- sqrt(c(1, 0.5, 0, 1) * ((c(0.5, 0.25, 0.5, 0.5) / 4)^2 + 0.1^2))
+  expect_equal(found$hidden, hidden)
+  expect_equal(found$std.error, sqrt(c(0.03, 0.03, 0.03, NA)^2 + hidden^2))
+})
+
+test_that("names that are compared outside the registry are found", {
+  gate <- test_path("..", "..", "tools", "ids.sh")
+  skip_if_not(file.exists(gate)) # not in the built package
+  skip_on_os("windows")
+  expect_identical(system2("sh", gate), 0L)
+  copy <- withr::local_tempdir()
+  dir.create(file.path(copy, "tools"))
+  file.copy(gate, file.path(copy, "tools"))
+  file.copy(test_path("..", "..", "R"), copy, recursive = TRUE)
+  bad <- file.path(copy, "R", "zz.R")
+  run <- function(code) {
+    writeLines(code, bad)
+    suppressWarnings(system2("sh", file.path(copy, "tools", "ids.sh"), stdout = TRUE))
+  }
+  for (code in c(
+    "x$method == \"average\"", "if (\"joint\" != x) y", "x %in% c(\"a\", \"robust\")",
+    "ids <- c(\"binned\", \"b\")", "x$interval != \"none\"", "identical(x, \"shared\")",
+    "switch(x,\n  f(\"(\", b),\n  profile = 2\n)", "x == method_joint$id"
+  )) {
+    expect_match(run(code), "^zz.R:")
+  }
+  fine <- c(
+    "estimate_accuracy(x, method = \"joint\")", "f(switch(x, a = f(shared = 1), b = 2), joint = 2)",
+    "# method == \"average\"", "x$clip == \"none\""
+  )
+  expect_identical(run(fine), character())
+})

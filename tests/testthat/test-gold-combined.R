@@ -1,0 +1,76 @@
+test_that("combined intervals are those of the table", {
+  for (row in rule_rows()) {
+    for (target in c("population", "cases")) {
+      combined <- combined_interval(row$x, row$alone, target, 0.9)
+      expect_lt(max(abs(three_numbers(combined) - row[[target]])), 2e-5)
+    }
+  }
+  alone <- list(estimate = 0.7, std.error = 0.05, bias = 0.03)
+  one <- function(y) combined_interval(correct_share(y, 0.9, two_hundred()), alone, "population", 0.9)
+  expect_equal(round(three_numbers(one(1)), 3), c(0.701, 0.618, 0.784))
+  expect_equal(round(three_numbers(one(0)), 3), c(0.689, 0.608, 0.776))
+})
+
+test_that("the combination is that of numerical integration", {
+  for (row in rule_rows()) {
+    x <- row$x
+    prior <- ratings_prior(
+      row$alone, x$gold, row$alone$estimate * (1 - row$alone$estimate), x$cases, 1.25
+    )
+    size <- gold_size(x, "cases", 0.9)
+    for (target in c("population", "cases")) {
+      slow <- slow_combination(min(max(x$estimate, 0), 1), size, prior, target, x$cases)
+      combined <- combined_interval(x, row$alone, target, 0.9)
+      expect_equal(three_numbers(combined), slow, tolerance = 1e-3)
+    }
+  }
+})
+
+test_that("gold weighs more the more there is of it, and all where ratings say nothing", {
+  alone <- list(estimate = 0.7, std.error = 0.05, bias = 0.03)
+  weight <- vapply(c(1, 2, 4, 8), function(times) {
+    x <- correct_share(
+      rep(c(1, 1, 1, 0, 1), 2 * times), rep(ten_predictions, times),
+      prediction_of(rep(ten_predictions, 200))
+    )
+    combined_interval(x, alone, "population", 0.9)$weight
+  }, 0)
+  expect_true(all(weight > 0 & weight < 1) && all(diff(weight) > 0))
+  x <- rule_rows()[[1]]$x
+  nothing <- list(estimate = NA_real_, std.error = NA_real_, bias = NA_real_)
+  combined <- combined_interval(x, nothing, "population", 0.9)
+  expect_identical(combined$weight, 1)
+  expect_identical(combined[1:4], corrected_interval(x, "population", 0.9)[1:4])
+})
+
+test_that("gold cases contradict ratings, or do not", {
+  rows <- rule_rows()
+  test <- gold_test(rows[[1]]$x, rows[[1]]$alone)
+  s <- sqrt(max(0.05^2 - 0.7 * 0.3 / 200, 0.03^2))
+  x <- rows[[1]]$x
+  z <- (0.7 - 0.6) / sqrt(s^2 + x$variance * x$ratio * (1 - 10 / 200) / 10)
+  expect_equal(test$statistic, z)
+  expect_equal(test$p.value, 2 * pnorm(-z))
+  expect_lt(gold_test(rows[[2]]$x, rows[[2]]$alone)$p.value, 1e-4)
+  expect_identical(gold_test(rows[[3]]$x, rows[[3]]$alone)$p.value, NA_real_) # three gold cases
+})
+
+test_that("combined differences stay where answers let them be", {
+  set.seed(1)
+  q <- c(rep(0, 150), runif(50, -1, 1))
+  u <- c(rep(0, 150), sign(q[151:200]) * rbinom(50, 1, 0.8))
+  at <- sample(200, 40)
+  x <- c(correct_difference(u[at], q[at], prediction_of(q)), differ = 0.25, one_right = 0.2)
+  alone <- list(estimate = 0.05, std.error = 0.06, bias = 0.05)
+  corrected <- difference_interval(x, "cases", 0.9)
+  combined <- combined_difference(x, alone, "cases", 0.9)
+  expect_lt(
+    combined$conf.high - combined$conf.low, corrected$conf.high - corrected$conf.low
+  )
+  far <- combined_difference(
+    x, list(estimate = 0.9, std.error = 0.06, bias = 0.05), "cases", 0.9
+  )
+  expect_lte(far$conf.high, 0.25)
+  nothing <- list(estimate = NA_real_, std.error = NA_real_, bias = NA_real_)
+  expect_identical(combined_difference(x, nothing, "cases", 0.9)[1:4], corrected[1:4])
+})

@@ -1,0 +1,60 @@
+test_that("options are the defaults of arguments", {
+  x <- lehner_ratings()
+  run <- function(...) quiet(estimate_accuracy(x, "unbinned", interval = "none", ...))
+  expect_identical(glance(run())$conf_level, NA_real_)
+  level <- function(...) estimate_options(run(...))$conf_level
+  estimate_options <- function(estimate) estimate$options
+  expect_identical(level(), 0.9)
+  withr::local_options(fallible.conf_level = 0.8, fallible.threads = 2L, mc.cores = 4)
+  expect_identical(level(), 0.8)
+  expect_identical(level(conf_level = 0.7), 0.7)
+  expect_identical(run()$options$threads, 2L)
+  expect_identical(quiet(estimate_accuracy(
+    fit_raters(x), "unbinned", interval = "none"
+  ))$options[c("conf_level", "threads")], list(conf_level = 0.8, threads = 2L))
+  expect_identical(attr(accuracy_estimator(), "options")$conf_level, 0.8)
+  expect_identical(attr(agreement(x), "about")$conf_level, 0.8)
+  expect_identical(plan_cases(kappa = 0.3, approximate = TRUE)$settings$conf_level, 0.8)
+})
+
+test_that("an option of the wrong kind is named", {
+  refused <- function(option, code) {
+    error <- expect_error(code, class = "fallible_error_option")
+    expect_identical(error$option, option)
+    expect_match(conditionMessage(error), option, fixed = TRUE)
+  }
+  withr::with_options(
+    list(fallible.conf_level = 90), refused("fallible.conf_level", agreement(lehner_ratings()))
+  )
+  withr::with_options(
+    list(fallible.threads = "all"),
+    refused("fallible.threads", simulation_study(lehner_design(3, 0.8), runs = 1))
+  )
+  withr::with_options(list(fallible.quiet = "yes"), refused("fallible.quiet", progress_bar("a", 3)))
+  withr::local_options(fallible.conf_level = 90)
+  expect_snapshot(error = TRUE, agreement(lehner_ratings()))
+})
+
+test_that("who wants quiet has no bars and no messages", {
+  said <- function(code) {
+    messages <- character()
+    withCallingHandlers(code, message = function(m) {
+      messages <<- c(messages, conditionMessage(m))
+      rlang::cnd_muffle(m)
+    })
+    messages
+  }
+  loud <- list(cli.dynamic = FALSE, cli.progress_show_after = 0)
+  long <- function() {
+    bar <- progress_bar("Long", 3)
+    for (i in 1:3) bar$tick(i)
+    bar$close()
+  }
+  silent <- c(loud, fallible.quiet = TRUE)
+  withr::with_options(silent, {
+    expect_identical(progress_bar("Long", 3)$close(), NULL)
+    expect_identical(said(long()), character())
+    expect_identical(said(inform_fallible("going on")), character())
+  })
+  expect_match(said(inform_fallible("going on")), "going on")
+})

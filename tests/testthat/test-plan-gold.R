@@ -1,0 +1,125 @@
+planned <- function(...) plan_gold(planned_store(), ...)
+planned_store <- function() {
+  if (is.null(example_store$planned)) {
+    set.seed(1)
+    design <- rater_design(
+      c(0.7, 0.7, 0.8), c(a = 0.8, b = 0.7), 3, 600, base_rates = c(0.5, 0.3, 0.2)
+    )
+    example_store$planned <- quiet(estimate_accuracy(simulate_ratings(design)))
+  }
+  example_store$planned
+}
+
+test_that("numbers of gold cases are those of the formulas", {
+  for (target in c("population", "cases")) {
+    plan <- planned(half_width = 0.06, target = target)
+    table <- tidy(plan)
+    expect_identical(table$interval, rep(c("gold alone", "corrected", "combined"), 2))
+    evidence <- predict_categories(planned_store()$fit$x)
+    x <- planned_store()$fit$x
+    q <- predict_answer(evidence, x$patterns$answer[, 1])[x$index]
+    b <- var(q) / (mean(q) * (1 - mean(q)))
+    delta <- 1 - b^2
+    share <- tidy(planned_store())$estimate[[1]]
+    n <- uniroot(function(n) wilson_half(share, n, qnorm(0.95)) - 0.06, c(1, 1e5), tol = 1e-9)$root
+    # In the population 1/n = delta (1/m - 1/N) + 1/N, in the cases at hand without the last part.
+    m <- if (target == "population") {
+      delta * n / (1 + (delta - 1) * n / 600)
+    } else {
+      delta * n / (1 + delta * n / 600)
+    }
+    expect_equal(table$gold[[2]], ceiling(m))
+    expect_equal(table$worth[[2]], 1 / delta)
+    expect_equal(table$gold[[1]], ceiling(if (target == "population") n else n / (1 + n / 600)))
+    expect_true(all(table$half_width <= 0.06))
+    expect_true(all(table$lowest <= table$gold & table$gold <= table$highest))
+    expect_lte(table$gold[[3]], table$gold[[2]])
+  }
+})
+
+test_that("a settled number has a half-width", {
+  plan <- planned(gold = 100)
+  expect_identical(unique(tidy(plan)$gold), 100)
+  expect_true(all(diff(tidy(plan)$half_width[1:3]) < 0))
+  expect_identical(nrow(augment(plan)), 100L)
+})
+
+test_that("where cases are too few there is a reason", {
+  plan <- planned(half_width = 0.01)
+  expect_true(all(is.na(tidy(plan)$gold)))
+  expect_match(tidy(plan)$reason, "with all of the 600 cases gold it is 0.0")
+  expect_identical(nrow(augment(plan)), 0L)
+  expect_match(format(plan), "^Not reached: ")
+})
+
+test_that("differences, recall and precision are planned, too", {
+  difference <- planned(half_width = 0.08, of = "difference")
+  expect_identical(unique(tidy(difference)$system), "a - b")
+  x <- planned_store()$fit$x
+  at <- match(augment(difference)$case, x$cases)
+  answer <- x$patterns$answer[x$index[at], ]
+  expect_true(all(answer[, 1] != answer[, 2]))
+  recall <- planned(half_width = 0.1, of = "recall", category = 2)
+  precision <- planned(half_width = 0.1, of = "precision", category = 2, systems = "b")
+  # Labels of cases that are of other categories say little of recall.
+  expect_gt(tidy(recall)$gold[[1]], tidy(precision)$gold[[1]] * 2)
+  own <- match(augment(precision)$case, x$cases)
+  expect_true(all(x$patterns$answer[x$index[own], 2] == 2))
+  expect_identical(unique(tidy(precision)$interval), c("gold alone", "corrected"))
+})
+
+test_that("the list of cases comes back as gold with its probabilities", {
+  set.seed(2)
+  for (choice in c("stratified", "active", "random")) {
+    list <- augment(planned(gold = 120, choice = choice))
+    x <- planned_store()$fit$x
+    list$truth <- truth(x)$category[match(list$case, x$cases)]
+    gold <- read_gold(list, NULL, x, NULL)
+    expect_identical(gold$sample, "probability")
+    expect_equal(sum(1 / gold$probability), 600, tolerance = 0.15)
+    own <- corrected_interval(gold_accuracy(gold_evidence(x, gold), 1), "cases", 0.99)
+    right <- true_accuracy(x)$sample[[1]]
+    expect_true(own$conf.low < right && right < own$conf.high)
+  }
+})
+
+test_that("costs are those of gold and of one more rater", {
+  plan <- planned(half_width = 0.05, interval = "corrected", cost_gold = 20, cost_rating = 0.01)
+  costs <- tidy(plan, "costs")
+  expect_equal(costs$cost, costs$gold * 20 + c(0, 600) * 0.01)
+  expect_lt(costs$gold[[2]], costs$gold[[1]])
+  expect_equal(costs$gold[[1]], glance(plan)$gold)
+  expect_identical(nrow(tidy(planned(), "costs")), 0L)
+})
+
+test_that("ratings are enough to plan, and wrong arguments are refused", {
+  x <- planned_store()$fit$x
+  expect_equal(tidy(plan_gold(x, gold = 50)), tidy(planned(gold = 50)))
+  fails <- function(topic, ...) {
+    expect_error(planned(...), class = paste0("fallible_error_", topic))
+  }
+  fails("argument", half_width = 0.7)
+  fails("argument", systems = "z")
+  fails("argument", of = "difference", systems = "a")
+  fails("argument", of = "recall")
+  fails("argument", of = "recall", category = "Z")
+  fails("argument", gold = 601)
+  fails("argument", of = "nothing")
+  fails("argument", what = 1)
+  expect_error(plan_gold(lehner2015), class = "fallible_error_argument")
+  expect_error(
+    plan_gold(ratings(lehner2015, raters = rater1:rater4, case = case)),
+    class = "fallible_error_system"
+  )
+})
+
+test_that("plans print", {
+  local_reproducible_output(width = 80)
+  set.seed(1)
+  expect_snapshot({
+    planned(half_width = 0.06, cost_gold = 20, cost_rating = 0.1)
+    planned(half_width = 0.02, interval = "corrected", systems = "a")
+    planned(of = "difference", gold = 60)
+    planned(of = "precision", category = 2, choice = "active")
+  })
+})

@@ -1,0 +1,257 @@
+copied_panel <- function(n = 300, categories = 4, probability = 0.5, ...) {
+  set.seed(1)
+  simulate_ratings(rater_design(
+    c(0.7, 0.7, 0.8), c(s = 0.8), categories, n,
+    copying = data.frame(from = 1, to = 2, probability = probability), ...
+  ))
+}
+
+# Cases x raters and systems: is the answer right? And the answers themselves.
+case_answers <- function(x) answers_by_pattern(x)[x$index, , drop = FALSE]
+case_right <- function(x) case_answers(x) == as.integer(truth(x)$category)
+
+test_that("correlations are those of being right", {
+  x <- copied_panel()
+  errors <- shared_errors(x)
+  expect_equal(unname(as.matrix(errors)), stats::cor(case_right(x)))
+  gaps <- quiet(copied_panel(missing = 0.3))
+  found <- tidy(shared_errors(gaps))
+  expect_equal(
+    found$estimate,
+    stats::cor(case_right(gaps), use = "pairwise.complete.obs")[lower.tri(diag(4))]
+  )
+  right <- case_right(gaps)
+  expect_identical(found$known[[1]], as.double(sum(!is.na(right[, 1]) & !is.na(right[, 2]))))
+  expect_gt(tidy(errors)$conf.low[[1]], 0.3)
+  expect_true(all(abs(tidy(errors)$estimate[-1]) < 0.2))
+})
+
+test_that("standard errors are those of the case bootstrap", {
+  x <- copied_panel(500)
+  right <- case_right(x)
+  pairs <- lower.tri(diag(3))
+  set.seed(2)
+  drawn <- replicate(600, {
+    again <- right[sample.int(500, replace = TRUE), ]
+    covariance <- stats::cov(again[, 1:3])
+    product <- outer(sqrt(diag(covariance)), sqrt(diag(covariance)))
+    c(stats::cor(again)[lower.tri(diag(4))], sum(covariance[pairs]) / sum(product[pairs]))
+  })
+  errors <- shared_errors(x)
+  expect_equal(tidy(errors)$std.error, apply(drawn, 1, stats::sd)[1:6], tolerance = 0.12)
+  told <- glance(errors)
+  expect_equal(told$correlation, mean(drawn[7, ]), tolerance = 0.05)
+  width <- diff(stats::quantile(drawn[7, ], c(0.05, 0.95), names = FALSE))
+  expect_equal(told$conf.high - told$conf.low, width, tolerance = 0.12)
+})
+
+test_that("coinciding wrong answers are counted, and expected from different cases", {
+  x <- copied_panel(120)
+  answer <- case_answers(x)
+  true <- as.integer(truth(x)$category)
+  for (pair in list(c(1, 2), c(2, 3))) {
+    one <- answer[, pair[[1]]]
+    two <- answer[, pair[[2]]]
+    both <- which(one != true & two != true)
+    expected <- met <- 0
+    for (t in unique(true[both])) {
+      same <- tried <- 0
+      for (u in which(one != true & true == t)) {
+        for (v in which(two != true & true == t)) {
+          if (u != v) {
+            tried <- tried + 1
+            same <- same + (one[[u]] == two[[v]])
+          }
+        }
+      }
+      if (tried > 0) {
+        expected <- expected + sum(true[both] == t) * same / tried
+        met <- met + sum(true[both] == t)
+      }
+    }
+    found <- tidy(shared_errors(x))
+    found <- found[found$rater1 == paste0("rater", pair[[1]]) &
+      found$rater2 == paste0("rater", pair[[2]]), ]
+    expect_identical(found$both_wrong, as.double(length(both)))
+    expect_equal(found$coinciding, mean(one[both] == two[both]))
+    expect_equal(found$expected, expected / met)
+  }
+  binary <- tidy(shared_errors(copied_panel(categories = 2)))
+  expect_true(all(binary$coinciding == 1 & abs(binary$surplus) < 1e-12))
+  expect_gt(tidy(shared_errors(copied_panel()))$surplus[[1]], 0.3)
+})
+
+test_that("six raters whose errors correlate by .42 are worth 1.9", {
+  expect_equal(effective_raters(6, 0.42), 1.935484, tolerance = 1e-6)
+  expect_identical(effective_raters(5, 0), 5)
+  expect_identical(effective_raters(5, 1), 1)
+  set.seed(3)
+  truth <- rep(c("yes", "no"), 2000)
+  # Being right is, with probability sqrt(.42), what a common coin says.
+  common <- stats::runif(4000) < 0.8
+  votes <- vapply(1:6, function(j) {
+    right <- ifelse(stats::runif(4000) < sqrt(0.42), common, stats::runif(4000) < 0.8)
+    ifelse(right, truth, ifelse(truth == "yes", "no", "yes"))
+  }, truth)
+  x <- ratings(votes)
+  told <- glance(shared_errors(x, known_truth = stats::setNames(truth, seq_along(truth))))
+  expect_equal(told$correlation, 0.42, tolerance = 0.05)
+  expect_equal(told$effective, 1.9, tolerance = 0.05)
+})
+
+test_that("leaving out a rater is told", {
+  x <- copied_panel()
+  errors <- shared_errors(x)
+  raters <- tidy(errors, "raters")
+  without <- vapply(1:3, function(j) glance(shared_errors(x[, -j]))$effective, 0)
+  expect_equal(raters$effective, without)
+  expect_equal(raters$change, without - glance(errors)$effective)
+  expect_equal(raters$accuracy, unname(colMeans(case_right(x))[1:3]))
+})
+
+test_that("truth comes from a fit, from the user, from a simulation, or not at all", {
+  x <- copied_panel()
+  gold <- stats::setNames(as.character(truth(x)$category), truth(x)$case)[1:100]
+  by_user <- tidy(shared_errors(x, known_truth = gold))
+  expect_identical(by_user$known, rep(100, 6))
+  expect_equal(tidy(shared_errors(quiet(fit_raters(x, known_truth = gold)))), by_user)
+  expect_equal(by_user$estimate, tidy(shared_errors(x[1:100, ]))$estimate)
+  none <- shared_errors(x, known_truth = FALSE)
+  expect_true(all(is.na(tidy(none)$estimate)))
+  expect_identical(glance(none)$known, 0)
+  expect_true(all(is.na(tidy(shared_errors(x))$lowest) & !is.na(tidy(none)$lowest)))
+})
+
+test_that("weights that are probabilities have correlations, but no errors of these", {
+  law <- expand.grid(a = c("x", "y"), b = c("x", "y"), t = c("x", "y"), stringsAsFactors = FALSE)
+  law$w <- c(0.3, 0.1, 0.05, 0.05, 0.05, 0.1, 0.15, 0.2)
+  x <- ratings(law, raters = a:b, weights = w)
+  found <- tidy(shared_errors(x, stats::setNames(as.character(law$t), seq_len(8))))
+  right <- law[c("a", "b")] == law$t
+  mean <- colSums(law$w * right)
+  covariance <- sum(law$w * right[, 1] * right[, 2]) - prod(mean)
+  expect_equal(found$estimate, covariance / sqrt(prod(mean * (1 - mean))))
+  expect_true(is.na(found$std.error))
+  expect_match(found$reason, "weights are not counts")
+  range <- tidy(shared_errors(x))
+  expect_true(range$lowest < found$estimate && range$highest > found$estimate)
+})
+
+test_that("weights count cases", {
+  x <- copied_panel(100)
+  long <- as.data.frame(as.data.frame(x))
+  twice <- ratings(
+    cbind(long, w = 2), case = case, rater = rater, rating = rating, weights = w,
+    categories = x$categories
+  )
+  gold <- stats::setNames(as.character(truth(x)$category), truth(x)$case)
+  once <- tidy(shared_errors(x, gold))[1:2, ]
+  found <- tidy(shared_errors(twice, gold))[1:2, ]
+  expect_equal(found$estimate, once$estimate)
+  expect_equal(found$std.error, once$std.error / sqrt(2))
+  expect_equal(found$both_wrong, 2 * once$both_wrong)
+})
+
+# The correlation and what a pair shows of it, for random laws of two raters.
+random_pair <- function(categories) {
+  all <- expand.grid(t = seq_len(categories), a = seq_len(categories), b = seq_len(categories))
+  share <- stats::rgamma(nrow(all), 0.3)
+  share <- share / sum(share)
+  right <- cbind(all$a == all$t, all$b == all$t)
+  a <- colSums(share * right)
+  both <- sum(share[right[, 1] & right[, 2]])
+  wrong <- !right[, 1] & !right[, 2]
+  list(
+    agreement = sum(share[all$a == all$b]), accuracy = a,
+    phi = (both - prod(a)) / sqrt(prod(a * (1 - a))),
+    alike = sum(share[wrong & all$a == all$b]) / sum(share[wrong])
+  )
+}
+
+test_that("no law of two raters is outside the range, and the range is reached", {
+  set.seed(4)
+  for (i in 1:300) {
+    law <- random_pair(2 + i %% 3)
+    width <- stats::runif(2, 0, 0.2)
+    limits <- cbind(pmax(law$accuracy - width, 0), pmin(law$accuracy + width, 1))
+    alike <- if (i %% 3 == 0) 1 else law$alike * stats::runif(1)
+    range <- open_range(law$agreement, limits[1, ], limits[2, ], alike)
+    expect_gte(law$phi, range[[1]] - 1e-4)
+    expect_lte(law$phi, range[[2]] + 1e-4)
+  }
+  # Two categories, all accuracies: both ends have a closed form.
+  for (agreed in c(0.3, 0.6, 0.9)) {
+    expect_equal(
+      open_range(agreed, c(0, 1), c(0, 1), 1),
+      c(-(1 - agreed) / (1 + agreed), agreed / (2 - agreed)), tolerance = 1e-3
+    )
+  }
+  # At fixed accuracies, too: both right in at most a share of .6, as often as they can be.
+  expect_equal(open_range(0.6, c(0.7, 0.7), c(0.8, 0.8), 0)[[2]],
+    (0.6 - 0.56) / sqrt(0.7 * 0.3 * 0.8 * 0.2))
+  expect_identical(open_range(0.1, c(0.9, 1), c(0.9, 1), 0), c(NA_real_, NA_real_))
+})
+
+test_that("the range contains a planted correlation, and better limits narrow it", {
+  for (categories in c(2, 4)) {
+    x <- copied_panel(400, categories)
+    wide <- tidy(shared_errors(x, known_truth = FALSE))
+    near <- tidy(shared_errors(x, known_truth = FALSE, accuracy = c(0.6, 0.9)))
+    planted <- c(0.5, rep(0, 5))
+    for (range in list(wide, near)) {
+      expect_true(all(range$lowest <= planted & range$highest >= planted))
+      expect_true(all(range$highest - range$lowest < 2))
+    }
+    expect_true(all(near$highest <= wide$highest + 1e-4 & near$lowest >= wide$lowest - 1e-4))
+  }
+})
+
+test_that("what has no correlation says why", {
+  d <- data.frame(
+    a = c("x", "y", "x", "y"), b = c("x", "y", "y", "y"), c = c("x", "x", "y", "y"),
+    e = c("x", "x", "y", "y")
+  )
+  gold <- stats::setNames(c("x", "y", "x", "y"), 1:4)
+  found <- tidy(shared_errors(ratings(d, raters = a:e), gold))
+  expect_match(found$reason[[1]], "always right") # a is
+  last <- found[found$rater1 == "c" & found$rater2 == "e", ]
+  expect_identical(last$estimate, 1)
+  expect_match(last$reason, "right and wrong together")
+  nothing <- found[found$known == 0, ]
+  expect_identical(nrow(nothing), 0L)
+})
+
+test_that("what cannot be told is refused", {
+  x <- copied_panel(20)
+  expect_snapshot(error = TRUE, {
+    shared_errors(1)
+    shared_errors(ratings(fleiss1971, case = case, counts = depression:other))
+    shared_errors(x, known_truth = c("no such case" = "1"))
+    shared_errors(x, accuracy = 2)
+    shared_errors(x, coinciding = -1)
+    shared_errors(ratings(dawid1979, case = case, rater = rater, rating = rating,
+      repeats = "ratings"))
+  })
+})
+
+test_that("errors in common are printed, and speak the grammar of results", {
+  x <- copied_panel()
+  errors <- shared_errors(x)
+  none <- shared_errors(x, known_truth = FALSE)
+  expect_snapshot(errors)
+  expect_snapshot(none)
+  expect_snapshot(summary(errors))
+  for (one in list(errors, none)) {
+    expect_identical(class(as.data.frame(one)), "data.frame")
+    expect_identical(class(as.data.frame(one, what = "raters")), "data.frame")
+    expect_identical(nrow(glance(one)), 1L)
+    expect_length(format(one), 1)
+  }
+  skip_if_not_installed("ggplot2")
+  tiles <- ggplot2::layer_data(ggplot2::autoplot(errors), 1L)
+  expect_identical(nrow(tiles), 12L)
+  ranges <- ggplot2::layer_data(ggplot2::autoplot(none), 2L)
+  expect_setequal(ranges$xmin, tidy(none)$lowest)
+  skip_if_not_installed("knitr")
+  expect_s3_class(knitr::knit_print(errors), "knit_asis")
+})

@@ -1,0 +1,109 @@
+design <- rater_design(c(0.5, 0.6, 0.7), c(a = 0.3, b = 0.8), n = 30)
+
+test_that("a checkpoint that cannot be written is refused before the work", {
+  folder <- withr::local_tempdir()
+  file <- file.path(folder, "study.rds")
+  dir.create(paste0(file, ".new")) # where it would be written
+  ran <- FALSE
+  look <- function(x) {
+    ran <<- TRUE
+    0.5
+  }
+  expect_error(
+    simulation_study(rater_design(c(0.6, 0.6), 0.8), look, runs = 1, checkpoint = file),
+    class = "fallible_error_file"
+  )
+  expect_false(ran)
+})
+
+test_that("a checkpoint of another study is refused", {
+  file <- withr::local_tempfile(fileext = ".rds")
+  study <- simulation_study(design, runs = 2, checkpoint = file)
+  expect_error(
+    simulation_study(lehner_design(2), runs = 2, checkpoint = file), class = "fallible_error_file"
+  )
+  expect_error(
+    simulation_study(design, "binned", runs = 2, checkpoint = file), class = "fallible_error_file"
+  )
+  for (other in list(list(n = 10), list(panels = "same"))) {
+    expect_error(
+      do.call(simulation_study, c(list(design, runs = 2, checkpoint = file), other)),
+      paste0("Not the same: `", names(other)), class = "fallible_error_file"
+    )
+  }
+  expect_error(simulation_study(design, runs = 1, checkpoint = file), "more than the 1 asked for")
+  saveRDS(1, file)
+  expect_error(simulation_study(design, checkpoint = file), "does not hold a study")
+  writeLines("text", file)
+  expect_error(simulation_study(design, checkpoint = file), "does not hold a study")
+})
+
+test_that("a study whose blocks take minutes is kept after each of them", {
+  file <- withr::local_tempfile(fileext = ".rds")
+  now <- 0
+  kept <- integer()
+  slow <- function(x) {
+    now <<- now + 7
+    kept <<- c(kept, sum(readRDS(file)$done))
+    0.5
+  }
+  study <- new_study(
+    list(d = rater_design(c(0.6, 0.6), 0.8, n = 20)), list(slow = slow), 30L, NULL, "separate", 1:2
+  )
+  run_study(study, 1L, file, NULL, clock = function() now)
+  expect_identical(kept, rep(c(0L, 10L, 20L), each = 10)) # blocks of ten runs
+})
+
+test_that("a file of which parts are not as they were written is refused", {
+  file <- withr::local_tempfile(fileext = ".rds")
+  estimators <- list("binned", mine = function(x) rep(0.5, length(x$systems)))
+  run <- function(runs = 4, ...) {
+    simulation_study(design, estimators, runs = runs, checkpoint = file, ...)
+  }
+  study <- run()
+  refused <- function(field, change) {
+    saveRDS(change(study), file)
+    expect_error(run(), paste0("damaged.*", field), class = "fallible_error_file")
+  }
+  refused("seed", function(s) replace(s, "seed", "a"))
+  refused("runs", function(s) replace(s, "runs", NULL))
+  refused("done", function(s) replace(s, "done", list(c(5L, 4L))))
+  refused("done", function(s) replace(s, "done", list(c(4, -1))))
+  refused("done", function(s) replace(s, "done", 4L))
+  refused("results", function(s) replace(s, "done", list(c(4L, 3L))))
+  refused("results", function(s) replace(s, "done", list(c(0L, 0L))))
+  refused("results", function(s) replace(s, "results", list(lapply(s$results, utils::head, -1))))
+  refused("results", function(s) replace(s, "results", NULL))
+  refused("results", function(s) replace(s, "results", 3))
+  for (column in c("cell", "run", "system", "estimator", "estimate", "sample")) {
+    refused("results", function(s) {
+      s$results[[column]] <- rev(as.character(s$results[[column]]))
+      s
+    })
+  }
+  saveRDS(study, file)
+  expect_message(more <- run(runs = 5), "8 panels are done")
+  saveRDS(more, file)
+  expect_message(again <- run(runs = 5), "10 panels are done")
+  expect_identical(tidy(again), tidy(more))
+})
+
+test_that("a full disk leaves nothing beside the file, and the file as it was", {
+  skip_if_not(file.exists("/dev/full"))
+  file <- withr::local_tempfile(fileext = ".rds")
+  beside <- paste0(file, ".new")
+  study <- simulation_study(design, runs = 2, checkpoint = file)
+  # Something small fails at the end only, where R does not tell.
+  for (n in c(1, 1e5)) {
+    file.symlink("/dev/full", beside)
+    study$more <- stats::runif(n)
+    expect_error(save_checkpoint(study, file, NULL), "cannot be written")
+    expect_false(basename(beside) %in% list.files(dirname(file)))
+    expect_identical(readRDS(file)$done, c(2L, 2L))
+  }
+})
+
+test_that("what fails before the file is written is not blamed on the file", {
+  file <- withr::local_tempfile(fileext = ".rds")
+  expect_error(save_checkpoint(stop("no results"), file, NULL), "no results")
+})

@@ -1,0 +1,37 @@
+#!/bin/sh
+# Includes between the folders of the core go downwards only:
+#   sh tools/layers.sh
+# Each line: a folder, then those that it may include from (and itself). No file of the core
+# includes R's headers.
+set -eu
+cd "$(dirname "$0")/../src/core"
+found=$(mktemp)
+trap 'rm -f "$found"' EXIT
+
+allowed='base
+ratings base
+model base ratings
+agreement base ratings
+crowdtruth base
+accuracy base ratings model
+simulation base ratings model accuracy'
+
+find . -name '*.[ch]pp' | sort | while read -r file; do
+  folder=$(echo "$file" | cut -d / -f 2)
+  below=$(echo "$allowed" | grep -E "^$folder( |\$)") || { echo "$file: no such layer" && continue; }
+  grep -nE '^#include "' "$file" | while IFS=: read -r line include; do
+    path=$(echo "$include" | cut -d '"' -f 2)
+    case $path in
+      ../*/*) to=$(echo "$path" | cut -d / -f 2) ;;
+      */*) to=$path ;;
+      *) to=$folder ;;
+    esac
+    case " $below " in
+      *" $to "*) ;;
+      *) echo "$file:$line: '$folder' must not include from '$to'" ;;
+    esac
+  done
+  grep -HnE '^#include <R(cpp|cppEigen|internals|math|\.h|_ext)' "$file" || true
+done >"$found"
+cat "$found"
+[ ! -s "$found" ]
