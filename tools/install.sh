@@ -44,7 +44,7 @@ if [ "$level" != demo ]; then
 fi
 if [ "$level" = check ]; then
   needed="$needed $(described Suggests) roxygen2 lintr covr"
-  debian="$debian pandoc qpdf tidy clang libclang-rt-dev" # the last: clang's sanitizers
+  debian="$debian pandoc qpdf tidy pngquant clang libclang-rt-dev" # the last: clang's sanitizers
 fi
 
 from_debian() {
