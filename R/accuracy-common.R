@@ -36,6 +36,15 @@ taken_back <- function(options, typical) {
   if (is.character(common)) typical else rep(common %||% 0, length(typical))
 }
 
+# From the independent end of the range the share `back` of the way to the shared one; exactly the
+# independent end where nothing is taken back.
+between_ends <- function(independent, shared, back) {
+  back <- rep_len(back, length(independent))
+  independent - ifelse(back == 0, 0, back * (independent - shared))
+}
+
+takes_back <- function(back) any(back != 0, na.rm = TRUE) # NA has no estimate
+
 # What was assumed, once for all systems, and how much of the range was taken back for it.
 common_note <- function(x) {
   common <- common_of(x$options)

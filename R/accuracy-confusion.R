@@ -90,7 +90,7 @@ confusion_counts <- function(estimate) {
     if (is.null(posterior) || is.na(estimate$table$estimate[[s]])) {
       return(rep(NA_real_, n * n))
     }
-    answer <- outer(x$patterns$answer[, s], seq_len(n), `==`) * weight
+    answer <- outer(pattern_answers(x)[, s], seq_len(n), `==`) * weight
     as.vector(crossprod(answer, posterior))
   })
 }

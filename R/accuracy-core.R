@@ -52,14 +52,13 @@ replicates_of <- function(estimator, what, resampling, tick = no_tick) {
   }
   own <- core_replicates(estimator$independent, what, resampling, tick)
   shared <- core_replicates(estimator$shared, what, resampling, no_tick) # of the same draws
-  back <- rep(estimator$back, each = length(own) / length(estimator$back))
-  own - back * (own - shared)
+  between_ends(own, shared, rep(estimator$back, each = length(own) / length(estimator$back)))
 }
 
 # An estimator whose errors in common are stated: both ends of its range, and what is taken back of
 # the distance for each system.
 mixed_estimator <- function(independent, shared, back) {
-  if (!any(back != 0, na.rm = TRUE)) { # NA has no estimate
+  if (!takes_back(back)) {
     return(independent)
   }
   list(independent = independent, shared = shared, back = back)

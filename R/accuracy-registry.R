@@ -31,8 +31,8 @@ new_method <- function(id, words, model, estimate, posterior = FALSE, likelihood
 # compiled: does a study run it in compiled code; find: a function of a draft (see
 # draft_estimate()), see new_interval_found(), or NULL for no interval at all; draws: a function of
 # an estimate and replicates of it that gives what the errors of all its systems together may have
-# been (draws x systems, around the estimates), or NULL if the interval knows of one system at a
-# time; note: a function of an estimate that tells readers what its intervals are.
+# been (draws x systems, around the estimates) or, as a text, why it cannot; or NULL if the interval
+# knows of one system at a time; note: a function of an estimate that tells readers what its intervals are.
 new_interval <- function(id, words = id, find = NULL, draws = NULL, note = function(estimate) NULL,
                          likelihood = FALSE, clusters = TRUE, average = FALSE, uncounted = NULL,
                          replicates = 1000L, hidden = FALSE, cells = FALSE, compiled = FALSE) {

@@ -38,7 +38,9 @@
 #' `independent` are the ends of that range: with methods `"joint"` and `"shared"` those of their
 #' `model`, otherwise the mean posterior under a hierarchical Dawid-Skene model of the raters alone
 #' (averaged with its one-coin limit), and the average. `common` is what is assumed: with a share
-#' `c` of errors in common the estimate is `independent - c (independent - shared)`.
+#' `c` of errors in common the estimate is `independent - c (independent - shared)`. (Where truths
+#' are known the ends differ by no more than the prior of `independent`, which `"typical"` leaves
+#' alone.)
 #'
 #' `"none"` is `c = 0`, `"all"` is `c = 1`. `"typical"` is `s / (N - 1)`, where `N` is the number of
 #' categories that raters used, in the whole panel also with `by`, and `s = max(0, 1 - 2 w)` is the
@@ -94,9 +96,10 @@
 #' @section Degenerate data:
 #' Where agreement is no better than by chance, or no two raters share a case, all is `NA` with a
 #' reason. Perfect agreement, two raters, categories that nobody used, raters below chance among
-#' better ones, and repeated ratings (which count as independent) have estimates; priors keep them
-#' inside (0, 1). Weights count as numbers of cases, or, if they sum to one and so are
-#' probabilities, as shares of a million. Where they are not whole numbers there is no interval.
+#' better ones, and repeated ratings (independent unless they are reruns, see [ratings()]) have
+#' estimates; priors keep them inside (0, 1). Weights count as numbers of cases, or, if they sum to
+#' one and so are probabilities, as shares of a million. Where they are not whole numbers there is
+#' no interval.
 #' Where raters used one category only, nothing is known of what coincidence means, and `"typical"`
 #' gives `NA`.
 #'

@@ -23,7 +23,8 @@ program_panel <- function(x, system, weight, truth) {
     factor(rating_pattern(patterns), levels = seq_len(rows))
   )
   key <- paste(
-    vapply(ratings[keep], paste, "", collapse = ";"), patterns$answer[keep, system], truth[keep],
+    vapply(ratings[keep], paste, "", collapse = ";"), pattern_answers(patterns)[keep, system],
+    truth[keep],
     sep = "|"
   )
   first <- match(unique(key), key)
@@ -31,7 +32,7 @@ program_panel <- function(x, system, weight, truth) {
   list(
     pattern = rating_pattern(picked),
     rater = if (x$exchangeable) rep(1L, length(picked$rater)) else picked$rater,
-    category = picked$category, answer = patterns$answer[keep[first], system],
+    category = picked$category, answer = pattern_answers(patterns)[keep[first], system],
     truth = truth[keep[first]], categories = length(x$categories),
     weight = rowsum(weight[keep], key, reorder = FALSE)[, 1L] / sum(weight[keep])
   )

@@ -186,7 +186,7 @@ new_accuracy_bounds <- function(fit, systems, options, range, ...) {
   table <- tibble::tibble(
     system = systems, lowest = na_real(range$lowest), highest = na_real(range$highest),
     conf.low = NA_real_, conf.high = NA_real_, shared = NA_real_,
-    n = vapply(at, function(s) count_cases(x, judged & x$patterns$answer[, s] > 0L), 0),
+    n = vapply(at, function(s) count_cases(x, judged & pattern_answers(x)[, s] > 0L), 0),
     reason = NA_character_
   )
   structure(
@@ -228,7 +228,7 @@ fit_ranges <- function(fit, weight, size, pairs) {
 accuracy_if_shared <- function(fit, probability, at) {
   weight <- pattern_weights(fit$x) * judged_patterns(fit)
   vapply(at, function(s) {
-    answer <- fit$x$patterns$answer[, s]
+    answer <- pattern_answers(fit$x)[, s]
     rows <- which(answer > 0L & weight > 0)
     sum(weight[rows] * probability[cbind(rows, answer[rows])]) / sum(weight[rows])
   }, 0)

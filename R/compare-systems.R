@@ -19,7 +19,8 @@
 #' For method `"average"`, and for robust intervals, each system has the sampling error that its
 #' estimate tells; how the errors of two systems go together is taken from replicates of the joint
 #' estimate (or of the method's own). What errors in common with the raters could hide is added as
-#' in robust intervals. It is correlated between two systems, by the third power of the share of
+#' in robust intervals; for conformal ones all errors are as much larger as these are wider. It is
+#' correlated between two systems, by the third power of the share of
 #' cases on which they gave the same answer: .73 where nine of ten answers are the same, .13 where
 #' half of them are. Rule and power were chosen on public data with known truth; few of these have
 #' several systems, so it is a rough guide. `compare-coverage.csv` in folder `extdata/results` of
@@ -180,9 +181,12 @@ comparison_draws <- function(estimate) {
   if (mean(whole) < 0.5) {
     return(no_draws(paste0(no_interval, "most bootstrap replicates gave no estimate")))
   }
-  values <- values[whole, , drop = FALSE]
+  values <- draws_interval(estimate)$draws(estimate, values[whole, , drop = FALSE])
+  if (is.character(values)) {
+    return(no_draws(paste0(no_interval, values)))
+  }
   list(
-    values = draws_interval(estimate)$draws(estimate, values),
+    values = values,
     reason = NA_character_,
     clusters = if (!is.null(estimate$options$cluster)) count_clusters(estimate)
   )

@@ -6,6 +6,7 @@ interval_conformal <- new_interval(
   words = "conformal interval", average = TRUE, hidden = TRUE, replicates = 200L,
   uncounted = "so sampling error has no scale",
   find = function(draft, table) conformal_interval(draft, table),
+  draws = function(estimate, replicates) conformal_draws(estimate, replicates),
   note = function(estimate) conformal_note(estimate)
 )
 
@@ -16,6 +17,18 @@ conformal_interval <- function(draft, table) {
   found$table$conf.low <- pmax(0, table$estimate - margin)
   found$table$conf.high <- pmin(1, table$estimate + margin)
   found
+}
+
+# Robust draws, as much further from the estimates as these intervals are wider.
+conformal_draws <- function(estimate, replicates) {
+  calibration <- calibration_of(estimate)
+  if (is.infinite(calibration$factor)) {
+    return("by so few families of reference sets no interval is wide enough")
+  }
+  wider <- calibration$factor / normal_quantile(calibration$conf_level)
+  draws <- robust_draws(estimate, replicates)
+  centre <- rep(estimate$table$estimate, each = nrow(draws))
+  centre + wider * (draws - centre)
 }
 
 conformal_note <- function(x) {

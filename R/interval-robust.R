@@ -38,7 +38,8 @@ whole_error <- function(of, sampling, gap, suspicion, rater_error) {
   robust_error(sampling, gap, suspicion, rater_error, open_share(of$fit), together)
 }
 
-has_model_raters <- function(fit) identical(fit$x$rater_kind, "model")
+# Of ratings, a fit or an estimate.
+has_model_raters <- function(of) identical(rater_kind(of), "model")
 
 # The sampling error of the average is its own, that of the others from a bootstrap.
 robust_interval <- function(draft, table) {
@@ -65,7 +66,7 @@ robust_interval <- function(draft, table) {
 
 open_share <- function(fit) {
   weight <- pattern_weights(fit$x) * judged_patterns(fit)
-  answered <- (fit$x$patterns$answer > 0L) * weight
+  answered <- (pattern_answers(fit$x) > 0L) * weight
   unname(colSums(answered * !known_patterns(fit)) / colSums(answered))
 }
 
@@ -121,7 +122,7 @@ alike_noise <- function(centred, alike) {
 # Share of the cases on which systems gave the same answer, a row and a column per system.
 same_share <- function(fit) {
   judged <- judged_patterns(fit)
-  answer <- fit$x$patterns$answer[judged, , drop = FALSE]
+  answer <- pattern_answers(fit$x)[judged, , drop = FALSE]
   weight <- pattern_weights(fit$x)[judged]
   weight[rowSums(answer == 0L) > 0L] <- 0
   share <- function(column) colSums(weight * (answer == answer[, column])) / sum(weight)

@@ -26,14 +26,13 @@ estimate_latent <- function(fit, options, average) {
   own <- found[[options$method]]
   if (!own$converged) warn_convergence(options$method)
   back <- taken_back(options, of_average(average, "typical", length(lacking)))
-  gap <- values[[options$method]] - values[[method_shared$id]]
   posterior <- named_posteriors(own, fit$x)
-  if (any(back != 0, na.rm = TRUE)) {
-    posterior <- Map(function(one, other, c) (1 - c) * one + c * other,
-      posterior, named_posteriors(found[[method_shared$id]], fit$x), back)
+  if (takes_back(back)) {
+    other <- named_posteriors(found[[method_shared$id]], fit$x)
+    posterior <- Map(between_ends, posterior, other, back)
   }
   new_point(
-    values[[options$method]] - ifelse(back == 0, 0, back * gap),
+    between_ends(values[[options$method]], values[[method_shared$id]], back),
     mixed_estimator(estimators[[options$method]], estimators[[method_shared$id]], back),
     shared = values[[method_shared$id]], independent = values[[method_joint$id]],
     reason = if (!own$identified) {

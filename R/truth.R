@@ -8,7 +8,8 @@
 #' rating, the rater accuracy if the rating is k and otherwise (1 - accuracy) / (categories - 1). A
 #' case with a single rating has a posterior too; a case without ratings gets the base rates. Other
 #' models put in the probabilities that they give to each rating. A case whose truth was given to
-#' [fit_raters()] has probability one there.
+#' [fit_raters()] has probability one there. Raters of one group and reruns of a rater (arguments
+#' `rater_groups` and `repeats` of [ratings()]) count as one vote.
 #'
 #' For a label per case, how probable it is, ties and the entropy of each row, see
 #' [predict()][predict.rater_fit] and [augment()][augment.rater_fit].

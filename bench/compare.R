@@ -13,7 +13,7 @@
 # Rules: `sampling` error only, paired by replicates; `independent` errors of robust intervals;
 # `shared .5`, say: of what errors in common hide, a share of .5 moves both systems alike, the rest
 # each by itself; `alike ^ 2`, say: it is correlated by the share of cases on which both gave the
-# same answer, to the power 2 (see likeness_power in R/compare-systems.R). `alike, left out`: the
+# same answer, to the power 2 (see likeness_power in R/interval-robust.R). `alike, left out`: the
 # power is the least with which intervals cover 90% in the sets of all other families (a set's name
 # up to the first _); `shared, left out` in the same way, the largest share. `compare_systems()` is
 # the function itself, in simulation; on real data it is the rule with its own power.
@@ -141,9 +141,9 @@ parts_of <- function(estimate, truth, set, grade) {
   table <- tidy(estimate)
   told <- tidy(estimate, "details")
   list(
-    set = set, grade = grade, value = table$estimate, shared = table$shared,
+    set = set, grade = grade, value = table$estimate, gap = table$independent - table$shared,
     truth = unname(truth[table$system]), sampling = told$sampling, rater_error = told$rater_error,
-    suspicion = pmax(0, 1 - 2 * told$independence_weight),
+    suspicion = told$suspicion,
     correlation = suppressWarnings(stats::cor(draws, use = "complete.obs")),
     alike = same_answers(as.data.frame(estimate$fit$x, what = "systems"), table$system)
   )
@@ -164,8 +164,8 @@ pairs_of <- function(parts) {
   pairs <- t(utils::combn(length(parts$value), 2L))
   first <- pairs[, 1L]
   second <- pairs[, 2L]
-  error <- sqrt(parts$suspicion) * 0.16 * parts$rater_error
-  gap <- sqrt(parts$suspicion) * 0.5 * (parts$value - parts$shared)
+  error <- sqrt(parts$suspicion) * 0.25 * parts$rater_error
+  gap <- sqrt(parts$suspicion) * 0.5 * parts$gap
   hidden <- error^2 + gap^2
   off <- parts$value - parts$truth
   unpaired <- parts$sampling[first]^2 + parts$sampling[second]^2

@@ -36,11 +36,12 @@ one_panel <- function(run) {
   accuracy <- c(stats::runif(judges, 0.65, 0.9), stats::runif(1L, 0.5, 0.9))
   correlation <- stats::runif(1L, 0.3, 0.8)
   panel <- simulate_together(cases, accuracy, correlation, stats::runif(1L, 0.3, 0.7))
-  x <- ratings(panel$answers, raters = tidyselect::starts_with("judge"), systems = system)
-  model <- x
-  model$rater_kind <- "model"
-  found <- lapply(list(plain = x, model = model), function(y) {
-    tidy(suppressWarnings(estimate_accuracy(y)))
+  found <- lapply(list(plain = NULL, model = "model"), function(kind) {
+    x <- ratings(
+      panel$answers,
+      raters = tidyselect::starts_with("judge"), systems = system, rater_kind = kind
+    )
+    tidy(suppressWarnings(estimate_accuracy(x)))
   })
   found <- cbind(interval = names(found), do.call(rbind, found))
   data.frame(

@@ -41,7 +41,10 @@ reference_member <- function(answers, N, shift) {
     start, log_posterior,
     method = "BFGS", control = list(fnscale = -1, reltol = 1e-15, maxit = 1000)
   )
-  bend <- -stats::optimHess(top$par, log_posterior) + diag(0.05, N + 1)
+  # A ridge on the two accuracies, and on the log base rates of all categories around their mean.
+  ridge <- diag(0.05, N + 1)
+  ridge[seq_len(N - 1), seq_len(N - 1)] <- 0.05 * crossprod(diag(N) - 1 / N)[-N, -N]
+  bend <- -stats::optimHess(top$par, log_posterior) + ridge
   joint <- parts(top$par)$joint
   list(
     log_evidence = top$value + (N + 1) / 2 * log(2 * pi) - 0.5 * log(det(bend)),

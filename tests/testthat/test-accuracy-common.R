@@ -51,6 +51,27 @@ test_that("a stated share has the interval of sampling alone", {
   expect_equal(tidy(joint)$std.error, tidy(joint, "details")$sampling)
 })
 
+test_that("nothing is taken back where truth is known, not even of the prior", {
+  set.seed(14)
+  x <- common_panel(150, categories = 2, raters = c(0.7, 0.75, 0.8))
+  for (cases in c(50, 150)) {
+    fit <- quiet(fit_raters(x, known_truth = truth(x)[seq_len(cases), ]))
+    typical <- tidy(assuming(fit, "typical"))
+    back <- tidy(assuming(fit, "typical"), "details")$common
+    expect_gt(max(back), 0.5)
+    # What the prior of the system, once right and once wrong, adds to the mean of the models.
+    mean <- (152 * typical$independent - 1) / 150
+    kept <- cases / 150 * (typical$independent - mean)
+    gap <- typical$independent - typical$shared - kept
+    expect_equal(typical$estimate, typical$independent - back * gap, tolerance = 1e-12)
+    expect_equal(tidy(assuming(fit, "all"))$estimate, typical$shared, tolerance = 1e-12)
+  }
+  expect_equal(typical$estimate, typical$independent, tolerance = 1e-10)
+  # Nor do intervals allow for anything.
+  robust <- assuming(fit, "typical", interval = "robust")
+  expect_identical(tidy(robust)$std.error, tidy(robust, "details")$sampling)
+})
+
 test_that("replicates, clusters and groups follow", {
   set.seed(3)
   x <- common_panel()

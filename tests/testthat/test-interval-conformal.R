@@ -59,6 +59,35 @@ test_that("conformal intervals are robust ones with that factor, of sets of the 
   expect_equal(c(guess$conf.low, guess$conf.high), c(0, 0, 1, 1))
 })
 
+test_that("differences of conformal estimates have errors that are as much wider", {
+  set.seed(2)
+  x <- simulate_ratings(rater_design(c(0.65, 0.7, 0.8), c(a = 0.6, b = 0.7), 3, 120))
+  withr::local_options(fallible.reference_sets = sets_of(letters[1:9], 0.3))
+  for (method in c("average", "binned")) {
+    told <- function(interval) {
+      set.seed(3)
+      estimate <- quiet(estimate_accuracy(x, method, interval = interval, replicates = 60))
+      list(estimate = estimate, comparison = quiet(compare_systems(estimate)))
+    }
+    robust <- told("robust")
+    found <- told("conformal")
+    wider <- 3 / stats::qnorm(0.95)
+    expect_identical(tidy(found$estimate)$std.error, tidy(robust$estimate)$std.error)
+    expect_equal(
+      tidy(found$comparison)$std.error, wider * tidy(robust$comparison)$std.error
+    )
+    doubt <- function(one) abs(tidy(one$comparison)$probability - 0.5)
+    expect_lt(doubt(found), doubt(robust))
+    expect_output(print(found$comparison), "errors in common\\s+could hide")
+  }
+  # Nobody knows how it went with models.
+  x$rater_kind <- "model"
+  unknown <- told("conformal")$comparison
+  expect_match(tidy(unknown)$reason, "no interval is wide enough")
+  expect_identical(tidy(unknown)$conf.low, NA_real_)
+  expect_output(print(unknown), "wide\\s+enough")
+})
+
 test_that("sets that cannot be used are refused", {
   refused <- function(...) {
     expect_error(calibrate_interval(...), class = "fallible_error_argument")$arg

@@ -44,8 +44,9 @@ test_that("where truth is known errors in common have nothing to hide", {
     table <- tidy(estimate)
     facts <- tidy(estimate, "details")
     expect_gt(max(facts$suspicion), 0)
-    wrong <- facts$rater_error * (1 - length(cases) / 150)
-    hidden <- (wrong / 4)^2 + ((table$independent - table$shared) / 2)^2
+    open <- 1 - length(cases) / 150
+    gap <- (table$independent - table$shared) * (open > 0)
+    hidden <- (open * facts$rater_error / 4)^2 + (gap / 2)^2
     expect_equal(table$std.error, sqrt(facts$sampling^2 + facts$suspicion * hidden))
   }
   # Nor does anything rest on an assumption.

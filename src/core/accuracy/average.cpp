@@ -51,18 +51,27 @@ class SharedFit {
   std::vector<double> posterior_;
 };
 
-double shared_accuracy(const Ratings& ratings, const std::vector<double>& weight, int system,
-                       const SharedFit& shared) {
+// What raters alone say of a system: the mean posterior probability of its answers, in how many
+// cases, and the share of these whose truth is known.
+struct SharedEnd {
+  double accuracy = 0, cases = 0, known = 0;
+};
+
+SharedEnd shared_end(const Ratings& ratings, const std::vector<double>& weight, int system,
+                     const SharedFit& shared) {
   const LatentRows& rows = shared.rows();
-  double right = 0, cases = 0;
+  SharedEnd out;
   for (int p = 0; p < ratings.patterns.patterns; ++p) {
     const int answer = ratings.patterns.answer_of(p, system), row = rows.of_pattern[p];
     if (answer < 1 || row < 0) continue;
-    cases += weight[p];
-    right += weight[p] *
-             shared.posterior()[static_cast<std::size_t>(row) * rows.categories + answer - 1];
+    out.cases += weight[p];
+    if (rows.known[row] >= 0) out.known += weight[p];
+    out.accuracy += weight[p] * shared.posterior()[static_cast<std::size_t>(row) * rows.categories +
+                                                   answer - 1];
   }
-  return right / cases;
+  out.accuracy /= out.cases;
+  out.known /= out.cases;
+  return out;
 }
 
 int categories_used(const PatternView& patterns, const std::vector<double>& weight) {
@@ -130,15 +139,17 @@ class AverageEstimator : public Estimator {
     return common_.typical ? system.typical : common_.share;
   }
 
-  // Takes back what is assumed to be in common.
+  // Takes back what is assumed to be in common. Nobody shares anything where truth is known: there
+  // the ends differ by what the prior of the system does, which is not taken back.
   void settle(SystemEstimate& system, const std::vector<double>& weight, int s,
               const SharedFit& shared) const {
-    system.shared = shared_accuracy(ratings_, weight, s, shared);
+    const SharedEnd end = shared_end(ratings_, weight, s, shared);
+    system.shared = end.accuracy;
     system.suspicion = suspicion(system.independence_weight, system.rater_error, used_);
     system.typical = typical_share(system.suspicion, used_);
-    const double back = taken_back(system);
-    system.estimate = back == 0 ? system.independent
-                                : system.independent - back * (system.independent - system.shared);
+    const double kept =
+        common_.typical ? end.known * prior_pull(system.independent, end.cases) : 0;
+    system.estimate = between_ends(system.independent, end.accuracy + kept, taken_back(system));
   }
 
   Common common_;

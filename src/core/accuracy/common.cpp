@@ -28,6 +28,10 @@ double typical_share(double suspicion, int categories) {
   return suspicion / (categories - 1);
 }
 
+double between_ends(double independent, double shared, double back) {
+  return back == 0 ? independent : independent - back * (independent - shared);
+}
+
 double error_together(double agreement, double correlation, int categories) {
   const double apart = 1 - agreement, alone = 1 - correlation, of_guesses = 1 - 1.0 / categories;
   const double rest = square(alone) - (1 / of_guesses - 2 * correlation) * apart;

@@ -22,6 +22,10 @@ double suspicion(double independence_weight, double rater_error, int categories)
 // one category.
 double typical_share(double suspicion, int categories);
 
+// From the independent end of the range the share `back` of the way to the shared one. Exactly the
+// independent end where nothing is taken back.
+double between_ends(double independent, double shared, double back);
+
 // By how much raters are more often wrong than `rater_error`, an estimate that takes their errors for
 // independent, if they err together as models do: those that share training data and methods agree
 // on wrong answers, which looks like accuracy. What agrees with them looks too good as well if it is

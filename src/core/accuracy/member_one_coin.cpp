@@ -13,6 +13,13 @@ namespace {
 constexpr double shift_sd = 0.2;
 constexpr double prior_of_none = 1.0 / 3;
 
+// So fine that it matters to no estimate which category comes first.
+OptimiserOptions fine_options() {
+  OptimiserOptions out;
+  out.value_tolerance = 1e-14;
+  return out;
+}
+
 double mean_rater_accuracy(const LatentClass& model, const Eigen::VectorXd& x) {
   double out = 0;
   for (int u = 0; u < model.rows().raters; ++u) out += model.accuracy(x, u);
@@ -48,7 +55,7 @@ void OneCoin::fit(const Joined& data, const Member*, const Member* start) {
   const LatentClass latent(data.rows(), model(settings_), data.prior(), {shift, nullptr});
   const Eigen::VectorXd from =
       start ? dynamic_cast<const OneCoin&>(*start).x_ : latent.start();
-  LatentFit found = fit_latent(latent, from, coarse_options());
+  LatentFit found = fit_latent(latent, from, fine_options());
   x_ = std::move(found.x);
   log_posterior_ = found.log_posterior;
   const Evidence evidence = laplace_evidence(latent, x_);
@@ -69,7 +76,7 @@ std::vector<double> one_coin_posterior(const LatentRows& rows, bool by_rater) {
   LatentModel settings;
   settings.by_rater = by_rater;
   const LatentClass model(rows, settings, LatentPrior());
-  return model.posterior(fit_latent(model, model.start(), coarse_options()).x);
+  return model.posterior(fit_latent(model, model.start(), fine_options()).x);
 }
 
 }  // namespace fallible

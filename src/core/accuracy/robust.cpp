@@ -20,7 +20,7 @@ double square(double x) { return x * x; }
 RobustError robust_error(double sampling, double gap, double suspicion, double rater_error,
                          double open_share, double together) {
   const double wrong = rater_error * open_share;
-  if (suspicion == 0 && together == 0) return {sampling, 0};
+  if (open_share == 0 || (suspicion == 0 && together == 0)) return {sampling, 0};
   const double bias = square(bias_per_error * wrong) + square(bias_per_gap * gap);
   const double hidden = suspicion * bias + square(together * open_share);
   return {std::sqrt(square(sampling) + hidden), std::sqrt(hidden)};

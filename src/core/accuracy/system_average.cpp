@@ -10,7 +10,6 @@ namespace {
 constexpr double negligible = 1e-8;  // weight
 constexpr double matters = 1e-3;     // likewise, for a fit to other cases
 
-// The system has been right once and wrong once before.
 double with_prior(double mean, double cases) { return (cases * mean + 1) / (cases + 2); }
 
 std::vector<double> weights_of(const std::vector<const Member*>& members) {
@@ -22,6 +21,8 @@ std::vector<double> weights_of(const std::vector<const Member*>& members) {
 }
 
 }  // namespace
+
+double prior_pull(double independent, double cases) { return (1 - 2 * independent) / cases; }
 
 std::vector<double> weigh(const std::vector<double>& log_evidence) {
   double most = -std::numeric_limits<double>::infinity(), total = 0;

@@ -13,6 +13,10 @@ std::vector<double> weigh(const std::vector<double>& log_evidence);
 
 void add_scaled(const std::vector<double>& x, double scale, std::vector<double>& to);
 
+// By how much the prior of a system, which has been right once and wrong once before, has moved an
+// estimate that it has moved to `independent`.
+double prior_pull(double independent, double cases);
+
 class SystemAverage {
  public:
   SystemAverage(const Ratings& ratings, int system, bool ordered);

@@ -29,13 +29,21 @@ Eigen::MatrixXd curvature(const LatentClass& model, const Eigen::VectorXd& x,
   return 0.5 * (out + out.transpose());
 }
 
+// The shape of the ridge over so many directions. `rates` of them, from `first` on, are logits of
+// base rates less that of the last category, which any other might have been: the ridge is on the
+// logits of all categories around their mean, so that names of categories do not move evidence.
+Eigen::MatrixXd ridge_shape(Eigen::Index directions, Eigen::Index first, Eigen::Index rates) {
+  Eigen::MatrixXd out = Eigen::MatrixXd::Identity(directions, directions);
+  out.block(first, first, rates, rates).array() -= 1.0 / static_cast<double>(rates + 1);
+  return out;
+}
+
 // The Cholesky factor of a matrix with a ridge that is high enough for it to have one.
-Eigen::LLT<Eigen::MatrixXd> factor(const Eigen::MatrixXd& x) {
-  const Eigen::MatrixXd one = Eigen::MatrixXd::Identity(x.rows(), x.cols());
+Eigen::LLT<Eigen::MatrixXd> factor(const Eigen::MatrixXd& x, const Eigen::MatrixXd& shape) {
   for (double height = ridge;; height *= 3) {
-    Eigen::LLT<Eigen::MatrixXd> out(x + height * one);
+    Eigen::LLT<Eigen::MatrixXd> out(x + height * shape);
     if (out.info() == Eigen::Success && std::isfinite(out.matrixLLT().sum())) return out;
-    if (!(height < 1e12)) return Eigen::LLT<Eigen::MatrixXd>(one);  // not a number anywhere
+    if (!(height < 1e12)) return Eigen::LLT<Eigen::MatrixXd>(shape);  // not a number anywhere
   }
 }
 
@@ -91,17 +99,19 @@ Evidence laplace_evidence(const LatentClass& model, const Eigen::VectorXd& x) {
   Eigen::MatrixXd way(x.size(), static_cast<Eigen::Index>(ways.size()));
   for (std::size_t i = 0; i < ways.size(); ++i) way.col(static_cast<Eigen::Index>(i)) = ways[i];
   const Eigen::MatrixXd bend = curvature(model, x, way);
+  const Eigen::MatrixXd shape = ridge_shape(way.cols(), rows.joined(), rows.categories - 1);
 
   Evidence out;
   out.log_evidence = model.evaluate(x, nullptr) + model.log_prior_constant();
   const Eigen::Index dense = crowd ? others : way.cols();
   out.log_evidence += static_cast<double>(dense) * log_root_2_pi -
-                      0.5 * log_determinant(factor(bend.topLeftCorner(dense, dense)));
+                      0.5 * log_determinant(factor(bend.topLeftCorner(dense, dense),
+                                                   shape.topLeftCorner(dense, dense)));
   if (crowd) out.log_evidence += log_integral_of_raters(model, x);
   if (rows.joined()) {
     const double p = model.accuracy(x, rows.raters);
     const Eigen::VectorXd first = Eigen::VectorXd::Unit(bend.rows(), 0);
-    out.std_error = p * (1 - p) * std::sqrt(factor(bend).solve(first)[0]);
+    out.std_error = p * (1 - p) * std::sqrt(factor(bend, shape).solve(first)[0]);
   }
   return out;
 }
