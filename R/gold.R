@@ -66,7 +66,7 @@ gold_difference <- function(evidence, first, second) {
   } else {
     correct_difference(u, ahead[part$at], prediction_of(ahead, part$weight), part$w)
   }
-  c(in_clusters(x, part$cluster), list(
+  c(in_clusters(x, part$cluster, x$variance), list(
     differ = share(differ), one_right = share(differ * rowSums(q))
   ))
 }

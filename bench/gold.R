@@ -170,25 +170,31 @@ measure <- function(worlds, draws, draw, things_of) {
       set.seed(seed)
       thing <- do.call(draw, c(list(worlds[[name]]), things[[i]]))
       rows <- do.call(rbind, lapply(seq_len(draws), function(run) one_draw(thing)))
-      if (!is.null(rows)) cbind(world = name, thing = i, rows)
+      if (!is.null(rows)) told_of(rows, name, i, thing$true)
     })
   })
   do.call(rbind, unlist(rows, recursive = FALSE))
 }
 
 # `thing`: `cases`, how many there are; `true`; `estimates`, a function of the cases drawn and the
-# places of gold among them that gives a matrix: methods x (estimate, low, high).
+# places of gold among them that gives a matrix: methods x (estimate, low, high). Few gold cases are
+# the first of many, so that sizes are compared on the same draws.
 one_draw <- function(thing) {
   drawn <- sample.int(thing$cases, thing$cases, replace = TRUE)
-  rows <- lapply(sizes[sizes <= thing$cases / 2], function(m) {
-    found <- thing$estimates(drawn, sample.int(thing$cases, m))
-    data.frame(
-      gold = m, method = rownames(found), error = found[, 1L] - thing$true,
-      covered = found[, 2L] <= thing$true + 1e-12 & thing$true <= found[, 3L] + 1e-12,
-      width = found[, 3L] - found[, 2L], row.names = NULL
-    )
-  })
-  do.call(rbind, rows)
+  order <- sample.int(thing$cases)
+  do.call(rbind, lapply(sizes[sizes <= thing$cases / 2], function(m) {
+    cbind(m, thing$estimates(drawn, order[seq_len(m)]))
+  }))
+}
+
+told_of <- function(rows, world, thing, true) {
+  low <- rows[, 3L]
+  high <- rows[, 4L]
+  data.frame(
+    world = world, thing = thing, gold = rows[, 1L], method = rownames(rows),
+    error = rows[, 2L] - true, covered = low <= true + 1e-12 & true <= high + 1e-12,
+    width = high - low, row.names = NULL
+  )
 }
 
 three <- function(x) c(x$estimate, x$conf.low, x$conf.high)
@@ -232,7 +238,10 @@ difference_alone <- function(world, first, second, alike) {
   bias <- c(world$alone[[first]]$bias, world$alone[[second]]$bias)
   sampling <- sum(sampling^2) - 2 * alike * prod(sampling)
   bias <- sum(bias^2) - 2 * alike^inside$likeness_power * prod(bias)
-  list(std.error = sqrt(max(0, sampling + bias)), bias = sqrt(max(0, bias)))
+  list(
+    estimate = world$alone[[first]]$estimate - world$alone[[second]]$estimate,
+    std.error = sqrt(max(0, sampling + bias)), bias = sqrt(max(0, bias))
+  )
 }
 
 draw_difference <- function(world, first, second) {
@@ -244,20 +253,42 @@ draw_difference <- function(world, first, second) {
   q <- differ * (part(first, world$predicted) - part(second, world$predicted))
   p <- part(first, world$posterior[[first]]) - part(second, world$posterior[[second]])
   alone <- difference_alone(world, first, second, 1 - mean(differ))
+  shift <- alone$estimate - mean(p)
   list(cases = length(on), true = mean(u), estimates = function(drawn, at) {
-    alone$estimate <- mean(p[drawn])
+    alone$estimate <- mean(p[drawn]) + shift
     golden <- drawn[at]
+    of <- list(
+      differ = mean(differ[drawn]), one_right = mean(both[drawn]), alone = alone
+    )
     x <- inside$correct_difference(u[golden], q[golden], inside$prediction_of(q[drawn]))
-    x <- c(x, list(differ = mean(differ[drawn]), one_right = mean(both[drawn])))
     spread <- sqrt(max(stats::var(u[golden]), 1 / length(at)) / length(at))
     student <- stats::qt((1 + conf_level) / 2, length(at) - 1)
-    rbind(
-      "gold alone" = around(mean(u[golden]), student * spread, -1),
-      "ratings alone" = around(alone$estimate, z() * alone$std.error, -1),
-      corrected = three(inside$difference_interval(x, "population", conf_level)),
-      combined = three(inside$combined_difference(x, alone, "population", conf_level))
+    found <- rbind(
+      around(mean(u[golden]), student * spread, -1),
+      around(alone$estimate, z() * alone$std.error, -1), both_differences(x, of)
     )
+    # As many gold cases, all of them where answers differ: nothing is to be known of the others.
+    among <- drawn[differ[drawn]]
+    golden <- among[sample.int(length(among), min(length(at), length(among)))]
+    part <- list(weight = rep(1, length(drawn)), w = rep(1, length(golden)))
+    x <- inside$difference_among(
+      u[golden], q[drawn], c(part, list(at = match(golden, drawn))), differ[drawn]
+    )
+    found <- rbind(found, both_differences(x, of))
+    rownames(found) <- c(
+      "gold alone", "ratings alone", "corrected", "combined", "corrected, where they differ",
+      "combined, where they differ"
+    )
+    found
   })
+}
+
+both_differences <- function(x, of) {
+  x <- c(x, of[c("differ", "one_right")])
+  rbind(
+    three(inside$difference_interval(x, "population", conf_level)),
+    three(inside$combined_difference(x, of$alone, "population", conf_level))
+  )
 }
 
 # What ratings alone say of a cell: the sampling error of as many cases, and twice the error in
@@ -360,7 +391,7 @@ print_tables <- function(results) {
       cat(" ", column, "\n")
       for (method in unique(own$method)) {
         value <- own[own$method == method, column]
-        cat(sprintf("    %-14s", method), sprintf("%6.3f", value), "\n")
+        cat(sprintf("    %-30s", method), sprintf("%6.3f", value), "\n")
       }
     }
   }
@@ -419,33 +450,44 @@ choices_of <- function(world, s, draws, m) {
 }
 
 # Cases of a cluster have an accuracy in common, and predictions may err in common, too; 10 or 30
-# clusters of 10 gold cases out of 300.
+# clusters of 10 gold cases out of 300. `alike` is the correlation of cases within a cluster.
 print_clusters <- function(draws) {
-  worlds <- expand.grid(number = c(10, 30), spread = c(5, 20), noise = c(0, 0.5, 1))
+  worlds <- expand.grid(
+    number = c(10, 30), alike = c(0, 0.05, 0.2, 0.5), accuracy = c(0.6, 0.8, 0.95),
+    noise = c(0, 0.5, 1)
+  )
   runs <- vapply(seq_len(nrow(worlds)), function(i) {
     set.seed(seed)
-    found <- vapply(seq_len(5L * draws), function(run) draw_clusters(worlds[i, ]), double(4L))
-    rowMeans(found)
-  }, double(4L))
-  cat("\nClusters of ten cases: coverage as clusters, as cases, width of either\n")
-  for (number in unique(worlds$number)) {
-    mean <- rowMeans(runs[, worlds$number == number])
-    cat(sprintf("    %d clusters  %s\n", number, paste(sprintf("%.3f", mean), collapse = " ")))
+    rowMeans(vapply(seq_len(4L * draws), function(run) draw_clusters(worlds[i, ]), double(6L)))
+  }, double(6L))
+  cat("\nClusters of ten cases: coverage as clusters, as cases, of gold alone; widths\n")
+  groups <- split(seq_len(nrow(worlds)), worlds[c("alike", "number")])
+  for (group in groups) {
+    mean <- paste(sprintf("%.3f", rowMeans(runs[, group])), collapse = " ")
+    of <- worlds[group[[1L]], ]
+    cat(sprintf("    %d clusters, correlation %.2f  %s\n", of$number, of$alike, mean))
   }
 }
 
 draw_clusters <- function(world) {
   cluster <- rep(1:300, each = 10)
-  y <- stats::rbinom(3000, 1, stats::rbeta(300, 0.8 * world$spread, 0.2 * world$spread)[cluster])
+  a <- world$accuracy
+  pull <- 1 / max(world$alike, 1e-6) - 1
+  right <- stats::rbeta(300, a * pull, (1 - a) * pull)
+  y <- stats::rbinom(3000, 1, right[cluster])
   own <- stats::rnorm(300)[cluster]
   q <- stats::plogis(1.5 * y + world$noise * own + stats::rnorm(3000))
   at <- which(cluster %in% sample.int(300, world$number))
-  x <- inside$correct_share(y[at], q[at], inside$prediction_of(q))
-  found <- lapply(list(inside$in_clusters(x, cluster[at]), x), function(x) {
-    inside$corrected_interval(x, "population", conf_level)
-  })
+  of <- inside$prediction_of(q)
+  x <- inside$correct_share(y[at], q[at], of)
+  nothing <- list(mean = of$mean, variance = 0, cases = of$cases)
+  alone <- inside$correct_share(y[at], rep(of$mean, length(at)), nothing)
+  found <- lapply(
+    list(inside$in_clusters(x, cluster[at]), x, inside$in_clusters(alone, cluster[at])),
+    function(x) inside$corrected_interval(x, "population", conf_level)
+  )
   c(
-    vapply(found, function(i) as.double(i$conf.low <= 0.8 && 0.8 <= i$conf.high), 0),
+    vapply(found, function(i) as.double(i$conf.low <= a && a <= i$conf.high), 0),
     vapply(found, function(i) i$conf.high - i$conf.low, 0)
   )
 }
