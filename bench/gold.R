@@ -176,14 +176,19 @@ measure <- function(worlds, draws, draw, things_of) {
   do.call(rbind, unlist(rows, recursive = FALSE))
 }
 
-# `thing`: `cases`, how many there are; `true`; `estimates`, a function of the cases drawn and the
-# places of gold among them that gives a matrix: methods x (estimate, low, high). Few gold cases are
-# the first of many, so that sizes are compared on the same draws.
+# `thing`: `cases`, how many there are; `true`; `estimates`, a function of the cases drawn that gives
+# a function of the places of gold among them, which gives a matrix: methods x (estimate, low, high).
+# Few gold cases are the first of many, so that sizes are compared on the same draws.
 one_draw <- function(thing) {
+  possible <- sizes[sizes <= thing$cases / 2]
+  if (length(possible) == 0L) {
+    return(NULL)
+  }
   drawn <- sample.int(thing$cases, thing$cases, replace = TRUE)
   order <- sample.int(thing$cases)
-  do.call(rbind, lapply(sizes[sizes <= thing$cases / 2], function(m) {
-    cbind(m, thing$estimates(drawn, order[seq_len(m)]))
+  estimates <- thing$estimates(drawn)
+  do.call(rbind, lapply(possible, function(m) {
+    cbind(m, estimates(order[seq_len(m)]))
   }))
 }
 
@@ -217,19 +222,28 @@ draw_accuracy <- function(world, s) {
   q <- filled(cell(world$predicted[on, , drop = FALSE], answer))
   p <- filled(cell(world$posterior[[s]][on, , drop = FALSE], answer))
   shift <- world$alone[[s]]$estimate - mean(p)
-  list(cases = length(on), true = mean(y), estimates = function(drawn, at) {
+  list(cases = length(on), true = mean(y), estimates = function(drawn) {
     alone <- world$alone[[s]]
     alone$estimate <- min(max(mean(p[drawn]) + shift, 0), 1)
-    golden <- drawn[at]
-    x <- inside$correct_share(y[golden], q[golden], inside$prediction_of(q[drawn]))
-    peer <- ppi_mean(y[golden], q[golden], q[drawn[-at]], conf_level = conf_level)
-    rbind(
-      "gold alone" = wilson(y[golden]),
-      "ratings alone" = around(alone$estimate, z() * alone$std.error), "PPI++" = peer[-1L],
-      corrected = three(inside$corrected_interval(x, "population", conf_level)),
-      combined = three(inside$combined_interval(x, alone, "population", conf_level))
-    )
+    of <- inside$prediction_of(q[drawn])
+    function(at) {
+      golden <- drawn[at]
+      x <- inside$correct_share(y[golden], q[golden], of)
+      peer <- ppi_mean(y[golden], q[golden], q[drawn[-at]], conf_level = conf_level)
+      rbind(
+        "gold alone" = wilson(y[golden]),
+        "ratings alone" = around(alone$estimate, z() * alone$std.error), "PPI++" = peer[-1L],
+        both_shares(x, alone)
+      )
+    }
   })
+}
+
+both_shares <- function(x, alone) {
+  rbind(
+    corrected = three(inside$corrected_interval(x, "population", conf_level)),
+    combined = three(inside$combined_interval(x, alone, "population", conf_level))
+  )
 }
 
 # Errors of two systems go together as their answers do, see likeness_power.
@@ -254,41 +268,39 @@ draw_difference <- function(world, first, second) {
   p <- part(first, world$posterior[[first]]) - part(second, world$posterior[[second]])
   alone <- difference_alone(world, first, second, 1 - mean(differ))
   shift <- alone$estimate - mean(p)
-  list(cases = length(on), true = mean(u), estimates = function(drawn, at) {
+  list(cases = length(on), true = mean(u), estimates = function(drawn) {
     alone$estimate <- mean(p[drawn]) + shift
-    golden <- drawn[at]
-    of <- list(
-      differ = mean(differ[drawn]), one_right = mean(both[drawn]), alone = alone
-    )
-    x <- inside$correct_difference(u[golden], q[golden], inside$prediction_of(q[drawn]))
-    spread <- sqrt(max(stats::var(u[golden]), 1 / length(at)) / length(at))
-    student <- stats::qt((1 + conf_level) / 2, length(at) - 1)
-    found <- rbind(
-      around(mean(u[golden]), student * spread, -1),
-      around(alone$estimate, z() * alone$std.error, -1), both_differences(x, of)
-    )
-    # As many gold cases, all of them where answers differ: nothing is to be known of the others.
-    among <- drawn[differ[drawn]]
-    golden <- among[sample.int(length(among), min(length(at), length(among)))]
-    part <- list(weight = rep(1, length(drawn)), w = rep(1, length(golden)))
-    x <- inside$difference_among(
-      u[golden], q[drawn], c(part, list(at = match(golden, drawn))), differ[drawn]
-    )
-    found <- rbind(found, both_differences(x, of))
-    rownames(found) <- c(
-      "gold alone", "ratings alone", "corrected", "combined", "corrected, where they differ",
-      "combined, where they differ"
-    )
-    found
+    of <- inside$prediction_of(q[drawn])
+    told <- list(differ = mean(differ[drawn]), one_right = mean(both[drawn]), alone = alone)
+    everywhere <- list(weight = rep(1, length(drawn)))
+    disputed <- which(differ[drawn])
+    function(at) {
+      golden <- drawn[at]
+      x <- inside$correct_difference(u[golden], q[golden], of)
+      spread <- sqrt(max(stats::var(u[golden]), 1 / length(at)) / length(at))
+      student <- stats::qt((1 + conf_level) / 2, length(at) - 1)
+      # As many gold cases, all of them where answers differ: nothing is to be known of the others.
+      at <- disputed[sample.int(length(disputed), min(length(at), length(disputed)))]
+      among <- inside$difference_among(
+        u[drawn[at]], q[drawn], c(everywhere, list(w = rep(1, length(at)), at = at)), differ[drawn]
+      )
+      rbind(
+        "gold alone" = around(mean(u[golden]), student * spread, -1),
+        "ratings alone" = around(alone$estimate, z() * alone$std.error, -1),
+        both_differences(x, told), both_differences(among, told, ", where they differ")
+      )
+    }
   })
 }
 
-both_differences <- function(x, of) {
-  x <- c(x, of[c("differ", "one_right")])
-  rbind(
+both_differences <- function(x, told, where = "") {
+  x <- c(x, told[c("differ", "one_right")])
+  out <- rbind(
     three(inside$difference_interval(x, "population", conf_level)),
-    three(inside$combined_difference(x, of$alone, "population", conf_level))
+    three(inside$combined_difference(x, told$alone, "population", conf_level))
   )
+  rownames(out) <- paste0(c("corrected", "combined"), where)
+  out
 }
 
 # What ratings alone say of a cell: the sampling error of as many cases, and twice the error in
@@ -308,28 +320,27 @@ draw_recall <- function(world, s, k) {
   q <- filled(world$predicted[on, k])
   p <- filled(world$posterior[[s]][on, k])
   alone <- cell_alone(world, s, mean(p))
-  list(cases = length(on), true = mean(hit[member]), estimates = function(drawn, at) {
+  list(cases = length(on), true = mean(hit[member]), estimates = function(drawn) {
     alone$estimate <- sum((p * hit)[drawn]) / sum(p[drawn])
-    golden <- drawn[at]
-    x <- inside$correct_rate(
-      as.numeric((hit & member)[golden]), as.numeric(member[golden]), (q * hit)[drawn], q[drawn],
-      rep(1, length(drawn)), at
-    )
-    own <- hit[golden][member[golden]]
-    rbind(
-      "gold alone" = if (length(own) > 0L) wilson(own) else no_gold,
-      "ratings alone" = around(alone$estimate, z() * alone$std.error),
-      corrected = if (is.null(x)) {
-        no_gold
-      } else {
-        three(inside$corrected_interval(x, "population", conf_level))
-      },
-      combined = if (is.null(x)) {
-        no_gold
-      } else {
-        three(inside$combined_interval(x, alone, "population", conf_level))
-      }
-    )
+    q_hit <- (q * hit)[drawn]
+    q_member <- q[drawn]
+    one <- rep(1, length(drawn))
+    function(at) {
+      golden <- drawn[at]
+      x <- inside$correct_rate(
+        as.numeric((hit & member)[golden]), as.numeric(member[golden]), q_hit, q_member, one, at
+      )
+      own <- hit[golden][member[golden]]
+      rbind(
+        "gold alone" = if (length(own) > 0L) wilson(own) else no_gold,
+        "ratings alone" = around(alone$estimate, z() * alone$std.error),
+        if (is.null(x)) {
+          rbind(corrected = no_gold, combined = no_gold)
+        } else {
+          both_shares(x, alone)
+        }
+      )
+    }
   })
 }
 
@@ -342,16 +353,17 @@ draw_precision <- function(world, s, k) {
   q <- filled(world$predicted[on, k])
   p <- filled(world$posterior[[s]][on, k])
   alone <- cell_alone(world, s, length(on) / sum(world$answer[, s] > 0L))
-  list(cases = length(on), true = mean(y), estimates = function(drawn, at) {
+  list(cases = length(on), true = mean(y), estimates = function(drawn) {
     alone$estimate <- mean(p[drawn])
-    golden <- drawn[at]
-    x <- inside$correct_share(y[golden], q[golden], inside$prediction_of(q[drawn]))
-    rbind(
-      "gold alone" = wilson(y[golden]),
-      "ratings alone" = around(alone$estimate, z() * alone$std.error),
-      corrected = three(inside$corrected_interval(x, "population", conf_level)),
-      combined = three(inside$combined_interval(x, alone, "population", conf_level))
-    )
+    of <- inside$prediction_of(q[drawn])
+    function(at) {
+      golden <- drawn[at]
+      rbind(
+        "gold alone" = wilson(y[golden]),
+        "ratings alone" = around(alone$estimate, z() * alone$std.error),
+        both_shares(inside$correct_share(y[golden], q[golden], of), alone)
+      )
+    }
   })
 }
 
@@ -497,7 +509,7 @@ print_looks <- function(worlds, draws) {
   rows <- lapply(names(worlds), function(name) {
     lapply(systems_of(worlds[[name]]), function(thing) {
       set.seed(seed)
-      looks_of(worlds[[name]], thing[[1L]], max(20L, draws %/% 3L))
+      looks_of(worlds[[name]], thing[[1L]], max(20L, draws %/% 6L))
     })
   })
   rows <- do.call(rbind, unlist(rows, recursive = FALSE))
@@ -576,6 +588,7 @@ planned_of <- function(world, s, settings, draws) {
   }
   explained <- inside$explained_by_ratings(of)
   runs <- do.call(rbind, lapply(seq_len(draws), function(run) one_draw(thing)))
+  runs <- told_of(runs, "", 1L, thing$true)
   rows <- lapply(c("corrected", "combined"), function(method) {
     half <- inside$half_of(method, quantity, explained, settings)
     data.frame(method = method, gold = c(50, 100), ratio = vapply(c(50, 100), function(m) {
