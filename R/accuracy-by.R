@@ -2,8 +2,8 @@
 # fitting each alone cost at most a few percent of root mean squared error where groups were alike,
 # and one fit for all cost up to half where their base rates or raters differed.
 
-# `estimate` makes an estimate of some cases and their clusters.
-estimate_by <- function(x, by, estimate, cluster, call) {
+# `estimate` makes an estimate of some cases, their clusters and the gold among them.
+estimate_by <- function(x, by, estimate, cluster, gold, call) {
   by <- check_case_values(by, x, "by", call)
   cluster <- check_case_values(cluster, x, "cluster", call)
   groups <- if (is.factor(by)) levels(droplevels(by)) else as.character(sort(unique(by)))
@@ -12,7 +12,7 @@ estimate_by <- function(x, by, estimate, cluster, call) {
     own <- which(by == group)
     part <- x[own, ]
     part$used <- used_categories(x) # what coincidence means does not depend on the group
-    catch_warnings(estimate(part, cluster[own]))
+    catch_warnings(estimate(part, cluster[own], gold_among(gold, own, part)))
   })
   conditions <- stats::setNames(lapply(found, `[[`, "warnings"), groups)
   warn_groups(conditions[lengths(conditions) > 0L], length(groups))

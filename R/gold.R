@@ -126,9 +126,10 @@ gold_common <- function(interval, independent, shared) {
 # What ratings alone say of system number `s`: the estimate, its whole error, and the part of it
 # that errors in common may hide.
 ratings_alone <- function(estimate, s) {
-  whole <- estimate$table$std.error[[s]]
+  table <- estimate$gold$alone %||% estimate$table
+  whole <- table$std.error[[s]]
   list(
-    estimate = estimate$table$estimate[[s]], std.error = whole,
+    estimate = table$estimate[[s]], std.error = whole,
     bias = sqrt(max(0, whole^2 - estimate$details$sampling[[s]]^2))
   )
 }
