@@ -118,9 +118,15 @@ lack_of_gold <- function(estimate, s) {
   } else if (is.null(estimate$gold$evidence)) {
     "weights are not counts, so gold cases are no sample of cases"
   } else {
-    paste("it answered none of the", number(n), "gold cases")
+    answered <- sum(estimate$gold$evidence$answer[estimate$gold$evidence$at, s] > 0L)
+    if (answered > 0L) only_some_drawn else paste("it answered none of the", number(n), "gold cases")
   }
 }
+
+only_some_drawn <- paste(
+  "the probabilities of gold cases do not add up to its cases, some of which had no chance, then, to",
+  "be drawn"
+)
 
 lack_of_clusters <- function(x) {
   if (isTRUE(x$clusters < fewest_clusters)) {

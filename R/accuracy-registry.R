@@ -35,16 +35,18 @@ new_method <- function(id, words, model, estimate, posterior = FALSE, likelihood
 # time; gold: a function of what gold cases say of a system (see correct_mean()), of what ratings
 # alone say (see ratings_alone()), and of settings (target, widen, conf_level) that gives an interval
 # with gold, where `find` is what there is without, or NULL if the interval has no use for gold as a
-# sample; anytime: may it be looked at after every gold case; note: a function of an estimate that
+# sample; difference: the same of what gold cases say of a difference, which such intervals have;
+# anytime: may it be looked at after every gold case; note: a function of an estimate that
 # tells readers what its intervals are.
 new_interval <- function(id, words = id, find = NULL, draws = NULL, note = function(estimate) NULL,
                          likelihood = FALSE, clusters = TRUE, average = FALSE, uncounted = NULL,
                          replicates = 1000L, hidden = FALSE, cells = FALSE, compiled = FALSE,
-                         gold = NULL, anytime = FALSE) {
+                         gold = NULL, difference = NULL, anytime = FALSE) {
   list(
     id = id, words = words, find = find, draws = draws, note = note, likelihood = likelihood,
     clusters = clusters, average = average, uncounted = uncounted, replicates = replicates,
-    hidden = hidden, cells = cells, compiled = compiled, gold = gold, anytime = anytime
+    hidden = hidden, cells = cells, compiled = compiled, gold = gold,
+    difference = difference, anytime = anytime
   )
 }
 

@@ -31,26 +31,37 @@ sizes <- c(10, 20, 50, 100, 200, 300)
 main <- function(output = NULL, draws = "300", cache = NULL) {
   options(width = 150L, cli.progress_show_after = 3600)
   draws <- as.integer(draws)
-  worlds <- if (!is.null(cache) && file.exists(cache)) readRDS(cache) else make_worlds()
-  if (!is.null(cache)) saveRDS(worlds, cache)
+  worlds <- cached_worlds(cache)
   cat("Seed ", seed, ", ", draws, " draws, ", length(worlds), " worlds\n", sep = "")
-  accuracy <- measure(worlds, draws, draw_accuracy, systems_of)
-  difference <- measure(worlds, draws, draw_difference, pairs_of)
-  recall <- measure(worlds, draws, draw_recall, categories_of)
-  precision <- measure(worlds, draws, draw_precision, categories_of)
   results <- rbind(
-    cbind(of = "accuracy", accuracy), cbind(of = "difference", difference),
-    cbind(of = "recall", recall), cbind(of = "precision", precision)
+    told("accuracy", measure(worlds, draws, draw_accuracy, systems_of)),
+    told("difference", measure(worlds, draws, draw_difference, pairs_of)),
+    told("recall", measure(worlds, draws, draw_recall, categories_of)),
+    told("precision", measure(worlds, draws, draw_precision, categories_of))
   )
-  print_tables(results)
+  if (!is.null(output)) write_results(summarise(results), output, seed)
   print_choices(worlds, draws)
   print_clusters(draws)
   print_looks(worlds, draws)
   print_planner(worlds, draws)
-  if (!is.null(output)) write_results(summarise(results), output, seed)
+}
+
+told <- function(of, results) {
+  results <- cbind(of = of, results)
+  print_tables(results)
+  results
 }
 
 # ---- Worlds -------------------------------------------------------------------------------------
+
+cached_worlds <- function(cache) {
+  if (!is.null(cache) && file.exists(cache)) {
+    return(readRDS(cache))
+  }
+  worlds <- make_worlds()
+  if (!is.null(cache)) saveRDS(worlds, cache)
+  worlds
+}
 
 make_worlds <- function() {
   root <- Sys.getenv("FALLIBLE_DATA")
@@ -271,7 +282,10 @@ draw_difference <- function(world, first, second) {
   list(cases = length(on), true = mean(u), estimates = function(drawn) {
     alone$estimate <- mean(p[drawn]) + shift
     of <- inside$prediction_of(q[drawn])
-    told <- list(differ = mean(differ[drawn]), one_right = mean(both[drawn]), alone = alone)
+    facts <- list(
+      differ = mean(differ[drawn]), one_right = mean(both[drawn]), all = length(drawn),
+      alone = alone
+    )
     everywhere <- list(weight = rep(1, length(drawn)))
     disputed <- which(differ[drawn])
     function(at) {
@@ -287,17 +301,17 @@ draw_difference <- function(world, first, second) {
       rbind(
         "gold alone" = around(mean(u[golden]), student * spread, -1),
         "ratings alone" = around(alone$estimate, z() * alone$std.error, -1),
-        both_differences(x, told), both_differences(among, told, ", where they differ")
+        both_differences(x, facts), both_differences(among, facts, ", where they differ")
       )
     }
   })
 }
 
-both_differences <- function(x, told, where = "") {
-  x <- c(x, told[c("differ", "one_right")])
+both_differences <- function(x, facts, where = "") {
+  x <- c(x, facts[c("differ", "one_right", "all")])
   out <- rbind(
     three(inside$difference_interval(x, "population", conf_level)),
-    three(inside$combined_difference(x, told$alone, "population", conf_level))
+    three(inside$combined_difference(x, facts$alone, "population", conf_level))
   )
   rownames(out) <- paste0(c("corrected", "combined"), where)
   out
