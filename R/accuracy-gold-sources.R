@@ -119,13 +119,17 @@ lack_of_gold <- function(estimate, s) {
     "weights are not counts, so gold cases are no sample of cases"
   } else {
     answered <- sum(estimate$gold$evidence$answer[estimate$gold$evidence$at, s] > 0L)
-    if (answered > 0L) only_some_drawn else paste("it answered none of the", number(n), "gold cases")
+    if (answered > 0L) {
+      only_some_drawn
+    } else {
+      paste("it answered none of the", number(n), "gold cases")
+    }
   }
 }
 
 only_some_drawn <- paste(
-  "the probabilities of gold cases do not add up to its cases, some of which had no chance, then, to",
-  "be drawn"
+  "the probabilities of gold cases do not add up to its cases, some of which had no chance, then,",
+  "to be drawn"
 )
 
 lack_of_clusters <- function(x) {

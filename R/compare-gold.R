@@ -62,17 +62,11 @@ pair_sources <- function(x, alone, row, settings, interval) {
   with_gold <- lapply(records[shown], function(record) {
     if (is.null(x)) none else record$difference(x, alone, settings)
   })
-  found <- c(
-    list(
-      if (is.null(x)) none else difference_of_gold(x, settings), c(row[interval_columns], weight = 0)
-    ),
-    unname(with_gold)
-  )
-  source <- c(gold_alone, ratings_only, names(with_gold))
-  found[[2L]]$estimate <- row$estimate
-  rows <- Map(function(source, from) {
-    pair_source(x, row, source, from, source == ratings_only)
-  }, source, found)
+  found <- c(stats::setNames(list(
+    if (is.null(x)) none else difference_of_gold(x, settings),
+    c(row[interval_columns], estimate = row$estimate, weight = 0)
+  ), c(gold_alone, ratings_only)), with_gold)
+  rows <- Map(function(interval, from) pair_source(x, row, interval, from), names(found), found)
   do.call(rbind, unname(rows))
 }
 
@@ -82,9 +76,10 @@ difference_of_gold <- function(x, settings) {
   difference_interval(x, settings$target, settings$conf_level)
 }
 
-pair_source <- function(x, row, source, found, of_ratings) {
+pair_source <- function(x, row, interval, found) {
+  of_ratings <- interval == ratings_only
   tibble::tibble(
-    system1 = row$system1, system2 = row$system2, interval = source, estimate = found$estimate,
+    system1 = row$system1, system2 = row$system2, interval = interval, estimate = found$estimate,
     std.error = found$std.error %||% NA_real_, conf.low = found$conf.low %||% NA_real_,
     conf.high = found$conf.high %||% NA_real_,
     weight = if (is.null(x) && !of_ratings) NA_real_ else found$weight %||% 1,
