@@ -69,8 +69,8 @@ bind_groups <- function(x, table) {
 #' [confusion()] and more.
 #'
 #' @param x,object An [estimate_accuracy()] result with `by`.
-#' @param what `"estimate"`, `"details"` or `"members"`, as for a single estimate; or `"groups"`,
-#'   the `glance()` of each group.
+#' @param what `"estimate"`, `"details"`, `"members"`, `"gold"` or `"gold_details"`, as for a single
+#'   estimate; or `"groups"`, the `glance()` of each group.
 #' @param digits Number of decimals of the percentages.
 #' @param row.names,optional Not used.
 #' @param ... For `plot()`, passed on to `autoplot()`, for `as.data.frame()`, to `tidy()`; otherwise
@@ -91,9 +91,12 @@ bind_groups <- function(x, table) {
 #' groups[["east"]]
 #' @name accuracy_by_group
 #' @export
-tidy.accuracy_by_group <- function(x, what = c("estimate", "details", "members", "groups"), ...) {
+tidy.accuracy_by_group <- function(x, what = c(
+                                     "estimate", "details", "members", "gold", "gold_details",
+                                     "groups"
+                                   ), ...) {
   check_dots_empty(...)
-  what <- check_choice(what, c("estimate", "details", "members", "groups"), "what")
+  what <- check_choice(what, c(estimate_tables, "groups"), "what")
   bind_groups(x, if (what == "groups") glance else function(estimate) tidy(estimate, what))
 }
 
@@ -155,7 +158,10 @@ group_notes <- function(x) {
         sub(no_interval, "", reason, fixed = TRUE)
       )
     }, "", USE.NAMES = FALSE),
-    common_note(list(options = x[[1L]]$options, details = tidy(x, "details"), table = table))
+    group_gold_notes(x),
+    if (!all(unlist(lapply(x, rests_on_gold)))) {
+      common_note(list(options = x[[1L]]$options, details = tidy(x, "details"), table = table))
+    }
   )
 }
 

@@ -6,15 +6,15 @@
 # `kind`, `settings`), and besides: `alone`, the table of the estimate from ratings alone;
 # `evidence`, see gold_evidence(), NULL without gold cases that count; `measured`, what
 # gold_accuracy() gives for each system, NULL for one that only ratings tell of; `sources`, a row
-# per system and interval; and `details`, a row per system.
-with_gold <- function(estimate, gold) {
+# per system and interval; and `details`, a row per system. `predicted`: see gold_evidence().
+with_gold <- function(estimate, gold, predicted = NULL) {
   if (!gold_measures(gold)) {
     return(estimate)
   }
   gold$alone <- estimate$table
   x <- estimate$fit$x
   if (length(gold$case) > 0L && weights_are_counts(x)) {
-    gold$evidence <- gold_evidence(x, gold, estimate$options$cluster)
+    gold$evidence <- gold_evidence(x, gold, estimate$options$cluster, predicted)
   }
   estimate$gold <- gold
   measure_with_gold(estimate)

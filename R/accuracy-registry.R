@@ -57,7 +57,7 @@ accuracy_methods <- function() {
 
 accuracy_intervals <- function() {
   by_id(list(
-    interval_robust, interval_combined, interval_corrected, interval_anytime, interval_conformal,
+    interval_robust, interval_corrected, interval_combined, interval_anytime, interval_conformal,
     interval_bootstrap, interval_profile, interval_none
   ))
 }
@@ -108,7 +108,8 @@ has_stand_in <- function(x) method_of(x)$stand_in != x$options$method
 runs_compiled <- function(options) {
   of <- list(options = options)
   mixed <- !is_averaged(of) && !identical(common_of(options), method_of(of)$common)
-  isTRUE(method_of(of)$compiled) && isTRUE(interval_of(of)$compiled) && !mixed
+  isTRUE(method_of(of)$compiled) && isTRUE(interval_of(of)$compiled) && !mixed &&
+    !isTRUE(options$gold > 0L)
 }
 
 # How a number came about; `model` is left out where it does not say more.

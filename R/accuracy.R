@@ -55,6 +55,11 @@
 #' published <- estimate_accuracy(x, method = "binned", interval = "bootstrap")
 #' published
 #' bins(published)
+#'
+#' # Sixty cases at random, whose truth somebody found out
+#' x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.8), n = 1000))
+#' gold <- truth(x)[sample(1000, 60), ]
+#' estimate_accuracy(x, known_truth = gold, gold_sample = "random")
 #' @export
 estimate_accuracy <- function(x, ...) UseMethod("estimate_accuracy")
 

@@ -27,8 +27,8 @@ stored_truth <- function(x, call) {
   if (is.null(x$truth)) {
     abort_fallible("argument", c(
       "{.code known_truth = TRUE} takes the truth that {.arg x} holds, and it holds none.",
-      "i" = "Give categories with the cases as names, or a data frame with columns {.val case} and
-             {.val truth}."
+      "i" = "Name its column as {.arg truth} of {.fun ratings}; or give categories with the cases as
+             names, or a data frame with columns {.val case} and {.val truth}."
     ), arg = "known_truth", call = call)
   }
   truth(x)
