@@ -72,8 +72,11 @@ lack_of_rate <- function(estimate, cell) {
   evidence <- estimate$gold$evidence
   answer <- evidence$answer[evidence$at, cell$system]
   own <- if (cell$of_answer) answer == cell$answer else answer > 0L & evidence$truth == cell$truth
+  answers <- evidence$answer[, cell$system]
   if (is.null(evidence) || (!any(own) && all(answer == 0L))) {
     lack_of_gold(estimate, cell$system)
+  } else if (!cell$of_answer && is_constant(answers == cell$answer, answers > 0L)) {
+    "the system gives this answer always, or never, so nothing varies"
   } else if (any(own)) {
     only_some_drawn
   } else if (cell$of_answer) {

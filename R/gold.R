@@ -12,7 +12,8 @@ gold_evidence <- function(x, gold, cluster = NULL, predicted = NULL) {
   case <- gold$case[one]
   list(
     predicted = predicted %||% predict_categories(x), answer = x$patterns$answer,
-    weight = pattern_weights(x), rated = rated_patterns(x), at = x$index[case], truth = gold$truth[one],
+    weight = pattern_weights(x), rated = rated_patterns(x), at = x$index[case],
+    truth = gold$truth[one],
     w = if (is.null(gold$probability)) rep(1, length(one)) else 1 / gold$probability[one],
     cluster = cluster[case], drawn = !is.null(gold$probability)
   )
@@ -122,10 +123,10 @@ gold_precision <- function(evidence, s, answer, truth = answer) {
 # Of the cases with a truth, those with an answer.
 gold_recall <- function(evidence, s, truth, answer = truth) {
   part <- gold_part(evidence, evidence$answer[, s] > 0L)
-  if (!stands_for(part)) {
+  hit <- evidence$answer[, s] == answer
+  if (!stands_for(part) || is_constant(hit, part$weight)) {
     return(NULL)
   }
-  hit <- evidence$answer[, s] == answer
   q <- evidence$predicted[, truth]
   member <- part$truth == truth
   x <- correct_rate(
@@ -135,6 +136,9 @@ gold_recall <- function(evidence, s, truth, answer = truth) {
   )
   if (!is.null(x)) in_clusters(x, part$cluster)
 }
+
+# Is it known without gold, since the system gives an answer always, or never?
+is_constant <- function(hit, weight) length(unique(hit[weight > 0])) < 2L
 
 # What gold says of how far systems err where raters err: 0 at the end of the range where errors are
 # independent, 1 where all are shared. `interval` is corrected_interval()'s.

@@ -334,6 +334,9 @@ draw_recall <- function(world, s, k) {
   q <- filled(world$predicted[on, k])
   p <- filled(world$posterior[[s]][on, k])
   alone <- cell_alone(world, s, mean(p))
+  if (length(unique(hit)) < 2L) { # known without gold
+    return(list(cases = 0, true = NA, estimates = NULL))
+  }
   list(cases = length(on), true = mean(hit[member]), estimates = function(drawn) {
     alone$estimate <- sum((p * hit)[drawn]) / sum(p[drawn])
     q_hit <- (q * hit)[drawn]

@@ -137,6 +137,15 @@ test_that("clusters and probabilities go along with gold cases", {
   expect_identical(clustered, in_clusters(own, ward[gold$case]))
 })
 
+test_that("the rate of an answer that is never given needs no gold", {
+  panel <- gold_panel()
+  panel$x$patterns$answer[, 1] <- 1L
+  evidence <- gold_evidence(panel$x, panel$gold)
+  expect_null(gold_recall(evidence, 1, 1, 2))
+  expect_null(gold_recall(evidence, 1, 1, 1))
+  expect_false(is.null(gold_precision(evidence, 1, 1)))
+})
+
 test_that("gold drawn from some cases only does not stand for the others", {
   panel <- gold_panel(seed = 2)
   answer <- panel$x$patterns$answer[panel$x$index, ]
