@@ -2,8 +2,8 @@
 # fitting each alone cost at most a few percent of root mean squared error where groups were alike,
 # and one fit for all cost up to half where their base rates or raters differed.
 
-# `estimate` makes an estimate of some cases and their clusters.
-estimate_by <- function(x, by, estimate, cluster, call) {
+# `estimate` makes an estimate of some cases, their clusters and the gold among them.
+estimate_by <- function(x, by, estimate, cluster, gold, call) {
   by <- check_case_values(by, x, "by", call)
   cluster <- check_case_values(cluster, x, "cluster", call)
   groups <- if (is.factor(by)) levels(droplevels(by)) else as.character(sort(unique(by)))
@@ -12,7 +12,7 @@ estimate_by <- function(x, by, estimate, cluster, call) {
     own <- which(by == group)
     part <- x[own, ]
     part$used <- used_categories(x) # what coincidence means does not depend on the group
-    catch_warnings(estimate(part, cluster[own]))
+    catch_warnings(estimate(part, cluster[own], gold_among(gold, own, part)))
   })
   conditions <- stats::setNames(lapply(found, `[[`, "warnings"), groups)
   warn_groups(conditions[lengths(conditions) > 0L], length(groups))
@@ -69,8 +69,8 @@ bind_groups <- function(x, table) {
 #' [confusion()] and more.
 #'
 #' @param x,object An [estimate_accuracy()] result with `by`.
-#' @param what `"estimate"`, `"details"` or `"members"`, as for a single estimate; or `"groups"`,
-#'   the `glance()` of each group.
+#' @param what `"estimate"`, `"details"`, `"members"`, `"gold"` or `"gold_details"`, as for a single
+#'   estimate; or `"groups"`, the `glance()` of each group.
 #' @param digits Number of decimals of the percentages.
 #' @param row.names,optional Not used.
 #' @param ... For `plot()`, passed on to `autoplot()`, for `as.data.frame()`, to `tidy()`; otherwise
@@ -91,9 +91,12 @@ bind_groups <- function(x, table) {
 #' groups[["east"]]
 #' @name accuracy_by_group
 #' @export
-tidy.accuracy_by_group <- function(x, what = c("estimate", "details", "members", "groups"), ...) {
+tidy.accuracy_by_group <- function(x, what = c(
+                                     "estimate", "details", "members", "gold", "gold_details",
+                                     "groups"
+                                   ), ...) {
   check_dots_empty(...)
-  what <- check_choice(what, c("estimate", "details", "members", "groups"), "what")
+  what <- check_choice(what, c(estimate_tables, "groups"), "what")
   bind_groups(x, if (what == "groups") glance else function(estimate) tidy(estimate, what))
 }
 
@@ -155,7 +158,10 @@ group_notes <- function(x) {
         sub(no_interval, "", reason, fixed = TRUE)
       )
     }, "", USE.NAMES = FALSE),
-    common_note(list(options = x[[1L]]$options, details = tidy(x, "details"), table = table))
+    group_gold_notes(x),
+    if (!all(unlist(lapply(x, rests_on_gold)))) {
+      common_note(list(options = x[[1L]]$options, details = tidy(x, "details"), table = table))
+    }
   )
 }
 

@@ -18,8 +18,19 @@
 #' not how far the models differ. Without any case that is thought to be of a category its row is
 #' `NA`.
 #'
+#' @section Known truths:
+#' Of an estimate with gold cases (`known_truth` of [estimate_accuracy()]) they measure every cell,
+#' recall and precision, each by itself, so that rows need not sum to one exactly. Precision is a
+#' share of the cases with the answer, and corrected like an accuracy. The probability of an answer
+#' given a truth is a ratio of two means over all cases, both corrected. With `"combined"` intervals
+#' the prior is what ratings alone say, with the sampling error of as many cases, and twice the
+#' error in common of the accuracy: errors in common differ between categories. Where no gold case
+#' has the truth, or none the answer, the estimate is that of ratings alone, and has no interval.
+#'
 #' @param x An [estimate_accuracy()] result with method `"joint"`, `"shared"` or `"average"`.
-#' @param interval `"bootstrap"` or `"none"`.
+#' @param interval `"bootstrap"`, `"none"` or, of an estimate with gold cases, one of
+#'   `r said_ids(gold_intervals())`. `NULL` is `"bootstrap"`, or that of an estimate with gold
+#'   cases.
 #' @param systems Names of the systems whose matrices to make; `NULL` for all.
 #' @param conf_level Probability with which intervals are meant to cover, in (0, 1); `NULL` for that
 #'   of the estimate.
@@ -49,12 +60,12 @@
 #' @name confusion_estimate
 #' @export
 confusion.accuracy_estimate <- function(x, # nolint: object_name.
-                                        interval = c("bootstrap", "none"), conf_level = NULL,
-                                        systems = NULL, ...) {
+                                        interval = NULL, conf_level = NULL, systems = NULL,
+                                        ...) {
   call <- rlang::current_env()
   check_dots_empty(...)
   systems <- check_system_names(systems, x$table$system, call)
-  interval <- check_choice(interval, ids_with("cells", accuracy_intervals()), "interval")
+  interval <- check_cell_interval(interval, x, call)
   if (is.null(conf_level)) conf_level <- x$options$conf_level
   conf_level <- check_number(
     conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE, call = call
@@ -65,19 +76,39 @@ confusion.accuracy_estimate <- function(x, # nolint: object_name.
       "i" = "Estimate with {.arg method} {.or {.val {ids_with('posterior', accuracy_methods())}}}."
     ), arg = "x", call = call)
   }
-  counts <- confusion_counts(x)
-  draws <- if (!is.null(accuracy_intervals()[[interval]]$find)) confusion_draws(x)
+  by_gold <- !is.null(accuracy_intervals()[[interval]]$gold)
+  alone <- without_gold(x)
+  counts <- confusion_counts(alone)
+  draws <- if (has_cell_draws(interval)) confusion_draws(alone)
+  table <- function(share) {
+    found <- confusion_table(alone, systems, counts, draws, conf_level, share)
+    if (by_gold) cells_with_gold(found, x, interval, conf_level) else found
+  }
   structure(
     list(
-      cells = confusion_table(x, systems, counts, draws, conf_level, cell_shares),
-      categories = confusion_table(x, systems, counts, draws, conf_level, category_shares),
+      cells = table(cell_shares), categories = table(category_shares),
       options = c(x$options[c("method", "replicates")], list(
-        interval = if (is.null(draws$values)) interval_none$id else interval,
-        conf_level = conf_level, clustered = !is.null(x$options$cluster)
+        interval = if (is.null(draws$values) && !by_gold) interval_none$id else interval,
+        conf_level = conf_level, clustered = !is.null(x$options$cluster),
+        target = x$gold$settings$target, gold = length(x$gold$case)
       ))
     ),
     class = "confusion_estimate"
   )
+}
+
+# That of the estimate, if gold cases measure it.
+check_cell_interval <- function(interval, estimate, call) {
+  having <- ids_with("cells", accuracy_intervals())
+  if (!is.null(estimate$gold)) having <- unique(c(estimate$options$interval, gold_ids(), having))
+  check_choice(interval %||% having, having, "interval", call)
+}
+
+gold_ids <- function() names(gold_intervals())
+
+has_cell_draws <- function(interval) {
+  record <- accuracy_intervals()[[interval]]
+  record$cells && !is.null(record$find)
 }
 
 # Expected numbers of cases: a vector per system, answers within truths.
@@ -245,7 +276,9 @@ confusion_notes <- function(x) {
         ), ": ", sub(no_interval, "", reason, fixed = TRUE)
       )
     }, "", USE.NAMES = FALSE),
-    if (has_interval(x)) {
+    if (x$options$gold > 0L && x$options$interval %in% gold_ids()) {
+      gold_cell_note(x)
+    } else if (has_interval(x)) {
       paste0(
         format(100 * x$options$conf_level), "% intervals: ",
         if (x$options$clustered) "cluster" else "case", " bootstrap, ",

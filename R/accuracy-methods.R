@@ -2,7 +2,8 @@
 #'
 #' @param x An [estimate_accuracy()] result.
 #' @param what `"estimate"`: the estimates; `"details"`: what each rests on; `"members"`: the models
-#'   that were averaged.
+#'   that were averaged; `"gold"`: what gold cases and ratings say, each alone and together;
+#'   `"gold_details"`: what gold cases say besides.
 #' @param digits Number of decimals of the percentages.
 #' @param row.names,optional Not used.
 #' @param ... For `as.data.frame()`, passed on to `tidy()`; otherwise not used.
@@ -29,11 +30,27 @@
 #'   `accuracy`, `errors`, `difficulty` and `concentration`, which model it is; its `log_prior`,
 #'   `log_evidence` and `weight`; `estimate`, `std.error` and `rater_accuracy` under it.
 #'
+#'   For `"gold"`, rows only where gold cases measured (see [estimate_accuracy()]): for each
+#'   `system` one per `interval`, which are `"gold alone"` (Wilson's), `"ratings alone"`,
+#'   `"corrected"` and `"combined"`, and `"anytime"` if it was asked for: `estimate`, `std.error`,
+#'   `conf.low` and `conf.high`; `labels`, the number of gold cases that without ratings would have
+#'   as small an error; `weight` of gold in the estimate, from 0 to 1 (with `"corrected"` ratings
+#'   correct it, but are never believed: 1); `reason`, why something is `NA`.
+#'
+#'   For `"gold_details"`, a row per system: `system`; `gold`, its number of gold cases (copies, if
+#'   cases have weights), out of `cases`; `worth`, how many labels without ratings do what one does
+#'   with them in the corrected interval; `statistic` and `p.value` of the test that the estimate
+#'   from ratings alone is right, `NA` below five gold cases; `common`, the share of errors in
+#'   common by the gold cases, with the ends `common.low` and `common.high` of its interval: 0 where
+#'   the corrected estimate is `independent`, 1 where it is `shared`, and beyond if it is beyond;
+#'   `reason`, why gold cases say nothing of the system.
+#'
 #'   `glance()`: a tibble with one row: the number of `systems`; `method`, `interval`, `conf_level`;
 #'   `agreement` and `kappa` of the raters, `rater_accuracy` under the model that was fitted, and
 #'   the numbers of `cases`, `raters` and `categories`, as in [glance()][tidy.rater_fit] of a fit;
 #'   `negative`, the number of base rates that came out negative and were set to zero; `clip` and
-#'   `bin_width`; `replicates` of the bootstrap.
+#'   `bin_width`; `replicates` of the bootstrap; the number of `gold` cases, `gold_sample` and
+#'   `target`, where gold cases measured.
 #'
 #'   `format()`: for each system one line, such as `78% (90% interval 67% to 90%)`; a vector with
 #'   the systems as names if there are several.
@@ -46,14 +63,18 @@
 #' glance(estimate)
 #' format(estimate)
 #' @export
-tidy.accuracy_estimate <- function(x, what = c("estimate", "details", "members"), ...) {
+tidy.accuracy_estimate <- function(x, what = c(
+                                     "estimate", "details", "members", "gold", "gold_details"
+                                   ), ...) {
   check_dots_empty(...)
-  what <- check_choice(what, c("estimate", "details", "members"), "what")
-  switch(what,
+  switch(check_choice(what, estimate_tables, "what"),
     estimate = x$table, details = with_bins_only(x),
-    members = if (NROW(x$members) > 0L) x$members else no_members
+    members = if (NROW(x$members) > 0L) x$members else no_members,
+    gold = x$gold$sources %||% no_gold_sources, gold_details = x$gold$details %||% no_gold_details
   )
 }
+
+estimate_tables <- c("estimate", "details", "members", "gold", "gold_details")
 
 # Only bins can say nothing of some of the cases.
 with_bins_only <- function(x) {
@@ -82,7 +103,9 @@ glance.accuracy_estimate <- function(x, ...) {
     negative = x$fit$negative,
     clip = known_as(record$clips, options$clip),
     bin_width = known_as(record$bins, options$bin_width),
-    replicates = known_as(!is.null(x$replicates), options$replicates)
+    replicates = known_as(!is.null(x$replicates), options$replicates),
+    gold = length(x$gold$case), gold_sample = x$gold$sample %||% NA_character_,
+    target = x$gold$settings$target %||% NA_character_
   )
 }
 
@@ -105,7 +128,8 @@ format.accuracy_estimate <- function(x, digits = 0L, ...) {
 print.accuracy_estimate <- function(x, ...) {
   print_accuracy(x)
   cat_lines(
-    "", paste0("More: ", if (method_of(x)$bins) "bins(), ", "tidy(), glance(), plot().")
+    "", paste0("More: ", if (method_of(x)$bins) "bins(), ",
+      if (!is.null(x$gold)) "update() (more gold), ", "tidy(), glance(), plot().")
   )
   invisible(x)
 }
@@ -131,6 +155,7 @@ print_accuracy <- function(x) {
   cat("\n")
   print(shown_table(x), row.names = FALSE)
   if (nrow(table) > 20L) cat("... and", nrow(table) - 20L, "more; see tidy()\n")
+  print_gold(x)
   notes <- notes_of(x)
   if (length(notes) > 0L) cat_lines("", notes)
 }
@@ -173,8 +198,9 @@ accuracy_notes <- function(x) {
       )
     }, ""),
     left_out_note(x),
-    common_note(x),
-    if (has_model_raters(x$fit)) {
+    gold_notes(x),
+    if (!all(rests_on_gold(x))) common_note(x),
+    if (has_model_raters(x$fit) && !all(rests_on_gold(x))) {
       paste(
         "Raters are language models, which err together in ways that their agreement does not",
         "show: without cases of known truth the accuracy is a guess."

@@ -32,14 +32,21 @@ new_method <- function(id, words, model, estimate, posterior = FALSE, likelihood
 # draft_estimate()), see new_interval_found(), or NULL for no interval at all; draws: a function of
 # an estimate and replicates of it that gives what the errors of all its systems together may have
 # been (draws x systems, around the estimates) or, as a text, why it cannot; or NULL if the interval
-# knows of one system at a time; note: a function of an estimate that tells readers what its intervals are.
+# knows of one system at a time; gold: a function of what gold cases say of a system (see
+# correct_mean()), of what ratings alone say (see ratings_alone()), and of settings (target, widen,
+# conf_level) that gives an interval with gold, where `find` is what there is without, or NULL if
+# the interval has no use for gold as a sample; difference: the same of what gold cases say of a
+# difference, which such intervals have; anytime: may it be looked at after every gold case; note: a
+# function of an estimate that tells readers what its intervals are.
 new_interval <- function(id, words = id, find = NULL, draws = NULL, note = function(estimate) NULL,
                          likelihood = FALSE, clusters = TRUE, average = FALSE, uncounted = NULL,
-                         replicates = 1000L, hidden = FALSE, cells = FALSE, compiled = FALSE) {
+                         replicates = 1000L, hidden = FALSE, cells = FALSE, compiled = FALSE,
+                         gold = NULL, difference = NULL, anytime = FALSE) {
   list(
     id = id, words = words, find = find, draws = draws, note = note, likelihood = likelihood,
     clusters = clusters, average = average, uncounted = uncounted, replicates = replicates,
-    hidden = hidden, cells = cells, compiled = compiled
+    hidden = hidden, cells = cells, compiled = compiled, gold = gold,
+    difference = difference, anytime = anytime
   )
 }
 
@@ -50,9 +57,12 @@ accuracy_methods <- function() {
 
 accuracy_intervals <- function() {
   by_id(list(
-    interval_robust, interval_conformal, interval_bootstrap, interval_profile, interval_none
+    interval_robust, interval_corrected, interval_combined, interval_anytime, interval_conformal,
+    interval_bootstrap, interval_profile, interval_none
   ))
 }
+
+gold_intervals <- function() Filter(function(record) !is.null(record$gold), accuracy_intervals())
 
 interval_none <- new_interval("none", cells = TRUE, compiled = TRUE)
 
@@ -72,6 +82,17 @@ default_method <- function(model, known_raters = FALSE) {
   if (is_k_model(model) && !any(known_raters)) method_average$id else method_joint$id
 }
 
+# Gold measures where it is a sample. What language models say is no prior to be weighed against it.
+default_interval <- function(x, gold) {
+  if (!gold_measures(gold) || length(gold$case) == 0L) {
+    interval_robust$id
+  } else if (identical(x$rater_kind, "model")) {
+    interval_corrected$id
+  } else {
+    interval_combined$id
+  }
+}
+
 # Records of an estimate, of an estimator's options, or of anything else with options.
 method_of <- function(x) accuracy_methods()[[x$options$method]]
 
@@ -87,7 +108,8 @@ has_stand_in <- function(x) method_of(x)$stand_in != x$options$method
 runs_compiled <- function(options) {
   of <- list(options = options)
   mixed <- !is_averaged(of) && !identical(common_of(options), method_of(of)$common)
-  isTRUE(method_of(of)$compiled) && isTRUE(interval_of(of)$compiled) && !mixed
+  isTRUE(method_of(of)$compiled) && isTRUE(interval_of(of)$compiled) && !mixed &&
+    !isTRUE(options$gold > 0L)
 }
 
 # How a number came about; `model` is left out where it does not say more.
@@ -124,17 +146,19 @@ check_accuracy_options <- function(x, call) {
   )
 }
 
-# The one place that knows which method goes with which interval, model, fit and clusters.
-check_pair <- function(options, model, fit, call) {
+# The one place that knows which method goes with which interval, model, fit, clusters and gold.
+check_pair <- function(options, model, fit, call, gold = NULL) {
   of <- list(options = options)
-  why <- pair_misfit(method_of(of), interval_of(of), model, fit, !is.null(options$cluster))
+  why <- pair_misfit(method_of(of), interval_of(of), model, fit, !is.null(options$cluster), gold)
   if (!is.null(why)) abort_fallible("argument", why$message, arg = why$arg, call = call)
 }
 
 # The argument that is wrong, and what to say of it; NULL if all fits. Where `fit` is NULL there is
-# only a model as yet.
-pair_misfit <- function(method, interval, model, fit = NULL, clustered = FALSE) {
-  if (interval$likelihood && !method$likelihood) {
+# only a model as yet. `gold`: see settle_gold().
+pair_misfit <- function(method, interval, model, fit = NULL, clustered = FALSE, gold = NULL) {
+  if (!is.null(interval$gold) && !gold_measures(gold)) {
+    lack_of_sample(interval, gold)
+  } else if (interval$likelihood && !method$likelihood) {
     having <- ids_with("likelihood", accuracy_methods())
     list(arg = "interval", message = c(
       paste0(

@@ -3,112 +3,14 @@
 #' Estimates the probability that a system gives the correct category, without knowing the correct
 #' categories. Fits raters first, unless given a fit.
 #'
-#' @section Methods:
-#' * `"average"`, the default, takes the system as one more rater in a family of models: raters
-#'   equally accurate or not; errors uniform, by distance (if categories are ordered), or each judge
-#'   (rater or system) with error rates of its own around these; cases equally difficult or not; and
-#'   a confusion matrix for each judge, around its accuracy (a hierarchical Dawid-Skene model).
-#'   Models are weighed by how probable they make all answers (Laplace and variational
-#'   approximations to the evidence). The mean posterior probability of the system's answers,
-#'   averaged over models, as if it had been right once and wrong once before, is column
-#'   `independent`: in all models errors are independent given the truth. The estimate takes back a
-#'   part of it, for errors in common (next section). Nothing is drawn at random.
-#' * `"binned"` is the published method. Cases are put into bins by their highest posterior
-#'   probability, `(0.9, 1]`, `(0.8, 0.9]` and so on. In a bin with mean highest probability `Pg`,
-#'   where the system gives the most probable category in a share `Pa` of the cases, accuracy is
-#'   `((N - 1) Pa - 1 + Pg) / (N Pg - 1)` for `N` categories (equation 7), clipped to \[0, 1\]. The
-#'   estimate is the mean over bins, weighted by cases. Tied categories share the credit. A bin in
-#'   which no category stands out (`N Pg - 1 < 1e-6`) says nothing and leaves the mean, with a
-#'   warning.
-#' * `"unbinned"` uses all categories of all cases at once: with `Q` the mean posterior probability
-#'   of the system's answers and `S2` the mean sum of squared posterior probabilities, accuracy is
-#'   `((N - 1) Q - 1 + S2) / (N S2 - 1)`, clipped. It needs no bins and has smaller error in small
-#'   samples.
-#' * `"joint"` takes the system as one more rater of the `model`, fitted by likelihood: its errors
-#'   are its own, independent of those of the raters given the truth.
-#' * `"shared"` is the mean posterior probability of the system's answers under the `model` fitted
-#'   to the raters alone: the system knows nothing that the raters do not.
-#'
-#' On 52 public data sets of 29 families with known truth the mean absolute error of `"average"` is
-#' .051 (standard error .009), that of `"binned"` .068 and that of `"shared"` .051; on the 17 with
-#' classifiers .022, .028 and .027. With `common = "none"` that of `"average"` is .065 and .042.
-#'
-#' @section What system and raters may have in common:
-#' Agreement cannot tell how far the system errs where the raters err. Columns `shared` and
-#' `independent` are the ends of that range: with methods `"joint"` and `"shared"` those of their
-#' `model`, otherwise the mean posterior under a hierarchical Dawid-Skene model of the raters alone
-#' (averaged with its one-coin limit), and the average. `common` is what is assumed: with a share
-#' `c` of errors in common the estimate is `independent - c (independent - shared)`. (Where truths
-#' are known the ends differ by no more than the prior of `independent`, which `"typical"` leaves
-#' alone.)
-#'
-#' `"none"` is `c = 0`, `"all"` is `c = 1`. `"typical"` is `s / (N - 1)`, where `N` is the number of
-#' categories that raters used, in the whole panel also with `by`, and `s = max(0, 1 - 2 w)` is the
-#' suspicion: `w` is the weight of the models in which cases are equally difficult and judges have
-#' no error rates of their own. Where raters are wrong in more than .9 of what guessing would be,
-#' `s` is 1, since models with such raters cannot vouch for anything. `N` counts because two
-#' independent wrong answers coincide with probability `1 / (N - 1)`: with many categories errors in
-#' common show as a surplus of coinciding wrong answers, with two they never do. No constant of the
-#' rule was fitted, but it is a heuristic: where errors truly are independent, raters unequal, cases
-#' many and categories two, it takes back too much. Of language models as raters every estimate is
-#' too high, this one by .11 on three such panels; only known truths help there.
-#'
-#' @section Intervals:
-#' `"robust"` allows for what sampling error leaves out: on real data raters err on the same cases,
-#' and systems err there too. Its variance is
-#' `sampling^2 + s ((E / 4)^2 + (gap / 2)^2)`, where `E` is the share of wrong ratings (times the
-#' share of the system's cases whose truth is not known), `gap` is `independent` (of other methods
-#' the estimate) less column `shared` of `"average"`, and `s` the suspicion: where the data speak
-#' for models without errors in common, nothing is added. Where `common` is stated, as a number or
-#' one of `"none"` and `"all"`, the variance is `sampling^2`: the interval says what follows from
-#' the assumption. 90% intervals cover .93 of the accuracies in the 52 sets, each set counting the
-#' same; with a constant of `E` that is chosen without the family of each set, .89. For `"average"`,
-#' `sampling` is from the curvature of the posterior and the differences between models, for other
-#' methods from a bootstrap. Raters who copy from each other are beyond it.
-#'
-#' If raters are language models (`rater_kind = "model"` of [ratings()]) nothing vouches for them
-#' (`max(0, 1 - 2 w)` is 1), and the variance has one more term: the square of the distance from `E`
-#' to the share of wrong ratings of raters who agree as much, but whose being right has a
-#' correlation of .55. Judges who err together agree on wrong answers, and so look better than they
-#' are, as does what errs with them. In 150 planted panels with correlations of .3 to .8 the plain
-#' interval covers a quarter, this one .91 (bench/model-raters.R); it is wide, and the number a
-#' guess without cases of known truth.
-#'
-#' `"conformal"` is robust, but as wide as it had to be in data sets with known truth: see
-#' [calibrate_interval()]. Its promise holds in samples of any size.
-#'
-#' `"bootstrap"` resamples cases, fits raters anew each time (of averaged models those that weigh at
-#' least .001, which are weighed anew), and gives percentiles. It covers sampling error only:
-#' nominal 90% intervals of this kind cover far fewer of the accuracies in public sets.
-#' Replicates in which agreement is no better than by chance have no estimate; they are counted, and
-#' reported if they are many. Where clipping biases the estimate the interval is lopsided, since its
-#' replicates are biased again, and may even leave the estimate outside. It is `NA`, with a reason,
-#' where replicates do not vary (a system that is always right, say), where most of them have no
-#' estimate, or where weights are not counts.
-#'
-#' @section Warnings:
-#' Of averaged estimates and robust intervals two things are told apart.
-#' `fallible_warning_few_data`: an interval for sampling error alone would be wider than .2; more
-#' cases help. `fallible_warning_assumption`: `shared` and `independent` are further than .1 apart
-#' (times the share of cases whose truth is not known), so that the accuracy rests on an assumption
-#' that ratings cannot test; cases with known truth help.
-#'
-#' @section Degenerate data:
-#' Where agreement is no better than by chance, or no two raters share a case, all is `NA` with a
-#' reason. Perfect agreement, two raters, categories that nobody used, raters below chance among
-#' better ones, and repeated ratings (independent unless they are reruns, see [ratings()]) have
-#' estimates; priors keep them inside (0, 1). Weights count as numbers of cases, or, if they sum to
-#' one and so are probabilities, as shares of a million. Where they are not whole numbers there is
-#' no interval.
-#' Where raters used one category only, nothing is known of what coincidence means, and `"typical"`
-#' gives `NA`.
-#'
 #' @param x A [ratings()] object with systems, or the result of [fit_raters()].
 #' @param method `r said_ids(accuracy_methods())`; `NULL` is `"average"`, or `"joint"` where `model`
 #'   (or the fit) is not the K-model or knows raters.
 #' @param model A [rater_model()] for methods `"joint"` and `"shared"`; the others know [k_model()]
 #'   only. Not for a fit, which has one.
-#' @param interval `r said_ids(accuracy_intervals())`; `"profile"` is for method `"joint"`.
+#' @param interval `r said_ids(accuracy_intervals())`; `"profile"` is for method `"joint"`, and
+#'   `r said_ids(gold_intervals())` are for gold cases. `NULL` is `"robust"` or, with gold cases that
+#'   are a sample, `"combined"` (`"corrected"` where raters are language models).
 #' @param conf_level Probability with which the interval is meant to cover, in (0, 1); 0.9, or what
 #'   option `fallible.conf_level` says (see [fallible-options]).
 #' @param clip Where estimates are clipped to \[0, 1\]: in each `"bin"`, as published, `"overall"`,
@@ -124,10 +26,23 @@
 #'   `mc.cores` says; 1, or what option `fallible.threads` says. The same seed gives the same result
 #'   for any number.
 #' @param systems Names of the systems to judge; `NULL` for all.
+#' @param known_truth Cases whose truth is known, called gold cases: categories with the cases as
+#'   names; a data frame with columns `case` and `truth` (or `category`), such as the list that
+#'   `augment()` gives of a [plan_gold()], filled in; or `TRUE` for the truth that `x` holds (see
+#'   [ratings()]), which is never used otherwise. Missing ones are not known.
+#' @param gold_sample How gold cases were chosen: `"random"`; the probability of each case to be
+#'   chosen, in (0, 1], as a vector (in the order of the cases or named by case), a data frame with
+#'   columns `case` and `probability`, or the name of a column of `known_truth` (`probability` needs
+#'   no mention); or `"given"`, picked by hand, as which they count where nothing is said.
+#' @param target Are intervals with gold to be of the `"population"` that the cases of `x` are a
+#'   sample of, or of these `"cases"` themselves?
+#' @param widen How far many gold cases widen what ratings alone say in `"combined"` intervals: its
+#'   variance grows by up to this factor; a number of at least 0.
 #' @param ... Not used.
 #' @return An object of class `accuracy_estimate` with methods for `print()`, `summary()`,
 #'   [tidy()][tidy.accuracy_estimate], [glance()][tidy.accuracy_estimate],
-#'   [autoplot()][autoplot.accuracy_estimate], and the function [bins()].
+#'   [autoplot()][autoplot.accuracy_estimate], [update()][update.accuracy_estimate] for more gold
+#'   cases, and the function [bins()].
 #' @family estimation
 #' @templateVar where Equations 6-7
 #' @template ref-lehner
@@ -140,6 +55,11 @@
 #' published <- estimate_accuracy(x, method = "binned", interval = "bootstrap")
 #' published
 #' bins(published)
+#'
+#' # Sixty cases at random, whose truth somebody found out
+#' x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.8), n = 1000))
+#' gold <- truth(x)[sample(1000, 60), ]
+#' estimate_accuracy(x, known_truth = gold, gold_sample = "random")
 #' @export
 estimate_accuracy <- function(x, ...) UseMethod("estimate_accuracy")
 
@@ -150,33 +70,42 @@ estimate_accuracy.default <- function(x, ...) {
 
 #' @rdname estimate_accuracy
 #' @export
-estimate_accuracy.ratings <- function(x, method = NULL, model = k_model(),
-                                      interval = "robust",
+estimate_accuracy.ratings <- function(x, method = NULL, model = k_model(), interval = NULL,
                                       conf_level = default_conf_level(),
                                       clip = c("bin", "overall", "none"), bin_width = 0.1,
                                       replicates = NULL, common = NULL,
                                       threads = default_threads(), by = NULL, cluster = NULL,
-                                      systems = NULL, ...) {
+                                      systems = NULL, known_truth = NULL, gold_sample = NULL,
+                                      target = c("population", "cases"), widen = 1.25, ...) {
   call <- rlang::current_env()
   check_dots_empty(...)
   check_class(model, "rater_model", "model", "Make one with {.fun rater_model}.")
   method <- check_accuracy_method(method %||% default_method(model), call)
-  given <- mget(c(accuracy_options, "threads"))
-  estimate <- function(x, cluster) estimate_anew(x, cluster, model, NULL, given)
   x <- choose_systems(x, systems, call)
-  if (is.null(by)) estimate(x, cluster) else estimate_by(x, by, estimate, cluster, call)
+  gold <- settle_gold(known_truth, gold_sample, target, widen, x, call)
+  interval <- interval %||% default_interval(x, gold)
+  interval <- check_choice(interval, names(accuracy_intervals()), "interval", call)
+  gold <- gold_for(interval, gold)
+  given <- mget(c(accuracy_options, "threads"))
+  estimate <- function(x, cluster, gold) estimate_anew(x, cluster, gold, model, NULL, given, call)
+  if (is.null(by)) {
+    estimate(x, cluster, gold)
+  } else {
+    estimate_by(x, by, estimate, cluster, gold, call)
+  }
 }
 
 # Fits the raters of some cases and judges their systems; `given` are all other arguments.
-estimate_anew <- function(x, cluster, model, fit_method, given) {
-  fit <- fit_for(given$method, x, model, fit_method)
-  do.call("estimate_accuracy", c(list(fit, cluster = cluster), given))
+estimate_anew <- function(x, cluster, gold, model, fit_method, given, call) {
+  fit <- fit_for(given$method, x, model, fit_method, truth_for_fit(gold, x))
+  judge_systems(fit, cluster, gold, given, call)
 }
 
-fit_for <- function(method, x, model, fit_method) {
+fit_for <- function(method, x, model, fit_method, known_truth) {
   averages <- accuracy_methods()[[method]]$model == "own"
+  if (!is.null(known_truth)) fit_method <- NULL # that of known truths
   withCallingHandlers(
-    fit_raters(x, model, fit_method),
+    fit_raters(x, model, fit_method, known_truth),
     # Base rates by algebra, of which the average makes no use.
     fallible_warning_boundary = function(w) if (averages) rlang::cnd_muffle(w)
   )
@@ -184,35 +113,52 @@ fit_for <- function(method, x, model, fit_method) {
 
 #' @rdname estimate_accuracy
 #' @export
-estimate_accuracy.rater_fit <- function(x, method = NULL,
-                                        interval = "robust",
+estimate_accuracy.rater_fit <- function(x, method = NULL, interval = NULL,
                                         conf_level = default_conf_level(),
                                         clip = c("bin", "overall", "none"), bin_width = 0.1,
                                         replicates = NULL, common = NULL,
                                         threads = default_threads(), by = NULL, cluster = NULL,
-                                        systems = NULL, ...) {
+                                        systems = NULL, known_truth = NULL, gold_sample = NULL,
+                                        target = c("population", "cases"), widen = 1.25, ...) {
   call <- rlang::current_env()
   check_dots_empty(...)
   if (!is.null(systems)) x <- fit_beside(x, choose_systems(x$x, systems, call))
   method <- method %||% default_method(x$model, is_known_rater(x))
+  if (!is.null(gold_sample) && is.null(known_truth)) known_truth <- x$given$truth
+  if (!is.null(known_truth)) x <- fit_without_truth(x, known_truth, call)
+  gold <- settle_gold(known_truth, gold_sample, target, widen, x$x, call)
+  interval <- interval %||% default_interval(x$x, gold)
+  interval <- check_choice(interval, names(accuracy_intervals()), "interval", call)
+  gold <- gold_for(interval, gold)
+  given <- mget(c(accuracy_options, "threads"))
   if (!is.null(by)) {
     check_nothing_known(x, call)
-    given <- mget(c(accuracy_options, "threads"))
-    estimate <- function(group, cluster) estimate_anew(group, cluster, x$model, x$method, given)
-    return(estimate_by(x$x, by, estimate, cluster, call))
+    estimate <- function(group, cluster, gold) {
+      estimate_anew(group, cluster, gold, x$model, x$method, given, call)
+    }
+    return(estimate_by(x$x, by, estimate, cluster, gold, call))
   }
-  options <- check_accuracy_options(mget(accuracy_options), call)
-  options$threads <- check_threads(threads)
-  options["cluster"] <- list(check_cluster(cluster, x$x, call))
-  if (length(x$x$systems) == 0L) {
+  truth <- truth_for_fit(gold, x$x)
+  if (!is.null(truth)) x <- stats::update(x, known_truth = truth)
+  judge_systems(x, cluster, gold, given, call)
+}
+
+# What both do with a fit: `given` are arguments as users gave them.
+judge_systems <- function(fit, cluster, gold, given, call) {
+  options <- check_accuracy_options(given[accuracy_options], call)
+  options$threads <- check_threads(given$threads, call)
+  options["cluster"] <- list(check_cluster(cluster, fit$x, call))
+  if (length(fit$x$systems) == 0L) {
     abort_fallible("system", c(
       "There is no system whose accuracy could be estimated.",
       "i" = "Give {.arg systems} to {.fun ratings}."
     ), system = character(), call = call)
   }
-  check_pair(options, x$model, x, call)
-  draft <- draft_estimate(x, options)
+  check_pair(options, fit$model, fit, call, gold)
+  if (!is.null(gold)) warn_gold(gold, fit$x)
+  draft <- draft_estimate(fit, options)
   estimate <- new_accuracy_estimate(draft, interval_of_draft(draft))
+  estimate <- with_gold(estimate, gold)
   if (!is.null(draft$average)) warn_doubtful(estimate)
   estimate
 }
@@ -287,7 +233,8 @@ interval_of_draft <- function(draft) {
 # Fields: fit, options, table (what tidy() gives), bins (what bins() gives), details (a row per
 # system of what glance() and print() tell besides), replicates (a matrix, a column per system),
 # posterior (patterns x categories of each system), members (a row per system and averaged model),
-# typical (the share of errors in common that is typical, an entry per system).
+# typical (the share of errors in common that is typical, an entry per system), gold (see
+# with_gold(); NULL without gold cases that measure).
 new_accuracy_estimate <- function(draft, found) {
   systems <- draft$fit$x$systems
   point <- draft$point

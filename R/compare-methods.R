@@ -1,14 +1,18 @@
 #' Tables of a comparison
 #'
 #' @param x A [compare_systems()] result.
-#' @param what `"differences"`, a row per pair of systems, or `"ranks"`, a row per system and rank.
+#' @param what `"differences"`, a row per pair of systems; `"ranks"`, a row per system and rank; or
+#'   `"sources"`, a row per pair and source of what is known of it, for an estimate with gold cases.
 #' @param row.names,optional Not used.
 #' @param ... For `as.data.frame()`, passed on to `tidy()`; otherwise not used.
 #' @return `tidy()`: a tibble. For `"differences"`: `system1` and `system2`; `estimate`, the
 #'   accuracy of the first less that of the second, in \[-1, 1\]; its `std.error`, `conf.low` and
 #'   `conf.high`; `probability` that the first is the more accurate; `n`, the number of cases;
 #'   `method`; `reason`, why something is `NA`. For `"ranks"`: `system`, `rank` (1 is the most
-#'   accurate) and `probability` of this rank.
+#'   accurate) and `probability` of this rank. For `"sources"`: `system1`, `system2`, `interval`
+#'   (`"gold alone"`, `"ratings alone"`, or an interval with both), `estimate`, `std.error`,
+#'   `conf.low`, `conf.high`, `weight` of gold in the estimate, in \[0, 1\], and `reason`; no rows
+#'   without gold.
 #'
 #'   `glance()`: a tibble with one row: numbers of `systems`, `pairs` and `cases`, `left_out`, the
 #'   cases that not all systems answered; `best`, the system that is most accurate with the highest
@@ -23,9 +27,10 @@
 #' tidy(comparison)
 #' glance(comparison)
 #' @export
-tidy.system_comparison <- function(x, what = c("differences", "ranks"), ...) {
+tidy.system_comparison <- function(x, what = c("differences", "ranks", "sources"), ...) {
   check_dots_empty(...)
-  x[[check_choice(what, c("differences", "ranks"), "what")]]
+  what <- check_choice(what, c("differences", "ranks", "sources"), "what")
+  x[[what]] %||% no_pair_sources
 }
 
 #' @rdname tidy.system_comparison
@@ -153,12 +158,19 @@ comparison_notes <- function(x) {
         )
       }
     },
+    if (!is.null(x$gold)) gold_pair_notes(x),
     if (!all(is.na(table$conf.low))) comparison_error_note(x)
   )
 }
 
 comparison_error_note <- function(x) {
   clusters <- x$options$clusters
+  if (!is.null(x$gold)) {
+    return(paste0(
+      "Intervals: ", x$options$interval, ", of the ", x$gold$settings$target,
+      if (!is.null(clusters)) paste0("; gold cases are in ", count_noun(clusters, "cluster"))
+    ))
+  }
   paste0(
     "Intervals: systems paired on ", number(x$options$replicates), " resamples of ",
     if (is.null(clusters)) "cases" else count_noun(clusters, "cluster"),

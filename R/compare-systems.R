@@ -27,6 +27,22 @@
 #' the installed package has the coverage, with its standard error. With the assumption that what is
 #' hidden cancels, intervals covered too seldom.
 #'
+#' @section Known truths:
+#' Of an estimate with gold cases (`known_truth` of [estimate_accuracy()]) differences are measured
+#' on them, too, with the interval of the estimate. Where two systems gave the same answer the
+#' difference is zero whatever the truth, so only gold cases on which they differ tell anything.
+#' Those that ratings predict to be won by one system are held against what gold cases say, as for
+#' accuracies; `"corrected"` has Student's interval, `"combined"` takes what ratings alone say as a
+#' prior (normal, with a flat part between minus and plus the share of cases on which the answers
+#' differ), of which errors in common are at least .1 of that share. Each pair is measured by
+#' itself. Ranks are of errors of all systems whose differences vary as those of the pairs do (by
+#' classical scaling), and so are intervals for all differences at once; both are `NA` where a pair
+#' has no interval. A pair without gold cases keeps what ratings alone say of it.
+#'
+#' Let [plan_gold()] draw the cases where answers differ, if a difference is all that is wanted:
+#' as many of them tell more than cases at random.
+#'
+#' @section All pairs at once:
 #' More than two systems are compared, so some intervals of pairs miss by chance, and the system
 #' that looks best is likely to look better than it is. With `simultaneous = TRUE` the intervals
 #' cover all differences at once with probability `conf_level` (the largest studentised deviation
@@ -62,24 +78,30 @@ compare_systems <- function(estimate, systems = NULL, conf_level = NULL, simulta
     conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE, call = call
   )
   check_flag(simultaneous, "simultaneous")
-  known <- estimate$table$system
-  estimate <- on_common_cases(estimate, check_compared(systems, known, call), call)
+  systems <- check_compared(systems, estimate$table$system, call)
+  alone <- on_common_cases(without_gold(estimate), systems, call)
+  found <- compare_by_ratings(alone, conf_level, simultaneous && is.null(estimate$gold))
+  found$options$simultaneous <- simultaneous
+  if (!is.null(estimate$gold)) {
+    found <- compare_with_gold(found, alone, estimate$gold, estimate$options$interval)
+  }
+  structure(found, class = "system_comparison")
+}
+
+compare_by_ratings <- function(estimate, conf_level, simultaneous) {
   draws <- comparison_draws(estimate)
-  structure(
-    list(
-      accuracy = estimate$table[c("system", "estimate")],
-      differences = difference_table(estimate, draws, conf_level, simultaneous),
-      ranks = rank_table(estimate, draws$values),
-      left_out = estimate$left_out,
-      options = c(
-        estimate$options[c("method", "replicates")],
-        list(
-          conf_level = conf_level, simultaneous = simultaneous, clusters = draws$clusters,
-          robust = draws_interval(estimate)$hidden
-        )
+  list(
+    accuracy = estimate$table[c("system", "estimate")],
+    differences = difference_table(estimate, draws, conf_level, simultaneous),
+    ranks = rank_table(estimate, draws$values),
+    left_out = estimate$left_out,
+    options = c(
+      estimate$options[c("method", "replicates")],
+      list(
+        conf_level = conf_level, simultaneous = simultaneous, clusters = draws$clusters,
+        robust = draws_interval(estimate)$hidden
       )
-    ),
-    class = "system_comparison"
+    )
   )
 }
 
@@ -219,9 +241,11 @@ difference_table <- function(estimate, draws, conf_level, simultaneous) {
   iterated <- method_of(estimate)$iterated
   table <- add_intervals(table, percentile_intervals(differences, conf_level, iterated))
   same <- same_answers(estimate$fit, first, second)
-  table$reason[same] <- paste0(no_interval, "the two gave the same answers on all these cases")
+  table$reason[same] <- paste0(no_interval, same_on_all)
   if (simultaneous) simultaneous_intervals(table, differences, conf_level) else table
 }
+
+same_on_all <- "the two gave the same answers on all these cases"
 
 same_answers <- function(fit, first, second) {
   answer <- fit$x$patterns$answer[judged_patterns(fit), , drop = FALSE]

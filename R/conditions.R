@@ -48,6 +48,7 @@
 #' | `bootstrap` | many bootstrap replicates gave no estimate |
 #' | `hand_picked` | nothing is said of how cases with known truth were chosen |
 #' | `gold_unrated` | no rater saw any of the cases with known truth |
+#' | `gold_all` | the truth of all cases is known |
 #' | `undefined` | an agreement measure is undefined; the function returns `NA` |
 #' | `no_convergence` | a fit, or the qualities of CrowdTruth, did not settle |
 #'

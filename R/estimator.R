@@ -6,6 +6,9 @@
 #'
 #' @inheritParams estimate_accuracy
 #' @param method A method of [estimate_accuracy()].
+#' @param gold Number of gold cases, whose truth is drawn from that of the (simulated) ratings; 0 for
+#'   none. They are a random sample of the cases with ratings, all of them where these are fewer.
+#' @param gold_sample How the estimator is told that they were chosen: `"random"` or `"given"`.
 #' @return A function of class `accuracy_estimator` that takes a [ratings()] object and returns an
 #'   [estimate_accuracy()] result.
 #' @family simulation
@@ -17,16 +20,37 @@
 accuracy_estimator <- function(method = "binned", model = k_model(), interval = "none",
                                conf_level = default_conf_level(),
                                clip = c("bin", "overall", "none"), bin_width = 0.1,
-                               replicates = NULL, common = NULL) {
+                               replicates = NULL, common = NULL, gold = 0,
+                               gold_sample = c("random", "given"),
+                               target = c("population", "cases"), widen = 1.25) {
   call <- rlang::current_env()
   options <- check_accuracy_options(mget(accuracy_options), call)
   check_class(model, "rater_model", "model", "Make one with {.fun rater_model}.")
-  check_pair(options, model, NULL, call)
+  number <- check_count(gold, "gold", min = 0L, call = call)
+  known <- if (number > 0L) {
+    list(
+      gold_sample = check_choice(gold_sample, c("random", "given"), "gold_sample", call),
+      target = check_choice(target, c("population", "cases"), "target", call),
+      widen = check_number(widen, "widen", 0, 1e6, call = call)
+    )
+  }
+  kind <- if (!is.null(known)) switch(known$gold_sample, random = "sample", given = "picked")
+  check_pair(options, model, NULL, call, list(kind = kind, case = seq_len(number)))
   options <- append(options, list(model = model), 1L)
   structure(
-    function(x) do.call(estimate_accuracy, c(list(x), options)),
-    class = c("accuracy_estimator", "function"), options = options
+    function(x) {
+      if (number > 0L) known$known_truth <- random_gold(x, number)
+      do.call(estimate_accuracy, c(list(x), options, known))
+    },
+    class = c("accuracy_estimator", "function"), options = c(options, if (number > 0L) c(gold = number, known))
   )
+}
+
+# Known truths of some of the rated cases.
+random_gold <- function(x, number) {
+  all <- truth(x)
+  rated <- which(rated_patterns(x)[pattern_of_case(x)] & !is.na(all$category))
+  all[rated[sample.int(length(rated), min(number, length(rated)))], ]
 }
 
 #' @export

@@ -96,7 +96,7 @@ add_sampling <- function(blend, weight, target, variance, conf_level, limits) {
 
 # The same of a difference, which answers bound: it is no greater than the share of cases on which
 # they differ (`x$differ`), and errors in common hide there. `x$one_right`, what ratings expect of
-# its square, tells how much cases vary.
+# its square, tells how much cases vary, and `x$all` is their number.
 combined_difference <- function(x, alone, target, conf_level, widen = default_widen) {
   corrected <- difference_interval(x, target, conf_level)
   centre <- alone$estimate
@@ -105,15 +105,16 @@ combined_difference <- function(x, alone, target, conf_level, widen = default_wi
     return(c(corrected, weight = 1))
   }
   alone$bias <- max(alone$bias, least_bias * x$differ)
-  prior <- ratings_prior(alone, x$labels, max(x$one_right - centre^2, 0), x$cases, widen)
+  prior <- ratings_prior(alone, x$labels, max(x$one_right - centre^2, 0), x$all, widen)
   prior$centre <- min(max(centre, -x$differ), x$differ)
   error <- x$variance / gold_size(x, "cases", conf_level)
   grid <- even_grid(x$differ)
   freedom <- if (is.null(x$clusters)) x$gold - 1 else Inf # the number of clusters is in the error
   likelihood <- stats::dt((grid$value - corrected$estimate) / sqrt(error), freedom, log = TRUE)
   blend <- blend_on_grid(grid, likelihood, prior, conf_level)
+  sampling <- x$variance * x$at_hand / x$cases
   add_sampling(
-    blend, gold_weight(blend, prior, error), target, x$variance / x$cases, conf_level, c(-1, 1)
+    blend, gold_weight(blend, prior, error), target, sampling, conf_level, c(-1, 1)
   )
 }
 

@@ -27,8 +27,8 @@ stored_truth <- function(x, call) {
   if (is.null(x$truth)) {
     abort_fallible("argument", c(
       "{.code known_truth = TRUE} takes the truth that {.arg x} holds, and it holds none.",
-      "i" = "Give categories with the cases as names, or a data frame with columns {.val case} and
-             {.val truth}."
+      "i" = "Name its column as {.arg truth} of {.fun ratings}; or give categories with the cases as
+             names, or a data frame with columns {.val case} and {.val truth}."
     ), arg = "known_truth", call = call)
   }
   truth(x)
@@ -110,10 +110,13 @@ check_gold_probability <- function(probability, case, call) {
   }
 }
 
-# What users must be told of their gold before it is put to use.
-warn_gold <- function(gold, x) {
+# What users must be told of their gold before it is put to use. `kind`: see settle_gold().
+warn_gold <- function(gold, x, kind = gold_kind(gold, x)) {
   n <- length(gold$case)
-  if (n > 0L && gold$sample == "unsaid") {
+  if (n == 0L) {
+    return(invisible())
+  }
+  if (kind == "unsaid") {
     warn_fallible("hand_picked", c(
       "Nothing is said of how the {n} case{?s} with known truth {?was/were} chosen; {?it counts/they
        count} as picked by hand, and {?measures/measure} no accuracy.",
@@ -121,11 +124,16 @@ warn_gold <- function(gold, x) {
              with which each case was chosen; {.code gold_sample = \"given\"} says that somebody
              picked them."
     ), cases = n)
-  } else if (n > 0L && gold$sample == "random" && !is_sample(gold, x)) {
+  } else if (kind == "unrated") {
     warn_fallible("gold_unrated", c(
       "No rater saw any of the {n} case{?s} with known truth, which therefore {?is/are} no random
        sample of the rated ones; {?it measures/they measure} no accuracy.",
       "i" = "Give the probability with which each case was chosen, if it is known."
+    ), cases = n)
+  }
+  if (n == nrow(x)) {
+    warn_fallible("gold_all", c(
+      "The truth of all {n} cases is known: ratings add nothing to what they say."
     ), cases = n)
   }
 }

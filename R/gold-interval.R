@@ -48,8 +48,9 @@ gold_error <- function(x, target) {
 fewest_clusters <- 5L
 
 # The same correction of gold cases that are not independent, `cluster` says of which they are; NULL
-# where they are. What helps with independent cases need not with clusters.
-in_clusters <- function(x, cluster) {
+# where they are. What helps with independent cases need not with clusters. `variance` is that of y
+# for which the interval takes its size.
+in_clusters <- function(x, cluster, variance = share_variance(x)) {
   if (is.null(cluster)) {
     return(x)
   }
@@ -58,8 +59,9 @@ in_clusters <- function(x, cluster) {
   if (x$clusters < fewest_clusters) {
     return(x)
   }
-  ratio <- clustered_ratio(x, x$ratio, x$rest, cluster)
-  alone <- clustered_ratio(x, x$design, x$answers, cluster)
+  # Few clusters fit a slope of their own, too.
+  ratio <- clustered_ratio(x, x$ratio, x$rest, cluster, 1L + (x$slope > 0), variance)
+  alone <- clustered_ratio(x, x$design, x$answers, cluster, 1L, variance)
   if (ratio >= alone) {
     x$estimate <- x$alone
     x$slope <- 0
@@ -70,14 +72,14 @@ in_clusters <- function(x, cluster) {
   x
 }
 
-# Never less than that of independent cases.
-clustered_ratio <- function(x, ratio, rest, cluster) {
-  between <- sum(rowsum(rest, cluster)^2) * x$clusters / (x$clusters - 1)
-  max(ratio, between / (interval_variance(x) * x$gold))
+# Never less than that of independent cases. `fitted` is the number of what was fitted to gold.
+clustered_ratio <- function(x, ratio, rest, cluster, fitted, variance) {
+  between <- sum(rowsum(rest, cluster)^2) * x$clusters / (x$clusters - fitted)
+  max(ratio, between / (variance * x$gold))
 }
 
-# Variance of y at the estimate; that of few cases where all of them are alike.
-interval_variance <- function(x) {
+# Variance of a share at the estimate; that of few cases where all of them are alike.
+share_variance <- function(x) {
   share <- min(max(x$estimate, 0), 1)
   variance <- share * (1 - share)
   if (variance > 0) variance else x$variance

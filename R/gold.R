@@ -3,17 +3,19 @@
 
 # `gold` is what read_gold() gives. Fields: `predicted` (patterns x categories) and `answer`
 # (patterns x systems); `weight`, the number of cases of a pattern; `rated`; and of gold cases `at`,
-# their pattern, `truth`, `w` and `cluster`. Weights that count cases make copies of gold cases,
-# too.
-gold_evidence <- function(x, gold, cluster = NULL) {
+# their pattern, `truth`, `w` and `cluster`; `drawn`, were they with known probabilities. Weights
+# that count cases make copies of gold cases, too. `predicted` is what predict_categories() gives,
+# NULL to find it.
+gold_evidence <- function(x, gold, cluster = NULL, predicted = NULL) {
   copies <- if (is.null(x$weights)) 1L else x$weights[gold$case]
   one <- rep.int(seq_along(gold$case), rep_len(copies, length(gold$case)))
   case <- gold$case[one]
   list(
-    predicted = predict_categories(x), answer = x$patterns$answer, weight = pattern_weights(x),
-    rated = rated_patterns(x), at = x$index[case], truth = gold$truth[one],
+    predicted = predicted %||% predict_categories(x), answer = x$patterns$answer,
+    weight = pattern_weights(x), rated = rated_patterns(x), at = x$index[case],
+    truth = gold$truth[one],
     w = if (is.null(gold$probability)) rep(1, length(one)) else 1 / gold$probability[one],
-    cluster = cluster[case]
+    cluster = cluster[case], drawn = !is.null(gold$probability)
   )
 }
 
@@ -24,8 +26,18 @@ gold_part <- function(evidence, which) {
   gold <- which[evidence$at]
   list(
     weight = evidence$weight * which, at = evidence$at[gold], truth = evidence$truth[gold],
-    w = evidence$w[gold], cluster = evidence$cluster[gold], gold = sum(gold)
+    w = evidence$w[gold], cluster = evidence$cluster[gold], gold = sum(gold),
+    drawn = evidence$drawn
   )
+}
+
+# Do gold cases stand for all cases of a part (or for those of `which` patterns)? The inverse of
+# their probabilities sums to the number of cases, give or take what chance makes of it, unless some
+# cases had no chance to be drawn.
+stands_for <- function(part, which = rep(TRUE, length(part$weight))) {
+  w <- part$w[which[part$at]]
+  cases <- sum(part$weight[which])
+  !part$drawn || abs(sum(w) - cases) <= 4 * sqrt(sum(w * (w - 1))) + 0.01 * cases
 }
 
 # The functions below give what correct_mean() gives, or NULL where there is no gold to go by.
@@ -34,7 +46,7 @@ gold_part <- function(evidence, which) {
 gold_accuracy <- function(evidence, s) {
   answer <- evidence$answer[, s]
   part <- gold_part(evidence, answer > 0L)
-  if (part$gold > 0L) {
+  if (part$gold > 0L && stands_for(part)) {
     q <- fill_unrated(predict_answer(evidence$predicted, answer), part$weight)
     gold_share(part, answer[part$at] == part$truth, q)
   }
@@ -45,30 +57,39 @@ gold_share <- function(part, y, q) {
   in_clusters(x, part$cluster)
 }
 
-# Of the cases that both answered; with the share of them on which answers differ, and what ratings
-# expect of the square of u.
+# Of the cases that both answered, with the number of all, the share of them on which answers
+# differ, what ratings expect of the square of u, and on how many gold cases answers differ.
 gold_difference <- function(evidence, first, second) {
   answer <- evidence$answer[, c(first, second)]
   part <- gold_part(evidence, answer[, 1L] > 0L & answer[, 2L] > 0L)
-  if (part$gold == 0L) {
+  differ <- answer[, 1L] != answer[, 2L] & part$weight > 0
+  if (part$gold == 0L || !any(differ) || !stands_for(part, differ)) {
     return(NULL)
   }
-  differ <- answer[, 1L] != answer[, 2L]
+  share <- function(y) sum(part$weight * y) / sum(part$weight)
+  among <- leaves_out_agreeing(differ[part$at], share(differ)) || !stands_for(part)
+  if (among) part <- gold_where(part, differ)
   q <- apply(answer, 2L, function(of) {
     fill_unrated(predict_answer(evidence$predicted, of), part$weight)
   })
   right <- answer[part$at, , drop = FALSE] == part$truth
   u <- right[, 1L] - right[, 2L]
-  share <- function(y) sum(part$weight * y) / sum(part$weight)
   ahead <- differ * (q[, 1L] - q[, 2L])
-  x <- if (leaves_out_agreeing(differ[part$at], share(differ))) {
+  x <- if (among) {
     difference_among(u, ahead, part, differ)
   } else {
     correct_difference(u, ahead[part$at], prediction_of(ahead, part$weight), part$w)
   }
-  c(in_clusters(x, part$cluster), list(
-    differ = share(differ), one_right = share(differ * rowSums(q))
+  c(in_clusters(x, part$cluster, x$variance), list(
+    differ = share(differ), one_right = share(differ * rowSums(q)),
+    all = sum(part$weight), disputed = as.double(sum(differ[part$at]))
   ))
+}
+
+gold_where <- function(part, which) {
+  of_gold <- c("at", "truth", "w", "cluster")
+  part[of_gold] <- lapply(part[of_gold], `[`, which[part$at])
+  part
 }
 
 # Was gold drawn where answers differ only, since the others need none?
@@ -94,7 +115,7 @@ difference_among <- function(u, q, part, differ) {
 # Of the cases with an answer, those with a truth.
 gold_precision <- function(evidence, s, answer, truth = answer) {
   part <- gold_part(evidence, evidence$answer[, s] == answer)
-  if (part$gold > 0L) {
+  if (part$gold > 0L && stands_for(part)) {
     gold_share(part, part$truth == truth, fill_unrated(evidence$predicted[, truth], part$weight))
   }
 }
@@ -103,6 +124,9 @@ gold_precision <- function(evidence, s, answer, truth = answer) {
 gold_recall <- function(evidence, s, truth, answer = truth) {
   part <- gold_part(evidence, evidence$answer[, s] > 0L)
   hit <- evidence$answer[, s] == answer
+  if (!stands_for(part) || is_constant(hit, part$weight)) {
+    return(NULL)
+  }
   q <- evidence$predicted[, truth]
   member <- part$truth == truth
   x <- correct_rate(
@@ -112,6 +136,9 @@ gold_recall <- function(evidence, s, truth, answer = truth) {
   )
   if (!is.null(x)) in_clusters(x, part$cluster)
 }
+
+# Is it known without gold, since the system gives an answer always, or never?
+is_constant <- function(hit, weight) length(unique(hit[weight > 0])) < 2L
 
 # What gold says of how far systems err where raters err: 0 at the end of the range where errors are
 # independent, 1 where all are shared. `interval` is corrected_interval()'s.
@@ -126,9 +153,10 @@ gold_common <- function(interval, independent, shared) {
 # What ratings alone say of system number `s`: the estimate, its whole error, and the part of it
 # that errors in common may hide.
 ratings_alone <- function(estimate, s) {
-  whole <- estimate$table$std.error[[s]]
+  table <- estimate$gold$alone %||% estimate$table
+  whole <- table$std.error[[s]]
   list(
-    estimate = estimate$table$estimate[[s]], std.error = whole,
+    estimate = table$estimate[[s]], std.error = whole,
     bias = sqrt(max(0, whole^2 - estimate$details$sampling[[s]]^2))
   )
 }

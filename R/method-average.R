@@ -97,13 +97,14 @@ wide_range <- 0.1
 
 has_few_data <- function(estimate) {
   width <- 2 * normal_quantile(estimate$options$conf_level) * estimate$details$sampling
-  which(width > wide_sampling & !is.na(estimate$table$estimate))
+  which(width > wide_sampling & !is.na(estimate$table$estimate) & !rests_on_gold(estimate))
 }
 
 # Between the ends of what system and raters may have in common; no matter where truth is known.
 rests_on_assumption <- function(estimate) {
   gap <- abs(estimate$table$independent - estimate$table$shared)
-  which(gap * open_share(estimate$fit) > wide_range & !is.na(estimate$table$estimate))
+  apart <- gap * open_share(estimate$fit) > wide_range
+  which(apart & !is.na(estimate$table$estimate) & !rests_on_gold(estimate))
 }
 
 warn_doubtful <- function(estimate) {

@@ -31,8 +31,8 @@
 #' than with random cases gave intervals as wide; at worst, 1.06 times more. `"active"` draws each
 #' case with a probability of its own. Cases with the same ratings have the same probability.
 #' `augment()` gives the list of the cases to label. Fill in its column `truth`, and give it to
-#' [fit_raters()] as `known_truth`: it carries the probabilities, without which such a choice would
-#' be biased. For a difference only cases on which the two answers differ are drawn; for precision,
+#' [estimate_accuracy()] as `known_truth`: it carries the probabilities, without which such a choice
+#' would be biased. For a difference only cases on which the two answers differ are drawn; for precision,
 #' those with the answer.
 #'
 #' @param x A [ratings()] object with systems, or the result of [estimate_accuracy()].

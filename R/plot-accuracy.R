@@ -7,7 +7,8 @@
 #'   its accuracy would be against the share of errors in common that is assumed, from 0 (its errors
 #'   are its own) to 1 (it errs where the raters err), with a band for sampling error alone. The
 #'   shares that `common` has words for are marked, and the estimate has its interval. Methods that
-#'   assume what they assume are a dashed line.
+#'   assume what they assume are a dashed line. `"gold"`: for each system what gold cases and ratings
+#'   say of its accuracy, each alone and together.
 #' @param ... For `plot()`, passed on to `autoplot()`.
 #' @inherit autoplot.ratings return
 #' @family plots
@@ -19,13 +20,15 @@
 #' @method autoplot accuracy_estimate
 #' @rawNamespace S3method(ggplot2::autoplot,accuracy_estimate)
 autoplot.accuracy_estimate <- function(object, # nolint: object_name.
-                                       type = c("systems", "bins", "sensitivity"), ...) {
+                                       type = c("systems", "bins", "sensitivity", "gold"),
+                                       ...) {
   check_ggplot2()
   check_dots_empty(...)
-  type <- check_choice(type, c("systems", "bins", "sensitivity"), "type")
+  type <- check_choice(type, c("systems", "bins", "sensitivity", "gold"), "type")
   switch(type,
     systems = plot_systems(object), bins = plot_bins(object),
-    sensitivity = plot_sensitivity(object, rlang::current_env())
+    sensitivity = plot_sensitivity(object, rlang::current_env()),
+    gold = plot_gold(object, rlang::current_env())
   )
 }
 

@@ -143,7 +143,10 @@ encode <- function(x, categories, column, role, call, rows = seq_along(x)) {
 abort_unknown <- function(found, rows, categories, column, role, call) {
   found <- as_label(found)
   abort_fallible("category", c(
-    "{if (role == 'system') 'A system' else 'A rater'} uses a category that is not declared.",
+    paste(
+      switch(role, system = "A system uses", truth = "The truth of a case is", "A rater uses"),
+      "a category that is not declared."
+    ),
     "x" = "Row {rows[[1L]]} of column {.val {column}} holds {.val {found}}.",
     if (length(rows) > 1L) c("x" = "So do others: {length(rows)} rows are not usable."),
     "i" = "The categories are {.val {categories}}; declare more with {.arg categories}, or mend

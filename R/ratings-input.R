@@ -3,7 +3,7 @@
 max_categories <- 1000L
 
 # A list: layout (its record), columns (list of rating columns, or of counts), case, rater, weights,
-# systems (wide columns) or system_table, groups (of raters), ordered.
+# systems (wide columns) or system_table, groups (of raters), truth (a list of one column), ordered.
 read_input <- function(data, quos, repeats, call) {
   data <- as_columns(data, call)
   given <- !vapply(quos, rlang::quo_is_null, logical(1L))
@@ -22,9 +22,10 @@ read_input <- function(data, quos, repeats, call) {
   }
   case_name <- select_column(data, quos$case, "case", call)
   weight_name <- select_column(data, quos$weights, "weights", call)
+  truth_name <- select_column(data, quos$truth, "truth", call)
   quo <- quos[[layout$holds]]
   rating_names <- if (rlang::quo_is_null(quo)) {
-    setdiff(names(data), c(system_names, case_name, weight_name))
+    setdiff(names(data), c(system_names, case_name, weight_name, truth_name))
   } else if (layout$by_rating) {
     select_ratings(data, quo, repeats, call)
   } else {
@@ -33,7 +34,7 @@ read_input <- function(data, quos, repeats, call) {
   rater_name <- select_column(data, quos$rater, "rater", call)
   roles <- list(
     raters = rating_names, systems = system_names, case = case_name, rater = rater_name,
-    weights = weight_name
+    weights = weight_name, truth = truth_name
   )
   check_disjoint(roles, layout, call)
   warn_grouped(data, roles)
@@ -48,11 +49,12 @@ read_input <- function(data, quos, repeats, call) {
   input$systems <- lapply(unclass(data)[system_names], clean_levels)
   if (!is.null(case_name)) input$case <- unfactor(data[[case_name]])
   if (!is.null(rater_name)) input$rater <- clean_levels(data[[rater_name]])
+  if (!is.null(truth_name)) input$truth <- lapply(unclass(data)[truth_name], clean_levels)
   if (is.null(case_name)) input$case_names <- attr(data, "case_names")
   input$groups <- read_groups(data, quos$rater_groups, rater_name, call)
   if (!is.null(weight_name)) input$weights <- check_weights(data[[weight_name]], weight_name, call)
   if (layout$by_rating && repeats == "labels") input <- expand_answers(input, call)
-  labelled <- c(if (layout$labels) input$columns, input$systems)
+  labelled <- c(if (layout$labels) input$columns, input$systems, input$truth)
   for (column in names(labelled)) check_labels(labelled[[column]], column, call)
   check_orders(input$columns, call)
   input$ordered <- layout$labels && any(vapply(input$columns, is.ordered, logical(1L)))

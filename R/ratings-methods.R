@@ -271,6 +271,7 @@ format_header <- function(x) {
       )
     },
     format_raters(x),
+    format_truth(x),
     if (!is.null(x$weights)) {
       if (weights_are_counts(x)) {
         paste("Rows have weights and stand for", count_noun(sum(x$weights), "case"))

@@ -71,6 +71,10 @@
 #'   Groups as a vector with the raters as names, a data frame with columns `rater` and `group`, or,
 #'   in long data, a column that is the same in all rows of a rater. Raters of whom nothing is said,
 #'   or `NA`, are groups of their own. Fits count a group as one vote; see [group_votes()].
+#' @param truth A column with the true category of each case, `NA` where it is not known; in long
+#'   data the same in all rows of a case where it is known. It is only kept: nothing is estimated
+#'   from it unless [estimate_accuracy()] is told `known_truth = TRUE`; [truth()] gives it back, and
+#'   [true_accuracy()] and [calibration()] compare with it.
 #' @param rater_kind What raters are: `"expert"`, `"crowd"` or `"model"` (language models, which err
 #'   together far more than people do); `NULL` if nobody knows.
 #'
@@ -103,7 +107,7 @@
 ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater = NULL,
                     rating = NULL, counts = NULL, categories = NULL, ordered = NULL,
                     weights = NULL, repeats = c("error", "ratings", "reruns", "labels"),
-                    rater_groups = NULL, rater_kind = NULL) {
+                    rater_groups = NULL, rater_kind = NULL, truth = NULL) {
   check_dots_empty(...)
   call <- rlang::current_env()
   if (missing(data)) {
@@ -114,7 +118,7 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
   if (!is.null(ordered)) check_flag(ordered, "ordered")
   columns <- rlang::enquos(
     raters = raters, systems = systems, case = case, rater = rater, rating = rating,
-    counts = counts, weights = weights, rater_groups = rater_groups
+    counts = counts, weights = weights, rater_groups = rater_groups, truth = truth
   )
   if (inherits(data, "table")) {
     if (rlang::quo_is_null(columns$counts)) {
@@ -135,6 +139,7 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
   check_built(x, input, call)
   x$rater_groups <- groups_of_raters(input$groups, x, call)
   x$rater_kind <- rater_kind
+  x$truth <- truth_to_keep(input, x, call)
   x
 }
 
@@ -165,8 +170,8 @@ check_no_columns <- function(columns, repeats, call) {
 # (NULL if every case counts once), raters (labels), categories, systems, ordered, repeats,
 # exchangeable (raters are slots without identity), empty (case and rater of empty answers, where
 # answers have labels); each NULL where nobody said: rater_groups (the group of each rater),
-# rater_kind, voted (what group_votes() did: groups, by rater, and reruns); simulated ones also have
-# truth (see simulate.R) or kinds (of their workers, see crowdtruth-simulate.R).
+# rater_kind, voted (what group_votes() did: groups, by rater, and reruns), truth (see simulate.R and
+# ratings-truth.R); simulated ones may have kinds (of their workers, see crowdtruth-simulate.R).
 # Answers with several labels are no ratings, so that only what is meant for them takes them; what
 # both do alike stands under both classes.
 new_ratings <- function(fields) {

@@ -130,7 +130,7 @@ known_cells <- function(x, known_truth, call) {
   code <- if (isFALSE(known_truth)) {
     integer(nrow(x))
   } else if (is.null(known_truth)) {
-    x$truth$category %||% integer(nrow(x))
+    (if (!is_kept_truth(x)) x$truth$category) %||% integer(nrow(x))
   } else {
     check_known_truth(known_truth, x, call)
   }

@@ -53,15 +53,17 @@ check_design <- function(design, call = rlang::caller_env()) {
   check_class(design, "rater_design", "design", "Make one with {.fun rater_design}.", call = call)
 }
 
-#' What was true of a simulated panel
+#' What is true of a panel
 #'
-#' @param x A [simulate_ratings()] result, or some of its cases, as in `x[1:10, ]`.
+#' @param x A [simulate_ratings()] result, or [ratings()] with `truth`; or some of its cases, as in
+#'   `x[1:10, ]`.
 #' @param systems Names of systems; `NULL` for all.
-#' @return `truth()`: a tibble with a row per case: `case` and `category`, a factor.
+#' @return `truth()`: a tibble with a row per case: `case` and `category`, a factor, `NA` where it is
+#'   not known.
 #'   `true_accuracy()`: a tibble with a row per system: `system`; `expected`, the probability of a
 #'   correct answer over the base rates and difficulties of the panel, copying included, whatever
-#'   cases were drawn or kept; and `sample`, the share of correct answers among the cases of `x`,
-#'   `NA` where there is no answer.
+#'   cases were drawn or kept (`NA` unless simulated); and `sample`, the share of correct answers
+#'   among the cases of `x` whose truth is known, `NA` where there is no such answer.
 #' @family simulation
 #' @examples
 #' set.seed(1)
@@ -81,7 +83,8 @@ true_accuracy <- function(x, systems = NULL) {
   check_truth(x)
   x <- choose_systems(x, systems, rlang::current_env())
   answer <- case_answers(x)
-  right <- colSums(answer == x$truth$category)
+  answer[is.na(x$truth$category), ] <- 0L
+  right <- colSums(answer > 0L & answer == x$truth$category, na.rm = TRUE)
   tibble::tibble(
     system = x$systems, expected = unname(x$truth$expected),
     sample = as.double(ratio(right, colSums(answer > 0L)))
@@ -93,13 +96,14 @@ check_truth <- function(x, call = rlang::caller_env()) {
   if (is.null(x$truth)) {
     abort_fallible("argument", c(
       "The truth behind {.arg x} is not known.",
-      "i" = "Only what {.fun simulate_ratings} makes carries its truth; for estimates, see
-             {.fun ground_truth} and {.fun estimate_accuracy}."
+      "i" = "Only what {.fun simulate_ratings} makes, or {.fun ratings} with {.arg truth}, carries its
+             truth; for estimates, see {.fun ground_truth} and {.fun estimate_accuracy}."
     ), arg = "x", call = call)
   }
 }
 
-# Fields: category and stratum (codes per case), expected (accuracy per system), base_rates.
+# Fields: category and stratum (codes per case), expected (accuracy per system), base_rates; or what
+# truth_to_keep() gives.
 subset_truth <- function(truth, cases) {
   truth$category <- truth$category[cases]
   truth$stratum <- truth$stratum[cases]

@@ -8,13 +8,15 @@
 #' rating, the rater accuracy if the rating is k and otherwise (1 - accuracy) / (categories - 1). A
 #' case with a single rating has a posterior too; a case without ratings gets the base rates. Other
 #' models put in the probabilities that they give to each rating. A case whose truth was given to
-#' [fit_raters()] has probability one there. Raters of one group and reruns of a rater (arguments
-#' `rater_groups` and `repeats` of [ratings()]) count as one vote.
+#' [fit_raters()] has probability one there, and so has a gold case of an [estimate_accuracy()].
+#' Raters of one group and reruns of a rater (arguments `rater_groups` and `repeats` of [ratings()])
+#' count as one vote.
 #'
 #' For a label per case, how probable it is, ties and the entropy of each row, see
 #' [predict()][predict.rater_fit] and [augment()][augment.rater_fit].
 #'
-#' @param fit A [fit_raters()] result; or [ratings()], to which the K-model is then fitted.
+#' @param fit A [fit_raters()] or [estimate_accuracy()] result; or [ratings()], to which the K-model
+#'   is then fitted.
 #' @param format `"wide"`, with a column for each category, or `"long"`, with a row for each case
 #'   and category.
 #' @return For `"wide"`, a tibble of class `ground_truth`: `case`, then a column of probabilities
@@ -32,9 +34,15 @@
 #' ground_truth(fit_raters(x), format = "long")
 #' @export
 ground_truth <- function(fit, format = c("wide", "long")) {
+  gold <- if (inherits(fit, "accuracy_estimate")) fit$gold
   fit <- as_fit(fit)
   format <- check_choice(format, c("wide", "long"), "format")
   by_pattern <- posterior(fit)
+  if (length(gold$case) > 0L) {
+    certain <- with_certain_cases(fit$x, by_pattern, gold)
+    fit$x <- certain$x
+    by_pattern <- certain$posterior
+  }
   if (format == "wide") {
     return(new_ground_truth(fit$x, by_pattern, rlang::current_env()))
   }

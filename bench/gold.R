@@ -31,26 +31,37 @@ sizes <- c(10, 20, 50, 100, 200, 300)
 main <- function(output = NULL, draws = "300", cache = NULL) {
   options(width = 150L, cli.progress_show_after = 3600)
   draws <- as.integer(draws)
-  worlds <- if (!is.null(cache) && file.exists(cache)) readRDS(cache) else make_worlds()
-  if (!is.null(cache)) saveRDS(worlds, cache)
+  worlds <- cached_worlds(cache)
   cat("Seed ", seed, ", ", draws, " draws, ", length(worlds), " worlds\n", sep = "")
-  accuracy <- measure(worlds, draws, draw_accuracy, systems_of)
-  difference <- measure(worlds, draws, draw_difference, pairs_of)
-  recall <- measure(worlds, draws, draw_recall, categories_of)
-  precision <- measure(worlds, draws, draw_precision, categories_of)
   results <- rbind(
-    cbind(of = "accuracy", accuracy), cbind(of = "difference", difference),
-    cbind(of = "recall", recall), cbind(of = "precision", precision)
+    told("accuracy", measure(worlds, draws, draw_accuracy, systems_of)),
+    told("difference", measure(worlds, draws, draw_difference, pairs_of)),
+    told("recall", measure(worlds, draws, draw_recall, categories_of)),
+    told("precision", measure(worlds, draws, draw_precision, categories_of))
   )
-  print_tables(results)
+  if (!is.null(output)) write_results(summarise(results), output, seed)
   print_choices(worlds, draws)
   print_clusters(draws)
   print_looks(worlds, draws)
   print_planner(worlds, draws)
-  if (!is.null(output)) write_results(summarise(results), output, seed)
+}
+
+told <- function(of, results) {
+  results <- cbind(of = of, results)
+  print_tables(results)
+  results
 }
 
 # ---- Worlds -------------------------------------------------------------------------------------
+
+cached_worlds <- function(cache) {
+  if (!is.null(cache) && file.exists(cache)) {
+    return(readRDS(cache))
+  }
+  worlds <- make_worlds()
+  if (!is.null(cache)) saveRDS(worlds, cache)
+  worlds
+}
 
 make_worlds <- function() {
   root <- Sys.getenv("FALLIBLE_DATA")
@@ -170,25 +181,36 @@ measure <- function(worlds, draws, draw, things_of) {
       set.seed(seed)
       thing <- do.call(draw, c(list(worlds[[name]]), things[[i]]))
       rows <- do.call(rbind, lapply(seq_len(draws), function(run) one_draw(thing)))
-      if (!is.null(rows)) cbind(world = name, thing = i, rows)
+      if (!is.null(rows)) told_of(rows, name, i, thing$true)
     })
   })
   do.call(rbind, unlist(rows, recursive = FALSE))
 }
 
-# `thing`: `cases`, how many there are; `true`; `estimates`, a function of the cases drawn and the
-# places of gold among them that gives a matrix: methods x (estimate, low, high).
+# `thing`: `cases`, how many there are; `true`; `estimates`, a function of the cases drawn that gives
+# a function of the places of gold among them, which gives a matrix: methods x (estimate, low, high).
+# Few gold cases are the first of many, so that sizes are compared on the same draws.
 one_draw <- function(thing) {
+  possible <- sizes[sizes <= thing$cases / 2]
+  if (length(possible) == 0L) {
+    return(NULL)
+  }
   drawn <- sample.int(thing$cases, thing$cases, replace = TRUE)
-  rows <- lapply(sizes[sizes <= thing$cases / 2], function(m) {
-    found <- thing$estimates(drawn, sample.int(thing$cases, m))
-    data.frame(
-      gold = m, method = rownames(found), error = found[, 1L] - thing$true,
-      covered = found[, 2L] <= thing$true + 1e-12 & thing$true <= found[, 3L] + 1e-12,
-      width = found[, 3L] - found[, 2L], row.names = NULL
-    )
-  })
-  do.call(rbind, rows)
+  order <- sample.int(thing$cases)
+  estimates <- thing$estimates(drawn)
+  do.call(rbind, lapply(possible, function(m) {
+    cbind(m, estimates(order[seq_len(m)]))
+  }))
+}
+
+told_of <- function(rows, world, thing, true) {
+  low <- rows[, 3L]
+  high <- rows[, 4L]
+  data.frame(
+    world = world, thing = thing, gold = rows[, 1L], method = rownames(rows),
+    error = rows[, 2L] - true, covered = low <= true + 1e-12 & true <= high + 1e-12,
+    width = high - low, row.names = NULL
+  )
 }
 
 three <- function(x) c(x$estimate, x$conf.low, x$conf.high)
@@ -211,19 +233,28 @@ draw_accuracy <- function(world, s) {
   q <- filled(cell(world$predicted[on, , drop = FALSE], answer))
   p <- filled(cell(world$posterior[[s]][on, , drop = FALSE], answer))
   shift <- world$alone[[s]]$estimate - mean(p)
-  list(cases = length(on), true = mean(y), estimates = function(drawn, at) {
+  list(cases = length(on), true = mean(y), estimates = function(drawn) {
     alone <- world$alone[[s]]
     alone$estimate <- min(max(mean(p[drawn]) + shift, 0), 1)
-    golden <- drawn[at]
-    x <- inside$correct_share(y[golden], q[golden], inside$prediction_of(q[drawn]))
-    peer <- ppi_mean(y[golden], q[golden], q[drawn[-at]], conf_level = conf_level)
-    rbind(
-      "gold alone" = wilson(y[golden]),
-      "ratings alone" = around(alone$estimate, z() * alone$std.error), "PPI++" = peer[-1L],
-      corrected = three(inside$corrected_interval(x, "population", conf_level)),
-      combined = three(inside$combined_interval(x, alone, "population", conf_level))
-    )
+    of <- inside$prediction_of(q[drawn])
+    function(at) {
+      golden <- drawn[at]
+      x <- inside$correct_share(y[golden], q[golden], of)
+      peer <- ppi_mean(y[golden], q[golden], q[drawn[-at]], conf_level = conf_level)
+      rbind(
+        "gold alone" = wilson(y[golden]),
+        "ratings alone" = around(alone$estimate, z() * alone$std.error), "PPI++" = peer[-1L],
+        both_shares(x, alone)
+      )
+    }
   })
+}
+
+both_shares <- function(x, alone) {
+  rbind(
+    corrected = three(inside$corrected_interval(x, "population", conf_level)),
+    combined = three(inside$combined_interval(x, alone, "population", conf_level))
+  )
 }
 
 # Errors of two systems go together as their answers do, see likeness_power.
@@ -232,7 +263,10 @@ difference_alone <- function(world, first, second, alike) {
   bias <- c(world$alone[[first]]$bias, world$alone[[second]]$bias)
   sampling <- sum(sampling^2) - 2 * alike * prod(sampling)
   bias <- sum(bias^2) - 2 * alike^inside$likeness_power * prod(bias)
-  list(std.error = sqrt(max(0, sampling + bias)), bias = sqrt(max(0, bias)))
+  list(
+    estimate = world$alone[[first]]$estimate - world$alone[[second]]$estimate,
+    std.error = sqrt(max(0, sampling + bias)), bias = sqrt(max(0, bias))
+  )
 }
 
 draw_difference <- function(world, first, second) {
@@ -244,20 +278,43 @@ draw_difference <- function(world, first, second) {
   q <- differ * (part(first, world$predicted) - part(second, world$predicted))
   p <- part(first, world$posterior[[first]]) - part(second, world$posterior[[second]])
   alone <- difference_alone(world, first, second, 1 - mean(differ))
-  list(cases = length(on), true = mean(u), estimates = function(drawn, at) {
-    alone$estimate <- mean(p[drawn])
-    golden <- drawn[at]
-    x <- inside$correct_difference(u[golden], q[golden], inside$prediction_of(q[drawn]))
-    x <- c(x, list(differ = mean(differ[drawn]), one_right = mean(both[drawn])))
-    spread <- sqrt(max(stats::var(u[golden]), 1 / length(at)) / length(at))
-    student <- stats::qt((1 + conf_level) / 2, length(at) - 1)
-    rbind(
-      "gold alone" = around(mean(u[golden]), student * spread, -1),
-      "ratings alone" = around(alone$estimate, z() * alone$std.error, -1),
-      corrected = three(inside$difference_interval(x, "population", conf_level)),
-      combined = three(inside$combined_difference(x, alone, "population", conf_level))
+  shift <- alone$estimate - mean(p)
+  list(cases = length(on), true = mean(u), estimates = function(drawn) {
+    alone$estimate <- mean(p[drawn]) + shift
+    of <- inside$prediction_of(q[drawn])
+    facts <- list(
+      differ = mean(differ[drawn]), one_right = mean(both[drawn]), all = length(drawn),
+      alone = alone
     )
+    everywhere <- list(weight = rep(1, length(drawn)))
+    disputed <- which(differ[drawn])
+    function(at) {
+      golden <- drawn[at]
+      x <- inside$correct_difference(u[golden], q[golden], of)
+      spread <- sqrt(max(stats::var(u[golden]), 1 / length(at)) / length(at))
+      student <- stats::qt((1 + conf_level) / 2, length(at) - 1)
+      # As many gold cases, all of them where answers differ: nothing is to be known of the others.
+      at <- disputed[sample.int(length(disputed), min(length(at), length(disputed)))]
+      among <- inside$difference_among(
+        u[drawn[at]], q[drawn], c(everywhere, list(w = rep(1, length(at)), at = at)), differ[drawn]
+      )
+      rbind(
+        "gold alone" = around(mean(u[golden]), student * spread, -1),
+        "ratings alone" = around(alone$estimate, z() * alone$std.error, -1),
+        both_differences(x, facts), both_differences(among, facts, ", where they differ")
+      )
+    }
   })
+}
+
+both_differences <- function(x, facts, where = "") {
+  x <- c(x, facts[c("differ", "one_right", "all")])
+  out <- rbind(
+    three(inside$difference_interval(x, "population", conf_level)),
+    three(inside$combined_difference(x, facts$alone, "population", conf_level))
+  )
+  rownames(out) <- paste0(c("corrected", "combined"), where)
+  out
 }
 
 # What ratings alone say of a cell: the sampling error of as many cases, and twice the error in
@@ -277,28 +334,30 @@ draw_recall <- function(world, s, k) {
   q <- filled(world$predicted[on, k])
   p <- filled(world$posterior[[s]][on, k])
   alone <- cell_alone(world, s, mean(p))
-  list(cases = length(on), true = mean(hit[member]), estimates = function(drawn, at) {
+  if (length(unique(hit)) < 2L) { # known without gold
+    return(list(cases = 0, true = NA, estimates = NULL))
+  }
+  list(cases = length(on), true = mean(hit[member]), estimates = function(drawn) {
     alone$estimate <- sum((p * hit)[drawn]) / sum(p[drawn])
-    golden <- drawn[at]
-    x <- inside$correct_rate(
-      as.numeric((hit & member)[golden]), as.numeric(member[golden]), (q * hit)[drawn], q[drawn],
-      rep(1, length(drawn)), at
-    )
-    own <- hit[golden][member[golden]]
-    rbind(
-      "gold alone" = if (length(own) > 0L) wilson(own) else no_gold,
-      "ratings alone" = around(alone$estimate, z() * alone$std.error),
-      corrected = if (is.null(x)) {
-        no_gold
-      } else {
-        three(inside$corrected_interval(x, "population", conf_level))
-      },
-      combined = if (is.null(x)) {
-        no_gold
-      } else {
-        three(inside$combined_interval(x, alone, "population", conf_level))
-      }
-    )
+    q_hit <- (q * hit)[drawn]
+    q_member <- q[drawn]
+    one <- rep(1, length(drawn))
+    function(at) {
+      golden <- drawn[at]
+      x <- inside$correct_rate(
+        as.numeric((hit & member)[golden]), as.numeric(member[golden]), q_hit, q_member, one, at
+      )
+      own <- hit[golden][member[golden]]
+      rbind(
+        "gold alone" = if (length(own) > 0L) wilson(own) else no_gold,
+        "ratings alone" = around(alone$estimate, z() * alone$std.error),
+        if (is.null(x)) {
+          rbind(corrected = no_gold, combined = no_gold)
+        } else {
+          both_shares(x, alone)
+        }
+      )
+    }
   })
 }
 
@@ -311,16 +370,17 @@ draw_precision <- function(world, s, k) {
   q <- filled(world$predicted[on, k])
   p <- filled(world$posterior[[s]][on, k])
   alone <- cell_alone(world, s, length(on) / sum(world$answer[, s] > 0L))
-  list(cases = length(on), true = mean(y), estimates = function(drawn, at) {
+  list(cases = length(on), true = mean(y), estimates = function(drawn) {
     alone$estimate <- mean(p[drawn])
-    golden <- drawn[at]
-    x <- inside$correct_share(y[golden], q[golden], inside$prediction_of(q[drawn]))
-    rbind(
-      "gold alone" = wilson(y[golden]),
-      "ratings alone" = around(alone$estimate, z() * alone$std.error),
-      corrected = three(inside$corrected_interval(x, "population", conf_level)),
-      combined = three(inside$combined_interval(x, alone, "population", conf_level))
-    )
+    of <- inside$prediction_of(q[drawn])
+    function(at) {
+      golden <- drawn[at]
+      rbind(
+        "gold alone" = wilson(y[golden]),
+        "ratings alone" = around(alone$estimate, z() * alone$std.error),
+        both_shares(inside$correct_share(y[golden], q[golden], of), alone)
+      )
+    }
   })
 }
 
@@ -360,7 +420,7 @@ print_tables <- function(results) {
       cat(" ", column, "\n")
       for (method in unique(own$method)) {
         value <- own[own$method == method, column]
-        cat(sprintf("    %-14s", method), sprintf("%6.3f", value), "\n")
+        cat(sprintf("    %-30s", method), sprintf("%6.3f", value), "\n")
       }
     }
   }
@@ -419,33 +479,44 @@ choices_of <- function(world, s, draws, m) {
 }
 
 # Cases of a cluster have an accuracy in common, and predictions may err in common, too; 10 or 30
-# clusters of 10 gold cases out of 300.
+# clusters of 10 gold cases out of 300. `alike` is the correlation of cases within a cluster.
 print_clusters <- function(draws) {
-  worlds <- expand.grid(number = c(10, 30), spread = c(5, 20), noise = c(0, 0.5, 1))
+  worlds <- expand.grid(
+    number = c(10, 30), alike = c(0, 0.05, 0.2, 0.5), accuracy = c(0.6, 0.8, 0.95),
+    noise = c(0, 0.5, 1)
+  )
   runs <- vapply(seq_len(nrow(worlds)), function(i) {
     set.seed(seed)
-    found <- vapply(seq_len(5L * draws), function(run) draw_clusters(worlds[i, ]), double(4L))
-    rowMeans(found)
-  }, double(4L))
-  cat("\nClusters of ten cases: coverage as clusters, as cases, width of either\n")
-  for (number in unique(worlds$number)) {
-    mean <- rowMeans(runs[, worlds$number == number])
-    cat(sprintf("    %d clusters  %s\n", number, paste(sprintf("%.3f", mean), collapse = " ")))
+    rowMeans(vapply(seq_len(4L * draws), function(run) draw_clusters(worlds[i, ]), double(6L)))
+  }, double(6L))
+  cat("\nClusters of ten cases: coverage as clusters, as cases, of gold alone; widths\n")
+  groups <- split(seq_len(nrow(worlds)), worlds[c("alike", "number")])
+  for (group in groups) {
+    mean <- paste(sprintf("%.3f", rowMeans(runs[, group])), collapse = " ")
+    of <- worlds[group[[1L]], ]
+    cat(sprintf("    %d clusters, correlation %.2f  %s\n", of$number, of$alike, mean))
   }
 }
 
 draw_clusters <- function(world) {
   cluster <- rep(1:300, each = 10)
-  y <- stats::rbinom(3000, 1, stats::rbeta(300, 0.8 * world$spread, 0.2 * world$spread)[cluster])
+  a <- world$accuracy
+  pull <- 1 / max(world$alike, 1e-6) - 1
+  right <- stats::rbeta(300, a * pull, (1 - a) * pull)
+  y <- stats::rbinom(3000, 1, right[cluster])
   own <- stats::rnorm(300)[cluster]
   q <- stats::plogis(1.5 * y + world$noise * own + stats::rnorm(3000))
   at <- which(cluster %in% sample.int(300, world$number))
-  x <- inside$correct_share(y[at], q[at], inside$prediction_of(q))
-  found <- lapply(list(inside$in_clusters(x, cluster[at]), x), function(x) {
-    inside$corrected_interval(x, "population", conf_level)
-  })
+  of <- inside$prediction_of(q)
+  x <- inside$correct_share(y[at], q[at], of)
+  nothing <- list(mean = of$mean, variance = 0, cases = of$cases)
+  alone <- inside$correct_share(y[at], rep(of$mean, length(at)), nothing)
+  found <- lapply(
+    list(inside$in_clusters(x, cluster[at]), x, inside$in_clusters(alone, cluster[at])),
+    function(x) inside$corrected_interval(x, "population", conf_level)
+  )
   c(
-    vapply(found, function(i) as.double(i$conf.low <= 0.8 && 0.8 <= i$conf.high), 0),
+    vapply(found, function(i) as.double(i$conf.low <= a && a <= i$conf.high), 0),
     vapply(found, function(i) i$conf.high - i$conf.low, 0)
   )
 }
@@ -455,7 +526,7 @@ print_looks <- function(worlds, draws) {
   rows <- lapply(names(worlds), function(name) {
     lapply(systems_of(worlds[[name]]), function(thing) {
       set.seed(seed)
-      looks_of(worlds[[name]], thing[[1L]], max(20L, draws %/% 3L))
+      looks_of(worlds[[name]], thing[[1L]], max(20L, draws %/% 6L))
     })
   })
   rows <- do.call(rbind, unlist(rows, recursive = FALSE))
@@ -534,6 +605,7 @@ planned_of <- function(world, s, settings, draws) {
   }
   explained <- inside$explained_by_ratings(of)
   runs <- do.call(rbind, lapply(seq_len(draws), function(run) one_draw(thing)))
+  runs <- told_of(runs, "", 1L, thing$true)
   rows <- lapply(c("corrected", "combined"), function(method) {
     half <- inside$half_of(method, quantity, explained, settings)
     data.frame(method = method, gold = c(50, 100), ratio = vapply(c(50, 100), function(m) {

@@ -29,11 +29,22 @@ test_that("a pair gives an interval or is refused", {
   pairs <- pairs_of_registry()
   for (i in seq_len(nrow(pairs))) {
     pair <- pairs[i, ]
+    measures <- !is.null(accuracy_intervals()[[pair$interval]]$gold)
+    known <- if (measures) list(known_truth = truth(x)[1:20, ], gold_sample = "random")
     run <- function(...) {
-      quiet(estimate_accuracy(x, pair$method, interval = pair$interval, replicates = 10, ...))
+      quiet(do.call(estimate_accuracy, c(
+        list(x, pair$method, interval = pair$interval, replicates = 10), known
+      )))
+    }
+    if (measures) {
+      expect_error(
+        accuracy_estimator(pair$method, interval = pair$interval),
+        class = "fallible_error_argument"
+      )
     }
     why <- pair_misfit(
-      accuracy_methods()[[pair$method]], accuracy_intervals()[[pair$interval]], k_model()
+      accuracy_methods()[[pair$method]], accuracy_intervals()[[pair$interval]], k_model(),
+      gold = list(kind = "sample")
     )
     if (!is.null(why)) {
       expect_identical(expect_error(run(), class = "fallible_error_argument")$arg, why$arg)
@@ -66,9 +77,10 @@ test_that("a pair is refused for clusters, fits and models in the same place", {
   }
   for (interval in accuracy_intervals()) {
     run <- function() {
-      quiet(estimate_accuracy(
+      known <- if (!is.null(interval$gold)) list(known_truth = TRUE, gold_sample = "random")
+      quiet(do.call(estimate_accuracy, c(list(
         x, "joint", interval = interval$id, replicates = 5, cluster = rep(1:30, 2)
-      ))
+      ), known)))
     }
     if (interval$clusters) {
       expect_s3_class(run(), "accuracy_estimate")

@@ -60,7 +60,8 @@ test_that("combined differences stay where answers let them be", {
   q <- c(rep(0, 150), runif(50, -1, 1))
   u <- c(rep(0, 150), sign(q[151:200]) * rbinom(50, 1, 0.8))
   at <- sample(200, 40)
-  x <- c(correct_difference(u[at], q[at], prediction_of(q)), differ = 0.25, one_right = 0.2)
+  x <- c(correct_difference(u[at], q[at], prediction_of(q)), differ = 0.25, one_right = 0.2,
+    all = length(q))
   alone <- list(estimate = 0.05, std.error = 0.06, bias = 0.05)
   corrected <- difference_interval(x, "cases", 0.9)
   combined <- combined_difference(x, alone, "cases", 0.9)

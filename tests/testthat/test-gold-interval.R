@@ -69,7 +69,7 @@ test_that("what clusters have in common is summed within them", {
   x <- correct_share(y, q, prediction_of(q, rep(1e7, 100)))
   v <- x$estimate * (1 - x$estimate)
   t <- rowsum(x$rest, cluster)
-  ratio <- sum(t^2) * 20 / 19 / (100 * v)
+  ratio <- sum(t^2) * 20 / 18 / (100 * v) # a mean and a slope are fitted
   expect_gt(ratio, x$ratio)
   expect_equal(
     gold_size(in_clusters(x, cluster), "population", 0.9),
@@ -88,6 +88,19 @@ test_that("predictions that err by cluster are not used", {
   clustered <- in_clusters(x, cluster)
   expect_identical(clustered$estimate, 0.8)
   expect_identical(clustered$slope, 0)
+})
+
+test_that("clusters of differences have the error of their sums", {
+  set.seed(1)
+  cluster <- rep(1:20, each = 5)
+  for (sign in c(1, -1)) {
+    u <- sign * pmax(-1, pmin(1, rep(rnorm(20, 0.2), each = 5) + rnorm(100)))
+    x <- correct_difference(u, rep(0, 100), prediction_of(rep(0, 1e7)))
+    interval <- difference_interval(in_clusters(x, cluster, x$variance), "population", 0.9)
+    sums <- rowsum(u - mean(u), cluster)
+    reach <- qt(0.95, 19) * sqrt(sum(sums^2) * 20 / 19) / 100
+    expect_equal(interval$conf.high - interval$estimate, reach, tolerance = 1e-4)
+  }
 })
 
 test_that("clusters of answers that are all right have an interval", {

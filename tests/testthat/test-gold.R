@@ -126,14 +126,41 @@ test_that("unrated cases count where gold was drawn among them", {
 
 test_that("clusters and probabilities go along with gold cases", {
   panel <- gold_panel()
-  gold <- panel$gold
-  gold$probability <- runif(40, 0.1, 0.5)
+  probability <- runif(300, 0.05, 0.3)
+  drawn <- which(runif(300) < probability)
+  gold <- read_gold(truth(panel$x)[drawn, ], probability, panel$x, NULL)
   own <- gold_accuracy(gold_evidence(panel$x, gold), 1)
   w <- 1 / gold$probability
   expect_equal(own$design, mean((w / mean(w))^2))
   ward <- rep(1:30, 10)
   clustered <- gold_accuracy(gold_evidence(panel$x, gold, cluster = ward), 1)
   expect_identical(clustered, in_clusters(own, ward[gold$case]))
+})
+
+test_that("the rate of an answer that is never given needs no gold", {
+  panel <- gold_panel()
+  panel$x$patterns$answer[, 1] <- 1L
+  evidence <- gold_evidence(panel$x, panel$gold)
+  expect_null(gold_recall(evidence, 1, 1, 2))
+  expect_null(gold_recall(evidence, 1, 1, 1))
+  expect_false(is.null(gold_precision(evidence, 1, 1)))
+})
+
+test_that("gold drawn from some cases only does not stand for the others", {
+  panel <- gold_panel(seed = 2)
+  answer <- panel$x$patterns$answer[panel$x$index, ]
+  differ <- which(answer[, 1] != answer[, 2])
+  drawn <- sample(differ, 40)
+  probability <- replace(rep(0.5, 300), differ, 40 / length(differ))
+  gold <- read_gold(truth(panel$x)[drawn, ], probability, panel$x, NULL)
+  evidence <- gold_evidence(panel$x, gold)
+  expect_null(gold_accuracy(evidence, 1))
+  expect_null(gold_recall(evidence, 1, 1))
+  expect_null(gold_precision(evidence, 1, 1))
+  own <- gold_difference(evidence, 1, 2)
+  expect_identical(own$disputed, 40)
+  right <- answer[drawn, ] == as.integer(truth(panel$x)$category[drawn])
+  expect_equal(own$alone, mean(right[, 1] - right[, 2]) * length(differ) / 300)
 })
 
 test_that("what gold says of errors in common lies between independent and shared", {

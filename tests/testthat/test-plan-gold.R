@@ -123,3 +123,58 @@ test_that("plans print", {
     planned(of = "precision", category = 2, choice = "active")
   })
 })
+
+test_that("a plan leads to an estimate: drawn, adjudicated, read back with its probabilities", {
+  set.seed(3)
+  x <- planned_store()$fit$x
+  adjudicate <- function(list) {
+    list$truth <- truth(x)$category[match(list$case, x$cases)]
+    list
+  }
+  right <- true_accuracy(x)$sample
+  for (choice in c("stratified", "active", "random")) {
+    list <- adjudicate(augment(plan_gold(x, gold = 120, choice = choice)))
+    estimate <- quiet(estimate_accuracy(x, known_truth = list, conf_level = 0.99))
+    expect_identical(estimate$gold$sample, "probability")
+    expect_identical(estimate$options$interval, "combined")
+    table <- tidy(estimate)
+    expect_true(all(table$conf.low < right & right < table$conf.high))
+    planned <- tidy(plan_gold(x, gold = 120, choice = choice, conf_level = 0.99))
+    half <- planned$half_width[planned$interval == "corrected"]
+    found <- gold_accuracy(estimate$gold$evidence, 1L)
+    own <- corrected_interval(found, "population", 0.99)
+    expect_lt((own$conf.high - own$conf.low) / 2, 1.3 * half[[1]])
+  }
+})
+
+test_that("a plan of a difference leads to a comparison", {
+  set.seed(3)
+  x <- planned_store()$fit$x
+  list <- augment(plan_gold(x, gold = 120, of = "difference"))
+  list$truth <- truth(x)$category[match(list$case, x$cases)]
+  estimate <- quiet(estimate_accuracy(x, known_truth = list, conf_level = 0.99))
+  table <- tidy(compare_systems(estimate))
+  # Of accuracies they say nothing: no case had a chance on which answers agree.
+  expect_true(all(is.na(estimate$gold$details$worth)))
+  expect_match(estimate$gold$details$reason, "^the probabilities of gold cases do not add up")
+  right <- true_accuracy(x)$sample
+  expect_true(table$conf.low < right[[1]] - right[[2]] && right[[1]] - right[[2]] < table$conf.high)
+  # Labels of cases with the same answer would have told nothing.
+  spread <- augment(plan_gold(x, gold = nrow(list), choice = "random"))
+  spread$truth <- truth(x)$category[match(spread$case, x$cases)]
+  spread <- quiet(estimate_accuracy(x, known_truth = spread, conf_level = 0.99))
+  other <- tidy(compare_systems(spread))
+  expect_lt(table$conf.high - table$conf.low, other$conf.high - other$conf.low)
+})
+
+test_that("gold measures beside raters whose accuracy is known", {
+  x <- planned_store()$fit$x
+  set.seed(4)
+  gold <- truth(x)[sample(600, 60), ]
+  fit <- quiet(fit_raters(x, known_raters = list(rater1 = 0.7, rater3 = 0.8)))
+  estimate <- quiet(estimate_accuracy(fit, known_truth = gold, gold_sample = "random"))
+  expect_identical(estimate$options$interval, "combined")
+  expect_true(all(estimate$gold$details$gold == 60))
+  was <- quiet(estimate_accuracy(fit, replicates = 50))
+  expect_equal(estimate$gold$alone$estimate, tidy(was)$estimate)
+})

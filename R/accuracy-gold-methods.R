@@ -1,0 +1,239 @@
+# What is shown of gold in an accuracy estimate, and more gold for one.
+
+no_gold_sources <- tibble::tibble(
+  system = character(), interval = character(), estimate = double(), std.error = double(),
+  conf.low = double(), conf.high = double(), labels = double(), weight = double(),
+  reason = character()
+)
+
+no_gold_details <- tibble::tibble(
+  system = character(), gold = integer(), cases = double(), worth = double(),
+  statistic = double(), p.value = double(), common = double(), common.low = double(),
+  common.high = double(), reason = character()
+)
+
+# Gold and ratings side by side.
+print_gold <- function(x, most = 20L) {
+  if (is.null(x$gold$evidence)) {
+    return(invisible())
+  }
+  sources <- x$gold$sources
+  shown <- utils::head(sources, most)
+  table <- data.frame(
+    system = shown$system, from = shown$interval, accuracy = decimals(shown$estimate)
+  )
+  table[[interval_title(x$options$conf_level)]] <- bracketed(shown$conf.low, shown$conf.high)
+  table$worth <- ifelse(is.na(shown$labels), "NA", number(round(shown$labels)))
+  names(table)[[5L]] <- "labels"
+  cat("\n", gold_title(x$gold, x$fit$x), "\n", sep = "")
+  print(align_left(table, 1:2), row.names = FALSE)
+  if (nrow(sources) > most) {
+    cat("... and", nrow(sources) - most, "more; see tidy(what = \"gold\")\n")
+  }
+}
+
+gold_title <- function(gold, x) {
+  paste0(
+    "Gold: ", number(length(gold$case)), " of ", count_noun(nrow(x), "case"), ", ",
+    switch(gold$sample, random = "a random sample", "chosen with known probabilities")
+  )
+}
+
+gold_notes <- function(x) {
+  gold <- x$gold
+  if (is.null(gold)) {
+    return(NULL)
+  }
+  details <- gold$details
+  lacking <- details[!is.na(details$reason), ]
+  c(
+    if (!is.null(gold$evidence)) {
+      "Labels: how many gold cases without ratings would tell as much"
+    },
+    paste0("From ratings alone, ", lacking$system, ": ", lacking$reason, recycle0 = TRUE),
+    gold_words(x)
+  )
+}
+
+# A line per system.
+gold_words <- function(x, most = 4L) {
+  details <- x$gold$details
+  details <- details[is.na(details$reason), ]
+  lines <- paste0(
+    details$system, ": ", gold_test_words(details$p.value, x$options$conf_level),
+    worth_words(details$worth), common_words_of(details), recycle0 = TRUE
+  )
+  rest <- length(lines) - most
+  c(utils::head(lines, most), if (rest > 0L) {
+    paste("and", rest, "more; see tidy(what = \"gold_details\")")
+  })
+}
+
+gold_test_words <- function(p, conf_level) {
+  ifelse(
+    is.na(p), "too few gold cases to test the estimate from ratings alone",
+    paste0(
+      "the gold cases ", ifelse(p < 1 - conf_level, "contradict", "do not contradict"),
+      " the estimate from ratings alone (p ", ifelse(p < 0.001, "< 0.001", paste(
+        "=", decimals(p)
+      )), ")"
+    )
+  )
+}
+
+worth_words <- function(worth) {
+  ifelse(is.finite(worth), paste0(
+    "; a gold label with ratings does what ", decimals(worth, 1L), " do without"
+  ), "")
+}
+
+common_words_of <- function(details) {
+  ifelse(is.na(details$common), "", paste0(
+    "; share of errors in common by the gold cases ", decimals(details$common, 2L), " [",
+    decimals(details$common.low, 2L), ", ", decimals(details$common.high, 2L), "]"
+  ))
+}
+
+# Groups without gold have what ratings alone say.
+group_gold_notes <- function(x) {
+  details <- tidy(x, "gold_details")
+  lacking <- details[!is.na(details$reason), ]
+  vapply(unique(lacking$reason), function(reason) {
+    of <- lacking$reason == reason
+    paste0(
+      "From ratings alone, ", shorten(paste0(lacking$system[of], " in ", lacking$group[of]),
+        most = 4L
+      ), ": ", reason
+    )
+  }, "", USE.NAMES = FALSE)
+}
+
+# A row per case instead of per pattern, since gold cases are certain.
+with_certain_cases <- function(x, posterior, gold) {
+  code <- replace(integer(nrow(x)), gold$case, gold$truth)
+  key <- code * n_patterns(x) + pattern_of_case(x)
+  of <- unique(key)
+  posterior <- posterior[(of - 1L) %% n_patterns(x) + 1L, , drop = FALSE]
+  truth <- (of - 1L) %/% n_patterns(x)
+  known <- which(truth > 0L)
+  posterior[known, ] <- 0
+  posterior[cbind(known, truth[known])] <- 1
+  x$index <- match(key, of)
+  list(x = x, posterior = posterior)
+}
+
+#' More gold cases for an estimate
+#'
+#' Adds cases whose truth has become known to an estimate that gold cases measure, which is not made
+#' anew from ratings. Intervals widen and shrink by chance from batch to batch; whoever looks at
+#' each, to stop when one is narrow enough, needs `interval = "anytime"` (see
+#' [estimate_accuracy()]).
+#'
+#' @param object An [estimate_accuracy()] result with gold cases that are a sample, or with `by`.
+#' @param known_truth More cases with known truth, as in [estimate_accuracy()]. A case that was known
+#'   before must have the same truth.
+#' @param gold_sample How they were chosen, as in [estimate_accuracy()]; `NULL` for as before. All
+#'   batches must have been chosen in the same way: at random, or each case with a known probability
+#'   of being in any of the batches.
+#' @param interval An interval with gold; that of `object` by default.
+#' @param ... Not used.
+#' @return An estimate like `object`.
+#' @family estimation
+#' @examples
+#' # Label in batches of 25 until the half-width is below .06
+#' set.seed(1)
+#' x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.8), n = 1000))
+#' labels <- truth(x)[sample(1000), ] # in practice, an adjudicator
+#' estimate <- estimate_accuracy(x,
+#'   known_truth = labels[1:25, ], gold_sample = "random", interval = "anytime"
+#' )
+#' done <- 25
+#' half_width <- function(table) (table$conf.high - table$conf.low) / 2
+#' while (half_width(tidy(estimate)) > 0.06) {
+#'   estimate <- update(estimate, known_truth = labels[done + 1:25, ])
+#'   done <- done + 25
+#' }
+#' done
+#' estimate
+#' @export
+update.accuracy_estimate <- function(object, known_truth, gold_sample = NULL,
+                                     interval = object$options$interval, ...) {
+  call <- rlang::current_env()
+  check_dots_empty(...)
+  x <- object$fit$x
+  if (is.null(object$gold) || !weights_are_counts(x)) abort_no_gold(call)
+  interval <- check_choice(interval, names(gold_intervals()), "interval", call)
+  gold <- object$gold
+  if (!missing(known_truth)) {
+    more <- settle_gold(
+      known_truth, gold_sample %||% if (gold$sample == "random") "random", gold$settings$target,
+      gold$settings$widen, x, call
+    )
+    gold <- merge_gold(gold, more, x, call)
+    warn_gold(gold, x)
+  }
+  object <- without_gold(object)
+  object$options$interval <- interval
+  with_gold(object, gold[c("case", "truth", "sample", "probability", "settings", "kind")],
+    predicted = gold$evidence$predicted
+  )
+}
+
+abort_no_gold <- function(call) {
+  abort_fallible("argument", c(
+    "{.arg object} has no gold cases that measure, to which more could be added.",
+    "i" = "Give all of them to {.fun estimate_accuracy}, as {.arg known_truth}, and say how they were
+           chosen, as {.arg gold_sample}."
+  ), arg = "object", call = call)
+}
+
+merge_gold <- function(gold, more, x, call) {
+  if (length(more$case) > 0L && more$sample != gold$sample) {
+    abort_fallible("gold", c(
+      "All gold cases must have been chosen in the same way.",
+      "x" = "These are of kind {.val {more$sample}}, those before of kind {.val {gold$sample}}.",
+      "i" = "Give the probability of each to be chosen, in any batch, to
+             {.fun estimate_accuracy}."
+    ), case = as_label(x$cases[more$case]), call = call)
+  }
+  before <- match(more$case, gold$case)
+  off <- which(more$truth != gold$truth[before])
+  if (length(off) > 0L) {
+    case <- as_label(x$cases[more$case[off]])
+    truth <- x$categories[c(gold$truth[before[off[[1L]]]], more$truth[[off[[1L]]]])]
+    abort_fallible("case", c(
+      "A case has one true category.",
+      "x" = "{length(off)} case{?s} {?has/have} another than before, first case {.val {case[[1L]]}}:
+             {.val {truth[[1L]]}} before, {.val {truth[[2L]]}} now."
+    ), row = off, case = case, call = call)
+  }
+  new <- is.na(before)
+  join <- function(field) c(gold[[field]], more[[field]][new])
+  order <- order(join("case"))
+  fields <- c("case", "truth", if (!is.null(gold$probability)) "probability")
+  gold[fields] <- lapply(fields, function(field) join(field)[order])
+  gold$kind <- gold_kind(gold, x)
+  gold
+}
+
+#' @rdname update.accuracy_estimate
+#' @export
+update.accuracy_by_group <- function(object, known_truth, gold_sample = NULL, ...) {
+  call <- rlang::current_env()
+  given <- as_truth_table(known_truth, "known_truth", call)
+  groups <- lapply(unclass(object), function(estimate) as_label(estimate$fit$x$cases))
+  unknown <- setdiff(given$case, unlist(groups))
+  if (length(unknown) > 0L) {
+    abort_fallible("case", c(
+      "{.arg known_truth} must hold cases of {.arg object}.",
+      "x" = "{.val {unknown}} {?is/are} in none of its groups."
+    ), row = match(unknown, given$case), call = call)
+  }
+  labels <- if (is.data.frame(known_truth)) as_label(known_truth$case) else names(known_truth)
+  object[] <- Map(function(estimate, cases) {
+    own <- labels %in% cases
+    part <- if (is.data.frame(known_truth)) known_truth[own, ] else known_truth[own]
+    if (any(own)) stats::update(estimate, part, gold_sample, ...) else estimate
+  }, unclass(object), groups)
+  object
+}

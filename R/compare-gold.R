@@ -1,0 +1,207 @@
+# Differences of systems with gold: what gold cases and ratings say of each pair, and from these of
+# all systems together.
+
+# What gold measures, on top of a comparison by ratings alone. `alone` is the estimate from ratings
+# alone that it was made of, on the common cases; `gold` the field of the estimate that users gave.
+compare_with_gold <- function(found, alone, gold, interval) {
+  alone$options$interval <- interval
+  estimate <- with_gold(alone, gold)
+  found$accuracy <- estimate$table[c("system", "estimate")]
+  found$options$interval <- interval
+  found$gold <- list(settings = gold$settings, cases = length(gold$case))
+  found$options$clusters <- if (!is.null(alone$options$cluster)) count_gold_clusters(estimate)
+  measured <- gold_pairs(estimate, found$differences, found$options$conf_level)
+  found$sources <- do.call(rbind, lapply(measured, `[[`, "rows"))
+  found$gold$differ <- vapply(measured, `[[`, 0, "differ")
+  found$differences <- settle_pairs(found$differences, found$sources, interval)
+  together <- draws_of_pairs(found$differences, found$accuracy$system, found$options$conf_level)
+  found$ranks <- rank_table(estimate, together)
+  found$differences <- pairs_together(found$differences, together, found$options)
+  found
+}
+
+# Of each pair `rows`, one per source, and on how many gold cases answers differ (NA if gold says
+# nothing of the pair). `table` is what ratings alone say.
+gold_pairs <- function(estimate, table, conf_level) {
+  systems <- estimate$table$system
+  settings <- c(estimate$gold$settings, conf_level = conf_level)
+  same <- same_answers(
+    estimate$fit, match(table$system1, systems), match(table$system2, systems)
+  )
+  lapply(seq_len(nrow(table)), function(i) {
+    pair <- match(c(table$system1[[i]], table$system2[[i]]), systems)
+    evidence <- estimate$gold$evidence
+    x <- if (!is.null(evidence) && !same[[i]]) gold_difference(evidence, pair[[1L]], pair[[2L]])
+    of_ratings <- difference_by_ratings(estimate, table[i, ], pair)
+    list(
+      rows = pair_sources(x, of_ratings, table[i, ], settings, interval_of(estimate)$id),
+      differ = if (is.null(x)) NA_real_ else x$disputed
+    )
+  })
+}
+
+# What ratings alone say of a difference; see ratings_alone(). What errors in common may hide of two
+# systems goes together as their answers do.
+difference_by_ratings <- function(estimate, row, pair) {
+  bias <- vapply(pair, function(s) ratings_alone(estimate, s)$bias, 0)
+  alike <- same_share(estimate$fit)[pair[[1L]], pair[[2L]]]
+  hidden <- sum(bias^2) - 2 * alike^likeness_power * prod(bias)
+  list(estimate = row$estimate, std.error = row$std.error, bias = sqrt(max(0, hidden)))
+}
+
+no_pair_sources <- tibble::tibble(
+  system1 = character(), system2 = character(), interval = character(), estimate = double(),
+  std.error = double(), conf.low = double(), conf.high = double(), weight = double(),
+  reason = character()
+)
+
+pair_sources <- function(x, alone, row, settings, interval) {
+  records <- gold_intervals()
+  shown <- !vapply(records, `[[`, NA, "anytime") | names(records) == interval
+  none <- list(estimate = NA_real_)
+  with_gold <- lapply(records[shown], function(record) {
+    if (is.null(x)) none else record$difference(x, alone, settings)
+  })
+  found <- c(stats::setNames(list(
+    if (is.null(x)) none else difference_of_gold(x, settings),
+    c(row[interval_columns], estimate = row$estimate, weight = 0)
+  ), c(gold_alone, ratings_only)), with_gold)
+  rows <- Map(function(interval, from) pair_source(x, row, interval, from), names(found), found)
+  do.call(rbind, unname(rows))
+}
+
+difference_of_gold <- function(x, settings) {
+  x$estimate <- x$alone
+  x$ratio <- x$design
+  difference_interval(x, settings$target, settings$conf_level)
+}
+
+pair_source <- function(x, row, interval, found) {
+  of_ratings <- interval == ratings_only
+  tibble::tibble(
+    system1 = row$system1, system2 = row$system2, interval = interval, estimate = found$estimate,
+    std.error = found$std.error %||% NA_real_, conf.low = found$conf.low %||% NA_real_,
+    conf.high = found$conf.high %||% NA_real_,
+    weight = if (is.null(x) && !of_ratings) NA_real_ else found$weight %||% 1,
+    reason = if (of_ratings) {
+      row$reason
+    } else if (is.null(x)) {
+      "no gold case tells of the two"
+    } else {
+      lack_of_clusters(x) %||% NA_character_
+    }
+  )
+}
+
+# The table of differences by the interval that users chose; by ratings alone where gold tells
+# nothing of a pair.
+settle_pairs <- function(table, sources, interval) {
+  chosen <- sources[sources$interval == interval, ]
+  told <- !is.na(chosen$estimate)
+  columns <- c("estimate", "std.error", "conf.low", "conf.high", "reason")
+  table[told, columns] <- chosen[told, columns]
+  table
+}
+
+# Draws of the accuracies of all systems (about their mean) whose differences vary as each pair says
+# of itself: the errors whose squared distances are the variances of differences, as far as there
+# are such (classical scaling). None where a pair has no interval.
+draws_of_pairs <- function(table, systems, conf_level, draws = 4000L) {
+  n <- length(systems)
+  first <- match(table$system1, systems)
+  second <- match(table$system2, systems)
+  error <- error_of_pairs(table, conf_level)
+  if (anyNA(error)) {
+    return(matrix(NA_real_, 0L, n))
+  }
+  apart <- matrix(0, n, n)
+  squared <- apart
+  apart[cbind(first, second)] <- table$estimate
+  squared[cbind(first, second)] <- error^2
+  squared <- squared + t(squared)
+  centred <- diag(n) - 1 / n
+  parts <- eigen(-centred %*% squared %*% centred / 2, symmetric = TRUE)
+  noise <- matrix(stats::rnorm(draws * n), draws)
+  noise <- noise %*% (sqrt(pmax(0, parts$values)) * t(parts$vectors))
+  sweep(noise, 2L, rowMeans(apart - t(apart)), `+`)
+}
+
+# Standard deviations of normal errors with intervals as wide. Equals do not differ.
+error_of_pairs <- function(table, conf_level) {
+  error <- (table$conf.high - table$conf.low) / 2 / normal_quantile(conf_level)
+  replace(error, is.na(error) & table$estimate %in% 0 & is_known_equal(table), 0)
+}
+
+is_known_equal <- function(table) table$reason %in% paste0(no_interval, same_on_all)
+
+# Who is better, and intervals for all pairs at once, if that was asked.
+pairs_together <- function(table, together, options) {
+  error <- error_of_pairs(table, options$conf_level)
+  table$probability <- stats::pnorm(table$estimate / error)
+  table$probability[error %in% 0] <- 0.5
+  if (nrow(together) == 0L) {
+    return(if (options$simultaneous) without_ends(table) else table)
+  }
+  systems <- unique(c(table$system1, table$system2))
+  apart <- together[, match(table$system1, systems), drop = FALSE] -
+    together[, match(table$system2, systems), drop = FALSE]
+  table$probability <- unname(colMeans(apart > 0) + colMeans(apart == 0) / 2)
+  if (options$simultaneous) widen_pairs(table, apart, error, options$conf_level) else table
+}
+
+# As many times as wide as the worst of all pairs needs.
+widen_pairs <- function(table, apart, error, conf_level) {
+  known <- which(error > 0)
+  if (length(known) == 0L) {
+    return(table)
+  }
+  apart <- apart[, known, drop = FALSE]
+  off <- abs(sweep(apart, 2L, colMeans(apart))) / rep(error[known], each = nrow(apart))
+  worst <- stats::quantile(do.call(pmax, asplit(off, 2L)), conf_level, names = FALSE)
+  times <- max(1, worst / normal_quantile(conf_level))
+  value <- table$estimate[known]
+  table$conf.low[known] <- pmax(-1, value - times * (value - table$conf.low[known]))
+  table$conf.high[known] <- pmin(1, value + times * (table$conf.high[known] - value))
+  table
+}
+
+# At once, or not at all.
+without_ends <- function(table) {
+  table[c("conf.low", "conf.high")] <- NA_real_
+  lacks <- is.na(table$reason)
+  table$reason[lacks] <- paste0(no_interval, "another pair has none, so there is none for all")
+  table
+}
+
+# What gold did, in words; of the pair that is farthest apart for an example.
+gold_pair_notes <- function(x) {
+  differ <- x$gold$differ[!is.na(x$gold$differ)]
+  pair <- which.max(abs(x$differences$estimate))
+  c(
+    paste0(
+      "Gold: ", count_noun(x$gold$cases, "case"), " whose truth is known",
+      if (length(differ) > 0L) {
+        paste0(
+          "; two answers differ on ", paste(unique(number_of(range(differ))), collapse = " to "),
+          ", and where they agree no truth is needed"
+        )
+      }
+    ),
+    if (length(pair) == 1L) gold_pair_note(x, x$differences[pair, ])
+  )
+}
+
+gold_pair_note <- function(x, row) {
+  own <- x$sources[x$sources$system1 == row$system1 & x$sources$system2 == row$system2, ]
+  sign <- if (row$estimate < 0) -1 else 1
+  of <- function(interval, column = "estimate") own[[column]][own$interval == interval]
+  if (!is.na(of(gold_alone))) {
+    paste0(
+      "Of ", paste(c(row$system1, row$system2)[if (sign < 0) 2:1 else 1:2], collapse = " - "),
+      " ratings alone say ", decimals(sign * of(ratings_only)), ", gold alone ",
+      decimals(sign * of(gold_alone)), " or, corrected by ratings, ",
+      decimals(sign * of(interval_corrected$id)), "; weight of gold ",
+      decimals(of(x$options$interval, "weight"), 2L)
+    )
+  }
+}

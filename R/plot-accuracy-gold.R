@@ -1,0 +1,51 @@
+# What gold cases and ratings say of each system, alone and together.
+
+plot_gold <- function(object, call) {
+  table <- tidy(object, "gold")
+  seen <- table[!is.na(table$estimate), ]
+  if (is.null(object$gold$evidence)) {
+    abort_fallible("argument", c(
+      "There is no gold to draw: no known truth has measured anything.",
+      "i" = "Give {.arg known_truth} and {.arg gold_sample} to {.fun estimate_accuracy}."
+    ), arg = "type", call = call)
+  }
+  seen$interval <- factor(seen$interval, rev(unique(table$interval)))
+  seen$system <- factor(seen$system, unique(table$system))
+  seen$chosen <- seen$interval == object$options$interval
+  ends <- as.data.frame(tidy(object)[c("system", "shared", "independent")])
+  ends$system <- factor(ends$system, levels(seen$system))
+  ends <- ends[!is.na(ends$shared), ]
+  settings <- object$gold$settings
+  ggplot2::ggplot(seen, ggplot2::aes(.data$estimate, .data$interval, colour = .data$chosen)) +
+    (if (nrow(ends) > 0L) {
+      ggplot2::geom_rect(
+        data = ends, inherit.aes = FALSE, fill = plot_colours[["low"]], alpha = 0.6,
+        ggplot2::aes(
+          xmin = pmin(.data$shared, .data$independent),
+          xmax = pmax(.data$shared, .data$independent), ymin = -Inf, ymax = Inf
+        )
+      )
+    }) +
+    ggplot2::geom_linerange(
+      ggplot2::aes(xmin = .data$conf.low, xmax = .data$conf.high), linewidth = 1.1, alpha = 0.6,
+      na.rm = TRUE
+    ) +
+    ggplot2::geom_point(size = 2.6) +
+    ggplot2::facet_wrap(~system, labeller = wrapped()) +
+    ggplot2::scale_colour_manual(
+      values = c(`FALSE` = plot_colours[["main"]], `TRUE` = plot_colours[["accent"]]),
+      guide = "none"
+    ) +
+    ggplot2::scale_x_continuous(expand = ggplot2::expansion(mult = 0.08)) +
+    ggplot2::labs(
+      title = paste("Accuracy by", count_noun(length(object$gold$case), "gold case"),
+        "and by ratings"),
+      subtitle = paste0(
+        interval_title(object$options$conf_level), "s, of the ", settings$target,
+        if (nrow(ends) > 0L) "; shaded: what errors in common could make of ratings alone"
+      ),
+      x = "probability of the correct category", y = NULL
+    ) +
+    theme_fallible() +
+    ggplot2::theme(panel.spacing.x = ggplot2::unit(18, "pt"))
+}

@@ -1,0 +1,49 @@
+# The truth that data come with: `truth` of ratings().
+
+# A list like that of simulated panels: `category`, a code per case, NA where it is not known;
+# `expected`, NA for each system; and `kept`, TRUE. NULL if nobody gave it.
+truth_to_keep <- function(input, x, call) {
+  if (is.null(input$truth)) {
+    return(NULL)
+  }
+  if (has_labels(x)) {
+    abort_fallible("argument", c(
+      "{.arg truth} is one category per case; answers with several labels have no such truth.",
+      "i" = "{.fun single_label} makes ratings with one label."
+    ), arg = "truth", call = call)
+  }
+  column <- names(input$truth)
+  code <- encode(input$truth[[1L]], x$categories, column, "truth", call)
+  by_rating <- input$layout$by_rating
+  case <- if (by_rating) match(input$case, x$cases) else seq_along(code)
+  known <- which(!is.na(code))
+  first <- known[match(case, case[known])]
+  off <- known[code[known] != code[first[known]]]
+  if (length(off) > 0L) {
+    row <- off[[1L]]
+    abort_fallible("case", c(
+      "A case has one true category.",
+      "x" = "Row {row} of column {.val {column}} says {.val {x$categories[[code[[row]]]]}} of case
+             {.val {as_label(x$cases[[case[[row]]]])}}, an earlier row
+             {.val {x$categories[[code[[first[[row]]]]]]}}."
+    ), row = off, call = call)
+  }
+  category <- rep(NA_integer_, length(x$cases))
+  category[case[known]] <- code[known]
+  list(
+    category = category, kept = TRUE,
+    expected = stats::setNames(rep(NA_real_, length(x$systems)), x$systems)
+  )
+}
+
+# It came with data, so that nothing may be estimated from it unless somebody says so.
+is_kept_truth <- function(x) isTRUE(x$truth$kept)
+
+format_truth <- function(x) {
+  if (is_kept_truth(x)) {
+    paste0(
+      "Truth kept for ", count_noun(sum(!is.na(x$truth$category)), "case"),
+      ", for known_truth = TRUE only"
+    )
+  }
+}

@@ -1,0 +1,99 @@
+gold_matrices <- function(m = 60, ...) {
+  set.seed(1)
+  design <- rater_design(
+    c(0.7, 0.7, 0.8), c(a = 0.85, b = 0.7), 3, 400, base_rates = c(0.5, 0.4, 0.1)
+  )
+  x <- quiet(simulate_ratings(design))
+  gold <- truth(x)[sample(400, m), ]
+  list(x = x, gold = gold, estimate = quiet(
+    estimate_accuracy(x, known_truth = gold, gold_sample = "random", ...)
+  ))
+}
+
+test_that("cells are those of the kernels", {
+  for (interval in c("corrected", "combined")) {
+    estimate <- gold_matrices(interval = interval)$estimate
+    found <- confusion(estimate)
+    expect_identical(glance(found)$interval, interval)
+    evidence <- estimate$gold$evidence
+    settings <- c(estimate$gold$settings, conf_level = 0.9)
+    by_ratings <- confusion(without_gold(estimate), interval = "none")
+    alone <- ratings_alone(estimate, 2L)
+    prior <- function(value, share) {
+      error <- sqrt((alone$std.error^2 - alone$bias^2) / share + 4 * alone$bias^2)
+      list(estimate = value, std.error = error, bias = 2 * alone$bias)
+    }
+    told <- accuracy_intervals()[[interval]]$gold
+    columns <- c("estimate", "conf.low", "conf.high")
+
+    categories <- tidy(found, "categories")
+    was <- tidy(by_ratings, "categories")
+    row <- which(was$system == "b" & was$category == "2" & was$measure == "precision")
+    expect_equal(
+      unlist(categories[row, columns], use.names = FALSE),
+      three_numbers(told(
+        gold_precision(evidence, 2L, 2L), prior(was$estimate[[row]], was$n[[row]] / 400), settings
+      ))
+    )
+    row <- which(was$system == "b" & was$category == "2" & was$measure == "recall")
+    expect_equal(
+      unlist(categories[row, columns], use.names = FALSE),
+      three_numbers(told(
+        gold_recall(evidence, 2L, 2L), prior(was$estimate[[row]], was$n[[row]] / 400), settings
+      ))
+    )
+    cells <- tidy(found)
+    cell <- which(cells$system == "b" & cells$truth == "2" & cells$prediction == "1")
+    value <- tidy(by_ratings)$estimate[[cell]]
+    expect_equal(
+      unlist(cells[cell, columns], use.names = FALSE),
+      three_numbers(told(
+        gold_recall(evidence, 2L, 2L, 1L), prior(value, was$n[[row]] / 400), settings
+      ))
+    )
+    expect_equal(rowSums(as.matrix(found)$b), rep(1, 3), tolerance = 0.05, ignore_attr = TRUE)
+  }
+})
+
+test_that("a category without gold has no interval, and a reason", {
+  store <- gold_matrices()
+  gold <- store$gold[store$gold$category != "3", ]
+  estimate <- quiet(estimate_accuracy(store$x, known_truth = gold, gold_sample = "random"))
+  found <- confusion(estimate, systems = "a")
+  recall <- tidy(found, "categories")
+  recall <- recall[recall$measure == "recall", ]
+  expect_identical(is.na(recall$conf.low), c(FALSE, FALSE, TRUE))
+  expect_identical(recall$reason[[3]], "no interval: no gold case is of this category")
+  was <- tidy(confusion(without_gold(estimate), "none", systems = "a"), "categories")
+  expect_identical(recall$estimate[[3]], was$estimate[[3]])
+  expect_output(print(found), "No interval for recall of 3 in a")
+})
+
+test_that("clusters of gold widen cells, and too few give none", {
+  store <- gold_matrices()
+  of <- function(cluster) {
+    estimate <- quiet(estimate_accuracy(
+      store$x, known_truth = store$gold, gold_sample = "random", cluster = cluster,
+      interval = "corrected"
+    ))
+    tidy(confusion(estimate, systems = "a"), "categories")
+  }
+  few <- of(rep(1:4, 100))
+  expect_true(all(is.na(few$conf.low)))
+  expect_match(few$reason, "^no interval: gold cases are in [1-4] clusters?")
+  alone <- tidy(confusion(gold_matrices(interval = "corrected")$estimate), "categories")
+  many <- of(rep(1:40, 10))
+  width <- function(table) (table$conf.high - table$conf.low)[1:2]
+  expect_true(all(width(many) > width(alone)))
+})
+
+test_that("intervals that do without gold are there, too", {
+  store <- gold_matrices()
+  none <- confusion(store$estimate, "none")
+  expect_true(all(is.na(tidy(none)$conf.low)))
+  was <- confusion(quiet(estimate_accuracy(store$x)), "none")
+  expect_equal(tidy(none), tidy(was))
+  expect_error(
+    confusion(quiet(estimate_accuracy(store$x)), "combined"), class = "fallible_error_argument"
+  )
+})
