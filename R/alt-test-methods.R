@@ -45,10 +45,11 @@ summary.alt_test <- function(object, ...) summarise_result(object)
 #' @export
 shown_table.alt_test <- function(x) {
   table <- x$systems[order(-x$systems$advantage), ]
+  verdict <- c("fails", "passes")[1L + table$passed]
   data.frame(
     system = table$system, "winning rate" = decimals(table$winning_rate, 2L),
     advantage = decimals(table$advantage, 2L),
-    verdict = ifelse(is.na(table$passed), "unknown", ifelse(table$passed, "passes", "fails")),
+    verdict = ifelse(is.na(verdict), "unknown", verdict),
     raters = table$raters, cases = table$cases, check.names = FALSE
   )
 }

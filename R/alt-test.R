@@ -2,20 +2,20 @@
 #'
 #' The alternative annotator test of Calderon, Reichart and Dror (2025): each rater in turn is left
 #' out, and the others of each case are asked whether they agree more with the system or with the
-#' rater who was left out. A system that wins against half of the raters or more passes, and may take
-#' the place of a rater. This says nothing of accuracy: where raters err together, a system passes
-#' that errs with them.
+#' rater who was left out. A system that wins against half of the raters or more passes, and may
+#' take the place of a rater. This says nothing of accuracy: where raters err together, a system
+#' passes that errs with them.
 #'
-#' @section What is computed:
-#' For rater j and case i, the score of an answer is its agreement with the other raters of the case:
-#' the share of them who say the same (`score = "accuracy"`), or minus the root of the mean squared
-#' difference from them (`"neg_rmse"`), of labels that are numbers or else of the numbers of ordered
-#' categories. The *advantage* of the system over rater j is the share of cases in which its score is
-#' at least that of the rater. The share in which the rater scores at least as high as the system,
-#' less the advantage, is the rater's lead; a one-sided t-test asks whether it is below `epsilon`.
-#' The system *wins* against the raters of whom that holds after the procedure of Benjamini and
-#' Yekutieli at the false discovery rate `q`. Its *winning rate* is the share of raters against whom
-#' it wins; its *advantage*, the mean over raters, is the number to compare systems by.
+#' @section What is computed: For rater j and case i, the score of an answer is its agreement with
+#' the other raters of the case: the share of them who say the same (`score = "accuracy"`), or minus
+#' the root of the mean squared difference from them (`"neg_rmse"`), of labels that are numbers or
+#' else of the numbers of ordered categories. The *advantage* of the system over rater j is the
+#' share of cases in which its score is at least that of the rater. The share in which the rater
+#' scores at least as high as the system, less the advantage, is the rater's lead; a one-sided
+#' t-test asks whether it is below `epsilon`. The system *wins* against the raters of whom that
+#' holds after the procedure of Benjamini and Yekutieli at the false discovery rate `q`. Its
+#' *winning rate* is the share of raters against whom it wins; its *advantage*, the mean over
+#' raters, is the number to compare systems by.
 #'
 #' @param x A [ratings()] object with systems, each rater giving one rating per case at most, and
 #'   without weights.
@@ -28,10 +28,10 @@
 #' @param min_raters Cases with fewer ratings are left out; at least 2.
 #' @param min_cases Raters with fewer such cases, that the system answered, are left out.
 #' @param systems Names of systems; by default, all.
-#' @return An object of class `alt_test`. `tidy()` has a row per system: `winning_rate`, `advantage`,
-#'   `passed` (is the winning rate at least a half?), `raters` and `cases` that entered, and the
-#'   `reason` where it is `NA`; with `what = "raters"` a row per system and rater: `advantage`,
-#'   `lead`, `p.value`, `won`, `n` cases and `reason`.
+#' @return An object of class `alt_test`. `tidy()` has a row per system: `winning_rate`,
+#'   `advantage`, `passed` (is the winning rate at least a half?), `raters` and `cases` that
+#'   entered, and the `reason` where it is `NA`; with `what = "raters"` a row per system and rater:
+#'   `advantage`, `lead`, `p.value`, `won`, `n` cases and `reason`.
 #' @references Calderon, N., Reichart, R. and Dror, R. (2025). The alternative annotator test for
 #'   LLM-as-a-judge: How to statistically justify replacing human annotators with LLMs. *Proceedings
 #'   of ACL 2025*. \doi{10.48550/arXiv.2501.10970}.

@@ -1,15 +1,15 @@
 #' What can these ratings say?
 #'
 #' A first look before anything is estimated: what in the data weakens every result, and which
-#' questions they can answer, can answer under an assumption, or cannot answer without cases of known
-#' truth.
+#' questions they can answer, can answer under an assumption, or cannot answer without cases of
+#' known truth.
 #'
 #' @section What is looked at:
 #' * *Cases*: what sampling error alone makes of a share. Below 50 cases is a problem, below 200 a
 #'   doubt, as Lehner (2015) advises at least 200 where agreement is weak.
 #' * *Raters*: two raters fix the K-model only; a case needs two ratings to say something.
-#' * *Agreement*: Fleiss' kappa; at or below 0 nothing can be learnt from it, below 0.2 is a problem,
-#'   below 0.4 a doubt.
+#' * *Agreement*: Fleiss' kappa; at or below 0 nothing can be learnt from it, below 0.2 is a
+#'   problem, below 0.4 a doubt.
 #' * *Constant raters*, who always say the same (10 ratings or more).
 #' * *Duplicated raters or systems*: pairs who differ in at most 1 of 100 of at least 20 common
 #'   cases, where others of the panel do not. They may be one source.
@@ -36,8 +36,9 @@ data_check <- function(x, ...) {
   x <- as_ratings(x)
   agreed <- measured_agreement(x)
   checks <- list(
-    look_at_cases(x), look_at_raters(x), look_at_agreement(agreed), look_at_constant(x), look_at_copies(x),
-    look_at_categories(x), look_at_missing(x), look_at_systems_seen(x), look_at_models(x)
+    look_at_cases(x), look_at_raters(x), look_at_agreement(agreed), look_at_constant(x),
+    look_at_copies(x), look_at_categories(x), look_at_missing(x), look_at_systems_seen(x),
+    look_at_models(x)
   )
   checks <- do.call(rbind, Filter(Negate(is.null), checks))
   structure(
@@ -92,7 +93,9 @@ look_at_agreement <- function(agreed) {
   }
   status <- if (kappa <= 0) "problem" else grade(kappa, 0.2, 0.4)
   finding("agreement", status,
-    paste0(percent(agreed$share), " of pairs of ratings agree; Fleiss' kappa ", decimals(kappa, 2L)),
+    paste0(
+      percent(agreed$share), " of pairs of ratings agree; Fleiss' kappa ", decimals(kappa, 2L)
+    ),
     if (kappa <= 0) {
       "Raters agree no better than by chance: nothing can be learnt from it. Check the labels."
     } else if (status != "ok") {
@@ -103,9 +106,9 @@ look_at_agreement <- function(agreed) {
   )
 }
 
-quiet_tidy <- function(value) withCallingHandlers(
-  tidy(value), fallible_warning = function(w) rlang::cnd_muffle(w)
-)
+quiet_tidy <- function(value) {
+  withCallingHandlers(tidy(value), fallible_warning = function(w) rlang::cnd_muffle(w))
+}
 
 look_at_constant <- function(x) {
   if (x$exchangeable) {
@@ -209,13 +212,14 @@ count_parts <- function(x) {
 
 look_at_systems_seen <- function(x) {
   if (length(x$systems) == 0L) {
-    return(finding("systems", "doubt", "none", "Name them by `systems` to estimate their accuracy."))
+    advice <- "Name them by `systems` to estimate their accuracy."
+    return(finding("systems", "doubt", "none", advice))
   }
   share <- colMeans(case_answers(x) > 0L)
   finding("systems", if (any(share < 1)) "doubt" else "ok",
     paste0(count_noun(length(share), "system"), if (any(share < 1)) {
-      paste0("; ", count_noun(sum(share < 1), "system"), " without an answer on some cases, at most ",
-        percent(1 - min(share)))
+      paste0("; ", count_noun(sum(share < 1), "system"), " without an answer on some cases, at ",
+        "most ", percent(1 - min(share)))
     }),
     if (any(share < 1)) "Compare systems on cases that all of them answered." else NA
   )

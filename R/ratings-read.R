@@ -40,8 +40,8 @@
 #' most frequent of them, and says so. Labels in two alphabets that look the same (a Latin and a
 #' Cyrillic `A`) are a warning of [ratings()].
 #'
-#' @param path A file; several files, the names of the vector, if any, being their names; or a folder
-#'   with `ratings.csv`, or with files of one kind.
+#' @param path A file; several files, the names of the vector, if any, being their names; or a
+#'   folder with `ratings.csv`, or with files of one kind.
 #' @param format What the file is, see Formats; by default, found by looking at it.
 #' @param case,rater,rating,raters Columns, as in [ratings()]: `raters` for wide tables, with a
 #'   column for each rater, the others for a row per rating. What the format knows need not be said.

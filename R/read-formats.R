@@ -54,7 +54,11 @@ looks_like <- function(input, signature) {
     })
   }
   line <- first_lines(input$plain, 1L)
-  if (startsWith(line, "<")) "HTML or XML" else paste0("text that begins \"", shorten_text(line), "\"")
+  if (startsWith(line, "<")) {
+    "HTML or XML"
+  } else {
+    paste0("text that begins \"", shorten_text(line), "\"")
+  }
 }
 
 left_out <- function(n, noun, which) paste0("Left out: ", count_noun(n, noun), " ", which, ".")

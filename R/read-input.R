@@ -167,7 +167,8 @@ first_lines <- function(path, n) {
 }
 
 trim_bytes <- function(x) {
-  x <- sub("^\\xef\\xbb\\xbf", "", x, perl = TRUE, useBytes = TRUE)
+  mark <- rawToChar(as.raw(c(0xef, 0xbb, 0xbf)))
+  x <- sub(paste0("^", mark), "", x, useBytes = TRUE)
   gsub("^[ \t\r]+|[ \t\r]+$", "", x, useBytes = TRUE)
 }
 

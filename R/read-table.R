@@ -21,7 +21,7 @@ format_mturk <- function() {
 format_excel <- function() {
   new_format("excel", "an Excel file",
     sniff = function(input) {
-      input$kind == "ole" || (input$kind == "zip" && "xl/workbook.xml" %in% zip_names(input))
+      input$kind == "ole" || (input$kind == "zip" && any(zip_names(input) == file.path("xl", "workbook.xml")))
     },
     read = read_excel
   )

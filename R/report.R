@@ -1,23 +1,22 @@
 #' A report of accuracy, ready to be sent
 #'
-#' Renders a page about the systems of `x`: the number, its interval, the assumption that it rests on
-#' with both its ends, sentences that may be copied and such as may not, raters and their agreement,
-#' systems compared, checks, methods with references, versions and seed. Where raters are language
-#' models, also their errors in common, how many independent ones they are worth, the alternative
-#' annotator test, and the cases to read.
+#' Renders a page about the systems of `x`: the number, its interval, the assumption that it rests
+#' on with both its ends, sentences that may be copied and such as may not, raters and their
+#' agreement, systems compared, checks, methods with references, versions and seed. Where raters are
+#' language models, also their errors in common, how many independent ones they are worth, the
+#' alternative annotator test, and the cases to read.
 #'
-#' The page is one file without links to the network. Its source is a template, `Accuracy report`, in
-#' the list of new R Markdown files of RStudio, or by
-#' `rmarkdown::draft(template = "accuracy-report", package = "fallible")`. Quarto should render it
-#' too, which was not tried.
+#' The page is one file without links to the network. Its source is a template, `Accuracy report`,
+#' in the list of new R Markdown files of RStudio, or by `rmarkdown::draft(template =
+#' "accuracy-report", package = "fallible")`. Quarto should render it too, which was not tried.
 #'
 #' @param x A [ratings()] object with systems.
 #' @param file Where to write: a path that ends in `.html`, or in `.pdf` where LaTeX is installed.
 #' @param title The title of the report.
 #' @param judges Shall it have what concerns language models that judge? By default, if
 #'   `rater_kind` of the ratings says that raters are models.
-#' @param seed Seed of all that is drawn at random. Two reports with the same seed and date are equal
-#'   byte for byte.
+#' @param seed Seed of all that is drawn at random. Two reports with the same seed and date are
+#'   equal byte for byte.
 #' @param date The date that the report carries, a string or a [Date]; `NULL` for none.
 #' @param conf_level Confidence level, in (0, 1).
 #' @param ... Not used; catches misspelt arguments.
@@ -76,7 +75,8 @@ report_format <- function(file, call) {
   extension <- tolower(tools::file_ext(file))
   if (!extension %in% c("html", "pdf") || !dir.exists(dirname(file))) {
     abort_fallible("file", c(
-      "{.arg file} must be a path that ends in {.val .html} or {.val .pdf}, in a folder that exists.",
+      "{.arg file} must be a path that ends in {.val .html} or {.val .pdf}, in a folder that
+       exists.",
       "x" = "It is {describe(file)}."
     ), path = file, call = call)
   }
@@ -147,8 +147,9 @@ both_ends_words <- function(table) {
   low <- pmin(table$shared, table$independent)
   high <- pmax(table$shared, table$independent)
   ifelse(is.na(low) | is.na(high), "", paste0(
-    " What its errors have in common with those of the raters cannot be seen in ratings; depending ",
-    "on that, the estimate is between ", whole_percent(low), " and ", whole_percent(high), "."
+    " What its errors have in common with those of the raters cannot be seen in ratings; ",
+    "depending on that, the estimate is between ", whole_percent(low), " and ",
+    whole_percent(high), "."
   ))
 }
 
@@ -162,8 +163,9 @@ methods_text <- function(estimate, x) {
     count_noun(length(x$categories), "category", "categories"), ", with the method \"",
     told$method, "\" of the R package fallible and its interval \"", told$interval, "\" at level ",
     format(told$conf_level), ". The idea, that the agreement of fallible raters gives their ",
-    "accuracy and so that of systems, is of Lehner (2015); models whose confusion matrices are free ",
-    "go back to Dawid and Skene (1979). ", percent(told$agreement), " of pairs of ratings agree."
+    "accuracy and so that of systems, is of Lehner (2015); models whose confusion matrices are ",
+    "free go back to Dawid and Skene (1979). ", percent(told$agreement),
+    " of pairs of ratings agree."
   )
 }
 
