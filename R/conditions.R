@@ -25,7 +25,7 @@
 #' | `weights` | a weight is missing, negative, not finite, or all are zero | `row` |
 #' | `labels` | a single-label method meets ratings with several labels | |
 #' | `flags` | a column of 0 and 1 for a label holds something else | `row`, `column` |
-#' | `file` | a file is missing, lacks columns, or holds something else | `path` |
+#' | `file` | a file is missing, empty or broken, lacks columns, or holds something else | `path` |
 #' | `measure` | an agreement measure is unknown, or not defined for the data | `measure` |
 #' | `table` | an agreement matrix is not square, or holds what is not a count | |
 #' | `gold` | a case with known truth has no probability of being chosen, or several | `case` |
@@ -43,6 +43,8 @@
 #' | `grouped` | a grouped data frame is read as if it were not grouped |
 #' | `uninformative` | some bins say nothing about the system and are left out of the mean |
 #' | `labels` | labels look as if they were not all categories |
+#' | `missing` | labels of a file were taken for missing ratings |
+#' | `left_out` | something in a file was not read |
 #' | `few_data` | sampling error alone makes intervals of accuracy wider than .2 |
 #' | `assumption` | accuracies rest on what systems and raters have in common, by more than .1 |
 #' | `bootstrap` | many bootstrap replicates gave no estimate |

@@ -85,13 +85,28 @@ find_categories <- function(input, declared, call) {
 
 # Signs that labels found in the data are not all categories.
 warn_labels <- function(labels, input) {
-  plain <- tolower(trimws(labels))
+  plain <- plain_label(labels)
   alike <- labels[plain %in% plain[duplicated(plain)]]
   if (length(alike) > 0L) {
     warn_fallible("labels", c(
       "Categories differ only in capitals or blanks: {.val {alike}}.",
       "i" = "They count as different. Mend the labels, or declare {.arg categories}."
     ), labels = alike)
+  }
+  twins <- lookalikes(labels)
+  if (length(twins) > 0L) {
+    warn_fallible("labels", c(
+      "Categories look the same, and are written in different alphabets or with characters that
+       cannot be seen: {.val {twins}}.",
+      "i" = "They count as different. Write each of them in one way."
+    ), labels = twins)
+  }
+  codes <- seems_missing(labels)
+  if (length(codes) > 0L) {
+    warn_fallible("labels", c(
+      "Categories look as if they stood for missing ratings: {.val {codes}}.",
+      "i" = "They count as categories. Make them {.code NA}, or declare {.arg categories}."
+    ), labels = codes)
   }
   if (length(labels) > 20L && length(labels) > input$rows / 2) {
     warn_fallible("labels", c(

@@ -10,16 +10,9 @@ read_input <- function(data, quos, repeats, call) {
   layout <- find_layout(data, given, call)
   input <- list(layout = layout, rows = attr(data, "rows"), is_matrix = attr(data, "is_matrix"))
 
-  input$system_table <- system_table(quos$systems, data, call)
-  system_names <- if (is.null(input$system_table)) {
-    select_columns(data, quos$systems, "systems", call)
-  }
-  if (is.null(input$system_table) && length(system_names) == 0L && given[["systems"]]) {
-    abort_fallible("columns", c(
-      "{.arg systems} selects no column of {.arg data}.",
-      "i" = "The columns are {.val {names(data)}}."
-    ), arg = "systems", call = call)
-  }
+  given_systems <- read_systems(quos, data, layout, call)
+  input$system_table <- given_systems$table
+  system_names <- given_systems$columns
   case_name <- select_column(data, quos$case, "case", call)
   weight_name <- select_column(data, quos$weights, "weights", call)
   truth_name <- select_column(data, quos$truth, "truth", call)
@@ -38,13 +31,6 @@ read_input <- function(data, quos, repeats, call) {
   )
   check_disjoint(roles, layout, call)
   warn_grouped(data, roles)
-  if (layout$by_rating && length(system_names) > 0L) {
-    abort_fallible("argument", c(
-      "In {layout$id} data {.arg systems} must be a data frame with columns {.val case},
-       {.val system} and {.val prediction}.",
-      "x" = "It names the column{?s} {.val {system_names}} of {.arg data}."
-    ), arg = "systems", call = call)
-  }
   input$columns <- lapply(unclass(data)[rating_names], clean_levels)
   input$systems <- lapply(unclass(data)[system_names], clean_levels)
   if (!is.null(case_name)) input$case <- unfactor(data[[case_name]])
@@ -53,6 +39,9 @@ read_input <- function(data, quos, repeats, call) {
   if (is.null(case_name)) input$case_names <- attr(data, "case_names")
   input$groups <- read_groups(data, quos$rater_groups, rater_name, call)
   if (!is.null(weight_name)) input$weights <- check_weights(data[[weight_name]], weight_name, call)
+  if (length(given_systems$raters) > 0L) {
+    input <- split_systems(input, given_systems$raters, repeats, call)
+  }
   if (layout$by_rating && repeats == "labels") input <- expand_answers(input, call)
   labelled <- c(if (layout$labels) input$columns, input$systems, input$truth)
   for (column in names(labelled)) check_labels(labelled[[column]], column, call)
@@ -212,35 +201,6 @@ check_disjoint <- function(roles, layout, call) {
       "x" = "{.val {twice}} {?is/are} selected by {.arg {in_roles}}."
     ), arg = in_roles, call = call)
   }
-}
-
-# The systems as a data frame, if that is what the user gave; NULL if they are columns or absent.
-system_table <- function(quo, data, call) {
-  if (rlang::quo_is_null(quo)) {
-    return(NULL)
-  }
-  if (rlang::quo_is_symbol(quo) && rlang::as_name(quo) %in% names(data)) {
-    return(NULL)
-  }
-  table <- tryCatch(rlang::eval_tidy(quo), error = function(cnd) NULL)
-  if (!is.data.frame(table)) {
-    return(NULL)
-  }
-  lacking <- setdiff(c("case", "system", "prediction"), names(table))
-  if (length(lacking) > 0L) {
-    abort_fallible("columns", c(
-      "{.arg systems} must have columns {.val case}, {.val system} and {.val prediction}.",
-      "x" = "It lacks {.val {lacking}}; it has {.val {names(table)}}."
-    ), arg = "systems", call = call)
-  }
-  if (nrow(table) == 0L) {
-    abort_fallible("system", "{.arg systems} has no rows.", system = character(), call = call)
-  }
-  table <- plain_columns(table)
-  check_labels(table$prediction, "prediction", call)
-  table$case <- unfactor(table$case)
-  table$prediction <- clean_levels(table$prediction)
-  table
 }
 
 # A level that stands for missing values is no category, nor is an empty one that nobody used.

@@ -1,43 +1,176 @@
 #' Read ratings from files
 #'
-#' Reads a folder with `ratings.csv` and perhaps `systems.csv`, either of them perhaps compressed
-#' (`.csv.gz`), and makes a [ratings()] object. Every column is read as text, so that a category `1`
-#' stays `"1"` and a case `007` stays `"007"`.
+#' Reads what annotation tools, crowds and evaluations of language models export, and makes a
+#' [ratings()] object. Every column is read as text, so that a category `1` stays `"1"` and a case
+#' `007` stays `"007"`.
 #'
-#' @param path A folder, or the path of the file of ratings.
-#' @param systems Which file of predictions: `TRUE` for `systems.csv` or `systems.csv.gz` beside the
-#'   ratings, if there is one; a path; or `FALSE` for none.
-#' @param ... Passed to [ratings()]: `categories`, `ordered`, `repeats`, `rater_kind` and
-#'   `rater_groups`, which may be a column of the file.
-#' @return A [ratings()] object. `ratings.csv` must have the columns `case`, `rater` and `rating`,
-#'   `systems.csv` the columns `case`, `system` and `prediction`; an empty field and `NA` are
-#'   missing values.
+#' @section Formats:
+#' | `format` | is | `case`, `rater`, `rating`, if not said |
+#' |---|---|---|
+#' | `"csv"` | a table of text with any separator | `case`, `rater`, `rating` |
+#' | `"excel"` | an Excel file (package \pkg{readxl}) | `case`, `rater`, `rating` |
+#' | `"label_studio"` | Label Studio, JSON | `id`, `completed_by`, the name of the control |
+#' | `"label_studio_min"` | Label Studio, JSON-MIN | `id`, `annotator`; say `rating` |
+#' | `"prodigy"` | Prodigy, JSONL, choices | `_input_hash`, `_annotator_id`, `accept` |
+#' | | and single labels | `_task_hash`, `_annotator_id`, `answer` |
+#' | `"doccano"` | Doccano, JSONL | `id`, the name of the file, `label` |
+#' | `"mturk"` | a batch of Mechanical Turk, CSV | `HITId`, `WorkerId`, the column `Answer.` |
+#' | `"inspect"` | a log of Inspect, JSON or `.eval` | sample, scorer, `value` |
+#' | `"promptfoo"` | results of promptfoo, JSON or JSONL | result, assertion, `verdict` |
+#' | `"jsonl"` | records with any fields, one per line | `case`, `rater`, `rating` |
+#' | `"json"` | an array of such records | `case`, `rater`, `rating` |
+#'
+#' A file that is compressed by gzip is read as what is in it. Fields in fields of JSON are named
+#' with dots, `meta.judge`. All but tables need the package \pkg{jsonlite}. The layout of this
+#' package is a folder with `ratings.csv` (columns `case`, `rater`, `rating`) and perhaps
+#' `systems.csv` (`case`, `system`, `prediction`), either of them perhaps compressed (`.csv.gz`).
+#'
+#' What a file has beside these columns can be mapped too: data of a task of Label Studio are
+#' `data.name`, and where files are several, `file` is the name of each.
+#'
+#' @section Models among the raters:
+#' `systems = c("gpt-4o")` says which of the raters are systems. Predictions that a project of Label
+#' Studio holds are those of systems from the start. Judges whose verdicts a log of Inspect or
+#' promptfoo holds are raters of the answers of the model that was evaluated.
+#'
+#' @section Labels:
+#' Labels are compared with `na` whatever their capitals and the blanks around them. A warning of
+#' class `fallible_warning_missing` lists what was taken and how often, but for empty fields and
+#' `NA`. `clean_labels = TRUE` makes one label of those that differ only in capitals and blanks, the
+#' most frequent of them, and says so. Labels in two alphabets that look the same (a Latin and a
+#' Cyrillic `A`) are a warning of [ratings()].
+#'
+#' @param path A file; several files, the names of the vector, if any, being their names; or a
+#'   folder with `ratings.csv`, or with files of one kind.
+#' @param format What the file is, see Formats; by default, found by looking at it.
+#' @param case,rater,rating,raters Columns, as in [ratings()]: `raters` for wide tables, with a
+#'   column for each rater, the others for a row per rating. What the format knows need not be said.
+#' @param systems `TRUE` for what the files say: the systems of the format, and `systems.csv` or
+#'   `systems.csv.gz` beside a table of ratings, if there is one; `FALSE` for none; names of raters
+#'   that are systems; a path, or a data frame, of predictions, with columns `case`, `system`,
+#'   `prediction` or named as `case`, `rater`, `rating` say; in wide tables also columns.
+#' @param sep What separates columns of a table of text: one character. By default, that of comma,
+#'   semicolon, tab and vertical bar which splits the first line into most fields.
+#' @param na Labels that stand for a missing rating.
+#' @param clean_labels Shall labels that differ only in capitals and blanks become one?
+#' @param sheet Name or number of the sheet of an Excel file; by default the first.
+#' @param encoding What the text of a table is encoded in, if not UTF-8 or UTF-16.
+#' @param ... Passed to [ratings()]: `categories`, `ordered`, `repeats`, `weights`, `rater_kind`,
+#'   `rater_groups` and whatever else it has.
+#' @return A [ratings()] object. What a format leaves out is told by a warning of class
+#'   `fallible_warning_left_out`; a file that cannot be read is an error of class
+#'   `fallible_error_file`, which names the line where there is one.
 #' @family data
 #' @examples
 #' folder <- tempfile()
 #' dir.create(folder)
 #' utils::write.csv(dawid1979, file.path(folder, "ratings.csv"), row.names = FALSE)
 #' read_ratings(folder, repeats = "ratings")
+#'
+#' # Any other table, and a model that is one of the raters
+#' file <- file.path(folder, "export.csv")
+#' writeLines(c(
+#'   "item;who;verdict", "1;ann;good", "1;bob;good", "1;gpt-4o;good",
+#'   "2;ann;bad", "2;bob;Bad", "2;gpt-4o;-", "3;ann;good", "3;bob;bad", "3;gpt-4o;bad"
+#' ), file)
+#' read_ratings(
+#'   file, case = item, rater = who, rating = verdict, systems = "gpt-4o", clean_labels = TRUE
+#' )
 #' @export
-read_ratings <- function(path, systems = TRUE, ...) {
-  if (!rlang::is_string(path) || !file.exists(path)) {
+read_ratings <- function(path, format = NULL, case = NULL, rater = NULL, rating = NULL,
+                         systems = TRUE, sep = NULL, na = c("", "NA", "n/a", "-", "?"),
+                         clean_labels = FALSE, raters = NULL, sheet = NULL, encoding = "UTF-8",
+                         ...) {
+  call <- rlang::current_env()
+  check_flag(clean_labels, "clean_labels")
+  check_reading(sep, na, encoding, call)
+  mapping <- rlang::enquos(case = case, rater = rater, rating = rating, raters = raters)
+  how <- list(
+    format = format, sep = sep, sheet = sheet, encoding = encoding, call = call,
+    scratch = withr::local_tempdir(), keep = keep_columns(mapping, rlang::enquos(...))
+  )
+  files <- find_files(path, call)
+  got <- read_files(files, how)
+  mapping <- fill_mapping(mapping, got, call)
+  systems <- find_systems(rlang::enquo(systems), got, mapping, files, how)
+  tables <- list(ratings = systems$ratings %||% got$table)
+  if (is.data.frame(systems$table)) tables$systems <- as.list(systems$table)
+  tables <- settle_labels(tables, mapping, systems$columns, na, clean_labels, call)
+  given <- if (is.null(tables$systems)) systems$columns else list2DF(tables$systems)
+  blame(sys.call(), ratings(
+    list2DF(tables$ratings), case = !!mapping$case, rater = !!mapping$rater,
+    rating = !!mapping$rating, raters = !!mapping$raters, systems = !!given, ...
+  ))
+}
+
+# Errors say what the user called.
+blame <- function(call, value) {
+  tryCatch(value, fallible_error = function(cnd) {
+    cnd$call <- call
+    rlang::cnd_signal(cnd)
+  })
+}
+
+check_reading <- function(sep, na, encoding, call) {
+  if (!is.null(sep) && !(rlang::is_string(sep) && nchar(sep) == 1L)) {
+    abort_fallible("argument", c(
+      "{.arg sep} must be one character.", "x" = "It is {describe(sep)}."
+    ), arg = "sep", call = call)
+  }
+  if (!is.null(na) && !is.character(na)) {
+    abort_fallible("argument", c(
+      "{.arg na} must be strings.", "x" = "It is {describe(na)}."
+    ), arg = "na", call = call)
+  }
+  check_string(encoding, "encoding", call)
+  if (!encoding %in% c("UTF-8", "latin1", iconvlist())) {
+    abort_fallible("argument", c(
+      "{.arg encoding} must be one of those that {.fun iconvlist} lists.",
+      "x" = "It is {describe(encoding)}."
+    ), arg = "encoding", call = call)
+  }
+}
+
+# Of large files only the columns that arguments name are kept; all, if these call functions.
+keep_columns <- function(mapping, dots) {
+  expressions <- lapply(c(mapping, dots), rlang::quo_get_expr)
+  calls <- setdiff(unlist(lapply(expressions, all.names)), unlist(lapply(expressions, all.vars)))
+  named <- unlist(lapply(expressions, function(e) c(all.vars(e), if (is.character(e)) e)))
+  if (length(named) == 0L || length(setdiff(calls, c("c", "`"))) > 0L) {
+    return(identity)
+  }
+  function(names) intersect(names, c(named, "case", "rater", "rating"))
+}
+
+# ---- Which files ----------------------------------------------------------------------------
+
+find_files <- function(path, call) {
+  if (!is.character(path) || length(path) == 0L || !all(file.exists(path))) {
+    if (is.character(path)) path <- path[!file.exists(path)][1L]
     abort_fallible("file", c(
-      "{.arg path} must be a folder or file that exists.",
+      "{.arg path} must be a folder or files that exist.",
       "x" = "It is {describe(path)}."
-    ), path = path, call = rlang::current_env())
+    ), path = path, call = call)
   }
-  folder <- if (dir.exists(path)) path else dirname(path)
-  file <- if (dir.exists(path)) find_file(folder, "ratings") else path
-  if (is.null(file)) {
+  if (length(path) > 1L || !dir.exists(path)) {
+    return(path)
+  }
+  file <- find_file(path, "ratings")
+  if (!is.null(file)) {
+    return(file)
+  }
+  known <- "[.](csv|tsv|xlsx|xls|json|jsonl|ndjson|eval)([.]gz)?$"
+  files <- list.files(path, known, full.names = TRUE, ignore.case = TRUE)
+  kinds <- unique(tolower(tools::file_ext(sub("[.]gz$", "", files))))
+  if (length(kinds) != 1L) {
     abort_fallible("file", c(
-      "The folder has neither {.file ratings.csv} nor {.file ratings.csv.gz}.",
-      "x" = "The folder is {.file {path}}."
-    ), path = path, call = rlang::current_env())
+      "The folder has neither {.file ratings.csv} nor {.file ratings.csv.gz}, nor files of one
+       kind.",
+      "x" = "The folder is {.file {path}}.",
+      "x" = if (length(files) > 0L) "It has {.file {basename(files)}}."
+    ), path = path, call = call)
   }
-  if (rlang::is_bool(systems)) systems <- if (systems) find_file(folder, "systems")
-  long <- read_text(file, c("case", "rater", "rating"))
-  answers <- if (!is.null(systems)) read_text(systems, c("case", "system", "prediction"))
-  ratings(long, case = "case", rater = "rater", rating = "rating", systems = !!answers, ...)
+  files
 }
 
 find_file <- function(folder, stem) {
@@ -46,43 +179,133 @@ find_file <- function(folder, stem) {
   if (length(file) > 0L) file[[1L]]
 }
 
-read_text <- function(file, columns, call = rlang::caller_env()) {
-  if (!rlang::is_string(file) || !utils::file_test("-f", file)) {
-    abort_fallible("file", "There is no file {describe(file)}.", path = file, call = call)
-  }
-  fields <- utils::count.fields(file, sep = ",", quote = "\"", comment.char = "")
-  off <- which(is.na(fields) | fields != fields[1L])
-  if (length(off) > 0L) {
-    abort_fallible("file", c(
-      "All lines of {.file {file}} must have as many columns as the first, {fields[1L]}.",
-      "x" = if (is.na(fields[off[1L]])) {
-        "Line {off[1L]} opens a quote and does not close it."
-      } else {
-        "Line {off[1L]} has {fields[off[1L]]}."
-      }
-    ), path = file, call = call)
-  }
-  table <- tryCatch(
-    utils::read.csv(
-      file, colClasses = "character", na.strings = c("NA", ""), check.names = FALSE,
-      encoding = "UTF-8", row.names = NULL, fill = FALSE, comment.char = ""
-    ),
-    error = function(cnd) {
-      abort_fallible("file", "{.file {file}} is not a table with commas between its columns.",
-        path = file, parent = cnd, call = call)
+read_files <- function(files, how) {
+  each <- lapply(files, read_file, how = how)
+  for (at in seq_along(each)) {
+    name <- names(files)[at] %||% ""
+    rows <- length(each[[at]]$table[[1L]])
+    if (is.null(each[[at]]$table$file)) {
+      each[[at]]$table$file <- rep(if (nzchar(name)) name else each[[at]]$name, rows)
     }
-  )
-  lacking <- setdiff(columns, names(table))
-  if (length(lacking) > 0L) {
-    abort_fallible("file", c(
-      "{.file {file}} must have the columns {.val {columns}}.",
-      "x" = "It lacks {.val {lacking}}; it has {.val {names(table)}}.",
-      "i" = if (any(grepl(";", names(table), fixed = TRUE))) {
-        "Columns must be separated by commas, not by semicolons."
-      } else {
-        "Read other layouts yourself, and call {.fun ratings}."
-      }
-    ), path = file, call = call)
   }
-  table
+  got <- each[[1L]]
+  got$table <- bind_tables(lapply(each, `[[`, "table"))
+  got$map$systems <- unique(unlist(lapply(each, function(one) one$map$systems)))
+  got$notes <- unlist(lapply(each, `[[`, "notes"))
+  warn_left_out(got$notes)
+  got
+}
+
+read_file <- function(file, how) {
+  input <- open_input(file, how)
+  format <- find_format(input, how$format)
+  c(format$read(input, how$keep), list(name = input$name, format = format, path = file))
+}
+
+warn_left_out <- function(notes) {
+  if (length(notes) > 0L) {
+    warn_fallible("left_out", stats::setNames(verbatim(notes), rep("!", length(notes))))
+  }
+}
+
+# ---- What is in them ------------------------------------------------------------------------
+
+# The columns that were asked for, and otherwise those that the format knows.
+fill_mapping <- function(mapping, got, call) {
+  said <- !vapply(mapping, rlang::quo_is_null, NA)
+  if (said[["raters"]]) {
+    return(mapping)
+  }
+  for (arg in c("case", "rater", "rating")[!said[c("case", "rater", "rating")]]) {
+    if (is.null(got$map[[arg]])) abort_mapping(arg, got, call)
+    mapping[[arg]] <- rlang::as_quosure(got$map[[arg]], baseenv())
+  }
+  mapping
+}
+
+abort_mapping <- function(arg, got, call) {
+  choices <- if (arg == "rating") got$choices
+  abort_fallible("file", c(
+    "Say which column holds the {arg}: {.arg {arg}}.",
+    "x" = "The file looks like {got$format$words}, with the columns
+           {.val {setdiff(names(got$table), 'file')}}.",
+    if (length(choices) > 0L) c("i" = "It may be {.or {.val {choices}}}."),
+    "i" = "A table with a row per rating needs {.arg case}, {.arg rater} and {.arg rating}; one with
+           a column for each rater, {.arg raters}."
+  ), path = got$path, call = call)
+}
+
+# A list: columns, what ratings() takes for systems; table, if they are a table of their own;
+# ratings, the table of ratings, if what raters who are systems said must not be in it.
+find_systems <- function(quo, got, mapping, files, how) {
+  long <- rlang::quo_is_null(mapping$raters)
+  value <- tryCatch(rlang::eval_tidy(quo), error = function(cnd) NULL)
+  own <- got$map$systems
+  if (rlang::is_bool(value)) {
+    beside <- if (value && got$format$tabular) find_file(dirname(files[[1L]]), "systems")
+    if (is.null(beside)) {
+      return(own_systems(value, own, got, mapping))
+    }
+    value <- beside
+  }
+  if (is.data.frame(value)) {
+    return(list(table = value))
+  }
+  raters <- if (long) chosen_column(got, mapping$rater, "rater", how$call)
+  if (!rlang::is_string(value) || value %in% c(raters, if (!long) names(got$table))) {
+    return(list(columns = if (long && !is.null(value)) value else quo))
+  }
+  if (long || file.exists(value)) {
+    list(table = read_predictions(value, raters, mapping, how))
+  } else {
+    list(columns = quo)
+  }
+}
+
+own_systems <- function(wanted, own, got, mapping) {
+  if (wanted || length(own) == 0L) {
+    return(list(columns = own))
+  }
+  keep <- !chosen_column(got, mapping$rater, "rater", NULL) %in% own
+  list(ratings = lapply(got$table, `[`, keep))
+}
+
+chosen_column <- function(got, quo, arg, call) {
+  got$table[[select_column(got$table, quo, arg, call)]]
+}
+
+read_predictions <- function(path, raters, mapping, how) {
+  if (!file.exists(path) || dir.exists(path)) {
+    abort_fallible("file", c(
+      "{.arg systems} must name raters, or be the path of a file.",
+      "x" = "There is no rater and no file {describe(path)}.",
+      "i" = if (!is.null(raters)) "The raters are {.val {unique(raters)}}."
+    ), path = path, call = how$call)
+  }
+  how$keep <- identity
+  how$format <- NULL
+  table <- read_file(path, how)$table
+  list2DF(table)
+}
+
+# ---- Labels ---------------------------------------------------------------------------------
+
+# Missing and cleaned labels of ratings and systems, with one way of writing for both.
+settle_labels <- function(tables, mapping, columns, na, clean, call) {
+  quo <- if (rlang::quo_is_null(mapping$raters)) mapping$rating else mapping$raters
+  at <- list(ratings = select_columns(tables$ratings, quo, "rating", call))
+  if (rlang::is_quosure(columns)) {
+    at$ratings <- c(at$ratings, select_columns(tables$ratings, columns, "systems", call))
+  }
+  if (!is.null(tables$systems)) {
+    at$systems <- intersect(c("prediction", at$ratings), names(tables$systems))[1L]
+    at$systems <- at$systems[!is.na(at$systems)]
+  }
+  labels <- unlist(Map(function(table, names) table[names], tables, at), recursive = FALSE)
+  taken <- take_missing(labels, na)
+  warn_missing(taken$taken)
+  labels <- if (clean) clean_columns(taken$columns) else taken$columns
+  place <- rep(names(at), lengths(at))
+  for (name in names(at)) tables[[name]][at[[name]]] <- unname(labels[place == name])
+  tables
 }

@@ -50,9 +50,10 @@
 #' @param raters Columns of the raters, in wide data. For columns, any
 #'   [tidyselect][tidyselect::language] works: `starts_with("rater")`, `r1:r4`, `c("x", "y")`. In a
 #'   matrix, by default all columns that are not systems.
-#' @param systems The systems: columns of `data`, or a data frame with columns `case`, `system` and
-#'   `prediction`. A system may cover only some of the cases. Cases that no rater saw are kept, with
-#'   a warning, and do not count in the system's `n`.
+#' @param systems The systems: in wide data columns; in long data names of raters that are systems,
+#'   as strings; or a data frame with columns `case`, `system` and `prediction`, or named as `case`,
+#'   `rater` and `rating` are. A system may cover only some of the cases. Cases that no rater saw are
+#'   kept, with a warning, and do not count in the system's `n`.
 #' @param case,rater,rating Columns that identify the case and, in long data, the rater and the
 #'   category chosen. In wide data `case` is optional.
 #' @param counts Columns of counts, one per category, named after the categories.
@@ -92,6 +93,13 @@
 #'
 #' # Long, with repeated ratings by the first rater
 #' ratings(dawid1979, case = case, rater = rater, rating = rating, repeats = "ratings")
+#'
+#' # Long, with a model that is one of the raters
+#' verdicts <- data.frame(
+#'   item = rep(1:4, each = 3), who = c("ann", "bob", "gpt-4o"),
+#'   said = c("good", "good", "good", "bad", "bad", "good", "good", "bad", "bad", "bad", "bad", "bad")
+#' )
+#' ratings(verdicts, case = item, rater = who, rating = said, systems = "gpt-4o")
 #'
 #' # Counts: who said what is not known
 #' ratings(fleiss1971, case = case, counts = depression:other)

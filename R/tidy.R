@@ -100,6 +100,8 @@ knit_result <- function(x, ..., options = list(), inline = FALSE) {
 #' @rawNamespace S3method(knitr::knit_print,accuracy_by_group,knit_result)
 #' @rawNamespace S3method(knitr::knit_print,accuracy_bounds,knit_result)
 #' @rawNamespace S3method(knitr::knit_print,shared_errors,knit_result)
+#' @rawNamespace S3method(knitr::knit_print,alt_test,knit_result)
+#' @rawNamespace S3method(knitr::knit_print,data_check,knit_result)
 #' @rawNamespace S3method(knitr::knit_print,system_comparison,knit_result)
 #' @rawNamespace S3method(knitr::knit_print,confusion_estimate,knit_result)
 #' @rawNamespace S3method(knitr::knit_print,confusion_matrix,knit_result)

@@ -22,6 +22,7 @@ make_examples <- function() {
     accuracy_by_group = estimate_accuracy(
       x, "unbinned", interval = "none", by = rep(c("u", "v"), 30)
     ),
+    alt_test = alt_test(x), data_check = data_check(x),
     accuracy_bounds = accuracy_bounds(x, interval = "none"), shared_errors = shared_errors(x),
     system_comparison = compare_systems(joint),
     confusion_estimate = confusion(joint), confusion_matrix = confusion_matrix(3, 0.6),

@@ -42,9 +42,9 @@ test_that("missing files and columns are refused", {
   expect_error(read_ratings(3), class = "fallible_error_file")
   expect_error(read_ratings(folder), class = "fallible_error_file")
   writeLines(c("case,rater", "1,2"), file.path(folder, "ratings.csv"))
-  expect_error(read_ratings(folder), "it has \"case\"", class = "fallible_error_file")
+  expect_error(read_ratings(folder), "with the columns \"case\"", class = "fallible_error_file")
   writeLines(c("case;rater;rating", "1;2;a"), file.path(folder, "ratings.csv"))
-  expect_error(read_ratings(folder), "semicolons", class = "fallible_error_file")
+  expect_error(read_ratings(folder, sep = ","), "looks like", class = "fallible_error_file")
   header <- c("case,rater,rating", "1,r1,a", "1,r2,b")
   writeLines(c(header, "2,r1,\"a", "2,r2,a"), file.path(folder, "ratings.csv"))
   expect_error(read_ratings(folder), "Line 4 opens a quote", class = "fallible_error_file")
@@ -53,9 +53,78 @@ test_that("missing files and columns are refused", {
   writeLines(paste0(header, ","), file.path(folder, "ratings.csv"))
   expect_identical(nrow(tidy(read_ratings(folder))), 2L)
   writeLines("", file.path(folder, "ratings.csv"))
-  expect_error(read_ratings(folder), "not a table", class = "fallible_error_file")
-  for (nowhere in list("none.csv", 3, folder)) {
+  expect_error(read_ratings(folder), "is empty", class = "fallible_error_file")
+  for (nowhere in c("none.csv", folder)) {
     expect_error(read_ratings(write_files(FALSE), systems = nowhere),
       class = "fallible_error_file")
   }
+  expect_error(read_ratings(write_files(FALSE), systems = 3), class = "fallible_error_argument")
+})
+
+test_that("arguments are checked, and columns mapped", {
+  folder <- write_files(FALSE)
+  expect_identical(
+    tidy(read_ratings(folder, case = "case")), tidy(read_ratings(folder))
+  )
+  expect_error(read_ratings(folder, case = "x"), class = "fallible_error_columns")
+  expect_error(read_ratings(folder, sep = ",,"), class = "fallible_error_argument")
+  expect_error(read_ratings(folder, na = 3), class = "fallible_error_argument")
+  expect_error(read_ratings(folder, clean_labels = "yes"), class = "fallible_error_argument")
+})
+
+write_long <- function(..., file = "export.csv") {
+  path <- file.path(withr::local_tempdir(.local_envir = parent.frame()), file)
+  writeLines(c("item,who,verdict", ...), path)
+  path
+}
+
+read_long <- function(path, ...) {
+  read_ratings(path, case = item, rater = who, rating = verdict, ...)
+}
+
+test_that("predictions may be a table or file of their own, with the names of the call", {
+  path <- write_long("1,a,x", "1,b,y", "2,a,y", "2,b,y")
+  table <- data.frame(item = c("1", "2"), who = "m", verdict = c("x", "?"))
+  own <- stats::setNames(table, c("case", "system", "prediction"))
+  expect_warning(x <- read_long(path, systems = own), class = "fallible_warning_missing")
+  expect_identical(as.character(tidy(x, "systems")$prediction), "x")
+  expect_identical(suppressWarnings(read_long(path, systems = table)), x)
+  beside <- write_long("1,m,x", "2,m,?", file = "models.csv")
+  expect_identical(suppressWarnings(read_long(path, systems = beside)), x)
+  file.copy(beside, file.path(dirname(path), "systems.csv"))
+  expect_identical(suppressWarnings(read_long(path)), x)
+  expect_length(read_long(path, systems = FALSE)$systems, 0L)
+  expect_error(read_long(path, systems = "c"), "no rater and no file",
+    class = "fallible_error_file")
+  expect_error(read_long(path, systems = c("a", "c")), class = "fallible_error_system")
+})
+
+test_that("labels for missing ratings are taken, and told", {
+  path <- write_long("1,a,x", "1,b,-", "2,a, N/A ", "2,b,y", "3,a,", "3,b,NA", "4,a,x", "4,b,y")
+  expect_snapshot(x <- read_long(path))
+  expect_identical(x$categories, c("x", "y"))
+  expect_identical(nrow(tidy(x)), 4L)
+  expect_warning(
+    y <- read_long(path, na = ""), "look as if they stood for missing",
+    class = "fallible_warning_labels"
+  )
+  expect_true(all(c("-", " N/A ", "NA") %in% y$categories))
+})
+
+test_that("labels are cleaned when that is wanted", {
+  path <- write_long("1,a,good", "1,b,Good ", "2,a,BAD", "2,b,bad", "3,a,good", "3,b,  bad")
+  expect_warning(read_long(path), "capitals or blanks", class = "fallible_warning_labels")
+  expect_snapshot(x <- read_long(path, clean_labels = TRUE))
+  expect_identical(x$categories, c("bad", "good"))
+  expect_identical(as.character(tidy(x)$rating), c("good", "good", "bad", "bad", "good", "bad"))
+})
+
+test_that("labels that look the same in two alphabets are told", {
+  path <- write_long("1,a,A", "1,b,\u0410", "2,a,A", "2,b,B", "3,a,B\u200b", "3,b,B")
+  expect_warning(
+    x <- read_long(path), "different alphabets", class = "fallible_warning_labels"
+  )
+  expect_length(x$categories, 4L)
+  path <- write_long("1,a,\u043d\u0435\u0442", "1,b,\u0434\u0430", "2,a,yes", "2,b,no")
+  expect_no_warning(read_long(path))
 })

@@ -1,0 +1,139 @@
+#' @rdname alt_test
+#' @param what Which table: of `"systems"` or of `"raters"`.
+#' @export
+tidy.alt_test <- function(x, what = c("systems", "raters"), ...) {
+  check_dots_empty(...)
+  x[[check_choice(what, c("systems", "raters"), "what")]]
+}
+
+#' @rdname alt_test
+#' @export
+glance.alt_test <- function(x, ...) {
+  check_dots_empty(...)
+  tibble::tibble(
+    systems = nrow(x$systems), passed = sum(x$systems$passed %in% TRUE),
+    raters = length(unique(x$raters$rater)), cases = x$options$ratings,
+    epsilon = x$options$epsilon, score = x$options$score, q = x$options$q,
+    min_raters = x$options$min_raters, min_cases = x$options$min_cases
+  )
+}
+
+#' @rdname alt_test
+#' @param row.names,optional Not used.
+#' @export
+as.data.frame.alt_test <- function(x, row.names = NULL, optional = FALSE, # nolint: object_name.
+                                   ...) {
+  plain_data_frame(x$systems)
+}
+
+#' @rdname alt_test
+#' @export
+format.alt_test <- function(x, ...) {
+  verdict <- ifelse(x$systems$passed, "passes", "fails")
+  words <- ifelse(
+    is.na(x$systems$passed), paste0(x$systems$system, " unknown"),
+    paste0(x$systems$system, " ", verdict, " (wins ", decimals(x$systems$winning_rate, 2L), ")")
+  )
+  paste("Alternative annotator test:", shorten(words, "; ", 4L))
+}
+
+#' @rdname alt_test
+#' @param object An `alt_test()` result.
+#' @export
+summary.alt_test <- function(object, ...) summarise_result(object)
+
+#' @export
+shown_table.alt_test <- function(x) {
+  table <- x$systems[order(-x$systems$advantage), ]
+  verdict <- c("fails", "passes")[1L + table$passed]
+  data.frame(
+    system = table$system, "winning rate" = decimals(table$winning_rate, 2L),
+    advantage = decimals(table$advantage, 2L),
+    verdict = ifelse(is.na(verdict), "unknown", verdict),
+    raters = table$raters, cases = table$cases, check.names = FALSE
+  )
+}
+
+#' @export
+caption_of.alt_test <- function(x) {
+  paste0(
+    "Alternative annotator test, epsilon ", format(x$options$epsilon), ", ",
+    count_noun(length(unique(x$raters$rater)), "rater")
+  )
+}
+
+#' @export
+notes_of.alt_test <- function(x) {
+  skipped <- x$raters[!is.na(x$raters$reason), ]
+  pairs <- count_noun(nrow(skipped), "pair")
+  c(
+    "Passes: wins against half of the raters or more; to compare systems, take the advantage.",
+    if (nrow(skipped) > 0L) {
+      paste0("Left out: ", pairs, " of a system and a rater, with ", skipped$reason[[1L]], ".")
+    },
+    "It tells who is like the raters, not who is right: systems that err as they do pass too."
+  )
+}
+
+#' @export
+print.alt_test <- function(x, ...) {
+  cat_lines(paste0("<alt_test> ", caption_of(x)))
+  cat("\n")
+  print(align_left(shown_table(x), c(1L, 4L)), row.names = FALSE)
+  cat_lines("", notes_of(x), "More: tidy(what = \"raters\"), plot().")
+  invisible(x)
+}
+
+#' Picture of the alternative annotator test
+#'
+#' The advantage of each system over each rater, and their mean as a line; filled where the system
+#' wins. Above a half the others agree more often with the system than with the rater, or as often.
+#'
+#' @param object,x An [alt_test()] result.
+#' @param ... For `plot()`, passed on to `autoplot()`.
+#' @inherit autoplot.ratings return
+#' @family plots
+#' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
+#' set.seed(1)
+#' x <- simulate_ratings(rater_design(c(0.7, 0.75, 0.8), c(good = 0.9, poor = 0.5), 3, n = 100))
+#' plot(alt_test(x))
+#' @method autoplot alt_test
+#' @rawNamespace S3method(ggplot2::autoplot,alt_test)
+autoplot.alt_test <- function(object, ...) { # nolint: object_name.
+  check_ggplot2()
+  check_dots_empty(...)
+  table <- tidy(object, what = "raters")
+  table <- table[!is.na(table$advantage), ]
+  if (nrow(table) == 0L) {
+    abort_fallible("argument", c(
+      "There is nothing to draw.", "i" = "No rater has enough cases."
+    ), arg = "object", call = rlang::current_env())
+  }
+  means <- object$systems[!is.na(object$systems$advantage), ]
+  levels <- means$system[order(means$advantage)]
+  table$system <- factor(table$system, levels)
+  means$system <- factor(means$system, levels)
+  table$wins <- factor(ifelse(table$won, "the system wins", "it does not"),
+    c("the system wins", "it does not"))
+  ggplot2::ggplot(table, ggplot2::aes(.data$advantage, .data$system)) +
+    ggplot2::geom_vline(xintercept = 0.5, colour = plot_colours[["muted"]], linetype = 2) +
+    ggplot2::geom_point(
+      data = means, shape = 124, size = 7, colour = plot_colours[["accent"]]
+    ) +
+    ggplot2::geom_point(
+      ggplot2::aes(shape = .data$wins), colour = plot_colours[["main"]], size = 2.6, alpha = 0.8
+    ) +
+    ggplot2::scale_shape_manual(values = c(16, 1), drop = FALSE) +
+    ggplot2::scale_x_continuous(limits = c(0, 1)) +
+    ggplot2::labs(
+      title = "Alternative annotator test",
+      subtitle = paste0("A point per rater, the mean as a line; epsilon ",
+        format(object$options$epsilon)),
+      x = "advantage of the system over the rater", y = NULL, shape = NULL
+    ) +
+    theme_fallible()
+}
+
+#' @rdname autoplot.alt_test
+#' @export
+plot.alt_test <- function(x, ...) draw(x, ...)

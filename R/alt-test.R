@@ -1,0 +1,182 @@
+#' Does a model represent the raters as well as one of them does?
+#'
+#' The alternative annotator test of Calderon, Reichart and Dror (2025): each rater in turn is left
+#' out, and the others of each case are asked whether they agree more with the system or with the
+#' rater who was left out. A system that wins against half of the raters or more passes, and may
+#' take the place of a rater. This says nothing of accuracy: where raters err together, a system
+#' passes that errs with them.
+#'
+#' @section What is computed: For rater j and case i, the score of an answer is its agreement with
+#' the other raters of the case: the share of them who say the same (`score = "accuracy"`), or minus
+#' the root of the mean squared difference from them (`"neg_rmse"`), of labels that are numbers or
+#' else of the numbers of ordered categories. The *advantage* of the system over rater j is the
+#' share of cases in which its score is at least that of the rater. The share in which the rater
+#' scores at least as high as the system, less the advantage, is the rater's lead; a one-sided
+#' t-test asks whether it is below `epsilon`. The system *wins* against the raters of whom that
+#' holds after the procedure of Benjamini and Yekutieli at the false discovery rate `q`. Its
+#' *winning rate* is the share of raters against whom it wins; its *advantage*, the mean over
+#' raters, is the number to compare systems by.
+#'
+#' @param x A [ratings()] object with systems, each rater giving one rating per case at most, and
+#'   without weights.
+#' @param ... Not used; catches misspelt arguments.
+#' @param epsilon What a rater's lead may be, in \[0, 1\], for the system to be preferred since it
+#'   costs less. The authors suggest 0.2 where raters are experts, 0.15 where they are skilled and
+#'   0.1 for crowds.
+#' @param score How an answer is compared with those of others, see What is computed.
+#' @param q False discovery rate, in (0, 1).
+#' @param min_raters Cases with fewer ratings are left out; at least 2.
+#' @param min_cases Raters with fewer such cases, that the system answered, are left out.
+#' @param systems Names of systems; by default, all.
+#' @return An object of class `alt_test`. `tidy()` has a row per system: `winning_rate`,
+#'   `advantage`, `passed` (is the winning rate at least a half?), `raters` and `cases` that
+#'   entered, and the `reason` where it is `NA`; with `what = "raters"` a row per system and rater:
+#'   `advantage`, `lead`, `p.value`, `won`, `n` cases and `reason`.
+#' @references Calderon, N., Reichart, R. and Dror, R. (2025). The alternative annotator test for
+#'   LLM-as-a-judge: How to statistically justify replacing human annotators with LLMs. *Proceedings
+#'   of ACL 2025*. \doi{10.48550/arXiv.2501.10970}.
+#' @family systems
+#' @seealso [estimate_accuracy()] for how accurate a system is; [shared_errors()] for errors in
+#'   common.
+#' @examples
+#' set.seed(1)
+#' x <- simulate_ratings(rater_design(c(0.7, 0.75, 0.8), c(good = 0.9, poor = 0.5), 3, n = 100))
+#' alt_test(x)
+#' tidy(alt_test(x), what = "raters")
+#' @export
+alt_test <- function(x, ..., epsilon = 0.2, score = c("accuracy", "neg_rmse"), q = 0.05,
+                     min_raters = 2, min_cases = 30, systems = NULL) {
+  check_dots_empty(...)
+  call <- rlang::current_env()
+  x <- choose_systems(as_ratings(x), systems, call)
+  check_alt_ratings(x, call)
+  check_number(epsilon, "epsilon", 0, 1)
+  check_number(q, "q", 0, 1, open_min = TRUE, open_max = TRUE)
+  check_count(min_raters, "min_raters", 2L)
+  check_count(min_cases, "min_cases", 2L)
+  score <- check_choice(score, c("accuracy", "neg_rmse"), "score")
+  panel <- list(
+    said = rater_answers(x), closeness = closeness(x, score, call), raters = x$raters,
+    epsilon = epsilon, q = q, min_raters = min_raters, min_cases = min_cases
+  )
+  answers <- case_answers(x)
+  each <- lapply(seq_along(x$systems), function(s) {
+    test_against_raters(panel, answers[, s], x$systems[[s]])
+  })
+  structure(
+    list(
+      systems = do.call(rbind, lapply(each, `[[`, "system")),
+      raters = do.call(rbind, lapply(each, `[[`, "raters")),
+      options = list(
+        epsilon = epsilon, score = score, q = q, min_raters = min_raters, min_cases = min_cases,
+        ratings = nrow(x)
+      )
+    ),
+    class = "alt_test"
+  )
+}
+
+check_alt_ratings <- function(x, call) {
+  if (length(x$systems) == 0L) {
+    abort_fallible("system", c(
+      "{.fun alt_test} needs systems.", "i" = "Give {.arg systems} to {.fun ratings}."
+    ), system = character(), call = call)
+  }
+  why <- if (x$exchangeable) {
+    "Of counts it is not known who said what."
+  } else if (has_repeats(x)) {
+    "Raters of {.arg x} repeat their ratings; {.fun group_votes} makes one vote of them."
+  } else if (!is.null(x$weights)) {
+    "Cases of {.arg x} have weights."
+  }
+  if (!is.null(why)) {
+    abort_fallible("argument", c(
+      "{.arg x} must have one rating of each rater on a case, and cases without weights.",
+      "x" = why
+    ), arg = "x", call = call)
+  }
+}
+
+# Cases x raters: the category that a rater gives, NA where none.
+rater_answers <- function(x) {
+  said <- matrix(NA_integer_, n_patterns(x), length(x$raters))
+  said[cbind(rating_pattern(x), rating_rater(x))] <- rating_category(x)
+  said[pattern_of_case(x), , drop = FALSE]
+}
+
+# Categories x categories: how near the answer in a row is to that in a column. Means over the same
+# raters are in the order of their sums, and roots of means of squares too.
+closeness <- function(x, score, call) {
+  k <- length(x$categories)
+  if (score == "accuracy") {
+    return(diag(k))
+  }
+  value <- suppressWarnings(as.numeric(x$categories))
+  if (anyNA(value)) {
+    if (!x$ordered) {
+      abort_fallible("argument", c(
+        "{.code score = \"neg_rmse\"} needs categories that are numbers, or that are ordered.",
+        "x" = "The categories are {.val {x$categories}}."
+      ), arg = "score", call = call)
+    }
+    value <- seq_len(k)
+  }
+  -outer(value, value, `-`)^2
+}
+
+# A list of two tables, of one system: system and raters.
+test_against_raters <- function(panel, answer, name) {
+  keep <- answer > 0L & rowSums(!is.na(panel$said)) >= panel$min_raters
+  said <- panel$said[keep, , drop = FALSE]
+  leads <- lapply(seq_along(panel$raters), function(j) {
+    compare_with_rater(panel$closeness, said, answer[keep], j)
+  })
+  n <- vapply(leads, nrow, 0L)
+  enough <- n >= panel$min_cases
+  lead <- vapply(leads, function(one) mean(one$rater - one$system), 0)
+  p <- rep(NA_real_, length(n))
+  p[enough] <- vapply(leads[enough], lead_test, 0, epsilon = panel$epsilon)
+  advantage <- vapply(leads, function(one) mean(one$system), 0)
+  won <- stats::p.adjust(p, "BY") <= panel$q
+  few <- paste("fewer than", panel$min_cases, "cases with", panel$min_raters, "ratings")
+  list(
+    raters = columns_tibble(
+      system = rep(name, length(n)), rater = panel$raters,
+      advantage = ifelse(enough, advantage, NA), lead = ifelse(enough, lead, NA), p.value = p,
+      won = won, n = n, reason = ifelse(enough, NA_character_, few)
+    ),
+    system = columns_tibble(
+      system = name, winning_rate = if (any(enough)) mean(won[enough]) else NA_real_,
+      advantage = if (any(enough)) mean(advantage[enough]) else NA_real_,
+      passed = if (any(enough)) mean(won[enough]) >= 0.5 else NA, raters = sum(enough),
+      cases = sum(keep), reason = if (any(enough)) NA_character_ else paste("all raters have", few)
+    )
+  )
+}
+
+# For each case of rater j: is the system at least as near to the others as that rater, and is the
+# rater at least as near as the system?
+compare_with_rater <- function(closeness, said, answer, j) {
+  at <- which(!is.na(said[, j]))
+  own <- said[at, j]
+  near <- function(who) {
+    score <- vapply(setdiff(seq_len(ncol(said)), j), function(other) {
+      value <- closeness[cbind(who, said[at, other])]
+      ifelse(is.na(value), 0, value)
+    }, double(length(at)))
+    rowSums(matrix(score, length(at)))
+  }
+  difference <- near(answer[at]) - near(own)
+  data.frame(system = difference >= -1e-9, rater = difference <= 1e-9)
+}
+
+# The p-value of a lead of epsilon or more; certain where all cases are alike.
+lead_test <- function(one, epsilon) {
+  difference <- one$rater - one$system
+  spread <- stats::sd(difference)
+  if (spread == 0) {
+    return(if (mean(difference) < epsilon) 0 else 1)
+  }
+  statistic <- (mean(difference) - epsilon) / (spread / sqrt(length(difference)))
+  stats::pt(statistic, length(difference) - 1)
+}

@@ -1,0 +1,234 @@
+#' What can these ratings say?
+#'
+#' A first look before anything is estimated: what in the data weakens every result, and which
+#' questions they can answer, can answer under an assumption, or cannot answer without cases of
+#' known truth.
+#'
+#' @section What is looked at:
+#' * *Cases*: what sampling error alone makes of a share. Below 50 cases is a problem, below 200 a
+#'   doubt, as Lehner (2015) advises at least 200 where agreement is weak.
+#' * *Raters*: two raters fix the K-model only; a case needs two ratings to say something.
+#' * *Agreement*: Fleiss' kappa; at or below 0 nothing can be learnt from it, below 0.2 is a
+#'   problem, below 0.4 a doubt.
+#' * *Constant raters*, who always say the same (10 ratings or more).
+#' * *Duplicated raters or systems*: pairs who differ in at most 1 of 100 of at least 20 common
+#'   cases, where others of the panel do not. They may be one source.
+#' * *Categories*: such as nobody uses, such as are rare (fewer than 5 ratings), or one that has 95%
+#'   of ratings.
+#' * *Missing ratings*: how many, whether raters share cases, whether systems answer all.
+#' * *Language models* among the raters, which err together.
+#'
+#' @param x A [ratings()] object, or what [as_ratings()] takes.
+#' @param ... Not used; catches misspelt arguments.
+#' @return An object of class `data_check`. `tidy()` has a row per check: `check`, `status` (`"ok"`,
+#'   `"doubt"` or `"problem"`), `found` and `advice`; with `what = "questions"` a row per question:
+#'   `question`, `answer` (`"yes"`, `"assumption"`, `"gold"` or `"no"`) and `reason`.
+#' @templateVar where Advice on numbers of cases is
+#' @template ref-lehner
+#' @family data
+#' @seealso [check_k_properties()] for tests of what models assume, [plan_cases()] and [plan_gold()]
+#'   for how many cases.
+#' @examples
+#' data_check(ratings(lehner2015, raters = rater1:rater4, systems = system, case = case))
+#' @export
+data_check <- function(x, ...) {
+  check_dots_empty(...)
+  x <- as_ratings(x)
+  agreed <- measured_agreement(x)
+  checks <- list(
+    look_at_cases(x), look_at_raters(x), look_at_agreement(agreed), look_at_constant(x),
+    look_at_copies(x), look_at_categories(x), look_at_missing(x), look_at_systems_seen(x),
+    look_at_models(x)
+  )
+  checks <- do.call(rbind, Filter(Negate(is.null), checks))
+  structure(
+    list(checks = checks, questions = list_questions(x, agreed), facts = glance(x)),
+    class = "data_check"
+  )
+}
+
+finding <- function(check, status, found, advice = NA_character_) {
+  columns_tibble(check = check, status = status, found = found, advice = advice)
+}
+
+# The status for a number that should be large.
+grade <- function(value, problem, doubt) {
+  if (value < problem) "problem" else if (value < doubt) "doubt" else "ok"
+}
+
+look_at_cases <- function(x) {
+  n <- count_cases(x, pattern_lengths(x) >= 2L)
+  status <- grade(n, 50, 200)
+  finding("cases", status,
+    paste0(count_noun(n, "case"), " with two ratings or more; sampling alone moves a share by ",
+      percent(1.645 * sqrt(0.25 / max(n, 1)))),
+    if (status != "ok") "Report intervals. `plan_cases()` says how many cases suffice." else NA
+  )
+}
+
+look_at_raters <- function(x) {
+  single <- count_cases(x, pattern_lengths(x) == 1L)
+  few <- length(x$raters) < 3L
+  finding("raters", if (few) "doubt" else "ok",
+    paste0(count_noun(length(x$raters), "rater"),
+      if (single > 0) paste0("; ", count_noun(single, "case"), " with a single rating")),
+    if (few) "Two raters cannot show who of them is better; a third can." else NA
+  )
+}
+
+# A list of share (of pairs that agree) and kappa, NA where undefined.
+measured_agreement <- function(x) {
+  ids <- c(share = "percent_agreement", kappa = "fleiss_kappa")
+  measured <- tryCatch(
+    quiet_tidy(agreement(x, unname(ids), interval = "none")), fallible_error = function(e) NULL
+  )
+  lapply(ids, function(id) c(measured$estimate[measured$measure == id], NA)[[1L]])
+}
+
+look_at_agreement <- function(agreed) {
+  kappa <- agreed$kappa
+  if (is.na(kappa)) {
+    return(finding("agreement", "problem", "Agreement is not defined for these ratings.",
+      "Are there at least two categories, and two ratings of a case?"))
+  }
+  status <- if (kappa <= 0) "problem" else grade(kappa, 0.2, 0.4)
+  finding("agreement", status,
+    paste0(
+      percent(agreed$share), " of pairs of ratings agree; Fleiss' kappa ", decimals(kappa, 2L)
+    ),
+    if (kappa <= 0) {
+      "Raters agree no better than by chance: nothing can be learnt from it. Check the labels."
+    } else if (status != "ok") {
+      "Weak agreement: sharpen the instructions, or take more cases and raters."
+    } else {
+      NA
+    }
+  )
+}
+
+quiet_tidy <- function(value) {
+  withCallingHandlers(tidy(value), fallible_warning = function(w) rlang::cnd_muffle(w))
+}
+
+look_at_constant <- function(x) {
+  if (x$exchangeable) {
+    return(NULL)
+  }
+  used <- vapply(split(rating_category(x), factor(rating_rater(x), seq_along(x$raters))),
+    function(said) length(unique(said)), 0L)
+  constant <- x$raters[used == 1L & rater_totals(x) >= 10]
+  if (length(constant) == 0L) {
+    return(finding("constant raters", "ok", "none"))
+  }
+  finding("constant raters", "problem", paste("Always the same answer:", shorten(constant)),
+    "They tell nothing of cases. Look at their work, or leave them out.")
+}
+
+# How many ratings each rater gives.
+rater_totals <- function(x) {
+  rowsum_codes(rating_rater(x), pattern_cases(x)[rating_pattern(x)], length(x$raters))
+}
+
+# Raters and systems side by side, cases in rows.
+all_answers <- function(x) {
+  systems <- case_answers(x)
+  systems[systems == 0L] <- NA
+  raters <- if (x$exchangeable || has_repeats(x)) NULL else rater_answers(x)
+  both <- cbind(raters, systems)
+  if (!is.null(both)) colnames(both) <- c(if (!is.null(raters)) x$raters, x$systems)
+  both
+}
+
+most_compared <- 200L # raters and systems
+
+look_at_copies <- function(x) {
+  said <- all_answers(x)
+  if (NCOL(said) < 2L || ncol(said) > most_compared) {
+    return(NULL)
+  }
+  pairs <- utils::combn(ncol(said), 2L)
+  same <- apply(pairs, 2L, function(pair) {
+    both <- said[, pair[[1L]]] == said[, pair[[2L]]]
+    if (sum(!is.na(both)) >= 20L) mean(both, na.rm = TRUE) else NA
+  })
+  copies <- which(same >= 0.99 & stats::median(same, na.rm = TRUE) < 0.97)
+  words <- paste(colnames(said)[pairs[1L, copies]], "and", colnames(said)[pairs[2L, copies]])
+  if (length(copies) == 0L) {
+    return(finding("duplicates", "ok", "none"))
+  }
+  finding("duplicates", "problem", paste("Nearly the same answers:", shorten(words, "; ")),
+    "If they are one source, keep one of them, or name it by `ratings(rater_groups = )`.")
+}
+
+look_at_categories <- function(x) {
+  n <- rowsum_codes(rating_category(x), pattern_cases(x)[rating_pattern(x)], length(x$categories))
+  labels <- x$categories
+  most <- max(n) / sum(n)
+  found <- c(
+    if (any(n == 0)) paste("never used:", shorten(labels[n == 0])),
+    if (any(n > 0 & n < 5)) paste("rare:", shorten(labels[n > 0 & n < 5])),
+    if (most > 0.95) paste0(labels[which.max(n)], " has ", percent(most), " of ratings")
+  )
+  finding("categories", if (most > 0.95) "problem" else if (length(found) > 0L) "doubt" else "ok",
+    paste(c(count_noun(length(labels), "category", "categories"), found), collapse = "; "),
+    if (most > 0.95) {
+      "Whoever always says it is nearly always right: ask for accuracy by category."
+    } else if (length(found) > 0L) {
+      "Of rare categories nothing is known alone; join them, or take more cases of them."
+    } else {
+      NA
+    }
+  )
+}
+
+look_at_missing <- function(x) {
+  if (x$exchangeable) {
+    return(NULL)
+  }
+  share <- 1 - sum(rater_totals(x)) / (count_cases(x) * length(x$raters))
+  parts <- count_parts(x)
+  finding("missing ratings", if (parts > 1L) "problem" else if (share > 0.5) "doubt" else "ok",
+    paste0(percent(max(0, share)), " of ratings are missing",
+      if (parts > 1L) paste0("; raters are in ", parts, " groups that share no case")),
+    if (parts > 1L) {
+      "Groups cannot be compared: let some raters see cases of both."
+    } else if (share > 0.5) {
+      "Are they missing by plan? Cases that raters skip since they are hard bias all results."
+    } else {
+      NA
+    }
+  )
+}
+
+# Raters are in one part if chains of common cases join them.
+count_parts <- function(x) {
+  part <- seq_along(x$raters)
+  by_pattern <- split(rating_rater(x), rating_pattern(x))
+  for (raters in unique(lapply(by_pattern, unique))) {
+    part[part %in% part[raters]] <- min(part[raters])
+  }
+  length(unique(part[rater_totals(x) > 0]))
+}
+
+look_at_systems_seen <- function(x) {
+  if (length(x$systems) == 0L) {
+    advice <- "Name them by `systems` to estimate their accuracy."
+    return(finding("systems", "doubt", "none", advice))
+  }
+  share <- colMeans(case_answers(x) > 0L)
+  finding("systems", if (any(share < 1)) "doubt" else "ok",
+    paste0(count_noun(length(share), "system"), if (any(share < 1)) {
+      paste0("; ", count_noun(sum(share < 1), "system"), " without an answer on some cases, at ",
+        "most ", percent(1 - min(share)))
+    }),
+    if (any(share < 1)) "Compare systems on cases that all of them answered." else NA
+  )
+}
+
+look_at_models <- function(x) {
+  if (!identical(x$rater_kind, "model")) {
+    return(NULL)
+  }
+  finding("language models", "doubt", "Raters are language models",
+    "They err together: see `shared_errors()`, and have people judge some cases.")
+}

@@ -1,0 +1,100 @@
+# Who are the systems: columns of wide data, raters of long data, or a table beside.
+
+# A list: columns (names), raters (names), table; all but one are NULL or empty.
+read_systems <- function(quos, data, layout, call) {
+  quo <- quos$systems
+  if (rlang::quo_is_null(quo)) {
+    return(list())
+  }
+  # Names of columns go before what is found elsewhere.
+  is_column <- rlang::quo_is_symbol(quo) && rlang::as_name(quo) %in% names(data)
+  value <- if (!is_column) tryCatch(rlang::eval_tidy(quo), error = function(cnd) NULL)
+  if (is.data.frame(value)) {
+    return(list(table = system_table(value, quos, data, call)))
+  }
+  if (layout$by_rating) {
+    return(list(raters = check_system_raters(if (is_column) quo else value, call)))
+  }
+  columns <- select_columns(data, quo, "systems", call)
+  if (length(columns) == 0L) {
+    abort_fallible("columns", c(
+      "{.arg systems} selects no column of {.arg data}.",
+      "i" = "The columns are {.val {names(data)}}."
+    ), arg = "systems", call = call)
+  }
+  list(columns = columns)
+}
+
+check_system_raters <- function(value, call) {
+  if (is.factor(value)) value <- as.character(value)
+  if (!is.character(value) || length(value) == 0L || anyNA(value)) {
+    abort_fallible("argument", c(
+      "In long data {.arg systems} must be names of raters that are systems, or a data frame with
+       columns {.val case}, {.val system} and {.val prediction}.",
+      "x" = if (rlang::is_quosure(value)) {
+        "It names the column {.val {rlang::as_name(value)}} of {.arg data}."
+      } else if (!is.null(value)) {
+        "It is {describe(value)}."
+      },
+      "i" = "Names are strings, for example {.code systems = c(\"gpt-4o\")}."
+    ), arg = "systems", call = call)
+  }
+  unique(value)
+}
+
+# Its columns have names of their own, or those that the call gives to those of the ratings.
+system_table <- function(table, quos, data, call) {
+  own <- c("case", "system", "prediction")
+  mapped <- vapply(c("case", "rater", "rating"), function(arg) {
+    quo <- quos[[arg]]
+    if (rlang::quo_is_null(quo)) NA_character_ else select_column(data, quo, arg, call)
+  }, "")
+  found <- ifelse(own %in% names(table), own, mapped)
+  lacking <- own[!found %in% names(table)]
+  if (length(lacking) > 0L) {
+    abort_fallible("columns", c(
+      "{.arg systems} must have columns {.val {own}}, or those that {.arg case}, {.arg rater} and
+       {.arg rating} name.",
+      "x" = "It lacks {.val {lacking}}; it has {.val {names(table)}}."
+    ), arg = "systems", call = call)
+  }
+  if (nrow(table) == 0L) {
+    abort_fallible("system", "{.arg systems} has no rows.", system = character(), call = call)
+  }
+  table <- stats::setNames(plain_columns(table)[found], own)
+  check_labels(table$prediction, "prediction", call)
+  table$case <- unfactor(table$case)
+  table$prediction <- clean_levels(table$prediction)
+  table
+}
+
+# What raters who are systems said, as a table of its own.
+split_systems <- function(input, systems, repeats, call) {
+  if (is.null(input$case)) abort_lacking(input$layout, "case", call)
+  if (repeats == "labels") {
+    abort_fallible("argument", c(
+      "{.arg systems} cannot be raters where answers have several labels.",
+      "i" = "Make one category of each answer, with {.fun single_label}."
+    ), arg = "systems", call = call)
+  }
+  rater <- as_label(input$rater)
+  unknown <- setdiff(systems, rater)
+  if (length(unknown) > 0L) {
+    abort_fallible("system", c(
+      "There {cli::qty(length(unknown))}{?is no rater/are no raters} {.val {unknown}} in
+       {.arg data}.",
+      "i" = "The raters are {.val {unique(rater)}}."
+    ), system = unknown, call = call)
+  }
+  is_system <- rater %in% systems
+  column <- input$columns[[1L]]
+  check_labels(column, names(input$columns), call)
+  input$system_table <- tibble::new_tibble(list(
+    case = input$case[is_system], system = rater[is_system], prediction = column[is_system]
+  ), nrow = sum(is_system))
+  if (!is.null(input$groups)) input$groups <- input$groups[!input$groups$rater %in% systems, ]
+  input$source <- which(!is_system)
+  for (field in c("case", "rater", "weights")) input[[field]] <- input[[field]][!is_system]
+  input$columns[[1L]] <- column[!is_system]
+  input
+}

@@ -1,0 +1,298 @@
+# A file at hand, before any format reads it: what it is by its first bytes, and its text.
+
+# A list: path, name (of the file, without extensions), extension, plain (the path of its
+# uncompressed text in UTF-8 or, for CSV, in `encoding`), kind ("text", "json", "jsonl", or the
+# `kind` of a signature), document() and record() (of JSON: all of it, and its first object), and
+# the arguments sep, sheet, encoding and call, which are in
+# `how`, as is the folder for what must be unpacked, scratch.
+open_input <- function(path, how) {
+  if (!rlang::is_string(path) || !utils::file_test("-f", path)) {
+    abort_fallible("file", "There is no file {describe(path)}.", path = path, call = how$call)
+  }
+  stem <- sub("[.]gz$", "", basename(path))
+  input <- list(
+    path = path, plain = plain_file(path, how$scratch, how$call), name = sub("[.][^.]*$", "", stem),
+    extension = tolower(tools::file_ext(stem)), sep = how$sep, sheet = how$sheet,
+    encoding = how$encoding %||% "UTF-8", call = how$call
+  )
+  input$kind <- kind_of(input)
+  input$document <- remembered(function() parse_document(input))
+  input$record <- remembered(function() first_record(input))
+  input
+}
+
+# A function that computes its value once.
+remembered <- function(f) {
+  memory <- list2env(list(value = NULL))
+  function() {
+    if (is.null(memory$value)) assign("value", f(), memory)
+    memory$value
+  }
+}
+
+first_bytes <- function(path, n = 65536L) readBin(path, "raw", n)
+
+starts_with_bytes <- function(bytes, hex) {
+  start <- as.raw(strtoi(strsplit(hex, " ", fixed = TRUE)[[1L]], 16L))
+  length(bytes) >= length(start) && identical(bytes[seq_along(start)], start)
+}
+
+# A file that can be read as it is: unpacked, and not in UTF-16, which its first bytes tell.
+plain_file <- function(path, scratch, call) {
+  if (starts_with_bytes(first_bytes(path, 2L), "1f 8b")) path <- unpack(path, scratch, call)
+  bytes <- first_bytes(path, 4L)
+  if (starts_with_bytes(bytes, "ff fe") || starts_with_bytes(bytes, "fe ff")) {
+    out <- tempfile(tmpdir = scratch)
+    all <- readBin(path, "raw", file.size(path))
+    text <- iconv(list(all), "UTF-16", "UTF-8", toRaw = TRUE)[[1L]]
+    if (is.null(text)) abort_file(path, "begins like UTF-16 and is not.", call = call)
+    writeBin(text, out)
+    path <- out
+  }
+  path
+}
+
+abort_file <- function(path, what, ..., call) {
+  abort_fallible(
+    "file", c(paste("{.file {path}}", verbatim(what)), vapply(c(...), verbatim, "")),
+    path = path, call = call
+  )
+}
+
+# R reads a file that was cut off as if it ended there. A gzip file ends with the size of what is
+# in it, so that a cut is found, but by a chance of 1 in 4000 for each MB.
+unpack <- function(path, scratch, call) {
+  out <- tempfile(tmpdir = scratch)
+  from <- gzfile(path, "rb")
+  to <- file(out, "wb")
+  broken <- tryCatch(
+    {
+      repeat {
+        block <- readBin(from, "raw", 2^22)
+        if (length(block) == 0L) break
+        writeBin(block, to)
+      }
+      FALSE
+    },
+    error = function(cnd) TRUE, warning = function(cnd) TRUE,
+    finally = {
+      close(from)
+      close(to)
+    }
+  )
+  if (broken || !has_whole_content(path, file.size(out))) {
+    abort_file(path, "is compressed by gzip, and is broken or was cut off.",
+      "i" = "Copy or download it again.", call = call)
+  }
+  out
+}
+
+has_whole_content <- function(path, size) {
+  all <- readBin(path, "raw", file.size(path))
+  said <- sum(as.integer(utils::tail(all, 4L)) * 256^(0:3))
+  if (said == size %% 2^32) {
+    return(TRUE)
+  }
+  # Of several parts one after another, the end tells the size of the last.
+  parts <- length(grepRaw(as.raw(c(0x1f, 0x8b, 0x08)), all, fixed = TRUE, all = TRUE))
+  said < size && parts > 1L
+}
+
+# ---- Kinds ----------------------------------------------------------------------------------
+
+# Files that are no text: first bytes, what that is, and what would read it. Those with a `kind` are
+# for a format to read.
+file_signatures <- function() {
+  signature <- function(bytes, words, advice = NULL, kind = "other") {
+    list(bytes = bytes, words = words, advice = advice, kind = kind)
+  }
+  own <- function(with) paste("Read it with", with, "and give the data frame to `ratings()`.")
+  list(
+    signature("50 4b 03 04", "a zip archive", "Unpack it, and read what is in it.", "zip"),
+    signature("d0 cf 11 e0", "an old Office file", "Save it as .xlsx or .csv.", "ole"),
+    signature("50 41 52 31", "a Parquet file", own("`arrow::read_parquet()`")),
+    signature("41 52 52 4f 57 31", "an Arrow file", own("`arrow::read_feather()`")),
+    signature("53 51 4c 69 74 65", "an SQLite database", own("`DBI::dbReadTable()`")),
+    signature("24 46 4c 32", "an SPSS file", own("`haven::read_sav()`")),
+    signature("3c 73 74 61 74 61", "a Stata file", own("`haven::read_dta()`")),
+    signature("58 0a 00", "an R object (RDS)", own("`readRDS()`")),
+    signature("52 44 58", "an R workspace", own("`load()`")),
+    signature("25 50 44 46", "a PDF document", "Ask for the data as CSV or JSON."),
+    signature("42 5a 68", "compressed by bzip2", "Unpack it, or compress it by gzip."),
+    signature("fd 37 7a 58 5a", "compressed by xz", "Unpack it, or compress it by gzip.")
+  )
+}
+
+signature_of <- function(input) {
+  bytes <- first_bytes(input$plain, 8L)
+  Find(function(signature) starts_with_bytes(bytes, signature$bytes), file_signatures())
+}
+
+kind_of <- function(input) {
+  signature <- signature_of(input)
+  if (!is.null(signature)) {
+    return(signature$kind)
+  }
+  if (as.raw(0L) %in% first_bytes(input$plain)) {
+    return("other")
+  }
+  first <- first_lines(input$plain, 2L)
+  if (length(first) == 0L) {
+    abort_file(input$path, "is empty: there is nothing in it but blanks.", call = input$call)
+  }
+  is_json <- grepl("^[[{]", first[[1L]], useBytes = TRUE)
+  if (input$extension %in% c("jsonl", "ndjson")) {
+    "jsonl"
+  } else if (!is_json || input$extension %in% c("csv", "tsv")) {
+    "text"
+  } else if (length(first) == 2L && grepl("^[{].*[}]$", first[[1L]], useBytes = TRUE)) {
+    "jsonl"
+  } else {
+    "json"
+  }
+}
+
+# The first lines that are not blank, without the mark that UTF-8 may begin with.
+first_lines <- function(path, n) {
+  connection <- file(path, "r")
+  on.exit(close(connection))
+  found <- character()
+  while (length(found) < n) {
+    line <- readLines(connection, 1L, warn = FALSE)
+    if (length(line) == 0L) break
+    line <- trim_bytes(line)
+    if (nzchar(line)) found <- c(found, line)
+  }
+  found
+}
+
+trim_bytes <- function(x) {
+  mark <- rawToChar(as.raw(c(0xef, 0xbb, 0xbf)))
+  x <- sub(paste0("^", mark), "", x, useBytes = TRUE)
+  gsub("^[ \t\r]+|[ \t\r]+$", "", x, useBytes = TRUE)
+}
+
+# ---- JSON -----------------------------------------------------------------------------------
+
+parse_document <- function(input) {
+  check_json(input$call)
+  text <- paste(readLines(input$plain, warn = FALSE, encoding = "UTF-8"), collapse = "\n")
+  parse_json(sub("^\ufeff", "", text), input)
+}
+
+check_json <- function(call) check_installed("jsonlite", "to read JSON", call = call)
+
+parse_json <- function(text, input, line = NULL) {
+  tryCatch(
+    jsonlite::parse_json(text, bigint_as_char = TRUE),
+    error = function(cnd) {
+      where <- if (!is.null(line)) paste0(" in line ", line)
+      abort_file(input$path, paste0("is no valid JSON", where, "."), "x" = json_fault(cnd),
+        call = input$call)
+    }
+  )
+}
+
+# The first lines of the message are what is wrong and where.
+json_fault <- function(cnd) {
+  lines <- trimws(strsplit(conditionMessage(cnd), "\n", fixed = TRUE)[[1L]])
+  paste(printable(utils::head(lines[nzchar(lines)], 2L)), collapse = " ")
+}
+
+first_record <- function(input) {
+  if (input$kind == "jsonl") {
+    check_json(input$call)
+    return(parse_json(first_lines(input$plain, 1L), input, 1L))
+  }
+  document <- input$document()
+  if (is.null(names(document)) && length(document) > 0L) document[[1L]] else document
+}
+
+# All lines of JSONL as one table of text, with a column per field (`a.b` for a field in a field);
+# `keep` chooses among their names, and so many lines are read at once.
+read_json_lines <- function(input, keep = identity, lines_at_once = 20000L) {
+  check_json(input$call)
+  connection <- file(input$plain, "r")
+  on.exit(close(connection))
+  tables <- list()
+  done <- 0L
+  repeat {
+    lines <- readLines(connection, lines_at_once, warn = FALSE, encoding = "UTF-8")
+    if (length(lines) == 0L) break
+    if (done == 0L) lines[[1L]] <- sub("^\ufeff", "", lines[[1L]])
+    tables[[length(tables) + 1L]] <- lines_table(lines, done, input, keep)
+    done <- done + length(lines)
+  }
+  bind_tables(tables)
+}
+
+lines_table <- function(lines, done, input, keep) {
+  full <- which(grepl("[^ \t\r]", lines, useBytes = TRUE))
+  if (length(full) == 0L) {
+    return(NULL)
+  }
+  text <- paste0("[", paste(lines[full], collapse = ","), "]")
+  records <- tryCatch(
+    jsonlite::parse_json(
+      text, simplifyVector = TRUE, simplifyMatrix = FALSE, flatten = TRUE, bigint_as_char = TRUE
+    ),
+    error = function(cnd) NULL
+  )
+  if (!is.data.frame(records) || nrow(records) != length(full)) {
+    abort_line(lines, full, done, input)
+  }
+  lapply(unclass(records)[keep(names(records))], as_text)
+}
+
+abort_line <- function(lines, full, done, input) {
+  for (at in full) {
+    value <- parse_json(lines[[at]], input, done + at)
+    if (is.null(names(value))) {
+      abort_file(input$path, paste0("has no JSON object in line ", done + at, "."),
+        "x" = paste("It is", shorten_text(lines[[at]])), call = input$call)
+    }
+  }
+}
+
+shorten_text <- function(x, most = 60L) {
+  x <- printable(x)
+  if (nchar(x) > most) paste0(substr(x, 1L, most - 3L), "...") else x
+}
+
+# ---- Tables of text -------------------------------------------------------------------------
+
+# Strings, or a list of them where an answer may hold several.
+as_text <- function(x) {
+  if (!is.list(x)) {
+    return(as_label(x))
+  }
+  x <- lapply(x, function(value) {
+    plain <- is.list(value) && !is.data.frame(value) && all(lengths(value) == 1L)
+    if (plain) unlist(value) else value
+  })
+  if (!all(vapply(x, function(v) is.null(v) || (is.atomic(v) && is.null(dim(v))), NA))) {
+    return(x)
+  }
+  if (all(lengths(x) <= 1L)) {
+    x[lengths(x) == 0L] <- NA
+    return(as_label(unlist(x)))
+  }
+  lapply(x, function(value) if (is.null(value)) NA_character_ else as_label(value))
+}
+
+# Records are lists of fields, which need not all be there.
+record_table <- function(records) {
+  fields <- unique(unlist(lapply(records, names)))
+  lapply(stats::setNames(nm = fields), function(name) as_text(lapply(records, `[[`, name)))
+}
+
+# Tables are lists of columns, one below another; what one lacks is NA.
+bind_tables <- function(tables) {
+  tables <- Filter(function(table) length(table) > 0L, tables)
+  fields <- unique(unlist(lapply(tables, names)))
+  lapply(stats::setNames(nm = fields), function(name) {
+    columns <- lapply(tables, function(table) table[[name]] %||% rep(NA, length(table[[1L]])))
+    if (any(vapply(columns, is.list, NA))) columns <- lapply(columns, as.list)
+    do.call(c, columns)
+  })
+}

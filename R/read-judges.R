@@ -1,0 +1,127 @@
+# Logs of evaluations of language models, in which judges (scorers, assertions) give verdicts.
+
+# ---- Inspect --------------------------------------------------------------------------------
+
+format_inspect <- function() {
+  new_format("inspect", "a log of Inspect (JSON or .eval)",
+    sniff = function(input) {
+      (input$kind == "json" && has_fields(input, "eval", "samples")) ||
+        (input$kind == "zip" && "header.json" %in% zip_names(input))
+    },
+    read = read_inspect
+  )
+}
+
+# A log is of one model; its samples, of each epoch, are cases and scorers raters.
+read_inspect <- function(input, keep) {
+  log <- if (input$kind == "zip") unzip_inspect(input) else input$document()
+  samples <- log$samples
+  scored <- vapply(samples, function(sample) length(sample$scores) > 0L, NA)
+  records <- unlist(lapply(samples[scored], inspect_records, log = log$eval), recursive = FALSE)
+  if (length(records) == 0L) {
+    abort_file(input$path, "holds no scored sample.", "i" = "Score the log first.",
+      call = input$call)
+  }
+  table <- record_table(records)
+  list(
+    table = table,
+    map = list(
+      case = "sample", rater = "scorer", rating = if (!is.null(table$value)) "value"
+    ),
+    choices = grep("^value", names(table), value = TRUE),
+    notes = if (!all(scored)) {
+      left_out(sum(!scored), "sample", "without scores")
+    }
+  )
+}
+
+inspect_records <- function(sample, log) {
+  about <- list(
+    sample = paste(c(log$model, sample$id, sample$epoch), collapse = "/"), id = sample$id,
+    epoch = sample$epoch, model = log$model, task = log$task, target = unlist(sample$target)
+  )
+  Map(function(score, scorer) {
+    c(about, list(scorer = scorer, answer = score$answer), flat_record(score["value"]))
+  }, sample$scores, names(sample$scores))
+}
+
+unzip_inspect <- function(input) {
+  folder <- tempfile(tmpdir = dirname(tempfile()))
+  on.exit(unlink(folder, recursive = TRUE))
+  files <- grep("^(header[.]json|samples/.*[.]json)$", zip_names(input), value = TRUE)
+  got <- tryCatch(
+    utils::unzip(input$plain, files, exdir = folder),
+    error = function(cnd) NULL, warning = function(cnd) NULL
+  )
+  if (length(got) != length(files)) {
+    abort_file(input$path, "cannot be unpacked.",
+      "i" = "Convert it to JSON: `inspect log convert --to json`.", call = input$call)
+  }
+  read <- function(file) {
+    text <- readLines(file.path(folder, file), warn = FALSE, encoding = "UTF-8")
+    parse_json(paste(text, collapse = "\n"), input)
+  }
+  header <- read("header.json")
+  list(eval = header$eval, samples = lapply(setdiff(files, "header.json"), read))
+}
+
+# ---- promptfoo ------------------------------------------------------------------------------
+
+format_promptfoo <- function() {
+  new_format("promptfoo", "results of promptfoo (JSON or JSONL)",
+    sniff = function(input) {
+      if (input$kind == "jsonl") {
+        has_fields(input, "gradingResult", "testIdx")
+      } else {
+        input$kind == "json" && has_fields(input, "results") &&
+          "results" %in% names(input$record()[["results"]])
+      }
+    },
+    read = read_promptfoo
+  )
+}
+
+# The answer of a provider to a prompt with the variables of a test is a case, assertions raters.
+read_promptfoo <- function(input, keep) {
+  results <- if (input$kind == "jsonl") {
+    lines <- readLines(input$plain, warn = FALSE, encoding = "UTF-8")
+    full <- which(nzchar(trimws(lines)))
+    lapply(full, function(at) parse_json(lines[[at]], input, at))
+  } else {
+    input$document()$results$results
+  }
+  graded <- vapply(results, function(r) length(r$gradingResult$componentResults) > 0L, NA)
+  records <- unlist(lapply(results[graded], promptfoo_records), recursive = FALSE)
+  if (length(records) == 0L) {
+    abort_file(input$path, "holds no result with graded assertions.", call = input$call)
+  }
+  list(
+    table = record_table(records),
+    map = list(case = "result", rater = "assertion", rating = "verdict"),
+    choices = c("verdict", "score"),
+    notes = if (!all(graded)) {
+      left_out(sum(!graded), "result", "without graded assertions")
+    }
+  )
+}
+
+promptfoo_records <- function(result) {
+  provider <- if (is.list(result$provider)) result$provider$id else result$provider
+  about <- list(
+    result = paste(c(provider, result$testIdx, result$promptIdx), collapse = "/"),
+    test = result$testIdx, prompt = result$promptIdx, provider = provider
+  )
+  components <- result$gradingResult$componentResults
+  who <- make.unique(vapply(components, assertion_name, ""), "#")
+  Map(function(component, who) {
+    verdict <- if (isTRUE(component$pass)) "pass" else "fail"
+    c(about, list(assertion = who, verdict = verdict, score = component$score))
+  }, components, who)
+}
+
+# Its metric, where it has one; or what it asks, and whom.
+assertion_name <- function(component) {
+  assertion <- component$assertion
+  provider <- if (is.list(assertion$provider)) assertion$provider$id else assertion$provider
+  assertion$metric %||% paste(c(assertion$type %||% "assertion", provider), collapse = " ")
+}

@@ -1,0 +1,108 @@
+# Exports of Label Studio: JSON, with all about every annotation, and JSON-MIN, a flat object each.
+
+format_label_studio <- function() {
+  new_format("label_studio", "an export of Label Studio (JSON)",
+    sniff = function(input) {
+      input$kind == "json" && has_fields(input, "data") &&
+        (has_fields(input, "annotations") || has_fields(input, "completions"))
+    },
+    read = read_label_studio
+  )
+}
+
+format_label_studio_min <- function() {
+  new_format("label_studio_min", "an export of Label Studio (JSON-MIN)",
+    sniff = function(input) {
+      input$kind == "json" && has_fields(input, "annotator", "annotation_id")
+    },
+    read = read_label_studio_min
+  )
+}
+
+read_label_studio <- function(input, keep) {
+  answers <- unlist(lapply(input$document(), task_records), recursive = FALSE)
+  cancelled <- vapply(answers, `[[`, NA, "cancelled")
+  kept <- answers[!cancelled]
+  if (length(kept) == 0L) {
+    abort_file(input$path, "holds no annotation.", "i" = "Export it when somebody has annotated.",
+      call = input$call)
+  }
+  controls <- unique(unlist(lapply(kept, function(answer) names(answer$labels))))
+  other <- setdiff(unlist(lapply(kept, `[[`, "other")), controls)
+  table <- record_table(lapply(kept, function(a) c(a$fields, a$labels)))
+  predicted <- vapply(kept, `[[`, NA, "predicted")
+  list(
+    table = table,
+    map = list(
+      case = "id", rater = "completed_by", rating = if (length(controls) == 1L) controls,
+      systems = unique(table$completed_by[predicted])
+    ),
+    choices = controls,
+    notes = c(
+      if (any(cancelled)) {
+        left_out(sum(cancelled), "annotation", "that an annotator cancelled")
+      },
+      if (length(other) > 0L) {
+        paste0("Left out: ", toString(sort(other)), ", which marks regions or holds text.")
+      }
+    )
+  )
+}
+
+# Annotations, and full predictions; short exports give only numbers of these.
+task_records <- function(task) {
+  data <- Filter(function(value) is.atomic(value) && length(value) == 1L, task$data)
+  fields <- c(list(id = task$id), stats::setNames(data, paste0("data.", names(data))))
+  record <- function(answer, who, predicted) {
+    labels <- answer_labels(answer$result)
+    list(
+      fields = append(fields, list(completed_by = who), 1L), labels = labels$given,
+      other = labels$other, predicted = predicted, cancelled = isTRUE(answer$was_cancelled)
+    )
+  }
+  predictions <- Filter(is.list, task$predictions)
+  c(
+    lapply(task$annotations %||% task$completions, function(answer) {
+      record(answer, annotator_name(answer$completed_by), FALSE)
+    }),
+    lapply(predictions, function(answer) record(answer, answer$model_version %||% "model", TRUE))
+  )
+}
+
+annotator_name <- function(by) if (is.list(by)) by$email %||% by$id else by
+
+# What is given for each control, and the controls that give no category.
+answer_labels <- function(results) {
+  given <- list()
+  other <- character()
+  for (result in results) {
+    name <- result$from_name
+    label <- control_label(result)
+    if (is.null(label)) other <- c(other, name) else given[[name]] <- c(given[[name]], label)
+  }
+  list(given = given, other = other)
+}
+
+control_label <- function(result) {
+  value <- result$value
+  switch(result$type %||% "",
+    choices = unlist(value$choices),
+    rating = as_label(value$rating),
+    number = as_label(value$number),
+    pairwise = value$selected %||% result$selected,
+    taxonomy = vapply(value$taxonomy, function(path) paste(unlist(path), collapse = " / "), "")
+  )
+}
+
+read_label_studio_min <- function(input, keep) {
+  records <- input$document()
+  records <- lapply(records, lapply, function(value) {
+    if (is.list(value)) unlist(value$choices %||% value, use.names = FALSE) else value
+  })
+  table <- record_table(records)
+  known <- c("id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time")
+  list(
+    table = table, map = list(case = "id", rater = "annotator"),
+    choices = setdiff(names(table), known)
+  )
+}

@@ -1,0 +1,85 @@
+# Labels as people write them: what stands for no answer, and what is written in several ways.
+
+# Blanks around and in the middle, capitals.
+plain_label <- function(x) {
+  blanks <- "[[:space:]\u00a0]+"
+  tolower(trimws(gsub(blanks, " ", x)))
+}
+
+# Letters of other alphabets that look like Latin ones, and characters that cannot be seen.
+latin_lookalike <- function(x) {
+  x <- gsub("[\u200b\u200c\u200d\u2060\ufeff\u00ad]", "", x)
+  chartr(
+    paste0(
+      "\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0425\u0406\u0408\u0405",
+      "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455",
+      "\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7",
+      "\u03bf\u03bd"
+    ),
+    "ABEKMHOPCTXIJSaeopcyxijsABEZHIKMNOPTYXov", x
+  )
+}
+
+# Labels that differ and look the same.
+lookalikes <- function(labels) {
+  same <- plain_label(latin_lookalike(labels))
+  own <- plain_label(labels)
+  twins <- labels[same %in% same[duplicated(same)]]
+  Filter(function(label) {
+    length(unique(own[same == same[match(label, labels)]])) > 1L
+  }, twins)
+}
+
+usual_missing <- c("n/a", "na", "nan", "null", "none given", "-", "--", "?", ".", "")
+
+seems_missing <- function(labels) labels[plain_label(labels) %in% usual_missing]
+
+# Each column without the labels in `na`, whatever their blanks and capitals, and what was taken.
+take_missing <- function(columns, na) {
+  na <- plain_label(na)
+  taken <- character()
+  for (name in names(columns)) {
+    column <- columns[[name]]
+    if (is.list(column)) next
+    found <- unique(column)
+    found <- found[!is.na(found) & plain_label(found) %in% na]
+    at <- column %in% found
+    taken <- c(taken, column[at])
+    columns[[name]][at] <- NA
+  }
+  list(columns = columns, taken = table(taken))
+}
+
+# An empty field is a missing one wherever there are tables, and so is NA in R; the rest is told.
+warn_missing <- function(taken) {
+  taken <- taken[!trimws(names(taken)) %in% c("", "NA")]
+  if (length(taken) == 0L) {
+    return(invisible())
+  }
+  each <- verbatim(dQuote(names(taken), FALSE), ", ", vapply(taken, count_noun, "", "time"))
+  warn_fallible("missing", c(
+    "Some labels were taken for missing ratings.",
+    stats::setNames(each, rep("*", length(each))),
+    "i" = "If they are categories, say with {.arg na} what is missing, for example
+           {.code na = \"\"}."
+  ), labels = names(taken), times = as.integer(taken))
+}
+
+# One way of writing for labels that differ in blanks and capitals only: the most frequent.
+clean_columns <- function(columns) {
+  used <- table(unlist(columns))
+  labels <- names(used)[order(-used, names(used), method = "radix")]
+  plain <- plain_label(labels)
+  best <- trimws(labels[match(plain, plain)])
+  changed <- best != labels
+  if (any(changed)) {
+    each <- verbatim(dQuote(labels[changed], FALSE), " is now ", dQuote(best[changed], FALSE))
+    inform_fallible(c("Labels were cleaned.", stats::setNames(each, rep("*", length(each)))))
+  }
+  lapply(columns, function(column) {
+    if (is.list(column)) {
+      return(lapply(column, function(answer) unique(best[match(answer, labels)])))
+    }
+    best[match(column, labels)]
+  })
+}

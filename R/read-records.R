@@ -1,0 +1,121 @@
+# A record for each answer: JSON of any tool, Prodigy and Doccano.
+
+has_fields <- function(input, ...) all(c(...) %in% names(input$record()))
+
+format_jsonl <- function() {
+  new_format("jsonl", "records of JSON, one per line (JSONL)",
+    sniff = function(input) input$kind == "jsonl",
+    read = function(input, keep) {
+      table <- read_json_lines(input, keep)
+      list(table = table, map = named_columns(table))
+    }
+  )
+}
+
+format_json <- function() {
+  new_format("json", "an array of records (JSON)",
+    sniff = function(input) {
+      input$kind == "json" && is.null(names(input$document())) && length(input$record()) > 1L &&
+        !is.null(names(input$record()))
+    },
+    read = read_json_array
+  )
+}
+
+read_json_array <- function(input, keep) {
+  document <- input$document()
+  if (!is.null(names(document)) || length(document) == 0L) {
+    abort_file(input$path, "is no array of records.",
+      "i" = "Its fields are those of one object.", call = input$call)
+  }
+  table <- record_table(lapply(document, flat_record))
+  list(table = table, map = named_columns(table))
+}
+
+# Fields of a field are `a.b`.
+flat_record <- function(record, prefix = NULL) {
+  fields <- lapply(names(record), function(name) {
+    value <- record[[name]]
+    path <- paste(c(prefix, name), collapse = ".")
+    if (is.list(value) && !is.null(names(value))) {
+      flat_record(value, path)
+    } else {
+      stats::setNames(list(value), path)
+    }
+  })
+  unlist(fields, recursive = FALSE)
+}
+
+# ---- Prodigy --------------------------------------------------------------------------------
+
+format_prodigy <- function() {
+  new_format("prodigy", "annotations of Prodigy (JSONL)",
+    sniff = function(input) input$kind == "jsonl" && has_fields(input, "_task_hash", "answer"),
+    read = read_prodigy
+  )
+}
+
+# Options to choose from have the chosen ones in `accept`; of a single label the answer says
+# whether it was accepted.
+read_prodigy <- function(input, keep) {
+  table <- read_json_lines(input)
+  choice <- !is.null(table$accept)
+  ignored <- table$answer == "ignore" | (choice & table$answer == "reject")
+  if (choice) {
+    table$accept[ignored] <- NA
+  } else {
+    table$answer[ignored] <- NA
+  }
+  list(
+    table = table[setdiff(names(table), c("options", "spans", "tokens"))],
+    map = list(
+      case = if (choice) "_input_hash" else "_task_hash",
+      rater = intersect(c("_annotator_id", "_session_id"), names(table))[1L],
+      rating = if (choice) "accept" else "answer"
+    ),
+    notes = if (any(ignored)) {
+      paste0("Taken for missing: ", count_noun(sum(ignored), "answer"),
+        " without a choice (ignored, or rejected as a whole).")
+    }
+  )
+}
+
+# ---- Doccano --------------------------------------------------------------------------------
+
+format_doccano <- function() {
+  new_format("doccano", "an export of Doccano (JSONL)",
+    sniff = function(input) {
+      record <- if (input$kind == "jsonl") input$record()
+      by_user <- any(c("user", "user_id") %in% names(record$annotations[1L][[1L]]))
+      by_user || is.list(record$label) || is.list(record$labels)
+    },
+    read = read_doccano
+  )
+}
+
+# Either all annotations with their users, or a file for each user.
+read_doccano <- function(input, keep) {
+  table <- read_json_lines(input)
+  by_user <- !is.null(table$annotations)
+  label <- if (is.null(table$label)) "labels" else "label"
+  if (by_user) {
+    table <- doccano_annotations(table)
+    label <- "label"
+  }
+  if (any(vapply(table[[label]], is.list, NA))) {
+    abort_file(input$path, "marks parts of texts, which are no categories of cases.",
+      call = input$call)
+  }
+  list(
+    table = table,
+    map = list(case = "id", rater = if (by_user) "user" else "file", rating = label)
+  )
+}
+
+doccano_annotations <- function(table) {
+  each <- lapply(table$annotations, function(x) if (is.data.frame(x)) x else NULL)
+  rows <- vapply(each, NROW, 0L)
+  field <- function(name) unlist(lapply(each, function(x) as_label(x[[name]])))
+  user <- if (is.null(Find(NROW, each)$user)) "user_id" else "user"
+  list(id = rep(table$id, rows), user = field(user), label = field("label"))
+}

@@ -1,0 +1,182 @@
+#' A report of accuracy, ready to be sent
+#'
+#' Renders a page about the systems of `x`: the number, its interval, the assumption that it rests
+#' on with both its ends, sentences that may be copied and such as may not, raters and their
+#' agreement, systems compared, checks, methods with references, versions and seed. Where raters are
+#' language models, also their errors in common, how many independent ones they are worth, the
+#' alternative annotator test, and the cases to read.
+#'
+#' The page is one file without links to the network. Its source is a template, `Accuracy report`,
+#' in the list of new R Markdown files of RStudio, or by `rmarkdown::draft(template =
+#' "accuracy-report", package = "fallible")`. Quarto should render it too, which was not tried.
+#'
+#' @param x A [ratings()] object with systems.
+#' @param file Where to write: a path that ends in `.html`, or in `.pdf` where LaTeX is installed.
+#' @param title The title of the report.
+#' @param judges Shall it have what concerns language models that judge? By default, if
+#'   `rater_kind` of the ratings says that raters are models.
+#' @param seed Seed of all that is drawn at random. Two reports with the same seed and date are
+#'   equal byte for byte.
+#' @param date The date that the report carries, a string or a [Date]; `NULL` for none.
+#' @param conf_level Confidence level, in (0, 1).
+#' @param ... Not used; catches misspelt arguments.
+#' @return The path of the report, invisibly. Without \pkg{rmarkdown}, pandoc or, for PDF, LaTeX, an
+#'   error of class `fallible_error_package`.
+#' @family systems
+#' @seealso [may_say()] for the sentences alone; [data_check()], [alt_test()].
+#' @examplesIf requireNamespace("rmarkdown", quietly = TRUE) && rmarkdown::pandoc_available()
+#' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
+#' accuracy_report(x, tempfile(fileext = ".html"))
+#' @export
+accuracy_report <- function(x, file = "accuracy-report.html", ...,
+                            title = "Accuracy without known truth", judges = NULL, seed = 1,
+                            date = Sys.Date(), conf_level = default_conf_level()) {
+  check_dots_empty(...)
+  call <- rlang::current_env()
+  check_report_input(x, call)
+  format <- report_format(file, call)
+  check_string(title, "title")
+  if (!is.null(judges)) check_flag(judges, "judges")
+  check_count(seed, "seed", 0L)
+  check_number(conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE)
+  folder <- withr::local_tempdir()
+  skeleton <- system.file(
+    "rmarkdown", "templates", "accuracy-report", "skeleton", "skeleton.Rmd", package = "fallible"
+  )
+  page <- file.path(folder, "report.Rmd")
+  text <- readLines(skeleton, encoding = "UTF-8")
+  text[startsWith(text, "title: ")] <- paste0("title: ", encodeString(title, quote = "\""))
+  writeLines(text, page, useBytes = TRUE)
+  made <- withr::with_preserve_seed(rmarkdown::render(
+    page, format, quiet = TRUE, envir = new.env(parent = globalenv()),
+    params = list(
+      x = x, judges = judges %||% identical(x$rater_kind, "model"), seed = seed,
+      conf_level = conf_level, date = if (!is.null(date)) format(date)
+    )
+  ))
+  if (!file.copy(made, file, overwrite = TRUE)) {
+    abort_fallible("file", "{.file {file}} cannot be written.", path = file, call = call)
+  }
+  invisible(file)
+}
+
+check_report_input <- function(x, call) {
+  check_ratings(x, call)
+  if (length(x$systems) == 0L) {
+    abort_fallible("system", c(
+      "A report of accuracy needs systems.", "i" = "Give {.arg systems} to {.fun ratings}."
+    ), system = character(), call = call)
+  }
+}
+
+# The format of R Markdown for a file of that name.
+report_format <- function(file, call) {
+  check_string(file, "file", call)
+  extension <- tolower(tools::file_ext(file))
+  if (!extension %in% c("html", "pdf") || !dir.exists(dirname(file))) {
+    abort_fallible("file", c(
+      "{.arg file} must be a path that ends in {.val .html} or {.val .pdf}, in a folder that
+       exists.",
+      "x" = "It is {describe(file)}."
+    ), path = file, call = call)
+  }
+  for (package in c("rmarkdown", "knitr", "ggplot2")) {
+    check_installed(package, "to write reports", call = call)
+  }
+  if (!rmarkdown::pandoc_available()) abort_program("pandoc", call)
+  if (extension == "html") {
+    return(NULL)
+  }
+  if (!nzchar(Sys.which("pdflatex"))) abort_program("pdflatex", call)
+  "pdf_document"
+}
+
+abort_program <- function(program, call) {
+  abort_fallible("package", c(
+    "The program {.code {program}} is needed to write this report, and it is not found.",
+    "i" = if (program == "pdflatex") "Write {.val .html}, or install LaTeX."
+  ), package = program, call = call)
+}
+
+#' Sentences about accuracy
+#'
+#' What may be said of an estimate, with its interval, its range and what it rests on, and what may
+#' not, though it is often said.
+#'
+#' @param estimate An [estimate_accuracy()] result.
+#' @return A tibble with columns `system` (`NA` where a sentence is about all), `may` (may it be
+#'   said?) and `sentence`.
+#' @family systems
+#' @examples
+#' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
+#' may_say(estimate_accuracy(x, interval = "none"))
+#' @export
+may_say <- function(estimate) {
+  check_class(estimate, "accuracy_estimate", "estimate", "Make one with {.fun estimate_accuracy}.")
+  table <- tidy(estimate)
+  words <- format(estimate)
+  known <- !is.na(table$estimate)
+  told <- glance(estimate)
+  n <- vapply(table$n, count_noun, "", "case")
+  may <- ifelse(
+    known,
+    paste0(
+      "On ", n, " judged by ", count_noun(told$raters, "rater"), " without known truth, the ",
+      "accuracy of ", table$system, " is estimated at ", words, ".", both_ends_words(table)
+    ),
+    paste0("These ratings do not say how accurate ", table$system, " is.")
+  )
+  may_not <- c(
+    ifelse(known, paste0(table$system, " is ", whole_percent(table$estimate), " accurate."),
+      paste0(table$system, " is no better than chance.")),
+    "The systems were validated against the truth.",
+    if (nrow(table) > 1L) "The system with the highest number is the best one.",
+    "The same accuracy holds for other cases."
+  )
+  rows <- length(may_not) - nrow(table)
+  columns_tibble(
+    system = c(table$system, table$system, rep(NA, rows)),
+    may = rep(c(TRUE, FALSE), c(nrow(table), length(may_not))), sentence = c(may, may_not)
+  )
+}
+
+whole_percent <- function(share) paste0(formatC(100 * share, format = "f", digits = 0L), "%")
+
+# Both ends of what the ratings cannot tell, where they are known.
+both_ends_words <- function(table) {
+  low <- pmin(table$shared, table$independent)
+  high <- pmax(table$shared, table$independent)
+  ifelse(is.na(low) | is.na(high), "", paste0(
+    " What its errors have in common with those of the raters cannot be seen in ratings; ",
+    "depending on that, the estimate is between ", whole_percent(low), " and ",
+    whole_percent(high), "."
+  ))
+}
+
+# What was done, in a paragraph for a report.
+methods_text <- function(estimate, x) {
+  told <- glance(estimate)
+  paste0(
+    "Accuracy was estimated from ", count_noun(sum(pattern_lengths(x)[pattern_of_case(x)]),
+      "rating"), " of ", count_noun(nrow(x), "case"), " by ",
+    count_noun(length(x$raters), "rater"), " in ",
+    count_noun(length(x$categories), "category", "categories"), ", with the method \"",
+    told$method, "\" of the R package fallible and its interval \"", told$interval, "\" at level ",
+    format(told$conf_level), ". The idea, that the agreement of fallible raters gives their ",
+    "accuracy and so that of systems, is of Lehner (2015); models whose confusion matrices are ",
+    "free go back to Dawid and Skene (1979). ", percent(told$agreement),
+    " of pairs of ratings agree."
+  )
+}
+
+# Cases on which raters are most divided, with all that was said about them.
+most_disputed <- function(x, most = 15L) {
+  n <- counts(x)
+  total <- rowSums(n)
+  share <- ifelse(total >= 2, apply(n, 1L, max) / total, 1)
+  at <- utils::head(order(share), most)
+  at <- at[share[at] < 1]
+  said <- all_answers(x)
+  labels <- matrix(x$categories[said], nrow(said), dimnames = list(NULL, colnames(said)))
+  data.frame(case = as_label(x$cases)[at], labels[at, , drop = FALSE], check.names = FALSE)
+}

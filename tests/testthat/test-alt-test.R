@@ -1,0 +1,121 @@
+# Case by case and rater by rater, as the paper has it.
+slow_alt_test <- function(said, answer, score, epsilon, q = 0.05, min_cases = 30) {
+  use <- which(!is.na(answer) & rowSums(!is.na(said)) >= 2)
+  p <- advantage <- numeric()
+  for (j in colnames(said)) {
+    system <- rater <- logical()
+    for (i in use[!is.na(said[use, j])]) {
+      others <- said[i, setdiff(colnames(said), j)]
+      others <- others[!is.na(others)]
+      system <- c(system, score(answer[i], others) >= score(said[i, j], others))
+      rater <- c(rater, score(said[i, j], others) >= score(answer[i], others))
+    }
+    if (length(system) < min_cases) next
+    p[[j]] <- stats::t.test(rater - system, mu = epsilon, alternative = "less")$p.value
+    advantage[[j]] <- mean(system)
+  }
+  m <- length(p)
+  limits <- seq_len(m) / m * q / sum(1 / seq_len(m))
+  wins <- max(0, which(sort(p) <= limits))
+  list(winning_rate = wins / m, advantage = mean(advantage), p = p)
+}
+
+mean_same <- function(own, others) mean(own == others)
+minus_rmse <- function(own, others) {
+  -sqrt(mean((as.numeric(own) - as.numeric(others))^2))
+}
+
+panel_of_text <- function(seed, n = 150, raters = 4) {
+  withr::local_seed(seed)
+  truth <- sample(4, n, TRUE)
+  answers <- function(accuracy) ifelse(stats::runif(n) < accuracy, truth, sample(4, n, TRUE))
+  said <- vapply(seq(0.5, 0.8, length.out = raters), answers, numeric(n))
+  said[sample(length(said), length(said) / 4)] <- NA
+  said[, 1][31:n] <- NA # one rater has too few cases
+  said[rowSums(!is.na(said)) == 0, raters] <- 1
+  colnames(said) <- paste0("r", seq_len(raters))
+  cbind(as.data.frame(said), good = answers(0.8), poor = answers(0.3))
+}
+
+test_that("winning rates and advantages are those of the definition", {
+  for (seed in 1:3) {
+    wide <- panel_of_text(seed)
+    x <- ratings(wide, raters = r1:r4, systems = good:poor)
+    for (score in c("accuracy", "neg_rmse")) {
+      found <- alt_test(x, epsilon = 0.1, score = score, min_cases = 25)
+      for (system in c("good", "poor")) {
+        slow <- slow_alt_test(
+          as.matrix(wide[1:4]), wide[[system]],
+          if (score == "accuracy") mean_same else minus_rmse, 0.1, min_cases = 25
+        )
+        row <- tidy(found)[tidy(found)$system == system, ]
+        expect_equal(row$winning_rate, slow$winning_rate)
+        expect_equal(row$advantage, slow$advantage)
+        table <- tidy(found, "raters")
+        table <- table[table$system == system & !is.na(table$p.value), ]
+        expect_equal(stats::setNames(table$p.value, table$rater), slow$p, tolerance = 1e-8)
+      }
+    }
+  }
+})
+
+test_that("ordered categories count as numbers, others have none", {
+  wide <- panel_of_text(4)
+  x <- ratings(wide, raters = r1:r4, systems = good:poor)
+  words <- as.data.frame(lapply(wide, function(v) c("bad", "fair", "good", "best")[v]))
+  levels <- c("bad", "fair", "good", "best")
+  y <- ratings(words, raters = r1:r4, systems = good:poor, categories = levels, ordered = TRUE)
+  expect_equal(tidy(alt_test(y, score = "neg_rmse")), tidy(alt_test(x, score = "neg_rmse")))
+  y <- ratings(words, raters = r1:r4, systems = good:poor)
+  expect_error(alt_test(y, score = "neg_rmse"), class = "fallible_error_argument")
+})
+
+test_that("raters with few cases are left out, and all of them is a reason", {
+  x <- ratings(panel_of_text(5, n = 100), raters = r1:r4, systems = good:poor)
+  found <- alt_test(x)
+  few <- tidy(found, "raters")
+  expect_match(few$reason[few$rater == "r1"], "fewer than 30 cases")
+  expect_true(all(is.na(few$advantage) == !is.na(few$reason)))
+  expect_identical(unique(tidy(found)$raters), 3L)
+  none <- alt_test(x, min_cases = 1000)
+  expect_true(all(is.na(tidy(none)$winning_rate)))
+  expect_match(tidy(none)$reason, "all raters have fewer than 1000", all = TRUE)
+  expect_match(format(none), "good unknown")
+  expect_output(print(none), "unknown")
+  skip_if_not_installed("ggplot2")
+  expect_error(autoplot(none), class = "fallible_error_argument")
+})
+
+test_that("a system that always agrees wins with certainty", {
+  same <- rep(c("a", "b"), 30)
+  x <- ratings(data.frame(r1 = same, r2 = same, r3 = same, s = same, t = rev(same)),
+    raters = r1:r3, systems = s:t)
+  found <- tidy(alt_test(x))
+  expect_identical(found$winning_rate, c(1, 0))
+  expect_identical(found$advantage, c(1, 0))
+  expect_identical(tidy(alt_test(x, systems = "t"))$system, "t")
+})
+
+test_that("what the test cannot be made of is refused", {
+  expect_error(alt_test(ratings(fleiss1971, case = case, counts = depression:other)),
+    class = "fallible_error_system")
+  x <- lehner_ratings()
+  expect_error(alt_test(x, epsilon = 2), class = "fallible_error_argument")
+  expect_error(alt_test(x, score = "kappa"), class = "fallible_error_argument")
+  expect_error(alt_test(x, min_raters = 1), class = "fallible_error_argument")
+  expect_error(alt_test(x, q = 0), class = "fallible_error_argument")
+  expect_error(alt_test(x, epsilo = 0.1), class = "fallible_error_argument")
+  weighted <- ratings(rating_patterns(x), raters = rater1:rater4, systems = system, weights = n)
+  expect_error(alt_test(weighted), "weights", class = "fallible_error_argument")
+  long <- data.frame(case = c(1, 1, 1, 2, 2), rater = c("a", "a", "b", "a", "b"),
+    rating = c("x", "y", "x", "y", "y"))
+  twice <- ratings(long, case = case, rater = rater, rating = rating, repeats = "ratings",
+    systems = data.frame(case = 1:2, system = "s", prediction = c("x", "y")))
+  expect_error(alt_test(twice), "repeat", class = "fallible_error_argument")
+})
+
+test_that("it prints what passes, and what that does not say", {
+  local_reproducible_output(width = 80)
+  x <- ratings(panel_of_text(6), raters = r1:r4, systems = good:poor)
+  expect_snapshot(print(alt_test(x, epsilon = 0.15, min_cases = 25)))
+})

@@ -1,0 +1,76 @@
+status <- function(x, check) {
+  table <- tidy(data_check(x))
+  table$status[table$check == check]
+}
+
+answer <- function(x, pattern) {
+  table <- tidy(data_check(x), what = "questions")
+  table$answer[grepl(pattern, table$question)]
+}
+
+panel_with <- function(n = 300, accuracy = c(0.9, 0.9, 0.9), systems = c(s = 0.8), seed = 1) {
+  withr::local_seed(seed)
+  simulate_ratings(rater_design(accuracy, systems, 3, n = n))
+}
+
+test_that("a good panel has nothing against it", {
+  x <- panel_with()
+  checks <- tidy(data_check(x))
+  expect_identical(unique(checks$status), "ok")
+  expect_true(all(is.na(checks$advice)))
+  expect_identical(answer(x, "accurate are the systems"), "assumption")
+  expect_identical(answer(x, "err where the raters err"), "gold")
+  expect_match(format(data_check(x)), "^0 problems, 0 doubts")
+})
+
+test_that("what weakens results is found", {
+  expect_identical(status(panel_with(30), "cases"), "problem")
+  expect_identical(status(panel_with(100), "cases"), "doubt")
+  expect_identical(status(panel_with(accuracy = c(0.9, 0.9)), "raters"), "doubt")
+  expect_identical(status(panel_with(accuracy = c(0.5, 0.5, 0.5)), "agreement"), "problem")
+  chance <- ratings(cbind(a = c("x", "y"), b = c("y", "x"), s = "x"), raters = 1:2, systems = "s")
+  expect_identical(status(chance, "agreement"), "problem")
+  expect_identical(answer(chance, "accurate are the"), c("no", "no"))
+  expect_identical(status(panel_with(accuracy = c(0.75, 0.75, 0.75)), "agreement"), "doubt")
+  wide <- answers_of(panel_with())
+  with <- function(...) {
+    wide <- data.frame(wide, ...)
+    ratings(wide, raters = setdiff(names(wide), "s"), systems = "s")
+  }
+  expect_identical(status(with(c = "1"), "constant raters"), "problem")
+  expect_identical(status(with(c = wide$rater1), "duplicates"), "problem")
+  expect_identical(status(with(c = c("9", as.character(wide$rater1)[-1])), "categories"), "doubt")
+  one <- ratings(data.frame(a = c("x", rep("y", 99)), b = "y", d = "y"), raters = a:d)
+  expect_identical(status(one, "categories"), "problem")
+  half <- wide
+  half$rater1[1:150] <- half$rater2[1:150] <- NA
+  half$rater3[151:300] <- NA
+  expect_identical(
+    status(ratings(half, raters = rater1:rater3, systems = "s"), "missing ratings"), "problem"
+  )
+  wide$s[1:10] <- NA
+  expect_identical(status(with(), "systems"), "doubt")
+  models <- ratings(wide, raters = rater1:rater3, rater_kind = "model")
+  expect_identical(status(models, "language models"), "doubt")
+  expect_identical(status(models, "systems"), "doubt")
+  expect_identical(answer(models, "accurate are the systems"), "no")
+})
+
+test_that("any ratings can be looked at", {
+  x <- ratings(fleiss1971, case = case, counts = depression:other)
+  expect_false("constant raters" %in% tidy(data_check(x))$check)
+  y <- ratings(dawid1979, case = case, rater = rater, rating = rating, repeats = "ratings")
+  expect_s3_class(data_check(y), "data_check")
+  patterns <- rating_patterns(panel_with())
+  weighted <- ratings(patterns, raters = rater1:rater3, systems = s, weights = n)
+  expect_identical(
+    tidy(data_check(weighted))$status, tidy(data_check(panel_with()))$status
+  )
+  expect_error(data_check(1:3), class = "fallible_error_argument")
+  expect_error(data_check(x, deep = TRUE), class = "fallible_error_argument")
+})
+
+test_that("it prints a page", {
+  local_reproducible_output(width = 80)
+  expect_snapshot(print(data_check(lehner_ratings())))
+})

@@ -1,0 +1,221 @@
+# The files are made by hand after the schemas that the tools document. In all of them ann says
+# PNPN, bob PNNN, cid PPPN and, where there is one, the model PNPP.
+tool_file <- function(name) test_path("files", name)
+
+said <- function(x) {
+  table <- as.data.frame(x)
+  letters <- toupper(substr(as.character(table$rating), 1, 1))
+  order <- order(match(table$case, x$cases))
+  said <- vapply(split(letters[order], table$rater[order])[x$raters], paste, "", collapse = "")
+  unname(said)
+}
+
+expect_panel <- function(x, raters, cases, said_by = c("PNPN", "PNNN", "PPPN")) {
+  expect_identical(x$raters, raters)
+  expect_identical(x$cases, cases)
+  expect_identical(said(x), said_by)
+}
+
+expect_model <- function(x) {
+  expect_identical(x$systems, "model")
+  expect_identical(as.character(tidy(x, "systems")$prediction), c("positive", "negative",
+    "positive", "positive"))
+}
+
+people <- c("ann", "bob", "cid")
+
+test_that("tables are read, long and wide, with names of columns as symbols or strings", {
+  x <- read_ratings(
+    tool_file("long.csv"), case = item, rater = "who", rating = verdict, systems = "model"
+  )
+  expect_panel(x, people, as.character(1:4))
+  expect_model(x)
+  y <- read_ratings(tool_file("wide.tsv"), case = id, raters = ann:cid, systems = model)
+  expect_identical(tidy(y), tidy(x))
+  expect_model(y)
+  all <- read_ratings(tool_file("long.csv"), case = item, rater = who, rating = verdict, sep = ";")
+  expect_identical(all$raters, c(people, "model"))
+})
+
+test_that("Excel files are read, a sheet of them", {
+  skip_if_not_installed("readxl")
+  expect_warning(
+    x <- read_ratings(tool_file("wide.xlsx"), case = id, raters = ann:cid, systems = "model"),
+    "only the first, \"ratings\"", class = "fallible_warning_left_out"
+  )
+  expect_panel(x, people, as.character(1:4))
+  expect_model(x)
+  expect_no_warning(read_ratings(tool_file("wide.xlsx"), raters = 2:4, sheet = "ratings"))
+  expect_error(
+    read_ratings(tool_file("wide.xlsx"), raters = 2:4, sheet = 2), class = "fallible_error_file"
+  )
+  expect_error(
+    read_ratings(tool_file("wide.xlsx"), raters = 2:4, sheet = "x"), class = "fallible_error_file"
+  )
+})
+
+test_that("Label Studio is read, its predictions being systems", {
+  skip_if_not_installed("jsonlite")
+  expect_warning(
+    expect_warning(
+      x <- read_ratings(tool_file("label-studio.json")), "1 annotation that an annotator cancelled"
+    ), NA
+  )
+  expect_panel(
+    x, c("3", "ann@example.org", "bob@example.org"), as.character(11:14), c("PPPN", "PNPN", "PNNN")
+  )
+  expect_model(x)
+  expect_warning(
+    y <- read_ratings(tool_file("label-studio.json"), case = data.doc, systems = FALSE), "parts"
+  )
+  expect_identical(y$cases, paste0("d", 1:4))
+  expect_length(y$systems, 0L)
+  expect_identical(said(y), said(x))
+  x <- read_ratings(tool_file("label-studio-min.json"), rating = sentiment)
+  expect_panel(x, as.character(1:3), as.character(11:14))
+  expect_error(
+    read_ratings(tool_file("label-studio-min.json")), "It may be", class = "fallible_error_file"
+  )
+})
+
+test_that("Prodigy is read, choices and single labels", {
+  skip_if_not_installed("jsonlite")
+  expect_warning(
+    x <- read_ratings(tool_file("prodigy.jsonl")), "1 answer without", class =
+      "fallible_warning_left_out"
+  )
+  expect_panel(
+    x, paste0("hotel-", people), as.character(1000:1003), c("PNPN", "PNNN", "PPP")
+  )
+  x <- read_ratings(tool_file("prodigy-binary.jsonl"))
+  expect_panel(
+    x, paste0("hotel-", people), as.character(-(2000:2003)), c("RARA", "RAAA", "RRRA")
+  )
+})
+
+test_that("Doccano is read, a file for each annotator or with their numbers", {
+  skip_if_not_installed("jsonlite")
+  x <- read_ratings(tool_file("doccano"))
+  expect_panel(x, people, as.character(1:4))
+  files <- stats::setNames(list.files(tool_file("doccano"), full.names = TRUE), c("x", "y", "z"))
+  expect_panel(read_ratings(files), c("x", "y", "z"), as.character(1:4))
+  expect_error(read_ratings(files[1]), "Found only \"x\"", class = "fallible_error_raters")
+  x <- read_ratings(tool_file("doccano-users.jsonl"))
+  expect_panel(x, as.character(1:3), as.character(1:4), c("1212", "1222", "1112"))
+  spans <- withr::local_tempfile(
+    fileext = ".jsonl", lines = '{"id": 1, "text": "a", "label": [[0, 3, "ORG"]]}'
+  )
+  expect_error(read_ratings(spans), "marks parts", class = "fallible_error_file")
+})
+
+test_that("batches of Mechanical Turk are read, without what was rejected", {
+  expect_warning(
+    x <- read_ratings(tool_file("mturk.csv")), "1 assignment with the status \"Rejected\"",
+    class = "fallible_warning_left_out"
+  )
+  expect_panel(x, paste0("W", people), paste0("H", 1:4), c("PNPN", "PNNN", "PPN"))
+  skip_if_not_installed("jsonlite")
+  x <- read_ratings(tool_file("mturk-form.csv"), rating = Answer.sentiment)
+  expect_panel(x, paste0("W", people), paste0("H", 1:4))
+  expect_error(
+    read_ratings(tool_file("mturk-form.csv")), "\"Answer.sentiment\" or \"Answer.sure\"",
+    class = "fallible_error_file"
+  )
+})
+
+test_that("logs of judges are read", {
+  skip_if_not_installed("jsonlite")
+  for (file in c("inspect.json", "inspect.eval")) {
+    expect_warning(
+      x <- read_ratings(tool_file(file)), "1 sample without scores",
+      class = "fallible_warning_left_out"
+    )
+    expect_panel(
+      x, paste0("judge-", people), paste0("openai/gpt-4o/", 1:4, "/1"), c("CICI", "CIII", "CCCI")
+    )
+  }
+  for (file in c("promptfoo.json", "promptfoo.jsonl")) {
+    expect_warning(
+      x <- read_ratings(tool_file(file)), "1 result without", class = "fallible_warning_left_out"
+    )
+    expect_panel(
+      x, c("llm-rubric openai:bob", "llm-rubric openai:cid", "polite"),
+      paste0("anthropic:claude/", 0:3, "/0"), c("PFFF", "PPPF", "PFPF")
+    )
+  }
+})
+
+test_that("records of JSON are read with any names", {
+  skip_if_not_installed("jsonlite")
+  for (file in c("verdicts.jsonl", "verdicts.json")) {
+    x <- read_ratings(
+      tool_file(file), case = item.id, rater = judge.name, rating = verdict.label,
+      systems = "model"
+    )
+    expect_panel(x, people, as.character(1:4))
+    expect_model(x)
+  }
+  expect_error(read_ratings(tool_file("verdicts.jsonl")), class = "fallible_error_file")
+})
+
+test_that("a format that is named is taken, and one that does not fit refused", {
+  skip_if_not_installed("jsonlite")
+  expect_error(read_ratings(tool_file("long.csv"), format = "word"), "must be one of",
+    class = "fallible_error_argument")
+  for (format in c("inspect", "label_studio", "promptfoo", "jsonl", "excel")) {
+    expect_error(
+      suppressWarnings(read_ratings(tool_file("long.csv"), format = format)),
+      class = "fallible_error", label = format
+    )
+  }
+  x <- read_ratings(
+    tool_file("prodigy-binary.jsonl"), format = "jsonl", case = text, rater = "_session_id",
+    rating = answer
+  )
+  expect_identical(x$cases[[1L]], "Great stay")
+})
+
+test_that("every tool's file is known by looking at it", {
+  skip_if_not_installed("jsonlite")
+  kinds <- c(
+    "long.csv" = "csv", "wide.tsv" = "csv", "wide.xlsx" = "excel",
+    "label-studio.json" = "label_studio", "label-studio-min.json" = "label_studio_min",
+    "prodigy.jsonl" = "prodigy", "prodigy-binary.jsonl" = "prodigy",
+    "doccano/ann.jsonl" = "doccano", "doccano-users.jsonl" = "doccano", "mturk.csv" = "mturk",
+    "mturk-form.csv" = "mturk", "inspect.json" = "inspect", "inspect.eval" = "inspect",
+    "promptfoo.json" = "promptfoo", "promptfoo.jsonl" = "promptfoo", "verdicts.jsonl" = "jsonl",
+    "verdicts.json" = "json"
+  )
+  for (file in names(kinds)) {
+    input <- open_input(tool_file(file), list(scratch = withr::local_tempdir()))
+    expect_identical(find_format(input, NULL)$id, kinds[[file]], label = file)
+  }
+  expect_setequal(kinds, names(file_formats()))
+})
+
+test_that("what is in no known format is named, with what would read it", {
+  folder <- withr::local_tempdir()
+  expect_unknown <- function(bytes, words) {
+    path <- file.path(folder, "data")
+    writeBin(if (is.character(bytes)) charToRaw(bytes) else bytes, path)
+    expect_error(read_ratings(path), words, class = "fallible_error_file")
+  }
+  expect_unknown("PAR1....", "Parquet file")
+  expect_unknown("SQLite format 3", "SQLite database")
+  expect_unknown("%PDF-1.7", "PDF")
+  expect_unknown("PK\003\004....", "zip archive")
+  expect_unknown("$FL2@(#)", "read_sav")
+  expect_unknown("<html><body>", "HTML or XML")
+  expect_unknown("just some words\nand more", "text that begins \"just some")
+  expect_unknown(as.raw(c(1:9, 0, 9)), "bytes of zero")
+  expect_unknown("", "is empty")
+  expect_unknown(" \n\n \r\n", "is empty")
+  expect_unknown("\xef\xbb\xbf", "is empty")
+  path <- file.path(folder, "x.rds")
+  saveRDS(1:3, path)
+  expect_error(read_ratings(path), "R object", class = "fallible_error_file")
+  skip_if_not_installed("jsonlite")
+  expect_unknown('{"a": 1, "b": {"c": 2}}', '"a", "b"')
+  expect_unknown("[1, 2, 3]", "JSON without objects")
+  expect_unknown('{"a": 1, "b"', "no valid JSON")
+})

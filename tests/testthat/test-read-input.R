@@ -1,0 +1,122 @@
+write_bytes <- function(..., file = "ratings.csv", envir = parent.frame()) {
+  path <- file.path(withr::local_tempdir(.local_envir = envir), file)
+  pieces <- lapply(list(...), function(x) if (is.character(x)) charToRaw(x) else x)
+  writeBin(unlist(pieces), path)
+  path
+}
+
+header <- "case,rater,rating\n"
+rows <- "1,a,x\n1,b,y\n2,a,y\n2,b,y\n"
+
+test_that("what RFC 4180 allows is read", {
+  expect_rating <- function(text, rating) {
+    x <- read_ratings(write_bytes(header, rows, text))
+    expect_identical(as.character(tidy(x)$rating)[tidy(x)$case == "3"], rating, label = text)
+  }
+  expect_rating("3,a,\"two\nlines\"\n3,b,x\n", c("two\nlines", "x"))
+  expect_rating("3,a,\"a \"\"b\"\"\"\n3,b,x\n", c("a \"b\"", "x"))
+  expect_rating("3,a,\"x, y\"\n3,b,#x", c("x, y", "#x"))
+  expect_rating("\n3,a,\"\"\n3,b,x\n\n", "x")
+  x <- read_ratings(write_bytes(as.raw(c(0xef, 0xbb, 0xbf)), "\"case\",rater,rating\r\n", gsub(
+    "\n", "\r\n", rows
+  )))
+  expect_identical(x$categories, c("x", "y"))
+  expect_no_warning(read_ratings(write_bytes(header, "1,a,x\n1,b,y"))) # no line break at the end
+})
+
+test_that("a long field is read in no time", {
+  field <- strrep("x", 1e6)
+  path <- write_bytes(header, "1,a,", field, "\n1,b,y\n")
+  time <- system.time(x <- read_ratings(path))
+  expect_identical(nchar(x$categories), c(1e6L, 1L))
+  expect_lt(sum(time[1:2]), 5)
+})
+
+test_that("faulty tables are refused, with the line", {
+  expect_fault <- function(..., words) {
+    expect_error(read_ratings(write_bytes(...)), words, class = "fallible_error_file")
+  }
+  expect_fault(header, rows, "3,a\n3,b,x\n", words = "Line 6 has 2")
+  expect_fault(header, rows, "3,a,x,y\n", words = "Line 6 has 4")
+  expect_fault(header, rows, "3,a,\"x\n3,b,x\n", words = "Line 6 opens a quote")
+  expect_fault(header, "1,a,\"two\nlines\"\n1,b\n", words = "Line 4 has 2")
+  expect_fault(header, words = "no rows")
+  expect_fault("title of the table\n", header, rows, words = "looks like text that begins")
+  expect_fault(header, rows, as.raw(c(0x33, 0, 0x2c)), words = "bytes of zero")
+})
+
+test_that("text in other encodings is told, and read when it is named", {
+  latin <- as.raw(c(0x67, 0x72, 0xfc, 0x6e)) # gruen
+  path <- write_bytes(header, "1,a,", latin, "\n1,b,y\n")
+  expect_error(read_ratings(path), "row 1 of column \"rating\"", class = "fallible_error_file")
+  expect_identical(read_ratings(path, encoding = "latin1")$categories, c("gr\u00fcn", "y"))
+  path <- write_bytes(header, latin, ",a,x\n1,b,y\n")
+  expect_error(read_ratings(path), "of column \"case\"", class = "fallible_error_file")
+  path <- write_bytes("case,rater,r", latin, "\n", rows)
+  expect_error(read_ratings(path), "first line", class = "fallible_error_file")
+  expect_error(read_ratings(path, encoding = "no"), class = "fallible_error_argument")
+  wide <- iconv(paste0(header, rows, "3,a,gr\u00fcn\n"), "UTF-8", "UTF-16LE", toRaw = TRUE)[[1L]]
+  x <- read_ratings(write_bytes(as.raw(c(0xff, 0xfe)), wide))
+  expect_identical(x$categories, c("gr\u00fcn", "x", "y"))
+  expect_error(read_ratings(write_bytes(wide)), class = "fallible_error_file")
+})
+
+test_that("compressed files are whole, or refused", {
+  text <- paste0(header, paste0(rep(1:2000, each = 2), ",", c("a", "b"), ",", rep(c("x", "y", "z"),
+    length.out = 4000), collapse = "\n"), "\n")
+  path <- write_bytes("", file = "ratings.csv.gz")
+  to <- gzfile(path, "w")
+  writeLines(text, to, sep = "")
+  close(to)
+  expect_length(read_ratings(path)$cases, 2000L)
+  bytes <- readBin(path, "raw", file.size(path))
+  for (cut in round(seq(30, length(bytes) - 1, length.out = 60))) {
+    expect_error(
+      read_ratings(write_bytes(bytes[seq_len(cut)], file = "ratings.csv.gz")),
+      class = "fallible_error_file"
+    )
+  }
+  bad <- bytes
+  bad[50:80] <- as.raw(255)
+  expect_error(
+    read_ratings(write_bytes(bad, file = "ratings.csv.gz")), "broken or was cut off",
+    class = "fallible_error_file"
+  )
+  # gzip files one after another are one file
+  second <- write_bytes("", file = "more.gz")
+  to <- gzfile(second, "w")
+  writeLines("x1,a,x\nx1,b,y", to)
+  close(to)
+  both <- write_bytes(bytes, readBin(second, "raw", 1e5), file = "ratings.csv.gz")
+  expect_length(read_ratings(both)$cases, 2001L)
+})
+
+test_that("a broken line of JSON is named", {
+  skip_if_not_installed("jsonlite")
+  good <- paste0('{"case": ', rep(1:3, each = 2), ', "rater": "', c("a", "b"), '", "rating": "',
+    c("x", "y"), '"}')
+  read <- function(lines) {
+    read_ratings(write_bytes(paste(lines, collapse = "\n"), file = "v.jsonl"))
+  }
+  expect_identical(read(c(good[1:2], "", good[3:6]))$cases, c("1", "2", "3"))
+  expect_error(read(c(good, "", "{\"case\": 4, ")), "line 8", class = "fallible_error_file")
+  expect_error(read(c(good, "[1, 2]")), "line 7", class = "fallible_error_file")
+  expect_error(read(c(good, paste0(good[1], ",", good[2]))), "line 7", class =
+    "fallible_error_file")
+  expect_error(read(c("{", good)), "line 1", class = "fallible_error_file")
+  expect_error(read(c(good, good[1])), class = "fallible_error_repeat")
+  big <- sub("1,", "1234567890123456789,", good, fixed = TRUE)
+  expect_identical(read(big)$cases[[1L]], "1234567890123456789")
+})
+
+test_that("lines are read by parts, whatever fields they have", {
+  skip_if_not_installed("jsonlite")
+  rows <- function(case, more) paste0('{"case":', case, ',"rater":"', c("a", "b"), '","rating":"',
+    c("x", "y"), '"', more, "}")
+  path <- write_bytes(paste(c(rows(1, ""), rows(2, ',"z":{"u":[1,2]}')), collapse = "\n"),
+    file = "v.jsonl")
+  input <- open_input(path, list(scratch = withr::local_tempdir()))
+  whole <- read_json_lines(input)
+  expect_identical(read_json_lines(input, lines_at_once = 3L), whole)
+  expect_identical(whole$z.u, list(NA_character_, NA_character_, c("1", "2"), c("1", "2")))
+})

@@ -1,0 +1,96 @@
+skip_if_no_reports <- function() {
+  skip_if_not_installed("rmarkdown")
+  skip_if_not_installed("ggplot2")
+  skip_if_not(rmarkdown::pandoc_available(), "no pandoc")
+}
+
+small_panel <- function(...) {
+  withr::local_seed(1)
+  x <- simulate_ratings(rater_design(c(0.7, 0.8, 0.8), c(a = 0.9, b = 0.6), 3, n = 80))
+  ratings(answers_of(x), raters = rater1:rater3, systems = a:b, ...)
+}
+
+words_of <- function(file) {
+  page <- paste(readLines(file, encoding = "UTF-8"), collapse = "\n")
+  page <- gsub("<script.*?</script>|<style.*?</style>|src=\"data[^\"]*\"", "", page, perl = TRUE)
+  gsub("\\s+", " ", gsub("<[^>]+>", " ", page))
+}
+
+test_that("a report is one file with all that belongs in it, the same every time", {
+  skip_if_no_reports()
+  x <- quiet(small_panel())
+  file <- withr::local_tempfile(fileext = ".html")
+  again <- withr::local_tempfile(fileext = ".html")
+  withr::local_seed(5)
+  before <- .Random.seed
+  expect_identical(accuracy_report(x, file, date = "today"), file)
+  expect_identical(.Random.seed, before)
+  accuracy_report(x, again, date = "today")
+  expect_identical(unname(tools::md5sum(file)), unname(tools::md5sum(again)))
+  page <- paste(readLines(file), collapse = "\n")
+  expect_no_match(page, "(src|href)=\"https?:")
+  expect_no_match(page, "MathJax")
+  words <- words_of(file)
+  estimate <- withr::with_seed(1, quiet(estimate_accuracy(x)))
+  for (part in c(
+    "today", "What may be said", "And what may not", "What it rests on", "Fleiss", "Lehner",
+    "Systems compared", "What the ratings contradict", "seed 1", format(estimate)
+  )) {
+    expect_match(words, part, fixed = TRUE)
+  }
+  expect_no_match(words, "Disagreements to read|Not made")
+})
+
+test_that("where models judge, the report has what concerns them", {
+  skip_if_no_reports()
+  x <- quiet(small_panel(rater_kind = "model"))
+  file <- withr::local_tempfile(fileext = ".html")
+  accuracy_report(x, file, title = "Judges: \"a\" and b", date = NULL)
+  words <- words_of(file)
+  for (part in c(
+    "Judges", "Errors in common", "independent ones", "Alternative annotator test",
+    "Disagreements to read", "Calderon"
+  )) {
+    expect_match(words, part, fixed = TRUE)
+  }
+  accuracy_report(x, file, judges = FALSE)
+  expect_no_match(words_of(file), "Alternative annotator test")
+})
+
+test_that("ratings of any layout have a report", {
+  skip_if_no_reports()
+  file <- withr::local_tempfile(fileext = ".html")
+  answers <- data.frame(case = fleiss1971$case, system = "s", prediction = "neurosis")
+  x <- quiet(ratings(fleiss1971, case = case, counts = depression:other, systems = answers))
+  accuracy_report(x, file)
+  expect_match(words_of(file), "up to 6 exchangeable raters", fixed = TRUE)
+  expect_no_match(words_of(file), "Not made|The number NULL")
+})
+
+test_that("what cannot be reported, or written, is said", {
+  x <- quiet(small_panel())
+  expect_error(accuracy_report(x[, , character()], "x.html"), class = "fallible_error_system")
+  skip_if_no_reports()
+  expect_error(accuracy_report(1, "x.html"), class = "fallible_error_argument")
+  expect_error(accuracy_report(x, "x.docx"), class = "fallible_error_file")
+  expect_error(accuracy_report(x, "nowhere/x.html"), class = "fallible_error_file")
+  expect_error(accuracy_report(x, "x.html", seed = -1), class = "fallible_error_argument")
+  expect_error(accuracy_report(x, "x.html", titel = "t"), class = "fallible_error_argument")
+  skip_if(nzchar(Sys.which("pdflatex")), "LaTeX is here")
+  expect_error(accuracy_report(x, "x.pdf"), "pdflatex", class = "fallible_error_package")
+})
+
+test_that("sentences have number, interval and range, and unknown is unknown", {
+  x <- quiet(small_panel())
+  estimate <- quiet(estimate_accuracy(x))
+  said <- may_say(estimate)
+  expect_identical(said$system[said$may], c("a", "b"))
+  expect_true(grepl(format(estimate)[["a"]], said$sentence[[1L]], fixed = TRUE))
+  expect_match(said$sentence[[1L]], "On 80 cases judged by 3 raters .* between \\d+% and \\d+%")
+  expect_match(said$sentence[!said$may][[1L]], "^a is \\d+% accurate")
+  nothing <- quiet(estimate_accuracy(
+    ratings(cbind(a = c("x", "y"), b = c("y", "x"), s = "x"), raters = 1:2, systems = "s")
+  ))
+  expect_match(may_say(nothing)$sentence[[1L]], "do not say how accurate s is")
+  expect_error(may_say(x), class = "fallible_error_argument")
+})
