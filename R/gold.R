@@ -10,8 +10,9 @@ gold_evidence <- function(x, gold, cluster = NULL, predicted = NULL) {
   one <- rep.int(seq_along(gold$case), rep_len(copies, length(gold$case)))
   case <- gold$case[one]
   list(
-    predicted = predicted %||% predict_categories(x), answer = x$patterns$answer, weight = pattern_weights(x),
-    rated = rated_patterns(x), at = x$index[case], truth = gold$truth[one],
+    predicted = predicted %||% predict_categories(x), answer = x$patterns$answer,
+    weight = pattern_weights(x), rated = rated_patterns(x), at = x$index[case],
+    truth = gold$truth[one],
     w = if (is.null(gold$probability)) rep(1, length(one)) else 1 / gold$probability[one],
     cluster = cluster[case]
   )
