@@ -33,10 +33,10 @@ new_method <- function(id, words, model, estimate, posterior = FALSE, likelihood
 # an estimate and replicates of it that gives what the errors of all its systems together may have
 # been (draws x systems, around the estimates), or NULL if the interval knows of one system at a
 # time; gold: a function of what gold cases say of a system (see correct_mean()), of what ratings
-# alone say (see ratings_alone()), and of settings (target, widen, conf_level) that gives an interval
-# with gold, where `find` is what there is without, or NULL if the interval has no use for gold as a
-# sample; difference: the same of what gold cases say of a difference, which such intervals have;
-# anytime: may it be looked at after every gold case; note: a function of an estimate that
+# alone say (see ratings_alone()), and of settings (target, widen, conf_level) that gives an
+# interval with gold, where `find` is what there is without, or NULL if the interval has no use for
+# gold as a sample; difference: the same of what gold cases say of a difference, which such intervals
+# have; anytime: may it be looked at after every gold case; note: a function of an estimate that
 # tells readers what its intervals are.
 new_interval <- function(id, words = id, find = NULL, draws = NULL, note = function(estimate) NULL,
                          likelihood = FALSE, clusters = TRUE, average = FALSE, uncounted = NULL,
