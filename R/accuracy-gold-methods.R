@@ -130,8 +130,8 @@ with_certain_cases <- function(x, posterior, gold) {
 #' [estimate_accuracy()]).
 #'
 #' @param object An [estimate_accuracy()] result with gold cases that are a sample, or with `by`.
-#' @param known_truth More cases with known truth, as in [estimate_accuracy()]. A case that was known
-#'   before must have the same truth.
+#' @param known_truth More cases with known truth, as in [estimate_accuracy()]. A case that was
+#'   known before must have the same truth.
 #' @param gold_sample How they were chosen, as in [estimate_accuracy()]; `NULL` for as before. All
 #'   batches must have been chosen in the same way: at random, or each case with a known probability
 #'   of being in any of the batches.
@@ -166,10 +166,14 @@ update.accuracy_estimate <- function(object, known_truth, gold_sample = NULL,
   gold <- object$gold
   if (!missing(known_truth)) {
     more <- settle_gold(
-      known_truth, gold_sample %||% if (gold$sample == "random") "random", gold$settings$target,
+      known_truth, gold_sample %||% if (gold$sample == "random") gold$sample, gold$settings$target,
       gold$settings$widen, x, call
     )
-    gold <- merge_gold(gold, more, x, call)
+    gold <- if (length(gold$case) == 0L) more else merge_gold(gold, more, x, call)
+    if (!gold_measures(gold)) {
+      why <- lack_of_sample(gold_intervals()[[interval]], gold)
+      abort_fallible("argument", why$message, arg = "gold_sample", call = call)
+    }
     warn_gold(gold, x)
   }
   object <- without_gold(object)
@@ -182,8 +186,8 @@ update.accuracy_estimate <- function(object, known_truth, gold_sample = NULL,
 abort_no_gold <- function(call) {
   abort_fallible("argument", c(
     "{.arg object} has no gold cases that measure, to which more could be added.",
-    "i" = "Give all of them to {.fun estimate_accuracy}, as {.arg known_truth}, and say how they were
-           chosen, as {.arg gold_sample}."
+    "i" = "Give all of them to {.fun estimate_accuracy}, as {.arg known_truth}, and say how they
+           were chosen, as {.arg gold_sample}."
   ), arg = "object", call = call)
 }
 
@@ -200,12 +204,13 @@ merge_gold <- function(gold, more, x, call) {
   off <- which(more$truth != gold$truth[before])
   if (length(off) > 0L) {
     case <- as_label(x$cases[more$case[off]])
-    truth <- x$categories[c(gold$truth[before[off[[1L]]]], more$truth[[off[[1L]]]])]
+    now <- x$categories[more$truth[off]]
+    old <- x$categories[gold$truth[before[off]]]
     abort_fallible("case", c(
       "A case has one true category.",
       "x" = "{length(off)} case{?s} {?has/have} another than before, first case {.val {case[[1L]]}}:
-             {.val {truth[[1L]]}} before, {.val {truth[[2L]]}} now."
-    ), row = off, case = case, call = call)
+             {.val {old[[1L]]}} before, {.val {now[[1L]]}} now."
+    ), row = off, case = case, found = now, call = call)
   }
   new <- is.na(before)
   join <- function(field) c(gold[[field]], more[[field]][new])

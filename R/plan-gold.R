@@ -32,8 +32,8 @@
 #' case with a probability of its own. Cases with the same ratings have the same probability.
 #' `augment()` gives the list of the cases to label. Fill in its column `truth`, and give it to
 #' [estimate_accuracy()] as `known_truth`: it carries the probabilities, without which such a choice
-#' would be biased. For a difference only cases on which the two answers differ are drawn; for precision,
-#' those with the answer.
+#' would be biased. For a difference only cases on which the two answers differ are drawn; for
+#' precision, those with the answer; such a list says nothing of the accuracy of a system.
 #'
 #' @param x A [ratings()] object with systems, or the result of [estimate_accuracy()].
 #' @param half_width Half the width that the interval is to have, in (0, 0.5).

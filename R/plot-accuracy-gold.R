@@ -42,7 +42,7 @@ plot_gold <- function(object, call) {
         "and by ratings"),
       subtitle = paste0(
         interval_title(object$options$conf_level), "s, of the ", settings$target,
-        if (nrow(ends) > 0L) "; shaded: what errors in common could make of ratings alone"
+        if (nrow(ends) > 0L) "; shaded: the range of ratings alone"
       ),
       x = "probability of the correct category", y = NULL
     ) +

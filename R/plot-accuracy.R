@@ -7,8 +7,8 @@
 #'   its accuracy would be against the share of errors in common that is assumed, from 0 (its errors
 #'   are its own) to 1 (it errs where the raters err), with a band for sampling error alone. The
 #'   shares that `common` has words for are marked, and the estimate has its interval. Methods that
-#'   assume what they assume are a dashed line. `"gold"`: for each system what gold cases and ratings
-#'   say of its accuracy, each alone and together.
+#'   assume what they assume are a dashed line. `"gold"`: for each system what gold cases and
+#'   ratings say of its accuracy, each alone and together.
 #' @param ... For `plot()`, passed on to `autoplot()`.
 #' @inherit autoplot.ratings return
 #' @family plots

@@ -17,15 +17,15 @@ truth_to_keep <- function(input, x, call) {
   by_rating <- input$layout$by_rating
   case <- if (by_rating) match(input$case, x$cases) else seq_along(code)
   known <- which(!is.na(code))
-  first <- known[match(case, case[known])]
+  first <- known[match(case, case[known])] # row that tells it first
   off <- known[code[known] != code[first[known]]]
   if (length(off) > 0L) {
-    row <- off[[1L]]
+    rows <- c(off[[1L]], first[[off[[1L]]]])
+    said <- x$categories[code[rows]]
     abort_fallible("case", c(
       "A case has one true category.",
-      "x" = "Row {row} of column {.val {column}} says {.val {x$categories[[code[[row]]]]}} of case
-             {.val {as_label(x$cases[[case[[row]]]])}}, an earlier row
-             {.val {x$categories[[code[[first[[row]]]]]]}}."
+      "x" = "Row {rows[[1L]]} of column {.val {column}} says {.val {said[[1L]]}} of case
+             {.val {as_label(x$cases[case[off[[1L]]]])}}, row {rows[[2L]]} {.val {said[[2L]]}}."
     ), row = off, call = call)
   }
   category <- rep(NA_integer_, length(x$cases))

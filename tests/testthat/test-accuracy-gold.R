@@ -315,3 +315,15 @@ test_that("print tells the story", {
   withr::local_options(width = 80)
   expect_snapshot(estimate)
 })
+
+test_that("the picture has all sources, and none without gold", {
+  skip_if_not_installed("ggplot2")
+  x <- panel_300()
+  estimate <- with_random(x, random_of(x, 40))
+  picture <- ggplot2::autoplot(estimate, type = "gold")
+  expect_equal(nrow(ggplot2::layer_data(picture, 2L)), 8L)
+  expect_match(picture$labels$title, "40 gold cases")
+  expect_error(
+    ggplot2::autoplot(quiet(estimate_accuracy(x)), type = "gold"), class = "fallible_error_argument"
+  )
+})
