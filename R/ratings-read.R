@@ -271,7 +271,7 @@ own_systems <- function(wanted, own, got, mapping) {
 }
 
 chosen_column <- function(got, quo, arg, call) {
-  got$table[[select_column(got$table, quo, arg, call)]]
+  got$table[[select_column(list2DF(got$table), quo, arg, call)]]
 }
 
 read_predictions <- function(path, raters, mapping, how) {
@@ -293,9 +293,10 @@ read_predictions <- function(path, raters, mapping, how) {
 # Missing and cleaned labels of ratings and systems, with one way of writing for both.
 settle_labels <- function(tables, mapping, columns, na, clean, call) {
   quo <- if (rlang::quo_is_null(mapping$raters)) mapping$rating else mapping$raters
-  at <- list(ratings = select_columns(tables$ratings, quo, "rating", call))
+  data <- list2DF(tables$ratings)
+  at <- list(ratings = select_columns(data, quo, "rating", call))
   if (rlang::is_quosure(columns)) {
-    at$ratings <- c(at$ratings, select_columns(tables$ratings, columns, "systems", call))
+    at$ratings <- c(at$ratings, select_columns(data, columns, "systems", call))
   }
   if (!is.null(tables$systems)) {
     at$systems <- intersect(c("prediction", at$ratings), names(tables$systems))[1L]

@@ -76,6 +76,8 @@ test_that("Label Studio is read, its predictions being systems", {
   expect_error(
     read_ratings(tool_file("label-studio-min.json")), "It may be", class = "fallible_error_file"
   )
+  x <- read_ratings(tool_file("label-studio-min.json"), rating = sentiment, systems = "3")
+  expect_identical(x$systems, "3")
 })
 
 test_that("Prodigy is read, choices and single labels", {
@@ -87,6 +89,8 @@ test_that("Prodigy is read, choices and single labels", {
   expect_panel(
     x, paste0("hotel-", people), as.character(1000:1003), c("PNPN", "PNNN", "PPP")
   )
+  x <- suppressWarnings(read_ratings(tool_file("prodigy.jsonl"), systems = "hotel-cid"))
+  expect_identical(x$systems, "hotel-cid")
   x <- read_ratings(tool_file("prodigy-binary.jsonl"))
   expect_panel(
     x, paste0("hotel-", people), as.character(-(2000:2003)), c("RARA", "RAAA", "RRRA")
