@@ -33,6 +33,10 @@ check_case_values <- function(value, x, arg, call) {
   if (is.null(value)) {
     return(NULL)
   }
+  if (in_database(x)) {
+    abort_no_cases("{.arg {arg}} tells of cases", call,
+      "{.code dplyr::filter()} makes ratings of one group in the database.")
+  }
   if (is.data.frame(value)) value <- look_up_cases(value, x, arg, call)
   if (!is.atomic(value) || !is.null(dim(value)) || length(value) != nrow(x)) {
     abort_fallible("argument", c(

@@ -6,57 +6,61 @@ max_categories <- 1000L
 # systems (wide columns) or system_table, groups (of raters), ordered.
 read_input <- function(data, quos, repeats, call) {
   data <- as_columns(data, call)
-  given <- !vapply(quos, rlang::quo_is_null, logical(1L))
-  layout <- find_layout(data, given, call)
+  layout <- find_layout(data, quos, call)
   input <- list(layout = layout, rows = attr(data, "rows"), is_matrix = attr(data, "is_matrix"))
-
   input$system_table <- system_table(quos$systems, data, call)
-  system_names <- if (is.null(input$system_table)) {
-    select_columns(data, quos$systems, "systems", call)
+  roles <- find_roles(data, quos, layout, is.null(input$system_table), repeats, call)
+  warn_grouped(if (inherits(data, "grouped_df")) names(attr(data, "groups")), roles)
+  input$columns <- lapply(unclass(data)[roles$raters], clean_levels)
+  input$systems <- lapply(unclass(data)[roles$systems], clean_levels)
+  if (!is.null(roles$case)) input$case <- unfactor(data[[roles$case]])
+  if (!is.null(roles$rater)) input$rater <- clean_levels(data[[roles$rater]])
+  if (is.null(roles$case)) input$case_names <- attr(data, "case_names")
+  input$groups <- read_groups(data, quos$rater_groups, roles$rater, call)
+  if (!is.null(roles$weights)) {
+    input$weights <- check_weights(data[[roles$weights]], roles$weights, call)
   }
-  if (is.null(input$system_table) && length(system_names) == 0L && given[["systems"]]) {
-    abort_fallible("columns", c(
-      "{.arg systems} selects no column of {.arg data}.",
-      "i" = "The columns are {.val {names(data)}}."
-    ), arg = "systems", call = call)
-  }
-  case_name <- select_column(data, quos$case, "case", call)
-  weight_name <- select_column(data, quos$weights, "weights", call)
-  quo <- quos[[layout$holds]]
-  rating_names <- if (rlang::quo_is_null(quo)) {
-    setdiff(names(data), c(system_names, case_name, weight_name))
-  } else if (layout$by_rating) {
-    select_ratings(data, quo, repeats, call)
-  } else {
-    select_columns(data, quo, layout$holds, call)
-  }
-  rater_name <- select_column(data, quos$rater, "rater", call)
-  roles <- list(
-    raters = rating_names, systems = system_names, case = case_name, rater = rater_name,
-    weights = weight_name
-  )
-  check_disjoint(roles, layout, call)
-  warn_grouped(data, roles)
-  if (layout$by_rating && length(system_names) > 0L) {
-    abort_fallible("argument", c(
-      "In {layout$id} data {.arg systems} must be a data frame with columns {.val case},
-       {.val system} and {.val prediction}.",
-      "x" = "It names the column{?s} {.val {system_names}} of {.arg data}."
-    ), arg = "systems", call = call)
-  }
-  input$columns <- lapply(unclass(data)[rating_names], clean_levels)
-  input$systems <- lapply(unclass(data)[system_names], clean_levels)
-  if (!is.null(case_name)) input$case <- unfactor(data[[case_name]])
-  if (!is.null(rater_name)) input$rater <- clean_levels(data[[rater_name]])
-  if (is.null(case_name)) input$case_names <- attr(data, "case_names")
-  input$groups <- read_groups(data, quos$rater_groups, rater_name, call)
-  if (!is.null(weight_name)) input$weights <- check_weights(data[[weight_name]], weight_name, call)
   if (layout$by_rating && repeats == "labels") input <- expand_answers(input, call)
   labelled <- c(if (layout$labels) input$columns, input$systems)
   for (column in names(labelled)) check_labels(labelled[[column]], column, call)
   check_orders(input$columns, call)
   input$ordered <- layout$labels && any(vapply(input$columns, is.ordered, logical(1L)))
   input
+}
+
+# The names of the columns that are raters (or what else the layout holds), systems (unless these
+# are a table of their own), case, rater and weights.
+find_roles <- function(data, quos, layout, system_columns, repeats, call) {
+  systems <- if (system_columns) select_columns(data, quos$systems, "systems", call)
+  if (system_columns && length(systems) == 0L && !rlang::quo_is_null(quos$systems)) {
+    abort_fallible("columns", c(
+      "{.arg systems} selects no column of {.arg data}.",
+      "i" = "The columns are {.val {names(data)}}."
+    ), arg = "systems", call = call)
+  }
+  case <- select_column(data, quos$case, "case", call)
+  weights <- select_column(data, quos$weights, "weights", call)
+  quo <- quos[[layout$holds]]
+  ratings <- if (rlang::quo_is_null(quo)) {
+    setdiff(names(data), c(systems, case, weights))
+  } else if (layout$by_rating) {
+    select_ratings(data, quo, repeats, call)
+  } else {
+    select_columns(data, quo, layout$holds, call)
+  }
+  roles <- list(
+    raters = ratings, systems = systems, case = case,
+    rater = select_column(data, quos$rater, "rater", call), weights = weights
+  )
+  check_disjoint(roles, layout, call)
+  if (layout$by_rating && length(systems) > 0L) {
+    abort_fallible("argument", c(
+      "In {layout$id} data {.arg systems} must be a data frame with columns {.val case},
+       {.val system} and {.val prediction}.",
+      "x" = "It names the column{?s} {.val {systems}} of {.arg data}."
+    ), arg = "systems", call = call)
+  }
+  roles
 }
 
 check_orders <- function(columns, call) {
@@ -104,9 +108,9 @@ as_columns <- function(data, call) {
 }
 
 # Groups beside the case and the rater of a row would be lost without a word.
-warn_grouped <- function(data, roles) {
-  groups <- setdiff(names(attr(data, "groups")), c(".rows", roles$case, roles$rater))
-  if (!inherits(data, "grouped_df") || length(groups) == 0L) {
+warn_grouped <- function(groups, roles) {
+  groups <- setdiff(groups, c(".rows", roles$case, roles$rater))
+  if (length(groups) == 0L) {
     return(invisible())
   }
   column <- function(name) paste0("data$", deparse(as.name(name), backtick = TRUE))
@@ -122,7 +126,8 @@ warn_grouped <- function(data, roles) {
   ), groups = groups)
 }
 
-find_layout <- function(data, given, call) {
+find_layout <- function(data, quos, call) {
+  given <- !vapply(quos, rlang::quo_is_null, logical(1L))
   layouts <- rating_layouts()
   chosen <- Filter(function(layout) any(given[layout$args]), layouts)
   if (length(chosen) > 1L) {
@@ -132,7 +137,7 @@ find_layout <- function(data, given, call) {
     ), arg = "data", call = call)
   }
   if (length(chosen) == 0L) {
-    if (attr(data, "is_matrix")) {
+    if (isTRUE(attr(data, "is_matrix"))) {
       return(layouts[[1L]])
     }
     abort_fallible("argument", c(
