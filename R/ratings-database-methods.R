@@ -4,7 +4,7 @@
 #' @export
 `$.ratings_database` <- function(x, name) {
   value <- .subset2(x, name)
-  if (is.null(value) && name == "cases") abort_no_cases("This asks for the cases of the ratings", NULL)
+  if (is.null(value) && name == "cases") abort_no_cases("This asks for the cases", NULL)
   value
 }
 
@@ -49,25 +49,25 @@ case_table <- function(x, columns, call) {
 
 # `columns` have an entry per row of the keys; `kept` are columns of the cases.
 match_cases <- function(x, columns, call, kept = "case") {
-  source <- x$database
-  if (!source$has_cases) {
+  origin <- x$database
+  if (!origin$has_cases) {
     abort_fallible("argument", c(
       "Nothing tells the cases of these ratings apart.",
       "i" = "Give {.arg case} to {.fun ratings}."
     ), arg = "case", call = call)
   }
-  now <- fetch_rows(dplyr::summarise(source$source, rows = dplyr::n()), call)
-  check_same_rows(as.double(now$rows), source$rows, call)
+  now <- fetch_rows(dplyr::summarise(origin$origin, rows = dplyr::n()), call)
+  check_same_rows(as.double(now$rows), origin$rows, call)
   columns <- lapply(columns, function(column) {
     if (is.factor(column)) as.character(column) else column
   })
   names <- names(columns)
   names(columns) <- numbered("p", length(names)) # a category may have any name
-  table <- data.frame(source$keys, list2DF(columns))
-  keys <- names(source$keys)
+  table <- data.frame(origin$keys, list2DF(columns))
+  keys <- names(origin$keys)
   table <- table[!duplicated(table[keys]), ]
-  patterns <- ask_database(upload(table, source$cases), call)
-  joined <- dplyr::left_join(source$cases, patterns, by = keys)
+  patterns <- ask_database(upload(table, origin$cases), call)
+  joined <- dplyr::left_join(origin$cases, patterns, by = keys)
   dplyr::select(joined, !!!named_symbols(c(kept, names), c(kept, names(columns))))
 }
 
@@ -102,7 +102,7 @@ insert_sql <- function(table, name, con) {
 }
 
 #' @exportS3Method dplyr::collect
-collect.ratings_database <- function(x, ...) {
+collect.ratings_database <- function(x, ...) { # nolint: object_name.
   call <- rlang::current_env()
   check_dots_empty(...)
   weight <- if (x$database$weighted) "weight"

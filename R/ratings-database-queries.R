@@ -2,15 +2,15 @@
 # own here: `case`, `weight`, `r1`, `r2`, ... for raters (or categories) and `s1`, ... for systems.
 
 utils::globalVariables(c(
-  "rater", "rating", "system", "prediction", "weight", "lightest", "lacking", "rows", "given",
-  "times"
+  "rater", "rating", "system", "prediction", "times"
 ))
 
-# What a value is compared by: how the database writes it. A missing one is "", which is no category.
+# What a value is compared by: how the database writes it. A missing one is "", which is no
+# category.
 key_of <- function(column) rlang::expr(dplyr::coalesce(as.character(!!rlang::sym(column)), ""))
 
 one_if <- function(condition) {
-  rlang::expr(sum(ifelse(!!condition, 1L, 0L), na.rm = TRUE))
+  rlang::expr(sum(ifelse(!!condition, 1L, 0L), na.rm = TRUE)) # nolint: redundant_ifelse.
 }
 
 named_symbols <- function(new, old) stats::setNames(rlang::syms(old), new)
@@ -19,21 +19,21 @@ numbered <- function(prefix, n) paste0(rep(prefix, n), seq_len(n))
 
 # One row: the numbers of rows and, of wide data with cases, of different cases; how many rows lack
 # the case or the rater.
-census_query <- function(source) {
-  roles <- source$roles
+census_query <- function(origin) {
+  roles <- origin$roles
   asked <- list(rows = rlang::expr(dplyr::n()))
   for (arg in intersect(c("case", "rater"), names(Filter(length, roles)))) {
     asked[[paste0("no_", arg)]] <- one_if(rlang::expr(is.na(!!rlang::sym(roles[[arg]]))))
   }
-  if (!source$layout$by_rating && !is.null(roles$case)) {
+  if (!origin$layout$by_rating && !is.null(roles$case)) {
     asked$cases <- rlang::expr(dplyr::n_distinct(!!rlang::sym(roles$case)))
   }
-  dplyr::summarise(source$data, !!!asked)
+  dplyr::summarise(origin$data, !!!asked)
 }
 
-groups_query <- function(source, column) {
+groups_query <- function(origin, column) {
   pairs <- dplyr::transmute(
-    source$data, !!!named_symbols(c("rater", "group"), c(source$roles$rater, column))
+    origin$data, !!!named_symbols(c("rater", "group"), c(origin$roles$rater, column))
   )
   dplyr::distinct(pairs)
 }
@@ -45,31 +45,33 @@ values_query <- function(data, column, most) {
 }
 
 # Wide data and counts: a row per case, with its ratings and answers.
-rows_query <- function(source) {
-  roles <- source$roles
+rows_query <- function(origin) {
+  roles <- origin$roles
   columns <- c(
     if (!is.null(roles$case)) c(case = roles$case),
     if (!is.null(roles$weights)) c(weight = roles$weights),
     stats::setNames(roles$raters, numbered("r", length(roles$raters))),
     stats::setNames(roles$systems, numbered("s", length(roles$systems)))
   )
-  dplyr::transmute(source$data, !!!named_symbols(names(columns), columns))
+  dplyr::transmute(origin$data, !!!named_symbols(names(columns), columns))
 }
 
-# Long data: a row per case. `cells` are the conditions of the columns r1, r2, ...: either the key of
-# the rating by one rater or, where raters repeat themselves, how often one gives one category.
-# `rows` and `given` count the case's rows and ratings, weights are the highest and the lowest.
-cases_query <- function(source, cells) {
-  roles <- source$roles
+# Long data: a row per case. `cells` are the columns r1, r2, ...: either the key of the rating by
+# one rater or, where raters repeat themselves, how often one gives one category. `rows` and `given`
+# count the case's rows and ratings, weights are the highest and the lowest.
+cases_query <- function(origin, cells) {
+  roles <- origin$roles
   rows <- dplyr::transmute(
-    source$data,
+    origin$data,
     !!!named_symbols("case", roles$case),
     rater = !!key_of(roles$rater), rating = as.character(!!rlang::sym(roles$raters)),
     !!!if (!is.null(roles$weights)) named_symbols("weight", roles$weights)
   )
   weights <- if (!is.null(roles$weights)) {
-    rlang::exprs(weight = max(weight, na.rm = TRUE), lightest = min(weight, na.rm = TRUE),
-      lacking = !!one_if(quote(is.na(weight))))
+    list(
+      lacking = one_if(quote(is.na(weight))), lightest = quote(min(weight, na.rm = TRUE)),
+      weight = quote(max(weight, na.rm = TRUE))
+    )
   }
   dplyr::summarise(
     dplyr::group_by(rows, !!rlang::sym("case")),
@@ -104,32 +106,30 @@ predictions_query <- function(systems, keys) {
 }
 
 # Ratings and predictions side by side; a case may be known to systems only.
-all_cases_query <- function(source, cells, systems) {
-  cases <- cases_query(source, cells)
+all_cases_query <- function(origin, cells, systems) {
+  cases <- cases_query(origin, cells)
   if (is.null(systems)) {
     return(cases)
   }
-  dplyr::full_join(cases, predictions_query(source$systems, systems), by = "case")
+  dplyr::full_join(cases, predictions_query(origin$systems, systems), by = "case")
 }
 
 long_count_query <- function(cases, columns) {
-  extra <- rlang::exprs(
-    rows = sum(rows, na.rm = TRUE), given = max(given, na.rm = TRUE)
-  )
-  if ("weight" %in% colnames(cases)) {
-    extra$uneven <- one_if(quote(weight != lightest | lacking > 0 & lacking < rows))
+  uneven <- if ("weight" %in% colnames(cases)) {
+    one_if(quote(weight != lightest | lacking > 0 & lacking < rows))
   }
-  if ("predictions" %in% colnames(cases)) {
-    extra$predictions <- quote(max(predictions, na.rm = TRUE))
-  }
-  count_query(cases, columns, extra)
+  predictions <- if ("predictions" %in% colnames(cases)) quote(max(predictions, na.rm = TRUE))
+  count_query(cases, columns, Filter(Negate(is.null), list(
+    uneven = uneven, predictions = predictions, rows = quote(sum(rows, na.rm = TRUE)),
+    given = quote(max(given, na.rm = TRUE))
+  )))
 }
 
 # A case that one rater rated more than once.
-repeat_query <- function(source) {
-  roles <- source$roles
+repeat_query <- function(origin) {
+  roles <- origin$roles
   rows <- dplyr::transmute(
-    source$data,
+    origin$data,
     !!!named_symbols(c("case", "rater", "rating"), c(roles$case, roles$rater, roles$raters))
   )
   pairs <- dplyr::summarise(
@@ -143,14 +143,14 @@ repeat_query <- function(source) {
 count_query <- function(cases, columns, extra = list()) {
   weights <- if ("weight" %in% colnames(cases)) {
     weight <- rlang::sym("weight")
-    list(
-      weight = rlang::expr(sum(!!weight, na.rm = TRUE)),
-      off = one_if(rlang::expr(is.na(!!weight) | !!weight < 0 | !!weight != floor(!!weight)))
+    list( # sums that take a column's name come after those that use it
+      off = one_if(rlang::expr(is.na(!!weight) | !!weight < 0 | !!weight != floor(!!weight))),
+      weight = rlang::expr(sum(!!weight, na.rm = TRUE))
     )
   }
   dplyr::summarise(
     dplyr::group_by(cases, !!!rlang::syms(columns)),
-    times = dplyr::n(), !!!weights, !!!extra, .groups = "drop"
+    times = dplyr::n(), !!!extra, !!!weights, .groups = "drop"
   )
 }
 

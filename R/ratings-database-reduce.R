@@ -1,16 +1,16 @@
-# From lazy tables to small ones that build_ratings() takes. A list: table and columns (its arguments
-# about columns), times and rows (of each entry), keys (a data frame with a row per entry) and cases
-# (a lazy table with the same keys).
+# From lazy tables to small ones that build_ratings() takes. A list: table and columns (its
+# arguments about columns), times and rows (of each entry), keys (a data frame with a row per entry)
+# and cases (a lazy table with the same keys).
 
 # Wide data and counts.
-reduce_rows <- function(source, call) {
-  roles <- source$roles
-  cases <- rows_query(source)
+reduce_rows <- function(origin, call) {
+  roles <- origin$roles
+  cases <- rows_query(origin)
   raters <- numbered("r", length(roles$raters))
   systems <- numbered("s", length(roles$systems))
   counted <- fetch_rows(
     with_keys(count_query(cases, c(raters, systems)), c(raters, systems)), call,
-    enough = if (source$layout$labels) has_too_many(raters) else function(rows) FALSE
+    enough = if (origin$layout$labels) has_too_many(raters) else function(rows) FALSE
   )
   check_whole_weights(counted, roles, call)
   values <- Map(
@@ -21,7 +21,7 @@ reduce_rows <- function(source, call) {
   weight <- free_name("weight", names(table))
   table[[weight]] <- as.double(counted$weight %||% counted$times)
   columns <- list(roles$raters, if (length(systems) > 0L) roles$systems, weight)
-  names(columns) <- c(source$layout$holds, "systems", "weights")
+  names(columns) <- c(origin$layout$holds, "systems", "weights")
   reduced(table, columns, counted, counted$times, c(raters, systems), cases)
 }
 
@@ -59,35 +59,35 @@ check_whole_weights <- function(counted, roles, call) {
 }
 
 # Long data, or NULL if they are better fetched.
-reduce_long <- function(source, call) {
-  roles <- source$roles
+reduce_long <- function(origin, call) {
+  roles <- origin$roles
   values <- list(
-    rater = fetch_values(source$data, roles$rater, max_pivoted$raters, call),
-    rating = fetch_labels(source$data, roles$raters, call)
+    rater = fetch_values(origin$data, roles$rater, max_pivoted$raters, call),
+    rating = fetch_labels(origin$data, roles$raters, call)
   )
-  if (!is.null(source$systems)) {
-    check_system_rows(source$systems, call)
-    values$system <- fetch_values(source$systems, "system", max_pivoted$raters, call)
-    values$prediction <- fetch_labels(source$systems, "prediction", call)
+  if (!is.null(origin$systems)) {
+    check_system_rows(origin$systems, call)
+    values$system <- fetch_values(origin$systems, "system", max_pivoted$raters, call)
+    values$prediction <- fetch_labels(origin$systems, "prediction", call)
   }
-  cells <- list_cells(values$rater$key, if (source$repeats != "error") values$rating$key)
+  cells <- list_cells(values$rater$key, if (origin$repeats != "error") values$rating$key)
   if (too_wide(values, cells)) {
     return(NULL)
   }
   columns <- c(numbered("r", length(cells)), numbered("s", NROW(values$system)))
-  cases <- all_cases_query(source, cells, values$system$key)
+  cases <- all_cases_query(origin, cells, values$system$key)
   counted <- fetch_rows(with_keys(long_count_query(cases, columns), columns), call)
   counted$given[is.na(counted$given)] <- 0 # cases that only systems saw
   counted$rows[is.na(counted$rows)] <- 0
   check_whole_weights(counted, roles, call)
-  check_counted_cases(counted, cells, source, call)
+  check_counted_cases(counted, cells, origin, call)
   table <- expand_cells(counted, cells, values)
   weight <- free_name("weight", c(roles$case, roles$rater, roles$raters))
   names(table) <- c(roles$case, roles$rater, roles$raters)
   table[[weight]] <- as.double(counted$weight %||% counted$times)[table[[roles$case]]]
   columns_of <- list(
     case = roles$case, rater = roles$rater, rating = roles$raters, weights = weight,
-    systems = if (!is.null(source$systems)) expand_predictions(counted, values, call)
+    systems = if (!is.null(origin$systems)) expand_predictions(counted, values, call)
   )
   reduced(table, columns_of, counted, counted$rows, columns, cases)
 }
@@ -170,20 +170,20 @@ expand_predictions <- function(counted, values, call) {
 
 # ---- Checks -------------------------------------------------------------------------------------
 
-check_counted_cases <- function(counted, cells, source, call) {
+check_counted_cases <- function(counted, cells, origin, call) {
   if (any(counted$uneven > 0, na.rm = TRUE)) {
     abort_fallible("weights", c(
       "A case must have the same weight in all its rows.",
       "x" = "Not so in {count_noun(sum(counted$uneven), 'case')}."
     ), row = NA_integer_, call = call)
   }
-  if (source$repeats != "error") {
+  if (origin$repeats != "error") {
     return(invisible())
   }
   distinct <- rowSums(!is.na(counted[numbered("r", length(cells))]))
   twice <- counted$given > distinct
   if (any(twice)) {
-    example <- fetch_rows(repeat_query(source), call)
+    example <- fetch_rows(repeat_query(origin), call)
     abort_fallible("repeat", c(
       "Rater {.val {as_label(example$rater)}} rated case {.val {as_label(example$case)}} more than
        once.",
@@ -205,10 +205,10 @@ check_predictions <- function(distinct, counted, call) {
 }
 
 check_system_rows <- function(systems, call) {
-  source <- list(
+  origin <- list(
     data = systems, roles = list(case = "case", rater = "system"), layout = list(by_rating = TRUE)
   )
-  found <- fetch_rows(census_query(source), call)
+  found <- fetch_rows(census_query(origin), call)
   if (found$rows == 0) {
     abort_fallible("system", "{.arg systems} has no rows.", system = character(), call = call)
   }
@@ -224,17 +224,17 @@ check_system_rows <- function(systems, call) {
 # ---- What cannot be reduced ---------------------------------------------------------------------
 
 # Long data of many raters, as ratings in memory.
-fetch_ratings <- function(source, quos, options, call) {
-  roles <- source$roles
+fetch_ratings <- function(origin, quos, options, call) {
+  roles <- origin$roles
   inform_fallible(c(
     "There are too many raters for the database to count cases that are alike.",
-    "i" = "{count_noun(source$rows, 'row')} are fetched; the ratings are in memory."
+    "i" = paste(count_noun(origin$rows, "row"), "are fetched; the ratings are in memory.")
   ))
   columns <- c(roles$case, roles$rater, roles$raters, roles$weights)
-  table <- fetch_exact(dplyr::select(source$data, dplyr::all_of(columns)), call)
-  check_same_rows(nrow(table), source$rows, call)
-  if (!is.null(source$systems)) {
-    asked <- dplyr::select(source$systems, dplyr::all_of(c("case", "system", "prediction")))
+  table <- fetch_exact(dplyr::select(origin$data, dplyr::all_of(columns)), call)
+  check_same_rows(nrow(table), origin$rows, call)
+  if (!is.null(origin$systems)) {
+    asked <- dplyr::select(origin$systems, dplyr::all_of(c("case", "system", "prediction")))
     quos$systems <- rlang::new_quosure(fetch_exact(asked, call))
   }
   build_ratings(table, quos, options, call)

@@ -1,22 +1,22 @@
 # Ratings in a database: reduced there to distinct rows and how often each occurs, which are then
 # built into ratings like any other table. Two fields tell such ratings from others. `times`: how
 # many cases an entry of `index` stands for. `database`: cases, a lazy table with a row per case,
-# its columns `case`, `weight` and a key for each column of the layout; keys, the same columns with a
-# row per entry of `index`; rows, the number of rows that were read; source, the lazy table given.
+# its columns `case`, `weight` and a key for each column of the layout; keys, these columns with a
+# row per entry of `index`; rows, the number of rows that were read; origin, the lazy table given.
 # They have no `cases`: who asks for these gets an error that says how to fetch them.
 
 #' Ratings in a database
 #'
-#' [ratings()] takes a lazy table of \pkg{dbplyr}, a table or query in a database, in place of a data
-#' frame, in all three layouts. The database counts the distinct rows; only these come to R, and
-#' everything that works on ratings works on them, with the same numbers. The cases stay where they
-#' are.
+#' [ratings()] takes a lazy table of \pkg{dbplyr}, a table or query in a database, in place of a
+#' data frame, in all three layouts. The database counts the distinct rows; only these come to R,
+#' and everything that works on ratings works on them, with the same numbers. The cases stay where
+#' they are.
 #'
 #' @section What is counted where:
 #' * **Wide** data and **counts** are grouped by the columns of raters (or categories) and systems.
-#' * **Long** data are first brought to a row per case, by sums and maxima over its ratings, and then
-#'   grouped, if there are at most 50 raters. With more raters hardly any two cases are alike: the
-#'   rows are fetched, in pieces, a message says so, and the result are ratings in memory.
+#' * **Long** data are first brought to a row per case, by sums and maxima over its ratings, and
+#'   then grouped, if there are at most 50 raters. With more raters hardly any two cases are alike:
+#'   the rows are fetched, in pieces, a message says so, and the result are ratings in memory.
 #' * `systems` are columns of wide data; for long data they are a lazy table in the same database,
 #'   with columns `case`, `system` and `prediction`.
 #' * `weights` must be whole numbers.
@@ -27,16 +27,16 @@
 #' database.
 #'
 #' @section Cases:
-#' [ground_truth()], `predict()` and `augment()` of a fit give lazy tables, with a row per case, which
-#' `dplyr::compute()` or `dplyr::copy_to()` keep in the database. `dplyr::collect()` of the ratings
-#' fetches cases and gives ratings in memory. What names or counts off cases needs that: `x[cases, ]`,
+#' [ground_truth()], `predict()` and `augment()` of a fit give lazy tables, with a row per case,
+#' which `dplyr::compute()` keeps in the database. `dplyr::collect()` of the ratings fetches cases
+#' and gives ratings in memory. What names or counts off cases needs that: `x[cases, ]`,
 #' `as.data.frame()`, `counts()`, `by` and `cluster` of [estimate_accuracy()], known truths,
 #' comparisons of dependent agreement, and [crowdtruth()]. It is an error of class
 #' `fallible_error_database` otherwise. A group of cases is also
 #' `ratings(dplyr::filter(data, ward == "east"), ...)`.
 #'
-#' A database may change between two questions. Numbers of rows are compared, and an error of the same
-#' class tells of a difference, as it does of lost connections.
+#' A database may change between two questions. Numbers of rows are compared, and an error of the
+#' same class tells of a difference, as it does of lost connections.
 #'
 #' @section Files larger than memory:
 #' DuckDB reads Parquet and compressed csv files without loading them, and speaks to \pkg{dbplyr}
@@ -89,25 +89,25 @@ database_ratings <- function(data, quos, options, call) {
   roles <- find_roles(skeleton, quos, layout, is.null(systems), options$repeats, call)
   warn_grouped(dplyr::group_vars(data), roles)
   check_in_database(layout, roles, options, call)
-  source <- list(
+  origin <- list(
     data = dplyr::ungroup(data), systems = systems, roles = roles, layout = layout,
     repeats = options$repeats
   )
-  source$rows <- take_census(source, call)
-  quos$rater_groups <- fetch_groups(source, quos$rater_groups, skeleton, call)
+  origin$rows <- take_census(origin, call)
+  quos$rater_groups <- fetch_groups(origin, quos$rater_groups, skeleton, call)
   reduce <- if (layout$by_rating) reduce_long else reduce_rows
-  reduced <- reduce(source, call)
+  reduced <- reduce(origin, call)
   if (is.null(reduced)) {
-    return(fetch_ratings(source, quos, options, call))
+    return(fetch_ratings(origin, quos, options, call))
   }
-  check_same_rows(sum(reduced$rows), source$rows, call)
+  check_same_rows(sum(reduced$rows), origin$rows, call)
   columns <- reduced_columns(quos, reduced)
   x <- with_footer(build_ratings(reduced$table, columns, options, call, reduced$times), c(
     "i" = "Rows are those of the table that the database counted, in which equal rows stand once."
   ))
   x["cases"] <- list(NULL)
   x$database <- list(
-    cases = reduced$cases, keys = reduced$keys, rows = source$rows, source = source$data,
+    cases = reduced$cases, keys = reduced$keys, rows = origin$rows, origin = origin$data,
     has_cases = !is.null(roles$case), weighted = !is.null(roles$weights)
   )
   class(x) <- c("ratings_database", class(x))
@@ -156,13 +156,13 @@ check_in_database <- function(layout, roles, options, call) {
 }
 
 # The number of rows, of which every one must have what identifies it.
-take_census <- function(source, call) {
-  found <- fetch_rows(census_query(source), call)
+take_census <- function(origin, call) {
+  found <- fetch_rows(census_query(origin), call)
   if (found$rows == 0) {
     abort_fallible("empty", c("{.arg data} has no rows.", "i" = "At least one case is needed."),
       call = call)
   }
-  for (arg in intersect(c("case", "rater"), names(source$roles))) {
+  for (arg in intersect(c("case", "rater"), names(origin$roles))) {
     unknown <- found[[paste0("no_", arg)]] %||% 0
     if (unknown > 0) {
       abort_fallible("case", c(
@@ -183,13 +183,13 @@ take_census <- function(source, call) {
 }
 
 # A column of groups as a table of raters and groups; anything else as it is.
-fetch_groups <- function(source, quo, skeleton, call) {
+fetch_groups <- function(origin, quo, skeleton, call) {
   value <- tryCatch(rlang::eval_tidy(quo, data = skeleton), error = function(cnd) quo)
-  if (is.null(source$roles$rater) || !(rlang::is_string(value) || is.logical(value))) {
+  if (is.null(origin$roles$rater) || !(rlang::is_string(value) || is.logical(value))) {
     return(quo)
   }
   name <- select_column(skeleton, quo, "rater_groups", call)
-  groups <- fetch_rows(groups_query(source, name), call)
+  groups <- fetch_rows(groups_query(origin, name), call)
   rlang::new_quosure(data.frame(rater = groups$rater, group = groups$group))
 }
 
@@ -246,7 +246,7 @@ check_same_rows <- function(found, before, call) {
 # An error of the package with one more line.
 with_footer <- function(code, footer) {
   withCallingHandlers(code, fallible_error = function(cnd) {
-    cnd$footer <- c(cnd$footer, cli::format_error(footer)[-1L])
+    cnd$footer <- footer
     rlang::cnd_signal(cnd)
   })
 }

@@ -176,11 +176,12 @@ check_no_columns <- function(columns, repeats, call) {
 }
 
 # Fields: patterns (see patterns.R), index (pattern of each case), cases (identifiers), weights
-# (NULL if every case counts once), times and database (see ratings-database.R), raters (labels), categories, systems, ordered, repeats,
+# (NULL if every case counts once), raters (labels), categories, systems, ordered, repeats,
 # exchangeable (raters are slots without identity), empty (case and rater of empty answers, where
 # answers have labels); each NULL where nobody said: rater_groups (the group of each rater),
-# rater_kind, voted (what group_votes() did: groups, by rater, and reruns); simulated ones also have
-# truth (see simulate.R) or kinds (of their workers, see crowdtruth-simulate.R).
+# rater_kind, voted (what group_votes() did: groups, by rater, and reruns), times and database (see
+# ratings-database.R); simulated ones also have truth (see simulate.R) or kinds (of their workers,
+# see crowdtruth-simulate.R).
 # Answers with several labels are no ratings, so that only what is meant for them takes them; what
 # both do alike stands under both classes.
 new_ratings <- function(fields) {
