@@ -122,7 +122,9 @@ test_that("of a lost worker's study the blocks in front of the lost one are kept
   }), globalenv())
   run <- function() {
     set.seed(1)
-    simulation_study(lehner_design(3), deadly, runs = 2, n = c(6, 7), checkpoint = file)
+    simulation_study(
+      lehner_design(3), deadly, runs = 2, n = c(6, 7), panels = "same", checkpoint = file
+    )
   }
   before <- future::plan("multisession", workers = 2)
   withr::defer(future::plan(before))
