@@ -8,17 +8,24 @@ estimate_by <- function(x, by, estimate, cluster, gold, call) {
   cluster <- check_case_values(cluster, x, "cluster", call)
   groups <- if (is.factor(by)) levels(droplevels(by)) else as.character(sort(unique(by)))
   by <- as.character(by)
-  found <- lapply(groups, function(group) {
+  seeds <- sample.int(.Machine$integer.max, length(groups)) # the same wherever a group is estimated
+  tasks <- Map(function(group, seed) {
     own <- which(by == group)
     part <- x[own, ]
     part$used <- used_categories(x) # what coincidence means does not depend on the group
-    catch_warnings(estimate(part, cluster[own], gold_among(gold, own, part)))
-  })
+    group_task(part, cluster[own], gold_among(gold, own, part), estimate, seed)
+  }, groups, seeds)
+  found <- if (has_workers()) run_pieces(tasks, groups, call) else lapply(tasks, function(f) f())
   conditions <- stats::setNames(lapply(found, `[[`, "warnings"), groups)
   warn_groups(conditions[lengths(conditions) > 0L], length(groups))
   structure(
     stats::setNames(lapply(found, `[[`, "value"), groups), class = "accuracy_by_group"
   )
+}
+
+group_task <- function(part, cluster, gold, estimate, seed) {
+  force(list(part, cluster, gold, estimate))
+  function() with_run_seed(seed, catch_warnings(estimate(part, cluster, gold)))
 }
 
 # The value of some code, and the package's warnings, whose first line is not wrapped.

@@ -132,6 +132,9 @@ compare_agreement <- function(x, y, measures = NULL, scale_weights = NULL,
 
 check_same_cases <- function(samples, given, call) {
   for (i in 1:2) {
+    if (in_database(given[[i]])) {
+      abort_no_cases("{.arg {c('x', 'y')[[i]]}} must have its cases", call)
+    }
     if (inherits(given[[i]], "table") || !is.null(samples[[i]]$view$x$weights)) {
       abort_fallible("argument", c(
         "Dependent measures can be compared only where every case is known.",

@@ -15,6 +15,8 @@
 #'   columns that look like something else.
 #' * A **[table][base::table]** is the agreement matrix of two raters, whose categories stand in
 #'   rows and columns alike; its cells count cases.
+#' * A **lazy table** of \pkg{dbplyr} is read like a data frame, by its database; see
+#'   [ratings-database].
 #' * **Counts** of ratings, cases x categories, are told from ratings by `counts`: in
 #'   `as_ratings(x, counts = everything())` every column of a matrix, table or data frame is a
 #'   category.
@@ -91,22 +93,35 @@ as_ratings.data.frame <- function(x, ..., arg = "x", call = rlang::current_env()
   if (names_columns(...)) {
     return(ratings(x, ...))
   }
-  case <- intersect("case", names(x))
-  weights <- intersect("weight", names(x))
-  if (all(c("case", "rater", "rating") %in% names(x))) {
-    return(ratings(
-      x, case = "case", rater = "rater", rating = "rating", weights = !!named(weights), ...
-    ))
+  roles <- guess_roles(names(x))
+  warn_counts(x[roles$raters])
+  warn_strange_rater(x[roles$raters])
+  guessed_ratings(x, roles, ...)
+}
+
+#' @export
+as_ratings.tbl_lazy <- function(x, ..., arg = "x", call = rlang::current_env()) {
+  if (names_columns(...)) {
+    return(ratings(x, ...))
   }
-  systems <- grep("^system", names(x), value = TRUE)
-  raters <- setdiff(names(x), c(case, weights, systems))
-  warn_counts(x[raters])
-  warn_strange_rater(x[raters])
-  ratings(
-    x, raters = !!raters, systems = !!named(systems), case = !!named(case),
-    weights = !!named(weights), ...
+  guessed_ratings(x, guess_roles(ask_database(colnames(x), call)), ...)
+}
+
+# What columns are, by their names: arguments of ratings().
+guess_roles <- function(names) {
+  case <- intersect("case", names)
+  weights <- intersect("weight", names)
+  if (all(c("case", "rater", "rating") %in% names)) {
+    return(list(case = case, rater = "rater", rating = "rating", weights = named(weights)))
+  }
+  systems <- grep("^system", names, value = TRUE)
+  list(
+    raters = setdiff(names, c(case, weights, systems)), systems = named(systems),
+    case = named(case), weights = named(weights)
   )
 }
+
+guessed_ratings <- function(x, roles, ...) rlang::inject(ratings(x, !!!roles, ...))
 
 # Names of columns as an argument, which is NULL where there are none.
 named <- function(columns) if (length(columns) > 0L) columns
@@ -197,9 +212,11 @@ how_to_ratings <- function(x) {
   } else if (is.function(x)) {
     "Where an object does not exist, R finds a function of that name. Make ratings with
      {.fun ratings}."
-  } else if (inherits(x, c("tbl_lazy", "dtplyr_step", "arrow_dplyr_query", "ArrowTabular"))) {
-    "Fetch the rows with {.fun collect}. Of many rows, let the database {.fun count} those that are
-     alike, fetch these, and give their number to {.fun ratings} as {.arg weights}."
+  } else if (inherits(x, c("arrow_dplyr_query", "ArrowTabular", "Dataset"))) {
+    "Hand the rows to a database, with {.fun arrow::to_duckdb}, or fetch them, with
+     {.fun dplyr::collect}."
+  } else if (inherits(x, "dtplyr_step")) {
+    "Fetch the rows with {.fun dplyr::collect}."
   } else if (is.list(x) && !is.object(x)) {
     "Make a data frame of the list, with {.fun as.data.frame}, and ratings of that, with
      {.fun ratings}."

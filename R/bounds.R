@@ -239,7 +239,7 @@ patterns_as_cases <- function(x) {
   x$weights <- pattern_weights(x)
   x$index <- x$cases <- seq_along(x$weights)
   x$truth <- NULL
-  x
+  leave_database(x)
 }
 
 # Lowest and highest under fits to cases drawn anew: replicates x systems of each.

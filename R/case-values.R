@@ -12,6 +12,9 @@
 #' rates. (In simulations of four groups of 50 or 200 cases this cost at most 7% of root mean
 #' squared error where groups were alike, and one fit for all cost up to 45% where their base rates
 #' or raters differed.) The result is a list with an estimate per group; see [accuracy_by_group].
+#' Where package future has a plan that is not sequential, groups are shared out to its workers,
+#' with the same numbers; a worker that dies is an error of class `fallible_error_worker`, whose
+#' field `finished` has the estimates of the other groups.
 #'
 #' Cases of one patient, or passages of one document, are not independent. With `cluster` a
 #' bootstrap draws whole clusters, and so does the sampling part of a robust interval (method
@@ -32,6 +35,10 @@ NULL
 check_case_values <- function(value, x, arg, call) {
   if (is.null(value)) {
     return(NULL)
+  }
+  if (in_database(x)) {
+    abort_no_cases("{.arg {arg}} tells of cases", call,
+      "{.code dplyr::filter()} makes ratings of one group in the database.")
   }
   if (is.data.frame(value)) value <- look_up_cases(value, x, arg, call)
   if (!is.atomic(value) || !is.null(dim(value)) || length(value) != nrow(x)) {

@@ -30,6 +30,8 @@
 #' | `table` | an agreement matrix is not square, or holds what is not a count | |
 #' | `gold` | a case with known truth has no probability of being chosen, or several | `case` |
 #' | `package` | a suggested package is needed and not installed | `package` |
+#' | `database` | a database is out of reach or has changed, or cases are wanted that are in it | |
+#' | `worker` | a process that was to do a part of the work is lost | `pieces`, `finished` |
 #' | `option` | an option of the package has a value that cannot be used | `option` |
 #'
 #' Warnings inherit from `fallible_warning`. Their classes are `fallible_warning_` followed by:

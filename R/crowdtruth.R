@@ -114,6 +114,7 @@ check_judgements <- function(x, version, call) {
       "i" = "{.code version = \"2014\"} measures units and annotations from counts."
     ), arg = "x", call = call)
   }
+  if (in_database(x)) abort_no_cases("CrowdTruth measures cases", call)
   if (!is.null(x$weights)) {
     abort_fallible("weights", c(
       "CrowdTruth has no case weights.",

@@ -36,12 +36,11 @@ predict.rater_fit <- function(object, newdata = NULL, type = c("category", "prob
   if (type == "probability") {
     return(new_ground_truth(judged$x, judged$posterior, rlang::current_env()))
   }
-  index <- pattern_of_case(judged$x)
   best <- most_probable(judged$posterior)
-  tibble::tibble(
-    case = judged$x$cases, category = category_factor(best$category, judged$x)[index],
-    probability = best$probability[index], tied = best$tied[index]
-  )
+  case_table(judged$x, list(
+    category = category_factor(best$category, judged$x), probability = best$probability,
+    tied = best$tied
+  ), rlang::current_env())
 }
 
 #' @rdname predict.rater_fit
@@ -49,17 +48,15 @@ predict.rater_fit <- function(object, newdata = NULL, type = c("category", "prob
 augment.rater_fit <- function(x, newdata = NULL, ...) {
   check_dots_empty(...)
   judged <- judge(x, newdata, rlang::current_env())
-  index <- pattern_of_case(judged$x)
   best <- most_probable(judged$posterior)
-  columns <- lapply(seq_along(judged$x$categories), function(k) judged$posterior[index, k])
+  columns <- lapply(seq_along(judged$x$categories), function(k) judged$posterior[, k])
   names(columns) <- paste0(".posterior_", judged$x$categories)
-  tibble::new_tibble(c(
+  case_table(judged$x, c(
     list(
-      case = judged$x$cases, .fitted = category_factor(best$category, judged$x)[index],
-      .probability = best$probability[index], .tied = best$tied[index],
-      .entropy = entropy(judged$posterior)[index]
+      .fitted = category_factor(best$category, judged$x), .probability = best$probability,
+      .tied = best$tied, .entropy = entropy(judged$posterior)
     ), columns
-  ), nrow = length(index))
+  ), rlang::current_env())
 }
 
 # The ratings to be judged, and the posterior of each of their patterns.
@@ -185,7 +182,7 @@ check_panel_size <- function(x, call, most = 1e8) {
 
 draw_from_fit <- function(fit) {
   x <- fit$x
-  cases <- rep.int(seq_len(nrow(x)), x$weights %||% rep.int(1L, nrow(x)))
+  cases <- rep.int(seq_along(x$index), x$weights %||% rep.int(1L, length(x$index)))
   pattern <- pattern_of_case(x)[cases]
   categories <- length(x$categories)
   probability <- rating_probabilities(fit) # classes x ratings x raters
@@ -208,8 +205,9 @@ draw_from_fit <- function(fit) {
   }
   if (x$exchangeable) rating <- rating[order(row, rating)] # numbered slots, no raters
   x <- with_patterns(x, core_patterns_long(row, rater, rating, list(), length(cases)))
-  x$cases <- if (is.null(x$weights)) x$cases else seq_along(cases)
+  if (!is.null(x$weights)) x$cases <- seq_along(cases)
   x["weights"] <- list(NULL)
+  x <- leave_database(x)
   x$systems <- character()
   x$truth <- list(
     category = truth, stratum = stratum, expected = stats::setNames(double(), character()),

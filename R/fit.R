@@ -323,7 +323,7 @@ glance.rater_fit <- function(x, ...) {
     agreement = x$agreement, kappa = x$kappa,
     rater_accuracy = x$rater_accuracy,
     cases = nrow(data), raters = length(data$raters),
-    ratings = sum(pattern_lengths(data)[pattern_of_case(data)]),
+    ratings = n_ratings(data),
     categories = length(data$categories), patterns = n_patterns(data),
     logLik = as.double(log_likelihood), AIC = stats::AIC(log_likelihood),
     BIC = stats::BIC(log_likelihood), nobs = stats::nobs(x)

@@ -35,6 +35,14 @@ ratings_in <- function(x, pattern) {
 # Of ratings only: the pattern of each case.
 pattern_of_case <- function(x) x$index
 
+# How many cases there are, and how many of them have each pattern, whatever their weights. Where a
+# database counted cases, an entry of `index` stands for `times` of them.
+n_cases <- function(x) if (is.null(x$times)) length(x$index) else sum(x$times)
+
+pattern_times <- function(x) core_pattern_weights(x$index, x$times, n_patterns(x))
+
+n_ratings <- function(x) sum(pattern_times(x) * pattern_lengths(x))
+
 # Cases x systems: the category that a system says, 0 where it says nothing.
 case_answers <- function(x) pattern_answers(x)[pattern_of_case(x), , drop = FALSE]
 

@@ -84,8 +84,9 @@ build_long <- function(input, categories, call) {
 
 ratings_fields <- function(core, systems, input, categories, raters, exchangeable) {
   fields <- list(
-    patterns = NULL, index = NULL, cases = systems$cases, weights = input$weights, raters = raters,
-    categories = categories, systems = systems$names, exchangeable = exchangeable
+    patterns = NULL, index = NULL, cases = systems$cases, weights = input$weights,
+    times = input$times, raters = raters, categories = categories, systems = systems$names,
+    exchangeable = exchangeable
   )
   with_patterns(fields, core)
 }

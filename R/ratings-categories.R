@@ -73,14 +73,18 @@ find_categories <- function(input, declared, call) {
     ), categories = categories, call = call)
   }
   if (length(categories) > max_categories) {
-    abort_fallible("categories_many", c(
-      "More than {max_categories} categories cannot be handled.",
-      "x" = "Found {length(categories)}: {shorten(categories, most = 3L)}.",
-      "i" = "Is the column of ratings the right one?"
-    ), categories = categories, call = call)
+    abort_many_categories(categories, call)
   }
   if (is.null(declared)) warn_labels(categories, input)
   categories
+}
+
+abort_many_categories <- function(categories, call) {
+  abort_fallible("categories_many", c(
+    "More than {max_categories} categories cannot be handled.",
+    "x" = "Found {length(categories)}: {shorten(categories, most = 3L)}.",
+    "i" = "Is the column of ratings the right one?"
+  ), categories = categories, call = call)
 }
 
 # Signs that labels found in the data are not all categories.
@@ -108,9 +112,10 @@ warn_labels <- function(labels, input) {
       "i" = "They count as categories. Make them {.code NA}, or declare {.arg categories}."
     ), labels = codes)
   }
-  if (length(labels) > 20L && length(labels) > input$rows / 2) {
+  rows <- if (is.null(input$times)) input$rows else sum(input$times)
+  if (length(labels) > 20L && length(labels) > rows / 2) {
     warn_fallible("labels", c(
-      "There are {length(labels)} categories in {input$rows} row{?s}.",
+      "There are {length(labels)} categories in {rows} row{?s}.",
       "i" = "Are all columns of ratings what they should be? If so, declare {.arg categories}."
     ), labels = labels)
   }

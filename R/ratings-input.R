@@ -6,39 +6,22 @@ max_categories <- 1000L
 # systems (wide columns) or system_table, groups (of raters), truth (a list of one column), ordered.
 read_input <- function(data, quos, repeats, call) {
   data <- as_columns(data, call)
-  given <- !vapply(quos, rlang::quo_is_null, logical(1L))
-  layout <- find_layout(data, given, call)
+  layout <- find_layout(data, quos, call)
   input <- list(layout = layout, rows = attr(data, "rows"), is_matrix = attr(data, "is_matrix"))
-
   given_systems <- read_systems(quos, data, layout, call)
   input$system_table <- given_systems$table
-  system_names <- given_systems$columns
-  case_name <- select_column(data, quos$case, "case", call)
-  weight_name <- select_column(data, quos$weights, "weights", call)
-  truth_name <- select_column(data, quos$truth, "truth", call)
-  quo <- quos[[layout$holds]]
-  rating_names <- if (rlang::quo_is_null(quo)) {
-    setdiff(names(data), c(system_names, case_name, weight_name, truth_name))
-  } else if (layout$by_rating) {
-    select_ratings(data, quo, repeats, call)
-  } else {
-    select_columns(data, quo, layout$holds, call)
+  roles <- find_roles(data, quos, layout, given_systems$columns, repeats, call)
+  warn_grouped(if (inherits(data, "grouped_df")) names(attr(data, "groups")), roles)
+  input$columns <- lapply(unclass(data)[roles$raters], clean_levels)
+  input$systems <- lapply(unclass(data)[roles$systems], clean_levels)
+  if (!is.null(roles$case)) input$case <- unfactor(data[[roles$case]])
+  if (!is.null(roles$rater)) input$rater <- clean_levels(data[[roles$rater]])
+  if (!is.null(roles$truth)) input$truth <- lapply(unclass(data)[roles$truth], clean_levels)
+  if (is.null(roles$case)) input$case_names <- attr(data, "case_names")
+  input$groups <- read_groups(data, quos$rater_groups, roles$rater, call)
+  if (!is.null(roles$weights)) {
+    input$weights <- check_weights(data[[roles$weights]], roles$weights, call)
   }
-  rater_name <- select_column(data, quos$rater, "rater", call)
-  roles <- list(
-    raters = rating_names, systems = system_names, case = case_name, rater = rater_name,
-    weights = weight_name, truth = truth_name
-  )
-  check_disjoint(roles, layout, call)
-  warn_grouped(data, roles)
-  input$columns <- lapply(unclass(data)[rating_names], clean_levels)
-  input$systems <- lapply(unclass(data)[system_names], clean_levels)
-  if (!is.null(case_name)) input$case <- unfactor(data[[case_name]])
-  if (!is.null(rater_name)) input$rater <- clean_levels(data[[rater_name]])
-  if (!is.null(truth_name)) input$truth <- lapply(unclass(data)[truth_name], clean_levels)
-  if (is.null(case_name)) input$case_names <- attr(data, "case_names")
-  input$groups <- read_groups(data, quos$rater_groups, rater_name, call)
-  if (!is.null(weight_name)) input$weights <- check_weights(data[[weight_name]], weight_name, call)
   if (length(given_systems$raters) > 0L) {
     input <- split_systems(input, given_systems$raters, repeats, call)
   }
@@ -48,6 +31,27 @@ read_input <- function(data, quos, repeats, call) {
   check_orders(input$columns, call)
   input$ordered <- layout$labels && any(vapply(input$columns, is.ordered, logical(1L)))
   input
+}
+
+# The names of the columns that are raters (or what else the layout holds), systems (given, where
+# they are columns), case, rater, weights and truth.
+find_roles <- function(data, quos, layout, systems, repeats, call) {
+  roles <- list(systems = systems)
+  for (arg in c("case", "rater", "weights", "truth")) {
+    roles[[arg]] <- select_column(data, quos[[arg]], arg, call)
+  }
+  quo <- quos[[layout$holds]]
+  roles$raters <- if (rlang::quo_is_null(quo)) {
+    setdiff(names(data), unlist(roles))
+  } else if (layout$by_rating) {
+    select_ratings(data, quo, repeats, call)
+  } else {
+    select_columns(data, quo, layout$holds, call)
+  }
+  roles <- roles[c("raters", "systems", "case", "rater", "weights", "truth")]
+  names(roles) <- c("raters", "systems", "case", "rater", "weights", "truth")
+  check_disjoint(roles, layout, call)
+  roles
 }
 
 check_orders <- function(columns, call) {
@@ -95,9 +99,9 @@ as_columns <- function(data, call) {
 }
 
 # Groups beside the case and the rater of a row would be lost without a word.
-warn_grouped <- function(data, roles) {
-  groups <- setdiff(names(attr(data, "groups")), c(".rows", roles$case, roles$rater))
-  if (!inherits(data, "grouped_df") || length(groups) == 0L) {
+warn_grouped <- function(groups, roles) {
+  groups <- setdiff(groups, c(".rows", roles$case, roles$rater))
+  if (length(groups) == 0L) {
     return(invisible())
   }
   column <- function(name) paste0("data$", deparse(as.name(name), backtick = TRUE))
@@ -113,7 +117,8 @@ warn_grouped <- function(data, roles) {
   ), groups = groups)
 }
 
-find_layout <- function(data, given, call) {
+find_layout <- function(data, quos, call) {
+  given <- !vapply(quos, rlang::quo_is_null, logical(1L))
   layouts <- rating_layouts()
   chosen <- Filter(function(layout) any(given[layout$args]), layouts)
   if (length(chosen) > 1L) {
@@ -123,7 +128,7 @@ find_layout <- function(data, given, call) {
     ), arg = "data", call = call)
   }
   if (length(chosen) == 0L) {
-    if (attr(data, "is_matrix")) {
+    if (isTRUE(attr(data, "is_matrix"))) {
       return(layouts[[1L]])
     }
     abort_fallible("argument", c(

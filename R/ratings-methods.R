@@ -1,5 +1,5 @@
 #' @export
-dim.ratings <- function(x) c(length(x$index), length(x$raters))
+dim.ratings <- function(x) c(n_cases(x), length(x$raters))
 
 #' @export
 dim.ratings_labels <- dim.ratings
@@ -13,7 +13,8 @@ dimnames.ratings_labels <- dimnames.ratings
 #' @export
 `[.ratings` <- function(x, i, j, k, ...) {
   call <- rlang::current_env()
-  keep_case <- if (missing(i)) seq_len(nrow(x)) else find_subset(i, x$cases, "case", call)
+  if (!missing(i) && in_database(x)) abort_no_cases("{.arg i} chooses cases", call)
+  keep_case <- if (missing(i)) seq_along(x$index) else find_subset(i, x$cases, "case", call)
   keep_rater <- if (missing(j)) seq_along(x$raters) else find_subset(j, x$raters, "rater", call)
   if (x$exchangeable && !missing(j)) {
     abort_fallible("argument", c(
@@ -40,8 +41,10 @@ dimnames.ratings_labels <- dimnames.ratings
     x$raters[keep_rater]
   }
   x <- with_patterns(x, core)
-  x$cases <- x$cases[keep_case]
-  if (!is.null(x$weights)) x$weights <- x$weights[keep_case]
+  if (!missing(i)) {
+    x$cases <- x$cases[keep_case]
+    if (!is.null(x$weights)) x$weights <- x$weights[keep_case]
+  }
   x$rater_groups <- x$rater_groups[keep_rater]
   if (!is.null(x$truth)) x$truth <- subset_truth(x$truth, keep_case)
   if (!is.null(x$empty)) x$empty <- subset_empty(x$empty, keep_case, new_rater)
@@ -240,8 +243,9 @@ next_step <- function(x) {
 }
 
 format_header <- function(x) {
-  ratings <- pattern_lengths(x)[pattern_of_case(x)]
-  unrated <- sum(ratings == 0L)
+  times <- pattern_times(x)
+  per_case <- pattern_lengths(x)[times > 0]
+  unrated <- sum(times[!rated_patterns(x)])
   unused <- setdiff(seq_along(x$categories), rating_category(x))
   raters <- if (x$exchangeable) {
     paste("up to", length(x$raters), "exchangeable raters")
@@ -261,7 +265,7 @@ format_header <- function(x) {
       format_answers(x)
     } else {
       paste0(
-        count_noun(sum(ratings), "rating"), ", ", format_range(ratings), " per case",
+        count_noun(n_ratings(x), "rating"), ", ", format_range(per_case), " per case",
         if (unrated > 0L) paste0("; ", count_noun(unrated, "case"), " without any"),
         if (has_reruns(x)) {
           "; reruns by a rater count as one vote"
@@ -272,7 +276,8 @@ format_header <- function(x) {
     },
     format_raters(x),
     format_truth(x),
-    if (!is.null(x$weights)) {
+    format_source(x),
+    if (!is.null(x$weights) && !identical(x$weights, x$times)) {
       if (weights_are_counts(x)) {
         paste("Rows have weights and stand for", count_noun(sum(x$weights), "case"))
       } else {

@@ -96,5 +96,6 @@ split_systems <- function(input, systems, repeats, call) {
   input$source <- which(!is_system)
   for (field in c("case", "rater", "weights")) input[[field]] <- input[[field]][!is_system]
   input$columns[[1L]] <- column[!is_system]
+  if (!is.null(input$truth)) input$truth[[1L]] <- input$truth[[1L]][!is_system]
   input
 }

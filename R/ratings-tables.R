@@ -81,7 +81,7 @@ glance.ratings <- function(x, ...) {
   fit <- if (!has_labels(x)) core_fit_algebraic(x$patterns, pattern_weights(x))
   tibble::tibble(
     cases = nrow(x), raters = length(x$raters),
-    ratings = sum(pattern_lengths(x)[pattern_of_case(x)]), categories = length(x$categories),
+    ratings = n_ratings(x), categories = length(x$categories),
     systems = length(x$systems), patterns = n_patterns(x),
     agreement = fit$agreement %||% NA_real_, kappa = fit$kappa %||% NA_real_
   )

@@ -45,7 +45,10 @@
 #' Columns of class `integer64`, as databases give them, count as numbers where all values are at
 #' most 2^53, and as strings beyond, for which \pkg{bit64} must be loaded.
 #'
-#' @param data A data frame, a matrix or a table; see Layouts.
+#' @section Databases:
+#' A lazy table of \pkg{dbplyr} is counted where it is; see [ratings-database].
+#'
+#' @param data A data frame, a matrix, a table or a lazy table; see Layouts.
 #' @param ... Not used; catches misspelt arguments.
 #' @param raters Columns of the raters, in wide data. For columns, any
 #'   [tidyselect][tidyselect::language] works: `starts_with("rater")`, `r1:r4`, `c("x", "y")`. In a
@@ -122,8 +125,11 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
     abort_fallible("argument", "{.arg data} is missing.", arg = "data", call = call)
   }
   repeats <- check_choice(repeats, c("error", "ratings", "reruns", "labels"), "repeats")
-  rater_kind <- check_rater_kind(rater_kind, call)
   if (!is.null(ordered)) check_flag(ordered, "ordered")
+  options <- list(
+    categories = categories, ordered = ordered, repeats = repeats,
+    rater_kind = check_rater_kind(rater_kind, call)
+  )
   columns <- rlang::enquos(
     raters = raters, systems = systems, case = case, rater = rater, rating = rating,
     counts = counts, weights = weights, rater_groups = rater_groups, truth = truth
@@ -132,21 +138,29 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
     if (rlang::quo_is_null(columns$counts)) {
       check_no_columns(columns, repeats, call)
       x <- table_ratings(data, "data", call, categories, ordered)
-      x$rater_kind <- rater_kind
+      x$rater_kind <- options$rater_kind
       return(x)
     }
     data <- unclass(data)
   }
-  input <- read_input(data, columns, repeats, call)
-  check_long(input$layout$by_rating, repeats, call)
-  categories <- find_categories(input, categories, call)
+  build <- if (inherits(data, "tbl_lazy")) database_ratings else build_ratings
+  build(data, columns, options, call)
+}
+
+# `columns` are quosures of the arguments that name columns; `times` is how many cases a row of
+# `data` stands for, where a database counted them.
+build_ratings <- function(data, columns, options, call, times = NULL) {
+  input <- read_input(data, columns, options$repeats, call)
+  input$times <- times
+  check_long(input$layout$by_rating, options$repeats, call)
+  categories <- find_categories(input, options$categories, call)
   x <- input$layout$build(input, categories, call)
-  x$ordered <- ordered %||% input$ordered
-  x$repeats <- repeats
+  x$ordered <- options$ordered %||% input$ordered
+  x$repeats <- options$repeats
   x <- new_ratings(x)
   check_built(x, input, call)
   x$rater_groups <- groups_of_raters(input$groups, x, call)
-  x$rater_kind <- rater_kind
+  x$rater_kind <- options$rater_kind
   x$truth <- truth_to_keep(input, x, call)
   x
 }
@@ -179,7 +193,8 @@ check_no_columns <- function(columns, repeats, call) {
 # exchangeable (raters are slots without identity), empty (case and rater of empty answers, where
 # answers have labels); each NULL where nobody said: rater_groups (the group of each rater),
 # rater_kind, voted (what group_votes() did: groups, by rater, and reruns), truth (see simulate.R
-# and ratings-truth.R); simulated ones may have kinds (of their workers, see crowdtruth-simulate.R).
+# and ratings-truth.R), times and database (see ratings-database.R); simulated ones may have kinds
+# (of their workers, see crowdtruth-simulate.R).
 # Answers with several labels are no ratings, so that only what is meant for them takes them; what
 # both do alike stands under both classes.
 new_ratings <- function(fields) {
@@ -264,7 +279,7 @@ check_systems <- function(x, call) {
   }
   rated <- rated_patterns(x)
   answered <- pattern_answers(x) > 0L
-  cases <- tabulate(pattern_of_case(x), length(rated))
+  cases <- pattern_times(x)
   total <- colSums(answered * cases)
   if (any(total == 0)) {
     system <- x$systems[total == 0]

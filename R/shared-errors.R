@@ -128,9 +128,9 @@ known_cells <- function(x, known_truth, call) {
   }
   x <- as_ratings(x, call = call)
   code <- if (isFALSE(known_truth)) {
-    integer(nrow(x))
+    integer(length(x$index))
   } else if (is.null(known_truth)) {
-    (if (!is_kept_truth(x)) x$truth$category) %||% integer(nrow(x))
+    (if (!is_kept_truth(x)) x$truth$category) %||% integer(length(x$index))
   } else {
     check_known_truth(known_truth, x, call)
   }

@@ -63,10 +63,13 @@ run_study <- function(study, threads, checkpoint, call, tick = NULL, clock = ela
     on.exit(bar$close(), add = TRUE)
     tick <- bar$tick
   }
-  runner <- block_runner(study, threads)
+  runner <- block_runner(study, threads, call)
   while (length(blocks) > 0L) {
     wave <- seq_len(min(runner$width, length(blocks)))
-    tables <- c(tables, runner$run(blocks[wave], function(done) tick(before + done)))
+    tables <- c(tables, withCallingHandlers(
+      runner$run(blocks[wave], function(done) tick(before + done)),
+      fallible_error_worker = function(cnd) tables <<- c(tables, kept_blocks(blocks, cnd$finished))
+    ))
     before <- before + sum(vapply(blocks[wave], `[[`, 0, "runs"))
     blocks <- blocks[-wave]
     tick(before)
@@ -99,9 +102,17 @@ add_results <- function(study, tables) {
   study
 }
 
+# Of the blocks of a wave some are lost, NULL. Runs of a cell follow one another, so that what is
+# behind a lost block of its cell has to be run again.
+kept_blocks <- function(blocks, finished) {
+  cell <- vapply(blocks[seq_along(finished)], `[[`, 0L, "cell")
+  lost <- vapply(finished, is.null, NA)
+  unname(finished[!as.logical(stats::ave(lost, cell, FUN = cummax))])
+}
+
 # How many blocks are run at once, and the function that runs them.
-block_runner <- function(study, threads) {
-  if (!isNamespaceLoaded("future") || inherits(future::plan(), "sequential")) {
+block_runner <- function(study, threads, call) {
+  if (!has_workers()) {
     here <- function(blocks, tick) {
       lapply(blocks, run_block, study$estimators, study$seed, threads, tick)
     }
@@ -109,26 +120,23 @@ block_runner <- function(study, threads) {
   }
   needed <- estimator_globals(study$estimators)
   away <- function(blocks, tick) {
-    futures <- lapply(blocks, function(block) {
-      task <- block_task(block, study$estimators, study$seed)
-      future::future(
-        .fallible_task(),
-        globals = c(list(.fallible_task = task), needed$globals), packages = needed$packages,
-        seed = NULL
-      )
-    })
-    lapply(futures, future::value)
+    tasks <- lapply(blocks, block_task, study$estimators, study$seed)
+    run_pieces(tasks, vapply(blocks, block_name, ""), call, needed$globals, needed$packages)
   }
   list(width = future::nbrOfWorkers(), run = away)
 }
 
-# A function that carries what it needs: on a worker, other names belong to the user.
+block_name <- function(block) {
+  paste0(
+    "design ", block$label, ", n = ", number(block$n), ", runs ", block$first, " to ",
+    block$first + block$runs - 1
+  )
+}
+
 block_task <- function(block, estimators, seed) {
   force(list(block, estimators, seed))
   function() run_block(block, estimators, seed)
 }
-utils::globalVariables(".fallible_task")
-
 # What estimators use that is not theirs: variables of the user's session, and attached packages.
 estimator_globals <- function(estimators) {
   out <- list(globals = list(), packages = character())

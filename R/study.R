@@ -21,7 +21,9 @@
 #' @section Many processes:
 #' Where package future has a plan that is not sequential (`future::plan("multisession")`, a
 #' cluster, a batch system), panels are shared out to its workers, which must have this package.
-#' Otherwise everything happens in this process, in `threads` threads.
+#' Otherwise everything happens in this process, in `threads` threads. A worker that dies is an
+#' error of class `fallible_error_worker`, which names the panels that are lost; what the others
+#' have finished is in the file of `checkpoint`.
 #'
 #' @section Checkpoints:
 #' With `checkpoint`, results are saved to that file every few seconds and whenever the study ends,

@@ -22,7 +22,8 @@
 #' @return For `"wide"`, a tibble of class `ground_truth`: `case`, then a column of probabilities
 #'   for each category; rows sum to one; see [tidy()][tidy.ground_truth] for what it can be turned
 #'   into. For `"long"`, a tibble with `case`, `category` (a factor)
-#'   and `probability`. `NA` where the fit is not identified.
+#'   and `probability`. `NA` where the fit is not identified. Of ratings in a database, a lazy table
+#'   with the columns of `"wide"`; see [ratings-database].
 #' @family estimation
 #' @templateVar where Table 3
 #' @template ref-lehner
@@ -46,6 +47,10 @@ ground_truth <- function(fit, format = c("wide", "long")) {
   if (format == "wide") {
     return(new_ground_truth(fit$x, by_pattern, rlang::current_env()))
   }
+  if (in_database(fit$x)) {
+    abort_no_cases("The long format needs the cases", rlang::current_env(),
+      "{.code format = \"wide\"} gives a lazy table.")
+  }
   n <- length(fit$x$categories)
   tibble::tibble(
     case = rep(fit$x$cases, each = n),
@@ -62,10 +67,15 @@ new_ground_truth <- function(x, posterior, call) {
       "i" = "Give that category another name, or choose {.code format = \"long\"}."
     ), arg = "fit", call = call)
   }
-  columns <- lapply(seq_along(x$categories), function(k) posterior[pattern_of_case(x), k])
+  columns <- lapply(seq_along(x$categories), function(k) posterior[, k])
   names(columns) <- x$categories
-  tibble::new_tibble(c(list(case = x$cases), columns), nrow = nrow(x),
-    truth = if (!is.null(x$truth)) truth(x), class = "ground_truth")
+  table <- case_table(x, columns, call)
+  if (!is.data.frame(table)) {
+    return(table)
+  }
+  tibble::new_tibble(
+    table, nrow = nrow(x), truth = if (!is.null(x$truth)) truth(x), class = "ground_truth"
+  )
 }
 
 #' Are probabilities as often right as they say?

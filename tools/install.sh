@@ -40,7 +40,8 @@ wanted="ggplot2"
 debian="r-base-core make g++"
 if [ "$level" != demo ]; then
   needed="$needed testthat future"
-  debian="$debian doctest-dev"
+  wanted="$wanted dbplyr dplyr DBI RSQLite RPostgreSQL" # tests of databases
+  debian="$debian doctest-dev postgresql"
 fi
 if [ "$level" = check ]; then
   needed="$needed $(described Suggests) roxygen2 lintr covr"

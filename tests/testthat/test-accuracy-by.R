@@ -53,11 +53,29 @@ test_that("clusters stay with their groups", {
     data$x, "unbinned", interval = "bootstrap", replicates = 50, by = data$ward, cluster = cluster
   ))
   set.seed(1)
+  seed <- sample.int(.Machine$integer.max, 3)[[1]] # of the first group
   own <- data$ward == "east"
-  alone <- quiet(estimate_accuracy(
+  alone <- with_run_seed(seed, quiet(estimate_accuracy(
     data$x[own, ], "unbinned", interval = "bootstrap", replicates = 50, cluster = cluster[own]
-  ))
+  )))
   expect_equal(tidy(groups[["east"]]), tidy(alone))
+})
+
+test_that("groups are the same on other processes", {
+  skip_on_cran()
+  skip_if_not_installed("future")
+  skip_if(Sys.getenv("R_COVR") == "true", "Instrumented code does not run in other processes")
+  data <- ward_panel()
+  run <- function() {
+    set.seed(1)
+    tidy(quiet(estimate_accuracy(
+      data$x, "unbinned", interval = "bootstrap", replicates = 50, by = data$ward
+    )))
+  }
+  here <- run()
+  before <- future::plan("multisession", workers = 2)
+  withr::defer(future::plan(before))
+  expect_identical(run(), here)
 })
 
 test_that("groups without answers, or with useless raters, are NA with their reason", {

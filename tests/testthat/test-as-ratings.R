@@ -99,7 +99,7 @@ test_that("ratings stay, results of crowdtruth() give theirs, several labels are
 })
 
 test_that("what is no data is named, with what to do", {
-  lazy <- structure(list(), class = c("tbl_SQLiteConnection", "tbl_lazy"))
+  lazy <- structure(list(), class = c("ArrowTabular", "R6"))
   expect_snapshot(error = TRUE, {
     as_ratings("a")
     fit_raters(rating ~ rater)

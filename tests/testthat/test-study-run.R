@@ -102,6 +102,40 @@ test_that("processes of any plan give the numbers of one process", {
   future::plan("sequential")
 })
 
+test_that("of a lost worker's study the blocks in front of the lost one are kept", {
+  skip_on_cran()
+  skip_if_not_installed("future")
+  skip_if(Sys.getenv("R_COVR") == "true", "Instrumented code does not run in other processes")
+  blocks <- lapply(c(1L, 1L, 1L, 2L), function(cell) list(cell = cell))
+  expect_identical(kept_blocks(blocks, list("a", NULL, "c", "d")), list("a", "d"))
+  expect_identical(kept_blocks(blocks, list(NULL, "b")), list())
+
+  file <- withr::local_tempfile(fileext = ".rds")
+  flag <- withr::local_tempfile()
+  deadly <- eval(bquote(function(x) {
+    if (nrow(x) == 7 && !file.exists(.(flag))) {
+      file.create(.(flag))
+      tools::pskill(Sys.getpid())
+      Sys.sleep(5)
+    }
+    rep(0.5, length(x$systems))
+  }), globalenv())
+  run <- function() {
+    set.seed(1)
+    simulation_study(
+      lehner_design(3), deadly, runs = 2, n = c(6, 7), panels = "same", checkpoint = file
+    )
+  }
+  before <- future::plan("multisession", workers = 2)
+  withr::defer(future::plan(before))
+  expect_error(run(), "n = 7, runs 1 to 2", class = "fallible_error_worker")
+  expect_identical(readRDS(file)$done, c(2L, 0L))
+  future::plan("sequential")
+  expect_message(again <- run(), "2 panels are done")
+  unlink(file)
+  expect_identical(tidy(suppressMessages(run())), tidy(again))
+})
+
 test_that("an interrupt before the first block leaves a study that can go on", {
   file <- withr::local_tempfile(fileext = ".rds")
   first <- TRUE

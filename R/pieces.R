@@ -1,0 +1,42 @@
+# Independent pieces of work on other processes, or machines, by package future.
+
+# Has the user planned for other processes?
+has_workers <- function() {
+  isNamespaceLoaded("future") && !inherits(future::plan(), "sequential")
+}
+
+# The values of some `tasks`: functions without arguments that carry what they need, since on a
+# worker other names belong to the user. `names` tell which is which when one is lost; those that
+# are finished are then in the error.
+run_pieces <- function(tasks, names, call, globals = list(), packages = character()) {
+  lost_or <- function(code) tryCatch(code, FutureError = identity)
+  futures <- lapply(tasks, function(task) {
+    lost_or(future::future(
+      .fallible_task(), globals = c(list(.fallible_task = task), globals), packages = packages,
+      seed = NULL
+    ))
+  })
+  found <- lapply(futures, function(future) {
+    if (inherits(future, "FutureError")) future else lost_or(list(future::value(future)))
+  })
+  lost <- vapply(found, inherits, NA, "FutureError")
+  if (any(lost)) {
+    finished <- replace(lapply(found, function(value) NULL), !lost, lapply(found[!lost], `[[`, 1L))
+    abort_lost(names, lost, finished, found[[which(lost)[[1L]]]], call)
+  }
+  lapply(found, `[[`, 1L)
+}
+utils::globalVariables(".fallible_task")
+
+# `finished` is a list with the value of each piece, NULL where it is lost.
+abort_lost <- function(names, lost, finished, parent, call) {
+  abort_fallible("worker", c(
+    "A worker died, or cannot be reached.",
+    "x" = verbatim("Lost with it: ", shorten(names[lost], most = 6L), "."),
+    "i" = "{sum(!lost)} of {length(lost)} piece{?s} {?is/are} finished, in field
+           {.field finished} of this error.",
+    "i" = "{.fun future::plan} starts workers anew; all that depends on chance comes out as before
+           if {.fun set.seed} is called as before."
+  ),
+  pieces = names[lost], finished = stats::setNames(finished, names), parent = parent, call = call)
+}

@@ -1,0 +1,117 @@
+# Verbs of ratings in a database. All others work on patterns, as with any ratings, or stop at their
+# first question about cases.
+
+#' @export
+`$.ratings_database` <- function(x, name) {
+  value <- .subset2(x, name)
+  if (is.null(value) && name == "cases") abort_no_cases("This asks for the cases", NULL)
+  value
+}
+
+#' @export
+dimnames.ratings_database <- function(x) list(NULL, x$raters)
+
+abort_no_cases <- function(what, call, hint = NULL, .envir = parent.frame()) {
+  abort_fallible("database", c(
+    paste0(what, "; they are in the database, where they were counted."),
+    if (!is.null(hint)) c("i" = hint),
+    "i" = "{.code dplyr::collect()} of the ratings fetches them."
+  ), call = call, .envir = .envir)
+}
+
+in_database <- function(x) inherits(x, "ratings_database")
+
+# Ratings with cases of their own, in memory.
+leave_database <- function(x) {
+  x$times <- x$database <- NULL
+  class(x) <- setdiff(class(x), "ratings_database")
+  x
+}
+
+# A line of the header.
+format_source <- function(x) {
+  if (in_database(x)) {
+    paste0("Counted in a database, where the cases are: ", count_noun(n_patterns(x), "pattern"))
+  }
+}
+
+# A row per case of `x`, with `columns` of its pattern (a list, with an entry per pattern): a tibble
+# or, of ratings in a database, a lazy table.
+case_table <- function(x, columns, call) {
+  if (in_database(x)) {
+    return(match_cases(x, lapply(columns, `[`, pattern_of_case(x)), call))
+  }
+  index <- pattern_of_case(x)
+  tibble::new_tibble(
+    c(list(case = x$cases), lapply(columns, `[`, index)), nrow = length(index)
+  )
+}
+
+# `columns` have an entry per row of the keys; `kept` are columns of the cases.
+match_cases <- function(x, columns, call, kept = "case") {
+  origin <- x$database
+  if (!origin$has_cases) {
+    abort_fallible("argument", c(
+      "Nothing tells the cases of these ratings apart.",
+      "i" = "Give {.arg case} to {.fun ratings}."
+    ), arg = "case", call = call)
+  }
+  now <- fetch_rows(dplyr::summarise(origin$origin, rows = dplyr::n()), call)
+  check_same_rows(as.double(now$rows), origin$rows, call)
+  columns <- lapply(columns, function(column) {
+    if (is.factor(column)) as.character(column) else column
+  })
+  names <- names(columns)
+  names(columns) <- numbered("p", length(names)) # a category may have any name
+  table <- data.frame(origin$keys, list2DF(columns))
+  keys <- names(origin$keys)
+  table <- table[!duplicated(table[keys]), ]
+  patterns <- ask_database(upload(table, origin$cases), call)
+  joined <- dplyr::left_join(origin$cases, patterns, by = keys)
+  dplyr::select(joined, !!!named_symbols(c(kept, names), c(kept, names(columns))))
+}
+
+# A temporary table beside a lazy one, whose columns `like` those of `table` if they have its names.
+upload <- function(table, like) {
+  con <- dbplyr::remote_con(like)
+  name <- basename(tempfile("fallible_"))
+  if (!inherits(con, "PostgreSQLConnection")) {
+    return(dplyr::copy_to(con, table, name = name, temporary = TRUE, in_transaction = FALSE))
+  }
+  # Package RPostgreSQL writes no temporary tables: an empty one is made by a query, and filled.
+  empty <- lapply(table[setdiff(names(table), colnames(like))], function(column) {
+    if (is.character(column)) "" else if (is.integer(column)) 1L else 0.5
+  })
+  empty <- utils::head(dplyr::mutate(like, !!!empty), 0L)
+  dplyr::compute(dplyr::select(empty, dplyr::all_of(names(table))), name = name, temporary = TRUE)
+  for (rows in split(seq_len(nrow(table)), (seq_len(nrow(table)) - 1L) %/% 500L)) {
+    DBI::dbExecute(con, as.character(insert_sql(table[rows, , drop = FALSE], name, con)))
+  }
+  dplyr::tbl(con, name)
+}
+
+insert_sql <- function(table, name, con) {
+  cells <- vapply(table, function(column) {
+    as.character(dbplyr::escape(column, parens = FALSE, collapse = NULL, con = con))
+  }, character(nrow(table)))
+  rows <- apply(matrix(cells, nrow(table)), 1L, function(row) {
+    dbplyr::sql_vector(dbplyr::sql(row), parens = TRUE, collapse = ", ", con = con)
+  })
+  rows <- dbplyr::sql_vector(dbplyr::sql(rows), parens = FALSE, collapse = ", ", con = con)
+  dbplyr::build_sql("INSERT INTO ", dbplyr::ident(name), " VALUES ", rows, con = con)
+}
+
+#' @exportS3Method dplyr::collect
+collect.ratings_database <- function(x, ...) { # nolint: object_name.
+  call <- rlang::current_env()
+  check_dots_empty(...)
+  weight <- if (x$database$weighted) "weight"
+  query <- match_cases(x, list(pattern_ = pattern_of_case(x)), call, c("case", weight))
+  cases <- fetch_exact(query, call)
+  check_same_rows(sum(!is.na(cases$pattern_)), sum(x$times), call)
+  out <- leave_database(x)
+  out$index <- as.integer(cases$pattern_)
+  out$cases <- cases$case
+  out["weights"] <- list(if (!is.null(weight)) as.double(cases$weight))
+  out
+}

@@ -1,0 +1,256 @@
+# From lazy tables to small ones that build_ratings() takes. A list: table and columns (its
+# arguments about columns), times and rows (of each entry), keys (a data frame with a row per entry)
+# and cases (a lazy table with the same keys).
+
+# Wide data and counts.
+reduce_rows <- function(origin, call) {
+  roles <- origin$roles
+  cases <- rows_query(origin)
+  raters <- numbered("r", length(roles$raters))
+  systems <- numbered("s", length(roles$systems))
+  counted <- fetch_rows(
+    with_keys(count_query(cases, c(raters, systems)), c(raters, systems)), call,
+    enough = if (origin$layout$labels) has_too_many(raters) else function(rows) FALSE
+  )
+  check_whole_weights(counted, roles, call)
+  values <- Map(
+    exact_values, counted[c(raters, systems)], counted[paste0("key_", c(raters, systems))]
+  )
+  table <- as.data.frame(values, optional = TRUE)
+  names(table) <- c(roles$raters, roles$systems)
+  weight <- free_name("weight", names(table))
+  table[[weight]] <- as.double(counted$weight %||% counted$times)
+  columns <- list(roles$raters, if (length(systems) > 0L) roles$systems, weight)
+  names(columns) <- c(origin$layout$holds, "systems", "weights")
+  reduced(table, columns, counted, counted$times, c(raters, systems), cases)
+}
+
+reduced <- function(table, columns, counted, rows, keyed, cases) {
+  list(
+    table = table, columns = columns, times = as.double(counted$times), rows = as.double(rows),
+    keys = counted[paste0("key_", keyed)], cases = keyed_cases(cases, keyed)
+  )
+}
+
+# Has a piece more labels than there may be categories? Then it is not worth fetching the others.
+has_too_many <- function(columns) {
+  function(rows) length(unique(unlist(lapply(rows[columns], as_label)))) > max_categories
+}
+
+free_name <- function(name, taken) utils::tail(make.unique(c(taken, name)), 1L)
+
+# Numbers that a double cannot hold exactly are what the database writes.
+exact_values <- function(value, key) {
+  if (is.numeric(value) && any(abs(value) > 2^53, na.rm = TRUE)) {
+    ifelse(key == "", NA_character_, key)
+  } else {
+    value
+  }
+}
+
+check_whole_weights <- function(counted, roles, call) {
+  if (any(counted$off > 0)) {
+    abort_fallible("weights", c(
+      "Weights in a database must be whole numbers of at least zero.",
+      "x" = "Column {.val {roles$weights}} is not usable in {count_noun(sum(counted$off), 'row')}.",
+      "i" = "With other weights, fetch the rows: {.code dplyr::collect()}."
+    ), row = NA_integer_, call = call)
+  }
+}
+
+# Long data, or NULL if they are better fetched.
+reduce_long <- function(origin, call) {
+  roles <- origin$roles
+  values <- list(
+    rater = fetch_values(origin$data, roles$rater, max_pivoted$raters, call),
+    rating = fetch_labels(origin$data, roles$raters, call)
+  )
+  if (!is.null(origin$systems)) {
+    check_system_rows(origin$systems, call)
+    values$system <- fetch_values(origin$systems, "system", max_pivoted$raters, call)
+    values$prediction <- fetch_labels(origin$systems, "prediction", call)
+  }
+  cells <- list_cells(values$rater$key, if (origin$repeats != "error") values$rating$key)
+  if (too_wide(values, cells)) {
+    return(NULL)
+  }
+  columns <- c(numbered("r", length(cells)), numbered("s", NROW(values$system)))
+  cases <- all_cases_query(origin, cells, values$system$key)
+  counted <- fetch_rows(with_keys(long_count_query(cases, columns), columns), call)
+  counted$given[is.na(counted$given)] <- 0 # cases that only systems saw
+  counted$rows[is.na(counted$rows)] <- 0
+  check_whole_weights(counted, roles, call)
+  check_counted_cases(counted, cells, origin, call)
+  table <- expand_cells(counted, cells, values)
+  weight <- free_name("weight", c(roles$case, roles$rater, roles$raters))
+  names(table) <- c(roles$case, roles$rater, roles$raters)
+  table[[weight]] <- as.double(counted$weight %||% counted$times)[table[[roles$case]]]
+  columns_of <- list(
+    case = roles$case, rater = roles$rater, rating = roles$raters, weights = weight,
+    systems = if (!is.null(origin$systems)) expand_predictions(counted, values, call)
+  )
+  reduced(table, columns_of, counted, counted$rows, columns, cases)
+}
+
+too_wide <- function(values, cells) {
+  max(NROW(values$rater), NROW(values$system)) > max_pivoted$raters ||
+    length(cells) + NROW(values$system) > max_pivoted$columns
+}
+
+# Distinct values with their keys; one more than `most` tells that there are more.
+fetch_values <- function(data, column, most, call) {
+  found <- fetch_rows(values_query(data, column, most + 1L), call)
+  found$value <- exact_values(found$value, found$key)
+  found
+}
+
+fetch_labels <- function(data, column, call) {
+  found <- fetch_values(data, column, max_categories + 1L, call)
+  check_labels(found$value, column, call)
+  found <- found[!is.na(found$value), ]
+  if (nrow(found) > max_categories) abort_many_categories(as_label(found$value), call)
+  found
+}
+
+# One per rater or, where raters repeat themselves, one per rater and category.
+list_cells <- function(raters, ratings) {
+  if (is.null(ratings)) {
+    return(lapply(raters, function(rater) list(rater = rater)))
+  }
+  pairs <- expand.grid(rater = raters, rating = ratings, stringsAsFactors = FALSE)
+  Map(function(rater, rating) list(rater = rater, rating = rating), pairs$rater, pairs$rating)
+}
+
+# A table with columns case (number of the entry), rater and rating, as long data have them: a rater
+# without ratings, and an entry without any, have a row where the rating is missing.
+expand_cells <- function(counted, cells, values) {
+  found <- lapply(seq_along(cells), function(j) {
+    cell <- cells[[j]]
+    said <- counted[[paste0("r", j)]]
+    code <- if (is.null(cell$rating)) match(said, values$rating$key) else
+      rep_len(match(cell$rating, values$rating$key), length(said))
+    times <- if (is.null(cell$rating)) !is.na(code) else as.integer(replace(said, is.na(said), 0L))
+    entry <- rep.int(seq_along(said), times)
+    list(
+      case = entry, rater = rep_len(match(cell$rater, values$rater$key), length(entry)),
+      rating = code[entry]
+    )
+  })
+  out <- lapply(c(case = "case", rater = "rater", rating = "rating"), function(column) {
+    unlist(lapply(found, `[[`, column))
+  })
+  out <- fill_silent(out, nrow(counted), nrow(values$rater))
+  data.frame(
+    case = out$case, rater = values$rater$value[out$rater], rating = values$rating$value[out$rating]
+  )
+}
+
+fill_silent <- function(found, entries, raters) {
+  bare <- setdiff(seq_len(entries), found$case)
+  silent <- setdiff(seq_len(raters), found$rater)
+  case <- c(found$case, bare, rep_len(1L, length(silent)))
+  rater <- c(found$rater, rep_len(1L, length(bare)), silent)
+  rating <- c(found$rating, rep_len(NA_integer_, length(bare) + length(silent)))
+  order <- order(case, rater)
+  list(case = case[order], rater = rater[order], rating = rating[order])
+}
+
+# Systems as ratings() takes them beside long data.
+expand_predictions <- function(counted, values, call) {
+  keys <- values$system$key
+  given <- counted[numbered("s", length(keys))]
+  check_predictions(rowSums(!is.na(given)), counted, call)
+  names(given) <- numbered("r", length(keys))
+  told <- list(
+    rater = values$system, rating = values$prediction
+  )
+  table <- expand_cells(given, list_cells(keys, NULL), told)
+  stats::setNames(table, c("case", "system", "prediction"))
+}
+
+# ---- Checks -------------------------------------------------------------------------------------
+
+check_counted_cases <- function(counted, cells, origin, call) {
+  if (any(counted$uneven > 0, na.rm = TRUE)) {
+    abort_fallible("weights", c(
+      "A case must have the same weight in all its rows.",
+      "x" = "Not so in {count_noun(sum(counted$uneven), 'case')}."
+    ), row = NA_integer_, call = call)
+  }
+  if (origin$repeats != "error") {
+    return(invisible())
+  }
+  distinct <- rowSums(!is.na(counted[numbered("r", length(cells))]))
+  twice <- counted$given > distinct
+  if (any(twice)) {
+    example <- fetch_rows(repeat_query(origin), call)
+    abort_fallible("repeat", c(
+      "Rater {.val {as_label(example$rater)}} rated case {.val {as_label(example$case)}} more than
+       once.",
+      "x" = "This happens in up to {count_noun(sum(counted$times[twice]), 'case')}.",
+      "i" = "If these are independent repeats, say {.code repeats = \"ratings\"}; if they are runs
+             of one model or otherwise alike, {.code repeats = \"reruns\"}."
+    ), case = example$case, rater = example$rater, call = call)
+  }
+}
+
+check_predictions <- function(distinct, counted, call) {
+  twice <- counted$predictions > distinct
+  if (any(twice, na.rm = TRUE)) {
+    abort_fallible("repeat", c(
+      "A system can give one prediction per case.",
+      "x" = "One predicts again in up to {count_noun(sum(counted$times[which(twice)]), 'case')}."
+    ), case = NULL, rater = NULL, call = call)
+  }
+}
+
+check_system_rows <- function(systems, call) {
+  origin <- list(
+    data = systems, roles = list(case = "case", rater = "system"), layout = list(by_rating = TRUE)
+  )
+  found <- fetch_rows(census_query(origin), call)
+  if (found$rows == 0) {
+    abort_fallible("system", "{.arg systems} has no rows.", system = character(), call = call)
+  }
+  lacking <- c(case = found$no_case, system = found$no_rater)
+  if (any(lacking > 0)) {
+    abort_fallible("case", c(
+      "{.arg systems} must have a {.val case} and a {.val system} in every row.",
+      "x" = "Missing: {.val {names(lacking)[lacking > 0]}}."
+    ), row = NA_integer_, call = call)
+  }
+}
+
+# ---- What cannot be reduced ---------------------------------------------------------------------
+
+# Long data of many raters, as ratings in memory.
+fetch_ratings <- function(origin, quos, options, call) {
+  roles <- origin$roles
+  inform_fallible(c(
+    "There are too many raters for the database to count cases that are alike.",
+    "i" = paste(count_noun(origin$rows, "row"), "are fetched; the ratings are in memory.")
+  ))
+  columns <- c(roles$case, roles$rater, roles$raters, roles$weights)
+  table <- fetch_exact(dplyr::select(origin$data, dplyr::all_of(columns)), call)
+  check_same_rows(nrow(table), origin$rows, call)
+  if (!is.null(origin$systems)) {
+    asked <- dplyr::select(origin$systems, dplyr::all_of(c("case", "system", "prediction")))
+    quos$systems <- rlang::new_quosure(fetch_exact(asked, call))
+  }
+  build_ratings(table, quos, options, call)
+}
+
+# Not all drivers have 64-bit integers: numbers beyond 2^53 are fetched as the database writes them.
+fetch_exact <- function(query, call) {
+  rows <- fetch_rows(query, call)
+  large <- names(rows)[vapply(rows, function(x) {
+    is.numeric(x) && any(abs(x) > 2^53, na.rm = TRUE)
+  }, NA)]
+  if (length(large) == 0L) {
+    return(rows)
+  }
+  as_text <- lapply(stats::setNames(rlang::syms(large), large), function(column) {
+    rlang::expr(as.character(!!column))
+  })
+  fetch_rows(dplyr::mutate(query, !!!as_text), call)
+}

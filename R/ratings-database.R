@@ -1,0 +1,259 @@
+# Ratings in a database: reduced there to distinct rows and how often each occurs, which are then
+# built into ratings like any other table. Two fields tell such ratings from others. `times`: how
+# many cases an entry of `index` stands for. `database`: cases, a lazy table with a row per case,
+# its columns `case`, `weight` and a key for each column of the layout; keys, these columns with a
+# row per entry of `index`; rows, the number of rows that were read; origin, the lazy table given.
+# They have no `cases`: who asks for these gets an error that says how to fetch them.
+
+#' Ratings in a database
+#'
+#' [ratings()] takes a lazy table of \pkg{dbplyr}, a table or query in a database, in place of a
+#' data frame, in all three layouts. The database counts the distinct rows; only these come to R,
+#' and everything that works on ratings works on them, with the same numbers. The cases stay where
+#' they are.
+#'
+#' @section What is counted where:
+#' * **Wide** data and **counts** are grouped by the columns of raters (or categories) and systems.
+#' * **Long** data are first brought to a row per case, by sums and maxima over its ratings, and
+#'   then grouped, if there are at most 50 raters. With more raters hardly any two cases are alike:
+#'   the rows are fetched, in pieces, a message says so, and the result are ratings in memory.
+#' * `systems` are columns of wide data; for long data they are a lazy table in the same database,
+#'   with columns `case`, `system` and `prediction`.
+#' * `weights` must be whole numbers.
+#'
+#' SQL is made by \pkg{dbplyr} alone, whatever columns and labels are called. It only reads, but for
+#' `ground_truth()`, `predict()`, `augment()` and `collect()`, which need a temporary table. The
+#' packages \pkg{dbplyr}, \pkg{dplyr} and \pkg{DBI} must be installed, and the one that talks to the
+#' database.
+#'
+#' @section Cases:
+#' [ground_truth()], `predict()` and `augment()` of a fit give lazy tables, with a row per case,
+#' which `dplyr::compute()` keeps in the database. `dplyr::collect()` of the ratings fetches cases
+#' and gives ratings in memory. What names or counts off cases needs that: `x[cases, ]`,
+#' `as.data.frame()`, `counts()`, `by` and `cluster` of [estimate_accuracy()], known truths,
+#' comparisons of dependent agreement, and [crowdtruth()]. It is an error of class
+#' `fallible_error_database` otherwise. A group of cases is also
+#' `ratings(dplyr::filter(data, ward == "east"), ...)`.
+#'
+#' A database may change between two questions. Numbers of rows are compared, and an error of the
+#' same class tells of a difference, as it does of lost connections.
+#'
+#' @section Files larger than memory:
+#' DuckDB reads Parquet and compressed csv files without loading them, and speaks to \pkg{dbplyr}
+#' (packages \pkg{duckdb} and \pkg{arrow} are on CRAN):
+#'
+#' ```r
+#' con <- DBI::dbConnect(duckdb::duckdb())
+#' x <- ratings(
+#'   dplyr::tbl(con, dbplyr::sql("SELECT * FROM read_csv_auto('ratings/*.csv.gz')")),
+#'   case = case, rater = rater, rating = rating
+#' )
+#'
+#' # The same for Parquet: read_parquet('ratings/*.parquet'); or by arrow, which hands it to DuckDB
+#' files <- arrow::open_dataset("ratings")
+#' x <- ratings(arrow::to_duckdb(files), case = case, rater = rater, rating = rating)
+#' ```
+#'
+#' Without these, `sqlite3` imports csv files, and package \pkg{RSQLite} reads its databases.
+#'
+#' @name ratings-database
+#' @aliases ratings_database
+#' @family data
+#' @seealso `vignette("scale")` for what a thousand million ratings need.
+#' @examplesIf all(sapply(c("dbplyr", "dplyr", "DBI", "RSQLite"), requireNamespace, quietly = TRUE))
+#' con <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
+#' DBI::dbWriteTable(con, "answers", lehner2015)
+#' x <- ratings(
+#'   dplyr::tbl(con, "answers"), raters = rater1:rater4, systems = system, case = case
+#' )
+#' x
+#' estimate_accuracy(x, interval = "none")
+#' ground_truth(x)
+#' DBI::dbDisconnect(con)
+NULL
+
+# Beyond, long data are not brought to a row per case: so many columns per row, and so many raters.
+max_pivoted <- list(columns = 500L, raters = 50L)
+
+# Rows that are fetched at once.
+rows_at_once <- 100000L
+
+database_ratings <- function(data, quos, options, call) {
+  for (package in c("dbplyr", "dplyr", "DBI")) {
+    check_installed(package, "for ratings in a database", call)
+  }
+  skeleton <- column_skeleton(data, call)
+  layout <- find_layout(skeleton, quos, call)
+  check_long(layout$by_rating, options$repeats, call)
+  systems <- lazy_systems(quos$systems, layout, call)
+  columns <- if (is.null(systems)) read_systems(quos, skeleton, layout, call)
+  roles <- find_roles(skeleton, quos, layout, columns$columns, options$repeats, call)
+  warn_grouped(dplyr::group_vars(data), roles)
+  check_in_database(layout, roles, options, columns$raters, call)
+  origin <- list(
+    data = dplyr::ungroup(data), systems = systems, roles = roles, layout = layout,
+    repeats = options$repeats
+  )
+  origin$rows <- take_census(origin, call)
+  quos$rater_groups <- fetch_groups(origin, quos$rater_groups, skeleton, call)
+  reduce <- if (layout$by_rating) reduce_long else reduce_rows
+  reduced <- reduce(origin, call)
+  if (is.null(reduced)) {
+    return(fetch_ratings(origin, quos, options, call))
+  }
+  check_same_rows(sum(reduced$rows), origin$rows, call)
+  columns <- reduced_columns(quos, reduced)
+  x <- with_footer(build_ratings(reduced$table, columns, options, call, reduced$times), c(
+    "i" = "Rows are those of the table that the database counted, in which equal rows stand once."
+  ))
+  x["cases"] <- list(NULL)
+  x$database <- list(
+    cases = reduced$cases, keys = reduced$keys, rows = origin$rows, origin = origin$data,
+    has_cases = !is.null(roles$case), weighted = !is.null(roles$weights)
+  )
+  class(x) <- c("ratings_database", class(x))
+  x
+}
+
+# The names of columns, as a data frame without rows.
+column_skeleton <- function(data, call) {
+  names <- ask_database(colnames(data), call)
+  columns <- stats::setNames(rep(list(logical()), length(names)), names)
+  tibble::new_tibble(columns, nrow = 0L)
+}
+
+# Systems of long data as a lazy table with columns case, system and prediction; NULL otherwise.
+lazy_systems <- function(quo, layout, call) {
+  table <- tryCatch(rlang::eval_tidy(quo), error = function(cnd) NULL)
+  if (is.data.frame(table) || (inherits(table, "tbl_lazy") && !layout$by_rating)) {
+    abort_fallible("argument", c(
+      "{.arg systems} must be {if (layout$by_rating) 'a lazy table in the database of' else
+       'columns of'} {.arg data}.",
+      "x" = "It is {describe(table)}.",
+      "i" = "{.fun dplyr::copy_to} brings a data frame into a database."
+    ), arg = "systems", call = call)
+  }
+  if (!inherits(table, "tbl_lazy")) {
+    return(NULL)
+  }
+  lacking <- setdiff(c("case", "system", "prediction"), ask_database(colnames(table), call))
+  if (length(lacking) > 0L) {
+    abort_fallible("columns", c(
+      "{.arg systems} must have columns {.val case}, {.val system} and {.val prediction}.",
+      "x" = "It lacks {.val {lacking}}."
+    ), arg = "systems", call = call)
+  }
+  dplyr::ungroup(table)
+}
+
+check_in_database <- function(layout, roles, options, system_raters, call) {
+  uncounted <- if (options$repeats == "labels") {
+    "Answers with several labels are not counted in a database."
+  } else if (!is.null(roles$truth)) {
+    "A column {.arg truth} is not read in a database."
+  } else if (!is.null(system_raters)) {
+    "In a database {.arg systems} of long data are a lazy table, not names of raters."
+  }
+  if (!is.null(uncounted)) {
+    abort_fallible("database", c(
+      uncounted, "i" = "Fetch the rows with {.code dplyr::collect()}."
+    ), call = call)
+  }
+  if (layout$by_rating && is.null(roles$case)) abort_lacking(layout, "case", call)
+}
+
+# The number of rows, of which every one must have what identifies it.
+take_census <- function(origin, call) {
+  found <- fetch_rows(census_query(origin), call)
+  if (found$rows == 0) {
+    abort_fallible("empty", c("{.arg data} has no rows.", "i" = "At least one case is needed."),
+      call = call)
+  }
+  for (arg in intersect(c("case", "rater"), names(origin$roles))) {
+    unknown <- found[[paste0("no_", arg)]] %||% 0
+    if (unknown > 0) {
+      abort_fallible("case", c(
+        "{.arg {arg}} must be known in every row.",
+        "x" = "It is missing in {number(unknown)} of {count_noun(found$rows, 'row')}."
+      ), row = NA_integer_, call = call)
+    }
+  }
+  twice <- found$rows - (found$cases %||% found$rows)
+  if (twice > 0) {
+    abort_fallible("case", c(
+      "Every row must be a case of its own.",
+      "x" = "In {count_noun(twice, 'row')} {.arg case} is that of another row.",
+      "i" = "Long data, with a row per rating, need {.arg rater} and {.arg rating}."
+    ), row = NA_integer_, call = call)
+  }
+  as.double(found$rows)
+}
+
+# A column of groups as a table of raters and groups; anything else as it is.
+fetch_groups <- function(origin, quo, skeleton, call) {
+  value <- tryCatch(rlang::eval_tidy(quo, data = skeleton), error = function(cnd) quo)
+  if (is.null(origin$roles$rater) || !(rlang::is_string(value) || is.logical(value))) {
+    return(quo)
+  }
+  name <- select_column(skeleton, quo, "rater_groups", call)
+  groups <- fetch_rows(groups_query(origin, name), call)
+  rlang::new_quosure(data.frame(rater = groups$rater, group = groups$group))
+}
+
+# Quosures for build_ratings(), of the same arguments about the reduced table.
+reduced_columns <- function(quos, reduced) {
+  for (arg in setdiff(names(quos), "rater_groups")) {
+    quos[[arg]] <- rlang::new_quosure(reduced$columns[[arg]])
+  }
+  quos
+}
+
+# ---- Questions ----------------------------------------------------------------------------------
+
+# The value of code that asks a database.
+ask_database <- function(code, call) {
+  tryCatch(code, error = function(cnd) {
+    if (inherits(cnd, "fallible_error")) rlang::cnd_signal(cnd)
+    abort_fallible("database", c(
+      "The database does not answer.",
+      "i" = "Is the connection open, and does the table still exist?"
+    ), parent = cnd, call = call)
+  })
+}
+
+# The rows of a lazy table, fetched in pieces; `enough` of those fetched so far ends it.
+fetch_rows <- function(query, call, enough = function(rows) FALSE) {
+  pieces <- ask_database(fetch_pieces(query, enough), call)
+  plain_columns(if (length(pieces) == 1L) pieces[[1L]] else do.call(rbind, pieces))
+}
+
+fetch_pieces <- function(query, enough) {
+  result <- DBI::dbSendQuery(dbplyr::remote_con(query), as.character(dbplyr::sql_render(query)))
+  on.exit(suppressWarnings(try(DBI::dbClearResult(result), silent = TRUE)))
+  pieces <- list()
+  repeat {
+    piece <- DBI::dbFetch(result, n = rows_at_once)
+    pieces[[length(pieces) + 1L]] <- piece
+    if (nrow(piece) < rows_at_once || enough(piece)) {
+      return(pieces)
+    }
+  }
+}
+
+check_same_rows <- function(found, before, call) {
+  if (found != before) {
+    abort_fallible("database", c(
+      "The table changed while it was read.",
+      "x" = "It had {count_noun(before, 'row')}, and then {number(found)}.",
+      "i" = "Read from a copy that stays as it is, or within a transaction."
+    ), call = call)
+  }
+}
+
+# An error of the package with one more line.
+with_footer <- function(code, footer) {
+  withCallingHandlers(code, fallible_error = function(cnd) {
+    cnd$footer <- footer
+    rlang::cnd_signal(cnd)
+  })
+}

@@ -1,0 +1,138 @@
+# Databases of their own for tests.
+
+needs_dbplyr <- function() {
+  for (package in c("dbplyr", "dplyr", "DBI")) skip_if_not_installed(package)
+}
+
+# An empty database in memory, which goes away with the test.
+sqlite <- function(env = parent.frame()) {
+  needs_dbplyr()
+  skip_if_not_installed("RSQLite")
+  con <- DBI::dbConnect(RSQLite::SQLite(), ":memory:", bigint = "integer64")
+  withr::defer(if (DBI::dbIsValid(con)) DBI::dbDisconnect(con), envir = env)
+  con
+}
+
+# The folder of PostgreSQL's programs, where Debian and others put them.
+postgres_programs <- function() {
+  initdb <- c(Sys.which("initdb"), Sys.glob("/usr/lib/postgresql/*/bin/initdb"))
+  initdb <- initdb[nzchar(initdb)]
+  if (length(initdb) > 0L) dirname(utils::tail(initdb, 1L)) else ""
+}
+
+# A real server in a temporary folder that answers on a socket there. It refuses to run as root, who
+# lends it to the user `postgres`.
+start_postgres <- function() {
+  programs <- postgres_programs()
+  folder <- tempfile("pg", "/tmp") # the path of a socket must be short
+  dir.create(folder, mode = "0700")
+  as_owner <- function(program, ...) {
+    words <- shQuote(c(file.path(programs, program), ...))
+    if (Sys.info()[["user"]] == "root") words <- c("runuser", "-u", "postgres", "--", words)
+    log <- shQuote(file.path(folder, "log"))
+    system(paste("cd", shQuote(folder), "&&", paste(words, collapse = " "), ">>", log, "2>&1"))
+  }
+  if (Sys.info()[["user"]] == "root") system2("chown", c("postgres", shQuote(folder)))
+  data <- file.path(folder, "data")
+  settings <- paste("-c listen_addresses='' -c fsync=off -k", folder)
+  ready <- as_owner("initdb", "-D", data, "-U", "postgres", "-A", "trust", "-N") == 0 &&
+    as_owner(
+      "pg_ctl", "-D", data, "-w", "-l", file.path(folder, "server"), "-o", settings, "start"
+    ) == 0
+  stop <- function() {
+    as_owner("pg_ctl", "-D", data, "-w", "-m", "immediate", "stop")
+    unlink(folder, recursive = TRUE)
+  }
+  list(ready = ready, folder = folder, stop = stop)
+}
+
+postgres_store <- new.env()
+
+# A connection to the server, which all tests share and which ends with them.
+postgres <- function(env = parent.frame()) {
+  needs_dbplyr()
+  skip_on_cran()
+  skip_if_not_installed("RPostgreSQL")
+  skip_on_os("windows")
+  skip_if(postgres_programs() == "", "there is no PostgreSQL")
+  if (is.null(postgres_store$server)) {
+    postgres_store$server <- start_postgres()
+    withr::defer(postgres_store$server$stop(), teardown_env())
+  }
+  skip_if_not(postgres_store$server$ready, "PostgreSQL does not start")
+  con <- DBI::dbConnect(
+    RPostgreSQL::PostgreSQL(), host = postgres_store$server$folder, user = "postgres",
+    dbname = "postgres"
+  )
+  suppressWarnings(dplyr::tbl(con, dbplyr::sql("SELECT 1 AS one"))) # dbplyr says the driver is old
+  DBI::dbExecute(con, "SET client_min_messages TO warning")
+  DBI::dbExecute(con, "DROP SCHEMA public CASCADE")
+  DBI::dbExecute(con, "CREATE SCHEMA public")
+  withr::defer(suppressWarnings(try(DBI::dbDisconnect(con), silent = TRUE)), envir = env)
+  con
+}
+
+# A test on every backend.
+on_databases <- function(what, code) {
+  code <- substitute(code)
+  env <- parent.frame()
+  for (kind in c("sqlite", "postgres")) {
+    test_that(paste0(what, " (", kind, ")"), {
+      con <- get(kind)()
+      withr::local_options(lifecycle_verbosity = "quiet")
+      eval(code, list(con = con), env)
+    })
+  }
+}
+
+in_table <- function(con, data, name = "answers") {
+  DBI::dbWriteTable(con, name, as.data.frame(data), row.names = FALSE)
+  dplyr::tbl(con, name)
+}
+
+# A panel with names and labels that would hurt whoever pastes SQL.
+hostile_panel <- function(n = 300) {
+  withr::local_seed(1)
+  labels <- c("it's", "b\"; drop table answers; --", "c")
+  truth <- sample(labels, n, TRUE, c(0.5, 0.3, 0.2))
+  say <- function(accuracy) ifelse(stats::runif(n) < accuracy, truth, sample(labels, n, TRUE))
+  out <- data.frame(
+    id = paste0("case ", seq_len(n)), r1 = say(0.6), bad = say(0.7), r3 = say(0.8), s1 = say(0.8),
+    s2 = say(0.6), times = sample(3, n, TRUE)
+  )
+  names(out)[3] <- "x\"; drop table answers; --"
+  out[sample(n, 40), 2] <- NA
+  out[sample(n, 40), 5] <- NA
+  out[3, 2:4] <- NA
+  out
+}
+
+hostile_raters <- function(panel) names(panel)[2:4]
+
+lengthen <- function(panel, columns, names) {
+  out <- do.call(rbind, lapply(columns, function(column) {
+    data.frame(case = panel$id, who = column, said = panel[[column]], times = panel$times)
+  }))
+  stats::setNames(out, c(names, "times"))
+}
+
+# The same patterns as often, and the same estimates.
+expect_same_ratings <- function(x, y, method = "unbinned") {
+  expect_s3_class(x, "ratings_database")
+  table <- function(x) {
+    out <- as.data.frame(lapply(rating_patterns(x), as.character))
+    out <- out[do.call(order, out), ]
+    rownames(out) <- NULL
+    out
+  }
+  expect_equal(table(x), table(y))
+  for (field in c("categories", "raters", "systems")) expect_equal(x[[field]], y[[field]])
+  expect_equal(dim(x), dim(y))
+  expect_equal(glance(x), glance(y), tolerance = 1e-12)
+  estimate <- function(x) {
+    columns <- c("estimate", "std.error", "conf.low", "conf.high", "n")
+    interval <- if (method == "average") "robust" else "none"
+    as.data.frame(quiet(tidy(estimate_accuracy(x, method, interval = interval)))[columns])
+  }
+  expect_equal(estimate(x), estimate(y), tolerance = 1e-12)
+}
