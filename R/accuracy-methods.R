@@ -27,7 +27,8 @@
 #'
 #'   For `"members"`, a row per system and averaged model, without rows where none were: `system`;
 #'   `accuracy`, `errors`, `difficulty` and `concentration`, which model it is; its `log_prior`,
-#'   `log_evidence` and `weight`; `estimate`, `std.error` and `rater_accuracy` under it.
+#'   `log_evidence` and `weight`; `estimate`, `std.error` and `rater_accuracy` under it, roughly where
+#'   the evidence rules it out.
 #'
 #'   `glance()`: a tibble with one row: the number of `systems`; `method`, `interval`, `conf_level`;
 #'   `agreement` and `kappa` of the raters, `rater_accuracy` under the model that was fitted, and
