@@ -18,12 +18,38 @@ make_estimator <- function(fit, method, options) {
       ordered = x$ordered, common = core_common(options), used = used_categories(x)
     )
   )
+  if (method$model == "own") announce_average(x, options$threads %||% 1L)
   bar <- progress_bar("Models", 100L)
   on.exit(bar$close())
   core_estimator(x$patterns, weight, setup, bar$tick)
 }
 
 many_cases <- 1e6
+
+# Who must wait for more than ten seconds is told for how long, roughly, and what would be quicker.
+announce_average <- function(x, threads) {
+  seconds <- average_seconds(x, threads)
+  if (seconds > 10) {
+    inform_fallible(c(
+      verbatim("Averaging over models will take about ", rough_time(seconds), "."),
+      "i" = "More {.arg threads} are quicker, as are fewer systems at a time, and the methods that
+             average over nothing; see {.fun estimate_accuracy}."
+    ))
+  }
+}
+
+# Of a system so much for each rating of a pattern and each category, as crowds and panels were
+# measured; others are within a factor of five.
+average_seconds <- function(x, threads = 1L) {
+  systems <- length(x$systems)
+  3e-6 * systems * length(rating_rater(x)) * length(x$categories) / min(threads, 2 * systems)
+}
+
+rough_time <- function(seconds) {
+  unit <- findInterval(seconds, c(0, 90, 5400))
+  count <- signif(seconds / c(1, 60, 3600)[[unit]], 1L)
+  paste(number(count), c("seconds", "minutes", "hours")[[unit]])
+}
 
 # How the core is to fit again what `fit` has fitted.
 latent_setup <- function(fit) {

@@ -68,11 +68,12 @@ member_table <- function(average, systems) {
   if (is.null(average)) {
     return(NULL)
   }
-  tables <- Map(function(name, system) {
-    members <- system$members
-    if (nrow(members) > 0L) cbind(system = name, members)
-  }, systems, average$point$systems)
-  out <- tibble::as_tibble(do.call(rbind, unname(tables)))
+  members <- lapply(unname(average$point$systems), `[[`, "members")
+  columns <- lapply(rlang::set_names(names(members[[1L]])), function(column) {
+    do.call(c, lapply(members, `[[`, column))
+  })
+  rows <- vapply(members, nrow, 0L)
+  out <- tibble::new_tibble(c(list(system = rep(systems, rows)), columns), nrow = sum(rows))
   out$log_evidence <- na_real(out$log_evidence)
   out$concentration <- na_real(out$concentration)
   out

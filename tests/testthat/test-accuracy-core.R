@@ -43,3 +43,23 @@ test_that("the robust error is one formula, system by system", {
   expect_equal(of$hidden, c(sqrt(hidden), 0))
   expect_equal(of$std.error, c(sqrt(0.03^2 + hidden), NA))
 })
+
+test_that("who will wait for long is told so before", {
+  expect_equal(rough_time(c(12)), "10 seconds")
+  expect_equal(rough_time(130), "2 minutes")
+  expect_equal(rough_time(7000), "2 hours")
+  x <- ratings(
+    data.frame(r1 = c("a", "b"), r2 = c("a", "a"), s = c("a", "b")),
+    raters = c("r1", "r2"), systems = "s"
+  )
+  expect_lt(average_seconds(x), 1)
+  expect_no_message(announce_average(x, 1L))
+  big <- x
+  big$systems <- rep("s", 5e6)
+  expect_equal(average_seconds(big), 5e6 * average_seconds(x))
+  expect_equal(average_seconds(big, threads = 4L), average_seconds(big) / 4)
+  withr::local_options(fallible.quiet = NULL)
+  expect_message(announce_average(big, 1L), "will take about 2 minutes")
+  withr::local_options(fallible.quiet = TRUE)
+  expect_no_message(announce_average(big, 1L))
+})

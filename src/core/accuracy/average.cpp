@@ -16,8 +16,7 @@ namespace {
 class SharedFit {
  public:
   SharedFit(const LatentRows& rows, bool ordered)
-      : SharedFit(rows, ordered, one_coin_posterior(rows, false), one_coin_posterior(rows, false)) {
-  }
+      : SharedFit(rows, ordered, one_coin_posterior(rows, false)) {}
 
   // Of the same raters in other cases, from where this fit ended.
   SharedFit with_weights(const std::vector<double>& of_patterns) const {
@@ -31,6 +30,8 @@ class SharedFit {
   const std::vector<double>& posterior() const { return posterior_; }
 
  private:
+  SharedFit(const LatentRows& rows, bool ordered, const std::vector<double>& start)
+      : SharedFit(rows, ordered, start, start) {}
   SharedFit(const LatentRows& rows, bool ordered, const std::vector<double>& one_coin_start,
             const std::vector<double>& own_start)
       : rows_(rows), ordered_(ordered) {
@@ -96,11 +97,15 @@ class AverageEstimator : public Estimator {
       averages_.emplace_back(ratings, s, options.ordered);
       for (const int root : averages_.back().roots()) trees.emplace_back(s, root);
     }
-    Host of_steps;
-    of_steps.tick = [&](std::size_t done) { return host.tick(fit_steps * done / trees.size()); };
-    for_each_item(trees.size(), options.threads, of_steps, [&](std::size_t i) {
-      averages_[trees[i].first].fit_tree(trees[i].second);
-    });
+    for (const bool leaders : {true, false}) {
+      Host of_steps;
+      of_steps.tick = [&](std::size_t done) {
+        return host.tick(fit_steps * (done + (leaders ? 0 : trees.size())) / (2 * trees.size()));
+      };
+      for_each_item(trees.size(), options.threads, of_steps, [&](std::size_t i) {
+        averages_[trees[i].first].fit_tree(trees[i].second, leaders);
+      });
+    }
     for (int s = 0; s < ratings.patterns.systems; ++s) {
       systems_[s] = averages_[s].average();
       if (!systems_[s].members.empty()) settle(systems_[s], ratings.weight, s, shared_);

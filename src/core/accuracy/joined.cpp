@@ -6,7 +6,8 @@
 namespace fallible {
 
 Joined::Joined(const Ratings& ratings, int system)
-    : rows_(latent_rows(ratings.patterns, ratings.weight, system, {ratings.known.truth, {}})) {
+    : rows_(latent_rows(ratings.patterns, ratings.weight, system, {ratings.known.truth, {}})),
+      alike_(regardless_of_rater(rows_)) {
   answer_.assign(rows_.size(), -1);
   for (int p = 0; p < ratings.patterns.patterns; ++p) {
     const int answer = ratings.patterns.answer_of(p, system);
@@ -24,6 +25,7 @@ Joined Joined::with_weights(const std::vector<double>& of_patterns) const {
     const int row = rows_.of_pattern[p];
     if (row >= 0) out.rows_.weight[row] += of_patterns[p];
   }
+  out.alike_.weigh(out.rows_.weight);
   out.count_cases();
   return out;
 }

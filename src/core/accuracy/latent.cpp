@@ -1,52 +1,14 @@
 // Accuracy under latent class models, at the two ends of what system and raters may have in common.
-#include <algorithm>
 #include <limits>
 #include <utility>
 
 #include "estimator.hpp"
-#include "../base/rows.hpp"
 #include "../model/identified.hpp"
 #include "../model/latent_pairs.hpp"
 
 namespace fallible {
 
 namespace {
-
-// To a model in which raters have the same parameters, rows are the same that have the same ratings,
-// whoever gave them. All are put down to the first rater.
-LatentRows regardless_of_rater(const LatentRows& rows) {
-  LatentRows out = rows;
-  RowSet keys;  // known category, then judge and category of each rating
-  std::vector<int> key, found;
-  std::vector<std::pair<int, int>> ratings;
-  for (int i = 0; i < rows.size(); ++i) {
-    ratings.clear();
-    for (int at = rows.start[i]; at < rows.start[i + 1]; ++at) {
-      ratings.emplace_back(rows.judge[at] < rows.raters ? 0 : rows.judge[at], rows.category[at]);
-    }
-    std::sort(ratings.begin(), ratings.end());
-    key.assign(1, rows.known[i]);
-    for (const auto& rating : ratings) key.insert(key.end(), {rating.first, rating.second});
-    found.push_back(keys.insert(key.data(), key.size()));
-  }
-  out.start.assign(1, 0);
-  out.judge.clear();
-  out.category.clear();
-  out.known.clear();
-  for (int i = 0; i < keys.size(); ++i) {
-    const int* row = keys.row(i);
-    out.known.push_back(row[0]);
-    for (std::size_t at = 1; at < keys.length(i); at += 2) {
-      out.judge.push_back(row[at]);
-      out.category.push_back(row[at + 1]);
-    }
-    out.start.push_back(static_cast<int>(out.judge.size()));
-  }
-  out.weight.assign(keys.size(), 0.0);
-  for (int i = 0; i < rows.size(); ++i) out.weight[found[i]] += rows.weight[i];
-  for (int& row : out.of_pattern) row = row < 0 ? row : found[row];
-  return out;
-}
 
 // One fit of the raters alone, or one joined by each system.
 class LatentEstimator : public Estimator {
@@ -100,7 +62,7 @@ LatentEstimator::LatentEstimator(const Ratings& ratings, const EstimatorOptions&
     identified_ = identified_ && is_identified(rows, options.model, options.prior, options.fitting);
     const bool alike = !options.model.by_rater && ratings.known.matrix.empty() &&
                        options.fitting == Fitting::likelihood;
-    resampled_.push_back({alike ? regardless_of_rater(rows) : rows, found.x});
+    resampled_.push_back({alike ? regardless_of_rater(rows).rows : rows, found.x});
     fitted_.push_back({std::move(rows), std::move(found.x)});
   }
   for (int s = 0; identified_ && s < systems; ++s) {

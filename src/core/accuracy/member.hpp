@@ -3,6 +3,7 @@
 #ifndef FALLIBLE_CORE_ACCURACY_MEMBER_HPP
 #define FALLIBLE_CORE_ACCURACY_MEMBER_HPP
 
+#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -17,12 +18,14 @@ class Member {
   virtual std::unique_ptr<Member> clone() const = 0;
 
   // Fits the model on top of the fit of `base` and from where that of `start` ended, both of the
-  // same data; null where the family gives it none.
-  virtual void fit(const Joined& data, const Member* base, const Member* start) = 0;
+  // same data; null where the family gives it none. Where log evidence and prior will not sum to
+  // `matters`, so that it has no weight, the fit need not be polished.
+  virtual void fit(const Joined& data, const Member* base, const Member* start,
+                   double matters) = 0;
   // In other cases of the same raters and system, from where this fit ended.
   std::unique_ptr<Member> refit(const Joined& data, const Member* base) const {
     auto out = clone();
-    out->fit(data, base, this);
+    out->fit(data, base, this, -std::numeric_limits<double>::infinity());
     return out;
   }
 
@@ -30,6 +33,9 @@ class Member {
   virtual std::vector<double> posterior(const Joined& data) const = 0;
   // Are cases equally difficult, and has no judge error rates of its own?
   virtual bool simple() const { return false; }
+
+  // Is it fitted before those that do not lead, to which it says what matters?
+  virtual bool leads() const { return false; }
 
   const MemberResult& result() const { return result_; }
   bool ruled_out() const { return result_.log_evidence != result_.log_evidence; }

@@ -19,7 +19,7 @@ class Matrices : public Member {
   std::unique_ptr<Member> clone() const override { return std::make_unique<Matrices>(*this); }
 
   // The bound is compared with that of matrices that have no freedom, which is what the base is.
-  void fit(const Joined& data, const Member* base, const Member* start) override {
+  void fit(const Joined& data, const Member* base, const Member* start, double) override {
     std::vector<std::vector<double>> own_starts, one_coin_starts;
     if (start) {
       const auto& before = dynamic_cast<const Matrices&>(*start);
@@ -27,7 +27,7 @@ class Matrices : public Member {
       one_coin_starts = {before.one_coin_};
     } else {
       own_starts = one_coin_starts = {one_coin_posterior(data.rows(), false),
-                                      one_coin_posterior(data.rows(), true)};
+                                      by_rater(data, *base)};
     }
     DawidSkene own = best_of(data, own_starts, own_matrices);
     DawidSkene one_coin = best_of(data, one_coin_starts, no_own_matrices);
@@ -43,6 +43,7 @@ class Matrices : public Member {
   }
 
   std::vector<double> posterior(const Joined&) const override { return posterior_; }
+  bool leads() const override { return true; }
 
  private:
   DawidSkene best_of(const Joined& data, const std::vector<std::vector<double>>& starts,
@@ -56,6 +57,11 @@ class Matrices : public Member {
       if (found.bound > out.bound) out = std::move(found);
     }
     return out;
+  }
+
+  // Without an order the base is that model.
+  std::vector<double> by_rater(const Joined& data, const Member& base) const {
+    return ordered_ ? one_coin_posterior(data.rows(), true) : base.posterior(data);
   }
 
   bool ordered_;

@@ -50,33 +50,49 @@ OneCoin::OneCoin(const OneCoinSettings& settings)
              log_prior(settings)),
       settings_(settings) {}
 
-void OneCoin::fit(const Joined& data, const Member*, const Member* start) {
+void OneCoin::fit(const Joined& data, const Member*, const Member* start, double matters) {
   const double shift = settings_.shift;
-  const LatentClass latent(data.rows(), model(settings_), data.prior(), {shift, nullptr});
-  const Eigen::VectorXd from =
-      start ? dynamic_cast<const OneCoin&>(*start).x_ : latent.start();
-  LatentFit found = fit_latent(latent, from, fine_options());
+  const LatentClass latent(rows_of(data), model(settings_), data.prior(), {shift, nullptr});
+  const auto* near = dynamic_cast<const OneCoin*>(start);
+  OptimiserOptions how = fine_options();
+  if (near) how.useful = matters - result_.log_prior - near->volume_;
+  LatentFit found = fit_latent(latent, near ? near->x_ : latent.start(), how);
   x_ = std::move(found.x);
   log_posterior_ = found.log_posterior;
-  const Evidence evidence = laplace_evidence(latent, x_);
+  rough_ = found.hopeless;
+  // That of a neighbour is near enough for what does not matter.
+  const Evidence evidence =
+      rough_ ? Evidence{log_posterior_ + near->volume_, near->result_.std_error}
+             : laplace_evidence(latent, x_);
+  volume_ = evidence.log_evidence - log_posterior_;
   result_.log_evidence = evidence.log_evidence;
   result_.std_error = evidence.std_error;
   result_.rater_accuracy = mean_rater_accuracy(latent, x_);
   // Raters must be better than chance where cases are hard.
   if (shift > 0 && result_.rater_accuracy - shift < 1.0 / data.rows().categories) rule_out();
-  result_.estimate = data.mean_posterior(latent.posterior(x_));
+  result_.estimate = data.mean_posterior(posterior(data));
+}
+
+const LatentRows& OneCoin::rows_of(const Joined& data) const {
+  return settings_.by_rater ? data.rows() : data.alike().rows;
 }
 
 std::vector<double> OneCoin::posterior(const Joined& data) const {
   const Held held{settings_.shift, nullptr};
-  return LatentClass(data.rows(), model(settings_), data.prior(), held).posterior(x_);
+  auto out = LatentClass(rows_of(data), model(settings_), data.prior(), held).posterior(x_);
+  return settings_.by_rater ? out : data.alike().by_row(out);
 }
 
 std::vector<double> one_coin_posterior(const LatentRows& rows, bool by_rater) {
   LatentModel settings;
   settings.by_rater = by_rater;
-  const LatentClass model(rows, settings, LatentPrior());
-  return model.posterior(fit_latent(model, model.start(), fine_options()).x);
+  const auto fitted = [&](const LatentRows& to) {
+    const LatentClass model(to, settings, LatentPrior());
+    return model.posterior(fit_latent(model, model.start(), fine_options()).x);
+  };
+  if (by_rater) return fitted(rows);
+  const AlikeRows alike = regardless_of_rater(rows);
+  return alike.by_row(fitted(alike.rows));
 }
 
 }  // namespace fallible

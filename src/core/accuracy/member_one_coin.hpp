@@ -21,9 +21,12 @@ class OneCoin : public Member {
   explicit OneCoin(const OneCoinSettings& settings);
 
   std::unique_ptr<Member> clone() const override { return std::make_unique<OneCoin>(*this); }
-  void fit(const Joined& data, const Member* base, const Member* start) override;
+  void fit(const Joined& data, const Member* base, const Member* start, double matters) override;
   std::vector<double> posterior(const Joined& data) const override;
   bool simple() const override { return settings_.shift == 0; }
+  bool leads() const override { return simple(); }
+  // Has its fit not been polished, since it does not matter itself?
+  bool rough() const { return rough_; }
 
   const Eigen::VectorXd& x() const { return x_; }
   double log_posterior() const { return log_posterior_; }
@@ -32,9 +35,13 @@ class OneCoin : public Member {
   static LatentModel model(const OneCoinSettings& settings);
 
  private:
+  const LatentRows& rows_of(const Joined& data) const;
+
   OneCoinSettings settings_;
   Eigen::VectorXd x_;
   double log_posterior_ = 0;
+  double volume_ = 0;  // of the posterior around its top, logarithm
+  bool rough_ = false;
 };
 
 // Rows x categories.

@@ -20,18 +20,13 @@ class OwnErrorRows : public Member {
 
   std::unique_ptr<Member> clone() const override { return std::make_unique<OwnErrorRows>(*this); }
 
-  // Starts from the ratings that other rows rest on, and from the parameters of the base.
-  void fit(const Joined& data, const Member* base, const Member* start) override {
+  void fit(const Joined& data, const Member* base, const Member* start, double matters) override {
     const auto& under = dynamic_cast<const OneCoin&>(*base);
-    std::vector<double> counts;
-    if (start) counts = dynamic_cast<const OwnErrorRows&>(*start).fit_.counts;
-    fit_ = fit_own_errors(data.rows(), OneCoin::model(settings_), data.prior(), settings_.shift,
-                          under.x(), result_.label.concentration, std::move(counts));
-    result_.log_evidence = under.result().log_evidence + (fit_.bound - under.log_posterior());
-    result_.rater_accuracy = under.result().rater_accuracy;
-    const auto truth = posterior(data);
-    result_.estimate = data.mean_posterior(truth);
-    result_.std_error = std::max(under.result().std_error, data.conditional_error(truth));
+    climb(data, under, start, matters);
+    if (!under.rough() || fit_.hopeless) return;
+    const auto polished = under.refit(data, nullptr);
+    climb(data, dynamic_cast<const OneCoin&>(*polished), start, matters);
+    if (polished->ruled_out()) rule_out();
   }
 
   std::vector<double> posterior(const Joined& data) const override {
@@ -41,6 +36,21 @@ class OwnErrorRows : public Member {
   }
 
  private:
+  // Starts from the ratings that other rows rest on, and from the parameters of the base.
+  void climb(const Joined& data, const OneCoin& under, const Member* start, double matters) {
+    std::vector<double> counts;
+    if (start) counts = dynamic_cast<const OwnErrorRows&>(*start).fit_.counts;
+    const double more = under.result().log_evidence - under.log_posterior();
+    fit_ = fit_own_errors(data.rows(), OneCoin::model(settings_), data.prior(), settings_.shift,
+                          under.x(), result_.label.concentration, std::move(counts),
+                          matters - result_.log_prior - more);
+    result_.log_evidence = fit_.bound + more;
+    result_.rater_accuracy = under.result().rater_accuracy;
+    const auto truth = posterior(data);
+    result_.estimate = data.mean_posterior(truth);
+    result_.std_error = std::max(under.result().std_error, data.conditional_error(truth));
+  }
+
   OneCoinSettings settings_;
   OwnErrors fit_;
 };

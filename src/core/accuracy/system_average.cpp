@@ -8,6 +8,7 @@ namespace fallible {
 namespace {
 
 constexpr double negligible = 1e-8;  // weight
+constexpr double slack = 30;          // of log evidence, for what is not polished
 constexpr double matters = 1e-3;     // likewise, for a fit to other cases
 
 double with_prior(double mean, double cases) { return (cases * mean + 1) / (cases + 2); }
@@ -62,12 +63,26 @@ std::vector<int> SystemAverage::roots() const {
   return out;
 }
 
-void SystemAverage::fit_tree(int root) {
+void SystemAverage::fit_tree(int root, bool leaders) {
+  const double matters =
+      leaders ? -std::numeric_limits<double>::infinity() : what_matters();
   for (int i = root; i < static_cast<int>(family_.size()); ++i) {
     const Relative& one = family_[i];
-    if (root_of(i) != root || (one.base >= 0 && get(one.base)->ruled_out())) continue;
-    one.member->fit(data_, get(one.base), get(one.start));
+    if (root_of(i) != root || one.member->leads() != leaders) continue;
+    if (one.base >= 0 && get(one.base)->ruled_out()) continue;
+    one.member->fit(data_, get(one.base), get(one.start), matters);
   }
+}
+
+double SystemAverage::what_matters() const {
+  double most = -std::numeric_limits<double>::infinity();
+  for (const Relative& one : family_) {
+    const MemberResult& of = one.member->result();
+    if (one.member->leads() && !std::isnan(of.log_evidence)) {
+      most = std::max(most, of.log_evidence + of.log_prior);
+    }
+  }
+  return most + std::log(negligible) - slack;
 }
 
 SystemEstimate SystemAverage::average() {

@@ -24,7 +24,8 @@ class SystemAverage {
   // Members that no other comes before: each is fitted with all that come after it, apart from the
   // rest. None without a case.
   std::vector<int> roots() const;
-  void fit_tree(int root);
+  // Once those who lead, in all trees, then the others.
+  void fit_tree(int root, bool leaders);
   // Weighs the members, once all are fitted; tells all but what raters alone say.
   SystemEstimate average();
 
@@ -39,6 +40,9 @@ class SystemAverage {
 
  private:
   int root_of(int member) const;
+  // Sum of log evidence and prior without which a member has no weight, once those who lead are
+  // fitted.
+  double what_matters() const;
   const Member* get(int member) const {
     return member < 0 ? nullptr : family_[member].member.get();
   }

@@ -1,5 +1,6 @@
 #include "optimise.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <deque>
 
@@ -12,6 +13,7 @@ constexpr double longest_step = 2;     // of any component: parameters are logit
 constexpr double first_step = 0.3;     // where no curvature is known
 constexpr double sufficient = 1e-4;    // share of the promised gain (Armijo)
 constexpr int backtracks = 30;
+constexpr int stalls = 3;              // small gains in a row that end the search
 
 struct Pair {
   Eigen::VectorXd step;
@@ -35,6 +37,28 @@ Eigen::VectorXd direction(const std::deque<Pair>& pairs, const Eigen::VectorXd& 
   return out;
 }
 
+// What the last steps gained.
+class Gains {
+ public:
+  explicit Gains(const OptimiserOptions& options) : options_(options) {}
+
+  void add(double gain, double value) {
+    before_ = last_;
+    last_ = gain;
+    value_ = value;
+    small_ = gain <= options_.value_tolerance * (1 + std::fabs(value)) ? small_ + 1 : 0;
+  }
+  bool stalled() const { return small_ == stalls; }
+  bool hopeless() const {
+    return is_hopeless(value_, std::max(before_, last_), options_.useful);
+  }
+
+ private:
+  const OptimiserOptions& options_;
+  double before_ = 0, last_ = std::numeric_limits<double>::infinity(), value_ = 0;
+  int small_ = 0;
+};
+
 }  // namespace
 
 Optimum maximise(const Objective& objective, Eigen::VectorXd start,
@@ -44,7 +68,7 @@ Optimum maximise(const Objective& objective, Eigen::VectorXd start,
   out.x = std::move(start);
   out.value = objective(out.x, &gradient);
   std::deque<Pair> pairs;
-  int small_gains = 0;
+  Gains gains(options);
   while (out.iterations < options.iterations) {
     if (gradient.lpNorm<Eigen::Infinity>() < options.gradient_tolerance) {
       out.converged = true;
@@ -86,11 +110,10 @@ Optimum maximise(const Objective& objective, Eigen::VectorXd start,
     out.x.swap(next);
     out.value = value;
     gradient.swap(next_gradient);
-    small_gains = gain <= options.value_tolerance * (1 + std::fabs(value)) ? small_gains + 1 : 0;
-    if (small_gains == 3) {
-      out.converged = true;
-      break;
-    }
+    gains.add(gain, value);
+    out.converged = gains.stalled();
+    out.hopeless = !out.converged && gains.hopeless();
+    if (out.converged || out.hopeless) break;
   }
   return out;
 }

@@ -5,6 +5,7 @@
 
 #include <Eigen/Core>
 #include <functional>
+#include <limits>
 
 namespace fallible {
 
@@ -15,13 +16,24 @@ struct OptimiserOptions {
   int iterations = 500;
   double gradient_tolerance = 1e-6;  // of the largest component
   double value_tolerance = 1e-12;    // of the relative gain, three times in a row
+  // A value below which nothing is of use: the search ends where the gains of the last steps are no
+  // reason to hope for it.
+  double useful = -std::numeric_limits<double>::infinity();
 };
+
+// Will no sequence of gains, the last of them `gain`, lead from `value` to `useful`? Gains that
+// fall by a thirtieth from step to step, which is slow, add up to thirty times the first.
+inline bool is_hopeless(double value, double gain, double useful) {
+  constexpr double patience = 30;
+  return value + patience * gain < useful;
+}
 
 struct Optimum {
   Eigen::VectorXd x;
   double value;
   int iterations = 0;
   bool converged = false;
+  bool hopeless = false;  // see OptimiserOptions::useful
 };
 
 Optimum maximise(const Objective& objective, Eigen::VectorXd start,

@@ -47,7 +47,7 @@ void add_gradient(const Layout& layout, const Eigen::VectorXd& x, const Law& law
     if (layout.is_known(u)) continue;
     for (int k = 0; k < N; ++k) {
       const double accuracy = law.accuracy[u * N + k];
-      const double* error = &law.error[(static_cast<std::size_t>(u) * N + k) * N];
+      const double* error = law.error(u) + k * N;
       const Strata* strata = S > 1 ? &law.strata[u * N + k] : nullptr;
       double wrong_total = 0, distance = 0, mean_distance = 0;
       for (int s = 0; s < S; ++s) {

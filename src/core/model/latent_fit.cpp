@@ -1,5 +1,7 @@
 #include "latent_fit.hpp"
 
+#include "prior.hpp"
+
 namespace fallible {
 
 LatentFit fit_latent(const LatentClass& model, const Eigen::VectorXd& start,
@@ -8,9 +10,9 @@ LatentFit fit_latent(const LatentClass& model, const Eigen::VectorXd& start,
     return model.evaluate(x, gradient);
   };
   const Optimum top = maximise(objective, start, options);
-  LatentFit out{top.x, 0, top.value, top.iterations, top.converged};
-  model.evaluate(out.x, nullptr, &out.log_likelihood);
-  return out;
+  const double log_likelihood = top.value - log_prior(model.layout(), top.x, nullptr);
+  return {top.x, log_likelihood, top.value, top.iterations, top.converged,
+          top.hopeless};
 }
 
 OptimiserOptions coarse_options() {

@@ -13,6 +13,7 @@ struct LatentFit {
   double log_posterior = 0;
   int iterations = 0;
   bool converged = false;
+  bool hopeless = false;  // see OptimiserOptions::useful
 };
 
 // The best of several starts; `fit` climbs from one.

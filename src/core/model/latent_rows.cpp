@@ -1,8 +1,19 @@
 #include "latent_rows.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace fallible {
+
+void LatentRows::find_shared() {
+  shared.assign(size(), 0);
+  for (int i = 1; i < size(); ++i) {
+    const int most = std::min(places(i).size(), places(i - 1).size());
+    int& same = shared[i];
+    while (same < most && rating(start[i] + same) == rating(start[i - 1] + same)) ++same;
+    longest_shared = std::max(longest_shared, same);
+  }
+}
 
 LatentRows latent_rows(const PatternView& x, const std::vector<double>& weight, int system,
                        const Known& known) {
@@ -26,7 +37,47 @@ LatentRows latent_rows(const PatternView& x, const std::vector<double>& weight, 
   });
   for (int i = 0; i < groups.size(); ++i) out.known.push_back(*groups.begin(i));
   out.add_groups(groups, 1, weight);
+  out.find_shared();
   return out;
+}
+
+AlikeRows regardless_of_rater(const LatentRows& rows) {
+  std::vector<std::pair<int, int>> ratings;
+  const RowGroups groups(rows.size(), [&](int i, std::vector<int>& key) {
+    ratings.clear();
+    for (const int at : rows.places(i)) {
+      ratings.emplace_back(rows.judge[at] < rows.raters ? 0 : 1, rows.category[at]);
+    }
+    std::sort(ratings.begin(), ratings.end());
+    key.push_back(rows.known[i]);
+    for (const auto& rating : ratings) key.insert(key.end(), {rating.first, rating.second});
+    return true;
+  });
+  AlikeRows out;
+  out.rows.categories = rows.categories;
+  out.rows.raters = 1;
+  out.rows.judges = rows.joined() ? 2 : 1;
+  for (int i = 0; i < groups.size(); ++i) out.rows.known.push_back(*groups.begin(i));
+  out.rows.add_groups(groups, 1, rows.weight);
+  out.rows.find_shared();
+  out.of_row = std::move(out.rows.of_pattern);
+  out.rows.of_pattern = rows.of_pattern;
+  for (int& row : out.rows.of_pattern) row = row < 0 ? row : out.of_row[row];
+  return out;
+}
+
+std::vector<double> AlikeRows::by_row(const std::vector<double>& posterior) const {
+  std::vector<double> out;
+  out.reserve(of_row.size() * rows.categories);
+  for (const int row : of_row) {
+    const auto from = posterior.begin() + row * static_cast<long>(rows.categories);
+    out.insert(out.end(), from, from + rows.categories);
+  }
+  return out;
+}
+
+void AlikeRows::weigh(const std::vector<double>& weight) {
+  rows.weight = row_weights(of_row, weight, rows.size());
 }
 
 std::vector<double> by_pattern(const LatentRows& rows, const std::vector<double>& posterior,

@@ -17,6 +17,14 @@ struct LatentRows : RatedRows {
   // is.
   std::vector<std::vector<double>> matrix;
 
+  // How many ratings each row has in common with the beginning of the row before it; or empty, if
+  // nobody has looked.
+  std::vector<int> shared;
+  int longest_shared = 0;
+
+  void find_shared();
+  int shared_by(int row) const { return shared.empty() ? 0 : shared[row]; }
+
   bool joined() const { return judges > raters; }
   bool is_known(int judge) const {
     return judge < static_cast<int>(matrix.size()) && !matrix[judge].empty();
@@ -33,6 +41,20 @@ struct Known {
 // so that nothing depends on the order of cases.
 LatentRows latent_rows(const PatternView& patterns, const std::vector<double>& weight, int system,
                        const Known& known);
+
+// To a model in which raters have the same parameters, rows are the same that have the same
+// ratings, whoever gave them.
+struct AlikeRows {
+  LatentRows rows;          // with all raters as one, whose ratings may be several in a row
+  std::vector<int> of_row;  // place of each row among them
+
+  // Rows x categories, of the rows as they were.
+  std::vector<double> by_row(const std::vector<double>& posterior) const;
+  // Other weights of the rows as they were.
+  void weigh(const std::vector<double>& weight);
+};
+
+AlikeRows regardless_of_rater(const LatentRows& rows);
 
 // Patterns x categories, from rows x categories; patterns without a row have `otherwise`, or the
 // mean over cases.

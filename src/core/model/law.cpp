@@ -12,37 +12,29 @@ namespace fallible {
 
 namespace {
 
+constexpr double least_probability = 1e-305;  // of an answer that has a logarithm
 constexpr double vanishing = 1e-200;  // of a row, beside which rounding to zero would matter
 
 using Classes = Eigen::Map<Eigen::ArrayXd>;
 using Constants = Eigen::Map<const Eigen::ArrayXd>;
 
-std::vector<double> exponentials(std::vector<double> x) {
-  for (double& value : x) value = std::exp(value);
-  return x;
-}
-
-// Of one judge, truths x ratings: shares of the errors and their logarithms.
-void error_rates(const Layout& layout, const Eigen::VectorXd& x, int judge, double* error,
-                 double* log_error) {
+// Of one judge, truths x ratings.
+void error_shares(const Layout& layout, const Eigen::VectorXd& x, int judge, double* error) {
   const int N = layout.categories;
-  for (int k = 0; k < N; ++k, error += N, log_error += N) {
+  for (int k = 0; k < N; ++k, error += N) {
     double most = -std::numeric_limits<double>::infinity(), total = 0;
     for (int l = 0; l < N; ++l) {
       if (l == k) continue;
-      log_error[l] = layout.errors_at >= 0 ? x[layout.error_at(judge, k, l)]
-                     : layout.dispersions_at >= 0
-                         ? -x[layout.dispersion_at(judge)] * std::abs(k - l)
-                         : 0;
-      most = std::max(most, log_error[l]);
+      error[l] = layout.errors_at >= 0       ? x[layout.error_at(judge, k, l)]
+                 : layout.dispersions_at >= 0 ? -x[layout.dispersion_at(judge)] * std::abs(k - l)
+                                              : 0;
+      most = std::max(most, error[l]);
     }
     for (int l = 0; l < N; ++l) {
-      if (l != k) total += error[l] = std::exp(log_error[l] - most);
+      if (l != k) total += error[l] = std::exp(error[l] - most);
     }
     for (int l = 0; l < N; ++l) {
-      if (l == k) continue;
-      error[l] /= total;
-      log_error[l] = std::log(std::max(error[l], 1e-300));
+      if (l != k) error[l] /= total;
     }
   }
 }
@@ -97,38 +89,40 @@ Law::Law(const Layout& layout, const Eigen::VectorXd& x) {
   classes = layout.classes();
   base_rates = reading.base_rates();
   for (int s = 0; s < layout.strata; ++s) {
-    for (const double rate : base_rates) log_weight.push_back(std::log(rate / layout.strata));
+    for (const double rate : base_rates) weight.push_back(rate / layout.strata);
   }
   accuracy.resize(static_cast<std::size_t>(judges) * N);
-  error.assign(judges * matrix, 0.0);
-  log_probability.resize(static_cast<std::size_t>(judges) * N * classes);
-  std::vector<double> log_errors(matrix, 0.0);
+  probability.resize(judges * N * static_cast<std::size_t>(classes));
+  std::vector<double> share(held ? matrix : 0);
   for (int u = 0; u < judges; ++u) {
+    error_of_.push_back(find_errors(layout, x, u));
     if (layout.is_known(u)) {
       fill_known(layout, u);
       continue;
     }
-    double* errors = &error[u * matrix];
-    // Judges whose errors have the same parameters have the same errors.
-    const bool same = u > 0 && !layout.is_known(u - 1) && !held && layout.errors_at < 0 &&
-                      layout.dispersion_at(u) == layout.dispersion_at(u - 1);
-    if (same) {
-      std::copy(errors - matrix, errors, errors);
-    } else if (held) {
-      std::copy_n(held->begin() + u * matrix, matrix, log_errors.begin());
-    } else {
-      error_rates(layout, x, u, errors, log_errors.data());
-    }
-    fill_judge(layout, x, reading.shift(layout.is_system(u)), u, log_errors);
+    for (std::size_t i = 0; i < share.size(); ++i) share[i] = std::exp((*held)[u * matrix + i]);
+    fill_judge(layout, x, reading.shift(layout.is_system(u)), u, held ? share.data() : error(u));
   }
-  weight = exponentials(log_weight);
-  probability = exponentials(log_probability);
+}
+
+// Judges whose errors have the same parameters have the same errors.
+std::size_t Law::find_errors(const Layout& layout, const Eigen::VectorXd& x, int judge) {
+  const std::size_t end = error_.size();
+  const bool own = layout.is_known(judge) || layout.errors_at >= 0;
+  const bool same = judge > 0 && !own && !layout.is_known(judge - 1) &&
+                    layout.dispersion_at(judge) == layout.dispersion_at(judge - 1);
+  if (same) return error_of_.back();
+  error_.resize(end + static_cast<std::size_t>(layout.categories) * layout.categories, 0.0);
+  if (!layout.is_known(judge) && !layout.held.log_error) {
+    error_shares(layout, x, judge, &error_[end]);
+  }
+  return end;
 }
 
 void Law::fill_judge(const Layout& layout, const Eigen::VectorXd& x, double shift, int judge,
-                    const std::vector<double>& log_errors) {
+                     const double* share) {
   const int N = categories;
-  double log_right[3], log_wrong[3];
+  double right[3], wrong[3];
   for (int k = 0; k < N; ++k) {
     if (k > 0 && layout.per_group == 1) {
       accuracy[judge * N + k] = accuracy[judge * N];
@@ -137,15 +131,14 @@ void Law::fill_judge(const Layout& layout, const Eigen::VectorXd& x, double shif
       const double mean = accuracy[judge * N + k] = logistic(x[layout.accuracy_at(judge, k)]);
       if (layout.strata > 1) strata.emplace_back(mean, shift);
       for (int s = 0; s < layout.strata; ++s) {
-        const double p = inside(layout.strata > 1 ? strata.back().p[s] : mean);
-        log_right[s] = std::log(p);
-        log_wrong[s] = std::log1p(-p);
+        right[s] = inside(layout.strata > 1 ? strata.back().p[s] : mean);
+        wrong[s] = 1 - right[s];
       }
     }
     for (int s = 0; s < layout.strata; ++s) {
       for (int l = 0; l < N; ++l) {
-        log_probability[place(judge, l) + s * N + k] =
-            l == k ? log_right[s] : log_wrong[s] + log_errors[k * N + l];
+        probability[place(judge, l) + s * N + k] =
+            l == k ? right[s] : std::max(wrong[s] * share[k * N + l], least_probability);
       }
     }
   }
@@ -158,11 +151,9 @@ void Law::fill_known(const Layout& layout, int judge) {
     const double* row = &layout.rows.matrix[judge][static_cast<std::size_t>(k) * N];
     accuracy[judge * N + k] = row[k];
     for (int l = 0; l < N; ++l) {
-      if (l != k && row[k] < 1) {
-        error[(static_cast<std::size_t>(judge) * N + k) * N + l] = row[l] / (1 - row[k]);
-      }
+      if (l != k && row[k] < 1) error_[error_of_[judge] + k * N + l] = row[l] / (1 - row[k]);
       for (int s = 0; s < layout.strata; ++s) {
-        log_probability[place(judge, l) + s * N + k] = std::log(std::max(row[l], floor_probability));
+        probability[place(judge, l) + s * N + k] = std::max(row[l], floor_probability);
       }
     }
     if (layout.strata > 1) strata.emplace_back(row[k], 0);
@@ -175,9 +166,7 @@ std::vector<double> Law::confusion(int judge) const {
   for (int k = 0; k < N; ++k) {
     for (int l = 0; l < N; ++l) {
       const double right = accuracy[judge * N + k];
-      out[k * N + l] =
-          l == k ? right
-                 : (1 - right) * error[(static_cast<std::size_t>(judge) * N + k) * N + l];
+      out[k * N + l] = l == k ? right : (1 - right) * error(judge)[k * N + l];
     }
   }
   return out;
@@ -200,9 +189,9 @@ double Law::expect(const LatentRows& rows, int row, double* posterior) const {
 
 double Law::expect_by_logs(const LatentRows& rows, int row, double* posterior) const {
   Classes p(posterior, classes);
-  p = Constants(log_weight.data(), classes);
+  p = Constants(weight.data(), classes).log();
   for (const int at : rows.places(row)) {
-    p += Constants(&log_probability[rows.rating(at) * classes], classes);
+    p += Constants(&probability[rows.rating(at) * classes], classes).log();
   }
   keep_known(rows, row, -std::numeric_limits<double>::infinity(), p);
   const double most = p.maxCoeff();

@@ -33,27 +33,31 @@ struct AnswerLaw {
   }
 };
 
-// With what a pass over the data and derivatives need.
+// With what derivatives need.
 class Law : public AnswerLaw {
  public:
   Law(const Layout& layout, const Eigen::VectorXd& x);
 
   std::vector<double> base_rates;
-  std::vector<double> log_weight, log_probability;
   std::vector<double> accuracy;  // judges x truths
   std::vector<Strata> strata;    // judges x truths, if there are any
-  std::vector<double> error;     // judges x truths x ratings: shares of the errors
 
+  // Truths x ratings: shares of a judge's errors.
+  const double* error(int judge) const { return &error_[error_of_[judge]]; }
   // Confusion matrix of a judge, row by row, the mean over strata.
   std::vector<double> confusion(int judge) const;
-  // Of one row: log likelihood and the posterior of the classes.
+  // Of one row: log likelihood and the posterior of the classes; see Pass for many rows.
   double expect(const LatentRows& rows, int row, double* posterior) const;
 
  private:
+  std::size_t find_errors(const Layout& layout, const Eigen::VectorXd& x, int judge);
   void fill_known(const Layout& layout, int judge);
   void fill_judge(const Layout& layout, const Eigen::VectorXd& x, double shift, int judge,
-                 const std::vector<double>& log_errors);
+                  const double* share);
   double expect_by_logs(const LatentRows& rows, int row, double* posterior) const;
+
+  std::vector<double> error_;  // of all judges together, or of one after the other
+  std::vector<std::size_t> error_of_;  // of each judge, where they begin
 };
 
 }  // namespace fallible

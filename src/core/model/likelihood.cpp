@@ -1,18 +1,22 @@
 #include "likelihood.hpp"
 
+#include "passes.hpp"
+
 namespace fallible {
 
+namespace {
+
+AnswerTables tables_of(const Law& law) {
+  return {law.classes, law.weight.data(), law.probability.data(), nullptr, nullptr};
+}
+
+}  // namespace
+
 double Likelihood::expect(const Law& law, Counts* counts) const {
-  const LatentRows& rows = layout_.rows;
-  std::vector<double> posterior(law.classes);
-  double out = 0;
-  for (int i = 0; i < rows.size(); ++i) {
-    const double w = rows.weight[i];
-    if (w == 0) continue;
-    out += w * law.expect(rows, i, posterior.data());
-    if (counts) counts->add(rows, i, w, posterior.data());
-  }
-  return out;
+  const auto ignore = [](int, const double*) {};
+  if (!counts) return pass_over(layout_.rows, tables_of(law), nullptr, false, ignore);
+  const AnswerSums sums{counts->classes.data(), counts->ratings.data()};
+  return pass_over(layout_.rows, tables_of(law), &sums, false, ignore);
 }
 
 double Likelihood::evaluate(const Eigen::VectorXd& x, Eigen::VectorXd* gradient) const {
@@ -28,11 +32,13 @@ double Likelihood::evaluate(const Eigen::VectorXd& x, Eigen::VectorXd* gradient)
 std::vector<double> Likelihood::posterior(const Eigen::VectorXd& x) const {
   const Law law(layout_, x);
   const std::size_t N = layout_.categories;
-  std::vector<double> out(layout_.rows.size() * N, 0.0), classes(law.classes);
-  for (int i = 0; i < layout_.rows.size(); ++i) {
-    law.expect(layout_.rows, i, classes.data());
-    for (std::size_t c = 0; c < classes.size(); ++c) out[i * N + c % N] += classes[c];
-  }
+  std::vector<double> out(layout_.rows.size() * N, 0.0);
+  pass_over(layout_.rows, tables_of(law), nullptr, true, [&](int row, const double* classes) {
+    double* to = &out[row * N];
+    for (int s = 0; s < layout_.strata; ++s, classes += N) {
+      for (std::size_t k = 0; k < N; ++k) to[k] += classes[k];
+    }
+  });
   return out;
 }
 

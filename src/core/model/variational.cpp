@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "passes.hpp"
 #include "../base/special.hpp"
 
 namespace fallible {
@@ -17,9 +18,6 @@ constexpr int newton_steps = 3;
 constexpr int own_error_rounds = 20;
 constexpr int own_error_steps = 8;  // of the optimiser, in a round
 constexpr double own_error_gain = 1e-3;
-
-using Categories = Eigen::Map<Eigen::ArrayXd>;
-using Constants = Eigen::Map<const Eigen::ArrayXd>;
 
 // What a centre is made of, for all judges.
 struct Centre {
@@ -72,17 +70,23 @@ class DawidSkeneFit {
     centre.accuracy.assign(U_, first_accuracy);
     counts_.resize(static_cast<std::size_t>(U_) * N_ * N_);
     log_.resize(counts_.size());
+    exp_.resize(counts_.size());
     classes_.resize(N_);
     log_class_.resize(N_);
+    exp_class_.resize(N_);
   }
 
   Centre centre;
 
   void count(const std::vector<double>& posterior) {
-    std::fill(counts_.begin(), counts_.end(), 0.0);
-    std::fill(classes_.begin(), classes_.end(), 0.0);
+    clear();
     for (int i = 0; i < rows_.size(); ++i) {
-      if (rows_.weight[i] > 0) add(i, &posterior[static_cast<std::size_t>(i) * N_]);
+      const double w = rows_.weight[i];
+      const double* p = &posterior[static_cast<std::size_t>(i) * N_];
+      for (int k = 0; w > 0 && k < N_; ++k) {
+        classes_[k] += w * p[k];
+        for (const int at : rows_.places(i)) counts_[rows_.rating(at) * N_ + k] += w * p[k];
+      }
     }
   }
 
@@ -149,11 +153,7 @@ class DawidSkeneFit {
         if (own_) out -= dirichlet(&counts_[first], mean.data(), &log_[first], N_, N_, 1);
       }
     }
-    std::fill(counts_.begin(), counts_.end(), 0.0);
-    std::fill(classes_.begin(), classes_.end(), 0.0);
-    for (int i = 0; i < rows_.size(); ++i) {
-      out += expect(i, &posterior[static_cast<std::size_t>(i) * N_]);
-    }
+    out += expect(posterior);
     return out - 0.5 * precision_ * centre.dispersion * centre.dispersion;
   }
 
@@ -168,31 +168,21 @@ class DawidSkeneFit {
   }
 
  private:
-  void add(int row, const double* p) {
-    const Constants weighted(p, N_);
-    const double w = rows_.weight[row];
-    Categories(classes_.data(), N_) += w * weighted;
-    for (const int at : rows_.places(row)) {
-      Categories(&counts_[rows_.rating(at) * N_], N_) += w * weighted;
-    }
+  void clear() {
+    std::fill(counts_.begin(), counts_.end(), 0.0);
+    std::fill(classes_.begin(), classes_.end(), 0.0);
   }
 
-  double expect(int row, double* posterior) {
-    Categories p(posterior, N_);
-    p = Constants(log_class_.data(), N_);
-    for (const int at : rows_.places(row)) {
-      p += Constants(&log_[rows_.rating(at) * N_], N_);
-    }
-    const int known = rows_.known[row];
-    for (int k = 0; known >= 0 && k < N_; ++k) {
-      if (k != known) p[k] = -std::numeric_limits<double>::infinity();
-    }
-    const double most = p.maxCoeff();
-    p = (p - most).exp();
-    const double total = p.sum();
-    p /= total;
-    if (rows_.weight[row] > 0) add(row, posterior);
-    return rows_.weight[row] * (most + std::log(total));
+  double expect(std::vector<double>& posterior) {
+    clear();
+    std::transform(log_.begin(), log_.end(), exp_.begin(), [](double x) { return std::exp(x); });
+    std::transform(log_class_.begin(), log_class_.end(), exp_class_.begin(),
+                   [](double x) { return std::exp(x); });
+    const AnswerTables tables{N_, exp_class_.data(), exp_.data(), log_class_.data(), log_.data()};
+    const AnswerSums sums{classes_.data(), counts_.data()};
+    return pass_over(rows_, tables, &sums, true, [&](int row, const double* p) {
+      std::copy_n(p, N_, &posterior[static_cast<std::size_t>(row) * N_]);
+    });
   }
 
   const LatentRows& rows_;
@@ -200,7 +190,7 @@ class DawidSkeneFit {
   int N_, U_;
   double precision_, base_rates_;
   bool own_;
-  std::vector<double> counts_, log_, classes_, log_class_;
+  std::vector<double> counts_, log_, exp_, classes_, log_class_, exp_class_;
 };
 
 }  // namespace
@@ -236,7 +226,7 @@ DawidSkene fit_dawid_skene(const LatentRows& rows, const LatentPrior& prior,
 
 OwnErrors fit_own_errors(const LatentRows& rows, const LatentModel& model,
                          const LatentPrior& prior, double shift, const Eigen::VectorXd& x,
-                         double concentration, std::vector<double> counts) {
+                         double concentration, std::vector<double> counts, double useful) {
   const int N = rows.categories;
   // Shifts are held, so that of the distance is the last.
   const double dispersion = model.errors == Errors::distance ? x[x.size() - 1] : 0;
@@ -267,13 +257,17 @@ OwnErrors fit_own_errors(const LatentRows& rows, const LatentModel& model,
         }
       }
     }
+    const double less = divergence + 0.5 * std::pow(dispersion / prior.dispersion, 2);
+    steps.useful = useful + less;
     const LatentFit fit = fit_latent(held, out.x, steps);
-    const double bound =
-        fit.log_posterior - divergence - 0.5 * std::pow(dispersion / prior.dispersion, 2);
+    const double bound = fit.log_posterior - less;
     gain = bound - out.bound;
     out.x = fit.x;
     out.bound = bound;
     ++out.rounds;
+    // That a climb is hopeless says nothing of the rounds, whose errors follow the counts anew.
+    out.hopeless = is_hopeless(out.bound, gain, useful);
+    if (out.hopeless) break;
     counts = held.expected_ratings(out.x);
   }
   out.counts = std::move(counts);

@@ -47,12 +47,15 @@ struct OwnErrors {
   std::vector<double> counts;     // expected ratings that they rest on, judges x ratings x truths
   double bound = 0;               // in the place of the log posterior
   int rounds = 0;
+  bool hopeless = false;  // ended early
 };
 
-// `counts` may be those of another concentration, or empty.
+// `counts` may be those of another concentration, or empty. Ends early where the bound will not be
+// `useful` (see OptimiserOptions).
 OwnErrors fit_own_errors(const LatentRows& rows, const LatentModel& model,
                          const LatentPrior& prior, double shift, const Eigen::VectorXd& x,
-                         double concentration, std::vector<double> counts);
+                         double concentration, std::vector<double> counts,
+                         double useful = -std::numeric_limits<double>::infinity());
 
 }  // namespace fallible
 

@@ -268,3 +268,30 @@ TEST_CASE("with other weights the evidence of members that are not fitted anew c
   CHECK(average->with_weights(anew->cells().cases)[0] ==
         Approx(anew->systems().front().estimate).epsilon(1e-4));
 }
+
+TEST_CASE("members that will not matter are not polished, but where something on them may matter") {
+  const Panel panel = three_raters();
+  std::vector<double> weight = panel.weights();
+  for (double& w : weight) w *= 500;
+  const Joined data({panel.view(), weight, {}, nullptr}, 0);
+  const double all = -std::numeric_limits<double>::infinity();
+  OneCoin simple({true, false, 0}), hard({true, false, 0.3}), rough(hard);
+  simple.fit(data, nullptr, nullptr, all);
+  hard.fit(data, nullptr, &simple, all);
+  rough.fit(data, nullptr, &simple, 0);
+  CHECK(!hard.rough());
+  CHECK(rough.rough());
+  CHECK(rough.log_posterior() < hard.log_posterior());
+  const auto polished = rough.refit(data, nullptr);
+  CHECK(!dynamic_cast<const OneCoin&>(*polished).rough());
+  CHECK(polished->result().estimate == Approx(hard.result().estimate).epsilon(1e-3));
+
+  const OneCoinSettings settings{true, false, 0.3};
+  OwnErrorRows on_hard(settings, 8, 2), on_rough(on_hard), given_up(on_hard);
+  on_hard.fit(data, &hard, nullptr, all);
+  on_rough.fit(data, &rough, nullptr, all);
+  given_up.fit(data, &rough, nullptr, 0);
+  CHECK(on_rough.result().log_evidence ==
+        Approx(on_hard.result().log_evidence).epsilon(1e-4));
+  CHECK(given_up.result().log_evidence < on_hard.result().log_evidence + 1);
+}

@@ -1,0 +1,197 @@
+# Scale: CPU seconds on sparse crowds, full panels, many systems and many categories.
+#
+#   Rscript bench/scale.R [output.csv] [crowd-kit] [large]
+#
+# Prints tables: the fit by Dawid and Skene's model and the default estimate on public crowds (in
+# the folder that the environment variable FALLIBLE_DATA names; left out without), the default on
+# panels that are drawn, and the exponents of its cost against cases, raters, categories and
+# systems. Everything runs on one thread. `crowd-kit` is a copy of the sources of that Python
+# package, whose 20 iterations are timed in the same run; it needs python3 with pandas and attrs.
+# `large` adds a crowd of 20 million ratings, with the peak of memory (Linux only).
+
+library(fallible)
+folder <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
+source(file.path(folder, "helpers.R"))
+
+seed <- 1L
+crowds <- c("fact_eval", "relevance4", "adult")
+iterations <- 20L
+
+main <- function(output = "", peer = "", size = "") {
+  options(fallible.quiet = TRUE, width = 120L)
+  results <- rbind(time_crowds(peer), time_panels(), time_exponents())
+  if (size == "large") results <- rbind(results, time_large())
+  cat(
+    "fallible ", format(utils::packageVersion("fallible")), ", R ", format(getRversion()), ", ",
+    format(Sys.Date()), ", one thread, CPU seconds\n\n",
+    sep = ""
+  )
+  print(results, digits = 3L, row.names = FALSE)
+  if (nzchar(output)) write_results(results, output, seed)
+}
+
+# The best of some runs; warnings are not the business of a clock.
+time_task <- function(data, task, run, runs = 1L, peer = NA_real_) {
+  seconds <- min(seconds_of(function() suppressWarnings(run()), runs, processor_clock))
+  message(data, ", ", task, ": ", format(seconds, digits = 3L), " s")
+  new_row(data, task, "s", seconds, peer)
+}
+
+new_row <- function(data, task, unit, value, peer = NA_real_) {
+  data.frame(
+    data = data, task = task, unit = unit, value = value, peer = peer, ratio = peer / value
+  )
+}
+
+# ---- Public crowds ------------------------------------------------------------------------------
+
+time_crowds <- function(peer) {
+  real <- file.path(Sys.getenv("FALLIBLE_DATA"), "real")
+  if (!dir.exists(real)) {
+    message("Left out: public crowds, for want of FALLIBLE_DATA.")
+    return(NULL)
+  }
+  rows <- lapply(crowds, function(name) time_crowd(name, file.path(real, name), peer))
+  do.call(rbind, rows)
+}
+
+time_crowd <- function(name, folder, peer) {
+  file_of <- function(what) list.files(folder, paste0("^", what, "[.]csv"), full.names = TRUE)
+  x <- suppressWarnings(ratings(
+    read_text(file_of("ratings")),
+    case = "case", rater = "rater", rating = "rating", repeats = "ratings",
+    systems = read_text(file_of("systems"))
+  ))
+  other <- if (nzchar(peer)) crowd_kit_seconds(peer, file_of("ratings")) else NA_real_
+  few <- function() few_iterations(x)
+  rbind(
+    time_task(name, paste("dawid_skene(),", iterations, "iterations"), few, 3L, other),
+    time_task(name, "dawid_skene(), converged", function() fit_raters(x, dawid_skene()), 3L, other),
+    time_task(name, "default, all systems", function() estimate_accuracy(x))
+  )
+}
+
+read_text <- function(file) utils::read.csv(file, colClasses = "character")
+
+# From the votes by EM, then so many steps of the optimiser; a user cannot ask for so few.
+few_iterations <- function(x) {
+  inside <- asNamespace("fallible")
+  model <- unclass(dawid_skene())
+  inside$core_fit_latent(
+    x$patterns, inside$pattern_weights(x), list(truth = integer(), raters = list()), model,
+    "likelihood", iterations
+  )
+}
+
+# Loads the one module, without the package's other dependencies.
+crowd_kit <- "
+import sys, types, time, importlib
+root, data, iterations = sys.argv[1:4]
+for name in ['crowdkit', 'crowdkit.aggregation', 'crowdkit.aggregation.classification']:
+    package = types.ModuleType(name)
+    package.__path__ = [root + '/' + name.replace('.', '/')]
+    sys.modules[name] = package
+module = importlib.import_module('crowdkit.aggregation.classification.dawid_skene')
+import pandas
+table = pandas.read_csv(data, dtype=str)
+table.columns = ['task', 'worker', 'label']
+start = time.process_time()
+module.DawidSkene(n_iter=int(iterations), tol=-1e300).fit(table)
+print(time.process_time() - start)
+"
+
+crowd_kit_seconds <- function(root, data) {
+  script <- tempfile(fileext = ".py")
+  on.exit(unlink(script))
+  writeLines(crowd_kit, script)
+  runs <- vapply(1:3, function(i) {
+    as.numeric(system2(
+      "/usr/bin/python3", shQuote(c(script, root, data, iterations)),
+      stdout = TRUE, env = "OMP_NUM_THREADS=1"
+    ))
+  }, 0)
+  min(runs)
+}
+
+# ---- Panels that are drawn ----------------------------------------------------------------------
+
+time_panels <- function() {
+  task <- "default, all systems"
+  panels <- list(
+    "1e6 cases x 5 raters x 5 categories" = list(1e6, 5L, 5L, 1L),
+    "1e5 cases x 7 raters x 5 categories" = list(1e5, 7L, 5L, 1L),
+    "1e3 cases x 5 raters, 100 systems" = list(1e3, 5L, 5L, 100L),
+    "5e3 cases x 10 raters x 200 categories" = list(5e3, 10L, 200L, 1L)
+  )
+  rows <- Map(function(name, size) {
+    x <- do.call(draw_panel, size)
+    time_task(name, task, function() estimate_accuracy(x))
+  }, names(panels), panels)
+  do.call(rbind, unname(rows))
+}
+
+# Everybody rates every case; raters are right in every second case, and guess in the others.
+draw_panel <- function(cases, raters, categories, systems) {
+  set.seed(seed)
+  truth <- sample.int(categories, cases, replace = TRUE)
+  columns <- vapply(rep(c(0.5, 0.8), c(raters, systems)), guess, truth, truth, categories)
+  colnames(columns) <- c(paste0("r", seq_len(raters)), paste0("s", seq_len(systems)))
+  ratings(columns,
+    raters = tidyselect::starts_with("r"), systems = tidyselect::starts_with("s"),
+    categories = seq_len(categories)
+  )
+}
+
+guess <- function(knows, truth, categories) {
+  n <- length(truth)
+  ifelse(stats::runif(n) < knows, truth, sample.int(categories, n, replace = TRUE))
+}
+
+# Five raters of a crowd for each case.
+draw_crowd <- function(cases, raters, categories, systems, knows = 0.5) {
+  set.seed(seed)
+  truth <- sample.int(categories, cases, replace = TRUE)
+  first <- sample.int(raters, cases, replace = TRUE)
+  row <- rep(seq_len(cases), 5L)
+  rater <- (rep(first, 5L) + rep(0:4, each = cases) * (raters %/% 5L)) %% raters + 1L
+  of <- rep(seq_len(cases), systems)
+  ratings(
+    data.frame(case = row, rater = rater, rating = guess(knows, truth[row], categories)),
+    case = "case", rater = "rater", rating = "rating",
+    systems = data.frame(
+      case = of, system = rep(seq_len(systems), each = cases),
+      prediction = guess(0.8, truth[of], categories)
+    ), categories = seq_len(categories)
+  )
+}
+
+# ---- Exponents ----------------------------------------------------------------------------------
+
+# Slopes of log seconds of the default against log size, over a crowd that grows by steps of two.
+time_exponents <- function(steps = 2^(0:3)) {
+  base <- list(cases = 4000, raters = 200, categories = 3, systems = 1)
+  rows <- lapply(names(base), function(what) {
+    seconds <- vapply(steps, function(step) {
+      size <- base
+      size[[what]] <- size[[what]] * step
+      x <- do.call(draw_crowd, size)
+      min(seconds_of(function() suppressWarnings(estimate_accuracy(x)), 2L, processor_clock))
+    }, 0)
+    slope <- unname(stats::coef(stats::lm(log(seconds) ~ log(steps)))[[2L]])
+    new_row("crowd of 4000 cases, 200 raters", paste("default, against", what), "exponent", slope)
+  })
+  do.call(rbind, rows)
+}
+
+# ---- A platform ---------------------------------------------------------------------------------
+
+time_large <- function() {
+  name <- "4e6 cases x 5 of 1e5 raters, 3 systems"
+  x <- draw_crowd(4e6, 1e5, 3L, 3L)
+  gc()
+  reset_peak()
+  row <- time_task(name, "default, all systems", function() estimate_accuracy(x))
+  rbind(row, new_row(name, "peak memory", "GB", memory_status("VmHWM") / 1e9))
+}
+
+do.call(main, as.list(commandArgs(trailingOnly = TRUE)))

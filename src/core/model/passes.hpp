@@ -1,0 +1,218 @@
+// One pass over rows of ratings: the posterior of the classes of each row, and its sums by rating.
+//
+// A row may begin as the one before it (LatentRows::shared). What that beginning says is multiplied
+// once, and what is added to its ratings is summed first: products go down a tree of beginnings,
+// sums go up. Of a panel that everybody has rated the tree has hardly more nodes than there are
+// rows, in a crowd most rows are paths of their own.
+#ifndef FALLIBLE_CORE_MODEL_PASSES_HPP
+#define FALLIBLE_CORE_MODEL_PASSES_HPP
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+#include "latent_rows.hpp"
+
+namespace fallible {
+
+// Probabilities as AnswerLaw lays them out, and their logarithms, for rows so long or so unlikely
+// that nothing would be left of a product.
+struct AnswerTables {
+  int classes;
+  const double *weight, *probability;
+  const double *log_weight, *log_probability;  // null where they are found from the former
+};
+
+// Where the sums go: as Counts lays them out.
+struct AnswerSums {
+  double *classes, *ratings;
+};
+
+// Sum of logarithms of probabilities, of many at a time.
+class LogSum {
+ public:
+  void add(double probability, double weight) {
+    if (weight != 1) {
+      sum_ += weight * std::log(probability);
+      return;
+    }
+    product_ *= probability;
+    if (product_ < small) flush();
+  }
+  void add_log(double x) { sum_ += x; }
+  double value() {
+    flush();
+    return sum_;
+  }
+
+ private:
+  static constexpr double small = 1e-100;
+
+  void flush() {
+    sum_ += std::log(product_);
+    product_ = 1;
+  }
+
+  double sum_ = 0, product_ = 1;
+};
+
+// For so many classes, if the compiler is to know, or Eigen::Dynamic.
+template <int K>
+class Pass {
+ public:
+  using Array = Eigen::Array<double, K, 1>;
+
+  Pass(const LatentRows& rows, const AnswerTables& tables, const AnswerSums* sums)
+      : rows_(rows), tables_(tables), sums_(sums) {
+    const std::size_t levels = 1 + static_cast<std::size_t>(rows.longest_shared);
+    product_.assign(levels, Constant(tables.weight, tables.classes));
+    rating_.resize(levels);
+    if (sums) sum_.assign(levels, Array::Zero(tables.classes));
+  }
+
+  // Calls visit(row, posterior) for each row, or for those with weight alone, and returns the sum
+  // of their log probabilities.
+  template <class Visit>
+  double run(bool all, const Visit& visit) {
+    LogSum out;
+    int shared = 0;
+    Array posterior;
+    for (int i = 0; i < rows_.size(); ++i) {
+      shared = std::min(shared, rows_.shared_by(i));
+      const double w = rows_.weight[i];
+      if (w == 0 && !all) continue;
+      close(shared);
+      shared = std::numeric_limits<int>::max();
+      open_until(i + 1 < rows_.size() ? rows_.shared_by(i + 1) : 0, rows_.start[i]);
+      const double total = expect(i, posterior);
+      if (total >= vanishing) {
+        posterior *= 1 / total;
+        if (w != 0) out.add(total, w);
+      } else {
+        const double log = expect_by_logs(i, posterior);
+        if (w != 0) out.add_log(w * log);
+      }
+      visit(i, posterior);
+      if (sums_) add(i, w, posterior);
+    }
+    close(0);
+    if (sums_) Map(sums_->classes, classes()) += sum_[0];
+    return out.value();
+  }
+
+ private:
+  using Map = Eigen::Map<Array>;
+  using Constant = Eigen::Map<const Array>;
+  static constexpr double vanishing = 1e-200;  // of a row, beside which rounding would matter
+
+  int classes() const { return K > 0 ? K : tables_.classes; }
+  std::size_t place(std::size_t rating) const { return rating * classes(); }
+
+  void close(int level) {
+    for (; open_ > level; --open_) {
+      if (!sums_) continue;
+      Map(sums_->ratings + place(rating_[open_]), classes()) += sum_[open_];
+      sum_[open_ - 1] += sum_[open_];
+    }
+  }
+
+  void open_until(int level, int first) {
+    while (open_ < level) {
+      const std::size_t rating = rows_.rating(first + open_);
+      product_[open_ + 1] =
+          product_[open_] * Constant(tables_.probability + place(rating), classes());
+      ++open_;
+      rating_[open_] = rating;
+      if (sums_) sum_[open_].setZero();
+    }
+  }
+
+  // Returns the total probability of the row, by which the posterior is still to be divided.
+  double expect(int row, Array& posterior) const {
+    Array p = product_[open_];
+    const int end = rows_.start[row + 1];
+    for (int at = rows_.start[row] + open_; at < end; ++at) {
+      p *= Constant(tables_.probability + place(rows_.rating(at)), classes());
+    }
+    if (rows_.known[row] >= 0) keep_known(row, 0, p);
+    posterior = p;
+    return p.sum();
+  }
+
+  double expect_by_logs(int row, Array& posterior) const {
+    posterior = logs(tables_.log_weight, tables_.weight, 0);
+    for (const int at : rows_.places(row)) {
+      posterior += logs(tables_.log_probability, tables_.probability, place(rows_.rating(at)));
+    }
+    keep_known(row, -std::numeric_limits<double>::infinity(), posterior);
+    const double most = posterior.maxCoeff();
+    posterior = (posterior - most).exp();
+    const double total = posterior.sum();
+    posterior /= total;
+    return most + std::log(total);
+  }
+
+  Array logs(const double* log, const double* probability, std::size_t at) const {
+    return log ? Array(Constant(log + at, classes()))
+               : Array(Constant(probability + at, classes()).log());
+  }
+
+  // Where truth is known, other classes are impossible.
+  void keep_known(int row, double impossible, Array& p) const {
+    const int known = rows_.known[row];
+    for (int c = 0; known >= 0 && c < classes(); ++c) {
+      if (c % rows_.categories != known) p[c] = impossible;
+    }
+  }
+
+  void add(int row, double w, const Array& posterior) {
+    const Array p = w * posterior;
+    const int end = rows_.start[row + 1];
+    for (int at = rows_.start[row] + open_; at < end; ++at) {
+      Map(sums_->ratings + place(rows_.rating(at)), classes()) += p;
+    }
+    sum_[open_] += p;
+  }
+
+  const LatentRows& rows_;
+  AnswerTables tables_;
+  const AnswerSums* sums_;
+  int open_ = 0;  // ratings of the beginning that is on the stack
+  std::vector<Array> product_, sum_;
+  std::vector<std::size_t> rating_;
+};
+
+// Calls work(size) where decltype(size)::value is the number of classes, or Eigen::Dynamic.
+template <class Work>
+auto with_classes(int classes, const Work& work) {
+  switch (classes) {
+    case 2: return work(std::integral_constant<int, 2>());
+    case 3: return work(std::integral_constant<int, 3>());
+    case 4: return work(std::integral_constant<int, 4>());
+    case 5: return work(std::integral_constant<int, 5>());
+    case 6: return work(std::integral_constant<int, 6>());
+    case 7: return work(std::integral_constant<int, 7>());
+    case 8: return work(std::integral_constant<int, 8>());
+    case 9: return work(std::integral_constant<int, 9>());
+    case 12: return work(std::integral_constant<int, 12>());
+    case 15: return work(std::integral_constant<int, 15>());
+    default: return work(std::integral_constant<int, Eigen::Dynamic>());
+  }
+}
+
+// See Pass::run(); visit(row, posterior) has a pointer to the probabilities of the classes.
+template <class Visit>
+double pass_over(const LatentRows& rows, const AnswerTables& tables, const AnswerSums* sums,
+                 bool all, const Visit& visit) {
+  return with_classes(tables.classes, [&](auto size) {
+    Pass<decltype(size)::value> pass(rows, tables, sums);
+    return pass.run(all, [&](int row, const auto& posterior) { visit(row, posterior.data()); });
+  });
+}
+
+}  // namespace fallible
+
+#endif
