@@ -210,7 +210,8 @@ on_databases("columns of identifiers are no categories", {
     ratings(table, case = id, rater = r2, rating = r1), class = "fallible_error_categories_many"
   )
   expect_error(
-    ratings(table, case = id, rater = r1, rating = who), class = "fallible_error_categories_few"
+    suppressMessages(ratings(table, case = id, rater = r1, rating = who)),
+    class = "fallible_error_categories_few"
   )
 })
 
