@@ -188,6 +188,10 @@ copying_words <- function(copying, judges) {
 
 # The same raters with one of the systems. Systems are numbered after raters; nobody copies one.
 keep_system <- function(design, system) {
+  if (is_world(design)) {
+    design$systems <- design$systems[system]
+    return(design)
+  }
   raters <- seq_along(design$raters)
   number <- length(raters) + system
   copying <- design$copying[design$copying$to %in% c(raters, number), ]

@@ -5,6 +5,9 @@
 # labels, systems (their accuracies) and missing of that design, pilot (NULL, or what the print
 # tells of it).
 plan_design <- function(x, approximate, call) {
+  if (is.function(x$design)) {
+    return(plan_world(x, approximate, call))
+  }
   from <- plan_basis(x$design, approximate, call)
   design <- with_systems(from$design, x$system_accuracy, call)
   accuracies <- plan_accuracies(x, from$accuracies, design, call)
@@ -43,8 +46,8 @@ plan_basis <- function(design, approximate, call) {
   usable <- c("ratings", "ratings_labels", "rater_fit", "data.frame", "matrix", "table")
   if (!inherits(design, usable)) {
     abort_fallible("argument", c(
-      "{.arg design} must be a {.cls rater_design}, or the {.cls ratings} of a pilot or a
-       {.cls rater_fit} to them.",
+      "{.arg design} must be a {.cls rater_design}, a function of the number of cases, or the
+       {.cls ratings} of a pilot or a {.cls rater_fit} to them.",
       "x" = "It is {describe(design)}.",
       "i" = "Make one with {.fun rater_design}, {.fun ratings} or {.fun fit_raters}."
     ), arg = "design", call = call)
