@@ -16,9 +16,10 @@
 #'   `summary()`: a tibble with a row per combination of `by` and `target`, the truth that estimates
 #'   are held against: `"expected"` or `"sample"`. Columns: `estimates` (asked for), `missing` (the
 #'   share of them that is `NA`) and `failed` (the number of errors); then, over those that are not
-#'   `NA` and whose truth is known, `truth` (its mean), `bias` (mean error), `rmse` (root mean squared error), `within`
-#'   (share of estimates no further than `margin` from the truth), and over those with an interval
-#'   `coverage` (share of intervals that hold the truth) and `width` (their mean width). Each has
+#'   `NA` and whose truth is known, `truth` (its mean), `bias` (mean error), `rmse` (root mean
+#'   squared error), `within` (share of estimates no further than `margin` from the truth), and over
+#'   those with an interval `coverage` (share of intervals that hold the truth) and `width` (their
+#'   mean width). Each has
 #'   its Monte Carlo standard error in a column `*_mcse`; it counts panels, the independent things,
 #'   and is `NA` where a cell has a single panel with a value, and for an `rmse` of zero. That of a
 #'   share of 0 or 1 is taken as if half a panel more had been otherwise.

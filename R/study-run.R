@@ -131,7 +131,8 @@ block_task <- function(block, estimators, seed) {
 }
 utils::globalVariables(".fallible_task")
 
-# What estimators (and worlds) use that is not theirs: variables of the user's session, and attached packages.
+# What estimators (and worlds) use that is not theirs: variables of the user's session, and attached
+# packages.
 estimator_globals <- function(estimators) {
   out <- list(globals = list(), packages = character())
   for (estimator in estimators[!built_in(estimators)]) {

@@ -28,8 +28,8 @@
 #'   other <- ifelse(truth == "no", "yes", "no")
 #'   right <- function(p) ifelse(runif(n) < p, truth, other)
 #'   tiring <- seq(0.9, 0.6, length.out = n)
-#'   answers <- data.frame(a = right(tiring), b = right(tiring), c = right(0.8), system = right(0.9))
-#'   with_truth(ratings(answers, raters = a:c, systems = system), truth, expected = 0.9)
+#'   x <- data.frame(a = right(tiring), b = right(tiring), c = right(0.8), system = right(0.9))
+#'   with_truth(ratings(x, raters = a:c, systems = system), truth, expected = 0.9)
 #' }
 #' set.seed(1)
 #' true_accuracy(tired(100))
