@@ -106,8 +106,8 @@
 #'   `"binned"` or `"unbinned"`, with `interval` `"bootstrap"` or `"none"`. Or a function of
 #'   [ratings()] that returns a number per system, or a data frame with a column `estimate` and a
 #'   row per system: its intervals are by the bootstrap (or `"none"`), for which it is called with
-#'   the ratings of cases drawn anew; if it has an argument `weights`, with the ratings as they are and
-#'   how often each case was drawn.
+#'   the ratings of cases drawn anew; if it has an argument `weights`, with the ratings as they are
+#'   and how often each case was drawn.
 #' @param model A [rater_model()] for methods `"joint"` and `"shared"`; the others know [k_model()]
 #'   only. Not for a fit, which has one.
 #' @param interval `r said_ids(accuracy_intervals())`; `"profile"` is for method `"joint"`.

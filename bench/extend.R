@@ -4,8 +4,8 @@
 #
 # Worlds: for each way in which rater_design() lets raters and systems differ from the K-model, the
 # share of right answers in a panel against the accuracy that the design computes beforehand, with
-# Wilson's interval. Models: panels drawn by functions, judged by the joint method and by a posterior
-# of one's own (Bayes' rule with the true parameters, the system's answer included), with bootstrap
+# Wilson's interval. Models: panels drawn by functions, judged by the joint method and by a
+# posterior of one's own (Bayes' rule with the true parameters, the system's answer included), with bootstrap
 # intervals. `bias` in Monte Carlo standard errors should be within 2, `coverage` of the 90%
 # intervals in .86 to .94.
 

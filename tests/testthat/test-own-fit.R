@@ -1,7 +1,9 @@
 panel <- function(n = 300, ...) {
   set.seed(1)
   simulate_ratings(
-    rater_design(c(0.6, 0.7, 0.8), c(a = 0.7, b = 0.9), categories = 3, n = n, missing = c(0, 0.2, 0.2), ...)
+    rater_design(
+      c(0.6, 0.7, 0.8), c(a = 0.7, b = 0.9), categories = 3, n = n, missing = c(0, 0.2, 0.2), ...
+    )
   )
 }
 

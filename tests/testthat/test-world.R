@@ -2,7 +2,7 @@
 plain_world <- function(n) {
   truth <- sample(3, n, replace = TRUE)
   answer <- function(p) ifelse(runif(n) < p, truth, (truth + sample(0:1, n, TRUE)) %% 3 + 1)
-  x <- data.frame(a = answer(0.6), b = answer(0.6), c = answer(0.6), s = answer(0.7), t = answer(0.9))
+  x <- list2DF(lapply(c(a = 0.6, b = 0.6, c = 0.6, s = 0.7, t = 0.9), answer))
   x <- ratings(x, raters = a:c, systems = s:t, categories = 1:3)
   with_truth(x, truth, expected = c(0.7, 0.9))
 }
