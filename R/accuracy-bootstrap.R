@@ -14,6 +14,10 @@ bootstrap_replicates <- function(estimator, fit, options, what = "accuracy") {
 # Replicates by the method that stands in for that of an estimate, to show how its systems (or its
 # categories) go together.
 stand_in_replicates <- function(estimate, what) {
+  if (!is.null(estimate$options$record)) {
+    estimator <- function_estimator(estimate$fit$x, method_of(estimate)$run)
+    return(bootstrap_replicates(estimator, estimate$fit, estimate$options, what))
+  }
   method <- accuracy_methods()[[method_of(estimate)$stand_in]]
   estimator <- make_estimator(estimate$fit, method, estimate$options)
   back <- estimate$details$common
@@ -33,6 +37,8 @@ resampling <- function(x, options) {
   }
   list(
     replicates = options$replicates, threads = options$threads, seed = draw_seed(),
+    # For estimators in R; the core has its own.
+    weight = pattern_weights(x), case_weight = x$weights %||% rep(1, nrow(x)),
     clusters = clusters
   )
 }

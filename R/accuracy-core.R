@@ -4,6 +4,9 @@
 
 # An estimator by a method of the registry, for what `fit` tells of the raters.
 make_estimator <- function(fit, method, options) {
+  if (is_own_fit(fit)) {
+    return(method$of_posterior(fit, options)$estimator)
+  }
   x <- fit$x
   weight <- pattern_weights(x)
   # Weights that are probabilities say how models compare as so many cases would.
@@ -73,6 +76,12 @@ of_systems <- function(point, field) na_real(vapply(point$systems, `[[`, 0, fiel
 # A row per replicate. `what`: "accuracy", a column per system, or "counts", expected numbers of
 # cases by truth and answer (answers within truths within systems); `resampling`: see there.
 replicates_of <- function(estimator, what, resampling, tick = no_tick) {
+  if (inherits(estimator, "case_estimator")) {
+    return(case_replicates(estimator, resampling, tick))
+  }
+  if (is.function(estimator)) {
+    return(function_replicates(estimator, what, resampling, tick))
+  }
   if (!is.list(estimator)) {
     return(core_replicates(estimator, what, resampling, tick))
   }

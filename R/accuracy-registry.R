@@ -13,14 +13,15 @@
 # interval whose draws compare_systems() takes of an estimate that has none; common: what is assumed
 # of errors in common unless a user says, NULL if nothing can be; estimate: a function
 # of fit, options and what average_of() gives (if the model is its own, or if the interval needs
-# that), see new_point().
-new_method <- function(id, words, model, estimate, posterior = FALSE, likelihood = FALSE,
-                       clips = FALSE, bins = FALSE, iterated = TRUE, compiled = TRUE,
-                       stand_in = id, draws = "bootstrap", common = NULL) {
+# that), see new_point(); of_posterior: the same, a function of fit and options, for a posterior
+# that a user gave, NULL if the method needs more than that.
+new_method <- function(id, words, model, estimate, of_posterior = NULL, posterior = FALSE,
+                       likelihood = FALSE, clips = FALSE, bins = FALSE, iterated = TRUE,
+                       compiled = TRUE, stand_in = id, draws = "bootstrap", common = NULL) {
   list(
-    id = id, words = words, model = model, estimate = estimate, posterior = posterior,
-    likelihood = likelihood, clips = clips, bins = bins, iterated = iterated, compiled = compiled,
-    stand_in = stand_in, draws = draws, common = common
+    id = id, words = words, model = model, estimate = estimate, of_posterior = of_posterior,
+    posterior = posterior, likelihood = likelihood, clips = clips, bins = bins,
+    iterated = iterated, compiled = compiled, stand_in = stand_in, draws = draws, common = common
   )
 }
 
@@ -28,7 +29,8 @@ new_method <- function(id, words, model, estimate, posterior = FALSE, likelihood
 # clusters: can it know of them; average: does it need average_of(), whatever the method; uncounted:
 # what is wrong with weights that count no cases; replicates: how many there are unless a user says;
 # hidden: does it allow for what sampling error leaves out; cells: can confusion() have it;
-# compiled: does a study run it in compiled code; find: a function of a draft (see
+# compiled: does a study run it in compiled code; own_fit: can a fit by as_rater_fit() have it;
+# find: a function of a draft (see
 # draft_estimate()), see new_interval_found(), or NULL for no interval at all; draws: a function of
 # an estimate and replicates of it that gives what the errors of all its systems together may have
 # been (draws x systems, around the estimates) or, as a text, why it cannot; or NULL if the interval
@@ -41,12 +43,12 @@ new_method <- function(id, words, model, estimate, posterior = FALSE, likelihood
 new_interval <- function(id, words = id, find = NULL, draws = NULL, note = function(estimate) NULL,
                          likelihood = FALSE, clusters = TRUE, average = FALSE, uncounted = NULL,
                          replicates = 1000L, hidden = FALSE, cells = FALSE, compiled = FALSE,
-                         gold = NULL, difference = NULL, anytime = FALSE) {
+                         gold = NULL, difference = NULL, anytime = FALSE, own_fit = FALSE) {
   list(
     id = id, words = words, find = find, draws = draws, note = note, likelihood = likelihood,
     clusters = clusters, average = average, uncounted = uncounted, replicates = replicates,
     hidden = hidden, cells = cells, compiled = compiled, gold = gold,
-    difference = difference, anytime = anytime
+    difference = difference, anytime = anytime, own_fit = own_fit
   )
 }
 
@@ -64,7 +66,7 @@ accuracy_intervals <- function() {
 
 gold_intervals <- function() Filter(function(record) !is.null(record$gold), accuracy_intervals())
 
-interval_none <- new_interval("none", cells = TRUE, compiled = TRUE)
+interval_none <- new_interval("none", cells = TRUE, compiled = TRUE, own_fit = TRUE)
 
 by_id <- function(records) stats::setNames(records, vapply(records, `[[`, "", "id"))
 
@@ -79,6 +81,9 @@ said_ids <- function(records) {
 
 # Whoever names a model, or knows a rater, wants it used.
 default_method <- function(model, known_raters = FALSE) {
+  if (inherits(model, "own_model")) {
+    return(method_shared$id)
+  }
   if (is_k_model(model) && !any(known_raters)) method_average$id else method_joint$id
 }
 
@@ -94,7 +99,8 @@ default_interval <- function(x, gold) {
 }
 
 # Records of an estimate, of an estimator's options, or of anything else with options.
-method_of <- function(x) accuracy_methods()[[x$options$method]]
+# Functions of users bring theirs.
+method_of <- function(x) x$options$record %||% accuracy_methods()[[x$options$method]]
 
 interval_of <- function(x) accuracy_intervals()[[x$options$interval]]
 
@@ -115,6 +121,9 @@ runs_compiled <- function(options) {
 # How a number came about; `model` is left out where it does not say more.
 method_words <- function(id, model = NULL) {
   method <- accuracy_methods()[[id]]
+  if (is.null(method)) {
+    return(id)
+  }
   said <- !is.null(model) && method$model != "own"
   paste0(method$words, if (said) paste0(", ", format(model)))
 }
@@ -156,7 +165,9 @@ check_pair <- function(options, model, fit, call, gold = NULL) {
 # The argument that is wrong, and what to say of it; NULL if all fits. Where `fit` is NULL there is
 # only a model as yet. `gold`: see settle_gold().
 pair_misfit <- function(method, interval, model, fit = NULL, clustered = FALSE, gold = NULL) {
-  if (!is.null(interval$gold) && !gold_measures(gold)) {
+  if (is_own_fit(fit)) {
+    own_fit_misfit(method, interval)
+  } else if (!is.null(interval$gold) && !gold_measures(gold)) {
     lack_of_sample(interval, gold)
   } else if (interval$likelihood && !method$likelihood) {
     having <- ids_with("likelihood", accuracy_methods())
@@ -178,6 +189,23 @@ pair_misfit <- function(method, interval, model, fit = NULL, clustered = FALSE, 
   } else if (!knows_model(method, model, fit)) {
     list(arg = if (is.null(fit)) "model" else "method", message = model_misfit(method, model, fit))
   }
+}
+
+# Only a posterior is known.
+own_fit_misfit <- function(method, interval) {
+  methods <- names(Filter(function(m) !is.null(m$of_posterior), accuracy_methods()))
+  having <- list(method = methods, interval = ids_with("own_fit", accuracy_intervals()))
+  used <- c(method = method$id, interval = interval$id)
+  off <- names(used)[!unlist(Map(`%in%`, used, having))]
+  if (length(off) == 0L) {
+    return(NULL)
+  }
+  arg <- off[[1L]]
+  list(arg = arg, message = c(
+    paste0("{.code ", arg, " = \"", used[[arg]], "\"} needs a model, of which a fit by
+           {.fun as_rater_fit} has only the posterior."),
+    "i" = paste0("Use ", paste0("{.val ", having[[arg]], "}", collapse = " or "), ".")
+  ))
 }
 
 knows_model <- function(method, model, fit) {

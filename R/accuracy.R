@@ -5,7 +5,12 @@
 #'
 #' @param x A [ratings()] object with systems, or the result of [fit_raters()].
 #' @param method `r said_ids(accuracy_methods())`; `NULL` is `"average"`, or `"joint"` where `model`
-#'   (or the fit) is not the K-model or knows raters.
+#'   (or the fit) is not the K-model or knows raters. Of a fit by [as_rater_fit()] `"shared"`,
+#'   `"binned"` or `"unbinned"`, with `interval` `"bootstrap"` or `"none"`. Or a function of
+#'   [ratings()] that returns a number per system, or a data frame with a column `estimate` and a
+#'   row per system: its intervals are by the bootstrap (or `"none"`), for which it is called with
+#'   the ratings of cases drawn anew; if it has an argument `weights`, with the ratings as they are
+#'   and how often each case was drawn.
 #' @param model A [rater_model()] for methods `"joint"` and `"shared"`; the others know [k_model()]
 #'   only. Not for a fit, which has one.
 #' @param interval `r said_ids(accuracy_intervals())`; `"profile"` is for method `"joint"`, and `r
@@ -79,6 +84,13 @@ estimate_accuracy.ratings <- function(x, method = NULL, model = k_model(), inter
                                       target = c("population", "cases"), widen = 1.25, ...) {
   call <- rlang::current_env()
   check_dots_empty(...)
+  if (is.function(method)) {
+    given <- mget(c(accuracy_options, "threads"))
+    if (missing(interval)) given["interval"] <- list(NULL)
+    if (!missing(model)) given$model <- model
+    x <- choose_systems(x, systems, call)
+    return(estimate_by_function(x, method, given, by, cluster, call))
+  }
   check_class(model, "rater_model", "model", "Make one with {.fun rater_model}.")
   method <- check_accuracy_method(method %||% default_method(model), call)
   x <- choose_systems(x, systems, call)
@@ -123,6 +135,7 @@ estimate_accuracy.rater_fit <- function(x, method = NULL, interval = NULL,
   call <- rlang::current_env()
   check_dots_empty(...)
   if (!is.null(systems)) x <- fit_beside(x, choose_systems(x$x, systems, call))
+  if (is_own_fit(x) && missing(interval)) interval <- interval_bootstrap$id
   method <- method %||% default_method(x$model, is_known_rater(x))
   if (!is.null(gold_sample) && is.null(known_truth)) known_truth <- x$given$truth
   if (!is.null(known_truth)) x <- fit_without_truth(x, known_truth, call)
@@ -164,9 +177,9 @@ judge_systems <- function(fit, cluster, gold, given, call) {
 }
 
 check_nothing_known <- function(fit, call) {
-  if (any(known_patterns(fit)) || any(is_known_rater(fit))) {
+  if (any(known_patterns(fit)) || any(is_known_rater(fit)) || is_own_fit(fit)) {
     abort_fallible("argument", c(
-      "{.arg by} fits each group anew and cannot use known truths or raters.",
+      "{.arg by} fits each group anew and cannot use known truths or raters, or a given posterior.",
       "i" = "Fit the cases of each group, {.code x[cases, ]}, with what is known of them."
     ), arg = "by", call = call)
   }
@@ -181,7 +194,11 @@ draft_estimate <- function(fit, options) {
   if (method$model == "own" || interval_of(draft)$average || asks_average(options)) {
     draft$average <- average_of(fit, options)
   }
-  draft$point <- method$estimate(fit, options, draft$average)
+  draft$point <- if (is_own_fit(fit)) {
+    method$of_posterior(fit, options)
+  } else {
+    method$estimate(fit, options, draft$average)
+  }
   draft$beside <- beside_average(fit, draft$point$value, draft$average)
   rated <- judged_patterns(fit)
   answered <- fit$x$patterns$answer > 0L

@@ -165,12 +165,18 @@ join_patterns <- function(x) {
 estimate_again <- function(estimate, x) {
   fit <- fit_beside(estimate$fit, x)
   options <- estimate$options
+  if (!is.null(options$record)) {
+    return(function_estimate(x, options))
+  }
   if (is.null(interval_of(estimate)$draws)) options$interval <- interval_none$id # not needed
   suppressWarnings(do.call(estimate_accuracy, c(list(fit), options)), classes = "fallible_warning")
 }
 
 # The same fit beside other answers by systems: `x` has the cases and ratings of the fit.
 fit_beside <- function(fit, x) {
+  if (is_own_fit(fit)) {
+    return(own_fit_beside(fit, x))
+  }
   if (any(known_patterns(fit))) { # a known truth makes a pattern of its own
     return(suppressWarnings(stats::update(fit, x = x), classes = "fallible_warning"))
   }

@@ -25,6 +25,7 @@
 #' | `weights` | a weight is missing, negative, not finite, or all are zero | `row` |
 #' | `labels` | a single-label method meets ratings with several labels | |
 #' | `flags` | a column of 0 and 1 for a label holds something else | `row`, `column` |
+#' | `design` | a function in the place of a design does not return a panel | `design` |
 #' | `file` | a file is missing, empty or broken, lacks columns, or holds something else | `path` |
 #' | `measure` | an agreement measure is unknown, or not defined for the data | `measure` |
 #' | `table` | an agreement matrix is not square, or holds what is not a count | |

@@ -102,7 +102,7 @@ check_copying <- function(copying, raters, systems, call) {
   }
   from <- number(copying$from)
   to <- number(copying$to)
-  fault <- copying_faults(copying, from, to, raters)
+  fault <- copying_faults(copying, from, to, raters, systems)
   off <- which(!is.na(fault))
   if (length(off) > 0L) {
     said <- verbatim("Row ", off, ": ", fault[off], ".")
@@ -113,7 +113,7 @@ check_copying <- function(copying, raters, systems, call) {
 }
 
 # What is wrong with each row, NA where nothing is; the first of several faults.
-copying_faults <- function(copying, from, to, raters) {
+copying_faults <- function(copying, from, to, raters, systems) {
   said <- function(column) {
     x <- copying[[column]]
     vapply(seq_along(x), function(i) describe(if (is.factor(x)) as.character(x[i]) else x[[i]]), "")
@@ -121,13 +121,13 @@ copying_faults <- function(copying, from, to, raters) {
   p <- copying$probability
   inside <- if (is.numeric(p)) !is.na(p) & p >= 0 & p <= 1 else rep(FALSE, length(p))
   faults <- list(
-    ifelse(is.na(from), paste0("`from` is ", said("from"), ", which is no rater"), NA),
-    ifelse(
-      from > length(raters),
-      paste0("`from` is ", said("from"), ", which is a system; only raters are copied"), NA
-    ),
+    ifelse(is.na(from), paste0("`from` is ", said("from"), ", which is no rater or system"), NA),
     ifelse(is.na(to), paste0("`to` is ", said("to"), ", which is no rater or system"), NA),
-    ifelse(from == to, paste(raters[from], "copies itself"), NA),
+    ifelse(
+      from > length(raters) & to <= length(raters),
+      paste0("`from` is ", said("from"), ", which is a system; raters copy raters only"), NA
+    ),
+    ifelse(from == to, paste(c(raters, systems)[from], "copies itself"), NA),
     ifelse(inside, NA, paste0("`probability` is ", said("probability"), ", which is not in [0, 1]"))
   )
   Reduce(function(first, then) ifelse(is.na(first), then, first), faults)
@@ -135,15 +135,16 @@ copying_faults <- function(copying, from, to, raters) {
 
 abort_copying <- function(fault, rows, raters, systems, call) {
   abort_fallible("argument", c(
-    "{.arg copying} must be a data frame with columns {.val from} (a rater), {.val to} (another
-     rater, or a system) and {.val probability}.",
+    "{.arg copying} must be a data frame with columns {.val from} (a rater, or a system that another
+     copies), {.val to} (another rater or system) and {.val probability}.",
     stats::setNames(fault, rep("x", length(fault))),
     "i" = "Raters are {.val {raters}}.",
     "i" = if (length(systems) > 0L) "Systems are {.val {systems}}."
   ), arg = "copying", row = rows, call = call)
 }
 
-check_matrices <- function(matrices, judges, labels, call) {
+# For each judge the numbers of its matrices, row by row: of none, of one, or of one per stratum.
+check_matrices <- function(matrices, judges, labels, strata, call) {
   out <- rep(list(double()), length(judges))
   if (is.null(matrices)) {
     return(out)
@@ -161,23 +162,38 @@ check_matrices <- function(matrices, judges, labels, call) {
     ), arg = "matrices", call = call)
   }
   for (judge in names(matrices)) {
-    m <- matrices[[judge]]
-    n <- length(labels)
-    ok <- is.numeric(m) && identical(dim(m), c(n, n)) && all(is.finite(m)) && all(m >= 0)
-    off <- if (ok) which(abs(rowSums(m) - 1) > 1e-8)
-    if (!ok || length(off) > 0L) {
+    given <- matrices[[judge]]
+    each <- is.list(given) && !is.data.frame(given)
+    if (each && length(given) != strata) {
       abort_fallible("argument", c(
-        "Matrix {.val {judge}} must be {n} x {n} probabilities whose rows sum to one.",
-        "x" = if (ok) {
-          "Row {off[[1L]]} sums to {format(sum(m[off[[1L]], ]), digits = 6)}."
-        } else if (is.numeric(m) && is.matrix(m) && length(m) > 0L) {
-          "It is {nrow(m)} x {ncol(m)}, and its numbers go from {min(m)} to {max(m)}."
-        } else {
-          "It is {describe(m)}."
-        }
+        "{.arg matrices} must hold one matrix for {.val {judge}}, or one for each stratum of
+         {.arg difficulty}.",
+        "x" = "There are {length(given)} for {strata} strat{?um/a}."
       ), arg = "matrices", call = call)
     }
-    out[[match(judge, judges)]] <- as.double(t(unclass(m)))
+    names <- if (each) paste(judge, "in stratum", seq_along(given)) else judge
+    out[[match(judge, judges)]] <- unlist(Map(
+      check_matrix, if (each) unname(given) else list(given), names, length(labels),
+      MoreArgs = list(call = call)
+    ))
   }
   out
+}
+
+check_matrix <- function(m, name, n, call) {
+  ok <- is.numeric(m) && identical(dim(m), c(n, n)) && all(is.finite(m)) && all(m >= 0)
+  off <- if (ok) which(abs(rowSums(m) - 1) > 1e-8)
+  if (!ok || length(off) > 0L) {
+    abort_fallible("argument", c(
+      "Matrix {.val {name}} must be {n} x {n} probabilities whose rows sum to one.",
+      "x" = if (ok) {
+        "Row {off[[1L]]} sums to {format(sum(m[off[[1L]], ]), digits = 6)}."
+      } else if (is.numeric(m) && is.matrix(m) && length(m) > 0L) {
+        "It is {nrow(m)} x {ncol(m)}, and its numbers go from {min(m)} to {max(m)}."
+      } else {
+        "It is {describe(m)}."
+      }
+    ), arg = "matrices", call = call)
+  }
+  as.double(t(unclass(m)))
 }

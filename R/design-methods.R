@@ -77,7 +77,8 @@ glance.rater_design <- function(x, ...) {
   tibble::tibble(
     cases = x$n, raters = length(x$raters), systems = length(x$systems),
     categories = length(x$categories), base_rates = x$law, dispersion = x$dispersion,
-    error_range = x$error_range, difficulty = max(abs(x$strata$shift)), missing = x$missing,
+    error_range = x$error_range, difficulty = max(abs(x$strata$shift)),
+    missing = mean(x$missing),
     k_properties = length(design_violations(x)) == 1L
   )
 }

@@ -22,31 +22,65 @@
 #' @param redraw Are the random factors of errors drawn anew for each stratum?
 #' @param shared What of the raters' lot the systems share: any of `"difficulty"` and `"errors"`
 #'   (`dispersion` and `error_range`).
-#' @param missing Probability that a rating is missing, in \[0, 1\]; one itself excluded. Systems
-#'   answer every case.
+#' @param missing Probability that a rating is missing, in \[0, 1\], one itself excluded: one
+#'   number, one for each rater, or some by name (others miss none). Systems answer every case.
 #' @param copying A data frame with columns `from` and `to` (numbers of raters, or names of raters
 #'   and systems; systems are numbered after the raters) and `probability`, in \[0, 1\]: with that
-#'   probability `to` repeats the answer of the rater `from` to a case, row after row. The method
-#'   excludes this dependence.
+#'   probability `to` repeats the answer of `from` to a case, row after row. Raters repeat raters;
+#'   systems repeat raters or systems. The method excludes this dependence.
 #' @param matrices A named list of confusion matrices, true category in rows, for raters or systems
-#'   whose matrix is not to be generated. It is used as given, whatever the difficulty.
+#'   whose matrix is not to be generated: for each a matrix, used as given whatever the difficulty,
+#'   or a list of matrices, one for each stratum of `difficulty`.
+#' @param loading How far answers go together because of the case, in (-1, 1): one number for all
+#'   raters and systems, one for each (raters first), or some by name (others have 0); see Errors in
+#'   common.
+#' @param drift How much accuracy rises from the first case of a panel to the last, in (-1, 1);
+#'   negative where it falls. Given like `loading`; see Order of cases.
+#' @section Errors in common:
+#' Each answer is decided by a number, uniform between 0 and 1, by which the right answer comes
+#' first and then the wrong ones, in the order of categories from the true one on. With loadings,
+#' these numbers are probabilities of normal deviates that have one factor in common, the effect of
+#' the case: those of two judges have the product of their loadings as their correlation. Whoever
+#' errs together gives the same wrong answer more often than by chance. Confusion matrices, and with
+#' them expected accuracy, are what they are without loadings.
+#'
+#' @section Order of cases:
+#' With drift, the probability of the right answer to a case of each category is what the confusion
+#' matrix says in the middle of the panel, lower by half the drift at its beginning, higher by half
+#' at its end, and a line between, kept in \[0, 1\]; wrong answers share the rest in proportion. The
+#' expected accuracy is its mean over the order of cases.
+#'
 #' @return An object of class `rater_design`, with a `print()` method that says in words which
 #'   assumptions do not hold.
 #' @family simulation
 #' @examples
 #' rater_design(raters = c(0.6, 0.6, 0.6), systems = 0.9)
 #' rater_design(c(0.5, 0.6, 0.7), 0.9, dispersion = 2, error_range = 1, difficulty = 0.2)
+#'
+#' # Raters and system err on the same cases; the first rater sees half of them, and tires
+#' rater_design(
+#'   c(ann = 0.8, bob = 0.8, eve = 0.8), 0.9,
+#'   loading = 0.6, missing = c(ann = 0.5), drift = c(ann = -0.2)
+#' )
+#'
+#' # A system that is trained on another
+#' rater_design(
+#'   c(0.6, 0.7, 0.8), c(old = 0.7, new = 0.8),
+#'   copying = data.frame(from = "old", to = "new", probability = 0.5)
+#' )
 #' @export
 rater_design <- function(raters, systems = NULL, categories = 5L, n = 200L,
                          base_rates = "uniform", concentration = 1, dispersion = 1,
                          error_range = 0, difficulty = 0, strata = c("drawn", "fixed"),
                          redraw = TRUE, shared = c("difficulty", "errors"), missing = 0,
-                         copying = NULL, matrices = NULL, normalise = c("expected", "row")) {
+                         copying = NULL, matrices = NULL, normalise = c("expected", "row"),
+                         loading = 0, drift = 0) {
   call <- rlang::current_env()
   labels <- check_category_labels(categories)
   raters <- name_judges(check_probabilities(raters, "raters", 2L), "rater")
   systems <- name_judges(check_probabilities(systems, "systems", 0L), "system")
-  check_judge_names(c(names(raters), names(systems)), call)
+  judges <- c(names(raters), names(systems))
+  check_judge_names(judges, call)
   shared <- check_shared(shared, call)
   law <- if (is.character(base_rates)) {
     check_choice(base_rates, c("uniform", "dirichlet"), "base_rates")
@@ -54,6 +88,7 @@ rater_design <- function(raters, systems = NULL, categories = 5L, n = 200L,
     base_rates <- check_base_rates(base_rates, length(labels))
     "fixed"
   }
+  strata_of <- check_strata(difficulty, c(raters, if ("difficulty" %in% shared) systems), call)
   design <- list(
     categories = labels, n = check_count(n, "n"), raters = raters, systems = systems,
     law = law, base_rates = if (law == "fixed") base_rates else double(),
@@ -61,13 +96,16 @@ rater_design <- function(raters, systems = NULL, categories = 5L, n = 200L,
     dispersion = check_number(dispersion, "dispersion", 0, open_min = TRUE),
     error_range = check_number(error_range, "error_range", 0, 1),
     normalise = check_choice(normalise, c("expected", "row"), "normalise"),
-    strata = check_strata(difficulty, c(raters, if ("difficulty" %in% shared) systems), call),
+    strata = strata_of,
     strata_drawn = check_choice(strata, c("drawn", "fixed"), "strata") == "drawn",
     redraw = check_flag(redraw, "redraw"),
     system_strata = "difficulty" %in% shared, system_errors = "errors" %in% shared,
-    missing = check_number(missing, "missing", 0, 1, open_max = TRUE),
+    missing = by_judge(missing, names(raters), "missing", 0, "rater", call),
     copying = check_copying(copying, names(raters), names(systems), call),
-    matrices = check_matrices(matrices, c(names(raters), names(systems)), labels, call)
+    matrices = check_matrices(matrices, judges, labels, nrow(strata_of), call),
+    loading = by_judge(loading, judges, "loading", -1, "rater and system", call),
+    drift = by_judge(drift, judges, "drift", -1, "rater and system", call),
+    hidden = double()
   )
   structure(design, class = "rater_design")
 }
@@ -120,20 +158,28 @@ print.rater_design <- function(x, ...) {
       uniform = "uniform numbers, normalised, drawn for each panel",
       dirichlet = paste0("Dirichlet(", x$concentration, "), drawn for each panel")
     )),
-    if (x$missing > 0) paste0("Missing ratings: ", percent(x$missing)),
+    if (any(x$missing > 0)) paste0("Missing ratings: ", missing_words(x)),
     design_violations(x)
   )
   invisible(x)
 }
 
+missing_words <- function(x) {
+  if (alike(x$missing)) {
+    return(percent(x$missing[[1L]]))
+  }
+  shorten(paste(names(x$raters), percent(x$missing)))
+}
+
 # Initial accuracies of raters, then systems; those of given matrices over the base rates that are
-# expected.
+# expected, and over strata.
 given_accuracies <- function(design) {
-  n <- length(design$categories)
   accuracy <- c(design$raters, design$systems)
-  for (judge in which(lengths(design$matrices) > 0L)) {
-    right <- design$matrices[[judge]][(seq_len(n) - 1L) * n + seq_len(n)]
-    accuracy[[judge]] <- signif(sum(expected_rates(design) * right), 6L)
+  for (judge in which(lengths(design$matrices[seq_along(accuracy)]) > 0L)) {
+    right <- vapply(seq_len(nrow(design$strata)), function(stratum) {
+      sum(expected_rates(design) * diag(given_matrix(design, judge, stratum)))
+    }, 0)
+    accuracy[[judge]] <- signif(sum(design$strata$weight * right), 6L)
   }
   accuracy
 }
@@ -169,7 +215,13 @@ design_violations <- function(x) {
     if (any(lengths(x$matrices) > 0L)) {
       paste("confusion matrices are given for", shorten(judges[lengths(x$matrices) > 0L]))
     },
-    copying_words(x$copying[x$copying$probability > 0, ], judges)
+    copying_words(x$copying[x$copying$probability > 0, ], judges),
+    if (any(x$loading != 0)) {
+      paste("cases make errors go together, by loadings", words_by_judge(x$loading, judges))
+    },
+    if (any(x$drift != 0)) {
+      paste("accuracy drifts over the cases by", words_by_judge(x$drift, judges))
+    }
   )
   if (length(broken) == 0L) {
     return("The K-properties hold")
@@ -186,14 +238,27 @@ copying_words <- function(copying, judges) {
   }
 }
 
-# The same raters with one of the systems. Systems are numbered after raters; nobody copies one.
+# The same raters with one of the systems. Systems are numbered after raters; those that it copies,
+# and whom they copy, are hidden behind it.
 keep_system <- function(design, system) {
+  if (is_world(design)) {
+    design$systems <- design$systems[system]
+    return(design)
+  }
   raters <- seq_along(design$raters)
-  number <- length(raters) + system
-  copying <- design$copying[design$copying$to %in% c(raters, number), ]
-  copying$to <- pmin(copying$to, length(raters) + 1L)
+  kept <- c(raters, length(raters) + system)
+  judges <- kept
+  repeat {
+    sources <- setdiff(design$copying$from[design$copying$to %in% judges], judges)
+    if (length(sources) == 0L) break
+    judges <- c(judges, sources)
+  }
+  copying <- design$copying[design$copying$to %in% judges, ]
+  copying[c("from", "to")] <- lapply(copying[c("from", "to")], match, judges)
+  design$hidden <- unname(design$systems[setdiff(judges, kept) - length(raters)])
   design$systems <- design$systems[system]
-  design$matrices <- design$matrices[c(raters, number)]
   design$copying <- copying
+  of_judges <- c("matrices", "loading", "drift")
+  design[of_judges] <- lapply(design[of_judges], `[`, judges)
   design
 }

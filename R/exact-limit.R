@@ -59,24 +59,18 @@ check_fixed <- function(design, call) {
 exact_panel <- function(design, truth, call) {
   n <- length(design$categories)
   raters <- length(design$raters)
-  answers <- n + (design$missing > 0)
-  if (raters * log(answers) + log(n) > log(2e6)) {
+  hidden <- length(design$hidden)
+  answers <- n + any(design$missing > 0)
+  if (raters * log(answers) + (1 + hidden) * log(n) > log(2e6)) {
     abort_fallible("argument", c(
       "{.arg design} has too many patterns of answers to enumerate.",
-      "x" = "There are {signif(answers^raters * n, 3)}; two million are possible."
+      "x" = "There are {signif(answers^raters * n^(1 + hidden), 3)}; two million are possible."
     ), arg = "design", call = call)
   }
-  probability <- 0
-  strata <- nrow(design$strata)
-  for (s in seq_len(strata)) {
-    for (k in seq_len(n)) {
-      rows <- lapply(seq_len(raters + 1L), function(u) truth$matrices[[(u - 1L) * strata + s]][k, ])
-      given <- copy_answers(Reduce(`%o%`, rows), design$copying)
-      probability <- probability + design$strata$weight[[s]] * truth$base_rates[[k]] * given
-    }
-  }
-  if (design$missing > 0) {
-    for (j in seq_len(raters)) probability <- lose_answers(probability, j, design$missing)
+  probability <- copy_answers(joint_answers(design, truth), design$copying)
+  if (hidden > 0L) probability <- apply(probability, seq_len(raters + 1L), sum)
+  if (any(design$missing > 0)) {
+    for (j in seq_len(raters)) probability <- lose_answers(probability, j, design$missing[[j]])
   }
   codes <- which(probability > 0, arr.ind = TRUE)
   labels <- replace(rep(NA_character_, answers), seq_len(n), design$categories)
@@ -94,6 +88,27 @@ exact_panel <- function(design, truth, call) {
     ),
     classes = "fallible_warning"
   )
+}
+
+# Probabilities of the answers of all judges before anybody copies, with a dimension for each.
+joint_answers <- function(design, truth) {
+  strata <- nrow(design$strata)
+  judges <- seq_along(design$loading)
+  nodes <- case_nodes(design)
+  probability <- 0
+  for (s in seq_len(strata)) {
+    for (k in seq_along(design$categories)) {
+      rows <- lapply(judges, function(u) truth$matrices[[(u - 1L) * strata + s]][k, ])
+      share <- design$strata$weight[[s]] * truth$base_rates[[k]]
+      for (i in seq_len(nrow(nodes))) {
+        here <- Map(
+          case_row, rows, k, design$loading, design$drift, nodes$effect[[i]], nodes$position[[i]]
+        )
+        probability <- probability + share * nodes$weight[[i]] * Reduce(`%o%`, here)
+      }
+    }
+  }
+  probability
 }
 
 # `probability` has a dimension per rater, and one for the system. Who copies keeps its own answer

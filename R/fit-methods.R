@@ -64,6 +64,7 @@ judge <- function(fit, newdata, call) {
   if (is.null(newdata)) {
     return(list(x = fit$x, posterior = posterior(fit)))
   }
+  if (is_own_fit(fit)) abort_own_fit("Judging new cases", call)
   newdata <- as_ratings(newdata, categories = fit$x$categories, arg = "newdata", call = call)
   x <- as_new_cases(fit, vote_alike(newdata, fit$x), call)
   list(x = x, posterior = posterior(fit, x))
@@ -144,6 +145,7 @@ simulate.rater_fit <- function(object, nsim = 1L, seed = NULL, ...) {
   check_dots_empty(...)
   nsim <- check_count(nsim, "nsim")
   call <- rlang::current_env()
+  if (is_own_fit(object)) abort_own_fit("Drawing panels", call)
   if (object$identified != "yes" || anyNA(object$base_rates)) {
     abort_fallible("argument", c(
       "There is nothing to draw from: the fit is not identified.",
@@ -233,6 +235,7 @@ update.rater_fit <- function(object, model = object$model, method = NULL, x = ob
                              known_truth = object$given$truth, known_raters = object$given$raters,
                              ...) {
   check_dots_empty(...)
+  if (is_own_fit(object)) abort_own_fit("A new fit", rlang::current_env())
   if (missing(x) && any(known_patterns(object))) x <- x[] # patterns as they were without truths
   if (is.null(method) && inherits(model, "rater_model")) {
     know <- !is.null(known_truth) || !is.null(known_raters)

@@ -75,6 +75,9 @@ format_likelihood <- function(fit) {
   if (!is_latent(fit)) {
     return(NULL)
   }
+  if (is_own_fit(fit)) {
+    return("Known by its posterior only: there is no log-likelihood to compare")
+  }
   value <- stats::coef(fit)
   c(
     if (isTRUE(value["dispersion"] > 0)) {

@@ -25,23 +25,20 @@ with_known <- function(x, truth, raters, call) {
 }
 
 # Category of each case, 0 where it is not known.
-check_known_truth <- function(truth, x, call) {
-  given <- as_truth_table(truth, "known_truth", call)
+check_known_truth <- function(truth, x, call, arg = "known_truth") {
+  given <- as_truth_table(truth, arg, call)
   at <- match(given$case, as_label(x$cases))
   if (anyNA(at)) {
     unknown <- given$case[is.na(at)]
     abort_fallible("case", c(
-      "{.arg known_truth} must be about cases of {.arg x}.",
+      "{.arg {arg}} must be about cases of {.arg x}.",
       "x" = "{.val {unknown}} {?is/are} not among them."
     ), row = which(is.na(at)), call = call)
   }
   code <- match(given$truth, x$categories)
   if (anyNA(code)) {
     unknown <- unique(given$truth[is.na(code)])
-    abort_fallible("category", c(
-      "{.arg known_truth} must hold categories of {.arg x}.",
-      "x" = "{.val {unknown}} {?is/are} not among {.val {x$categories}}."
-    ), row = which(is.na(code)), column = NA_character_, found = unknown, call = call)
+    abort_unknown_truth(unknown, which(is.na(code)), arg, x$categories, call)
   }
   replace(integer(length(x$cases)), at, code)
 }

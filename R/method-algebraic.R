@@ -3,13 +3,17 @@
 method_binned <- new_method(
   "binned", "binned method",
   model = "k", clips = TRUE, bins = TRUE, iterated = FALSE,
-  estimate = function(fit, options, average) estimate_k_model(fit, options)
+  estimate = function(fit, options, average) estimate_k_model(fit, options),
+  of_posterior = function(fit, options) {
+    own_fit_point(fit, options, binned_of_posterior, bins = bins_of_posterior)
+  }
 )
 
 method_unbinned <- new_method(
   "unbinned", "unbinned method",
   model = "k", clips = TRUE, iterated = FALSE,
-  estimate = function(fit, options, average) estimate_k_model(fit, options)
+  estimate = function(fit, options, average) estimate_k_model(fit, options),
+  of_posterior = function(fit, options) own_fit_point(fit, options, unbinned_of_posterior)
 )
 
 estimate_k_model <- function(fit, options) {

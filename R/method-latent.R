@@ -10,7 +10,10 @@ method_joint <- new_method(
 method_shared <- new_method(
   "shared", "shared method",
   model = "any", posterior = TRUE,
-  estimate = function(fit, options, average) estimate_latent(fit, options, average)
+  estimate = function(fit, options, average) estimate_latent(fit, options, average),
+  of_posterior = function(fit, options) {
+    own_fit_point(fit, options, shared_of_posterior, posterior = TRUE)
+  }
 )
 
 # Both ends of the range are told, whichever is asked for.

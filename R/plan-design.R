@@ -5,6 +5,9 @@
 # labels, systems (their accuracies) and missing of that design, pilot (NULL, or what the print
 # tells of it).
 plan_design <- function(x, approximate, call) {
+  if (is.function(x$design)) {
+    return(plan_world(x, approximate, call))
+  }
   from <- plan_basis(x$design, approximate, call)
   design <- with_systems(from$design, x$system_accuracy, call)
   accuracies <- plan_accuracies(x, from$accuracies, design, call)
@@ -26,7 +29,7 @@ plan_design <- function(x, approximate, call) {
       }
     }),
     raters = raters, assumed = assumed, accuracies = accuracies, kappa = expected_kappa(assumed),
-    labels = design$categories, missing = design$missing, pilot = from$story,
+    labels = design$categories, missing = mean(design$missing), pilot = from$story,
     systems = unname(given_accuracies(design)[-seq_along(design$raters)])
   )
 }
@@ -43,8 +46,8 @@ plan_basis <- function(design, approximate, call) {
   usable <- c("ratings", "ratings_labels", "rater_fit", "data.frame", "matrix", "table")
   if (!inherits(design, usable)) {
     abort_fallible("argument", c(
-      "{.arg design} must be a {.cls rater_design}, or the {.cls ratings} of a pilot or a
-       {.cls rater_fit} to them.",
+      "{.arg design} must be a {.cls rater_design}, a function of the number of cases, or the
+       {.cls ratings} of a pilot or a {.cls rater_fit} to them.",
       "x" = "It is {describe(design)}.",
       "i" = "Make one with {.fun rater_design}, {.fun ratings} or {.fun fit_raters}."
     ), arg = "design", call = call)
@@ -63,7 +66,11 @@ with_systems <- function(design, accuracies, call) {
   accuracies <- check_probabilities(accuracies, "system_accuracy", 1L, call)
   raters <- length(design$raters)
   of_systems <- lengths(design$matrices[-seq_len(raters)]) > 0L
-  check_replaced("systems", any(of_systems) || any(design$copying$to > raters), call)
+  own <- !alike(design$loading[-seq_len(raters)]) || !alike(design$drift[-seq_len(raters)])
+  check_replaced("systems", own || any(of_systems) || any(design$copying$to > raters), call)
+  design[c("loading", "drift")] <- lapply(design[c("loading", "drift")], function(x) {
+    c(x[seq_len(raters)], for_others(x[-seq_len(raters)], length(accuracies)))
+  })
   design$systems <- name_judges(
     stats::setNames(accuracies, paste("system", accuracies)), "system"
   )
@@ -76,9 +83,15 @@ with_systems <- function(design, accuracies, call) {
 # The design with raters of these accuracies instead of its own.
 with_raters <- function(design, accuracies, call) {
   own <- seq_along(design$raters)
+  by_rater <- c(list(design$missing), lapply(design[c("loading", "drift")], `[`, own))
   check_replaced(
-    "raters", any(lengths(design$matrices[own]) > 0L) || nrow(design$copying) > 0L, call
+    "raters", any(lengths(design$matrices[own]) > 0L) || nrow(design$copying) > 0L ||
+      !all(vapply(by_rater, alike, NA)), call
   )
+  design$missing <- for_others(design$missing, length(accuracies))
+  design[c("loading", "drift")] <- lapply(design[c("loading", "drift")], function(x) {
+    c(for_others(x[own], length(accuracies)), x[-own])
+  })
   design$raters <- name_judges(accuracies, "rater")
   design$matrices <- c(rep(list(double()), length(accuracies)), design$matrices[-own])
   check_judges(design, call)
@@ -88,7 +101,8 @@ check_replaced <- function(judges, tied, call) {
   if (tied) {
     abort_fallible("argument", c(
       "The {judges} of {.arg design} cannot be replaced by others.",
-      "x" = "Some copy or are copied, or have confusion matrices of their own.",
+      "x" = "Some copy or are copied, or have confusion matrices, missing ratings, loadings or drift
+             of their own.",
       "i" = "Leave out what says others, or make a design without these."
     ), arg = "design", call = call)
   }
@@ -167,27 +181,43 @@ accuracy_of_kappa <- function(kappa, design, call) {
 expected_kappa <- function(design) {
   n <- length(design$categories)
   rates <- expected_rates(design)
+  nodes <- case_nodes(design)
   agreement <- 0
   for (s in seq_len(nrow(design$strata))) {
-    # A column per rater, true categories within answers.
-    answers <- vapply(seq_along(design$raters), function(rater) {
-      as.vector(expected_matrix(design, rater, design$strata$shift[[s]], rates))
-    }, double(n * n))
-    agreement <- agreement + design$strata$weight[[s]] * crossprod(answers, rates * answers)
+    matrices <- lapply(seq_along(design$raters), function(rater) {
+      expected_matrix(design, rater, s, rates)
+    })
+    for (i in seq_len(nrow(nodes))) {
+      # A column per rater, true categories within answers.
+      answers <- vapply(seq_along(matrices), function(rater) {
+        as.vector(case_matrix(matrices[[rater]], design, rater, nodes[i, ]))
+      }, double(n * n))
+      weight <- design$strata$weight[[s]] * nodes$weight[[i]]
+      agreement <- agreement + weight * crossprod(answers, rates * answers)
+    }
   }
   agreement <- copied_agreement(agreement, design$copying)
   (mean(agreement[upper.tri(agreement)]) - 1 / n) / (1 - 1 / n)
 }
 
-expected_matrix <- function(design, rater, shift, rates) {
-  n <- length(design$categories)
-  given <- design$matrices[[rater]]
-  if (length(given) > 0L) {
-    return(matrix(given, n, n, byrow = TRUE))
+expected_matrix <- function(design, rater, stratum, rates) {
+  if (length(design$matrices[[rater]]) > 0L) {
+    return(given_matrix(design, rater, stratum))
   }
   unclass(confusion_matrix(
-    design$categories, design$raters[[rater]], shift, design$dispersion, base_rates = rates
+    design$categories, design$raters[[rater]], design$strata$shift[[stratum]], design$dispersion,
+    base_rates = rates
   ))
+}
+
+# The matrix that holds for cases at a node.
+case_matrix <- function(matrix, design, rater, node) {
+  loading <- design$loading[[rater]]
+  drift <- design$drift[[rater]]
+  for (k in seq_len(nrow(matrix))) {
+    matrix[k, ] <- case_row(matrix[k, ], k, loading, drift, node$effect, node$position)
+  }
+  matrix
 }
 
 # Agreement of pairs of raters once some have copied, row after row: who copies agrees with others

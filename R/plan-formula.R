@@ -14,6 +14,8 @@ check_approximate <- function(settings, call) {
     if (assumed$error_range > 0) "{.arg error_range} is not zero",
     if (any(lengths(assumed$matrices) > 0L)) "some confusion {.arg matrices} are given",
     if (any(assumed$copying$probability > 0)) "there is {.arg copying}",
+    if (any(assumed$loading != 0)) "{.arg loading} is not zero",
+    if (any(assumed$drift != 0)) "{.arg drift} is not zero",
     if (any(settings$accuracies >= 1)) "raters are always right",
     if (!all(vapply(settings$raters, can_approximate, NA, length(settings$labels)))) {
       "there are too many raters and categories"

@@ -19,8 +19,8 @@
 #'
 #'   `glance()`: a tibble with one row, the cheapest combination of `raters` and `cases`, its
 #'   `probability`, `ratings` and `cost` (`NA` if there is none that is enough); and what it rests
-#'   on: `margin`, `conf_level`, `rater_accuracy` (mean), `kappa`, `categories`, `estimator`,
-#'   `approximate`, `runs`.
+#'   on: `margin`, `conf_level`, `rater_accuracy` (mean) and `kappa` (`NA` where a function draws
+#'   the panels), `categories`, `estimator`, `approximate`, `runs`.
 #'
 #'   `format()`: the answer in a line. `update()`: a new plan.
 #' @family simulation
@@ -130,18 +130,9 @@ costs_differ <- function(settings) any(settings$cost != c(0, 1))
 
 format_assumed <- function(x) {
   settings <- x$settings
-  accuracies <- settings$accuracies
   c(
     format_pilot(settings$pilot),
-    paste0(
-      "Raters are right with probability ",
-      if (length(accuracies) > 1L) shorten(decimals(accuracies)) else decimals(accuracies),
-      " (kappa ", decimals(settings$kappa), "), the system with ",
-      shorten(format(settings$systems, trim = TRUE)), "; ",
-      count_noun(length(settings$labels), "category", "categories"),
-      if (settings$missing > 0) paste0("; ", percent(settings$missing), " of ratings missing")
-    ),
-    design_violations(settings$assumed),
+    if (is_world(settings$assumed)) format_world(settings$assumed) else format_judges(settings),
     paste0(
       "Estimates: ", format_estimator(settings$estimator),
       if (settings$approximate) {
@@ -150,6 +141,21 @@ format_assumed <- function(x) {
         paste0("; ", number(settings$runs), " simulated panels for each number of cases")
       }
     )
+  )
+}
+
+format_judges <- function(settings) {
+  accuracies <- settings$accuracies
+  c(
+    paste0(
+      "Raters are right with probability ",
+      if (length(accuracies) > 1L) shorten(decimals(accuracies)) else decimals(accuracies),
+      " (kappa ", decimals(settings$kappa), "), the system with ",
+      shorten(format(settings$systems, trim = TRUE)), "; ",
+      count_noun(length(settings$labels), "category", "categories"),
+      if (settings$missing > 0) paste0("; ", percent(settings$missing), " of ratings missing")
+    ),
+    design_violations(settings$assumed)
   )
 }
 
@@ -259,6 +265,7 @@ format_advice <- function(x) {
   same <- length(settings$labels) == 5L && identical(settings$raters, 3L) &&
     abs(settings$margin - 0.1) < 1e-9 && abs(settings$conf_level - 0.9) < 1e-9
   kappa <- settings$kappa
+  same <- same && !is.na(kappa)
   advised <- if (same && kappa >= 0.25 - 1e-9 && kappa <= 0.35) {
     200
   } else if (same && kappa >= 0.5 && kappa <= 0.6) {

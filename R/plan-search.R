@@ -46,7 +46,7 @@ plan_panels <- function(settings, i, n, seed, tick, call) {
       "x" = verbatim(rows$reason[[1L]])
     ), arg = "estimator", parent = rows$condition[[1L]], call = call)
   }
-  error <- rows$estimate - rows$expected
+  error <- rows$estimate - ifelse(tells_expected(rows), rows$expected, rows$sample)
   near <- !is.na(error) & abs(error) <= settings$margin + 1e-9
   list(
     n = n, near = as.vector(tapply(near, rows$run, mean)), error = error, run = rows$run,
@@ -122,7 +122,8 @@ bracket_cases <- function(share, start, target, most, least) {
 # A number of cases to begin with: the approximation's, as if the K-properties held.
 start_cases <- function(settings, i) {
   accuracy <- mean(settings$accuracies)
-  if (!can_approximate(settings$raters[[i]], length(settings$labels)) || accuracy >= 1) {
+  if (is.na(accuracy) || accuracy >= 1 ||
+        !can_approximate(settings$raters[[i]], length(settings$labels))) {
     return(min(100, settings$max_cases))
   }
   n <- approximate_cases(approximate_errors(settings, settings$raters[[i]]), settings)

@@ -16,6 +16,12 @@
 #' matrices are given, are planned for as they are. With several systems probabilities are means
 #' over them.
 #'
+#' A function of the number of cases that returns ratings with their truth, as for
+#' [simulation_study()], may stand in the place of a design. It says itself how raters and systems
+#' answer, so that only `margin`, `conf_level`, `cases`, `cost`, `estimator` and `runs` may be given
+#' beside it; and unless it draws case by case, numbers of cases are not compared on the same
+#' panels.
+#'
 #' @section Simulation:
 #' Panels are drawn at a few numbers of cases, as [simulation_study()] draws them. A panel with more
 #' cases begins with those of the panel with fewer, so that numbers of cases are compared on the
@@ -49,8 +55,8 @@
 #' `dispersion` and `difficulty` from it. A crowd, where more than half of the ratings are missing,
 #' counts as panels of as many raters as rated a case on average.
 #'
-#' @param design A [rater_design()] (its number of cases does not matter); or [ratings()] of a
-#'   pilot, or a [fit_raters()] result; or `NULL`.
+#' @param design A [rater_design()] (its number of cases does not matter); or a function of the
+#'   number of cases; or [ratings()] of a pilot, or a [fit_raters()] result; or `NULL`.
 #' @param margin How far an estimate may be from the true accuracy, in (0, 1).
 #' @param conf_level Probability with which it is to be no further, in (0, 1); see
 #'   [fallible-options].

@@ -79,8 +79,12 @@ plot.case_plan <- function(x, ...) draw(x, ...)
 
 plan_subtitle <- function(settings) {
   paste0(
-    "Rater accuracy ", decimals(settings$rater_accuracy, 2L), " (kappa ",
-    decimals(settings$kappa, 2L), "), ",
+    if (!is.na(settings$kappa)) {
+      paste0(
+        "Rater accuracy ", decimals(settings$rater_accuracy, 2L), " (kappa ",
+        decimals(settings$kappa, 2L), "), "
+      )
+    },
     count_noun(settings$categories, "category", "categories"),
     "; ",
     if (settings$approximate) "approximation" else paste(number(settings$runs), "panels a point")

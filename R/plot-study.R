@@ -68,6 +68,7 @@ plot_study_accuracy <- function(object, estimators) {
     truth = c(rows$expected, rows$sample),
     measure = factor(rep(names(colours), each = nrow(rows)), levels = names(colours))
   )
+  points <- points[!is.na(points$truth), ]
   crowded <- nrow(points) / (nlevels(points$label) * length(estimators)) > 400
   ggplot2::ggplot(points, ggplot2::aes(.data$truth, .data$estimate, colour = .data$measure)) +
     ggplot2::geom_abline(slope = 1, intercept = 0, colour = plot_colours[["muted"]]) +

@@ -129,6 +129,10 @@ format.rater_model <- function(x, ...) {
 
 #' @export
 print.rater_model <- function(x, ...) {
+  if (inherits(x, "own_model")) {
+    cat_lines(paste0("<rater_model> ", x$words, ", known by its posterior only"))
+    return(invisible(x))
+  }
   meaning <- c(
     common = "all raters are equally accurate", rater = "raters differ in accuracy",
     uniform = "all errors are equally probable",

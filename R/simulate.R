@@ -55,15 +55,15 @@ check_design <- function(design, call = rlang::caller_env()) {
 
 #' What is true of a panel
 #'
-#' @param x A [simulate_ratings()] result, or [ratings()] with `truth`; or some of its cases, as in
-#'   `x[1:10, ]`.
+#' @param x A [simulate_ratings()] or [with_truth()] result, or [ratings()] with `truth`; or some of
+#'   its cases, as in `x[1:10, ]`.
 #' @param systems Names of systems; `NULL` for all.
-#' @return `truth()`: a tibble with a row per case: `case` and `category`, a factor, `NA` where it is
-#'   not known.
-#'   `true_accuracy()`: a tibble with a row per system: `system`; `expected`, the probability of a
-#'   correct answer over the base rates and difficulties of the panel, copying included, whatever
-#'   cases were drawn or kept (`NA` unless simulated); and `sample`, the share of correct answers
-#'   among the cases of `x` whose truth is known, `NA` where there is no such answer.
+#' @return `truth()`: a tibble with a row per case: `case` and `category`, a factor, `NA` where the
+#'   truth is not known. `true_accuracy()`: a tibble with a row per system: `system`; `expected`,
+#'   the probability of a correct answer over the base rates and difficulties of the panel, copying
+#'   included, whatever cases were drawn or kept, and `NA` where nobody told it; and `sample`, the
+#'   share of correct answers (by weight, if cases have weights) among the cases of `x` with an
+#'   answer and a known truth, `NA` if there are none.
 #' @family simulation
 #' @examples
 #' set.seed(1)
@@ -82,13 +82,17 @@ truth <- function(x) {
 true_accuracy <- function(x, systems = NULL) {
   check_truth(x)
   x <- choose_systems(x, systems, rlang::current_env())
-  answer <- case_answers(x)
-  answer[is.na(x$truth$category), ] <- 0L
-  right <- colSums(answer > 0L & answer == x$truth$category, na.rm = TRUE)
   tibble::tibble(
-    system = x$systems, expected = unname(x$truth$expected),
-    sample = as.double(ratio(right, colSums(answer > 0L)))
+    system = x$systems, expected = unname(x$truth$expected), sample = sample_accuracy(x)
   )
+}
+
+# The share of right answers of each system.
+sample_accuracy <- function(x) {
+  answer <- case_answers(x)
+  weight <- (x$weights %||% rep(1, nrow(x))) * !is.na(x$truth$category)
+  right <- colSums((answer == x$truth$category) * weight, na.rm = TRUE)
+  unname(as.double(ratio(right, colSums((answer > 0L) * weight))))
 }
 
 check_truth <- function(x, call = rlang::caller_env()) {
@@ -96,14 +100,16 @@ check_truth <- function(x, call = rlang::caller_env()) {
   if (is.null(x$truth)) {
     abort_fallible("argument", c(
       "The truth behind {.arg x} is not known.",
-      "i" = "Only what {.fun simulate_ratings} makes, or {.fun ratings} with {.arg truth}, carries its
-             truth; for estimates, see {.fun ground_truth} and {.fun estimate_accuracy}."
+      "i" = "Only what {.fun simulate_ratings} and {.fun with_truth} make, or {.fun ratings} with
+             {.arg truth}, carries its truth; for estimates, see {.fun ground_truth} and
+             {.fun estimate_accuracy}."
     ), arg = "x", call = call)
   }
 }
 
-# Fields: category and stratum (codes per case), expected (accuracy per system), base_rates; or what
-# truth_to_keep() gives.
+# Fields: category (codes per case, NA where it is not known), stratum (codes per case, of drawn
+# panels only), expected (accuracy per system, NA where it is not known), base_rates, kept (see
+# truth_to_keep()).
 subset_truth <- function(truth, cases) {
   truth$category <- truth$category[cases]
   truth$stratum <- truth$stratum[cases]

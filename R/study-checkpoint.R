@@ -46,8 +46,8 @@ resume <- function(study, path, call, parts = c("designs", "estimators", "n", "p
 check_same_study <- function(before, study, parts, path, call) {
   differ <- parts[!vapply(parts, function(part) {
     identical(
-      before[[part]], study[[part]], ignore.environment = TRUE, ignore.bytecode = TRUE,
-      ignore.srcref = TRUE
+      without_source(before[[part]]), without_source(study[[part]]), ignore.environment = TRUE,
+      ignore.bytecode = TRUE, ignore.srcref = TRUE
     )
   }, NA)]
   more <- is.numeric(before$runs) && isTRUE(before$runs > study$runs)
@@ -58,6 +58,17 @@ check_same_study <- function(before, study, parts, path, call) {
         "It has {before$runs} {.arg runs}, more than the {study$runs} asked for.",
       "i" = "Choose another file, or delete this one."
     ), path = path, call = call)
+  }
+}
+
+# Functions within functions keep theirs, which a file changes.
+without_source <- function(x) {
+  if (is.list(x)) {
+    lapply(x, without_source)
+  } else if (is.function(x) && !is.primitive(x)) {
+    utils::removeSource(x)
+  } else {
+    x
   }
 }
 

@@ -16,9 +16,10 @@
 #'   `summary()`: a tibble with a row per combination of `by` and `target`, the truth that estimates
 #'   are held against: `"expected"` or `"sample"`. Columns: `estimates` (asked for), `missing` (the
 #'   share of them that is `NA`) and `failed` (the number of errors); then, over those that are not
-#'   `NA`, `truth` (its mean), `bias` (mean error), `rmse` (root mean squared error), `within`
-#'   (share of estimates no further than `margin` from the truth), and over those with an interval
-#'   `coverage` (share of intervals that hold the truth) and `width` (their mean width). Each has
+#'   `NA` and whose truth is known, `truth` (its mean), `bias` (mean error), `rmse` (root mean
+#'   squared error), `within` (share of estimates no further than `margin` from the truth), and over
+#'   those with an interval `coverage` (share of intervals that hold the truth) and `width` (their
+#'   mean width). Each has
 #'   its Monte Carlo standard error in a column `*_mcse`; it counts panels, the independent things,
 #'   and is `NA` where a cell has a single panel with a value, and for an `rmse` of zero. That of a
 #'   share of 0 or 1 is taken as if half a panel more had been otherwise.
@@ -76,9 +77,10 @@ keys <- function(table) {
 # One row: how the estimates of a group compare with one measure of truth.
 summarise_errors <- function(target, group, margin) {
   truth <- group[[target]]
-  given <- !is.na(group$estimate)
+  answered <- !is.na(group$estimate)
+  given <- answered & !is.na(truth)
   error <- (group$estimate - truth)[given]
-  bounded <- !is.na(group$conf.low) & !is.na(group$conf.high)
+  bounded <- !is.na(group$conf.low) & !is.na(group$conf.high) & !is.na(truth)
   inside <- (group$conf.low <= truth & truth <= group$conf.high)[bounded]
   width <- (group$conf.high - group$conf.low)[bounded]
   mcse <- function(x, which) mean_mcse(x, which, group$cell, group$panel)
@@ -90,7 +92,7 @@ summarise_errors <- function(target, group, margin) {
   rmse <- sqrt(mean(error^2))
   near <- abs(error) <= margin + 1e-9 # a share of the cases may lie on the margin
   out <- list(
-    target = target, estimates = nrow(group), missing = mean(!given),
+    target = target, estimates = nrow(group), missing = mean(!answered),
     failed = sum(has_failed(group)), truth = mean(truth[given]),
     bias = mean(error), bias_mcse = mcse(error, given),
     rmse = rmse, rmse_mcse = mcse(error^2, given) / (2 * rmse),
@@ -169,20 +171,32 @@ print.simulation_study <- function(x, ...) {
     paste0("Estimators: ", shorten(names(x$estimators)))
   )
   shown <- shown_table(x)
-  cat("\nAgainst expected accuracy, all systems (Monte Carlo standard error)\n")
+  cat("\n", study_target(x), "\n", sep = "")
   print(utils::head(shown, 28L), row.names = FALSE, right = FALSE)
   if (nrow(shown) > 28L) cat("... and", nrow(shown) - 28L, "more; see summary()\n")
   cat_lines("", failure_note(x), "More: summary(), tidy(), plot(), update(), replay().")
   invisible(x)
 }
 
-study_notes <- function(x) {
-  c("Against expected accuracy, all systems (Monte Carlo standard error)", failure_note(x))
+study_notes <- function(x) c(study_target(x), failure_note(x))
+
+study_target <- function(x) {
+  known <- tells_expected(x$results)
+  paste0(
+    "Against ",
+    if (!any(known)) "sample accuracy" else "expected accuracy",
+    if (any(known) && !all(known)) " (of the sample, where nothing is expected)",
+    ", all systems (Monte Carlo standard error)"
+  )
 }
+
+# For each row, does its design say what accuracy is expected? Worlds need not.
+tells_expected <- function(rows) rows$design %in% rows$design[!is.na(rows$expected)]
 
 study_columns <- function(x) {
   table <- summary(x, by = c("design", "n", "estimator"))
-  table <- table[table$target == "expected", ]
+  expected <- table$design %in% x$results$design[tells_expected(x$results)]
+  table <- table[table$target == ifelse(expected, "expected", "sample"), ]
   with_error <- function(name) {
     value <- table[[name]]
     error <- table[[paste0(name, "_mcse")]]

@@ -33,11 +33,12 @@ study_blocks <- function(study) {
 
 block_size <- function(cell, estimators) {
   compiled <- built_in(estimators)
+  alone <- all(compiled) && !is_world(cell$design) # nothing of a user's
   options <- lapply(estimators[compiled], core_options)
   replicates <- vapply(options, `[[`, 0L, "replicates")
   averaged <- any(vapply(options, needs_average, NA)) * length(cell$design$systems)
   work <- cell$n + 500 * sum(replicates) + averaged * (1e5 + 200 * cell$n) # counted in cases
-  max(1, min(if (all(compiled)) 500 else 10, 5e6 %/% work))
+  max(1, min(if (alone) 500 else 10, 5e6 %/% work))
 }
 
 # Others are functions to a study, like those of users.
@@ -118,7 +119,8 @@ block_runner <- function(study, threads, call) {
     }
     return(list(width = 1L, run = here))
   }
-  needed <- estimator_globals(study$estimators)
+  worlds <- lapply(Filter(is_world, study$designs), `[[`, "draw")
+  needed <- estimator_globals(c(study$estimators, worlds))
   away <- function(blocks, tick) {
     tasks <- lapply(blocks, block_task, study$estimators, study$seed)
     run_pieces(tasks, vapply(blocks, block_name, ""), call, needed$globals, needed$packages)
@@ -137,7 +139,9 @@ block_task <- function(block, estimators, seed) {
   force(list(block, estimators, seed))
   function() run_block(block, estimators, seed)
 }
-# What estimators use that is not theirs: variables of the user's session, and attached packages.
+
+# What estimators (and worlds) use that is not theirs: variables of the user's session, and attached
+# packages.
 estimator_globals <- function(estimators) {
   out <- list(globals = list(), packages = character())
   for (estimator in estimators[!built_in(estimators)]) {
@@ -157,8 +161,9 @@ estimator_globals <- function(estimators) {
 run_block <- function(block, estimators, seed, threads = 1L, tick = function(done) NULL) {
   item <- block$item + block$first - 1
   seeds <- core_run_seeds(seed, item, block$runs)
-  compiled <- built_in(estimators)
-  core <- core_study(unclass(block$design), list(
+  compiled <- built_in(estimators) & !is_world(block$design)
+  interpreted <- interpreted_results(block, estimators[!compiled], seed, seeds)
+  core <- interpreted$facts %||% core_study(unclass(block$design), list(
     cases = block$n, runs = block$runs, seed = seed, first = item, threads = threads,
     estimators = lapply(unname(estimators[compiled]), function(estimator) {
       c(core_options(estimator), list(ordered = is_ordered(block$design)))
@@ -170,7 +175,7 @@ run_block <- function(block, estimators, seed, threads = 1L, tick = function(don
     compiled_results, core$estimators, estimators[compiled],
     MoreArgs = list(core = core, block = block)
   )
-  results[!compiled] <- interpreted_results(block, estimators[!compiled], seed, seeds)
+  results[!compiled] <- interpreted$results
   systems <- names(block$design$systems)
   rows <- length(systems) * block$runs
   every <- function(x) rep_len(x, rows)
@@ -219,6 +224,7 @@ compiled_results <- function(result, estimator, core, block) {
   out
 }
 
+# Fields: results, of each estimator; facts, what is true of the panels, if these are of a world.
 interpreted_results <- function(block, estimators, seed, seeds) {
   if (length(estimators) == 0L) {
     return(list()) # no panel need be built
@@ -226,20 +232,30 @@ interpreted_results <- function(block, estimators, seed, seeds) {
   systems <- names(block$design$systems)
   by_run <- lapply(seq_along(seeds), function(i) {
     x <- tryCatch(run_panel(block, seed, block$first + i - 1L), error = identity)
-    lapply(estimators, apply_estimator, x, systems, seeds[[i]])
+    list(
+      said = lapply(estimators, apply_estimator, x, systems, seeds[[i]]),
+      facts = if (is_world(block$design)) panel_facts(x, systems)
+    )
   })
   by_system <- order(rep(seq_along(systems), length(seeds)))
-  lapply(seq_along(estimators), function(e) {
-    results <- lapply(by_run, `[[`, e)
+  results <- lapply(seq_along(estimators), function(e) {
+    results <- lapply(by_run, function(run) run$said[[e]])
     out <- stack_tables(lapply(results, `[[`, "table"))
     out$condition <- rep(lapply(results, `[[`, "condition"), each = length(systems))
     lapply(out, `[`, by_system)
   })
+  facts <- if (is_world(block$design)) stack_facts(lapply(by_run, `[[`, "facts"))
+  list(results = results, facts = facts)
 }
 
 run_panel <- function(cell, seed, run) {
+  item <- cell$item + run - 1
   suppressWarnings(
-    as_panel(cell$design, draw_panel(cell$design, cell$n, seed, cell$item + run - 1)),
+    if (is_world(cell$design)) {
+      world_panel(cell$design, cell$n, world_seed(seed, item))
+    } else {
+      as_panel(cell$design, draw_panel(cell$design, cell$n, seed, item))
+    },
     classes = "fallible_warning"
   )
 }

@@ -12,6 +12,16 @@
 #' that panel again, and `replay(study, row, what = "estimate")` lets the estimator fail before your
 #' eyes.
 #'
+#' @section Worlds of your own:
+#' A design may be a function of the number of cases that returns [ratings()] of so many cases with
+#' the answers of systems and, by [with_truth()], the truth: always the same systems, and no truth
+#' missing. It draws from R's random numbers, which it finds seeded anew for each panel, apart from
+#' those of estimators; `replay()` calls it again. To learn the names of systems it is called once
+#' beforehand, and must then return a panel (it is called up to five times). If it fails later, the
+#' estimates of that run are `NA`, with the error, of class `fallible_error_design`, as their
+#' `condition`. Where it tells no `expected` accuracy, `print()` and [plan_cases()] hold estimates
+#' against the share of correct answers in the panel.
+#'
 #' @section Random numbers:
 #' R's generator decides once, so [set.seed()] makes a study repeatable. Each panel has a stream of
 #' its own: results are the same for any number of threads or processes, and the panels of a study
@@ -31,10 +41,12 @@
 #' file; a call with more `runs` adds these. Estimators are the same if their code is; what else
 #' they use is not compared.
 #'
-#' @param designs A [rater_design()] with systems, or a list of them with names.
+#' @param designs A [rater_design()] with systems, or a function of the number of cases (see Worlds
+#'   of your own); or a list of these with names.
 #' @param estimators Names of methods of [estimate_accuracy()], or a list of functions with names.
 #' @param runs Number of panels for each design, number of cases and system.
 #' @param n Numbers of cases, each to be combined with each design; `NULL` for the designs' own.
+#'   Functions have none.
 #' @param panels `"separate"`: each system has panels of its own, as in the paper; `"same"`: a
 #'   panel has all systems of its design.
 #' @param threads Number of threads for methods of [estimate_accuracy()]; see [fallible-options].
@@ -42,7 +54,7 @@
 #' @return An object of class `simulation_study` with methods for `print()`,
 #'   [summary()][summary.simulation_study], [tidy()][summary.simulation_study],
 #'   [glance()][summary.simulation_study] and [autoplot()][autoplot.simulation_study].
-#'   `replay()` gives a [simulate_ratings()] result, or what the estimator returns.
+#'   `replay()` gives [ratings()] with their truth, or what the estimator returns.
 #' @family simulation
 #' @templateVar where Performance and robustness
 #' @template ref-lehner
@@ -58,14 +70,25 @@
 #' )
 #' study
 #' summary(study, by = c("design", "estimator"))
+#'
+#' # A world of one's own: raters and system find the same cases hard
+#' hard_cases <- function(n) {
+#'   truth <- sample(3, n, replace = TRUE)
+#'   ease <- runif(n, 0.4, 1)
+#'   answer <- function() ifelse(runif(n) < ease, truth, truth %% 3 + 1)
+#'   x <- data.frame(a = answer(), b = answer(), c = answer(), system = answer())
+#'   with_truth(ratings(x, raters = a:c, systems = system, categories = 1:3), truth, expected = 0.7)
+#' }
+#' simulation_study(list(hard = hard_cases), "unbinned", n = 200)
 #' @export
 simulation_study <- function(designs, estimators = c("binned", "unbinned"), runs = 10L, n = NULL,
                              panels = c("separate", "same"), threads = default_threads(),
                              checkpoint = NULL) {
   call <- rlang::current_env()
+  n <- check_sizes(n, call)
   study <- new_study(
-    as_designs(designs, call), as_estimators(estimators, call),
-    check_count(runs, "runs", max = 1000000L), check_sizes(n, call),
+    as_designs(designs, call, n), as_estimators(estimators, call),
+    check_count(runs, "runs", max = 1000000L), n,
     check_choice(panels, c("separate", "same"), "panels"), draw_seed()
   )
   threads <- check_threads(threads)
@@ -87,19 +110,24 @@ new_study <- function(designs, estimators, runs, n, panels, seed) {
   study
 }
 
-as_designs <- function(x, call) {
-  if (inherits(x, "rater_design")) x <- list(design = x)
-  ok <- is.list(x) && length(x) > 0L && all(vapply(x, inherits, NA, "rater_design"))
+# Functions become worlds, which are asked for a panel of `n` cases (the first number of several).
+as_designs <- function(x, call, n = NULL) {
+  if (inherits(x, "rater_design") || is.function(x)) x <- list(design = x)
+  ok <- is.list(x) && length(x) > 0L &&
+    all(vapply(x, function(design) inherits(design, "rater_design") || is.function(design), NA))
   if (!ok) {
     abort_fallible("argument", c(
-      "{.arg designs} must be a {.cls rater_design} or a list of them.",
+      "{.arg designs} must be a {.cls rater_design}, a function of the number of cases, or a list of
+       them.",
       "x" = "It is {describe(x)}.",
-      "i" = "Make them with {.fun rater_design} or {.fun lehner_design}."
+      "i" = "Make designs with {.fun rater_design} or {.fun lehner_design}."
     ), arg = "designs", call = call)
   }
   names <- rlang::names2(x)
   names[names == ""] <- paste("design", seq_along(x))[names == ""]
   check_names(names, "designs", call)
+  own <- vapply(x, is.function, NA)
+  if (any(own)) x[own] <- as_worlds(x[own], names[own], n, call)
   alone <- names[lengths(lapply(x, `[[`, "systems")) == 0L]
   if (length(alone) > 0L) {
     abort_fallible("system", c(
@@ -109,6 +137,16 @@ as_designs <- function(x, call) {
     ), system = character(), call = call)
   }
   stats::setNames(x, names)
+}
+
+as_worlds <- function(functions, names, n, call) {
+  if (length(n) == 0L) {
+    abort_fallible("argument", c(
+      "Give {.arg n}, the number of cases: functions have none of their own.",
+      "x" = "{.val {names}} {?is a function/are functions}."
+    ), arg = "n", call = call)
+  }
+  Map(new_world, functions, names, MoreArgs = list(n = n[[1L]], call = call))
 }
 
 check_sizes <- function(n, call) {

@@ -86,7 +86,7 @@ new_ground_truth <- function(x, posterior, call) {
 #' @param x A [ground_truth()] result, or a data frame like it: `case`, and a column of
 #'   probabilities for each category.
 #' @param truth A data frame with columns `case` and `truth` (or `category`), or categories named by
-#'   case; cases whose truth is not known are left out. Not needed for simulated ratings, which
+#'   case; cases whose truth is not known are left out. Not needed for ratings that
 #'   carry their [truth()].
 #' @param bins Number of bins of equal width from 0 to 1. Limits belong to the bin below, 0 to the
 #'   first.
@@ -164,17 +164,15 @@ true_categories <- function(x, truth, categories, call) {
   if (is.null(truth)) {
     abort_fallible("argument", c(
       "Calibration needs the {.arg truth} of some cases.",
-      "i" = "Only what {.fun simulate_ratings} makes carries its truth."
+      "i" = "Only what {.fun simulate_ratings} and {.fun with_truth} make carries its truth."
     ), arg = "truth", call = call)
   }
   given <- as_truth_table(truth, "truth", call)
   code <- match(given$truth, categories)
   if (anyNA(code)) {
-    unknown <- unique(given$truth[is.na(code)])
-    abort_fallible("category", c(
-      "{.arg truth} must hold categories of {.arg x}.",
-      "x" = "{.val {unknown}} {?is/are} not among {.val {categories}}."
-    ), row = which(is.na(code)), column = NA_character_, found = unknown, call = call)
+    abort_unknown_truth(
+      unique(given$truth[is.na(code)]), which(is.na(code)), "truth", categories, call
+    )
   }
   at <- match(as_label(x$case), given$case)
   replace(code[at], is.na(at), 0L)

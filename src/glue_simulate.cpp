@@ -63,7 +63,12 @@ fallible::Design design(const Rcpp::List& x) {
   out.strata_redraw = x["redraw"];
   out.system_strata = x["system_strata"];
   out.system_errors = x["system_errors"];
-  out.missing = x["missing"];
+  const auto hidden = Rcpp::as<std::vector<double>>(x["hidden"]);
+  out.systems.insert(out.systems.end(), hidden.begin(), hidden.end());
+  out.hidden = hidden.size();
+  out.missing = Rcpp::as<std::vector<double>>(x["missing"]);
+  out.loading = Rcpp::as<std::vector<double>>(x["loading"]);
+  out.drift = Rcpp::as<std::vector<double>>(x["drift"]);
   out.copying = copying(x["copying"]);
   out.custom = Rcpp::as<std::vector<std::vector<double>>>(x["matrices"]);
   return out;
@@ -84,7 +89,8 @@ Rcpp::NumericMatrix core_confusion_matrix(double accuracy, Rcpp::NumericVector b
       n);
 }
 
-// Columns of answers and matrices (by stratum within judge) are those of raters, then of systems.
+// Columns of answers and matrices (by stratum within judge) are those of raters, then of systems;
+// hidden ones have matrices only.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List core_simulate(Rcpp::List design, double cases, Rcpp::IntegerVector seed,
                          double item) {

@@ -53,7 +53,7 @@ Rcpp::List core_study(Rcpp::List design, Rcpp::List options, Rcpp::Function tick
   const auto runs = glue::interruptible(
       [&] { return fallible::run_study(settings, study, glue::host(tick)); });
 
-  const int n = static_cast<int>(runs.size()), systems = static_cast<int>(settings.systems.size());
+  const int n = static_cast<int>(runs.size()), systems = static_cast<int>(settings.shown());
   Rcpp::CharacterVector identified(n);
   Rcpp::NumericVector agreement(n), kappa(n), rater_accuracy(n);
   Rcpp::NumericMatrix expected(n, systems), sample(n, systems);

@@ -8,9 +8,15 @@ namespace fallible {
 
 namespace {
 
-// Marsaglia and Tsang (2000), ACM Trans. Math. Softw. 26, 363-372; normal numbers by Box and
-// Muller. The logarithm, since small shapes give numbers that would underflow. One number per
-// statement: the order in which an expression draws its numbers would be the compiler's.
+// By Box and Muller. One number per statement: the order in which an expression draws its numbers
+// would be the compiler's.
+double draw_normal(Stream& stream) {
+  const double radius = std::sqrt(-2 * std::log(1 - stream.uniform()));
+  return radius * std::cos(6.283185307179586477 * stream.uniform());
+}
+
+// Marsaglia and Tsang (2000), ACM Trans. Math. Softw. 26, 363-372. The logarithm, since small
+// shapes give numbers that would underflow.
 double draw_log_gamma(double shape, Stream& stream) {
   if (shape < 1) {
     const double u = 1 - stream.uniform();
@@ -18,8 +24,7 @@ double draw_log_gamma(double shape, Stream& stream) {
   }
   const double d = shape - 1.0 / 3, c = 1 / std::sqrt(9 * d);
   for (;;) {
-    const double radius = std::sqrt(-2 * std::log(1 - stream.uniform()));
-    const double x = radius * std::cos(6.283185307179586477 * stream.uniform());
+    const double x = draw_normal(stream);
     const double u = 1 - stream.uniform();
     const double root = 1 + c * x;
     if (root <= 0) continue;
@@ -70,6 +75,50 @@ std::vector<std::size_t> stratum_ends(const std::vector<double>& cumulative, std
   return out;
 }
 
+double kept_inside(double p) { return std::min(std::max(p, 0.0), 1.0); }
+
+// The mean of an accuracy that changes by `drift` from the first case to the last, kept in [0, 1].
+double mean_accuracy(double accuracy, double drift) {
+  if (drift == 0) return accuracy;
+  // The integral of x kept in [0, 1].
+  const auto area = [](double x) { return x <= 0 ? 0 : x < 1 ? x * x / 2 : x - 0.5; };
+  return (area(accuracy + drift / 2) - area(accuracy - drift / 2)) / drift;
+}
+
+double over_cases(const std::vector<double>& matrix, const std::vector<double>& base_rates,
+                  double drift) {
+  if (drift == 0) return expected_accuracy(matrix, base_rates);
+  const std::size_t N = base_rates.size();
+  double out = 0;
+  for (std::size_t k = 0; k < N; ++k) {
+    out += base_rates[k] * mean_accuracy(matrix[k * N + k], drift);
+  }
+  return out;
+}
+
+// A judge's own matrix in a stratum.
+std::vector<double> own_matrix(const std::vector<double>& given, std::size_t stratum, int N) {
+  const std::size_t size = static_cast<std::size_t>(N) * N;
+  const auto first = given.begin() + static_cast<std::ptrdiff_t>(
+                                         given.size() == size ? 0 : stratum * size);
+  return std::vector<double>(first, first + static_cast<std::ptrdiff_t>(size));
+}
+
+// Uniform, and correlated with the effect.
+double shared_uniform(double loading, double effect, Stream& stream) {
+  const double own = draw_normal(stream);
+  const double deviate = loading * effect + std::sqrt(1 - loading * loading) * own;
+  return std::erfc(-deviate / 1.414213562373095049) / 2;
+}
+
+double of_judge(const std::vector<double>& values, std::size_t judge) {
+  return values.empty() ? 0 : values[judge];
+}
+
+bool any(const std::vector<double>& x) {
+  return std::any_of(x.begin(), x.end(), [](double value) { return value != 0; });
+}
+
 }  // namespace
 
 Truths draw_truths(const Design& design, Stream& stream) {
@@ -87,9 +136,10 @@ Truths draw_truths(const Design& design, Stream& stream) {
       options.error_range = 0;
     }
     std::vector<double> factor;
-    for (const Stratum& stratum : design.strata) {
+    for (std::size_t s = 0; s < design.strata.size(); ++s) {
+      const Stratum& stratum = design.strata[s];
       if (u < design.custom.size() && !design.custom[u].empty()) {
-        out.matrix.push_back(design.custom[u]);
+        out.matrix.push_back(own_matrix(design.custom[u], s, N));
       } else {
         if (factor.empty() || design.strata_redraw) {
           factor = error_factors(N, options.error_range, stream);
@@ -98,18 +148,24 @@ Truths draw_truths(const Design& design, Stream& stream) {
         out.matrix.push_back(
             confusion_matrix(accuracy + shift, out.base_rates, options, factor));
       }
-      correct[u] += stratum.weight * expected_accuracy(out.matrix.back(), out.base_rates);
+      correct[u] += stratum.weight *
+                    over_cases(out.matrix.back(), out.base_rates, of_judge(design.drift, u));
     }
   }
   for (const Copying& copy : design.copying) {
     correct[copy.to] += copy.probability * (correct[copy.from] - correct[copy.to]);
   }
-  out.expected.assign(correct.begin() + static_cast<std::ptrdiff_t>(raters), correct.end());
+  const auto first = correct.begin() + static_cast<std::ptrdiff_t>(raters);
+  out.expected.assign(first, first + static_cast<std::ptrdiff_t>(design.shown()));
   return out;
 }
 
 CaseSampler::CaseSampler(const Design& design, const Truths& truths, std::size_t cases)
-    : design_(design), categories_(cumulate(truths.base_rates.data(), design.categories)) {
+    : design_(design),
+      cases_(cases),
+      shared_(any(design.loading)),
+      thinned_(any(design.missing)),
+      categories_(cumulate(truths.base_rates.data(), design.categories)) {
   const std::size_t N = design.categories, S = design.strata.size();
   answers_.resize(truths.matrix.size() / S);
   std::vector<double> weight;
@@ -129,23 +185,49 @@ void CaseSampler::next(Stream& stream) {
   const std::size_t N = categories_.size(), S = strata_.size();
   if (!design_.strata_drawn) {
     while (drawn_ >= ends_[stratum_]) ++stratum_;
-    ++drawn_;
   } else if (S > 1) {
     stratum_ = draw_index(strata_.data(), S, stream);
   }
   truth_ = draw_index(categories_.data(), N, stream);
+  if (shared_) effect_ = draw_normal(stream);
   for (std::size_t u = 0; u < answers_.size(); ++u) {
-    const double* row = rows_.data() + ((u * S + stratum_) * N + truth_) * N;
-    answers_[u] = static_cast<int>(draw_index(row, N, stream)) + 1;
+    answers_[u] = static_cast<int>(answer(u, stream)) + 1;
   }
+  ++drawn_;
   for (const Copying& copy : design_.copying) {
     if (stream.uniform() < copy.probability) answers_[copy.to] = answers_[copy.from];
   }
-  if (design_.missing > 0) {
+  if (thinned_) {
     for (std::size_t u = 0; u < design_.raters.size(); ++u) {
-      if (stream.uniform() < design_.missing) answers_[u] = 0;
+      if (stream.uniform() < design_.missing[u]) answers_[u] = 0;
     }
   }
+}
+
+// With a loading, the number between 0 and 1 that decides the answer is a normal probability whose
+// normal deviate is correlated with the effect of the case: uniform as ever, but high or low
+// together with those of others. The right answer comes first, then the wrong ones from the next
+// category on, so that who errs together errs alike. With drift the right answer has more or less
+// room, and the wrong ones share the rest in proportion.
+std::size_t CaseSampler::answer(std::size_t judge, Stream& stream) const {
+  const std::size_t N = categories_.size(), S = strata_.size();
+  const double* row = rows_.data() + ((judge * S + stratum_) * N + truth_) * N;
+  const double loading = of_judge(design_.loading, judge), drift = of_judge(design_.drift, judge);
+  if (loading == 0 && drift == 0) return draw_index(row, N, stream);
+  const auto probability = [row](std::size_t l) { return l == 0 ? row[0] : row[l] - row[l - 1]; };
+  const double position = (static_cast<double>(drawn_) + 0.5) / static_cast<double>(cases_);
+  const double before = probability(truth_);
+  const double right = kept_inside(before + drift * (position - 0.5));
+  const double u = loading == 0 ? stream.uniform() : shared_uniform(loading, effect_, stream);
+  if (u < right) return truth_;
+  double passed = right;
+  for (std::size_t step = 1; step + 1 < N; ++step) {
+    const std::size_t l = (truth_ + step) % N;
+    passed += before < 1 ? probability(l) * (1 - right) / (1 - before)
+                         : (1 - right) / static_cast<double>(N - 1);
+    if (u < passed) return l;
+  }
+  return (truth_ + N - 1) % N;
 }
 
 Panel draw_panel(const Design& design, const Truths& truths, std::size_t cases, Stream& stream) {
@@ -153,7 +235,7 @@ Panel draw_panel(const Design& design, const Truths& truths, std::size_t cases, 
   Panel out;
   out.truth.resize(cases);
   out.stratum.resize(cases);
-  out.answers.assign(sampler.answers().size(), std::vector<int>(cases));
+  out.answers.assign(design.raters.size() + design.shown(), std::vector<int>(cases));
   for (std::size_t i = 0; i < cases; ++i) {
     sampler.next(stream);
     out.stratum[i] = sampler.stratum();

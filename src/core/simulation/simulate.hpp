@@ -18,7 +18,7 @@ struct Stratum {
   double weight;  // probability
 };
 
-// A rater or a system that repeats a rater's answer with some probability. Those who copy do so in
+// A rater or a system that repeats another's answer with some probability. Those who copy do so in
 // the order of the list: who copies a copier gets what it copied.
 struct Copying {
   int from;
@@ -39,17 +39,25 @@ struct Design {
   bool strata_redraw = true;     // step 4 anew for each stratum
   bool system_strata = true;     // are systems subject to difficulty
   bool system_errors = true;     // and to dispersion and error range
-  double missing = 0;            // probability that a rating is missing
+  std::vector<double> missing;   // probability that a rating is missing, by rater; empty is none
   std::vector<Copying> copying;
-  // Matrices that take the place of generated ones: raters, then systems; empty is generated.
+  // Matrices that take the place of generated ones: raters, then systems; empty is generated. One
+  // for all strata, or one after another for each.
   std::vector<std::vector<double>> custom;
+  // By judge, or empty: the correlation of what decides an answer with the effect of the case, and
+  // what accuracy gains from the first case of a panel to the last.
+  std::vector<double> loading;
+  std::vector<double> drift;
+  std::size_t hidden = 0;  // the last systems: others copy them, but no panel shows them
+
+  std::size_t shown() const { return systems.size() - hidden; }
 };
 
 // What one replicate draws before any case: base rates and a matrix per judge and stratum.
 struct Truths {
   std::vector<double> base_rates;
   std::vector<std::vector<double>> matrix;  // judges x strata; judges are raters, then systems
-  std::vector<double> expected;             // accuracy of each system, copying included
+  std::vector<double> expected;             // accuracy of each system shown, copying included
 };
 
 Truths draw_truths(const Design& design, Stream& stream);
@@ -57,7 +65,7 @@ Truths draw_truths(const Design& design, Stream& stream);
 // Draws one case after another.
 class CaseSampler {
  public:
-  // `cases` matters only where strata have exactly their share of the cases.
+  // `cases` matters only where strata have exactly their share of the cases, and for drift.
   CaseSampler(const Design& design, const Truths& truths, std::size_t cases);
 
   void next(Stream& stream);
@@ -68,8 +76,12 @@ class CaseSampler {
   const std::vector<int>& answers() const { return answers_; }  // raters, then systems
 
  private:
+  std::size_t answer(std::size_t judge, Stream& stream) const;
+
   const Design& design_;
-  std::size_t drawn_ = 0, stratum_ = 0, truth_ = 0;
+  std::size_t cases_, drawn_ = 0, stratum_ = 0, truth_ = 0;
+  bool shared_, thinned_;  // is there an effect of cases, and are ratings missing?
+  double effect_ = 0;      // of the case drawn last, standard normal
   std::vector<int> answers_;
   std::vector<double> strata_, categories_, rows_;  // cumulative; rows of all matrices
   std::vector<std::size_t> ends_;                   // of strata with their exact share
@@ -78,7 +90,7 @@ class CaseSampler {
 struct Panel {
   std::vector<int> truth;                 // categories from 1
   std::vector<int> stratum;               // from 1
-  std::vector<std::vector<int>> answers;  // a column per judge, from 1; 0 is missing
+  std::vector<std::vector<int>> answers;  // a column per judge shown, from 1; 0 is missing
 };
 
 Panel draw_panel(const Design& design, const Truths& truths, std::size_t cases, Stream& stream);

@@ -88,7 +88,7 @@ class Judge {
 };
 
 StudyRun run_once(const Design& design, const StudyOptions& options, std::size_t run) {
-  const std::size_t raters = design.raters.size(), systems = design.systems.size();
+  const std::size_t raters = design.raters.size(), systems = design.shown();
   Stream stream(options.seed, options.first + run);
   const Truths truths = draw_truths(design, stream);
   CaseSampler sampler(design, truths, options.cases);

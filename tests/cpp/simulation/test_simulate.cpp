@@ -194,7 +194,7 @@ TEST_CASE("copying counts in the expected accuracy") {
 TEST_CASE("a stream gives the same panel again") {
   Design design = simple({0.5, 0.6, 0.7}, {0.9});
   design.law = BaseRateLaw::dirichlet;
-  design.missing = 0.3;
+  design.missing = {0.3, 0.3, 0.3};
   Panel panels[2];
   for (Panel& panel : panels) {
     Stream stream(8, 9);
@@ -203,4 +203,88 @@ TEST_CASE("a stream gives the same panel again") {
   }
   CHECK(panels[0].truth == panels[1].truth);
   CHECK(panels[0].answers == panels[1].answers);
+}
+
+namespace {
+
+double share(const std::vector<int>& a, const std::vector<int>& b, std::size_t from,
+             std::size_t to) {
+  double same = 0;
+  for (std::size_t i = from; i < to; ++i) same += a[i] == b[i];
+  return same / static_cast<double>(to - from);
+}
+
+// Four standard errors of a share of so many cases, at most.
+double margin(std::size_t cases) { return 2 / std::sqrt(static_cast<double>(cases)); }
+
+}  // namespace
+
+TEST_CASE("loadings leave accuracies and make errors go together") {
+  Design design = simple({0.5, 0.5}, {0.5});
+  design.categories = 2;
+  design.loading = {0.8, 0.5, 0};
+  Stream stream(10, 0);
+  const auto truths = draw_truths(design, stream);
+  CHECK(truths.expected[0] == Approx(0.5));
+  const std::size_t cases = 50000;
+  const auto panel = draw_panel(design, truths, cases, stream);
+  for (int u = 0; u < 3; ++u) {
+    CHECK(std::fabs(share(panel.answers[u], panel.truth, 0, cases) - 0.5) < margin(cases));
+  }
+  // Two normal deviates have the same sign with probability 1/2 + asin(correlation) / pi.
+  const double alike = 0.5 + std::asin(0.4) / 3.14159265358979;
+  CHECK(std::fabs(share(panel.answers[0], panel.answers[1], 0, cases) - alike) < margin(cases));
+  CHECK(std::fabs(share(panel.answers[0], panel.answers[2], 0, cases) - 0.5) < margin(cases));
+}
+
+TEST_CASE("accuracy drifts along a line that is kept within 0 and 1") {
+  Design design = simple({0.6, 0.9}, {0.7, 1});
+  design.drift = {-0.4, 0.4, 0, -0.5};
+  Stream stream(11, 0);
+  const auto truths = draw_truths(design, stream);
+  CHECK(truths.expected[0] == Approx(0.7));
+  CHECK(truths.expected[1] == Approx(1 - 0.25 * 0.25 / 2 / 0.5));
+  const std::size_t cases = 60000, tenth = cases / 10;
+  const auto panel = draw_panel(design, truths, cases, stream);
+  const auto right = [&](int u, std::size_t from, std::size_t to) {
+    return share(panel.answers[u], panel.truth, from, to);
+  };
+  CHECK(std::fabs(right(0, 0, tenth) - 0.78) < margin(tenth));
+  CHECK(std::fabs(right(0, cases - tenth, cases) - 0.42) < margin(tenth));
+  CHECK(std::fabs(right(1, cases - tenth, cases) - 1) < 1e-12);
+  CHECK(std::fabs(right(2, 0, tenth) - 0.7) < margin(tenth));
+  CHECK(std::fabs(right(3, 0, cases) - truths.expected[1]) < margin(cases));
+}
+
+TEST_CASE("systems that others copy may be hidden, and matrices differ by stratum") {
+  Design design = simple({0.6, 0.6}, {0.5, 0.9});
+  design.hidden = 1;
+  design.strata = {{-0.1, 0.5}, {0.1, 0.5}};
+  design.copying = {{3, 2, 0.25}};
+  std::vector<double> given(50, 0.0);
+  for (int k = 0; k < 5; ++k) {
+    given[k * 6] = 1;
+    for (int l = 0; l < 5; ++l) given[25 + k * 5 + l] = 0.2;
+  }
+  design.custom = {given, {}, {}, {}};
+  design.missing = {0, 0.5};
+  Stream stream(12, 0);
+  const auto truths = draw_truths(design, stream);
+  CHECK(truths.expected.size() == 1);
+  CHECK(truths.expected[0] == Approx(0.6));
+  const std::size_t cases = 50000;
+  const auto panel = draw_panel(design, truths, cases, stream);
+  CHECK(panel.answers.size() == 3);
+  CHECK(std::fabs(share(panel.answers[2], panel.truth, 0, cases) - 0.6) < margin(cases));
+  double right[2] = {0, 0}, n[2] = {0, 0};
+  for (std::size_t i = 0; i < cases; ++i) {
+    const int s = panel.stratum[i] - 1;
+    ++n[s];
+    right[s] += panel.answers[0][i] == panel.truth[i];
+  }
+  CHECK(right[0] == n[0]);
+  CHECK(std::fabs(right[1] / n[1] - 0.2) < margin(cases / 2));
+  CHECK(std::count(panel.answers[0].begin(), panel.answers[0].end(), 0) == 0);
+  const double lost = std::count(panel.answers[1].begin(), panel.answers[1].end(), 0);
+  CHECK(std::fabs(lost / cases - 0.5) < margin(cases));
 }

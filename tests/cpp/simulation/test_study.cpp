@@ -19,7 +19,7 @@ Design violated() {
   out.confusion.dispersion = 2;
   out.confusion.error_range = 1;
   out.strata = {{-0.2, 0.25}, {0, 0.5}, {0.2, 0.25}};
-  out.missing = 0.1;
+  out.missing = {0.1, 0.1, 0.1};
   out.copying = {{0, 1, 0.2}};
   return out;
 }

@@ -1,0 +1,108 @@
+# A function of the user's in the place of a method: what it says, and what it says of cases drawn
+# anew. Its record is made on the fly and travels with the options of the estimate.
+
+function_method <- function(run) {
+  record <- new_method("own function", "function of the user's", model = "none", estimate = NULL)
+  record$run <- run
+  record$estimate <- function(fit, options, average) {
+    estimator <- function_estimator(fit$x, run)
+    said <- estimator(NULL, NULL)
+    lacking <- is.na(said$estimate) & is.na(said$reason)
+    new_point(
+      said$estimate, estimator,
+      reason = replace(said$reason, lacking, "the function gave no estimate")
+    )
+  }
+  record
+}
+
+# A function of the numbers of cases (NULL is the ratings as they are) that says what the user's
+# function says; it is told the weights of cases where it has an argument for them.
+function_estimator <- function(x, run) {
+  weighted <- "weights" %in% names(formals(args(run)))
+  own <- x$weights %||% rep(1, nrow(x))
+  structure(function(cases, what) {
+    value <- if (is.null(cases)) {
+      if (weighted) run(x, weights = own) else run(x)
+    } else if (weighted) {
+      run(x, weights = as.double(tabulate(cases, nrow(x))))
+    } else {
+      drawn <- x[cases, ]
+      drawn["weights"] <- list(NULL)
+      run(drawn)
+    }
+    said <- as_result(value, x$systems, "method")
+    if (is.null(cases)) said else said$estimate
+  }, class = "case_estimator")
+}
+
+# A row per replicate; NA where the function fails.
+case_replicates <- function(estimator, resampling, tick) {
+  draw <- case_drawer(resampling)
+  systems <- length(estimator(NULL, NULL)$estimate)
+  rows <- withr::with_seed(resampling$seed[[1L]], {
+    lapply(seq_len(resampling$replicates), function(i) {
+      tick(i)
+      suppressWarnings(
+        tryCatch(estimator(draw(), NULL), error = function(e) rep(NA_real_, systems)),
+        classes = "fallible_warning"
+      )
+    })
+  })
+  do.call(rbind, rows)
+}
+
+# Numbers of cases, or those of clusters, drawn anew; weights count how often a case is there.
+case_drawer <- function(resampling) {
+  weight <- resampling$case_weight
+  if (is.null(resampling$clusters)) {
+    return(function() {
+      sample.int(length(weight), sum(weight), replace = TRUE, prob = weight)
+    })
+  }
+  members <- split(rep(seq_along(weight), weight), rep(resampling$clusters$cluster, weight))
+  function() unlist(members[sample.int(length(members), replace = TRUE)], use.names = FALSE)
+}
+
+# What estimate_accuracy() gives for a function; `given` are its other arguments.
+estimate_by_function <- function(x, run, given, by, cluster, call) {
+  options <- function_options(given, call)
+  options$record <- function_method(run)
+  estimate <- function(x, cluster) {
+    options["cluster"] <- list(check_cluster(cluster, x, call))
+    function_estimate(x, options)
+  }
+  if (is.null(by)) estimate(x, cluster) else estimate_by(x, by, estimate, cluster, call)
+}
+
+# Of the raters the K-model tells agreement; whether it can be identified is not for it to say.
+function_estimate <- function(x, options) {
+  fit <- suppressWarnings(fit_raters(x), classes = "fallible_warning")
+  if (length(fit$x$systems) == 0L) {
+    abort_fallible("system", c(
+      "There is no system whose accuracy could be estimated.",
+      "i" = "Give {.arg systems} to {.fun ratings}."
+    ), system = character(), call = NULL)
+  }
+  draft <- draft_estimate(fit, options)
+  new_accuracy_estimate(draft, interval_of_draft(draft))
+}
+
+function_options <- function(given, call) {
+  set <- names(Filter(Negate(is.null), given[c("model", "common")]))
+  allowed <- ids_with("own_fit", accuracy_intervals())
+  interval <- given$interval %||% interval_bootstrap$id
+  if (length(set) > 0L || !interval %in% allowed) {
+    abort_fallible("argument", c(
+      "A function as {.arg method} goes with {.code interval = \"bootstrap\"} or {.val none} only.",
+      "x" = if (length(set) > 0L) "{.arg {set}} {?is/are} not for it." else
+        "{.arg interval} is {describe(interval)}."
+    ), arg = c(set, "interval")[[1L]], call = call)
+  }
+  given$method <- method_shared$id # has no options of its own
+  given$interval <- interval
+  options <- check_accuracy_options(given, call)
+  options$method <- "own function"
+  options$threads <- check_threads(given$threads)
+  options
+}

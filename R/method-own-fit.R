@@ -1,0 +1,128 @@
+# What methods make of a posterior that was given: estimates, and the same for other weights of
+# patterns. `rule` is a function of answers, posterior, weights and options that gives the accuracy
+# of one system.
+
+own_fit_point <- function(fit, options, rule, posterior = FALSE, bins = NULL) {
+  estimator <- own_fit_estimator(fit, options, rule)
+  weight <- pattern_weights(fit$x)
+  value <- estimator(weight, "accuracy")
+  by_system <- if (posterior) {
+    beliefs <- fit$posterior
+    colnames(beliefs) <- fit$x$categories
+    stats::setNames(rep(list(beliefs), length(value)), fit$x$systems)
+  }
+  tables <- if (is.null(bins)) rep(list(no_bins), length(value)) else
+    each_system(fit, function(answer, used) bins(answer, fit$posterior, weight * used, options))
+  new_point(
+    value, estimator, posterior = by_system, bins = tables,
+    uninformative = vapply(tables, function(table) {
+      if (nrow(table) > 0L) sum(table$cases[is.na(table$estimate)]) / sum(table$cases) else NA_real_
+    }, 0)
+  )
+}
+
+each_system <- function(fit, run) {
+  answers <- pattern_answers(fit$x)
+  rated <- judged_patterns(fit)
+  lapply(seq_along(fit$x$systems), function(s) run(answers[, s], rated & answers[, s] > 0L))
+}
+
+# A function of weights of patterns, in the place of an estimator of the core.
+own_fit_estimator <- function(fit, options, rule) {
+  force(list(fit, options, rule))
+  n <- length(fit$x$categories)
+  function(weight, what) {
+    out <- each_system(fit, function(answer, used) {
+      use <- which(used & weight > 0)
+      answer <- answer[use]
+      posterior <- fit$posterior[use, , drop = FALSE]
+      if (what == "accuracy") {
+        if (length(use) == 0L) NA_real_ else rule(answer, posterior, weight[use], options)
+      } else {
+        as.vector(crossprod(outer(answer, seq_len(n), `==`) * weight[use], posterior))
+      }
+    })
+    unlist(out)
+  }
+}
+
+# The mean probability of the answers.
+shared_of_posterior <- function(answer, posterior, weight, options) {
+  stats::weighted.mean(posterior[cbind(seq_along(answer), answer)], weight)
+}
+
+# Lehner's rule for an agreement with categories of this probability; NA where they say nothing.
+accuracy_of_agreement <- function(agreement, probability, n) {
+  out <- ((n - 1) * agreement - 1 + probability) / (n * probability - 1)
+  ifelse(n * probability - 1 < 1e-6, NA_real_, out)
+}
+
+clip01 <- function(x) pmin(pmax(x, 0), 1)
+
+unbinned_of_posterior <- function(answer, posterior, weight, options) {
+  mean_of <- function(x) stats::weighted.mean(x, weight)
+  answered <- mean_of(posterior[cbind(seq_along(answer), answer)])
+  value <- accuracy_of_agreement(answered, mean_of(rowSums(posterior^2)), ncol(posterior))
+  if (options$clip == "none") value else clip01(value)
+}
+
+binned_of_posterior <- function(answer, posterior, weight, options) {
+  table <- bins_of_posterior(answer, posterior, weight, options)
+  known <- table[!is.na(table$estimate), ]
+  if (nrow(known) == 0L) {
+    return(NA_real_)
+  }
+  value <- stats::weighted.mean(known$estimate, known$cases)
+  if (options$clip == "overall") clip01(value) else value
+}
+
+# Bins count from the top; an edge belongs to the bin below it. Tied categories share the credit.
+bins_of_posterior <- function(answer, posterior, weight, options) {
+  use <- which(weight > 0)
+  if (length(use) == 0L) {
+    return(no_bins)
+  }
+  posterior <- posterior[use, , drop = FALSE]
+  weight <- weight[use]
+  width <- options$bin_width
+  best <- most_probable(posterior)
+  said <- posterior[cbind(seq_along(use), answer[use])]
+  credit <- (said >= best$probability * (1 - tie_tolerance)) / best$tied
+  last <- ceiling(1 / width - 1e-9) - 1
+  bin <- pmin(pmax(floor((1 - best$probability) / width + 1e-9 / width), 0), last)
+  sums <- rowsum(weight * cbind(1, best$probability, credit), bin)
+  at <- as.double(rownames(sums))
+  probability <- sums[, 2L] / sums[, 1L]
+  agreement <- sums[, 3L] / sums[, 1L]
+  raw <- accuracy_of_agreement(agreement, probability, ncol(posterior))
+  data.frame(
+    lower = pmax(1 - (at + 1) * width, 0), upper = 1 - at * width, probability = probability,
+    cases = sums[, 1L], agreement = agreement, estimate_raw = raw,
+    estimate = if (options$clip == "bin") clip01(raw) else raw, row.names = NULL
+  )
+}
+
+# Replicates of a function of weights: cases, or clusters of them, are drawn anew.
+function_replicates <- function(estimator, what, resampling, tick) {
+  draw <- weight_drawer(resampling$weight, resampling$clusters)
+  withr::with_seed(resampling$seed[[1L]], {
+    rows <- lapply(seq_len(resampling$replicates), function(i) {
+      if (i %% 50L == 0L) tick(i)
+      estimator(draw(), what)
+    })
+  })
+  do.call(rbind, rows)
+}
+
+# `weight` has an entry per pattern.
+weight_drawer <- function(weight, clusters) {
+  if (is.null(clusters)) {
+    n <- sum(weight)
+    return(function() as.vector(stats::rmultinom(1L, n, weight)))
+  }
+  all <- max(clusters$cluster)
+  function() {
+    times <- tabulate(sample.int(all, all, replace = TRUE), all)
+    rowsum_codes(clusters$pattern, clusters$weight * times[clusters$cluster], length(weight))
+  }
+}

@@ -1,0 +1,207 @@
+# Fits of models that the package does not have, of which the posterior is known.
+
+#' A fit of your own model
+#'
+#' Makes a fit of the probabilities that a model of your own gives to the categories of each case,
+#' so that whatever needs no more than these works on it: [ground_truth()], [calibration()],
+#' [predict()][predict.rater_fit] and [augment()][augment.rater_fit] of its cases, [base_rates()],
+#' [confusion()], and [estimate_accuracy()] by the methods `"shared"` (the default for such a fit),
+#' `"binned"` and `"unbinned"`, with [compare_systems()].
+#'
+#' Cases with the same ratings may have different probabilities, as where a model knows more of them
+#' than their ratings. Of what the fit tells of raters, agreement and kappa are theirs; the accuracy
+#' of a rater is the mean probability of the categories that he gave, and his confusion matrix the
+#' share of his ratings in each category among the cases of each true one, counted by the
+#' probabilities.
+#'
+#' Intervals are by the bootstrap of cases (or clusters) with the probabilities as they are: what is
+#' uncertain about the model is not in them. New cases, [simulate()][stats::simulate] and
+#' [update()][stats::update] need the model itself and are refused.
+#'
+#' @param x A [ratings()] object, or what [as_ratings()] makes ratings of.
+#' @param posterior Probabilities of the categories of each case, in \[0, 1\], that sum to one in
+#'   each row: a matrix with a row per case of `x`, in their order, and a column per category; or a
+#'   data frame with a column `case` besides, such as [ground_truth()] gives. Columns are found by
+#'   the names of the categories; those of a matrix without column names are in their order.
+#' @param base_rates Probabilities of the categories, which sum to one; the mean of `posterior` over
+#'   cases by default.
+#' @param ... Not used.
+#' @param model What to call the model, a string.
+#' @return An object of class `rater_fit`; see [fit_raters()]. Its coefficients are the mean
+#'   accuracy of a rating and the base rates, without standard errors.
+#' @family estimation
+#' @examples
+#' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
+#'
+#' # Majorities as probabilities
+#' votes <- as.matrix(counts(x))
+#' fit <- as_rater_fit(x, votes / rowSums(votes), model = "shares of votes")
+#' fit
+#' ground_truth(fit)
+#' set.seed(1)
+#' estimate_accuracy(fit, replicates = 200)
+#' @export
+as_rater_fit <- function(x, posterior, base_rates = NULL, ..., model = "own model") {
+  call <- rlang::current_env()
+  check_dots_empty(...)
+  x <- group_votes(as_ratings(x, call = call))
+  if (!rlang::is_string(model) || is.na(model) || model == "") {
+    abort_fallible("argument", c(
+      "{.arg model} must be a name, one string.", "x" = "It is {describe(model)}."
+    ), arg = "model", call = call)
+  }
+  posterior <- check_posterior(posterior, x, call)
+  weight <- x$weights %||% rep(1, nrow(x))
+  rates <- colSums(posterior * weight) / sum(weight)
+  if (!is.null(base_rates)) rates <- check_base_rates(base_rates, ncol(posterior), call)
+  own_fit(x, posterior, rates, model)
+}
+
+is_own_fit <- function(fit) identical(fit$method, "own")
+
+# `posterior` has a row per case; the fit has one per pattern, of which there are more now.
+own_fit <- function(x, posterior, rates, model) {
+  pattern <- split_by(pattern_of_case(x), posterior)
+  first <- match(seq_len(max(pattern)), pattern)
+  x$patterns <- pick_patterns(x$patterns, x$index[first])
+  x$index <- pattern
+  by_pattern <- posterior[first, , drop = FALSE]
+  matrices <- own_matrices(x, by_pattern)
+  by_agreement <- fit_algebraic(x, k_model())
+  known <- pattern_weights(x)[rating_pattern(x)]
+  right <- by_pattern[cbind(rating_pattern(x), rating_category(x))]
+  accuracy <- sum(known * right) / sum(known)
+  new_rater_fit(c(
+    list(x = x, model = own_model(model, x), method = "own", known = nothing_known),
+    by_agreement[c("agreement", "kappa")],
+    list(
+      identified = "yes", negative = 0L, base_rates = unname(rates), rater_accuracy = accuracy,
+      posterior = unname(by_pattern), matrices = matrices, converged = TRUE,
+      coefficients = stats::setNames(
+        c(accuracy, rates), c("rater_accuracy", paste0("base_rate[", x$categories, "]"))
+      ),
+      covariance = NULL
+    )
+  ))
+}
+
+# Numbers from 1 that tell apart what `index` or a column of `values` tells apart.
+split_by <- function(index, values) {
+  for (k in seq_len(ncol(values))) {
+    distinct <- unique(values[, k])
+    key <- (index - 1) * length(distinct) + match(values[, k], distinct)
+    index <- match(key, unique(key))
+  }
+  index
+}
+
+# Raters x true categories x ratings; one for all where nobody knows who rated.
+own_matrices <- function(x, posterior) {
+  n <- length(x$categories)
+  of <- rating_pattern(x)
+  rater <- if (x$exchangeable) rep(1L, length(of)) else rating_rater(x)
+  counts <- posterior[of, , drop = FALSE] * pattern_weights(x)[of]
+  out <- array(NA_real_, c(length(x$raters), n, n))
+  for (j in seq_along(x$raters)) {
+    own <- if (x$exchangeable) TRUE else rater == j
+    rated <- outer(rating_category(x)[own], seq_len(n), `==`)
+    sums <- crossprod(counts[own, , drop = FALSE], rated)
+    out[j, , ] <- na_real(sums / rowSums(sums)) # nobody rated cases of some categories
+  }
+  out
+}
+
+# What stands where other fits have a rater_model().
+own_model <- function(words, x) {
+  structure(
+    list(
+      accuracy = if (x$exchangeable) "common" else "own", errors = "own", difficulty = "own",
+      system = "shared", prior = list(), words = words
+    ),
+    class = c("own_model", "rater_model")
+  )
+}
+
+#' @export
+format.own_model <- function(x, ...) x$words
+
+# Cases x categories in the order of those of `x`; rows sum to one exactly.
+check_posterior <- function(posterior, x, call) {
+  if (is.data.frame(posterior)) posterior <- posterior_of_table(posterior, x, call)
+  n <- length(x$categories)
+  shaped <- is.matrix(posterior) && is.numeric(posterior) && nrow(posterior) == nrow(x) &&
+    ncol(posterior) == n
+  names <- if (shaped) colnames(posterior) %||% x$categories
+  if (!shaped || !setequal(names, x$categories)) {
+    abort_fallible("argument", c(
+      "{.arg posterior} must be a matrix of {nrow(x)} case{?s} x {n} categories, or such a table
+       with a column {.val case}.",
+      "x" = if (shaped) {
+        "Its columns are {.val {names}}; categories are {.val {x$categories}}."
+      } else if (is.matrix(posterior)) {
+        "It is {nrow(posterior)} x {ncol(posterior)}, of type {typeof(posterior)}."
+      } else {
+        "It is {describe(posterior)}."
+      }
+    ), arg = "posterior", call = call)
+  }
+  posterior <- posterior[, match(x$categories, names), drop = FALSE]
+  check_probability_rows(posterior, x, call)
+  posterior <- pmax(posterior, 0)
+  unname(posterior / rowSums(posterior))
+}
+
+check_probability_rows <- function(posterior, x, call) {
+  off <- which(rowSums(!is.finite(posterior) | posterior < -1e-9) > 0L)
+  odd <- if (length(off) == 0L) which(abs(rowSums(posterior) - 1) > 1e-6)
+  if (length(off) + length(odd) == 0L) {
+    return(invisible())
+  }
+  row <- c(off, odd)[[1L]]
+  said <- format(posterior[row, ], digits = 6, trim = TRUE) # nolint: object_usage.
+  abort_fallible("argument", c(
+    "Each row of {.arg posterior} must be probabilities that sum to one.",
+    "x" = if (length(off) > 0L) {
+      "That of case {.val {as.character(x$cases[[row]])}} is {said}."
+    } else {
+      "That of case {.val {as.character(x$cases[[row]])}} sums to
+       {format(sum(posterior[row, ]), digits = 6)}."
+    },
+    "i" = if (length(c(off, odd)) > 1L) "{length(c(off, odd))} rows do not."
+  ), arg = "posterior", row = c(off, odd), call = call)
+}
+
+posterior_of_table <- function(table, x, call) {
+  lacking <- setdiff(c("case", x$categories), names(table))
+  if (length(lacking) > 0L) {
+    abort_fallible("columns", c(
+      "{.arg posterior} must have the column {.val case} and a column per category.",
+      "x" = "It lacks {.val {lacking}}."
+    ), arg = "posterior", call = call)
+  }
+  at <- match(as_label(x$cases), as_label(table$case))
+  if (anyNA(at) || anyDuplicated(as_label(table$case)) > 0L) {
+    abort_fallible("case", c(
+      "{.arg posterior} must have one row for each case of {.arg x}.",
+      "x" = if (anyNA(at)) {
+        "There is none for {.val {as.character(x$cases[is.na(at)])}}."
+      } else {
+        "One case stands twice."
+      }
+    ), row = which(is.na(at)), call = call)
+  }
+  as.matrix(as.data.frame(table)[at, x$categories, drop = FALSE])
+}
+
+# What needs the model and not only its posterior.
+abort_own_fit <- function(what, call) {
+  abort_fallible("argument", c(
+    "{what} needs the model, of which this fit has only the posterior.",
+    "i" = "Fit the model anew, and give its posterior to {.fun as_rater_fit}."
+  ), arg = "object", call = call)
+}
+
+# The same posterior beside other answers of systems; `x` has the cases of the fit.
+own_fit_beside <- function(fit, x) {
+  own_fit(x, fit$posterior[fit$x$index, , drop = FALSE], fit$base_rates, fit$model$words)
+}

@@ -1,0 +1,113 @@
+panel <- function(...) {
+  set.seed(1)
+  simulate_ratings(
+    rater_design(c(0.6, 0.7, 0.8), c(a = 0.7, b = 0.9), categories = 3, n = 150, ...)
+  )
+}
+
+# The share of answers that are the first rater's.
+first_rater <- function(x, weights = rep(1, nrow(x))) {
+  table <- as.data.frame(x)
+  rating <- table$rating[table$rater == x$raters[[1]]]
+  answers <- as.data.frame(x, what = "systems")
+  shares <- vapply(x$systems, function(s) {
+    stats::weighted.mean(answers$prediction[answers$system == s] == rating, weights)
+  }, 0)
+  data.frame(system = x$systems, estimate = shares)
+}
+
+unweighted <- function(x) first_rater(x)
+
+test_that("a function stands in for a method", {
+  x <- panel()
+  set.seed(2)
+  estimate <- estimate_accuracy(x, method = unweighted, replicates = 300)
+  expect_equal(tidy(estimate)$estimate, first_rater(x)$estimate)
+  p <- first_rater(x)$estimate
+  expect_equal(tidy(estimate)$std.error, sqrt(p * (1 - p) / 150), tolerance = 0.15)
+  expect_true(all(tidy(estimate)$conf.low < p & tidy(estimate)$conf.high > p))
+  expect_identical(unique(tidy(estimate)$method), "own function")
+  weighted <- estimate_accuracy(x, method = first_rater, replicates = 300)
+  expect_equal(tidy(weighted)$std.error, tidy(estimate)$std.error, tolerance = 0.15)
+  expect_output(print(estimate), "own function")
+  expect_identical(glance(estimate)$interval, "bootstrap")
+  none <- estimate_accuracy(x, method = unweighted, interval = "none")
+  expect_true(all(is.na(tidy(none)$conf.low)))
+  expect_identical(
+    tidy(estimate_accuracy(x, method = unweighted, interval = "none", systems = "b"))$estimate,
+    tidy(none)$estimate[[2]]
+  )
+  skip_if_not_installed("ggplot2")
+  expect_s3_class(ggplot2::autoplot(estimate), "ggplot")
+})
+
+test_that("a package's method as a function gives what the method gives", {
+  x <- panel()
+  own <- function(x) tidy(estimate_accuracy(x, "unbinned", interval = "none"))
+  set.seed(3)
+  mine <- tidy(estimate_accuracy(x, method = own, replicates = 200))
+  theirs <- tidy(estimate_accuracy(x, "unbinned", interval = "bootstrap", replicates = 200))
+  expect_equal(mine$estimate, theirs$estimate)
+  expect_equal(mine$std.error, theirs$std.error, tolerance = 0.25)
+})
+
+test_that("groups, clusters and comparisons use its replicates", {
+  x <- panel()
+  group <- rep(c("p", "q"), length.out = 150)
+  set.seed(4)
+  groups <- estimate_accuracy(x, method = unweighted, by = group, replicates = 50)
+  expect_equal(tidy(groups[["p"]])$estimate, first_rater(x[group == "p", ])$estimate)
+  estimate <- estimate_accuracy(x, method = unweighted, replicates = 200)
+  difference <- tidy(compare_systems(estimate))
+  expect_equal(difference$estimate, -diff(first_rater(x)$estimate))
+  expect_false(is.na(difference$conf.low))
+  later <- tidy(compare_systems(
+    estimate_accuracy(x, method = unweighted, interval = "none", replicates = 200)
+  ))
+  expect_equal(later$std.error, difference$std.error, tolerance = 0.3)
+  turned <- tidy(compare_systems(estimate, systems = c("b", "a")))
+  expect_equal(turned$estimate, -difference$estimate)
+  expect_equal(turned$std.error, difference$std.error, tolerance = 0.3)
+  copies <- x[rep(1:15, each = 10), ]
+  copies$cases <- 1:150
+  cluster <- rep(1:15, each = 10)
+  error <- function(...) {
+    tidy(estimate_accuracy(copies, method = unweighted, replicates = 200, ...))$std.error
+  }
+  expect_equal(error(cluster = cluster) / error(), rep(sqrt(10), 2), tolerance = 0.25)
+})
+
+test_that("weights count cases", {
+  x <- panel()
+  twice <- x
+  twice$weights <- rep(2, 150)
+  set.seed(5)
+  one <- tidy(estimate_accuracy(x, method = unweighted, replicates = 200))
+  two <- tidy(estimate_accuracy(twice, method = unweighted, replicates = 200))
+  expect_equal(two$std.error * sqrt(2), one$std.error, tolerance = 0.25)
+})
+
+test_that("functions that are no methods are refused", {
+  x <- panel()
+  refused <- function(method, ...) {
+    expect_error(
+      estimate_accuracy(x, method = method, replicates = 10, ...),
+      class = "fallible_error_argument"
+    )
+  }
+  refused(function(x) 1)
+  refused(function(x) "a")
+  refused(function(x) c(1, Inf))
+  refused(unweighted, interval = "robust")
+  refused(unweighted, model = k_model())
+  refused(unweighted, common = "all")
+  expect_error(estimate_accuracy(x[, , character()], method = unweighted))
+  expect_error(estimate_accuracy(x, method = function(x) stop("oops")), "oops")
+  lacking <- estimate_accuracy(x, method = function(x) c(a = NA, b = 0.5), replicates = 10)
+  expect_identical(tidy(lacking)$estimate, c(NA, 0.5))
+  expect_match(tidy(lacking)$reason[[1]], "gave no estimate")
+  expect_snapshot(error = TRUE, {
+    estimate_accuracy(x, method = function(x) c(1, 2, 3))
+    estimate_accuracy(x, method = unweighted, interval = "robust")
+  })
+})
