@@ -11,8 +11,8 @@
 #
 # Intervals of the default are also made without the family that is judged (a set's name up to the
 # first _): with the constant of the raters' error that is the least with which 90% of the other
-# families' accuracies are covered ("constant left out"; the package has .25, and .5 of the gap), and
-# with the conformal factor of the other families ("conformal, left out").
+# families' accuracies are covered ("constant left out"; the package has .25, and .5 of the gap),
+# and with the conformal factor of the other families ("conformal, left out").
 #
 # In two sets truth is known for few cases, and these are not like the others. Raters are fitted to
 # all cases, but a system is estimated on those on which its true accuracy is judged. In set
@@ -108,7 +108,9 @@ estimate_set <- function(folder, ordered) {
 }
 
 told <- c("system", "method", "n", "estimate", "conf.low", "conf.high", "reason")
-parts <- c("shared", "independent", "sampling", "rater_error", "suspicion", "few_data", "assumption")
+parts <- c(
+  "shared", "independent", "sampling", "rater_error", "suspicion", "few_data", "assumption"
+)
 
 table_of <- function(estimate) {
   out <- merge(as.data.frame(estimate), as.data.frame(estimate, what = "details"), sort = FALSE)
