@@ -205,11 +205,11 @@ merge_gold <- function(gold, more, x, call) {
   if (length(off) > 0L) {
     case <- as_label(x$cases[more$case[off]])
     now <- x$categories[more$truth[off]]
-    old <- x$categories[gold$truth[before[off]]]
+    old <- x$categories[[gold$truth[[before[[off[[1L]]]]]]]] # nolint: object_usage. Glue uses it.
     abort_fallible("case", c(
       "A case has one true category.",
       "x" = "{length(off)} case{?s} {?has/have} another than before, first case {.val {case[[1L]]}}:
-             {.val {old[[1L]]}} before, {.val {now[[1L]]}} now."
+             {.val {old}} before, {.val {now[[1L]]}} now."
     ), row = off, case = case, found = now, call = call)
   }
   new <- is.na(before)

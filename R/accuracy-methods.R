@@ -28,8 +28,8 @@
 #'
 #'   For `"members"`, a row per system and averaged model, without rows where none were: `system`;
 #'   `accuracy`, `errors`, `difficulty` and `concentration`, which model it is; its `log_prior`,
-#'   `log_evidence` and `weight`; `estimate`, `std.error` and `rater_accuracy` under it, roughly where
-#'   the evidence rules it out.
+#'   `log_evidence` and `weight`; `estimate`, `std.error` and `rater_accuracy` under it, roughly
+#'   where the evidence rules it out.
 #'
 #'   For `"gold"`, rows only where gold cases measured (see [estimate_accuracy()]): for each
 #'   `system` one per `interval`, which are `"gold alone"` (Wilson's), `"ratings alone"`,

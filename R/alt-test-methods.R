@@ -43,7 +43,7 @@ format.alt_test <- function(x, ...) {
 summary.alt_test <- function(object, ...) summarise_result(object)
 
 #' @export
-shown_table.alt_test <- function(x) {
+shown_table.alt_test <- function(x) { # nolint: object_name.
   table <- x$systems[order(-x$systems$advantage), ]
   verdict <- c("fails", "passes")[1L + table$passed]
   data.frame(
@@ -55,7 +55,7 @@ shown_table.alt_test <- function(x) {
 }
 
 #' @export
-caption_of.alt_test <- function(x) {
+caption_of.alt_test <- function(x) { # nolint: object_name.
   paste0(
     "Alternative annotator test, epsilon ", format(x$options$epsilon), ", ",
     count_noun(length(unique(x$raters$rater)), "rater")
@@ -63,7 +63,7 @@ caption_of.alt_test <- function(x) {
 }
 
 #' @export
-notes_of.alt_test <- function(x) {
+notes_of.alt_test <- function(x) { # nolint: object_name.
   skipped <- x$raters[!is.na(x$raters$reason), ]
   pairs <- count_noun(nrow(skipped), "pair")
   c(

@@ -94,15 +94,17 @@ format.data_check <- function(x, ...) {
 summary.data_check <- function(object, ...) summarise_result(object)
 
 #' @export
-shown_table.data_check <- function(x) {
+shown_table.data_check <- function(x) { # nolint: object_name.
   as.data.frame(x)[c("check", "status", "found")]
 }
 
 #' @export
-caption_of.data_check <- function(x) paste("What these ratings can say:", format(x))
+caption_of.data_check <- function(x) { # nolint: object_name.
+  paste("What these ratings can say:", format(x))
+}
 
 #' @export
-notes_of.data_check <- function(x) {
+notes_of.data_check <- function(x) { # nolint: object_name.
   advice <- x$checks[!is.na(x$checks$advice), ]
   words <- c(yes = "yes", assumption = "under an assumption", gold = "only with known cases",
     no = "no")

@@ -132,8 +132,9 @@ warn_gold <- function(gold, x, kind = gold_kind(gold, x)) {
     ), cases = n)
   }
   if (n == nrow(x)) {
-    warn_fallible("gold_all", c(
-      "The truth of all {n} cases is known: ratings add nothing to what they say."
-    ), cases = n)
+    warn_fallible(
+      "gold_all", "The truth of all {n} cases is known: ratings add nothing to what they say.",
+      cases = n
+    )
   }
 }

@@ -21,7 +21,7 @@ truth_to_keep <- function(input, x, call) {
   off <- known[code[known] != code[first[known]]]
   if (length(off) > 0L) {
     rows <- c(off[[1L]], first[[off[[1L]]]])
-    said <- x$categories[code[rows]]
+    said <- x$categories[code[rows]] # nolint: object_usage. Glue uses it.
     abort_fallible("case", c(
       "A case has one true category.",
       "x" = "Row {rows[[1L]]} of column {.val {column}} says {.val {said[[1L]]}} of case

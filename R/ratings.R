@@ -55,8 +55,8 @@
 #'   matrix, by default all columns that are not systems.
 #' @param systems The systems: in wide data columns; in long data names of raters that are systems,
 #'   as strings; or a data frame with columns `case`, `system` and `prediction`, or named as `case`,
-#'   `rater` and `rating` are. A system may cover only some of the cases. Cases that no rater saw are
-#'   kept, with a warning, and do not count in the system's `n`.
+#'   `rater` and `rating` are. A system may cover only some of the cases. Cases that no rater saw
+#'   are kept, with a warning, and do not count in the system's `n`.
 #' @param case,rater,rating Columns that identify the case and, in long data, the rater and the
 #'   category chosen. In wide data `case` is optional.
 #' @param counts Columns of counts, one per category, named after the categories.
@@ -100,7 +100,9 @@
 #' # Long, with a model that is one of the raters
 #' verdicts <- data.frame(
 #'   item = rep(1:4, each = 3), who = c("ann", "bob", "gpt-4o"),
-#'   said = c("good", "good", "good", "bad", "bad", "good", "good", "bad", "bad", "bad", "bad", "bad")
+#'   said = c(
+#'     "good", "good", "good", "bad", "bad", "good", "good", "bad", "bad", "bad", "bad", "bad"
+#'   )
 #' )
 #' ratings(verdicts, case = item, rater = who, rating = said, systems = "gpt-4o")
 #'

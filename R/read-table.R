@@ -21,7 +21,8 @@ format_mturk <- function() {
 format_excel <- function() {
   new_format("excel", "an Excel file",
     sniff = function(input) {
-      input$kind == "ole" || (input$kind == "zip" && any(zip_names(input) == file.path("xl", "workbook.xml")))
+      book <- file.path("xl", "workbook.xml")
+      input$kind == "ole" || (input$kind == "zip" && book %in% zip_names(input))
     },
     read = read_excel
   )

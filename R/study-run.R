@@ -56,6 +56,7 @@ run_study <- function(study, threads, checkpoint, call, tick = NULL, clock = ela
   tables <- list()
   saved <- clock()
   complete <- NULL
+  here <- environment()
   on.exit(if (!is.null(checkpoint)) {
     save_checkpoint(complete %||% add_results(study, tables), checkpoint, call)
   })
@@ -69,7 +70,9 @@ run_study <- function(study, threads, checkpoint, call, tick = NULL, clock = ela
     wave <- seq_len(min(runner$width, length(blocks)))
     tables <- c(tables, withCallingHandlers(
       runner$run(blocks[wave], function(done) tick(before + done)),
-      fallible_error_worker = function(cnd) tables <<- c(tables, kept_blocks(blocks, cnd$finished))
+      fallible_error_worker = function(cnd) {
+        assign("tables", c(tables, kept_blocks(blocks, cnd$finished)), envir = here)
+      }
     ))
     before <- before + sum(vapply(blocks[wave], `[[`, 0, "runs"))
     blocks <- blocks[-wave]
