@@ -85,7 +85,7 @@ estimate_accuracy.ratings <- function(x, method = NULL, model = k_model(), inter
   call <- rlang::current_env()
   check_dots_empty(...)
   if (is.function(method)) {
-    given <- mget(c(accuracy_options, "threads"))
+    given <- mget(c(accuracy_options, "threads", "known_truth"))
     if (missing(interval)) given["interval"] <- list(NULL)
     if (!missing(model)) given$model <- model
     x <- choose_systems(x, systems, call)

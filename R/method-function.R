@@ -68,11 +68,11 @@ case_drawer <- function(resampling) {
 estimate_by_function <- function(x, run, given, by, cluster, call) {
   options <- function_options(given, call)
   options$record <- function_method(run)
-  estimate <- function(x, cluster) {
+  estimate <- function(x, cluster, gold = NULL) {
     options["cluster"] <- list(check_cluster(cluster, x, call))
     function_estimate(x, options)
   }
-  if (is.null(by)) estimate(x, cluster) else estimate_by(x, by, estimate, cluster, call)
+  if (is.null(by)) estimate(x, cluster) else estimate_by(x, by, estimate, cluster, NULL, call)
 }
 
 # Of the raters the K-model tells agreement; whether it can be identified is not for it to say.
@@ -89,7 +89,7 @@ function_estimate <- function(x, options) {
 }
 
 function_options <- function(given, call) {
-  set <- names(Filter(Negate(is.null), given[c("model", "common")]))
+  set <- names(Filter(Negate(is.null), given[c("model", "common", "known_truth")]))
   allowed <- ids_with("own_fit", accuracy_intervals())
   interval <- given$interval %||% interval_bootstrap$id
   if (length(set) > 0L || !interval %in% allowed) {

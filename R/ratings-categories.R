@@ -21,12 +21,14 @@ plain_integers <- function(x) {
   value <- ifelse(high == -2^31 & low == 0, NA, high * 2^32 + low)
   if (all(abs(value) <= 2^53, na.rm = TRUE)) {
     value
-  } else if (isNamespaceLoaded("bit64")) {
+  } else if (reads_integer64()) {
     as.character(x)
   } else {
     x
   }
 }
+
+reads_integer64 <- function() isNamespaceLoaded("bit64")
 
 # Numbers as labels: 100000 is 1e5.
 as_label <- function(x) {

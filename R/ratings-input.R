@@ -36,7 +36,7 @@ read_input <- function(data, quos, repeats, call) {
 # The names of the columns that are raters (or what else the layout holds), systems (given, where
 # they are columns), case, rater, weights and truth.
 find_roles <- function(data, quos, layout, systems, repeats, call) {
-  roles <- list(systems = systems)
+  roles <- list(systems = systems %||% character())
   for (arg in c("case", "rater", "weights", "truth")) {
     roles[[arg]] <- select_column(data, quos[[arg]], arg, call)
   }

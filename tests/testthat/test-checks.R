@@ -88,6 +88,6 @@ test_that("functions, formulas and bytes in the wrong place are refused by name"
   expect_error(agreement(x, measures = bytes), "<ff><fe>", class = "fallible_error_measure")
   refused(simulation_study(lehner_design(3), checkpoint = bytes), "checkpoint")
   refused(plan_cases(kappa = 0.3, margin = 1e-300), "margin")
-  refused(plan_cases(identity), "design")
+  expect_error(plan_cases(identity), class = "fallible_error_design")
   expect_warning(expect_error(check_k_properties(x, system = quote(x))), NA)
 })

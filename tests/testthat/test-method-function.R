@@ -102,6 +102,11 @@ test_that("functions that are no methods are refused", {
   refused(unweighted, model = k_model())
   refused(unweighted, common = "all")
   expect_error(estimate_accuracy(x[, , character()], method = unweighted))
+  expect_error(
+    estimate_accuracy(x, method = unweighted, known_truth = c("1" = "a")),
+    "known_truth",
+    class = "fallible_error_argument"
+  )
   expect_error(estimate_accuracy(x, method = function(x) stop("oops")), "oops")
   lacking <- estimate_accuracy(x, method = function(x) c(a = NA, b = 0.5), replicates = 10)
   expect_identical(tidy(lacking)$estimate, c(NA, 0.5))

@@ -237,7 +237,21 @@ test_that("a factor level for missing values is no category", {
   expect_identical(nrow(tidy(x, "systems")), 1L)
 })
 
+# Other packages load bit64.
+without_bit64 <- function(envir = parent.frame()) {
+  package <- asNamespace("fallible")
+  set <- function(value) {
+    unlockBinding("reads_integer64", package)
+    assign("reads_integer64", value, package)
+    lockBinding("reads_integer64", package)
+  }
+  withr::defer(set(original), envir)
+  original <- package$reads_integer64
+  set(function() FALSE)
+}
+
 test_that("numbers that are not what they seem are refused", {
+  without_bit64()
   wide <- good
   wide$r1 <- structure(c(1, 2, 1), class = "integer64")
   expect_error(ratings(wide, raters = r1:r2), class = "fallible_error_columns")
@@ -344,7 +358,7 @@ test_that("64-bit integers are numbers", {
 test_that("64-bit integers that no double holds are left to their package", {
   huge <- data.frame(id = 1:2, a = c("x", "y"), b = "x")
   huge$id <- integer64(c(2^60, 1))
-  skip_if(isNamespaceLoaded("bit64"))
+  without_bit64()
   expect_snapshot(error = TRUE, ratings(huge, case = id, raters = a:b))
 })
 
