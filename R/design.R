@@ -35,7 +35,8 @@
 #'   raters and systems, one for each (raters first), or some by name (others have 0); see Errors in
 #'   common.
 #' @param drift How much accuracy rises from the first case of a panel to the last, in (-1, 1);
-#'   negative where it falls. Given like `loading`; see Order of cases.
+#'   negative where it falls. Given like `loading`; see Order of cases. Not with fixed strata, which
+#'   stand one after another.
 #' @section Errors in common:
 #' Each answer is decided by a number, uniform between 0 and 1, by which the right answer comes
 #' first and then the wrong ones, in the order of categories from the true one on. With loadings,
@@ -107,7 +108,20 @@ rater_design <- function(raters, systems = NULL, categories = 5L, n = 200L,
     drift = by_judge(drift, judges, "drift", -1, "rater and system", call),
     hidden = double()
   )
+  check_drift(design, call)
   structure(design, class = "rater_design")
+}
+
+# Fixed strata stand one after another, so that each would meet a part of the drift of its own.
+check_drift <- function(design, call) {
+  if (any(design$drift != 0) && !design$strata_drawn && nrow(design$strata) > 1L) {
+    abort_fallible("argument", c(
+      "{.arg drift} needs strata that are drawn.",
+      "x" = "{.code strata = \"fixed\"}: cases of a stratum stand together, in the order of cases
+             over which accuracy drifts.",
+      "i" = "Use {.code strata = \"drawn\"}."
+    ), arg = "drift", call = call)
+  }
 }
 
 # Errors that depend on the distance of categories give these an order.
