@@ -212,6 +212,7 @@ merge_gold <- function(gold, more, x, call) {
              {.val {old}} before, {.val {now[[1L]]}} now."
     ), row = off, case = case, found = now, call = call)
   }
+  check_same_chance(gold, more, before, x, call)
   new <- is.na(before)
   join <- function(field) c(gold[[field]], more[[field]][new])
   order <- order(join("case"))
@@ -221,10 +222,27 @@ merge_gold <- function(gold, more, x, call) {
   gold
 }
 
+# A probability is that of being chosen in any batch, so that a further batch changes all of them.
+check_same_chance <- function(gold, more, before, x, call) {
+  off <- which(more$probability != gold$probability[before])
+  if (length(off) > 0L) {
+    abort_fallible("gold", c(
+      "A case has one probability of being chosen, in any batch.",
+      "x" = "{length(off)} case{?s} {?has/have} another than before, first case
+             {.val {as_label(x$cases[more$case[[off[[1L]]]]])}}.",
+      "i" = "Give all gold cases, with new probabilities, to {.fun estimate_accuracy}."
+    ), case = as_label(x$cases[more$case[off]]), call = call)
+  }
+}
+
 #' @rdname update.accuracy_estimate
 #' @export
 update.accuracy_by_group <- function(object, known_truth, gold_sample = NULL, ...) {
   call <- rlang::current_env()
+  if (missing(known_truth)) {
+    object[] <- lapply(unclass(object), stats::update, ...)
+    return(object)
+  }
   given <- as_truth_table(known_truth, "known_truth", call)
   groups <- lapply(unclass(object), function(estimate) as_label(estimate$fit$x$cases))
   unknown <- setdiff(given$case, unlist(groups))
@@ -238,7 +256,11 @@ update.accuracy_by_group <- function(object, known_truth, gold_sample = NULL, ..
   object[] <- Map(function(estimate, cases) {
     own <- labels %in% cases
     part <- if (is.data.frame(known_truth)) known_truth[own, ] else known_truth[own]
-    if (any(own)) stats::update(estimate, part, gold_sample, ...) else estimate
+    if (any(own)) {
+      stats::update(estimate, part, gold_sample, ...)
+    } else {
+      stats::update(estimate, ...)
+    }
   }, unclass(object), groups)
   object
 }

@@ -75,8 +75,10 @@ slope_on <- function(y, q, of, w, effective) {
 variance_left <- function(y, q, of, w, slope, variance, most_variance) {
   # Few gold cases may vary less than predictions, which explain no more than there is.
   before <- 1 - prior_slope^2 * min(1, of$variance / most_variance)
-  (sum_of_squares(y - slope * q, w, w^2) + prior_cases * before * variance) /
-    (sum_of_squares(y, w) + prior_cases * variance)
+  # Both on the scale of squared weights, so that predictions worth nothing leave all of it.
+  design <- mean(w^2)
+  (sum_of_squares(y - slope * q, w, w^2) + prior_cases * before * variance * design) /
+    (sum_of_squares(y, w, w^2) / design + prior_cases * variance)
 }
 
 # Agreement of raters explains this share of the variance of a system's being right, as far as

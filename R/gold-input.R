@@ -77,6 +77,11 @@ probability_of_sample <- function(gold_sample, x, call) {
 
 look_up_probability <- function(case, probability, x, call) {
   case <- as_label(case)
+  if (!is.numeric(probability)) {
+    abort_fallible("gold", c(
+      "Probabilities of being chosen must be numbers.", "x" = "They are {describe(probability)}."
+    ), case = unique(case), found = probability, call = call)
+  }
   probability <- unname(probability)
   off <- which(!probability %in% NA & probability != probability[match(case, case)])
   if (length(off) > 0L) {

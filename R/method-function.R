@@ -66,6 +66,7 @@ case_drawer <- function(resampling) {
 
 # What estimate_accuracy() gives for a function; `given` are its other arguments.
 estimate_by_function <- function(x, run, given, by, cluster, call) {
+  if (in_database(x)) abort_no_cases("A function as {.arg method} is given cases", call)
   options <- function_options(given, call)
   options$record <- function_method(run)
   estimate <- function(x, cluster, gold = NULL) {
@@ -89,7 +90,7 @@ function_estimate <- function(x, options) {
 }
 
 function_options <- function(given, call) {
-  set <- names(Filter(Negate(is.null), given[c("model", "common", "known_truth")]))
+  set <- names(Filter(Negate(is.null), given[c("model", "common", "known_truth", "gold_sample")]))
   allowed <- ids_with("own_fit", accuracy_intervals())
   interval <- given$interval %||% interval_bootstrap$id
   if (length(set) > 0L || !interval %in% allowed) {

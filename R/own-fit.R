@@ -44,7 +44,9 @@
 as_rater_fit <- function(x, posterior, base_rates = NULL, ..., model = "own model") {
   call <- rlang::current_env()
   check_dots_empty(...)
-  x <- group_votes(as_ratings(x, call = call))
+  x <- as_ratings(x, call = call)
+  if (in_database(x)) abort_no_cases("A posterior is one of each case", call)
+  x <- group_votes(x)
   if (!rlang::is_string(model) || is.na(model) || model == "") {
     abort_fallible("argument", c(
       "{.arg model} must be a name, one string.", "x" = "It is {describe(model)}."

@@ -15,8 +15,8 @@ truth_to_keep <- function(input, x, call) {
   column <- names(input$truth)
   code <- encode(input$truth[[1L]], x$categories, column, "truth", call)
   by_rating <- input$layout$by_rating
-  case <- if (by_rating) match(input$case, x$cases) else seq_along(code)
-  known <- which(!is.na(code))
+  case <- if (by_rating) match(input$told_case %||% input$case, x$cases) else seq_along(code)
+  known <- which(!is.na(code) & !is.na(case))
   first <- known[match(case, case[known])] # row that tells it first
   off <- known[code[known] != code[first[known]]]
   if (length(off) > 0L) {

@@ -59,6 +59,7 @@ case_truth <- function(truth, x, call) {
     code <- check_known_truth(truth, x, call, "truth")
     return(replace(code, code == 0L, NA))
   }
+  if (in_database(x)) abort_no_cases("A truth is one of each case", call)
   if (length(truth) != nrow(x)) {
     abort_fallible("argument", c(
       "{.arg truth} must have a category for each case of {.arg x}, or name the cases.",

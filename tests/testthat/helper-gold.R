@@ -61,11 +61,13 @@ slow_correction <- function(y, q, at, w = rep(1, length(y)), kind = "share") {
   lambda <- min(max(lambda, 0), 1)
   ebar <- ybar - lambda * qbar
   left <- 0
+  all <- 0
   for (j in seq_len(m)) {
     if (m > 1) left <- left + w[j]^2 * (y[j] - lambda * q[at[j]] - ebar)^2 * m / (m - 1)
+    if (m > 1) all <- all + w[j]^2 * (y[j] - ybar)^2 * m / (m - 1)
   }
   d0 <- 1 - 0.25 * V / max(v0, least)
-  delta <- (left + k * d0 * v0) / (m * vary + k * v0)
+  delta <- (left + k * d0 * v0 * design) / (all / design + k * v0)
   if (delta >= design - 1e-12) {
     delta <- design
     lambda <- 0

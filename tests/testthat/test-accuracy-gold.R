@@ -327,3 +327,22 @@ test_that("the picture has all sources, and none without gold", {
     ggplot2::autoplot(quiet(estimate_accuracy(x)), type = "gold"), class = "fallible_error_argument"
   )
 })
+
+test_that("all groups take a new interval, and no case has two probabilities", {
+  set.seed(5)
+  x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), 0.75, 2, 120))
+  known <- truth(x)[1:40, ]
+  groups <- suppressWarnings(
+    estimate_accuracy(x, known_truth = known, gold_sample = "random", by = rep(1:2, 60))
+  )
+  said <- function(of) unname(vapply(of, function(estimate) glance(estimate)$interval, ""))
+  expect_identical(said(update(groups, interval = "corrected")), rep("corrected", 2))
+  more <- update(groups, known_truth = truth(x)[41, ], interval = "anytime")
+  expect_identical(said(more), rep("anytime", 2))
+  known$probability <- 1 / 3
+  estimate <- suppressWarnings(estimate_accuracy(x, known_truth = known))
+  again <- cbind(truth(x)[31:50, ], probability = 0.9)
+  expect_error(update(estimate, known_truth = again), class = "fallible_error_gold")
+  known$probability <- factor("0.1")
+  expect_error(estimate_accuracy(x, known_truth = known), class = "fallible_error_gold")
+})

@@ -84,3 +84,27 @@ test_that("ratings are worth what predictions explain", {
   expect_equal(worth[["conf.low"]], 1 / (1 - max(0, 0.4 - qnorm(0.95) * 0.2)))
   expect_lte(worth_of_ratings(0.9, 0.9)[["conf.high"]], 20 + 1e-9)
 })
+
+test_that("predictions worth nothing save nothing, however unequal the weights", {
+  set.seed(1)
+  chance <- sample(c(0.005, 0.05), 2000, TRUE, c(0.7, 0.3))
+  y <- stats::rbinom(2000, 1, 0.8)
+  gold <- which(stats::runif(2000) < chance)
+  q <- rep(0.8, 2000)
+  x <- correct_share(y[gold], q[gold], prediction_of(q), 1 / chance[gold])
+  expect_equal(x$ratio, x$design, tolerance = 1e-12)
+})
+
+test_that("intervals from unequal probabilities cover, whatever predictions are worth", {
+  set.seed(2)
+  covered <- replicate(400, {
+    chance <- sample(c(0.005, 0.05), 2000, TRUE, c(0.7, 0.3))
+    y <- stats::rbinom(2000, 1, 0.8)
+    q <- stats::runif(2000, 0.6, 1)
+    gold <- which(stats::runif(2000) < chance)
+    x <- correct_share(y[gold], q[gold], prediction_of(q), 1 / chance[gold])
+    found <- corrected_interval(x, "population", 0.9)
+    found$conf.low <= 0.8 && 0.8 <= found$conf.high
+  })
+  expect_gt(mean(covered), 0.86) # .74 when prior and weights were on different scales
+})

@@ -53,3 +53,18 @@ test_that("a truth that cannot be is refused", {
   data$truth[2] <- NA
   expect_error(refused(repeats = "labels"), class = "fallible_error_argument")
 })
+
+test_that("the truth of a case may stand in the row of a system", {
+  long <- data.frame(
+    case = rep(1:4, each = 3), rater = rep(c("r1", "r2", "s"), 4),
+    category = c("a", "a", "a", "b", "b", "b", "a", "b", "a", "b", "b", "a"), truth = NA_character_
+  )
+  read <- function(truth) {
+    long$truth[long$rater == "s"] <- truth
+    ratings(
+      long, case = case, rater = rater, rating = category, systems = "s", truth = truth
+    )
+  }
+  expect_identical(read(c("a", "b", "b", NA))$truth$category, c(1L, 2L, 2L, NA))
+  expect_error(read(c("a", "b", "b", "zzz")), class = "fallible_error_category")
+})

@@ -89,3 +89,18 @@ test_that("truths that cannot be are refused", {
     truth(x)
   })
 })
+
+test_that("databases, posteriors and truths of cases do not go together", {
+  skip_if_not_installed("RSQLite")
+  skip_if_not_installed("dbplyr")
+  con <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
+  withr::defer(DBI::dbDisconnect(con))
+  DBI::dbWriteTable(con, "answers", lehner2015)
+  x <- ratings(
+    dplyr::tbl(con, "answers"), raters = c(rater1, rater2, rater3), systems = system, case = case
+  )
+  refused <- function(code) expect_error(code, class = "fallible_error_database")
+  refused(with_truth(x, rep("A", 10)))
+  refused(as_rater_fit(x, matrix(1 / 4, 10, 4)))
+  refused(estimate_accuracy(x, method = function(x) 0.5))
+})
