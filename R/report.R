@@ -45,7 +45,9 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
   )
   page <- file.path(folder, "report.Rmd")
   text <- readLines(skeleton, encoding = "UTF-8")
-  text[startsWith(text, "title: ")] <- paste0("title: ", encodeString(title, quote = "\""))
+  text[startsWith(text, "title: ")] <- paste0(
+    "title: ", encodeString(escape_markdown(title), quote = "\"")
+  )
   writeLines(text, page, useBytes = TRUE)
   made <- withr::with_preserve_seed(rmarkdown::render(
     page, format, quiet = TRUE, envir = new.env(parent = globalenv()),

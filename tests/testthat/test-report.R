@@ -67,6 +67,31 @@ test_that("ratings of any layout have a report", {
   expect_no_match(words_of(file), "Not made|The number NULL")
 })
 
+test_that("labels, title and date are text in a report, and neither markup nor code", {
+  skip_if_no_reports()
+  withr::local_seed(1)
+  x <- simulate_ratings(rater_design(c(0.7, 0.8, 0.8), c(a = 0.9, b = 0.6), 3, n = 80))
+  answers <- as.data.frame(answers_of(x))
+  answers[] <- lapply(answers, function(said) {
+    names <- c("<b onclick=\"f()\">one", "<img src=nowhere.png>", "![i](nowhere.png) `r 7*193`")
+    names[match(said, x$categories)]
+  })
+  names(answers)[names(answers) == "a"] <- "<script>alert('s')</script>"
+  answers$case <- paste0("<i>", seq_len(nrow(answers)))
+  x <- quiet(ratings(
+    answers, raters = rater1:rater3, systems = c("<script>alert('s')</script>", "b"), case = case,
+    rater_kind = "model"
+  ))
+  file <- withr::local_tempfile(fileext = ".html")
+  accuracy_report(x, file, title = "`r 7*191` <script>t</script>", date = "<u>`r 7*192`</u>")
+  page <- paste(readLines(file, encoding = "UTF-8"), collapse = "\n")
+  expect_no_match(page, "<script>(alert|t)|<b onclick|<img src=\"?nowhere|<i>|<u>|133[7]|1344|1351")
+  for (part in c("`r 7*191` &lt;script&gt;t", "&lt;u&gt;`r 7*192`", "&lt;script&gt;alert",
+    "&lt;i&gt;", "&lt;b onclick", "![i](nowhere.png) `r 7*193`")) {
+    expect_match(page, part, fixed = TRUE)
+  }
+})
+
 test_that("what cannot be reported, or written, is said", {
   x <- quiet(small_panel())
   expect_error(accuracy_report(x[, , character()], "x.html"), class = "fallible_error_system")
