@@ -45,7 +45,9 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
   )
   page <- file.path(folder, "report.Rmd")
   text <- readLines(skeleton, encoding = "UTF-8")
-  text[startsWith(text, "title: ")] <- paste0("title: ", encodeString(title, quote = "\""))
+  text[startsWith(text, "title: ")] <- paste0(
+    "title: ", encodeString(escape_markdown(title), quote = "\"")
+  )
   writeLines(text, page, useBytes = TRUE)
   made <- withr::with_preserve_seed(rmarkdown::render(
     page, format, quiet = TRUE, envir = new.env(parent = globalenv()),
@@ -73,11 +75,11 @@ check_report_input <- function(x, call) {
 report_format <- function(file, call) {
   check_string(file, "file", call)
   extension <- tolower(tools::file_ext(file))
-  if (!extension %in% c("html", "pdf") || !dir.exists(dirname(file))) {
+  if (!extension %in% c("html", "pdf") || !dir.exists(dirname(file)) || dir.exists(file)) {
     abort_fallible("file", c(
       "{.arg file} must be a path that ends in {.val .html} or {.val .pdf}, in a folder that
        exists.",
-      "x" = "It is {describe(file)}."
+      "x" = if (dir.exists(file)) "{.file {file}} is a folder." else "It is {describe(file)}."
     ), path = file, call = call)
   }
   for (package in c("rmarkdown", "knitr", "ggplot2")) {
@@ -118,18 +120,23 @@ may_say <- function(estimate) {
   known <- !is.na(table$estimate)
   told <- glance(estimate)
   n <- vapply(table$n, count_noun, "", "case")
+  gold <- cases_of_known_truth(estimate)
+  cases <- nrow(estimate$fit$x)
   may <- ifelse(
     known,
     paste0(
-      "On ", n, " judged by ", count_noun(told$raters, "rater"), " without known truth, the ",
-      "accuracy of ", table$system, " is estimated at ", words, ".", both_ends_words(table)
+      "On ", n, " judged by ", count_noun(told$raters, "rater"), " ", truth_words(estimate),
+      ", the accuracy of ", table$system, " is estimated at ", words, ".",
+      ifelse(gold == cases | rests_on_gold(estimate), "", both_ends_words(table))
     ),
     paste0("These ratings do not say how accurate ", table$system, " is.")
   )
   may_not <- c(
     ifelse(known, paste0(table$system, " is ", whole_percent(table$estimate), " accurate."),
       paste0(table$system, " is no better than chance.")),
-    "The systems were validated against the truth.",
+    if (gold < cases) {
+      paste0("The systems were validated against the truth", if (gold > 0L) " of all cases", ".")
+    },
     if (nrow(table) > 1L) "The system with the highest number is the best one.",
     "The same accuracy holds for other cases."
   )
@@ -138,6 +145,28 @@ may_say <- function(estimate) {
     system = c(table$system, table$system, rep(NA, rows)),
     may = rep(c(TRUE, FALSE), c(nrow(table), length(may_not))), sentence = c(may, may_not)
   )
+}
+
+# How many cases of an estimate had a known truth: those that measure, or that a fit was given.
+cases_of_known_truth <- function(estimate) {
+  if (!is.null(estimate$gold)) {
+    return(length(estimate$gold$case))
+  }
+  fit <- estimate$fit
+  sum(known_patterns(fit)[pattern_of_case(fit$x)])
+}
+
+truth_words <- function(estimate) {
+  gold <- cases_of_known_truth(estimate)
+  if (gold == 0L) {
+    return("without known truth")
+  }
+  chosen <- switch(estimate$gold$sample %||% "none",
+    random = " (a random sample)", none = "", " (chosen with known probabilities)"
+  )
+  cases <- nrow(estimate$fit$x)
+  if (gold == cases) chosen <- ""
+  paste0("with known truth of ", number(gold), " of ", count_noun(cases, "case"), chosen)
 }
 
 whole_percent <- function(share) paste0(formatC(100 * share, format = "f", digits = 0L), "%")
@@ -161,8 +190,11 @@ methods_text <- function(estimate, x) {
       "rating"), " of ", count_noun(nrow(x), "case"), " by ",
     count_noun(length(x$raters), "rater"), " in ",
     count_noun(length(x$categories), "category", "categories"), ", with the method \"",
-    told$method, "\" of the R package fallible and its interval \"", told$interval, "\" at level ",
-    format(told$conf_level), ". The idea, that the agreement of fallible raters gives their ",
+    told$method, "\" of the R package fallible",
+    if (has_interval(estimate)) {
+      paste0(" and its interval \"", told$interval, "\" at level ", format(told$conf_level))
+    },
+    ", ", truth_words(estimate), ". The idea, that the agreement of fallible raters gives their ",
     "accuracy and so that of systems, is of Lehner (2015); models whose confusion matrices are ",
     "free go back to Dawid and Skene (1979). ", percent(told$agreement),
     " of pairs of ratings agree."

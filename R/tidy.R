@@ -57,8 +57,8 @@ most_shown <- 40L # rows in a document
 knit_result <- function(x, ..., options = list(), inline = FALSE) {
   if (inline) {
     words <- format(x)
-    named <- !is.null(names(words))
-    return(knitr::asis_output(toString(if (named) paste0(names(words), ": ", words) else words)))
+    if (!is.null(names(words))) words <- paste0(names(words), ": ", words)
+    return(knitr::asis_output(as_text(toString(words))))
   }
   table <- if (!isFALSE(options$fallible.table) && !is_part(x)) shown_table(x)
   if (is.null(table)) {
@@ -69,11 +69,33 @@ knit_result <- function(x, ..., options = list(), inline = FALSE) {
   right <- vapply(table, function(column) all(grepl("^[-+<.[]*[0-9]|^NA$|^$", column)), NA)
   text <- c(
     "", knitr::kable(
-      utils::head(table, most_shown), caption = caption_of(x), row.names = FALSE,
-      align = ifelse(right, "r", "l")
-    ), "", paste0("* ", notes, recycle0 = TRUE), ""
+      table_as_text(utils::head(table, most_shown)), caption = as_text(caption_of(x)),
+      row.names = FALSE, align = ifelse(right, "r", "l")
+    ), "", paste0("* ", as_text(notes), recycle0 = TRUE), ""
   )
   knitr::asis_output(paste(text, collapse = "\n"))
+}
+
+# Labels are data: in a document they are text, and neither markup nor code. Pandoc turns entities
+# into characters whatever it writes; documents that are not Markdown are left alone.
+as_text <- function(words) {
+  document <- knitr::opts_knit$get("out.format")
+  if (is.null(document) || document == "markdown") escape_markdown(words) else words
+}
+
+escape_markdown <- function(words) {
+  words <- gsub("&", "&amp;", words, fixed = TRUE)
+  for (mark in c("#", "!", "<", "`", "*", "$", "|", "\\")) {
+    words <- gsub(mark, sprintf("&#%d;", utf8ToInt(mark)), words, fixed = TRUE)
+  }
+  gsub("](", "]&#40;", gsub("]{", "]&#123;", words, fixed = TRUE), fixed = TRUE)
+}
+
+table_as_text <- function(table) {
+  for (column in which(!vapply(table, is.numeric, NA))) {
+    table[[column]] <- as_text(as.character(table[[column]]))
+  }
+  stats::setNames(table, as_text(names(table)))
 }
 
 #' Results in R Markdown

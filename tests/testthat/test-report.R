@@ -67,6 +67,31 @@ test_that("ratings of any layout have a report", {
   expect_no_match(words_of(file), "Not made|The number NULL")
 })
 
+test_that("labels, title and date are text in a report, and neither markup nor code", {
+  skip_if_no_reports()
+  withr::local_seed(1)
+  x <- simulate_ratings(rater_design(c(0.7, 0.8, 0.8), c(a = 0.9, b = 0.6), 3, n = 80))
+  answers <- as.data.frame(answers_of(x))
+  answers[] <- lapply(answers, function(said) {
+    names <- c("<b onclick=\"f()\">one", "<img src=nowhere.png>", "![i](nowhere.png) `r 7*193`")
+    names[match(said, x$categories)]
+  })
+  names(answers)[names(answers) == "a"] <- "<script>alert('s')</script>"
+  answers$case <- paste0("<i>", seq_len(nrow(answers)))
+  x <- quiet(ratings(
+    answers, raters = rater1:rater3, systems = c("<script>alert('s')</script>", "b"), case = case,
+    rater_kind = "model"
+  ))
+  file <- withr::local_tempfile(fileext = ".html")
+  accuracy_report(x, file, title = "`r 7*191` <script>t</script>", date = "<u>`r 7*192`</u>")
+  page <- paste(readLines(file, encoding = "UTF-8"), collapse = "\n")
+  expect_no_match(page, "<script>(alert|t)|<b onclick|<img src=\"?nowhere|<i>|<u>|133[7]|1344|1351")
+  for (part in c("`r 7*191` &lt;script&gt;t", "&lt;u&gt;`r 7*192`", "&lt;script&gt;alert",
+    "&lt;i&gt;", "&lt;b onclick", "![i](nowhere.png) `r 7*193`")) {
+    expect_match(page, part, fixed = TRUE)
+  }
+})
+
 test_that("what cannot be reported, or written, is said", {
   x <- quiet(small_panel())
   expect_error(accuracy_report(x[, , character()], "x.html"), class = "fallible_error_system")
@@ -74,10 +99,42 @@ test_that("what cannot be reported, or written, is said", {
   expect_error(accuracy_report(1, "x.html"), class = "fallible_error_argument")
   expect_error(accuracy_report(x, "x.docx"), class = "fallible_error_file")
   expect_error(accuracy_report(x, "nowhere/x.html"), class = "fallible_error_file")
+  folder <- withr::local_tempfile(fileext = ".html")
+  dir.create(folder)
+  expect_error(accuracy_report(x, folder), "is a folder", class = "fallible_error_file")
   expect_error(accuracy_report(x, "x.html", seed = -1), class = "fallible_error_argument")
   expect_error(accuracy_report(x, "x.html", titel = "t"), class = "fallible_error_argument")
   skip_if(nzchar(Sys.which("pdflatex")), "LaTeX is here")
   expect_error(accuracy_report(x, "x.pdf"), "pdflatex", class = "fallible_error_package")
+})
+
+test_that("where all raters say the same there is a report too, and unused truth is told", {
+  skip_if_no_reports()
+  file <- withr::local_tempfile(fileext = ".html")
+  same <- data.frame(r1 = rep("y", 30), r2 = "y", r3 = "y", s = rep(c("y", "n"), 15), t = "y")
+  x <- quiet(ratings(
+    same, raters = r1:r3, systems = "s", truth = "t", categories = c("y", "n")
+  ))
+  quiet(accuracy_report(x, file))
+  expect_match(words_of(file), "Known truths of these cases were not used", fixed = TRUE)
+})
+
+test_that("sentences tell of known truths", {
+  withr::local_seed(1)
+  x <- simulate_ratings(rater_design(c(0.7, 0.8, 0.8), c(a = 0.9, b = 0.6), 3, n = 80))
+  gold <- truth(x)[1:40, ]
+  sample <- quiet(estimate_accuracy(x, known_truth = gold, gold_sample = "random"))
+  said <- may_say(sample)
+  expect_match(said$sentence[[1L]], "with known truth of 40 of 80 cases (a random sample), the",
+    fixed = TRUE)
+  expect_no_match(said$sentence, "without known truth|against the truth\\.$")
+  expect_identical(
+    grepl("have in common", said$sentence[said$may]), !rests_on_gold(sample)
+  )
+  expect_match(methods_text(sample, x), "at level 0.9, with known truth of 40 of 80 cases")
+  all <- quiet(estimate_accuracy(fit_raters(x, known_truth = truth(x)), interval = "none"))
+  expect_no_match(may_say(all)$sentence, "have in common|validated")
+  expect_no_match(methods_text(all, x), "none|NA")
 })
 
 test_that("sentences have number, interval and range, and unknown is unknown", {
