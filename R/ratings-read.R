@@ -263,7 +263,10 @@ find_systems <- function(quo, got, mapping, files, how) {
 }
 
 own_systems <- function(wanted, own, got, mapping) {
-  if (wanted || length(own) == 0L) {
+  if (length(own) == 0L) {
+    return(list(columns = NULL))
+  }
+  if (wanted) {
     return(list(columns = own))
   }
   keep <- !chosen_column(got, mapping$rater, "rater", NULL) %in% own

@@ -80,6 +80,25 @@ test_that("Label Studio is read, its predictions being systems", {
   expect_identical(x$systems, "3")
 })
 
+test_that("Label Studio is read without predictions, and whatever data a task has", {
+  skip_if_not_installed("jsonlite")
+  task <- function(id, data, labels) {
+    answers <- sprintf(
+      '{"completed_by": %d, "result": [{"from_name": "mood", "type": "choices",
+        "value": {"choices": ["%s"]}}]}', seq_along(labels), labels
+    )
+    sprintf('{"id": %d, "data": %s, "annotations": [%s]}', id, data, toString(answers))
+  }
+  file <- withr::local_tempfile(fileext = ".json", lines = sprintf(
+    "[%s, %s]", task(1L, "{}", c("P", "N")), task(2L, '{"words": ["a", "b"]}', c("N", "N"))
+  ))
+  for (systems in c(TRUE, FALSE)) {
+    x <- read_ratings(file, systems = systems)
+    expect_panel(x, c("1", "2"), c("1", "2"), c("PN", "NN"))
+    expect_length(x$systems, 0L)
+  }
+})
+
 test_that("Prodigy is read, choices and single labels", {
   skip_if_not_installed("jsonlite")
   expect_warning(
