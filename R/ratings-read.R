@@ -199,7 +199,19 @@ read_files <- function(files, how) {
 read_file <- function(file, how) {
   input <- open_input(file, how)
   format <- find_format(input, how$format)
-  c(format$read(input, how$keep), list(name = input$name, format = format, path = file))
+  c(read_as(format, input, how$keep), list(name = input$name, format = format, path = file))
+}
+
+# Whatever a format stumbles over is a fault of the file, or of the format that was named.
+read_as <- function(format, input, keep) {
+  tryCatch(
+    format$read(input, keep),
+    fallible_error = rlang::cnd_signal,
+    error = function(cnd) {
+      abort_file(input$path, paste0("cannot be read as ", format$words, "."),
+        "x" = conditionMessage(cnd), call = input$call)
+    }
+  )
 }
 
 warn_left_out <- function(notes) {

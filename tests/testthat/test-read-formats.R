@@ -198,6 +198,35 @@ test_that("a format that is named is taken, and one that does not fit refused", 
   expect_identical(x$cases[[1L]], "Great stay")
 })
 
+test_that("files that do not fit their format are refused, whatever is in them", {
+  skip_if_not_installed("jsonlite")
+  file <- function(..., as = ".jsonl") {
+    withr::local_tempfile(lines = c(...), fileext = as, .local_envir = parent.frame())
+  }
+  refused <- function(path, words, ...) {
+    expect_error(read_ratings(path, ...), words, class = "fallible_error_file")
+  }
+  path <- file("1", "2")
+  refused(path, "no JSON object with fields in line 1")
+  path <- file("{}", "{}")
+  refused(path, "no JSON object with fields in line 1")
+  path <- file('[{"id": 1, "data": 3, "annotations": "none"}]', as = ".json")
+  refused(path, "cannot be read as an export of Label Studio")
+  path <- file('[1, {"a": 2}]', as = ".json")
+  for (format in c("label_studio", "label_studio_min", "inspect", "promptfoo")) {
+    refused(path, "", format = format)
+  }
+  prodigy <- c(
+    '{"_task_hash": 1, "answer": null%s}', '{"_task_hash": 1, "answer": "accept"%s}',
+    '{"_task_hash": 2, "answer": "reject"%s}'
+  )
+  path <- file(sprintf(prodigy, sprintf(', "_session_id": "%s"', c("a", "b", "a"))))
+  expect_identical(read_ratings(path)$categories, c("accept", "reject"))
+  expect_identical(nrow(tidy(read_ratings(path))), 2L)
+  path <- file(sprintf(prodigy, ""))
+  refused(path, "which column holds the rater")
+})
+
 test_that("every tool's file is known by looking at it", {
   skip_if_not_installed("jsonlite")
   kinds <- c(
