@@ -93,6 +93,7 @@ read_ratings <- function(path, format = NULL, case = NULL, rater = NULL, rating 
   got <- read_files(files, how)
   mapping <- fill_mapping(mapping, got, call)
   systems <- find_systems(rlang::enquo(systems), got, mapping, files, how)
+  check_files(got, mapping, systems$columns, call)
   tables <- list(ratings = systems$ratings %||% got$table)
   if (is.data.frame(systems$table)) tables$systems <- as.list(systems$table)
   tables <- settle_labels(tables, mapping, systems$columns, na, clean_labels, call)
@@ -189,6 +190,7 @@ read_files <- function(files, how) {
     }
   }
   got <- each[[1L]]
+  got$files <- stats::setNames(lapply(each, function(one) names(one$table)), files)
   got$table <- bind_tables(lapply(each, `[[`, "table"))
   got$map$systems <- unique(unlist(lapply(each, function(one) one$map$systems)))
   got$notes <- unlist(lapply(each, `[[`, "notes"))
@@ -233,6 +235,24 @@ fill_mapping <- function(mapping, got, call) {
     mapping[[arg]] <- rlang::as_quosure(got$map[[arg]], baseenv())
   }
   mapping
+}
+
+# What one of several files lacks would be missing without a word.
+check_files <- function(got, mapping, systems, call) {
+  if (length(got$files) < 2L) {
+    return(invisible())
+  }
+  if (rlang::is_quosure(systems)) mapping$systems <- systems
+  for (arg in names(mapping)) {
+    columns <- select_columns(list2DF(got$table), mapping[[arg]], arg, call)
+    for (path in names(got$files)) {
+      lacking <- setdiff(columns, got$files[[path]])
+      if (length(lacking) == 0L) next
+      abort_file(path, paste0("lacks the column ", toString(dQuote(lacking, FALSE)), "."),
+        "x" = paste0("It is `", arg, "`, and other files have it."),
+        "i" = "Name it alike in all files, or read them one by one.", call = call)
+    }
+  }
 }
 
 abort_mapping <- function(arg, got, call) {
