@@ -94,7 +94,7 @@ read_ratings <- function(path, format = NULL, case = NULL, rater = NULL, rating 
   mapping <- fill_mapping(mapping, got, call)
   systems <- find_systems(rlang::enquo(systems), got, mapping, files, how)
   check_files(got, mapping, systems$columns, call)
-  tables <- list(ratings = systems$ratings %||% got$table)
+  tables <- list(ratings = known_ids(systems$ratings %||% got$table, mapping, call))
   if (is.data.frame(systems$table)) tables$systems <- as.list(systems$table)
   tables <- settle_labels(tables, mapping, systems$columns, na, clean_labels, call)
   given <- if (is.null(tables$systems)) systems$columns else list2DF(tables$systems)
@@ -321,6 +321,17 @@ read_predictions <- function(path, raters, mapping, how) {
   how$format <- NULL
   table <- read_file(path, how)$table
   list2DF(table)
+}
+
+# An empty field names no case and no rater; ratings() says in which row.
+known_ids <- function(table, mapping, call) {
+  for (arg in c("case", "rater")) {
+    name <- select_column(list2DF(table), mapping[[arg]], arg, call)
+    if (is.character(table[[name %||% ""]])) {
+      table[[name]][trimws(table[[name]]) %in% c("", "NA")] <- NA
+    }
+  }
+  table
 }
 
 # ---- Labels ---------------------------------------------------------------------------------

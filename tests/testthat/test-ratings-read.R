@@ -146,3 +146,16 @@ test_that("several files must all have the columns that are asked for", {
   expect_error(read_ratings(folder, raters = c(ann, bob), systems = "m"),
     "b.csv.*lacks the column \"m\"", class = "fallible_error_file")
 })
+
+test_that("cases and raters without a name are refused, and columns of one name", {
+  for (nobody in c("", " ", "NA")) {
+    path <- write_long("1,a,x", "1,b,y", paste0("2,", nobody, ",x"), "2,b,y")
+    expect_error(read_long(path), "must be known in every row", class = "fallible_error")
+    path <- write_long("1,a,x", "1,b,y", paste0(nobody, ",a,x"), "2,b,y")
+    expect_error(read_long(path), "must be known in every row", class = "fallible_error")
+  }
+  path <- withr::local_tempfile(
+    lines = c("case,rater,rating,rating,,", "1,a,x,y,,", "1,b,y,y,,"), fileext = ".csv"
+  )
+  expect_error(read_ratings(path), "Twice or more: \"rating\"", class = "fallible_error_file")
+})
