@@ -168,6 +168,26 @@ test_that("logs of judges are read", {
   }
 })
 
+test_that("a verdict that is not there is a missing rating, and a field stands once", {
+  skip_if_not_installed("jsonlite")
+  result <- function(test, passes) {
+    each <- sprintf('{%s"score": 1, "assertion": {"metric": "%s"}}', passes, c("a", "b", "c"))
+    sprintf('{"testIdx": %d, "gradingResult": {"componentResults": [%s]}}', test, toString(each))
+  }
+  path <- withr::local_tempfile(fileext = ".jsonl", lines = c(
+    result(0L, c('"pass": true, ', '"pass": false, ', '"pass": null, ')),
+    result(1L, c('"pass": true, ', "", '"pass": false, '))
+  ))
+  x <- tidy(read_ratings(path))
+  expect_identical(as.character(x$rating), c("pass", "fail", "pass", "fail"))
+  expect_identical(as.character(x$rater), c("a", "b", "a", "c"))
+  path <- withr::local_tempfile(fileext = ".json", lines =
+    '[{"case": 1, "rater": "a", "rating": "x"},
+      {"case": 1, "rater": "b", "rating": "x", "rating": "y"}]')
+  expect_error(read_ratings(path), "field twice in record 2.*\"rating\"",
+    class = "fallible_error_file")
+})
+
 test_that("records of JSON are read with any names", {
   skip_if_not_installed("jsonlite")
   for (file in c("verdicts.jsonl", "verdicts.json")) {
