@@ -93,7 +93,8 @@ read_ratings <- function(path, format = NULL, case = NULL, rater = NULL, rating 
   got <- read_files(files, how)
   mapping <- fill_mapping(mapping, got, call)
   systems <- find_systems(rlang::enquo(systems), got, mapping, files, how)
-  tables <- list(ratings = systems$ratings %||% got$table)
+  check_files(got, mapping, systems$columns, call)
+  tables <- list(ratings = known_ids(systems$ratings %||% got$table, mapping, call))
   if (is.data.frame(systems$table)) tables$systems <- as.list(systems$table)
   tables <- settle_labels(tables, mapping, systems$columns, na, clean_labels, call)
   given <- if (is.null(tables$systems)) systems$columns else list2DF(tables$systems)
@@ -189,6 +190,7 @@ read_files <- function(files, how) {
     }
   }
   got <- each[[1L]]
+  got$files <- stats::setNames(lapply(each, function(one) names(one$table)), files)
   got$table <- bind_tables(lapply(each, `[[`, "table"))
   got$map$systems <- unique(unlist(lapply(each, function(one) one$map$systems)))
   got$notes <- unlist(lapply(each, `[[`, "notes"))
@@ -199,7 +201,19 @@ read_files <- function(files, how) {
 read_file <- function(file, how) {
   input <- open_input(file, how)
   format <- find_format(input, how$format)
-  c(format$read(input, how$keep), list(name = input$name, format = format, path = file))
+  c(read_as(format, input, how$keep), list(name = input$name, format = format, path = file))
+}
+
+# Whatever a format stumbles over is a fault of the file, or of the format that was named.
+read_as <- function(format, input, keep) {
+  tryCatch(
+    format$read(input, keep),
+    fallible_error = rlang::cnd_signal,
+    error = function(cnd) {
+      abort_file(input$path, paste0("cannot be read as ", format$words, "."),
+        "x" = conditionMessage(cnd), call = input$call)
+    }
+  )
 }
 
 warn_left_out <- function(notes) {
@@ -221,6 +235,24 @@ fill_mapping <- function(mapping, got, call) {
     mapping[[arg]] <- rlang::as_quosure(got$map[[arg]], baseenv())
   }
   mapping
+}
+
+# What one of several files lacks would be missing without a word.
+check_files <- function(got, mapping, systems, call) {
+  if (length(got$files) < 2L) {
+    return(invisible())
+  }
+  if (rlang::is_quosure(systems)) mapping$systems <- systems
+  for (arg in names(mapping)) {
+    columns <- select_columns(list2DF(got$table), mapping[[arg]], arg, call)
+    for (path in names(got$files)) {
+      lacking <- setdiff(columns, got$files[[path]])
+      if (length(lacking) == 0L) next
+      abort_file(path, paste0("lacks the column ", toString(dQuote(lacking, FALSE)), "."),
+        "x" = paste0("It is `", arg, "`, and other files have it."),
+        "i" = "Name it alike in all files, or read them one by one.", call = call)
+    }
+  }
 }
 
 abort_mapping <- function(arg, got, call) {
@@ -263,7 +295,10 @@ find_systems <- function(quo, got, mapping, files, how) {
 }
 
 own_systems <- function(wanted, own, got, mapping) {
-  if (wanted || length(own) == 0L) {
+  if (length(own) == 0L) {
+    return(list(columns = NULL))
+  }
+  if (wanted) {
     return(list(columns = own))
   }
   keep <- !chosen_column(got, mapping$rater, "rater", NULL) %in% own
@@ -286,6 +321,17 @@ read_predictions <- function(path, raters, mapping, how) {
   how$format <- NULL
   table <- read_file(path, how)$table
   list2DF(table)
+}
+
+# An empty field names no case and no rater; ratings() says in which row.
+known_ids <- function(table, mapping, call) {
+  for (arg in c("case", "rater")) {
+    name <- select_column(list2DF(table), mapping[[arg]], arg, call)
+    if (is.character(table[[name %||% ""]])) {
+      table[[name]][trimws(table[[name]]) %in% c("", "NA")] <- NA
+    }
+  }
+  table
 }
 
 # ---- Labels ---------------------------------------------------------------------------------

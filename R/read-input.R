@@ -238,7 +238,7 @@ lines_table <- function(lines, done, input, keep) {
     ),
     error = function(cnd) NULL
   )
-  if (!is.data.frame(records) || nrow(records) != length(full)) {
+  if (!is.data.frame(records) || nrow(records) != length(full) || length(records) == 0L) {
     abort_line(lines, full, done, input)
   }
   lapply(unclass(records)[keep(names(records))], as_text)
@@ -247,8 +247,8 @@ lines_table <- function(lines, done, input, keep) {
 abort_line <- function(lines, full, done, input) {
   for (at in full) {
     value <- parse_json(lines[[at]], input, done + at)
-    if (is.null(names(value))) {
-      abort_file(input$path, paste0("has no JSON object in line ", done + at, "."),
+    if (length(names(value)) == 0L) {
+      abort_file(input$path, paste0("has no JSON object with fields in line ", done + at, "."),
         "x" = paste("It is", shorten_text(lines[[at]])), call = input$call)
     }
   }

@@ -114,7 +114,7 @@ promptfoo_records <- function(result) {
   components <- result$gradingResult$componentResults
   who <- make.unique(vapply(components, assertion_name, ""), "#")
   Map(function(component, who) {
-    verdict <- if (isTRUE(component$pass)) "pass" else "fail"
+    verdict <- if (is.logical(component$pass)) c("fail", "pass")[component$pass + 1L]
     c(about, list(assertion = who, verdict = verdict, score = component$score))
   }, components, who)
 }

@@ -52,7 +52,7 @@ read_label_studio <- function(input, keep) {
 # Annotations, and full predictions; short exports give only numbers of these.
 task_records <- function(task) {
   data <- Filter(function(value) is.atomic(value) && length(value) == 1L, task$data)
-  fields <- c(list(id = task$id), stats::setNames(data, paste0("data.", names(data))))
+  fields <- c(list(id = task$id), stats::setNames(data, sprintf("data.%s", names(data))))
   record <- function(answer, who, predicted) {
     labels <- answer_labels(answer$result)
     list(

@@ -1,6 +1,9 @@
 # A record for each answer: JSON of any tool, Prodigy and Doccano.
 
-has_fields <- function(input, ...) all(c(...) %in% names(input$record()))
+has_fields <- function(input, ...) {
+  record <- input$record()
+  is.list(record) && all(c(...) %in% names(record))
+}
 
 format_jsonl <- function() {
   new_format("jsonl", "records of JSON, one per line (JSONL)",
@@ -28,8 +31,20 @@ read_json_array <- function(input, keep) {
     abort_file(input$path, "is no array of records.",
       "i" = "Its fields are those of one object.", call = input$call)
   }
-  table <- record_table(lapply(document, flat_record))
+  records <- lapply(document, flat_record)
+  check_records(records, input)
+  table <- record_table(records)
   list(table = table, map = named_columns(table))
+}
+
+# Of fields that stand twice in a record one would be lost.
+check_records <- function(records, input) {
+  twice <- vapply(records, function(record) anyDuplicated(names(record)), 0L)
+  at <- which(twice > 0L)[1L]
+  if (!is.na(at)) {
+    abort_file(input$path, paste0("has a field twice in record ", at, "."),
+      "x" = paste0("It is \"", names(records[[at]])[[twice[[at]]]], "\"."), call = input$call)
+  }
 }
 
 # Fields of a field are `a.b`.
@@ -60,17 +75,18 @@ format_prodigy <- function() {
 read_prodigy <- function(input, keep) {
   table <- read_json_lines(input)
   choice <- !is.null(table$accept)
-  ignored <- table$answer == "ignore" | (choice & table$answer == "reject")
+  ignored <- table$answer %in% c("ignore", if (choice) "reject")
   if (choice) {
     table$accept[ignored] <- NA
   } else {
     table$answer[ignored] <- NA
   }
+  who <- intersect(c("_annotator_id", "_session_id"), names(table))
   list(
     table = table[setdiff(names(table), c("options", "spans", "tokens"))],
     map = list(
       case = if (choice) "_input_hash" else "_task_hash",
-      rater = intersect(c("_annotator_id", "_session_id"), names(table))[1L],
+      rater = if (length(who) > 0L) who[[1L]],
       rating = if (choice) "accept" else "answer"
     ),
     notes = if (any(ignored)) {
@@ -86,6 +102,9 @@ format_doccano <- function() {
   new_format("doccano", "an export of Doccano (JSONL)",
     sniff = function(input) {
       record <- if (input$kind == "jsonl") input$record()
+      if (!is.list(record)) {
+        return(FALSE)
+      }
       by_user <- any(c("user", "user_id") %in% names(record$annotations[1L][[1L]]))
       by_user || is.list(record$label) || is.list(record$labels)
     },

@@ -59,7 +59,7 @@ read_csv <- function(input) {
     abort_file(input$path, "has names of columns and no rows.", call = input$call)
   }
   names(columns) <- header
-  columns <- name_columns(columns)
+  columns <- name_columns(columns, input)
   lapply(stats::setNames(nm = names(columns)), function(name) {
     check_encoding(columns[[name]], name, input)
   })
@@ -92,8 +92,15 @@ csv_separator <- function(input, line = first_lines(input$plain, 1L)) {
 }
 
 # Columns without a name are dropped where nothing is in them.
-name_columns <- function(columns) {
+name_columns <- function(columns, input) {
   unnamed <- which(trimws(names(columns)) == "")
+  named <- setdiff(seq_along(columns), unnamed)
+  twice <- unique(names(columns)[named][duplicated(names(columns)[named])])
+  if (length(twice) > 0L) {
+    abort_file(input$path, "has several columns of one name.",
+      "x" = paste0("Twice or more: ", toString(dQuote(twice, FALSE)), "."),
+      "i" = "Give each column a name of its own.", call = input$call)
+  }
   names(columns)[unnamed] <- paste0("...", unnamed)
   blank <- vapply(columns[unnamed], function(x) all(is.na(x) | !nzchar(trimws(x))), NA)
   columns[setdiff(seq_along(columns), unnamed[blank])]
@@ -204,7 +211,7 @@ read_excel <- function(input, keep) {
   if (nrow(table) == 0L) {
     abort_file(input$path, paste0("has no rows in sheet \"", sheet, "\"."), call = input$call)
   }
-  table <- name_columns(as.list(table))
+  table <- name_columns(as.list(table), input)
   list(
     table = table, map = named_columns(table),
     notes = if (is.null(input$sheet) && length(sheets) > 1L) {

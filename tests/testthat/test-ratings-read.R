@@ -128,3 +128,34 @@ test_that("labels that look the same in two alphabets are told", {
   path <- write_long("1,a,\u043d\u0435\u0442", "1,b,\u0434\u0430", "2,a,yes", "2,b,no")
   expect_no_warning(read_long(path))
 })
+
+test_that("several files must all have the columns that are asked for", {
+  folder <- withr::local_tempdir()
+  save <- function(name, ...) writeLines(c(...), file.path(folder, name))
+  save("a.csv", "case,rater,rating,note", "1,a,x,so", "2,a,y,so")
+  save("b.csv", "case,rater,rating", "1,b,x", "2,b,y")
+  expect_identical(nrow(tidy(read_ratings(folder))), 4L)
+  save("b.csv", "case,rater,Rating", "1,b,x", "2,b,y")
+  expect_error(read_ratings(folder), "b.csv.*lacks the column \"rating\"",
+    class = "fallible_error_file")
+  save("a.csv", "case,ann,bob,m", "1,x,y,x")
+  save("b.csv", "case,ann,Bob,m", "2,x,y,x")
+  expect_error(read_ratings(folder, raters = c(ann, bob)), "b.csv.*lacks the column \"bob\"",
+    class = "fallible_error_file")
+  save("b.csv", "case,ann,bob,M", "2,x,y,x")
+  expect_error(read_ratings(folder, raters = c(ann, bob), systems = "m"),
+    "b.csv.*lacks the column \"m\"", class = "fallible_error_file")
+})
+
+test_that("cases and raters without a name are refused, and columns of one name", {
+  for (nobody in c("", " ", "NA")) {
+    path <- write_long("1,a,x", "1,b,y", paste0("2,", nobody, ",x"), "2,b,y")
+    expect_error(read_long(path), "must be known in every row", class = "fallible_error")
+    path <- write_long("1,a,x", "1,b,y", paste0(nobody, ",a,x"), "2,b,y")
+    expect_error(read_long(path), "must be known in every row", class = "fallible_error")
+  }
+  path <- withr::local_tempfile(
+    lines = c("case,rater,rating,rating,,", "1,a,x,y,,", "1,b,y,y,,"), fileext = ".csv"
+  )
+  expect_error(read_ratings(path), "Twice or more: \"rating\"", class = "fallible_error_file")
+})

@@ -80,6 +80,25 @@ test_that("Label Studio is read, its predictions being systems", {
   expect_identical(x$systems, "3")
 })
 
+test_that("Label Studio is read without predictions, and whatever data a task has", {
+  skip_if_not_installed("jsonlite")
+  task <- function(id, data, labels) {
+    answers <- sprintf(
+      '{"completed_by": %d, "result": [{"from_name": "mood", "type": "choices",
+        "value": {"choices": ["%s"]}}]}', seq_along(labels), labels
+    )
+    sprintf('{"id": %d, "data": %s, "annotations": [%s]}', id, data, toString(answers))
+  }
+  file <- withr::local_tempfile(fileext = ".json", lines = sprintf(
+    "[%s, %s]", task(1L, "{}", c("P", "N")), task(2L, '{"words": ["a", "b"]}', c("N", "N"))
+  ))
+  for (systems in c(TRUE, FALSE)) {
+    x <- read_ratings(file, systems = systems)
+    expect_panel(x, c("1", "2"), c("1", "2"), c("PN", "NN"))
+    expect_length(x$systems, 0L)
+  }
+})
+
 test_that("Prodigy is read, choices and single labels", {
   skip_if_not_installed("jsonlite")
   expect_warning(
@@ -149,6 +168,26 @@ test_that("logs of judges are read", {
   }
 })
 
+test_that("a verdict that is not there is a missing rating, and a field stands once", {
+  skip_if_not_installed("jsonlite")
+  result <- function(test, passes) {
+    each <- sprintf('{%s"score": 1, "assertion": {"metric": "%s"}}', passes, c("a", "b", "c"))
+    sprintf('{"testIdx": %d, "gradingResult": {"componentResults": [%s]}}', test, toString(each))
+  }
+  path <- withr::local_tempfile(fileext = ".jsonl", lines = c(
+    result(0L, c('"pass": true, ', '"pass": false, ', '"pass": null, ')),
+    result(1L, c('"pass": true, ', "", '"pass": false, '))
+  ))
+  x <- tidy(read_ratings(path))
+  expect_identical(as.character(x$rating), c("pass", "fail", "pass", "fail"))
+  expect_identical(as.character(x$rater), c("a", "b", "a", "c"))
+  path <- withr::local_tempfile(fileext = ".json", lines =
+    '[{"case": 1, "rater": "a", "rating": "x"},
+      {"case": 1, "rater": "b", "rating": "x", "rating": "y"}]')
+  expect_error(read_ratings(path), "field twice in record 2.*\"rating\"",
+    class = "fallible_error_file")
+})
+
 test_that("records of JSON are read with any names", {
   skip_if_not_installed("jsonlite")
   for (file in c("verdicts.jsonl", "verdicts.json")) {
@@ -177,6 +216,35 @@ test_that("a format that is named is taken, and one that does not fit refused", 
     rating = answer
   )
   expect_identical(x$cases[[1L]], "Great stay")
+})
+
+test_that("files that do not fit their format are refused, whatever is in them", {
+  skip_if_not_installed("jsonlite")
+  file <- function(..., as = ".jsonl") {
+    withr::local_tempfile(lines = c(...), fileext = as, .local_envir = parent.frame())
+  }
+  refused <- function(path, words, ...) {
+    expect_error(read_ratings(path, ...), words, class = "fallible_error_file")
+  }
+  path <- file("1", "2")
+  refused(path, "no JSON object with fields in line 1")
+  path <- file("{}", "{}")
+  refused(path, "no JSON object with fields in line 1")
+  path <- file('[{"id": 1, "data": 3, "annotations": "none"}]', as = ".json")
+  refused(path, "cannot be read as an export of Label Studio")
+  path <- file('[1, {"a": 2}]', as = ".json")
+  for (format in c("label_studio", "label_studio_min", "inspect", "promptfoo")) {
+    refused(path, "", format = format)
+  }
+  prodigy <- c(
+    '{"_task_hash": 1, "answer": null%s}', '{"_task_hash": 1, "answer": "accept"%s}',
+    '{"_task_hash": 2, "answer": "reject"%s}'
+  )
+  path <- file(sprintf(prodigy, sprintf(', "_session_id": "%s"', c("a", "b", "a"))))
+  expect_identical(read_ratings(path)$categories, c("accept", "reject"))
+  expect_identical(nrow(tidy(read_ratings(path))), 2L)
+  path <- file(sprintf(prodigy, ""))
+  refused(path, "which column holds the rater")
 })
 
 test_that("every tool's file is known by looking at it", {
