@@ -58,7 +58,7 @@ knit_result <- function(x, ..., options = list(), inline = FALSE) {
   if (inline) {
     words <- format(x)
     if (!is.null(names(words))) words <- paste0(names(words), ": ", words)
-    return(knitr::asis_output(as_text(toString(words))))
+    return(knitr::asis_output(literal(toString(words))))
   }
   table <- if (!isFALSE(options$fallible.table) && !is_part(x)) shown_table(x)
   if (is.null(table)) {
@@ -69,16 +69,16 @@ knit_result <- function(x, ..., options = list(), inline = FALSE) {
   right <- vapply(table, function(column) all(grepl("^[-+<.[]*[0-9]|^NA$|^$", column)), NA)
   text <- c(
     "", knitr::kable(
-      table_as_text(utils::head(table, most_shown)), caption = as_text(caption_of(x)),
+      table_as_text(utils::head(table, most_shown)), caption = literal(caption_of(x)),
       row.names = FALSE, align = ifelse(right, "r", "l")
-    ), "", paste0("* ", as_text(notes), recycle0 = TRUE), ""
+    ), "", paste0("* ", literal(notes), recycle0 = TRUE), ""
   )
   knitr::asis_output(paste(text, collapse = "\n"))
 }
 
 # Labels are data: in a document they are text, and neither markup nor code. Pandoc turns entities
 # into characters whatever it writes; documents that are not Markdown are left alone.
-as_text <- function(words) {
+literal <- function(words) {
   document <- knitr::opts_knit$get("out.format")
   if (is.null(document) || document == "markdown") escape_markdown(words) else words
 }
@@ -93,9 +93,9 @@ escape_markdown <- function(words) {
 
 table_as_text <- function(table) {
   for (column in which(!vapply(table, is.numeric, NA))) {
-    table[[column]] <- as_text(as.character(table[[column]]))
+    table[[column]] <- literal(as.character(table[[column]]))
   }
-  stats::setNames(table, as_text(names(table)))
+  stats::setNames(table, literal(names(table)))
 }
 
 #' Results in R Markdown
