@@ -1,7 +1,5 @@
 # Intervals of what gold cases say (see gold-correction.R).
 
-normal_quantile <- function(conf_level) stats::qnorm((1 + conf_level) / 2)
-
 # Valid whatever raters and systems have in common. No interval where clusters are too few.
 corrected_interval <- function(x, target, conf_level) {
   share <- min(max(x$estimate, 0), 1)
