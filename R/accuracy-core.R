@@ -7,6 +7,9 @@ make_estimator <- function(fit, method, options) {
   if (is_own_fit(fit)) {
     return(method$of_posterior(fit, options)$estimator)
   }
+  if (is_family_fit(fit)) {
+    return(method$of_family(fit, options)$estimator)
+  }
   x <- fit$x
   weight <- pattern_weights(x)
   # Weights that are probabilities say how models compare as so many cases would.

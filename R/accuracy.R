@@ -95,7 +95,7 @@ estimate_accuracy.ratings <- function(x, method = NULL, model = k_model(), inter
   method <- check_accuracy_method(method %||% default_method(model), call)
   x <- choose_systems(x, systems, call)
   gold <- settle_gold(known_truth, gold_sample, target, widen, x, call)
-  interval <- interval %||% default_interval(x, gold)
+  interval <- interval %||% interval_of_model(model) %||% default_interval(x, gold)
   interval <- check_choice(interval, names(accuracy_intervals()), "interval", call)
   gold <- gold_for(interval, gold)
   given <- mget(c(accuracy_options, "threads"))
@@ -135,12 +135,11 @@ estimate_accuracy.rater_fit <- function(x, method = NULL, interval = NULL,
   call <- rlang::current_env()
   check_dots_empty(...)
   if (!is.null(systems)) x <- fit_beside(x, choose_systems(x$x, systems, call))
-  if (is_own_fit(x)) interval <- interval %||% interval_bootstrap$id
   method <- method %||% default_method(x$model, is_known_rater(x))
   if (!is.null(gold_sample) && is.null(known_truth)) known_truth <- x$given$truth
   if (!is.null(known_truth)) x <- fit_without_truth(x, known_truth, call)
   gold <- settle_gold(known_truth, gold_sample, target, widen, x$x, call)
-  interval <- interval %||% default_interval(x$x, gold)
+  interval <- interval %||% interval_of_model(x$model) %||% default_interval(x$x, gold)
   interval <- check_choice(interval, names(accuracy_intervals()), "interval", call)
   gold <- gold_for(interval, gold)
   given <- mget(c(accuracy_options, "threads"))
@@ -196,6 +195,8 @@ draft_estimate <- function(fit, options) {
   }
   draft$point <- if (is_own_fit(fit)) {
     method$of_posterior(fit, options)
+  } else if (is_family_fit(fit)) {
+    method$of_family(fit, options)
   } else {
     method$estimate(fit, options, draft$average)
   }

@@ -66,7 +66,7 @@ judge <- function(fit, newdata, call) {
   }
   if (is_own_fit(fit)) abort_own_fit("Judging new cases", call)
   newdata <- as_ratings(newdata, categories = fit$x$categories, arg = "newdata", call = call)
-  x <- as_new_cases(fit, vote_alike(newdata, fit$x), call)
+  x <- patterns_for(fit$model, as_new_cases(fit, vote_alike(newdata, fit$x), call))
   list(x = x, posterior = posterior(fit, x))
 }
 
@@ -207,6 +207,7 @@ draw_from_fit <- function(fit) {
   }
   if (x$exchangeable) rating <- rating[order(row, rating)] # numbered slots, no raters
   x <- with_patterns(x, core_patterns_long(row, rater, rating, list(), length(cases)))
+  x$covariates <- x$covariates[cases, ] # NULL stays NULL
   if (!is.null(x$weights)) x$cases <- seq_along(cases)
   x["weights"] <- list(NULL)
   x <- leave_database(x)

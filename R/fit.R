@@ -103,8 +103,11 @@ fit_raters <- function(x, model = k_model(), method = NULL, known_truth = NULL,
   know <- !is.null(known_truth) || !is.null(known_raters)
   method <- check_method(method, model, x, know, call)
   check_dots_empty(...)
-  checked <- with_known(x, known_truth, known_raters, call)
-  fit <- if (method == "algebraic") {
+  if (!is.null(known_raters)) check_no_family(model, "known_raters", call)
+  checked <- with_known(patterns_for(model, x), known_truth, known_raters, call)
+  fit <- if (is_family_model(model)) {
+    fit_family(checked$x, model, checked$known, call)
+  } else if (method == "algebraic") {
     fit_algebraic(x, model)
   } else {
     fit_latent(checked$x, model, method, checked$known)
@@ -118,6 +121,12 @@ fit_raters <- function(x, model = k_model(), method = NULL, known_truth = NULL,
 check_method <- function(method, model, x, know, call) {
   if (is.null(method)) method <- if (is_k_model(model) && !know) "algebraic" else "likelihood"
   check_choice(method, fit_methods, "method", call = call)
+  if (is_family_model(model) && method != "likelihood") {
+    abort_fallible("argument", c(
+      "A family of models, or one by formula, is fitted by {.code method = \"likelihood\"}.",
+      "x" = "{.arg method} is {.val {method}}."
+    ), arg = "method", call = call)
+  }
   if (know && method != "likelihood") {
     abort_fallible("argument", c(
       "Known cases and raters need a likelihood.",

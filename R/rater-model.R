@@ -59,14 +59,19 @@ k_model <- function() rater_model()
 #' @export
 rater_model <- function(accuracy = c("common", "rater"), errors = c("uniform", "distance", "free"),
                         difficulty = c("none", "strata"), system = c("shared", "own"),
-                        prior = "weak") {
+                        prior = "weak", base_rates = ~1) {
+  call <- rlang::current_env()
+  if (any(vapply(list(accuracy, difficulty, base_rates), is_used_formula, NA))) {
+    check_no_prior(prior, call)
+    return(model_by_formula(accuracy, errors, difficulty, system, base_rates, call))
+  }
   structure(
     list(
       accuracy = check_choice(accuracy, c("common", "rater"), "accuracy"),
       errors = check_choice(errors, c("uniform", "distance", "free"), "errors"),
       difficulty = check_choice(difficulty, c("none", "strata"), "difficulty"),
       system = check_choice(system, c("shared", "own"), "system"),
-      prior = check_prior(prior, rlang::current_env())
+      prior = check_prior(prior, call)
     ),
     class = "rater_model"
   )
@@ -76,6 +81,42 @@ rater_model <- function(accuracy = c("common", "rater"), errors = c("uniform", "
 #' @export
 dawid_skene <- function(prior = "weak") {
   rater_model("rater", "free", "none", prior = check_prior(prior, rlang::current_env()))
+}
+
+# Of no covariate, a formula is as good as none.
+is_used_formula <- function(x) rlang::is_formula(x) && !is_empty_formula(x)
+
+model_by_formula <- function(accuracy, errors, difficulty, system, base_rates, call) {
+  formulas <- list(accuracy = accuracy, difficulty = difficulty, base_rates = base_rates)
+  given <- vapply(formulas, rlang::is_formula, NA)
+  for (arg in names(formulas)[given | names(formulas) == "base_rates"]) {
+    check_formula(formulas[[arg]], arg, call)
+  }
+  formulas[!given] <- list(~1)
+  if (!given[["accuracy"]]) check_choice(accuracy, c("common", "rater"), "accuracy", call)
+  if (!given[["difficulty"]]) {
+    strata <- check_choice(difficulty, c("none", "strata"), "difficulty", call) == "strata"
+    if (strata) {
+      abort_fallible("argument", c(
+        "A model with a formula cannot have strata of difficulty beside it.",
+        "i" = "{.arg difficulty} may be a formula too."
+      ), arg = "difficulty", call = call)
+    }
+  }
+  formula_model(
+    if (given[["accuracy"]]) "rater" else accuracy[[1L]],
+    check_choice(errors, c("uniform", "distance", "free"), "errors", call),
+    "none", check_choice(system, c("shared", "own"), "system", call), formulas
+  )
+}
+
+check_no_prior <- function(prior, call) {
+  if (!identical(prior, "weak") && length(check_prior(prior, call)) > 0L) {
+    abort_fallible("argument", c(
+      "Models with a formula are fitted without priors.",
+      "i" = "Leave {.arg prior} out."
+    ), arg = "prior", call = call)
+  }
 }
 
 weak_prior <- list(
@@ -113,7 +154,7 @@ check_prior <- function(prior, call) {
 }
 
 is_k_model <- function(model) {
-  model$accuracy == "common" && model$errors == "uniform" && model$difficulty == "none"
+  !is_family_model(model) && model$accuracy == "common" && model$errors == "uniform" && model$difficulty == "none"
 }
 
 #' @export
@@ -131,6 +172,10 @@ format.rater_model <- function(x, ...) {
 print.rater_model <- function(x, ...) {
   if (inherits(x, "own_model")) {
     cat_lines(paste0("<rater_model> ", x$words, ", known by its posterior only"))
+    return(invisible(x))
+  }
+  if (is_family_model(x)) {
+    cat_lines(family_lines(x))
     return(invisible(x))
   }
   meaning <- c(
