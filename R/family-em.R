@@ -120,6 +120,7 @@ pattern_scores <- function(problem, theta) {
 
 # ---- The algorithm ------------------------------------------------------------------------------
 
+# `inverse`: see inverse_curvature(); NULL for many parameters.
 maximise_family <- function(problem, start, steps = 40L) {
   found <- em_steps(problem, start, steps)
   n <- problem$n
@@ -128,14 +129,35 @@ maximise_family <- function(problem, start, steps = 40L) {
     if (is.finite(out)) out else .Machine$double.xmax
   }
   slope <- function(theta) -slopes_at(problem, theta) / n
-  top <- stats::optim(found$theta, value, slope,
-    method = "BFGS", control = list(reltol = 1e-13, maxit = 500L))
-  gain <- max(abs(slope(top$par)))
-  list(
-    theta = top$par, log_likelihood = -top$value * n,
-    iterations = found$steps + top$counts[["gradient"]],
-    converged = top$convergence == 0L && gain < 1e-4
+  few <- length(start) <= most_curved
+  top <- stats::optim(found$theta, value, slope, method = "BFGS",
+    control = if (few) list(reltol = 1e-10) else list(reltol = 1e-13, maxit = 1000L))
+  out <- list(
+    theta = top$par, log_likelihood = -top$value * n, converged = top$convergence == 0L,
+    iterations = found$steps + top$counts[["gradient"]], inverse = NULL
   )
+  if (few) newton_steps(problem, out, function(theta) -n * value(theta)) else out
+}
+
+# To the very top, where curvature is known.
+newton_steps <- function(problem, top, likelihood, most = 20L) {
+  for (step in seq_len(most)) {
+    top$inverse <- inverse_curvature(problem, top$theta)
+    slopes <- slopes_at(problem, top$theta)
+    move <- drop(top$inverse %*% slopes)
+    gain <- sum(move * slopes) / 2
+    top$converged <- gain < 1e-6
+    if (gain < 1e-9) break
+    for (part in 2^-(0:10)) {
+      now <- likelihood(top$theta + part * move)
+      if (now > top$log_likelihood) break
+    }
+    if (now <= top$log_likelihood) break
+    top$theta <- top$theta + part * move
+    top$log_likelihood <- now
+    top$iterations <- top$iterations + 1
+  }
+  top
 }
 
 em_steps <- function(problem, theta, steps) {

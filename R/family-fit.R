@@ -21,9 +21,10 @@ fit_family <- function(x, model, known, call) {
   } else {
     list(theta = made$start, log_likelihood = NA_real_, iterations = 0L, converged = TRUE)
   }
-  fit[names(top)] <- top
+  known <- c("theta", "log_likelihood", "iterations", "converged")
+  fit[known] <- top[known]
   fit$parameters <- length(top$theta)
-  fit <- with_family_numbers(fit, problem)
+  fit <- with_family_numbers(fit, problem, top$inverse)
   if (fit$identified == "yes") fit else without_numbers(fit)
 }
 
@@ -47,7 +48,7 @@ family_problem_of <- function(x, model, base, known = integer(), call = NULL, sy
 }
 
 # What follows from the parameters: posterior, coefficients and their covariance, matrices.
-with_family_numbers <- function(fit, problem) {
+with_family_numbers <- function(fit, problem, inverse) {
   found <- expect(problem, fit$theta)
   fit$posterior <- posterior_of_categories(problem, found$posterior)
   told <- family_naturals(fit, problem, fit$theta)
@@ -57,12 +58,11 @@ with_family_numbers <- function(fit, problem) {
   fit$rater_accuracy <- mean(told$accuracy)
   fit["covariance"] <- list(NULL)
   countable <- weights_are_counts(fit$x) && !fit$agreement %in% 1
-  if (fit$identified == "yes" && countable && length(fit$theta) <= most_curved) {
-    inverse <- inverse_curvature(problem, fit$theta)
+  if (countable && !is.null(inverse)) {
     slopes <- t(differences(function(at) {
       family_naturals(fit, problem, at)$coefficients
     }, fit$theta))
-    fit$covariance <- crossprod(slopes, unclass(inverse) %*% slopes)
+    fit$covariance <- unname(crossprod(slopes, unclass(inverse) %*% slopes))
     lost <- colSums((slopes * attr(inverse, "flat"))^2) > 1e-12
     probability <- is_probability_term(names(fit$coefficients), fit)
     edge <- probability & (fit$coefficients < 1e-6 | fit$coefficients > 1 - 1e-6)
@@ -188,4 +188,47 @@ problem_for <- function(fit, x, known = integer()) {
 family_posterior <- function(fit, x) {
   problem <- problem_for(fit, x)
   posterior_of_categories(problem, expect(problem, fit$theta)$posterior)
+}
+
+# See latent_drawing().
+family_drawing <- function(fit) {
+  problem <- problem_for(fit, fit$x)
+  part <- split_parameters(problem, fit$theta)
+  rates <- exp(log_base_rates(problem, part$base))
+  law <- family_law(problem$family, part$own, problem$data)
+  cells <- exp(log_cells(law, problem$shape))
+  rows <- problem$shape[[1L]]
+  list(
+    truth = function(pattern) {
+      drawn <- stats::runif(length(pattern))
+      below <- t(apply(rates, 1L, cumsum))[pattern, -ncol(rates), drop = FALSE]
+      1L + as.integer(rowSums(drawn > below))
+    },
+    strata = problem$family$strata,
+    probability = function(class, k, at) {
+      cells[cbind(problem$data$row[at] + (k - 1L) * rows, class)]
+    }
+  )
+}
+
+rates_by_covariates <- function(fit, newdata, call) {
+  if (!is_family_fit(fit) || is_empty_formula(fit$model$formulas$base_rates)) {
+    abort_fallible("argument", c(
+      "{.arg newdata} needs a fit whose base rates are by formula.",
+      "x" = "{.arg fit} is one of the {format(fit$model)}."
+    ), arg = "newdata", call = call)
+  }
+  if (!is.data.frame(newdata)) {
+    abort_fallible("argument", c(
+      "{.arg newdata} must be a data frame with the covariates of the formula.",
+      "x" = "It is {describe(newdata)}."
+    ), arg = "newdata", call = call)
+  }
+  design <- formula_design(fit$model$formulas$base_rates, newdata, fit$base, "base_rates", call)
+  n <- length(fit$x$categories)
+  coefficients <- utils::tail(fit$theta, ncol(design$matrix) * (n - 1L))
+  logits <- cbind(0, design$matrix %*% matrix(coefficients, ncol(design$matrix)))
+  rates <- exp(logits - log_sum_exp(logits))
+  if (fit$identified != "yes") rates[] <- NA_real_
+  tibble::as_tibble(c(as.list(newdata), split_columns(rates, fit$x$categories)))
 }

@@ -237,8 +237,11 @@ as_fit <- function(fit, call = rlang::caller_env()) {
 #' @param fit A [fit_raters()] result; or [ratings()], or what [as_ratings()] makes ratings of, to
 #'   which the K-model is then fitted.
 #' @param x A [fit_raters()] result.
+#' @param newdata Covariates of cases, a data frame: the base rates of such cases, under a model
+#'   whose base rates are by formula (see [rater_model()]).
 #' @param ... Not used.
-#' @return `base_rates()`: named vector of probabilities, one per category. `confusion()`: matrix of
+#' @return `base_rates()`: named vector of probabilities, one per category, the mean over the cases
+#'   where they differ; with `newdata`, a tibble: its columns, and one per category. `confusion()`: matrix of
 #'   probabilities, true category in rows, rating in columns (the paper's Table 1), the mean over
 #'   strata of difficulty; a list of such matrices, one per rater, where the model tells raters
 #'   apart. `NA` where not identified.
@@ -248,8 +251,11 @@ as_fit <- function(fit, call = rlang::caller_env()) {
 #' base_rates(fit)
 #' confusion(fit)
 #' @export
-base_rates <- function(fit) {
+base_rates <- function(fit, newdata = NULL) {
   fit <- as_fit(fit)
+  if (!is.null(newdata)) {
+    return(rates_by_covariates(fit, newdata, rlang::current_env()))
+  }
   stats::setNames(fit$base_rates, fit$x$categories)
 }
 

@@ -61,7 +61,8 @@ rater_model <- function(accuracy = c("common", "rater"), errors = c("uniform", "
                         difficulty = c("none", "strata"), system = c("shared", "own"),
                         prior = "weak", base_rates = ~1) {
   call <- rlang::current_env()
-  if (any(vapply(list(accuracy, difficulty, base_rates), is_used_formula, NA))) {
+  by_formula <- vapply(list(accuracy, difficulty), rlang::is_formula, NA)
+  if (any(by_formula) || is_used_formula(base_rates)) {
     check_no_prior(prior, call)
     return(model_by_formula(accuracy, errors, difficulty, system, base_rates, call))
   }
@@ -83,8 +84,8 @@ dawid_skene <- function(prior = "weak") {
   rater_model("rater", "free", "none", prior = check_prior(prior, rlang::current_env()))
 }
 
-# Of no covariate, a formula is as good as none.
-is_used_formula <- function(x) rlang::is_formula(x) && !is_empty_formula(x)
+# A formula of no covariate is as good as none.
+is_used_formula <- function(x) !rlang::is_formula(x) || !is_empty_formula(x)
 
 model_by_formula <- function(accuracy, errors, difficulty, system, base_rates, call) {
   formulas <- list(accuracy = accuracy, difficulty = difficulty, base_rates = base_rates)
