@@ -12,7 +12,9 @@
 #'   the ratings of cases drawn anew; if it has an argument `weights`, with the ratings as they are
 #'   and how often each case was drawn.
 #' @param model A [rater_model()] for methods `"joint"` and `"shared"`; the others know [k_model()]
-#'   only. Not for a fit, which has one.
+#'   only. Families ([rater_family()]) and models by formula go with `"joint"`, `"shared"`,
+#'   `"binned"` and `"unbinned"`, and `interval` `"bootstrap"` or `"none"`. Not for a fit, which has
+#'   one.
 #' @param interval `r said_ids(accuracy_intervals())`; `"profile"` is for method `"joint"`, and
 #'   `r said_ids(gold_intervals())` are for gold cases. `NULL` is `"robust"` or, with gold cases
 #'   that are a sample, `"combined"` (`"corrected"` where raters are language models).

@@ -68,7 +68,7 @@
 #' * **No rating at all** is refused by [ratings()].
 #'
 #' @param x A [ratings()] object, or what [as_ratings()] makes ratings of.
-#' @param model A [rater_model()].
+#' @param model A [rater_model()], or a [rater_family()] of your own.
 #' @param method `"algebraic"`, for the [k_model()] and its default; `"likelihood"`, the default for
 #'   other models; or `"pairs"`.
 #' @param known_truth Cases whose true category is known: a data frame with columns `case` and
