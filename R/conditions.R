@@ -10,7 +10,7 @@
 #' | `argument` | an argument has the wrong type, length or range | `arg` |
 #' | `columns` | a column is missing, given twice, or has a type that cannot be used | `arg` |
 #' | `empty` | there are no cases | |
-#' | `missing` | not a single rating is given | |
+#' | `missing` | there is no rating at all, or a covariate is not known | `row`, `column` |
 #' | `blank` | a label is an empty string | `row`, `column` |
 #' | `category` | someone uses a category that was not declared | `row`, `column`, `found` |
 #' | `categories_few` | there are fewer than two categories | `categories` |

@@ -169,9 +169,9 @@ formula_design <- function(formula, data, like = NULL, arg = "base_rates", call 
       list(frame = frame, matrix = stats::model.matrix(terms, frame))
     },
     error = function(cnd) {
-      abort_fallible("argument", c(
-        "The formula for {.arg {arg}} cannot be used with these covariates."
-      ), arg = arg, parent = cnd, call = call)
+      abort_fallible("argument",
+        "The formula for {.arg {arg}} cannot be used with these covariates.",
+        arg = arg, parent = cnd, call = call)
     }
   )
   m <- made$matrix
@@ -208,7 +208,7 @@ family_lines <- function(x) {
   of <- Filter(Negate(is_empty_formula), x$formulas)
   c(
     paste0("<rater_model> ", x$words),
-    paste0("  ", format(sub("_", " ", names(of))), "  ", vapply(of, formula_words, ""), "  ",
+    paste0("  ", format(sub("_", " ", names(of), fixed = TRUE)), "  ", vapply(of, formula_words, ""), "  ",
       meaning[names(of)], recycle0 = TRUE),
     if (is.function(x$family$law)) "  a family of your own, fitted by the EM algorithm"
   )

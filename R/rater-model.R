@@ -201,7 +201,8 @@ check_prior <- function(prior, call) {
 }
 
 is_k_model <- function(model) {
-  !is_family_model(model) && model$accuracy == "common" && model$errors == "uniform" && model$difficulty == "none"
+  !is_family_model(model) && model$accuracy == "common" && model$errors == "uniform" &&
+    model$difficulty == "none"
 }
 
 #' @export
