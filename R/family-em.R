@@ -82,11 +82,39 @@ law_slopes <- function(problem, own, counts) {
     }
     return(as.double(slopes))
   }
-  used <- which(counts > 0)
-  value <- function(at) {
-    sum(counts[used] * log_cells(family_law(family, at, problem$data), problem$shape)[used])
+  step <- 1e-5 * pmax(abs(own), 1)
+  rows <- problem$shape[[1L]]
+  logs <- function(at) log_cells(family_law(family, at, problem$data), problem$shape)
+  out <- own * 0
+  for (set in problem$apart$sets) {
+    move <- replace(step * 0, set, step[set])
+    by_row <- rowSums(matrix(counts * (logs(own + move) - logs(own - move)), rows))
+    touched <- problem$apart$touched[, set, drop = FALSE]
+    out[set] <- colSums(by_row * touched) / (2 * step[set])
   }
-  differences(value, own)
+  out
+}
+
+# Sets of parameters no two of which are about the same rows of `judged`, so that one difference is
+# enough for all of a set; and which rows (rows x parameters) each is about.
+parameters_apart <- function(problem, start) {
+  at <- withr::with_seed(1L, start + stats::rnorm(length(start), sd = 0.3))
+  law <- function(at) {
+    matrix(family_law(problem$family, at, problem$data), problem$shape[[1L]])
+  }
+  here <- law(at)
+  touched <- vapply(seq_along(at), function(i) {
+    rowSums(law(replace(at, i, at[[i]] + 0.1)) != here) > 0
+  }, logical(nrow(here)))
+  touched <- matrix(touched, nrow(here))
+  sets <- list()
+  for (i in seq_along(at)) {
+    free <- Position(function(set) {
+      !any(touched[, i] & rowSums(touched[, set, drop = FALSE]) > 0)
+    }, sets)
+    if (is.na(free)) sets <- c(sets, list(i)) else sets[[free]] <- c(sets[[free]], i)
+  }
+  list(sets = sets, touched = touched)
 }
 
 # Central differences of a function; a column per parameter where it gives several numbers.

@@ -38,6 +38,7 @@ family_problem_of <- function(x, model, base, known = integer(), call = NULL, sy
   own <- family_start(family, data)
   check_law(family_law(family, own, data), family, data)
   problem <- family_problem(data, family)
+  if (is.null(family$gradient)) problem$apart <- parameters_apart(problem, own)
   shares <- rowsum_codes(
     rating_category(x), pattern_weights(x)[rating_pattern(x)], length(x$categories)
   )
@@ -182,7 +183,11 @@ problem_for <- function(fit, x, known = integer()) {
   data <- family_data(x, fit$model, base, known)
   family <- fit$family
   if (!is.null(family$prepare)) family$judged <- family$prepare(data$judged)
-  family_problem(data, family)
+  problem <- family_problem(data, family)
+  if (is.null(family$gradient)) {
+    problem$apart <- parameters_apart(problem, split_parameters(problem, fit$theta)$own)
+  }
+  problem
 }
 
 family_posterior <- function(fit, x) {

@@ -21,7 +21,8 @@
 #'   dimension is the stratum of a case that nobody sees, its difficulty for instance.
 #' * `gradient(parameters, judged, categories, counts)`, if you have it, gives the slopes of
 #'   `sum(counts * log(law))`, where `counts` has the shape of what `law` gives. Without it slopes
-#'   are by differences, which is exact enough, and slow beyond some 30 parameters.
+#'   are by differences: exact enough, and quick where a parameter is about one rater only; slow where
+#'   many parameters are about all.
 #'
 #' The parameters of the base rates are not yours to care for; `base_rates` may be a formula.
 #'
