@@ -61,6 +61,10 @@ core_replicates <- function(pointer, what, resampling, tick) {
     .Call(`_fallible_core_replicates`, pointer, what, resampling, tick)
 }
 
+core_linear_replicates <- function(patterns, weight, setup, resampling, tick) {
+    .Call(`_fallible_core_linear_replicates`, patterns, weight, setup, resampling, tick)
+}
+
 core_percentile_intervals <- function(replicates, conf_level, iterated) {
     .Call(`_fallible_core_percentile_intervals`, replicates, conf_level, iterated)
 }

@@ -19,7 +19,8 @@ stand_in_replicates <- function(estimate, what) {
     return(bootstrap_replicates(estimator, estimate$fit, estimate$options, what))
   }
   method <- accuracy_methods()[[method_of(estimate)$stand_in]]
-  estimator <- make_estimator(estimate$fit, method, estimate$options)
+  make <- if (what == "accuracy") replicating_estimator else make_estimator
+  estimator <- make(estimate$fit, method, estimate$options)
   back <- estimate$details$common
   if (!has_stand_in(estimate) && !is.null(method$common) && any(back != 0, na.rm = TRUE)) {
     shared <- make_estimator(estimate$fit, method_shared, estimate$options)

@@ -202,6 +202,20 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_linear_replicates
+Rcpp::NumericMatrix core_linear_replicates(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List setup, Rcpp::List resampling, Rcpp::Function tick);
+RcppExport SEXP _fallible_core_linear_replicates(SEXP patternsSEXP, SEXP weightSEXP, SEXP setupSEXP, SEXP resamplingSEXP, SEXP tickSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type setup(setupSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type resampling(resamplingSEXP);
+    Rcpp::traits::input_parameter< Rcpp::Function >::type tick(tickSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_linear_replicates(patterns, weight, setup, resampling, tick));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_percentile_intervals
 Rcpp::List core_percentile_intervals(Rcpp::NumericMatrix replicates, double conf_level, bool iterated);
 RcppExport SEXP _fallible_core_percentile_intervals(SEXP replicatesSEXP, SEXP conf_levelSEXP, SEXP iteratedSEXP) {
@@ -449,6 +463,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_fallible_core_estimator", (DL_FUNC) &_fallible_core_estimator, 4},
     {"_fallible_core_estimate", (DL_FUNC) &_fallible_core_estimate, 1},
     {"_fallible_core_replicates", (DL_FUNC) &_fallible_core_replicates, 4},
+    {"_fallible_core_linear_replicates", (DL_FUNC) &_fallible_core_linear_replicates, 5},
     {"_fallible_core_percentile_intervals", (DL_FUNC) &_fallible_core_percentile_intervals, 3},
     {"_fallible_core_robust_error", (DL_FUNC) &_fallible_core_robust_error, 6},
     {"_fallible_core_error_of_models", (DL_FUNC) &_fallible_core_error_of_models, 2},
