@@ -92,8 +92,8 @@ against_words <- function(x) {
   worse <- sum(table$conf.high < 0, na.rm = TRUE)
   value <- x$accuracy$estimate[x$accuracy$system == reference]
   paste0(
-    number(better), " more accurate than ", reference, " (", decimals(value), "), ", number(worse), " less, ",
-    number(nrow(table) - better - worse), " not told apart"
+    number(better), " more accurate than ", reference, " (", decimals(value), "), ",
+    number(worse), " less, ", number(nrow(table) - better - worse), " not told apart"
   )
 }
 
