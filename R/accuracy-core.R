@@ -11,7 +11,8 @@ make_estimator <- function(fit, method, options) {
   if (method$model == "own") announce_average(fit$x, options$threads %||% 1L)
   bar <- progress_bar("Models", 100L)
   on.exit(bar$close())
-  core_estimator(fit$x$patterns, of$weight, of$setup, bar$tick)
+  pointer <- core_estimator(fit$x$patterns, of$weight, of$setup, bar$tick)
+  structure(pointer, made_of = list(fit = fit, method = method, options = options))
 }
 
 # What the core needs beside patterns.
@@ -106,10 +107,15 @@ replicates_of <- function(estimator, what, resampling, tick = no_tick) {
     return(function_replicates(estimator, what, resampling, tick))
   }
   if (!is.list(estimator)) {
-    return(core_replicates(estimator, what, resampling, tick))
+    pieces <- count_pieces(resampling$replicates)
+    return(if (pieces > 1L) {
+      replicates_in_pieces(attr(estimator, "made_of"), what, resampling, pieces)
+    } else {
+      core_replicates(estimator, what, resampling, tick)
+    })
   }
   own <- replicates_of(estimator$independent, what, resampling, tick)
-  shared <- core_replicates(estimator$shared, what, resampling, no_tick) # of the same draws
+  shared <- replicates_of(estimator$shared, what, resampling) # of the same draws
   between_ends(own, shared, rep(estimator$back, each = length(own) / length(estimator$back)))
 }
 

@@ -52,6 +52,9 @@ fallible::BootstrapOptions bootstrap_options(const Rcpp::List& options) {
   out.replicates = options["replicates"];
   out.threads = options["threads"];
   out.seed = seed(options["seed"]);
+  if (options.containsElementNamed("first")) {
+    out.first = static_cast<std::uint64_t>(Rcpp::as<double>(options["first"]));
+  }
   const SEXP clusters = options["clusters"];
   if (Rf_isNull(clusters)) return out;
   const Rcpp::List of(clusters);

@@ -130,7 +130,7 @@ std::vector<double> linear_replicates(const Ratings& ratings, const EstimatorOpt
     });
     const Host quiet{[&](std::size_t) { return host.tick(first + size); }};
     for_each_item(replicates, draws.threads, quiet, [&](std::size_t r) {
-      Stream stream(draws.seed, r);
+      Stream stream(draws.seed, draws.first + r);
       const auto drawn = resampler.draw(stream);
       Eigen::VectorXd more(patterns);
       for (std::size_t p = 0; p < patterns; ++p) {
