@@ -29,7 +29,8 @@
 #'   `"typical"` for `"average"` and `"none"` for `"joint"`; the other methods cannot have it.
 #' @param threads Number of threads; no more are used than the machine has cores, or than option
 #'   `mc.cores` says; 1, or what option `fallible.threads` says. The same seed gives the same result
-#'   for any number.
+#'   for any number. Replicates of a bootstrap are drawn on other machines if a `future::plan()`
+#'   names some (not `"multisession"` or `"multicore"`: on one machine threads are quicker).
 #' @param systems Names of the systems to judge; `NULL` for all.
 #' @param known_truth Cases whose truth is known, called gold cases: categories with the cases as
 #'   names; a data frame with columns `case` and `truth` (or `category`), such as the list that
