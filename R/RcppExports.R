@@ -61,6 +61,10 @@ core_replicates <- function(pointer, what, resampling, tick) {
     .Call(`_fallible_core_replicates`, pointer, what, resampling, tick)
 }
 
+core_linear_replicates <- function(patterns, weight, setup, resampling, tick) {
+    .Call(`_fallible_core_linear_replicates`, patterns, weight, setup, resampling, tick)
+}
+
 core_percentile_intervals <- function(replicates, conf_level, iterated) {
     .Call(`_fallible_core_percentile_intervals`, replicates, conf_level, iterated)
 }
@@ -73,8 +77,8 @@ core_error_of_models <- function(rater_error, categories) {
     .Call(`_fallible_core_error_of_models`, rater_error, categories)
 }
 
-core_fit_latent <- function(patterns, weight, known, model, method, iterations) {
-    .Call(`_fallible_core_fit_latent`, patterns, weight, known, model, method, iterations)
+core_fit_latent <- function(patterns, weight, known, model, method, iterations, start) {
+    .Call(`_fallible_core_fit_latent`, patterns, weight, known, model, method, iterations, start)
 }
 
 core_latent_probabilities <- function(patterns, weight, known, model, theta) {

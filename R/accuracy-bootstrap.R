@@ -19,7 +19,8 @@ stand_in_replicates <- function(estimate, what) {
     return(bootstrap_replicates(estimator, estimate$fit, estimate$options, what))
   }
   method <- accuracy_methods()[[method_of(estimate)$stand_in]]
-  estimator <- make_estimator(estimate$fit, method, estimate$options)
+  make <- if (what == "accuracy") replicating_estimator else make_estimator
+  estimator <- make(estimate$fit, method, estimate$options)
   back <- estimate$details$common
   if (!has_stand_in(estimate) && !is.null(method$common) && any(back != 0, na.rm = TRUE)) {
     shared <- make_estimator(estimate$fit, method_shared, estimate$options)
@@ -41,6 +42,32 @@ resampling <- function(x, options) {
     weight = pattern_weights(x), case_weight = x$weights %||% rep(1, nrow(x)),
     clusters = clusters
   )
+}
+
+# Other machines take blocks of replicates; on this one threads are quicker, which fit nothing anew.
+count_pieces <- function(replicates) {
+  if (has_remote_workers()) min(future::nbrOfWorkers(), replicates %/% 10L) else 1L
+}
+
+# `made_of`: what make_estimator() is to make the estimator of, since a pointer means nothing to a
+# worker. Every replicate has random numbers of its own, whoever draws it.
+replicates_in_pieces <- function(made_of, what, resampling, pieces) {
+  ends <- round(seq(0, resampling$replicates, length.out = pieces + 1L))
+  blocks <- lapply(seq_len(pieces), function(i) {
+    resampling$first <- ends[[i]]
+    resampling$replicates <- ends[[i + 1L]] - ends[[i]]
+    resampling
+  })
+  tasks <- lapply(blocks, replicates_task, made_of = made_of, what = what)
+  names <- paste0("replicates ", ends[-length(ends)] + 1, " to ", ends[-1L])
+  do.call(rbind, run_pieces(tasks, names, NULL))
+}
+
+replicates_task <- function(made_of, what, resampling) {
+  force(list(made_of, what, resampling))
+  function() {
+    core_replicates(do.call(make_estimator, made_of), what, resampling, no_tick)
+  }
 }
 
 # R's generator decides, once, so that set.seed() works whatever the number of threads.

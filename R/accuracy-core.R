@@ -10,6 +10,16 @@ make_estimator <- function(fit, method, options) {
   if (is_family_fit(fit)) {
     return(method$of_family(fit, options)$estimator)
   }
+  of <- estimator_setup(fit, method, options)
+  if (method$model == "own") announce_average(fit$x, options$threads %||% 1L)
+  bar <- progress_bar("Models", 100L)
+  on.exit(bar$close())
+  pointer <- core_estimator(fit$x$patterns, of$weight, of$setup, bar$tick)
+  structure(pointer, made_of = list(fit = fit, method = method, options = options))
+}
+
+# What the core needs beside patterns.
+estimator_setup <- function(fit, method, options) {
   x <- fit$x
   weight <- pattern_weights(x)
   # Weights that are probabilities say how models compare as so many cases would.
@@ -24,10 +34,21 @@ make_estimator <- function(fit, method, options) {
       ordered = x$ordered, common = core_common(options), used = used_categories(x)
     )
   )
-  if (method$model == "own") announce_average(x, options$threads %||% 1L)
-  bar <- progress_bar("Models", 100L)
-  on.exit(bar$close())
-  core_estimator(x$patterns, weight, setup, bar$tick)
+  list(weight = weight, setup = setup)
+}
+
+# The same, of which replicates are wanted and nothing else; these are of first order if there are
+# many systems.
+replicating_estimator <- function(fit, method, options) {
+  linear <- method$likelihood && !is_own_fit(fit) && fit$method != "pairs" &&
+    length(fit$x$systems) > many_systems
+  if (!linear) {
+    return(make_estimator(fit, method, options))
+  }
+  structure(
+    c(list(patterns = fit$x$patterns), estimator_setup(fit, method, options)),
+    class = "linear_estimator"
+  )
 }
 
 many_cases <- 1e6
@@ -82,15 +103,32 @@ replicates_of <- function(estimator, what, resampling, tick = no_tick) {
   if (inherits(estimator, "case_estimator")) {
     return(case_replicates(estimator, resampling, tick))
   }
+  if (inherits(estimator, "linear_estimator")) {
+    return(linear_replicates(estimator, resampling, tick))
+  }
   if (is.function(estimator)) {
     return(function_replicates(estimator, what, resampling, tick))
   }
   if (!is.list(estimator)) {
-    return(core_replicates(estimator, what, resampling, tick))
+    pieces <- count_pieces(resampling$replicates)
+    return(if (pieces > 1L) {
+      replicates_in_pieces(attr(estimator, "made_of"), what, resampling, pieces)
+    } else {
+      core_replicates(estimator, what, resampling, tick)
+    })
   }
-  own <- core_replicates(estimator$independent, what, resampling, tick)
-  shared <- core_replicates(estimator$shared, what, resampling, no_tick) # of the same draws
+  own <- replicates_of(estimator$independent, what, resampling, tick)
+  shared <- replicates_of(estimator$shared, what, resampling) # of the same draws
   between_ends(own, shared, rep(estimator$back, each = length(own) / length(estimator$back)))
+}
+
+# `tick` counts replicates; what takes time is the systems.
+linear_replicates <- function(estimator, resampling, tick) {
+  per_system <- resampling$replicates / ncol(estimator$patterns$answer)
+  core_linear_replicates(
+    estimator$patterns, estimator$weight, estimator$setup, resampling,
+    function(done) tick(floor(done * per_system))
+  )
 }
 
 # An estimator whose errors in common are stated: both ends of its range, and what is taken back of

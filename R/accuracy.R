@@ -31,7 +31,8 @@
 #'   `"typical"` for `"average"` and `"none"` for `"joint"`; the other methods cannot have it.
 #' @param threads Number of threads; no more are used than the machine has cores, or than option
 #'   `mc.cores` says; 1, or what option `fallible.threads` says. The same seed gives the same result
-#'   for any number.
+#'   for any number. Replicates of a bootstrap are drawn on other machines if a `future::plan()`
+#'   names some (not `"multisession"` or `"multicore"`: on one machine threads are quicker).
 #' @param systems Names of the systems to judge; `NULL` for all.
 #' @param known_truth Cases whose truth is known, called gold cases: categories with the cases as
 #'   names; a data frame with columns `case` and `truth` (or `category`), such as the list that
@@ -137,6 +138,7 @@ estimate_accuracy.rater_fit <- function(x, method = NULL, interval = NULL,
   call <- rlang::current_env()
   check_dots_empty(...)
   if (!is.null(systems)) x <- fit_beside(x, choose_systems(x$x, systems, call))
+  if (is_own_fit(x)) check_no_gold(known_truth, call)
   method <- method %||% default_method(x$model, is_known_rater(x))
   if (!is.null(gold_sample) && is.null(known_truth)) known_truth <- x$given$truth
   if (!is.null(known_truth)) x <- fit_without_truth(x, known_truth, call)

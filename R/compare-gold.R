@@ -1,21 +1,23 @@
 # Differences of systems with gold: what gold cases and ratings say of each pair, and from these of
 # all systems together.
 
-# What gold measures, on top of a comparison by ratings alone. `alone` is the estimate from ratings
-# alone that it was made of, on the common cases; `gold` the field of the estimate that users gave.
-compare_with_gold <- function(found, alone, gold, interval) {
-  alone$options$interval <- interval
-  estimate <- with_gold(alone, gold)
+# What gold measures, on top of a comparison `found` by ratings alone of `pairs` of systems. The
+# estimate has gold, on the common cases.
+compare_with_gold <- function(found, estimate, pairs) {
+  gold <- estimate$gold
   found$accuracy <- estimate$table[c("system", "estimate")]
-  found$options$interval <- interval
+  found$options$interval <- estimate$options$interval
   found$gold <- list(settings = gold$settings, cases = length(gold$case))
-  found$options$clusters <- if (!is.null(alone$options$cluster)) count_gold_clusters(estimate)
+  found$options$clusters <- if (!is.null(estimate$options$cluster)) count_gold_clusters(estimate)
   measured <- gold_pairs(estimate, found$differences, found$options$conf_level)
   found$sources <- do.call(rbind, lapply(measured, `[[`, "rows"))
   found$gold$differ <- vapply(measured, `[[`, 0, "differ")
-  found$differences <- settle_pairs(found$differences, found$sources, interval)
-  together <- draws_of_pairs(found$differences, found$accuracy$system, found$options$conf_level)
-  found$ranks <- rank_table(estimate, together)
+  found$differences <- settle_pairs(found$differences, found$sources, found$options$interval)
+  ranked <- found$accuracy$system[pairs$ranked]
+  among <- found$differences$system1 %in% ranked & found$differences$system2 %in% ranked
+  together <- draws_of_pairs(found$differences[among, ], ranked, found$options$conf_level)
+  found$ranks <- rank_table(ranked, together)
+  if (!all(among)) together <- together[0L, , drop = FALSE]
   found$differences <- pairs_together(found$differences, together, found$options)
   found
 }
@@ -44,7 +46,7 @@ gold_pairs <- function(estimate, table, conf_level) {
 # systems goes together as their answers do.
 difference_by_ratings <- function(estimate, row, pair) {
   bias <- vapply(pair, function(s) ratings_alone(estimate, s)$bias, 0)
-  alike <- same_share(estimate$fit)[pair[[1L]], pair[[2L]]]
+  alike <- same_share(estimate_of(estimate, pair)$fit)[1L, 2L]
   hidden <- sum(bias^2) - 2 * alike^likeness_power * prod(bias)
   list(estimate = row$estimate, std.error = row$std.error, bias = sqrt(max(0, hidden)))
 }
@@ -108,6 +110,9 @@ settle_pairs <- function(table, sources, interval) {
 # are such (classical scaling). None where a pair has no interval.
 draws_of_pairs <- function(table, systems, conf_level, draws = 4000L) {
   n <- length(systems)
+  if (n < 2L) {
+    return(matrix(0, draws, n))
+  }
   first <- match(table$system1, systems)
   second <- match(table$system2, systems)
   error <- error_of_pairs(table, conf_level)

@@ -12,13 +12,16 @@
 #'   accurate) and `probability` of this rank. For `"sources"`: `system1`, `system2`, `interval`
 #'   (`"gold alone"`, `"ratings alone"`, or an interval with both), `estimate`, `std.error`,
 #'   `conf.low`, `conf.high`, `weight` of gold in the estimate, in \[0, 1\], and `reason`; no rows
-#'   without gold.
+#'   without gold. With a `reference` it is always `system2`, and there are no ranks; with `best`,
+#'   `system1` is one of the best and not the worse of the two, and ranks are those of the best
+#'   among themselves.
 #'
 #'   `glance()`: a tibble with one row: numbers of `systems`, `pairs` and `cases`, `left_out`, the
 #'   cases that not all systems answered; `best`, the system that is most accurate with the highest
-#'   `probability`; `method`, `conf_level`, `simultaneous`.
+#'   `probability`, `NA` with a `reference`; `method`, `conf_level`, `simultaneous`.
 #'
-#'   `format()`: which system is most accurate, with which probability.
+#'   `format()`: which system is most accurate, with which probability; or how many are told apart
+#'   from the reference.
 #' @family estimation
 #' @examples
 #' set.seed(1)
@@ -38,7 +41,8 @@ tidy.system_comparison <- function(x, what = c("differences", "ranks", "sources"
 glance.system_comparison <- function(x, ...) {
   check_dots_empty(...)
   first <- x$ranks[x$ranks$rank == 1L, ]
-  leader <- if (anyNA(first$probability)) NA_integer_ else which.max(first$probability)
+  none <- nrow(first) == 0L || anyNA(first$probability)
+  leader <- if (none) NA_integer_ else which.max(first$probability)
   tibble::tibble(
     systems = nrow(x$accuracy), pairs = nrow(x$differences), cases = x$differences$n[[1L]],
     left_out = x$left_out, best = first$system[leader], probability = first$probability[leader],
@@ -59,11 +63,37 @@ as.data.frame.system_comparison <- function(x, row.names = NULL, # nolint: objec
 format.system_comparison <- function(x, ...) {
   told <- glance(x)
   of <- paste0(count_noun(told$systems, "system"), " on the same ", count_noun(told$cases, "case"))
+  if (!is.null(x$options$against$reference)) {
+    return(paste0(against_words(x), ", of ", of))
+  }
   if (is.na(told$best)) {
     return(paste0("unknown which of ", of, " is best (", x$differences$reason[[1L]], ")"))
   }
   paste0(
-    told$best, " is most accurate with probability ", decimals(told$probability, 2L), ", of ", of
+    told$best, " is most accurate with probability ", decimals(told$probability, 2L), ", of ",
+    if (!is.null(x$options$against)) paste("the", number(x$options$against$best), "best of "), of
+  )
+}
+
+# From which systems the reference, or the best one, is told apart.
+against_words <- function(x) {
+  reference <- x$options$against$reference
+  table <- x$differences
+  if (is.null(reference)) {
+    leader <- x$differences$system1[[1L]]
+    table <- table[table$system1 == leader, ]
+    far <- sum(table$conf.low > 0, na.rm = TRUE)
+    return(paste0(
+      leader, ", the best by its estimate, is told apart from ", number(far), " of ",
+      count_noun(nrow(table), "other")
+    ))
+  }
+  better <- sum(table$conf.low > 0, na.rm = TRUE)
+  worse <- sum(table$conf.high < 0, na.rm = TRUE)
+  value <- x$accuracy$estimate[x$accuracy$system == reference]
+  paste0(
+    number(better), " more accurate than ", reference, " (", decimals(value), "), ",
+    number(worse), " less, ", number(nrow(table) - better - worse), " not told apart"
   )
 }
 
@@ -73,21 +103,29 @@ summary.system_comparison <- function(object, ...) summarise_result(object)
 #' @export
 print.system_comparison <- function(x, ...) {
   told <- glance(x)
+  against <- x$options$against
   cat_lines(
     paste0(
-      "<system_comparison> ", count_noun(told$systems, "system"), " on the same ",
-      count_noun(told$cases, "case"), ", ",
+      "<system_comparison> ", if (!is.null(against$best)) paste("the", against$best, "best of "),
+      count_noun(told$systems, "system"), " on the same ", count_noun(told$cases, "case"), ", ",
       method_words(told$method)
     ),
     if (!is.na(told$best)) {
       paste0(
-        "Most accurate is ", told$best, " with probability ", decimals(told$probability, 2L)
+        "Most accurate", if (!is.null(against)) " of these", " is ", told$best,
+        " with probability ", decimals(told$probability, 2L)
       )
+    },
+    if (!is.null(against) && nrow(x$differences) > 0L && !all(is.na(x$differences$conf.low))) {
+      paste0("Systems: ", against_words(x))
     }
   )
-  print_ranks(x)
+  if (nrow(x$ranks) > 0L) print_ranks(x)
   print_pairs(x)
-  cat_lines("", notes_of(x), "More: tidy(what = \"ranks\"), glance(), plot().")
+  cat_lines(
+    "", notes_of(x),
+    paste0("More: tidy(", if (nrow(x$ranks) > 0L) "what = \"ranks\"", "), glance(), plot().")
+  )
   invisible(x)
 }
 
@@ -95,12 +133,13 @@ print_ranks <- function(x) {
   ranks <- tidy(x, "ranks")
   first <- ranks[ranks$rank == 1L, ]
   mean_rank <- tapply(ranks$rank * ranks$probability, ranks$system, sum)[first$system]
+  value <- x$accuracy$estimate[match(first$system, x$accuracy$system)]
   table <- data.frame(
-    system = first$system, accuracy = decimals(x$accuracy$estimate),
+    system = first$system, accuracy = decimals(value),
     `P(best)` = decimals(first$probability, 2L), `mean rank` = decimals(unname(mean_rank), 1L),
     check.names = FALSE
   )
-  print_table("Systems", table[order(-x$accuracy$estimate), ], most = 20L)
+  print_table("Systems", table[order(-value), ], most = 20L)
 }
 
 print_pairs <- function(x) {
@@ -108,7 +147,7 @@ print_pairs <- function(x) {
 }
 
 pair_columns <- function(x) {
-  table <- better_first(tidy(x))
+  table <- shown_pairs(x)
   shown <- data.frame(
     pair = paste(table$system1, "-", table$system2), difference = decimals(table$estimate),
     interval = bracketed(table$conf.low, table$conf.high),
@@ -116,6 +155,11 @@ pair_columns <- function(x) {
   )
   names(shown)[[3L]] <- interval_title(x$options$conf_level)
   shown
+}
+
+# All pairs, the largest differences first; or from the best system downwards.
+shown_pairs <- function(x) {
+  if (is.null(x$options$against)) better_first(tidy(x)) else tidy(x)
 }
 
 # Pairs turned so that no difference is negative, the largest first.
@@ -153,7 +197,7 @@ comparison_notes <- function(x) {
         "The intervals cover all differences at once"
       } else if (pairs > 1L) {
         paste0(
-          "Each interval is for its pair alone: of ", pairs, ", ", decimals(miss, 1L),
+          "Each interval is for its pair alone: of ", number(pairs), ", ", decimals(miss, 1L),
           " miss on average; simultaneous = TRUE covers all at once"
         )
       }

@@ -50,11 +50,32 @@
 #' of the replicates sets their width); the ranks need no such correction. There are no p-values:
 #' whether an interval reaches over zero says the same and more.
 #'
+#' @section Many systems:
+#' All pairs of three thousand systems are millions. A leaderboard asks two other things, and for
+#' more than some 600 systems one of them must be chosen. Is a system better than a certain one:
+#' `reference` takes that from each of the others, and there are no ranks. And which systems may be
+#' the best: `best = k` compares the `k` systems with the highest estimates with each other and
+#' with all the rest, the better one (by estimate) first; ranks are those of the `k` among
+#' themselves. Choose `k` before you look. The leader has been chosen for its estimate, which is
+#' likely to be too high, the more so the more systems there are; `simultaneous = TRUE` allows for
+#' that.
+#'
+#' With more than 100 systems the replicates of joint estimates, which also tell how averages go
+#' together, are of first order: how far each case moves an estimate is found once, and nothing is
+#' fitted anew (the infinitesimal jackknife, Efron 1982). Systems are then taken in blocks; what is
+#' hidden of two systems goes together as ever if they are compared, and not otherwise if they are
+#' of two blocks, which makes simultaneous intervals a little wider.
+#'
+#' @references Efron, B. (1982). *The Jackknife, the Bootstrap and Other Resampling Plans*. SIAM.
 #' @param estimate An [estimate_accuracy()] result with at least two systems.
 #' @param systems Names of the systems to compare; `NULL` for all.
 #' @param conf_level Probability with which intervals are meant to cover, in (0, 1); `NULL` for that
 #'   of the estimate.
 #' @param simultaneous Should intervals cover all differences at once?
+#' @param reference With which system all others are compared: its name, or `"best"` for the one
+#'   with the highest estimate (unless a system has that name). `NULL` compares all pairs.
+#' @param best With so many systems, those with the highest estimates, all others are compared, and
+#'   they among themselves. Not together with `reference`.
 #' @param ... Not used.
 #' @return An object of class `system_comparison` with methods for `print()`,
 #'   [tidy()][tidy.system_comparison], [glance()][tidy.system_comparison], `as.data.frame()` and
@@ -68,9 +89,12 @@
 #' comparison <- compare_systems(estimate)
 #' comparison
 #' tidy(comparison, what = "ranks")
+#'
+#' # Is anything better than system a?
+#' compare_systems(estimate, reference = "a")
 #' @export
 compare_systems <- function(estimate, systems = NULL, conf_level = NULL, simultaneous = FALSE,
-                            ...) {
+                            reference = NULL, best = NULL, ...) {
   call <- rlang::current_env()
   check_dots_empty(...)
   check_estimate(estimate, call)
@@ -80,27 +104,34 @@ compare_systems <- function(estimate, systems = NULL, conf_level = NULL, simulta
   )
   check_flag(simultaneous, "simultaneous")
   systems <- check_compared(systems, estimate$table$system, call)
+  against <- check_against(reference, best, systems, call)
+  gold <- estimate$gold
+  if (!is.null(gold) && simultaneous && against$some) abort_not_all(call)
   alone <- on_common_cases(without_gold(estimate), systems, call)
-  found <- compare_by_ratings(alone, conf_level, simultaneous && is.null(estimate$gold))
-  found$options$simultaneous <- simultaneous
-  if (!is.null(estimate$gold)) {
-    found <- compare_with_gold(found, alone, estimate$gold, estimate$options$interval)
+  measured <- alone
+  if (!is.null(gold)) {
+    measured$options$interval <- estimate$options$interval
+    measured <- with_gold(measured, gold)
   }
+  pairs <- compared_pairs(measured$table$estimate, systems, against)
+  found <- compare_by_ratings(alone, pairs, conf_level, simultaneous && is.null(gold))
+  found$options$simultaneous <- simultaneous
+  if (!is.null(gold)) found <- compare_with_gold(found, measured, pairs)
   structure(found, class = "system_comparison")
 }
 
-compare_by_ratings <- function(estimate, conf_level, simultaneous) {
-  draws <- comparison_draws(estimate)
+compare_by_ratings <- function(estimate, pairs, conf_level, simultaneous) {
+  draws <- comparison_draws(estimate, pairs)
   list(
     accuracy = estimate$table[c("system", "estimate")],
-    differences = difference_table(estimate, draws, conf_level, simultaneous),
-    ranks = rank_table(estimate, draws$values),
+    differences = difference_table(estimate, pairs, draws, conf_level, simultaneous),
+    ranks = rank_table(estimate$table$system[pairs$ranked], draws$ranked),
     left_out = estimate$left_out,
     options = c(
       estimate$options[c("method", "replicates")],
       list(
         conf_level = conf_level, simultaneous = simultaneous, clusters = draws$clusters,
-        robust = draws_interval(estimate)$hidden
+        robust = draws_interval(estimate)$hidden, against = pairs$against
       )
     )
   )
@@ -187,109 +218,4 @@ fit_beside <- function(fit, x) {
   }
   fit$x <- x
   fit
-}
-
-# What the errors of all systems together may have been: a list of values (draws x systems, around
-# the estimates), or of a reason why there are none.
-comparison_draws <- function(estimate) {
-  lacking <- is.na(estimate$table$estimate)
-  no_draws <- function(reason) {
-    list(values = matrix(NA_real_, 0L, length(lacking)), reason = reason, clusters = NULL)
-  }
-  if (any(lacking)) {
-    return(no_draws(paste0(
-      "no estimate for ", shorten(estimate$table$system[lacking], most = 4L), ": ",
-      estimate$table$reason[lacking][[1L]]
-    )))
-  }
-  why <- lack_of_interval(interval_bootstrap, estimate)
-  if (!is.null(why)) {
-    return(no_draws(paste0(no_interval, why)))
-  }
-  values <- estimate$replicates %||% stand_in_replicates(estimate, "accuracy")
-  whole <- stats::complete.cases(values)
-  if (mean(whole) < 0.5) {
-    return(no_draws(paste0(no_interval, "most bootstrap replicates gave no estimate")))
-  }
-  values <- draws_interval(estimate)$draws(estimate, values[whole, , drop = FALSE])
-  if (is.character(values)) {
-    return(no_draws(paste0(no_interval, values)))
-  }
-  list(
-    values = values,
-    reason = NA_character_,
-    clusters = if (!is.null(estimate$options$cluster)) count_clusters(estimate)
-  )
-}
-
-# The interval whose draws are taken: that of the estimate, if it has any.
-draws_interval <- function(estimate) {
-  own <- interval_of(estimate)
-  if (is.null(own$draws)) accuracy_intervals()[[method_of(estimate)$draws]] else own
-}
-
-difference_table <- function(estimate, draws, conf_level, simultaneous) {
-  systems <- estimate$table$system
-  pairs <- utils::combn(length(systems), 2L)
-  first <- pairs[1L, ]
-  second <- pairs[2L, ]
-  value <- estimate$table$estimate
-  cases <- estimate$table$n[first]
-  method <- estimate$options$method
-  table <- tibble::tibble(
-    system1 = systems[first], system2 = systems[second], estimate = value[first] - value[second],
-    std.error = NA_real_, conf.low = NA_real_, conf.high = NA_real_, probability = NA_real_,
-    n = cases, method = method, reason = draws$reason
-  )
-  if (nrow(draws$values) == 0L) {
-    return(table)
-  }
-  differences <- draws$values[, first, drop = FALSE] - draws$values[, second, drop = FALSE]
-  table$probability <- unname(colMeans(differences > 0) + colMeans(differences == 0) / 2)
-  iterated <- method_of(estimate)$iterated
-  table <- add_intervals(table, percentile_intervals(differences, conf_level, iterated))
-  same <- same_answers(estimate$fit, first, second)
-  table$reason[same] <- paste0(no_interval, same_on_all)
-  if (simultaneous) simultaneous_intervals(table, differences, conf_level) else table
-}
-
-same_on_all <- "the two gave the same answers on all these cases"
-
-same_answers <- function(fit, first, second) {
-  answer <- fit$x$patterns$answer[judged_patterns(fit), , drop = FALSE]
-  colSums(answer[, first, drop = FALSE] != answer[, second, drop = FALSE]) == 0
-}
-
-# As many standard errors wide as the worst of all pairs needs.
-simultaneous_intervals <- function(table, differences, conf_level) {
-  known <- which(!is.na(table$conf.low))
-  if (length(known) == 0L) {
-    return(table)
-  }
-  of <- differences[, known, drop = FALSE]
-  off <- abs(sweep(of, 2L, colMeans(of))) / rep(table$std.error[known], each = nrow(of))
-  wide <- stats::quantile(do.call(pmax, asplit(off, 2L)), conf_level, names = FALSE)
-  half <- wide * table$std.error[known]
-  table$conf.low[known] <- pmax(table$estimate[known] - half, -1)
-  table$conf.high[known] <- pmin(table$estimate[known] + half, 1)
-  table
-}
-
-# A row per system and rank. Systems that are equal in a draw share the ranks that they take.
-rank_table <- function(estimate, values) {
-  systems <- estimate$table$system
-  n <- length(systems)
-  share <- matrix(0, n, n)
-  for (i in seq_len(nrow(values))) {
-    best <- rank(-values[i, ], ties.method = "min")
-    worst <- rank(-values[i, ], ties.method = "max")
-    for (s in seq_len(n)) {
-      ranks <- best[[s]]:worst[[s]]
-      share[s, ranks] <- share[s, ranks] + 1 / length(ranks)
-    }
-  }
-  tibble::tibble(
-    system = rep(systems, each = n), rank = rep(seq_len(n), n),
-    probability = na_real(as.vector(t(share)) / nrow(values))
-  )
 }

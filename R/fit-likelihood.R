@@ -1,11 +1,12 @@
 # Latent class models by maximum posterior density, or by least squares on pairs of ratings; the
 # mathematics is in src/core/model.
 
-# `known`: see with_known().
-fit_latent <- function(x, model, method, known, iterations = 2000L) {
+# `known`: see with_known(); `start`: see start_of().
+fit_latent <- function(x, model, method, known, iterations = 2000L, start = NULL) {
   by_agreement <- fit_algebraic(x, k_model())
   core <- core_fit_latent(
-    x$patterns, pattern_weights(x), known, model_for(model, x, method), method, iterations
+    x$patterns, pattern_weights(x), known, model_for(model, x, method), method, iterations,
+    start
   )
   fit <- new_rater_fit(c(
     list(x = x, model = model, method = method, known = known),

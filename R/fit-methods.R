@@ -1,4 +1,4 @@
-# What a fit says of cases, its own and new ones; and fits of the same kind to other data.
+# What a fit says of cases, its own and new ones.
 
 #' Most probable categories
 #'
@@ -233,38 +233,4 @@ latent_drawing <- function(fit) {
     strata = rep(1 / strata, strata),
     probability = function(class, k, at) probability[cbind(class, k, rating_rater(x)[at])]
   )
-}
-
-#' A fit of the same kind
-#'
-#' @param object A [fit_raters()] result.
-#' @param model,method,x,known_truth,known_raters What is to be different; see [fit_raters()]. If
-#'   the method of `object` cannot fit the new `model`, the model's default method does.
-#' @param ... Not used.
-#' @return What [fit_raters()] gives.
-#' @family estimation
-#' @examples
-#' fit <- fit_raters(ratings(dawid1979, case = case, rater = rater, rating = rating,
-#'   repeats = "ratings"))
-#' AIC(update(fit, method = "likelihood"), update(fit, model = rater_model("rater", "distance")))
-#' @export
-update.rater_fit <- function(object, model = object$model, method = NULL, x = object$x,
-                             known_truth = object$given$truth, known_raters = object$given$raters,
-                             ...) {
-  check_dots_empty(...)
-  if (is_own_fit(object)) abort_own_fit("A new fit", rlang::current_env())
-  if (missing(x) && any(known_patterns(object))) x <- x[] # patterns as they were without truths
-  if (is.null(method) && inherits(model, "rater_model")) {
-    know <- !is.null(known_truth) || !is.null(known_raters)
-    method <- if (know) "likelihood" else method_for(object, model)
-  }
-  fit_raters(x, model, method, known_truth = known_truth, known_raters = known_raters)
-}
-
-# The method of the fit where it can fit the model, or NULL.
-method_for <- function(fit, model) {
-  can <- switch(fit$method,
-    algebraic = is_k_model(model), pairs = model$errors != "free", likelihood = TRUE
-  )
-  if (can) fit$method
 }

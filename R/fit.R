@@ -99,10 +99,15 @@ fit_raters <- function(x, model = k_model(), method = NULL, known_truth = NULL,
                        known_raters = NULL, ...) {
   call <- rlang::current_env()
   x <- group_votes(as_ratings(x, call = call))
-  check_class(model, "rater_model", "model", "Make one with {.fun rater_model}.")
+  check_dots_empty(...)
+  fit_checked(x, model, method, known_truth, known_raters, call)
+}
+
+# `start`: see start_of().
+fit_checked <- function(x, model, method, known_truth, known_raters, call, start = NULL) {
+  check_class(model, "rater_model", "model", "Make one with {.fun rater_model}.", call)
   know <- !is.null(known_truth) || !is.null(known_raters)
   method <- check_method(method, model, x, know, call)
-  check_dots_empty(...)
   if (!is.null(known_raters)) check_no_family(model, "known_raters", call)
   checked <- with_known(patterns_for(model, x), known_truth, known_raters, call)
   fit <- if (is_family_model(model)) {
@@ -110,7 +115,7 @@ fit_raters <- function(x, model = k_model(), method = NULL, known_truth = NULL,
   } else if (method == "algebraic") {
     fit_algebraic(x, model)
   } else {
-    fit_latent(checked$x, model, method, checked$known)
+    fit_latent(checked$x, model, method, checked$known, start = start)
   }
   fit$given <- checked$given
   warn_fit(fit)

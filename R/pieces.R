@@ -5,6 +5,11 @@ has_workers <- function() {
   isNamespaceLoaded("future") && !inherits(future::plan(), "sequential")
 }
 
+# Are they on other machines, as far as a plan tells?
+has_remote_workers <- function() {
+  has_workers() && !inherits(future::plan(), c("multisession", "multicore"))
+}
+
 # The values of some `tasks`: functions without arguments that carry what they need, since on a
 # worker other names belong to the user. `names` tell which is which when one is lost; those that
 # are finished are then in the error.

@@ -2,7 +2,8 @@
 #'
 #' @param object,x A [compare_systems()] result.
 #' @param type `"differences"`: the difference of each pair with its interval, which tells the two
-#'   apart if it does not reach over zero. `"ranks"`: the probability of each rank of each system.
+#'   apart if it does not reach over zero; of more than 40, the first of those that are printed.
+#'   `"ranks"`: the probability of each rank of each system that has ranks.
 #' @param ... For `plot()`, passed on to `autoplot()`.
 #' @inherit autoplot.ratings return
 #' @family plots
@@ -19,6 +20,12 @@ autoplot.system_comparison <- function(object, # nolint: object_name.
   check_ggplot2()
   check_dots_empty(...)
   type <- check_choice(type, c("differences", "ranks"), "type")
+  if (type == "ranks" && nrow(tidy(object, "ranks")) == 0L) {
+    abort_fallible("argument", c(
+      "There are no ranks of systems that are compared with one reference.",
+      "i" = "Draw {.val differences}, or compare with the {.arg best}."
+    ), arg = "type", call = rlang::current_env())
+  }
   if (all(is.na(tidy(object)$probability))) {
     abort_fallible("argument", c(
       "There is nothing to draw.",
@@ -35,10 +42,10 @@ plot.system_comparison <- function(x, ...) draw(x, ...)
 most_pairs <- 40L # that a picture holds
 
 plot_differences <- function(object) {
-  table <- utils::head(better_first(tidy(object)), most_pairs)
+  table <- utils::head(shown_pairs(object), most_pairs)
   pair <- paste(table$system1, "-", table$system2)
   table$pair <- factor(pair, levels = rev(pair))
-  apart <- !is.na(table$conf.low) & table$conf.low > 0
+  apart <- !is.na(table$conf.low) & (table$conf.low > 0 | table$conf.high < 0)
   table$verdict <- ifelse(apart, "told apart", "not told apart")
   colours <- c(`told apart` = "main", `not told apart` = "muted")
   hidden <- nrow(tidy(object)) - nrow(table)
@@ -60,7 +67,10 @@ plot_differences <- function(object) {
         format(100 * object$options$conf_level), "% intervals",
         if (object$options$simultaneous) ", all at once" else ", each for its pair alone"
       ),
-      caption = if (hidden > 0L) paste(hidden, "smaller differences are not shown"),
+      caption = if (hidden > 0L) {
+        smaller <- if (is.null(object$options$against)) "smaller" else "more"
+        paste(number(hidden), smaller, "differences are not shown")
+      },
       x = "accuracy of the first less that of the second", y = NULL
     ) +
     theme_fallible()
@@ -69,7 +79,7 @@ plot_differences <- function(object) {
 plot_ranks <- function(object) {
   ranks <- tidy(object, "ranks")
   accuracy <- object$accuracy
-  order <- accuracy$system[order(accuracy$estimate)]
+  order <- intersect(accuracy$system[order(accuracy$estimate)], ranks$system)
   ranks$system <- factor(ranks$system, levels = order)
   few <- length(order) <= 12L
   ggplot2::ggplot(ranks, ggplot2::aes(.data$rank, .data$system, fill = .data$probability)) +

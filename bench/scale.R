@@ -5,7 +5,8 @@
 # Prints tables: the fit by Dawid and Skene's model and the default estimate on public crowds (in
 # the folder that the environment variable FALLIBLE_DATA names; left out without), the default on
 # panels that are drawn, and the exponents of its cost against cases, raters, categories and
-# systems. Everything runs on one thread. `crowd-kit` is a copy of the sources of that Python
+# systems; a comparison of 3000 systems with the best ten; and an update of a fit with a thousand
+# ratings more. Everything runs on one thread. `crowd-kit` is a copy of the sources of that Python
 # package, whose 20 iterations are timed in the same run; it needs python3 with pandas and attrs.
 # `large` adds a crowd of 20 million ratings, with the peak of memory (Linux only).
 
@@ -19,7 +20,7 @@ iterations <- 20L
 
 main <- function(output = "", peer = "", size = "") {
   options(fallible.quiet = TRUE, width = 120L)
-  results <- rbind(time_crowds(peer), time_panels(), time_exponents())
+  results <- rbind(time_crowds(peer), time_panels(), time_leaderboard(), time_exponents())
   if (size == "large") results <- rbind(results, time_large())
   cat(
     "fallible ", format(utils::packageVersion("fallible")), ", R ", format(getRversion()), ", ",
@@ -67,8 +68,27 @@ time_crowd <- function(name, folder, peer) {
   rbind(
     time_task(name, paste("dawid_skene(),", iterations, "iterations"), few, 3L, other),
     time_task(name, "dawid_skene(), converged", function() fit_raters(x, dawid_skene()), 3L, other),
-    time_task(name, "default, all systems", function() estimate_accuracy(x))
+    time_task(name, "default, all systems", function() estimate_accuracy(x)),
+    time_update(name, read_text(file_of("ratings")))
   )
+}
+
+# A thousand ratings more, drawn among all; the peer is the first fit.
+time_update <- function(name, rows) {
+  set.seed(seed)
+  rows <- stats::setNames(rows[1:3], c("case", "rater", "rating"))
+  more <- seq_len(nrow(rows)) %in% sample.int(nrow(rows), 1000L)
+  few <- ratings(
+    rows[!more, ],
+    case = "case", rater = "rater", rating = "rating", repeats = "ratings"
+  )
+  fit <- NULL
+  first <- min(seconds_of(
+    function() fit <<- suppressWarnings(fit_raters(few, dawid_skene())), 3L, processor_clock
+  ))
+  time_task(name, "dawid_skene(), 1000 ratings more; peer: first fit", function() {
+    stats::update(fit, new = rows[more, ])
+  }, 3L, first)
 }
 
 read_text <- function(file) utils::read.csv(file, colClasses = "character")
@@ -79,7 +99,7 @@ few_iterations <- function(x) {
   model <- unclass(dawid_skene())
   inside$core_fit_latent(
     x$patterns, inside$pattern_weights(x), list(truth = integer(), raters = list()), model,
-    "likelihood", iterations
+    "likelihood", iterations, NULL
   )
 }
 
@@ -128,6 +148,22 @@ time_panels <- function() {
     time_task(name, task, function() estimate_accuracy(x))
   }, names(panels), panels)
   do.call(rbind, unname(rows))
+}
+
+time_leaderboard <- function() {
+  name <- "1e3 cases x 5 raters, 3000 systems"
+  x <- draw_panel(1e3, 5L, 5L, 3000L)
+  estimate <- NULL
+  first <- time_task(name, "default, all systems", function() estimate <<- estimate_accuracy(x))
+  gc()
+  reset_peak()
+  rbind(
+    first,
+    time_task(name, "comparison with the best ten", function() {
+      compare_systems(estimate, best = 10L)
+    }),
+    new_row(name, "peak memory of the comparison", "GB", memory_status("VmHWM") / 1e9)
+  )
 }
 
 # Everybody rates every case; raters are right in every second case, and guess in the others.

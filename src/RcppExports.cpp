@@ -202,6 +202,20 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_linear_replicates
+Rcpp::NumericMatrix core_linear_replicates(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List setup, Rcpp::List resampling, Rcpp::Function tick);
+RcppExport SEXP _fallible_core_linear_replicates(SEXP patternsSEXP, SEXP weightSEXP, SEXP setupSEXP, SEXP resamplingSEXP, SEXP tickSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type setup(setupSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type resampling(resamplingSEXP);
+    Rcpp::traits::input_parameter< Rcpp::Function >::type tick(tickSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_linear_replicates(patterns, weight, setup, resampling, tick));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_percentile_intervals
 Rcpp::List core_percentile_intervals(Rcpp::NumericMatrix replicates, double conf_level, bool iterated);
 RcppExport SEXP _fallible_core_percentile_intervals(SEXP replicatesSEXP, SEXP conf_levelSEXP, SEXP iteratedSEXP) {
@@ -241,8 +255,8 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_fit_latent
-Rcpp::List core_fit_latent(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List known, Rcpp::List model, std::string method, int iterations);
-RcppExport SEXP _fallible_core_fit_latent(SEXP patternsSEXP, SEXP weightSEXP, SEXP knownSEXP, SEXP modelSEXP, SEXP methodSEXP, SEXP iterationsSEXP) {
+Rcpp::List core_fit_latent(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List known, Rcpp::List model, std::string method, int iterations, Rcpp::Nullable<Rcpp::List> start);
+RcppExport SEXP _fallible_core_fit_latent(SEXP patternsSEXP, SEXP weightSEXP, SEXP knownSEXP, SEXP modelSEXP, SEXP methodSEXP, SEXP iterationsSEXP, SEXP startSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
@@ -251,7 +265,8 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< Rcpp::List >::type model(modelSEXP);
     Rcpp::traits::input_parameter< std::string >::type method(methodSEXP);
     Rcpp::traits::input_parameter< int >::type iterations(iterationsSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_fit_latent(patterns, weight, known, model, method, iterations));
+    Rcpp::traits::input_parameter< Rcpp::Nullable<Rcpp::List> >::type start(startSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_fit_latent(patterns, weight, known, model, method, iterations, start));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -449,10 +464,11 @@ static const R_CallMethodDef CallEntries[] = {
     {"_fallible_core_estimator", (DL_FUNC) &_fallible_core_estimator, 4},
     {"_fallible_core_estimate", (DL_FUNC) &_fallible_core_estimate, 1},
     {"_fallible_core_replicates", (DL_FUNC) &_fallible_core_replicates, 4},
+    {"_fallible_core_linear_replicates", (DL_FUNC) &_fallible_core_linear_replicates, 5},
     {"_fallible_core_percentile_intervals", (DL_FUNC) &_fallible_core_percentile_intervals, 3},
     {"_fallible_core_robust_error", (DL_FUNC) &_fallible_core_robust_error, 6},
     {"_fallible_core_error_of_models", (DL_FUNC) &_fallible_core_error_of_models, 2},
-    {"_fallible_core_fit_latent", (DL_FUNC) &_fallible_core_fit_latent, 6},
+    {"_fallible_core_fit_latent", (DL_FUNC) &_fallible_core_fit_latent, 7},
     {"_fallible_core_latent_probabilities", (DL_FUNC) &_fallible_core_latent_probabilities, 5},
     {"_fallible_core_latent_profile", (DL_FUNC) &_fallible_core_latent_profile, 7},
     {"_fallible_core_max_ratings", (DL_FUNC) &_fallible_core_max_ratings, 0},

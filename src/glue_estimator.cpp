@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "core/accuracy/linear.hpp"
 #include "core/accuracy/robust.hpp"
 #include "glue.h"
 
@@ -51,6 +52,9 @@ fallible::BootstrapOptions bootstrap_options(const Rcpp::List& options) {
   out.replicates = options["replicates"];
   out.threads = options["threads"];
   out.seed = seed(options["seed"]);
+  if (options.containsElementNamed("first")) {
+    out.first = static_cast<std::uint64_t>(Rcpp::as<double>(options["first"]));
+  }
   const SEXP clusters = options["clusters"];
   if (Rf_isNull(clusters)) return out;
   const Rcpp::List of(clusters);
@@ -206,6 +210,22 @@ Rcpp::NumericMatrix core_replicates(SEXP pointer, std::string what, Rcpp::List r
   const auto values = glue::interruptible(
       [&] { return fallible::bootstrap(of, quantity, options, glue::host(tick)); });
   return Rcpp::NumericMatrix(options.replicates, static_cast<int>(numbers), values.begin());
+}
+
+// Replicates x systems of joint accuracy to first order, with no estimator; see core_estimator() and
+// core_replicates().
+// [[Rcpp::export(rng = false)]]
+Rcpp::NumericMatrix core_linear_replicates(Rcpp::List patterns, Rcpp::NumericVector weight,
+                                           Rcpp::List setup, Rcpp::List resampling,
+                                           Rcpp::Function tick) {
+  const fallible::Ratings ratings{glue::view(patterns), glue::doubles(weight),
+                                  glue::known(setup["known"]), nullptr};
+  const auto options = glue::estimator_options(setup);
+  const auto draws = glue::bootstrap_options(resampling);
+  const auto values = glue::interruptible([&] {
+    return fallible::linear_replicates(ratings, options, draws, glue::host(tick));
+  });
+  return Rcpp::NumericMatrix(draws.replicates, ratings.patterns.systems, values.begin());
 }
 
 // An interval per column of replicates; were their estimates found by iteration?

@@ -8,6 +8,7 @@
 #include "core/model/identified.hpp"
 #include "core/model/latent_pairs.hpp"
 #include "core/model/reading.hpp"
+#include "core/model/warm.hpp"
 #include "glue.h"
 
 namespace glue {
@@ -73,31 +74,44 @@ Rcpp::NumericMatrix posterior_of_patterns(const fallible::LatentClass& latent,
                       rows.categories);
 }
 
+Eigen::VectorXd start_of(const fallible::Layout& layout,
+                         const Rcpp::Nullable<Rcpp::List>& start) {
+  if (start.isNull()) return {};
+  const Rcpp::List of(start);
+  return fallible::warm_start(layout, Rcpp::as<Eigen::VectorXd>(of["theta"]), of["raters"]);
+}
+
 }  // namespace
 
 // `known`: see glue::known(); `method`: "likelihood" or "pairs". Confusion matrices are judges x
 // truths x ratings, posteriors patterns x categories; the covariance of the naturals is NULL where
-// it would take too long.
+// it would take too long. `start`: theta of a former fit, identified, and how many raters it had; or
+// NULL.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List core_fit_latent(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List known,
-                           Rcpp::List model, std::string method, int iterations) {
+                           Rcpp::List model, std::string method, int iterations,
+                           Rcpp::Nullable<Rcpp::List> start) {
   const auto rows = fallible::latent_rows(glue::view(patterns), glue::doubles(weight), -1,
                                           glue::known(known));
   const auto settings = glue::latent_model(model);
   const auto prior = glue::latent_prior(model["prior"]);
   const auto fitting = glue::latent_fitting(method);
-  const bool identified = fallible::is_identified(rows, settings, prior, fitting);
   const fallible::LatentClass latent(rows, settings, prior);
+  const Eigen::VectorXd from = start_of(latent.layout(), start);
+  const bool warm = from.size() > 0;
+  const bool identified = warm || fallible::is_identified(rows, settings, prior, fitting);
   fallible::OptimiserOptions options;
   options.iterations = iterations;
   fallible::LatentFit fit;
   Eigen::MatrixXd covariance;
   if (fitting == fallible::Fitting::pairs) {
     const auto pairs = fallible::pair_frequencies(rows, settings);
-    fit = fallible::fit_pairs(latent, pairs, options);
+    fit = warm ? fallible::fit_pairs(latent, pairs, from, options)
+               : fallible::fit_pairs(latent, pairs, options);
     covariance = fallible::pair_covariance(latent.layout(), pairs, fit.x);
   } else {
-    fit = fallible::fit_latent(latent, options);
+    fit = warm ? fallible::fit_latent(latent, from, options)
+               : fallible::fit_latent(latent, options);
     covariance = fallible::natural_covariance(latent.layout(), fit.x);
   }
 

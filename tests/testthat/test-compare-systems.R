@@ -45,7 +45,7 @@ test_that("ranks are shares of replicates, and equals share them", {
   expect_identical(told$best, "a")
   expect_identical(told$probability, ranks$probability[[1]])
   expect_equal(
-    rank_table(list(table = list(system = c("a", "b"))), cbind(c(1, 2), c(1, 1)))$probability,
+    rank_table(c("a", "b"), cbind(c(1, 2), c(1, 1)))$probability,
     c(0.75, 0.25, 0.25, 0.75)
   )
 })
@@ -157,7 +157,7 @@ test_that("draws of every method have the errors of its robust intervals", {
     for (method in c("average", "joint", "shared")) {
       estimate <- quiet(estimate_accuracy(fit, method, "robust", replicates = 100))
       error <- tidy(estimate)$std.error
-      draws <- comparison_draws(estimate)$values
+      draws <- comparison_draws(estimate)$parts[[1]]$values
       expect_equal(unname(apply(draws, 2, stats::sd)), error)
       # As it must be, whatever they have in common.
       expect_lt(differ(estimate), sum(error))
@@ -228,4 +228,130 @@ test_that("comparisons print and are drawn", {
   expect_setequal(drawn$x, abs(tidy(found)$estimate))
   drawn <- ggplot2::layer_data(ggplot2::autoplot(found, "ranks"), 1L)
   expect_identical(nrow(drawn), 9L)
+})
+
+test_that("with a reference, or the best, some of all pairs are compared", {
+  x <- three_systems()
+  all <- compared(x)
+  turned <- better_first(tidy(all$comparison))
+  set.seed(2)
+  best <- compare_systems(all$estimate, best = 1)
+  by_best <- turned[turned$system1 == "a", ]
+  columns <- c("system2", "estimate", "std.error", "conf.low", "conf.high", "probability", "n")
+  expect_equal(tidy(best)[columns], by_best[order(by_best$system2), columns])
+  expect_identical(tidy(best, "ranks")$probability, 1)
+  set.seed(2)
+  reference <- compare_systems(all$estimate, reference = "best")
+  expect_identical(tidy(reference)$system1, c("b", "c"))
+  expect_equal(tidy(reference)$estimate, -tidy(best)$estimate)
+  expect_equal(tidy(reference)$conf.low, -tidy(best)$conf.high)
+  expect_identical(nrow(tidy(reference, "ranks")), 0L)
+  expect_identical(glance(reference)$best, NA_character_)
+  expect_identical(tidy(compare_systems(all$estimate, reference = "c"))$system2, c("c", "c"))
+  # Of three systems, all pairs are with one of the two best; these have ranks among themselves.
+  set.seed(2)
+  two <- compare_systems(all$estimate, best = 2)
+  expect_equal(tidy(two)[columns], turned[c(
+    which(turned$system1 == "a" & turned$system2 == "b"),
+    which(turned$system1 == "a" & turned$system2 == "c"), which(turned$system1 == "b")
+  ), columns])
+  share <- mean(all$estimate$replicates[, "a"] > all$estimate$replicates[, "b"])
+  expect_equal(glance(two)$probability, share, tolerance = 0.02)
+  expect_lt(tidy(reference)$conf.high[[1]], tidy(
+    compare_systems(all$estimate, reference = "best", simultaneous = TRUE)
+  )$conf.high[[1]])
+})
+
+test_that("gold measures pairs with a reference, and with the best, as it measures all", {
+  x <- three_systems(200)
+  estimate <- quiet(estimate_accuracy(x, known_truth = truth(x)[1:80, ], gold_sample = "random"))
+  run <- function(...) {
+    set.seed(3)
+    compare_systems(estimate, ...)
+  }
+  columns <- c("estimate", "std.error", "conf.low", "conf.high")
+  all <- tidy(run())
+  some <- run(reference = "c")
+  with_c <- all[all$system2 == "c", ]
+  expect_equal(
+    as.list(tidy(some)[columns]), as.list(with_c[match(tidy(some)$system1, with_c$system1), columns])
+  )
+  expect_output(print(some), "more accurate than c")
+  best <- run(best = 1)
+  expect_identical(glance(best)$pairs, 2L)
+  expect_identical(tidy(best, "ranks")$probability, 1)
+  expect_error(run(best = 1, simultaneous = TRUE), "all pairs", class = "fallible_error_argument")
+})
+
+# Systems that are right with probabilities from .5 to .9.
+many_systems_of <- function(systems, n = 60) {
+  set.seed(1)
+  truth <- sample(3, n, replace = TRUE)
+  guess <- function(knows) ifelse(stats::runif(n) < knows, truth, sample(3, n, replace = TRUE))
+  columns <- vapply(c(rep(0.6, 4), seq(0.3, 0.8, length.out = systems)), guess, truth)
+  colnames(columns) <- c(paste0("r", 1:4), paste0("s", seq_len(systems)))
+  ratings(columns,
+    raters = tidyselect::starts_with("r"), systems = tidyselect::starts_with("s"),
+    categories = 1:3)
+}
+
+test_that("replicates of first order are as the bootstrap's", {
+  set.seed(4)
+  design <- rater_design(c(0.6, 0.7, 0.7), c(a = 0.8, b = 0.75, c = 0.5), 3, 300)
+  x <- simulate_ratings(design)
+  for (model in list(k_model(), rater_model(accuracy = "rater"))) {
+    fit <- quiet(fit_raters(x, model, "likelihood"))
+    estimator <- make_estimator(fit, method_joint, list())
+    setup <- estimator_setup(fit, method_joint, list())
+    linear <- structure(c(list(patterns = x$patterns), setup), class = "linear_estimator")
+    draw <- resampling(x, list(replicates = 100L, threads = 1L))
+    refitted <- replicates_of(estimator, "accuracy", draw)
+    found <- replicates_of(linear, "accuracy", draw)
+    expect_gt(min(diag(stats::cor(found, refitted))), 0.97)
+    expect_lt(max(abs(colMeans(found) - of_systems(point_of(estimator), "estimate"))), 0.01)
+    expect_equal(apply(found, 2, stats::sd), apply(refitted, 2, stats::sd), tolerance = 0.1)
+    draw$threads <- 2L
+    expect_identical(replicates_of(linear, "accuracy", draw), found)
+  }
+})
+
+test_that("many systems are compared in blocks, with the errors of few", {
+  x <- many_systems_of(104)
+  estimate <- quiet(estimate_accuracy(x, "shared", interval = "bootstrap", replicates = 60))
+  pairs <- compared_pairs(
+    estimate$table$estimate, x$systems, list(some = TRUE, reference = NULL, best = 2)
+  )
+  parts <- draw_parts(estimate, estimate$replicates, pairs$with)
+  expect_length(parts, 2)
+  expect_setequal(unlist(lapply(parts, `[[`, "at")), seq_along(x$systems))
+  found <- compare_systems(estimate, best = 2)
+  table <- tidy(found)
+  expect_identical(nrow(table), 2L * 102L + 1L)
+  expect_true(all(table$estimate >= 0))
+  apart <- estimate$replicates[, table$system1] - estimate$replicates[, table$system2]
+  known <- !is.na(table$std.error)
+  expect_equal(table$std.error[known], unname(apply(apart, 2, stats::sd))[known])
+  expect_equal(sum(tidy(found, "ranks")$probability), 2)
+  expect_output(print(found), "the 2 best of 104 systems.*is told apart from.*and 185 more")
+  expect_output(
+    print(compare_systems(estimate, reference = "s7", simultaneous = TRUE)),
+    "more accurate than s7 .0[.][0-9]+., [0-9]+ less, [0-9]+ not told apart"
+  )
+  skip_if_not_installed("ggplot2")
+  expect_identical(nrow(ggplot2::layer_data(ggplot2::autoplot(found), 3L)), 40L)
+})
+
+test_that("bad references and numbers of best systems are refused", {
+  estimate <- quiet(estimate_accuracy(three_systems(), "unbinned", interval = "none"))
+  expect_snapshot(error = TRUE, {
+    compare_systems(estimate, reference = "z")
+    compare_systems(estimate, reference = 1)
+    compare_systems(estimate, reference = "a", best = 1)
+    compare_systems(estimate, best = 4)
+    check_pairs(3000, list(some = FALSE), rlang::current_env())
+  })
+  expect_error(
+    autoplot(compare_systems(estimate, reference = "a"), "ranks"), "no ranks",
+    class = "fallible_error_argument"
+  )
 })

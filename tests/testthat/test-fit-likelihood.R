@@ -60,7 +60,8 @@ test_that("the log posterior never decreases", {
   climb <- function(model, method) {
     vapply(c(0:10, 20L, 50L), function(steps) {
       core_fit_latent(
-        x$patterns, pattern_weights(x), nothing_known, model_for(model, x, method), method, steps
+        x$patterns, pattern_weights(x), nothing_known, model_for(model, x, method), method, steps,
+        NULL
       )$log_posterior
     }, 0)
   }

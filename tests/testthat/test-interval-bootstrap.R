@@ -169,3 +169,25 @@ test_that("replicates are the same up to rounding, or up to where iteration stop
   expect_identical(core_percentile_intervals(near, 0.9, FALSE)$lack, c("", "constant"))
   expect_identical(core_percentile_intervals(near, 0.9, TRUE)$lack, c("constant", "constant"))
 })
+
+test_that("other machines draw the replicates that this one would", {
+  skip_on_cran()
+  skip_if_not_installed("future")
+  x <- quiet(simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.8, b = 0.6), 3, 60)))
+  run <- function() {
+    set.seed(1)
+    joint <- quiet(estimate_accuracy(
+      x, "joint", interval = "bootstrap", replicates = 30, common = 0.5,
+      cluster = rep(1:30, 2)
+    ))
+    list(joint$replicates, tidy(joint), tidy(compare_systems(quiet(estimate_accuracy(x)))))
+  }
+  here <- run()
+  before <- future::plan("cluster", workers = 2)
+  withr::defer(future::plan(before))
+  expect_true(has_remote_workers())
+  expect_equal(count_pieces(30L), 2)
+  expect_identical(run(), here)
+  future::plan("multisession", workers = 2)
+  expect_equal(count_pieces(30L), 1) # where threads are better
+})

@@ -38,7 +38,7 @@ std::vector<double> bootstrap(const Estimator& estimator, Quantity what,
                     numbers = numbers_of(estimator, what);
   std::vector<double> out(replicates * numbers);
   for_each_item(replicates, options.threads, host, [&](std::size_t r) {
-    Stream stream(options.seed, r);
+    Stream stream(options.seed, options.first + r);
     const auto drawn = resampler.draw(stream);
     const auto found =
         accuracy ? estimator.with_weights(drawn) : estimator.counts_with_weights(drawn);

@@ -44,6 +44,7 @@ class Resampler {
 
 struct BootstrapOptions {
   int replicates = 1000;
+  std::uint64_t first = 0;  // number of the first of them, which has its stream
   int threads = 1;
   std::uint64_t seed = 0;
   Clusters clusters = {};  // empty: cases are resampled one by one

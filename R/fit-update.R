@@ -1,0 +1,74 @@
+# The same fit of other data, or of more.
+
+#' A fit of the same kind
+#'
+#' @section More ratings:
+#' `new` puts ratings to those of the fit and fits all of them, from where the fit ended: a thousand
+#' more on many cost a small part of the first fit. Cases and raters may be those of the fit or new;
+#' systems must be those of the fit. The result is that of a fit to all ratings at once, as far as
+#' the optimiser goes; where a likelihood has several tops, it is the one that is nearest to the
+#' former fit. A new category makes everything be fitted anew, and so does a fit that was not
+#' identified. Ratings whose raters form groups, reruns, counts, weighted cases and those in a
+#' database cannot be added to: collect all of them and use `x`.
+#'
+#' @param object A [fit_raters()] result.
+#' @param model,method,x,known_truth,known_raters What is to be different; see [fit_raters()]. If
+#'   the method of `object` cannot fit the new `model`, the model's default method does.
+#' @param new More ratings: [ratings()], or a data frame with a row per rating and columns `case`,
+#'   `rater` and `rating`. Not together with `x`.
+#' @param ... Not used.
+#' @return What [fit_raters()] gives.
+#' @family estimation
+#' @examples
+#' x <- ratings(dawid1979, case = case, rater = rater, rating = rating, repeats = "ratings")
+#' fit <- fit_raters(x)
+#' AIC(update(fit, method = "likelihood"), update(fit, model = rater_model("rater", "distance")))
+#'
+#' # Another rating of the first patient, and one of a new patient
+#' update(fit, new = data.frame(case = c(1, 46), rater = "a", rating = c(1, 2)))
+#' @export
+update.rater_fit <- function(object, model = object$model, method = NULL, x = object$x,
+                             known_truth = object$given$truth, known_raters = object$given$raters,
+                             new = NULL, ...) {
+  call <- rlang::current_env()
+  check_dots_empty(...)
+  if (is_own_fit(object)) abort_own_fit("A new fit", call)
+  same <- missing(model) && is.null(method)
+  if (!is.null(new) && !missing(x)) abort_both(call)
+  if (missing(x) && any(known_patterns(object))) x <- x[] # patterns as they were without truths
+  if (is.null(method) && inherits(model, "rater_model")) {
+    know <- !is.null(known_truth) || !is.null(known_raters)
+    method <- if (know) "likelihood" else method_for(object, model)
+  }
+  if (is.null(new)) {
+    return(fit_raters(x, model, method, known_truth = known_truth, known_raters = known_raters))
+  }
+  x <- add_ratings(x, new, call)
+  warm <- same && length(x$categories) == length(object$x$categories)
+  fit_checked(
+    x, model, method, known_truth, known_raters, call,
+    start = if (warm) start_of(object)
+  )
+}
+
+abort_both <- function(call) {
+  abort_fallible("argument", c(
+    "Ratings come in the place of those of the fit, {.arg x}, or are added to them, {.arg new}.",
+    "x" = "Both are given."
+  ), arg = "new", call = call)
+}
+
+# Where to begin: parameters, and how many raters have some; NULL for a fit without.
+start_of <- function(fit) {
+  if (is_latent(fit) && fit$identified == "yes" && !anyNA(fit$theta)) {
+    list(theta = fit$theta, raters = length(fit$x$raters))
+  }
+}
+
+# The method of the fit where it can fit the model, or NULL.
+method_for <- function(fit, model) {
+  can <- switch(fit$method,
+    algebraic = is_k_model(model), pairs = model$errors != "free", likelihood = TRUE
+  )
+  if (can) fit$method
+}
