@@ -1,0 +1,172 @@
+# Metrics with gold: recall and precision as in confusion(), all others by their derivative. What a
+# case adds to a metric is the slope of the cell that it is in; of gold cases the cell is known, of
+# all others ratings predict it. The mean of that over all cases, corrected by gold as any other
+# mean, has the variance of the metric, which is that of the corrected table.
+
+# `found`: rows of system `s` by ratings alone, with `sampling` and `hidden` errors.
+metrics_with_gold <- function(found, estimate, plan, s, interval, conf_level) {
+  settings <- c(estimate$gold$settings, conf_level = conf_level)
+  record <- accuracy_intervals()[[interval]]
+  columns <- c("estimate", "std.error", "conf.low", "conf.high")
+  ends <- ranges_of_plan(plan)
+  tables <- gold_tables(estimate$gold$evidence, s, length(plan$categories))
+  slopes <- if (!is.null(tables)) metric_slopes(plan, tables$start)
+  for (i in seq_len(nrow(found))) {
+    kind <- plan$records[[found$metric[[i]]]]$cell
+    of_cell <- nzchar(kind) && !is.na(found$category[[i]])
+    x <- if (found$metric[[i]] == built_in_metrics$accuracy$id) {
+      estimate$gold$measured[[s]]
+    } else if (of_cell) {
+      cell <- metric_cell(estimate, kind, match(found$category[[i]], plan$categories), s)
+      gold_cell(estimate$gold$evidence, cell)
+    } else if (!record$anytime) {
+      gold_metric(tables, slopes[, i], plan, i, ends[i, ])
+    }
+    alone <- if (of_cell && !is.null(x)) {
+      cell_by_ratings(estimate, cell, found$estimate[[i]])
+    } else {
+      unit_row(found, estimate, i, s, ends[i, ])
+    }
+    lack <- lack_of_metric(estimate, x, found, i, tables, plan, s, record)
+    if (is.null(x)) {
+      if (!is.na(found$estimate[[i]])) found$reason[[i]] <- paste0(no_interval, lack)
+      found[i, columns[-1L]] <- NA_real_
+    } else {
+      unit <- record$gold(x, alone, settings)[columns]
+      wide <- diff(ends[i, ])
+      found[i, columns] <- Map(
+        function(value, origin) origin + wide * value, unit, c(ends[i, 1L], 0, rep(ends[i, 1L], 2L))
+      )
+      found$reason[[i]] <- lack %||% NA_character_
+    }
+  }
+  found
+}
+
+# Row of place_cells() for a recall or precision.
+metric_cell <- function(estimate, kind, k, s) {
+  counts <- matrix(confusion_counts(without_gold(estimate))[[s]], length(estimate$fit$x$categories))
+  of_answer <- kind == "precision"
+  share <- if (of_answer) sum(counts[k, ]) else sum(counts[, k])
+  data.frame(
+    system = s, truth = k, answer = k, of_answer = of_answer, share = share / estimate$table$n[[s]]
+  )
+}
+
+# What ratings alone say, on the unit scale.
+unit_row <- function(found, estimate, i, s, ends) {
+  if (found$metric[[i]] == built_in_metrics$accuracy$id) {
+    return(ratings_alone(estimate, s))
+  }
+  list(
+    estimate = to_unit(found$estimate[[i]], t(ends)), std.error = found$std.error[[i]] / diff(ends),
+    bias = found$hidden[[i]] / diff(ends)
+  )
+}
+
+# Of the cases that system `s` answered: `cells`, the cell of each gold case; `q`, the probability
+# of each cell as ratings predict it, patterns x cells; `mean`, that of all cases; `gold_table`,
+# that of gold alone; `start`, a table to find slopes at, in which no cell is quite empty that ratings
+# expect a case in; and what gold_part() gives. NULL without gold.
+gold_tables <- function(evidence, s, n) {
+  if (is.null(evidence)) {
+    return(NULL)
+  }
+  answer <- evidence$answer[, s]
+  part <- gold_part(evidence, answer > 0L)
+  if (part$gold == 0L || !stands_for(part)) {
+    return(NULL)
+  }
+  predicted <- apply(evidence$predicted, 2L, fill_unrated, part$weight)
+  q <- matrix(0, length(answer), n * n)
+  for (k in seq_len(n)) {
+    at <- which(answer > 0L)
+    q[cbind(at, (k - 1L) * n + answer[at])] <- predicted[at, k]
+  }
+  part$cells <- (part$truth - 1L) * n + answer[part$at]
+  part$q <- q
+  part$mean <- colSums(part$weight * q) / sum(part$weight)
+  part$gold_table <- gold_shares(part, 0)
+  start <- pmax(gold_shares(part, prior_slope), 0)
+  part$start <- (part$gold * start / sum(start) + part$mean) / (part$gold + 1)
+  part
+}
+
+# The table of gold cases, less `slope` times what their predictions differ from those of all.
+gold_shares <- function(part, slope) {
+  w <- part$w / sum(part$w)
+  own <- vapply(seq_len(ncol(part$q)), function(cell) sum(w[part$cells == cell]), 0)
+  own - slope * (colSums(w * part$q[part$at, , drop = FALSE]) - part$mean)
+}
+
+# Like what correct_share() gives, on the unit scale; NULL where gold tells nothing of the metric.
+gold_metric <- function(part, slope, plan, i, ends) {
+  if (is.null(part) || anyNA(slope) || !is.null(untold_category(part, plan, i))) {
+    return(NULL)
+  }
+  slope <- slope / diff(ends)
+  q <- as.vector(part$q %*% slope)
+  x <- correct_mean(
+    slope[part$cells], q[part$at], prediction_of(q, part$weight),
+    function(mean, spread, gold) max(spread, 1e-12), w = part$w
+  )
+  value_at <- function(shares) {
+    shares <- pmax(shares, 0)
+    value <- metric_values(plan, matrix(shares / sum(shares), 1L))[1L, i]
+    to_unit(value, t(ends))
+  }
+  value <- value_at(gold_shares(part, x$slope))
+  if (is.na(value)) {
+    return(NULL)
+  }
+  as_share(x, value, value_at(part$gold_table), part$cluster)
+}
+
+# In units of the variance of a share.
+as_share <- function(x, value, alone, cluster) {
+  share <- (x$gold * value + 0.5) / (x$gold + 1)
+  own <- share * (1 - share)
+  more <- x$variance / own
+  x$estimate <- value
+  x$alone <- alone
+  x$variance <- own
+  x$ratio <- x$ratio * more
+  x$design <- x$design * more
+  x$at_hand <- more
+  in_clusters(x, cluster, own)
+}
+
+# A category that the row rests on and of which no gold case is, or that no gold case has as its
+# answer, by its number; NULL if there is none.
+untold_category <- function(part, plan, i) {
+  n <- length(plan$categories)
+  table <- matrix(part$gold_table, n, byrow = TRUE)
+  expected <- matrix(part$mean, n, byrow = TRUE)
+  category <- plan$rows$category[[i]]
+  of <- if (is.na(category)) which(rowSums(expected) > 0) else match(category, plan$categories)
+  whole <- is.na(plan$rows$average[[i]]) && is.na(category)
+  answered <- colSums(expected)[of] > 0
+  off <- of[!whole & (rowSums(table)[of] <= 0 | (answered & colSums(table)[of] <= 0))]
+  if (length(off) > 0L) off[[1L]]
+}
+
+# Why gold says nothing of a row, or gives no interval; NULL if it does.
+lack_of_metric <- function(estimate, x, found, i, part, plan, s, record) {
+  if (!is.null(x)) {
+    return(lack_of_clusters(x))
+  }
+  row <- plan$rows[i, ]
+  kind <- plan$records[[row$metric]]$cell
+  untold <- if (!is.null(part)) untold_category(part, plan, i)
+  if (nzchar(kind) && !is.na(row$category)) {
+    lack_of_rate(estimate, metric_cell(estimate, kind, match(row$category, plan$categories), s))
+  } else if (is.null(part)) {
+    lack_of_gold(estimate, s) %||% only_some_drawn
+  } else if (record$anytime) {
+    "anytime intervals are derived for accuracy, recall and precision only"
+  } else if (!is.null(untold)) {
+    paste0("no gold case is of category ", plan$categories[[untold]], ", or none has it as answer")
+  } else {
+    "gold cases do not vary in it"
+  }
+}
