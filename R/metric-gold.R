@@ -7,40 +7,51 @@
 metrics_with_gold <- function(found, estimate, plan, s, interval, conf_level) {
   settings <- c(estimate$gold$settings, conf_level = conf_level)
   record <- accuracy_intervals()[[interval]]
-  columns <- c("estimate", "std.error", "conf.low", "conf.high")
+  part <- gold_tables(estimate$gold$evidence, s, length(plan$categories))
+  if (isTRUE(part$all_known)) {
+    columns <- c("estimate", "reason")
+    found[columns] <- point_rows(estimate, plan, part$counts, s, NULL)[columns]
+  }
+  slopes <- if (!is.null(part)) metric_slopes(plan, part$start)
   ends <- ranges_of_plan(plan)
-  tables <- gold_tables(estimate$gold$evidence, s, length(plan$categories))
-  slopes <- if (!is.null(tables)) metric_slopes(plan, tables$start)
-  for (i in seq_len(nrow(found))) {
-    kind <- plan$records[[found$metric[[i]]]]$cell
-    of_cell <- nzchar(kind) && !is.na(found$category[[i]])
-    x <- if (found$metric[[i]] == built_in_metrics$accuracy$id) {
-      estimate$gold$measured[[s]]
-    } else if (of_cell) {
-      cell <- metric_cell(estimate, kind, match(found$category[[i]], plan$categories), s)
-      gold_cell(estimate$gold$evidence, cell)
-    } else if (!record$anytime) {
-      gold_metric(tables, slopes[, i], plan, i, ends[i, ])
+  for (i in which(!is.na(found$estimate))) {
+    said <- gold_row(found, estimate, plan, i, s, record, part, slopes[, i])
+    found[i, c("std.error", "conf.low", "conf.high")] <- NA_real_
+    if (!is.null(said$x)) {
+      columns <- c("estimate", "std.error", "conf.low", "conf.high")
+      unit <- unlist(record$gold(said$x, said$alone, settings)[columns])
+      found[i, columns] <- as.list(unit * diff(ends[i, ]) + ends[i, 1L] * (columns != "std.error"))
     }
-    alone <- if (of_cell && !is.null(x)) {
-      cell_by_ratings(estimate, cell, found$estimate[[i]])
-    } else {
-      unit_row(found, estimate, i, s, ends[i, ])
-    }
-    lack <- lack_of_metric(estimate, x, found, i, tables, plan, s, record)
-    if (is.null(x)) {
-      if (!is.na(found$estimate[[i]])) found$reason[[i]] <- paste0(no_interval, lack)
-      found[i, columns[-1L]] <- NA_real_
-    } else {
-      unit <- record$gold(x, alone, settings)[columns]
-      wide <- diff(ends[i, ])
-      found[i, columns] <- Map(
-        function(value, origin) origin + wide * value, unit, c(ends[i, 1L], 0, rep(ends[i, 1L], 2L))
-      )
-      found$reason[[i]] <- lack %||% NA_character_
-    }
+    found$reason[[i]] <- said$lack %||% NA_character_
   }
   found
+}
+
+# Of a row: `x`, what gold says of it (see correct_mean()), NULL for nothing; `alone`, what ratings
+# alone say, both on the unit scale; and `lack`, why there is no interval, or NULL.
+gold_row <- function(found, estimate, plan, i, s, record, part, slope) {
+  row <- plan$rows[i, ]
+  metric <- plan$records[[row$metric]]
+  ends <- ranges_of_plan(plan)[i, ]
+  if (row$metric == built_in_metrics$accuracy$id) {
+    x <- estimate$gold$measured[[s]]
+    alone <- ratings_alone(estimate, s)
+    lack <- lack_of_gold(estimate, s)
+  } else if (nzchar(metric$cell) && !is.na(row$category)) {
+    cell <- metric_cell(estimate, metric$cell, match(row$category, plan$categories), s)
+    x <- gold_cell(estimate$gold$evidence, cell)
+    alone <- cell_by_ratings(estimate, cell, found$estimate[[i]])
+    lack <- if (is.null(x)) lack_of_rate(estimate, cell)
+  } else {
+    lack <- lack_of_metric(estimate, part, plan, i, s, record)
+    x <- if (is.null(lack)) gold_metric(part, slope, plan, i, ends)
+    alone <- unit_row(found, i, ends)
+    if (is.null(x)) lack <- lack %||% "gold cases do not vary in it"
+  }
+  list(
+    x = x, alone = alone,
+    lack = if (is.null(x)) paste0(no_interval, lack) else lack_of_clusters(x)
+  )
 }
 
 # Row of place_cells() for a recall or precision.
@@ -54,10 +65,7 @@ metric_cell <- function(estimate, kind, k, s) {
 }
 
 # What ratings alone say, on the unit scale.
-unit_row <- function(found, estimate, i, s, ends) {
-  if (found$metric[[i]] == built_in_metrics$accuracy$id) {
-    return(ratings_alone(estimate, s))
-  }
+unit_row <- function(found, i, ends) {
   list(
     estimate = to_unit(found$estimate[[i]], t(ends)), std.error = found$std.error[[i]] / diff(ends),
     bias = found$hidden[[i]] / diff(ends)
@@ -89,6 +97,8 @@ gold_tables <- function(evidence, s, n) {
   part$gold_table <- gold_shares(part, 0)
   start <- pmax(gold_shares(part, prior_slope), 0)
   part$start <- (part$gold * start / sum(start) + part$mean) / (part$gold + 1)
+  part$all_known <- part$gold >= sum(part$weight)
+  part$counts <- part$gold_table * part$gold
   part
 }
 
@@ -101,7 +111,7 @@ gold_shares <- function(part, slope) {
 
 # Like what correct_share() gives, on the unit scale; NULL where gold tells nothing of the metric.
 gold_metric <- function(part, slope, plan, i, ends) {
-  if (is.null(part) || anyNA(slope) || !is.null(untold_category(part, plan, i))) {
+  if (anyNA(slope)) {
     return(NULL)
   }
   slope <- slope / diff(ends)
@@ -137,8 +147,11 @@ as_share <- function(x, value, alone, cluster) {
 }
 
 # A category that the row rests on and of which no gold case is, or that no gold case has as its
-# answer, by its number; NULL if there is none.
+# answer, by its number; NULL if there is none, or no truth is open.
 untold_category <- function(part, plan, i) {
+  if (part$all_known) {
+    return(NULL)
+  }
   n <- length(plan$categories)
   table <- matrix(part$gold_table, n, byrow = TRUE)
   expected <- matrix(part$mean, n, byrow = TRUE)
@@ -150,23 +163,15 @@ untold_category <- function(part, plan, i) {
   if (length(off) > 0L) off[[1L]]
 }
 
-# Why gold says nothing of a row, or gives no interval; NULL if it does.
-lack_of_metric <- function(estimate, x, found, i, part, plan, s, record) {
-  if (!is.null(x)) {
-    return(lack_of_clusters(x))
+# Why gold says nothing of a metric by its derivative; NULL if it does.
+lack_of_metric <- function(estimate, part, plan, i, s, record) {
+  if (is.null(part)) {
+    return(lack_of_gold(estimate, s) %||% only_some_drawn)
   }
-  row <- plan$rows[i, ]
-  kind <- plan$records[[row$metric]]$cell
-  untold <- if (!is.null(part)) untold_category(part, plan, i)
-  if (nzchar(kind) && !is.na(row$category)) {
-    lack_of_rate(estimate, metric_cell(estimate, kind, match(row$category, plan$categories), s))
-  } else if (is.null(part)) {
-    lack_of_gold(estimate, s) %||% only_some_drawn
-  } else if (record$anytime) {
+  untold <- untold_category(part, plan, i)
+  if (record$anytime) {
     "anytime intervals are derived for accuracy, recall and precision only"
   } else if (!is.null(untold)) {
     paste0("no gold case is of category ", plan$categories[[untold]], ", or none has it as answer")
-  } else {
-    "gold cases do not vary in it"
   }
 }
