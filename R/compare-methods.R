@@ -63,7 +63,7 @@ format.system_comparison <- function(x, ...) {
     return(paste0("unknown which of ", of, " is best (", x$differences$reason[[1L]], ")"))
   }
   paste0(
-    told$best, " is most accurate with probability ", decimals(told$probability, 2L), ", of ", of
+    told$best, " is ", best_by(x), " with probability ", decimals(told$probability, 2L), ", of ", of
   )
 }
 
@@ -81,7 +81,8 @@ print.system_comparison <- function(x, ...) {
     ),
     if (!is.na(told$best)) {
       paste0(
-        "Most accurate is ", told$best, " with probability ", decimals(told$probability, 2L)
+        capitalised(best_by(x)), " is ", told$best, " with probability ",
+        decimals(told$probability, 2L)
       )
     }
   )
@@ -100,11 +101,12 @@ print_ranks <- function(x) {
     `P(best)` = decimals(first$probability, 2L), `mean rank` = decimals(unname(mean_rank), 1L),
     check.names = FALSE
   )
+  names(table)[[2L]] <- compared_metric(x)
   print_table("Systems", table[order(-x$accuracy$estimate), ], most = 20L)
 }
 
 print_pairs <- function(x) {
-  print_table("Differences of accuracy", shown_table(x), most = 20L)
+  print_table(paste("Differences of", compared_metric(x)), shown_table(x), most = 20L)
 }
 
 pair_columns <- function(x) {

@@ -55,6 +55,12 @@
 #' @param conf_level Probability with which intervals are meant to cover, in (0, 1); `NULL` for that
 #'   of the estimate.
 #' @param simultaneous Should intervals cover all differences at once?
+#' @param metric By which of [metrics()] systems are compared, `NULL` for accuracy: differences are
+#'   of it, and the best (the most accurate, in words of results) is who has it highest or, of
+#'   costs, lowest. For methods with a joint table of truth and answer, by robust intervals or the
+#'   bootstrap (see [estimate_metrics()]).
+#' @param category For a metric of categories: of which one; `NULL` for the macro average.
+#' @param cost For `metric = "loss"`: see [estimate_metrics()].
 #' @param ... Not used.
 #' @return An object of class `system_comparison` with methods for `print()`,
 #'   [tidy()][tidy.system_comparison], [glance()][tidy.system_comparison], `as.data.frame()` and
@@ -68,9 +74,12 @@
 #' comparison <- compare_systems(estimate)
 #' comparison
 #' tidy(comparison, what = "ranks")
+#'
+#' # By the macro average of F
+#' compare_systems(estimate, metric = "f_meas")
 #' @export
 compare_systems <- function(estimate, systems = NULL, conf_level = NULL, simultaneous = FALSE,
-                            ...) {
+                            metric = NULL, category = NULL, cost = NULL, ...) {
   call <- rlang::current_env()
   check_dots_empty(...)
   check_estimate(estimate, call)
@@ -80,13 +89,14 @@ compare_systems <- function(estimate, systems = NULL, conf_level = NULL, simulta
   )
   check_flag(simultaneous, "simultaneous")
   systems <- check_compared(systems, estimate$table$system, call)
-  alone <- on_common_cases(without_gold(estimate), systems, call)
+  plan <- check_compared_metric(metric, category, cost, estimate, call)
+  alone <- in_metric(on_common_cases(without_gold(estimate), systems, call), plan)
   found <- compare_by_ratings(alone, conf_level, simultaneous && is.null(estimate$gold))
   found$options$simultaneous <- simultaneous
   if (!is.null(estimate$gold)) {
     found <- compare_with_gold(found, alone, estimate$gold, estimate$options$interval)
   }
-  structure(found, class = "system_comparison")
+  structure(from_unit(found, plan), class = "system_comparison")
 }
 
 compare_by_ratings <- function(estimate, conf_level, simultaneous) {

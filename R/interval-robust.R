@@ -102,6 +102,9 @@ robust_draws <- function(estimate, replicates) {
 
 hidden_error <- function(estimate, sampling) {
   details <- estimate$details
+  if (!is.null(details[["hidden"]])) { # of another metric
+    return(details$hidden)
+  }
   end <- if (is_averaged(estimate)) estimate$table$independent else estimate$table$estimate
   whole_error(
     estimate, sampling, end - details$average_shared, details$suspicion, details$rater_error

@@ -74,8 +74,8 @@ unit_row <- function(found, i, ends) {
 
 # Of the cases that system `s` answered: `cells`, the cell of each gold case; `q`, the probability
 # of each cell as ratings predict it, patterns x cells; `mean`, that of all cases; `gold_table`,
-# that of gold alone; `start`, a table to find slopes at, in which no cell is quite empty that ratings
-# expect a case in; and what gold_part() gives. NULL without gold.
+# that of gold alone; `start`, a table to find slopes at, in which no cell is quite empty that
+# ratings expect a case in; and what gold_part() gives. NULL without gold.
 gold_tables <- function(evidence, s, n) {
   if (is.null(evidence)) {
     return(NULL)

@@ -45,8 +45,7 @@ print.result_summary <- function(x, ...) {
   print_facts(glance(object))
   tables <- tables_of(object)
   for (name in names(tables)) {
-    title <- paste0(toupper(substr(name, 1L, 1L)), substring(name, 2L))
-    print_table(title, used_columns(tables[[name]]))
+    print_table(capitalised(name), used_columns(tables[[name]]))
   }
   invisible(x)
 }
