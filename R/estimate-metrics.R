@@ -62,7 +62,7 @@
 #'   `prediction` (factors), and `weight`, the posterior probability of the truth, times the weight
 #'   of the case; cases without an answer or a rating are left out.
 #' @family estimation
-#' @seealso [register_metric()] for metrics of your own.
+#' @seealso [register_metric()] for metrics of your own, `vignette("beyond-accuracy")`.
 #' @examples
 #' set.seed(1)
 #' x <- simulate_ratings(lehner_design(3, system = c(a = 0.7, b = 0.6)))

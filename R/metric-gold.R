@@ -116,9 +116,10 @@ gold_metric <- function(part, slope, plan, i, ends) {
   }
   slope <- slope / diff(ends)
   q <- as.vector(part$q %*% slope)
+  varies <- sum(part$start * slope^2) # few gold cases may not show it
   x <- correct_mean(
     slope[part$cells], q[part$at], prediction_of(q, part$weight),
-    function(mean, spread, gold) max(spread, 1e-12), w = part$w
+    function(mean, spread, gold) max(spread, varies), w = part$w
   )
   value_at <- function(shares) {
     shares <- pmax(shares, 0)

@@ -150,8 +150,8 @@ peer_of <- function(answers, categories) {
 # ---- Simulated panels ----------------------------------------------------------------------------
 
 settings <- list(
-  "Figure 1" = list(rater = 0.6, n = 5000L), "Figure 3" = list(rater = 0.6, n = 200L),
-  "Figure 4" = list(rater = 0.8, n = 200L)
+  "Figure 4" = list(rater = 0.8, n = 200L), "Figure 3" = list(rater = 0.6, n = 200L),
+  "Figure 1" = list(rater = 0.6, n = 5000L)
 )
 system_accuracy <- c(0.5, 0.7, 0.9)
 

@@ -24,6 +24,22 @@ test_that("where all truths are known every metric is that of the true table", {
   expect_lt(max(cases$conf.high - cases$conf.low), 1e-8)
 })
 
+test_that("a category that is known never to be true is undefined, not estimated", {
+  set.seed(3)
+  rated <- function() sample(c("a", "b", "c"), 60, TRUE)
+  wide <- data.frame(r1 = rated(), r2 = rated(), s = sample(c("a", "b"), 60, TRUE))
+  wide$r3 <- wide$r1
+  truth <- stats::setNames(ifelse(wide$r1 == "c", "a", wide$r1), 1:60)
+  x <- ratings(wide, raters = c("r1", "r2", "r3"), systems = "s", categories = c("a", "b", "c"))
+  found <- tidy(quiet(estimate_metrics(x, category_ids, average = metric_averages,
+    known_truth = truth, gold_sample = "random")))
+  counts <- matrix(table(factor(truth, x$categories), factor(wide$s, x$categories)), 3)
+  expected <- values_of(counts, category_ids)
+  expect_equal(found$estimate, ifelse(is.nan(expected$value), NA, expected$value))
+  lost <- found[found$metric == "recall" & found$category %in% "c", ]
+  expect_match(lost$reason, "no case is of this category")
+})
+
 test_that("recall, precision and accuracy with gold are those of the estimate and confusion()", {
   x <- metric_panel(300)
   estimate <- quiet(estimate_accuracy(x, known_truth = truth(x)[1:80, ], gold_sample = "random"))
