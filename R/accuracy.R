@@ -135,7 +135,10 @@ estimate_accuracy.rater_fit <- function(x, method = NULL, interval = NULL,
   call <- rlang::current_env()
   check_dots_empty(...)
   if (!is.null(systems)) x <- fit_beside(x, choose_systems(x$x, systems, call))
-  if (is_own_fit(x)) interval <- interval %||% interval_bootstrap$id
+  if (is_own_fit(x)) {
+    check_no_gold(known_truth, call)
+    interval <- interval %||% interval_bootstrap$id
+  }
   method <- method %||% default_method(x$model, is_known_rater(x))
   if (!is.null(gold_sample) && is.null(known_truth)) known_truth <- x$given$truth
   if (!is.null(known_truth)) x <- fit_without_truth(x, known_truth, call)

@@ -53,6 +53,7 @@
 #' | `assumption` | accuracies rest on what systems and raters have in common, by more than .1 |
 #' | `bootstrap` | many bootstrap replicates gave no estimate |
 #' | `hand_picked` | nothing is said of how cases with known truth were chosen |
+#' | `gold_none` | `known_truth` holds the truth of no case |
 #' | `gold_unrated` | no rater saw any of the cases with known truth |
 #' | `gold_all` | the truth of all cases is known |
 #' | `undefined` | an agreement measure is undefined; the function returns `NA` |
