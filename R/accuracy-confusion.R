@@ -197,19 +197,18 @@ cell_shares <- function(counts, categories) {
   )
 }
 
+# By the registry of metrics.
 category_shares <- function(counts, categories) {
   n <- length(categories)
   truth <- rep(seq_len(n), each = n)
-  of_truth <- counts %*% outer(truth, seq_len(n), `==`)
-  of_answer <- counts %*% outer(rep(seq_len(n), n), seq_len(n), `==`)
-  right <- counts[, (seq_len(n) - 1L) * n + seq_len(n), drop = FALSE]
-  total <- cbind(of_truth, of_answer)
-  share <- cbind(right, right) / replace(total, total < few_cases, NaN)
+  of_truth <- counts[1L, ] %*% outer(truth, seq_len(n), `==`)
+  of_answer <- counts[1L, ] %*% outer(rep(seq_len(n), n), seq_len(n), `==`)
+  measures <- c("recall", "precision")
+  plan <- metric_plan(built_in_metrics[measures], categories, NULL, NULL)
   list(
-    names = tibble::tibble(
-      category = rep(categories, 2L), measure = rep(c("recall", "precision"), each = n)
-    ),
-    of = rep(c("truth", "answer"), each = n), value = share, n = total[1L, ]
+    names = tibble::tibble(category = plan$rows$category, measure = plan$rows$metric),
+    of = rep(c("truth", "answer"), each = n), value = metric_values(plan, as_shares(counts, n)),
+    n = c(of_truth, of_answer)
   )
 }
 

@@ -31,7 +31,8 @@ new_method <- function(id, words, model, estimate, of_posterior = NULL, of_famil
 # An interval is a list. words: what messages call it; likelihood: does it need a method with one;
 # clusters: can it know of them; average: does it need average_of(), whatever the method; uncounted:
 # what is wrong with weights that count no cases; replicates: how many there are unless a user says;
-# hidden: does it allow for what sampling error leaves out; cells: can confusion() have it;
+# hidden: does it allow for what sampling error leaves out; cells: can confusion() have it; delta:
+# are other metrics given it by the delta method;
 # compiled: does a study run it in compiled code; own_fit: can a fit by as_rater_fit() have it;
 # find: a function of a draft (see
 # draft_estimate()), see new_interval_found(), or NULL for no interval at all; draws: a function of
@@ -46,12 +47,14 @@ new_method <- function(id, words, model, estimate, of_posterior = NULL, of_famil
 new_interval <- function(id, words = id, find = NULL, draws = NULL, note = function(estimate) NULL,
                          likelihood = FALSE, clusters = TRUE, average = FALSE, uncounted = NULL,
                          replicates = 1000L, hidden = FALSE, cells = FALSE, compiled = FALSE,
-                         gold = NULL, difference = NULL, anytime = FALSE, own_fit = FALSE) {
+                         gold = NULL, difference = NULL, anytime = FALSE, own_fit = FALSE,
+                         delta = FALSE) {
   list(
     id = id, words = words, find = find, draws = draws, note = note, likelihood = likelihood,
     clusters = clusters, average = average, uncounted = uncounted, replicates = replicates,
     hidden = hidden, cells = cells, compiled = compiled, gold = gold,
-    difference = difference, anytime = anytime, own_fit = own_fit
+    difference = difference, anytime = anytime, own_fit = own_fit,
+    delta = delta
   )
 }
 

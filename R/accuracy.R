@@ -255,8 +255,8 @@ interval_of_draft <- function(draft) {
 # Fields: fit, options, table (what tidy() gives), bins (what bins() gives), details (a row per
 # system of what glance() and print() tell besides), replicates (a matrix, a column per system),
 # posterior (patterns x categories of each system), members (a row per system and averaged model),
-# typical (the share of errors in common that is typical, an entry per system), gold (see
-# with_gold(); NULL without gold cases that measure).
+# typical (the share of errors in common that is typical, an entry per system), end_counts (see
+# end_counts()), gold (see with_gold(); NULL without gold cases that measure).
 new_accuracy_estimate <- function(draft, found) {
   systems <- draft$fit$x$systems
   point <- draft$point
@@ -287,7 +287,7 @@ new_accuracy_estimate <- function(draft, found) {
       fit = draft$fit, options = draft$options, table = table,
       bins = bind_bins(systems, point$bins), details = details, replicates = replicates,
       posterior = point$posterior, members = member_table(draft$average, systems),
-      typical = beside$typical
+      typical = beside$typical, end_counts = end_counts(draft$average)
     ),
     class = "accuracy_estimate"
   )

@@ -70,7 +70,7 @@ format.system_comparison <- function(x, ...) {
     return(paste0("unknown which of ", of, " is best (", x$differences$reason[[1L]], ")"))
   }
   paste0(
-    told$best, " is most accurate with probability ", decimals(told$probability, 2L), ", of ",
+    told$best, " is ", best_by(x), " with probability ", decimals(told$probability, 2L), ", of ",
     if (!is.null(x$options$against)) paste("the", number(x$options$against$best), "best of "), of
   )
 }
@@ -79,21 +79,24 @@ format.system_comparison <- function(x, ...) {
 against_words <- function(x) {
   reference <- x$options$against$reference
   table <- x$differences
+  better <- surely_better(x, table)
   if (is.null(reference)) {
     leader <- x$differences$system1[[1L]]
+    far <- sum(better[table$system1 == leader], na.rm = TRUE)
     table <- table[table$system1 == leader, ]
-    far <- sum(table$conf.low > 0, na.rm = TRUE)
     return(paste0(
       leader, ", the best by its estimate, is told apart from ", number(far), " of ",
       count_noun(nrow(table), "other")
     ))
   }
-  better <- sum(table$conf.low > 0, na.rm = TRUE)
-  worse <- sum(table$conf.high < 0, na.rm = TRUE)
+  apart <- sum(table$conf.low > 0 | table$conf.high < 0, na.rm = TRUE)
+  better <- sum(better, na.rm = TRUE)
   value <- x$accuracy$estimate[x$accuracy$system == reference]
   paste0(
-    number(better), " more accurate than ", reference, " (", decimals(value), "), ",
-    number(worse), " less, ", number(nrow(table) - better - worse), " not told apart"
+    number(better), " ", if (is.null(x$options$metric)) "more accurate" else "better", " than ",
+    reference, " (", decimals(value), "), ", number(apart - better),
+    if (is.null(x$options$metric)) " less" else " worse", ", ", number(nrow(table) - apart),
+    " not told apart"
   )
 }
 
@@ -112,7 +115,7 @@ print.system_comparison <- function(x, ...) {
     ),
     if (!is.na(told$best)) {
       paste0(
-        "Most accurate", if (!is.null(against)) " of these", " is ", told$best,
+        capitalised(best_by(x)), if (!is.null(against)) " of these", " is ", told$best,
         " with probability ", decimals(told$probability, 2L)
       )
     },
@@ -139,11 +142,13 @@ print_ranks <- function(x) {
     `P(best)` = decimals(first$probability, 2L), `mean rank` = decimals(unname(mean_rank), 1L),
     check.names = FALSE
   )
-  print_table("Systems", table[order(-value), ], most = 20L)
+  names(table)[[2L]] <- compared_metric(x)
+  best_first <- order(if (low_is_good(x)) value else -value)
+  print_table("Systems", table[best_first, ], most = 20L)
 }
 
 print_pairs <- function(x) {
-  print_table("Differences of accuracy", shown_table(x), most = 20L)
+  print_table(paste("Differences of", compared_metric(x)), shown_table(x), most = 20L)
 }
 
 pair_columns <- function(x) {

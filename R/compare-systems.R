@@ -76,6 +76,12 @@
 #'   with the highest estimate (unless a system has that name). `NULL` compares all pairs.
 #' @param best With so many systems, those with the highest estimates, all others are compared, and
 #'   they among themselves. Not together with `reference`.
+#' @param metric By which of [metrics()] systems are compared, `NULL` for accuracy: differences are
+#'   of it, and the best (the most accurate, in words of results) is who has it highest or, of
+#'   costs, lowest. For methods with a joint table of truth and answer, by robust intervals or the
+#'   bootstrap (see [estimate_metrics()]).
+#' @param category For a metric of categories: of which one; `NULL` for the macro average.
+#' @param cost For `metric = "loss"`: see [estimate_metrics()].
 #' @param ... Not used.
 #' @return An object of class `system_comparison` with methods for `print()`,
 #'   [tidy()][tidy.system_comparison], [glance()][tidy.system_comparison], `as.data.frame()` and
@@ -92,9 +98,13 @@
 #'
 #' # Is anything better than system a?
 #' compare_systems(estimate, reference = "a")
+#'
+#' # By the macro average of F
+#' compare_systems(estimate, metric = "f_meas")
 #' @export
 compare_systems <- function(estimate, systems = NULL, conf_level = NULL, simultaneous = FALSE,
-                            reference = NULL, best = NULL, ...) {
+                            reference = NULL, best = NULL, metric = NULL, category = NULL,
+                            cost = NULL, ...) {
   call <- rlang::current_env()
   check_dots_empty(...)
   check_estimate(estimate, call)
@@ -105,9 +115,10 @@ compare_systems <- function(estimate, systems = NULL, conf_level = NULL, simulta
   check_flag(simultaneous, "simultaneous")
   systems <- check_compared(systems, estimate$table$system, call)
   against <- check_against(reference, best, systems, call)
+  plan <- check_compared_metric(metric, category, cost, estimate, call)
   gold <- estimate$gold
   if (!is.null(gold) && simultaneous && against$some) abort_not_all(call)
-  alone <- on_common_cases(without_gold(estimate), systems, call)
+  alone <- in_metric(on_common_cases(without_gold(estimate), systems, call), plan)
   measured <- alone
   if (!is.null(gold)) {
     measured$options$interval <- estimate$options$interval
@@ -117,7 +128,7 @@ compare_systems <- function(estimate, systems = NULL, conf_level = NULL, simulta
   found <- compare_by_ratings(alone, pairs, conf_level, simultaneous && is.null(gold))
   found$options$simultaneous <- simultaneous
   if (!is.null(gold)) found <- compare_with_gold(found, measured, pairs)
-  structure(found, class = "system_comparison")
+  structure(from_unit(found, plan), class = "system_comparison")
 }
 
 compare_by_ratings <- function(estimate, pairs, conf_level, simultaneous) {

@@ -28,6 +28,7 @@
 #' | `design` | a function in the place of a design does not return a panel | `design` |
 #' | `file` | a file is missing, empty or broken, lacks columns, or holds something else | `path` |
 #' | `measure` | an agreement measure is unknown, or not defined for the data | `measure` |
+#' | `metric` | a metric is unknown, lacks a setting, stops, or returns something else | `metric` |
 #' | `table` | an agreement matrix is not square, or holds what is not a count | |
 #' | `gold` | a case with known truth has no probability of being chosen, or several | `case` |
 #' | `package` | a suggested package is needed and not installed | `package` |

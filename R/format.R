@@ -12,6 +12,8 @@ count_noun <- function(n, noun, plural = paste0(noun, "s")) {
   paste(number(n), if (n == 1) noun else plural)
 }
 
+capitalised <- function(words) paste0(toupper(substr(words, 1L, 1L)), substring(words, 2L))
+
 # Lines of a printed object, each wrapped at the width of the console.
 cat_lines <- function(...) {
   for (line in c(...)) {

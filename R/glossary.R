@@ -59,6 +59,8 @@
 #' * **identified**: such that ratings can tell it. What is not is `NA`, with a reason.
 #'
 #' @section How accuracy is estimated:
+#' * **metric**: a number that the joint table of truth and answer of a system gives, any of
+#'   [metrics()], of which accuracy is one; [estimate_metrics()] estimates the others.
 #' * **method**: a way to the estimate; **estimator**: a method with its options settled, or any
 #'   function of a panel ([accuracy_estimator()]).
 #' * **member**: one of the models over which method `"average"` takes the mean, by their

@@ -5,6 +5,7 @@ gold_interval <- function(id, gold, difference, note, anytime = FALSE) {
   new_interval(
     id,
     words = paste(id, "interval"), average = TRUE, hidden = TRUE, replicates = 200L,
+    delta = TRUE,
     uncounted = "so gold cases, of which no use is made, are no sample of cases",
     find = function(draft, table) robust_interval(draft, table), gold = gold,
     difference = difference, anytime = anytime,

@@ -8,7 +8,7 @@
 interval_robust <- new_interval(
   "robust",
   words = "robust interval", average = TRUE, hidden = TRUE, replicates = 200L, compiled = TRUE,
-  uncounted = "so sampling error has no scale",
+  delta = TRUE, uncounted = "so sampling error has no scale",
   find = function(draft, table) robust_interval(draft, table),
   draws = function(estimate, replicates) robust_draws(estimate, replicates),
   note = function(estimate) robust_note(estimate)
@@ -102,6 +102,9 @@ robust_draws <- function(estimate, replicates) {
 
 hidden_error <- function(estimate, sampling) {
   details <- estimate$details
+  if (!is.null(details[["hidden"]])) { # of another metric
+    return(details$hidden)
+  }
   end <- if (is_averaged(estimate)) estimate$table$independent else estimate$table$estimate
   whole_error(
     estimate, sampling, end - details$average_shared, details$suspicion, details$rater_error

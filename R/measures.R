@@ -111,8 +111,8 @@ register_measure <- function(id, title, kernel, form = c("counts", "ratings", "t
 }
 
 # Can a kernel be called as it will be?
-check_kernel <- function(kernel, form, call) {
-  given <- if (form == "table") "table" else c(form, "weights")
+check_kernel <- function(kernel, form, call,
+                         given = if (form == "table") "table" else c(form, "weights")) {
   own <- formals(args(kernel))
   required <- names(own)[vapply(own, rlang::is_missing, NA) & names(own) != "..."]
   extra <- setdiff(required, utils::head(names(own), length(given)))

@@ -54,6 +54,12 @@ beside_average <- function(fit, value, average) {
   )
 }
 
+# Expected numbers of cases by truth and answer (answers within truths) at both ends of the range, a
+# list per system; NULL where no models were averaged.
+end_counts <- function(average) {
+  lapply(average$point$systems, `[`, c("independent_counts", "shared_counts"))
+}
+
 # The sampling error of averaged estimates is their own.
 own_sampling <- function(draft) {
   n <- length(draft$point$value)

@@ -62,7 +62,7 @@ plot_differences <- function(object) {
       values = stats::setNames(plot_colours[colours], names(colours)), name = NULL
     ) +
     ggplot2::labs(
-      title = "Differences of accuracy on the same cases",
+      title = paste("Differences of", compared_metric(object), "on the same cases"),
       subtitle = paste0(
         format(100 * object$options$conf_level), "% intervals",
         if (object$options$simultaneous) ", all at once" else ", each for its pair alone"
@@ -71,7 +71,7 @@ plot_differences <- function(object) {
         smaller <- if (is.null(object$options$against)) "smaller" else "more"
         paste(number(hidden), smaller, "differences are not shown")
       },
-      x = "accuracy of the first less that of the second", y = NULL
+      x = paste(compared_metric(object), "of the first less that of the second"), y = NULL
     ) +
     theme_fallible()
 }
@@ -97,7 +97,8 @@ plot_ranks <- function(object) {
     share_scale(name = "probability", breaks = c(0, 0.5, 1)) +
     ggplot2::scale_x_continuous(breaks = spread(length(order), 12L), position = "top") +
     ggplot2::labs(
-      title = "Ranks of systems", subtitle = "1 is the most accurate", x = "rank", y = NULL
+      title = "Ranks of systems", subtitle = paste("1 is the", best_by(object)), x = "rank",
+      y = NULL
     ) +
     theme_fallible() +
     ggplot2::theme(panel.grid = ggplot2::element_blank())

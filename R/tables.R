@@ -37,6 +37,9 @@ shown_table.system_comparison <- function(x) pair_columns(x)
 shown_table.confusion_estimate <- function(x) confusion_columns(x)
 
 #' @export
+shown_table.metric_estimate <- function(x) metric_columns(x)
+
+#' @export
 shown_table.confusion_matrix <- function(x) matrix_columns(x)
 
 #' @export
@@ -118,6 +121,9 @@ caption_of.accuracy_by_group <- function(x) group_title(x)
 caption_of.confusion_estimate <- function(x) confusion_title(x)
 
 #' @export
+caption_of.metric_estimate <- function(x) metric_title(x)
+
+#' @export
 caption_of.accuracy_bounds <- function(x) {
   paste("Bounds of the accuracy of", count_noun(nrow(tidy(x)), "system"))
 }
@@ -166,6 +172,9 @@ notes_of.system_comparison <- function(x) comparison_notes(x)
 
 #' @export
 notes_of.confusion_estimate <- function(x) confusion_notes(x)
+
+#' @export
+notes_of.metric_estimate <- function(x) metric_notes(x)
 
 #' @export
 notes_of.k_check <- function(x) check_notes(x)

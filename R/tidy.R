@@ -45,8 +45,7 @@ print.result_summary <- function(x, ...) {
   print_facts(glance(object))
   tables <- tables_of(object)
   for (name in names(tables)) {
-    title <- paste0(toupper(substr(name, 1L, 1L)), substring(name, 2L))
-    print_table(title, used_columns(tables[[name]]))
+    print_table(capitalised(name), used_columns(tables[[name]]))
   }
   invisible(x)
 }
@@ -137,6 +136,7 @@ table_as_text <- function(table) {
 #' @rawNamespace S3method(knitr::knit_print,system_comparison,knit_result)
 #' @rawNamespace S3method(knitr::knit_print,confusion_estimate,knit_result)
 #' @rawNamespace S3method(knitr::knit_print,confusion_matrix,knit_result)
+#' @rawNamespace S3method(knitr::knit_print,metric_estimate,knit_result)
 #' @rawNamespace S3method(knitr::knit_print,k_check,knit_result)
 #' @rawNamespace S3method(knitr::knit_print,agreement,knit_result)
 #' @rawNamespace S3method(knitr::knit_print,agreement_benchmark,knit_result)

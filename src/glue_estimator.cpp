@@ -186,6 +186,8 @@ Rcpp::List core_estimate(SEXP pointer) {
         Rcpp::Named("std.error") = system.std_error,
         Rcpp::Named("rater_error") = system.rater_error,
         Rcpp::Named("independence_weight") = system.independence_weight,
+        Rcpp::Named("independent_counts") = system.independent_counts,
+        Rcpp::Named("shared_counts") = system.shared_counts,
         Rcpp::Named("members") = member_table(system.members),
         Rcpp::Named("posterior") =
             glue::by_row(of.posterior(static_cast<int>(s)), categories)));

@@ -26,6 +26,7 @@ make_examples <- function() {
     accuracy_bounds = accuracy_bounds(x, interval = "none"), shared_errors = shared_errors(x),
     system_comparison = compare_systems(joint),
     confusion_estimate = confusion(joint), confusion_matrix = confusion_matrix(3, 0.6),
+    metric_estimate = estimate_metrics(joint, c("accuracy", "f_meas")),
     k_check = check_k_properties(x, c("accuracy", "errors"), replicates = 19),
     agreement = agreement(x), agreement_benchmark = benchmark_agreement(agreement(x)),
     agreement_test = test_agreement(x, "fleiss_kappa"),

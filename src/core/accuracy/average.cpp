@@ -75,6 +75,22 @@ SharedEnd shared_end(const Ratings& ratings, const std::vector<double>& weight, 
   return out;
 }
 
+// Expected numbers of cases, answers within truths; `posterior` is by row.
+std::vector<double> counts_of(const Ratings& ratings, int system, const LatentRows& rows,
+                              const std::vector<double>& posterior) {
+  const int n = rows.categories;
+  std::vector<double> out(static_cast<std::size_t>(n) * n, 0.0);
+  for (int p = 0; p < ratings.patterns.patterns; ++p) {
+    const int answer = ratings.patterns.answer_of(p, system), row = rows.of_pattern[p];
+    if (answer < 1 || row < 0) continue;
+    for (int k = 0; k < n; ++k) {
+      out[static_cast<std::size_t>(k) * n + answer - 1] +=
+          ratings.weight[p] * posterior[static_cast<std::size_t>(row) * n + k];
+    }
+  }
+  return out;
+}
+
 int categories_used(const PatternView& patterns, const std::vector<double>& weight) {
   std::vector<bool> used(patterns.categories + 1);
   for (int p = 0; p < patterns.patterns; ++p) {
@@ -108,7 +124,11 @@ class AverageEstimator : public Estimator {
     }
     for (int s = 0; s < ratings.patterns.systems; ++s) {
       systems_[s] = averages_[s].average();
-      if (!systems_[s].members.empty()) settle(systems_[s], ratings.weight, s, shared_);
+      if (systems_[s].members.empty()) continue;
+      settle(systems_[s], ratings.weight, s, shared_);
+      const SystemAverage& of = averages_[s];
+      systems_[s].independent_counts = counts_of(ratings, s, of.rows(), of.posterior());
+      systems_[s].shared_counts = counts_of(ratings, s, shared_.rows(), shared_.posterior());
     }
   }
 

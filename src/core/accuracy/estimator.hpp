@@ -97,6 +97,8 @@ struct SystemEstimate {
   double std_error = estimate;      // of sampling: within and between members
   double rater_error = estimate;    // share of ratings that are wrong
   double independence_weight = estimate;  // of members with equal difficulty and no rows of their own
+  // Expected numbers of cases at both ends, answers within truths.
+  std::vector<double> independent_counts, shared_counts;
   std::vector<MemberResult> members;
 };
 

@@ -1,0 +1,207 @@
+#' Any metric without truth
+#'
+#' Recall, precision, F measure, Matthews' correlation, costs and every other metric that a joint
+#' table of truth and answer gives, of systems whose correct answers are not known. The table is
+#' estimated as [estimate_accuracy()] estimates accuracy, whose methods, `common`, known truths,
+#' groups and clusters all apply.
+#'
+#' @section Where the table comes from:
+#' Each case counts for every category with its posterior probability of being true, under the
+#' method of the estimate; with known truths, for its own. What is assumed of errors in common
+#' (`common`) is mixed case by case. [confusion()] reads its recall and precision off the same
+#' table. Methods that estimate accuracy alone give no other metric, which is then `NA` with a
+#' reason. `accuracy` is that of the estimate; micro averages, which are read off the table, can
+#' differ from it by as much as a case or two would move it.
+#'
+#' What is 0 / 0 is `NA` with a reason. Averages leave out categories where the metric is undefined,
+#' or are undefined with it, just as those of yardstick do.
+#'
+#' @section Intervals:
+#' That of the estimate, or what `interval` says.
+#' * `"robust"`: the delta method. How a metric moves with each cell of the table, times how the
+#'   cells vary over the replicates of a case bootstrap (of clusters, if there are any), gives the
+#'   sampling error, on the scale of that of the accuracy. What errors in common could hide is
+#'   added. On the line from a table where systems err where raters err to one where their errors
+#'   are their own it is half the distance. What it is for the accuracy besides moves cases with an
+#'   answer to the truth that the answer is; the same for all answers, and once more for every
+#'   answer by itself, with three times its variance and such that the accuracy stays, so that a
+#'   precision has up to twice the error of the accuracy. Intervals are Wilson's, of as many cases
+#'   as would give that error.
+#' * `"bootstrap"`: percentiles of the metric over replicates, as in [confusion()]; sampling error
+#'   only.
+#' * With gold cases that are a sample, `"combined"` and `"corrected"`: recall and precision are
+#'   those of [confusion()]. Of any other metric, the mean of its derivative over cases is what gold
+#'   cases measure and ratings predict, as they do with an accuracy; the estimate is the metric of
+#'   the table that is corrected alike. A category that no gold case has, or that is no gold case's
+#'   answer, leaves its metrics, and averages over categories, to ratings alone, without an
+#'   interval. `"anytime"` is derived for accuracy, recall and precision only.
+#' * `"profile"` and `"conformal"` are of the accuracy alone; other metrics have no such interval.
+#'
+#' @param x [ratings()] with systems, the result of [fit_raters()], or of [estimate_accuracy()].
+#' @param metrics Names of metrics, see [metrics()]; `NULL` for those that are shown unasked.
+#' @param average How metrics of one category are averaged over categories, any of `"macro"` (the
+#'   mean), `"macro_weighted"` (weighted by the share of cases of each) and `"micro"` (of counts
+#'   summed over categories). `NULL` for no averages.
+#' @param beta Weight of recall against precision in `f_meas`, above 0.
+#' @param cost For `loss`: a matrix of the cost of each answer (columns) given each true category
+#'   (rows); names are those of categories, or rows and columns are in their order.
+#' @param interval For an [estimate_accuracy()] result: `NULL` for its own, `"bootstrap"`, `"none"`
+#'   or, with gold cases, one of `r said_ids(gold_intervals())`.
+#' @param conf_level Probability with which intervals are meant to cover, in (0, 1); `NULL` for that
+#'   of the estimate.
+#' @param systems Names of the systems; `NULL` for all.
+#' @param ... For ratings and fits: arguments of [estimate_accuracy()], such as `method`,
+#'   `interval`, `common`, `by`, `cluster` and `known_truth`. Otherwise not used.
+#' @return An object of class `metric_estimate`. `tidy()`: a tibble with a row per system and
+#'   metric, of a category or an average: `group` (of `by` only), `system`, `metric`, `average`
+#'   (`"macro"`, `"macro_weighted"`, `"micro"`; `NA` for what is no average), `category` (`NA` for averages, and
+#'   for metrics of the whole table), `estimate`, `std.error`, `conf.low`, `conf.high`, `n` (the
+#'   number of cases that the system answered and raters saw), `method` and `reason`, why something
+#'   is `NA`. `glance()`: a tibble with one row. `format()`: the same in a line. `augment()`: a
+#'   tibble with a row per case, system and true category: `group`, `case`, `system`, `truth` and
+#'   `prediction` (factors), and `weight`, the posterior probability of the truth, times the weight
+#'   of the case; cases without an answer or a rating are left out.
+#' @family estimation
+#' @seealso [register_metric()] for metrics of your own, `vignette("beyond-accuracy")`.
+#' @examples
+#' set.seed(1)
+#' x <- simulate_ratings(lehner_design(3, system = c(a = 0.7, b = 0.6)))
+#' found <- estimate_metrics(x)
+#' found
+#' tidy(found)
+#'
+#' # What wrong answers cost: calling an E an A ten times as much as anything else
+#' cost <- 1 - diag(5)
+#' cost[5, 1] <- 10
+#' estimate_metrics(x, c("accuracy", "loss"), cost = cost)
+#'
+#' # Any metric of yardstick, from posterior probabilities as its case weights (without intervals):
+#' weighted <- augment(found)
+#' head(weighted)
+#' if (requireNamespace("yardstick", quietly = TRUE)) {
+#'   a <- weighted[weighted$system == "a", ]
+#'   yardstick::mcc(a, truth, prediction, case_weights = weight)
+#' }
+#' @name metric_estimate
+#' @export
+estimate_metrics <- function(x, metrics = NULL, ...) UseMethod("estimate_metrics")
+
+#' @export
+estimate_metrics.default <- function(x, metrics = NULL, ...) {
+  estimate_metrics(as_ratings(x, call = rlang::current_env()), metrics, ...)
+}
+
+#' @rdname metric_estimate
+#' @export
+estimate_metrics.ratings <- function(x, metrics = NULL, average = "macro", beta = 1, cost = NULL,
+                                     ...) {
+  call <- rlang::current_env()
+  asked <- settle_metrics(metrics, average, beta, cost, x$categories, call)
+  new_metric_estimate(estimate_accuracy(x, ...), asked, NULL, NULL, call)
+}
+
+#' @rdname metric_estimate
+#' @export
+estimate_metrics.rater_fit <- function(x, metrics = NULL, average = "macro", beta = 1, cost = NULL,
+                                       ...) {
+  call <- rlang::current_env()
+  asked <- settle_metrics(metrics, average, beta, cost, x$x$categories, call)
+  new_metric_estimate(estimate_accuracy(x, ...), asked, NULL, NULL, call)
+}
+
+#' @rdname metric_estimate
+#' @export
+estimate_metrics.accuracy_estimate <- function(x, metrics = NULL, average = "macro", beta = 1,
+                                               cost = NULL, interval = NULL, conf_level = NULL,
+                                               systems = NULL, ...) {
+  call <- rlang::current_env()
+  check_dots_empty(...)
+  asked <- settle_metrics(metrics, average, beta, cost, x$fit$x$categories, call)
+  check_system_names(systems, x$table$system, call)
+  interval <- check_metric_interval(interval, x, call)
+  new_metric_estimate(x, asked, interval, conf_level, call, systems)
+}
+
+#' @rdname metric_estimate
+#' @export
+estimate_metrics.accuracy_by_group <- function(x, metrics = NULL, average = "macro", beta = 1,
+                                               cost = NULL, interval = NULL, conf_level = NULL,
+                                               systems = NULL, ...) {
+  call <- rlang::current_env()
+  check_dots_empty(...)
+  one <- x[[1L]]
+  asked <- settle_metrics(metrics, average, beta, cost, one$fit$x$categories, call)
+  check_system_names(systems, one$table$system, call)
+  interval <- check_metric_interval(interval, one, call)
+  new_metric_estimate(x, asked, interval, conf_level, call, systems)
+}
+
+# What a user asked for: a plan (see metric_plan()).
+settle_metrics <- function(metrics, average, beta, cost, categories, call) {
+  if (!is.null(average) && !(is.character(average) && all(average %in% metric_averages))) {
+    abort_fallible("argument", c(
+      "{.arg average} must be among {.val {metric_averages}}, or {.code NULL}.",
+      "x" = "It is {describe(average)}."
+    ), arg = "average", call = call)
+  }
+  settings <- list(
+    beta = check_number(beta, "beta", 0, open_min = TRUE, call = call),
+    cost = check_cost_matrix(cost, categories, call)
+  )
+  metric_plan(find_metrics(metrics, settings, call), categories, unique(average), settings)
+}
+
+# Its own, or one that needs nothing but the estimate.
+check_metric_interval <- function(interval, estimate, call) {
+  own <- estimate$options$interval
+  having <- unique(c(
+    own, if (!is.null(estimate$gold)) gold_ids(), ids_with("cells", accuracy_intervals())
+  ))
+  check_choice(interval %||% own, having, "interval", call)
+}
+
+# Fields: table (what tidy() gives), estimates (a list, named after groups), plan, options.
+new_metric_estimate <- function(estimate, plan, interval, conf_level, call, systems = NULL) {
+  grouped <- inherits(estimate, "accuracy_by_group")
+  estimates <- if (grouped) unclass(estimate) else list(estimate)
+  one <- estimates[[1L]]
+  interval <- interval %||% one$options$interval
+  conf_level <- check_number(
+    conf_level %||% one$options$conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE,
+    call = call
+  )
+  tables <- lapply(seq_along(estimates), function(g) {
+    found <- metrics_of_estimate(estimates[[g]], plan, interval, conf_level, systems, call)
+    if (grouped) tibble::tibble(group = names(estimates)[[g]], found) else found
+  })
+  structure(
+    list(
+      table = do.call(rbind, tables), estimates = estimates, plan = plan,
+      options = list(
+        method = one$options$method, interval = interval, conf_level = conf_level,
+        grouped = grouped, systems = systems %||% one$table$system
+      )
+    ),
+    class = "metric_estimate"
+  )
+}
+
+# A row per system and row of the plan. An engine knows how metrics that need the same are found.
+metrics_of_estimate <- function(estimate, plan, interval, conf_level, systems, call) {
+  engines <- metric_engines()
+  needs <- vapply(plan$records, `[[`, "", "needs")
+  tables <- lapply(unique(needs), function(need) {
+    part <- metric_plan(
+      plan$records[needs == need], plan$categories, plan$averages, plan$settings
+    )
+    engines[[need]](estimate, part, interval, conf_level, call)
+  })
+  table <- do.call(rbind, tables)
+  systems <- systems %||% estimate$table$system
+  order <- order(match(table$system, systems), match(table$metric, names(plan$records)))
+  table[order[table$system[order] %in% systems], ]
+}
+
+# By what metrics need: functions of an estimate, a plan of such metrics, interval and conf_level
+# (and the call to blame) that give the rows of tidy().
+metric_engines <- function() list(table = metrics_of_table)

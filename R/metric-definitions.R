@@ -1,0 +1,150 @@
+# The metrics of the package: a record for each, and the functions that compute them. Names and
+# definitions are those of R package yardstick.
+
+# A metric is a list. needs: what it is computed from, "table", the joint table of truth and answer
+# (metrics of scores bring records with other needs, and metric_engines() a function for these);
+# form: what its kernel sees, the whole "table", or the numbers of one "category" against the rest;
+# kernel: that function; settings: which settings of estimate_metrics() it takes besides; lower and
+# upper: its range, or a function of the settings that gives both; better: "high" or "low", "" where
+# neither is; drops: do categories of which it is undefined leave its averages, or undo them;
+# same_as: the metric of which it is another name; cell: is it a cell of the confusion matrix that
+# gold measures by itself, "recall" or "precision"; undefined: why it is 0 / 0 where it is; default:
+# is it shown unasked.
+new_metric <- function(id, title, reference, kernel, form = "category", needs = "table",
+                       settings = character(), lower = 0, upper = 1, better = "high",
+                       drops = FALSE, same_as = NA_character_, cell = "", undefined = zero_by_zero,
+                       default = FALSE) {
+  list(
+    id = id, title = title, reference = reference, kernel = kernel, form = form, needs = needs,
+    settings = settings, lower = lower, upper = upper, better = better, drops = drops,
+    same_as = same_as, cell = cell, undefined = undefined, default = default
+  )
+}
+
+zero_by_zero <- "its denominator is 0"
+no_such_case <- "no case is of this category"
+no_such_answer <- "the system never gives this answer"
+of_one_kind <- "no case, or every case, is of this category"
+
+# ---- Of one category against the rest: true and false positives and negatives, in any unit -------
+
+ratio_of <- function(part, whole) part / replace(whole, whole <= 0, NaN)
+
+recall_of <- function(tp, fn, fp, tn) ratio_of(tp, tp + fn)
+precision_of <- function(tp, fn, fp, tn) ratio_of(tp, tp + fp)
+specificity_of <- function(tp, fn, fp, tn) ratio_of(tn, tn + fp)
+
+# By the theorem of Bayes from sensitivity and specificity, so undefined where one of these is.
+ppv_of <- function(tp, fn, fp, tn) {
+  ratio_of(tp, tp + fp) + 0 * recall_of(tp, fn, fp, tn) * specificity_of(tp, fn, fp, tn)
+}
+npv_of <- function(tp, fn, fp, tn) {
+  ratio_of(tn, tn + fn) + 0 * recall_of(tp, fn, fp, tn) * specificity_of(tp, fn, fp, tn)
+}
+
+f_measure_of <- function(tp, fn, fp, tn, beta) {
+  precision <- precision_of(tp, fn, fp, tn)
+  recall <- recall_of(tp, fn, fp, tn)
+  both <- beta^2 * precision + recall
+  out <- (1 + beta^2) * precision * recall / both
+  replace(out, both %in% 0, 0) # no such case is found, and no such answer right
+}
+
+balanced_of <- function(tp, fn, fp, tn) {
+  (recall_of(tp, fn, fp, tn) + specificity_of(tp, fn, fp, tn)) / 2
+}
+
+youden_of <- function(tp, fn, fp, tn) {
+  recall_of(tp, fn, fp, tn) + specificity_of(tp, fn, fp, tn) - 1
+}
+
+# ---- Of the whole table: probabilities, truth in rows --------------------------------------------
+
+accuracy_of_table <- function(table) sum(diag(table))
+
+kappa_of_table <- function(table) {
+  chance <- sum(rowSums(table) * colSums(table))
+  1 - ratio_of(1 - sum(diag(table)), snap(1 - chance))
+}
+
+# For any number of categories: Gorodkin (2004), Computational Biology and Chemistry 28, 367-374.
+mcc_of_table <- function(table) {
+  truth <- rowSums(table)
+  answer <- colSums(table)
+  spread <- snap(1 - sum(truth^2)) * snap(1 - sum(answer^2))
+  ratio_of(sum(diag(table)) - sum(truth * answer), sqrt(max(spread, 0)))
+}
+
+loss_of_table <- function(table, cost) sum(cost * table)
+
+# What rounding has left of nothing.
+snap <- function(x) replace(x, abs(x) < 1e-13, 0)
+
+by_name <- "R package yardstick"
+
+built_in_metrics <- by_id(list(
+  new_metric(
+    "accuracy", "Accuracy", by_name, accuracy_of_table, "table", default = TRUE
+  ),
+  new_metric(
+    "kap", "Kappa of system and truth",
+    "Cohen (1960), Educational and Psychological Measurement 20, 37-46",
+    kappa_of_table, "table", lower = -1, undefined = "all cases and answers are of one category",
+    default = TRUE
+  ),
+  new_metric(
+    "mcc", "Matthews' correlation",
+    "Matthews (1975), doi:10.1016/0005-2795(75)90109-9; Gorodkin (2004)",
+    mcc_of_table, "table", lower = -1, default = TRUE,
+    undefined = "all cases are of one category, or get one answer"
+  ),
+  new_metric(
+    "loss", "Mean cost", "Elkan (2001), IJCAI 17, 973-978", loss_of_table, "table",
+    settings = "cost", lower = function(settings) range(settings$cost), better = "low"
+  ),
+  new_metric(
+    "recall", "Recall", by_name, recall_of, drops = TRUE, cell = "recall", default = TRUE,
+    undefined = no_such_case
+  ),
+  new_metric(
+    "sens", "Sensitivity", by_name, recall_of, drops = TRUE, cell = "recall", same_as = "recall",
+    undefined = no_such_case
+  ),
+  new_metric(
+    "spec", "Specificity", by_name, specificity_of, drops = TRUE,
+    undefined = "every case is of this category"
+  ),
+  new_metric(
+    "precision", "Precision", by_name, precision_of, drops = TRUE, cell = "precision",
+    default = TRUE, undefined = no_such_answer
+  ),
+  new_metric(
+    "ppv", "Positive predictive value", by_name, ppv_of, cell = "precision", same_as = "precision",
+    undefined = paste0(no_such_answer, ", or ", of_one_kind)
+  ),
+  new_metric(
+    "npv", "Negative predictive value", by_name, npv_of,
+    undefined = paste0("the system gives no other answer, or ", of_one_kind)
+  ),
+  new_metric(
+    "f_meas", "F measure", "van Rijsbergen (1979), Information Retrieval", f_measure_of,
+    settings = "beta", drops = TRUE, default = TRUE,
+    undefined = paste0(no_such_case, ", or ", no_such_answer)
+  ),
+  new_metric(
+    "bal_accuracy", "Balanced accuracy", "Brodersen et al. (2010), doi:10.1109/ICPR.2010.764",
+    balanced_of, default = TRUE, undefined = of_one_kind
+  ),
+  new_metric(
+    "j_index", "Youden's J", "Youden (1950), Cancer 3, 32-35", youden_of, lower = -1,
+    drops = TRUE, undefined = of_one_kind
+  ),
+  new_metric(
+    "detection_prevalence", "Share of answers", by_name,
+    function(tp, fn, fp, tn) ratio_of(tp + fp, tp + fn + fp + tn), better = ""
+  ),
+  new_metric(
+    "prevalence", "Share of cases", by_name,
+    function(tp, fn, fp, tn) ratio_of(tp + fn, tp + fn + fp + tn), better = ""
+  )
+))

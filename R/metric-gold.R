@@ -1,0 +1,178 @@
+# Metrics with gold: recall and precision as in confusion(), all others by their derivative. What a
+# case adds to a metric is the slope of the cell that it is in; of gold cases the cell is known, of
+# all others ratings predict it. The mean of that over all cases, corrected by gold as any other
+# mean, has the variance of the metric, which is that of the corrected table.
+
+# `found`: rows of system `s` by ratings alone, with `sampling` and `hidden` errors.
+metrics_with_gold <- function(found, estimate, plan, s, interval, conf_level) {
+  settings <- c(estimate$gold$settings, conf_level = conf_level)
+  record <- accuracy_intervals()[[interval]]
+  part <- gold_tables(estimate$gold$evidence, s, length(plan$categories))
+  if (isTRUE(part$all_known)) {
+    columns <- c("estimate", "reason")
+    found[columns] <- point_rows(estimate, plan, part$counts, s, NULL)[columns]
+  }
+  slopes <- if (!is.null(part)) metric_slopes(plan, part$start)
+  ends <- ranges_of_plan(plan)
+  for (i in which(!is.na(found$estimate))) {
+    said <- gold_row(found, estimate, plan, i, s, record, part, slopes[, i])
+    found[i, c("std.error", "conf.low", "conf.high")] <- NA_real_
+    if (!is.null(said$x)) {
+      columns <- c("estimate", "std.error", "conf.low", "conf.high")
+      unit <- unlist(record$gold(said$x, said$alone, settings)[columns])
+      found[i, columns] <- as.list(unit * diff(ends[i, ]) + ends[i, 1L] * (columns != "std.error"))
+    }
+    found$reason[[i]] <- said$lack %||% NA_character_
+  }
+  found
+}
+
+# Of a row: `x`, what gold says of it (see correct_mean()), NULL for nothing; `alone`, what ratings
+# alone say, both on the unit scale; and `lack`, why there is no interval, or NULL.
+gold_row <- function(found, estimate, plan, i, s, record, part, slope) {
+  row <- plan$rows[i, ]
+  metric <- plan$records[[row$metric]]
+  ends <- ranges_of_plan(plan)[i, ]
+  if (row$metric == built_in_metrics$accuracy$id) {
+    x <- estimate$gold$measured[[s]]
+    alone <- ratings_alone(estimate, s)
+    lack <- lack_of_gold(estimate, s)
+  } else if (nzchar(metric$cell) && !is.na(row$category)) {
+    cell <- metric_cell(estimate, metric$cell, match(row$category, plan$categories), s)
+    x <- gold_cell(estimate$gold$evidence, cell)
+    alone <- cell_by_ratings(estimate, cell, found$estimate[[i]])
+    lack <- if (is.null(x)) lack_of_rate(estimate, cell)
+  } else {
+    lack <- lack_of_metric(estimate, part, plan, i, s, record)
+    x <- if (is.null(lack)) gold_metric(part, slope, plan, i, ends)
+    alone <- unit_row(found, i, ends)
+    if (is.null(x)) lack <- lack %||% "gold cases do not vary in it"
+  }
+  list(
+    x = x, alone = alone,
+    lack = if (is.null(x)) paste0(no_interval, lack) else lack_of_clusters(x)
+  )
+}
+
+# Row of place_cells() for a recall or precision.
+metric_cell <- function(estimate, kind, k, s) {
+  counts <- matrix(confusion_counts(without_gold(estimate))[[s]], length(estimate$fit$x$categories))
+  of_answer <- kind == "precision"
+  share <- if (of_answer) sum(counts[k, ]) else sum(counts[, k])
+  data.frame(
+    system = s, truth = k, answer = k, of_answer = of_answer, share = share / estimate$table$n[[s]]
+  )
+}
+
+# What ratings alone say, on the unit scale.
+unit_row <- function(found, i, ends) {
+  list(
+    estimate = to_unit(found$estimate[[i]], t(ends)), std.error = found$std.error[[i]] / diff(ends),
+    bias = found$hidden[[i]] / diff(ends)
+  )
+}
+
+# Of the cases that system `s` answered: `cells`, the cell of each gold case; `q`, the probability
+# of each cell as ratings predict it, patterns x cells; `mean`, that of all cases; `gold_table`,
+# that of gold alone; `start`, a table to find slopes at, in which no cell is quite empty that
+# ratings expect a case in; and what gold_part() gives. NULL without gold.
+gold_tables <- function(evidence, s, n) {
+  if (is.null(evidence)) {
+    return(NULL)
+  }
+  answer <- evidence$answer[, s]
+  part <- gold_part(evidence, answer > 0L)
+  if (part$gold == 0L || !stands_for(part)) {
+    return(NULL)
+  }
+  predicted <- apply(evidence$predicted, 2L, fill_unrated, part$weight)
+  q <- matrix(0, length(answer), n * n)
+  for (k in seq_len(n)) {
+    at <- which(answer > 0L)
+    q[cbind(at, (k - 1L) * n + answer[at])] <- predicted[at, k]
+  }
+  part$cells <- (part$truth - 1L) * n + answer[part$at]
+  part$q <- q
+  part$mean <- colSums(part$weight * q) / sum(part$weight)
+  part$gold_table <- gold_shares(part, 0)
+  start <- pmax(gold_shares(part, prior_slope), 0)
+  part$start <- (part$gold * start / sum(start) + part$mean) / (part$gold + 1)
+  part$all_known <- part$gold >= sum(part$weight)
+  part$counts <- part$gold_table * part$gold
+  part
+}
+
+# The table of gold cases, less `slope` times what their predictions differ from those of all.
+gold_shares <- function(part, slope) {
+  w <- part$w / sum(part$w)
+  own <- vapply(seq_len(ncol(part$q)), function(cell) sum(w[part$cells == cell]), 0)
+  own - slope * (colSums(w * part$q[part$at, , drop = FALSE]) - part$mean)
+}
+
+# Like what correct_share() gives, on the unit scale; NULL where gold tells nothing of the metric.
+gold_metric <- function(part, slope, plan, i, ends) {
+  if (anyNA(slope)) {
+    return(NULL)
+  }
+  slope <- slope / diff(ends)
+  q <- as.vector(part$q %*% slope)
+  varies <- sum(part$start * slope^2) # few gold cases may not show it
+  x <- correct_mean(
+    slope[part$cells], q[part$at], prediction_of(q, part$weight),
+    function(mean, spread, gold) max(spread, varies), w = part$w
+  )
+  value_at <- function(shares) {
+    shares <- pmax(shares, 0)
+    value <- metric_values(plan, matrix(shares / sum(shares), 1L))[1L, i]
+    to_unit(value, t(ends))
+  }
+  value <- value_at(gold_shares(part, x$slope))
+  if (is.na(value)) {
+    return(NULL)
+  }
+  as_share(x, value, value_at(part$gold_table), part$cluster)
+}
+
+# In units of the variance of a share.
+as_share <- function(x, value, alone, cluster) {
+  share <- (x$gold * value + 0.5) / (x$gold + 1)
+  own <- share * (1 - share)
+  more <- x$variance / own
+  x$estimate <- value
+  x$alone <- alone
+  x$variance <- own
+  x$ratio <- x$ratio * more
+  x$design <- x$design * more
+  x$at_hand <- more
+  in_clusters(x, cluster, own)
+}
+
+# A category that the row rests on and of which no gold case is, or that no gold case has as its
+# answer, by its number; NULL if there is none, or no truth is open.
+untold_category <- function(part, plan, i) {
+  if (part$all_known) {
+    return(NULL)
+  }
+  n <- length(plan$categories)
+  table <- matrix(part$gold_table, n, byrow = TRUE)
+  expected <- matrix(part$mean, n, byrow = TRUE)
+  category <- plan$rows$category[[i]]
+  of <- if (is.na(category)) which(rowSums(expected) > 0) else match(category, plan$categories)
+  whole <- is.na(plan$rows$average[[i]]) && is.na(category)
+  answered <- colSums(expected)[of] > 0
+  off <- of[!whole & (rowSums(table)[of] <= 0 | (answered & colSums(table)[of] <= 0))]
+  if (length(off) > 0L) off[[1L]]
+}
+
+# Why gold says nothing of a metric by its derivative; NULL if it does.
+lack_of_metric <- function(estimate, part, plan, i, s, record) {
+  if (is.null(part)) {
+    return(lack_of_gold(estimate, s) %||% only_some_drawn)
+  }
+  untold <- untold_category(part, plan, i)
+  if (record$anytime) {
+    "anytime intervals are derived for accuracy, recall and precision only"
+  } else if (!is.null(untold)) {
+    paste0("no gold case is of category ", plan$categories[[untold]], ", or none has it as answer")
+  }
+}

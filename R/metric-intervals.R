@@ -1,0 +1,214 @@
+# Metrics of the joint table of truth and answer: estimates, and their intervals without gold. Ends
+# of intervals are found on the unit scale, from the lowest value of a metric to the highest.
+
+metrics_of_table <- function(estimate, plan, interval, conf_level, call) {
+  alone <- without_gold(estimate)
+  by_gold <- !is.null(estimate$gold) && !is.null(accuracy_intervals()[[interval]]$gold)
+  counts <- table_counts(alone)
+  finder <- metric_interval(if (by_gold) alone$options$interval else interval)
+  draws <- if (has_posterior(alone) && finder$draws) confusion_draws(alone)
+  tables <- lapply(seq_along(alone$fit$x$systems), function(s) {
+    found <- point_rows(alone, plan, counts[[s]], s, call)
+    found <- finder$find(found, alone, plan, counts[[s]], draws, s, conf_level)
+    if (by_gold) {
+      metrics_with_gold(found, estimate, plan, s, interval, conf_level)
+    } else {
+      own_accuracy(found, alone, interval, s, conf_level)
+    }
+  })
+  out <- do.call(rbind, tables)
+  out[c("hidden", "sampling")] <- NULL
+  out
+}
+
+has_posterior <- function(estimate) isTRUE(method_of(estimate)$posterior)
+
+# Expected numbers of cases, a vector per system, answers within truths; NULL if the method has
+# none.
+table_counts <- function(estimate) {
+  if (has_posterior(estimate)) {
+    confusion_counts(estimate)
+  } else {
+    vector("list", length(estimate$fit$x$systems))
+  }
+}
+
+# Rows of one system without intervals.
+point_rows <- function(estimate, plan, counts, s, call) {
+  rows <- plan$rows
+  value <- rep(NA_real_, nrow(rows))
+  reason <- rep(NA_character_, nrow(rows))
+  if (is.null(counts)) {
+    reason[] <- paste0("method \"", estimate$options$method, "\" estimates accuracy alone")
+  } else if (anyNA(counts)) {
+    reason[] <- estimate$table$reason[[s]]
+  } else {
+    value <- metric_values(plan, as_shares(matrix(counts, 1L), length(plan$categories)), call)[1L, ]
+    reason[is.na(value)] <- undefined_reason(plan)[is.na(value)]
+  }
+  columns_tibble(
+    system = rep(estimate$table$system[[s]], nrow(rows)), metric = rows$metric,
+    average = rows$average, category = rows$category, estimate = na_real(value),
+    std.error = NA_real_, conf.low = NA_real_, conf.high = NA_real_, n = estimate$table$n[[s]],
+    method = estimate$options$method, reason = reason, hidden = NA_real_, sampling = NA_real_
+  )
+}
+
+undefined_reason <- function(plan) {
+  of <- vapply(plan$records, `[[`, "", "undefined")[plan$rows$metric]
+  averaged <- !is.na(plan$rows$average)
+  unname(replace(of, averaged, "it is undefined for a category that it rests on"))
+}
+
+# How intervals are found of metrics by those of the registry: `draws`, does it need replicates of
+# the counts; `find`, a function of the rows of a system, the estimate, the plan, counts, draws,
+# number of the system and conf_level that gives the rows with intervals.
+metric_interval <- function(id) {
+  record <- accuracy_intervals()[[id]]
+  if (is.null(record$find)) {
+    list(draws = FALSE, find = function(found, ...) found)
+  } else if (record$cells) {
+    list(draws = TRUE, find = percentile_rows)
+  } else if (record$delta) {
+    list(draws = TRUE, find = delta_rows)
+  } else {
+    list(draws = FALSE, find = function(found, ...) {
+      without_interval(found, paste0("a ", record$words, " is of the accuracy alone"))
+    })
+  }
+}
+
+# The accuracy and its interval are those of the estimate, if the interval is; all of it, where no
+# truth is open.
+own_accuracy <- function(found, estimate, interval, s, conf_level) {
+  at <- which(found$metric == built_in_metrics$accuracy$id)
+  if (length(at) == 0L || open_share(estimate$fit)[[s]] %in% 0) {
+    return(found)
+  }
+  own <- estimate$table[s, ]
+  same <- interval == estimate$options$interval && conf_level == estimate$options$conf_level
+  columns <- c("estimate", if (same) c("std.error", "conf.low", "conf.high", "reason"))
+  found[at, columns] <- own[columns]
+  if (!same && !has_posterior(estimate)) found$reason[at] <- own$reason
+  found
+}
+
+# Replicates of the metric itself.
+percentile_rows <- function(found, estimate, plan, counts, draws, s, conf_level) {
+  if (is.null(draws$values)) {
+    return(if (is.null(draws$reason)) found else without_interval(found, draws$reason))
+  }
+  ends <- ranges_of_plan(plan)
+  tables <- as_shares(draws$values[[s]], length(plan$categories))
+  whole <- stats::complete.cases(tables)
+  values <- matrix(NA_real_, nrow(tables), nrow(found))
+  values[whole, ] <- to_unit(metric_values(plan, tables[whole, , drop = FALSE]), ends)
+  if (has_stand_in(estimate)) values <- moved_to(values, to_unit(found$estimate, ends))
+  intervals <- percentile_intervals(values, conf_level, TRUE)
+  found <- add_intervals(found, intervals)
+  wide <- ends[, 2L] - ends[, 1L]
+  found$std.error <- found$std.error * wide
+  found$conf.low <- ends[, 1L] + wide * found$conf.low
+  found$conf.high <- ends[, 1L] + wide * found$conf.high
+  found
+}
+
+# From the ends of the range of each column to 0 and 1.
+to_unit <- function(value, ends) {
+  if (is.matrix(value)) ends <- ends[rep(seq_len(nrow(ends)), each = nrow(value)), , drop = FALSE]
+  (value - ends[, 1L]) / (ends[, 2L] - ends[, 1L])
+}
+
+# The delta method, and what errors in common could hide.
+delta_rows <- function(found, estimate, plan, counts, draws, s, conf_level) {
+  if (is.null(draws$values)) {
+    return(if (is.null(draws$reason)) found else without_interval(found, draws$reason))
+  }
+  table <- as_shares(matrix(counts, 1L), length(plan$categories))[1L, ]
+  slopes <- metric_slopes(plan, table)
+  off <- table_errors(draws$values[[s]], estimate, s, length(plan$categories))
+  found$sampling <- apply(off %*% slopes, 2L, stats::sd)
+  found$hidden <- hidden_errors(estimate, plan, table, slopes, s)
+  found$std.error <- sqrt(found$sampling^2 + found$hidden^2)
+  interval_rows(found, plan, conf_level)
+}
+
+# What sampling does to the table: replicates, which together have the sampling error that the
+# estimate tells of the accuracy.
+table_errors <- function(values, estimate, s, n) {
+  tables <- as_shares(values, n)
+  tables <- tables[stats::complete.cases(tables), , drop = FALSE]
+  off <- sweep(tables, 2L, colMeans(tables))
+  own <- stats::sd(rowSums(off[, (seq_len(n) - 1L) * n + seq_len(n), drop = FALSE]))
+  scale <- estimate$details$sampling[[s]] / own
+  off * if (is.finite(scale)) scale else 1
+}
+
+# Standard deviation of what errors in common hide of each metric. Of two parts. One is the line
+# between the ends of what system and raters may have in common. The other is how far raters are
+# wrong together: what it hides of the accuracy moves cases with the same answer from the other
+# truths to that which agrees with the answer. It may be the same for all answers, or differ, so
+# that the accuracy stays and truths change places.
+hidden_errors <- function(estimate, plan, table, slopes, s) {
+  n <- length(plan$categories)
+  details <- estimate$details
+  at <- function(gap) {
+    whole_error(
+      estimate, details$sampling, details$sampling * 0 + gap, details$suspicion,
+      details$rater_error
+    )$hidden[[s]]
+  }
+  raters <- at(0)
+  range <- at(1)^2 - raters^2
+  line <- colSums(slopes * end_direction(estimate, table, s, n))
+  answer <- rep(seq_len(n), n)
+  wrong <- replace(table, (seq_len(n) - 1L) * n + seq_len(n), 0)
+  of_answer <- as.vector(rowsum(table, answer))
+  per_answer <- as.vector(rowsum(wrong, answer))
+  share <- ifelse(per_answer[answer] > 0, wrong / per_answer[answer], 0)
+  right <- slopes[(seq_len(n) - 1L) * n + seq_len(n), , drop = FALSE]
+  shift <- of_answer * (right - rowsum(share * slopes, answer))
+  level <- colSums(shift)
+  apart <- colSums((shift - outer(of_answer, level))^2)
+  sqrt(pmax(range * line^2 + raters^2 * (level^2 + (cell_bias^2 - 1) * apart), 0))
+}
+
+# From the table of errors in common to that of errors of their own, or to that of the estimate,
+# where it is a model's.
+end_direction <- function(estimate, table, s, n) {
+  ends <- estimate$end_counts[[s]]
+  if (length(ends$shared_counts) == 0L) {
+    return(rep(0, length(table)))
+  }
+  share <- function(counts) as_shares(matrix(counts, 1L), n)[1L, ]
+  own <- if (is_averaged(estimate)) share(ends$independent_counts) else table
+  own - share(ends$shared_counts)
+}
+
+# From standard errors.
+interval_rows <- function(found, plan, conf_level) {
+  ends <- ranges_of_plan(plan)
+  wide <- ends[, 2L] - ends[, 1L]
+  z <- normal_quantile(conf_level)
+  for (i in which(!is.na(found$estimate) & !is.na(found$std.error))) {
+    value <- to_unit(found$estimate[[i]], ends[i, , drop = FALSE])
+    error <- found$std.error[[i]] / wide[[i]]
+    limits <- unit_interval(min(max(value, 0), 1), error, z)
+    found$conf.low[[i]] <- ends[i, 1L] + wide[[i]] * limits[[1L]]
+    found$conf.high[[i]] <- ends[i, 1L] + wide[[i]] * limits[[2L]]
+  }
+  found
+}
+
+# Wilson's, of as many cases as would give that error; a plain one at the ends of the scale, where
+# none would.
+unit_interval <- function(share, error, z) {
+  size <- share * (1 - share) / error^2
+  if (error == 0) {
+    c(share, share)
+  } else if (size > 0) {
+    wilson_interval(share, size, z)
+  } else {
+    c(max(0, share - z * error), min(1, share + z * error))
+  }
+}

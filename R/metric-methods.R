@@ -1,0 +1,229 @@
+# Words and tables of metrics.
+
+#' @rdname metric_estimate
+#' @export
+tidy.metric_estimate <- function(x, ...) {
+  check_dots_empty(...)
+  x$table
+}
+
+#' @rdname metric_estimate
+#' @export
+glance.metric_estimate <- function(x, ...) {
+  check_dots_empty(...)
+  table <- x$table
+  told <- !is.null(accuracy_intervals()[[x$options$interval]]$find)
+  tibble::tibble(
+    groups = if (x$options$grouped) length(x$estimates) else NA_integer_,
+    systems = length(x$options$systems), metrics = length(x$plan$records),
+    categories = length(x$plan$categories), estimates = nrow(table),
+    missing = sum(is.na(table$estimate)), method = x$options$method,
+    interval = x$options$interval,
+    conf_level = if (told) x$options$conf_level else NA_real_
+  )
+}
+
+#' @rdname metric_estimate
+#' @param row.names,optional Not used.
+#' @export
+as.data.frame.metric_estimate <- function(x, row.names = NULL, # nolint: object_name.
+                                        optional = FALSE, ...) {
+  plain_data_frame(tidy(x, ...))
+}
+
+#' @rdname metric_estimate
+#' @export
+format.metric_estimate <- function(x, ...) {
+  whole <- x$table[is.na(x$table$category), ]
+  first <- utils::head(whole, 3L)
+  who <- paste0(
+    if (x$options$grouped) paste0(first$group, " "), first$system, " ", row_names(first)
+  )
+  paste0(
+    metric_title(x), if (nrow(first) > 0L) ": ",
+    paste0(who, " ", decimals(first$estimate, 2L), collapse = ", "),
+    if (nrow(whole) > nrow(first)) ", ..."
+  )
+}
+
+#' @export
+summary.metric_estimate <- function(object, ...) summarise_result(object)
+
+metric_title <- function(x) {
+  paste0(
+    count_noun(length(x$plan$records), "metric"), " of ",
+    count_noun(length(x$options$systems), "system"),
+    if (x$options$grouped) paste0(" in ", count_noun(length(x$estimates), "group")),
+    ", ", count_noun(length(x$plan$categories), "category", "categories"), ", ",
+    method_words(x$options$method)
+  )
+}
+
+# Names of rows that are not of a category: "f_meas (macro)".
+row_names <- function(table) {
+  average <- ifelse(is.na(table$average), "", paste0(" (", average_words(table$average), ")"))
+  paste0(table$metric, average)
+}
+
+average_words <- function(average) sub("_", " ", average, fixed = TRUE)
+
+with_interval <- function(table) {
+  ends <- paste0(" ", bracketed(table$conf.low, table$conf.high))
+  paste0(decimals(table$estimate), ifelse(is.na(table$conf.low), "", ends))
+}
+
+# What is shown of rows that are not of a category: a column per system.
+whole_columns <- function(table, x) {
+  table <- table[is.na(table$category), ]
+  if (nrow(table) == 0L) {
+    return(NULL)
+  }
+  name <- factor(row_names(table), unique(row_names(table)))
+  system <- factor(table$system, unique(table$system))
+  shown <- matrix("", nlevels(name), nlevels(system))
+  shown[cbind(as.integer(name), as.integer(system))] <- with_interval(table)
+  data.frame(
+    metric = levels(name), stats::setNames(as.data.frame(shown), levels(system)),
+    check.names = FALSE
+  )
+}
+
+# Of a system: a row per category, a column per metric.
+category_metrics <- function(table, system) {
+  table <- table[!is.na(table$category) & table$system == system, ]
+  if (nrow(table) == 0L) {
+    return(NULL)
+  }
+  columns <- lapply(split(table, factor(table$metric, unique(table$metric))), with_interval)
+  data.frame(category = unique(table$category), columns, check.names = FALSE)
+}
+
+# All of it, for documents.
+metric_columns <- function(x) {
+  table <- x$table
+  name <- ifelse(
+    is.na(table$category), row_names(table), paste0(table$metric, " of ", table$category)
+  )
+  out <- data.frame(
+    system = table$system, metric = name, estimate = decimals(table$estimate),
+    interval = bracketed(table$conf.low, table$conf.high, "")
+  )
+  names(out)[[4L]] <- interval_title(x$options$conf_level)
+  if (all(is.na(table$conf.low))) out <- out[-4L]
+  if (x$options$grouped) out <- cbind(group = table$group, out)
+  if (length(unique(table$system)) == 1L) out$system <- NULL
+  out
+}
+
+#' @export
+print.metric_estimate <- function(x, ...) {
+  cat_lines(paste0("<metric_estimate> ", caption_of(x)))
+  groups <- if (x$options$grouped) names(x$estimates) else NA
+  for (group in utils::head(groups, 3L)) {
+    table <- if (is.na(group)) x$table else x$table[x$table$group == group, ]
+    if (!is.na(group)) cat_lines("", paste0("Group ", group))
+    print_metrics(table, x)
+  }
+  if (length(groups) > 3L) cat("\n... and", length(groups) - 3L, "more groups; see tidy()\n")
+  cat_lines("", notes_of(x), "More: tidy(), augment() (posterior weights), plot().")
+  invisible(x)
+}
+
+print_metrics <- function(table, x) {
+  whole <- whole_columns(table, x)
+  if (!is.null(whole)) print_left(whole)
+  systems <- unique(table$system)
+  for (system in utils::head(systems, 4L)) {
+    of <- category_metrics(table, system)
+    if (!is.null(of)) {
+      cat_lines("", paste0(system, ", by category"))
+      print_left(utils::head(of, 30L))
+      if (nrow(of) > 30L) cat("... and", nrow(of) - 30L, "more\n")
+    }
+  }
+  if (length(systems) > 4L) cat("\n... and", length(systems) - 4L, "more systems; see tidy()\n")
+}
+
+print_left <- function(table) print(align_left(table, seq_along(table)), row.names = FALSE)
+
+metric_notes <- function(x) {
+  table <- x$table
+  one <- x$estimates[[1L]]
+  reasons <- unique(table$reason[!is.na(table$reason)])
+  name <- ifelse(
+    is.na(table$category), row_names(table), paste0(table$metric, " of ", table$category)
+  )
+  c(
+    vapply(reasons, function(reason) {
+      what <- if (startsWith(reason, no_interval)) "No interval for " else "NA for "
+      of <- unique(paste0(name, " (", table$system, ")")[table$reason %in% reason])
+      paste0(what, shorten(of, most = 3L), ": ", sub(no_interval, "", reason, fixed = TRUE))
+    }, "", USE.NAMES = FALSE),
+    if (!all(rests_on_gold(one))) common_note(one),
+    metric_interval_note(x, one)
+  )
+}
+
+metric_interval_note <- function(x, one) {
+  record <- accuracy_intervals()[[x$options$interval]]
+  if (is.null(record$find) || all(is.na(x$table$conf.low))) {
+    return(NULL)
+  }
+  level <- interval_title(x$options$conf_level)
+  if (!is.null(one$gold) && !is.null(record$gold)) {
+    paste0(
+      level, "s: ", record$id, ", of the ", one$gold$settings$target, ", each by itself, with ",
+      count_noun(length(one$gold$case), "gold case")
+    )
+  } else if (record$delta) {
+    paste0(
+      level, "s: sampling error (delta method, ", resampling_note(one), ", ",
+      number(one$options$replicates), " replicates) and what errors in common could hide"
+    )
+  } else if (record$cells) {
+    paste0(
+      level, "s: ", resampling_note(one), ", ", number(one$options$replicates), " replicates",
+      if (has_stand_in(one)) paste0(" of the ", method_of(one)$stand_in, " model"),
+      "; sampling error only"
+    )
+  } else {
+    record$note(one)
+  }
+}
+
+#' @rdname metric_estimate
+#' @export
+augment.metric_estimate <- function(x, ...) {
+  call <- rlang::current_env()
+  check_dots_empty(...)
+  one <- x$estimates[[1L]]
+  if (!has_posterior(one)) {
+    abort_fallible("argument", c(
+      "Method {.val {one$options$method}} gives no probabilities of the categories of a case.",
+      "i" = "Estimate with {.arg method} {.or {.val {ids_with('posterior', accuracy_methods())}}}."
+    ), arg = "x", call = call)
+  }
+  tables <- lapply(seq_along(x$estimates), function(g) {
+    of <- lapply(x$options$systems, weighted_answers, estimate = x$estimates[[g]])
+    found <- do.call(rbind, of)
+    if (x$options$grouped) tibble::tibble(group = names(x$estimates)[[g]], found) else found
+  })
+  do.call(rbind, tables)
+}
+
+# A row per case that the system answered and raters saw, and true category.
+weighted_answers <- function(estimate, system) {
+  x <- estimate$fit$x
+  n <- length(x$categories)
+  s <- match(system, x$systems)
+  pattern <- pattern_of_case(x)
+  answer <- pattern_answers(x)[pattern, s]
+  at <- which(answer > 0L & judged_patterns(estimate$fit)[pattern])
+  posterior <- estimate$posterior[[s]][pattern[at], , drop = FALSE]
+  weight <- (x$weights %||% rep(1, length(pattern)))[at]
+  level <- function(code) factor(x$categories[code], levels = x$categories)
+  columns_tibble(
+    case = rep(x$cases[at], each = n), system = system, truth = level(rep(seq_len(n), length(at))),
+    prediction = level(rep(answer[at], each = n)), weight = as.vector(t(posterior * weight))
+  )
+}

@@ -1,0 +1,139 @@
+# Values of metrics for joint tables of truth and answer, and how they move with the tables.
+#
+# Tables come as a matrix: a row per table, a column per cell, answers within truths. Values go as a
+# matrix: a row per table, a column per row of a plan.
+
+metric_averages <- c("macro", "macro_weighted", "micro")
+
+# What is to be computed: `rows`, a metric each, of a category or an average over categories (both
+# NA for metrics of the whole table); and of each metric its record and place.
+metric_plan <- function(records, categories, averages, settings) {
+  rows <- lapply(records, function(record) {
+    n <- length(categories)
+    one <- record$form == "table"
+    average <- if (one) NA_character_ else c(averages, rep(NA_character_, n))
+    category <- if (one) NA_character_ else c(rep(NA_character_, length(averages)), categories)
+    data.frame(metric = record$id, average = average, category = category)
+  })
+  list(
+    records = records, rows = do.call(rbind, unname(rows)), categories = categories,
+    averages = averages, settings = settings
+  )
+}
+
+metric_values <- function(plan, tables, call = NULL) {
+  parts <- against_rest(tables, length(plan$categories))
+  values <- lapply(plan$records, function(record) {
+    if (record$form == "table") {
+      values_of_tables(record, plan, tables, call)
+    } else {
+      values_of_categories(record, plan, parts, call)
+    }
+  })
+  unname(do.call(cbind, values))
+}
+
+values_of_tables <- function(record, plan, tables, call) {
+  n <- length(plan$categories)
+  labels <- list(truth = plan$categories, answer = plan$categories)
+  value <- vapply(seq_len(nrow(tables)), function(i) {
+    table <- matrix(tables[i, ], n, byrow = TRUE, dimnames = labels)
+    run_kernel(record, list(table), 1L, plan$settings, call)
+  }, 0)
+  matrix(value, ncol = 1L)
+}
+
+values_of_categories <- function(record, plan, parts, call) {
+  of <- function(parts) {
+    flat <- lapply(parts, as.vector)
+    value <- run_kernel(record, unname(flat), length(flat$tp), plan$settings, call)
+    matrix(value, NROW(parts$tp))
+  }
+  each <- of(parts)
+  averages <- lapply(plan$averages, function(average) {
+    switch(average,
+      macro = mean_over(each, each^0, record$drops),
+      macro_weighted = mean_over(each, parts$tp + parts$fn, record$drops),
+      micro = of(lapply(parts, rowSums))
+    )
+  })
+  do.call(cbind, c(averages, list(each)))
+}
+
+# Means of rows; undefined categories leave them, or undo them, unless their weight is 0.
+mean_over <- function(each, weight, drops) {
+  gone <- weight == 0 | (drops & is.na(each))
+  weight[gone] <- 0
+  each[gone] <- 0
+  matrix(rowSums(each * weight) / rowSums(weight), ncol = 1L)
+}
+
+# Each category against the others: tables x categories of true positives and so on.
+against_rest <- function(tables, n) {
+  truth <- rep(seq_len(n), each = n)
+  of_truth <- tables %*% outer(truth, seq_len(n), `==`)
+  of_answer <- tables %*% outer(rep(seq_len(n), n), seq_len(n), `==`)
+  tp <- tables[, (seq_len(n) - 1L) * n + seq_len(n), drop = FALSE]
+  tn <- rowSums(tables) - of_truth - of_answer + tp
+  lapply(list(tp = tp, fn = of_truth - tp, fp = of_answer - tp, tn = tn), function(part) {
+    replace(part, abs(part) < 1e-13, 0)
+  })
+}
+
+# So many numbers in the range of the metric, NA where it is undefined.
+run_kernel <- function(record, args, n, settings, call) {
+  args <- c(args, settings[record$settings])
+  value <- tryCatch(do.call(record$kernel, args), error = function(e) {
+    abort_fallible("metric", c(
+      "Metric {.val {record$id}} stopped.", "x" = verbatim(conditionMessage(e))
+    ), metric = record$id, parent = e, call = call)
+  })
+  if (is.logical(value) && all(is.na(value))) value <- as.double(value)
+  ends <- range_of_metric(record, settings)
+  counted <- is.numeric(value) && length(value) == n
+  known <- if (counted) value[!is.na(value)]
+  off <- known[known < ends[[1L]] - 1e-8 | known > ends[[2L]] + 1e-8]
+  if (!counted || length(off) > 0L) {
+    abort_fallible("metric", c(
+      "Metric {.val {record$id}} must return {n} number{?s} from {ends[[1L]]} to {ends[[2L]]}.",
+      "x" = if (counted) "Among them is {.val {off[[1L]]}}." else "It returned {describe(value)}."
+    ), metric = record$id, call = call)
+  }
+  as.double(value)
+}
+
+range_of_metric <- function(record, settings) {
+  if (is.function(record$lower)) record$lower(settings) else c(record$lower, record$upper)
+}
+
+# Of each row of a plan, a row each: the ends of its range.
+ranges_of_plan <- function(plan) {
+  ends <- vapply(plan$records, range_of_metric, c(0, 0), settings = plan$settings)
+  unname(t(ends))[match(plan$rows$metric, names(plan$records)), , drop = FALSE]
+}
+
+# Expected numbers of cases as shares of all; a category of which hardly a case is expected has
+# none.
+as_shares <- function(counts, n) {
+  truth <- rep(seq_len(n), each = n)
+  of_truth <- counts %*% outer(truth, seq_len(n), `==`)
+  counts[(of_truth < few_cases)[, truth, drop = FALSE]] <- 0
+  counts / rowSums(counts)
+}
+
+# How each value moves with a little more probability in a cell, at the cost of all others: the
+# derivative of value((1 - h) table + h cell) at h = 0, cells x values. The mean over the table is
+# 0. Nothing is said of cells of truths, or answers, that are not there.
+metric_slopes <- function(plan, table) {
+  n <- length(plan$categories)
+  square <- matrix(table, n, byrow = TRUE)
+  there <- which(as.vector(t(outer(rowSums(square), colSums(square)))) > 0)
+  step <- 1e-5
+  moved <- function(h) (1 - h) * rep(table, each = length(there)) + h * diag(n * n)[there, ]
+  at <- function(h) metric_values(plan, matrix(moved(h), length(there)))
+  value <- metric_values(plan, matrix(table, 1L))
+  slope <- (4 * at(step / 2) - at(step) - 3 * value[rep(1L, length(there)), , drop = FALSE]) / step
+  out <- matrix(0, n * n, ncol(value))
+  out[there, ] <- slope
+  out
+}

@@ -1,0 +1,187 @@
+# The registry of metrics: what estimate_metrics() can estimate. Those of the package are in
+# metric-definitions.R; here are those that users register, and what is asked of them.
+
+# What users registered in this session.
+registered_metrics <- new.env(parent = emptyenv())
+
+all_metrics <- function() {
+  own <- mget(sort(ls(registered_metrics)), envir = registered_metrics)
+  c(built_in_metrics, own)
+}
+
+#' Metrics of systems
+#'
+#' `metrics()` lists what [estimate_metrics()] can estimate. `register_metric()` adds a metric of
+#' your own for the rest of the session, with all estimators and intervals.
+#'
+#' Names and definitions are those of R package yardstick. With `tp`, `fn`, `fp` and `tn` the
+#' probabilities of true positives, false negatives, false positives and true negatives of one
+#' category against the rest:
+#'
+#' * `recall`, `sens`: `tp / (tp + fn)`; `spec`: `tn / (tn + fp)`; `bal_accuracy`: their mean;
+#'   `j_index`: their sum less 1.
+#' * `precision`: `tp / (tp + fp)`; `ppv` and `npv` as well, which by the theorem of Bayes are
+#'   `tp / (tp + fp)` and `tn / (tn + fn)`, undefined also where sensitivity or specificity is.
+#' * `f_meas`: `(1 + beta^2) precision recall / (beta^2 precision + recall)`, and 0 where both are.
+#' * `prevalence`: `tp + fn`; `detection_prevalence`: `tp + fp`.
+#'
+#' With `p` the joint table of truth and answer: `accuracy` is `sum(diag(p))`; `kap` is Cohen's
+#' kappa of truth and answer; `mcc` Matthews' correlation (Gorodkin's, for more than two
+#' categories); `loss` is `sum(cost * p)`.
+#'
+#' @section Kernels:
+#' A kernel is a function of probabilities that sum to one. What it is given depends on `form`:
+#' * `"category"`: `kernel(tp, fn, fp, tn)`, vectors of equal length, an element per table that is
+#'   asked for; it returns as many numbers. Averages over categories follow by themselves.
+#' * `"table"`: `kernel(table)`, the joint table of truth and answer, a row per true category and a
+#'   column per answer; it returns one number.
+#'
+#' It returns `NA` or `NaN` where the metric is undefined. The delta method needs it to be smooth.
+#'
+#' @param id A name for the metric.
+#' @param title A title.
+#' @param kernel A function; see Kernels. `NULL` removes a metric that was registered.
+#' @param form What the kernel is given.
+#' @param range The smallest and the largest value, both finite; intervals end there.
+#' @param better Which values are better: `"high"` or `"low"`.
+#' @param reference Where the metric is published.
+#' @return `metrics()`: a tibble with columns `id`, `title`, `form`, `range`, `better` (`"high"`,
+#'   `"low"`, or `""` where neither is better), `settings` (arguments of [estimate_metrics()] that
+#'   it takes), `needs` (what an estimate must give: `"table"`, the joint table of truth and
+#'   answer), `same_as` (of which metric it is another name, or `NA`), `default` (is it shown
+#'   unasked?), `reference`. `register_metric()`: its `id`, invisibly.
+#' @family estimation
+#' @examples
+#' metrics()
+#'
+#' # The critical success index of forecasters
+#' register_metric("csi", "Critical success index", function(tp, fn, fp, tn) tp / (tp + fn + fp))
+#' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
+#' estimate_metrics(x, c("csi", "f_meas"))
+#' register_metric("csi", kernel = NULL)
+#' @export
+metrics <- function() {
+  all <- unname(all_metrics())
+  field <- function(name, type) vapply(all, `[[`, type, name)
+  range <- vapply(all, function(record) {
+    if (is.function(record$lower)) "of costs" else paste(record$lower, "to", record$upper)
+  }, "")
+  tibble::tibble(
+    id = field("id", ""), title = field("title", ""), form = field("form", ""), range = range,
+    better = field("better", ""), settings = vapply(all, function(m) toString(m$settings), ""),
+    needs = field("needs", ""), same_as = field("same_as", ""), default = field("default", NA),
+    reference = field("reference", "")
+  )
+}
+
+#' @rdname metrics
+#' @export
+register_metric <- function(id, title, kernel, form = c("category", "table"), range = c(0, 1),
+                            better = c("high", "low"), reference = "") {
+  call <- rlang::current_env()
+  usable <- rlang::is_string(id) && nzchar(id) && !startsWith(id, ".")
+  if (!usable || id %in% names(built_in_metrics)) {
+    abort_fallible("argument", c(
+      "{.arg id} must be a name that no metric of the package has and that starts with no dot.",
+      "x" = "It is {describe(id)}."
+    ), arg = "id", call = call)
+  }
+  if (is.null(kernel)) {
+    rm(list = intersect(id, ls(registered_metrics)), envir = registered_metrics)
+    return(invisible(id))
+  }
+  form <- check_choice(form, c("category", "table"), "form")
+  check_metric_kernel(kernel, form, call)
+  if (!(is.numeric(range) && length(range) == 2L && all(is.finite(range)) && diff(range) > 0)) {
+    abort_fallible("argument", c(
+      "{.arg range} must be two finite numbers, the smaller one first.",
+      "x" = "It is {describe(range)}."
+    ), arg = "range", call = call)
+  }
+  metric <- new_metric(
+    id, check_string(title, "title"), check_string(reference, "reference"), kernel, form,
+    lower = range[[1L]], upper = range[[2L]], better = check_choice(better, c("high", "low"),
+      "better"), drops = TRUE
+  )
+  assign(id, metric, envir = registered_metrics)
+  invisible(id)
+}
+
+# Can it be called as it will be?
+check_metric_kernel <- function(kernel, form, call) {
+  if (!is.function(kernel)) {
+    abort_fallible("argument", c(
+      "{.arg kernel} must be a function.", "x" = "It is {describe(kernel)}."
+    ), arg = "kernel", call = call)
+  }
+  check_kernel(kernel, form, call, if (form == "table") "table" else c("tp", "fn", "fp", "tn"))
+}
+
+# The metrics asked for, or those shown unasked.
+find_metrics <- function(ids, settings, call) {
+  known <- all_metrics()
+  if (is.null(ids)) {
+    return(Filter(function(record) record$default, known))
+  }
+  off <- if (is.character(ids)) printable(setdiff(ids, names(known)))
+  if (!is.character(ids) || length(ids) == 0L || anyNA(ids) || length(off) > 0L) {
+    near <- near_names(off, names(known))
+    abort_fallible("metric", c(
+      "{.arg metrics} must be among the {.code id} of {.fun metrics}.",
+      "x" = if (length(off) > 0L) "There is no {.val {off}}." else "It is {describe(ids)}.",
+      if (length(near) > 0L) c("i" = "Did you mean {.val {near}}?")
+    ), metric = ids, call = call)
+  }
+  found <- known[unique(ids)]
+  for (record in found) check_settings(record, settings, call)
+  found
+}
+
+check_settings <- function(record, settings, call) {
+  lacking <- record$settings[vapply(settings[record$settings], is.null, NA)]
+  if (length(lacking) > 0L) {
+    abort_fallible("metric", c(
+      "Metric {.val {record$id}} needs {.arg {lacking}}.",
+      "i" = "{.arg cost} is a matrix of costs: true categories in rows, answers in columns."
+    ), metric = record$id, call = call)
+  }
+}
+
+# Costs of each answer (columns) given each truth (rows), in the order of the categories.
+check_cost_matrix <- function(cost, categories, call) {
+  if (is.null(cost)) {
+    return(NULL)
+  }
+  n <- length(categories)
+  if (is.data.frame(cost)) cost <- as.matrix(cost)
+  if (!(is.numeric(cost) && identical(dim(cost), c(n, n)) && all(is.finite(cost)))) {
+    abort_fallible("argument", c(
+      "{.arg cost} must be a {n} x {n} matrix of finite numbers, true categories in rows and answers
+       in columns.",
+      "x" = if (length(dim(cost)) == 2L && !identical(dim(cost), c(n, n))) {
+        "It has {nrow(cost)} row{?s} and {ncol(cost)} columns."
+      } else {
+        "It is {describe(cost)}."
+      },
+      "i" = "Categories are {.val {categories}}."
+    ), arg = "cost", call = call)
+  }
+  for (side in 1:2) {
+    names <- dimnames(cost)[[side]]
+    if (is.null(names)) next
+    if (!setequal(names, categories)) {
+      abort_fallible("argument", c(
+        "{.arg cost} must have the categories of {.arg x}.",
+        "x" = "Its {c('rows', 'columns')[[side]]} are {.val {names}}.",
+        "i" = "Categories are {.val {categories}}."
+      ), arg = "cost", call = call)
+    }
+    cost <- if (side == 1L) cost[categories, , drop = FALSE] else cost[, categories, drop = FALSE]
+  }
+  if (diff(range(cost)) == 0) {
+    abort_fallible("argument", c(
+      "{.arg cost} must differ between cells.", "x" = "All costs are {.val {cost[[1L]]}}."
+    ), arg = "cost", call = call)
+  }
+  unname(cost)
+}

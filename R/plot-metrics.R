@@ -1,0 +1,90 @@
+#' Picture of metrics
+#'
+#' A panel for each metric of categories, with a row per category and average, and one for those of
+#' the whole table; points are estimates, lines their intervals.
+#'
+#' @param object,x An [estimate_metrics()] result.
+#' @param ... For `plot()`, passed on to `autoplot()`.
+#' @inherit autoplot.ratings return
+#' @family plots
+#' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
+#' set.seed(1)
+#' x <- simulate_ratings(lehner_design(3, system = c(a = 0.7, b = 0.5)))
+#' plot(estimate_metrics(x))
+#' @method autoplot metric_estimate
+#' @rawNamespace S3method(ggplot2::autoplot,metric_estimate)
+autoplot.metric_estimate <- function(object, ...) { # nolint: object_name.
+  check_ggplot2()
+  check_dots_empty(...)
+  table <- tidy(object)
+  if (all(is.na(table$estimate))) {
+    abort_fallible("argument", c(
+      "There is nothing to draw.",
+      "i" = paste0("All metrics are {.code NA}: ", verbatim(table$reason[[1L]]), ".")
+    ), arg = "object", call = rlang::current_env())
+  }
+  table <- panels_of_metrics(table, object$plan)
+  systems <- length(unique(table$who)) > 1L
+  dodge <- ggplot2::position_dodge(width = if (systems) 0.6 else 0)
+  shares <- all(abs(ranges_of_plan(object$plan)) <= 1)
+  ggplot2::ggplot(
+    table[!is.na(table$estimate), ],
+    # The first is at the top.
+    ggplot2::aes(
+      .data$estimate, .data$row, colour = .data$who, group = -as.integer(.data$who)
+    )
+  ) +
+    ggplot2::geom_linerange(
+      ggplot2::aes(xmin = .data$conf.low, xmax = .data$conf.high),
+      position = dodge, linewidth = 1.1, alpha = 0.45, na.rm = TRUE
+    ) +
+    ggplot2::geom_point(ggplot2::aes(shape = .data$kind), position = dodge, size = 2.4) +
+    ggplot2::facet_wrap(~panel, scales = if (shares) "free_y" else "free", labeller = wrapped()) +
+    ggplot2::scale_colour_manual(
+      values = category_colours(levels(table$who)), guide = if (systems) "legend" else "none"
+    ) +
+    ggplot2::scale_shape_manual(values = c(category = 19, overall = 18), guide = "none") +
+    ggplot2::scale_x_continuous(breaks = scales_of_share) +
+    (if (shares) ggplot2::expand_limits(x = 1)) +
+    ggplot2::labs(
+      title = "Metrics of systems", x = NULL, y = NULL, colour = NULL,
+      subtitle = if (!all(is.na(table$conf.low))) {
+        paste0("With ", interval_title(object$options$conf_level), "s; truth is estimated")
+      } else {
+        "Truth is estimated"
+      },
+      caption = lacking_words(table)
+    ) +
+    theme_fallible() +
+    ggplot2::theme(panel.spacing.x = ggplot2::unit(14, "pt"))
+}
+
+#' @rdname autoplot.metric_estimate
+#' @export
+plot.metric_estimate <- function(x, ...) draw(x, ...)
+
+# Who, in which panel and row; the first row is at the top.
+panels_of_metrics <- function(table, plan) {
+  titles <- vapply(plan$records, `[[`, "", "title")
+  whole <- vapply(plan$records, `[[`, "", "form")[table$metric] == "table"
+  row <- ifelse(is.na(table$category), average_words(table$average), table$category)
+  row[whole] <- titles[table$metric[whole]]
+  table$row <- factor(row, rev(unique(c(titles, plan$categories, average_words(metric_averages)))))
+  table$panel <- ifelse(whole, "All categories", titles[table$metric])
+  table$panel <- factor(table$panel, unique(c("All categories", titles)))
+  table$kind <- ifelse(is.na(table$category), "overall", "category")
+  who <- if ("group" %in% names(table)) paste0(table$system, ", ", table$group) else table$system
+  table$who <- factor(who, unique(who))
+  table
+}
+
+# At most three numbers, so that labels of neighbours do not meet.
+scales_of_share <- function(limits) {
+  at <- pretty(limits, 3L)
+  at[at >= limits[[1L]] & at <= limits[[2L]]]
+}
+
+lacking_words <- function(table) {
+  lacking <- sum(is.na(table$estimate))
+  if (lacking > 0L) paste(count_noun(lacking, "estimate"), "missing")
+}

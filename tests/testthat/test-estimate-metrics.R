@@ -1,0 +1,170 @@
+test_that("metrics are those of cases counted by their posterior probabilities", {
+  x <- metric_panel()
+  for (method in c("joint", "shared", "average")) {
+    estimate <- quiet(estimate_accuracy(x, method, interval = "none"))
+    found <- estimate_metrics(estimate, c("recall", "precision", "mcc"), average = NULL)
+    for (system in x$systems) {
+      weighted <- augment(found)
+      weighted <- weighted[weighted$system == system, ]
+      counts <- tapply(weighted$weight, weighted[c("truth", "prediction")], sum)
+      own <- tidy(found)[tidy(found)$system == system, ]
+      expect_equal(own$estimate[own$metric == "recall"], diag(counts) / rowSums(counts),
+        ignore_attr = TRUE)
+      expect_equal(own$estimate[own$metric == "precision"], diag(counts) / colSums(counts),
+        ignore_attr = TRUE)
+      expect_equal(own$estimate[own$metric == "mcc"], slow_table_metric("mcc", counts))
+    }
+  }
+})
+
+test_that("confusion() and metrics tell the same", {
+  estimate <- quiet(estimate_accuracy(metric_panel(), "joint", interval = "bootstrap",
+    replicates = 50))
+  set.seed(3)
+  cells <- tidy(confusion(estimate), "categories")
+  set.seed(3)
+  found <- tidy(estimate_metrics(estimate, c("recall", "precision"), average = NULL))
+  columns <- c("estimate", "std.error", "conf.low", "conf.high", "reason")
+  expect_equal(as.list(found[columns]), as.list(cells[columns]))
+})
+
+test_that("accuracy is that of the estimate, for every interval", {
+  x <- metric_panel(80)
+  for (interval in c("robust", "bootstrap", "none", "conformal")) {
+    estimate <- quiet(estimate_accuracy(x, interval = interval, replicates = 30))
+    found <- tidy(estimate_metrics(estimate, c("accuracy", "f_meas")))
+    columns <- c("system", "estimate", "std.error", "conf.low", "conf.high", "n", "method")
+    expect_identical(
+      as.list(found[found$metric == "accuracy", columns]), as.list(tidy(estimate)[columns])
+    )
+    rest <- found[found$metric != "accuracy", ]
+    expect_false(anyNA(rest$estimate))
+    derived <- interval %in% c("robust", "bootstrap")
+    expect_identical(unique(is.na(rest$conf.low)), !derived)
+    if (interval == "conformal") expect_match(rest$reason, "^no interval: .* accuracy alone$")
+    if (derived) expect_true(all(rest$conf.low <= rest$estimate & rest$estimate <= rest$conf.high))
+  }
+  other <- quiet(estimate_accuracy(x, interval = "none"))
+  found <- tidy(estimate_metrics(other, c("accuracy", "recall"), interval = "bootstrap"))
+  expect_false(anyNA(found$conf.low))
+})
+
+test_that("the delta method gives accuracy the error that it has", {
+  x <- metric_panel(300)
+  for (model in list(NULL, dawid_skene())) {
+    estimate <- quiet(if (is.null(model)) {
+      estimate_accuracy(x)
+    } else {
+      estimate_accuracy(x, "joint", model, interval = "robust", replicates = 50)
+    })
+    for (s in 1:2) {
+      plan <- metric_plan(built_in_metrics["accuracy"], x$categories, NULL, list())
+      counts <- confusion_counts(estimate)[[s]]
+      found <- delta_rows(
+        point_rows(estimate, plan, counts, s, NULL), estimate, plan, counts,
+        confusion_draws(estimate), s, 0.9
+      )
+      expect_equal(found$sampling, estimate$details$sampling[[s]], tolerance = 1e-6)
+      expect_equal(found$hidden, hidden_error(estimate, estimate$details$sampling)[[s]],
+        tolerance = 0.02)
+    }
+  }
+})
+
+test_that("standard errors of the delta method are those of replicates", {
+  x <- metric_panel(400)
+  estimate <- quiet(estimate_accuracy(x, "joint", interval = "robust", common = "none",
+    replicates = 300))
+  ids <- c("recall", "precision", "f_meas", "bal_accuracy", "mcc", "kap")
+  set.seed(1)
+  slow <- tidy(estimate_metrics(estimate, ids, interval = "bootstrap"))
+  set.seed(1)
+  fast <- tidy(estimate_metrics(estimate, ids))
+  # Stated errors in common hide nothing, so that all is sampling.
+  ratio <- fast$std.error / slow$std.error
+  expect_true(all(ratio > 0.85 & ratio < 1.18))
+})
+
+test_that("what raters hide of a precision is as much more than of accuracy as in confusion()", {
+  estimate <- quiet(estimate_accuracy(metric_panel(300)))
+  plan <- metric_plan(built_in_metrics[c("accuracy", "precision")], LETTERS[1:3], NULL, list())
+  estimate$end_counts <- NULL # the line between the ends
+  estimate$details$suspicion <- c(1, 1)
+  table <- as_shares(matrix(confusion_counts(estimate)[[1]], 1L), 3L)[1L, ]
+  found <- hidden_errors(estimate, plan, table, metric_slopes(plan, table), 1L)
+  share <- colSums(matrix(table, 3L, byrow = TRUE))
+  expected <- sqrt(1 + (cell_bias^2 - 1) * sapply(1:3, function(j) {
+    (1 - share[[j]])^2 + sum(share[-j]^2)
+  }))
+  expect_equal(found[-1L] / found[[1L]], expected, tolerance = 1e-5)
+  expect_gt(found[[1L]], 0)
+})
+
+test_that("groups and clusters are those of the estimate", {
+  x <- metric_panel(200)
+  by <- rep(c("u", "v"), each = 100)
+  ids <- c("accuracy", "precision")
+  groups <- quiet(estimate_metrics(x, ids, by = by))
+  alone <- quiet(estimate_metrics(x[101:200, ], ids))
+  expect_identical(unique(tidy(groups)$group), c("u", "v"))
+  expect_equal(tidy(groups)$estimate[tidy(groups)$group == "v"], tidy(alone)$estimate)
+  expect_equal(
+    tidy(quiet(estimate_metrics(estimate_accuracy(x, by = by), ids)))$estimate,
+    tidy(groups)$estimate
+  )
+  expect_identical(nrow(augment(groups)), 200L * 2L * 3L)
+  expect_output(print(groups), "Group v")
+  # Every case five times: clusters of five are as good as one case.
+  copies <- x[rep(seq_len(60), each = 5), ]
+  cluster <- rep(seq_len(60), each = 5)
+  loose <- tidy(quiet(estimate_metrics(copies, "precision", common = "none")))
+  tight <- tidy(quiet(estimate_metrics(copies, "precision", common = "none", cluster = cluster)))
+  expect_gt(stats::median(tight$std.error / loose$std.error), 1.5)
+})
+
+test_that("methods without probabilities give accuracy alone, with a reason", {
+  x <- metric_panel(80)
+  found <- quiet(estimate_metrics(x, c("accuracy", "recall"), method = "unbinned",
+    interval = "bootstrap", replicates = 20))
+  table <- tidy(found)
+  rest <- table[table$metric == "recall", ]
+  expect_true(all(is.na(rest$estimate)))
+  expect_match(rest$reason, "\"unbinned\" estimates accuracy alone")
+  expect_false(anyNA(table$conf.low[table$metric == "accuracy"]))
+  expect_error(augment(found), class = "fallible_error_argument")
+  own <- tidy(quiet(estimate_metrics(x, c("accuracy", "recall"), method = function(x) c(0.5, 0.6),
+    interval = "none")))
+  expect_identical(own$estimate[own$metric == "accuracy"], c(0.5, 0.6))
+  chance <- data.frame(a = c("x", "y"), b = c("y", "x"), s = "x")
+  lost <- quiet(estimate_metrics(ratings(chance, raters = a:b, systems = s)))
+  expect_true(all(is.na(tidy(lost)$estimate)))
+  expect_match(tidy(lost)$reason, "by chance")
+  expect_output(print(lost), "NA for")
+  skip_if_not_installed("ggplot2")
+  expect_error(autoplot(lost), class = "fallible_error_argument")
+})
+
+test_that("undefined metrics are NA with a reason", {
+  wide <- data.frame(
+    a = rep(c("x", "y"), 10), b = rep(c("x", "y"), 10), c = rep(c("x", "y", "y", "y"), 5),
+    s = rep(c("x", "y", "x", "y"), 5)
+  )
+  x <- ratings(wide, raters = a:c, systems = s, categories = c("x", "y", "z"))
+  found <- tidy(quiet(estimate_metrics(x, c("precision", "bal_accuracy"), method = "joint",
+    known_truth = stats::setNames(wide$a, 1:20), gold_sample = "given")))
+  expect_match(found$reason[found$metric == "precision" & found$category %in% "z"], "never gives")
+  expect_match(found$reason[found$metric == "bal_accuracy" & found$average %in% "macro"],
+    "undefined for a category")
+})
+
+test_that("metrics print and are drawn", {
+  local_reproducible_output(width = 90)
+  set.seed(2)
+  found <- quiet(estimate_metrics(metric_panel(), method = "joint", interval = "bootstrap",
+    replicates = 30))
+  expect_snapshot(found)
+  expect_identical(glance(found)$metrics, 7L)
+  skip_if_not_installed("ggplot2")
+  drawn <- ggplot2::layer_data(autoplot(found), 2L)
+  expect_identical(nrow(drawn), nrow(tidy(found)))
+})

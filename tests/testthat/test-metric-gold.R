@@ -1,0 +1,117 @@
+test_that("where all truths are known every metric is that of the true table", {
+  x <- metric_panel(120)
+  cost <- matrix(c(0, 1, 5, 2, 0, 1, 3, 1, 0), 3)
+  answers <- as.data.frame(x, what = "systems")
+  for (sample in c("random", "given")) {
+    found <- tidy(quiet(estimate_metrics(
+      x, c(table_ids, category_ids), average = metric_averages, cost = cost,
+      known_truth = truth(x), gold_sample = sample
+    )))
+    for (system in x$systems) {
+      own <- answers[answers$system == system, ]
+      counts <- table(
+        factor(truth(x)$category, x$categories), factor(own$prediction, x$categories)
+      )
+      counts <- matrix(counts, 3)
+      expected <- values_of(counts, cost = cost)
+      here <- found[found$system == system, ]
+      expect_identical(paste(here$metric, here$average), paste(expected$metric, expected$average))
+      expect_lt(max(abs(here$estimate - expected$value)), 1e-12)
+    }
+  }
+  cases <- tidy(quiet(estimate_metrics(x, c("mcc", "f_meas", "recall"), known_truth = truth(x),
+    gold_sample = "random", target = "cases")))
+  expect_lt(max(cases$conf.high - cases$conf.low), 1e-8)
+})
+
+test_that("a category that is known never to be true is undefined, not estimated", {
+  set.seed(3)
+  rated <- function() sample(c("a", "b", "c"), 60, TRUE)
+  wide <- data.frame(r1 = rated(), r2 = rated(), s = sample(c("a", "b"), 60, TRUE))
+  wide$r3 <- wide$r1
+  truth <- stats::setNames(ifelse(wide$r1 == "c", "a", wide$r1), 1:60)
+  x <- ratings(wide, raters = c("r1", "r2", "r3"), systems = "s", categories = c("a", "b", "c"))
+  found <- tidy(quiet(estimate_metrics(x, category_ids, average = metric_averages,
+    known_truth = truth, gold_sample = "random")))
+  counts <- matrix(table(factor(truth, x$categories), factor(wide$s, x$categories)), 3)
+  expected <- values_of(counts, category_ids)
+  expect_equal(found$estimate, ifelse(is.nan(expected$value), NA, expected$value))
+  lost <- found[found$metric == "recall" & found$category %in% "c", ]
+  expect_match(lost$reason, "no case is of this category")
+})
+
+test_that("recall, precision and accuracy with gold are those of the estimate and confusion()", {
+  x <- metric_panel(300)
+  estimate <- quiet(estimate_accuracy(x, known_truth = truth(x)[1:80, ], gold_sample = "random"))
+  found <- tidy(estimate_metrics(estimate, c("accuracy", "recall", "precision"), average = NULL))
+  cells <- tidy(confusion(estimate), "categories")
+  columns <- c("estimate", "std.error", "conf.low", "conf.high")
+  rates <- found[found$metric != "accuracy", ]
+  expect_equal(as.list(rates[columns]), as.list(cells[columns]))
+  expect_identical(
+    as.list(found[found$metric == "accuracy", columns]), as.list(tidy(estimate)[columns])
+  )
+})
+
+test_that("the derivative of a recall corrects it as a ratio of means does", {
+  x <- metric_panel(1000)
+  estimate <- quiet(estimate_accuracy(x, known_truth = truth(x)[1:300, ], gold_sample = "random"))
+  evidence <- estimate$gold$evidence
+  plan <- metric_plan(built_in_metrics["recall"], x$categories, NULL, list())
+  part <- gold_tables(evidence, 1L, 3L)
+  slopes <- metric_slopes(plan, part$start)
+  for (k in 1:3) {
+    own <- gold_recall(evidence, 1L, k)
+    found <- gold_metric(part, slopes[, k], plan, k, c(0, 1))
+    expect_equal(found$estimate, own$estimate, tolerance = 0.01)
+    width <- function(x) diff(unlist(corrected_interval(x, "population", 0.9)[3:4]))
+    expect_equal(width(found), width(own), tolerance = 0.1)
+  }
+})
+
+test_that("intervals with gold cover, and are narrower than those of gold alone", {
+  set.seed(7)
+  design <- rater_design(c(0.7, 0.7, 0.8), c(a = 0.8), 3, 400, base_rates = c(0.5, 0.3, 0.2))
+  ids <- c("f_meas", "mcc", "bal_accuracy")
+  plan <- metric_plan(built_in_metrics[ids], as.character(1:3), "macro", list(beta = 1))
+  # The population: a system with accuracy .8 whose errors are alike.
+  table <- c(0.5, 0.3, 0.2) * (matrix(0.1, 3, 3) + diag(0.7, 3))
+  true <- metric_values(plan, matrix(t(table), 1L))[1L, ]
+  runs <- 60
+  hits <- replicate(runs, {
+    x <- simulate_ratings(design)
+    estimate <- quiet(estimate_accuracy(x, interval = "corrected",
+      known_truth = truth(x)[1:100, ], gold_sample = "random"))
+    part <- gold_tables(estimate$gold$evidence, 1L, 3L)
+    slopes <- metric_slopes(plan, part$start)
+    sapply(seq_along(true), function(i) {
+      ends <- ranges_of_plan(plan)[i, ]
+      x <- gold_metric(part, slopes[, i], plan, i, ends)
+      limits <- corrected_interval(x, "population", 0.9)
+      at <- (true[[i]] - ends[[1]]) / diff(ends)
+      c(limits$conf.low <= at && at <= limits$conf.high, x$ratio / x$design)
+    })
+  })
+  coverage <- mean(hits[1L, , ])
+  # Metrics of a run go together: as few as `runs` independent ones.
+  expect_gt(coverage, 0.9 - 3 * sqrt(0.09 / runs))
+  expect_lt(stats::median(hits[2L, , ]), 1)
+})
+
+test_that("what gold says nothing of keeps its estimate, without an interval and with a reason", {
+  x <- metric_panel(200)
+  known <- truth(x)[1:60, ]
+  known <- known[known$category != x$categories[[3]], ]
+  found <- tidy(quiet(estimate_metrics(x, c("accuracy", "mcc", "f_meas"), known_truth = known,
+    gold_sample = "random")))
+  alone <- tidy(quiet(estimate_metrics(x, c("accuracy", "mcc", "f_meas"))))
+  third <- found$category %in% x$categories[[3]] | found$average %in% "macro"
+  expect_identical(found$estimate[third], alone$estimate[third])
+  expect_true(all(is.na(found$conf.low[third])))
+  expect_match(found$reason[third], "no gold case is of category")
+  expect_false(anyNA(found$conf.low[!third]))
+  late <- tidy(quiet(estimate_metrics(x, c("accuracy", "mcc", "recall"), known_truth = known,
+    gold_sample = "random", interval = "anytime")))
+  expect_match(late$reason[late$metric == "mcc"], "anytime")
+  expect_false(anyNA(late$conf.low[late$metric == "accuracy"]))
+})

@@ -1,0 +1,84 @@
+test_that("every metric is what its definition says", {
+  set.seed(1)
+  for (n in c(2, 3, 5)) {
+    for (i in 1:10) {
+      table <- matrix(stats::rpois(n * n, 4), n) + diag(n)
+      cost <- matrix(stats::runif(n * n), n)
+      beta <- stats::runif(1, 0.3, 3)
+      found <- values_of(table, beta = beta, cost = cost)
+      of <- function(id, average) {
+        found$value[found$metric == id & found$average %in% average & is.na(found$category)]
+      }
+      for (id in table_ids) {
+        expect_equal(of(id, NA), slow_table_metric(id, table, cost), tolerance = 1e-12)
+      }
+      for (id in category_ids) {
+        each <- sapply(seq_len(n), slow_category_metric, id = id, table = table, beta = beta)
+        own <- found$value[found$metric == id & !is.na(found$category)]
+        expect_equal(own, each, tolerance = 1e-12, label = id)
+        expect_equal(of(id, "macro"), mean(each), tolerance = 1e-12)
+        expect_equal(
+          of(id, "macro_weighted"), sum(each * rowSums(table)) / sum(table), tolerance = 1e-12
+        )
+        tp <- sum(diag(table))
+        off <- sum(table) - tp
+        micro <- slow_binary_metric(id, tp, off, off, (n - 1) * sum(table) - off, beta)
+        expect_equal(of(id, "micro"), micro, tolerance = 1e-12, label = id)
+      }
+    }
+  }
+})
+
+test_that("what is 0 / 0 is NA, and leaves averages as it does in yardstick", {
+  # No case is of C, though it is answered; B is never the answer.
+  table <- rbind(c(5, 0, 1), c(2, 0, 2), c(0, 0, 0))
+  found <- values_of(table)
+  of <- function(id, category) found$value[found$metric == id & found$category %in% category]
+  expect_identical(is.na(of("recall", LETTERS[1:3])), c(FALSE, FALSE, TRUE))
+  expect_identical(is.na(of("precision", LETTERS[1:3])), c(FALSE, TRUE, FALSE))
+  expect_identical(is.na(of("ppv", LETTERS[1:3])), c(FALSE, TRUE, TRUE))
+  expect_identical(is.na(of("f_meas", LETTERS[1:3])), c(FALSE, TRUE, TRUE))
+  macro <- function(id, average = "macro") {
+    found$value[found$metric == id & found$average %in% average]
+  }
+  expect_equal(macro("recall"), mean(c(5 / 6, 0)))
+  expect_equal(macro("precision"), mean(c(5 / 7, 0)))
+  expect_equal(macro("f_meas"), 2 * 5 / 6 * 5 / 7 / (5 / 6 + 5 / 7))
+  expect_true(is.na(macro("bal_accuracy")))
+  expect_true(is.na(macro("ppv")))
+  # A category without weight does not undo a weighted mean.
+  balanced <- of("bal_accuracy", c("A", "B"))
+  expect_equal(macro("bal_accuracy", "macro_weighted"), sum(balanced * c(6, 4)) / 10)
+  # A category that is never found, nor rightly answered, has an F of 0.
+  expect_identical(values_of(rbind(c(0, 2), c(3, 4)), "f_meas", NULL)$value[[1]], 0)
+  one <- values_of(rbind(c(4, 0), c(0, 0)), c("kap", "mcc"))
+  expect_true(all(is.na(one$value)))
+})
+
+test_that("slopes are the derivative along the way to a cell", {
+  set.seed(2)
+  table <- matrix(stats::rexp(9), 3)
+  table <- table / sum(table)
+  plan <- metric_plan(
+    built_in_metrics[c("recall", "precision", "mcc", "f_meas", "loss")], LETTERS[1:3], "macro",
+    list(beta = 2, cost = matrix(1:9, 3))
+  )
+  slopes <- metric_slopes(plan, as.vector(t(table)))
+  truth <- rep(1:3, each = 3)
+  answer <- rep(1:3, 3)
+  of <- function(metric, k) slopes[, plan$rows$metric == metric & plan$rows$category %in% k]
+  for (k in 1:3) {
+    recall <- table[k, k] / sum(table[k, ])
+    by_hand <- (truth == k) * ((answer == k) - recall) / sum(table[k, ])
+    expect_equal(of("recall", LETTERS[k]), by_hand, tolerance = 1e-6)
+    precision <- table[k, k] / sum(table[, k])
+    by_hand <- (answer == k) * ((truth == k) - precision) / sum(table[, k])
+    expect_equal(of("precision", LETTERS[k]), by_hand, tolerance = 1e-6)
+  }
+  cost <- as.vector(t(matrix(1:9, 3)))
+  expect_equal(slopes[, plan$rows$metric == "loss"], cost - sum(cost * t(table)), tolerance = 1e-6)
+  expect_lt(max(abs(as.vector(t(table)) %*% slopes)), 1e-6)
+  # A truth that is not there says nothing of a step towards it.
+  empty <- rbind(c(0.5, 0.1, 0), c(0.1, 0.3, 0), 0)
+  expect_true(all(metric_slopes(plan, as.vector(t(empty)))[c(3, 6:9), ] == 0))
+})
