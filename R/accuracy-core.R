@@ -7,6 +7,9 @@ make_estimator <- function(fit, method, options) {
   if (is_own_fit(fit)) {
     return(method$of_posterior(fit, options)$estimator)
   }
+  if (is_family_fit(fit)) {
+    return(method$of_family(fit, options)$estimator)
+  }
   of <- estimator_setup(fit, method, options)
   if (method$model == "own") announce_average(fit$x, options$threads %||% 1L)
   bar <- progress_bar("Models", 100L)

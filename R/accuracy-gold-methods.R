@@ -30,6 +30,7 @@ print_gold <- function(x, most = 20L) {
   if (nrow(sources) > most) {
     cat("... and", nrow(sources) - most, "more; see tidy(what = \"gold\")\n")
   }
+  cat("Labels: how many gold cases without ratings would tell as much\n")
 }
 
 gold_title <- function(gold, x) {
@@ -47,9 +48,6 @@ gold_notes <- function(x) {
   details <- gold$details
   lacking <- details[!is.na(details$reason), ]
   c(
-    if (!is.null(gold$evidence)) {
-      "Labels: how many gold cases without ratings would tell as much"
-    },
     paste0("From ratings alone, ", lacking$system, ": ", lacking$reason, recycle0 = TRUE),
     gold_words(x)
   )

@@ -61,6 +61,7 @@ settle_gold <- function(known_truth, gold_sample, target, widen, x, call) {
     return(NULL)
   }
   gold <- read_gold(known_truth, gold_sample, x, call)
+  if (length(gold$case) == 0L) warn_no_gold()
   gold$settings <- settings
   gold$kind <- gold_kind(gold, x)
   gold
@@ -72,6 +73,23 @@ check_no_sample <- function(gold_sample, call) {
       "{.arg gold_sample} says how the cases of {.arg known_truth} were chosen, which is not
        given.",
       "i" = "{.code known_truth = TRUE} takes the truth that {.arg x} holds."
+    ), arg = "known_truth", call = call)
+  }
+}
+
+warn_no_gold <- function() {
+  warn_fallible("gold_none", c(
+    "{.arg known_truth} holds the truth of no case; everything rests on ratings alone.",
+    "i" = "Leave it out, or look whether its truths are all missing."
+  ))
+}
+
+# A posterior that was given may know the truth already, or not: nobody can tell.
+check_no_gold <- function(known_truth, call) {
+  if (!is.null(known_truth) && !isFALSE(known_truth)) {
+    abort_fallible("argument", c(
+      "{.arg known_truth} needs a model, and this fit has only the posterior it was given.",
+      "i" = "Give {.arg known_truth} with the ratings."
     ), arg = "known_truth", call = call)
   }
 }

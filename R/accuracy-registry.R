@@ -14,14 +14,17 @@
 # of errors in common unless a user says, NULL if nothing can be; estimate: a function
 # of fit, options and what average_of() gives (if the model is its own, or if the interval needs
 # that), see new_point(); of_posterior: the same, a function of fit and options, for a posterior
-# that a user gave, NULL if the method needs more than that.
-new_method <- function(id, words, model, estimate, of_posterior = NULL, posterior = FALSE,
-                       likelihood = FALSE, clips = FALSE, bins = FALSE, iterated = TRUE,
-                       compiled = TRUE, stand_in = id, draws = "bootstrap", common = NULL) {
+# that a user gave, NULL if the method needs more than that; of_family: the same for a family of
+# models, fitted in R.
+new_method <- function(id, words, model, estimate, of_posterior = NULL, of_family = of_posterior,
+                       posterior = FALSE, likelihood = FALSE, clips = FALSE, bins = FALSE,
+                       iterated = TRUE, compiled = TRUE, stand_in = id, draws = "bootstrap",
+                       common = NULL) {
   list(
     id = id, words = words, model = model, estimate = estimate, of_posterior = of_posterior,
-    posterior = posterior, likelihood = likelihood, clips = clips, bins = bins,
-    iterated = iterated, compiled = compiled, stand_in = stand_in, draws = draws, common = common
+    of_family = of_family, posterior = posterior, likelihood = likelihood, clips = clips,
+    bins = bins, iterated = iterated, compiled = compiled, stand_in = stand_in, draws = draws,
+    common = common
   )
 }
 
@@ -87,6 +90,11 @@ default_method <- function(model, known_raters = FALSE) {
   if (is_k_model(model) && !any(known_raters)) method_average$id else method_joint$id
 }
 
+# The only one that models have that are fitted in R; NULL for others.
+interval_of_model <- function(model) {
+  if (inherits(model, c("own_model", "family_model"))) interval_bootstrap$id
+}
+
 # Gold measures where it is a sample. What language models say is no prior to be weighed against it.
 default_interval <- function(x, gold) {
   if (!gold_measures(gold) || length(gold$case) == 0L) {
@@ -114,7 +122,7 @@ has_stand_in <- function(x) method_of(x)$stand_in != x$options$method
 runs_compiled <- function(options) {
   of <- list(options = options)
   mixed <- !is_averaged(of) && !identical(common_of(options), method_of(of)$common)
-  isTRUE(method_of(of)$compiled) && isTRUE(interval_of(of)$compiled) && !mixed &&
+  isTRUE(method_of(of)$compiled) && !is_family_model(options$model) && isTRUE(interval_of(of)$compiled) && !mixed &&
     !isTRUE(options$gold > 0L)
 }
 
@@ -165,8 +173,8 @@ check_pair <- function(options, model, fit, call, gold = NULL) {
 # The argument that is wrong, and what to say of it; NULL if all fits. Where `fit` is NULL there is
 # only a model as yet. `gold`: see settle_gold().
 pair_misfit <- function(method, interval, model, fit = NULL, clustered = FALSE, gold = NULL) {
-  if (is_own_fit(fit)) {
-    own_fit_misfit(method, interval)
+  if (is_own_fit(fit) || is_family_model(model)) {
+    own_fit_misfit(method, interval, model)
   } else if (!is.null(interval$gold) && !gold_measures(gold)) {
     lack_of_sample(interval, gold)
   } else if (interval$likelihood && !method$likelihood) {
@@ -191,9 +199,11 @@ pair_misfit <- function(method, interval, model, fit = NULL, clustered = FALSE, 
   }
 }
 
-# Only a posterior is known.
-own_fit_misfit <- function(method, interval) {
-  methods <- names(Filter(function(m) !is.null(m$of_posterior), accuracy_methods()))
+# What is fitted in R, and what has only a posterior, goes with few methods and intervals.
+own_fit_misfit <- function(method, interval, model) {
+  family <- is_family_model(model)
+  field <- if (family) "of_family" else "of_posterior"
+  methods <- names(Filter(function(m) !is.null(m[[field]]), accuracy_methods()))
   having <- list(method = methods, interval = ids_with("own_fit", accuracy_intervals()))
   used <- c(method = method$id, interval = interval$id)
   off <- names(used)[!unlist(Map(`%in%`, used, having))]
@@ -202,8 +212,13 @@ own_fit_misfit <- function(method, interval) {
   }
   arg <- off[[1L]]
   list(arg = arg, message = c(
-    paste0("{.code ", arg, " = \"", used[[arg]], "\"} needs a model, of which a fit by
-           {.fun as_rater_fit} has only the posterior."),
+    if (family) {
+      paste0("{.code ", arg, " = \"", used[[arg]], "\"} is not for families of models, and models
+             by formula.")
+    } else {
+      paste0("{.code ", arg, " = \"", used[[arg]], "\"} needs a model, of which a fit by
+             {.fun as_rater_fit} has only the posterior.")
+    },
     "i" = paste0("Use ", paste0("{.val ", having[[arg]], "}", collapse = " or "), ".")
   ))
 }

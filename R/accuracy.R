@@ -12,7 +12,9 @@
 #'   the ratings of cases drawn anew; if it has an argument `weights`, with the ratings as they are
 #'   and how often each case was drawn.
 #' @param model A [rater_model()] for methods `"joint"` and `"shared"`; the others know [k_model()]
-#'   only. Not for a fit, which has one.
+#'   only. Families ([rater_family()]) and models by formula go with `"joint"`, `"shared"`,
+#'   `"binned"` and `"unbinned"`, and `interval` `"bootstrap"` or `"none"`. Not for a fit, which has
+#'   one.
 #' @param interval `r said_ids(accuracy_intervals())`; `"profile"` is for method `"joint"`, and
 #'   `r said_ids(gold_intervals())` are for gold cases. `NULL` is `"robust"` or, with gold cases
 #'   that are a sample, `"combined"` (`"corrected"` where raters are language models).
@@ -96,7 +98,7 @@ estimate_accuracy.ratings <- function(x, method = NULL, model = k_model(), inter
   method <- check_accuracy_method(method %||% default_method(model), call)
   x <- choose_systems(x, systems, call)
   gold <- settle_gold(known_truth, gold_sample, target, widen, x, call)
-  interval <- interval %||% default_interval(x, gold)
+  interval <- interval %||% interval_of_model(model) %||% default_interval(x, gold)
   interval <- check_choice(interval, names(accuracy_intervals()), "interval", call)
   gold <- gold_for(interval, gold)
   given <- mget(c(accuracy_options, "threads"))
@@ -136,12 +138,12 @@ estimate_accuracy.rater_fit <- function(x, method = NULL, interval = NULL,
   call <- rlang::current_env()
   check_dots_empty(...)
   if (!is.null(systems)) x <- fit_beside(x, choose_systems(x$x, systems, call))
-  if (is_own_fit(x)) interval <- interval %||% interval_bootstrap$id
+  if (is_own_fit(x)) check_no_gold(known_truth, call)
   method <- method %||% default_method(x$model, is_known_rater(x))
   if (!is.null(gold_sample) && is.null(known_truth)) known_truth <- x$given$truth
   if (!is.null(known_truth)) x <- fit_without_truth(x, known_truth, call)
   gold <- settle_gold(known_truth, gold_sample, target, widen, x$x, call)
-  interval <- interval %||% default_interval(x$x, gold)
+  interval <- interval %||% interval_of_model(x$model) %||% default_interval(x$x, gold)
   interval <- check_choice(interval, names(accuracy_intervals()), "interval", call)
   gold <- gold_for(interval, gold)
   given <- mget(c(accuracy_options, "threads"))
@@ -197,6 +199,8 @@ draft_estimate <- function(fit, options) {
   }
   draft$point <- if (is_own_fit(fit)) {
     method$of_posterior(fit, options)
+  } else if (is_family_fit(fit)) {
+    method$of_family(fit, options)
   } else {
     method$estimate(fit, options, draft$average)
   }

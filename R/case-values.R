@@ -11,7 +11,8 @@
 #' With `by` every group of cases is fitted alone; groups share neither raters' accuracy nor base
 #' rates. (In simulations of four groups of 50 or 200 cases this cost at most 7% of root mean
 #' squared error where groups were alike, and one fit for all cost up to 45% where their base rates
-#' or raters differed.) The result is a list with an estimate per group; see [accuracy_by_group].
+#' or raters differed; where only some of this differs, a formula of covariates does with fewer
+#' parameters: see [rater_model()].) The result is a list with an estimate per group; see [accuracy_by_group].
 #' Where package future has a plan that is not sequential, groups are shared out to its workers,
 #' with the same numbers; a worker that dies is an error of class `fallible_error_worker`, whose
 #' field `finished` has the estimates of the other groups.

@@ -127,7 +127,8 @@ print_check <- function(x) {
 
 k_labels <- c(
   accuracy = "equal accuracy", errors = "equal errors", difficulty = "equal difficulty",
-  independence = "independence", `one category` = "attention", chance = "above chance"
+  independence = "independence", `one category` = "attention", chance = "above chance",
+  alternative = "other models"
 )
 
 show_p <- function(p) {
@@ -186,6 +187,12 @@ advice_of <- function(x) {
         "Some do not err independently: rater accuracy, and the accuracy of a system that is one",
         "of them, come out too high under every model. Ask whether they saw each other's answers,",
         "and see what changes without one of them."
+      )
+    },
+    if (is_bad("alternative")) {
+      paste0(
+        "Fit what fits better, and use it in estimate_accuracy(): ",
+        shorten(x$alternative[bad & x$property == "alternative"], most = 3L), "."
       )
     },
     if (is_bad("one category")) {

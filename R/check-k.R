@@ -20,6 +20,10 @@
 #'   least, against one in as many as there are categories.
 #' * `chance`, `negative base rates`: the lowest base rate by Lehner's equation 5, unclipped.
 #'
+#' * `alternative`, `likelihood ratio` and the name of each model in `alternative`: against a model
+#'   with an accuracy of each rater (or one for all, where raters cannot be told apart), errors
+#'   equally probable and cases equally difficult; both without priors, systems aside.
+#'
 #' Each likelihood ratio lets the other properties go in both models, so that one violation is not
 #' taken for another: models are [rater_model()]s with weak priors, the statistic is twice the gain
 #' in log-likelihood. Errors are by distance there if categories are ordered, otherwise equally
@@ -57,6 +61,8 @@
 #' @param alpha Level of the tests, a probability in (0, 1).
 #' @param replicates Number of panels drawn for each test.
 #' @param threads Number of threads; see [estimate_accuracy()].
+#' @param alternative A [rater_model()], or a list of them, to be compared besides: a family of your
+#'   own ([rater_family()]), a model by formula of covariates, or any other.
 #' @param ... Not used.
 #' @return A tibble of class `k_check` with a row per test: `property`; `test`; `null` and
 #'   `alternative`, the models compared; `statistic`; `df`, the parameters by which they differ;
@@ -74,7 +80,8 @@
 #' check_k_properties(x, replicates = 49)
 #' @export
 check_k_properties <- function(x, properties = k_properties, system = NULL, errors = NULL,
-                               alpha = 0.05, replicates = 199L, threads = default_threads(), ...) {
+                               alpha = 0.05, replicates = 199L, threads = default_threads(),
+                               alternative = NULL, ...) {
   call <- rlang::current_env()
   check_dots_empty(...)
   x <- group_votes(as_ratings(x, call = call))
@@ -90,12 +97,14 @@ check_k_properties <- function(x, properties = k_properties, system = NULL, erro
     replicates = check_count(replicates, "replicates", min = 19L, max = 1e6),
     threads = check_threads(threads)
   )
+  alternative <- check_alternatives(alternative, x, call)
   plan <- plan_k(x, settings)
   ran <- run_k(x, plan, settings)
   rows <- c(
     unlist(Map(model_rows, plan, ran, list(x), list(settings)), recursive = FALSE),
     if ("one category" %in% settings$properties) list(one_category_row(x)),
-    if ("chance" %in% settings$properties) list(below_chance_row(x, settings$alpha))
+    if ("chance" %in% settings$properties) list(below_chance_row(x, settings$alpha)),
+    alternative_rows(x, alternative, settings)
   )
   new_k_check(rows, plan, ran, x, settings)
 }
@@ -176,7 +185,12 @@ k_row <- function(property, test, null = NULL, alternative = NULL, statistic = N
   )
 }
 
-label_axes <- function(model) paste(model$accuracy, model$errors, model$difficulty, sep = ", ")
+label_axes <- function(model) {
+  if (is_family_model(model)) {
+    return(format(model))
+  }
+  paste(model$accuracy, model$errors, model$difficulty, sep = ", ")
+}
 
 # Share of draws at least as extreme; those without a statistic count as extreme.
 bootstrap_p <- function(observed, drawn, slack = 1e-6) {

@@ -208,6 +208,7 @@ fit_beside <- function(fit, x) {
   if (is_own_fit(fit)) {
     return(own_fit_beside(fit, x))
   }
+  x <- patterns_for(fit$model, x)
   if (any(known_patterns(fit))) { # a known truth makes a pattern of its own
     return(suppressWarnings(stats::update(fit, x = x), classes = "fallible_warning"))
   }

@@ -10,7 +10,7 @@
 #' | `argument` | an argument has the wrong type, length or range | `arg` |
 #' | `columns` | a column is missing, given twice, or has a type that cannot be used | `arg` |
 #' | `empty` | there are no cases | |
-#' | `missing` | not a single rating is given | |
+#' | `missing` | there is no rating at all, or a covariate is not known | `row`, `column` |
 #' | `blank` | a label is an empty string | `row`, `column` |
 #' | `category` | someone uses a category that was not declared | `row`, `column`, `found` |
 #' | `categories_few` | there are fewer than two categories | `categories` |
@@ -52,6 +52,7 @@
 #' | `assumption` | accuracies rest on what systems and raters have in common, by more than .1 |
 #' | `bootstrap` | many bootstrap replicates gave no estimate |
 #' | `hand_picked` | nothing is said of how cases with known truth were chosen |
+#' | `gold_none` | `known_truth` holds the truth of no case |
 #' | `gold_unrated` | no rater saw any of the cases with known truth |
 #' | `gold_all` | the truth of all cases is known |
 #' | `undefined` | an agreement measure is undefined; the function returns `NA` |

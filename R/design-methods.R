@@ -7,7 +7,7 @@
 #' @param ... Not used.
 #' @return `tidy()`: a tibble. Of a model, a row per argument of [rater_model()] but `prior`:
 #'   `property`, `value`, and `holds`, whether that is a K-property that the model keeps (`NA` for
-#'   `system`). Of a design, a row per rater and system: `name`, `kind` (`"rater"` or `"system"`)
+#'   `system`, and for `base_rates` by formula). Of a design, a row per rater and system: `name`, `kind` (`"rater"` or `"system"`)
 #'   and `accuracy`, the initial probability of a correct answer, `NA` where a confusion matrix is
 #'   given instead. Of an estimator, a row per option: `option` and `value`, a string.
 #'
@@ -28,9 +28,23 @@
 tidy.rater_model <- function(x, ...) {
   check_dots_empty(...)
   property <- c("accuracy", "errors", "difficulty", "system")
-  value <- vapply(property, function(name) x[[name]], "", USE.NAMES = FALSE)
+  value <- vapply(property, function(name) axis_words(x, name), "", USE.NAMES = FALSE)
   origin <- c("common", "uniform", "none", NA)
+  rates <- x$formulas$base_rates
+  if (!is.null(rates) && !is_empty_formula(rates)) {
+    property <- c(property, "base_rates")
+    value <- c(value, formula_words(rates))
+    origin <- c(origin, NA)
+  }
   tibble::tibble(property = property, value = value, holds = value == origin)
+}
+
+# The value of an argument, and the formula beside it.
+axis_words <- function(x, name) {
+  formula <- x$formulas[[name]]
+  of_formula <- if (!is.null(formula)) formula_words(formula)
+  own <- if (is.null(formula) || x[[name]] != "none") x[[name]]
+  paste(c(own, of_formula), collapse = " + ")
 }
 
 #' @rdname design_tables
@@ -44,7 +58,9 @@ glance.rater_model <- function(x, ...) {
   } else {
     "own"
   }
-  tibble::as_tibble(c(x[c("accuracy", "errors", "difficulty", "system")], list(prior = prior)))
+  axes <- c("accuracy", "errors", "difficulty", "system")
+  axes <- stats::setNames(lapply(axes, axis_words, x = x), axes)
+  tibble::as_tibble(c(axes, list(prior = prior)))
 }
 
 #' @rdname design_tables

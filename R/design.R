@@ -37,6 +37,11 @@
 #' @param drift How much accuracy rises from the first case of a panel to the last, in (-1, 1);
 #'   negative where it falls. Given like `loading`; see Order of cases. Not with fixed strata, which
 #'   stand one after another.
+#' @param covariates Kinds of cases, a data frame with a row for each: `weight`, their probabilities;
+#'   columns of covariates, which the ratings will have; and columns with the names of raters and
+#'   systems whose accuracy depends on the kind, in \[0, 1\] (that of others does not). These are
+#'   right with that probability whatever the truth, and their errors depend on `dispersion` alone.
+#'   Their expected accuracy is the mean over kinds. Not beside `difficulty`.
 #' @section Errors in common:
 #' Each answer is decided by a number, uniform between 0 and 1, by which the right answer comes
 #' first and then the wrong ones, in the order of categories from the true one on. With loadings,
@@ -64,6 +69,14 @@
 #'   loading = 0.6, missing = c(ann = 0.5), drift = c(ann = -0.2)
 #' )
 #'
+#' # Raters who read images of an old device worse; the system does not
+#' rater_design(
+#'   c(ann = 0.8, bob = 0.8, eve = 0.9), 0.85,
+#'   covariates = data.frame(
+#'     weight = c(0.7, 0.3), device = c("new", "old"), ann = c(0.9, 0.6), bob = c(0.85, 0.65)
+#'   )
+#' )
+#'
 #' # A system that is trained on another
 #' rater_design(
 #'   c(0.6, 0.7, 0.8), c(old = 0.7, new = 0.8),
@@ -75,7 +88,7 @@ rater_design <- function(raters, systems = NULL, categories = 5L, n = 200L,
                          error_range = 0, difficulty = 0, strata = c("drawn", "fixed"),
                          redraw = TRUE, shared = c("difficulty", "errors"), missing = 0,
                          copying = NULL, matrices = NULL, normalise = c("expected", "row"),
-                         loading = 0, drift = 0) {
+                         loading = 0, drift = 0, covariates = NULL) {
   call <- rlang::current_env()
   labels <- check_category_labels(categories)
   raters <- name_judges(check_probabilities(raters, "raters", 2L), "rater")
@@ -89,7 +102,11 @@ rater_design <- function(raters, systems = NULL, categories = 5L, n = 200L,
     base_rates <- check_base_rates(base_rates, length(labels))
     "fixed"
   }
-  strata_of <- check_strata(difficulty, c(raters, if ("difficulty" %in% shared) systems), call)
+  kinds <- design_kinds(
+    covariates, difficulty, judges, labels, dispersion, names(matrices), call
+  )
+  if (length(kinds$matrices) > 0L) matrices <- c(matrices, kinds$matrices)
+  strata_of <- check_strata(kinds$strata, c(raters, if ("difficulty" %in% shared) systems), call)
   design <- list(
     categories = labels, n = check_count(n, "n"), raters = raters, systems = systems,
     law = law, base_rates = if (law == "fixed") base_rates else double(),
@@ -106,7 +123,7 @@ rater_design <- function(raters, systems = NULL, categories = 5L, n = 200L,
     matrices = check_matrices(matrices, judges, labels, nrow(strata_of), call),
     loading = by_judge(loading, judges, "loading", -1, "rater and system", call),
     drift = by_judge(drift, judges, "drift", -1, "rater and system", call),
-    hidden = double()
+    hidden = double(), covariates = kinds$covariates, by_kind = kinds$judges
   )
   check_drift(design, call)
   structure(design, class = "rater_design")
@@ -226,8 +243,9 @@ design_violations <- function(x) {
         "accuracy shifts with difficulty by ", shorten(shifts), whose(x$system_strata)
       )
     },
-    if (any(lengths(x$matrices) > 0L)) {
-      paste("confusion matrices are given for", shorten(judges[lengths(x$matrices) > 0L]))
+    kinds_words(x),
+    if (any(given <- lengths(x$matrices) > 0L & !judges %in% x$by_kind)) {
+      paste("confusion matrices are given for", shorten(judges[given]))
     },
     copying_words(x$copying[x$copying$probability > 0, ], judges),
     if (any(x$loading != 0)) {

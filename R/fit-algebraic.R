@@ -19,6 +19,9 @@ posterior <- function(fit, x = fit$x) {
   if (fit$identified != "yes") {
     return(matrix(NA_real_, n_patterns(x), length(x$categories)))
   }
+  if (is_family_fit(fit)) {
+    return(family_posterior(fit, x))
+  }
   if (is_latent(fit)) {
     return(latent_probabilities(fit, x)$posterior)
   }

@@ -66,7 +66,7 @@ judge <- function(fit, newdata, call) {
   }
   if (is_own_fit(fit)) abort_own_fit("Judging new cases", call)
   newdata <- as_ratings(newdata, categories = fit$x$categories, arg = "newdata", call = call)
-  x <- as_new_cases(fit, vote_alike(newdata, fit$x), call)
+  x <- patterns_for(fit$model, as_new_cases(fit, vote_alike(newdata, fit$x), call))
   list(x = x, posterior = posterior(fit, x))
 }
 
@@ -187,26 +187,27 @@ draw_from_fit <- function(fit) {
   cases <- rep.int(seq_along(x$index), x$weights %||% rep.int(1L, length(x$index)))
   pattern <- pattern_of_case(x)[cases]
   categories <- length(x$categories)
-  probability <- rating_probabilities(fit) # classes x ratings x raters
-  strata <- dim(probability)[[1L]] / categories
-  truth <- sample.int(categories, length(cases), replace = TRUE, prob = fit$base_rates)
+  law <- if (is_family_fit(fit)) family_drawing(fit) else latent_drawing(fit)
+  truth <- law$truth(pattern)
   if (any(known_patterns(fit))) {
     given <- fit$known$truth[pattern]
     truth[given > 0L] <- given[given > 0L]
   }
-  stratum <- sample.int(strata, length(cases), replace = TRUE)
+  stratum <- sample.int(length(law$strata), length(cases), replace = TRUE, prob = law$strata)
   row <- rep.int(seq_along(cases), pattern_lengths(x)[pattern])
-  rater <- rating_rater(x)[ratings_in(x, pattern)]
+  at <- ratings_in(x, pattern)
+  rater <- rating_rater(x)[at]
   class <- ((stratum - 1L) * categories + truth)[row]
   drawn <- stats::runif(length(row))
   rating <- rep.int(1L, length(row))
   so_far <- numeric(length(row))
   for (k in seq_len(categories - 1L)) {
-    so_far <- so_far + probability[cbind(class, k, rater)]
+    so_far <- so_far + law$probability(class, k, at)
     rating <- rating + (drawn > so_far)
   }
   if (x$exchangeable) rating <- rating[order(row, rating)] # numbered slots, no raters
   x <- with_patterns(x, core_patterns_long(row, rater, rating, list(), length(cases)))
+  x$covariates <- x$covariates[cases, ] # NULL stays NULL
   if (!is.null(x$weights)) x$cases <- seq_along(cases)
   x["weights"] <- list(NULL)
   x <- leave_database(x)
@@ -216,4 +217,20 @@ draw_from_fit <- function(fit) {
     base_rates = base_rates(fit)
   )
   x
+}
+
+# From what a model draws. truth: a function of patterns that draws true categories; strata: their
+# probabilities; probability: of ratings in category k given classes, where the ratings stand `at`
+# these places of the patterns.
+latent_drawing <- function(fit) {
+  x <- fit$x
+  probability <- rating_probabilities(fit) # classes x ratings x raters
+  strata <- dim(probability)[[1L]] / length(x$categories)
+  list(
+    truth = function(pattern) {
+      sample.int(length(x$categories), length(pattern), replace = TRUE, prob = fit$base_rates)
+    },
+    strata = rep(1 / strata, strata),
+    probability = function(class, k, at) probability[cbind(class, k, rating_rater(x)[at])]
+  )
 }

@@ -68,7 +68,7 @@
 #' * **No rating at all** is refused by [ratings()].
 #'
 #' @param x A [ratings()] object, or what [as_ratings()] makes ratings of.
-#' @param model A [rater_model()].
+#' @param model A [rater_model()], or a [rater_family()] of your own.
 #' @param method `"algebraic"`, for the [k_model()] and its default; `"likelihood"`, the default for
 #'   other models; or `"pairs"`.
 #' @param known_truth Cases whose true category is known: a data frame with columns `case` and
@@ -108,8 +108,11 @@ fit_checked <- function(x, model, method, known_truth, known_raters, call, start
   check_class(model, "rater_model", "model", "Make one with {.fun rater_model}.", call)
   know <- !is.null(known_truth) || !is.null(known_raters)
   method <- check_method(method, model, x, know, call)
-  checked <- with_known(x, known_truth, known_raters, call)
-  fit <- if (method == "algebraic") {
+  if (!is.null(known_raters)) check_no_family(model, "known_raters", call)
+  checked <- with_known(patterns_for(model, x), known_truth, known_raters, call)
+  fit <- if (is_family_model(model)) {
+    fit_family(checked$x, model, checked$known, call)
+  } else if (method == "algebraic") {
     fit_algebraic(x, model)
   } else {
     fit_latent(checked$x, model, method, checked$known, start = start)
@@ -123,6 +126,12 @@ fit_checked <- function(x, model, method, known_truth, known_raters, call, start
 check_method <- function(method, model, x, know, call) {
   if (is.null(method)) method <- if (is_k_model(model) && !know) "algebraic" else "likelihood"
   check_choice(method, fit_methods, "method", call = call)
+  if (is_family_model(model) && method != "likelihood") {
+    abort_fallible("argument", c(
+      "A family of models, or one by formula, is fitted by {.code method = \"likelihood\"}.",
+      "x" = "{.arg method} is {.val {method}}."
+    ), arg = "method", call = call)
+  }
   if (know && method != "likelihood") {
     abort_fallible("argument", c(
       "Known cases and raters need a likelihood.",
@@ -233,8 +242,11 @@ as_fit <- function(fit, call = rlang::caller_env()) {
 #' @param fit A [fit_raters()] result; or [ratings()], or what [as_ratings()] makes ratings of, to
 #'   which the K-model is then fitted.
 #' @param x A [fit_raters()] result.
+#' @param newdata Covariates of cases, a data frame: the base rates of such cases, under a model
+#'   whose base rates are by formula (see [rater_model()]).
 #' @param ... Not used.
-#' @return `base_rates()`: named vector of probabilities, one per category. `confusion()`: matrix of
+#' @return `base_rates()`: named vector of probabilities, one per category, the mean over the cases
+#'   where they differ; with `newdata`, a tibble: its columns, and one per category. `confusion()`: matrix of
 #'   probabilities, true category in rows, rating in columns (the paper's Table 1), the mean over
 #'   strata of difficulty; a list of such matrices, one per rater, where the model tells raters
 #'   apart. `NA` where not identified.
@@ -244,8 +256,11 @@ as_fit <- function(fit, call = rlang::caller_env()) {
 #' base_rates(fit)
 #' confusion(fit)
 #' @export
-base_rates <- function(fit) {
+base_rates <- function(fit, newdata = NULL) {
   fit <- as_fit(fit)
+  if (!is.null(newdata)) {
+    return(rates_by_covariates(fit, newdata, rlang::current_env()))
+  }
   stats::setNames(fit$base_rates, fit$x$categories)
 }
 

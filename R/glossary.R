@@ -38,12 +38,17 @@
 #'   **agreement matrix** of two raters ([agreement_matrix()]) counts cases by both ratings and
 #'   knows no truth.
 #'
+#' * **covariate**: what is known of a case beside its ratings (`covariates` of [ratings()]), on which
+#'   base rates, accuracy or difficulty may depend.
+#'
 #' @section How raters answer:
 #' * **model**: what is assumed of raters, a [rater_model()]; **design**: what is so in a
 #'   simulation, a [rater_design()].
 #' * **K-property**: one of Lehner's three assumptions: raters are equally accurate, errors equally
 #'   probable, cases equally difficult. The **K-model** ([k_model()]) has all three; a model lets go
 #'   of each by one argument, `accuracy`, `errors` and `difficulty`.
+#' * **family**: a model of one's own, told by the law of ratings given the truth
+#'   ([rater_family()]).
 #' * **difficulty**: how much less accurate judges are on some cases than on others, which are
 #'   **strata** of difficulty; **dispersion** and **error range**: how far from equally probable
 #'   errors are.

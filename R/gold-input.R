@@ -34,8 +34,12 @@ stored_truth <- function(x, call) {
   truth(x)
 }
 
+# Both choices at once, which elsewhere stand for a default, say nothing here.
 check_gold_sample <- function(gold_sample, call) {
-  if (!is.null(gold_sample)) check_choice(gold_sample, c("random", "given"), "gold_sample", call)
+  if (!is.null(gold_sample)) {
+    if (length(gold_sample) > 1L) gold_sample <- list(gold_sample)
+    check_choice(gold_sample, c("random", "given"), "gold_sample", call)
+  }
 }
 
 # A probability per case of `x`, NA where none is given; NULL if the user gave no probabilities.

@@ -15,7 +15,7 @@ bootstrap_interval <- function(draft, table) {
   known <- !is.na(table$estimate)
   warn_failed(
     draft$fit$x$systems[known], colMeans(is.na(replicates))[known], options$conf_level,
-    "Raters agree too little for so few cases."
+    if (is.null(options$record)) "Raters agree too little for so few cases."
   )
   new_interval_found(add_intervals(table, intervals), replicates)
 }

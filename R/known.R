@@ -27,20 +27,22 @@ with_known <- function(x, truth, raters, call) {
 # Category of each case, 0 where it is not known.
 check_known_truth <- function(truth, x, call, arg = "known_truth") {
   given <- as_truth_table(truth, arg, call)
-  at <- match(given$case, as_label(x$cases))
-  if (anyNA(at)) {
-    unknown <- given$case[is.na(at)]
+  off <- which(!given$case %in% as_label(x$cases))
+  if (length(off) > 0L) {
+    unknown <- given$case[off]
     abort_fallible("case", c(
       "{.arg {arg}} must be about cases of {.arg x}.",
       "x" = "{.val {unknown}} {?is/are} not among them."
-    ), row = which(is.na(at)), call = call)
+    ), row = off, call = call)
   }
   code <- match(given$truth, x$categories)
   if (anyNA(code)) {
     unknown <- unique(given$truth[is.na(code)])
     abort_unknown_truth(unknown, which(is.na(code)), arg, x$categories, call)
   }
-  replace(integer(length(x$cases)), at, code)
+  # A case that is there several times has the same truth each time.
+  known <- code[match(as_label(x$cases), given$case)]
+  replace(known, is.na(known), 0L)
 }
 
 # A confusion matrix for each rater who is known, NULL for the others.

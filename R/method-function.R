@@ -36,7 +36,7 @@ function_estimator <- function(x, run) {
   }, class = "case_estimator")
 }
 
-# A row per replicate; NA where the function fails.
+# A row per replicate; NA where the function fails, and what it said there first is told.
 case_replicates <- function(estimator, resampling, tick) {
   draw <- case_drawer(resampling)
   systems <- length(estimator(NULL, NULL)$estimate)
@@ -44,12 +44,24 @@ case_replicates <- function(estimator, resampling, tick) {
     lapply(seq_len(resampling$replicates), function(i) {
       tick(i)
       suppressWarnings(
-        tryCatch(estimator(draw(), NULL), error = function(e) rep(NA_real_, systems)),
-        classes = "fallible_warning"
+        tryCatch(estimator(draw(), NULL), error = identity), classes = "fallible_warning"
       )
     })
   })
+  stopped <- vapply(rows, inherits, NA, "error")
+  warn_stopped(rows[stopped])
+  rows[stopped] <- list(rep(NA_real_, systems))
   do.call(rbind, rows)
+}
+
+warn_stopped <- function(stops) {
+  if (length(stops) > 0L) {
+    first <- verbatim(in_one_line(stops[[1L]]))
+    warn_fallible("bootstrap", c(
+      "The function given as {.arg method} stopped in {length(stops)} bootstrap replicate{?s}.",
+      "x" = paste0("First: ", first)
+    ), error = stops[[1L]])
+  }
 }
 
 # Numbers of cases, or those of clusters, drawn anew; weights count how often a case is there.

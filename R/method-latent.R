@@ -4,7 +4,8 @@
 method_joint <- new_method(
   "joint", "joint method",
   model = "any", posterior = TRUE, likelihood = TRUE, common = "none",
-  estimate = function(fit, options, average) estimate_latent(fit, options, average)
+  estimate = function(fit, options, average) estimate_latent(fit, options, average),
+  of_family = function(fit, options) family_ends(fit, options, "independent")
 )
 
 method_shared <- new_method(
@@ -13,7 +14,8 @@ method_shared <- new_method(
   estimate = function(fit, options, average) estimate_latent(fit, options, average),
   of_posterior = function(fit, options) {
     own_fit_point(fit, options, shared_of_posterior, posterior = TRUE)
-  }
+  },
+  of_family = function(fit, options) family_ends(fit, options, "shared")
 )
 
 # Both ends of the range are told, whichever is asked for.

@@ -3,16 +3,25 @@
 # of one system.
 
 own_fit_point <- function(fit, options, rule, posterior = FALSE, bins = NULL) {
-  estimator <- own_fit_estimator(fit, options, rule)
+  if (is_family_fit(fit)) {
+    return(family_point(fit, options, rule, posterior = posterior, bins = bins))
+  }
+  given <- rep(list(fit$posterior), length(fit$x$systems))
+  posterior_point(fit, options, rule, function(weight) given, posterior, bins)
+}
+
+# `beliefs`: a function of weights of patterns that gives the posterior by which each system is to
+# be judged.
+posterior_point <- function(fit, options, rule, beliefs, posterior = FALSE, bins = NULL) {
+  estimator <- posterior_estimator(fit, options, rule, beliefs)
   weight <- pattern_weights(fit$x)
   value <- estimator(weight, "accuracy")
+  now <- beliefs(weight)
   by_system <- if (posterior) {
-    beliefs <- fit$posterior
-    colnames(beliefs) <- fit$x$categories
-    stats::setNames(rep(list(beliefs), length(value)), fit$x$systems)
+    stats::setNames(lapply(now, `colnames<-`, fit$x$categories), fit$x$systems)
   }
   tables <- if (is.null(bins)) rep(list(no_bins), length(value)) else
-    each_system(fit, function(answer, used) bins(answer, fit$posterior, weight * used, options))
+    each_system(fit, function(answer, used, s) bins(answer, now[[s]], weight * used, options))
   new_point(
     value, estimator, posterior = by_system, bins = tables,
     uninformative = vapply(tables, function(table) {
@@ -24,18 +33,19 @@ own_fit_point <- function(fit, options, rule, posterior = FALSE, bins = NULL) {
 each_system <- function(fit, run) {
   answers <- pattern_answers(fit$x)
   rated <- judged_patterns(fit)
-  lapply(seq_along(fit$x$systems), function(s) run(answers[, s], rated & answers[, s] > 0L))
+  lapply(seq_along(fit$x$systems), function(s) run(answers[, s], rated & answers[, s] > 0L, s))
 }
 
 # A function of weights of patterns, in the place of an estimator of the core.
-own_fit_estimator <- function(fit, options, rule) {
-  force(list(fit, options, rule))
+posterior_estimator <- function(fit, options, rule, beliefs) {
+  force(list(fit, options, rule, beliefs))
   n <- length(fit$x$categories)
   function(weight, what) {
-    out <- each_system(fit, function(answer, used) {
+    now <- beliefs(weight)
+    out <- each_system(fit, function(answer, used, s) {
       use <- which(used & weight > 0)
       answer <- answer[use]
-      posterior <- fit$posterior[use, , drop = FALSE]
+      posterior <- now[[s]][use, , drop = FALSE]
       if (what == "accuracy") {
         if (length(use) == 0L) NA_real_ else rule(answer, posterior, weight[use], options)
       } else {

@@ -87,16 +87,6 @@ own_fit <- function(x, posterior, rates, model) {
   ))
 }
 
-# Numbers from 1 that tell apart what `index` or a column of `values` tells apart.
-split_by <- function(index, values) {
-  for (k in seq_len(ncol(values))) {
-    distinct <- unique(values[, k])
-    key <- (index - 1) * length(distinct) + match(values[, k], distinct)
-    index <- match(key, unique(key))
-  }
-  index
-}
-
 # Raters x true categories x ratings; one for all where nobody knows who rated.
 own_matrices <- function(x, posterior) {
   n <- length(x$categories)

@@ -140,20 +140,23 @@ na_real <- function(x) {
 
 #' Distinct rows of ratings
 #'
-#' Cases with the same ratings and the same answers of systems are one pattern. This table is all
+#' Cases with the same ratings, the same answers of systems and the same covariates, if they have
+#' any, are one pattern. This table is all
 #' that the package's fits see, and what a model of your own needs: its cost then grows with the
 #' number of patterns, not of cases.
 #'
 #' @param x A [ratings()] object with one category per rating, or what [as_ratings()] makes one of.
 #' @return A tibble with a row per pattern. First the ratings: a factor for each rater, or, where
 #'   raters are exchangeable or rate a case more than once, an integer for each category, the number
-#'   of ratings. Then a factor for each system, and `n`, the number of cases, or their total weight.
+#'   of ratings. Then a factor for each system, a column for each covariate of cases, and `n`, the
+#'   number of cases, or their total weight.
 #' @family data
 #' @examples
 #' rating_patterns(ratings(fleiss1971, case = case, counts = depression:other))
 #' @export
 rating_patterns <- function(x) {
   x <- as_ratings(x, call = rlang::current_env())
+  if (!is.null(x$covariates)) x <- split_by_covariates(x)
   rows <- n_patterns(x)
   ratings <- if (x$exchangeable || nrow(repeated_ratings(x)) > 0L) {
     split_columns(pattern_counts(x), x$categories)
@@ -165,7 +168,7 @@ rating_patterns <- function(x) {
   systems <- lapply(split_columns(pattern_answers(x), x$systems), function(code) {
     category_factor(replace(code, code == 0L, NA), x)
   })
-  columns <- c(ratings, systems)
+  columns <- c(ratings, systems, pattern_covariates(x))
   if ("n" %in% names(columns) || anyDuplicated(names(columns)) > 0L) {
     abort_fallible("argument", c(
       "The columns of the table must have different names, and none may be {.val n}.",

@@ -15,7 +15,7 @@ autoplot.rater_fit <- function(object, ...) { # nolint: object_name.
   check_ggplot2()
   check_dots_empty(...)
   table <- tidy(object)
-  table <- table[!table$term %in% c("dispersion", "difficulty"), ] # no probabilities
+  table <- table[is_probability_term(table$term, object), ]
   is_rate <- startsWith(table$term, "base_rate[")
   table$panel <- factor(
     ifelse(is_rate, "base rate", "accuracy"), levels = c("accuracy", "base rate")

@@ -17,7 +17,8 @@ k_model <- function() rater_model()
 
 #' Models of raters
 #'
-#' A family of latent class models with an axis for each K-property. [k_model()] is its origin; each
+#' A family of latent class models with an axis for each K-property, and formulas of covariates for
+#' what depends on cases. [k_model()] is its origin; each
 #' argument lets go of one property. `dawid_skene()` is the model of Dawid and Skene (1979), in
 #' which every rater has a confusion matrix of its own.
 #'
@@ -44,29 +45,80 @@ k_model <- function() rater_model()
 #' | `difficulty` | standard deviation of the half-normal shift of accuracy | 0.2 |
 #' | `errors` | standard deviation of the logarithms of free error rates | 0.5 |
 #'
-#' @param accuracy,errors,difficulty How far the model lets go of each K-property, see *Axes*.
+#' @section Formulas of covariates:
+#' With [covariates][ratings()] of cases, `base_rates`, `accuracy` and `difficulty` may be formulas:
+#'
+#' * `base_rates = ~ site`: a multinomial logit of the base rates. Populations that share the
+#'   accuracies of raters can be told apart by it: two raters and two populations are enough, for
+#'   matrices of each rater (`errors = "free"`) and any number of categories (Hui and Walter, 1980).
+#' * `accuracy = ~ device`: what the formula says is added to a level of each rater, on the scale of
+#'   the logit of a right answer against the wrong ones (in each row of a matrix that is free). A
+#'   system that joins the raters (method `"joint"` of [estimate_accuracy()]) has a level and slopes
+#'   of its own, so that one of constant accuracy is judged right too.
+#' * `difficulty = ~ condition`: what the formula says is taken away from the levels of all raters
+#'   and, with `system = "shared"`, of the system; with `"own"` that has slopes of its own.
+#'
+#' Such models are fitted by maximum likelihood, without priors, in the way of [rater_family()];
+#' where ratings cannot tell their parameters apart (by the rank of a matrix of scores) all is `NA`.
+#' [coef()][stats::coef] has the slopes in the units of the covariates: `accuracy:`, `difficulty:`
+#' and `base_rate[category]:` with the name of the column, the last against the first category;
+#' `rater_accuracy` and `base_rate` without more are means over the cases at hand. [base_rates()]
+#' with `newdata` gives the base rates of cases with these covariates. `system` concerns
+#' `difficulty` and the dispersion of errors only.
+#'
+#' Argument `by` of [estimate_accuracy()] fits each group of cases alone, with raters, base rates
+#' and errors of its own: nothing need be alike, and each group must be large enough by itself. A
+#' formula fits all cases at once, lets differ what it names and takes the rest for alike, which
+#' costs a parameter per slope; it takes numbers too. Where accuracy of a rater depends on what also
+#' makes a system right, leaving that out biases accuracies: those of systems that do not depend on
+#' it come out too low.
+#'
+#' @param accuracy,errors,difficulty How far the model lets go of each K-property, see *Axes*;
+#'   `accuracy` and `difficulty` may also be formulas, see *Formulas of covariates*.
 #' @param system Does a system that joins the raters share their dispersion and shift (`"shared"`),
 #'   or has it its `"own"`?
-#' @param prior `"weak"`, `"none"`, or a list of some of the parameters below.
+#' @param prior `"weak"`, `"none"`, or a list of some of the parameters below; not for models by
+#'   formula, which have none.
+#' @param base_rates A formula of covariates; `~ 1` is one set of base rates for all cases.
 #' @return An object of class `rater_model`, with a field per argument.
 #' @family estimation
 #' @references Dawid, A. P. and Skene, A. M. (1979). Maximum likelihood estimation of observer
 #'   error-rates using the EM algorithm. *Applied Statistics*, 28, 20-28. \doi{10.2307/2346806}
+#'
+#'   Hui, S. L. and Walter, S. D. (1980). Estimating the error rates of diagnostic tests.
+#'   *Biometrics*, 36, 167-171. \doi{10.2307/2530508}
+#' @seealso [rater_family()] for models of your own.
 #' @examples
 #' rater_model(accuracy = "rater", errors = "distance")
 #' dawid_skene()
 #' rater_model(difficulty = "strata", prior = list(difficulty = 0.1))
+#'
+#' # Two tests of tuberculosis in two populations (Hui and Walter, 1980)
+#' tests <- data.frame(
+#'   population = rep(c("1", "2"), each = 4), mantoux = c("pos", "pos", "neg", "neg"),
+#'   tine = c("pos", "neg"), n = c(14, 4, 9, 528, 887, 31, 37, 367)
+#' )
+#' x <- ratings(tests, raters = mantoux:tine, weights = n, covariates = population)
+#' fit <- fit_raters(x, rater_model("rater", "free", base_rates = ~population))
+#' confusion(fit)
+#' base_rates(fit, data.frame(population = c("1", "2")))
 #' @export
 rater_model <- function(accuracy = c("common", "rater"), errors = c("uniform", "distance", "free"),
                         difficulty = c("none", "strata"), system = c("shared", "own"),
-                        prior = "weak") {
+                        prior = "weak", base_rates = ~1) {
+  call <- rlang::current_env()
+  by_formula <- vapply(list(accuracy, difficulty), rlang::is_formula, NA)
+  if (any(by_formula) || is_used_formula(base_rates)) {
+    check_no_prior(prior, call)
+    return(model_by_formula(accuracy, errors, difficulty, system, base_rates, call))
+  }
   structure(
     list(
       accuracy = check_choice(accuracy, c("common", "rater"), "accuracy"),
       errors = check_choice(errors, c("uniform", "distance", "free"), "errors"),
       difficulty = check_choice(difficulty, c("none", "strata"), "difficulty"),
       system = check_choice(system, c("shared", "own"), "system"),
-      prior = check_prior(prior, rlang::current_env())
+      prior = check_prior(prior, call)
     ),
     class = "rater_model"
   )
@@ -76,6 +128,42 @@ rater_model <- function(accuracy = c("common", "rater"), errors = c("uniform", "
 #' @export
 dawid_skene <- function(prior = "weak") {
   rater_model("rater", "free", "none", prior = check_prior(prior, rlang::current_env()))
+}
+
+# A formula of no covariate is as good as none.
+is_used_formula <- function(x) !rlang::is_formula(x) || !is_empty_formula(x)
+
+model_by_formula <- function(accuracy, errors, difficulty, system, base_rates, call) {
+  formulas <- list(accuracy = accuracy, difficulty = difficulty, base_rates = base_rates)
+  given <- vapply(formulas, rlang::is_formula, NA)
+  for (arg in names(formulas)[given | names(formulas) == "base_rates"]) {
+    check_formula(formulas[[arg]], arg, call)
+  }
+  formulas[!given] <- list(~1)
+  if (!given[["accuracy"]]) check_choice(accuracy, c("common", "rater"), "accuracy", call)
+  if (!given[["difficulty"]]) {
+    strata <- check_choice(difficulty, c("none", "strata"), "difficulty", call) == "strata"
+    if (strata) {
+      abort_fallible("argument", c(
+        "A model with a formula cannot have strata of difficulty beside it.",
+        "i" = "{.arg difficulty} may be a formula too."
+      ), arg = "difficulty", call = call)
+    }
+  }
+  formula_model(
+    if (given[["accuracy"]]) "rater" else accuracy[[1L]],
+    check_choice(errors, c("uniform", "distance", "free"), "errors", call),
+    "none", check_choice(system, c("shared", "own"), "system", call), formulas
+  )
+}
+
+check_no_prior <- function(prior, call) {
+  if (!identical(prior, "weak") && length(check_prior(prior, call)) > 0L) {
+    abort_fallible("argument", c(
+      "Models with a formula are fitted without priors.",
+      "i" = "Leave {.arg prior} out."
+    ), arg = "prior", call = call)
+  }
 }
 
 weak_prior <- list(
@@ -113,7 +201,8 @@ check_prior <- function(prior, call) {
 }
 
 is_k_model <- function(model) {
-  model$accuracy == "common" && model$errors == "uniform" && model$difficulty == "none"
+  !is_family_model(model) && model$accuracy == "common" && model$errors == "uniform" &&
+    model$difficulty == "none"
 }
 
 #' @export
@@ -131,6 +220,10 @@ format.rater_model <- function(x, ...) {
 print.rater_model <- function(x, ...) {
   if (inherits(x, "own_model")) {
     cat_lines(paste0("<rater_model> ", x$words, ", known by its posterior only"))
+    return(invisible(x))
+  }
+  if (is_family_model(x)) {
+    cat_lines(family_lines(x))
     return(invisible(x))
   }
   meaning <- c(

@@ -29,6 +29,8 @@ check_can_grow <- function(x, call) {
     "They are counts of ratings, which do not tell who gave them."
   } else if (!is.null(x$weights)) {
     "They have weights."
+  } else if (!is.null(x$covariates)) {
+    "Their cases have covariates, which new ones would lack."
   } else if (!is.null(x$voted)) {
     "Groups of raters, or reruns, have become one vote each."
   }

@@ -17,6 +17,10 @@ read_input <- function(data, quos, repeats, call) {
   if (!is.null(roles$case)) input$case <- unfactor(data[[roles$case]])
   if (!is.null(roles$rater)) input$rater <- clean_levels(data[[roles$rater]])
   if (!is.null(roles$truth)) input$truth <- lapply(unclass(data)[roles$truth], clean_levels)
+  if (length(roles$covariates) > 0L) {
+    input$covariates <- unclass(data)[roles$covariates]
+    input$told_case <- input$case # before rows go to systems or become several
+  }
   if (is.null(roles$case)) input$case_names <- attr(data, "case_names")
   input$groups <- read_groups(data, quos$rater_groups, roles$rater, call)
   if (!is.null(roles$weights)) {
@@ -34,12 +38,13 @@ read_input <- function(data, quos, repeats, call) {
 }
 
 # The names of the columns that are raters (or what else the layout holds), systems (given, where
-# they are columns), case, rater, weights and truth.
+# they are columns), case, rater, weights, truth and covariates.
 find_roles <- function(data, quos, layout, systems, repeats, call) {
   roles <- list(systems = systems %||% character())
   for (arg in c("case", "rater", "weights", "truth")) {
     roles[[arg]] <- select_column(data, quos[[arg]], arg, call)
   }
+  roles$covariates <- select_columns(data, quos$covariates, "covariates", call)
   quo <- quos[[layout$holds]]
   roles$raters <- if (rlang::quo_is_null(quo)) {
     setdiff(names(data), unlist(roles))
@@ -48,8 +53,8 @@ find_roles <- function(data, quos, layout, systems, repeats, call) {
   } else {
     select_columns(data, quo, layout$holds, call)
   }
-  roles <- roles[c("raters", "systems", "case", "rater", "weights", "truth")]
-  names(roles) <- c("raters", "systems", "case", "rater", "weights", "truth")
+  all <- c("raters", "systems", "case", "rater", "weights", "truth", "covariates")
+  roles <- stats::setNames(roles[all], all)
   check_disjoint(roles, layout, call)
   roles
 }

@@ -45,6 +45,7 @@ dimnames.ratings_labels <- dimnames.ratings
     x$cases <- x$cases[keep_case]
     if (!is.null(x$weights)) x$weights <- x$weights[keep_case]
   }
+  x$covariates <- x$covariates[keep_case, ] # NULL stays NULL
   x$rater_groups <- x$rater_groups[keep_rater]
   if (!is.null(x$truth)) x$truth <- subset_truth(x$truth, keep_case)
   if (!is.null(x$empty)) x$empty <- subset_empty(x$empty, keep_case, new_rater)
@@ -275,6 +276,7 @@ format_header <- function(x) {
       )
     },
     format_raters(x),
+    format_covariates(x),
     format_truth(x),
     format_source(x),
     if (!is.null(x$weights) && !identical(x$weights, x$times)) {

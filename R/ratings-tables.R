@@ -7,7 +7,8 @@
 #' @param ... Not used.
 #' @return `tidy()`: a tibble; `as.data.frame()`: the same as a data frame. For ratings, columns
 #'   `case`, `rater` (missing where raters have no identity), `rating` (a factor with all categories
-#'   as levels), `rater_group`, if raters have groups, and `weight`, if `x` has weights. For
+#'   as levels), `rater_group`, if raters have groups, `weight`, if `x` has weights, and covariates
+#'   of cases, if there are any. For
 #'   systems, columns `case`, `system` and `prediction`. For answers, columns `case`, `rater` and
 #'   `labels`, a list of factors, empty for an answer without labels; the other tables do not show
 #'   such answers. Where raters have names, `ratings()` makes the same object from the tables again,
@@ -67,6 +68,7 @@ rating_table <- function(x, what, call) {
   )
   if (!is.null(x$rater_groups)) out$rater_group <- x$rater_groups[rating_rater(x)[at]]
   if (!is.null(x$weights)) out$weight <- x$weights[row]
+  for (name in names(x$covariates)) out[[name]] <- x$covariates[[name]][row]
   out
 }
 

@@ -79,6 +79,10 @@
 #'   data the same in all rows of a case where it is known. It is only kept: nothing is estimated
 #'   from it unless [estimate_accuracy()] is told `known_truth = TRUE`; [truth()] gives it back, and
 #'   [true_accuracy()] and [calibration()] compare with it.
+#' @param covariates Columns of what is known of each case beside its ratings, such as a site or an
+#'   age, for models that use them: see [rater_model()]. Numbers, strings, factors or logicals, known
+#'   for every case; in long data the same in all rows of a case. Cases with the same ratings and
+#'   other covariates are other patterns where a model makes use of these. Not for lazy tables.
 #' @param rater_kind What raters are: `"expert"`, `"crowd"` or `"model"` (language models, which err
 #'   together far more than people do); `NULL` if nobody knows.
 #'
@@ -120,7 +124,7 @@
 ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater = NULL,
                     rating = NULL, counts = NULL, categories = NULL, ordered = NULL,
                     weights = NULL, repeats = c("error", "ratings", "reruns", "labels"),
-                    rater_groups = NULL, rater_kind = NULL, truth = NULL) {
+                    rater_groups = NULL, rater_kind = NULL, truth = NULL, covariates = NULL) {
   check_dots_empty(...)
   call <- rlang::current_env()
   if (missing(data)) {
@@ -134,7 +138,8 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
   )
   columns <- rlang::enquos(
     raters = raters, systems = systems, case = case, rater = rater, rating = rating,
-    counts = counts, weights = weights, rater_groups = rater_groups, truth = truth
+    counts = counts, weights = weights, rater_groups = rater_groups, truth = truth,
+    covariates = covariates
   )
   if (inherits(data, "table")) {
     if (rlang::quo_is_null(columns$counts)) {
@@ -164,7 +169,7 @@ build_ratings <- function(data, columns, options, call, times = NULL) {
   x$rater_groups <- groups_of_raters(input$groups, x, call)
   x$rater_kind <- options$rater_kind
   x$truth <- truth_to_keep(input, x, call)
-  x
+  with_covariates(x, input, call)
 }
 
 check_long <- function(is_long, repeats, call) {
@@ -195,7 +200,7 @@ check_no_columns <- function(columns, repeats, call) {
 # exchangeable (raters are slots without identity), empty (case and rater of empty answers, where
 # answers have labels); each NULL where nobody said: rater_groups (the group of each rater),
 # rater_kind, voted (what group_votes() did: groups, by rater, and reruns), truth (see simulate.R
-# and ratings-truth.R), times and database (see ratings-database.R); simulated ones may have kinds
+# and ratings-truth.R), covariates (a tibble with a row per case, see covariates.R), times and database (see ratings-database.R); simulated ones may have kinds
 # (of their workers, see crowdtruth-simulate.R).
 # Answers with several labels are no ratings, so that only what is meant for them takes them; what
 # both do alike stands under both classes.

@@ -18,6 +18,8 @@
 #' @param seed Seed of all that is drawn at random. Two reports with the same seed and date are
 #'   equal byte for byte.
 #' @param date The date that the report carries, a string or a [Date]; `NULL` for none.
+#' @param known_truth,gold_sample Cases whose truth is known, and how they were chosen, as in
+#'   [estimate_accuracy()]; `known_truth = TRUE` for the truth that `x` holds.
 #' @param conf_level Confidence level, in (0, 1).
 #' @param ... Not used; catches misspelt arguments.
 #' @return The path of the report, invisibly. Without \pkg{rmarkdown}, pandoc or, for PDF, LaTeX, an
@@ -30,10 +32,12 @@
 #' @export
 accuracy_report <- function(x, file = "accuracy-report.html", ...,
                             title = "Accuracy without known truth", judges = NULL, seed = 1,
-                            date = Sys.Date(), conf_level = default_conf_level()) {
+                            date = Sys.Date(), conf_level = default_conf_level(),
+                            known_truth = NULL, gold_sample = NULL) {
   check_dots_empty(...)
   call <- rlang::current_env()
   check_report_input(x, call)
+  settle_gold(known_truth, gold_sample, "population", 1, x, call) # refused before pages are made
   format <- report_format(file, call)
   check_string(title, "title")
   if (!is.null(judges)) check_flag(judges, "judges")
@@ -53,7 +57,8 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
     page, format, quiet = TRUE, envir = new.env(parent = globalenv()),
     params = list(
       x = x, judges = judges %||% identical(x$rater_kind, "model"), seed = seed,
-      conf_level = conf_level, date = if (!is.null(date)) format(date)
+      conf_level = conf_level, date = if (!is.null(date)) format(date),
+      known_truth = known_truth, gold_sample = gold_sample
     )
   ))
   if (!file.copy(made, file, overwrite = TRUE)) {

@@ -41,6 +41,7 @@ as_panel <- function(design, drawn) {
     list2DF(stats::setNames(columns, c(raters, systems))),
     raters = !!raters, systems = !!systems, categories = labels, ordered = is_ordered(design)
   )
+  x$covariates <- design$covariates[drawn$stratum, ] # NULL stays NULL
   x$truth <- list(
     category = drawn$truth, stratum = drawn$stratum,
     expected = stats::setNames(drawn$expected, names(design$systems)),

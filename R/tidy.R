@@ -88,7 +88,17 @@ escape_markdown <- function(words) {
   for (mark in c("#", "!", "<", "`", "*", "$", "|", "\\")) {
     words <- gsub(mark, sprintf("&#%d;", utf8ToInt(mark)), words, fixed = TRUE)
   }
-  gsub("](", "]&#40;", gsub("]{", "]&#123;", words, fixed = TRUE), fixed = TRUE)
+  words <- gsub("](", "]&#40;", gsub("]{", "]&#123;", words, fixed = TRUE), fixed = TRUE)
+  # These are markup in some places only: around words, and where a block begins.
+  some <- c(
+    "_" = "(?<![[:alnum:]])_|_(?![[:alnum:]])", "~" = "~", "^" = "\\^", "." = "^\\w+\\K[.](?=\\s)",
+    ")" = "^\\w+\\K[)](?=\\s)", ">" = "^>", "-" = "^-(?=\\s|-)",
+    "+" = "^[+](?=\\s)", ":" = "^:(?=:)"
+  )
+  for (mark in names(some)) {
+    words <- gsub(some[[mark]], sprintf("&#%d;", utf8ToInt(mark)), words, perl = TRUE)
+  }
+  words
 }
 
 table_as_text <- function(table) {

@@ -5,8 +5,11 @@
 # Worlds: for each way in which rater_design() lets raters and systems differ from the K-model, the
 # share of right answers in a panel against the accuracy that the design computes beforehand, with
 # Wilson's interval. Models: panels drawn by functions, judged by the joint method and by a
-# posterior of one's own (Bayes' rule with the true parameters, the system's answer included), with bootstrap
-# intervals. `bias` in Monte Carlo standard errors should be within 2, `coverage` of the 90%
+# posterior of one's own (Bayes' rule with the true parameters, the system's answer included), with
+# bootstrap intervals; and by models with covariates, and GLAD as a family of one's own, in worlds in
+# which they hold. `parameters`: slopes of these models, with normal intervals. `example`: a system
+# of constant accuracy beside raters whose accuracy depends on a covariate, by models that know of
+# it and models that do not. `bias` in Monte Carlo standard errors should be within 2, `coverage` of the 90%
 # intervals in .86 to .94.
 
 library(fallible)
@@ -25,8 +28,13 @@ main <- function(output = NULL, panels = 200L) {
       "as_rater_fit, shared" = own_posterior
     ), panels, n = 400L
   )
-  rows <- rbind(recovery(worlds), recovery(models))
+  families <- lapply(family_studies(), function(of) {
+    recovery(simulation_study(of$world, of["model"], panels, n = of$n))
+  })
+  rows <- rbind(recovery(worlds), recovery(models), do.call(rbind, families), parameters(panels))
+  row.names(rows) <- NULL
   print(rows, digits = 3L, row.names = FALSE)
+  print(example(max(panels %/% 10L, 2L)), digits = 3L)
   if (!is.null(output)) {
     made <- list(
       seed = seed, date = format(Sys.Date()), fallible = format(utils::packageVersion("fallible")),
@@ -103,6 +111,77 @@ k_world <- function(n) {
 own_posterior <- function(x) {
   fit <- as_rater_fit(x, attr(x, "posterior"), rates, model = "Bayes' rule")
   tidy(estimate_accuracy(fit, replicates = 400L))
+}
+
+# ---- Families of models, and covariates ---------------------------------------------------------
+
+source("bench/worlds.R")
+
+slopes_model <- rater_model(accuracy = ~z)
+difficulty_model <- rater_model("rater", difficulty = ~hard)
+populations_model <- rater_model("rater", "free", base_rates = ~population)
+
+family_studies <- function() {
+  of <- function(name, world, n, model) {
+    estimator <- accuracy_estimator("joint", model, interval = "bootstrap", replicates = 200L)
+    list(world = stats::setNames(list(world), name), n = n, model = estimator)
+  }
+  list(
+    of("accuracy ~ z", slopes_world, 500L, slopes_model),
+    of("difficulty ~ hard", difficulty_world, 500L, difficulty_model),
+    of("base rates ~ population, two raters", population_world, 1000L, populations_model),
+    of("GLAD", glad_world, 500L, glad_model(7L))
+  )
+}
+
+# Slopes, which no system has, and base rates.
+parameters <- function(panels) {
+  of <- function(name, world, n, model, truth) {
+    found <- lapply(seq_len(panels), function(i) {
+      told <- tidy(suppressWarnings(fit_raters(world(n), model)))
+      told[match(names(truth), told$term), ]
+    })
+    each <- function(column) vapply(found, `[[`, numeric(length(truth)), column)
+    estimate <- matrix(each("estimate"), length(truth))
+    error <- matrix(each("std.error"), length(truth))
+    inside <- abs(estimate - truth) < stats::qnorm(0.95) * error
+    used <- rowSums(!is.na(estimate))
+    bias <- rowMeans(estimate, na.rm = TRUE) - truth
+    mcse <- apply(estimate, 1L, stats::sd, na.rm = TRUE) / sqrt(used)
+    coverage <- rowMeans(inside, na.rm = TRUE)
+    data.frame(
+      design = name, system = names(truth), estimator = "fit_raters", n = n, panels = used,
+      failed = panels - used, truth = truth, bias = bias, bias_mcse = mcse, coverage = coverage,
+      coverage_mcse = sqrt(coverage * (1 - coverage) / used), z = bias / mcse
+    )
+  }
+  rbind(
+    of("accuracy ~ z", slopes_world, 500L, slopes_model, c("accuracy:z" = 1.2)),
+    of("difficulty ~ hard", difficulty_world, 500L, difficulty_model, c("difficulty:hardTRUE" = 1)),
+    of("base rates ~ population, two raters", population_world, 1000L, populations_model,
+      c("base_rate[2]:(Intercept)" = stats::qlogis(0.2), "base_rate[2]:populationy" =
+        stats::qlogis(0.7) - stats::qlogis(0.2))),
+    of("GLAD", glad_world, 500L, glad_model(7L), c("skill of r1" = 0.6, "skill of r5" = 2))
+  )
+}
+
+# Mean estimates of a system that shares the raters' slope, and of one that does not.
+example <- function(panels) {
+  quick <- function(...) {
+    function(x) tidy(estimate_accuracy(x, ..., interval = "none"))
+  }
+  study <- simulation_study(
+    list("accuracy ~ z" = slopes_world),
+    list(
+      covariate = quick("joint", slopes_model), average = quick("average"),
+      joint = quick("joint", rater_model("rater")),
+      strata = quick("joint", rater_model("rater", difficulty = "strata"))
+    ), panels, n = 1500L
+  )
+  table <- summary(study)
+  table <- table[table$target == "expected", ]
+  table$estimate <- table$truth + table$bias
+  table[c("system", "estimator", "truth", "estimate", "bias", "bias_mcse", "rmse")]
 }
 
 do.call(main, as.list(commandArgs(trailingOnly = TRUE)))

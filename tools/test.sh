@@ -1,12 +1,14 @@
 #!/bin/sh
 # Tests the C++ core alone and the installed package, and ends with the counts of both.
-# The package is built into a library of its own, which goes away afterwards.
+# The package is built into a library of its own, which goes away afterwards, or into the folder
+# FALLIBLE_LIBRARY, and stays there.
 set -u
 cd "$(dirname "$0")/.." || exit
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 1' HUP INT TERM
 export LANG="${LANG:-C.UTF-8}" NOT_CRAN=true # snapshots are compared only where not on CRAN
+library=${FALLIBLE_LIBRARY:-$tmp/library}
 passed=0 failed=0 skipped=0
 
 count() { # passed, failed, skipped, and the exit code that must not be lost
@@ -14,7 +16,7 @@ count() { # passed, failed, skipped, and the exit code that must not be lost
   passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + $3))
 }
 
-if sh tools/install.sh test "$tmp/library"; then
+if sh tools/install.sh test "$library"; then
   echo "== C++ core"
   sh tools/test-core.sh >"$tmp/core" 2>&1
   code=$?
@@ -31,7 +33,7 @@ if sh tools/install.sh test "$tmp/library"; then
   fi
 
   echo "== R package"
-  R_LIBS="$tmp/library${R_LIBS:+:$R_LIBS}" Rscript - "$tmp/r" <<'R'
+  R_LIBS="$library${R_LIBS:+:$R_LIBS}" Rscript - "$tmp/r" <<'R'
     results <- testthat::test_dir(
       "tests/testthat", package = "fallible", load_package = "installed", stop_on_failure = FALSE,
       reporter = testthat::SummaryReporter$new(

@@ -43,6 +43,13 @@ test_that("without gold cases nothing changes", {
   expect_identical(quiet(estimate_accuracy(x, known_truth = FALSE)), without)
   expect_identical(nrow(tidy(without, "gold")), 0L)
   expect_identical(glance(without)$gold, 0L)
+  expect_warning(
+    suppressWarnings(
+      estimate_accuracy(x, known_truth = nothing, gold_sample = "random"),
+      classes = "fallible_warning_assumption"
+    ),
+    class = "fallible_warning_gold_none"
+  )
 })
 
 test_that("a constant prediction leaves Wilson's interval of gold alone", {

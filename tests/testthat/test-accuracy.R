@@ -73,7 +73,7 @@ expect_twin_bins <- function(fast, width, seed) {
 }
 
 test_that("estimates and bins agree with the slow twin on random panels", {
-  for (seed in 1:500) {
+  for (seed in rounds(500)) {
     panel <- twin(seed)$panel
     fit <- quiet(fit_raters(twin(seed)$x))
     setting <- list(

@@ -5,7 +5,7 @@ own_measures <- function(x, ids, ...) {
 
 test_that("every measure is what its definition says, on 200 random data sets", {
   scales <- list(NULL, "linear", "quadratic", "ordinal")
-  for (seed in 1:200) {
+  for (seed in rounds(200)) {
     set <- random_ratings(seed)
     scale <- scales[[1 + seed %% 4]]
     pooling <- c("pairs", "cases")[[1 + seed %/% 2 %% 2]]

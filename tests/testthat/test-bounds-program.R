@@ -67,7 +67,7 @@ test_that("bounds are never narrower than a search over all laws, and are reache
   limits <- c(0.5, 0.75)
   found <- program_bounds(law$x, rater_accuracy = limits, better_than_chance = FALSE)
   reached <- c(1, 0)
-  for (i in 1:4000) {
+  for (i in rounds(4000)) {
     # The share of each pattern that is truly of the first category: near the corners mostly.
     first <- stats::rbeta(nrow(seen), 0.2, 0.2)
     mine <- function(answer) sum(seen$share * ifelse(answer == 1, first, 1 - first))

@@ -1,7 +1,7 @@
 # The metrics against the slow twin, the printed Figure 2 and the reference values.
 
 test_that("version 2014 is the slow twin on 200 random crowds", {
-  for (seed in 1:200) {
+  for (seed in rounds(200)) {
     j <- random_crowd(seed)
     ct <- crowdtruth(crowd_ratings(j))
     n <- max(j$unit)
@@ -25,7 +25,7 @@ test_that("version 2014 is the slow twin on 200 random crowds", {
 })
 
 test_that("version 2.0 is the slow twin on 200 random crowds", {
-  for (seed in 1:200) {
+  for (seed in rounds(200)) {
     j <- random_crowd(seed)
     open <- seed %% 5 == 0
     steps <- if (seed %% 3 == 0) 1000 else seed %% 4 + 1

@@ -11,7 +11,7 @@ test_that("the worked example gives the paper's numbers", {
 })
 
 test_that("fits agree with the slow twin on random panels", {
-  for (seed in 1:500) {
+  for (seed in rounds(500)) {
     slow <- twin(seed)$fit
     fast <- quiet(fit_raters(twin(seed)$x))
     expect_identical(fast$identified == "yes", slow$identified, info = paste("seed", seed))
@@ -26,7 +26,7 @@ test_that("fits agree with the slow twin on random panels", {
 })
 
 test_that("posteriors agree with the slow twin on random panels", {
-  for (seed in 1:500) {
+  for (seed in rounds(500)) {
     slow <- twin(seed)$posterior
     truth <- quiet(ground_truth(fit_raters(twin(seed)$x)))
     fast <- unname(as.matrix(as.data.frame(truth)[-1]))

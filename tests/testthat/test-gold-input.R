@@ -76,6 +76,7 @@ test_that("gold that measures nothing is told of", {
   expect_warning(warn_gold(unrated, x), class = "fallible_warning_gold_unrated")
   expect_true(is_sample(read(c("1" = "x", "5" = "y"), "random", x = x), x))
   expect_true(is_sample(read(c("5" = "y"), c("5" = 0.1), x = x), x))
+  expect_error(read(c("1" = "x"), c("random", "given"), x = x), class = "fallible_error_argument")
   unsaid <- read(c("1" = "x"), NULL, x = x)
   expect_false(is_sample(unsaid, x))
   expect_warning(warn_gold(unsaid, x), class = "fallible_warning_hand_picked")

@@ -219,3 +219,12 @@ test_that("a category that is rare among known cases is known all the same", {
     expect_identical(fit_raters(x, dawid_skene(), known_truth = truth(x))$identified, "yes")
   }
 })
+
+test_that("a case that is there twice has its truth twice", {
+  x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.8), n = 20))
+  gold <- truth(x)[1:5, ]
+  once <- check_known_truth(gold, x, NULL)
+  twice <- x[c(1:20, 1:20), ]
+  expect_identical(check_known_truth(gold, twice, NULL), c(once, once))
+  expect_error(check_known_truth(c("99" = "1"), twice, NULL), class = "fallible_error_case")
+})

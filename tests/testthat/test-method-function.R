@@ -116,3 +116,20 @@ test_that("functions that are no methods are refused", {
     estimate_accuracy(x, method = unweighted, interval = "robust")
   })
 })
+
+test_that("where a function stops on cases drawn anew, it says of what", {
+  x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.8), n = 20))
+  stops <- function(x) if (anyDuplicated(x$cases) > 0L) stop("no {case} twice") else 0.5
+  said <- list()
+  estimate <- withCallingHandlers(
+    estimate_accuracy(x, method = stops, replicates = 20),
+    fallible_warning_bootstrap = function(w) {
+      said <<- c(said, conditionMessage(w))
+      tryInvokeRestart("muffleWarning")
+    }
+  )
+  expect_match(said[[1L]], "stopped in 20 bootstrap replicates")
+  expect_match(said[[1L]], "no {case} twice", fixed = TRUE)
+  expect_false(any(grepl("agree", unlist(said), fixed = TRUE)))
+  expect_match(tidy(estimate)$reason, "most bootstrap replicates gave no estimate")
+})

@@ -92,6 +92,17 @@ test_that("labels, title and date are text in a report, and neither markup nor c
   }
 })
 
+test_that("markup in words that are data is text", {
+  skip_if_no_reports()
+  words <- c("_x_", "a_b", "1. one", "a) b", "- a", "-0.3", "x~y~ 2^3^", "> q", "::: d")
+  page <- withr::local_tempfile(fileext = ".md")
+  plain <- withr::local_tempfile(fileext = ".txt")
+  writeLines(paste0(escape_markdown(words), "\n"), page)
+  rmarkdown::pandoc_convert(page, "plain", "markdown", plain)
+  said <- readLines(plain)
+  expect_identical(said[nzchar(said)], words)
+})
+
 test_that("what cannot be reported, or written, is said", {
   x <- quiet(small_panel())
   expect_error(accuracy_report(x[, , character()], "x.html"), class = "fallible_error_system")
@@ -150,4 +161,20 @@ test_that("sentences have number, interval and range, and unknown is unknown", {
   ))
   expect_match(may_say(nothing)$sentence[[1L]], "do not say how accurate s is")
   expect_error(may_say(x), class = "fallible_error_argument")
+})
+
+test_that("gold cases are in a report, with what they say alone", {
+  skip_if_no_reports()
+  withr::local_seed(2)
+  x <- simulate_ratings(rater_design(c(0.7, 0.8, 0.8), c(a = 0.9, b = 0.6), 3, n = 80))
+  file <- withr::local_tempfile(fileext = ".html")
+  quiet(accuracy_report(x, file, known_truth = truth(x)[1:30, ], gold_sample = "random"))
+  words <- words_of(file)
+  for (part in c("Cases of known truth", "gold alone", "known truth of 30 of 80 cases")) {
+    expect_match(words, part, fixed = TRUE)
+  }
+  expect_no_match(words, "No case has a known truth")
+  expect_error(
+    accuracy_report(x, file, gold_sample = "random"), class = "fallible_error_argument"
+  )
 })

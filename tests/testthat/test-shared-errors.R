@@ -170,7 +170,7 @@ random_pair <- function(categories) {
 
 test_that("no law of two raters is outside the range, and the range is reached", {
   set.seed(4)
-  for (i in 1:300) {
+  for (i in rounds(300)) {
     law <- random_pair(2 + i %% 3)
     width <- stats::runif(2, 0, 0.2)
     limits <- cbind(pmax(law$accuracy - width, 0), pmin(law$accuracy + width, 1))

@@ -192,3 +192,10 @@ test_that("a plan can be made for a world", {
   expect_output(print(plan), "drawn by a function: 3 raters, 2 systems, 3 categories")
   expect_identical(tidy(update(plan, runs = 20))$raters, 3L)
 })
+
+test_that("a world of several systems can be asked of by any method", {
+  study <- withr::with_seed(1, simulation_study(
+    list(slopes = draw_slopes), list(average = accuracy_estimator("average")), runs = 2, n = 60
+  ))
+  expect_false(anyNA(tidy(study)$estimate))
+})

@@ -1,0 +1,127 @@
+# What is known of cases beside their ratings: `covariates` of ratings().
+
+# Names that tables of ratings have for something else.
+reserved_names <- c(
+  "case", "rater", "rating", "rater_group", "weight", "system", "prediction", "labels", "n"
+)
+
+# `x` with a tibble, a row per case, of what its data say of cases.
+with_covariates <- function(x, input, call) {
+  columns <- input$covariates
+  if (is.null(columns)) {
+    return(x)
+  }
+  taken <- intersect(names(columns), c(reserved_names, x$raters, x$systems))
+  if (length(taken) > 0L) {
+    abort_fallible("columns", c(
+      "{.arg covariates} must have names of their own.",
+      "x" = "{.val {taken}} {?is/are} something else in tables of ratings.",
+      "i" = "Give the columns other names."
+    ), arg = "covariates", call = call)
+  }
+  for (name in names(columns)) check_covariate(columns[[name]], name, call)
+  rows <- length(columns[[1L]])
+  case <- if (input$layout$by_rating) {
+    match(input$told_case %||% input$case, x$cases)
+  } else {
+    seq_len(rows)
+  }
+  check_told_cases(case, x, call)
+  first <- match(seq_along(x$cases), case)
+  for (name in names(columns)) check_constant(columns[[name]], name, case, first, x, call)
+  x$covariates <- tibble::as_tibble(lapply(columns, `[`, first))
+  x
+}
+
+check_covariate <- function(column, name, call) {
+  if (!(is.factor(column) || is_plain(column, c("numeric", "character", "logical")))) {
+    abort_fallible("columns", c(
+      "Covariates must be numbers, strings, factors or logicals.",
+      "x" = "Column {.val {name}} is {describe(column)}."
+    ), arg = "covariates", call = call)
+  }
+  row <- which(if (is.numeric(column)) !is.finite(column) else is.na(column))
+  if (length(row) > 0L) {
+    abort_fallible("missing", c(
+      "Covariates must be known for every case.",
+      "x" = "Column {.val {name}} is missing or infinite in {length(row)} row{?s}, first in row
+             {row[[1L]]}.",
+      "i" = "Leave these cases out, or make \"not known\" a category of its own."
+    ), row = row, column = name, call = call)
+  }
+}
+
+# Cases that only a table of systems names.
+check_told_cases <- function(case, x, call) {
+  lacking <- setdiff(seq_along(x$cases), case)
+  if (length(lacking) > 0L) {
+    abort_fallible("case", c(
+      "Cases of {.arg systems} that are not in {.arg data} have no {.arg covariates}.",
+      "x" = "Among them is case {.val {as_label(x$cases[lacking[[1L]]])}}.",
+      "i" = "Leave them out of {.arg systems}."
+    ), row = lacking, call = call)
+  }
+}
+
+check_constant <- function(column, name, case, first, x, call) {
+  row <- which(column != column[first[case]])
+  if (length(row) > 0L) {
+    abort_fallible("case", c(
+      "A covariate must be the same in all rows of a case.",
+      "x" = "Rows {first[case[row[[1L]]]]} and {row[[1L]]} of column {.val {name}} differ, and are
+             both of case {.val {as_label(x$cases[case[row[[1L]]]])}}."
+    ), row = row, column = name, call = call)
+  }
+}
+
+# Patterns of cases that are alike for a model: with the same ratings and, where the model knows of
+# covariates, the same of these. All else costs as many patterns as there are without.
+patterns_for <- function(model, x) {
+  if (is.null(x$covariates)) {
+    x
+  } else if (is_family_model(model)) {
+    split_by_covariates(x, covariates_used(model) %||% names(x$covariates))
+  } else {
+    join_patterns(x)
+  }
+}
+
+split_by_covariates <- function(x, which = names(x$covariates)) {
+  columns <- x$covariates[intersect(which, names(x$covariates))]
+  pattern <- split_by(pattern_of_case(x), columns)
+  x$patterns <- pick_patterns(x$patterns, x$index[match(seq_len(max(pattern)), pattern)])
+  x$index <- pattern
+  x
+}
+
+# Numbers from 1 that tell apart what `index` or a column of `values` tells apart.
+split_by <- function(index, values) {
+  for (k in seq_len(ncol(values))) {
+    value <- if (is.data.frame(values)) values[[k]] else values[, k]
+    distinct <- unique(value)
+    key <- (index - 1) * length(distinct) + match(value, distinct)
+    index <- match(key, unique(key))
+  }
+  index
+}
+
+# A row per pattern, of what its cases share (see patterns_for()).
+pattern_covariates <- function(x) {
+  if (!is.null(x$covariates)) x$covariates[match(seq_len(n_patterns(x)), x$index), ]
+}
+
+format_covariates <- function(x) {
+  if (!is.null(x$covariates)) {
+    paste0("Covariates of cases: ", shorten(vapply(names(x$covariates), function(name) {
+      paste0(name, " (", covariate_words(x$covariates[[name]]), ")")
+    }, "")))
+  }
+}
+
+covariate_words <- function(column) {
+  if (is.numeric(column)) {
+    paste(signif(range(column), 3L), collapse = " to ")
+  } else {
+    shorten(sort(unique(as_label(column))), most = 4L)
+  }
+}

@@ -1,0 +1,86 @@
+# Accuracy of systems under families of models: the posterior that raters give (shared), or raters
+# and system (joint), judged as that of any fit is; and the same for cases drawn anew.
+
+# Both ends are told, whichever is asked for.
+family_ends <- function(fit, options, which) {
+  ends <- lapply(list(shared = FALSE, independent = TRUE), function(joint) {
+    family_point(fit, options, shared_of_posterior, joint, posterior = TRUE)
+  })
+  point <- ends[[which]]
+  point$shared <- ends$shared$value
+  point$independent <- ends$independent$value
+  point
+}
+
+# What is assumed of errors in common is one of the two ends.
+family_point <- function(fit, options, rule, joint = FALSE, posterior = FALSE, bins = NULL) {
+  if (!is.null(options$common) && !identical(options$common, "none")) {
+    abort_fallible("argument", c(
+      "{.arg common} is not for families of models, and models by formula.",
+      "i" = "Methods {.val joint} and {.val shared} are the two ends of what it says."
+    ), arg = "common", call = NULL)
+  }
+  if (fit$identified != "yes") {
+    lacking <- rep(NA_real_, length(fit$x$systems))
+    reason <- if (fit$identified == "parameters") rep(reason_of_fit(fit), length(lacking))
+    return(new_point(lacking, reason = reason))
+  }
+  engines <- if (joint) {
+    lapply(seq_along(fit$x$systems), joint_engine, fit = fit)
+  } else {
+    list(family_engine(problem_for(fit, fit$x, fit$known$truth), fit$theta))
+  }
+  beliefs <- function(weight) {
+    out <- lapply(engines, moved_posterior, weight = weight)
+    if (joint) out else rep(out, length(fit$x$systems))
+  }
+  point <- posterior_point(fit, options, rule, beliefs, posterior, bins)
+  lost <- !vapply(engines, `[[`, NA, "identified")
+  if (joint && any(lost)) {
+    point$value[lost] <- NA_real_
+    reason <- reason_of_parameters(fit$model, length(fit$x$categories))
+    point$reason <- ifelse(lost, reason, NA_character_)
+  }
+  if (!all(vapply(engines, `[[`, NA, "converged"))) warn_convergence(options$method)
+  point
+}
+
+# A system that joins the raters is one more of them.
+joint_engine <- function(system, fit) {
+  made <- family_problem_of(
+    fit$x, fit$model, fit$base, fit$known$truth, system = system
+  )
+  apart <- tells_parameters_apart(made$problem, made$start)
+  top <- if (apart) maximise_family(made$problem, made$start)
+  family_engine(
+    made$problem, top$theta %||% made$start, apart, top$converged %||% TRUE
+  )
+}
+
+# What moves the parameters to where other weights of patterns pull them.
+family_engine <- function(problem, theta, identified = TRUE, converged = TRUE) {
+  engine <- list(problem = problem, theta = theta, identified = identified, converged = converged)
+  told <- problem$data$weight > 0
+  engine$told <- told
+  engine$pull <- rlang::env(value = NULL)
+  engine
+}
+
+# Parameters x patterns: how far a weight of one more would move the parameters. Only a bootstrap
+# asks for it.
+pulls <- function(engine) {
+  if (is.null(engine$pull$value)) {
+    scores <- as.matrix(pattern_scores(engine$problem, engine$theta))
+    inverse <- inverse_curvature(engine$problem, engine$theta)
+    engine$pull$value <- unclass(inverse) %*% t(scores)
+  }
+  engine$pull$value
+}
+
+# Patterns x categories.
+moved_posterior <- function(engine, weight) {
+  change <- weight * engine$told - engine$problem$data$weight
+  theta <- engine$theta
+  if (any(change != 0)) theta <- theta + drop(pulls(engine) %*% change)
+  posterior_of_categories(engine$problem, expect(engine$problem, theta)$posterior)
+}

@@ -1,0 +1,136 @@
+# What the EM algorithm works on: for each rating its pattern and its cell, a row of `judged` (who
+# rated what kind of case) and a category; and for each pattern its weight and what its base rates
+# depend on.
+
+# `system`: number of a system that joins the raters, 0 for none; `known`: a category per pattern,
+# where 0 is unknown; `base`: see formula_design().
+family_data <- function(x, model, base, known = integer(), system = 0L) {
+  given <- ratings_with_system(x, system)
+  n <- n_patterns(x)
+  covariates <- pattern_covariates(x)
+  kept <- covariates_used(model)
+  if (!is.null(kept)) covariates <- covariates[intersect(kept, names(covariates))]
+  kind <- split_by(rep(1, n), covariates %||% matrix(0, n, 0L))
+  key <- (kind[given$pattern] - 1) * length(given$raters) + given$rater
+  row <- match(key, unique(key))
+  first <- match(seq_len(max(row, 0L)), row)
+  judged <- tibble::tibble(
+    rater = factor(given$raters[given$rater[first]], given$raters),
+    system = given$rater[first] > length(given$raters) - (system > 0L),
+    covariates[given$pattern[first], ]
+  )
+  told <- rated_patterns(x) | (seq_len(n) %in% which(known > 0L))
+  weight <- pattern_weights(x)
+  list(
+    pattern = given$pattern, row = row, cell = row + (given$category - 1L) * length(first),
+    judged = judged, categories = x$categories, patterns = n, weight = weight * told,
+    ratings = rowsum_codes(row, weight[given$pattern], length(first)),
+    base = base$matrix, known = known
+  )
+}
+
+# The pattern, rater and category of each rating, those of a system included, pattern by pattern.
+ratings_with_system <- function(x, system) {
+  raters <- if (x$exchangeable) "rater" else x$raters
+  pattern <- rating_pattern(x)
+  rater <- if (x$exchangeable) rep(1L, length(pattern)) else rating_rater(x)
+  category <- rating_category(x)
+  if (system > 0L) {
+    answer <- pattern_answers(x)[, system]
+    said <- which(answer > 0L & rated_patterns(x))
+    order <- order(c(pattern, said))
+    pattern <- c(pattern, said)[order]
+    rater <- c(rater, rep(length(raters) + 1L, length(said)))[order]
+    category <- c(category, answer[said])[order]
+    raters <- c(raters, x$systems[[system]])
+  }
+  list(pattern = pattern, rater = rater, category = category, raters = raters)
+}
+
+base_design <- function(x, model, like = NULL, call = NULL) {
+  covariates <- pattern_covariates(x) %||% tibble::new_tibble(list(), nrow = n_patterns(x))
+  formula_design(model$formulas$base_rates, covariates, like, "base_rates", call)
+}
+
+# ---- Calls of a user's functions ----------------------------------------------------------------
+
+call_family <- function(family, name, ...) {
+  tryCatch(family[[name]](...), error = function(cnd) {
+    abort_fallible("argument", "{.arg {name}} of the family of models stopped.",
+      arg = name, parent = cnd, call = NULL)
+  })
+}
+
+family_start <- function(family, data) {
+  start <- call_family(family, "start", data$judged, data$categories)
+  if (!is.numeric(start) || !all(is.finite(start))) {
+    abort_fallible("argument", c(
+      "{.arg start} of the family of models must return finite numbers.",
+      "x" = "It returned {describe(start)}."
+    ), arg = "start", call = NULL)
+  }
+  names <- rlang::names2(start)
+  lacks <- names == ""
+  names[lacks] <- paste("parameter", seq_along(start))[lacks]
+  stats::setNames(as.double(start), names)
+}
+
+# Rows of judged x true category x rating x stratum.
+family_law <- function(family, parameters, data) {
+  call_family(family, "law", parameters, family$judged %||% data$judged, data$categories)
+}
+
+law_shape <- function(family, data) {
+  n <- length(data$categories)
+  c(nrow(data$judged), n, n, length(family$strata))
+}
+
+# Once for a fit, where messages are for whoever wrote the function.
+check_law <- function(law, family, data) {
+  shape <- law_shape(family, data)
+  given <- dim(law)
+  if (shape[[4L]] == 1L && length(given) == 3L) given <- c(given, 1L)
+  fault <- if (!is.numeric(law) || !identical(as.double(given), as.double(shape))) {
+    paste0("It returned ", describe(law), if (!is.null(given)) {
+      paste0(" of ", paste(dim(law), collapse = " x "))
+    })
+  } else if (!all(is.finite(law)) || any(law < 0)) {
+    bad <- law[!is.finite(law) | law < 0]
+    paste("Among what it returned is", format(bad[[1L]], digits = 4L))
+  } else {
+    sums <- apply(array(law, shape), c(1L, 2L, 4L), sum)
+    off <- which(abs(sums - 1) > 1e-6, arr.ind = TRUE)
+    if (nrow(off) > 0L) {
+      paste0(
+        "For row ", off[1L, 1L], " of `judged` and true category ", data$categories[off[1L, 2L]],
+        " they sum to ", format(sums[off[1L, , drop = FALSE]], digits = 6L)
+      )
+    }
+  }
+  if (!is.null(fault)) {
+    if (shape[[4L]] == 1L) shape <- shape[-4L]
+    abort_fallible("argument", c(
+      "{.arg law} of the family of models must return probabilities, rows of {.arg judged} x true
+       category x rating{if (length(shape) == 4L) ' x stratum'}
+       ({paste(shape, collapse = ' x ')}), whose sums over ratings are one.",
+      "x" = "{fault}."
+    ), arg = "law", call = NULL)
+  }
+}
+
+# Logarithms of the law, cells (rows within ratings) x classes (true categories within strata).
+log_cells <- function(law, shape) {
+  logs <- log(pmax(law, .Machine$double.xmin))
+  if (prod(dim(logs)) != prod(shape)) {
+    abort_fallible("argument", c(
+      "{.arg law} of the family of models must always return an array of the same shape.",
+      "x" = "It returned {describe(law)}."
+    ), arg = "law", call = NULL)
+  }
+  matrix(aperm(array(logs, shape), c(1L, 3L, 2L, 4L)), shape[[1L]] * shape[[3L]])
+}
+
+# The other way round, for counts.
+as_law_array <- function(cells, shape) {
+  aperm(array(cells, shape[c(1L, 3L, 2L, 4L)]), c(1L, 3L, 2L, 4L))
+}

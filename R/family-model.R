@@ -1,0 +1,225 @@
+# Models of raters that are fitted in R: families of a user's own, and those by formula.
+
+#' A family of models of your own
+#'
+#' A model of the latent class kind: each case has one true category, and given that, ratings are
+#' independent. You say how probable each rating is, as a function of parameters; the package does
+#' the rest, by the EM algorithm on the distinct rows of ratings. What comes is a model like those
+#' of [rater_model()]: [fit_raters()] fits it, and what works on its fits works on those of yours.
+#'
+#' @section Functions:
+#' `judged` is a tibble with a row for each rater and set of [covariates][ratings()] that occur
+#' together: `rater`, a factor; `system`, is it a system that joins the raters, as in method
+#' `"joint"` of [estimate_accuracy()] (it is then one more level of `rater`); and the covariates.
+#' `categories` are the labels of the categories.
+#'
+#' * `start(judged, categories)` gives the parameters to start from, numbers on the whole real line,
+#'   whose names say in words what they are. The best raters should start better than chance: what a
+#'   class is called is otherwise left to chance.
+#' * `law(parameters, judged, categories)` gives the probability of each rating: an array, rows of
+#'   `judged` x true category x rating, whose sums over ratings are one. With `strata` a fourth
+#'   dimension is the stratum of a case that nobody sees, its difficulty for instance.
+#' * `gradient(parameters, judged, categories, counts)`, if you have it, gives the slopes of
+#'   `sum(counts * log(law))`, where `counts` has the shape of what `law` gives. Without it slopes
+#'   are by differences: exact enough, and quick where a parameter is about one rater only; slow where
+#'   many parameters are about all.
+#'
+#' The parameters of the base rates are not yours to care for; `base_rates` may be a formula.
+#'
+#' @section Fits:
+#' By maximum likelihood, without priors: EM steps from the start, then a quasi-Newton method with
+#' Fisher's identity for the slopes. Standard errors are from the curvature of the log-likelihood at
+#' its top, `NA` for more than 150 parameters, and for what has moved to a boundary. A model whose
+#' parameters ratings like these cannot tell apart (by the rank of a matrix of scores of answers
+#' drawn at random, for no more than 150 parameters) is not identified: a warning, and `NA`.
+#'
+#' [estimate_accuracy()] takes such a model, or its fit, with methods `"joint"` (the default),
+#' `"shared"`, `"binned"` and `"unbinned"`, and `interval` `"bootstrap"` or `"none"`. Each replicate
+#' moves the parameters by a Newton step to where cases drawn anew pull them, and judges anew.
+#'
+#' @param law,start,gradient Functions, see below.
+#' @param words What to call the model, a string.
+#' @param ... Not used.
+#' @param base_rates A formula of covariates of cases, for a multinomial logit of the base rates;
+#'   `~ 1` is one set of base rates for all.
+#' @param strata Probabilities of the strata, which sum to one.
+#' @return An object of class `rater_model`.
+#' @family estimation
+#' @seealso `vignette("your-own-model")`; [as_rater_fit()] for a model of another kind that is
+#'   fitted elsewhere.
+#' @examples
+#' # Raters who guess where they do not know
+#' guess <- rater_family(
+#'   start = function(judged, categories) {
+#'     raters <- levels(judged$rater)
+#'     setNames(rep(1, length(raters)), paste("logit of knowledge of", raters))
+#'   },
+#'   law = function(parameters, judged, categories) {
+#'     n <- length(categories)
+#'     knows <- plogis(parameters)[as.integer(judged$rater)]
+#'     outer(knows, diag(n)) + outer(1 - knows, matrix(1 / n, n, n))
+#'   },
+#'   words = "knowledge or guess"
+#' )
+#' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
+#' fit <- fit_raters(x, guess)
+#' fit
+#' tidy(fit)
+#' @export
+rater_family <- function(law, start, words = "own model", ..., base_rates = ~1, strata = 1,
+                         gradient = NULL) {
+  call <- rlang::current_env()
+  check_dots_empty(...)
+  for (arg in c("law", "start", if (!is.null(gradient)) "gradient")) {
+    check_family_function(get(arg), arg, call)
+  }
+  check_string(words, "words", call)
+  ok <- is.numeric(strata) && length(strata) > 0L && all(is.finite(strata)) && all(strata > 0) &&
+    abs(sum(strata) - 1) < 1e-6
+  if (!ok) {
+    abort_fallible("argument", c(
+      "{.arg strata} must be probabilities above 0 that sum to one.",
+      "x" = "It is {describe(strata)}."
+    ), arg = "strata", call = call)
+  }
+  new_family_model(
+    list(accuracy = "rater", errors = "own", difficulty = "own", words = words),
+    list(law = law, start = start, gradient = gradient, strata = strata),
+    list(base_rates = check_formula(base_rates, "base_rates", call))
+  )
+}
+
+family_arguments <- list(
+  law = c("parameters", "judged", "categories"), start = c("judged", "categories"),
+  gradient = c("parameters", "judged", "categories", "counts")
+)
+
+check_family_function <- function(f, arg, call) {
+  needs <- family_arguments[[arg]]
+  if (!is.function(f) || length(formals(args(f))) < length(needs)) {
+    abort_fallible("argument", c(
+      "{.arg {arg}} must be a function of {.arg {needs}}.",
+      "x" = if (is.function(f)) "It has {length(formals(args(f)))} argument{?s}." else
+        "It is {describe(f)}."
+    ), arg = arg, call = call)
+  }
+}
+
+check_formula <- function(formula, arg, call) {
+  if (!rlang::is_formula(formula) || length(formula) != 2L) {
+    abort_fallible("argument", c(
+      "{.arg {arg}} must be a formula without a left side, such as {.code ~ site}.",
+      "x" = "It is {describe(formula)}."
+    ), arg = arg, call = call)
+  }
+  formula
+}
+
+# Fields beside those of rater_model(): words; family, functions (law, start, gradient, report) and
+# strata, or a function `bind` of data that makes these; formulas: base_rates, and perhaps accuracy
+# and difficulty.
+new_family_model <- function(axes, family, formulas) {
+  structure(
+    c(
+      utils::modifyList(list(system = "shared"), axes),
+      list(prior = list(), family = family, formulas = formulas)
+    ),
+    class = c("family_model", "rater_model")
+  )
+}
+
+is_family_model <- function(model) inherits(model, "family_model")
+
+is_family_fit <- function(fit) is_family_model(fit$model) && fit$method == "likelihood"
+
+#' @export
+format.family_model <- function(x, ...) {
+  of <- Filter(Negate(is_empty_formula), x$formulas)
+  words <- paste(names(of), vapply(of, formula_words, ""), collapse = ", ")
+  paste0(x$words, if (length(of) > 0L) paste0(" (", sub("_", " ", words, fixed = TRUE), ")"))
+}
+
+is_empty_formula <- function(formula) length(all.vars(formula)) == 0L
+
+formula_words <- function(formula) paste(deparse(formula, width.cutoff = 500L), collapse = " ")
+
+# Names of the covariates that a model has in its formulas; NULL where it may use all.
+covariates_used <- function(model) {
+  if (is.function(model$family$law)) NULL else unique(unlist(lapply(model$formulas, all.vars)))
+}
+
+# ---- Designs by formula -------------------------------------------------------------------------
+
+# A list: matrix (rows of `data` x columns, standardised, the intercept first), and what makes the
+# same of other data: terms, xlev, centre and scale. `like` is such a list.
+formula_design <- function(formula, data, like = NULL, arg = "base_rates", call = NULL) {
+  terms <- like$terms %||% stats::terms(formula)
+  attr(terms, "intercept") <- 1L
+  lacking <- setdiff(all.vars(terms), names(data))
+  if (length(lacking) > 0L) {
+    abort_fallible("columns", c(
+      "The formula for {.arg {arg}} must be of {.arg covariates} of the ratings.",
+      "x" = "{.val {lacking}} {?is/are} not among them.",
+      "i" = if (length(names(data)) > 0L) "There are {.val {names(data)}}." else
+        "Give {.arg covariates} to {.fun ratings}."
+    ), arg = arg, call = call)
+  }
+  made <- tryCatch(
+    {
+      frame <- stats::model.frame(terms, data, xlev = like$xlev, na.action = stats::na.pass)
+      list(frame = frame, matrix = stats::model.matrix(terms, frame))
+    },
+    error = function(cnd) {
+      abort_fallible("argument",
+        "The formula for {.arg {arg}} cannot be used with these covariates.",
+        arg = arg, parent = cnd, call = call)
+    }
+  )
+  m <- made$matrix
+  centre <- like$centre %||% c(0, colMeans(m[, -1L, drop = FALSE]))
+  scale <- like$scale %||% c(1, vapply(seq_len(ncol(m))[-1L], function(j) column_spread(m[, j]), 0))
+  list(
+    matrix = unname(sweep(sweep(m, 2L, centre), 2L, scale, `/`)), names = colnames(m),
+    terms = terms, xlev = like$xlev %||% stats::.getXlevels(terms, made$frame),
+    centre = unname(centre), scale = unname(scale)
+  )
+}
+
+column_spread <- function(x) {
+  s <- sqrt(mean((x - mean(x))^2))
+  if (s > 0) s else 1
+}
+
+# Coefficients of the columns as they were before they were standardised: a matrix that makes them
+# of those of standardised ones.
+unstandardise <- function(design) {
+  out <- diag(1 / design$scale, length(design$scale))
+  out[1L, ] <- out[1L, ] - design$centre / design$scale
+  out[1L, 1L] <- 1
+  out
+}
+
+# ---- Words --------------------------------------------------------------------------------------
+
+family_lines <- function(x) {
+  meaning <- c(
+    accuracy = "how accurate raters are", difficulty = "how difficult cases are, for all",
+    base_rates = "how frequent categories are"
+  )
+  of <- Filter(Negate(is_empty_formula), x$formulas)
+  c(
+    paste0("<rater_model> ", x$words),
+    paste0("  ", format(sub("_", " ", names(of), fixed = TRUE)), "  ", vapply(of, formula_words, ""), "  ",
+      meaning[names(of)], recycle0 = TRUE),
+    if (is.function(x$family$law)) "  a family of your own, fitted by the EM algorithm"
+  )
+}
+
+check_no_family <- function(model, arg, call) {
+  if (is_family_model(model)) {
+    abort_fallible("argument", c(
+      "{.arg {arg}} goes with models that have no formula and are no family of your own.",
+      "x" = "{.arg model} is the {format(model)}."
+    ), arg = arg, call = call)
+  }
+}

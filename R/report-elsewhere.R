@@ -1,0 +1,55 @@
+# Results in documents of others: tables of flextable, sentences of easystats.
+
+#' Results as tables of flextable, and as sentences of easystats
+#'
+#' `flextable::as_flextable()` makes a table for Word, PowerPoint or a web page of any result: that
+#' which `print()` shows, with its title, and with what must be told beside it as a footer.
+#' `report::report()` gives the sentences of [may_say()] that may be said of an
+#' [estimate_accuracy()] result, with a paragraph on the method.
+#'
+#' @name as_flextable
+#' @return A `flextable`; for `report()`, a `report_text` as the package \pkg{report} makes it.
+#' @family systems
+#' @examplesIf requireNamespace("flextable", quietly = TRUE)
+#' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
+#' flextable::as_flextable(estimate_accuracy(x, interval = "none"))
+#' @rawNamespace S3method(flextable::as_flextable,accuracy_estimate,flextable_result)
+#' @rawNamespace S3method(flextable::as_flextable,accuracy_by_group,flextable_result)
+#' @rawNamespace S3method(flextable::as_flextable,system_comparison,flextable_result)
+#' @rawNamespace S3method(flextable::as_flextable,confusion_estimate,flextable_result)
+#' @rawNamespace S3method(flextable::as_flextable,confusion_matrix,flextable_result)
+#' @rawNamespace S3method(flextable::as_flextable,accuracy_bounds,flextable_result)
+#' @rawNamespace S3method(flextable::as_flextable,shared_errors,flextable_result)
+#' @rawNamespace S3method(flextable::as_flextable,alt_test,flextable_result)
+#' @rawNamespace S3method(flextable::as_flextable,data_check,flextable_result)
+#' @rawNamespace S3method(flextable::as_flextable,rater_fit,flextable_result)
+#' @rawNamespace S3method(flextable::as_flextable,ground_truth,flextable_result)
+#' @rawNamespace S3method(flextable::as_flextable,k_check,flextable_result)
+#' @rawNamespace S3method(flextable::as_flextable,agreement,flextable_result)
+#' @rawNamespace S3method(flextable::as_flextable,agreement_benchmark,flextable_result)
+#' @rawNamespace S3method(flextable::as_flextable,agreement_test,flextable_result)
+#' @rawNamespace S3method(flextable::as_flextable,agreement_comparison,flextable_result)
+#' @rawNamespace S3method(flextable::as_flextable,case_plan,flextable_result)
+#' @rawNamespace S3method(flextable::as_flextable,gold_plan,flextable_result)
+#' @rawNamespace S3method(flextable::as_flextable,simulation_study,flextable_result)
+#' @rawNamespace S3method(flextable::as_flextable,crowdtruth,flextable_result)
+#' @rawNamespace S3method(flextable::as_flextable,crowdtruth_experiment,flextable_result)
+#' @rawNamespace S3method(flextable::as_flextable,worker_flags,flextable_result)
+#' @rawNamespace S3method(flextable::as_flextable,interval_calibration,flextable_result)
+#' @rawNamespace S3method(report::report,accuracy_estimate,report_estimate)
+NULL
+
+flextable_result <- function(x, ...) {
+  check_installed("flextable", "to make its tables")
+  table <- flextable::flextable(shown_table(x))
+  table <- flextable::set_caption(table, caption_of(x))
+  notes <- gsub("\\s+", " ", notes_of(x))
+  if (length(notes) > 0L) table <- flextable::add_footer_lines(table, notes)
+  flextable::autofit(table)
+}
+
+report_estimate <- function(x, ...) {
+  said <- may_say(x)
+  words <- c(said$sentence[said$may], methods_text(x, x$fit$x))
+  structure(paste(words, collapse = "\n\n"), class = c("report_text", "character"))
+}

@@ -1,0 +1,87 @@
+# Models of one's own, and slow twins.
+
+# Nodes and weights for the mean over a standard normal variable (Golub and Welsch).
+normal_nodes <- function(n) {
+  m <- matrix(0, n, n)
+  m[cbind(2:n, 1:(n - 1))] <- sqrt(1:(n - 1))
+  parts <- eigen(m + t(m))
+  list(at = parts$values, weight = parts$vectors[1, ]^2)
+}
+
+# GLAD (Whitehill et al. 2009), ease of cases log-normal.
+glad <- function(nodes = 9, ...) {
+  q <- normal_nodes(nodes)
+  rater_family(
+    start = function(judged, categories) {
+      raters <- levels(judged$rater)
+      setNames(rep(1, length(raters)), paste("skill of", raters))
+    },
+    law = function(parameters, judged, categories) {
+      n <- length(categories)
+      right <- plogis(outer(parameters[as.integer(judged$rater)], exp(q$at)))
+      out <- array(0, c(nrow(judged), n, n, length(q$at)))
+      for (t in seq_len(n)) {
+        for (k in seq_len(n)) out[, t, k, ] <- if (t == k) right else (1 - right) / (n - 1)
+      }
+      out
+    },
+    strata = q$weight, words = "GLAD", ...
+  )
+}
+
+# Its log-likelihood, case by case.
+glad_likelihood <- function(skill, rates, data, n, nodes = 9) {
+  q <- normal_nodes(nodes)
+  sum(apply(data, 1, function(said) {
+    total <- 0
+    for (truth in seq_len(n)) {
+      for (s in seq_along(q$at)) {
+        p <- q$weight[s] * rates[truth]
+        for (j in which(!is.na(said))) {
+          right <- 1 / (1 + exp(-skill[j] * exp(q$at[s])))
+          p <- p * if (said[j] == truth) right else (1 - right) / (n - 1)
+        }
+        total <- total + p
+      }
+    }
+    log(total)
+  }))
+}
+
+draw_glad <- function(n, skill = c(0.6, 1, 1.6, 1, 2), rates = c(0.5, 0.3, 0.2)) {
+  truth <- sample.int(length(rates), n, TRUE, rates)
+  ease <- exp(rnorm(n))
+  said <- vapply(skill, function(a) {
+    wrong <- (truth + sample.int(length(rates) - 1, n, TRUE) - 1) %% length(rates) + 1
+    ifelse(runif(n) < plogis(a * ease), truth, wrong)
+  }, numeric(n))
+  colnames(said) <- paste0("r", seq_along(skill))
+  list(said = said, truth = truth)
+}
+
+# Accuracy logit-linear in z; system a shares the slope, b is right with one probability.
+draw_slopes <- function(n, slope = 1.2, levels = c(0.2, 0.5, 0.8, 0.4), a = 1.3, b = 0.815) {
+  z <- rnorm(n)
+  truth <- sample.int(3, n, TRUE, c(0.5, 0.3, 0.2))
+  answer <- function(p) {
+    wrong <- (truth + sample.int(2, n, TRUE) - 1) %% 3 + 1
+    ifelse(runif(n) < p, truth, wrong)
+  }
+  data <- data.frame(z = z)
+  for (j in seq_along(levels)) data[[paste0("r", j)]] <- answer(plogis(levels[j] + slope * z))
+  data$a <- answer(plogis(a + slope * z))
+  data$b <- answer(b)
+  x <- ratings(
+    data, raters = r1:r4, systems = c(a, b), covariates = z, categories = 1:3
+  )
+  mean_right <- integrate(function(z) plogis(a + slope * z) * dnorm(z), -8, 8)$value
+  with_truth(x, truth, expected = c(a = mean_right, b = b))
+}
+
+# Two tests of tuberculosis in two populations (Hui and Walter 1980, Table 2).
+hui_walter <- function() {
+  data.frame(
+    population = rep(c("1", "2"), each = 4), mantoux = rep(c("+", "+", "-", "-"), 2),
+    tine = rep(c("+", "-", "+", "-"), 2), n = c(14, 4, 9, 528, 887, 31, 37, 367)
+  )
+}

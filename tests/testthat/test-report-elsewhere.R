@@ -1,0 +1,29 @@
+test_that("a result is a flextable, with its title and its notes", {
+  skip_if_not_installed("flextable")
+  estimate <- quiet(estimate_accuracy(lehner_ratings(), interval = "none"))
+  table <- flextable::as_flextable(estimate)
+  expect_s3_class(table, "flextable")
+  expect_identical(unname(as.list(table$body$dataset)), unname(as.list(shown_table(estimate))))
+  expect_identical(table$caption$value, caption_of(estimate))
+  expect_identical(nrow(table$footer$dataset), length(notes_of(estimate)))
+})
+
+test_that("every result that is a table is one there, too", {
+  skip_if_not_installed("flextable")
+  for (x in examples_of_results()) {
+    if (!is.null(shown_table(x)) && !inherits(x, "ratings")) {
+      expect_s3_class(flextable_result(x), "flextable")
+      method <- utils::getS3method("as_flextable", class(x)[[1L]], envir = asNamespace("flextable"))
+      expect_identical(method, flextable_result)
+    }
+  }
+})
+
+test_that("easystats gets the sentences that may be said", {
+  estimate <- quiet(estimate_accuracy(lehner_ratings(), interval = "none"))
+  said <- may_say(estimate)
+  words <- report_estimate(estimate)
+  expect_s3_class(words, "report_text")
+  for (sentence in said$sentence[said$may]) expect_match(words, sentence, fixed = TRUE)
+  for (sentence in said$sentence[!said$may]) expect_no_match(words, sentence, fixed = TRUE)
+})
