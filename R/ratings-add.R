@@ -33,6 +33,8 @@ check_can_grow <- function(x, call) {
     "Their cases have covariates, which new ones would lack."
   } else if (!is.null(x$voted)) {
     "Groups of raters, or reruns, have become one vote each."
+  } else if (!is.null(x$covariates)) {
+    "They have covariates."
   }
   if (!is.null(why)) abort_not_added("Ratings of the fit cannot be added to.", why, call)
 }
@@ -74,6 +76,8 @@ check_new_ratings <- function(new, call) {
     "They have weights."
   } else if (!is.null(new$rater_groups) || has_reruns(new)) {
     "They have groups of raters, or reruns."
+  } else if (!is.null(new$covariates)) {
+    "They have covariates."
   }
   if (!is.null(why)) abort_not_added("{.arg new} cannot be added.", why, call)
 }

@@ -38,7 +38,8 @@
 #' class `fallible_warning_missing` lists what was taken and how often, but for empty fields and
 #' `NA`. `clean_labels = TRUE` makes one label of those that differ only in capitals and blanks, the
 #' most frequent of them, and says so. Labels in two alphabets that look the same (a Latin and a
-#' Cyrillic `A`) are a warning of [ratings()].
+#' Cyrillic `A`) are a warning of [ratings()]. Names of cases, or of raters, that differ only in
+#' capitals and blanks stay what they are, with a warning of class `fallible_warning_alike`.
 #'
 #' @param path A file; several files, the names of the vector, if any, being their names; or a
 #'   folder with `ratings.csv`, or with files of one kind.
@@ -98,10 +99,13 @@ read_ratings <- function(path, format = NULL, case = NULL, rater = NULL, rating 
   if (is.data.frame(systems$table)) tables$systems <- as.list(systems$table)
   tables <- settle_labels(tables, mapping, systems$columns, na, clean_labels, call)
   given <- if (is.null(tables$systems)) systems$columns else list2DF(tables$systems)
-  blame(sys.call(), ratings(
+  x <- blame(sys.call(), ratings(
     list2DF(tables$ratings), case = !!mapping$case, rater = !!mapping$rater,
     rating = !!mapping$rating, raters = !!mapping$raters, systems = !!given, ...
   ))
+  warn_alike(as_label(x$cases), "case")
+  warn_alike(x$raters, "rater")
+  x
 }
 
 # Errors say what the user called.

@@ -87,6 +87,13 @@ split_systems <- function(input, systems, repeats, call) {
     ), system = unknown, call = call)
   }
   is_system <- rater %in% systems
+  if (all(is_system)) {
+    abort_fallible("system", c(
+      "Nobody is left to rate: {.arg systems} names every rater of {.arg data}.",
+      "x" = "The raters are {.val {unique(rater)}}.",
+      "i" = "Systems are judged by the other raters; name those that are to be judged."
+    ), system = systems, call = call)
+  }
   column <- input$columns[[1L]]
   check_labels(column, names(input$columns), call)
   input$system_table <- tibble::new_tibble(list(

@@ -184,13 +184,23 @@ check_json <- function(call) check_installed("jsonlite", "to read JSON", call = 
 
 parse_json <- function(text, input, line = NULL) {
   tryCatch(
-    jsonlite::parse_json(text, bigint_as_char = TRUE),
+    jsonlite::parse_json(quote_long(text), bigint_as_char = TRUE),
     error = function(cnd) {
       where <- if (!is.null(line)) paste0(" in line ", line)
       abort_file(input$path, paste0("is no valid JSON", where, "."), "x" = json_fault(cnd),
         call = input$call)
     }
   )
+}
+
+# Whole numbers that 64 bits may not hold become strings, outside strings; jsonlite rounds them.
+quote_long <- function(text) {
+  long <- "(?<![0-9.eE+-])-?[0-9]{19,}(?![0-9.eE])"
+  if (!grepl("[0-9]{19}", text, useBytes = TRUE) || !validUTF8(text)) {
+    return(text)
+  }
+  string <- "\"[^\"\\\\]*+(?:\\\\.[^\"\\\\]*+)*+\"(*SKIP)(*FAIL)"
+  gsub(paste0(string, "|(", long, ")"), "\"\\1\"", text, perl = TRUE)
 }
 
 # The first lines of the message are what is wrong and where.
@@ -216,11 +226,14 @@ read_json_lines <- function(input, keep = identity, lines_at_once = 20000L) {
   on.exit(close(connection))
   tables <- list()
   done <- 0L
+  fields <- list()
   repeat {
     lines <- readLines(connection, lines_at_once, warn = FALSE, encoding = "UTF-8")
     if (length(lines) == 0L) break
     if (done == 0L) lines[[1L]] <- sub("^\ufeff", "", lines[[1L]])
-    tables[[length(tables) + 1L]] <- lines_table(lines, done, input, keep)
+    got <- lines_table(lines, done, input, keep)
+    tables[[length(tables) + 1L]] <- got$table
+    fields <- check_fields(got$records, fields, input, keep, got$lines)
     done <- done + length(lines)
   }
   bind_tables(tables)
@@ -231,7 +244,7 @@ lines_table <- function(lines, done, input, keep) {
   if (length(full) == 0L) {
     return(NULL)
   }
-  text <- paste0("[", paste(lines[full], collapse = ","), "]")
+  text <- quote_long(paste0("[", paste(lines[full], collapse = ","), "]"))
   records <- tryCatch(
     jsonlite::parse_json(
       text, simplifyVector = TRUE, simplifyMatrix = FALSE, flatten = TRUE, bigint_as_char = TRUE
@@ -241,7 +254,45 @@ lines_table <- function(lines, done, input, keep) {
   if (!is.data.frame(records) || nrow(records) != length(full) || length(records) == 0L) {
     abort_line(lines, full, done, input)
   }
-  lapply(unclass(records)[keep(names(records))], as_text)
+  list(
+    table = lapply(unclass(records)[keep(names(records))], as_text),
+    records = jsonlite::parse_json(text, bigint_as_char = TRUE), lines = done + full
+  )
+}
+
+# What would get lost without a word: of a field that stands twice in a record one value, and of one
+# that is an object here and a value there one or the other. `seen` are the fields of earlier
+# records, with what they were; so are those that are given back. `at`: numbers of the records.
+check_fields <- function(records, seen, input, keep = identity, at = seq_along(records)) {
+  if (length(records) == 0L) {
+    return(seen)
+  }
+  twice <- which(vapply(records, function(record) anyDuplicated(names(record)), 0L) > 0L)
+  if (length(twice) > 0L) {
+    name <- names(records[[twice[[1L]]]])
+    abort_file(input$path, paste0("has a field twice in record ", at[[twice[[1L]]]], "."),
+      "x" = paste0("It is \"", name[duplicated(name)][[1L]], "\"."), call = input$call)
+  }
+  values <- unlist(records, recursive = FALSE, use.names = FALSE)
+  name <- unlist(lapply(records, names))
+  object <- vapply(values, function(value) is.list(value) && !is.null(names(value)), NA)
+  plain <- !object & lengths(values) > 0L
+  seen <- list(
+    object = union(seen$object, name[object]), plain = union(seen$plain, name[plain])
+  )
+  check_one_kind(intersect(seen$object, seen$plain), name, values, object, input, keep)
+  seen
+}
+
+check_one_kind <- function(both, name, values, object, input, keep) {
+  for (field in both) {
+    parts <- unlist(lapply(values[object & name == field], names))
+    if (length(keep(c(field, if (length(parts) > 0L) paste0(field, ".", parts)))) == 0L) next
+    abort_file(input$path, "has a field that is an object in one record and a value in another.",
+      "x" = paste0("It is \"", field, "\"."),
+      "i" = "Make it one or the other, or name columns that you want, without it.",
+      call = input$call)
+  }
 }
 
 abort_line <- function(lines, full, done, input) {

@@ -83,3 +83,23 @@ clean_columns <- function(columns) {
     best[match(column, labels)]
   })
 }
+
+# Names are not changed: "aB" and "ab" may be two cases.
+warn_alike <- function(ids, what) {
+  if (!any(grepl("[[:alpha:][:space:]]", ids))) {
+    return(invisible())
+  }
+  plain <- plain_label(ids)
+  alike <- which(plain %in% plain[duplicated(plain)])
+  if (length(alike) > 0L) {
+    groups <- split(ids[alike], factor(plain[alike], unique(plain[alike])))
+    each <- vapply(groups, function(of) {
+      verbatim(paste(dQuote(of, FALSE), collapse = " and "))
+    }, "", USE.NAMES = FALSE)
+    warn_fallible("alike", c(
+      paste0("Some ", what, "s have names that differ in capitals or blanks only."),
+      some_of(each),
+      "i" = paste0("They are taken for different ", what, "s; if they are not, mend the file.")
+    ), ids = ids[alike], what = what)
+  }
+}

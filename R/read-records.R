@@ -31,6 +31,7 @@ read_json_array <- function(input, keep) {
     abort_file(input$path, "is no array of records.",
       "i" = "Its fields are those of one object.", call = input$call)
   }
+  check_fields(document, list(), input, keep)
   records <- lapply(document, flat_record)
   check_records(records, input)
   table <- record_table(records)

@@ -159,3 +159,20 @@ test_that("cases and raters without a name are refused, and columns of one name"
   )
   expect_error(read_ratings(path), "Twice or more: \"rating\"", class = "fallible_error_file")
 })
+
+test_that("names that differ in capitals or blanks are told", {
+  rows <- data.frame(
+    case = c("A1", "a1", "b", "b"), rater = c("Bob", "Eve", "bob ", "Eve"),
+    rating = c("x", "y", "x", "x")
+  )
+  file <- withr::local_tempfile(fileext = ".csv")
+  utils::write.csv(rows, file, row.names = FALSE)
+  told <- list()
+  x <- withCallingHandlers(read_ratings(file), fallible_warning_alike = function(w) {
+    told[[w$what]] <<- w$ids
+    expect_match(conditionMessage(w), if (w$what == "case") "\"A1\" and \"a1\"" else "\"Bob\"")
+    invokeRestart("muffleWarning")
+  })
+  expect_identical(told, list(case = c("A1", "a1"), rater = c("Bob", "bob ")))
+  expect_identical(x$cases, c("A1", "a1", "b"))
+})

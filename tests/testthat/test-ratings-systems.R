@@ -44,3 +44,12 @@ test_that("systems that are no raters are refused", {
     class = "fallible_error_category"
   )
 })
+
+test_that("somebody must be left to rate", {
+  rows <- data.frame(case = rep(1:2, each = 2), rater = c("a", "b"), rating = c("x", "y", "x", "x"))
+  error <- expect_error(
+    ratings(rows, case = case, rater = rater, rating = rating, systems = c("a", "b")),
+    "Nobody is left to rate", class = "fallible_error_system"
+  )
+  expect_identical(error$system, c("a", "b"))
+})

@@ -120,3 +120,43 @@ test_that("lines are read by parts, whatever fields they have", {
   expect_identical(read_json_lines(input, lines_at_once = 3L), whole)
   expect_identical(whole$z.u, list(NA_character_, NA_character_, c("1", "2"), c("1", "2")))
 })
+
+test_that("nothing of a record of JSON gets lost without a word", {
+  skip_if_not_installed("jsonlite")
+  good <- paste0('{"case":', 1:3, ',"rater":"a","rating":"x"}')
+  read <- function(lines, file = "v.jsonl", ...) {
+    read_ratings(write_bytes(paste(lines, collapse = "\n"), file = file), ...)
+  }
+  array <- function(lines) paste0("[", paste(lines, collapse = ","), "]")
+  twice <- c(good, '{"case":4,"rater":"b","rating":"x","rating":"y"}')
+  expect_error(read(twice), "twice in record 4", class = "fallible_error_file")
+  expect_error(read(array(twice), "v.json"), "twice in record 4", class = "fallible_error_file")
+  both <- c(good, '{"case":4,"rater":"b","rating":{"v":"y"}}')
+  expect_error(read(both), "an object in one record", class = "fallible_error_file")
+  expect_error(read(array(both), "v.json"), "an object in one", class = "fallible_error_file")
+  apart <- c(good, '{"case":4,"rater":"b","rating":"y","m":{"n":1}}',
+    '{"case":1,"rater":"b","rating":"y","m":1}')
+  expect_error(read(apart), "\"m\"", class = "fallible_error_file")
+  expect_length(read(apart, case = case, rater = rater, rating = rating)$cases, 4L)
+  # Parts of a file, and values that are not there.
+  path <- write_bytes(paste(both, collapse = "\n"), file = "w.jsonl")
+  input <- open_input(path, list(scratch = withr::local_tempdir()))
+  expect_error(read_json_lines(input, lines_at_once = 2L), "an object in one")
+  absent <- c(good, '{"case":4,"rater":"b","rating":"y","m":null}',
+    '{"case":1,"rater":"b","rating":"y","m":{"n":2}}')
+  expect_length(read(absent)$cases, 4L)
+})
+
+test_that("numbers that 64 bits do not hold keep their digits", {
+  skip_if_not_installed("jsonlite")
+  big <- c("9223372036854775809", "9223372036854775810", "-12345678901234567890")
+  rows <- paste0('{"case": ', rep(big, each = 2), ', "rater": "', c("a", "b"),
+    '", "rating": "x, 12345678901234567890 \\" y", "p": 0.12345678901234567890}')
+  rows[[1]] <- sub("x,", "z,", rows[[1]])
+  for (lines in list(rows, paste0("[", paste(rows, collapse = ","), "]"))) {
+    file <- if (length(lines) > 1L) "v.jsonl" else "v.json"
+    x <- read_ratings(write_bytes(paste(lines, collapse = "\n"), file = file))
+    expect_identical(x$cases, big)
+    expect_setequal(x$categories, paste0(c("x", "z"), ", 12345678901234567890 \" y"))
+  }
+})
