@@ -178,7 +178,10 @@ metric_interval_note <- function(x, one) {
   } else if (record$delta) {
     paste0(
       level, "s: sampling error (delta method, ", resampling_note(one), ", ",
-      number(one$options$replicates), " replicates) and what errors in common could hide"
+      number(one$options$replicates), " replicates)",
+      if (is_stated(one$options)) " given what is assumed" else {
+        " and what errors in common could hide"
+      }
     )
   } else if (record$cells) {
     paste0(

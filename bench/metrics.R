@@ -320,8 +320,8 @@ take_time <- function() {
   ))
   ids <- setdiff(metrics()$id, "loss")
   seconds <- seconds_of(function() quiet(estimate_metrics(x, ids, averages)), 3L, processor_clock)
-  cat("\n", length(ids), " metrics of 5 systems, 1e5 cases, 5 raters, 4 categories, with intervals: ",
-    format(stats::median(seconds), digits = 3L), " s of the processor (median of 3)\n",
+  cat("\n", length(ids), " metrics of 5 systems, 1e5 cases, 5 raters, 4 categories, with their ",
+    "intervals: ", format(stats::median(seconds), digits = 3L), " s of the processor (median of 3)\n",
     sep = ""
   )
 }

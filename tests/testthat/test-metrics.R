@@ -41,7 +41,9 @@ test_that("bad metrics are told", {
   expect_error(estimate_metrics(x, "recal"), class = "fallible_error_metric")
   expect_error(estimate_metrics(x, "loss"), class = "fallible_error_metric")
   for (cost in list(diag(2), "a", matrix(NA_real_, 3, 3), matrix(1, 3, 3))) {
-    error <- expect_error(estimate_metrics(x, "loss", cost = cost), class = "fallible_error_argument")
+    error <- expect_error(
+      estimate_metrics(x, "loss", cost = cost), class = "fallible_error_argument"
+    )
     expect_identical(error$arg, "cost")
   }
   expect_snapshot(error = TRUE, {
