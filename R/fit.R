@@ -109,7 +109,8 @@ fit_checked <- function(x, model, method, known_truth, known_raters, call, start
   know <- !is.null(known_truth) || !is.null(known_raters)
   method <- check_method(method, model, x, know, call)
   if (!is.null(known_raters)) check_no_family(model, "known_raters", call)
-  checked <- with_known(patterns_for(model, x), known_truth, known_raters, call)
+  x <- patterns_for(model, x)
+  checked <- with_known(x, known_truth, known_raters, call)
   fit <- if (is_family_model(model)) {
     fit_family(checked$x, model, checked$known, call)
   } else if (method == "algebraic") {

@@ -7,10 +7,11 @@
 # Wilson's interval. Models: panels drawn by functions, judged by the joint method and by a
 # posterior of one's own (Bayes' rule with the true parameters, the system's answer included), with
 # bootstrap intervals; and by models with covariates, and GLAD as a family of one's own, in worlds in
-# which they hold. `parameters`: slopes of these models, with normal intervals. `example`: a system
-# of constant accuracy beside raters whose accuracy depends on a covariate, by models that know of
-# it and models that do not. `bias` in Monte Carlo standard errors should be within 2, `coverage` of the 90%
-# intervals in .86 to .94.
+# which they hold. Parameters: slopes of these models, with normal intervals; skills of GLAD are
+# biased upwards by what falls with the number of cases, as logits are, accuracies are not.
+# Example: a system of constant accuracy beside raters whose accuracy depends on a covariate, by
+# models that know of it and models that do not. `bias` in Monte Carlo standard errors should be
+# within 2, `coverage` of the 90% intervals in .86 to .94.
 
 library(fallible)
 
@@ -115,7 +116,8 @@ own_posterior <- function(x) {
 
 # ---- Families of models, and covariates ---------------------------------------------------------
 
-source("bench/worlds.R")
+folder <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)[[1L]]))
+source(file.path(folder, "worlds.R"))
 
 slopes_model <- rater_model(accuracy = ~z)
 difficulty_model <- rater_model("rater", difficulty = ~hard)
@@ -161,7 +163,10 @@ parameters <- function(panels) {
     of("base rates ~ population, two raters", population_world, 1000L, populations_model,
       c("base_rate[2]:(Intercept)" = stats::qlogis(0.2), "base_rate[2]:populationy" =
         stats::qlogis(0.7) - stats::qlogis(0.2))),
-    of("GLAD", glad_world, 500L, glad_model(7L), c("skill of r1" = 0.6, "skill of r5" = 2))
+    of("GLAD", glad_world, 500L, glad_model(7L), c(
+      "rater_accuracy[r1]" = accuracy_of_skill(0.6), "rater_accuracy[r5]" = accuracy_of_skill(2),
+      "skill of r1" = 0.6, "skill of r5" = 2
+    ))
   )
 }
 

@@ -49,10 +49,11 @@ glad_world <- function(n) {
   skill <- c(r1 = 0.6, r2 = 1, r3 = 1.6, r4 = 1, r5 = 2, s = 1.4)
   data <- list2DF(lapply(skill, function(a) answers(truth, stats::plogis(a * ease), 3L)))
   x <- ratings(data, raters = r1:r5, systems = s, categories = 1:3)
-  right <- stats::integrate(function(z) {
-    stats::plogis(1.4 * exp(z)) * stats::dnorm(z)
-  }, -8, 8)$value
-  with_truth(x, truth, expected = c(s = right))
+  with_truth(x, truth, expected = c(s = accuracy_of_skill(1.4)))
+}
+
+accuracy_of_skill <- function(skill) {
+  stats::integrate(function(z) stats::plogis(skill * exp(z)) * stats::dnorm(z), -8, 8)$value
 }
 
 # The model of Whitehill et al. (2009), the ease of cases log-normal, by Gauss-Hermite quadrature.

@@ -78,7 +78,7 @@ draw_slopes <- function(n, slope = 1.2, levels = c(0.2, 0.5, 0.8, 0.4), a = 1.3,
   with_truth(x, truth, expected = c(a = mean_right, b = b))
 }
 
-# Two tests of tuberculosis in two populations (Hui and Walter 1980, Table 2).
+# Two tests of tuberculosis in two populations (Hui and Walter 1980).
 hui_walter <- function() {
   data.frame(
     population = rep(c("1", "2"), each = 4), mantoux = rep(c("+", "+", "-", "-"), 2),
