@@ -5,6 +5,7 @@
 
 #include "core/base/random.hpp"
 #include "core/model/curvature.hpp"
+#include "core/model/latent_fit.hpp"
 #include "core/model/likelihood.hpp"
 #include "core/model/prior.hpp"
 #include "core/model/reading.hpp"
