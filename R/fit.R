@@ -17,6 +17,8 @@
 #' declared group, become one vote before anything is fitted, by any method; see [group_votes()].
 #' The raters of the fit are then the groups.
 #'
+#' * A number for each rater, true category and rating must be kept, some dozen times over: data
+#'   with more than ten million of these are refused, with what to do instead.
 #' * A model with more parameters than the raters at hand can ever tell apart (free errors and two
 #'   raters, or errors by distance and two categories, say) is not identified: a warning of class
 #'   `fallible_warning_not_identified`, and `NA`. The rule is the rank of a matrix of scores of

@@ -266,6 +266,17 @@ test_that("of very many raters each has a standard error from own ratings", {
   expect_error(vcov(fit), class = "fallible_error_argument")
 })
 
+test_that("a model with more numbers than memory is refused before memory is asked for", {
+  x <- ratings(
+    data.frame(a = 1:9, b = c(1:8, 1L), c = 1:9, s = 1:9),
+    raters = a:c, systems = s, categories = 1:4000
+  )
+  expect_error(fit_raters(x, dawid_skene()), "Join rare", class = "fallible_error_argument")
+  expect_error(estimate_accuracy(x), "Join rare", class = "fallible_error_argument")
+  found <- estimate_accuracy(x, "binned", interval = "bootstrap", replicates = 5)
+  expect_gt(tidy(found)$estimate, 0.5)
+})
+
 test_that("coefficients bear the names of what they are", {
   x <- lehner_ratings()
   for (model in models()) {
