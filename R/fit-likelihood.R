@@ -43,7 +43,7 @@ check_model_size <- function(x, call, most = 1e7) {
     abort_fallible("argument", c(
       "A model of errors has a number for each rater, true category and rating, of which there must
        be no more than {number(most)}.",
-      "x" = "{count_noun(raters, 'rater')} and {count_noun(categories, 'category', 'categories')} make
+      "x" = "{count_noun(raters, 'rater')} and {number(categories)} categories make
              {number(raters * categories^2)}.",
       "i" = "Join rare categories. {.code method = \"binned\", interval = \"bootstrap\"} needs no
              model of errors."

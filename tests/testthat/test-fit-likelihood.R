@@ -267,10 +267,8 @@ test_that("of very many raters each has a standard error from own ratings", {
 })
 
 test_that("a model with more numbers than memory is refused before memory is asked for", {
-  x <- ratings(
-    data.frame(a = 1:9, b = c(1:8, 1L), c = 1:9, s = 1:9),
-    raters = a:c, systems = s, categories = 1:4000
-  )
+  table <- as.data.frame(replace(matrix(1:9, 9L, 12L), 9L, 1L))
+  x <- ratings(table, raters = V1:V11, systems = V12, categories = 1:1000)
   expect_error(fit_raters(x, dawid_skene()), "Join rare", class = "fallible_error_argument")
   expect_error(estimate_accuracy(x), "Join rare", class = "fallible_error_argument")
   found <- estimate_accuracy(x, "binned", interval = "bootstrap", replicates = 5)
