@@ -81,6 +81,10 @@ core_fit_latent <- function(patterns, weight, known, model, method, iterations, 
     .Call(`_fallible_core_fit_latent`, patterns, weight, known, model, method, iterations, start)
 }
 
+core_latent_covariance <- function(patterns, weight, known, model, method, theta) {
+    .Call(`_fallible_core_latent_covariance`, patterns, weight, known, model, method, theta)
+}
+
 core_latent_probabilities <- function(patterns, weight, known, model, theta) {
     .Call(`_fallible_core_latent_probabilities`, patterns, weight, known, model, theta)
 }

@@ -3,6 +3,7 @@
 
 # `known`: see with_known(); `start`: see start_of().
 fit_latent <- function(x, model, method, known, iterations = 2000L, start = NULL) {
+  check_model_size(x, rlang::caller_env())
   by_agreement <- fit_algebraic(x, k_model())
   core <- core_fit_latent(
     x$patterns, pattern_weights(x), known, model_for(model, x, method), method, iterations,
@@ -18,7 +19,7 @@ fit_latent <- function(x, model, method, known, iterations = 2000L, start = NULL
     )],
     list(
       coefficients = stats::setNames(core$naturals$value, latent_terms(core$naturals, x)),
-      covariance = na_real(core$covariance), matrices = core$confusion
+      matrices = core$confusion
     )
   ))
   # Gold items and known raters say what agreement cannot.
@@ -30,9 +31,25 @@ fit_latent <- function(x, model, method, known, iterations = 2000L, start = NULL
   # In pairs it is not at its top.
   if (!weights_are_counts(x) || method == "pairs") fit$log_likelihood <- NA_real_
   # Perfect agreement is a boundary, not a top.
-  if (!weights_are_counts(x) || fit$agreement %in% 1) fit["covariance"] <- list(NULL)
+  if (!weights_are_counts(x) || fit$agreement %in% 1) fit["unsure"] <- list(NULL)
   if (fit$identified != "yes") fit <- without_numbers(fit)
   fit
+}
+
+# Fits keep some dozen tables of a number for each rater, true category and rating.
+check_model_size <- function(x, call, most = 1e7) {
+  raters <- length(x$raters)
+  categories <- length(x$categories)
+  if (raters * categories^2 > most) {
+    abort_fallible("argument", c(
+      "A model of errors has a number for each rater, true category and rating, of which there must
+       be no more than {number(most)}.",
+      "x" = "{count_noun(raters, 'rater')} and {number(categories)} categories make
+             {number(raters * categories^2)}.",
+      "i" = "Join rare categories. {.code method = \"binned\", interval = \"bootstrap\"} needs no
+             model of errors."
+    ), arg = "x", call = call)
+  }
 }
 
 # The model as the core fits it. Priors have no part in sums of squares; and beside weights that are
@@ -53,9 +70,13 @@ latent_terms <- function(naturals, x) {
 # nor of a rater without a single rating, where he shares no parameter with others. How near a limit
 # may be to the truth the curvature there does not tell.
 without_the_unknown <- function(fit, naturals) {
-  flat <- is.na(variances(fit))
-  free <- length(model_for(fit$model, fit$x, fit$method)$prior) == 0L && !all(flat)
-  if (free) fit$coefficients[flat & naturals$term %in% c("dispersion", "difficulty")] <- NA_real_
+  free <- length(model_for(fit$model, fit$x, fit$method)$prior) == 0L
+  loose <- naturals$term %in% c("dispersion", "difficulty")
+  fit$unsure <- integer()
+  if (free && any(loose)) {
+    flat <- is.na(variances(fit))
+    if (!all(flat)) fit$coefficients[flat & loose] <- NA_real_
+  }
   value <- fit$coefficients
   unsure <- which((value < 1e-6 | value > 1 - 1e-6) & naturals$term != "dispersion")
   rated <- seq_along(fit$x$raters) %in% rating_rater(fit$x)[
@@ -68,10 +89,27 @@ without_the_unknown <- function(fit, naturals) {
     fit$matrices[lacking, , ] <- NA_real_
     unsure <- c(unsure, theirs)
   }
-  if (!is.null(fit$covariance)) {
-    fit$covariance[unsure, ] <- fit$covariance[, unsure] <- NA_real_
-  }
+  fit$unsure <- unsure
   fit
+}
+
+# What is known of the errors of the coefficients, found when somebody asks: `covariance`, NULL
+# where there is none, and `variance`, NULL where there is not even that. A fit without `unsure`,
+# the places of those of which nothing is known, knows nothing of any.
+latent_covariance <- function(fit) {
+  if (is.null(fit$unsure)) {
+    return(NULL)
+  }
+  out <- core_latent_covariance(
+    fit$x$patterns, pattern_weights(fit$x), fit$known, model_for(fit$model, fit$x, fit$method),
+    fit$method, fit$theta
+  )
+  out <- lapply(out, na_real)
+  out$variance[fit$unsure] <- NA_real_
+  if (!is.null(out$covariance)) {
+    out$covariance[fit$unsure, ] <- out$covariance[, fit$unsure] <- NA_real_
+  }
+  out
 }
 
 # Of other ratings than those of the fit no truth is known.
@@ -88,7 +126,7 @@ without_numbers <- function(fit) {
                   "log_likelihood", "log_posterior", "theta")) {
     fit[[field]][] <- NA_real_
   }
-  fit["covariance"] <- list(NULL)
+  fit["unsure"] <- list(NULL)
   fit
 }
 

@@ -54,9 +54,8 @@ format_fit <- function(fit) {
 }
 
 format_accuracy <- function(fit) {
-  table <- tidy(fit)
   if (fit$model$accuracy == "rater") {
-    accuracy <- stats::setNames(table$estimate[seq_along(fit$x$raters)], fit$x$raters)
+    accuracy <- stats::setNames(stats::coef(fit)[seq_along(fit$x$raters)], fit$x$raters)
     ends <- c(which.min(accuracy), which.max(accuracy))
     return(paste0(
       "Raters are right with probability ", decimals(accuracy[[ends[[1L]]]]), " (",
@@ -64,7 +63,7 @@ format_accuracy <- function(fit) {
       names(accuracy)[[ends[[2L]]]], "), mean ", decimals(fit$rater_accuracy)
     ))
   }
-  error <- table$std.error[[1L]]
+  error <- sqrt(variances(fit)[[1L]])
   paste0(
     "A rater is right with probability ", decimals(fit$rater_accuracy),
     if (!is.na(error)) paste0(" (standard error ", decimals(error), ")")

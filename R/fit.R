@@ -7,12 +7,18 @@
 #' With `method = "likelihood"` any [rater_model()] is fitted to the distinct rows of ratings, by
 #' L-BFGS on the log posterior from the shares of votes and other starts, the best of which is kept
 #' (after steps of the EM algorithm where errors are free). Standard errors are from the curvature
-#' at the top, as if what lies on a boundary were known; they are `NA` for a number on a boundary,
-#' for more than 500 parameters, and where they would take longer than some ten seconds. Two ratings
+#' at the top, as if what lies on a boundary were known; they are `NA` for a number on a boundary.
+#' They are computed when `vcov()`, `tidy()` or a plot asks for them, not by the fit. For more than
+#' 2000 parameters, and where they would take longer than some ten seconds, each is found by itself,
+#' as if true categories were known as far as they are expected: an accuracy from the rater's own
+#' ratings. These are too small where raters often differ, and covariances are `NA`; of more than
+#' 5000 parameters `vcov()` makes no matrix, and `tidy()` has the standard errors. Two ratings
 #' of a case by one rater count as independent, unless they are reruns: these, and the raters of a
 #' declared group, become one vote before anything is fitted, by any method; see [group_votes()].
 #' The raters of the fit are then the groups.
 #'
+#' * A number for each rater, true category and rating must be kept, some dozen times over: data
+#'   with more than ten million of these are refused, with what to do instead.
 #' * A model with more parameters than the raters at hand can ever tell apart (free errors and two
 #'   raters, or errors by distance and two categories, say) is not identified: a warning of class
 #'   `fallible_warning_not_identified`, and `NA`. The rule is the rank of a matrix of scores of
@@ -171,9 +177,9 @@ fit_methods <- c("algebraic", "likelihood", "pairs")
 is_latent <- function(fit) fit$method != "algebraic"
 
 # Fields: x, model, method, known and given (see with_known()), identified ("yes" or why not),
-# agreement, kappa, rater_accuracy, base_rates, negative (base rates that were), covariance of the
-# coefficients (NULL where nothing of it is known). Methods for fits know these and nothing else of
-# how a fit came about; the rest is in `posterior(fit)` and `rating_probabilities(fit)`.
+# agreement, kappa, rater_accuracy, base_rates, negative (base rates that were). Methods for fits
+# know these and nothing else of how a fit came about; the rest is in `covariance_of(fit)`,
+# `posterior(fit)` and `rating_probabilities(fit)`.
 new_rater_fit <- function(fields) structure(fields, class = "rater_fit")
 
 warn_fit <- function(fit) {
@@ -296,14 +302,37 @@ coef.rater_fit <- function(object, ...) object$coefficients
 #' @export
 vcov.rater_fit <- function(object, ...) {
   terms <- names(stats::coef(object))
-  nothing <- matrix(NA_real_, length(terms), length(terms))
-  structure(object$covariance %||% nothing, dimnames = list(terms, terms))
+  known <- covariance_of(object)
+  out <- known$covariance %||% {
+    check_vcov_size(length(terms), rlang::current_env())
+    replace(
+      matrix(NA_real_, length(terms), length(terms)), cbind(seq_along(terms), seq_along(terms)),
+      known$variance %||% NA_real_
+    )
+  }
+  structure(out, dimnames = list(terms, terms))
+}
+
+check_vcov_size <- function(n, call, most = 5000L) {
+  if (n > most) {
+    abort_fallible("argument", c(
+      "A covariance matrix of more than {most} parameters is not made.",
+      "x" = "There are {n}.",
+      "i" = "{.fun tidy} has their standard errors."
+    ), arg = "object", call = call)
+  }
+}
+
+# See latent_covariance().
+covariance_of <- function(fit) {
+  if (is_latent(fit)) {
+    return(latent_covariance(fit))
+  }
+  list(covariance = fit$covariance, variance = diag(fit$covariance))
 }
 
 # Of the coefficients.
-variances <- function(fit) {
-  if (is.null(fit$covariance)) rep(NA_real_, length(fit$coefficients)) else diag(fit$covariance)
-}
+variances <- function(fit) covariance_of(fit)$variance %||% rep(NA_real_, length(fit$coefficients))
 
 #' @export
 nobs.rater_fit <- function(object, ...) count_cases(object$x, rated_patterns(object$x))

@@ -81,8 +81,7 @@ own_fit <- function(x, posterior, rates, model) {
       posterior = unname(by_pattern), matrices = matrices, converged = TRUE,
       coefficients = stats::setNames(
         c(accuracy, rates), c("rater_accuracy", paste0("base_rate[", x$categories, "]"))
-      ),
-      covariance = NULL
+      )
     )
   ))
 }

@@ -195,7 +195,7 @@ draw_crowd <- function(cases, raters, categories, systems, knows = 0.5) {
     data.frame(case = row, rater = rater, rating = guess(knows, truth[row], categories)),
     case = "case", rater = "rater", rating = "rating",
     systems = data.frame(
-      case = of, system = rep(seq_len(systems), each = cases),
+      case = of, system = rep(paste0("s", seq_len(systems)), each = cases),
       prediction = guess(0.8, truth[of], categories)
     ), categories = seq_len(categories)
   )

@@ -84,9 +84,8 @@ Eigen::VectorXd start_of(const fallible::Layout& layout,
 }  // namespace
 
 // `known`: see glue::known(); `method`: "likelihood" or "pairs". Confusion matrices are judges x
-// truths x ratings, posteriors patterns x categories; the covariance of the naturals is NULL where
-// it would take too long. `start`: theta of a former fit, identified, and how many raters it had; or
-// NULL.
+// truths x ratings, posteriors patterns x categories. `start`: theta of a former fit, identified, and
+// how many raters it had; or NULL.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List core_fit_latent(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List known,
                            Rcpp::List model, std::string method, int iterations,
@@ -103,16 +102,13 @@ Rcpp::List core_fit_latent(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp
   fallible::OptimiserOptions options;
   options.iterations = iterations;
   fallible::LatentFit fit;
-  Eigen::MatrixXd covariance;
   if (fitting == fallible::Fitting::pairs) {
     const auto pairs = fallible::pair_frequencies(rows, settings);
     fit = warm ? fallible::fit_pairs(latent, pairs, from, options)
                : fallible::fit_pairs(latent, pairs, options);
-    covariance = fallible::pair_covariance(latent.layout(), pairs, fit.x);
   } else {
     fit = warm ? fallible::fit_latent(latent, from, options)
                : fallible::fit_latent(latent, options);
-    covariance = fallible::natural_covariance(latent.layout(), fit.x);
   }
 
   const int N = rows.categories;
@@ -136,8 +132,34 @@ Rcpp::List core_fit_latent(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp
       Rcpp::Named("naturals") =
           Rcpp::List::create(Rcpp::Named("term") = naturals.term, Rcpp::Named("of") = naturals.of,
                              Rcpp::Named("value") = naturals.value),
-      Rcpp::Named("covariance") = covariance.size() > 0 ? Rcpp::wrap(covariance) : R_NilValue,
       Rcpp::Named("posterior") = posterior_of_patterns(latent, fit.x));
+}
+
+// Of the naturals at the top `theta`: `covariance`, NULL where it would take too long; and
+// `variance`, which is there wherever there is a likelihood.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List core_latent_covariance(Rcpp::List patterns, Rcpp::NumericVector weight,
+                                  Rcpp::List known, Rcpp::List model, std::string method,
+                                  Rcpp::NumericVector theta) {
+  const auto rows = fallible::latent_rows(glue::view(patterns), glue::doubles(weight), -1,
+                                          glue::known(known));
+  const auto settings = glue::latent_model(model);
+  const fallible::LatentClass latent(rows, settings, glue::latent_prior(model["prior"]));
+  const Eigen::VectorXd x = Rcpp::as<Eigen::VectorXd>(theta);
+  const bool pairs = glue::latent_fitting(method) == fallible::Fitting::pairs;
+  const Eigen::MatrixXd found =
+      pairs ? fallible::pair_covariance(latent.layout(),
+                                        fallible::pair_frequencies(rows, settings), x)
+            : fallible::natural_covariance(latent.layout(), x);
+  Rcpp::RObject covariance = R_NilValue, variance = R_NilValue;
+  if (found.size() > 0) {
+    covariance = Rcpp::wrap(found);
+    variance = Rcpp::wrap(found.diagonal().eval());
+  } else if (!pairs) {
+    variance = Rcpp::wrap(fallible::natural_variances(latent.layout(), x));
+  }
+  return Rcpp::List::create(Rcpp::Named("covariance") = covariance,
+                            Rcpp::Named("variance") = variance);
 }
 
 // Posteriors of any patterns of the same raters under parameters `theta`, and the probability of

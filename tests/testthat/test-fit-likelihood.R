@@ -224,25 +224,56 @@ test_that("nothing is certain at a boundary", {
   expect_true(all(is.na(tidy(fit)$std.error)))
 })
 
-test_that("of very many raters there is no covariance, which takes no room", {
+# Everybody rates five cases.
+crowd_of <- function(raters) {
   set.seed(3)
-  raters <- 700
   case <- rep(seq_len(raters), each = 5)
   rater <- unlist(lapply(seq_len(5), function(j) sample(raters)))
   truth <- sample(c("a", "b", "c"), raters, TRUE)[case]
   rating <- ifelse(runif(length(case)) < 0.8, truth, "a")
-  x <- ratings(
+  ratings(
     data.frame(case, rater, rating), case = case, rater = rater, rating = rating,
     repeats = "ratings"
   )
+}
+
+test_that("a fit has no covariance, which is found when somebody asks", {
+  x <- crowd_of(700)
   fit <- fit_raters(x, rater_model(accuracy = "rater"))
   expect_lt(object.size(fit[setdiff(names(fit), "x")]), 1e6)
   terms <- names(coef(fit))
   expect_identical(
     terms, c(paste0("rater_accuracy[", x$raters, "]"), paste0("base_rate[", c("a", "b", "c"), "]"))
   )
-  expect_identical(vcov(fit), matrix(NA_real_, 703, 703, dimnames = list(terms, terms)))
-  expect_identical(tidy(fit)$std.error, rep(NA_real_, 703))
+  expect_identical(dimnames(vcov(fit)), list(terms, terms))
+  expect_equal(tidy(fit)$std.error, unname(sqrt(diag(vcov(fit)))))
+  expect_true(all(eigen(vcov(fit), TRUE, TRUE)$values > -1e-12))
+})
+
+test_that("of very many raters each has a standard error from own ratings", {
+  x <- crowd_of(2100)
+  fit <- fit_raters(x, rater_model(accuracy = "rater"))
+  error <- tidy(fit)$std.error
+  n <- tabulate(match(as.data.frame(x)$rater, x$raters), 2100)
+  p <- unname(coef(fit)[1:2100])
+  logit <- 1 / sqrt(n * p * (1 - p) + 1 / 0.6^2) # the prior's standard deviation
+  expect_equal(error[1:2100], p * (1 - p) * logit, tolerance = 1e-9)
+  rate <- unname(base_rates(fit))
+  expect_equal(error[2101:2103], sqrt(rate * (1 - rate) / 2100), tolerance = 1e-9)
+  v <- vcov(fit)
+  expect_equal(unname(diag(v)), error^2)
+  expect_true(all(is.na(v[upper.tri(v)])))
+  fit$coefficients <- stats::setNames(rep(0.5, 5001), seq_len(5001))
+  expect_error(vcov(fit), class = "fallible_error_argument")
+})
+
+test_that("a model with more numbers than memory is refused before memory is asked for", {
+  table <- as.data.frame(replace(matrix(1:9, 9L, 12L), 9L, 1L))
+  x <- ratings(table, raters = V1:V11, systems = V12, categories = 1:1000)
+  expect_error(fit_raters(x, dawid_skene()), "Join rare", class = "fallible_error_argument")
+  expect_error(estimate_accuracy(x), "Join rare", class = "fallible_error_argument")
+  found <- estimate_accuracy(x, "binned", interval = "bootstrap", replicates = 5)
+  expect_gt(tidy(found)$estimate, 0.5)
 })
 
 test_that("coefficients bear the names of what they are", {

@@ -21,15 +21,18 @@ struct Pair {
   double weight;           // 1 / (step . change)
 };
 
-Eigen::VectorXd direction(const std::deque<Pair>& pairs, const Eigen::VectorXd& gradient) {
+Eigen::VectorXd direction(const std::deque<Pair>& pairs, const Eigen::VectorXd& gradient,
+                          const Metric& metric) {
   Eigen::VectorXd out = gradient;
   std::vector<double> along(pairs.size());
   for (std::size_t i = pairs.size(); i-- > 0;) {
     along[i] = pairs[i].weight * pairs[i].step.dot(out);
     out -= along[i] * pairs[i].change;
   }
+  if (metric) out = metric(out);
   if (!pairs.empty()) {
-    out /= pairs.back().weight * pairs.back().change.squaredNorm();
+    const Eigen::VectorXd& change = pairs.back().change;
+    out /= pairs.back().weight * (metric ? change.dot(metric(change)) : change.squaredNorm());
   }
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     out += (along[i] - pairs[i].weight * pairs[i].change.dot(out)) * pairs[i].step;
@@ -62,7 +65,7 @@ class Gains {
 }  // namespace
 
 Optimum maximise(const Objective& objective, Eigen::VectorXd start,
-                 const OptimiserOptions& options) {
+                 const OptimiserOptions& options, const Metric& metric) {
   Optimum out;
   Eigen::VectorXd gradient, next_gradient, next;
   out.x = std::move(start);
@@ -75,15 +78,16 @@ Optimum maximise(const Objective& objective, Eigen::VectorXd start,
       break;
     }
     ++out.iterations;
-    Eigen::VectorXd way = direction(pairs, gradient);
+    Eigen::VectorXd way = direction(pairs, gradient, metric);
     double slope = gradient.dot(way);
     if (!(slope > 0)) {  // the curvature misleads: begin anew
       pairs.clear();
-      way = gradient;
-      slope = gradient.squaredNorm();
+      way = direction(pairs, gradient, metric);
+      slope = gradient.dot(way);
     }
     const double longest = way.lpNorm<Eigen::Infinity>();
-    double step = pairs.empty() ? first_step / longest : std::min(1.0, longest_step / longest);
+    double step = pairs.empty() && !metric ? first_step / longest
+                                           : std::min(1.0, longest_step / longest);
     double value = out.value;
     bool accepted = false;
     for (int i = 0; i < backtracks && !accepted; ++i, step *= accepted ? 1 : 0.4) {

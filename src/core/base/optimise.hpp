@@ -36,8 +36,12 @@ struct Optimum {
   bool hopeless = false;  // see OptimiserOptions::useful
 };
 
+// What would be the step to the top, of a gradient, if the curvature were what somebody thinks.
+using Metric = std::function<Eigen::VectorXd(const Eigen::VectorXd& gradient)>;
+
+// `metric` is what is thought of the curvature before it is met, if anything.
 Optimum maximise(const Objective& objective, Eigen::VectorXd start,
-                 const OptimiserOptions& options);
+                 const OptimiserOptions& options, const Metric& metric = nullptr);
 
 }  // namespace fallible
 

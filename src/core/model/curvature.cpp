@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
-#include "counts.hpp"
+#include "complete.hpp"
+#include "likelihood.hpp"
 #include "prior.hpp"
 #include "reading.hpp"
+#include "../base/special.hpp"
 
 namespace fallible {
 
@@ -15,32 +18,22 @@ namespace {
 
 constexpr double difference = 1e-5;          // of parameters, for derivatives
 constexpr double natural_difference = 1e-4;  // likewise, of what they say
-constexpr int most_parameters = 500;         // beyond, curvature would take longer than the fit
-constexpr double most_work = 2e9;            // likewise: about ten seconds
-
-struct Entry {
-  int at;
-  double value;
-};
-
-std::vector<Entry> entries_of(const Eigen::VectorXd& x) {
-  std::vector<Entry> out;
-  for (int i = 0; i < x.size(); ++i) {
-    if (x[i] != 0) out.push_back({i, x[i]});
-  }
-  return out;
-}
+constexpr int few_parameters = 500;          // beyond, eigenvalues would take long
+constexpr int most_parameters = 2000;        // beyond, so would any matrix
+constexpr double most_work = 2e9;            // of the pass over the data: about ten seconds
 
 // A sum of vectors with few entries.
 class Sum {
  public:
   explicit Sum(int size) : value_(size, 0.0), seen_(size, false) {}
 
-  void add(const std::vector<Entry>& x) {
-    for (const Entry& entry : x) add(entry, 1);
+  void add(int at, double value) {
+    if (!seen_[at]) used_.push_back(at);
+    seen_[at] = true;
+    value_[at] += value;
   }
   void add(const Sum& x, double weight) {
-    for (const int at : x.used_) add({at, x.value_[at]}, weight);
+    for (const int at : x.used_) add(at, weight * x.value_[at]);
   }
 
   // Adds its outer product to the lower triangle of a matrix.
@@ -66,16 +59,116 @@ class Sum {
   }
 
  private:
-  void add(const Entry& entry, double weight) {
-    if (!seen_[entry.at]) used_.push_back(entry.at);
-    seen_[entry.at] = true;
-    value_[entry.at] += weight * entry.value;
-  }
-
   std::vector<double> value_;
   std::vector<char> seen_;
   std::vector<int> used_;
 };
+
+// Slopes of the log probability of a rating in a class, each along the direction of its parameter.
+class RatingScore {
+ public:
+  RatingScore(const Layout& layout, const Eigen::VectorXd& x, const Law& law,
+              const std::vector<int>& direction)
+      : layout_(layout), x_(x), law_(law), direction_(direction) {}
+
+  void add(int judge, int rating, int in_class, Sum& to) const {
+    if (layout_.is_known(judge)) return;
+    const int N = layout_.categories, k = in_class % N;
+    const bool right = rating == k;
+    const double mean = law_.accuracy[judge * N + k];
+    const Strata* strata = layout_.strata > 1 ? &law_.strata[judge * N + k] : nullptr;
+    const int s = in_class / N;
+    const double p = inside(strata ? strata->p[s] : mean);
+    const double slope = right ? 1 / p : -1 / (1 - p);
+    const double by_accuracy = strata ? strata->by_accuracy[s] : 1;
+    put(layout_.accuracy_at(judge, k), slope * by_accuracy * mean * (1 - mean), to);
+    if (layout_.shifts_at >= 0) {
+      const int at = layout_.shift_at(judge);
+      put(at, (x_[at] < 0 ? -1 : 1) * slope * strata->by_shift[s], to);
+    }
+    if (!right) add_error(judge, k, rating, to);
+  }
+
+ private:
+  void add_error(int judge, int k, int rating, Sum& to) const {
+    const int N = layout_.categories;
+    const double* error = law_.error(judge) + k * N;
+    if (layout_.dispersions_at >= 0) {
+      double distance = -std::abs(k - rating);
+      for (int l = 0; l < N; ++l) distance += error[l] * std::abs(k - l);
+      put(layout_.dispersion_at(judge), distance, to);
+    }
+    for (int l = 0; layout_.errors_at >= 0 && l < N; ++l) {
+      if (l != k) put(layout_.error_at(judge, k, l), (l == rating) - error[l], to);
+    }
+  }
+
+  void put(int parameter, double value, Sum& to) const {
+    if (direction_[parameter] >= 0) to.add(direction_[parameter], value);
+  }
+
+  const Layout& layout_;
+  const Eigen::VectorXd& x_;
+  const Law& law_;
+  const std::vector<int>& direction_;
+};
+
+// Adds to the lower triangle of `to` how the scores of cases vary over their classes, and to
+// `counts` what is expected. Logits of base rates have a score of one in their class, but for what
+// is the same in all.
+void add_variance_of_scores(const Layout& layout, const Eigen::VectorXd& x, const Law& law,
+                            const std::vector<int>& direction, Counts& counts,
+                            Eigen::MatrixXd& to) {
+  const LatentRows& rows = layout.rows;
+  const int N = layout.categories;
+  const RatingScore scores(layout, x, law, direction);
+  Sum score(static_cast<int>(to.rows())), mean = score;
+  Likelihood(layout).expect(law, &counts, [&](int row, const double* posterior) {
+    const double w = rows.weight[row];
+    for (int c = 0; c < law.classes; ++c) {
+      if (posterior[c] == 0) continue;
+      if (c % N < N - 1) score.add(direction[c % N], 1);
+      for (const int at : rows.places(row)) scores.add(rows.judge[at], rows.category[at], c, score);
+      score.add_square(w * posterior[c], to);
+      mean.add(score, posterior[c]);
+      score.clear();
+    }
+    mean.add_square(-w, to);
+    mean.clear();
+  });
+}
+
+// Adds the second derivatives of the log posterior of cases whose classes were seen so often.
+void add_complete(const Layout& layout, const Eigen::VectorXd& x, const Law& law,
+                  const Counts& counts, const std::vector<int>& direction, Eigen::MatrixXd& to) {
+  const int N = layout.categories, size = layout.size;
+  double cases = layout.prior.none ? 0 : layout.prior.base_rates * N;
+  for (const double n : counts.classes) cases += n;
+  for (int k = 0; k < N - 1; ++k) {
+    for (int l = 0; l < N - 1; ++l) {
+      to(direction[k], direction[l]) -= cases * law.base_rates[k] * ((k == l) - law.base_rates[l]);
+    }
+  }
+  const auto first = direction.begin() + (N - 1);
+  std::vector<int> others(first, direction.end());
+  std::sort(others.begin(), others.end());
+  others.erase(std::unique(others.begin(), others.end()), others.end());
+  for (const int other : others) {
+    if (other < 0) continue;
+    for (const int step : {-2, -1, 1, 2}) {  // right to the fourth order
+      Eigen::VectorXd moved = x, slope = Eigen::VectorXd::Zero(size);
+      for (int i = N - 1; i < size; ++i) {
+        if (direction[i] == other) moved[i] += step * difference;
+      }
+      add_gradient(layout, moved, Law(layout, moved), counts, slope);
+      log_prior(layout, moved, &slope);
+      slope *= (step * step > 1 ? -step / 2 : 8 * step) / (12 * difference);
+      for (int i = N - 1; i < size; ++i) {
+        if (direction[i] >= 0) to(direction[i], other) += slope[i];
+      }
+    }
+  }
+}
 
 // Naturals x parameters.
 Eigen::MatrixXd slopes_of_naturals(const Layout& layout, const Eigen::VectorXd& x) {
@@ -99,59 +192,21 @@ Eigen::MatrixXd slopes_of_naturals(const Layout& layout, const Eigen::VectorXd& 
 // The second derivatives of the log likelihood of a case are the expected ones of the likelihood of
 // its ratings together with its class, and the variance of the scores of these over the classes
 // (Louis, 1982). A score has few entries: those of the case's raters.
-Eigen::MatrixXd log_posterior_hessian(const Layout& layout, const Eigen::VectorXd& x) {
-  const LatentRows& rows = layout.rows;
+Eigen::MatrixXd log_posterior_hessian(const Layout& layout, const Eigen::VectorXd& x,
+                                      const std::vector<int>& direction, int directions) {
   const Law law(layout, x);
-  const int K = law.classes, size = layout.size;
   Counts counts(layout);
-  const auto gradient = [&](const Eigen::VectorXd& at, const Law& of) {
-    Eigen::VectorXd out = Eigen::VectorXd::Zero(size);
-    add_gradient(layout, at, of, counts, out);
-    return out;
-  };
-  // Scores of each class alone, and of each rating in it.
-  const auto each = [&](std::vector<double>& numbers) {
-    std::vector<std::vector<Entry>> out;
-    for (double& one : numbers) {
-      one = 1;
-      out.push_back(entries_of(gradient(x, law)));
-      one = 0;
-    }
-    return out;
-  };
-  const auto of_class = each(counts.classes), of_rating = each(counts.ratings);
-
-  Eigen::MatrixXd out = Eigen::MatrixXd::Zero(size, size);
-  std::vector<double> posterior(K);
-  Sum score(size), mean(size);
-  for (int i = 0; i < rows.size(); ++i) {
-    const double w = rows.weight[i];
-    if (w == 0) continue;
-    law.expect(rows, i, posterior.data());
-    counts.add(rows, i, w, posterior.data());
-    for (int c = 0; c < K; ++c) {
-      if (posterior[c] == 0) continue;
-      score.add(of_class[c]);
-      for (const int at : rows.places(i)) score.add(of_rating[rows.rating(at) * K + c]);
-      score.add_square(w * posterior[c], out);
-      mean.add(score, posterior[c]);
-      score.clear();
-    }
-    mean.add_square(-w, out);
-    mean.clear();
-  }
+  Eigen::MatrixXd out = Eigen::MatrixXd::Zero(directions, directions);
+  add_variance_of_scores(layout, x, law, direction, counts, out);
   out.triangularView<Eigen::StrictlyUpper>() = out.transpose();
-
-  for (int i = 0; i < size; ++i) {
-    for (const int step : {-2, -1, 1, 2}) {  // right to the fourth order
-      Eigen::VectorXd moved = x;
-      moved[i] += step * difference;
-      Eigen::VectorXd slope = gradient(moved, Law(layout, moved));
-      log_prior(layout, moved, &slope);
-      out.col(i) += (step * step > 1 ? -step / 2 : 8 * step) / (12 * difference) * slope;
-    }
-  }
+  add_complete(layout, x, law, counts, direction, out);
   return out;
+}
+
+Eigen::MatrixXd log_posterior_hessian(const Layout& layout, const Eigen::VectorXd& x) {
+  std::vector<int> direction(layout.size);
+  std::iota(direction.begin(), direction.end(), 0);
+  return log_posterior_hessian(layout, x, direction, layout.size);
 }
 
 Curvature::Curvature(const Layout& layout, const Eigen::MatrixXd& hessian,
@@ -188,7 +243,51 @@ Eigen::MatrixXd Curvature::sandwich(const Eigen::MatrixXd& spread) const {
 Eigen::MatrixXd natural_covariance(const Layout& layout, const Eigen::VectorXd& x) {
   const double pass = static_cast<double>(layout.rows.judge.size()) * layout.classes();
   if (x.size() > most_parameters || x.size() * pass >= most_work) return {};
-  return Curvature(layout, log_posterior_hessian(layout, x), x).covariance();
+  const Eigen::MatrixXd hessian = log_posterior_hessian(layout, x);
+  if (x.size() > few_parameters) {
+    const Eigen::LLT<Eigen::MatrixXd> root(-hessian);
+    if (root.info() == Eigen::Success) {
+      const Eigen::MatrixXd out = root.matrixL().solve(slopes_of_naturals(layout, x).transpose());
+      return out.transpose() * out;
+    }
+  }
+  return Curvature(layout, hessian, x).covariance();
+}
+
+std::vector<double> natural_variances(const Layout& layout, const Eigen::VectorXd& x) {
+  const int N = layout.categories;
+  const Law law(layout, x);
+  Counts counts(layout);
+  Likelihood(layout).expect(law, &counts);
+  const CompleteCurvature curvature(layout, x, law, counts);
+  double cases = 0;
+  for (const double n : counts.classes) cases += n;
+  std::vector<double> out;
+  const auto add_accuracy = [&](int u) {
+    double variance = 0, mean = 0, square = 0;
+    for (int k = 0; k < N && !layout.is_known(u); ++k) {
+      const double rate = law.base_rates[k], p = law.accuracy[u * N + k];
+      if (k == 0 || layout.per_group > 1) {
+        const double share = layout.per_group > 1 ? rate : 1;
+        variance += std::pow(share * p * (1 - p), 2) * curvature.variance(layout.accuracy_at(u, k));
+      }
+      mean += rate * p;
+      square += rate * p * p;
+    }
+    out.push_back(variance + std::max(square - mean * mean, 0.0) / cases);
+  };
+  const int alike = layout.model.by_rater ? layout.rows.raters : 1;
+  for (int u = 0; u < alike; ++u) add_accuracy(u);
+  if (layout.rows.joined()) add_accuracy(layout.rows.raters);
+  for (const double rate : law.base_rates) out.push_back(rate * (1 - rate) / cases);
+  for (int i = 0; layout.dispersions_at >= 0 && i < layout.kinds; ++i) {
+    const int at = layout.dispersions_at + i;
+    out.push_back(std::exp(2 * x[at]) * curvature.variance(at));
+  }
+  for (int i = 0; layout.shifts_at >= 0 && i < layout.kinds; ++i) {
+    out.push_back(curvature.variance(layout.shifts_at + i));
+  }
+  return out;
 }
 
 }  // namespace fallible

@@ -2,12 +2,18 @@
 #ifndef FALLIBLE_CORE_MODEL_CURVATURE_HPP
 #define FALLIBLE_CORE_MODEL_CURVATURE_HPP
 
+#include <vector>
+
 #include "layout.hpp"
 
 namespace fallible {
 
 // Second derivatives of the log posterior density, from one pass over the data.
 Eigen::MatrixXd log_posterior_hessian(const Layout& layout, const Eigen::VectorXd& x);
+// The same along so many directions: that of each parameter, or -1. Those of one direction move
+// together; each base rate has one of its own.
+Eigen::MatrixXd log_posterior_hessian(const Layout& layout, const Eigen::VectorXd& x,
+                                      const std::vector<int>& direction, int directions);
 
 // How an objective falls off around its top, seen along the natural parameters.
 class Curvature {
@@ -26,8 +32,12 @@ class Curvature {
 };
 
 // Covariance of the natural parameters at a top, from the curvature of the log posterior there;
-// empty for more than 500 parameters, or where that would take very long.
+// empty for more than 2000 parameters, or where that would take very long.
 Eigen::MatrixXd natural_covariance(const Layout& layout, const Eigen::VectorXd& x);
+
+// Variances alone, as if truth were known wherever it is expected, and so too small: of a rater's
+// accuracies from the rater's own ratings.
+std::vector<double> natural_variances(const Layout& layout, const Eigen::VectorXd& x);
 
 }  // namespace fallible
 

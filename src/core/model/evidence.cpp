@@ -1,8 +1,11 @@
 #include "evidence.hpp"
 
 #include <Eigen/Dense>
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
+#include "curvature.hpp"
 #include "../base/special.hpp"
 
 namespace fallible {
@@ -15,16 +18,28 @@ constexpr int most_directions = 30;    // more would take longer than the fit
 // data say nothing a logit is still a number that one meets.
 constexpr double ridge = 0.05;
 
-// Curvature of the negative log posterior in some directions, columns of `way`.
+// Curvature of the negative log posterior along so many directions: that of each parameter, or -1.
+// Where strata meet 0 and 1 there are kinks, across which the curvature of what is no base rate is a
+// matter of differences.
 Eigen::MatrixXd curvature(const LatentClass& model, const Eigen::VectorXd& x,
-                          const Eigen::MatrixXd& way) {
-  const Eigen::Index n = way.cols();
-  Eigen::MatrixXd out(n, n);
+                          const std::vector<int>& direction, int n) {
+  const Layout& layout = model.layout();
+  if (layout.strata == 1) return -log_posterior_hessian(layout, x, direction, n);
+  const int rates = layout.categories - 1;
+  std::vector<int> of_rates(direction);
+  std::fill(of_rates.begin() + rates, of_rates.end(), -1);
+  Eigen::MatrixXd out = -log_posterior_hessian(layout, x, of_rates, n);
+  Eigen::MatrixXd way = Eigen::MatrixXd::Zero(x.size(), n);
+  for (Eigen::Index i = 0; i < x.size(); ++i) {
+    if (direction[i] >= 0) way(i, direction[i]) = 1;
+  }
   Eigen::VectorXd up, down;
-  for (Eigen::Index i = 0; i < n; ++i) {
+  for (int i = 0; i < n; ++i) {
+    if (way.col(i).head(rates).any()) continue;
     model.evaluate(x + difference * way.col(i), &up);
     model.evaluate(x - difference * way.col(i), &down);
     out.col(i) = way.transpose() * (down - up) / (2 * difference);
+    for (int k = 0; k < rates; ++k) out(i, direction[k]) = out(direction[k], i);
   }
   return 0.5 * (out + out.transpose());
 }
@@ -80,30 +95,23 @@ Evidence laplace_evidence(const LatentClass& model, const Eigen::VectorXd& x) {
   const Layout& layout = model.layout();
   const bool by_rater = layout.mean_at >= 0;
   // Directions: the system first, the raters last, each by itself or all together.
-  std::vector<Eigen::VectorXd> ways;
-  const auto along = [&](int at) { ways.push_back(Eigen::VectorXd::Unit(x.size(), at)); };
-  if (rows.joined()) along(layout.accuracy_at(rows.raters, 0));
-  for (int k = 0; k < rows.categories - 1; ++k) along(k);
-  if (layout.dispersions_at >= 0) along(layout.dispersion_at(0));
-  const Eigen::Index others = static_cast<Eigen::Index>(ways.size());
+  std::vector<int> direction(x.size(), -1);
+  int n = 0;
+  if (rows.joined()) direction[layout.accuracy_at(rows.raters, 0)] = n++;
+  for (int k = 0; k < rows.categories - 1; ++k) direction[k] = n++;
+  if (layout.dispersions_at >= 0) direction[layout.dispersion_at(0)] = n++;
+  const int others = n;
   const bool crowd = by_rater && others + rows.raters + 1 > most_directions;
-  if (by_rater && !crowd) {
-    along(layout.mean_at);
-    for (int u = 0; u < rows.raters; ++u) along(layout.accuracy_at(u, 0));
-  } else {
-    Eigen::VectorXd together = Eigen::VectorXd::Zero(x.size());
-    if (by_rater) together[layout.mean_at] = 1;
-    for (int u = 0; u < rows.raters; ++u) together[layout.accuracy_at(u, 0)] = 1;
-    ways.push_back(together);
-  }
-  Eigen::MatrixXd way(x.size(), static_cast<Eigen::Index>(ways.size()));
-  for (std::size_t i = 0; i < ways.size(); ++i) way.col(static_cast<Eigen::Index>(i)) = ways[i];
-  const Eigen::MatrixXd bend = curvature(model, x, way);
-  const Eigen::MatrixXd shape = ridge_shape(way.cols(), rows.joined(), rows.categories - 1);
+  const bool apart = by_rater && !crowd;
+  if (by_rater) direction[layout.mean_at] = apart ? n++ : n;
+  for (int u = 0; u < rows.raters; ++u) direction[layout.accuracy_at(u, 0)] = apart ? n++ : n;
+  if (!apart) ++n;
+  const Eigen::MatrixXd bend = curvature(model, x, direction, n);
+  const Eigen::MatrixXd shape = ridge_shape(n, rows.joined(), rows.categories - 1);
 
   Evidence out;
   out.log_evidence = model.evaluate(x, nullptr) + model.log_prior_constant();
-  const Eigen::Index dense = crowd ? others : way.cols();
+  const Eigen::Index dense = crowd ? others : n;
   out.log_evidence += static_cast<double>(dense) * log_root_2_pi -
                       0.5 * log_determinant(factor(bend.topLeftCorner(dense, dense),
                                                    shape.topLeftCorner(dense, dense)));

@@ -18,6 +18,17 @@ double LatentClass::evaluate(const Eigen::VectorXd& x, Eigen::VectorXd* gradient
   return out + log_prior(layout_, x, gradient);
 }
 
+double LatentClass::evaluate(const Eigen::VectorXd& x, Eigen::VectorXd& gradient,
+                             CompleteCurvature& curvature) const {
+  const Law law(layout_, x);
+  Counts counts(layout_);
+  const double out = Likelihood(layout_).expect(law, &counts);
+  gradient.setZero(layout_.size);
+  add_gradient(layout_, x, law, counts, gradient);
+  curvature = CompleteCurvature(layout_, x, law, counts);
+  return out + log_prior(layout_, x, &gradient);
+}
+
 double LatentClass::log_prior_constant() const { return fallible::log_prior_constant(layout_); }
 
 std::vector<double> LatentClass::posterior(const Eigen::VectorXd& x) const {

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "law.hpp"
+#include "complete.hpp"
 
 namespace fallible {
 
@@ -30,6 +30,9 @@ class LatentClass {
   // too may be null.
   double evaluate(const Eigen::VectorXd& x, Eigen::VectorXd* gradient,
                   double* log_likelihood = nullptr) const;
+  // The same with its gradient, and the curvature if classes were what they are expected to be.
+  double evaluate(const Eigen::VectorXd& x, Eigen::VectorXd& gradient,
+                  CompleteCurvature& curvature) const;
   // The constant that makes a normalised density of the prior.
   double log_prior_constant() const;
   // See Likelihood.

@@ -6,10 +6,12 @@ namespace fallible {
 
 LatentFit fit_latent(const LatentClass& model, const Eigen::VectorXd& start,
                      const OptimiserOptions& options) {
-  const auto objective = [&model](const Eigen::VectorXd& x, Eigen::VectorXd* gradient) {
-    return model.evaluate(x, gradient);
+  CompleteCurvature seen;  // where the objective was evaluated last
+  const auto objective = [&](const Eigen::VectorXd& x, Eigen::VectorXd* gradient) {
+    return model.evaluate(x, *gradient, seen);
   };
-  const Optimum top = maximise(objective, start, options);
+  const Metric metric = [&seen](const Eigen::VectorXd& gradient) { return seen.solve(gradient); };
+  const Optimum top = maximise(objective, start, options, metric);
   const double log_likelihood = top.value - log_prior(model.layout(), top.x, nullptr);
   return {top.x, log_likelihood, top.value, top.iterations, top.converged,
           top.hopeless};

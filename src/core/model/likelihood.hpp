@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "counts.hpp"
+#include "passes.hpp"
 
 namespace fallible {
 
@@ -17,6 +18,15 @@ class Likelihood {
   double evaluate(const Eigen::VectorXd& x, Eigen::VectorXd* gradient) const;
   // The same in one pass over the data, which adds what is expected to `counts` unless null.
   double expect(const Law& law, Counts* counts) const;
+  // Likewise; calls visit(row, posterior of the classes) for each row with weight.
+  template <class Visit>
+  double expect(const Law& law, Counts* counts, const Visit& visit) const {
+    const AnswerTables tables{law.classes, law.weight.data(), law.probability.data(), nullptr,
+                              nullptr};
+    if (!counts) return pass_over(layout_.rows, tables, nullptr, false, visit);
+    const AnswerSums sums{counts->classes.data(), counts->ratings.data()};
+    return pass_over(layout_.rows, tables, &sums, false, visit);
+  }
   // Rows x categories, row by row: probabilities of the categories.
   std::vector<double> posterior(const Eigen::VectorXd& x) const;
   // Expected numbers of each rating of each judge when each category is true, judges x ratings x

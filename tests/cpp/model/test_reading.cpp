@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 
@@ -38,8 +39,8 @@ TEST_CASE("what is estimated has its name, once") {
   }
 }
 
-TEST_CASE("where curvature would take very long there is no covariance") {
-  std::vector<std::string> crowd(600, "..........");
+TEST_CASE("where curvature would take very long there are variances alone") {
+  std::vector<std::string> crowd(2100, "..........");
   for (std::size_t j = 0; j < crowd.size(); ++j) {
     for (std::size_t i = j % 3; i < 10; i += 3) crowd[j][i] = i % 2 == j % 5 % 2 ? 'A' : 'B';
   }
@@ -47,6 +48,9 @@ TEST_CASE("where curvature would take very long there is no covariance") {
   const LatentRows rows = latent_rows(panel.view(), panel.weights(), -1, {});
   const LatentClass by_rater(rows, {true, Errors::uniform, false, false}, LatentPrior());
   CHECK(natural_covariance(by_rater.layout(), by_rater.start()).size() == 0);
+  const std::vector<double> variance = natural_variances(by_rater.layout(), by_rater.start());
+  CHECK(variance.size() == 2102);
+  CHECK(*std::min_element(variance.begin(), variance.end()) > 0);
   const LatentClass common(rows, {false, Errors::uniform, false, false}, LatentPrior());
   CHECK(natural_covariance(common.layout(), common.start()).size() == 9);
 }

@@ -1,0 +1,137 @@
+#include "complete.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "../base/special.hpp"
+
+namespace fallible {
+
+namespace {
+
+double square(double x) { return x * x; }
+
+}  // namespace
+
+CompleteCurvature::CompleteCurvature(const Layout& layout, const Eigen::VectorXd& x,
+                                     const Law& law, const Counts& counts)
+    : diagonal_(Eigen::VectorXd::Zero(layout.size)), categories_(layout.categories),
+      mean_at_(layout.mean_at), accuracies_at_(layout.accuracies_at),
+      errors_at_(layout.errors_at) {
+  const int N = categories_;
+  double cases = layout.prior.none ? 0 : layout.prior.base_rates * N;
+  for (const double n : counts.classes) cases += n;
+  for (int k = 0; k < N - 1; ++k) diagonal_[k] = cases * law.base_rates[k];
+  last_rate_ = std::max(cases * law.base_rates[N - 1], least);
+  if (errors_at_ >= 0) wrong_.assign(static_cast<std::size_t>(layout.groups) * N, 0.0);
+  for (int u = 0; u < layout.rows.judges; ++u) {
+    if (!layout.is_known(u)) add_judge(layout, u, law, counts);
+  }
+  if (errors_at_ >= 0) add_errors(layout, law);
+  if (!layout.prior.none) add_priors(layout, x);
+  diagonal_ = diagonal_.cwiseMax(least);
+}
+
+void CompleteCurvature::add_judge(const Layout& layout, int judge, const Law& law,
+                                  const Counts& counts) {
+  const int N = categories_, S = layout.strata;
+  for (int k = 0; k < N; ++k) {
+    const double mean = law.accuracy[judge * N + k];
+    const double* error = law.error(judge) + k * N;
+    const Strata* strata = S > 1 ? &law.strata[judge * N + k] : nullptr;
+    double wrong = 0;
+    for (int s = 0; s < S; ++s) {
+      double n = 0;
+      for (int l = 0; l < N; ++l) {
+        const double of = counts.ratings[law.place(judge, l) + s * N + k];
+        n += of;
+        if (l != k) wrong += of;
+      }
+      const double p = inside(strata ? strata->p[s] : mean);
+      n /= p * (1 - p);
+      const double slope = (strata ? strata->by_accuracy[s] : 1) * mean * (1 - mean);
+      diagonal_[layout.accuracy_at(judge, k)] += n * square(slope);
+      if (layout.shifts_at >= 0) {
+        diagonal_[layout.shift_at(judge)] += n * square(strata->by_shift[s]);
+      }
+    }
+    if (layout.errors_at >= 0) wrong_[layout.group[judge] * N + k] += wrong;
+    if (layout.dispersions_at < 0) continue;
+    double distance = 0, squares = 0;
+    for (int l = 0; l < N; ++l) {
+      distance += error[l] * std::abs(k - l);
+      squares += error[l] * square(k - l);
+    }
+    diagonal_[layout.dispersion_at(judge)] += wrong * (squares - square(distance));
+  }
+}
+
+void CompleteCurvature::add_errors(const Layout& layout, const Law& law) {
+  const int N = categories_;
+  const double pull = layout.prior.none ? least : 1 / square(layout.prior.errors);
+  error_.resize(wrong_.size() * N);
+  for (int u = 0; u < layout.rows.judges; ++u) {
+    if (layout.is_known(u)) continue;
+    std::copy_n(law.error(u), N * N, &error_[static_cast<std::size_t>(layout.group[u]) * N * N]);
+  }
+  for (std::size_t i = 0; i < error_.size(); ++i) {
+    diagonal_[errors_at_ + static_cast<Eigen::Index>(i)] = wrong_[i / N] * error_[i] + pull;
+  }
+}
+
+void CompleteCurvature::add_priors(const Layout& layout, const Eigen::VectorXd& x) {
+  const LatentPrior& prior = layout.prior;
+  const bool joined = layout.rows.joined();
+  const double of_raters = prior.correct + prior.wrong;
+  const auto beta = [&](int at, double weight) {
+    const double p = logistic(x[at]);
+    diagonal_[at] += weight * p * (1 - p);
+  };
+  const int accuracies = layout.groups * layout.per_group,
+            of_system = joined ? layout.per_group : 0;
+  if (mean_at_ >= 0) {
+    around_mean_ = accuracies - of_system;
+    pull_ = 1 / square(prior.spread);
+    beta(mean_at_, of_raters);
+    diagonal_[mean_at_] += around_mean_ * pull_;
+  }
+  for (int i = 0; i < accuracies; ++i) {
+    if (i < around_mean_) {
+      diagonal_[accuracies_at_ + i] += pull_;
+    } else {
+      beta(accuracies_at_ + i, i >= accuracies - of_system ? 2 : of_raters);
+    }
+  }
+  for (int i = 0; i < layout.kinds; ++i) {
+    if (layout.dispersions_at >= 0) {
+      diagonal_[layout.dispersions_at + i] += 1 / square(prior.dispersion);
+    }
+    if (layout.shifts_at >= 0) diagonal_[layout.shifts_at + i] += 1 / square(prior.difficulty);
+  }
+}
+
+// Blocks that are a diagonal and a matrix of rank one, by the formula of Sherman and Morrison; the
+// mean, with the accuracies that it bends, by elimination.
+Eigen::VectorXd CompleteCurvature::solve(const Eigen::VectorXd& gradient) const {
+  const int N = categories_;
+  Eigen::VectorXd out = gradient.cwiseQuotient(diagonal_);
+  out.head(N - 1).array() += gradient.head(N - 1).sum() / last_rate_;
+  if (around_mean_ > 0) {
+    auto raters = out.segment(accuracies_at_, around_mean_);
+    const auto of_raters = diagonal_.segment(accuracies_at_, around_mean_);
+    const double bend =
+        diagonal_[mean_at_] - square(pull_) * of_raters.cwiseInverse().sum();
+    out[mean_at_] = (gradient[mean_at_] + pull_ * raters.sum()) / bend;
+    raters += pull_ * out[mean_at_] * of_raters.cwiseInverse();
+  }
+  for (std::size_t row = 0; row < wrong_.size(); ++row) {
+    const Eigen::Map<const Eigen::VectorXd> error(&error_[row * N], N);
+    const auto at = errors_at_ + static_cast<Eigen::Index>(row) * N;
+    auto step = out.segment(at, N);
+    const Eigen::VectorXd way = error.cwiseQuotient(diagonal_.segment(at, N));
+    step += wrong_[row] * error.dot(step) / (1 - wrong_[row] * error.dot(way)) * way;
+  }
+  return out;
+}
+
+}  // namespace fallible

@@ -1,0 +1,43 @@
+// The curvature that the log posterior density would have if classes were seen, which is easy to
+// invert: the metric in which optimisers climb, since what it leaves is how much is not seen.
+#ifndef FALLIBLE_CORE_MODEL_COMPLETE_HPP
+#define FALLIBLE_CORE_MODEL_COMPLETE_HPP
+
+#include <vector>
+
+#include "counts.hpp"
+
+namespace fallible {
+
+// Base rates, each judge's accuracies around their mean, and each row of errors are blocks of a
+// diagonal and a matrix of rank one; what else there is stands by itself.
+class CompleteCurvature {
+ public:
+  CompleteCurvature() = default;
+  CompleteCurvature(const Layout& layout, const Eigen::VectorXd& x, const Law& law,
+                    const Counts& counts);
+
+  // Where a step along `gradient` leads.
+  Eigen::VectorXd solve(const Eigen::VectorXd& gradient) const;
+  // Of a parameter that is neither base rate nor error, if all others were known.
+  double variance(int parameter) const { return 1 / diagonal_[parameter]; }
+
+ private:
+  // Of what neither data nor priors bend: steps must end somewhere.
+  static constexpr double least = 0.05;
+
+  void add_judge(const Layout& layout, int judge, const Law& law, const Counts& counts);
+  void add_errors(const Layout& layout, const Law& law);
+  void add_priors(const Layout& layout, const Eigen::VectorXd& x);
+
+  Eigen::VectorXd diagonal_;
+  int categories_ = 0, mean_at_ = -1, accuracies_at_ = -1, errors_at_ = -1;
+  double last_rate_ = least;           // curvature along the last base rate
+  int around_mean_ = 0;                // the first so many accuracies
+  double pull_ = 0;                    // of each to the mean
+  std::vector<double> error_, wrong_;  // rows of shares of errors, and the weight of each row
+};
+
+}  // namespace fallible
+
+#endif

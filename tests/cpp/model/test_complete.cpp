@@ -1,0 +1,111 @@
+#include <doctest/doctest.h>
+
+#include <Eigen/Dense>
+#include <cmath>
+
+#include "core/base/random.hpp"
+#include "core/model/curvature.hpp"
+#include "core/model/latent_fit.hpp"
+#include "core/model/likelihood.hpp"
+#include "core/model/prior.hpp"
+#include "core/model/reading.hpp"
+#include "../panel.hpp"
+#include "models.hpp"
+
+using namespace fallible;
+using doctest::Approx;
+
+namespace {
+
+const Panel three({"ABCABCABCAABCC", "ABCABBABCAACCB", "ABBACBABC.A.CA"}, {"ABCCBCABAAABCC"}, 3);
+
+// Differences of the gradient with what is expected held.
+Eigen::MatrixXd complete_hessian(const Layout& layout, const Eigen::VectorXd& x,
+                                 const Counts& counts) {
+  Eigen::MatrixXd out(x.size(), x.size());
+  for (Eigen::Index i = 0; i < x.size(); ++i) {
+    Eigen::VectorXd slope[2];
+    for (const int side : {0, 1}) {
+      Eigen::VectorXd moved = x;
+      moved[i] += side == 0 ? -1e-5 : 1e-5;
+      slope[side] = Eigen::VectorXd::Zero(x.size());
+      add_gradient(layout, moved, Law(layout, moved), counts, slope[side]);
+      log_prior(layout, moved, &slope[side]);
+    }
+    out.col(i) = (slope[1] - slope[0]) / 2e-5;
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("if classes are seen the curvature is inverted in closed form") {
+  for (const int system : {-1, 0}) {
+    const LatentRows rows = latent_rows(three.view(), three.weights(), system, {});
+    for (const LatentModel& model : all_models()) {
+      if (model.strata) continue;  // accuracies and their shift bend together, which is left out
+      const LatentClass latent(rows, model, LatentPrior());
+      const Layout& layout = latent.layout();
+      Eigen::VectorXd x = latent.start(), gradient(x.size());
+      Stream stream(1, 0);
+      for (Eigen::Index i = 0; i < x.size(); ++i) x[i] += 0.6 * (stream.uniform() - 0.5);
+      Counts counts(layout);
+      const Law law(layout, x);
+      Likelihood(layout).expect(law, &counts);
+      for (Eigen::Index i = 0; i < x.size(); ++i) gradient[i] = stream.uniform() - 0.5;
+      const CompleteCurvature curvature(layout, x, law, counts);
+      const Eigen::VectorXd step = curvature.solve(gradient);
+      const Eigen::VectorXd back = -complete_hessian(layout, x, counts) * step;
+      CHECK((back - gradient).lpNorm<Eigen::Infinity>() < 1e-6);
+    }
+  }
+}
+
+TEST_CASE("a metric is a way to the top, not another top") {
+  const LatentRows rows = latent_rows(three.view(), three.weights(), -1, {});
+  for (const LatentModel& model : all_models()) {
+    const LatentClass latent(rows, model, LatentPrior());
+    const auto plain = [&](const Eigen::VectorXd& x, Eigen::VectorXd* gradient) {
+      return latent.evaluate(x, gradient);
+    };
+    const LatentFit fit = fit_latent(latent, latent.start(), OptimiserOptions());
+    CHECK(fit.converged);
+    const Optimum more = maximise(plain, fit.x, OptimiserOptions());
+    CHECK(more.value - fit.log_posterior < 1e-8);
+    CHECK(fit.log_posterior == Approx(latent.evaluate(fit.x, nullptr)).epsilon(1e-12));
+  }
+}
+
+TEST_CASE("directions together bend as their parameters do") {
+  const LatentRows rows = latent_rows(three.view(), three.weights(), 0, {});
+  for (const LatentModel& model : all_models()) {
+    const LatentClass latent(rows, model, LatentPrior());
+    const Eigen::VectorXd x = latent.start();
+    const Eigen::MatrixXd all = log_posterior_hessian(latent.layout(), x);
+    std::vector<int> direction(x.size(), -1);
+    direction[0] = 1;
+    direction[1] = 0;
+    for (Eigen::Index i = 2; i < x.size(); ++i) direction[i] = i % 3 == 0 ? -1 : 2;
+    Eigen::MatrixXd way = Eigen::MatrixXd::Zero(x.size(), 3);
+    for (Eigen::Index i = 0; i < x.size(); ++i) {
+      if (direction[i] >= 0) way(i, direction[i]) = 1;
+    }
+    const Eigen::MatrixXd some = log_posterior_hessian(latent.layout(), x, direction, 3);
+    CHECK((some - way.transpose() * all * way).norm() < 1e-6 * (1 + all.norm()));
+  }
+}
+
+TEST_CASE("variances alone are those of accuracies and base rates if truth is known") {
+  std::vector<int> truth;
+  const std::string is = "ABCABCABCAABCC";
+  const PatternView view = three.view();
+  truth.assign(view.patterns, 0);
+  for (std::size_t i = 0; i < is.size(); ++i) truth[three.patterns.index[i] - 1] = is[i] - 'A' + 1;
+  const LatentRows rows = latent_rows(view, three.weights(), -1, {truth, {}});
+  const LatentClass latent(rows, {true, Errors::uniform, false, false}, flat());
+  const LatentFit fit = fit_latent(latent, OptimiserOptions());
+  const Eigen::MatrixXd covariance = natural_covariance(latent.layout(), fit.x);
+  const std::vector<double> variance = natural_variances(latent.layout(), fit.x);
+  REQUIRE(variance.size() == 6);
+  for (int i = 1; i < 6; ++i) CHECK(variance[i] == Approx(covariance(i, i)).epsilon(1e-5));
+}
