@@ -45,6 +45,7 @@ dimnames.ratings_labels <- dimnames.ratings
     x$cases <- x$cases[keep_case]
     if (!is.null(x$weights)) x$weights <- x$weights[keep_case]
   }
+  if (!is.null(x$scores) && !missing(i)) x <- subset_scores(x, keep_case)
   x$rater_groups <- x$rater_groups[keep_rater]
   if (!is.null(x$truth)) x$truth <- subset_truth(x$truth, keep_case)
   if (!is.null(x$empty)) x$empty <- subset_empty(x$empty, keep_case, new_rater)
@@ -62,6 +63,7 @@ keep_systems <- function(x, which, call) {
   x$systems <- x$systems[which]
   x$patterns$answer <- x$patterns$answer[, which, drop = FALSE]
   if (!is.null(x$truth)) x$truth$expected <- x$truth$expected[which]
+  if (!is.null(x$scores)) x["scores"] <- list(keep_scores(x$scores, x$systems))
   x
 }
 
@@ -276,6 +278,7 @@ format_header <- function(x) {
     },
     format_raters(x),
     format_truth(x),
+    format_scores(x),
     format_source(x),
     if (!is.null(x$weights) && !identical(x$weights, x$times)) {
       if (weights_are_counts(x)) {
