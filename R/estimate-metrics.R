@@ -41,7 +41,7 @@
 #' @param metrics Names of metrics, see [metrics()]; `NULL` for those that are shown unasked.
 #' @param average How metrics of one category are averaged over categories, any of `"macro"` (the
 #'   mean), `"macro_weighted"` (weighted by the share of cases of each) and `"micro"` (of counts
-#'   summed over categories). `NULL` for no averages.
+#'   summed over categories; not of metrics of scores). `NULL` for no averages.
 #' @param beta Weight of recall against precision in `f_meas`, above 0.
 #' @param cost For `loss`: a matrix of the cost of each answer (columns) given each true category
 #'   (rows); names are those of categories, or rows and columns are in their order.
@@ -55,7 +55,7 @@
 #'   `interval`, `common`, `by`, `cluster` and `known_truth`. Otherwise not used.
 #' @return An object of class `metric_estimate`. `tidy()`: a tibble with a row per system and
 #'   metric, of a category or an average: `group` (of `by` only), `system`, `metric`, `average`
-#'   (`"macro"`, `"macro_weighted"`, `"micro"`; `NA` for what is no average), `category` (`NA` for averages, and
+#'   (`"macro"`, `"macro_weighted"`, `"micro"`, `"hand_till"`; `NA` for what is no average), `category` (`NA` for averages, and
 #'   for metrics of the whole table), `estimate`, `std.error`, `conf.low`, `conf.high`, `n` (the
 #'   number of cases that the system answered and raters saw), `method` and `reason`, why something
 #'   is `NA`. `glance()`: a tibble with one row. `format()`: the same in a line. `augment()`: a
@@ -150,7 +150,8 @@ settle_metrics <- function(metrics, average, beta, cost, bins, x, call) {
     beta = check_number(beta, "beta", 0, open_min = TRUE, call = call),
     cost = check_cost_matrix(cost, categories, call), bins = check_count(bins, "bins", call = call)
   )
-  metric_plan(find_metrics(metrics, settings, !is.null(x$scores), call), categories, unique(average), settings)
+  records <- find_metrics(metrics, settings, !is.null(x$scores), call)
+  metric_plan(records, categories, unique(average), settings)
 }
 
 # Its own, or one that needs nothing but the estimate.

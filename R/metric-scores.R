@@ -2,6 +2,83 @@
 # truth; these may be below 0 or above 1 where beliefs were corrected (see scores-truth.R). With all
 # truths known they are those of R package yardstick.
 
+#' Metrics of scores
+#'
+#' Systems that say how probable each category is, or put cases in an order, are judged by more than
+#' their answers: areas under curves, Brier score, logarithmic loss and calibration. Give `scores` to
+#' [ratings()] and ask [estimate_metrics()].
+#'
+#' With all truths known these are the metrics of R package yardstick:
+#'
+#' * `roc_auc`: how often a case of a category has a higher score of it than one that is not, ties
+#'   counting half. Of more than two categories also between pairs of categories and averaged
+#'   (`average` is `"hand_till"`). Needs the order of scores only.
+#' * `pr_auc`: the area under precision against recall, by trapezoids, of each category. Needs the
+#'   order only.
+#' * `brier_class`: half the mean squared distance from scores to truth. `mn_log_loss`: the mean of
+#'   minus the logarithm of the score of the truth.
+#' * `ece`: expected calibration error of the highest score of each case. Scores are put into `bins`
+#'   of equal width from 0 to 1 (limits belong to the bin below); the mean over cases of the distance
+#'   between how often answers of a bin are right and what scores say. Chance makes such distances
+#'   where there are none; what it adds is taken off as Kumar, Liang and Ma do, which leaves about
+#'   half of it where a bin is calibrated. `ece_plugin` takes nothing off, and is too high; with all
+#'   truths known it is the usual number.
+#'
+#' @section How the truth is replaced:
+#' Answers of the system have no part in it, so that no system judges itself. Raters alone say how
+#' probable each category of a case is: under the model of the estimate or, where it averages over
+#' models, [dawid_skene()] if models whose errors depend on the category have more than half of the
+#' weight, and otherwise raters with an accuracy each.
+#'
+#' * Method `"shared"` weighs each case by these probabilities. That is right if a score tells no more
+#'   of the truth than the ratings do: then systems err where raters err. Otherwise categories are
+#'   mixed, and every metric is drawn towards that of a system that knows nothing.
+#' * Methods `"joint"` and `"average"` take scores and ratings to have the truth alone in common, and
+#'   undo the mixing: with `p` the probabilities of a case, `M` the mean of their products and `D`
+#'   the diagonal of base rates, cases have weights `D M^-1 p`. These may be below 0 or above 1, and
+#'   their mean over cases with any scores is right. They are to `"shared"` as `"unbinned"` is to the
+#'   mean posterior. Where raters hardly tell categories apart (the smallest eigenvalue of `M`, scaled
+#'   to 1 for certainty, is below .01) metrics are `NA`.
+#' * What is taken back for errors in common (`common`) moves the weights from the second to the
+#'   first; `glance()` and `print()` of the accuracy tell how far.
+#' * Known truths count as they are.
+#'
+#' @section Intervals:
+#' Cases, or clusters, are drawn anew, and raters fitted again to each drawing (as they are, where
+#' ratings of patterns times categories are more than 1e5). `"bootstrap"` takes percentiles;
+#' `"robust"` adds what is not known of errors in common, as for other metrics, but not errors that
+#' raters have among themselves. Those of `ece` are moved to the estimate, since every drawing adds to
+#' it. With gold that is a sample only `"bootstrap"` tells intervals, from ratings alone.
+#'
+#' @references Guo, C., Pleiss, G., Sun, Y. and Weinberger, K. Q. (2017). On calibration of modern
+#'   neural networks. *ICML*, 1321-1330.
+#'
+#'   Hand, D. J. and Till, R. J. (2001). A simple generalisation of the area under the ROC curve for
+#'   multiple class classification problems. *Machine Learning*, 45, 171-186.
+#'
+#'   Kumar, A., Liang, P. and Ma, T. (2019). Verified uncertainty calibration. *NeurIPS*.
+#'
+#'   Natarajan, N., Dhillon, I. S., Ravikumar, P. and Tewari, A. (2013). Learning with noisy labels.
+#'   *NeurIPS*. (Weights that undo a mixing of labels.)
+#' @return Not a function; see [estimate_metrics()].
+#' @family estimation
+#' @examples
+#' set.seed(1)
+#' x <- simulate_ratings(rater_design(c(0.8, 0.7, 0.75), c(new = 0.8), n = 300, categories = 2))
+#' # Scores that are drawn from the truth, which is not known otherwise
+#' wide <- reshape(
+#'   as.data.frame(x), idvar = "case", timevar = "rater", direction = "wide", sep = "_"
+#' )
+#' wide$p <- plogis(rnorm(300, ifelse(truth(x)$category == "2", 1, -1), 1.4))
+#' wide$new <- ifelse(wide$p > 0.5, "2", "1")
+#' y <- ratings(
+#'   wide, raters = starts_with("rating"), systems = new, case = case,
+#'   scores = list(new = c("2" = "p"))
+#' )
+#' estimate_metrics(y, c("roc_auc", "brier_class", "ece"), method = "joint", interval = "none")
+#' @name score_metrics
+NULL
+
 # The kernel of such a metric is a function of a book (see score_book()), w (cases x categories, the
 # weights of truths), v (how often each case counts) and settings, and gives a list of numbers:
 # `whole` for all categories together, `each` for every one; what it lacks it does not have. Metrics
@@ -185,7 +262,7 @@ score_metric <- function(id, title, reference, kernel, form = "table", pairs = F
 
 one_kind_only <- "no case, or every case, is of one category"
 
-score_metrics <- by_id(list(
+score_records <- by_id(list(
   score_metric(
     "roc_auc", "Area under the ROC curve",
     "Hand and Till (2001), Machine Learning 45, 171-186", roc_auc_of_scores, "category", pairs = TRUE, probabilities = FALSE,

@@ -69,7 +69,8 @@ panels_of_metrics <- function(table, plan) {
   whole <- is.na(table$category) & is.na(table$average)
   row <- ifelse(is.na(table$category), average_words(table$average), table$category)
   row[whole] <- titles[table$metric[whole]]
-  table$row <- factor(row, rev(unique(c(titles, plan$categories, average_words(c("hand_till", metric_averages))))))
+  averages <- average_words(c(metric_averages, "hand_till"))
+  table$row <- factor(row, rev(unique(c(titles, plan$categories, averages))))
   table$panel <- ifelse(whole, "All categories", titles[table$metric])
   table$panel <- factor(table$panel, unique(c("All categories", titles)))
   table$kind <- ifelse(is.na(table$category), "overall", "category")

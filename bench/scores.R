@@ -56,13 +56,13 @@ ask <- function(drawn, ...) {
 
 # What the metrics are in the population, from many cases with known truths.
 population <- function(of) {
-  drawn <- draw_panel(of, 2e5)
+  drawn <- draw_panel(of, 1e5)
   ask(drawn, interval = "none", known_truth = drawn$truth, gold_sample = "given")$estimate
 }
 
 one_run <- function(of) {
   drawn <- draw_panel(of, of$n)
-  found <- ask(drawn, interval = "bootstrap", replicates = 200)
+  found <- ask(drawn, interval = "bootstrap", replicates = 100)
   shared <- suppressWarnings(tidy(estimate_metrics(
     drawn$x, metrics, method = "shared", model = dawid_skene(), interval = "none"
   )))
