@@ -219,7 +219,7 @@ folded_mean <- function(mean, sd) {
 }
 
 # Rows of a plan for a metric of scores.
-score_rows <- function(record, categories, averages) {
+rows_of_scores <- function(record, categories, averages) {
   whole <- record$form == "table"
   averages <- setdiff(averages, "micro") # not of scores
   pairs <- record$pairs && length(categories) > 2L

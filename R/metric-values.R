@@ -10,7 +10,7 @@ metric_averages <- c("macro", "macro_weighted", "micro")
 metric_plan <- function(records, categories, averages, settings) {
   rows <- lapply(records, function(record) {
     if (record$needs == "scores") {
-      return(score_rows(record, categories, averages))
+      return(rows_of_scores(record, categories, averages))
     }
     n <- length(categories)
     one <- record$form == "table"

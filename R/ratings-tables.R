@@ -50,7 +50,7 @@ rating_tables <- c("ratings", "systems", "answers", "scores")
 
 rating_table <- function(x, what, call) {
   if (what == "scores") {
-    return(score_table(x, call))
+    return(score_table(x))
   }
   if (what == "answers") {
     return(answer_table(x, call))

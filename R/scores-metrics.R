@@ -107,26 +107,30 @@ lack_of_score_interval <- function(estimate, interval) {
   }
 }
 
-# Replicates of the rows of a plan: cases, or clusters of them, are drawn anew, and raters fitted
-# again to what was drawn.
 score_draws <- function(estimate, plan, judges, panel) {
+  draw_scores(estimate, panel, judges, nrow(plan$rows), function(judge, w, v) {
+    score_values(plan, judge$book, w, v)
+  })
+}
+
+# Replicates of what `measure` gives for a judge, weights of truths and of cases, `size` numbers: a
+# matrix per judge. Cases, or clusters of them, are drawn anew, and raters fitted again to what was
+# drawn.
+draw_scores <- function(estimate, panel, judges, size, measure) {
   setup <- resampling(estimate$fit$x, estimate$options)
   draw <- case_drawer(setup)
   bar <- progress_bar("Bootstrap of scores", setup$replicates)
   on.exit(bar$close())
-  n <- length(panel$weight)
   scored <- which(vapply(judges, function(judge) is.null(judge$lack), NA))
-  values <- lapply(judges, function(judge) matrix(NA_real_, setup$replicates, nrow(plan$rows)))
+  values <- lapply(judges, function(judge) matrix(NA_real_, setup$replicates, size))
   withr::with_seed(setup$seed[[1L]], {
     for (i in seq_len(setup$replicates)) {
       bar$tick(i)
-      v <- as.double(tabulate(draw(), n))
+      v <- as.double(tabulate(draw(), length(panel$weight)))
       p <- panel$beliefs$of(v)
       for (s in scored) {
         w <- if (!anyNA(p)) score_weights(judges[[s]], panel, p, v)
-        if (!is.null(w)) {
-          values[[s]][i, ] <- score_values(plan, judges[[s]]$book, w, v[judges[[s]]$at])
-        }
+        if (!is.null(w)) values[[s]][i, ] <- measure(judges[[s]], w, v[judges[[s]]$at])
       }
     }
   })

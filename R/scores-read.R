@@ -33,8 +33,8 @@ with_scores <- function(x, given, data, by_rating, call) {
   x
 }
 
-abort_scores <- function(message, system, row = integer(), call) {
-  abort_fallible("scores", message, system = system, row = row, call = call)
+abort_scores <- function(message, system, row = integer(), call, envir = parent.frame()) {
+  abort_fallible("scores", message, system = system, row = row, call = call, .envir = envir)
 }
 
 # ---- Layouts -------------------------------------------------------------------------------------
@@ -190,24 +190,25 @@ complete_scores <- function(values, categories, scale, system, call) {
 
 check_scores <- function(values, x, scale, system, call) {
   told <- rowSums(!is.na(values))
-  tell <- function(row, what) {
-    case <- as_label(x$cases[row[[1L]]]) # nolint: object_usage. Glue uses it.
-    c("x" = paste0("System {.val {system}}: {length(row)} case{?s}, first {.val {case}}", what, "."))
+  tell <- function(row, what = "") {
+    case <- as_label(x$cases[row[[1L]]])
+    cases <- count_noun(length(row), "case")
+    c("x" = verbatim("System \"", system, "\": ", cases, ", first \"", case, "\"", what, "."))
   }
   row <- which(told > 0L & told < ncol(values))
   if (length(row) > 0L) {
     abort_scores(c(
-      "A case must have scores of all categories or of none.", tell(row, "")
+      "A case must have scores of all categories or of none.", tell(row)
     ), system, row, call)
   }
   off <- is.infinite(values) | (scale == "probability" & (values < 0 | values > 1))
   row <- which(rowSums(off, na.rm = TRUE) > 0)
   if (length(row) > 0L) {
-    found <- values[row[[1L]], ][which(off[row[[1L]], ])[[1L]]] # nolint: object_usage.
+    found <- values[row[[1L]], which(off[row[[1L]], ])[[1L]]]
     abort_scores(c(
       if (scale == "probability") "Scores must be probabilities in [0, 1]." else
         "Scores must be finite.",
-      tell(row, ", which has {.val {unname(found)}}"),
+      tell(row, paste0(", which has ", found)),
       if (scale == "probability") c(
         "i" = "Scores on another scale only order cases: {.code score_scale = \"order\"}."
       )
@@ -218,7 +219,7 @@ check_scores <- function(values, x, scale, system, call) {
   if (scale == "probability" && length(row) > 0L) {
     abort_scores(c(
       "Probabilities of a case must sum to one.",
-      tell(row, ", which sums to {.val {sums[[row[[1L]]]]}}"),
+      tell(row, paste0(", which sums to ", signif(sums[[row[[1L]]]], 4L))),
       "i" = "Divide them by their sum if that is what they mean; if not, they only order cases:
              {.code score_scale = \"order\"}."
     ), system, row, call)
@@ -262,12 +263,7 @@ keep_scores <- function(scores, systems) {
 }
 
 # A row per case, system and category.
-score_table <- function(x, call) {
-  if (is.null(x$scores)) {
-    abort_fallible("argument", c(
-      "{.arg x} has no scores.", "i" = "Give {.arg scores} to {.fun ratings}."
-    ), arg = "what", call = call)
-  }
+score_table <- function(x) {
   n <- length(x$categories)
   tables <- lapply(names(x$scores$values), function(system) {
     values <- x$scores$values[[system]]
@@ -278,7 +274,11 @@ score_table <- function(x, call) {
       score = as.vector(t(values[at, , drop = FALSE]))
     )
   })
-  do.call(rbind, tables)
+  none <- tibble::tibble(
+    case = x$cases[0L], system = character(), category = category_factor(integer(), x),
+    score = double()
+  )
+  do.call(rbind, c(list(none), tables))
 }
 
 format_scores <- function(x) {
