@@ -29,6 +29,7 @@
 #' | `file` | a file is missing, empty or broken, lacks columns, or holds something else | `path` |
 #' | `measure` | an agreement measure is unknown, or not defined for the data | `measure` |
 #' | `metric` | a metric is unknown, lacks a setting, stops, or returns something else | `metric` |
+#' | `scores` | scores are not what was declared, or a category has none | `system`, `row` |
 #' | `table` | an agreement matrix is not square, or holds what is not a count | |
 #' | `gold` | a case with known truth has no probability of being chosen, or several | `case` |
 #' | `package` | a suggested package is needed and not installed | `package` |
@@ -49,6 +50,7 @@
 #' | `labels` | labels look as if they were not all categories |
 #' | `missing` | labels of a file were taken for missing ratings |
 #' | `left_out` | something in a file was not read |
+#' | `scores` | answers without scores, or scores that are all equal |
 #' | `few_data` | sampling error alone makes intervals of accuracy wider than .2 |
 #' | `assumption` | accuracies rest on what systems and raters have in common, by more than .1 |
 #' | `bootstrap` | many bootstrap replicates gave no estimate |

@@ -41,10 +41,11 @@
 #' @param metrics Names of metrics, see [metrics()]; `NULL` for those that are shown unasked.
 #' @param average How metrics of one category are averaged over categories, any of `"macro"` (the
 #'   mean), `"macro_weighted"` (weighted by the share of cases of each) and `"micro"` (of counts
-#'   summed over categories). `NULL` for no averages.
+#'   summed over categories; not of metrics of scores). `NULL` for no averages.
 #' @param beta Weight of recall against precision in `f_meas`, above 0.
 #' @param cost For `loss`: a matrix of the cost of each answer (columns) given each true category
 #'   (rows); names are those of categories, or rows and columns are in their order.
+#' @param bins For `ece`: number of bins of equal width from 0 to 1; see [score_metrics].
 #' @param interval For an [estimate_accuracy()] result: `NULL` for its own, `"bootstrap"`, `"none"`
 #'   or, with gold cases, one of `r said_ids(gold_intervals())`.
 #' @param conf_level Probability with which intervals are meant to cover, in (0, 1); `NULL` for that
@@ -54,13 +55,13 @@
 #'   `interval`, `common`, `by`, `cluster` and `known_truth`. Otherwise not used.
 #' @return An object of class `metric_estimate`. `tidy()`: a tibble with a row per system and
 #'   metric, of a category or an average: `group` (of `by` only), `system`, `metric`, `average`
-#'   (`"macro"`, `"macro_weighted"`, `"micro"`; `NA` for what is no average), `category` (`NA` for
-#'   averages, and for metrics of the whole table), `estimate`, `std.error`, `conf.low`,
-#'   `conf.high`, `n` (the number of cases that the system answered and raters saw), `method` and
-#'   `reason`, why something is `NA`. `glance()`: a tibble with one row. `format()`: the same in a
-#'   line. `augment()`: a tibble with a row per case, system and true category: `group`, `case`,
-#'   `system`, `truth` and `prediction` (factors), and `weight`, the posterior probability of the
-#'   truth, times the weight of the case; cases without an answer or a rating are left out.
+#'   (`"macro"`, `"macro_weighted"`, `"micro"`, `"hand_till"`; `NA` for what is no average),
+#'   `category` (`NA` for averages, and for metrics of the whole table), `estimate`, `std.error`,
+#'   `conf.low`, `conf.high`, `n` (the number of cases that the system answered and raters saw),
+#'   `method` and `reason`, why something is `NA`. `glance()`: a tibble with one row. `format()`: the
+#'   same in a line. `augment()`: a tibble with a row per case, system and true category: `group`,
+#'   `case`, `system`, `truth` and `prediction` (factors), and `weight`, the posterior probability of
+#'   the truth, times the weight of the case; cases without an answer or a rating are left out.
 #' @family estimation
 #' @seealso [register_metric()] for metrics of your own, `vignette("beyond-accuracy")`.
 #' @examples
@@ -94,29 +95,29 @@ estimate_metrics.default <- function(x, metrics = NULL, ...) {
 #' @rdname metric_estimate
 #' @export
 estimate_metrics.ratings <- function(x, metrics = NULL, average = "macro", beta = 1, cost = NULL,
-                                     ...) {
+                                     bins = 10L, ...) {
   call <- rlang::current_env()
-  asked <- settle_metrics(metrics, average, beta, cost, x$categories, call)
+  asked <- settle_metrics(metrics, average, beta, cost, bins, x, call)
   new_metric_estimate(estimate_accuracy(x, ...), asked, NULL, NULL, call)
 }
 
 #' @rdname metric_estimate
 #' @export
 estimate_metrics.rater_fit <- function(x, metrics = NULL, average = "macro", beta = 1, cost = NULL,
-                                       ...) {
+                                       bins = 10L, ...) {
   call <- rlang::current_env()
-  asked <- settle_metrics(metrics, average, beta, cost, x$x$categories, call)
+  asked <- settle_metrics(metrics, average, beta, cost, bins, x$x, call)
   new_metric_estimate(estimate_accuracy(x, ...), asked, NULL, NULL, call)
 }
 
 #' @rdname metric_estimate
 #' @export
 estimate_metrics.accuracy_estimate <- function(x, metrics = NULL, average = "macro", beta = 1,
-                                               cost = NULL, interval = NULL, conf_level = NULL,
-                                               systems = NULL, ...) {
+                                               cost = NULL, bins = 10L, interval = NULL,
+                                               conf_level = NULL, systems = NULL, ...) {
   call <- rlang::current_env()
   check_dots_empty(...)
-  asked <- settle_metrics(metrics, average, beta, cost, x$fit$x$categories, call)
+  asked <- settle_metrics(metrics, average, beta, cost, bins, x$fit$x, call)
   check_system_names(systems, x$table$system, call)
   interval <- check_metric_interval(interval, x, call)
   new_metric_estimate(x, asked, interval, conf_level, call, systems)
@@ -125,19 +126,20 @@ estimate_metrics.accuracy_estimate <- function(x, metrics = NULL, average = "mac
 #' @rdname metric_estimate
 #' @export
 estimate_metrics.accuracy_by_group <- function(x, metrics = NULL, average = "macro", beta = 1,
-                                               cost = NULL, interval = NULL, conf_level = NULL,
-                                               systems = NULL, ...) {
+                                               cost = NULL, bins = 10L, interval = NULL,
+                                               conf_level = NULL, systems = NULL, ...) {
   call <- rlang::current_env()
   check_dots_empty(...)
   one <- x[[1L]]
-  asked <- settle_metrics(metrics, average, beta, cost, one$fit$x$categories, call)
+  asked <- settle_metrics(metrics, average, beta, cost, bins, one$fit$x, call)
   check_system_names(systems, one$table$system, call)
   interval <- check_metric_interval(interval, one, call)
   new_metric_estimate(x, asked, interval, conf_level, call, systems)
 }
 
 # What a user asked for: a plan (see metric_plan()).
-settle_metrics <- function(metrics, average, beta, cost, categories, call) {
+settle_metrics <- function(metrics, average, beta, cost, bins, x, call) {
+  categories <- x$categories
   if (!is.null(average) && !(is.character(average) && all(average %in% metric_averages))) {
     abort_fallible("argument", c(
       "{.arg average} must be among {.val {metric_averages}}, or {.code NULL}.",
@@ -146,9 +148,10 @@ settle_metrics <- function(metrics, average, beta, cost, categories, call) {
   }
   settings <- list(
     beta = check_number(beta, "beta", 0, open_min = TRUE, call = call),
-    cost = check_cost_matrix(cost, categories, call)
+    cost = check_cost_matrix(cost, categories, call), bins = check_count(bins, "bins", call = call)
   )
-  metric_plan(find_metrics(metrics, settings, call), categories, unique(average), settings)
+  records <- find_metrics(metrics, settings, !is.null(x$scores), call)
+  metric_plan(records, categories, unique(average), settings)
 }
 
 # Its own, or one that needs nothing but the estimate.
@@ -204,4 +207,4 @@ metrics_of_estimate <- function(estimate, plan, interval, conf_level, systems, c
 
 # By what metrics need: functions of an estimate, a plan of such metrics, interval and conf_level
 # (and the call to blame) that give the rows of tidy().
-metric_engines <- function() list(table = metrics_of_table)
+metric_engines <- function() list(table = metrics_of_table, scores = metrics_of_scores)

@@ -9,6 +9,9 @@ metric_averages <- c("macro", "macro_weighted", "micro")
 # NA for metrics of the whole table); and of each metric its record and place.
 metric_plan <- function(records, categories, averages, settings) {
   rows <- lapply(records, function(record) {
+    if (record$needs == "scores") {
+      return(rows_of_scores(record, categories, averages))
+    }
     n <- length(categories)
     one <- record$form == "table"
     average <- if (one) NA_character_ else c(averages, rep(NA_character_, n))

@@ -6,7 +6,7 @@ registered_metrics <- new.env(parent = emptyenv())
 
 all_metrics <- function() {
   own <- mget(sort(ls(registered_metrics)), envir = registered_metrics)
-  c(built_in_metrics, own)
+  c(built_in_metrics, score_records, own)
 }
 
 #' Metrics of systems
@@ -48,7 +48,7 @@ all_metrics <- function() {
 #' @return `metrics()`: a tibble with columns `id`, `title`, `form`, `range`, `better` (`"high"`,
 #'   `"low"`, or `""` where neither is better), `settings` (arguments of [estimate_metrics()] that
 #'   it takes), `needs` (what an estimate must give: `"table"`, the joint table of truth and
-#'   answer), `same_as` (of which metric it is another name, or `NA`), `default` (is it shown
+#'   answer; `"scores"`, see [score_metrics]), `same_as` (of which metric it is another name, or `NA`), `default` (is it shown
 #'   unasked?), `reference`. `register_metric()`: its `id`, invisibly.
 #' @family estimation
 #' @examples
@@ -80,7 +80,7 @@ register_metric <- function(id, title, kernel, form = c("category", "table"), ra
                             better = c("high", "low"), reference = "") {
   call <- rlang::current_env()
   usable <- rlang::is_string(id) && nzchar(id) && !startsWith(id, ".")
-  if (!usable || id %in% names(built_in_metrics)) {
+  if (!usable || id %in% names(c(built_in_metrics, score_records))) {
     abort_fallible("argument", c(
       "{.arg id} must be a name that no metric of the package has and that starts with no dot.",
       "x" = "It is {describe(id)}."
@@ -117,11 +117,11 @@ check_metric_kernel <- function(kernel, form, call) {
   check_kernel(kernel, form, call, if (form == "table") "table" else c("tp", "fn", "fp", "tn"))
 }
 
-# The metrics asked for, or those shown unasked.
-find_metrics <- function(ids, settings, call) {
+# The metrics asked for, or those shown unasked; `scored`: are there scores?
+find_metrics <- function(ids, settings, scored, call) {
   known <- all_metrics()
   if (is.null(ids)) {
-    return(Filter(function(record) record$default, known))
+    return(Filter(function(m) m$default && (scored || m$needs != "scores"), known))
   }
   off <- if (is.character(ids)) printable(setdiff(ids, names(known)))
   if (!is.character(ids) || length(ids) == 0L || anyNA(ids) || length(off) > 0L) {

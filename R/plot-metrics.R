@@ -66,10 +66,11 @@ plot.metric_estimate <- function(x, ...) draw(x, ...)
 # Who, in which panel and row; the first row is at the top.
 panels_of_metrics <- function(table, plan) {
   titles <- vapply(plan$records, `[[`, "", "title")
-  whole <- vapply(plan$records, `[[`, "", "form")[table$metric] == "table"
+  whole <- is.na(table$category) & is.na(table$average)
   row <- ifelse(is.na(table$category), average_words(table$average), table$category)
   row[whole] <- titles[table$metric[whole]]
-  table$row <- factor(row, rev(unique(c(titles, plan$categories, average_words(metric_averages)))))
+  averages <- average_words(c(metric_averages, "hand_till"))
+  table$row <- factor(row, rev(unique(c(titles, plan$categories, averages))))
   table$panel <- ifelse(whole, "All categories", titles[table$metric])
   table$panel <- factor(table$panel, unique(c("All categories", titles)))
   table$kind <- ifelse(is.na(table$category), "overall", "category")

@@ -46,6 +46,7 @@ dimnames.ratings_labels <- dimnames.ratings
     if (!is.null(x$weights)) x$weights <- x$weights[keep_case]
   }
   x$covariates <- x$covariates[keep_case, ] # NULL stays NULL
+  if (!is.null(x$scores) && !missing(i)) x <- subset_scores(x, keep_case)
   x$rater_groups <- x$rater_groups[keep_rater]
   if (!is.null(x$truth)) x$truth <- subset_truth(x$truth, keep_case)
   if (!is.null(x$empty)) x$empty <- subset_empty(x$empty, keep_case, new_rater)
@@ -63,6 +64,7 @@ keep_systems <- function(x, which, call) {
   x$systems <- x$systems[which]
   x$patterns$answer <- x$patterns$answer[, which, drop = FALSE]
   if (!is.null(x$truth)) x$truth$expected <- x$truth$expected[which]
+  if (!is.null(x$scores)) x["scores"] <- list(keep_scores(x$scores, x$systems))
   x
 }
 
@@ -278,6 +280,7 @@ format_header <- function(x) {
     format_raters(x),
     format_covariates(x),
     format_truth(x),
+    format_scores(x),
     format_source(x),
     if (!is.null(x$weights) && !identical(x$weights, x$times)) {
       if (weights_are_counts(x)) {

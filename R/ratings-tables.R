@@ -3,13 +3,14 @@
 #' @param x A [ratings()] object.
 #' @param row.names,optional For consistency with the generic; tables have no row names.
 #' @param what `"ratings"`: one row per rating. `"systems"`: one row per prediction. `"answers"`:
-#'   one row per case and rater, with all labels of the answer.
+#'   one row per case and rater, with all labels of the answer. `"scores"`: one row per case, system
+#'   and category.
 #' @param ... Not used.
 #' @return `tidy()`: a tibble; `as.data.frame()`: the same as a data frame. For ratings, columns
 #'   `case`, `rater` (missing where raters have no identity), `rating` (a factor with all categories
 #'   as levels), `rater_group`, if raters have groups, `weight`, if `x` has weights, and covariates
-#'   of cases, if there are any. For
-#'   systems, columns `case`, `system` and `prediction`. For answers, columns `case`, `rater` and
+#'   of cases, if there are any. For systems, columns `case`, `system` and `prediction`; for scores
+#'   `case`, `system`, `category` and `score`. For answers, columns `case`, `rater` and
 #'   `labels`, a list of factors, empty for an answer without labels; the other tables do not show
 #'   such answers. Where raters have names, `ratings()` makes the same object from the tables again,
 #'   save for cases and raters without any rating.
@@ -26,26 +27,31 @@
 #' glance(x)
 #' @export
 as.data.frame.ratings <- function(x, row.names = NULL, optional = FALSE, # nolint: object_name.
-                                  what = c("ratings", "systems", "answers"), ...) {
+                                  what = c("ratings", "systems", "answers", "scores"), ...) {
   if (!is.null(row.names)) {
     abort_fallible("argument", c(
       "The table has no row names.",
       "i" = "Did you mean {.code as.data.frame(x, what = \"systems\")}?"
     ), arg = "row.names", call = rlang::current_env())
   }
-  what <- check_choice(what, c("ratings", "systems", "answers"), "what")
+  what <- check_choice(what, rating_tables, "what")
   plain_data_frame(rating_table(x, what, rlang::current_env()))
 }
 
 #' @rdname as.data.frame.ratings
 #' @export
-tidy.ratings <- function(x, what = c("ratings", "systems", "answers"), ...) {
+tidy.ratings <- function(x, what = c("ratings", "systems", "answers", "scores"), ...) {
   check_dots_empty(...)
-  what <- check_choice(what, c("ratings", "systems", "answers"), "what")
+  what <- check_choice(what, rating_tables, "what")
   rating_table(x, what, rlang::current_env())
 }
 
+rating_tables <- c("ratings", "systems", "answers", "scores")
+
 rating_table <- function(x, what, call) {
+  if (what == "scores") {
+    return(score_table(x))
+  }
   if (what == "answers") {
     return(answer_table(x, call))
   }

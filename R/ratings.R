@@ -86,6 +86,16 @@
 #' @param rater_kind What raters are: `"expert"`, `"crowd"` or `"model"` (language models, which err
 #'   together far more than people do); `NULL` if nobody knows.
 #'
+#' @param scores What systems say in numbers, one for each category, beside their answers. In wide
+#'   data a list with the systems as names, each a vector of columns with the categories as names:
+#'   `list(new = c(no = "p_no", yes = "p_yes"))`. Of two categories one is enough,
+#'   `list(new = c(yes = "p_yes"))`, and its name says which it is, so that nobody has to guess which
+#'   category is the positive one. For any layout, a data frame with columns `case`, `system`,
+#'   `category` and `score`. Cases without scores are `NA`. See [score_metrics]. Not for lazy tables.
+#' @param score_scale What scores are: `"probability"`, in \[0, 1\], those of a case summing to one
+#'   within .005 per category (what rounding does); or `"order"`, any numbers, of which only the
+#'   order of cases counts, within a category.
+#'
 #' @return An object of class `ratings` with methods for `print()`, `summary()`, `dim()` (cases,
 #'   raters), `[` (cases, raters, systems), [as.data.frame()][as.data.frame.ratings] and
 #'   [autoplot()][autoplot.ratings].
@@ -124,7 +134,8 @@
 ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater = NULL,
                     rating = NULL, counts = NULL, categories = NULL, ordered = NULL,
                     weights = NULL, repeats = c("error", "ratings", "reruns", "labels"),
-                    rater_groups = NULL, rater_kind = NULL, truth = NULL, covariates = NULL) {
+                    rater_groups = NULL, rater_kind = NULL, truth = NULL, covariates = NULL,
+                    scores = NULL, score_scale = c("probability", "order")) {
   check_dots_empty(...)
   call <- rlang::current_env()
   if (missing(data)) {
@@ -134,7 +145,8 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
   if (!is.null(ordered)) check_flag(ordered, "ordered")
   options <- list(
     categories = categories, ordered = ordered, repeats = repeats,
-    rater_kind = check_rater_kind(rater_kind, call)
+    rater_kind = check_rater_kind(rater_kind, call), scores = scores,
+    score_scale = check_choice(score_scale, score_scales, "score_scale")
   )
   columns <- rlang::enquos(
     raters = raters, systems = systems, case = case, rater = rater, rating = rating,
@@ -144,6 +156,7 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
   if (inherits(data, "table")) {
     if (rlang::quo_is_null(columns$counts)) {
       check_no_columns(columns, repeats, call)
+      if (!is.null(scores)) abort_scores_of_table(call)
       x <- table_ratings(data, "data", call, categories, ordered)
       x$rater_kind <- options$rater_kind
       return(x)
@@ -169,7 +182,8 @@ build_ratings <- function(data, columns, options, call, times = NULL) {
   x$rater_groups <- groups_of_raters(input$groups, x, call)
   x$rater_kind <- options$rater_kind
   x$truth <- truth_to_keep(input, x, call)
-  with_covariates(x, input, call)
+  x <- with_covariates(x, input, call)
+  with_scores(x, options, data, input$layout$by_rating, call)
 }
 
 check_long <- function(is_long, repeats, call) {
@@ -200,7 +214,8 @@ check_no_columns <- function(columns, repeats, call) {
 # exchangeable (raters are slots without identity), empty (case and rater of empty answers, where
 # answers have labels); each NULL where nobody said: rater_groups (the group of each rater),
 # rater_kind, voted (what group_votes() did: groups, by rater, and reruns), truth (see simulate.R
-# and ratings-truth.R), covariates (a tibble with a row per case, see covariates.R), times and database (see ratings-database.R); simulated ones may have kinds
+# and ratings-truth.R), covariates (a tibble with a row per case, see covariates.R), scores (see
+# scores-read.R), times and database (see ratings-database.R); simulated ones may have kinds
 # (of their workers, see crowdtruth-simulate.R).
 # Answers with several labels are no ratings, so that only what is meant for them takes them; what
 # both do alike stands under both classes.

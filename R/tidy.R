@@ -137,6 +137,7 @@ table_as_text <- function(table) {
 #' @rawNamespace S3method(knitr::knit_print,confusion_estimate,knit_result)
 #' @rawNamespace S3method(knitr::knit_print,confusion_matrix,knit_result)
 #' @rawNamespace S3method(knitr::knit_print,metric_estimate,knit_result)
+#' @rawNamespace S3method(knitr::knit_print,score_curve,knit_result)
 #' @rawNamespace S3method(knitr::knit_print,k_check,knit_result)
 #' @rawNamespace S3method(knitr::knit_print,agreement,knit_result)
 #' @rawNamespace S3method(knitr::knit_print,agreement_benchmark,knit_result)

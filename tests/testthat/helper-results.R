@@ -27,6 +27,7 @@ make_examples <- function() {
     system_comparison = compare_systems(joint),
     confusion_estimate = confusion(joint), confusion_matrix = confusion_matrix(3, 0.6),
     metric_estimate = estimate_metrics(joint, c("accuracy", "f_meas")),
+    score_curve = score_curve(scored_panel(100)$x, "roc", method = "shared", interval = "none"),
     k_check = check_k_properties(x, c("accuracy", "errors"), replicates = 19),
     agreement = agreement(x), agreement_benchmark = benchmark_agreement(agreement(x)),
     agreement_test = test_agreement(x, "fleiss_kappa"),

@@ -1,0 +1,60 @@
+#' Picture of curves of scores
+#'
+#' @param object,x A [score_curve()] result.
+#' @param ... For `plot()`, passed on to `autoplot()`.
+#' @inherit autoplot.ratings return
+#' @family plots
+#' @examples
+#' # See score_curve()
+#' @method autoplot score_curve
+#' @rawNamespace S3method(ggplot2::autoplot,score_curve)
+autoplot.score_curve <- function(object, ...) { # nolint: object_name.
+  check_ggplot2()
+  check_dots_empty(...)
+  table <- tidy(object)
+  who <- ifelse(is.na(table$category), table$system, paste0(table$system, ", ", table$category))
+  table$who <- factor(who, unique(who))
+  drawn <- if (object$curve == "roc") draw_roc(table) else draw_reliability(table, object)
+  several <- nlevels(table$who) > 1L
+  drawn +
+    ggplot2::geom_abline(linetype = "dashed", colour = plot_colours[["accent"]]) +
+    ggplot2::scale_colour_manual(
+      values = category_colours(levels(table$who)), guide = if (several) "legend" else "none"
+    ) +
+    ggplot2::coord_equal(xlim = c(0, 1), ylim = c(0, 1)) +
+    theme_fallible()
+}
+
+#' @rdname autoplot.score_curve
+#' @export
+plot.score_curve <- function(x, ...) draw(x, ...)
+
+draw_roc <- function(table) {
+  ggplot2::ggplot(
+    table, ggplot2::aes(1 - .data$specificity, .data$sensitivity, colour = .data$who)
+  ) +
+    ggplot2::geom_step(linewidth = 0.9) +
+    ggplot2::labs(
+      title = "What scores tell apart", subtitle = "Truth is estimated",
+      x = "1 - specificity", y = "sensitivity", colour = NULL
+    )
+}
+
+draw_reliability <- function(table, object) {
+  ggplot2::ggplot(
+    table, ggplot2::aes(.data$probability, .data$estimate, colour = .data$who)
+  ) +
+    ggplot2::geom_linerange(
+      ggplot2::aes(ymin = .data$conf.low, ymax = .data$conf.high), linewidth = 1.1, alpha = 0.45,
+      na.rm = TRUE
+    ) +
+    ggplot2::geom_point(ggplot2::aes(size = .data$n)) +
+    ggplot2::scale_size_area(max_size = 5, guide = "none") +
+    ggplot2::labs(
+      title = "Is the system as often right as its scores say?",
+      subtitle = if (all(is.na(table$conf.low))) "Truth is estimated" else paste0(
+        "With ", interval_title(object$options$conf_level), "s; truth is estimated"
+      ),
+      x = "score, mean of a bin", y = "share in which it is right", colour = NULL
+    )
+}

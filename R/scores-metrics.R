@@ -1,0 +1,189 @@
+# Metrics of scores in estimate_metrics(): estimates and intervals.
+
+# An entry for metric_engines().
+metrics_of_scores <- function(estimate, plan, interval, conf_level, call) {
+  alone <- without_gold(estimate)
+  panel <- score_panel(alone)
+  judges <- lapply(seq_along(alone$fit$x$systems), panel$judge)
+  tables <- lapply(seq_along(judges), function(s) score_point(alone, plan, judges[[s]], panel, s))
+  finder <- accuracy_intervals()[[interval]]
+  if (!is.null(finder$find)) {
+    lack <- lack_of_score_interval(estimate, finder)
+    known <- vapply(tables, function(table) any(!is.na(table$estimate)), NA)
+    draws <- if (is.null(lack) && any(known)) score_draws(alone, plan, judges, panel)
+    for (s in which(known)) {
+      tables[[s]] <- if (is.null(lack)) {
+        score_intervals(
+          tables[[s]], alone, plan, judges[[s]], panel, draws[[s]], finder, s, conf_level
+        )
+      } else {
+        without_interval(tables[[s]], lack)
+      }
+    }
+  }
+  do.call(rbind, tables)
+}
+
+# What all systems are judged by. judge(s): NULL without scores, else a list of `at`, the cases that
+# are scored and judged, `book`, and `back`, the share of errors in common.
+score_panel <- function(estimate) {
+  x <- estimate$fit$x
+  method <- method_of(estimate)
+  lack <- if (is.null(x$scores)) {
+    "there are no scores"
+  } else if (!method$posterior) {
+    paste0("method \"", estimate$options$method, "\" estimates accuracy alone")
+  }
+  beliefs <- if (is.null(lack)) rater_beliefs(estimate)
+  p <- if (is.null(lack)) beliefs$of(NULL)
+  if (is.null(lack) && anyNA(p[judged_patterns(estimate$fit)[x$index], ])) {
+    lack <- "agreement of the raters does not tell categories apart"
+  }
+  weight <- x$weights %||% rep(1, length(x$index))
+  judge <- function(s) {
+    values <- x$scores$values[[x$systems[[s]]]]
+    lack <- lack %||% if (is.null(values)) "the system has no scores"
+    if (!is.null(lack)) {
+      return(list(lack = lack))
+    }
+    at <- which(!is.na(values[, 1L]) & judged_patterns(estimate$fit)[x$index] & weight > 0)
+    if (length(at) == 0L) {
+      return(list(lack = "raters saw no case that has scores"))
+    }
+    list(
+      at = at, book = score_book(values[at, , drop = FALSE]), back = back_of(estimate, s),
+      n = sum(weight[at])
+    )
+  }
+  list(beliefs = beliefs, p = p, weight = weight, judge = judge)
+}
+
+# From errors of their own (0) to errors in common (1): what the method stands for, or was told.
+back_of <- function(estimate, s) {
+  if (identical(estimate$options$method, method_shared$id)) {
+    return(1)
+  }
+  back <- estimate$details$common[[s]]
+  if (is.na(back)) 0 else back
+}
+
+score_weights <- function(judge, panel, p, v) {
+  truth_weights(
+    p[judge$at, , drop = FALSE], panel$beliefs$known[judge$at], v[judge$at], judge$back
+  )
+}
+
+# Rows of one system without intervals.
+score_point <- function(estimate, plan, judge, panel, s) {
+  rows <- plan$rows
+  value <- rep(NA_real_, nrow(rows))
+  w <- if (is.null(judge$lack)) score_weights(judge, panel, panel$p, panel$weight)
+  lack <- judge$lack %||% if (is.null(w)) "raters hardly tell categories apart"
+  reason <- rep(lack %||% NA_character_, nrow(rows))
+  if (is.null(lack)) {
+    value <- score_values(plan, judge$book, w, panel$weight[judge$at])
+    reason[is.na(value)] <- undefined_reason(plan)[is.na(value)]
+    if (estimate$fit$x$scores$scale != "probability") {
+      off <- vapply(plan$records, `[[`, NA, "probabilities")[rows$metric]
+      value[off] <- NA_real_
+      reason[off] <- "scores are no probabilities, but order cases only"
+    }
+  }
+  columns_tibble(
+    system = rep(estimate$table$system[[s]], nrow(rows)), metric = rows$metric,
+    average = rows$average, category = rows$category, estimate = na_real(value),
+    std.error = NA_real_, conf.low = NA_real_, conf.high = NA_real_, n = judge$n %||% 0,
+    method = estimate$options$method, reason = unname(reason)
+  )
+}
+
+lack_of_score_interval <- function(estimate, interval) {
+  if (!is.null(interval$gold) && !is.null(estimate$gold)) {
+    "intervals with gold are not derived for metrics of scores; use \"bootstrap\""
+  } else if (!interval$cells && !interval$delta) {
+    paste0("a ", interval$words, " is of the accuracy alone")
+  } else {
+    lack_of_interval(interval_bootstrap, estimate)
+  }
+}
+
+score_draws <- function(estimate, plan, judges, panel) {
+  draw_scores(estimate, panel, judges, nrow(plan$rows), function(judge, w, v) {
+    score_values(plan, judge$book, w, v)
+  })
+}
+
+# Replicates of what `measure` gives for a judge, weights of truths and of cases, `size` numbers: a
+# matrix per judge. Cases, or clusters of them, are drawn anew, and raters fitted again to what was
+# drawn.
+draw_scores <- function(estimate, panel, judges, size, measure) {
+  setup <- resampling(estimate$fit$x, estimate$options)
+  draw <- case_drawer(setup)
+  bar <- progress_bar("Bootstrap of scores", setup$replicates)
+  on.exit(bar$close())
+  scored <- which(vapply(judges, function(judge) is.null(judge$lack), NA))
+  values <- lapply(judges, function(judge) matrix(NA_real_, setup$replicates, size))
+  withr::with_seed(setup$seed[[1L]], {
+    for (i in seq_len(setup$replicates)) {
+      bar$tick(i)
+      v <- as.double(tabulate(draw(), length(panel$weight)))
+      p <- panel$beliefs$of(v)
+      for (s in scored) {
+        w <- if (!anyNA(p)) score_weights(judges[[s]], panel, p, v)
+        if (!is.null(w)) values[[s]][i, ] <- measure(judges[[s]], w, v[judges[[s]]$at])
+      }
+    }
+  })
+  values
+}
+
+score_intervals <- function(found, estimate, plan, judge, panel, draws, interval, s, conf_level) {
+  ends <- ranges_of_plan(plan)
+  values <- to_unit(draws, ends)
+  values <- around_estimate(values, to_unit(found$estimate, ends), plan)
+  wide <- ends[, 2L] - ends[, 1L]
+  if (interval$cells) {
+    found <- add_intervals(found, percentile_intervals(values, conf_level, TRUE))
+    found$std.error <- found$std.error * wide
+    found$conf.low <- ends[, 1L] + wide * found$conf.low
+    found$conf.high <- ends[, 1L] + wide * found$conf.high
+    return(found)
+  }
+  sampling <- apply(values, 2L, stats::sd, na.rm = TRUE) * wide
+  hidden <- score_line(plan, judge, panel) * range_of_common(estimate, s)
+  found$std.error <- ifelse(is.na(found$estimate), NA_real_, sqrt(sampling^2 + hidden^2))
+  interval_rows(found, plan, conf_level)
+}
+
+# Sizes of gaps grow with every drawing, so that replicates of them stand around another value.
+around_estimate <- function(values, estimate, plan) {
+  moved <- vapply(plan$records, `[[`, NA, "gaps")[plan$rows$metric] & !is.na(estimate)
+  if (any(moved)) {
+    centre <- apply(values[, moved, drop = FALSE], 2L, stats::median, na.rm = TRUE)
+    off <- rep(estimate[moved] - centre, each = nrow(values))
+    values[, moved] <- clip01(values[, moved] + off)
+  }
+  values
+}
+
+# How far each metric is from errors of their own to errors in common.
+score_line <- function(plan, judge, panel) {
+  at <- function(back) {
+    judge$back <- back
+    w <- score_weights(judge, panel, panel$p, panel$weight)
+    score_values(plan, judge$book, w, panel$weight[judge$at])
+  }
+  at(0) - at(1)
+}
+
+# The part of that distance that is a standard deviation of what is not known of errors in common.
+range_of_common <- function(estimate, s) {
+  details <- estimate$details
+  at <- function(gap) {
+    whole_error(
+      estimate, details$sampling, details$sampling * 0 + gap, details$suspicion,
+      details$rater_error
+    )$hidden[[s]]
+  }
+  sqrt(max(at(1)^2 - at(0)^2, 0))
+}

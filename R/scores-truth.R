@@ -1,0 +1,103 @@
+# How far each case counts for each category when scores are judged.
+#
+# Raters alone say p, the probabilities of the categories of a case. Where systems err where raters
+# err, a score tells no more of the truth than the ratings do, and p is the weight of the case. Where
+# scores and ratings have the truth alone in common, E[1(S in A) p_k] = sum_j F_j(A) E[p_j p_k], with
+# F_j the law of the score in category j, since E[1(truth = j) p_k] = E[p_j p_k]: weighted by p the
+# laws of all categories are mixed. With M = E[p p'] and D the diagonal of the base rates E[p], the
+# weights w = D M^-1 p undo this: E[w_j 1(S in A)] = E[p_j] F_j(A). Those of a case sum to one, as
+# base rates are M times a vector of ones, but may be below 0 or above 1.
+
+# Below this raters hardly tell categories apart: the smallest eigenvalue of M, scaled to be 1 where
+# the truth is known and 0 where nothing is.
+least_told <- 0.01
+
+# A function of weights of cases that gives p, cases x categories, fitted anew with these weights; of
+# a posterior that was given, or where fits take long, as it is. NULL are the cases as they are.
+rater_beliefs <- function(estimate) {
+  fit <- fit_of_raters(estimate)
+  as_is <- posterior(fit)[fit$x$index, , drop = FALSE]
+  held <- is_own_fit(fit) || length(rating_rater(fit$x)) * length(fit$x$categories) > most_refitted
+  model <- if (is_latent(fit)) model_for(fit$model, fit$x, fit$method)
+  anew <- function(v) {
+    if (is.null(v) || held) {
+      return(as_is)
+    }
+    weight <- core_pattern_weights(fit$x$index, v, n_patterns(fit$x))
+    by_pattern <- if (is_latent(fit)) {
+      core_fit_latent(fit$x$patterns, weight, fit$known, model, fit$method, 500L)$posterior
+    } else {
+      core_posterior_algebraic(fit$x$patterns, weight, core_fit_algebraic(fit$x$patterns, weight))
+    }
+    by_pattern[fit$x$index, , drop = FALSE]
+  }
+  list(of = anew, held = held, known = known_patterns(fit)[fit$x$index])
+}
+
+most_refitted <- 1e5 # ratings of patterns times categories
+
+# The raters without the systems: under the model of the estimate, or, where that averages over
+# models, under raters with an accuracy each, which depends on the category if the average says so.
+fit_of_raters <- function(estimate) {
+  fit <- estimate$fit
+  if (is_own_fit(fit)) {
+    return(fit)
+  }
+  alone <- fit$x
+  alone$systems <- character()
+  alone$patterns$answer <- fit$x$patterns$answer[, 0L, drop = FALSE]
+  alone <- join_patterns(alone)
+  model <- if (method_of(estimate)$model == "own") model_of_average(estimate) else fit$model
+  same <- identical(model, fit$model) && !any(known_patterns(fit))
+  suppressWarnings(
+    fit_raters(
+      alone, model, if (same) fit$method, known_truth = fit$given$truth,
+      known_raters = fit$given$raters
+    ),
+    classes = "fallible_warning"
+  )
+}
+
+model_of_average <- function(estimate) {
+  if (estimate$fit$x$exchangeable) {
+    return(k_model())
+  }
+  axes <- if (!is.null(estimate$members)) axis_weights(estimate$members)
+  if (mean(axes$errors) > 0.5) dawid_skene() else rater_model("rater")
+}
+
+# Weights of truths of some cases: `p` of these, `known` (is the truth known?), `v` how often each
+# counts, `back` the share of the way to errors in common. NULL if raters do not tell.
+truth_weights <- function(p, known, v, back) {
+  if (isTRUE(back == 1)) {
+    return(p)
+  }
+  open <- which(!known & v > 0)
+  if (length(open) == 0L) {
+    return(p)
+  }
+  undo <- undo_mixing(p[open, , drop = FALSE], v[open])
+  if (is.null(undo)) {
+    return(NULL)
+  }
+  own <- p
+  own[!known, ] <- p[!known, , drop = FALSE] %*% undo
+  own + back * (p - own)
+}
+
+# The transpose of D M^-1; categories of which hardly a case is expected stay as they are.
+undo_mixing <- function(p, v) {
+  share <- colSums(p * v)
+  there <- share >= few_cases
+  p <- p[, there, drop = FALSE]
+  p <- p / rowSums(p)
+  base <- colSums(p * v)
+  mixed <- crossprod(p, p * v)
+  told <- eigen(mixed / sqrt(outer(base, base)), symmetric = TRUE, only.values = TRUE)$values
+  if (length(told) > 1L && min(told) < least_told) {
+    return(NULL)
+  }
+  out <- diag(length(share))
+  out[there, there] <- solve(mixed, diag(base, length(base)))
+  out
+}

@@ -1,0 +1,94 @@
+# Metrics of scores on simulated panels: bias and coverage where the model holds, that is, where
+# scores and ratings have the truth alone in common.
+#
+#   Rscript bench/scores.R [runs] [file]
+
+library(fallible)
+
+args <- commandArgs(TRUE)
+runs <- if (length(args) > 0L) as.integer(args[[1L]]) else 200L
+file <- if (length(args) > 1L) args[[2L]] else "scores.csv"
+
+# Scores: softmax of `sharp` times the log-likelihood ratios of normal signals; 1 is calibrated.
+settings <- list(
+  two = list(raters = c(.8, .75, .7, .8, .65), base = c(.6, .4), shift = 1.2, sharp = 1, n = 500),
+  two_sharp = list(raters = c(.85, .8, .75), base = c(.7, .3), shift = 1.2, sharp = 2, n = 1000),
+  three = list(raters = c(.7, .75, .8, .7), base = c(.5, .3, .2), shift = 1.5, sharp = 1.7, n = 600)
+)
+metrics <- c("roc_auc", "pr_auc", "brier_class", "mn_log_loss", "ece", "ece_plugin")
+
+draw_scores <- function(truth, of) {
+  k <- length(of$base)
+  signal <- matrix(stats::rnorm(length(truth) * k), ncol = k)
+  at <- cbind(seq_along(truth), truth)
+  signal[at] <- signal[at] + of$shift
+  odds <- exp(of$sharp * (of$shift * signal + rep(log(of$base), each = length(truth))))
+  odds / rowSums(odds)
+}
+
+draw_panel <- function(of, n) {
+  design <- rater_design(
+    of$raters, c(s = 0.7), categories = length(of$base), base_rates = of$base, n = n
+  )
+  x <- simulate_ratings(design)
+  scores <- draw_scores(as.integer(truth(x)$category), of)
+  colnames(scores) <- x$categories
+  long <- data.frame(
+    case = rep(x$cases, ncol(scores)), system = "s", category = rep(x$categories, each = n),
+    score = as.vector(scores)
+  )
+  said <- data.frame(
+    case = x$cases, system = "s", prediction = x$categories[max.col(scores, "first")]
+  )
+  scored <- ratings(
+    as.data.frame(x), case = case, rater = rater, rating = rating, systems = said,
+    categories = x$categories, scores = long
+  )
+  list(x = scored, truth = truth(x))
+}
+
+ask <- function(drawn, ...) {
+  table <- suppressWarnings(
+    tidy(estimate_metrics(drawn$x, metrics, method = "joint", model = dawid_skene(), ...))
+  )
+  table[is.na(table$category) | table$metric == "pr_auc", ]
+}
+
+# What the metrics are in the population, from many cases with known truths.
+population <- function(of) {
+  drawn <- draw_panel(of, 1e5)
+  ask(drawn, interval = "none", known_truth = drawn$truth, gold_sample = "given")$estimate
+}
+
+one_run <- function(of) {
+  drawn <- draw_panel(of, of$n)
+  found <- ask(drawn, interval = "bootstrap", replicates = 100)
+  shared <- suppressWarnings(tidy(estimate_metrics(
+    drawn$x, metrics, method = "shared", model = dawid_skene(), interval = "none"
+  )))
+  found$plugin <- shared$estimate[is.na(shared$category) | shared$metric == "pr_auc"]
+  found
+}
+
+out <- lapply(names(settings), function(name) {
+  of <- settings[[name]]
+  set.seed(1)
+  true <- population(of)
+  found <- lapply(seq_len(runs), function(run) {
+    set.seed(1000 + run)
+    one_run(of)
+  })
+  each <- function(column) vapply(found, `[[`, found[[1L]][[column]], column)
+  estimate <- each("estimate")
+  covered <- each("conf.low") <= true & true <= each("conf.high")
+  table <- data.frame(
+    setting = name, found[[1L]][c("metric", "average", "category")], true = true,
+    bias = rowMeans(estimate - true), bias_se = apply(estimate, 1L, stats::sd) / sqrt(runs),
+    sd = apply(estimate, 1L, stats::sd), told = rowMeans(each("std.error")),
+    coverage = rowMeans(covered), coverage_se = sqrt(.9 * .1 / runs),
+    plugin_bias = rowMeans(each("plugin") - true), runs = runs
+  )
+  print(table, digits = 3)
+  table
+})
+utils::write.csv(do.call(rbind, out), file, row.names = FALSE)

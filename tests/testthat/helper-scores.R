@@ -1,0 +1,24 @@
+# A panel with scores of one system, drawn from the truth; `truth` is the true categories.
+scored_panel <- function(n = 300, raters = c(0.8, 0.75, 0.7), base = c(0.6, 0.4), shift = 1.2,
+                         sharp = 1, scores = TRUE, ...) {
+  x <- simulate_ratings(rater_design(
+    raters, c(s = 0.7), categories = length(base), base_rates = base, n = n
+  ))
+  true <- as.integer(truth(x)$category)
+  signal <- matrix(stats::rnorm(n * length(base)), n)
+  signal[cbind(seq_len(n), true)] <- signal[cbind(seq_len(n), true)] + shift
+  odds <- exp(sharp * (shift * signal + rep(log(base), each = n)))
+  values <- odds / rowSums(odds)
+  long <- data.frame(
+    case = rep(x$cases, length(base)), system = "s", category = rep(x$categories, each = n),
+    score = as.vector(values)
+  )
+  said <- data.frame(
+    case = x$cases, system = "s", prediction = x$categories[max.col(values, "first")]
+  )
+  y <- ratings(
+    as.data.frame(x), case = case, rater = rater, rating = rating, systems = said,
+    categories = x$categories, scores = if (scores) long, ...
+  )
+  list(x = y, truth = truth(x), scores = values, long = long)
+}

@@ -1,0 +1,11 @@
+test_that("both curves have a picture", {
+  skip_if_not_installed("ggplot2")
+  set.seed(1)
+  x <- suppressWarnings(estimate_accuracy(scored_panel(100)$x, "joint", interval = "none"))
+  roc <- ggplot2::autoplot(score_curve(x, "roc"))
+  expect_identical(levels(roc$data$who), c("s, 1", "s, 2"))
+  expect_no_error(ggplot2::ggplot_build(roc))
+  reliability <- ggplot2::autoplot(score_curve(x, "reliability"))
+  expect_identical(levels(reliability$data$who), "s")
+  expect_no_error(ggplot2::ggplot_build(reliability))
+})

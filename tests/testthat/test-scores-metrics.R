@@ -1,0 +1,66 @@
+test_that("corrected metrics are right where the plug-in is not", {
+  set.seed(3)
+  panel <- scored_panel(4000)
+  true <- as.integer(panel$truth$category)
+  score <- panel$scores[, 2]
+  rank <- rank(score)
+  known <- (mean(rank[true == 2]) - (sum(true == 2) + 1) / 2) / sum(true == 1)
+  ask <- function(method) {
+    tidy(suppressWarnings(estimate_metrics(
+      panel$x, c("roc_auc", "brier_class"), method = method, model = dawid_skene(),
+      interval = "none"
+    )))
+  }
+  own <- ask("joint")
+  expect_lt(abs(own$estimate[[1]] - known), 0.03)
+  shared <- ask("shared")
+  expect_lt(shared$estimate[[1]], known - 0.08)
+  expect_gt(shared$estimate[[2]], own$estimate[[2]] + 0.03)
+  expect_identical(own$n, c(4000, 4000))
+})
+
+test_that("intervals hold the estimate, and repeat with the seed", {
+  set.seed(4)
+  panel <- scored_panel(200)
+  ask <- function(...) {
+    set.seed(5)
+    tidy(suppressWarnings(estimate_metrics(
+      panel$x, c("roc_auc", "ece"), method = "joint", model = dawid_skene(), replicates = 20, ...
+    )))
+  }
+  sampling <- ask(interval = "bootstrap")
+  expect_true(all(sampling$conf.low <= sampling$estimate & sampling$estimate <= sampling$conf.high))
+  expect_identical(sampling, ask(interval = "bootstrap"))
+  clustered <- ask(interval = "bootstrap", cluster = rep(1:20, 10))
+  expect_false(identical(clustered$conf.low, sampling$conf.low))
+  expect_identical(clustered$estimate, sampling$estimate)
+  groups <- ask(interval = "none", by = rep(c("u", "v"), 100))
+  expect_identical(groups$group, rep(c("u", "v"), each = 2))
+  robust <- suppressWarnings(tidy(estimate_metrics(panel$x, "roc_auc", replicates = 20)))
+  expect_gt(robust$std.error, sampling$std.error[[1]])
+})
+
+test_that("what cannot be said has a reason", {
+  set.seed(6)
+  panel <- scored_panel(200)
+  quiet_metrics <- function(x, ...) tidy(suppressWarnings(estimate_metrics(x, ...)))
+  without <- scored_panel(100, scores = FALSE)$x
+  expect_match(quiet_metrics(without, "roc_auc", interval = "none")$reason, "no scores")
+  expect_false("roc_auc" %in% quiet_metrics(without, interval = "none")$metric)
+  expect_true("roc_auc" %in% quiet_metrics(panel$x, interval = "none")$metric)
+  alone <- quiet_metrics(panel$x, "roc_auc", method = "unbinned", interval = "none")
+  expect_match(alone$reason, "accuracy alone")
+  ordered <- panel$x
+  ordered$scores$scale <- "order"
+  found <- quiet_metrics(ordered, c("roc_auc", "ece"), interval = "none")
+  expect_identical(is.na(found$estimate), c(FALSE, TRUE))
+  expect_match(found$reason[[2]], "no probabilities")
+  profile <- quiet_metrics(panel$x, "roc_auc", method = "joint", interval = "profile")
+  expect_match(profile$reason, "of the accuracy alone")
+  expect_false(is.na(profile$estimate))
+  gold <- panel$truth[1:20, ]
+  with_gold <- quiet_metrics(
+    panel$x, "roc_auc", method = "joint", known_truth = gold, gold_sample = "random"
+  )
+  expect_match(with_gold$reason, "with gold")
+})
