@@ -125,8 +125,8 @@ has_stand_in <- function(x) method_of(x)$stand_in != x$options$method
 runs_compiled <- function(options) {
   of <- list(options = options)
   mixed <- !is_averaged(of) && !identical(common_of(options), method_of(of)$common)
-  isTRUE(method_of(of)$compiled) && !is_family_model(options$model) && isTRUE(interval_of(of)$compiled) && !mixed &&
-    !isTRUE(options$gold > 0L)
+  isTRUE(method_of(of)$compiled) && isTRUE(interval_of(of)$compiled) && !mixed &&
+    !is_family_model(options$model) && !isTRUE(options$gold > 0L)
 }
 
 # How a number came about; `model` is left out where it does not say more.

@@ -12,10 +12,10 @@
 #' rates. (In simulations of four groups of 50 or 200 cases this cost at most 7% of root mean
 #' squared error where groups were alike, and one fit for all cost up to 45% where their base rates
 #' or raters differed; where only some of this differs, a formula of covariates does with fewer
-#' parameters: see [rater_model()].) The result is a list with an estimate per group; see [accuracy_by_group].
-#' Where package future has a plan that is not sequential, groups are shared out to its workers,
-#' with the same numbers; a worker that dies is an error of class `fallible_error_worker`, whose
-#' field `finished` has the estimates of the other groups.
+#' parameters: see [rater_model()].) The result is a list with an estimate per group; see
+#' [accuracy_by_group]. Where package future has a plan that is not sequential, groups are shared
+#' out to its workers, with the same numbers; a worker that dies is an error of class
+#' `fallible_error_worker`, whose field `finished` has the estimates of the other groups.
 #'
 #' Cases of one patient, or passages of one document, are not independent. With `cluster` a
 #' bootstrap draws whole clusters, and so does the sampling part of a robust interval (method

@@ -7,9 +7,10 @@
 #' @param ... Not used.
 #' @return `tidy()`: a tibble. Of a model, a row per argument of [rater_model()] but `prior`:
 #'   `property`, `value`, and `holds`, whether that is a K-property that the model keeps (`NA` for
-#'   `system`, and for `base_rates` by formula). Of a design, a row per rater and system: `name`, `kind` (`"rater"` or `"system"`)
-#'   and `accuracy`, the initial probability of a correct answer, `NA` where a confusion matrix is
-#'   given instead. Of an estimator, a row per option: `option` and `value`, a string.
+#'   `system`, and for `base_rates` by formula). Of a design, a row per rater and system: `name`,
+#'   `kind` (`"rater"` or `"system"`) and `accuracy`, the initial probability of a correct answer,
+#'   `NA` where a confusion matrix is given instead. Of an estimator, a row per option: `option` and
+#'   `value`, a string.
 #'
 #'   `glance()`: a tibble with one row. Of a model its arguments, with `prior` as `"weak"`, `"none"`
 #'   or `"own"`; of a design the numbers of `cases`, `raters`, `systems` and `categories`, the law

@@ -37,11 +37,11 @@
 #' @param drift How much accuracy rises from the first case of a panel to the last, in (-1, 1);
 #'   negative where it falls. Given like `loading`; see Order of cases. Not with fixed strata, which
 #'   stand one after another.
-#' @param covariates Kinds of cases, a data frame with a row for each: `weight`, their probabilities;
-#'   columns of covariates, which the ratings will have; and columns with the names of raters and
-#'   systems whose accuracy depends on the kind, in \[0, 1\] (that of others does not). These are
-#'   right with that probability whatever the truth, and their errors depend on `dispersion` alone.
-#'   Their expected accuracy is the mean over kinds. Not beside `difficulty`.
+#' @param covariates Kinds of cases, a data frame with a row for each: `weight`, their
+#'   probabilities; columns of covariates, which the ratings will have; and columns with the names
+#'   of raters and systems whose accuracy depends on the kind, in \[0, 1\] (that of others does
+#'   not). These are right with that probability whatever the truth, and their errors depend on
+#'   `dispersion` alone. Their expected accuracy is the mean over kinds. Not beside `difficulty`.
 #' @section Errors in common:
 #' Each answer is decided by a number, uniform between 0 and 1, by which the right answer comes
 #' first and then the wrong ones, in the order of categories from the true one on. With loadings,

@@ -58,10 +58,11 @@
 #'   (`"macro"`, `"macro_weighted"`, `"micro"`, `"hand_till"`; `NA` for what is no average),
 #'   `category` (`NA` for averages, and for metrics of the whole table), `estimate`, `std.error`,
 #'   `conf.low`, `conf.high`, `n` (the number of cases that the system answered and raters saw),
-#'   `method` and `reason`, why something is `NA`. `glance()`: a tibble with one row. `format()`: the
-#'   same in a line. `augment()`: a tibble with a row per case, system and true category: `group`,
-#'   `case`, `system`, `truth` and `prediction` (factors), and `weight`, the posterior probability of
-#'   the truth, times the weight of the case; cases without an answer or a rating are left out.
+#'   `method` and `reason`, why something is `NA`. `glance()`: a tibble with one row. `format()`:
+#'   the same in a line. `augment()`: a tibble with a row per case, system and true category:
+#'   `group`, `case`, `system`, `truth` and `prediction` (factors), and `weight`, the posterior
+#'   probability of the truth, times the weight of the case; cases without an answer or a rating are
+#'   left out.
 #' @family estimation
 #' @seealso [register_metric()] for metrics of your own, `vignette("beyond-accuracy")`.
 #' @examples

@@ -21,8 +21,8 @@
 #'   dimension is the stratum of a case that nobody sees, its difficulty for instance.
 #' * `gradient(parameters, judged, categories, counts)`, if you have it, gives the slopes of
 #'   `sum(counts * log(law))`, where `counts` has the shape of what `law` gives. Without it slopes
-#'   are by differences: exact enough, and quick where a parameter is about one rater only; slow where
-#'   many parameters are about all.
+#'   are by differences: exact enough, and quick where a parameter is about one rater only; slow
+#'   where many parameters are about all.
 #'
 #' The parameters of the base rates are not yours to care for; `base_rates` may be a formula.
 #'
@@ -209,8 +209,10 @@ family_lines <- function(x) {
   of <- Filter(Negate(is_empty_formula), x$formulas)
   c(
     paste0("<rater_model> ", x$words),
-    paste0("  ", format(sub("_", " ", names(of), fixed = TRUE)), "  ", vapply(of, formula_words, ""), "  ",
-      meaning[names(of)], recycle0 = TRUE),
+    paste0(
+      "  ", format(sub("_", " ", names(of), fixed = TRUE)), "  ", vapply(of, formula_words, ""),
+      "  ", meaning[names(of)], recycle0 = TRUE
+    ),
     if (is.function(x$family$law)) "  a family of your own, fitted by the EM algorithm"
   )
 }

@@ -253,10 +253,10 @@ as_fit <- function(fit, call = rlang::caller_env()) {
 #'   whose base rates are by formula (see [rater_model()]).
 #' @param ... Not used.
 #' @return `base_rates()`: named vector of probabilities, one per category, the mean over the cases
-#'   where they differ; with `newdata`, a tibble: its columns, and one per category. `confusion()`: matrix of
-#'   probabilities, true category in rows, rating in columns (the paper's Table 1), the mean over
-#'   strata of difficulty; a list of such matrices, one per rater, where the model tells raters
-#'   apart. `NA` where not identified.
+#'   where they differ; with `newdata`, a tibble: its columns, and one per category. `confusion()`:
+#'   matrix of probabilities, true category in rows, rating in columns (the paper's Table 1), the
+#'   mean over strata of difficulty; a list of such matrices, one per rater, where the model tells
+#'   raters apart. `NA` where not identified.
 #' @family estimation
 #' @examples
 #' fit <- fit_raters(ratings(fleiss1971, case = case, counts = depression:other))

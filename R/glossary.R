@@ -38,8 +38,8 @@
 #'   **agreement matrix** of two raters ([agreement_matrix()]) counts cases by both ratings and
 #'   knows no truth.
 #'
-#' * **covariate**: what is known of a case beside its ratings (`covariates` of [ratings()]), on which
-#'   base rates, accuracy or difficulty may depend.
+#' * **covariate**: what is known of a case beside its ratings (`covariates` of [ratings()]), on
+#'   which base rates, accuracy or difficulty may depend.
 #'
 #' @section How raters answer:
 #' * **model**: what is assumed of raters, a [rater_model()]; **design**: what is so in a

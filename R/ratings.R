@@ -80,18 +80,19 @@
 #'   from it unless [estimate_accuracy()] is told `known_truth = TRUE`; [truth()] gives it back, and
 #'   [true_accuracy()] and [calibration()] compare with it.
 #' @param covariates Columns of what is known of each case beside its ratings, such as a site or an
-#'   age, for models that use them: see [rater_model()]. Numbers, strings, factors or logicals, known
-#'   for every case; in long data the same in all rows of a case. Cases with the same ratings and
-#'   other covariates are other patterns where a model makes use of these. Not for lazy tables.
+#'   age, for models that use them: see [rater_model()]. Numbers, strings, factors or logicals,
+#'   known for every case; in long data the same in all rows of a case. Cases with the same ratings
+#'   and other covariates are other patterns where a model makes use of these. Not for lazy tables.
 #' @param rater_kind What raters are: `"expert"`, `"crowd"` or `"model"` (language models, which err
 #'   together far more than people do); `NULL` if nobody knows.
 #'
 #' @param scores What systems say in numbers, one for each category, beside their answers. In wide
 #'   data a list with the systems as names, each a vector of columns with the categories as names:
 #'   `list(new = c(no = "p_no", yes = "p_yes"))`. Of two categories one is enough,
-#'   `list(new = c(yes = "p_yes"))`, and its name says which it is, so that nobody has to guess which
-#'   category is the positive one. For any layout, a data frame with columns `case`, `system`,
-#'   `category` and `score`. Cases without scores are `NA`. See [score_metrics]. Not for lazy tables.
+#'   `list(new = c(yes = "p_yes"))`, and its name says which it is, so that nobody has to guess
+#'   which category is the positive one. For any layout, a data frame with columns `case`, `system`,
+#'   `category` and `score`. Cases without scores are `NA`. See [score_metrics]. Not for lazy
+#'   tables.
 #' @param score_scale What scores are: `"probability"`, in \[0, 1\], those of a case summing to one
 #'   within .005 per category (what rounding does); or `"order"`, any numbers, of which only the
 #'   order of cases counts, within a category.
