@@ -272,7 +272,10 @@ test_that("a model with more numbers than memory is refused before memory is ask
   x <- ratings(table, raters = V1:V11, systems = V12, categories = 1:1000)
   expect_error(fit_raters(x, dawid_skene()), "Join rare", class = "fallible_error_argument")
   expect_error(estimate_accuracy(x), "Join rare", class = "fallible_error_argument")
-  found <- estimate_accuracy(x, "binned", interval = "bootstrap", replicates = 5)
+  found <- suppressWarnings(
+    estimate_accuracy(x, "binned", interval = "bootstrap", replicates = 5),
+    classes = "fallible_warning_boundary"
+  )
   expect_gt(tidy(found)$estimate, 0.5)
 })
 
