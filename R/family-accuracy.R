@@ -53,17 +53,16 @@ joint_engine <- function(system, fit) {
   apart <- tells_parameters_apart(made$problem, made$start)
   top <- if (apart) maximise_family(made$problem, made$start)
   family_engine(
-    made$problem, top$theta %||% made$start, apart, top$converged %||% TRUE
+    made$problem, top$theta %||% made$start, apart, top$converged %||% TRUE, top$inverse
   )
 }
 
 # What moves the parameters to where other weights of patterns pull them.
-family_engine <- function(problem, theta, identified = TRUE, converged = TRUE) {
-  engine <- list(problem = problem, theta = theta, identified = identified, converged = converged)
-  told <- problem$data$weight > 0
-  engine$told <- told
-  engine$pull <- rlang::env(value = NULL)
-  engine
+family_engine <- function(problem, theta, identified = TRUE, converged = TRUE, inverse = NULL) {
+  list(
+    problem = problem, theta = theta, identified = identified, converged = converged,
+    inverse = inverse, told = problem$data$weight > 0, pull = rlang::env(value = NULL)
+  )
 }
 
 # Parameters x patterns: how far a weight of one more would move the parameters. Only a bootstrap
@@ -71,7 +70,7 @@ family_engine <- function(problem, theta, identified = TRUE, converged = TRUE) {
 pulls <- function(engine) {
   if (is.null(engine$pull$value)) {
     scores <- as.matrix(pattern_scores(engine$problem, engine$theta))
-    inverse <- inverse_curvature(engine$problem, engine$theta)
+    inverse <- engine$inverse %||% inverse_curvature(engine$problem, engine$theta)
     engine$pull$value <- unclass(inverse) %*% t(scores)
   }
   engine$pull$value
