@@ -51,7 +51,7 @@ test_that("arguments that are not there are named with all that are", {
   expect_snapshot(error = TRUE, {
     estimate_accuracy(x, conflevel = 0.8, trim = 3)
     estimate_accuracy(fit_raters(x), level = 0.8)
-    compare_systems(estimate_accuracy(x, "binned", interval = "none"), c("a", "b"), 0.9, TRUE, 5)
+    shared_errors(x, NULL, NULL, NULL, 0.9, 5)
   })
   expect_identical(near_names(c("level", "threds"), c("conf_level", "threads", "by")), c(
     "conf_level", "threads"
