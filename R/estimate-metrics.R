@@ -55,13 +55,14 @@
 #'   `interval`, `common`, `by`, `cluster` and `known_truth`. Otherwise not used.
 #' @return An object of class `metric_estimate`. `tidy()`: a tibble with a row per system and
 #'   metric, of a category or an average: `group` (of `by` only), `system`, `metric`, `average`
-#'   (`"macro"`, `"macro_weighted"`, `"micro"`, `"hand_till"`; `NA` for what is no average), `category` (`NA` for averages, and
-#'   for metrics of the whole table), `estimate`, `std.error`, `conf.low`, `conf.high`, `n` (the
-#'   number of cases that the system answered and raters saw), `method` and `reason`, why something
-#'   is `NA`. `glance()`: a tibble with one row. `format()`: the same in a line. `augment()`: a
-#'   tibble with a row per case, system and true category: `group`, `case`, `system`, `truth` and
-#'   `prediction` (factors), and `weight`, the posterior probability of the truth, times the weight
-#'   of the case; cases without an answer or a rating are left out.
+#'   (`"macro"`, `"macro_weighted"`, `"micro"`, `"hand_till"`; `NA` for what is no average),
+#'   `category` (`NA` for averages, and for metrics of the whole table), `estimate`, `std.error`,
+#'   `conf.low`, `conf.high`, `n` (the number of cases that the system answered and raters saw),
+#'   `method` and `reason`, why something is `NA`. `glance()`: a tibble with one row. `format()`:
+#'   the same in a line. `augment()`: a tibble with a row per case, system and true category:
+#'   `group`, `case`, `system`, `truth` and `prediction` (factors), and `weight`, the posterior
+#'   probability of the truth, times the weight of the case; cases without an answer or a rating are
+#'   left out.
 #' @family estimation
 #' @seealso [register_metric()] for metrics of your own.
 #' @examples

@@ -48,8 +48,8 @@ all_metrics <- function() {
 #' @return `metrics()`: a tibble with columns `id`, `title`, `form`, `range`, `better` (`"high"`,
 #'   `"low"`, or `""` where neither is better), `settings` (arguments of [estimate_metrics()] that
 #'   it takes), `needs` (what an estimate must give: `"table"`, the joint table of truth and
-#'   answer; `"scores"`, see [score_metrics]), `same_as` (of which metric it is another name, or `NA`), `default` (is it shown
-#'   unasked?), `reference`. `register_metric()`: its `id`, invisibly.
+#'   answer; `"scores"`, see [score_metrics]), `same_as` (of which metric it is another name, or
+#'   `NA`), `default` (is it shown unasked?), `reference`. `register_metric()`: its `id`, invisibly.
 #' @family estimation
 #' @examples
 #' metrics()

@@ -85,9 +85,10 @@
 #' @param scores What systems say in numbers, one for each category, beside their answers. In wide
 #'   data a list with the systems as names, each a vector of columns with the categories as names:
 #'   `list(new = c(no = "p_no", yes = "p_yes"))`. Of two categories one is enough,
-#'   `list(new = c(yes = "p_yes"))`, and its name says which it is, so that nobody has to guess which
-#'   category is the positive one. For any layout, a data frame with columns `case`, `system`,
-#'   `category` and `score`. Cases without scores are `NA`. See [score_metrics]. Not for lazy tables.
+#'   `list(new = c(yes = "p_yes"))`, and its name says which it is, so that nobody has to guess
+#'   which category is the positive one. For any layout, a data frame with columns `case`, `system`,
+#'   `category` and `score`. Cases without scores are `NA`. See [score_metrics]. Not for lazy
+#'   tables.
 #' @param score_scale What scores are: `"probability"`, in \[0, 1\], those of a case summing to one
 #'   within .005 per category (what rounding does); or `"order"`, any numbers, of which only the
 #'   order of cases counts, within a category.
@@ -208,8 +209,8 @@ check_no_columns <- function(columns, repeats, call) {
 # exchangeable (raters are slots without identity), empty (case and rater of empty answers, where
 # answers have labels); each NULL where nobody said: rater_groups (the group of each rater),
 # rater_kind, voted (what group_votes() did: groups, by rater, and reruns), truth (see simulate.R
-# and ratings-truth.R), scores (see scores-read.R), times and database (see ratings-database.R); simulated ones may have kinds
-# (of their workers, see crowdtruth-simulate.R).
+# and ratings-truth.R), scores (see scores-read.R), times and database (see ratings-database.R);
+# simulated ones may have kinds (of their workers, see crowdtruth-simulate.R).
 # Answers with several labels are no ratings, so that only what is meant for them takes them; what
 # both do alike stands under both classes.
 new_ratings <- function(fields) {
