@@ -5,8 +5,8 @@
 #' Metrics of scores
 #'
 #' Systems that say how probable each category is, or put cases in an order, are judged by more than
-#' their answers: areas under curves, Brier score, logarithmic loss and calibration. Give `scores` to
-#' [ratings()] and ask [estimate_metrics()].
+#' their answers: areas under curves, Brier score, logarithmic loss and calibration. Give `scores`
+#' to [ratings()] and ask [estimate_metrics()].
 #'
 #' With all truths known these are the metrics of R package yardstick:
 #'
@@ -18,11 +18,11 @@
 #' * `brier_class`: half the mean squared distance from scores to truth. `mn_log_loss`: the mean of
 #'   minus the logarithm of the score of the truth.
 #' * `ece`: expected calibration error of the highest score of each case. Scores are put into `bins`
-#'   of equal width from 0 to 1 (limits belong to the bin below); the mean over cases of the distance
-#'   between how often answers of a bin are right and what scores say. Chance makes such distances
-#'   where there are none; what it adds is taken off as Kumar, Liang and Ma do, which leaves about
-#'   half of it where a bin is calibrated. `ece_plugin` takes nothing off, and is too high; with all
-#'   truths known it is the usual number.
+#'   of equal width from 0 to 1 (limits belong to the bin below); the mean over cases of the
+#'   distance between how often answers of a bin are right and what scores say. Chance makes such
+#'   distances where there are none; what it adds is taken off as Kumar, Liang and Ma do, which
+#'   leaves about half of it where a bin is calibrated. `ece_plugin` takes nothing off, and is too
+#'   high; with all truths known it is the usual number.
 #'
 #' @section How the truth is replaced:
 #' Answers of the system have no part in it, so that no system judges itself. Raters alone say how
@@ -30,15 +30,15 @@
 #' models, [dawid_skene()] if models whose errors depend on the category have more than half of the
 #' weight, and otherwise raters with an accuracy each.
 #'
-#' * Method `"shared"` weighs each case by these probabilities. That is right if a score tells no more
-#'   of the truth than the ratings do: then systems err where raters err. Otherwise categories are
-#'   mixed, and every metric is drawn towards that of a system that knows nothing.
-#' * Methods `"joint"` and `"average"` take scores and ratings to have the truth alone in common, and
-#'   undo the mixing: with `p` the probabilities of a case, `M` the mean of their products and `D`
-#'   the diagonal of base rates, cases have weights `D M^-1 p`. These may be below 0 or above 1, and
-#'   their mean over cases with any scores is right. They are to `"shared"` as `"unbinned"` is to the
-#'   mean posterior. Where raters hardly tell categories apart (the smallest eigenvalue of `M`, scaled
-#'   to 1 for certainty, is below .01) metrics are `NA`.
+#' * Method `"shared"` weighs each case by these probabilities. That is right if a score tells no
+#'   more of the truth than the ratings do: then systems err where raters err. Otherwise categories
+#'   are mixed, and every metric is drawn towards that of a system that knows nothing.
+#' * Methods `"joint"` and `"average"` take scores and ratings to have the truth alone in common,
+#'   and undo the mixing: with `p` the probabilities of a case, `M` the mean of their products and
+#'   `D` the diagonal of base rates, cases have weights `D M^-1 p`. These may be below 0 or above 1,
+#'   and their mean over cases with any scores is right. They are to `"shared"` as `"unbinned"` is
+#'   to the mean posterior. Where raters hardly tell categories apart (the smallest eigenvalue of
+#'   `M`, scaled to 1 for certainty, is below .01) metrics are `NA`.
 #' * What is taken back for errors in common (`common`) moves the weights from the second to the
 #'   first; `glance()` and `print()` of the accuracy tell how far.
 #' * Known truths count as they are.
@@ -47,8 +47,16 @@
 #' Cases, or clusters, are drawn anew, and raters fitted again to each drawing (as they are, where
 #' ratings of patterns times categories are more than 1e5). `"bootstrap"` takes percentiles;
 #' `"robust"` adds what is not known of errors in common, as for other metrics, but not errors that
-#' raters have among themselves. Those of `ece` are moved to the estimate, since every drawing adds to
-#' it. With gold that is a sample only `"bootstrap"` tells intervals, from ratings alone.
+#' raters have among themselves. Those of `ece` are moved to the estimate, since every drawing adds
+#' to it. With gold that is a sample only `"bootstrap"` tells intervals, from ratings alone.
+#'
+#' On simulated panels where the model holds (100 each of 500 to 1000 cases, 3 to 5 raters, 2 and 3
+#' categories; `bench/scores.R`), 90% bootstrap intervals of method `"joint"` covered .84 to .87 for
+#' `roc_auc` (standard error .03). Its bias was -.002 to -.004, a tenth to a third of its standard
+#' deviation, that of method `"shared"` -.09 to -.13: raters fitted to few cases look a little too
+#' sure, so that a little less is undone than should be. `ece` covered .90 and .91 where it was .08
+#' and .09, but .67 where scores were calibrated: it cannot fall below 0, and is too high there by
+#' .02.
 #'
 #' @references Guo, C., Pleiss, G., Sun, Y. and Weinberger, K. Q. (2017). On calibration of modern
 #'   neural networks. *ICML*, 1321-1330.
@@ -252,8 +260,8 @@ score_values <- function(plan, book, w, v) {
   unlist(values, use.names = FALSE)
 }
 
-# pairs: is there a value for all categories together, over pairs of them; probabilities: must scores
-# be such; gaps: is it a sum of sizes of gaps, which chance adds to.
+# pairs: is there a value for all categories together, over pairs of them; probabilities: must
+# scores be such; gaps: is it a sum of sizes of gaps, which chance adds to.
 score_metric <- function(id, title, reference, kernel, form = "table", pairs = FALSE,
                          probabilities = TRUE, gaps = FALSE, ...) {
   record <- new_metric(id, title, reference, kernel, form, needs = "scores", ...)
@@ -265,7 +273,8 @@ one_kind_only <- "no case, or every case, is of one category"
 score_records <- by_id(list(
   score_metric(
     "roc_auc", "Area under the ROC curve",
-    "Hand and Till (2001), Machine Learning 45, 171-186", roc_auc_of_scores, "category", pairs = TRUE, probabilities = FALSE,
+    "Hand and Till (2001), Machine Learning 45, 171-186", roc_auc_of_scores, "category",
+    pairs = TRUE, probabilities = FALSE,
     undefined = one_kind_only, default = TRUE
   ),
   score_metric(

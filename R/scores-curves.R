@@ -4,21 +4,22 @@
 #' say, without knowing the truth; see [score_metrics] for how that is replaced.
 #'
 #' @param x [ratings()] with scores, or an [estimate_accuracy()] result of them (without `by`).
-#' @param curve `"roc"`: sensitivity and specificity at every distinct score. `"reliability"`: bins of
-#'   scores, and how often the category is the true one.
+#' @param curve `"roc"`: sensitivity and specificity at every distinct score. `"reliability"`: bins
+#'   of scores, and how often the category is the true one.
 #' @param category Names of categories; `NULL` is all of them for `"roc"`, and for `"reliability"`
 #'   the category of the highest score of each case, as in `ece`.
 #' @param bins Number of bins of equal width from 0 to 1. Limits belong to the bin below.
 #' @param systems Names of the systems; `NULL` for all that have scores.
 #' @param ... For ratings, arguments of [estimate_accuracy()]; otherwise not used.
 #' @return An object of class `score_curve`. `tidy()`: a tibble. For `"roc"` with columns `system`,
-#'   `category`, `threshold` (cases count as the category at this score or above it; `Inf` for none),
-#'   `sensitivity` and `specificity`, which never fall, or rise, with the threshold's fall. For
-#'   `"reliability"` with `system`, `category` (`NA` for that of the highest score), `lower` and
+#'   `category`, `threshold` (cases count as the category at this score or above it; `Inf` for
+#'   none), `sensitivity` and `specificity`, which never fall, or rise, with the threshold's fall.
+#'   For `"reliability"` with `system`, `category` (`NA` for that of the highest score), `lower` and
 #'   `upper`, the limits of a bin, `probability`, the mean of its scores, `estimate`, the share of
 #'   cases where the category is true, `std.error`, `conf.low`, `conf.high` (a bootstrap of cases,
-#'   sampling error only), `n`, the number of cases, and `reason`, why something is `NA`. `glance()`:
-#'   a tibble with one row. `format()`: the same in a line.
+#'   sampling error only;
+#'   `NA` for estimates with `interval = "none"`), `n`, the number of cases, and `reason`, why
+#'   something is `NA`. `glance()`: a tibble with one row. `format()`: the same in a line.
 #' @family estimation
 #' @examples
 #' set.seed(1)
@@ -30,7 +31,7 @@
 #'   systems = data.frame(case = x$cases, system = "new", prediction = ifelse(p > 0.5, "2", "1")),
 #'   scores = data.frame(case = x$cases, system = "new", category = "2", score = p)
 #' )
-#' estimate <- estimate_accuracy(y, "joint", interval = "none", replicates = 50)
+#' estimate <- estimate_accuracy(y, "joint", interval = "bootstrap", replicates = 50)
 #' score_curve(estimate, "roc", category = "2")
 #' score_curve(estimate, "reliability")
 #'
@@ -153,15 +154,14 @@ reliability_table <- function(judged, system, k, bins) {
   })
 }
 
-# `table` with percentiles of the replicates of what `measure`, a function of weights of truths and of
-# cases, gives for each row, in [0, 1].
+# `table` with percentiles of the replicates of what `measure`, a function of weights of truths and
+# of cases, gives for each row, in [0, 1].
 with_score_draws <- function(table, judged, judge, measure) {
   estimate <- judged$estimate
-  lack <- if (is.null(interval_of(estimate)$find)) {
-    NULL
-  } else {
-    lack_of_interval(interval_bootstrap, estimate)
+  if (is.null(interval_of(estimate)$find)) {
+    return(table)
   }
+  lack <- lack_of_interval(interval_bootstrap, estimate)
   if (!is.null(lack)) {
     return(without_interval(table, lack))
   }
@@ -173,13 +173,13 @@ with_score_draws <- function(table, judged, judge, measure) {
 
 #' A threshold for scores
 #'
-#' Where to cut the scores of a category: so that a sensitivity (or specificity) is reached, or where
-#' the cost is least; and what that threshold then gives, with intervals.
+#' Where to cut the scores of a category: so that a sensitivity (or specificity) is reached, or
+#' where the cost is least; and what that threshold then gives, with intervals.
 #'
-#' The threshold is chosen from estimates at the distinct scores and then kept: intervals are for what
-#' it gives, not for where another sample would have cut. They are a bootstrap of cases, sampling error
-#' only. What was chosen to look good looks a little too good: with few cases ask for more than is
-#' needed.
+#' The threshold is chosen from estimates at the distinct scores and then kept: intervals are for
+#' what it gives, not for where another sample would have cut. They are a bootstrap of cases,
+#' sampling error only. What was chosen to look good looks a little too good: with few cases ask for
+#' more than is needed.
 #'
 #' @inheritParams score_curve
 #' @param category Name of the category; cases count as it at the threshold or above it.
@@ -189,9 +189,9 @@ with_score_draws <- function(table, judged, judge, measure) {
 #' @param cost Costs of errors, `c(missed = , false_alarm = )`, at least 0 and not both 0: the
 #'   threshold has the least mean cost. One of `sensitivity`, `specificity` and `cost` is needed.
 #' @return A tibble with a row per system and metric: `system`, `category`, `threshold`, `metric`
-#'   (`"sensitivity"`, `"specificity"`, `"ppv"`, the share of cases at or above the threshold that are
-#'   of the category, and `"detection_prevalence"`, the share of cases at or above it), `estimate`,
-#'   `std.error`, `conf.low`, `conf.high`, `n` and `reason`.
+#'   (`"sensitivity"`, `"specificity"`, `"ppv"`, the share of cases at or above the threshold that
+#'   are of the category, and `"detection_prevalence"`, the share of cases at or above it),
+#'   `estimate`, `std.error`, `conf.low`, `conf.high`, `n` and `reason`.
 #' @family estimation
 #' @examples
 #' # See score_curve()
@@ -247,7 +247,8 @@ check_goal <- function(sensitivity, specificity, cost, call) {
   } else if (!(is.numeric(cost) && setequal(names(cost), c("missed", "false_alarm")) &&
     length(cost) == 2L && all(is.finite(cost)) && all(cost >= 0) && any(cost > 0))) {
     abort_fallible("argument", c(
-      "{.arg cost} must be {.code c(missed = , false_alarm = )}, numbers of at least 0, not both 0.",
+      "{.arg cost} must be {.code c(missed = , false_alarm = )}, numbers of at least 0, not both
+       0.",
       "x" = "It is {describe(cost)}."
     ), arg = "cost", call = call)
   }

@@ -9,7 +9,7 @@ metrics_of_scores <- function(estimate, plan, interval, conf_level, call) {
   finder <- accuracy_intervals()[[interval]]
   if (!is.null(finder$find)) {
     lack <- lack_of_score_interval(estimate, finder)
-    known <- vapply(tables, function(table) any(!is.na(table$estimate)), NA)
+    known <- vapply(tables, function(table) !all(is.na(table$estimate)), NA)
     draws <- if (is.null(lack) && any(known)) score_draws(alone, plan, judges, panel)
     for (s in which(known)) {
       tables[[s]] <- if (is.null(lack)) {

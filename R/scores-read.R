@@ -33,7 +33,7 @@ with_scores <- function(x, given, data, by_rating, call) {
   x
 }
 
-abort_scores <- function(message, system, row = integer(), call, envir = parent.frame()) {
+abort_scores <- function(message, system, row, call, envir = parent.frame()) {
   abort_fallible("scores", message, system = system, row = row, call = call, .envir = envir)
 }
 
@@ -156,7 +156,7 @@ as_score <- function(column, name, system, call) {
   if (!is.numeric(column) && !all(is.na(column))) {
     abort_scores(c(
       "Scores must be numbers.", "x" = "Column {.val {name}} is {describe(column)}."
-    ), system, call = call)
+    ), system, integer(), call)
   }
   as.double(column)
 }
@@ -183,7 +183,7 @@ complete_scores <- function(values, categories, scale, system, call) {
       "Every category needs a score.",
       "x" = "System {.val {system}} has none for {length(lacking)} of them: {.val {lacking}}.",
       "i" = "Of two categories only, the score of one is enough."
-    ), system, call = call)
+    ), system, integer(), call)
   }
   values[, categories, drop = FALSE]
 }
@@ -244,9 +244,11 @@ warn_scores <- function(x) {
     all(apply(values, 2L, function(v) length(unique(v[!is.na(v)])) <= 1L))
   }, NA)
   if (any(constant)) {
-    warn_fallible("scores", c(
-      "All scores of {.val {names(constant)[constant]}} are equal, and put no case before another."
-    ), systems = names(constant)[constant], cases = NULL)
+    warn_fallible(
+      "scores",
+      "All scores of {.val {names(constant)[constant]}} are equal, and put no case before another.",
+      systems = names(constant)[constant], cases = NULL
+    )
   }
 }
 

@@ -1,19 +1,19 @@
 # How far each case counts for each category when scores are judged.
 #
 # Raters alone say p, the probabilities of the categories of a case. Where systems err where raters
-# err, a score tells no more of the truth than the ratings do, and p is the weight of the case. Where
-# scores and ratings have the truth alone in common, E[1(S in A) p_k] = sum_j F_j(A) E[p_j p_k], with
-# F_j the law of the score in category j, since E[1(truth = j) p_k] = E[p_j p_k]: weighted by p the
-# laws of all categories are mixed. With M = E[p p'] and D the diagonal of the base rates E[p], the
-# weights w = D M^-1 p undo this: E[w_j 1(S in A)] = E[p_j] F_j(A). Those of a case sum to one, as
-# base rates are M times a vector of ones, but may be below 0 or above 1.
+# err, a score tells no more of the truth than the ratings do, and p is the weight of the case.
+# Where scores and ratings have the truth alone in common, E[1(S in A) p_k] = sum_j F_j(A) E[p_j
+# p_k], with F_j the law of the score in category j, since E[1(truth = j) p_k] = E[p_j p_k]:
+# weighted by p the laws of all categories are mixed. With M = E[p p'] and D the diagonal of the
+# base rates E[p], the weights w = D M^-1 p undo this: E[w_j 1(S in A)] = E[p_j] F_j(A). Those of a
+# case sum to one, as base rates are M times a vector of ones, but may be below 0 or above 1.
 
 # Below this raters hardly tell categories apart: the smallest eigenvalue of M, scaled to be 1 where
 # the truth is known and 0 where nothing is.
 least_told <- 0.01
 
-# A function of weights of cases that gives p, cases x categories, fitted anew with these weights; of
-# a posterior that was given, or where fits take long, as it is. NULL are the cases as they are.
+# A function of weights of cases that gives p, cases x categories, fitted anew with these weights;
+# of a posterior that was given, or where fits take long, as it is. NULL are the cases as they are.
 rater_beliefs <- function(estimate) {
   fit <- fit_of_raters(estimate)
   as_is <- posterior(fit)[fit$x$index, , drop = FALSE]
