@@ -7,7 +7,7 @@ check_compared_metric <- function(metric, category, cost, estimate, call) {
     return(NULL)
   }
   check_string(metric, "metric", call = call)
-  plan <- settle_metrics(metric, "macro", 1, cost, estimate$fit$x$categories, call)
+  plan <- settle_metrics(metric, "macro", 1, cost, 1L, estimate$fit$x, call)
   check_derived(plan$records[[1L]], estimate, call)
   by_category <- plan$records[[1L]]$form == "category"
   if (!is.null(category) && !by_category) {
