@@ -179,7 +179,9 @@ metric_interval_note <- function(x, one) {
     paste0(
       level, "s: sampling error (delta method, ", resampling_note(one), ", ",
       number(one$options$replicates), " replicates)",
-      if (is_stated(one$options)) " given what is assumed" else {
+      if (is_stated(one$options)) {
+        " given what is assumed"
+      } else {
         " and what errors in common could hide"
       }
     )
