@@ -323,12 +323,15 @@ check_vcov_size <- function(n, call, most = 5000L) {
   }
 }
 
-# See latent_covariance().
+# See latent_covariance(). Fits by algebra, and those of families, have it.
 covariance_of <- function(fit) {
-  if (is_latent(fit)) {
+  if (is_latent(fit) && !is_family_fit(fit)) {
     return(latent_covariance(fit))
   }
-  list(covariance = fit$covariance, variance = diag(fit$covariance))
+  list(
+    covariance = fit$covariance,
+    variance = if (!is.null(fit$covariance)) diag(fit$covariance)
+  )
 }
 
 # Of the coefficients.

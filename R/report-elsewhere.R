@@ -18,6 +18,7 @@
 #' @rawNamespace S3method(flextable::as_flextable,system_comparison,flextable_result)
 #' @rawNamespace S3method(flextable::as_flextable,confusion_estimate,flextable_result)
 #' @rawNamespace S3method(flextable::as_flextable,metric_estimate,flextable_result)
+#' @rawNamespace S3method(flextable::as_flextable,score_curve,flextable_result)
 #' @rawNamespace S3method(flextable::as_flextable,confusion_matrix,flextable_result)
 #' @rawNamespace S3method(flextable::as_flextable,accuracy_bounds,flextable_result)
 #' @rawNamespace S3method(flextable::as_flextable,shared_errors,flextable_result)
