@@ -2,9 +2,9 @@
 #'
 #' Renders a page about the systems of `x`: the number, its interval, the assumption that it rests
 #' on with both its ends, sentences that may be copied and such as may not, raters and their
-#' agreement, systems compared, checks, methods with references, versions and seed. Where raters are
-#' language models, also their errors in common, how many independent ones they are worth, the
-#' alternative annotator test, and the cases to read.
+#' agreement, systems compared, metrics, checks, methods with references, versions and seed. Where
+#' raters are language models, also their errors in common, how many independent ones they are
+#' worth, the alternative annotator test, and the cases to read.
 #'
 #' The page is one file without links to the network. Its source is a template, `Accuracy report`,
 #' in the list of new R Markdown files of RStudio, or by `rmarkdown::draft(template =

@@ -34,7 +34,8 @@ test_that("a report is one file with all that belongs in it, the same every time
   estimate <- withr::with_seed(1, quiet(estimate_accuracy(x)))
   for (part in c(
     "today", "What may be said", "And what may not", "What it rests on", "Fleiss", "Lehner",
-    "Systems compared", "What the ratings contradict", "seed 1", format(estimate)
+    "Systems compared", "Other metrics", "bal_accuracy", "What the ratings contradict", "seed 1",
+    format(estimate)
   )) {
     expect_match(words, part, fixed = TRUE)
   }
