@@ -77,8 +77,10 @@ TEST_CASE("a run is the panel of its stream, fitted and judged") {
     for (int e = 0; e < 3; ++e) {
       const StudyEstimator& how = study.estimators[e];
       const auto alone = make_estimator(ratings, how.options, Host());
-      const auto replicates = bootstrap(*alone, Quantity::accuracy,
-                                        BootstrapOptions{how.replicates, 1, 100 + r}, Host());
+      BootstrapOptions drawing;
+      drawing.replicates = how.replicates;
+      drawing.seed = 100 + r;
+      const auto replicates = bootstrap(*alone, Quantity::accuracy, drawing, Host());
       for (int s = 0; s < 2; ++s) {
         const StudyEstimate& of = runs[r].estimates[e];
         CHECK(same(of.estimate[s], alone->systems()[s].estimate));
