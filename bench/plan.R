@@ -2,11 +2,11 @@
 #
 #   Rscript bench/plan.R inst/extdata/results/plan
 #
-# writes plan-surface.csv: the probability of an estimate within a margin of the true accuracy, for
-# settings (categories, raters, their kappa, K-properties hold or are violated), methods, numbers of
-# cases and margins, with Monte Carlo standard errors; plan-error.csv: the numbers of cases that
-# the approximation of plan_cases() gives, against those that the simulations of the surface need;
-# and plan-advice.csv: what the paper advises, simulated with many runs.
+# writes plan-surface.csv (kept as .gz): the probability of an estimate within a margin of the true
+# accuracy, for settings (categories, raters, their kappa, K-properties hold or are violated),
+# methods, numbers of cases and margins, with Monte Carlo standard errors; plan-error.csv: the
+# numbers of cases that the approximation of plan_cases() gives, against those that the simulations
+# of the surface need; and plan-advice.csv: what the paper advises, simulated with many runs.
 #
 # Base rates are drawn as uniform numbers, systems have accuracies .1 .3 .5 .7 .9 and answer the
 # same panels. Violated: accuracies of raters spread by .1 to either side, dispersion 2, error range
