@@ -80,10 +80,7 @@
 #' # Any metric of yardstick, from posterior probabilities as its case weights (without intervals):
 #' weighted <- augment(found)
 #' head(weighted)
-#' if (requireNamespace("yardstick", quietly = TRUE)) {
-#'   a <- weighted[weighted$system == "a", ]
-#'   yardstick::mcc(a, truth, prediction, case_weights = weight)
-#' }
+#' # yardstick::mcc(a, truth, prediction, case_weights = weight)
 #' @name metric_estimate
 #' @export
 estimate_metrics <- function(x, metrics = NULL, ...) UseMethod("estimate_metrics")
