@@ -151,15 +151,8 @@ table_errors <- function(values, estimate, s, n) {
 # that the accuracy stays and truths change places.
 hidden_errors <- function(estimate, plan, table, slopes, s) {
   n <- length(plan$categories)
-  details <- estimate$details
-  at <- function(gap) {
-    whole_error(
-      estimate, details$sampling, details$sampling * 0 + gap, details$suspicion,
-      details$rater_error
-    )$hidden[[s]]
-  }
-  raters <- at(0)
-  range <- at(1)^2 - raters^2
+  raters <- hidden_of_gap(estimate, 0)[[s]]
+  range <- hidden_of_gap(estimate, 1)[[s]]^2 - raters^2
   line <- colSums(slopes * end_direction(estimate, table, s, n))
   answer <- rep(seq_len(n), n)
   wrong <- replace(table, (seq_len(n) - 1L) * n + seq_len(n), 0)
@@ -171,6 +164,14 @@ hidden_errors <- function(estimate, plan, table, slopes, s) {
   level <- colSums(shift)
   apart <- colSums((shift - outer(of_answer, level))^2)
   sqrt(pmax(range * line^2 + raters^2 * (level^2 + (cell_bias^2 - 1) * apart), 0))
+}
+
+# What robust intervals take to be hidden of each accuracy, were both ends so far apart.
+hidden_of_gap <- function(estimate, gap) {
+  details <- estimate$details
+  whole_error(
+    estimate, details$sampling, details$sampling * 0 + gap, details$suspicion, details$rater_error
+  )$hidden
 }
 
 # From the table of errors in common to that of errors of their own, or to that of the estimate,

@@ -178,12 +178,6 @@ score_line <- function(plan, judge, panel) {
 
 # The part of that distance that is a standard deviation of what is not known of errors in common.
 range_of_common <- function(estimate, s) {
-  details <- estimate$details
-  at <- function(gap) {
-    whole_error(
-      estimate, details$sampling, details$sampling * 0 + gap, details$suspicion,
-      details$rater_error
-    )$hidden[[s]]
-  }
-  sqrt(max(at(1)^2 - at(0)^2, 0))
+  hidden <- function(gap) hidden_of_gap(estimate, gap)[[s]]
+  sqrt(max(hidden(1)^2 - hidden(0)^2, 0))
 }
