@@ -65,11 +65,11 @@ announce_average <- function(x, threads) {
   }
 }
 
-# Of a system so much for each rating of a pattern and each category, as crowds and panels were
-# measured; others are within a factor of five.
+# Of a system so much for each rating of a pattern and each category, as crowds and panels that take
+# seconds were measured; others are within a factor of three.
 average_seconds <- function(x, threads = 1L) {
   systems <- length(x$systems)
-  3e-6 * systems * length(rating_rater(x)) * length(x$categories) / min(threads, 2 * systems)
+  1.5e-6 * systems * length(rating_rater(x)) * length(x$categories) / min(threads, 2 * systems)
 }
 
 rough_time <- function(seconds) {

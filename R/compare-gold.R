@@ -10,7 +10,9 @@ compare_with_gold <- function(found, estimate, pairs) {
   found$gold <- list(settings = gold$settings, cases = length(gold$case))
   found$options$clusters <- if (!is.null(estimate$options$cluster)) count_gold_clusters(estimate)
   measured <- gold_pairs(estimate, found$differences, found$options$conf_level)
-  found$sources <- do.call(rbind, lapply(measured, `[[`, "rows"))
+  found$sources <- tibble::as_tibble(
+    stack_tables(unlist(lapply(measured, `[[`, "rows"), recursive = FALSE))
+  )
   found$gold$differ <- vapply(measured, `[[`, 0, "differ")
   found$differences <- settle_pairs(found$differences, found$sources, found$options$interval)
   ranked <- found$accuracy$system[pairs$ranked]
@@ -22,33 +24,40 @@ compare_with_gold <- function(found, estimate, pairs) {
   found
 }
 
-# Of each pair `rows`, one per source, and on how many gold cases answers differ (NA if gold says
+# Of each pair `rows`, a list per source, and on how many gold cases answers differ (NA if gold says
 # nothing of the pair). `table` is what ratings alone say.
 gold_pairs <- function(estimate, table, conf_level) {
   systems <- estimate$table$system
   settings <- c(estimate$gold$settings, conf_level = conf_level)
-  same <- same_answers(
-    estimate$fit, match(table$system1, systems), match(table$system2, systems)
-  )
+  first <- match(table$system1, systems)
+  second <- match(table$system2, systems)
+  same <- same_answers(estimate$fit, first, second)
+  bias <- bias_of_pairs(estimate, first, second)
+  evidence <- estimate$gold$evidence
   lapply(seq_len(nrow(table)), function(i) {
-    pair <- match(c(table$system1[[i]], table$system2[[i]]), systems)
-    evidence <- estimate$gold$evidence
-    x <- if (!is.null(evidence) && !same[[i]]) gold_difference(evidence, pair[[1L]], pair[[2L]])
-    of_ratings <- difference_by_ratings(estimate, table[i, ], pair)
+    row <- lapply(table, `[[`, i)
+    x <- if (!is.null(evidence) && !same[[i]]) gold_difference(evidence, first[[i]], second[[i]])
+    of_ratings <- c(row[c("estimate", "std.error")], bias = bias[[i]])
     list(
-      rows = pair_sources(x, of_ratings, table[i, ], settings, interval_of(estimate)$id),
+      rows = pair_sources(x, of_ratings, row, settings, interval_of(estimate)$id),
       differ = if (is.null(x)) NA_real_ else x$disputed
     )
   })
 }
 
-# What ratings alone say of a difference; see ratings_alone(). What errors in common may hide of two
-# systems goes together as their answers do.
-difference_by_ratings <- function(estimate, row, pair) {
-  bias <- vapply(pair, function(s) ratings_alone(estimate, s)$bias, 0)
-  alike <- same_share(estimate_of(estimate, pair)$fit)[1L, 2L]
-  hidden <- sum(bias^2) - 2 * alike^likeness_power * prod(bias)
-  list(estimate = row$estimate, std.error = row$std.error, bias = sqrt(max(0, hidden)))
+# See ratings_alone(). What errors in common may hide of two systems goes together as their answers
+# do.
+bias_of_pairs <- function(estimate, first, second) {
+  bias <- vapply(seq_along(estimate$table$system), function(s) ratings_alone(estimate, s)$bias, 0)
+  answer <- pattern_answers(estimate$fit$x)
+  weight <- pattern_weights(estimate$fit$x) * judged_patterns(estimate$fit)
+  alike <- vapply(seq_along(first), function(i) {
+    pair <- answer[, c(first[[i]], second[[i]])]
+    common <- weight * (pair[, 1L] > 0L & pair[, 2L] > 0L)
+    sum(common * (pair[, 1L] == pair[, 2L])) / sum(common)
+  }, 0)
+  hidden <- bias[first]^2 + bias[second]^2 - 2 * alike^likeness_power * bias[first] * bias[second]
+  sqrt(pmax(0, hidden))
 }
 
 no_pair_sources <- tibble::tibble(
@@ -68,8 +77,7 @@ pair_sources <- function(x, alone, row, settings, interval) {
     if (is.null(x)) none else difference_of_gold(x, settings),
     c(row[interval_columns], estimate = row$estimate, weight = 0)
   ), c(gold_alone, ratings_only)), with_gold)
-  rows <- Map(function(interval, from) pair_source(x, row, interval, from), names(found), found)
-  do.call(rbind, unname(rows))
+  unname(Map(function(interval, from) pair_source(x, row, interval, from), names(found), found))
 }
 
 difference_of_gold <- function(x, settings) {
@@ -80,7 +88,7 @@ difference_of_gold <- function(x, settings) {
 
 pair_source <- function(x, row, interval, found) {
   of_ratings <- interval == ratings_only
-  tibble::tibble(
+  list(
     system1 = row$system1, system2 = row$system2, interval = interval, estimate = found$estimate,
     std.error = found$std.error %||% NA_real_, conf.low = found$conf.low %||% NA_real_,
     conf.high = found$conf.high %||% NA_real_,

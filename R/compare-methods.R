@@ -202,7 +202,8 @@ comparison_notes <- function(x) {
         "The intervals cover all differences at once"
       } else if (pairs > 1L) {
         paste0(
-          "Each interval is for its pair alone: of ", number(pairs), ", ", decimals(miss, 1L),
+          "Each interval is for its pair alone: of ", number(pairs), ", ",
+          if (miss < 10) decimals(miss, 1L) else number(round(miss)),
           " miss on average; simultaneous = TRUE covers all at once"
         )
       }
