@@ -8,7 +8,7 @@
 # systems; a comparison of 3000 systems with the best ten; and an update of a fit with a thousand
 # ratings more. Everything runs on one thread. `crowd-kit` is a copy of the sources of that Python
 # package, whose 20 iterations are timed in the same run; it needs python3 with pandas and attrs.
-# `large` adds a crowd of 20 million ratings, with the peak of memory (Linux only).
+# `large` adds a crowd of 20 million ratings, with peaks of memory (Linux only).
 
 library(fallible)
 folder <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
@@ -183,15 +183,15 @@ guess <- function(knows, truth, categories) {
   ifelse(stats::runif(n) < knows, truth, sample.int(categories, n, replace = TRUE))
 }
 
-# Five raters of a crowd for each case.
-draw_crowd <- function(cases, raters, categories, systems, knows = 0.5) {
+# Five raters of a crowd for each case; the arguments of ratings().
+draw_rows <- function(cases, raters, categories, systems, knows = 0.5) {
   set.seed(seed)
   truth <- sample.int(categories, cases, replace = TRUE)
   first <- sample.int(raters, cases, replace = TRUE)
   row <- rep(seq_len(cases), 5L)
   rater <- (rep(first, 5L) + rep(0:4, each = cases) * (raters %/% 5L)) %% raters + 1L
   of <- rep(seq_len(cases), systems)
-  ratings(
+  list(
     data.frame(case = row, rater = rater, rating = guess(knows, truth[row], categories)),
     case = "case", rater = "rater", rating = "rating",
     systems = data.frame(
@@ -200,6 +200,8 @@ draw_crowd <- function(cases, raters, categories, systems, knows = 0.5) {
     ), categories = seq_len(categories)
   )
 }
+
+draw_crowd <- function(...) do.call(ratings, draw_rows(...))
 
 # ---- Exponents ----------------------------------------------------------------------------------
 
@@ -223,11 +225,17 @@ time_exponents <- function(steps = 2^(0:3)) {
 
 time_large <- function() {
   name <- "4e6 cases x 5 of 1e5 raters, 3 systems"
-  x <- draw_crowd(4e6, 1e5, 3L, 3L)
-  gc()
-  reset_peak()
-  row <- time_task(name, "default, all systems", function() estimate_accuracy(x))
-  rbind(row, new_row(name, "peak memory", "GB", memory_status("VmHWM") / 1e9))
+  rows <- draw_rows(4e6, 1e5, 3L, 3L)
+  with_peak <- function(task, run) {
+    gc()
+    reset_peak()
+    row <- time_task(name, task, run)
+    rbind(row, new_row(name, paste0(task, ": peak memory"), "GB", memory_status("VmHWM") / 1e9))
+  }
+  x <- NULL
+  reading <- with_peak("ratings()", function() x <<- do.call(ratings, rows))
+  rm(rows)
+  rbind(reading, with_peak("default, all systems", function() estimate_accuracy(x)))
 }
 
 do.call(main, as.list(commandArgs(trailingOnly = TRUE)))
