@@ -79,9 +79,8 @@ without_the_unknown <- function(fit, naturals) {
   }
   value <- fit$coefficients
   unsure <- which((value < 1e-6 | value > 1 - 1e-6) & naturals$term != "dispersion")
-  rated <- seq_along(fit$x$raters) %in% rating_rater(fit$x)[
-    pattern_weights(fit$x)[rating_pattern(fit$x)] > 0
-  ]
+  counts <- rep.int(pattern_weights(fit$x) > 0, pattern_lengths(fit$x))
+  rated <- tabulate(rating_rater(fit$x)[counts], length(fit$x$raters)) > 0L
   lacking <- which(!rated & !is_known_rater(fit))
   if (fit$model$accuracy == "rater" && length(lacking) > 0L) {
     theirs <- which(naturals$term == "rater_accuracy" & naturals$of %in% lacking)

@@ -35,6 +35,12 @@ void RatedRows::add_row(const int* begin, const int* end) {
 
 void RatedRows::add_groups(const RowGroups& groups, int skip,
                            const std::vector<double>& pattern_weight) {
+  std::size_t ratings = judge.size();
+  for (int i = 0; i < groups.size(); ++i) {
+    ratings += (groups.end(i) - groups.begin(i) - skip) / 2;
+  }
+  judge.reserve(ratings);
+  category.reserve(ratings);
   for (int i = 0; i < groups.size(); ++i) add_row(groups.begin(i) + skip, groups.end(i));
   of_pattern = groups.of_pattern();
   weight = row_weights(of_pattern, pattern_weight, groups.size());
