@@ -8,7 +8,8 @@
 #' @section Cases:
 #' Systems are compared on the cases that all of them answered and a rater saw; other cases may be
 #' easier or harder. Where that leaves out cases, accuracies are estimated anew on those that remain
-#' (the raters stay fitted to all cases), and the result tells how many.
+#' (the raters stay fitted to all cases), which takes as long as the estimate did, and the result
+#' tells how many.
 #'
 #' @section Errors of differences:
 #' Cases (or the clusters that the estimate was given) are drawn anew, the same for all systems, and

@@ -55,11 +55,11 @@ pattern_counts <- function(x) {
 
 # Patterns in which a rater gives more than one rating, and the rater.
 repeated_ratings <- function(x) {
-  pattern <- rating_pattern(x)
+  start <- patterns_of(x)$start
   rater <- rating_rater(x)
-  n <- length(pattern)
-  twice <- which(pattern[-1L] == pattern[-n] & rater[-1L] == rater[-n])
-  data.frame(pattern = pattern[twice], rater = rater[twice])
+  twice <- which(rater[-1L] == rater[-length(rater)])
+  twice <- twice[!twice %in% start] # the last rating of a pattern
+  data.frame(pattern = findInterval(twice - 1L, start), rater = rater[twice])
 }
 
 # ---- Other patterns -----------------------------------------------------------------------------
