@@ -206,17 +206,19 @@ draw_crowd <- function(...) do.call(ratings, draw_rows(...))
 # ---- Exponents ----------------------------------------------------------------------------------
 
 # Slopes of log seconds of the default against log size, over a crowd that grows by steps of two.
-time_exponents <- function(steps = 2^(0:3)) {
-  base <- list(cases = 4000, raters = 200, categories = 3, systems = 1)
+time_exponents <- function(steps = 2^(0:2)) {
+  base <- list(cases = 2e4, raters = 1000, categories = 3, systems = 1)
+  seconds_at <- function(size) {
+    x <- do.call(draw_crowd, size)
+    min(seconds_of(function() suppressWarnings(estimate_accuracy(x)), 2L, processor_clock))
+  }
+  seconds_at(base) # R compiles what it calls for the first times
   rows <- lapply(names(base), function(what) {
     seconds <- vapply(steps, function(step) {
-      size <- base
-      size[[what]] <- size[[what]] * step
-      x <- do.call(draw_crowd, size)
-      min(seconds_of(function() suppressWarnings(estimate_accuracy(x)), 2L, processor_clock))
+      seconds_at(replace(base, what, base[[what]] * step))
     }, 0)
     slope <- unname(stats::coef(stats::lm(log(seconds) ~ log(steps)))[[2L]])
-    new_row("crowd of 4000 cases, 200 raters", paste("default, against", what), "exponent", slope)
+    new_row("crowd of 2e4 cases, 1000 raters", paste("default, against", what), "exponent", slope)
   })
   do.call(rbind, rows)
 }
