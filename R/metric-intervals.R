@@ -55,7 +55,9 @@ point_rows <- function(estimate, plan, counts, s, call) {
 }
 
 undefined_reason <- function(plan) {
-  of <- vapply(plan$records, `[[`, "", "undefined")[plan$rows$metric]
+  of <- vapply(plan$records, function(record) {
+    if (record$ordered && !plan$settings$ordered) without_order else record$undefined
+  }, "")[plan$rows$metric]
   averaged <- !is.na(plan$rows$average)
   unname(replace(of, averaged, "it is undefined for a category that it rests on"))
 }

@@ -27,7 +27,10 @@ all_metrics <- function() {
 #'
 #' With `p` the joint table of truth and answer: `accuracy` is `sum(diag(p))`; `kap` is Cohen's
 #' kappa of truth and answer; `mcc` Matthews' correlation (Gorodkin's, for more than two
-#' categories); `loss` is `sum(cost * p)`.
+#' categories); `loss` is `sum(cost * p)`. Of categories in an order (`ordered` of [ratings()], or
+#' two categories; otherwise `NA`), each a step from the next: `kap_linear` and `kap_quadratic` are
+#' kappa with weights by steps and by squared steps (`weighting` of yardstick's `kap()`), `mae` the
+#' mean number of steps that answers are off, `within_one` the share that is off by one at most.
 #'
 #' @section Kernels:
 #' A kernel is a function of probabilities that sum to one. What it is given depends on `form`:
@@ -64,7 +67,11 @@ metrics <- function() {
   all <- unname(all_metrics())
   field <- function(name, type) vapply(all, `[[`, type, name)
   range <- vapply(all, function(record) {
-    if (is.function(record$lower)) "of costs" else paste(record$lower, "to", record$upper)
+    if (is.function(record$lower)) {
+      if (record$ordered) "of steps" else "of costs"
+    } else {
+      paste(record$lower, "to", record$upper)
+    }
   }, "")
   tibble::tibble(
     id = field("id", ""), title = field("title", ""), form = field("form", ""), range = range,
