@@ -57,7 +57,6 @@ set_weights <- function(has, scale) {
   jaccard <- ifelse(same, 1, both / pmax(either, 1))
   part <- both == outer(size, size, pmin)
   switch(scale,
-    identity = same + 0, jaccard = jaccard,
-    masi = jaccard * ifelse(same, 1, ifelse(part, 2 / 3, 1 / 3))
+    identity = same + 0, jaccard = jaccard, masi = jaccard * (1 + part + same) / 3
   )
 }

@@ -35,7 +35,8 @@ check_order <- function(model, x, call) {
 bind_ordinal <- function(judged, categories, accuracy) {
   layout <- ordinal_layout(judged, categories, accuracy)
   prepare <- function(judged) {
-    list(group = if (accuracy == "rater") match(judged$rater, layout$raters) else 1L + judged$system)
+    apart <- accuracy == "rater"
+    list(group = if (apart) match(judged$rater, layout$raters) else 1L + judged$system)
   }
   list(
     strata = 1, prepare = prepare, start = function(judged, categories) layout$start,

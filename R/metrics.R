@@ -32,6 +32,8 @@ all_metrics <- function() {
 #' kappa with weights by steps and by squared steps (`weighting` of yardstick's `kap()`), `mae` the
 #' mean number of steps that answers are off, `within_one` the share that is off by one at most.
 #'
+#' Of answers with several labels see [label_metrics].
+#'
 #' @section Kernels:
 #' A kernel is a function of probabilities that sum to one. What it is given depends on `form`:
 #' * `"category"`: `kernel(tp, fn, fp, tn)`, vectors of equal length, an element per table that is
@@ -87,7 +89,7 @@ register_metric <- function(id, title, kernel, form = c("category", "table"), ra
                             better = c("high", "low"), reference = "") {
   call <- rlang::current_env()
   usable <- rlang::is_string(id) && nzchar(id) && !startsWith(id, ".")
-  if (!usable || id %in% names(c(built_in_metrics, score_records))) {
+  if (!usable || id %in% names(c(built_in_metrics, score_records, label_records))) {
     abort_fallible("argument", c(
       "{.arg id} must be a name that no metric of the package has and that starts with no dot.",
       "x" = "It is {describe(id)}."

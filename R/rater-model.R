@@ -32,14 +32,14 @@ k_model <- function() rater_model()
 #'   on a third lower by the same shift, cut at 0 and 1.
 #'
 #' @section Ordinal errors:
-#' Cumulative probit: a case of the k-th of K categories gives a rater a signal, normal with variance
-#' 1 around `slope * (k - (K + 1) / 2)`, and his answer is the category between whose thresholds it
-#' falls. A slope of 0 is guessing; thresholds are where he draws the line, so that strict and mild
-#' raters differ in these alone. One slope and K - 1 thresholds for all raters, or for each
-#' (`accuracy = "rater"`), instead of K (K - 1) free entries. Categories must be ordered, or two, for
-#' which it is the free model. True categories are taken for a step from each other; where they are
-#' not, choose `"free"`. Fitted by maximum likelihood, without priors, like models by formula;
-#' `base_rates` may be a formula.
+#' Cumulative probit: a case of the k-th of K categories gives a rater a signal, normal with
+#' variance 1 around `slope * (k - (K + 1) / 2)`, and his answer is the category between whose
+#' thresholds it falls. A slope of 0 is guessing; thresholds are where he draws the line, so that
+#' strict and mild raters differ in these alone. One slope and K - 1 thresholds for all raters, or
+#' for each (`accuracy = "rater"`), instead of K (K - 1) free entries. Categories must be ordered,
+#' or two, for which it is the free model. True categories are taken for a step from each other;
+#' where they are not, choose `"free"`. Fitted by maximum likelihood, without priors, like models by
+#' formula; `base_rates` may be a formula.
 #'
 #' @section Priors:
 #' Fits maximise the posterior density of logits and logarithms under weak priors. `"none"` is plain
