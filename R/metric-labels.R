@@ -49,13 +49,14 @@ default_label_metrics <- c("accuracy", "precision", "recall", "f_meas", names(la
 #' @param interval `"bootstrap"` or `"none"`.
 #' @param conf_level Probability with which intervals are meant to cover, in (0, 1).
 #' @param replicates Number of bootstrap replicates.
+#' @param ... Not used.
 #' @return An [estimate_metrics()] result, in whose tables `category` is the label. `augment()` has
 #'   a row per case, label, system and truth.
 #' @family estimation
 #' @examples
 #' set.seed(1)
 #' true <- matrix(runif(200) < c(0.5, 0.2), 2) # labels x cases
-#' say <- function(right) ifelse(runif(200) < right, true, !true)
+#' say <- function(right) true == (runif(200) < right)
 #' answers <- expand.grid(case = 1:100, rater = c("ann", "bob", "cid", "model"))
 #' answers$labels <- unlist(lapply(c(0.9, 0.8, 0.85, 0.9), function(right) {
 #'   apply(say(right), 2, function(has) c("angry", "sad")[has], simplify = FALSE)
