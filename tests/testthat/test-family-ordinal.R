@@ -78,7 +78,7 @@ test_that("the gradient is the derivative, also of answers that are hardly given
 })
 
 test_that("parameters come back from simulated raters", {
-  runs <- length(rounds(10))
+  runs <- 8
   slopes <- c(2, 2.5, 1.5)
   limits <- list(c(-1, 1), c(-0.5, 1), c(-1, 0.5))
   rates <- c(0.4, 0.35, 0.25)
