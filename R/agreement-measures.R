@@ -168,17 +168,21 @@ names(built_in_measures) <- vapply(built_in_measures, `[[`, "", "id")
 #' cohen_kappa(two)
 #' bangdiwala_b(two)
 #' information_agreement(two)
+#'
+#' # Answers with several labels
+#' set.seed(1)
+#' krippendorff_alpha(simulate_crowd(), scale_weights = "masi")
 #' @name agreement_measures
 NULL
 
 bare_measure <- function(x, id, scale_weights = NULL, pooling = "pairs",
                          call = rlang::caller_env()) {
-  x <- as_ratings(x, call = call)
   settings <- list(
     interval = "none", pooling = check_choice(pooling, c("pairs", "cases"), "pooling", call)
   )
-  settings$scale_weights <- check_scale_weights(scale_weights, x$categories, call)
-  view <- new_view(x)
+  compared <- as_compared(x, scale_weights, call)
+  settings$scale_weights <- compared$scale_weights
+  view <- new_view(compared$x)
   measure <- built_in_measures[[id]]
   check_fit(measure, list(view), settings, call)
   raw <- evaluate(measure, view, settings)

@@ -43,7 +43,10 @@
 #'   as for nominal categories; `"linear"`, `"quadratic"`, `"ordinal"`, `"radical"`, `"ratio"`,
 #'   `"circular"` or `"bipolar"`, in the sense of Gwet (2014), from the values of the categories if
 #'   their labels are numbers and otherwise from their order; or a symmetric matrix with 1 on the
-#'   diagonal.
+#'   diagonal. For answers with several labels (`repeats = "labels"` of [ratings()]): `"jaccard"`,
+#'   the labels that two answers have in common as a share of those that either has; `"masi"`, the
+#'   same times 2/3 where one answer is part of the other and 1/3 where neither is (Passonneau,
+#'   2006); or `"identity"`.
 #' @param conf_level Probability with which intervals are meant to cover, in (0, 1); see
 #'   [fallible-options].
 #' @param interval `"analytic"`, `"jackknife"`, `"bootstrap"` or `"none"`; see Intervals.
@@ -70,6 +73,9 @@
 #'   Fleiss, J. L., Cohen, J. and Everitt, B. S. (1969). Large sample standard errors of kappa and
 #'   weighted kappa. *Psychological Bulletin*, 72(5), 323--327. \doi{10.1037/h0028106}
 #'
+#'   Passonneau, R. (2006). Measuring agreement on set-valued items (MASI) for semantic and
+#'   pragmatic annotation. *LREC 2006*.
+#'
 #'   Yule, G. U. (1912). On the methods of measuring association between two attributes. *Journal
 #'   of the Royal Statistical Society*, 75(6), 579--652. \doi{10.2307/2340126}
 #' @examples
@@ -92,11 +98,9 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
   if (missing(x) && rlang::quo_is_null(counts)) {
     abort_fallible("argument", "{.arg x} is missing.", arg = "x", call = call)
   }
-  x <- if (rlang::quo_is_null(counts)) {
-    as_ratings(x, call = call)
-  } else {
-    counts_ratings(x, counts, call)
-  }
+  if (!rlang::quo_is_null(counts)) x <- counts_ratings(x, counts, call)
+  compared <- as_compared(x, scale_weights, call)
+  x <- compared$x
   settings <- list(
     conf_level = check_number(conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE),
     interval = check_choice(interval, c("analytic", "jackknife", "bootstrap", "none"), "interval"),
@@ -111,7 +115,7 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
       "i" = "Leave out {.arg scale_weights} or {.arg by_category}."
     ), arg = "scale_weights", call = call)
   }
-  settings["scale_weights"] <- list(check_scale_weights(scale_weights, x$categories, call))
+  settings["scale_weights"] <- list(compared$scale_weights)
   views <- list(view)
   if (check_flag(pairwise, "pairwise")) views <- pair_views(views[[1L]], call)
   if (by_category) views <- unlist(lapply(views, category_views), recursive = FALSE)

@@ -146,7 +146,8 @@ settle_metrics <- function(metrics, average, beta, cost, bins, x, call) {
   }
   settings <- list(
     beta = check_number(beta, "beta", 0, open_min = TRUE, call = call),
-    cost = check_cost_matrix(cost, categories, call), bins = check_count(bins, "bins", call = call)
+    cost = check_cost_matrix(cost, categories, call), bins = check_count(bins, "bins", call = call),
+    ordered = x$ordered || length(categories) == 2L, steps = length(categories) - 1L
   )
   records <- find_metrics(metrics, settings, !is.null(x$scores), call)
   metric_plan(records, categories, unique(average), settings)

@@ -213,6 +213,9 @@ family_lines <- function(x) {
       "  ", format(sub("_", " ", names(of), fixed = TRUE)), "  ", vapply(of, formula_words, ""),
       "  ", meaning[names(of)], recycle0 = TRUE
     ),
+    if (x$errors == "ordinal") {
+      "  errors  a signal in the order of the categories, cut at thresholds"
+    },
     if (is.function(x$family$law)) "  a family of your own, fitted by the EM algorithm"
   )
 }

@@ -133,6 +133,7 @@ fit_checked <- function(x, model, method, known_truth, known_raters, call, start
 check_method <- function(method, model, x, know, call) {
   if (is.null(method)) method <- if (is_k_model(model) && !know) "algebraic" else "likelihood"
   check_choice(method, fit_methods, "method", call = call)
+  check_order(model, x, call)
   if (is_family_model(model) && method != "likelihood") {
     abort_fallible("argument", c(
       "A family of models, or one by formula, is fitted by {.code method = \"likelihood\"}.",

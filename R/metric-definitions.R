@@ -9,15 +9,16 @@
 # neither is; drops: do categories of which it is undefined leave its averages, or undo them;
 # same_as: the metric of which it is another name; cell: is it a cell of the confusion matrix that
 # gold measures by itself, "recall" or "precision"; undefined: why it is 0 / 0 where it is; default:
-# is it shown unasked.
+# is it shown unasked; ordered: does it mean something only where categories are ordered.
 new_metric <- function(id, title, reference, kernel, form = "category", needs = "table",
                        settings = character(), lower = 0, upper = 1, better = "high",
                        drops = FALSE, same_as = NA_character_, cell = "", undefined = zero_by_zero,
-                       default = FALSE) {
+                       default = FALSE, ordered = FALSE) {
   list(
     id = id, title = title, reference = reference, kernel = kernel, form = form, needs = needs,
     settings = settings, lower = lower, upper = upper, better = better, drops = drops,
-    same_as = same_as, cell = cell, undefined = undefined, default = default
+    same_as = same_as, cell = cell, undefined = undefined, default = default,
+    ordered = ordered
   )
 }
 
@@ -77,10 +78,21 @@ mcc_of_table <- function(table) {
 
 loss_of_table <- function(table, cost) sum(cost * table)
 
+# Of categories in their order: how many steps answers are from the truth.
+steps_of_table <- function(table) abs(row(table) - col(table))
+
+kappa_of_steps <- function(table, power) {
+  cost <- steps_of_table(table)^power
+  chance <- sum(cost * outer(rowSums(table), colSums(table)))
+  1 - ratio_of(sum(cost * table), snap(chance))
+}
+
 # What rounding has left of nothing.
 snap <- function(x) replace(x, abs(x) < 1e-13, 0)
 
 by_name <- "R package yardstick"
+weighted_kappa <- "Cohen (1968), doi:10.1037/h0026256; R package yardstick"
+without_order <- "categories are not ordered (see `ordered` of ratings())"
 
 built_in_metrics <- by_id(list(
   new_metric(
@@ -101,6 +113,24 @@ built_in_metrics <- by_id(list(
   new_metric(
     "loss", "Mean cost", "Elkan (2001), IJCAI 17, 973-978", loss_of_table, "table",
     settings = "cost", lower = function(settings) range(settings$cost), better = "low"
+  ),
+  new_metric(
+    "kap_linear", "Kappa, linear weights", weighted_kappa, function(table) kappa_of_steps(table, 1),
+    "table", lower = -1, undefined = "all cases and answers are of one category", ordered = TRUE
+  ),
+  new_metric(
+    "kap_quadratic", "Kappa, quadratic weights", weighted_kappa,
+    function(table) kappa_of_steps(table, 2), "table", lower = -1,
+    undefined = "all cases and answers are of one category", ordered = TRUE
+  ),
+  new_metric(
+    "mae", "Mean absolute error", "Baccianella, Esuli and Sebastiani (2009), ISDA 9, 283-287",
+    function(table) sum(steps_of_table(table) * table), "table",
+    lower = function(settings) c(0, settings$steps), better = "low", ordered = TRUE
+  ),
+  new_metric(
+    "within_one", "Accuracy within one step", "",
+    function(table) sum(table[steps_of_table(table) <= 1]), "table", ordered = TRUE
   ),
   new_metric(
     "recall", "Recall", by_name, recall_of, drops = TRUE, cell = "recall", default = TRUE,

@@ -55,7 +55,9 @@ point_rows <- function(estimate, plan, counts, s, call) {
 }
 
 undefined_reason <- function(plan) {
-  of <- vapply(plan$records, `[[`, "", "undefined")[plan$rows$metric]
+  of <- vapply(plan$records, function(record) {
+    if (record$ordered && !plan$settings$ordered) without_order else record$undefined
+  }, "")[plan$rows$metric]
   averaged <- !is.na(plan$rows$average)
   unname(replace(of, averaged, "it is undefined for a category that it rests on"))
 }
@@ -98,12 +100,18 @@ percentile_rows <- function(found, estimate, plan, counts, draws, s, conf_level)
   if (is.null(draws$values)) {
     return(if (is.null(draws$reason)) found else without_interval(found, draws$reason))
   }
-  ends <- ranges_of_plan(plan)
   tables <- as_shares(draws$values[[s]], length(plan$categories))
   whole <- stats::complete.cases(tables)
   values <- matrix(NA_real_, nrow(tables), nrow(found))
-  values[whole, ] <- to_unit(metric_values(plan, tables[whole, , drop = FALSE]), ends)
-  if (has_stand_in(estimate)) values <- moved_to(values, to_unit(found$estimate, ends))
+  values[whole, ] <- metric_values(plan, tables[whole, , drop = FALSE])
+  with_percentiles(found, plan, values, conf_level, has_stand_in(estimate))
+}
+
+# `moved`: to the estimate, from that of the method that stands in for its own.
+with_percentiles <- function(found, plan, values, conf_level, moved = FALSE) {
+  ends <- ranges_of_plan(plan)
+  values <- to_unit(values, ends)
+  if (moved) values <- moved_to(values, to_unit(found$estimate, ends))
   intervals <- percentile_intervals(values, conf_level, TRUE)
   found <- add_intervals(found, intervals)
   wide <- ends[, 2L] - ends[, 1L]

@@ -54,7 +54,11 @@ metric_title <- function(x) {
     count_noun(length(x$plan$records), "metric"), " of ",
     count_noun(length(x$options$systems), "system"),
     if (x$options$grouped) paste0(" in ", count_noun(length(x$estimates), "group")),
-    ", ", count_noun(length(x$plan$categories), "category", "categories"), ", ",
+    ", ", if (is.null(x$panel)) {
+      count_noun(length(x$plan$categories), "category", "categories")
+    } else {
+      count_noun(length(x$plan$categories), "label")
+    }, ", ",
     method_words(x$options$method)
   )
 }
@@ -136,7 +140,7 @@ print_metrics <- function(table, x) {
   for (system in utils::head(systems, 4L)) {
     of <- category_metrics(table, system)
     if (!is.null(of)) {
-      cat_lines("", paste0(system, ", by category"))
+      cat_lines("", paste0(system, ", by ", if (is.null(x$panel)) "category" else "label"))
       print_left(utils::head(of, 30L))
       if (nrow(of) > 30L) cat("... and", nrow(of) - 30L, "more\n")
     }
@@ -201,6 +205,9 @@ metric_interval_note <- function(x, one) {
 augment.metric_estimate <- function(x, ...) {
   call <- rlang::current_env()
   check_dots_empty(...)
+  if (!is.null(x$panel)) {
+    return(augment_labels(x))
+  }
   one <- x$estimates[[1L]]
   if (!has_posterior(one)) {
     abort_fallible("argument", c(

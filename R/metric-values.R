@@ -85,6 +85,9 @@ against_rest <- function(tables, n) {
 
 # So many numbers in the range of the metric, NA where it is undefined.
 run_kernel <- function(record, args, n, settings, call) {
+  if (record$ordered && !settings$ordered) {
+    return(rep(NA_real_, n))
+  }
   args <- c(args, settings[record$settings])
   value <- tryCatch(do.call(record$kernel, args), error = function(e) {
     abort_fallible("metric", c(

@@ -27,7 +27,12 @@ all_metrics <- function() {
 #'
 #' With `p` the joint table of truth and answer: `accuracy` is `sum(diag(p))`; `kap` is Cohen's
 #' kappa of truth and answer; `mcc` Matthews' correlation (Gorodkin's, for more than two
-#' categories); `loss` is `sum(cost * p)`.
+#' categories); `loss` is `sum(cost * p)`. Of categories in an order (`ordered` of [ratings()], or
+#' two categories; otherwise `NA`), each a step from the next: `kap_linear` and `kap_quadratic` are
+#' kappa with weights by steps and by squared steps (`weighting` of yardstick's `kap()`), `mae` the
+#' mean number of steps that answers are off, `within_one` the share that is off by one at most.
+#'
+#' Of answers with several labels see [label_metrics].
 #'
 #' @section Kernels:
 #' A kernel is a function of probabilities that sum to one. What it is given depends on `form`:
@@ -64,7 +69,11 @@ metrics <- function() {
   all <- unname(all_metrics())
   field <- function(name, type) vapply(all, `[[`, type, name)
   range <- vapply(all, function(record) {
-    if (is.function(record$lower)) "of costs" else paste(record$lower, "to", record$upper)
+    if (is.function(record$lower)) {
+      if (record$ordered) "of steps" else "of costs"
+    } else {
+      paste(record$lower, "to", record$upper)
+    }
   }, "")
   tibble::tibble(
     id = field("id", ""), title = field("title", ""), form = field("form", ""), range = range,
@@ -80,7 +89,7 @@ register_metric <- function(id, title, kernel, form = c("category", "table"), ra
                             better = c("high", "low"), reference = "") {
   call <- rlang::current_env()
   usable <- rlang::is_string(id) && nzchar(id) && !startsWith(id, ".")
-  if (!usable || id %in% names(c(built_in_metrics, score_records))) {
+  if (!usable || id %in% names(c(built_in_metrics, score_records, label_records))) {
     abort_fallible("argument", c(
       "{.arg id} must be a name that no metric of the package has and that starts with no dot.",
       "x" = "It is {describe(id)}."

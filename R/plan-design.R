@@ -300,9 +300,9 @@ check_pilot_fit <- function(fit, call) {
       "i" = "Collect more ratings, or give {.arg rater_accuracy} or {.arg kappa}."
     ), arg = "design", call = call)
   }
-  if (fit$model$errors == "free") {
+  if (fit$model$errors %in% c("free", "ordinal")) {
     abort_fallible("argument", c(
-      "A pilot with free errors cannot be planned from.",
+      "A pilot with {fit$model$errors} errors cannot be planned from.",
       "x" = "It is a fit of the {format(fit$model)}.",
       "i" = "Choose {.code errors = \"uniform\"} or {.code \"distance\"} in {.fun rater_model}."
     ), arg = "design", call = call)

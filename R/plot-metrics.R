@@ -71,8 +71,9 @@ panels_of_metrics <- function(table, plan) {
   row[whole] <- titles[table$metric[whole]]
   averages <- average_words(c(metric_averages, "hand_till"))
   table$row <- factor(row, rev(unique(c(titles, plan$categories, averages))))
-  table$panel <- ifelse(whole, "All categories", titles[table$metric])
-  table$panel <- factor(table$panel, unique(c("All categories", titles)))
+  together <- plan$whole %||% "All categories"
+  table$panel <- ifelse(whole, together, titles[table$metric])
+  table$panel <- factor(table$panel, unique(c(together, titles)))
   table$kind <- ifelse(is.na(table$category), "overall", "category")
   who <- if ("group" %in% names(table)) paste0(table$system, ", ", table$group) else table$system
   table$who <- factor(who, unique(who))

@@ -27,9 +27,19 @@ k_model <- function() rater_model()
 #' * Equal error probabilities: `"uniform"`; `"distance"`, where each step away from the true
 #'   category divides the probability of an error by the same dispersion; or `"free"`, where all
 #'   entries of the confusion matrix are, for all raters together or for each
-#'   (`accuracy = "rater"`).
+#'   (`accuracy = "rater"`); or `"ordinal"`, for categories in an order, see below.
 #' * Equal problem difficulty: `"none"`; or `"strata"`: on a third of the cases accuracy is higher,
 #'   on a third lower by the same shift, cut at 0 and 1.
+#'
+#' @section Ordinal errors:
+#' Cumulative probit: a case of the k-th of K categories gives a rater a signal, normal with
+#' variance 1 around `slope * (k - (K + 1) / 2)`, and his answer is the category between whose
+#' thresholds it falls. A slope of 0 is guessing; thresholds are where he draws the line, so that
+#' strict and mild raters differ in these alone. One slope and K - 1 thresholds for all raters, or
+#' for each (`accuracy = "rater"`), instead of K (K - 1) free entries. Categories must be ordered,
+#' or two, for which it is the free model. True categories are taken for a step from each other;
+#' where they are not, choose `"free"`. Fitted by maximum likelihood, without priors, like models by
+#' formula; `base_rates` may be a formula.
 #'
 #' @section Priors:
 #' Fits maximise the posterior density of logits and logarithms under weak priors. `"none"` is plain
@@ -103,11 +113,16 @@ k_model <- function() rater_model()
 #' confusion(fit)
 #' base_rates(fit, data.frame(population = c("1", "2")))
 #' @export
-rater_model <- function(accuracy = c("common", "rater"), errors = c("uniform", "distance", "free"),
+rater_model <- function(accuracy = c("common", "rater"),
+                        errors = c("uniform", "distance", "free", "ordinal"),
                         difficulty = c("none", "strata"), system = c("shared", "own"),
                         prior = "weak", base_rates = ~1) {
   call <- rlang::current_env()
   by_formula <- vapply(list(accuracy, difficulty), rlang::is_formula, NA)
+  if (identical(errors, "ordinal")) {
+    check_no_prior(prior, call)
+    return(ordinal_model(accuracy, difficulty, base_rates, call))
+  }
   if (any(by_formula) || is_used_formula(base_rates)) {
     check_no_prior(prior, call)
     return(model_by_formula(accuracy, errors, difficulty, system, base_rates, call))
@@ -115,7 +130,7 @@ rater_model <- function(accuracy = c("common", "rater"), errors = c("uniform", "
   structure(
     list(
       accuracy = check_choice(accuracy, c("common", "rater"), "accuracy"),
-      errors = check_choice(errors, c("uniform", "distance", "free"), "errors"),
+      errors = check_choice(errors, errors_axis, "errors"),
       difficulty = check_choice(difficulty, c("none", "strata"), "difficulty"),
       system = check_choice(system, c("shared", "own"), "system"),
       prior = check_prior(prior, call)
@@ -129,6 +144,8 @@ rater_model <- function(accuracy = c("common", "rater"), errors = c("uniform", "
 dawid_skene <- function(prior = "weak") {
   rater_model("rater", "free", "none", prior = check_prior(prior, rlang::current_env()))
 }
+
+errors_axis <- c("uniform", "distance", "free", "ordinal")
 
 # A formula of no covariate is as good as none.
 is_used_formula <- function(x) !rlang::is_formula(x) || !is_empty_formula(x)
@@ -152,7 +169,7 @@ model_by_formula <- function(accuracy, errors, difficulty, system, base_rates, c
   }
   formula_model(
     if (given[["accuracy"]]) "rater" else accuracy[[1L]],
-    check_choice(errors, c("uniform", "distance", "free"), "errors", call),
+    check_choice(errors, errors_axis, "errors", call),
     "none", check_choice(system, c("shared", "own"), "system", call), formulas
   )
 }
@@ -160,7 +177,7 @@ model_by_formula <- function(accuracy, errors, difficulty, system, base_rates, c
 check_no_prior <- function(prior, call) {
   if (!identical(prior, "weak") && length(check_prior(prior, call)) > 0L) {
     abort_fallible("argument", c(
-      "Models with a formula are fitted without priors.",
+      "Models with a formula, or ordinal errors, are fitted without priors.",
       "i" = "Leave {.arg prior} out."
     ), arg = "prior", call = call)
   }

@@ -45,12 +45,19 @@ slow_table_metric <- function(id, table, cost) {
     }
     total
   }
+  weighted <- function(cost) {
+    agree <- 1 - cost / max(cost)
+    by_chance <- sum(agree * outer(truth, answer))
+    (sum(agree * p) - by_chance) / (1 - by_chance)
+  }
   switch(id,
     accuracy = sum(diag(p)),
     kap = 1 - (1 - sum(diag(p))) / (1 - sum(truth * answer)),
     mcc = covariance(row(p), col(p)) /
       sqrt(covariance(row(p), row(p)) * covariance(col(p), col(p))),
-    loss = sum(cost * p)
+    loss = sum(cost * p),
+    kap_linear = weighted(abs(row(p) - col(p))), kap_quadratic = weighted((row(p) - col(p))^2),
+    mae = sum(p * abs(row(p) - col(p))), within_one = sum(p[abs(row(p) - col(p)) < 2])
   )
 }
 
@@ -59,13 +66,14 @@ category_ids <- c(
   "detection_prevalence", "prevalence"
 )
 table_ids <- c("accuracy", "kap", "mcc", "loss")
+ordered_ids <- c("kap_linear", "kap_quadratic", "mae", "within_one")
 
 # All rows of a plan for one table of counts.
-values_of <- function(table, ids = c(table_ids, category_ids), averages = metric_averages,
+values_of <- function(table, ids = c(table_ids, ordered_ids, category_ids), averages = metric_averages,
                       beta = 1, cost = 1 - diag(nrow(table))) {
   plan <- metric_plan(
     built_in_metrics[ids], LETTERS[seq_len(nrow(table))], averages,
-    list(beta = beta, cost = cost)
+    list(beta = beta, cost = cost, ordered = TRUE, steps = nrow(table) - 1L)
   )
   value <- metric_values(plan, matrix(t(table) / sum(table), 1L))[1L, ]
   cbind(plan$rows, value = value)

@@ -168,3 +168,24 @@ test_that("metrics print and are drawn", {
   drawn <- ggplot2::layer_data(autoplot(found), 2L)
   expect_identical(nrow(drawn), nrow(tidy(found)))
 })
+
+test_that("metrics of an order are NA without one, and have intervals with one", {
+  ids <- c("accuracy", ordered_ids)
+  without <- quiet(estimate_metrics(metric_panel(60), ids, replicates = 20))
+  lost <- tidy(without)[tidy(without)$metric != "accuracy", ]
+  expect_true(all(is.na(lost$estimate)))
+  expect_match(lost$reason, "not ordered")
+  for (interval in c("robust", "bootstrap")) {
+    found <- tidy(quiet(estimate_metrics(
+      metric_panel(60, dispersion = 2), ids, interval = interval, replicates = 20
+    )))
+    expect_true(all(found$conf.low <= found$estimate & found$estimate <= found$conf.high))
+  }
+  two <- tidy(quiet(estimate_metrics(
+    metric_panel(60, 2), c("kap", "kap_linear", "kap_quadratic", "mae", "accuracy"),
+    interval = "none", method = "joint"
+  )))
+  of <- split(two$estimate, two$metric)
+  expect_equal(of$kap_linear, of$kap)
+  expect_equal(of$kap_quadratic, of$kap)
+})

@@ -1,10 +1,10 @@
 test_that("where all truths are known every metric is that of the true table", {
-  x <- metric_panel(120)
+  x <- metric_panel(120, dispersion = 1.5)
   cost <- matrix(c(0, 1, 5, 2, 0, 1, 3, 1, 0), 3)
   answers <- as.data.frame(x, what = "systems")
   for (sample in c("random", "given")) {
     found <- tidy(quiet(estimate_metrics(
-      x, c(table_ids, category_ids), average = metric_averages, cost = cost,
+      x, c(table_ids, ordered_ids, category_ids), average = metric_averages, cost = cost,
       known_truth = truth(x), gold_sample = sample
     )))
     for (system in x$systems) {

@@ -9,7 +9,7 @@ test_that("every metric is what its definition says", {
       of <- function(id, average) {
         found$value[found$metric == id & found$average %in% average & is.na(found$category)]
       }
-      for (id in table_ids) {
+      for (id in c(table_ids, ordered_ids)) {
         expect_equal(of(id, NA), slow_table_metric(id, table, cost), tolerance = 1e-12)
       }
       for (id in category_ids) {

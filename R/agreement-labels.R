@@ -1,0 +1,62 @@
+# Agreement of answers with several labels: each set of labels that occurs is a category, and what
+# two of them count is said by their overlap.
+
+set_scales <- c("masi", "jaccard", "identity")
+
+# A list: x with one category each, and what pairs of these count. Ratings that are no sets of
+# labels go as they came.
+as_compared <- function(x, scale_weights, call) {
+  if (!has_labels(x)) {
+    x <- as_ratings(x, call = call)
+    return(list(
+      x = x, scale_weights = check_scale_weights(scale_weights, x$categories, call)
+    ))
+  }
+  if (!rlang::is_string(scale_weights, set_scales)) {
+    abort_fallible("labels", c(
+      "Answers with several labels are compared as sets.",
+      "x" = "{.arg scale_weights} is {describe(scale_weights)}.",
+      "i" = "Give one of {.or {.val {set_scales}}}, or ask about one label at a time with
+             {.fun single_label}."
+    ), arg = "scale_weights", call = call)
+  }
+  if (x$exchangeable || has_repeats(x)) {
+    abort_fallible("argument", "Sets of labels need one answer of each rater on a case.",
+      arg = "x", call = call)
+  }
+  found <- label_sets(x)
+  list(x = found$x, scale_weights = set_weights(found$has, scale_weights))
+}
+
+# x with a category per set; `has`: sets x labels, is the label in the set. Systems give one label.
+label_sets <- function(x) {
+  entries <- judgements(x)
+  answer <- answer_number(entries)
+  first <- !duplicated(answer)
+  given <- entries$label > 0L
+  of_answer <- split(entries$label[given], factor(answer[given], seq_len(sum(first))))
+  alone <- if (length(x$systems) > 0L) as.list(seq_along(x$categories))
+  sets <- unique(c(unname(lapply(of_answer, sort)), alone))
+  has <- t(vapply(sets, function(set) seq_along(x$categories) %in% set, x$categories == ""))
+  if (length(alone) > 0L) x <- recode_answers(x, match(alone, sets))
+  names <- vapply(sets, function(set) paste(x$categories[set], collapse = " + "), "")
+  answers <- list(
+    unit = entries$unit[first], worker = entries$worker[first],
+    label = match(unname(lapply(of_answer, sort)), sets)
+  )
+  list(x = rebuild(x, answers, make.unique(replace(names, names == "", "no label"))), has = has)
+}
+
+# Jaccard's index; times, for MASI, 1 of the same sets, 2/3 where one is part of the other, 1/3
+# where they overlap. Two empty sets are the same.
+set_weights <- function(has, scale) {
+  both <- tcrossprod(has + 0)
+  size <- diag(both)
+  either <- outer(size, size, `+`) - both
+  same <- both == either
+  jaccard <- ifelse(same, 1, both / pmax(either, 1))
+  part <- both == outer(size, size, pmin)
+  switch(scale,
+    identity = same + 0, jaccard = jaccard, masi = jaccard * (1 + part + same) / 3
+  )
+}

@@ -1,0 +1,349 @@
+# Metrics of answers with several labels. Each label is a problem of its own, is it in the answer or
+# not, and all of them are judged by the same raters. So cases times labels are the cases of one
+# model of raters, in which base rates differ between labels and raters' matrices do not. A system
+# is another one for each label, with errors of its own in each, so that all that is known of
+# estimates of systems holds of labels.
+
+# Metrics of whole answers: of each case, the posterior mean.
+label_records <- by_id(list(
+  new_metric(
+    "subset_accuracy", "All labels right", "Zhu and others (2005), SIGIR 28, 274-281", NULL, "set",
+    needs = "labels", default = TRUE
+  ),
+  new_metric(
+    "jaccard", "Jaccard index of labels", "Godbole and Sarawagi (2004), PAKDD, 22-30", NULL, "set",
+    needs = "labels", default = TRUE
+  )
+))
+
+default_label_metrics <- c("accuracy", "precision", "recall", "f_meas", names(label_records))
+
+#' Metrics of answers with several labels
+#'
+#' [estimate_metrics()] of answers that hold any number of labels, per label and over labels, of
+#' systems whose correct answers are not known.
+#'
+#' Each label is a binary problem, is it in the answer or not. Raters have one skill for all labels:
+#' a probability to see a label that is there, and one to see a label that is not; base rates differ
+#' between labels. So rare labels borrow from frequent ones, and two raters are enough where base
+#' rates differ (Hui and Walter, 1980). Where raters know some labels better than others, look at
+#' these by themselves, with [single_label()].
+#'
+#' Under method `"joint"` a system errs by itself, in each label as it will; under `"shared"` it
+#' errs where the raters err. Given the answers to a case, its labels count as independent:
+#' `subset_accuracy` is the probability that all are right, `jaccard` the mean of the labels that
+#' answer and truth share over those that either has, 1 where both have none.
+#'
+#' Intervals are percentiles of a bootstrap of cases, whose labels stay together; sampling error
+#' only.
+#'
+#' @inheritParams metric_estimate
+#' @param x [ratings()] with `repeats = "labels"`, and no weights.
+#' @param metrics Names of [metrics()] of the joint table, and `"subset_accuracy"` and `"jaccard"`;
+#'   `NULL` for the usual ones.
+#' @param average How metrics of labels are averaged, any of `"macro"`, `"macro_weighted"` (by how
+#'   frequent labels are) and `"micro"` (of counts summed over labels); `NULL` for no averages.
+#' @param systems Which raters of `x` are the systems, by name; `NULL` for those that `x` has as
+#'   systems, which give one label each.
+#' @param method `"joint"` or `"shared"`.
+#' @param interval `"bootstrap"` or `"none"`.
+#' @param conf_level Probability with which intervals are meant to cover, in (0, 1).
+#' @param replicates Number of bootstrap replicates.
+#' @param ... Not used.
+#' @return An [estimate_metrics()] result, in whose tables `category` is the label. `augment()` has
+#'   a row per case, label, system and truth.
+#' @family estimation
+#' @examples
+#' set.seed(1)
+#' true <- matrix(runif(200) < c(0.5, 0.2), 2) # labels x cases
+#' say <- function(right) true == (runif(200) < right)
+#' answers <- expand.grid(case = 1:100, rater = c("ann", "bob", "cid", "model"))
+#' answers$labels <- unlist(lapply(c(0.9, 0.8, 0.85, 0.9), function(right) {
+#'   apply(say(right), 2, function(has) c("angry", "sad")[has], simplify = FALSE)
+#' }), recursive = FALSE)
+#' x <- ratings(answers, case = case, rater = rater, rating = labels, repeats = "labels")
+#' estimate_metrics(x, systems = "model", replicates = 50)
+#' @name label_metrics
+#' @export
+estimate_metrics.ratings_labels <- function(x, # nolint: object_name, object_length.
+                                            metrics = NULL, average = c("macro", "micro"), beta = 1,
+                                            systems = NULL,
+                                            method = c("joint", "shared"),
+                                            interval = c("bootstrap", "none"),
+                                            conf_level = default_conf_level(),
+                                            replicates = 200L, ...) {
+  call <- rlang::current_env()
+  check_dots_empty(...)
+  method <- check_choice(method, c("joint", "shared"), "method", call)
+  interval <- check_choice(interval, c("bootstrap", "none"), "interval", call)
+  conf_level <- check_number(
+    conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE, call = call
+  )
+  replicates <- check_count(replicates, "replicates", min = 2L, call = call)
+  plan <- label_plan(metrics, average, beta, x, call)
+  panel <- label_panel(x, systems, call)
+  model <- rater_model("rater", "free", base_rates = if (panel$labels > 1L) ~label else ~1)
+  estimate <- estimate_accuracy(
+    panel$x, method, model, interval = "none", cluster = panel$cluster, replicates = replicates
+  )
+  estimate$options$interval <- interval
+  estimate$options$conf_level <- conf_level
+  estimate$options["cluster"] <- list(NULL) # whole cases, to whoever asks
+  table <- label_table(estimate, plan, panel, interval, conf_level)
+  structure(
+    list(
+      table = table, estimates = list(estimate), plan = plan, panel = panel,
+      options = list(
+        method = method, interval = interval, conf_level = conf_level, grouped = FALSE,
+        systems = panel$systems
+      )
+    ),
+    class = "metric_estimate"
+  )
+}
+
+# As metric_plan(), with labels in the place of categories; `of_label` is the plan of one label.
+label_plan <- function(metrics, average, beta, x, call) {
+  metrics <- metrics %||% default_label_metrics
+  own <- intersect(metrics, names(label_records))
+  plan <- settle_metrics(
+    if (length(own) < length(metrics)) setdiff(metrics, own) else "accuracy", average, beta, NULL,
+    10L, list(categories = c("yes", "no"), ordered = FALSE), call
+  )
+  others <- if (length(own) < length(metrics)) plan$records
+  off <- Filter(function(record) record$needs != "table", others)
+  if (length(off) > 0L) {
+    abort_fallible("metric", c(
+      "Answers with several labels have no scores.", "x" = "{.val {names(off)}} needs them."
+    ), metric = names(off), call = call)
+  }
+  records <- c(others, label_records)[unique(metrics)]
+  rows <- lapply(records, function(record) {
+    whole <- record$form == "set"
+    data.frame(
+      metric = record$id, average = if (whole) NA else c(average, rep(NA, length(x$categories))),
+      category = if (whole) NA else c(rep(NA, length(average)), x$categories)
+    )
+  })
+  of_label <- if (length(others) > 0L) metric_plan(others, c("yes", "no"), NULL, plan$settings)
+  list(
+    records = records, rows = do.call(rbind, unname(rows)), categories = x$categories,
+    averages = average, settings = plan$settings, of_label = of_label, whole = "Whole answers"
+  )
+}
+
+# Cases times labels as ratings "yes" and "no" (`x`), with a system per system and label that has
+# answered its own label only; `cluster`, the case of each; `said`, cases x labels of each system,
+# NA without an answer.
+label_panel <- function(x, systems, call) {
+  check_label_panel(x, systems, call)
+  systems <- systems %||% x$systems
+  n <- nrow(x)
+  labels <- length(x$categories)
+  has <- answers_by_rater(x)
+  raters <- setdiff(x$raters, systems)
+  said <- lapply(systems, function(system) {
+    if (system %in% x$raters) return(has[[system]])
+    answer <- case_answers(x)[, match(system, x$systems)]
+    replace(outer(answer, seq_len(labels), `==`), answer == 0L, NA)
+  })
+  names(said) <- systems
+  wide <- lapply(has[raters], as_words)
+  names(wide) <- paste0("r", seq_along(raters))
+  own <- do.call(c, lapply(said, function(of) {
+    lapply(seq_len(labels), function(l) as_words(replace(of, col(of) != l, NA)))
+  }))
+  names(own) <- paste0("s", seq_along(own))
+  wide$label <- factor(rep(x$categories, each = n), x$categories)
+  groups <- x$rater_groups[match(raters, x$raters)]
+  if (!is.null(groups)) names(groups) <- paste0("r", seq_along(raters))
+  stacked <- ratings(
+    tibble::as_tibble(c(wide, own)), raters = paste0("r", seq_along(raters)),
+    systems = names(own), covariates = "label", categories = c("yes", "no"), rater_groups = groups
+  )
+  if (is.null(groups)) stacked$raters <- raters
+  stacked$systems <- paste(rep(systems, each = labels), rep(x$categories, length(systems)),
+    sep = ": ")
+  list(
+    x = stacked, systems = systems, labels = labels, cases = x$cases, said = said,
+    cluster = rep(seq_len(n), labels)
+  )
+}
+
+check_label_panel <- function(x, systems, call) {
+  if (x$exchangeable || has_repeats(x) || !is.null(x$weights)) {
+    abort_fallible("argument", c(
+      "Metrics of labels need one answer of each rater on a case, and cases without weights.",
+      "x" = if (!is.null(x$weights)) "{.arg x} has weights."
+    ), arg = "x", call = call)
+  }
+  check_system_names(systems, c(x$raters, x$systems), call)
+  if (length(systems %||% x$systems) == 0L) {
+    abort_fallible("system", c(
+      "There is no system.", "i" = "Name in {.arg systems} the raters of {.arg x} that are systems."
+    ), system = character(), call = call)
+  }
+  if (length(setdiff(x$raters, systems)) < 2L) {
+    abort_fallible("argument", "At least two raters must be left that are no systems.",
+      arg = "systems", call = call)
+  }
+}
+
+# Of each rater: cases x labels, is the label in the answer, NA without an answer.
+answers_by_rater <- function(x) {
+  entries <- judgements(x)
+  out <- lapply(seq_along(x$raters), function(r) {
+    at <- entries$worker == r
+    has <- matrix(NA, nrow(x), length(x$categories))
+    has[entries$unit[at], ] <- FALSE
+    given <- at & entries$label > 0L
+    has[cbind(entries$unit[given], entries$label[given])] <- TRUE
+    has
+  })
+  stats::setNames(out, x$raters)
+}
+
+as_words <- function(has) ifelse(as.vector(has), "yes", "no")
+
+# ---- Values -------------------------------------------------------------------------------------
+
+label_table <- function(estimate, plan, panel, interval, conf_level) {
+  beliefs <- function(s) if (!is.na(estimate$table$estimate[[s]])) estimate$posterior[[s]]
+  ones <- rep(1, length(panel$cases))
+  lost <- !is.na(estimate$table$reason) | is.na(estimate$table$estimate)
+  values <- panel_values(beliefs, ones, plan, panel, seen_patterns(estimate$fit))
+  replicates <- if (interval == "bootstrap" && !all(lost)) {
+    label_replicates(estimate, plan, panel)
+  }
+  tables <- lapply(seq_along(panel$systems), function(s) {
+    of <- (s - 1L) * panel$labels + seq_len(panel$labels)
+    rows <- plan$rows
+    at <- match(rows$category, plan$categories)
+    reason <- ifelse(is.na(at), estimate$table$reason[of[which(lost[of])[1L]]],
+      estimate$table$reason[of][at])
+    unknown <- is.na(values[[s]])
+    reason[unknown & is.na(reason)] <- undefined_reason(plan)[unknown & is.na(reason)]
+    found <- columns_tibble(
+      system = rep(panel$systems[[s]], nrow(rows)), metric = rows$metric, average = rows$average,
+      category = rows$category, estimate = na_real(values[[s]]), std.error = NA_real_,
+      conf.low = NA_real_, conf.high = NA_real_,
+      n = ifelse(is.na(at), max(estimate$table$n[of]), estimate$table$n[of][at]),
+      method = estimate$options$method, reason = ifelse(unknown, reason, NA_character_)
+    )
+    if (is.null(replicates)) found else with_percentiles(found, plan, replicates[[s]], conf_level)
+  })
+  do.call(rbind, tables)
+}
+
+# A vector per system, as rows of the plan; `beliefs` gives the posterior of patterns for each
+# system and label, `times` how often each case counts, `seen` the pattern of each case of the
+# panel, NA of those that nobody rated.
+panel_values <- function(beliefs, times, plan, panel, seen) {
+  lapply(seq_along(panel$systems), function(s) {
+    said <- panel$said[[s]]
+    yes <- vapply(seq_len(panel$labels), function(l) {
+      at <- (l - 1L) * length(times) + seq_along(times)
+      posterior <- beliefs((s - 1L) * panel$labels + l)
+      if (is.null(posterior)) times * NA else posterior[seen[at], 1L]
+    }, times + 0)
+    yes <- matrix(yes, length(times))
+    counts <- label_counts(yes, said, times)
+    each <- if (!is.null(plan$of_label)) values_over_labels(counts, plan)
+    unname(unlist(lapply(plan$records, function(record) {
+      if (record$form != "set") return(each[[record$id]])
+      stats::weighted.mean(set_scores(record$id, yes, said), times, na.rm = TRUE)
+    })))
+  })
+}
+
+seen_patterns <- function(fit) ifelse(judged_patterns(fit)[fit$x$index], fit$x$index, NA)
+
+# Labels x cells of the joint table of truth and answer, answers within truths.
+label_counts <- function(yes, said, times) {
+  sum_of <- function(p) colSums(p * times, na.rm = TRUE)
+  cbind(sum_of(yes * said), sum_of(yes * !said), sum_of((1 - yes) * said),
+    sum_of((1 - yes) * !said))
+}
+
+# Of each metric: its averages, then labels.
+values_over_labels <- function(counts, plan) {
+  value <- function(counts) {
+    out <- metric_values(plan$of_label, as_shares(counts, 2L))
+    out[, !plan$of_label$rows$category %in% "no", drop = FALSE]
+  }
+  each <- value(counts)
+  micro <- value(matrix(colSums(counts), 1L))
+  out <- lapply(seq_along(plan$of_label$records), function(m) {
+    one <- matrix(each[, m], 1L)
+    drops <- plan$of_label$records[[m]]$drops
+    c(vapply(plan$averages %||% character(), function(average) {
+      switch(average,
+        macro = mean_over(one, one^0, drops)[[1L]],
+        macro_weighted = mean_over(one, matrix(rowSums(counts[, 1:2, drop = FALSE]), 1L), drops),
+        micro = micro[[m]]
+      )
+    }, 0), each[, m])
+  })
+  stats::setNames(out, names(plan$of_label$records))
+}
+
+# Of each case, the posterior mean of how right the whole answer is; NA without an answer.
+set_scores <- function(id, yes, said) {
+  if (id == "subset_accuracy") {
+    return(exp(rowSums(log(ifelse(said, yes, 1 - yes)))))
+  }
+  size <- rowSums(said)
+  # How many labels are true that the answer has not: its distribution, label by label.
+  missed <- cbind(rep(1, nrow(yes)), matrix(0, nrow(yes), ncol(yes)))
+  for (l in seq_len(ncol(yes))) {
+    p <- ifelse(said[, l], 0, yes[, l])
+    missed <- missed * (1 - p) + cbind(0, missed[, -ncol(missed), drop = FALSE]) * p
+  }
+  either <- outer(size, 0:ncol(yes), `+`)
+  share <- rowSums(missed / pmax(either, 1))
+  ifelse(size == 0, missed[, 1L], rowSums(yes * said) * share)
+}
+
+# ---- Bootstrap ----------------------------------------------------------------------------------
+
+# Cases are drawn anew, with all their labels; a matrix per system, replicates x rows of the plan.
+label_replicates <- function(estimate, plan, panel) {
+  fit <- estimate$fit
+  joint <- estimate$options$method == "joint"
+  engines <- if (joint) {
+    lapply(seq_along(fit$x$systems), joint_engine, fit = fit)
+  } else {
+    list(family_engine(problem_for(fit, fit$x), fit$theta))
+  }
+  n <- length(panel$cases)
+  seen <- seen_patterns(fit)
+  bar <- progress_bar("Bootstrap", estimate$options$replicates)
+  once <- function(i) {
+    bar$tick(i)
+    times <- tabulate(sample.int(n, n, replace = TRUE), n)
+    weight <- rowsum_codes(fit$x$index, rep(times, panel$labels) + 0, n_patterns(fit$x))
+    now <- lapply(engines, moved_posterior, weight = weight)
+    panel_values(function(s) now[[if (joint) s else 1L]], times, plan, panel, seen)
+  }
+  rows <- withr::with_seed(
+    draw_seed()[[1L]], lapply(seq_len(estimate$options$replicates), once)
+  )
+  bar$close()
+  lapply(seq_along(panel$systems), function(s) do.call(rbind, lapply(rows, `[[`, s)))
+}
+
+# ---- Words --------------------------------------------------------------------------------------
+
+# Rows of augment(): of each case, label and truth.
+augment_labels <- function(x) {
+  panel <- x$panel
+  estimate <- x$estimates[[1L]]
+  tables <- lapply(seq_along(estimate$fit$x$systems), function(s) {
+    found <- weighted_answers(estimate, estimate$fit$x$systems[[s]])
+    label <- (s - 1L) %% panel$labels + 1L
+    found$case <- panel$cases[found$case - (label - 1L) * length(panel$cases)]
+    found$system <- panel$systems[[(s - 1L) %/% panel$labels + 1L]]
+    tibble::add_column(found, label = x$plan$categories[[label]], .after = "system")
+  })
+  do.call(rbind, tables)
+}

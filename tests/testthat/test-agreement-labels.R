@@ -1,0 +1,69 @@
+answers_of_sets <- function(sets) {
+  # A rater per column, a case per row, labels pasted.
+  long <- expand.grid(case = seq_len(nrow(sets)), rater = colnames(sets), stringsAsFactors = FALSE)
+  said <- as.vector(sets)
+  long$labels <- lapply(said, function(s) if (is.na(s)) NA_character_ else strsplit(s, "")[[1]])
+  ratings(long, case = case, rater = rater, rating = labels, repeats = "labels")
+}
+
+# By the definitions, on strings of letters.
+slow_overlap <- function(a, b, scale) {
+  a <- strsplit(a, "")[[1]]
+  b <- strsplit(b, "")[[1]]
+  if (setequal(a, b)) {
+    return(1)
+  }
+  jaccard <- length(intersect(a, b)) / length(union(a, b))
+  part <- all(a %in% b) || all(b %in% a)
+  switch(scale, identity = 0, jaccard = jaccard, masi = jaccard * if (part) 2 / 3 else 1 / 3)
+}
+
+test_that("pairs of sets count what their authors say", {
+  # Passonneau (2006): two of four labels, one of three in common, nothing in common.
+  has <- rbind(c(1, 1, 0, 0), c(1, 1, 1, 1), c(0, 1, 1, 0), c(0, 0, 0, 1), c(0, 0, 0, 0)) == 1
+  masi <- set_weights(has, "masi")
+  expect_equal(masi[1, ], c(1, 1 / 2 * 2 / 3, 1 / 3 * 1 / 3, 0, 0))
+  expect_equal(masi[5, ], c(0, 0, 0, 0, 1))
+  expect_equal(set_weights(has, "jaccard")[1, ], c(1, 1 / 2, 1 / 3, 0, 0))
+  expect_identical(set_weights(has, "identity"), diag(5))
+})
+
+test_that("alpha of sets is that of a slow twin", {
+  sets <- withr::with_seed(1, matrix(
+    sample(c("a", "b", "ab", "bc", "abc", "", NA), 60, TRUE), 20,
+    dimnames = list(NULL, c("r1", "r2", "r3"))
+  ))
+  x <- answers_of_sets(sets)
+  kinds <- setdiff(unique(as.vector(sets)), NA)
+  codes <- matrix(match(sets, kinds), 20)
+  for (scale in c("masi", "jaccard", "identity")) {
+    distance <- 1 - outer(kinds, kinds, Vectorize(function(a, b) slow_overlap(a, b, scale)))
+    expected <- twin_alpha(codes, rep(1, 20), length(kinds), distance)
+    expect_equal(krippendorff_alpha(x, scale_weights = scale), expected)
+    found <- agreement(x, "krippendorff_alpha", scale_weights = scale)
+    expect_equal(found$estimate, expected)
+    expect_lt(found$conf.low, expected)
+  }
+})
+
+test_that("single labels are sets of one, and systems come along", {
+  withr::local_seed(2)
+  one <- matrix(sample(c("a", "b", "c"), 90, TRUE), 30, dimnames = list(NULL, c("r1", "r2", "r3")))
+  x <- answers_of_sets(one)
+  plain <- krippendorff_alpha(ratings(as.data.frame(one), raters = r1:r3))
+  for (scale in set_scales) expect_equal(krippendorff_alpha(x, scale_weights = scale), plain)
+  long <- data.frame(case = rep(1:4, 2), rater = rep(c("u", "v"), each = 4),
+    label = c("a", "b", "a", "b", "a", "b", "b", "b"))
+  crowd <- ratings(long, case = case, rater = rater, rating = label, repeats = "labels",
+    systems = data.frame(case = 1:4, system = "s", prediction = c("a", "b", "b", "a")))
+  pairs <- agreement(crowd, "percent_agreement", scale_weights = "masi", pairwise = TRUE)
+  expect_equal(pairs$estimate, c(3 / 4, 1 / 2, 3 / 4))
+})
+
+test_that("what is no set of labels, or says no distance, is refused", {
+  x <- answers_of_sets(cbind(r1 = c("a", "ab"), r2 = c("a", "b")))
+  expect_error(krippendorff_alpha(x), "compared as sets", class = "fallible_error_labels")
+  expect_error(agreement(x, scale_weights = "linear"), class = "fallible_error_labels")
+  expect_error(krippendorff_alpha(panel(50), scale_weights = "masi"),
+    class = "fallible_error_argument")
+})
