@@ -1,0 +1,191 @@
+# What the interactive page does: one reactive chain from a file to ratings and from these to all
+# that is shown.
+
+# A function, for the ratings to begin with.
+explore_server <- function(x) function(input, output, session) { # nolint: brace.
+  current <- shiny::reactiveVal(x)
+  told <- shiny::reactiveVal(list())
+  file <- shiny::reactive({
+    shiny::req(input$file)
+    said(told, "file", file_columns(input$file$datapath))
+  })
+  shiny::observeEvent(input$use, {
+    found <- said(told, "ratings", chosen_ratings(input, file))
+    if (!is.null(found)) current(found)
+  })
+  chosen <- shiny::reactive({
+    shiny::validate(shiny::need(current(), "Choose ratings under \"Data\" first."))
+    current()
+  })
+  measured <- shiny::reactive(said(told, "agreement", agreement(chosen())))
+  judged <- shiny::reactive({
+    shiny::validate(shiny::need(length(chosen()$systems), "These ratings have no systems."))
+    common <- if (isTRUE(input$choose)) input$common
+    said(told, "accuracy", estimate_accuracy(chosen(), common = common))
+  })
+
+  # Fields are made anew only for what stands above them, so that they never chase each other.
+  output$mapping <- shiny::renderUI(layout_field(shiny::req(file())))
+  output$columns <- shiny::renderUI(column_fields(shiny::req(file()), shiny::req(input$layout)))
+  output$names <- shiny::renderUI(
+    system_field(shiny::req(file()), shiny::req(input$layout), input$rater)
+  )
+  output$told <- shiny::renderUI(lapply(unlist(unname(told()), FALSE), told_box))
+  output$data <- shiny::renderPrint({
+    print(chosen())
+    cat("\n")
+    print(said(told, "check", data_check(chosen())))
+  })
+  show_result(output, "agreement", measured, "Measures of agreement with their intervals")
+  show_result(output, "accuracy", judged, "Accuracy of each system with its interval")
+  output$sentences <- shiny::renderUI(sentences_of(shiny::req(judged())))
+  output$plan <- shiny::renderPrint(
+    print(said(told, "plan", plan_gold(chosen(), half_width = shiny::req(input$half_width))))
+  )
+  output$report <- shiny::downloadHandler(
+    "accuracy-report.html", "text/html", # nolint: nonportable_path. A type, no path.
+    content = function(path) {
+      accuracy_report(shiny::isolate(chosen()), path, title = shiny::isolate(input$title))
+    }
+  )
+}
+
+# A picture and its numbers.
+show_result <- function(output, id, result, alt) {
+  output[[paste0(id, "_plot")]] <- shiny::renderPlot(
+    ggplot2::autoplot(shiny::req(result())), res = 110,
+    alt = paste0(alt, "; the numbers are in the table.")
+  )
+  output[[paste0(id, "_table")]] <- shiny::renderTable(short_table(shiny::req(result())))
+}
+
+told_box <- function(x) {
+  shiny::tags$div(
+    class = paste0("alert alert-", x$kind), style = "white-space: pre-line", x$text
+  )
+}
+
+# A value; NULL where it cannot be had. What conditions say is told on the page, until the next call
+# of this name.
+said <- function(told, name, code) {
+  notes <- new.env()
+  note <- function(kind, cnd) {
+    notes[[kind]] <- unique(c(notes[[kind]], cli::ansi_strip(conditionMessage(cnd))))
+  }
+  value <- withCallingHandlers(
+    tryCatch(code, fallible_error = function(e) {
+      note("danger", e)
+      NULL
+    }),
+    fallible_warning = function(w) {
+      note("warning", w)
+      rlang::cnd_muffle(w)
+    }
+  )
+  boxes <- lapply(c("danger", "warning"), function(kind) {
+    lapply(notes[[kind]], function(text) list(kind = kind, text = text))
+  })
+  all <- shiny::isolate(told())
+  all[[name]] <- unlist(boxes, FALSE)
+  told(all)
+  value
+}
+
+# ---- A file and its columns ---------------------------------------------------------------------
+
+# A list: path, words for its format, columns, what the format knows of them, and their values.
+file_columns <- function(path, call = rlang::caller_env()) {
+  how <- list(scratch = withr::local_tempdir(), keep = identity, encoding = "UTF-8", call = call)
+  got <- read_files(path, how)
+  list(
+    path = path, words = got$format$words, columns = setdiff(names(got$table), "file"),
+    map = got$map, table = got$table
+  )
+}
+
+layout_field <- function(file) {
+  shiny::tagList(
+    shiny::tags$p("This looks like ", file$words, "."),
+    shiny::radioButtons(
+      "layout", "A row holds", c("one rating" = "long", "one case" = "wide"),
+      selected = if (is.null(file$map$rater)) "wide" else "long"
+    ),
+    shiny::uiOutput("columns"), shiny::uiOutput("names")
+  )
+}
+
+column_fields <- function(file, layout) {
+  column <- function(id, label) {
+    shiny::selectInput(id, label, file$columns, file$map[[id]], selectize = FALSE)
+  }
+  if (layout == "long") {
+    list(column("case", "Case"), column("rater", "Rater"), column("rating", "Rating"))
+  } else {
+    list(
+      column("case", "Case"),
+      shiny::checkboxGroupInput("raters", "Columns of raters", file$columns)
+    )
+  }
+}
+
+system_field <- function(file, layout, rater) {
+  long <- layout == "long"
+  if (long && !isTRUE(rater %in% file$columns)) {
+    return(NULL)
+  }
+  shiny::checkboxGroupInput(
+    "systems", "Systems to be judged", if (long) rater_names(file, rater) else file$columns
+  )
+}
+
+# The first of them; nobody ticks more.
+rater_names <- function(file, column) {
+  utils::head(sort(unique(as_label(file$table[[column]]))), 50L)
+}
+
+chosen_ratings <- function(input, file) {
+  if (input$source != "file") {
+    example <- fallible::lehner2015
+    return(ratings(example, raters = paste0("rater", 1:4), systems = "system", case = "case"))
+  }
+  if (is.null(input$file)) {
+    abort_fallible("file", "Choose a file first.", call = NULL)
+  }
+  path <- file()$path
+  if (input$layout == "long") {
+    read_ratings(
+      path, case = input$case, rater = input$rater, rating = input$rating,
+      systems = input$systems %||% FALSE
+    )
+  } else {
+    read_ratings(path, case = input$case, raters = input$raters, systems = input$systems)
+  }
+}
+
+# ---- What is shown ------------------------------------------------------------------------------
+
+short_table <- function(x) {
+  table <- as.data.frame(tidy(x))
+  table$method <- table$reason <- NULL
+  table[vapply(table, function(column) all(is.na(column)), NA)] <- NULL
+  numbers <- setdiff(names(table)[vapply(table, is.double, NA)], "n")
+  table[numbers] <- lapply(table[numbers], decimals)
+  if (!is.null(table$n)) table$n <- number(table$n)
+  words <- c(
+    std.error = "standard error", conf.low = "from", conf.high = "to",
+    shared = "if it errs where raters err", independent = "if its errors are its own"
+  )
+  known <- names(table) %in% names(words)
+  names(table)[known] <- words[names(table)[known]]
+  table
+}
+
+sentences_of <- function(estimate) {
+  table <- may_say(estimate)
+  shiny::tags$dl(lapply(seq_len(nrow(table)), function(i) {
+    list(
+      shiny::tags$dt(if (table$may[[i]]) "You may say" else "You may not say"),
+      shiny::tags$dd(table$sentence[[i]])
+    )
+  }))
+}

@@ -1,0 +1,141 @@
+#' An interactive page
+#'
+#' Opens a page in the browser for whoever would rather not write code: choose a file and its
+#' columns (or an example), look at the ratings and at agreement, estimate accuracy and move the
+#' share of errors that systems and raters have in common, see how many cases whose truth is known a
+#' study would need, and download the report of [accuracy_report()].
+#'
+#' The page is served on this machine alone (127.0.0.1). Files are read as [read_ratings()] reads
+#' them; nothing in them is run, and nothing is written outside a temporary folder of the session.
+#'
+#' @param x A [ratings()] object to begin with; `NULL` to choose a file on the page.
+#' @param ... Not used; catches misspelt arguments.
+#' @param port The port to listen at, a whole number; `NULL` for one that is free.
+#' @param max_size The largest file that may be chosen, in megabytes; larger ones are refused.
+#' @return A Shiny app, which runs when it is printed. Without \pkg{shiny}, \pkg{bslib} and
+#'   \pkg{ggplot2} an error of class `fallible_error_package`.
+#' @family systems
+#' @examplesIf interactive()
+#' explore()
+#' @export
+explore <- function(x = NULL, ..., port = NULL, max_size = 20) {
+  check_dots_empty(...)
+  call <- rlang::current_env()
+  if (!is.null(x)) check_class(x, "ratings", "x", "Make one with {.fun ratings}.")
+  if (!is.null(port)) check_count(port, "port", 1L, max = 65535L)
+  check_number(max_size, "max_size", 0, 1e6, open_min = TRUE)
+  for (package in c("shiny", "bslib", "ggplot2")) {
+    check_installed(package, "for an interactive page", call)
+  }
+  start <- function() {
+    old <- options(shiny.maxRequestSize = max_size * 1e6, cli.num_colors = 1L)
+    shiny::onStop(function() options(old))
+  }
+  shiny::shinyApp(
+    explore_page(x), explore_server(x), onStart = start,
+    options = list(host = "127.0.0.1", port = port)
+  )
+}
+
+# ---- What is on the page ------------------------------------------------------------------------
+
+explore_page <- function(x) {
+  shiny::navbarPage(
+    "Accuracy without known truth", id = "tab", lang = "en", collapsible = TRUE,
+    theme = bslib::bs_theme(version = 5), selected = if (is.null(x)) "Data" else "Accuracy",
+    header = list(
+      shiny::tags$head(shiny::tags$link(rel = "icon", href = "data:,")),
+      shiny::tags$div(
+        role = "status", `aria-live` = "polite", class = "container-fluid", shiny::uiOutput("told")
+      )
+    ),
+    explore_data(), explore_agreement(), explore_accuracy(), explore_plan(), explore_report()
+  )
+}
+
+# A tab: what is asked beside what is answered, below it on narrow screens.
+explore_tab <- function(title, asked, ...) {
+  shiny::tabPanel(title, shiny::fluidRow(
+    shiny::column(4, shiny::tags$div(class = "card card-body mb-3", asked)),
+    shiny::column(8, ...)
+  ))
+}
+
+explore_data <- function() {
+  explore_tab(
+    "Data",
+    shiny::tagList(
+      shiny::selectInput(
+        "source", "Where are the ratings?", selectize = FALSE,
+        c("In a file" = "file", "Example: one system, ten cases" = "lehner2015")
+      ),
+      shiny::conditionalPanel(
+        "input.source == 'file'",
+        shiny::fileInput("file", "File (CSV, TSV, Excel, JSON, JSON Lines)"),
+        shiny::uiOutput("mapping")
+      ),
+      shiny::actionButton("use", "Use these ratings", class = "btn-primary")
+    ),
+    shiny::tags$h2("What these ratings can say", class = "h4"),
+    shiny::verbatimTextOutput("data")
+  )
+}
+
+explore_agreement <- function() {
+  explore_tab(
+    "Agreement",
+    shiny::tags$p(
+      "How often raters agree, and what remains of it when agreement by chance is taken away."
+    ),
+    shiny::plotOutput("agreement_plot", height = "340px"), wide_table("agreement_table")
+  )
+}
+
+explore_accuracy <- function() {
+  explore_tab(
+    "Accuracy",
+    shiny::tagList(
+      shiny::checkboxInput("choose", "Set the share of errors in common myself"),
+      shiny::conditionalPanel("input.choose", shiny::sliderInput(
+        "common", "Share of errors that systems and raters have in common", 0, 1, 0.5, 0.05
+      )),
+      shiny::tags$p(
+        "Ratings cannot show which share is true. At 0 a system's errors are its own, at 1 it errs",
+        "where raters err. If you do not set it, it is what such panels typically have."
+      )
+    ),
+    shiny::plotOutput("accuracy_plot", height = "260px"), wide_table("accuracy_table"),
+    shiny::tags$h2("Sentences", class = "h4"), shiny::uiOutput("sentences")
+  )
+}
+
+explore_plan <- function() {
+  explore_tab(
+    "Plan",
+    shiny::tagList(
+      shiny::sliderInput(
+        "half_width", "Half the width of the interval wanted", 0.02, 0.2, 0.05, 0.01
+      ),
+      shiny::tags$p("How many cases must be looked at by somebody who knows the truth?")
+    ),
+    shiny::verbatimTextOutput("plan")
+  )
+}
+
+explore_report <- function() {
+  explore_tab(
+    "Report",
+    shiny::tagList(
+      shiny::textInput("title", "Title", "Accuracy without known truth"),
+      shiny::downloadButton("report", "Download the report", class = "btn-primary")
+    ),
+    shiny::tags$p(
+      "One HTML file: the number, its interval, what it rests on, sentences to copy, methods and",
+      "references. It takes some seconds."
+    )
+  )
+}
+
+wide_table <- function(id) {
+  shiny::tags$div(class = "table-responsive", tabindex = "0", shiny::tableOutput(id))
+}
