@@ -8,6 +8,7 @@
 # NULL to find it.
 gold_evidence <- function(x, gold, cluster = NULL, predicted = NULL) {
   copies <- if (is.null(x$weights)) 1L else x$weights[gold$case]
+  check_gold_size(sum(copies))
   one <- rep.int(seq_along(gold$case), rep_len(copies, length(gold$case)))
   case <- gold$case[one]
   list(
@@ -17,6 +18,17 @@ gold_evidence <- function(x, gold, cluster = NULL, predicted = NULL) {
     w = if (is.null(gold$probability)) rep(1, length(one)) else 1 / gold$probability[one],
     cluster = cluster[case], drawn = !is.null(gold$probability)
   )
+}
+
+# A weight is soon said, and makes as many copies.
+check_gold_size <- function(n, most = 1e7) {
+  if (n > most) {
+    abort_fallible("weights", c(
+      "No more than {number(most)} cases of known truth can be used.",
+      "x" = "The weights of those given stand for {number(n)}.",
+      "i" = "Give smaller weights, or the truth of fewer cases."
+    ), call = NULL)
+  }
 }
 
 # The patterns among `which` that count, and the gold cases on them. Cases without ratings count if

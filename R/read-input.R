@@ -205,7 +205,8 @@ quote_long <- function(text) {
 
 # The first lines of the message are what is wrong and where.
 json_fault <- function(cnd) {
-  lines <- trimws(strsplit(conditionMessage(cnd), "\n", fixed = TRUE)[[1L]])
+  text <- iconv(conditionMessage(cnd), "UTF-8", "UTF-8", sub = "byte") # it quotes the file
+  lines <- trimws(strsplit(text, "\n", fixed = TRUE)[[1L]])
   paste(printable(utils::head(lines[nzchar(lines)], 2L)), collapse = " ")
 }
 

@@ -49,7 +49,11 @@ doors <- list(
     )
   },
   estimate_metrics = function() {
-    estimate_metrics(as_panel(random_input(systems = 1:3)), interval = pick(c("robust", "bootstrap", "none")))
+    interval <- pick(c("robust", "bootstrap", "none"))
+    estimate_metrics(
+      as_panel(random_input(systems = 1:3)), interval = interval,
+      replicates = if (interval == "bootstrap") 25
+    )
   },
   compare_systems = function() compare_systems(an_estimate(as_panel(random_input(systems = 2:3)))),
   confusion = function() confusion(an_estimate(as_panel(random_input(systems = 1:3)))),

@@ -49,7 +49,7 @@ faults_of_table <- function(table) {
   faults <- names(numbers)[vapply(numbers, function(x) any(is.nan(x)), NA)]
   faults <- if (length(faults)) paste("NaN in", toString(faults))
   if (all(c("estimate", "conf.low", "conf.high") %in% names(table))) {
-    estimate <- table$estimate
+    estimate <- pmin(table$estimate, 1) # unclipped ones may be above
     slack <- 1e-9 + 1e-9 * abs(estimate)
     off <- !is.na(table$conf.low) &
       (estimate < table$conf.low - slack | estimate > table$conf.high + slack)

@@ -169,3 +169,13 @@ test_that("what gold says of errors in common lies between independent and share
   expect_equal(unlist(common), c(estimate = 0.5, conf.low = 0.25, conf.high = 0.75))
   expect_identical(gold_common(interval, 0.8, 0.8)$estimate, NA_real_)
 })
+
+test_that("weights of gold cases ask for no more memory than there is", {
+  panel <- data.frame(a = c("x", "y", "x"), b = c("x", "y", "y"), s = c("x", "y", "x"), w = 1e11)
+  x <- ratings(panel, raters = a:b, systems = s, weights = w)
+  truth <- data.frame(case = 1:2, truth = c("x", "y"))
+  expect_error(
+    quiet(estimate_accuracy(x, known_truth = truth, gold_sample = "random")),
+    class = "fallible_error_weights"
+  )
+})
