@@ -19,10 +19,10 @@ plot_sensitivity <- function(object, call) {
     sensitivity_layers(marks, object, of_systems(table)) +
     (if (length(systems) > 1L) ggplot2::facet_wrap(~system, labeller = wrapped())) +
     ggplot2::scale_x_continuous(
-      limits = c(0, 1), breaks = c(0, 0.5, 1), labels = c("0", "0.5", "1"),
+      limits = c(0, 1), breaks = c(0, 0.5, 1), labels = in_percent,
       expand = ggplot2::expansion(add = 0.05)
     ) +
-    ggplot2::scale_y_continuous(limits = range(0, 1, table$estimate[drawn])) +
+    ggplot2::scale_y_continuous(labels = in_percent, expand = ggplot2::expansion(mult = 0.12)) +
     ggplot2::labs(
       title = "What errors in common with the raters would mean",
       subtitle = sensitivity_subtitle(object, marks),
