@@ -47,7 +47,8 @@ heat_theme <- function(names) {
     } else if (lean) {
       ggplot2::element_text(size = size, angle = 45, vjust = 1, hjust = 1)
     },
-    strip.text.x = ggplot2::element_text(hjust = 1), strip.clip = "off",
+    strip.text.x = ggplot2::element_text(hjust = 0.5), strip.clip = "off",
+    plot.margin = ggplot2::margin(5.5, 20, 5.5, 5.5),
     strip.text.y = ggplot2::element_blank()
   )
 }

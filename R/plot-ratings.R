@@ -146,7 +146,7 @@ plot_agreement <- function(x, max_raters, call) {
   heat_map(pairs, unique(pairs$judge1), x$systems, sorted = TRUE) +
     share_scale(name = "share of cases", breaks = c(0, 0.5, 1)) +
     ggplot2::labs(
-      title = if (length(x$systems) > 0L) "Agreement of raters and systems" else "Agreement of raters",
+      title = paste("Agreement of raters", if (length(x$systems) > 0L) "and systems"),
       subtitle = paste0(
         "Share of the cases that both rated; chance is ", decimals(1 / length(x$categories), 2L),
         if (!x$exchangeable && max_raters < length(x$raters)) {

@@ -5,8 +5,8 @@ plot_colours <- c(
   main = "#1F5C99", accent = "#D1495B", muted = "#8A8F98", low = "#E6DFCF", high = "#1F5C99"
 )
 
-# The look of all pictures: the user's theme, if one was set, otherwise ours; and texts no wider than
-# a picture of seven inches.
+# The look of all pictures: the user's theme, if one was set, otherwise ours; and texts no wider
+# than a picture of seven inches.
 theme_fallible <- function() structure(list(own = TRUE), class = "fallible_look")
 
 # The texts alone, for labels that come after the theme.
@@ -82,9 +82,10 @@ okabe_ito <- c(
 category_colours <- function(categories) {
   n <- length(categories)
   shades <- ceiling(n / length(okabe_ito))
-  paler <- function(colour) grDevices::colorRampPalette(c(colour, "white"))(2L * shades)
-  colours <- t(vapply(okabe_ito, function(colour) paler(colour)[seq_len(shades)], character(shades)))
-  if (shades == 1L) colours <- okabe_ito
+  paler <- function(colour) {
+    grDevices::colorRampPalette(c(colour, "white"))(2L * shades)[seq_len(shades)]
+  }
+  colours <- if (shades == 1L) okabe_ito else t(vapply(okabe_ito, paler, character(shades)))
   stats::setNames(as.vector(colours)[seq_len(n)], categories)
 }
 
@@ -97,7 +98,8 @@ ink_on <- function(colours) {
 # Probabilities on axes and beside points, as whole percents.
 in_percent <- function(x) ifelse(is.na(x), NA, paste0(round(100 * x), "%"))
 
-# Estimates as points with their numbers above them, told by `words`, and intervals where there are some.
+# Estimates as points with their numbers above them, told by `words`, and intervals where there
+# are some.
 interval_layers <- function(words = function(x) decimals(x, 2L)) {
   list(
     ggplot2::geom_linerange(
@@ -105,9 +107,10 @@ interval_layers <- function(words = function(x) decimals(x, 2L)) {
       colour = plot_colours[["main"]], linewidth = 1.1, alpha = 0.45, na.rm = TRUE
     ),
     ggplot2::geom_point(colour = plot_colours[["main"]], size = 3),
-    ggplot2::geom_text(
-      ggplot2::aes(label = words(.data$estimate)), vjust = -1.1, size = 3.3,
-      colour = plot_colours[["main"]]
+    # On a ground of its own, since the line of a comparison may pass behind it.
+    ggplot2::geom_label(
+      ggplot2::aes(label = words(.data$estimate)), vjust = -0.6, size = 3.3,
+      colour = plot_colours[["main"]], label.size = 0, label.padding = ggplot2::unit(1.5, "pt")
     )
   )
 }
