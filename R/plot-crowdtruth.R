@@ -266,7 +266,14 @@ autoplot.crowdtruth_experiment <- function(object, # nolint: object_name.
 #' @export
 plot.crowdtruth_experiment <- function(x, ...) draw(x, ...)
 
-spaced <- function(name) gsub("_", " ", name, fixed = TRUE)
+# Metrics of version 2.0 have short names.
+spaced <- function(name) {
+  long <- c(
+    wqs = "worker quality (wqs)", wua = "agreement with units (wua)",
+    wwa = "agreement with workers (wwa)"
+  )
+  unname(ifelse(name %in% names(long), long[name], gsub("_", " ", name, fixed = TRUE)))
+}
 
 arm_names <- c(
   none = "nothing filtered", units = "units filtered", annotations = "annotations merged",

@@ -49,7 +49,8 @@ check_ggplot2 <- function(call = rlang::caller_env()) {
 #' Pictures of results
 #'
 #' A ggplot of any result: what [ggplot2::autoplot()] gives, without attaching that package. Themes,
-#' scales and titles of ggplot2 can be added; `plot()` draws the same at once.
+#' scales and titles of ggplot2 can be added; `plot()` draws the same at once, and takes `title` and
+#' `subtitle`. A theme that was set by [ggplot2::theme_set()] is kept.
 #'
 #' @param object Any result that has a picture, such as [ratings()], [estimate_accuracy()] or
 #'   [agreement()].
@@ -65,10 +66,11 @@ autoplot <- function(object, ...) {
   ggplot2::autoplot(object, ...)
 }
 
-# plot() draws what autoplot() describes.
-draw <- function(x, ...) {
+# plot() draws what autoplot() describes, with other titles if some are given.
+draw <- function(x, ..., title = NULL, subtitle = NULL) {
   check_ggplot2(call = rlang::caller_env())
-  print(ggplot2::autoplot(x, ...))
+  titles <- Filter(Negate(is.null), list(title = title, subtitle = subtitle))
+  print(ggplot2::autoplot(x, ...) + do.call(ggplot2::labs, titles) + wrapped_texts())
   invisible(x)
 }
 

@@ -183,3 +183,13 @@ test_that("a theme that was set is kept, and texts are wrapped", {
   long <- ours + ggplot2::labs(subtitle = strrep("word ", 40), caption = NULL) + wrapped_texts()
   expect_lte(max(nchar(strsplit(long$labels$subtitle, "\n")[[1]])), 88L)
 })
+
+test_that("plot() takes titles", {
+  pdf(NULL)
+  withr::defer(dev.off())
+  plot(lehner_ratings(), title = "Ten cases", subtitle = "and four raters")
+  drawn <- ggplot2::last_plot()
+  expect_identical(drawn$labels[c("title", "subtitle")],
+    list(title = "Ten cases", subtitle = "and four raters"))
+  expect_error(plot(lehner_ratings(), titel = "x"), class = "fallible_error")
+})
