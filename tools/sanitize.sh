@@ -1,7 +1,7 @@
 #!/bin/sh
-# The tests of the C++ core under a sanitizer, or the glue under valgrind:
+# The tests of the C++ core under a sanitizer, or the whole package, fuzzed, under valgrind:
 #   sh tools/sanitize.sh address|thread [COMPILER] [STANDARD]     (default: all four builds, or g++)
-#   sh tools/sanitize.sh valgrind
+#   sh tools/sanitize.sh valgrind [SECONDS]
 set -u
 cd "$(dirname "$0")/.." || exit
 kind=${1-}
@@ -14,11 +14,15 @@ case $kind in
     ;;
   thread) flags=-fsanitize=thread builds='g++ c++17' ;;
   valgrind)
-    exec R --vanilla -d "valgrind --quiet --error-exitcode=1 --track-origins=yes" \
-      -f tests/fuzz/glue.R
+    tmp=$(mktemp -d)
+    trap 'rm -rf "$tmp"' EXIT
+    sh tools/install.sh test "$tmp"
+    R_LIBS="$tmp${R_LIBS:+:$R_LIBS}" R --vanilla -d "valgrind --quiet --error-exitcode=1" \
+      --file=tests/fuzz/run.R --args "${1:-60}" 1
+    exit
     ;;
   *)
-    echo "usage: sh tools/sanitize.sh address|thread [COMPILER] [STANDARD], or valgrind" >&2
+    echo "usage: sh tools/sanitize.sh address|thread [COMPILER] [STANDARD], or valgrind [SECONDS]" >&2
     exit 2
     ;;
 esac
