@@ -208,7 +208,7 @@ autoplot.accuracy_by_group <- function(object, ...) { # nolint: object_name.
     }) +
     ggplot2::scale_x_continuous(
       limits = range(0, 1, seen$estimate, seen$conf.low, seen$conf.high, na.rm = TRUE),
-      breaks = c(0, 0.5, 1)
+      breaks = c(0, 0.5, 1), labels = in_percent
     ) +
     ggplot2::scale_y_discrete(drop = FALSE) +
     ggplot2::labs(

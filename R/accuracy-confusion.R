@@ -323,7 +323,8 @@ autoplot.confusion_estimate <- function(object, ...) { # nolint: object_name.
     ggplot2::labs(
       title = "Answers by true category", x = "answer of the system", y = "true category",
       subtitle = "Probability of the answer given the truth, which is estimated"
-    )
+    ) +
+    wrapped_texts()
 }
 
 #' @rdname autoplot.confusion_estimate

@@ -198,7 +198,8 @@ new_agreement <- function(table, view, settings, pairwise, by_category) {
       settings[c("conf_level", "interval", "pooling", "scale_weights", "replicates")],
       list(
         header = header_of_agreement(view), matrix = pair, pairwise = pairwise,
-        by_category = by_category, judges = view$names, exchangeable = view$exchangeable,
+        by_category = by_category, judges = view$names,
+        systems = view$names[view$system], exchangeable = view$exchangeable,
         unequal = unequal_ratings(view), ordered = view$x$ordered
       )
     )

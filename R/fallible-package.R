@@ -22,8 +22,10 @@
 #' Where answers may hold several labels, and disagreement is a sign rather than an error,
 #' [crowdtruth()] measures units, workers and annotations; see `vignette("crowdtruth")`.
 #'
-#' `vignette("fallible")` goes from a data frame to a defended number in ten minutes;
-#' `vignette("worked-example")` follows the paper table by table, the article
+#' Begin with `vignette("fallible")`, from a file to a first number; `vignette("your-data")` has a
+#' recipe for every kind of file, `vignette("which-method")` says which method and which claim,
+#' `vignette("llm-judges")` is for raters that are language models. `vignette("published-method")`
+#' looks at Lehner's method closely, `vignette("worked-example")` follows the paper table by table, the article
 #' `vignettes/articles/simulation-figures.Rmd` of the sources figure by figure, and
 #' `vignette("beyond-the-paper")` goes on from there;
 #' `vignette("planning")` is about the size of a study, `vignette("gold")` about a few cases whose

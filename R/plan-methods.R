@@ -278,7 +278,7 @@ format_advice <- function(x) {
   here <- stats::approx(sqrt(curve$cases), stats::qnorm(curve$probability), sqrt(advised))$y
   said <- c(
     `200` = "at least 200 cases for kappa around .3",
-    `100` = "100 cases are more than enough for kappa around .55"
+    `100` = "100 cases are sufficient for kappa around .55"
   )[[as.character(advised)]]
   paste0(
     "Advice of Lehner (2015): ", said,

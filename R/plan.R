@@ -42,7 +42,7 @@
 #'
 #' @section The paper's advice:
 #' Lehner (2015) advises, for three raters, five categories, a margin of .1 and probability .9, at
-#' least 200 cases if kappa is around .3, and finds 100 more than enough if it is around .55. The
+#' least 200 cases if kappa is around .3, and finds 100 sufficient if it is around .55. The
 #' print repeats this where it applies (kappa .25 to .35, and .5 to .6), with the probability that
 #' so many cases have under the settings of the plan.
 #'

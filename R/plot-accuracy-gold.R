@@ -36,7 +36,7 @@ plot_gold <- function(object, call) {
       values = c(`FALSE` = plot_colours[["main"]], `TRUE` = plot_colours[["accent"]]),
       guide = "none"
     ) +
-    ggplot2::scale_x_continuous(expand = ggplot2::expansion(mult = 0.08)) +
+    ggplot2::scale_x_continuous(labels = in_percent, expand = ggplot2::expansion(mult = 0.08)) +
     ggplot2::labs(
       title = paste("Accuracy by", count_noun(length(object$gold$case), "gold case"),
         "and by ratings"),

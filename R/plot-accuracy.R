@@ -49,11 +49,11 @@ plot_systems <- function(object) {
         xintercept = rater, linetype = "dashed", colour = plot_colours[["accent"]]
       )
     }) +
-    interval_layers() +
+    interval_layers(in_percent) +
     # Room for the labels, also where the interval ends at 1.
     ggplot2::scale_x_continuous(
       limits = range(0, 1, seen$estimate, seen$conf.low, seen$conf.high, na.rm = TRUE),
-      expand = ggplot2::expansion(add = 0.03)
+      labels = in_percent, expand = ggplot2::expansion(add = 0.03)
     ) +
     ggplot2::scale_y_discrete(limits = order, expand = ggplot2::expansion(add = 0.6)) +
     ggplot2::labs(
@@ -73,7 +73,7 @@ systems_subtitle <- function(object, rater) {
     return(paste("Not identified:", tidy(object)$reason[[1L]]))
   }
   interval <- if (!is.na(level)) paste0(" with ", format(100 * level), "% intervals")
-  paste0("Estimates", interval, "; dashed: a single rater (", decimals(rater, 2L), ")")
+  paste0("Estimates", interval, "; dashed: a single rater (", in_percent(rater), ")")
 }
 
 plot_bins <- function(object) {

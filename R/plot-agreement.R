@@ -107,9 +107,15 @@ plot_pairs <- function(object, about, call) {
     value = rep(object$estimate, 2L),
     measure = factor(rep(titles[as.character(object$measure)], 2L), titles)
   )
+  shown <- utils::head(levels(pairs$measure), most_maps)
+  pairs <- droplevels(pairs[pairs$measure %in% shown, ])
   negative <- any(pairs$value < 0, na.rm = TRUE)
-  heat_map(pairs, about$judges) +
-    (if (length(titles) > 1L) ggplot2::facet_wrap(~measure, labeller = wrapped())) +
+  systems <- if (length(titles) == 1L) about$systems
+  numbers <- length(shown) == 1L || length(about$judges) <= 4L
+  heat_map(pairs, about$judges, systems, sorted = TRUE, numbers = numbers) +
+    (if (length(titles) > 1L) {
+      ggplot2::facet_wrap(~measure, nrow = 1L, labeller = wrapped())
+    }) +
     (if (negative) {
       ggplot2::scale_fill_gradient2(
         low = plot_colours[["accent"]], mid = plot_colours[["low"]],
@@ -120,12 +126,19 @@ plot_pairs <- function(object, about, call) {
     }) +
     ggplot2::labs(
       title = if (length(titles) == 1L) titles[[1L]] else "Agreement of pairs",
-      subtitle = "Each pair of raters, over the cases that both rated", x = NULL, y = NULL
+      subtitle = "Each pair of raters, over the cases that both rated", x = NULL, y = NULL,
+      caption = if (length(titles) > most_maps) {
+        paste0("The first ", most_maps, " of ", length(titles), " measures")
+      }
     ) +
+    wrapped_texts() +
     (if (length(titles) > 1L) {
       ggplot2::theme(axis.text.x = ggplot2::element_text(angle = 90, vjust = 0.5, hjust = 1))
     })
 }
+
+# More maps side by side could not be read.
+most_maps <- 4L
 
 plot_chart <- function(about, call) {
   crossed <- about$matrix

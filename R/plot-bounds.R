@@ -40,7 +40,7 @@ autoplot.accuracy_bounds <- function(object, ...) { # nolint: object_name.
       na.rm = TRUE
     ) +
     ggplot2::scale_x_continuous(
-      limits = c(0, 1), expand = ggplot2::expansion(add = 0.02)
+      limits = c(0, 1), labels = in_percent, expand = ggplot2::expansion(add = 0.02)
     ) +
     ggplot2::labs(
       title = "Lowest and highest accuracy",

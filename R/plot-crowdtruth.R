@@ -141,10 +141,12 @@ plot_similarity <- function(object) {
     text_scale() +
     score_scale(name = "causal power", limits = c(0, 1), breaks = c(0, 0.5, 1)) +
     ggplot2::scale_x_discrete(position = "top") +
-    ggplot2::coord_equal() +
     ggplot2::labs(
       title = "Which annotation goes with which",
-      subtitle = "Row: given; column: how much likelier it is then; none or less is not shaded",
+      subtitle = paste(
+        "How much more probable the annotation of a column becomes where that of the row is given;",
+        "no more or less is not shaded"
+      ),
       x = NULL, y = NULL
     ) +
     theme_fallible() +
@@ -264,7 +266,14 @@ autoplot.crowdtruth_experiment <- function(object, # nolint: object_name.
 #' @export
 plot.crowdtruth_experiment <- function(x, ...) draw(x, ...)
 
-spaced <- function(name) gsub("_", " ", name, fixed = TRUE)
+# Metrics of version 2.0 have short names.
+spaced <- function(name) {
+  long <- c(
+    wqs = "worker quality (wqs)", wua = "agreement with units (wua)",
+    wwa = "agreement with workers (wwa)"
+  )
+  unname(ifelse(name %in% names(long), long[name], gsub("_", " ", name, fixed = TRUE)))
+}
 
 arm_names <- c(
   none = "nothing filtered", units = "units filtered", annotations = "annotations merged",
@@ -284,7 +293,7 @@ plot_improvement <- function(object) {
     ggplot2::geom_point(ggplot2::aes(shape = .data$known), size = 1.6) +
     ggplot2::facet_wrap(~metric) +
     ggplot2::scale_colour_manual(
-      values = stats::setNames(c("#1F5C99", "#D1495B", "#E3A72F"), arm_names[-1L]), name = NULL
+      values = category_colours(arm_names[-1L]), name = NULL
     ) +
     ggplot2::scale_shape_manual(
       values = c(`FALSE` = 16, `TRUE` = 17), labels = c(`FALSE` = "good", `TRUE` = "low quality"),

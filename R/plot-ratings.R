@@ -90,12 +90,21 @@ plot_who_rated <- function(x, max_cases, max_raters) {
     role = rep(c("raters", "systems"), c(nrow(table), nrow(answers))),
     category = c(as.character(table$rating), as.character(answers$prediction))
   )
+  tiles$ink <- ink_on(category_colours(x$categories))[tiles$category]
   tiles$judge <- factor(tiles$judge, levels = rev(c(part$raters, x$systems)))
   many <- length(part$raters) > 25L
   ggplot2::ggplot(tiles, ggplot2::aes(.data$column, .data$judge, fill = .data$category)) +
     ggplot2::geom_tile(ggplot2::aes(width = gap * .data$width), height = 0.86) +
     (if (length(x$systems) > 0L) {
       ggplot2::facet_grid(role ~ ., scales = "free_y", space = "free_y")
+    }) +
+    (if (length(x$categories) > length(okabe_ito) && length(cases) <= 40L) {
+      list(
+        ggplot2::geom_text(
+          ggplot2::aes(label = substr(.data$category, 1L, 3L), colour = .data$ink), size = 2.4
+        ),
+        ggplot2::scale_colour_identity()
+      )
     }) +
     axis + colours + labels + theme_fallible() +
     ggplot2::theme(
@@ -110,7 +119,10 @@ case_axis <- function(cases) {
   room <- 80 / (max(nchar(as.character(cases))) + 1)
   step <- ceiling(length(cases) / room)
   at <- seq(min(step, length(cases)), length(cases), by = step)
-  ggplot2::scale_x_continuous(breaks = at, labels = as.character(cases[at]))
+  ggplot2::scale_x_continuous(
+    breaks = at, labels = as.character(cases[at]),
+    guide = ggplot2::guide_axis(check.overlap = TRUE)
+  )
 }
 
 # Repeated ratings of a case by a rater stand side by side within the case's column.
@@ -131,10 +143,10 @@ plot_agreement <- function(x, max_raters, call) {
   }
   pairs <- pairwise_agreement(x, if (x$exchangeable) NULL else busiest(x, max_raters))
   pairs$value <- pairs$agreement
-  heat_map(pairs, unique(pairs$judge1)) +
+  heat_map(pairs, unique(pairs$judge1), x$systems, sorted = TRUE) +
     share_scale(name = "share of cases", breaks = c(0, 0.5, 1)) +
     ggplot2::labs(
-      title = "Agreement between raters",
+      title = paste("Agreement of raters", if (length(x$systems) > 0L) "and systems"),
       subtitle = paste0(
         "Share of the cases that both rated; chance is ", decimals(1 / length(x$categories), 2L),
         if (!x$exchangeable && max_raters < length(x$raters)) {
@@ -144,7 +156,8 @@ plot_agreement <- function(x, max_raters, call) {
         }
       ),
       x = NULL, y = NULL
-    )
+    ) +
+    wrapped_texts()
 }
 
 # A row per ordered pair of judges: raters (all of them as one, "any rater", if `raters` is NULL)

@@ -19,10 +19,10 @@ plot_sensitivity <- function(object, call) {
     sensitivity_layers(marks, object, of_systems(table)) +
     (if (length(systems) > 1L) ggplot2::facet_wrap(~system, labeller = wrapped())) +
     ggplot2::scale_x_continuous(
-      limits = c(0, 1), breaks = c(0, 0.5, 1), labels = c("0", "0.5", "1"),
+      limits = c(0, 1), breaks = c(0, 0.5, 1), labels = in_percent,
       expand = ggplot2::expansion(add = 0.05)
     ) +
-    ggplot2::scale_y_continuous(limits = range(0, 1, table$estimate[drawn])) +
+    ggplot2::scale_y_continuous(labels = in_percent, limits = no_narrower) +
     ggplot2::labs(
       title = "What errors in common with the raters would mean",
       subtitle = sensitivity_subtitle(object, marks),
@@ -31,7 +31,15 @@ plot_sensitivity <- function(object, call) {
       },
       x = "share of errors in common that is assumed", y = "accuracy"
     ) +
-    theme_fallible()
+    theme_fallible() +
+    ggplot2::theme(panel.spacing.x = ggplot2::unit(18, "pt"))
+}
+
+# A range of few points of a percent should not look like a fall.
+no_narrower <- function(limits, least = 0.3) {
+  lacking <- max(0, least - diff(limits)) / 2
+  limits <- limits + c(-1, 1) * lacking
+  limits + max(0, -limits[[1L]]) - max(0, limits[[2L]] - 1)
 }
 
 sensitivity_layers <- function(marks, object, table) {
@@ -111,7 +119,7 @@ mark_of <- function(object) {
 sensitivity_subtitle <- function(object, marks) {
   level <- format(100 * object$options$conf_level)
   paste0(
-    "From errors of its own (0) to errors where the raters err (1); ratings cannot tell",
+    "From errors of its own (0%) to errors where the raters err (100%); ratings cannot tell",
     if (!on_the_line(object)) paste0("\nDashed: the ", method_of(object)$words),
     if (!all(is.na(marks$low))) paste0("\nBar: ", level, "% interval of the estimate"),
     if (!all(is.na(sensitivity_ends(object)$low))) "; band: sampling error alone"

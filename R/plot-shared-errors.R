@@ -29,7 +29,7 @@ plot_correlations <- function(object) {
     judge1 = c(table$rater1, table$rater2), judge2 = c(table$rater2, table$rater1),
     value = rep(table$estimate, 2L)
   )
-  heat_map(pairs, rownames(as.matrix(object))) +
+  heat_map(pairs, rownames(as.matrix(object)), sorted = TRUE) +
     ggplot2::scale_fill_gradient2(
       low = plot_colours[["accent"]], mid = "white", high = plot_colours[["high"]],
       limits = c(-1, 1), breaks = c(-1, 0, 1), na.value = "grey90", name = "correlation"
@@ -37,11 +37,11 @@ plot_correlations <- function(object) {
     ggplot2::labs(
       title = "Errors in common",
       subtitle = paste0(
-        "Correlation of being right, where truth is known\n",
-        paste(strwrap(format(object), 75), collapse = "\n")
+        "Correlation of being right, where truth is known\n", format(object)
       ),
       x = NULL, y = NULL
-    )
+    ) +
+    wrapped_texts()
 }
 
 plot_open_ranges <- function(object) {

@@ -91,7 +91,7 @@ plot_study_accuracy <- function(object, estimators) {
     ggplot2::coord_equal(xlim = c(0, 1), ylim = range(0, 1, points$estimate)) +
     ggplot2::labs(
       title = "Estimated and true accuracy of systems",
-      subtitle = "Each estimate stands twice; on the line it is right",
+      subtitle = "On the line estimates are right",
       x = "true accuracy", y = "estimated accuracy"
     ) +
     theme_fallible() +

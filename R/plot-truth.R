@@ -100,6 +100,5 @@ plot_calibration <- function(table, conf_level) {
       x = "posterior probability of a category, mean of a bin",
       y = "share in which it is the true one"
     ) +
-    theme_fallible() +
-    ggplot2::theme(aspect.ratio = 1)
+    theme_fallible()
 }

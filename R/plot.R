@@ -5,7 +5,32 @@ plot_colours <- c(
   main = "#1F5C99", accent = "#D1495B", muted = "#8A8F98", low = "#E6DFCF", high = "#1F5C99"
 )
 
-theme_fallible <- function() {
+# The look of all pictures: the user's theme, if one was set, otherwise ours; and texts no wider
+# than a picture of seven inches.
+theme_fallible <- function() structure(list(own = TRUE), class = "fallible_look")
+
+# The texts alone, for labels that come after the theme.
+wrapped_texts <- function() structure(list(own = FALSE), class = "fallible_look")
+
+#' @rawNamespace S3method(ggplot2::ggplot_add,fallible_look)
+ggplot_add.fallible_look <- function(object, plot, ...) { # nolint: object_name.
+  width <- c(title = 62L, subtitle = 88L, caption = 100L)
+  for (text in intersect(names(width), names(plot$labels))) {
+    plot$labels[[text]] <- wrap_text(plot$labels[[text]], width[[text]])
+  }
+  if (object$own) plot + look() else plot
+}
+
+wrap_text <- function(text, width) {
+  if (!is.character(text)) return(text)
+  lines <- strsplit(text, "\n", fixed = TRUE)[[1L]]
+  paste(unlist(lapply(lines, strwrap, width = width)), collapse = "\n")
+}
+
+look <- function() {
+  if (!identical(ggplot2::theme_get(), ggplot2::theme_grey())) {
+    return(ggplot2::theme_get() + ggplot2::theme(legend.position = "bottom"))
+  }
   ggplot2::theme_minimal(base_size = 11) +
     ggplot2::theme(
       panel.grid.minor = ggplot2::element_blank(),
@@ -24,7 +49,8 @@ check_ggplot2 <- function(call = rlang::caller_env()) {
 #' Pictures of results
 #'
 #' A ggplot of any result: what [ggplot2::autoplot()] gives, without attaching that package. Themes,
-#' scales and titles of ggplot2 can be added; `plot()` draws the same at once.
+#' scales and titles of ggplot2 can be added; `plot()` draws the same at once, and takes `title` and
+#' `subtitle`. A theme that was set by [ggplot2::theme_set()] is kept.
 #'
 #' @param object Any result that has a picture, such as [ratings()], [estimate_accuracy()] or
 #'   [agreement()].
@@ -40,34 +66,53 @@ autoplot <- function(object, ...) {
   ggplot2::autoplot(object, ...)
 }
 
-# plot() draws what autoplot() describes.
-draw <- function(x, ...) {
+# plot() draws what autoplot() describes, with other titles if some are given.
+draw <- function(x, ..., title = NULL, subtitle = NULL) {
   check_ggplot2(call = rlang::caller_env())
-  print(ggplot2::autoplot(x, ...))
+  titles <- Filter(Negate(is.null), list(title = title, subtitle = subtitle))
+  print(ggplot2::autoplot(x, ...) + do.call(ggplot2::labs, titles) + wrapped_texts())
   invisible(x)
 }
 
-# Colours of categories: well apart for few, a continuous palette for many.
+# Colours of Okabe and Ito (2008), three of them a little darker, so that any two are 20 apart or
+# more in CIE Lab for those who see no red or no green (Machado et al., 2009), too.
+okabe_ito <- c(
+  "#0072B2", "#DA9700", "#008B65", "#CC79A7", "#56B4E9", "#C15500", "#F0E442", "#000000"
+)
+
+# Of more than eight categories the others are paler shades, which need names beside the colour.
 category_colours <- function(categories) {
-  few <- c(
-    "#1F5C99", "#E3A72F", "#3B8C6E", "#D1495B", "#7B5EA7", "#6FB1D9", "#A0522D", "#8A8F98"
-  )
   n <- length(categories)
-  colours <- if (n <= length(few)) few[seq_len(n)] else grDevices::hcl.colors(n, "Dynamic")
-  stats::setNames(colours, categories)
+  shades <- ceiling(n / length(okabe_ito))
+  paler <- function(colour) {
+    grDevices::colorRampPalette(c(colour, "white"))(2L * shades)[seq_len(shades)]
+  }
+  colours <- if (shades == 1L) okabe_ito else t(vapply(okabe_ito, paler, character(shades)))
+  stats::setNames(as.vector(colours)[seq_len(n)], categories)
 }
 
-# Estimates as points with their numbers above them, and intervals where there are some.
-interval_layers <- function() {
+# What can be read on a tile of a colour.
+ink_on <- function(colours) {
+  light <- colSums(grDevices::col2rgb(colours) * c(0.299, 0.587, 0.114))
+  ifelse(light > 110, "black", "white")
+}
+
+# Probabilities on axes and beside points, as whole percents.
+in_percent <- function(x) ifelse(is.na(x), NA, paste0(round(100 * x), "%"))
+
+# Estimates as points with their numbers above them, told by `words`, and intervals where there
+# are some.
+interval_layers <- function(words = function(x) decimals(x, 2L)) {
   list(
     ggplot2::geom_linerange(
       ggplot2::aes(xmin = .data$conf.low, xmax = .data$conf.high),
       colour = plot_colours[["main"]], linewidth = 1.1, alpha = 0.45, na.rm = TRUE
     ),
     ggplot2::geom_point(colour = plot_colours[["main"]], size = 3),
-    ggplot2::geom_text(
-      ggplot2::aes(label = decimals(.data$estimate, 2L)), vjust = -1.1, size = 3.3,
-      colour = plot_colours[["main"]]
+    # On a ground of its own, since the line of a comparison may pass behind it.
+    ggplot2::geom_label(
+      ggplot2::aes(label = words(.data$estimate)), vjust = -0.6, size = 3.3,
+      colour = plot_colours[["main"]], label.size = 0, label.padding = ggplot2::unit(1.5, "pt")
     )
   )
 }
@@ -90,31 +135,4 @@ share_scale <- function(...) {
     low = plot_colours[["low"]], high = plot_colours[["high"]], limits = c(0, 1),
     na.value = "white", ...
   )
-}
-
-# A tile per pair of judges, with its value if there is room; `pairs` has judge1, judge2 and value.
-heat_map <- function(pairs, judges) {
-  pairs$judge1 <- factor(pairs$judge1, levels = judges)
-  pairs$judge2 <- factor(pairs$judge2, levels = rev(judges))
-  few <- length(judges) <= 12L
-  ggplot2::ggplot(pairs, ggplot2::aes(.data$judge1, .data$judge2, fill = .data$value)) +
-    ggplot2::geom_tile(colour = "white", linewidth = if (few) 0.6 else 0) +
-    (if (few) {
-      ggplot2::geom_text(
-        ggplot2::aes(
-          label = ifelse(is.na(.data$value), "", decimals(.data$value, 2L)),
-          colour = !is.na(.data$value) & abs(.data$value) > 0.55
-        ),
-        size = 3.2, show.legend = FALSE
-      )
-    }) +
-    ggplot2::scale_colour_manual(values = c("grey20", "white")) +
-    ggplot2::coord_equal() +
-    theme_fallible() +
-    ggplot2::theme(
-      panel.grid = ggplot2::element_blank(),
-      axis.text.x = if (sum(nchar(judges)) > 45L) {
-        ggplot2::element_text(angle = 90, vjust = 0.5, hjust = 1)
-      }
-    )
 }

@@ -96,7 +96,7 @@ warn_labels <- function(labels, input) {
   if (length(alike) > 0L) {
     warn_fallible("labels", c(
       "Categories differ only in capitals or blanks: {.val {alike}}.",
-      "i" = "They count as different. Mend the labels, or declare {.arg categories}."
+      "i" = "They count as different. Fix the labels, or declare {.arg categories}."
     ), labels = alike)
   }
   twins <- lookalikes(labels)

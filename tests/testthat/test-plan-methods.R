@@ -46,7 +46,7 @@ test_that("the paper's advice is told where it applies, and judged", {
     format_advice(plan_cases(..., system_accuracy = 0.8, approximate = TRUE))
   }
   expect_match(said(kappa = 0.3), "at least 200 cases")
-  expect_match(said(kappa = 0.55, cases = 90), "100 cases are more than enough.* probability 0.9")
+  expect_match(said(kappa = 0.55, cases = 90), "100 cases are sufficient.* probability 0.9")
   expect_match(said(kappa = 0.3, margin = 0.05), "none for these settings")
   expect_match(said(kappa = 0.3, raters = 4), "none for these settings")
   expect_match(said(kappa = 0.42), "none for these settings")

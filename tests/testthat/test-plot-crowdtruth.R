@@ -57,7 +57,7 @@ test_that("the experiment is drawn by worker and arm", {
   points <- ggplot2::layer_data(ggplot2::autoplot(e), 3)
   expect_identical(nrow(points), 30L * 3L * 2L)
   expect_equal(
-    sort(points$y[points$PANEL == 1 & points$colour == "#1F5C99"]),
+    sort(points$y[points$PANEL == 1 & points$colour == okabe_ito[[1]]]),
     sort(with(tidy(e, "improvements"), improvement[arm == "units" & against == "none" &
       metric == "unit_disagreement"]))
   )

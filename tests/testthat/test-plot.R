@@ -79,7 +79,7 @@ test_that("systems are drawn with intervals, and bins with the expected curve", 
   expect_equal(drawn[[1]]$xintercept, 0.5)
   expect_equal(drawn[[2]]$xmin, tidy(estimate)$conf.low)
   expect_equal(drawn[[3]]$x, tidy(estimate)$estimate)
-  expect_identical(drawn[[4]]$label, "0.73")
+  expect_identical(drawn[[4]]$label, "73%")
   points <- layers(ggplot2::autoplot(estimate, "bins"))
   expect_equal(points[[2]]$y, bins(estimate)$agreement)
   # Equation 6 at probability one gives the accuracy itself.
@@ -150,4 +150,46 @@ test_that("plot() draws and returns its argument", {
 test_that("many categories have colours that differ", {
   expect_identical(anyDuplicated(category_colours(letters)), 0L)
   expect_identical(anyDuplicated(category_colours(letters[1:8])), 0L)
+})
+
+test_that("any two colours differ for everybody", {
+  for (kind in names(colour_blindness)) {
+    expect_gte(least_distance(category_colours(1:8), kind), 20)
+    pair <- plot_colours[c("main", "accent", "muted")]
+    expect_gte(least_distance(pair, kind), 20)
+  }
+  # What the simulation is for: red and green of equal lightness, of which one eye sees little.
+  expect_gt(least_distance(c("#D1495B", "#3B8C6E"), "none"), 60)
+  expect_lt(least_distance(c("#D1495B", "#3B8C6E"), "protanopia"), 20)
+})
+
+test_that("more than eight categories are named on their tiles", {
+  set.seed(1)
+  x <- ratings(matrix(sample(12, 90, TRUE), 30), categories = 1:12)
+  tiles <- ggplot2::layer_data(ggplot2::autoplot(x), 2)
+  expect_identical(nrow(tiles), 90L)
+  expect_setequal(tiles$colour, c("black", "white"))
+  expect_length(ggplot2::autoplot(ratings(matrix(sample(8, 90, TRUE), 30)))$layers, 1L)
+})
+
+test_that("a theme that was set is kept, and texts are wrapped", {
+  old <- ggplot2::theme_set(ggplot2::theme_bw(base_size = 17))
+  withr::defer(ggplot2::theme_set(old))
+  plot <- ggplot2::autoplot(lehner_ratings(), "agreement")
+  expect_identical(plot$theme$text$size, 17)
+  ggplot2::theme_set(old)
+  ours <- ggplot2::autoplot(lehner_ratings(), "agreement")
+  expect_identical(ours$theme$text$size, 11)
+  long <- ours + ggplot2::labs(subtitle = strrep("word ", 40), caption = NULL) + wrapped_texts()
+  expect_lte(max(nchar(strsplit(long$labels$subtitle, "\n")[[1]])), 88L)
+})
+
+test_that("plot() takes titles", {
+  pdf(NULL)
+  withr::defer(dev.off())
+  plot(lehner_ratings(), title = "Ten cases", subtitle = "and four raters")
+  drawn <- ggplot2::last_plot()
+  expect_identical(drawn$labels[c("title", "subtitle")],
+    list(title = "Ten cases", subtitle = "and four raters"))
+  expect_error(plot(lehner_ratings(), titel = "x"), class = "fallible_error")
 })
