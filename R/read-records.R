@@ -33,19 +33,9 @@ read_json_array <- function(input, keep) {
   }
   check_fields(document, list(), input, keep)
   records <- lapply(document, flat_record)
-  check_records(records, input)
+  check_twice(lapply(records, names), input, seq_along(records))
   table <- record_table(records)
   list(table = table, map = named_columns(table))
-}
-
-# Of fields that stand twice in a record one would be lost.
-check_records <- function(records, input) {
-  twice <- vapply(records, function(record) anyDuplicated(names(record)), 0L)
-  at <- which(twice > 0L)[1L]
-  if (!is.na(at)) {
-    abort_file(input$path, paste0("has a field twice in record ", at, "."),
-      "x" = paste0("It is \"", names(records[[at]])[[twice[[at]]]], "\"."), call = input$call)
-  }
 }
 
 # Fields of a field are `a.b`.
