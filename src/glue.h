@@ -48,6 +48,7 @@ class Interruptible : fallible::Watch {
 // Calls the core and turns its interrupt into R's.
 template <class Call>
 auto interruptible(Call call) {
+  const Interruptible here;
   try {
     return call();
   } catch (const fallible::Interrupted&) {
