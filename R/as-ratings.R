@@ -52,7 +52,9 @@ as_ratings.default <- function(x, ..., arg = "x", call = rlang::current_env()) {
 }
 
 #' @export
-as_ratings.ratings <- function(x, ...) x
+as_ratings.ratings <- function(x, ..., arg = "x", call = rlang::current_env()) {
+  check_whole_ratings(x, arg, call)
+}
 
 #' @export
 as_ratings.ratings_labels <- function(x, ..., arg = "x", call = rlang::current_env()) {

@@ -65,6 +65,20 @@ check_class <- function(x, class, arg, how, call = rlang::caller_env()) {
 
 check_ratings <- function(x, call = rlang::caller_env()) {
   check_class(x, "ratings", "x", "Make one with {.fun ratings}.", call = call)
+  check_whole_ratings(x, call = call)
+}
+
+# A class says what an object is, and not that it has what belongs to it.
+check_whole_ratings <- function(x, arg = "x", call = rlang::caller_env()) {
+  parts <- c("patterns", "index", "cases", "raters", "categories")
+  lacking <- setdiff(parts, names(unclass(x)))
+  if (length(lacking) > 0L) {
+    abort_fallible("argument", c(
+      "{.arg {arg}} must be ratings that {.fun ratings} made.",
+      "x" = "It lacks {.field {lacking}}."
+    ), arg = arg, call = call)
+  }
+  invisible(x)
 }
 
 # A cap that is polite to other users of the machine: never more than it has cores.

@@ -13,7 +13,7 @@
 #' | `"label_studio_min"` | Label Studio, JSON-MIN | `id`, `annotator`; say `rating` |
 #' | `"prodigy"` | Prodigy, JSONL, choices | `_input_hash`, `_annotator_id`, `accept` |
 #' | | and single labels | `_task_hash`, `_annotator_id`, `answer` |
-#' | `"doccano"` | Doccano, JSONL | `id`, the name of the file, `label` |
+#' | `"doccano"` | Doccano, JSONL or JSON | `id`, the name of the file, `label` |
 #' | `"mturk"` | a batch of Mechanical Turk, CSV | `HITId`, `WorkerId`, the column `Answer.` |
 #' | `"inspect"` | a log of Inspect, JSON or `.eval` | sample, scorer, `value` |
 #' | `"promptfoo"` | results of promptfoo, JSON or JSONL | result, assertion, `verdict` |
@@ -24,6 +24,9 @@
 #' with dots, `meta.judge`. All but tables need the package \pkg{jsonlite}. The layout of this
 #' package is a folder with `ratings.csv` (columns `case`, `rater`, `rating`) and perhaps
 #' `systems.csv` (`case`, `system`, `prediction`), either of them perhaps compressed (`.csv.gz`).
+#'
+#' Sessions of Prodigy without names have the time of their start: then each file is one annotator.
+#' Sets of assertions of promptfoo are no raters, those in them are.
 #'
 #' What a file has beside these columns can be mapped too: data of a task of Label Studio are
 #' `data.name`, and where files are several, `file` is the name of each.
@@ -235,7 +238,7 @@ fill_mapping <- function(mapping, got, call) {
     return(mapping)
   }
   for (arg in c("case", "rater", "rating")[!said[c("case", "rater", "rating")]]) {
-    if (is.null(got$map[[arg]])) abort_mapping(arg, got, call)
+    if (!isTRUE(got$map[[arg]] %in% names(got$table))) abort_mapping(arg, got, call)
     mapping[[arg]] <- rlang::as_quosure(got$map[[arg]], baseenv())
   }
   mapping
@@ -264,7 +267,7 @@ abort_mapping <- function(arg, got, call) {
   abort_fallible("file", c(
     "Say which column holds the {arg}: {.arg {arg}}.",
     "x" = "The file looks like {got$format$words}, with the columns
-           {.val {setdiff(names(got$table), 'file')}}.",
+           {.val {setdiff(names(got$table), if (length(got$files) < 2L) 'file')}}.",
     if (length(choices) > 0L) c("i" = "It may be {.or {.val {choices}}}."),
     "i" = "A table with a row per rating needs {.arg case}, {.arg rater} and {.arg rating}; one with
            a column for each rater, {.arg raters}."

@@ -196,7 +196,7 @@ parse_json <- function(text, input, line = NULL) {
 # Whole numbers that 64 bits may not hold become strings, outside strings; jsonlite rounds them.
 quote_long <- function(text) {
   long <- "(?<![0-9.eE+-])-?[0-9]{19,}(?![0-9.eE])"
-  if (!grepl("[0-9]{19}", text, useBytes = TRUE) || !validUTF8(text)) {
+  if (!grepl("[0-9]{19}", text, perl = TRUE, useBytes = TRUE) || !validUTF8(text)) {
     return(text)
   }
   string <- "\"[^\"\\\\]*+(?:\\\\.[^\"\\\\]*+)*+\"(*SKIP)(*FAIL)"
@@ -268,21 +268,32 @@ check_fields <- function(records, seen, input, keep = identity, at = seq_along(r
   if (length(records) == 0L) {
     return(seen)
   }
-  twice <- which(vapply(records, function(record) anyDuplicated(names(record)), 0L) > 0L)
-  if (length(twice) > 0L) {
-    name <- names(records[[twice[[1L]]]])
-    abort_file(input$path, paste0("has a field twice in record ", at[[twice[[1L]]]], "."),
-      "x" = paste0("It is \"", name[duplicated(name)][[1L]], "\"."), call = input$call)
-  }
+  fields <- lapply(records, names)
+  check_twice(fields, input, at)
   values <- unlist(records, recursive = FALSE, use.names = FALSE)
-  name <- unlist(lapply(records, names))
-  object <- vapply(values, function(value) is.list(value) && !is.null(names(value)), NA)
+  name <- unlist(fields)
+  object <- vapply(values, is.list, NA)
+  object[object] <- !vapply(lapply(values[object], names), is.null, NA)
   plain <- !object & lengths(values) > 0L
   seen <- list(
-    object = union(seen$object, name[object]), plain = union(seen$plain, name[plain])
+    object = union(seen$object, unique(name[object])),
+    plain = union(seen$plain, unique(name[plain]))
   )
   check_one_kind(intersect(seen$object, seen$plain), name, values, object, input, keep)
   seen
+}
+
+# Of many records few have fields of their own.
+check_twice <- function(fields, input, at) {
+  kinds <- unique(fields)
+  bad <- kinds[vapply(kinds, anyDuplicated, 0L) > 0L]
+  if (length(bad) == 0L) {
+    return(invisible())
+  }
+  first <- which(fields %in% bad)[[1L]]
+  name <- fields[[first]]
+  abort_file(input$path, paste0("has a field twice in record ", at[[first]], "."),
+    "x" = paste0("It is \"", name[duplicated(name)][[1L]], "\"."), call = input$call)
 }
 
 check_one_kind <- function(both, name, values, object, input, keep) {

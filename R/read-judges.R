@@ -6,11 +6,14 @@ format_inspect <- function() {
   new_format("inspect", "a log of Inspect (JSON or .eval)",
     sniff = function(input) {
       (input$kind == "json" && has_fields(input, "eval", "samples")) ||
-        (input$kind == "zip" && "header.json" %in% zip_names(input))
+        (input$kind == "zip" && any(inspect_headers %in% zip_names(input)))
     },
     read = read_inspect
   )
 }
+
+# A run that was broken off has no header yet.
+inspect_headers <- c("header.json", file.path("_journal", "start.json"))
 
 # A log is of one model; its samples, of each epoch, are cases and scorers raters.
 read_inspect <- function(input, keep) {
@@ -48,7 +51,9 @@ inspect_records <- function(sample, log) {
 unzip_inspect <- function(input) {
   folder <- tempfile(tmpdir = dirname(tempfile()))
   on.exit(unlink(folder, recursive = TRUE))
-  files <- grep("^(header[.]json|samples/.*[.]json)$", zip_names(input), value = TRUE)
+  inside <- zip_names(input)
+  files <- c(intersect(inspect_headers, inside)[1L], grep("^samples/.*[.]json$", inside,
+    value = TRUE))
   got <- tryCatch(
     utils::unzip(input$plain, files, exdir = folder),
     error = function(cnd) NULL, warning = function(cnd) NULL
@@ -61,8 +66,7 @@ unzip_inspect <- function(input) {
     text <- readLines(file.path(folder, file), warn = FALSE, encoding = "UTF-8")
     parse_json(paste(text, collapse = "\n"), input)
   }
-  header <- read("header.json")
-  list(eval = header$eval, samples = lapply(setdiff(files, "header.json"), read))
+  list(eval = read(files[[1L]])$eval, samples = lapply(files[-1L], read))
 }
 
 # ---- promptfoo ------------------------------------------------------------------------------
@@ -111,7 +115,10 @@ promptfoo_records <- function(result) {
     result = paste(c(provider, result$testIdx, result$promptIdx), collapse = "/"),
     test = result$testIdx, prompt = result$promptIdx, provider = provider
   )
-  components <- result$gradingResult$componentResults
+  # Sets of assertions stand beside the assertions in them, which alone are verdicts.
+  components <- Filter(
+    function(one) length(one$componentResults) == 0L, result$gradingResult$componentResults
+  )
   who <- make.unique(vapply(components, assertion_name, ""), "#")
   Map(function(component, who) {
     verdict <- if (is.logical(component$pass)) c("fail", "pass")[component$pass + 1L]

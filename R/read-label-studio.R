@@ -20,7 +20,9 @@ format_label_studio_min <- function() {
 }
 
 read_label_studio <- function(input, keep) {
-  answers <- unlist(lapply(input$document(), task_records), recursive = FALSE)
+  tasks <- input$document()
+  if (!is.null(names(tasks))) tasks <- list(tasks)
+  answers <- unlist(lapply(tasks, task_records), recursive = FALSE)
   cancelled <- vapply(answers, `[[`, NA, "cancelled")
   kept <- answers[!cancelled]
   if (length(kept) == 0L) {
@@ -83,24 +85,30 @@ answer_labels <- function(results) {
   list(given = given, other = other)
 }
 
-control_label <- function(result) {
-  value <- result$value
-  switch(result$type %||% "",
-    choices = unlist(value$choices),
-    rating = as_label(value$rating),
-    number = as_label(value$number),
-    pairwise = value$selected %||% result$selected,
-    taxonomy = vapply(value$taxonomy, function(path) paste(unlist(path), collapse = " / "), "")
-  )
+control_label <- function(result) value_label(c(as.list(result$value), result["selected"]))
+
+# What the controls give of which the answers are categories; of a category in a tree, its path.
+value_label <- function(value) {
+  if (!is.null(value$taxonomy)) {
+    return(vapply(value$taxonomy, function(path) paste(unlist(path), collapse = " / "), ""))
+  }
+  label <- unlist(value$choices %||% value$rating %||% value$number %||% value$selected)
+  if (!is.null(label)) as_label(label)
 }
 
+# Single choices are strings, several an object, and what other controls give is in an array.
 read_label_studio_min <- function(input, keep) {
-  records <- input$document()
-  records <- lapply(records, lapply, function(value) {
-    if (is.list(value)) unlist(value$choices %||% value, use.names = FALSE) else value
-  })
-  table <- record_table(records)
-  known <- c("id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time")
+  flat_label <- function(value) {
+    if (!is.list(value)) {
+      return(value)
+    }
+    values <- if (is.null(names(value))) value else list(value)
+    unlist(lapply(values, function(v) if (is.list(v)) value_label(v) else v))
+  }
+  table <- record_table(lapply(input$document(), lapply, flat_label))
+  known <- c(
+    "id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement"
+  )
   list(
     table = table, map = list(case = "id", rater = "annotator"),
     choices = setdiff(names(table), known)

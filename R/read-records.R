@@ -33,19 +33,9 @@ read_json_array <- function(input, keep) {
   }
   check_fields(document, list(), input, keep)
   records <- lapply(document, flat_record)
-  check_records(records, input)
+  check_twice(lapply(records, names), input, seq_along(records))
   table <- record_table(records)
   list(table = table, map = named_columns(table))
-}
-
-# Of fields that stand twice in a record one would be lost.
-check_records <- function(records, input) {
-  twice <- vapply(records, function(record) anyDuplicated(names(record)), 0L)
-  at <- which(twice > 0L)[1L]
-  if (!is.na(at)) {
-    abort_file(input$path, paste0("has a field twice in record ", at, "."),
-      "x" = paste0("It is \"", names(records[[at]])[[twice[[at]]]], "\"."), call = input$call)
-  }
 }
 
 # Fields of a field are `a.b`.
@@ -83,27 +73,37 @@ read_prodigy <- function(input, keep) {
     table$answer[ignored] <- NA
   }
   who <- intersect(c("_annotator_id", "_session_id"), names(table))
+  unnamed <- length(who) > 0L && all(grepl(session_time, table[[who[[1L]]]]))
   list(
     table = table[setdiff(names(table), c("options", "spans", "tokens"))],
     map = list(
       case = if (choice) "_input_hash" else "_task_hash",
-      rater = if (length(who) > 0L) who[[1L]],
+      rater = if (unnamed) "file" else if (length(who) > 0L) who[[1L]],
       rating = if (choice) "accept" else "answer"
     ),
-    notes = if (any(ignored)) {
-      paste0("Taken for missing: ", count_noun(sum(ignored), "answer"),
-        " without a choice (ignored, or rejected as a whole).")
-    }
+    notes = c(
+      if (any(ignored)) {
+        paste0("Taken for missing: ", count_noun(sum(ignored), "answer"),
+          " without a choice (ignored, or rejected as a whole).")
+      },
+      if (unnamed) {
+        paste0("Sessions without names, which have the time of their start, are no annotators: \"",
+          input$name, "\" is taken for one.")
+      }
+    )
   )
 }
+
+# Prodigy names a session by the time of its start where nobody named it.
+session_time <- "^[0-9]{4}-[0-9]{2}-[0-9]{2}_[0-9]{2}-[0-9]{2}-[0-9]{2}$"
 
 # ---- Doccano --------------------------------------------------------------------------------
 
 format_doccano <- function() {
-  new_format("doccano", "an export of Doccano (JSONL)",
+  new_format("doccano", "an export of Doccano (JSONL or JSON)",
     sniff = function(input) {
-      record <- if (input$kind == "jsonl") input$record()
-      if (!is.list(record)) {
+      record <- if (input$kind %in% c("jsonl", "json")) input$record()
+      if (!is.list(record) || is.null(names(record))) {
         return(FALSE)
       }
       by_user <- any(c("user", "user_id") %in% names(record$annotations[1L][[1L]]))
@@ -115,7 +115,11 @@ format_doccano <- function() {
 
 # Either all annotations with their users, or a file for each user.
 read_doccano <- function(input, keep) {
-  table <- read_json_lines(input)
+  table <- if (input$kind == "jsonl") {
+    read_json_lines(input)
+  } else {
+    record_table(lapply(input$document(), flat_record))
+  }
   by_user <- !is.null(table$annotations)
   label <- if (is.null(table$label)) "labels" else "label"
   if (by_user) {

@@ -52,6 +52,6 @@ flextable_result <- function(x, ...) {
 
 report_estimate <- function(x, ...) {
   said <- may_say(x)
-  words <- c(said$sentence[said$may], methods_text(x, x$fit$x))
+  words <- c(said$sentence[said$may], say_methods(x))
   structure(paste(words, collapse = "\n\n"), class = c("report_text", "character"))
 }

@@ -8,7 +8,8 @@
 #'
 #' The page is one file without links to the network. Its source is a template, `Accuracy report`,
 #' in the list of new R Markdown files of RStudio, or by `rmarkdown::draft(template =
-#' "accuracy-report", package = "fallible")`. Quarto should render it too, which was not tried.
+#' "accuracy-report", package = "fallible")`. Quarto renders R Markdown files too, but this one
+#' has not been tried with it.
 #'
 #' @param x A [ratings()] object with systems.
 #' @param file Where to write: a path that ends in `.html`, or in `.pdf` where LaTeX is installed.
@@ -108,15 +109,17 @@ abort_program <- function(program, call) {
 #' Sentences about accuracy
 #'
 #' What may be said of an estimate, with its interval, its range and what it rests on, and what may
-#' not, though it is often said.
+#' not, though it is often said; and a paragraph on the method.
 #'
 #' @param estimate An [estimate_accuracy()] result.
 #' @return A tibble with columns `system` (`NA` where a sentence is about all), `may` (may it be
-#'   said?) and `sentence`.
+#'   said?) and `sentence`; of `say_methods()`, a string.
 #' @family systems
 #' @examples
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
-#' may_say(estimate_accuracy(x, interval = "none"))
+#' estimate <- estimate_accuracy(x, interval = "none")
+#' may_say(estimate)
+#' say_methods(estimate)
 #' @export
 may_say <- function(estimate) {
   check_class(estimate, "accuracy_estimate", "estimate", "Make one with {.fun estimate_accuracy}.")
@@ -187,8 +190,11 @@ both_ends_words <- function(table) {
   ))
 }
 
-# What was done, in a paragraph for a report.
-methods_text <- function(estimate, x) {
+#' @rdname may_say
+#' @export
+say_methods <- function(estimate) {
+  check_class(estimate, "accuracy_estimate", "estimate", "Make one with {.fun estimate_accuracy}.")
+  x <- estimate$fit$x
   told <- glance(estimate)
   paste0(
     "Accuracy was estimated from ", count_noun(sum(pattern_lengths(x)[pattern_of_case(x)]),
@@ -206,14 +212,30 @@ methods_text <- function(estimate, x) {
   )
 }
 
-# Cases on which raters are most divided, with all that was said about them.
-most_disputed <- function(x, most = 15L) {
+#' Cases to read
+#'
+#' The cases on which raters are most divided, with all that was said about them.
+#'
+#' @param x A [ratings()] object.
+#' @param most How many cases at most.
+#' @return A tibble with the column `case` and one for each rater (none if they are exchangeable or
+#'   repeat cases) and system, the case with the smallest share of its most frequent category first.
+#'   Cases on which all agree, or with fewer than two ratings, are left out.
+#' @family data
+#' @examples
+#' disputed_cases(ratings(lehner2015, raters = rater1:rater4, systems = system, case = case), 3)
+#' @export
+disputed_cases <- function(x, most = 15L) {
+  x <- as_ratings(x)
+  check_count(most, "most", 1L)
   n <- counts(x)
   total <- rowSums(n)
   share <- ifelse(total >= 2, apply(n, 1L, max) / total, 1)
   at <- utils::head(order(share), most)
   at <- at[share[at] < 1]
   said <- all_answers(x)
-  labels <- matrix(x$categories[said], nrow(said), dimnames = list(NULL, colnames(said)))
-  data.frame(case = as_label(x$cases)[at], labels[at, , drop = FALSE], check.names = FALSE)
+  columns <- lapply(stats::setNames(nm = colnames(said)), function(who) {
+    x$categories[said[at, who]]
+  })
+  tibble::new_tibble(c(list(case = x$cases[at]), columns), nrow = length(at))
 }

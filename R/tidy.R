@@ -100,6 +100,27 @@ escape_markdown <- function(words) {
   words
 }
 
+#' Text for a document
+#'
+#' Labels and names are data. In a document they are to be read as they are, and neither as markup
+#' nor as code, whatever is in them.
+#'
+#' @param x A data frame, or a vector of words.
+#' @param digits Digits of numbers after the point.
+#' @return Lines of a table in Markdown (package \pkg{knitr}), or the words, in which what would be
+#'   markup is written as entities.
+#' @family systems
+#' @examples
+#' as_markdown("<b>*maybe*</b>")
+#' @export
+as_markdown <- function(x, digits = 3L) {
+  if (!is.data.frame(x)) {
+    return(escape_markdown(as.character(x)))
+  }
+  check_installed("knitr", "to make tables of documents")
+  as.character(knitr::kable(table_as_text(x), "pipe", digits = digits, row.names = FALSE))
+}
+
 table_as_text <- function(table) {
   for (column in which(!vapply(table, is.numeric, NA))) {
     table[[column]] <- literal(as.character(table[[column]]))

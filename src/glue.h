@@ -39,9 +39,16 @@ std::uint64_t seed(const Rcpp::IntegerVector& words);
 // Polls R for interrupts and tells `tick` how many items are done.
 fallible::Host host(const Rcpp::Function& tick);
 
+// While one of these is there, long work of the core asks R for interrupts.
+class Interruptible : fallible::Watch {
+ public:
+  Interruptible();
+};
+
 // Calls the core and turns its interrupt into R's.
 template <class Call>
 auto interruptible(Call call) {
+  const Interruptible here;
   try {
     return call();
   } catch (const fallible::Interrupted&) {

@@ -10,12 +10,20 @@ namespace glue {
 
 namespace {
 void check_interrupt(void*) { R_CheckUserInterrupt(); }
+
+bool interrupted() { return R_ToplevelExec(check_interrupt, nullptr) == FALSE; }
 }  // namespace
+
+Interruptible::Interruptible()
+    : Watch([patience = fallible::Patience()]() mutable {
+        if (patience.over() && interrupted()) throw Rcpp::internal::InterruptedException();
+        return true;
+      }) {}
 
 fallible::Host host(const Rcpp::Function& tick) {
   fallible::Host out;
   out.tick = [tick](std::size_t done) {
-    if (R_ToplevelExec(check_interrupt, nullptr) == FALSE) return false;
+    if (interrupted()) return false;
     tick(static_cast<double>(done));
     return true;
   };

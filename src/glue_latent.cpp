@@ -90,6 +90,7 @@ Eigen::VectorXd start_of(const fallible::Layout& layout,
 Rcpp::List core_fit_latent(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List known,
                            Rcpp::List model, std::string method, int iterations,
                            Rcpp::Nullable<Rcpp::List> start) {
+  const glue::Interruptible here;
   const auto rows = fallible::latent_rows(glue::view(patterns), glue::doubles(weight), -1,
                                           glue::known(known));
   const auto settings = glue::latent_model(model);
@@ -141,6 +142,7 @@ Rcpp::List core_fit_latent(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp
 Rcpp::List core_latent_covariance(Rcpp::List patterns, Rcpp::NumericVector weight,
                                   Rcpp::List known, Rcpp::List model, std::string method,
                                   Rcpp::NumericVector theta) {
+  const glue::Interruptible here;
   const auto rows = fallible::latent_rows(glue::view(patterns), glue::doubles(weight), -1,
                                           glue::known(known));
   const auto settings = glue::latent_model(model);
@@ -168,6 +170,7 @@ Rcpp::List core_latent_covariance(Rcpp::List patterns, Rcpp::NumericVector weigh
 Rcpp::List core_latent_probabilities(Rcpp::List patterns, Rcpp::NumericVector weight,
                                      Rcpp::List known, Rcpp::List model,
                                      Rcpp::NumericVector theta) {
+  const glue::Interruptible here;
   const auto rows = fallible::latent_rows(glue::view(patterns), glue::doubles(weight), -1,
                                           glue::known(known));
   const fallible::LatentClass latent(rows, glue::latent_model(model),

@@ -94,6 +94,7 @@ Rcpp::NumericMatrix core_confusion_matrix(double accuracy, Rcpp::NumericVector b
 // [[Rcpp::export(rng = false)]]
 Rcpp::List core_simulate(Rcpp::List design, double cases, Rcpp::IntegerVector seed,
                          double item) {
+  const glue::Interruptible here;
   const fallible::Design settings = glue::design(design);
   fallible::Stream stream(glue::seed(seed), static_cast<std::uint64_t>(item));
   const auto truths = fallible::draw_truths(settings, stream);

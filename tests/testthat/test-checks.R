@@ -91,3 +91,10 @@ test_that("functions, formulas and bytes in the wrong place are refused by name"
   expect_error(plan_cases(identity), class = "fallible_error_design")
   expect_warning(expect_error(check_k_properties(x, system = quote(x))), NA)
 })
+
+test_that("an object that has a class and not what belongs to it is refused", {
+  forged <- structure(list(), class = "ratings")
+  for (verb in list(agreement, estimate_accuracy, fit_raters, data_check, disputed_cases)) {
+    expect_error(verb(forged), "lacks", class = "fallible_error_argument")
+  }
+})

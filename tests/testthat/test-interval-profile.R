@@ -87,3 +87,14 @@ test_that("where there is no profile the reason is told", {
   expect_match(profile_of(ratings(chance, raters = a:b, systems = s))$reason, "by chance")
   expect_snapshot(quiet(estimate_accuracy(x, "joint", interval = "profile")))
 })
+
+test_that("an estimate that is not at the highest top has no profile, with a reason", {
+  y <- data.frame(
+    c1 = c(0, 0, 2, 0, 0, 1, 0, 0), c2 = c(2, 0, 0, 1, 2, 0, 2, 0), c3 = 0, s = "c1",
+    w = c(2, 2, 1, 1, 1, 3, 1, 3)
+  )
+  x <- quiet(ratings(y, counts = c1:c3, systems = "s", weights = "w"))
+  found <- tidy(quiet(estimate_accuracy(x, "joint", interval = "profile")))
+  inside <- found$conf.low <= found$estimate && found$estimate <= found$conf.high
+  expect_true(if (is.na(inside)) grepl("higher elsewhere", found$reason) else inside)
+})

@@ -80,6 +80,46 @@ test_that("Label Studio is read, its predictions being systems", {
   expect_identical(x$systems, "3")
 })
 
+test_that("Label Studio is read whatever the control, the same in JSON and JSON-MIN", {
+  skip_if_not_installed("jsonlite")
+  value <- list(
+    choices = c('{"choices": ["P"]}', '{"choices": ["N"]}'),
+    rating = c('{"rating": 4, "original_width": 9}', '{"rating": 5, "original_width": 9}'),
+    number = c('{"number": 4}', '{"number": 5}'),
+    taxonomy = c('{"taxonomy": [["a", "b"]]}', '{"taxonomy": [["a", "c"]]}'),
+    pairwise = c('{"selected": "left"}', '{"selected": "right"}')
+  )
+  label <- list(
+    choices = c("P", "N"), rating = c("4", "5"), number = c("4", "5"),
+    taxonomy = c("a / b", "a / c"), pairwise = c("left", "right")
+  )
+  for (type in names(value)) {
+    given <- value[[type]]
+    result <- sprintf(
+      '{"id": %d, "data": {"t": "x"}, "annotations": [
+        {"completed_by": 1, "result": [{"from_name": "q", "type": "%s", "value": %s}]},
+        {"completed_by": {"id": 2, "email": "b@c"}, "result": [
+          {"from_name": "q", "type": "%s", "value": %s}]}]}',
+      1:2, type, given[[1L]], type, given[[2L]]
+    )
+    short <- if (type == "choices") c('"P"', '"N"') else sprintf("[%s]", given)
+    flat <- sprintf(
+      '{"t": "x", "id": %d, "q": %s, "annotator": %s, "annotation_id": %d, "agreement": 0}',
+      c(1L, 1L, 2L, 2L), rep(short, 2L), rep(c("1", '"b@c"'), 2L), 1:4
+    )
+    json <- withr::local_tempfile(fileext = ".json", lines = sprintf("[%s]", toString(result)))
+    min <- withr::local_tempfile(fileext = ".json", lines = sprintf("[%s]", toString(flat)))
+    x <- read_ratings(json)
+    expect_identical(x$raters, c("1", "b@c"))
+    table <- as.data.frame(x)
+    for (at in 1:2) {
+      given <- as.character(table$rating[table$rater == x$raters[[at]]])
+      expect_identical(given, rep(label[[type]][[at]], 2L))
+    }
+    expect_identical(as.data.frame(read_ratings(min, rating = q)), table)
+  }
+})
+
 test_that("Label Studio is read without predictions, and whatever data a task has", {
   skip_if_not_installed("jsonlite")
   task <- function(id, data, labels) {
@@ -116,6 +156,22 @@ test_that("Prodigy is read, choices and single labels", {
   )
 })
 
+test_that("sessions of Prodigy without names are no annotators, their files are", {
+  skip_if_not_installed("jsonlite")
+  folder <- withr::local_tempdir()
+  line <- function(case, label, time) {
+    sprintf('{"_input_hash": %d, "_task_hash": %d, "options": [{"id": 0, "text": "a"}],
+      "accept": [%d], "answer": "accept", "_annotator_id": "2024-04-23_%s-00-48",
+      "_session_id": "2024-04-23_%s-00-48"}', case, case, label, time, time)
+  }
+  one_line <- function(text) gsub("\n *", " ", text)
+  writeLines(one_line(line(1:2, c(0L, 1L), c("14", "16"))), file.path(folder, "ann.jsonl"))
+  writeLines(one_line(line(1:2, c(0L, 0L), "15")), file.path(folder, "bob.jsonl"))
+  expect_warning(x <- read_ratings(folder), "\"bob\" is taken for one", class =
+    "fallible_warning_left_out")
+  expect_panel(x, c("ann", "bob"), c("1", "2"), c("01", "00"))
+})
+
 test_that("Doccano is read, a file for each annotator or with their numbers", {
   skip_if_not_installed("jsonlite")
   x <- read_ratings(tool_file("doccano"))
@@ -125,6 +181,18 @@ test_that("Doccano is read, a file for each annotator or with their numbers", {
   expect_error(read_ratings(files[1]), "Found only \"x\"", class = "fallible_error_raters")
   x <- read_ratings(tool_file("doccano-users.jsonl"))
   expect_panel(x, as.character(1:3), as.character(1:4), c("1212", "1222", "1112"))
+  json <- function(labels) {
+    withr::local_tempfile(fileext = ".json", .local_envir = parent.frame(2), lines = sprintf(
+      "[%s]", toString(sprintf('{"id": %d, "text": "t", "label": ["%s"], "Comments": []}', 1:2,
+        labels))
+    ))
+  }
+  files <- c(ann = json(c("P", "N")), bob = json(c("P", "P")))
+  expect_panel(read_ratings(files), c("ann", "bob"), c("1", "2"), c("PN", "PP"))
+  preview <- withr::local_tempfile(
+    fileext = ".jsonl", lines = '{"text": "a", "label": ["P"]}'
+  )
+  expect_error(read_ratings(preview), "which column holds the case", class = "fallible_error_file")
   spans <- withr::local_tempfile(
     fileext = ".jsonl", lines = '{"id": 1, "text": "a", "label": [[0, 3, "ORG"]]}'
   )
@@ -166,6 +234,24 @@ test_that("logs of judges are read", {
       paste0("anthropic:claude/", 0:3, "/0"), c("PFFF", "PPPF", "PFPF")
     )
   }
+})
+
+test_that("a run of Inspect that was broken off is read, and sets of assertions are no raters", {
+  skip_if_not_installed("jsonlite")
+  skip_if(!nzchar(Sys.which("zip")), "no zip")
+  folder <- withr::local_tempdir()
+  utils::unzip(tool_file("inspect.eval"), exdir = folder)
+  unlink(file.path(folder, "header.json"))
+  path <- file.path(folder, "log.eval")
+  withr::with_dir(folder, utils::zip(path, c("_journal", "samples"), flags = "-qr"))
+  x <- suppressWarnings(read_ratings(path))
+  expect_identical(tidy(x), tidy(suppressWarnings(read_ratings(tool_file("inspect.eval")))))
+  set <- '{"pass": false, "assertion": null, "componentResults": [{"pass": true}]}, '
+  result <- sprintf('{"testIdx": %d, "gradingResult": {"componentResults": [
+    %s{"pass": true, "assertion": {"metric": "a"}},
+    {"pass": %s, "assertion": {"metric": "b"}}]}}', 0:1, set, c("true", "false"))
+  path <- withr::local_tempfile(fileext = ".jsonl", lines = gsub("\n *", " ", result))
+  expect_panel(read_ratings(path), c("a", "b"), c("0", "1"), c("PP", "PF"))
 })
 
 test_that("a verdict that is not there is a missing rating, and a field stands once", {

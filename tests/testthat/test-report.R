@@ -143,10 +143,10 @@ test_that("sentences tell of known truths", {
   expect_identical(
     grepl("have in common", said$sentence[said$may]), !rests_on_gold(sample)
   )
-  expect_match(methods_text(sample, x), "at level 0.9, with known truth of 40 of 80 cases")
+  expect_match(say_methods(sample), "at level 0.9, with known truth of 40 of 80 cases")
   all <- quiet(estimate_accuracy(fit_raters(x, known_truth = truth(x)), interval = "none"))
   expect_no_match(may_say(all)$sentence, "have in common|validated")
-  expect_no_match(methods_text(all, x), "none|NA")
+  expect_no_match(say_methods(all), "none|NA")
 })
 
 test_that("sentences have number, interval and range, and unknown is unknown", {
@@ -178,4 +178,35 @@ test_that("gold cases are in a report, with what they say alone", {
   expect_error(
     accuracy_report(x, file, gold_sample = "random"), class = "fallible_error_argument"
   )
+})
+
+test_that("the template asks nothing that a user could not", {
+  skeleton <- system.file(
+    "rmarkdown", "templates", "accuracy-report", "skeleton", "skeleton.Rmd", package = "fallible"
+  )
+  expect_no_match(readLines(skeleton, encoding = "UTF-8"), "fallible:::", fixed = TRUE)
+})
+
+test_that("cases to read are those on which raters are divided, with what was said", {
+  answers <- data.frame(
+    case = c("a", "b", "c", "d"), r1 = c("y", "y", "n", "n"), r2 = c("y", "n", "n", NA),
+    r3 = c("y", "n", "y", NA), r4 = c("y", "y", "y", NA), s = c("y", "n", "n", "y")
+  )
+  x <- quiet(ratings(answers, case = case, raters = r1:r4, systems = s))
+  read <- disputed_cases(x)
+  expect_identical(read$case, c("b", "c"))
+  expect_identical(as.list(read[1, -1]), as.list(answers[2, -1]))
+  expect_identical(disputed_cases(x, 1), read[1, ])
+  counted <- quiet(ratings(fleiss1971, case = case, counts = depression:other))
+  expect_named(disputed_cases(counted), "case")
+  expect_error(disputed_cases(x, 0), class = "fallible_error_argument")
+})
+
+test_that("tables of a document hold words and numbers, whatever the words", {
+  skip_if_not_installed("knitr")
+  lines <- as_markdown(data.frame(`a|b` = c("<i>", "x|y"), n = c(0.12345, 2), check.names = FALSE))
+  expect_identical(gsub(" ", "", lines), c(
+    "|a&#124;b|n|", "|:--------|-----:|", "|&#60;i>|0.123|", "|x&#124;y|2.000|"
+  ))
+  expect_identical(as_markdown(NA), NA_character_)
 })

@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace fallible {
@@ -27,28 +28,77 @@ class Interrupted : public std::runtime_error {
   Interrupted() : std::runtime_error("interrupted") {}
 };
 
+// Whoever wants the work that this thread is at, to be asked whether it is still wanted. Long work
+// that is no loop over items asks by itself; of several, one within another, all are asked.
+class Watch {
+ public:
+  explicit Watch(std::function<bool()> wanted) : wanted_(std::move(wanted)), outer_(current()) {
+    current() = this;
+  }
+  ~Watch() { current() = outer_; }
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+
+  static void ask() {
+    for (const Watch* watch = current(); watch; watch = watch->outer_) {
+      if (!watch->wanted_()) throw Interrupted();
+    }
+  }
+
+ private:
+  static Watch*& current() {
+    thread_local Watch* innermost = nullptr;
+    return innermost;
+  }
+
+  std::function<bool()> wanted_;
+  Watch* outer_;
+};
+
+// To be told after so many steps of work, each of about a microsecond: asks a few times in a
+// millisecond.
+inline void steps_done(unsigned steps) {
+  thread_local unsigned since = 0;
+  since += steps;
+  if (since < 256) return;
+  since = 0;
+  Watch::ask();
+}
+
+// True once in a while, so that what takes time is not asked too often.
+class Patience {
+ public:
+  bool over() {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - last_ <= length) return false;
+    last_ = now;
+    return true;
+  }
+
+  static constexpr auto length = std::chrono::milliseconds(50);
+
+ private:
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
 // Calls work(item) for item = 0 ... items - 1 on so many threads. Whatever an item needs at random
 // it must draw from a stream of its own number, and write only to a place of its own: then results
 // do not depend on the number of threads. The error of the lowest item that failed is thrown.
 template <class Work>
 void for_each_item(std::size_t items, int threads, const Host& host, const Work& work) {
-  using clock = std::chrono::steady_clock;
-  constexpr auto patience = std::chrono::milliseconds(50);
-
   if (threads <= 1) {
-    auto last = clock::now();
-    for (std::size_t i = 0; i < items; ++i) {
-      work(i);
-      if (clock::now() - last > patience) {
-        if (!host.tick(i + 1)) throw Interrupted();
-        last = clock::now();
-      }
+    std::size_t i = 0;
+    Patience patience;
+    const Watch watch([&] { return !patience.over() || host.tick(i); });
+    while (i < items) {
+      work(i++);
+      if (patience.over() && !host.tick(i)) throw Interrupted();
     }
     return;
   }
 
   std::atomic<std::size_t> next{0}, done{0};
-  std::atomic<bool> stop{false};
+  std::atomic<bool> stop{false}, unwanted{false};
   std::mutex mutex;
   std::condition_variable finished;
   int running = threads;
@@ -56,10 +106,12 @@ void for_each_item(std::size_t items, int threads, const Host& host, const Work&
   std::exception_ptr failure;
 
   auto run = [&] {
+    const Watch watch([&] { return !unwanted; });
     for (std::size_t i; !stop && (i = next++) < items; ++done) {
       try {
         work(i);
       } catch (...) {
+        if (unwanted) break;
         std::lock_guard<std::mutex> lock(mutex);
         if (i < failed_item) {
           failed_item = i;
@@ -85,14 +137,15 @@ void for_each_item(std::size_t items, int threads, const Host& host, const Work&
   for (;;) {
     {
       std::unique_lock<std::mutex> lock(mutex);
-      if (finished.wait_for(lock, patience, [&] { return running == 0; })) break;
+      if (finished.wait_for(lock, Patience::length, [&] { return running == 0; })) break;
     }
     if (interruption) continue;
     try {  // whatever the host throws must wait until the workers have stopped
       if (!host.tick(done)) throw Interrupted();
+      Watch::ask();
     } catch (...) {
       interruption = std::current_exception();
-      stop = true;
+      stop = unwanted = true;
     }
   }
   for (std::thread& worker : workers) worker.join();

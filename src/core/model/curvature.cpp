@@ -10,6 +10,7 @@
 #include "likelihood.hpp"
 #include "prior.hpp"
 #include "reading.hpp"
+#include "../base/host.hpp"
 #include "../base/special.hpp"
 
 namespace fallible {
@@ -135,6 +136,7 @@ void add_variance_of_scores(const Layout& layout, const Eigen::VectorXd& x, cons
     }
     mean.add_square(-w, to);
     mean.clear();
+    steps_done(static_cast<unsigned>(law.classes));
   });
 }
 
@@ -156,6 +158,7 @@ void add_complete(const Layout& layout, const Eigen::VectorXd& x, const Law& law
   for (const int other : others) {
     if (other < 0) continue;
     for (const int step : {-2, -1, 1, 2}) {  // right to the fourth order
+      steps_done(static_cast<unsigned>(size));
       Eigen::VectorXd moved = x, slope = Eigen::VectorXd::Zero(size);
       for (int i = N - 1; i < size; ++i) {
         if (direction[i] == other) moved[i] += step * difference;
@@ -180,6 +183,7 @@ Eigen::MatrixXd slopes_of_naturals(const Layout& layout, const Eigen::VectorXd& 
   Eigen::MatrixXd out(naturals(x).size(), x.size());
   for (Eigen::Index i = 0; i < x.size(); ++i) {
     Eigen::VectorXd up = x, down = x;
+    steps_done(static_cast<unsigned>(x.size()));
     up[i] += natural_difference;
     down[i] -= natural_difference;
     out.col(i) = (naturals(up) - naturals(down)) / (2 * natural_difference);

@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "../base/host.hpp"
 #include "counts.hpp"
 #include "curvature.hpp"
 #include "prior.hpp"
@@ -30,6 +31,7 @@ class KindsOfPairs {
       return by_rater_ || rows.judge[at] >= rows.raters ? rows.judge[at] : 0;
     };
     for (int i = 0; i < rows.size(); ++i) {
+      steps_done(1);
       if (rows.weight[i] == 0) continue;
       for (const int a : rows.places(i)) {
         for (int b = rows.start[i]; b < a; ++b) {

@@ -57,6 +57,7 @@ Eigen::MatrixXd Likelihood::scores(const Eigen::VectorXd& x) const {
   std::vector<double> posterior(law.classes);
   Counts counts(layout_);
   for (int i = 0; i < layout_.rows.size(); ++i) {
+    steps_done(static_cast<unsigned>(layout_.size));
     counts.clear();
     law.expect(layout_.rows, i, posterior.data());
     counts.add(layout_.rows, i, 1, posterior.data());

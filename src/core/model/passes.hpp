@@ -14,6 +14,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "../base/host.hpp"
 #include "latent_rows.hpp"
 
 namespace fallible {
@@ -97,7 +98,9 @@ class Pass {
       }
       visit(i, posterior);
       if (sums_) add(i, w, posterior);
+      if (i % rows_at_once == rows_at_once - 1) steps_done(rows_at_once);
     }
+    steps_done(static_cast<unsigned>(rows_.size() % rows_at_once));
     close(0);
     if (sums_) Map(sums_->classes, classes()) += sum_[0];
     return out.value();
@@ -106,6 +109,7 @@ class Pass {
  private:
   using Map = Eigen::Map<Array>;
   using Constant = Eigen::Map<const Array>;
+  static constexpr int rows_at_once = 64;
   static constexpr double vanishing = 1e-200;  // of a row, beside which rounding would matter
 
   int classes() const { return K > 0 ? K : tables_.classes; }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "../base/host.hpp"
 #include "likelihood.hpp"
 
 namespace fallible {
@@ -37,6 +38,7 @@ Eigen::VectorXd start_from_votes(const Layout& layout) {
   Counts counts(layout);
   for (int i = 0; i < rows.size(); ++i) {
     if (rows.weight[i] == 0) continue;
+    steps_done(static_cast<unsigned>(layout.classes()));
     const auto share = vote_shares(layout, i);
     for (int c = 0; c < layout.classes(); ++c) {
       posterior[c] = share[c % layout.categories] / layout.strata;

@@ -83,6 +83,7 @@ class DawidSkeneFit {
     for (int i = 0; i < rows_.size(); ++i) {
       const double w = rows_.weight[i];
       const double* p = &posterior[static_cast<std::size_t>(i) * N_];
+      steps_done(static_cast<unsigned>(N_));
       for (int k = 0; w > 0 && k < N_; ++k) {
         classes_[k] += w * p[k];
         for (const int at : rows_.places(i)) counts_[rows_.rating(at) * N_ + k] += w * p[k];
@@ -205,6 +206,7 @@ DawidSkene fit_dawid_skene(const LatentRows& rows, const LatentPrior& prior,
   bool follows = true;
   while (out.iterations < options.iterations && !out.converged) {
     ++out.iterations;
+    Watch::ask();
     const Centre before = fit.centre;
     const std::vector<double> counts = fit.counts(), classes = fit.classes();
     if (follows) fit.follow();

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "../base/host.hpp"
+
 namespace fallible {
 
 namespace {
@@ -237,6 +239,7 @@ Panel draw_panel(const Design& design, const Truths& truths, std::size_t cases, 
   out.stratum.resize(cases);
   out.answers.assign(design.raters.size() + design.shown(), std::vector<int>(cases));
   for (std::size_t i = 0; i < cases; ++i) {
+    steps_done(1);
     sampler.next(stream);
     out.stratum[i] = sampler.stratum();
     out.truth[i] = sampler.truth();

@@ -72,3 +72,30 @@ TEST_CASE("nothing to do is done at once") {
     CHECK(!called);
   }
 }
+
+TEST_CASE("long work within an item stops when it is no longer wanted") {
+  for (const int threads : {1, 2}) {
+    const auto begin = std::chrono::steady_clock::now();
+    Host host;
+    host.tick = [&](std::size_t) {
+      return std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(100);
+    };
+    CHECK_THROWS_AS(for_each_item(2, threads, host,
+                                  [](std::size_t) {
+                                    for (;;) steps_done(16);
+                                  }),
+                    Interrupted);
+  }
+}
+
+TEST_CASE("whoever wants work that others are part of is asked within it, the error being theirs") {
+  for (const int threads : {1, 2}) {
+    const Watch watch([]() -> bool { throw std::domain_error("outer"); });
+    CHECK_THROWS_AS(for_each_item(2, threads, Host(),
+                                  [](std::size_t) {
+                                    for (;;) steps_done(16);
+                                  }),
+                    std::domain_error);
+  }
+  steps_done(1000);  // nobody is there to be asked
+}
