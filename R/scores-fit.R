@@ -9,8 +9,8 @@
 #' Without `trust` each rater has a confusion matrix, and each system a law of its score in each
 #' true category; given the truth they are taken to be independent. A law is one of bins with equal
 #' numbers of cases, `(2 n)^(1/3)` of them for `n` scored cases (the rule of Terrell and Scott; of
-#' more than two categories for the cases of each highest score by themselves), so that scores need
-#' not be calibrated, nor be probabilities. A system without scores has a confusion matrix. Tables
+#' more than two categories for the cases of each highest score by themselves), between the middles
+#' of which it changes evenly, so that scores need not be calibrated, nor be probabilities. A system without scores has a confusion matrix. Tables
 #' are shrunk to what the source says of all cases together with the weight of one case per
 #' category. The fit (by EM) starts at the mean of ratings, scores and answers, which tells the
 #' categories apart.
@@ -44,7 +44,8 @@
 #' cases <- data.frame(r1 = rater(), r2 = rater(), p = score(), q = score())
 #' cases$a <- ifelse(cases$p > 0.5, "yes", "no")
 #' cases$b <- ifelse(cases$q > 0.5, "yes", "no")
-#' x <- ratings(cases, raters = r1:r2, systems = c(a, b), scores = list(a = c(yes = "p"), b = c(yes = "q")))
+#' scores <- list(a = c(yes = "p"), b = c(yes = "q"))
+#' x <- ratings(cases, raters = r1:r2, systems = c(a, b), scores = scores)
 #' fit <- fit_scores(x)
 #' estimate_metrics(fit, c("roc_auc", "ece"), replicates = 50)
 #'
@@ -61,13 +62,14 @@ fit_scores <- function(x, known_truth = NULL, raters = NULL, trust = NULL, ...) 
   checked <- with_known(x, known_truth, NULL, call)
   x <- checked$x
   truth <- if (is.null(known_truth)) integer(length(x$index)) else checked$known$truth[x$index]
-  codes <- if (is.null(trust)) score_codes(x) else score_values_of(x, trust)
-  pattern <- split_by(x$index, cbind(truth, codes))
+  codes <- if (is.null(trust)) score_codes(x)
+  apart <- if (is.null(trust)) do.call(cbind, codes) else score_values_of(x, trust)
+  pattern <- split_by(x$index, cbind(truth, apart))
   at <- match(seq_len(max(pattern)), pattern)
   x$patterns <- pick_patterns(x$patterns, x$index[at])
   x$index <- pattern
   found <- if (is.null(trust)) {
-    fit_evidence(x, codes[at, , drop = FALSE], truth[at], used, at)
+    fit_evidence(x, lapply(codes, `[`, at, , drop = FALSE), truth[at], used, at)
   } else {
     trusted_scores(x, trust, truth[at], at)
   }
@@ -101,25 +103,28 @@ check_trust <- function(trust, x, call) {
 
 # ---- Codes ---------------------------------------------------------------------------------------
 
-# Cases x systems: the bin of the score, or the answer of a system without scores; 0 for none.
+# Cases x systems. `code`: the bin of the score, or the answer of a system without scores; 0 for
+# none. `place`: where a score lies, in units of bins; 0 without a score.
 score_codes <- function(x) {
   weight <- x$weights %||% rep(1, length(x$index))
   answer <- case_answers(x)
-  codes <- vapply(seq_along(x$systems), function(s) {
+  each <- lapply(seq_along(x$systems), function(s) {
     values <- x$scores$values[[x$systems[[s]]]]
-    if (is.null(values)) answer[, s] else bins_of_scores(values, weight, x$scores$scale, answer[, s])
-  }, integer(length(x$index)))
-  matrix(codes, length(x$index))
+    if (is.null(values)) {
+      list(code = answer[, s], place = 0 * answer[, s])
+    } else {
+      bins_of_scores(values, weight, x$scores$scale, answer[, s])
+    }
+  })
+  bind <- function(field) do.call(cbind, lapply(each, `[[`, field))
+  list(code = bind("code"), place = bind("place"))
 }
 
 # Of two categories bins of the score of the second; of more, bins of the score of what the scores
-# say, where they are comparable, or of the answer.
+# say, where they are comparable, or of the answer. Places of different kinds lie apart.
 bins_of_scores <- function(values, weight, scale, answer) {
   at <- which(!is.na(values[, 1L]) & weight > 0)
-  out <- integer(nrow(values))
-  if (length(at) == 0L) {
-    return(out)
-  }
+  out <- list(code = integer(nrow(values)), place = numeric(nrow(values)))
   top <- if (ncol(values) == 2L) {
     rep(2L, length(at))
   } else if (scale == "probability") {
@@ -127,23 +132,69 @@ bins_of_scores <- function(values, weight, scale, answer) {
   } else {
     ifelse(answer[at] > 0L, answer[at], 1L)
   }
-  for (k in unique(top)) {
+  for (k in sort(unique(top))) {
     own <- at[top == k]
-    out[own] <- max(out) + equal_bins(values[own, k], weight[own])
+    bins <- equal_bins(values[own, k], weight[own])
+    out$code[own] <- max(out$code) + bins$code
+    out$place[own] <- ceiling(max(out$place)) + bins_apart + bins$place
   }
   out
 }
+
+bins_apart <- 2
 
 # Terrell and Scott's number of bins, with equal numbers of cases; ties stay together.
 equal_bins <- function(score, weight) {
   total <- sum(weight)
   bins <- ceiling((2 * total)^(1 / 3))
-  order <- order(score)
-  tie <- match(score, score[order][!duplicated(score[order])])
-  mass <- rowsum_codes(tie, weight, max(tie))
-  middle <- (cumsum(mass) - mass / 2) / total
-  bin <- pmin(floor(bins * middle), bins - 1)
-  match(bin, unique(bin))[tie]
+  distinct <- sort(unique(score))
+  tie <- match(score, distinct)
+  mass <- rowsum_codes(tie, weight, length(distinct))
+  place <- bins * (cumsum(mass) - mass / 2) / total
+  bin <- pmin(floor(place), bins - 1)
+  list(code = match(bin, unique(bin))[tie], place = place[tie])
+}
+
+# Between the middles of neighbouring bins a law changes evenly, in logarithms: what cases of one
+# bin differ in. `shift(tables)` gives for rows x categories by how much.
+within_bins <- function(codes, weight, first) {
+  systems <- lapply(seq_len(ncol(codes$code)), function(s) {
+    used <- which(codes$place[, s] > 0)
+    if (length(used) == 0L) {
+      return(NULL)
+    }
+    code <- codes$code[used, s]
+    place <- codes$place[used, s]
+    centre <- rowsum_codes(code, weight[used] * place, max(code)) /
+      rowsum_codes(code, weight[used], max(code))
+    apart <- c(TRUE, diff(centre) > bins_apart)
+    kind <- cumsum(apart)
+    list(table = first + s, used = used, code = code, steps = bin_steps(place, code, centre, kind))
+  })
+  systems <- Filter(Negate(is.null), systems)
+  function(tables, n) {
+    out <- matrix(0, nrow(codes$code), n)
+    for (of in systems) {
+      logs <- log(pmax(tables[[of$table]], 1e-300))
+      steps <- of$steps
+      slope <- logs[, steps$to, drop = FALSE] - logs[, steps$from, drop = FALSE]
+      out[of$used, ] <- out[of$used, ] + t(slope) * steps$share
+    }
+    out
+  }
+}
+
+# A row per place: the bins that it lies between, and what share of the way from its own bin's
+# middle it is; half a bin beyond the last the way goes on.
+bin_steps <- function(place, code, centre, kind) {
+  n <- length(centre)
+  right <- place >= centre[code]
+  beside <- code + ifelse(right, 1L, -1L)
+  other <- function(to) to >= 1L & to <= n & kind[pmin(pmax(to, 1L), n)] == kind[code]
+  beside <- ifelse(other(beside), beside, 2L * code - beside)
+  beside <- ifelse(other(beside), beside, code)
+  way <- centre[beside] - centre[code]
+  list(from = code, to = beside, share = ifelse(way == 0, 0, (place - centre[code]) / way))
 }
 
 # ---- Fits ----------------------------------------------------------------------------------------
@@ -153,17 +204,22 @@ table_mass <- 1 # cases of each category that what a source says of all cases co
 # Fields: posterior (patterns x categories), rates, refit (a function of weights of patterns that
 # gives the posterior), judged (is there any evidence of a pattern?).
 fit_evidence <- function(x, codes, truth, used, at) {
-  rows <- evidence_rows(x, codes, truth, used)
+  rows <- evidence_rows(x, codes$code, truth, used)
   weight <- pattern_weights(x)
+  shift <- within_bins(codes, weight, length(x$raters))
+  smooth <- function(fit) {
+    posterior <- fit$posterior * exp(shift(fit$tables, rows$categories))
+    posterior / rowSums(posterior)
+  }
   start <- start_of_evidence(x, truth, used, at)
   fit <- core_fit_tables(rows, weight, start, table_mass, 2000L)
   if (!fit$converged) warn_convergence("joint")
   held <- length(rows$source) * rows$categories > most_refitted
   refit <- if (!held) function(weight) {
-    core_fit_tables(rows, weight, fit$posterior, table_mass, 500L)$posterior
+    smooth(core_fit_tables(rows, weight, fit$posterior, table_mass, 500L))
   }
   list(
-    posterior = fit$posterior, rates = fit$base_rates, refit = refit,
+    posterior = smooth(fit), rates = fit$base_rates, refit = refit,
     judged = diff(rows$start) > 0L | truth > 0L
   )
 }
