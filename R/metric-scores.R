@@ -187,7 +187,7 @@ log_loss_of_scores <- function(book, w, v, settings) {
 # Of bins of equal width: share of cases, mean of what the scores say, and share that is right, with
 # its variance. `hit`: how far each case is right.
 reliability_of <- function(score, hit, v, bins) {
-  bin <- pmax(ceiling(score * bins - 1e-9), 1)
+  bin <- bin_of_score(score, bins)
   off <- hit - score
   sums <- rowsum(cbind(v, v * score, v * hit, v * off, v * off^2), bin)
   sums <- sums[sums[, 1L] > 0, , drop = FALSE]
@@ -199,6 +199,8 @@ reliability_of <- function(score, hit, v, bins) {
     variance = pmax(mean_of(5L) - mean_of(4L)^2, 0) / unname(cases)
   )
 }
+
+bin_of_score <- function(score, bins) pmax(ceiling(score * bins - 1e-9), 1)
 
 top_reliability <- function(book, w, v, bins) {
   at <- cbind(seq_along(book$top), book$top)
@@ -262,10 +264,15 @@ score_values <- function(plan, book, w, v) {
 
 # pairs: is there a value for all categories together, over pairs of them; probabilities: must
 # scores be such; gaps: is it a sum of sizes of gaps, which chance adds to.
-score_metric <- function(id, title, reference, kernel, form = "table", pairs = FALSE,
-                         probabilities = TRUE, gaps = FALSE, ...) {
+# influence: how much of the metric each case has, by its truth (see metric-influence.R); linear: is
+# it corrected by these alone, since weights far from [0, 1] would not do.
+score_metric <- function(id, title, reference, kernel, influence, form = "table", pairs = FALSE,
+                         probabilities = TRUE, gaps = FALSE, linear = gaps, ...) {
   record <- new_metric(id, title, reference, kernel, form, needs = "scores", ...)
-  c(record, list(pairs = pairs, probabilities = probabilities, gaps = gaps))
+  c(record, list(
+    pairs = pairs, probabilities = probabilities, gaps = gaps, influence = influence,
+    linear = linear
+  ))
 }
 
 one_kind_only <- "no case, or every case, is of one category"
@@ -273,30 +280,32 @@ one_kind_only <- "no case, or every case, is of one category"
 score_records <- by_id(list(
   score_metric(
     "roc_auc", "Area under the ROC curve",
-    "Hand and Till (2001), Machine Learning 45, 171-186", roc_auc_of_scores, "category",
-    pairs = TRUE, probabilities = FALSE,
+    "Hand and Till (2001), Machine Learning 45, 171-186", roc_auc_of_scores, roc_auc_influence,
+    "category", pairs = TRUE, probabilities = FALSE,
     undefined = one_kind_only, default = TRUE
   ),
   score_metric(
     "pr_auc", "Area under the precision-recall curve", "R package yardstick", pr_auc_of_scores,
-    "category", probabilities = FALSE, undefined = "no case is of this category"
+    pr_auc_influence, "category", probabilities = FALSE, linear = TRUE,
+    undefined = "no case is of this category"
   ),
   score_metric(
     "brier_class", "Brier score", "Brier (1950), Monthly Weather Review 78, 1-3", brier_of_scores,
-    better = "low", default = TRUE
+    brier_influence, better = "low", default = TRUE
   ),
   score_metric(
-    "mn_log_loss", "Logarithmic loss", "R package yardstick", log_loss_of_scores, better = "low",
+    "mn_log_loss", "Logarithmic loss", "R package yardstick", log_loss_of_scores,
+    log_loss_influence, better = "low",
     upper = -log(.Machine$double.eps)
   ),
   score_metric(
     "ece", "Expected calibration error",
     "Guo et al. (2017), ICML; debiased as in Kumar, Liang and Ma (2019), NeurIPS",
-    debiased_ece_of_scores, better = "low", settings = "bins", gaps = TRUE,
+    debiased_ece_of_scores, ece_influence, better = "low", settings = "bins", gaps = TRUE,
     default = TRUE
   ),
   score_metric(
     "ece_plugin", "Expected calibration error, not debiased", "Guo et al. (2017), ICML",
-    ece_of_scores, better = "low", settings = "bins", gaps = TRUE
+    ece_of_scores, ece_influence, better = "low", settings = "bins", gaps = TRUE
   )
 ))

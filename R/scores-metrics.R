@@ -13,9 +13,15 @@ metrics_of_scores <- function(estimate, plan, interval, conf_level, call) {
     draws <- if (is.null(lack) && any(known)) score_draws(alone, plan, judges, panel)
     for (s in which(known)) {
       tables[[s]] <- if (is.null(lack)) {
-        score_intervals(
-          tables[[s]], alone, plan, judges[[s]], panel, draws[[s]], finder, s, conf_level
+        judge <- judges[[s]]
+        judge$w <- score_weights(judge, panel, panel$p, panel$weight)
+        rows <- score_intervals(
+          tables[[s]], alone, plan, judge, panel, draws[[s]], finder, s, conf_level
         )
+        if (!is.null(finder$gold) && !is.null(estimate$gold)) {
+          rows <- scores_with_gold(rows, estimate, plan, judge, panel, finder, conf_level)
+        }
+        rows[setdiff(names(rows), "hidden")]
       } else {
         without_interval(tables[[s]], lack)
       }
@@ -98,9 +104,7 @@ score_point <- function(estimate, plan, judge, panel, s) {
 }
 
 lack_of_score_interval <- function(estimate, interval) {
-  if (!is.null(interval$gold) && !is.null(estimate$gold)) {
-    "intervals with gold are not derived for metrics of scores; use \"bootstrap\""
-  } else if (!interval$cells && !interval$delta) {
+  if (!interval$cells && !interval$delta) {
     paste0("a ", interval$words, " is of the accuracy alone")
   } else {
     lack_of_interval(interval_bootstrap, estimate)
@@ -150,8 +154,8 @@ score_intervals <- function(found, estimate, plan, judge, panel, draws, interval
     return(found)
   }
   sampling <- apply(values, 2L, stats::sd, na.rm = TRUE) * wide
-  hidden <- score_line(plan, judge, panel) * range_of_common(estimate, s)
-  found$std.error <- ifelse(is.na(found$estimate), NA_real_, sqrt(sampling^2 + hidden^2))
+  found$hidden <- hidden_of_scores(estimate, plan, judge, panel, s)
+  found$std.error <- ifelse(is.na(found$estimate), NA_real_, sqrt(sampling^2 + found$hidden^2))
   interval_rows(found, plan, conf_level)
 }
 
@@ -166,6 +170,29 @@ around_estimate <- function(values, estimate, plan) {
   values
 }
 
+# Standard deviation of what errors in common hide of each metric, as hidden_errors() has it of
+# tables: along the line between the ends of what system and raters may have in common, and where
+# raters are wrong together, which moves cases to the truth that the highest score says.
+hidden_of_scores <- function(estimate, plan, judge, panel, s) {
+  raters <- hidden_of_gap(estimate, 0)[[s]]
+  range <- max(hidden_of_gap(estimate, 1)[[s]]^2 - raters^2, 0)
+  line <- score_line(plan, judge, panel)
+  v <- panel$weight[judge$at]
+  top <- judge$book$top
+  said <- outer(top, seq_len(ncol(judge$w)), `==`)
+  wrong <- 1 - rowsum(rowSums(judge$w * said) * v, top) / rowsum(v, top)
+  influence <- score_influence(plan, judge$book, judge$w, v)
+  shift <- vapply(influence, function(g) {
+    moved <- rowsum(rowSums(g * (said - judge$w)) * v, top) / sum(v)
+    ifelse(wrong > 0, moved / wrong, 0)
+  }, as.vector(wrong))
+  shift <- matrix(shift, length(wrong))
+  level <- colSums(shift)
+  of_answer <- as.vector(rowsum(v, top)) / sum(v)
+  apart <- colSums((shift - outer(of_answer, level))^2)
+  sqrt(pmax(range * line^2 + raters^2 * (level^2 + (cell_bias^2 - 1) * apart), 0))
+}
+
 # How far each metric is from errors of their own to errors in common.
 score_line <- function(plan, judge, panel) {
   at <- function(back) {
@@ -174,10 +201,4 @@ score_line <- function(plan, judge, panel) {
     score_values(plan, judge$book, w, panel$weight[judge$at])
   }
   at(0) - at(1)
-}
-
-# The part of that distance that is a standard deviation of what is not known of errors in common.
-range_of_common <- function(estimate, s) {
-  hidden <- function(gap) hidden_of_gap(estimate, gap)[[s]]
-  sqrt(max(hidden(1)^2 - hidden(0)^2, 0))
 }
