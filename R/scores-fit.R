@@ -10,10 +10,10 @@
 #' true category; given the truth they are taken to be independent. A law is one of bins with equal
 #' numbers of cases, `(2 n)^(1/3)` of them for `n` scored cases (the rule of Terrell and Scott; of
 #' more than two categories for the cases of each highest score by themselves), between the middles
-#' of which it changes evenly, so that scores need not be calibrated, nor be probabilities. A system without scores has a confusion matrix. Tables
-#' are shrunk to what the source says of all cases together with the weight of one case per
-#' category. The fit (by EM) starts at the mean of ratings, scores and answers, which tells the
-#' categories apart.
+#' of which it changes evenly, so that scores need not be calibrated, nor be probabilities. A system
+#' without scores has a confusion matrix. Tables are shrunk to what the source says of all cases
+#' together, with the weight of one case per category. The fit (by EM) starts at the mean of
+#' ratings, scores and answers, which tells the categories apart.
 #'
 #' @section What it takes for granted:
 #' Systems that learnt from the same data, or are copies of each other, err together, and by their
@@ -69,7 +69,7 @@ fit_scores <- function(x, known_truth = NULL, raters = NULL, trust = NULL, ...) 
   x$patterns <- pick_patterns(x$patterns, x$index[at])
   x$index <- pattern
   found <- if (is.null(trust)) {
-    fit_evidence(x, lapply(codes, `[`, at, , drop = FALSE), truth[at], used, at)
+    fit_evidence(x, lapply(codes, function(of) of[at, , drop = FALSE]), truth[at], used, at)
   } else {
     trusted_scores(x, trust, truth[at], at)
   }
