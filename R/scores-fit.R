@@ -6,7 +6,7 @@
 #' together, or from scores that are taken at their word. [estimate_metrics()] and
 #' [estimate_accuracy()] of the result judge systems by these probabilities.
 #'
-#' Without `trust` each rater has a confusion matrix, and each system a law of its score in each
+#' Without `trust` there must be three raters and systems, or known truths. Each rater has a confusion matrix, and each system a law of its score in each
 #' true category; given the truth they are taken to be independent. A law is one of bins with equal
 #' numbers of cases, `(2 n)^(1/3)` of them for `n` scored cases (the rule of Terrell and Scott; of
 #' more than two categories for the cases of each highest score by themselves), between the middles
@@ -59,6 +59,7 @@ fit_scores <- function(x, known_truth = NULL, raters = NULL, trust = NULL, ...) 
   check_has_scores(x, call)
   used <- seq_along(x$raters) %in% find_subset(raters %||% x$raters, x$raters, "rater", call)
   if (!is.null(trust)) check_trust(trust, x, call)
+  if (is.null(trust) && is.null(known_truth)) check_sources(x, sum(used), call)
   checked <- with_known(x, known_truth, NULL, call)
   x <- checked$x
   truth <- if (is.null(known_truth)) integer(length(x$index)) else checked$known$truth[x$index]
@@ -94,6 +95,19 @@ check_has_scores <- function(x, call) {
   if (is.null(x$scores)) {
     abort_fallible("argument", c(
       "{.arg x} has no scores.", "i" = "Give {.arg scores} to {.fun ratings}."
+    ), arg = "x", call = call)
+  }
+}
+
+# Two sources agree as well under other laws.
+check_sources <- function(x, raters, call) {
+  sources <- raters + length(x$systems)
+  if (sources < 3L) {
+    abort_fallible("argument", c(
+      "Without known truths it takes three sources, raters and systems together, to tell how good
+       each of them is.",
+      "x" = "There {?is/are} {sources}.",
+      "i" = "Give {.arg known_truth}, or {.arg trust}."
     ), arg = "x", call = call)
   }
 }

@@ -96,7 +96,8 @@ test_that("ratings and scores together are right where neither knows the truth",
     mean(case_answers(panel$x)[, 1] == as.integer(panel$truth$category))), 0.03)
   same <- fit$refit(pattern_weights(fit$x))
   expect_lt(max(abs(same - fit$posterior)), 1e-4)
-  alone <- fit_scores(panel$x, raters = character())
+  expect_error(fit_scores(panel$x, raters = character()), class = "fallible_error_argument")
+  alone <- fit_scores(panel$x, raters = panel$x$raters[1:2])
   expect_false(identical(alone$base_rates, fit$base_rates))
 })
 
