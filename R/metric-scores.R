@@ -209,15 +209,21 @@ top_reliability <- function(book, w, v, bins) {
 
 ece_of_scores <- function(book, w, v, settings) {
   table <- top_reliability(book, w, v, settings$bins)
-  list(whole = clip01(sum(table$share * abs(table$gap))))
+  list(whole = clip01(sum(table$share * abs(table$gap))), slack = floor_of_gaps(table))
 }
+
+# What chance makes of gaps where there are none.
+floor_of_gaps <- function(table) sum(table$share * folded_mean(0, sqrt(table$variance)))
 
 # Chance makes gaps where there are none. What it adds to their size, were the gaps those that are
 # seen, is taken off (Kumar, Liang and Ma).
 debiased_ece_of_scores <- function(book, w, v, settings) {
   table <- top_reliability(book, w, v, settings$bins)
-  off <- folded_mean(table$gap, sqrt(table$variance)) - abs(table$gap)
-  list(whole = clip01(sum(table$share * (abs(table$gap) - off))))
+  off <- sum(table$share * (folded_mean(table$gap, sqrt(table$variance)) - abs(table$gap)))
+  list(
+    whole = clip01(sum(table$share * abs(table$gap)) - off),
+    slack = max(floor_of_gaps(table) - off, 0)
+  )
 }
 
 # The mean of the absolute value of a normal variable.

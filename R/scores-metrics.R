@@ -112,9 +112,48 @@ lack_of_score_interval <- function(estimate, interval) {
 }
 
 score_draws <- function(estimate, plan, judges, panel) {
-  draw_scores(estimate, panel, judges, nrow(plan$rows), function(judge, w, v) {
-    score_values(plan, judge$book, w, v)
+  measure <- function(judge, w, v) score_values(plan, judge$book, w, v)
+  cases <- sum(panel$weight)
+  if (cases <= 2 * most_drawn || !is.null(estimate$options$cluster)) {
+    return(draw_scores(estimate, panel, judges, nrow(plan$rows), measure))
+  }
+  shrink <- sqrt(most_drawn / cases)
+  lapply(draw_few(estimate, panel, judges, nrow(plan$rows), measure), function(draws) {
+    centre <- rep(colMeans(draws, na.rm = TRUE), each = nrow(draws))
+    centre + shrink * (draws - centre)
   })
+}
+
+# Of more cases than twice this number so many are drawn, and deviations are made as much smaller as
+# more cases would.
+most_drawn <- 5000
+
+draw_few <- function(estimate, panel, judges, size, measure) {
+  setup <- resampling(estimate$fit$x, estimate$options)
+  bar <- progress_bar("Bootstrap of scores", setup$replicates)
+  on.exit(bar$close())
+  n <- length(panel$weight)
+  prob <- if (any(panel$weight != 1)) panel$weight
+  one <- rep(1, n)
+  scored <- which(vapply(judges, function(judge) is.null(judge$lack), NA))
+  place <- lapply(judges, function(judge) match(seq_len(n), judge$at))
+  values <- lapply(judges, function(judge) matrix(NA_real_, setup$replicates, size))
+  withr::with_seed(setup$seed[[1L]], {
+    for (i in seq_len(setup$replicates)) {
+      bar$tick(i)
+      drawn <- sample.int(n, most_drawn, replace = TRUE, prob = prob)
+      p <- panel$beliefs$of(as.double(tabulate(drawn, n)))
+      for (s in scored) {
+        judge <- judges[[s]]
+        at <- place[[s]][drawn]
+        judge$book <- score_book(judge$book$scores[at[!is.na(at)], , drop = FALSE])
+        judge$at <- drawn[!is.na(at)]
+        w <- if (!anyNA(p)) score_weights(judge, panel, p, one)
+        if (!is.null(w)) values[[s]][i, ] <- measure(judge, w, one[judge$at])
+      }
+    }
+  })
+  values
 }
 
 # Replicates of what `measure` gives for a judge, weights of truths and of cases, `size` numbers: a
@@ -151,12 +190,22 @@ score_intervals <- function(found, estimate, plan, judge, panel, draws, interval
     found$std.error <- found$std.error * wide
     found$conf.low <- ends[, 1L] + wide * found$conf.low
     found$conf.high <- ends[, 1L] + wide * found$conf.high
-    return(found)
+    return(with_slack(found, plan, judge, panel))
   }
   sampling <- apply(values, 2L, stats::sd, na.rm = TRUE) * wide
   found$hidden <- hidden_of_scores(estimate, plan, judge, panel, s)
   found$std.error <- ifelse(is.na(found$estimate), NA_real_, sqrt(sampling^2 + found$hidden^2))
-  interval_rows(found, plan, conf_level)
+  with_slack(interval_rows(found, plan, conf_level), plan, judge, panel)
+}
+
+# There may be no gaps, and chance may have made all that it can: the lower end allows for that.
+with_slack <- function(found, plan, judge, panel) {
+  for (i in which(vapply(plan$records, `[[`, NA, "gaps")[plan$rows$metric])) {
+    kernel <- plan$records[[plan$rows$metric[[i]]]]$kernel
+    slack <- kernel(judge$book, judge$w, panel$weight[judge$at], plan$settings)$slack
+    found$conf.low[[i]] <- max(0, found$conf.low[[i]] - slack)
+  }
+  found
 }
 
 # Sizes of gaps grow with every drawing, so that replicates of them stand around another value.
