@@ -25,7 +25,8 @@
 #'   high; with all truths known it is the usual number.
 #'
 #' @section How the truth is replaced:
-#' Answers of the system have no part in it, so that no system judges itself. Raters alone say how
+#' [fit_scores()] takes scores as evidence of the truth. Otherwise neither scores nor answers have a
+#' part in it, so that no system judges itself. Raters alone say how
 #' probable each category of a case is: under the model of the estimate or, where it averages over
 #' models, [dawid_skene()] if models whose errors depend on the category have more than half of the
 #' weight, and otherwise raters with an accuracy each.
@@ -45,18 +46,18 @@
 #'
 #' @section Intervals:
 #' Cases, or clusters, are drawn anew, and raters fitted again to each drawing (as they are, where
-#' ratings of patterns times categories are more than 1e5). `"bootstrap"` takes percentiles;
-#' `"robust"` adds what is not known of errors in common, as for other metrics, but not errors that
-#' raters have among themselves. Those of `ece` are moved to the estimate, since every drawing adds
-#' to it. With gold that is a sample only `"bootstrap"` tells intervals, from ratings alone.
+#' ratings of patterns times categories are more than 1e5; of more than 1e4 cases 5000 are drawn, and
+#' deviations made smaller). `"bootstrap"` takes percentiles; `"robust"` adds what is not known of
+#' errors in common and of errors that raters have among themselves, as for other metrics. Those of
+#' `ece` are moved to the estimate, since every drawing adds to it; from the lower end all that
+#' chance could have added is taken off. With gold, `"combined"` and `"corrected"` hold what each
+#' gold case has of the metric by its truth against what ratings predict of it.
 #'
 #' On simulated panels where the model holds (100 each of 500 to 1000 cases, 3 to 5 raters, 2 and 3
 #' categories; `bench/scores.R`), 90% bootstrap intervals of method `"joint"` covered .84 to .87 for
 #' `roc_auc` (standard error .03). Its bias was -.002 to -.004, a tenth to a third of its standard
-#' deviation, that of method `"shared"` -.09 to -.13: raters fitted to few cases look a little too
-#' sure, so that a little less is undone than should be. `ece` covered .90 and .91 where it was .08
-#' and .09, but .67 where scores were calibrated: it cannot fall below 0, and is too high there by
-#' .02.
+#' deviation, that of method `"shared"` -.09 to -.13. [fit_scores()] of three systems SIMNUMBERS.
+#' Where scores were calibrated `ece` was too high by .02.
 #'
 #' @references Guo, C., Pleiss, G., Sun, Y. and Weinberger, K. Q. (2017). On calibration of modern
 #'   neural networks. *ICML*, 1321-1330.
