@@ -23,8 +23,9 @@
 #' [crowdtruth()] measures units, workers and annotations; see `vignette("crowdtruth")`.
 #'
 #' `vignette("fallible")` goes from a data frame to a defended number in ten minutes;
-#' `vignette("worked-example")` follows the paper table by table, `vignette("simulation-figures")`
-#' figure by figure, and `vignette("beyond-the-paper")` goes on from there;
+#' `vignette("worked-example")` follows the paper table by table, the article
+#' `vignettes/articles/simulation-figures.Rmd` of the sources figure by figure, and
+#' `vignette("beyond-the-paper")` goes on from there;
 #' `vignette("planning")` is about the size of a study, `vignette("gold")` about a few cases whose
 #' truth is known; `vignette("agreement")` compares measures of
 #' agreement; `vignette("design")` is for whoever extends the package. [fallible-glossary] says what

@@ -39,8 +39,9 @@ combined_interval <- function(x, alone, target, conf_level, widen = default_wide
 # `share` is known as well as from `size` cases.
 combine_share <- function(share, size, prior, target, cases, conf_level) {
   size <- min(most_information, size)
-  likelihood <- size * (share * share_grid$log_hit + (1 - share) * share_grid$log_miss)
-  blend <- blend_on_grid(share_grid, likelihood, prior, conf_level)
+  grid <- share_grid()
+  likelihood <- size * (share * grid$log_hit + (1 - share) * grid$log_miss)
+  blend <- blend_on_grid(grid, likelihood, prior, conf_level)
   spread <- blend$mean * (1 - blend$mean)
   add_sampling(
     blend, gold_weight(blend, prior, spread / size), target, spread / cases, conf_level, c(0, 1)
@@ -48,15 +49,14 @@ combine_share <- function(share, size, prior, target, cases, conf_level) {
 }
 
 # Cells of equal probability under Beta(1/2, 1/2), the flat part of the prior.
-share_grid <- local({
-  n <- 2000L
+share_grid <- function(n = 2000L) {
   u <- (seq_len(n) - 0.5) / n
   value <- sin(pi * u / 2)^2
   list(
     value = value, slope = pi / 2 * sin(pi * u), log_hit = log(value), log_miss = log1p(-value),
     edges = seq(0, n) / n, at = function(u) sin(pi * u / 2)^2, limits = c(0, 1)
   )
-})
+}
 
 # Posterior mean, standard deviation and ends; `flat` is the probability of the flat part.
 blend_on_grid <- function(grid, likelihood, prior, conf_level) {

@@ -29,14 +29,15 @@ log_ratio <- function(theta, share, size) {
 
 # Half of what is expected is what ratings say, as wide as combined_interval() ever takes it.
 mean_likelihood <- function(share, size, alone, cases) {
-  law <- rep(1, length(share_grid$value))
+  grid <- share_grid()
+  law <- rep(1, length(grid$value))
   if (!is.na(alone$estimate) && !is.na(alone$std.error)) {
     variance <- alone$estimate * (1 - alone$estimate)
     prior <- ratings_prior(alone, Inf, variance, cases, default_widen)
-    normal <- stats::dnorm(share_grid$value, prior$centre, prior$sd) * share_grid$slope
+    normal <- stats::dnorm(grid$value, prior$centre, prior$sd) * grid$slope
     law <- law / 2 + length(law) * normal / sum(normal) / 2
   }
-  mean(law * exp(log_ratio(share_grid$value, share, size)))
+  mean(law * exp(log_ratio(grid$value, share, size)))
 }
 
 crossing <- function(above, range) {

@@ -7,7 +7,9 @@ cd "$(dirname "$0")/.." || exit
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 1' HUP INT TERM
-export LANG="${LANG:-C.UTF-8}" NOT_CRAN=true # snapshots are compared only where not on CRAN
+# Snapshots are compared only where not on CRAN.
+export LANG="${LANG:-C.UTF-8}" NOT_CRAN=true
+export FALLIBLE_EXTENDED_TESTS="${FALLIBLE_EXTENDED_TESTS:-true}" # "false": without the long ones
 library=${FALLIBLE_LIBRARY:-$tmp/library}
 passed=0 failed=0 skipped=0
 

@@ -51,7 +51,7 @@ postgres_store <- new.env()
 # A connection to the server, which all tests share and which ends with them.
 postgres <- function(env = parent.frame()) {
   needs_dbplyr()
-  skip_on_cran()
+  skip_unless_extended()
   skip_if_not_installed("RPostgreSQL")
   skip_on_os("windows")
   skip_if(postgres_programs() == "", "there is no PostgreSQL")

@@ -1,7 +1,12 @@
-# Numbers of random panels. Lines that are counted need few of them.
-rounds <- function(n) seq_len(if (covr_counts()) ceiling(n / 10) else n)
+# Long tests are for where FALLIBLE_EXTENDED_TESTS is "true", as tools/test.sh sets it. Elsewhere,
+# where lines are counted or on CRAN, random panels are a tenth.
+extended_tests <- function() identical(Sys.getenv("FALLIBLE_EXTENDED_TESTS"), "true")
 
-covr_counts <- function() identical(Sys.getenv("R_COVR"), "true")
+rounds <- function(n) seq_len(if (extended_tests()) n else ceiling(n / 10))
+
+skip_unless_extended <- function() {
+  skip_if_not(extended_tests(), "FALLIBLE_EXTENDED_TESTS is not \"true\"")
+}
 
 # From the random panels and exact patterns of helper-reference.R to ratings objects.
 

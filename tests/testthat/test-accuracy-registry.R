@@ -24,6 +24,7 @@ test_that("records have all their fields, in their types", {
 })
 
 test_that("a pair gives an interval or is refused", {
+  skip_unless_extended()
   set.seed(1)
   x <- simulate_ratings(rater_design(c(0.6, 0.7, 0.8), c(a = 0.8, b = 0.6), 3, 60))
   pairs <- pairs_of_registry()

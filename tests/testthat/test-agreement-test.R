@@ -99,6 +99,7 @@ test_that("without cases there is nothing to compare", {
 })
 
 test_that("null errors hold where numbers of ratings differ", {
+  skip_unless_extended()
   set.seed(11)
   draw <- function(r) {
     counts <- t(vapply(r, function(m) stats::rmultinom(1, m, c(0.9, 0.1))[, 1], c(0, 0)))

@@ -74,6 +74,7 @@ test_that("drift and fixed strata do not go together", {
 })
 
 test_that("a system may copy a system, whether both are seen or not", {
+  skip_unless_extended()
   copying <- data.frame(from = c("rater1", "old"), to = c("old", "new"), probability = c(0.2, 0.5))
   design <- rater_design(
     c(0.5, 0.6, 0.7), c(new = 0.9, other = 0.4, old = 0.7), copying = copying, base_rates = fifths,
@@ -102,6 +103,7 @@ test_that("a system may copy a system, whether both are seen or not", {
 })
 
 test_that("the limit of a design is that of its panels", {
+  skip_unless_extended()
   design <- rater_design(
     c(0.6, 0.7, 0.8), c(a = 0.7, b = 0.8), categories = 3, base_rates = c(0.5, 0.3, 0.2),
     loading = c(rater1 = 0.6, rater2 = 0.6, b = 0.6), drift = c(rater3 = -0.3),

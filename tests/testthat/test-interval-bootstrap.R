@@ -152,6 +152,7 @@ test_that("cases without ratings are not resampled", {
 })
 
 test_that("percentile intervals cover about as often as they say where the model holds", {
+  skip_unless_extended()
   skip_on_cran()
   set.seed(12)
   runs <- 300

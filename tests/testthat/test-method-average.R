@@ -151,6 +151,7 @@ test_that("a model of the user's own belongs to other methods", {
 })
 
 test_that("its bootstrap agrees with its sampling error", {
+  skip_unless_extended()
   set.seed(7)
   x <- panel()
   run <- function(...) {

@@ -52,6 +52,7 @@ test_that("a package's method as a function gives what the method gives", {
 })
 
 test_that("groups, clusters and comparisons use its replicates", {
+  skip_unless_extended()
   x <- panel()
   group <- rep(c("p", "q"), length.out = 150)
   set.seed(4)

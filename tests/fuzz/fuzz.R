@@ -1,0 +1,38 @@
+# The fuzzer: knocks at doors with what seeds draw, and keeps what fails.
+#   one("fit_raters", 17)          what this seed does at this door: NULL, or what is wrong
+#   fuzz(seconds = 10, seed = 1)   as many seeds as the time allows, one at least
+
+all_doors <- function() c(doors, relations, files, list(arguments = spoilt), kernels)
+
+one <- function(door, seed, slow = Inf) {
+  set.seed(seed, "Mersenne-Twister", "Inversion", "Rejection")
+  start <- proc.time()[["elapsed"]]
+  wrong <- trial(all_doors()[[door]])
+  taken <- proc.time()[["elapsed"]] - start
+  if (taken > slow) wrong <- c(wrong, sprintf("took %.0f s", taken))
+  wrong
+}
+
+# `slow`: seconds from which a call of a door counts as a failure.
+fuzz <- function(seconds, seed, at = names(all_doors()), slow = Inf) {
+  end <- proc.time()[["elapsed"]] + seconds
+  tried <- refused <- stats::setNames(integer(length(at)), at)
+  failures <- list(data.frame(door = character(), seed = integer(), wrong = character()))
+  repeat {
+    for (door in at) {
+      wrong <- one(door, seed, slow)
+      tried[[door]] <- tried[[door]] + 1L
+      refused[[door]] <- refused[[door]] + last$refused
+      if (!is.null(wrong)) {
+        failures[[length(failures) + 1L]] <- data.frame(door = door, seed = seed, wrong = wrong)
+      }
+    }
+    seed <- seed + 1L
+    if (proc.time()[["elapsed"]] >= end) break
+  }
+  failures <- do.call(rbind, failures)
+  table <- data.frame(door = at, tried = tried, refused = refused, row.names = NULL)
+  seeds <- split(failures$seed, factor(failures$door, at))
+  table$failed <- vapply(seeds, function(x) length(unique(x)), 0L)
+  list(table = table, failures = failures)
+}

@@ -1,0 +1,73 @@
+# What must hold of any call: it returns, or it stops with a condition of ours; and what it returns
+# has no number that nobody explains.
+
+# NULL, or what is wrong; `last$refused` says whether the call was refused.
+trial <- function(code) {
+  last$wrong <- NULL
+  last$refused <- FALSE
+  note <- function(...) last$wrong <- c(last$wrong, paste0(...))
+  result <- withCallingHandlers(
+    tryCatch(code(), fallible_error = function(e) told(e, note), error = function(e) {
+      note("error not ours: ", paste(class(e), collapse = "/"), ": ", conditionMessage(e))
+      NULL
+    }),
+    warning = function(w) {
+      if (!inherits(w, "fallible_warning")) note("warning not ours: ", conditionMessage(w))
+      tryInvokeRestart("muffleWarning")
+    },
+    message = function(m) tryInvokeRestart("muffleMessage")
+  )
+  if (is.null(last$wrong) && !is.null(result)) {
+    last$wrong <- tryCatch(faults_of(result), error = function(e) {
+      paste("a verb fails:", conditionMessage(e))
+    })
+  }
+  last$wrong
+}
+
+last <- new.env()
+
+# An error says something, and no braces of its template are left.
+told <- function(e, note) {
+  last$refused <- TRUE
+  if (!nzchar(conditionMessage(e))) note("an error without words")
+  NULL
+}
+
+faults_of <- function(result) {
+  if (is.character(result)) {
+    return(result) # a relation that does not hold, in words
+  }
+  for (verb in c("print", "format", "glance")) {
+    utils::capture.output(do.call(verb, list(result)))
+  }
+  faults_of_table(tidy(result))
+}
+
+faults_of_table <- function(table) {
+  numbers <- table[vapply(table, is.numeric, NA)]
+  faults <- names(numbers)[vapply(numbers, function(x) any(is.nan(x)), NA)]
+  faults <- if (length(faults)) paste("NaN in", toString(faults))
+  if (all(c("estimate", "conf.low", "conf.high") %in% names(table))) {
+    estimate <- table$estimate
+    slack <- 1e-9 + 1e-9 * abs(estimate)
+    off <- !is.na(table$conf.low) &
+      (estimate < table$conf.low - slack | estimate > table$conf.high + slack)
+    if (any(off, na.rm = TRUE)) faults <- c(faults, "an interval leaves its estimate")
+  }
+  if (all(c("estimate", "reason") %in% names(table))) {
+    silent <- is.na(table$estimate) & is.na(table$reason)
+    if (any(silent)) faults <- c(faults, "NA without a reason")
+  }
+  faults
+}
+
+# A relation in words where two results differ by more than rounding or the end of an iteration.
+same <- function(a, b, what, most = 1e-7) {
+  a <- unname(a)
+  b <- unname(b)
+  apart <- !identical(is.na(a), is.na(b)) || any(abs(a - b) > most, na.rm = TRUE)
+  if (apart) {
+    paste0(what, ": ", toString(signif(a, 7)), " and ", toString(signif(b, 7)))
+  }
+}

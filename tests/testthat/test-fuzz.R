@@ -1,0 +1,23 @@
+# Ten seconds of tests/fuzz, whose seeds are always the same, and what it ever found.
+
+fuzzer <- new.env()
+folder <- test_path("..", "fuzz")
+for (file in c("panels", "oracles", "doors", "relations", "files", "arguments", "fuzz", "corpus")) {
+  sys.source(file.path(folder, paste0(file, ".R")), fuzzer)
+}
+fuzzer$reference <- list(
+  random_panel = random_panel, reference_fit = reference_fit, panel_ratings = panel_ratings
+)
+
+test_that("what once failed does not", {
+  for (i in seq_len(nrow(fuzzer$corpus))) {
+    found <- fuzzer$corpus[i, ]
+    expect_null(fuzzer$one(found$door, found$seed), info = paste(found$door, found$seed))
+  }
+})
+
+test_that("no door gives a condition, a number or a difference that nobody explains", {
+  done <- fuzzer$fuzz(10, seed = 1)
+  expect_gt(sum(done$table$tried - done$table$refused), 0.5 * sum(done$table$tried))
+  expect_identical(nrow(done$failures), 0L, info = paste(utils::capture.output(done$failures), collapse = "\n"))
+})

@@ -1,0 +1,36 @@
+#!/bin/sh
+# Ten minutes of tests/fuzz, or as many seconds as said, and as long of libFuzzer on the core:
+#   sh tools/fuzz.sh [SECONDS] [SEED]
+# Exits with 1 if anything failed. A seed that failed belongs into tests/fuzz/corpus.R, an input
+# that libFuzzer found into tests/fuzz/core/corpus.
+set -u
+cd "$(dirname "$0")/.." || exit
+seconds=${1:-600} seed=${2:-1} failed=0
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+trap 'exit 1' HUP INT TERM
+sh tools/install.sh check "$tmp/library" || exit
+
+echo "== R"
+R_LIBS="$tmp/library${R_LIBS:+:$R_LIBS}" Rscript tests/fuzz/run.R "$seconds" "$seed" || failed=1
+
+echo "== core"
+if echo 'int main(){}' | clang++ -fsanitize=fuzzer-no-link -x c++ - -o "$tmp/probe" 2>/dev/null; then
+  include() {
+    Rscript -e "cat(system.file('include', package = '$1', mustWork = TRUE))"
+  }
+  eigen=$(include RcppEigen) sitmo=$(include sitmo)
+  find src/core tests/fuzz/core -name '*.cpp' -print0 | xargs -0 -P 2 -I{} sh -c '
+    clang++ -std=c++17 -pthread -O1 -g -fsanitize=fuzzer,address,undefined \
+      -fno-sanitize-recover=all -I src -isystem "$2" -isystem "$3" -c "$1" \
+      -o "$4/$(echo "$1" | tr / _).o"
+  ' compile {} "$eigen" "$sitmo" "$tmp" &&
+    clang++ -pthread -fsanitize=fuzzer,address,undefined "$tmp"/*.o -o "$tmp/fuzz" &&
+    mkdir "$tmp/found" &&
+    "$tmp/fuzz" -max_total_time="$seconds" -seed="$seed" -max_len=512 -timeout=30 -print_final_stats=1 \
+      -artifact_prefix=tests/fuzz/core/ "$tmp/found" tests/fuzz/core/corpus 2>&1 | tail -n 25 ||
+    failed=1
+else
+  echo "skipped: clang++ with libFuzzer is missing (Debian: clang, libclang-rt-dev)"
+fi
+exit $failed

@@ -1,0 +1,26 @@
+#!/bin/sh
+# What takes too long for every change: all sanitizers, ten minutes of fuzzing, a hundred kills, and
+# the numbers of other packages. All parts run, whatever fails; the last line counts them.
+set -u
+cd "$(dirname "$0")/.." || exit
+passed=0 failed=0
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+trap 'exit 1' HUP INT TERM
+
+part() { # name, command
+  name=$1
+  shift
+  echo "== $name"
+  if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)) && echo "$name failed"; fi
+}
+
+sh tools/install.sh check "$tmp/library" || exit
+export R_LIBS="$tmp/library${R_LIBS:+:$R_LIBS}"
+part address sh tools/sanitize.sh address
+part thread sh tools/sanitize.sh thread
+part valgrind sh tools/sanitize.sh valgrind 120
+part fuzz sh tools/fuzz.sh 600 "$(date +%j)"
+part faults Rscript tests/fuzz/faults.R 100 40
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
