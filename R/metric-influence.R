@@ -1,6 +1,6 @@
 # How much of a metric of scores each case has: n times its derivative by the weight of the case for
-# each category, cases x categories. Like the kernels of metric-scores.R these give a list of `whole`
-# and `each`.
+# each category, cases x categories. Like the kernels of metric-scores.R these give a list of
+# `whole` and `each`.
 
 # Of auc_of_weights(): `a` by the weights of one kind, `b` by those of the other.
 auc_influence <- function(order, a, b, v) {

@@ -46,10 +46,10 @@
 #'
 #' @section Intervals:
 #' Cases, or clusters, are drawn anew, and raters fitted again to each drawing (as they are, where
-#' ratings of patterns times categories are more than 1e5; of more than 1e4 cases 5000 are drawn, and
-#' deviations made smaller). `"bootstrap"` takes percentiles; `"robust"` adds what is not known of
-#' errors in common and of errors that raters have among themselves, as for other metrics. Those of
-#' `ece` are moved to the estimate, since every drawing adds to it; from the lower end all that
+#' ratings of patterns times categories are more than 1e5; of more than 1e4 cases 5000 are drawn,
+#' and deviations made smaller). `"bootstrap"` takes percentiles; `"robust"` adds what is not known
+#' of errors in common and of errors that raters have among themselves, as for other metrics. Those
+#' of `ece` are moved to the estimate, since every drawing adds to it; from the lower end all that
 #' chance could have added is taken off. With gold, `"combined"` and `"corrected"` hold what each
 #' gold case has of the metric by its truth against what ratings predict of it.
 #'

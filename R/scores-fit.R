@@ -6,14 +6,15 @@
 #' together, or from scores that are taken at their word. [estimate_metrics()] and
 #' [estimate_accuracy()] of the result judge systems by these probabilities.
 #'
-#' Without `trust` there must be three raters and systems, or known truths. Each rater has a confusion matrix, and each system a law of its score in each
-#' true category; given the truth they are taken to be independent. A law is one of bins with equal
-#' numbers of cases, `(2 n)^(1/3)` of them for `n` scored cases (the rule of Terrell and Scott; of
-#' more than two categories for the cases of each highest score by themselves), between the middles
-#' of which it changes evenly, so that scores need not be calibrated, nor be probabilities. A system
-#' without scores has a confusion matrix. Tables are shrunk to what the source says of all cases
-#' together, with the weight of one case per category. The fit (by EM) starts at the mean of
-#' ratings, scores and answers, which tells the categories apart.
+#' Without `trust` there must be three raters and systems, or known truths. Each rater has a
+#' confusion matrix, and each system a law of its score in each true category; given the truth they
+#' are taken to be independent. A law is one of bins with equal numbers of cases, `(2 n)^(1/3)` of
+#' them for `n` scored cases (the rule of Terrell and Scott; of more than two categories for the
+#' cases of each highest score by themselves), between the middles of which it changes evenly, so
+#' that scores need not be calibrated, nor be probabilities. A system without scores has a confusion
+#' matrix. Tables are shrunk to what the source says of all cases together, with the weight of one
+#' case per category. The fit (by EM) starts at the mean of ratings, scores and answers, which tells
+#' the categories apart.
 #'
 #' @section What it takes for granted:
 #' Systems that learnt from the same data, or are copies of each other, err together, and by their
@@ -259,11 +260,11 @@ evidence_rows <- function(x, codes, truth, used) {
   raters <- length(x$raters)
   said <- which(codes > 0L, arr.ind = TRUE)
   row <- c(rating_pattern(x)[keep], said[, 1L])
-  source <- c(rating_rater(x)[keep], raters + said[, 2L])
+  from <- c(rating_rater(x)[keep], raters + said[, 2L])
   order <- order(row)
   widths <- pmax(apply(codes, 2L, max), 1L)
   list(
-    start = c(0L, cumsum(tabulate(row, n_patterns(x)))), source = as.integer(source[order]),
+    start = c(0L, cumsum(tabulate(row, n_patterns(x)))), source = as.integer(from[order]),
     code = as.integer(c(rating_category(x)[keep], codes[said])[order]),
     codes = as.integer(c(rep(n, raters), widths)), truth = as.integer(truth), categories = n
   )
