@@ -4,8 +4,8 @@
 #   SSME=/path/to/SSME Rscript bench/ssme.R [runs] [file]
 #
 # SSME is a folder with a copy of https://github.com/divyashan/SSME, whose inputs/ has predictions
-# and labels of seven classifiers of CivilComments (two categories) and four of MultiNLI (three), and
-# whose outputs/ has single runs. As there, 20 labelled and 1000 unlabelled cases are drawn from one
+# and labels of seven classifiers of CivilComments (two categories) and four of MultiNLI (three),
+# and whose outputs/ has single runs. As there, 20 labelled and 1000 unlabelled cases are drawn from one
 # half of each data set, and the other half tells what is true. SSME itself is written again here
 # (its kernel densities, with its bandwidths and starts) so that both judge the same draws; its
 # published runs are printed beside.
@@ -240,7 +240,8 @@ main <- function() {
   utils::write.csv(do.call(rbind, out), file, row.names = FALSE)
 }
 
-# Mean absolute errors of the single runs that SSME ships (ece of binary sets by bins of equal size).
+# Mean absolute errors of the single runs that SSME ships (ece of two categories there by bins of
+# equal numbers of cases).
 published <- function(folder) {
   for (path in list.files(folder, full.names = TRUE)) {
     one <- utils::read.csv(path)

@@ -4,8 +4,8 @@
 #include "core/model/table_classes.hpp"
 #include "glue.h"
 
-// `rows`: start (from 0), source and code (from 1), codes of each source, truth (a category per row,
-// 0 is unknown), categories. `start`: rows x categories. Tables are categories x codes.
+// `rows`: start (from 0), source and code (from 1), codes of each source, truth (a category per
+// row, 0 is unknown), categories. `start`: rows x categories. Tables are categories x codes.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List core_fit_tables(Rcpp::List rows, Rcpp::NumericVector weight, Rcpp::NumericMatrix start,
                            double mass, int iterations) {

@@ -1,8 +1,8 @@
 // Latent classes whose sources of evidence (raters, scores of systems in bins) each say one of a
 // number of codes of their own, by a table of probabilities of codes given the true category.
 //
-// Rows are cases that are alike. Tables are shrunk to what the source says of all cases together, as
-// `mass` cases of each category would; base rates likewise to equal ones.
+// Rows are cases that are alike. Tables are shrunk to what the source says of all cases together,
+// as `mass` cases of each category would; base rates likewise to equal ones.
 #ifndef FALLIBLE_CORE_MODEL_TABLE_CLASSES_HPP
 #define FALLIBLE_CORE_MODEL_TABLE_CLASSES_HPP
 
