@@ -141,3 +141,7 @@ core_run_seeds <- function(seed, first, runs) {
     .Call(`_fallible_core_run_seeds`, seed, first, runs)
 }
 
+core_fit_tables <- function(rows, weight, start, mass, iterations) {
+    .Call(`_fallible_core_fit_tables`, rows, weight, start, mass, iterations)
+}
+

@@ -84,6 +84,25 @@ warn_no_gold <- function() {
   ))
 }
 
+# Gold may measure what is fitted without it.
+check_gold_of_posterior <- function(fit, known_truth, gold_sample, call) {
+  if (!is_score_fit(fit)) {
+    return(check_no_gold(known_truth, call))
+  }
+  if (any(known_patterns(fit)) && !is.null(known_truth)) {
+    abort_fallible("argument", c(
+      "The fit has used known truths, which then measure nothing.",
+      "i" = "Fit {.fun fit_scores} without {.arg known_truth}, and give it here."
+    ), arg = "known_truth", call = call)
+  }
+  if (!is.null(known_truth) && (is.null(gold_sample) || identical(gold_sample, "given"))) {
+    abort_fallible("argument", c(
+      "Known truths that are no sample must be given to {.fun fit_scores}.",
+      "i" = "{.code gold_sample = \"random\"} says that they are a random sample."
+    ), arg = "known_truth", call = call)
+  }
+}
+
 # A posterior that was given may know the truth already, or not: nobody can tell.
 check_no_gold <- function(known_truth, call) {
   if (!is.null(known_truth) && !isFALSE(known_truth)) {

@@ -177,7 +177,7 @@ check_pair <- function(options, model, fit, call, gold = NULL) {
 # only a model as yet. `gold`: see settle_gold().
 pair_misfit <- function(method, interval, model, fit = NULL, clustered = FALSE, gold = NULL) {
   if (is_own_fit(fit) || is_family_model(model)) {
-    own_fit_misfit(method, interval, model)
+    own_fit_misfit(method, interval, model, fit)
   } else if (!is.null(interval$gold) && !gold_measures(gold)) {
     lack_of_sample(interval, gold)
   } else if (interval$likelihood && !method$likelihood) {
@@ -203,11 +203,16 @@ pair_misfit <- function(method, interval, model, fit = NULL, clustered = FALSE, 
 }
 
 # What is fitted in R, and what has only a posterior, goes with few methods and intervals.
-own_fit_misfit <- function(method, interval, model) {
+own_fit_misfit <- function(method, interval, model, fit) {
   family <- is_family_model(model)
   field <- if (family) "of_family" else "of_posterior"
   methods <- names(Filter(function(m) !is.null(m[[field]]), accuracy_methods()))
-  having <- list(method = methods, interval = ids_with("own_fit", accuracy_intervals()))
+  intervals <- accuracy_intervals()
+  scored <- ids_with("hidden", Filter(function(record) record$delta, intervals))
+  having <- list(
+    method = methods,
+    interval = c(ids_with("own_fit", intervals), if (is_score_fit(fit)) scored)
+  )
   used <- c(method = method$id, interval = interval$id)
   off <- names(used)[!unlist(Map(`%in%`, used, having))]
   if (length(off) == 0L) {

@@ -138,12 +138,13 @@ estimate_accuracy.rater_fit <- function(x, method = NULL, interval = NULL,
   call <- rlang::current_env()
   check_dots_empty(...)
   if (!is.null(systems)) x <- fit_beside(x, choose_systems(x$x, systems, call))
-  if (is_own_fit(x)) check_no_gold(known_truth, call)
+  if (is_own_fit(x)) check_gold_of_posterior(x, known_truth, gold_sample, call)
   method <- method %||% default_method(x$model, is_known_rater(x))
   if (!is.null(gold_sample) && is.null(known_truth)) known_truth <- x$given$truth
   if (!is.null(known_truth)) x <- fit_without_truth(x, known_truth, call)
   gold <- settle_gold(known_truth, gold_sample, target, widen, x$x, call)
-  interval <- interval %||% interval_of_model(x$model) %||% default_interval(x$x, gold)
+  own <- if (!is_score_fit(x)) interval_of_model(x$model)
+  interval <- interval %||% own %||% default_interval(x$x, gold)
   interval <- check_choice(interval, names(accuracy_intervals()), "interval", call)
   gold <- gold_for(interval, gold)
   given <- mget(c(accuracy_options, "threads"))
@@ -174,7 +175,7 @@ judge_systems <- function(fit, cluster, gold, given, call) {
   if (!is.null(gold)) warn_gold(gold, fit$x)
   draft <- draft_estimate(fit, options)
   estimate <- new_accuracy_estimate(draft, interval_of_draft(draft))
-  estimate <- with_gold(estimate, gold)
+  estimate <- with_gold(estimate, gold, if (is_score_fit(fit)) fit$posterior)
   if (!is.null(draft$average)) warn_doubtful(estimate)
   estimate
 }
@@ -194,7 +195,8 @@ check_nothing_known <- function(fit, call) {
 draft_estimate <- function(fit, options) {
   draft <- list(fit = fit, options = options)
   method <- method_of(draft)
-  if (method$model == "own" || interval_of(draft)$average || asks_average(options)) {
+  averages <- method$model == "own" || interval_of(draft)$average || asks_average(options)
+  if (averages && !is_score_fit(fit)) {
     draft$average <- average_of(fit, options)
   }
   draft$point <- if (is_own_fit(fit)) {
@@ -205,6 +207,7 @@ draft_estimate <- function(fit, options) {
     method$estimate(fit, options, draft$average)
   }
   draft$beside <- beside_average(fit, draft$point$value, draft$average)
+  if (is_score_fit(fit)) draft$beside <- beside_scores(draft$beside, fit, draft$point$value)
   rated <- judged_patterns(fit)
   answered <- fit$x$patterns$answer > 0L
   draft$n <- vapply(

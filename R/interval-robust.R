@@ -43,7 +43,8 @@ has_model_raters <- function(of) identical(rater_kind(of), "model")
 
 # The sampling error of the average is its own, that of the others from a bootstrap.
 robust_interval <- function(draft, table) {
-  if (is.null(draft$average)) {
+  scored <- is_score_fit(draft$fit)
+  if (is.null(draft$average) && !scored) {
     return(new_interval_found(table))
   }
   if (is_averaged(draft)) {
@@ -55,7 +56,8 @@ robust_interval <- function(draft, table) {
   beside <- draft$beside
   end <- if (is_averaged(draft)) beside$independent else table$estimate
   error <- whole_error(
-    draft, found$sampling, end - beside$shared, beside$suspicion, beside$rater_error
+    draft, found$sampling, if (scored) 0 * end else end - beside$shared, beside$suspicion,
+    beside$rater_error
   )$std.error
   margin <- normal_quantile(draft$options$conf_level) * error
   found$table$std.error <- error
@@ -104,6 +106,9 @@ hidden_error <- function(estimate, sampling) {
   details <- estimate$details
   if (!is.null(details[["hidden"]])) { # of another metric
     return(details$hidden)
+  }
+  if (is_score_fit(estimate$fit)) {
+    return(hidden_of_gap(estimate, 0))
   }
   end <- if (is_averaged(estimate)) estimate$table$independent else estimate$table$estimate
   whole_error(

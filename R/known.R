@@ -116,4 +116,4 @@ is_known_rater <- function(fit) {
 }
 
 # Patterns of which there is more than a system's answer.
-judged_patterns <- function(fit) rated_patterns(fit$x) | known_patterns(fit)
+judged_patterns <- function(fit) fit$judged %||% (rated_patterns(fit$x) | known_patterns(fit))

@@ -6,8 +6,12 @@ own_fit_point <- function(fit, options, rule, posterior = FALSE, bins = NULL) {
   if (is_family_fit(fit)) {
     return(family_point(fit, options, rule, posterior = posterior, bins = bins))
   }
-  given <- rep(list(fit$posterior), length(fit$x$systems))
-  posterior_point(fit, options, rule, function(weight) given, posterior, bins)
+  own <- pattern_weights(fit$x)
+  beliefs <- function(weight) {
+    anew <- !is.null(fit$refit) && !identical(weight, own)
+    rep(list(if (anew) fit$refit(weight) else fit$posterior), length(fit$x$systems))
+  }
+  posterior_point(fit, options, rule, beliefs, posterior, bins)
 }
 
 # `beliefs`: a function of weights of patterns that gives the posterior by which each system is to

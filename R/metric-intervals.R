@@ -185,7 +185,7 @@ hidden_of_gap <- function(estimate, gap) {
 # From the table of errors in common to that of errors of their own, or to that of the estimate,
 # where it is a model's.
 end_direction <- function(estimate, table, s, n) {
-  ends <- estimate$end_counts[[s]]
+  ends <- if (length(estimate$end_counts) > 0L) estimate$end_counts[[s]]
   if (length(ends$shared_counts) == 0L) {
     return(rep(0, length(table)))
   }

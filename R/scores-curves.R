@@ -3,14 +3,15 @@
 #' The ROC curve of a system's scores, and how often its answers are right against what its scores
 #' say, without knowing the truth; see [score_metrics] for how that is replaced.
 #'
-#' @param x [ratings()] with scores, or an [estimate_accuracy()] result of them (without `by`).
+#' @param x [ratings()] with scores, a fit of them, or an [estimate_accuracy()] result (without
+#'   `by`).
 #' @param curve `"roc"`: sensitivity and specificity at every distinct score. `"reliability"`: bins
 #'   of scores, and how often the category is the true one.
 #' @param category Names of categories; `NULL` is all of them for `"roc"`, and for `"reliability"`
 #'   the category of the highest score of each case, as in `ece`.
 #' @param bins Number of bins of equal width from 0 to 1. Limits belong to the bin below.
 #' @param systems Names of the systems; `NULL` for all that have scores.
-#' @param ... For ratings, arguments of [estimate_accuracy()]; otherwise not used.
+#' @param ... For ratings and fits, arguments of [estimate_accuracy()]; otherwise not used.
 #' @return An object of class `score_curve`. `tidy()`: a tibble. For `"roc"` with columns `system`,
 #'   `category`, `threshold` (cases count as the category at this score or above it; `Inf` for
 #'   none), `sensitivity` and `specificity`, which never fall, or rise, with the threshold's fall.
@@ -69,7 +70,7 @@ judged_scores <- function(x, systems, call, ...) {
   if (inherits(x, "accuracy_estimate")) {
     check_dots_empty(...)
   } else {
-    x <- as_ratings(x, call = call)
+    if (!inherits(x, "rater_fit")) x <- as_ratings(x, call = call)
     x <- estimate_accuracy(x, ...)
     check_class(x, "accuracy_estimate", "x", "Estimate each group by itself.", call)
   }

@@ -13,9 +13,15 @@ metrics_of_scores <- function(estimate, plan, interval, conf_level, call) {
     draws <- if (is.null(lack) && any(known)) score_draws(alone, plan, judges, panel)
     for (s in which(known)) {
       tables[[s]] <- if (is.null(lack)) {
-        score_intervals(
-          tables[[s]], alone, plan, judges[[s]], panel, draws[[s]], finder, s, conf_level
+        judge <- judges[[s]]
+        judge$w <- score_weights(judge, panel, panel$p, panel$weight)
+        rows <- score_intervals(
+          tables[[s]], alone, plan, judge, panel, draws[[s]], finder, s, conf_level
         )
+        if (!is.null(finder$gold) && !is.null(estimate$gold)) {
+          rows <- scores_with_gold(rows, estimate, plan, judge, panel, finder, conf_level)
+        }
+        rows[setdiff(names(rows), "hidden")]
       } else {
         without_interval(tables[[s]], lack)
       }
@@ -98,9 +104,7 @@ score_point <- function(estimate, plan, judge, panel, s) {
 }
 
 lack_of_score_interval <- function(estimate, interval) {
-  if (!is.null(interval$gold) && !is.null(estimate$gold)) {
-    "intervals with gold are not derived for metrics of scores; use \"bootstrap\""
-  } else if (!interval$cells && !interval$delta) {
+  if (!interval$cells && !interval$delta) {
     paste0("a ", interval$words, " is of the accuracy alone")
   } else {
     lack_of_interval(interval_bootstrap, estimate)
@@ -108,9 +112,48 @@ lack_of_score_interval <- function(estimate, interval) {
 }
 
 score_draws <- function(estimate, plan, judges, panel) {
-  draw_scores(estimate, panel, judges, nrow(plan$rows), function(judge, w, v) {
-    score_values(plan, judge$book, w, v)
+  measure <- function(judge, w, v) score_values(plan, judge$book, w, v)
+  cases <- sum(panel$weight)
+  if (cases <= 2 * most_drawn || !is.null(estimate$options$cluster)) {
+    return(draw_scores(estimate, panel, judges, nrow(plan$rows), measure))
+  }
+  shrink <- sqrt(most_drawn / cases)
+  lapply(draw_few(estimate, panel, judges, nrow(plan$rows), measure), function(draws) {
+    centre <- rep(colMeans(draws, na.rm = TRUE), each = nrow(draws))
+    centre + shrink * (draws - centre)
   })
+}
+
+# Of more cases than twice this number so many are drawn, and deviations are made as much smaller as
+# more cases would.
+most_drawn <- 5000
+
+draw_few <- function(estimate, panel, judges, size, measure) {
+  setup <- resampling(estimate$fit$x, estimate$options)
+  bar <- progress_bar("Bootstrap of scores", setup$replicates)
+  on.exit(bar$close())
+  n <- length(panel$weight)
+  prob <- if (any(panel$weight != 1)) panel$weight
+  one <- rep(1, n)
+  scored <- which(vapply(judges, function(judge) is.null(judge$lack), NA))
+  place <- lapply(judges, function(judge) match(seq_len(n), judge$at))
+  values <- lapply(judges, function(judge) matrix(NA_real_, setup$replicates, size))
+  withr::with_seed(setup$seed[[1L]], {
+    for (i in seq_len(setup$replicates)) {
+      bar$tick(i)
+      drawn <- sample.int(n, most_drawn, replace = TRUE, prob = prob)
+      p <- panel$beliefs$of(as.double(tabulate(drawn, n)))
+      for (s in scored) {
+        judge <- judges[[s]]
+        at <- place[[s]][drawn]
+        judge$book <- score_book(judge$book$scores[at[!is.na(at)], , drop = FALSE])
+        judge$at <- drawn[!is.na(at)]
+        w <- if (!anyNA(p)) score_weights(judge, panel, p, one)
+        if (!is.null(w)) values[[s]][i, ] <- measure(judge, w, one[judge$at])
+      }
+    }
+  })
+  values
 }
 
 # Replicates of what `measure` gives for a judge, weights of truths and of cases, `size` numbers: a
@@ -147,12 +190,22 @@ score_intervals <- function(found, estimate, plan, judge, panel, draws, interval
     found$std.error <- found$std.error * wide
     found$conf.low <- ends[, 1L] + wide * found$conf.low
     found$conf.high <- ends[, 1L] + wide * found$conf.high
-    return(found)
+    return(with_slack(found, plan, judge, panel))
   }
   sampling <- apply(values, 2L, stats::sd, na.rm = TRUE) * wide
-  hidden <- score_line(plan, judge, panel) * range_of_common(estimate, s)
-  found$std.error <- ifelse(is.na(found$estimate), NA_real_, sqrt(sampling^2 + hidden^2))
-  interval_rows(found, plan, conf_level)
+  found$hidden <- hidden_of_scores(estimate, plan, judge, panel, s)
+  found$std.error <- ifelse(is.na(found$estimate), NA_real_, sqrt(sampling^2 + found$hidden^2))
+  with_slack(interval_rows(found, plan, conf_level), plan, judge, panel)
+}
+
+# There may be no gaps, and chance may have made all that it can: the lower end allows for that.
+with_slack <- function(found, plan, judge, panel) {
+  for (i in which(vapply(plan$records, `[[`, NA, "gaps")[plan$rows$metric])) {
+    kernel <- plan$records[[plan$rows$metric[[i]]]]$kernel
+    slack <- kernel(judge$book, judge$w, panel$weight[judge$at], plan$settings)$slack
+    found$conf.low[[i]] <- max(0, found$conf.low[[i]] - slack)
+  }
+  found
 }
 
 # Sizes of gaps grow with every drawing, so that replicates of them stand around another value.
@@ -166,6 +219,29 @@ around_estimate <- function(values, estimate, plan) {
   values
 }
 
+# Standard deviation of what errors in common hide of each metric, as hidden_errors() has it of
+# tables: along the line between the ends of what system and raters may have in common, and where
+# raters are wrong together, which moves cases to the truth that the highest score says.
+hidden_of_scores <- function(estimate, plan, judge, panel, s) {
+  raters <- hidden_of_gap(estimate, 0)[[s]]
+  range <- max(hidden_of_gap(estimate, 1)[[s]]^2 - raters^2, 0)
+  line <- score_line(plan, judge, panel)
+  v <- panel$weight[judge$at]
+  top <- judge$book$top
+  said <- outer(top, seq_len(ncol(judge$w)), `==`)
+  wrong <- 1 - rowsum(rowSums(judge$w * said) * v, top) / rowsum(v, top)
+  influence <- score_influence(plan, judge$book, judge$w, v)
+  shift <- vapply(influence, function(g) {
+    moved <- rowsum(rowSums(g * (said - judge$w)) * v, top) / sum(v)
+    ifelse(wrong > 0, moved / wrong, 0)
+  }, as.vector(wrong))
+  shift <- matrix(shift, length(wrong))
+  level <- colSums(shift)
+  of_answer <- as.vector(rowsum(v, top)) / sum(v)
+  apart <- colSums((shift - outer(of_answer, level))^2)
+  sqrt(pmax(range * line^2 + raters^2 * (level^2 + (cell_bias^2 - 1) * apart), 0))
+}
+
 # How far each metric is from errors of their own to errors in common.
 score_line <- function(plan, judge, panel) {
   at <- function(back) {
@@ -174,10 +250,4 @@ score_line <- function(plan, judge, panel) {
     score_values(plan, judge$book, w, panel$weight[judge$at])
   }
   at(0) - at(1)
-}
-
-# The part of that distance that is a standard deviation of what is not known of errors in common.
-range_of_common <- function(estimate, s) {
-  hidden <- function(gap) hidden_of_gap(estimate, gap)[[s]]
-  sqrt(max(hidden(1)^2 - hidden(0)^2, 0))
 }

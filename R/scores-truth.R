@@ -17,15 +17,17 @@ least_told <- 0.01
 rater_beliefs <- function(estimate) {
   fit <- fit_of_raters(estimate)
   as_is <- posterior(fit)[fit$x$index, , drop = FALSE]
-  held <- is_own_fit(fit) || is_family_fit(fit) ||
+  held <- (is_own_fit(fit) && is.null(fit$refit)) || is_family_fit(fit) ||
     length(rating_rater(fit$x)) * length(fit$x$categories) > most_refitted
-  model <- if (is_latent(fit)) model_for(fit$model, fit$x, fit$method)
+  model <- if (is_latent(fit) && !is_own_fit(fit)) model_for(fit$model, fit$x, fit$method)
   anew <- function(v) {
     if (is.null(v) || held) {
       return(as_is)
     }
     weight <- core_pattern_weights(fit$x$index, v, n_patterns(fit$x))
-    by_pattern <- if (is_latent(fit)) {
+    by_pattern <- if (is_own_fit(fit)) {
+      fit$refit(weight)
+    } else if (is_latent(fit)) {
       core_fit_latent(
         fit$x$patterns, weight, fit$known, model, fit$method, 500L, start_of(fit)
       )$posterior

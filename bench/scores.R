@@ -26,47 +26,67 @@ draw_scores <- function(truth, of) {
   odds / rowSums(odds)
 }
 
-draw_panel <- function(of, n) {
+# With scores of several systems that are drawn alike.
+draw_panel <- function(of, n, systems = c("s", "t", "u")) {
   design <- rater_design(
     of$raters, c(s = 0.7), categories = length(of$base), base_rates = of$base, n = n
   )
   x <- simulate_ratings(design)
-  scores <- draw_scores(as.integer(truth(x)$category), of)
-  colnames(scores) <- x$categories
-  long <- data.frame(
-    case = rep(x$cases, ncol(scores)), system = "s", category = rep(x$categories, each = n),
-    score = as.vector(scores)
-  )
-  said <- data.frame(
-    case = x$cases, system = "s", prediction = x$categories[max.col(scores, "first")]
-  )
+  true <- as.integer(truth(x)$category)
+  drawn <- lapply(stats::setNames(nm = systems), function(system) {
+    scores <- draw_scores(true, of)
+    list(
+      long = data.frame(
+        case = rep(x$cases, ncol(scores)), system = system,
+        category = rep(x$categories, each = n), score = as.vector(scores)
+      ),
+      said = data.frame(
+        case = x$cases, system = system, prediction = x$categories[max.col(scores, "first")]
+      )
+    )
+  })
   scored <- ratings(
-    as.data.frame(x), case = case, rater = rater, rating = rating, systems = said,
-    categories = x$categories, scores = long
+    as.data.frame(x), case = case, rater = rater, rating = rating,
+    systems = do.call(rbind, lapply(drawn, `[[`, "said")), categories = x$categories,
+    scores = do.call(rbind, lapply(drawn, `[[`, "long"))
   )
   list(x = scored, truth = truth(x))
 }
 
+chosen <- function(found) {
+  table <- tidy(found)
+  table[table$system == "s" & (is.na(table$category) | table$metric == "pr_auc"), ]
+}
+
 ask <- function(drawn, ...) {
-  table <- suppressWarnings(
-    tidy(estimate_metrics(drawn$x, metrics, method = "joint", model = dawid_skene(), ...))
+  suppressWarnings(
+    chosen(estimate_metrics(drawn$x, metrics, method = "joint", model = dawid_skene(), ...))
   )
-  table[is.na(table$category) | table$metric == "pr_auc", ]
 }
 
 # What the metrics are in the population, from many cases with known truths.
 population <- function(of) {
-  drawn <- draw_panel(of, 1e5)
+  drawn <- draw_panel(of, 1e5, "s")
   ask(drawn, interval = "none", known_truth = drawn$truth, gold_sample = "given")$estimate
 }
 
+# Of the system s: by raters ("corrected"), and by raters and all scores ("fit").
 one_run <- function(of) {
   drawn <- draw_panel(of, of$n)
-  found <- ask(drawn, interval = "bootstrap", replicates = 100)
-  shared <- suppressWarnings(tidy(estimate_metrics(
+  corrected <- suppressWarnings(estimate_metrics(
+    drawn$x, metrics, method = "joint", model = dawid_skene(), interval = "bootstrap",
+    replicates = 100
+  ))
+  fit <- suppressWarnings(estimate_metrics(
+    fit_scores(drawn$x), metrics, interval = "bootstrap", replicates = 100
+  ))
+  shared <- suppressWarnings(estimate_metrics(
     drawn$x, metrics, method = "shared", model = dawid_skene(), interval = "none"
-  )))
-  found$plugin <- shared$estimate[is.na(shared$category) | shared$metric == "pr_auc"]
+  ))
+  found <- rbind(
+    cbind(how = "corrected", chosen(corrected)), cbind(how = "fit", chosen(fit))
+  )
+  found$plugin <- chosen(shared)$estimate
   found
 }
 
@@ -82,7 +102,7 @@ out <- lapply(names(settings), function(name) {
   estimate <- each("estimate")
   covered <- each("conf.low") <= true & true <= each("conf.high")
   table <- data.frame(
-    setting = name, found[[1L]][c("metric", "average", "category")], true = true,
+    setting = name, found[[1L]][c("how", "metric", "average", "category")], true = true,
     bias = rowMeans(estimate - true), bias_se = apply(estimate, 1L, stats::sd) / sqrt(runs),
     sd = apply(estimate, 1L, stats::sd), told = rowMeans(each("std.error")),
     coverage = rowMeans(covered), coverage_se = sqrt(.9 * .1 / runs),

@@ -462,6 +462,20 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_fit_tables
+Rcpp::List core_fit_tables(Rcpp::List rows, Rcpp::NumericVector weight, Rcpp::NumericMatrix start, double mass, int iterations);
+RcppExport SEXP _fallible_core_fit_tables(SEXP rowsSEXP, SEXP weightSEXP, SEXP startSEXP, SEXP massSEXP, SEXP iterationsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type rows(rowsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericMatrix >::type start(startSEXP);
+    Rcpp::traits::input_parameter< double >::type mass(massSEXP);
+    Rcpp::traits::input_parameter< int >::type iterations(iterationsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_fit_tables(rows, weight, start, mass, iterations));
+    return rcpp_result_gen;
+END_RCPP
+}
 
 static const R_CallMethodDef CallEntries[] = {
     {"_fallible_core_agreement", (DL_FUNC) &_fallible_core_agreement, 6},
@@ -499,6 +513,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_fallible_core_simulate", (DL_FUNC) &_fallible_core_simulate, 4},
     {"_fallible_core_study", (DL_FUNC) &_fallible_core_study, 3},
     {"_fallible_core_run_seeds", (DL_FUNC) &_fallible_core_run_seeds, 3},
+    {"_fallible_core_fit_tables", (DL_FUNC) &_fallible_core_fit_tables, 5},
     {NULL, NULL, 0}
 };
 

@@ -1,0 +1,323 @@
+# Scores as evidence: the joint model of ratings and scores, and scores taken at their word.
+
+#' Fit ratings and scores together
+#'
+#' Says of each case how probable its categories are, from ratings and the scores of all systems
+#' together, or from scores that are taken at their word. [estimate_metrics()] and
+#' [estimate_accuracy()] of the result judge systems by these probabilities.
+#'
+#' Without `trust` there must be three raters and systems, or known truths. Each rater has a
+#' confusion matrix, and each system a law of its score in each true category; given the truth they
+#' are taken to be independent. A law is one of bins with equal numbers of cases, `(2 n)^(1/3)` of
+#' them for `n` scored cases (the rule of Terrell and Scott; of more than two categories for the
+#' cases of each highest score by themselves), between the middles of which it changes evenly, so
+#' that scores need not be calibrated, nor be probabilities. A system without scores has a confusion
+#' matrix. Tables are shrunk to what the source says of all cases together, with the weight of one
+#' case per category. The fit (by EM) starts at the mean of ratings, scores and answers, which tells
+#' the categories apart.
+#'
+#' @section What it takes for granted:
+#' Systems that learnt from the same data, or are copies of each other, err together, and by their
+#' agreement look better than they are; known truths then say how far (`known_truth` here holds
+#' them fixed; they do not correct the others).
+#'
+#' `trust` takes for granted that scores are calibrated on these very cases (as confidence-based
+#' estimation of services that watch systems does): a system that is sure of itself and wrong looks
+#' good, `ece` is about 0 by construction for a system that is trusted alone, and no interval says
+#' so. It is a baseline.
+#'
+#' @param x [ratings()] with scores.
+#' @param known_truth Cases whose truth is known; see [fit_raters()].
+#' @param raters Names of the raters whose ratings count; `NULL` for all, `character()` for none.
+#' @param trust Names of systems whose scores, probabilities, are the probabilities of the truth:
+#'   their mean. `NULL` for the joint model.
+#' @param ... Not used.
+#' @return An object of class `rater_fit`, as [as_rater_fit()] makes it, that is fitted again in
+#'   bootstrap replicates, unless ratings and scores times categories are more than 1e5.
+#' @family estimation
+#' @references Terrell, G. R. and Scott, D. W. (1985). Oversmoothed nonparametric density estimates.
+#'   *Journal of the American Statistical Association*, 80, 209-214.
+#' @examples
+#' set.seed(1)
+#' truth <- rep(c("no", "yes"), c(120, 80))
+#' score <- function() plogis(2 * rnorm(200, ifelse(truth == "yes", 1, -1)))
+#' rater <- function() ifelse(runif(200) < 0.75, truth, rev(truth))
+#' cases <- data.frame(r1 = rater(), r2 = rater(), p = score(), q = score())
+#' cases$a <- ifelse(cases$p > 0.5, "yes", "no")
+#' cases$b <- ifelse(cases$q > 0.5, "yes", "no")
+#' scores <- list(a = c(yes = "p"), b = c(yes = "q"))
+#' x <- ratings(cases, raters = r1:r2, systems = c(a, b), scores = scores)
+#' fit <- fit_scores(x)
+#' estimate_metrics(fit, c("roc_auc", "ece"), replicates = 50)
+#'
+#' # At its word
+#' estimate_metrics(fit_scores(x, trust = "a"), "roc_auc", systems = "a", interval = "none")
+#' @export
+fit_scores <- function(x, known_truth = NULL, raters = NULL, trust = NULL, ...) {
+  call <- rlang::current_env()
+  check_dots_empty(...)
+  x <- group_votes(as_ratings(x, call = call))
+  check_has_scores(x, call)
+  used <- seq_along(x$raters) %in% find_subset(raters %||% x$raters, x$raters, "rater", call)
+  if (!is.null(trust)) check_trust(trust, x, call)
+  if (is.null(trust) && is.null(known_truth)) check_sources(x, sum(used), call)
+  checked <- with_known(x, known_truth, NULL, call)
+  x <- checked$x
+  truth <- if (is.null(known_truth)) integer(length(x$index)) else checked$known$truth[x$index]
+  codes <- if (is.null(trust)) score_codes(x)
+  apart <- if (is.null(trust)) do.call(cbind, codes) else score_values_of(x, trust)
+  pattern <- split_by(x$index, cbind(truth, apart))
+  at <- match(seq_len(max(pattern)), pattern)
+  x$patterns <- pick_patterns(x$patterns, x$index[at])
+  x$index <- pattern
+  found <- if (is.null(trust)) {
+    fit_evidence(x, lapply(codes, function(of) of[at, , drop = FALSE]), truth[at], used, at)
+  } else {
+    trusted_scores(x, trust, truth[at], at)
+  }
+  fit <- finish_score_fit(x, found, truth[at], checked$given, trust)
+  fit$scored <- list(raters = if (is.null(trust)) sum(used) else 0L)
+  fit
+}
+
+is_score_fit <- function(fit) !is.null(fit$scored)
+
+# What beside_average() says of others: nobody vouches that sources do not err together.
+beside_scores <- function(beside, fit, value) {
+  raters <- fit$scored$raters
+  wrong <- raters * (1 - if (raters > 0L) fit$rater_accuracy else 0) + sum(1 - value, na.rm = TRUE)
+  share <- wrong / (raters + sum(!is.na(value)))
+  beside$rater_error <- ifelse(is.na(value), NA_real_, share)
+  beside$suspicion <- ifelse(is.na(value), NA_real_, 1)
+  beside
+}
+
+check_has_scores <- function(x, call) {
+  if (is.null(x$scores)) {
+    abort_fallible("argument", c(
+      "{.arg x} has no scores.", "i" = "Give {.arg scores} to {.fun ratings}."
+    ), arg = "x", call = call)
+  }
+}
+
+# Two sources agree as well under other laws.
+check_sources <- function(x, raters, call) {
+  sources <- raters + length(x$systems)
+  if (sources < 3L) {
+    abort_fallible("argument", c(
+      "Without known truths it takes three sources, raters and systems together, to tell how good
+       each of them is.",
+      "x" = "There {?is/are} {sources}.",
+      "i" = "Give {.arg known_truth}, or {.arg trust}."
+    ), arg = "x", call = call)
+  }
+}
+
+check_trust <- function(trust, x, call) {
+  unknown <- setdiff(trust, names(x$scores$values))
+  if (!is.character(trust) || length(trust) == 0L || length(unknown) > 0L) {
+    abort_fallible("argument", c(
+      "{.arg trust} must be names of systems with scores.",
+      "x" = "It is {describe(trust)}.",
+      "i" = "They are {.val {names(x$scores$values)}}."
+    ), arg = "trust", call = call)
+  }
+  if (x$scores$scale != "probability") {
+    abort_fallible("argument", c(
+      "Scores that only order cases cannot be taken at their word.",
+      "i" = "Leave out {.arg trust} for the joint model, which needs the order only."
+    ), arg = "trust", call = call)
+  }
+}
+
+# ---- Codes ---------------------------------------------------------------------------------------
+
+# Cases x systems. `code`: the bin of the score, or the answer of a system without scores; 0 for
+# none. `place`: where a score lies, in units of bins; 0 without a score.
+score_codes <- function(x) {
+  weight <- x$weights %||% rep(1, length(x$index))
+  answer <- case_answers(x)
+  each <- lapply(seq_along(x$systems), function(s) {
+    values <- x$scores$values[[x$systems[[s]]]]
+    if (is.null(values)) {
+      list(code = answer[, s], place = 0 * answer[, s])
+    } else {
+      bins_of_scores(values, weight, x$scores$scale, answer[, s])
+    }
+  })
+  bind <- function(field) do.call(cbind, lapply(each, `[[`, field))
+  list(code = bind("code"), place = bind("place"))
+}
+
+# Of two categories bins of the score of the second; of more, bins of the score of what the scores
+# say, where they are comparable, or of the answer. Places of different kinds lie apart.
+bins_of_scores <- function(values, weight, scale, answer) {
+  at <- which(!is.na(values[, 1L]) & weight > 0)
+  out <- list(code = integer(nrow(values)), place = numeric(nrow(values)))
+  top <- if (ncol(values) == 2L) {
+    rep(2L, length(at))
+  } else if (scale == "probability") {
+    max.col(values[at, , drop = FALSE], "first")
+  } else {
+    ifelse(answer[at] > 0L, answer[at], 1L)
+  }
+  for (k in sort(unique(top))) {
+    own <- at[top == k]
+    bins <- equal_bins(values[own, k], weight[own])
+    out$code[own] <- max(out$code) + bins$code
+    out$place[own] <- ceiling(max(out$place)) + bins_apart + bins$place
+  }
+  out
+}
+
+bins_apart <- 2
+
+# Terrell and Scott's number of bins, with equal numbers of cases; ties stay together.
+equal_bins <- function(score, weight) {
+  total <- sum(weight)
+  bins <- ceiling((2 * total)^(1 / 3))
+  distinct <- sort(unique(score))
+  tie <- match(score, distinct)
+  mass <- rowsum_codes(tie, weight, length(distinct))
+  place <- bins * (cumsum(mass) - mass / 2) / total
+  bin <- pmin(floor(place), bins - 1)
+  list(code = match(bin, unique(bin))[tie], place = place[tie])
+}
+
+# Between the middles of neighbouring bins a law changes evenly, in logarithms: what cases of one
+# bin differ in. `shift(tables)` gives for rows x categories by how much.
+within_bins <- function(codes, weight, first) {
+  systems <- lapply(seq_len(ncol(codes$code)), function(s) {
+    used <- which(codes$place[, s] > 0)
+    if (length(used) == 0L) {
+      return(NULL)
+    }
+    code <- codes$code[used, s]
+    place <- codes$place[used, s]
+    centre <- rowsum_codes(code, weight[used] * place, max(code)) /
+      rowsum_codes(code, weight[used], max(code))
+    apart <- c(TRUE, diff(centre) > bins_apart)
+    kind <- cumsum(apart)
+    list(table = first + s, used = used, code = code, steps = bin_steps(place, code, centre, kind))
+  })
+  systems <- Filter(Negate(is.null), systems)
+  function(tables, n) {
+    out <- matrix(0, nrow(codes$code), n)
+    for (of in systems) {
+      logs <- log(pmax(tables[[of$table]], 1e-300))
+      steps <- of$steps
+      slope <- logs[, steps$to, drop = FALSE] - logs[, steps$from, drop = FALSE]
+      out[of$used, ] <- out[of$used, ] + t(slope) * steps$share
+    }
+    out
+  }
+}
+
+# A row per place: the bins that it lies between, and what share of the way from its own bin's
+# middle it is; half a bin beyond the last the way goes on.
+bin_steps <- function(place, code, centre, kind) {
+  n <- length(centre)
+  right <- place >= centre[code]
+  beside <- code + ifelse(right, 1L, -1L)
+  other <- function(to) to >= 1L & to <= n & kind[pmin(pmax(to, 1L), n)] == kind[code]
+  beside <- ifelse(other(beside), beside, 2L * code - beside)
+  beside <- ifelse(other(beside), beside, code)
+  way <- centre[beside] - centre[code]
+  list(from = code, to = beside, share = ifelse(way == 0, 0, (place - centre[code]) / way))
+}
+
+# ---- Fits ----------------------------------------------------------------------------------------
+
+table_mass <- 1 # cases of each category that what a source says of all cases counts for
+
+# Fields: posterior (patterns x categories), rates, refit (a function of weights of patterns that
+# gives the posterior), judged (is there any evidence of a pattern?).
+fit_evidence <- function(x, codes, truth, used, at) {
+  rows <- evidence_rows(x, codes$code, truth, used)
+  weight <- pattern_weights(x)
+  shift <- within_bins(codes, weight, length(x$raters))
+  smooth <- function(fit) {
+    posterior <- fit$posterior * exp(shift(fit$tables, rows$categories))
+    posterior / rowSums(posterior)
+  }
+  start <- start_of_evidence(x, truth, used, at)
+  fit <- core_fit_tables(rows, weight, start, table_mass, 2000L)
+  if (!fit$converged) warn_convergence("joint")
+  held <- length(rows$source) * rows$categories > most_refitted
+  refit <- if (!held) function(weight) {
+    smooth(core_fit_tables(rows, weight, fit$posterior, table_mass, 500L))
+  }
+  list(
+    posterior = smooth(fit), rates = fit$base_rates, refit = refit,
+    judged = diff(rows$start) > 0L | truth > 0L
+  )
+}
+
+# What core_fit_tables() takes: raters first, then systems.
+evidence_rows <- function(x, codes, truth, used) {
+  keep <- used[rating_rater(x)]
+  n <- length(x$categories)
+  raters <- length(x$raters)
+  said <- which(codes > 0L, arr.ind = TRUE)
+  row <- c(rating_pattern(x)[keep], said[, 1L])
+  from <- c(rating_rater(x)[keep], raters + said[, 2L])
+  order <- order(row)
+  widths <- pmax(apply(codes, 2L, max), 1L)
+  list(
+    start = c(0L, cumsum(tabulate(row, n_patterns(x)))), source = as.integer(from[order]),
+    code = as.integer(c(rating_category(x)[keep], codes[said])[order]),
+    codes = as.integer(c(rep(n, raters), widths)), truth = as.integer(truth), categories = n
+  )
+}
+
+# The mean of ratings, scores that are probabilities, and answers; `at` is a case of each pattern.
+start_of_evidence <- function(x, truth, used, at) {
+  n <- length(x$categories)
+  rows <- n_patterns(x)
+  keep <- used[rating_rater(x)]
+  place <- rating_pattern(x)[keep] + (rating_category(x)[keep] - 1L) * rows
+  sums <- matrix(tabulate(place, rows * n), rows)
+  answer <- pattern_answers(x)
+  for (s in seq_along(x$systems)) {
+    values <- if (x$scores$scale == "probability") x$scores$values[[x$systems[[s]]]][at, ]
+    said <- outer(answer[, s], seq_len(n), `==`) * 1
+    if (!is.null(values)) said[!is.na(values[, 1L]), ] <- values[!is.na(values[, 1L]), ]
+    sums <- sums + said
+  }
+  sums[rowSums(sums) == 0, ] <- 1
+  known <- truth > 0L
+  sums[known, ] <- outer(truth[known], seq_len(n), `==`)
+  sums / rowSums(sums)
+}
+
+# Cases x systems and categories.
+score_values_of <- function(x, systems) {
+  do.call(cbind, lapply(x$scores$values[systems], function(v) replace(v, is.na(v), -1)))
+}
+
+trusted_scores <- function(x, trust, truth, at) {
+  values <- lapply(x$scores$values[trust], function(v) v[at, , drop = FALSE])
+  told <- Reduce(`+`, lapply(values, function(v) !is.na(v[, 1L])))
+  posterior <- Reduce(`+`, lapply(values, function(v) replace(v, is.na(v), 0))) / told
+  n <- ncol(posterior)
+  posterior <- posterior / rowSums(posterior)
+  weight <- pattern_weights(x)
+  posterior[truth > 0L, ] <- outer(truth[truth > 0L], seq_len(n), `==`)
+  judged <- told > 0L | truth > 0L
+  rates <- colSums((posterior * weight)[judged, , drop = FALSE]) / sum(weight[judged])
+  posterior[!judged, ] <- rep(rates, each = sum(!judged))
+  list(posterior = unname(posterior), rates = unname(rates), judged = judged)
+}
+
+finish_score_fit <- function(x, found, truth, given, trust) {
+  words <- if (is.null(trust)) {
+    "joint model of ratings and scores"
+  } else {
+    paste("scores of", shorten(trust), "at their word")
+  }
+  fit <- own_fit(x, found$posterior[x$index, , drop = FALSE], found$rates, words)
+  fit[c("refit", "judged")] <- found[c("refit", "judged")]
+  fit$given <- given
+  if (any(truth > 0L)) fit$known$truth <- as.integer(truth)
+  fit
+}

@@ -1,0 +1,258 @@
+# Systems that give probabilities, and twenty labels: the benchmark of SSME (Shanmugam et al.,
+# "Evaluating multiple models using labeled and unlabeled data", NeurIPS 2025).
+#
+#   SSME=/path/to/SSME Rscript bench/ssme.R [runs] [file]
+#
+# SSME is a folder with a copy of https://github.com/divyashan/SSME, whose inputs/ has predictions
+# and labels of seven classifiers of CivilComments (two categories) and four of MultiNLI (three),
+# and whose outputs/ has single runs. As there, 20 labelled and 1000 unlabelled cases are drawn from one
+# half of each data set, and the other half tells what is true. SSME itself is written again here
+# (its kernel densities, with its bandwidths and starts) so that both judge the same draws; its
+# published runs are printed beside.
+
+library(fallible)
+
+args <- commandArgs(TRUE)
+runs <- if (length(args) > 0L) as.integer(args[[1L]]) else 50L
+file <- if (length(args) > 1L) args[[2L]] else "ssme.csv"
+root <- Sys.getenv("SSME")
+labelled <- 20L
+unlabelled <- 1000L
+bins <- 10L
+
+read_array <- function(file) {
+  connection <- file(file, "rb")
+  on.exit(close(connection))
+  readBin(connection, "raw", 8L)
+  header <- rawToChar(readBin(connection, "raw", readBin(connection, "integer", 1L, 2L, FALSE)))
+  shape <- sub(".*'shape': \\(([^)]*)\\).*", "\\1", header)
+  shape <- as.integer(strsplit(gsub(" |,$", "", shape), ",")[[1L]])
+  values <- if (grepl("<f4", header)) {
+    readBin(connection, "double", prod(shape), 4L)
+  } else {
+    readBin(connection, "integer", 2 * prod(shape), 4L)[c(TRUE, FALSE)] # of 8 bytes each
+  }
+  if (length(shape) == 2L) matrix(values, shape[[1L]], byrow = TRUE) else values
+}
+
+read_set <- function(set, systems) {
+  folder <- file.path(root, "inputs", set, paste0("alg_", systems))
+  list(
+    truth = read_array(file.path(folder[[1L]], "labels.npy")) + 1L,
+    scores = stats::setNames(
+      lapply(file.path(folder, "preds.npy"), read_array), systems
+    )
+  )
+}
+
+# One labelled case of each category is sure, as in SSME.
+draw_cases <- function(truth) {
+  half <- sample(length(truth), length(truth) %/% 2L)
+  pool <- half[seq_len(labelled + unlabelled)]
+  first <- vapply(unique(sort(truth)), function(k) {
+    of <- which(truth[pool] == k)
+    of[[sample.int(length(of), 1L)]]
+  }, 0L)
+  rest <- sample(setdiff(seq_along(pool), first), labelled - length(first))
+  list(pool = pool, gold = c(first, rest), test = setdiff(seq_along(truth), half))
+}
+
+# ---- Metrics -------------------------------------------------------------------------------------
+
+area <- function(score, hit) {
+  (sum(rank(score)[hit]) - sum(hit) * (sum(hit) + 1) / 2) / (sum(hit) * sum(!hit))
+}
+
+# Those of SSME with truths given.
+known_metrics <- function(scores, truth) {
+  top <- max.col(scores, "first")
+  said <- scores[cbind(seq_along(top), top)]
+  bin <- pmax(ceiling(said * bins - 1e-9), 1)
+  gap <- abs(rowsum((top == truth) - said, bin))
+  c(
+    accuracy = mean(top == truth), ece = sum(gap) / length(truth),
+    roc_auc = if (ncol(scores) == 2L) area(scores[, 2L], truth == 2L) else NA_real_
+  )
+}
+
+# ---- SSME ----------------------------------------------------------------------------------------
+
+log_ratios <- function(scores) {
+  kept <- if (ncol(scores) == 2L) 2L else seq_len(ncol(scores) - 1L)
+  scores <- pmin(pmax(scores, 1e-7), 1 - 1e-7)
+  log(scores[, kept, drop = FALSE] / scores[, if (ncol(scores) == 2L) 1L else ncol(scores)])
+}
+
+ssme <- function(scores, truth, gold, epochs = 20L, weight = 10, draws = 100L) {
+  x <- do.call(cbind, lapply(scores, log_ratios))
+  n <- nrow(x)
+  k <- ncol(scores[[1L]])
+  # A quarter of what R calls nrd, of the narrowest.
+  width <- min(apply(x, 2L, function(column) {
+    1.0592 * min(stats::sd(column), stats::IQR(column) / 1.349) * n^-0.2 / 4
+  }))
+  kernel <- as.matrix(stats::dist(x))^2 / (-2 * width^2)
+  top <- max(kernel)
+  kernel <- exp(kernel - top)
+  pick <- function(p) {
+    said <- 1L + rowSums(stats::runif(n) > t(apply(p, 1L, cumsum))[, -k, drop = FALSE])
+    replace(said, gold, truth[gold])
+  }
+  said <- pick(Reduce(`+`, scores) / length(scores))
+  p <- NULL
+  for (epoch in seq_len(epochs)) {
+    w <- if (is.null(p)) outer(said, seq_len(k), `==`) * 1 else p
+    if (!is.null(p)) w[gold, ] <- weight * w[gold, ]
+    density <- sweep(kernel %*% w, 2L, colSums(w), `/`)
+    density <- sweep(density, 2L, tabulate(said, k) / n, `*`)
+    p <- density / rowSums(density)
+    p[is.nan(p)] <- 1 / k
+    said <- pick(p)
+  }
+  lapply(scores, function(of) {
+    rowMeans(replicate(draws, known_metrics(of, pick(p))))
+  })
+}
+
+# ---- Ours ----------------------------------------------------------------------------------------
+
+# The answers are named as raters, whose ratings the fit leaves out, since the scores say more.
+panel_of <- function(scores) {
+  names <- names(scores)
+  labels <- as.character(seq_len(ncol(scores[[1L]])))
+  answers <- as.data.frame(lapply(scores, function(of) labels[max.col(of, "first")]))
+  wide <- stats::setNames(cbind(answers, answers), c(paste0("r_", names), names))
+  columns <- lapply(stats::setNames(names, names), function(system) {
+    stats::setNames(paste0("p_", system, "_", labels), labels)
+  })
+  for (system in names) {
+    of <- scores[[system]]
+    wide[columns[[system]]] <- as.data.frame(of / rowSums(of))
+  }
+  ratings(
+    wide, raters = tidyselect::all_of(paste0("r_", names)), systems = tidyselect::all_of(names),
+    categories = labels, scores = columns
+  )
+}
+
+metrics_of <- function(fit, ...) {
+  found <- suppressWarnings(tidy(estimate_metrics(
+    fit, c("accuracy", "ece_plugin", "roc_auc"), average = NULL, bins = bins, ...
+  )))
+  found <- found[is.na(found$category), ]
+  found$metric <- sub("_plugin", "", found$metric)
+  found
+}
+
+ours <- function(scores, truth, gold) {
+  x <- panel_of(scores)
+  known <- stats::setNames(as.character(truth[gold]), gold)
+  none <- character()
+  joint <- fit_scores(x, raters = none)
+  measured <- suppressWarnings(estimate_accuracy(
+    joint, known_truth = known, gold_sample = "random", replicates = 50
+  ))
+  word <- suppressWarnings(estimate_accuracy(
+    fit_scores(x, trust = names(scores)), known_truth = known, gold_sample = "random",
+    replicates = 50
+  ))
+  list(
+    "at their word" = metrics_of(fit_scores(x, known, trust = names(scores)), interval = "none"),
+    joint = metrics_of(fit_scores(x, known, raters = none), interval = "none"),
+    "joint, corrected" = metrics_of(measured, interval = "corrected"),
+    "joint, combined" = metrics_of(measured, interval = "combined"),
+    "word, corrected" = metrics_of(word, interval = "corrected"),
+    "word, combined" = metrics_of(word, interval = "combined")
+  )
+}
+
+# ---- Runs ----------------------------------------------------------------------------------------
+
+rows_of <- function(how, metrics) {
+  data.frame(
+    how = how, system = rep(names(metrics), each = 3L), metric = names(metrics[[1L]]),
+    estimate = unlist(metrics, use.names = FALSE), conf.low = NA_real_, conf.high = NA_real_
+  )
+}
+
+one_run <- function(data, run) {
+  set.seed(run)
+  drawn <- draw_cases(data$truth)
+  scores <- lapply(data$scores, function(of) of[drawn$pool, ])
+  truth <- data$truth[drawn$pool]
+  true <- rows_of("true", lapply(data$scores, function(of) {
+    known_metrics(of[drawn$test, ], data$truth[drawn$test])
+  }))
+  alone <- lapply(scores, function(of) known_metrics(of[drawn$gold, ], truth[drawn$gold]))
+  columns <- c("how", "system", "metric", "estimate", "conf.low", "conf.high")
+  found <- ours(scores, truth, drawn$gold)
+  rows <- rbind(
+    rows_of("SSME", ssme(scores, truth, drawn$gold)), rows_of("labels alone", alone),
+    do.call(rbind, Map(function(how, of) data.frame(how, of)[columns], names(found), found))
+  )
+  cbind(run = run, merge(rows, true[c("system", "metric", "estimate")],
+    by = c("system", "metric"), suffixes = c("", ".true")))
+}
+
+summarise <- function(set, rows) {
+  rows <- rows[!is.na(rows$estimate.true), ]
+  rows$off <- abs(rows$estimate - rows$estimate.true)
+  rows$hit <- rows$conf.low <= rows$estimate.true & rows$estimate.true <= rows$conf.high
+  rows$width <- rows$conf.high - rows$conf.low
+  by_run <- stats::aggregate(
+    rows[c("off", "hit", "width")], rows[c("how", "metric", "run")], mean, na.rm = TRUE,
+    na.action = stats::na.pass
+  )
+  keys <- by_run[c("metric", "how")]
+  out <- stats::aggregate(
+    by_run[c("off", "hit", "width")], keys, mean, na.rm = TRUE, na.action = stats::na.pass
+  )
+  error <- stats::aggregate(by_run["off"], keys, function(x) {
+    stats::sd(x, na.rm = TRUE) / sqrt(sum(!is.na(x)))
+  })
+  out$error <- error$off
+  out$lacking <- stats::aggregate(is.na(rows$off), rows[c("metric", "how")], mean)$x
+  out <- data.frame(set = set, out)
+  names(out) <- c("set", "metric", "how", "mae", "coverage", "width", "mae.error", "lacking")
+  out[order(out$metric, out$mae), ]
+}
+
+main <- function() {
+  if (!nzchar(root)) {
+    message("Skipped: SSME is not set. It names a folder with a copy of the repository.")
+    return(invisible())
+  }
+  options(cli.progress_show_after = 3600, width = 150L)
+  sets <- list(
+    CivilComments = c(
+      "CORAL", "ERM", "IRM", "ERM_seed1", "ERM_seed2", "IRM_seed1", "IRM_seed2"
+    ),
+    MultiNLI = c("ReWeight", "SqrtReWeight", "IRM", "ReSample")
+  )
+  published(file.path(root, "outputs"))
+  out <- lapply(names(sets), function(set) {
+    data <- read_set(set, sets[[set]])
+    rows <- do.call(rbind, lapply(seq_len(runs), function(run) one_run(data, run)))
+    out <- summarise(set, rows)
+    print(out, digits = 2L, row.names = FALSE)
+    out
+  })
+  utils::write.csv(do.call(rbind, out), file, row.names = FALSE)
+}
+
+# Mean absolute errors of the single runs that SSME ships (ece of two categories there by bins of
+# equal numbers of cases).
+published <- function(folder) {
+  for (path in list.files(folder, full.names = TRUE)) {
+    one <- utils::read.csv(path)
+    one <- one[one$demographic == "global", ]
+    both <- intersect(c("acc", "auc", "ece"), names(one))
+    both <- both[paste0(both, "_gt") %in% names(one)]
+    if (length(both) == 0L) next
+    off <- vapply(both, function(m) mean(abs(one[[m]] - one[[paste0(m, "_gt")]])), 0)
+    cat(sub("__.*__labeled__0__", " ", basename(path)), ": ",
+      paste(both, format(round(off, 4L)), collapse = ", "), "\n", sep = "")
+  }
+}
+
+main()

@@ -1,0 +1,118 @@
+#include "table_classes.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace fallible {
+
+namespace {
+
+constexpr double tolerance = 1e-6;
+constexpr double least = 1e-300;
+
+// What each source says of all cases together; all codes alike where it says nothing.
+std::vector<std::vector<double>> laws_of_all(const Evidence& rows,
+                                             const std::vector<double>& weight) {
+  std::vector<std::vector<double>> law;
+  for (const int codes : rows.codes) law.emplace_back(codes, 0.0);
+  for (int i = 0; i < rows.rows(); ++i) {
+    for (const int at : rows.places(i)) law[rows.source[at]][rows.code[at]] += weight[i];
+  }
+  for (auto& of : law) {
+    double total = 0;
+    for (const double x : of) total += x;
+    for (double& x : of) x = total > 0 ? x / total : 1.0 / of.size();
+  }
+  return law;
+}
+
+// Base rates and tables from the posterior; the largest change of any.
+double maximise(const Evidence& rows, const std::vector<double>& weight,
+                const std::vector<std::vector<double>>& law, double mass, TableClasses& fit) {
+  const int K = rows.categories;
+  std::vector<double> rates(K, mass / K);
+  std::vector<std::vector<double>> table(law.size());
+  for (std::size_t s = 0; s < law.size(); ++s) {
+    for (int k = 0; k < K; ++k) {
+      for (const double x : law[s]) table[s].push_back(mass * x);
+    }
+  }
+  for (int i = 0; i < rows.rows(); ++i) {
+    if (weight[i] == 0) continue;
+    const double* p = &fit.posterior[static_cast<std::size_t>(i) * K];
+    for (int k = 0; k < K; ++k) rates[k] += weight[i] * p[k];
+    for (const int at : rows.places(i)) {
+      const int s = rows.source[at];
+      double* cell = &table[s][rows.code[at]];
+      for (int k = 0; k < K; ++k) cell[k * rows.codes[s]] += weight[i] * p[k];
+    }
+  }
+  double moved = 0;
+  const auto settle = [&moved](double* x, std::size_t n, const double* before) {
+    double total = 0;
+    for (std::size_t i = 0; i < n; ++i) total += x[i];
+    for (std::size_t i = 0; i < n; ++i) {
+      x[i] = total > 0 ? x[i] / total : 1.0 / n;
+      moved = std::max(moved, before ? std::abs(x[i] - before[i]) : 1.0);
+    }
+  };
+  const bool first = fit.table.empty();
+  settle(rates.data(), rates.size(), first ? nullptr : fit.base_rates.data());
+  for (std::size_t s = 0; s < law.size(); ++s) {
+    for (int k = 0; k < K; ++k) {
+      const std::size_t at = static_cast<std::size_t>(k) * rows.codes[s];
+      settle(&table[s][at], rows.codes[s], first ? nullptr : &fit.table[s][at]);
+    }
+  }
+  fit.base_rates = std::move(rates);
+  fit.table = std::move(table);
+  return moved;
+}
+
+}  // namespace
+
+void expect(const Evidence& rows, const std::vector<double>& weight, TableClasses& fit) {
+  const int K = rows.categories;
+  const auto log_of = [](double x) { return std::log(std::max(x, least)); };
+  std::vector<std::vector<double>> logs = fit.table;
+  for (auto& table : logs) std::transform(table.begin(), table.end(), table.begin(), log_of);
+  std::vector<double> rate(K);
+  std::transform(fit.base_rates.begin(), fit.base_rates.end(), rate.begin(), log_of);
+  fit.posterior.resize(static_cast<std::size_t>(rows.rows()) * K);
+  fit.log_likelihood = 0;
+  for (int i = 0; i < rows.rows(); ++i) {
+    double* p = &fit.posterior[static_cast<std::size_t>(i) * K];
+    std::copy(rate.begin(), rate.end(), p);
+    for (const int at : rows.places(i)) {
+      const int s = rows.source[at];
+      const double* cell = &logs[s][rows.code[at]];
+      for (int k = 0; k < K; ++k) p[k] += cell[k * rows.codes[s]];
+    }
+    const int truth = rows.truth[i];
+    if (truth >= 0) {
+      if (weight[i] > 0) fit.log_likelihood += weight[i] * p[truth];
+      for (int k = 0; k < K; ++k) p[k] = k == truth;
+      continue;
+    }
+    const double top = *std::max_element(p, p + K);
+    double total = 0;
+    for (int k = 0; k < K; ++k) total += p[k] = std::exp(p[k] - top);
+    for (int k = 0; k < K; ++k) p[k] /= total;
+    if (weight[i] > 0) fit.log_likelihood += weight[i] * (top + std::log(total));
+  }
+}
+
+TableClasses fit_tables(const Evidence& rows, const std::vector<double>& weight,
+                        const std::vector<double>& start, double mass, int iterations) {
+  const auto law = laws_of_all(rows, weight);
+  TableClasses fit;
+  fit.posterior = start;
+  while (fit.iterations < iterations && !fit.converged) {
+    fit.converged = maximise(rows, weight, law, mass, fit) < tolerance;
+    expect(rows, weight, fit);
+    ++fit.iterations;
+  }
+  return fit;
+}
+
+}  // namespace fallible

@@ -1,0 +1,39 @@
+test_that("influences are the derivatives of metrics by the weights of cases", {
+  set.seed(4)
+  for (n in 2:3) {
+    scores <- matrix(round(stats::rexp(40 * n), 1), 40) + 0.05
+    scores <- scores / rowSums(scores)
+    scores[3, ] <- scores[4, ] # a tie
+    w <- matrix(stats::rexp(40 * n), 40)
+    w <- w / rowSums(w)
+    v <- sample(1:3, 40, TRUE)
+    book <- score_book(scores)
+    records <- score_records[c("roc_auc", "pr_auc", "brier_class", "mn_log_loss", "ece_plugin")]
+    plan <- metric_plan(
+      records, letters[seq_len(n)], c("macro", "macro_weighted"), list(bins = 10L)
+    )
+    influence <- score_influence(plan, book, w, v)
+    expect_length(influence, nrow(plan$rows))
+    # Weight of a case moves from one category to another.
+    for (try in 1:5) {
+      i <- sample.int(40L, 1L)
+      k <- sample.int(n, 2L)
+      moved <- function(step) {
+        w[i, k] <- w[i, k] + c(step, -step)
+        score_values(plan, book, w, v)
+      }
+      slope <- (moved(1e-5) - moved(-1e-5)) / 2e-5
+      expected <- vapply(influence, function(g) g[i, k[[1L]]] - g[i, k[[2L]]], 0) * v[[i]] / sum(v)
+      # A case is compared with no copy of itself, which the influence does not know.
+      loose <- plan$rows$metric == "roc_auc"
+      expect_lt(max(abs(slope - expected)[!loose]), 1e-6)
+      expect_lt(max(abs(slope - expected)[loose]), 0.01)
+      # Another case like this one.
+      more <- function(step) score_values(plan, book, w, replace(v, i, v[[i]] + step))
+      slope <- (more(1e-5) - more(-1e-5)) / 2e-5
+      expected <- vapply(influence, function(g) sum(w[i, ] * g[i, ]), 0) / sum(v)
+      expect_lt(max(abs(slope - expected)[!loose]), 1e-6)
+      expect_lt(max(abs(slope - expected)[loose]), 0.01)
+    }
+  }
+})
