@@ -212,7 +212,8 @@ label_table <- function(estimate, plan, panel, interval, conf_level) {
   ones <- rep(1, length(panel$cases))
   lost <- !is.na(estimate$table$reason) | is.na(estimate$table$estimate)
   values <- panel_values(beliefs, ones, plan, panel, seen_patterns(estimate$fit))
-  replicates <- if (interval == "bootstrap" && !all(lost)) {
+  wanted <- !is.null(accuracy_intervals()[[interval]]$find)
+  replicates <- if (wanted && !all(lost)) {
     label_replicates(estimate, plan, panel)
   }
   tables <- lapply(seq_along(panel$systems), function(s) {
@@ -309,7 +310,7 @@ set_scores <- function(id, yes, said) {
 # Cases are drawn anew, with all their labels; a matrix per system, replicates x rows of the plan.
 label_replicates <- function(estimate, plan, panel) {
   fit <- estimate$fit
-  joint <- estimate$options$method == "joint"
+  joint <- method_of(estimate)$likelihood
   engines <- if (joint) {
     lapply(seq_along(fit$x$systems), joint_engine, fit = fit)
   } else {
