@@ -22,5 +22,6 @@ part thread sh tools/sanitize.sh thread
 part valgrind sh tools/sanitize.sh valgrind 120
 part fuzz sh tools/fuzz.sh 600 "$(date +%j)"
 part faults Rscript tests/fuzz/faults.R 100 40
+part peers sh tools/peers.sh
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
