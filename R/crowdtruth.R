@@ -26,8 +26,11 @@
 #' @section Version 2.0:
 #' The quality of units (`uqs`), workers (`wqs`, the product of their agreement with workers, `wwa`,
 #' and with units, `wua`) and annotations (`aqs`) are weighted means of the same cosines, and each
-#' weighs the others. All start at 1; a step takes all of them from those of the step before. It
-#' stops when none changes by `tolerance` or more. Scores are in \[0, 1\].
+#' weighs the others. In `wua` the votes that a worker is compared with are those of the others on
+#' the unit, each weighted by its `wqs`, as in the authors' program. All start at 1; a step takes
+#' all of them from those of the step before. It stops when none changes by `tolerance` or more.
+#' Scores are in \[0, 1\]. With the authors' published results all agree to 1e-12, but for `wua` of
+#' a worker of quality 0, which is 1e-8 there and 0 here.
 #'
 #' With the tolerance of the reference, .001, qualities are that far from settled and more: going on
 #' to 1e-12 takes some 60 steps and moves them by up to .002. A quality of 0 stays 0: a worker who

@@ -23,5 +23,6 @@ part valgrind sh tools/sanitize.sh valgrind 120
 part fuzz sh tools/fuzz.sh 600 "$(date +%j)"
 part browser env FALLIBLE_INSTALLED=1 sh tools/browser.sh
 part faults Rscript tests/fuzz/faults.R 100 40
+part peers sh tools/peers.sh
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
