@@ -25,8 +25,8 @@
 #' Begin with `vignette("fallible")`, from a file to a first number; `vignette("your-data")` has a
 #' recipe for every kind of file, `vignette("which-method")` says which method and which claim,
 #' `vignette("llm-judges")` is for raters that are language models. `vignette("published-method")`
-#' looks at Lehner's method closely, `vignette("worked-example")` follows the paper table by table, the article
-#' `vignettes/articles/simulation-figures.Rmd` of the sources figure by figure, and
+#' looks at Lehner's method closely, `vignette("worked-example")` follows the paper table by table,
+#' the article `vignettes/articles/simulation-figures.Rmd` of the sources figure by figure, and
 #' `vignette("beyond-the-paper")` goes on from there;
 #' `vignette("planning")` is about the size of a study, `vignette("gold")` about a few cases whose
 #' truth is known; `vignette("agreement")` compares measures of

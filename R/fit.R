@@ -5,10 +5,10 @@
 #'
 #' @section Methods:
 #' With `method = "likelihood"` any [rater_model()] is fitted to the distinct rows of ratings, by
-#' L-BFGS on the log posterior from the shares of votes (after steps of the EM algorithm where errors
-#' are free) and, where cases differ in difficulty, from two starts more, the best of which is kept.
-#' Where parameters are many and cases few there may be a higher top than that. Standard errors are from the curvature
-#' at the top, as if what lies on a boundary were known; they are `NA` for a number on a boundary.
+#' L-BFGS on the log posterior from the shares of votes (after steps of EM where errors are free)
+#' and, where cases differ in difficulty, from two starts more, the best of which is kept. With many
+#' parameters and few cases there may be a higher top. Standard errors are from the curvature at
+#' the top, as if what lies on a boundary were known; they are `NA` for a number on a boundary.
 #' They are computed when `vcov()`, `tidy()` or a plot asks for them, not by the fit. For more than
 #' 2000 parameters, and where they would take longer than some ten seconds, each is found by itself,
 #' as if true categories were known as far as they are expected: an accuracy from the rater's own

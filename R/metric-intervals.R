@@ -133,6 +133,9 @@ delta_rows <- function(found, estimate, plan, counts, draws, s, conf_level) {
     return(if (is.null(draws$reason)) found else without_interval(found, draws$reason))
   }
   table <- as_shares(matrix(counts, 1L), length(plan$categories))[1L, ]
+  if (anyNA(table)) {
+    return(found) # its reason says why
+  }
   slopes <- metric_slopes(plan, table)
   off <- table_errors(draws$values[[s]], estimate, s, length(plan$categories))
   found$sampling <- apply(off %*% slopes, 2L, stats::sd)

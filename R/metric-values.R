@@ -133,10 +133,10 @@ as_shares <- function(counts, n) {
 metric_slopes <- function(plan, table) {
   n <- length(plan$categories)
   square <- matrix(table, n, byrow = TRUE)
-  there <- which(as.vector(t(outer(rowSums(square), colSums(square)))) > 0)
+  there <- which(as.vector(t(outer(rowSums(square) > 0, colSums(square) > 0))) > 0)
   step <- 1e-5
   moved <- function(h) (1 - h) * rep(table, each = length(there)) + h * diag(n * n)[there, ]
-  at <- function(h) metric_values(plan, matrix(moved(h), length(there)))
+  at <- function(h) metric_values(plan, matrix(moved(h), length(there), n * n))
   value <- metric_values(plan, matrix(table, 1L))
   slope <- (4 * at(step / 2) - at(step) - 3 * value[rep(1L, length(there)), , drop = FALSE]) / step
   out <- matrix(0, n * n, ncol(value))

@@ -1,5 +1,6 @@
 # Doors and seeds that failed once, and what it was.
 corpus <- rbind(
   data.frame(door = "estimate_gold", seed = 1006, was = "a weight of 1e11 asked for 373 GB"),
-  data.frame(door = "read_ratings", seed = 1006, was = "a warning of R's about bytes in JSON")
+  data.frame(door = "read_ratings", seed = 1006, was = "a warning of R's about bytes in JSON"),
+  data.frame(door = "estimate_metrics", seed = 2052, was = "no table, and slopes of it")
 )

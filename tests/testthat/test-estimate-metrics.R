@@ -189,3 +189,11 @@ test_that("metrics of an order are NA without one, and have intervals with one",
   expect_equal(of$kap_linear, of$kap)
   expect_equal(of$kap_quadratic, of$kap)
 })
+
+test_that("a system without an estimate has no interval of a metric, and a reason", {
+  panel <- data.frame(a = rep("x", 9), b = rep("x", 9), s = rep(c("x", "y", "x"), 3))
+  x <- ratings(panel, raters = a:b, systems = s, categories = c("x", "y"))
+  found <- tidy(quiet(estimate_metrics(x, c("accuracy", "recall"), interval = "robust")))
+  expect_true(all(is.na(found$estimate)))
+  expect_false(anyNA(found$reason))
+})

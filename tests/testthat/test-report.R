@@ -86,6 +86,7 @@ test_that("labels, title and date are text in a report, and neither markup nor c
   file <- withr::local_tempfile(fileext = ".html")
   accuracy_report(x, file, title = "`r 7*191` <script>t</script>", date = "<u>`r 7*192`</u>")
   page <- paste(readLines(file, encoding = "UTF-8"), collapse = "\n")
+  page <- gsub("base64,[^\"]*", "", page) # pictures may hold any digits
   expect_no_match(page, "<script>(alert|t)|<b onclick|<img src=\"?nowhere|<i>|<u>|133[7]|1344|1351")
   for (part in c("`r 7*191` &lt;script&gt;t", "&lt;u&gt;`r 7*192`", "&lt;script&gt;alert",
     "&lt;i&gt;", "&lt;b onclick", "![i](nowhere.png) `r 7*193`")) {
