@@ -46,7 +46,10 @@ faults_of <- function(result) {
 
 # Percentiles of a bootstrap may leave its estimate; the help page says when.
 intervals_of <- function(result) {
-  unlist(lapply(c(list(result), unclass(result)), function(x) if (is.list(x)) x$options$interval))
+  unlist(lapply(c(list(result), unclass(result)), function(x) {
+    options <- if (is.list(x)) x[["options"]]
+    if (is.list(options)) options[["interval"]]
+  }))
 }
 
 faults_of_table <- function(table, around) {
