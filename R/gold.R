@@ -15,9 +15,14 @@ gold_evidence <- function(x, gold, cluster = NULL, predicted = NULL) {
     predicted = predicted %||% predict_categories(x), answer = x$patterns$answer,
     weight = pattern_weights(x), rated = rated_patterns(x), at = x$index[case],
     truth = gold$truth[one],
-    w = if (is.null(gold$probability)) rep(1, length(one)) else 1 / gold$probability[one],
+    w = drawn_weight(gold, one),
     cluster = cluster[case], drawn = !is.null(gold$probability)
   )
+}
+
+# For how many cases each of some gold cases stands, by its probability of being chosen.
+drawn_weight <- function(gold, which) {
+  if (is.null(gold$probability)) rep(1, length(which)) else 1 / gold$probability[which]
 }
 
 # A weight is soon said, and makes as many copies.

@@ -5,7 +5,7 @@
 scores_with_gold <- function(found, estimate, plan, judge, panel, interval, conf_level) {
   settings <- c(estimate$gold$settings, conf_level = conf_level)
   part <- scored_gold(estimate, judge, panel)
-  influence <- score_influence(plan, judge$book, judge$w, part$v)
+  influence <- score_influence(plan, judge$book, judge$w, part$weight)
   columns <- c("estimate", "std.error", "conf.low", "conf.high")
   for (i in which(!is.na(found$estimate))) {
     lack <- lack_of_scored(estimate, part, plan, i, interval)
@@ -25,15 +25,15 @@ scores_with_gold <- function(found, estimate, plan, judge, panel, interval, conf
 }
 
 # Gold among the cases of a judge: `at`, which of them; `truth`, `w`, `cluster` and `gold` as
-# gold_part() gives; `v` and `p`, weights and probabilities of all.
+# gold_part() gives; `weight` and `p`, weights and probabilities of all.
 scored_gold <- function(estimate, judge, panel) {
   gold <- estimate$gold
-  v <- panel$weight[judge$at]
+  weight <- panel$weight[judge$at]
   place <- match(gold$case, judge$at)
-  one <- rep.int(which(!is.na(place)), v[place[!is.na(place)]])
-  w <- if (is.null(gold$probability)) rep(1, length(one)) else 1 / gold$probability[one]
+  one <- rep.int(which(!is.na(place)), weight[place[!is.na(place)]])
   list(
-    at = place[one], truth = gold$truth[one], w = w, gold = length(one), weight = v, v = v,
+    at = place[one], truth = gold$truth[one], w = drawn_weight(gold, one), gold = length(one),
+    weight = weight,
     cluster = estimate$options$cluster[gold$case[one]], p = panel$p[judge$at, , drop = FALSE],
     drawn = !is.null(gold$probability)
   )
@@ -42,12 +42,12 @@ scored_gold <- function(estimate, judge, panel) {
 gold_score <- function(part, g, found, plan, judge, i) {
   ends <- ranges_of_plan(plan)[i, ]
   g <- g / diff(ends)
-  mean_of <- function(x) sum(part$v * x) / sum(part$v)
+  mean_of <- function(x) sum(part$weight * x) / sum(part$weight)
   middle <- mean_of(rowSums(judge$w * g))
   varies <- mean_of(rowSums(part$p * (g - middle)^2)) # few gold cases may not show it
   q <- rowSums(part$p * g)
   x <- correct_mean(
-    g[cbind(part$at, part$truth)], q[part$at], prediction_of(q, part$v),
+    g[cbind(part$at, part$truth)], q[part$at], prediction_of(q, part$weight),
     function(mean, spread, gold) max(spread, varies), w = part$w
   )
   if (!is.finite(x$variance) || x$variance <= 0) {
@@ -59,7 +59,7 @@ gold_score <- function(part, g, found, plan, judge, i) {
       mean <- if (slope == 0) x$alone else x$estimate
       return(clip01(start + mean - middle))
     }
-    to_unit(score_values(plan, judge$book, gold_weights(part, slope), part$v)[[i]], t(ends))
+    to_unit(score_values(plan, judge$book, gold_weights(part, slope), part$weight)[[i]], t(ends))
   }
   corrected <- value(x$slope)
   if (is.na(corrected)) NULL else as_share(x, corrected, value(0), part$cluster)
@@ -71,7 +71,7 @@ gold_weights <- function(part, slope) {
   rest <- -out[part$at, , drop = FALSE]
   told <- cbind(seq_along(part$at), part$truth)
   rest[told] <- rest[told] + 1
-  share <- part$w / sum(part$w) * sum(part$v) / part$v[part$at]
+  share <- part$w / sum(part$w) * sum(part$weight) / part$weight[part$at]
   out + apply(rest * share, 2L, rowsum_codes, code = part$at, n = nrow(out))
 }
 
@@ -89,7 +89,7 @@ lack_of_scored <- function(estimate, part, plan, i, interval) {
   }
   row <- plan$rows[i, ]
   if (plan$records[[row$metric]]$form == "category") {
-    expected <- which(colSums(part$p * part$v) >= few_cases)
+    expected <- which(colSums(part$p * part$weight) >= few_cases)
     of <- if (is.na(row$category)) expected else match(row$category, plan$categories)
     off <- setdiff(of, part$truth)
     if (length(off) > 0L) paste("no gold case is of category", plan$categories[[off[[1L]]]])

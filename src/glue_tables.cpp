@@ -9,6 +9,7 @@
 // [[Rcpp::export(rng = false)]]
 Rcpp::List core_fit_tables(Rcpp::List rows, Rcpp::NumericVector weight, Rcpp::NumericMatrix start,
                            double mass, int iterations) {
+  const glue::Interruptible here;
   const auto from_zero = [](std::vector<int> x) {
     for (int& of : x) --of;
     return x;

@@ -16,20 +16,12 @@ R_LIBS="$tmp/library${R_LIBS:+:$R_LIBS}" Rscript tests/fuzz/run.R "$seconds" "$s
 
 echo "== core"
 if echo 'int main(){}' | clang++ -fsanitize=fuzzer-no-link -x c++ - -o "$tmp/probe" 2>/dev/null; then
-  include() {
-    Rscript -e "cat(system.file('include', package = '$1', mustWork = TRUE))"
-  }
-  eigen=$(include RcppEigen) sitmo=$(include sitmo)
-  find src/core tests/fuzz/core -name '*.cpp' -print0 | xargs -0 -P 2 -I{} sh -c '
-    clang++ -std=c++17 -pthread -O1 -g -fsanitize=fuzzer,address,undefined \
-      -fno-sanitize-recover=all -I src -isystem "$2" -isystem "$3" -c "$1" \
-      -o "$4/$(echo "$1" | tr / _).o"
-  ' compile {} "$eigen" "$sitmo" "$tmp" &&
-    clang++ -pthread -fsanitize=fuzzer,address,undefined "$tmp"/*.o -o "$tmp/fuzz" &&
-    mkdir "$tmp/found" &&
-    "$tmp/fuzz" -max_total_time="$seconds" -seed="$seed" -max_len=512 -timeout=30 -print_final_stats=1 \
-      -artifact_prefix=tests/fuzz/core/ "$tmp/found" tests/fuzz/core/corpus 2>&1 | tail -n 25 ||
-    failed=1
+  mkdir "$tmp/found"
+  FALLIBLE_CORE_TESTS=tests/fuzz/core \
+    FALLIBLE_CORE_RUN="-max_total_time=$seconds -seed=$seed -max_len=512 -timeout=30 -artifact_prefix=tests/fuzz/core/ $tmp/found tests/fuzz/core/corpus" \
+    sh tools/test-core.sh clang++ c++17 -O1 -g -fsanitize=fuzzer,address,undefined \
+    -fno-sanitize-recover=all >"$tmp/log" 2>&1 || failed=1
+  tail -n 25 "$tmp/log"
 else
   echo "skipped: clang++ with libFuzzer is missing (Debian: clang, libclang-rt-dev)"
 fi

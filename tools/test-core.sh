@@ -1,7 +1,8 @@
 #!/bin/sh
 # Compiles the C++ core alone, without R, with its own tests, and runs these:
 #   sh tools/test-core.sh [COMPILER] [STANDARD] [FLAG...]     (default: g++ c++17)
-# Exits with 77 where doctest is not installed.
+# Exits with 77 where doctest is not installed. FALLIBLE_CORE_TESTS names another folder than
+# tests/cpp, FALLIBLE_CORE_RUN other arguments of the program that is made.
 set -eu
 cd "$(dirname "$0")/.."
 compiler=${1:-g++} standard=${2:-c++17}
@@ -22,9 +23,10 @@ set -- -std="$standard" -pthread -Wall -Wextra -pedantic -Werror -I src \
   -isystem "$(include RcppEigen)" -isystem "$(include sitmo)" "$@"
 
 # Two at a time; src/core/a.cpp becomes src_core_a.cpp.o, so that equal names do not meet.
-find src/core tests/cpp -name '*.cpp' -print0 | xargs -0 -P 2 -I{} sh -c '
+find src/core "${FALLIBLE_CORE_TESTS:-tests/cpp}" -name '*.cpp' -print0 | xargs -0 -P 2 -I{} sh -c '
   source=$1 tmp=$2 && shift 2
   exec "$@" -c "$source" -o "$tmp/$(echo "$source" | tr / _).o"
 ' compile {} "$tmp" "$compiler" "$@"
 "$compiler" "$@" "$tmp"/*.o -o "$tmp/tests"
-"$tmp/tests" --no-colors=true
+# shellcheck disable=SC2086 # words
+"$tmp/tests" ${FALLIBLE_CORE_RUN:---no-colors=true}

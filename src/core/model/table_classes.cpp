@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "../base/host.hpp"
+
 namespace fallible {
 
 namespace {
@@ -83,6 +85,7 @@ void expect(const Evidence& rows, const std::vector<double>& weight, TableClasse
   for (int i = 0; i < rows.rows(); ++i) {
     double* p = &fit.posterior[static_cast<std::size_t>(i) * K];
     std::copy(rate.begin(), rate.end(), p);
+    steps_done(1);
     for (const int at : rows.places(i)) {
       const int s = rows.source[at];
       const double* cell = &logs[s][rows.code[at]];
