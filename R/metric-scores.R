@@ -58,8 +58,8 @@
 #' `roc_auc` (standard error .03). Its bias was -.002 to -.004, a tenth to a third of its standard
 #' deviation, that of method `"shared"` -.09 to -.13. [fit_scores()] of three systems (60 panels
 #' each) had a bias of .001, -.002 and -.004 (standard error .002); its intervals covered .87 to .88
-#' (standard error .04), those of log loss .82 to .92. Where scores were calibrated its `ece` was too
-#' high by .02, and the interval covered .98.
+#' (standard error .04), those of log loss .82 to .92. Where scores were calibrated, its `ece` was
+#' too high by .02, and the interval covered .98.
 #'
 #' @references Guo, C., Pleiss, G., Sun, Y. and Weinberger, K. Q. (2017). On calibration of modern
 #'   neural networks. *ICML*, 1321-1330.
