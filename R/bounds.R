@@ -237,6 +237,9 @@ accuracy_if_shared <- function(fit, probability, at) {
 # A fit's ratings with one row per pattern, whose weight is to be drawn.
 patterns_as_cases <- function(x) {
   x$weights <- pattern_weights(x)
+  first <- match(seq_along(x$weights), x$index)
+  x$covariates <- x$covariates[first, ] # NULL stays NULL
+  if (!is.null(x$confidence)) x$confidence <- subset_confidence(x$confidence, first)
   x$index <- x$cases <- seq_along(x$weights)
   x$truth <- NULL
   leave_database(x)

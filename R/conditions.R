@@ -30,6 +30,7 @@
 #' | `measure` | an agreement measure is unknown, or not defined for the data | `measure` |
 #' | `metric` | a metric is unknown, lacks a setting, stops, or returns something else | `metric` |
 #' | `scores` | scores are not what was declared, or a category has none | `system`, `row` |
+#' | `confidence` | a confidence is out of range, or has no rating beside it | `row`, `column` |
 #' | `table` | an agreement matrix is not square, or holds what is not a count | |
 #' | `gold` | a case with known truth has no probability of being chosen, or several | `case` |
 #' | `package` | a suggested package is needed and not installed | `package` |
@@ -51,6 +52,7 @@
 #' | `missing` | labels of a file were taken for missing ratings |
 #' | `left_out` | something in a file was not read |
 #' | `scores` | answers without scores, or scores that are all equal |
+#' | `confidence` | a confidence of systems is not used |
 #' | `few_data` | sampling error alone makes intervals of accuracy wider than .2 |
 #' | `assumption` | accuracies rest on what systems and raters have in common, by more than .1 |
 #' | `bootstrap` | many bootstrap replicates gave no estimate |

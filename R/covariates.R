@@ -11,7 +11,8 @@ with_covariates <- function(x, input, call) {
   if (is.null(columns)) {
     return(x)
   }
-  taken <- intersect(names(columns), c(reserved_names, x$raters, x$systems))
+  reserved <- c(reserved_names, if (!is.null(x$confidence)) "confidence")
+  taken <- intersect(names(columns), c(reserved, x$raters, x$systems))
   if (length(taken) > 0L) {
     abort_fallible("columns", c(
       "{.arg covariates} must have names of their own.",

@@ -106,6 +106,7 @@ recode_ratings <- function(x, category, categories) {
 recode_raters <- function(x, rater, raters) {
   x$patterns$rater <- rater[x$patterns$rater]
   x$patterns$raters <- length(raters)
+  if (!is.null(x$confidence)) x$confidence$rater <- rater[x$confidence$rater]
   x$raters <- raters
   x
 }

@@ -71,6 +71,7 @@ cast_votes <- function(x, unit, names) {
   core <- core_patterns_long(cast$pattern, cast$unit, cast$category, systems, n_patterns(x))
   core$index <- core$index[index]
   x$raters <- names
+  x$confidence <- NULL # nobody said how sure a vote is
   with_patterns(x, core)
 }
 

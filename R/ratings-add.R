@@ -31,6 +31,8 @@ check_can_grow <- function(x, call) {
     "They have weights."
   } else if (!is.null(x$covariates)) {
     "Their cases have covariates, which new ones would lack."
+  } else if (!is.null(x$confidence)) {
+    "They have a confidence, which new ones would lack."
   } else if (!is.null(x$voted)) {
     "Groups of raters, or reruns, have become one vote each."
   } else if (!is.null(x$covariates)) {
@@ -78,6 +80,8 @@ check_new_ratings <- function(new, call) {
     "They have groups of raters, or reruns."
   } else if (!is.null(new$covariates)) {
     "They have covariates."
+  } else if (!is.null(new$confidence)) {
+    "They have a confidence."
   }
   if (!is.null(why)) abort_not_added("{.arg new} cannot be added.", why, call)
 }

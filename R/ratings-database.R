@@ -153,6 +153,8 @@ check_in_database <- function(layout, roles, options, system_raters, call) {
     "A column {.arg truth} is not read in a database."
   } else if (length(roles$covariates) > 0L) {
     "{.arg covariates} are not counted in a database."
+  } else if (length(roles$confidence) > 0L) {
+    "{.arg confidence} is of single ratings and not read in a database."
   } else if (!is.null(options$scores)) {
     "{.arg scores} are of single cases and not read in a database."
   } else if (!is.null(system_raters)) {

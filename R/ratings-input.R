@@ -3,7 +3,8 @@
 max_categories <- 1000L
 
 # A list: layout (its record), columns (list of rating columns, or of counts), case, rater, weights,
-# systems (wide columns) or system_table, groups (of raters), truth (a list of one column), ordered.
+# systems (wide columns) or system_table, groups (of raters), truth (a list of one column),
+# covariates and confidence (lists of columns), ordered.
 read_input <- function(data, quos, repeats, call) {
   data <- as_columns(data, call)
   layout <- find_layout(data, quos, call)
@@ -20,6 +21,9 @@ read_input <- function(data, quos, repeats, call) {
   if (length(roles$covariates) > 0L) {
     input$covariates <- unclass(data)[roles$covariates]
     input$told_case <- input$case # before rows go to systems or become several
+  }
+  if (length(roles$confidence) > 0L) {
+    input$confidence <- lapply(unclass(data)[roles$confidence], clean_levels)
   }
   if (is.null(roles$case)) input$case_names <- attr(data, "case_names")
   input$groups <- read_groups(data, quos$rater_groups, roles$rater, call)
@@ -38,13 +42,15 @@ read_input <- function(data, quos, repeats, call) {
 }
 
 # The names of the columns that are raters (or what else the layout holds), systems (given, where
-# they are columns), case, rater, weights, truth and covariates.
+# they are columns), case, rater, weights, truth, covariates and confidence.
 find_roles <- function(data, quos, layout, systems, repeats, call) {
   roles <- list(systems = systems %||% character())
   for (arg in c("case", "rater", "weights", "truth")) {
     roles[[arg]] <- select_column(data, quos[[arg]], arg, call)
   }
   roles$covariates <- select_columns(data, quos$covariates, "covariates", call)
+  select <- if (layout$by_rating) select_column else select_columns
+  roles$confidence <- select(data, quos$confidence, "confidence", call)
   quo <- quos[[layout$holds]]
   roles$raters <- if (rlang::quo_is_null(quo)) {
     setdiff(names(data), unlist(roles))
@@ -53,7 +59,7 @@ find_roles <- function(data, quos, layout, systems, repeats, call) {
   } else {
     select_columns(data, quo, layout$holds, call)
   }
-  all <- c("raters", "systems", "case", "rater", "weights", "truth", "covariates")
+  all <- c("raters", "systems", "case", "rater", "weights", "truth", "covariates", "confidence")
   roles <- stats::setNames(roles[all], all)
   check_disjoint(roles, layout, call)
   roles

@@ -47,6 +47,7 @@ dimnames.ratings_labels <- dimnames.ratings
   }
   x$covariates <- x$covariates[keep_case, ] # NULL stays NULL
   if (!is.null(x$scores) && !missing(i)) x <- subset_scores(x, keep_case)
+  if (!is.null(x$confidence)) x$confidence <- subset_confidence(x$confidence, keep_case, new_rater)
   x$rater_groups <- x$rater_groups[keep_rater]
   if (!is.null(x$truth)) x$truth <- subset_truth(x$truth, keep_case)
   if (!is.null(x$empty)) x$empty <- subset_empty(x$empty, keep_case, new_rater)
@@ -278,6 +279,7 @@ format_header <- function(x) {
       )
     },
     format_raters(x),
+    format_confidence(x),
     format_covariates(x),
     format_truth(x),
     format_scores(x),

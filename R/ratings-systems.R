@@ -104,5 +104,9 @@ split_systems <- function(input, systems, repeats, call) {
   input$told_case <- input$case # the truth of a case may stand in any of its rows
   for (field in c("case", "rater", "weights")) input[[field]] <- input[[field]][!is_system]
   input$columns[[1L]] <- column[!is_system]
+  if (!is.null(input$confidence)) {
+    warn_sure_systems(!is.na(input$confidence[[1L]]) & is_system, rater)
+    input$confidence[[1L]] <- input$confidence[[1L]][!is_system]
+  }
   input
 }

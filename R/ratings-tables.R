@@ -8,8 +8,8 @@
 #' @param ... Not used.
 #' @return `tidy()`: a tibble; `as.data.frame()`: the same as a data frame. For ratings, columns
 #'   `case`, `rater` (missing where raters have no identity), `rating` (a factor with all categories
-#'   as levels), `rater_group`, if raters have groups, `weight`, if `x` has weights, and covariates
-#'   of cases, if there are any. For systems, columns `case`, `system` and `prediction`; for scores
+#'   as levels), `confidence` (an ordered factor), `rater_group`, `weight` and covariates of cases,
+#'   if there are any. For systems, columns `case`, `system` and `prediction`; for scores
 #'   `case`, `system`, `category` and `score`. For answers, columns `case`, `rater` and
 #'   `labels`, a list of factors, empty for an answer without labels; the other tables do not show
 #'   such answers. Where raters have names, `ratings()` makes the same object from the tables again,
@@ -72,6 +72,9 @@ rating_table <- function(x, what, call) {
     rater = if (x$exchangeable) NA_character_ else x$raters[rating_rater(x)[at]],
     rating = category_factor(rating_category(x)[at], x)
   )
+  if (!is.null(x$confidence)) {
+    out$confidence <- confidence_factor(level_of_ratings(x, row, rating_rater(x)[at]), x)
+  }
   if (!is.null(x$rater_groups)) out$rater_group <- x$rater_groups[rating_rater(x)[at]]
   if (!is.null(x$weights)) out$weight <- x$weights[row]
   for (name in names(x$covariates)) out[[name]] <- x$covariates[[name]][row]

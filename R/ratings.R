@@ -96,6 +96,11 @@
 #' @param score_scale What scores are: `"probability"`, in \[0, 1\], those of a case summing to one
 #'   within .005 per category (what rounding does); or `"order"`, any numbers, of which only the
 #'   order of cases counts, within a category.
+#' @param confidence How sure raters said they were: in long data a column, in wide data a column
+#'   for each rater, in the order of `raters`. Ordered factors with two to five levels, the lowest
+#'   first; logicals; or numbers in \[0, 1\], which are cut at fifths. `NA` where a rater did not
+#'   say. Only models with `confidence = TRUE` use it; see [rater_model()]. Not for counts, repeats
+#'   and lazy tables.
 #'
 #' @return An object of class `ratings` with methods for `print()`, `summary()`, `dim()` (cases,
 #'   raters), `[` (cases, raters, systems), [as.data.frame()][as.data.frame.ratings] and
@@ -136,7 +141,7 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
                     rating = NULL, counts = NULL, categories = NULL, ordered = NULL,
                     weights = NULL, repeats = c("error", "ratings", "reruns", "labels"),
                     rater_groups = NULL, rater_kind = NULL, truth = NULL, covariates = NULL,
-                    scores = NULL, score_scale = c("probability", "order")) {
+                    scores = NULL, score_scale = c("probability", "order"), confidence = NULL) {
   check_dots_empty(...)
   call <- rlang::current_env()
   if (missing(data)) {
@@ -152,7 +157,7 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
   columns <- rlang::enquos(
     raters = raters, systems = systems, case = case, rater = rater, rating = rating,
     counts = counts, weights = weights, rater_groups = rater_groups, truth = truth,
-    covariates = covariates
+    covariates = covariates, confidence = confidence
   )
   if (inherits(data, "table")) {
     if (rlang::quo_is_null(columns$counts)) {
@@ -183,6 +188,7 @@ build_ratings <- function(data, columns, options, call, times = NULL) {
   x$rater_groups <- groups_of_raters(input$groups, x, call)
   x$rater_kind <- options$rater_kind
   x$truth <- truth_to_keep(input, x, call)
+  x <- with_confidence(x, input, call)
   x <- with_covariates(x, input, call)
   with_scores(x, options, data, input$layout$by_rating, call)
 }
@@ -216,7 +222,8 @@ check_no_columns <- function(columns, repeats, call) {
 # answers have labels); each NULL where nobody said: rater_groups (the group of each rater),
 # rater_kind, voted (what group_votes() did: groups, by rater, and reruns), truth (see simulate.R
 # and ratings-truth.R), covariates (a tibble with a row per case, see covariates.R), scores (see
-# scores-read.R), times and database (see ratings-database.R); simulated ones may have kinds
+# scores-read.R), confidence (see ratings-confidence.R), times and database (see
+# ratings-database.R); simulated ones may have kinds
 # (of their workers, see crowdtruth-simulate.R).
 # Answers with several labels are no ratings, so that only what is meant for them takes them; what
 # both do alike stands under both classes.

@@ -1,0 +1,189 @@
+# How sure raters say they are: `confidence` of ratings(). Kept by case and rater beside the
+# patterns, which know nothing of it. A list of `levels`, labels in their order, and vectors `case`,
+# `rater` and `code`, an entry per rating of which a level is known, by cases and raters.
+
+max_levels <- 5L
+
+# Not those of cut(), whose limits are sums: .6 would be below 3 * .2.
+fifths <- list(
+  from = c(0, 0.2, 0.4, 0.6, 0.8),
+  labels = c("[0, 0.2)", "[0.2, 0.4)", "[0.4, 0.6)", "[0.6, 0.8)", "[0.8, 1]")
+)
+
+# `x` with `confidence`, if `input` has columns of it.
+with_confidence <- function(x, input, call) {
+  columns <- input$confidence
+  if (is.null(columns)) {
+    return(x)
+  }
+  check_takes_confidence(x, input, call)
+  coded <- code_confidence(columns, call)
+  told <- lapply(coded$codes, Negate(is.na))
+  Map(function(told, rating, name) {
+    check_beside_rating(told, rating, name, input$source, call)
+  }, told, input$columns, names(columns))
+  code <- unlist(coded$codes, use.names = FALSE)
+  at <- which(!is.na(code))
+  place <- if (input$layout$by_rating) {
+    list(case = match(input$case, x$cases), rater = match(as_label(input$rater), x$raters))
+  } else {
+    expand.grid(case = seq_len(input$rows), rater = seq_along(columns))
+  }
+  at <- at[order(place$case[at], place$rater[at])]
+  x$confidence <- list(
+    levels = coded$levels, case = place$case[at], rater = place$rater[at], code = code[at]
+  )
+  x
+}
+
+check_takes_confidence <- function(x, input, call) {
+  raters <- names(input$columns)
+  given <- names(input$confidence)
+  why <- if (x$exchangeable) {
+    c("x" = "{.arg data} has counts of ratings, which do not tell who was how sure.",
+      "i" = "Give the ratings themselves, wide or long.")
+  } else if (x$repeats != "error") {
+    c("x" = "{.code repeats = \"{x$repeats}\"} allows several on a case.",
+      "i" = if (x$repeats == "labels") "Make one category of each answer." else
+        "Keep one rating of each rater on a case, or leave {.arg confidence} out.")
+  } else if (length(raters) != length(given)) {
+    c("x" = "There are {length(raters)} rater{?s}, and {length(given)} column{?s} of confidence:
+             {.val {given}}.",
+      "i" = "Name a column for each rater, in the order of {.arg raters}.")
+  }
+  if (!is.null(why)) {
+    abort_fallible("argument", c("{.arg confidence} is of one rating of one rater on a case.", why),
+      arg = "confidence", call = call)
+  }
+}
+
+# What all columns say, in the same levels: `levels`, and `codes`, an integer vector for each.
+code_confidence <- function(columns, call) {
+  told <- Filter(function(column) !all(is.na(column)), columns)
+  if (length(told) == 0L) {
+    abort_fallible("confidence", c(
+      "There is not a single {.arg confidence}.",
+      "x" = "All of {.val {names(columns)}} is missing."
+    ), row = integer(), column = names(columns)[[1L]], call = call)
+  }
+  is_kind <- function(test) all(vapply(told, test, NA))
+  if (is_kind(is.ordered)) {
+    levels <- shared_levels(told, call)
+    return(list(levels = levels, codes = lapply(columns, function(v) match(v, levels))))
+  }
+  if (is_kind(function(v) is_plain(v, "logical"))) {
+    return(list(levels = c("FALSE", "TRUE"), codes = lapply(columns, function(v) v + 1L)))
+  }
+  if (!is_kind(function(v) is_plain(v, "numeric"))) abort_confidence_kind(told, call)
+  for (name in names(told)) check_shares(told[[name]], name, call)
+  list(levels = fifths$labels, codes = lapply(columns, function(v) {
+    replace(findInterval(v, fifths$from), is.na(v), NA)
+  }))
+}
+
+shared_levels <- function(columns, call) {
+  levels <- unique(lapply(columns, levels))
+  if (length(levels) > 1L) {
+    abort_fallible("columns", c(
+      "Columns of {.arg confidence} must have the same levels.",
+      "x" = "One has {.val {levels[[1L]]}}, another {.val {levels[[2L]]}}."
+    ), arg = "confidence", call = call)
+  }
+  levels <- levels[[1L]]
+  if (!length(levels) %in% 2:max_levels) {
+    abort_fallible("columns", c(
+      "{.arg confidence} must have two to {max_levels} levels.",
+      "x" = "It has {length(levels)}: {.val {levels}}.",
+      if (length(levels) > max_levels) c("i" = "Join neighbours until five are left.")
+    ), arg = "confidence", call = call)
+  }
+  levels
+}
+
+abort_confidence_kind <- function(columns, call) {
+  kind <- unique(vapply(columns, function(v) {
+    if (is.factor(v) && !is.ordered(v)) "a factor without an order" else describe(v)
+  }, ""))
+  abort_fallible("columns", c(
+    "{.arg confidence} must be ordered factors, logicals or numbers in [0, 1], all alike.",
+    "x" = paste("It is", verbatim(paste(kind, collapse = " and in another column "))),
+    "i" = "Say which level is higher: {.code factor(x, c(\"unsure\", \"sure\"), ordered = TRUE)}."
+  ), arg = "confidence", call = call)
+}
+
+check_shares <- function(x, column, call) {
+  row <- which(!is.na(x) & !(x >= 0 & x <= 1))
+  if (length(row) > 0L) {
+    abort_fallible("confidence", c(
+      "Numbers of {.arg confidence} must be in [0, 1].",
+      "x" = "Row {row[[1L]]} of column {.val {column}} holds {x[[row[[1L]]]]}, and
+             {length(row)} row{?s} of it {?is/are} outside.",
+      "i" = "Divide what goes from 0 to 100 by 100. Make an ordered factor of steps such as 1 to 5:
+             {.code factor(x, 1:5, ordered = TRUE)}."
+    ), row = row, column = column, call = call)
+  }
+}
+
+check_beside_rating <- function(told, rating, column, source, call) {
+  row <- (source %||% seq_along(told))[told & is.na(rating)]
+  if (length(row) > 0L) {
+    abort_fallible("confidence", c(
+      "{.arg confidence} must stand beside a rating.",
+      "x" = "{length(row)} row{?s} of column {.val {column}} ha{?s/ve} one where the rating is
+             missing, first row {row[[1L]]}.",
+      "i" = "Set these to {.code NA}, or see whether the columns are in the order of the raters."
+    ), row = row, column = column, call = call)
+  }
+}
+
+# Systems tell how sure they are by scores.
+warn_sure_systems <- function(told, system) {
+  if (any(told)) {
+    systems <- unique(system[told])
+    warn_fallible("confidence", c(
+      "{.arg confidence} is of raters; that of {.val {systems}}, which {cli::qty(length(systems))}
+       {?is a system/are systems}, is not used.",
+      "i" = "What systems say in numbers are {.arg scores}."
+    ), systems = systems)
+  }
+}
+
+# ---- Its use -------------------------------------------------------------------------------------
+
+# The level of ratings of these cases by these raters, 0 where none is known.
+level_of_ratings <- function(x, case, rater) {
+  told <- x$confidence
+  raters <- length(x$raters)
+  at <- match((case - 1) * raters + rater, (told$case - 1) * raters + told$rater)
+  replace(told$code[at], is.na(at), 0L)
+}
+
+# `cases`: those that are kept, by their place; `rater`: the new number of each rater, 0 for none.
+subset_confidence <- function(told, cases, rater = NULL) {
+  lengths <- tabulate(told$case, max(cases, told$case, 0L))
+  ends <- cumsum(lengths)
+  at <- sequence(lengths[cases], from = ends[cases] - lengths[cases] + 1L)
+  case <- rep.int(seq_along(cases), lengths[cases])
+  of <- if (is.null(rater)) told$rater[at] else rater[told$rater[at]]
+  kept <- order(case, of)
+  kept <- kept[of[kept] > 0L]
+  list(levels = told$levels, case = case[kept], rater = of[kept], code = told$code[at][kept])
+}
+
+confidence_factor <- function(code, x) {
+  factor(x$confidence$levels[replace(code, code == 0L, NA)], x$confidence$levels, ordered = TRUE)
+}
+
+format_confidence <- function(x) {
+  told <- x$confidence
+  if (is.null(told)) {
+    return(NULL)
+  }
+  each <- tabulate(told$code, length(told$levels))
+  shares <- if (sum(each) > 0) paste0(" (", percent(each / sum(each)), ")")
+  without <- n_ratings(x) - sum(each)
+  paste0(
+    "Confidence: ", paste0(told$levels, shares, collapse = " < "),
+    if (without > 0) paste0("; ", count_noun(without, "rating"), " without")
+  )
+}
