@@ -11,7 +11,15 @@ check_alternatives <- function(alternative, x, call) {
       "x" = "It is {describe(alternative)}."
     ), arg = "alternative", call = call)
   }
-  for (model in alternative) check_method("likelihood", model, x, FALSE, call)
+  for (model in alternative) {
+    check_method("likelihood", model, x, FALSE, call)
+    if (uses_confidence(model)) {
+      abort_fallible("argument", c(
+        "Models with {.code confidence = TRUE} cannot be among {.arg alternative}.",
+        "x" = "Their likelihood is of other data than that of models without."
+      ), arg = "alternative", call = call)
+    }
+  }
   names <- rlang::names2(alternative)
   names[names == ""] <- vapply(alternative, format, "")[names == ""]
   stats::setNames(lapply(alternative, without_prior), names)

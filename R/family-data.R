@@ -5,7 +5,7 @@
 # `system`: number of a system that joins the raters, 0 for none; `known`: a category per pattern,
 # where 0 is unknown; `base`: see formula_design().
 family_data <- function(x, model, base, known = integer(), system = 0L) {
-  given <- ratings_with_system(x, system)
+  given <- ratings_with_system(x, system, rating_levels(x, model))
   n <- n_patterns(x)
   covariates <- pattern_covariates(x)
   kept <- covariates_used(model)
@@ -21,16 +21,18 @@ family_data <- function(x, model, base, known = integer(), system = 0L) {
   )
   told <- rated_patterns(x) | (seq_len(n) %in% which(known > 0L))
   weight <- pattern_weights(x)
+  symbol <- given$category - 1L + length(x$categories) * given$level
   list(
-    pattern = given$pattern, row = row, cell = row + (given$category - 1L) * length(first),
+    pattern = given$pattern, row = row, cell = row + symbol * length(first), level = given$level,
     judged = judged, categories = x$categories, patterns = n, weight = weight * told,
     ratings = rowsum_codes(row, weight[given$pattern], length(first)),
     base = base$matrix, known = known
   )
 }
 
-# The pattern, rater and category of each rating, those of a system included, pattern by pattern.
-ratings_with_system <- function(x, system) {
+# The pattern, rater, category and level of each rating, those of a system included (which has no
+# level), pattern by pattern.
+ratings_with_system <- function(x, system, level) {
   raters <- if (x$exchangeable) "rater" else x$raters
   pattern <- rating_pattern(x)
   rater <- if (x$exchangeable) rep(1L, length(pattern)) else rating_rater(x)
@@ -42,9 +44,10 @@ ratings_with_system <- function(x, system) {
     pattern <- c(pattern, said)[order]
     rater <- c(rater, rep(length(raters) + 1L, length(said)))[order]
     category <- c(category, answer[said])[order]
+    level <- c(level, rep(0L, length(said)))[order]
     raters <- c(raters, x$systems[[system]])
   }
-  list(pattern = pattern, rater = rater, category = category, raters = raters)
+  list(pattern = pattern, rater = rater, category = category, level = level, raters = raters)
 }
 
 base_design <- function(x, model, like = NULL, call = NULL) {
@@ -82,7 +85,8 @@ family_law <- function(family, parameters, data) {
 
 law_shape <- function(family, data) {
   n <- length(data$categories)
-  c(nrow(data$judged), n, n, length(family$strata))
+  levels <- length(family$levels)
+  c(nrow(data$judged), n, n * (1L + levels), length(family$strata))
 }
 
 # Once for a fit, where messages are for whoever wrote the function.

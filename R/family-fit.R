@@ -37,6 +37,10 @@ family_problem_of <- function(x, model, base, known = integer(), call = NULL, sy
   if (!is.null(family$prepare)) family$judged <- family$prepare(data$judged)
   own <- family_start(family, data)
   check_law(family_law(family, own, data), family, data)
+  if (uses_confidence(model)) {
+    family <- confident_family(family, x)
+    own <- family_start(family, data)
+  }
   problem <- family_problem(data, family)
   if (is.null(family$gradient)) problem$apart <- parameters_apart(problem, own)
   shares <- rowsum_codes(
@@ -75,7 +79,8 @@ with_family_numbers <- function(fit, problem, inverse) {
 
 is_probability_term <- function(terms, fit) {
   accuracy <- c("rater_accuracy", paste0("rater_accuracy[", fit$x$raters, "]"))
-  terms %in% c(accuracy, paste0("base_rate[", fit$x$categories, "]"))
+  rates <- paste0("base_rate[", fit$x$categories, "]")
+  terms %in% c(accuracy, rates, level_terms(fit$family$levels))
 }
 
 # Means over the cases at hand of what parameters say: of raters their matrices and accuracies, of
@@ -83,9 +88,10 @@ is_probability_term <- function(terms, fit) {
 family_naturals <- function(fit, problem, theta) {
   data <- problem$data
   part <- split_parameters(problem, theta)
+  n <- length(data$categories)
   law <- array(family_law(problem$family, part$own, data), problem$shape)
   mean_law <- Reduce(`+`, lapply(seq_along(problem$family$strata), function(s) {
-    problem$family$strata[[s]] * array(law[, , , s], problem$shape[-4L])
+    problem$family$strata[[s]] * array(law[, , seq_len(n), s], c(problem$shape[[1L]], n, n))
   }))
   rates <- colSums(exp(log_base_rates(problem, part$base)) * data$weight) / problem$n
   own <- mean_matrices(mean_law, data)
@@ -165,7 +171,11 @@ random_answers <- function(problem, size) {
   n <- length(data$categories)
   data$pattern <- rep.int(seq_along(take), lengths[take])
   data$row <- data$row[at]
-  data$cell <- data$row + (sample.int(n, length(at), replace = TRUE) - 1L) * problem$shape[[1L]]
+  symbol <- sample.int(n, length(at), replace = TRUE) - 1L
+  told <- which(data$level[at] > 0L)
+  levels <- length(problem$family$levels)
+  symbol[told] <- symbol[told] + n * sample.int(levels, length(told), replace = TRUE)
+  data$cell <- data$row + symbol * problem$shape[[1L]]
   data$patterns <- length(take)
   data$weight <- rep(1, length(take))
   data$base <- data$base[take, , drop = FALSE]

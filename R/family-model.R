@@ -216,6 +216,7 @@ family_lines <- function(x) {
     if (x$errors == "ordinal") {
       "  errors  a signal in the order of the categories, cut at thresholds"
     },
+    if (uses_confidence(x)) "  confidence  the more sure a rater is, the more often right",
     if (is.function(x$family$law)) "  a family of your own, fitted by the EM algorithm"
   )
 }

@@ -80,7 +80,7 @@ as_new_cases <- function(fit, x, call) {
       "x" = "{.val {strange}} {?is/are} not among {.val {fit$x$categories}}."
     ), row = NA_integer_, column = NA_character_, found = strange, call = call)
   }
-  x <- recode_ratings(x, place, fit$x$categories)
+  x <- recode_levels(recode_ratings(x, place, fit$x$categories), fit, call)
   x$ordered <- fit$x$ordered
   if (!tells_raters_apart(fit)) {
     return(x)
@@ -206,6 +206,9 @@ draw_from_fit <- function(fit) {
     rating <- rating + (drawn > so_far)
   }
   if (x$exchangeable) rating <- rating[order(row, rating)] # numbered slots, no raters
+  x["confidence"] <- list(if (uses_confidence(fit$model)) {
+    draw_confidence(fit, row, at, rater, rating == truth[row])
+  })
   x <- with_patterns(x, core_patterns_long(row, rater, rating, list(), length(cases)))
   x$covariates <- x$covariates[cases, ] # NULL stays NULL
   if (!is.null(x$weights)) x$cases <- seq_along(cases)

@@ -49,7 +49,7 @@ format_fit <- function(fit) {
     paste0(
       "Pairs of raters agree: ", percent(fit$agreement), " (kappa ", decimals(fit$kappa), ")"
     ),
-    format_accuracy(fit), format_likelihood(fit)
+    format_accuracy(fit), format_sureness(fit), format_likelihood(fit)
   )
 }
 
@@ -67,6 +67,20 @@ format_accuracy <- function(fit) {
   paste0(
     "A rater is right with probability ", decimals(fit$rater_accuracy),
     if (!is.na(error)) paste0(" (standard error ", decimals(error), ")")
+  )
+}
+
+# Of models with confidence.
+format_sureness <- function(fit) {
+  levels <- fit$family$levels
+  if (is.null(levels)) {
+    return(NULL)
+  }
+  most <- levels[[length(levels)]]
+  share <- stats::coef(fit)[paste0("confidence_", c("right", "wrong"), "[", most, "]")]
+  paste0(
+    "Confidence is ", most, " in ", percent(share[[1L]]), " of right and ", percent(share[[2L]]),
+    " of wrong answers"
   )
 }
 

@@ -116,6 +116,7 @@ fit_checked <- function(x, model, method, known_truth, known_raters, call, start
   know <- !is.null(known_truth) || !is.null(known_raters)
   method <- check_method(method, model, x, know, call)
   if (!is.null(known_raters)) check_no_family(model, "known_raters", call)
+  if (uses_confidence(model)) x <- drop_unused_levels(x)
   x <- patterns_for(model, x)
   checked <- with_known(x, known_truth, known_raters, call)
   fit <- if (is_family_model(model)) {
@@ -135,6 +136,7 @@ check_method <- function(method, model, x, know, call) {
   if (is.null(method)) method <- if (is_k_model(model) && !know) "algebraic" else "likelihood"
   check_choice(method, fit_methods, "method", call = call)
   check_order(model, x, call)
+  check_has_confidence(model, x, call)
   if (is_family_model(model) && method != "likelihood") {
     abort_fallible("argument", c(
       "A family of models, or one by formula, is fitted by {.code method = \"likelihood\"}.",

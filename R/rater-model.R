@@ -116,16 +116,19 @@ k_model <- function() rater_model()
 rater_model <- function(accuracy = c("common", "rater"),
                         errors = c("uniform", "distance", "free", "ordinal"),
                         difficulty = c("none", "strata"), system = c("shared", "own"),
-                        prior = "weak", base_rates = ~1) {
+                        prior = "weak", base_rates = ~1, confidence = FALSE) {
   call <- rlang::current_env()
+  check_confidence_axes(confidence, difficulty, call)
   by_formula <- vapply(list(accuracy, difficulty), rlang::is_formula, NA)
   if (identical(errors, "ordinal")) {
     check_no_prior(prior, call)
-    return(ordinal_model(accuracy, difficulty, base_rates, call))
+    model <- ordinal_model(accuracy, difficulty, base_rates, call)
+    return(with_levels_of(model, confidence))
   }
-  if (any(by_formula) || is_used_formula(base_rates)) {
+  if (any(by_formula) || is_used_formula(base_rates) || confidence) {
     check_no_prior(prior, call)
-    return(model_by_formula(accuracy, errors, difficulty, system, base_rates, call))
+    model <- model_by_formula(accuracy, errors, difficulty, system, base_rates, call)
+    return(with_levels_of(model, confidence))
   }
   structure(
     list(
@@ -177,7 +180,7 @@ model_by_formula <- function(accuracy, errors, difficulty, system, base_rates, c
 check_no_prior <- function(prior, call) {
   if (!identical(prior, "weak") && length(check_prior(prior, call)) > 0L) {
     abort_fallible("argument", c(
-      "Models with a formula, or ordinal errors, are fitted without priors.",
+      "Models with a formula, ordinal errors or confidence are fitted without priors.",
       "i" = "Leave {.arg prior} out."
     ), arg = "prior", call = call)
   }

@@ -124,8 +124,8 @@ check_shares <- function(x, column, call) {
   }
 }
 
-check_beside_rating <- function(told, rating, column, source, call) {
-  row <- (source %||% seq_along(told))[told & is.na(rating)]
+check_beside_rating <- function(told, rating, column, rows, call) {
+  row <- (rows %||% seq_along(told))[told & is.na(rating)]
   if (length(row) > 0L) {
     abort_fallible("confidence", c(
       "{.arg confidence} must stand beside a rating.",

@@ -1,0 +1,172 @@
+# rater_model(confidence = TRUE): the level of confidence is a part of what a rater answers. Given
+# whether the answer is right, the level has a law of its own, one for right and one for wrong
+# answers, the same for all raters and categories; so levels multiply the categories of the law. Its
+# first set of categories is that of answers of which no level is known (those of systems, too),
+# whose probability is the sum over levels.
+
+uses_confidence <- function(model) isTRUE(model$confidence)
+
+# A model that has learnt to listen; `model` is a family with a law for answers.
+with_levels_of <- function(model, confidence) {
+  model$confidence <- confidence
+  if (confidence) model$words <- paste0(model$words, ", confidence")
+  model
+}
+
+check_confidence_axes <- function(confidence, difficulty, call) {
+  check_flag(confidence, "confidence", call)
+  if (confidence && identical(difficulty[[1L]], "strata")) {
+    abort_fallible("argument", c(
+      "A model with {.code confidence = TRUE} cannot have strata of difficulty beside it.",
+      "i" = "{.arg difficulty} may be a formula."
+    ), arg = "difficulty", call = call)
+  }
+}
+
+check_has_confidence <- function(model, x, call) {
+  if (!uses_confidence(model)) {
+    return(invisible())
+  }
+  seen <- unique(x$confidence$code)
+  why <- if (!is.null(x$voted)) {
+    "Groups of raters have become one vote each, and nobody said how sure a vote is."
+  } else if (is.null(x$confidence)) {
+    "There is none."
+  } else if (length(seen) < 2L) {
+    "All of it is {.val {x$confidence$levels[seen]}}."
+  }
+  if (!is.null(why)) {
+    abort_fallible("argument", c(
+      "A model with {.code confidence = TRUE} needs ratings with {.arg confidence}.",
+      "x" = why, "i" = "Give {.arg confidence} to {.fun ratings}, or choose a model without."
+    ), arg = "model", call = call)
+  }
+}
+
+# Levels that nobody used would have no estimate.
+drop_unused_levels <- function(x) {
+  seen <- sort(unique(x$confidence$code))
+  x$confidence$levels <- x$confidence$levels[seen]
+  x$confidence$code <- match(x$confidence$code, seen)
+  x
+}
+
+# Levels of other ratings in the numbers of the fit.
+recode_levels <- function(x, fit, call) {
+  if (!uses_confidence(fit$model) || is.null(x$confidence)) {
+    return(x)
+  }
+  levels <- fit$x$confidence$levels
+  place <- match(x$confidence$levels, levels)
+  strange <- x$confidence$levels[intersect(which(is.na(place)), x$confidence$code)]
+  if (length(strange) > 0L) {
+    abort_fallible("argument", c(
+      "{.arg newdata} must have a {.arg confidence} of the levels of the fit.",
+      "x" = "{.val {strange}} {?is/are} not among {.val {levels}}."
+    ), arg = "newdata", call = call)
+  }
+  x$confidence$code <- place[x$confidence$code]
+  x$confidence$levels <- levels
+  x
+}
+
+# Patterns whose cases are also alike in confidence.
+split_by_confidence <- function(x) {
+  if (is.null(x$confidence)) {
+    return(x)
+  }
+  pattern <- pattern_of_case(x)
+  at <- ratings_in(x, pattern)
+  case <- rep.int(seq_along(pattern), pattern_lengths(x)[pattern])
+  rater <- rating_rater(x)[at]
+  level <- level_of_ratings(x, case, rater) + 1L # as if it were a category
+  alike <- core_patterns_long(case, rater, level, list(), length(pattern))$index
+  split_patterns(x, cbind(alike))
+}
+
+# The level of each rating of patterns that were split by it, 0 where none is known.
+rating_levels <- function(x, model) {
+  if (!uses_confidence(model) || is.null(x$confidence)) {
+    return(rep(0L, length(rating_rater(x))))
+  }
+  first <- match(seq_len(n_patterns(x)), x$index)
+  level_of_ratings(x, first[rating_pattern(x)], rating_rater(x))
+}
+
+# ---- The law -------------------------------------------------------------------------------------
+
+# `family` with levels, of which wrong answers have logits against the lowest, and right answers
+# these plus a sum of steps that are positive: the more sure, the more often right.
+confident_family <- function(family, x) {
+  levels <- x$confidence$levels
+  steps <- length(levels) - 1L
+  own <- function(parameters) utils::head(parameters, -2L * steps)
+  bare <- family[c("start", "law", "gradient", "report")]
+  family$levels <- levels
+  family$start <- function(judged, categories) {
+    seen <- tabulate(x$confidence$code, length(levels))
+    c(bare$start(judged, categories), log(seen[-1L] / seen[[1L]]), rep(log(0.5), steps))
+  }
+  family$law <- function(parameters, judged, categories) {
+    law <- bare$law(own(parameters), judged, categories)
+    array(as.vector(law) * level_shares(parameters, steps, dim(law)), law_with_levels(law, steps))
+  }
+  family$gradient <- function(parameters, judged, categories, counts) {
+    n <- length(categories)
+    counts <- array(counts, c(dim(counts)[[1L]], n, n, steps + 2L))
+    c(
+      bare$gradient(own(parameters), judged, categories, rowSums(counts, dims = 3L)),
+      level_slopes(parameters, steps, counts)
+    )
+  }
+  family$report <- function(parameters) {
+    shares <- level_laws(parameters, steps)
+    c(bare$report(own(parameters)), stats::setNames(as.vector(shares), level_terms(levels)))
+  }
+  family
+}
+
+level_terms <- function(levels) {
+  paste0("confidence_", rep(c("right", "wrong"), each = length(levels)), "[", levels, "]",
+    recycle0 = TRUE)
+}
+
+# Levels x right and wrong.
+level_laws <- function(parameters, steps) {
+  wrong <- c(0, utils::head(utils::tail(parameters, 2L * steps), steps))
+  right <- wrong + cumsum(c(0, exp(utils::tail(parameters, steps))))
+  logits <- cbind(right, wrong)
+  exp(logits - rep(log_sum_exp(t(logits)), each = steps + 1L))
+}
+
+law_with_levels <- function(law, steps) c(dim(law)[1:2], dim(law)[[3L]] * (steps + 2L))
+
+# What the law of answers is multiplied with: rows x true categories x ratings x (no level, levels).
+level_shares <- function(parameters, steps, shape) {
+  laws <- rbind(1, level_laws(parameters, steps))
+  right <- rep(as.vector(diag(shape[[2L]])), each = shape[[1L]])
+  outer(right, laws[, 1L]) + outer(1 - right, laws[, 2L])
+}
+
+level_slopes <- function(parameters, steps, counts) {
+  laws <- level_laws(parameters, steps)
+  counts <- apply(counts[, , , -1L, drop = FALSE], 2:4, sum)
+  all <- apply(counts, 3L, sum)
+  right <- apply(counts, 3L, function(of) sum(diag(of)))
+  excess <- cbind(right, all - right) - t(t(laws) * c(sum(right), sum(all - right)))
+  reached <- rev(cumsum(rev(excess[, 1L])))[-1L] # a step moves all levels from its own on
+  c(rowSums(excess)[-1L], reached * exp(utils::tail(parameters, steps)))
+}
+
+# ---- Draws ---------------------------------------------------------------------------------------
+
+# Confidence of drawn ratings, of those that had one.
+draw_confidence <- function(fit, row, at, rater, right) {
+  levels <- fit$family$levels
+  own <- split_parameters(problem_for(fit, fit$x), fit$theta)$own
+  laws <- level_laws(own, length(levels) - 1L)
+  told <- which(rating_levels(fit$x, fit$model)[at] > 0L)
+  below <- t(apply(laws, 2L, cumsum))[2L - right[told], -length(levels), drop = FALSE]
+  code <- 1L + as.integer(rowSums(stats::runif(length(told)) > below))
+  list(levels = levels, case = row[told], rater = rater[told], code = code)
+}
