@@ -1,0 +1,78 @@
+# What is raters' confidence worth, and are its shares found?
+#
+#   Rscript bench/confidence.R [output.csv] [panels]
+#
+# Panels of 500 cases, four raters of accuracy .55 to .75 who say how sure they are (in three
+# levels), three categories and a system that is right in 80%, judged with confidence in the model
+# and without. `bias` in Monte Carlo standard errors (z) should be within 2 or so where the model
+# holds, `coverage` of the 90% intervals in .86 to .94. `right` is the share of cases of which the
+# most probable category is true, `brier` the mean squared distance of posterior and truth.
+
+library(fallible)
+
+seed <- 20150516L
+options(fallible.quiet = TRUE)
+folder <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)[[1L]]))
+source(file.path(folder, "worlds.R"))
+
+models <- list(
+  with = rater_model("rater", confidence = TRUE), without = rater_model("rater", prior = "none")
+)
+true <- c(
+  s = 0.8, "rater_accuracy[r1]" = 0.55, "rater_accuracy[r4]" = 0.75,
+  stats::setNames(sure_shares$right, paste0("confidence_right[", sure_levels, "]")),
+  stats::setNames(sure_shares$wrong, paste0("confidence_wrong[", sure_levels, "]"))
+)
+
+main <- function(output = NULL, panels = 60L) {
+  set.seed(seed)
+  found <- do.call(rbind, lapply(seq_len(as.integer(panels)), function(i) {
+    x <- sure_world(500L)
+    rows <- lapply(names(models), function(name) data.frame(panel = i, model = name, judged(x, name)))
+    do.call(rbind, rows)
+  }))
+  table <- do.call(rbind, lapply(split(found, ~ model + term, drop = TRUE), recovery))
+  row.names(table) <- NULL
+  print(table, digits = 3L, row.names = FALSE)
+  if (!is.null(output)) utils::write.csv(table, output, row.names = FALSE)
+  invisible(table)
+}
+
+# A row per number: of the system, of parameters, and how well cases are known.
+judged <- function(x, name) {
+  estimate <- suppressWarnings(estimate_accuracy(
+    x, "joint", models[[name]], interval = "bootstrap", replicates = 200L
+  ))
+  system <- tidy(estimate)
+  fit <- fit_raters(x, models[[name]], "likelihood")
+  told <- tidy(fit)
+  told <- told[told$term %in% names(true), ]
+  half <- stats::qnorm(0.95) * told$std.error
+  posterior <- as.matrix(ground_truth(fit)[-1L])
+  category <- as.integer(truth(x)$category)
+  of_case <- cbind(seq_along(category), category)
+  quality <- c(
+    right = mean(max.col(posterior, "first") == category),
+    brier = mean(rowSums(posterior^2) - 2 * posterior[of_case] + 1)
+  )
+  data.frame(
+    term = c("s", told$term, names(quality)),
+    estimate = c(system$estimate, told$estimate, quality),
+    low = c(system$conf.low, told$estimate - half, NA, NA),
+    high = c(system$conf.high, told$estimate + half, NA, NA)
+  )
+}
+
+recovery <- function(rows) {
+  value <- true[rows$term[[1L]]]
+  off <- rows$estimate - value
+  mcse <- stats::sd(rows$estimate) / sqrt(nrow(rows))
+  data.frame(
+    rows[1L, c("model", "term")], panels = nrow(rows), mean = mean(rows$estimate), truth = value,
+    mcse = mcse, z = mean(off) / mcse, rmse = sqrt(mean(off^2)),
+    coverage = mean(rows$low <= value & value <= rows$high),
+    width = mean(rows$high - rows$low)
+  )
+}
+
+do.call(main, as.list(commandArgs(trailingOnly = TRUE)))
