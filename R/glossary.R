@@ -40,6 +40,9 @@
 #'
 #' * **covariate**: what is known of a case beside its ratings (`covariates` of [ratings()]), on
 #'   which base rates, accuracy or difficulty may depend.
+#' * **confidence**: how sure raters said they were of a rating (`confidence` of [ratings()]); with
+#'   intervals, how often they hold what is true (`conf_level`). What systems say in numbers are
+#'   **scores**.
 #'
 #' @section How raters answer:
 #' * **model**: what is assumed of raters, a [rater_model()]; **design**: what is so in a

@@ -41,6 +41,19 @@ k_model <- function() rater_model()
 #' where they are not, choose `"free"`. Fitted by maximum likelihood, without priors, like models by
 #' formula; `base_rates` may be a formula.
 #'
+#' @section Confidence:
+#' With `confidence = TRUE` levels of [confidence][ratings()] multiply the answers: a rater who gives
+#' category j to a case of category k says level l with a probability that depends on whether j is k.
+#' There is one law of levels for right answers and one for wrong ones, the same for all raters and
+#' categories; their ratio never falls from a level to the next. [tidy()][tidy.rater_fit] of a fit
+#' has them as `confidence_right[level]` and `confidence_wrong[level]`, probabilities that sum to
+#' one over levels. An answer without a level counts as the answer alone, and so do those of a system
+#' that joins the raters. Who is sure of everything misleads: raters who use levels in different ways
+#' are not told apart. Fitted by maximum likelihood, without priors, beside any `accuracy`, `errors`,
+#' formulas and `base_rates`, but not with strata of difficulty. The likelihood is one of answers and
+#' levels, not to be compared by AIC with that of models without. All other models, method
+#' `"average"` of [estimate_accuracy()] among them, leave confidence alone.
+#'
 #' @section Priors:
 #' Fits maximise the posterior density of logits and logarithms under weak priors. `"none"` is plain
 #' maximum likelihood, which is what ratings get whose weights are not counts; a list replaces some
@@ -90,6 +103,7 @@ k_model <- function() rater_model()
 #' @param prior `"weak"`, `"none"`, or a list of some of the parameters below; not for models by
 #'   formula, which have none.
 #' @param base_rates A formula of covariates; `~ 1` is one set of base rates for all cases.
+#' @param confidence Does the model use how sure raters said they were? See *Confidence*.
 #' @return An object of class `rater_model`, with a field per argument.
 #' @family estimation
 #' @references Dawid, A. P. and Skene, A. M. (1979). Maximum likelihood estimation of observer
