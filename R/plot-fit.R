@@ -1,7 +1,7 @@
 #' Picture of a fit
 #'
-#' Parameters with their standard errors: the accuracy of a rater, or of each, beside chance, and
-#' the base rates of the categories.
+#' Parameters with their standard errors: the accuracy of a rater, or of each, beside chance, the
+#' base rates of the categories, and shares of levels where the model is one of confidence.
 #'
 #' @param object,x A [fit_raters()] result.
 #' @param ... For `plot()`, passed on to `autoplot()`.
@@ -17,10 +17,15 @@ autoplot.rater_fit <- function(object, ...) { # nolint: object_name.
   table <- tidy(object)
   table <- table[is_probability_term(table$term, object), ]
   is_rate <- startsWith(table$term, "base_rate[")
+  is_level <- startsWith(table$term, "confidence_")
+  panels <- c("accuracy", if (any(is_level)) "confidence", "base rate")
   table$panel <- factor(
-    ifelse(is_rate, "base rate", "accuracy"), levels = c("accuracy", "base rate")
+    ifelse(is_rate, "base rate", ifelse(is_level, "confidence", "accuracy")), panels
   )
   table$label <- sub("^[a-z_]+\\[(.*)\\]$", "\\1", table$term)
+  table$label[is_level] <- sub(
+    "^confidence_([a-z]+)\\[(.*)\\]$", "\\2 if \\1", table$term[is_level]
+  )
   table$label[table$term == "rater_accuracy"] <- "a rater"
   table$label <- factor(table$label, levels = rev(unique(table$label)))
   chance <- data.frame(

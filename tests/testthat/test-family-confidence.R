@@ -188,6 +188,16 @@ test_that("it is told of", {
   })
 })
 
+test_that("a plot has levels beside accuracies, not among them", {
+  skip_if_not_installed("ggplot2")
+  seen <- ggplot2::autoplot(fit_raters(sure_panel(90), rater_model(confidence = TRUE)))$data
+  expect_identical(
+    as.character(seen$label[seen$panel == "confidence"]),
+    paste(c("low", "mid", "high"), "if", rep(c("right", "wrong"), each = 3))
+  )
+  expect_identical(as.character(seen$label[seen$panel == "accuracy"]), "a rater")
+})
+
 test_that("what it cannot do is refused", {
   fails <- function(code, match) {
     expect_error(code, match, class = "fallible_error_argument")
