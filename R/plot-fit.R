@@ -18,10 +18,9 @@ autoplot.rater_fit <- function(object, ...) { # nolint: object_name.
   table <- table[is_probability_term(table$term, object), ]
   is_rate <- startsWith(table$term, "base_rate[")
   is_level <- startsWith(table$term, "confidence_")
-  panels <- c("accuracy", if (any(is_level)) "confidence", "base rate")
   table$panel <- factor(
-    ifelse(is_rate, "base rate", ifelse(is_level, "confidence", "accuracy")), panels
-  )
+    1L + is_level + 2L * is_rate, 1:3, c("accuracy", "confidence", "base rate")
+  )[, drop = TRUE]
   table$label <- sub("^[a-z_]+\\[(.*)\\]$", "\\1", table$term)
   table$label[is_level] <- sub(
     "^confidence_([a-z]+)\\[(.*)\\]$", "\\2 if \\1", table$term[is_level]

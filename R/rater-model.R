@@ -42,17 +42,24 @@ k_model <- function() rater_model()
 #' formula; `base_rates` may be a formula.
 #'
 #' @section Confidence:
-#' With `confidence = TRUE` levels of [confidence][ratings()] multiply the answers: a rater who gives
-#' category j to a case of category k says level l with a probability that depends on whether j is k.
-#' There is one law of levels for right answers and one for wrong ones, the same for all raters and
+#' With `confidence = TRUE` the levels of [confidence][ratings()] multiply the answers: a rater says
+#' level l beside an answer with a probability that depends on whether the answer is right. There is
+#' one law of levels for right answers and one for wrong ones, the same for all raters and
 #' categories; their ratio never falls from a level to the next. [tidy()][tidy.rater_fit] of a fit
-#' has them as `confidence_right[level]` and `confidence_wrong[level]`, probabilities that sum to
-#' one over levels. An answer without a level counts as the answer alone, and so do those of a system
-#' that joins the raters. Who is sure of everything misleads: raters who use levels in different ways
-#' are not told apart. Fitted by maximum likelihood, without priors, beside any `accuracy`, `errors`,
-#' formulas and `base_rates`, but not with strata of difficulty. The likelihood is one of answers and
-#' levels, not to be compared by AIC with that of models without. All other models, method
-#' `"average"` of [estimate_accuracy()] among them, leave confidence alone.
+#' has both, as `confidence_right[level]` and `confidence_wrong[level]`, probabilities that sum to
+#' one over levels. An answer without a level counts as the answer alone, and so do those of a
+#' system that joins the raters. Fitted by maximum likelihood, without priors, beside any
+#' `accuracy`, `errors`, formulas and `base_rates`, but not with strata of difficulty. The
+#' likelihood is one of answers and levels, not to be compared by AIC with that of models without.
+#' All other models, method `"average"` of [estimate_accuracy()] among them, leave confidence alone.
+#'
+#' Measured on panels of 500 cases, four raters of accuracy .55 to .75 and three levels
+#' (bench/confidence.R): 89% of cases are judged right, 83% without confidence; the mean squared
+#' distance of posterior and truth is .165, not .243; the root mean squared error of a system's
+#' accuracy is .020, not .022, and its 90% intervals cover .93 (60 panels). Where one of the raters
+#' is always sure, whatever he answers, nothing is gained (83% and 83%, distance .27, not .24), and
+#' his accuracy comes out as .64 instead of .55 (30 panels): set the confidence of such raters to
+#' `NA`.
 #'
 #' @section Priors:
 #' Fits maximise the posterior density of logits and logarithms under weak priors. `"none"` is plain

@@ -4,7 +4,8 @@
 #
 # Panels of 500 cases, four raters of accuracy .55 to .75 who say how sure they are (in three
 # levels), three categories and a system that is right in 80%, judged with confidence in the model
-# and without. `bias` in Monte Carlo standard errors (z) should be within 2 or so where the model
+# and without; and the same where the first rater always says that he is sure (`bluff`), which the
+# model does not know of. `bias` in Monte Carlo standard errors (z) should be within 2 or so where the model
 # holds, `coverage` of the 90% intervals in .86 to .94. `right` is the share of cases of which the
 # most probable category is true, `brier` the mean squared distance of posterior and truth.
 
@@ -25,17 +26,22 @@ true <- c(
 )
 
 main <- function(output = NULL, panels = 60L) {
-  set.seed(seed)
-  found <- do.call(rbind, lapply(seq_len(as.integer(panels)), function(i) {
-    x <- sure_world(500L)
-    rows <- lapply(names(models), function(name) data.frame(panel = i, model = name, judged(x, name)))
-    do.call(rbind, rows)
-  }))
-  table <- do.call(rbind, lapply(split(found, ~ model + term, drop = TRUE), recovery))
+  table <- rbind(study(FALSE, as.integer(panels)), study(TRUE, as.integer(panels)))
   row.names(table) <- NULL
   print(table, digits = 3L, row.names = FALSE)
   if (!is.null(output)) utils::write.csv(table, output, row.names = FALSE)
   invisible(table)
+}
+
+study <- function(bluff, panels) {
+  set.seed(seed)
+  found <- do.call(rbind, lapply(seq_len(panels), function(i) {
+    x <- sure_world(500L, bluff)
+    rows <- lapply(names(models), function(name) data.frame(model = name, judged(x, name)))
+    do.call(rbind, rows)
+  }))
+  rows <- lapply(split(found, ~ model + term, drop = TRUE), recovery)
+  data.frame(bluff = bluff, do.call(rbind, rows))
 }
 
 # A row per number: of the system, of parameters, and how well cases are known.

@@ -78,11 +78,12 @@ glad_model <- function(nodes) {
   )
 }
 
-# Raters who say how sure they are, by shares of levels among right and wrong answers.
+# Raters who say how sure they are, by shares of levels among right and wrong answers; with `bluff`
+# the first, who errs most, is always sure.
 sure_levels <- c("low", "mid", "high")
 sure_shares <- list(right = c(0.15, 0.3, 0.55), wrong = c(0.5, 0.3, 0.2))
 
-sure_world <- function(n) {
+sure_world <- function(n, bluff = FALSE) {
   truth <- sample.int(3L, n, replace = TRUE, prob = c(0.5, 0.3, 0.2))
   accuracy <- c(r1 = 0.55, r2 = 0.6, r3 = 0.7, r4 = 0.75, s = 0.8)
   said <- list2DF(lapply(accuracy, function(p) answers(truth, p, 3L)))
@@ -91,6 +92,7 @@ sure_world <- function(n) {
     wrong <- sample.int(3L, n, replace = TRUE, prob = sure_shares$wrong)
     factor(sure_levels[ifelse(answer == truth, right, wrong)], sure_levels, ordered = TRUE)
   })
+  if (bluff) sure$r1[] <- "high"
   data <- data.frame(said, sure = sure)
   x <- ratings(data, raters = r1:r4, systems = s, confidence = sure.r1:sure.r4, categories = 1:3)
   with_truth(x, truth, expected = c(s = accuracy[["s"]]))
