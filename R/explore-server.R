@@ -93,12 +93,12 @@ said <- function(told, name, code) {
 
 # ---- A file and its columns ---------------------------------------------------------------------
 
-# A list: path, words for its format, columns, what the format knows of them, and their values.
+# A list: what was read, words for its format, columns, what the format knows of them, their values.
 file_columns <- function(path, call = rlang::caller_env()) {
   how <- list(scratch = withr::local_tempdir(), keep = identity, encoding = "UTF-8", call = call)
   got <- read_files(path, how)
   list(
-    path = path, words = got$format$words, columns = setdiff(names(got$table), "file"),
+    got = got, how = how, words = got$format$words, columns = setdiff(names(got$table), "file"),
     map = got$map, table = got$table
   )
 }
@@ -148,18 +148,23 @@ chosen_ratings <- function(input, file) {
     example <- fallible::lehner2015
     return(ratings(example, raters = paste0("rater", 1:4), systems = "system", case = "case"))
   }
-  if (is.null(input$file)) {
-    abort_fallible("file", "Choose a file first.", call = NULL)
+  read <- if (!is.null(input$file)) file()
+  if (is.null(read)) {
+    abort_fallible("file", "Choose a file first, one that can be read.", call = NULL)
   }
-  path <- file()$path
-  if (input$layout == "long") {
-    read_ratings(
-      path, case = input$case, rater = input$rater, rating = input$rating,
-      systems = input$systems %||% FALSE
-    )
-  } else {
-    read_ratings(path, case = input$case, raters = input$raters, systems = input$systems)
-  }
+  long <- input$layout == "long"
+  mapping <- if (long) c("case", "rater", "rating") else c("case", "raters")
+  mapping <- lapply(stats::setNames(nm = mapping), function(id) input[[id]])
+  systems <- if (long) input$systems %||% FALSE else input$systems
+  file_ratings(read, mapping, systems)
+}
+
+# The file was read when its columns were asked for.
+file_ratings <- function(file, mapping, systems) {
+  none <- list(case = NULL, rater = NULL, rating = NULL, raters = NULL)
+  mapping <- lapply(utils::modifyList(none, mapping, keep.null = TRUE), rlang::new_quosure)
+  na <- eval(formals(read_ratings)$na)
+  ratings_of(file$got, mapping, rlang::new_quosure(systems), file$how, na)
 }
 
 # ---- What is shown ------------------------------------------------------------------------------

@@ -68,8 +68,8 @@ async function walk(browser, width) {
   await page.locator("#systems input[value='<b>gpt</b>']").check();
   await page.locator("#use").focus();
   await page.keyboard.press("Enter");
+  must(await comes(page.locator("#data", { hasText: "2 raters" })), `ratings are read (${width})`);
   await settled(page);
-  must(/2 raters/.test(await page.locator("#data").innerText()), `ratings are read (${width})`);
   await picture("3-data");
 
   await open(page, "Agreement");
