@@ -30,14 +30,14 @@ explore_server <- function(x) function(input, output, session) { # nolint: brace
   output$names <- shiny::renderUI(
     system_field(shiny::req(file()), shiny::req(input$layout), input$rater)
   )
-  output$told <- shiny::renderUI(lapply(unlist(unname(told()), FALSE), told_box))
+  output$told <- shiny::renderUI(lapply(unlist(unname(told()), FALSE), told_box, input$file))
   output$data <- shiny::renderPrint({
     print(chosen())
     cat("\n")
     print(said(told, "check", data_check(chosen())))
   })
-  show_result(output, "agreement", measured, "Measures of agreement with their intervals")
-  show_result(output, "accuracy", judged, "Accuracy of each system with its interval")
+  show_result(output, "agreement", measured, "Measures of agreement with their intervals", 430)
+  show_result(output, "accuracy", judged, "Accuracy of each system with its interval", 260)
   output$sentences <- shiny::renderUI(sentences_of(shiny::req(judged())))
   output$plan <- shiny::renderPrint(
     print(said(told, "plan", plan_gold(chosen(), half_width = shiny::req(input$half_width))))
@@ -50,18 +50,28 @@ explore_server <- function(x) function(input, output, session) { # nolint: brace
   )
 }
 
-# A picture and its numbers.
-show_result <- function(output, id, result, alt) {
-  output[[paste0(id, "_plot")]] <- shiny::renderPlot(
+# A picture and its numbers. What a narrow page has no room for is drawn wider, and shown smaller.
+show_result <- function(output, id, result, alt, height) {
+  plot <- paste0(id, "_plot")
+  output[[plot]] <- shiny::renderPlot(
     ggplot2::autoplot(shiny::req(result())), res = 110,
+    width = function() max(560, shown_width(plot)), height = function() height,
     alt = paste0(alt, "; the numbers are in the table.")
   )
   output[[paste0(id, "_table")]] <- shiny::renderTable(short_table(shiny::req(result())))
 }
 
-told_box <- function(x) {
+shown_width <- function(id) {
+  data <- shiny::getDefaultReactiveDomain()$clientData
+  data[[paste0("output_", id, "_width")]]
+}
+
+# Files have the name that they were uploaded by.
+told_box <- function(x, file) {
+  if (!is.null(file)) x$text <- gsub(file$datapath, file$name, x$text, fixed = TRUE)
   shiny::tags$div(
-    class = paste0("alert alert-", x$kind), style = "white-space: pre-line", x$text
+    class = paste0("alert alert-", x$kind),
+    style = "white-space: pre-line; overflow-wrap: anywhere", x$text
   )
 }
 
@@ -105,7 +115,7 @@ file_columns <- function(path, call = rlang::caller_env()) {
 
 layout_field <- function(file) {
   shiny::tagList(
-    shiny::tags$p("This looks like ", file$words, "."),
+    shiny::tags$p(paste0("This looks like ", file$words, ".")),
     shiny::radioButtons(
       "layout", "A row holds", c("one rating" = "long", "one case" = "wide"),
       selected = if (is.null(file$map$rater)) "wide" else "long"
