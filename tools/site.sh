@@ -38,6 +38,8 @@ FALLIBLE_SITE=$folder FALLIBLE_QUICK=$quick Rscript - <<'R' || exit
   pkgdown::build_news(site, preview = FALSE)
   pkgdown::build_search(site)
 R
+# Links of the README are to sources.
+sed -i -E 's#href="vignettes/(articles/)?([a-z-]+)[.]Rmd"#href="articles/\2.html"#g' "$folder"/*.html
 [ -n "$look" ] || exit 0
 for program in node npm "${FALLIBLE_CHROMIUM:-chromium}"; do
   command -v "$program" >/dev/null || { echo "not looked at: $program is missing"; exit 0; }

@@ -40,7 +40,7 @@ function look() {
   };
   const said = (e) => `${e.tagName.toLowerCase()} "${(e.textContent || e.src || "").trim().slice(0, 50)}"`;
   const all = [...document.body.querySelectorAll("*")].filter(shown);
-  const hidden = (e) => e.closest(".dropdown-menu, .sr-only, .visually-hidden, .algolia-autocomplete");
+  const hidden = (e) => e.closest(".dropdown-menu, .visually-hidden, .visually-hidden-focusable");
   const wide = all.filter((e) => e.getBoundingClientRect().right > innerWidth + 1);
   const clipped = all.filter((e) => {
     const style = getComputedStyle(e);
