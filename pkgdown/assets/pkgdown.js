@@ -61,7 +61,9 @@ function addSearch(input) {
     const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
     const found = entries.map((entry) => [score(entry, words), entry]).filter(([s]) => s > 0);
     found.sort((a, b) => b[0] - a[0]);
-    results.replaceChildren(...found.slice(0, 12).map(([, entry]) => {
+    const pages = new Map(); // the best of each
+    for (const [, entry] of found) if (!pages.has(entry.path)) pages.set(entry.path, entry);
+    results.replaceChildren(...[...pages.values()].slice(0, 12).map((entry) => {
       const same = entry.title === entry.what || !entry.what;
       const words = same ? entry.title : `${entry.title}: ${entry.what}`;
       const link = element("a", "dropdown-item", words);
