@@ -30,14 +30,14 @@ explore_server <- function(x) function(input, output, session) { # nolint: brace
   output$names <- shiny::renderUI(
     system_field(shiny::req(file()), shiny::req(input$layout), input$rater)
   )
-  output$told <- shiny::renderUI(lapply(unlist(unname(told()), FALSE), told_box))
+  output$told <- shiny::renderUI(lapply(unlist(unname(told()), FALSE), told_box, input$file))
   output$data <- shiny::renderPrint({
     print(chosen())
     cat("\n")
     print(said(told, "check", data_check(chosen())))
   })
-  show_result(output, "agreement", measured, "Measures of agreement with their intervals")
-  show_result(output, "accuracy", judged, "Accuracy of each system with its interval")
+  show_result(output, "agreement", measured, "Measures of agreement with their intervals", 430)
+  show_result(output, "accuracy", judged, "Accuracy of each system with its interval", 260)
   output$sentences <- shiny::renderUI(sentences_of(shiny::req(judged())))
   output$plan <- shiny::renderPrint(
     print(said(told, "plan", plan_gold(chosen(), half_width = shiny::req(input$half_width))))
@@ -50,18 +50,28 @@ explore_server <- function(x) function(input, output, session) { # nolint: brace
   )
 }
 
-# A picture and its numbers.
-show_result <- function(output, id, result, alt) {
-  output[[paste0(id, "_plot")]] <- shiny::renderPlot(
+# A picture and its numbers. What a narrow page has no room for is drawn wider, and shown smaller.
+show_result <- function(output, id, result, alt, height) {
+  plot <- paste0(id, "_plot")
+  output[[plot]] <- shiny::renderPlot(
     ggplot2::autoplot(shiny::req(result())), res = 110,
+    width = function() max(560, shown_width(plot)), height = function() height,
     alt = paste0(alt, "; the numbers are in the table.")
   )
   output[[paste0(id, "_table")]] <- shiny::renderTable(short_table(shiny::req(result())))
 }
 
-told_box <- function(x) {
+shown_width <- function(id) {
+  data <- shiny::getDefaultReactiveDomain()$clientData
+  data[[paste0("output_", id, "_width")]]
+}
+
+# Files have the name that they were uploaded by.
+told_box <- function(x, file) {
+  if (!is.null(file)) x$text <- gsub(file$datapath, file$name, x$text, fixed = TRUE)
   shiny::tags$div(
-    class = paste0("alert alert-", x$kind), style = "white-space: pre-line", x$text
+    class = paste0("alert alert-", x$kind),
+    style = "white-space: pre-line; overflow-wrap: anywhere", x$text
   )
 }
 
@@ -93,19 +103,19 @@ said <- function(told, name, code) {
 
 # ---- A file and its columns ---------------------------------------------------------------------
 
-# A list: path, words for its format, columns, what the format knows of them, and their values.
+# A list: what was read, words for its format, columns, what the format knows of them, their values.
 file_columns <- function(path, call = rlang::caller_env()) {
   how <- list(scratch = withr::local_tempdir(), keep = identity, encoding = "UTF-8", call = call)
   got <- read_files(path, how)
   list(
-    path = path, words = got$format$words, columns = setdiff(names(got$table), "file"),
+    got = got, how = how, words = got$format$words, columns = setdiff(names(got$table), "file"),
     map = got$map, table = got$table
   )
 }
 
 layout_field <- function(file) {
   shiny::tagList(
-    shiny::tags$p("This looks like ", file$words, "."),
+    shiny::tags$p(paste0("This looks like ", file$words, ".")),
     shiny::radioButtons(
       "layout", "A row holds", c("one rating" = "long", "one case" = "wide"),
       selected = if (is.null(file$map$rater)) "wide" else "long"
@@ -148,18 +158,23 @@ chosen_ratings <- function(input, file) {
     example <- fallible::lehner2015
     return(ratings(example, raters = paste0("rater", 1:4), systems = "system", case = "case"))
   }
-  if (is.null(input$file)) {
-    abort_fallible("file", "Choose a file first.", call = NULL)
+  read <- if (!is.null(input$file)) file()
+  if (is.null(read)) {
+    abort_fallible("file", "Choose a file first, one that can be read.", call = NULL)
   }
-  path <- file()$path
-  if (input$layout == "long") {
-    read_ratings(
-      path, case = input$case, rater = input$rater, rating = input$rating,
-      systems = input$systems %||% FALSE
-    )
-  } else {
-    read_ratings(path, case = input$case, raters = input$raters, systems = input$systems)
-  }
+  long <- input$layout == "long"
+  mapping <- if (long) c("case", "rater", "rating") else c("case", "raters")
+  mapping <- lapply(stats::setNames(nm = mapping), function(id) input[[id]])
+  systems <- if (long) input$systems %||% FALSE else input$systems
+  file_ratings(read, mapping, systems)
+}
+
+# The file was read when its columns were asked for.
+file_ratings <- function(file, mapping, systems) {
+  none <- list(case = NULL, rater = NULL, rating = NULL, raters = NULL)
+  mapping <- lapply(utils::modifyList(none, mapping, keep.null = TRUE), rlang::new_quosure)
+  na <- eval(formals(read_ratings)$na)
+  ratings_of(file$got, mapping, rlang::new_quosure(systems), file$how, na)
 }
 
 # ---- What is shown ------------------------------------------------------------------------------

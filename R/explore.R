@@ -44,7 +44,10 @@ explore_page <- function(x) {
     "Accuracy without known truth", id = "tab", lang = "en", collapsible = TRUE,
     theme = bslib::bs_theme(version = 5), selected = if (is.null(x)) "Data" else "Accuracy",
     header = list(
-      shiny::tags$head(shiny::tags$link(rel = "icon", href = "data:,")),
+      shiny::tags$head(
+        shiny::tags$link(rel = "icon", href = "data:,"),
+        shiny::tags$style(".explore-plot img { max-width: 100%; height: auto; }")
+      ),
       shiny::tags$div(
         role = "status", `aria-live` = "polite", class = "container-fluid", shiny::uiOutput("told")
       )
@@ -87,7 +90,7 @@ explore_agreement <- function() {
     shiny::tags$p(
       "How often raters agree, and what remains of it when agreement by chance is taken away."
     ),
-    shiny::plotOutput("agreement_plot", height = "340px"), wide_table("agreement_table")
+    explore_plot("agreement_plot"), wide_table("agreement_table")
   )
 }
 
@@ -104,7 +107,7 @@ explore_accuracy <- function() {
         "where raters err. If you do not set it, it is what such panels typically have."
       )
     ),
-    shiny::plotOutput("accuracy_plot", height = "260px"), wide_table("accuracy_table"),
+    explore_plot("accuracy_plot"), wide_table("accuracy_table"),
     shiny::tags$h2("Sentences", class = "h4"), shiny::uiOutput("sentences")
   )
 }
@@ -134,6 +137,10 @@ explore_report <- function() {
       "references. It takes some seconds."
     )
   )
+}
+
+explore_plot <- function(id) {
+  shiny::tags$div(class = "explore-plot", shiny::plotOutput(id, height = "auto"))
 }
 
 wide_table <- function(id) {

@@ -77,9 +77,9 @@ plot_measures <- function(object, about, call) {
     ggplot2::scale_x_continuous(
       limits = range(0, 1, seen$estimate, seen$conf.low, seen$conf.high, na.rm = TRUE),
       breaks = if (faceted) c(-0.5, 0, 0.5, 1) else ggplot2::waiver(),
-      expand = ggplot2::expansion(add = 0.03)
+      expand = ggplot2::expansion(add = 0.05)
     ) +
-    ggplot2::scale_y_discrete(expand = ggplot2::expansion(add = 0.6)) +
+    ggplot2::scale_y_discrete(expand = ggplot2::expansion(add = c(0.6, 1))) +
     ggplot2::labs(
       title = if (faceted && length(titles) == 1L) titles[[1L]] else "Agreement",
       subtitle = if (interval) {

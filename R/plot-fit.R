@@ -1,7 +1,8 @@
 #' Picture of a fit
 #'
-#' Parameters with their standard errors: the accuracy of a rater, or of each, beside chance, the
-#' base rates of the categories, and shares of levels where the model is one of confidence.
+#' Parameters with 90% intervals, by their standard errors: the accuracy of a rater, or of each,
+#' beside chance, the base rates of the categories, and shares of levels where the model is one of
+#' confidence. [confusion()] gives the confusion matrices.
 #'
 #' @param object,x A [fit_raters()] result.
 #' @param ... For `plot()`, passed on to `autoplot()`.
@@ -31,6 +32,7 @@ autoplot.rater_fit <- function(object, ...) { # nolint: object_name.
     panel = factor("accuracy", levels = levels(table$panel)), at = 1 / sum(is_rate)
   )
   seen <- table[!is.na(table$estimate), ]
+  seen$margin <- normal_quantile(0.9) * seen$std.error
   ggplot2::ggplot(seen, ggplot2::aes(.data$estimate, .data$label)) +
     ggplot2::geom_vline(
       data = chance, ggplot2::aes(xintercept = .data$at), linetype = "dashed",
@@ -38,8 +40,8 @@ autoplot.rater_fit <- function(object, ...) { # nolint: object_name.
     ) +
     ggplot2::geom_linerange(
       ggplot2::aes(
-        xmin = pmax(.data$estimate - .data$std.error, 0),
-        xmax = pmin(.data$estimate + .data$std.error, 1)
+        xmin = pmax(.data$estimate - .data$margin, 0),
+        xmax = pmin(.data$estimate + .data$margin, 1)
       ),
       colour = plot_colours[["main"]], linewidth = 1.1, alpha = 0.45, na.rm = TRUE
     ) +
@@ -49,7 +51,7 @@ autoplot.rater_fit <- function(object, ...) { # nolint: object_name.
     ggplot2::labs(
       title = "What agreement says about raters",
       subtitle = if (object$identified == "yes") {
-        "Estimates with one standard error; dashed: accuracy by chance"
+        "Estimates with 90% intervals; dashed: accuracy by chance"
       } else {
         paste("Not identified:", reason_of_fit(object))
       },

@@ -51,10 +51,10 @@ draw_reliability <- function(table, object) {
     ggplot2::geom_point(ggplot2::aes(size = .data$n)) +
     ggplot2::scale_size_area(max_size = 5, guide = "none") +
     ggplot2::labs(
-      title = "Is the system as often right as its scores say?",
+      title = "Right as often as scores say?",
       subtitle = if (all(is.na(table$conf.low))) "Truth is estimated" else paste0(
         "With ", interval_title(object$options$conf_level), "s; truth is estimated"
       ),
-      x = "score, mean of a bin", y = "share in which it is right", colour = NULL
+      x = "score, mean of a bin", y = "share that is right", colour = NULL
     )
 }

@@ -93,16 +93,21 @@ read_ratings <- function(path, format = NULL, case = NULL, rater = NULL, rating 
     format = format, sep = sep, sheet = sheet, encoding = encoding, call = call,
     scratch = withr::local_tempdir(), keep = keep_columns(mapping, rlang::enquos(...))
   )
-  files <- find_files(path, call)
-  got <- read_files(files, how)
+  got <- read_files(find_files(path, call), how)
+  ratings_of(got, mapping, rlang::enquo(systems), how, na, clean_labels, ...)
+}
+
+# Of what read_files() got; `mapping` and `systems` are quosures of arguments of read_ratings().
+ratings_of <- function(got, mapping, systems, how, na, clean_labels = FALSE, ...) {
+  call <- how$call
   mapping <- fill_mapping(mapping, got, call)
-  systems <- find_systems(rlang::enquo(systems), got, mapping, files, how)
+  systems <- find_systems(systems, got, mapping, how)
   check_files(got, mapping, systems$columns, call)
   tables <- list(ratings = known_ids(systems$ratings %||% got$table, mapping, call))
   if (is.data.frame(systems$table)) tables$systems <- as.list(systems$table)
   tables <- settle_labels(tables, mapping, systems$columns, na, clean_labels, call)
   given <- if (is.null(tables$systems)) systems$columns else list2DF(tables$systems)
-  x <- blame(sys.call(), ratings(
+  x <- blame(rlang::frame_call(call), ratings(
     list2DF(tables$ratings), case = !!mapping$case, rater = !!mapping$rater,
     rating = !!mapping$rating, raters = !!mapping$raters, systems = !!given, ...
   ))
@@ -276,12 +281,12 @@ abort_mapping <- function(arg, got, call) {
 
 # A list: columns, what ratings() takes for systems; table, if they are a table of their own;
 # ratings, the table of ratings, if what raters who are systems said must not be in it.
-find_systems <- function(quo, got, mapping, files, how) {
+find_systems <- function(quo, got, mapping, how) {
   long <- rlang::quo_is_null(mapping$raters)
   value <- tryCatch(rlang::eval_tidy(quo), error = function(cnd) NULL)
   own <- got$map$systems
   if (rlang::is_bool(value)) {
-    beside <- if (value && got$format$tabular) find_file(dirname(files[[1L]]), "systems")
+    beside <- if (value && got$format$tabular) find_file(dirname(names(got$files)[[1L]]), "systems")
     if (is.null(beside)) {
       return(own_systems(value, own, got, mapping))
     }

@@ -181,12 +181,13 @@ whole_percent <- function(share) paste0(formatC(100 * share, format = "f", digit
 
 # Both ends of what the ratings cannot tell, where they are known.
 both_ends_words <- function(table) {
-  low <- pmin(table$shared, table$independent)
-  high <- pmax(table$shared, table$independent)
-  ifelse(is.na(low) | is.na(high), "", paste0(
+  low <- whole_percent(pmin(table$shared, table$independent))
+  high <- whole_percent(pmax(table$shared, table$independent))
+  ifelse(is.na(table$shared) | is.na(table$independent), "", paste0(
     " What its errors have in common with those of the raters cannot be seen in ratings; ",
-    "depending on that, the estimate is between ", whole_percent(low), " and ",
-    whole_percent(high), "."
+    ifelse(low == high, paste("whatever it is, the estimate is", low),
+      paste("depending on that, the estimate is between", low, "and", high)),
+    "."
   ))
 }
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What takes too long for every change: all sanitizers, ten minutes of fuzzing, a hundred kills, and
-# the numbers of other packages. All parts run, whatever fails; the last line counts them.
+# What takes too long for every change: all sanitizers, ten minutes of fuzzing, a hundred kills, every
+# page of the site in a browser, and the numbers of other packages. All parts run, whatever fails; the last line counts them.
 set -u
 cd "$(dirname "$0")/.." || exit
 passed=0 failed=0
@@ -22,6 +22,7 @@ part thread sh tools/sanitize.sh thread
 part valgrind sh tools/sanitize.sh valgrind 120
 part fuzz sh tools/fuzz.sh 600 "$(date +%j)"
 part browser env FALLIBLE_INSTALLED=1 sh tools/browser.sh
+part site env FALLIBLE_INSTALLED=1 sh tools/site.sh --look "$tmp/site"
 part faults Rscript tests/fuzz/faults.R 100 40
 part peers sh tools/peers.sh
 echo "$passed passed, $failed failed"

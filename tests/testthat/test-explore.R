@@ -34,6 +34,7 @@ test_that("a file is mapped, used and judged", {
     upload(session, votes)
     expect_identical(file()$columns, c("item", "who", "said"))
     expect_identical(rater_names(file(), "who"), c("ann", "bob", "gpt"))
+    unlink(input$file$datapath) # read once
     session$setInputs(
       layout = "long", case = "item", rater = "who", rating = "said", systems = "gpt", use = 1
     )
@@ -56,6 +57,8 @@ test_that("what cannot be read is told, and what was there stays", {
     upload(session, "<html><script>alert(1)</script>", "html")
     session$setInputs(layout = "long", use = 2)
     expect_identical(told()$ratings[[1]]$kind, "danger")
+    expect_match(output$told$html, "&lt;img src=x onerror=alert(1)&gt;.csv", fixed = TRUE)
+    expect_no_match(output$told$html, input$file$datapath, fixed = TRUE)
     expect_identical(current(), before)
   })
 })
