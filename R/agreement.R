@@ -96,7 +96,7 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
   check_dots_empty(...)
   counts <- rlang::enquo(counts)
   if (missing(x) && rlang::quo_is_null(counts)) {
-    abort_fallible("argument", "{.arg x} is missing.", arg = "x", call = call)
+    abort_fallible("argument", "{.arg x} must be given.", arg = "x", call = call)
   }
   if (!rlang::quo_is_null(counts)) x <- counts_ratings(x, counts, call)
   compared <- as_compared(x, scale_weights, call)

@@ -121,6 +121,7 @@ assign_workers <- function(units, workers, per_unit) {
 #' @param x A simulated crowd, or a [crowdtruth()] result from one.
 #' @export
 worker_kinds <- function(x) {
+  check_given()
   x <- as_answers(x)
   if (is.null(x$kinds)) {
     abort_fallible("argument", c(

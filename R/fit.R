@@ -104,6 +104,7 @@
 #' @export
 fit_raters <- function(x, model = k_model(), method = NULL, known_truth = NULL,
                        known_raters = NULL, ...) {
+  check_given()
   call <- rlang::current_env()
   x <- group_votes(as_ratings(x, call = call))
   check_dots_empty(...)
@@ -266,6 +267,7 @@ as_fit <- function(fit, call = rlang::caller_env()) {
 #' confusion(fit)
 #' @export
 base_rates <- function(fit, newdata = NULL) {
+  check_given()
   fit <- as_fit(fit)
   if (!is.null(newdata)) {
     return(rates_by_covariates(fit, newdata, rlang::current_env()))
@@ -275,7 +277,10 @@ base_rates <- function(fit, newdata = NULL) {
 
 #' @rdname base_rates
 #' @export
-confusion <- function(x, ...) UseMethod("confusion")
+confusion <- function(x, ...) {
+  check_given()
+  UseMethod("confusion")
+}
 
 #' @export
 confusion.default <- function(x, ...) {
