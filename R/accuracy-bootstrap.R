@@ -110,3 +110,21 @@ warn_failed <- function(names, share, conf_level, why) {
     ), systems = names[some], share = share[some])
   }
 }
+
+# Percentiles, reflected percentiles and bias-corrected ones all leave the estimate where more than
+# 1 - alpha / 2 of the replicates lie on one side of it: none of them mends a bias that is larger
+# than what replicates vary. `slack` is where iterations end.
+warn_outside <- function(names, table, why) {
+  slack <- 1e-6
+  out <- which(
+    table$estimate < table$conf.low - slack | table$estimate > table$conf.high + slack
+  )
+  if (length(out) > 0L) {
+    warn_fallible("bootstrap", c(
+      "{cli::qty(length(out))}Bootstrap interval{?s} of {.val {names[out]}} {?leaves/leave} {?its
+       estimate/their estimates}.",
+      "x" = "Samples drawn anew are biased by more than they vary.",
+      "i" = why
+    ), systems = names[out], share = numeric())
+  }
+}

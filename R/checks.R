@@ -1,10 +1,11 @@
 # Checks of arguments. Each takes the value, the name that the user knows it by and the call to
 # blame, and returns the value in the form that the code wants, invisibly.
 
-# Does the caller (or that of the caller) have all arguments that have no default?
-check_given <- function(up = 1L) {
+# Does the caller (or that of the caller) have all arguments that have no default, `but` some?
+check_given <- function(up = 1L, but = NULL) {
   frame <- rlang::caller_env(up)
-  needed <- setdiff(names(Filter(rlang::is_missing, as.list(formals(rlang::caller_fn(up))))), "...")
+  needed <- Filter(rlang::is_missing, as.list(formals(rlang::caller_fn(up))))
+  needed <- setdiff(names(needed), c("...", but))
   lacking <- needed[vapply(needed, function(arg) eval(call("missing", as.name(arg)), frame), NA)]
   if (length(lacking) > 0L) {
     abort_fallible("argument", "{.arg {lacking}} must be given.", arg = lacking, call = frame)

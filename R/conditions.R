@@ -53,7 +53,7 @@
 #' | `scores` | answers without scores, or scores that are all equal |
 #' | `few_data` | sampling error alone makes intervals of accuracy wider than .2 |
 #' | `assumption` | accuracies rest on what systems and raters have in common, by more than .1 |
-#' | `bootstrap` | many bootstrap replicates gave no estimate |
+#' | `bootstrap` | many bootstrap replicates gave no estimate, or biased ones |
 #' | `hand_picked` | nothing is said of how cases with known truth were chosen |
 #' | `gold_none` | `known_truth` holds the truth of no case |
 #' | `gold_unrated` | no rater saw any of the cases with known truth |
