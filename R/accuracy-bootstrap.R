@@ -5,6 +5,10 @@
 no_interval <- "no interval: "
 
 bootstrap_replicates <- function(estimator, fit, options, what = "accuracy") {
+  check_memory(
+    as.double(options$replicates) * length(fit$x$systems), "replicates of estimates",
+    "Ask for fewer {.arg replicates}, or choose {.arg systems}.", NULL
+  )
   bar <- progress_bar("Bootstrap", options$replicates)
   out <- replicates_of(estimator, what, resampling(fit$x, options), bar$tick)
   bar$close()

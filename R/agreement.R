@@ -155,6 +155,10 @@ run_tasks <- function(tasks, settings) {
     return(table)
   }
   known <- which(is.na(table$reason))
+  check_memory(
+    as.double(settings$replicates) * length(tasks), "replicates of measures",
+    "Ask for fewer {.arg replicates}, measures or pairs.", rlang::caller_env()
+  )
   bar <- progress_bar("Bootstrap", length(known) * settings$replicates)
   replicates <- matrix(NA_real_, settings$replicates, length(tasks))
   seed <- draw_seed()

@@ -32,6 +32,8 @@
 #' | `scores` | scores are not what was declared, or a category has none | `system`, `row` |
 #' | `table` | an agreement matrix is not square, or holds what is not a count | |
 #' | `gold` | a case with known truth has no probability of being chosen, or several | `case` |
+#' | `memory` | more numbers are asked for than [limits][fallible-limits] or memory allow | `numbers` |
+#' | `core` | the compiled code stopped, which is a mistake of the package | |
 #' | `package` | a suggested package is needed and not installed | `package` |
 #' | `database` | a database is out of reach or has changed, or cases are wanted that are in it | |
 #' | `worker` | a process that was to do a part of the work is lost | `pieces`, `finished` |

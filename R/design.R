@@ -127,6 +127,10 @@ rater_design <- function(raters, systems = NULL, categories = 5L, n = 200L,
     hidden = double(), covariates = kinds$covariates, by_kind = kinds$judges
   )
   check_drift(design, call)
+  check_memory(
+    as.double(length(labels))^2 * length(judges) * nrow(strata_of), "probabilities of a design",
+    "Have fewer categories, raters or strata.", call
+  )
   structure(design, class = "rater_design")
 }
 

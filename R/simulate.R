@@ -22,6 +22,7 @@ simulate_ratings <- function(design, n = design$n) {
   check_given()
   check_design(design)
   n <- check_count(n, "n")
+  check_panel_memory(design, n, rlang::current_env())
   as_panel(design, draw_panel(design, n))
 }
 
