@@ -93,9 +93,9 @@ check_progress <- function(before, study, path, call) {
   }
 }
 
-# Of what a study found and how far it is: a byte that changed somewhere gives other digits that look
-# as good. Functions have other bytes once they were read; so have the stacks of conditions, and the
-# `header`, R's version.
+# Of what a study found and how far it is: changed bytes give other digits that look as good.
+# Functions have other bytes once they were read; so have stacks of conditions, and the `header`,
+# R's version.
 checksum <- function(study) {
   header <- 1:14
   fields <- c(unclass(study)[c("seed", "runs", "done", "n", "panels")], study$results)

@@ -90,22 +90,24 @@ test_that("a file of which parts are not as they were written is refused", {
 
 test_that("a file whose numbers changed since they were written is refused", {
   file <- withr::local_tempfile(fileext = ".rds")
-  flaky <- function(x) if (mean(counts(x)[, 1]) > 1.2) stop("no \u00fc") else rep(0.5, length(x$systems))
+  flaky <- function(x) {
+    if (mean(counts(x)[, 1]) > 1.2) stop("no \u00fc")
+    rep(0.5, length(x$systems))
+  }
   run <- function(runs = 4) {
     simulation_study(design, list("binned", flaky = flaky), runs = runs, checkpoint = file)
   }
   study <- suppressWarnings(run())
   kept <- readRDS(file)
   changes <- list(
-    function(s) { s$results$estimate[[3]] <- 0.123; s },
-    function(s) { s$results$seed[[1]] <- 1L; s },
-    function(s) { s$results$reason[[1]] <- "none"; s },
-    function(s) { s$results$condition[[1]] <- simpleError("other"); s },
-    function(s) { s$seed[[1]] <- s$seed[[1]] + 1L; s },
-    function(s) { s$checksum <- "0"; s }
+    list(c("results", "estimate"), 0.123), list(c("results", "seed"), 1L),
+    list(c("results", "reason"), "none"), list(c("results", "condition"), simpleError("other")),
+    list("seed", 1L), list("checksum", "0")
   )
   for (change in changes) {
-    saveRDS(change(kept), file)
+    changed <- kept
+    changed[[change[[1]]]][[1]] <- change[[2]]
+    saveRDS(changed, file)
     e <- expect_error(run(), class = "fallible_error_file")
     expect_match(conditionMessage(e), "damaged.*checksum.*delete this one")
     expect_identical(e$path, normalizePath(file))
