@@ -5,6 +5,10 @@
 no_interval <- "no interval: "
 
 bootstrap_replicates <- function(estimator, fit, options, what = "accuracy") {
+  check_memory(
+    as.double(options$replicates) * length(fit$x$systems), "replicates of estimates",
+    "Ask for fewer {.arg replicates}, or choose {.arg systems}.", NULL
+  )
   bar <- progress_bar("Bootstrap", options$replicates)
   out <- replicates_of(estimator, what, resampling(fit$x, options), bar$tick)
   bar$close()
@@ -108,5 +112,23 @@ warn_failed <- function(names, share, conf_level, why) {
       stats::setNames(each, rep("*", length(each))),
       "i" = why
     ), systems = names[some], share = share[some])
+  }
+}
+
+# Percentiles, reflected percentiles and bias-corrected ones all leave the estimate where more than
+# 1 - alpha / 2 of the replicates lie on one side of it: none of them mends a bias that is larger
+# than what replicates vary. `slack` is where iterations end.
+warn_outside <- function(names, table, why) {
+  slack <- 1e-6
+  out <- which(
+    table$estimate < table$conf.low - slack | table$estimate > table$conf.high + slack
+  )
+  if (length(out) > 0L) {
+    warn_fallible("bootstrap", c(
+      "{cli::qty(length(out))}Bootstrap interval{?s} of {.val {names[out]}} {?leaves/leave} {?its
+       estimate/their estimates}.",
+      "x" = "Samples drawn anew are biased by more than they vary.",
+      "i" = why
+    ), systems = names[out], share = numeric())
   }
 }

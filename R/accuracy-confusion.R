@@ -150,8 +150,6 @@ confusion_draws <- function(estimate) {
   )
 }
 
-most_numbers <- 1e8 # 800 MB
-
 # What is told of counts: `share` makes shares of a row of them per replicate (or of one), and says
 # what they are shares of, the truth or the answers.
 confusion_table <- function(estimate, systems, counts, draws, conf_level, share) {

@@ -78,8 +78,10 @@
 #' least .001, which are weighed anew), and gives percentiles. It covers sampling error only:
 #' nominal 90% intervals of this kind cover far fewer of the accuracies in public sets.
 #' Replicates in which agreement is no better than by chance have no estimate; they are counted, and
-#' reported if they are many. Where clipping biases the estimate the interval is lopsided, since its
-#' replicates are biased again, and may even leave the estimate outside. It is `NA`, with a reason,
+#' reported if they are many. Where clipping, few cases or the choice between modes bias the
+#' estimate the interval is lopsided, since its replicates are biased again; where that is more than
+#' they vary it leaves the estimate, with a warning (so would reflected and bias-corrected
+#' percentiles). It is `NA`, with a reason,
 #' where replicates do not vary (a system that is always right, say), where most of them have no
 #' estimate, or where weights are not counts.
 #'

@@ -71,7 +71,10 @@
 #' gold <- truth(x)[sample(1000, 60), ]
 #' estimate_accuracy(x, known_truth = gold, gold_sample = "random")
 #' @export
-estimate_accuracy <- function(x, ...) UseMethod("estimate_accuracy")
+estimate_accuracy <- function(x, ...) {
+  check_given()
+  UseMethod("estimate_accuracy")
+}
 
 #' @export
 estimate_accuracy.default <- function(x, ...) {

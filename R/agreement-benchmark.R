@@ -50,6 +50,7 @@ benchmark_scales <- list(
 #' @export
 benchmark_agreement <- function(x, scale = c("landis-koch", "fleiss", "altman"),
                                 conf_level = default_conf_level(), ...) {
+  check_given()
   check_dots_empty(...)
   scale <- check_choice(scale, names(benchmark_scales), "scale")
   conf_level <- check_number(conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE)

@@ -177,6 +177,7 @@ NULL
 
 bare_measure <- function(x, id, scale_weights = NULL, pooling = "pairs",
                          call = rlang::caller_env()) {
+  check_given(2L)
   settings <- list(
     interval = "none", pooling = check_choice(pooling, c("pairs", "cases"), "pooling", call)
   )

@@ -53,6 +53,7 @@ test_agreement <- function(x, measures = NULL, null = 0, scale_weights = NULL,
                            alternative = c("two.sided", "greater", "less"),
                            interval = c("analytic", "jackknife"), ...,
                            pooling = c("pairs", "cases")) {
+  check_given()
   call <- rlang::current_env()
   check_dots_empty(...)
   null <- check_number(null, "null", -1, 1, open_max = TRUE)
@@ -115,6 +116,7 @@ compare_agreement <- function(x, y, measures = NULL, scale_weights = NULL,
                               conf_level = default_conf_level(),
                               interval = c("analytic", "jackknife"), ...,
                               pooling = c("pairs", "cases")) {
+  check_given()
   call <- rlang::current_env()
   check_dots_empty(...)
   conf_level <- check_number(conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE)

@@ -28,7 +28,9 @@
 #'   with several ratings fixed, which is not done here. For Cohen's kappa, weighted or not, it is
 #'   Fleiss, Cohen and Everitt's (1969) with `n - 1` for `n`, for Yule's Y Yule's (1912).
 #' * `"jackknife"`: leaves out one case at a time, one per distinct case.
-#' * `"bootstrap"`: resamples cases; percentiles.
+#' * `"bootstrap"`: resamples cases; percentiles. With few cases, of which a resample has many twice,
+#'   resamples may be biased by more than they vary, and their interval leaves the estimate: then
+#'   there is a warning (reflected or bias-corrected percentiles would leave it just there).
 #' * `"none"`.
 #'
 #' The first two are the estimate plus and minus standard errors times the quantile of Student's t
@@ -96,7 +98,7 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
   check_dots_empty(...)
   counts <- rlang::enquo(counts)
   if (missing(x) && rlang::quo_is_null(counts)) {
-    abort_fallible("argument", "{.arg x} is missing.", arg = "x", call = call)
+    abort_fallible("argument", "{.arg x} must be given.", arg = "x", call = call)
   }
   if (!rlang::quo_is_null(counts)) x <- counts_ratings(x, counts, call)
   compared <- as_compared(x, scale_weights, call)
@@ -153,6 +155,10 @@ run_tasks <- function(tasks, settings) {
     return(table)
   }
   known <- which(is.na(table$reason))
+  check_memory(
+    as.double(settings$replicates) * length(tasks), "replicates of measures",
+    "Ask for fewer {.arg replicates}, measures or pairs.", rlang::caller_env()
+  )
   bar <- progress_bar("Bootstrap", length(known) * settings$replicates)
   replicates <- matrix(NA_real_, settings$replicates, length(tasks))
   seed <- draw_seed()
@@ -168,6 +174,9 @@ run_tasks <- function(tasks, settings) {
   warn_failed(
     table$measure[known], colMeans(is.na(replicates)), settings$conf_level,
     "These resamples leave the measure undefined, for lack of categories in use or of pairs."
+  )
+  warn_outside(
+    table$measure, table, 'There are few cases, and many stand twice: use {.code "jackknife"}.'
   )
   table
 }

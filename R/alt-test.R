@@ -46,6 +46,7 @@
 #' @export
 alt_test <- function(x, ..., epsilon = 0.2, score = c("accuracy", "neg_rmse"), q = 0.05,
                      min_raters = 2, min_cases = 30, systems = NULL) {
+  check_given()
   check_dots_empty(...)
   call <- rlang::current_env()
   x <- choose_systems(as_ratings(x), systems, call)

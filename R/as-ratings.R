@@ -38,7 +38,10 @@
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
 #' as_ratings(agreement_matrix(x, "rater1", "rater2"))
 #' @export
-as_ratings <- function(x, ...) UseMethod("as_ratings")
+as_ratings <- function(x, ...) {
+  check_given()
+  UseMethod("as_ratings")
+}
 
 #' @rdname as_ratings
 #' @export

@@ -107,6 +107,7 @@ accuracy_bounds <- function(x, systems = NULL, given = c("fit", "ratings"), rate
                             better_than_chance = TRUE, base_rates = NULL, error_correlation = NULL,
                             group_size = NULL, interval = NULL, conf_level = 0.9,
                             replicates = 200L, ...) {
+  check_given()
   call <- rlang::current_env()
   check_dots_empty(...)
   given <- check_choice(given, c("fit", "ratings"), "given")

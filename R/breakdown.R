@@ -38,6 +38,7 @@
 #' breakdown_point(estimate, better_than = "b")
 #' @export
 breakdown_point <- function(estimate, better_than, systems = NULL, bounds = NULL) {
+  check_given()
   call <- rlang::current_env()
   check_estimate(estimate, call)
   than <- check_better_than(better_than, estimate$fit$x, call)

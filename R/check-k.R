@@ -82,6 +82,7 @@
 check_k_properties <- function(x, properties = k_properties, system = NULL, errors = NULL,
                                alpha = 0.05, replicates = 199L, threads = default_threads(),
                                alternative = NULL, ...) {
+  check_given()
   call <- rlang::current_env()
   check_dots_empty(...)
   x <- group_votes(as_ratings(x, call = call))

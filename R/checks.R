@@ -1,6 +1,17 @@
 # Checks of arguments. Each takes the value, the name that the user knows it by and the call to
 # blame, and returns the value in the form that the code wants, invisibly.
 
+# Does the caller (or that of the caller) have all arguments that have no default, `but` some?
+check_given <- function(up = 1L, but = NULL) {
+  frame <- rlang::caller_env(up)
+  needed <- Filter(rlang::is_missing, as.list(formals(rlang::caller_fn(up))))
+  needed <- setdiff(names(needed), c("...", but))
+  lacking <- needed[vapply(needed, function(arg) eval(call("missing", as.name(arg)), frame), NA)]
+  if (length(lacking) > 0L) {
+    abort_fallible("argument", "{.arg {lacking}} must be given.", arg = lacking, call = frame)
+  }
+}
+
 check_number <- function(x, arg, min = -Inf, max = Inf, open_min = FALSE, open_max = FALSE,
                          call = rlang::caller_env()) {
   is_number <- is.numeric(x) && length(x) == 1L && is.finite(x)

@@ -106,6 +106,7 @@
 compare_systems <- function(estimate, systems = NULL, conf_level = NULL, simultaneous = FALSE,
                             reference = NULL, best = NULL, metric = NULL, category = NULL,
                             cost = NULL, ...) {
+  check_given()
   call <- rlang::current_env()
   check_dots_empty(...)
   check_estimate(estimate, call)

@@ -33,6 +33,8 @@
 #' | `confidence` | a confidence is out of range, or has no rating beside it | `row`, `column` |
 #' | `table` | an agreement matrix is not square, or holds what is not a count | |
 #' | `gold` | a case with known truth has no probability of being chosen, or several | `case` |
+#' | `memory` | more numbers are asked for than [limits][fallible-limits] or memory allow | `numbers` |
+#' | `core` | the compiled code stopped, which is a mistake of the package | |
 #' | `package` | a suggested package is needed and not installed | `package` |
 #' | `database` | a database is out of reach or has changed, or cases are wanted that are in it | |
 #' | `worker` | a process that was to do a part of the work is lost | `pieces`, `finished` |
@@ -55,7 +57,7 @@
 #' | `confidence` | a confidence of systems is not used |
 #' | `few_data` | sampling error alone makes intervals of accuracy wider than .2 |
 #' | `assumption` | accuracies rest on what systems and raters have in common, by more than .1 |
-#' | `bootstrap` | many bootstrap replicates gave no estimate |
+#' | `bootstrap` | many bootstrap replicates gave no estimate, or biased ones |
 #' | `hand_picked` | nothing is said of how cases with known truth were chosen |
 #' | `gold_none` | `known_truth` holds the truth of no case |
 #' | `gold_unrated` | no rater saw any of the cases with known truth |

@@ -37,6 +37,7 @@
 #' @export
 confusion_matrix <- function(categories, accuracy, difficulty = 0, dispersion = 1, error_range = 0,
                              base_rates = NULL, normalise = c("expected", "row")) {
+  check_given()
   labels <- check_category_labels(categories)
   normalise <- check_choice(normalise, c("expected", "row"), "normalise")
   accuracy <- check_number(accuracy, "accuracy", 0, 1)

@@ -54,6 +54,7 @@
 crowdtruth_experiment <- function(x, known, into = NULL, other = NULL, ..., below = NULL, sd = 1,
                                   frequent = 0.5, clear = 0.6, similar = 0.6, min_units = 3L,
                                   metrics = NULL, folds = 10L) {
+  check_given()
   check_dots_empty(...)
   call <- rlang::current_env()
   x <- as_crowdtruth(x)

@@ -26,6 +26,7 @@
 #' filter_workers(x, flagged = flag_workers(x))
 #' @export
 filter_units <- function(x, below = NULL, sd = 1) {
+  check_given()
   call <- rlang::current_env()
   x <- as_crowdtruth(x)
   measure <- unit_measure(x)
@@ -56,6 +57,7 @@ population_sd <- function(x) {
 #' @rdname filter_units
 #' @export
 filter_workers <- function(x, min_units = 3L, flagged = NULL) {
+  check_given()
   call <- rlang::current_env()
   x <- as_crowdtruth(x)
   check_identity(x$ratings, call)
@@ -149,6 +151,7 @@ flagged_names <- function(flagged, x, call) {
 #' @export
 merge_annotations <- function(x, into = NULL, other = NULL, frequent = 0.5, clear = 0.6,
                               similar = 0.6) {
+  check_given()
   x <- as_crowdtruth(x)
   if (is.null(into)) into <- proposed_merges(x, other, frequent, clear, similar)
   target <- merge_targets(into, x$ratings$categories, rlang::current_env())
@@ -219,6 +222,7 @@ merge_labels <- function(x, target) {
 #' @rdname merge_annotations
 #' @export
 annotation_kinds <- function(x, other = NULL, frequent = 0.5, clear = 0.6, similar = 0.6) {
+  check_given()
   x <- as_crowdtruth(x)
   call <- rlang::current_env()
   frequent <- check_number(frequent, "frequent", 0, 1)

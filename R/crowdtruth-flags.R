@@ -62,6 +62,7 @@ suspicious <- c(
 #' @export
 flag_workers <- function(x, metrics = NULL, weights = NULL, known = NULL, folds = 10L, sd = 1,
                          votes = min(2L, length(metrics))) {
+  check_given()
   call <- rlang::current_env()
   x <- as_crowdtruth(x)
   check_identity(x$ratings, call)

@@ -178,6 +178,7 @@ describe_spread <- function(what, measure, value, name, high = FALSE) {
 #' soft_labels(x)
 #' @export
 unit_scores <- function(x) {
+  check_given()
   check_crowdtruth(x)
   categories <- x$ratings$categories
   out <- matrix(0, nrow(x$units), length(categories),
@@ -196,6 +197,7 @@ score_rows <- function(x) {
 #' @rdname unit_scores
 #' @export
 soft_labels <- function(x) {
+  check_given()
   scores <- unit_scores(x)
   if ("case" %in% colnames(scores)) {
     abort_fallible("argument", c(

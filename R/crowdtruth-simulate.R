@@ -37,6 +37,10 @@ simulate_crowd <- function(units = 60L, workers = 30L, per_unit = min(10L, worke
   workers <- check_count(workers, "workers", min = 2L)
   per_unit <- check_count(per_unit, "per_unit", max = workers)
   labels <- check_count(labels, "labels", min = 2L, max = 26L)
+  check_memory(
+    as.double(units) * max(per_unit, 2 * labels), "answers of a crowd",
+    "Have fewer {.arg units}, or fewer answers {.arg per_unit}.", rlang::current_env()
+  )
   kinds <- draw_kinds(spammers, workers, rlang::current_env())
   worker <- as.vector(assign_workers(units, workers, per_unit))
   unit <- rep(seq_len(units), each = per_unit)
@@ -121,6 +125,7 @@ assign_workers <- function(units, workers, per_unit) {
 #' @param x A simulated crowd, or a [crowdtruth()] result from one.
 #' @export
 worker_kinds <- function(x) {
+  check_given()
   x <- as_answers(x)
   if (is.null(x$kinds)) {
     abort_fallible("argument", c(

@@ -89,6 +89,7 @@
 #' @export
 crowdtruth <- function(x, version = c("2014", "2.0"), task = c("closed", "open"),
                        tolerance = 0.001, max_steps = 1000L, ...) {
+  check_given()
   call <- rlang::current_env()
   x <- as_answers(x, call = call)
   check_dots_empty(...)

@@ -32,6 +32,7 @@
 #' data_check(ratings(lehner2015, raters = rater1:rater4, systems = system, case = case))
 #' @export
 data_check <- function(x, ...) {
+  check_given()
   check_dots_empty(...)
   x <- as_ratings(x)
   agreed <- measured_agreement(x)

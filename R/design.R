@@ -89,6 +89,7 @@ rater_design <- function(raters, systems = NULL, categories = 5L, n = 200L,
                          redraw = TRUE, shared = c("difficulty", "errors"), missing = 0,
                          copying = NULL, matrices = NULL, normalise = c("expected", "row"),
                          loading = 0, drift = 0, covariates = NULL) {
+  check_given()
   call <- rlang::current_env()
   labels <- check_category_labels(categories)
   raters <- name_judges(check_probabilities(raters, "raters", 2L), "rater")
@@ -126,6 +127,10 @@ rater_design <- function(raters, systems = NULL, categories = 5L, n = 200L,
     hidden = double(), covariates = kinds$covariates, by_kind = kinds$judges
   )
   check_drift(design, call)
+  check_memory(
+    as.double(length(labels))^2 * length(judges) * nrow(strata_of), "probabilities of a design",
+    "Have fewer categories, raters or strata.", call
+  )
   structure(design, class = "rater_design")
 }
 
@@ -160,6 +165,7 @@ is_ordered <- function(design) design$dispersion != 1 && length(design$categorie
 #' lehner_design(8)
 #' @export
 lehner_design <- function(figure, system = c(0.1, 0.3, 0.5, 0.7, 0.9)) {
+  check_given()
   figure <- check_count(figure, "figure", min = 1L, max = 14L)
   system <- check_probabilities(system, "system", 0L)
   if (length(system) > 0L && is.null(names(system))) names(system) <- paste("system", system)

@@ -83,7 +83,10 @@
 #' # yardstick::mcc(a, truth, prediction, case_weights = weight)
 #' @name metric_estimate
 #' @export
-estimate_metrics <- function(x, metrics = NULL, ...) UseMethod("estimate_metrics")
+estimate_metrics <- function(x, metrics = NULL, ...) {
+  check_given()
+  UseMethod("estimate_metrics")
+}
 
 #' @export
 estimate_metrics.default <- function(x, metrics = NULL, ...) {

@@ -17,6 +17,7 @@
 #' exact_limit(design, function(x) fit_raters(x)$rater_accuracy)
 #' @export
 exact_limit <- function(design, estimator = "binned") {
+  check_given()
   call <- rlang::current_env()
   check_design(design)
   as_designs(design, call)

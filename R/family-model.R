@@ -68,6 +68,7 @@
 #' @export
 rater_family <- function(law, start, words = "own model", ..., base_rates = ~1, strata = 1,
                          gradient = NULL) {
+  check_given()
   call <- rlang::current_env()
   check_dots_empty(...)
   for (arg in c("law", "start", if (!is.null(gradient)) "gradient")) {

@@ -104,6 +104,7 @@
 #' @export
 fit_raters <- function(x, model = k_model(), method = NULL, known_truth = NULL,
                        known_raters = NULL, ...) {
+  check_given()
   call <- rlang::current_env()
   x <- group_votes(as_ratings(x, call = call))
   check_dots_empty(...)
@@ -115,6 +116,7 @@ fit_checked <- function(x, model, method, known_truth, known_raters, call, start
   check_class(model, "rater_model", "model", "Make one with {.fun rater_model}.", call)
   know <- !is.null(known_truth) || !is.null(known_raters)
   method <- check_method(method, model, x, know, call)
+  check_parameters(x, model, call)
   if (!is.null(known_raters)) check_no_family(model, "known_raters", call)
   if (uses_confidence(model)) x <- drop_unused_levels(x)
   x <- patterns_for(model, x)
@@ -268,6 +270,7 @@ as_fit <- function(fit, call = rlang::caller_env()) {
 #' confusion(fit)
 #' @export
 base_rates <- function(fit, newdata = NULL) {
+  check_given()
   fit <- as_fit(fit)
   if (!is.null(newdata)) {
     return(rates_by_covariates(fit, newdata, rlang::current_env()))
@@ -277,7 +280,10 @@ base_rates <- function(fit, newdata = NULL) {
 
 #' @rdname base_rates
 #' @export
-confusion <- function(x, ...) UseMethod("confusion")
+confusion <- function(x, ...) {
+  check_given()
+  UseMethod("confusion")
+}
 
 #' @export
 confusion.default <- function(x, ...) {

@@ -17,7 +17,10 @@ bootstrap_interval <- function(draft, table) {
     draft$fit$x$systems[known], colMeans(is.na(replicates))[known], options$conf_level,
     if (is.null(options$record)) "Raters agree too little for so few cases."
   )
-  new_interval_found(add_intervals(table, intervals), replicates)
+  found <- add_intervals(table, intervals)
+  within <- replace(found, "estimate", list(pmin(found$estimate, 1))) # as limits are
+  warn_outside(draft$fit$x$systems, within, 'Use {.code "profile"} or {.code "robust"}.')
+  new_interval_found(found, replicates)
 }
 
 bootstrap_note <- function(x) {

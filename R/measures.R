@@ -71,6 +71,7 @@ measures <- function() {
 register_measure <- function(id, title, kernel, form = c("counts", "ratings", "table"),
                              range = c(-1, 1), raters = if (form == "table") 2 else Inf,
                              reference = "") {
+  check_given(but = if (!missing(kernel) && is.null(kernel)) "title")
   call <- rlang::current_env()
   usable <- rlang::is_string(id) && nzchar(id) && !startsWith(id, ".")
   if (!usable || id %in% names(built_in_measures)) {

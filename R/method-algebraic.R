@@ -65,6 +65,7 @@ warn_uninformative <- function(systems, share) {
 #' bins(estimate_accuracy(x, "binned", interval = "none"))
 #' @export
 bins <- function(estimate) {
+  check_given()
   check_class(
     estimate, "accuracy_estimate", "estimate", "Make one with {.fun estimate_accuracy}."
   )

@@ -87,6 +87,7 @@ metrics <- function() {
 #' @export
 register_metric <- function(id, title, kernel, form = c("category", "table"), range = c(0, 1),
                             better = c("high", "low"), reference = "") {
+  check_given(but = if (!missing(kernel) && is.null(kernel)) "title")
   call <- rlang::current_env()
   usable <- rlang::is_string(id) && nzchar(id) && !startsWith(id, ".")
   if (!usable || id %in% names(c(built_in_metrics, score_records, label_records))) {

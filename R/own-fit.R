@@ -42,6 +42,7 @@
 #' estimate_accuracy(fit, replicates = 200)
 #' @export
 as_rater_fit <- function(x, posterior, base_rates = NULL, ..., model = "own model") {
+  check_given()
   call <- rlang::current_env()
   check_dots_empty(...)
   x <- as_ratings(x, call = call)

@@ -156,6 +156,7 @@ na_real <- function(x) {
 #' rating_patterns(ratings(fleiss1971, case = case, counts = depression:other))
 #' @export
 rating_patterns <- function(x) {
+  check_given()
   x <- as_ratings(x, call = rlang::current_env())
   if (!is.null(x$covariates)) x <- split_by_covariates(x)
   rows <- n_patterns(x)

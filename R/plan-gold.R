@@ -74,6 +74,7 @@ plan_gold <- function(x, half_width = 0.05, of = c("accuracy", "difference", "re
                       interval = c("combined", "corrected"), target = c("population", "cases"),
                       conf_level = 0.9, choice = c("stratified", "active", "random"),
                       cost_gold = NULL, cost_rating = NULL, ...) {
+  check_given()
   call <- rlang::current_env()
   check_dots_empty(...)
   estimate <- as_planned_estimate(x, call)

@@ -62,6 +62,7 @@ check_ggplot2 <- function(call = rlang::caller_env()) {
 #' autoplot(x) + ggplot2::labs(title = "Who said what")
 #' @export
 autoplot <- function(object, ...) {
+  check_given()
   check_ggplot2()
   ggplot2::autoplot(object, ...)
 }

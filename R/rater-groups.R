@@ -40,6 +40,7 @@
 #' fit_raters(x)
 #' @export
 group_votes <- function(x) {
+  check_given()
   x <- as_ratings(x, call = rlang::current_env())
   if (x$repeats == "reruns") {
     x <- cast_votes(x, seq_along(x$raters), x$raters)

@@ -109,6 +109,7 @@ find_subset <- function(i, names, what, call) {
 #' agreement_matrix(x, "rater1", "system")
 #' @export
 counts <- function(x) {
+  check_given()
   x <- as_answers(x)
   structure(
     pattern_counts(x)[pattern_of_case(x), , drop = FALSE],
@@ -119,6 +120,7 @@ counts <- function(x) {
 #' @rdname counts
 #' @export
 agreement_matrix <- function(x, rater1, rater2) {
+  check_given()
   x <- as_ratings(x, call = rlang::current_env())
   given <- list(rater1 = rater1, rater2 = rater2)
   call <- rlang::current_env()

@@ -85,6 +85,7 @@ read_ratings <- function(path, format = NULL, case = NULL, rater = NULL, rating 
                          systems = TRUE, sep = NULL, na = c("", "NA", "n/a", "-", "?"),
                          clean_labels = FALSE, raters = NULL, sheet = NULL, encoding = "UTF-8",
                          ...) {
+  check_given()
   call <- rlang::current_env()
   check_flag(clean_labels, "clean_labels")
   check_reading(sep, na, encoding, call)

@@ -145,7 +145,7 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
   check_dots_empty(...)
   call <- rlang::current_env()
   if (missing(data)) {
-    abort_fallible("argument", "{.arg data} is missing.", arg = "data", call = call)
+    abort_fallible("argument", "{.arg data} must be given.", arg = "data", call = call)
   }
   repeats <- check_choice(repeats, c("error", "ratings", "reruns", "labels"), "repeats")
   if (!is.null(ordered)) check_flag(ordered, "ordered")

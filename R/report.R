@@ -35,6 +35,7 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
                             title = "Accuracy without known truth", judges = NULL, seed = 1,
                             date = Sys.Date(), conf_level = default_conf_level(),
                             known_truth = NULL, gold_sample = NULL) {
+  check_given()
   check_dots_empty(...)
   call <- rlang::current_env()
   check_report_input(x, call)
@@ -122,6 +123,7 @@ abort_program <- function(program, call) {
 #' say_methods(estimate)
 #' @export
 may_say <- function(estimate) {
+  check_given()
   check_class(estimate, "accuracy_estimate", "estimate", "Make one with {.fun estimate_accuracy}.")
   table <- tidy(estimate)
   words <- format(estimate)
@@ -194,6 +196,7 @@ both_ends_words <- function(table) {
 #' @rdname may_say
 #' @export
 say_methods <- function(estimate) {
+  check_given()
   check_class(estimate, "accuracy_estimate", "estimate", "Make one with {.fun estimate_accuracy}.")
   x <- estimate$fit$x
   told <- glance(estimate)
@@ -227,6 +230,7 @@ say_methods <- function(estimate) {
 #' disputed_cases(ratings(lehner2015, raters = rater1:rater4, systems = system, case = case), 3)
 #' @export
 disputed_cases <- function(x, most = 15L) {
+  check_given()
   x <- as_ratings(x)
   check_count(most, "most", 1L)
   n <- counts(x)

@@ -41,6 +41,7 @@
 #' @export
 score_curve <- function(x, curve = c("roc", "reliability"), category = NULL, bins = 10L,
                         systems = NULL, ...) {
+  check_given()
   call <- rlang::current_env()
   curve <- check_choice(curve, c("roc", "reliability"), "curve")
   bins <- check_count(bins, "bins")

@@ -54,6 +54,7 @@
 #' estimate_metrics(fit_scores(x, trust = "a"), "roc_auc", systems = "a", interval = "none")
 #' @export
 fit_scores <- function(x, known_truth = NULL, raters = NULL, trust = NULL, ...) {
+  check_given()
   call <- rlang::current_env()
   check_dots_empty(...)
   x <- group_votes(as_ratings(x, call = call))

@@ -74,6 +74,7 @@
 #' @export
 shared_errors <- function(x, known_truth = NULL, accuracy = NULL, coinciding = NULL,
                           conf_level = 0.9, ...) {
+  check_given()
   call <- rlang::current_env()
   check_dots_empty(...)
   conf_level <- check_number(conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE)

@@ -19,8 +19,10 @@
 #' estimate_accuracy(x)
 #' @export
 simulate_ratings <- function(design, n = design$n) {
+  check_given()
   check_design(design)
   n <- check_count(n, "n")
+  check_panel_memory(design, n, rlang::current_env())
   as_panel(design, draw_panel(design, n))
 }
 
@@ -74,6 +76,7 @@ check_design <- function(design, call = rlang::caller_env()) {
 #' true_accuracy(x[1:10, ])
 #' @export
 truth <- function(x) {
+  check_given()
   check_truth(x)
   tibble::tibble(case = x$cases, category = category_factor(x$truth$category, x))
 }
@@ -81,6 +84,7 @@ truth <- function(x) {
 #' @rdname truth
 #' @export
 true_accuracy <- function(x, systems = NULL) {
+  check_given()
   check_truth(x)
   x <- choose_systems(x, systems, rlang::current_env())
   tibble::tibble(

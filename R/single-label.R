@@ -26,6 +26,7 @@
 #' ground_truth(single_label(x, several = "omit"))
 #' @export
 single_label <- function(x, label = NULL, several = c("error", "omit"), ...) {
+  check_given()
   check_dots_empty(...)
   call <- rlang::current_env()
   x <- as_answers(x, call = call)

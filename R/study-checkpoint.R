@@ -2,7 +2,7 @@
 
 # Written beside its place and moved there, so that an interrupt leaves the file before.
 save_checkpoint <- function(study, path, call) {
-  force(study) # what fails in making it is no fault of the file
+  study$checksum <- checksum(study) # what fails in making it is no fault of the file
   beside <- paste0(path, ".new")
   written <- suppressWarnings(tryCatch(
     {
@@ -77,6 +77,7 @@ check_progress <- function(before, study, path, call) {
   whole <- function(x, n) is.integer(x) && length(x) == n && !anyNA(x)
   done <- before[["done"]]
   damaged <- c(
+    checksum = !is.null(before$checksum) && !identical(before$checksum, checksum(before)),
     runs = !whole(before[["runs"]], 1L),
     seed = !whole(before[["seed"]], length(study$seed)),
     done = !whole(done, length(study$done)) || any(done < 0L | done > study$runs)
@@ -90,6 +91,21 @@ check_progress <- function(before, study, path, call) {
       "i" = "Choose another file, or delete this one."
     ), path = path, call = call)
   }
+}
+
+# Of what a study found and how far it is: changed bytes give other digits that look as good.
+# Functions have other bytes once they were read; so have stacks of conditions, and the `header`,
+# R's version.
+checksum <- function(study) {
+  header <- 1:14
+  fields <- c(unclass(study)[c("seed", "runs", "done", "n", "panels")], study$results)
+  fields$condition <- lapply(fields$condition, function(cnd) {
+    if (inherits(cnd, "condition")) list(class(cnd), cnd$message)
+  })
+  rlang::hash(lapply(fields, function(field) {
+    if (is.character(field)) field <- enc2utf8(field)
+    serialize(field, NULL, version = 2)[-header]
+  }))
 }
 
 # Are the results those of so many runs of each cell, and of nothing else?

@@ -50,6 +50,7 @@ built_in <- function(estimators) {
 
 # The caller's `tick` moves a bar of the caller's; `clock` gives seconds.
 run_study <- function(study, threads, checkpoint, call, tick = NULL, clock = elapsed) {
+  for (cell in study_cells(study)) check_panel_memory(cell$design, cell$n, call)
   if (!is.null(checkpoint)) save_checkpoint(study, checkpoint, call)
   blocks <- study_blocks(study)
   before <- sum(study$done)

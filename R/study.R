@@ -84,6 +84,7 @@
 simulation_study <- function(designs, estimators = c("binned", "unbinned"), runs = 10L, n = NULL,
                              panels = c("separate", "same"), threads = default_threads(),
                              checkpoint = NULL) {
+  check_given()
   call <- rlang::current_env()
   n <- check_sizes(n, call)
   study <- new_study(
@@ -191,6 +192,7 @@ update.simulation_study <- function(object, runs = object$runs, threads = defaul
 #'   estimator makes of them, with its errors and warnings.
 #' @export
 replay <- function(study, row, what = c("panel", "estimate")) {
+  check_given()
   check_class(study, "simulation_study", "study", "Make one with {.fun simulation_study}.")
   table <- tidy(study)
   row <- check_count(row, "row", max = nrow(table))

@@ -114,6 +114,7 @@ escape_markdown <- function(words) {
 #' as_markdown("<b>*maybe*</b>")
 #' @export
 as_markdown <- function(x, digits = 3L) {
+  check_given()
   if (!is.data.frame(x)) {
     return(escape_markdown(as.character(x)))
   }

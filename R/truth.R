@@ -35,6 +35,7 @@
 #' ground_truth(fit_raters(x), format = "long")
 #' @export
 ground_truth <- function(fit, format = c("wide", "long")) {
+  check_given()
   gold <- if (inherits(fit, "accuracy_estimate")) fit$gold
   fit <- as_fit(fit)
   format <- check_choice(format, c("wide", "long"), "format")
@@ -109,6 +110,7 @@ new_ground_truth <- function(x, posterior, call) {
 #' calibration(ground_truth(y), truth = setNames(lehner2015$system, lehner2015$case), bins = 4)
 #' @export
 calibration <- function(x, truth = NULL, bins = 10L, conf_level = default_conf_level()) {
+  check_given()
   call <- rlang::current_env()
   probability <- probability_matrix(x, "x", call)
   bins <- check_count(bins, "bins")

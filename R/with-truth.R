@@ -35,6 +35,7 @@
 #' true_accuracy(tired(100))
 #' @export
 with_truth <- function(x, truth, expected = NULL) {
+  check_given()
   call <- rlang::current_env()
   x <- as_ratings(x, call = call)
   code <- case_truth(truth, x, call)

@@ -42,7 +42,8 @@ Rcpp::List core_check_k(Rcpp::List patterns, Rcpp::NumericVector weight, int sys
     if (settings.compare) settings.alternative = glue::latent_model(test["alternative"]);
     settings.pairs = test["pairs"];
     settings.residual = test["residual"];
-    testers.emplace_back(rows, settings, glue::latent_prior(null["prior"]));
+    const auto prior = glue::latent_prior(null["prior"]);
+    glue::interruptible([&] { testers.emplace_back(rows, settings, prior); });
   }
   const auto bootstrap = glue::bootstrap_options(options);
   const auto replicates = glue::interruptible(

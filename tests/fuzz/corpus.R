@@ -2,5 +2,8 @@
 corpus <- rbind(
   data.frame(door = "estimate_gold", seed = 1006, was = "a weight of 1e11 asked for 373 GB"),
   data.frame(door = "read_ratings", seed = 1006, was = "a warning of R's about bytes in JSON"),
-  data.frame(door = "estimate_metrics", seed = 2052, was = "no table, and slopes of it")
+  data.frame(door = "estimate_metrics", seed = 2052, was = "no table, and slopes of it"),
+  data.frame(door = "checkpoint", seed = 51, was = "numbers of which bytes had changed"),
+  data.frame(door = "arguments", seed = 5024, was = "R's message that an argument is missing"),
+  data.frame(door = "agreement", seed = 5003, was = "an interval that left its estimate, unsaid")
 )

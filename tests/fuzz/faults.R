@@ -1,10 +1,12 @@
-# Rscript tests/fuzz/faults.R KILLS INTERRUPTS: processes that are killed or interrupted at random
-# moments, with the package installed. What they were writing must be whole or absent, what is
-# resumed must have the digits of what was never stopped, and who interrupts waits no second.
+# Rscript tests/fuzz/faults.R KILLS INTERRUPTS BEFORE: processes that are killed or interrupted at
+# random moments, with the package installed. What they were writing must be whole or absent, what
+# is resumed must have the digits of what was never stopped, and who interrupts waits no second.
+# With BEFORE = 12 the first kill is the one of seed 13.
 library(fallible)
 given <- as.integer(commandArgs(TRUE))
 kills <- if (is.na(given[1L])) 100L else given[1L]
 interrupts <- if (is.na(given[2L])) 40L else given[2L]
+before <- if (is.na(given[3L])) 0L else given[3L]
 folder <- tempfile("faults")
 dir.create(folder)
 failed <- 0L
@@ -51,12 +53,13 @@ run_study <- function(path) {
 }
 keep <- function(path) sprintf("saveRDS(as.data.frame(s), '%s')", path)
 
+patience <- 600 # seconds, for a study that takes 13 where nothing else runs
 whole <- file.path(folder, "whole.rds")
-ended(start(run_study(file.path(folder, "whole.checkpoint")), keep(whole)), 120) ||
+ended(start(run_study(file.path(folder, "whole.checkpoint")), keep(whole)), patience) ||
   stop("the study does not end")
 whole <- readRDS(whole)
 resumed <- 0L
-for (i in seq_len(kills)) {
+for (i in seq_len(kills) + before) {
   set.seed(i)
   path <- file.path(folder, paste0("study", i))
   result <- paste0(path, ".rds")
@@ -67,7 +70,14 @@ for (i in seq_len(kills)) {
   if (file.exists(path) && inherits(try(readRDS(path), TRUE), "try-error")) wrong("kill", i, "file")
   resumed <- resumed + file.exists(path)
   pid <- start(run_study(path), keep(result))
-  if (!ended(pid, 120) || !identical(readRDS(result), whole)) wrong("kill", i, "digits")
+  if (!ended(pid, patience)) {
+    wrong("kill", i, "no end of the resumed study")
+    tools::pskill(pid, 9L)
+  } else if (!file.exists(result)) {
+    wrong("kill", i, "the resumed study failed")
+  } else if (!identical(readRDS(result), whole)) {
+    wrong("kill", i, "digits")
+  }
   unlink(c(path, result, paste0(path, ".new")))
 }
 cat(kills, "kills of a study,", resumed, "of them after it was saved\n")
@@ -79,7 +89,8 @@ long <- c(
   bootstrap = "estimate_accuracy(simulate_ratings(rater_design(rep(.6, 5), .7, 5, 20000)), 'joint',
     rater_model('rater', 'free'), interval = 'bootstrap', replicates = 1e5)",
   simulate = "for (i in 1:99) simulate_ratings(rater_design(rep(.6, 50), .7, 5, 3e6))",
-  check = "check_k_properties(simulate_ratings(rater_design(rep(.6, 4), .7, 5, 2000)), replicates = 1e5)",
+  check = "check_k_properties(simulate_ratings(rater_design(rep(.6, 12), .7, 5, 20000)),
+    replicates = 1e5)",
   agreement = "agreement(simulate_ratings(rater_design(rep(.6, 9), .7, 5, 5000)),
     interval = 'bootstrap', replicates = 1e6)",
   study = "simulation_study(rater_design(c(.6, .6), .7, 5, 500), runs = 1e5)",

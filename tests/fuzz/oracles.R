@@ -44,8 +44,11 @@ faults_of <- function(result) {
   faults_of_table(tidy(result), around = !"bootstrap" %in% intervals_of(result))
 }
 
-# Percentiles of a bootstrap may leave its estimate; the help page says when.
+# Percentiles of a bootstrap may leave its estimate; the help page says when, and a warning that.
 intervals_of <- function(result) {
+  if (inherits(result, "agreement")) {
+    return(result$method)
+  }
   unlist(lapply(c(list(result), unclass(result)), function(x) {
     options <- if (is.list(x)) x[["options"]]
     if (is.list(options)) options[["interval"]]

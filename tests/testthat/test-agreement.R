@@ -442,3 +442,22 @@ test_that("results of no rows, or without a column, are printed as tables", {
   expect_output(print(x[0, ]), "Agreement: 0 x 9")
   expect_output(print(x[names(x) != "n"]), "Agreement: 32 x 8")
 })
+
+test_that("an interval that leaves its estimate is told of", {
+  data <- data.frame(
+    case = c(1, 1, 2, 2, 3, 4, 5, 6), rater = c("a", "b", "a", "b", "c", "a", "c", "b"),
+    rating = c(5, 6, 3, 4, 8, 1, 7, 2)
+  )
+  x <- ratings(data, case = "case", rater = "rater", rating = "rating", categories = 1:8)
+  set.seed(1)
+  expect_warning(
+    expect_warning(
+      table <- agreement(
+        x, c("gwet_ac", "fleiss_kappa"), "quadratic", interval = "bootstrap", replicates = 200
+      ),
+      "interval of \"gwet_ac\" leaves its estimate", class = "fallible_warning_bootstrap"
+    ),
+    "no estimate", class = "fallible_warning_bootstrap"
+  )
+  expect_identical(table$conf.low > table$estimate, c(TRUE, FALSE))
+})

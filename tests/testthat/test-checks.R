@@ -98,3 +98,24 @@ test_that("an object that has a class and not what belongs to it is refused", {
     expect_error(verb(forged), "lacks", class = "fallible_error_argument")
   }
 })
+
+test_that("what must be given is asked for by name", {
+  others <- c("augment", "autoplot", "glance", "tidy") # R's or a package's, by the class of `x`
+  for (name in setdiff(getNamespaceExports("fallible"), others)) {
+    fun <- getExportedValue("fallible", name)
+    needed <- if (is.function(fun)) Filter(rlang::is_missing, as.list(formals(fun)))
+    if (length(setdiff(names(needed), "...")) == 0L) next
+    e <- tryCatch(fun(), error = identity)
+    expect_s3_class(e, "fallible_error_argument")
+    if (name != "score_threshold") expect_match(conditionMessage(e), "must be given", info = name)
+  }
+  x <- ratings(lehner2015, raters = rater1:rater4, case = case)
+  e <- expect_error(agreement_matrix(x, "rater1"), "`rater2` must be given")
+  expect_identical(e$arg, "rater2")
+  e <- expect_error(agreement_matrix(), "`x`, `rater1`, and `rater2` must be given")
+  expect_identical(as.list(e$call), list(quote(agreement_matrix)))
+  e <- expect_error(fleiss_kappa(), "`x` must be given")
+  expect_identical(as.list(e$call), list(quote(fleiss_kappa)))
+  outer <- function(estimate) bins(estimate)
+  expect_error(outer(), "`estimate` must be given", class = "fallible_error_argument")
+})

@@ -193,3 +193,15 @@ test_that("other machines draw the replicates that this one would", {
   future::plan("multisession", workers = 2)
   expect_equal(count_pieces(30L), 1) # where threads are better
 })
+
+test_that("intervals that leave their estimates are named, those of no estimate are not", {
+  table <- data.frame(
+    estimate = c(0.5, 0.9, NA, 0.7), conf.low = c(0.4, 0.2, NA, NA), conf.high = c(0.6, 0.8, NA, NA)
+  )
+  w <- expect_warning(warn_outside(letters[1:4], table, "why"), class = "fallible_warning_bootstrap")
+  expect_identical(w$systems, "b")
+  expect_match(conditionMessage(w), "interval of \"b\" leaves its")
+  expect_silent(warn_outside("a", table[1, ], "why"))
+  table$conf.low[[1]] <- 0.55
+  expect_warning(warn_outside(letters[1:4], table, "why"), '"a" and "b" leave their')
+})

@@ -88,6 +88,35 @@ test_that("a file of which parts are not as they were written is refused", {
   expect_identical(tidy(again), tidy(more))
 })
 
+test_that("a file whose numbers changed since they were written is refused", {
+  file <- withr::local_tempfile(fileext = ".rds")
+  flaky <- function(x) {
+    if (mean(counts(x)[, 1]) > 1.2) stop("no \u00fc")
+    rep(0.5, length(x$systems))
+  }
+  run <- function(runs = 4) {
+    simulation_study(design, list("binned", flaky = flaky), runs = runs, checkpoint = file)
+  }
+  study <- suppressWarnings(run())
+  kept <- readRDS(file)
+  changes <- list(
+    list(c("results", "estimate"), 0.123), list(c("results", "seed"), 1L),
+    list(c("results", "reason"), "none"), list(c("results", "condition"), simpleError("other")),
+    list("seed", 1L), list("checksum", "0")
+  )
+  for (change in changes) {
+    changed <- kept
+    changed[[change[[1]]]][[1]] <- change[[2]]
+    saveRDS(changed, file)
+    e <- expect_error(run(), class = "fallible_error_file")
+    expect_match(conditionMessage(e), "damaged.*checksum.*delete this one")
+    expect_identical(e$path, normalizePath(file))
+  }
+  saveRDS(kept, file)
+  expect_message(more <- suppressWarnings(run(runs = 5)), "8 panels are done")
+  expect_null(more$checksum)
+})
+
 test_that("a full disk leaves nothing beside the file, and the file as it was", {
   skip_if_not(file.exists("/dev/full"))
   file <- withr::local_tempfile(fileext = ".rds")

@@ -1,0 +1,77 @@
+#' Limits
+#'
+#' What is larger is refused before memory is asked for, with an error of class
+#' `fallible_error_memory` (see [conditions]); where memory ends before a limit is reached the error
+#' is of the same class.
+#'
+#' | what | at most | why |
+#' |---|---|---|
+#' | cases, raters, systems | 2,147,483,647 | numbered by integers |
+#' | categories | 1,000 | confusion matrices grow with the square |
+#' | weight of a case | any number | but `simulate()` draws 1e8 ratings |
+#' | replicates of a bootstrap | 1e7 | quantiles then have four digits |
+#' | replicates x systems or measures | 1e9 | 8 GB |
+#' | answers of a simulated panel | 1e9 | 8 GB with its tables |
+#' | parameters of a model | 1e8 | iterations hold several sets of them |
+#' | probabilities of a design | 1e9 | 8 GB |
+#' | runs of a study | 1e6 | biases then have three digits |
+#'
+#' Parameters are counted before those are left out that nobody's ratings need.
+#' @name fallible-limits
+#' @return Nothing.
+NULL
+
+most_numbers <- 1e8 # 800 MB
+most_at_once <- 1e9
+
+# Stops where `numbers` are more than `most`; `what` names them, `instead` says what to do.
+check_memory <- function(numbers, what, instead, call, most = most_at_once) {
+  if (numbers > most) {
+    abort_fallible("memory", c(
+      "More than {number(most)} {what} need too much memory.",
+      "x" = "There would be {number(numbers)}.",
+      "i" = instead
+    ), numbers = numbers, call = call)
+  }
+}
+
+# Of a model for so many raters, prior tables left aside.
+check_parameters <- function(x, model, call) {
+  free <- identical(model$errors, "free") # own models have none
+  raters <- if (identical(model$accuracy, "rater")) length(x$raters) else 1
+  check_memory(
+    as.double(raters) * if (free) length(x$categories)^2 else 1, "parameters",
+    "Take a {.fun rater_model} with fewer, or leave out raters or categories.", call, most_numbers
+  )
+}
+
+check_panel_memory <- function(design, n, call) {
+  judges <- length(design$raters) + length(design$systems)
+  check_memory(
+    as.double(n) * judges, "answers of a panel", "Draw fewer cases, in several panels.", call
+  )
+}
+
+# What the core throws, and what it asks of C++, as errors of ours. R's own errors, those of
+# progress bars among them, and interrupts pass.
+of_core <- function(code, call = NULL) {
+  tryCatch(code, `C++Error` = function(e) {
+    lack <- inherits(e, c("std::bad_alloc", "std::length_error", "std::bad_array_new_length"))
+    abort_fallible(if (lack) "memory" else "core", c(
+      if (lack) "There is not enough memory for this." else "The compiled code stopped.",
+      "x" = verbatim(conditionMessage(e)),
+      "i" = if (lack) "See {.help fallible-limits}." else
+        "An object was changed by hand, or this is a mistake of the package: please report it."
+    ), call = call)
+  })
+}
+
+# All functions of the core are called so; files are read in the order of their names.
+for (name in grep("^core_", ls(), value = TRUE)) {
+  fun <- get(name)
+  if (isTRUE(startsWith(deparse(body(fun))[2L], "    .Call("))) {
+    body(fun) <- call("of_core", body(fun))
+    assign(name, fun)
+  }
+}
+rm(name, fun)

@@ -1,0 +1,41 @@
+test_that("what would not fit into memory is refused before it is asked for", {
+  refused <- function(code, numbers) {
+    e <- expect_error(code, class = "fallible_error_memory")
+    expect_identical(e$numbers, numbers)
+  }
+  design <- rater_design(c(0.7, 0.7), c(a = 0.8), 2, 20)
+  refused(simulate_ratings(design, 2e9), 6e9)
+  refused(simulation_study(design, n = 2e9), 6e9)
+  refused(simulate_crowd(units = 1e9), 1.2e10)
+  refused(rater_design(rep(0.7, 2000), NULL, 1000), 2e9)
+  x <- simulate_ratings(rater_design(rep(0.7, 16), NULL, 2, 20))
+  refused(
+    agreement(x, "cohen_kappa", pairwise = TRUE, interval = "bootstrap", replicates = 1e7), 1.2e9
+  )
+  x$categories <- as.character(1:1000)
+  x$raters <- paste(1:101)
+  refused(check_parameters(x, dawid_skene(), NULL), 1.01e8)
+  expect_null(check_parameters(x, k_model(), NULL))
+})
+
+test_that("what C++ throws is an error of the package", {
+  thrown <- function(class) {
+    stop(structure(class = c(class, "C++Error", "error", "condition"), list(message = "a {b}")))
+  }
+  expect_error(of_core(thrown("std::bad_alloc")), "a \\{b\\}", class = "fallible_error_memory")
+  expect_error(of_core(thrown("std::length_error")), class = "fallible_error_memory")
+  expect_error(of_core(thrown("std::range_error")), class = "fallible_error_core")
+  expect_error(core_crowd_units(list()), class = "fallible_error_core")
+  expect_error(of_core(stop("R")), class = "simpleError")
+  expect_identical(of_core(3), 3)
+})
+
+test_that("every function of the core is called so", {
+  namespace <- asNamespace("fallible")
+  for (name in grep("^core_", ls(namespace), value = TRUE)) {
+    code <- paste(deparse(get(name, namespace)), collapse = " ")
+    if (grepl(".Call(`_fallible", code, fixed = TRUE)) {
+      expect_match(code, "of_core(", fixed = TRUE, info = name)
+    }
+  }
+})
