@@ -112,23 +112,25 @@ lack_of_score_interval <- function(estimate, interval) {
 }
 
 score_draws <- function(estimate, plan, judges, panel) {
-  measure <- function(judge, w, v) score_values(plan, judge$book, w, v)
   cases <- sum(panel$weight)
   if (cases <= 2 * most_drawn || !is.null(estimate$options$cluster)) {
-    return(draw_scores(estimate, panel, judges, nrow(plan$rows), measure))
+    return(draw_scores(estimate, panel, judges, nrow(plan$rows), function(judge, w, v) {
+      score_values(plan, judge$book, w, v)
+    }))
   }
   shrink <- sqrt(most_drawn / cases)
-  lapply(draw_few(estimate, panel, judges, nrow(plan$rows), measure), function(draws) {
+  lapply(draw_few(estimate, plan, judges, panel), function(draws) {
     centre <- rep(colMeans(draws, na.rm = TRUE), each = nrow(draws))
     centre + shrink * (draws - centre)
   })
 }
 
 # Of more cases than twice this number so many are drawn, and deviations are made as much smaller as
-# more cases would.
+# more cases would. These are so small that metrics are straight lines: each drawn case adds what
+# it has of the metric.
 most_drawn <- 5000
 
-draw_few <- function(estimate, panel, judges, size, measure) {
+draw_few <- function(estimate, plan, judges, panel) {
   setup <- resampling(estimate$fit$x, estimate$options)
   bar <- progress_bar("Bootstrap of scores", setup$replicates)
   on.exit(bar$close())
@@ -136,24 +138,53 @@ draw_few <- function(estimate, panel, judges, size, measure) {
   prob <- if (any(panel$weight != 1)) panel$weight
   one <- rep(1, n)
   scored <- which(vapply(judges, function(judge) is.null(judge$lack), NA))
-  place <- lapply(judges, function(judge) match(seq_len(n), judge$at))
-  values <- lapply(judges, function(judge) matrix(NA_real_, setup$replicates, size))
+  lines <- lapply(judges[scored], function(judge) metric_line(plan, judge, panel))
+  # Most often all systems score the same cases, whose weights are then found once.
+  cases <- lapply(judges, `[[`, "at")
+  of_set <- match(cases, unique(cases[scored]))
+  sets <- lapply(unique(cases[scored]), function(at) match(seq_len(n), at))
+  values <- lapply(judges, function(judge) matrix(NA_real_, setup$replicates, nrow(plan$rows)))
   withr::with_seed(setup$seed[[1L]], {
     for (i in seq_len(setup$replicates)) {
       bar$tick(i)
-      drawn <- sample.int(n, most_drawn, replace = TRUE, prob = prob)
+      drawn <- sort(sample.int(n, most_drawn, replace = TRUE, prob = prob)) # near in memory
       p <- panel$beliefs$of(as.double(tabulate(drawn, n)))
+      of <- lapply(sets, function(at) {
+        place <- at[drawn]
+        judge <- list(at = drawn[!is.na(place)], back = 0)
+        own <- if (!anyNA(p)) score_weights(judge, panel, p, one)
+        list(at = place[!is.na(place)], own = own, common = p[judge$at, , drop = FALSE])
+      })
       for (s in scored) {
-        judge <- judges[[s]]
-        at <- place[[s]][drawn]
-        judge$book <- score_book(judge$book$scores[at[!is.na(at)], , drop = FALSE])
-        judge$at <- drawn[!is.na(at)]
-        w <- if (!anyNA(p)) score_weights(judge, panel, p, one)
-        if (!is.null(w)) values[[s]][i, ] <- measure(judge, w, one[judge$at])
+        set <- of[[of_set[[s]]]]
+        if (judges[[s]]$back == 1) set$own <- set$common
+        if (!is.null(set$own)) {
+          w <- set$own + judges[[s]]$back * (set$common - set$own)
+          values[[s]][i, ] <- lines[[match(s, scored)]](set$at, w)
+        }
       }
     }
   })
   values
+}
+
+# The straight line that touches the metrics where they are estimated: a function of places of some
+# of the judge's cases and of their weights of truths.
+metric_line <- function(plan, judge, panel) {
+  v <- panel$weight[judge$at]
+  w <- score_weights(judge, panel, panel$p, panel$weight)
+  if (is.null(w)) {
+    return(function(at, w) NA_real_)
+  }
+  start <- score_values(plan, judge$book, w, v)
+  # Metrics by categories of a case by cases.
+  has <- simplify2array(score_influence(plan, judge$book, w, v))
+  has <- matrix(aperm(has, c(3L, 2L, 1L)), ncol = length(v))
+  function(at, w) {
+    some <- has[, at]
+    dim(some) <- c(length(start), length(w))
+    start + as.vector(some %*% as.vector(t(w))) / length(at)
+  }
 }
 
 # Replicates of what `measure` gives for a judge, weights of truths and of cases, `size` numbers: a

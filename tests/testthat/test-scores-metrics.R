@@ -40,6 +40,24 @@ test_that("intervals hold the estimate, and repeat with the seed", {
   expect_gt(robust$std.error, sampling$std.error[[1]])
 })
 
+test_that("few of many cases tell as much of intervals as all of them", {
+  set.seed(8)
+  panel <- scored_panel(10500)
+  ask <- function(metrics, ...) {
+    tidy(estimate_metrics(
+      panel$x, metrics, method = "joint", model = dawid_skene(), interval = "bootstrap",
+      replicates = 150, ...
+    ))
+  }
+  metrics <- c("roc_auc", "pr_auc", "brier_class", "mn_log_loss")
+  few <- ask(metrics)
+  all <- ask(metrics, cluster = seq_len(10500)) # draws as many cases as there are
+  expect_identical(few$estimate, all$estimate)
+  # A standard deviation of 150 draws has a standard error of 6%.
+  expect_equal(few$std.error / all$std.error, rep(1, nrow(all)), tolerance = 0.2)
+  expect_true(all(few$conf.low < few$estimate & few$estimate < few$conf.high))
+})
+
 test_that("what cannot be said has a reason", {
   set.seed(6)
   panel <- scored_panel(200)
