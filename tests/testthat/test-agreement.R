@@ -21,7 +21,7 @@ test_that("every measure is what its definition says, on 200 random data sets", 
 })
 
 test_that("weights of cases stand for so many cases", {
-  for (seed in 1:20) {
+  for (seed in rounds(20)) {
     set <- random_ratings(seed)
     times <- 1 + seq_len(nrow(set$x)) %% 3
     weighted <- ratings(
@@ -68,7 +68,7 @@ test_that("analytic errors are those of numerical derivatives", {
 })
 
 test_that("the jackknife leaves out each case in turn", {
-  for (seed in 1:10) {
+  for (seed in rounds(10)) {
     set <- random_ratings(seed)
     own <- agreement(as_panel(set), interval = "jackknife")
     for (i in which(!is.na(own$std.error))) {

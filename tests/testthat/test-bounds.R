@@ -117,7 +117,7 @@ test_that("no coupling of truth and answers is outside the bounds, of systems or
   weight <- pattern_weights(x) / length(x$index)
   probability <- posterior(fit)
   key <- answers_by_pattern(x)[, 1:3] %*% c(1, 10, 100)
-  for (i in 1:30) {
+  for (i in rounds(30)) {
     right <- c(0, 0)
     for (cell in split(seq_along(weight), key)) {
       # A random joint law of truth and answers with both margins: fill cells in random order.

@@ -13,6 +13,7 @@ strong <- function(raters = c(0.6, 0.6, 0.6), n = 400, ...) {
 }
 
 test_that("likelihood ratios and disagreeing pairs are those of a slow twin", {
+  skip_unless_extended()
   set.seed(1)
   x <- quiet(simulate_ratings(rater_design(
     c(0.4, 0.5, 0.6), 0.5, 3, 80, dispersion = 2, difficulty = 0.1, missing = 0.15

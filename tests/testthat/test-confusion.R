@@ -21,7 +21,7 @@ test_that("Tables 5 and 6 come out to their decimals", {
 
 test_that("the accuracy over base rates is exact, and rows sum to one", {
   set.seed(1)
-  for (i in 1:300) {
+  for (i in rounds(300)) {
     n <- sample(2:9, 1)
     rates <- random_rates(n)
     accuracy <- if (i %% 10 == 0) i %% 20 / 10 else stats::runif(1)
@@ -38,7 +38,7 @@ test_that("the accuracy over base rates is exact, and rows sum to one", {
 
 test_that("the accuracy of every category is exact, if asked for", {
   set.seed(2)
-  for (i in 1:100) {
+  for (i in rounds(100)) {
     accuracy <- sample(c(0, 1, stats::runif(1)), 1)
     x <- confusion_matrix(
       sample(2:9, 1), accuracy, dispersion = 2, error_range = 1, normalise = "row"

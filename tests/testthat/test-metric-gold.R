@@ -70,6 +70,7 @@ test_that("the derivative of a recall corrects it as a ratio of means does", {
 })
 
 test_that("intervals with gold cover, and are narrower than those of gold alone", {
+  skip_unless_extended()
   set.seed(7)
   design <- rater_design(c(0.7, 0.7, 0.8), c(a = 0.8), 3, 400, base_rates = c(0.5, 0.3, 0.2))
   ids <- c("f_meas", "mcc", "bal_accuracy")

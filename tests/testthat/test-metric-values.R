@@ -1,7 +1,7 @@
 test_that("every metric is what its definition says", {
   set.seed(1)
   for (n in c(2, 3, 5)) {
-    for (i in 1:10) {
+    for (i in rounds(10)) {
       table <- matrix(stats::rpois(n * n, 4), n) + diag(n)
       cost <- matrix(stats::runif(n * n), n)
       beta <- stats::runif(1, 0.3, 3)

@@ -40,7 +40,7 @@ test_that("a fit of a fit's posterior says the same", {
 })
 
 test_that("binned and unbinned estimates are those of the K-model's posterior", {
-  for (seed in 1:30) {
+  for (seed in rounds(30)) {
     x <- panel_ratings(random_panel(seed))
     fit <- suppressWarnings(fit_raters(x))
     if (fit$identified != "yes" || length(x$systems) == 0L) next

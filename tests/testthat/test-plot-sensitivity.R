@@ -5,9 +5,7 @@ test_that("estimate and interval are drawn against the share of errors in common
   for (method in c("average", "joint", "shared", "unbinned")) {
     estimate <- quiet(estimate_accuracy(x, method, replicates = 50))
     table <- tidy(estimate)
-    layers <- lapply(seq_along(ggplot2::autoplot(estimate, "sensitivity")$layers), function(i) {
-      ggplot2::layer_data(ggplot2::autoplot(estimate, "sensitivity"), i)
-    })
+    layers <- ggplot2::ggplot_build(ggplot2::autoplot(estimate, "sensitivity"))$data
     # A band, the line, bars and marks; or the line, what is not on it, no bar, and marks.
     on_line <- method != "unbinned"
     ends <- layers[[if (on_line) 2L else 1L]]

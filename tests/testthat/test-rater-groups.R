@@ -17,7 +17,7 @@ votes_by_hand <- function(answers, unit) {
 
 test_that("a vote is what most of a group say, and none where categories tie", {
   set.seed(1)
-  for (run in 1:20) {
+  for (run in rounds(20)) {
     categories <- letters[seq_len(sample(2:5, 1L))]
     answers <- matrix(sample(c(categories, NA), 60 * 7, TRUE), 60)
     colnames(answers) <- paste0("r", 1:7)

@@ -37,7 +37,7 @@ test_that("wide, long and matrix layouts give the same object", {
 })
 
 test_that("a table of the ratings makes the same object again", {
-  for (seed in 1:40) {
+  for (seed in rounds(40)) {
     panel <- random_panel(seed)
     x <- panel_ratings(panel)
     again <- ratings(
