@@ -83,7 +83,7 @@ format.k_check <- function(x, ...) {
 
 check_columns <- function(x) {
   data.frame(
-    property = unname(k_labels[x$property]), test = x$test, verdict = toupper_bad(x$verdict),
+    property = unname(k_labels[x$property]), test = x$test, verdict = printed_verdict(x),
     p = show_p(x$p.value), adjusted = show_p(x$p.adjusted)
   )
 }
@@ -136,8 +136,11 @@ show_p <- function(p) {
   replace(out, which(p < 0.0005), "<.001")
 }
 
-toupper_bad <- function(verdict) {
-  ifelse(verdict %in% c("violated", "contradiction"), toupper(verdict), verdict)
+# In capitals what stands after the adjustment for many tests.
+printed_verdict <- function(x) {
+  bad <- x$verdict %in% c("violated", "contradiction")
+  sure <- x$verdict == "contradiction" | x$p.adjusted <= attr(x, "about")$alpha
+  ifelse(bad & sure, toupper(x$verdict), ifelse(bad, "doubtful", x$verdict))
 }
 
 concerns_of <- function(x) {

@@ -66,11 +66,11 @@
 #' @param ... Not used.
 #' @return A tibble of class `k_check` with a row per test: `property`; `test`; `null` and
 #'   `alternative`, the models compared; `statistic`; `df`, the parameters by which they differ;
-#'   `p.value` and `p.adjusted`; `verdict`, one of `"violated"`, `"contradiction"` (what the
-#'   K-model makes impossible), `"not significant"`, `"not tested"`; `concerns`, the raters or
-#'   categories that stand out; `reason`, why something was not tested. Methods: `print()`,
-#'   `summary()`, [tidy()][tidy.k_check], [glance()][tidy.k_check],
-#'   [autoplot()][autoplot.k_check].
+#'   `p.value` and `p.adjusted`; `verdict`, one of `"violated"` (by `p.value`; printed as doubtful
+#'   where `p.adjusted` does not say so), `"contradiction"` (what the K-model makes impossible),
+#'   `"not significant"`, `"not tested"`; `concerns`, the raters or categories that stand out;
+#'   `reason`, why something was not tested. Methods: `print()`, `summary()`,
+#'   [tidy()][tidy.k_check], [glance()][tidy.k_check], [autoplot()][autoplot.k_check].
 #' @family estimation
 #' @templateVar where Robustness
 #' @template ref-lehner

@@ -44,7 +44,7 @@ if [ "$level" != demo ]; then
   debian="$debian doctest-dev postgresql"
 fi
 if [ "$level" = check ]; then
-  needed="$needed $(described Suggests) roxygen2 lintr covr"
+  needed="$needed $(described Suggests) roxygen2 lintr covr pkgdown"
   debian="$debian pandoc qpdf tidy pngquant clang libclang-rt-dev" # the last: clang's sanitizers
 fi
 
