@@ -3,6 +3,14 @@ own_measures <- function(x, ids, ...) {
   stats::setNames(table$estimate, table$measure)
 }
 
+# Intervals may leave their estimates.
+of_few_cases <- function(x, replicates) {
+  suppressWarnings(
+    agreement(x, interval = "bootstrap", replicates = replicates),
+    classes = "fallible_warning_bootstrap"
+  )
+}
+
 test_that("every measure is what its definition says, on 200 random data sets", {
   scales <- list(NULL, "linear", "quadratic", "ordinal")
   for (seed in rounds(200)) {
@@ -38,10 +46,9 @@ test_that("weights of cases stand for so many cases", {
       }
     }
     set.seed(seed)
-    one <- agreement(weighted, interval = "bootstrap", replicates = 50)
+    one <- of_few_cases(weighted, 50)
     set.seed(seed)
-    expect_identical(one, agreement(repeated, interval = "bootstrap", replicates = 50),
-      ignore_attr = TRUE)
+    expect_identical(one, of_few_cases(repeated, 50), ignore_attr = TRUE)
   }
 })
 
@@ -214,10 +221,9 @@ test_that("what must not matter does not matter", {
     back <- as_panel(list(x = set$x[nrow(set$x):1, ], k = set$k))
     expect_close(own_measures(back, ids), base, "cases")
     set.seed(1)
-    one <- agreement(x, interval = "bootstrap", replicates = 30)
+    one <- of_few_cases(x, 30)
     set.seed(1)
-    expect_identical(agreement(back, interval = "bootstrap", replicates = 30), one,
-      ignore_attr = TRUE)
+    expect_identical(of_few_cases(back, 30), one, ignore_attr = TRUE)
     twice <- as_panel(list(x = rbind(set$x, set$x), k = set$k))
     same <- setdiff(ids, "krippendorff_alpha")
     expect_close(own_measures(twice, same), base[same], "scale")
