@@ -164,6 +164,7 @@ judge_answers <- function(x, name, arg, call) {
 
 #' @export
 summary.ratings <- function(object, ...) {
+  check_whole_ratings(object, "object")
   weight <- pattern_weights(object)
   told <- glance(object)
   total <- core_rater_counts(object$patterns, weight)

@@ -89,6 +89,7 @@ category_factor <- function(code, x) {
 #' @export
 glance.ratings <- function(x, ...) {
   check_dots_empty(...)
+  check_whole_ratings(x)
   fit <- if (!has_labels(x)) core_fit_algebraic(x$patterns, pattern_weights(x))
   tibble::tibble(
     cases = nrow(x), raters = length(x$raters),

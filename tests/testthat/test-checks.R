@@ -97,6 +97,9 @@ test_that("an object that has a class and not what belongs to it is refused", {
   for (verb in list(agreement, estimate_accuracy, fit_raters, data_check, disputed_cases)) {
     expect_error(verb(forged), "lacks", class = "fallible_error_argument")
   }
+  for (method in list(print, format, summary, glance)) {
+    expect_error(method(forged), "lacks", class = "fallible_error_argument")
+  }
 })
 
 test_that("what must be given is asked for by name", {
