@@ -28,9 +28,9 @@
 #'   with several ratings fixed, which is not done here. For Cohen's kappa, weighted or not, it is
 #'   Fleiss, Cohen and Everitt's (1969) with `n - 1` for `n`, for Yule's Y Yule's (1912).
 #' * `"jackknife"`: leaves out one case at a time, one per distinct case.
-#' * `"bootstrap"`: resamples cases; percentiles. With few cases, of which a resample has many twice,
-#'   resamples may be biased by more than they vary, and their interval leaves the estimate: then
-#'   there is a warning (reflected or bias-corrected percentiles would leave it just there).
+#' * `"bootstrap"`: resamples cases; percentiles. With few cases, of which a resample has many
+#'   twice, resamples may be biased by more than they vary, and their interval leaves the estimate:
+#'   then there is a warning (reflected or bias-corrected percentiles would leave it just there).
 #' * `"none"`.
 #'
 #' The first two are the estimate plus and minus standard errors times the quantile of Student's t

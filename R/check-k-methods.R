@@ -140,7 +140,8 @@ show_p <- function(p) {
 printed_verdict <- function(x) {
   bad <- x$verdict %in% c("violated", "contradiction")
   sure <- x$verdict == "contradiction" | x$p.adjusted <= attr(x, "about")$alpha
-  ifelse(bad & sure, toupper(x$verdict), ifelse(bad, "doubtful", x$verdict))
+  out <- ifelse(bad & sure, toupper(x$verdict), x$verdict)
+  replace(out, bad & !sure, "doubtful")
 }
 
 concerns_of <- function(x) {
