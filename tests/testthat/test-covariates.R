@@ -86,12 +86,12 @@ test_that("what cannot be a covariate is refused", {
   expect_error(ratings(wide, raters = a:b, covariates = rater), class = "fallible_error_columns")
   systems <- data.frame(case = c("a", "z"), system = "s", prediction = 1)
   expect_error(
-    ratings(wide, raters = a:b, case = id, systems = systems, covariates = rater),
+    quiet(ratings(wide, raters = a:b, case = id, systems = systems, covariates = rater)),
     class = "fallible_error"
   )
   names(wide)[5] <- "site"
   expect_error(
-    ratings(wide, raters = a:b, case = id, systems = systems, covariates = site),
+    quiet(ratings(wide, raters = a:b, case = id, systems = systems, covariates = site)),
     class = "fallible_error_case"
   )
 })

@@ -25,9 +25,9 @@ test_that("GLAD is at the top of its likelihood, and nowhere else", {
 })
 
 test_that("a model that the package has is the same as a family", {
-  x <- withr::with_seed(1, simulate_ratings(rater_design(
+  x <- withr::with_seed(1, quiet(simulate_ratings(rater_design(
     c(0.6, 0.7, 0.8), c(a = 0.75), categories = 3, n = 400, missing = 0.1
-  )))
+  ))))
   own <- rater_family(
     start = function(judged, categories) rep(1, nlevels(judged$rater)),
     law = function(parameters, judged, categories) {

@@ -180,7 +180,8 @@ test_that("averages print, and warn where ratings say little", {
   expect_warning(
     withCallingHandlers(
       estimate_accuracy(lehner_ratings(), "binned", replicates = 50),
-      fallible_warning_bootstrap = rlang::cnd_muffle
+      fallible_warning_bootstrap = rlang::cnd_muffle,
+      fallible_warning_few_data = rlang::cnd_muffle
     ),
     class = "fallible_warning_assumption"
   )
