@@ -50,9 +50,10 @@
 #' @return An object of class `accuracy_estimate` with methods for `print()`, `summary()`,
 #'   [tidy()][tidy.accuracy_estimate], [glance()][tidy.accuracy_estimate],
 #'   [autoplot()][autoplot.accuracy_estimate], [update()][update.accuracy_estimate] for more gold
-#'   cases, and the function [bins()]. `tidy()` has a row per system: `estimate`, `std.error`,
-#'   `conf.low` and `conf.high`, the ends `shared` and `independent` of what errors in common could
-#'   make of it (all of these probabilities), `n` cases, and the `reason` of what is `NA`.
+#'   cases, and the function [bins()]. `tidy()` has a row per `system`: `estimate`,
+#'   `std.error`, `conf.low` and `conf.high`, the ends `shared` and `independent` of what errors in
+#'   common could make of it (all of these probabilities), `n` cases, the `method`, and the `reason`
+#'   of what is `NA`.
 #' @family estimation
 #' @templateVar where Equations 6-7
 #' @template ref-lehner

@@ -33,7 +33,7 @@
 #' | `confidence` | a confidence is out of range, or has no rating beside it | `row`, `column` |
 #' | `table` | an agreement matrix is not square, or holds what is not a count | |
 #' | `gold` | a case with known truth has no probability of being chosen, or several | `case` |
-#' | `memory` | more numbers are asked for than [limits][fallible-limits] allow | `numbers` |
+#' | `memory` | more numbers are asked for than there is memory | `numbers`, or `NA` |
 #' | `core` | the compiled code stopped, which is a mistake of the package | |
 #' | `package` | a suggested package is needed and not installed | `package` |
 #' | `database` | a database is out of reach or has changed, or cases are wanted that are in it | |

@@ -15,7 +15,7 @@ with_levels_of <- function(model, confidence) {
 
 check_confidence_axes <- function(confidence, difficulty, call) {
   check_flag(confidence, "confidence", call)
-  if (confidence && identical(difficulty[[1L]], "strata")) {
+  if (confidence && identical(difficulty, "strata")) {
     abort_fallible("argument", c(
       "A model with {.code confidence = TRUE} cannot have strata of difficulty beside it.",
       "i" = "{.arg difficulty} may be a formula."
@@ -27,7 +27,7 @@ check_has_confidence <- function(model, x, call) {
   if (!uses_confidence(model)) {
     return(invisible())
   }
-  seen <- unique(x$confidence$code)
+  seen <- seen_levels(x)
   why <- if (!is.null(x$voted)) {
     "Groups of raters have become one vote each, and nobody said how sure a vote is."
   } else if (is.null(x$confidence)) {
@@ -43,12 +43,21 @@ check_has_confidence <- function(model, x, call) {
   }
 }
 
-# Levels that nobody used would have no estimate.
+# Levels that nobody used, but perhaps on cases without weight, would have no estimate.
 drop_unused_levels <- function(x) {
-  seen <- sort(unique(x$confidence$code))
-  x$confidence$levels <- x$confidence$levels[seen]
-  x$confidence$code <- match(x$confidence$code, seen)
+  seen <- seen_levels(x)
+  told <- x$confidence
+  kept <- told$code %in% seen
+  x$confidence <- list(
+    levels = told$levels[seen], case = told$case[kept], rater = told$rater[kept],
+    code = match(told$code[kept], seen)
+  )
   x
+}
+
+seen_levels <- function(x) {
+  weight <- x$weights %||% rep(1, length(x$index))
+  sort(unique(x$confidence$code[weight[x$confidence$case] > 0]))
 }
 
 # Levels of other ratings in the numbers of the fit.

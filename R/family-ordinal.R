@@ -4,7 +4,8 @@
 # told apart without more: a free variance, or free ends of the positions, would be the slope again.
 
 ordinal_model <- function(accuracy, difficulty, base_rates, call) {
-  if (rlang::is_formula(accuracy) || !"none" %in% difficulty[[1L]]) {
+  if (rlang::is_formula(accuracy) || rlang::is_formula(difficulty) ||
+    !"none" %in% difficulty[1L]) {
     abort_fallible("argument", c(
       "With {.code errors = \"ordinal\"} only base rates may have a formula, and cases are equally
        difficult.",

@@ -116,7 +116,6 @@ fit_checked <- function(x, model, method, known_truth, known_raters, call, start
   check_class(model, "rater_model", "model", "Make one with {.fun rater_model}.", call)
   know <- !is.null(known_truth) || !is.null(known_raters)
   method <- check_method(method, model, x, know, call)
-  check_parameters(x, model, call)
   if (!is.null(known_raters)) check_no_family(model, "known_raters", call)
   if (uses_confidence(model)) x <- drop_unused_levels(x)
   x <- patterns_for(model, x)

@@ -1,8 +1,8 @@
 #' Limits
 #'
-#' What is larger is refused before memory is asked for, with an error of class
-#' `fallible_error_memory` (see [conditions]); where memory ends before a limit is reached the error
-#' is of the same class.
+#' What is larger is refused before memory is asked for: with an error about the argument, where
+#' that alone is too large, and of class `fallible_error_memory` (see [conditions]), where a product
+#' is. Where memory ends before a limit is reached the error is of this class too.
 #'
 #' | what | at most | why |
 #' |---|---|---|
@@ -10,13 +10,12 @@
 #' | categories | 1,000 | confusion matrices grow with the square |
 #' | weight of a case | any number | but `simulate()` draws 1e8 ratings |
 #' | replicates of a bootstrap | 1e7 | quantiles then have four digits |
+#' | those of bounds and of checks | 1e6 | each is a fit |
 #' | replicates x systems or measures | 1e9 | 8 GB |
 #' | answers of a simulated panel | 1e9 | 8 GB with its tables |
-#' | parameters of a model | 1e8 | iterations hold several sets of them |
+#' | raters x squared categories of a model | 1e7 | a fit keeps dozens of such tables |
 #' | probabilities of a design | 1e9 | 8 GB |
 #' | runs of a study | 1e6 | biases then have three digits |
-#'
-#' Parameters are counted before those are left out that nobody's ratings need.
 #' @name fallible-limits
 #' @return Nothing.
 NULL
@@ -24,25 +23,15 @@ NULL
 most_numbers <- 1e8 # 800 MB
 most_at_once <- 1e9
 
-# Stops where `numbers` are more than `most`; `what` names them, `instead` says what to do.
-check_memory <- function(numbers, what, instead, call, most = most_at_once) {
-  if (numbers > most) {
+# Stops where `numbers` are too many; `what` names them, `instead` says what to do.
+check_memory <- function(numbers, what, instead, call) {
+  if (numbers > most_at_once) {
     abort_fallible("memory", c(
-      "More than {number(most)} {what} need too much memory.",
+      "More than {number(most_at_once)} {what} need too much memory.",
       "x" = "There would be {number(numbers)}.",
       "i" = instead
     ), numbers = numbers, call = call)
   }
-}
-
-# Of a model for so many raters, prior tables left aside.
-check_parameters <- function(x, model, call) {
-  free <- identical(model$errors, "free") # own models have none
-  raters <- if (identical(model$accuracy, "rater")) length(x$raters) else 1
-  check_memory(
-    as.double(raters) * if (free) length(x$categories)^2 else 1, "parameters",
-    "Take a {.fun rater_model} with fewer, or leave out raters or categories.", call, most_numbers
-  )
 }
 
 check_panel_memory <- function(design, n, call) {
@@ -62,7 +51,7 @@ of_core <- function(code, call = NULL) {
       "x" = verbatim(conditionMessage(e)),
       "i" = if (lack) "See {.help fallible-limits}." else
         "An object was changed by hand, or this is a mistake of the package: please report it."
-    ), call = call)
+    ), numbers = NA_real_, call = call) # which nobody counted
   })
 }
 

@@ -48,9 +48,9 @@ k_model <- function() rater_model()
 #' categories; their ratio never falls from a level to the next. [tidy()][tidy.rater_fit] of a fit
 #' has both, as `confidence_right[level]` and `confidence_wrong[level]`, probabilities that sum to
 #' one over levels. An answer without a level counts as the answer alone, and so do those of a
-#' system that joins the raters. Fitted by maximum likelihood, without priors, beside any
-#' `accuracy`, `errors`, formulas and `base_rates`, but not with strata of difficulty. The
-#' likelihood is one of answers and levels, not to be compared by AIC with that of models without.
+#' system that joins the raters. Fitted by maximum likelihood, without priors, beside whatever else
+#' a model may have but strata of difficulty. The likelihood is one of answers and levels, not to
+#' be compared by AIC with that of models without.
 #' All other models, method `"average"` of [estimate_accuracy()] among them, leave confidence alone.
 #'
 #' Measured on panels of 500 cases, four raters of accuracy .55 to .75 and three levels

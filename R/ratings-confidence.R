@@ -17,7 +17,7 @@ with_confidence <- function(x, input, call) {
     return(x)
   }
   check_takes_confidence(x, input, call)
-  coded <- code_confidence(columns, call)
+  coded <- code_confidence(columns, input$source, call)
   told <- lapply(coded$codes, Negate(is.na))
   Map(function(told, rating, name) {
     check_beside_rating(told, rating, name, input$source, call)
@@ -58,7 +58,8 @@ check_takes_confidence <- function(x, input, call) {
 }
 
 # What all columns say, in the same levels: `levels`, and `codes`, an integer vector for each.
-code_confidence <- function(columns, call) {
+code_confidence <- function(columns, rows, call) {
+  columns <- lapply(columns, function(v) if (all(is.na(v))) rep(NA, length(v)) else v)
   told <- Filter(function(column) !all(is.na(column)), columns)
   if (length(told) == 0L) {
     abort_fallible("confidence", c(
@@ -75,7 +76,7 @@ code_confidence <- function(columns, call) {
     return(list(levels = c("FALSE", "TRUE"), codes = lapply(columns, function(v) v + 1L)))
   }
   if (!is_kind(function(v) is_plain(v, "numeric"))) abort_confidence_kind(told, call)
-  for (name in names(told)) check_shares(told[[name]], name, call)
+  for (name in names(told)) check_shares(told[[name]], name, rows, call)
   list(levels = fifths$labels, codes = lapply(columns, function(v) {
     replace(findInterval(v, fifths$from), is.na(v), NA)
   }))
@@ -111,12 +112,13 @@ abort_confidence_kind <- function(columns, call) {
   ), arg = "confidence", call = call)
 }
 
-check_shares <- function(x, column, call) {
-  row <- which(!is.na(x) & !(x >= 0 & x <= 1))
+check_shares <- function(x, column, rows, call) {
+  at <- which(!is.na(x) & !(x >= 0 & x <= 1))
+  row <- (rows %||% seq_along(x))[at]
   if (length(row) > 0L) {
     abort_fallible("confidence", c(
       "Numbers of {.arg confidence} must be in [0, 1].",
-      "x" = "Row {row[[1L]]} of column {.val {column}} holds {x[[row[[1L]]]]}, and
+      "x" = "Row {row[[1L]]} of column {.val {column}} holds {x[[at[[1L]]]]}, and
              {length(row)} row{?s} of it {?is/are} outside.",
       "i" = "Divide what goes from 0 to 100 by 100. Make an ordered factor of steps such as 1 to 5:
              {.code factor(x, 1:5, ordered = TRUE)}."
@@ -159,6 +161,7 @@ level_of_ratings <- function(x, case, rater) {
 }
 
 # `cases`: those that are kept, by their place; `rater`: the new number of each rater, 0 for none.
+# NULL where no confidence is left.
 subset_confidence <- function(told, cases, rater = NULL) {
   lengths <- tabulate(told$case, max(cases, told$case, 0L))
   ends <- cumsum(lengths)
@@ -167,6 +170,9 @@ subset_confidence <- function(told, cases, rater = NULL) {
   of <- if (is.null(rater)) told$rater[at] else rater[told$rater[at]]
   kept <- order(case, of)
   kept <- kept[of[kept] > 0L]
+  if (length(kept) == 0L) {
+    return(NULL)
+  }
   list(levels = told$levels, case = case[kept], rater = of[kept], code = told$code[at][kept])
 }
 

@@ -6,11 +6,12 @@
 # FALLIBLE_INSTALLED=1 takes the package that is installed.
 set -u
 cd "$(dirname "$0")/.." || exit
-quick= look=
+quick= look= folder=
 for argument; do
   case $argument in
     --quick) quick=1 ;;
     --look) look=1 ;;
+    -*) echo "usage: sh tools/site.sh [--quick] [--look] [FOLDER]" >&2; exit 2 ;;
     *) folder=$argument ;;
   esac
 done

@@ -223,3 +223,25 @@ test_that("what it cannot do is refused", {
   fails(update(fit_raters(x, model), new = data.frame(case = 1, rater = "d", rating = 1)),
     "confidence")
 })
+
+test_that("levels of cases without weight are not seen", {
+  x <- ratings(
+    data.frame(
+      a = c("x", "y", "x", "y"), b = c("x", "y", "y", "y"), n = c(5, 4, 3, 0),
+      ca = c(TRUE, TRUE, TRUE, FALSE), cb = TRUE
+    ),
+    raters = a:b, weights = n, confidence = ca:cb
+  )
+  expect_error(fit_raters(x, rater_model(confidence = TRUE)), "TRUE", class = "fallible_error")
+})
+
+test_that("difficulty that is no choice is refused", {
+  for (difficulty in list(character(), list())) {
+    expect_error(
+      rater_model(confidence = TRUE, difficulty = difficulty), class = "fallible_error_argument"
+    )
+  }
+  expect_error(
+    rater_model("rater", "ordinal", difficulty = ~g), class = "fallible_error_argument"
+  )
+})

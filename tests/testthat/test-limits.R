@@ -12,10 +12,6 @@ test_that("what would not fit into memory is refused before it is asked for", {
   refused(
     agreement(x, "cohen_kappa", pairwise = TRUE, interval = "bootstrap", replicates = 1e7), 1.2e9
   )
-  x$categories <- as.character(1:1000)
-  x$raters <- paste(1:101)
-  refused(check_parameters(x, dawid_skene(), NULL), 1.01e8)
-  expect_null(check_parameters(x, k_model(), NULL))
 })
 
 test_that("what C++ throws is an error of the package", {

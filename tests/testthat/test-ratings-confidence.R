@@ -147,3 +147,25 @@ test_that("that of systems is not used, with a warning, and new ratings need all
   new <- data.frame(case = "a", rater = "d", rating = "x")
   expect_error(update(fit, new = new), "confidence", class = "fallible_error_argument")
 })
+
+test_that("columns without any confidence, and rows of systems, keep their places", {
+  wide <- data.frame(
+    a = c("x", "y", "x"), b = c("x", "y", "y"), c = c("x", "x", "y"), ca = c(TRUE, FALSE, TRUE),
+    cb = NA_character_, cc = NA
+  )
+  x <- ratings(wide, raters = a:c, confidence = ca:cc)
+  expect_identical(x$confidence$code, c(2L, 1L, 2L))
+  expect_null(x[, c("b", "c")]$confidence)
+  expect_false(any(grepl("Confidence", format_header(x[, c("b", "c")]))))
+  wide$ca <- c(0.2, 0.5, 0.8)
+  expect_identical(ratings(wide, raters = a:c, confidence = ca:cc)$confidence$code, c(2L, 3L, 5L))
+  long <- data.frame(
+    case = c(1, 2, 1, 2, 1, 2), rater = c("s", "s", "a", "a", "b", "b"),
+    rating = c("x", "y", "x", "y", "x", "x"), sure = c(NA, NA, 0.1, 0.2, 0.3, 1.5)
+  )
+  e <- expect_error(
+    ratings(long, case = case, rater = rater, rating = rating, confidence = sure, systems = "s"),
+    "Row 6 .* holds 1.5", class = "fallible_error_confidence"
+  )
+  expect_identical(e$row, 6L)
+})
