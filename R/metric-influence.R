@@ -89,7 +89,7 @@ ece_influence <- function(book, w, v, settings) {
 
 # A list of such matrices, one per row of a plan.
 score_influence <- function(plan, book, w, v) {
-  share <- colSums(w * v) / sum(v)
+  share <- colSums(w * v) / sum(v) # of one, as weights of a case are
   found <- lapply(plan$records, function(record) {
     rows <- plan$rows[plan$rows$metric == record$id, ]
     of <- record$influence(book, w, v, plan$settings)
@@ -100,8 +100,8 @@ score_influence <- function(plan, book, w, v) {
       }
       switch(if (is.na(rows$average[[i]])) "whole" else rows$average[[i]],
         macro = Reduce(`+`, of$each) / length(of$each),
-        macro_weighted = Reduce(`+`, Map(`*`, of$each, share / sum(share))) +
-          rep(value - sum(value * share) / sum(share), each = length(v)),
+        macro_weighted = Reduce(`+`, Map(`*`, of$each, share)) +
+          rep(value - sum(value * share), each = length(v)),
         of$whole
       )
     })

@@ -1,0 +1,217 @@
+# How many small faults do the tests find? Changes one operator, constant or condition at a time
+# in a copy of the package, and runs the tests of the changed file's own stem:
+#   Rscript tools/mutants.R R|core NUMBER [SEED] [OUT.csv]
+# R/x.R is tested by test-x.R or, where there is none, by its family; src/core/x by tests/cpp/x.
+# The mutants of R go into the namespace of the installed package, which must be that of the
+# sources; a test that fails or takes five times as long has found one.
+arguments <- commandArgs(TRUE)
+kind <- match.arg(arguments[1], c("R", "core"))
+number <- as.integer(arguments[2])
+seed <- if (length(arguments) > 2) as.integer(arguments[3]) else 1L
+out <- if (length(arguments) > 3) arguments[4] else paste0("mutants-", kind, ".csv")
+
+other <- c(
+  "==" = "!=", "!=" = "==", "<" = "<=", "<=" = "<", ">" = ">=", ">=" = ">",
+  "&&" = "||", "||" = "&&", "&" = "|", "|" = "&", "+" = "-", "-" = "+", "*" = "/", "/" = "*",
+  "TRUE" = "FALSE", "FALSE" = "TRUE", "true" = "false", "false" = "true"
+)
+mutated <- function(text) {
+  number <- suppressWarnings(as.numeric(sub("L$", "", text)))
+  if (text %in% names(other)) {
+    other[[text]]
+  } else if (is.na(number)) {
+    NA_character_
+  } else {
+    paste0(if (number == round(number)) number + 1 else number / 2, if (endsWith(text, "L")) "L")
+  }
+}
+
+# Words and pictures are compared by snapshots; here it is about numbers and decisions.
+words <- c(
+  "abort_fallible", "warn_fallible", "inform_fallible", "abort", "warn", "cat", "cat_line", "paste",
+  "paste0", "sprintf", "format", "ngettext", "plural", "round", "signif", "cli"
+)
+not_numbers <- "(methods|help|glossary|print|format|pieces|conditions|options|data|package)$"
+not_numbers <- paste0("^(plot|report|explore|tidy|tables|progress)|", not_numbers, "|RcppExports")
+
+# Where a line of R can be changed: the tokens in functions, but for those in words.
+sites_of_r <- function(file) {
+  data <- utils::getParseData(parse(file, keep.source = TRUE), includeText = TRUE)
+  up <- function(id) data$parent[match(id, data$id)]
+  inside <- function(id, ids) {
+    while (!is.na(id) && id > 0) {
+      if (id %in% ids) {
+        return(TRUE)
+      }
+      id <- up(id)
+    }
+    FALSE
+  }
+  functions <- up(data$id[data$token == "FUNCTION"])
+  called <- data$token == "SYMBOL_FUNCTION_CALL" & data$text %in% words
+  called <- up(up(data$id[called]))
+  tokens <- data[data$terminal & data$token != "STR_CONST", ]
+  tokens$to <- vapply(tokens$text, mutated, "")
+  condition <- tokens$token == "IF"
+  tokens <- tokens[!is.na(tokens$to) | condition, ]
+  keep <- vapply(tokens$id, function(id) inside(id, functions) && !inside(id, called), NA)
+  tokens <- tokens[keep, ]
+  # if (x) becomes if (!(x)): what is changed is its opening parenthesis and all up to the closing.
+  negate <- which(tokens$token == "IF")
+  for (i in negate) {
+    test <- data[data$parent == tokens$parent[i] & data$token == "expr", ][1, ]
+    tokens[i, c("line1", "col1", "line2", "col2", "text")] <-
+      test[c("line1", "col1", "line2", "col2", "text")]
+    tokens$to[i] <- paste0("!(", test$text, ")")
+  }
+  one <- tokens$line1 == tokens$line2
+  tokens <- tokens[one, ]
+  data.frame(
+    file = rep(file, nrow(tokens)), line = tokens$line1, column = tokens$col1,
+    from = tokens$text, to = tokens$to
+  )
+}
+
+# The sources of the core are formatted: binary operators stand between spaces.
+sites_of_core <- function(file) {
+  lines <- readLines(file)
+  code <- gsub("\"[^\"]*\"", "\"\"", sub("//.*", "", lines))
+  code[grepl("^ *(#|template|static_assert|throw|using)|\\b(throw|template) ", code)] <- ""
+  pattern <- paste0(
+    "(?<= )(==|!=|<=|>=|<|>|&&|\\|\\||\\+|-|\\*|/)(?= )",
+    "|(?<![\\w.])([0-9]+(\\.[0-9]+)?)(?![\\w.'])|\\b(true|false)\\b"
+  )
+  found <- gregexpr(pattern, code, perl = TRUE)
+  text <- regmatches(code, found)
+  data.frame(
+    file = rep(file, sum(lengths(text))), line = rep(seq_along(code), lengths(text)),
+    column = unlist(lapply(found, function(x) x[x > 0])), from = unlist(text),
+    to = vapply(unlist(text), mutated, "", USE.NAMES = FALSE)
+  )
+}
+
+# So that no long file has all of them: files in turn, each with a random site.
+sample_sites <- function(sites, number) {
+  sites <- sites[sample(nrow(sites)), ]
+  round <- stats::ave(seq_len(nrow(sites)), sites$file, FUN = seq_along)
+  sites <- sites[order(round), ]
+  utils::head(sites, number)
+}
+
+change <- function(site, lines) {
+  end <- site$column + nchar(site$from)
+  line <- lines[site$line]
+  lines[site$line] <- paste0(
+    substr(line, 1, site$column - 1), site$to, substr(line, end, nchar(line))
+  )
+  lines
+}
+
+own_tests <- function(file) {
+  tests <- sub("^test-(.*)[.]R$", "\\1", dir(file.path("tests", "testthat"), "^test-"))
+  stem <- sub("[.]R$", "", basename(file))
+  family <- stem
+  repeat {
+    own <- tests[tests == family]
+    if (!length(own) && family != stem) own <- tests[startsWith(tests, paste0(family, "-"))]
+    if (length(own) || !grepl("-", family, fixed = TRUE)) {
+      return(own)
+    }
+    family <- sub("-[^-]*$", "", family)
+  }
+}
+
+# All of R/ is evaluated once more, as records keep the functions that were there.
+run_r <- '
+  folder <- commandArgs(TRUE)[1]
+  library(fallible)
+  space <- asNamespace("fallible")
+  rlang::env_unlock(space)
+  for (name in ls(space, all.names = TRUE)) unlockBinding(name, space)
+  for (file in setdiff(dir(file.path(folder, "R")), "RcppExports.R")) {
+    sys.source(file.path(folder, "R", file), space, keep.source = FALSE)
+  }
+  for (x in split(s <- getNamespaceInfo(space, "S3methods"), seq_len(nrow(s)))) {
+    try(registerS3method(x[1], x[2], x[3], space), silent = TRUE)
+  }
+  testthat::test_dir(
+    file.path(folder, "tests", "testthat"), filter = commandArgs(TRUE)[2], package = "fallible",
+    load_package = "installed", reporter = "stop", stop_on_failure = TRUE
+  )
+'
+
+test_r <- function(folder, file, limit) {
+  filter <- paste0("^(", paste(own_tests(file), collapse = "|"), ")$")
+  words <- c("-e", shQuote(run_r), folder, shQuote(filter))
+  system2("Rscript", words, FALSE, FALSE, timeout = limit)
+}
+
+# Compiles the changed file alone, against the objects of the others.
+test_core <- function(folder, file, limit) {
+  withr::local_dir(folder)
+  if (system(paste(compiler, "-c", file, "-o mutant.o 2>/dev/null")) != 0) {
+    return(NA)
+  }
+  others <- setdiff(dir("objects", full.names = TRUE), object(file))
+  if (system(paste(c(compiler, "mutant.o", others, "-o mutant"), collapse = " ")) != 0) {
+    stop("The core cannot be linked.", call. = FALSE)
+  }
+  own <- paste0("--source-file=*cpp/", basename(dirname(file)), "/*")
+  system2(file.path(".", "mutant"), shQuote(own), FALSE, FALSE, timeout = limit)
+}
+
+object <- function(file) paste0("objects/", gsub("/", "_", file, fixed = TRUE), ".o")
+
+include <- paste("-isystem", vapply(c("RcppEigen", "sitmo"), function(x) {
+  system.file("include", package = x)
+}, ""))
+compiler <- paste(c("g++ -std=c++17 -O1 -pthread -I src", include), collapse = " ")
+
+core_files <- function(folder) dir(folder, "[.]cpp$", recursive = TRUE, full.names = TRUE)
+
+compile_core <- function(folder) {
+  withr::local_dir(folder)
+  dir.create("objects")
+  for (file in core_files(file.path(c("src", "tests"), c("core", "cpp")))) {
+    if (system(paste(compiler, "-c", file, "-o", object(file)))) stop(file, call. = FALSE)
+  }
+}
+
+run <- if (kind == "R") test_r else test_core
+files <- if (kind == "R") {
+  x <- dir("R", "[.]R$", full.names = TRUE)
+  x <- x[!grepl(not_numbers, sub("[.]R$", "", basename(x)))]
+  x[lengths(lapply(x, own_tests)) > 0]
+} else {
+  core_files(file.path("src", "core"))
+}
+set.seed(seed)
+sites <- do.call(rbind, lapply(files, if (kind == "R") sites_of_r else sites_of_core))
+message(nrow(sites), " places in ", length(files), " files")
+sites <- sample_sites(sites, number)
+
+folder <- tempfile("mutants")
+dir.create(folder)
+invisible(file.copy(c("R", "src", "tests"), folder, recursive = TRUE))
+if (kind == "core") compile_core(folder)
+seconds <- numeric()
+for (i in seq_len(nrow(sites))) {
+  site <- sites[i, ]
+  group <- if (kind == "R") paste(own_tests(site$file), collapse = " ") else dirname(site$file)
+  if (is.na(seconds[group])) {
+    seconds[group] <- system.time(code <- run(folder, site$file, 3600))[["elapsed"]]
+    if (code != 0) stop("The tests of ", site$file, " fail without a change.", call. = FALSE)
+  }
+  lines <- readLines(site$file)
+  writeLines(change(site, lines), file.path(folder, site$file))
+  code <- run(folder, site$file, 30 + 5 * seconds[[group]])
+  writeLines(lines, file.path(folder, site$file))
+  sites$outcome[i] <- if (is.na(code)) "invalid" else if (code == 0) "survived" else "killed"
+  message(paste(site, collapse = " "), ": ", sites$outcome[i])
+  utils::write.csv(sites[seq_len(i), ], out, row.names = FALSE)
+}
+killed <- sites$outcome[sites$outcome != "invalid"] == "killed"
+error <- sqrt(mean(killed) * (1 - mean(killed)) / length(killed))
+cat(
+  sum(killed), "of", length(killed), "killed:", round(mean(killed), 3), "+-", round(error, 3), "\n"
+)
