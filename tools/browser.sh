@@ -1,11 +1,11 @@
 #!/bin/sh
 # Goes through the interactive page in Chromium, and leaves pictures of every step:
 #   sh tools/browser.sh [FOLDER]
-# Skipped, with a message, where Node.js, npm or Chromium is missing.
+# Skipped, with a message and exit code 77, where Node.js, npm or Chromium is missing.
 set -u
 cd "$(dirname "$0")/.." || exit
 for program in node npm chromium; do
-  command -v $program >/dev/null || { echo "skipped: $program is missing"; exit 0; }
+  command -v $program >/dev/null || { echo "skipped: $program is missing"; exit 77; }
 done
 tmp=$(mktemp -d)
 server=
@@ -19,7 +19,7 @@ mkdir -p "$folder"
 }
 npm install --silent --no-audit --no-fund --prefix "$tmp" playwright-core >/dev/null || {
   echo "skipped: playwright-core cannot be had"
-  exit 0
+  exit 77
 }
 
 {

@@ -3,7 +3,7 @@
 #   sh tools/site.sh [--quick] [--look] [FOLDER]     (default: site)
 # --quick   without articles and without running examples
 # --look    opens every page in Chromium, with pictures in FOLDER-pictures (needs Node.js and npm)
-# FALLIBLE_INSTALLED=1 takes the package that is installed.
+# Exits with 77 where something is missing for that. FALLIBLE_INSTALLED=1 takes the package that is installed.
 set -u
 cd "$(dirname "$0")/.." || exit
 quick= look= folder=
@@ -25,7 +25,7 @@ trap 'exit 1' HUP INT TERM
 }
 Rscript -e 'if (!requireNamespace("pkgdown", quietly = TRUE)) quit(status = 77)' || {
   echo "skipped: pkgdown is missing (Debian: r-cran-pkgdown)"
-  exit 0
+  exit 77
 }
 FALLIBLE_SITE=$folder FALLIBLE_QUICK=$quick Rscript - <<'R' || exit
   options(pkgdown.internet = FALSE)
@@ -43,10 +43,10 @@ R
 sed -i -E 's#href="vignettes/(articles/)?([a-z-]+)[.]Rmd"#href="articles/\2.html"#g' "$folder"/*.html
 [ -n "$look" ] || exit 0
 for program in node npm "${FALLIBLE_CHROMIUM:-chromium}"; do
-  command -v "$program" >/dev/null || { echo "not looked at: $program is missing"; exit 0; }
+  command -v "$program" >/dev/null || { echo "not looked at: $program is missing"; exit 77; }
 done
 npm install --silent --no-audit --no-fund --prefix "$tmp" playwright-core >/dev/null || {
   echo "not looked at: playwright-core cannot be had"
-  exit 0
+  exit 77
 }
 NODE_PATH="$tmp/node_modules" node tests/browser/site.js "$folder" "$folder-pictures"
