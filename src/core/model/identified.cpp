@@ -62,6 +62,7 @@ class SmallPanel {
           busiest_row_ = i;
         }
       }
+      if (busiest_row_ < 0) return;  // no case has weight
       for (const int at : rows.places(busiest_row_)) {
         if (rows.judge[at] < rows.raters && seats < busiest) sit(rows.judge[at]);
       }
@@ -86,7 +87,7 @@ class SmallPanel {
                   seated_.end());
   }
 
-  bool empty() const { return judges_ == 0; }
+  bool empty() const { return judges_ == 0 || seated_.empty(); }
 
   LatentRows draw(int wanted, Stream& stream) const {
     LatentRows out;

@@ -230,6 +230,9 @@ TEST_CASE("what raters cannot tell apart is known") {
   CHECK(identified(two, 2, {true, uniform, false, false}));  // three numbers for three unknowns
   CHECK(!identified(two, 2, {true, uniform, true, false}));
   CHECK(!identified(three, 2, {false, distance, false, false}));
+  for (const Errors errors : {uniform, free}) {  // nobody said anything
+    CHECK(!identified({".", ".", "."}, 3, {true, errors, false, false}));
+  }
   CHECK(!identified({"A..", ".B.", "..C"}, 3, {false, uniform, false, false}));
   std::vector<std::string> crowd(30, "...");
   for (int j = 0; j < 30; ++j) crowd[j][j % 3] = 'A';
