@@ -1,12 +1,12 @@
 #' Picture of a fit
 #'
 #' @param object,x A [fit_raters()] result.
-#' @param type `"parameters"`: with 90% intervals, by their standard errors, the accuracy of a rater,
-#'   or of each, beside chance, the base rates of the categories, and shares of levels where the
-#'   model is one of confidence. `"confusion"`: the confusion matrices ([confusion()]), of each rater
-#'   or of one that stands for all.
-#' @param max_raters Of more raters than this the confusion matrices are drawn of those with the most
-#'   ratings.
+#' @param type `"parameters"`: with 90% intervals, by their standard errors, the accuracy of a
+#'   rater, or of each, beside chance, the base rates of the categories, and shares of levels where
+#'   the model is one of confidence. `"confusion"`: the confusion matrices ([confusion()]), of each
+#'   rater or of one that stands for all.
+#' @param max_raters Of more raters than this, those with the most ratings have their confusion
+#'   matrices drawn.
 #' @param ... For `plot()`, passed on to `autoplot()`.
 #' @inherit autoplot.ratings return
 #' @family plots
