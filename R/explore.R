@@ -46,7 +46,14 @@ explore_page <- function(x) {
     header = list(
       shiny::tags$head(
         shiny::tags$link(rel = "icon", href = "data:,"),
-        shiny::tags$style(".explore-plot img { max-width: 100%; height: auto; }")
+        shiny::tags$style(".explore-plot img { max-width: 100%; height: auto; }"),
+        # On narrow screens tabs are a menu, which has done its work when one was chosen.
+        shiny::tags$script(shiny::HTML(
+          "document.addEventListener('shown.bs.tab', () => {
+            const menu = document.querySelector('.navbar-collapse.show');
+            if (menu) bootstrap.Collapse.getOrCreateInstance(menu).hide();
+          });"
+        ))
       ),
       shiny::tags$div(
         role = "status", `aria-live` = "polite", class = "container-fluid", shiny::uiOutput("told")

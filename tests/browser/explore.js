@@ -31,6 +31,9 @@ async function open(page, tab) {
   }
   await link.click();
   await settled(page);
+  const menu = page.locator(".navbar-collapse.show, .navbar-collapse.collapsing");
+  await menu.waitFor({ state: "hidden", timeout: 5000 }).catch(() => {});
+  must(!(await menu.isVisible()), `the menu closes when ${tab} is chosen`);
 }
 
 async function walk(browser, width) {
