@@ -1,4 +1,5 @@
 test_that("a plan prints its story", {
+  withr::local_options(fallible.quiet = TRUE) # no progress bars where a machine is slow
   expect_snapshot({
     plan_cases(kappa = 0.3, approximate = TRUE)
     plan_cases(
