@@ -28,7 +28,7 @@ estimator_setup <- function(fit, method, options) {
   }
   setup <- c(
     list(method = method$id, known = fit$known),
-    options[intersect(c("clip", "bin_width", "threads"), names(options))],
+    options[intersect(c("clip", "bin_width", "deviance", "threads"), names(options))],
     if (method$model == "any") latent_setup(fit),
     if (method$model == "own") list(
       ordered = x$ordered, common = core_common(options), used = used_categories(x)

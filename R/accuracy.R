@@ -180,7 +180,8 @@ judge_systems <- function(fit, cluster, gold, given, call) {
   check_pair(options, fit$model, fit, call, gold)
   if (!is.null(gold)) warn_gold(gold, fit$x)
   draft <- draft_estimate(fit, options)
-  estimate <- new_accuracy_estimate(draft, interval_of_draft(draft))
+  found <- interval_of_draft(draft)
+  estimate <- new_accuracy_estimate(found$draft %||% draft, found)
   estimate <- with_gold(estimate, gold, if (is_score_fit(fit)) fit$posterior)
   if (!is.null(draft$average)) warn_doubtful(estimate)
   estimate
@@ -243,7 +244,8 @@ new_point <- function(value, estimator = NULL, shared = NULL, independent = NULL
 
 # What an interval of the registry finds. table: columns std.error, conf.low, conf.high and reason
 # (of result_table()); replicates: a column per system, if there are any; sampling: the standard
-# error from sampling alone, where it is not that of the average.
+# error from sampling alone, where it is not that of the average. What found a better fit than that
+# of the draft adds a draft of its own.
 new_interval_found <- function(table, replicates = NULL, sampling = NULL) {
   list(table = table, replicates = replicates, sampling = sampling)
 }

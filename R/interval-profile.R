@@ -17,19 +17,20 @@ profile_interval <- function(draft, table) {
   deviance <- stats::qchisq(draft$options$conf_level, 1)
   ends <- profile_ends(draft$fit, deviance, draft$options$threads, bar$tick)
   bar$close()
-  # Where the climb to the estimate ended below another top, the profile is that of the other.
-  elsewhere <- known & ends$converged & (table$estimate < ends$low | table$estimate > ends$high)
-  found <- known & ends$converged & !elsewhere
+  outside <- known & ends$converged & (table$estimate < ends$low | table$estimate > ends$high)
+  # The climb to the estimate ended below another top, which the profile came upon.
+  if (any(outside) && is.null(draft$options$deviance)) {
+    better <- draft_estimate(draft$fit, c(draft$options, deviance = deviance))
+    found <- profile_interval(better, result_table(better$point$value, reason = better$reason))
+    return(c(found, list(draft = better)))
+  }
+  found <- known & ends$converged & !outside
   table$conf.low[found] <- ends$low[found]
   table$conf.high[found] <- ends$high[found]
   # Curvature would have nothing to say where another parameter lies on its boundary.
   table$std.error[found] <- ((ends$high - ends$low) / (2 * sqrt(deviance)))[found]
   table$reason[known & !found] <- paste0(no_interval, "a fit did not converge")
-  table$reason[elsewhere] <- paste0(
-    no_interval, "the likelihood is higher elsewhere, at ", round(ends$low[elsewhere], 2L), " to ",
-    round(ends$high[elsewhere], 2L)
-  )
-  if (any(known & !found & !elsewhere)) warn_convergence("profile")
+  if (any(known & !found)) warn_convergence("profile")
   new_interval_found(table)
 }
 

@@ -111,13 +111,6 @@ plot_bins <- function(object) {
     theme_fallible()
 }
 
-# Whole numbers of cases, where there are some.
-size_breaks <- function(limits) {
-  at <- pretty(limits, 3)
-  whole <- at[at == round(at) & at > 0]
-  if (length(whole) > 0L) whole else at
-}
-
 # Equation 6: agreement of a system of this accuracy with a category of this probability.
 expected_agreement <- function(estimates, probability, n) {
   accuracy <- rep(estimates$estimate, each = length(probability))

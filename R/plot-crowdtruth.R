@@ -229,7 +229,7 @@ autoplot.worker_flags <- function(object, ...) { # nolint: object_name.
     ggplot2::scale_shape_manual(
       values = c(good = 16, `low quality` = 17, unknown = 1), name = "known to be"
     ) +
-    ggplot2::scale_size_area(max_size = 5, name = "units") +
+    ggplot2::scale_size_area(max_size = 5, name = "units", breaks = size_breaks) +
     ggplot2::guides(
       colour = ggplot2::guide_legend(order = 1L, override.aes = list(size = 2.5)),
       shape = ggplot2::guide_legend(order = 2L, override.aes = list(size = 2.5)),

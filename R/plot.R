@@ -137,3 +137,10 @@ share_scale <- function(...) {
     na.value = "white", ...
   )
 }
+
+# Of cases or units: whole numbers, where there are some.
+size_breaks <- function(limits) {
+  at <- pretty(limits, 3)
+  whole <- at[at == round(at) & at > 0]
+  if (length(whole) > 0L) whole else at
+}

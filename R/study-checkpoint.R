@@ -21,6 +21,26 @@ save_checkpoint <- function(study, path, call) {
   }
 }
 
+# Two processes would overwrite each other's runs. The lock ends with the function `frame`, or with
+# the process, however that ends; where files cannot be locked there is none.
+lock_checkpoint <- function(path, call, frame = parent.frame()) {
+  beside <- paste0(path, ".lock")
+  lock <- tryCatch(filelock::lock(beside, timeout = 0), error = function(e) NA)
+  if (is.null(lock)) {
+    abort_fallible("file", c(
+      "The file of {.arg checkpoint} is in use by another process.",
+      "x" = verbatim("It is ", path, "."),
+      "i" = "Wait until that ends, or choose another file."
+    ), path = path, call = call)
+  }
+  if (inherits(lock, "filelock_lock")) {
+    withr::defer({
+      unlink(beside) # first, so that nobody is deprived of a lock of theirs
+      filelock::unlock(lock)
+    }, envir = frame)
+  }
+}
+
 # The study with the results of the file, if that holds the same study but for its seed and the
 # number of runs. `parts` are what must be the same.
 resume <- function(study, path, call, parts = c("designs", "estimators", "n", "panels")) {

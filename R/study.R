@@ -39,7 +39,8 @@
 #' With `checkpoint`, results are saved to that file every few seconds and whenever the study ends,
 #' also by an interrupt or an error. The same call then goes on from there, with the seed of the
 #' file; a call with more `runs` adds these. Estimators are the same if their code is; what else
-#' they use is not compared.
+#' they use is not compared. While a study runs its file is locked: a second process that asks for
+#' it gets an error of class `fallible_error_file`.
 #'
 #' @param designs A [rater_design()] with systems, or a function of the number of cases (see Worlds
 #'   of your own); or a list of these with names.
@@ -93,7 +94,11 @@ simulation_study <- function(designs, estimators = c("binned", "unbinned"), runs
     check_choice(panels, c("separate", "same"), "panels"), draw_seed()
   )
   threads <- check_threads(threads)
-  if (!is.null(checkpoint)) study <- resume(study, check_path(checkpoint, call), call)
+  if (!is.null(checkpoint)) {
+    checkpoint <- check_path(checkpoint, call)
+    lock_checkpoint(checkpoint, call)
+    study <- resume(study, checkpoint, call)
+  }
   run_study(study, threads, checkpoint, call)
 }
 
@@ -181,7 +186,9 @@ update.simulation_study <- function(object, runs = object$runs, threads = defaul
   threads <- check_threads(threads)
   if (!is.null(checkpoint)) {
     same <- c("designs", "estimators", "n", "panels", "seed")
-    object <- resume(object, check_path(checkpoint, call), call, same)
+    checkpoint <- check_path(checkpoint, call)
+    lock_checkpoint(checkpoint, call)
+    object <- resume(object, checkpoint, call, same)
   }
   run_study(object, threads, checkpoint, call)
 }

@@ -36,6 +36,7 @@ fallible::EstimatorOptions estimator_options(const Rcpp::List& setup) {
     out.prior = latent_prior(model["prior"]);
   }
   if (has("fitting")) out.fitting = latent_fitting(setup["fitting"]);
+  if (has("deviance")) out.deviance = setup["deviance"];
   if (has("threads")) out.threads = setup["threads"];
   if (has("ordered")) out.ordered = Rcpp::as<bool>(setup["ordered"]);
   if (has("used")) out.used = setup["used"];
@@ -153,8 +154,8 @@ Rcpp::List member_table(const std::vector<fallible::MemberResult>& members) {
 
 // Fields of `setup`: method; known (see glue::known()); threads; of "average" common ("typical" or a
 // share), ordered and, if patterns do not tell, used (number of categories that raters use); of "binned" and "unbinned" clip
-// and bin_width; of "joint" and "shared" model, and fitting ("likelihood" or "pairs"). `tick` is
-// told how far the fit is, in percent, if that takes long.
+// and bin_width; of "joint" and "shared" model, and fitting ("likelihood" or "pairs"); of "joint"
+// deviance, if its top is to be looked for along a profile. `tick` is told how far the fit is, in percent, if that takes long.
 // [[Rcpp::export(rng = false)]]
 SEXP core_estimator(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List setup,
                     Rcpp::Function tick) {

@@ -136,3 +136,44 @@ test_that("what fails before the file is written is not blamed on the file", {
   file <- withr::local_tempfile(fileext = ".rds")
   expect_error(save_checkpoint(stop("no results"), file, NULL), "no results")
 })
+
+test_that("a file that another process writes is refused, and free once that has gone", {
+  folder <- withr::local_tempdir()
+  file <- file.path(folder, "study.rds")
+  gone <- file.path(folder, "gone")
+  withr::defer(file.create(gone))
+  other <- sprintf(
+    "l <- filelock::lock('%1$s.lock'); file.create('%1$s.held')
+    while (!file.exists('%2$s')) Sys.sleep(.05)", file, gone
+  )
+  system2(
+    file.path(R.home("bin"), "Rscript"), c("-e", shQuote(other)), stdout = FALSE, wait = FALSE
+  )
+  wait_for <- function(condition) {
+    end <- proc.time()[["elapsed"]] + 60
+    while (!condition() && proc.time()[["elapsed"]] < end) Sys.sleep(0.05)
+  }
+  wait_for(function() file.exists(paste0(file, ".held")))
+  run <- function() simulation_study(design, runs = 2, checkpoint = file)
+  e <- expect_error(run(), "in use by another process", class = "fallible_error_file")
+  expect_identical(e$path, file.path(normalizePath(folder), "study.rds"))
+  expect_error(stats::update(simulation_study(design, runs = 1), checkpoint = file), "in use")
+  expect_false(file.exists(file))
+  file.create(gone)
+  wait_for(function() inherits(try(run(), silent = TRUE), "simulation_study"))
+  expect_identical(readRDS(file)$done, c(2L, 2L))
+  expect_false(file.exists(paste0(file, ".lock")))
+})
+
+test_that("a checkpoint stays in its folder when an estimator goes to another", {
+  folder <- withr::local_tempdir()
+  withr::local_dir(folder)
+  dir.create("elsewhere")
+  walk <- function(x) {
+    setwd(file.path(folder, "elsewhere"))
+    0.5
+  }
+  simulation_study(design, list(walk = walk), runs = 1, checkpoint = "study.rds")
+  expect_identical(readRDS(file.path(folder, "study.rds"))$done, c(1L, 1L))
+  expect_identical(list.files(file.path(folder, "elsewhere")), character())
+})

@@ -30,6 +30,7 @@ struct EstimatorOptions {
   LatentPrior prior;
   Fitting fitting = Fitting::likelihood;
   OptimiserOptions optimiser;
+  double deviance = 0;  // of joint: if not 0, the top is looked for along so wide a profile, too
   Common common;        // of the average
   bool ordered = false;  // categories: members whose errors depend on distance are for these alone
   int used = 0;          // categories that raters use, where patterns do not tell; 0 if they do

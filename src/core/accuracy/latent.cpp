@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "estimator.hpp"
+#include "profile_interval.hpp"
 #include "../model/identified.hpp"
 #include "../model/latent_pairs.hpp"
 
@@ -54,10 +55,14 @@ class LatentEstimator : public Estimator {
 LatentEstimator::LatentEstimator(const Ratings& ratings, const EstimatorOptions& options)
     : Estimator(ratings, pattern_cells(ratings)), options_(options) {
   const int systems = ratings.patterns.systems;
+  const bool along_profile =
+      options.deviance > 0 && !shared() && options.fitting == Fitting::likelihood;
   for (int i = 0; i < (shared() ? 1 : systems); ++i) {
     LatentRows rows =
         latent_rows(ratings.patterns, ratings.weight, shared() ? -1 : i, ratings.known);
-    LatentFit found = fit(rows, nullptr);
+    LatentFit found =
+        along_profile ? profile_interval(model(rows), options.optimiser, options.deviance).top
+                      : fit(rows, nullptr);
     converged_ = converged_ && found.converged;
     identified_ = identified_ && is_identified(rows, options.model, options.prior, options.fitting);
     const bool alike = !options.model.by_rater && ratings.known.matrix.empty() &&

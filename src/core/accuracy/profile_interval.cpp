@@ -24,6 +24,10 @@ Optimum maximise_rest(const LatentClass& model, const Eigen::VectorXd& start, in
   return maximise(objective, start, options);
 }
 
+Optimum optimum_of(const LatentFit& fit) {
+  return {fit.x, fit.log_posterior, fit.iterations, fit.converged};
+}
+
 struct End {
   double at;  // logit, infinite on a boundary
   bool converged = true;
@@ -81,16 +85,16 @@ ProfileInterval profile_interval(const LatentClass& model, const OptimiserOption
   ProfileInterval out;
   const int fixed = model.system_at();
   if (fixed < 0) return out;
-  const LatentFit fit = fit_latent(model, options);
-  Optimum top{fit.x, fit.log_posterior, fit.iterations, fit.converged};
+  out.top = fit_latent(model, options);
+  Optimum top = optimum_of(out.top);
   for (int attempt = 0; attempt < 5; ++attempt) {
     bool higher = false;
     const End low = find_end(model, top, fixed, -1, std::sqrt(deviance), options, higher);
     const End high = higher ? low : find_end(model, top, fixed, 1, std::sqrt(deviance), options,
                                              higher);
     if (higher) {  // there was a better top: begin anew from it
-      const LatentFit better = fit_latent(model, top.x, options);
-      top = {better.x, better.log_posterior, better.iterations, better.converged};
+      out.top = fit_latent(model, top.x, options);
+      top = optimum_of(out.top);
       continue;
     }
     out.low = logistic(low.at);

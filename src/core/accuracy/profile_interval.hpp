@@ -13,11 +13,12 @@ struct ProfileInterval {
   double low = std::numeric_limits<double>::quiet_NaN();
   double high = low;
   bool converged = true;
+  LatentFit top;  // the fit, or a better one that the profile came upon
 };
 
 // The accuracies at which the log posterior, maximised over all else, is not more than
-// `deviance` / 2 below its top. An end that the data do not set is 0 or 1. NaN where accuracy is
-// not one parameter (free errors).
+// `deviance` / 2 below its top. An end that the data do not set is 0 or 1. NaN, and no top, where
+// accuracy is not one parameter (free errors).
 ProfileInterval profile_interval(const LatentClass& model, const OptimiserOptions& options,
                                  double deviance);
 
