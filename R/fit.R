@@ -61,7 +61,7 @@
 #'   identified without gold items or known raters.
 #' * **Agreement at or below chance** (1 / number of categories). Nothing is identified; with
 #'   `"algebraic"` rater accuracy is set to chance. A single rater below chance among better ones is
-#'   fitted as he is.
+#'   fitted as it is.
 #' * **Perfect agreement.** Accuracy is at its upper limit: 1 without priors, less with them.
 #'   Standard errors are `NA`, and so is what only errors could tell, their dispersion.
 #' * **A category that nobody used** has base rate 0, or by the prior a little more.
