@@ -77,8 +77,8 @@ core_error_of_models <- function(rater_error, categories) {
     .Call(`_fallible_core_error_of_models`, rater_error, categories)
 }
 
-core_fit_latent <- function(patterns, weight, known, model, method, iterations, start) {
-    .Call(`_fallible_core_fit_latent`, patterns, weight, known, model, method, iterations, start)
+core_fit_latent <- function(patterns, weight, known, model, method, iterations, start, tick) {
+    .Call(`_fallible_core_fit_latent`, patterns, weight, known, model, method, iterations, start, tick)
 }
 
 core_latent_covariance <- function(patterns, weight, known, model, method, theta) {

@@ -140,8 +140,6 @@ mixed_estimator <- function(independent, shared, back) {
   list(independent = independent, shared = shared, back = back)
 }
 
-no_tick <- function(done) NULL
-
 # For each system the ends of the profile of its accuracy in a joint fit, and whether all fits
 # converged.
 profile_ends <- function(fit, deviance, threads, tick) {

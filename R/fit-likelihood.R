@@ -5,10 +5,12 @@
 fit_latent <- function(x, model, method, known, iterations = 2000L, start = NULL) {
   check_model_size(x, rlang::caller_env())
   by_agreement <- fit_algebraic(x, k_model())
+  bar <- progress_bar("Fit", NA, "{cli::pb_spin} {cli::pb_name}{cli::pb_elapsed}")
   core <- core_fit_latent(
     x$patterns, pattern_weights(x), known, model_for(model, x, method), method, iterations,
-    start
+    start, bar$tick
   )
+  bar$close()
   fit <- new_rater_fit(c(
     list(x = x, model = model, method = method, known = known),
     by_agreement[c("identified", "agreement", "kappa")],

@@ -1,20 +1,36 @@
 #' Picture of a fit
 #'
-#' Parameters with 90% intervals, by their standard errors: the accuracy of a rater, or of each,
-#' beside chance, the base rates of the categories, and shares of levels where the model is one of
-#' confidence. [confusion()] gives the confusion matrices.
-#'
 #' @param object,x A [fit_raters()] result.
+#' @param type `"parameters"`: with 90% intervals, by their standard errors, the accuracy of a rater,
+#'   or of each, beside chance, the base rates of the categories, and shares of levels where the
+#'   model is one of confidence. `"confusion"`: the confusion matrices ([confusion()]), of each rater
+#'   or of one that stands for all.
+#' @param max_raters Of more raters than this the confusion matrices are drawn of those with the most
+#'   ratings.
 #' @param ... For `plot()`, passed on to `autoplot()`.
 #' @inherit autoplot.ratings return
 #' @family plots
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(fit_raters(ratings(fleiss1971, case = case, counts = depression:other)))
+#' set.seed(1)
+#' x <- simulate_ratings(rater_design(c(0.6, 0.7, 0.8), categories = 3, n = 200))
+#' plot(fit_raters(x, dawid_skene()), "confusion")
 #' @method autoplot rater_fit
 #' @rawNamespace S3method(ggplot2::autoplot,rater_fit)
-autoplot.rater_fit <- function(object, ...) { # nolint: object_name.
+autoplot.rater_fit <- function(object, # nolint: object_name.
+                               type = c("parameters", "confusion"), max_raters = 12L, ...) {
   check_ggplot2()
   check_dots_empty(...)
+  type <- check_choice(type, c("parameters", "confusion"), "type")
+  max_raters <- check_count(max_raters, "max_raters")
+  if (type == "confusion") plot_confusion(object, max_raters) else plot_parameters(object)
+}
+
+#' @rdname autoplot.rater_fit
+#' @export
+plot.rater_fit <- function(x, ...) draw(x, ...)
+
+plot_parameters <- function(object) {
   table <- tidy(object)
   table <- table[is_probability_term(table$term, object), ]
   is_rate <- startsWith(table$term, "base_rate[")
@@ -61,6 +77,36 @@ autoplot.rater_fit <- function(object, ...) { # nolint: object_name.
     ggplot2::theme(strip.text.y = ggplot2::element_text(angle = 0))
 }
 
-#' @rdname autoplot.rater_fit
-#' @export
-plot.rater_fit <- function(x, ...) draw(x, ...)
+plot_confusion <- function(fit, max_raters) {
+  matrices <- confusion(fit)
+  if (is.matrix(matrices)) matrices <- list(`any rater` = matrices)
+  if (all(is.na(unlist(matrices)))) {
+    abort_fallible("argument", c(
+      "There is nothing to draw.",
+      "x" = verbatim("No confusion matrix: ", reason_of_fit(fit), ".")
+    ), call = rlang::caller_env())
+  }
+  all <- length(matrices)
+  if (all > max_raters) {
+    ratings <- core_rater_counts(fit$x$patterns, pattern_weights(fit$x))$ratings
+    matrices <- matrices[sort(order(-ratings)[seq_len(max_raters)])]
+  }
+  labels <- fit$x$categories
+  cells <- data.frame(
+    judge1 = rep(rep(labels, each = length(labels)), length(matrices)), judge2 = labels,
+    value = unlist(matrices, use.names = FALSE),
+    rater = factor(rep(names(matrices), each = length(labels)^2), levels = names(matrices))
+  )
+  few <- length(labels) * ceiling(sqrt(length(matrices))) <= 12L
+  heat_map(cells, labels, numbers = few) +
+    (if (length(matrices) > 1L) ggplot2::facet_wrap(~rater, labeller = wrapped())) +
+    share_scale(name = "probability", breaks = c(0, 0.5, 1)) +
+    ggplot2::labs(
+      title = "Confusion matrices of raters", x = "rating", y = "true category",
+      subtitle = paste0(
+        "Probability of the rating given the truth, which is estimated",
+        if (all > max_raters) paste0("; the ", max_raters, " of ", all, " with the most ratings")
+      )
+    ) +
+    wrapped_texts()
+}

@@ -29,7 +29,7 @@ rater_beliefs <- function(estimate) {
       fit$refit(weight)
     } else if (is_latent(fit)) {
       core_fit_latent(
-        fit$x$patterns, weight, fit$known, model, fit$method, 500L, start_of(fit)
+        fit$x$patterns, weight, fit$known, model, fit$method, 500L, start_of(fit), no_tick
       )$posterior
     } else {
       core_posterior_algebraic(fit$x$patterns, weight, core_fit_algebraic(fit$x$patterns, weight))

@@ -99,7 +99,7 @@ few_iterations <- function(x) {
   model <- unclass(dawid_skene())
   inside$core_fit_latent(
     x$patterns, inside$pattern_weights(x), list(truth = integer(), raters = list()), model,
-    "likelihood", iterations, NULL
+    "likelihood", iterations, NULL, function() NULL
   )
 }
 

@@ -39,10 +39,12 @@ std::uint64_t seed(const Rcpp::IntegerVector& words);
 // Polls R for interrupts and tells `tick` how many items are done.
 fallible::Host host(const Rcpp::Function& tick);
 
-// While one of these is there, long work of the core asks R for interrupts.
+// While one of these is there, long work of the core asks R for interrupts, and tells `tick`, if
+// there is one, that it goes on.
 class Interruptible : fallible::Watch {
  public:
   Interruptible();
+  explicit Interruptible(const Rcpp::Function& tick);
 };
 
 // Calls the core and turns its interrupt into R's.

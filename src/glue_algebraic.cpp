@@ -20,6 +20,14 @@ Interruptible::Interruptible()
         return true;
       }) {}
 
+Interruptible::Interruptible(const Rcpp::Function& tick)
+    : Watch([tick, patience = fallible::Patience()]() mutable {
+        if (!patience.over()) return true;
+        if (interrupted()) throw Rcpp::internal::InterruptedException();
+        tick();
+        return true;
+      }) {}
+
 fallible::Host host(const Rcpp::Function& tick) {
   fallible::Host out;
   out.tick = [tick](std::size_t done) {

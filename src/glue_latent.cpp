@@ -85,12 +85,12 @@ Eigen::VectorXd start_of(const fallible::Layout& layout,
 
 // `known`: see glue::known(); `method`: "likelihood" or "pairs". Confusion matrices are judges x
 // truths x ratings, posteriors patterns x categories. `start`: theta of a former fit, identified, and
-// how many raters it had; or NULL.
+// how many raters it had; or NULL. `tick` is called a few times a second.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List core_fit_latent(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List known,
                            Rcpp::List model, std::string method, int iterations,
-                           Rcpp::Nullable<Rcpp::List> start) {
-  const glue::Interruptible here;
+                           Rcpp::Nullable<Rcpp::List> start, Rcpp::Function tick) {
+  const glue::Interruptible here(tick);
   const auto rows = fallible::latent_rows(glue::view(patterns), glue::doubles(weight), -1,
                                           glue::known(known));
   const auto settings = glue::latent_model(model);

@@ -61,7 +61,7 @@ test_that("the log posterior never decreases", {
     vapply(c(0:10, 20L, 50L), function(steps) {
       core_fit_latent(
         x$patterns, pattern_weights(x), nothing_known, model_for(model, x, method), method, steps,
-        NULL
+        NULL, no_tick
       )$log_posterior
     }, 0)
   }
@@ -297,4 +297,14 @@ test_that("coefficients bear the names of what they are", {
     right <- vapply(confusion(fit), function(m) sum(base_rates(fit) * diag(m)), 0)
     expect_equal(unname(coef(fit)[seq_along(right)]), unname(right))
   }
+})
+
+test_that("a fit that takes a while says that it goes on", {
+  x <- withr::with_seed(1, simulate_ratings(rater_design(rep(0.6, 30), NULL, 20, 4000)))
+  ticks <- 0
+  core_fit_latent(
+    x$patterns, pattern_weights(x), nothing_known, model_for(dawid_skene(), x, "likelihood"),
+    "likelihood", 2000L, NULL, function() ticks <<- ticks + 1
+  )
+  expect_gt(ticks, 0)
 })

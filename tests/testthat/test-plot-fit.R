@@ -1,0 +1,36 @@
+skip_if_not_installed("ggplot2")
+
+drawn <- function(fit, ...) ggplot2::autoplot(fit, "confusion", ...)
+
+test_that("confusion matrices of a fit are drawn as confusion() gives them", {
+  x <- withr::with_seed(1, simulate_ratings(rater_design(c(0.6, 0.7, 0.8), NULL, 3, 150)))
+  fit <- fit_raters(x, dawid_skene())
+  cells <- drawn(fit)$data
+  matrices <- confusion(fit)
+  expect_identical(levels(cells$rater), x$raters)
+  for (i in c(1, 5, 9, 14, 27)) {
+    matrix <- matrices[[as.character(cells$rater[[i]])]]
+    rated <- as.character(cells$judge1[[i]])
+    expect_identical(cells$value[[i]], matrix[as.character(cells$judge2[[i]]), rated])
+  }
+  common <- drawn(fit_raters(x))
+  expect_identical(nrow(common$data), 9L)
+  expect_s3_class(common$facet, "FacetNull")
+})
+
+test_that("of many raters those with the most ratings are drawn, and none where nothing is known", {
+  x <- withr::with_seed(1, simulate_ratings(rater_design(rep(0.7, 5), NULL, 3, 150)))
+  long <- as.data.frame(x)
+  long <- long[!(long$rater == "rater2" & long$case %in% x$cases[1:20]), ]
+  fit <- fit_raters(ratings(long, case = case, rater = rater, rating = rating), dawid_skene())
+  plot <- drawn(fit, max_raters = 4)
+  expect_identical(levels(plot$data$rater), paste0("rater", c(1, 3:5)))
+  expect_match(plot$labels$subtitle, "the 4 of 5 with the most")
+  expect_error(drawn(fit, max_raters = 0), class = "fallible_error_argument")
+  expect_error(ggplot2::autoplot(fit, "matrix"), class = "fallible_error_argument")
+  chance <- ratings(data.frame(a = c("x", "y"), b = c("y", "x")), raters = a:b)
+  expect_error(
+    drawn(quiet(fit_raters(chance))), "nothing to draw.*by chance",
+    class = "fallible_error_argument"
+  )
+})
