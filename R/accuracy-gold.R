@@ -19,11 +19,11 @@
 #'   ([update()][update.accuracy_estimate]) and stop when the half-width is small enough. It is
 #'   wider.
 #'
-#' On 37 sets with known truth (30 of them real), with 10, 20, 50 and 100 random gold cases, nominal
-#' 90% intervals of the kind `"corrected"` covered .935, .921, .912 and .908, in the set where they
-#' did so least .86, .85, .88 and .88; `"combined"` .936, .932, .918 and .913, and .71, .80, .86 and
-#' .87. Widths were .332, .238, .153 and .111, and .235, .202, .143 and .107; those of gold alone
-#' .379, .283, .185 and .134.
+#' On 28 sets with known truth (20 of them real), with 10, 20, 50 and 100 random gold cases, nominal
+#' 90% intervals of the kind `"corrected"` covered .936, .927, .925 and .903, in the set where they
+#' did so least .84, .87, .86 and .85; `"combined"` .944, .937, .927 and .906, and .78, .81, .85 and
+#' .85. Widths were .330, .235, .149 and .106, and .236, .198, .139 and .103; those of gold alone
+#' .379, .282, .185 and .133 (bench/gold.R).
 #'
 #' Table `tidy(what = "gold")` has gold alone, ratings alone and both together side by side. Cases
 #' that no rater saw count as predicted on average. Of systems (or groups, with `by`) that answered

@@ -61,14 +61,14 @@
 #'   identified without gold items or known raters.
 #' * **Agreement at or below chance** (1 / number of categories). Nothing is identified; with
 #'   `"algebraic"` rater accuracy is set to chance. A single rater below chance among better ones is
-#'   fitted as he is.
+#'   fitted as it is.
 #' * **Perfect agreement.** Accuracy is at its upper limit: 1 without priors, less with them.
 #'   Standard errors are `NA`, and so is what only errors could tell, their dispersion.
 #' * **A category that nobody used** has base rate 0, or by the prior a little more.
 #' * **A rater who always says the same** tells nothing about the others where raters differ: a
-#'   model is identified only if it is without him. With free errors he does no harm. A model with
-#'   one accuracy for all his answers takes him for accurate where his category is frequent, and may
-#'   even make that category frequent to please him; leave him out, or choose free errors.
+#'   model is identified only if it is so without that rater. With free errors there is no harm. A
+#'   model with one accuracy for all answers takes that rater for accurate where its category is
+#'   frequent, and may even make that category frequent to fit; leave it out, or choose free errors.
 #' * **A rater without a rating** is `NA` if raters differ, and does not matter otherwise.
 #' * **One case**, or few: what is identified in principle is estimated, with the prior's help, and
 #'   the standard errors show how little it is worth.

@@ -10,8 +10,8 @@
 #'
 #' Cases with the same ratings may have different probabilities, as where a model knows more of them
 #' than their ratings. Of what the fit tells of raters, agreement and kappa are theirs; the accuracy
-#' of a rater is the mean probability of the categories that he gave, and his confusion matrix the
-#' share of his ratings in each category among the cases of each true one, counted by the
+#' of a rater is the mean probability of the categories that it gave, and its confusion matrix the
+#' share of its ratings in each category among the cases of each true one, counted by the
 #' probabilities.
 #'
 #' Intervals are by the bootstrap of cases (or clusters) with the probabilities as they are: what is

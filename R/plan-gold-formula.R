@@ -240,7 +240,7 @@ gold_costs <- function(table, quantities, estimate, settings) {
   )
 }
 
-# One rater fewer tells what one more would add, if his errors were as much his own as theirs. Of
+# One rater fewer tells what one more would add, if its errors were as much its own as theirs. Of
 # the posterior, which is what it says it is for any number of raters; shares of few ratings spread.
 explained_by_more <- function(now, estimate, settings) {
   x <- estimate$fit$x

@@ -181,8 +181,8 @@ cost_note <- function(costs) {
   cheaper <- costs$raters[[which.min(costs$cost)]]
   paste0(
     "Cost ", number_of(costs$cost[[1L]]), " with raters as they are, ",
-    number_of(costs$cost[[2L]]), " with one more (", number_of(costs$gold[[2L]]), " gold), if his",
-    " errors are as much his own as theirs: ",
+    number_of(costs$cost[[2L]]), " with one more (", number_of(costs$gold[[2L]]), " gold), if its",
+    " errors are as much its own as theirs: ",
     if (cheaper == "one more") "one more rater is cheaper" else "gold is cheaper"
   )
 }

@@ -50,7 +50,7 @@
 #' @param conf_level Probability with which the interval is meant to cover, in (0, 1).
 #' @param choice How cases are drawn: `"stratified"`, `"active"` or `"random"`.
 #' @param cost_gold,cost_rating Cost of a label, and of a rating. With both the plan also says
-#'   whether one more rater for every case would be cheaper than the labels that he saves.
+#'   whether one more rater for every case would be cheaper than the labels that it saves.
 #' @param ... Not used.
 #' @return An object of class `gold_plan` with methods for `print()`, [tidy()][tidy.gold_plan],
 #'   [glance()][tidy.gold_plan], [augment()][tidy.gold_plan] and [autoplot()][autoplot.gold_plan].

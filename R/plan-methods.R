@@ -155,8 +155,17 @@ format_judges <- function(settings) {
       count_noun(length(settings$labels), "category", "categories"),
       if (settings$missing > 0) paste0("; ", percent(settings$missing), " of ratings missing")
     ),
-    design_violations(settings$assumed)
+    presumed_properties(settings$assumed)
   )
+}
+
+# A pilot or a kappa does not tell whether they hold.
+presumed_properties <- function(design) {
+  broken <- design_violations(design)
+  if (length(broken) > 1L) {
+    return(broken)
+  }
+  "Presumed: the K-properties hold; where they do not, more cases are needed"
 }
 
 format_estimator <- function(estimator) {

@@ -10,8 +10,8 @@
 #' The vote of a group on a case is the category that most of its ratings have. Where several
 #' categories lead, the group has no vote on that case: to choose one would take the order of rows
 #' or of categories for knowledge, and nothing is drawn at random. The same goes for the reruns of a
-#' rater, which become his vote before he votes in his group. A rater in a group of his own keeps
-#' his ratings.
+#' rater, which become its vote before it votes in its group. A rater in a group of its own keeps
+#' its ratings.
 #'
 #' @section How well it works:
 #' Measured on simulated panels with two groups of three raters, two single raters and a system that

@@ -33,8 +33,8 @@ k_model <- function() rater_model()
 #'
 #' @section Ordinal errors:
 #' Cumulative probit: a case of the k-th of K categories gives a rater a signal, normal with
-#' variance 1 around `slope * (k - (K + 1) / 2)`, and his answer is the category between whose
-#' thresholds it falls. A slope of 0 is guessing; thresholds are where he draws the line, so that
+#' variance 1 around `slope * (k - (K + 1) / 2)`, and its answer is the category between whose
+#' thresholds it falls. A slope of 0 is guessing; thresholds are where it draws the line, so that
 #' strict and mild raters differ in these alone. One slope and K - 1 thresholds for all raters, or
 #' for each (`accuracy = "rater"`), instead of K (K - 1) free entries. Categories must be ordered,
 #' or two, for which it is the free model. True categories are taken for a step from each other;
@@ -57,8 +57,8 @@ k_model <- function() rater_model()
 #' (bench/confidence.R): 89% of cases are judged right, 83% without confidence; the mean squared
 #' distance of posterior and truth is .165, not .243; the root mean squared error of a system's
 #' accuracy is .020, not .022, and its 90% intervals cover .93 (60 panels). Where one of the raters
-#' is always sure, whatever he answers, nothing is gained (83% and 83%, distance .27, not .24), and
-#' his accuracy comes out as .64 instead of .55 (30 panels): set the confidence of such raters to
+#' is always sure, whatever it answers, nothing is gained (83% and 83%, distance .27, not .24), and
+#' its accuracy comes out as .64 instead of .55 (30 panels): set the confidence of such raters to
 #' `NA`.
 #'
 #' @section Priors:
