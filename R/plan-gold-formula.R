@@ -110,6 +110,8 @@ corrected_half <- function(gold, quantity, explained, settings) {
   wilson_half(quantity$value, quantity$share / error, normal_quantile(settings$conf_level))
 }
 
+# What ratings alone say besides can make no interval wider, though the forecast of it has a margin
+# for few labels.
 combined_half <- function(gold, quantity, explained, settings) {
   value <- quantity$value
   cases <- quantity$of$cases
@@ -117,7 +119,8 @@ combined_half <- function(gold, quantity, explained, settings) {
   prior <- ratings_prior(quantity$alone, gold, spread, cases, default_widen)
   precision <- gold / (spread * (1 - explained) * (1 - gold / cases)) + 1 / prior$sd^2
   sampling <- if (settings$target == "population") spread / cases else 0
-  normal_quantile(settings$conf_level) * sqrt(1 / precision + sampling) * (1 + 4 / (gold + 2))
+  half <- normal_quantile(settings$conf_level) * sqrt(1 / precision + sampling)
+  pmin(half * (1 + 4 / (gold + 2)), corrected_half(gold, quantity, explained, settings))
 }
 
 half_of <- function(interval, quantity, explained, settings) {

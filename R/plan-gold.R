@@ -43,8 +43,9 @@
 #'   cases serves all of them.
 #' @param category The category of `"recall"` or `"precision"`.
 #' @param gold Number of gold cases, if it is settled: the plan then says what half-width it gives.
-#' @param interval Which interval settles the number of gold cases: `"combined"` (for an accuracy)
-#'   or `"corrected"`.
+#' @param interval Which interval settles the number of gold cases: `"combined"` or `"corrected"`.
+#'   `NULL` is the one that [estimate_accuracy()] gives for such gold: `"combined"` for an accuracy,
+#'   `"corrected"` where raters are language models, and for all else.
 #' @param target Is the interval to be of the `"population"` that the cases of `x` are a sample of,
 #'   or of these `"cases"` themselves?
 #' @param conf_level Probability with which the interval is meant to cover, in (0, 1).
@@ -71,7 +72,7 @@
 #' @export
 plan_gold <- function(x, half_width = 0.05, of = c("accuracy", "difference", "recall", "precision"),
                       systems = NULL, category = NULL, gold = NULL,
-                      interval = c("combined", "corrected"), target = c("population", "cases"),
+                      interval = NULL, target = c("population", "cases"),
                       conf_level = 0.9, choice = c("stratified", "active", "random"),
                       cost_gold = NULL, cost_rating = NULL, ...) {
   check_given()
@@ -121,7 +122,8 @@ gold_settings <- function(given, x, call) {
     },
     # Of anything but an accuracy ratings alone have no error that is known well enough.
     interval = if (of == "accuracy") {
-      check_choice(given$interval, c("combined", "corrected"), "interval", call)
+      usual <- if (identical(x$rater_kind, "model")) "corrected" else "combined"
+      check_choice(given$interval %||% usual, c("combined", "corrected"), "interval", call)
     } else {
       "corrected"
     },

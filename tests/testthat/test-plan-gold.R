@@ -178,3 +178,32 @@ test_that("gold measures beside raters whose accuracy is known", {
   was <- quiet(estimate_accuracy(fit, replicates = 50))
   expect_equal(estimate$gold$alone$estimate, tidy(was)$estimate)
 })
+
+test_that("a combined interval is foreseen no wider than a corrected one", {
+  x <- withr::with_seed(1, simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.8), n = 60)))
+  plan <- plan_gold(x, half_width = 0.15)
+  curve <- plan$curve
+  combined <- curve$half_width[curve$interval == "combined"]
+  corrected <- curve$half_width[curve$interval == "corrected"]
+  expect_true(all(combined <= corrected))
+  expect_lt(combined[[1]], corrected[[1]]) # where ratings are worth most
+  needed <- tidy(plan)
+  needed <- stats::setNames(needed$gold, needed$interval)
+  expect_lte(needed[["combined"]], needed[["corrected"]])
+})
+
+test_that("the interval that is planned for is the one that will be reported", {
+  data <- withr::with_seed(1, {
+    truth <- sample(c("x", "y"), 60, TRUE)
+    said <- function() ifelse(stats::runif(60) < 0.75, truth, sample(c("x", "y"), 60, TRUE))
+    data.frame(b = said(), c = said(), a = said())
+  })
+  for (kind in c("person", "model")) {
+    x <- quiet(ratings(data, raters = b:c, systems = a, rater_kind = kind))
+    planned <- quiet(plan_gold(x, half_width = 0.2))$settings$interval
+    known <- data.frame(case = x$cases[1:20], truth = x$categories[1:2])
+    reported <- quiet(estimate_accuracy(x, known_truth = known, gold_sample = "random"))
+    expect_identical(planned, reported$options$interval)
+  }
+  expect_identical(quiet(plan_gold(x, 0.2, interval = "combined"))$settings$interval, "combined")
+})
