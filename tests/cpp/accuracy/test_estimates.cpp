@@ -5,6 +5,7 @@
 
 #include "core/accuracy/bootstrap.hpp"
 #include "core/accuracy/k_model.hpp"
+#include "core/accuracy/linear.hpp"
 #include "core/model/algebraic.hpp"
 #include "../panel.hpp"
 
@@ -106,17 +107,6 @@ TEST_CASE("raters who are never wrong leave no doubt, and divide nothing by zero
   CHECK(estimate(panel, binned()) == Approx(2.0 / 3));
 }
 
-TEST_CASE("a category that cannot be true stays out, however often it is named") {
-  const Panel panel({"AC", "AC"}, {"AA"}, 3);
-  Tallies tallies = panel.tallies();
-  KFit fit = fit_algebraic(tallies, tallies.weight);
-  fit.rater_accuracy = 0.9;
-  fit.base_rates = {0.5, 0.5, 0};
-  const auto p = posterior_of(tallies, fit, tallies.of_pattern[1]);
-  CHECK(p[0] == 0.5);
-  CHECK(p[2] == 0);
-}
-
 TEST_CASE("tied categories share the credit") {
   // Base rates are equal; the last two cases are ties.
   const Panel panel({"AAABBBAB", "AAABBBBA"}, {"AAABBBAA"}, 2);
@@ -151,17 +141,55 @@ TEST_CASE("edges belong to the bin below, whatever rounding does") {
   CHECK(judged(tallies, fit)[0].bins[0].upper == 1);
 }
 
-TEST_CASE("covariances of base rates cancel, and vanish at the boundary") {
-  const Panel panel = lehner();
-  const Tallies tallies = panel.tallies();
-  const KFit fit = fit_algebraic(tallies, tallies.weight);
-  const Eigen::MatrixXd v = covariance(tallies, fit);
-  CHECK(v.bottomRightCorner(4, 4).sum() == Approx(0).epsilon(1e-9));
-  CHECK((v - v.transpose()).norm() < 1e-12);
-  KFit clamped = fit;
-  clamped.base_rates[0] = 0;
-  CHECK(std::isnan(covariance(tallies, clamped)(1, 1)));
-  CHECK(covariance(tallies, clamped)(0, 0) == v(0, 0));
+TEST_CASE("cases that nobody rated are in cells without cases") {
+  const Panel panel({"AB.A", "AB.B", "AA.B"}, {"ABA."}, 2);
+  const Ratings ratings{panel.view(), panel.weights(), {}, nullptr};
+  const Cells cells = pattern_cells(ratings);
+  for (int p = 0; p < panel.view().patterns; ++p) {
+    const bool rated = panel.view().start[p] < panel.view().start[p + 1];
+    CHECK(cells.cases[cells.of_pattern[p]] == (rated ? panel.weights()[p] : 0));
+  }
+}
+
+TEST_CASE("linear replicates are the slopes of estimates along what is drawn") {
+  const Panel panel({"AABBABABCCABC", "AABBBAABCCACB", "AABBABBACBCBC", "AABABBABCABBC"},
+                    {"AABBAABACCABC", "ABBB..BACCAAC", "............."}, 3);
+  EstimatorOptions options;
+  options.method = Method::joint;
+  options.optimiser.gradient_tolerance = 1e-9;
+  options.optimiser.value_tolerance = 1e-16;
+  BootstrapOptions how;
+  how.replicates = 3;
+  how.seed = 11;
+  for (const bool by_rater : {false, true}) {
+    for (const bool none : {false, true}) {
+      options.model.by_rater = by_rater;
+      options.prior.none = none;
+      const Ratings ratings{panel.view(), panel.weights(), {}, nullptr};
+      const auto of = make_estimator(ratings, options, Host());
+      const auto linear = linear_replicates(ratings, options, how, Host());
+      REQUIRE(linear.size() == 9);
+      const Cells& cells = of->cells();
+      const Resampler resampler(cells.cases, cells.of_pattern, how.clusters);
+      for (std::size_t r = 0; r < 3; ++r) {
+        Stream stream(how.seed, r);
+        const auto drawn = resampler.draw(stream);
+        const auto along = [&](double share) {
+          std::vector<double> weight = cells.cases;
+          for (std::size_t i = 0; i < weight.size(); ++i) {
+            weight[i] += share * (drawn[i] - cells.cases[i]);
+          }
+          return of->with_weights(weight);
+        };
+        const auto up = along(1e-3), down = along(-1e-3);
+        for (int s = 0; s < 2; ++s) {
+          const double slope = (up[s] - down[s]) / 2e-3;
+          CHECK(std::fabs(linear[s * 3 + r] - of->systems()[s].estimate - slope) < 1e-4);
+        }
+        CHECK(std::isnan(linear[6 + r]));
+      }
+    }
+  }
 }
 
 TEST_CASE("the bootstrap does not depend on threads, whatever is estimated") {

@@ -105,6 +105,9 @@ TEST_CASE("tallies forget who rated, and do not depend on order") {
   CHECK(x.pairs[0] == 3);
   CHECK(x.agreeing[0] == 1);
   CHECK(x.weight[0] == 3);
+  CHECK(x.category == std::vector<int>{0, 1});
+  CHECK(x.count == std::vector<int>{2, 1});
+  CHECK(x.answer == std::vector<int>{0});
   const Panel reversed({"BAA", "AAB", "ABA"}, {"AAA"}, 2);
   CHECK(reversed.tallies().count == x.count);
 }
