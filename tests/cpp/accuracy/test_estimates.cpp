@@ -1,9 +1,11 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
 #include "core/accuracy/bootstrap.hpp"
+#include "core/accuracy/joined.hpp"
 #include "core/accuracy/k_model.hpp"
 #include "core/accuracy/linear.hpp"
 #include "core/model/algebraic.hpp"
@@ -141,9 +143,42 @@ TEST_CASE("edges belong to the bin below, whatever rounding does") {
   CHECK(judged(tallies, fit)[0].bins[0].upper == 1);
 }
 
-TEST_CASE("cases that nobody rated are in cells without cases") {
+TEST_CASE("unbinned estimates are equation 7 of all cases at once") {
+  const Panel panel = lehner();
+  const Tallies tallies = panel.tallies();
+  const KFit fit = fit_algebraic(tallies, tallies.weight);
+  double squares = 0, agreement = 0;
+  for (int i = 0; i < tallies.size(); ++i) {
+    const auto p = posterior_of(tallies, fit, i);
+    for (const double x : p) squares += tallies.weight[i] * x * x / 10;
+    agreement += tallies.weight[i] * p[tallies.answer_of(i, 0)] / 10;
+  }
+  EstimatorOptions options;
+  options.method = Method::unbinned;
+  options.clip = Clip::none;
+  const double expected = (3 * agreement - 1 + squares) / (4 * squares - 1);
+  CHECK(estimate(panel, options) == Approx(expected).epsilon(1e-12));
+  CHECK(expected != Approx(1));
+  options.clip = Clip::overall;
+  CHECK(estimate(panel, options) == Approx(std::min(expected, 1.0)).epsilon(1e-12));
+}
+
+TEST_CASE("a search that was cut short has not converged") {
+  EstimatorOptions options;
+  options.optimiser.iterations = 1;
+  for (const Method method : {Method::joint, Method::shared}) {
+    options.method = method;
+    CHECK(!estimator(lehner(), options)->converged());
+  }
+}
+
+TEST_CASE("cases that nobody rated are in cells without cases, and nobody is judged by them") {
   const Panel panel({"AB.A", "AB.B", "AA.B"}, {"ABA."}, 2);
   const Ratings ratings{panel.view(), panel.weights(), {}, nullptr};
+  CHECK(Joined(ratings, 0).cases() == 2);
+  std::vector<int> truth(panel.view().patterns, 0);
+  truth[panel.patterns.index[2] - 1] = 1;
+  CHECK(Joined({panel.view(), panel.weights(), {truth, {}}, nullptr}, 0).cases() == 3);
   const Cells cells = pattern_cells(ratings);
   for (int p = 0; p < panel.view().patterns; ++p) {
     const bool rated = panel.view().start[p] < panel.view().start[p + 1];

@@ -39,4 +39,12 @@ TEST_CASE("clusters of one case are cases, and larger ones stay whole") {
     CHECK((drawn[2] - (drawn[0] - drawn[1])) / 2 ==
           static_cast<int>((drawn[2] - (drawn[0] - drawn[1])) / 2));
   }
+  // Cells without cases never come, nor clusters that hold nothing else, nor cases of no weight.
+  const Resampler some({2, 0, 3}, cell, {pattern, {1, 1, 1, 1, 1, 0}, {1, 2, 3, 4, 4, 1}});
+  for (int i = 0; i < 50; ++i) {
+    Stream stream(3, i);
+    const auto drawn = some.draw(stream);
+    CHECK(drawn[1] == 0);
+    CHECK(drawn[0] + drawn[2] / 2 == 3);  // of three clusters two hold one of 0, one holds two of 2
+  }
 }

@@ -78,8 +78,9 @@ TEST_CASE("covariances of base rates cancel, and vanish at the boundary") {
 }
 
 TEST_CASE("the covariance is what one case more or less moves") {
-  // Some cases are the same, one has no ratings, and no base rate is zero.
-  const Panel panel({"CBCBACAADADD.", "DDCBBBADBDDD.", "CCDDBDABAADDA", "CCCDBAACABDD."}, {}, 4);
+  // Some cases are the same, one has no ratings and one no pair, and no base rate is zero.
+  const Panel panel({"CBCBACAADADD..", "DDCBBBADBDDD..", "CCDDBDABAADDA.", "CCCDBAACABDD.."}, {},
+                    4);
   Tallies tallies = panel.tallies();
   tallies.weight[1] = 2.5;
   const KFit fit = fit_algebraic(tallies, tallies.weight);
@@ -98,7 +99,7 @@ TEST_CASE("the covariance is what one case more or less moves") {
     down[i] -= 1e-5;
     const Eigen::VectorXd slope = (numbers(up) - numbers(down)) / 2e-5;
     expected += tallies.weight[i] * slope * slope.transpose();
-    cases += tallies.weight[i];
+    cases += tallies.ratings[i] > 0 ? tallies.weight[i] : 0;
   }
   expected *= cases / (cases - 1);
   CHECK((covariance(tallies, fit) - expected).lpNorm<Eigen::Infinity>() < 1e-9);

@@ -1,6 +1,7 @@
 // What the data say for a model: by curvature at the top, and by bounds.
 #include <doctest/doctest.h>
 
+#include <Eigen/Dense>
 #include <cmath>
 
 #include "core/model/evidence.hpp"
@@ -77,6 +78,50 @@ TEST_CASE("evidence is the integral over the parameters") {
     const double exact =
         best + std::log(sum * step * step * step) + model.log_prior_constant();
     CHECK(std::fabs(laplace_evidence(model, top).log_evidence - exact) < 0.15);
+  }
+}
+
+TEST_CASE("evidence is by all curvature along its directions, with the ridge on it") {
+  const Panel panel = three_raters();
+  const LatentRows rows = latent_rows(panel.view(), panel.weights(), 0, {});
+  const int system = 0, rates = 2;
+  for (const bool by_rater : {false, true}) {
+    for (const Errors errors : {Errors::uniform, Errors::distance}) {
+      for (const double shift : {0.0, 0.05}) {
+        const LatentClass model(rows, {by_rater, errors, shift > 0, false}, LatentPrior(),
+                                {shift, nullptr});
+        const Layout& layout = model.layout();
+        const Eigen::VectorXd x = fit_latent(model, model.start(), OptimiserOptions()).x;
+        // The system comes first, then base rates.
+        std::vector<Eigen::VectorXd> way{Eigen::VectorXd::Unit(x.size(), layout.system_at())};
+        for (Eigen::Index i = 0; i < x.size(); ++i) {
+          if (i != layout.system_at()) way.push_back(Eigen::VectorXd::Unit(x.size(), i));
+        }
+        const auto n = static_cast<Eigen::Index>(way.size());
+        Eigen::MatrixXd bend(n, n);
+        const double h = 2e-3;
+        for (Eigen::Index i = 0; i < n; ++i) {
+          for (Eigen::Index j = 0; j < n; ++j) {
+            double sum = 0;
+            for (const int a : {-1, 1}) {
+              for (const int b : {-1, 1}) {
+                sum += a * b * model.evaluate(x + h * (a * way[i] + b * way[j]), nullptr);
+              }
+            }
+            bend(i, j) = -sum / (4 * h * h);
+          }
+        }
+        for (Eigen::Index i = 0; i < n; ++i) bend(i, i) += 0.05;
+        bend.block(system + 1, system + 1, rates, rates).array() -= 0.05 / 3;
+        const Evidence found = laplace_evidence(model, x);
+        const double expected = model.evaluate(x, nullptr) + model.log_prior_constant() +
+                                n * 0.5 * std::log(2 * 3.14159265358979324) -
+                                0.5 * std::log(bend.determinant());
+        CHECK(std::fabs(found.log_evidence - expected) < 1e-3);
+        const double p = model.accuracy(x, 3);
+        CHECK(std::fabs(found.std_error - p * (1 - p) * std::sqrt(bend.inverse()(0, 0))) < 1e-4);
+      }
+    }
   }
 }
 
