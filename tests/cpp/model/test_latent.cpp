@@ -251,6 +251,16 @@ TEST_CASE("what raters cannot tell apart is known") {
   CHECK(is_identified(rows, {true, free, false, false}, flat()));
 }
 
+TEST_CASE("one rater is known where truth is known, whichever it is") {
+  const Panel panel({"ABB"}, {}, 2);
+  const LatentModel model{false, Errors::uniform, false, false};
+  for (const int truth : {0, 1, 2}) {  // 0: unknown
+    const std::vector<int> known(panel.view().patterns, truth);
+    const LatentRows rows = latent_rows(panel.view(), panel.weights(), -1, {known, {}});
+    CHECK(is_identified(rows, model, flat()) == (truth > 0));
+  }
+}
+
 TEST_CASE("the slopes of pairs of ratings are those of their closeness") {
   const Panel panel = lehner();
   for (const int system : {-1, 0}) {
