@@ -32,6 +32,8 @@ TEST_CASE("percentile intervals interpolate, and say why there is none") {
   CHECK(percentile_interval(close.data(), 2, 0.9).lack == Interval::Lack::none);
   CHECK(percentile_interval(close.data(), 2, 0.9, iteration_tolerance).lack ==
         Interval::Lack::constant);
+  const std::vector<double> small{0.1, 0.1 - 5e-10};  // the tolerance is relative
+  CHECK(percentile_interval(small.data(), 2, 1).lack == Interval::Lack::none);
 
   std::vector<double> constant(100, 1.0);
   constant[0] = 0.5;
