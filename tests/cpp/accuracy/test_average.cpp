@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <string>
+#include <tuple>
 
 #include "core/accuracy/member_matrices.hpp"
 #include "core/accuracy/member_one_coin.hpp"
@@ -48,7 +51,7 @@ TEST_CASE("the gamma function's logarithm and derivative") {
 TEST_CASE("what a member of the family needs comes before it") {
   const Panel panel = three_raters();
   LatentRows rows = latent_rows(panel.view(), panel.weights(), 0, {});
-  const auto check = [](const Family& family, std::size_t size, double prior) {
+  const auto check = [](const Family& family, std::size_t size, double prior, bool ordered) {
     REQUIRE(family.size() == size);
     double total = 0;
     for (std::size_t i = 0; i < size; ++i) {
@@ -57,14 +60,28 @@ TEST_CASE("what a member of the family needs comes before it") {
       total += std::exp(family[i].member->result().log_prior);
     }
     CHECK(total == Approx(prior));
+    std::set<std::tuple<std::string, std::string, double, double>> labels;
+    for (const Relative& one : family) {
+      const MemberLabel of = one.member->result().label;
+      labels.insert({of.accuracy, of.errors, of.difficulty,
+                     std::isnan(of.concentration) ? 0 : of.concentration});
+    }
+    CHECK(labels.size() == size);
+    // Confusion matrices stand on the richest of the others.
+    const int richest = family.back().base;
+    REQUIRE(richest >= 0);
+    const MemberLabel base = family[richest].member->result().label;
+    CHECK(base.accuracy == "rater");
+    CHECK(base.difficulty == 0);
+    CHECK(base.errors == (ordered ? "distance" : "uniform"));
   };
-  check(make_family(rows, true), 4 * 4 + 2 * 4 * 2 + 1, 4 + 2 + 1);
-  check(make_family(rows, false), 2 * 4 + 2 * 4 * 2 + 1, 2 + 2 + 1);
+  check(make_family(rows, true), 4 * 4 + 2 * 4 * 2 + 1, 4 + 2 + 1, true);
+  check(make_family(rows, false), 2 * 4 + 2 * 4 * 2 + 1, 2 + 2 + 1, false);
   rows.raters = 121;  // a crowd has no error rows
-  check(make_family(rows, true), 4 * 4 + 1, 4 + 1);
-  check(make_family(rows, false), 2 * 4 + 1, 2 + 1);
+  check(make_family(rows, true), 4 * 4 + 1, 4 + 1, true);
+  check(make_family(rows, false), 2 * 4 + 1, 2 + 1, false);
   rows.categories = 2;
-  check(make_family(rows, true), 2 * 4 + 1, 2 + 1);
+  check(make_family(rows, true), 2 * 4 + 1, 2 + 1, false);  // of two there is no distance
 }
 
 TEST_CASE("members have names for what they let go of") {
