@@ -167,6 +167,40 @@ TEST_CASE("unbinned estimates are equation 7 of all cases at once") {
   }
 }
 
+TEST_CASE("what a posterior says of a system and of raters is summed over judged cases") {
+  const Panel panel({"ABAB.", "AABB.", "ABBA."}, {"ABB.A"}, 2);
+  for (const double times : {1.0, 50.0}) {  // few cases have a least information
+    std::vector<double> weight = panel.weights();
+    for (double& w : weight) w *= times;
+    const Joined data({panel.view(), weight, {}, nullptr}, 0);
+    const LatentRows& rows = data.rows();
+    std::vector<double> posterior;
+    double cases = 0, right = 0, missing = 0, ratings = 0, wrong = 0;
+    for (int i = 0; i < rows.size(); ++i) {
+      posterior.push_back(0.3 + 0.1 * i);
+      posterior.push_back(0.7 - 0.1 * i);
+      for (const int at : rows.places(i)) {
+        const double q = posterior[2 * i + rows.category[at]];
+        if (rows.judge[at] < 3) {
+          ratings += rows.weight[i];
+          wrong += rows.weight[i] * (1 - q);
+        } else if (rows.places(i).size() > 1) {
+          cases += rows.weight[i];
+          right += rows.weight[i] * q;
+          missing += rows.weight[i] * q * (1 - q);
+        }
+      }
+    }
+    REQUIRE(cases == 3 * times);
+    const double p = right / cases, all = cases * p * (1 - p);
+    CHECK(data.cases() == cases);
+    CHECK(data.mean_posterior(posterior) == Approx(p));
+    CHECK(data.rater_error(posterior) == Approx(wrong / ratings));
+    CHECK(data.conditional_error(posterior) ==
+          Approx(p * (1 - p) / std::sqrt(std::max(all - missing, 0.05 * all + 0.25))));
+  }
+}
+
 TEST_CASE("a search that was cut short has not converged") {
   EstimatorOptions options;
   options.optimiser.iterations = 1;

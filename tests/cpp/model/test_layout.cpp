@@ -104,6 +104,30 @@ TEST_CASE("each parameter has its place") {
   }
 }
 
+TEST_CASE("the prior's constant is that of its densities") {
+  const auto normals = [](int count, double sd) {
+    return -count * std::log(sd * std::sqrt(2 * 3.14159265358979324));
+  };
+  for (const int system : {-1, 0}) {
+    const LatentRows rows = rows_of(system);
+    for (const LatentModel& model : all_models()) {
+      const LatentClass latent(rows, model, LatentPrior());
+      const bool free = model.errors == Errors::free;
+      const int numbers = free ? N : 1, joined = system + 1;
+      const int groups = (model.by_rater ? 5 : 1) + joined;
+      const int kinds = joined && model.own ? 2 : 1;
+      // Dirichlet(1, 1, 1); Beta(3, 2), which is 12 x^2 (1 - x); Beta(1, 1) of a system.
+      double expected = std::log(2.0) + (model.by_rater ? 1 : numbers) * std::log(12.0);
+      if (model.by_rater) expected += normals(5 * numbers, 0.6);
+      if (free) expected += normals(groups * N * N, 0.5);
+      if (model.errors == Errors::distance) expected += normals(kinds, 0.7);
+      if (model.strata) expected += normals(kinds, 0.2) + kinds * std::log(2.0);
+      CHECK(latent.log_prior_constant() == Approx(expected));
+      CHECK(LatentClass(rows, model, flat()).log_prior_constant() == 0);
+    }
+  }
+}
+
 TEST_CASE("ratings are expected where the posterior has their truths") {
   const LatentRows rows = rows_of(0);
   for (const LatentModel& model : all_models()) {
