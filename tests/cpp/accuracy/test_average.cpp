@@ -129,6 +129,15 @@ TEST_CASE("averages have weights, and known truths and other weights count") {
   CHECK(fit(panel, weight, known)->systems().front().independent == Approx(1.0 / 22));
 }
 
+TEST_CASE("one case is enough for an average, none is not") {
+  const Panel panel({"ABAB", "ABBB", "ABAB"}, {"A...", "...."}, 2);
+  const auto average = fit(panel, panel.weights(), {});
+  const double one = average->systems()[0].independent;
+  CHECK(one > 0.5);
+  CHECK(one < 1);
+  CHECK(std::isnan(average->systems()[1].independent));
+}
+
 TEST_CASE("with other weights the evidence of members that are not fitted anew counts no more") {
   const Panel panel = three_raters();
   std::vector<double> few = panel.weights(), many(few);
