@@ -15,6 +15,10 @@ TEST_CASE("rows are numbered by first appearance, and found again after growth")
     const int row[] = {i, -i};
     in_order = in_order && rows.insert(row, 2) == i;
   }
+  for (int i = 0; i < 1000; ++i) {
+    const int row[] = {i, -i};
+    in_order = in_order && rows.insert(row, 2) == i;
+  }
   CHECK(in_order);
   const int seen[] = {7, -7}, shorter[] = {7};
   CHECK(rows.insert(seen, 2) == 7);
