@@ -91,6 +91,19 @@ test_that("a pair is refused for clusters, fits and models in the same place", {
   }
 })
 
+test_that("fits of one's own go with methods and intervals that need a posterior alone", {
+  set.seed(1)
+  x <- simulate_ratings(rater_design(c(0.6, 0.7, 0.8), 0.8, 3, 60))
+  fit <- fit_raters(x)
+  own <- as_rater_fit(x, ground_truth(fit), base_rates(fit))
+  why <- function(method, interval) {
+    pair_misfit(accuracy_methods()[[method]], accuracy_intervals()[[interval]], k_model(), own)
+  }
+  expect_null(why("shared", "none"))
+  expect_identical(why("joint", "none")$arg, "method")
+  expect_identical(why("shared", "profile")$arg, "interval")
+})
+
 test_that("robust_error() adds what is hidden to sampling, for cases whose truth is open", {
   found <- robust_error(
     sampling = c(0.03, 0.03, 0.03, NA), gap = rep(0.2, 4), suspicion = c(1, 0.5, 0, 1),

@@ -237,3 +237,18 @@ test_that("wrong arguments are refused", {
     class = "fallible_error_argument")
   expect_error(bins(x), class = "fallible_error_argument")
 })
+
+test_that("replicates in pieces are those of one piece", {
+  skip_if_not_installed("future")
+  fit <- fit_raters(lehner_ratings())
+  draw <- list(
+    replicates = 10L, threads = 1L, seed = 1:2, weight = pattern_weights(fit$x),
+    case_weight = rep(1, nrow(fit$x)), clusters = NULL
+  )
+  estimate <- quiet(published(lehner_ratings(), interval = "none"))
+  estimator <- make_estimator(fit, method_of(estimate), estimate$options)
+  whole <- core_replicates(estimator, "accuracy", draw, no_tick)
+  expect_identical(
+    replicates_in_pieces(attr(estimator, "made_of"), "accuracy", draw, 3L), whole
+  )
+})

@@ -220,3 +220,14 @@ test_that("bounds are printed, and speak the grammar of results", {
   skip_if_not_installed("knitr")
   expect_s3_class(knitr::knit_print(bounds), "knit_asis")
 })
+
+test_that("correlations of errors lie between -1 and 1", {
+  x <- lehner_ratings()
+  check <- function(limits) check_error_correlation(limits, cbind(rep(0.5, 4), 0.5), x, NULL)
+  for (wrong in list(1.5, c(-1.5, 0), c(0.2, 0.1), NA_real_, "a", c(0, 0.1, 0.2))) {
+    expect_identical(
+      expect_error(check(wrong), class = "fallible_error_argument")$arg, "error_correlation"
+    )
+  }
+  expect_identical(check(1), c(-1, 1))
+})

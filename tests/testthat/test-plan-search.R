@@ -53,6 +53,21 @@ test_that("a bias below the margin costs cases, one above cannot be made up", {
   expect_match(few$reason, "the most to try")
 })
 
+test_that("more cases help where the last of them brought more than twice its error", {
+  near <- function(share) as.double(seq_len(100) <= 100 * share)
+  reason <- function(first, second) {
+    shares <- list(`10` = near(first), `20` = near(second))
+    at <- function(n) {
+      x <- shares[[format(n)]]
+      list(near = x, error = 1 - x, run = 1:100, of_system = mean(x), bias = 0)
+    }
+    unreached(at, c(10, 20), settings, 1L)$reason
+  }
+  # Of 100 panels 3 more, whose standard error is 1.7, and 8 more, whose error is 2.7.
+  expect_match(reason(0.5, 0.53), "more cases do not help")
+  expect_match(reason(0.5, 0.58), "the most to try")
+})
+
 test_that("the bracket holds the crossing between neighbours", {
   share <- function(n) pnorm(sqrt(n / known) * qnorm(0.9))
   for (start in c(2, 10, 60, 100, 3000, 20000)) {

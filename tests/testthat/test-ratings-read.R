@@ -176,3 +176,12 @@ test_that("names that differ in capitals or blanks are told", {
   expect_identical(told, list(case = c("A1", "a1"), rater = c("Bob", "bob ")))
   expect_identical(x$cases, c("A1", "a1", "b"))
 })
+
+test_that("columns that no argument names are not kept, unless an argument calls functions", {
+  all <- c("item", "note", "rater", "m")
+  keep <- function(...) keep_columns(rlang::quos(...), list())(all)
+  expect_identical(keep(case = item, systems = c(m)), c("item", "rater", "m"))
+  expect_identical(keep(case = "item"), c("item", "rater"))
+  expect_identical(keep(case = item, systems = starts_with("m")), all)
+  expect_identical(keep(), all)
+})

@@ -162,13 +162,11 @@ Range AccuracyBounds::system(int s) const {
 
 Range AccuracyBounds::difference(int a, int b) const {
   Sums sums(groups_, view_.categories);
-  std::vector<double> differ(groups_, 0.0);
   for (int p = 0; p < view_.patterns; ++p) {
     const int first = view_.answer_of(p, a), second = view_.answer_of(p, b);
     if (group_[p] < 0 || first < 1 || second < 1) continue;
     add_truth(sums, p);
     if (first == second) continue;  // right or wrong together
-    differ[group_[p]] += weight_[p];
     add_answer(sums.answer, p, first - 1);
     add_answer(sums.other, p, second - 1);
   }
@@ -181,8 +179,8 @@ Range AccuracyBounds::difference(int a, int b) const {
     };
     const Range of_a = right(sums.answer), of_b = right(sums.other);
     total += sums.weight[g];
-    out.lowest += std::max(of_a.lowest - of_b.highest, -differ[g]);
-    out.highest += std::min(of_a.highest - of_b.lowest, differ[g]);
+    out.lowest += of_a.lowest - of_b.highest;
+    out.highest += of_a.highest - of_b.lowest;
   }
   return total > 0 ? Range{out.lowest / total, out.highest / total} : Range{};
 }

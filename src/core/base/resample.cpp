@@ -19,7 +19,7 @@ Resampler::Resampler(const std::vector<double>& cases, const std::vector<int>& c
     std::map<int, std::map<int, double>> of_cluster;
     for (std::size_t i = 0; i < clusters.cluster.size(); ++i) {
       const int cell = cell_of_pattern[clusters.pattern[i]];
-      if (cell < 0 || !(cases[cell] > 0) || clusters.weight[i] == 0) continue;
+      if (!(cases[cell] > 0) || clusters.weight[i] == 0) continue;
       of_cluster[clusters.cluster[i]][cell] += clusters.weight[i];
     }
     for (const auto& one : of_cluster) ++kinds[Kind(one.second.begin(), one.second.end())];

@@ -40,18 +40,17 @@ std::vector<double> error_shares(int N, double dispersion) {
 }
 
 // The divergence of Dirichlet(prior + counts) from Dirichlet(prior), and the expected logarithms
-// under the former. `n`, `prior` and `log_mean` have `size` entries `stride` apart.
-double dirichlet(const double* n, const double* prior, double* log_mean, int size, int stride,
-                 int prior_stride) {
+// under the former. `n` and `log_mean` have `size` entries `stride` apart.
+double dirichlet(const double* n, const double* prior, double* log_mean, int size, int stride) {
   double total = 0, counted = 0;
   for (int i = 0; i < size; ++i) {
-    total += prior[i * prior_stride];
+    total += prior[i];
     counted += n[i * stride];
   }
   const double at_total = digamma(total + counted);
   double out = counted > 0 ? log_gamma(total + counted) - log_gamma(total) : 0;
   for (int i = 0; i < size; ++i) {
-    const double a = prior[i * prior_stride], more = n[i * stride];
+    const double a = prior[i], more = n[i * stride];
     const double log = digamma(a + more) - at_total;
     log_mean[i * stride] = log;
     if (more > 0) out += log_gamma(a) - log_gamma(a + more) + more * log;
@@ -134,7 +133,7 @@ class DawidSkeneFit {
   double step(std::vector<double>& posterior) {
     const double c = options_.concentration;
     const std::vector<double> ones(N_, base_rates_);
-    double out = -dirichlet(classes_.data(), ones.data(), log_class_.data(), N_, 1, 1);
+    double out = -dirichlet(classes_.data(), ones.data(), log_class_.data(), N_, 1);
     const auto share = error_shares(N_, centre.dispersion);
     const double a0 = shrinkage * centre.mean, b0 = shrinkage - a0;
     const double log_beta = log_gamma(a0) + log_gamma(b0) - log_gamma(shrinkage);
@@ -151,7 +150,7 @@ class DawidSkeneFit {
           if (!own_) log_[first + l * N_] = std::log(mean[l]);
           mean[l] *= own_ ? c : 1;
         }
-        if (own_) out -= dirichlet(&counts_[first], mean.data(), &log_[first], N_, N_, 1);
+        if (own_) out -= dirichlet(&counts_[first], mean.data(), &log_[first], N_, N_);
       }
     }
     out += expect(posterior);
@@ -253,7 +252,7 @@ OwnErrors fit_own_errors(const LatentRows& rows, const LatentModel& model,
           n[i] = counts[(static_cast<std::size_t>(u) * N + l) * N + k];
           around[i++] = concentration * share[k * N + l];
         }
-        divergence += dirichlet(n.data(), around.data(), log.data(), N - 1, 1, 1);
+        divergence += dirichlet(n.data(), around.data(), log.data(), N - 1, 1);
         for (int l = 0, i = 0; l < N; ++l) {
           if (l != k) out.log_error[(static_cast<std::size_t>(u) * N + k) * N + l] = log[i++];
         }

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <string>
+#include <tuple>
 
 #include "core/accuracy/member_matrices.hpp"
 #include "core/accuracy/member_one_coin.hpp"
 #include "core/accuracy/member_own_errors.hpp"
-#include "core/model/evidence.hpp"
-#include "core/model/variational.hpp"
 #include "core/base/special.hpp"
 #include "../panel.hpp"
 
@@ -19,14 +20,6 @@ namespace {
 Panel three_raters() {
   return Panel({"ABCABCABBCABCABCABBC", "ABCABCACBAABCBBCABCC", "ABCBBCABCCABAABCABCC"},
                {"ABCABBABBCABCABCABBC"}, 3);
-}
-
-// Cases of two categories with many answers in each pattern, so that few rows go far.
-LatentRows binary_rows() {
-  Panel panel({"AABBABAB", "AABBBAAB", "AABBABBA"}, {"AABBAABA"}, 2);
-  std::vector<double> weight = panel.weights();
-  for (std::size_t i = 0; i < weight.size(); ++i) weight[i] *= i < 4 ? 9 : 3;
-  return latent_rows(panel.view(), weight, 0, {});
 }
 
 double total(const std::vector<MemberResult>& members) {
@@ -55,143 +48,10 @@ TEST_CASE("the gamma function's logarithm and derivative") {
   CHECK(digamma(1) == Approx(-0.57721566490153286).epsilon(1e-13));
 }
 
-TEST_CASE("a held shift is the model with that shift, and held errors are its errors") {
-  const LatentRows rows = binary_rows();
-  LatentModel settings;
-  settings.strata = true;
-  settings.by_rater = true;
-  const LatentPrior prior;
-  const LatentClass free(rows, settings, prior), held(rows, settings, prior, {0.13, nullptr});
-  REQUIRE(free.size() == held.size() + 1);
-  Eigen::VectorXd x = free.start(), of_free, of_held;
-  x[x.size() - 1] = 0.13;
-  const double gap = free.evaluate(x, &of_free) -
-                     held.evaluate(x.head(held.size()), &of_held);
-  CHECK(gap == Approx(-0.5 * 0.13 * 0.13 / (0.2 * 0.2)).epsilon(1e-10));
-  CHECK((of_free.head(held.size()) - of_held).norm() < 1e-9);
-
-  const std::vector<double> none(rows.judges * 4, 0.0);  // two categories have one error each
-  const LatentClass errors(rows, settings, prior, {0.13, &none});
-  CHECK(errors.evaluate(x.head(held.size()), nullptr) ==
-        Approx(held.evaluate(x.head(held.size()), nullptr)).epsilon(1e-12));
-  const auto counts = held.expected_ratings(x.head(held.size()));
-  double answers = 0, counted = 0;
-  for (int i = 0; i < rows.size(); ++i) {
-    answers += rows.weight[i] * (rows.start[i + 1] - rows.start[i]);
-  }
-  for (const double count : counts) counted += count;
-  CHECK(counted == Approx(answers).epsilon(1e-12));
-}
-
-TEST_CASE("evidence is the integral over the parameters") {
-  const LatentRows rows = binary_rows();
-  for (const double shift : {0.0, 0.1}) {
-    LatentModel settings;
-    settings.strata = shift > 0;
-    const LatentClass model(rows, settings, LatentPrior(), {shift, nullptr});
-    REQUIRE(model.size() == 3);
-    const Eigen::VectorXd top = fit_latent(model, model.start(), OptimiserOptions()).x;
-    const double best = model.evaluate(top, nullptr);
-    double sum = 0;
-    const double step = 0.2;
-    for (double a = -6; a < 6; a += step) {
-      for (double b = 0; b < 6; b += step) {  // below, categories have changed places
-        for (double c = -6; c < 6; c += step) {
-          sum += std::exp(model.evaluate(Eigen::Vector3d(a, b, c), nullptr) - best);
-        }
-      }
-    }
-    const double exact =
-        best + std::log(sum * step * step * step) + model.log_prior_constant();
-    CHECK(std::fabs(laplace_evidence(model, top).log_evidence - exact) < 0.15);
-  }
-}
-
-TEST_CASE("it does not matter to evidence which category is called the last") {
-  // Few cases, so that the ridge counts.
-  const Panel panel({"AAAABBBCCD", "AAABBBACCD", "AABABBDCCC"}, {"AAABBBBCDD"}, 4);
-  const Panel turned({"DDDDCCCBBA", "DDDCCCDBBA", "DDCDCCABBB"}, {"DDDCCCCBAA"}, 4);
-  OptimiserOptions exact;
-  exact.gradient_tolerance = 1e-8;
-  exact.value_tolerance = 1e-15;
-  for (const bool by_rater : {false, true}) {
-    LatentModel settings;
-    settings.by_rater = by_rater;
-    const auto evidence = [&](const Panel& of) {
-      const LatentRows rows = latent_rows(of.view(), of.weights(), 0, {});
-      const LatentClass model(rows, settings, LatentPrior());
-      return laplace_evidence(model, fit_latent(model, model.start(), exact).x);
-    };
-    const Evidence one = evidence(panel), other = evidence(turned);
-    CHECK(one.log_evidence == Approx(other.log_evidence).epsilon(1e-8));
-    CHECK(one.std_error == Approx(other.std_error).epsilon(1e-6));
-  }
-}
-
-TEST_CASE("the evidence of a crowd is near that of the same raters as a panel") {
-  // So many raters, of whom all but three rated nothing: these add nothing.
-  LatentRows rows = binary_rows(), crowd = rows;
-  const int more = 40;
-  crowd.raters += more;
-  crowd.judges += more;
-  for (int& judge : crowd.judge) judge += judge == rows.raters ? more : 0;
-  LatentModel settings;
-  settings.by_rater = true;
-  const LatentClass few(rows, settings, LatentPrior()), many(crowd, settings, LatentPrior());
-  const auto fit = [](const LatentClass& model) {
-    return laplace_evidence(model, fit_latent(model, model.start(), OptimiserOptions()).x);
-  };
-  const Evidence dense = fit(few), by_rater = fit(many);
-  CHECK(std::fabs(dense.log_evidence - by_rater.log_evidence) < 1.5);
-  CHECK(by_rater.std_error == Approx(dense.std_error).epsilon(0.25));
-}
-
-TEST_CASE("variational bounds never fall, and meet where matrices have no freedom") {
-  const Panel panel = three_raters();
-  const LatentRows rows = latent_rows(panel.view(), panel.weights(), 0, {});
-  LatentModel settings;
-  const LatentClass model(rows, settings, LatentPrior());
-  const auto start = model.posterior(fit_latent(model, model.start(), OptimiserOptions()).x);
-  VariationalOptions options;
-  options.tolerance = 1e-12;
-  for (const double c : {1.0, 4.0, 100.0, no_own_matrices}) {
-    options.concentration = c;
-    const DawidSkene fit = fit_dawid_skene(rows, LatentPrior(), start, options);
-    REQUIRE(fit.path.size() > 3);
-    for (std::size_t i = 1; i < fit.path.size(); ++i) {
-      CHECK(fit.path[i] >= fit.path[i - 1] - 1e-9);
-    }
-    for (int i = 0; i < rows.size(); ++i) {
-      CHECK(fit.posterior[i * 3] + fit.posterior[i * 3 + 1] + fit.posterior[i * 3 + 2] ==
-            Approx(1));
-    }
-  }
-  options.concentration = 1e9;
-  const DawidSkene stiff = fit_dawid_skene(rows, LatentPrior(), start, options);
-  options.concentration = no_own_matrices;
-  const DawidSkene limit = fit_dawid_skene(rows, LatentPrior(), start, options);
-  CHECK(stiff.bound == Approx(limit.bound).epsilon(1e-5));
-  CHECK(stiff.accuracy[3] == Approx(limit.accuracy[3]).epsilon(1e-3));
-}
-
-TEST_CASE("errors of their own gain on the model without them only where they are free") {
-  const Panel panel = three_raters();
-  const LatentRows rows = latent_rows(panel.view(), panel.weights(), 0, {});
-  LatentModel settings;
-  settings.errors = Errors::distance;
-  const LatentClass model(rows, settings, LatentPrior(), {0, nullptr});
-  const LatentFit base = fit_latent(model, model.start(), OptimiserOptions());
-  const OwnErrors stiff = fit_own_errors(rows, settings, LatentPrior(), 0, base.x, 1e8, {});
-  CHECK(stiff.bound == Approx(base.log_posterior).epsilon(1e-5));
-  const OwnErrors free = fit_own_errors(rows, settings, LatentPrior(), 0, base.x, 8, {});
-  CHECK(free.bound != Approx(base.log_posterior).epsilon(1e-5));
-  CHECK(free.bound < base.log_posterior + 20);
-}
-
 TEST_CASE("what a member of the family needs comes before it") {
   const Panel panel = three_raters();
   LatentRows rows = latent_rows(panel.view(), panel.weights(), 0, {});
-  const auto check = [](const Family& family, std::size_t size, double prior) {
+  const auto check = [](const Family& family, std::size_t size, double prior, bool ordered) {
     REQUIRE(family.size() == size);
     double total = 0;
     for (std::size_t i = 0; i < size; ++i) {
@@ -200,14 +60,28 @@ TEST_CASE("what a member of the family needs comes before it") {
       total += std::exp(family[i].member->result().log_prior);
     }
     CHECK(total == Approx(prior));
+    std::set<std::tuple<std::string, std::string, double, double>> labels;
+    for (const Relative& one : family) {
+      const MemberLabel of = one.member->result().label;
+      labels.insert({of.accuracy, of.errors, of.difficulty,
+                     std::isnan(of.concentration) ? 0 : of.concentration});
+    }
+    CHECK(labels.size() == size);
+    // Confusion matrices stand on the richest of the others.
+    const int richest = family.back().base;
+    REQUIRE(richest >= 0);
+    const MemberLabel base = family[richest].member->result().label;
+    CHECK(base.accuracy == "rater");
+    CHECK(base.difficulty == 0);
+    CHECK(base.errors == (ordered ? "distance" : "uniform"));
   };
-  check(make_family(rows, true), 4 * 4 + 2 * 4 * 2 + 1, 4 + 2 + 1);
-  check(make_family(rows, false), 2 * 4 + 2 * 4 * 2 + 1, 2 + 2 + 1);
+  check(make_family(rows, true), 4 * 4 + 2 * 4 * 2 + 1, 4 + 2 + 1, true);
+  check(make_family(rows, false), 2 * 4 + 2 * 4 * 2 + 1, 2 + 2 + 1, false);
   rows.raters = 121;  // a crowd has no error rows
-  check(make_family(rows, true), 4 * 4 + 1, 4 + 1);
-  check(make_family(rows, false), 2 * 4 + 1, 2 + 1);
+  check(make_family(rows, true), 4 * 4 + 1, 4 + 1, true);
+  check(make_family(rows, false), 2 * 4 + 1, 2 + 1, false);
   rows.categories = 2;
-  check(make_family(rows, true), 2 * 4 + 1, 2 + 1);
+  check(make_family(rows, true), 2 * 4 + 1, 2 + 1, false);  // of two there is no distance
 }
 
 TEST_CASE("members have names for what they let go of") {
@@ -253,6 +127,15 @@ TEST_CASE("averages have weights, and known truths and other weights count") {
     known.push_back(panel.view().answer_of(p, 0) % 3 + 1);
   }
   CHECK(fit(panel, weight, known)->systems().front().independent == Approx(1.0 / 22));
+}
+
+TEST_CASE("one case is enough for an average, none is not") {
+  const Panel panel({"ABAB", "ABBB", "ABAB"}, {"A...", "...."}, 2);
+  const auto average = fit(panel, panel.weights(), {});
+  const double one = average->systems()[0].independent;
+  CHECK(one > 0.5);
+  CHECK(one < 1);
+  CHECK(std::isnan(average->systems()[1].independent));
 }
 
 TEST_CASE("with other weights the evidence of members that are not fitted anew counts no more") {

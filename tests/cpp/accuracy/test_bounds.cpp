@@ -1,6 +1,8 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "../panel.hpp"
 #include "core/accuracy/bounds.hpp"
@@ -54,6 +56,54 @@ TEST_CASE("joined patterns count categories by rank, and only widen") {
   CHECK(joined.system(0).lowest == Approx(0.375));
   CHECK(joined.system(0).highest >= apart.system(0).highest);
   CHECK(joined.system(0).lowest <= apart.system(0).lowest);
+}
+
+TEST_CASE("bounds of differences are those where two systems do not say the same") {
+  const Panel other({"AAAAAABB", "AAAAAAAA"}, {"AAABBBAB", "ABBAB.BB"}, 2);
+  const PatternView view = other.view();
+  const auto weight = other.weights();
+  const auto p = posterior(view, 0.9, 0.2);
+  const AccuracyBounds bounds(view, {}, weight, p.data(), 1);
+  // AA: five cases, truth 4.5 .5; of three that differ 1.5 to 2.5 and .5 to 1.5 are right.
+  // BA: two cases, truth .4 1.6; of the one that differs 0 to .4 and .6 to 1.
+  CHECK(bounds.difference(0, 1).lowest == Approx((0.0 - 1.0) / 7));
+  CHECK(bounds.difference(0, 1).highest == Approx((2.0 - 0.2) / 7));
+  CHECK(bounds.difference(1, 0).lowest == Approx((-2.0 + 0.2) / 7));
+  CHECK(std::isnan(AccuracyBounds(view, std::vector<int>(view.patterns, 0),
+                                  std::vector<double>(view.patterns, 0.0), p.data(), 1)
+                       .difference(0, 1)
+                       .lowest));
+}
+
+TEST_CASE("small groups of ratings join by their highest probability until they are large enough") {
+  const Panel mixed({"AAAABBCCA", "AABCBBCCC"}, {"ABCCBABCB"}, 3);
+  const PatternView view = mixed.view();
+  const auto weight = mixed.weights();
+  // AA and BB and CC twice, AB once, AC twice.
+  std::vector<double> p(3 * view.patterns);
+  for (int i = 0; i < view.patterns; ++i) {
+    const int a = view.category[view.start[i]], b = view.category[view.start[i] + 1];
+    const double highest = a == b ? (a == 1 ? 0.8 : 0.7) : b == 2 ? 0.5 : 0.4;
+    for (int k = 1; k <= 3; ++k) p[(k - 1) * view.patterns + i] = (1 - highest) / 2;
+    p[(a - 1) * view.patterns + i] = highest;
+  }
+  const auto groups = [&](double size) {
+    return AccuracyBounds(view, {}, weight, p.data(), size).groups();
+  };
+  CHECK(groups(1) == 5);
+  CHECK(groups(2) == 5);    // AB has nobody to join
+  CHECK(groups(2.5) == 2);  // AC with AB; BB, CC, then AA, which are left
+  CHECK(groups(4) == 1);    // with BB and CC, which are alike; AA is left
+  CHECK(groups(100) == 1);
+  // By rank, all nine: truth 1.6 + 2.8 + .5 + .8, and who ranks first or, with another, second.
+  const Range range = AccuracyBounds(view, {}, weight, p.data(), 100).system(0);
+  double first = 0;
+  const std::string ratings = "AAAABBCCA", answers = "ABCCBABCB";
+  for (std::size_t i = 0; i < answers.size(); ++i) first += ratings[i] == answers[i];
+  const double rest = (9 - first) / 2, truth = 1.6 + 2.8 + 0.5 + 0.8;
+  const double later = 2 * std::min(rest, (9 - truth) / 2);
+  CHECK(range.highest == Approx((std::min(first, truth) + later) / 9));
+  CHECK(range.lowest == Approx(std::max(0.0, first + truth - 9) / 9));
 }
 
 TEST_CASE("where truth is known accuracy is known") {

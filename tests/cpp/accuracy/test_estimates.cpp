@@ -1,10 +1,13 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
 #include "core/accuracy/bootstrap.hpp"
+#include "core/accuracy/joined.hpp"
 #include "core/accuracy/k_model.hpp"
+#include "core/accuracy/linear.hpp"
 #include "core/model/algebraic.hpp"
 #include "../panel.hpp"
 
@@ -106,17 +109,6 @@ TEST_CASE("raters who are never wrong leave no doubt, and divide nothing by zero
   CHECK(estimate(panel, binned()) == Approx(2.0 / 3));
 }
 
-TEST_CASE("a category that cannot be true stays out, however often it is named") {
-  const Panel panel({"AC", "AC"}, {"AA"}, 3);
-  Tallies tallies = panel.tallies();
-  KFit fit = fit_algebraic(tallies, tallies.weight);
-  fit.rater_accuracy = 0.9;
-  fit.base_rates = {0.5, 0.5, 0};
-  const auto p = posterior_of(tallies, fit, tallies.of_pattern[1]);
-  CHECK(p[0] == 0.5);
-  CHECK(p[2] == 0);
-}
-
 TEST_CASE("tied categories share the credit") {
   // Base rates are equal; the last two cases are ties.
   const Panel panel({"AAABBBAB", "AAABBBBA"}, {"AAABBBAA"}, 2);
@@ -151,17 +143,126 @@ TEST_CASE("edges belong to the bin below, whatever rounding does") {
   CHECK(judged(tallies, fit)[0].bins[0].upper == 1);
 }
 
-TEST_CASE("covariances of base rates cancel, and vanish at the boundary") {
-  const Panel panel = lehner();
-  const Tallies tallies = panel.tallies();
-  const KFit fit = fit_algebraic(tallies, tallies.weight);
-  const Eigen::MatrixXd v = covariance(tallies, fit);
-  CHECK(v.bottomRightCorner(4, 4).sum() == Approx(0).epsilon(1e-9));
-  CHECK((v - v.transpose()).norm() < 1e-12);
-  KFit clamped = fit;
-  clamped.base_rates[0] = 0;
-  CHECK(std::isnan(covariance(tallies, clamped)(1, 1)));
-  CHECK(covariance(tallies, clamped)(0, 0) == v(0, 0));
+TEST_CASE("unbinned estimates are equation 7 of all cases at once") {
+  // The second system is wrong more often than by chance.
+  const std::vector<std::string> raters{"CBCBACAADA", "DDCBBBADBD", "CCDDBDABAA", "CCCDBAACAB"};
+  for (const std::string answers : {"ACCBBAACDB", "AABCDBDDCC"}) {
+    const Panel panel(raters, {answers}, 4);
+    const Tallies tallies = panel.tallies();
+    const KFit fit = fit_algebraic(tallies, tallies.weight);
+    double squares = 0, agreement = 0;
+    for (int i = 0; i < tallies.size(); ++i) {
+      const auto p = posterior_of(tallies, fit, i);
+      for (const double x : p) squares += tallies.weight[i] * x * x / 10;
+      agreement += tallies.weight[i] * p[tallies.answer_of(i, 0)] / 10;
+    }
+    EstimatorOptions options;
+    options.method = Method::unbinned;
+    options.clip = Clip::none;
+    const double expected = (3 * agreement - 1 + squares) / (4 * squares - 1);
+    CHECK((expected < 0) == (answers[1] == 'A'));
+    CHECK(estimate(panel, options) == Approx(expected).epsilon(1e-12));
+    options.clip = Clip::overall;
+    CHECK(estimate(panel, options) == Approx(std::max(expected, 0.0)).epsilon(1e-12));
+  }
+}
+
+TEST_CASE("what a posterior says of a system and of raters is summed over judged cases") {
+  const Panel panel({"ABAB.", "AABB.", "ABBA."}, {"ABB.A"}, 2);
+  for (const double times : {1.0, 50.0}) {  // few cases have a least information
+    std::vector<double> weight = panel.weights();
+    for (double& w : weight) w *= times;
+    const Joined data({panel.view(), weight, {}, nullptr}, 0);
+    const LatentRows& rows = data.rows();
+    std::vector<double> posterior;
+    double cases = 0, right = 0, missing = 0, ratings = 0, wrong = 0;
+    for (int i = 0; i < rows.size(); ++i) {
+      posterior.push_back(0.3 + 0.1 * i);
+      posterior.push_back(0.7 - 0.1 * i);
+      for (const int at : rows.places(i)) {
+        const double q = posterior[2 * i + rows.category[at]];
+        if (rows.judge[at] < 3) {
+          ratings += rows.weight[i];
+          wrong += rows.weight[i] * (1 - q);
+        } else if (rows.places(i).size() > 1) {
+          cases += rows.weight[i];
+          right += rows.weight[i] * q;
+          missing += rows.weight[i] * q * (1 - q);
+        }
+      }
+    }
+    REQUIRE(cases == 3 * times);
+    const double p = right / cases, all = cases * p * (1 - p);
+    CHECK(data.cases() == cases);
+    CHECK(data.mean_posterior(posterior) == Approx(p));
+    CHECK(data.rater_error(posterior) == Approx(wrong / ratings));
+    CHECK(data.conditional_error(posterior) ==
+          Approx(p * (1 - p) / std::sqrt(std::max(all - missing, 0.05 * all + 0.25))));
+  }
+}
+
+TEST_CASE("a search that was cut short has not converged") {
+  EstimatorOptions options;
+  options.optimiser.iterations = 1;
+  for (const Method method : {Method::joint, Method::shared}) {
+    options.method = method;
+    CHECK(!estimator(lehner(), options)->converged());
+  }
+}
+
+TEST_CASE("cases that nobody rated are in cells without cases, and nobody is judged by them") {
+  const Panel panel({"AB.A", "AB.B", "AA.B"}, {"ABA."}, 2);
+  const Ratings ratings{panel.view(), panel.weights(), {}, nullptr};
+  CHECK(Joined(ratings, 0).cases() == 2);
+  std::vector<int> truth(panel.view().patterns, 0);
+  truth[panel.patterns.index[2] - 1] = 1;
+  CHECK(Joined({panel.view(), panel.weights(), {truth, {}}, nullptr}, 0).cases() == 3);
+  const Cells cells = pattern_cells(ratings);
+  for (int p = 0; p < panel.view().patterns; ++p) {
+    const bool rated = panel.view().start[p] < panel.view().start[p + 1];
+    CHECK(cells.cases[cells.of_pattern[p]] == (rated ? panel.weights()[p] : 0));
+  }
+}
+
+TEST_CASE("linear replicates are the slopes of estimates along what is drawn") {
+  const Panel panel({"AABBABABCCABC", "AABBBAABCCACB", "AABBABBACBCBC", "AABABBABCABBC"},
+                    {"AABBAABACCABC", "ABBB..BACCAAC", "............."}, 3);
+  EstimatorOptions options;
+  options.method = Method::joint;
+  options.optimiser.gradient_tolerance = 1e-9;
+  options.optimiser.value_tolerance = 1e-16;
+  BootstrapOptions how;
+  how.replicates = 3;
+  how.seed = 11;
+  for (const bool by_rater : {false, true}) {
+    for (const bool none : {false, true}) {
+      options.model.by_rater = by_rater;
+      options.prior.none = none;
+      const Ratings ratings{panel.view(), panel.weights(), {}, nullptr};
+      const auto of = make_estimator(ratings, options, Host());
+      const auto linear = linear_replicates(ratings, options, how, Host());
+      REQUIRE(linear.size() == 9);
+      const Cells& cells = of->cells();
+      const Resampler resampler(cells.cases, cells.of_pattern, how.clusters);
+      for (std::size_t r = 0; r < 3; ++r) {
+        Stream stream(how.seed, r);
+        const auto drawn = resampler.draw(stream);
+        const auto along = [&](double share) {
+          std::vector<double> weight = cells.cases;
+          for (std::size_t i = 0; i < weight.size(); ++i) {
+            weight[i] += share * (drawn[i] - cells.cases[i]);
+          }
+          return of->with_weights(weight);
+        };
+        const auto up = along(1e-3), down = along(-1e-3);
+        for (int s = 0; s < 2; ++s) {
+          const double slope = (up[s] - down[s]) / 2e-3;
+          CHECK(std::fabs(linear[s * 3 + r] - of->systems()[s].estimate - slope) < 1e-4);
+        }
+        CHECK(std::isnan(linear[6 + r]));
+      }
+    }
+  }
 }
 
 TEST_CASE("the bootstrap does not depend on threads, whatever is estimated") {

@@ -4,7 +4,9 @@
 #include <vector>
 
 #include "core/accuracy/common.hpp"
+#include "core/accuracy/profile_interval.hpp"
 #include "core/accuracy/robust.hpp"
+#include "../panel.hpp"
 
 using namespace fallible;
 using doctest::Approx;
@@ -30,6 +32,8 @@ TEST_CASE("percentile intervals interpolate, and say why there is none") {
   CHECK(percentile_interval(close.data(), 2, 0.9).lack == Interval::Lack::none);
   CHECK(percentile_interval(close.data(), 2, 0.9, iteration_tolerance).lack ==
         Interval::Lack::constant);
+  const std::vector<double> small{0.1, 0.1 - 5e-10};  // the tolerance is relative
+  CHECK(percentile_interval(small.data(), 2, 1).lack == Interval::Lack::none);
 
   std::vector<double> constant(100, 1.0);
   constant[0] = 0.5;
@@ -94,4 +98,31 @@ TEST_CASE("models that err together are more often wrong than their agreement sa
   CHECK(robust_error(0, 0, 0, 0.1, 0.5, 0.2).hidden == Approx(0.1));
   CHECK(robust_error(0.03, 0.2, 1, 0, 1, 0.3).std_error ==
         Approx(std::sqrt(0.0009 + 0.01 + 0.09)));
+}
+
+TEST_CASE("a profile ends where the log posterior has fallen by half the deviance") {
+  const Panel panel = lehner();
+  const LatentRows rows = latent_rows(panel.view(), panel.weights(), 0, {});
+  for (const bool strata : {false, true}) {
+    const LatentClass latent(rows, {true, Errors::distance, strata, false}, LatentPrior());
+    const OptimiserOptions options;
+    const double top = fit_latent(latent, options).log_posterior;
+    const ProfileInterval found = profile_interval(latent, options, 2.7);
+    CHECK(found.converged);
+    CHECK(found.low < found.high);
+    for (const double end : {found.low, found.high}) {
+      const int at = latent.system_at();
+      Eigen::VectorXd start = fit_latent(latent, options).x;
+      start[at] = std::log(end / (1 - end));
+      const auto rest = [&](const Eigen::VectorXd& x, Eigen::VectorXd* gradient) {
+        const double value = latent.evaluate(x, gradient);
+        if (gradient) (*gradient)[at] = 0;
+        return value;
+      };
+      CHECK(2 * (top - maximise(rest, start, options).value) == Approx(2.7).epsilon(1e-3));
+    }
+  }
+  const LatentClass free(rows, {true, Errors::free, false, false}, LatentPrior());
+  CHECK(free.system_at() == -1);
+  CHECK(std::isnan(profile_interval(free, OptimiserOptions(), 2.7).low));
 }

@@ -61,6 +61,7 @@ TEST_CASE("systems can be judges, and categories be joined") {
   CHECK(x.judges == 2);
   CHECK(x.size() == 2);  // A with A twice, B or C with A twice
   CHECK(x.weight == std::vector<double>{2, 2});
+  CHECK(x.category == std::vector<int>{0, 0, 1, 0});
 }
 
 TEST_CASE("cases with too few judges are left out") {

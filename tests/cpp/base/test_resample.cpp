@@ -3,9 +3,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/accuracy/profile_interval.hpp"
 #include "core/base/resample.hpp"
-#include "../panel.hpp"
 
 using namespace fallible;
 using doctest::Approx;
@@ -41,31 +39,12 @@ TEST_CASE("clusters of one case are cases, and larger ones stay whole") {
     CHECK((drawn[2] - (drawn[0] - drawn[1])) / 2 ==
           static_cast<int>((drawn[2] - (drawn[0] - drawn[1])) / 2));
   }
-}
-
-TEST_CASE("a profile ends where the log posterior has fallen by half the deviance") {
-  const Panel panel = lehner();
-  const LatentRows rows = latent_rows(panel.view(), panel.weights(), 0, {});
-  for (const bool strata : {false, true}) {
-    const LatentClass latent(rows, {true, Errors::distance, strata, false}, LatentPrior());
-    const OptimiserOptions options;
-    const double top = fit_latent(latent, options).log_posterior;
-    const ProfileInterval found = profile_interval(latent, options, 2.7);
-    CHECK(found.converged);
-    CHECK(found.low < found.high);
-    for (const double end : {found.low, found.high}) {
-      const int at = latent.system_at();
-      Eigen::VectorXd start = fit_latent(latent, options).x;
-      start[at] = std::log(end / (1 - end));
-      const auto rest = [&](const Eigen::VectorXd& x, Eigen::VectorXd* gradient) {
-        const double value = latent.evaluate(x, gradient);
-        if (gradient) (*gradient)[at] = 0;
-        return value;
-      };
-      CHECK(2 * (top - maximise(rest, start, options).value) == Approx(2.7).epsilon(1e-3));
-    }
+  // Cells without cases never come, nor clusters that hold nothing else, nor cases of no weight.
+  const Resampler some({2, 0, 3}, cell, {pattern, {1, 1, 1, 1, 1, 0}, {1, 2, 3, 4, 4, 1}});
+  for (int i = 0; i < 50; ++i) {
+    Stream stream(3, i);
+    const auto drawn = some.draw(stream);
+    CHECK(drawn[1] == 0);
+    CHECK(drawn[0] + drawn[2] / 2 == 3);  // of three clusters two hold one of 0, one holds two of 2
   }
-  const LatentClass free(rows, {true, Errors::free, false, false}, LatentPrior());
-  CHECK(free.system_at() == -1);
-  CHECK(std::isnan(profile_interval(free, OptimiserOptions(), 2.7).low));
 }

@@ -90,6 +90,10 @@ TEST_CASE("rows out of order or out of range are refused") {
   CHECK_THROWS_AS(refuse({1, 1}, {2, 1}, {1, 1}), std::invalid_argument);
   CHECK_THROWS_AS(refuse({1, 1}, {1, 1}, {1, 1}), std::invalid_argument);
   CHECK_THROWS_AS(refuse({1, 1}, {1, 1}, {0, 1}), std::invalid_argument);
+  CHECK_THROWS_AS(refuse({3}, {1}, {1}), std::out_of_range);
+  CHECK_THROWS_AS(refuse({0}, {1}, {1}), std::out_of_range);
+  CHECK_THROWS_AS(refuse({1}, {0}, {1}), std::out_of_range);
+  CHECK_THROWS_AS(refuse({1}, {1}, {-1}), std::out_of_range);
   CHECK_THROWS_AS(refuse({1}, {3}, {1}), std::out_of_range);
   CHECK_THROWS_AS(refuse({1}, {1}, {3}), std::out_of_range);
 }

@@ -168,6 +168,13 @@ TEST_CASE("what pairs are expected to do is what a slow sum over all of them say
   CHECK(pair_agreement(rows, law, 15).size() < pairs.size());
 }
 
+TEST_CASE("pairs that are not expected have no part in the distance") {
+  DisagreeingPairs pairs;
+  pairs.observed = {3, 0, 5};
+  pairs.expected = {2, 0, 6};
+  CHECK(pairs.distance() == Approx(1.0 / 2 + 1.0 / 6));
+}
+
 TEST_CASE("the lowest base rate is that of the algebra, before clipping") {
   const Panel panel = lehner();
   const auto fit = fit_algebraic(panel.tallies(), panel.tallies().weight);

@@ -44,19 +44,22 @@ TEST_CASE("if classes are seen the curvature is inverted in closed form") {
     const LatentRows rows = latent_rows(three.view(), three.weights(), system, {});
     for (const LatentModel& model : all_models()) {
       if (model.strata) continue;  // accuracies and their shift bend together, which is left out
-      const LatentClass latent(rows, model, LatentPrior());
-      const Layout& layout = latent.layout();
-      Eigen::VectorXd x = latent.start(), gradient(x.size());
-      Stream stream(1, 0);
-      for (Eigen::Index i = 0; i < x.size(); ++i) x[i] += 0.6 * (stream.uniform() - 0.5);
-      Counts counts(layout);
-      const Law law(layout, x);
-      Likelihood(layout).expect(law, &counts);
-      for (Eigen::Index i = 0; i < x.size(); ++i) gradient[i] = stream.uniform() - 0.5;
-      const CompleteCurvature curvature(layout, x, law, counts);
-      const Eigen::VectorXd step = curvature.solve(gradient);
-      const Eigen::VectorXd back = -complete_hessian(layout, x, counts) * step;
-      CHECK((back - gradient).lpNorm<Eigen::Infinity>() < 1e-6);
+      for (const LatentPrior& prior : {LatentPrior(), flat()}) {
+        if (prior.none && model.errors == Errors::free) continue;  // sums of errors bend nothing
+        const LatentClass latent(rows, model, prior);
+        const Layout& layout = latent.layout();
+        Eigen::VectorXd x = latent.start(), gradient(x.size());
+        Stream stream(1, 0);
+        for (Eigen::Index i = 0; i < x.size(); ++i) x[i] += 0.6 * (stream.uniform() - 0.5);
+        Counts counts(layout);
+        const Law law(layout, x);
+        Likelihood(layout).expect(law, &counts);
+        for (Eigen::Index i = 0; i < x.size(); ++i) gradient[i] = stream.uniform() - 0.5;
+        const CompleteCurvature curvature(layout, x, law, counts);
+        const Eigen::VectorXd step = curvature.solve(gradient);
+        const Eigen::VectorXd back = -complete_hessian(layout, x, counts) * step;
+        CHECK((back - gradient).lpNorm<Eigen::Infinity>() < 1e-6);
+      }
     }
   }
 }
@@ -95,17 +98,71 @@ TEST_CASE("directions together bend as their parameters do") {
   }
 }
 
-TEST_CASE("variances alone are those of accuracies and base rates if truth is known") {
-  std::vector<int> truth;
-  const std::string is = "ABCABCABCAABCC";
-  const PatternView view = three.view();
-  truth.assign(view.patterns, 0);
-  for (std::size_t i = 0; i < is.size(); ++i) truth[three.patterns.index[i] - 1] = is[i] - 'A' + 1;
-  const LatentRows rows = latent_rows(view, three.weights(), -1, {truth, {}});
-  const LatentClass latent(rows, {true, Errors::uniform, false, false}, flat());
-  const LatentFit fit = fit_latent(latent, OptimiserOptions());
-  const Eigen::MatrixXd covariance = natural_covariance(latent.layout(), fit.x);
-  const std::vector<double> variance = natural_variances(latent.layout(), fit.x);
-  REQUIRE(variance.size() == 6);
-  for (int i = 1; i < 6; ++i) CHECK(variance[i] == Approx(covariance(i, i)).epsilon(1e-5));
+TEST_CASE("variances alone are those of the covariance if truth is known") {
+  // Each rater and the system name every category where each is true.
+  std::vector<std::string> raters(3), system(1);
+  std::string truth;
+  Stream stream(6, 0);
+  for (int i = 0; i < 240; ++i) {
+    truth += static_cast<char>('A' + i % 7 % 3);
+    const auto answer = [&](double accuracy) {
+      return stream.uniform() < accuracy ? truth[i] : static_cast<char>('A' + stream.uniform() * 3);
+    };
+    for (int u = 0; u < 3; ++u) raters[u] += answer(0.4 + 0.1 * u);
+    system[0] += answer(0.6);
+  }
+  const Panel panel(raters, system, 3);
+  const PatternView view = panel.view();
+  // Of two truths of one pattern the last counts.
+  Known known;
+  known.truth.assign(view.patterns, 0);
+  for (int i = 0; i < 240; ++i) known.truth[panel.patterns.index[i] - 1] = truth[i] - 'A' + 1;
+  for (const int joined : {-1, 0}) {
+    const LatentRows rows = latent_rows(view, panel.weights(), joined, known);
+    for (const LatentModel& model : all_models()) {
+      if (model.strata) continue;  // the strata of cases are not known
+      const LatentClass latent(rows, model, flat());
+      const LatentFit fit = fit_latent(latent, OptimiserOptions());
+      const Eigen::MatrixXd covariance = natural_covariance(latent.layout(), fit.x);
+      const std::vector<double> variance = natural_variances(latent.layout(), fit.x);
+      REQUIRE(static_cast<Eigen::Index>(variance.size()) == covariance.rows());
+      for (std::size_t i = 0; i < variance.size(); ++i) {
+        CHECK(variance[i] / covariance(i, i) == Approx(1).epsilon(1e-4));
+      }
+    }
+  }
+}
+
+TEST_CASE("the variance of difficulty alone is one by what answers tell of it") {
+  for (const int system : {-1, 0}) {
+    const LatentRows rows = latent_rows(three.view(), three.weights(), system, {});
+    for (const LatentPrior& prior : {LatentPrior(), flat()}) {
+      const LatentClass latent(rows, {true, Errors::uniform, true, true}, prior);
+      const Layout& layout = latent.layout();
+      const Eigen::VectorXd x = latent.start();
+      Counts counts(layout);
+      Likelihood(layout).expect(Law(layout, x), &counts);
+      const std::vector<double> variance = natural_variances(layout, x);
+      for (int kind = 0; kind < layout.kinds; ++kind) {
+        const int at = layout.shifts_at + kind;
+        Eigen::VectorXd up = x, down = x;
+        up[at] += 1e-6;
+        down[at] -= 1e-6;
+        const Law law(layout, x), above(layout, up), below(layout, down);
+        double information = prior.none ? 0 : 1 / (0.2 * 0.2);
+        for (int u = 0; u < rows.judges; ++u) {
+          if (layout.shift_at(u) != at) continue;
+          for (int c = 0; c < law.classes; ++c) {
+            double answers = 0;
+            for (int l = 0; l < 3; ++l) answers += counts.ratings[law.place(u, l) + c];
+            const double p = law.of(u, c % 3, c);
+            const double slope = (above.of(u, c % 3, c) - below.of(u, c % 3, c)) / 2e-6;
+            information += answers * slope * slope / (p * (1 - p));
+          }
+        }
+        const std::size_t place = variance.size() - layout.kinds + kind;
+        CHECK(variance[place] * information == Approx(1).epsilon(1e-6));
+      }
+    }
+  }
 }

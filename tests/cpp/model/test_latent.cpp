@@ -239,6 +239,26 @@ TEST_CASE("what raters cannot tell apart is known") {
   CHECK(!identified(crowd, 3, {true, free, false, false}));  // who never varies tells nothing
   for (int j = 0; j < 30; ++j) crowd[j][(j + 1) % 3] = 'B';
   CHECK(identified(crowd, 3, {true, free, false, false}));
+  // Who rates a case twice has one seat all the same.
+  const Panel panel(crowd, {}, 3);
+  LatentRows rows = latent_rows(panel.view(), panel.weights(), -1, {});
+  for (int i = 0; i < rows.size(); ++i) {
+    const int at = rows.start[i];
+    rows.judge.insert(rows.judge.begin() + at, rows.judge[at]);
+    rows.category.insert(rows.category.begin() + at, rows.category[at]);
+    for (int j = i + 1; j <= rows.size(); ++j) ++rows.start[j];
+  }
+  CHECK(is_identified(rows, {true, free, false, false}, flat()));
+}
+
+TEST_CASE("one rater is known where truth is known, whichever it is") {
+  const Panel panel({"ABB"}, {}, 2);
+  const LatentModel model{false, Errors::uniform, false, false};
+  for (const int truth : {0, 1, 2}) {  // 0: unknown
+    const std::vector<int> known(panel.view().patterns, truth);
+    const LatentRows rows = latent_rows(panel.view(), panel.weights(), -1, {known, {}});
+    CHECK(is_identified(rows, model, flat()) == (truth > 0));
+  }
 }
 
 TEST_CASE("the slopes of pairs of ratings are those of their closeness") {

@@ -121,6 +121,22 @@ TEST_CASE("rows so unlikely that their probability is no number are passed by lo
   compare_with_slow(rows, settings(Errors::uniform, true, true));
 }
 
+TEST_CASE("a row that ends where it repeats itself begins no later than the row before it") {
+  LatentRows rows;
+  rows.categories = 2;
+  rows.raters = rows.judges = 2;
+  const std::vector<std::vector<int>> given{{0, 1}, {0, 1, 0, 1}, {0, 1, 0, 1, 1, 0}, {1, 0}};
+  for (const auto& row : given) {
+    rows.add_row(row.data(), row.data() + row.size());
+    rows.known.push_back(-1);
+    rows.weight.push_back(1);
+  }
+  rows.find_shared();
+  CHECK(rows.shared == std::vector<int>{0, 1, 2, 0});
+  CHECK(rows.longest_shared == 2);
+  compare_with_slow(rows, settings(Errors::free, false, true));
+}
+
 TEST_CASE("where raters are alike, rows that differ by who rated are one") {
   const LatentRows rows = crowd(3, 9);
   const AlikeRows alike = regardless_of_rater(rows);

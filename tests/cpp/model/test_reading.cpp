@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <string>
 
@@ -37,6 +38,19 @@ TEST_CASE("what is estimated has its name, once") {
       CHECK(terms["difficulty"] == (model.strata ? kinds : 0));
     }
   }
+}
+
+TEST_CASE("base rates are numbers, however far apart their logits") {
+  const Panel panel = lehner();
+  const LatentRows rows = latent_rows(panel.view(), panel.weights(), -1, {});
+  const LatentClass latent(rows, LatentModel(), LatentPrior());
+  Eigen::VectorXd x = latent.start();
+  x.head(3) << 800, 800 + std::log(3.0), -800;
+  const auto rates = Reading(latent.layout(), x).base_rates();
+  CHECK(rates[0] == Approx(0.25));
+  CHECK(rates[1] == Approx(0.75));
+  CHECK(rates[2] == 0);
+  CHECK(rates[3] == 0);
 }
 
 TEST_CASE("where curvature would take very long there are variances alone") {

@@ -1,6 +1,5 @@
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <limits>
 #include <stdexcept>
 #include <vector>
@@ -9,45 +8,9 @@
 #include "core/ratings/patterns.hpp"
 #include "core/ratings/tallies.hpp"
 #include "core/ratings/rated_rows.hpp"
-#include "core/base/rows.hpp"
 #include "../panel.hpp"
 
 using namespace fallible;
-
-TEST_CASE("rows are numbered by first appearance, and found again after growth") {
-  RowSet rows;
-  bool in_order = true;
-  for (int i = 0; i < 1000; ++i) {
-    const int row[] = {i, -i};
-    in_order = in_order && rows.insert(row, 2) == i;
-  }
-  CHECK(in_order);
-  const int seen[] = {7, -7}, shorter[] = {7};
-  CHECK(rows.insert(seen, 2) == 7);
-  CHECK(rows.insert(shorter, 1) == 1000);
-  CHECK(rows.insert(nullptr, 0) == 1001);
-  CHECK(rows.insert(nullptr, 0) == 1001);
-  CHECK(rows.size() == 1002);
-  CHECK(rows.length(1001) == 0);
-  CHECK(rows.row(7)[1] == -7);
-}
-
-TEST_CASE("rows are sorted as words are, however long and whatever is in them") {
-  const int least = std::numeric_limits<int>::min(), most = std::numeric_limits<int>::max();
-  std::vector<std::vector<int>> words{{}, {0}, {0, least}, {0, most}, {0, most, 1}, {least},
-                                      {most}};
-  for (int i = 0; i < 200; ++i) {
-    words.push_back({0, i % 7});
-    words.back().insert(words.back().end(), i % 40, i % 3 - 1);  // differ far behind, or end
-    words.back().push_back(i);
-  }
-  RowSet rows;
-  for (const auto& word : words) rows.insert(word.data(), word.size());
-  std::sort(words.begin(), words.end());
-  std::vector<std::vector<int>> found;
-  for (const int i : rows.sorted()) found.emplace_back(rows.row(i), rows.row(i) + rows.length(i));
-  CHECK(found == words);
-}
 
 TEST_CASE("equal cases share a pattern; missing ratings take no room") {
   const Panel panel({"AAB.", "BBB."}, {"AAAB"}, 2);
@@ -105,6 +68,9 @@ TEST_CASE("tallies forget who rated, and do not depend on order") {
   CHECK(x.pairs[0] == 3);
   CHECK(x.agreeing[0] == 1);
   CHECK(x.weight[0] == 3);
+  CHECK(x.category == std::vector<int>{0, 1});
+  CHECK(x.count == std::vector<int>{2, 1});
+  CHECK(x.answer == std::vector<int>{0});
   const Panel reversed({"BAA", "AAB", "ABA"}, {"AAA"}, 2);
   CHECK(reversed.tallies().count == x.count);
 }

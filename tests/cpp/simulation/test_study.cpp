@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "core/accuracy/robust.hpp"
 #include "core/simulation/study.hpp"
 
 using namespace fallible;
@@ -49,6 +50,29 @@ StudyOptions options(std::size_t cases, std::size_t runs) {
   return out;
 }
 
+// What a run is of.
+struct Drawn {
+  Truths truths;
+  Panel panel;
+  Patterns patterns;
+
+  Drawn(const Design& design, std::size_t cases, std::size_t run) {
+    Stream stream(7, (std::uint64_t{3} << 32) + run);
+    truths = draw_truths(design, stream);
+    panel = draw_panel(design, truths, cases, stream);
+    Columns raters, systems;
+    for (int u = 0; u < 5; ++u) (u < 3 ? raters : systems).push_back(panel.answers[u].data());
+    patterns = patterns_from_wide(raters, systems, cases);
+  }
+
+  Ratings ratings() const {
+    const auto view = patterns.view(3, 4, 2);
+    const std::size_t cases = patterns.index.size();
+    return {view, pattern_weights(patterns.index.data(), nullptr, cases, view.patterns), {},
+            nullptr};
+  }
+};
+
 // Equal to the bit, gaps included.
 bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
@@ -60,20 +84,12 @@ TEST_CASE("a run is the panel of its stream, fitted and judged") {
   const auto runs = run_study(design, study, Host());
   REQUIRE(runs.size() == 5);
   for (std::size_t r = 0; r < runs.size(); ++r) {
-    Stream stream(7, (std::uint64_t{3} << 32) + r);
-    const Truths truths = draw_truths(design, stream);
-    const Panel panel = draw_panel(design, truths, 80, stream);
-    Columns raters, systems;
-    for (int u = 0; u < 5; ++u) (u < 3 ? raters : systems).push_back(panel.answers[u].data());
-    const Patterns patterns = patterns_from_wide(raters, systems, 80);
-    const auto view = patterns.view(3, 4, 2);
-    const auto tallies = make_tallies(
-        view, pattern_weights(patterns.index.data(), nullptr, 80, view.patterns));
-    const KFit fit = fit_algebraic(tallies, tallies.weight);
-    CHECK(runs[r].fit.agreement == fit.agreement);
-    CHECK(runs[r].expected == truths.expected);
-    const Ratings ratings{
-        view, pattern_weights(patterns.index.data(), nullptr, 80, view.patterns), {}, nullptr};
+    const Drawn drawn(design, 80, r);
+    const Panel& panel = drawn.panel;
+    const Ratings ratings = drawn.ratings();
+    const Tallies tallies = make_tallies(ratings.patterns, ratings.weight);
+    CHECK(runs[r].fit.agreement == fit_algebraic(tallies, tallies.weight).agreement);
+    CHECK(runs[r].expected == drawn.truths.expected);
     for (int e = 0; e < 3; ++e) {
       const StudyEstimator& how = study.estimators[e];
       const auto alone = make_estimator(ratings, how.options, Host());
@@ -157,14 +173,24 @@ TEST_CASE("robust intervals are made of the average, whatever is estimated") {
   }
   study.estimators.push_back({by(Method::average)});
   study.estimators.push_back({by(Method::average), IntervalKind::robust});
-  for (const StudyRun& run : run_study(violated(), study, Host())) {
+  const auto runs = run_study(violated(), study, Host());
+  for (std::size_t r = 0; r < 2; ++r) {
+    const StudyRun& run = runs[r];
+    const Drawn drawn(violated(), 150, r);
+    const auto average = make_estimator(drawn.ratings(), by(Method::average), Host());
     for (int s = 0; s < 2; ++s) {
+      const SystemEstimate& of_average = average->systems()[s];
+      const auto error = [&](double sampling, double value) {
+        return robust_error(sampling, value - of_average.shared, of_average.suspicion,
+                            of_average.rater_error, 1).std_error;
+      };
       for (int e = 0; e < 3; ++e) {
         const Interval &sampling = run.estimates[e].interval[s],
                        &robust = run.estimates[e + 3].interval[s];
         CHECK(same(run.estimates[e].estimate[s], run.estimates[e + 3].estimate[s]));
         CHECK((std::isnan(sampling.std_error) || robust.std_error >= sampling.std_error));
         CHECK(robust.lack == sampling.lack);
+        CHECK(same(robust.std_error, error(sampling.std_error, run.estimates[e].estimate[s])));
       }
       CHECK(same(run.estimates[6].estimate[s], run.estimates[7].estimate[s]));
       CHECK(std::isnan(run.estimates[6].interval[s].low));
@@ -172,6 +198,7 @@ TEST_CASE("robust intervals are made of the average, whatever is estimated") {
       const Interval& of = run.estimates[7].interval[s];
       CHECK(of.high == Approx(std::min(1.0, value + 1.644854 * of.std_error)));
       CHECK(of.low < value);
+      CHECK(same(of.std_error, error(of_average.std_error, of_average.independent)));
     }
   }
 }

@@ -1,0 +1,111 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/model/algebraic.hpp"
+#include "../panel.hpp"
+
+using namespace fallible;
+using doctest::Approx;
+
+namespace {
+
+std::vector<double> posterior_of(const Tallies& tallies, const KFit& fit, int tally) {
+  std::vector<double> out(tallies.categories);
+  Posterior(tallies, fit)(tally, out.data());
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("equations 2 and 5, with what is negative set to zero") {
+  // Three ratings of each case, of which D has one.
+  const Panel panel({"AAABBBCCAA", "AAABBBCCAB", "AABBBACCDC"}, {}, 4);
+  const Tallies tallies = panel.tallies();
+  const KFit fit = fit_algebraic(tallies, tallies.weight);
+  // Of 30 pairs 6 cases agree in three each, three in one.
+  const double N = 4, agreement = (6 * 3 + 3 * 1) / 30.0;
+  const double Pc = 1 / N + std::sqrt(((N - 1) * agreement - (N - 1) / N) / N);
+  const double wrong = (1 - Pc) / (N - 1);
+  CHECK(fit.agreement == Approx(agreement));
+  CHECK(fit.rater_accuracy == Approx(Pc));
+  const double share[4] = {12 / 30.0, 10 / 30.0, 7 / 30.0, 1 / 30.0};
+  double rate[4], total = 0;
+  for (int k = 0; k < 4; ++k) {
+    rate[k] = ((N - 1) * share[k] - 1 + Pc) / (N * Pc - 1);
+    total += std::max(rate[k], 0.0);
+  }
+  REQUIRE(rate[3] < 0);
+  CHECK(fit.negative == 1);
+  for (int k = 0; k < 4; ++k) CHECK(fit.base_rates[k] == Approx(std::max(rate[k], 0.0) / total));
+  for (int i = 0; i < tallies.size(); ++i) {
+    const auto found = posterior_of(tallies, fit, i);
+    double p[4], all = 0;
+    for (int k = 0; k < 4; ++k) {
+      p[k] = fit.base_rates[k];
+      for (const int at : tallies.places(i)) {
+        p[k] *= std::pow(tallies.category[at] == k ? Pc : wrong, tallies.count[at]);
+      }
+      all += p[k];
+    }
+    for (int k = 0; k < 4; ++k) CHECK(found[k] == Approx(p[k] / all));
+  }
+}
+
+TEST_CASE("a category that cannot be true stays out, however often it is named") {
+  const Panel panel({"AC", "AC"}, {"AA"}, 3);
+  Tallies tallies = panel.tallies();
+  KFit fit = fit_algebraic(tallies, tallies.weight);
+  fit.rater_accuracy = 0.9;
+  fit.base_rates = {0.5, 0.5, 0};
+  const auto p = posterior_of(tallies, fit, tallies.of_pattern[1]);
+  CHECK(p[0] == 0.5);
+  CHECK(p[2] == 0);
+}
+
+TEST_CASE("covariances of base rates cancel, and vanish at the boundary") {
+  const Panel panel = lehner();
+  const Tallies tallies = panel.tallies();
+  const KFit fit = fit_algebraic(tallies, tallies.weight);
+  const Eigen::MatrixXd v = covariance(tallies, fit);
+  CHECK(v.bottomRightCorner(4, 4).sum() == Approx(0).epsilon(1e-9));
+  CHECK((v - v.transpose()).norm() < 1e-12);
+  KFit clamped = fit;
+  clamped.base_rates[0] = 0;
+  CHECK(std::isnan(covariance(tallies, clamped)(1, 1)));
+  CHECK(covariance(tallies, clamped)(0, 0) == v(0, 0));
+}
+
+TEST_CASE("the covariance is what one case more or less moves") {
+  // Some cases are the same, one has no ratings and one no pair, and no base rate is zero.
+  const Panel panel({"CBCBACAADADD..", "DDCBBBADBDDD..", "CCDDBDABAADDA.", "CCCDBAACABDD.."}, {},
+                    4);
+  Tallies tallies = panel.tallies();
+  tallies.weight[1] = 2.5;
+  const KFit fit = fit_algebraic(tallies, tallies.weight);
+  const auto numbers = [&](const std::vector<double>& weight) {
+    const KFit now = fit_algebraic(tallies, weight);
+    Eigen::VectorXd out(5);
+    out << now.rater_accuracy, now.base_rates[0], now.base_rates[1], now.base_rates[2],
+        now.base_rates[3];
+    return out;
+  };
+  Eigen::MatrixXd expected = Eigen::MatrixXd::Zero(5, 5);
+  double cases = 0;
+  for (int i = 0; i < tallies.size(); ++i) {
+    std::vector<double> up = tallies.weight, down = up;
+    up[i] += 1e-5;
+    down[i] -= 1e-5;
+    const Eigen::VectorXd slope = (numbers(up) - numbers(down)) / 2e-5;
+    expected += tallies.weight[i] * slope * slope.transpose();
+    cases += tallies.ratings[i] > 0 ? tallies.weight[i] : 0;
+  }
+  expected *= cases / (cases - 1);
+  CHECK((covariance(tallies, fit) - expected).lpNorm<Eigen::Infinity>() < 1e-9);
+  const Panel one({"A", "A", "B"}, {}, 2);
+  KFit any = fit_algebraic(one.tallies(), one.tallies().weight);
+  any.identified = Identified::yes;
+  any.rater_accuracy = 0.8;
+  CHECK(std::isnan(covariance(one.tallies(), any)(0, 0)));
+}

@@ -1,0 +1,232 @@
+// Where parameters lie, and where they begin.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "core/base/random.hpp"
+#include "core/model/latent.hpp"
+#include "core/model/reading.hpp"
+#include "core/model/start.hpp"
+#include "core/model/warm.hpp"
+#include "../panel.hpp"
+#include "models.hpp"
+
+using namespace fallible;
+using doctest::Approx;
+
+namespace {
+
+const int N = 3;
+const Panel panel({"ABCABCABBCAABBCC", "ABCABCACBA..BBCA", "ABCBBCABCC..ABCC",
+                   "A..ABAABCCABBACB", "CBAABAABCCABCACB"},
+                  {"ABCABBABBCABCABC"}, N);
+const std::vector<double> some_matrix{.7, .2, .1, .1, .7, .2, .2, .1, .7};
+
+LatentRows rows_of(int system, const Known& known = {}) {
+  return latent_rows(panel.view(), panel.weights(), system, known);
+}
+
+Known with_known(const std::vector<int>& raters) {
+  Known out;
+  out.matrix.resize(5);
+  for (const int u : raters) out.matrix[u] = some_matrix;
+  return out;
+}
+
+// Rows x truths: the probabilities that ratings by these matrices give, or shares of votes.
+std::vector<double> slow_posterior(const LatentRows& rows, const std::vector<double>& rates,
+                                   const std::vector<std::vector<double>>& matrix) {
+  std::vector<double> out;
+  for (int i = 0; i < rows.size(); ++i) {
+    std::vector<double> p(N);
+    double total = 0;
+    for (int k = 0; k < N; ++k) {
+      if (matrix.empty()) {
+        for (const int at : rows.places(i)) {
+          p[k] += rows.judge[at] < rows.raters && rows.category[at] == k;
+        }
+      } else {
+        p[k] = rates[k];
+        for (const int at : rows.places(i)) {
+          p[k] *= matrix[rows.judge[at]][k * N + rows.category[at]];
+        }
+      }
+      if (rows.known[i] >= 0) p[k] = rows.known[i] == k;
+      total += p[k];
+    }
+    for (const double x : p) out.push_back(x / total);
+  }
+  return out;
+}
+
+// What these numbers of ratings would be expected to be, judges x ratings x truths.
+std::vector<double> slow_ratings(const LatentRows& rows, const std::vector<double>& posterior) {
+  std::vector<double> out(static_cast<std::size_t>(rows.judges) * N * N);
+  for (int i = 0; i < rows.size(); ++i) {
+    for (const int at : rows.places(i)) {
+      const int first = (rows.judge[at] * N + rows.category[at]) * N;
+      for (int k = 0; k < N; ++k) out[first + k] += rows.weight[i] * posterior[i * N + k];
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("each parameter has its place") {
+  LatentPrior prior;
+  const std::vector<double> errors(6 * N * N, 0.0);
+  for (const std::vector<int>& known : {std::vector<int>{}, {1}, {0, 1, 2, 3, 4}}) {
+    for (const int system : {-1, 0}) {
+      const LatentRows rows = rows_of(system, with_known(known));
+      const int joined = system >= 0, raters = 5 - static_cast<int>(known.size());
+      for (const LatentModel& model : all_models()) {
+        for (const bool none : {false, true}) {
+          prior.none = none;
+          const Layout layout(rows, model, prior, Held());
+          const bool free = model.errors == Errors::free;
+          const int groups = (model.by_rater ? raters : raters > 0) + joined;
+          const int kinds = groups > 1 && joined && model.own ? 2 : groups > 0;
+          const int mean = model.by_rater && !none && raters > 0;
+          const int numbers = groups * (free ? N : 1);
+          CHECK(layout.size == N - 1 + mean + numbers + free * groups * N * N +
+                                   (model.errors == Errors::distance ? kinds : 0) +
+                                   (model.strata ? kinds : 0));
+          // Each row of errors has two, whose sum is one: one is free.
+          CHECK(layout.free_parameters() == layout.size - mean - (free ? groups * N * 2 : 0));
+          CHECK((layout.mean_at >= 0) == mean);
+          CHECK(layout.system_at() == (joined && !free ? N - 1 + mean + groups - 1 : -1));
+          const Layout held(rows, model, prior, {0.1, &errors});
+          CHECK(held.size == N - 1 + mean + numbers + free * groups * N * N);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("the prior's constant is that of its densities") {
+  const auto normals = [](int count, double sd) {
+    return -count * std::log(sd * std::sqrt(2 * 3.14159265358979324));
+  };
+  for (const int system : {-1, 0}) {
+    const LatentRows rows = rows_of(system);
+    for (const LatentModel& model : all_models()) {
+      const LatentClass latent(rows, model, LatentPrior());
+      const bool free = model.errors == Errors::free;
+      const int numbers = free ? N : 1, joined = system + 1;
+      const int groups = (model.by_rater ? 5 : 1) + joined;
+      const int kinds = joined && model.own ? 2 : 1;
+      // Dirichlet(1, 1, 1); Beta(3, 2), which is 12 x^2 (1 - x); Beta(1, 1) of a system.
+      double expected = std::log(2.0) + (model.by_rater ? 1 : numbers) * std::log(12.0);
+      if (model.by_rater) expected += normals(5 * numbers, 0.6);
+      if (free) expected += normals(groups * N * N, 0.5);
+      if (model.errors == Errors::distance) expected += normals(kinds, 0.7);
+      if (model.strata) expected += normals(kinds, 0.2) + kinds * std::log(2.0);
+      CHECK(latent.log_prior_constant() == Approx(expected));
+      CHECK(LatentClass(rows, model, flat()).log_prior_constant() == 0);
+    }
+  }
+}
+
+TEST_CASE("ratings are expected where the posterior has their truths") {
+  const LatentRows rows = rows_of(0);
+  for (const LatentModel& model : all_models()) {
+    const LatentClass latent(rows, model, LatentPrior());
+    const Eigen::VectorXd x = latent.start();
+    const auto found = latent.expected_ratings(x), slow = slow_ratings(rows, latent.posterior(x));
+    REQUIRE(found.size() == slow.size());
+    for (std::size_t i = 0; i < slow.size(); ++i) CHECK(std::fabs(found[i] - slow[i]) < 1e-10);
+  }
+}
+
+TEST_CASE("free matrices start where thirty steps of Dawid and Skene lead from the votes") {
+  Known known;
+  known.truth.assign(panel.view().patterns, 0);
+  known.truth[3] = 2;
+  for (const int system : {-1, 0}) {
+    const LatentRows rows = rows_of(system, known);
+    const Layout layout(rows, {true, Errors::free, false, false}, flat(), Held());
+    std::vector<double> rates(N);
+    std::vector<std::vector<double>> matrix;
+    for (int step = 0; step <= 30; ++step) {
+      const auto posterior = slow_posterior(rows, rates, matrix);
+      const auto ratings = slow_ratings(rows, posterior);
+      double cases = 0;
+      std::fill(rates.begin(), rates.end(), 0.0);
+      for (int i = 0; i < rows.size(); ++i) {
+        cases += rows.weight[i];
+        for (int k = 0; k < N; ++k) rates[k] += rows.weight[i] * posterior[i * N + k];
+      }
+      for (double& rate : rates) rate /= cases;
+      matrix.assign(rows.judges, std::vector<double>(N * N));
+      for (int u = 0; u < rows.judges; ++u) {
+        for (int k = 0; k < N; ++k) {
+          double all = 0;
+          for (int l = 0; l < N; ++l) all += ratings[(u * N + l) * N + k];
+          for (int l = 0; l < N; ++l) matrix[u][k * N + l] = ratings[(u * N + l) * N + k] / all;
+        }
+      }
+    }
+    const Eigen::VectorXd x = start_from_votes(layout);
+    const Law law(layout, x);
+    for (int k = 0; k < N; ++k) CHECK(std::fabs(law.base_rates[k] - rates[k]) < 1e-6);
+    for (int u = 0; u < rows.judges; ++u) {
+      const auto confusion = law.confusion(u);
+      for (int i = 0; i < N * N; ++i) CHECK(std::fabs(confusion[i] - matrix[u][i]) < 1e-6);
+    }
+  }
+}
+
+TEST_CASE("more raters start from those of before, and the others from their mean") {
+  for (const bool one_is_known : {false, true}) {
+    const Known known = one_is_known ? with_known({1, 3}) : Known();
+    const LatentRows rows = rows_of(-1, known);
+    LatentRows first;  // three of the five
+    first.categories = N;
+    first.raters = first.judges = 3;
+    first.matrix = known.matrix;
+    if (one_is_known) first.matrix.resize(3);
+    for (const LatentModel& model : all_models()) {
+      if (one_is_known && !model.by_rater) continue;
+      const Layout before(first, model, LatentPrior(), Held());
+      const Layout after(rows, model, LatentPrior(), Held());
+      Eigen::VectorXd x(before.size);
+      Stream stream(5, 0);
+      for (Eigen::Index i = 0; i < x.size(); ++i) x[i] = stream.uniform() - 0.3;
+      const Eigen::VectorXd found = warm_start(after, x, 3);
+      REQUIRE(found.size() == after.size);
+      CHECK(found.head(N - 1) == x.head(N - 1));
+      if (after.mean_at >= 0) CHECK(found[after.mean_at] == x[before.mean_at]);
+      const auto check = [&](int to, double sum, int of_judge, double own) {
+        CHECK(found[to] == Approx(of_judge < 3 || !model.by_rater ? own : sum));
+      };
+      for (int u = 0; u < 5; ++u) {
+        if (after.is_known(u)) continue;
+        const int as = u < 3 || !model.by_rater ? std::min(u, 2) : 0;
+        for (int k = 0; k < N; ++k) {
+          for (int l = 0; l < N; ++l) {
+            double accuracy = 0, error = 0, raters = 0;
+            for (int v = 0; v < 3; ++v) {
+              if (before.is_known(v)) continue;
+              ++raters;
+              accuracy += x[before.accuracy_at(v, k)];
+              if (before.errors_at >= 0) error += x[before.error_at(v, k, l)];
+            }
+            check(after.accuracy_at(u, k), accuracy / raters, u, x[before.accuracy_at(as, k)]);
+            if (before.errors_at < 0) continue;
+            check(after.error_at(u, k, l), error / raters, u, x[before.error_at(as, k, l)]);
+          }
+        }
+      }
+      const Reading now(after, found), then(before, x);
+      CHECK(now.dispersion(false) == then.dispersion(false));
+      CHECK(now.shift(false) == then.shift(false));
+      CHECK(warm_start(after, x.head(x.size() - 1), 3).size() == 0);  // of another model
+    }
+  }
+  const LatentRows joined = rows_of(0), known = rows_of(-1, with_known({0, 1, 2}));
+  const LatentModel model{true, Errors::uniform, false, false};
+  const Layout with_system(joined, model, flat(), Held()), rest(known, model, flat(), Held());
+  CHECK(warm_start(with_system, Eigen::VectorXd::Zero(N - 1 + 3), 3).size() == 0);
+  CHECK(warm_start(rest, Eigen::VectorXd::Zero(N - 1), 3).size() == 0);
+}

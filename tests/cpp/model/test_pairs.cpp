@@ -1,0 +1,122 @@
+// Fits to how often pairs of judges give each pair of answers.
+#include <doctest/doctest.h>
+
+#include <Eigen/Dense>
+#include <cmath>
+
+#include "core/base/random.hpp"
+#include "core/model/latent_pairs.hpp"
+#include "core/model/prior.hpp"
+#include "core/model/reading.hpp"
+#include "../panel.hpp"
+#include "models.hpp"
+
+using namespace fallible;
+using doctest::Approx;
+
+namespace {
+
+const Panel panel({"ABABAABBABABBBAABABA", "ABBAAABBABAABBABBABA", "ABABBBBAAAABBABABABB"},
+                  {"ABABABBBAB.ABBAABBBA"}, 2);
+
+LatentRows rows_of(int system) { return latent_rows(panel.view(), panel.weights(), system, {}); }
+
+// Of judges `u` and `v`, ratings by categories. Raters who are alike are all meant, either way.
+std::vector<double> slow_cells(const LatentRows& rows, bool by_rater, int u, int v) {
+  std::vector<double> out(4, 0.0);
+  const auto is = [&](int judge, int who) {
+    return by_rater || judge >= rows.raters ? judge == who : who < rows.raters;
+  };
+  for (int i = 0; i < rows.size(); ++i) {
+    for (const int a : rows.places(i)) {
+      for (const int b : rows.places(i)) {
+        if (a == b || !is(rows.judge[a], u) || !is(rows.judge[b], v)) continue;
+        out[rows.category[a] * 2 + rows.category[b]] += rows.weight[i];
+      }
+    }
+  }
+  return out;
+}
+
+OptimiserOptions careful() {
+  OptimiserOptions out;
+  out.iterations = 5000;
+  out.gradient_tolerance = 1e-10;
+  out.value_tolerance = 1e-16;
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("frequencies of pairs are those of all pairs of ratings, and closeness their squares") {
+  for (const int system : {-1, 0}) {
+    const LatentRows rows = rows_of(system);
+    for (const bool by_rater : {false, true}) {
+      const LatentModel model{by_rater, Errors::uniform, true, false};
+      const PairFrequencies pairs = pair_frequencies(rows, model);
+      const int raters = by_rater ? 3 : 0;
+      CHECK(pairs.kinds() == (by_rater ? 3 : 1) + (system < 0 ? 0 : by_rater ? 3 : 1));
+      double all = 0;
+      for (int i = 0; i < rows.size(); ++i) {
+        const double n = rows.places(i).size();
+        all += rows.weight[i] * n * (n - 1) / 2;
+      }
+      const LatentClass latent(rows, model, LatentPrior());
+      const Eigen::VectorXd x = latent.start();
+      const AnswerLaw law = latent.law(x);
+      double squares = 0;
+      for (int kind = 0; kind < pairs.kinds(); ++kind) {
+        const int u = pairs.first[kind], v = pairs.second[kind];
+        CHECK((u < v || (u == v && raters == 0)));
+        const auto cells = slow_cells(rows, by_rater, u, v);
+        const double sum = cells[0] + cells[1] + cells[2] + cells[3], twice = u == v ? 2 : 1;
+        CHECK(pairs.share[kind] == Approx(sum / twice / all));
+        for (int c = 0; c < 4; ++c) {
+          CHECK(pairs.frequency[kind * 4 + c] == Approx(cells[c] / sum));
+          double off = cells[c] / sum;
+          for (int s = 0; s < law.classes; ++s) {
+            off -= law.weight[s] * law.of(u, c / 2, s) * law.of(v, c % 2, s);
+          }
+          squares += sum / twice / all * off * off;
+        }
+      }
+      CHECK(Closeness(latent.layout(), pairs).evaluate(x, nullptr) ==
+            Approx(-1e4 / 2 * squares + log_prior(latent.layout(), x, nullptr)));
+    }
+  }
+}
+
+TEST_CASE("the covariance of a fit to pairs is what one case more or less moves") {
+  LatentRows rows = rows_of(0);
+  for (const bool by_rater : {false, true}) {
+    const LatentModel model{by_rater, Errors::uniform, false, false};
+    const LatentClass latent(rows, model, flat());
+    const auto fit = [&](const std::vector<double>& weight, const Eigen::VectorXd* from) {
+      LatentRows other = rows;
+      other.weight = weight;
+      const PairFrequencies pairs = pair_frequencies(other, model);
+      return from ? fit_pairs(latent, pairs, *from, careful())
+                  : fit_pairs(latent, pairs, careful());
+    };
+    const LatentFit top = fit(rows.weight, nullptr);
+    CHECK(top.converged);
+    CHECK(top.log_likelihood == Approx(latent.evaluate(top.x, nullptr)).epsilon(1e-6));
+    const auto numbers = [&](const std::vector<double>& weight) {
+      const Eigen::VectorXd x = fit(weight, &top.x).x;
+      const std::vector<double> value = Reading(latent.layout(), x).naturals().value;
+      return Eigen::VectorXd(Eigen::Map<const Eigen::VectorXd>(value.data(), value.size()));
+    };
+    const Eigen::MatrixXd found =
+        pair_covariance(latent.layout(), pair_frequencies(rows, model), top.x);
+    Eigen::MatrixXd expected = Eigen::MatrixXd::Zero(found.rows(), found.cols());
+    for (int i = 0; i < rows.size(); ++i) {
+      std::vector<double> up = rows.weight, down = up;
+      up[i] += 1e-3;
+      down[i] -= 1e-3;
+      const Eigen::VectorXd slope = (numbers(up) - numbers(down)) / 2e-3;
+      expected += rows.weight[i] * slope * slope.transpose();
+    }
+    CHECK(expected.diagonal().minCoeff() > 1e-4);
+    CHECK((found - expected).lpNorm<Eigen::Infinity>() < 1e-3 * expected.norm());
+  }
+}
