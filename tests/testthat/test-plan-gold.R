@@ -198,7 +198,7 @@ test_that("the interval that is planned for is the one that will be reported", {
     said <- function() ifelse(stats::runif(60) < 0.75, truth, sample(c("x", "y"), 60, TRUE))
     data.frame(b = said(), c = said(), a = said())
   })
-  for (kind in c("person", "model")) {
+  for (kind in c("expert", "model")) {
     x <- quiet(ratings(data, raters = b:c, systems = a, rater_kind = kind))
     planned <- quiet(plan_gold(x, half_width = 0.2))$settings$interval
     known <- data.frame(case = x$cases[1:20], truth = x$categories[1:2])
