@@ -28,12 +28,13 @@ autoplot.gold_plan <- function(object, ...) { # nolint: object_name.
     ggplot2::geom_hline(
       yintercept = told$half_width, linetype = "dashed", colour = plot_colours[["muted"]]
     ) +
-    ggplot2::geom_line() +
+    ggplot2::geom_line(ggplot2::aes(linetype = .data$interval)) +
     ggplot2::geom_point(data = answer[!is.na(answer$gold), ], size = 2) +
     ggplot2::facet_wrap(ggplot2::vars(.data$system)) +
     ggplot2::scale_x_log10(labels = number_labels) +
     ggplot2::scale_y_continuous(limits = c(0, NA)) +
     ggplot2::scale_colour_manual(values = gold_colours, name = NULL) +
+    ggplot2::scale_linetype_manual(values = plot_lines, name = NULL) +
     ggplot2::labs(
       title = "Half-width of intervals", subtitle = caption_of(object), x = "gold cases",
       y = "half-width"

@@ -44,7 +44,7 @@ autoplot.case_plan <- function(object, type = c("probability", "half_width"), # 
         alpha = 0.18, colour = NA
       )
     }) +
-    ggplot2::geom_line() +
+    ggplot2::geom_line(ggplot2::aes(linetype = .data$group)) +
     (if (!settings$approximate) ggplot2::geom_point(size = 1.6)) +
     ggplot2::geom_segment(
       data = answer[!is.na(answer$cases), ],
@@ -60,6 +60,10 @@ autoplot.case_plan <- function(object, type = c("probability", "half_width"), # 
     ggplot2::scale_colour_manual(
       values = category_colours(levels(curve$group)), name = "raters",
       aesthetics = c("colour", "fill"), guide = if (several) "legend" else "none"
+    ) +
+    ggplot2::scale_linetype_manual(
+      values = rep_len(plot_lines, nlevels(curve$group)), name = "raters",
+      guide = if (several) "legend" else "none"
     ) +
     ggplot2::labs(
       title = if (shares) {

@@ -144,3 +144,6 @@ size_breaks <- function(limits) {
   whole <- at[at == round(at) & at > 0]
   if (length(whole) > 0L) whole else at
 }
+
+# So that curves are told apart without colours, too.
+plot_lines <- c("solid", "42", "12", "6212")
