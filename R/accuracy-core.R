@@ -41,7 +41,7 @@ estimator_setup <- function(fit, method, options) {
 # many systems.
 replicating_estimator <- function(fit, method, options) {
   linear <- method$likelihood && !is_own_fit(fit) && fit$method != "pairs" &&
-    length(fit$x$systems) > many_systems
+    is.null(options$deviance) && length(fit$x$systems) > many_systems
   if (!linear) {
     return(make_estimator(fit, method, options))
   }
@@ -140,8 +140,8 @@ mixed_estimator <- function(independent, shared, back) {
   list(independent = independent, shared = shared, back = back)
 }
 
-# For each system the ends of the profile of its accuracy in a joint fit, and whether all fits
-# converged.
+# For each system the ends of the profile of its accuracy in a joint fit, whether all fits
+# converged, and whether the profile came upon a higher top, which it then is the profile of.
 profile_ends <- function(fit, deviance, threads, tick) {
   core_latent_profile(
     fit$x$patterns, pattern_weights(fit$x), fit$known, unclass(fit$model), deviance, threads, tick

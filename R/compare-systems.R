@@ -212,7 +212,11 @@ estimate_again <- function(estimate, x) {
   if (!is.null(options$record)) {
     return(function_estimate(x, options))
   }
-  if (is.null(interval_of(estimate)$draws)) options$interval <- interval_none$id # not needed
+  # Not needed, but to find the top that the estimate is from.
+  if (is.null(interval_of(estimate)$draws) && is.null(options$deviance)) {
+    options$interval <- interval_none$id
+  }
+  options$deviance <- NULL
   suppressWarnings(do.call(estimate_accuracy, c(list(fit), options)), classes = "fallible_warning")
 }
 

@@ -1,6 +1,6 @@
 # The ordered model of rater_model(errors = "ordinal"): a case of the k-th category sends a rater a
-# signal that is normal around slope times the position of k, with variance 1; he answers by where
-# the signal falls among his thresholds. Positions are steps of 1 around 0, so that parameters are
+# signal that is normal around slope times the position of k, with variance 1; it answers by where
+# the signal falls among its thresholds. Positions are steps of 1 around 0, so that parameters are
 # told apart without more: a free variance, or free ends of the positions, would be the slope again.
 
 ordinal_model <- function(accuracy, difficulty, base_rates, call) {

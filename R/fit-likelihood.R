@@ -69,7 +69,7 @@ latent_terms <- function(naturals, x) {
 }
 
 # Nothing is known of dispersion or difficulty that can move without loss (if that was looked into),
-# nor of a rater without a single rating, where he shares no parameter with others. How near a limit
+# nor of a rater without a single rating, where it shares no parameter with others. How near a limit
 # may be to the truth the curvature there does not tell.
 without_the_unknown <- function(fit, naturals) {
   free <- length(model_for(fit$model, fit$x, fit$method)$prior) == 0L

@@ -168,12 +168,11 @@ gold_common <- function(interval, independent, shared) {
 }
 
 # What ratings alone say of system number `s`: the estimate, its whole error, and the part of it
-# that errors in common may hide.
+# that errors in common may hide; both NA where the interval tells of sampling alone.
 ratings_alone <- function(estimate, s) {
   table <- estimate$gold$alone %||% estimate$table
-  whole <- table$std.error[[s]]
+  bias <- sqrt(pmax(0, table$std.error[[s]]^2 - estimate$details$sampling[[s]]^2))
   list(
-    estimate = table$estimate[[s]], std.error = whole,
-    bias = sqrt(max(0, whole^2 - estimate$details$sampling[[s]]^2))
+    estimate = table$estimate[[s]], std.error = table$std.error[[s]] + 0 * bias, bias = bias
   )
 }

@@ -17,14 +17,13 @@ profile_interval <- function(draft, table) {
   deviance <- stats::qchisq(draft$options$conf_level, 1)
   ends <- profile_ends(draft$fit, deviance, draft$options$threads, bar$tick)
   bar$close()
-  outside <- known & ends$converged & (table$estimate < ends$low | table$estimate > ends$high)
-  # The climb to the estimate ended below another top, which the profile came upon.
-  if (any(outside) && is.null(draft$options$deviance)) {
+  # The climb to the estimate ended below another top.
+  if (any(known & ends$moved) && is.null(draft$options$deviance)) {
     better <- draft_estimate(draft$fit, c(draft$options, deviance = deviance))
     found <- profile_interval(better, result_table(better$point$value, reason = better$reason))
     return(c(found, list(draft = better)))
   }
-  found <- known & ends$converged & !outside
+  found <- known & ends$converged
   table$conf.low[found] <- ends$low[found]
   table$conf.high[found] <- ends$high[found]
   # Curvature would have nothing to say where another parameter lies on its boundary.

@@ -44,8 +44,9 @@
 #' @param category The category of `"recall"` or `"precision"`.
 #' @param gold Number of gold cases, if it is settled: the plan then says what half-width it gives.
 #' @param interval Which interval settles the number of gold cases: `"combined"` or `"corrected"`.
-#'   `NULL` is the one that [estimate_accuracy()] gives for such gold: `"combined"` for an accuracy,
-#'   `"corrected"` where raters are language models, and for all else.
+#'   `NULL` is the one that [estimate_accuracy()] gives for such gold: that of `x`, if it has one of
+#'   these; `"combined"` for an accuracy; `"corrected"` where raters are language models, and for
+#'   all else. An `x` whose interval tells of sampling alone has no combined one.
 #' @param target Is the interval to be of the `"population"` that the cases of `x` are a sample of,
 #'   or of these `"cases"` themselves?
 #' @param conf_level Probability with which the interval is meant to cover, in (0, 1).
@@ -84,7 +85,7 @@ plan_gold <- function(x, half_width = 0.05, of = c("accuracy", "difference", "re
       half_width = half_width, of = of, systems = systems, category = category, gold = gold,
       interval = interval, target = target, conf_level = conf_level, choice = choice,
       cost_gold = cost_gold, cost_rating = cost_rating
-    ), estimate$fit$x, call
+    ), estimate, call
   )
   predicted <- predict_categories(estimate$fit$x)
   quantities <- planned_quantities(estimate, predicted, settings)
@@ -108,7 +109,8 @@ as_planned_estimate <- function(x, call) {
   x
 }
 
-gold_settings <- function(given, x, call) {
+gold_settings <- function(given, estimate, call) {
+  x <- estimate$fit$x
   number <- function(arg, ...) check_number(given[[arg]], arg, ..., call = call)
   optional <- function(arg) if (!is.null(given[[arg]])) number(arg, 0)
   of <- check_choice(given$of, c("accuracy", "difference", "recall", "precision"), "of", call)
@@ -122,8 +124,10 @@ gold_settings <- function(given, x, call) {
     },
     # Of anything but an accuracy ratings alone have no error that is known well enough.
     interval = if (of == "accuracy") {
-      usual <- if (identical(x$rater_kind, "model")) "corrected" else "combined"
-      check_choice(given$interval %||% usual, c("combined", "corrected"), "interval", call)
+      intervals <- c("combined", "corrected")
+      own <- intersect(estimate$options$interval, intervals)
+      usual <- if (identical(x$rater_kind, "model")) rev(intervals) else intervals
+      check_choice(given$interval %||% c(own, usual)[[1L]], intervals, "interval", call)
     } else {
       "corrected"
     },

@@ -165,7 +165,7 @@ presumed_properties <- function(design) {
   if (length(broken) > 1L) {
     return(broken)
   }
-  "Presumed: the K-properties hold; where they do not, more cases are needed"
+  "Presumed: the K-properties hold; where they do not, more cases are needed, or none are enough"
 }
 
 format_estimator <- function(estimator) {

@@ -79,7 +79,8 @@ plot_parameters <- function(object) {
 
 plot_confusion <- function(fit, max_raters) {
   matrices <- confusion(fit)
-  if (is.matrix(matrices)) matrices <- list(`any rater` = matrices)
+  one_for_all <- is.matrix(matrices)
+  if (one_for_all) matrices <- list(`any rater` = matrices)
   if (all(is.na(unlist(matrices)))) {
     abort_fallible("argument", c(
       "There is nothing to draw.",
@@ -99,7 +100,7 @@ plot_confusion <- function(fit, max_raters) {
   )
   few <- length(labels) * ceiling(sqrt(length(matrices))) <= 12L
   heat_map(cells, labels, numbers = few) +
-    (if (length(matrices) > 1L) ggplot2::facet_wrap(~rater, labeller = wrapped())) +
+    (if (!one_for_all) ggplot2::facet_wrap(~rater, labeller = wrapped())) +
     share_scale(name = "probability", breaks = c(0, 0.5, 1)) +
     ggplot2::labs(
       title = "Confusion matrices of raters", x = "rating", y = "true category",

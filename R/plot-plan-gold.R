@@ -1,7 +1,8 @@
 #' Picture of a plan for gold
 #'
 #' The half-width of intervals against the number of gold cases: gold alone, corrected by ratings,
-#' and combined with what ratings alone say. The half-width that is wanted is dashed.
+#' and combined with what ratings alone say. The half-width that is wanted is
+#' grey and dashed.
 #'
 #' @param object,x A [plan_gold()] result.
 #' @param ... For `plot()`, passed on to `autoplot()`.

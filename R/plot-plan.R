@@ -2,8 +2,8 @@
 #'
 #' @param object,x A [plan_cases()] result.
 #' @param type `"probability"`: that an estimate is within the margin, against the number of cases;
-#'   `"half_width"`: the margin that is kept with probability `conf_level`. The target is dashed.
-#'   Bands are two Monte Carlo standard errors either way.
+#'   `"half_width"`: the margin that is kept with probability `conf_level`. The target is
+#'   grey and dashed. Bands are two Monte Carlo standard errors either way.
 #' @param ... For `plot()`, passed on to `autoplot()`.
 #' @inherit autoplot.ratings return
 #' @family plots

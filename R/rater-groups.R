@@ -105,7 +105,7 @@ vote_alike <- function(x, fitted) {
 
 # ---- What users declare -------------------------------------------------------------------------
 
-# A data frame with columns rater and group (NA is a group of his own), or NULL.
+# A data frame with columns rater and group (NA is a group of its own), or NULL.
 read_groups <- function(data, quo, rater_name, call) {
   value <- if (rlang::quo_is_symbol(quo) && rlang::as_name(quo) %in% names(data)) {
     quo

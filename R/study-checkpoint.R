@@ -21,25 +21,31 @@ save_checkpoint <- function(study, path, call) {
   }
 }
 
-# Two processes would overwrite each other's runs. The lock ends with the function `frame`, or with
-# the process, however that ends; where files cannot be locked there is none.
+# Two studies would overwrite each other's runs. The lock ends with the function `frame`, or with
+# the process, however that ends; where files cannot be locked there is none between processes.
 lock_checkpoint <- function(path, call, frame = parent.frame()) {
   beside <- paste0(path, ".lock")
-  lock <- tryCatch(filelock::lock(beside, timeout = 0), error = function(e) NA)
+  ours <- path %in% lock_store$paths # the system's locks do not know this process from itself
+  lock <- if (!ours) tryCatch(filelock::lock(beside, timeout = 0), error = function(e) NA)
   if (is.null(lock)) {
     abort_fallible("file", c(
-      "The file of {.arg checkpoint} is in use by another process.",
+      "The file of {.arg checkpoint} is in use by another {if (ours) 'study' else 'process'}.",
       "x" = verbatim("It is ", path, "."),
       "i" = "Wait until that ends, or choose another file."
     ), path = path, call = call)
   }
-  if (inherits(lock, "filelock_lock")) {
-    withr::defer({
-      unlink(beside) # first, so that nobody is deprived of a lock of theirs
+  lock_store$paths <- c(lock_store$paths, path)
+  withr::defer({
+    lock_store$paths <- setdiff(lock_store$paths, path)
+    if (inherits(lock, "filelock_lock")) {
+      # Ours is empty. Once it was unlocked, it could be the next one's.
+      if (file.size(beside) %in% 0) unlink(beside)
       filelock::unlock(lock)
-    }, envir = frame)
-  }
+    }
+  }, envir = frame)
 }
+
+lock_store <- new.env()
 
 # The study with the results of the file, if that holds the same study but for its seed and the
 # number of runs. `parts` are what must be the same.

@@ -184,7 +184,8 @@ Rcpp::List core_latent_probabilities(Rcpp::List patterns, Rcpp::NumericVector we
       Rcpp::Named("probability") = probability);
 }
 
-// For each system the ends of the profile, and whether all fits converged.
+// For each system the ends of the profile, whether all fits converged, and whether it came upon a
+// higher top than that of the fit.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List core_latent_profile(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List known,
                                Rcpp::List model, double deviance, int threads,
@@ -204,12 +205,13 @@ Rcpp::List core_latent_profile(Rcpp::List patterns, Rcpp::NumericVector weight, 
     return 0;
   });
   Rcpp::NumericVector low, high;
-  Rcpp::LogicalVector converged;
+  Rcpp::LogicalVector converged, moved;
   for (const auto& of : found) {
     low.push_back(of.low);
     high.push_back(of.high);
     converged.push_back(of.converged);
+    moved.push_back(of.moved);
   }
   return Rcpp::List::create(Rcpp::Named("low") = low, Rcpp::Named("high") = high,
-                            Rcpp::Named("converged") = converged);
+                            Rcpp::Named("converged") = converged, Rcpp::Named("moved") = moved);
 }

@@ -65,7 +65,10 @@ doors <- list(
   },
   data_check = function() data_check(as_panel(random_input())),
   alt_test = function() alt_test(as_panel(random_input(systems = 1:3))),
-  plan_gold = function() plan_gold(as_panel(random_input()), half_width = stats::runif(1, 0, 0.5)),
+  plan_gold = function() {
+    x <- as_panel(random_input(systems = 1:3))
+    plan_gold(pick(list(x, an_estimate(x))), half_width = stats::runif(1, 0, 0.5))
+  },
   simulate = function() {
     design <- rater_design(
       stats::runif(pick(2:5)), stats::runif(pick(1:3)), pick(2:6), n = pick(1:60),

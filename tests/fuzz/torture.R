@@ -82,4 +82,4 @@ while (proc.time()[["elapsed"]] < end && any(calls == 0L)) {
 print(data.frame(called = calls, differs = wrong))
 cat(sum(calls > 0L), "of", length(glue), "functions,", sum(calls), "calls,", sum(wrong), "differ,",
   failed, "failures\n")
-quit(status = sum(wrong) + failed > 0L)
+quit(status = sum(wrong) + failed + sum(calls == 0L) > 0L)

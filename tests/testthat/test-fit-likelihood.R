@@ -300,7 +300,7 @@ test_that("coefficients bear the names of what they are", {
 })
 
 test_that("a fit that takes a while says that it goes on", {
-  x <- withr::with_seed(1, simulate_ratings(rater_design(rep(0.6, 30), NULL, 20, 4000)))
+  x <- withr::with_seed(1, simulate_ratings(rater_design(rep(0.6, 30), NULL, 20, 15000)))
   ticks <- 0
   core_fit_latent(
     x$patterns, pattern_weights(x), nothing_known, model_for(dawid_skene(), x, "likelihood"),

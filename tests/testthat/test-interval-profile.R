@@ -106,3 +106,27 @@ test_that("where the profile comes upon a higher top, all of the estimate is fro
   right <- sum(weight * estimate$posterior$s[, "c1"])
   expect_equal(found$estimate, (right + 1) / (sum(weight) + 2), tolerance = 1e-5)
 })
+
+test_that("a higher top is found whose interval holds the lower one, and compared systems keep it", {
+  y <- data.frame(
+    c1 = c(0, 1, 1, 0, 0, 0, 2, 1, 1), c2 = c(2, 0, 1, 0, 0, 0, 0, 0, 0),
+    c3 = c(0, 0, 0, 2, 1, 2, 0, 0, 0), c4 = c(0, 1, 0, 0, 1, 0, 0, 1, 1),
+    s = paste0("c", c(1, 3, 2, 1, 3, 1, 1, 1, 2)),
+    t = c("c1", "c2", "c3", "c4", NA, "c1", "c1", "c1", "c1"),
+    w = c(1, 1, 3, 1, 2, 3, 2, 2, 3)
+  )
+  profiled <- function(systems) {
+    x <- quiet(ratings(y, counts = c1:c4, systems = !!systems, weights = "w"))
+    quiet(estimate_accuracy(x, "joint", interval = "profile"))
+  }
+  found <- tidy(profiled("s"))
+  first <- tidy(quiet(estimate_accuracy(profiled("s")$fit, "joint", interval = "none")))
+  expect_gt(found$estimate, first$estimate + 0.3)
+  expect_lt(found$conf.low, first$estimate)
+  # Two systems are compared on the cases that both answered, from the higher tops.
+  both <- profiled(c("s", "t"))
+  apart <- tidy(quiet(compare_systems(both)))
+  again <- estimate_again(both, both$fit$x)
+  expect_equal(tidy(again)$estimate, tidy(both)$estimate)
+  expect_identical(nrow(apart), 1L)
+})

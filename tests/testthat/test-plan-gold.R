@@ -207,3 +207,16 @@ test_that("the interval that is planned for is the one that will be reported", {
   }
   expect_identical(quiet(plan_gold(x, 0.2, interval = "combined"))$settings$interval, "combined")
 })
+
+test_that("an estimate whose interval tells of sampling alone has no combined interval to plan", {
+  x <- withr::with_seed(1, simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.8), 3, 200)))
+  for (interval in c("bootstrap", "profile", "none")) {
+    estimate <- quiet(estimate_accuracy(x, "joint", interval = interval))
+    expect_identical(tidy(plan_gold(estimate))$interval, c("gold alone", "corrected"))
+  }
+  known <- truth(x)[1:30, ]
+  estimate <- quiet(estimate_accuracy(
+    x, known_truth = known, gold_sample = "random", interval = "corrected"
+  ))
+  expect_identical(plan_gold(estimate)$settings$interval, "corrected")
+})

@@ -26,6 +26,8 @@ test_that("of many raters those with the most ratings are drawn, and none where 
   plot <- drawn(fit, max_raters = 4)
   expect_identical(levels(plot$data$rater), paste0("rater", c(1, 3:5)))
   expect_match(plot$labels$subtitle, "the 4 of 5 with the most")
+  expect_identical(levels(drawn(fit, max_raters = 1)$data$rater), "rater1")
+  expect_s3_class(drawn(fit, max_raters = 1)$facet, "FacetWrap")
   expect_error(drawn(fit, max_raters = 0), class = "fallible_error_argument")
   expect_error(ggplot2::autoplot(fit, "matrix"), class = "fallible_error_argument")
   chance <- ratings(data.frame(a = c("x", "y"), b = c("y", "x")), raters = a:b)

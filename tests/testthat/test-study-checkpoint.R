@@ -138,7 +138,7 @@ test_that("what fails before the file is written is not blamed on the file", {
 })
 
 test_that("a file that another process writes is refused, and free once that has gone", {
-  folder <- withr::local_tempdir()
+  folder <- normalizePath(withr::local_tempdir(), winslash = "/")
   file <- file.path(folder, "study.rds")
   gone <- file.path(folder, "gone")
   withr::defer(file.create(gone))
@@ -162,7 +162,26 @@ test_that("a file that another process writes is refused, and free once that has
   file.create(gone)
   wait_for(function() inherits(try(run(), silent = TRUE), "simulation_study"))
   expect_identical(readRDS(file)$done, c(2L, 2L))
+  skip_on_os("windows") # which keeps files that are open
   expect_false(file.exists(paste0(file, ".lock")))
+})
+
+test_that("a study within a study has a file of its own", {
+  file <- withr::local_tempfile(fileext = ".rds")
+  writeLines("mine", paste0(file, ".lock"))
+  inner <- NULL
+  nested <- function(x) {
+    inner <<- tryCatch(
+      simulation_study(design, runs = 1, checkpoint = file), fallible_error_file = identity
+    )
+    0.5
+  }
+  run <- function() simulation_study(design, list(nested = nested), runs = 1, checkpoint = file)
+  run()
+  expect_match(conditionMessage(inner), "in use by another study")
+  expect_identical(readRDS(file)$done, c(1L, 1L))
+  expect_message(run(), "2 panels are done")
+  expect_identical(readLines(paste0(file, ".lock")), "mine")
 })
 
 test_that("a checkpoint stays in its folder when an estimator goes to another", {

@@ -93,6 +93,7 @@ ProfileInterval profile_interval(const LatentClass& model, const OptimiserOption
     const End high = higher ? low : find_end(model, top, fixed, 1, std::sqrt(deviance), options,
                                              higher);
     if (higher) {  // there was a better top: begin anew from it
+      out.moved = true;
       out.top = fit_latent(model, top.x, options);
       top = optimum_of(out.top);
       continue;

@@ -13,7 +13,8 @@ struct ProfileInterval {
   double low = std::numeric_limits<double>::quiet_NaN();
   double high = low;
   bool converged = true;
-  LatentFit top;  // the fit, or a better one that the profile came upon
+  LatentFit top;  // the fit, or, if it has moved, a better one that the profile came upon
+  bool moved = false;
 };
 
 // The accuracies at which the log posterior, maximised over all else, is not more than
