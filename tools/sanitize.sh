@@ -17,7 +17,7 @@ case $kind in
     tmp=$(mktemp -d)
     trap 'rm -rf "$tmp"' EXIT
     sh tools/install.sh test "$tmp"
-    R_LIBS="$tmp${R_LIBS:+:$R_LIBS}" R --vanilla -d "valgrind --quiet --error-exitcode=1" \
+    FALLIBLE_FUZZ_SLOW=Inf R_LIBS="$tmp${R_LIBS:+:$R_LIBS}" R --vanilla -d "valgrind --quiet --error-exitcode=1" \
       --file=tests/fuzz/run.R --args "${1:-60}" 1
     exit
     ;;

@@ -60,7 +60,9 @@ Interval percentile_interval(const double* replicates, std::size_t n, double con
   std::sort(values.begin(), values.end());
   const double tail = (1 - conf_level) / 2;
   const double low = quantile(values, tail), high = quantile(values, 1 - tail);
-  if (high - low <= tolerance * std::fabs(high)) {
+  // What iteration finds are probabilities, or differences of such: their digits end at a place.
+  const double least = tolerance > rounding_tolerance ? 1 : 0;
+  if (high - low <= tolerance * std::max(least, std::fabs(high))) {
     out.lack = Interval::Lack::constant;
     out.value = low;
     out.same = static_cast<double>(std::count_if(values.begin(), values.end(), [&](double x) {

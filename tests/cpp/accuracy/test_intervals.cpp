@@ -28,6 +28,11 @@ TEST_CASE("percentile intervals interpolate, and say why there is none") {
   CHECK(percentile_interval(half.data(), 4, 0.9).lack == Interval::Lack::none);
   CHECK(percentile_interval(one.data(), 2, 0.9).lack == Interval::Lack::failed);
   CHECK(percentile_interval(near.data(), 2, 0.9).lack == Interval::Lack::constant);
+  // Differences of what iteration finds are small, their errors are not smaller for that.
+  const std::vector<double> apart{0.014269, 0.014270, 0.014271};
+  CHECK(percentile_interval(apart.data(), 3, 0.9).lack == Interval::Lack::none);
+  CHECK(percentile_interval(apart.data(), 3, 0.9, iteration_tolerance).lack ==
+        Interval::Lack::constant);
   const std::vector<double> close{1, 1 - 1e-6};
   CHECK(percentile_interval(close.data(), 2, 0.9).lack == Interval::Lack::none);
   CHECK(percentile_interval(close.data(), 2, 0.9, iteration_tolerance).lack ==
