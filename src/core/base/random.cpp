@@ -15,10 +15,10 @@ double log_factorial(double k) { return log_gamma(k + 1); }
 std::int64_t binomial_inversion(Stream& stream, std::int64_t n, double p) {
   const double s = p / (1 - p);
   const double a = (n + 1) * s;
-  double mass = std::pow(1 - p, static_cast<double>(n));
+  double mass = std::exp(n * std::log1p(-p));  // 1 - p loses the digits of a small p
   double u = stream.uniform();
   std::int64_t k = 0;
-  while (u > mass && k < n) {
+  while (u > mass && mass > 0 && k < n) {  // rounding may leave something of u
     u -= mass;
     ++k;
     mass *= a / k - s;

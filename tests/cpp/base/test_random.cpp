@@ -72,6 +72,21 @@ TEST_CASE("binomial numbers follow their distribution") {
   }
 }
 
+TEST_CASE("a rare event of very many trials is found, and soon") {
+  const auto trials = static_cast<std::int64_t>(8e12);
+  const double p = 1.3e-13, mean = trials * p;
+  const int draws = 20000;
+  Stream stream(3, 1);
+  double sum = 0, none = 0;
+  for (int i = 0; i < draws; ++i) {
+    const auto k = static_cast<double>(stream.binomial(trials, p));
+    sum += k;
+    none += k == 0;
+  }
+  CHECK(std::fabs(sum / draws - mean) < 4 * std::sqrt(mean / draws));
+  CHECK(std::fabs(none / draws - std::exp(-mean)) < 4 * std::sqrt(0.25 / draws));
+}
+
 TEST_CASE("binomial numbers at the ends") {
   Stream stream(1, 1);
   CHECK(stream.binomial(10, 0) == 0);
