@@ -32,7 +32,8 @@ foresee_accuracy <- function(estimate, predicted, s, category) {
   q <- fill_unrated(predict_answer(predicted, answer), weight)
   of <- prediction_of(q, weight)
   alone <- ratings_alone(estimate, s)
-  value <- if (is.na(alone$estimate)) of$mean else alone$estimate
+  # Without clips an estimate may be above 1, which no share of gold cases is.
+  value <- if (is.na(alone$estimate)) of$mean else min(max(alone$estimate, 0), 1)
   p <- tempered(q)
   list(
     of = of, value = value, variance = of$mean * (1 - of$mean), share = 1,
