@@ -53,4 +53,10 @@ inline Panel lehner() {
   return Panel({"CBCBACAADA", "DDCBBBADBD", "CCDDBDABAA", "CCCDBAACAB"}, {"ACCBBAACDB"}, 4);
 }
 
+// Ratings that mostly agree, with a system.
+inline Panel three_raters() {
+  return Panel({"ABCABCABBCABCABCABBC", "ABCABCACBAABCBBCABCC", "ABCBBCABCCABAABCABCC"},
+               {"ABCABBABBCABCABCABBC"}, 3);
+}
+
 #endif

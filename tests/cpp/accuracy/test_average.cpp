@@ -17,11 +17,6 @@ using doctest::Approx;
 
 namespace {
 
-Panel three_raters() {
-  return Panel({"ABCABCABBCABCABCABBC", "ABCABCACBAABCBBCABCC", "ABCBBCABCCABAABCABCC"},
-               {"ABCABBABBCABCABCABBC"}, 3);
-}
-
 double total(const std::vector<MemberResult>& members) {
   double out = 0;
   for (const auto& member : members) out += member.weight;

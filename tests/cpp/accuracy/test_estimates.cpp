@@ -10,17 +10,12 @@
 #include "core/accuracy/linear.hpp"
 #include "core/model/algebraic.hpp"
 #include "../panel.hpp"
+#include "../posterior.hpp"
 
 using namespace fallible;
 using doctest::Approx;
 
 namespace {
-
-std::vector<double> posterior_of(const Tallies& tallies, const KFit& fit, int tally) {
-  std::vector<double> out(tallies.categories);
-  Posterior(tallies, fit)(tally, out.data());
-  return out;
-}
 
 std::vector<SystemEstimate> judged(const Tallies& tallies, const KFit& fit) {
   return system_accuracy(tallies, tallies.weight, fit, *binned_rule(Clip::bin, 0.1));

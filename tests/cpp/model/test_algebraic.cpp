@@ -5,19 +5,10 @@
 
 #include "core/model/algebraic.hpp"
 #include "../panel.hpp"
+#include "../posterior.hpp"
 
 using namespace fallible;
 using doctest::Approx;
-
-namespace {
-
-std::vector<double> posterior_of(const Tallies& tallies, const KFit& fit, int tally) {
-  std::vector<double> out(tallies.categories);
-  Posterior(tallies, fit)(tally, out.data());
-  return out;
-}
-
-}  // namespace
 
 TEST_CASE("equations 2 and 5, with what is negative set to zero") {
   // Three ratings of each case, of which D has one.

@@ -15,11 +15,6 @@ using doctest::Approx;
 
 namespace {
 
-Panel three_raters() {
-  return Panel({"ABCABCABBCABCABCABBC", "ABCABCACBAABCBBCABCC", "ABCBBCABCCABAABCABCC"},
-               {"ABCABBABBCABCABCABBC"}, 3);
-}
-
 // Cases of two categories with many answers in each pattern, so that few rows go far.
 LatentRows binary_rows() {
   Panel panel({"AABBABAB", "AABBBAAB", "AABBABBA"}, {"AABBAABA"}, 2);
