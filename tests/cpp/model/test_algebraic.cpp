@@ -6,6 +6,7 @@
 #include "core/model/algebraic.hpp"
 #include "../panel.hpp"
 #include "../posterior.hpp"
+#include "slopes.hpp"
 
 using namespace fallible;
 using doctest::Approx;
@@ -82,14 +83,9 @@ TEST_CASE("the covariance is what one case more or less moves") {
         now.base_rates[3];
     return out;
   };
-  Eigen::MatrixXd expected = Eigen::MatrixXd::Zero(5, 5);
+  Eigen::MatrixXd expected = squared_slopes(tallies.weight, 1e-5, numbers);
   double cases = 0;
   for (int i = 0; i < tallies.size(); ++i) {
-    std::vector<double> up = tallies.weight, down = up;
-    up[i] += 1e-5;
-    down[i] -= 1e-5;
-    const Eigen::VectorXd slope = (numbers(up) - numbers(down)) / 2e-5;
-    expected += tallies.weight[i] * slope * slope.transpose();
     cases += tallies.ratings[i] > 0 ? tallies.weight[i] : 0;
   }
   expected *= cases / (cases - 1);

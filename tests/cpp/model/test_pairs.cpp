@@ -9,6 +9,7 @@
 #include "core/model/prior.hpp"
 #include "core/model/reading.hpp"
 #include "../panel.hpp"
+#include "slopes.hpp"
 #include "models.hpp"
 
 using namespace fallible;
@@ -108,14 +109,7 @@ TEST_CASE("the covariance of a fit to pairs is what one case more or less moves"
     };
     const Eigen::MatrixXd found =
         pair_covariance(latent.layout(), pair_frequencies(rows, model), top.x);
-    Eigen::MatrixXd expected = Eigen::MatrixXd::Zero(found.rows(), found.cols());
-    for (int i = 0; i < rows.size(); ++i) {
-      std::vector<double> up = rows.weight, down = up;
-      up[i] += 1e-3;
-      down[i] -= 1e-3;
-      const Eigen::VectorXd slope = (numbers(up) - numbers(down)) / 2e-3;
-      expected += rows.weight[i] * slope * slope.transpose();
-    }
+    const Eigen::MatrixXd expected = squared_slopes(rows.weight, 1e-3, numbers);
     CHECK(expected.diagonal().minCoeff() > 1e-4);
     CHECK((found - expected).lpNorm<Eigen::Infinity>() < 1e-3 * expected.norm());
   }

@@ -1,0 +1,24 @@
+// Covariances as tests find them, by counting each row of data a little more and a little less.
+#ifndef FALLIBLE_TESTS_MODEL_SLOPES_HPP
+#define FALLIBLE_TESTS_MODEL_SLOPES_HPP
+
+#include <Eigen/Dense>
+#include <vector>
+
+// The sum over rows of weight times the outer square of how `numbers(weights)` move with it.
+template <class Numbers>
+Eigen::MatrixXd squared_slopes(const std::vector<double>& weight, double step,
+                               const Numbers& numbers) {
+  const auto size = numbers(weight).size();
+  Eigen::MatrixXd out = Eigen::MatrixXd::Zero(size, size);
+  for (std::size_t i = 0; i < weight.size(); ++i) {
+    std::vector<double> up = weight, down = weight;
+    up[i] += step;
+    down[i] -= step;
+    const Eigen::VectorXd slope = (numbers(up) - numbers(down)) / (2 * step);
+    out += weight[i] * slope * slope.transpose();
+  }
+  return out;
+}
+
+#endif
