@@ -65,7 +65,7 @@ look_up_cases <- function(table, x, arg, call) {
   if (ncol(table) != 2L || !"case" %in% names(table)) {
     abort_fallible("columns", c(
       "{.arg {arg}} must have a column {.val case} and one other.",
-      "x" = "It has {.val {names(table)}}."
+      "x" = if (any_columns(table)) "It has {.val {names(table)}}." else "It is {describe(table)}."
     ), arg = arg, call = call)
   }
   other <- table[[setdiff(names(table), "case")]]

@@ -157,10 +157,14 @@ describe <- function(x) {
     if (is.character(x) && !is.na(x)) paste0("\"", printable(x), "\"") else format(x)
   } else if (is.atomic(x) && !is.object(x) && is.null(dim(x))) {
     paste0("a vector of type ", typeof(x), " and length ", length(x))
+  } else if (is.data.frame(x) && !any_columns(x)) {
+    "a data frame without columns"
   } else {
     paste0("an object of class <", paste(class(x), collapse = "/"), ">")
   }
 }
+
+any_columns <- function(x) is.data.frame(x) && length(x) > 0L
 
 check_string <- function(x, arg, call = rlang::caller_env()) {
   if (!(rlang::is_string(x) && !is.na(x))) {

@@ -2,13 +2,13 @@
 
 # Written beside its place and moved there, so that an interrupt leaves the file before.
 save_checkpoint <- function(study, path, call) {
-  study$checksum <- checksum(study) # what fails in making it is no fault of the file
+  force(study) # what fails in making it is no fault of the file
   beside <- paste0(path, ".new")
   written <- suppressWarnings(tryCatch(
     {
-      saveRDS(study, beside)
+      write_hashed(study, beside)
       # Of a disk that is full R may say nothing.
-      inherits(readRDS(beside), "simulation_study") && file.rename(beside, path)
+      inherits(read_hashed(beside), "simulation_study") && file.rename(beside, path)
     },
     error = function(e) FALSE
   ))
@@ -20,6 +20,30 @@ save_checkpoint <- function(study, path, call) {
     ), path = path, call = call)
   }
 }
+
+# An RDS file with a hash of its bytes behind them, which `readRDS()` passes over: changed bytes can
+# give numbers that look as good, and have R crash when it reads them.
+write_hashed <- function(object, path) {
+  saveRDS(object, path)
+  bytes <- file_bytes(path)
+  writeBin(c(bytes, charToRaw(rlang::hash(bytes))), path)
+}
+
+# The object, or `NULL` for a file that is not as `write_hashed()` left it.
+read_hashed <- function(path) {
+  bytes <- file_bytes(path)
+  behind <- utils::tail(seq_along(bytes), hash_length)
+  if (!identical(bytes[behind], charToRaw(rlang::hash(bytes[-behind])))) {
+    return(NULL)
+  }
+  con <- gzcon(rawConnection(bytes))
+  on.exit(close(con))
+  readRDS(con)
+}
+
+hash_length <- 32L
+
+file_bytes <- function(path) readBin(path, "raw", file.size(path))
 
 # Two studies would overwrite each other's runs. The lock ends with the function `frame`, or with
 # the process, however that ends; where files cannot be locked there is none between processes.
@@ -53,11 +77,12 @@ resume <- function(study, path, call, parts = c("designs", "estimators", "n", "p
   if (!file.exists(path)) {
     return(study)
   }
-  before <- tryCatch(suppressWarnings(readRDS(path)), error = identity)
+  before <- tryCatch(suppressWarnings(read_hashed(path)), error = function(e) NULL)
   if (!inherits(before, "simulation_study") || !is.list(before)) {
     abort_fallible("file", c(
-      "The file of {.arg checkpoint} does not hold a study.",
-      "x" = verbatim("It is ", path, ".")
+      "The file of {.arg checkpoint} is not as a study wrote it.",
+      "x" = verbatim("It is ", path, ", of which bytes have changed, or no checkpoint."),
+      "i" = "Choose another file, or delete this one."
     ), path = path, call = call)
   }
   check_same_study(before, study, parts, path, call)
@@ -98,12 +123,11 @@ without_source <- function(x) {
   }
 }
 
-# Files are cut, edited and written by other versions.
+# Files are edited, and written by other versions.
 check_progress <- function(before, study, path, call) {
   whole <- function(x, n) is.integer(x) && length(x) == n && !anyNA(x)
   done <- before[["done"]]
   damaged <- c(
-    checksum = !is.null(before$checksum) && !identical(before$checksum, checksum(before)),
     runs = !whole(before[["runs"]], 1L),
     seed = !whole(before[["seed"]], length(study$seed)),
     done = !whole(done, length(study$done)) || any(done < 0L | done > study$runs)
@@ -117,21 +141,6 @@ check_progress <- function(before, study, path, call) {
       "i" = "Choose another file, or delete this one."
     ), path = path, call = call)
   }
-}
-
-# Of what a study found and how far it is: changed bytes give other digits that look as good.
-# Functions have other bytes once they were read; so have stacks of conditions, and the `header`,
-# R's version.
-checksum <- function(study) {
-  header <- 1:14
-  fields <- c(unclass(study)[c("seed", "runs", "done", "n", "panels")], study$results)
-  fields$condition <- lapply(fields$condition, function(cnd) {
-    if (inherits(cnd, "condition")) list(class(cnd), cnd$message)
-  })
-  rlang::hash(lapply(fields, function(field) {
-    if (is.character(field)) field <- enc2utf8(field)
-    serialize(field, NULL, version = 2)[-header]
-  }))
 }
 
 # Are the results those of so many runs of each cell, and of nothing else?

@@ -39,9 +39,10 @@
 #' With `checkpoint`, results are saved to that file every few seconds and whenever the study ends,
 #' also by an interrupt or an error. The same call then goes on from there, with the seed of the
 #' file; a call with more `runs` adds these. Estimators are the same if their code is; what else
-#' they use is not compared. While a study runs its file is locked, by an empty file beside it whose
-#' name ends in `.lock`: a second study that asks for it gets an error of class
-#' `fallible_error_file`.
+#' they use is not compared. The file is the study so far, for `readRDS()`, with a hash of its bytes
+#' behind it: a file of which bytes have changed is refused. While a study runs its file is locked,
+#' by an empty file beside it whose name ends in `.lock`: a second study that asks for it gets an
+#' error of class `fallible_error_file`.
 #'
 #' @param designs A [rater_design()] with systems, or a function of the number of cases (see Worlds
 #'   of your own); or a list of these with names.

@@ -145,7 +145,7 @@ probability_matrix <- function(x, arg, call) {
   if (!is.data.frame(x) || !"case" %in% names(x) || length(categories) == 0L) {
     abort_fallible("columns", c(
       "{.arg {arg}} must have the column {.val case} and a column per category.",
-      "x" = if (is.data.frame(x)) "It has {.val {names(x)}}." else "It is {describe(x)}."
+      "x" = if (any_columns(x)) "It has {.val {names(x)}}." else "It is {describe(x)}."
     ), arg = arg, call = call)
   }
   out <- as.matrix(as.data.frame(x)[categories])
@@ -187,7 +187,11 @@ as_truth_table <- function(truth, arg, call) {
     if (!"case" %in% names(truth) || is.na(column)) {
       abort_fallible("columns", c(
         "{.arg {arg}} must have the columns {.val case} and {.val truth}.",
-        "x" = "It has {.val {names(truth)}}."
+        "x" = if (any_columns(truth)) {
+          "It has {.val {names(truth)}}."
+        } else {
+          "It is {describe(truth)}."
+        }
       ), arg = arg, call = call)
     }
     case <- as_label(truth$case)

@@ -85,7 +85,8 @@ check_expected <- function(expected, systems, call) {
   if (is.null(expected)) {
     return(stats::setNames(rep(NA_real_, length(systems)), systems))
   }
-  ok <- (is.numeric(expected) || all(is.na(expected))) && length(expected) == length(systems) &&
+  ok <- (is.numeric(expected) || is.logical(expected) && all(is.na(expected))) &&
+    length(expected) == length(systems) &&
     all(is.na(expected) | (expected >= 0 & expected <= 1))
   place <- if (is.null(names(expected))) seq_along(systems) else match(systems, names(expected))
   if (!ok || anyNA(place)) {

@@ -3,9 +3,9 @@
 
 # NULL, or what is wrong; `last$refused` says whether the call was refused.
 trial <- function(code) {
-  last$wrong <- NULL
+  wrong <- NULL
   last$refused <- FALSE
-  note <- function(...) last$wrong <- c(last$wrong, paste0(...))
+  note <- function(...) wrong <<- c(wrong, paste0(...))
   result <- withCallingHandlers(
     tryCatch(code(), fallible_error = function(e) told(e, note), error = function(e) {
       note("error not ours: ", paste(class(e), collapse = "/"), ": ", conditionMessage(e))
@@ -17,12 +17,12 @@ trial <- function(code) {
     },
     message = function(m) tryInvokeRestart("muffleMessage")
   )
-  if (is.null(last$wrong) && !is.null(result)) {
-    last$wrong <- tryCatch(faults_of(result), error = function(e) {
+  if (is.null(wrong) && !is.null(result)) {
+    wrong <- tryCatch(faults_of(result), error = function(e) {
       paste("a verb fails:", conditionMessage(e))
     })
   }
-  last$wrong
+  wrong
 }
 
 last <- new.env()

@@ -75,11 +75,13 @@ test_that("truths that cannot be are refused", {
   refused(with_truth(x, c(q = "no")), "case")
   refused(with_truth(x, data.frame(case = c("x", "x"), truth = c("no", "yes"))), "case")
   refused(with_truth(x, data.frame(case = "x")), "columns")
+  expect_error(with_truth(x, data.frame()), "It is a data frame without columns")
   refused(with_truth(x, c("no", "yes")))
   refused(with_truth(x, rep(NA, 3)))
   refused(with_truth(x, NULL))
   refused(with_truth(x, list("no", "yes", "no")))
-  for (expected in list(0.5, c(0.5, 1.5), c("a", "b"), c(s = 0.5, u = 0.5))) {
+  wrong <- list(0.5, c(0.5, 1.5), c("a", "b"), c(s = 0.5, u = 0.5), y ~ x, quote(x), expression(s))
+  for (expected in wrong) {
     refused(with_truth(x, c("no", "yes", "no"), expected = expected))
   }
   expect_snapshot(error = TRUE, {
