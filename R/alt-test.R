@@ -51,10 +51,10 @@ alt_test <- function(x, ..., epsilon = 0.2, score = c("accuracy", "neg_rmse"), q
   call <- rlang::current_env()
   x <- choose_systems(as_ratings(x), systems, call)
   check_alt_ratings(x, call)
-  check_number(epsilon, "epsilon", 0, 1)
-  check_number(q, "q", 0, 1, open_min = TRUE, open_max = TRUE)
-  check_count(min_raters, "min_raters", 2L)
-  check_count(min_cases, "min_cases", 2L)
+  epsilon <- check_number(epsilon, "epsilon", 0, 1)
+  q <- check_number(q, "q", 0, 1, open_min = TRUE, open_max = TRUE)
+  min_raters <- check_count(min_raters, "min_raters", 2L)
+  min_cases <- check_count(min_cases, "min_cases", 2L)
   score <- check_choice(score, c("accuracy", "neg_rmse"), "score")
   panel <- list(
     said = rater_answers(x), closeness = closeness(x, score, call), raters = x$raters,

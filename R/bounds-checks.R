@@ -29,7 +29,11 @@ as_limits <- function(limits, names, arg, what, call) {
     return(NULL)
   }
   if (is.data.frame(limits)) limits <- as.matrix(limits)
-  values <- if (is.matrix(limits)) limits else limits_of_vector(limits, names, what)
+  values <- if (is.matrix(limits)) {
+    limits
+  } else if (is.numeric(limits)) {
+    limits_of_vector(limits, names, what)
+  }
   ok <- is.numeric(values) && identical(dim(values), c(length(names), 2L)) && !anyNA(values) &&
     all(values >= 0 & values <= 1) && all(values[, 1L] <= values[, 2L])
   if (ok && !is.null(rownames(values))) {

@@ -149,15 +149,7 @@ check_bounded <- function(systems, x, call) {
       "i" = "Give {.arg systems} to {.fun ratings}."
     ), system = character(), call = call)
   }
-  systems <- systems %||% x$systems
-  unknown <- setdiff(systems, x$systems)
-  if (!is.character(systems) || anyDuplicated(systems) > 0L || length(unknown) > 0L) {
-    abort_fallible("system", c(
-      "{.arg systems} must be different names among {.val {x$systems}}.",
-      "x" = if (is.character(systems)) "Found {.val {systems}}." else "It is {describe(systems)}."
-    ), system = unknown, call = call)
-  }
-  systems
+  check_system_names(systems, x$systems, call)
 }
 
 check_nothing_assumed <- function(assumed, call) {

@@ -6,7 +6,10 @@ check_given <- function(up = 1L, but = NULL) {
   frame <- rlang::caller_env(up)
   needed <- Filter(rlang::is_missing, as.list(formals(rlang::caller_fn(up))))
   needed <- setdiff(names(needed), c("...", but))
-  lacking <- needed[vapply(needed, function(arg) eval(call("missing", as.name(arg)), frame), NA)]
+  # The function itself: an argument may have its name.
+  lacking <- needed[vapply(needed, function(arg) {
+    eval(as.call(list(missing, as.name(arg))), frame)
+  }, NA)]
   if (length(lacking) > 0L) {
     abort_fallible("argument", "{.arg {lacking}} must be given.", arg = lacking, call = frame)
   }

@@ -23,7 +23,7 @@ explore <- function(x = NULL, ..., port = NULL, max_size = 20) {
   call <- rlang::current_env()
   if (!is.null(x)) check_class(x, "ratings", "x", "Make one with {.fun ratings}.")
   if (!is.null(port)) check_count(port, "port", 1L, max = 65535L)
-  check_number(max_size, "max_size", 0, 1e6, open_min = TRUE)
+  max_size <- check_number(max_size, "max_size", 0, 1e6, open_min = TRUE)
   for (package in c("shiny", "bslib", "ggplot2")) {
     check_installed(package, "for an interactive page", call)
   }

@@ -146,13 +146,11 @@ check_planned_systems <- function(systems, x, of, call) {
       "i" = "Give {.arg systems} to {.fun ratings}."
     ), system = x$systems, call = call)
   }
-  if (is.null(systems)) systems <- if (of == "difference") x$systems[1:2] else x$systems
-  number <- if (of == "difference") length(systems) == 2L else length(systems) > 0L
-  if (!is.character(systems) || !number || anyDuplicated(systems) > 0L ||
-        !all(systems %in% x$systems)) {
+  if (is.null(systems) && of == "difference") systems <- x$systems[1:2]
+  systems <- check_system_names(systems, x$systems, call)
+  if (of == "difference" && length(systems) != 2L) {
     abort_fallible("argument", c(
-      "{.arg systems} must be {if (of == 'difference') 'two '}different names among
-       {.val {x$systems}}.",
+      "{.arg systems} must be two names for a {.val difference}.",
       "x" = "It is {.val {systems}}."
     ), arg = "systems", call = call)
   }

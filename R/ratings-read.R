@@ -126,14 +126,14 @@ blame <- function(call, value) {
 }
 
 check_reading <- function(sep, na, encoding, call) {
-  if (!is.null(sep) && !(rlang::is_string(sep) && nchar(sep) == 1L)) {
+  if (!is.null(sep) && !(rlang::is_string(sep) && nchar(sep, allowNA = TRUE) %in% 1L)) {
     abort_fallible("argument", c(
       "{.arg sep} must be one character.", "x" = "It is {describe(sep)}."
     ), arg = "sep", call = call)
   }
-  if (!is.null(na) && !is.character(na)) {
+  if (!is.null(na) && !(is.character(na) && all(validEnc(na)))) {
     abort_fallible("argument", c(
-      "{.arg na} must be strings.", "x" = "It is {describe(na)}."
+      "{.arg na} must be strings of characters.", "x" = "It is {describe(na)}."
     ), arg = "na", call = call)
   }
   check_string(encoding, "encoding", call)

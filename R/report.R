@@ -43,8 +43,8 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
   format <- report_format(file, call)
   check_string(title, "title")
   if (!is.null(judges)) check_flag(judges, "judges")
-  check_count(seed, "seed", 0L)
-  check_number(conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE)
+  seed <- check_count(seed, "seed", 0L)
+  conf_level <- check_number(conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE)
   folder <- withr::local_tempdir()
   skeleton <- system.file(
     "rmarkdown", "templates", "accuracy-report", "skeleton", "skeleton.Rmd", package = "fallible"
@@ -232,7 +232,7 @@ say_methods <- function(estimate) {
 disputed_cases <- function(x, most = 15L) {
   check_given()
   x <- as_ratings(x)
-  check_count(most, "most", 1L)
+  most <- check_count(most, "most", 1L)
   n <- counts(x)
   total <- rowSums(n)
   share <- ifelse(total >= 2, apply(n, 1L, max) / total, 1)

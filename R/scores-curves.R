@@ -47,9 +47,7 @@ score_curve <- function(x, curve = c("roc", "reliability"), category = NULL, bin
   bins <- check_count(bins, "bins")
   judged <- judged_scores(x, systems, call, ...)
   categories <- judged$categories
-  if (!is.null(category)) {
-    for (one in category) check_choice(one, categories, "category", call)
-  }
+  if (!is.null(category)) check_shown(category, categories, call)
   tables <- if (curve == "roc") {
     roc_tables(judged, category %||% categories)
   } else {
@@ -63,6 +61,19 @@ score_curve <- function(x, curve = c("roc", "reliability"), category = NULL, bin
     ),
     class = "score_curve"
   )
+}
+
+check_shown <- function(category, categories, call) {
+  if (!is.character(category) || length(category) == 0L || !all(category %in% categories)) {
+    abort_fallible("argument", c(
+      "{.arg category} must be among {.or {.val {categories}}}.",
+      "x" = if (is.character(category)) {
+        "It is {.val {category}}."
+      } else {
+        "It is {describe(category)}."
+      }
+    ), arg = "category", call = call)
+  }
 }
 
 # What curves rest on: `estimate`, `panel` and `judges` (see score_panel()) of the systems that have
@@ -200,6 +211,7 @@ with_score_draws <- function(table, judged, judge, measure) {
 #' @export
 score_threshold <- function(x, category, sensitivity = NULL, specificity = NULL, cost = NULL,
                             systems = NULL, ...) {
+  check_given()
   call <- rlang::current_env()
   goal <- check_goal(sensitivity, specificity, cost, call)
   judged <- judged_scores(x, systems, call, ...)
@@ -245,7 +257,7 @@ check_goal <- function(sensitivity, specificity, cost, call) {
   }
   name <- names(goal)
   if (name != "cost") {
-    check_number(goal[[1L]], name, 0, 1, open_min = TRUE, call = call)
+    goal[[1L]] <- check_number(goal[[1L]], name, 0, 1, open_min = TRUE, call = call)
   } else if (!(is.numeric(cost) && setequal(names(cost), c("missed", "false_alarm")) &&
     length(cost) == 2L && all(is.finite(cost)) && all(cost >= 0) && any(cost > 0))) {
     abort_fallible("argument", c(

@@ -115,12 +115,12 @@ check_sources <- function(x, raters, call) {
 }
 
 check_trust <- function(trust, x, call) {
-  unknown <- setdiff(trust, names(x$scores$values))
-  if (!is.character(trust) || length(trust) == 0L || length(unknown) > 0L) {
+  having <- names(x$scores$values)
+  if (!is.character(trust) || length(trust) == 0L || !all(trust %in% having)) {
     abort_fallible("argument", c(
       "{.arg trust} must be names of systems with scores.",
       "x" = "It is {describe(trust)}.",
-      "i" = "They are {.val {names(x$scores$values)}}."
+      "i" = "They are {.val {having}}."
     ), arg = "trust", call = call)
   }
   if (x$scores$scale != "probability") {

@@ -83,7 +83,7 @@ literal <- function(words) {
 }
 
 escape_markdown <- function(words) {
-  words <- gsub("&", "&amp;", words, fixed = TRUE)
+  words <- gsub("&", "&amp;", printable(words), fixed = TRUE)
   for (mark in c("#", "!", "<", "`", "*", "$", "|", "\\")) {
     words <- gsub(mark, sprintf("&#%d;", utf8ToInt(mark)), words, fixed = TRUE)
   }
@@ -106,7 +106,7 @@ escape_markdown <- function(words) {
 #' nor as code, whatever is in them.
 #'
 #' @param x A data frame, or a vector of words.
-#' @param digits Digits of numbers after the point.
+#' @param digits Number of digits after the point.
 #' @return Lines of a table in Markdown (package \pkg{knitr}), or the words, in which what would be
 #'   markup is written as entities.
 #' @family systems
@@ -115,7 +115,13 @@ escape_markdown <- function(words) {
 #' @export
 as_markdown <- function(x, digits = 3L) {
   check_given()
+  digits <- check_count(digits, "digits", min = 0L)
   if (!is.data.frame(x)) {
+    if (!is.atomic(x) && !is.null(x)) {
+      abort_fallible("argument", c(
+        "{.arg x} must be a data frame or a vector of words.", "x" = "It is {describe(x)}."
+      ), arg = "x")
+    }
     return(escape_markdown(as.character(x)))
   }
   check_installed("knitr", "to make tables of documents")

@@ -1,9 +1,13 @@
 # Odd values in the place of every argument of every function that is exported.
 
+own_error <- structure(
+  list(message = "no", call = NULL), class = c("fuzz_error", "error", "condition")
+)
+
 odd_values <- list(
   NULL, NA, NaN, Inf, -1, 0, 1e300, 1e-300, 0.5, 2L, -.Machine$integer.max, TRUE, c(TRUE, FALSE),
   "", "a", NA_character_, "\xff\xfe", c("a", "b"), letters, character(), numeric(), list(),
-  list(1, "a"), quote(x), quote(f(x)), function(x) x, function(...) stop("no"), data.frame(),
+  list(1, "a"), quote(x), quote(f(x)), function(x) x, function(...) stop(own_error), data.frame(),
   data.frame(a = 1:2), matrix(1:4, 2), array(1, c(1, 1, 1)), factor("a"), as.Date("2020-01-01"), 1i,
   as.raw(1), new.env(), globalenv(), y ~ x, structure(list(), class = "ratings"), "<b>", "../x",
   1:1000, c(a = 1, a = 2), Sys.time(), -0.1, 1.1, "NA", c(0.5, NA), expression(a)
@@ -19,54 +23,124 @@ sound_calls <- function() {
   long <- data.frame(case = rep(1:5, 2), rater = rep(c("a", "b"), each = 5), rating = c("u", "v"))
   list(
     ratings = list(long, case = "case", rater = "rater", rating = "rating"),
-    agreement = list(x, interval = "none"), agreement_matrix = list(x), alt_test = list(x),
-    accuracy_bounds = list(x, interval = "none"), as_ratings = list(long),
+    agreement = list(x, interval = "none"), agreement_matrix = list(x, "a", "b"),
+    alt_test = list(x), accuracy_bounds = list(x, interval = "none"), as_ratings = list(long),
     accuracy_estimator = list("unbinned"), augment = list(fit), base_rates = list(fit),
     benchmark_agreement = list(agreement(x)), bins = list(estimate_accuracy(x, "binned")),
-    calibration = list(fit, truth(x)), check_k_properties = list(x, "accuracy", replicates = 19),
+    calibration = list(ground_truth(fit), truth(x)),
+    check_k_properties = list(x, "accuracy", replicates = 19),
     compare_agreement = list(x[, 1:2], x[, 2:3], "cohen_kappa"), compare_systems = list(estimate),
-    confusion = list(estimate), confusion_matrix = list(3, 0.6), crowdtruth = list(crowd),
+    confusion = list(fit), confusion_matrix = list(3, 0.6), crowdtruth = list(crowd),
     data_check = list(x), dawid_skene = list(), estimate_accuracy = list(x, "unbinned"),
     estimate_metrics = list(estimate), fit_raters = list(x), ground_truth = list(fit),
-    group_votes = list(crowd), krippendorff_alpha = list(x), lehner_design = list(1),
+    group_votes = list(x), krippendorff_alpha = list(x), lehner_design = list(1),
     may_say = list(estimate), plan_cases = list(kappa = 0.3, raters = 3, approximate = TRUE),
     plan_gold = list(x, half_width = 0.2), rater_design = list(c(0.7, 0.7), 0.8, 2, 20),
     rater_model = list(), shared_errors = list(x), simulate_crowd = list(5, 5),
     simulate_ratings = list(design), simulation_study = list(design, "unbinned", runs = 1),
-    score_threshold = list(x), single_label = list(x), soft_labels = list(fit),
-    test_agreement = list(x, "fleiss_kappa"), true_accuracy = list(x), unit_scores = list(crowd),
+    single_label = list(x), soft_labels = list(crowdtruth(crowd)),
+    test_agreement = list(x, "fleiss_kappa"), true_accuracy = list(x),
+    unit_scores = list(crowdtruth(crowd)),
     with_truth = list(x, truth(x)), worker_kinds = list(crowd)
   )
 }
 
-spoilt <- function() {
+# The other functions, and every method with arguments of its own for what such calls return.
+further_calls <- function() {
   calls <- sound_calls()
-  name <- pick(names(calls))
-  call <- calls[[name]]
-  method <- if (length(call) && is.object(call[[1L]])) method_for(name, call[[1L]])
-  arguments <- setdiff(names(formals(method %||% get(name))), c("...", "threads", "checkpoint"))
-  if (length(arguments) == 0L) {
-    return(NULL)
-  }
-  # What a generic function says of an object without a method is R's.
-  spoil <- pick(if (is.null(method)) arguments else arguments[-1L])
-  value <- pick(odd_values)
-  unnamed <- names_missing(call)
-  names(call)[unnamed] <- setdiff(arguments, names(call))[seq_len(sum(unnamed))]
-  call[spoil] <- list(value)
-  attempt <- function() do.call(name, call, quote = TRUE)
+  x <- calls$agreement[[1L]]
+  crowd <- calls$crowdtruth[[1L]]
+  votes <- as.matrix(counts(x))
+  gold <- truth(x)[1:20, ]
+  estimate <- estimate_accuracy(x, "joint", known_truth = gold, gold_sample = "random")
+  scored <- reference$scored_panel(60)$x
+  spammed <- simulate_crowd(units = 20, spammers = c(random = 3, constant = 2))
+  known <- worker_kinds(spammed) != "faithful"
+  two <- simulate_ratings(calls$simulate_ratings[[1L]])
+  path <- file.path(tempdir(), "further.csv")
+  writeLines(c("case,rater,rating", "1,a,u", "1,b,v", "2,a,u", "2,b,u"), path)
+  functions <- list(
+    annotation_kinds = list(crowd), as_markdown = list(tidy(estimate)),
+    as_rater_fit = list(x, votes / rowSums(votes)), bangdiwala_b = list(x[, 1:2]),
+    bennett_s = list(x), breakdown_point = list(estimate, "b"),
+    calibrate_interval = list(), chance_kappa = list(x), cohen_kappa = list(x[, 1:2]),
+    conger_kappa = list(x), counts = list(x), disputed_cases = list(x),
+    crowdtruth_experiment = list(spammed, known, into = c(B = "A")),
+    exact_limit = list(rater_design(c(0.7, 0.7), 0.8, 2, 20, base_rates = c(0.5, 0.5))),
+    filter_units = list(crowd), filter_workers = list(crowd), fit_scores = list(scored),
+    flag_workers = list(crowdtruth(crowd)), fleiss_kappa = list(x), gwet_ac = list(x),
+    information_agreement = list(x[, 1:2]), light_kappa = list(x),
+    merge_annotations = list(crowd, into = c(B = "A")), percent_agreement = list(x),
+    rating_patterns = list(x), read_ratings = list(path),
+    replay = list(simulation_study(calls$simulation_study[[1L]], "unbinned", runs = 1), 1L),
+    say_methods = list(estimate), score_curve = list(fit_scores(scored)),
+    score_threshold = list(fit_scores(scored), "1", sensitivity = 0.8), scott_pi = list(x[, 1:2]),
+    truth = list(x), yule_y = list(two[, 1:2])
+  )
+  results <- suppressWarnings(c(
+    list(
+      x, crowd, estimate, estimate$fit,
+      estimate_accuracy(x, by = rep(1:2, 20), known_truth = gold, gold_sample = "random")
+    ),
+    Map(do.call, names(calls), calls), Map(do.call, names(functions), functions)
+  ))
+  first <- !duplicated(vapply(results, function(x) class(x)[1L], ""))
+  c(functions, do.call(c, lapply(unname(results[first]), calls_of_methods)))
+}
+
+# A call of each method with arguments beside those that R's own generic functions ask for.
+calls_of_methods <- function(object) {
+  methods <- getNamespaceInfo("fallible", "S3methods")
+  own <- Filter(exists, methods[methods[, 2L] %in% class(object), 1L]) # knitr's are not attached
+  calls <- stats::setNames(rep(list(list(object)), length(own)), own)
+  calls[vapply(own, function(name) length(arguments_of(name, list(object))) > 0L, NA)]
+}
+
+# One of the calls, spoilt in one argument.
+spoilt <- function(calls) {
+  k <- pick(seq_along(calls))
+  name <- names(calls)[[k]]
+  call <- with_names(name, calls[[k]])
+  at <- arguments_of(name, call)
+  if (length(at) > 0L) spoil(name, call, pick(at), pick(odd_values))
+}
+
+# What is wrong with a call of which one argument has an odd value; or none, without one.
+spoil <- function(name, call, argument = NULL, value = NULL) {
+  if (!is.null(argument)) call[argument] <- list(value)
   wrong <- trial(function() {
-    attempt()
+    do.call(name, call, quote = TRUE)
     NULL
   })
-  if (!is.null(wrong)) paste0(name, "(", spoil, " = ", deparse1(value), "): ", wrong)
+  if (!is.null(wrong)) {
+    paste0(name, "(", argument, " = ", deparse1(value), "): ", toString(wrong))
+  }
+}
+
+# What a generic function says of an object without a method is R's.
+arguments_of <- function(name, call) {
+  arguments <- formals_of(name, call)
+  if (is.null(method_of(name, call))) arguments else arguments[-1L]
+}
+
+formals_of <- function(name, call) {
+  setdiff(names(formals(method_of(name, call) %||% get(name))), c(
+    "...", "threads", "checkpoint", # they would work, or write
+    "row.names", "optional", "options", "inline", "arg", "call" # R's, knitr's, for callers of ours
+  ))
+}
+
+with_names <- function(name, call) {
+  unnamed <- names_missing(call)
+  names(call)[unnamed] <- setdiff(formals_of(name, call), names(call))[seq_len(sum(unnamed))]
+  call
 }
 
 names_missing <- function(x) !nzchar(names(x) %||% character(length(x)))
 
-method_for <- function(name, x) {
-  for (class in class(x)) {
-    method <- utils::getS3method(name, class, optional = TRUE, envir = asNamespace("fallible"))
+method_of <- function(name, call) {
+  for (class in if (length(call) && is.object(call[[1L]])) class(call[[1L]])) {
+    method <- get0(paste0(name, ".", class), asNamespace("fallible"), inherits = FALSE)
     if (!is.null(method)) {
       return(method)
     }

@@ -4,8 +4,6 @@ corpus <- rbind(
   data.frame(door = "read_ratings", seed = 1006, was = "a warning of R's about bytes in JSON"),
   data.frame(door = "estimate_metrics", seed = 2052, was = "no table, and slopes of it"),
   data.frame(door = "checkpoint", seed = 51, was = "numbers of which bytes had changed"),
-  data.frame(door = "arguments", seed = 5024, was = "R's message that an argument is missing"),
-  data.frame(door = "arguments", seed = 8414, was = "R's warning that code was asked for NA"),
   data.frame(door = "plan_gold", seed = 8440, was = "an estimate above 1 that was planned for"),
   data.frame(door = "check_k_properties", seed = 8105, was = "draws without end of trillions"),
   data.frame(door = "compare_systems", seed = 9086, was = "an interval of where iterations stop"),

@@ -7,7 +7,10 @@ trial <- function(code) {
   last$refused <- FALSE
   note <- function(...) wrong <<- c(wrong, paste0(...))
   result <- withCallingHandlers(
-    tryCatch(code(), fallible_error = function(e) told(e, note), error = function(e) {
+    tryCatch(code(), fallible_error = function(e) told(e, note), fuzz_error = function(e) {
+      last$refused <- TRUE # of a function that was given: the caller's own
+      NULL
+    }, error = function(e) {
       note("error not ours: ", paste(class(e), collapse = "/"), ": ", conditionMessage(e))
       NULL
     }),

@@ -5,7 +5,7 @@ here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE
 for (file in c("panels", "oracles", "doors", "relations", "files", "arguments", "fuzz")) {
   source(file.path(here, paste0(file, ".R")))
 }
-for (file in c("reference", "panels")) {
+for (file in c("reference", "panels", "scores")) {
   sys.source(file.path(here, "..", "testthat", paste0("helper-", file, ".R")), reference)
 }
 given <- commandArgs(TRUE)

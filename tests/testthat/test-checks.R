@@ -88,6 +88,16 @@ test_that("functions, formulas and bytes in the wrong place are refused by name"
   expect_error(agreement(x, measures = bytes), "<ff><fe>", class = "fallible_error_measure")
   refused(simulation_study(lehner_design(3), checkpoint = bytes), "checkpoint")
   refused(plan_cases(kappa = 0.3, margin = 1e-300), "margin")
+  for (odd in list(identity, quote(x), quote(f(x)), ~x, globalenv(), structure(list(), class = "z"))) {
+    refused(accuracy_bounds(x, odd, interval = "none"), "systems")
+    refused(plan_gold(x, half_width = 0.1, systems = odd), "systems")
+    refused(rater_design(c(0.6, 0.7), missing = odd), "missing")
+    refused(shared_errors(x, accuracy = odd), "accuracy")
+    refused(with_truth(x, truth(x), expected = odd), "expected")
+  }
+  expect_error(shared_errors(1:3), class = "fallible_error")
+  matrix <- matrix(c("a", "b", "a", "b", "b", "a"), 3)
+  expect_s3_class(shared_errors(matrix), "shared_errors")
   expect_error(plan_cases(identity), class = "fallible_error_design")
   expect_warning(expect_error(check_k_properties(x, system = quote(x))), NA)
 })
@@ -110,7 +120,7 @@ test_that("what must be given is asked for by name", {
     if (length(setdiff(names(needed), "...")) == 0L) next
     e <- tryCatch(fun(), error = identity)
     expect_s3_class(e, "fallible_error_argument")
-    if (name != "score_threshold") expect_match(conditionMessage(e), "must be given", info = name)
+    expect_match(conditionMessage(e), "must be given", info = name)
   }
   x <- ratings(lehner2015, raters = rater1:rater4, case = case)
   e <- expect_error(agreement_matrix(x, "rater1"), "`rater2` must be given")

@@ -6,7 +6,8 @@ for (file in c("panels", "oracles", "doors", "relations", "files", "arguments", 
   sys.source(file.path(folder, paste0(file, ".R")), fuzzer)
 }
 fuzzer$reference <- list(
-  random_panel = random_panel, reference_fit = reference_fit, panel_ratings = panel_ratings
+  random_panel = random_panel, reference_fit = reference_fit, panel_ratings = panel_ratings,
+  scored_panel = scored_panel
 )
 
 test_that("what once failed does not", {

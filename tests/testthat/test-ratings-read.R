@@ -69,6 +69,8 @@ test_that("arguments are checked, and columns mapped", {
   expect_error(read_ratings(folder, case = "x"), class = "fallible_error_columns")
   expect_error(read_ratings(folder, sep = ",,"), class = "fallible_error_argument")
   expect_error(read_ratings(folder, na = 3), class = "fallible_error_argument")
+  expect_error(read_ratings(folder, na = "\xff"), class = "fallible_error_argument")
+  expect_error(read_ratings(folder, sep = "\xff"), class = "fallible_error_argument")
   expect_error(read_ratings(folder, clean_labels = "yes"), class = "fallible_error_argument")
 })
 

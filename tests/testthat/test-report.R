@@ -212,4 +212,7 @@ test_that("tables of a document hold words and numbers, whatever the words", {
     "|a&#124;b|n|", "|:--------|-----:|", "|&#60;i>|0.123|", "|x&#124;y|2.000|"
   ))
   expect_identical(as_markdown(NA), NA_character_)
+  expect_identical(as_markdown("\xff<"), "&#60;ff>&#60;")
+  expect_error(as_markdown(identity), "It is a function", class = "fallible_error_argument")
+  expect_error(as_markdown("a", digits = -1), "digits", class = "fallible_error_argument")
 })

@@ -60,7 +60,11 @@ test_that("curves and thresholds ask for what they need", {
   expect_error(score_threshold(e, "3", sensitivity = 0.9), class = "fallible_error_argument")
   expect_error(score_threshold(e, "2", cost = c(1, 2)), class = "fallible_error_argument")
   expect_error(score_threshold(e, "2", sensitivity = 2), class = "fallible_error_argument")
-  expect_error(score_curve(e, "roc", category = "no"), class = "fallible_error_argument")
+  for (odd in list("no", character(), quote(x), ~x, globalenv(), identity)) {
+    expect_error(score_curve(e, "roc", category = odd), class = "fallible_error_argument")
+  }
+  whole <- score_threshold(e, "2", sensitivity = 0.8)
+  expect_identical(score_threshold(e, "2", sensitivity = array(0.8, c(1, 1, 1))), whole)
   set.seed(1)
   bare <- scored_panel(60, scores = FALSE)$x
   expect_error(suppressWarnings(score_curve(bare, interval = "none")), "no scores",

@@ -136,6 +136,7 @@ test_that("scores are taken at their word", {
     cbind(seq_len(300), case_answers(panel$x)[, 1])
   ]))
   expect_error(fit_scores(panel$x, trust = "nobody"), class = "fallible_error_argument")
+  expect_error(fit_scores(panel$x, trust = ~x), "a formula", class = "fallible_error_argument")
   ordered <- panel$x
   ordered$scores$scale <- "order"
   expect_error(fit_scores(ordered, trust = "s"), class = "fallible_error_argument")
