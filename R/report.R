@@ -63,10 +63,17 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
       known_truth = known_truth, gold_sample = gold_sample
     )
   ))
-  if (!file.copy(made, file, overwrite = TRUE)) {
-    abort_fallible("file", "{.file {file}} cannot be written.", path = file, call = call)
-  }
+  put_report(made, file, call)
   invisible(file)
+}
+
+put_report <- function(made, file, call) {
+  put <- replace_file(
+    normalizePath(file, mustWork = FALSE), # a link stays one
+    function(beside) file.copy(made, beside, overwrite = TRUE),
+    function(beside) identical(file_bytes(beside), file_bytes(made))
+  )
+  if (!put) abort_fallible("file", "{.file {file}} cannot be written.", path = file, call = call)
 }
 
 check_report_input <- function(x, call) {

@@ -1,19 +1,12 @@
 # The file in which a study is kept while it runs, so that it can go on after an interrupt.
 
-# Written beside its place and moved there, so that an interrupt leaves the file before.
 save_checkpoint <- function(study, path, call) {
   force(study) # what fails in making it is no fault of the file
-  beside <- paste0(path, ".new")
-  written <- suppressWarnings(tryCatch(
-    {
-      write_hashed(study, beside)
-      # Of a disk that is full R may say nothing.
-      inherits(read_hashed(beside), "simulation_study") && file.rename(beside, path)
-    },
-    error = function(e) FALSE
-  ))
-  if (!written) {
-    unlink(beside)
+  saved <- replace_file(
+    path, function(beside) write_hashed(study, beside),
+    function(beside) inherits(read_hashed(beside), "simulation_study")
+  )
+  if (!saved) {
     abort_fallible("file", c(
       "The file of {.arg checkpoint} cannot be written.",
       "x" = verbatim("It is ", path, ".")
@@ -42,8 +35,6 @@ read_hashed <- function(path) {
 }
 
 hash_length <- 32L
-
-file_bytes <- function(path) readBin(path, "raw", file.size(path))
 
 # Two studies would overwrite each other's runs. The lock ends with the function `frame`, or with
 # the process, however that ends; where files cannot be locked there is none between processes.

@@ -30,6 +30,7 @@ part fuzz sh tools/fuzz.sh 600 "$(date +%j)"
 part browser env FALLIBLE_INSTALLED=1 sh tools/browser.sh
 part site env FALLIBLE_INSTALLED=1 sh tools/site.sh --look "$tmp/site"
 part faults Rscript tests/fuzz/faults.R 100 40
+part sweep Rscript tests/fuzz/sweep.R
 part torture Rscript tests/fuzz/torture.R 600
 part peers sh tools/peers.sh
 echo "$passed passed, $failed failed, $skipped skipped"
