@@ -129,6 +129,7 @@ as.data.frame.accuracy_by_group <- function(x, row.names = NULL, # nolint: objec
 #' @rdname accuracy_by_group
 #' @export
 format.accuracy_by_group <- function(x, digits = 0L, ...) {
+  digits <- check_digits(digits)
   unlist(lapply(unclass(x), format, digits = digits))
 }
 

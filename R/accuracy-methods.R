@@ -120,6 +120,7 @@ as.data.frame.accuracy_estimate <- function(x, row.names = NULL, # nolint: objec
 #' @rdname tidy.accuracy_estimate
 #' @export
 format.accuracy_estimate <- function(x, digits = 0L, ...) {
+  digits <- check_digits(digits)
   share <- function(p) paste0(decimals(100 * p, digits), "%")
   out <- estimate_words(x$table, x$options$conf_level, share)
   if (length(out) > 1L) stats::setNames(out, x$table$system) else out

@@ -56,6 +56,7 @@ as.data.frame.accuracy_bounds <- function(x, row.names = NULL, # nolint: object_
 #' @rdname tidy.accuracy_bounds
 #' @export
 format.accuracy_bounds <- function(x, digits = 3L, ...) {
+  digits <- check_digits(digits)
   table <- tidy(x)
   set <- paste0(
     " (", format(100 * x$options$conf_level), "% confidence set ",

@@ -1,5 +1,10 @@
 # Words and numbers as printed objects show them.
 
+# Doubles have no more.
+check_digits <- function(digits, call = rlang::caller_env()) {
+  check_count(digits, "digits", 0L, 15L, call)
+}
+
 decimals <- function(x, digits = 3L) {
   ifelse(is.na(x), "NA", formatC(x, format = "f", digits = digits))
 }

@@ -105,12 +105,13 @@ estimate_metrics.ratings_labels <- function(x, # nolint: object_name, object_len
 # As metric_plan(), with labels in the place of categories; `of_label` is the plan of one label.
 label_plan <- function(metrics, average, beta, x, call) {
   metrics <- metrics %||% default_label_metrics
-  own <- intersect(metrics, names(label_records))
+  rest <- if (is.character(metrics)) setdiff(metrics, names(label_records)) else metrics
+  only_own <- is.character(metrics) && length(metrics) > 0L && length(rest) == 0L
   plan <- settle_metrics(
-    if (length(own) < length(metrics)) setdiff(metrics, own) else "accuracy", average, beta, NULL,
-    10L, list(categories = c("yes", "no"), ordered = FALSE), call
+    if (only_own) "accuracy" else rest, average, beta, NULL, 10L,
+    list(categories = c("yes", "no"), ordered = FALSE), call
   )
-  others <- if (length(own) < length(metrics)) plan$records
+  others <- if (!only_own) plan$records
   off <- Filter(function(record) record$needs != "table", others)
   if (length(off) > 0L) {
     abort_fallible("metric", c(

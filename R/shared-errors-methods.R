@@ -73,6 +73,7 @@ as.matrix.shared_errors <- function(x, ...) {
 #' @rdname tidy.shared_errors
 #' @export
 format.shared_errors <- function(x, digits = 2L, ...) {
+  digits <- check_digits(digits)
   told <- glance(x)
   between <- function(low, high) {
     if (is.na(low)) "" else paste0(decimals(low, digits), " to ", decimals(high, digits))

@@ -115,7 +115,7 @@ escape_markdown <- function(words) {
 #' @export
 as_markdown <- function(x, digits = 3L) {
   check_given()
-  digits <- check_count(digits, "digits", min = 0L)
+  digits <- check_digits(digits)
   if (!is.data.frame(x)) {
     if (!is.atomic(x) && !is.null(x)) {
       abort_fallible("argument", c(

@@ -86,6 +86,7 @@ summary.ground_truth <- function(object, ...) summarise_result(object)
 #' @rdname tidy.ground_truth
 #' @export
 print.ground_truth <- function(x, n = NULL, ...) {
+  if (!is.null(n) && !identical(n, Inf)) n <- check_count(n, "n", 0L)
   told <- tibble::new_tibble(
     lapply(x, identity), nrow = nrow(x), class = "titled_table", title = tbl_sum(x)
   )

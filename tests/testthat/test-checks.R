@@ -95,6 +95,13 @@ test_that("functions, formulas and bytes in the wrong place are refused by name"
     refused(shared_errors(x, accuracy = odd), "accuracy")
     refused(with_truth(x, truth(x), expected = odd), "expected")
   }
+  bounds <- quiet(accuracy_bounds(x, interval = "none"))
+  for (digits in list(NA, -1, 1e300, "a", identity, c(1, 2), NULL)) {
+    for (result in list(estimate, bounds, shared_errors(x))) refused(format(result, digits), "digits")
+    refused(as_markdown(tidy(estimate), digits), "digits")
+    if (!is.null(digits)) refused(print(ground_truth(estimate), n = digits), "n")
+  }
+  expect_output(print(ground_truth(estimate), n = Inf), "40 ")
   expect_error(shared_errors(1:3), class = "fallible_error")
   matrix <- matrix(c("a", "b", "a", "b", "b", "a"), 3)
   expect_s3_class(shared_errors(matrix), "shared_errors")

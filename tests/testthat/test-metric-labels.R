@@ -132,7 +132,9 @@ test_that("what cannot be judged is refused", {
   expect_error(estimate_metrics(x, systems = "gpt"), class = "fallible_error_argument")
   expect_error(estimate_metrics(x, systems = c("m", "r1")), "two raters",
     class = "fallible_error_argument")
-  expect_error(estimate_metrics(x, "roc_auc", systems = "m"), class = "fallible_error_metric")
+  for (odd in list("roc_auc", character(), list(), quote(x), ~x, identity, globalenv())) {
+    expect_error(estimate_metrics(x, odd, systems = "m"), class = "fallible_error_metric")
+  }
   expect_error(estimate_metrics(x, "recal", systems = "m"), class = "fallible_error_metric")
   expect_error(register_metric("jaccard", kernel = NULL), class = "fallible_error_argument")
 })
