@@ -205,18 +205,25 @@ check_system_names <- function(systems, known, call) {
       "i" = "Give {.arg systems} to {.fun ratings}."
     ), system = character(), call = call)
   }
-  unknown <- if (is.character(systems)) setdiff(systems, known)
-  ok <- is.character(systems) && length(systems) > 0L && length(unknown) == 0L &&
-    anyDuplicated(systems) == 0L
-  if (!ok) {
+  check_names_among(systems, known, "systems", call)
+}
+
+# Some of the `choices`, each once.
+check_names_among <- function(x, choices, arg, call) {
+  named <- if (is.character(x)) x else character()
+  unknown <- printable(setdiff(named, choices))
+  twice <- unique(named[duplicated(named)])
+  if (length(named) == 0L || length(unknown) > 0L || length(twice) > 0L) {
     abort_fallible("argument", c(
-      "{.arg systems} must be different names among {.val {known}}.",
+      "{.arg {arg}} must be different names among {.val {choices}}.",
       "x" = if (length(unknown) > 0L) {
-        "There is no {.val {printable(unknown)}}."
+        "There is no {.val {unknown}}."
+      } else if (length(twice) > 0L) {
+        "{.val {twice}} {?is/are} named twice."
       } else {
-        "It is {describe(systems)}."
+        "It is {describe(x)}."
       }
-    ), arg = "systems", call = call)
+    ), arg = arg, call = call)
   }
-  systems
+  x
 }

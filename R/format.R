@@ -1,6 +1,6 @@
 # Words and numbers as printed objects show them.
 
-# Doubles have no more.
+# More are noise.
 check_digits <- function(digits, call = rlang::caller_env()) {
   check_count(digits, "digits", 0L, 15L, call)
 }

@@ -133,7 +133,7 @@ check_reading <- function(sep, na, encoding, call) {
   }
   if (!is.null(na) && !(is.character(na) && all(validEnc(na)))) {
     abort_fallible("argument", c(
-      "{.arg na} must be strings of characters.", "x" = "It is {describe(na)}."
+      "{.arg na} must be strings that are text.", "x" = "It is {describe(na)}."
     ), arg = "na", call = call)
   }
   check_string(encoding, "encoding", call)

@@ -43,7 +43,7 @@ plain_file <- function(path, scratch, call) {
   bytes <- first_bytes(path, 4L)
   if (starts_with_bytes(bytes, "ff fe") || starts_with_bytes(bytes, "fe ff")) {
     out <- tempfile(tmpdir = scratch)
-    all <- readBin(path, "raw", file.size(path))
+    all <- file_bytes(path)
     text <- iconv(list(all), "UTF-16", "UTF-8", toRaw = TRUE)[[1L]]
     if (is.null(text)) abort_file(path, "begins like UTF-16 and is not.", call = call)
     writeBin(text, out)
@@ -88,7 +88,7 @@ unpack <- function(path, scratch, call) {
 }
 
 has_whole_content <- function(path, size) {
-  all <- readBin(path, "raw", file.size(path))
+  all <- file_bytes(path)
   said <- sum(as.integer(utils::tail(all, 4L)) * 256^(0:3))
   if (said == size %% 2^32) {
     return(TRUE)

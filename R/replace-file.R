@@ -1,19 +1,18 @@
-# Files that are there as a whole, or as they were.
+# Files that are whole at any time.
 
-# Written beside its place and moved there: whatever goes wrong leaves the file before. `is_whole`
-# looks at what was written, since of a disk that is full R may say nothing. Was it replaced?
+# Written beside its place and moved there: whatever goes wrong, the file before stays. `is_whole`
+# looks at what was written, since of a disk that is full R may say nothing. Returns whether the file
+# was replaced. A link stays a link.
 replace_file <- function(path, write, is_whole) {
-  beside <- paste0(path, ".new")
-  replaced <- FALSE
-  on.exit(if (!replaced) unlink(beside))
-  replaced <- suppressWarnings(tryCatch(
+  beside <- tempfile(".fallible-", dirname(path)) # no file of somebody else
+  on.exit(unlink(beside))
+  suppressWarnings(tryCatch(
     {
       write(beside)
-      is_whole(beside) && file.rename(beside, path)
+      is_whole(beside) && file.rename(beside, normalizePath(path, mustWork = FALSE))
     },
     error = function(e) FALSE
   ))
-  replaced
 }
 
 file_bytes <- function(path) readBin(path, "raw", file.size(path))

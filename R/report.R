@@ -45,6 +45,7 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
   if (!is.null(judges)) check_flag(judges, "judges")
   seed <- check_count(seed, "seed", 0L)
   conf_level <- check_number(conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE)
+  check_date(date, call)
   folder <- withr::local_tempdir()
   skeleton <- system.file(
     "rmarkdown", "templates", "accuracy-report", "skeleton", "skeleton.Rmd", package = "fallible"
@@ -67,13 +68,27 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
   invisible(file)
 }
 
+check_date <- function(date, call) {
+  ok <- is.null(date) || (is.character(date) || inherits(date, c("Date", "POSIXt"))) &&
+    length(date) == 1L && !is.na(date)
+  if (!ok) {
+    abort_fallible("argument", c(
+      "{.arg date} must be a string, a {.cls Date} or NULL.", "x" = "It is {describe(date)}."
+    ), arg = "date", call = call)
+  }
+}
+
 put_report <- function(made, file, call) {
   put <- replace_file(
-    normalizePath(file, mustWork = FALSE), # a link stays one
-    function(beside) file.copy(made, beside, overwrite = TRUE),
+    file, function(beside) file.copy(made, beside, overwrite = TRUE),
     function(beside) identical(file_bytes(beside), file_bytes(made))
   )
-  if (!put) abort_fallible("file", "{.file {file}} cannot be written.", path = file, call = call)
+  if (!put) {
+    abort_fallible("file", c(
+      "{.file {file}} cannot be written.",
+      "i" = "It is written beside its place first. May its folder be written to, and is there space?"
+    ), path = file, call = call)
+  }
 }
 
 check_report_input <- function(x, call) {

@@ -47,7 +47,7 @@ score_curve <- function(x, curve = c("roc", "reliability"), category = NULL, bin
   bins <- check_count(bins, "bins")
   judged <- judged_scores(x, systems, call, ...)
   categories <- judged$categories
-  if (!is.null(category)) check_shown(category, categories, call)
+  if (!is.null(category)) check_names_among(category, categories, "category", call)
   tables <- if (curve == "roc") {
     roc_tables(judged, category %||% categories)
   } else {
@@ -61,19 +61,6 @@ score_curve <- function(x, curve = c("roc", "reliability"), category = NULL, bin
     ),
     class = "score_curve"
   )
-}
-
-check_shown <- function(category, categories, call) {
-  if (!is.character(category) || length(category) == 0L || !all(category %in% categories)) {
-    abort_fallible("argument", c(
-      "{.arg category} must be among {.or {.val {categories}}}.",
-      "x" = if (is.character(category)) {
-        "It is {.val {category}}."
-      } else {
-        "It is {describe(category)}."
-      }
-    ), arg = "category", call = call)
-  }
 }
 
 # What curves rest on: `estimate`, `panel` and `judges` (see score_panel()) of the systems that have

@@ -115,14 +115,7 @@ check_sources <- function(x, raters, call) {
 }
 
 check_trust <- function(trust, x, call) {
-  having <- names(x$scores$values)
-  if (!is.character(trust) || length(trust) == 0L || !all(trust %in% having)) {
-    abort_fallible("argument", c(
-      "{.arg trust} must be names of systems with scores.",
-      "x" = "It is {describe(trust)}.",
-      "i" = "They are {.val {having}}."
-    ), arg = "trust", call = call)
-  }
+  check_names_among(trust, names(x$scores$values), "trust", call)
   if (x$scores$scale != "probability") {
     abort_fallible("argument", c(
       "Scores that only order cases cannot be taken at their word.",

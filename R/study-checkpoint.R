@@ -18,15 +18,19 @@ save_checkpoint <- function(study, path, call) {
 # give numbers that look as good, and have R crash when it reads them.
 write_hashed <- function(object, path) {
   saveRDS(object, path)
-  bytes <- file_bytes(path)
-  writeBin(c(bytes, charToRaw(rlang::hash(bytes))), path)
+  hash <- rlang::hash(file_bytes(path))
+  con <- file(path, "ab")
+  on.exit(close(con))
+  writeBin(charToRaw(hash), con)
 }
 
 # The object, or `NULL` for a file that is not as `write_hashed()` left it.
 read_hashed <- function(path) {
-  bytes <- file_bytes(path)
-  behind <- utils::tail(seq_along(bytes), hash_length)
-  if (!identical(bytes[behind], charToRaw(rlang::hash(bytes[-behind])))) {
+  con <- file(path, "rb")
+  bytes <- readBin(con, "raw", max(file.size(path) - hash_length, 0))
+  behind <- readBin(con, "raw", hash_length)
+  close(con)
+  if (!identical(behind, charToRaw(rlang::hash(bytes)))) {
     return(NULL)
   }
   con <- gzcon(rawConnection(bytes))
@@ -68,11 +72,17 @@ resume <- function(study, path, call, parts = c("designs", "estimators", "n", "p
   if (!file.exists(path)) {
     return(study)
   }
-  before <- tryCatch(suppressWarnings(read_hashed(path)), error = function(e) NULL)
+  before <- tryCatch(suppressWarnings(read_hashed(path)), error = function(e) {
+    abort_fallible("file", c(
+      "The file of {.arg checkpoint} cannot be read.",
+      "x" = verbatim("It is ", path, "."), "x" = verbatim(conditionMessage(e))
+    ), path = path, call = call)
+  })
   if (!inherits(before, "simulation_study") || !is.list(before)) {
     abort_fallible("file", c(
       "The file of {.arg checkpoint} is not as a study wrote it.",
-      "x" = verbatim("It is ", path, ", of which bytes have changed, or no checkpoint."),
+      "x" = verbatim("It is ", path, "."),
+      "x" = "Its bytes have changed, or no study wrote it.",
       "i" = "Choose another file, or delete this one."
     ), path = path, call = call)
   }

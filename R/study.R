@@ -173,7 +173,12 @@ check_path <- function(path, call) {
       "x" = "It is {describe(path)}."
     ), arg = "checkpoint", call = call)
   }
-  file.path(normalizePath(dirname(path)), basename(path)) # estimators may change the folder
+  # Estimators may change the folder; and a link is locked as what it leads to.
+  if (file.exists(path)) {
+    normalizePath(path)
+  } else {
+    file.path(normalizePath(dirname(path)), basename(path))
+  }
 }
 
 #' @rdname simulation_study

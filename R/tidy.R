@@ -83,7 +83,7 @@ literal <- function(words) {
 }
 
 escape_markdown <- function(words) {
-  words <- gsub("&", "&amp;", printable(words), fixed = TRUE)
+  words <- gsub("&", "&amp;", printable(as.character(words)), fixed = TRUE)
   for (mark in c("#", "!", "<", "`", "*", "$", "|", "\\")) {
     words <- gsub(mark, sprintf("&#%d;", utf8ToInt(mark)), words, fixed = TRUE)
   }
@@ -122,7 +122,7 @@ as_markdown <- function(x, digits = 3L) {
         "{.arg x} must be a data frame or a vector of words.", "x" = "It is {describe(x)}."
       ), arg = "x")
     }
-    return(escape_markdown(as.character(x)))
+    return(escape_markdown(x))
   }
   check_installed("knitr", "to make tables of documents")
   as.character(knitr::kable(table_as_text(x), "pipe", digits = digits, row.names = FALSE))

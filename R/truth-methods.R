@@ -86,12 +86,21 @@ summary.ground_truth <- function(object, ...) summarise_result(object)
 #' @rdname tidy.ground_truth
 #' @export
 print.ground_truth <- function(x, n = NULL, ...) {
-  if (!is.null(n) && !identical(n, Inf)) n <- check_count(n, "n", 0L)
+  if (!is.null(n)) n <- check_rows(n)
   told <- tibble::new_tibble(
     lapply(x, identity), nrow = nrow(x), class = "titled_table", title = tbl_sum(x)
   )
   print(told, n = n, ...)
   invisible(x)
+}
+
+check_rows <- function(n, call = rlang::caller_env()) {
+  if (!(is.numeric(n) && length(n) == 1L && !is.na(n) && n >= 0)) {
+    abort_fallible("argument", c(
+      "{.arg n} must be a number of rows, or Inf for all.", "x" = "It is {describe(n)}."
+    ), arg = "n", call = call)
+  }
+  as.double(n)
 }
 
 #' @export

@@ -107,28 +107,6 @@ test_that("markup in words that are data is text", {
   expect_identical(said[nzchar(said)], words)
 })
 
-test_that("a report that cannot be written whole leaves the one before", {
-  folder <- withr::local_tempdir()
-  made <- file.path(folder, "made.html")
-  file <- file.path(folder, "report.html")
-  writeLines("new", made)
-  writeLines("old", file)
-  put_report(made, file, NULL)
-  expect_identical(readLines(file), "new")
-  expect_setequal(list.files(folder), c("made.html", "report.html"))
-  skip_if_not(file.exists("/dev/full"))
-  link <- file.path(withr::local_tempdir(), "link.html")
-  file.symlink(file, link)
-  writeLines("newest", made)
-  put_report(made, link, NULL)
-  expect_identical(readLines(file), "newest")
-  writeLines("newer", made)
-  file.symlink("/dev/full", paste0(file, ".new"))
-  expect_error(put_report(made, file, NULL), "cannot be written", class = "fallible_error_file")
-  expect_identical(readLines(file), "newest")
-  expect_setequal(list.files(folder), c("made.html", "report.html"))
-})
-
 test_that("what cannot be reported, or written, is said", {
   x <- quiet(small_panel())
   expect_error(accuracy_report(x[, , character()], "x.html"), class = "fallible_error_system")

@@ -60,7 +60,7 @@ test_that("curves and thresholds ask for what they need", {
   expect_error(score_threshold(e, "3", sensitivity = 0.9), class = "fallible_error_argument")
   expect_error(score_threshold(e, "2", cost = c(1, 2)), class = "fallible_error_argument")
   expect_error(score_threshold(e, "2", sensitivity = 2), class = "fallible_error_argument")
-  for (odd in list("no", character(), quote(x), ~x, globalenv(), identity)) {
+  for (odd in list("no", c("1", "1"), character(), quote(x), ~x, globalenv(), identity)) {
     expect_error(score_curve(e, "roc", category = odd), class = "fallible_error_argument")
   }
   whole <- score_threshold(e, "2", sensitivity = 0.8)

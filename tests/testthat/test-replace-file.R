@@ -1,0 +1,69 @@
+put <- function(text, path, write = function(beside) writeLines(text, beside)) {
+  replace_file(path, write, function(beside) identical(readLines(beside), text))
+}
+
+test_that("a file is replaced as a whole, or as it was", {
+  folder <- withr::local_tempdir()
+  file <- file.path(folder, "page.html")
+  expect_true(put("old", file))
+  expect_true(put("new", file))
+  expect_identical(readLines(file), "new")
+  fails <- list(
+    function(beside) stop("no"), function(beside) writeLines("cut", beside), function(beside) NULL
+  )
+  for (write in fails) expect_false(put("newer", file, write))
+  interrupted <- function(beside) {
+    writeLines("newer", beside)
+    rlang::interrupt()
+  }
+  expect_identical(
+    tryCatch(put("newer", file, interrupted), interrupt = function(e) "passed on"), "passed on"
+  )
+  expect_identical(readLines(file), "new")
+  expect_identical(setdiff(list.files(folder, all.files = TRUE), c(".", "..")), "page.html")
+})
+
+test_that("a link stays a link, and what is beside stays", {
+  skip_on_os("windows")
+  folder <- withr::local_tempdir()
+  file <- file.path(folder, "page.html")
+  writeLines("mine", paste0(file, ".new"))
+  writeLines("old", file)
+  link <- file.path(withr::local_tempdir(), "link.html")
+  file.symlink(file, link)
+  expect_true(put("new", link))
+  expect_identical(readLines(file), "new")
+  expect_identical(Sys.readlink(link), file)
+  expect_identical(readLines(paste0(file, ".new")), "mine")
+})
+
+test_that("a full disk leaves nothing beside the file, and the file as it was", {
+  skip_if_not(file.exists("/dev/full"))
+  file <- withr::local_tempfile(fileext = ".rds")
+  study <- simulation_study(rater_design(c(0.5, 0.6, 0.7), 0.8, n = 30), runs = 2, checkpoint = file)
+  # Something small fails at the end only, where R does not tell.
+  for (n in c(1, 1e5)) {
+    study$more <- stats::runif(n)
+    put <- replace_file(file, function(beside) {
+      file.symlink("/dev/full", beside)
+      write_hashed(study, beside)
+    }, function(beside) inherits(read_hashed(beside), "simulation_study"))
+    expect_false(put)
+    expect_identical(
+      list.files(dirname(file), "^[.]fallible", all.files = TRUE), character()
+    )
+    expect_identical(readRDS(file)$done, 2L)
+  }
+})
+
+test_that("a report or a checkpoint that cannot be written is said", {
+  skip_if_not(dir.exists("/proc")) # where no user makes files
+  made <- withr::local_tempfile(lines = "page")
+  expect_error(
+    put_report(made, "/proc/report.html", NULL), "cannot be written.*folder",
+    class = "fallible_error_file"
+  )
+  file <- withr::local_tempfile(lines = "old")
+  put_report(made, file, NULL)
+  expect_identical(readLines(file), "page")
+})
