@@ -86,7 +86,7 @@ put_report <- function(made, file, call) {
   if (!put) {
     abort_fallible("file", c(
       "{.file {file}} cannot be written.",
-      "i" = "It is written beside its place first. May its folder be written to, and is there space?"
+      "i" = "It is written beside its place first: its folder must be open to you, and have space."
     ), path = file, call = call)
   }
 }

@@ -65,7 +65,7 @@ further_calls <- function() {
     bennett_s = list(x), breakdown_point = list(estimate, "b"),
     calibrate_interval = list(), chance_kappa = list(x), cohen_kappa = list(x[, 1:2]),
     conger_kappa = list(x), counts = list(x), disputed_cases = list(x),
-    estimate_metrics = list(crowd, systems = levels(factor(as.data.frame(crowd)$worker))[1L]),
+    estimate_metrics = list(crowd, systems = "w1", interval = "none"),
     crowdtruth_experiment = list(spammed, known, into = c(B = "A")),
     exact_limit = list(rater_design(c(0.7, 0.7), 0.8, 2, 20, base_rates = c(0.5, 0.5))),
     filter_units = list(crowd), filter_workers = list(crowd), fit_scores = list(scored),

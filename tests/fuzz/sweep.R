@@ -10,6 +10,7 @@ set.seed(1)
 calls <- c(sound_calls(), further_calls())
 but <- c(
   "accuracy_report", "explore", # write and open pages
+  "glance", # takes nothing but an object
   "rater_family", "register_measure", "register_metric" # take functions: doors of their own
 )
 takes <- Filter(function(name) {

@@ -40,7 +40,8 @@ test_that("a link stays a link, and what is beside stays", {
 test_that("a full disk leaves nothing beside the file, and the file as it was", {
   skip_if_not(file.exists("/dev/full"))
   file <- withr::local_tempfile(fileext = ".rds")
-  study <- simulation_study(rater_design(c(0.5, 0.6, 0.7), 0.8, n = 30), runs = 2, checkpoint = file)
+  design <- rater_design(c(0.5, 0.6, 0.7), 0.8, n = 30)
+  study <- simulation_study(design, runs = 2, checkpoint = file)
   # Something small fails at the end only, where R does not tell.
   for (n in c(1, 1e5)) {
     study$more <- stats::runif(n)
