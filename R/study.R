@@ -42,7 +42,8 @@
 #' they use is not compared. The file is the study so far, for `readRDS()`, with a hash of its bytes
 #' behind it: a file of which bytes have changed is refused. While a study runs its file is locked,
 #' by an empty file beside it whose name ends in `.lock`: a second study that asks for it gets an
-#' error of class `fallible_error_file`.
+#' error of class `fallible_error_file`. A process that is killed while it saves leaves the file as
+#' it was, and one beside it whose name begins with `.fallible-`.
 #'
 #' @param designs A [rater_design()] with systems, or a function of the number of cases (see Worlds
 #'   of your own); or a list of these with names.

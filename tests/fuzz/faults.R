@@ -78,7 +78,7 @@ for (i in seq_len(kills) + before) {
   } else if (!identical(readRDS(result), whole)) {
     wrong("kill", i, "digits")
   }
-  unlink(c(path, result, paste0(path, ".new")))
+  unlink(c(path, result))
 }
 cat(kills, "kills of a study,", resumed, "of them after it was saved\n")
 
