@@ -21,14 +21,9 @@ autoplot.simulation_study <- function(object, # nolint: object_name.
   check_dots_empty(...)
   type <- check_choice(type, c("accuracy", "error"), "type")
   known <- names(object$estimators)
-  if (is.null(estimators)) estimators <- known
-  estimators <- unique(estimators)
-  if (!is.character(estimators) || length(estimators) == 0L || !all(estimators %in% known)) {
-    abort_fallible("argument", c(
-      "{.arg estimators} must be among {.val {known}}.",
-      "x" = "It is {describe(estimators)}."
-    ), arg = "estimators", call = rlang::current_env())
-  }
+  estimators <- estimators %||% known
+  if (is.character(estimators)) estimators <- unique(estimators)
+  check_names_among(estimators, known, "estimators", rlang::current_env())
   rows <- tidy(object)
   lacking <- is.na(rows$estimate[rows$estimator %in% estimators])
   if (all(lacking)) {

@@ -4,9 +4,15 @@
 
 all_doors <- function() {
   spoil_calls <- list(
-    arguments = function() spoilt(sound_calls()), methods = function() spoilt(further_calls())
+    arguments = function() spoilt(sound_calls()), methods = function() spoilt(made_once())
   )
   c(doors, relations, files, spoil_calls, kernels)
+}
+
+# They take seconds, and are the same for all seeds.
+made_once <- function() {
+  if (is.null(last$calls)) last$calls <- withr::with_seed(1, further_calls())
+  last$calls
 }
 
 one <- function(door, seed, slow = Inf) {

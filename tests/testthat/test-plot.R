@@ -127,7 +127,7 @@ test_that("studies are drawn with both measures of truth, and their errors", {
   expect_equal(sort(errors[[2]]$xmax - errors[[2]]$xmin), sort(4 * c(table$bias_mcse, table$rmse_mcse)))
   one <- layers(ggplot2::autoplot(study, "error", estimators = c("binned", "binned")))
   expect_setequal(one[[3]]$x, unlist(table[table$estimator == "binned", c("bias", "rmse")]))
-  for (wrong in list("other", character(), 1)) {
+  for (wrong in list("other", character(), 1, quote(x), expression(a), globalenv())) {
     expect_error(
       ggplot2::autoplot(study, estimators = wrong), class = "fallible_error_argument"
     )
