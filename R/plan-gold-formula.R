@@ -201,10 +201,8 @@ choose_gold <- function(table, quantities, x, settings) {
   if (is.na(gold)) {
     return(list(case = integer(), stratum = integer(), probability = double()))
   }
-  spread <- rowMeans(vapply(quantities, function(quantity) {
-    quantity$spread^2
-  }, double(length(x$patterns$start) - 1L)), na.rm = TRUE)
-  spread <- na_real(sqrt(spread))
+  squares <- do.call(cbind, lapply(quantities, function(quantity) quantity$spread^2))
+  spread <- na_real(sqrt(rowMeans(squares, na.rm = TRUE)))
   weight <- quantities[[1L]]$weight
   if (settings$of == "difference") gold <- ceiling(gold * quantities[[1L]]$share)
   by_pattern <- gold_probabilities(gold, spread, weight, settings$choice)

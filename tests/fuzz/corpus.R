@@ -5,6 +5,7 @@ corpus <- rbind(
   data.frame(door = "estimate_metrics", seed = 2052, was = "no table, and slopes of it"),
   data.frame(door = "checkpoint", seed = 51, was = "numbers of which bytes had changed"),
   data.frame(door = "plan_gold", seed = 8440, was = "an estimate above 1 that was planned for"),
+  data.frame(door = "plan_gold", seed = 24021, was = "R's error where all cases look the same"),
   data.frame(door = "check_k_properties", seed = 8105, was = "draws without end of trillions"),
   data.frame(door = "compare_systems", seed = 9086, was = "an interval of where iterations stop"),
   data.frame(door = "agreement", seed = 5003, was = "an interval that left its estimate, unsaid")

@@ -113,6 +113,15 @@ test_that("ratings are enough to plan, and wrong arguments are refused", {
   )
 })
 
+test_that("cases that all look the same can be planned", {
+  same <- ratings(
+    data.frame(a = rep("x", 20), b = "x", s = "y"), raters = a:b, systems = s,
+    categories = c("x", "y")
+  )
+  plan <- quiet(plan_gold(same, half_width = 0.1))
+  expect_identical(nrow(augment(plan)), 11L)
+})
+
 test_that("plans print", {
   local_reproducible_output(width = 80)
   set.seed(1)
