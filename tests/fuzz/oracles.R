@@ -78,6 +78,9 @@ faults_of_table <- function(table, around) {
 
 # A relation in words where two results differ by more than rounding or the end of an iteration.
 same <- function(a, b, what, most = 1e-7) {
+  if (is.null(a) || is.null(b)) {
+    return(NULL) # iterations were broken off, and a warning said so
+  }
   a <- unname(a)
   b <- unname(b)
   apart <- !identical(is.na(a), is.na(b)) || any(abs(a - b) > most, na.rm = TRUE)

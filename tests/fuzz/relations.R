@@ -1,8 +1,12 @@
 # What changes without changing what is said must not change numbers.
 
 numbers_of <- function(x, method = "unbinned", ...) {
-  estimate <- estimate_accuracy(x, method, interval = "none", ...)
-  c(tidy(estimate)$estimate, glance(fit_raters(x))$agreement)
+  settled <- TRUE
+  estimate <- withCallingHandlers(
+    estimate_accuracy(x, method, interval = "none", ...),
+    fallible_warning_no_convergence = function(w) settled <<- FALSE
+  )
+  if (settled) c(tidy(estimate)$estimate, glance(fit_raters(x))$agreement)
 }
 
 a_method <- function() pick(c("binned", "unbinned", "joint", "shared", "average"))
