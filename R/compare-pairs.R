@@ -206,6 +206,10 @@ difference_table <- function(estimate, pairs, draws, conf_level, simultaneous) {
   table <- do.call(rbind, tables)[order(unlist(lapply(blocks, `[[`, "pairs"))), ]
   same <- same_answers(estimate$fit, first, second)
   table$reason[same] <- paste0(no_interval, same_on_all)
+  warn_outside(
+    paste(table$system1, "-", table$system2), table,
+    'Use {.code interval = "robust"} for the estimate.'
+  )
   if (simultaneous) simultaneous_intervals(table, blocks, conf_level) else table
 }
 

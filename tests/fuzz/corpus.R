@@ -8,5 +8,6 @@ corpus <- rbind(
   data.frame(door = "plan_gold", seed = 24021, was = "R's error where all cases look the same"),
   data.frame(door = "check_k_properties", seed = 8105, was = "draws without end of trillions"),
   data.frame(door = "compare_systems", seed = 9086, was = "an interval of where iterations stop"),
+  data.frame(door = "compare_systems", seed = 32013, was = "an interval off its estimate, unsaid"),
   data.frame(door = "agreement", seed = 5003, was = "an interval that left its estimate, unsaid")
 )

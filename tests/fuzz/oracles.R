@@ -4,7 +4,7 @@
 # NULL, or what is wrong; `last$refused` says whether the call was refused.
 trial <- function(code) {
   wrong <- NULL
-  last$refused <- FALSE
+  last$refused <- last$outside <- FALSE
   note <- function(...) wrong <<- c(wrong, paste0(...))
   result <- withCallingHandlers(
     tryCatch(code(), fallible_error = function(e) told(e, note), fuzz_error = function(e) {
@@ -16,6 +16,7 @@ trial <- function(code) {
     }),
     warning = function(w) {
       if (!inherits(w, "fallible_warning")) note("warning not ours: ", conditionMessage(w))
+      if (inherits(w, "fallible_warning_bootstrap")) last$outside <- TRUE
       tryInvokeRestart("muffleWarning")
     },
     message = function(m) tryInvokeRestart("muffleMessage")
@@ -44,7 +45,8 @@ faults_of <- function(result) {
   for (verb in c("print", "format", "glance")) {
     utils::capture.output(do.call(verb, list(result)))
   }
-  faults_of_table(tidy(result), around = !"bootstrap" %in% intervals_of(result))
+  said <- last$outside || "bootstrap" %in% intervals_of(result)
+  faults_of_table(tidy(result), around = !said)
 }
 
 # Percentiles of a bootstrap may leave its estimate; the help page says when, and a warning that.
