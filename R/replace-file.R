@@ -4,12 +4,13 @@
 # looks at what was written, since of a disk that is full R may say nothing. Returns whether the
 # file was replaced. A link stays a link.
 replace_file <- function(path, write, is_whole) {
+  path <- normalizePath(path, mustWork = FALSE) # files move within one disk only
   beside <- tempfile(".fallible-", dirname(path)) # no file of somebody else
   on.exit(unlink(beside))
   suppressWarnings(tryCatch(
     {
       write(beside)
-      is_whole(beside) && file.rename(beside, normalizePath(path, mustWork = FALSE))
+      is_whole(beside) && file.rename(beside, path)
     },
     error = function(e) FALSE
   ))

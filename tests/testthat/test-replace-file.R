@@ -35,6 +35,13 @@ test_that("a link stays a link, and what is beside stays", {
   expect_identical(readLines(file), "new")
   expect_identical(Sys.readlink(link), file)
   expect_identical(readLines(paste0(file, ".new")), "mine")
+  # What the link leads to may be on another disk, and files move within one only.
+  written <- NULL
+  put("newer", link, function(beside) {
+    written <<- dirname(beside)
+    writeLines("newer", beside)
+  })
+  expect_identical(written, normalizePath(folder))
 })
 
 test_that("a full disk leaves nothing beside the file, and the file as it was", {
