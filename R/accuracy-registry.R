@@ -1,7 +1,7 @@
 # The registry of estimation methods and of intervals: what estimate_accuracy() can do, and what
 # others have to know of it. A method has its record in a file method-*.R, an interval in a file
 # interval-*.R; nothing outside these files asks which method or interval it has to do with, only
-# what that needs or gives (tools/ids.sh).
+# what that needs or gives (tools/ids.R).
 
 # A method is a list. words: what results call it; model: what it knows of raters, "k" (the K-model
 # as fitted by algebra), "any" model, or "own" (models of its own, whatever the fit, which must not

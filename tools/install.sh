@@ -1,18 +1,19 @@
 #!/bin/sh
 # Makes a machine ready for this package; nothing is asked.
 #
-#   sh tools/install.sh demo|test|check [LIBRARY]
+#   sh tools/install.sh demo|test|long|check [LIBRARY [BUILD]]
 #
 # Each level contains the one before. Root on Debian gets Debian's binaries; anyone else gets
 # the missing R packages from CRAN, compiled into the user's own library. With LIBRARY (an
-# absolute path) the package itself is then built and installed there.
+# absolute path) the package itself is then installed there, from a copy in the folder BUILD, whose
+# objects stay.
 # shellcheck disable=SC2086,SC2116 # lists of packages are meant to be split into words
 set -eu
 cd "$(dirname "$0")/.."
-level=${1-} library=${2-}
+level=${1-} library=${2-} build=${3-}
 case $level in
-  demo | test | check) ;;
-  *) echo "usage: sh tools/install.sh demo|test|check [LIBRARY]" >&2; exit 2 ;;
+  demo | test | long | check) ;;
+  *) echo "usage: sh tools/install.sh demo|test|long|check [LIBRARY [BUILD]]" >&2; exit 2 ;;
 esac
 
 tmp=$(mktemp -d)
@@ -40,8 +41,12 @@ wanted="ggplot2"
 debian="r-base-core make g++"
 if [ "$level" != demo ]; then
   needed="$needed testthat future"
-  wanted="$wanted dbplyr dplyr DBI RSQLite RPostgreSQL" # tests of databases
-  debian="$debian doctest-dev postgresql"
+  wanted="$wanted dbplyr dplyr DBI RSQLite" # tests of databases
+  debian="$debian doctest-dev"
+fi
+if [ "$level" = long ] || [ "$level" = check ]; then
+  wanted="$wanted RPostgreSQL"
+  debian="$debian postgresql"
 fi
 if [ "$level" = check ]; then
   needed="$needed $(described Suggests) roxygen2 lintr covr pkgdown"
@@ -108,12 +113,12 @@ else
   from_cran
 fi
 
-# From a tarball, never from the folder: there, objects of an older header would be linked.
+# From a copy, never from the folder: there, objects of an older header would be linked.
 if [ -n "$library" ]; then
-  mkdir -p "$library"
-  root=$PWD
-  cd "$tmp"
+  build=${build:-$tmp/fallible}
+  mkdir -p "$library" "$build"
+  cp -R DESCRIPTION NAMESPACE NEWS.md R src man inst data "$build"
+  find "$build/src" \( -name '*.o' -o -name '*.so' \) -delete
   export MAKEFLAGS="${MAKEFLAGS:--j$(getconf _NPROCESSORS_ONLN)}"
-  quietly R CMD build --no-build-vignettes "$root"
-  quietly R CMD INSTALL --library="$library" ./*.tar.gz
+  quietly R CMD INSTALL --no-test-load --library="$library" "$build"
 fi

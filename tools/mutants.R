@@ -1,14 +1,17 @@
 # How many small faults do the tests find? Changes one operator, constant or condition at a time
 # in a copy of the package, and runs the tests of the changed file's own stem:
-#   Rscript tools/mutants.R R|core NUMBER [SEED] [OUT.csv]
+#   Rscript tools/mutants.R R|core NUMBER [SEED] [OUT.csv]     a fresh sample
+#   Rscript tools/mutants.R R|core LIST.csv [OUT.csv]          what an earlier run wrote, again
 # R/x.R is tested by test-x.R or, where there is none, by its family; src/core/x by tests/cpp/x.
+# One mutant per core is tried at a time; MUTANTS_JOBS names another number.
 # The mutants of R go into the namespace of the installed package, which must be that of the
 # sources; a test that fails or takes five times as long has found one.
 arguments <- commandArgs(TRUE)
 kind <- match.arg(arguments[1], c("R", "core"))
-number <- as.integer(arguments[2])
-seed <- if (length(arguments) > 2) as.integer(arguments[3]) else 1L
-out <- if (length(arguments) > 3) arguments[4] else paste0("mutants-", kind, ".csv")
+again <- endsWith(arguments[2], ".csv")
+seed <- if (!again && length(arguments) > 2) as.integer(arguments[3]) else 1L
+out <- c(arguments[-seq_len(if (again) 2 else 3)], paste0("mutants-", kind, ".csv"))[1]
+jobs <- as.integer(Sys.getenv("MUTANTS_JOBS", parallel::detectCores()))
 
 other <- c(
   "==" = "!=", "!=" = "==", "<" = "<=", "<=" = "<", ">" = ">=", ">=" = ">",
@@ -140,27 +143,44 @@ run_r <- '
   )
 '
 
-test_r <- function(folder, file, limit) {
-  filter <- paste0("^(", paste(own_tests(file), collapse = "|"), ")$")
+# In a folder of its own with the changed file, beside which the tests are those of all.
+test_r <- function(site, lines, limit) {
+  folder <- tempfile("mutant")
+  dir.create(file.path(folder, "R"), recursive = TRUE)
+  on.exit(unlink(folder, recursive = TRUE))
+  file.copy(dir("R", full.names = TRUE), file.path(folder, "R"))
+  file.symlink(file.path(getwd(), "tests"), file.path(folder, "tests"))
+  if (length(lines)) writeLines(lines, file.path(folder, site$file))
+  filter <- paste0("^(", paste(own_tests(site$file), collapse = "|"), ")$")
   words <- c("-e", shQuote(run_r), folder, shQuote(filter))
   system2("Rscript", words, FALSE, FALSE, timeout = limit)
 }
 
 # Compiles the changed file alone, against the objects of the others.
-test_core <- function(folder, file, limit) {
-  withr::local_dir(folder)
-  if (system(paste(compiler, "-c", file, "-o mutant.o 2>/dev/null")) != 0) {
-    return(NA)
+test_core <- function(site, lines, limit) {
+  folder <- tempfile("mutant")
+  dir.create(folder)
+  on.exit(unlink(folder, recursive = TRUE))
+  others <- file.path(objects, dir(objects))
+  if (length(lines)) {
+    source <- file.path(folder, "mutant.cpp")
+    writeLines(lines, source)
+    beside <- paste("-iquote", dirname(site$file))
+    if (system(paste(compiler, beside, "-c", source, "-o", sub("cpp$", "o", source), "2>/dev/null"))) {
+      return(NA)
+    }
+    others <- c(setdiff(others, file.path(objects, object(site$file))), sub("cpp$", "o", source))
   }
-  others <- setdiff(dir("objects", full.names = TRUE), object(file))
-  if (system(paste(c(compiler, "mutant.o", others, "-o mutant"), collapse = " ")) != 0) {
+  program <- file.path(folder, "mutant")
+  if (system(paste(c(compiler, others, "-o", program), collapse = " "))) {
     stop("The core cannot be linked.", call. = FALSE)
   }
-  own <- paste0("--source-file=*cpp/", basename(dirname(file)), "/*")
-  system2(file.path(".", "mutant"), shQuote(own), FALSE, FALSE, timeout = limit)
+  own <- paste0("--source-file=*cpp/", basename(dirname(site$file)), "/*")
+  system2(program, shQuote(own), FALSE, FALSE, timeout = limit)
 }
 
-object <- function(file) paste0("objects/", gsub("/", "_", file, fixed = TRUE), ".o")
+object <- function(file) paste0(gsub("/", "_", file, fixed = TRUE), ".o")
+objects <- tempfile("objects")
 
 include <- paste("-isystem", vapply(c("RcppEigen", "sitmo"), function(x) {
   system.file("include", package = x)
@@ -169,11 +189,12 @@ compiler <- paste(c("g++ -std=c++17 -O1 -pthread -I src", include), collapse = "
 
 core_files <- function(folder) dir(folder, "[.]cpp$", recursive = TRUE, full.names = TRUE)
 
-compile_core <- function(folder) {
-  withr::local_dir(folder)
-  dir.create("objects")
-  for (file in core_files(file.path(c("src", "tests"), c("core", "cpp")))) {
-    if (system(paste(compiler, "-c", file, "-o", object(file)))) stop(file, call. = FALSE)
+compile_core <- function() {
+  dir.create(objects)
+  files <- core_files(file.path(c("src", "tests"), c("core", "cpp")))
+  commands <- paste(compiler, "-c", files, "-o", file.path(objects, object(files)))
+  if (any(unlist(parallel::mclapply(commands, system, mc.cores = jobs)) != 0)) {
+    stop("The core cannot be compiled.", call. = FALSE)
   }
 }
 
@@ -185,32 +206,44 @@ files <- if (kind == "R") {
 } else {
   core_files(file.path("src", "core"))
 }
-set.seed(seed)
-sites <- do.call(rbind, lapply(files, if (kind == "R") sites_of_r else sites_of_core))
-message(nrow(sites), " places in ", length(files), " files")
-sites <- sample_sites(sites, number)
-
-folder <- tempfile("mutants")
-dir.create(folder)
-invisible(file.copy(c("R", "src", "tests"), folder, recursive = TRUE))
-if (kind == "core") compile_core(folder)
-seconds <- numeric()
-for (i in seq_len(nrow(sites))) {
-  site <- sites[i, ]
-  group <- if (kind == "R") paste(own_tests(site$file), collapse = " ") else dirname(site$file)
-  if (is.na(seconds[group])) {
-    seconds[group] <- system.time(code <- run(folder, site$file, 3600))[["elapsed"]]
-    if (code != 0) stop("The tests of ", site$file, " fail without a change.", call. = FALSE)
-  }
-  lines <- readLines(site$file)
-  writeLines(change(site, lines), file.path(folder, site$file))
-  code <- run(folder, site$file, 30 + 5 * seconds[[group]])
-  writeLines(lines, file.path(folder, site$file))
-  sites$outcome[i] <- if (is.na(code)) "invalid" else if (code == 0) "survived" else "killed"
-  message(paste(site, collapse = " "), ": ", sites$outcome[i])
-  utils::write.csv(sites[seq_len(i), ], out, row.names = FALSE)
+if (again) {
+  sites <- utils::read.csv(arguments[2], colClasses = "character")
+  sites[c("line", "column")] <- lapply(sites[c("line", "column")], as.integer)
+} else {
+  set.seed(seed)
+  sites <- do.call(rbind, lapply(files, if (kind == "R") sites_of_r else sites_of_core))
+  message(nrow(sites), " places in ", length(files), " files")
+  sites <- sample_sites(sites, as.integer(arguments[2]))
 }
-killed <- sites$outcome[sites$outcome != "invalid"] == "killed"
+
+if (kind == "core") compile_core()
+side_by_side <- function(x, f) {
+  out <- parallel::mclapply(x, f, mc.cores = jobs, mc.preschedule = FALSE)
+  failed <- vapply(out, inherits, NA, "try-error")
+  if (any(failed)) stop(out[failed][[1]], call. = FALSE)
+  unlist(out)
+}
+group <- vapply(sites$file, function(file) {
+  if (kind == "R") paste(own_tests(file), collapse = " ") else dirname(file)
+}, "")
+seconds <- side_by_side(which(!duplicated(group)), function(i) {
+  taken <- system.time(code <- run(sites[i, ], NULL, 3600))[["elapsed"]]
+  if (code != 0) stop("The tests of ", sites$file[i], " fail without a change.", call. = FALSE)
+  stats::setNames(taken, group[i])
+})
+sites$outcome <- side_by_side(seq_len(nrow(sites)), function(i) {
+  site <- sites[i, ]
+  lines <- readLines(site$file)
+  if (substring(lines[site$line], site$column, site$column + nchar(site$from) - 1) != site$from) {
+    return("gone") # of a list that is older than the file
+  }
+  code <- run(site, change(site, lines), 30 + 5 * seconds[[group[[i]]]])
+  outcome <- if (is.na(code)) "invalid" else if (code == 0) "survived" else "killed"
+  message(paste(site[c("file", "line", "column", "from", "to")], collapse = " "), ": ", outcome)
+  outcome
+})
+utils::write.csv(sites, out, row.names = FALSE)
+killed <- sites$outcome[sites$outcome %in% c("killed", "survived")] == "killed"
 error <- sqrt(mean(killed) * (1 - mean(killed)) / length(killed))
 cat(
   sum(killed), "of", length(killed), "killed:", round(mean(killed), 3), "+-", round(error, 3), "\n"

@@ -1,7 +1,7 @@
 #!/bin/sh
-# What takes too long for every change: all sanitizers, ten minutes of fuzzing, a hundred kills,
-# every page of the site in a browser, and the numbers of other packages. All parts run, whatever
-# fails; the last line counts them.
+# What takes too long for every change: ten times the random panels of the long tests, coverage, all
+# sanitizers, ten minutes of fuzzing, a hundred kills, every page of the site in a browser, and the
+# numbers of other packages. All parts run, whatever fails; the last line counts them.
 set -u
 cd "$(dirname "$0")/.." || exit
 passed=0 failed=0 skipped=0
@@ -23,6 +23,10 @@ part() { # name, command
 
 sh tools/install.sh check "$tmp/library" || exit
 export R_LIBS="$tmp/library${R_LIBS:+:$R_LIBS}"
+# In the short form no file may take more than 15 CPU seconds: whoever tests waits for the slowest.
+part short env TEST_SECONDS=15 sh tools/test.sh
+part tests env FALLIBLE_EXTENDED_TESTS=nightly sh tools/test.sh
+part coverage sh tools/coverage.sh
 part address sh tools/sanitize.sh address
 part thread sh tools/sanitize.sh thread
 part valgrind sh tools/sanitize.sh valgrind 120

@@ -1,8 +1,9 @@
 #!/bin/sh
 # Compiles the C++ core alone, without R, with its own tests, and runs these:
 #   sh tools/test-core.sh [COMPILER] [STANDARD] [FLAG...]     (default: g++ c++17)
-# Exits with 77 where doctest is not installed. FALLIBLE_CORE_TESTS names another folder than
-# tests/cpp, FALLIBLE_CORE_RUN other arguments of the program that is made.
+# Exits with 77 where doctest is not installed. FALLIBLE_CORE_OBJECTS is a folder with the compiled
+# core, FALLIBLE_CORE_TESTS another folder than tests/cpp, FALLIBLE_CORE_RUN other arguments of the
+# program that is made.
 set -eu
 cd "$(dirname "$0")/.."
 compiler=${1:-g++} standard=${2:-c++17}
@@ -19,19 +20,24 @@ include() {
   Rscript -e "cat(system.file('include', package = '$1', mustWork = TRUE))"
 }
 # The flags, one word each; -isystem keeps the warnings of others out.
-set -- -std="$standard" -pthread -Wall -Wextra -pedantic -Werror -I src \
+set -- -std="$standard" -pthread -Wall -Wextra -Wshadow -pedantic -Werror -I src \
   -isystem "$(include RcppEigen)" -isystem "$(include sitmo)" "$@"
 
 # What takes long to read is read once; the core itself must name what it needs.
-printf '#include <%s>\n' Eigen/Dense algorithm functional thread vector >"$tmp/common.hpp"
+printf '#include <%s>\n' Eigen/Dense algorithm doctest/doctest.h functional thread vector >"$tmp/common.hpp"
 "$compiler" "$@" -x c++-header "$tmp/common.hpp" -o "$tmp/common.hpp.gch"
 
-# Two at a time; src/core/a.cpp becomes src_core_a.cpp.o, so that equal names do not meet.
-find src/core "${FALLIBLE_CORE_TESTS:-tests/cpp}" -name '*.cpp' -print0 | xargs -0 -P 2 -I{} sh -c '
+# One per core; src/core/a.cpp becomes src_core_a.cpp.o, so that equal names do not meet.
+objects=${FALLIBLE_CORE_OBJECTS-}
+sources=${FALLIBLE_CORE_TESTS:-tests/cpp}
+[ -n "$objects" ] || sources="$sources src/core"
+# shellcheck disable=SC2086 # words
+find $sources -name '*.cpp' -print0 | xargs -0 -P "$(getconf _NPROCESSORS_ONLN)" -I{} sh -c '
   source=$1 tmp=$2 && shift 2
-  case $source in src/*) ;; *) set -- "$@" -include "$tmp/common.hpp" ;; esac
+  case $source in src/* | */main.cpp) ;; *) set -- "$@" -include "$tmp/common.hpp" ;; esac
   exec "$@" -c "$source" -o "$tmp/$(echo "$source" | tr / _).o"
 ' compile {} "$tmp" "$compiler" "$@"
-"$compiler" "$@" "$tmp"/*.o -o "$tmp/tests"
+# shellcheck disable=SC2046 # words
+"$compiler" "$@" "$tmp"/*.o $([ -z "$objects" ] || find "$objects" -name '*.o') -o "$tmp/tests"
 # shellcheck disable=SC2086 # words
 "$tmp/tests" ${FALLIBLE_CORE_RUN:---no-colors=true}

@@ -1,15 +1,23 @@
 #!/bin/sh
-# Tests the C++ core alone and the installed package, and ends with the counts of both.
+# Tests the C++ core alone and the installed package, and ends with the counts of both:
+#   sh tools/test.sh [--long]
+# --long: ten times the random panels, databases on a server of PostgreSQL, all pictures, and ten
+# seconds of fuzzing (FALLIBLE_EXTENDED_TESTS=true, which tests ask for).
 # The package is built into a library of its own, which goes away afterwards, or into the folder
 # FALLIBLE_LIBRARY, and stays there.
 set -u
 cd "$(dirname "$0")/.." || exit
+case ${1-} in
+  '') ;;
+  --long) export FALLIBLE_EXTENDED_TESTS=true ;;
+  *) echo "usage: sh tools/test.sh [--long]" >&2; exit 2 ;;
+esac
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 1' HUP INT TERM
 # Snapshots are compared only where not on CRAN.
 export LANG="${LANG:-C.UTF-8}" NOT_CRAN=true
-export FALLIBLE_EXTENDED_TESTS="${FALLIBLE_EXTENDED_TESTS:-true}" # "false": without the long ones
+export FALLIBLE_EXTENDED_TESTS="${FALLIBLE_EXTENDED_TESTS:-false}"
 library=${FALLIBLE_LIBRARY:-$tmp/library}
 passed=0 failed=0 skipped=0
 
@@ -18,9 +26,12 @@ count() { # passed, failed, skipped, and the exit code that must not be lost
   passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + $3))
 }
 
-if sh tools/install.sh test "$library"; then
+level=test
+[ "$FALLIBLE_EXTENDED_TESTS" = false ] || level=long
+# Objects that the core's own tests can link need be compiled but once.
+if sh tools/install.sh $level "$library" "$tmp/fallible"; then
   echo "== C++ core"
-  sh tools/test-core.sh >"$tmp/core" 2>&1
+  FALLIBLE_CORE_OBJECTS="$tmp/fallible/src/core" sh tools/test-core.sh >"$tmp/core" 2>&1
   code=$?
   cat "$tmp/core"
   if [ $code = 77 ]; then
@@ -35,18 +46,7 @@ if sh tools/install.sh test "$library"; then
   fi
 
   echo "== R package"
-  R_LIBS="$library${R_LIBS:+:$R_LIBS}" Rscript - "$tmp/r" <<'R'
-    results <- testthat::test_dir(
-      "tests/testthat", package = "fallible", load_package = "installed", stop_on_failure = FALSE,
-      reporter = testthat::SummaryReporter$new(
-        show_praise = FALSE, omit_dots = TRUE, max_reports = 100
-      )
-    )
-    kinds <- unlist(lapply(results, function(test) lapply(test$results, class)))
-    n <- function(kind) sum(kinds == paste0("expectation_", kind))
-    cat(n("success"), n("failure") + n("error"), n("skip"), "\n", file = commandArgs(TRUE))
-    cat("Warnings:", n("warning"), "\n")
-R
+  R_LIBS="$library${R_LIBS:+:$R_LIBS}" Rscript tools/test.R "$tmp/r"
   code=$?
   # shellcheck disable=SC2046 # three words
   count $(cat "$tmp/r" 2>/dev/null || echo 0 0 0) $code

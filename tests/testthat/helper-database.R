@@ -72,12 +72,14 @@ postgres <- function(env = parent.frame()) {
   con
 }
 
-# A test on every backend.
-on_databases <- function(what, code) {
+# A test on every backend, of which the short form of the tests has SQLite alone, and only where the
+# test is `central`: dbplyr takes a second to write a few queries.
+on_databases <- function(what, code, central = FALSE) {
   code <- substitute(code)
   env <- parent.frame()
   for (kind in c("sqlite", "postgres")) {
     test_that(paste0(what, " (", kind, ")"), {
+      if (!central) skip_unless_extended()
       con <- get(kind)()
       withr::local_options(lifecycle_verbosity = "quiet")
       eval(code, list(con = con), env)

@@ -110,7 +110,7 @@ test_that("a formula of a covariate that does not matter changes little", {
     ratings(table, case = case, rater = rater, rating = rating, covariates = site,
       systems = as.data.frame(x, what = "systems"))
   })
-  for (errors in c("free", "distance", "uniform")[rounds(3)]) {
+  for (errors in c("free", if (extended_tests()) c("distance", "uniform"))) {
     core <- fit_raters(x, rater_model("rater", errors, prior = "none"))
     fit <- fit_raters(x, rater_model("rater", errors, base_rates = ~site))
     gain <- 2 * as.numeric(logLik(fit) - logLik(core))

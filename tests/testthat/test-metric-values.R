@@ -1,32 +1,31 @@
 test_that("every metric is what its definition says", {
   set.seed(1)
-  for (n in c(2, 3, 5)) {
-    for (i in rounds(10)) {
-      table <- matrix(stats::rpois(n * n, 4), n) + diag(n)
-      cost <- matrix(stats::runif(n * n), n)
-      beta <- stats::runif(1, 0.3, 3)
-      found <- values_of(table, beta = beta, cost = cost)
-      of <- function(id, average) {
-        found$value[found$metric == id & found$average %in% average & is.na(found$category)]
-      }
-      for (id in c(table_ids, ordered_ids)) {
-        expect_equal(of(id, NA), slow_table_metric(id, table, cost), tolerance = 1e-12)
-      }
-      for (id in category_ids) {
-        each <- sapply(seq_len(n), slow_category_metric, id = id, table = table, beta = beta)
-        own <- found$value[found$metric == id & !is.na(found$category)]
-        expect_equal(own, each, tolerance = 1e-12, label = id)
-        expect_equal(of(id, "macro"), mean(each), tolerance = 1e-12)
-        expect_equal(
-          of(id, "macro_weighted"), sum(each * rowSums(table)) / sum(table), tolerance = 1e-12
-        )
-        tp <- sum(diag(table))
-        off <- sum(table) - tp
-        micro <- slow_binary_metric(id, tp, off, off, (n - 1) * sum(table) - off, beta)
-        expect_equal(of(id, "micro"), micro, tolerance = 1e-12, label = id)
-      }
+  expect_over(rep(c(2, 3, 5), length(rounds(60))), function(n) {
+    table <- matrix(stats::rpois(n * n, 4), n) + diag(n)
+    cost <- matrix(stats::runif(n * n), n)
+    beta <- stats::runif(1, 0.3, 3)
+    found <- values_of(table, beta = beta, cost = cost)
+    of <- function(id, average) {
+      found$value[found$metric == id & found$average %in% average & is.na(found$category)]
     }
-  }
+    tp <- sum(diag(table))
+    off <- sum(table) - tp
+    c(
+      vapply(c(table_ids, ordered_ids), function(id) {
+        apart(of(id, NA), slow_table_metric(id, table, cost))
+      }, 0),
+      unlist(lapply(category_ids, function(id) {
+        each <- sapply(seq_len(n), slow_category_metric, id = id, table = table, beta = beta)
+        micro <- slow_binary_metric(id, tp, off, off, (n - 1) * sum(table) - off, beta)
+        c(
+          apart(found$value[found$metric == id & !is.na(found$category)], each),
+          apart(of(id, "macro"), mean(each)),
+          apart(of(id, "macro_weighted"), sum(each * rowSums(table)) / sum(table)),
+          apart(of(id, "micro"), micro)
+        )
+      }))
+    )
+  })
 })
 
 test_that("what is 0 / 0 is NA, and leaves averages as it does in yardstick", {

@@ -17,7 +17,7 @@ votes_by_hand <- function(answers, unit) {
 
 test_that("a vote is what most of a group say, and none where categories tie", {
   set.seed(1)
-  for (run in rounds(20)) {
+  expect_over(rounds(60), function(run) {
     categories <- letters[seq_len(sample(2:5, 1L))]
     answers <- matrix(sample(c(categories, NA), 60 * 7, TRUE), 60)
     colnames(answers) <- paste0("r", 1:7)
@@ -25,12 +25,14 @@ test_that("a vote is what most of a group say, and none where categories tie", {
     groups <- stats::setNames(unit[1:5], colnames(answers)[1:5])
     x <- ratings(answers, categories = categories, rater_groups = groups)
     votes <- group_votes(x)
-    expect_identical(votes$raters, c("g", "h", "r6", "r7"))
     got <- matrix(NA_character_, 60, 4)
     table <- tidy(votes)
     got[cbind(table$case, match(table$rater, votes$raters))] <- as.character(table$rating)
-    expect_identical(got, unname(votes_by_hand(answers, unit)))
-  }
+    unless(c(
+      identical(votes$raters, c("g", "h", "r6", "r7")),
+      identical(got, unname(votes_by_hand(answers, unit)))
+    ))
+  })
 })
 
 test_that("votes keep cases, weights, systems and truth, and are cast once", {

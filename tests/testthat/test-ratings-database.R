@@ -37,7 +37,7 @@ on_databases("long data are counted in the database", {
       long, case = id, rater = who, rating = said, weights = times, systems = predictions
     ))
   )
-})
+}, central = TRUE)
 
 on_databases("raters may repeat themselves", {
   panel <- hostile_panel()
@@ -213,7 +213,7 @@ on_databases("columns of identifiers are no categories", {
     suppressMessages(ratings(table, case = id, rater = r1, rating = who)),
     class = "fallible_error_categories_few"
   )
-})
+}, central = TRUE)
 
 on_databases("64-bit integers are identifiers and categories by value", {
   long <- data.frame(
@@ -313,6 +313,7 @@ test_that("a lost connection is an error", {
 })
 
 test_that("every backend is asked in its own words", {
+  skip_unless_extended()
   needs_dbplyr()
   skip_if(utils::packageVersion("dbplyr") >= "2.4", "Later versions word SQL otherwise")
   origin <- function(con) {

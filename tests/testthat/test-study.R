@@ -54,7 +54,7 @@ test_that("compiled estimators say what estimate_accuracy() says, intervals incl
   slow <- lapply(options, function(o) function(x) do.call(estimate_accuracy, c(list(x), o)))
   # Weak raters and few cases: not identified, stuck and failing replicates are among them.
   design <- small(missing = 0.2, difficulty = 0.1, error_range = 1)
-  for (panels in c("same", "separate")[rounds(2)]) {
+  for (panels in c("same", if (extended_tests()) "separate")) {
     study <- simulation_study(
       list(design, rater_design(c(0.3, 0.3), 0.9, n = 15), rater_design(c(1, 1), 1, n = 20)),
       stats::setNames(c(compiled, slow), c(paste0("c", n), paste0("s", n))),

@@ -64,13 +64,12 @@ std::vector<int> SystemAverage::roots() const {
 }
 
 void SystemAverage::fit_tree(int root, bool leaders) {
-  const double matters =
-      leaders ? -std::numeric_limits<double>::infinity() : what_matters();
+  const double least = leaders ? -std::numeric_limits<double>::infinity() : what_matters();
   for (int i = root; i < static_cast<int>(family_.size()); ++i) {
     const Relative& one = family_[i];
     if (root_of(i) != root || one.member->leads() != leaders) continue;
     if (one.base >= 0 && get(one.base)->ruled_out()) continue;
-    one.member->fit(data_, get(one.base), get(one.start), matters);
+    one.member->fit(data_, get(one.base), get(one.start), least);
   }
 }
 

@@ -83,7 +83,7 @@ class SmallPanel {
       seated_[known + 1].push_back(i);
     }
     seated_.erase(std::remove_if(seated_.begin(), seated_.end(),
-                                 [](const std::vector<int>& rows) { return rows.empty(); }),
+                                 [](const std::vector<int>& some) { return some.empty(); }),
                   seated_.end());
   }
 

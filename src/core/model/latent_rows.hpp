@@ -26,8 +26,8 @@ struct LatentRows : RatedRows {
   int shared_by(int row) const { return shared.empty() ? 0 : shared[row]; }
 
   bool joined() const { return judges > raters; }
-  bool is_known(int judge) const {
-    return judge < static_cast<int>(matrix.size()) && !matrix[judge].empty();
+  bool is_known(int one) const {
+    return one < static_cast<int>(matrix.size()) && !matrix[one].empty();
   }
 };
 

@@ -1,0 +1,72 @@
+# Only the registry knows methods and intervals by their names:
+#   Rscript tools/ids.R [FOLDER]
+# Elsewhere in R/ nothing may compare with such a name, switch on it or keep a list of them; code
+# asks the record what the method needs or gives. To hand a name on (`method = "joint"`) is fine.
+# The names are those of the installed package. There may be as many places as the next line says,
+# and no more: the number may only fall.
+allowed <- 4L
+folder <- c(commandArgs(TRUE), "R")[1]
+records <- list(fallible:::accuracy_methods(), fallible:::accuracy_intervals())
+ids <- setdiff(unlist(lapply(records, names)), "none")
+stopifnot(c("average", "binned", "robust", "combined", "anytime") %in% ids)
+own <- "^(accuracy-registry|method-.*|interval-.*)[.]R$"
+other_intervals <- "^(agreement.*|bounds.*|plot-bounds)[.]R$" # these have intervals of their own
+comparing <- c("EQ", "NE", "SPECIAL")
+asking <- c("identical", "match", "setdiff", "intersect", "setequal", "startsWith", "grepl", "switch")
+
+# Lines of a file with a name in a comparison, in a call that asks, in a list that is kept, or as the
+# label of a switch.
+found_in <- function(file) {
+  data <- utils::getParseData(parse(file, keep.source = TRUE))
+  children <- split(seq_len(nrow(data)), data$parent)
+  of <- function(id) data[children[[as.character(id)]], ]
+  called <- function(id) {
+    first <- of(of(id)$id[1])
+    if (any(first$token == "SYMBOL_FUNCTION_CALL")) utils::tail(first$text, 1) else ""
+  }
+  hit <- function(at) {
+    label <- of(data$parent[at])
+    here <- match(data$id[at], label$id)
+    if (here < nrow(label) && label$token[here + 1] == "EQ_SUB") {
+      return(called(data$parent[at]) == "switch")
+    }
+    up <- data$parent[at]
+    listed <- FALSE
+    while (up > 0) {
+      tokens <- of(up)
+      name <- called(up)
+      if (any(tokens$token %in% comparing) || name %in% asking) {
+        return(TRUE)
+      }
+      if (any(tokens$token == "LEFT_ASSIGN")) {
+        return(listed)
+      }
+      passed_on <- nrow(tokens) == 1 || name == "c" || tokens$token[1] == "'('" ||
+        any(tokens$token == "'$'")
+      if (!passed_on) {
+        return(FALSE)
+      }
+      listed <- listed || name == "c"
+      up <- data$parent[match(up, data$id)]
+    }
+    FALSE
+  }
+  text <- gsub("[\"`]", "", data$text)
+  word <- data$token %in% c("STR_CONST", "SYMBOL_SUB") & text %in% ids
+  record <- data$token == "SYMBOL" & sub("^(method|interval)_", "", text) %in% c(ids, "none") &
+    grepl("^(method|interval)_", text)
+  lines <- readLines(file)
+  none <- data$token == "STR_CONST" & text == "none" & grepl("interval", lines[data$line1])
+  at <- which(word | record | none)
+  at <- at[vapply(at, hit, NA)]
+  line <- unique(data$line1[at])
+  sprintf("%s:%d: %s", basename(file), line, lines[line])
+}
+
+files <- dir(folder, "[.]R$", full.names = TRUE)
+files <- files[!grepl(own, basename(files)) & !grepl(other_intervals, basename(files))]
+found <- unlist(lapply(files, found_in))
+cat(found, sep = "\n")
+cat(length(found), "places that know a method or an interval by name\n")
+if (length(found) < allowed) cat("Fewer than allowed: write", length(found), "into this script.\n")
+quit(status = length(found) != allowed)

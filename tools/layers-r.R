@@ -1,0 +1,40 @@
+# Functions of R/ call downwards through the layers that CONTRIBUTING.md lists, or within their own:
+#   Rscript tools/layers-r.R
+# Prints the calls that go upwards. There may be as many as the first line says, and no more: the
+# number may only fall.
+allowed <- 155L
+rows <- grep("^[|] [1-9] .*[|] `", readLines("CONTRIBUTING.md"), value = TRUE)
+names_of <- function(row) regmatches(row, gregexpr("(?<=`)[^` ]+(?=`)", row, perl = TRUE))[[1]]
+layer <- do.call(rbind, lapply(rows, function(row) {
+  data.frame(layer = as.integer(substr(row, 3, 3)), pattern = names_of(row))
+}))
+layer_of <- function(stem) {
+  begins <- startsWith(stem, sub("[*]$", "", layer$pattern))
+  fits <- stem == layer$pattern | (endsWith(layer$pattern, "*") & begins)
+  if (!any(fits)) stop("No layer in CONTRIBUTING.md has R/", stem, ".R", call. = FALSE)
+  layer$layer[fits][which.max(nchar(layer$pattern[fits]))]
+}
+
+# What a file defines, and for each definition which names it uses.
+definitions <- function(file) {
+  stem <- sub("[.]R$", "", basename(file))
+  found <- Filter(function(e) is.call(e) && identical(e[[1]], quote(`<-`)), parse(file))
+  uses <- lapply(found, function(e) c("", codetools::findGlobals(as.function(list(e[[3]])))))
+  names <- vapply(found, function(e) paste(deparse(e[[2]]), collapse = ""), "")
+  data.frame(
+    stem = rep(stem, length(found)), layer = rep(layer_of(stem), length(found)), name = names
+  )[rep(seq_along(found), lengths(uses)), ] |>
+    cbind(uses = as.character(unlist(uses)))
+}
+
+calls <- do.call(rbind, lapply(dir("R", "[.]R$", full.names = TRUE), definitions))
+home <- unique(calls[c("name", "stem", "layer")])
+to <- match(calls$uses, home$name)
+upward <- which(home$layer[to] > calls$layer)
+cat(sprintf(
+  "R/%s.R: %s() calls %s() of R/%s.R, layer %d of %d\n", calls$stem[upward], calls$name[upward],
+  calls$uses[upward], home$stem[to[upward]], home$layer[to[upward]], calls$layer[upward]
+), sep = "")
+cat(length(upward), "upward calls of", sum(!is.na(to) & home$stem[to] != calls$stem), "\n")
+if (length(upward) < allowed) cat("Fewer than allowed: write", length(upward), "into this script.\n")
+quit(status = length(upward) != allowed)

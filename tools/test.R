@@ -1,0 +1,102 @@
+# Runs the tests of the installed package, one process per core, each taking the next file as soon
+# as it is free; the slow ones that DESCRIPTION names come first:
+#   Rscript tools/test.R COUNTS [PATTERN]
+# Prints a line per file as it ends, then what failed and the ten slowest files, and writes
+# "passed failed skipped" into the file COUNTS. TEST_JOBS is the number of processes;
+# TEST_SECONDS the CPU time above which a file counts as failed.
+#
+# testthat's own parallel runs lose all counts when a process dies, and know no CPU time.
+arguments <- c(commandArgs(TRUE), "")
+folder <- file.path("tests", "testthat")
+first <- strsplit(read.dcf("DESCRIPTION", "Config/testthat/start-first")[[1]], "[, \n]+")[[1]]
+files <- sub("^test-(.*)[.]R$", "\\1", dir(folder, "^test-.*[.]R$"))
+files <- grep(arguments[2], union(intersect(first, files), files), value = TRUE)
+jobs <- min(as.integer(Sys.getenv("TEST_JOBS", parallel::detectCores())), length(files))
+limit <- as.numeric(Sys.getenv("TEST_SECONDS", "Inf"))
+desk <- tempfile("tests")
+dir.create(desk)
+
+# Helpers are read once per process, so that examples and twins are made once. To make the folder
+# of a file is to take the file: only one process succeeds.
+work <- function(files, folder, desk) {
+  suppressPackageStartupMessages({
+    library(testthat)
+    library(fallible)
+  })
+  # Its parent becomes what topenv() finds; where that is no namespace, R 4.2 collects garbage at
+  # every call of some closures.
+  env <- new.env(parent = asNamespace("fallible"))
+  source_test_helpers(folder, env)
+  for (file in files) {
+    place <- file.path(desk, file)
+    if (!dir.create(place, showWarnings = FALSE)) next
+    writeLines(as.character(Sys.getpid()), file.path(place, "taken"))
+    start <- proc.time()
+    reporter <- SummaryReporter$new(
+      show_praise = FALSE, omit_dots = TRUE, max_reports = 100, file = file.path(place, "report")
+    )
+    results <- test_file(
+      file.path(folder, paste0("test-", file, ".R")), reporter = reporter, package = "fallible",
+      env = env, load_helpers = FALSE, stop_on_failure = FALSE
+    )
+    kinds <- unlist(lapply(results, function(test) lapply(test$results, class)))
+    n <- function(...) sum(kinds %in% paste0("expectation_", c(...)))
+    done <- data.frame(
+      file = file, passed = n("success"), failed = n("failure", "error"), skipped = n("skip"),
+      warnings = n("warning"), cpu = sum((proc.time() - start)[c(1, 2, 4, 5)])
+    )
+    saveRDS(done, file.path(place, "unfinished"))
+    file.rename(file.path(place, "unfinished"), file.path(place, "done"))
+  }
+}
+
+start <- proc.time()[["elapsed"]]
+workers <- lapply(seq_len(jobs), function(i) {
+  log <- file.path(desk, paste0("process-", i, ".log"))
+  callr::r_bg(work, list(files, folder, desk), stdout = log, stderr = "2>&1", cleanup_tree = TRUE)
+})
+done <- NULL
+read_done <- function() {
+  new <- setdiff(files[file.exists(file.path(desk, files, "done"))], done$file)
+  for (file in new) {
+    row <- readRDS(file.path(desk, file, "done"))
+    cat(sprintf(
+      "%5.1f s  %4d passed, %d failed, %d skipped  %s\n",
+      row$cpu, row$passed, row$failed, row$skipped, file
+    ))
+    done <<- rbind(done, row)
+  }
+}
+repeat {
+  alive <- vapply(workers, function(x) x$is_alive(), NA)
+  read_done()
+  if (!any(alive)) break
+  Sys.sleep(0.2)
+}
+elapsed <- proc.time()[["elapsed"]] - start
+
+for (file in done$file[done$failed > 0 | done$warnings > 0]) {
+  cat("\n==", file, "\n")
+  cat(readLines(file.path(desk, file, "report"), encoding = "UTF-8"), sep = "\n")
+}
+# A process that died (out of memory, killed, disk full) leaves files without a result.
+lost <- setdiff(files, done$file)
+if (length(lost)) {
+  taken <- dir.exists(file.path(desk, lost))
+  cat("\nNo result of:", paste0(lost, ifelse(taken, " (its process ended)", " (not begun)")), "\n")
+  for (log in dir(desk, "[.]log$", full.names = TRUE)) {
+    cat(utils::tail(readLines(log, warn = FALSE), 20), sep = "\n")
+  }
+}
+slow <- done$file[done$cpu > limit]
+if (length(slow)) cat("\nSlower than", limit, "CPU s:", slow, "\n")
+
+top <- utils::head(done[order(-done$cpu), ], 10)
+cat("\nSlowest files (CPU s):", paste(top$file, sprintf("%.1f", top$cpu), collapse = ", "), "\n")
+cat(sprintf(
+  "%d files, %.0f CPU s, %.0f s in %d processes, %d warnings\n",
+  length(files), sum(done$cpu), elapsed, jobs, sum(done$warnings)
+))
+failed <- sum(done$failed) + length(lost) + length(slow)
+cat(sum(done$passed), failed, sum(done$skipped), "\n", file = arguments[1])
+quit(status = failed > 0)
