@@ -173,3 +173,44 @@ TEST_CASE("members that will not matter are not polished, but where something on
         Approx(on_hard.result().log_evidence).epsilon(1e-4));
   CHECK(given_up.result().log_evidence < on_hard.result().log_evidence + 1);
 }
+
+TEST_CASE("the error of an average is that within its members and that between them") {
+  const Panel panel = three_raters();
+  std::vector<double> weight = panel.weights();
+  for (double& w : weight) w *= 20;
+  const auto average = fit(panel, weight, {});
+  const SystemEstimate& found = average->systems().front();
+  double mean = 0, square = 0;
+  for (const MemberResult& member : found.members) {
+    mean += member.weight * member.estimate;
+    square += member.weight * (std::pow(member.std_error, 2) + std::pow(member.estimate, 2));
+  }
+  CHECK(found.independent == Approx((400 * mean + 1) / 402).epsilon(1e-9));
+  CHECK(found.std_error == Approx(std::sqrt(square - mean * mean)).epsilon(1e-9));
+}
+
+TEST_CASE("where truth is known nothing is taken back, however much raters have in common") {
+  const Panel panel({"AABAABBA", "ABAABABA"}, {"AAABBBAB"}, 2);
+  const std::vector<int> truth{1, 1, 1, 2, 2, 2, 2, 2};
+  std::vector<int> known(panel.view().patterns);
+  for (std::size_t i = 0; i < truth.size(); ++i) known[panel.patterns.index[i] - 1] = truth[i];
+  const auto average = fit(panel, panel.weights(), known);
+  const SystemEstimate& found = average->systems().front();
+  CHECK(found.typical == 1);  // raters at chance
+  CHECK(found.shared == Approx(7.0 / 8));
+  CHECK(found.estimate == Approx(found.independent).epsilon(1e-12));
+}
+
+TEST_CASE("a member is ruled out where raters would be worse than chance in hard cases") {
+  const Panel panel({"AAABBBABAB", "AABBBBABBA", "ABABBAABBB"}, {"AAABBBABAB"}, 2);
+  const Joined data({panel.view(), panel.weights(), {}, nullptr}, 0);
+  const auto ruled_out = [&](double shift) {
+    OneCoin member({true, false, shift});
+    member.fit(data, nullptr, nullptr, -std::numeric_limits<double>::infinity());
+    REQUIRE(std::fabs(member.result().rater_accuracy - 0.7) < 0.1);
+    return member.ruled_out();
+  };
+  CHECK(!ruled_out(0));
+  CHECK(!ruled_out(0.1));
+  CHECK(ruled_out(0.3));
+}

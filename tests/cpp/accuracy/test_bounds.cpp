@@ -124,3 +124,14 @@ TEST_CASE("a system without a case has no range") {
   const std::vector<double> p(2 * view.patterns, 0.5);
   CHECK(std::isnan(AccuracyBounds(view, {}, weight, p.data(), 1).system(0).lowest));
 }
+
+TEST_CASE("categories that differ by rounding alone share their rank") {
+  const Panel one({"AAAA"}, {"AAAA"}, 2);
+  const auto highest = [&](double more) {
+    const std::vector<double> p{0.5 + more / 2, 0.5 - more / 2};
+    return AccuracyBounds(one.view(), {}, one.weights(), p.data(), 100).system(0).highest;
+  };
+  CHECK(highest(0) == Approx(1));  // the answers could be first or second
+  CHECK(highest(5e-10) == Approx(1));
+  CHECK(highest(1e-8) == Approx(0.5));  // all are first
+}

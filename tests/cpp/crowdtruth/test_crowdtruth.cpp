@@ -210,3 +210,15 @@ TEST_CASE("a host can stop the work") {
   CHECK_THROWS_AS(crowd_quality(x, QualityOptions(), host), Interrupted);
   CHECK(told == 2);
 }
+
+TEST_CASE("there are no more steps than are allowed") {
+  const Judgements x = random_rows(10, 8, 4, 3).judgements(10, 8, 4);
+  QualityOptions options;
+  options.tolerance = 0;
+  const auto steps = [&](int most) {
+    options.max_steps = most;
+    return crowd_quality(x, options, Host()).unit_change.size();
+  };
+  CHECK(steps(0) == 0);
+  CHECK(steps(3) == 3);
+}

@@ -339,3 +339,23 @@ TEST_CASE("known raters have no parameters, and their ratings count as given") {
     }
   }
 }
+
+TEST_CASE("in a crowd cases of every known truth count, whichever case is the busiest") {
+  const auto identified = [](int first) {  // known truth of the busiest case
+    LatentRows rows;
+    rows.categories = 2;
+    rows.raters = rows.judges = 21;
+    for (int i = 0; i < 3; ++i) {
+      for (int u = 0; u < 6 - i; ++u) {
+        rows.judge.push_back(u);
+        rows.category.push_back(i % 2);
+      }
+      rows.end_row(rows.judge.size());
+      rows.known.push_back(i % 2 == 0 ? first : 1 - first);
+      rows.weight.push_back(1);
+    }
+    return is_identified(rows, {true, Errors::free, false, false}, flat());
+  };
+  CHECK(identified(0));
+  CHECK(identified(1));
+}

@@ -230,3 +230,26 @@ TEST_CASE("more raters start from those of before, and the others from their mea
   CHECK(warm_start(with_system, Eigen::VectorXd::Zero(N - 1 + 3), 3).size() == 0);
   CHECK(warm_start(rest, Eigen::VectorXd::Zero(N - 1), 3).size() == 0);
 }
+
+TEST_CASE("a known truth counts as much as raters who all say so") {
+  const Panel mixed({"AABCBC", "AABCAC", "AABCCB"}, {}, N);
+  Known known;
+  known.truth.assign(mixed.view().patterns, 0);
+  known.truth[0] = 1;
+  const LatentRows told = latent_rows(mixed.view(), mixed.weights(), -1, known);
+  const LatentRows voted = latent_rows(mixed.view(), mixed.weights(), -1, {});
+  for (const bool by_rater : {false, true}) {
+    const LatentModel model{by_rater, Errors::uniform, false, false};
+    const Layout of_told(told, model, flat(), Held()), of_voted(voted, model, flat(), Held());
+    const Eigen::VectorXd off = start_from_votes(of_told) - start_from_votes(of_voted);
+    CHECK(off.lpNorm<Eigen::Infinity>() < 1e-12);
+  }
+}
+
+TEST_CASE("patterns have what their row has, or the mean over cases where there is none") {
+  const Panel mixed({"AAAB.", "AAAB."}, {}, 2);
+  const LatentRows rows = latent_rows(mixed.view(), mixed.weights(), -1, {});
+  REQUIRE(rows.of_pattern == std::vector<int>{0, 1, -1});
+  CHECK(by_pattern(rows, {0.75, 0.25, 0.25, 0.75}) ==
+        std::vector<double>{0.75, 0.25, 0.25, 0.75, 0.625, 0.375});
+}

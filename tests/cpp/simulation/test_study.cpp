@@ -219,3 +219,17 @@ TEST_CASE("seeds of runs are whole numbers that differ, and leave the panels alo
   Stream again(1, 5);
   CHECK(run_seed(1, 5) != static_cast<int>(again.uniform() * 2147483647));
 }
+
+TEST_CASE("systems that are hidden are not judged, whoever copies them") {
+  Design design = violated();
+  design.copying = {{4, 0, 0.2}};
+  StudyOptions study = options(60, 1);
+  study.estimators = {{by(Method::binned)}};
+  for (const std::size_t hidden : {1, 2}) {
+    design.hidden = hidden;
+    const StudyRun run = run_study(design, study, Host()).front();
+    const std::set<std::size_t> sizes{run.expected.size(), run.sample.size(),
+                                      run.estimates[0].estimate.size()};
+    CHECK(sizes == std::set<std::size_t>{2 - hidden});
+  }
+}
