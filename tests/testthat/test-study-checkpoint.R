@@ -38,17 +38,20 @@ test_that("only files that are as a study wrote them are read", {
   study <- run()
   bytes <- file_bytes(file)
   expect_identical(readRDS(file)$results, study$results)
+  words <- "not as a study wrote it.*or no study wrote it.*delete this one"
   refused <- function() {
-    e <- expect_error(run(), "not as a study wrote it.*or no study wrote it.*delete this one")
-    expect_s3_class(e, "fallible_error_file")
+    e <- expect_error(run(), words, class = "fallible_error_file")
     expect_identical(e$path, normalizePath(file))
   }
   n <- length(bytes)
   # All the places of a header and of the hash, and some of what is between.
-  for (at in unique(c(1:40, round(seq(41, n - 33, length.out = 40)), n - 32:0))) {
+  places <- unique(c(1:40, round(seq(41, n - 33, length.out = 40)), n - 32:0))
+  if (!extended_tests()) places <- places[seq(1, length(places), by = 5)]
+  expect_over(places, function(at) {
     writeBin(replace(bytes, at, xor(bytes[at], as.raw(1))), file)
-    refused()
-  }
+    e <- tryCatch(run(), error = identity)
+    unless(inherits(e, "fallible_error_file") && grepl(words, gsub("\\s+", " ", conditionMessage(e))))
+  })
   for (other in list(raw(), bytes[-n], bytes[1:10], c(bytes, as.raw(0)), rep(bytes, 2))) {
     writeBin(other, file)
     refused()
@@ -101,7 +104,8 @@ test_that("a file of which parts are not as they were written is refused", {
   refused("results", function(s) replace(s, "results", list(lapply(s$results, utils::head, -1))))
   refused("results", function(s) replace(s, "results", NULL))
   refused("results", function(s) replace(s, "results", 3))
-  for (column in c("cell", "run", "system", "estimator", "estimate", "sample")) {
+  columns <- c("cell", "estimate", if (extended_tests()) c("run", "system", "estimator", "sample"))
+  for (column in columns) {
     refused("results", function(s) {
       s$results[[column]] <- rev(as.character(s$results[[column]]))
       s

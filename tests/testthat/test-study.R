@@ -58,7 +58,7 @@ test_that("compiled estimators say what estimate_accuracy() says, intervals incl
     study <- simulation_study(
       list(design, rater_design(c(0.3, 0.3), 0.9, n = 15), rater_design(c(1, 1), 1, n = 20)),
       stats::setNames(c(compiled, slow), c(paste0("c", n), paste0("s", n))),
-      runs = 12, panels = panels
+      runs = if (extended_tests()) 12 else 6, panels = panels
     )
     rows <- tidy(study)
     expect_true(any(is.na(rows$estimate)))
