@@ -233,3 +233,11 @@ test_that("correlations of errors lie between -1 and 1", {
   }
   expect_identical(check(1), c(-1, 1))
 })
+
+test_that("base rates that cannot sum to one are refused", {
+  skip_if_not_installed("Rglpk")
+  bounds <- function(limits) accuracy_bounds(lehner_ratings(), NULL, "ratings", base_rates = limits)
+  refused <- function(...) expect_error(..., "sum to one", class = "fallible_error_argument")
+  refused(bounds(cbind(rep(0.3, 4), 0.9)))
+  refused(bounds(cbind(rep(0, 4), 0.2)))
+})
