@@ -9,11 +9,6 @@ panel <- function(n = 300, ...) {
 
 estimate_own <- function(fit) suppressWarnings(estimate_accuracy(fit, "binned", interval = "none"))
 
-with_names <- function(x) {
-  x$cases <- seq_len(nrow(x))
-  x
-}
-
 posterior_of <- function(fit) as.matrix(ground_truth(fit)[fit$x$categories])
 
 test_that("a fit of a fit's posterior says the same", {
@@ -95,8 +90,9 @@ test_that("intervals are of cases or clusters drawn anew", {
   expect_equal(tidy(estimate)$estimate[[1]], mean(said))
   expect_equal(tidy(estimate)$std.error[[1]], sd(said) / sqrt(sum(rated)), tolerance = 0.1)
   cluster <- rep(1:30, each = 10)
-  twice <- x[rep(1:30, each = 10), ] # a cluster is ten times the same case
-  copies <- as_rater_fit(with_names(twice), q[rep(1:30, each = 10), ])
+  twice <- x[cluster, ] # a cluster is ten times the same case
+  twice$cases <- 1:300
+  copies <- as_rater_fit(twice, q[cluster, ])
   set.seed(3)
   apart <- tidy(estimate_accuracy(copies, replicates = 300))$std.error
   set.seed(3)
