@@ -341,7 +341,7 @@ known_ids <- function(table, mapping, call) {
   for (arg in c("case", "rater")) {
     name <- select_column(list2DF(table), mapping[[arg]], arg, call)
     if (is.character(table[[name %||% ""]])) {
-      table[[name]][trimws(table[[name]]) %in% c("", "NA")] <- NA
+      table[[name]][trim_bytes(table[[name]]) %in% c("", "NA")] <- NA
     }
   }
   table

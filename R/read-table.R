@@ -178,7 +178,7 @@ task_answers <- function(table, input) {
   answers <- record_table(lapply(seq_along(table$Answer.taskAnswers), function(row) {
     form <- parse_json(table$Answer.taskAnswers[[row]], input, row + 1L)
     lapply(if (is.null(names(form))) form[[1L]] else form, form_answer)
-  }))
+  }), input)
   stats::setNames(answers, paste0("Answer.", names(answers)))
 }
 
@@ -195,19 +195,18 @@ form_answer <- function(field) {
 
 # ---- Excel ----------------------------------------------------------------------------------
 
-zip_names <- function(input) {
-  tryCatch(utils::unzip(input$plain, list = TRUE)$Name, error = function(cnd) character(),
-    warning = function(cnd) character())
-}
-
 read_excel <- function(input, keep) {
   check_installed("readxl", "to read Excel files", call = input$call)
+  if (input$kind == "zip") input$entries()
   sheets <- excel_try(readxl::excel_sheets(input$plain), input)
   sheet <- input$sheet %||% sheets[[1L]]
+  columns <- excel_columns(input, sheet)
+  check_limit(columns, "columns", input)
   table <- excel_try(readxl::read_excel(
     input$plain, sheet, col_types = "text", na = character(), trim_ws = FALSE,
-    .name_repair = "minimal"
+    .name_repair = "minimal", n_max = floor(input$limits$most[["cells"]] / columns) + 1
   ), input)
+  check_cells(columns, nrow(table), input)
   if (nrow(table) == 0L) {
     abort_file(input$path, paste0("has no rows in sheet \"", sheet, "\"."), call = input$call)
   }
@@ -219,6 +218,21 @@ read_excel <- function(input, keep) {
         "names another.")
     }
   )
+}
+
+# A sheet of two cells may have a million rows of 16,384 columns. How many it has, readxl tells who
+# gives it types of more columns than there can be, before it makes them.
+excel_columns <- function(input, sheet) {
+  most <- 16384
+  said <- tryCatch(
+    {
+      readxl::read_excel(input$plain, sheet, col_types = rep("skip", most + 1))
+      ""
+    },
+    error = conditionMessage
+  )
+  found <- sub(".* has ([0-9]+) columns?.*", "\\1", said)
+  if (grepl("^[0-9]+$", found)) max(as.numeric(found), 1) else most
 }
 
 excel_try <- function(value, input) {

@@ -1,0 +1,206 @@
+# What comes out of a file may be more than the file, and may go elsewhere: limits, which hold before
+# memory is asked for, and what is compressed.
+
+# ---- Limits ---------------------------------------------------------------------------------
+
+# What they are of is said in help("fallible-limits").
+usual_file_limits <- c(entries = 1e5, megabytes = 1000, ratio = 200, columns = 1e5, cells = 1e9)
+
+most_at_any_ratio <- 10 # megabytes: small files of few labels shrink as much as hostile ones
+
+# A list: most, numbers with these names, and advice, what to do about a file that has more.
+file_limits <- function(call) {
+  known <- names(usual_file_limits)
+  most <- read_option("fallible.file_limits", usual_file_limits, call, function(x, arg) {
+    if (!is.numeric(x) || !all(rlang::names2(x) %in% known) || !all(x > 0 & !is.na(x))) {
+      abort_fallible("argument", c(
+        "{.arg {arg}} must be positive numbers with names among {.val {known}}.",
+        "x" = "It is {describe(x)}."
+      ), arg = arg, call = call)
+    }
+    replace(usual_file_limits, names(x), x)
+  })
+  list(most = most, advice = "If you trust it, set `options(fallible.file_limits = c(%s = ))`.")
+}
+
+check_limit <- function(found, limit, input) {
+  most <- input$limits$most[[limit]]
+  if (found <= most) {
+    return(invisible())
+  }
+  what <- c(
+    entries = "holds more than %s files", megabytes = "holds more than %s MB",
+    ratio = "holds more than %s times its size", columns = "has more than %s columns",
+    cells = "has more than %s cells"
+  )[[limit]]
+  abort_file(input$path, paste0(sprintf(what, number(most)), ", the limit."),
+    "i" = sub("%s", limit, input$limits$advice, fixed = TRUE), call = input$call, topic = "limit")
+}
+
+check_unpacked <- function(bytes, input) {
+  megabytes <- bytes / 1e6
+  check_limit(megabytes, "megabytes", input)
+  if (megabytes > most_at_any_ratio) check_limit(bytes / file.size(input$path), "ratio", input)
+}
+
+check_cells <- function(columns, rows, input) {
+  check_limit(columns, "columns", input)
+  check_limit(as.double(columns) * rows, "cells", input)
+}
+
+# Of text, before it is taken apart: the longest that it can be.
+check_table_size <- function(input) {
+  breaks <- utf8ToInt("\n\r")
+  rows <- max(count_bytes(file(input$plain, "rb"))[breaks + 1L]) + 1
+  marks <- utf8ToInt(paste(c(separators, input$sep), collapse = ""))
+  head <- count_bytes(rawConnection(charToRaw(first_lines(input$plain, 1L))))
+  check_cells(max(head[marks[marks < 256L] + 1L]) + 1, rows, input)
+}
+
+# JSON is counted before it is parsed. In memory an object or array, however short, is as much as
+# ten fields of a table. All parts of a file count.
+spend_cells <- function(text, input) {
+  found <- count_bytes(rawConnection(charToRaw(text)))[utf8ToInt("{[,") + 1L]
+  input$spent$cells <- input$spent$cells + sum(found * c(10, 10, 1)) + 10
+  check_limit(input$spent$cells, "cells", input)
+}
+
+# How often each of the 256 bytes is there; the connection is closed.
+count_bytes <- function(connection) {
+  on.exit(close(connection))
+  total <- numeric(256L)
+  repeat {
+    block <- readBin(connection, "raw", 2^22)
+    if (length(block) == 0L) {
+      return(total)
+    }
+    total <- total + tabulate(as.integer(block) + 1L, 256L)
+  }
+}
+
+# ---- gzip -----------------------------------------------------------------------------------
+
+# R reads a file that was cut off as if it ended there. A gzip file ends with the size of what is
+# in it, so that a cut is found, but by a chance of 1 in 4000 for each MB.
+unpack <- function(input, scratch) {
+  out <- tempfile(tmpdir = scratch)
+  from <- gzfile(input$path, "rb")
+  to <- file(out, "wb")
+  broken <- tryCatch(
+    {
+      unpacked <- 0
+      repeat {
+        block <- readBin(from, "raw", 2^22)
+        if (length(block) == 0L) break
+        unpacked <- unpacked + length(block)
+        check_unpacked(unpacked, input)
+        writeBin(block, to)
+      }
+      FALSE
+    },
+    fallible_error = rlang::cnd_signal, error = function(cnd) TRUE, warning = function(cnd) TRUE,
+    finally = {
+      close(from)
+      close(to)
+    }
+  )
+  if (broken || !has_whole_content(input$path, file.size(out))) {
+    abort_file(input$path, "is compressed by gzip, and is broken or was cut off.",
+      "i" = "Copy or download it again.", call = input$call)
+  }
+  out
+}
+
+has_whole_content <- function(path, size) {
+  all <- file_bytes(path)
+  said <- sum(as.integer(utils::tail(all, 4L)) * 256^(0:3))
+  if (said == size %% 2^32) {
+    return(TRUE)
+  }
+  # Of several parts one after another, the end tells the size of the last.
+  parts <- length(grepRaw(as.raw(c(0x1f, 0x8b, 0x08)), all, fixed = TRUE, all = TRUE))
+  said < size && parts > 1L
+}
+
+# ---- zip ------------------------------------------------------------------------------------
+
+zip_names <- function(input) vapply(input$entries(), `[[`, "", "name")
+
+# A list for each file of an archive: name, size (bytes when unpacked), link (is it one?). What is
+# unpacked of a file is never more than the size here, whatever follows in the archive. That R sees
+# the same files is asked: an archive may have two directories.
+zip_entries <- function(input) {
+  quietly <- function(code) {
+    tryCatch(code, error = function(cnd) NULL, warning = function(cnd) NULL)
+  }
+  entries <- quietly(zip_directory(input$plain, input$limits$most[["entries"]]))
+  check_limit(length(entries), "entries", input)
+  size <- vapply(entries, `[[`, 0, "size")
+  check_unpacked(sum(size), input)
+  check_zip_names(entries, input)
+  listed <- quietly(utils::unzip(input$plain, list = TRUE))
+  name <- vapply(entries, `[[`, "", "name")
+  same <- identical(lapply(as.character(listed$Name), charToRaw), lapply(name, charToRaw)) &&
+    identical(as.double(listed$Length), size)
+  if (!same || length(entries) == 0L) {
+    abort_file(input$path, "is a zip archive, and is broken or was cut off.",
+      "i" = "Copy or download it again.", call = input$call)
+  }
+  entries
+}
+
+# The directory at the end of an archive, one entry more than `most` at most.
+zip_directory <- function(path, most) {
+  connection <- file(path, "rb")
+  on.exit(close(connection))
+  end_at <- max(0, file.size(path) - 65557) # behind the end there may be a comment
+  end <- bytes_at(connection, end_at, 65557)
+  at <- max(grepRaw(as.raw(c(0x50, 0x4b, 5, 6)), end, fixed = TRUE, all = TRUE)) - 1
+  directory <- bytes_at(connection, little(end, at + 16, 4L), little(end, at + 12, 4L))
+  entries <- list()
+  at <- 0
+  while (at < length(directory) && length(entries) <= most) {
+    lengths <- vapply(c(28, 30, 32), function(field) little(directory, at + field, 2L), 0)
+    entries[[length(entries) + 1L]] <- list(
+      name = name_of_bytes(directory[at + 46 + seq_len(lengths[[1L]])]),
+      size = little(directory, at + 24, 4L),
+      link = little(directory, at + 40, 2L) %/% 4096 == 10 # the kind of file that Unix knows
+    )
+    at <- at + 46 + sum(lengths)
+  }
+  entries
+}
+
+# A byte of zero is in no name that is meant well.
+name_of_bytes <- function(bytes) rawToChar(replace(bytes, bytes == 0L, charToRaw("\\")))
+
+bytes_at <- function(connection, at, n) {
+  seek(connection, at)
+  readBin(connection, "raw", n)
+}
+
+# A number of n bytes, the lowest first, `at` bytes from the start.
+little <- function(bytes, at, n) sum(as.integer(bytes[at + seq_len(n)]) * 256^(seq_len(n) - 1L))
+
+# Names that lead elsewhere: up, to a drive, to the root, or by the separator of another system; and
+# such as would write one file over another.
+check_zip_names <- function(entries, input) {
+  name <- vapply(entries, `[[`, "", "name")
+  link <- vapply(entries, `[[`, NA, "link")
+  leads_out <- grepl("(^|/)[.][.](/|$)|^/|^[A-Za-z]:|\\\\", name, useBytes = TRUE)
+  bad <- which(link | leads_out | duplicated(name))
+  if (length(bad) == 0L) {
+    return(invisible())
+  }
+  what <- if (link[[bad[[1L]]]]) {
+    "a link"
+  } else if (leads_out[[bad[[1L]]]]) {
+    "a file that would be written elsewhere"
+  } else {
+    "two files of one name"
+  }
+  abort_file(input$path, paste0("holds ", what, ", and nothing of it was unpacked."),
+    "x" = paste0("It is \"", shorten_text(name[[bad[[1L]]]]), "\"."),
+    "i" = "No tool that is known here makes such archives: ask whoever gave it to you.",
+    call = input$call, topic = "archive")
+}
