@@ -106,9 +106,11 @@ said <- function(told, name, code) {
 # ---- A file and its columns ---------------------------------------------------------------------
 
 # Whoever else uses the page waits while a file is read, and should not have to for a second.
-page_limits <- function(max_size = 20, max_cells = 3e5) {
+page_limits <- function(max_size = 5, max_cells = 2e5) {
   list(
-    most = c(entries = 1000, megabytes = max_size, ratio = 200, columns = 200, cells = max_cells),
+    most = c(
+      entries = 1000, megabytes = 2 * max_size, ratio = 200, columns = 200, cells = max_cells
+    ),
     advice = "Read it by `read_ratings()`, and give the ratings to `explore()`."
   )
 }

@@ -15,7 +15,7 @@
 #' @param ... Not used; catches misspelt arguments.
 #' @param port The port to listen at, a whole number; `NULL` for one that is free.
 #' @param max_size The largest file that may be chosen, in megabytes; larger ones are refused, and
-#'   so are those that unpack to more.
+#'   so are those that unpack to more than twice as much.
 #' @param max_cells The most cells of such a file: rows times columns of a table; of JSON, fields,
 #'   and ten for each object and array.
 #' @return A Shiny app, which runs when it is printed. Without \pkg{shiny}, \pkg{bslib} and
@@ -24,7 +24,7 @@
 #' @examplesIf interactive()
 #' explore()
 #' @export
-explore <- function(x = NULL, ..., port = NULL, max_size = 20, max_cells = 3e5) {
+explore <- function(x = NULL, ..., port = NULL, max_size = 5, max_cells = 2e5) {
   check_dots_empty(...)
   call <- rlang::current_env()
   if (!is.null(x)) check_class(x, "ratings", "x", "Make one with {.fun ratings}.")

@@ -221,8 +221,8 @@ read_file <- function(file, how) {
 read_as <- function(format, input, keep) {
   tryCatch(
     format$read(input, keep),
-    fallible_error = rlang::cnd_signal,
     error = function(cnd) {
+      if (inherits(cnd, "fallible_error")) rlang::cnd_signal(cnd)
       abort_file(input$path, paste0("cannot be read as ", format$words, "."),
         "x" = conditionMessage(cnd), call = input$call)
     }

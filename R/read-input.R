@@ -1,6 +1,7 @@
 # A file at hand, before any format reads it: what it is by its first bytes, and its text.
 
-# A list: path, name (of the file, without extensions), extension, plain (the path of its
+# A list: path, name (of the file, without extensions), extension, first (of text, its first lines),
+# header() (names of columns, of a table of text), plain (the path of its
 # uncompressed text in UTF-8 or, for CSV, in `encoding`), kind ("text", "json", "jsonl", or the
 # `kind` of a signature), document() and record() (of JSON: all of it, and its first object),
 # entries() (of a zip archive), limits (see file_limits()), spent (cells of JSON so far), and the
@@ -17,8 +18,14 @@ open_input <- function(path, how) {
     limits = how$limits %||% file_limits(how$call), spent = list2env(list(cells = 0))
   )
   input$plain <- plain_file(input, how$scratch)
-  input$kind <- kind_of(input)
-  if (input$kind == "text") check_table_size(input)
+  input$kind <- kind_of_bytes(input)
+  if (is.null(input$kind)) {
+    rows <- check_lines(input)
+    input$first <- first_lines(input$plain, 2L)
+    input$kind <- kind_of_text(input)
+    if (input$kind == "text") check_table_size(input, rows)
+  }
+  input$header <- remembered(function() csv_header(input))
   input$entries <- remembered(function() zip_entries(input))
   input$document <- remembered(function() parse_document(input))
   input$record <- remembered(function() first_record(input))
@@ -95,15 +102,17 @@ signature_of <- function(input) {
   Find(function(signature) starts_with_bytes(bytes, signature$bytes), file_signatures())
 }
 
-kind_of <- function(input) {
+# NULL where it is text.
+kind_of_bytes <- function(input) {
   signature <- signature_of(input)
   if (!is.null(signature)) {
     return(signature$kind)
   }
-  if (as.raw(0L) %in% first_bytes(input$plain)) {
-    return("other")
-  }
-  first <- first_lines(input$plain, 2L)
+  if (as.raw(0L) %in% first_bytes(input$plain)) "other"
+}
+
+kind_of_text <- function(input) {
+  first <- input$first
   if (length(first) == 0L) {
     abort_file(input$path, "is empty: there is nothing in it but blanks.", call = input$call)
   }
@@ -128,7 +137,8 @@ first_lines <- function(path, n) {
   while (length(found) < n) {
     lines <- readLines(connection, 1000L, warn = FALSE)
     if (length(lines) == 0L) break
-    lines <- trim_bytes(lines)
+    full <- grep("[^ \t\r]", lines, useBytes = TRUE)
+    lines <- trim_bytes(lines[utils::head(full, n + 1L)]) # one may be but that mark
     found <- c(found, lines[nzchar(lines)])
   }
   utils::head(found, n)
@@ -183,7 +193,7 @@ json_fault <- function(cnd) {
 first_record <- function(input) {
   if (input$kind == "jsonl") {
     check_json(input$call)
-    return(parse_json(first_lines(input$plain, 1L), input, 1L))
+    return(parse_json(input$first[[1L]], input, 1L))
   }
   document <- input$document()
   if (is.null(names(document)) && length(document) > 0L) document[[1L]] else document

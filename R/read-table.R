@@ -4,7 +4,7 @@ separators <- c(",", ";", "\t", "|")
 
 format_csv <- function() {
   new_format("csv", "a table of text (CSV, TSV)",
-    sniff = function(input) input$kind == "text" && length(csv_header(input)) > 1L,
+    sniff = function(input) input$kind == "text" && length(input$header()) > 1L,
     read = function(input, keep) read_csv_columns(input), tabular = TRUE
   )
 }
@@ -12,7 +12,7 @@ format_csv <- function() {
 format_mturk <- function() {
   new_format("mturk", "a batch of Amazon Mechanical Turk (CSV)",
     sniff = function(input) {
-      input$kind == "text" && all(c("HITId", "WorkerId") %in% csv_header(input))
+      input$kind == "text" && all(c("HITId", "WorkerId") %in% input$header())
     },
     read = read_mturk
   )
@@ -44,7 +44,7 @@ named_columns <- function(table) {
 # after a quote that is left open, and another titles above a table, without a word.
 
 read_csv <- function(input) {
-  header <- csv_header(input)
+  header <- input$header()
   at <- which(nzchar(trim_bytes(readLines(input$plain, 100L, warn = FALSE))))[[1L]]
   columns <- tryCatch(
     scan(
@@ -66,7 +66,7 @@ read_csv <- function(input) {
 }
 
 csv_header <- function(input) {
-  line <- first_lines(input$plain, 1L)
+  line <- input$first[[1L]]
   line <- if (input$encoding == "UTF-8") line else iconv(line, input$encoding, "UTF-8")
   if (!validUTF8(line)) {
     abort_encoding(input, "its first line")
@@ -83,7 +83,7 @@ split_line <- function(line, sep) {
 }
 
 # The character that splits the first line into most fields.
-csv_separator <- function(input, line = first_lines(input$plain, 1L)) {
+csv_separator <- function(input, line = input$first[[1L]]) {
   if (!is.null(input$sep)) {
     return(input$sep)
   }
@@ -200,13 +200,11 @@ read_excel <- function(input, keep) {
   if (input$kind == "zip") input$entries()
   sheets <- excel_try(readxl::excel_sheets(input$plain), input)
   sheet <- input$sheet %||% sheets[[1L]]
-  columns <- excel_columns(input, sheet)
-  check_limit(columns, "columns", input)
+  check_sheet(input, sheet)
   table <- excel_try(readxl::read_excel(
     input$plain, sheet, col_types = "text", na = character(), trim_ws = FALSE,
-    .name_repair = "minimal", n_max = floor(input$limits$most[["cells"]] / columns) + 1
+    .name_repair = "minimal"
   ), input)
-  check_cells(columns, nrow(table), input)
   if (nrow(table) == 0L) {
     abort_file(input$path, paste0("has no rows in sheet \"", sheet, "\"."), call = input$call)
   }
@@ -220,19 +218,20 @@ read_excel <- function(input, keep) {
   )
 }
 
-# A sheet of two cells may have a million rows of 16,384 columns. How many it has, readxl tells who
-# gives it types of more columns than there can be, before it makes them.
-excel_columns <- function(input, sheet) {
-  most <- 16384
-  said <- tryCatch(
-    {
-      readxl::read_excel(input$plain, sheet, col_types = rep("skip", most + 1))
-      ""
-    },
-    error = conditionMessage
-  )
-  found <- sub(".* has ([0-9]+) columns?.*", "\\1", said)
-  if (grepl("^[0-9]+$", found)) max(as.numeric(found), 1) else most
+# A sheet of two cells may have a million rows of 16,384 columns. How many columns it has, readxl
+# tells who gives it types of more than there can be, before it makes any; rows, the first column.
+check_sheet <- function(input, sheet) {
+  read <- function(types) {
+    readxl::read_excel(input$plain, sheet, col_types = types, .name_repair = "minimal")
+  }
+  said <- tryCatch(names(read(rep("skip", 20000))), error = conditionMessage)
+  columns <- as.numeric(regmatches(said, regexpr("[0-9]+(?= column)", said, perl = TRUE)))
+  if (length(columns) != 1L) {
+    return(invisible()) # readxl will say why
+  }
+  check_limit(columns, "columns", input)
+  rows <- nrow(excel_try(read(c("text", rep("skip", max(columns, 1) - 1))), input))
+  check_cells(columns, rows, input)
 }
 
 excel_try <- function(value, input) {
