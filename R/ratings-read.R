@@ -36,6 +36,12 @@
 #' Studio holds are those of systems from the start. Judges whose verdicts a log of Inspect or
 #' promptfoo holds are raters of the answers of the model that was evaluated.
 #'
+#' @section Files of others:
+#' What is in a file is parsed and never evaluated. Of an archive (`.eval`, `.xlsx`) that holds a link,
+#' or a file whose name would lead out of the folder that it is unpacked into, nothing is unpacked; the
+#' error is of class `fallible_error_archive`. How much may come out of a file, and how many columns
+#' and cells it may have, is limited, see [fallible-limits].
+#'
 #' @section Labels:
 #' Labels are compared with `na` whatever their capitals and the blanks around them. A warning of
 #' class `fallible_warning_missing` lists what was taken and how often, but for empty fields and

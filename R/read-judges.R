@@ -55,6 +55,7 @@ unzip_inspect <- function(input) {
   inside <- zip_names(input)
   files <- c(intersect(inspect_headers, inside)[1L], grep("^samples/.*[.]json$", inside,
     value = TRUE))
+  if (is.na(files[[1L]])) abort_file(input$path, "is no log of Inspect.", call = input$call)
   # All, since to find each by its name takes the square of their number.
   got <- tryCatch(
     utils::unzip(input$plain, exdir = folder, overwrite = FALSE),
