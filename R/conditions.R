@@ -28,7 +28,7 @@
 #' | `design` | a function in the place of a design does not return a panel | `design` |
 #' | `file` | a file is missing, empty or broken, lacks columns, or holds something else | `path` |
 #' | `archive` | an archive holds what would be written elsewhere (also of class `file`) | `path` |
-#' | `limit` | a file holds more than is read, see [fallible-limits] (also of class `file`) | `path` |
+#' | `limit` | a file holds more than [fallible-limits] allow (also of class `file`) | `path` |
 #' | `page` | a browser sent what the page of [explore()] does not offer | `field` |
 #' | `measure` | an agreement measure is unknown, or not defined for the data | `measure` |
 #' | `metric` | a metric is unknown, lacks a setting, stops, or returns something else | `metric` |

@@ -2,7 +2,7 @@
 # that is shown.
 
 # A function, for the ratings to begin with.
-explore_server <- function(x, limits = page_limits()) function(input, output, session) { # nolint: brace.
+explore_server <- function(x, limits = page_limits()) function(input, output, session) { # nolint
   current <- shiny::reactiveVal(x)
   told <- shiny::reactiveVal(list())
   file <- shiny::reactive({
@@ -13,6 +13,7 @@ explore_server <- function(x, limits = page_limits()) function(input, output, se
     found <- said(told, "ratings", chosen_ratings(input, file))
     if (!is.null(found)) current(found)
   })
+  layout_sent <- function() sent(shiny::req(input$layout), c("long", "wide"), "layout")
   chosen <- shiny::reactive({
     shiny::validate(shiny::need(current(), "Choose ratings under \"Data\" first."))
     current()
@@ -26,10 +27,8 @@ explore_server <- function(x, limits = page_limits()) function(input, output, se
 
   # Fields are made anew only for what stands above them, so that they never chase each other.
   output$mapping <- shiny::renderUI(layout_field(shiny::req(file())))
-  output$columns <- shiny::renderUI(column_fields(shiny::req(file()), sent_layout(input)))
-  output$names <- shiny::renderUI(
-    system_field(shiny::req(file()), sent_layout(input), input$rater)
-  )
+  output$columns <- shiny::renderUI(column_fields(shiny::req(file()), layout_sent()))
+  output$names <- shiny::renderUI(system_field(shiny::req(file()), layout_sent(), input$rater))
   output$told <- shiny::renderUI(lapply(unlist(unname(told()), FALSE), told_box, input$file))
   output$data <- shiny::renderPrint({
     print(chosen())
@@ -141,10 +140,6 @@ abort_page <- function(field) {
     "The page does not offer what was sent for {.field {field}}.",
     "i" = "Choose it on the page."
   ), field = field, call = NULL)
-}
-
-sent_layout <- function(input) {
-  sent(shiny::req(input$layout), c("long", "wide"), "layout")
 }
 
 # A list: what was read, words for its format, columns, what the format knows of them, their values.

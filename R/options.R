@@ -15,8 +15,8 @@
 #' option that has a value of the wrong kind is an error of class `fallible_error_option` at its
 #' first use.
 #'
-#' `fallible.file_limits` raises, or lowers, limits of files: those with the names that it has, such as
-#' `c(megabytes = 5000, ratio = 1000)`. The names, and the limits otherwise, are in
+#' `fallible.file_limits` raises, or lowers, the limits of files that it names, such as
+#' `c(megabytes = 5000, ratio = 1000)`; all names, and what holds otherwise, are in
 #' [fallible-limits].
 #'
 #' @name fallible-options

@@ -37,9 +37,9 @@
 #' promptfoo holds are raters of the answers of the model that was evaluated.
 #'
 #' @section Files of others:
-#' What is in a file is parsed and never evaluated. Of an archive (`.eval`, `.xlsx`) that holds a link,
-#' or a file whose name would lead out of the folder that it is unpacked into, nothing is unpacked; the
-#' error is of class `fallible_error_archive`. How much may come out of a file, and how many columns
+#' What is in a file is parsed and never evaluated. An archive (`.eval`, `.xlsx`) that holds a link,
+#' or a file whose name leads out of the folder that it is unpacked into, is refused as a whole, by
+#' an error of class `fallible_error_archive`. How much may come out of a file, and how many columns
 #' and cells it may have, is limited, see [fallible-limits].
 #'
 #' @section Labels:

@@ -1,12 +1,10 @@
-# What comes out of a file may be more than the file, and may go elsewhere: limits, which hold before
-# memory is asked for, and what is compressed.
+# What comes out of a file may be more than the file, and may go elsewhere: limits, which hold
+# before memory is asked for, and what is compressed.
 
 # ---- Limits ---------------------------------------------------------------------------------
 
 # What they are of is said in help("fallible-limits").
 usual_file_limits <- c(entries = 1e5, megabytes = 1000, ratio = 200, columns = 1e5, cells = 1e9)
-
-most_at_any_ratio <- 10 # megabytes: small files of few labels shrink as much as hostile ones
 
 # A list: most, numbers with these names, and advice, what to do about a file that has more.
 file_limits <- function(call) {
@@ -39,9 +37,9 @@ check_limit <- function(found, limit, input) {
 }
 
 check_unpacked <- function(bytes, input) {
-  megabytes <- bytes / 1e6
-  check_limit(megabytes, "megabytes", input)
-  if (megabytes > most_at_any_ratio) check_limit(bytes / file.size(input$path), "ratio", input)
+  check_limit(bytes / 1e6, "megabytes", input)
+  # Small files of few labels shrink as much as hostile ones.
+  if (bytes > 1e7) check_limit(bytes / file.size(input$path), "ratio", input)
 }
 
 check_cells <- function(columns, rows, input) {
@@ -49,8 +47,8 @@ check_cells <- function(columns, rows, input) {
   check_limit(as.double(columns) * rows, "cells", input)
 }
 
-# Of text, before it is taken apart: the most lines that there can be, and the most columns. Names of
-# columns that are very long take as much time as many of them.
+# Of text, before it is taken apart: the most lines that there can be, and the most columns. Long
+# names of columns take as much time as many of them.
 check_lines <- function(input) {
   found <- count_bytes(file(input$plain, "rb"), file.size(input$plain))
   rows <- max(found[utf8ToInt("\n\r") + 1L]) + 1
@@ -134,84 +132,70 @@ has_whole_content <- function(path, size) {
 
 # ---- zip ------------------------------------------------------------------------------------
 
-zip_names <- function(input) vapply(input$entries(), `[[`, "", "name")
+zip_names <- function(input) input$entries()$name
 
-# A list for each file of an archive: name, size (bytes when unpacked), link (is it one?). What is
-# unpacked of a file is never more than the size here, whatever follows in the archive. That R sees
-# the same files is asked: an archive may have two directories.
+# Of the files of an archive: name, size (bytes when unpacked), link (is it one?). What is unpacked
+# of a file is never more than the size here. R must see the same: there may be two directories.
 zip_entries <- function(input) {
   quietly <- function(code) {
     tryCatch(code, error = function(cnd) NULL, warning = function(cnd) NULL)
   }
   entries <- quietly(zip_directory(input$plain, input$limits$most[["entries"]]))
-  check_limit(length(entries), "entries", input)
-  size <- vapply(entries, `[[`, 0, "size")
-  check_unpacked(sum(size), input)
+  check_limit(length(entries$name), "entries", input)
+  check_unpacked(sum(entries$size), input)
   check_zip_names(entries, input)
   listed <- quietly(utils::unzip(input$plain, list = TRUE))
-  name <- vapply(entries, `[[`, "", "name")
-  same <- identical(lapply(as.character(listed$Name), charToRaw), lapply(name, charToRaw)) &&
-    identical(as.double(listed$Length), size)
-  if (!same || length(entries) == 0L) {
+  same <- identical(lapply(listed$Name, charToRaw), lapply(entries$name, charToRaw)) &&
+    identical(as.double(listed$Length), entries$size)
+  if (!same || length(entries$name) == 0L) {
     abort_file(input$path, "is a zip archive, and is broken or was cut off.",
       "i" = "Copy or download it again.", call = input$call)
   }
   entries
 }
 
-# The directory at the end of an archive, one entry more than `most` at most.
+# The directory at the end of an archive, of one file more than `most` at most.
 zip_directory <- function(path, most) {
   connection <- file(path, "rb")
   on.exit(close(connection))
-  end_at <- max(0, file.size(path) - 65557) # behind the end there may be a comment
-  end <- bytes_at(connection, end_at, 65557)
+  bytes_at <- function(at, n) {
+    seek(connection, at)
+    readBin(connection, "raw", min(n, file.size(path)))
+  }
+  end <- bytes_at(max(0, file.size(path) - 65557), 65557) # there may be a comment behind it
   at <- max(grepRaw(as.raw(c(0x50, 0x4b, 5, 6)), end, fixed = TRUE, all = TRUE)) - 1
-  directory <- bytes_at(connection, little(end, at + 16, 4L), little(end, at + 12, 4L))
-  entries <- list()
+  directory <- bytes_at(little(end, at + 16, 4L), little(end, at + 12, 4L))
+  found <- list(name = character(), size = numeric(), link = logical())
   at <- 0
-  while (at < length(directory) && length(entries) <= most) {
+  while (at < length(directory) && length(found$name) <= most) {
     stopifnot(starts_with_bytes(directory[at + 1:4], "50 4b 01 02"))
     lengths <- vapply(c(28, 30, 32), function(field) little(directory, at + field, 2L), 0)
-    entries[[length(entries) + 1L]] <- list(
-      name = name_of_bytes(directory[at + 46 + seq_len(lengths[[1L]])]),
-      size = little(directory, at + 24, 4L),
-      link = little(directory, at + 40, 2L) %/% 4096 == 10 # the kind of file that Unix knows
-    )
+    name <- directory[at + 46 + seq_len(lengths[[1L]])]
+    name[name == 0L] <- charToRaw("\\") # no name that is meant well has either
+    entry <- length(found$name) + 1L
+    found$name[[entry]] <- rawToChar(name)
+    found$size[[entry]] <- little(directory, at + 24, 4L)
+    found$link[[entry]] <- little(directory, at + 40, 2L) %/% 4096 == 10 # its kind, by Unix
     at <- at + 46 + sum(lengths)
   }
-  entries
-}
-
-# A byte of zero is in no name that is meant well.
-name_of_bytes <- function(bytes) rawToChar(replace(bytes, bytes == 0L, charToRaw("\\")))
-
-bytes_at <- function(connection, at, n) {
-  seek(connection, at)
-  readBin(connection, "raw", n)
+  found
 }
 
 # A number of n bytes, the lowest first, `at` bytes from the start.
 little <- function(bytes, at, n) sum(as.integer(bytes[at + seq_len(n)]) * 256^(seq_len(n) - 1L))
 
-# Names that lead elsewhere: up, to a drive, to the root, or by the separator of another system; and
-# such as would write one file over another.
+# Names that lead up, to a drive, to the root, or by the separator of another system; and such as
+# would write one file over another.
 check_zip_names <- function(entries, input) {
-  name <- vapply(entries, `[[`, "", "name")
-  link <- vapply(entries, `[[`, NA, "link")
-  leads_out <- grepl("(^|/)[.][.](/|$)|^/|^[A-Za-z]:|\\\\", name, useBytes = TRUE)
-  bad <- which(link | leads_out | duplicated(name))
-  if (length(bad) == 0L) {
-    return(invisible())
+  out <- grepl("(^|/)[.][.](/|$)|^/|^[A-Za-z]:|\\\\", entries$name, useBytes = TRUE)
+  bad <- which(entries$link | out | duplicated(entries$name))[1L]
+  if (!is.na(bad)) {
+    what <- if (entries$link[[bad]]) "a link" else if (out[[bad]]) "a file" else "two files"
+    how <- if (out[[bad]]) " that would be written elsewhere"
+    how <- how %||% if (what == "two files") " of one name"
+    abort_file(input$path, paste0("holds ", what, how, ", and nothing of it was unpacked."),
+      "x" = paste0("It is \"", shorten_text(entries$name[[bad]]), "\"."),
+      "i" = "No tool that is known here makes such archives: ask whoever gave it to you.",
+      call = input$call, topic = "archive")
   }
-  what <- if (link[[bad[[1L]]]]) {
-    "a link"
-  } else if (leads_out[[bad[[1L]]]]) {
-    "a file that would be written elsewhere"
-  } else {
-    "two files of one name"
-  }
-  abort_file(input$path, paste0("holds ", what, ", and nothing of it was unpacked."),
-    "x" = paste0("It is \"", shorten_text(name[[bad[[1L]]]]), "\"."),
-    "i" = "No tool that is known here makes such archives: ask whoever gave it to you.",
-    call = input$call, topic = "archive")
 }

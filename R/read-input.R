@@ -248,19 +248,12 @@ lines_table <- function(lines, done, input, keep) {
 check_nested <- function(x, input) {
   inner <- x[vapply(x, is.list, NA)]
   if (is.null(names(x)) && length(inner) > 0L) {
-    check_cells(length(unique(unlist(lapply(inner, flat_names)))), length(x), input)
+    fields <- lapply(inner, function(record) {
+      names(if (any(vapply(record, is.list, NA))) flat_record(record) else record)
+    })
+    check_cells(length(unique(unlist(fields))), length(x), input)
   }
   for (value in inner) check_nested(value, input)
-}
-
-flat_names <- function(record) {
-  object <- vapply(record, is.list, NA)
-  object[object] <- lengths(lapply(record[object], names)) > 0L
-  inner <- Map(
-    function(name, value) paste0(name, ".", flat_names(value)), names(record)[object],
-    record[object]
-  )
-  c(names(record)[!object], unlist(inner))
 }
 
 # What would get lost without a word: of a field that stands twice in a record one value, and of one

@@ -51,7 +51,6 @@ inspect_records <- function(sample, log) {
 unzip_inspect <- function(input) {
   folder <- tempfile(tmpdir = dirname(tempfile()))
   on.exit(unlink(folder, recursive = TRUE))
-  entries <- input$entries()
   inside <- zip_names(input)
   files <- c(intersect(inspect_headers, inside)[1L], grep("^samples/.*[.]json$", inside,
     value = TRUE))
@@ -61,7 +60,7 @@ unzip_inspect <- function(input) {
     utils::unzip(input$plain, exdir = folder, overwrite = FALSE),
     error = function(cnd) NULL, warning = function(cnd) NULL
   )
-  whole <- file.size(file.path(folder, inside)) == vapply(entries, `[[`, 0, "size")
+  whole <- file.size(file.path(folder, inside)) == input$entries()$size
   if (length(got) == 0L || !all(whole %in% TRUE | endsWith(inside, "/"))) {
     abort_file(input$path, "cannot be unpacked.",
       "i" = "Convert it to JSON: `inspect log convert --to json`.", call = input$call)

@@ -1,3 +1,4 @@
+# nolint start: nonportable_path_linter. Names in archives, which are no paths of this machine.
 # Archives as somebody may write them who means harm, and messages as a browser may send them to the
 # page. Beside what must hold of all doors: nothing is written outside the folder of temporary
 # files, and nothing that lies outside is told.
@@ -13,7 +14,9 @@ odd_names <- function() {
 }
 
 an_entry <- function() {
-  content <- pick(list("{}", "", "[[[[", "{\"id\": 9, \"scores\": {\"a\": {\"value\": \"C\"}}}", strrep(" ", 1e4)))
+  content <- pick(list(
+    "{}", "", "[[[[", "{\"id\": 9, \"scores\": {\"a\": {\"value\": \"C\"}}}", strrep(" ", 1e4)
+  ))
   outside <- paste0("samples/", strrep("../", pick(1:14)), sub("^/", "", outside_file()))
   name <- if (maybe(0.3)) outside else if (maybe(0.5)) odd_names() else "samples/9.json"
   reference$zip_entry(
@@ -24,7 +27,7 @@ an_entry <- function() {
 
 # Beside the folder of temporary files, with words that nothing else has.
 outside_words <- "words that lie outside"
-outside_file <- function() file.path(dirname(tempdir()), paste0(basename(tempdir()), "-outside.json"))
+outside_file <- function() paste0(normalizePath(tempdir(), "/"), "-outside.json")
 
 # NULL, or in words what was written or told.
 kept_outside <- function(code) {
@@ -53,16 +56,18 @@ archives <- list(
   archives = function() {
     path <- tempfile(fileext = pick(c(".eval", ".eval", ".xlsx", ".zip", ".csv.gz")))
     on.exit(unlink(path))
-    entries <- c(reference$inspect_files(4L), replicate(pick(c(0, 0:3)), an_entry(), simplify = FALSE))
+    odd <- replicate(pick(c(0, 0:3)), an_entry(), simplify = FALSE)
+    entries <- c(reference$inspect_files(4L), odd)
     entries <- entries[sample.int(length(entries), if (maybe(0.8)) length(entries) else pick(1:4))]
     do.call(reference$write_zip, c(path, entries, before = pick(c(rep(0, 12), -7, 7, 46))))
     bytes <- readBin(path, "raw", file.size(path))
     if (endsWith(path, ".gz")) bytes <- gzipped(bytes)
     if (maybe(0.2)) bytes <- damage(bytes)
     writeBin(bytes, path)
-    limits <- pick(list(NULL, NULL, NULL, NULL, NULL, c(entries = 3), c(megabytes = 1e-3), c(cells = 50), c(ratio = 1e-6)))
-    withr::local_options(fallible.file_limits = limits)
-    kept_outside(function() read_ratings(path, format = pick(c(rep(list(NULL), 6), "inspect", "excel"))))
+    limits <- list(c(entries = 3), c(megabytes = 1e-3), c(cells = 50), c(ratio = 1e-6))
+    withr::local_options(fallible.file_limits = if (maybe(0.4)) pick(limits))
+    format <- if (maybe(0.25)) pick(c("inspect", "excel"))
+    kept_outside(function() read_ratings(path, format = format))
   },
   # A session in which most fields are what the page offers, and some are not.
   page = function() {
@@ -72,7 +77,9 @@ archives <- list(
     path <- tempfile(fileext = ".csv")
     on.exit(unlink(path))
     lines <- "case,rater,rating"
-    writeLines(c(lines, paste(rep(1:8, each = 3L), c("a", "b", "s"), pick(list(c("x", "y"), "x")), sep = ",")), path)
+    rating <- pick(list(c("x", "y"), "x"))
+    lines <- c(lines, paste(rep(1:8, each = 3L), c("a", "b", "s"), rating, sep = ","))
+    writeLines(lines, path)
     fields <- list(
       source = "file", file = list(name = "a.csv", size = 1, type = "", datapath = path),
       layout = pick(c("long", "wide")), case = "case", rater = "rater", rating = "rating",
@@ -96,13 +103,15 @@ a_message <- function(field) {
 
 # What the page shows after these messages, as text; what Shiny itself says of them counts as shown.
 page_of <- function(fields) {
-  shown <- character()
-  shiny::testServer(fallible:::explore_server(NULL), {
+  server <- getNamespace("fallible")$explore_server(NULL)
+  seen <- new.env()
+  shiny::testServer(server, {
     do.call(session$setInputs, fields, quote = TRUE)
     session$setInputs(use = 1)
     show <- function(code) {
-      tryCatch(shown <<- c(shown, unlist(code)), shiny.silent.error = function(e) NULL,
-        fallible_error = function(e) shown <<- c(shown, conditionMessage(e)))
+      text <- tryCatch(unlist(code), shiny.silent.error = function(e) NULL,
+        fallible_error = conditionMessage)
+      seen$shown <- c(seen$shown, text)
     }
     show(unlist(told()))
     for (id in c("mapping", "columns", "names", "told", "data", "agreement_table", "sentences",
@@ -110,6 +119,8 @@ page_of <- function(fields) {
       show(output[[id]])
     }
   })
+  shown <- as.character(seen$shown)
   if (any(grepl("does not offer|must be", shown))) last$refused <- TRUE
   if (any(grepl(outside_words, shown, fixed = TRUE))) "what is outside was told"
 }
+# nolint end

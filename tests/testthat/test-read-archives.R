@@ -1,3 +1,4 @@
+# nolint start: nonportable_path_linter, absolute_path_linter. Names in archives.
 log_with <- function(..., before = 0, envir = parent.frame()) {
   path <- withr::local_tempfile(fileext = ".eval", .local_envir = envir)
   do.call(write_zip, c(path, inspect_files(), list(...), before = before))
@@ -108,7 +109,9 @@ test_that("JSON is counted before it is parsed, and so are the tables that it wo
     writeLines(lines, path)
     path
   }
-  records <- function(n) sprintf("{\"case\":%d,\"rater\":\"%s\",\"rating\":\"x\"}", 1:n, c("a", "b"))
+  records <- function(n) {
+    sprintf("{\"case\":%d,\"rater\":\"%s\",\"rating\":\"x\"}", seq_len(n), c("a", "b"))
+  }
   array <- function(lines) paste0("[", paste(lines, collapse = ","), "]")
   spent <- vapply(c(500, 1000), function(n) {
     input <- open_input(written(array(records(n)), ".json"), list(scratch = tempdir()))
@@ -167,7 +170,7 @@ test_that("a sheet of few cells that lie far apart is refused", {
     entries <- lapply(files, function(file) {
       text <- paste(readLines(file, warn = FALSE), collapse = "\n")
       cell <- sprintf("<row r=\"%d\"><c r=\"%s%1$d\"><v>1</v></c></row></sheetData>", row, at)
-      if (endsWith(file, "sheet1.xml")) text <- sub("</sheetData>", cell, text)
+      if (endsWith(file, "sheet1.xml")) text <- sub("</sheetData>", cell, text, fixed = TRUE)
       zip_entry(substring(file, nchar(folder) + 2L), text)
     })
     path <- withr::local_tempfile(fileext = ".xlsx", .local_envir = parent.frame())
@@ -197,3 +200,4 @@ test_that("what is refused, and how to go on, is said", {
   withr::local_options(fallible.file_limits = c(entries = 3))
   expect_snapshot(error = TRUE, read_ratings("log.eval"))
 })
+# nolint end
