@@ -2,7 +2,9 @@
 library(fallible)
 `%||%` <- function(x, y) if (is.null(x)) y else x
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
-for (file in c("panels", "oracles", "doors", "relations", "files", "archives", "arguments", "fuzz")) {
+for (file in c(
+  "panels", "oracles", "doors", "relations", "files", "archives", "arguments", "fuzz"
+)) {
   source(file.path(here, paste0(file, ".R")))
 }
 for (file in c("reference", "panels", "scores", "archives")) {

@@ -72,6 +72,6 @@ inspect_files <- function(samples = 4L) {
   }
   c(
     list(zip_entry("header.json", "{\"eval\": {\"model\": \"m\", \"task\": \"t\"}}")),
-    lapply(seq_len(samples), function(i) zip_entry(sprintf("samples/%d.json", i), sample(i)))
+    lapply(seq_len(samples), function(i) zip_entry(file.path("samples", sprintf("%d.json", i)), sample(i)))
   )
 }

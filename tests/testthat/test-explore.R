@@ -88,10 +88,11 @@ test_that("the example is at hand", {
 })
 
 # ---- What a browser may send -----------------------------------------------------------------
+# nolint start: nonportable_path_linter, absolute_path_linter. What somebody may send.
 
 # What the page tells after a message in which one field is something else.
 told_of <- function(field, value, layout = "long", x = NULL) {
-  said <- NULL
+  seen <- new.env()
   shiny::testServer(explore_server(x), {
     upload(session, votes)
     session$setInputs(
@@ -100,12 +101,12 @@ told_of <- function(field, value, layout = "long", x = NULL) {
     )
     do.call(session$setInputs, stats::setNames(list(value), field), quote = TRUE)
     session$setInputs(use = 1)
-    said <<- c(
+    seen$said <- c(
       unlist(told()), tryCatch(output$told$html, error = conditionMessage),
       tryCatch(output$names$html, error = conditionMessage), length(current()$cases)
     )
   })
-  said
+  seen$said
 }
 
 test_that("nothing that a browser sends is a path or an expression", {
@@ -187,3 +188,4 @@ test_that("a picture is no wider than a screen", {
   expect_identical(width(1e9), 5000)
   expect_null(width("wide"))
 })
+# nolint end
