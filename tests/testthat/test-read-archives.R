@@ -72,6 +72,13 @@ test_that("a directory that lies is found out", {
   }
 })
 
+test_that("an archive without the header of a log is no log", {
+  path <- write_zip(withr::local_tempfile(fileext = ".eval"), inspect_files()[[2L]])
+  expect_no_warning(expect_error(
+    read_ratings(path, format = "inspect"), "no log of Inspect", class = "fallible_error_file"
+  ))
+})
+
 test_that("limits hold before bytes are written, and an option raises them", {
   skip_if_not_installed("jsonlite")
   blank <- raw(12e6)
