@@ -16,6 +16,19 @@
 #' | raters x squared categories of a model | 1e7 | a fit keeps dozens of such tables |
 #' | probabilities of a design | 1e9 | 8 GB |
 #' | runs of a study | 1e6 | biases then have three digits |
+#'
+#' Files are refused by an error of class `fallible_error_limit` before more of them is unpacked or
+#' parsed than this. The option `fallible.file_limits` raises what has a name (see
+#' [fallible-options]); of files that are read by [explore()] limits are lower.
+#'
+#' | of a file | at most | name |
+#' |---|---|---|
+#' | files in an archive (`.eval`, `.xlsx`) | 100,000 | `entries` |
+#' | what it unpacks to, and a document of JSON, in MB | 1,000 | `megabytes` |
+#' | what it unpacks to, if that is more than 10 MB, in sizes of the file | 200 | `ratio` |
+#' | columns of a table | 100,000 | `columns` |
+#' | rows x columns of a table | 1e9 | `cells` |
+#' | fields of JSON, and ten for each object and array | 1e9 | `cells` |
 #' @name fallible-limits
 #' @return Nothing.
 NULL

@@ -90,9 +90,12 @@ escape_markdown <- function(words) {
   words <- gsub("](", "]&#40;", gsub("]{", "]&#123;", words, fixed = TRUE), fixed = TRUE)
   # These are markup in some places only: around words, and where a block begins.
   some <- c(
-    "_" = "(?<![[:alnum:]])_|_(?![[:alnum:]])", "~" = "~", "^" = "\\^", "." = "^\\w+\\K[.](?=\\s)",
+    "_" = "(?<![[:alnum:]])_|_(?![[:alnum:]])", "~" = "~", "^" = "\\^",
+    "." = "^\\w+\\K[.](?=\\s)|(?i:www)\\K[.]",
     ")" = "^\\w+\\K[)](?=\\s)", ">" = "^>", "-" = "^-(?=\\s|-)",
-    "+" = "^[+](?=\\s)", ":" = "^:(?=:)"
+    "+" = "^[+](?=\\s)",
+    # What looks like an address or like the name of a section would be a link.
+    ":" = "^:(?=:)|(?<=[[:alnum:]+.-]):(?=\\S)|(?<=\\]):", "@" = "@", "[" = "\\[(?![-0-9.])"
   )
   for (mark in names(some)) {
     words <- gsub(some[[mark]], sprintf("&#%d;", utf8ToInt(mark)), words, perl = TRUE)
