@@ -21,7 +21,7 @@ capitalised <- function(words) paste0(toupper(substr(words, 1L, 1L)), substring(
 
 # Lines of a printed object, each wrapped at the width of the console.
 cat_lines <- function(...) {
-  for (line in c(...)) {
+  for (line in printable(c(...))) {
     indent <- nchar(line) - nchar(sub("^ +", "", line))
     cat(strwrap(line, getOption("width"), indent = indent, exdent = indent + 2L), sep = "\n")
   }

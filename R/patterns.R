@@ -62,6 +62,17 @@ repeated_ratings <- function(x) {
   data.frame(pattern = findInterval(twice - 1L, start), rater = rater[twice])
 }
 
+# Patterns in an order that depends on what is in them, and not on that of cases; `truth` is a number
+# for each pattern, or empty.
+order_of_patterns <- function(x, truth = integer()) {
+  ratings <- split(
+    paste(rating_rater(x), rating_category(x)), factor(rating_pattern(x), seq_len(n_patterns(x)))
+  )
+  answers <- split(t(pattern_answers(x)), rep(seq_len(n_patterns(x)), each = length(x$systems)))
+  parts <- lapply(Filter(length, list(ratings, answers)), vapply, paste, "", collapse = " ")
+  do.call(order, c(unname(parts), list(truth)[length(truth) > 0L], method = "radix"))
+}
+
 # ---- Other patterns -----------------------------------------------------------------------------
 
 # `x` with the patterns that the core found, and the pattern of each case. The core does not know

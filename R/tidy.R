@@ -128,6 +128,46 @@ as_markdown <- function(x, digits = 3L) {
   as.character(knitr::kable(table_as_text(x), "pipe", digits = digits, row.names = FALSE))
 }
 
+#' Tables for a spreadsheet
+#'
+#' A spreadsheet that opens a file of text takes cells that begin with `=`, `+`, `-`, `@`, a tab or a
+#' line break for formulas, and labels and names are what anybody may have written. Before such a
+#' cell, or the name of such a column, comes an apostrophe, which makes it text. Numbers stay as
+#' they are, and so do texts that are nothing but a number, such as `"-1"`.
+#'
+#' `tidy()` and `as.data.frame()` give tables as they are, for R. What is written by `write.csv()`
+#' or the like, to be opened by others, goes through this first.
+#'
+#' @param x A data frame, or any result of the package, of which it is `as.data.frame(x, ...)`.
+#' @param ... For a result, passed on to `as.data.frame()`.
+#' @return A data frame.
+#' @family systems
+#' @examples
+#' as_spreadsheet(data.frame(system = c("=HYPERLINK(\"https://example.org\")", "b"), n = 1:2))
+#' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
+#' utils::write.csv(as_spreadsheet(estimate_accuracy(x, interval = "none")), row.names = FALSE)
+#' @export
+as_spreadsheet <- function(x, ...) {
+  check_given()
+  table <- as.data.frame(x, ...)
+  names(table) <- without_formulas(names(table))
+  for (column in which(vapply(table, function(x) is.character(x) || is.factor(x), NA))) {
+    if (is.factor(table[[column]])) {
+      levels(table[[column]]) <- without_formulas(levels(table[[column]]))
+    } else {
+      table[[column]] <- without_formulas(table[[column]])
+    }
+  }
+  table
+}
+
+without_formulas <- function(words) {
+  number <- "^[-+]?[0-9]*[.]?[0-9]+([eE][-+]?[0-9]+)?$"
+  formula <- grepl("^[-=+@\t\r\n\uff1d\uff0b\uff0d\uff20]", words) & !grepl(number, words)
+  words[formula] <- paste0("'", words[formula])
+  words
+}
+
 table_as_text <- function(table) {
   for (column in which(!vapply(table, is.numeric, NA))) {
     table[[column]] <- literal(as.character(table[[column]]))
