@@ -215,6 +215,7 @@ bounds_of_fit <- function(fit, systems, options) {
 }
 
 pairs_of_systems <- function(n, of = seq_len(n)) {
+  check_pair_numbers(n, 4)
   if (n < 2L) matrix(integer(), 2L, 0L) else matrix(of[utils::combn(n, 2L)], 2L)
 }
 
@@ -308,6 +309,10 @@ add_set <- function(bounds, replicates) {
   lacks <- function(rows, reason) {
     table$reason[rows] <- paste0(no_interval, reason)
     table
+  }
+  if (is_one_cluster(bounds)) {
+    bounds$table <- lacks(known, one_cluster)
+    return(bounds)
   }
   if (is.null(replicates)) {
     bounds$table <- lacks(known, "weights are not counts, so there are no cases to resample")

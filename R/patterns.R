@@ -174,6 +174,10 @@ rating_patterns <- function(x) {
   ratings <- if (x$exchangeable || nrow(repeated_ratings(x)) > 0L) {
     split_columns(pattern_counts(x), x$categories)
   } else {
+    check_memory(
+      as.double(rows) * length(x$raters), "cells of a column for each rater",
+      "Choose cases or raters.", rlang::current_env()
+    )
     code <- matrix(NA_integer_, rows, length(x$raters))
     code[cbind(rating_pattern(x), rating_rater(x))] <- rating_category(x)
     lapply(split_columns(code, x$raters), category_factor, x = x)

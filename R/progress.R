@@ -32,8 +32,12 @@ announce_wait <- function(name, total, clock) {
     if (told || is.null(done)) {
       return(invisible())
     }
+    if (is.null(before)) {
+      early <- clock() - begun < 1
+      before <<- if (early) done else 0
+      if (early) begun <<- clock()
+    }
     past <- clock() - begun
-    if (is.null(before)) before <<- if (past < 1) done else 0
     whole <- past * (total - before) / (done - before)
     if (past >= 1 && done > before && whole - past > 60) {
       told <<- TRUE

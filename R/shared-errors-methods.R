@@ -65,8 +65,7 @@ as.data.frame.shared_errors <- function(x, row.names = NULL, # nolint: object_na
 #' @export
 as.matrix.shared_errors <- function(x, ...) {
   n <- length(x$judges)
-  check_memory(n^2, "correlations", "Choose raters, for example {.code x[, 1:1000]}.",
-    rlang::current_env())
+  check_pair_numbers(n, 2, rlang::current_env())
   out <- matrix(NA_real_, n, n, dimnames = list(x$judges, x$judges))
   diag(out) <- 1
   at <- cbind(x$pairs$one, x$pairs$two)

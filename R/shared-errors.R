@@ -127,11 +127,8 @@ columns_of_pairs <- 20
 check_pair_memory <- function(x, call) {
   judges <- length(x$raters) + length(x$systems)
   answers <- pattern_lengths(x) + rowSums(pattern_answers(x) > 0L)
-  pairs <- min(judges * (judges - 1) / 2, sum(answers * (answers - 1) / 2))
-  check_memory(
-    columns_of_pairs * pairs, "numbers about pairs of raters",
-    "Choose raters, for example {.code x[, 1:1000]}.", call
-  )
+  met <- sum(answers * (answers - 1) / 2)
+  check_pair_numbers(judges, columns_of_pairs, call, min(judges * (judges - 1) / 2, met))
 }
 
 # Patterns with each truth that their cases have (0 is unknown), and the weight of such cases.
@@ -199,10 +196,7 @@ shared_table <- function(found, x, conf_level) {
 all_pairs <- function(x) {
   judges <- length(x$judges)
   rows <- judges * (judges - 1) / 2
-  check_memory(
-    columns_of_pairs * rows, "numbers about pairs of raters",
-    "Choose raters, for example {.code x[, 1:1000]}.", rlang::caller_env()
-  )
+  check_pair_numbers(judges, columns_of_pairs, rlang::caller_env())
   if (rows == nrow(x$pairs)) {
     return(x$pairs)
   }
