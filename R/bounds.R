@@ -53,8 +53,8 @@
 #' @section Confidence set:
 #' `conf.low` and `conf.high` are meant to contain the whole range from lowest to highest, and
 #' so any accuracy in it, with probability `conf_level`. Cases, or the clusters of an
-#' [estimate_accuracy()] result, are drawn anew, raters fitted anew each time, and each end is given half of the remaining probability (Bonferroni). Limits are
-#' basic bootstrap limits (twice the value less a quantile of the replicates), which make good the
+#' [estimate_accuracy()] result, are drawn anew, raters fitted anew each time, and each end is given
+#' half of the remaining probability (Bonferroni). Limits are basic bootstrap limits (twice the value less a quantile of the replicates), which make good the
 #' bias of the ends as found; percentiles would double it. In simulated panels of the K-model (200
 #' and 1000 cases) nominal 90% sets covered the whole range in .85 to .93 (`bench/bounds.R`). Given
 #' the ratings alone, each replicate is two linear programs; `interval = "none"` is the default
@@ -253,10 +253,10 @@ fit_replicates <- function(fit, at, options) {
   }
   none <- pairs_of_systems(0L)
   draw_ranges(fit, length(at), options, function(weight) {
-    panel$weights <- weight
     again <- suppressWarnings(
       fit_raters(
-        panel, fit$model, fit$method, known_truth = truth, known_raters = fit$given$raters
+        replace(panel, "weights", list(weight)), fit$model, fit$method, known_truth = truth,
+        known_raters = fit$given$raters
       ),
       classes = "fallible_warning"
     )

@@ -184,10 +184,12 @@ check_string <- function(x, arg, call = rlang::caller_env()) {
 printable <- function(x) {
   bad <- !is_text(x)
   x[bad] <- iconv(x[bad], "UTF-8", "UTF-8", sub = "byte")
-  steering <- "[\\x01-\\x08\\x0b-\\x1f\\x7f-\\x{9f}\\x{202a}-\\x{202e}\\x{2066}-\\x{2069}]"
-  found <- grep(paste0("(*UTF)", steering), x, perl = TRUE)
-  x[found] <- vapply(strsplit(enc2utf8(x[found]), ""), function(letters) {
-    off <- grepl(paste0("(*UTF)", steering), letters, perl = TRUE)
+  steering <- paste0(
+    "(*UTF)[\\x01-\\x08\\x0b-\\x1f\\x7f-\\x{9f}\\x{202a}-\\x{202e}\\x{2066}-\\x{2069}]"
+  )
+  found <- grep(steering, x, perl = TRUE)
+  x[found] <- vapply(strsplit(enc2utf8(x[found]), "", fixed = TRUE), function(letters) {
+    off <- grepl(steering, letters, perl = TRUE)
     letters[off] <- sprintf("<%02x>", vapply(letters[off], utf8ToInt, 0L))
     paste(letters, collapse = "")
   }, "")

@@ -70,7 +70,8 @@ format.system_comparison <- function(x, ...) {
     return(paste0("unknown which of ", of, " is best (", x$differences$reason[[1L]], ")"))
   }
   paste0(
-    printable(told$best), " is ", best_by(x), " with probability ", decimals(told$probability, 2L), ", of ",
+    printable(told$best), " is ", best_by(x), " with probability ",
+    decimals(told$probability, 2L), ", of ",
     if (!is.null(x$options$against)) paste("the", number(x$options$against$best), "best of "), of
   )
 }

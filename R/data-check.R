@@ -132,10 +132,8 @@ rater_totals <- function(x) {
 
 # Patterns x raters and systems: categories, NA where there is none.
 answers_by_pattern <- function(x) {
-  check_memory(
-    as.double(n_patterns(x)) * (length(x$raters) + length(x$systems)), "answers of raters and systems",
-    "Choose cases or raters.", NULL
-  )
+  answers <- as.double(n_patterns(x)) * (length(x$raters) + length(x$systems))
+  check_memory(answers, "answers of raters and systems", "Choose cases or raters.", NULL)
   out <- matrix(NA_integer_, n_patterns(x), length(x$raters))
   out[cbind(rating_pattern(x), rating_rater(x))] <- rating_category(x)
   answer <- pattern_answers(x)

@@ -25,32 +25,21 @@ seconds <- function() proc.time()[["elapsed"]]
 # Who must wait for more than a minute is told so, once, as soon as one can know: after a second,
 # and where no bar can be seen too.
 announce_wait <- function(name, total, clock) {
-  begun <- clock()
-  told <- is.na(total)
-  before <- NULL # what was done already when the work began
+  state <- list2env(list(begun = clock(), told = is.na(total))) # nolint: object_usage.
   function(done) {
-    if (told || is.null(done)) {
+    if (state$told || is.null(done)) {
       return(invisible())
     }
-    if (is.null(before)) {
-      early <- clock() - begun < 1
-      before <<- if (early) done else 0
-      if (early) begun <<- clock()
+    if (is.null(state$before)) { # what was done already when the work began
+      early <- clock() - state$begun < 1
+      state$before <- if (early) done else 0
+      if (early) state$begun <- clock()
     }
-    past <- clock() - begun
-    whole <- past * (total - before) / (done - before)
-    if (past >= 1 && done > before && whole - past > 60) {
-      told <<- TRUE
-      inform_fallible("{name}: this takes about {wait_in_words(whole)}.")
+    past <- clock() - state$begun
+    whole <- past * (total - state$before) / (done - state$before)
+    if (past >= 1 && done > state$before && whole - past > 60) {
+      state$told <- TRUE
+      inform_fallible("{name}: this takes about {count_noun(round(whole / 60), 'minute')}.")
     }
-  }
-}
-
-wait_in_words <- function(seconds) {
-  minutes <- seconds / 60
-  if (minutes < 90) {
-    paste(max(round(minutes), 1), if (minutes < 1.5) "minute" else "minutes")
-  } else {
-    paste(round(minutes / 60), "hours")
   }
 }

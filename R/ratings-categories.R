@@ -104,17 +104,11 @@ warn_labels <- function(labels, input) {
   twins <- lookalikes(labels)
   if (length(twins) > 0L) {
     warn_fallible("labels", c(
-      "Categories look the same, and are written in different alphabets, with characters that
-       cannot be seen, or with accents that are characters of their own: {.val {twins}}.",
+      "Categories look the same, or are the same number, and are written in different alphabets,
+       with characters that cannot be seen, with accents that are characters of their own, or with
+       other digits: {.val {twins}}.",
       "i" = "They count as different. Write each of them in one way."
     ), labels = twins)
-  }
-  equal <- equal_numbers(labels)
-  if (length(equal) > 0L) {
-    warn_fallible("labels", c(
-      "Categories are the same number, written in several ways: {.val {equal}}.",
-      "i" = "They are texts and count as different. Make numbers of them, or write each in one way."
-    ), labels = equal)
   }
   codes <- seems_missing(labels)
   if (length(codes) > 0L) {

@@ -244,8 +244,7 @@ check_labels <- function(x, column, call) {
     row <- which(is.infinite(x))
     abort_fallible("columns", c(
       "Categories that are numbers must be finite.",
-      "x" = "Row {row[[1L]]} of column {.val {column}} holds {.val {x[[row[[1L]]]]}}.",
-      "i" = "Use {.code NA} for a missing rating, or declare a label of your own for such values."
+      "x" = "Row {row[[1L]]} of column {.val {column}} holds {.val {x[[row[[1L]]]]}}."
     ), arg = column, call = call)
   }
   # Only texts can be empty, and comparing all of them is slow.

@@ -20,26 +20,23 @@ latin_lookalike <- function(x) {
   )
 }
 
-# A letter and its accent as one character where Unicode has it. R has no normal forms, and iconv()
-# has them on some systems only; package utf8 comes with tibble.
+# Letters with their accents as one character. R has no normal forms, and iconv() has them on some
+# systems only; package utf8 comes with tibble.
 composed <- function(x) {
-  if (length(x) > 0L && requireNamespace("utf8", quietly = TRUE)) utf8::utf8_normalize(enc2utf8(x)) else x
+  known <- length(x) > 0L && requireNamespace("utf8", quietly = TRUE)
+  if (known) utf8::utf8_normalize(enc2utf8(x)) else x
 }
 
-# Labels that differ and look the same.
+# Labels that differ and look the same, or are the same number.
 lookalikes <- function(labels) {
   same <- plain_label(latin_lookalike(composed(labels)))
+  number <- suppressWarnings(as.numeric(same))
+  same <- ifelse(is.na(number), same, as_label(number))
   own <- plain_label(labels)
   twins <- labels[same %in% same[duplicated(same)]]
   Filter(function(label) {
     length(unique(own[same == same[match(label, labels)]])) > 1L
   }, twins)
-}
-
-# Texts such as "1" and "1.0", which as numbers would be one label.
-equal_numbers <- function(labels) {
-  value <- suppressWarnings(as.numeric(labels))
-  labels[!is.na(value) & value %in% value[duplicated(value)]]
 }
 
 usual_missing <- c("n/a", "na", "nan", "null", "none given", "-", "--", "?", ".", "")

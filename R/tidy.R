@@ -130,42 +130,34 @@ as_markdown <- function(x, digits = 3L) {
 
 #' Tables for a spreadsheet
 #'
-#' A spreadsheet that opens a file of text takes cells that begin with `=`, `+`, `-`, `@`, a tab or a
-#' line break for formulas, and labels and names are what anybody may have written. Before such a
-#' cell, or the name of such a column, comes an apostrophe, which makes it text. Numbers stay as
-#' they are, and so do texts that are nothing but a number, such as `"-1"`.
-#'
-#' `tidy()` and `as.data.frame()` give tables as they are, for R. What is written by `write.csv()`
-#' or the like, to be opened by others, goes through this first.
+#' `tidy()` and `as.data.frame()` give tables as they are. A spreadsheet that opens a file of them
+#' takes cells that begin with `=`, `+`, `-`, `@`, a tab or a line break for formulas, and labels are
+#' what anybody may have written. Here such cells, and names of columns, begin with an apostrophe,
+#' which makes them text; numbers, and texts such as `"-1"`, stay as they are.
 #'
 #' @param x A data frame, or any result of the package, of which it is `as.data.frame(x, ...)`.
 #' @param ... For a result, passed on to `as.data.frame()`.
 #' @return A data frame.
 #' @family systems
 #' @examples
-#' as_spreadsheet(data.frame(system = c("=HYPERLINK(\"https://example.org\")", "b"), n = 1:2))
+#' as_spreadsheet(data.frame(system = c("=1 + 1", "b"), n = 1:2))
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
 #' utils::write.csv(as_spreadsheet(estimate_accuracy(x, interval = "none")), row.names = FALSE)
 #' @export
 as_spreadsheet <- function(x, ...) {
   check_given()
   table <- as.data.frame(x, ...)
-  names(table) <- without_formulas(names(table))
-  for (column in which(vapply(table, function(x) is.character(x) || is.factor(x), NA))) {
-    if (is.factor(table[[column]])) {
-      levels(table[[column]]) <- without_formulas(levels(table[[column]]))
-    } else {
-      table[[column]] <- without_formulas(table[[column]])
-    }
-  }
-  table
+  table[] <- lapply(table, function(column) {
+    if (is.factor(column)) levels(column) <- without_formulas(levels(column))
+    if (is.character(column)) without_formulas(column) else column
+  })
+  stats::setNames(table, without_formulas(names(table)))
 }
 
 without_formulas <- function(words) {
   number <- "^[-+]?[0-9]*[.]?[0-9]+([eE][-+]?[0-9]+)?$"
   formula <- grepl("^[-=+@\t\r\n\uff1d\uff0b\uff0d\uff20]", words) & !grepl(number, words)
-  words[formula] <- paste0("'", words[formula])
-  words
+  replace(words, formula, paste0("'", words[formula]))
 }
 
 table_as_text <- function(table) {

@@ -256,7 +256,7 @@ test_that("errors in common are printed, and speak the grammar of results", {
   expect_s3_class(knitr::knit_print(errors), "knit_asis")
 })
 
-# ---- Many raters -----------------------------------------------------------------------------------
+# ---- Many raters --------------------------------------------------------------------------------
 
 # A crowd of which each case is rated by a few, and a system.
 crowd_of <- function(workers, cases, each = 5, categories = 4, seed = 1) {
@@ -267,7 +267,8 @@ crowd_of <- function(workers, cases, each = 5, categories = 4, seed = 1) {
   ))
   true <- sample(letters[seq_len(categories)], cases, TRUE)
   wrong <- stats::runif(nrow(long)) < 0.3
-  long$rating <- ifelse(wrong, sample(letters[seq_len(categories)], nrow(long), TRUE), true[long$case])
+  long$rating <- true[long$case]
+  long$rating[wrong] <- sample(letters[seq_len(categories)], sum(wrong), TRUE)
   ratings(
     long, case = case, rater = rater, rating = rating,
     systems = data.frame(case = seq_len(cases), system = "s", prediction = rev(sort(true)))
@@ -327,8 +328,8 @@ test_that("pairs without a case in common are in the table, and cost nothing", {
 test_that("many pairs can be stopped, and too many are refused", {
   x <- crowd_of(workers = 20, cases = 20)
   cells <- known_cells(x, FALSE, NULL)
-  many <- cells[rep(seq_len(nrow(cells)), 15000L), ]
-  setTimeLimit(elapsed = 0.05, transient = TRUE)
+  many <- cells[rep(seq_len(nrow(cells)), 40000L), ]
+  setTimeLimit(elapsed = 0.01, transient = TRUE)
   stopped <- tryCatch(
     core_shared_pairs(x$patterns, many, no_tick),
     interrupt = function(cnd) "stopped", error = conditionMessage

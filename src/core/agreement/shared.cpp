@@ -27,6 +27,7 @@ struct Answers {
     for (int i = 0; i < static_cast<int>(cells.size()); ++i) {
       if (cells[i].weight > 0) {
         const int p = cells[i].pattern;
+        steps_done(1);
         for (const int r : x.places(p)) add(i, x.rater[r] - 1, x.category[r]);
         for (int s = 0; s < x.systems; ++s) {
           if (x.answer_of(p, s) >= 1) add(i, x.raters + s, x.answer_of(p, s));
@@ -156,8 +157,7 @@ class PairFinder {
   void each_meeting(int one, const Use& use) const {
     for (const int at : answers_.of_judge.places(one)) {
       const int a = answers_.place[at];
-      const int last = answers_.of_cell.places(answers_.cell[a]).begin().at +
-                       answers_.of_cell.places(answers_.cell[a]).size();
+      const int last = answers_.of_cell.start[answers_.cell[a] + 1];
       for (int b = a + 1; b < last; ++b) use(Meeting{a, b});
       steps_done(1 + (last - a) / 64);
     }
