@@ -154,5 +154,5 @@ counted <- function(n, x) if (in_database(x)) n else as.integer(n)
 lead_test <- function(lead, nearer, farther, n, epsilon) {
   squares <- nearer * (1 + lead)^2 + farther * (1 - lead)^2 + (n - nearer - farther) * lead^2
   statistic <- (lead - epsilon) / sqrt(squares / (n - 1) / n)
-  ifelse(squares == 0, ifelse(lead < epsilon, 0, 1), stats::pt(statistic, n - 1))
+  ifelse(squares == 0, as.numeric(lead >= epsilon), stats::pt(statistic, n - 1))
 }
