@@ -132,8 +132,8 @@ as_markdown <- function(x, digits = 3L) {
 #'
 #' `tidy()` and `as.data.frame()` give tables as they are. A spreadsheet that opens a file of them
 #' takes cells that begin with `=`, `+`, `-`, `@`, a tab or a line break for formulas, and labels
-#' are what anybody may have written. Here such cells, and names of columns, begin with an apostrophe,
-#' which makes them text; numbers, and texts such as `"-1"`, stay as they are.
+#' are what anybody may have written. Here such cells, and such names of columns, begin with an
+#' apostrophe, which makes them text; numbers, and texts such as `"-1"`, stay as they are.
 #'
 #' @param x A data frame, or any result of the package, of which it is `as.data.frame(x, ...)`.
 #' @param ... For a result, passed on to `as.data.frame()`.
