@@ -54,8 +54,8 @@
 #' `conf.low` and `conf.high` are meant to contain the whole range from lowest to highest, and
 #' so any accuracy in it, with probability `conf_level`. Cases, or the clusters of an
 #' [estimate_accuracy()] result, are drawn anew, raters fitted anew each time, and each end is given
-#' half of the remaining probability (Bonferroni). Limits are basic bootstrap limits (twice the value
-#' less a quantile of the replicates), which make good the
+#' half of the remaining probability (Bonferroni). Limits are basic bootstrap limits (twice the
+#' value less a quantile of the replicates), which make good the
 #' bias of the ends as found; percentiles would double it. In simulated panels of the K-model (200
 #' and 1000 cases) nominal 90% sets covered the whole range in .85 to .93 (`bench/bounds.R`). Given
 #' the ratings alone, each replicate is two linear programs; `interval = "none"` is the default
