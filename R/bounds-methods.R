@@ -63,7 +63,7 @@ format.accuracy_bounds <- function(x, digits = 3L, ...) {
     decimals(table$conf.low, digits), " to ", decimals(table$conf.high, digits), ")"
   )
   paste0(
-    table$system, ": ",
+    printable(table$system), ": ",
     ifelse(
       is.na(table$lowest), "NA",
       paste(decimals(table$lowest, digits), "to", decimals(table$highest, digits))

@@ -114,6 +114,10 @@ fit_raters <- function(x, model = k_model(), method = NULL, known_truth = NULL,
 # `start`: see start_of().
 fit_checked <- function(x, model, method, known_truth, known_raters, call, start = NULL) {
   check_class(model, "rater_model", "model", "Make one with {.fun rater_model}.", call)
+  check_memory(
+    as.double(n_patterns(x)) * length(x$categories), "probabilities of categories of cases",
+    "Take fewer cases, or join categories.", call
+  )
   know <- !is.null(known_truth) || !is.null(known_raters)
   method <- check_method(method, model, x, know, call)
   if (!is.null(known_raters)) check_no_family(model, "known_raters", call)
@@ -286,6 +290,7 @@ confusion <- function(x, ...) {
 
 #' @export
 confusion.default <- function(x, ...) {
+  if (inherits(x, "accuracy_by_group")) check_estimate(x, rlang::current_env(), "x")
   check_class(x, "rater_fit", "x", "Make one with {.fun fit_raters}.")
 }
 

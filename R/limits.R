@@ -15,6 +15,9 @@
 #' | answers of a simulated panel | 1e9 | 8 GB with its tables |
 #' | raters x squared categories of a model | 1e7 | a fit keeps dozens of such tables |
 #' | probabilities of a design | 1e9 | 8 GB |
+#' | cases x categories of a fit | 1e9 | 8 GB |
+#' | numbers about pairs of raters | 1e9 | 8 GB; [shared_errors()] keeps pairs that share cases |
+#' | replicates x systems of bounds | 5e8 | 8 GB |
 #' | runs of a study | 1e6 | biases then have three digits |
 #'
 #' Files are refused by an error of class `fallible_error_limit` before more of them is unpacked or
@@ -45,6 +48,14 @@ check_memory <- function(numbers, what, instead, call) {
       "i" = instead
     ), numbers = numbers, call = call)
   }
+}
+
+# So many numbers for each of so many pairs of raters and systems; all of them, unless told.
+check_pair_numbers <- function(judges, numbers, call = NULL, pairs = judges * (judges - 1) / 2) {
+  check_memory(
+    numbers * pairs, "numbers about pairs of raters and systems",
+    "Choose raters, for example {.code x[, 1:1000]}.", call
+  )
 }
 
 check_panel_memory <- function(design, n, call) {

@@ -36,9 +36,9 @@ as.data.frame.metric_estimate <- function(x, row.names = NULL, # nolint: object_
 format.metric_estimate <- function(x, ...) {
   whole <- x$table[is.na(x$table$category), ]
   first <- utils::head(whole, 3L)
-  who <- paste0(
+  who <- printable(paste0(
     if (x$options$grouped) paste0(first$group, " "), first$system, " ", row_names(first)
-  )
+  ))
   paste0(
     metric_title(x), if (nrow(first) > 0L) ": ",
     paste0(who, " ", decimals(first$estimate, 2L), collapse = ", "),

@@ -131,6 +131,38 @@ as_markdown <- function(x, digits = 3L) {
   as.character(knitr::kable(table_as_text(x), "pipe", digits = digits, row.names = FALSE))
 }
 
+#' Tables for a spreadsheet
+#'
+#' `tidy()` and `as.data.frame()` give tables as they are. A spreadsheet that opens a file of them
+#' takes cells that begin with `=`, `+`, `-`, `@`, a tab or a line break for formulas, and labels
+#' are what anybody may have written. Here such cells, and such names of columns, begin with an
+#' apostrophe, which makes them text; numbers, and texts such as `"-1"`, stay as they are.
+#'
+#' @param x A data frame, or any result of the package, of which it is `as.data.frame(x, ...)`.
+#' @param ... For a result, passed on to `as.data.frame()`.
+#' @return A data frame.
+#' @family systems
+#' @examples
+#' as_spreadsheet(data.frame(system = c("=1 + 1", "b"), n = 1:2))
+#' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
+#' utils::write.csv(as_spreadsheet(estimate_accuracy(x, interval = "none")), row.names = FALSE)
+#' @export
+as_spreadsheet <- function(x, ...) {
+  check_given()
+  table <- as.data.frame(x, ...)
+  table[] <- lapply(table, function(column) {
+    if (is.factor(column)) levels(column) <- without_formulas(levels(column))
+    if (is.character(column)) without_formulas(column) else column
+  })
+  stats::setNames(table, without_formulas(names(table)))
+}
+
+without_formulas <- function(words) {
+  number <- "^[-+]?[0-9]*[.]?[0-9]+([eE][-+]?[0-9]+)?$"
+  formula <- grepl("^[-=+@\t\r\n\uff1d\uff0b\uff0d\uff20]", words) & !grepl(number, words)
+  replace(words, formula, paste0("'", words[formula]))
+}
+
 table_as_text <- function(table) {
   for (column in which(!vapply(table, is.numeric, NA))) {
     table[[column]] <- literal(as.character(table[[column]]))

@@ -78,6 +78,27 @@ findings$F01 <- list(
   }
 )
 
+# ---- F02: labels -------------------------------------------------------------------------------
+
+# 0 and -0 are one category.
+negative_zero <- function() {
+  set.seed(1)
+  true <- sample(-1:1, 200, TRUE)
+  rate <- function(p) {
+    said <- ifelse(stats::runif(200) < p, true, sample(-1:1, 200, TRUE))
+    round(said * 0.6 + stats::runif(200, -0.05, 0.05))
+  }
+  data <- data.frame(r1 = rate(0.8), r2 = rate(0.8), r3 = rate(0.8))
+  half <- sample(200, 100)
+  data[half, ] <- lapply(data[half, ], function(v) v + 0)
+  x <- ratings(data, raters = r1:r3)
+  paste0(
+    toString(x$categories), ": Fleiss' kappa ", format(as.numeric(fleiss_kappa(x)), digits = 3)
+  )
+}
+
+findings$F02 <- list("-0 and 0" = function() negative_zero)
+
 # ---- F06: links in reports ----------------------------------------------------------------------
 
 findings$F06 <- list(
@@ -153,6 +174,53 @@ findings$F07 <- list(
   "5 MB in one field" = function() {
     upload_of(c("case,rater,rating", paste0("1,a,", strrep("x ", 2.4e6))))
   }
+)
+
+# ---- F08: many raters ---------------------------------------------------------------------------
+
+# 2000 workers, 50,000 ratings.
+large_crowd <- function(n = 5000, each = 10) {
+  set.seed(1)
+  long <- unique(data.frame(
+    case = rep(1:n, each = each), rater = paste0("w", sample(2000, each * n, TRUE))
+  ))
+  true <- sample(4, n, TRUE)
+  right <- stats::runif(nrow(long)) < 0.7
+  long$rating <- letters[ifelse(right, true[long$case], sample(4, nrow(long), TRUE))]
+  list(
+    x = ratings(
+      long, case = case, rater = rater, rating = rating,
+      systems = data.frame(case = 1:n, system = "s", prediction = letters[true])
+    ),
+    gold = stats::setNames(letters[true], 1:n)
+  )
+}
+
+crowd_alt_test <- function() format(alt_test(large_crowd()$x))
+
+crowd_shared_errors <- function() format(shared_errors(large_crowd()$x))
+
+crowd_shared_known <- function() {
+  crowd <- large_crowd()
+  format(shared_errors(crowd$x, crowd$gold))
+}
+
+# Of sixteen times as many ratings, and of seventy times as many pairs of them: how
+# long after a time limit the call ends.
+crowd_interrupted <- function() {
+  x <- large_crowd(20000, 40)$x
+  begun <- proc.time()[["elapsed"]]
+  setTimeLimit(elapsed = 1, transient = TRUE)
+  tryCatch(shared_errors(x), error = identity, interrupt = identity)
+  setTimeLimit()
+  paste(format(proc.time()[["elapsed"]] - begun - 1, digits = 2), "s after the limit")
+}
+
+findings$F08 <- list(
+  "alt_test() of 2000 workers" = function() crowd_alt_test,
+  "shared_errors() of 2000 workers" = function() crowd_shared_errors,
+  "the same with known truth" = function() crowd_shared_known,
+  "shared_errors() stopped" = function() crowd_interrupted
 )
 
 # ---- Running ------------------------------------------------------------------------------------
