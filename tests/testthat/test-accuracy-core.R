@@ -63,3 +63,8 @@ test_that("who will wait for long is told so before", {
   withr::local_options(fallible.quiet = TRUE)
   expect_no_message(announce_average(big, 1L))
 })
+
+test_that("a fit of the core's own models is asked of the core", {
+  estimator <- make_estimator(fit_raters(x), method_joint, list())
+  expect_identical(point_of(estimator)$systems, core_estimate(fitted(setup))$systems)
+})

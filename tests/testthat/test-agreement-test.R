@@ -123,3 +123,10 @@ test_that("panels with other categories are not compared", {
   y <- data.frame(a = c("u", "v", "v"), b = c("u", "v", "v"))
   expect_error(compare_agreement(x, y), "same categories", class = "fallible_error_argument")
 })
+
+test_that("whichever of two has no interval, their difference says why", {
+  one <- anaesthetists[1, c("A1", "A2")]
+  more <- anaesthetists[2:9, c("A1", "A2")]
+  expect_match(compare_agreement(one, more, "percent_agreement")$reason, "only one case")
+  expect_match(compare_agreement(more, one, "percent_agreement")$reason, "only one case")
+})

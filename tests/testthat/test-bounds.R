@@ -287,3 +287,11 @@ test_that("clusters of an estimate are drawn whole", {
   estimate <- quiet(estimate_accuracy(x, "unbinned", interval = "none", cluster = rep(1, 360)))
   expect_match(tidy(accuracy_bounds(estimate, replicates = 10))$reason, one_cluster)
 })
+
+test_that("base rates that cannot sum to one are refused", {
+  skip_if_not_installed("Rglpk")
+  bounds <- function(limits) accuracy_bounds(lehner_ratings(), NULL, "ratings", base_rates = limits)
+  refused <- function(...) expect_error(..., "sum to one", class = "fallible_error_argument")
+  refused(bounds(cbind(rep(0.3, 4), 0.9)))
+  refused(bounds(cbind(rep(0, 4), 0.2)))
+})

@@ -146,3 +146,10 @@ test_that("what must be given is asked for by name", {
   outer <- function(estimate) bins(estimate)
   expect_error(outer(), "`estimate` must be given", class = "fallible_error_argument")
 })
+
+test_that("all systems are judged unless some are named", {
+  x <- ratings(cbind(r1 = 1:2, r2 = 1:2, a = 1:2, b = 2:1), systems = c(a, b))
+  bounded <- function(...) tidy(quiet(accuracy_bounds(x, interval = "none", ...)))$system
+  expect_identical(bounded(), c("a", "b"))
+  expect_identical(bounded(systems = "b"), "b")
+})

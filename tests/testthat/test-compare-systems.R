@@ -355,3 +355,10 @@ test_that("bad references and numbers of best systems are refused", {
     class = "fallible_error_argument"
   )
 })
+
+test_that("a level of confidence is between 0 and 1", {
+  estimate <- quiet(estimate_accuracy(three_systems(), "unbinned", interval = "none"))
+  refused <- function(...) expect_error(..., "conf_level", class = "fallible_error_argument")
+  refused(compare_systems(estimate, conf_level = 0))
+  refused(compare_systems(estimate, conf_level = 1))
+})

@@ -42,3 +42,10 @@ test_that("crowds that cannot be are refused", {
   expect_snapshot(error = TRUE, simulate_crowd(spammers = 3))
   expect_snapshot(error = TRUE, worker_kinds(lehner_ratings()))
 })
+
+test_that("who faithfully gives two labels gives neighbours", {
+  set.seed(4)
+  labels <- as.data.frame(simulate_crowd(), what = "answers")$labels
+  pairs <- vapply(labels[lengths(labels) == 2], function(two) toString(sort(two)), "")
+  expect_setequal(pairs, c("A, B", "C, D", "E, F"))
+})

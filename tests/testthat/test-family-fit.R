@@ -176,3 +176,17 @@ test_that("they are told in words", {
     glance(glad(5, base_rates = ~site))
   })
 })
+
+test_that("a base rate at the end of its range has no standard error", {
+  x <- ratings(cbind(c(1, 2, 1, 2, 1), c(1, 2, 1, 1, 1), c(1, 2, 2, 2, 1)), categories = 1:3)
+  model <- formula_model("common", "uniform", "none", "shared", list(base_rates = ~1))
+  terms <- tidy(fit_raters(x, model))
+  expect_identical(is.na(terms$std.error), terms$term == "base_rate[3]")
+})
+
+test_that("a law is given all covariates, a formula those that are in it", {
+  x <- withr::with_seed(6, draw_slopes(20))
+  judged <- function(model) family_data(x, model, base_design(x, model))$judged
+  expect_named(judged(glad(3)), c("rater", "system", "z"))
+  expect_named(judged(rater_model("rater", "ordinal")), c("rater", "system"))
+})

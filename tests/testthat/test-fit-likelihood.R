@@ -308,3 +308,8 @@ test_that("a fit that takes a while says that it goes on", {
   )
   expect_gt(ticks, 0)
 })
+
+test_that("categories that raters tell apart are not called switched", {
+  x <- withr::with_seed(1, panel(200, c(0.7, 0.8, 0.8)))
+  expect_warning(fit_raters(x, dawid_skene()), NA)
+})

@@ -13,3 +13,11 @@ test_that("a single gold case says nothing of a difference", {
   interval <- difference_interval(x, "population", 0.9)
   expect_identical(c(interval$conf.low, interval$conf.high), c(-1, 1))
 })
+
+test_that("no difference is larger than one", {
+  ahead <- prediction_of(rep(c(0.2, 1), c(4, 96)))
+  x <- correct_difference(c(1, 1, 1, 1), c(0.2, 0.3, 0.1, 0.2), ahead)
+  expect_gt(x$estimate, 1)
+  interval <- difference_interval(x, "population", 0.9)
+  expect_identical(c(interval$estimate, interval$conf.high), c(1, 1))
+})

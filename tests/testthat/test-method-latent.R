@@ -114,3 +114,12 @@ test_that("joint estimates print, and are drawn", {
   )
   expect_error(bins(estimate), class = "fallible_error_argument")
 })
+
+test_that("cases that a system did not answer say nothing of its accuracy", {
+  x <- ratings(
+    cbind(r1 = c(1, 2, 1), r2 = c(1, 2, 2), s = c(1, 1, NA), t = c(1, NA, 2)), systems = c(s, t)
+  )
+  own <- as_rater_fit(x, cbind(c(0.9, 0.2, 0.6), c(0.1, 0.8, 0.4)), c(0.5, 0.5))
+  found <- tidy(estimate_accuracy(own, "shared", interval = "none"))
+  expect_equal(found$estimate, c((0.9 + 0.2) / 2, (0.9 + 0.4) / 2))
+})

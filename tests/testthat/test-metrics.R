@@ -75,3 +75,9 @@ test_that("costs go by the names of categories", {
   turned <- cost[3:1, c(2, 3, 1)]
   expect_identical(tidy(estimate_metrics(x, "loss", cost = turned)), plain)
 })
+
+test_that("no metric takes the name of one of the package, or begins with a dot", {
+  refused <- function(...) expect_error(..., "must be a name", class = "fallible_error_argument")
+  refused(register_metric("recall", "Own", function(table) 1, "table"))
+  refused(register_metric(".own", "Own", function(table) 1, "table"))
+})

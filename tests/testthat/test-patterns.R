@@ -45,3 +45,9 @@ test_that("patterns are read the same from ratings and by themselves", {
   expect_identical(pattern_counts(x), rbind(c(2L, 0L), 0:1))
   expect_identical(rating_pattern(pick_patterns(x$patterns, c(2L, 2L, 1L))), c(1:2, 3L, 3L))
 })
+
+test_that("answers of a single system, or of none, are a table too", {
+  x <- ratings(cbind(a = c(1, 1, 2), b = 1, s = c(2, 1, 2), t = c(1, 2, 2)), systems = c(s, t))
+  expect_identical(pattern_answers(pick_systems(x$patterns, 2L)), cbind(c(1L, 2L, 2L)))
+  expect_identical(dim(pattern_answers(pick_systems(x$patterns, 0L))), c(3L, 0L))
+})

@@ -127,3 +127,12 @@ test_that("base rates are drawn by their law", {
   expect_gt(mean(apply(uneven, 1, max)), 0.7)
   expect_equal(rates(base_rates = c(0.5, 0.3, 0.2)), rbind(c(0.5, 0.3, 0.2)))
 })
+
+test_that("fewer base rates are drawn where each is more work", {
+  design <- rater_design(c(0.7, 0.7))
+  settings <- list(labels = 1:5, systems = 0.8, accuracies = 0.7, missing = 0, assumed = design)
+  draws <- function(m) nrow(approximate_errors(settings, m))
+  expect_identical(draws(3), 20L)
+  # Ways to share 18 ratings among 5 categories, for each true category.
+  expect_lte(draws(18) * choose(22, 4) * 5, 5e5)
+})

@@ -73,3 +73,8 @@ test_that("curves and thresholds ask for what they need", {
   ordered$fit$x$scores$scale <- "order"
   expect_error(score_curve(ordered, "reliability"), class = "fallible_error_argument")
 })
+
+test_that("of costs the ratio alone counts", {
+  ask <- function(...) score_threshold(known_panel$estimate, "2", cost = c(...))
+  expect_identical(ask(missed = 0.75, false_alarm = 0.25), ask(missed = 3, false_alarm = 1))
+})

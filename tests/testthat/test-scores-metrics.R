@@ -83,3 +83,15 @@ test_that("what cannot be said has a reason", {
   expect_true(is.na(with_gold$reason))
   expect_gt(with_gold$conf.high, with_gold$conf.low)
 })
+
+test_that("replicates of few of many cases that have no value are left out", {
+  cases <- data.frame(
+    r1 = c("a", "b", "a", NA), r2 = c("a", NA, NA, "b"), s = c("a", "a", "b", "b"),
+    p = c(0.2, 0.4, 0.6, 0.9), n = c(4, 4000, 4000, 4000)
+  )
+  x <- ratings(cases, raters = r1:r2, systems = s, weights = n, scores = list(s = c(b = "p")))
+  set.seed(9)
+  estimate <- quiet(estimate_accuracy(x, "joint", interval = "bootstrap", replicates = 20))
+  # Some replicates have none of the four cases that both rated, and know nothing of the raters.
+  expect_gt(tidy(estimate_metrics(estimate, "brier_class"))$std.error, 0)
+})

@@ -338,3 +338,20 @@ test_that("many pairs can be stopped, and too many are refused", {
   e <- expect_error(check_pair_numbers(2e4, columns_of_pairs), class = "fallible_error_memory")
   expect_identical(e$numbers, columns_of_pairs * 2e4 * 19999 / 2)
 })
+
+test_that("limits of the mean correlation are those of the jackknife where ratings are missing", {
+  x <- quiet(copied_panel(200, missing = 0.3))
+  right <- case_right(x)[, 1:3]
+  correlation <- function(right) {
+    mean <- colMeans(right, na.rm = TRUE)
+    off <- sweep(right, 2, mean)
+    spread <- t(!is.na(off)) * sqrt(mean * (1 - mean))
+    pairs <- lower.tri(diag(3))
+    sum(crossprod(replace(off, is.na(off), 0))[pairs]) / sum(tcrossprod(spread)[pairs])
+  }
+  told <- glance(shared_errors(x))
+  expect_equal(told$correlation, correlation(right))
+  without <- vapply(1:200, function(i) correlation(right[-i, ]), 0)
+  limits <- fisher_limits(told$correlation, sqrt(199^2 / 200 * stats::var(without)), 0.9)
+  expect_equal(c(told$conf.low, told$conf.high), limits[1, ], tolerance = 0.05)
+})

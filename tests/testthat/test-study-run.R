@@ -208,3 +208,12 @@ test_that("profile intervals of a study are made in R, and only where there is a
   }
   expect_error(accuracy_estimator("average", dawid_skene()), class = "fallible_error_argument")
 })
+
+test_that("panels of a world have their truth and agreement in the results", {
+  set.seed(16)
+  study <- simulation_study(function(n) simulate_ratings(design, n = n), "binned", runs = 2, n = 20)
+  rows <- tidy(study)
+  panel <- replay(study, 2)
+  expect_identical(rows$sample[[2]], true_accuracy(panel)$sample)
+  expect_identical(rows$agreement[[2]], quiet(fit_raters(panel))$agreement)
+})
