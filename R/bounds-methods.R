@@ -48,10 +48,7 @@ glance.accuracy_bounds <- function(x, ...) {
 
 #' @rdname tidy.accuracy_bounds
 #' @export
-as.data.frame.accuracy_bounds <- function(x, row.names = NULL, # nolint: object_name.
-                                          optional = FALSE, ...) {
-  as.data.frame(tidy(x, ...))
-}
+as.data.frame.accuracy_bounds <- tidy_as_data_frame
 
 #' @rdname tidy.accuracy_bounds
 #' @export

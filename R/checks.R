@@ -184,9 +184,7 @@ check_string <- function(x, arg, call = rlang::caller_env()) {
 printable <- function(x) {
   bad <- !is_text(x)
   x[bad] <- iconv(x[bad], "UTF-8", "UTF-8", sub = "byte")
-  steering <- paste0(
-    "(*UTF)[\\x01-\\x08\\x0b-\\x1f\\x7f-\\x{9f}\\x{202a}-\\x{202e}\\x{2066}-\\x{2069}]"
-  )
+  steering <- "(*UTF)[\\x01-\\x08\\x0b-\\x1f\\x7f-\\x{9f}\\x{202a}-\\x{202e}\\x{2066}-\\x{2069}]"
   found <- grep(steering, x, perl = TRUE)
   x[found] <- vapply(strsplit(enc2utf8(x[found]), "", fixed = TRUE), function(letters) {
     off <- grepl(steering, letters, perl = TRUE)
@@ -206,13 +204,14 @@ check_text <- function(x, what, call) {
   words <- if (is.factor(x)) levels(x) else if (is.list(x)) unlist(x) else x
   bad <- if (is.character(words)) which(!is_text(words))
   if (length(bad) > 0L) {
+    where <- if (!is.null(what)) " in {.val {printable(what)}}"
     abort_fallible("encoding", c(
       "Labels and names must be text in UTF-8.",
-      "x" = if (is.null(what)) "Found {.val {printable(words[[bad[[1L]]]])}}." else
-        "Found {.val {printable(words[[bad[[1L]]]])}} in {.val {printable(what)}}.",
-      "i" = "Say what encoding it is, for example by {.code iconv(x, \"latin1\", \"UTF-8\")}."
+      "x" = paste0("Found {.val {printable(words[[bad[[1L]]]])}}", where, "."),
+      "i" = "Convert them, for example with {.code iconv(x, \"latin1\", \"UTF-8\")}."
     ), arg = what, found = words[bad], call = call)
   }
+  invisible(x)
 }
 
 # `x` with those of its systems that a user chose.

@@ -53,10 +53,7 @@ glance.system_comparison <- function(x, ...) {
 
 #' @rdname tidy.system_comparison
 #' @export
-as.data.frame.system_comparison <- function(x, row.names = NULL, # nolint: object_name.
-                                            optional = FALSE, ...) {
-  plain_data_frame(tidy(x, ...))
-}
+as.data.frame.system_comparison <- tidy_as_data_frame
 
 #' @rdname tidy.system_comparison
 #' @export

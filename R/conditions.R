@@ -28,9 +28,9 @@
 #' | `flags` | a column of 0 and 1 for a label holds something else | `row`, `column` |
 #' | `design` | a function in the place of a design does not return a panel | `design` |
 #' | `file` | a file is missing, empty or broken, lacks columns, or holds something else | `path` |
-#' | `archive` | an archive holds what would be written elsewhere (also of class `file`) | `path` |
+#' | `archive` | an archive holds links or unsafe names (also of class `file`) | `path` |
 #' | `limit` | a file holds more than [fallible-limits] allow (also of class `file`) | `path` |
-#' | `page` | a browser sent what the page of [explore()] does not offer | `field` |
+#' | `page` | a browser sent something that the page of [explore()] does not offer | `field` |
 #' | `measure` | an agreement measure is unknown, or not defined for the data | `measure` |
 #' | `metric` | a metric is unknown, lacks a setting, stops, or returns something else | `metric` |
 #' | `scores` | scores are not what was declared, or a category has none | `system`, `row` |

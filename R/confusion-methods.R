@@ -23,10 +23,7 @@ glance.confusion_estimate <- function(x, ...) {
 
 #' @rdname confusion_estimate
 #' @export
-as.data.frame.confusion_estimate <- function(x, row.names = NULL, # nolint: object_name.
-                                           optional = FALSE, ...) {
-  plain_data_frame(tidy(x, ...))
-}
+as.data.frame.confusion_estimate <- tidy_as_data_frame
 
 #' @rdname confusion_estimate
 #' @export

@@ -136,19 +136,15 @@ answers_by_pattern <- function(x) {
   check_memory(answers, "answers of raters and systems", "Choose cases or raters.", NULL)
   out <- matrix(NA_integer_, n_patterns(x), length(x$raters))
   out[cbind(rating_pattern(x), rating_rater(x))] <- rating_category(x)
-  answer <- pattern_answers(x)
-  answer[answer == 0L] <- NA_integer_
-  cbind(out, answer)
+  cbind(out, replace(pattern_answers(x), pattern_answers(x) == 0L, NA))
 }
 
 # Raters and systems side by side, cases in rows; without raters where they have no single answer.
 all_answers <- function(x) {
-  if (x$exchangeable || has_repeats(x)) {
-    said <- case_answers(x)
-    return(structure(replace(said, said == 0L, NA), dimnames = list(NULL, x$systems)))
-  }
-  said <- answers_by_pattern(x)[pattern_of_case(x), , drop = FALSE]
-  structure(said, dimnames = list(NULL, c(x$raters, x$systems)))
+  named <- !x$exchangeable && !has_repeats(x)
+  said <- if (named) answers_by_pattern(x)[pattern_of_case(x), , drop = FALSE] else case_answers(x)
+  names <- c(if (named) x$raters, x$systems)
+  structure(replace(said, said %in% 0L, NA), dimnames = list(NULL, names))
 }
 
 most_compared <- 200L # raters and systems

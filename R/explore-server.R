@@ -109,46 +109,34 @@ page_limits <- function(max_size = 5, max_cells = 2e5) {
   list(
     most = c(
       entries = 1000, megabytes = 2 * max_size, ratio = 200, columns = 200, cells = max_cells
-    ),
-    advice = "Read it by `read_ratings()`, and give the ratings to `explore()`."
+    ), advice = "Read it with `read_ratings()`, and give the ratings to `explore()`."
   )
 }
 
 # A browser may send anything in the place of a file that was uploaded, such as the path of another:
 # uploads are in the temporary folder of this process, whose name no browser knows.
 is_upload <- function(file) {
+  folder <- paste0(normalizePath(tempdir(), "/"), "/")
   is.list(file) && rlang::is_string(file$name) && rlang::is_string(file$datapath) &&
-    startsWith(
-      normalizePath(file$datapath, "/", mustWork = FALSE),
-      paste0(normalizePath(tempdir(), "/"), "/")
-    )
+    startsWith(normalizePath(file$datapath, "/", mustWork = FALSE), folder)
 }
 
-# What is none of the choices that the page gives is no choice of whoever looks at it.
+# `value`, if it is among the choices that the page gives; of `several` there may be none.
 sent <- function(value, choices, field, several = FALSE) {
-  if (is.null(value) && several) {
-    return(NULL)
-  }
-  if (!is.character(value) || !all(value %in% choices) || !(several || length(value) == 1L)) {
-    abort_page(field)
-  }
+  ok <- is.character(value) && all(value %in% choices) && (several || length(value) == 1L)
+  if (!ok && !(several && is.null(value))) abort_page(field)
   value
 }
 
 abort_page <- function(field) {
-  abort_fallible("page", c(
-    "The page does not offer what was sent for {.field {field}}.",
-    "i" = "Choose it on the page."
-  ), field = field, call = NULL)
+  words <- "What was sent for {.field {field}} is not a choice that the page offers."
+  abort_fallible("page", words, field = field, call = NULL)
 }
 
 # A list: what was read, words for its format, columns, what the format knows of them, their values.
 file_columns <- function(file, limits = page_limits(), call = rlang::caller_env()) {
   if (!is_upload(file)) abort_page("file")
-  how <- list(
-    scratch = withr::local_tempdir(), keep = identity, encoding = "UTF-8", limits = limits,
-    call = call
-  )
+  how <- list(scratch = withr::local_tempdir(), keep = identity, limits = limits, call = call)
   got <- read_files(file$datapath, how)
   list(
     got = got, how = how, words = got$format$words, columns = setdiff(names(got$table), "file"),

@@ -7,8 +7,8 @@
 #'
 #' The page is served on this machine alone (127.0.0.1). Files are read as [read_ratings()] reads
 #' them; nothing in them is run, and nothing is written outside a temporary folder of the session.
-#' Of this machine's files the page reads those alone that were uploaded to it, whatever a browser
-#' sends. Files of more than 200 columns or `max_cells` cells are refused before they are read, so
+#' Whatever a browser sends, the page reads no file of this machine but those that were uploaded to
+#' it. Files with more than 200 columns or `max_cells` cells are refused before they are read, so
 #' that others who use the page need not wait.
 #'
 #' @param x A [ratings()] object to begin with; `NULL` to choose a file on the page.

@@ -400,7 +400,4 @@ glance.rater_fit <- function(x, ...) {
 #' @rdname tidy.rater_fit
 #' @param row.names,optional Not used.
 #' @export
-as.data.frame.rater_fit <- function(x, row.names = NULL, optional = FALSE, # nolint: object_name.
-                                    ...) {
-  plain_data_frame(tidy(x, ...))
-}
+as.data.frame.rater_fit <- tidy_as_data_frame

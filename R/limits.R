@@ -20,15 +20,15 @@
 #' | replicates x systems of bounds | 5e8 | 8 GB |
 #' | runs of a study | 1e6 | biases then have three digits |
 #'
-#' Files are refused by an error of class `fallible_error_limit` before more of them is unpacked or
-#' parsed than this. The option `fallible.file_limits` raises what has a name (see
-#' [fallible-options]); of files that are read by [explore()] limits are lower.
+#' A file that holds more than the following is refused, with an error of class
+#' `fallible_error_limit`, before it is unpacked or parsed. The option `fallible.file_limits`
+#' changes them by name: `c(megabytes = 5000, ratio = 1000)`. Those of [explore()] are lower.
 #'
 #' | of a file | at most | name |
 #' |---|---|---|
 #' | files in an archive (`.eval`, `.xlsx`) | 100,000 | `entries` |
-#' | what it unpacks to, and a document of JSON, in MB | 1,000 | `megabytes` |
-#' | what it unpacks to, if that is more than 10 MB, in sizes of the file | 200 | `ratio` |
+#' | megabytes that it unpacks to, or of a JSON document | 1,000 | `megabytes` |
+#' | times its own size that it unpacks to, beyond 10 MB | 200 | `ratio` |
 #' | columns of a table | 100,000 | `columns` |
 #' | rows x columns of a table | 1e9 | `cells` |
 #' | fields of JSON, and ten for each object and array | 1e9 | `cells` |

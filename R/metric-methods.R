@@ -26,10 +26,7 @@ glance.metric_estimate <- function(x, ...) {
 #' @rdname metric_estimate
 #' @param row.names,optional Not used.
 #' @export
-as.data.frame.metric_estimate <- function(x, row.names = NULL, # nolint: object_name.
-                                        optional = FALSE, ...) {
-  plain_data_frame(tidy(x, ...))
-}
+as.data.frame.metric_estimate <- tidy_as_data_frame
 
 #' @rdname metric_estimate
 #' @export

@@ -8,16 +8,12 @@
 #' | `fallible.threads` | 1 | the default of every argument `threads`, a number of threads |
 #' | `fallible.reference_sets` | [reference_sets] | sets of `interval = "conformal"` |
 #' | `fallible.quiet` | `FALSE` | whether progress bars and messages are kept silent |
-#' | `fallible.file_limits` | `c()` | what [read_ratings()] takes: numbers with names, see below |
+#' | `fallible.file_limits` | none | limits of files that differ, see [fallible-limits] |
 #'
 #' Where the `conf_level` of a function is `NULL`, it is that of the estimate it is given. Warnings
 #' and errors are never silent. Documents that are knitted have no progress bars in any case. An
 #' option that has a value of the wrong kind is an error of class `fallible_error_option` at its
 #' first use.
-#'
-#' `fallible.file_limits` raises, or lowers, the limits of files that it names, such as
-#' `c(megabytes = 5000, ratio = 1000)`; all names, and what holds otherwise, are in
-#' [fallible-limits].
 #'
 #' @name fallible-options
 #' @aliases fallible.file_limits fallible.conf_level fallible.threads fallible.quiet

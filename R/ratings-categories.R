@@ -34,9 +34,7 @@ reads_integer64 <- function() isNamespaceLoaded("bit64")
 as_label <- function(x) {
   x <- plain_integers(x)
   if (!is.numeric(x)) {
-    x <- as.character(x)
-    check_text(x, NULL, NULL)
-    return(x)
+    return(check_text(as.character(x), NULL, NULL))
   }
   whole <- is.finite(x) & x == round(x) & abs(x) <= 2^53
   out <- as.character(x)
@@ -104,9 +102,8 @@ warn_labels <- function(labels, input) {
   twins <- lookalikes(labels)
   if (length(twins) > 0L) {
     warn_fallible("labels", c(
-      "Categories look the same, or are the same number, and are written in different alphabets,
-       with characters that cannot be seen, with accents that are characters of their own, or with
-       other digits: {.val {twins}}.",
+      "Some categories look the same, or are the same number: {.val {twins}}. They differ in
+       alphabet, in invisible characters, in how accents are stored, or in how digits are written.",
       "i" = "They count as different. Write each of them in one way."
     ), labels = twins)
   }

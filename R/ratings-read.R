@@ -36,11 +36,11 @@
 #' Studio holds are those of systems from the start. Judges whose verdicts a log of Inspect or
 #' promptfoo holds are raters of the answers of the model that was evaluated.
 #'
-#' @section Files of others:
-#' What is in a file is parsed and never evaluated. An archive (`.eval`, `.xlsx`) that holds a link,
-#' or a file whose name leads out of the folder that it is unpacked into, is refused as a whole, by
-#' an error of class `fallible_error_archive`. How much may come out of a file, and how many columns
-#' and cells it may have, is limited, see [fallible-limits].
+#' @section Files from others:
+#' Files are parsed, and nothing in them is ever run. An archive (`.eval`, `.xlsx`) with a link, or
+#' with a name that leads out of the folder that it is unpacked into, is refused as a whole, with an
+#' error of class `fallible_error_archive`. How much a file may unpack to, and how many columns and
+#' cells it may have, is limited: see [fallible-limits].
 #'
 #' @section Labels:
 #' Labels are compared with `na` whatever their capitals and the blanks around them. A warning of

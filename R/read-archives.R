@@ -12,28 +12,27 @@ file_limits <- function(call) {
   most <- read_option("fallible.file_limits", usual_file_limits, call, function(x, arg) {
     if (!is.numeric(x) || !all(rlang::names2(x) %in% known) || !all(x > 0 & !is.na(x))) {
       abort_fallible("argument", c(
-        "{.arg {arg}} must be positive numbers with names among {.val {known}}.",
+        "{.arg {arg}} must be positive numbers, each with one of the names {.val {known}}.",
         "x" = "It is {describe(x)}."
       ), arg = arg, call = call)
     }
     replace(usual_file_limits, names(x), x)
   })
-  list(most = most, advice = "If you trust it, set `options(fallible.file_limits = c(%s = ))`.")
+  list(most = most, advice = "If you trust it, raise `options(fallible.file_limits = c(%s = ))`.")
 }
 
 check_limit <- function(found, limit, input) {
   most <- input$limits$most[[limit]]
-  if (found <= most) {
-    return(invisible())
-  }
   what <- c(
-    entries = "must hold at most %s files.", megabytes = "must hold at most %s MB.",
-    ratio = "must hold at most %s times its own size.",
+    entries = "must hold at most %s files.", megabytes = "must unpack to at most %s MB.",
+    ratio = "must unpack to at most %s times its own size.",
     columns = "must have at most %s columns, with names of 1,000 bytes on average.",
     cells = "must have at most %s cells."
   )[[limit]]
-  abort_file(input$path, sprintf(what, number(most)),
-    "i" = sub("%s", limit, input$limits$advice, fixed = TRUE), call = input$call, topic = "limit")
+  if (found > most) {
+    abort_file(input$path, sprintf(what, number(most)),
+      "i" = sub("%s", limit, input$limits$advice, fixed = TRUE), call = input$call, topic = "limit")
+  }
 }
 
 check_unpacked <- function(bytes, input) {
@@ -132,19 +131,20 @@ has_whole_content <- function(path, size) {
 
 # ---- zip ------------------------------------------------------------------------------------
 
+or_null <- function(code) {
+  tryCatch(code, error = function(cnd) NULL, warning = function(cnd) NULL)
+}
+
 zip_names <- function(input) input$entries()$name
 
 # Of the files of an archive: name, size (bytes when unpacked), link (is it one?). What is unpacked
 # of a file is never more than the size here. R must see the same: there may be two directories.
 zip_entries <- function(input) {
-  quietly <- function(code) {
-    tryCatch(code, error = function(cnd) NULL, warning = function(cnd) NULL)
-  }
-  entries <- quietly(zip_directory(input$plain, input$limits$most[["entries"]]))
+  entries <- or_null(zip_directory(input$plain, input$limits$most[["entries"]]))
   check_limit(length(entries$name), "entries", input)
   check_unpacked(sum(entries$size), input)
   check_zip_names(entries, input)
-  listed <- quietly(utils::unzip(input$plain, list = TRUE))
+  listed <- or_null(utils::unzip(input$plain, list = TRUE))
   same <- identical(lapply(listed$Name, charToRaw), lapply(entries$name, charToRaw)) &&
     identical(as.double(listed$Length), entries$size)
   if (!same || length(entries$name) == 0L) {
@@ -188,14 +188,15 @@ little <- function(bytes, at, n) sum(as.integer(bytes[at + seq_len(n)]) * 256^(s
 # would write one file over another.
 check_zip_names <- function(entries, input) {
   out <- grepl("(^|/)[.][.](/|$)|^/|^[A-Za-z]:|\\\\", entries$name, useBytes = TRUE)
-  bad <- which(entries$link | out | duplicated(entries$name))[1L]
-  if (!is.na(bad)) {
-    what <- if (entries$link[[bad]]) "a link" else if (out[[bad]]) "a file" else "two files"
-    how <- if (out[[bad]]) " that would be written elsewhere"
-    how <- how %||% if (what == "two files") " of one name"
-    abort_file(input$path, paste0("holds ", what, how, ", and nothing of it was unpacked."),
-      "x" = paste0("It is \"", shorten_text(entries$name[[bad]]), "\"."),
-      "i" = "No tool that is known here makes such archives: ask whoever gave it to you.",
-      call = input$call, topic = "archive")
+  kinds <- list(
+    "a link" = entries$link, "a file that would be written outside its folder" = out,
+    "two files of the same name" = duplicated(entries$name)
+  )
+  bad <- Filter(any, kinds)[1L]
+  if (!is.null(bad[[1L]])) {
+    name <- shorten_text(entries$name[bad[[1L]]][[1L]])
+    abort_file(input$path, paste0("holds ", names(bad), ". Nothing was unpacked."),
+      "x" = paste0("It is \"", name, "\"."), call = input$call, topic = "archive",
+      "i" = "Tools do not normally write such archives: ask whoever gave it to you.")
   }
 }

@@ -56,10 +56,7 @@ unzip_inspect <- function(input) {
     value = TRUE))
   if (is.na(files[[1L]])) abort_file(input$path, "is no log of Inspect.", call = input$call)
   # All, since to find each by its name takes the square of their number.
-  got <- tryCatch(
-    utils::unzip(input$plain, exdir = folder, overwrite = FALSE),
-    error = function(cnd) NULL, warning = function(cnd) NULL
-  )
+  got <- or_null(utils::unzip(input$plain, exdir = folder, overwrite = FALSE))
   whole <- file.size(file.path(folder, inside)) == input$entries()$size
   if (length(got) == 0L || !all(whole %in% TRUE | endsWith(inside, "/"))) {
     abort_file(input$path, "cannot be unpacked.",

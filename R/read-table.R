@@ -200,11 +200,18 @@ read_excel <- function(input, keep) {
   if (input$kind == "zip") input$entries()
   sheets <- excel_try(readxl::excel_sheets(input$plain), input)
   sheet <- input$sheet %||% sheets[[1L]]
-  check_sheet(input, sheet)
-  table <- excel_try(readxl::read_excel(
-    input$plain, sheet, col_types = "text", na = character(), trim_ws = FALSE,
-    .name_repair = "minimal"
-  ), input)
+  columns <- sheet_columns(input, sheet)
+  check_limit(columns, "columns", input)
+  read <- function(types) {
+    excel_try(readxl::read_excel(
+      input$plain, sheet, col_types = types, na = character(), trim_ws = FALSE,
+      .name_repair = "minimal", n_max = rows_of_sheets
+    ), input)
+  }
+  if (columns * rows_of_sheets > input$limits$most[["cells"]]) {
+    check_cells(columns, nrow(read(c("text", rep("skip", columns - 1)))), input)
+  }
+  table <- read("text")
   if (nrow(table) == 0L) {
     abort_file(input$path, paste0("has no rows in sheet \"", sheet, "\"."), call = input$call)
   }
@@ -218,20 +225,15 @@ read_excel <- function(input, keep) {
   )
 }
 
-# A sheet of two cells may have a million rows of 16,384 columns. How many columns it has, readxl
-# tells who gives it types of more than there can be, before it makes any; rows, the first column.
-check_sheet <- function(input, sheet) {
-  read <- function(types) {
-    readxl::read_excel(input$plain, sheet, col_types = types, .name_repair = "minimal")
-  }
-  said <- tryCatch(names(read(rep("skip", 20000))), error = conditionMessage)
-  columns <- as.numeric(regmatches(said, regexpr("[0-9]+(?= column)", said, perl = TRUE)))
-  if (length(columns) != 1L) {
-    return(invisible()) # readxl will say why
-  }
-  check_limit(columns, "columns", input)
-  rows <- nrow(excel_try(read(c("text", rep("skip", max(columns, 1) - 1))), input))
-  check_cells(columns, rows, input)
+rows_of_sheets <- 2^20
+
+# A sheet of two cells may have a million rows and any number of columns. readxl says how many
+# columns there are, before it makes any, when it is given the types of more than a sheet can have.
+sheet_columns <- function(input, sheet) {
+  read <- function() readxl::read_excel(input$plain, sheet, col_types = rep("skip", 20000))
+  said <- tryCatch(names(read()), error = conditionMessage)
+  said <- regmatches(said, regexpr("[0-9]+(?= column)", said, perl = TRUE))
+  max(1, as.numeric(said)) # where it says none, there are none, or it will say why
 }
 
 excel_try <- function(value, input) {

@@ -56,10 +56,7 @@ glance.shared_errors <- function(x, ...) {
 
 #' @rdname tidy.shared_errors
 #' @export
-as.data.frame.shared_errors <- function(x, row.names = NULL, # nolint: object_name.
-                                        optional = FALSE, ...) {
-  as.data.frame(tidy(x, ...))
-}
+as.data.frame.shared_errors <- tidy_as_data_frame
 
 #' @rdname tidy.shared_errors
 #' @export

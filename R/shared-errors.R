@@ -92,7 +92,7 @@ shared_errors <- function(x, known_truth = NULL, accuracy = NULL, coinciding = N
   bar <- progress_bar("Pairs", length(judges))
   found <- lapply(core_shared_pairs(x$patterns, known, bar$tick), na_real)
   bar$close()
-  table <- shared_table(found, x, conf_level)
+  table <- shared_table(found, judges, length(x$raters), conf_level)
   cells <- known[known$truth > 0L & known$weight > 0, ]
   answers <- known_answers(x, cells)
   if (nrow(cells) > 0L) {
@@ -176,10 +176,9 @@ ratings_per_case <- function(x) {
   sum(weight * ratings) / sum(weight)
 }
 
-# A row for each pair that shares a case.
-shared_table <- function(found, x, conf_level) {
-  judges <- c(x$raters, x$systems)
-  systems <- (found$one > length(x$raters)) + (found$two > length(x$raters))
+# A row for each of the pairs in `found`; the first `raters` of the judges are no systems.
+shared_table <- function(found, judges, raters, conf_level) {
+  systems <- (found$one > raters) + (found$two > raters)
   tibble::tibble(
     rater1 = judges[found$one], rater2 = judges[found$two],
     kind = c("raters", "rater and system", "systems")[systems + 1L], n = found$n,
@@ -195,26 +194,15 @@ shared_table <- function(found, x, conf_level) {
 # A row for each pair; those that share no case are not kept with the result.
 all_pairs <- function(x) {
   judges <- length(x$judges)
-  rows <- judges * (judges - 1) / 2
   check_pair_numbers(judges, columns_of_pairs, rlang::caller_env())
-  if (rows == nrow(x$pairs)) {
-    return(x$pairs)
-  }
-  before <- cumsum(c(0, (judges - 1):1))
-  at <- rep(NA_integer_, rows)
-  at[before[x$pairs$one] + x$pairs$two - x$pairs$one] <- seq_len(nrow(x$pairs))
-  table <- x$pairs[at, ]
-  apart <- which(is.na(at))
-  one <- rep.int(1:(judges - 1L), (judges - 1L):1)
-  two <- sequence((judges - 1L):1, 2:judges)
-  table$rater1 <- x$judges[one]
-  table$rater2 <- x$judges[two]
-  systems <- (one > x$counts$raters) + (two > x$counts$raters)
-  table$kind <- c("raters", "rater and system", "systems")[systems + 1L]
-  truth <- x$counts$known > 0
-  table[apart, c("n", "known")] <- 0
-  table$both_wrong[apart] <- if (truth) 0 else NA
-  table$reason[apart] <- if (truth) no_common_truth else "no truth is known"
+  pairs <- list(
+    one = rep.int(seq_len(judges - 1L), (judges - 1L):1), two = sequence((judges - 1L):1, 2:judges)
+  )
+  pairs$n <- rep(0, length(pairs$one))
+  table <- shared_table(pairs, x$judges, x$counts$raters, x$options$conf_level)
+  if (x$counts$known > 0) table[c("both_wrong", "reason")] <- list(0, no_common_truth)
+  first <- cumsum(c(0, (judges - 1):1)) # rows before those of each first rater
+  table[first[x$pairs$one] + x$pairs$two - x$pairs$one, ] <- x$pairs
   table
 }
 

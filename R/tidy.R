@@ -133,13 +133,12 @@ as_markdown <- function(x, digits = 3L) {
 
 #' Tables for a spreadsheet
 #'
-#' `tidy()` and `as.data.frame()` give tables as they are. A spreadsheet that opens a file of them
-#' takes cells that begin with `=`, `+`, `-`, `@`, a tab or a line break for formulas, and labels
-#' are what anybody may have written. Here such cells, and such names of columns, begin with an
-#' apostrophe, which makes them text; numbers, and texts such as `"-1"`, stay as they are.
+#' Spreadsheets take text that begins with `=`, `+`, `-`, `@`, a tab or a line break for a formula,
+#' and a label may be anything that somebody wrote. This puts an apostrophe before such cells and
+#' names of columns, which makes them text; numbers, also as text (`"-1"`), stay as they are.
 #'
-#' @param x A data frame, or any result of the package, of which it is `as.data.frame(x, ...)`.
-#' @param ... For a result, passed on to `as.data.frame()`.
+#' @param x A data frame, or any result of the package, which `as.data.frame()` turns into one.
+#' @param ... Passed on to `as.data.frame()`.
 #' @return A data frame.
 #' @family systems
 #' @examples

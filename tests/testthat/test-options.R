@@ -104,7 +104,7 @@ test_that("who must wait for more than a minute is told once, and how long", {
   expect_length(work(1000, 0.3, 20), 1L)
   expect_identical(work(100, 0.3, 100), character())
   expect_identical(work(NA, 100, 5), character())
-  expect_match(work(10000, 2, 3), "about 333 minutes", fixed = TRUE)
+  expect_match(work(10000, 2, 3), "about 6 hours", fixed = TRUE)
   withr::local_options(fallible.quiet = TRUE)
   expect_identical(work(1000, 0.3, 20), character())
 })

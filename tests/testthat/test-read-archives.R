@@ -48,7 +48,7 @@ test_that("files of archives that lead elsewhere are refused, and nothing is wri
   link <- zip_entry("samples/9.json", "/etc/passwd", mode = 41471)
   expect_error(read_ratings(log_with(link)), "holds a link", class = "fallible_error_archive")
   expect_error(
-    read_ratings(log_with(zip_entry("../x.json"))), "would be written elsewhere",
+    read_ratings(log_with(zip_entry("../x.json"))), "would be written outside its folder",
     class = "fallible_error_file"
   )
 })
@@ -84,7 +84,7 @@ test_that("limits hold before bytes are written, and an option raises them", {
   blank <- raw(12e6)
   blank[] <- charToRaw(" ")
   bomb <- log_with(zip_entry("samples/9.json", blank, crc = 0))
-  expect_error(read_ratings(bomb), "200 times its own size", class = "fallible_error_limit")
+  expect_error(read_ratings(bomb), "at most 200 times its own size", class = "fallible_error_limit")
   withr::local_options(fallible.file_limits = c(entries = 4))
   expect_error(read_ratings(log_with()), "at most 4 files", class = "fallible_error_limit")
   withr::local_options(fallible.file_limits = c(entries = 6, megabytes = 1))
@@ -187,6 +187,7 @@ test_that("a sheet of few cells that lie far apart is refused", {
   read <- function(...) class_of(read_ratings(with_cell(...), case = "a", raters = c("b", "c")))
   expect_identical(read("XFD", 1000000L), "fallible_error_limit")
   expect_identical(read("A", 1000000L), "fallible_error_limit")
+  expect_identical(read("ZZZZZ", 10L), "fallible_error_limit")
   expect_no_match(read("A", 10L), "limit")
 })
 
