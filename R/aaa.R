@@ -1,5 +1,4 @@
-# What other files need when R reads them, in the order of the alphabet: the methods of
-# as.data.frame() of results that are tables, and of those of which tidy() gives one.
+# Methods of as.data.frame() for many classes, whose files R reads later, as the alphabet has it.
 
 plain_as_data_frame <- function(x, row.names = NULL, optional = FALSE, ...) { # nolint: object_name.
   plain_data_frame(x)

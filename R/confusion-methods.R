@@ -121,3 +121,6 @@ matrix_columns <- function(x) {
     truth = rownames(x), round(matrix(x, nrow(x), dimnames = dimnames(x)), 3L), check.names = FALSE
   )
 }
+
+#' @export
+confusion.accuracy_by_group <- function(x, ...) check_estimate(x, rlang::current_env(), "x")

@@ -130,15 +130,6 @@ rater_totals <- function(x) {
   rowsum_codes(rating_rater(x), pattern_cases(x)[rating_pattern(x)], length(x$raters))
 }
 
-# Patterns x raters and systems: categories, NA where there is none.
-answers_by_pattern <- function(x) {
-  answers <- as.double(n_patterns(x)) * (length(x$raters) + length(x$systems))
-  check_memory(answers, "answers of raters and systems", "Choose cases or raters.", NULL)
-  out <- matrix(NA_integer_, n_patterns(x), length(x$raters))
-  out[cbind(rating_pattern(x), rating_rater(x))] <- rating_category(x)
-  cbind(out, replace(pattern_answers(x), pattern_answers(x) == 0L, NA))
-}
-
 # Raters and systems side by side, cases in rows; without raters where they have no single answer.
 all_answers <- function(x) {
   named <- !x$exchangeable && !has_repeats(x)

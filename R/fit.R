@@ -290,7 +290,6 @@ confusion <- function(x, ...) {
 
 #' @export
 confusion.default <- function(x, ...) {
-  if (inherits(x, "accuracy_by_group")) check_estimate(x, rlang::current_env(), "x")
   check_class(x, "rater_fit", "x", "Make one with {.fun fit_raters}.")
 }
 

@@ -62,6 +62,15 @@ repeated_ratings <- function(x) {
   data.frame(pattern = findInterval(twice - 1L, start), rater = rater[twice])
 }
 
+# Patterns x raters and systems: categories, NA where there is none.
+answers_by_pattern <- function(x) {
+  answers <- as.double(n_patterns(x)) * (length(x$raters) + length(x$systems))
+  check_memory(answers, "answers of raters and systems", "Choose cases or raters.", NULL)
+  out <- matrix(NA_integer_, n_patterns(x), length(x$raters))
+  out[cbind(rating_pattern(x), rating_rater(x))] <- rating_category(x)
+  cbind(out, replace(pattern_answers(x), pattern_answers(x) == 0L, NA))
+}
+
 # Patterns in an order that depends on what is in them, and not on that of cases. `truth` has a
 # number for each pattern, or is empty.
 order_of_patterns <- function(x, truth = integer()) {

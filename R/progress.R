@@ -22,17 +22,15 @@ no_tick <- function(done) NULL
 
 elapsed <- function() proc.time()[["elapsed"]]
 
-# Who must wait for more than a minute is told so, once, as soon as one can know: after a second,
-# and where no bar can be seen too.
+# Who must wait for more than a minute is told so once, after a second, also where no bar is seen.
 announce_wait <- function(name, total, clock) {
   state <- list2env(list(begun = clock(), told = is.na(total))) # nolint: object_usage.
   function(done) {
-    if (is.null(state$before)) { # what was done already when the work began
-      early <- clock() - state$begun < 1
-      state$before <- if (early) done else 0
-      if (early) state$begun <- clock()
-    }
     past <- clock() - state$begun
+    if (is.null(state$before)) { # what was done already when the work began
+      state$before <- if (past < 1) done else 0
+      if (past < 1) state$begun <- clock()
+    }
     whole <- past * (total - state$before) / (done - state$before)
     if (!state$told && past >= 1 && done > state$before && whole - past > 60) {
       state$told <- TRUE

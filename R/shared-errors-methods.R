@@ -41,7 +41,7 @@ tidy.shared_errors <- function(x, what = c("pairs", "raters"), ...) {
   if (check_choice(what, c("pairs", "raters"), "what") == "raters") {
     return(x$raters)
   }
-  table <- all_pairs(x)
+  table <- pairs_of_all(x)
   table[!names(table) %in% c("one", "two", "covariance", "spread", "conf_level")]
 }
 

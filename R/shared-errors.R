@@ -192,13 +192,12 @@ shared_table <- function(found, judges, raters, conf_level) {
 }
 
 # A row for each pair; those that share no case are not kept with the result.
-all_pairs <- function(x) {
+pairs_of_all <- function(x) {
   judges <- length(x$judges)
   check_pair_numbers(judges, columns_of_pairs, rlang::caller_env())
   pairs <- list(
-    one = rep.int(seq_len(judges - 1L), (judges - 1L):1), two = sequence((judges - 1L):1, 2:judges)
+    one = rep.int(1:(judges - 1), (judges - 1):1), two = sequence((judges - 1):1, 2:judges), n = 0
   )
-  pairs$n <- rep(0, length(pairs$one))
   table <- shared_table(pairs, x$judges, x$counts$raters, x$options$conf_level)
   if (x$counts$known > 0) table[c("both_wrong", "reason")] <- list(0, no_common_truth)
   first <- cumsum(c(0, (judges - 1):1)) # rows before those of each first rater
