@@ -359,6 +359,6 @@ test_that("limits of the mean correlation are those of the jackknife where ratin
 test_that("pairs of shared errors are not those of comparisons", {
   x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.9, b = 0.8), 3, 60))
   expect_named(all_pairs(quiet(estimate_accuracy(x, interval = "none"))), c(
-    "first", "second", "with", "ranked"
+    "first", "second", "with", "ranked", "against"
   ), ignore.order = TRUE)
 })
