@@ -67,8 +67,9 @@ SharedEnd shared_end(const Ratings& ratings, const std::vector<double>& weight, 
     if (answer < 1 || row < 0) continue;
     out.cases += weight[p];
     if (rows.known[row] >= 0) out.known += weight[p];
-    out.accuracy += weight[p] * shared.posterior()[static_cast<std::size_t>(row) * rows.categories +
-                                                   answer - 1];
+    out.accuracy +=
+        weight[p] *
+        shared.posterior()[static_cast<std::size_t>(row) * rows.categories + answer - 1];
   }
   out.accuracy /= out.cases;
   out.known /= out.cases;
@@ -104,7 +105,8 @@ int categories_used(const PatternView& patterns, const std::vector<double>& weig
 class AverageEstimator : public Estimator {
  public:
   AverageEstimator(const Ratings& ratings, const EstimatorOptions& options, const Host& host)
-      : Estimator(ratings, pattern_cells(ratings)), common_(options.common),
+      : Estimator(ratings, pattern_cells(ratings)),
+        common_(options.common),
         used_(options.used > 0 ? options.used : categories_used(ratings.patterns, ratings.weight)),
         shared_(latent_rows(ratings.patterns, ratings.weight, -1, {ratings.known.truth, {}}),
                 options.ordered) {
@@ -172,8 +174,7 @@ class AverageEstimator : public Estimator {
     system.shared = end.accuracy;
     system.suspicion = suspicion(system.independence_weight, system.rater_error, used_);
     system.typical = typical_share(system.suspicion, used_);
-    const double kept =
-        common_.typical ? end.known * prior_pull(system.independent, end.cases) : 0;
+    const double kept = common_.typical ? end.known * prior_pull(system.independent, end.cases) : 0;
     system.estimate = between_ends(system.independent, end.accuracy + kept, taken_back(system));
   }
 

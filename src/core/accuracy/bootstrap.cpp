@@ -34,8 +34,7 @@ std::vector<double> bootstrap(const Estimator& estimator, Quantity what,
   const bool accuracy = what == Quantity::accuracy;
   const Cells& cells = estimator.cells();
   const Resampler resampler(cells.cases, cells.of_pattern, options.clusters);
-  const std::size_t replicates = options.replicates,
-                    numbers = numbers_of(estimator, what);
+  const std::size_t replicates = options.replicates, numbers = numbers_of(estimator, what);
   std::vector<double> out(replicates * numbers);
   for_each_item(replicates, options.threads, host, [&](std::size_t r) {
     Stream stream(options.seed, options.first + r);
@@ -65,9 +64,10 @@ Interval percentile_interval(const double* replicates, std::size_t n, double con
   if (high - low <= tolerance * std::max(least, std::fabs(high))) {
     out.lack = Interval::Lack::constant;
     out.value = low;
-    out.same = static_cast<double>(std::count_if(values.begin(), values.end(), [&](double x) {
-                 return std::fabs(x - low) < tolerance;
-               })) / static_cast<double>(values.size());
+    out.same = static_cast<double>(
+                   std::count_if(values.begin(), values.end(),
+                                 [&](double x) { return std::fabs(x - low) < tolerance; })) /
+               static_cast<double>(values.size());
     return out;
   }
   out.std_error = standard_deviation(values);

@@ -5,8 +5,8 @@
 #include <limits>
 #include <vector>
 
-#include "estimator.hpp"
 #include "../base/resample.hpp"
+#include "estimator.hpp"
 
 namespace fallible {
 
@@ -28,7 +28,7 @@ struct Interval {
   double std_error = std::numeric_limits<double>::quiet_NaN();
   double low = std_error;
   double high = std_error;
-  double same = 0;   // share of replicates that are `value`, where they do not vary
+  double same = 0;  // share of replicates that are `value`, where they do not vary
   double value = 0;
 };
 

@@ -24,8 +24,10 @@ struct AccuracyBounds::Cell {
 // By group, then by category or rank.
 struct AccuracyBounds::Sums {
   Sums(int groups, int categories)
-      : weight(groups, 0.0), truth(static_cast<std::size_t>(groups) * categories, 0.0),
-        answer(truth), other(truth) {}
+      : weight(groups, 0.0),
+        truth(static_cast<std::size_t>(groups) * categories, 0.0),
+        answer(truth),
+        other(truth) {}
 
   std::vector<double> weight, truth, answer, other;
 };

@@ -26,10 +26,10 @@ double typical_share(double suspicion, int categories);
 // independent end where nothing is taken back.
 double between_ends(double independent, double shared, double back);
 
-// By how much raters are more often wrong than `rater_error`, an estimate that takes their errors for
-// independent, if they err together as models do: those that share training data and methods agree
-// on wrong answers, which looks like accuracy. What agrees with them looks too good as well if it is
-// of their kind, and too bad if it is not.
+// By how much raters are more often wrong than `rater_error`, an estimate that takes their errors
+// for independent, if they err together as models do: those that share training data and methods
+// agree on wrong answers, which looks like accuracy. What agrees with them looks too good as well
+// if it is of their kind, and too bad if it is not.
 double error_of_models(double rater_error, int categories);
 
 // Share of wrong ratings e of raters who agree in the share `agreement`, if their being right has

@@ -29,11 +29,15 @@ std::vector<double> Estimator::of_patterns(const std::vector<double>& weight_of_
 std::unique_ptr<Estimator> make_estimator(const Ratings& ratings, const EstimatorOptions& options,
                                           const Host& host) {
   switch (options.method) {
-    case Method::average: return make_average(ratings, options, host);
-    case Method::binned: return make_binned(ratings, options);
-    case Method::unbinned: return make_unbinned(ratings, options);
+    case Method::average:
+      return make_average(ratings, options, host);
+    case Method::binned:
+      return make_binned(ratings, options);
+    case Method::unbinned:
+      return make_unbinned(ratings, options);
     case Method::joint:
-    case Method::shared: return make_latent(ratings, options);
+    case Method::shared:
+      return make_latent(ratings, options);
   }
   throw std::invalid_argument("no such method");
 }

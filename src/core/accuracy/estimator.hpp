@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "common.hpp"
 #include "../base/host.hpp"
 #include "../model/algebraic.hpp"
 #include "../model/latent_fit.hpp"
+#include "common.hpp"
 
 namespace fallible {
 
@@ -30,8 +30,8 @@ struct EstimatorOptions {
   LatentPrior prior;
   Fitting fitting = Fitting::likelihood;
   OptimiserOptions optimiser;
-  double deviance = 0;  // of joint: if not 0, the top is looked for along so wide a profile, too
-  Common common;        // of the average
+  double deviance = 0;   // of joint: if not 0, the top is looked for along so wide a profile, too
+  Common common;         // of the average
   bool ordered = false;  // categories: members whose errors depend on distance are for these alone
   int used = 0;          // categories that raters use, where patterns do not tell; 0 if they do
   int threads = 1;       // of the first fit of the average
@@ -91,13 +91,14 @@ struct SystemEstimate {
   double mean_posterior = estimate;  // mean posterior of the system's answers
   std::vector<Bin> bins;             // highest first, those with cases; none when unbinned
   // By average:
-  double independent = estimate;    // with errors of its own
-  double shared = estimate;         // under the raters alone
-  double suspicion = estimate;      // see common.hpp
-  double typical = estimate;        // likewise, the typical share
-  double std_error = estimate;      // of sampling: within and between members
-  double rater_error = estimate;    // share of ratings that are wrong
-  double independence_weight = estimate;  // of members with equal difficulty and no rows of their own
+  double independent = estimate;  // with errors of its own
+  double shared = estimate;       // under the raters alone
+  double suspicion = estimate;    // see common.hpp
+  double typical = estimate;      // likewise, the typical share
+  double std_error = estimate;    // of sampling: within and between members
+  double rater_error = estimate;  // share of ratings that are wrong
+  double independence_weight =
+      estimate;  // of members with equal difficulty and no rows of their own
   // Expected numbers of cases at both ends, answers within truths.
   std::vector<double> independent_counts, shared_counts;
   std::vector<MemberResult> members;

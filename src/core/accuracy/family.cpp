@@ -9,7 +9,7 @@ namespace fallible {
 namespace {
 
 constexpr double own_errors[] = {30, 8};  // concentrations
-constexpr int crowd = 120;  // raters; more have no error rows, but confusion matrices
+constexpr int crowd = 120;                // raters; more have no error rows, but confusion matrices
 
 // Its place. `base` is the place of the member that it stands on, `start` of the one whose fit it
 // starts from (see Relative); -1 for none.

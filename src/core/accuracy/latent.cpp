@@ -2,10 +2,10 @@
 #include <limits>
 #include <utility>
 
-#include "estimator.hpp"
-#include "profile_interval.hpp"
 #include "../model/identified.hpp"
 #include "../model/latent_pairs.hpp"
+#include "estimator.hpp"
+#include "profile_interval.hpp"
 
 namespace fallible {
 
@@ -49,7 +49,8 @@ class LatentEstimator : public Estimator {
 
   EstimatorOptions options_;
   std::vector<Fitted> fitted_;
-  std::vector<Fitted> resampled_;  // the same for replicates, with fewer rows where raters are alike
+  std::vector<Fitted>
+      resampled_;  // the same for replicates, with fewer rows where raters are alike
 };
 
 LatentEstimator::LatentEstimator(const Ratings& ratings, const EstimatorOptions& options)
@@ -60,9 +61,9 @@ LatentEstimator::LatentEstimator(const Ratings& ratings, const EstimatorOptions&
   for (int i = 0; i < (shared() ? 1 : systems); ++i) {
     LatentRows rows =
         latent_rows(ratings.patterns, ratings.weight, shared() ? -1 : i, ratings.known);
-    LatentFit found =
-        along_profile ? profile_interval(model(rows), options.optimiser, options.deviance).top
-                      : fit(rows, nullptr);
+    LatentFit found = along_profile
+                          ? profile_interval(model(rows), options.optimiser, options.deviance).top
+                          : fit(rows, nullptr);
     converged_ = converged_ && found.converged;
     identified_ = identified_ && is_identified(rows, options.model, options.prior, options.fitting);
     const bool alike = !options.model.by_rater && ratings.known.matrix.empty() &&
@@ -101,8 +102,7 @@ std::vector<LatentEstimator::Fitted> LatentEstimator::refit(
 
 template <class Visit>
 void LatentEstimator::for_each_answer(int system, const Fitted& fitted,
-                                      const std::vector<double>& weight,
-                                      const Visit& visit) const {
+                                      const std::vector<double>& weight, const Visit& visit) const {
   const PatternView& patterns = ratings_.patterns;
   const auto posterior = model(fitted.rows).posterior(fitted.x);
   for (int p = 0; p < patterns.patterns; ++p) {

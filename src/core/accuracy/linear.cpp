@@ -1,9 +1,8 @@
 #include "linear.hpp"
 
+#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <limits>
-
-#include <Eigen/Eigenvalues>
 
 #include "../model/likelihood.hpp"
 
@@ -11,8 +10,8 @@ namespace fallible {
 
 namespace {
 
-constexpr double spacing = 1e-4;          // of differences; parameters are logits and the like
-constexpr double flat = 1e-8;             // curvature, relative to the steepest
+constexpr double spacing = 1e-4;           // of differences; parameters are logits and the like
+constexpr double flat = 1e-8;              // curvature, relative to the steepest
 constexpr std::size_t most_numbers = 1e7;  // held at a time
 
 // Cases with an answer: how many there are, and the sum of its probabilities.
@@ -50,8 +49,7 @@ class JointFit {
       slope[i] = (right(model_.posterior(up)).sum - right(model_.posterior(down)).sum) /
                  (2 * spacing * cases);
     }
-    const Eigen::VectorXd by_row =
-        Likelihood(model_.layout()).scores(x_) * solve(curvature, slope);
+    const Eigen::VectorXd by_row = Likelihood(model_.layout()).scores(x_) * solve(curvature, slope);
     for_each_pattern([&](int p, int row, int answer) {
       (*influence)[p] = by_row[row];
       if (answer < 1) return;
@@ -69,8 +67,8 @@ class JointFit {
 
   // What does not matter is not moved.
   static Eigen::VectorXd solve(const Eigen::MatrixXd& curvature, const Eigen::VectorXd& slope) {
-    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> parts(
-        (curvature + curvature.transpose()) / 2);
+    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> parts((curvature + curvature.transpose()) /
+                                                               2);
     const Eigen::VectorXd& values = parts.eigenvalues();
     Eigen::VectorXd along = parts.eigenvectors().transpose() * slope;
     for (int i = 0; i < along.size(); ++i) {

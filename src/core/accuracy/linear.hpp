@@ -5,8 +5,8 @@
 
 #include <vector>
 
-#include "estimator.hpp"
 #include "../base/resample.hpp"
+#include "estimator.hpp"
 
 namespace fallible {
 

@@ -20,8 +20,7 @@ class Member {
   // Fits the model on top of the fit of `base` and from where that of `start` ended, both of the
   // same data; null where the family gives it none. Where log evidence and prior will not sum to
   // `matters`, so that it has no weight, the fit need not be polished.
-  virtual void fit(const Joined& data, const Member* base, const Member* start,
-                   double matters) = 0;
+  virtual void fit(const Joined& data, const Member* base, const Member* start, double matters) = 0;
   // In other cases of the same raters and system, from where this fit ended.
   std::unique_ptr<Member> refit(const Joined& data, const Member* base) const {
     auto out = clone();

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "member_one_coin.hpp"
 #include "../model/variational.hpp"
+#include "member_one_coin.hpp"
 
 namespace fallible {
 
@@ -26,8 +26,8 @@ class Matrices : public Member {
       own_starts = {before.posterior_};
       one_coin_starts = {before.one_coin_};
     } else {
-      own_starts = one_coin_starts = {one_coin_posterior(data.rows(), false),
-                                      by_rater(data, *base)};
+      own_starts =
+          one_coin_starts = {one_coin_posterior(data.rows(), false), by_rater(data, *base)};
     }
     DawidSkene own = best_of(data, own_starts, own_matrices);
     DawidSkene one_coin = best_of(data, one_coin_starts, no_own_matrices);
@@ -47,7 +47,7 @@ class Matrices : public Member {
 
  private:
   DawidSkene best_of(const Joined& data, const std::vector<std::vector<double>>& starts,
-                            double concentration) const {
+                     double concentration) const {
     VariationalOptions options;
     options.ordered = ordered_;
     options.concentration = concentration;

@@ -61,9 +61,9 @@ void OneCoin::fit(const Joined& data, const Member*, const Member* start, double
   log_posterior_ = found.log_posterior;
   rough_ = found.hopeless;
   // That of a neighbour is near enough for what does not matter.
-  const Evidence evidence =
-      rough_ ? Evidence{log_posterior_ + near->volume_, near->result_.std_error}
-             : laplace_evidence(latent, x_);
+  const Evidence evidence = rough_
+                                ? Evidence{log_posterior_ + near->volume_, near->result_.std_error}
+                                : laplace_evidence(latent, x_);
   volume_ = evidence.log_evidence - log_posterior_;
   result_.log_evidence = evidence.log_evidence;
   result_.std_error = evidence.std_error;

@@ -1,5 +1,5 @@
-// One-coin members, on which others stand: a judge is right with one probability, and its errors are
-// alike or by distance.
+// One-coin members, on which others stand: a judge is right with one probability, and its errors
+// are alike or by distance.
 #ifndef FALLIBLE_CORE_ACCURACY_MEMBER_ONE_COIN_HPP
 #define FALLIBLE_CORE_ACCURACY_MEMBER_ONE_COIN_HPP
 

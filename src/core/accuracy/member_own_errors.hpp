@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "member_one_coin.hpp"
 #include "../model/variational.hpp"
+#include "member_one_coin.hpp"
 
 namespace fallible {
 

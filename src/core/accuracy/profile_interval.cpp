@@ -46,8 +46,8 @@ End find_end(const LatentClass& model, Optimum& top, int fixed, int side, double
     double at = below + side * step;
     if (std::isfinite(above_root)) {
       const bool halve = i % 4 == 3;  // where the secant creeps up from one side
-      at = below + (above - below) *
-                       (halve ? 0.5 : (root - below_root) / (above_root - below_root));
+      at =
+          below + (above - below) * (halve ? 0.5 : (root - below_root) / (above_root - below_root));
     } else if (side * at >= farthest) {
       if (side * below >= farthest) return {side * std::numeric_limits<double>::infinity()};
       at = side * farthest;
@@ -90,8 +90,8 @@ ProfileInterval profile_interval(const LatentClass& model, const OptimiserOption
   for (int attempt = 0; attempt < 5; ++attempt) {
     bool higher = false;
     const End low = find_end(model, top, fixed, -1, std::sqrt(deviance), options, higher);
-    const End high = higher ? low : find_end(model, top, fixed, 1, std::sqrt(deviance), options,
-                                             higher);
+    const End high =
+        higher ? low : find_end(model, top, fixed, 1, std::sqrt(deviance), options, higher);
     if (higher) {  // there was a better top: begin anew from it
       out.moved = true;
       out.top = fit_latent(model, top.x, options);

@@ -8,7 +8,7 @@ namespace fallible {
 namespace {
 
 constexpr double negligible = 1e-8;  // weight
-constexpr double slack = 30;          // of log evidence, for what is not polished
+constexpr double slack = 30;         // of log evidence, for what is not polished
 constexpr double matters = 1e-3;     // likewise, for a fit to other cases
 
 double with_prior(double mean, double cases) { return (cases * mean + 1) / (cases + 2); }

@@ -6,8 +6,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include "kernels.hpp"
 #include "../base/random.hpp"
+#include "kernels.hpp"
 
 namespace fallible {
 

@@ -18,8 +18,8 @@ namespace fallible {
 
 // Which answers of patterns are compared, and as what. A judge is a rater or a system.
 struct Selection {
-  std::vector<int> rater;     // judge of each rater, from 1; 0 leaves it out
-  std::vector<int> system;    // the same for systems
+  std::vector<int> rater;   // judge of each rater, from 1; 0 leaves it out
+  std::vector<int> system;  // the same for systems
   int judges = 0;
   std::vector<int> category;  // new number of each category, from 1
   int categories = 0;

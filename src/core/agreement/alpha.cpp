@@ -16,9 +16,7 @@ struct AlphaSums {
   std::vector<double> total;        // per category
   double all = 0;
 
-  std::size_t at(int a, int b) const {
-    return static_cast<std::size_t>(a) * rows->categories + b;
-  }
+  std::size_t at(int a, int b) const { return static_cast<std::size_t>(a) * rows->categories + b; }
 
   void add(int i, double w) {
     const double each = w / (rows->ratings[i] - 1);

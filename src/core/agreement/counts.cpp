@@ -195,8 +195,8 @@ class PairKernel : public SumKernel<PairSums> {
 
  protected:
   PairSums none() const override {
-    return {{&rows_, pool_pairs_}, chance_, scale_total_,
-            std::vector<double>(rows_.categories, 0.0)};
+    return {
+        {&rows_, pool_pairs_}, chance_, scale_total_, std::vector<double>(rows_.categories, 0.0)};
   }
 
  private:
@@ -273,8 +273,7 @@ std::unique_ptr<Kernel> make_count_kernel(const RatedRows& rows, const KernelOpt
   } else if (options.name != "percent_agreement") {
     return nullptr;
   }
-  return std::make_unique<PairKernel>(count_rows(rows, options.scale), chance,
-                                      options.pool_pairs);
+  return std::make_unique<PairKernel>(count_rows(rows, options.scale), chance, options.pool_pairs);
 }
 
 }  // namespace fallible

@@ -6,8 +6,8 @@
 #include <memory>
 #include <vector>
 
-#include "agreement.hpp"
 #include "../ratings/pairs.hpp"
+#include "agreement.hpp"
 
 namespace fallible {
 
@@ -55,12 +55,12 @@ class SumKernel : public Kernel {
   }
 };
 
-// Ratings of each row per category, and its pairs of ratings by different judges. Pairs are ordered:
-// each counts twice.
+// Ratings of each row per category, and its pairs of ratings by different judges. Pairs are
+// ordered: each counts twice.
 struct RowCounts : Ragged {
   int categories = 0;
   std::vector<double> scale;
-  std::vector<int> category;     // from 0, ascending within a row
+  std::vector<int> category;  // from 0, ascending within a row
   std::vector<double> count;
   std::vector<double> ratings;   // of row i
   std::vector<double> pairs;     // of row i

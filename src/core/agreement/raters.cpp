@@ -129,13 +129,16 @@ class CongerKernel : public SumKernel<CongerSums> {
       of_second += second[c] * std::pow(by_second[c] - expected, 2);
     }
     return std::sqrt(spread / both + of_first * (1 / both - 1 / sums.rated[0]) +
-                     of_second * (1 / both - 1 / sums.rated[1])) / (1 - expected);
+                     of_second * (1 / both - 1 / sums.rated[1])) /
+           (1 - expected);
   }
 
  protected:
   CongerSums none() const override {
     const auto judges = static_cast<std::size_t>(ratings_.judges);
-    return {&ratings_, {&rows_, pool_pairs_}, std::vector<double>(judges * rows_.categories, 0.0),
+    return {&ratings_,
+            {&rows_, pool_pairs_},
+            std::vector<double>(judges * rows_.categories, 0.0),
             std::vector<double>(judges, 0.0)};
   }
 
@@ -224,8 +227,8 @@ struct LightSums {
     for (const int b : ratings->places(i)) {
       for (int a = ratings->start[i]; a < b; ++a) {
         const int x = ratings->category[a], y = ratings->category[b];
-        PairOfRaters& pair =
-            pairs[static_cast<std::size_t>(ratings->judge[a]) * ratings->judges + ratings->judge[b]];
+        PairOfRaters& pair = pairs[static_cast<std::size_t>(ratings->judge[a]) * ratings->judges +
+                                   ratings->judge[b]];
         pair.cases += w;
         pair.agreeing += w * weight(x, y);
         pair.first[x] += w;
@@ -245,7 +248,8 @@ struct LightSums {
         sum += kappa.value;
       }
     }
-    return {sum * 2 / (static_cast<double>(ratings->judges) * (ratings->judges - 1)), Undefined::no};
+    return {sum * 2 / (static_cast<double>(ratings->judges) * (ratings->judges - 1)),
+            Undefined::no};
   }
 };
 
@@ -269,7 +273,8 @@ class LightKernel : public SumKernel<LightSums> {
       for (const int b : ratings_.places(i)) {
         for (int a = ratings_.start[i]; a < b; ++a) {
           const int x = ratings_.category[a], y = ratings_.category[b];
-          const auto pair = static_cast<std::size_t>(ratings_.judge[a]) * judges + ratings_.judge[b];
+          const auto pair =
+              static_cast<std::size_t>(ratings_.judge[a]) * judges + ratings_.judge[b];
           out[i] += slopes[pair](x, y, sums.weight(x, y));
         }
       }

@@ -12,8 +12,8 @@ namespace {
 struct Table {
   const RatedRows* ratings;
   int k;
-  std::vector<double> cell;          // row by row
-  std::vector<double> row, column;   // sums
+  std::vector<double> cell;         // row by row
+  std::vector<double> row, column;  // sums
   double total = 0;
 
   double at(int i, int j) const { return cell[static_cast<std::size_t>(i) * k + j]; }
@@ -42,8 +42,7 @@ struct MeasuredTable : Table {
 template <class Measure>
 class TableKernel : public SumKernel<MeasuredTable<Measure>> {
  public:
-  TableKernel(const RatedRows& ratings, Measure measure)
-      : ratings_(ratings), measure_(measure) {}
+  TableKernel(const RatedRows& ratings, Measure measure) : ratings_(ratings), measure_(measure) {}
 
   std::vector<double> influence(const std::vector<double>& weight) const override {
     const auto table = this->total(weight);
@@ -100,14 +99,10 @@ struct Yule {
     if (!(agreeing + crossed > 0)) return undefined(Undefined::zero_cells);
     return {(agreeing - crossed) / (agreeing + crossed), Undefined::no};
   }
-  bool smooth(const Table& x) const {
-    return *std::min_element(x.cell.begin(), x.cell.end()) > 0;
-  }
+  bool smooth(const Table& x) const { return *std::min_element(x.cell.begin(), x.cell.end()) > 0; }
   auto slopes(const Table& x) const {
     const double y = value(x).value;
-    return [&x, y](int i, int j) {
-      return (i == j ? 1 : -1) * (1 - y * y) / (4 * x.at(i, j));
-    };
+    return [&x, y](int i, int j) { return (i == j ? 1 : -1) * (1 - y * y) / (4 * x.at(i, j)); };
   }
 };
 

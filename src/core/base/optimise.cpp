@@ -9,11 +9,11 @@ namespace fallible {
 namespace {
 
 constexpr std::size_t memory = 10;
-constexpr double longest_step = 2;     // of any component: parameters are logits and the like
-constexpr double first_step = 0.3;     // where no curvature is known
-constexpr double sufficient = 1e-4;    // share of the promised gain (Armijo)
+constexpr double longest_step = 2;   // of any component: parameters are logits and the like
+constexpr double first_step = 0.3;   // where no curvature is known
+constexpr double sufficient = 1e-4;  // share of the promised gain (Armijo)
 constexpr int backtracks = 30;
-constexpr int stalls = 3;              // small gains in a row that end the search
+constexpr int stalls = 3;  // small gains in a row that end the search
 
 struct Pair {
   Eigen::VectorXd step;
@@ -52,9 +52,7 @@ class Gains {
     small_ = gain <= options_.value_tolerance * (1 + std::fabs(value)) ? small_ + 1 : 0;
   }
   bool stalled() const { return small_ == stalls; }
-  bool hopeless() const {
-    return is_hopeless(value_, std::max(before_, last_), options_.useful);
-  }
+  bool hopeless() const { return is_hopeless(value_, std::max(before_, last_), options_.useful); }
 
  private:
   const OptimiserOptions& options_;
@@ -64,8 +62,8 @@ class Gains {
 
 }  // namespace
 
-Optimum maximise(const Objective& objective, Eigen::VectorXd start,
-                 const OptimiserOptions& options, const Metric& metric) {
+Optimum maximise(const Objective& objective, Eigen::VectorXd start, const OptimiserOptions& options,
+                 const Metric& metric) {
   Optimum out;
   Eigen::VectorXd gradient, next_gradient, next;
   out.x = std::move(start);
@@ -86,8 +84,8 @@ Optimum maximise(const Objective& objective, Eigen::VectorXd start,
       slope = gradient.dot(way);
     }
     const double longest = way.lpNorm<Eigen::Infinity>();
-    double step = pairs.empty() && !metric ? first_step / longest
-                                           : std::min(1.0, longest_step / longest);
+    double step =
+        pairs.empty() && !metric ? first_step / longest : std::min(1.0, longest_step / longest);
     double value = out.value;
     bool accepted = false;
     for (int i = 0; i < backtracks && !accepted; ++i, step *= accepted ? 1 : 0.4) {

@@ -40,8 +40,8 @@ struct Optimum {
 using Metric = std::function<Eigen::VectorXd(const Eigen::VectorXd& gradient)>;
 
 // `metric` is what is thought of the curvature before it is met, if anything.
-Optimum maximise(const Objective& objective, Eigen::VectorXd start,
-                 const OptimiserOptions& options, const Metric& metric = nullptr);
+Optimum maximise(const Objective& objective, Eigen::VectorXd start, const OptimiserOptions& options,
+                 const Metric& metric = nullptr);
 
 }  // namespace fallible
 

@@ -38,7 +38,7 @@ class Resampler {
   std::vector<double> frequency_;  // of each kind
   Ragged kinds_;                   // what each holds
   std::vector<int> cell_;
-  std::vector<double> holds_;      // so many cases of that cell
+  std::vector<double> holds_;  // so many cases of that cell
   int cells_;
 };
 

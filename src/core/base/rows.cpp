@@ -83,8 +83,7 @@ int RowSet::insert(const int* row, std::size_t length) {
   std::size_t at = h & mask;
   for (; slot_[at] >= 0; at = (at + 1) & mask) {
     const int i = slot_[at];
-    if (hash_[i] == h && this->length(i) == length &&
-        std::equal(row, row + length, this->row(i))) {
+    if (hash_[i] == h && this->length(i) == length && std::equal(row, row + length, this->row(i))) {
       return i;
     }
   }

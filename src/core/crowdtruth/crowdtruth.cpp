@@ -126,8 +126,8 @@ double cell_kappa(const Together& pair, int labels) {
   const double mine = pair.mine / cells, theirs = pair.theirs / cells;
   const double observed = (cells - pair.mine - pair.theirs + 2 * pair.shared) / cells;
   const double expected = mine * theirs + (1 - mine) * (1 - theirs);
-  const bool constant = (pair.mine == 0 && pair.theirs == 0) ||
-                        (pair.mine == cells && pair.theirs == cells);
+  const bool constant =
+      (pair.mine == 0 && pair.theirs == 0) || (pair.mine == cells && pair.theirs == cells);
   return constant ? undefined : (observed - expected) / (1 - expected);
 }
 

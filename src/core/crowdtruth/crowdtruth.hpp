@@ -18,9 +18,9 @@ struct Judgements : Ragged {
   int workers = 0;
   int labels = 0;
   std::vector<int> unit, worker, label;
-  Ragged of_unit;                // judgements
-  Ragged of_worker;              // places in `worker_row`
-  std::vector<int> worker_row;   // judgements, worker by worker
+  Ragged of_unit;               // judgements
+  Ragged of_worker;             // places in `worker_row`
+  std::vector<int> worker_row;  // judgements, worker by worker
 
   int size() const { return static_cast<int>(unit.size()); }
   int answers(int j) const { return places(j).size(); }

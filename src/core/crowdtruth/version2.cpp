@@ -19,9 +19,9 @@ double largest_change(const std::vector<double>& before, const std::vector<doubl
 }
 
 // Which judgements of a unit hold a label: entries by unit and label.
-struct Givers : Ragged {    // a row for each entry of the votes
+struct Givers : Ragged {  // a row for each entry of the votes
   std::vector<int> worker;
-  std::vector<int> vote;    // the entry of the votes of each label given
+  std::vector<int> vote;  // the entry of the votes of each label given
 };
 
 Givers find_givers(const Judgements& x, const Votes& votes) {
@@ -130,8 +130,7 @@ class Iteration {
   // A cosine is the product of two vectors of length one, so that sums over pairs of workers are
   // products with sums over workers. Those over all others are the sum over the workers before
   // and that over the workers after, which loses nothing to cancellation.
-  void measure_units_and_workers(const std::vector<double>& unit,
-                                 const std::vector<double>& worker,
+  void measure_units_and_workers(const std::vector<double>& unit, const std::vector<double>& worker,
                                  const std::vector<double>& q) {
     for (int j = 0; j < x_.size(); ++j) {
       double squared = 0;

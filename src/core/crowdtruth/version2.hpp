@@ -21,12 +21,12 @@ struct QualityOptions {
 // Units and workers without judgements, and what follows from them, are NaN. A floored quality is
 // one whose denominator, or itself, fell below the floor.
 struct Quality {
-  std::vector<double> unit;                  // UQS
-  std::vector<double> worker_worker;         // WWA
-  std::vector<double> worker_unit;           // WUA
-  std::vector<double> worker;                // WQS, their product
-  std::vector<double> annotation;            // AQS
-  std::vector<double> unit_annotation;       // UAS, for each entry of the votes
+  std::vector<double> unit;             // UQS
+  std::vector<double> worker_worker;    // WWA
+  std::vector<double> worker_unit;      // WUA
+  std::vector<double> worker;           // WQS, their product
+  std::vector<double> annotation;       // AQS
+  std::vector<double> unit_annotation;  // UAS, for each entry of the votes
   std::vector<char> unit_floored, worker_floored, annotation_floored;
   // The largest change in each step, of units, workers and annotations.
   std::vector<double> unit_change, worker_change, annotation_change;

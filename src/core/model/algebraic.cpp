@@ -56,9 +56,8 @@ KFit fit_algebraic(const Tallies& tallies, const std::vector<double>& weight) {
     return fit;
   }
   // Equation 2.
-  const double Pc = agreeing == pairs
-                        ? 1.0
-                        : 1.0 / N + std::sqrt(((N - 1) * fit.agreement - (N - 1.0) / N) / N);
+  const double Pc =
+      agreeing == pairs ? 1.0 : 1.0 / N + std::sqrt(((N - 1) * fit.agreement - (N - 1.0) / N) / N);
   fit.rater_accuracy = Pc;
   // Equation 5.
   double total = 0;

@@ -143,12 +143,12 @@ std::vector<PairAgreement> pair_agreement(const LatentRows& rows, const AnswerLa
       double share = 0;
       for (int c = 0; c < law.classes; ++c) {
         for (int k = 0; k < law.categories; ++k) {
-          share += law.weight[c] * law.of(static_cast<int>(u), k, c) *
-                   law.of(static_cast<int>(v), k, c);
+          share +=
+              law.weight[c] * law.of(static_cast<int>(u), k, c) * law.of(static_cast<int>(v), k, c);
         }
       }
-      out.push_back({static_cast<int>(u), static_cast<int>(v), cases[at], agreeing[at],
-                     cases[at] * share});
+      out.push_back(
+          {static_cast<int>(u), static_cast<int>(v), cases[at], agreeing[at], cases[at] * share});
     }
   }
   return out;
@@ -206,8 +206,7 @@ std::vector<std::vector<KStatistics>> bootstrap_k(const std::vector<KTester>& te
                                                   const BootstrapOptions& options,
                                                   const Host& host) {
   const std::size_t replicates = options.replicates;
-  std::vector<std::vector<KStatistics>> out(testers.size(),
-                                            std::vector<KStatistics>(replicates));
+  std::vector<std::vector<KStatistics>> out(testers.size(), std::vector<KStatistics>(replicates));
   for_each_item(testers.size() * replicates, options.threads, host, [&](std::size_t item) {
     Stream stream(options.seed, item);
     const std::size_t test = item / replicates;

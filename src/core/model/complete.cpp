@@ -13,10 +13,12 @@ double square(double x) { return x * x; }
 
 }  // namespace
 
-CompleteCurvature::CompleteCurvature(const Layout& layout, const Eigen::VectorXd& x,
-                                     const Law& law, const Counts& counts)
-    : diagonal_(Eigen::VectorXd::Zero(layout.size)), categories_(layout.categories),
-      mean_at_(layout.mean_at), accuracies_at_(layout.accuracies_at),
+CompleteCurvature::CompleteCurvature(const Layout& layout, const Eigen::VectorXd& x, const Law& law,
+                                     const Counts& counts)
+    : diagonal_(Eigen::VectorXd::Zero(layout.size)),
+      categories_(layout.categories),
+      mean_at_(layout.mean_at),
+      accuracies_at_(layout.accuracies_at),
       errors_at_(layout.errors_at) {
   const int N = categories_;
   double cases = layout.prior.none ? 0 : layout.prior.base_rates * N;
@@ -119,8 +121,7 @@ Eigen::VectorXd CompleteCurvature::solve(const Eigen::VectorXd& gradient) const 
   if (around_mean_ > 0) {
     auto raters = out.segment(accuracies_at_, around_mean_);
     const auto of_raters = diagonal_.segment(accuracies_at_, around_mean_);
-    const double bend =
-        diagonal_[mean_at_] - square(pull_) * of_raters.cwiseInverse().sum();
+    const double bend = diagonal_[mean_at_] - square(pull_) * of_raters.cwiseInverse().sum();
     out[mean_at_] = (gradient[mean_at_] + pull_ * raters.sum()) / bend;
     raters += pull_ * out[mean_at_] * of_raters.cwiseInverse();
   }

@@ -6,12 +6,12 @@
 #include <limits>
 #include <numeric>
 
+#include "../base/host.hpp"
+#include "../base/special.hpp"
 #include "complete.hpp"
 #include "likelihood.hpp"
 #include "prior.hpp"
 #include "reading.hpp"
-#include "../base/host.hpp"
-#include "../base/special.hpp"
 
 namespace fallible {
 
@@ -177,8 +177,8 @@ void add_complete(const Layout& layout, const Eigen::VectorXd& x, const Law& law
 Eigen::MatrixXd slopes_of_naturals(const Layout& layout, const Eigen::VectorXd& x) {
   const auto naturals = [&layout](const Eigen::VectorXd& at) {
     const std::vector<double> value = Reading(layout, at).naturals().value;
-    return Eigen::VectorXd(Eigen::Map<const Eigen::VectorXd>(
-        value.data(), static_cast<Eigen::Index>(value.size())));
+    return Eigen::VectorXd(
+        Eigen::Map<const Eigen::VectorXd>(value.data(), static_cast<Eigen::Index>(value.size())));
   };
   Eigen::MatrixXd out(naturals(x).size(), x.size());
   for (Eigen::Index i = 0; i < x.size(); ++i) {
@@ -217,8 +217,8 @@ Curvature::Curvature(const Layout& layout, const Eigen::MatrixXd& hessian,
                      const Eigen::VectorXd& x) {
   const Eigen::MatrixXd jacobian = slopes_of_naturals(layout, x);
   inverse_.setOnes(x.size());
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(
-      -0.5 * (hessian + hessian.transpose()));
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(-0.5 *
+                                                             (hessian + hessian.transpose()));
   const double floor = 1e-9 * std::max(eigen.eigenvalues().maxCoeff(), 0.0);
   vectors_ = eigen.eigenvectors();
   root_ = jacobian * vectors_;
@@ -229,8 +229,7 @@ Curvature::Curvature(const Layout& layout, const Eigen::MatrixXd& hessian,
     }
     for (Eigen::Index r = 0; r < root_.rows(); ++r) {
       // What moves along a flat direction is not known at all.
-      root_(r, i) =
-          std::fabs(root_(r, i)) > 1e-6 ? std::numeric_limits<double>::quiet_NaN() : 0;
+      root_(r, i) = std::fabs(root_(r, i)) > 1e-6 ? std::numeric_limits<double>::quiet_NaN() : 0;
     }
   }
 }

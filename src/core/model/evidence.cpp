@@ -5,22 +5,22 @@
 #include <cmath>
 #include <vector>
 
-#include "curvature.hpp"
 #include "../base/special.hpp"
+#include "curvature.hpp"
 
 namespace fallible {
 
 namespace {
 
-constexpr double difference = 1e-3;    // of parameters, for curvature
-constexpr int most_directions = 30;    // more would take longer than the fit
+constexpr double difference = 1e-3;  // of parameters, for curvature
+constexpr int most_directions = 30;  // more would take longer than the fit
 // Added to curvature, as if each direction had a normal prior of standard deviation 4.5: where the
 // data say nothing a logit is still a number that one meets.
 constexpr double ridge = 0.05;
 
 // Curvature of the negative log posterior along so many directions: that of each parameter, or -1.
-// Where strata meet 0 and 1 there are kinks, across which the curvature of what is no base rate is a
-// matter of differences.
+// Where strata meet 0 and 1 there are kinks, across which the curvature of what is no base rate is
+// a matter of differences.
 Eigen::MatrixXd curvature(const LatentClass& model, const Eigen::VectorXd& x,
                           const std::vector<int>& direction, int n) {
   const Layout& layout = model.layout();

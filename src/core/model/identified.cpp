@@ -3,16 +3,16 @@
 #include <Eigen/Dense>
 #include <algorithm>
 
+#include "../base/random.hpp"
 #include "latent_pairs.hpp"
 #include "likelihood.hpp"
-#include "../base/random.hpp"
 
 namespace fallible {
 
 namespace {
 
-constexpr int crowd = 20;                // of raters, whose panel is not looked at as a whole
-constexpr int busiest = 6;               // of its raters
+constexpr int crowd = 20;   // of raters, whose panel is not looked at as a whole
+constexpr int busiest = 6;  // of its raters
 constexpr int few_categories = 4;
 constexpr double rank_tolerance = 1e-7;  // relative, of singular values of judge columns
 

@@ -13,8 +13,7 @@ LatentFit fit_latent(const LatentClass& model, const Eigen::VectorXd& start,
   const Metric metric = [&seen](const Eigen::VectorXd& gradient) { return seen.solve(gradient); };
   const Optimum top = maximise(objective, start, options, metric);
   const double log_likelihood = top.value - log_prior(model.layout(), top.x, nullptr);
-  return {top.x, log_likelihood, top.value, top.iterations, top.converged,
-          top.hopeless};
+  return {top.x, log_likelihood, top.value, top.iterations, top.converged, top.hopeless};
 }
 
 OptimiserOptions coarse_options() {
@@ -26,9 +25,8 @@ OptimiserOptions coarse_options() {
 }
 
 LatentFit fit_latent(const LatentClass& model, const OptimiserOptions& options) {
-  return best_start(model, [&](const Eigen::VectorXd& start) {
-    return fit_latent(model, start, options);
-  });
+  return best_start(
+      model, [&](const Eigen::VectorXd& start) { return fit_latent(model, start, options); });
 }
 
 }  // namespace fallible

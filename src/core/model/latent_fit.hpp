@@ -2,8 +2,8 @@
 #ifndef FALLIBLE_CORE_MODEL_LATENT_FIT_HPP
 #define FALLIBLE_CORE_MODEL_LATENT_FIT_HPP
 
-#include "latent.hpp"
 #include "../base/optimise.hpp"
+#include "latent.hpp"
 
 namespace fallible {
 

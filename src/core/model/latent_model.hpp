@@ -10,22 +10,22 @@ namespace fallible {
 enum class Errors { uniform, distance, free };
 
 struct LatentModel {
-  bool by_rater = false;           // accuracy: of each rater, or common
+  bool by_rater = false;  // accuracy: of each rater, or common
   Errors errors = Errors::uniform;
-  bool strata = false;             // difficulty: accuracies fall and rise by a shift, or are fixed
-  bool own = false;                // does a joined system have dispersion and shift of its own
+  bool strata = false;  // difficulty: accuracies fall and rise by a shift, or are fixed
+  bool own = false;     // does a joined system have dispersion and shift of its own
 };
 
 // All weak, and all on what a user would recognise; `none` is plain maximum likelihood.
 struct LatentPrior {
   bool none = false;
-  double base_rates = 1;        // Dirichlet
-  double correct = 3;           // Beta of the raters' mean accuracy, the centre of their logits
+  double base_rates = 1;  // Dirichlet
+  double correct = 3;     // Beta of the raters' mean accuracy, the centre of their logits
   double wrong = 2;
-  double spread = 0.6;          // standard deviation of the raters' logits around it
-  double dispersion = 0.7;      // standard deviation of log dispersion
-  double difficulty = 0.2;      // standard deviation of the half-normal shift
-  double errors = 0.5;          // standard deviation of free log error rates
+  double spread = 0.6;      // standard deviation of the raters' logits around it
+  double dispersion = 0.7;  // standard deviation of log dispersion
+  double difficulty = 0.2;  // standard deviation of the half-normal shift
+  double errors = 0.5;      // standard deviation of free log error rates
 };
 
 // What has a value from outside and is no parameter.

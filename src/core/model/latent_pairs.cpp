@@ -39,8 +39,7 @@ class KindsOfPairs {
           const bool ordered = who(b) <= who(a);
           const int one = ordered ? b : a, other = ordered ? a : b;
           const auto kind = std::make_pair(who(one), who(other));
-          const int number =
-              number_.insert({kind, static_cast<int>(number_.size())}).first->second;
+          const int number = number_.insert({kind, static_cast<int>(number_.size())}).first->second;
           visit(i, number, rows.category[one], rows.category[other]);
         }
       }
@@ -155,31 +154,31 @@ Eigen::MatrixXd Closeness::slopes(const Eigen::VectorXd& x, Eigen::VectorXd* exp
   Eigen::VectorXd gradient(layout_.size);
   Counts counts(layout_);
   if (expected) expected->setZero(pairs_.cells());
-  for_each_cell(law, [&](int, std::size_t cell, std::size_t one, std::size_t other,
-                         const double* joint) {
-    const Eigen::Index row = static_cast<Eigen::Index>(cell);
-    for (int c = 0; c < law.classes; ++c) {
-      if (expected) (*expected)[row] += joint[c];
-      counts.classes[c] = joint[c];
-      counts.ratings[one + c] += joint[c];
-      counts.ratings[other + c] += joint[c];
-    }
-    gradient.setZero();
-    add_gradient(layout_, x, law, counts, gradient);
-    out.row(row) = gradient.transpose();
-    for (int c = 0; c < law.classes; ++c) counts.ratings[one + c] = counts.ratings[other + c] = 0;
-  });
+  for_each_cell(
+      law, [&](int, std::size_t cell, std::size_t one, std::size_t other, const double* joint) {
+        const Eigen::Index row = static_cast<Eigen::Index>(cell);
+        for (int c = 0; c < law.classes; ++c) {
+          if (expected) (*expected)[row] += joint[c];
+          counts.classes[c] = joint[c];
+          counts.ratings[one + c] += joint[c];
+          counts.ratings[other + c] += joint[c];
+        }
+        gradient.setZero();
+        add_gradient(layout_, x, law, counts, gradient);
+        out.row(row) = gradient.transpose();
+        for (int c = 0; c < law.classes; ++c)
+          counts.ratings[one + c] = counts.ratings[other + c] = 0;
+      });
   return out;
 }
 
 LatentFit fit_pairs(const LatentClass& model, const PairFrequencies& pairs,
                     const Eigen::VectorXd& start, const OptimiserOptions& options) {
   const Closeness closeness(model.layout(), pairs);
-  const Optimum top = maximise(
-      [&](const Eigen::VectorXd& x, Eigen::VectorXd* gradient) {
-        return closeness.evaluate(x, gradient);
-      },
-      start, options);
+  const Optimum top =
+      maximise([&](const Eigen::VectorXd& x,
+                   Eigen::VectorXd* gradient) { return closeness.evaluate(x, gradient); },
+               start, options);
   LatentFit out{top.x, 0, top.value, top.iterations, top.converged};
   model.evaluate(out.x, nullptr, &out.log_likelihood);
   return out;
@@ -187,9 +186,8 @@ LatentFit fit_pairs(const LatentClass& model, const PairFrequencies& pairs,
 
 LatentFit fit_pairs(const LatentClass& model, const PairFrequencies& pairs,
                     const OptimiserOptions& options) {
-  return best_start(model, [&](const Eigen::VectorXd& start) {
-    return fit_pairs(model, pairs, start, options);
-  });
+  return best_start(
+      model, [&](const Eigen::VectorXd& start) { return fit_pairs(model, pairs, start, options); });
 }
 
 // Where the sum of squares is least the slopes of the cases' pairs cancel; how far they would be

@@ -9,9 +9,9 @@
 
 namespace fallible {
 
-// Ratings of one case by different judges. Judges with the same parameters are one; their pairs count
-// half in either order. Pairs of kind i are the cells i N^2 ... (i + 1) N^2 - 1, the rating of
-// `first` outside.
+// Ratings of one case by different judges. Judges with the same parameters are one; their pairs
+// count half in either order. Pairs of kind i are the cells i N^2 ... (i + 1) N^2 - 1, the rating
+// of `first` outside.
 struct PairFrequencies {
   int categories = 0;
   std::vector<int> first, second;  // judges, for each kind of pairs

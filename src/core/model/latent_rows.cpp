@@ -84,8 +84,8 @@ std::vector<double> by_pattern(const LatentRows& rows, const std::vector<double>
                                const std::vector<double>& otherwise) {
   std::vector<double> out;
   for (const int row : rows.of_pattern) {
-    const auto from = row < 0 ? otherwise.begin()
-                              : posterior.begin() + row * static_cast<long>(rows.categories);
+    const auto from =
+        row < 0 ? otherwise.begin() : posterior.begin() + row * static_cast<long>(rows.categories);
     out.insert(out.end(), from, from + rows.categories);
   }
   return out;

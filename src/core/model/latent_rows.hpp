@@ -1,5 +1,5 @@
-// What a latent class model is fitted to: distinct rows of (judge, category) with weights. Judges are
-// raters and, if it joins them, one system.
+// What a latent class model is fitted to: distinct rows of (judge, category) with weights. Judges
+// are raters and, if it joins them, one system.
 #ifndef FALLIBLE_CORE_MODEL_LATENT_ROWS_HPP
 #define FALLIBLE_CORE_MODEL_LATENT_ROWS_HPP
 
@@ -13,8 +13,8 @@ namespace fallible {
 struct LatentRows : RatedRows {
   int raters = 0;          // fewer than judges if a system has joined
   std::vector<int> known;  // true category of the row's cases, -1 where unknown
-  // Confusion matrix of each judge, row by row, where it is known; empty where it is not, or if none
-  // is.
+  // Confusion matrix of each judge, row by row, where it is known; empty where it is not, or if
+  // none is.
   std::vector<std::vector<double>> matrix;
 
   // How many ratings each row has in common with the beginning of the row before it; or empty, if
@@ -37,8 +37,8 @@ struct Known {
   std::vector<std::vector<double>> matrix;  // of each rater, see LatentRows, or empty
 };
 
-// `system` from 0 joins the raters as their last judge; -1 is none. Rows have an order of their own,
-// so that nothing depends on the order of cases.
+// `system` from 0 joins the raters as their last judge; -1 is none. Rows have an order of their
+// own, so that nothing depends on the order of cases.
 LatentRows latent_rows(const PatternView& patterns, const std::vector<double>& weight, int system,
                        const Known& known);
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "latent.hpp"
 #include "../base/random.hpp"
+#include "latent.hpp"
 
 namespace fallible {
 

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
-#include "reading.hpp"
 #include "../base/special.hpp"
+#include "reading.hpp"
 
 namespace fallible {
 
@@ -25,7 +25,7 @@ void error_shares(const Layout& layout, const Eigen::VectorXd& x, int judge, dou
     double most = -std::numeric_limits<double>::infinity(), total = 0;
     for (int l = 0; l < N; ++l) {
       if (l == k) continue;
-      error[l] = layout.errors_at >= 0       ? x[layout.error_at(judge, k, l)]
+      error[l] = layout.errors_at >= 0        ? x[layout.error_at(judge, k, l)]
                  : layout.dispersions_at >= 0 ? -x[layout.dispersion_at(judge)] * std::abs(k - l)
                                               : 0;
       most = std::max(most, error[l]);

@@ -56,7 +56,7 @@ class Law : public AnswerLaw {
                   const double* share);
   double expect_by_logs(const LatentRows& rows, int row, double* posterior) const;
 
-  std::vector<double> error_;  // of all judges together, or of one after the other
+  std::vector<double> error_;          // of all judges together, or of one after the other
   std::vector<std::size_t> error_of_;  // of each judge, where they begin
 };
 

@@ -10,8 +10,12 @@ constexpr double first_shift = 0.1;  // of accuracies with difficulty, which wou
 
 Layout::Layout(const LatentRows& of_rows, const LatentModel& of_model, const LatentPrior& of_prior,
                const Held& of_held)
-    : rows(of_rows), model(of_model), prior(of_prior), held(of_held),
-      categories(of_rows.categories), strata(of_model.strata ? 3 : 1) {
+    : rows(of_rows),
+      model(of_model),
+      prior(of_prior),
+      held(of_held),
+      categories(of_rows.categories),
+      strata(of_model.strata ? 3 : 1) {
   const bool free = model.errors == Errors::free;
   const int system = rows.joined() ? 1 : 0;
   for (int u = 0; u < rows.judges; ++u) {

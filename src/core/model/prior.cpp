@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "reading.hpp"
 #include "../base/special.hpp"
+#include "reading.hpp"
 
 namespace fallible {
 

@@ -21,7 +21,7 @@ double Reading::accuracy(int judge) const {
   double out = 0;
   for (int k = 0; k < N; ++k) {
     out += base_rates_[k] * (layout_.is_known(judge) ? layout_.rows.matrix[judge][k * N + k]
-                                                    : logistic(x_[layout_.accuracy_at(judge, k)]));
+                                                     : logistic(x_[layout_.accuracy_at(judge, k)]));
   }
   return out;
 }

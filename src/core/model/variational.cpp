@@ -3,17 +3,17 @@
 #include <algorithm>
 #include <cmath>
 
-#include "passes.hpp"
 #include "../base/special.hpp"
+#include "passes.hpp"
 
 namespace fallible {
 
 namespace {
 
-constexpr double shrinkage = 10;       // of judges' accuracies to their mean, in ratings
-constexpr double first_accuracy = 0.6; // their mean before there are counts
+constexpr double shrinkage = 10;        // of judges' accuracies to their mean, in ratings
+constexpr double first_accuracy = 0.6;  // their mean before there are counts
 constexpr double first_weight = 0.1;
-constexpr double floor_mean = 1e-12;   // of an entry of a centre
+constexpr double floor_mean = 1e-12;  // of an entry of a centre
 constexpr int newton_steps = 3;
 constexpr int own_error_rounds = 20;
 constexpr int own_error_steps = 8;  // of the optimiser, in a round
@@ -61,10 +61,13 @@ double dirichlet(const double* n, const double* prior, double* log_mean, int siz
 // The fit in progress. Ratings are laid out judges x ratings x truths.
 class DawidSkeneFit {
  public:
-  DawidSkeneFit(const LatentRows& rows, const LatentPrior& prior,
-                const VariationalOptions& options)
-      : rows_(rows), options_(options), N_(rows.categories), U_(rows.judges),
-        precision_(1 / (prior.dispersion * prior.dispersion)), base_rates_(prior.base_rates),
+  DawidSkeneFit(const LatentRows& rows, const LatentPrior& prior, const VariationalOptions& options)
+      : rows_(rows),
+        options_(options),
+        N_(rows.categories),
+        U_(rows.judges),
+        precision_(1 / (prior.dispersion * prior.dispersion)),
+        base_rates_(prior.base_rates),
         own_(std::isfinite(options.concentration)) {
     centre.accuracy.assign(U_, first_accuracy);
     counts_.resize(static_cast<std::size_t>(U_) * N_ * N_);
@@ -225,9 +228,9 @@ DawidSkene fit_dawid_skene(const LatentRows& rows, const LatentPrior& prior,
   return out;
 }
 
-OwnErrors fit_own_errors(const LatentRows& rows, const LatentModel& model,
-                         const LatentPrior& prior, double shift, const Eigen::VectorXd& x,
-                         double concentration, std::vector<double> counts, double useful) {
+OwnErrors fit_own_errors(const LatentRows& rows, const LatentModel& model, const LatentPrior& prior,
+                         double shift, const Eigen::VectorXd& x, double concentration,
+                         std::vector<double> counts, double useful) {
   const int N = rows.categories;
   // Shifts are held, so that of the distance is the last.
   const double dispersion = model.errors == Errors::distance ? x[x.size() - 1] : 0;

@@ -14,8 +14,8 @@ namespace fallible {
 
 // Hierarchical Dawid-Skene model. Row k of judge j is Dirichlet(c m_jk), where m_jk has the judge's
 // accuracy at k and shares the rest alike or, if categories have an order, by exp(-dispersion
-// |k - l|). Accuracies follow the counts, shrunk to the raters' mean; dispersion and base rates have
-// the priors of LatentPrior.
+// |k - l|). Accuracies follow the counts, shrunk to the raters' mean; dispersion and base rates
+// have the priors of LatentPrior.
 struct DawidSkene {
   std::vector<double> posterior;  // rows x categories
   std::vector<double> accuracy;   // of the judges' centres
@@ -52,9 +52,9 @@ struct OwnErrors {
 
 // `counts` may be those of another concentration, or empty. Ends early where the bound will not be
 // `useful` (see OptimiserOptions).
-OwnErrors fit_own_errors(const LatentRows& rows, const LatentModel& model,
-                         const LatentPrior& prior, double shift, const Eigen::VectorXd& x,
-                         double concentration, std::vector<double> counts,
+OwnErrors fit_own_errors(const LatentRows& rows, const LatentModel& model, const LatentPrior& prior,
+                         double shift, const Eigen::VectorXd& x, double concentration,
+                         std::vector<double> counts,
                          double useful = -std::numeric_limits<double>::infinity());
 
 }  // namespace fallible

@@ -6,8 +6,8 @@
 
 namespace fallible {
 
-// The parameters `x` of the same model when it had the first so many raters; those of the others are
-// the mean. Empty where `x` is not of such a model.
+// The parameters `x` of the same model when it had the first so many raters; those of the others
+// are the mean. Empty where `x` is not of such a model.
 Eigen::VectorXd warm_start(const Layout& layout, const Eigen::VectorXd& x, int raters);
 
 }  // namespace fallible

@@ -2,8 +2,8 @@
 
 namespace fallible {
 
-PairCounts pair_counts(const PatternView& x, const std::vector<double>& weight,
-                       const int* judge_of, int judges) {
+PairCounts pair_counts(const PatternView& x, const std::vector<double>& weight, const int* judge_of,
+                       int judges) {
   PairCounts out;
   out.judges = judges + x.systems;
   const std::size_t U = out.judges;

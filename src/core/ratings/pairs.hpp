@@ -19,9 +19,9 @@ struct PairCounts {
   std::vector<double> agreeing;  // those of them that agree
 };
 
-// All pairs of judges, raters first, then systems. `judge_of[j]` is the judge (from 1) of rater j + 1,
-// or 0 for a rater who is left out; pass every rater the same judge for "any rater". Ratings of one
-// judge are not compared with each other.
+// All pairs of judges, raters first, then systems. `judge_of[j]` is the judge (from 1) of rater j +
+// 1, or 0 for a rater who is left out; pass every rater the same judge for "any rater". Ratings of
+// one judge are not compared with each other.
 PairCounts pair_counts(const PatternView& patterns, const std::vector<double>& weight,
                        const int* judge_of, int judges);
 

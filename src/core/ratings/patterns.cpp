@@ -160,8 +160,7 @@ std::vector<int> canonical_order(const PatternView& x, const std::vector<int>& t
 }
 
 bool is_judged(const PatternView& patterns, const std::vector<int>& truth, int pattern) {
-  return patterns.places(pattern).size() > 0 ||
-         (!truth.empty() && truth[pattern] > 0);
+  return patterns.places(pattern).size() > 0 || (!truth.empty() && truth[pattern] > 0);
 }
 
 }  // namespace fallible

@@ -79,8 +79,7 @@ Patterns patterns_from_long(const int* which_case, const int* rater, const int* 
 
 // One column of counts per category. The ratings of a case become numbered slots, which for
 // exchangeable raters are as good as raters.
-Patterns patterns_from_counts(const Columns& categories, const Columns& systems,
-                              std::size_t cases);
+Patterns patterns_from_counts(const Columns& categories, const Columns& systems, std::size_t cases);
 
 // The patterns of the cases in `index` when only some raters remain: `new_rater[j]` is the new
 // number of rater j + 1, or 0 for a rater who leaves.

@@ -39,7 +39,7 @@ std::vector<double> row_weights(const std::vector<int>& of_pattern,
 struct RatedRows : Ragged {
   int judges = 0;
   int categories = 0;
-  std::vector<int> judge;        // from 0, ascending within a row
+  std::vector<int> judge;       // from 0, ascending within a row
   std::vector<int> category;    // from 0
   std::vector<double> weight;   // total weight of the cases
   std::vector<int> of_pattern;  // row of each pattern, from 0; -1 is none

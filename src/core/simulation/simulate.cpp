@@ -101,8 +101,8 @@ double over_cases(const std::vector<double>& matrix, const std::vector<double>& 
 // A judge's own matrix in a stratum.
 std::vector<double> own_matrix(const std::vector<double>& given, std::size_t stratum, int N) {
   const std::size_t size = static_cast<std::size_t>(N) * N;
-  const auto first = given.begin() + static_cast<std::ptrdiff_t>(
-                                         given.size() == size ? 0 : stratum * size);
+  const auto first =
+      given.begin() + static_cast<std::ptrdiff_t>(given.size() == size ? 0 : stratum * size);
   return std::vector<double>(first, first + static_cast<std::ptrdiff_t>(size));
 }
 
@@ -147,11 +147,10 @@ Truths draw_truths(const Design& design, Stream& stream) {
           factor = error_factors(N, options.error_range, stream);
         }
         const double shift = is_system && !design.system_strata ? 0 : stratum.shift;
-        out.matrix.push_back(
-            confusion_matrix(accuracy + shift, out.base_rates, options, factor));
+        out.matrix.push_back(confusion_matrix(accuracy + shift, out.base_rates, options, factor));
       }
-      correct[u] += stratum.weight *
-                    over_cases(out.matrix.back(), out.base_rates, of_judge(design.drift, u));
+      correct[u] +=
+          stratum.weight * over_cases(out.matrix.back(), out.base_rates, of_judge(design.drift, u));
     }
   }
   for (const Copying& copy : design.copying) {

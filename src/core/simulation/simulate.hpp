@@ -5,8 +5,8 @@
 
 #include <vector>
 
-#include "confusion.hpp"
 #include "../base/random.hpp"
+#include "confusion.hpp"
 
 namespace fallible {
 
@@ -35,11 +35,11 @@ struct Design {
   std::vector<double> systems;
   ConfusionOptions confusion;
   std::vector<Stratum> strata{{0, 1}};
-  bool strata_drawn = true;      // or of exactly their share of the cases
-  bool strata_redraw = true;     // step 4 anew for each stratum
-  bool system_strata = true;     // are systems subject to difficulty
-  bool system_errors = true;     // and to dispersion and error range
-  std::vector<double> missing;   // probability that a rating is missing, by rater; empty is none
+  bool strata_drawn = true;     // or of exactly their share of the cases
+  bool strata_redraw = true;    // step 4 anew for each stratum
+  bool system_strata = true;    // are systems subject to difficulty
+  bool system_errors = true;    // and to dispersion and error range
+  std::vector<double> missing;  // probability that a rating is missing, by rater; empty is none
   std::vector<Copying> copying;
   // Matrices that take the place of generated ones: raters, then systems; empty is generated. One
   // for all strata, or one after another for each.

@@ -63,8 +63,8 @@ class Judge {
     const std::size_t n = how.replicates;
     std::vector<Interval> out;
     for (std::size_t s = 0; s < estimator.systems().size(); ++s) {
-      out.push_back(percentile_interval(&replicates[s * n], n, how.conf_level,
-                                        estimator.tolerance()));
+      out.push_back(
+          percentile_interval(&replicates[s * n], n, how.conf_level, estimator.tolerance()));
     }
     return out;
   }
@@ -107,8 +107,8 @@ StudyRun run_once(const Design& design, const StudyOptions& options, std::size_t
     ++weight[pattern];
   }
   const Patterns patterns = builder.patterns();
-  const PatternView view = patterns.view(static_cast<int>(raters), design.categories,
-                                         static_cast<int>(systems));
+  const PatternView view =
+      patterns.view(static_cast<int>(raters), design.categories, static_cast<int>(systems));
   const auto k_model = std::make_shared<const KModelFit>(fit_k_model(view, weight));
   const Ratings ratings{view, std::move(weight), Known(), k_model};
 
@@ -125,8 +125,8 @@ StudyRun run_once(const Design& design, const StudyOptions& options, std::size_t
       std::vector<Interval>(systems)};
   const bool seeded = !options.bootstrap_seeds.empty();
   for (const StudyEstimator& estimator : options.estimators) {
-    out.estimates.push_back(
-        tells ? judge(estimator, seeded ? options.bootstrap_seeds[run] : 0) : nothing);
+    out.estimates.push_back(tells ? judge(estimator, seeded ? options.bootstrap_seeds[run] : 0)
+                                  : nothing);
   }
   return out;
 }
