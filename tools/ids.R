@@ -6,16 +6,18 @@
 # and no more: the number may only fall.
 allowed <- 4L
 folder <- c(commandArgs(TRUE), "R")[1]
-records <- list(fallible:::accuracy_methods(), fallible:::accuracy_intervals())
-ids <- setdiff(unlist(lapply(records, names)), "none")
+package <- asNamespace("fallible")
+ids <- c(names(package$accuracy_methods()), setdiff(names(package$accuracy_intervals()), "none"))
 stopifnot(c("average", "binned", "robust", "combined", "anytime") %in% ids)
 own <- "^(accuracy-registry|method-.*|interval-.*)[.]R$"
 other_intervals <- "^(agreement.*|bounds.*|plot-bounds)[.]R$" # these have intervals of their own
 comparing <- c("EQ", "NE", "SPECIAL")
-asking <- c("identical", "match", "setdiff", "intersect", "setequal", "startsWith", "grepl", "switch")
+asking <- c(
+  "identical", "match", "setdiff", "intersect", "setequal", "startsWith", "grepl", "switch"
+)
 
-# Lines of a file with a name in a comparison, in a call that asks, in a list that is kept, or as the
-# label of a switch.
+# Lines of a file with a name in a comparison, in a call that asks, in a list that is kept, or as
+# the label of a switch.
 found_in <- function(file) {
   data <- utils::getParseData(parse(file, keep.source = TRUE))
   children <- split(seq_len(nrow(data)), data$parent)
@@ -56,7 +58,8 @@ found_in <- function(file) {
   record <- data$token == "SYMBOL" & sub("^(method|interval)_", "", text) %in% c(ids, "none") &
     grepl("^(method|interval)_", text)
   lines <- readLines(file)
-  none <- data$token == "STR_CONST" & text == "none" & grepl("interval", lines[data$line1])
+  none <- data$token == "STR_CONST" & text == "none" &
+    grepl("interval", lines[data$line1], fixed = TRUE)
   at <- which(word | record | none)
   at <- at[vapply(at, hit, NA)]
   line <- unique(data$line1[at])
@@ -68,5 +71,5 @@ files <- files[!grepl(own, basename(files)) & !grepl(other_intervals, basename(f
 found <- unlist(lapply(files, found_in))
 cat(found, sep = "\n")
 cat(length(found), "places that know a method or an interval by name\n")
-if (length(found) < allowed) cat("Fewer than allowed: write", length(found), "into this script.\n")
+if (length(found) < allowed) cat("Fewer than allowed: lower the number in this script.\n")
 quit(status = length(found) != allowed)

@@ -36,5 +36,5 @@ cat(sprintf(
   calls$uses[upward], home$stem[to[upward]], home$layer[to[upward]], calls$layer[upward]
 ), sep = "")
 cat(length(upward), "upward calls of", sum(!is.na(to) & home$stem[to] != calls$stem), "\n")
-if (length(upward) < allowed) cat("Fewer than allowed: write", length(upward), "into this script.\n")
+if (length(upward) < allowed) cat("Fewer than allowed: lower the number in this script.\n")
 quit(status = length(upward) != allowed)

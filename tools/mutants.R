@@ -163,13 +163,14 @@ test_core <- function(site, lines, limit) {
   on.exit(unlink(folder, recursive = TRUE))
   others <- file.path(objects, dir(objects))
   if (length(lines)) {
-    source <- file.path(folder, "mutant.cpp")
-    writeLines(lines, source)
-    beside <- paste("-iquote", dirname(site$file))
-    if (system(paste(compiler, beside, "-c", source, "-o", sub("cpp$", "o", source), "2>/dev/null"))) {
+    changed <- file.path(folder, "mutant.cpp")
+    own <- file.path(folder, "mutant.o")
+    writeLines(lines, changed)
+    near <- paste("-iquote", dirname(site$file)) # its headers
+    if (system(paste(compiler, near, "-c", changed, "-o", own, "2>/dev/null"))) {
       return(NA)
     }
-    others <- c(setdiff(others, file.path(objects, object(site$file))), sub("cpp$", "o", source))
+    others <- c(setdiff(others, file.path(objects, object(site$file))), own)
   }
   program <- file.path(folder, "mutant")
   if (system(paste(c(compiler, others, "-o", program), collapse = " "))) {

@@ -8,7 +8,8 @@
 # testthat's own parallel runs lose all counts when a process dies, and know no CPU time.
 arguments <- c(commandArgs(TRUE), "")
 folder <- file.path("tests", "testthat")
-first <- strsplit(read.dcf("DESCRIPTION", "Config/testthat/start-first")[[1]], "[, \n]+")[[1]]
+first <- read.dcf("DESCRIPTION", "Config/testthat/start-first")[[1]] # nolint: nonportable_path.
+first <- strsplit(first, "[[:space:],]+")[[1]]
 files <- sub("^test-(.*)[.]R$", "\\1", dir(folder, "^test-.*[.]R$"))
 files <- grep(arguments[2], union(intersect(first, files), files), value = TRUE)
 jobs <- min(as.integer(Sys.getenv("TEST_JOBS", parallel::detectCores())), length(files))
@@ -55,21 +56,25 @@ workers <- lapply(seq_len(jobs), function(i) {
   log <- file.path(desk, paste0("process-", i, ".log"))
   callr::r_bg(work, list(files, folder, desk), stdout = log, stderr = "2>&1", cleanup_tree = TRUE)
 })
-done <- NULL
-read_done <- function() {
-  new <- setdiff(files[file.exists(file.path(desk, files, "done"))], done$file)
-  for (file in new) {
-    row <- readRDS(file.path(desk, file, "done"))
+# What was done before, and what is new, of which it prints a line each.
+read_done <- function(before) {
+  new <- setdiff(files[file.exists(file.path(desk, files, "done"))], before$file)
+  rows <- lapply(file.path(desk, new, "done"), function(path) {
+    tryCatch(readRDS(path), error = function(e) NULL) # a full disk cuts files
+  })
+  for (row in Filter(length, rows)) {
     cat(sprintf(
       "%5.1f s  %4d passed, %d failed, %d skipped  %s\n",
-      row$cpu, row$passed, row$failed, row$skipped, file
+      row$cpu, row$passed, row$failed, row$skipped, row$file
     ))
-    done <<- rbind(done, row)
   }
+  do.call(rbind, c(list(before), rows))
 }
+nothing <- list(passed = 0, failed = 0, skipped = 0, warnings = 0, cpu = 0)
+done <- data.frame(file = "", nothing)[0, ]
 repeat {
   alive <- vapply(workers, function(x) x$is_alive(), NA)
-  read_done()
+  done <- read_done(done)
   if (!any(alive)) break
   Sys.sleep(0.2)
 }
@@ -91,7 +96,7 @@ if (length(lost)) {
 slow <- done$file[done$cpu > limit]
 if (length(slow)) cat("\nSlower than", limit, "CPU s:", slow, "\n")
 
-top <- utils::head(done[order(-done$cpu), ], 10)
+top <- utils::head(done[order(done$cpu, decreasing = TRUE), ], 10)
 cat("\nSlowest files (CPU s):", paste(top$file, sprintf("%.1f", top$cpu), collapse = ", "), "\n")
 cat(sprintf(
   "%d files, %.0f CPU s, %.0f s in %d processes, %d warnings\n",

@@ -134,6 +134,7 @@ test_that("confusion matrices mix case by case, and comparisons follow", {
 })
 
 test_that("studies assume what their estimators do, compiled or not", {
+  skip_unless_extended()
   design <- rater_design(c(0.5, 0.6, 0.7), c(a = 0.8), 3, 60, difficulty = 0.3)
   set.seed(1)
   study <- quiet(simulation_study(design, list(
@@ -213,6 +214,7 @@ test_that("nor do they on real panels", {
 })
 
 test_that("pages of numbers say in words what was assumed", {
+  skip_unless_extended()
   set.seed(11)
   x <- common_panel(300)
   said <- function(estimate) paste(capture.output(print(estimate)), collapse = " ")

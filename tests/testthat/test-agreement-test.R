@@ -22,6 +22,7 @@ test_that("errors under independence are those published", {
 })
 
 test_that("null errors are those of simulated independent ratings", {
+  skip_unless_extended()
   set.seed(1)
   values <- replicate(400, {
     x <- ratings(matrix(sample.int(3, 150, TRUE, c(0.6, 0.3, 0.1)), 50), categories = 1:3)

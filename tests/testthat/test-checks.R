@@ -64,6 +64,7 @@ test_that("arguments that are not there are named with all that are", {
 })
 
 test_that("functions, formulas and bytes in the wrong place are refused by name", {
+  skip_unless_extended()
   set.seed(1)
   x <- simulate_ratings(rater_design(c(0.6, 0.7, 0.8), c(a = 0.8, b = 0.7), 3, 40))
   estimate <- quiet(estimate_accuracy(x, "unbinned", interval = "none"))
@@ -91,7 +92,7 @@ test_that("functions, formulas and bytes in the wrong place are refused by name"
   odd_values <- list(
     identity, quote(x), quote(f(x)), ~x, globalenv(), structure(list(), class = "z")
   )
-  for (odd in if (extended_tests()) odd_values else odd_values[c(1, 6)]) {
+  for (odd in odd_values) {
     refused(accuracy_bounds(x, odd, interval = "none"), "systems")
     refused(plan_gold(x, half_width = 0.1, systems = odd), "systems")
     refused(rater_design(c(0.6, 0.7), missing = odd), "missing")

@@ -186,6 +186,7 @@ test_that("new cases are judged by their covariates", {
 })
 
 test_that("everything that needs a posterior works", {
+  skip_unless_extended()
   x <- withr::with_seed(1, draw_slopes(150))
   model <- rater_model(accuracy = ~z, errors = "distance")
   fit <- fit_raters(x, model)

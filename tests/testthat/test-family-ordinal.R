@@ -125,6 +125,7 @@ test_that("answers that a rater never gives, and raters who guess, do no harm", 
 })
 
 test_that("it goes where other models go", {
+  skip_unless_extended()
   x <- ordinal_panel(raters = paste0("r", 1:3), systems = "r4")
   model <- rater_model("rater", "ordinal", base_rates = ~1)
   for (method in c("joint", "shared", "unbinned")) {

@@ -14,6 +14,7 @@ fuzzer$reference <- list(
 )
 
 test_that("what once failed does not", {
+  skip_unless_extended()
   for (i in seq_len(nrow(fuzzer$corpus))) {
     found <- fuzzer$corpus[i, ]
     expect_null(fuzzer$one(found$door, found$seed), info = paste(found$door, found$seed))

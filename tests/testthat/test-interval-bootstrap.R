@@ -56,6 +56,7 @@ test_that("the first replicates are the same whatever their number", {
 })
 
 test_that("replicates are multinomial resamples of the cases", {
+  skip_unless_extended()
   # The same resampling in plain R, row by row: means and spreads agree within Monte Carlo error.
   set.seed(1)
   x <- simulated(80)

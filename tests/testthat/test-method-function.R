@@ -42,6 +42,7 @@ test_that("a function stands in for a method", {
 })
 
 test_that("a package's method as a function gives what the method gives", {
+  skip_unless_extended()
   x <- panel()
   own <- function(x) tidy(estimate_accuracy(x, "unbinned", interval = "none"))
   set.seed(3)

@@ -76,6 +76,7 @@ test_that("where truths are certain metrics are those of the answers", {
 })
 
 test_that("metrics of labels are near the truth, which raters do not know", {
+  skip_unless_extended()
   withr::local_seed(3)
   drawn <- draw_labels(500, c(0.5, 0.2), label_skills)
   found <- tidy(estimate_metrics(drawn$x, systems = "m", replicates = 40))

@@ -146,6 +146,7 @@ test_that("costs choose among raters and cases", {
 })
 
 test_that("any function of ratings can be planned for", {
+  skip_unless_extended()
   sample_accuracy <- function(x) true_accuracy(x)$sample
   set.seed(5)
   plan <- plan_cases(

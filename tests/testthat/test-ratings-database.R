@@ -39,6 +39,17 @@ on_databases("long data are counted in the database", {
   )
 }, central = TRUE)
 
+on_databases("a rater twice on a case is refused, unless both ratings are meant", {
+  long <- data.frame(
+    id = rep(1:4, each = 3), who = c("r", "r", "s"), said = rep(c("u", "v", "u", "u"), 3)
+  )
+  read <- function(...) ratings(..., case = id, rater = who, rating = said)
+  table <- in_table(con, long)
+  expect_error(read(table), "more than once", class = "fallible_error_repeat")
+  twice <- read(table, repeats = "ratings")
+  expect_equal(glance(twice), glance(read(long, repeats = "ratings")), tolerance = 1e-12)
+}, central = TRUE)
+
 on_databases("raters may repeat themselves", {
   panel <- hostile_panel()
   long <- lengthen(panel, hostile_raters(panel), c("id", "who", "said"))
@@ -56,10 +67,6 @@ on_databases("raters may repeat themselves", {
       ))
     )
   }
-  expect_error(
-    ratings(table, case = id, rater = who, rating = said), "more than once",
-    class = "fallible_error_repeat"
-  )
   expect_error(
     ratings(
       dplyr::distinct(table), case = id, rater = who, rating = said,

@@ -68,6 +68,7 @@ test_that("only files that are as a study wrote them are read", {
 })
 
 test_that("a study whose blocks take minutes is kept after each of them", {
+  skip_unless_extended()
   file <- withr::local_tempfile(fileext = ".rds")
   now <- 0
   kept <- integer()
@@ -84,6 +85,7 @@ test_that("a study whose blocks take minutes is kept after each of them", {
 })
 
 test_that("a file of which parts are not as they were written is refused", {
+  skip_unless_extended()
   file <- withr::local_tempfile(fileext = ".rds")
   estimators <- list("binned", mine = function(x) rep(0.5, length(x$systems)))
   run <- function(runs = 4, ...) {

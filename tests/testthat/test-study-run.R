@@ -57,6 +57,7 @@ test_that("blocks are short where the work is long", {
 })
 
 test_that("processes of any plan give the numbers of one process", {
+  skip_unless_extended()
   skip_on_cran()
   skip_if_not_installed("future")
   skip_if(Sys.getenv("R_COVR") == "true", "Instrumented code does not run in other processes")

@@ -140,6 +140,7 @@ test_that("what never is a world is refused at once", {
 })
 
 test_that("without expected accuracy the sample is the truth", {
+  skip_unless_extended()
   silent <- function(n) {
     x <- plain_world(n)
     with_truth(x, truth(x))
@@ -159,6 +160,7 @@ test_that("without expected accuracy the sample is the truth", {
 })
 
 test_that("processes of any plan give the numbers of one process", {
+  skip_unless_extended()
   skip_on_cran()
   skip_if_not_installed("future")
   skip_if(Sys.getenv("R_COVR") == "true", "Instrumented code does not run in other processes")
