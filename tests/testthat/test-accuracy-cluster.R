@@ -101,30 +101,3 @@ test_that("bad clusters are refused, and one cluster gives no interval", {
     expect_false(anyNA(found$estimate))
   }
 })
-
-test_that("clusters restore coverage where cases hang together", {
-  # Systems are right or wrong on all five cases of a document alike: a design effect of five.
-  skip_on_cran()
-  document <- rep(1:40, each = 5)
-  runs <- replicate(60, {
-    truth <- rep(sample(3, 40, TRUE), each = 5)
-    rate <- function(p, right = stats::runif(200) < p) {
-      ifelse(right, truth, (truth + sample(2, 200, TRUE) - 1) %% 3 + 1)
-    }
-    wide <- data.frame(
-      a = rate(0.8), b = rate(0.8), c = rate(0.8), s = rate(0.7, rep(runif(40) < 0.7, each = 5))
-    )
-    x <- ratings(wide, raters = a:c, systems = s, categories = 1:3)
-    covers <- function(...) {
-      found <- tidy(quiet(
-        estimate_accuracy(x, "unbinned", interval = "bootstrap", replicates = 150, ...)
-      ))
-      found$conf.low <= 0.7 && 0.7 <= found$conf.high
-    }
-    c(naive = covers(), clustered = covers(cluster = document))
-  })
-  # Five standard errors of 60 runs around what is expected, .53 and .9.
-  expect_lt(mean(runs["naive", ]), 0.8)
-  expect_gt(mean(runs["clustered", ]), 0.72)
-  expect_gt(mean(runs["clustered", ]), mean(runs["naive", ]) + 0.1)
-})

@@ -35,17 +35,6 @@ test_that("cells count cases by their posterior probabilities", {
   }
 })
 
-test_that("recall adds up to accuracy", {
-  x <- confused()
-  estimate <- quiet(estimate_accuracy(x, "shared", interval = "none"))
-  told <- tidy(confusion(estimate, "none"), "categories")
-  told <- told[told$measure == "recall", ]
-  expect_equal(
-    as.vector(tapply(told$estimate * told$n, told$system, sum)) / 150,
-    estimate$table$estimate
-  )
-})
-
 test_that("free errors give the confusion matrix of the system as one more rater", {
   x <- confused(400)
   model <- rater_model("rater", "free", prior = "none")

@@ -52,17 +52,6 @@ test_that("without gold cases nothing changes", {
   )
 })
 
-test_that("a constant prediction leaves Wilson's interval of gold alone", {
-  wide <- data.frame(r = rep("a", 60), s = rep("a", 60), system = rep("a", 60))
-  x <- ratings(wide, raters = r:s, systems = system, categories = c("a", "b"))
-  gold <- setNames(c("a", "a", "a", "a", "b"), 1:5)
-  found <- tidy(with_random(x, gold, interval = "corrected"))
-  expect_equal(c(found$conf.low, found$conf.high), c(0.43529, 0.95404), tolerance = 1e-4)
-  expect_equal(
-    c(found$conf.low, found$conf.high), wilson_interval(0.8, 5, qnorm(0.95)), tolerance = 1e-12
-  )
-})
-
 test_that("the table of gold has all four, and what they are worth", {
   x <- panel_300()
   estimate <- with_random(x, random_of(x, 40))
@@ -126,22 +115,6 @@ test_that("a fit may know the truth, and then be told how it was chosen", {
   expect_equal(tidy(with_random(fit, gold)), tidy(direct))
   expect_error(with_random(known, gold[1:3, ]), class = "fallible_error_argument")
   expect_error(estimate_accuracy(fit, gold_sample = "random"), class = "fallible_error_argument")
-})
-
-test_that("a plan's list comes back with its probabilities", {
-  x <- panel_300()
-  list <- augment(plan_gold(x, gold = 50))
-  list$truth <- truth(x)$category[match(list$case, truth(x)$case)]
-  estimate <- quiet(estimate_accuracy(x, known_truth = list))
-  expect_identical(glance(estimate)$gold_sample, "probability")
-  beside <- quiet(estimate_accuracy(
-    x, known_truth = list[c("case", "truth")], gold_sample = list[c("case", "probability")]
-  ))
-  expect_equal(tidy(estimate), tidy(beside))
-  list$probability[2] <- 0
-  expect_error(estimate_accuracy(x, known_truth = list), class = "fallible_error_gold")
-  list$probability[2] <- 1.2
-  expect_error(estimate_accuracy(x, known_truth = list), class = "fallible_error_gold")
 })
 
 test_that("groups without gold have what ratings alone say, and why", {

@@ -26,39 +26,6 @@ test_that("clipping happens where it is asked for", {
   expect_equal(point_estimate(x, bin_width = 1), 0.892854, tolerance = 1e-6)
 })
 
-test_that("exact pattern probabilities give the exact limits", {
-  # Rows: none; raters .4 .6 .8; difficulty .2, raters only, system too; AD = 2, likewise.
-  panels <- list(
-    exact_ratings(c(0.6, 0.6, 0.6), 0.9),
-    exact_ratings(c(0.4, 0.6, 0.8), 0.9),
-    exact_ratings(c(0.6, 0.6, 0.6), 0.9, difficulty = 0.2),
-    exact_ratings(c(0.6, 0.6, 0.6), 0.9, difficulty = 0.2, system_difficulty = 0.2),
-    exact_ratings(c(0.6, 0.6, 0.6), 0.9, dispersion = 2),
-    exact_ratings(c(0.6, 0.6, 0.6), 0.9, dispersion = 2, system_dispersion = 2)
-  )
-  each <- function(f) vapply(panels, f, 0)
-  expect_equal(
-    each(function(x) fit_raters(x)$agreement),
-    c(0.4, 0.383333, 0.433333, 0.433333, 0.412637, 0.412637), tolerance = 1e-6
-  )
-  expect_equal(
-    each(function(x) fit_raters(x)$rater_accuracy),
-    c(0.6, 0.582971, 0.632049, 0.632049, 0.612443, 0.612443), tolerance = 1e-6
-  )
-  expect_equal(
-    each(function(x) point_estimate(x, method = "binned")),
-    c(0.9, 0.944171, 0.822799, 0.817989, 0.796967, 0.804805), tolerance = 1e-6
-  )
-  expect_equal(
-    each(function(x) point_estimate(x, method = "binned", bin_width = 1)),
-    c(0.9, 0.934177, 0.842318, 0.854553, 0.845894, 0.850186), tolerance = 1e-6
-  )
-  expect_equal(
-    each(function(x) point_estimate(x, method = "unbinned")),
-    c(0.9, 0.931222, 0.847167, 0.862025, 0.857377, 0.862211), tolerance = 1e-6
-  )
-})
-
 bins_apart <- function(fast, width, seed) {
   panel <- twin(seed)$panel
   columns <- c("lower", "upper", "probability", "cases", "agreement", "estimate_raw")

@@ -30,7 +30,6 @@ test_that("print names the level reached", {
     benchmark_agreement(agreement(f))
     benchmark_agreement(agreement(f, "fleiss_kappa", by_category = TRUE), "altman")
   })
-  expect_output(print(benchmark_agreement(agreement(f))["level"]), "substantial")
   expect_error(benchmark_agreement(3), class = "fallible_error_argument")
 })
 

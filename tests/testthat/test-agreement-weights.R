@@ -30,20 +30,12 @@ test_that("weights may be a matrix, in the order of the categories", {
   )
 })
 
-test_that("ordinal weights go by the order of values, not of labels", {
-  a <- c("10", "2", "1", "2", "10", "1", "9")
-  b <- c("1", "2", "10", "10", "10", "1", "10")
-  expect_equal(
-    cohen_kappa(data.frame(a, b), "ordinal"),
-    cohen_kappa(data.frame(as.numeric(a), as.numeric(b)), "ordinal")
-  )
-})
-
-test_that("ordinal alpha goes by the order of values, not of labels", {
+test_that("ordinal weights and alpha go by the order of values, not of labels", {
   a <- c("10", "2", "1", "2", "10", "1", "9")
   b <- c("1", "2", "10", "10", "10", "1", "10")
   labels <- data.frame(a, b)
   values <- data.frame(as.numeric(a), as.numeric(b))
+  expect_equal(cohen_kappa(labels, "ordinal"), cohen_kappa(values, "ordinal"))
   expect_equal(krippendorff_alpha(labels, "ordinal"), krippendorff_alpha(values, "ordinal"))
   errors <- function(x) agreement(x, "krippendorff_alpha_ordinal")$std.error
   expect_equal(errors(labels), errors(values))

@@ -229,7 +229,6 @@ test_that("of many raters free errors are left out unless asked for", {
 test_that("bad input is refused", {
   x <- lehner_ratings()
   expect_error(check_k_properties("lehner2015"), class = "fallible_error_argument")
-  expect_error(check_k_properties(x, "fairness"), class = "fallible_error_argument")
   expect_error(check_k_properties(x, errors = "uniform"), class = "fallible_error_argument")
   expect_error(check_k_properties(x, alpha = 1), class = "fallible_error_argument")
   expect_error(check_k_properties(x, replicates = 5), class = "fallible_error_argument")

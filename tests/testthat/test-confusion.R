@@ -92,7 +92,6 @@ test_that("bad arguments are named", {
     confusion_matrix(3, 0.5, base_rates = c(-0.5, 0.5, 1))
     confusion_matrix(3, 0.5, normalise = "all")
   })
-  expect_error(confusion_matrix(1, 0.5), class = "fallible_error_argument")
   expect_error(
     confusion_matrix(3, 0.5, base_rates = c(0.5, 0.4, 0.2)), class = "fallible_error_argument"
   )
@@ -107,5 +106,4 @@ test_that("every cell is drawn", {
   expect_identical(nrow(tiles), 25L)
   expect_identical(labels$label[labels$x == 2 & labels$y == 5], "0.32") # A called B, A on top
   expect_length(ggplot2::autoplot(confusion_matrix(20, 0.6))$layers, 1L)
-  expect_error(ggplot2::autoplot(x, size = 2), class = "fallible_error_argument")
 })

@@ -28,13 +28,6 @@ test_that("spammers do what their kind does", {
   expect_identical(worker_kinds(filter_workers(x, flagged = "w01")), kinds[-1])
 })
 
-test_that("the seed decides", {
-  set.seed(3)
-  a <- simulate_crowd(spammers = c(copy = 3))
-  set.seed(3)
-  expect_identical(simulate_crowd(spammers = c(copy = 3)), a)
-})
-
 test_that("crowds that cannot be are refused", {
   expect_error(simulate_crowd(spammers = c(lazy = 1)), class = "fallible_error_argument")
   expect_error(simulate_crowd(spammers = c(random = 31)), class = "fallible_error_argument")

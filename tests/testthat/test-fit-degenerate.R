@@ -129,10 +129,3 @@ test_that("a rater without a rating is missing, or does not matter", {
     }
   })
 })
-
-test_that("without any rating there is nothing to fit", {
-  expect_error(
-    ratings(data.frame(a = c(NA, NA), b = NA_character_), raters = a:b, categories = 1:3),
-    class = "fallible_error_missing"
-  )
-})

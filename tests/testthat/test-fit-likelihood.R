@@ -164,28 +164,6 @@ test_that("degenerate panels are defined", {
   expect_warning(
     fit_raters(x, rater_model(errors = "distance")), class = "fallible_warning_not_identified"
   )
-  # One category never used, a rater who always says the same, perfect agreement.
-  unused <- fit_raters(
-    ratings(as.data.frame(binary), raters = a:c, categories = c("x", "y", "z")),
-    rater_model("rater")
-  )
-  expect_lt(base_rates(unused)[["z"]], 0.2)
-  same <- as.data.frame(lapply(binary, rep, 20))
-  same$c <- "y"
-  # He tells nothing, which leaves two raters; another one beside them, and all is well.
-  expect_warning(
-    fit_raters(ratings(same, raters = a:c), dawid_skene()),
-    class = "fallible_warning_not_identified"
-  )
-  same$d <- rev(same$b)
-  expect_gt(confusion(quiet(fit_raters(ratings(same, raters = a:d), dawid_skene())))$c["x", "y"], 0.5)
-  agreed <- data.frame(a = binary$a, b = binary$a, c = binary$a)
-  expect_gt(coef(fit_raters(ratings(agreed, raters = a:c), rater_model("rater")))[[1]], 0.8)
-  # No two raters share a case; raters below chance.
-  apart <- data.frame(a = c("x", NA, "y", NA), b = c(NA, "x", NA, "y"))
-  expect_identical(quiet(fit(apart, rater_model("rater")))$identified, "no_pairs")
-  below <- data.frame(a = c("x", "y", "x", "y"), b = c("y", "x", "y", "x"))
-  expect_identical(quiet(fit(below, rater_model("rater")))$identified, "chance")
 })
 
 test_that("fits print what they found", {

@@ -1,7 +1,6 @@
 test_that("fits have the methods of a fit", {
   fit <- fit_raters(lehner_ratings())
   expect_named(coef(fit), c("rater_accuracy", paste0("base_rate[", LETTERS[1:4], "]")))
-  expect_identical(dimnames(vcov(fit)), list(names(coef(fit)), names(coef(fit))))
   expect_equal(nobs(fit), 10)
   expect_named(tidy(fit), c("term", "estimate", "std.error"))
   expect_named(glance(fit), c(
@@ -22,7 +21,6 @@ test_that("predictions are the most probable categories, with ties reported", {
   labels <- predict(fit)
   expect_identical(as.character(labels$category), c("a", "a", "b", "b", "a"))
   expect_identical(labels$tied, c(1L, 1L, 1L, 1L, 2L))
-  expect_identical(predict(fit, type = "probability"), ground_truth(fit))
   expect_error(predict(fit, type = "class"), class = "fallible_error_argument")
 })
 
@@ -51,8 +49,6 @@ test_that("wrong arguments are refused", {
   expect_error(base_rates("lehner2015"), class = "fallible_error_argument")
   expect_error(confusion(x), class = "fallible_error_argument")
   fit <- fit_raters(x)
-  expect_error(tidy(fit, conf.int = TRUE), class = "fallible_error_argument")
-  expect_error(glance(fit, digits = 2), class = "fallible_error_argument")
   expect_error(predict(fit, newdata = 1), class = "fallible_error_argument")
   expect_error(predict(fit, data = x), class = "fallible_error_argument")
 })

@@ -77,9 +77,6 @@ test_that("where there is no profile the reason is told", {
   found <- profile_of(x, dawid_skene())
   expect_identical(found$conf.low, NA_real_)
   expect_match(found$reason, "not one parameter")
-  expect_error(
-    estimate_accuracy(x, "binned", interval = "profile"), class = "fallible_error_argument"
-  )
   expect_snapshot(error = TRUE, estimate_accuracy(x, "shared", interval = "profile"))
   exact <- exact_ratings(c(0.6, 0.6, 0.6), 0.9)
   expect_match(profile_of(exact)$reason, "weights are not counts")

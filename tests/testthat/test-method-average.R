@@ -143,13 +143,6 @@ test_that("degenerate data have a number or a reason", {
   expect_false(is.na(nothing$reason))
 })
 
-test_that("a model of the user's own belongs to other methods", {
-  set.seed(6)
-  fit <- fit_raters(panel(), rater_model("rater"))
-  expect_error(estimate_accuracy(fit, "average"), class = "fallible_error_argument")
-  expect_false(anyNA(tidy(quiet(estimate_accuracy(fit, "joint", "none")))$estimate))
-})
-
 test_that("its bootstrap agrees with its sampling error", {
   skip_unless_extended()
   set.seed(7)

@@ -52,7 +52,7 @@ test_that("a package's method as a function gives what the method gives", {
   expect_equal(mine$std.error, theirs$std.error, tolerance = 0.25)
 })
 
-test_that("groups, clusters and comparisons use its replicates", {
+test_that("groups and comparisons use its replicates", {
   skip_unless_extended()
   x <- panel()
   group <- rep(c("p", "q"), length.out = 150)
@@ -70,13 +70,6 @@ test_that("groups, clusters and comparisons use its replicates", {
   turned <- tidy(compare_systems(estimate, systems = c("b", "a")))
   expect_equal(turned$estimate, -difference$estimate)
   expect_equal(turned$std.error, difference$std.error, tolerance = 0.3)
-  copies <- x[rep(1:15, each = 10), ]
-  copies$cases <- 1:150
-  cluster <- rep(1:15, each = 10)
-  error <- function(...) {
-    tidy(estimate_accuracy(copies, method = unweighted, replicates = 200, ...))$std.error
-  }
-  expect_equal(error(cluster = cluster) / error(), rep(sqrt(10), 2), tolerance = 0.25)
 })
 
 test_that("weights count cases", {

@@ -9,11 +9,6 @@ panel <- function(n = 300, ...) {
 
 estimate_own <- function(fit) suppressWarnings(estimate_accuracy(fit, "binned", interval = "none"))
 
-with_names <- function(x) {
-  x$cases <- seq_len(nrow(x))
-  x
-}
-
 posterior_of <- function(fit) as.matrix(ground_truth(fit)[fit$x$categories])
 
 test_that("a fit of a fit's posterior says the same", {
@@ -82,7 +77,7 @@ test_that("cases with the same ratings may differ", {
   expect_equal(tidy(estimate_accuracy(weighted, interval = "none"))$estimate, (3 * 0.9 + 0.4) / 4)
 })
 
-test_that("intervals are of cases or clusters drawn anew", {
+test_that("intervals are of cases drawn anew", {
   x <- panel()
   fit <- fit_raters(x)
   own <- as_rater_fit(x, posterior_of(fit))
@@ -94,14 +89,6 @@ test_that("intervals are of cases or clusters drawn anew", {
   said <- q[cbind(seq_len(300), answer)][rated]
   expect_equal(tidy(estimate)$estimate[[1]], mean(said))
   expect_equal(tidy(estimate)$std.error[[1]], sd(said) / sqrt(sum(rated)), tolerance = 0.1)
-  cluster <- rep(1:30, each = 10)
-  twice <- x[rep(1:30, each = 10), ] # a cluster is ten times the same case
-  copies <- as_rater_fit(with_names(twice), q[rep(1:30, each = 10), ])
-  set.seed(3)
-  apart <- tidy(estimate_accuracy(copies, replicates = 300))$std.error
-  set.seed(3)
-  joined <- tidy(estimate_accuracy(copies, replicates = 300, cluster = cluster))$std.error
-  expect_equal(joined / apart, rep(sqrt(10), 2), tolerance = 0.2)
 })
 
 test_that("systems are compared, and their confusion is told", {

@@ -68,21 +68,6 @@ test_that("differences, recall and precision are planned, too", {
   expect_identical(unique(tidy(precision)$interval), c("gold alone", "corrected"))
 })
 
-test_that("the list of cases comes back as gold with its probabilities", {
-  set.seed(2)
-  for (choice in c("stratified", "active", "random")) {
-    list <- augment(planned(gold = 120, choice = choice))
-    x <- planned_store()$fit$x
-    list$truth <- truth(x)$category[match(list$case, x$cases)]
-    gold <- read_gold(list, NULL, x, NULL)
-    expect_identical(gold$sample, "probability")
-    expect_equal(sum(1 / gold$probability), 600, tolerance = 0.15)
-    own <- corrected_interval(gold_accuracy(gold_evidence(x, gold), 1), "cases", 0.99)
-    right <- true_accuracy(x)$sample[[1]]
-    expect_true(own$conf.low < right && right < own$conf.high)
-  }
-})
-
 test_that("costs are those of gold and of one more rater", {
   plan <- planned(half_width = 0.05, interval = "corrected", cost_gold = 20, cost_rating = 0.01)
   costs <- tidy(plan, "costs")
@@ -143,6 +128,7 @@ test_that("a plan leads to an estimate: drawn, adjudicated, read back with its p
   right <- true_accuracy(x)$sample
   for (choice in c("stratified", "active", "random")) {
     list <- adjudicate(augment(plan_gold(x, gold = 120, choice = choice)))
+    expect_equal(sum(1 / list$probability), 600, tolerance = 0.15)
     estimate <- quiet(estimate_accuracy(x, known_truth = list, conf_level = 0.99))
     expect_identical(estimate$gold$sample, "probability")
     expect_identical(estimate$options$interval, "combined")
