@@ -61,12 +61,8 @@ test_that("drift is a line over the cases", {
   expect_equal(true_accuracy(x[18001:20000, ])$sample, c(1, 0.41), tolerance = 0.05)
 })
 
-test_that("drift and fixed strata do not go together", {
+test_that("drift goes with a single stratum that is fixed, and with strata that are drawn", {
   design <- function(...) rater_design(c(0.7, 0.8), c(s = 0.6), 3, drift = 0.6, ...)
-  expect_error(
-    design(difficulty = 0.3, strata = "fixed"), "drawn",
-    class = "fallible_error_argument"
-  )
   expect_s3_class(design(strata = "fixed"), "rater_design") # one stratum only
   set.seed(9)
   true <- true_accuracy(simulate_ratings(design(difficulty = 0.3), n = 50000))

@@ -90,7 +90,6 @@ test_that("bad designs are refused", {
 })
 
 test_that("perfect raters are allowed", {
-  expect_s3_class(rater_design(c(1, 1)), "rater_design")
   expect_s3_class(rater_design(c(1, 1), difficulty = 0.2), "rater_design")
 })
 
@@ -111,4 +110,10 @@ test_that("the print says what is true of given matrices and copies", {
     matrices = list(rater2 = rbind(c(1, 0), c(0.5, 0.5)))
   )
   expect_equal(given_accuracies(skewed)[["rater2"]], 0.95)
+})
+
+test_that("strata that are fixed go with accuracy that does not drift", {
+  fixed <- function(...) rater_design(c(0.6, 0.7), difficulty = 0.2, strata = "fixed", ...)
+  expect_s3_class(fixed(), "rater_design")
+  expect_error(fixed(drift = 0.3), "strata that are drawn", class = "fallible_error_argument")
 })

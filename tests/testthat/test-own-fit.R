@@ -77,7 +77,7 @@ test_that("cases with the same ratings may differ", {
   expect_equal(tidy(estimate_accuracy(weighted, interval = "none"))$estimate, (3 * 0.9 + 0.4) / 4)
 })
 
-test_that("intervals are of cases drawn anew", {
+test_that("intervals are of cases or clusters drawn anew", {
   x <- panel()
   fit <- fit_raters(x)
   own <- as_rater_fit(x, posterior_of(fit))
@@ -89,6 +89,15 @@ test_that("intervals are of cases drawn anew", {
   said <- q[cbind(seq_len(300), answer)][rated]
   expect_equal(tidy(estimate)$estimate[[1]], mean(said))
   expect_equal(tidy(estimate)$std.error[[1]], sd(said) / sqrt(sum(rated)), tolerance = 0.1)
+  cluster <- rep(1:30, each = 10)
+  twice <- x[cluster, ] # a cluster is ten times the same case
+  twice$cases <- 1:300
+  copies <- as_rater_fit(twice, q[cluster, ])
+  set.seed(3)
+  apart <- tidy(estimate_accuracy(copies, replicates = 300))$std.error
+  set.seed(3)
+  joined <- tidy(estimate_accuracy(copies, replicates = 300, cluster = cluster))$std.error
+  expect_equal(joined / apart, rep(sqrt(10), 2), tolerance = 0.2)
 })
 
 test_that("systems are compared, and their confusion is told", {

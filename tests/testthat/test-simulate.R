@@ -210,11 +210,6 @@ test_that("what cannot be is refused", {
     true_accuracy(lehner_ratings())
     truth(1)
   })
-  set.seed(12)
-  expect_error(
-    simulate_ratings(rater_design(c(0.6, 0.6), missing = 0.9999), n = 1),
-    class = "fallible_error_missing"
-  )
 })
 
 test_that("mean kappas are those measured for Figures 2 and 9", {
