@@ -123,4 +123,6 @@ matrix_columns <- function(x) {
 }
 
 #' @export
-confusion.accuracy_by_group <- function(x, ...) check_estimate(x, rlang::current_env(), "x")
+confusion.accuracy_by_group <- function(x, ...) { # nolint: object_name.
+  check_estimate(x, rlang::current_env(), "x")
+}
