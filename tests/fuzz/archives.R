@@ -120,7 +120,7 @@ page_of <- function(fields) {
     }
   })
   shown <- as.character(seen$shown)
-  if (any(grepl("does not offer|must be", shown))) last$refused <- TRUE
+  if (any(grepl("not a choice that the page|must be", shown))) last$refused <- TRUE
   if (any(grepl(outside_words, shown, fixed = TRUE))) "what is outside was told"
 }
 # nolint end

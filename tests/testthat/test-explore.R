@@ -130,9 +130,10 @@ test_that("nothing that a browser sends is a path or an expression", {
     lapply(values, function(value) list("systems", value, "wide")),
     lapply(values[-11], function(value) list("raters", value, "wide"))
   )
+  if (!extended_tests()) messages <- messages[seq(1, length(messages), by = 9)]
   faults <- vapply(messages, function(message) {
     said <- tryCatch(do.call(told_of, message, quote = TRUE), error = conditionMessage)
-    refused <- any(grepl("does not offer", said, fixed = TRUE))
+    refused <- any(grepl("not a choice that the page offers", said, fixed = TRUE))
     # The page offers the one; of the other nothing is ticked.
     offered <- list(list("source", "file"), list("systems", character()))
     if (list(message[1:2]) %in% offered || refused && !any(grepl("root:|the secret", said))) {
