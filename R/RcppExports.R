@@ -125,6 +125,14 @@ core_rater_counts <- function(patterns, weight) {
     .Call(`_fallible_core_rater_counts`, patterns, weight)
 }
 
+core_shared_pairs <- function(patterns, cells, tick) {
+    .Call(`_fallible_core_shared_pairs`, patterns, cells, tick)
+}
+
+core_nearer_answers <- function(patterns, system, closeness) {
+    .Call(`_fallible_core_nearer_answers`, patterns, system, closeness)
+}
+
 core_confusion_matrix <- function(accuracy, base_rates, dispersion, error_range, normalise, seed) {
     .Call(`_fallible_core_confusion_matrix`, accuracy, base_rates, dispersion, error_range, normalise, seed)
 }

@@ -121,10 +121,7 @@ glance.accuracy_by_group <- function(x, ...) {
 
 #' @rdname accuracy_by_group
 #' @export
-as.data.frame.accuracy_by_group <- function(x, row.names = NULL, # nolint: object_name.
-                                          optional = FALSE, ...) {
-  plain_data_frame(tidy(x, ...))
-}
+as.data.frame.accuracy_by_group <- tidy_as_data_frame
 
 #' @rdname accuracy_by_group
 #' @export

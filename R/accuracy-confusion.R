@@ -100,6 +100,14 @@ confusion.accuracy_estimate <- function(x, # nolint: object_name.
 # That of the estimate, if gold cases measure it.
 check_cell_interval <- function(interval, estimate, call) {
   having <- ids_with("cells", accuracy_intervals())
+  if (is.null(estimate$gold) && rlang::is_string(interval) && interval %in% gold_ids()) {
+    abort_fallible("argument", c(
+      "{.code interval = \"{interval}\"} needs an estimate with an interval by gold cases.",
+      "x" = "{.arg x} has {.code interval = \"{estimate$options$interval}\"}.",
+      "i" = "Give {.arg known_truth} and {.code interval = \"{interval}\"} to
+             {.fun estimate_accuracy}."
+    ), arg = "interval", call = call)
+  }
   if (!is.null(estimate$gold)) having <- unique(c(estimate$options$interval, gold_ids(), having))
   check_choice(interval %||% having, having, "interval", call)
 }
@@ -244,7 +252,7 @@ print.confusion_estimate <- function(x, ...) {
   if (is.matrix(matrices)) matrices <- stats::setNames(list(matrices), systems)
   for (system in utils::head(systems, 4L)) {
     if (ncol(matrices[[system]]) <= 12L) {
-      cat("\n", system, ": probability of the answer, truth in rows\n", sep = "")
+      cat("\n", printable(system), ": probability of the answer, truth in rows\n", sep = "")
       print(round(matrices[[system]], 3L))
     }
     print_categories(x, system)

@@ -72,12 +72,6 @@ average_seconds <- function(x, threads = 1L) {
   1.5e-6 * systems * length(rating_rater(x)) * length(x$categories) / min(threads, 2 * systems)
 }
 
-rough_time <- function(seconds) {
-  unit <- findInterval(seconds, c(0, 90, 5400))
-  count <- signif(seconds / c(1, 60, 3600)[[unit]], 1L)
-  paste(number(count), c("seconds", "minutes", "hours")[[unit]])
-}
-
 # How the core is to fit again what `fit` has fitted.
 latent_setup <- function(fit) {
   fitting <- if (fit$method == "pairs") "pairs" else "likelihood"

@@ -112,10 +112,7 @@ glance.accuracy_estimate <- function(x, ...) {
 
 #' @rdname tidy.accuracy_estimate
 #' @export
-as.data.frame.accuracy_estimate <- function(x, row.names = NULL, # nolint: object_name.
-                                            optional = FALSE, ...) {
-  plain_data_frame(tidy(x, ...))
-}
+as.data.frame.accuracy_estimate <- tidy_as_data_frame
 
 #' @rdname tidy.accuracy_estimate
 #' @export

@@ -19,10 +19,7 @@ glance.agreement_benchmark <- function(x, ...) {
 #' @rdname benchmark_agreement
 #' @param row.names,optional Not used.
 #' @export
-as.data.frame.agreement_benchmark <- function(x, row.names = NULL, # nolint: object_name.
-                                              optional = FALSE, ...) {
-  plain_data_frame(x)
-}
+as.data.frame.agreement_benchmark <- plain_as_data_frame
 
 #' @rdname benchmark_agreement
 #' @export

@@ -38,10 +38,7 @@ glance.agreement <- function(x, ...) {
 
 #' @rdname tidy.agreement
 #' @export
-as.data.frame.agreement <- function(x, row.names = NULL, # nolint: object_name.
-                                    optional = FALSE, ...) {
-  plain_data_frame(x)
-}
+as.data.frame.agreement <- plain_as_data_frame
 
 #' @rdname tidy.agreement
 #' @export

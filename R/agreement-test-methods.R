@@ -54,17 +54,11 @@ glance_tests <- function(x) {
 
 #' @rdname agreement_tests
 #' @export
-as.data.frame.agreement_test <- function(x, row.names = NULL, # nolint: object_name.
-                                         optional = FALSE, ...) {
-  plain_data_frame(x)
-}
+as.data.frame.agreement_test <- plain_as_data_frame
 
 #' @rdname agreement_tests
 #' @export
-as.data.frame.agreement_comparison <- function(x, row.names = NULL, # nolint: object_name.
-                                               optional = FALSE, ...) {
-  plain_data_frame(x)
-}
+as.data.frame.agreement_comparison <- plain_as_data_frame
 
 is_whole_test <- function(x) {
   !is.null(attr(x, "about")) &&

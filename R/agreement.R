@@ -135,6 +135,7 @@ pair_views <- function(view, call) {
       "known."
     ), arg = "pairwise", call = call)
   }
+  check_pair_numbers(length(view$judges), columns_of_pairs, call)
   pairs <- utils::combn(view$judges, 2L, simplify = FALSE)
   lapply(pairs, function(pair) view_pair(view, pair))
 }

@@ -34,7 +34,7 @@ format.alt_test <- function(x, ...) {
     is.na(x$systems$passed), paste0(x$systems$system, " unknown"),
     paste0(x$systems$system, " ", verdict, " (wins ", decimals(x$systems$winning_rate, 2L), ")")
   )
-  paste("Alternative annotator test:", shorten(words, "; ", 4L))
+  printable(paste("Alternative annotator test:", shorten(words, "; ", 4L)))
 }
 
 #' @rdname alt_test

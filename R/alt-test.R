@@ -56,22 +56,17 @@ alt_test <- function(x, ..., epsilon = 0.2, score = c("accuracy", "neg_rmse"), q
   min_raters <- check_count(min_raters, "min_raters", 2L)
   min_cases <- check_count(min_cases, "min_cases", 2L)
   score <- check_choice(score, c("accuracy", "neg_rmse"), "score")
-  panel <- list(
-    said = rater_answers(x), closeness = closeness(x, score, call), raters = x$raters,
-    epsilon = epsilon, q = q, min_raters = min_raters, min_cases = min_cases
+  options <- list(
+    epsilon = epsilon, score = score, q = q, min_raters = min_raters, min_cases = min_cases,
+    ratings = nrow(x)
   )
-  answers <- case_answers(x)
-  each <- lapply(seq_along(x$systems), function(s) {
-    test_against_raters(panel, answers[, s], x$systems[[s]])
-  })
+  near <- closeness(x, score, call)
+  each <- lapply(seq_along(x$systems), test_against_raters, x = x, near = near, options = options)
   structure(
     list(
       systems = do.call(rbind, lapply(each, `[[`, "system")),
       raters = do.call(rbind, lapply(each, `[[`, "raters")),
-      options = list(
-        epsilon = epsilon, score = score, q = q, min_raters = min_raters, min_cases = min_cases,
-        ratings = nrow(x)
-      )
+      options = options
     ),
     class = "alt_test"
   )
@@ -87,7 +82,7 @@ check_alt_ratings <- function(x, call) {
     "Of counts it is not known who said what."
   } else if (has_repeats(x)) {
     "Raters of {.arg x} repeat their ratings; {.fun group_votes} makes one vote of them."
-  } else if (!is.null(x$weights)) {
+  } else if (!identical(x$weights, x$times)) { # which a database counts, one for each case
     "Cases of {.arg x} have weights."
   }
   if (!is.null(why)) {
@@ -96,13 +91,6 @@ check_alt_ratings <- function(x, call) {
       "x" = why
     ), arg = "x", call = call)
   }
-}
-
-# Cases x raters: the category that a rater gives, NA where none.
-rater_answers <- function(x) {
-  said <- matrix(NA_integer_, n_patterns(x), length(x$raters))
-  said[cbind(rating_pattern(x), rating_rater(x))] <- rating_category(x)
-  said[pattern_of_case(x), , drop = FALSE]
 }
 
 # Categories x categories: how near the answer in a row is to that in a column. Means over the same
@@ -125,59 +113,46 @@ closeness <- function(x, score, call) {
   -outer(value, value, `-`)^2
 }
 
-# A list of two tables, of one system: system and raters.
-test_against_raters <- function(panel, answer, name) {
-  keep <- answer > 0L & rowSums(!is.na(panel$said)) >= panel$min_raters
-  said <- panel$said[keep, , drop = FALSE]
-  leads <- lapply(seq_along(panel$raters), function(j) {
-    compare_with_rater(panel$closeness, said, answer[keep], j)
-  })
-  n <- vapply(leads, nrow, 0L)
-  enough <- n >= panel$min_cases
-  lead <- vapply(leads, function(one) mean(one$rater - one$system), 0)
-  p <- rep(NA_real_, length(n))
-  p[enough] <- vapply(leads[enough], lead_test, 0, epsilon = panel$epsilon)
-  advantage <- vapply(leads, function(one) mean(one$system), 0)
-  won <- stats::p.adjust(p, "BY") <= panel$q
-  few <- paste("fewer than", panel$min_cases, "cases with", panel$min_raters, "ratings")
+# A list of two tables, of system number `s`: system and raters. Cases of one pattern are alike.
+test_against_raters <- function(s, x, near, options) {
+  keep <- pattern_answers(x)[, s] > 0L & pattern_lengths(x) >= options$min_raters
+  cases <- pattern_times(x) * keep
+  sign <- core_nearer_answers(x$patterns, s, near)
+  count <- function(which) {
+    core_pattern_weights(rating_rater(x), which * cases[rating_pattern(x)], length(x$raters))
+  }
+  nearer <- count(sign > 0L)
+  farther <- count(sign < 0L)
+  n <- count(rep(TRUE, length(sign)))
+  enough <- n >= options$min_cases
+  advantage <- ifelse(enough, (n - farther) / n, NA_real_)
+  lead <- ifelse(enough, (farther - nearer) / n, NA_real_)
+  p <- ifelse(enough, lead_test(lead, nearer, farther, n, options$epsilon), NA_real_)
+  won <- stats::p.adjust(p, "BY") <= options$q
+  few <- paste("fewer than", options$min_cases, "cases with", options$min_raters, "ratings")
+  any <- any(enough)
   list(
     raters = columns_tibble(
-      system = rep(name, length(n)), rater = panel$raters,
-      advantage = ifelse(enough, advantage, NA), lead = ifelse(enough, lead, NA), p.value = p,
-      won = won, n = n, reason = ifelse(enough, NA_character_, few)
+      system = rep(x$systems[[s]], length(n)), rater = x$raters, advantage = advantage,
+      lead = lead, p.value = p, won = won, n = counted(n, x),
+      reason = ifelse(enough, NA_character_, few)
     ),
     system = columns_tibble(
-      system = name, winning_rate = if (any(enough)) mean(won[enough]) else NA_real_,
-      advantage = if (any(enough)) mean(advantage[enough]) else NA_real_,
-      passed = if (any(enough)) mean(won[enough]) >= 0.5 else NA, raters = sum(enough),
-      cases = sum(keep), reason = if (any(enough)) NA_character_ else paste("all raters have", few)
+      system = x$systems[[s]], winning_rate = if (any) mean(won[enough]) else NA_real_,
+      advantage = if (any) mean(advantage[enough]) else NA_real_,
+      passed = if (any) mean(won[enough]) >= 0.5 else NA, raters = sum(enough),
+      cases = counted(sum(cases), x),
+      reason = if (any) NA_character_ else paste("all raters have", few)
     )
   )
 }
 
-# For each case of rater j: is the system at least as near to the others as that rater, and is the
-# rater at least as near as the system?
-compare_with_rater <- function(closeness, said, answer, j) {
-  at <- which(!is.na(said[, j]))
-  own <- said[at, j]
-  near <- function(who) {
-    score <- vapply(setdiff(seq_len(ncol(said)), j), function(other) {
-      value <- closeness[cbind(who, said[at, other])]
-      ifelse(is.na(value), 0, value)
-    }, double(length(at)))
-    rowSums(matrix(score, length(at)))
-  }
-  difference <- near(answer[at]) - near(own)
-  data.frame(system = difference >= -1e-9, rater = difference <= 1e-9)
-}
+# In memory there are never more cases than integers can count.
+counted <- function(n, x) if (in_database(x)) n else as.integer(n)
 
 # The p-value of a lead of epsilon or more; certain where all cases are alike.
-lead_test <- function(one, epsilon) {
-  difference <- one$rater - one$system
-  spread <- stats::sd(difference)
-  if (spread == 0) {
-    return(if (mean(difference) < epsilon) 0 else 1)
-  }
-  statistic <- (mean(difference) - epsilon) / (spread / sqrt(length(difference)))
-  stats::pt(statistic, length(difference) - 1)
+lead_test <- function(lead, nearer, farther, n, epsilon) {
+  squares <- nearer * (1 + lead)^2 + farther * (1 - lead)^2 + (n - nearer - farther) * lead^2
+  statistic <- (lead - epsilon) / sqrt(squares / (n - 1) / n)
+  ifelse(squares == 0, as.numeric(lead >= epsilon), stats::pt(statistic, n - 1))
 }

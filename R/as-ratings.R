@@ -179,6 +179,7 @@ as_answers <- function(x, arg = "x", call = rlang::caller_env()) {
 
 # An agreement matrix as ratings: a row per cell, weighted by its count.
 table_ratings <- function(x, arg, call, categories = NULL, ordered = NULL) {
+  check_text(c(unlist(dimnames(x)), names(dimnames(x))), arg, call)
   check_agreement_matrix(x, arg, call)
   labels <- rownames(x) %||% as.character(seq_len(nrow(x)))
   cells <- expand.grid(rater1 = labels, rater2 = labels, stringsAsFactors = FALSE)

@@ -48,10 +48,7 @@ glance.accuracy_bounds <- function(x, ...) {
 
 #' @rdname tidy.accuracy_bounds
 #' @export
-as.data.frame.accuracy_bounds <- function(x, row.names = NULL, # nolint: object_name.
-                                          optional = FALSE, ...) {
-  as.data.frame(tidy(x, ...))
-}
+as.data.frame.accuracy_bounds <- tidy_as_data_frame
 
 #' @rdname tidy.accuracy_bounds
 #' @export
@@ -63,7 +60,7 @@ format.accuracy_bounds <- function(x, digits = 3L, ...) {
     decimals(table$conf.low, digits), " to ", decimals(table$conf.high, digits), ")"
   )
   paste0(
-    table$system, ": ",
+    printable(table$system), ": ",
     ifelse(
       is.na(table$lowest), "NA",
       paste(decimals(table$lowest, digits), "to", decimals(table$highest, digits))

@@ -185,12 +185,12 @@ solve_bounds <- function(x, system, weight, truth, assumed) {
 
 # Status 0 is solved, 1 infeasible, 2 given up. GLPK itself tells only whether it is solved.
 solve_program <- function(program, objective, most) {
-  begun <- proc.time()[["elapsed"]]
+  begun <- elapsed()
   found <- Rglpk::Rglpk_solve_LP(
     objective, program$matrix, program$direction, program$limit,
     max = most, control = list(presolve = TRUE, tm_limit = 1000L * most_seconds)
   )
-  late <- proc.time()[["elapsed"]] - begun > 0.9 * most_seconds
+  late <- elapsed() - begun > 0.9 * most_seconds
   list(optimum = found$optimum, status = if (found$status == 0L) 0 else if (late) 2 else 1)
 }
 

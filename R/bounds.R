@@ -52,9 +52,10 @@
 #'
 #' @section Confidence set:
 #' `conf.low` and `conf.high` are meant to contain the whole range from lowest to highest, and
-#' so any accuracy in it, with probability `conf_level`. Cases are drawn anew, raters fitted anew
-#' each time, and each end is given half of the remaining probability (Bonferroni). Limits are
-#' basic bootstrap limits (twice the value less a quantile of the replicates), which make good the
+#' so any accuracy in it, with probability `conf_level`. Cases, or the clusters of an
+#' [estimate_accuracy()] result, are drawn anew, raters fitted anew each time, and each end is given
+#' half of the remaining probability (Bonferroni). Limits are basic bootstrap limits (twice the
+#' value less a quantile of the replicates), which make good the
 #' bias of the ends as found; percentiles would double it. In simulated panels of the K-model (200
 #' and 1000 cases) nominal 90% sets covered the whole range in .85 to .93 (`bench/bounds.R`). Given
 #' the ratings alone, each replicate is two linear programs; `interval = "none"` is the default
@@ -105,19 +106,24 @@
 #' @export
 accuracy_bounds <- function(x, systems = NULL, given = c("fit", "ratings"), rater_accuracy = NULL,
                             better_than_chance = TRUE, base_rates = NULL, error_correlation = NULL,
-                            group_size = NULL, interval = NULL, conf_level = 0.9,
+                            group_size = NULL, interval = NULL, conf_level = default_conf_level(),
                             replicates = 200L, ...) {
   check_given()
   call <- rlang::current_env()
   check_dots_empty(...)
   given <- check_choice(given, c("fit", "ratings"), "given")
+  cluster <- if (inherits(x, "accuracy_estimate")) x$options$cluster
   fit <- fit_of_bounds(x, given, call)
   systems <- check_bounded(systems, fit$x, call)
   interval <- interval %||% if (given == "fit") "bootstrap" else "none"
   options <- list(
     given = given, interval = check_choice(interval, c("bootstrap", "none"), "interval"),
     conf_level = check_number(conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE),
-    replicates = check_count(replicates, "replicates", min = 2L, max = 1e6)
+    replicates = check_count(replicates, "replicates", min = 2L, max = 1e6), cluster = cluster
+  )
+  check_memory(
+    2 * options$replicates * length(systems), "replicates of bounds",
+    "Ask for fewer {.arg replicates}, or choose {.arg systems}.", call
   )
   assumed <- list(
     rater_accuracy = rater_accuracy, better_than_chance = better_than_chance,
@@ -210,6 +216,7 @@ bounds_of_fit <- function(fit, systems, options) {
 }
 
 pairs_of_systems <- function(n, of = seq_len(n)) {
+  check_pair_numbers(n, 4)
   if (n < 2L) matrix(integer(), 2L, 0L) else matrix(of[utils::combn(n, 2L)], 2L)
 }
 
@@ -246,11 +253,11 @@ fit_replicates <- function(fit, at, options) {
     stats::setNames(fit$x$categories[truth[truth > 0L]], which(truth > 0L))
   }
   none <- pairs_of_systems(0L)
-  draw_ranges(panel$weights * judged_patterns(fit), length(at), options, function(weight) {
-    panel$weights <- weight
+  draw_ranges(fit, length(at), options, function(weight) {
     again <- suppressWarnings(
       fit_raters(
-        panel, fit$model, fit$method, known_truth = truth, known_raters = fit$given$raters
+        replace(panel, "weights", list(weight)), fit$model, fit$method, known_truth = truth,
+        known_raters = fit$given$raters
       ),
       classes = "fallible_warning"
     )
@@ -261,22 +268,39 @@ fit_replicates <- function(fit, at, options) {
 }
 
 # `range_of(weight)` gives lowest and highest, or NULL.
-draw_ranges <- function(weight, systems, options, range_of) {
+draw_ranges <- function(fit, systems, options, range_of) {
+  weight <- pattern_weights(fit$x) * judged_patterns(fit)
   if (!all(weight == round(weight))) {
     return(NULL)
   }
+  draw <- judged_drawer(fit, weight, options$cluster)
   bar <- progress_bar("Bootstrap", options$replicates)
   lowest <- highest <- matrix(NA_real_, options$replicates, systems)
-  for (r in seq_len(options$replicates)) {
-    range <- range_of(as.double(stats::rmultinom(1L, sum(weight), weight)))
-    if (!is.null(range)) {
-      lowest[r, ] <- range$lowest
-      highest[r, ] <- range$highest
+  withr::with_seed(draw_seed()[[1L]], {
+    for (r in seq_len(options$replicates)) {
+      range <- range_of(draw())
+      if (!is.null(range)) {
+        lowest[r, ] <- range$lowest
+        highest[r, ] <- range$highest
+      }
+      bar$tick(r)
     }
-    bar$tick(r)
-  }
+  })
   bar$close()
   list(lowest = lowest, highest = highest)
+}
+
+# Weights of patterns drawn anew, of which those without ratings have none. What is drawn does not
+# depend on the order of patterns, which is that of the cases, or of a database.
+judged_drawer <- function(fit, weight, cluster) {
+  x <- fit$x
+  if (!is.null(cluster)) {
+    own <- (x$weights %||% rep(1, length(x$index))) * judged_patterns(fit)[x$index]
+    return(weight_drawer(weight, list(pattern = x$index, weight = own, cluster = cluster)))
+  }
+  order <- order_of_patterns(x, fit$known$truth)
+  draw <- weight_drawer(weight[order], NULL)
+  function() replace(weight, order, as.double(draw()))
 }
 
 # Limits of the confidence set from replicates, or the reason why there are none.
@@ -286,6 +310,10 @@ add_set <- function(bounds, replicates) {
   lacks <- function(rows, reason) {
     table$reason[rows] <- paste0(no_interval, reason)
     table
+  }
+  if (is_one_cluster(bounds)) {
+    bounds$table <- lacks(known, one_cluster)
+    return(bounds)
   }
   if (is.null(replicates)) {
     bounds$table <- lacks(known, "weights are not counts, so there are no cases to resample")
@@ -320,7 +348,7 @@ bounds_of_ratings <- function(fit, systems, options, assumed) {
   out <- new_accuracy_bounds(fit, systems, options, found, assumed = assumed)
   out$table$reason <- found$reason
   if (options$interval == "bootstrap" && !all(is.na(found$lowest))) {
-    out <- add_set(out, draw_ranges(weight, length(at), options, range_of))
+    out <- add_set(out, draw_ranges(fit, length(at), options, range_of))
   }
   out
 }

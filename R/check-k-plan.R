@@ -152,6 +152,7 @@ plan_independence <- function(x, settings, reason) {
 # Do any two have as many common cases as the core wants to look at?
 common_cases <- function(x, settings) {
   patterns <- pick_systems(x$patterns, settings$system)
+  check_pair_numbers(length(x$raters), 4)
   total <- core_pair_counts(patterns, pattern_weights(x), seq_along(x$raters), length(x$raters))
   any(total$pairs[upper.tri(total$pairs)] >= 10)
 }

@@ -95,6 +95,7 @@ below_chance_row <- function(x, alpha) {
 rater_pairs <- function(x) {
   n <- length(x$raters)
   patterns <- pick_systems(x$patterns, 0L)
+  check_pair_numbers(n, 4)
   total <- core_pair_counts(patterns, pattern_weights(x), seq_len(n), n)
   at <- which(upper.tri(total$pairs) & total$pairs >= least_ratings, arr.ind = TRUE)
   data.frame(

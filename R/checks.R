@@ -179,11 +179,39 @@ check_string <- function(x, arg, call = rlang::caller_env()) {
   invisible(x)
 }
 
-# Strings that can be shown: bytes that are no text become `<ff>`.
+# Strings that can be shown: bytes that are no text become `<ff>`, and what steers a terminal, or
+# turns the direction of writing, its code.
 printable <- function(x) {
-  bad <- !validEnc(x)
+  bad <- !is_text(x)
   x[bad] <- iconv(x[bad], "UTF-8", "UTF-8", sub = "byte")
+  steering <- "(*UTF)[\\x01-\\x08\\x0b-\\x1f\\x7f-\\x{9f}\\x{202a}-\\x{202e}\\x{2066}-\\x{2069}]"
+  found <- grep(steering, x, perl = TRUE)
+  x[found] <- vapply(strsplit(enc2utf8(x[found]), "", fixed = TRUE), function(letters) {
+    off <- grepl(steering, letters, perl = TRUE)
+    letters[off] <- sprintf("<%02x>", vapply(letters[off], utf8ToInt, 0L))
+    paste(letters, collapse = "")
+  }, "")
   x
+}
+
+# Bytes in an encoding that nobody named are none.
+is_text <- function(x) {
+  is.na(x) | validUTF8(x) | Encoding(x) == "latin1" | (l10n_info()[["Latin-1"]] & validEnc(x))
+}
+
+# The strings, levels or list of strings in `x` must be text; `what` names an argument or a column.
+check_text <- function(x, what, call) {
+  words <- if (is.factor(x)) levels(x) else if (is.list(x)) unlist(x) else x
+  bad <- if (is.character(words)) which(!is_text(words))
+  if (length(bad) > 0L) {
+    where <- if (!is.null(what)) " in {.val {printable(what)}}"
+    abort_fallible("encoding", c(
+      "Labels and names must be text in UTF-8.",
+      "x" = paste0("Found {.val {printable(words[[bad[[1L]]]])}}", where, "."),
+      "i" = "Convert them, for example with {.code iconv(x, \"latin1\", \"UTF-8\")}."
+    ), arg = what, found = words[bad], call = call)
+  }
+  invisible(x)
 }
 
 # `x` with those of its systems that a user chose.

@@ -53,10 +53,7 @@ glance.system_comparison <- function(x, ...) {
 
 #' @rdname tidy.system_comparison
 #' @export
-as.data.frame.system_comparison <- function(x, row.names = NULL, # nolint: object_name.
-                                            optional = FALSE, ...) {
-  plain_data_frame(tidy(x, ...))
-}
+as.data.frame.system_comparison <- tidy_as_data_frame
 
 #' @rdname tidy.system_comparison
 #' @export
@@ -64,13 +61,14 @@ format.system_comparison <- function(x, ...) {
   told <- glance(x)
   of <- paste0(count_noun(told$systems, "system"), " on the same ", count_noun(told$cases, "case"))
   if (!is.null(x$options$against$reference)) {
-    return(paste0(against_words(x), ", of ", of))
+    return(printable(paste0(against_words(x), ", of ", of)))
   }
   if (is.na(told$best)) {
     return(paste0("unknown which of ", of, " is best (", x$differences$reason[[1L]], ")"))
   }
   paste0(
-    told$best, " is ", best_by(x), " with probability ", decimals(told$probability, 2L), ", of ",
+    printable(told$best), " is ", best_by(x), " with probability ",
+    decimals(told$probability, 2L), ", of ",
     if (!is.null(x$options$against)) paste("the", number(x$options$against$best), "best of "), of
   )
 }

@@ -66,6 +66,7 @@ abort_not_all <- function(call) {
 compared_pairs <- function(value, systems, against = list(some = FALSE)) {
   n <- length(systems)
   if (!against$some) {
+    check_pair_numbers(n, columns_of_pairs)
     all <- utils::combn(n, 2L)
     return(list(
       first = all[1L, ], second = all[2L, ], with = seq_len(n), ranked = seq_len(n),

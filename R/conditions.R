@@ -13,6 +13,7 @@
 #' | `missing` | there is no rating at all, or a covariate is not known | `row`, `column` |
 #' | `blank` | a label is an empty string | `row`, `column` |
 #' | `category` | someone uses a category that was not declared | `row`, `column`, `found` |
+#' | `encoding` | a label or a name is not UTF-8 | `arg`, `found` |
 #' | `categories_few` | there are fewer than two categories | `categories` |
 #' | `categories_many` | there are more than 1000 categories | `categories` |
 #' | `raters` | fewer than two raters | `raters` |
@@ -27,6 +28,9 @@
 #' | `flags` | a column of 0 and 1 for a label holds something else | `row`, `column` |
 #' | `design` | a function in the place of a design does not return a panel | `design` |
 #' | `file` | a file is missing, empty or broken, lacks columns, or holds something else | `path` |
+#' | `archive` | an archive holds links or unsafe names (also of class `file`) | `path` |
+#' | `limit` | a file holds more than [fallible-limits] allow (also of class `file`) | `path` |
+#' | `page` | a browser sent something that the page of [explore()] does not offer | `field` |
 #' | `measure` | an agreement measure is unknown, or not defined for the data | `measure` |
 #' | `metric` | a metric is unknown, lacks a setting, stops, or returns something else | `metric` |
 #' | `scores` | scores are not what was declared, or a category has none | `system`, `row` |
@@ -77,9 +81,19 @@ NULL
 
 abort_fallible <- function(topic, message, ..., call, .envir = parent.frame()) {
   cli::cli_abort(
-    message, ...,
+    in_words(message, .envir), ...,
     class = c(paste0("fallible_error_", topic), "fallible_error"), call = call, .envir = .envir
   )
+}
+
+# The message with all values in it, as text in which nothing is markup and nothing steers a
+# terminal: without colours, all control sequences in it come from what users have.
+in_words <- function(message, envir) {
+  words <- withr::with_options(
+    list(cli.num_colors = 1L), vapply(message, cli::format_inline, "", .envir = envir)
+  )
+  message[] <- verbatim(printable(words))
+  message
 }
 
 # Text of users, in which braces mean braces.
@@ -88,9 +102,11 @@ verbatim <- function(...) gsub("([{}])", "\\1\\1", paste0(...))
 # Warnings name no call: what a user typed is often a few calls further out.
 warn_fallible <- function(topic, message, ..., .envir = parent.frame()) {
   cli::cli_warn(
-    message, ...,
+    in_words(message, .envir), ...,
     class = c(paste0("fallible_warning_", topic), "fallible_warning"), .envir = .envir
   )
 }
 
-inform_fallible <- function(message) if (!is_quiet(NULL)) cli::cli_inform(message)
+inform_fallible <- function(message, .envir = parent.frame()) {
+  if (!is_quiet(NULL)) cli::cli_inform(in_words(message, .envir))
+}

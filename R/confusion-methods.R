@@ -23,10 +23,7 @@ glance.confusion_estimate <- function(x, ...) {
 
 #' @rdname confusion_estimate
 #' @export
-as.data.frame.confusion_estimate <- function(x, row.names = NULL, # nolint: object_name.
-                                           optional = FALSE, ...) {
-  plain_data_frame(tidy(x, ...))
-}
+as.data.frame.confusion_estimate <- tidy_as_data_frame
 
 #' @rdname confusion_estimate
 #' @export
@@ -123,4 +120,9 @@ matrix_columns <- function(x) {
   data.frame(
     truth = rownames(x), round(matrix(x, nrow(x), dimnames = dimnames(x)), 3L), check.names = FALSE
   )
+}
+
+#' @export
+confusion.accuracy_by_group <- function(x, ...) { # nolint: object_name.
+  check_estimate(x, rlang::current_env(), "x")
 }

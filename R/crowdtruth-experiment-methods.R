@@ -9,10 +9,7 @@ tidy.crowdtruth_experiment <- function(x, what = c("tests", "arms", "workers", "
 }
 
 #' @export
-as.data.frame.crowdtruth_experiment <- function(x, row.names = NULL, # nolint: object_name.
-                                                optional = FALSE, ...) {
-  plain_data_frame(tidy(x, ...))
-}
+as.data.frame.crowdtruth_experiment <- tidy_as_data_frame
 
 experiment_arms <- function(x) {
   rows <- Map(function(arm, flags, name) {

@@ -7,10 +7,7 @@ tidy.worker_flags <- function(x, ...) {
 }
 
 #' @export
-as.data.frame.worker_flags <- function(x, row.names = NULL, # nolint: object_name.
-                                       optional = FALSE, ...) {
-  plain_data_frame(tidy(x, ...))
-}
+as.data.frame.worker_flags <- tidy_as_data_frame
 
 #' @export
 format.worker_flags <- function(x, ...) {

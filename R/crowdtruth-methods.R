@@ -45,10 +45,7 @@ tidy.crowdtruth <- function(x, what = c("workers", "units", "annotations", "scor
 
 #' @rdname tidy.crowdtruth
 #' @export
-as.data.frame.crowdtruth <- function(x, row.names = NULL, optional = FALSE, # nolint: object_name.
-                                     ...) {
-  plain_data_frame(tidy(x, ...))
-}
+as.data.frame.crowdtruth <- tidy_as_data_frame
 
 #' @rdname tidy.crowdtruth
 #' @export

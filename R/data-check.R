@@ -130,30 +130,30 @@ rater_totals <- function(x) {
   rowsum_codes(rating_rater(x), pattern_cases(x)[rating_pattern(x)], length(x$raters))
 }
 
-# Raters and systems side by side, cases in rows.
+# Raters and systems side by side, cases in rows; without raters where they have no single answer.
 all_answers <- function(x) {
-  systems <- case_answers(x)
-  systems[systems == 0L] <- NA
-  raters <- if (x$exchangeable || has_repeats(x)) NULL else rater_answers(x)
-  both <- cbind(raters, systems)
-  if (!is.null(both)) colnames(both) <- c(if (!is.null(raters)) x$raters, x$systems)
-  both
+  named <- !x$exchangeable && !has_repeats(x)
+  said <- if (named) answers_by_pattern(x)[pattern_of_case(x), , drop = FALSE] else case_answers(x)
+  names <- c(if (named) x$raters, x$systems)
+  structure(replace(said, said %in% 0L, NA), dimnames = list(NULL, names))
 }
 
 most_compared <- 200L # raters and systems
 
 look_at_copies <- function(x) {
-  said <- all_answers(x)
-  if (NCOL(said) < 2L || ncol(said) > most_compared) {
+  anonymous <- x$exchangeable || has_repeats(x)
+  names <- c(if (!anonymous) x$raters, x$systems)
+  if (length(names) < 2L || length(names) > most_compared) {
     return(NULL)
   }
+  said <- all_answers(x)
   pairs <- utils::combn(ncol(said), 2L)
   same <- apply(pairs, 2L, function(pair) {
     both <- said[, pair[[1L]]] == said[, pair[[2L]]]
     if (sum(!is.na(both)) >= 20L) mean(both, na.rm = TRUE) else NA
   })
   copies <- which(same >= 0.99 & stats::median(same, na.rm = TRUE) < 0.97)
-  words <- paste(colnames(said)[pairs[1L, copies]], "and", colnames(said)[pairs[2L, copies]])
+  words <- paste(names[pairs[1L, copies]], "and", names[pairs[2L, copies]])
   if (length(copies) == 0L) {
     return(finding("duplicates", "ok", "none"))
   }

@@ -2,17 +2,18 @@
 # that is shown.
 
 # A function, for the ratings to begin with.
-explore_server <- function(x) function(input, output, session) { # nolint: brace.
+explore_server <- function(x, limits = page_limits()) function(input, output, session) { # nolint
   current <- shiny::reactiveVal(x)
   told <- shiny::reactiveVal(list())
   file <- shiny::reactive({
     shiny::req(input$file)
-    said(told, "file", file_columns(input$file$datapath))
+    said(told, "file", file_columns(input$file, limits))
   })
   shiny::observeEvent(input$use, {
     found <- said(told, "ratings", chosen_ratings(input, file))
     if (!is.null(found)) current(found)
   })
+  layout_sent <- function() sent(shiny::req(input$layout), c("long", "wide"), "layout")
   chosen <- shiny::reactive({
     shiny::validate(shiny::need(current(), "Choose ratings under \"Data\" first."))
     current()
@@ -26,10 +27,8 @@ explore_server <- function(x) function(input, output, session) { # nolint: brace
 
   # Fields are made anew only for what stands above them, so that they never chase each other.
   output$mapping <- shiny::renderUI(layout_field(shiny::req(file())))
-  output$columns <- shiny::renderUI(column_fields(shiny::req(file()), shiny::req(input$layout)))
-  output$names <- shiny::renderUI(
-    system_field(shiny::req(file()), shiny::req(input$layout), input$rater)
-  )
+  output$columns <- shiny::renderUI(column_fields(shiny::req(file()), layout_sent()))
+  output$names <- shiny::renderUI(system_field(shiny::req(file()), layout_sent(), input$rater))
   output$told <- shiny::renderUI(lapply(unlist(unname(told()), FALSE), told_box, input$file))
   output$data <- shiny::renderPrint({
     print(chosen())
@@ -61,14 +60,16 @@ show_result <- function(output, id, result, alt, height) {
   output[[paste0(id, "_table")]] <- shiny::renderTable(short_table(shiny::req(result())))
 }
 
+# No screen is wider than 5000 pixels.
 shown_width <- function(id) {
   data <- shiny::getDefaultReactiveDomain()$clientData
-  data[[paste0("output_", id, "_width")]]
+  width <- data[[paste0("output_", id, "_width")]]
+  if (rlang::is_scalar_double(width) || rlang::is_scalar_integer(width)) min(width, 5000)
 }
 
 # Files have the name that they were uploaded by.
 told_box <- function(x, file) {
-  if (!is.null(file)) x$text <- gsub(file$datapath, file$name, x$text, fixed = TRUE)
+  if (is_upload(file)) x$text <- gsub(file$datapath, file$name, x$text, fixed = TRUE)
   shiny::tags$div(
     class = paste0("alert alert-", x$kind),
     style = "white-space: pre-line; overflow-wrap: anywhere", x$text
@@ -103,10 +104,40 @@ said <- function(told, name, code) {
 
 # ---- A file and its columns ---------------------------------------------------------------------
 
+# Whoever else uses the page waits while a file is read, and should not have to for a second.
+page_limits <- function(max_size = 5, max_cells = 2e5) {
+  list(
+    most = c(
+      entries = 1000, megabytes = 2 * max_size, ratio = 200, columns = 200, cells = max_cells
+    ), advice = "Read it with `read_ratings()`, and give the ratings to `explore()`."
+  )
+}
+
+# A browser may send anything in the place of a file that was uploaded, such as the path of another:
+# uploads are in the temporary folder of this process, whose name no browser knows.
+is_upload <- function(file) {
+  folder <- paste0(normalizePath(tempdir(), "/"), "/")
+  is.list(file) && rlang::is_string(file$name) && rlang::is_string(file$datapath) &&
+    startsWith(normalizePath(file$datapath, "/", mustWork = FALSE), folder)
+}
+
+# `value`, if it is among the choices that the page gives; of `several` there may be none.
+sent <- function(value, choices, field, several = FALSE) {
+  ok <- is.character(value) && all(value %in% choices) && (several || length(value) == 1L)
+  if (!ok && !(several && is.null(value))) abort_page(field)
+  value
+}
+
+abort_page <- function(field) {
+  words <- "What was sent for {.field {field}} is not a choice that the page offers."
+  abort_fallible("page", words, field = field, call = NULL)
+}
+
 # A list: what was read, words for its format, columns, what the format knows of them, their values.
-file_columns <- function(path, call = rlang::caller_env()) {
-  how <- list(scratch = withr::local_tempdir(), keep = identity, encoding = "UTF-8", call = call)
-  got <- read_files(path, how)
+file_columns <- function(file, limits = page_limits(), call = rlang::caller_env()) {
+  if (!is_upload(file)) abort_page("file")
+  how <- list(scratch = withr::local_tempdir(), keep = identity, limits = limits, call = call)
+  got <- read_files(file$datapath, how)
   list(
     got = got, how = how, words = got$format$words, columns = setdiff(names(got$table), "file"),
     map = got$map, table = got$table
@@ -140,21 +171,19 @@ column_fields <- function(file, layout) {
 
 system_field <- function(file, layout, rater) {
   long <- layout == "long"
-  if (long && !isTRUE(rater %in% file$columns)) {
+  if (long && !(rlang::is_string(rater) && rater %in% file$columns)) {
     return(NULL)
   }
   shiny::checkboxGroupInput(
-    "systems", "Systems to be judged", if (long) rater_names(file, rater) else file$columns
+    "systems", "Systems to be judged",
+    if (long) utils::head(rater_names(file, rater), 50L) else file$columns # nobody ticks more
   )
 }
 
-# The first of them; nobody ticks more.
-rater_names <- function(file, column) {
-  utils::head(sort(unique(as_label(file$table[[column]]))), 50L)
-}
+rater_names <- function(file, column) sort(unique(as_label(file$table[[column]])))
 
 chosen_ratings <- function(input, file) {
-  if (input$source != "file") {
+  if (sent(input$source, c("file", "lehner2015"), "source") != "file") {
     example <- fallible::lehner2015
     return(ratings(example, raters = paste0("rater", 1:4), systems = "system", case = "case"))
   }
@@ -162,11 +191,14 @@ chosen_ratings <- function(input, file) {
   if (is.null(read)) {
     abort_fallible("file", "Choose a file first, one that can be read.", call = NULL)
   }
-  long <- input$layout == "long"
+  long <- sent(input$layout, c("long", "wide"), "layout") == "long"
   mapping <- if (long) c("case", "rater", "rating") else c("case", "raters")
-  mapping <- lapply(stats::setNames(nm = mapping), function(id) input[[id]])
-  systems <- if (long) input$systems %||% FALSE else input$systems
-  file_ratings(read, mapping, systems)
+  mapping <- lapply(stats::setNames(nm = mapping), function(id) {
+    sent(input[[id]], read$columns, id, several = id == "raters")
+  })
+  known <- if (long) rater_names(read, mapping$rater) else read$columns
+  systems <- sent(input$systems, known, "systems", several = TRUE)
+  file_ratings(read, mapping, if (long) systems %||% FALSE else systems)
 }
 
 # The file was read when its columns were asked for.

@@ -7,23 +7,30 @@
 #'
 #' The page is served on this machine alone (127.0.0.1). Files are read as [read_ratings()] reads
 #' them; nothing in them is run, and nothing is written outside a temporary folder of the session.
+#' Whatever a browser sends, the page reads no file of this machine but those that were uploaded to
+#' it. Files with more than 200 columns or `max_cells` cells are refused before they are read, so
+#' that others who use the page need not wait.
 #'
 #' @param x A [ratings()] object to begin with; `NULL` to choose a file on the page.
 #' @param ... Not used; catches misspelt arguments.
 #' @param port The port to listen at, a whole number; `NULL` for one that is free.
-#' @param max_size The largest file that may be chosen, in megabytes; larger ones are refused.
+#' @param max_size The largest file that may be chosen, in megabytes; larger ones are refused, and
+#'   so are those that unpack to more than twice as much.
+#' @param max_cells The most cells of such a file: rows times columns of a table; of JSON, fields,
+#'   and ten for each object and array.
 #' @return A Shiny app, which runs when it is printed. Without \pkg{shiny}, \pkg{bslib} and
 #'   \pkg{ggplot2} an error of class `fallible_error_package`.
 #' @family systems
 #' @examplesIf interactive()
 #' explore()
 #' @export
-explore <- function(x = NULL, ..., port = NULL, max_size = 20) {
+explore <- function(x = NULL, ..., port = NULL, max_size = 5, max_cells = 2e5) {
   check_dots_empty(...)
   call <- rlang::current_env()
   if (!is.null(x)) check_class(x, "ratings", "x", "Make one with {.fun ratings}.")
   if (!is.null(port)) check_count(port, "port", 1L, max = 65535L)
   max_size <- check_number(max_size, "max_size", 0, 1e6, open_min = TRUE)
+  max_cells <- check_number(max_cells, "max_cells", 1, most_at_once)
   for (package in c("shiny", "bslib", "ggplot2")) {
     check_installed(package, "for an interactive page", call)
   }
@@ -32,7 +39,7 @@ explore <- function(x = NULL, ..., port = NULL, max_size = 20) {
     shiny::onStop(function() options(old))
   }
   shiny::shinyApp(
-    explore_page(x), explore_server(x), onStart = start,
+    explore_page(x), explore_server(x, page_limits(max_size, max_cells)), onStart = start,
     options = list(host = "127.0.0.1", port = port)
   )
 }

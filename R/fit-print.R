@@ -135,7 +135,7 @@ print.summary_rater_fit <- function(x, ...) {
   matrices <- confusion(x$fit)
   if (is.matrix(matrices)) matrices <- list(`a rater` = matrices)
   for (name in utils::head(names(matrices), 6L)) {
-    cat("\nConfusion matrix of ", name, " (truth in rows)\n", sep = "")
+    cat("\nConfusion matrix of ", printable(name), " (truth in rows)\n", sep = "")
     print(round(matrices[[name]], 3L))
   }
   if (length(matrices) > 6L) cat("... and", length(matrices) - 6L, "more; see confusion()\n")

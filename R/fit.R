@@ -114,6 +114,10 @@ fit_raters <- function(x, model = k_model(), method = NULL, known_truth = NULL,
 # `start`: see start_of().
 fit_checked <- function(x, model, method, known_truth, known_raters, call, start = NULL) {
   check_class(model, "rater_model", "model", "Make one with {.fun rater_model}.", call)
+  check_memory(
+    as.double(n_patterns(x)) * length(x$categories), "probabilities of categories of cases",
+    "Take fewer cases, or join categories.", call
+  )
   know <- !is.null(known_truth) || !is.null(known_raters)
   method <- check_method(method, model, x, know, call)
   if (!is.null(known_raters)) check_no_family(model, "known_raters", call)
@@ -395,7 +399,4 @@ glance.rater_fit <- function(x, ...) {
 #' @rdname tidy.rater_fit
 #' @param row.names,optional Not used.
 #' @export
-as.data.frame.rater_fit <- function(x, row.names = NULL, optional = FALSE, # nolint: object_name.
-                                    ...) {
-  plain_data_frame(tidy(x, ...))
-}
+as.data.frame.rater_fit <- tidy_as_data_frame

@@ -21,7 +21,7 @@ capitalised <- function(words) paste0(toupper(substr(words, 1L, 1L)), substring(
 
 # Lines of a printed object, each wrapped at the width of the console.
 cat_lines <- function(...) {
-  for (line in c(...)) {
+  for (line in printable(c(...))) {
     indent <- nchar(line) - nchar(sub("^ +", "", line))
     cat(strwrap(line, getOption("width"), indent = indent, exdent = indent + 2L), sep = "\n")
   }
@@ -78,7 +78,7 @@ print_table <- function(title, table, most = 12L) {
   if (is.null(table)) {
     return(invisible())
   }
-  cat("\n", title, "\n", sep = "")
+  cat("\n", printable(title), "\n", sep = "")
   print(round_columns(utils::head(table, most)), row.names = FALSE, right = TRUE)
   if (nrow(table) > most) cat("... and", nrow(table) - most, "more\n")
 }
@@ -87,6 +87,7 @@ print_table <- function(title, table, most = 12L) {
 print_facts <- function(facts) {
   facts <- round_columns(used_columns(facts))
   if (length(facts) > 0L) {
-    cat("", paste0(format(names(facts)), "  ", vapply(facts, format, "")), sep = "\n")
+    values <- printable(vapply(facts, format, ""))
+    cat("", paste0(format(names(facts)), "  ", values), sep = "\n")
   }
 }

@@ -197,10 +197,7 @@ glance.interval_calibration <- function(x, ...) {
 
 #' @rdname calibrate_interval
 #' @export
-as.data.frame.interval_calibration <- function(x, row.names = NULL, # nolint: object_name.
-                                               optional = FALSE, ...) {
-  plain_data_frame(tidy(x, ...))
-}
+as.data.frame.interval_calibration <- tidy_as_data_frame
 
 #' @rdname calibrate_interval
 #' @export

@@ -15,7 +15,23 @@
 #' | answers of a simulated panel | 1e9 | 8 GB with its tables |
 #' | raters x squared categories of a model | 1e7 | a fit keeps dozens of such tables |
 #' | probabilities of a design | 1e9 | 8 GB |
+#' | cases x categories of a fit | 1e9 | 8 GB |
+#' | numbers about pairs of raters | 1e9 | 8 GB; [shared_errors()] keeps pairs that share cases |
+#' | replicates x systems of bounds | 5e8 | 8 GB |
 #' | runs of a study | 1e6 | biases then have three digits |
+#'
+#' A file that holds more than the following is refused, with an error of class
+#' `fallible_error_limit`, before it is unpacked or parsed. The option `fallible.file_limits`
+#' changes them by name: `c(megabytes = 5000, ratio = 1000)`. Those of [explore()] are lower.
+#'
+#' | of a file | at most | name |
+#' |---|---|---|
+#' | files in an archive (`.eval`, `.xlsx`) | 100,000 | `entries` |
+#' | megabytes that it unpacks to, or of a JSON document | 1,000 | `megabytes` |
+#' | times its own size that it unpacks to, beyond 10 MB | 200 | `ratio` |
+#' | columns of a table | 100,000 | `columns` |
+#' | rows x columns of a table | 1e9 | `cells` |
+#' | fields of JSON, and ten for each object and array | 1e9 | `cells` |
 #' @name fallible-limits
 #' @return Nothing.
 NULL
@@ -32,6 +48,14 @@ check_memory <- function(numbers, what, instead, call) {
       "i" = instead
     ), numbers = numbers, call = call)
   }
+}
+
+# So many numbers for each of so many pairs of raters and systems; all of them, unless told.
+check_pair_numbers <- function(judges, numbers, call = NULL, pairs = judges * (judges - 1) / 2) {
+  check_memory(
+    numbers * pairs, "numbers about pairs of raters and systems",
+    "Choose raters, for example {.code x[, 1:1000]}.", call
+  )
 }
 
 check_panel_memory <- function(design, n, call) {

@@ -26,19 +26,16 @@ glance.metric_estimate <- function(x, ...) {
 #' @rdname metric_estimate
 #' @param row.names,optional Not used.
 #' @export
-as.data.frame.metric_estimate <- function(x, row.names = NULL, # nolint: object_name.
-                                        optional = FALSE, ...) {
-  plain_data_frame(tidy(x, ...))
-}
+as.data.frame.metric_estimate <- tidy_as_data_frame
 
 #' @rdname metric_estimate
 #' @export
 format.metric_estimate <- function(x, ...) {
   whole <- x$table[is.na(x$table$category), ]
   first <- utils::head(whole, 3L)
-  who <- paste0(
+  who <- printable(paste0(
     if (x$options$grouped) paste0(first$group, " "), first$system, " ", row_names(first)
-  )
+  ))
   paste0(
     metric_title(x), if (nrow(first) > 0L) ": ",
     paste0(who, " ", decimals(first$estimate, 2L), collapse = ", "),

@@ -8,6 +8,7 @@
 #' | `fallible.threads` | 1 | the default of every argument `threads`, a number of threads |
 #' | `fallible.reference_sets` | [reference_sets] | sets of `interval = "conformal"` |
 #' | `fallible.quiet` | `FALSE` | whether progress bars and messages are kept silent |
+#' | `fallible.file_limits` | none | limits of files that differ, see [fallible-limits] |
 #'
 #' Where the `conf_level` of a function is `NULL`, it is that of the estimate it is given. Warnings
 #' and errors are never silent. Documents that are knitted have no progress bars in any case. An
@@ -15,7 +16,7 @@
 #' first use.
 #'
 #' @name fallible-options
-#' @aliases fallible.conf_level fallible.threads fallible.quiet
+#' @aliases fallible.file_limits fallible.conf_level fallible.threads fallible.quiet
 #' @seealso [conditions] for classes of errors and warnings.
 #' @examples
 #' before <- options(fallible.conf_level = 0.95, fallible.quiet = TRUE)

@@ -62,6 +62,26 @@ repeated_ratings <- function(x) {
   data.frame(pattern = findInterval(twice - 1L, start), rater = rater[twice])
 }
 
+# Patterns x raters and systems: categories, NA where there is none.
+answers_by_pattern <- function(x) {
+  answers <- as.double(n_patterns(x)) * (length(x$raters) + length(x$systems))
+  check_memory(answers, "answers of raters and systems", "Choose cases or raters.", NULL)
+  out <- matrix(NA_integer_, n_patterns(x), length(x$raters))
+  out[cbind(rating_pattern(x), rating_rater(x))] <- rating_category(x)
+  cbind(out, replace(pattern_answers(x), pattern_answers(x) == 0L, NA))
+}
+
+# Patterns in an order that depends on what is in them, and not on that of cases. `truth` has a
+# number for each pattern, or is empty.
+order_of_patterns <- function(x, truth = integer()) {
+  ratings <- split(
+    paste(rating_rater(x), rating_category(x)), factor(rating_pattern(x), seq_len(n_patterns(x)))
+  )
+  answers <- split(t(pattern_answers(x)), rep(seq_len(n_patterns(x)), each = length(x$systems)))
+  parts <- lapply(Filter(length, list(ratings, answers)), vapply, paste, "", collapse = " ")
+  do.call(order, c(unname(parts), list(truth)[length(truth) > 0L], method = "radix"))
+}
+
 # ---- Other patterns -----------------------------------------------------------------------------
 
 # `x` with the patterns that the core found, and the pattern of each case. The core does not know
@@ -163,9 +183,7 @@ rating_patterns <- function(x) {
   ratings <- if (x$exchangeable || nrow(repeated_ratings(x)) > 0L) {
     split_columns(pattern_counts(x), x$categories)
   } else {
-    code <- matrix(NA_integer_, rows, length(x$raters))
-    code[cbind(rating_pattern(x), rating_rater(x))] <- rating_category(x)
-    lapply(split_columns(code, x$raters), category_factor, x = x)
+    lapply(split_columns(answers_by_pattern(x), x$raters), category_factor, x = x)
   }
   systems <- lapply(split_columns(pattern_answers(x), x$systems), function(code) {
     category_factor(replace(code, code == 0L, NA), x)

@@ -74,10 +74,7 @@ augment.gold_plan <- function(x, ...) {
 
 #' @rdname tidy.gold_plan
 #' @export
-as.data.frame.gold_plan <- function(x, row.names = NULL, optional = FALSE, # nolint: object_name.
-                                    ...) {
-  plain_data_frame(tidy(x, ...))
-}
+as.data.frame.gold_plan <- tidy_as_data_frame
 
 #' @rdname tidy.gold_plan
 #' @export

@@ -74,7 +74,8 @@
 plan_gold <- function(x, half_width = 0.05, of = c("accuracy", "difference", "recall", "precision"),
                       systems = NULL, category = NULL, gold = NULL,
                       interval = NULL, target = c("population", "cases"),
-                      conf_level = 0.9, choice = c("stratified", "active", "random"),
+                      conf_level = default_conf_level(),
+                      choice = c("stratified", "active", "random"),
                       cost_gold = NULL, cost_rating = NULL, ...) {
   check_given()
   call <- rlang::current_env()

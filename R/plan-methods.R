@@ -54,10 +54,7 @@ glance.case_plan <- function(x, ...) {
 #' @rdname tidy.case_plan
 #' @param row.names,optional Not used.
 #' @export
-as.data.frame.case_plan <- function(x, row.names = NULL, optional = FALSE, # nolint: object_name.
-                                    ...) {
-  plain_data_frame(tidy(x, ...))
-}
+as.data.frame.case_plan <- tidy_as_data_frame
 
 #' @rdname tidy.case_plan
 #' @export

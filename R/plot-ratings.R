@@ -170,6 +170,7 @@ pairwise_agreement <- function(x, raters) {
   }
   judges <- max(judge_of)
   names <- c(if (is.null(raters)) "any rater" else x$raters[raters], x$systems)
+  check_pair_numbers(length(names), 4)
   total <- core_pair_counts(x$patterns, pattern_weights(x), judge_of, judges)
   tibble::tibble(
     judge1 = rep(names, each = length(names)), judge2 = rep(names, length(names)),

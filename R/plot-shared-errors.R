@@ -29,7 +29,7 @@ plot_correlations <- function(object) {
     judge1 = c(table$rater1, table$rater2), judge2 = c(table$rater2, table$rater1),
     value = rep(table$estimate, 2L)
   )
-  heat_map(pairs, rownames(as.matrix(object)), sorted = TRUE) +
+  heat_map(pairs, object$judges, sorted = TRUE) +
     ggplot2::scale_fill_gradient2(
       low = plot_colours[["accent"]], mid = "white", high = plot_colours[["high"]],
       limits = c(-1, 1), breaks = c(-1, 0, 1), na.value = "grey90", name = "correlation"

@@ -97,6 +97,8 @@ new_rows <- function(new, call) {
   }
   check_identifiers(new$case, "case", call)
   check_identifiers(new$rater, "rater", call)
+  for (column in names(new)) check_text(new[[column]], column, call)
+  check_labels(new$rating, "rating", call)
   new <- new[!is.na(new$rating), ]
   label <- as_label(new$case)
   cases <- unique(label)

@@ -30,15 +30,15 @@ plain_integers <- function(x) {
 
 reads_integer64 <- function() isNamespaceLoaded("bit64")
 
-# Numbers as labels: 100000 is 1e5.
+# Numbers as labels, of which those that are equal have one: 100000 is 1e5, and -0 is 0.
 as_label <- function(x) {
   x <- plain_integers(x)
   if (!is.numeric(x)) {
-    return(as.character(x))
+    return(check_text(as.character(x), NULL, NULL))
   }
   whole <- is.finite(x) & x == round(x) & abs(x) <= 2^53
   out <- as.character(x)
-  out[whole] <- sprintf("%.0f", x[whole])
+  out[whole] <- sprintf("%.0f", x[whole] + 0)
   out
 }
 
@@ -102,8 +102,8 @@ warn_labels <- function(labels, input) {
   twins <- lookalikes(labels)
   if (length(twins) > 0L) {
     warn_fallible("labels", c(
-      "Categories look the same, and are written in different alphabets or with characters that
-       cannot be seen: {.val {twins}}.",
+      "Some categories look the same, or are the same number: {.val {twins}}. They differ in
+       alphabet, in invisible characters, in how accents are stored, or in how digits are written.",
       "i" = "They count as different. Write each of them in one way."
     ), labels = twins)
   }
@@ -124,6 +124,7 @@ warn_labels <- function(labels, input) {
 }
 
 check_declared <- function(categories, call) {
+  check_text(categories, "categories", call)
   labels <- if (is.atomic(categories)) as_label(categories)
   twice <- unique(labels[duplicated(labels)])
   if (length(twice) > 0L) {
@@ -132,9 +133,9 @@ check_declared <- function(categories, call) {
       "x" = "{.val {twice}} {?stands/stand} there more than once."
     ), arg = "categories", call = call)
   }
-  if (length(labels) == 0L || anyNA(labels) || "" %in% labels) {
+  if (length(labels) == 0L || anyNA(labels) || "" %in% labels || has_infinite(categories)) {
     abort_fallible("argument", c(
-      "{.arg categories} must be labels, none of them missing or empty.",
+      "{.arg categories} must be labels, none of them missing, empty or infinite.",
       "x" = "It is {describe(categories)}."
     ), arg = "categories", call = call)
   }

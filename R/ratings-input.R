@@ -13,6 +13,7 @@ read_input <- function(data, quos, repeats, call) {
   input$system_table <- given_systems$table
   roles <- find_roles(data, quos, layout, given_systems$columns, repeats, call)
   warn_grouped(if (inherits(data, "grouped_df")) names(attr(data, "groups")), roles)
+  for (column in unlist(roles)) check_text(data[[column]], column, call)
   input$columns <- lapply(unclass(data)[roles$raters], clean_levels)
   input$systems <- lapply(unclass(data)[roles$systems], clean_levels)
   if (!is.null(roles$case)) input$case <- unfactor(data[[roles$case]])
@@ -87,6 +88,7 @@ as_columns <- function(data, call) {
     ), arg = "data", call = call)
   }
   case_names <- if (is_matrix) rownames(data)
+  check_text(c(colnames(data), case_names), "data", call)
   rows <- nrow(data)
   if (is_matrix) {
     if (is.null(colnames(data)) && ncol(data) > 0L) {
@@ -238,6 +240,13 @@ check_labels <- function(x, column, call) {
                                {.code repeats = \"labels\"} in long data.")
     ), arg = column, call = call)
   }
+  if (has_infinite(x)) {
+    row <- which(is.infinite(x))
+    abort_fallible("columns", c(
+      "Categories that are numbers must be finite.",
+      "x" = "Row {row[[1L]]} of column {.val {column}} holds {.val {x[[row[[1L]]]]}}."
+    ), arg = column, call = call)
+  }
   # Only texts can be empty, and comparing all of them is slow.
   row <- if (is.character(x) || (is.factor(x) && "" %in% levels(x))) match("", x)
   if (!is.null(row) && !is.na(row)) {
@@ -248,6 +257,8 @@ check_labels <- function(x, column, call) {
     ), row = row, column = column, call = call)
   }
 }
+
+has_infinite <- function(x) is.numeric(x) && any(is.infinite(x))
 
 check_weights <- function(x, column, call) {
   bad <- if (is.numeric(x)) which(!is.finite(x) | x < 0) else seq_along(x)

@@ -162,6 +162,19 @@ judge_answers <- function(x, name, arg, call) {
   data.frame(pattern = which(answer > 0L), category = answer[answer > 0L])
 }
 
+# Put side by side by R itself they would be lists of what is in them.
+#' @rawNamespace S3method(c,ratings,abort_bind); S3method(c,ratings_labels,abort_bind)
+#' @rawNamespace S3method(rbind,ratings,abort_bind); S3method(rbind,ratings_labels,abort_bind)
+#' @rawNamespace S3method(cbind,ratings,abort_bind); S3method(cbind,ratings_labels,abort_bind)
+#' @noRd
+abort_bind <- function(...) {
+  abort_fallible("argument", c(
+    "Ratings cannot be joined by {.fun c}, {.fun rbind} or {.fun cbind}.",
+    "i" = "Bind their data frames, {.code rbind(as.data.frame(x), as.data.frame(y))}, and call
+           {.fun ratings} on the result."
+  ), arg = "...", call = NULL)
+}
+
 #' @export
 summary.ratings <- function(object, ...) {
   check_whole_ratings(object, "object")

@@ -36,6 +36,12 @@
 #' Studio holds are those of systems from the start. Judges whose verdicts a log of Inspect or
 #' promptfoo holds are raters of the answers of the model that was evaluated.
 #'
+#' @section Files from others:
+#' Files are parsed, and nothing in them is ever run. An archive (`.eval`, `.xlsx`) with a link, or
+#' with a name that leads out of the folder that it is unpacked into, is refused as a whole, with an
+#' error of class `fallible_error_archive`. How much a file may unpack to, and how many columns and
+#' cells it may have, is limited: see [fallible-limits].
+#'
 #' @section Labels:
 #' Labels are compared with `na` whatever their capitals and the blanks around them. A warning of
 #' class `fallible_warning_missing` lists what was taken and how often, but for empty fields and
@@ -221,8 +227,8 @@ read_file <- function(file, how) {
 read_as <- function(format, input, keep) {
   tryCatch(
     format$read(input, keep),
-    fallible_error = rlang::cnd_signal,
     error = function(cnd) {
+      if (inherits(cnd, "fallible_error")) rlang::cnd_signal(cnd)
       abort_file(input$path, paste0("cannot be read as ", format$words, "."),
         "x" = conditionMessage(cnd), call = input$call)
     }
@@ -341,7 +347,7 @@ known_ids <- function(table, mapping, call) {
   for (arg in c("case", "rater")) {
     name <- select_column(list2DF(table), mapping[[arg]], arg, call)
     if (is.character(table[[name %||% ""]])) {
-      table[[name]][trimws(table[[name]]) %in% c("", "NA")] <- NA
+      table[[name]][trim_bytes(table[[name]]) %in% c("", "NA")] <- NA
     }
   }
   table

@@ -39,6 +39,7 @@ check_system_raters <- function(value, call) {
       "i" = "Names are strings, for example {.code systems = c(\"gpt-4o\")}."
     ), arg = "systems", call = call)
   }
+  check_text(value, "systems", call)
   unique(value)
 }
 
@@ -62,6 +63,7 @@ system_table <- function(table, quos, data, call) {
     abort_fallible("system", "{.arg systems} has no rows.", system = character(), call = call)
   }
   table <- stats::setNames(plain_columns(table)[found], own)
+  for (column in own) check_text(table[[column]], column, call)
   check_labels(table$prediction, "prediction", call)
   table$case <- unfactor(table$case)
   table$prediction <- clean_levels(table$prediction)

@@ -53,7 +53,7 @@ looks_like <- function(input, signature) {
       paste0("JSON with the fields ", shorten(dQuote(fields, FALSE)))
     })
   }
-  line <- first_lines(input$plain, 1L)
+  line <- input$first[[1L]]
   if (startsWith(line, "<")) {
     "HTML or XML"
   } else {

@@ -1,21 +1,32 @@
 # A file at hand, before any format reads it: what it is by its first bytes, and its text.
 
-# A list: path, name (of the file, without extensions), extension, plain (the path of its
+# A list: path, name (of the file, without extensions), extension, first (of text, its first lines),
+# header() (names of columns, of a table of text), plain (the path of its
 # uncompressed text in UTF-8 or, for CSV, in `encoding`), kind ("text", "json", "jsonl", or the
-# `kind` of a signature), document() and record() (of JSON: all of it, and its first object), and
-# the arguments sep, sheet, encoding and call, which are in
-# `how`, as is the folder for what must be unpacked, scratch.
+# `kind` of a signature), document() and record() (of JSON: all of it, and its first object),
+# entries() (of a zip archive), limits (see file_limits()), spent (cells of JSON so far), and the
+# arguments sep, sheet, encoding and call, which are in `how`, as are limits, where they are not the
+# usual ones, and the folder for what must be unpacked, scratch.
 open_input <- function(path, how) {
   if (!rlang::is_string(path) || !utils::file_test("-f", path)) {
     abort_fallible("file", "There is no file {describe(path)}.", path = path, call = how$call)
   }
   stem <- sub("[.]gz$", "", basename(path))
   input <- list(
-    path = path, plain = plain_file(path, how$scratch, how$call), name = sub("[.][^.]*$", "", stem),
-    extension = tolower(tools::file_ext(stem)), sep = how$sep, sheet = how$sheet,
-    encoding = how$encoding %||% "UTF-8", call = how$call
+    path = path, name = sub("[.][^.]*$", "", stem), extension = tolower(tools::file_ext(stem)),
+    sep = how$sep, sheet = how$sheet, encoding = how$encoding %||% "UTF-8", call = how$call,
+    limits = how$limits %||% file_limits(how$call), spent = list2env(list(cells = 0))
   )
-  input$kind <- kind_of(input)
+  input$plain <- plain_file(input, how$scratch)
+  input$kind <- kind_of_bytes(input)
+  if (is.null(input$kind)) {
+    rows <- check_lines(input)
+    input$first <- first_lines(input$plain, 2L)
+    input$kind <- kind_of_text(input)
+    if (input$kind == "text") check_table_size(input, rows)
+  }
+  input$header <- remembered(function() csv_header(input))
+  input$entries <- remembered(function() zip_entries(input))
   input$document <- remembered(function() parse_document(input))
   input$record <- remembered(function() first_record(input))
   input
@@ -38,64 +49,27 @@ starts_with_bytes <- function(bytes, hex) {
 }
 
 # A file that can be read as it is: unpacked, and not in UTF-16, which its first bytes tell.
-plain_file <- function(path, scratch, call) {
-  if (starts_with_bytes(first_bytes(path, 2L), "1f 8b")) path <- unpack(path, scratch, call)
+plain_file <- function(input, scratch) {
+  path <- input$path
+  if (starts_with_bytes(first_bytes(path, 2L), "1f 8b")) path <- unpack(input, scratch)
   bytes <- first_bytes(path, 4L)
   if (starts_with_bytes(bytes, "ff fe") || starts_with_bytes(bytes, "fe ff")) {
     out <- tempfile(tmpdir = scratch)
     all <- file_bytes(path)
     text <- iconv(list(all), "UTF-16", "UTF-8", toRaw = TRUE)[[1L]]
-    if (is.null(text)) abort_file(path, "begins like UTF-16 and is not.", call = call)
+    if (is.null(text)) abort_file(path, "begins like UTF-16 and is not.", call = input$call)
     writeBin(text, out)
     path <- out
   }
   path
 }
 
-abort_file <- function(path, what, ..., call) {
+# `topic`: of its class, where it has one besides.
+abort_file <- function(path, what, ..., call, topic = NULL) {
   abort_fallible(
-    "file", c(paste("{.file {path}}", verbatim(what)), vapply(c(...), verbatim, "")),
+    c(topic, "file"), c(paste("{.file {path}}", verbatim(what)), vapply(c(...), verbatim, "")),
     path = path, call = call
   )
-}
-
-# R reads a file that was cut off as if it ended there. A gzip file ends with the size of what is
-# in it, so that a cut is found, but by a chance of 1 in 4000 for each MB.
-unpack <- function(path, scratch, call) {
-  out <- tempfile(tmpdir = scratch)
-  from <- gzfile(path, "rb")
-  to <- file(out, "wb")
-  broken <- tryCatch(
-    {
-      repeat {
-        block <- readBin(from, "raw", 2^22)
-        if (length(block) == 0L) break
-        writeBin(block, to)
-      }
-      FALSE
-    },
-    error = function(cnd) TRUE, warning = function(cnd) TRUE,
-    finally = {
-      close(from)
-      close(to)
-    }
-  )
-  if (broken || !has_whole_content(path, file.size(out))) {
-    abort_file(path, "is compressed by gzip, and is broken or was cut off.",
-      "i" = "Copy or download it again.", call = call)
-  }
-  out
-}
-
-has_whole_content <- function(path, size) {
-  all <- file_bytes(path)
-  said <- sum(as.integer(utils::tail(all, 4L)) * 256^(0:3))
-  if (said == size %% 2^32) {
-    return(TRUE)
-  }
-  # Of several parts one after another, the end tells the size of the last.
-  parts <- length(grepRaw(as.raw(c(0x1f, 0x8b, 0x08)), all, fixed = TRUE, all = TRUE))
-  said < size && parts > 1L
 }
 
 # ---- Kinds ----------------------------------------------------------------------------------
@@ -128,15 +102,17 @@ signature_of <- function(input) {
   Find(function(signature) starts_with_bytes(bytes, signature$bytes), file_signatures())
 }
 
-kind_of <- function(input) {
+# NULL where it is text.
+kind_of_bytes <- function(input) {
   signature <- signature_of(input)
   if (!is.null(signature)) {
     return(signature$kind)
   }
-  if (as.raw(0L) %in% first_bytes(input$plain)) {
-    return("other")
-  }
-  first <- first_lines(input$plain, 2L)
+  if (as.raw(0L) %in% first_bytes(input$plain)) "other"
+}
+
+kind_of_text <- function(input) {
+  first <- input$first
   if (length(first) == 0L) {
     abort_file(input$path, "is empty: there is nothing in it but blanks.", call = input$call)
   }
@@ -152,18 +128,20 @@ kind_of <- function(input) {
   }
 }
 
-# The first lines that are not blank, without the mark that UTF-8 may begin with.
+# The first lines that are not blank, without the mark that UTF-8 may begin with. A file may begin
+# with a great many blank ones.
 first_lines <- function(path, n) {
   connection <- file(path, "r")
   on.exit(close(connection))
   found <- character()
   while (length(found) < n) {
-    line <- readLines(connection, 1L, warn = FALSE)
-    if (length(line) == 0L) break
-    line <- trim_bytes(line)
-    if (nzchar(line)) found <- c(found, line)
+    lines <- readLines(connection, 1000L, warn = FALSE)
+    if (length(lines) == 0L) break
+    full <- grep("[^ \t\r]", lines, useBytes = TRUE)
+    lines <- trim_bytes(lines[utils::head(full, n + 1L)]) # one may be but that mark
+    found <- c(found, lines[nzchar(lines)])
   }
-  found
+  utils::head(found, n)
 }
 
 trim_bytes <- function(x) {
@@ -176,6 +154,7 @@ trim_bytes <- function(x) {
 
 parse_document <- function(input) {
   check_json(input$call)
+  check_limit(file.size(input$plain) / 1e6, "megabytes", input)
   text <- paste(readLines(input$plain, warn = FALSE, encoding = "UTF-8"), collapse = "\n")
   parse_json(sub("^\ufeff", "", text), input)
 }
@@ -183,6 +162,7 @@ parse_document <- function(input) {
 check_json <- function(call) check_installed("jsonlite", "to read JSON", call = call)
 
 parse_json <- function(text, input, line = NULL) {
+  spend_cells(text, input)
   tryCatch(
     jsonlite::parse_json(quote_long(text), bigint_as_char = TRUE),
     error = function(cnd) {
@@ -213,7 +193,7 @@ json_fault <- function(cnd) {
 first_record <- function(input) {
   if (input$kind == "jsonl") {
     check_json(input$call)
-    return(parse_json(first_lines(input$plain, 1L), input, 1L))
+    return(parse_json(input$first[[1L]], input, 1L))
   }
   document <- input$document()
   if (is.null(names(document)) && length(document) > 0L) document[[1L]] else document
@@ -246,19 +226,34 @@ lines_table <- function(lines, done, input, keep) {
     return(NULL)
   }
   text <- quote_long(paste0("[", paste(lines[full], collapse = ","), "]"))
-  records <- tryCatch(
-    jsonlite::parse_json(
-      text, simplifyVector = TRUE, simplifyMatrix = FALSE, flatten = TRUE, bigint_as_char = TRUE
-    ),
-    error = function(cnd) NULL
-  )
+  spend_cells(text, input)
+  parse <- function(...) {
+    tryCatch(
+      jsonlite::parse_json(text, bigint_as_char = TRUE, ...), error = function(cnd) NULL
+    )
+  }
+  each <- parse()
+  check_nested(each, input)
+  records <- parse(simplifyVector = TRUE, simplifyMatrix = FALSE, flatten = TRUE)
   if (!is.data.frame(records) || nrow(records) != length(full) || length(records) == 0L) {
     abort_line(lines, full, done, input)
   }
   list(
-    table = lapply(unclass(records)[keep(names(records))], as_text),
-    records = jsonlite::parse_json(text, bigint_as_char = TRUE), lines = done + full
+    table = lapply(unclass(records)[keep(names(records))], as_text), records = each,
+    lines = done + full
   )
+}
+
+# Arrays of objects become tables, in which a field that one object has is a column of all.
+check_nested <- function(x, input) {
+  inner <- x[vapply(x, is.list, NA)]
+  if (is.null(names(x)) && length(inner) > 0L) {
+    fields <- lapply(inner, function(record) {
+      names(if (any(vapply(record, is.list, NA))) flat_record(record) else record)
+    })
+    check_cells(length(unique(unlist(fields))), length(x), input)
+  }
+  for (value in inner) check_nested(value, input)
 }
 
 # What would get lost without a word: of a field that stands twice in a record one value, and of one
@@ -344,8 +339,9 @@ as_text <- function(x) {
 }
 
 # Records are lists of fields, which need not all be there.
-record_table <- function(records) {
+record_table <- function(records, input) {
   fields <- unique(unlist(lapply(records, names)))
+  check_cells(length(fields), length(records), input)
   lapply(stats::setNames(nm = fields), function(name) as_text(lapply(records, `[[`, name)))
 }
 

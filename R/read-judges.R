@@ -25,7 +25,7 @@ read_inspect <- function(input, keep) {
     abort_file(input$path, "holds no scored sample.", "i" = "Score the log first.",
       call = input$call)
   }
-  table <- record_table(records)
+  table <- record_table(records, input)
   list(
     table = table,
     map = list(
@@ -54,11 +54,11 @@ unzip_inspect <- function(input) {
   inside <- zip_names(input)
   files <- c(intersect(inspect_headers, inside)[1L], grep("^samples/.*[.]json$", inside,
     value = TRUE))
-  got <- tryCatch(
-    utils::unzip(input$plain, files, exdir = folder),
-    error = function(cnd) NULL, warning = function(cnd) NULL
-  )
-  if (length(got) != length(files)) {
+  if (is.na(files[[1L]])) abort_file(input$path, "is no log of Inspect.", call = input$call)
+  # All, since to find each by its name takes the square of their number.
+  got <- or_null(utils::unzip(input$plain, exdir = folder, overwrite = FALSE))
+  whole <- file.size(file.path(folder, inside)) == input$entries()$size
+  if (length(got) == 0L || !all(whole %in% TRUE | endsWith(inside, "/"))) {
     abort_file(input$path, "cannot be unpacked.",
       "i" = "Convert it to JSON: `inspect log convert --to json`.", call = input$call)
   }
@@ -100,7 +100,7 @@ read_promptfoo <- function(input, keep) {
     abort_file(input$path, "holds no result with graded assertions.", call = input$call)
   }
   list(
-    table = record_table(records),
+    table = record_table(records, input),
     map = list(case = "result", rater = "assertion", rating = "verdict"),
     choices = c("verdict", "score"),
     notes = if (!all(graded)) {

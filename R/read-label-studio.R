@@ -31,7 +31,7 @@ read_label_studio <- function(input, keep) {
   }
   controls <- unique(unlist(lapply(kept, function(answer) names(answer$labels))))
   other <- setdiff(unlist(lapply(kept, `[[`, "other")), controls)
-  table <- record_table(lapply(kept, function(a) c(a$fields, a$labels)))
+  table <- record_table(lapply(kept, function(a) c(a$fields, a$labels)), input)
   predicted <- vapply(kept, `[[`, NA, "predicted")
   list(
     table = table,
@@ -105,7 +105,7 @@ read_label_studio_min <- function(input, keep) {
     values <- if (is.null(names(value))) value else list(value)
     unlist(lapply(values, function(v) if (is.list(v)) value_label(v) else v))
   }
-  table <- record_table(lapply(input$document(), lapply, flat_label))
+  table <- record_table(lapply(input$document(), lapply, flat_label), input)
   known <- c(
     "id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement"
   )

@@ -20,9 +20,18 @@ latin_lookalike <- function(x) {
   )
 }
 
-# Labels that differ and look the same.
+# Letters with their accents as one character. R has no normal forms, and iconv() has them on some
+# systems only; package utf8 comes with tibble.
+composed <- function(x) {
+  known <- length(x) > 0L && requireNamespace("utf8", quietly = TRUE)
+  if (known) utf8::utf8_normalize(enc2utf8(x)) else x
+}
+
+# Labels that differ and look the same, or are the same number.
 lookalikes <- function(labels) {
-  same <- plain_label(latin_lookalike(labels))
+  same <- plain_label(latin_lookalike(composed(labels)))
+  number <- suppressWarnings(as.numeric(same))
+  same <- ifelse(is.na(number), same, as_label(number))
   own <- plain_label(labels)
   twins <- labels[same %in% same[duplicated(same)]]
   Filter(function(label) {

@@ -34,7 +34,7 @@ read_json_array <- function(input, keep) {
   check_fields(document, list(), input, keep)
   records <- lapply(document, flat_record)
   check_twice(lapply(records, names), input, seq_along(records))
-  table <- record_table(records)
+  table <- record_table(records, input)
   list(table = table, map = named_columns(table))
 }
 
@@ -118,7 +118,7 @@ read_doccano <- function(input, keep) {
   table <- if (input$kind == "jsonl") {
     read_json_lines(input)
   } else {
-    record_table(lapply(input$document(), flat_record))
+    record_table(lapply(input$document(), flat_record), input)
   }
   by_user <- !is.null(table$annotations)
   label <- if (is.null(table$label)) "labels" else "label"

@@ -4,7 +4,7 @@ separators <- c(",", ";", "\t", "|")
 
 format_csv <- function() {
   new_format("csv", "a table of text (CSV, TSV)",
-    sniff = function(input) input$kind == "text" && length(csv_header(input)) > 1L,
+    sniff = function(input) input$kind == "text" && length(input$header()) > 1L,
     read = function(input, keep) read_csv_columns(input), tabular = TRUE
   )
 }
@@ -12,7 +12,7 @@ format_csv <- function() {
 format_mturk <- function() {
   new_format("mturk", "a batch of Amazon Mechanical Turk (CSV)",
     sniff = function(input) {
-      input$kind == "text" && all(c("HITId", "WorkerId") %in% csv_header(input))
+      input$kind == "text" && all(c("HITId", "WorkerId") %in% input$header())
     },
     read = read_mturk
   )
@@ -44,7 +44,7 @@ named_columns <- function(table) {
 # after a quote that is left open, and another titles above a table, without a word.
 
 read_csv <- function(input) {
-  header <- csv_header(input)
+  header <- input$header()
   at <- which(nzchar(trim_bytes(readLines(input$plain, 100L, warn = FALSE))))[[1L]]
   columns <- tryCatch(
     scan(
@@ -66,7 +66,7 @@ read_csv <- function(input) {
 }
 
 csv_header <- function(input) {
-  line <- first_lines(input$plain, 1L)
+  line <- input$first[[1L]]
   line <- if (input$encoding == "UTF-8") line else iconv(line, input$encoding, "UTF-8")
   if (!validUTF8(line)) {
     abort_encoding(input, "its first line")
@@ -83,7 +83,7 @@ split_line <- function(line, sep) {
 }
 
 # The character that splits the first line into most fields.
-csv_separator <- function(input, line = first_lines(input$plain, 1L)) {
+csv_separator <- function(input, line = input$first[[1L]]) {
   if (!is.null(input$sep)) {
     return(input$sep)
   }
@@ -178,7 +178,7 @@ task_answers <- function(table, input) {
   answers <- record_table(lapply(seq_along(table$Answer.taskAnswers), function(row) {
     form <- parse_json(table$Answer.taskAnswers[[row]], input, row + 1L)
     lapply(if (is.null(names(form))) form[[1L]] else form, form_answer)
-  }))
+  }), input)
   stats::setNames(answers, paste0("Answer.", names(answers)))
 }
 
@@ -195,19 +195,23 @@ form_answer <- function(field) {
 
 # ---- Excel ----------------------------------------------------------------------------------
 
-zip_names <- function(input) {
-  tryCatch(utils::unzip(input$plain, list = TRUE)$Name, error = function(cnd) character(),
-    warning = function(cnd) character())
-}
-
 read_excel <- function(input, keep) {
   check_installed("readxl", "to read Excel files", call = input$call)
+  if (input$kind == "zip") input$entries()
   sheets <- excel_try(readxl::excel_sheets(input$plain), input)
   sheet <- input$sheet %||% sheets[[1L]]
-  table <- excel_try(readxl::read_excel(
-    input$plain, sheet, col_types = "text", na = character(), trim_ws = FALSE,
-    .name_repair = "minimal"
-  ), input)
+  columns <- sheet_columns(input, sheet)
+  check_limit(columns, "columns", input)
+  read <- function(types) {
+    excel_try(readxl::read_excel(
+      input$plain, sheet, col_types = types, na = character(), trim_ws = FALSE,
+      .name_repair = "minimal", n_max = rows_of_sheets
+    ), input)
+  }
+  if (columns * rows_of_sheets > input$limits$most[["cells"]]) {
+    check_cells(columns, nrow(read(c("text", rep("skip", columns - 1)))), input)
+  }
+  table <- read("text")
   if (nrow(table) == 0L) {
     abort_file(input$path, paste0("has no rows in sheet \"", sheet, "\"."), call = input$call)
   }
@@ -219,6 +223,17 @@ read_excel <- function(input, keep) {
         "names another.")
     }
   )
+}
+
+rows_of_sheets <- 2^20
+
+# A sheet of two cells may have a million rows and any number of columns. readxl says how many
+# columns there are, before it makes any, when it is given the types of more than a sheet can have.
+sheet_columns <- function(input, sheet) {
+  read <- function() readxl::read_excel(input$plain, sheet, col_types = rep("skip", 20000))
+  said <- tryCatch(names(read()), error = conditionMessage)
+  said <- regmatches(said, regexpr("[0-9]+(?= column)", said, perl = TRUE))
+  max(1, as.numeric(said)) # where it says none, there are none, or it will say why
 }
 
 excel_try <- function(value, input) {

@@ -291,10 +291,7 @@ glance.score_curve <- function(x, ...) {
 #' @rdname score_curve
 #' @param row.names,optional Not used.
 #' @export
-as.data.frame.score_curve <- function(x, row.names = NULL, # nolint: object_name.
-                                      optional = FALSE, ...) {
-  plain_data_frame(tidy(x, ...))
-}
+as.data.frame.score_curve <- tidy_as_data_frame
 
 #' @rdname score_curve
 #' @export

@@ -1,18 +1,30 @@
 # Errors in common where the truth is known: correlations with their errors, and wrong answers that
-# coincide. `right` has a row for each kind of case and a column per rater or system.
+# coincide.
+
+# Every answer to the cells of known truth: its row among these, who gave it (raters, then systems),
+# whether it is right, and the weight of the cell; `judges` and `rows` are their numbers.
+known_answers <- function(x, cells) {
+  at <- ratings_in(x, cells$pattern)
+  system <- pattern_answers(x)[cells$pattern, , drop = FALSE]
+  said <- which(system > 0L)
+  row <- c(rep.int(seq_len(nrow(cells)), pattern_lengths(x)[cells$pattern]), row(system)[said])
+  category <- c(rating_category(x)[at], system[said])
+  list(
+    row = row, judge = c(rating_rater(x)[at], length(x$raters) + col(system)[said]),
+    right = category == cells$truth[row], weight = cells$weight[row],
+    judges = length(x$raters) + length(x$systems), cells = cells$weight
+  )
+}
 
 # Shares of the common cases on which both are right, only the first, only the second, neither.
-right_shares <- function(table, right, weight) {
-  at <- cbind(table$one, table$two)
-  seen <- !is.na(right)
-  known <- crossprod(seen, weight * seen)[at]
-  yes <- right & seen
-  both <- crossprod(yes, weight * yes)[at]
-  first <- crossprod(yes, weight * seen)[at]
-  second <- crossprod(seen, weight * yes)[at]
+right_shares <- function(found) {
+  both <- found$both_right
+  first <- found$one_right
+  second <- found$two_right
   list(
-    n = known,
-    share = cbind(both, first - both, second - both, known - first - second + both) / known
+    n = found$known,
+    share = cbind(both, first - both, second - both, found$known - first - second + both) /
+      found$known
   )
 }
 
@@ -27,11 +39,12 @@ phi_of_shares <- function(share) {
   list(phi = phi, error = sqrt(rowSums(share * influence^2)))
 }
 
-add_correlations <- function(table, right, weight) {
-  found <- right_shares(table, right, weight)
+no_common_truth <- "no common case has a known truth"
+
+add_correlations <- function(table, found) {
   fitted <- phi_of_shares(found$share)
   table$known <- found$n
-  table$estimate <- na_real(fitted$phi)
+  table$estimate <- na_real(pmin(pmax(fitted$phi, -1), 1)) # rounding goes beyond
   error <- fitted$error / sqrt(found$n)
   table$std.error <- ifelse(error > 1e-9, error, NA_real_)
   limits <- fisher_limits(table$estimate, table$std.error, table$conf_level)
@@ -40,7 +53,7 @@ add_correlations <- function(table, right, weight) {
   table$reason <- NA_character_
   table$reason[is.na(table$std.error)] <- paste0(no_interval, "they are right and wrong together")
   table$reason[is.na(table$estimate)] <- "one of the two is always right or always wrong"
-  table$reason[table$known == 0] <- "no common case has a known truth"
+  table$reason[table$known == 0] <- no_common_truth
   table$std.error[is.na(table$estimate)] <- NA_real_
   table
 }
@@ -63,9 +76,7 @@ fisher_limits <- function(estimate, error, conf_level) {
 # Of each pair n times the covariance of being right, and n times the product of the standard
 # deviations, with the mean of each rater over all cases, common to the two or not: on the few cases
 # that two raters of a crowd have in common one of them is often always right.
-add_products <- function(table, right, weight) {
-  found <- right_shares(table, right, weight)
-  mean <- right_rates(right, weight)
+add_products <- function(table, found, mean) {
   a <- mean[table$one]
   b <- mean[table$two]
   share <- found$share
@@ -76,65 +87,25 @@ add_products <- function(table, right, weight) {
   table
 }
 
-right_rates <- function(right, weight) {
-  colSums(weight * right, na.rm = TRUE) / colSums(weight * !is.na(right))
+right_rates <- function(answers) {
+  total <- function(value) core_pattern_weights(answers$judge, value, answers$judges)
+  total(answers$weight * answers$right) / total(answers$weight)
 }
 
-# Limits of the mean correlation of some raters, from what each case does to both sums.
-mean_correlation_limits <- function(pairs, right, weight, mean) {
+# Limits of the mean correlation of the raters, from what each case does to both sums.
+mean_correlation_limits <- function(pairs, answers, raters, mean) {
   if (all(is.na(pairs$std.error)) || is.na(mean)) {
     return(c(NA_real_, NA_real_))
   }
-  right <- right[, unique(c(pairs$one, pairs$two)), drop = FALSE]
-  accuracy <- right_rates(right, weight)
-  off <- right - rep(accuracy, each = nrow(right))
-  spread <- rep(sqrt(accuracy * (1 - accuracy)), each = nrow(right)) * !is.na(right)
-  off[is.na(off)] <- 0
-  own <- ifelse(spread > 0, off^2 / spread, 0) * (rowSums(spread, na.rm = TRUE) - spread)
-  products <- (rowSums(off)^2 - rowSums(off^2)) / 2
-  influence <- products - mean * rowSums(own, na.rm = TRUE) / 2
-  error <- sqrt(sum(weight * influence^2)) / sum(pairs$spread)
+  rate <- right_rates(answers)
+  mine <- answers$judge <= raters
+  judge <- answers$judge[mine]
+  row <- answers$row[mine]
+  sums <- function(value) core_pattern_weights(row, value, length(answers$cells))
+  off <- answers$right[mine] - rate[judge]
+  spread <- sqrt(rate * (1 - rate))[judge]
+  own <- ifelse(spread > 0, off^2 / spread, 0) * (sums(spread)[row] - spread)
+  influence <- (sums(off)^2 - sums(off^2)) / 2 - mean * sums(own) / 2
+  error <- sqrt(sum(answers$cells * influence^2)) / sum(pairs$spread)
   if (error < 1e-9) c(NA_real_, NA_real_) else fisher_limits(mean, error, pairs$conf_level[[1L]])
-}
-
-# How often two are wrong with the same answer, and how often they would be by chance.
-add_surplus <- function(table, answers, cells) {
-  found <- vapply(seq_len(nrow(table)), function(i) {
-    coincidence(answers[, table$one[[i]]], answers[, table$two[[i]]], cells$truth, cells$weight)
-  }, numeric(4L))
-  table[c("both_wrong", "coinciding", "expected", "surplus")] <- lapply(1:4, function(i) found[i, ])
-  table
-}
-
-coincidence <- function(first, second, truth, weight) {
-  common <- !is.na(first) & !is.na(second)
-  wrong1 <- common & first != truth
-  wrong2 <- common & second != truth
-  both <- which(wrong1 & wrong2)
-  out <- c(sum(weight[both]), NA_real_, NA_real_, NA_real_)
-  if (length(both) == 0L) {
-    return(out)
-  }
-  same <- weight[both] * (first[both] == second[both])
-  by_truth <- vapply(unique(truth[both]), function(t) {
-    here <- truth[both] == t
-    met <- sum(weight[both][here])
-    alike <- sum(same[here])
-    of <- function(wrong, answer) {
-      use <- wrong & truth == t
-      tapply(weight[use], factor(answer[use], unique(c(first, second))), sum, default = 0)
-    }
-    one <- of(wrong1, first)
-    two <- of(wrong2, second)
-    pairs <- sum(one) * sum(two) - met # of different cases
-    c(met = met, alike = alike, expected = (sum(one * two) - alike) / pairs, pairs = pairs)
-  }, numeric(4L))
-  out[[2L]] <- sum(same) / sum(weight[both])
-  use <- by_truth["pairs", ] > 0.5
-  if (any(use)) {
-    met <- by_truth["met", use]
-    out[[3L]] <- sum(met * by_truth["expected", use]) / sum(met)
-    out[[4L]] <- sum(by_truth["alike", use]) / sum(met) - out[[3L]]
-  }
-  out
 }

@@ -41,7 +41,8 @@ tidy.shared_errors <- function(x, what = c("pairs", "raters"), ...) {
   if (check_choice(what, c("pairs", "raters"), "what") == "raters") {
     return(x$raters)
   }
-  x$pairs[!names(x$pairs) %in% c("one", "two", "covariance", "spread", "conf_level")]
+  table <- pairs_of_all(x)
+  table[!names(table) %in% c("one", "two", "covariance", "spread", "conf_level")]
 }
 
 #' @rdname tidy.shared_errors
@@ -55,16 +56,15 @@ glance.shared_errors <- function(x, ...) {
 
 #' @rdname tidy.shared_errors
 #' @export
-as.data.frame.shared_errors <- function(x, row.names = NULL, # nolint: object_name.
-                                        optional = FALSE, ...) {
-  as.data.frame(tidy(x, ...))
-}
+as.data.frame.shared_errors <- tidy_as_data_frame
 
 #' @rdname tidy.shared_errors
 #' @export
 as.matrix.shared_errors <- function(x, ...) {
-  out <- diag(length(x$judges))
-  dimnames(out) <- list(x$judges, x$judges)
+  n <- length(x$judges)
+  check_pair_numbers(n, 2, rlang::current_env())
+  out <- matrix(NA_real_, n, n, dimnames = list(x$judges, x$judges))
+  diag(out) <- 1
   at <- cbind(x$pairs$one, x$pairs$two)
   out[at] <- out[at[, 2:1, drop = FALSE]] <- x$pairs$estimate
   out
@@ -120,7 +120,7 @@ print.shared_errors <- function(x, ...) {
 
 # What is shown of pairs; the first column is what orders them.
 shared_columns <- function(x) {
-  table <- tidy(x)
+  table <- x$pairs
   range <- function(low, high) {
     ifelse(is.na(low), "NA", paste(decimals(low, 2L), "to", decimals(high, 2L)))
   }
@@ -145,7 +145,9 @@ shared_notes <- function(x) {
   told <- glance(x)
   raters <- tidy(x, "raters")
   gain <- which(raters$change > 0)
+  apart <- length(x$judges) * (length(x$judges) - 1) / 2 - nrow(x$pairs)
   c(
+    if (apart > 0) paste(count_noun(apart, "pair"), "without a case in common"),
     if (told$known == 0) {
       paste0(
         "Without truth the ratings allow all of a range, if accuracies are within ",

@@ -73,7 +73,7 @@
 #' shared_errors(x, known_truth = FALSE, accuracy = c(0.6, 0.9))
 #' @export
 shared_errors <- function(x, known_truth = NULL, accuracy = NULL, coinciding = NULL,
-                          conf_level = 0.9, ...) {
+                          conf_level = default_conf_level(), ...) {
   check_given()
   call <- rlang::current_env()
   check_dots_empty(...)
@@ -83,29 +83,33 @@ shared_errors <- function(x, known_truth = NULL, accuracy = NULL, coinciding = N
   known <- known_cells(x, known_truth, call)
   if (inherits(x, "rater_fit")) x <- x$x
   check_named_once(x, call)
+  check_pair_memory(x, call)
   judges <- c(x$raters, x$systems)
   limits <- as_limits(accuracy, judges, "accuracy", "rater", call) %||%
     cbind(lower = rep(1 / length(x$categories), length(judges)), upper = 1)
   alike <- 1 / (length(x$categories) - 1)
   if (!is.null(coinciding) && alike < 1) alike <- check_number(coinciding, "coinciding", 0, 1)
-  answers <- answers_by_pattern(x)
-  table <- shared_pairs(x, answers, conf_level)
+  bar <- progress_bar("Pairs", length(judges))
+  found <- lapply(core_shared_pairs(x$patterns, known, bar$tick), na_real)
+  bar$close()
+  table <- shared_table(found, judges, length(x$raters), conf_level)
   cells <- known[known$truth > 0L & known$weight > 0, ]
-  found <- answers[cells$pattern, , drop = FALSE]
+  answers <- known_answers(x, cells)
   if (nrow(cells) > 0L) {
-    table <- add_correlations(table, found == cells$truth, cells$weight)
-    table <- add_products(table, found == cells$truth, cells$weight)
+    shares <- right_shares(found)
+    table <- add_correlations(table, shares)
+    table <- add_products(table, shares, right_rates(answers))
     if (!weights_are_counts(x)) table <- without_errors(table)
-    table <- add_surplus(table, found, cells)
+    wrong <- c("both_wrong", "coinciding", "expected", "surplus")
+    table[wrong] <- found[wrong]
   } else {
-    table <- add_open_range(table, answers, x, limits, alike)
+    table <- add_open_range(table, found$agreeing, x, limits, alike)
   }
-  right <- found == cells$truth
   size <- ratings_per_case(x)
   structure(
     list(
-      pairs = table, raters = rater_rows(table, x$raters, right, cells$weight, size),
-      about = whole_panel(table, right, cells$weight, size),
+      pairs = table, raters = rater_rows(table, x$raters, answers, size),
+      about = whole_panel(table, answers, length(x$raters), size),
       counts = tibble::tibble(
         raters = length(x$raters), systems = length(x$systems), n = count_cases(x),
         known = sum(cells$weight)
@@ -115,6 +119,16 @@ shared_errors <- function(x, known_truth = NULL, accuracy = NULL, coinciding = N
     ),
     class = "shared_errors"
   )
+}
+
+columns_of_pairs <- 20
+
+# Only pairs that share a case are looked at.
+check_pair_memory <- function(x, call) {
+  judges <- length(x$raters) + length(x$systems)
+  answers <- pattern_lengths(x) + rowSums(pattern_answers(x) > 0L)
+  met <- sum(answers * (answers - 1) / 2)
+  check_pair_numbers(judges, columns_of_pairs, call, min(judges * (judges - 1) / 2, met))
 }
 
 # Patterns with each truth that their cases have (0 is unknown), and the weight of such cases.
@@ -155,15 +169,6 @@ check_named_once <- function(x, call) {
   }
 }
 
-# Patterns x raters and systems: categories, NA where there is none.
-answers_by_pattern <- function(x) {
-  out <- matrix(NA_integer_, n_patterns(x), length(x$raters))
-  out[cbind(rating_pattern(x), rating_rater(x))] <- rating_category(x)
-  answer <- pattern_answers(x)
-  answer[answer == 0L] <- NA_integer_
-  cbind(out, answer)
-}
-
 # Ratings of a case in the mean of the cases that have some: the number of raters if all rated all.
 ratings_per_case <- function(x) {
   ratings <- pattern_lengths(x)
@@ -171,65 +176,65 @@ ratings_per_case <- function(x) {
   sum(weight * ratings) / sum(weight)
 }
 
-shared_pairs <- function(x, answers, conf_level) {
-  judges <- c(x$raters, x$systems)
-  pairs <- utils::combn(length(judges), 2L)
-  systems <- colSums(pairs > length(x$raters))
-  common <- common_weight(!is.na(answers), pattern_weights(x))[t(pairs)]
+# A row for each of the pairs in `found`; the first `raters` of the judges are no systems.
+shared_table <- function(found, judges, raters, conf_level) {
+  systems <- (found$one > raters) + (found$two > raters)
   tibble::tibble(
-    rater1 = judges[pairs[1L, ]], rater2 = judges[pairs[2L, ]],
-    kind = c("raters", "rater and system", "systems")[systems + 1L], n = common,
+    rater1 = judges[found$one], rater2 = judges[found$two],
+    kind = c("raters", "rater and system", "systems")[systems + 1L], n = found$n,
     known = 0,
     estimate = NA_real_, std.error = NA_real_, conf.low = NA_real_, conf.high = NA_real_,
     lowest = NA_real_, highest = NA_real_, both_wrong = NA_real_, coinciding = NA_real_,
     expected = NA_real_, surplus = NA_real_, reason = "no truth is known",
-    one = pairs[1L, ], two = pairs[2L, ], covariance = 0, spread = 0,
+    one = found$one, two = found$two, covariance = 0, spread = 0,
     conf_level = conf_level
   )
+}
+
+# A row for each pair; those that share no case are not kept with the result.
+pairs_of_all <- function(x) {
+  judges <- length(x$judges)
+  check_pair_numbers(judges, columns_of_pairs, rlang::caller_env())
+  pairs <- list(
+    one = rep.int(1:(judges - 1), (judges - 1):1), two = sequence((judges - 1):1, 2:judges), n = 0
+  )
+  table <- shared_table(pairs, x$judges, x$counts$raters, x$options$conf_level)
+  if (x$counts$known > 0) table[c("both_wrong", "reason")] <- list(0, no_common_truth)
+  first <- cumsum(c(0, (judges - 1):1)) # rows before those of each first rater
+  table[first[x$pairs$one] + x$pairs$two - x$pairs$one, ] <- x$pairs
+  table
 }
 
 # Range without truth --------------------------------------------------------------------------
 
 # One table of ranges by share of agreement serves all pairs with the same limits.
-add_open_range <- function(table, answers, x, limits, alike) {
-  weight <- pattern_weights(x)
-  at <- cbind(table$one, table$two)
-  common <- table$n
-  agreeing <- 0
-  for (k in seq_along(x$categories)) {
-    agreeing <- agreeing + common_weight(answers %in% k, weight, answers)[at]
-  }
-  seen <- which(common > 0)
-  n <- if (weights_are_counts(x)) common[seen] else Inf # probabilities have no sampling error
-  interval <- share_limits(agreeing[seen] / common[seen], n, table$conf_level[[1L]])
+add_open_range <- function(table, agreeing, x, limits, alike) {
+  n <- if (weights_are_counts(x)) table$n else Inf # probabilities have no sampling error
+  interval <- share_limits(agreeing / table$n, n, table$conf_level)
   # Whole percents outwards, so that pairs have most of them in common.
-  percents <- Map(seq, floor(100 * interval[, 1L] + 1e-9), ceiling(100 * interval[, 2L] - 1e-9))
-  both <- cbind(
-    limits[table$one[seen], , drop = FALSE], limits[table$two[seen], , drop = FALSE]
-  )
-  key <- do.call(paste, asplit(unname(both), 2L))
-  for (kind in unique(key)) {
-    rows <- which(key == kind)
-    asked <- unique(unlist(percents[rows]))
+  from <- floor(100 * interval[, 1L] + 1e-9)
+  to <- ceiling(100 * interval[, 2L] - 1e-9)
+  of_judge <- paste(limits[, 1L], limits[, 2L])
+  kind <- paste(match(of_judge, of_judge)[table$one], match(of_judge, of_judge)[table$two])
+  for (rows in split(seq_along(kind), kind)) {
+    pair <- rows[[1L]]
+    spans <- unique(data.frame(from = from[rows], to = to[rows]))
+    percents <- Map(seq, spans$from, spans$to)
+    asked <- unique(unlist(percents))
     ends <- matrix(NA_real_, 2L, 101L)
     ends[, asked + 1L] <- vapply(
-      asked / 100, open_range, c(0, 0), first = both[rows[[1L]], 1:2],
-      second = both[rows[[1L]], 3:4], alike = alike
+      asked / 100, open_range, c(0, 0), first = limits[table$one[[pair]], ],
+      second = limits[table$two[[pair]], ], alike = alike
     )
-    for (row in rows) {
-      mine <- ends[, percents[[row]] + 1L, drop = FALSE]
-      if (!all(is.na(mine))) {
-        table[seen[[row]], c("lowest", "highest")] <- as.list(range(mine, na.rm = TRUE))
-      }
-    }
+    range_of <- vapply(percents, function(span) {
+      mine <- ends[, span + 1L]
+      if (all(is.na(mine))) c(NA_real_, NA_real_) else range(mine, na.rm = TRUE)
+    }, c(0, 0))
+    span <- match(102 * from[rows] + to[rows], 102 * spans$from + spans$to)
+    table$lowest[rows] <- range_of[1L, span]
+    table$highest[rows] <- range_of[2L, span]
   }
   table
-}
-
-# Sums of weight over the rows in which two columns are both TRUE.
-common_weight <- function(true, weight, like = true) {
-  true <- matrix(as.double(true), nrow(like))
-  crossprod(true, weight * true)
 }
 
 share_limits <- function(share, n, conf_level) {
@@ -300,25 +305,22 @@ effective_raters <- function(raters, correlation) {
 }
 
 # A row for each rater: `effective` and `change` are of the panel without the rater.
-rater_rows <- function(table, raters, right, weight, size) {
-  mine <- seq_along(raters)
+rater_rows <- function(table, raters, answers, size) {
+  m <- length(raters)
   among <- table[table$kind == "raters", ]
   whole <- effective_raters(size, mean_correlation(among))
-  without <- vapply(mine, function(j) {
-    others <- among[among$one != j & among$two != j, ]
-    if (length(raters) < 3L) {
-      return(1)
-    }
-    left <- size * (length(raters) - 1) / length(raters)
-    effective_raters(left, mean_correlation(others))
-  }, 0)
-  seen <- colSums(weight * !is.na(right))[mine]
+  own <- function(value) {
+    core_pattern_weights(among$one, value, m) + core_pattern_weights(among$two, value, m)
+  }
+  others <- function(value) sum(value) - own(value)
+  told <- others(as.double(among$spread > 0)) > 0.5 # what is left of a difference may be rounding
+  rest <- ifelse(told, others(among$covariance) / others(among$spread), NA_real_)
+  seen <- core_pattern_weights(answers$judge, answers$weight, answers$judges)[seq_len(m)]
+  without <- if (m < 3L) rep(1, m) else as.double(effective_raters(size * (m - 1) / m, rest))
   tibble::tibble(
     rater = raters, n = seen,
-    accuracy = na_real(colSums(weight * right, na.rm = TRUE)[mine] / seen),
-    correlation = vapply(
-      mine, function(j) mean_correlation(among[among$one == j | among$two == j, ]), 0
-    ),
+    accuracy = na_real(right_rates(answers)[seq_len(m)]),
+    correlation = na_real(own(among$covariance) / own(among$spread)),
     effective = without, change = without - whole
   )
 }
@@ -335,10 +337,10 @@ mean_of_known <- function(x, weight) {
 }
 
 # What is true of all raters together.
-whole_panel <- function(table, right, weight, size) {
+whole_panel <- function(table, answers, raters, size) {
   among <- table[table$kind == "raters", ]
   rho <- mean_correlation(among)
-  interval <- mean_correlation_limits(among, right, weight, rho)
+  interval <- mean_correlation_limits(among, answers, raters, rho)
   ends <- c(mean_of_known(among$lowest, among$n), mean_of_known(among$highest, among$n))
   wrong <- replace(among$both_wrong, is.na(among$surplus), 0)
   tibble::tibble(

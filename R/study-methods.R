@@ -131,10 +131,7 @@ tidy.simulation_study <- function(x, ...) {
 #' @rdname summary.simulation_study
 #' @param row.names,optional Not used.
 #' @export
-as.data.frame.simulation_study <- function(x, row.names = NULL, # nolint: object_name.
-                                           optional = FALSE, ...) {
-  plain_data_frame(tidy(x, ...))
-}
+as.data.frame.simulation_study <- tidy_as_data_frame
 
 #' @rdname summary.simulation_study
 #' @export

@@ -87,9 +87,6 @@ run_study <- function(study, threads, checkpoint, call, tick = NULL, clock = ela
   complete
 }
 
-# A difference of times changes its unit with its size; these are always seconds.
-elapsed <- function() proc.time()[["elapsed"]]
-
 # Rows come in the order of cells, runs, systems and estimators. What is done is what is there, so
 # that an interrupt cannot part them.
 add_results <- function(study, tables) {

@@ -90,9 +90,12 @@ escape_markdown <- function(words) {
   words <- gsub("](", "]&#40;", gsub("]{", "]&#123;", words, fixed = TRUE), fixed = TRUE)
   # These are markup in some places only: around words, and where a block begins.
   some <- c(
-    "_" = "(?<![[:alnum:]])_|_(?![[:alnum:]])", "~" = "~", "^" = "\\^", "." = "^\\w+\\K[.](?=\\s)",
+    "_" = "(?<![[:alnum:]])_|_(?![[:alnum:]])", "~" = "~", "^" = "\\^",
+    "." = "^\\w+\\K[.](?=\\s)|(?i:www)\\K[.]",
     ")" = "^\\w+\\K[)](?=\\s)", ">" = "^>", "-" = "^-(?=\\s|-)",
-    "+" = "^[+](?=\\s)", ":" = "^:(?=:)"
+    "+" = "^[+](?=\\s)",
+    # What looks like an address or like the name of a section would be a link.
+    ":" = "^:(?=:)|(?<=[[:alnum:]+.-]):(?=\\S)|(?<=\\]):", "@" = "@", "[" = "\\[(?![-0-9.])"
   )
   for (mark in names(some)) {
     words <- gsub(some[[mark]], sprintf("&#%d;", utf8ToInt(mark)), words, perl = TRUE)
@@ -126,6 +129,37 @@ as_markdown <- function(x, digits = 3L) {
   }
   check_installed("knitr", "to make tables of documents")
   as.character(knitr::kable(table_as_text(x), "pipe", digits = digits, row.names = FALSE))
+}
+
+#' Tables for a spreadsheet
+#'
+#' Spreadsheets take text that begins with `=`, `+`, `-`, `@`, a tab or a line break for a formula,
+#' and a label may be anything that somebody wrote. This puts an apostrophe before such cells and
+#' names of columns, which makes them text; numbers, also as text (`"-1"`), stay as they are.
+#'
+#' @param x A data frame, or any result of the package, which `as.data.frame()` turns into one.
+#' @param ... Passed on to `as.data.frame()`.
+#' @return A data frame.
+#' @family systems
+#' @examples
+#' as_spreadsheet(data.frame(system = c("=1 + 1", "b"), n = 1:2))
+#' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
+#' utils::write.csv(as_spreadsheet(estimate_accuracy(x, interval = "none")), row.names = FALSE)
+#' @export
+as_spreadsheet <- function(x, ...) {
+  check_given()
+  table <- as.data.frame(x, ...)
+  table[] <- lapply(table, function(column) {
+    if (is.factor(column)) levels(column) <- without_formulas(levels(column))
+    if (is.character(column)) without_formulas(column) else column
+  })
+  stats::setNames(table, without_formulas(names(table)))
+}
+
+without_formulas <- function(words) {
+  number <- "^[-+]?[0-9]*[.]?[0-9]+([eE][-+]?[0-9]+)?$"
+  formula <- grepl("^[-=+@\t\r\n\uff1d\uff0b\uff0d\uff20]", words) & !grepl(number, words)
+  replace(words, formula, paste0("'", words[formula]))
 }
 
 table_as_text <- function(table) {

@@ -411,6 +411,30 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_shared_pairs
+Rcpp::List core_shared_pairs(Rcpp::List patterns, Rcpp::List cells, Rcpp::Function tick);
+RcppExport SEXP _fallible_core_shared_pairs(SEXP patternsSEXP, SEXP cellsSEXP, SEXP tickSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type cells(cellsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::Function >::type tick(tickSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_shared_pairs(patterns, cells, tick));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_nearer_answers
+Rcpp::IntegerVector core_nearer_answers(Rcpp::List patterns, int system, Rcpp::NumericMatrix closeness);
+RcppExport SEXP _fallible_core_nearer_answers(SEXP patternsSEXP, SEXP systemSEXP, SEXP closenessSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
+    Rcpp::traits::input_parameter< int >::type system(systemSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericMatrix >::type closeness(closenessSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_nearer_answers(patterns, system, closeness));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_confusion_matrix
 Rcpp::NumericMatrix core_confusion_matrix(double accuracy, Rcpp::NumericVector base_rates, double dispersion, double error_range, std::string normalise, Rcpp::IntegerVector seed);
 RcppExport SEXP _fallible_core_confusion_matrix(SEXP accuracySEXP, SEXP base_ratesSEXP, SEXP dispersionSEXP, SEXP error_rangeSEXP, SEXP normaliseSEXP, SEXP seedSEXP) {
@@ -510,6 +534,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_fallible_core_pattern_weights", (DL_FUNC) &_fallible_core_pattern_weights, 3},
     {"_fallible_core_pair_counts", (DL_FUNC) &_fallible_core_pair_counts, 4},
     {"_fallible_core_rater_counts", (DL_FUNC) &_fallible_core_rater_counts, 2},
+    {"_fallible_core_shared_pairs", (DL_FUNC) &_fallible_core_shared_pairs, 3},
+    {"_fallible_core_nearer_answers", (DL_FUNC) &_fallible_core_nearer_answers, 3},
     {"_fallible_core_confusion_matrix", (DL_FUNC) &_fallible_core_confusion_matrix, 6},
     {"_fallible_core_simulate", (DL_FUNC) &_fallible_core_simulate, 4},
     {"_fallible_core_study", (DL_FUNC) &_fallible_core_study, 3},

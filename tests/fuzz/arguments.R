@@ -61,6 +61,7 @@ further_calls <- function() {
   writeLines(c("case,rater,rating", "1,a,u", "1,b,v", "2,a,u", "2,b,u"), path)
   functions <- list(
     annotation_kinds = list(crowd), as_markdown = list(tidy(estimate)),
+    as_spreadsheet = list(estimate),
     as_rater_fit = list(x, votes / rowSums(votes)), bangdiwala_b = list(x[, 1:2]),
     bennett_s = list(x), breakdown_point = list(estimate, "b"),
     calibrate_interval = list(), chance_kappa = list(x), cohen_kappa = list(x[, 1:2]),

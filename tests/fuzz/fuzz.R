@@ -6,7 +6,7 @@ all_doors <- function() {
   spoil_calls <- list(
     arguments = function() spoilt(sound_calls()), methods = function() spoilt(made_once())
   )
-  c(doors, relations, files, spoil_calls, kernels)
+  c(doors, relations, files, archives, spoil_calls, kernels)
 }
 
 # They take seconds, and are the same for all seeds.

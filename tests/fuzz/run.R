@@ -2,10 +2,12 @@
 library(fallible)
 `%||%` <- function(x, y) if (is.null(x)) y else x
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
-for (file in c("panels", "oracles", "doors", "relations", "files", "arguments", "fuzz")) {
+for (file in c(
+  "panels", "oracles", "doors", "relations", "files", "archives", "arguments", "fuzz"
+)) {
   source(file.path(here, paste0(file, ".R")))
 }
-for (file in c("reference", "panels", "scores")) {
+for (file in c("reference", "panels", "scores", "archives")) {
   sys.source(file.path(here, "..", "testthat", paste0("helper-", file, ".R")), reference)
 }
 given <- commandArgs(TRUE)

@@ -7,10 +7,12 @@ seconds <- if (is.na(given[1])) 120 else given[1]
 seed <- if (is.na(given[2])) 1 else given[2]
 library(fallible)
 `%||%` <- function(x, y) if (is.null(x)) y else x
-for (file in c("panels", "oracles", "doors", "relations", "files", "arguments", "fuzz")) {
+for (file in c(
+  "panels", "oracles", "doors", "relations", "files", "archives", "arguments", "fuzz"
+)) {
   source(file.path(here, paste0(file, ".R")))
 }
-for (file in c("reference", "panels", "scores")) {
+for (file in c("reference", "panels", "scores", "archives")) {
   sys.source(file.path(here, "..", "testthat", paste0("helper-", file, ".R")), reference)
 }
 

@@ -119,3 +119,31 @@ test_that("it prints what passes, and what that does not say", {
   x <- ratings(panel_of_text(6), raters = r1:r4, systems = good:poor)
   expect_snapshot(print(alt_test(x, epsilon = 0.15, min_cases = 25)))
 })
+
+test_that("raters of a crowd are compared with the few who rated the same cases", {
+  furthest <- vapply(1:4, function(seed) {
+    withr::local_seed(seed)
+    true <- sample(3, 120, TRUE)
+    said <- replicate(12, replace(true, stats::runif(120) < 0.4, sample(3, 1)))
+    said[stats::runif(length(said)) < 0.6] <- NA
+    colnames(said) <- paste0("r", 1:12)
+    wide <- cbind(as.data.frame(said), s = replace(true, 1:30, 1))
+    x <- quiet(ratings(wide, raters = r1:r12, systems = s, categories = 1:3))
+    found <- tidy(alt_test(x, epsilon = 0.1, min_cases = 10), "raters")
+    slow <- slow_alt_test(said, wide$s, mean_same, 0.1, min_cases = 10)
+    stopifnot(identical(names(slow$p), found$rater[!is.na(found$p.value)]))
+    max(abs(found$p.value[!is.na(found$p.value)] - slow$p))
+  }, 0)
+  expect_lt(max(furthest), 1e-12, label = paste("largest deviation, seed", which.max(furthest)))
+})
+
+test_that("what a database counted gives the same numbers", {
+  con <- sqlite()
+  wide <- panel_of_text(6)
+  wide$case <- seq_len(nrow(wide))
+  DBI::dbWriteTable(con, "wide", wide)
+  x <- ratings(wide, raters = r1:r4, systems = good:poor, case = case)
+  y <- ratings(dplyr::tbl(con, "wide"), raters = r1:r4, systems = good:poor, case = case)
+  expect_equal(tidy(alt_test(y)), tidy(alt_test(x)))
+  expect_equal(tidy(alt_test(y), "raters"), tidy(alt_test(x), "raters"))
+})

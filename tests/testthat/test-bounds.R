@@ -234,6 +234,60 @@ test_that("correlations of errors lie between -1 and 1", {
   expect_identical(check(1), c(-1, 1))
 })
 
+test_that("the confidence set takes one seed from the user, and cases in any order", {
+  set.seed(11)
+  x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.9, b = 0.6), 3, 120))
+  state <- function(code) {
+    set.seed(12)
+    force(code)
+    stats::runif(1)
+  }
+  expect_identical(state(bounds <- accuracy_bounds(x, replicates = 10)), state(draw_seed()))
+  expect_identical(state(accuracy_bounds(x, interval = "none")), state(NULL))
+  expect_identical(
+    state(again <- accuracy_bounds(x[sample(120), ], replicates = 10)), state({
+      sample(120)
+      draw_seed()
+    })
+  )
+  set.seed(13)
+  one <- tidy(accuracy_bounds(x, replicates = 10))
+  shuffled <- x[rev(seq_len(120)), ]
+  set.seed(13)
+  expect_equal(tidy(accuracy_bounds(shuffled, replicates = 10)), one)
+})
+
+test_that("the confidence set of ratings in a database is that of memory", {
+  con <- sqlite()
+  set.seed(14)
+  x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.9), 3, 100))
+  wide <- data.frame(
+    case = sprintf("c%03d", sample(100)), matrix(x$categories[answers_by_pattern(x)[x$index, ]], 100)
+  )
+  DBI::dbWriteTable(con, "wide", wide)
+  bounds <- function(data) {
+    y <- ratings(data, raters = X1:X3, systems = X4, case = case)
+    set.seed(15)
+    tidy(accuracy_bounds(y, replicates = 10))
+  }
+  expect_equal(bounds(dplyr::tbl(con, "wide")), bounds(wide), tolerance = 1e-12)
+})
+
+test_that("clusters of an estimate are drawn whole", {
+  set.seed(16)
+  part <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.8), 3, 60))
+  x <- part[rep(1:60, each = 6), ]
+  width <- function(cluster) {
+    estimate <- quiet(estimate_accuracy(x, "unbinned", interval = "none", cluster = cluster))
+    set.seed(17)
+    table <- tidy(accuracy_bounds(estimate, replicates = 60))
+    table$conf.high - table$conf.low - (table$highest - table$lowest)
+  }
+  expect_gt(width(rep(1:60, each = 6)) / width(NULL), 1.4) # sqrt(6), but for the limits of bounds
+  estimate <- quiet(estimate_accuracy(x, "unbinned", interval = "none", cluster = rep(1, 360)))
+  expect_match(tidy(accuracy_bounds(estimate, replicates = 10))$reason, one_cluster)
+})
+
 test_that("base rates that cannot sum to one are refused", {
   skip_if_not_installed("Rglpk")
   bounds <- function(limits) accuracy_bounds(lehner_ratings(), NULL, "ratings", base_rates = limits)

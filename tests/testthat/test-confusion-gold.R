@@ -97,3 +97,16 @@ test_that("intervals that do without gold are there, too", {
     confusion(quiet(estimate_accuracy(store$x)), "combined"), class = "fallible_error_argument"
   )
 })
+
+test_that("what an estimate lacks for an interval is said", {
+  set.seed(1)
+  x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.9), 3, 60))
+  none <- quiet(estimate_accuracy(
+    x, "joint", interval = "none", known_truth = truth(x)[1:20, ], gold_sample = "random"
+  ))
+  groups <- quiet(estimate_accuracy(x, "joint", interval = "none", by = rep(c("u", "v"), 30)))
+  expect_snapshot(error = TRUE, {
+    confusion(none, interval = "corrected")
+    confusion(groups)
+  })
+})

@@ -86,3 +86,107 @@ test_that("the example is at hand", {
     expect_match(output$plan, "gold|truth")
   })
 })
+
+# ---- What a browser may send -----------------------------------------------------------------
+# nolint start: nonportable_path_linter, absolute_path_linter. What somebody may send.
+
+# What the page tells after a message in which one field is something else.
+told_of <- function(field, value, layout = "long", x = NULL) {
+  seen <- new.env()
+  shiny::testServer(explore_server(x), {
+    upload(session, votes)
+    session$setInputs(
+      layout = layout, case = "item", rater = "who", rating = "said", raters = c("who", "said"),
+      systems = if (layout == "long") "gpt"
+    )
+    do.call(session$setInputs, stats::setNames(list(value), field), quote = TRUE)
+    session$setInputs(use = 1)
+    seen$said <- c(
+      unlist(told()), tryCatch(output$told$html, error = conditionMessage),
+      tryCatch(output$names$html, error = conditionMessage), length(current()$cases)
+    )
+  })
+  seen$said
+}
+
+test_that("nothing that a browser sends is a path or an expression", {
+  needs_shiny()
+  secret <- withr::local_tempfile(lines = c("case,rater,rating", "the secret,a,b"))
+  secret <- normalizePath(secret)
+  files <- list(
+    "/etc/passwd", list(name = "a", datapath = "/etc/passwd"),
+    list(name = "a", datapath = file.path(tempdir(), "..", "..", "etc", "passwd")),
+    list(name = "a", datapath = c(secret, secret)), list(datapath = secret), TRUE, quote(a)
+  )
+  values <- list(
+    secret, "/etc/passwd", 1, TRUE, quote(votes), quote(system("id")), list("item"),
+    c("item", "who", secret), "file", NA_character_, character()
+  )
+  messages <- c(
+    lapply(files, function(file) list("file", file)),
+    unlist(lapply(c("source", "layout", "case", "rater", "rating", "systems"), function(field) {
+      lapply(values, function(value) list(field, value))
+    }), FALSE),
+    lapply(values, function(value) list("systems", value, "wide")),
+    lapply(values[-11], function(value) list("raters", value, "wide"))
+  )
+  if (!extended_tests()) messages <- messages[seq(1, length(messages), by = 9)]
+  faults <- vapply(messages, function(message) {
+    said <- tryCatch(do.call(told_of, message, quote = TRUE), error = conditionMessage)
+    refused <- any(grepl("not a choice that the page offers", said, fixed = TRUE))
+    # The page offers the one; of the other nothing is ticked.
+    offered <- list(list("source", "file"), list("systems", character()))
+    if (list(message[1:2]) %in% offered || refused && !any(grepl("root:|the secret", said))) {
+      return("")
+    }
+    paste(c(message[[1L]], deparse(message[[2L]]), said), collapse = " | ")
+  }, "")
+  expect_identical(faults[nzchar(faults)], character())
+})
+
+test_that("links of the folder of uploads to other places are followed before they are refused", {
+  needs_shiny()
+  skip_on_os("windows")
+  outside <- file.path("", "etc", "passwd")
+  skip_if_not(file.exists(outside))
+  link <- withr::local_tempfile()
+  file.symlink(outside, link)
+  expect_error(
+    file_columns(list(name = "a", datapath = link)), class = "fallible_error_page"
+  )
+})
+
+test_that("files with more than the page shows are refused before they are parsed", {
+  needs_shiny()
+  shiny::testServer(explore_server(NULL), {
+    kind_of_told <- function(lines, ext = "csv") {
+      upload(session, lines, ext)
+      session$setInputs(layout = "wide")
+      tryCatch(nchar(output$mapping$html), error = function(e) NULL)
+      unlist(told()$file)["text"]
+    }
+    wide <- function(n) rep(paste(seq_len(n), collapse = ","), 3L)
+    expect_match(kind_of_told(wide(201)), "at most 200 columns")
+    expect_match(kind_of_told(rep("1,2", 1e5 + 1)), "at most 200,000 cells")
+    expect_match(kind_of_told(strrep("[", 3e4), "json"), "at most 200,000 cells")
+    expect_match(kind_of_told(wide(201)), "explore()", fixed = TRUE)
+    expect_null(kind_of_told(wide(200))) # there is nothing to be told
+  })
+  # Its limits are arguments.
+  limits <- page_limits(max_cells = 10)
+  path <- withr::local_tempfile(lines = votes, fileext = ".csv")
+  expect_error(
+    file_columns(list(name = "a", datapath = path), limits), class = "fallible_error_limit"
+  )
+  expect_error(explore(max_cells = 0), class = "fallible_error_argument")
+})
+
+test_that("a picture is no wider than a screen", {
+  needs_shiny()
+  domain <- function(width) list(clientData = list(output_a_width = width))
+  width <- function(x) shiny::withReactiveDomain(domain(x), shown_width("a"))
+  expect_identical(width(700), 700)
+  expect_identical(width(1e9), 5000)
+  expect_null(width("wide"))
+})
+# nolint end

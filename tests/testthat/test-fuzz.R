@@ -2,12 +2,15 @@
 
 fuzzer <- new.env()
 folder <- test_path("..", "fuzz")
-for (file in c("panels", "oracles", "doors", "relations", "files", "arguments", "fuzz", "corpus")) {
+for (file in c(
+  "panels", "oracles", "doors", "relations", "files", "archives", "arguments", "fuzz", "corpus"
+)) {
   sys.source(file.path(folder, paste0(file, ".R")), fuzzer)
 }
 fuzzer$reference <- list(
   random_panel = random_panel, reference_fit = reference_fit, panel_ratings = panel_ratings,
-  scored_panel = scored_panel
+  scored_panel = scored_panel, zip_entry = zip_entry, write_zip = write_zip,
+  inspect_files = inspect_files
 )
 
 test_that("what once failed does not", {

@@ -58,3 +58,53 @@ test_that("who wants quiet has no bars and no messages", {
   })
   expect_match(said(inform_fallible("going on")), "going on")
 })
+
+test_that("every argument conf_level has the option as its default, or is that of an estimate", {
+  literal <- Filter(function(name) {
+    level <- formals(getExportedValue("fallible", name))$conf_level
+    is.numeric(level)
+  }, getNamespaceExports("fallible"))
+  expect_identical(literal, character())
+  methods <- getNamespaceInfo("fallible", "S3methods")[, 3L]
+  literal <- Filter(function(name) {
+    is.numeric(formals(get(name, asNamespace("fallible")))$conf_level)
+  }, intersect(methods, ls(asNamespace("fallible"))))
+  expect_identical(literal, character())
+  withr::local_options(fallible.conf_level = 0.8)
+  set.seed(1)
+  x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.9), 3, 60))
+  expect_identical(accuracy_bounds(x, interval = "none")$options$conf_level, 0.8)
+  expect_identical(shared_errors(x)$options$conf_level, 0.8)
+  expect_identical(quiet(glance(plan_gold(x, half_width = 0.15)))$conf_level, 0.8)
+})
+
+test_that("who must wait for more than a minute is told once, and how long", {
+  now <- 0
+  clock <- function() now
+  said <- character()
+  work <- function(total, seconds_each, items, ...) {
+    now <<- 0
+    said <<- character()
+    withCallingHandlers(
+      {
+        tick <- announce_wait("Long work", total, clock)
+        for (i in seq_len(items)) {
+          now <<- now + seconds_each
+          tick(i)
+        }
+      },
+      message = function(m) {
+        said <<- c(said, conditionMessage(m))
+        rlang::cnd_muffle(m)
+      }
+    )
+    said
+  }
+  expect_match(work(1000, 0.3, 20), "Long work: this takes about 5 minutes", fixed = TRUE)
+  expect_length(work(1000, 0.3, 20), 1L)
+  expect_identical(work(100, 0.3, 100), character())
+  expect_identical(work(NA, 100, 5), character())
+  expect_match(work(10000, 2, 3), "about 6 hours", fixed = TRUE)
+  withr::local_options(fallible.quiet = TRUE)
+  expect_identical(work(1000, 0.3, 20), character())
+})

@@ -216,3 +216,47 @@ test_that("tables of a document hold words and numbers, whatever the words", {
   expect_error(as_markdown(identity), "It is a function", class = "fallible_error_argument")
   expect_error(as_markdown("a", digits = -1), "digits", class = "fallible_error_argument")
 })
+
+# ---- Links ------------------------------------------------------------------------------------
+
+addresses <- c(
+  "javascript:alert%28document.domain%29", "https://evil.example/track?me", "www.evil.example",
+  "mailto:a@evil.example", "<https://evil.example>", "[x](https://evil.example)",
+  "data:text/html,x", "[Method]", "[x]: https://evil.example", "doi:10.1/x", "http&#58;//evil.example", "a@evil.example"
+)
+
+test_that("labels are no links, whatever reads the document", {
+  skip_if_no_reports()
+  page <- withr::local_tempfile(fileext = ".md")
+  html <- withr::local_tempfile(fileext = ".html")
+  # A label alone, in a sentence and in a cell of a table
+  table <- as_markdown(data.frame(a = addresses))
+  text <- c("# Method", "", rbind(as_markdown(addresses), ""), table)
+  writeLines(c(text, "", paste(as_markdown(addresses), "is 80% accurate.\n")), page)
+  for (reader in c("markdown", "markdown+autolink_bare_uris", "gfm", "commonmark_x")) {
+    rmarkdown::pandoc_convert(page, "html", reader, html)
+    made <- paste(readLines(html), collapse = "\n")
+    expect_no_match(made, "href|<a |<img", info = reader)
+  }
+  plain <- withr::local_tempfile(fileext = ".txt")
+  writeLines(rbind(as_markdown(addresses), ""), page)
+  rmarkdown::pandoc_convert(page, "plain", "markdown", plain)
+  said <- readLines(plain)
+  expect_identical(said[nzchar(said)], addresses)
+})
+
+test_that("a report has no link but to itself", {
+  skip_if_no_reports()
+  withr::local_seed(1)
+  x <- simulate_ratings(rater_design(c(0.7, 0.8, 0.8), c(a = 0.9, b = 0.6), 3, n = 80))
+  answers <- as.data.frame(answers_of(x))
+  answers[] <- lapply(answers, function(said) addresses[1:3][match(said, x$categories)])
+  names(answers) <- c(addresses[4:5], "r", addresses[1:2])[seq_along(answers)]
+  x <- quiet(ratings(answers, raters = 1:3, systems = 4:5))
+  file <- withr::local_tempfile(fileext = ".html")
+  accuracy_report(x, file, title = addresses[[1L]], date = addresses[[2L]])
+  page <- paste(readLines(file, encoding = "UTF-8"), collapse = "\n")
+  found <- regmatches(page, gregexpr("(href|action|xlink:href|src)=\"[^\"]*\"", page))[[1L]]
+  expect_identical(grep("=\"(data:|#)", found, value = TRUE, invert = TRUE), character())
+  expect_match(page, "javascript(:|&#58;)alert")
+})

@@ -57,7 +57,7 @@ test_that("whatever is drawn, the user's stream moves by one seed", {
   }
   moved <- vapply(drawing, function(draw) next_number(quiet(draw(x, NULL))), 0)
   # Metrics draw once for the estimate, and once for themselves.
-  expect_identical(names(drawing)[moved != next_number(draw_seed())], c("metrics", "bounds"))
+  expect_identical(names(drawing)[moved != next_number(draw_seed())], "metrics")
 })
 
 test_that("clusters are drawn whole", {
@@ -72,13 +72,6 @@ test_that("clusters are drawn whole", {
     width(rep(1:60, each = 6)) / width(NULL)
   }, 0)
   # A standard deviation of 60 draws has a standard error of 9%.
-  expect_identical(names(wider)[wider < 1.7], "bounds")
+  expect_identical(names(wider)[wider < 1.4], character())
   expect_lt(max(wider), 3.5)
-})
-
-test_that("the level of every interval is that of the option, unless a user says another", {
-  names <- setdiff(getNamespaceExports("fallible"), c("augment", "autoplot", "glance", "tidy"))
-  levels <- lapply(names, function(name) formals(getExportedValue("fallible", name))$conf_level)
-  own <- vapply(levels, is.numeric, NA)
-  expect_setequal(names[own], c("accuracy_bounds", "plan_gold", "shared_errors"))
 })

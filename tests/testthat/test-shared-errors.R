@@ -255,6 +255,90 @@ test_that("errors in common are printed, and speak the grammar of results", {
   expect_s3_class(knitr::knit_print(errors), "knit_asis")
 })
 
+# ---- Many raters --------------------------------------------------------------------------------
+
+# A crowd of which each case is rated by a few, and a system.
+crowd_of <- function(workers, cases, each = 5, categories = 4, seed = 1) {
+  withr::local_seed(seed)
+  long <- unique(data.frame(
+    case = rep(seq_len(cases), each = each),
+    rater = paste0("w", sample(workers, each * cases, TRUE))
+  ))
+  true <- sample(letters[seq_len(categories)], cases, TRUE)
+  wrong <- stats::runif(nrow(long)) < 0.3
+  long$rating <- true[long$case]
+  long$rating[wrong] <- sample(letters[seq_len(categories)], sum(wrong), TRUE)
+  ratings(
+    long, case = case, rater = rater, rating = rating,
+    systems = data.frame(case = seq_len(cases), system = "s", prediction = rev(sort(true)))
+  )
+}
+
+# What all pairs of raters and systems have in common, pair by pair and case by case.
+slow_pairs <- function(x, true) {
+  answer <- answers_by_pattern(x)[x$index, , drop = FALSE]
+  pairs <- utils::combn(ncol(answer), 2L)
+  rows <- lapply(seq_len(ncol(pairs)), function(i) {
+    one <- answer[, pairs[1L, i]]
+    two <- answer[, pairs[2L, i]]
+    use <- !is.na(one) & !is.na(two)
+    right <- cbind(one == true, two == true)[use, , drop = FALSE]
+    wrong <- use & one != true & two != true
+    r <- suppressWarnings(if (sum(use) > 1L) stats::cor(right)[1L, 2L] else NA_real_)
+    c(sum(use), r, sum(wrong), if (any(wrong)) mean(one[wrong] == two[wrong]) else NA)
+  })
+  do.call(rbind, rows)
+}
+
+test_that("pairs are those of a count by hand, with and without a case in common", {
+  furthest <- vapply(1:6, function(seed) {
+    x <- crowd_of(workers = 12, cases = 30, each = 3, seed = seed)
+    true <- withr::with_seed(seed, sample(4, 30, TRUE))
+    gold <- stats::setNames(x$categories[true], x$cases)
+    found <- tidy(shared_errors(x, gold))
+    slow <- slow_pairs(x, true)
+    fast <- as.matrix(found[c("n", "estimate", "both_wrong", "coinciding")])
+    stopifnot(identical(unname(is.na(fast)), is.na(slow)))
+    max(abs(fast - slow), na.rm = TRUE)
+  }, 0)
+  expect_lt(max(furthest), 1e-12, label = paste("largest deviation, seed", which.max(furthest)))
+})
+
+test_that("pairs without a case in common are in the table, and cost nothing", {
+  x <- crowd_of(workers = 40, cases = 20)
+  for (errors in list(shared_errors(x), shared_errors(x, stats::setNames(rep("a", 20), 1:20)))) {
+    table <- tidy(errors)
+    judges <- c(x$raters, x$systems)
+    pairs <- utils::combn(judges, 2L)
+    expect_identical(table$rater1, pairs[1L, ])
+    expect_identical(table$rater2, pairs[2L, ])
+    expect_identical(which(table$n > 0), which(!is.na(as.matrix(errors)[t(pairs)]) | table$n > 0))
+    apart <- table[table$n == 0, ]
+    expect_gt(nrow(apart), 0L)
+    expect_true(all(is.na(apart$estimate) & is.na(apart$lowest) & !is.na(apart$reason)))
+    expect_output(print(errors), "without a case in common")
+  }
+  kept <- function(factor) {
+    nrow(shared_errors(crowd_of(100 * factor, 50 * factor))$pairs)
+  }
+  expect_lt(kept(4) / kept(1), 5) # and not 16, as all pairs are
+})
+
+test_that("many pairs can be stopped, and too many are refused", {
+  x <- crowd_of(workers = 20, cases = 20)
+  cells <- known_cells(x, FALSE, NULL)
+  many <- cells[rep(seq_len(nrow(cells)), 40000L), ]
+  setTimeLimit(elapsed = 0.01, transient = TRUE)
+  stopped <- tryCatch(
+    core_shared_pairs(x$patterns, many, no_tick),
+    interrupt = function(cnd) "stopped", error = conditionMessage
+  )
+  setTimeLimit()
+  expect_match(stopped, "stopped|time limit")
+  e <- expect_error(check_pair_numbers(2e4, columns_of_pairs), class = "fallible_error_memory")
+  expect_identical(e$numbers, columns_of_pairs * 2e4 * 19999 / 2)
+})
+
 test_that("limits of the mean correlation are those of the jackknife where ratings are missing", {
   x <- quiet(copied_panel(200, missing = 0.3))
   right <- case_right(x)[, 1:3]
@@ -270,4 +354,11 @@ test_that("limits of the mean correlation are those of the jackknife where ratin
   without <- vapply(1:200, function(i) correlation(right[-i, ]), 0)
   limits <- fisher_limits(told$correlation, sqrt(199^2 / 200 * stats::var(without)), 0.9)
   expect_equal(c(told$conf.low, told$conf.high), limits[1, ], tolerance = 0.05)
+})
+
+test_that("pairs of shared errors are not those of comparisons", {
+  x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.9, b = 0.8), 3, 60))
+  expect_named(all_pairs(quiet(estimate_accuracy(x, interval = "none"))), c(
+    "first", "second", "with", "ranked", "against"
+  ), ignore.order = TRUE)
 })

@@ -35,7 +35,7 @@ KernelOptions nominal(const std::string& name, int k) {
 const char* many[] = {"percent_agreement", "chance_kappa", "fleiss_kappa", "gwet_ac",
                       "krippendorff_alpha", "krippendorff_alpha_ordinal", "conger_kappa",
                       "light_kappa"};
-const char* two[] = {"bangdiwala_b", "yule_y", "information_agreement",
+const char* of_two_raters[] = {"bangdiwala_b", "yule_y", "information_agreement",
                      "information_agreement_plain"};
 
 }  // namespace
@@ -90,7 +90,7 @@ TEST_CASE("influences sum to zero, and nearly to what leaving a case out changes
 
 TEST_CASE("measures of two raters have influences too") {
   const Panel panel({"AABBABBAABBAAABA", "AABBABABABBAABBA"}, {}, 2);
-  for (const char* name : two) {
+  for (const char* name : of_two_raters) {
     CAPTURE(name);
     const RatedRows rows = select_rows(panel.view(), panel.weights(), all_of(panel, false, 2));
     const auto kernel = make_kernel(rows, nominal(name, 2));

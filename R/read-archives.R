@@ -1,0 +1,202 @@
+# What comes out of a file may be more than the file, and may go elsewhere: limits, which hold
+# before memory is asked for, and what is compressed.
+
+# ---- Limits ---------------------------------------------------------------------------------
+
+# What they are of is said in help("fallible-limits").
+usual_file_limits <- c(entries = 1e5, megabytes = 1000, ratio = 200, columns = 1e5, cells = 1e9)
+
+# A list: most, numbers with these names, and advice, what to do about a file that has more.
+file_limits <- function(call) {
+  known <- names(usual_file_limits)
+  most <- read_option("fallible.file_limits", usual_file_limits, call, function(x, arg) {
+    if (!is.numeric(x) || !all(rlang::names2(x) %in% known) || !all(x > 0 & !is.na(x))) {
+      abort_fallible("argument", c(
+        "{.arg {arg}} must be positive numbers, each with one of the names {.val {known}}.",
+        "x" = "It is {describe(x)}."
+      ), arg = arg, call = call)
+    }
+    replace(usual_file_limits, names(x), x)
+  })
+  list(most = most, advice = "If you trust it, raise `options(fallible.file_limits = c(%s = ))`.")
+}
+
+check_limit <- function(found, limit, input) {
+  most <- input$limits$most[[limit]]
+  what <- c(
+    entries = "must hold at most %s files.", megabytes = "must unpack to at most %s MB.",
+    ratio = "must unpack to at most %s times its own size.",
+    columns = "must have at most %s columns, with names of 1,000 bytes on average.",
+    cells = "must have at most %s cells."
+  )[[limit]]
+  if (found > most) {
+    abort_file(input$path, sprintf(what, number(most)),
+      "i" = sub("%s", limit, input$limits$advice, fixed = TRUE), call = input$call, topic = "limit")
+  }
+}
+
+check_unpacked <- function(bytes, input) {
+  check_limit(bytes / 1e6, "megabytes", input)
+  # Small files of few labels shrink as much as hostile ones.
+  if (bytes > 1e7) check_limit(bytes / file.size(input$path), "ratio", input)
+}
+
+check_cells <- function(columns, rows, input) {
+  check_limit(columns, "columns", input)
+  check_limit(as.double(columns) * rows, "cells", input)
+}
+
+# Of text, before it is taken apart: the most lines that there can be, and the most columns. Long
+# names of columns take as much time as many of them.
+check_lines <- function(input) {
+  found <- count_bytes(file(input$plain, "rb"), file.size(input$plain))
+  rows <- max(found[utf8ToInt("\n\r") + 1L]) + 1
+  check_cells(1, rows, input)
+  rows
+}
+
+check_table_size <- function(input, rows) {
+  first <- charToRaw(input$first[[1L]])
+  marks <- utf8ToInt(paste(c(separators, input$sep), collapse = ""))
+  found <- count_bytes(rawConnection(first), length(first))[marks[marks < 256L] + 1L]
+  check_cells(max(found + 1, length(first) / 1000), rows, input)
+}
+
+# JSON is counted before it is parsed. In memory an object or array, however short, is as much as
+# ten fields of a table. All parts of a file count.
+spend_cells <- function(text, input) {
+  bytes <- charToRaw(text)
+  found <- count_bytes(rawConnection(bytes), length(bytes))[utf8ToInt("{[,") + 1L]
+  input$spent$cells <- input$spent$cells + sum(found * c(10, 10, 1)) + 10
+  check_limit(input$spent$cells, "cells", input)
+}
+
+# How often each of the 256 bytes is there, of some number; the connection is closed.
+count_bytes <- function(connection, size) {
+  on.exit(close(connection))
+  total <- numeric(256L)
+  repeat {
+    block <- readBin(connection, "raw", min(size, 2^22))
+    if (length(block) == 0L) {
+      return(total)
+    }
+    total <- total + tabulate(as.integer(block) + 1L, 256L)
+  }
+}
+
+# ---- gzip -----------------------------------------------------------------------------------
+
+# R reads a file that was cut off as if it ended there. A gzip file ends with the size of what is
+# in it, so that a cut is found, but by a chance of 1 in 4000 for each MB.
+unpack <- function(input, scratch) {
+  out <- tempfile(tmpdir = scratch)
+  from <- gzfile(input$path, "rb")
+  to <- file(out, "wb")
+  broken <- tryCatch(
+    {
+      unpacked <- 0
+      repeat {
+        block <- readBin(from, "raw", 2^22)
+        if (length(block) == 0L) break
+        unpacked <- unpacked + length(block)
+        check_unpacked(unpacked, input)
+        writeBin(block, to)
+      }
+      FALSE
+    },
+    error = function(cnd) inherits(cnd, "fallible_error") && rlang::cnd_signal(cnd) || TRUE,
+    warning = function(cnd) TRUE,
+    finally = {
+      close(from)
+      close(to)
+    }
+  )
+  if (broken || !has_whole_content(input$path, file.size(out))) {
+    abort_file(input$path, "is compressed by gzip, and is broken or was cut off.",
+      "i" = "Copy or download it again.", call = input$call)
+  }
+  out
+}
+
+has_whole_content <- function(path, size) {
+  all <- file_bytes(path)
+  said <- sum(as.integer(utils::tail(all, 4L)) * 256^(0:3))
+  if (said == size %% 2^32) {
+    return(TRUE)
+  }
+  # Of several parts one after another, the end tells the size of the last.
+  parts <- length(grepRaw(as.raw(c(0x1f, 0x8b, 0x08)), all, fixed = TRUE, all = TRUE))
+  said < size && parts > 1L
+}
+
+# ---- zip ------------------------------------------------------------------------------------
+
+or_null <- function(code) {
+  tryCatch(code, error = function(cnd) NULL, warning = function(cnd) NULL)
+}
+
+zip_names <- function(input) input$entries()$name
+
+# Of the files of an archive: name, size (bytes when unpacked), link (is it one?). What is unpacked
+# of a file is never more than the size here. R must see the same: there may be two directories.
+zip_entries <- function(input) {
+  entries <- or_null(zip_directory(input$plain, input$limits$most[["entries"]]))
+  check_limit(length(entries$name), "entries", input)
+  check_unpacked(sum(entries$size), input)
+  check_zip_names(entries, input)
+  listed <- or_null(utils::unzip(input$plain, list = TRUE))
+  same <- identical(lapply(listed$Name, charToRaw), lapply(entries$name, charToRaw)) &&
+    identical(as.double(listed$Length), entries$size)
+  if (!same || length(entries$name) == 0L) {
+    abort_file(input$path, "is a zip archive, and is broken or was cut off.",
+      "i" = "Copy or download it again.", call = input$call)
+  }
+  entries
+}
+
+# The directory at the end of an archive, of one file more than `most` at most.
+zip_directory <- function(path, most) {
+  connection <- file(path, "rb")
+  on.exit(close(connection))
+  bytes_at <- function(at, n) {
+    seek(connection, at)
+    readBin(connection, "raw", min(n, file.size(path)))
+  }
+  end <- bytes_at(max(0, file.size(path) - 65557), 65557) # there may be a comment behind it
+  at <- max(grepRaw(as.raw(c(0x50, 0x4b, 5, 6)), end, fixed = TRUE, all = TRUE)) - 1
+  directory <- bytes_at(little(end, at + 16, 4L), little(end, at + 12, 4L))
+  found <- list(name = character(), size = numeric(), link = logical())
+  at <- 0
+  while (at < length(directory) && length(found$name) <= most) {
+    stopifnot(starts_with_bytes(directory[at + 1:4], "50 4b 01 02"))
+    lengths <- vapply(c(28, 30, 32), function(field) little(directory, at + field, 2L), 0)
+    name <- directory[at + 46 + seq_len(lengths[[1L]])]
+    name[name == 0L] <- charToRaw("\\") # no name that is meant well has either
+    entry <- length(found$name) + 1L
+    found$name[[entry]] <- rawToChar(name)
+    found$size[[entry]] <- little(directory, at + 24, 4L)
+    found$link[[entry]] <- little(directory, at + 40, 2L) %/% 4096 == 10 # its kind, by Unix
+    at <- at + 46 + sum(lengths)
+  }
+  found
+}
+
+# A number of n bytes, the lowest first, `at` bytes from the start.
+little <- function(bytes, at, n) sum(as.integer(bytes[at + seq_len(n)]) * 256^(seq_len(n) - 1L))
+
+# Names that lead up, to a drive, to the root, or by the separator of another system; and such as
+# would write one file over another.
+check_zip_names <- function(entries, input) {
+  out <- grepl("(^|/)[.][.](/|$)|^/|^[A-Za-z]:|\\\\", entries$name, useBytes = TRUE)
+  kinds <- list(
+    "a link" = entries$link, "a file that would be written outside its folder" = out,
+    "two files of the same name" = duplicated(entries$name)
+  )
+  bad <- Filter(any, kinds)[1L]
+  if (!is.null(bad[[1L]])) {
+    name <- shorten_text(entries$name[bad[[1L]]][[1L]])
+    abort_file(input$path, paste0("holds ", names(bad), ". Nothing was unpacked."),
+      "x" = paste0("It is \"", name, "\"."), call = input$call, topic = "archive",
+      "i" = "Tools do not normally write such archives: ask whoever gave it to you.")
+  }
+}

@@ -1,0 +1,40 @@
+#include "alternative.hpp"
+
+#include "../base/host.hpp"
+
+namespace fallible {
+
+namespace {
+
+constexpr double tie = 1e-9;  // sums of what is no whole number
+
+}  // namespace
+
+std::vector<int> nearer_answers(const PatternView& x, int system, const double* closeness) {
+  std::vector<int> out(x.start[x.patterns], 0);
+  std::vector<int> count(x.categories + 1, 0), sign(x.categories + 1, 0), said;
+  const auto close = [&](int a, int b) {
+    return closeness[static_cast<std::size_t>(b - 1) * x.categories + a - 1];
+  };
+  for (int p = 0; p < x.patterns; ++p) {
+    const int answer = x.answer_of(p, system);
+    if (answer < 1) continue;
+    said.clear();
+    for (const int r : x.places(p)) {
+      if (count[x.category[r]]++ == 0) said.push_back(x.category[r]);
+    }
+    for (const int own : said) {
+      double lead = 0;
+      for (const int other : said) {
+        lead += (count[other] - (other == own)) * (close(answer, other) - close(own, other));
+      }
+      sign[own] = (lead > tie) - (lead < -tie);
+    }
+    for (const int r : x.places(p)) out[r] = sign[x.category[r]];
+    for (const int one : said) count[one] = 0;
+    steps_done(1 + static_cast<unsigned>(said.size() * said.size() / 64));
+  }
+  return out;
+}
+
+}  // namespace fallible

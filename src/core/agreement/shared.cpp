@@ -1,0 +1,208 @@
+#include "shared.hpp"
+
+#include <algorithm>
+
+#include "../base/ragged.hpp"
+
+namespace fallible {
+
+namespace {
+
+constexpr double half_a_case = 0.5;
+
+// All answers, cell by cell and in each by judge; and where those of each judge are.
+struct Answers {
+  std::vector<int> cell, judge, category;
+  Ragged of_cell, of_judge;
+  std::vector<int> place;  // of the answers of each judge
+
+  Answers(const PatternView& x, const std::vector<Cell>& cells) {
+    std::vector<int> count(x.raters + x.systems, 0);
+    const auto add = [&](int i, int who, int what) {
+      cell.push_back(i);
+      judge.push_back(who);
+      category.push_back(what);
+      ++count[who];
+    };
+    for (int i = 0; i < static_cast<int>(cells.size()); ++i) {
+      if (cells[i].weight > 0) {
+        const int p = cells[i].pattern;
+        steps_done(1);
+        for (const int r : x.places(p)) add(i, x.rater[r] - 1, x.category[r]);
+        for (int s = 0; s < x.systems; ++s) {
+          if (x.answer_of(p, s) >= 1) add(i, x.raters + s, x.answer_of(p, s));
+        }
+      }
+      of_cell.end_row(judge.size());
+    }
+    of_judge = Ragged(count);
+    place.resize(judge.size());
+    std::vector<int> next(of_judge.start);
+    for (int a = 0; a < static_cast<int>(judge.size()); ++a) place[next[judge[a]]++] = a;
+  }
+};
+
+// An answer of each of two judges to a cell.
+struct Meeting {
+  int one, two;
+};
+
+// Two answers, one of them at least wrong.
+struct Miss {
+  int truth, one, two;
+  double weight;
+  bool both() const { return one != truth && two != truth; }
+};
+
+// How often wrong answers coincide, and would by chance; truth by truth.
+class Coincidence {
+ public:
+  explicit Coincidence(int categories) : one_(categories + 1), two_(categories + 1) {}
+
+  void judge(std::vector<Miss>& misses, SharedPair& out) {
+    std::stable_sort(misses.begin(), misses.end(),
+                     [](const Miss& a, const Miss& b) { return a.truth < b.truth; });
+    double alike = 0, met = 0, alike_of_used = 0, by_chance = 0;
+    for (auto from = misses.begin(); from != misses.end();) {
+      const auto to = std::find_if(from, misses.end(),
+                                   [&](const Miss& miss) { return miss.truth != from->truth; });
+      const Truth here = of_truth(from, to);
+      out.both_wrong += here.met;
+      alike += here.alike;
+      if (here.met > 0 && here.pairs > half_a_case) {
+        met += here.met;
+        alike_of_used += here.alike;
+        by_chance += here.met * here.expected;
+      }
+      from = to;
+    }
+    if (out.both_wrong > 0) out.coinciding = alike / out.both_wrong;
+    if (met > 0) {
+      out.expected = by_chance / met;
+      out.surplus = alike_of_used / met - out.expected;
+    }
+  }
+
+ private:
+  using Place = std::vector<Miss>::const_iterator;
+  struct Truth {
+    double met = 0, alike = 0, pairs = 0, expected = 0;
+  };
+
+  Truth of_truth(Place from, Place to) {
+    Truth out;
+    double one = 0, two = 0, same = 0;
+    for (Place miss = from; miss != to; ++miss) {
+      if (miss->one != miss->truth) {
+        one_[miss->one] += miss->weight;
+        one += miss->weight;
+      }
+      if (miss->two != miss->truth) {
+        two_[miss->two] += miss->weight;
+        two += miss->weight;
+      }
+      if (miss->both()) {
+        out.met += miss->weight;
+        if (miss->one == miss->two) out.alike += miss->weight;
+      }
+    }
+    for (Place miss = from; miss != to; ++miss) {  // each answer once
+      same += one_[miss->one] * two_[miss->one];
+      one_[miss->one] = 0;
+    }
+    for (Place miss = from; miss != to; ++miss) two_[miss->two] = 0;
+    out.pairs = one * two - out.met;  // of different cases
+    out.expected = (same - out.alike) / out.pairs;
+    return out;
+  }
+
+  std::vector<double> one_, two_;  // weight of each wrong answer; zero between calls
+};
+
+class PairFinder {
+ public:
+  PairFinder(const PatternView& x, const std::vector<Cell>& cells)
+      : cells_(cells), answers_(x, cells), coincidence_(x.categories), met_(judges() + 1, 0) {}
+
+  int judges() const { return answers_.of_judge.rows(); }
+
+  // Appends the pairs of a judge with those who come later.
+  void pairs_of(int one, std::vector<SharedPair>& out) {
+    std::vector<int> others;
+    each_meeting(one, [&](Meeting at) {
+      if (met_[answers_.judge[at.two]]++ == 0) others.push_back(answers_.judge[at.two]);
+    });
+    std::sort(others.begin(), others.end());
+    std::vector<int> end;
+    int total = 0;
+    for (const int two : others) {
+      end.push_back(total += met_[two]);
+      met_[two] = total - met_[two];  // where its meetings go
+    }
+    std::vector<Meeting> meetings(total);
+    each_meeting(one, [&](Meeting at) { meetings[met_[answers_.judge[at.two]]++] = at; });
+    auto from = meetings.cbegin();
+    for (std::size_t i = 0; i < others.size(); ++i) {
+      const auto to = meetings.cbegin() + end[i];
+      out.push_back(compare(one, others[i], from, to));
+      from = to;
+      met_[others[i]] = 0;
+    }
+  }
+
+ private:
+  using Place = std::vector<Meeting>::const_iterator;
+
+  template <class Use>
+  void each_meeting(int one, const Use& use) const {
+    for (const int at : answers_.of_judge.places(one)) {
+      const int a = answers_.place[at];
+      const int last = answers_.of_cell.start[answers_.cell[a] + 1];
+      for (int b = a + 1; b < last; ++b) use(Meeting{a, b});
+      steps_done(1 + (last - a) / 64);
+    }
+  }
+
+  SharedPair compare(int one, int two, Place from, Place to) {
+    SharedPair out;
+    out.one = one;
+    out.two = two;
+    misses_.clear();
+    for (; from != to; ++from) {
+      const Cell& cell = cells_[answers_.cell[from->one]];
+      const int a = answers_.category[from->one], b = answers_.category[from->two];
+      out.n += cell.weight;
+      if (a == b) out.agreeing += cell.weight;
+      if (cell.truth < 1) continue;
+      out.known += cell.weight;
+      if (a == cell.truth) out.one_right += cell.weight;
+      if (b == cell.truth) out.two_right += cell.weight;
+      if (a == cell.truth && b == cell.truth) {
+        out.both_right += cell.weight;
+      } else {
+        misses_.push_back({cell.truth, a, b, cell.weight});
+      }
+    }
+    coincidence_.judge(misses_, out);
+    return out;
+  }
+
+  const std::vector<Cell>& cells_;
+  const Answers answers_;
+  Coincidence coincidence_;
+  std::vector<int> met_;  // per judge, zero between calls
+  std::vector<Miss> misses_;
+};
+
+}  // namespace
+
+std::vector<SharedPair> shared_pairs(const PatternView& patterns, const std::vector<Cell>& cells,
+                                     const Host& host) {
+  PairFinder finder(patterns, cells);
+  std::vector<SharedPair> out;
+  for_each_item(finder.judges(), 1, host,
+                [&](std::size_t one) { finder.pairs_of(static_cast<int>(one), out); });
+  return out;
+}
+
+}  // namespace fallible

@@ -1,0 +1,73 @@
+// Pairs of judges on the cases that both answered, and who is nearer to the others, by hand.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "core/agreement/alternative.hpp"
+#include "core/agreement/shared.hpp"
+#include "../panel.hpp"
+
+using namespace fallible;
+using doctest::Approx;
+
+TEST_CASE("pairs have what a count by hand has") {
+  const Panel panel({"AABB..", "ABAB..", "....CC"}, {"AAAB.."}, 3);
+  const auto view = panel.view();
+  std::vector<Cell> cells;
+  const std::vector<int> truth{1, 1, 1, 2, 0, 0};  // of the last two it is not known
+  for (int i = 0; i < 6; ++i) cells.push_back({panel.patterns.index[i] - 1, truth[i], 1});
+  const auto pairs = shared_pairs(view, cells, Host());
+  REQUIRE(pairs.size() == 3);  // the third rater meets nobody
+  const SharedPair& raters = pairs[0];
+  CHECK(raters.one == 0);
+  CHECK(raters.two == 1);
+  CHECK(raters.n == 4);
+  CHECK(raters.known == 4);
+  CHECK(raters.agreeing == 2);
+  CHECK(raters.both_right == 2);  // the first and the last case
+  CHECK(raters.one_right == 3);
+  CHECK(raters.two_right == 3);
+  CHECK(raters.both_wrong == 0);
+  CHECK(std::isnan(raters.coinciding));
+  CHECK(pairs[1].two == 3);
+  CHECK(pairs[2].one == 1);
+  CHECK(pairs[2].agreeing == 3);
+}
+
+TEST_CASE("wrong answers coincide more or less often than by chance") {
+  const Panel panel({"BBCA", "BCCB"}, {}, 3);
+  const auto view = panel.view();
+  std::vector<Cell> cells;
+  for (int p = 0; p < view.patterns; ++p) cells.push_back({p, 1, 1});
+  const auto pairs = shared_pairs(view, cells, Host());
+  REQUIRE(pairs.size() == 1);
+  CHECK(pairs[0].both_wrong == 3);
+  CHECK(pairs[0].coinciding == Approx(2. / 3));
+  // Wrong: b twice and c once; b twice and c twice. Of 12 pairs 3 are of the same case, and of the 6
+  // that are the same answer 2.
+  CHECK(pairs[0].expected == Approx(4. / 9));
+  CHECK(pairs[0].surplus == Approx(2. / 3 - 4. / 9));
+}
+
+TEST_CASE("cells without weight and work that nobody wants count for nothing") {
+  const Panel panel({"AB", "AB"}, {}, 2);
+  CHECK(shared_pairs(panel.view(), {{0, 1, 0}, {1, 1, 0}}, Host()).empty());
+  const Watch unwanted([] { return false; });
+  const std::vector<Cell> many(1000, {0, 1, 1});
+  CHECK_THROWS_AS(shared_pairs(panel.view(), many, Host()), Interrupted);
+}
+
+TEST_CASE("the nearer answer is told for each rating") {
+  const Panel panel({"AAB", "ABA", "AB."}, {"AB."}, 2);
+  const std::vector<double> same{1, 0, 0, 1};
+  const auto view = panel.view();
+  const auto sign = nearer_answers(view, 0, same.data());
+  std::vector<int> expected(view.start[view.patterns], 0);
+  for (int p = 0; p < view.patterns; ++p) {
+    for (const int r : view.places(p)) {
+      // Of a, b, b with the answer b, the first is farther from the others than the system.
+      if (view.answer_of(p, 0) == 2 && view.category[r] == 1) expected[r] = 1;
+    }
+  }
+  CHECK(sign == expected);
+}

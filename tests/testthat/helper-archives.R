@@ -1,0 +1,77 @@
+# Archives as no tool would write them, byte by byte.
+
+# A number of n bytes, the lowest first.
+low_first <- function(x, n) as.raw(x %/% 256^(seq_len(n) - 1) %% 256)
+
+crc_table <- local({
+  step <- function(x) {
+    half <- bitwAnd(bitwShiftR(x, 1L), 0x7fffffff)
+    if (bitwAnd(x, 1L) == 1L) bitwXor(half, -306674912L) else half # 0xedb88320
+  }
+  vapply(0:255, function(x) Reduce(function(x, i) as.integer(step(x)), 1:8, x), 0L)
+})
+
+crc_of <- function(bytes) {
+  crc <- -1L
+  for (byte in as.integer(bytes)) {
+    at <- bitwAnd(bitwXor(crc, byte), 255L) + 1L
+    crc <- bitwXor(as.integer(bitwShiftR(crc, 8L)), crc_table[[at]])
+  }
+  bitwNot(crc) %% 2^32
+}
+
+# A file of an archive. `size` is what the directory says of its size, `mode` what Unix says of its
+# kind.
+zip_entry <- function(name, content = "{}", size = NULL, mode = 33188, crc = NULL) {
+  content <- if (is.raw(content)) content else charToRaw(enc2utf8(content))
+  packed <- memCompress(content, "gzip")
+  packed <- packed[3:(length(packed) - 4L)] # without what zlib has around it
+  list(
+    name = if (is.raw(name)) name else charToRaw(name), packed = packed,
+    size = size %||% length(content), true_size = length(content), mode = mode,
+    crc = crc %||% crc_of(content)
+  )
+}
+
+# `before`: how far from the truth the place of the directory is that the end tells.
+write_zip <- function(path, ..., before = 0) {
+  bytes <- list()
+  directory <- list()
+  at <- 0
+  for (entry in list(...)) {
+    sizes <- c(
+      low_first(entry$crc, 4), low_first(length(entry$packed), 4), low_first(entry$size, 4),
+      low_first(length(entry$name), 2), low_first(0, 2)
+    )
+    how <- c(low_first(20, 2), low_first(0, 2), low_first(8, 2), low_first(0, 2), low_first(33, 2))
+    bytes[[length(bytes) + 1L]] <- local <- c(
+      charToRaw("PK\003\004"), how, sizes, entry$name, entry$packed
+    )
+    directory[[length(directory) + 1L]] <- c(
+      charToRaw("PK\001\002"), low_first(20 + 3 * 256, 2), how, sizes, low_first(0, 6),
+      low_first(entry$mode * 65536, 4), low_first(at, 4), entry$name
+    )
+    at <- at + length(local)
+  }
+  directory <- unlist(directory)
+  end <- c(
+    charToRaw("PK\005\006"), low_first(0, 4), low_first(...length(), 2), low_first(...length(), 2),
+    low_first(length(directory), 4), low_first(at - before, 4), low_first(0, 2)
+  )
+  writeBin(c(unlist(bytes), directory, end), path)
+  path
+}
+
+# The files of a log of Inspect, as zip_entry() takes them.
+inspect_files <- function(samples = 4L) {
+  sample <- function(i) {
+    sprintf(paste0(
+      "{\"id\": %d, \"epoch\": 1, \"target\": \"x\", \"scores\": {\"a\": {\"value\": \"C\"}, ",
+      "\"b\": {\"value\": \"%s\"}}}"
+    ), i, if (i %% 2 == 0) "C" else "I")
+  }
+  c(
+    list(zip_entry("header.json", "{\"eval\": {\"model\": \"m\", \"task\": \"t\"}}")),
+    lapply(seq_len(samples), function(i) zip_entry(file.path("samples", sprintf("%d.json", i)), sample(i)))
+  )
+}
