@@ -1,6 +1,6 @@
 # Functions of R/ call downwards through the layers that CONTRIBUTING.md lists, or within their own:
 #   Rscript tools/layers-r.R
-# Prints the calls that go upwards. There may be as many as the first line says, and no more: the
+# Prints the calls that go upwards. There may be as many as the next line says, and no more: the
 # number may only fall.
 allowed <- 155L
 rows <- grep("^[|] [1-9] .*[|] `", readLines("CONTRIBUTING.md"), value = TRUE)
