@@ -24,7 +24,7 @@ set -- -std="$standard" -pthread -Wall -Wextra -Wshadow -pedantic -Werror -I src
   -isystem "$(include RcppEigen)" -isystem "$(include sitmo)" "$@"
 
 # What takes long to read is read once; the core itself must name what it needs.
-printf '#include <%s>\n' Eigen/Dense algorithm doctest/doctest.h functional thread vector >"$tmp/common.hpp"
+printf '#include <%s>\n' Eigen/Dense algorithm functional thread vector >"$tmp/common.hpp"
 "$compiler" "$@" -x c++-header "$tmp/common.hpp" -o "$tmp/common.hpp.gch"
 
 # One per core; src/core/a.cpp becomes src_core_a.cpp.o, so that equal names do not meet.
@@ -34,7 +34,7 @@ sources=${FALLIBLE_CORE_TESTS:-tests/cpp}
 # shellcheck disable=SC2086 # words
 find $sources -name '*.cpp' -print0 | xargs -0 -P "$(getconf _NPROCESSORS_ONLN)" -I{} sh -c '
   source=$1 tmp=$2 && shift 2
-  case $source in src/* | */main.cpp) ;; *) set -- "$@" -include "$tmp/common.hpp" ;; esac
+  case $source in src/*) ;; *) set -- "$@" -include "$tmp/common.hpp" ;; esac
   exec "$@" -c "$source" -o "$tmp/$(echo "$source" | tr / _).o"
 ' compile {} "$tmp" "$compiler" "$@"
 # shellcheck disable=SC2046 # words
