@@ -20,6 +20,9 @@ std::vector<double> doubles(const Rcpp::NumericVector& x);
 Rcpp::NumericMatrix by_row(const std::vector<double>& x, int columns);
 Rcpp::NumericMatrix square(const std::vector<double>& x, int n);
 
+// The core counts from 0, R from 1.
+Rcpp::IntegerVector from_one(const std::vector<int>& places);
+
 fallible::LatentModel latent_model(const Rcpp::List& x);
 fallible::LatentPrior latent_prior(const Rcpp::List& x);
 // `method` is "likelihood" or "pairs".

@@ -86,7 +86,6 @@ Rcpp::NumericVector core_agreement_bootstrap(Rcpp::List patterns, Rcpp::NumericV
 // [[Rcpp::export(rng = false)]]
 Rcpp::List core_rated_rows(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List selection) {
   const auto rows = rated_rows(patterns, weight, selection);
-  Rcpp::IntegerVector of_pattern(rows.of_pattern.begin(), rows.of_pattern.end());
   std::vector<int> rows_of, judges, categories;
   for (int i = 0; i < rows.size(); ++i) {
     for (const int r : rows.places(i)) {
@@ -98,7 +97,7 @@ Rcpp::List core_rated_rows(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp
   return Rcpp::List::create(
       Rcpp::Named("row") = rows_of, Rcpp::Named("judge") = judges,
       Rcpp::Named("category") = categories, Rcpp::Named("weight") = rows.weight,
-      Rcpp::Named("of_pattern") = of_pattern + 1);
+      Rcpp::Named("of_pattern") = glue::from_one(rows.of_pattern));
 }
 
 // Weights of one bootstrap resample (from 0): the same that kernels in the core are given.

@@ -36,6 +36,12 @@ Rcpp::NumericMatrix square(const std::vector<double>& x, int n) {
   return Rcpp::NumericMatrix(n, n, x.begin());
 }
 
+Rcpp::IntegerVector from_one(const std::vector<int>& places) {
+  Rcpp::IntegerVector out(places.begin(), places.end());
+  for (int& place : out) ++place;
+  return out;
+}
+
 std::uint64_t seed(const Rcpp::IntegerVector& words) {
   return static_cast<std::uint64_t>(words[0]) << 32 | static_cast<std::uint32_t>(words[1]);
 }

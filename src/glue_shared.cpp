@@ -28,10 +28,9 @@ Rcpp::List core_shared_pairs(Rcpp::List patterns, Rcpp::List cells, Rcpp::Functi
   }
   const auto pairs = glue::interruptible(
       [&] { return fallible::shared_pairs(glue::view(patterns), all, glue::host(tick)); });
-  Rcpp::IntegerVector one = Rcpp::wrap(column(pairs, &Pair::one));
-  Rcpp::IntegerVector two = Rcpp::wrap(column(pairs, &Pair::two));
   return Rcpp::List::create(
-      Rcpp::Named("one") = one + 1, Rcpp::Named("two") = two + 1,
+      Rcpp::Named("one") = glue::from_one(column(pairs, &Pair::one)),
+      Rcpp::Named("two") = glue::from_one(column(pairs, &Pair::two)),
       Rcpp::Named("n") = column(pairs, &Pair::n),
       Rcpp::Named("agreeing") = column(pairs, &Pair::agreeing),
       Rcpp::Named("known") = column(pairs, &Pair::known),

@@ -53,24 +53,38 @@ if [ "$level" = check ]; then
   debian="$debian pandoc qpdf tidy pngquant clang clang-format libclang-rt-dev" # the last: clang's sanitizers
 fi
 
-from_debian() {
-  for package in $needed $wanted; do
-    debian="$debian r-cran-$(echo "$package" | tr '[:upper:]' '[:lower:]')"
+as_debian() {
+  for package in "$@"; do
+    echo "r-cran-$(echo "$package" | tr '[:upper:]' '[:lower:]')"
   done
-  present=" $(dpkg-query -W -f '${db:Status-Status}:${Package} ' $debian 2>/dev/null || true) "
-  missing=
-  for package in $debian; do
-    case "$present$missing " in
-      *" installed:$package "* | *" $package "*) ;; # there, or already on the list
-      *) missing="$missing $package" ;;
+}
+
+# What of its arguments is not installed yet.
+absent() {
+  present=" $(dpkg-query -W -f '${db:Status-Status}:${Package} ' "$@" 2>/dev/null || true) "
+  for package in "$@"; do
+    case $present in
+      *" installed:$package "*) ;;
+      *) echo "$package" ;;
     esac
   done
-  [ -n "$missing" ] || return 0
-  echo "Installing from Debian:$missing"
+}
+
+from_debian() {
+  compilers=$(absent r-base-core make g++ $(as_debian $(described LinkingTo)))
+  missing=$(absent $debian $(as_debian $needed $wanted) | grep -vxF "$compilers" | sort -u || true)
+  [ -n "$compilers$missing" ] || return 0
+  echo "Installing from Debian:" $compilers $missing
   export DEBIAN_FRONTEND=noninteractive
+  begun=$(date +%s)
   # A failing third-party source must not stop us: the install itself tells what cannot be had.
   apt-get update -qq >/dev/null 2>&1 || true
-  quietly apt-get install -qq --no-install-recommends -o DPkg::Lock::Timeout=300 $missing
+  apt="apt-get install -qq --no-install-recommends -o DPkg::Lock::Timeout=300"
+  [ -z "$compilers" ] || quietly $apt $compilers
+  [ -z "$library" ] || compile & # while packages are unpacked, which keeps but one core busy
+  [ -z "$missing" ] || quietly $apt $missing
+  echo "Installed after $(($(date +%s) - begun)) s"
+  wait
 }
 
 from_cran() {
@@ -105,14 +119,6 @@ from_cran() {
 R
 }
 
-# An R that is not Debian's (say, in /usr/local) cannot use Debian's R packages.
-r=$(command -v R || true)
-if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null && [ "${r:-/usr/bin/R}" = /usr/bin/R ]; then
-  from_debian
-else
-  from_cran
-fi
-
 # From a copy, never from the folder: there, objects of an older header would be linked.
 if [ -n "$library" ]; then
   build=${build:-$tmp/fallible}
@@ -125,5 +131,24 @@ if [ -n "$library" ]; then
     echo 'CXX17FLAGS = -O1' >"$tmp/Makevars"
     export R_MAKEVARS_USER="$tmp/Makevars"
   fi
+fi
+
+# What R CMD INSTALL would do first, which finds it done; and says what fails, should this fail.
+compile() {
+  CLINK_CPPFLAGS=$(Rscript -e 'cat(sprintf("-I\"%s/include\"", find.package(commandArgs(TRUE))))' \
+    $(described LinkingTo)) || return 0
+  export CLINK_CPPFLAGS
+  (cd "$build/src" && R CMD SHLIB -o fallible.so glue_patterns.cpp) >/dev/null 2>&1 || true
+}
+
+# An R that is not Debian's (say, in /usr/local) cannot use Debian's R packages.
+r=$(command -v R || true)
+if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null && [ "${r:-/usr/bin/R}" = /usr/bin/R ]; then
+  from_debian
+else
+  from_cran
+fi
+
+if [ -n "$library" ]; then
   quietly R CMD INSTALL --no-test-load --library="$library" "$build"
 fi
