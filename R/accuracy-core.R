@@ -11,8 +11,8 @@ make_estimator <- function(fit, method, options) {
     return(method$of_family(fit, options)$estimator)
   }
   of <- estimator_setup(fit, method, options)
-  if (method$model == "own") announce_average(fit$x, options$threads %||% 1L)
-  bar <- progress_bar("Models", 100L)
+  told <- method$model == "own" && announce_average(fit$x, options$threads %||% 1L)
+  bar <- progress_bar("Models", 100L, told = told)
   on.exit(bar$close())
   pointer <- core_estimator(fit$x$patterns, of$weight, of$setup, bar$tick)
   structure(pointer, made_of = list(fit = fit, method = method, options = options))
@@ -63,6 +63,7 @@ announce_average <- function(x, threads) {
              average over nothing; see {.fun estimate_accuracy}."
     ))
   }
+  seconds > 10
 }
 
 # Of a system so much for each rating of a pattern and each category, as crowds and panels that take

@@ -123,7 +123,7 @@ read_doccano <- function(input, keep) {
   by_user <- !is.null(table$annotations)
   label <- if (is.null(table$label)) "labels" else "label"
   if (by_user) {
-    table <- doccano_annotations(table)
+    table <- doccano_annotations(table, input)
     label <- "label"
   }
   if (any(vapply(table[[label]], is.list, NA))) {
@@ -136,8 +136,10 @@ read_doccano <- function(input, keep) {
   )
 }
 
-doccano_annotations <- function(table) {
-  each <- lapply(table$annotations, function(x) if (is.data.frame(x)) x else NULL)
+doccano_annotations <- function(table, input) {
+  each <- lapply(table$annotations, function(x) {
+    if (is.data.frame(x) || !length(x)) x else list2DF(record_table(x, input))
+  })
   rows <- vapply(each, NROW, 0L)
   field <- function(name) unlist(lapply(each, function(x) as_label(x[[name]])))
   user <- if (is.null(Find(NROW, each)$user)) "user_id" else "user"

@@ -82,12 +82,12 @@ test_that("who must wait for more than a minute is told once, and how long", {
   now <- 0
   clock <- function() now
   said <- character()
-  work <- function(total, seconds_each, items, ...) {
+  work <- function(total, seconds_each, items, told = is.na(total)) {
     now <<- 0
     said <<- character()
     withCallingHandlers(
       {
-        tick <- announce_wait("Long work", total, clock)
+        tick <- announce_wait("Long work", total, told, clock)
         for (i in seq_len(items)) {
           now <<- now + seconds_each
           tick(i)
@@ -104,6 +104,7 @@ test_that("who must wait for more than a minute is told once, and how long", {
   expect_length(work(1000, 0.3, 20), 1L)
   expect_identical(work(100, 0.3, 100), character())
   expect_identical(work(NA, 100, 5), character())
+  expect_identical(work(1000, 0.3, 20, told = TRUE), character())
   expect_match(work(10000, 2, 3), "about 6 hours", fixed = TRUE)
   withr::local_options(fallible.quiet = TRUE)
   expect_identical(work(1000, 0.3, 20), character())

@@ -181,6 +181,9 @@ test_that("Doccano is read, a file for each annotator or with their numbers", {
   expect_error(read_ratings(files[1]), "Found only \"x\"", class = "fallible_error_raters")
   x <- read_ratings(tool_file("doccano-users.jsonl"))
   expect_panel(x, as.character(1:3), as.character(1:4), c("1212", "1222", "1112"))
+  lines <- readLines(tool_file("doccano-users.jsonl"))
+  whole <- withr::local_tempfile(fileext = ".json", lines = sprintf("[%s]", toString(lines)))
+  expect_identical(as.data.frame(read_ratings(whole)), as.data.frame(x))
   json <- function(labels) {
     withr::local_tempfile(fileext = ".json", .local_envir = parent.frame(2), lines = sprintf(
       "[%s]", toString(sprintf('{"id": %d, "text": "t", "label": ["%s"], "Comments": []}', 1:2,
