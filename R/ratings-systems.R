@@ -8,7 +8,9 @@ read_systems <- function(quos, data, layout, call) {
   }
   # Names of columns go before what is found elsewhere.
   is_column <- rlang::quo_is_symbol(quo) && rlang::as_name(quo) %in% names(data)
-  value <- if (!is_column) tryCatch(rlang::eval_tidy(quo), error = function(cnd) NULL)
+  used <- all.vars(rlang::quo_get_expr(quo))
+  selects <- length(used) > 0L && all(used %in% names(data))
+  value <- if (!selects) tryCatch(rlang::eval_tidy(quo), error = function(cnd) NULL)
   if (is.data.frame(value)) {
     return(list(table = system_table(value, quos, data, call)))
   }

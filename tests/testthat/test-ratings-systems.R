@@ -53,3 +53,12 @@ test_that("somebody must be left to rate", {
   )
   expect_identical(error$system, c("a", "b"))
 })
+
+test_that("columns are meant, whatever else has their names", {
+  x <- data.frame(a = c("x", "y"), b = c("x", "y"), s = c("y", "y"), t = c("x", "x"))
+  s <- 1:5
+  expect_no_warning(y <- ratings(x, raters = a:b, systems = s:t))
+  expect_identical(y$systems, c("s", "t"))
+  t <- 1:2
+  expect_identical(ratings(x, raters = a:b, systems = c(s, t)), y)
+})
