@@ -145,7 +145,8 @@ all_results <- function() {
     accuracy_results(), option_results(), known_results(), group_results(), fit_results(),
     truth_results(), comparison_results(), confusion_results(), agreement_results(),
     test_results(), crowd_results(), filter_results(), check_results(), plan_results(),
-    study_results(), limit_results(), simulated_results(), data_results()
+    study_results(), limit_results(), simulated_results(), data_results(), gold_results(),
+    metric_results(), score_results(), family_results(), bound_results(), gold_plan_results()
   )
 }
 
@@ -169,7 +170,7 @@ label <- function(prefix, ...) {
 # ---- Parts --------------------------------------------------------------------------------------
 
 folder <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
-for (part in c("compare", "digits", "data", "accuracy", "agreement", "simulation")) {
+for (part in c("compare", "digits", "data", "accuracy", "agreement", "simulation", "quantities")) {
   source(file.path(folder, "golden", paste0(part, ".R")))
 }
 
