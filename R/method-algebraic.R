@@ -31,9 +31,9 @@ estimate_k_model <- function(fit, options) {
   )
 }
 
-# The published estimate, beside which others are seen.
-binned_estimate <- function(x) {
-  fit <- fit_algebraic(x, k_model())
+# The published estimate, beside which others are seen; of the fit itself, if that is by algebra.
+binned_estimate <- function(fit) {
+  if (fit$method != "algebraic") fit <- fit_algebraic(fit$x, k_model())
   estimator <- make_estimator(fit, method_binned, list(clip = "bin", bin_width = 0.1))
   of_systems(point_of(estimator), "estimate")
 }

@@ -42,7 +42,7 @@ beside_average <- function(fit, value, average) {
   of <- function(field) of_average(average, field, length(value))
   shared <- of("shared")
   independent <- of("independent")
-  published <- if (!is.null(average)) binned_estimate(fit$x)
+  published <- if (!is.null(average)) binned_estimate(fit)
   span <- function(end) {
     if (is.null(average)) value * NA else end(value, shared, independent, published, na.rm = TRUE)
   }

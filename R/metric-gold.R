@@ -13,10 +13,12 @@ metrics_with_gold <- function(found, estimate, plan, s, interval, conf_level) {
     found[columns] <- point_rows(estimate, plan, part$counts, s, NULL)[columns]
   }
   slopes <- if (!is.null(part)) metric_slopes(plan, part$start)
+  by_cell <- vapply(plan$records, function(metric) nzchar(metric$cell), NA)
+  counts <- if (any(by_cell)) confusion_counts(without_gold(estimate))[[s]]
   ends <- ranges_of_plan(plan)
   for (i in which(!is.na(found$estimate))) {
     if (!is.null(part) && needs_no_truth(slopes[, i])) next
-    said <- gold_row(found, estimate, plan, i, s, record, part, slopes[, i])
+    said <- gold_row(found, estimate, plan, i, s, record, part, slopes[, i], counts, ends[i, ])
     found[i, c("std.error", "conf.low", "conf.high")] <- NA_real_
     if (!is.null(said$x)) {
       columns <- c("estimate", "std.error", "conf.low", "conf.high")
@@ -35,17 +37,17 @@ needs_no_truth <- function(slope) {
 }
 
 # Of a row: `x`, what gold says of it (see correct_mean()), NULL for nothing; `alone`, what ratings
-# alone say, both on the unit scale; and `lack`, why there is no interval, or NULL.
-gold_row <- function(found, estimate, plan, i, s, record, part, slope) {
+# alone say, both on the unit scale; and `lack`, why there is no interval, or NULL. `counts` are the
+# numbers of cases by answer and truth as ratings expect them, `ends` those of the metric.
+gold_row <- function(found, estimate, plan, i, s, record, part, slope, counts, ends) {
   row <- plan$rows[i, ]
   metric <- plan$records[[row$metric]]
-  ends <- ranges_of_plan(plan)[i, ]
   if (row$metric == built_in_metrics$accuracy$id) {
     x <- estimate$gold$measured[[s]]
     alone <- ratings_alone(estimate, s)
     lack <- lack_of_gold(estimate, s)
   } else if (nzchar(metric$cell) && !is.na(row$category)) {
-    cell <- metric_cell(estimate, metric$cell, match(row$category, plan$categories), s)
+    cell <- metric_cell(estimate, metric$cell, match(row$category, plan$categories), s, counts)
     x <- gold_cell(estimate$gold$evidence, cell)
     alone <- cell_by_ratings(estimate, cell, found$estimate[[i]])
     lack <- if (is.null(x)) lack_of_rate(estimate, cell)
@@ -62,8 +64,8 @@ gold_row <- function(found, estimate, plan, i, s, record, part, slope) {
 }
 
 # Row of place_cells() for a recall or precision.
-metric_cell <- function(estimate, kind, k, s) {
-  counts <- matrix(confusion_counts(without_gold(estimate))[[s]], length(estimate$fit$x$categories))
+metric_cell <- function(estimate, kind, k, s, counts) {
+  counts <- matrix(counts, length(estimate$fit$x$categories))
   of_answer <- kind == "precision"
   share <- if (of_answer) sum(counts[k, ]) else sum(counts[, k])
   data.frame(
@@ -128,9 +130,11 @@ gold_metric <- function(part, slope, plan, i, ends) {
     slope[part$cells], q[part$at], prediction_of(q, part$weight),
     function(mean, spread, gold) max(spread, varies), w = part$w
   )
+  own <- plan$rows$metric == plan$rows$metric[[i]]
+  plan$records <- plan$records[plan$rows$metric[[i]]]
   value_at <- function(shares) {
     shares <- pmax(shares, 0)
-    value <- metric_values(plan, matrix(shares / sum(shares), 1L))[1L, i]
+    value <- metric_values(plan, matrix(shares / sum(shares), 1L))[1L, sum(own[seq_len(i)])]
     to_unit(value, t(ends))
   }
   value <- value_at(gold_shares(part, x$slope))

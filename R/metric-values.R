@@ -39,17 +39,16 @@ metric_values <- function(plan, tables, call = NULL) {
 values_of_tables <- function(record, plan, tables, call) {
   n <- length(plan$categories)
   labels <- list(truth = plan$categories, answer = plan$categories)
-  value <- vapply(seq_len(nrow(tables)), function(i) {
-    table <- matrix(tables[i, ], n, byrow = TRUE, dimnames = labels)
-    run_kernel(record, list(table), 1L, plan$settings, call)
-  }, 0)
-  matrix(value, ncol = 1L)
+  each <- lapply(seq_len(nrow(tables)), function(i) {
+    list(matrix(tables[i, ], n, byrow = TRUE, dimnames = labels))
+  })
+  matrix(run_kernel(record, each, 1L, plan$settings, call), ncol = 1L)
 }
 
 values_of_categories <- function(record, plan, parts, call) {
   of <- function(parts) {
     flat <- lapply(parts, as.vector)
-    value <- run_kernel(record, unname(flat), length(flat$tp), plan$settings, call)
+    value <- run_kernel(record, list(unname(flat)), length(flat$tp), plan$settings, call)
     matrix(value, NROW(parts$tp))
   }
   each <- of(parts)
@@ -83,29 +82,39 @@ against_rest <- function(tables, n) {
   })
 }
 
-# So many numbers in the range of the metric, NA where it is undefined.
-run_kernel <- function(record, args, n, settings, call) {
+# `each` has the arguments of so many calls, which give `n` numbers each in the range of the metric,
+# NA where it is undefined.
+run_kernel <- function(record, each, n, settings, call) {
   if (record$ordered && !settings$ordered) {
-    return(rep(NA_real_, n))
+    return(rep(NA_real_, n * length(each)))
   }
-  args <- c(args, settings[record$settings])
-  value <- tryCatch(do.call(record$kernel, args), error = function(e) {
-    abort_fallible("metric", c(
-      "Metric {.val {record$id}} stopped.", "x" = verbatim(conditionMessage(e))
-    ), metric = record$id, parent = e, call = call)
-  })
-  if (is.logical(value) && all(is.na(value))) value <- as.double(value)
+  more <- settings[record$settings]
+  values <- tryCatch(
+    lapply(each, function(args) do.call(record$kernel, c(args, more))),
+    error = function(e) {
+      abort_fallible("metric", c(
+        "Metric {.val {record$id}} stopped.", "x" = verbatim(conditionMessage(e))
+      ), metric = record$id, parent = e, call = call)
+    }
+  )
   ends <- range_of_metric(record, settings)
-  counted <- is.numeric(value) && length(value) == n
-  known <- if (counted) value[!is.na(value)]
-  off <- known[known < ends[[1L]] - 1e-8 | known > ends[[2L]] + 1e-8]
-  if (!counted || length(off) > 0L) {
+  counted <- lengths(values) == n & vapply(values, function(value) {
+    is.numeric(value) || (is.logical(value) && all(is.na(value)))
+  }, NA)
+  value <- if (all(counted)) as.double(unlist(values))
+  off <- value[!is.na(value) & (value < ends[[1L]] - 1e-8 | value > ends[[2L]] + 1e-8)]
+  if (!all(counted) || length(off) > 0L) {
+    other <- values[!counted]
     abort_fallible("metric", c(
       "Metric {.val {record$id}} must return {n} number{?s} from {ends[[1L]]} to {ends[[2L]]}.",
-      "x" = if (counted) "Among them is {.val {off[[1L]]}}." else "It returned {describe(value)}."
+      "x" = if (length(other) > 0L) {
+        "It returned {describe(other[[1L]])}."
+      } else {
+        "Among them is {.val {off[[1L]]}}."
+      }
     ), metric = record$id, call = call)
   }
-  as.double(value)
+  value
 }
 
 range_of_metric <- function(record, settings) {
