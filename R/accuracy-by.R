@@ -19,7 +19,8 @@ estimate_by <- function(x, by, estimate, cluster, gold, call) {
   conditions <- stats::setNames(lapply(found, `[[`, "warnings"), groups)
   warn_groups(conditions[lengths(conditions) > 0L], length(groups))
   structure(
-    stats::setNames(lapply(found, `[[`, "value"), groups), class = "accuracy_by_group"
+    stats::setNames(lapply(found, `[[`, "value"), groups),
+    class = c("accuracy_by_group", "fallible_result")
   )
 }
 
@@ -79,7 +80,6 @@ bind_groups <- function(x, table) {
 #' @param what `"estimate"`, `"details"`, `"members"`, `"gold"` or `"gold_details"`, as for a single
 #'   estimate; or `"groups"`, the `glance()` of each group.
 #' @param digits Number of decimals of the percentages.
-#' @param row.names,optional Not used.
 #' @param ... For `plot()`, passed on to `autoplot()`, for `as.data.frame()`, to `tidy()`; otherwise
 #'   not used.
 #' @return `tidy()`: the tables of [tidy.accuracy_estimate()], one below another, with `group` as
@@ -121,17 +121,10 @@ glance.accuracy_by_group <- function(x, ...) {
 
 #' @rdname accuracy_by_group
 #' @export
-as.data.frame.accuracy_by_group <- tidy_as_data_frame
-
-#' @rdname accuracy_by_group
-#' @export
 format.accuracy_by_group <- function(x, digits = 0L, ...) {
   digits <- check_digits(digits)
   unlist(lapply(unclass(x), format, digits = digits))
 }
-
-#' @export
-summary.accuracy_by_group <- function(object, ...) summarise_result(object)
 
 group_title <- function(x) {
   paste0(count_noun(length(x), "group"), ", ", caption_of(x[[1L]]))
@@ -221,6 +214,3 @@ autoplot.accuracy_by_group <- function(object, ...) { # nolint: object_name.
     ggplot2::theme(panel.spacing.x = ggplot2::unit(18, "pt"))
 }
 
-#' @rdname accuracy_by_group
-#' @export
-plot.accuracy_by_group <- function(x, ...) draw(x, ...)

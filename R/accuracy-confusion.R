@@ -36,7 +36,6 @@
 #'   of the estimate.
 #' @param what `"cells"`, a row per system, true category and answer, or `"categories"`, a row per
 #'   system, category and measure.
-#' @param row.names,optional Not used.
 #' @param ... For `as.data.frame()`, passed on to `tidy()`; otherwise not used.
 #' @return An object of class `confusion_estimate`. `as.matrix()` gives the matrix of a system (or a
 #'   list of matrices, for several): probabilities, truth in rows, answers in columns. `tidy()`: a
@@ -93,7 +92,7 @@ confusion.accuracy_estimate <- function(x, # nolint: object_name.
         target = x$gold$settings$target, gold = length(x$gold$case)
       ))
     ),
-    class = "confusion_estimate"
+    class = c("confusion_estimate", "fallible_result")
   )
 }
 
@@ -297,7 +296,7 @@ confusion_notes <- function(x) {
 
 #' Picture of the confusion matrix of a system
 #'
-#' @param object,x A [confusion()] result for an estimate of accuracy.
+#' @param object A [confusion()] result for an estimate of accuracy.
 #' @param ... For `plot()`, passed on to `autoplot()`.
 #' @inherit autoplot.ratings return
 #' @family plots
@@ -333,6 +332,3 @@ autoplot.confusion_estimate <- function(object, ...) { # nolint: object_name.
     wrapped_texts()
 }
 
-#' @rdname autoplot.confusion_estimate
-#' @export
-plot.confusion_estimate <- function(x, ...) draw(x, ...)

@@ -5,7 +5,6 @@
 #'   that were averaged; `"gold"`: what gold cases and ratings say, each alone and together;
 #'   `"gold_details"`: what gold cases say besides.
 #' @param digits Number of decimals of the percentages.
-#' @param row.names,optional Not used.
 #' @param ... For `as.data.frame()`, passed on to `tidy()`; otherwise not used.
 #' @return `tidy()`: a tibble. For `"estimate"`, a row per system: `system`; `estimate`, its
 #'   accuracy, a probability; `std.error`, `conf.low` and `conf.high`; `shared` and `independent`,
@@ -109,10 +108,6 @@ glance.accuracy_estimate <- function(x, ...) {
     target = x$gold$settings$target %||% NA_character_
   )
 }
-
-#' @rdname tidy.accuracy_estimate
-#' @export
-as.data.frame.accuracy_estimate <- tidy_as_data_frame
 
 #' @rdname tidy.accuracy_estimate
 #' @export

@@ -300,7 +300,7 @@ new_accuracy_estimate <- function(draft, found) {
       posterior = point$posterior, members = member_table(draft$average, systems),
       typical = beside$typical, end_counts = end_counts(draft$average)
     ),
-    class = "accuracy_estimate"
+    class = c("accuracy_estimate", "fallible_result")
   )
 }
 

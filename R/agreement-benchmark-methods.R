@@ -17,11 +17,6 @@ glance.agreement_benchmark <- function(x, ...) {
 }
 
 #' @rdname benchmark_agreement
-#' @param row.names,optional Not used.
-#' @export
-as.data.frame.agreement_benchmark <- plain_as_data_frame
-
-#' @rdname benchmark_agreement
 #' @export
 format.agreement_benchmark <- function(x, ...) {
   if (!is_whole_benchmark(x)) {
@@ -31,11 +26,6 @@ format.agreement_benchmark <- function(x, ...) {
   of <- do.call(paste, c(unname(lapply(table[agreement_labels(x)], as.character)), sep = ", "))
   shorten(paste0(of, ": ", table$level), separator = "; ")
 }
-
-#' @rdname benchmark_agreement
-#' @param object A `benchmark_agreement()` result.
-#' @export
-summary.agreement_benchmark <- function(object, ...) summarise_result(object)
 
 benchmark_title <- function(x) {
   paste0(

@@ -1,7 +1,6 @@
 #' Tables and words of agreement
 #'
-#' @param x,object An [agreement()] result.
-#' @param row.names,optional Not used.
+#' @param x An [agreement()] result.
 #' @param ... Not used.
 #' @return `tidy()`: the columns of `x`, as a tibble and nothing else. `glance()`: a tibble with one
 #'   row: the numbers of `measures`, `raters` and `cases` (the largest number that entered an
@@ -38,10 +37,6 @@ glance.agreement <- function(x, ...) {
 
 #' @rdname tidy.agreement
 #' @export
-as.data.frame.agreement <- plain_as_data_frame
-
-#' @rdname tidy.agreement
-#' @export
 format.agreement <- function(x, ...) {
   if (!is_whole_agreement(x)) {
     return(NextMethod())
@@ -55,10 +50,6 @@ format.agreement <- function(x, ...) {
   paste(sub(x$measure, title, of, fixed = TRUE),
     estimate_words(x, attr(x, "about")$conf_level, two))
 }
-
-#' @rdname tidy.agreement
-#' @export
-summary.agreement <- function(object, ...) summarise_result(object)
 
 agreement_title <- function(x) {
   sub("<agreement> ", "", attr(x, "about")$header[[1L]], fixed = TRUE)

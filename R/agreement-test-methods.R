@@ -2,8 +2,7 @@
 
 #' Tables of tests of agreement
 #'
-#' @param x,object A [test_agreement()] or [compare_agreement()] result.
-#' @param row.names,optional Not used.
+#' @param x A [test_agreement()] or [compare_agreement()] result.
 #' @param ... Not used.
 #' @return `tidy()`: the columns of `x`, as a tibble and nothing else. `glance()`: a tibble with one
 #'   row: the numbers of `measures` and `cases` (the largest number that entered), the smallest
@@ -52,14 +51,6 @@ glance_tests <- function(x) {
   )
 }
 
-#' @rdname agreement_tests
-#' @export
-as.data.frame.agreement_test <- plain_as_data_frame
-
-#' @rdname agreement_tests
-#' @export
-as.data.frame.agreement_comparison <- plain_as_data_frame
-
 is_whole_test <- function(x) {
   !is.null(attr(x, "about")) &&
     has_columns(x, c("measure", "estimate", "std.error", "statistic", "p.value", "n", "reason"))
@@ -86,14 +77,6 @@ test_words <- function(x, what) {
   )
   shorten(words, separator = "; ")
 }
-
-#' @rdname agreement_tests
-#' @export
-summary.agreement_test <- function(object, ...) summarise_result(object)
-
-#' @rdname agreement_tests
-#' @export
-summary.agreement_comparison <- function(object, ...) summarise_result(object)
 
 test_title <- function(x) {
   about <- attr(x, "about")

@@ -203,7 +203,7 @@ new_agreement <- function(table, view, settings, pairwise, by_category) {
     agreement_matrix(view$x, view$names[[1L]], view$names[[2L]])
   }
   tibble::new_tibble(
-    as.list(table[keep]), nrow = nrow(table), class = "agreement",
+    as.list(table[keep]), nrow = nrow(table), class = c("agreement", "fallible_result"),
     about = c(
       settings[c("conf_level", "interval", "pooling", "scale_weights", "replicates")],
       list(

@@ -19,14 +19,6 @@ glance.alt_test <- function(x, ...) {
 }
 
 #' @rdname alt_test
-#' @param row.names,optional Not used.
-#' @export
-as.data.frame.alt_test <- function(x, row.names = NULL, optional = FALSE, # nolint: object_name.
-                                   ...) {
-  plain_data_frame(x$systems)
-}
-
-#' @rdname alt_test
 #' @export
 format.alt_test <- function(x, ...) {
   verdict <- ifelse(x$systems$passed, "passes", "fails")
@@ -36,11 +28,6 @@ format.alt_test <- function(x, ...) {
   )
   printable(paste("Alternative annotator test:", shorten(words, "; ", 4L)))
 }
-
-#' @rdname alt_test
-#' @param object An `alt_test()` result.
-#' @export
-summary.alt_test <- function(object, ...) summarise_result(object)
 
 #' @export
 shown_table.alt_test <- function(x) { # nolint: object_name.
@@ -89,7 +76,7 @@ print.alt_test <- function(x, ...) {
 #' The advantage of each system over each rater, and their mean as a line; filled where the system
 #' wins. Above a half the others agree more often with the system than with the rater, or as often.
 #'
-#' @param object,x An [alt_test()] result.
+#' @param object An [alt_test()] result.
 #' @param ... For `plot()`, passed on to `autoplot()`.
 #' @inherit autoplot.ratings return
 #' @family plots
@@ -134,6 +121,3 @@ autoplot.alt_test <- function(object, ...) { # nolint: object_name.
     theme_fallible()
 }
 
-#' @rdname autoplot.alt_test
-#' @export
-plot.alt_test <- function(x, ...) draw(x, ...)

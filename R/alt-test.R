@@ -68,7 +68,7 @@ alt_test <- function(x, ..., epsilon = 0.2, score = c("accuracy", "neg_rmse"), q
       raters = do.call(rbind, lapply(each, `[[`, "raters")),
       options = options
     ),
-    class = "alt_test"
+    class = c("alt_test", "fallible_result")
   )
 }
 

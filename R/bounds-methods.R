@@ -2,7 +2,6 @@
 #'
 #' @param x An [accuracy_bounds()] result.
 #' @param digits Number of decimals.
-#' @param row.names,optional Not used.
 #' @param ... Not used.
 #' @return `tidy()`: a tibble with a row per system: `system`; `lowest` and `highest`, the ends of
 #'   the range of its accuracy, probabilities; `conf.low` and `conf.high`, the confidence set of the
@@ -45,10 +44,6 @@ glance.accuracy_bounds <- function(x, ...) {
     replicates = if (drawn) x$options$replicates else NA_integer_, failed = max(x$failed)
   )
 }
-
-#' @rdname tidy.accuracy_bounds
-#' @export
-as.data.frame.accuracy_bounds <- tidy_as_data_frame
 
 #' @rdname tidy.accuracy_bounds
 #' @export

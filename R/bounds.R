@@ -190,7 +190,7 @@ new_accuracy_bounds <- function(fit, systems, options, range, ...) {
   )
   structure(
     list(table = table, options = options, fit = fit, failed = NA_integer_, ...),
-    class = "accuracy_bounds"
+    class = c("accuracy_bounds", "fallible_result")
   )
 }
 

@@ -60,14 +60,6 @@ glance.k_check <- function(x, ...) {
 }
 
 #' @rdname tidy.k_check
-#' @param row.names,optional Not used.
-#' @export
-as.data.frame.k_check <- function(x, row.names = NULL, # nolint: object_name.
-                                  optional = FALSE, ...) {
-  if (is_whole_check(x)) plain_data_frame(tidy(x, ...)) else plain_data_frame(x)
-}
-
-#' @rdname tidy.k_check
 #' @export
 format.k_check <- function(x, ...) {
   if (!is_whole_check(x)) {

@@ -297,7 +297,7 @@ new_k_check <- function(rows, plan, ran, x, settings) {
   paired <- which(vapply(plan, `[[`, NA, "pairs"))
   found <- function(at) if (length(at) > 0L) ran[[at[[1L]]]]
   tibble::new_tibble(
-    table[columns], nrow = length(p), class = "k_check",
+    table[columns], nrow = length(p), class = c("k_check", "fallible_result"),
     about = list(
       header = sub("<ratings>", "<k_check>", format_header(x)[[1L]], fixed = TRUE),
       system = x$systems[settings$system], alpha = settings$alpha,

@@ -3,7 +3,6 @@
 #' @param x A [compare_systems()] result.
 #' @param what `"differences"`, a row per pair of systems; `"ranks"`, a row per system and rank; or
 #'   `"sources"`, a row per pair and source of what is known of it, for an estimate with gold cases.
-#' @param row.names,optional Not used.
 #' @param ... For `as.data.frame()`, passed on to `tidy()`; otherwise not used.
 #' @return `tidy()`: a tibble. For `"differences"`: `system1` and `system2`; `estimate`, the
 #'   accuracy of the first less that of the second, in \[-1, 1\]; its `std.error`, `conf.low` and
@@ -53,10 +52,6 @@ glance.system_comparison <- function(x, ...) {
 
 #' @rdname tidy.system_comparison
 #' @export
-as.data.frame.system_comparison <- tidy_as_data_frame
-
-#' @rdname tidy.system_comparison
-#' @export
 format.system_comparison <- function(x, ...) {
   told <- glance(x)
   of <- paste0(count_noun(told$systems, "system"), " on the same ", count_noun(told$cases, "case"))
@@ -97,9 +92,6 @@ against_words <- function(x) {
     " not told apart"
   )
 }
-
-#' @export
-summary.system_comparison <- function(object, ...) summarise_result(object)
 
 #' @export
 print.system_comparison <- function(x, ...) {

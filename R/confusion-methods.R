@@ -23,10 +23,6 @@ glance.confusion_estimate <- function(x, ...) {
 
 #' @rdname confusion_estimate
 #' @export
-as.data.frame.confusion_estimate <- tidy_as_data_frame
-
-#' @rdname confusion_estimate
-#' @export
 format.confusion_estimate <- function(x, ...) {
   told <- glance(x)
   paste0(
@@ -34,9 +30,6 @@ format.confusion_estimate <- function(x, ...) {
     ": mean recall ", decimals(told$recall, 2L), ", mean precision ", decimals(told$precision, 2L)
   )
 }
-
-#' @export
-summary.confusion_estimate <- function(object, ...) summarise_result(object)
 
 confusion_title <- function(x) {
   systems <- unique(x$cells$system)
@@ -74,7 +67,6 @@ category_columns <- function(x, system) {
 
 #' @rdname confusion_matrix
 #' @param x A `confusion_matrix`.
-#' @param row.names,optional Not used.
 #' @param ... Not used.
 #' @export
 tidy.confusion_matrix <- function(x, ...) {
@@ -99,22 +91,12 @@ glance.confusion_matrix <- function(x, ...) {
 
 #' @rdname confusion_matrix
 #' @export
-as.data.frame.confusion_matrix <- function(x, row.names = NULL, # nolint: object_name.
-                                           optional = FALSE, ...) {
-  plain_data_frame(tidy(x))
-}
-
-#' @rdname confusion_matrix
-#' @export
 format.confusion_matrix <- function(x, ...) {
   told <- glance(x)
   paste0(
     count_noun(told$categories, "category", "categories"), ", accuracy ", decimals(told$accuracy)
   )
 }
-
-#' @export
-summary.confusion_matrix <- function(object, ...) summarise_result(object)
 
 matrix_columns <- function(x) {
   data.frame(

@@ -55,7 +55,9 @@ confusion_matrix <- function(categories, accuracy, difficulty = 0, dispersion = 
 # Attribute: the base rates over which accuracy is meant.
 new_confusion_matrix <- function(matrix, labels, base_rates) {
   dimnames(matrix) <- list(truth = labels, rating = labels)
-  structure(matrix, base_rates = base_rates, class = c("confusion_matrix", "matrix", "array"))
+  structure(matrix, base_rates = base_rates,
+    class = c("confusion_matrix", "fallible_result", "matrix", "array")
+  )
 }
 
 check_category_labels <- function(categories, call = rlang::caller_env()) {

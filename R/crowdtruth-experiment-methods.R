@@ -8,9 +8,6 @@ tidy.crowdtruth_experiment <- function(x, what = c("tests", "arms", "workers", "
   if (what == "arms") experiment_arms(x) else x[[what]]
 }
 
-#' @export
-as.data.frame.crowdtruth_experiment <- tidy_as_data_frame
-
 experiment_arms <- function(x) {
   rows <- Map(function(arm, flags, name) {
     workers <- flags$workers
@@ -57,9 +54,6 @@ experiment_title <- function(x) {
     if (told$left_out > 0L) paste0("; ", told$left_out, " more did too few units")
   )
 }
-
-#' @export
-summary.crowdtruth_experiment <- function(object, ...) summarise_result(object)
 
 arm_columns <- function(x) {
   round_columns(experiment_arms(x)[c(

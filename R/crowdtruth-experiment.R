@@ -83,7 +83,7 @@ crowdtruth_experiment <- function(x, known, into = NULL, other = NULL, ..., belo
       arms = arms, flags = flags, workers = tibble::as_tibble(workers), improvements = gains,
       tests = paired_tests(gains), left_out = left_out
     ),
-    class = "crowdtruth_experiment"
+    class = c("crowdtruth_experiment", "fallible_result")
   )
 }
 

@@ -7,9 +7,6 @@ tidy.worker_flags <- function(x, ...) {
 }
 
 #' @export
-as.data.frame.worker_flags <- tidy_as_data_frame
-
-#' @export
 format.worker_flags <- function(x, ...) {
   size <- glance(x)
   paste0(
@@ -17,9 +14,6 @@ format.worker_flags <- function(x, ...) {
     if (size$undefined > 0) paste0("; ", size$undefined, " not measured")
   )
 }
-
-#' @export
-summary.worker_flags <- function(object, ...) summarise_result(object)
 
 # The flagged, those with the highest score first.
 flagged_columns <- function(x) {

@@ -92,7 +92,7 @@ flag_workers <- function(x, metrics = NULL, weights = NULL, known = NULL, folds 
     paste(toString(metrics[lacks]), "undefined")
   })
   out[c("score", "known", "held_out")] <- NULL
-  structure(c(list(workers = table), out), class = "worker_flags")
+  structure(c(list(workers = table), out), class = c("worker_flags", "fallible_result"))
 }
 
 check_metrics <- function(metrics, weights, x, call) {

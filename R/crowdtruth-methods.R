@@ -5,7 +5,6 @@
 #' @param x A [crowdtruth()] result.
 #' @param what Which table; they are described with [crowdtruth()]. `"similarity"` has a row per
 #'   pair of different annotations: `annotation`, `other` and `similarity`.
-#' @param row.names,optional Not used.
 #' @param ... For `as.data.frame()`, passed on to `tidy()`; otherwise not used.
 #' @return `tidy()`: a tibble; `as.data.frame()`: the same as a data frame. `glance()`: a tibble
 #'   with one row: `version`; the numbers of `units`, `workers`, `annotations`, `judgements` and
@@ -42,10 +41,6 @@ tidy.crowdtruth <- function(x, what = c("workers", "units", "annotations", "scor
   }
   x[[what]]
 }
-
-#' @rdname tidy.crowdtruth
-#' @export
-as.data.frame.crowdtruth <- tidy_as_data_frame
 
 #' @rdname tidy.crowdtruth
 #' @export
@@ -91,11 +86,6 @@ format.crowdtruth <- function(x, ...) {
     count_noun(size$labels, "label")
   )
 }
-
-#' @rdname tidy.crowdtruth
-#' @param object A [crowdtruth()] result.
-#' @export
-summary.crowdtruth <- function(object, ...) summarise_result(object)
 
 annotation_columns <- function(x) {
   columns <- c("annotation", "frequency", "probability", "clarity", "ambiguity", "similar_to",

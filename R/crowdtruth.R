@@ -151,7 +151,7 @@ measure_crowd <- function(x, options, history = character()) {
       convergence = convergence_table(measured),
       converged = measured$converged, ratings = x, options = options, history = history
     ),
-    class = "crowdtruth"
+    class = c("crowdtruth", "fallible_result")
   )
 }
 

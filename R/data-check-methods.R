@@ -69,14 +69,6 @@ glance.data_check <- function(x, ...) {
 }
 
 #' @rdname data_check
-#' @param row.names,optional Not used.
-#' @export
-as.data.frame.data_check <- function(x, row.names = NULL, optional = FALSE, # nolint: object_name.
-                                     ...) {
-  plain_data_frame(x$checks)
-}
-
-#' @rdname data_check
 #' @export
 format.data_check <- function(x, ...) {
   of <- function(status) x$checks$check[x$checks$status == status]
@@ -87,11 +79,6 @@ format.data_check <- function(x, ...) {
     if (length(of("doubt")) > 0L) paste0(" (", toString(of("doubt")), ")")
   )
 }
-
-#' @rdname data_check
-#' @param object A `data_check()` result.
-#' @export
-summary.data_check <- function(object, ...) summarise_result(object)
 
 #' @export
 shown_table.data_check <- function(x) { # nolint: object_name.
@@ -147,7 +134,7 @@ cat_hanging <- function(label, words) {
 #'
 #' A row per check, in the colour of its status, with what was found.
 #'
-#' @param object,x A [data_check()] result.
+#' @param object A [data_check()] result.
 #' @param ... For `plot()`, passed on to `autoplot()`.
 #' @inherit autoplot.ratings return
 #' @family plots
@@ -183,6 +170,3 @@ autoplot.data_check <- function(object, ...) { # nolint: object_name.
     ggplot2::theme(panel.grid = ggplot2::element_blank())
 }
 
-#' @rdname autoplot.data_check
-#' @export
-plot.data_check <- function(x, ...) draw(x, ...)

@@ -44,7 +44,7 @@ data_check <- function(x, ...) {
   checks <- do.call(rbind, Filter(Negate(is.null), checks))
   structure(
     list(checks = checks, questions = list_questions(x, agreed), facts = glance(x)),
-    class = "data_check"
+    class = c("data_check", "fallible_result")
   )
 }
 

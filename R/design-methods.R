@@ -2,8 +2,7 @@
 
 #' Tables of models, designs and estimators
 #'
-#' @param x,object A [rater_model()], [rater_design()] or [accuracy_estimator()].
-#' @param row.names,optional Not used.
+#' @param x A [rater_model()], [rater_design()] or [accuracy_estimator()].
 #' @param ... Not used.
 #' @return `tidy()`: a tibble. Of a model, a row per argument of [rater_model()] but `prior`:
 #'   `property`, `value`, and `holds`, whether that is a K-property that the model keeps (`NA` for
@@ -66,17 +65,6 @@ glance.rater_model <- function(x, ...) {
 
 #' @rdname design_tables
 #' @export
-as.data.frame.rater_model <- function(x, row.names = NULL, # nolint: object_name.
-                                      optional = FALSE, ...) {
-  plain_data_frame(tidy(x))
-}
-
-#' @rdname design_tables
-#' @export
-summary.rater_model <- function(object, ...) summarise_result(object)
-
-#' @rdname design_tables
-#' @export
 tidy.rater_design <- function(x, ...) {
   check_dots_empty(...)
   accuracy <- c(x$raters, x$systems)
@@ -102,13 +90,6 @@ glance.rater_design <- function(x, ...) {
 
 #' @rdname design_tables
 #' @export
-as.data.frame.rater_design <- function(x, row.names = NULL, # nolint: object_name.
-                                       optional = FALSE, ...) {
-  plain_data_frame(tidy(x))
-}
-
-#' @rdname design_tables
-#' @export
 format.rater_design <- function(x, ...) {
   paste0(
     count_noun(x$n, "case"), ", ", count_noun(length(x$raters), "rater"), ", ",
@@ -116,10 +97,6 @@ format.rater_design <- function(x, ...) {
     count_noun(length(x$categories), "category", "categories")
   )
 }
-
-#' @rdname design_tables
-#' @export
-summary.rater_design <- function(object, ...) summarise_result(object)
 
 #' @rdname design_tables
 #' @export
@@ -140,19 +117,9 @@ glance.accuracy_estimator <- function(x, ...) {
 
 #' @rdname design_tables
 #' @export
-as.data.frame.accuracy_estimator <- function(x, row.names = NULL, # nolint: object_name.
-                                             optional = FALSE, ...) {
-  plain_data_frame(tidy(x))
-}
-
-#' @rdname design_tables
-#' @export
 format.accuracy_estimator <- function(x, ...) {
   options <- glance(x)
   options <- options[!vapply(options, is.na, NA)]
   paste(names(options), options, collapse = ", ")
 }
 
-#' @rdname design_tables
-#' @export
-summary.accuracy_estimator <- function(object, ...) summarise_result(object)

@@ -131,7 +131,7 @@ rater_design <- function(raters, systems = NULL, categories = 5L, n = 200L,
     as.double(length(labels))^2 * length(judges) * nrow(strata_of), "probabilities of a design",
     "Have fewer categories, raters or strata.", call
   )
-  structure(design, class = "rater_design")
+  structure(design, class = c("rater_design", "fallible_result"))
 }
 
 # Fixed strata stand one after another, so that each would meet a part of the drift of its own.

@@ -187,7 +187,7 @@ new_metric_estimate <- function(estimate, plan, interval, conf_level, call, syst
         grouped = grouped, systems = systems %||% one$table$system
       )
     ),
-    class = "metric_estimate"
+    class = c("metric_estimate", "fallible_result")
   )
 }
 

@@ -43,7 +43,7 @@ accuracy_estimator <- function(method = "binned", model = k_model(), interval = 
       if (number > 0L) known$known_truth <- random_gold(x, number)
       do.call(estimate_accuracy, c(list(x), options, known))
     },
-    class = c("accuracy_estimator", "function"),
+    class = c("accuracy_estimator", "fallible_result", "function"),
     options = c(options, if (number > 0L) c(gold = number, known))
   )
 }

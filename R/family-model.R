@@ -125,7 +125,7 @@ new_family_model <- function(axes, family, formulas) {
       utils::modifyList(list(system = "shared"), axes),
       list(prior = list(), family = family, formulas = formulas)
     ),
-    class = c("family_model", "rater_model")
+    class = c("family_model", "rater_model", "fallible_result")
   )
 }
 

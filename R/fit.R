@@ -189,7 +189,7 @@ is_latent <- function(fit) fit$method != "algebraic"
 # agreement, kappa, rater_accuracy, base_rates, negative (base rates that were). Methods for fits
 # know these and nothing else of how a fit came about; the rest is in `covariance_of(fit)`,
 # `posterior(fit)` and `rating_probabilities(fit)`.
-new_rater_fit <- function(fields) structure(fields, class = "rater_fit")
+new_rater_fit <- function(fields) structure(fields, class = c("rater_fit", "fallible_result"))
 
 warn_fit <- function(fit) {
   if (fit$identified != "yes") {
@@ -396,7 +396,3 @@ glance.rater_fit <- function(x, ...) {
   )
 }
 
-#' @rdname tidy.rater_fit
-#' @param row.names,optional Not used.
-#' @export
-as.data.frame.rater_fit <- tidy_as_data_frame

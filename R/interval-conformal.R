@@ -69,8 +69,8 @@ default_reference_sets <- function() {
 #'
 #' @param sets A data frame like [reference_sets].
 #' @param conf_level Probability with which intervals are meant to cover, in (0, 1).
-#' @param x,object A `calibrate_interval()` result.
-#' @param row.names,optional,... Not used.
+#' @param x A `calibrate_interval()` result.
+#' @param ... Not used.
 #' @return An object of class `interval_calibration`. Its field `factor` is the number of standard
 #'   errors on either side. `tidy()` has a row per family: `family`, the number of `systems`, and
 #'   the median and highest `score`; `glance()` one row: `factor`, `conf_level`, `families`,
@@ -105,7 +105,7 @@ calibrate_interval <- function(sets = default_reference_sets(),
       factor = family_quantile(score, sets$family, conf_level), conf_level = conf_level,
       family = as.character(sets$family), score = score
     ),
-    class = "interval_calibration"
+    class = c("interval_calibration", "fallible_result")
   )
 }
 
@@ -195,10 +195,3 @@ glance.interval_calibration <- function(x, ...) {
   )
 }
 
-#' @rdname calibrate_interval
-#' @export
-as.data.frame.interval_calibration <- tidy_as_data_frame
-
-#' @rdname calibrate_interval
-#' @export
-summary.interval_calibration <- function(object, ...) summarise_result(object)

@@ -98,7 +98,7 @@ estimate_metrics.ratings_labels <- function(x, # nolint: object_name, object_len
         systems = panel$systems
       )
     ),
-    class = "metric_estimate"
+    class = c("metric_estimate", "fallible_result")
   )
 }
 

@@ -24,11 +24,6 @@ glance.metric_estimate <- function(x, ...) {
 }
 
 #' @rdname metric_estimate
-#' @param row.names,optional Not used.
-#' @export
-as.data.frame.metric_estimate <- tidy_as_data_frame
-
-#' @rdname metric_estimate
 #' @export
 format.metric_estimate <- function(x, ...) {
   whole <- x$table[is.na(x$table$category), ]
@@ -42,9 +37,6 @@ format.metric_estimate <- function(x, ...) {
     if (nrow(whole) > nrow(first)) ", ..."
   )
 }
-
-#' @export
-summary.metric_estimate <- function(object, ...) summarise_result(object)
 
 metric_title <- function(x) {
   paste0(

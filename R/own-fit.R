@@ -110,7 +110,7 @@ own_model <- function(words, x) {
       accuracy = if (x$exchangeable) "common" else "own", errors = "own", difficulty = "own",
       system = "shared", prior = list(), words = words
     ),
-    class = c("own_model", "rater_model")
+    class = c("own_model", "rater_model", "fallible_result")
   )
 }
 

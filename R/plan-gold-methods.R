@@ -1,9 +1,8 @@
 #' Tables of a plan for gold
 #'
-#' @param x,object A [plan_gold()] result.
+#' @param x A [plan_gold()] result.
 #' @param what `"answer"`: a row per system and kind of interval; `"curve"`: the half-width for many
 #'   numbers of gold cases; `"costs"`: more gold or more raters.
-#' @param row.names,optional Not used.
 #' @param ... For `as.data.frame()`, passed on to `tidy()`; otherwise not used.
 #' @return `tidy()`: a tibble. Of the answer: `system` (for a difference, two); `interval`
 #'   (`"gold alone"`, `"corrected"` or `"combined"`); `gold`, the number of cases to label, out of
@@ -74,10 +73,6 @@ augment.gold_plan <- function(x, ...) {
 
 #' @rdname tidy.gold_plan
 #' @export
-as.data.frame.gold_plan <- tidy_as_data_frame
-
-#' @rdname tidy.gold_plan
-#' @export
 format.gold_plan <- function(x, ...) {
   best <- settled_row(x)
   if (is.na(best$gold)) {
@@ -88,10 +83,6 @@ format.gold_plan <- function(x, ...) {
     decimals(best$half_width), " (", interval_title(x$settings$conf_level), ", ", best$interval, ")"
   )
 }
-
-#' @rdname tidy.gold_plan
-#' @export
-summary.gold_plan <- function(object, ...) summarise_result(object)
 
 #' @export
 print.gold_plan <- function(x, ...) {

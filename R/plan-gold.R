@@ -98,7 +98,7 @@ plan_gold <- function(x, half_width = 0.05, of = c("accuracy", "difference", "re
       costs = gold_costs(table, quantities, estimate, settings), chosen = chosen,
       cases = max(vapply(quantities, function(quantity) quantity$of$cases, 0)), settings = settings
     ),
-    class = "gold_plan"
+    class = c("gold_plan", "fallible_result")
   )
 }
 

@@ -52,17 +52,8 @@ glance.case_plan <- function(x, ...) {
 }
 
 #' @rdname tidy.case_plan
-#' @param row.names,optional Not used.
-#' @export
-as.data.frame.case_plan <- tidy_as_data_frame
-
-#' @rdname tidy.case_plan
 #' @export
 format.case_plan <- function(x, ...) paste(format_answer(x), collapse = "; ")
-
-#' @rdname tidy.case_plan
-#' @export
-summary.case_plan <- function(object, ...) summarise_result(object)
 
 #' @rdname tidy.case_plan
 #' @export

@@ -195,7 +195,7 @@ new_case_plan <- function(parts, settings, arguments, seed) {
       curve = tibble::as_tibble(do.call(rbind, lapply(parts, `[[`, "curve"))),
       settings = settings, arguments = arguments, seed = seed
     ),
-    class = "case_plan"
+    class = c("case_plan", "fallible_result")
   )
 }
 

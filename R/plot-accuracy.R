@@ -1,6 +1,6 @@
 #' Pictures of accuracy
 #'
-#' @param object,x An [estimate_accuracy()] result.
+#' @param object An [estimate_accuracy()] result.
 #' @param type `"systems"`: estimates with their intervals, beside the accuracy of a rater.
 #'   `"bins"`: for each bin, how often the system gives the most probable category, with the curve
 #'   on which a system of the estimated accuracy would lie. `"sensitivity"`: for each system what
@@ -31,10 +31,6 @@ autoplot.accuracy_estimate <- function(object, # nolint: object_name.
     gold = plot_gold(object, rlang::current_env())
   )
 }
-
-#' @rdname autoplot.accuracy_estimate
-#' @export
-plot.accuracy_estimate <- function(x, ...) draw(x, ...)
 
 plot_systems <- function(object) {
   table <- tidy(object)

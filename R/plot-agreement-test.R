@@ -3,7 +3,7 @@
 #' Of a test, estimates beside the value that was tested; of a comparison, differences with their
 #' intervals beside zero; of a benchmark, how probable each level is, with the level reached framed.
 #'
-#' @param object,x A [test_agreement()], [compare_agreement()] or [benchmark_agreement()] result.
+#' @param object A [test_agreement()], [compare_agreement()] or [benchmark_agreement()] result.
 #' @param ... For `plot()`, passed on to `autoplot()`.
 #' @inherit autoplot.ratings return
 #' @family plots
@@ -58,10 +58,6 @@ drawn_measures <- function(object, call) {
 }
 
 #' @rdname autoplot.agreement_test
-#' @export
-plot.agreement_test <- function(x, ...) draw(x, ...)
-
-#' @rdname autoplot.agreement_test
 #' @method autoplot agreement_comparison
 #' @rawNamespace S3method(ggplot2::autoplot,agreement_comparison)
 autoplot.agreement_comparison <- function(object, ...) { # nolint: object_name.
@@ -83,10 +79,6 @@ autoplot.agreement_comparison <- function(object, ...) { # nolint: object_name.
     ) +
     theme_fallible()
 }
-
-#' @rdname autoplot.agreement_test
-#' @export
-plot.agreement_comparison <- function(x, ...) draw(x, ...)
 
 #' @rdname autoplot.agreement_test
 #' @method autoplot agreement_benchmark
@@ -129,6 +121,3 @@ autoplot.agreement_benchmark <- function(object, ...) { # nolint: object_name.
     ggplot2::theme(panel.grid = ggplot2::element_blank())
 }
 
-#' @rdname autoplot.agreement_test
-#' @export
-plot.agreement_benchmark <- function(x, ...) draw(x, ...)

@@ -1,6 +1,6 @@
 #' Pictures of agreement
 #'
-#' @param object,x An [agreement()] result.
+#' @param object An [agreement()] result.
 #' @param type `"measures"`: estimates with their intervals; results by category in a panel per
 #'   measure. `"pairs"`: a map of all pairs of raters, for a pairwise result, which is then the
 #'   default. `"chart"`: Bangdiwala's agreement chart of two raters: a rectangle per category, as
@@ -39,10 +39,6 @@ autoplot.agreement <- function(object, # nolint: object_name.
     chart = plot_chart(about, call)
   )
 }
-
-#' @rdname autoplot.agreement
-#' @export
-plot.agreement <- function(x, ...) draw(x, ...)
 
 abort_plot <- function(why, how, call) {
   abort_fallible("argument", c(why, "i" = how), arg = "type", call = call)

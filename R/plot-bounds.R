@@ -3,7 +3,7 @@
 #' The range of each system's accuracy, with its confidence set as a thin line, and, given a fit, a
 #' mark at the accuracy of a system that knows nothing that the raters do not.
 #'
-#' @param object,x An [accuracy_bounds()] result.
+#' @param object An [accuracy_bounds()] result.
 #' @param ... For `plot()`, passed on to `autoplot()`.
 #' @inherit autoplot.ratings return
 #' @family errors in common
@@ -60,6 +60,3 @@ autoplot.accuracy_bounds <- function(object, ...) { # nolint: object_name.
     theme_fallible()
 }
 
-#' @rdname autoplot.accuracy_bounds
-#' @export
-plot.accuracy_bounds <- function(x, ...) draw(x, ...)

@@ -1,6 +1,6 @@
 #' Pictures of checks of the K-properties
 #'
-#' @param object,x A [check_k_properties()] result.
+#' @param object A [check_k_properties()] result.
 #' @param type `"tests"`: the p-value of each test, against the level. `"pairs"`: how often each
 #'   pair of raters agrees, against what the fitted model expects; pairs above the line agree more
 #'   than their accuracies explain. `"disagreements"`: the same for pairs of ratings that disagree,
@@ -50,10 +50,6 @@ autoplot.k_check <- function(object, # nolint: object_name.
     )
   )
 }
-
-#' @rdname autoplot.k_check
-#' @export
-plot.k_check <- function(x, ...) draw(x, ...)
 
 plot_p_values <- function(rows, alpha) {
   rows$label <- paste0(k_labels[rows$property], "\n", rows$test)

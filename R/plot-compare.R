@@ -1,6 +1,6 @@
 #' Pictures of a comparison
 #'
-#' @param object,x A [compare_systems()] result.
+#' @param object A [compare_systems()] result.
 #' @param type `"differences"`: the difference of each pair with its interval, which tells the two
 #'   apart if it does not reach over zero; of more than 40, the first of those that are printed.
 #'   `"ranks"`: the probability of each rank of each system that has ranks.
@@ -34,10 +34,6 @@ autoplot.system_comparison <- function(object, # nolint: object_name.
   }
   if (type == "differences") plot_differences(object) else plot_ranks(object)
 }
-
-#' @rdname autoplot.system_comparison
-#' @export
-plot.system_comparison <- function(x, ...) draw(x, ...)
 
 most_pairs <- 40L # that a picture holds
 

@@ -1,6 +1,6 @@
 #' Picture of a confusion matrix
 #'
-#' @param object,x A [confusion_matrix()].
+#' @param object A [confusion_matrix()].
 #' @param ... For `plot()`, passed on to `autoplot()`.
 #' @inherit autoplot.ratings return
 #' @family plots
@@ -21,6 +21,3 @@ autoplot.confusion_matrix <- function(object, ...) { # nolint: object_name.
     ggplot2::labs(title = "Confusion matrix", x = "category given", y = "true category")
 }
 
-#' @rdname autoplot.confusion_matrix
-#' @export
-plot.confusion_matrix <- function(x, ...) draw(x, ...)

@@ -1,6 +1,6 @@
 #' Pictures of CrowdTruth
 #'
-#' @param object,x A [crowdtruth()], [flag_workers()] or [crowdtruth_experiment()] result.
+#' @param object A [crowdtruth()], [flag_workers()] or [crowdtruth_experiment()] result.
 #' @param type For a [crowdtruth()] result, `"scores"`: the votes of each unit for each annotation,
 #'   shaded by score, as in the paper's Figure 2; in version 2.0 the scores. `"similarity"`: which
 #'   annotation goes with which. `"workers"`: the metrics of the workers, with flags.
@@ -42,10 +42,6 @@ autoplot.crowdtruth <- function(object, # nolint: object_name.
     convergence = plot_convergence(object)
   )
 }
-
-#' @rdname autoplot.crowdtruth
-#' @export
-plot.crowdtruth <- function(x, ...) draw(x, ...)
 
 plot_scores <- function(object, max_units) {
   two <- object$options$version == "2.0"
@@ -248,10 +244,6 @@ autoplot.worker_flags <- function(object, ...) { # nolint: object_name.
 }
 
 #' @rdname autoplot.crowdtruth
-#' @export
-plot.worker_flags <- function(x, ...) draw(x, ...)
-
-#' @rdname autoplot.crowdtruth
 #' @method autoplot crowdtruth_experiment
 #' @rawNamespace S3method(ggplot2::autoplot,crowdtruth_experiment)
 autoplot.crowdtruth_experiment <- function(object, # nolint: object_name.
@@ -261,10 +253,6 @@ autoplot.crowdtruth_experiment <- function(object, # nolint: object_name.
   type <- check_choice(type, c("improvement", "space"), "type")
   if (type == "improvement") plot_improvement(object) else plot_space(object)
 }
-
-#' @rdname autoplot.crowdtruth
-#' @export
-plot.crowdtruth_experiment <- function(x, ...) draw(x, ...)
 
 # Metrics of version 2.0 have short names.
 spaced <- function(name) {

@@ -1,6 +1,6 @@
 #' Picture of a fit
 #'
-#' @param object,x A [fit_raters()] result.
+#' @param object A [fit_raters()] result.
 #' @param type `"parameters"`: with 90% intervals, by their standard errors, the accuracy of a
 #'   rater, or of each, beside chance, the base rates of the categories, and shares of levels where
 #'   the model is one of confidence. `"confusion"`: the confusion matrices ([confusion()]), of each
@@ -25,10 +25,6 @@ autoplot.rater_fit <- function(object, # nolint: object_name.
   max_raters <- check_count(max_raters, "max_raters")
   if (type == "confusion") plot_confusion(object, max_raters) else plot_parameters(object)
 }
-
-#' @rdname autoplot.rater_fit
-#' @export
-plot.rater_fit <- function(x, ...) draw(x, ...)
 
 plot_parameters <- function(object) {
   table <- tidy(object)

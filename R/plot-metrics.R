@@ -3,7 +3,7 @@
 #' A panel for each metric of categories, with a row per category and average, and one for those of
 #' the whole table; points are estimates, lines their intervals.
 #'
-#' @param object,x An [estimate_metrics()] result.
+#' @param object An [estimate_metrics()] result.
 #' @param ... For `plot()`, passed on to `autoplot()`.
 #' @inherit autoplot.ratings return
 #' @family plots
@@ -58,10 +58,6 @@ autoplot.metric_estimate <- function(object, ...) { # nolint: object_name.
     theme_fallible() +
     ggplot2::theme(panel.spacing.x = ggplot2::unit(14, "pt"))
 }
-
-#' @rdname autoplot.metric_estimate
-#' @export
-plot.metric_estimate <- function(x, ...) draw(x, ...)
 
 # Who, in which panel and row; the first row is at the top.
 panels_of_metrics <- function(table, plan) {

@@ -4,7 +4,7 @@
 #' and combined with what ratings alone say. The half-width that is wanted is
 #' grey and dashed.
 #'
-#' @param object,x A [plan_gold()] result.
+#' @param object A [plan_gold()] result.
 #' @param ... For `plot()`, passed on to `autoplot()`.
 #' @inherit autoplot.ratings return
 #' @family plots
@@ -45,6 +45,3 @@ autoplot.gold_plan <- function(object, ...) { # nolint: object_name.
 
 gold_colours <- c("gold alone" = "#8A8F98", corrected = "#D1495B", combined = "#1F5C99")
 
-#' @rdname autoplot.gold_plan
-#' @export
-plot.gold_plan <- function(x, ...) draw(x, ...)

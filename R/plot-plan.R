@@ -1,6 +1,6 @@
 #' Picture of a plan
 #'
-#' @param object,x A [plan_cases()] result.
+#' @param object A [plan_cases()] result.
 #' @param type `"probability"`: that an estimate is within the margin, against the number of cases;
 #'   `"half_width"`: the margin that is kept with probability `conf_level`. The target is
 #'   grey and dashed. Bands are two Monte Carlo standard errors either way.
@@ -76,10 +76,6 @@ autoplot.case_plan <- function(object, type = c("probability", "half_width"), # 
     ) +
     theme_fallible()
 }
-
-#' @rdname autoplot.case_plan
-#' @export
-plot.case_plan <- function(x, ...) draw(x, ...)
 
 plan_subtitle <- function(settings) {
   paste0(

@@ -1,6 +1,6 @@
 #' Picture of curves of scores
 #'
-#' @param object,x A [score_curve()] result.
+#' @param object A [score_curve()] result.
 #' @param ... For `plot()`, passed on to `autoplot()`.
 #' @inherit autoplot.ratings return
 #' @family plots
@@ -24,10 +24,6 @@ autoplot.score_curve <- function(object, ...) { # nolint: object_name.
     ggplot2::coord_equal(xlim = c(0, 1), ylim = c(0, 1)) +
     theme_fallible()
 }
-
-#' @rdname autoplot.score_curve
-#' @export
-plot.score_curve <- function(x, ...) draw(x, ...)
 
 draw_roc <- function(table) {
   ggplot2::ggplot(

@@ -2,7 +2,7 @@
 #'
 #' The correlations of being right as a heat map. Without known truth, the range of each pair.
 #'
-#' @param object,x A [shared_errors()] result.
+#' @param object A [shared_errors()] result.
 #' @param ... For `plot()`, passed on to `autoplot()`.
 #' @inherit autoplot.ratings return
 #' @family errors in common
@@ -18,10 +18,6 @@ autoplot.shared_errors <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
   if (all(is.na(tidy(object)$estimate))) plot_open_ranges(object) else plot_correlations(object)
 }
-
-#' @rdname autoplot.shared_errors
-#' @export
-plot.shared_errors <- function(x, ...) draw(x, ...)
 
 plot_correlations <- function(object) {
   table <- tidy(object)

@@ -1,6 +1,6 @@
 #' Pictures of a simulation study
 #'
-#' @param object,x A [simulation_study()] result.
+#' @param object A [simulation_study()] result.
 #' @param type `"accuracy"`: estimated against true accuracy, a point per panel and system for each
 #'   measure of truth, a facet per design. `"error"`: bias and root mean squared error of each
 #'   design, with two Monte Carlo standard errors on either side.
@@ -39,10 +39,6 @@ autoplot.simulation_study <- function(object, # nolint: object_name.
   missing <- paste0(number(sum(lacking)), " of ", count_noun(length(lacking), "estimate"))
   plot + ggplot2::labs(caption = if (any(lacking)) paste(missing, "are missing"))
 }
-
-#' @rdname autoplot.simulation_study
-#' @export
-plot.simulation_study <- function(x, ...) draw(x, ...)
 
 # Designs in their order, with the number of cases where there are several.
 label_designs <- function(rows) {

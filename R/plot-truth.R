@@ -5,7 +5,7 @@
 #' doubt. `type = "calibration"`: how often categories are true, against the probabilities that they
 #' were given, where the truth is known.
 #'
-#' @param object,x A [ground_truth()] result.
+#' @param object A [ground_truth()] result.
 #' @param type What to draw.
 #' @param max_cases How many cases are drawn at most; of more, an evenly spaced choice.
 #' @param truth,bins,conf_level See [calibration()].
@@ -32,10 +32,6 @@ autoplot.ground_truth <- function(object, type = c("cases", "calibration"), # no
   }
   plot_truth(object, max_cases, rlang::current_env())
 }
-
-#' @rdname autoplot.ground_truth
-#' @export
-plot.ground_truth <- function(x, ...) draw(x, ...)
 
 plot_truth <- function(object, max_cases, call) {
   probability <- unname(probability_matrix(object, "object", call))

@@ -1,7 +1,7 @@
 # A bar that appears when the work takes more than two seconds, though not in documents being
 # knitted, nor where option `fallible.quiet` is set. `tick(done)` moves it; it ends with the caller,
-# or at `close()`. What has no `total` may have a `format` that tells that it goes on. Who has been `told`
-# how long it takes is not told again.
+# or at `close()`. What has no `total` may have a `format` that tells that it goes on. Who has been
+# `told` how long it takes is not told again.
 progress_bar <- function(name, total, format = NULL, told = is.na(total), .envir = parent.frame(),
                          clock = elapsed) {
   if (isTRUE(getOption("knitr.in.progress")) || is_quiet(NULL)) {

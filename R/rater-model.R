@@ -159,7 +159,7 @@ rater_model <- function(accuracy = c("common", "rater"),
       system = check_choice(system, c("shared", "own"), "system"),
       prior = check_prior(prior, call)
     ),
-    class = "rater_model"
+    class = c("rater_model", "fallible_result")
   )
 }
 

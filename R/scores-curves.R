@@ -59,7 +59,7 @@ score_curve <- function(x, curve = c("roc", "reliability"), category = NULL, bin
       table = do.call(rbind, tables), curve = curve,
       options = c(judged$estimate$options[c("method", "conf_level")], bins = bins)
     ),
-    class = "score_curve"
+    class = c("score_curve", "fallible_result")
   )
 }
 
@@ -289,11 +289,6 @@ glance.score_curve <- function(x, ...) {
 }
 
 #' @rdname score_curve
-#' @param row.names,optional Not used.
-#' @export
-as.data.frame.score_curve <- tidy_as_data_frame
-
-#' @rdname score_curve
 #' @export
 format.score_curve <- function(x, ...) {
   told <- glance(x)
@@ -303,9 +298,6 @@ format.score_curve <- function(x, ...) {
     method_words(x$options$method)
   )
 }
-
-#' @export
-summary.score_curve <- function(object, ...) summarise_result(object)
 
 #' @export
 print.score_curve <- function(x, ...) {

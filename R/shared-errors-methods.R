@@ -3,7 +3,6 @@
 #' @param x A [shared_errors()] result.
 #' @param what `"pairs"`, a row per pair of raters and systems, or `"raters"`, a row per rater.
 #' @param digits Number of decimals.
-#' @param row.names,optional Not used.
 #' @param ... For `as.data.frame()`, passed on to `tidy()`; otherwise not used.
 #' @return `tidy()`: a tibble. For `"pairs"`: `rater1` and `rater2`, names of raters or systems;
 #'   `kind`, `"raters"`, `"rater and system"` or `"systems"`; `n`, the number of cases that both
@@ -53,10 +52,6 @@ glance.shared_errors <- function(x, ...) {
     x$counts, x$about, conf_level = x$options$conf_level
   )
 }
-
-#' @rdname tidy.shared_errors
-#' @export
-as.data.frame.shared_errors <- tidy_as_data_frame
 
 #' @rdname tidy.shared_errors
 #' @export

@@ -117,7 +117,7 @@ shared_errors <- function(x, known_truth = NULL, accuracy = NULL, coinciding = N
       options = list(conf_level = conf_level, limits = limits, coinciding = alike),
       judges = judges
     ),
-    class = "shared_errors"
+    class = c("shared_errors", "fallible_result")
   )
 }
 

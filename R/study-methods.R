@@ -129,11 +129,6 @@ tidy.simulation_study <- function(x, ...) {
 }
 
 #' @rdname summary.simulation_study
-#' @param row.names,optional Not used.
-#' @export
-as.data.frame.simulation_study <- tidy_as_data_frame
-
-#' @rdname summary.simulation_study
 #' @export
 format.simulation_study <- function(x, ...) {
   size <- glance(x)

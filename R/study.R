@@ -113,7 +113,7 @@ new_study <- function(designs, estimators, runs, n, panels, seed) {
       designs = designs, estimators = estimators, runs = runs, n = n, panels = panels,
       seed = seed, results = NULL
     ),
-    class = "simulation_study"
+    class = c("simulation_study", "fallible_result")
   )
   study$done <- integer(length(study_cells(study)))
   study

@@ -1,5 +1,42 @@
-# What all results have in common. A class says what it is in tidy(), glance() and format(), and
-# what is shown of it in shown_table(), caption_of() and notes_of() (tables.R); the rest follows.
+# What all results have in common: the class `fallible_result`. A class of results says what it is
+# in tidy(), glance() and format(), and what is shown of it in shown_table(), caption_of() and
+# notes_of(); the rest follows.
+
+#' What all results can do
+#'
+#' Every result of this package has the class `fallible_result` behind its own. `tidy()` gives a
+#' tibble of it, `glance()` one row, `format()` one line, and `ggplot2::autoplot()` a picture where
+#' there is something to draw. The methods here are the same for all.
+#'
+#' @param x,object A result.
+#' @param row.names,optional Not used.
+#' @param ... Passed on: by `as.data.frame()` to `tidy()`, by `plot()` to `autoplot()`, but for
+#'   `title` and `subtitle`.
+#' @return `as.data.frame()`: what `tidy()` gives, as a plain data frame. `summary()`: an object
+#'   that prints all tables of the result. `plot()`: `x`, invisibly; it draws what `autoplot()`
+#'   describes.
+#' @name fallible_result
+#' @family systems
+#' @examples
+#' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
+#' as.data.frame(fit_raters(x))
+NULL
+
+#' @rdname fallible_result
+#' @export
+as.data.frame.fallible_result <- function(x, row.names = NULL, # nolint: object_name.
+                                          optional = FALSE, ...) {
+  as_table <- is.data.frame(x) && is.null(list(...)$what)
+  plain_data_frame(if (as_table) x else tidy(x, ...))
+}
+
+#' @rdname fallible_result
+#' @export
+summary.fallible_result <- function(object, ...) summarise_result(object)
+
+#' @rdname fallible_result
+#' @export
+plot.fallible_result <- function(x, ...) draw(x, ...)
 
 # Results that are tables carry with them what print() and plots tell; these do not.
 plain_data_frame <- function(table) list2DF(lapply(table, identity))
@@ -9,7 +46,9 @@ plain_tibble <- function(table) tibble::as_tibble(plain_data_frame(table))
 # A result that is a table: `rows` are lists of columns, `...` attributes.
 new_result_table <- function(rows, class, ...) {
   table <- stack_tables(rows)
-  tibble::new_tibble(table, nrow = length(table[[1L]]), ..., class = class)
+  tibble::new_tibble(
+    table, nrow = length(table[[1L]]), ..., class = c(class, "fallible_result")
+  )
 }
 
 # Of a part of a result that is a table only the columns are left, and format() is that of tibbles.
@@ -185,34 +224,7 @@ table_as_text <- function(table) {
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
 #' format(estimate_accuracy(x, interval = "none"))
 #' format(estimate_accuracy(x))
+#' @rawNamespace S3method(knitr::knit_print,fallible_result,knit_result)
 #' @rawNamespace S3method(knitr::knit_print,ratings,knit_result)
 #' @rawNamespace S3method(knitr::knit_print,ratings_labels,knit_result)
-#' @rawNamespace S3method(knitr::knit_print,rater_fit,knit_result)
-#' @rawNamespace S3method(knitr::knit_print,ground_truth,knit_result)
-#' @rawNamespace S3method(knitr::knit_print,accuracy_estimate,knit_result)
-#' @rawNamespace S3method(knitr::knit_print,accuracy_by_group,knit_result)
-#' @rawNamespace S3method(knitr::knit_print,accuracy_bounds,knit_result)
-#' @rawNamespace S3method(knitr::knit_print,shared_errors,knit_result)
-#' @rawNamespace S3method(knitr::knit_print,alt_test,knit_result)
-#' @rawNamespace S3method(knitr::knit_print,data_check,knit_result)
-#' @rawNamespace S3method(knitr::knit_print,system_comparison,knit_result)
-#' @rawNamespace S3method(knitr::knit_print,confusion_estimate,knit_result)
-#' @rawNamespace S3method(knitr::knit_print,confusion_matrix,knit_result)
-#' @rawNamespace S3method(knitr::knit_print,metric_estimate,knit_result)
-#' @rawNamespace S3method(knitr::knit_print,score_curve,knit_result)
-#' @rawNamespace S3method(knitr::knit_print,k_check,knit_result)
-#' @rawNamespace S3method(knitr::knit_print,agreement,knit_result)
-#' @rawNamespace S3method(knitr::knit_print,agreement_benchmark,knit_result)
-#' @rawNamespace S3method(knitr::knit_print,agreement_test,knit_result)
-#' @rawNamespace S3method(knitr::knit_print,agreement_comparison,knit_result)
-#' @rawNamespace S3method(knitr::knit_print,case_plan,knit_result)
-#' @rawNamespace S3method(knitr::knit_print,gold_plan,knit_result)
-#' @rawNamespace S3method(knitr::knit_print,simulation_study,knit_result)
-#' @rawNamespace S3method(knitr::knit_print,crowdtruth,knit_result)
-#' @rawNamespace S3method(knitr::knit_print,crowdtruth_experiment,knit_result)
-#' @rawNamespace S3method(knitr::knit_print,worker_flags,knit_result)
-#' @rawNamespace S3method(knitr::knit_print,rater_model,knit_result)
-#' @rawNamespace S3method(knitr::knit_print,rater_design,knit_result)
-#' @rawNamespace S3method(knitr::knit_print,accuracy_estimator,knit_result)
-#' @rawNamespace S3method(knitr::knit_print,interval_calibration,knit_result)
 NULL

@@ -1,6 +1,6 @@
 #' Tables of ground truth
 #'
-#' @param x,object A [ground_truth()] result.
+#' @param x A [ground_truth()] result.
 #' @param what `"cases"`, a row per case and category, or `"categories"`, a row per category.
 #' @param row.names,optional Not used.
 #' @param n Number of rows to print; `NULL` leaves it to the options of tibbles.
@@ -78,10 +78,6 @@ format.ground_truth <- function(x, ...) {
     }
   )
 }
-
-#' @rdname tidy.ground_truth
-#' @export
-summary.ground_truth <- function(object, ...) summarise_result(object)
 
 #' @rdname tidy.ground_truth
 #' @export

@@ -75,7 +75,8 @@ new_ground_truth <- function(x, posterior, call) {
     return(table)
   }
   tibble::new_tibble(
-    table, nrow = nrow(x), truth = if (!is.null(x$truth)) truth(x), class = "ground_truth"
+    table, nrow = nrow(x), truth = if (!is.null(x$truth)) truth(x),
+    class = c("ground_truth", "fallible_result")
   )
 }
 

@@ -11,10 +11,17 @@ test_that("every class that prints is among the examples", {
   }
 })
 
-test_that("every class has a method of its own for every verb", {
+test_that("every class has a method for every verb, its own or that of all results", {
   known <- getNamespaceInfo("fallible", "S3methods")
-  has <- function(generic) known[known[, 1L] == generic, 2L]
   results <- names(examples_of_results())
+  all_results <- Filter(function(class) {
+    inherits(examples_of_results()[[class]], "fallible_result")
+  }, results)
+  expect_setequal(setdiff(results, all_results), c("ratings", "ratings_labels"))
+  has <- function(generic) {
+    own <- known[known[, 1L] == generic, 2L]
+    c(own, if ("fallible_result" %in% own) all_results)
+  }
   for (verb in c("print", "format", "summary", "tidy", "glance", "as.data.frame", "knit_print")) {
     expect_identical(setdiff(results, has(verb)), character(), label = verb)
   }
