@@ -126,11 +126,13 @@ format.accuracy_by_group <- function(x, digits = 0L, ...) {
   unlist(lapply(unclass(x), format, digits = digits))
 }
 
-group_title <- function(x) {
+#' @export
+caption_of.accuracy_by_group <- function(x) { # nolint: object_name.
   paste0(count_noun(length(x), "group"), ", ", caption_of(x[[1L]]))
 }
 
-group_columns <- function(x) {
+#' @export
+shown_table.accuracy_by_group <- function(x) { # nolint: object_name.
   options <- x[[1L]]$options
   shown <- utils::head(tidy(x), 30L)
   out <- data.frame(
@@ -143,7 +145,8 @@ group_columns <- function(x) {
   out
 }
 
-group_notes <- function(x) {
+#' @export
+notes_of.accuracy_by_group <- function(x) { # nolint: object_name.
   table <- tidy(x)
   lacking <- table[!is.na(table$reason), ]
   c(

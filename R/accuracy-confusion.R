@@ -265,7 +265,8 @@ print_categories <- function(x, system) {
   print_table(paste0(system, ", by category"), category_columns(x, system), most = 30L)
 }
 
-confusion_notes <- function(x) {
+#' @export
+notes_of.confusion_estimate <- function(x) { # nolint: object_name.
   table <- x$categories
   reasons <- unique(table$reason[!is.na(table$reason)])
   c(

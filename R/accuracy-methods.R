@@ -154,7 +154,8 @@ print_accuracy <- function(x) {
   if (length(notes) > 0L) cat_lines("", notes)
 }
 
-accuracy_columns <- function(x) {
+#' @export
+shown_table.accuracy_estimate <- function(x) { # nolint: object_name.
   shown <- utils::head(tidy(x), 20L)
   out <- data.frame(system = shown$system, accuracy = decimals(shown$estimate))
   if (has_interval(x)) {
@@ -167,14 +168,16 @@ accuracy_columns <- function(x) {
   out
 }
 
-accuracy_title <- function(x) {
+#' @export
+caption_of.accuracy_estimate <- function(x) { # nolint: object_name.
   paste0(
     count_noun(nrow(x$table), "system"), ", ", method_words(x$options$method, x$fit$model)
   )
 }
 
 # What a reader must know beside the numbers.
-accuracy_notes <- function(x) {
+#' @export
+notes_of.accuracy_estimate <- function(x) { # nolint: object_name.
   table <- tidy(x)
   reasons <- table$reason[!is.na(table$reason)]
   c(

@@ -22,12 +22,13 @@ format.agreement_benchmark <- function(x, ...) {
   if (!is_whole_benchmark(x)) {
     return(NextMethod())
   }
-  table <- benchmark_levels(x)
+  table <- shown_table(x)
   of <- do.call(paste, c(unname(lapply(table[agreement_labels(x)], as.character)), sep = ", "))
   shorten(paste0(of, ": ", table$level), separator = "; ")
 }
 
-benchmark_title <- function(x) {
+#' @export
+caption_of.agreement_benchmark <- function(x) { # nolint: object_name.
   paste0(
     "scale ", x$scale[[1L]], ": the highest level that agreement is at or above with probability ",
     format(attr(x, "conf_level"))
@@ -43,7 +44,8 @@ is_whole_benchmark <- function(x) {
 first_levels <- function(x) !duplicated(keys(x[agreement_labels(x)]))
 
 # The level that each estimate reaches, or why none can be told.
-benchmark_levels <- function(x) {
+#' @export
+shown_table.agreement_benchmark <- function(x) { # nolint: object_name.
   each <- keys(x[agreement_labels(x)])
   first <- first_levels(x)
   reached <- match(unique(each), ifelse(x$reached, each, NA))
@@ -61,7 +63,7 @@ print.agreement_benchmark <- function(x, ...) {
   }
   cat_lines(paste0("<agreement_benchmark> ", caption_of(x)))
   cat("\n")
-  print(benchmark_levels(x), row.names = FALSE, right = FALSE)
+  print(shown_table(x), row.names = FALSE, right = FALSE)
   cat_lines("", "All levels: tidy(), plot().")
   invisible(x)
 }

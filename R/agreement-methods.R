@@ -51,7 +51,8 @@ format.agreement <- function(x, ...) {
     estimate_words(x, attr(x, "about")$conf_level, two))
 }
 
-agreement_title <- function(x) {
+#' @export
+caption_of.agreement <- function(x) { # nolint: object_name.
   sub("<agreement> ", "", attr(x, "about")$header[[1L]], fixed = TRUE)
 }
 
@@ -77,7 +78,8 @@ print.agreement <- function(x, ...) {
   invisible(x)
 }
 
-agreement_columns <- function(x) {
+#' @export
+shown_table.agreement <- function(x) { # nolint: object_name.
   about <- attr(x, "about")
   rows <- utils::head(plain_data_frame(x), 40L)
   out <- rows[agreement_labels(x)]
@@ -99,7 +101,8 @@ is_whole_agreement <- function(x) {
   ))
 }
 
-agreement_notes <- function(x) {
+#' @export
+notes_of.agreement <- function(x) { # nolint: object_name.
   about <- attr(x, "about")
   lacking <- split(x, factor(x$reason, levels = unique(x$reason[!is.na(x$reason)])))
   reasons <- vapply(names(lacking), function(reason) {

@@ -78,24 +78,28 @@ test_words <- function(x, what) {
   shorten(words, separator = "; ")
 }
 
-test_title <- function(x) {
+#' @export
+caption_of.agreement_test <- function(x) { # nolint: object_name.
   about <- attr(x, "about")
   sign <- c(two.sided = "different from", greater = "above", less = "below")[[about$alternative]]
   paste0("Is agreement ", sign, " ", format(about$null), "? ", count_noun(max(0, x$n), "case"))
 }
 
-difference_title <- function(x) {
+#' @export
+caption_of.agreement_comparison <- function(x) { # nolint: object_name.
   paste0("Agreement of one panel less that of another, ", count_noun(max(0, x$n), "common case"))
 }
 
-test_columns <- function(x) {
+#' @export
+shown_table.agreement_test <- function(x) { # nolint: object_name.
   data.frame(
     measure = x$measure, estimate = decimals(x$estimate), std.error = decimals(x$std.error),
     statistic = decimals(x$statistic, 2L), p = show_p(x$p.value)
   )
 }
 
-difference_columns <- function(x) {
+#' @export
+shown_table.agreement_comparison <- function(x) { # nolint: object_name.
   out <- data.frame(
     measure = x$measure, first = decimals(x$estimate1), second = decimals(x$estimate2),
     difference = decimals(x$estimate)
@@ -105,7 +109,8 @@ difference_columns <- function(x) {
   out
 }
 
-test_notes <- function(x) {
+#' @export
+notes_of.agreement_test <- function(x) { # nolint: object_name.
   null <- x$measure[x$method %in% "null"]
   c(reasons_of_tests(x), if (length(null) > 0L) {
     paste0(
@@ -114,6 +119,9 @@ test_notes <- function(x) {
     )
   })
 }
+
+#' @export
+notes_of.agreement_comparison <- function(x) reasons_of_tests(x) # nolint: object_name.
 
 reasons_of_tests <- function(x) {
   lacking <- which(!is.na(x$reason))

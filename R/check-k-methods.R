@@ -73,7 +73,8 @@ format.k_check <- function(x, ...) {
   )
 }
 
-check_columns <- function(x) {
+#' @export
+shown_table.k_check <- function(x) { # nolint: object_name.
   data.frame(
     property = unname(k_labels[x$property]), test = x$test, verdict = printed_verdict(x),
     p = show_p(x$p.value), adjusted = show_p(x$p.adjusted)

@@ -141,7 +141,8 @@ print_pairs <- function(x) {
   print_table(paste("Differences of", compared_metric(x)), shown_table(x), most = 20L)
 }
 
-pair_columns <- function(x) {
+#' @export
+shown_table.system_comparison <- function(x) { # nolint: object_name.
   table <- shown_pairs(x)
   shown <- data.frame(
     pair = paste(table$system1, "-", table$system2), difference = decimals(table$estimate),
@@ -167,7 +168,8 @@ better_first <- function(table) {
   table[order(-table$estimate), ]
 }
 
-comparison_notes <- function(x) {
+#' @export
+notes_of.system_comparison <- function(x) { # nolint: object_name.
   table <- tidy(x)
   pairs <- nrow(table)
   miss <- (1 - x$options$conf_level) * pairs

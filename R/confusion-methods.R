@@ -31,7 +31,8 @@ format.confusion_estimate <- function(x, ...) {
   )
 }
 
-confusion_title <- function(x) {
+#' @export
+caption_of.confusion_estimate <- function(x) { # nolint: object_name.
   systems <- unique(x$cells$system)
   paste0(
     count_noun(length(systems), "system"), ", ",
@@ -40,7 +41,8 @@ confusion_title <- function(x) {
   )
 }
 
-confusion_columns <- function(x) {
+#' @export
+shown_table.confusion_estimate <- function(x) { # nolint: object_name.
   systems <- unique(x$cells$system)
   tables <- lapply(systems, function(system) {
     data.frame(system = system, category_columns(x, system))
@@ -98,7 +100,8 @@ format.confusion_matrix <- function(x, ...) {
   )
 }
 
-matrix_columns <- function(x) {
+#' @export
+shown_table.confusion_matrix <- function(x) { # nolint: object_name.
   data.frame(
     truth = rownames(x), round(matrix(x, nrow(x), dimnames = dimnames(x)), 3L), check.names = FALSE
   )

@@ -40,13 +40,14 @@ glance.crowdtruth_experiment <- function(x, ...) {
 format.crowdtruth_experiment <- function(x, ...) {
   told <- glance(x)
   paste0(
-    experiment_title(x), if (!is.na(told$best)) {
+    caption_of(x), if (!is.na(told$best)) {
       paste0("; told apart best in arm ", told$best, ", accuracy ", decimals(told$accuracy, 2L))
     }
   )
 }
 
-experiment_title <- function(x) {
+#' @export
+caption_of.crowdtruth_experiment <- function(x) { # nolint: object_name.
   told <- glance(x)
   paste0(
     "version ", told$version, ": ", count_noun(told$known, "known worker"), ", ", told$low,
@@ -55,13 +56,15 @@ experiment_title <- function(x) {
   )
 }
 
-arm_columns <- function(x) {
+#' @export
+shown_table.crowdtruth_experiment <- function(x) { # nolint: object_name.
   round_columns(experiment_arms(x)[c(
     "arm", "units", "annotations", "accuracy", "precision", "recall", "auc", "separation", "gap"
   )])
 }
 
-experiment_notes <- function(x) {
+#' @export
+notes_of.crowdtruth_experiment <- function(x) { # nolint: object_name.
   last <- function(arm) utils::tail(x$arms[[arm]]$history, 1L)
   c(last("annotations"), last("units"))
 }

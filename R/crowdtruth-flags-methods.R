@@ -16,7 +16,8 @@ format.worker_flags <- function(x, ...) {
 }
 
 # The flagged, those with the highest score first.
-flagged_columns <- function(x) {
+#' @export
+shown_table.worker_flags <- function(x) { # nolint: object_name.
   flagged <- x$workers[x$workers$flagged %in% TRUE, ]
   round_columns(flagged[order(-flagged$score), c("worker", "units", x$metrics, "score")])
 }
@@ -45,7 +46,8 @@ print.worker_flags <- function(x, ...) {
 }
 
 # The rule, and how it did on workers whose quality is known.
-flag_notes <- function(x) {
+#' @export
+notes_of.worker_flags <- function(x) { # nolint: object_name.
   size <- glance(x)
   c(
     switch(x$rule,

@@ -87,7 +87,8 @@ format.crowdtruth <- function(x, ...) {
   )
 }
 
-annotation_columns <- function(x) {
+#' @export
+shown_table.crowdtruth <- function(x) { # nolint: object_name.
   columns <- c("annotation", "frequency", "probability", "clarity", "ambiguity", "similar_to",
     if (x$options$version == "2.0") "aqs")
   round_columns(x$annotations[columns])

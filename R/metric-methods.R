@@ -32,13 +32,14 @@ format.metric_estimate <- function(x, ...) {
     if (x$options$grouped) paste0(first$group, " "), first$system, " ", row_names(first)
   ))
   paste0(
-    metric_title(x), if (nrow(first) > 0L) ": ",
+    caption_of(x), if (nrow(first) > 0L) ": ",
     paste0(who, " ", decimals(first$estimate, 2L), collapse = ", "),
     if (nrow(whole) > nrow(first)) ", ..."
   )
 }
 
-metric_title <- function(x) {
+#' @export
+caption_of.metric_estimate <- function(x) { # nolint: object_name.
   paste0(
     count_noun(length(x$plan$records), "metric"), " of ",
     count_noun(length(x$options$systems), "system"),
@@ -92,7 +93,8 @@ category_metrics <- function(table, system) {
 }
 
 # All of it, for documents.
-metric_columns <- function(x) {
+#' @export
+shown_table.metric_estimate <- function(x) { # nolint: object_name.
   table <- x$table
   name <- ifelse(
     is.na(table$category), row_names(table), paste0(table$metric, " of ", table$category)
@@ -139,7 +141,8 @@ print_metrics <- function(table, x) {
 
 print_left <- function(table) print(align_left(table, seq_along(table)), row.names = FALSE)
 
-metric_notes <- function(x) {
+#' @export
+notes_of.metric_estimate <- function(x) { # nolint: object_name.
   table <- x$table
   one <- x$estimates[[1L]]
   reasons <- unique(table$reason[!is.na(table$reason)])

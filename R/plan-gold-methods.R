@@ -92,7 +92,8 @@ print.gold_plan <- function(x, ...) {
   invisible(x)
 }
 
-gold_plan_title <- function(x) {
+#' @export
+caption_of.gold_plan <- function(x) { # nolint: object_name.
   settings <- x$settings
   what <- switch(settings$of,
     accuracy = "Accuracy", difference = "Difference of accuracies",
@@ -112,7 +113,8 @@ gold_plan_title <- function(x) {
   )
 }
 
-gold_plan_columns <- function(x) {
+#' @export
+shown_table.gold_plan <- function(x) { # nolint: object_name.
   table <- tidy(x)
   range <- function(low, high, show) {
     ifelse(is.na(low) | low == high, "", paste0(show(low), " to ", show(high)))
@@ -127,7 +129,8 @@ gold_plan_columns <- function(x) {
   align_left(out, 1:2)
 }
 
-gold_plan_notes <- function(x) {
+#' @export
+notes_of.gold_plan <- function(x) { # nolint: object_name.
   table <- tidy(x)
   lacking <- table[!is.na(table$reason), ]
   drawn <- nrow(augment(x))

@@ -84,7 +84,8 @@ print.case_plan <- function(x, ...) {
   invisible(x)
 }
 
-plan_title <- function(x) {
+#' @export
+caption_of.case_plan <- function(x) { # nolint: object_name.
   paste0(
     "Estimates within ", format(x$settings$margin), " of true accuracy with probability ",
     format(x$settings$conf_level)
@@ -93,7 +94,8 @@ plan_title <- function(x) {
 
 plan_story <- function(x) c(format_assumed(x), format_answer(x), plan_notes(x))
 
-plan_columns <- function(x) {
+#' @export
+shown_table.case_plan <- function(x) { # nolint: object_name.
   table <- tidy(x)
   within <- function(value, error, digits) {
     ifelse(is.na(error), decimals(value, digits), paste0(

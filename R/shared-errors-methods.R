@@ -109,7 +109,7 @@ print.shared_errors <- function(x, ...) {
   )
   table <- shared_columns(x)
   print_table("Correlation of being right", table[order(-abs(table$order)), -1L], most = 12L)
-  cat_lines("", shared_notes(x), "More: tidy(what = \"raters\"), glance(), plot().")
+  cat_lines("", notes_of(x), "More: tidy(what = \"raters\"), glance(), plot().")
   invisible(x)
 }
 
@@ -136,7 +136,8 @@ shared_columns <- function(x) {
   out
 }
 
-shared_notes <- function(x) {
+#' @export
+notes_of.shared_errors <- function(x) { # nolint: object_name.
   told <- glance(x)
   raters <- tidy(x, "raters")
   gain <- which(raters$change > 0)

@@ -170,7 +170,8 @@ print.simulation_study <- function(x, ...) {
   invisible(x)
 }
 
-study_notes <- function(x) c(study_target(x), failure_note(x))
+#' @export
+notes_of.simulation_study <- function(x) c(study_target(x), failure_note(x)) # nolint: object_name.
 
 study_target <- function(x) {
   known <- tells_expected(x$results)
@@ -185,7 +186,8 @@ study_target <- function(x) {
 # For each row, does its design say what accuracy is expected? Worlds need not.
 tells_expected <- function(rows) rows$design %in% rows$design[!is.na(rows$expected)]
 
-study_columns <- function(x) {
+#' @export
+shown_table.simulation_study <- function(x) { # nolint: object_name.
   table <- summary(x, by = c("design", "n", "estimator"))
   expected <- table$design %in% x$results$design[tells_expected(x$results)]
   table <- table[table$target == ifelse(expected, "expected", "sample"), ]
