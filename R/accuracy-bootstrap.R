@@ -10,14 +10,17 @@ bootstrap_replicates <- function(estimator, fit, options, what = "accuracy") {
     "Ask for fewer {.arg replicates}, or choose {.arg systems}.", NULL
   )
   bar <- progress_bar("Bootstrap", options$replicates)
-  out <- replicates_of(estimator, what, resampling(fit$x, options), bar$tick)
+  unit <- if (inherits(estimator, "case_estimator")) "case" else "pattern"
+  drawn <- resampling(fit$x, options, unit)
+  out <- replicates_of(estimator, what, drawn, bar$tick)
   bar$close()
-  out
+  structure(out, seed = drawn$seed)
 }
 
 # Replicates by the method that stands in for that of an estimate, to show how its systems (or its
-# categories) go together.
+# categories) go together; of the same draws as its own.
 stand_in_replicates <- function(estimate, what) {
+  estimate$options$seed <- attr(estimate$replicates, "seed")
   if (!is.null(estimate$options$record)) {
     estimator <- function_estimator(estimate$fit$x, method_of(estimate)$run)
     return(bootstrap_replicates(estimator, estimate$fit, estimate$options, what))
@@ -31,21 +34,6 @@ stand_in_replicates <- function(estimate, what) {
     estimator <- mixed_estimator(estimator, shared, back)
   }
   bootstrap_replicates(estimator, estimate$fit, estimate$options, what)
-}
-
-# What the core needs to draw cases, or clusters of them.
-resampling <- function(x, options) {
-  clusters <- if (!is.null(options$cluster)) {
-    list(
-      pattern = x$index, weight = x$weights %||% rep(1, length(x$index)), cluster = options$cluster
-    )
-  }
-  list(
-    replicates = options$replicates, threads = options$threads, seed = draw_seed(),
-    # For estimators in R; the core has its own.
-    weight = pattern_weights(x), case_weight = x$weights %||% rep(1, nrow(x)),
-    clusters = clusters
-  )
 }
 
 # Other machines take blocks of replicates; on this one threads are quicker, which fit nothing anew.
@@ -73,9 +61,6 @@ replicates_task <- function(made_of, what, resampling) {
     core_replicates(do.call(make_estimator, made_of), what, resampling, no_tick)
   }
 }
-
-# R's generator decides, once, so that set.seed() works whatever the number of threads.
-draw_seed <- function() sample.int(.Machine$integer.max, 2L)
 
 # A table with columns estimate and reason, with what the core says of the interval of each row.
 add_intervals <- function(table, intervals) {

@@ -102,7 +102,8 @@ replicates_of <- function(estimator, what, resampling, tick = no_tick) {
     return(linear_replicates(estimator, resampling, tick))
   }
   if (is.function(estimator)) {
-    return(function_replicates(estimator, what, resampling, tick))
+    rows <- resampled(function(weight) estimator(weight, what), resampling, tick = tick)
+    return(do.call(rbind, rows))
   }
   if (!is.list(estimator)) {
     pieces <- count_pieces(resampling$replicates)

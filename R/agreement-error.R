@@ -125,10 +125,9 @@ influence_error <- function(raw, view, n) {
 bootstrap_task <- function(measure, view, settings, seed, tick) {
   if (is.function(measure$kernel)) {
     rows <- kernel_rows(measure, view)
-    return(vapply(seq_len(settings$replicates), function(r) {
-      tick(r)
-      call_kernel(measure, rows, core_resample(rows$weight, seed, r - 1))
-    }, 0))
+    drawn <- new_resampling(rows$weight, c(settings, list(seed = seed)))
+    run <- function(weight) call_kernel(measure, rows, weight)
+    return(unlist(resampled(run, drawn, tick = tick)))
   }
   na_real(core_agreement_bootstrap(
     view$x$patterns, view$weight, selection_of(view, measure),

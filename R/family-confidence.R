@@ -56,7 +56,7 @@ drop_unused_levels <- function(x) {
 }
 
 seen_levels <- function(x) {
-  weight <- x$weights %||% rep(1, length(x$index))
+  weight <- weights_of_cases(x)
   sort(unique(x$confidence$code[weight[x$confidence$case] > 0]))
 }
 

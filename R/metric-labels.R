@@ -317,20 +317,13 @@ label_replicates <- function(estimate, plan, panel) {
   } else {
     list(family_engine(problem_for(fit, fit$x), fit$theta))
   }
-  n <- length(panel$cases)
   seen <- seen_patterns(fit)
-  bar <- progress_bar("Bootstrap", estimate$options$replicates)
-  once <- function(i) {
-    bar$tick(i)
-    times <- tabulate(sample.int(n, n, replace = TRUE), n)
+  drawn <- new_resampling(rep(1, length(panel$cases)), estimate$options)
+  rows <- resampled(resampling = drawn, run = function(times) {
     weight <- rowsum_codes(fit$x$index, rep(times, panel$labels) + 0, n_patterns(fit$x))
     now <- lapply(engines, moved_posterior, weight = weight)
     panel_values(function(s) now[[if (joint) s else 1L]], times, plan, panel, seen)
-  }
-  rows <- withr::with_seed(
-    draw_seed()[[1L]], lapply(seq_len(estimate$options$replicates), once)
-  )
-  bar$close()
+  })
   lapply(seq_along(panel$systems), function(s) do.call(rbind, lapply(rows, `[[`, s)))
 }
 

@@ -224,7 +224,7 @@ weighted_answers <- function(estimate, system) {
   answer <- pattern_answers(x)[pattern, s]
   at <- which(answer > 0L & judged_patterns(estimate$fit)[pattern])
   posterior <- estimate$posterior[[s]][pattern[at], , drop = FALSE]
-  weight <- (x$weights %||% rep(1, length(pattern)))[at]
+  weight <- weights_of_cases(x)[at]
   level <- function(code) factor(x$categories[code], levels = x$categories)
   columns_tibble(
     case = rep(x$cases[at], each = n), system = system, truth = level(rep(seq_len(n), length(at))),

@@ -54,7 +54,7 @@ as_rater_fit <- function(x, posterior, base_rates = NULL, ..., model = "own mode
     ), arg = "model", call = call)
   }
   posterior <- check_posterior(posterior, x, call)
-  weight <- x$weights %||% rep(1, nrow(x))
+  weight <- weights_of_cases(x)
   rates <- colSums(posterior * weight) / sum(weight)
   if (!is.null(base_rates)) rates <- check_base_rates(base_rates, ncol(posterior), call)
   own_fit(x, posterior, rates, model)

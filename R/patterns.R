@@ -71,6 +71,9 @@ answers_by_pattern <- function(x) {
   cbind(out, replace(pattern_answers(x), pattern_answers(x) == 0L, NA))
 }
 
+# The number of cases that each row of the ratings stands for.
+weights_of_cases <- function(x) x$weights %||% rep(1, length(x$index))
+
 # Patterns in an order that depends on what is in them, and not on that of cases. `truth` has a
 # number for each pattern, or is empty.
 order_of_patterns <- function(x, truth = integer()) {

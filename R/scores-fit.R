@@ -129,7 +129,7 @@ check_trust <- function(trust, x, call) {
 # Cases x systems. `code`: the bin of the score, or the answer of a system without scores; 0 for
 # none. `place`: where a score lies, in units of bins; 0 without a score.
 score_codes <- function(x) {
-  weight <- x$weights %||% rep(1, length(x$index))
+  weight <- weights_of_cases(x)
   answer <- case_answers(x)
   each <- lapply(seq_along(x$systems), function(s) {
     values <- x$scores$values[[x$systems[[s]]]]

@@ -95,7 +95,7 @@ true_accuracy <- function(x, systems = NULL) {
 # The share of right answers of each system.
 sample_accuracy <- function(x) {
   answer <- case_answers(x)
-  weight <- (x$weights %||% rep(1, nrow(x))) * !is.na(x$truth$category)
+  weight <- weights_of_cases(x) * !is.na(x$truth$category)
   right <- colSums((answer == x$truth$category) * weight, na.rm = TRUE)
   unname(as.double(ratio(right, colSums((answer > 0L) * weight))))
 }
