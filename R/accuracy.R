@@ -172,10 +172,8 @@ judge_systems <- function(fit, cluster, gold, given, call) {
   options$threads <- check_threads(given$threads, call)
   options["cluster"] <- list(check_cluster(cluster, fit$x, call))
   if (length(fit$x$systems) == 0L) {
-    abort_fallible("system", c(
-      "There is no system whose accuracy could be estimated.",
-      "i" = "Give {.arg systems} to {.fun ratings}."
-    ), system = character(), call = call)
+    abort_fallible("system", "There is no system whose accuracy could be estimated.",
+      i = "Give {.arg systems} to {.fun ratings}.", system = character(), call = call)
   }
   check_pair(options, fit$model, fit, call, gold)
   if (!is.null(gold)) warn_gold(gold, fit$x)
@@ -189,10 +187,10 @@ judge_systems <- function(fit, cluster, gold, given, call) {
 
 check_nothing_known <- function(fit, call) {
   if (any(known_patterns(fit)) || any(is_known_rater(fit)) || is_own_fit(fit)) {
-    abort_fallible("argument", c(
+    abort_argument("by",
       "{.arg by} fits each group anew and cannot use known truths or raters, or a given posterior.",
-      "i" = "Fit the cases of each group, {.code x[cases, ]}, with what is known of them."
-    ), arg = "by", call = call)
+      i = "Fit the cases of each group, {.code x[cases, ]}, with what is known of them.",
+      call = call)
   }
 }
 

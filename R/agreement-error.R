@@ -157,14 +157,11 @@ kernel_rows <- function(measure, view) {
 
 call_kernel <- function(measure, rows, weight) {
   value <- tryCatch(kernel_value(measure, rows, weight), error = function(e) {
-    abort_fallible("argument", "The kernel of {.val {measure$id}} stopped.",
-      arg = "kernel", parent = e, call = NULL)
+    abort_argument("kernel", "The kernel of {.val {measure$id}} stopped.", parent = e, call = NULL)
   })
   if (!((is.numeric(value) || identical(value, NA)) && length(value) == 1L)) {
-    abort_fallible("argument", c(
-      "The kernel of {.val {measure$id}} must return one number.",
-      "x" = "It returned {describe(value)}."
-    ), arg = "kernel", call = NULL)
+    abort_argument("kernel", "The kernel of {.val {measure$id}} must return one number.",
+      x = "It returned {describe(value)}.", call = NULL)
   }
   if (is.finite(value)) as.double(value) else NA_real_
 }

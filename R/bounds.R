@@ -150,10 +150,8 @@ fit_of_bounds <- function(x, given, call) {
 
 check_bounded <- function(systems, x, call) {
   if (length(x$systems) == 0L) {
-    abort_fallible("system", c(
-      "There is no system whose accuracy could be bounded.",
-      "i" = "Give {.arg systems} to {.fun ratings}."
-    ), system = character(), call = call)
+    abort_fallible("system", "There is no system whose accuracy could be bounded.",
+      i = "Give {.arg systems} to {.fun ratings}.", system = character(), call = call)
   }
   check_system_names(systems, x$systems, call)
 }
@@ -161,11 +159,9 @@ check_bounded <- function(systems, x, call) {
 check_nothing_assumed <- function(assumed, call) {
   given <- names(assumed)[!vapply(assumed, function(x) is.null(x) || isTRUE(x), NA)]
   if (length(given) > 0L) {
-    abort_fallible("argument", c(
+    abort_argument(given,
       "Given a fit, truth and raters are as the fit says, and nothing else can be assumed of them.",
-      "x" = "Found {.arg {given}}.",
-      "i" = "Use {.code given = \"ratings\"}."
-    ), arg = given, call = call)
+      x = "Found {.arg {given}}.", i = "Use {.code given = \"ratings\"}.", call = call)
   }
 }
 
@@ -273,7 +269,7 @@ draw_ranges <- function(fit, systems, options, range_of) {
   if (!all(weight == round(weight))) {
     return(NULL)
   }
-  # What is drawn does not depend on the order of patterns, which is that of cases, or of a database.
+  # What is drawn does not depend on the order of patterns: that of cases, or of a database.
   order <- order_of_patterns(fit$x, fit$known$truth)
   rows <- resampled(resampling = judged_resampling(fit, weight, order, options), run = function(w) {
     range <- range_of(replace(weight, order, w))

@@ -79,11 +79,22 @@
 #' )
 NULL
 
-abort_fallible <- function(topic, message, ..., call, .envir = parent.frame()) {
+# `x` says what was found (`not` is the thing itself), `i` what to do: sentences, or NULL for none.
+abort_fallible <- function(topic, message, ..., not, x = NULL, i = NULL,
+                           call = rlang::caller_env(), .envir = parent.frame()) {
+  if (!missing(not)) x <- c(x, paste0("It is ", verbatim(describe(not)), "."))
+  bullets <- rlang::set_names(as.character(c(x, i)), rep(c("x", "i"), c(length(x), length(i))))
   cli::cli_abort(
-    in_words(message, .envir), ...,
+    in_words(c(message, bullets), .envir), ...,
     class = c(paste0("fallible_error_", topic), "fallible_error"), call = call, .envir = .envir
   )
+}
+
+# Of an argument; what it "must" be or have needs no subject.
+abort_argument <- function(arg, message, ..., call = rlang::caller_env(), .envir = parent.frame()) {
+  subject <- if (startsWith(message[[1L]], "must ")) paste0("{.arg ", arg, "} ")
+  message[[1L]] <- paste0(subject, message[[1L]])
+  abort_fallible("argument", message, ..., arg = arg, call = call, .envir = .envir)
 }
 
 # The message with all values in it, as text in which nothing is markup and nothing steers a

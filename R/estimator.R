@@ -69,16 +69,14 @@ as_estimators <- function(x, call, arg = "estimators") {
   if (!is.list(x) || length(x) == 0L || !all(usable)) {
     off <- if (is.list(x)) which(!usable)[1L] else NA
     name <- if (!is.na(off)) rlang::names2(x)[[off]]
-    abort_fallible("argument", c(
-      "{.arg {arg}} must be names of methods, or a list of functions of ratings.",
-      "x" = if (is.na(off)) {
+    abort_argument(arg, "must be names of methods, or a list of functions of ratings.",
+      x = if (is.na(off)) {
         "It is {describe(x)}."
       } else if (name == "") {
         "Element {off} is {describe(x[[off]])}."
       } else {
         "{.val {name}} is {describe(x[[off]])}."
-      }
-    ), arg = arg, call = call)
+      }, call = call)
   }
   names <- rlang::names2(x)
   methods <- vapply(x, is.character, NA)
@@ -93,10 +91,9 @@ as_estimators <- function(x, call, arg = "estimators") {
 check_names <- function(names, arg, call) {
   bad <- if (any(names == "")) "" else names[duplicated(names)]
   if (length(bad) > 0L) {
-    abort_fallible("argument", c(
-      "{.arg {arg}} must have names that differ.",
-      "x" = if (bad[[1L]] == "") "One has no name." else "{.val {bad[[1L]]}} stands twice."
-    ), arg = arg, call = call)
+    abort_argument(arg, "must have names that differ.",
+      x = if (bad[[1L]] == "") "One has no name." else "{.val {bad[[1L]]}} stands twice.",
+      call = call)
   }
 }
 
@@ -174,12 +171,13 @@ as_result <- function(value, systems, arg = "estimators") {
   ok <- all(numeric) && length(table[["estimate"]]) == length(systems) && !anyNA(place) &&
     !any(is.infinite(table[["estimate"]]))
   if (!ok) {
-    abort_fallible("argument", c(
-      "An estimator must return {length(systems)} finite number{?s}, one per system, or a data frame
-       with a column {.val estimate} and a row per system.",
-      "x" = "It returned {describe(value)}.",
-      "x" = if (length(named) > 0L) "It names {.val {named}}; systems are {.val {systems}}."
-    ), arg = arg, call = NULL)
+    abort_argument(arg, "An estimator must return {length(systems)} finite number{?s}, one per
+                         system, or a data frame with a column {.val estimate} and a row per
+                         system.",
+      x = c(
+        "It returned {describe(value)}.",
+        if (length(named) > 0L) "It names {.val {named}}; systems are {.val {systems}}."
+      ), call = NULL)
   }
   out <- result_table(na_real(as.double(table[["estimate"]][place])))
   for (column in intersect(interval_columns, names(table))) {

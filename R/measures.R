@@ -75,10 +75,9 @@ register_measure <- function(id, title, kernel, form = c("counts", "ratings", "t
   call <- rlang::current_env()
   usable <- rlang::is_string(id) && nzchar(id) && !startsWith(id, ".")
   if (!usable || id %in% names(built_in_measures)) {
-    abort_fallible("argument", c(
-      "{.arg id} must be a name that no measure of the package has and that starts with no dot.",
-      "x" = "It is {describe(id)}."
-    ), arg = "id", call = call)
+    abort_argument("id",
+      "must be a name that no measure of the package has and that starts with no dot.", not = id,
+      call = call)
   }
   if (is.null(kernel)) {
     rm(list = intersect(id, ls(registered)), envir = registered)
@@ -86,20 +85,14 @@ register_measure <- function(id, title, kernel, form = c("counts", "ratings", "t
   }
   form <- check_choice(form, c("counts", "ratings", "table"), "form")
   if (!is.function(kernel)) {
-    abort_fallible("argument", c(
-      "{.arg kernel} must be a function.", "x" = "It is {describe(kernel)}."
-    ), arg = "kernel", call = call)
+    abort_argument("kernel", "must be a function.", not = kernel, call = call)
   }
   if (!(is.numeric(range) && length(range) == 2L && !anyNA(range) && range[[1L]] < range[[2L]])) {
-    abort_fallible("argument", c(
-      "{.arg range} must be two numbers, the smaller one first.", "x" = "It is {describe(range)}."
-    ), arg = "range", call = call)
+    abort_argument("range", "must be two numbers, the smaller one first.", not = range, call = call)
   }
   if (!(identical(as.double(raters), 2) || (identical(raters, Inf) && form != "table"))) {
-    abort_fallible("argument", c(
-      "{.arg raters} must be {.code 2}, or {.code Inf} for two or more.",
-      "x" = "It is {describe(raters)}."
-    ), arg = "raters", call = call)
+    abort_argument("raters", "must be {.code 2}, or {.code Inf} for two or more.", not = raters,
+      call = call)
   }
   measure <- new_measure(
     id, check_string(title, "title"), check_string(reference, "reference"),
@@ -120,10 +113,10 @@ check_kernel <- function(kernel, form, call,
   short <- length(own) < length(given) && !"..." %in% names(own)
   # Some primitive functions tell nothing of their arguments.
   if (!is.null(args(kernel)) && (short || length(extra) > 0L)) {
-    abort_fallible("argument", c(
+    abort_argument("kernel",
       "A {.arg kernel} of form {.val {form}} is called as {.code kernel({toString(given)})}.",
-      "x" = if (length(own) == 0L) "It takes no arguments." else "It takes {.arg {names(own)}}."
-    ), arg = "kernel", call = call)
+      x = if (length(own) == 0L) "It takes no arguments." else "It takes {.arg {names(own)}}.",
+      call = call)
   }
 }
 

@@ -76,10 +76,8 @@ estimate_by_function <- function(x, run, given, by, cluster, call) {
 function_estimate <- function(x, options) {
   fit <- suppressWarnings(fit_raters(x), classes = "fallible_warning")
   if (length(fit$x$systems) == 0L) {
-    abort_fallible("system", c(
-      "There is no system whose accuracy could be estimated.",
-      "i" = "Give {.arg systems} to {.fun ratings}."
-    ), system = character(), call = NULL)
+    abort_fallible("system", "There is no system whose accuracy could be estimated.",
+      i = "Give {.arg systems} to {.fun ratings}.", system = character(), call = NULL)
   }
   draft <- draft_estimate(fit, options)
   new_accuracy_estimate(draft, interval_of_draft(draft))
@@ -90,11 +88,10 @@ function_options <- function(given, call) {
   allowed <- ids_with("own_fit", accuracy_intervals())
   interval <- given$interval %||% interval_bootstrap$id
   if (length(set) > 0L || !interval %in% allowed) {
-    abort_fallible("argument", c(
+    abort_argument(c(set, "interval")[[1L]],
       "A function as {.arg method} goes with {.code interval = \"bootstrap\"} or {.val none} only.",
-      "x" = if (length(set) > 0L) "{.arg {set}} {?is/are} not for it." else
-        "{.arg interval} is {describe(interval)}."
-    ), arg = c(set, "interval")[[1L]], call = call)
+      x = if (length(set) > 0L) "{.arg {set}} {?is/are} not for it." else
+        "{.arg interval} is {describe(interval)}.", call = call)
   }
   given$method <- method_shared$id # has no options of its own
   given$interval <- interval

@@ -202,10 +202,10 @@ augment.metric_estimate <- function(x, ...) {
   }
   one <- x$estimates[[1L]]
   if (!has_posterior(one)) {
-    abort_fallible("argument", c(
+    abort_argument("x",
       "Method {.val {one$options$method}} gives no probabilities of the categories of a case.",
-      "i" = "Estimate with {.arg method} {.or {.val {ids_with('posterior', accuracy_methods())}}}."
-    ), arg = "x", call = call)
+      i = "Estimate with {.arg method} {.or {.val {ids_with('posterior', accuracy_methods())}}}.",
+      call = call)
   }
   tables <- lapply(seq_along(x$estimates), function(g) {
     of <- lapply(x$options$systems, weighted_answers, estimate = x$estimates[[g]])

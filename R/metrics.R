@@ -91,10 +91,9 @@ register_metric <- function(id, title, kernel, form = c("category", "table"), ra
   call <- rlang::current_env()
   usable <- rlang::is_string(id) && nzchar(id) && !startsWith(id, ".")
   if (!usable || id %in% names(c(built_in_metrics, score_records, label_records))) {
-    abort_fallible("argument", c(
-      "{.arg id} must be a name that no metric of the package has and that starts with no dot.",
-      "x" = "It is {describe(id)}."
-    ), arg = "id", call = call)
+    abort_argument("id",
+      "must be a name that no metric of the package has and that starts with no dot.", not = id,
+      call = call)
   }
   if (is.null(kernel)) {
     rm(list = intersect(id, ls(registered_metrics)), envir = registered_metrics)
@@ -103,10 +102,8 @@ register_metric <- function(id, title, kernel, form = c("category", "table"), ra
   form <- check_choice(form, c("category", "table"), "form")
   check_metric_kernel(kernel, form, call)
   if (!(is.numeric(range) && length(range) == 2L && all(is.finite(range)) && diff(range) > 0)) {
-    abort_fallible("argument", c(
-      "{.arg range} must be two finite numbers, the smaller one first.",
-      "x" = "It is {describe(range)}."
-    ), arg = "range", call = call)
+    abort_argument("range", "must be two finite numbers, the smaller one first.", not = range,
+      call = call)
   }
   metric <- new_metric(
     id, check_string(title, "title"), check_string(reference, "reference"), kernel, form,
@@ -120,9 +117,7 @@ register_metric <- function(id, title, kernel, form = c("category", "table"), ra
 # Can it be called as it will be?
 check_metric_kernel <- function(kernel, form, call) {
   if (!is.function(kernel)) {
-    abort_fallible("argument", c(
-      "{.arg kernel} must be a function.", "x" = "It is {describe(kernel)}."
-    ), arg = "kernel", call = call)
+    abort_argument("kernel", "must be a function.", not = kernel, call = call)
   }
   check_kernel(kernel, form, call, if (form == "table") "table" else c("tp", "fn", "fp", "tn"))
 }
@@ -150,10 +145,9 @@ find_metrics <- function(ids, settings, scored, call) {
 check_settings <- function(record, settings, call) {
   lacking <- record$settings[vapply(settings[record$settings], is.null, NA)]
   if (length(lacking) > 0L) {
-    abort_fallible("metric", c(
-      "Metric {.val {record$id}} needs {.arg {lacking}}.",
-      "i" = "{.arg cost} is a matrix of costs: true categories in rows, answers in columns."
-    ), metric = record$id, call = call)
+    abort_fallible("metric", "Metric {.val {record$id}} needs {.arg {lacking}}.",
+      i = "{.arg cost} is a matrix of costs: true categories in rows, answers in columns.",
+      metric = record$id, call = call)
   }
 }
 
@@ -165,33 +159,27 @@ check_cost_matrix <- function(cost, categories, call) {
   n <- length(categories)
   if (is.data.frame(cost)) cost <- as.matrix(cost)
   if (!(is.numeric(cost) && identical(dim(cost), c(n, n)) && all(is.finite(cost)))) {
-    abort_fallible("argument", c(
-      "{.arg cost} must be a {n} x {n} matrix of finite numbers, true categories in rows and answers
-       in columns.",
-      "x" = if (length(dim(cost)) == 2L && !identical(dim(cost), c(n, n))) {
+    abort_argument("cost", "must be a {n} x {n} matrix of finite numbers, true categories in rows
+                            and answers in columns.",
+      x = if (length(dim(cost)) == 2L && !identical(dim(cost), c(n, n))) {
         "It has {nrow(cost)} row{?s} and {ncol(cost)} columns."
       } else {
         "It is {describe(cost)}."
-      },
-      "i" = "Categories are {.val {categories}}."
-    ), arg = "cost", call = call)
+      }, i = "Categories are {.val {categories}}.", call = call)
   }
   for (side in 1:2) {
     names <- dimnames(cost)[[side]]
     if (is.null(names)) next
     if (!setequal(names, categories)) {
-      abort_fallible("argument", c(
-        "{.arg cost} must have the categories of {.arg x}.",
-        "x" = "Its {c('rows', 'columns')[[side]]} are {.val {names}}.",
-        "i" = "Categories are {.val {categories}}."
-      ), arg = "cost", call = call)
+      abort_argument("cost", "must have the categories of {.arg x}.",
+        x = "Its {c('rows', 'columns')[[side]]} are {.val {names}}.",
+        i = "Categories are {.val {categories}}.", call = call)
     }
     cost <- if (side == 1L) cost[categories, , drop = FALSE] else cost[, categories, drop = FALSE]
   }
   if (diff(range(cost)) == 0) {
-    abort_fallible("argument", c(
-      "{.arg cost} must differ between cells.", "x" = "All costs are {.val {cost[[1L]]}}."
-    ), arg = "cost", call = call)
+    abort_argument("cost", "must differ between cells.", x = "All costs are {.val {cost[[1L]]}}.",
+      call = call)
   }
   unname(cost)
 }

@@ -193,10 +193,9 @@ rating_patterns <- function(x) {
   })
   columns <- c(ratings, systems, pattern_covariates(x))
   if ("n" %in% names(columns) || anyDuplicated(names(columns)) > 0L) {
-    abort_fallible("argument", c(
+    abort_argument("x",
       "The columns of the table must have different names, and none may be {.val n}.",
-      "x" = "They would be {.val {names(columns)}}."
-    ), arg = "x", call = rlang::current_env())
+      x = "They would be {.val {names(columns)}}.")
   }
   tibble::new_tibble(c(columns, list(n = pattern_weights(x))), nrow = rows)
 }

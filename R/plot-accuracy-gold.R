@@ -4,10 +4,9 @@ plot_gold <- function(object, call) {
   table <- tidy(object, "gold")
   seen <- table[!is.na(table$estimate), ]
   if (is.null(object$gold$evidence)) {
-    abort_fallible("argument", c(
-      "There is no gold to draw: no known truth has measured anything.",
-      "i" = "Give {.arg known_truth} and {.arg gold_sample} to {.fun estimate_accuracy}."
-    ), arg = "type", call = call)
+    abort_argument("type", "There is no gold to draw: no known truth has measured anything.",
+      i = "Give {.arg known_truth} and {.arg gold_sample} to {.fun estimate_accuracy}.",
+      call = call)
   }
   seen$interval <- factor(seen$interval, rev(unique(table$interval)))
   seen$system <- factor(seen$system, unique(table$system))

@@ -19,10 +19,8 @@ autoplot.accuracy_bounds <- function(object, ...) { # nolint: object_name.
   table <- tidy(object)
   seen <- table[!is.na(table$lowest), ]
   if (nrow(seen) == 0L) {
-    abort_fallible("argument", c(
-      "There is nothing to draw.",
-      "i" = paste0("The bounds are {.code NA}: ", verbatim(table$reason[[1L]]), ".")
-    ), arg = "object", call = rlang::current_env())
+    abort_argument("object", "There is nothing to draw.",
+      i = paste0("The bounds are {.code NA}: ", verbatim(table$reason[[1L]]), "."))
   }
   seen$system <- factor(seen$system, levels = seen$system[order(seen$lowest + seen$highest)])
   told <- glance(object)

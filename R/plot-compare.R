@@ -21,16 +21,12 @@ autoplot.system_comparison <- function(object, # nolint: object_name.
   check_dots_empty(...)
   type <- check_choice(type, c("differences", "ranks"), "type")
   if (type == "ranks" && nrow(tidy(object, "ranks")) == 0L) {
-    abort_fallible("argument", c(
-      "There are no ranks of systems that are compared with one reference.",
-      "i" = "Draw {.val differences}, or compare with the {.arg best}."
-    ), arg = "type", call = rlang::current_env())
+    abort_argument("type", "There are no ranks of systems that are compared with one reference.",
+      i = "Draw {.val differences}, or compare with the {.arg best}.")
   }
   if (all(is.na(tidy(object)$probability))) {
-    abort_fallible("argument", c(
-      "There is nothing to draw.",
-      "i" = paste0("The comparison is {.code NA}: ", verbatim(tidy(object)$reason[[1L]]), ".")
-    ), arg = "object", call = rlang::current_env())
+    abort_argument("object", "There is nothing to draw.",
+      i = paste0("The comparison is {.code NA}: ", verbatim(tidy(object)$reason[[1L]]), "."))
   }
   if (type == "differences") plot_differences(object) else plot_ranks(object)
 }

@@ -18,10 +18,8 @@ autoplot.metric_estimate <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
   table <- tidy(object)
   if (all(is.na(table$estimate))) {
-    abort_fallible("argument", c(
-      "There is nothing to draw.",
-      "i" = paste0("All metrics are {.code NA}: ", verbatim(table$reason[[1L]]), ".")
-    ), arg = "object", call = rlang::current_env())
+    abort_argument("object", "There is nothing to draw.",
+      i = paste0("All metrics are {.code NA}: ", verbatim(table$reason[[1L]]), "."))
   }
   table <- panels_of_metrics(table, object$plan)
   systems <- length(unique(table$who)) > 1L

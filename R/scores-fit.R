@@ -95,9 +95,8 @@ beside_scores <- function(beside, fit, value) {
 
 check_has_scores <- function(x, call) {
   if (is.null(x$scores)) {
-    abort_fallible("argument", c(
-      "{.arg x} has no scores.", "i" = "Give {.arg scores} to {.fun ratings}."
-    ), arg = "x", call = call)
+    abort_argument("x", "{.arg x} has no scores.", i = "Give {.arg scores} to {.fun ratings}.",
+      call = call)
   }
 }
 
@@ -105,22 +104,17 @@ check_has_scores <- function(x, call) {
 check_sources <- function(x, raters, call) {
   sources <- raters + length(x$systems)
   if (sources < 3L) {
-    abort_fallible("argument", c(
-      "Without known truths it takes three sources, raters and systems together, to tell how good
-       each of them is.",
-      "x" = "There {?is/are} {sources}.",
-      "i" = "Give {.arg known_truth}, or {.arg trust}."
-    ), arg = "x", call = call)
+    abort_argument("x", "Without known truths it takes three sources, raters and systems together,
+                         to tell how good each of them is.", x = "There {?is/are} {sources}.",
+      i = "Give {.arg known_truth}, or {.arg trust}.", call = call)
   }
 }
 
 check_trust <- function(trust, x, call) {
   check_names_among(trust, names(x$scores$values), "trust", call)
   if (x$scores$scale != "probability") {
-    abort_fallible("argument", c(
-      "Scores that only order cases cannot be taken at their word.",
-      "i" = "Leave out {.arg trust} for the joint model, which needs the order only."
-    ), arg = "trust", call = call)
+    abort_argument("trust", "Scores that only order cases cannot be taken at their word.",
+      i = "Leave out {.arg trust} for the joint model, which needs the order only.", call = call)
   }
 }
 

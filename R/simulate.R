@@ -103,12 +103,10 @@ sample_accuracy <- function(x) {
 check_truth <- function(x, call = rlang::caller_env()) {
   check_ratings(x, call)
   if (is.null(x$truth)) {
-    abort_fallible("argument", c(
-      "The truth behind {.arg x} is not known.",
-      "i" = "Only what {.fun simulate_ratings} and {.fun with_truth} make, or {.fun ratings} with
-             {.arg truth}, carries its truth; for estimates, see {.fun ground_truth} and
-             {.fun estimate_accuracy}."
-    ), arg = "x", call = call)
+    abort_argument("x", "The truth behind {.arg x} is not known.", i = "Only what
+        {.fun simulate_ratings} and {.fun with_truth} make, or {.fun ratings} with {.arg truth},
+        carries its truth; for estimates, see {.fun ground_truth} and {.fun estimate_accuracy}.",
+      call = call)
   }
 }
 

@@ -160,9 +160,7 @@ as_markdown <- function(x, digits = 3L) {
   digits <- check_digits(digits)
   if (!is.data.frame(x)) {
     if (!is.atomic(x) && !is.null(x)) {
-      abort_fallible("argument", c(
-        "{.arg x} must be a data frame or a vector of words.", "x" = "It is {describe(x)}."
-      ), arg = "x")
+      abort_argument("x", "must be a data frame or a vector of words.", not = x)
     }
     return(escape_markdown(x))
   }
