@@ -329,4 +329,3 @@ autoplot.confusion_estimate <- function(object, ...) { # nolint: object_name.
     ) +
     wrapped_texts()
 }
-

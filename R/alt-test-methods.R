@@ -118,4 +118,3 @@ autoplot.alt_test <- function(object, ...) { # nolint: object_name.
     ) +
     theme_fallible()
 }
-

@@ -384,4 +384,3 @@ glance.rater_fit <- function(x, ...) {
     BIC = stats::BIC(log_likelihood), nobs = stats::nobs(x)
   )
 }
-

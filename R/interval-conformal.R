@@ -191,4 +191,3 @@ glance.interval_calibration <- function(x, ...) {
     systems = length(x$score), normal = normal_quantile(x$conf_level)
   )
 }
-

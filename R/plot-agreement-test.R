@@ -115,4 +115,3 @@ autoplot.agreement_benchmark <- function(object, ...) { # nolint: object_name.
     theme_fallible() +
     ggplot2::theme(panel.grid = ggplot2::element_blank())
 }
-

@@ -57,4 +57,3 @@ autoplot.accuracy_bounds <- function(object, ...) { # nolint: object_name.
     ) +
     theme_fallible()
 }
-

@@ -1,6 +1,6 @@
 # Replicates of whatever is computed in R: cases, or clusters of them, are drawn anew. Nothing else
-# in R draws cases. The core draws, from a stream for each replicate, so that what R computes and what
-# the core computes are of the same draws.
+# in R draws cases. The core draws, from a stream for each replicate, so that what R computes and
+# what the core computes are of the same draws.
 
 # How to draw, for R and for the core: what a unit is (a pattern of ratings, or a case), how many
 # cases each has, clusters (NULL: cases are drawn one by one) and the seed of all replicates.
