@@ -77,8 +77,8 @@ bind_groups <- function(x, table) {
 #' [confusion()] and more.
 #'
 #' @param x,object An [estimate_accuracy()] result with `by`.
-#' @param what `"estimate"`, `"details"`, `"members"`, `"gold"` or `"gold_details"`, as for a single
-#'   estimate; or `"groups"`, the `glance()` of each group.
+#' @param what `"estimate"`, `"details"`, `"members"`, `"gold"`, `"gold_details"` or `"replicates"`,
+#'   as for a single estimate; or `"groups"`, the `glance()` of each group.
 #' @param digits Number of decimals of the percentages.
 #' @param ... For `plot()`, passed on to `autoplot()`, for `as.data.frame()`, to `tidy()`; otherwise
 #'   not used.
@@ -100,7 +100,7 @@ bind_groups <- function(x, table) {
 #' @export
 tidy.accuracy_by_group <- function(x, what = c(
                                      "estimate", "details", "members", "gold", "gold_details",
-                                     "groups"
+                                     "replicates", "groups"
                                    ), ...) {
   check_dots_empty(...)
   what <- check_choice(what, c(estimate_tables, "groups"), "what")

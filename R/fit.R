@@ -318,6 +318,11 @@ vcov.rater_fit <- function(object, ...) {
   structure(out, dimnames = list(terms, terms))
 }
 
+#' @export
+confint.rater_fit <- function(object, parm, level = 0.95, ...) {
+  stats::confint.default(object, parm, level, ...)
+}
+
 check_vcov_size <- function(n, call, most = 5000L) {
   if (n > most) {
     abort_argument("object", "A covariance matrix of more than {most} parameters is not made.",
