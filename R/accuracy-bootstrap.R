@@ -1,9 +1,6 @@
 # Bootstrap of an accuracy estimate, over cases or clusters of cases: standard errors, percentile
 # intervals, and the reasons where there are none.
 
-# Begins a reason why an estimate has no interval.
-no_interval <- "no interval: "
-
 bootstrap_replicates <- function(estimator, fit, options, what = "accuracy") {
   check_memory(
     as.double(options$replicates) * length(fit$x$systems), "replicates of estimates",
@@ -59,61 +56,5 @@ replicates_task <- function(made_of, what, resampling) {
   force(list(made_of, what, resampling))
   function() {
     core_replicates(do.call(make_estimator, made_of), what, resampling, no_tick)
-  }
-}
-
-# A table with columns estimate and reason, with what the core says of the interval of each row.
-add_intervals <- function(table, intervals) {
-  known <- !is.na(table$estimate)
-  for (column in c("std.error", "low", "high")) {
-    name <- if (column == "std.error") column else paste0("conf.", column)
-    table[[name]][known] <- na_real(intervals[[column]])[known]
-  }
-  failed <- known & intervals$lack == "failed"
-  table$reason[failed] <- paste0(no_interval, "most bootstrap replicates gave no estimate")
-  constant <- known & intervals$lack == "constant"
-  table$reason[constant] <- paste0(
-    no_interval, percent(intervals$same[constant]), " of the bootstrap replicates are exactly ",
-    vapply(intervals$value[constant], format, "", digits = 3L)
-  )
-  table
-}
-
-# The same for a reason that all rows have.
-without_interval <- function(table, reason) {
-  lacks <- is.na(table$reason)
-  table$reason[lacks] <- paste0(no_interval, reason)
-  table
-}
-
-# `share` is of the replicates that failed for each of `names`. If all failures belonged to one
-# tail, more than its share of them would hide the end there.
-warn_failed <- function(names, share, conf_level, why) {
-  some <- which(share > (1 - conf_level) / 2)
-  if (length(some) > 0L) {
-    each <- verbatim(names[some], ": ", percent(share[some]), " of replicates")
-    warn_fallible("bootstrap", c(
-      "Many bootstrap replicates gave no estimate; intervals rest on the others and are too short.",
-      stats::setNames(each, rep("*", length(each))),
-      "i" = why
-    ), systems = names[some], share = share[some])
-  }
-}
-
-# Percentiles, reflected percentiles and bias-corrected ones all leave the estimate where more than
-# 1 - alpha / 2 of the replicates lie on one side of it: none of them mends a bias that is larger
-# than what replicates vary. `slack` is where iterations end.
-warn_outside <- function(names, table, why) {
-  slack <- 1e-6
-  out <- which(
-    table$estimate < table$conf.low - slack | table$estimate > table$conf.high + slack
-  )
-  if (length(out) > 0L) {
-    warn_fallible("bootstrap", c(
-      "{cli::qty(length(out))}Bootstrap interval{?s} of {.val {names[out]}} {?leaves/leave} {?its
-       estimate/their estimates}.",
-      "x" = "Samples drawn anew are biased by more than they vary.",
-      "i" = why
-    ), systems = names[out], share = numeric())
   }
 }

@@ -144,11 +144,6 @@ profile_ends <- function(fit, deviance, threads, tick) {
   )
 }
 
-# An interval per column of replicates; `iterated`: see new_method().
-percentile_intervals <- function(replicates, conf_level, iterated) {
-  core_percentile_intervals(replicates, conf_level, iterated)
-}
-
 # What the core has to know of an estimator to run it in a study.
 core_options <- function(estimator) {
   options <- attr(estimator, "options")
@@ -170,3 +165,5 @@ needs_average <- function(options) {
   of <- list(options = options)
   is_averaged(of) || interval_of(of)$average
 }
+
+many_systems <- 100L

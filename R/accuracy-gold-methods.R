@@ -106,20 +106,6 @@ group_gold_notes <- function(x) {
   }, "", USE.NAMES = FALSE)
 }
 
-# A row per case instead of per pattern, since gold cases are certain.
-with_certain_cases <- function(x, posterior, gold) {
-  code <- replace(integer(nrow(x)), gold$case, gold$truth)
-  key <- code * n_patterns(x) + pattern_of_case(x)
-  of <- unique(key)
-  posterior <- posterior[(of - 1L) %% n_patterns(x) + 1L, , drop = FALSE]
-  truth <- (of - 1L) %/% n_patterns(x)
-  known <- which(truth > 0L)
-  posterior[known, ] <- 0
-  posterior[cbind(known, truth[known])] <- 1
-  x$index <- match(key, of)
-  list(x = x, posterior = posterior)
-}
-
 #' More gold cases for an estimate
 #'
 #' Adds cases whose truth has become known to an estimate that gold cases measure, which is not made

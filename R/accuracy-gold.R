@@ -107,13 +107,6 @@ check_no_gold <- function(known_truth, call) {
   }
 }
 
-gold_kind <- function(gold, x) {
-  if (length(gold$case) == 0L || is_sample(gold, x)) {
-    return("sample")
-  }
-  switch(gold$sample, random = "unrated", given = "picked", gold$sample)
-}
-
 gold_measures <- function(gold) identical(gold$kind, "sample")
 
 # `gold` as it enters with an interval: those that do not measure with it leave it to the likelihood

@@ -329,3 +329,13 @@ bind_bins <- function(names, bins) {
   out[] <- lapply(out, na_real)
   out
 }
+
+# What beside_average() says of others: nobody vouches that sources do not err together.
+beside_scores <- function(beside, fit, value) {
+  raters <- fit$scored$raters
+  wrong <- raters * (1 - if (raters > 0L) fit$rater_accuracy else 0) + sum(1 - value, na.rm = TRUE)
+  share <- wrong / (raters + sum(!is.na(value)))
+  beside$rater_error <- ifelse(is.na(value), NA_real_, share)
+  beside$suspicion <- ifelse(is.na(value), NA_real_, 1)
+  beside
+}

@@ -23,41 +23,6 @@ whole_range <- function(names) {
   )
 }
 
-# NULL stays NULL. A pair is a range for all raters; base rates are one number for each category.
-as_limits <- function(limits, names, arg, what, call) {
-  if (is.null(limits)) {
-    return(NULL)
-  }
-  if (is.data.frame(limits)) limits <- as.matrix(limits)
-  values <- if (is.matrix(limits)) {
-    limits
-  } else if (is.numeric(limits)) {
-    limits_of_vector(limits, names, what)
-  }
-  ok <- is.numeric(values) && identical(dim(values), c(length(names), 2L)) && !anyNA(values) &&
-    all(values >= 0 & values <= 1) && all(values[, 1L] <= values[, 2L])
-  if (ok && !is.null(rownames(values))) {
-    ok <- setequal(rownames(values), names) && anyDuplicated(rownames(values)) == 0L
-    if (ok) values <- values[names, , drop = FALSE]
-  }
-  if (!ok) {
-    abort_argument(arg, "must hold probabilities: one for each {what}, or a lower and an upper one,
-                         as a matrix with a row for each{if (what == 'rater') ', or as c(lower,
-                         upper) for all'}.", not = limits,
-      i = "Each {what} is named at most once: {.val {names}}.", call = call)
-  }
-  dimnames(values) <- list(names, c("lower", "upper"))
-  values
-}
-
-limits_of_vector <- function(limits, names, what) {
-  n <- length(names)
-  if (what == "rater" && is.null(names(limits)) && length(limits) <= 2L) {
-    return(matrix(rep(rep_len(limits, 2L), each = n), n))
-  }
-  matrix(limits, length(limits), 2L, dimnames = list(names(limits), NULL))
-}
-
 check_rates_possible <- function(base_rates, call) {
   if (is.null(base_rates)) {
     return(invisible())

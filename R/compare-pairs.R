@@ -31,7 +31,6 @@ check_reference <- function(reference, systems, call) {
 }
 
 most_of_pairs <- 2e5 # that are compared
-many_systems <- 100L
 
 check_pairs <- function(systems, against, call) {
   pairs <- count_pairs(systems, against)

@@ -191,15 +191,6 @@ on_common_cases <- function(estimate, systems, call) {
   estimate
 }
 
-# Patterns that no longer differ become one.
-join_patterns <- function(x) {
-  core <- core_patterns_subset(x$patterns, x$index, seq_along(x$raters))
-  x$index <- core$index
-  core$index <- NULL
-  x$patterns <- c(core, x$patterns[c("raters", "categories")])
-  x
-}
-
 # The same for other answers by systems.
 estimate_again <- function(estimate, x) {
   fit <- fit_beside(estimate$fit, x)
@@ -213,21 +204,4 @@ estimate_again <- function(estimate, x) {
   }
   options$deviance <- NULL
   suppressWarnings(do.call(estimate_accuracy, c(list(fit), options)), classes = "fallible_warning")
-}
-
-# The same fit beside other answers by systems: `x` has the cases and ratings of the fit.
-fit_beside <- function(fit, x) {
-  if (is_own_fit(fit)) {
-    return(own_fit_beside(fit, x))
-  }
-  x <- patterns_for(fit$model, x)
-  if (any(known_patterns(fit))) { # a known truth makes a pattern of its own
-    return(suppressWarnings(stats::update(fit, x = x), classes = "fallible_warning"))
-  }
-  if (!is.null(fit$posterior)) {
-    first <- match(seq_len(length(x$patterns$start) - 1L), x$index)
-    fit$posterior <- fit$posterior[fit$x$index[first], , drop = FALSE]
-  }
-  fit$x <- x
-  fit
 }

@@ -121,3 +121,26 @@ warn_fallible <- function(topic, message, ..., .envir = parent.frame()) {
 inform_fallible <- function(message, .envir = parent.frame()) {
   if (!is_quiet(NULL)) cli::cli_inform(in_words(message, .envir))
 }
+
+# What a condition says in one line, the same on every console: its first line, and what was found
+# ("x"). Hints are in the condition.
+in_one_line <- function(condition) {
+  tryCatch(
+    {
+      said <- withr::with_options(list(cli.width = 1e5L), conditionMessage(condition))
+      lines <- strsplit(cli::ansi_strip(said[[1L]]), "\n", fixed = TRUE)[[1L]]
+      found <- grep("^(\u2716|x) ", lines[-1L], value = TRUE)
+      paste(c(lines[[1L]], substring(found, 3L)), collapse = " ")
+    },
+    error = function(e) paste0("<", class(condition)[[1L]], ">")
+  )
+}
+
+# Traces and calls hold whole panels.
+without_trace <- function(condition) {
+  if (is.list(condition)) {
+    condition[c("trace", "call")] <- NULL
+    if (!is.null(condition$parent)) condition$parent <- without_trace(condition$parent)
+  }
+  condition
+}

@@ -67,19 +67,6 @@ check_constant <- function(column, name, case, first, x, call) {
   }
 }
 
-# Patterns of cases that are alike for a model: with the same ratings and, where the model knows of
-# covariates or confidence, the same of these. All else costs as many patterns as there are without.
-patterns_for <- function(model, x) {
-  if (is.null(x$covariates) && is.null(x$confidence)) {
-    x
-  } else if (is_family_model(model)) {
-    x <- split_by_covariates(x, covariates_used(model) %||% names(x$covariates))
-    if (uses_confidence(model)) split_by_confidence(x) else x
-  } else {
-    join_patterns(x)
-  }
-}
-
 split_by_covariates <- function(x, which = names(x$covariates)) {
   columns <- x$covariates[intersect(which, names(x$covariates))]
   if (length(columns) == 0L) x else split_patterns(x, columns)

@@ -203,3 +203,6 @@ check_crowdtruth <- function(x, call = rlang::caller_env()) {
 as_crowdtruth <- function(x, call = rlang::caller_env()) {
   if (inherits(x, "crowdtruth")) x else crowdtruth(as_answers(x, call = call))
 }
+
+#' @export
+notes_of.crowdtruth <- function(x) x$history

@@ -297,3 +297,5 @@ keep_system <- function(design, system) {
   design[of_judges] <- lapply(design[of_judges], `[`, judges)
   design
 }
+
+is_world <- function(design) inherits(design, "rater_world")

@@ -221,3 +221,16 @@ check_no_family <- function(model, arg, call) {
       x = "{.arg model} is the {format(model)}.", call = call)
   }
 }
+
+# Patterns of cases that are alike for a model: with the same ratings and, where the model knows of
+# covariates or confidence, the same of these. All else costs as many patterns as there are without.
+patterns_for <- function(model, x) {
+  if (is.null(x$covariates) && is.null(x$confidence)) {
+    x
+  } else if (is_family_model(model)) {
+    x <- split_by_covariates(x, covariates_used(model) %||% names(x$covariates))
+    if (uses_confidence(model)) split_by_confidence(x) else x
+  } else {
+    join_patterns(x)
+  }
+}

@@ -389,3 +389,10 @@ glance.rater_fit <- function(x, ...) {
     BIC = stats::BIC(log_likelihood), nobs = stats::nobs(x)
   )
 }
+
+warn_convergence <- function(what) {
+  warn_fallible("no_convergence", c(
+    "The {what} fit did not converge.",
+    "i" = "Its numbers are those of the last iteration. Try a simpler model, or stronger priors."
+  ))
+}

@@ -138,3 +138,10 @@ warn_gold <- function(gold, x, kind = gold_kind(gold, x)) {
     )
   }
 }
+
+gold_kind <- function(gold, x) {
+  if (length(gold$case) == 0L || is_sample(gold, x)) {
+    return("sample")
+  }
+  switch(gold$sample, random = "unrated", given = "picked", gold$sample)
+}

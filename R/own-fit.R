@@ -186,3 +186,22 @@ abort_own_fit <- function(what, call) {
 own_fit_beside <- function(fit, x) {
   own_fit(x, fit$posterior[fit$x$index, , drop = FALSE], fit$base_rates, fit$model$words)
 }
+
+# The same fit beside other answers by systems: `x` has the cases and ratings of the fit.
+fit_beside <- function(fit, x) {
+  if (is_own_fit(fit)) {
+    return(own_fit_beside(fit, x))
+  }
+  x <- patterns_for(fit$model, x)
+  if (any(known_patterns(fit))) { # a known truth makes a pattern of its own
+    return(suppressWarnings(stats::update(fit, x = x), classes = "fallible_warning"))
+  }
+  if (!is.null(fit$posterior)) {
+    first <- match(seq_len(length(x$patterns$start) - 1L), x$index)
+    fit$posterior <- fit$posterior[fit$x$index[first], , drop = FALSE]
+  }
+  fit$x <- x
+  fit
+}
+
+is_score_fit <- function(fit) !is.null(fit$scored)

@@ -156,12 +156,6 @@ pattern_cases <- function(x) {
 # The same over the patterns that satisfy `which`, a logical per pattern.
 count_cases <- function(x, which = TRUE) sum(pattern_cases(x)[which])
 
-# NaN, the core's "nothing can be said", is NA in R.
-na_real <- function(x) {
-  if (is.double(x)) x[is.nan(x)] <- NA_real_
-  x
-}
-
 #' Distinct rows of ratings
 #'
 #' Cases with the same ratings, the same answers of systems and the same covariates, if they have
@@ -202,4 +196,13 @@ rating_patterns <- function(x) {
 
 split_columns <- function(matrix, names) {
   stats::setNames(lapply(seq_along(names), function(j) matrix[, j]), names)
+}
+
+# Patterns that no longer differ become one.
+join_patterns <- function(x) {
+  core <- core_patterns_subset(x$patterns, x$index, seq_along(x$raters))
+  x$index <- core$index
+  core$index <- NULL
+  x$patterns <- c(core, x$patterns[c("raters", "categories")])
+  x
 }

@@ -45,3 +45,15 @@ abort_lost <- function(names, lost, finished, parent, call) {
     ), pieces = names[lost],
     finished = stats::setNames(finished, names), parent = parent, call = call)
 }
+
+# Whatever the user's generator is, a run has its own numbers.
+with_run_seed <- function(seed, code) {
+  withr::with_seed(
+    seed, code,
+    .rng_kind = "Mersenne-Twister", .rng_normal_kind = "Inversion",
+    .rng_sample_kind = "Rejection"
+  )
+}
+
+# R's generator decides, once, so that set.seed() works whatever the number of threads.
+draw_seed <- function() sample.int(.Machine$integer.max, 2L)

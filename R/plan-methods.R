@@ -282,3 +282,6 @@ format_advice <- function(x) {
     if (!is.na(here)) paste0("; here that has probability ", decimals(stats::pnorm(here), 2L))
   )
 }
+
+#' @export
+notes_of.case_plan <- function(x) plan_story(x)

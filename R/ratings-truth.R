@@ -45,3 +45,12 @@ format_truth <- function(x) {
     )
   }
 }
+
+# Fields: category (codes per case, NA where it is not known), stratum (codes per case, of drawn
+# panels only), expected (accuracy per system, NA where it is not known), base_rates, kept (see
+# truth_to_keep()).
+subset_truth <- function(truth, cases) {
+  truth$category <- truth$category[cases]
+  truth$stratum <- truth$stratum[cases]
+  truth
+}

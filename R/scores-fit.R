@@ -81,18 +81,6 @@ fit_scores <- function(x, known_truth = NULL, raters = NULL, trust = NULL, ...) 
   fit
 }
 
-is_score_fit <- function(fit) !is.null(fit$scored)
-
-# What beside_average() says of others: nobody vouches that sources do not err together.
-beside_scores <- function(beside, fit, value) {
-  raters <- fit$scored$raters
-  wrong <- raters * (1 - if (raters > 0L) fit$rater_accuracy else 0) + sum(1 - value, na.rm = TRUE)
-  share <- wrong / (raters + sum(!is.na(value)))
-  beside$rater_error <- ifelse(is.na(value), NA_real_, share)
-  beside$suspicion <- ifelse(is.na(value), NA_real_, 1)
-  beside
-}
-
 check_has_scores <- function(x, call) {
   if (is.null(x$scores)) {
     abort_argument("x", "{.arg x} has no scores.", i = "Give {.arg scores} to {.fun ratings}.",

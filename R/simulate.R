@@ -109,12 +109,3 @@ check_truth <- function(x, call = rlang::caller_env()) {
       call = call)
   }
 }
-
-# Fields: category (codes per case, NA where it is not known), stratum (codes per case, of drawn
-# panels only), expected (accuracy per system, NA where it is not known), base_rates, kept (see
-# truth_to_keep()).
-subset_truth <- function(truth, cases) {
-  truth$category <- truth$category[cases]
-  truth$stratum <- truth$stratum[cases]
-  truth
-}

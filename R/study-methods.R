@@ -65,12 +65,6 @@ check_by <- function(by, call) {
   unique(by)
 }
 
-# A whole number for each distinct row, in order of appearance.
-keys <- function(table) {
-  key <- do.call(paste, c(unname(as.list(table)), sep = "\r"))
-  match(key, unique(key))
-}
-
 # One row: how the estimates of a group compare with one measure of truth.
 summarise_errors <- function(target, group, margin) {
   truth <- group[[target]]

@@ -16,8 +16,9 @@
 #' @param level Confidence level of the intervals of `object`, a probability: others need a result
 #'   made with that `conf_level`.
 #' @return `coef()`: the estimates of `tidy()`, named after their rows. `vcov()`: their covariances,
-#'   from bootstrap replicates where there are some, otherwise `NA` beside the variances. `confint()`:
-#'   a matrix of their intervals. `as.data.frame()`: what `tidy()` gives, as a plain data frame. `summary()`: an object
+#'   from bootstrap replicates where there are some, otherwise `NA` beside the variances.
+#'   `confint()`: a matrix of their intervals. `as.data.frame()`: what `tidy()` gives, as a plain
+#'   data frame. `summary()`: an object
 #'   that prints all tables of the result. `plot()`: `x`, invisibly; it draws what `autoplot()`
 #'   describes.
 #' @name fallible_result

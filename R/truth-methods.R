@@ -110,3 +110,6 @@ tbl_sum.ground_truth <- function(x, ...) {
 tbl_sum.titled_table <- function(x, ...) attr(x, "title")
 
 truth_columns <- function(x) round_columns(utils::head(plain_data_frame(x), 10L))
+
+#' @export
+shown_table.ground_truth <- function(x) truth_columns(x)

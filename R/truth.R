@@ -211,3 +211,17 @@ as_truth_table <- function(truth, arg, call) {
   }
   list(case = case[!duplicated(case)], truth = category[!duplicated(case)])
 }
+
+# A row per case instead of per pattern, since gold cases are certain.
+with_certain_cases <- function(x, posterior, gold) {
+  code <- replace(integer(nrow(x)), gold$case, gold$truth)
+  key <- code * n_patterns(x) + pattern_of_case(x)
+  of <- unique(key)
+  posterior <- posterior[(of - 1L) %% n_patterns(x) + 1L, , drop = FALSE]
+  truth <- (of - 1L) %/% n_patterns(x)
+  known <- which(truth > 0L)
+  posterior[known, ] <- 0
+  posterior[cbind(known, truth[known])] <- 1
+  x$index <- match(key, of)
+  list(x = x, posterior = posterior)
+}
