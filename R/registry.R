@@ -9,7 +9,7 @@ registered <- function(kind) {
   mget(sort(ls(of)), envir = of)
 }
 
-# Adds what `make` makes, or takes it away where the kernel is NULL; `taken` are names of the package.
+# Adds what `make` makes, or takes it away where the kernel is NULL; `taken`: names of the package.
 register <- function(kind, id, kernel, taken, make, call) {
   usable <- rlang::is_string(id) && nzchar(id) && !startsWith(id, ".")
   if (!usable || id %in% taken) {
@@ -58,10 +58,12 @@ find_records <- function(kind, ids, known, call) {
   if (!is.character(ids) || length(ids) == 0L || anyNA(ids) || length(off) > 0L) {
     near <- near_names(off, names(known))
     plural <- paste0(kind, "s") # nolint: object_usage.
-    abort_fallible(kind, "{.arg {plural}} must be among the {.code id} of {.fun {plural}}.",
+    field <- stats::setNames(list(ids), kind)
+    rlang::inject(abort_fallible(
+      kind, "{.arg {plural}} must be among the {.code id} of {.fun {plural}}.",
       x = if (length(off) > 0L) "There is no {.val {off}}." else "It is {describe(ids)}.",
-      i = if (length(near) > 0L) "Did you mean {.val {near}}?",
-      !!kind := ids, call = call)
+      i = if (length(near) > 0L) "Did you mean {.val {near}}?", !!!field, call = call
+    ))
   }
   known[unique(ids)]
 }
