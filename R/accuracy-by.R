@@ -192,10 +192,7 @@ autoplot.accuracy_by_group <- function(object, ...) { # nolint: object_name.
   level <- object[[1L]]$options$conf_level
   lacking <- nrow(table) - nrow(seen)
   ggplot2::ggplot(table, ggplot2::aes(.data$estimate, .data$group)) +
-    ggplot2::geom_linerange(
-      ggplot2::aes(xmin = .data$conf.low, xmax = .data$conf.high),
-      colour = plot_colours[["main"]], linewidth = 1.1, alpha = 0.45, na.rm = TRUE
-    ) +
+    interval_lines() +
     ggplot2::geom_point(colour = plot_colours[["main"]], size = 2.6, na.rm = TRUE) +
     (if (length(unique(table$system)) > 1L) {
       ggplot2::facet_wrap(~system, labeller = wrapped())

@@ -25,10 +25,7 @@ plot_gold <- function(object, call) {
         )
       )
     }) +
-    ggplot2::geom_linerange(
-      ggplot2::aes(xmin = .data$conf.low, xmax = .data$conf.high), linewidth = 1.1, alpha = 0.6,
-      na.rm = TRUE
-    ) +
+    interval_lines(main = FALSE, alpha = 0.6) +
     ggplot2::geom_point(size = 2.6) +
     ggplot2::facet_wrap(~system, labeller = wrapped()) +
     ggplot2::scale_colour_manual(

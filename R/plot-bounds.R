@@ -25,14 +25,8 @@ autoplot.accuracy_bounds <- function(object, ...) { # nolint: object_name.
   seen$system <- factor(seen$system, levels = seen$system[order(seen$lowest + seen$highest)])
   told <- glance(object)
   ggplot2::ggplot(seen, ggplot2::aes(y = .data$system)) +
-    ggplot2::geom_linerange(
-      ggplot2::aes(xmin = .data$conf.low, xmax = .data$conf.high),
-      colour = plot_colours[["main"]], linewidth = 0.7, alpha = 0.6, na.rm = TRUE
-    ) +
-    ggplot2::geom_linerange(
-      ggplot2::aes(xmin = .data$lowest, xmax = .data$highest),
-      colour = plot_colours[["main"]], linewidth = 3.2
-    ) +
+    interval_lines(linewidth = 0.7, alpha = 0.6) +
+    range_lines() +
     ggplot2::geom_point(
       ggplot2::aes(.data$shared), colour = plot_colours[["accent"]], shape = 18, size = 3,
       na.rm = TRUE

@@ -45,10 +45,7 @@ plot_differences <- function(object) {
     table, ggplot2::aes(.data$estimate, .data$pair, colour = .data$verdict)
   ) +
     ggplot2::geom_vline(xintercept = 0, colour = "grey35") +
-    ggplot2::geom_linerange(
-      ggplot2::aes(xmin = .data$conf.low, xmax = .data$conf.high),
-      linewidth = 1.1, alpha = 0.45, na.rm = TRUE
-    ) +
+    interval_lines(main = FALSE) +
     ggplot2::geom_point(size = 2.6) +
     ggplot2::scale_colour_manual(
       values = stats::setNames(plot_colours[colours], names(colours)), name = NULL

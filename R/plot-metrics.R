@@ -32,10 +32,7 @@ autoplot.metric_estimate <- function(object, ...) { # nolint: object_name.
       .data$estimate, .data$row, colour = .data$who, group = -as.integer(.data$who)
     )
   ) +
-    ggplot2::geom_linerange(
-      ggplot2::aes(xmin = .data$conf.low, xmax = .data$conf.high),
-      position = dodge, linewidth = 1.1, alpha = 0.45, na.rm = TRUE
-    ) +
+    interval_lines(main = FALSE, position = dodge) +
     ggplot2::geom_point(ggplot2::aes(shape = .data$kind), position = dodge, size = 2.4) +
     ggplot2::facet_wrap(~panel, scales = if (shares) "free_y" else "free", labeller = wrapped()) +
     ggplot2::scale_colour_manual(
