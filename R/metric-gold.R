@@ -17,8 +17,9 @@ metrics_with_gold <- function(found, estimate, plan, s, interval, conf_level) {
   counts <- if (any(by_cell)) confusion_counts(without_gold(estimate))[[s]]
   ends <- ranges_of_plan(plan)
   for (i in which(!is.na(found$estimate))) {
-    if (!is.null(part) && needs_no_truth(slopes[, i])) next
-    said <- gold_row(found, estimate, plan, i, s, record, part, slopes[, i], counts, ends[i, ])
+    slope <- if (!is.null(part)) slope_of(slopes, i)
+    if (!is.null(part) && needs_no_truth(slope)) next
+    said <- gold_row(found, estimate, plan, i, s, record, part, slope, counts, ends[i, ])
     found[i, c("std.error", "conf.low", "conf.high")] <- NA_real_
     if (!is.null(said$x)) {
       columns <- c("estimate", "std.error", "conf.low", "conf.high")
@@ -81,10 +82,11 @@ unit_row <- function(found, i, ends) {
   )
 }
 
-# Of the cases that system `s` answered: `cells`, the cell of each gold case; `q`, the probability
-# of each cell as ratings predict it, patterns x cells; `mean`, that of all cases; `gold_table`,
-# that of gold alone; `start`, a table to find slopes at, in which no cell is quite empty that
-# ratings expect a case in; and what gold_part() gives. NULL without gold.
+# Of the cases that system `s` answered: `cells`, the cell of each gold case; `predicted`, the
+# probability of each category as ratings predict it, and `answer`, both by pattern; `mean`, the
+# probability of each cell over all cases; `gold_table`, that of gold alone; `start`, a table to find
+# slopes at, in which no cell is quite empty that ratings expect a case in; and what gold_part()
+# gives. NULL without gold.
 gold_tables <- function(evidence, s, n) {
   if (is.null(evidence)) {
     return(NULL)
@@ -94,15 +96,10 @@ gold_tables <- function(evidence, s, n) {
   if (part$gold == 0L || !stands_for(part)) {
     return(NULL)
   }
-  predicted <- apply(evidence$predicted, 2L, fill_unrated, part$weight)
-  q <- matrix(0, length(answer), n * n)
-  for (k in seq_len(n)) {
-    at <- which(answer > 0L)
-    q[cbind(at, (k - 1L) * n + answer[at])] <- predicted[at, k]
-  }
+  part$answer <- answer
+  part$predicted <- apply(evidence$predicted, 2L, fill_unrated, part$weight)
   part$cells <- (part$truth - 1L) * n + answer[part$at]
-  part$q <- q
-  part$mean <- colSums(part$weight * q) / sum(part$weight)
+  part$mean <- predicted_table(part, seq_along(answer), part$weight)
   part$gold_table <- gold_shares(part, 0)
   start <- pmax(gold_shares(part, prior_slope), 0)
   part$start <- (part$gold * start / sum(start) + part$mean) / (part$gold + 1)
@@ -111,11 +108,23 @@ gold_tables <- function(evidence, s, n) {
   part
 }
 
+# Mean probability of each cell over patterns `at` with weights `w`, as ratings predict it.
+predicted_table <- function(part, at, w) {
+  of_answer <- outer(part$answer[at], seq_len(ncol(part$predicted)), `==`)
+  as.vector(crossprod(of_answer * w, part$predicted[at, , drop = FALSE])) / sum(w)
+}
+
+# What is predicted of the slope of each case, by pattern: 0 without an answer.
+predicted_slope <- function(part, slope) {
+  by_answer <- rbind(0, matrix(slope, ncol(part$predicted)))
+  rowSums(part$predicted * by_answer[part$answer + 1L, , drop = FALSE])
+}
+
 # The table of gold cases, less `slope` times what their predictions differ from those of all.
 gold_shares <- function(part, slope) {
   w <- part$w / sum(part$w)
-  own <- vapply(seq_len(ncol(part$q)), function(cell) sum(w[part$cells == cell]), 0)
-  own - slope * (colSums(w * part$q[part$at, , drop = FALSE]) - part$mean)
+  own <- rowsum(c(w, 0 * part$mean), c(part$cells, seq_along(part$mean)))[, 1L]
+  unname(own) - slope * (predicted_table(part, part$at, part$w) - part$mean)
 }
 
 # Like what correct_share() gives, on the unit scale; NULL where gold tells nothing of the metric.
@@ -124,7 +133,7 @@ gold_metric <- function(part, slope, plan, i, ends) {
     return(NULL)
   }
   slope <- slope / diff(ends)
-  q <- as.vector(part$q %*% slope)
+  q <- predicted_slope(part, slope)
   varies <- sum(part$start * slope^2) # few gold cases may not show it
   x <- correct_mean(
     slope[part$cells], q[part$at], prediction_of(q, part$weight),

@@ -59,7 +59,7 @@ test_that("the derivative of a recall corrects it as a ratio of means does", {
   evidence <- estimate$gold$evidence
   plan <- metric_plan(built_in_metrics["recall"], x$categories, NULL, list())
   part <- gold_tables(evidence, 1L, 3L)
-  slopes <- metric_slopes(plan, part$start)
+  slopes <- slope_matrix(metric_slopes(plan, part$start))
   for (k in 1:3) {
     own <- gold_recall(evidence, 1L, k)
     found <- gold_metric(part, slopes[, k], plan, k, c(0, 1))
@@ -84,7 +84,7 @@ test_that("intervals with gold cover, and are narrower than those of gold alone"
     estimate <- quiet(estimate_accuracy(x, interval = "corrected",
       known_truth = truth(x)[1:100, ], gold_sample = "random"))
     part <- gold_tables(estimate$gold$evidence, 1L, 3L)
-    slopes <- metric_slopes(plan, part$start)
+    slopes <- slope_matrix(metric_slopes(plan, part$start))
     sapply(seq_along(true), function(i) {
       ends <- ranges_of_plan(plan)[i, ]
       x <- gold_metric(part, slopes[, i], plan, i, ends)
