@@ -77,6 +77,10 @@ core_error_of_models <- function(rater_error, categories) {
     .Call(`_fallible_core_error_of_models`, rater_error, categories)
 }
 
+core_blend <- function(said, prior, conf_level) {
+    .Call(`_fallible_core_blend`, said, prior, conf_level)
+}
+
 core_fit_latent <- function(patterns, weight, known, model, method, iterations, start, tick) {
     .Call(`_fallible_core_fit_latent`, patterns, weight, known, model, method, iterations, start, tick)
 }

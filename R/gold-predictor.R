@@ -29,13 +29,18 @@ posterior_of_raters <- function(x) {
   posterior(fit)[alone$index[first], , drop = FALSE]
 }
 
-# What is predicted of an answer, a category per pattern (0 is none).
+# What is predicted of answers, a category per pattern (0 is none), or a column of them per system.
 predict_answer <- function(predicted, answer) {
-  predicted[cbind(seq_along(answer), replace(answer, answer == 0L, NA))]
+  at <- cbind(as.vector(row(as.matrix(answer))), as.vector(replace(answer, answer == 0L, NA)))
+  out <- predicted[at]
+  dim(out) <- dim(answer)
+  out
 }
 
 # Cases without ratings are like the mean of the others.
 fill_unrated <- function(q, weight) {
   known <- !is.na(q)
-  replace(q, !known, if (any(known)) stats::weighted.mean(q[known], weight[known]) else 0)
+  weight <- as.matrix(weight * known)
+  mean <- colSums(weight * as.vector(replace(q, !known, 0))) / colSums(weight)
+  replace(q, !known, rep(replace(mean, is.nan(mean), 0), each = nrow(weight))[!known])
 }

@@ -27,6 +27,12 @@ log_ratio <- function(theta, share, size) {
   size * (part(share, theta) + part(1 - share, 1 - theta))
 }
 
+# Cells of equal probability under Beta(1/2, 1/2), the flat part of the law.
+share_grid <- function(n = 2000L) {
+  u <- (seq_len(n) - 0.5) / n
+  list(value = sin(pi * u / 2)^2, slope = pi / 2 * sin(pi * u))
+}
+
 # Half of what is expected is what ratings say, as wide as combined_interval() ever takes it.
 mean_likelihood <- function(share, size, alone, cases) {
   grid <- share_grid()
@@ -60,7 +66,7 @@ sequence_difference <- function(x, target, conf_level) {
   ratio <- x$gold / narrowest_at * (miss + log(1 + miss))
   reach <- sqrt((1 + 1 / ratio) * (log1p(ratio) + miss)) * interval$std.error *
     quantile_of_few(x, conf_level) / normal_quantile(conf_level)
-  interval$conf.low <- max(-1, interval$estimate - reach)
-  interval$conf.high <- min(1, interval$estimate + reach)
+  interval$conf.low <- pmax(-1, interval$estimate - reach)
+  interval$conf.high <- pmin(1, interval$estimate + reach)
   interval
 }

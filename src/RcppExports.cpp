@@ -254,6 +254,18 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_blend
+Rcpp::List core_blend(Rcpp::List said, Rcpp::List prior, double conf_level);
+RcppExport SEXP _fallible_core_blend(SEXP saidSEXP, SEXP priorSEXP, SEXP conf_levelSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type said(saidSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type prior(priorSEXP);
+    Rcpp::traits::input_parameter< double >::type conf_level(conf_levelSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_blend(said, prior, conf_level));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_fit_latent
 Rcpp::List core_fit_latent(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List known, Rcpp::List model, std::string method, int iterations, Rcpp::Nullable<Rcpp::List> start, Rcpp::Function tick);
 RcppExport SEXP _fallible_core_fit_latent(SEXP patternsSEXP, SEXP weightSEXP, SEXP knownSEXP, SEXP modelSEXP, SEXP methodSEXP, SEXP iterationsSEXP, SEXP startSEXP, SEXP tickSEXP) {
@@ -522,6 +534,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_fallible_core_percentile_intervals", (DL_FUNC) &_fallible_core_percentile_intervals, 3},
     {"_fallible_core_robust_error", (DL_FUNC) &_fallible_core_robust_error, 6},
     {"_fallible_core_error_of_models", (DL_FUNC) &_fallible_core_error_of_models, 2},
+    {"_fallible_core_blend", (DL_FUNC) &_fallible_core_blend, 3},
     {"_fallible_core_fit_latent", (DL_FUNC) &_fallible_core_fit_latent, 8},
     {"_fallible_core_latent_covariance", (DL_FUNC) &_fallible_core_latent_covariance, 6},
     {"_fallible_core_latent_probabilities", (DL_FUNC) &_fallible_core_latent_probabilities, 5},

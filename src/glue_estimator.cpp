@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "core/accuracy/blend.hpp"
 #include "core/accuracy/linear.hpp"
 #include "core/accuracy/robust.hpp"
 #include "glue.h"
@@ -271,4 +272,31 @@ Rcpp::NumericVector core_error_of_models(Rcpp::NumericVector rater_error, int ca
     out[i] = fallible::error_of_models(rater_error[i], categories);
   }
   return out;
+}
+
+// What gold cases and ratings alone say together, see blend.hpp. Columns of `prior`: centre, sd and
+// vague; of `said`: value, and size for shares, or error, freedom and end for differences.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List core_blend(Rcpp::List said, Rcpp::List prior, double conf_level) {
+  const Rcpp::NumericVector value = said["value"], centre = prior["centre"], sd = prior["sd"],
+                            vague = prior["vague"];
+  const bool shares = said.containsElementNamed("size");
+  const auto field = [&](const char* name) -> Rcpp::NumericVector {
+    return said.containsElementNamed(name) ? Rcpp::NumericVector(said[name]) : value;
+  };
+  const Rcpp::NumericVector size = field("size"), error = field("error"),
+                            freedom = field("freedom"), end = field("end");
+  std::vector<fallible::Blend> out;
+  for (R_xlen_t i = 0; i < value.size(); ++i) {
+    const fallible::BlendPrior of{centre[i], sd[i], vague[i]};
+    out.push_back(shares ? fallible::blend_share(value[i], size[i], of, conf_level)
+                         : fallible::blend_difference(value[i], error[i], freedom[i], end[i], of,
+                                                      conf_level));
+  }
+  using fallible::Blend;
+  return Rcpp::List::create(
+      Rcpp::Named("mean") = column(out, &Blend::mean), Rcpp::Named("sd") = column(out, &Blend::sd),
+      Rcpp::Named("low") = column(out, &Blend::low),
+      Rcpp::Named("high") = column(out, &Blend::high),
+      Rcpp::Named("flat") = column(out, &Blend::flat));
 }
