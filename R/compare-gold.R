@@ -177,7 +177,9 @@ pairs_together <- function(table, together, options) {
     list(first = match(table$system1, systems), second = match(table$system2, systems)),
     list(list(at = seq_along(systems), values = together))
   )
-  table$probability <- unlist(lapply(blocks, function(block) share_won(block_differences(block))))
+  table$probability <- unlist(lapply(blocks, function(block) {
+    core_share_ahead(block$values, block$first, block$second)
+  }))
   if (options$simultaneous) widen_pairs(table, blocks, error, options$conf_level) else table
 }
 

@@ -199,10 +199,11 @@ difference_table <- function(estimate, pairs, draws, conf_level, simultaneous) {
   iterated <- method_of(estimate)$iterated
   blocks <- pair_blocks(pairs, draws$parts)
   tables <- lapply(blocks, function(block) {
-    apart <- block_differences(block)
     rows <- table[block$pairs, ]
-    rows$probability <- share_won(apart)
-    add_intervals(rows, percentile_intervals(apart, conf_level, iterated))
+    rows$probability <- core_share_ahead(block$values, block$first, block$second)
+    add_intervals(rows, core_difference_intervals(
+      block$values, block$first, block$second, conf_level, iterated
+    ))
   })
   table <- do.call(rbind, tables)[order(unlist(lapply(blocks, `[[`, "pairs"))), ]
   same <- same_answers(estimate$fit, first, second)
@@ -234,12 +235,9 @@ pair_blocks <- function(pairs, parts) {
   blocks
 }
 
-block_differences <- function(block, of = rep(TRUE, length(block$pairs))) {
+block_differences <- function(block, of) {
   block$values[, block$first[of], drop = FALSE] - block$values[, block$second[of], drop = FALSE]
 }
-
-# In how many draws the first is ahead; half where nobody is.
-share_won <- function(apart) unname(0.5 + colMeans(sign(apart)) / 2)
 
 same_on_all <- "the two gave the same answers on all these cases"
 

@@ -97,8 +97,10 @@ gold_difference <- function(evidence, first, second) {
   among <- drawn_there | !part$stands
   counts <- rep(!among, each = nrow(part$differ)) | part$differ
   w <- part$w * of_gold(counts)
-  q <- lapply(part[c("first", "second")], function(answer) {
-    fill_unrated(predict_answer(evidence$predicted, answer), part$weight)
+  systems <- unique(c(first, second))
+  predicted <- predict_answer(evidence$predicted, evidence$answer[, systems, drop = FALSE])
+  q <- lapply(list(first = first[told], second = second[told]), function(s) {
+    fill_unrated(predicted[, match(s, systems), drop = FALSE], part$weight)
   })
   right <- lapply(part[c("first", "second")], function(answer) of_gold(answer) == evidence$truth)
   ahead <- part$differ * (q$first - q$second)

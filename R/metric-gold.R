@@ -4,7 +4,7 @@
 # mean, has the variance of the metric, which is that of the corrected table.
 
 # `found`: rows of system `s` by ratings alone, with `sampling` and `hidden` errors.
-metrics_with_gold <- function(found, estimate, plan, s, interval, conf_level) {
+metrics_with_gold <- function(found, estimate, plan, counts, s, interval, conf_level) {
   settings <- c(estimate$gold$settings, conf_level = conf_level)
   record <- accuracy_intervals()[[interval]]
   part <- gold_tables(estimate$gold$evidence, s, length(plan$categories))
@@ -13,21 +13,21 @@ metrics_with_gold <- function(found, estimate, plan, s, interval, conf_level) {
     found[columns] <- point_rows(estimate, plan, part$counts, s, NULL)[columns]
   }
   slopes <- if (!is.null(part)) metric_slopes(plan, part$start)
-  by_cell <- vapply(plan$records, function(metric) nzchar(metric$cell), NA)
-  counts <- if (any(by_cell)) confusion_counts(without_gold(estimate))[[s]]
   ends <- ranges_of_plan(plan)
+  of_rows <- if (!is.null(part)) gold_metrics(part, slopes, plan, ends)
+  columns <- c("estimate", "std.error", "conf.low", "conf.high")
+  numbers <- as.matrix(found[columns])
   for (i in which(!is.na(found$estimate))) {
-    slope <- if (!is.null(part)) slope_of(slopes, i)
-    if (!is.null(part) && needs_no_truth(slope)) next
-    said <- gold_row(found, estimate, plan, i, s, record, part, slope, counts, ends[i, ])
-    found[i, c("std.error", "conf.low", "conf.high")] <- NA_real_
+    if (!is.null(part) && of_rows[[i]]$no_truth) next
+    said <- gold_row(found, estimate, plan, i, s, record, part, of_rows[[i]], counts, ends[i, ])
+    numbers[i, -1L] <- NA_real_
     if (!is.null(said$x)) {
-      columns <- c("estimate", "std.error", "conf.low", "conf.high")
       unit <- unlist(record$gold(said$x, said$alone, settings)[columns])
-      found[i, columns] <- as.list(unit * diff(ends[i, ]) + ends[i, 1L] * (columns != "std.error"))
+      numbers[i, ] <- unit * diff(ends[i, ]) + ends[i, 1L] * (columns != "std.error")
     }
     found$reason[[i]] <- said$lack %||% NA_character_
   }
+  found[columns] <- as.data.frame(numbers)
   found
 }
 
@@ -39,8 +39,9 @@ needs_no_truth <- function(slope) {
 
 # Of a row: `x`, what gold says of it (see correct_mean()), NULL for nothing; `alone`, what ratings
 # alone say, both on the unit scale; and `lack`, why there is no interval, or NULL. `counts` are the
-# numbers of cases by answer and truth as ratings expect them, `ends` those of the metric.
-gold_row <- function(found, estimate, plan, i, s, record, part, slope, counts, ends) {
+# numbers of cases by answer and truth as ratings expect them, `by_slope` is what gold_metrics() says
+# of the row, `ends` those of the metric.
+gold_row <- function(found, estimate, plan, i, s, record, part, by_slope, counts, ends) {
   row <- plan$rows[i, ]
   metric <- plan$records[[row$metric]]
   if (row$metric == built_in_metrics$accuracy$id) {
@@ -54,7 +55,7 @@ gold_row <- function(found, estimate, plan, i, s, record, part, slope, counts, e
     lack <- if (is.null(x)) lack_of_rate(estimate, cell)
   } else {
     lack <- lack_of_metric(estimate, part, plan, i, s, record)
-    x <- if (is.null(lack)) gold_metric(part, slope, plan, i, ends)
+    x <- if (is.null(lack)) by_slope$x
     alone <- unit_row(found, i, ends)
     if (is.null(x)) lack <- lack %||% "gold cases do not vary in it"
   }
@@ -84,7 +85,8 @@ unit_row <- function(found, i, ends) {
 
 # Of the cases that system `s` answered: `cells`, the cell of each gold case; `predicted`, the
 # probability of each category as ratings predict it, and `answer`, both by pattern; `mean`, the
-# probability of each cell over all cases; `gold_table`, that of gold alone; `start`, a table to find
+# probability of each cell over all cases, and `off`, how far that of gold cases is from it;
+# `gold_table`, the table of gold alone; `start`, a table to find
 # slopes at, in which no cell is quite empty that ratings expect a case in; and what gold_part()
 # gives. NULL without gold.
 gold_tables <- function(evidence, s, n) {
@@ -100,7 +102,9 @@ gold_tables <- function(evidence, s, n) {
   part$predicted <- apply(evidence$predicted, 2L, fill_unrated, part$weight)
   part$cells <- (part$truth - 1L) * n + answer[part$at]
   part$mean <- predicted_table(part, seq_along(answer), part$weight)
-  part$gold_table <- gold_shares(part, 0)
+  w <- part$w / sum(part$w)
+  part$gold_table <- unname(rowsum(c(w, 0 * part$mean), c(part$cells, seq_along(part$mean)))[, 1L])
+  part$off <- predicted_table(part, part$at, part$w) - part$mean
   start <- pmax(gold_shares(part, prior_slope), 0)
   part$start <- (part$gold * start / sum(start) + part$mean) / (part$gold + 1)
   part$all_known <- part$gold >= sum(part$weight)
@@ -114,43 +118,50 @@ predicted_table <- function(part, at, w) {
   as.vector(crossprod(of_answer * w, part$predicted[at, , drop = FALSE])) / sum(w)
 }
 
-# What is predicted of the slope of each case, by pattern: 0 without an answer.
-predicted_slope <- function(part, slope) {
-  by_answer <- rbind(0, matrix(slope, ncol(part$predicted)))
-  rowSums(part$predicted * by_answer[part$answer + 1L, , drop = FALSE])
+# What is predicted of slopes (cells x metrics) of each case, by pattern: 0 without an answer.
+predicted_slopes <- function(part, slopes) {
+  n <- ncol(part$predicted)
+  vapply(seq_len(ncol(slopes)), function(i) {
+    by_answer <- rbind(0, matrix(slopes[, i], n))
+    rowSums(part$predicted * by_answer[part$answer + 1L, , drop = FALSE])
+  }, numeric(length(part$answer)))
 }
 
 # The table of gold cases, less `slope` times what their predictions differ from those of all.
-gold_shares <- function(part, slope) {
-  w <- part$w / sum(part$w)
-  own <- rowsum(c(w, 0 * part$mean), c(part$cells, seq_along(part$mean)))[, 1L]
-  unname(own) - slope * (predicted_table(part, part$at, part$w) - part$mean)
+gold_shares <- function(part, slope) part$gold_table - slope * part$off
+
+# Of each row of the plan `no_truth`, does it hang on answers alone, and `x`, like what correct_share()
+# gives, on the unit scale; NULL where gold tells nothing of the metric.
+gold_metrics <- function(part, slopes, plan, ends) {
+  rows <- seq_along(slopes$whole)
+  slope <- vapply(rows, slope_of, numeric(slopes$n^2), slopes = slopes)
+  slope <- slope / rep(ends[, 2L] - ends[, 1L], each = nrow(slope))
+  q <- predicted_slopes(part, slope)
+  varies <- colSums(part$start * slope^2) # few gold cases may not show it
+  x <- correct_mean(
+    slope[part$cells, , drop = FALSE], q[part$at, , drop = FALSE],
+    prediction_of(q, part$weight + 0 * q), function(mean, spread, gold) pmax(spread, varies),
+    w = matrix(part$w, length(part$w), length(rows))
+  )
+  shares <- pmax(t(vapply(x$slope, gold_shares, part$gold_table, part = part)), 0)
+  value <- to_unit(values_by_row(plan, shares / rowSums(shares)), ends)
+  alone <- to_unit(metric_values(plan, matrix(part$gold_table, 1L))[1L, ], ends)
+  x <- as_share(x, value, alone, part$cluster)
+  x <- x[setdiff(names(x), c("rest", "answers"))]
+  lapply(rows, function(i) list(
+    no_truth = needs_no_truth(slope[, i]),
+    x = if (!anyNA(slope[, i]) && !is.na(value[[i]])) lapply(x, `[[`, i)
+  ))
 }
 
-# Like what correct_share() gives, on the unit scale; NULL where gold tells nothing of the metric.
-gold_metric <- function(part, slope, plan, i, ends) {
-  if (anyNA(slope)) {
-    return(NULL)
-  }
-  slope <- slope / diff(ends)
-  q <- predicted_slope(part, slope)
-  varies <- sum(part$start * slope^2) # few gold cases may not show it
-  x <- correct_mean(
-    slope[part$cells], q[part$at], prediction_of(q, part$weight),
-    function(mean, spread, gold) max(spread, varies), w = part$w
-  )
-  own <- plan$rows$metric == plan$rows$metric[[i]]
-  plan$records <- plan$records[plan$rows$metric[[i]]]
-  value_at <- function(shares) {
-    shares <- pmax(shares, 0)
-    value <- metric_values(plan, matrix(shares / sum(shares), 1L))[1L, sum(own[seq_len(i)])]
-    to_unit(value, t(ends))
-  }
-  value <- value_at(gold_shares(part, x$slope))
-  if (is.na(value)) {
-    return(NULL)
-  }
-  as_share(x, value, value_at(part$gold_table), part$cluster)
+# Each row of the plan of a table of its own.
+values_by_row <- function(plan, tables) {
+  by_metric <- split(seq_len(nrow(plan$rows)), factor(plan$rows$metric, names(plan$records)))
+  unlist(lapply(names(by_metric), function(id) {
+    own <- plan
+    own$records <- plan$records[id]
+    diag(metric_values(own, tables[by_metric[[id]], , drop = FALSE]))
+  }))
 }
 
 # In units of the variance of a share.

@@ -11,7 +11,7 @@ metrics_of_table <- function(estimate, plan, interval, conf_level, call) {
     found <- point_rows(alone, plan, counts[[s]], s, call)
     found <- finder$find(found, alone, plan, counts[[s]], draws, s, conf_level)
     if (by_gold) {
-      metrics_with_gold(found, estimate, plan, s, interval, conf_level)
+      metrics_with_gold(found, estimate, plan, counts[[s]], s, interval, conf_level)
     } else {
       own_accuracy(found, alone, interval, s, conf_level)
     }

@@ -228,6 +228,32 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_difference_intervals
+Rcpp::List core_difference_intervals(Rcpp::NumericMatrix replicates, Rcpp::IntegerVector first, Rcpp::IntegerVector second, double conf_level, bool iterated);
+RcppExport SEXP _fallible_core_difference_intervals(SEXP replicatesSEXP, SEXP firstSEXP, SEXP secondSEXP, SEXP conf_levelSEXP, SEXP iteratedSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::NumericMatrix >::type replicates(replicatesSEXP);
+    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type first(firstSEXP);
+    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type second(secondSEXP);
+    Rcpp::traits::input_parameter< double >::type conf_level(conf_levelSEXP);
+    Rcpp::traits::input_parameter< bool >::type iterated(iteratedSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_difference_intervals(replicates, first, second, conf_level, iterated));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_share_ahead
+Rcpp::NumericVector core_share_ahead(Rcpp::NumericMatrix replicates, Rcpp::IntegerVector first, Rcpp::IntegerVector second);
+RcppExport SEXP _fallible_core_share_ahead(SEXP replicatesSEXP, SEXP firstSEXP, SEXP secondSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::NumericMatrix >::type replicates(replicatesSEXP);
+    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type first(firstSEXP);
+    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type second(secondSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_share_ahead(replicates, first, second));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_robust_error
 Rcpp::List core_robust_error(Rcpp::NumericVector sampling, Rcpp::NumericVector gap, Rcpp::NumericVector suspicion, Rcpp::NumericVector rater_error, Rcpp::NumericVector open_share, Rcpp::NumericVector together);
 RcppExport SEXP _fallible_core_robust_error(SEXP samplingSEXP, SEXP gapSEXP, SEXP suspicionSEXP, SEXP rater_errorSEXP, SEXP open_shareSEXP, SEXP togetherSEXP) {
@@ -532,6 +558,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_fallible_core_replicates", (DL_FUNC) &_fallible_core_replicates, 4},
     {"_fallible_core_linear_replicates", (DL_FUNC) &_fallible_core_linear_replicates, 5},
     {"_fallible_core_percentile_intervals", (DL_FUNC) &_fallible_core_percentile_intervals, 3},
+    {"_fallible_core_difference_intervals", (DL_FUNC) &_fallible_core_difference_intervals, 5},
+    {"_fallible_core_share_ahead", (DL_FUNC) &_fallible_core_share_ahead, 3},
     {"_fallible_core_robust_error", (DL_FUNC) &_fallible_core_robust_error, 6},
     {"_fallible_core_error_of_models", (DL_FUNC) &_fallible_core_error_of_models, 2},
     {"_fallible_core_blend", (DL_FUNC) &_fallible_core_blend, 3},

@@ -247,6 +247,35 @@ Rcpp::List core_percentile_intervals(Rcpp::NumericMatrix replicates, double conf
   return glue::intervals(out);
 }
 
+// The same of the differences of pairs of columns.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List core_difference_intervals(Rcpp::NumericMatrix replicates, Rcpp::IntegerVector first,
+                                     Rcpp::IntegerVector second, double conf_level,
+                                     bool iterated) {
+  const double tolerance =
+      iterated ? fallible::iteration_tolerance : fallible::rounding_tolerance;
+  const int n = replicates.nrow();
+  std::vector<fallible::Interval> out;
+  for (R_xlen_t i = 0; i < first.size(); ++i) {
+    out.push_back(fallible::difference_interval(&replicates(0, first[i] - 1),
+                                                &replicates(0, second[i] - 1), n, conf_level,
+                                                tolerance));
+  }
+  return glue::intervals(out);
+}
+
+// How often the first of pairs of columns is ahead.
+// [[Rcpp::export(rng = false)]]
+Rcpp::NumericVector core_share_ahead(Rcpp::NumericMatrix replicates, Rcpp::IntegerVector first,
+                                     Rcpp::IntegerVector second) {
+  Rcpp::NumericVector out(first.size());
+  for (R_xlen_t i = 0; i < out.size(); ++i) {
+    out[i] = fallible::share_ahead(&replicates(0, first[i] - 1), &replicates(0, second[i] - 1),
+                                   replicates.nrow());
+  }
+  return out;
+}
+
 // Of each system: see robust_error(). Columns: std.error, and `hidden`, the part of it that is not
 // sampling.
 // [[Rcpp::export(rng = false)]]

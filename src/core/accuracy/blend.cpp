@@ -22,7 +22,7 @@ double place(const Row& density, double total, double p) {
   double before = 0;
   for (int i = 0; i < cells; ++i) {
     const double after = before + density[i];
-    if (after / total > p) return (i + (p - before / total) / (density[i] / total)) / cells;
+    if (after > p * total) return (i + (p * total - before) / density[i]) / cells;
     before = after;
   }
   return 1;
@@ -85,9 +85,9 @@ Blend blend_difference(double value, double error, double freedom, double end,
   slope.fill(2 * end);
   for (int i = 0; i < cells; ++i) {
     grid[i] = at(middle(i));
-    const double squared = std::pow((grid[i] - value) / error, 2);
-    likelihood[i] = std::isinf(freedom) ? -squared / 2
-                                        : -(freedom + 1) / 2 * std::log1p(squared / freedom);
+    const double off = (grid[i] - value) / error;
+    likelihood[i] = std::isinf(freedom) ? -off * off / 2
+                                        : -(freedom + 1) / 2 * std::log(1 + off * off / freedom);
   }
   return blend(at, grid, slope, likelihood, prior, conf_level);
 }
