@@ -12,14 +12,12 @@ corrected_interval <- function(x, target, conf_level) {
   )
 }
 
-# Wilson's interval of a share that is known as well as from `n` independent cases.
+# Wilson's interval of shares that are known as well as from `n` independent cases: all lower ends,
+# then all upper ones.
 wilson_interval <- function(share, n, z) {
-  if (is.infinite(n)) {
-    return(c(share, share))
-  }
   centre <- (share + z^2 / (2 * n)) / (1 + z^2 / n)
   half <- z / (1 + z^2 / n) * sqrt(share * (1 - share) / n + z^2 / (4 * n^2))
-  c(max(0, centre - half), min(1, centre + half))
+  c(pmax(0, centre - half), pmin(1, centre + half))
 }
 
 # How many independent cases would tell as much of the `"cases"` at hand, or of the `"population"`

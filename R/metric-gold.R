@@ -17,6 +17,7 @@ metrics_with_gold <- function(found, estimate, plan, counts, s, interval, conf_l
   of_rows <- if (!is.null(part)) gold_metrics(part, slopes, plan, ends)
   columns <- c("estimate", "std.error", "conf.low", "conf.high")
   numbers <- as.matrix(found[columns])
+  reason <- found$reason
   for (i in which(!is.na(found$estimate))) {
     if (!is.null(part) && of_rows[[i]]$no_truth) next
     said <- gold_row(found, estimate, plan, i, s, record, part, of_rows[[i]], counts, ends[i, ])
@@ -25,9 +26,10 @@ metrics_with_gold <- function(found, estimate, plan, counts, s, interval, conf_l
       unit <- unlist(record$gold(said$x, said$alone, settings)[columns])
       numbers[i, ] <- unit * diff(ends[i, ]) + ends[i, 1L] * (columns != "std.error")
     }
-    found$reason[[i]] <- said$lack %||% NA_character_
+    reason[[i]] <- said$lack %||% NA_character_
   }
   found[columns] <- as.data.frame(numbers)
+  found$reason <- reason
   found
 }
 
@@ -70,7 +72,7 @@ metric_cell <- function(estimate, kind, k, s, counts) {
   counts <- matrix(counts, length(estimate$fit$x$categories))
   of_answer <- kind == "precision"
   share <- if (of_answer) sum(counts[k, ]) else sum(counts[, k])
-  data.frame(
+  list(
     system = s, truth = k, answer = k, of_answer = of_answer, share = share / estimate$table$n[[s]]
   )
 }

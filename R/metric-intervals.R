@@ -200,16 +200,14 @@ end_direction <- function(estimate, table, s, n) {
 
 # From standard errors.
 interval_rows <- function(found, plan, conf_level) {
-  ends <- ranges_of_plan(plan)
+  at <- which(!is.na(found$estimate) & !is.na(found$std.error))
+  ends <- ranges_of_plan(plan)[at, , drop = FALSE]
   wide <- ends[, 2L] - ends[, 1L]
-  z <- normal_quantile(conf_level)
-  for (i in which(!is.na(found$estimate) & !is.na(found$std.error))) {
-    value <- to_unit(found$estimate[[i]], ends[i, , drop = FALSE])
-    error <- found$std.error[[i]] / wide[[i]]
-    limits <- unit_interval(min(max(value, 0), 1), error, z)
-    found$conf.low[[i]] <- ends[i, 1L] + wide[[i]] * limits[[1L]]
-    found$conf.high[[i]] <- ends[i, 1L] + wide[[i]] * limits[[2L]]
-  }
+  value <- pmin(pmax(to_unit(found$estimate[at], ends), 0), 1)
+  limits <- unit_interval(value, found$std.error[at] / wide, normal_quantile(conf_level))
+  limits <- matrix(ends[, 1L] + wide * limits, ncol = 2L)
+  found$conf.low[at] <- limits[, 1L]
+  found$conf.high[at] <- limits[, 2L]
   found
 }
 
@@ -217,11 +215,6 @@ interval_rows <- function(found, plan, conf_level) {
 # none would.
 unit_interval <- function(share, error, z) {
   size <- share * (1 - share) / error^2
-  if (error == 0) {
-    c(share, share)
-  } else if (size > 0) {
-    wilson_interval(share, size, z)
-  } else {
-    c(max(0, share - z * error), min(1, share + z * error))
-  }
+  plain <- c(pmax(0, share - z * error), pmin(1, share + z * error))
+  ifelse(rep(size > 0 & error > 0, 2L), wilson_interval(share, size, z), plain)
 }
