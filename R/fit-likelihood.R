@@ -105,7 +105,7 @@ latent_covariance <- function(fit) {
     fit$x$patterns, pattern_weights(fit$x), fit$known, model_for(fit$model, fit$x, fit$method),
     fit$method, fit$theta
   )
-  out <- lapply(out, na_real)
+  out <- na_real(out)
   out$variance[fit$unsure] <- NA_real_
   if (!is.null(out$covariance)) {
     out$covariance[fit$unsure, ] <- out$covariance[, fit$unsure] <- NA_real_

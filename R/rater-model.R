@@ -13,7 +13,7 @@
 #' @examples
 #' k_model()
 #' @export
-k_model <- function() rater_model()
+k_model <- function() plain_k_model
 
 #' Models of raters
 #'
@@ -292,3 +292,6 @@ print.rater_model <- function(x, ...) {
   )
   invisible(x)
 }
+
+# Made once.
+plain_k_model <- rater_model()
