@@ -103,7 +103,7 @@ worth_in_labels <- function(found, cases = NULL) {
     return(NA_real_)
   }
   variance <- found$std.error^2 / (found$estimate * (1 - found$estimate))
-  error <- if (is.null(found$size)) variance else 1 / found$size
+  error <- if (is.na(found$size %||% NA)) variance else 1 / found$size
   labels <- 1 / (error + if (is.null(cases)) 0 else 1 / cases)
   if (is.finite(labels)) labels else NA_real_
 }

@@ -23,27 +23,32 @@ ratings_prior <- function(alone, gold, case_variance, cases, widen) {
   )
 }
 
-# An interval of a share from what gold says (`x`), and from ratings alone. Where either says
-# nothing, or all is known, the other stands as it is.
+# Intervals of shares from what gold says (`x`), and from ratings alone. Where either says nothing, or
+# all is known, the other stands as it is.
 combined_interval <- function(x, alone, target, conf_level, widen = default_widen) {
-  corrected <- corrected_interval(x, target, conf_level)
-  centre <- alone$estimate
-  if (is.na(centre) || is.na(alone$std.error) || is.na(corrected$size) || x$gold >= x$cases) {
-    return(c(corrected, weight = 1))
-  }
-  prior <- ratings_prior(alone, x$labels, centre * (1 - centre), x$cases, widen)
-  size <- gold_size(x, "cases", conf_level)
-  combine_share(corrected$estimate, size, prior, target, x$cases, conf_level)
+  where_both_tell(x, alone, corrected_interval(x, target, conf_level), function(x, alone, share) {
+    centre <- alone$estimate
+    prior <- ratings_prior(alone, x$labels, centre * (1 - centre), x$cases, widen)
+    size <- pmin(most_information, gold_size(x, "cases", conf_level))
+    blend <- core_blend(list(value = share, size = size), prior, conf_level)
+    spread <- blend$mean * (1 - blend$mean)
+    weight <- gold_weight(blend, prior, spread / size)
+    add_sampling(blend, weight, target, spread / x$cases, conf_level, c(0, 1))
+  })
 }
 
-# `share` is known as well as from `size` cases.
-combine_share <- function(share, size, prior, target, cases, conf_level) {
-  size <- pmin(most_information, size)
-  blend <- core_blend(list(value = share, size = size), prior, conf_level)
-  spread <- blend$mean * (1 - blend$mean)
-  add_sampling(
-    blend, gold_weight(blend, prior, spread / size), target, spread / cases, conf_level, c(0, 1)
-  )
+# `corrected` with what `blend` says (of `x`, `alone` and the corrected estimate) where gold and
+# ratings both tell something, and `which`.
+where_both_tell <- function(x, alone, corrected, blend, which = TRUE) {
+  corrected$weight <- rep(1, length(corrected$estimate))
+  use <- which & !(is.na(alone$estimate) | is.na(alone$std.error) | is.na(corrected$size) |
+    x$gold >= x$cases)
+  some <- function(fields) lapply(fields, `[`, use)
+  x <- some(x[setdiff(names(x), c("rest", "answers"))])
+  found <- blend(x, some(alone), corrected$estimate[use])
+  for (column in names(found)) corrected[[column]][use] <- found[[column]]
+  corrected$size[use] <- NA_real_ # it is not known as from so many cases
+  corrected
 }
 
 # How much of the estimate is gold's: all where the flat part of the prior holds, otherwise as
@@ -69,34 +74,20 @@ add_sampling <- function(blend, weight, target, variance, conf_level, limits) {
 # differ (`x$differ`), and errors in common hide there. `x$one_right`, what ratings expect of its
 # square, tells how much cases vary, and `x$all` is their number.
 combined_difference <- function(x, alone, target, conf_level, widen = default_widen) {
-  out <- difference_interval(x, target, conf_level)
-  out$weight <- rep(1, length(out$estimate))
-  use <- !(is.na(alone$estimate) | is.na(alone$std.error) | is.na(out$size) | x$gold >= x$cases |
-    x$gold < 2 | x$differ <= 0)
-  of_pairs <- setdiff(names(x), c("rest", "answers"))
-  some <- function(fields) lapply(fields, `[`, use)
-  found <- blended_difference(
-    some(x[of_pairs]), some(alone), out$estimate[use], target, conf_level, widen
-  )
-  out[names(found)] <- Map(function(all, new) replace(all, use, new), out[names(found)], found)
-  out
-}
-
-blended_difference <- function(x, alone, corrected, target, conf_level, widen) {
-  centre <- alone$estimate
-  alone$bias <- pmax(alone$bias, least_bias * x$differ)
-  prior <- ratings_prior(alone, x$labels, pmax(x$one_right - centre^2, 0), x$all, widen)
-  prior$centre <- pmin(pmax(centre, -x$differ), x$differ)
-  error <- x$variance / gold_size(x, "cases", conf_level)
-  freedom <- if (is.null(x$clusters)) x$gold - 1 else Inf * x$gold # clusters are in the error
-  blend <- core_blend(
-    list(value = corrected, error = sqrt(error), freedom = freedom, end = x$differ), prior,
-    conf_level
-  )
-  add_sampling(
-    blend, gold_weight(blend, prior, error), target, x$variance * x$at_hand / x$cases, conf_level,
-    c(-1, 1)
-  )
+  corrected <- difference_interval(x, target, conf_level)
+  where_both_tell(x, alone, corrected, function(x, alone, value) {
+    centre <- alone$estimate
+    alone$bias <- pmax(alone$bias, least_bias * x$differ)
+    prior <- ratings_prior(alone, x$labels, pmax(x$one_right - centre^2, 0), x$all, widen)
+    prior$centre <- pmin(pmax(centre, -x$differ), x$differ)
+    error <- x$variance / gold_size(x, "cases", conf_level)
+    freedom <- if (is.null(x$clusters)) x$gold - 1 else Inf * x$gold # clusters are in the error
+    said <- list(value = value, error = sqrt(error), freedom = freedom, end = x$differ)
+    blend <- core_blend(said, prior, conf_level)
+    weight <- gold_weight(blend, prior, error)
+    sampling <- x$variance * x$at_hand / x$cases
+    add_sampling(blend, weight, target, sampling, conf_level, c(-1, 1))
+  }, x$gold >= 2 & x$differ > 0)
 }
 
 # Do gold cases contradict the estimate from ratings alone? None below five gold cases.

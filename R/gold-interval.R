@@ -1,15 +1,21 @@
 # Intervals of what gold cases say (see gold-correction.R).
 
-# Valid whatever raters and systems have in common. No interval where clusters are too few.
+# Valid whatever raters and systems have in common. No interval where clusters are too few. Like all
+# intervals with gold, of one share or of several.
 corrected_interval <- function(x, target, conf_level) {
-  share <- min(max(x$estimate, 0), 1)
-  z <- normal_quantile(conf_level)
+  share <- pmin(pmax(x$estimate, 0), 1)
   size <- gold_size(x, target, conf_level)
-  ends <- if (is.na(size)) c(NA_real_, NA_real_) else wilson_interval(share, size, z)
+  ends <- matrix(wilson_interval(share, size, normal_quantile(conf_level)), ncol = 2L)
   list(
-    estimate = share, std.error = sqrt(x$variance / size), conf.low = ends[[1L]],
-    conf.high = ends[[2L]], size = size
+    estimate = share, std.error = sqrt(x$variance / size), conf.low = ends[, 1L],
+    conf.high = ends[, 2L], size = size
   )
+}
+
+# Lists of numbers with the same names: a vector for each that all have.
+bind_numbers <- function(lists) {
+  fields <- setdiff(Reduce(intersect, lapply(lists, names)), c("rest", "answers"))
+  lapply(rlang::set_names(fields), function(field) vapply(lists, `[[`, 0, field))
 }
 
 # Wilson's interval of shares that are known as well as from `n` independent cases: all lower ends,

@@ -8,6 +8,12 @@
 # that they are wrong. With corrections by ratings the number of gold cases becomes that of as many
 # cases as they are worth; then it holds approximately (bench/gold.R counts how often it misses).
 sequence_interval <- function(x, alone, target, conf_level) {
+  if (length(x$estimate) != 1L) {
+    one <- function(fields, i) lapply(fields, `[[`, i)
+    return(bind_numbers(lapply(seq_along(x$estimate), function(i) {
+      sequence_interval(one(x, i), one(alone, i), target, conf_level)
+    })))
+  }
   corrected <- corrected_interval(x, target, conf_level)
   share <- corrected$estimate
   size <- min(most_information, corrected$size)

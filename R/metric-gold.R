@@ -15,33 +15,27 @@ metrics_with_gold <- function(found, estimate, plan, counts, s, interval, conf_l
   slopes <- if (!is.null(part)) metric_slopes(plan, part$start)
   ends <- ranges_of_plan(plan)
   of_rows <- if (!is.null(part)) gold_metrics(part, slopes, plan, ends)
+  rows <- setdiff(which(!is.na(found$estimate)), which(of_rows$no_truth))
+  said <- lapply(rows, function(i) {
+    gold_row(found, estimate, plan, i, s, record, part, of_rows$x[[i]], counts, ends[i, ])
+  })
   columns <- c("estimate", "std.error", "conf.low", "conf.high")
-  numbers <- as.matrix(found[columns])
-  reason <- found$reason
-  for (i in which(!is.na(found$estimate))) {
-    if (!is.null(part) && of_rows[[i]]$no_truth) next
-    said <- gold_row(found, estimate, plan, i, s, record, part, of_rows[[i]], counts, ends[i, ])
-    numbers[i, -1L] <- NA_real_
-    if (!is.null(said$x)) {
-      unit <- unlist(record$gold(said$x, said$alone, settings)[columns])
-      numbers[i, ] <- unit * diff(ends[i, ]) + ends[i, 1L] * (columns != "std.error")
-    }
-    reason[[i]] <- said$lack %||% NA_character_
+  found[rows, columns[-1L]] <- NA_real_
+  found$reason[rows] <- vapply(said, `[[`, "", "lack")
+  told <- lengths(lapply(said, `[[`, "x")) > 0L
+  if (any(told)) {
+    of <- function(field) bind_numbers(lapply(said[told], `[[`, field))
+    unit <- do.call(cbind, record$gold(of("x"), of("alone"), settings)[columns])
+    ends <- ends[rows[told], , drop = FALSE]
+    value <- unit * (ends[, 2L] - ends[, 1L]) + outer(ends[, 1L], columns != "std.error")
+    found[rows[told], columns] <- as.data.frame(value)
   }
-  found[columns] <- as.data.frame(numbers)
-  found$reason <- reason
   found
 }
 
-# Does a metric hang on answers alone?
-needs_no_truth <- function(slope) {
-  of_answer <- matrix(slope, sqrt(length(slope))) # answers within truths
-  !anyNA(slope) && any(slope != 0) && all(abs(of_answer - of_answer[, 1L]) < 1e-9)
-}
-
 # Of a row: `x`, what gold says of it (see correct_mean()), NULL for nothing; `alone`, what ratings
-# alone say, both on the unit scale; and `lack`, why there is no interval, or NULL. `counts` are the
-# numbers of cases by answer and truth as ratings expect them, `by_slope` is what gold_metrics() says
+# alone say, both on the unit scale; and `lack`, why there is no interval, or NA. `counts` are the
+# numbers of cases by answer and truth as ratings expect them, `by_slope` is `x` of gold_metrics()
 # of the row, `ends` those of the metric.
 gold_row <- function(found, estimate, plan, i, s, record, part, by_slope, counts, ends) {
   row <- plan$rows[i, ]
@@ -57,14 +51,12 @@ gold_row <- function(found, estimate, plan, i, s, record, part, by_slope, counts
     lack <- if (is.null(x)) lack_of_rate(estimate, cell)
   } else {
     lack <- lack_of_metric(estimate, part, plan, i, s, record)
-    x <- if (is.null(lack)) by_slope$x
+    x <- if (is.null(lack)) by_slope
     alone <- unit_row(found, i, ends)
     if (is.null(x)) lack <- lack %||% "gold cases do not vary in it"
   }
-  list(
-    x = x, alone = alone,
-    lack = if (is.null(x)) paste0(no_interval, lack) else lack_of_clusters(x)
-  )
+  lack <- if (is.null(x)) paste0(no_interval, lack) else if (!is.null(x$clusters)) lack_of_clusters(x)
+  list(x = x, alone = alone, lack = lack %||% NA_character_)
 }
 
 # Row of place_cells() for a recall or precision.
@@ -107,7 +99,7 @@ gold_tables <- function(evidence, s, n) {
   w <- part$w / sum(part$w)
   part$gold_table <- unname(rowsum(c(w, 0 * part$mean), c(part$cells, seq_along(part$mean)))[, 1L])
   part$off <- predicted_table(part, part$at, part$w) - part$mean
-  start <- pmax(gold_shares(part, prior_slope), 0)
+  start <- pmax(part$gold_table - prior_slope * part$off, 0)
   part$start <- (part$gold * start / sum(start) + part$mean) / (part$gold + 1)
   part$all_known <- part$gold >= sum(part$weight)
   part$counts <- part$gold_table * part$gold
@@ -129,11 +121,8 @@ predicted_slopes <- function(part, slopes) {
   }, numeric(length(part$answer)))
 }
 
-# The table of gold cases, less `slope` times what their predictions differ from those of all.
-gold_shares <- function(part, slope) part$gold_table - slope * part$off
-
-# Of each row of the plan `no_truth`, does it hang on answers alone, and `x`, like what correct_share()
-# gives, on the unit scale; NULL where gold tells nothing of the metric.
+# Of each row of the plan: `no_truth`, does it hang on answers alone, and `x`, like what
+# correct_share() gives, on the unit scale; NULL where gold tells nothing of the metric.
 gold_metrics <- function(part, slopes, plan, ends) {
   rows <- seq_along(slopes$whole)
   slope <- vapply(rows, slope_of, numeric(slopes$n^2), slopes = slopes)
@@ -145,15 +134,18 @@ gold_metrics <- function(part, slopes, plan, ends) {
     prediction_of(q, part$weight + 0 * q), function(mean, spread, gold) pmax(spread, varies),
     w = matrix(part$w, length(part$w), length(rows))
   )
-  shares <- pmax(t(vapply(x$slope, gold_shares, part$gold_table, part = part)), 0)
+  shares <- t(pmax(part$gold_table - outer(part$off, x$slope), 0))
   value <- to_unit(values_by_row(plan, shares / rowSums(shares)), ends)
   alone <- to_unit(metric_values(plan, matrix(part$gold_table, 1L))[1L, ], ends)
   x <- as_share(x, value, alone, part$cluster)
   x <- x[setdiff(names(x), c("rest", "answers"))]
-  lapply(rows, function(i) list(
-    no_truth = needs_no_truth(slope[, i]),
-    x = if (!anyNA(slope[, i]) && !is.na(value[[i]])) lapply(x, `[[`, i)
-  ))
+  of_answer <- slope[rep(seq_len(slopes$n), slopes$n), , drop = FALSE]
+  list(
+    no_truth = colSums(abs(slope - of_answer) >= 1e-9) %in% 0 & colSums(slope != 0) > 0,
+    x = lapply(rows, function(i) {
+      if (!anyNA(slope[, i]) && !is.na(value[[i]])) lapply(x, `[[`, i)
+    })
+  )
 }
 
 # Each row of the plan of a table of its own.

@@ -79,16 +79,13 @@ numeric_slopes <- function(record, plan, table, there) {
   for (cells in split(there, ceiling(seq_along(there) / size))) {
     more <- matrix(0, length(cells), length(table))
     more[cbind(seq_along(cells), cells)] <- 1
-    slope[cells] <- by_steps(own, function(h) {
-      value((1 - h) * rep(table, each = length(cells)) + h * more)
-    })
+    at <- function(h) value((1 - h) * rep(table, each = length(cells)) + h * more)
+    slope[cells] <- (4 * at(slope_step / 2) - at(slope_step) - 3 * own) / slope_step
   }
   slope
 }
 
 slope_step <- 1e-5
-
-by_steps <- function(value, at) (4 * at(slope_step / 2) - at(slope_step) - 3 * value) / slope_step
 
 # Averages, then categories. Kernels see little more of one kind of case in each category at a time.
 slopes_of_categories <- function(record, plan, parts) {
@@ -113,13 +110,13 @@ slopes_of_categories <- function(record, plan, parts) {
 # `more`, a column per kind of case: what one more adds to tp, fn, fp and tn.
 kernel_slopes <- function(record, plan, parts, more) {
   n <- length(parts$tp)
-  kinds <- ncol(more)
-  of <- function(h) {
-    moved <- lapply(seq_len(4L), function(i) (1 - h) * parts[[i]] + h * rep(more[i, ], each = n))
-    run_kernel(record, list(moved), n * kinds, plan$settings, NULL)
-  }
-  value <- of(0)
-  list(value = value[seq_len(n)], slope = matrix(by_steps(value, of), n))
+  steps <- rep(c(0, slope_step / 2, slope_step), each = n * ncol(more))
+  moved <- lapply(seq_len(4L), function(i) {
+    (1 - steps) * parts[[i]] + steps * rep(more[i, ], each = n)
+  })
+  value <- matrix(run_kernel(record, list(moved), length(steps), plan$settings, NULL), ncol = 3L)
+  slope <- (4 * value[, 2L] - value[, 3L] - 3 * value[, 1L]) / slope_step
+  list(value = value[seq_len(n), 1L], slope = matrix(slope, n))
 }
 
 # Categories x kinds: are there such truths and such answers, so that a case may be of that kind?

@@ -62,7 +62,7 @@ test_that("the derivative of a recall corrects it as a ratio of means does", {
   rows <- gold_metrics(part, metric_slopes(plan, part$start), plan, ranges_of_plan(plan))
   for (k in 1:3) {
     own <- gold_recall(evidence, 1L, k)
-    found <- rows[[k]]$x
+    found <- rows$x[[k]]
     expect_equal(found$estimate, own$estimate, tolerance = 0.01)
     width <- function(x) diff(unlist(corrected_interval(x, "population", 0.9)[3:4]))
     expect_equal(width(found), width(own), tolerance = 0.1)
@@ -87,7 +87,7 @@ test_that("intervals with gold cover, and are narrower than those of gold alone"
     rows <- gold_metrics(part, metric_slopes(plan, part$start), plan, ranges_of_plan(plan))
     sapply(seq_along(true), function(i) {
       ends <- ranges_of_plan(plan)[i, ]
-      x <- rows[[i]]$x
+      x <- rows$x[[i]]
       limits <- corrected_interval(x, "population", 0.9)
       at <- (true[[i]] - ends[[1]]) / diff(ends)
       c(limits$conf.low <= at && at <= limits$conf.high, x$ratio / x$design)
