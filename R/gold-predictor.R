@@ -19,14 +19,13 @@ rating_shares <- function(x) {
 }
 
 posterior_of_raters <- function(x) {
-  alone <- x
-  alone$systems <- character()
-  alone$patterns$answer <- x$patterns$answer[, 0L, drop = FALSE]
-  alone <- join_patterns(alone)
-  model <- if (x$exchangeable) k_model() else rater_model("rater")
-  fit <- suppressWarnings(fit_raters(alone, model), classes = "fallible_warning")
-  first <- match(seq_len(length(x$patterns$start) - 1L), x$index)
-  posterior(fit)[alone$index[first], , drop = FALSE]
+  x$systems <- character()
+  x$patterns <- pick_systems(x$patterns, 0L)
+  model <- if (x$exchangeable) k_model() else model_of_each
+  fit <- suppressWarnings(
+    fit_checked(with_votes(x), model, NULL, NULL, NULL, NULL), classes = "fallible_warning"
+  )
+  posterior(fit)
 }
 
 # What is predicted of answers, a category per pattern (0 is none), or a column of them per system.

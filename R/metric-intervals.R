@@ -151,7 +151,7 @@ delta_rows <- function(found, estimate, plan, counts, draws, s, conf_level) {
 table_errors <- function(draws, slopes, estimate, s) {
   moved <- in_blocks(draws, s, function(counts) {
     tables <- as_shares(counts, slopes$n)
-    cbind(rowSums(tables[, right_cells(slopes$n), drop = FALSE]), along_slopes(slopes, tables))
+    cbind(rowSums(table_sums(tables, slopes$n)$right), along_slopes(slopes, tables))
   })
   error <- apply(moved[!is.na(moved[, 1L]), , drop = FALSE], 2L, stats::sd)
   scale <- estimate$details$sampling[[s]] / error[[1L]]

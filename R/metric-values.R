@@ -85,11 +85,9 @@ table_sums <- function(tables, n) {
   cube <- array(tables, c(nrow(tables), n, n))
   list(
     truth = rowSums(aperm(cube, c(1L, 3L, 2L)), dims = 2L), answer = rowSums(cube, dims = 2L),
-    right = tables[, right_cells(n), drop = FALSE]
+    right = tables[, (seq_len(n) - 1L) * n + seq_len(n), drop = FALSE]
   )
 }
-
-right_cells <- function(n) (seq_len(n) - 1L) * n + seq_len(n)
 
 # `each` has the arguments of so many calls, which give `n` numbers each in the range of the metric,
 # NA where it is undefined.

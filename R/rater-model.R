@@ -293,5 +293,6 @@ print.rater_model <- function(x, ...) {
   invisible(x)
 }
 
-# Made once.
+# Made once: one accuracy for all raters, and one for each.
 plain_k_model <- rater_model()
+model_of_each <- rater_model("rater")
