@@ -206,7 +206,8 @@ draft_estimate <- function(fit, options) {
   draft <- list(fit = fit, options = options)
   method <- method_of(draft)
   averages <- method$model == "own" || interval_of(draft)$average || asks_average(options)
-  if (averages && !is_score_fit(fit)) {
+  scored <- is_score_fit(fit)
+  if (averages && !scored) {
     draft$average <- average_of(fit, options)
   }
   draft$point <- if (is_own_fit(fit)) {
@@ -217,7 +218,7 @@ draft_estimate <- function(fit, options) {
     method$estimate(fit, options, draft$average)
   }
   draft$beside <- beside_average(fit, draft$point$value, draft$average)
-  if (is_score_fit(fit)) draft$beside <- beside_scores(draft$beside, fit, draft$point$value)
+  if (scored) draft$beside <- beside_scores(draft$beside, fit, draft$point$value)
   rated <- judged_patterns(fit)
   answered <- fit$x$patterns$answer > 0L
   draft$n <- vapply(

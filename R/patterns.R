@@ -135,10 +135,11 @@ recode_raters <- function(x, rater, raters) {
 
 # Without weights that is a count of cases.
 pattern_weights <- function(x) {
+  n <- length(x$patterns$start) - 1L
   if (is.null(x$weights)) {
-    as.double(tabulate(x$index, n_patterns(x)))
+    as.double(tabulate(x$index, n))
   } else {
-    core_pattern_weights(x$index, x$weights, n_patterns(x))
+    core_pattern_weights(x$index, x$weights, n)
   }
 }
 
