@@ -65,12 +65,24 @@ core_percentile_intervals <- function(replicates, conf_level, iterated) {
     .Call(`_fallible_core_percentile_intervals`, replicates, conf_level, iterated)
 }
 
+core_difference_intervals <- function(replicates, first, second, conf_level, iterated) {
+    .Call(`_fallible_core_difference_intervals`, replicates, first, second, conf_level, iterated)
+}
+
+core_share_ahead <- function(replicates, first, second) {
+    .Call(`_fallible_core_share_ahead`, replicates, first, second)
+}
+
 core_robust_error <- function(sampling, gap, suspicion, rater_error, open_share, together) {
     .Call(`_fallible_core_robust_error`, sampling, gap, suspicion, rater_error, open_share, together)
 }
 
 core_error_of_models <- function(rater_error, categories) {
     .Call(`_fallible_core_error_of_models`, rater_error, categories)
+}
+
+core_blend <- function(said, prior, conf_level) {
+    .Call(`_fallible_core_blend`, said, prior, conf_level)
 }
 
 core_fit_latent <- function(patterns, weight, known, model, method, iterations, start, tick) {

@@ -3,7 +3,7 @@
 # Integers that tell clusters apart.
 check_cluster <- function(cluster, x, call) {
   cluster <- check_case_values(cluster, x, "cluster", call)
-  if (!is.null(cluster)) match(cluster, unique(cluster))
+  match(cluster, unique(cluster))
 }
 
 # Clusters with a case that counts: rated, with some weight.

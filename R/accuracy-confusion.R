@@ -132,7 +132,7 @@ confusion_counts <- function(estimate) {
   })
 }
 
-# A list of values, replicates of the counts of each system, or of the reason why there are none.
+# A list of values, replicates x counts of all systems, or of the reason why there are none.
 confusion_draws <- function(estimate) {
   x <- estimate$fit$x
   cells <- length(x$categories)^2
@@ -147,13 +147,17 @@ confusion_draws <- function(estimate) {
   if (!is.null(reason) || anyNA(estimate$fit$base_rates)) {
     return(list(values = NULL, reason = reason))
   }
-  values <- stand_in_replicates(estimate, "counts")
-  list(
-    values = lapply(seq_along(x$systems), function(s) {
-      values[, (s - 1L) * cells + seq_len(cells), drop = FALSE]
-    }),
-    reason = NULL
-  )
+  list(values = stand_in_replicates(estimate, "counts"), cells = cells, reason = NULL)
+}
+
+most_in_block <- 1e6 # numbers of tables that are handled at a time
+
+# Rows that `f` makes of replicates of the counts of a system, a block at a time.
+in_blocks <- function(draws, s, f) {
+  columns <- (s - 1L) * draws$cells + seq_len(draws$cells)
+  rows <- seq_len(nrow(draws$values))
+  blocks <- split(rows, ceiling(rows / ceiling(most_in_block / draws$cells)))
+  do.call(rbind, lapply(unname(blocks), function(at) f(draws$values[at, columns, drop = FALSE])))
 }
 
 # What is told of counts: `share` makes shares of a row of them per replicate (or of one), and says
@@ -179,7 +183,7 @@ confusion_table <- function(estimate, systems, counts, draws, conf_level, share)
     if (!is.null(draws$reason)) {
       table$reason[!lacking] <- paste0(no_interval, draws$reason)
     } else if (!is.null(draws$values)) {
-      values <- share(draws$values[[s]], x$categories)$value
+      values <- in_blocks(draws, s, function(counts) share(counts, x$categories)$value)
       if (has_stand_in(estimate)) values <- moved_to(values, table$estimate)
       table <- add_intervals(table, percentile_intervals(values, conf_level, TRUE))
     }
@@ -193,7 +197,7 @@ few_cases <- 1e-6 # expected, in a row that says nothing
 cell_shares <- function(counts, categories) {
   n <- length(categories)
   truth <- rep(seq_len(n), each = n)
-  total <- counts %*% outer(truth, seq_len(n), `==`)
+  total <- table_sums(counts, n)$truth
   total[total < few_cases] <- NaN
   list(
     names = tibble::tibble(truth = categories[truth], prediction = rep(categories, n)),
@@ -204,15 +208,13 @@ cell_shares <- function(counts, categories) {
 # By the registry of metrics.
 category_shares <- function(counts, categories) {
   n <- length(categories)
-  truth <- rep(seq_len(n), each = n)
-  of_truth <- counts[1L, ] %*% outer(truth, seq_len(n), `==`)
-  of_answer <- counts[1L, ] %*% outer(rep(seq_len(n), n), seq_len(n), `==`)
+  sums <- table_sums(counts[1L, , drop = FALSE], n)
   measures <- c("recall", "precision")
   plan <- metric_plan(built_in_metrics[measures], categories, NULL, NULL)
   list(
     names = tibble::tibble(category = plan$rows$category, measure = plan$rows$metric),
     of = rep(c("truth", "answer"), each = n), value = metric_values(plan, as_shares(counts, n)),
-    n = c(of_truth, of_answer)
+    n = c(sums$truth, sums$answer)
   )
 }
 

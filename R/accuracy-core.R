@@ -11,10 +11,14 @@ make_estimator <- function(fit, method, options) {
     return(method$of_family(fit, options)$estimator)
   }
   of <- estimator_setup(fit, method, options)
-  told <- method$model == "own" && announce_average(fit$x, options$threads %||% 1L)
-  bar <- progress_bar("Models", 100L, told = told)
-  on.exit(bar$close())
-  pointer <- core_estimator(fit$x$patterns, of$weight, of$setup, bar$tick)
+  tick <- no_tick
+  if (method$model == "own") {
+    told <- announce_average(fit$x, options$threads %||% 1L)
+    bar <- progress_bar("Models", 100L, told = told)
+    on.exit(bar$close())
+    tick <- bar$tick
+  }
+  pointer <- core_estimator(fit$x$patterns, of$weight, of$setup, tick)
   structure(pointer, made_of = list(fit = fit, method = method, options = options))
 }
 
@@ -86,11 +90,20 @@ core_common <- function(options) {
 }
 
 # What it says of the data. systems: a list per system, of which methods know what is in it;
-# identified: can the raters tell its parameters apart; converged.
-point_of <- function(estimator) core_estimate(estimator)
+# numbers: what of this is a number, one per system; identified: can the raters tell its parameters
+# apart; converged.
+point_of <- function(estimator) {
+  point <- core_estimate(estimator)
+  point$numbers <- na_real(lapply(rlang::set_names(numbers_of_systems), function(field) {
+    vapply(point$systems, `[[`, 0, field)
+  }))
+  point
+}
 
-# A number per system of what it says.
-of_systems <- function(point, field) na_real(vapply(point$systems, `[[`, 0, field))
+numbers_of_systems <- c(
+  "estimate", "cases", "uninformative", "mean_posterior", "independent", "shared", "suspicion",
+  "typical", "std.error", "rater_error", "independence_weight"
+)
 
 # A row per replicate. `what`: "accuracy", a column per system, or "counts", expected numbers of
 # cases by truth and answer (answers within truths within systems); `resampling`: see there.

@@ -67,8 +67,9 @@ gold_sources <- function(estimate, s) {
     if (is.null(x)) none else without_ratings(x, settings),
     c(estimate$gold$alone[s, interval_columns], estimate = alone$estimate, weight = 0)
   ), c(gold_alone, ratings_only)), found)
+  lack <- lack_of_gold(estimate, s) %||% lack_of_clusters(x) %||% NA_character_
   rows <- Map(function(interval, from) {
-    source_row(estimate, s, interval, from, settings$target)
+    source_row(estimate, s, interval, from, settings$target, lack)
   }, names(found), found)
   do.call(rbind, unname(rows))
 }
@@ -79,7 +80,7 @@ without_ratings <- function(x, settings) {
   corrected_interval(x, settings$target, settings$conf_level)
 }
 
-source_row <- function(estimate, s, interval, found, target) {
+source_row <- function(estimate, s, interval, found, target, lack) {
   x <- estimate$gold$measured[[s]]
   of_ratings <- interval == ratings_only
   columns_tibble(
@@ -88,11 +89,7 @@ source_row <- function(estimate, s, interval, found, target) {
     conf.high = found$conf.high %||% NA_real_,
     labels = worth_in_labels(found, if (target == "cases" && !of_ratings) x$cases),
     weight = if (is.null(x) && !of_ratings) NA_real_ else found$weight %||% 1,
-    reason = if (of_ratings) {
-      estimate$gold$alone$reason[[s]]
-    } else {
-      lack_of_gold(estimate, s) %||% lack_of_clusters(x) %||% NA_character_
-    }
+    reason = if (of_ratings) estimate$gold$alone$reason[[s]] else lack
   )
 }
 
@@ -103,7 +100,7 @@ worth_in_labels <- function(found, cases = NULL) {
     return(NA_real_)
   }
   variance <- found$std.error^2 / (found$estimate * (1 - found$estimate))
-  error <- if (is.null(found$size)) variance else 1 / found$size
+  error <- if (is.na(found$size %||% NA)) variance else 1 / found$size
   labels <- 1 / (error + if (is.null(cases)) 0 else 1 / cases)
   if (is.finite(labels)) labels else NA_real_
 }
@@ -149,7 +146,9 @@ gold_facts <- function(estimate, s) {
   common <- list(estimate = NA_real_, conf.low = NA_real_, conf.high = NA_real_)
   if (!is.null(x)) {
     test <- gold_test(x, ratings_alone(estimate, s))
-    interval <- corrected_interval(x, estimate$gold$settings$target, estimate$options$conf_level)
+    sources <- estimate$gold$sources
+    of_system <- sources$system == estimate$table$system[[s]]
+    interval <- sources[of_system & sources$interval == interval_corrected$id, ]
     ends <- estimate$gold$alone
     common <- gold_common(interval, ends$independent[[s]], ends$shared[[s]])
   }

@@ -58,17 +58,28 @@ new_interval <- function(id, words = id, find = NULL, draws = NULL, note = funct
   )
 }
 
-# Functions, since the records are in files that R reads after this one. The first is the default.
+# Functions, since the records are in files that R reads after this one; what they list is made once.
+# The first is the default.
 accuracy_methods <- function() {
-  by_id(list(method_average, method_binned, method_unbinned, method_joint, method_shared))
+  if (is.null(registry$methods)) {
+    registry$methods <- by_id(list(
+      method_average, method_binned, method_unbinned, method_joint, method_shared
+    ))
+  }
+  registry$methods
 }
 
 accuracy_intervals <- function() {
-  by_id(list(
-    interval_robust, interval_corrected, interval_combined, interval_anytime, interval_conformal,
-    interval_bootstrap, interval_profile, interval_none
-  ))
+  if (is.null(registry$intervals)) {
+    registry$intervals <- by_id(list(
+      interval_robust, interval_corrected, interval_combined, interval_anytime, interval_conformal,
+      interval_bootstrap, interval_profile, interval_none
+    ))
+  }
+  registry$intervals
 }
+
+registry <- new.env(parent = emptyenv())
 
 gold_intervals <- function() Filter(function(record) !is.null(record$gold), accuracy_intervals())
 

@@ -106,7 +106,7 @@ estimate_accuracy.ratings <- function(x, method = NULL, model = k_model(), inter
   gold <- settle_gold(known_truth, gold_sample, target, widen, x, call)
   interval <- interval %||% interval_of_model(model) %||% default_interval(x, gold)
   interval <- check_choice(interval, names(accuracy_intervals()), "interval", call)
-  gold <- gold_for(interval, gold)
+  if (!is.null(gold)) gold <- gold_for(interval, gold)
   given <- mget(c(accuracy_options, "threads"))
   estimate <- function(x, cluster, gold) estimate_anew(x, cluster, gold, model, NULL, given, call)
   if (is.null(by)) {
@@ -118,15 +118,16 @@ estimate_accuracy.ratings <- function(x, method = NULL, model = k_model(), inter
 
 # Fits the raters of some cases and judges their systems; `given` are all other arguments.
 estimate_anew <- function(x, cluster, gold, model, fit_method, given, call) {
-  fit <- fit_for(given$method, x, model, fit_method, truth_for_fit(gold, x))
+  truth <- if (!is.null(gold)) truth_for_fit(gold, x)
+  fit <- fit_for(given$method, x, model, fit_method, truth, call)
   judge_systems(fit, cluster, gold, given, call)
 }
 
-fit_for <- function(method, x, model, fit_method, known_truth) {
+fit_for <- function(method, x, model, fit_method, known_truth, call) {
   averages <- accuracy_methods()[[method]]$model == "own"
   if (!is.null(known_truth)) fit_method <- NULL # that of known truths
   withCallingHandlers(
-    fit_raters(x, model, fit_method, known_truth),
+    fit_checked(with_votes(x), model, fit_method, known_truth, NULL, call),
     # Base rates by algebra, of which the average makes no use.
     fallible_warning_boundary = function(w) if (averages) rlang::cnd_muffle(w)
   )
@@ -170,7 +171,7 @@ estimate_accuracy.rater_fit <- function(x, method = NULL, interval = NULL,
 judge_systems <- function(fit, cluster, gold, given, call) {
   options <- check_accuracy_options(given[accuracy_options], call)
   options$threads <- check_threads(given$threads, call)
-  options["cluster"] <- list(check_cluster(cluster, fit$x, call))
+  options["cluster"] <- list(if (!is.null(cluster)) check_cluster(cluster, fit$x, call))
   if (length(fit$x$systems) == 0L) {
     abort_fallible("system", "There is no system whose accuracy could be estimated.",
       i = "Give {.arg systems} to {.fun ratings}.", system = character(), call = call)
@@ -180,7 +181,9 @@ judge_systems <- function(fit, cluster, gold, given, call) {
   draft <- draft_estimate(fit, options)
   found <- interval_of_draft(draft)
   estimate <- new_accuracy_estimate(found$draft %||% draft, found)
-  estimate <- with_gold(estimate, gold, if (is_score_fit(fit)) fit$posterior)
+  if (!is.null(gold)) {
+    estimate <- with_gold(estimate, gold, if (is_score_fit(fit)) fit$posterior)
+  }
   if (!is.null(draft$average)) warn_doubtful(estimate)
   estimate
 }
@@ -201,7 +204,8 @@ draft_estimate <- function(fit, options) {
   draft <- list(fit = fit, options = options)
   method <- method_of(draft)
   averages <- method$model == "own" || interval_of(draft)$average || asks_average(options)
-  if (averages && !is_score_fit(fit)) {
+  scored <- is_score_fit(fit)
+  if (averages && !scored) {
     draft$average <- average_of(fit, options)
   }
   draft$point <- if (is_own_fit(fit)) {
@@ -212,7 +216,7 @@ draft_estimate <- function(fit, options) {
     method$estimate(fit, options, draft$average)
   }
   draft$beside <- beside_average(fit, draft$point$value, draft$average)
-  if (is_score_fit(fit)) draft$beside <- beside_scores(draft$beside, fit, draft$point$value)
+  if (scored) draft$beside <- beside_scores(draft$beside, fit, draft$point$value)
   rated <- judged_patterns(fit)
   answered <- fit$x$patterns$answer > 0L
   draft$n <- vapply(
@@ -321,12 +325,21 @@ reason_no_estimate <- function(identified, agreement, categories, estimate, n, u
   reason
 }
 
-bind_bins <- function(names, bins) {
-  tables <- Map(function(name, of) cbind(system = rep(name, nrow(of)), of), names, bins)
-  out <- tibble::as_tibble(do.call(rbind, unname(tables)))
-  out$lower <- round(out$lower, 10L) # 1 - 0.7 is not 0.3
-  out$upper <- round(out$upper, 10L)
-  out[] <- lapply(out, na_real)
+# The rows that tables say of each system, under each other.
+stack_systems <- function(systems, tables) {
+  tables <- unname(tables)
+  columns <- lapply(rlang::set_names(names(tables[[1L]])), function(column) {
+    do.call(c, lapply(tables, `[[`, column))
+  })
+  rows <- lengths(lapply(tables, `[[`, 1L))
+  tibble::new_tibble(
+    c(list(system = rep(systems, rows)), na_real(columns)), nrow = as.integer(sum(rows))
+  )
+}
+
+bind_bins <- function(systems, bins) {
+  out <- stack_systems(systems, bins)
+  out[c("lower", "upper")] <- lapply(out[c("lower", "upper")], round, 10L) # 1 - 0.7 is not 0.3
   out
 }
 

@@ -10,10 +10,8 @@ compare_with_gold <- function(found, estimate, pairs) {
   found$gold <- list(settings = gold$settings, cases = length(gold$case))
   found$options$clusters <- if (!is.null(estimate$options$cluster)) count_gold_clusters(estimate)
   measured <- gold_pairs(estimate, found$differences, found$options$conf_level)
-  found$sources <- tibble::as_tibble(
-    stack_tables(unlist(lapply(measured, `[[`, "rows"), recursive = FALSE))
-  )
-  found$gold$differ <- vapply(measured, `[[`, 0, "differ")
+  found$sources <- measured$sources
+  found$gold$differ <- measured$differ
   found$differences <- settle_pairs(found$differences, found$sources, found$options$interval)
   ranked <- found$accuracy$system[pairs$ranked]
   among <- found$differences$system1 %in% ranked & found$differences$system2 %in% ranked
@@ -24,25 +22,35 @@ compare_with_gold <- function(found, estimate, pairs) {
   found
 }
 
-# Of each pair `rows`, a list per source, and on how many gold cases answers differ (NA if gold says
-# nothing of the pair). `table` is what ratings alone say.
+# `sources`, and of each pair, on how many gold cases answers differ (NA if gold says nothing of the
+# pair). `table` is what ratings alone say.
 gold_pairs <- function(estimate, table, conf_level) {
   systems <- estimate$table$system
-  settings <- c(estimate$gold$settings, conf_level = conf_level)
   first <- match(table$system1, systems)
   second <- match(table$system2, systems)
-  same <- same_answers(estimate$fit, first, second)
-  bias <- bias_of_pairs(estimate, first, second)
   evidence <- estimate$gold$evidence
-  lapply(seq_len(nrow(table)), function(i) {
-    row <- lapply(table, `[[`, i)
-    x <- if (!is.null(evidence) && !same[[i]]) gold_difference(evidence, first[[i]], second[[i]])
-    of_ratings <- c(row[c("estimate", "std.error")], bias = bias[[i]])
-    list(
-      rows = pair_sources(x, of_ratings, row, settings, interval_of(estimate)$id),
-      differ = if (is.null(x)) NA_real_ else x$disputed
-    )
-  })
+  x <- if (!is.null(evidence)) {
+    over_pairs(pattern_answers(estimate$fit$x), first, second, function(at) {
+      x <- gold_difference(evidence, first[at], second[at])
+      x[setdiff(names(x), c("rest", "answers"))]
+    })
+  }
+  x$told <- x$told %||% logical(nrow(table))
+  settings <- c(estimate$gold$settings, conf_level = conf_level)
+  bias <- bias_of_pairs(estimate, first, second)
+  list(
+    sources = pair_sources(x, bias, table, settings, interval_of(estimate)$id),
+    differ = replace(rep(NA_real_, nrow(table)), x$told, x$disputed)
+  )
+}
+
+# What `f` says of pairs `at`, a list of vectors, for a block of pairs at a time.
+over_pairs <- function(answer, first, second, f) {
+  size <- ceiling(most_differences / 4 / max(nrow(answer), 1L))
+  blocks <- split(seq_along(first), ceiling(seq_along(first) / size))
+  found <- lapply(unname(blocks), f)
+  fields <- unique(unlist(lapply(found, names)))
+  stats::setNames(lapply(fields, function(field) unlist(lapply(found, `[[`, field))), fields)
 }
 
 # See ratings_alone(). What errors in common may hide of two systems goes together as their answers
@@ -51,11 +59,12 @@ bias_of_pairs <- function(estimate, first, second) {
   bias <- vapply(seq_along(estimate$table$system), function(s) ratings_alone(estimate, s)$bias, 0)
   answer <- pattern_answers(estimate$fit$x)
   weight <- pattern_weights(estimate$fit$x) * judged_patterns(estimate$fit)
-  alike <- vapply(seq_along(first), function(i) {
-    pair <- answer[, c(first[[i]], second[[i]])]
-    common <- weight * (pair[, 1L] > 0L & pair[, 2L] > 0L)
-    sum(common * (pair[, 1L] == pair[, 2L])) / sum(common)
-  }, 0)
+  alike <- over_pairs(answer, first, second, function(at) {
+    one <- answer[, first[at], drop = FALSE]
+    two <- answer[, second[at], drop = FALSE]
+    common <- weight * (one > 0L & two > 0L)
+    list(share = colSums(common * (one == two)) / colSums(common))
+  })$share
   hidden <- bias[first]^2 + bias[second]^2 - 2 * alike^likeness_power * bias[first] * bias[second]
   sqrt(pmax(0, hidden))
 }
@@ -66,18 +75,26 @@ no_pair_sources <- tibble::tibble(
   reason = character()
 )
 
-pair_sources <- function(x, alone, row, settings, interval) {
+# A row per pair and source.
+pair_sources <- function(x, bias, table, settings, interval) {
   records <- gold_intervals()
   shown <- !vapply(records, `[[`, NA, "anytime") | names(records) == interval
-  none <- list(estimate = NA_real_)
-  with_gold <- lapply(records[shown], function(record) {
-    if (is.null(x)) none else record$difference(x, alone, settings)
+  alone <- list(
+    estimate = table$estimate[x$told], std.error = table$std.error[x$told], bias = bias[x$told]
+  )
+  found <- lapply(records[shown], function(record) {
+    if (any(x$told)) record$difference(x, alone, settings)
   })
-  found <- c(stats::setNames(list(
-    if (is.null(x)) none else difference_of_gold(x, settings),
-    c(row[interval_columns], estimate = row$estimate, weight = 0)
-  ), c(gold_alone, ratings_only)), with_gold)
-  unname(Map(function(interval, from) pair_source(x, row, interval, from), names(found), found))
+  by_gold <- c(
+    stats::setNames(list(if (any(x$told)) difference_of_gold(x, settings)), gold_alone), found
+  )
+  tables <- lapply(names(by_gold), function(id) source_of_pairs(x, table, id, by_gold[[id]]))
+  of_ratings <- tibble::tibble(
+    table[c("system1", "system2")], interval = ratings_only, table["estimate"],
+    table[setdiff(interval_columns, "reason")], weight = 0, table["reason"]
+  )
+  all <- do.call(rbind, c(tables[1L], list(of_ratings), tables[-1L]))
+  all[order(rep(seq_len(nrow(table)), length(tables) + 1L)), names(no_pair_sources)]
 }
 
 difference_of_gold <- function(x, settings) {
@@ -86,20 +103,20 @@ difference_of_gold <- function(x, settings) {
   difference_interval(x, settings$target, settings$conf_level)
 }
 
-pair_source <- function(x, row, interval, found) {
-  of_ratings <- interval == ratings_only
-  list(
-    system1 = row$system1, system2 = row$system2, interval = interval, estimate = found$estimate,
-    std.error = found$std.error %||% NA_real_, conf.low = found$conf.low %||% NA_real_,
-    conf.high = found$conf.high %||% NA_real_,
-    weight = if (is.null(x) && !of_ratings) NA_real_ else found$weight %||% 1,
-    reason = if (of_ratings) {
-      row$reason
-    } else if (is.null(x)) {
-      "no gold case tells of the two"
-    } else {
-      lack_of_clusters(x) %||% NA_character_
-    }
+# `found` is of the pairs that gold tells of.
+source_of_pairs <- function(x, table, interval, found) {
+  all <- function(value) replace(rep(NA_real_, length(x$told)), x$told, value)
+  reason <- rep("no gold case tells of the two", length(x$told))
+  reason[x$told] <- NA_character_
+  few <- which(x$clusters < fewest_clusters)
+  reason[which(x$told)[few]] <- vapply(x$clusters[few], function(n) {
+    lack_of_clusters(list(clusters = n))
+  }, "")
+  columns_tibble(
+    system1 = table$system1, system2 = table$system2, interval = rep(interval, length(x$told)),
+    estimate = all(found$estimate), std.error = all(found$std.error),
+    conf.low = all(found$conf.low), conf.high = all(found$conf.high),
+    weight = all(found$weight %||% 1), reason = reason
   )
 }
 
@@ -156,21 +173,23 @@ pairs_together <- function(table, together, options) {
     return(if (options$simultaneous) without_ends(table) else table)
   }
   systems <- unique(c(table$system1, table$system2))
-  apart <- together[, match(table$system1, systems), drop = FALSE] -
-    together[, match(table$system2, systems), drop = FALSE]
-  table$probability <- unname(colMeans(apart > 0) + colMeans(apart == 0) / 2)
-  if (options$simultaneous) widen_pairs(table, apart, error, options$conf_level) else table
+  blocks <- pair_blocks(
+    list(first = match(table$system1, systems), second = match(table$system2, systems)),
+    list(list(at = seq_along(systems), values = together))
+  )
+  table$probability <- unlist(lapply(blocks, function(block) {
+    core_share_ahead(block$values, block$first, block$second)
+  }))
+  if (options$simultaneous) widen_pairs(table, blocks, error, options$conf_level) else table
 }
 
 # As many times as wide as the worst of all pairs needs.
-widen_pairs <- function(table, apart, error, conf_level) {
+widen_pairs <- function(table, blocks, error, conf_level) {
   known <- which(error > 0)
   if (length(known) == 0L) {
     return(table)
   }
-  apart <- apart[, known, drop = FALSE]
-  off <- abs(sweep(apart, 2L, colMeans(apart))) / rep(error[known], each = nrow(apart))
-  worst <- stats::quantile(do.call(pmax, asplit(off, 2L)), conf_level, names = FALSE)
+  worst <- stats::quantile(worst_of_pairs(blocks, error), conf_level, names = FALSE)
   times <- max(1, worst / normal_quantile(conf_level))
   value <- table$estimate[known]
   table$conf.low[known] <- pmax(-1, value - times * (value - table$conf.low[known]))

@@ -192,10 +192,11 @@ difference_table <- function(estimate, pairs, draws, conf_level, simultaneous) {
   iterated <- method_of(estimate)$iterated
   blocks <- pair_blocks(pairs, draws$parts)
   tables <- lapply(blocks, function(block) {
-    apart <- block_differences(block)
     rows <- table[block$pairs, ]
-    rows$probability <- unname(colMeans(apart > 0) + colMeans(apart == 0) / 2)
-    add_intervals(rows, percentile_intervals(apart, conf_level, iterated))
+    rows$probability <- core_share_ahead(block$values, block$first, block$second)
+    add_intervals(rows, core_difference_intervals(
+      block$values, block$first, block$second, conf_level, iterated
+    ))
   })
   table <- do.call(rbind, tables)[order(unlist(lapply(blocks, `[[`, "pairs"))), ]
   same <- same_answers(estimate$fit, first, second)
@@ -227,15 +228,18 @@ pair_blocks <- function(pairs, parts) {
   blocks
 }
 
-block_differences <- function(block, of = rep(TRUE, length(block$pairs))) {
+block_differences <- function(block, of) {
   block$values[, block$first[of], drop = FALSE] - block$values[, block$second[of], drop = FALSE]
 }
 
 same_on_all <- "the two gave the same answers on all these cases"
 
 same_answers <- function(fit, first, second) {
-  answer <- fit$x$patterns$answer[judged_patterns(fit), , drop = FALSE]
-  vapply(seq_along(first), function(i) all(answer[, first[[i]]] == answer[, second[[i]]]), NA)
+  answer <- pattern_answers(fit$x)[judged_patterns(fit), , drop = FALSE]
+  over_pairs(answer, first, second, function(at) {
+    other <- answer[, first[at], drop = FALSE] != answer[, second[at], drop = FALSE]
+    list(same = colSums(other) == 0)
+  })$same
 }
 
 # As many standard errors wide as the worst of all pairs needs.
@@ -244,36 +248,45 @@ simultaneous_intervals <- function(table, blocks, conf_level) {
   if (!any(known)) {
     return(table)
   }
-  draws <- min(vapply(blocks, function(block) nrow(block$values), 0L))
-  worst <- numeric(draws)
-  for (block in blocks) {
-    of <- known[block$pairs]
-    if (!any(of)) next
-    apart <- block_differences(block, of)
-    error <- table$std.error[block$pairs[of]]
-    off <- abs(sweep(apart, 2L, colMeans(apart))) / rep(error, each = nrow(apart))
-    worst <- pmax(worst, do.call(pmax, asplit(off[seq_len(draws), , drop = FALSE], 2L)))
-  }
+  worst <- worst_of_pairs(blocks, replace(table$std.error, !known, NA))
   half <- stats::quantile(worst, conf_level, names = FALSE) * table$std.error[known]
   table$conf.low[known] <- pmax(table$estimate[known] - half, -1)
   table$conf.high[known] <- pmin(table$estimate[known] + half, 1)
   table
 }
 
+# Of each draw, by how many standard errors the pair is off that is so most, of those that have any.
+worst_of_pairs <- function(blocks, error) {
+  draws <- min(vapply(blocks, function(block) nrow(block$values), 0L))
+  worst <- numeric(draws)
+  for (block in blocks) {
+    of <- error[block$pairs] > 0 & !is.na(error[block$pairs])
+    if (!any(of)) next
+    apart <- block_differences(block, of)
+    off <- abs(sweep(apart, 2L, colMeans(apart))) / rep(error[block$pairs[of]], each = nrow(apart))
+    worst <- pmax(worst, do.call(pmax, asplit(off[seq_len(draws), , drop = FALSE], 2L)))
+  }
+  worst
+}
+
 # A row per system and rank. Systems that are equal in a draw share the ranks that they take.
 rank_table <- function(systems, values) {
   n <- length(systems)
-  share <- matrix(0, n, n)
-  for (i in seq_len(nrow(values) * (n > 0L))) {
-    best <- rank(-values[i, ], ties.method = "min")
-    worst <- rank(-values[i, ], ties.method = "max")
-    for (s in seq_len(n)) {
-      ranks <- best[[s]]:worst[[s]]
-      share[s, ranks] <- share[s, ranks] + 1 / length(ranks)
-    }
+  ranks <- function(values) as.vector(vapply(seq_len(nrow(values)), function(i) {
+    rank(values[i, ], ties.method = "min")
+  }, integer(n)))
+  best <- ranks(-values)
+  worst <- n + 1L - ranks(values)
+  share <- matrix(0, n + 1L, n) # one more than ranks, after the worst
+  system <- (n + 1L) * (rep(seq_len(n), nrow(values)) - 1L)
+  for (equals in unique(worst - best)) {
+    of <- worst - best == equals
+    from <- tabulate(best[of] + system[of], length(share))
+    share <- share + (from - tabulate(worst[of] + 1L + system[of], length(share))) / (equals + 1L)
   }
+  share <- matrix(apply(share, 2L, cumsum), n + 1L, n)[seq_len(n), , drop = FALSE]
   tibble::tibble(
     system = rep(systems, each = n), rank = rep(seq_len(n), n),
-    probability = na_real(as.vector(t(share)) / nrow(values))
+    probability = na_real(as.vector(share) / nrow(values))
   )
 }

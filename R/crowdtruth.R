@@ -126,7 +126,7 @@ check_judgements <- function(x, version, call) {
 # Fields as documented above, and options. `history` is what was done before.
 measure_crowd <- function(x, options, history = character()) {
   entries <- judgements(x)
-  found <- lapply(core_crowd_units(entries), na_real)
+  found <- na_real(core_crowd_units(entries))
   measured <- if (options$version == "2.0") {
     measure_quality(x, entries, options)
   } else if (!x$exchangeable) {
@@ -160,7 +160,7 @@ measure_workers <- function(entries) {
   bar <- progress_bar("Workers", entries$workers)
   out <- core_crowd_workers(entries, bar$tick)
   bar$close()
-  lapply(out, na_real)
+  na_real(out)
 }
 
 measure_quality <- function(x, entries, options) {
@@ -178,7 +178,7 @@ measure_quality <- function(x, entries, options) {
     ), change = last)
   }
   if (options$open) out$aqs[] <- NA_real_
-  lapply(out, na_real)
+  na_real(out)
 }
 
 # ---- Tables -------------------------------------------------------------------------------------

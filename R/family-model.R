@@ -125,7 +125,7 @@ new_family_model <- function(axes, family, formulas) {
 
 is_family_model <- function(model) inherits(model, "family_model")
 
-is_family_fit <- function(fit) is_family_model(fit$model) && fit$method == "likelihood"
+is_family_fit <- function(fit) fit$method == "likelihood" && is_family_model(fit$model)
 
 #' @export
 format.family_model <- function(x, ...) {

@@ -1,7 +1,7 @@
 # The K-model by algebra; the mathematics is in src/core/model/algebraic.cpp.
 
 fit_algebraic <- function(x, model) {
-  fit <- lapply(core_fit_algebraic(x$patterns, pattern_weights(x)), na_real)
+  fit <- na_real(core_fit_algebraic(x$patterns, pattern_weights(x)))
   if (!weights_are_counts(x)) fit$covariance[] <- NA_real_
   fit$coefficients <- stats::setNames(
     c(fit$rater_accuracy, fit$base_rates),

@@ -31,9 +31,10 @@ fit_latent <- function(x, model, method, known, iterations = 2000L, start = NULL
   of_raters <- core$naturals$term == "rater_accuracy"
   fit$rater_accuracy <- mean(fit$coefficients[of_raters], na.rm = TRUE)
   # In pairs it is not at its top.
-  if (!weights_are_counts(x) || method == "pairs") fit$log_likelihood <- NA_real_
+  counted <- weights_are_counts(x)
+  if (!counted || method == "pairs") fit$log_likelihood <- NA_real_
   # Perfect agreement is a boundary, not a top.
-  if (!weights_are_counts(x) || fit$agreement %in% 1) fit["unsure"] <- list(NULL)
+  if (!counted || fit$agreement %in% 1) fit["unsure"] <- list(NULL)
   if (fit$identified != "yes") fit <- without_numbers(fit)
   fit
 }
@@ -103,7 +104,7 @@ latent_covariance <- function(fit) {
     fit$x$patterns, pattern_weights(fit$x), fit$known, model_for(fit$model, fit$x, fit$method),
     fit$method, fit$theta
   )
-  out <- lapply(out, na_real)
+  out <- na_real(out)
   out$variance[fit$unsure] <- NA_real_
   if (!is.null(out$covariance)) {
     out$covariance[fit$unsure, ] <- out$covariance[, fit$unsure] <- NA_real_

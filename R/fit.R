@@ -106,7 +106,7 @@ fit_raters <- function(x, model = k_model(), method = NULL, known_truth = NULL,
                        known_raters = NULL, ...) {
   check_given()
   call <- rlang::current_env()
-  x <- group_votes(as_ratings(x, call = call))
+  x <- with_votes(as_ratings(x, call = call))
   check_dots_empty(...)
   fit_checked(x, model, method, known_truth, known_raters, call)
 }

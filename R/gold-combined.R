@@ -15,7 +15,7 @@ most_information <- 1e5 # cases that a likelihood may count for
 ratings_prior <- function(alone, gold, case_variance, cases, widen) {
   # Sampling of cases is what gold cases and ratings have in common.
   sampling <- alone$std.error^2 - case_variance / cases
-  variance <- max(sampling, alone$bias^2, least_prior_variance)
+  variance <- pmax(sampling, alone$bias^2, least_prior_variance)
   enough <- 1 / (1 + (half_vague / gold)^2)
   list(
     centre = alone$estimate, variance = variance, sd = sqrt((1 + widen * enough) * variance),
@@ -23,58 +23,32 @@ ratings_prior <- function(alone, gold, case_variance, cases, widen) {
   )
 }
 
-# An interval of a share from what gold says (`x`), and from ratings alone. Where either says
-# nothing, or all is known, the other stands as it is.
+# Intervals of shares from what gold says (`x`), and from ratings alone. Where either says nothing, or
+# all is known, the other stands as it is.
 combined_interval <- function(x, alone, target, conf_level, widen = default_widen) {
-  corrected <- corrected_interval(x, target, conf_level)
-  centre <- alone$estimate
-  if (is.na(centre) || is.na(alone$std.error) || is.na(corrected$size) || x$gold >= x$cases) {
-    return(c(corrected, weight = 1))
-  }
-  prior <- ratings_prior(alone, x$labels, centre * (1 - centre), x$cases, widen)
-  size <- gold_size(x, "cases", conf_level)
-  combine_share(corrected$estimate, size, prior, target, x$cases, conf_level)
+  where_both_tell(x, alone, corrected_interval(x, target, conf_level), function(x, alone, share) {
+    centre <- alone$estimate
+    prior <- ratings_prior(alone, x$labels, centre * (1 - centre), x$cases, widen)
+    size <- pmin(most_information, gold_size(x, "cases", conf_level))
+    blend <- core_blend(list(value = share, size = size), prior, conf_level)
+    spread <- blend$mean * (1 - blend$mean)
+    weight <- gold_weight(blend, prior, spread / size)
+    add_sampling(blend, weight, target, spread / x$cases, conf_level, c(0, 1))
+  })
 }
 
-# `share` is known as well as from `size` cases.
-combine_share <- function(share, size, prior, target, cases, conf_level) {
-  size <- min(most_information, size)
-  grid <- share_grid()
-  likelihood <- size * (share * grid$log_hit + (1 - share) * grid$log_miss)
-  blend <- blend_on_grid(grid, likelihood, prior, conf_level)
-  spread <- blend$mean * (1 - blend$mean)
-  add_sampling(
-    blend, gold_weight(blend, prior, spread / size), target, spread / cases, conf_level, c(0, 1)
-  )
-}
-
-# Cells of equal probability under Beta(1/2, 1/2), the flat part of the prior.
-share_grid <- function(n = 2000L) {
-  u <- (seq_len(n) - 0.5) / n
-  value <- sin(pi * u / 2)^2
-  list(
-    value = value, slope = pi / 2 * sin(pi * u), log_hit = log(value), log_miss = log1p(-value),
-    edges = seq(0, n) / n, at = function(u) sin(pi * u / 2)^2, limits = c(0, 1)
-  )
-}
-
-# Posterior mean, standard deviation and ends; `flat` is the probability of the flat part.
-blend_on_grid <- function(grid, likelihood, prior, conf_level) {
-  inside <- diff(stats::pnorm(grid$limits, prior$centre, prior$sd))
-  normal <- stats::dnorm(grid$value, prior$centre, prior$sd) / inside * grid$slope
-  likelihood <- exp(likelihood - max(likelihood))
-  density <- ((1 - prior$vague) * normal + prior$vague) * likelihood
-  total <- sum(density)
-  mean <- sum(density * grid$value) / total
-  tail <- (1 - conf_level) / 2
-  ends <- stats::approx(
-    c(0, cumsum(density) / total), grid$edges, c(tail, 1 - tail),
-    ties = "ordered"
-  )$y
-  list(
-    mean = mean, sd = sqrt(sum(density * (grid$value - mean)^2) / total), ends = grid$at(ends),
-    flat = prior$vague * sum(likelihood) / total
-  )
+# `corrected` with what `blend` says (of `x`, `alone` and the corrected estimate) where gold and
+# ratings both tell something, and `which`.
+where_both_tell <- function(x, alone, corrected, blend, which = TRUE) {
+  corrected$weight <- rep(1, length(corrected$estimate))
+  use <- which & !(is.na(alone$estimate) | is.na(alone$std.error) | is.na(corrected$size) |
+    x$gold >= x$cases)
+  some <- function(fields) lapply(fields, `[`, use)
+  x <- some(x[setdiff(names(x), c("rest", "answers"))])
+  found <- blend(x, some(alone), corrected$estimate[use])
+  for (column in names(found)) corrected[[column]][use] <- found[[column]]
+  corrected$size[use] <- NA_real_ # it is not known as from so many cases
+  corrected
 }
 
 # How much of the estimate is gold's: all where the flat part of the prior holds, otherwise as
@@ -86,46 +60,34 @@ gold_weight <- function(blend, prior, error) {
 # Of the cases at hand, or with what these differ from the population.
 add_sampling <- function(blend, weight, target, variance, conf_level, limits) {
   if (target == "cases") variance <- 0
-  reach <- sqrt((blend$ends - blend$mean)^2 + normal_quantile(conf_level)^2 * variance)
+  reach <- function(end) {
+    sqrt((end - blend$mean)^2 + normal_quantile(conf_level)^2 * variance)
+  }
   list(
     estimate = blend$mean, std.error = sqrt(blend$sd^2 + variance),
-    conf.low = max(limits[[1L]], blend$mean - reach[[1L]]),
-    conf.high = min(limits[[2L]], blend$mean + reach[[2L]]), weight = weight
+    conf.low = pmax(limits[[1L]], blend$mean - reach(blend$low)),
+    conf.high = pmin(limits[[2L]], blend$mean + reach(blend$high)), weight = weight
   )
 }
 
-# The same of a difference, which answers bound: it is no greater than the share of cases on which
-# they differ (`x$differ`), and errors in common hide there. `x$one_right`, what ratings expect of
-# its square, tells how much cases vary, and `x$all` is their number.
+# The same of differences, which answers bound: none is greater than the share of cases on which they
+# differ (`x$differ`), and errors in common hide there. `x$one_right`, what ratings expect of its
+# square, tells how much cases vary, and `x$all` is their number.
 combined_difference <- function(x, alone, target, conf_level, widen = default_widen) {
   corrected <- difference_interval(x, target, conf_level)
-  centre <- alone$estimate
-  if (is.na(centre) || is.na(alone$std.error) || is.na(corrected$size) || x$gold >= x$cases ||
-        x$gold < 2 || x$differ <= 0) {
-    return(c(corrected, weight = 1))
-  }
-  alone$bias <- max(alone$bias, least_bias * x$differ)
-  prior <- ratings_prior(alone, x$labels, max(x$one_right - centre^2, 0), x$all, widen)
-  prior$centre <- min(max(centre, -x$differ), x$differ)
-  error <- x$variance / gold_size(x, "cases", conf_level)
-  grid <- even_grid(x$differ)
-  freedom <- if (is.null(x$clusters)) x$gold - 1 else Inf # the number of clusters is in the error
-  likelihood <- stats::dt((grid$value - corrected$estimate) / sqrt(error), freedom, log = TRUE)
-  blend <- blend_on_grid(grid, likelihood, prior, conf_level)
-  sampling <- x$variance * x$at_hand / x$cases
-  add_sampling(
-    blend, gold_weight(blend, prior, error), target, sampling, conf_level, c(-1, 1)
-  )
-}
-
-# Cells of equal length from -end to end.
-even_grid <- function(end) {
-  edges <- seq(0, 1, length.out = 2001L)
-  at <- function(u) end * (2 * u - 1)
-  list(
-    value = at(edges[-1L] - edges[[2L]] / 2), slope = 2 * end, edges = edges, at = at,
-    limits = c(-end, end)
-  )
+  where_both_tell(x, alone, corrected, function(x, alone, value) {
+    centre <- alone$estimate
+    alone$bias <- pmax(alone$bias, least_bias * x$differ)
+    prior <- ratings_prior(alone, x$labels, pmax(x$one_right - centre^2, 0), x$all, widen)
+    prior$centre <- pmin(pmax(centre, -x$differ), x$differ)
+    error <- x$variance / gold_size(x, "cases", conf_level)
+    freedom <- if (is.null(x$clusters)) x$gold - 1 else Inf * x$gold # clusters are in the error
+    said <- list(value = value, error = sqrt(error), freedom = freedom, end = x$differ)
+    blend <- core_blend(said, prior, conf_level)
+    weight <- gold_weight(blend, prior, error)
+    sampling <- x$variance * x$at_hand / x$cases
+    add_sampling(blend, weight, target, sampling, conf_level, c(-1, 1))
+  }, x$gold >= 2 & x$differ > 0)
 }
 
 # Do gold cases contradict the estimate from ratings alone? None below five gold cases.

@@ -3,7 +3,8 @@
 # Nothing here trusts raters: where their predictions are worthless, gold speaks alone.
 #
 # y is what gold cases say, q what was predicted of them, w their weights (inverse probabilities of
-# being gold, on any scale), N the number of all cases.
+# being gold, on any scale; 0 leaves a case out), N the number of all cases. All may be matrices, with
+# a column for each of several means.
 
 # What is thought beforehand of the slope of y on q, and for how many gold cases that counts.
 prior_slope <- 0.5
@@ -12,10 +13,11 @@ prior_cases <- 10
 # What ratings predict: mean and variance (divisor N - 1) of q over all cases, and their number.
 # `weight` counts cases that are alike.
 prediction_of <- function(q, weight = rep(1, length(q))) {
-  cases <- sum(weight)
-  mean <- sum(weight * q) / cases
-  variance <- if (cases > 1) sum(weight * (q - mean)^2) / (cases - 1) else 0
-  list(mean = mean, variance = variance, cases = cases)
+  weight <- as.matrix(weight)
+  cases <- colSums(weight)
+  mean <- colSums(weight * q) / cases
+  squares <- colSums(weight * (as.matrix(q) - rep(mean, each = nrow(weight)))^2)
+  list(mean = mean, variance = ifelse(cases > 1, squares / (cases - 1), 0), cases = cases)
 }
 
 # Shares of cases. With few gold cases their variance is that of a share with one more case of
@@ -39,45 +41,50 @@ correct_share <- function(y, q, of, w = rep(1, length(y))) {
 # it; `design`, how many gold cases of unequal weights do what one of equal weight does; and
 # `at_hand`, the variance of a case at hand (1), both in units of `variance`.
 correct_mean <- function(y, q, of, scale, least_variance = 0, w = rep(1, length(y))) {
-  m <- length(y)
-  w <- w / mean(w)
-  design <- mean(w^2)
-  variance <- scale(mean(w * y), sum_of_squares(y, w) / m, m / design)
+  y <- as.matrix(y)
+  q <- as.matrix(q)
+  w <- as.matrix(w)
+  m <- as.integer(colSums(w > 0))
+  w <- w * rep(m / colSums(w), each = nrow(w))
+  design <- colSums(w^2) / m
+  alone <- colSums(w * y) / m
+  variance <- scale(alone, sum_of_squares(y, w) / m, m / design)
   slope <- slope_on(y, q, of, w, m / design)
-  left <- variance_left(y, q, of, w, slope, variance, max(variance, least_variance))
-  alone <- !is.finite(left) || left >= design - 1e-12
-  if (alone) slope <- 0
-  rest <- y - slope * q
+  left <- variance_left(y, q, of, w, slope, variance, pmax(variance, least_variance))
+  unaided <- !is.finite(left) | left >= design - 1e-12
+  slope[unaided] <- 0
+  rest <- y - rep(slope, each = nrow(y)) * q
   list(
-    estimate = mean(w * rest) + slope * of$mean, slope = slope, ratio = if (alone) design else left,
-    variance = variance, rest = w * centred(rest, w), answers = w * centred(y, w), gold = m,
-    labels = m, alone = mean(w * y), cases = of$cases, design = design, at_hand = 1
+    estimate = colSums(w * rest) / m + slope * of$mean, slope = slope,
+    ratio = ifelse(unaided, design, left), variance = variance, rest = w * centred(rest, w),
+    answers = w * centred(y, w), gold = m, labels = m, alone = alone, cases = of$cases,
+    design = design, at_hand = rep(1, length(m))
   )
 }
 
-centred <- function(x, w) x - mean(w * x)
+centred <- function(x, w) x - rep(colSums(w * x) / colSums(w), each = nrow(x))
 
 # m / (m - 1) times the sum, 0 where one case shows no spread.
 sum_of_squares <- function(x, w, weight = w) {
-  m <- length(x)
-  if (m > 1L) sum(weight * centred(x, w)^2) * m / (m - 1) else 0
+  m <- colSums(w > 0)
+  ifelse(m > 1, colSums(weight * centred(x, w)^2) * m / (m - 1), 0)
 }
 
 slope_on <- function(y, q, of, w, effective) {
-  if (of$variance <= 0) {
-    return(0)
-  }
-  m <- length(y)
-  own <- if (m > 1L) sum(w * centred(y, w) * centred(q, w)) / (m - 1) / of$variance else 0
-  min(max((effective * own + prior_cases * prior_slope) / (effective + prior_cases), 0), 1)
+  m <- colSums(w > 0)
+  own <- colSums(w * centred(y, w) * centred(q, w)) / (m - 1) / of$variance
+  own[m <= 1] <- 0
+  slope <- (effective * own + prior_cases * prior_slope) / (effective + prior_cases)
+  ifelse(of$variance <= 0, 0, pmin(pmax(slope, 0), 1))
 }
 
 variance_left <- function(y, q, of, w, slope, variance, most_variance) {
   # Few gold cases may vary less than predictions, which explain no more than there is.
-  before <- 1 - prior_slope^2 * min(1, of$variance / most_variance)
+  before <- 1 - prior_slope^2 * pmin(1, of$variance / most_variance)
   # Both on the scale of squared weights, so that predictions worth nothing leave all of it.
-  design <- mean(w^2)
-  (sum_of_squares(y - slope * q, w, w^2) + prior_cases * before * variance * design) /
+  design <- colSums(w^2) / colSums(w > 0)
+  rest <- y - rep(slope, each = nrow(y)) * q
+  (sum_of_squares(rest, w, w^2) + prior_cases * before * variance * design) /
     (sum_of_squares(y, w, w^2) / design + prior_cases * variance)
 }
 

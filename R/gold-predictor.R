@@ -19,23 +19,30 @@ rating_shares <- function(x) {
 }
 
 posterior_of_raters <- function(x) {
-  alone <- x
-  alone$systems <- character()
-  alone$patterns$answer <- x$patterns$answer[, 0L, drop = FALSE]
-  alone <- join_patterns(alone)
-  model <- if (x$exchangeable) k_model() else rater_model("rater")
-  fit <- suppressWarnings(fit_raters(alone, model), classes = "fallible_warning")
-  first <- match(seq_len(length(x$patterns$start) - 1L), x$index)
-  posterior(fit)[alone$index[first], , drop = FALSE]
+  x$systems <- character()
+  x$patterns <- pick_systems(x$patterns, 0L)
+  model <- if (x$exchangeable) k_model() else model_of_each
+  fit <- suppressWarnings(
+    fit_checked(with_votes(x), model, NULL, NULL, NULL, NULL), classes = "fallible_warning"
+  )
+  posterior(fit)
 }
 
-# What is predicted of an answer, a category per pattern (0 is none).
+# What is predicted of answers, a category per pattern (0 is none), or a column of them per system.
 predict_answer <- function(predicted, answer) {
-  predicted[cbind(seq_along(answer), replace(answer, answer == 0L, NA))]
+  at <- cbind(as.vector(row(as.matrix(answer))), as.vector(replace(answer, answer == 0L, NA)))
+  out <- predicted[at]
+  dim(out) <- dim(answer)
+  out
 }
 
 # Cases without ratings are like the mean of the others.
 fill_unrated <- function(q, weight) {
+  if (!anyNA(q)) {
+    return(q)
+  }
   known <- !is.na(q)
-  replace(q, !known, if (any(known)) stats::weighted.mean(q[known], weight[known]) else 0)
+  weight <- as.matrix(weight * known)
+  mean <- colSums(weight * as.vector(replace(q, !known, 0))) / colSums(weight)
+  replace(q, !known, rep(replace(mean, is.nan(mean), 0), each = nrow(weight))[!known])
 }

@@ -8,6 +8,12 @@
 # that they are wrong. With corrections by ratings the number of gold cases becomes that of as many
 # cases as they are worth; then it holds approximately (bench/gold.R counts how often it misses).
 sequence_interval <- function(x, alone, target, conf_level) {
+  if (length(x$estimate) != 1L) {
+    one <- function(fields, i) lapply(fields, `[[`, i)
+    return(bind_numbers(lapply(seq_along(x$estimate), function(i) {
+      sequence_interval(one(x, i), one(alone, i), target, conf_level)
+    })))
+  }
   corrected <- corrected_interval(x, target, conf_level)
   share <- corrected$estimate
   size <- min(most_information, corrected$size)
@@ -25,6 +31,12 @@ sequence_interval <- function(x, alone, target, conf_level) {
 log_ratio <- function(theta, share, size) {
   part <- function(p, q) if (p > 0) p * (log(q) - log(p)) else 0 * q
   size * (part(share, theta) + part(1 - share, 1 - theta))
+}
+
+# Cells of equal probability under Beta(1/2, 1/2), the flat part of the law.
+share_grid <- function(n = 2000L) {
+  u <- (seq_len(n) - 0.5) / n
+  list(value = sin(pi * u / 2)^2, slope = pi / 2 * sin(pi * u))
 }
 
 # Half of what is expected is what ratings say, as wide as combined_interval() ever takes it.
@@ -60,7 +72,7 @@ sequence_difference <- function(x, target, conf_level) {
   ratio <- x$gold / narrowest_at * (miss + log(1 + miss))
   reach <- sqrt((1 + 1 / ratio) * (log1p(ratio) + miss)) * interval$std.error *
     quantile_of_few(x, conf_level) / normal_quantile(conf_level)
-  interval$conf.low <- max(-1, interval$estimate - reach)
-  interval$conf.high <- min(1, interval$estimate + reach)
+  interval$conf.low <- pmax(-1, interval$estimate - reach)
+  interval$conf.high <- pmin(1, interval$estimate + reach)
   interval
 }

@@ -46,13 +46,16 @@ gold_part <- function(evidence, which) {
   )
 }
 
-# Do gold cases stand for all cases of a part (or for those of `which` patterns)? The inverse of
+# Do gold cases stand for all cases of a part? The inverse of
 # their probabilities sums to the number of cases, give or take what chance makes of it, unless some
 # cases had no chance to be drawn.
-stands_for <- function(part, which = rep(TRUE, length(part$weight))) {
-  w <- part$w[which[part$at]]
-  cases <- sum(part$weight[which])
-  !part$drawn || abs(sum(w) - cases) <= 4 * sqrt(sum(w * (w - 1))) + 0.01 * cases
+stands_for <- function(part) {
+  stand_for(as.matrix(part$weight), as.matrix(part$w), part$drawn)
+}
+
+stand_for <- function(weight, w, drawn) {
+  cases <- colSums(weight)
+  !drawn | abs(colSums(w) - cases) <= 4 * sqrt(colSums(w * (w - 1))) + 0.01 * cases
 }
 
 # The functions below give what correct_mean() gives, or NULL where there is no gold to go by.
@@ -72,58 +75,73 @@ gold_share <- function(part, y, q) {
   in_clusters(x, part$cluster)
 }
 
-# Of the cases that both answered, with the number of all, the share of them on which answers
-# differ, what ratings expect of the square of u, and on how many gold cases answers differ.
+# Of pairs of systems, on the cases that both answered, with the number of all, the share of them on
+# which answers differ, what ratings expect of the square of u, and on how many gold cases answers
+# differ: a number per pair that gold tells of, which `told` says. Matrices are patterns x pairs, or
+# gold cases x pairs.
 gold_difference <- function(evidence, first, second) {
-  answer <- evidence$answer[, c(first, second)]
-  part <- gold_part(evidence, answer[, 1L] > 0L & answer[, 2L] > 0L)
-  differ <- answer[, 1L] != answer[, 2L] & part$weight > 0
-  if (part$gold == 0L || !any(differ) || !stands_for(part, differ)) {
-    return(NULL)
+  part <- gold_part_of_pairs(evidence, first, second)
+  told <- part$told
+  if (!any(told)) {
+    return(list(told = told))
   }
-  share <- function(y) sum(part$weight * y) / sum(part$weight)
-  among <- leaves_out_agreeing(differ[part$at], share(differ)) || !stands_for(part)
-  if (among) part <- gold_where(part, differ)
-  q <- apply(answer, 2L, function(of) {
-    fill_unrated(predict_answer(evidence$predicted, of), part$weight)
+  part <- lapply(part, function(x) if (is.matrix(x)) x[, told, drop = FALSE] else x[told])
+  of_gold <- function(x) x[evidence$at, , drop = FALSE]
+  cases <- colSums(part$weight)
+  share <- colSums(part$weight * part$differ) / cases
+  # Gold may have been drawn where answers differ only, since the others need none.
+  gold <- part$w > 0
+  drawn_there <- colSums(gold & !of_gold(part$differ)) == 0 & share < 1 & share^colSums(gold) < 0.01
+  among <- drawn_there | !part$stands
+  counts <- rep(!among, each = nrow(part$differ)) | part$differ
+  w <- part$w * of_gold(counts)
+  systems <- unique(c(first, second))
+  predicted <- predict_answer(evidence$predicted, evidence$answer[, systems, drop = FALSE])
+  q <- lapply(list(first = first[told], second = second[told]), function(s) {
+    fill_unrated(predicted[, match(s, systems), drop = FALSE], part$weight)
   })
-  right <- answer[part$at, , drop = FALSE] == part$truth
-  u <- right[, 1L] - right[, 2L]
-  ahead <- differ * (q[, 1L] - q[, 2L])
-  x <- if (among) {
-    difference_among(u, ahead, part, differ)
-  } else {
-    correct_difference(u, ahead[part$at], prediction_of(ahead, part$weight), part$w)
-  }
-  c(in_clusters(x, part$cluster, x$variance), list(
-    differ = share(differ), one_right = share(differ * rowSums(q)),
-    all = sum(part$weight), disputed = as.double(sum(differ[part$at]))
+  right <- lapply(part[c("first", "second")], function(answer) of_gold(answer) == evidence$truth)
+  ahead <- part$differ * (q$first - q$second)
+  x <- correct_difference(
+    right$first - right$second, of_gold(ahead), prediction_of(ahead, part$weight * counts), w
+  )
+  x <- as_part(x, ifelse(among, share, 1), among)
+  c(in_clusters(x, evidence$cluster, x$variance, w > 0), list(
+    differ = share, one_right = colSums(part$weight * part$differ * (q$first + q$second)) / cases,
+    all = cases, disputed = colSums(gold & of_gold(part$differ)), told = told
   ))
 }
 
-gold_where <- function(part, which) {
-  of_gold <- c("at", "truth", "w", "cluster")
-  part[of_gold] <- lapply(part[of_gold], `[`, which[part$at])
-  part
+# See gold_part(), of pairs: answers, weight of patterns and of gold cases, and where answers differ.
+gold_part_of_pairs <- function(evidence, first, second) {
+  at <- evidence$at
+  one <- evidence$answer[, first, drop = FALSE]
+  two <- evidence$answer[, second, drop = FALSE]
+  which <- one > 0L & two > 0L
+  unrated <- colSums(which[at, , drop = FALSE] & !evidence$rated[at]) > 0
+  which <- which & (evidence$rated | rep(unrated, each = nrow(which)))
+  weight <- evidence$weight * which
+  differ <- one != two & weight > 0
+  w <- evidence$w * which[at, , drop = FALSE]
+  list(
+    first = one, second = two, weight = weight, differ = differ, w = w,
+    stands = stand_for(weight, w, evidence$drawn),
+    told = colSums(w > 0) > 0 & colSums(differ) > 0 &
+      stand_for(weight * differ, w * differ[at, , drop = FALSE], evidence$drawn)
+  )
 }
 
-# Was gold drawn where answers differ only, since the others need none?
-leaves_out_agreeing <- function(differ, share) {
-  all(differ) && share < 1 && share^length(differ) < 0.01
-}
-
-# From these alone, as a part of all cases.
-difference_among <- function(u, q, part, differ) {
-  among <- part$weight * differ
-  share <- sum(among) / sum(part$weight)
-  x <- correct_difference(u, q[part$at], prediction_of(q, among), part$w)
+# From these alone, as a share of all cases, those of the means that `among` says.
+as_part <- function(x, share, among) {
   square <- share * (x$variance + x$estimate^2)
-  x$at_hand <- (square - (share * x$estimate)^2) / (share * x$variance)
-  x$design <- x$design + x$at_hand
-  x$estimate <- share * x$estimate
-  x$alone <- share * x$alone
+  at_hand <- (square - (share * x$estimate)^2) / (share * x$variance)
+  x$at_hand[among] <- at_hand[among]
+  x$design[among] <- x$design[among] + at_hand[among]
+  x[c("estimate", "alone")] <- lapply(x[c("estimate", "alone")], `*`, share)
   x$variance <- share^2 * x$variance
-  x[c("rest", "answers")] <- lapply(x[c("rest", "answers")], `*`, share)
+  x[c("rest", "answers")] <- lapply(x[c("rest", "answers")], function(off) {
+    off * rep(share, each = nrow(off))
+  })
   x
 }
 

@@ -27,7 +27,8 @@ with_known <- function(x, truth, raters, call) {
 # Category of each case, 0 where it is not known.
 check_known_truth <- function(truth, x, call, arg = "known_truth") {
   given <- as_truth_table(truth, arg, call)
-  off <- which(!given$case %in% as_label(x$cases))
+  cases <- as_label(x$cases)
+  off <- which(!given$case %in% cases)
   if (length(off) > 0L) {
     unknown <- given$case[off]
     abort_fallible("case", "{.arg {arg}} must be about cases of {.arg x}.",
@@ -39,7 +40,7 @@ check_known_truth <- function(truth, x, call, arg = "known_truth") {
     abort_unknown_truth(unknown, which(is.na(code)), arg, x$categories, call)
   }
   # A case that is there several times has the same truth each time.
-  known <- code[match(as_label(x$cases), given$case)]
+  known <- code[match(cases, given$case)]
   replace(known, is.na(known), 0L)
 }
 
@@ -99,7 +100,7 @@ check_known_matrix <- function(matrix, rater, categories, call) {
 # Patterns whose true category the user gave, and raters whose matrix.
 known_patterns <- function(fit) {
   truth <- fit$known$truth
-  if (length(truth) > 0L) truth > 0L else logical(n_patterns(fit$x))
+  if (length(truth) > 0L) truth > 0L else logical(length(fit$x$patterns$start) - 1L)
 }
 
 is_known_rater <- function(fit) {

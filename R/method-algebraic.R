@@ -19,15 +19,15 @@ method_unbinned <- new_method(
 estimate_k_model <- function(fit, options) {
   estimator <- make_estimator(fit, method_of(list(options = options)), options)
   point <- point_of(estimator)
-  field <- function(name) of_systems(point, name)
-  value <- field("estimate")
-  told <- field("cases") > 0 & fit$identified == "yes"
-  uninformative <- ifelse(told, field("uninformative") / field("cases"), NA_real_)
+  of <- point$numbers
+  value <- of$estimate
+  told <- of$cases > 0 & fit$identified == "yes"
+  uninformative <- ifelse(told, of$uninformative / of$cases, NA_real_)
   warn_uninformative(fit$x$systems, ifelse(is.na(value), NA, uninformative))
   new_point(
     value, estimator,
     bins = lapply(point$systems, `[[`, "bins"), uninformative = uninformative,
-    mean_posterior = field("mean_posterior")
+    mean_posterior = of$mean_posterior
   )
 }
 
@@ -35,7 +35,7 @@ estimate_k_model <- function(fit, options) {
 binned_estimate <- function(fit) {
   if (fit$method != "algebraic") fit <- fit_algebraic(fit$x, k_model())
   estimator <- make_estimator(fit, method_binned, list(clip = "bin", bin_width = 0.1))
-  of_systems(point_of(estimator), "estimate")
+  point_of(estimator)$numbers$estimate
 }
 
 warn_uninformative <- function(systems, share) {

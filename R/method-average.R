@@ -19,19 +19,12 @@ average_of <- function(fit, options) {
 }
 
 # A number per system of what average_of() says.
-of_average <- function(average, field, n) {
-  if (is.null(average)) {
-    return(rep(NA_real_, n))
-  }
-  of_systems(average$point, field)
-}
+of_average <- function(average, field, n) average$point$numbers[[field]] %||% rep(NA_real_, n)
 
 estimate_average <- function(fit, average) {
   new_point(
     of_average(average, "estimate", length(fit$x$systems)), average$estimator,
-    posterior = if (!is.null(average)) {
-      named_posteriors(average$point, fit$x)
-    }
+    posterior = if (!is.null(average)) named_posteriors(average$point, fit$x)
   )
 }
 
@@ -39,20 +32,20 @@ estimate_average <- function(fit, average) {
 # of ratings that are wrong, the weight of models without errors in common, and how far the
 # estimators are apart; NA where no models were averaged.
 beside_average <- function(fit, value, average) {
-  of <- function(field) of_average(average, field, length(value))
-  shared <- of("shared")
-  independent <- of("independent")
-  published <- if (!is.null(average)) binned_estimate(fit)
-  span <- function(end) {
-    if (is.null(average)) value * NA else end(value, shared, independent, published, na.rm = TRUE)
-  }
-  known <- function(x) ifelse(is.na(value), NA_real_, x)
-  list(
-    shared = shared, independent = independent, rater_error = known(of("rater_error")),
-    independence_weight = known(of("independence_weight")), suspicion = known(of("suspicion")),
-    typical = known(of("typical")), lowest = known(span(pmin)),
-    highest = known(span(pmax))
+  fields <- c(
+    "shared", "independent", "rater_error", "independence_weight", "suspicion", "typical"
   )
+  if (is.null(average)) {
+    none <- rlang::rep_named(c(fields, "lowest", "highest"), list(rep(NA_real_, length(value))))
+    return(none)
+  }
+  out <- average$point$numbers[fields]
+  ends <- list(value, out$shared, out$independent, binned_estimate(fit), na.rm = TRUE)
+  out$lowest <- do.call(pmin, ends)
+  out$highest <- do.call(pmax, ends)
+  of_value <- setdiff(names(out), c("shared", "independent"))
+  out[of_value] <- lapply(out[of_value], function(x) ifelse(is.na(value), NA_real_, x))
+  out
 }
 
 # Expected numbers of cases by truth and answer (answers within truths) at both ends of the range, a
@@ -72,18 +65,7 @@ own_sampling <- function(draft) {
 
 # A row per system and model.
 member_table <- function(average, systems) {
-  if (is.null(average)) {
-    return(NULL)
-  }
-  members <- lapply(unname(average$point$systems), `[[`, "members")
-  columns <- lapply(rlang::set_names(names(members[[1L]])), function(column) {
-    do.call(c, lapply(members, `[[`, column))
-  })
-  rows <- vapply(members, nrow, 0L)
-  out <- tibble::new_tibble(c(list(system = rep(systems, rows)), columns), nrow = sum(rows))
-  out$log_evidence <- na_real(out$log_evidence)
-  out$concentration <- na_real(out$concentration)
-  out
+  if (!is.null(average)) stack_systems(systems, lapply(average$point$systems, `[[`, "members"))
 }
 
 # What the answers say of each K-property: total weight of the models without it, a row per system.
@@ -105,14 +87,18 @@ wide_range <- 0.1
 
 has_few_data <- function(estimate) {
   width <- 2 * normal_quantile(estimate$options$conf_level) * estimate$details$sampling
-  which(width > wide_sampling & !is.na(estimate$table$estimate) & !rests_on_gold(estimate))
+  which(width > wide_sampling & told_by_ratings(estimate))
 }
 
 # Between the ends of what system and raters may have in common; no matter where truth is known.
 rests_on_assumption <- function(estimate) {
   gap <- abs(estimate$table$independent - estimate$table$shared)
-  apart <- gap * open_share(estimate$fit) > wide_range
-  which(apart & !is.na(estimate$table$estimate) & !rests_on_gold(estimate))
+  which(gap * open_share(estimate$fit) > wide_range & told_by_ratings(estimate))
+}
+
+told_by_ratings <- function(estimate) {
+  by_gold <- if (is.null(estimate$gold)) FALSE else rests_on_gold(estimate)
+  !is.na(estimate$table$estimate) & !by_gold
 }
 
 warn_doubtful <- function(estimate) {

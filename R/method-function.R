@@ -66,7 +66,7 @@ estimate_by_function <- function(x, run, given, by, cluster, call) {
   options <- function_options(given, call)
   options$record <- function_method(run)
   estimate <- function(x, cluster, gold = NULL) {
-    options["cluster"] <- list(check_cluster(cluster, x, call))
+    options["cluster"] <- list(if (!is.null(cluster)) check_cluster(cluster, x, call))
     function_estimate(x, options)
   }
   if (is.null(by)) estimate(x, cluster) else estimate_by(x, by, estimate, cluster, NULL, call)

@@ -28,7 +28,7 @@ estimate_latent <- function(fit, options, average) {
   ends <- by_id(list(method_shared, method_joint))
   estimators <- lapply(ends, make_estimator, fit = fit, options = options)
   found <- lapply(estimators, point_of)
-  values <- lapply(found, function(of) if (of$identified) of_systems(of, "estimate") else lacking)
+  values <- lapply(found, function(of) if (of$identified) of$numbers$estimate else lacking)
   own <- found[[options$method]]
   if (!own$converged) warn_convergence(options$method)
   back <- taken_back(options, of_average(average, "typical", length(lacking)))

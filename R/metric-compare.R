@@ -58,8 +58,8 @@ in_metric <- function(estimate, plan) {
   value <- good_unit(rows$estimate, plan)
   estimate$replicates <- if (!is.null(draws$values) && !anyNA(value)) {
     vapply(seq_along(counts), function(s) {
-      metric_replicates(estimate, plan, counts[[s]], draws$values[[s]], value[[s]], record, s)
-    }, double(nrow(draws$values[[1L]])))
+      metric_replicates(estimate, plan, counts[[s]], draws, value[[s]], record, s)
+    }, double(nrow(draws$values)))
   }
   estimate$table$estimate <- value
   lacks <- is.na(value)
@@ -75,17 +75,17 @@ good_unit <- function(value, plan) {
 }
 
 # Around the estimate: of first order where the interval is, otherwise the metric itself.
-metric_replicates <- function(estimate, plan, counts, values, centre, record, s) {
-  n <- length(plan$categories)
+metric_replicates <- function(estimate, plan, counts, draws, centre, record, s) {
+  shares <- function(counts) as_shares(counts, length(plan$categories))
   if (record$delta) {
-    slopes <- metric_slopes(plan, as_shares(matrix(counts, 1L), n)[1L, ])[, plan$row]
-    tables <- as_shares(values, n)
-    off <- as.vector(tables %*% slopes)
+    slopes <- metric_slopes(plan, shares(matrix(counts, 1L))[1L, ])
+    off <- in_blocks(draws, s, function(counts) along_slopes(slopes, shares(counts)))[, plan$row]
     low <- plan$records[[1L]]$better == "low"
     wide <- diff(ranges_of_plan(plan)[plan$row, ])
     return(centre + (if (low) -1 else 1) * (off - mean(off, na.rm = TRUE)) / wide)
   }
-  found <- good_unit(metric_values(plan, as_shares(values, n))[, plan$row], plan)
+  found <- in_blocks(draws, s, function(counts) metric_values(plan, shares(counts)))[, plan$row]
+  found <- good_unit(found, plan)
   if (has_stand_in(estimate)) as.vector(moved_to(matrix(found), centre)) else found
 }
 

@@ -4,19 +4,20 @@
 # A metric is a list. needs: what it is computed from, "table", the joint table of truth and answer
 # (metrics of scores bring records with other needs, and metric_engines() a function for these);
 # form: what its kernel sees, the whole "table", or the numbers of one "category" against the rest;
-# kernel: that function; settings: which settings of estimate_metrics() it takes besides; lower and
+# kernel: that function; gradient: of a table, the derivative of its kernel by each cell, on tables that
+# sum to 1, or NULL to find it in small steps; settings: which settings of estimate_metrics() it takes besides; lower and
 # upper: its range, or a function of the settings that gives both; better: "high" or "low", "" where
 # neither is; drops: do categories of which it is undefined leave its averages, or undo them;
 # same_as: the metric of which it is another name; cell: is it a cell of the confusion matrix that
 # gold measures by itself, "recall" or "precision"; undefined: why it is 0 / 0 where it is; default:
 # is it shown unasked; ordered: does it mean something only where categories are ordered.
 new_metric <- function(id, title, reference, kernel, form = "category", needs = "table",
-                       settings = character(), lower = 0, upper = 1, better = "high",
+                       gradient = NULL, settings = character(), lower = 0, upper = 1, better = "high",
                        drops = FALSE, same_as = NA_character_, cell = "", undefined = zero_by_zero,
                        default = FALSE, ordered = FALSE) {
   list(
     id = id, title = title, reference = reference, kernel = kernel, form = form, needs = needs,
-    settings = settings, lower = lower, upper = upper, better = better, drops = drops,
+    gradient = gradient, settings = settings, lower = lower, upper = upper, better = better, drops = drops,
     same_as = same_as, cell = cell, undefined = undefined, default = default,
     ordered = ordered
   )
@@ -76,6 +77,15 @@ mcc_of_table <- function(table) {
   ratio_of(sum(diag(table)) - sum(truth * answer), sqrt(max(spread, 0)))
 }
 
+mcc_gradient <- function(table) {
+  truth <- rowSums(table)
+  answer <- colSums(table)
+  left <- c(1 - sum(truth^2), 1 - sum(answer^2))
+  shared <- outer(truth / left[[1L]], answer / left[[2L]], `+`)
+  by_chance <- outer(answer, truth, `+`)
+  (diag(length(truth)) - by_chance) / sqrt(prod(left)) + mcc_of_table(table) * shared
+}
+
 loss_of_table <- function(table, cost) sum(cost * table)
 
 # Of categories in their order: how many steps answers are from the truth.
@@ -87,6 +97,14 @@ kappa_of_steps <- function(table, power) {
   1 - ratio_of(sum(cost * table), snap(chance))
 }
 
+kappa_gradient <- function(table, cost) {
+  truth <- rowSums(table)
+  answer <- colSums(table)
+  chance <- sum(cost * outer(truth, answer))
+  by_chance <- outer(as.vector(cost %*% answer), as.vector(truth %*% cost), `+`)
+  (by_chance * sum(cost * table) / chance - cost) / chance
+}
+
 # What rounding has left of nothing.
 snap <- function(x) replace(x, abs(x) < 1e-13, 0)
 
@@ -96,41 +114,46 @@ without_order <- "categories are not ordered (see `ordered` of ratings())"
 
 built_in_metrics <- by_id(list(
   new_metric(
-    "accuracy", "Accuracy", by_name, accuracy_of_table, "table", default = TRUE
+    "accuracy", "Accuracy", by_name, accuracy_of_table, "table",
+    gradient = function(table) diag(nrow(table)), default = TRUE
   ),
   new_metric(
     "kap", "Kappa of system and truth",
     "Cohen (1960), Educational and Psychological Measurement 20, 37-46",
-    kappa_of_table, "table", lower = -1, undefined = "all cases and answers are of one category",
+    kappa_of_table, "table", gradient = function(table) kappa_gradient(table, 1 - diag(nrow(table))),
+    lower = -1, undefined = "all cases and answers are of one category",
     default = TRUE
   ),
   new_metric(
     "mcc", "Matthews' correlation",
     "Matthews (1975), doi:10.1016/0005-2795(75)90109-9; Gorodkin (2004)",
-    mcc_of_table, "table", lower = -1, default = TRUE,
+    mcc_of_table, "table", gradient = mcc_gradient, lower = -1, default = TRUE,
     undefined = "all cases are of one category, or get one answer"
   ),
   new_metric(
     "loss", "Mean cost", "Elkan (2001), IJCAI 17, 973-978", loss_of_table, "table",
-    settings = "cost", lower = function(settings) range(settings$cost), better = "low"
+    gradient = function(table, cost) cost, settings = "cost",
+    lower = function(settings) range(settings$cost), better = "low"
   ),
   new_metric(
     "kap_linear", "Kappa, linear weights", weighted_kappa, function(table) kappa_of_steps(table, 1),
-    "table", lower = -1, undefined = "all cases and answers are of one category", ordered = TRUE
+    "table", gradient = function(table) kappa_gradient(table, steps_of_table(table)), lower = -1, undefined = "all cases and answers are of one category", ordered = TRUE
   ),
   new_metric(
     "kap_quadratic", "Kappa, quadratic weights", weighted_kappa,
-    function(table) kappa_of_steps(table, 2), "table", lower = -1,
+    function(table) kappa_of_steps(table, 2), "table",
+    gradient = function(table) kappa_gradient(table, steps_of_table(table)^2), lower = -1,
     undefined = "all cases and answers are of one category", ordered = TRUE
   ),
   new_metric(
     "mae", "Mean absolute error", "Baccianella, Esuli and Sebastiani (2009), ISDA 9, 283-287",
-    function(table) sum(steps_of_table(table) * table), "table",
+    function(table) sum(steps_of_table(table) * table), "table", gradient = steps_of_table,
     lower = function(settings) c(0, settings$steps), better = "low", ordered = TRUE
   ),
   new_metric(
     "within_one", "Accuracy within one step", "",
-    function(table) sum(table[steps_of_table(table) <= 1]), "table", ordered = TRUE
+    function(table) sum(table[steps_of_table(table) <= 1]), "table",
+    gradient = function(table) steps_of_table(table) <= 1, ordered = TRUE
   ),
   new_metric(
     "recall", "Recall", by_name, recall_of, drops = TRUE, cell = "recall", default = TRUE,

@@ -4,7 +4,7 @@
 # mean, has the variance of the metric, which is that of the corrected table.
 
 # `found`: rows of system `s` by ratings alone, with `sampling` and `hidden` errors.
-metrics_with_gold <- function(found, estimate, plan, s, interval, conf_level) {
+metrics_with_gold <- function(found, estimate, plan, counts, s, interval, conf_level) {
   settings <- c(estimate$gold$settings, conf_level = conf_level)
   record <- accuracy_intervals()[[interval]]
   part <- gold_tables(estimate$gold$evidence, s, length(plan$categories))
@@ -13,33 +13,31 @@ metrics_with_gold <- function(found, estimate, plan, s, interval, conf_level) {
     found[columns] <- point_rows(estimate, plan, part$counts, s, NULL)[columns]
   }
   slopes <- if (!is.null(part)) metric_slopes(plan, part$start)
-  by_cell <- vapply(plan$records, function(metric) nzchar(metric$cell), NA)
-  counts <- if (any(by_cell)) confusion_counts(without_gold(estimate))[[s]]
   ends <- ranges_of_plan(plan)
-  for (i in which(!is.na(found$estimate))) {
-    if (!is.null(part) && needs_no_truth(slopes[, i])) next
-    said <- gold_row(found, estimate, plan, i, s, record, part, slopes[, i], counts, ends[i, ])
-    found[i, c("std.error", "conf.low", "conf.high")] <- NA_real_
-    if (!is.null(said$x)) {
-      columns <- c("estimate", "std.error", "conf.low", "conf.high")
-      unit <- unlist(record$gold(said$x, said$alone, settings)[columns])
-      found[i, columns] <- as.list(unit * diff(ends[i, ]) + ends[i, 1L] * (columns != "std.error"))
-    }
-    found$reason[[i]] <- said$lack %||% NA_character_
+  of_rows <- if (!is.null(part)) gold_metrics(part, slopes, plan, ends)
+  rows <- setdiff(which(!is.na(found$estimate)), which(of_rows$no_truth))
+  said <- lapply(rows, function(i) {
+    gold_row(found, estimate, plan, i, s, record, part, of_rows$x[[i]], counts, ends[i, ])
+  })
+  columns <- c("estimate", "std.error", "conf.low", "conf.high")
+  found[rows, columns[-1L]] <- NA_real_
+  found$reason[rows] <- vapply(said, `[[`, "", "lack")
+  told <- lengths(lapply(said, `[[`, "x")) > 0L
+  if (any(told)) {
+    of <- function(field) bind_numbers(lapply(said[told], `[[`, field))
+    unit <- do.call(cbind, record$gold(of("x"), of("alone"), settings)[columns])
+    ends <- ends[rows[told], , drop = FALSE]
+    value <- unit * (ends[, 2L] - ends[, 1L]) + outer(ends[, 1L], columns != "std.error")
+    found[rows[told], columns] <- as.data.frame(value)
   }
   found
 }
 
-# Does a metric hang on answers alone?
-needs_no_truth <- function(slope) {
-  of_answer <- matrix(slope, sqrt(length(slope))) # answers within truths
-  !anyNA(slope) && any(slope != 0) && all(abs(of_answer - of_answer[, 1L]) < 1e-9)
-}
-
 # Of a row: `x`, what gold says of it (see correct_mean()), NULL for nothing; `alone`, what ratings
-# alone say, both on the unit scale; and `lack`, why there is no interval, or NULL. `counts` are the
-# numbers of cases by answer and truth as ratings expect them, `ends` those of the metric.
-gold_row <- function(found, estimate, plan, i, s, record, part, slope, counts, ends) {
+# alone say, both on the unit scale; and `lack`, why there is no interval, or NA. `counts` are the
+# numbers of cases by answer and truth as ratings expect them, `by_slope` is `x` of gold_metrics()
+# of the row, `ends` those of the metric.
+gold_row <- function(found, estimate, plan, i, s, record, part, by_slope, counts, ends) {
   row <- plan$rows[i, ]
   metric <- plan$records[[row$metric]]
   if (row$metric == built_in_metrics$accuracy$id) {
@@ -53,14 +51,12 @@ gold_row <- function(found, estimate, plan, i, s, record, part, slope, counts, e
     lack <- if (is.null(x)) lack_of_rate(estimate, cell)
   } else {
     lack <- lack_of_metric(estimate, part, plan, i, s, record)
-    x <- if (is.null(lack)) gold_metric(part, slope, plan, i, ends)
+    x <- if (is.null(lack)) by_slope
     alone <- unit_row(found, i, ends)
     if (is.null(x)) lack <- lack %||% "gold cases do not vary in it"
   }
-  list(
-    x = x, alone = alone,
-    lack = if (is.null(x)) paste0(no_interval, lack) else lack_of_clusters(x)
-  )
+  lack <- if (is.null(x)) paste0(no_interval, lack) else if (!is.null(x$clusters)) lack_of_clusters(x)
+  list(x = x, alone = alone, lack = lack %||% NA_character_)
 }
 
 # Row of place_cells() for a recall or precision.
@@ -68,7 +64,7 @@ metric_cell <- function(estimate, kind, k, s, counts) {
   counts <- matrix(counts, length(estimate$fit$x$categories))
   of_answer <- kind == "precision"
   share <- if (of_answer) sum(counts[k, ]) else sum(counts[, k])
-  data.frame(
+  list(
     system = s, truth = k, answer = k, of_answer = of_answer, share = share / estimate$table$n[[s]]
   )
 }
@@ -81,10 +77,12 @@ unit_row <- function(found, i, ends) {
   )
 }
 
-# Of the cases that system `s` answered: `cells`, the cell of each gold case; `q`, the probability
-# of each cell as ratings predict it, patterns x cells; `mean`, that of all cases; `gold_table`,
-# that of gold alone; `start`, a table to find slopes at, in which no cell is quite empty that
-# ratings expect a case in; and what gold_part() gives. NULL without gold.
+# Of the cases that system `s` answered: `cells`, the cell of each gold case; `predicted`, the
+# probability of each category as ratings predict it, and `answer`, both by pattern; `mean`, the
+# probability of each cell over all cases, and `off`, how far that of gold cases is from it;
+# `gold_table`, the table of gold alone; `start`, a table to find
+# slopes at, in which no cell is quite empty that ratings expect a case in; and what gold_part()
+# gives. NULL without gold.
 gold_tables <- function(evidence, s, n) {
   if (is.null(evidence)) {
     return(NULL)
@@ -94,54 +92,70 @@ gold_tables <- function(evidence, s, n) {
   if (part$gold == 0L || !stands_for(part)) {
     return(NULL)
   }
-  predicted <- apply(evidence$predicted, 2L, fill_unrated, part$weight)
-  q <- matrix(0, length(answer), n * n)
-  for (k in seq_len(n)) {
-    at <- which(answer > 0L)
-    q[cbind(at, (k - 1L) * n + answer[at])] <- predicted[at, k]
-  }
+  part$answer <- answer
+  part$predicted <- apply(evidence$predicted, 2L, fill_unrated, part$weight)
   part$cells <- (part$truth - 1L) * n + answer[part$at]
-  part$q <- q
-  part$mean <- colSums(part$weight * q) / sum(part$weight)
-  part$gold_table <- gold_shares(part, 0)
-  start <- pmax(gold_shares(part, prior_slope), 0)
+  part$mean <- predicted_table(part, seq_along(answer), part$weight)
+  w <- part$w / sum(part$w)
+  part$gold_table <- unname(rowsum(c(w, 0 * part$mean), c(part$cells, seq_along(part$mean)))[, 1L])
+  part$off <- predicted_table(part, part$at, part$w) - part$mean
+  start <- pmax(part$gold_table - prior_slope * part$off, 0)
   part$start <- (part$gold * start / sum(start) + part$mean) / (part$gold + 1)
   part$all_known <- part$gold >= sum(part$weight)
   part$counts <- part$gold_table * part$gold
   part
 }
 
-# The table of gold cases, less `slope` times what their predictions differ from those of all.
-gold_shares <- function(part, slope) {
-  w <- part$w / sum(part$w)
-  own <- vapply(seq_len(ncol(part$q)), function(cell) sum(w[part$cells == cell]), 0)
-  own - slope * (colSums(w * part$q[part$at, , drop = FALSE]) - part$mean)
+# Mean probability of each cell over patterns `at` with weights `w`, as ratings predict it.
+predicted_table <- function(part, at, w) {
+  of_answer <- outer(part$answer[at], seq_len(ncol(part$predicted)), `==`)
+  as.vector(crossprod(of_answer * w, part$predicted[at, , drop = FALSE])) / sum(w)
 }
 
-# Like what correct_share() gives, on the unit scale; NULL where gold tells nothing of the metric.
-gold_metric <- function(part, slope, plan, i, ends) {
-  if (anyNA(slope)) {
-    return(NULL)
-  }
-  slope <- slope / diff(ends)
-  q <- as.vector(part$q %*% slope)
-  varies <- sum(part$start * slope^2) # few gold cases may not show it
+# What is predicted of slopes (cells x metrics) of each case, by pattern: 0 without an answer.
+predicted_slopes <- function(part, slopes) {
+  n <- ncol(part$predicted)
+  vapply(seq_len(ncol(slopes)), function(i) {
+    by_answer <- rbind(0, matrix(slopes[, i], n))
+    rowSums(part$predicted * by_answer[part$answer + 1L, , drop = FALSE])
+  }, numeric(length(part$answer)))
+}
+
+# Of each row of the plan: `no_truth`, does it hang on answers alone, and `x`, like what
+# correct_share() gives, on the unit scale; NULL where gold tells nothing of the metric.
+gold_metrics <- function(part, slopes, plan, ends) {
+  rows <- seq_along(slopes$whole)
+  slope <- vapply(rows, slope_of, numeric(slopes$n^2), slopes = slopes)
+  slope <- slope / rep(ends[, 2L] - ends[, 1L], each = nrow(slope))
+  q <- predicted_slopes(part, slope)
+  varies <- colSums(part$start * slope^2) # few gold cases may not show it
   x <- correct_mean(
-    slope[part$cells], q[part$at], prediction_of(q, part$weight),
-    function(mean, spread, gold) max(spread, varies), w = part$w
+    slope[part$cells, , drop = FALSE], q[part$at, , drop = FALSE],
+    prediction_of(q, part$weight + 0 * q), function(mean, spread, gold) pmax(spread, varies),
+    w = matrix(part$w, length(part$w), length(rows))
   )
-  own <- plan$rows$metric == plan$rows$metric[[i]]
-  plan$records <- plan$records[plan$rows$metric[[i]]]
-  value_at <- function(shares) {
-    shares <- pmax(shares, 0)
-    value <- metric_values(plan, matrix(shares / sum(shares), 1L))[1L, sum(own[seq_len(i)])]
-    to_unit(value, t(ends))
-  }
-  value <- value_at(gold_shares(part, x$slope))
-  if (is.na(value)) {
-    return(NULL)
-  }
-  as_share(x, value, value_at(part$gold_table), part$cluster)
+  shares <- t(pmax(part$gold_table - outer(part$off, x$slope), 0))
+  value <- to_unit(values_by_row(plan, shares / rowSums(shares)), ends)
+  alone <- to_unit(metric_values(plan, matrix(part$gold_table, 1L))[1L, ], ends)
+  x <- as_share(x, value, alone, part$cluster)
+  x <- x[setdiff(names(x), c("rest", "answers"))]
+  of_answer <- slope[rep(seq_len(slopes$n), slopes$n), , drop = FALSE]
+  list(
+    no_truth = colSums(abs(slope - of_answer) >= 1e-9) %in% 0 & colSums(slope != 0) > 0,
+    x = lapply(rows, function(i) {
+      if (!anyNA(slope[, i]) && !is.na(value[[i]])) lapply(x, `[[`, i)
+    })
+  )
+}
+
+# Each row of the plan of a table of its own.
+values_by_row <- function(plan, tables) {
+  by_metric <- split(seq_len(nrow(plan$rows)), factor(plan$rows$metric, names(plan$records)))
+  unlist(lapply(names(by_metric), function(id) {
+    own <- plan
+    own$records <- plan$records[id]
+    diag(metric_values(own, tables[by_metric[[id]], , drop = FALSE]))
+  }))
 }
 
 # In units of the variance of a share.

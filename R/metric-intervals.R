@@ -11,7 +11,7 @@ metrics_of_table <- function(estimate, plan, interval, conf_level, call) {
     found <- point_rows(alone, plan, counts[[s]], s, call)
     found <- finder$find(found, alone, plan, counts[[s]], draws, s, conf_level)
     if (by_gold) {
-      metrics_with_gold(found, estimate, plan, s, interval, conf_level)
+      metrics_with_gold(found, estimate, plan, counts[[s]], s, interval, conf_level)
     } else {
       own_accuracy(found, alone, interval, s, conf_level)
     }
@@ -100,10 +100,13 @@ percentile_rows <- function(found, estimate, plan, counts, draws, s, conf_level)
   if (is.null(draws$values)) {
     return(if (is.null(draws$reason)) found else without_interval(found, draws$reason))
   }
-  tables <- as_shares(draws$values[[s]], length(plan$categories))
-  whole <- stats::complete.cases(tables)
-  values <- matrix(NA_real_, nrow(tables), nrow(found))
-  values[whole, ] <- metric_values(plan, tables[whole, , drop = FALSE])
+  values <- in_blocks(draws, s, function(counts) {
+    tables <- as_shares(counts, length(plan$categories))
+    whole <- stats::complete.cases(tables)
+    values <- matrix(NA_real_, nrow(tables), nrow(found))
+    values[whole, ] <- metric_values(plan, tables[whole, , drop = FALSE])
+    values
+  })
   with_percentiles(found, plan, values, conf_level, has_stand_in(estimate))
 }
 
@@ -137,22 +140,22 @@ delta_rows <- function(found, estimate, plan, counts, draws, s, conf_level) {
     return(found) # its reason says why
   }
   slopes <- metric_slopes(plan, table)
-  off <- table_errors(draws$values[[s]], estimate, s, length(plan$categories))
-  found$sampling <- apply(off %*% slopes, 2L, stats::sd)
+  found$sampling <- table_errors(draws, slopes, estimate, s)
   found$hidden <- hidden_errors(estimate, plan, table, slopes, s)
   found$std.error <- sqrt(found$sampling^2 + found$hidden^2)
   interval_rows(found, plan, conf_level)
 }
 
-# What sampling does to the table: replicates, which together have the sampling error that the
-# estimate tells of the accuracy.
-table_errors <- function(values, estimate, s, n) {
-  tables <- as_shares(values, n)
-  tables <- tables[stats::complete.cases(tables), , drop = FALSE]
-  off <- sweep(tables, 2L, colMeans(tables))
-  own <- stats::sd(rowSums(off[, (seq_len(n) - 1L) * n + seq_len(n), drop = FALSE]))
-  scale <- estimate$details$sampling[[s]] / own
-  off * if (is.finite(scale)) scale else 1
+# Standard deviation of what sampling does to each metric: of replicates of the table, which together
+# have the sampling error that the estimate tells of the accuracy.
+table_errors <- function(draws, slopes, estimate, s) {
+  moved <- in_blocks(draws, s, function(counts) {
+    tables <- as_shares(counts, slopes$n)
+    cbind(rowSums(table_sums(tables, slopes$n)$right), along_slopes(slopes, tables))
+  })
+  error <- apply(moved[!is.na(moved[, 1L]), , drop = FALSE], 2L, stats::sd)
+  scale <- estimate$details$sampling[[s]] / error[[1L]]
+  error[-1L] * if (is.finite(scale)) scale else 1
 }
 
 # Standard deviation of what errors in common hide of each metric. Of two parts. One is the line
@@ -164,14 +167,12 @@ hidden_errors <- function(estimate, plan, table, slopes, s) {
   n <- length(plan$categories)
   raters <- hidden_of_gap(estimate, 0)[[s]]
   range <- hidden_of_gap(estimate, 1)[[s]]^2 - raters^2
-  line <- colSums(slopes * end_direction(estimate, table, s, n))
-  answer <- rep(seq_len(n), n)
-  wrong <- replace(table, (seq_len(n) - 1L) * n + seq_len(n), 0)
-  of_answer <- as.vector(rowsum(table, answer))
-  per_answer <- as.vector(rowsum(wrong, answer))
-  share <- ifelse(per_answer[answer] > 0, wrong / per_answer[answer], 0)
-  right <- slopes[(seq_len(n) - 1L) * n + seq_len(n), , drop = FALSE]
-  shift <- of_answer * (right - rowsum(share * slopes, answer))
+  line <- along_slopes(slopes, t(end_direction(estimate, table, s, n)))[1L, ]
+  square <- matrix(table, n) # answers x truths
+  of_answer <- rowSums(square)
+  wrong <- square - diag(diag(square), n)
+  share <- wrong / replace(rowSums(wrong), rowSums(wrong) == 0, Inf)
+  shift <- of_answer * slopes_by_answer(slopes, diag(n) - share)
   level <- colSums(shift)
   apart <- colSums((shift - outer(of_answer, level))^2)
   sqrt(pmax(range * line^2 + raters^2 * (level^2 + (cell_bias^2 - 1) * apart), 0))
@@ -191,16 +192,14 @@ end_direction <- function(estimate, table, s, n) {
 
 # From standard errors.
 interval_rows <- function(found, plan, conf_level) {
-  ends <- ranges_of_plan(plan)
+  at <- which(!is.na(found$estimate) & !is.na(found$std.error))
+  ends <- ranges_of_plan(plan)[at, , drop = FALSE]
   wide <- ends[, 2L] - ends[, 1L]
-  z <- normal_quantile(conf_level)
-  for (i in which(!is.na(found$estimate) & !is.na(found$std.error))) {
-    value <- to_unit(found$estimate[[i]], ends[i, , drop = FALSE])
-    error <- found$std.error[[i]] / wide[[i]]
-    limits <- unit_interval(min(max(value, 0), 1), error, z)
-    found$conf.low[[i]] <- ends[i, 1L] + wide[[i]] * limits[[1L]]
-    found$conf.high[[i]] <- ends[i, 1L] + wide[[i]] * limits[[2L]]
-  }
+  value <- pmin(pmax(to_unit(found$estimate[at], ends), 0), 1)
+  limits <- unit_interval(value, found$std.error[at] / wide, normal_quantile(conf_level))
+  limits <- matrix(ends[, 1L] + wide * limits, ncol = 2L)
+  found$conf.low[at] <- limits[, 1L]
+  found$conf.high[at] <- limits[, 2L]
   found
 }
 
@@ -208,11 +207,6 @@ interval_rows <- function(found, plan, conf_level) {
 # none would.
 unit_interval <- function(share, error, z) {
   size <- share * (1 - share) / error^2
-  if (error == 0) {
-    c(share, share)
-  } else if (size > 0) {
-    wilson_interval(share, size, z)
-  } else {
-    c(max(0, share - z * error), min(1, share + z * error))
-  }
+  plain <- c(pmax(0, share - z * error), pmin(1, share + z * error))
+  ifelse(rep(size > 0 & error > 0, 2L), wilson_interval(share, size, z), plain)
 }

@@ -72,14 +72,21 @@ mean_over <- function(each, weight, drops) {
 
 # Each category against the others: tables x categories of true positives and so on.
 against_rest <- function(tables, n) {
-  truth <- rep(seq_len(n), each = n)
-  of_truth <- tables %*% outer(truth, seq_len(n), `==`)
-  of_answer <- tables %*% outer(rep(seq_len(n), n), seq_len(n), `==`)
-  tp <- tables[, (seq_len(n) - 1L) * n + seq_len(n), drop = FALSE]
-  tn <- rowSums(tables) - of_truth - of_answer + tp
-  lapply(list(tp = tp, fn = of_truth - tp, fp = of_answer - tp, tn = tn), function(part) {
+  sums <- table_sums(tables, n)
+  tp <- sums$right
+  tn <- rowSums(tables) - sums$truth - sums$answer + tp
+  lapply(list(tp = tp, fn = sums$truth - tp, fp = sums$answer - tp, tn = tn), function(part) {
     replace(part, abs(part) < 1e-13, 0)
   })
+}
+
+# Tables x categories: what they have of each truth, of each answer, and of right answers.
+table_sums <- function(tables, n) {
+  cube <- array(tables, c(nrow(tables), n, n))
+  list(
+    truth = rowSums(aperm(cube, c(1L, 3L, 2L)), dims = 2L), answer = rowSums(cube, dims = 2L),
+    right = tables[, (seq_len(n) - 1L) * n + seq_len(n), drop = FALSE]
+  )
 }
 
 # `each` has the arguments of so many calls, which give `n` numbers each in the range of the metric,
@@ -128,25 +135,7 @@ ranges_of_plan <- function(plan) {
 # Expected numbers of cases as shares of all; a category of which hardly a case is expected has
 # none.
 as_shares <- function(counts, n) {
-  truth <- rep(seq_len(n), each = n)
-  of_truth <- counts %*% outer(truth, seq_len(n), `==`)
-  counts[(of_truth < few_cases)[, truth, drop = FALSE]] <- 0
+  few <- table_sums(counts, n)$truth < few_cases
+  counts[few[, rep(seq_len(n), each = n)]] <- 0
   counts / rowSums(counts)
-}
-
-# How each value moves with a little more probability in a cell, at the cost of all others: the
-# derivative of value((1 - h) table + h cell) at h = 0, cells x values. The mean over the table is
-# 0. Nothing is said of cells of truths, or answers, that are not there.
-metric_slopes <- function(plan, table) {
-  n <- length(plan$categories)
-  square <- matrix(table, n, byrow = TRUE)
-  there <- which(as.vector(t(outer(rowSums(square) > 0, colSums(square) > 0))) > 0)
-  step <- 1e-5
-  moved <- function(h) (1 - h) * rep(table, each = length(there)) + h * diag(n * n)[there, ]
-  at <- function(h) metric_values(plan, matrix(moved(h), length(there), n * n))
-  value <- metric_values(plan, matrix(table, 1L))
-  slope <- (4 * at(step / 2) - at(step) - 3 * value[rep(1L, length(there)), , drop = FALSE]) / step
-  out <- matrix(0, n * n, ncol(value))
-  out[there, ] <- slope
-  out
 }

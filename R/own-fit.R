@@ -47,7 +47,7 @@ as_rater_fit <- function(x, posterior, base_rates = NULL, ..., model = "own mode
   check_dots_empty(...)
   x <- as_ratings(x, call = call)
   if (in_database(x)) abort_no_cases("A posterior is one of each case", call)
-  x <- group_votes(x)
+  x <- with_votes(x)
   if (!rlang::is_string(model) || is.na(model) || model == "") {
     abort_argument("model", "must be a name, one string.", not = model, call = call)
   }

@@ -9,23 +9,23 @@ patterns_of <- function(x) x$patterns %||% x
 # Number of categories that raters use; those of a part may be told to be those of the whole.
 used_categories <- function(x) x$used %||% length(unique(rating_category(x)))
 
-n_patterns <- function(x) length(patterns_of(x)$start) - 1L
+n_patterns <- function(x) length((x$patterns %||% x)$start) - 1L
 
 # How many ratings each pattern has.
-pattern_lengths <- function(x) diff(patterns_of(x)$start)
+pattern_lengths <- function(x) diff((x$patterns %||% x)$start)
 
 # Patterns with at least one rating.
-rated_patterns <- function(x) pattern_lengths(x) > 0L
+rated_patterns <- function(x) diff((x$patterns %||% x)$start) > 0L
 
 # Patterns x systems: the category that a system says, 0 where it says nothing.
-pattern_answers <- function(x) patterns_of(x)$answer
+pattern_answers <- function(x) (x$patterns %||% x)$answer
 
 # The pattern, the rater and the category of every rating.
 rating_pattern <- function(x) rep.int(seq_len(n_patterns(x)), pattern_lengths(x))
 
-rating_rater <- function(x) patterns_of(x)$rater
+rating_rater <- function(x) (x$patterns %||% x)$rater
 
-rating_category <- function(x) patterns_of(x)$category
+rating_category <- function(x) (x$patterns %||% x)$category
 
 # The numbers of the ratings of some patterns, one pattern after the other.
 ratings_in <- function(x, pattern) {
@@ -136,7 +136,15 @@ recode_raters <- function(x, rater, raters) {
 
 # ---- What patterns stand for --------------------------------------------------------------------
 
-pattern_weights <- function(x) core_pattern_weights(x$index, x$weights, n_patterns(x))
+# Without weights that is a count of cases.
+pattern_weights <- function(x) {
+  n <- length(x$patterns$start) - 1L
+  if (is.null(x$weights)) {
+    as.double(tabulate(x$index, n))
+  } else {
+    core_pattern_weights(x$index, x$weights, n)
+  }
+}
 
 # Do the weights count cases? Otherwise they are probabilities and there is nothing to resample.
 weights_are_counts <- function(x) is.null(x$weights) || all(x$weights == round(x$weights))

@@ -41,7 +41,10 @@
 #' @export
 group_votes <- function(x) {
   check_given()
-  x <- as_ratings(x, call = rlang::current_env())
+  with_votes(as_ratings(x, call = rlang::current_env()))
+}
+
+with_votes <- function(x) {
   if (x$repeats == "reruns") {
     x <- cast_votes(x, seq_along(x$raters), x$raters)
     x$repeats <- "error"

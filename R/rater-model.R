@@ -13,7 +13,7 @@
 #' @examples
 #' k_model()
 #' @export
-k_model <- function() rater_model()
+k_model <- function() plain_k_model
 
 #' Models of raters
 #'
@@ -289,3 +289,7 @@ print.rater_model <- function(x, ...) {
   )
   invisible(x)
 }
+
+# Made once: one accuracy for all raters, and one for each.
+plain_k_model <- rater_model()
+model_of_each <- rater_model("rater")

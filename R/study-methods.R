@@ -91,7 +91,7 @@ summarise_errors <- function(target, group, margin) {
     coverage = mean(inside), coverage_mcse = share_mcse(inside, bounded),
     width = mean(width), width_mcse = mcse(width, bounded)
   )
-  lapply(out, na_real)
+  na_real(out)
 }
 
 # Standard error of the mean of x, which are the values of the rows in `which`: panels are drawn

@@ -100,8 +100,9 @@ as_result <- function(value, systems, arg = "estimators") {
   out
 }
 
-# NaN, the core's "nothing can be said", is NA in R.
+# NaN, the core's "nothing can be said", is NA in R; of a list, in all its vectors.
 na_real <- function(x) {
-  if (is.double(x)) x[is.nan(x)] <- NA_real_
+  known <- function(x) if (is.double(x)) replace(x, is.nan(x), NA_real_) else x
+  if (is.list(x)) x[] <- lapply(x, known) else x <- known(x)
   x
 }

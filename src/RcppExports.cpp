@@ -216,6 +216,32 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_difference_intervals
+Rcpp::List core_difference_intervals(Rcpp::NumericMatrix replicates, Rcpp::IntegerVector first, Rcpp::IntegerVector second, double conf_level, bool iterated);
+RcppExport SEXP _fallible_core_difference_intervals(SEXP replicatesSEXP, SEXP firstSEXP, SEXP secondSEXP, SEXP conf_levelSEXP, SEXP iteratedSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::NumericMatrix >::type replicates(replicatesSEXP);
+    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type first(firstSEXP);
+    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type second(secondSEXP);
+    Rcpp::traits::input_parameter< double >::type conf_level(conf_levelSEXP);
+    Rcpp::traits::input_parameter< bool >::type iterated(iteratedSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_difference_intervals(replicates, first, second, conf_level, iterated));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_share_ahead
+Rcpp::NumericVector core_share_ahead(Rcpp::NumericMatrix replicates, Rcpp::IntegerVector first, Rcpp::IntegerVector second);
+RcppExport SEXP _fallible_core_share_ahead(SEXP replicatesSEXP, SEXP firstSEXP, SEXP secondSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::NumericMatrix >::type replicates(replicatesSEXP);
+    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type first(firstSEXP);
+    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type second(secondSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_share_ahead(replicates, first, second));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_robust_error
 Rcpp::List core_robust_error(Rcpp::NumericVector sampling, Rcpp::NumericVector gap, Rcpp::NumericVector suspicion, Rcpp::NumericVector rater_error, Rcpp::NumericVector open_share, Rcpp::NumericVector together);
 RcppExport SEXP _fallible_core_robust_error(SEXP samplingSEXP, SEXP gapSEXP, SEXP suspicionSEXP, SEXP rater_errorSEXP, SEXP open_shareSEXP, SEXP togetherSEXP) {
@@ -239,6 +265,18 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< Rcpp::NumericVector >::type rater_error(rater_errorSEXP);
     Rcpp::traits::input_parameter< int >::type categories(categoriesSEXP);
     rcpp_result_gen = Rcpp::wrap(core_error_of_models(rater_error, categories));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_blend
+Rcpp::List core_blend(Rcpp::List said, Rcpp::List prior, double conf_level);
+RcppExport SEXP _fallible_core_blend(SEXP saidSEXP, SEXP priorSEXP, SEXP conf_levelSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type said(saidSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type prior(priorSEXP);
+    Rcpp::traits::input_parameter< double >::type conf_level(conf_levelSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_blend(said, prior, conf_level));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -531,8 +569,11 @@ static const R_CallMethodDef CallEntries[] = {
     {"_fallible_core_replicates", (DL_FUNC) &_fallible_core_replicates, 4},
     {"_fallible_core_linear_replicates", (DL_FUNC) &_fallible_core_linear_replicates, 5},
     {"_fallible_core_percentile_intervals", (DL_FUNC) &_fallible_core_percentile_intervals, 3},
+    {"_fallible_core_difference_intervals", (DL_FUNC) &_fallible_core_difference_intervals, 5},
+    {"_fallible_core_share_ahead", (DL_FUNC) &_fallible_core_share_ahead, 3},
     {"_fallible_core_robust_error", (DL_FUNC) &_fallible_core_robust_error, 6},
     {"_fallible_core_error_of_models", (DL_FUNC) &_fallible_core_error_of_models, 2},
+    {"_fallible_core_blend", (DL_FUNC) &_fallible_core_blend, 3},
     {"_fallible_core_fit_latent", (DL_FUNC) &_fallible_core_fit_latent, 8},
     {"_fallible_core_latent_covariance", (DL_FUNC) &_fallible_core_latent_covariance, 6},
     {"_fallible_core_latent_probabilities", (DL_FUNC) &_fallible_core_latent_probabilities, 5},

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "core/accuracy/blend.hpp"
 #include "core/accuracy/linear.hpp"
 #include "core/accuracy/robust.hpp"
 #include "glue.h"
@@ -240,6 +241,35 @@ Rcpp::List core_percentile_intervals(Rcpp::NumericMatrix replicates, double conf
   return glue::intervals(out);
 }
 
+// The same of the differences of pairs of columns.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List core_difference_intervals(Rcpp::NumericMatrix replicates, Rcpp::IntegerVector first,
+                                     Rcpp::IntegerVector second, double conf_level,
+                                     bool iterated) {
+  const double tolerance =
+      iterated ? fallible::iteration_tolerance : fallible::rounding_tolerance;
+  const int n = replicates.nrow();
+  std::vector<fallible::Interval> out;
+  for (R_xlen_t i = 0; i < first.size(); ++i) {
+    out.push_back(fallible::difference_interval(&replicates(0, first[i] - 1),
+                                                &replicates(0, second[i] - 1), n, conf_level,
+                                                tolerance));
+  }
+  return glue::intervals(out);
+}
+
+// How often the first of pairs of columns is ahead.
+// [[Rcpp::export(rng = false)]]
+Rcpp::NumericVector core_share_ahead(Rcpp::NumericMatrix replicates, Rcpp::IntegerVector first,
+                                     Rcpp::IntegerVector second) {
+  Rcpp::NumericVector out(first.size());
+  for (R_xlen_t i = 0; i < out.size(); ++i) {
+    out[i] = fallible::share_ahead(&replicates(0, first[i] - 1), &replicates(0, second[i] - 1),
+                                   replicates.nrow());
+  }
+  return out;
+}
+
 // Of each system: see robust_error(). Columns: std.error, and `hidden`, the part of it that is not
 // sampling.
 // [[Rcpp::export(rng = false)]]
@@ -265,4 +295,31 @@ Rcpp::NumericVector core_error_of_models(Rcpp::NumericVector rater_error, int ca
     out[i] = fallible::error_of_models(rater_error[i], categories);
   }
   return out;
+}
+
+// What gold cases and ratings alone say together, see blend.hpp. Columns of `prior`: centre, sd and
+// vague; of `said`: value, and size for shares, or error, freedom and end for differences.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List core_blend(Rcpp::List said, Rcpp::List prior, double conf_level) {
+  const Rcpp::NumericVector value = said["value"], centre = prior["centre"], sd = prior["sd"],
+                            vague = prior["vague"];
+  const bool shares = said.containsElementNamed("size");
+  const auto field = [&](const char* name) -> Rcpp::NumericVector {
+    return said.containsElementNamed(name) ? Rcpp::NumericVector(said[name]) : value;
+  };
+  const Rcpp::NumericVector size = field("size"), error = field("error"),
+                            freedom = field("freedom"), end = field("end");
+  std::vector<fallible::Blend> out;
+  for (R_xlen_t i = 0; i < value.size(); ++i) {
+    const fallible::BlendPrior of{centre[i], sd[i], vague[i]};
+    out.push_back(shares ? fallible::blend_share(value[i], size[i], of, conf_level)
+                         : fallible::blend_difference(value[i], error[i], freedom[i], end[i], of,
+                                                      conf_level));
+  }
+  using fallible::Blend;
+  return Rcpp::List::create(
+      Rcpp::Named("mean") = column(out, &Blend::mean), Rcpp::Named("sd") = column(out, &Blend::sd),
+      Rcpp::Named("low") = column(out, &Blend::low),
+      Rcpp::Named("high") = column(out, &Blend::high),
+      Rcpp::Named("flat") = column(out, &Blend::flat));
 }

@@ -59,10 +59,10 @@ test_that("the derivative of a recall corrects it as a ratio of means does", {
   evidence <- estimate$gold$evidence
   plan <- metric_plan(built_in_metrics["recall"], x$categories, NULL, list())
   part <- gold_tables(evidence, 1L, 3L)
-  slopes <- metric_slopes(plan, part$start)
+  rows <- gold_metrics(part, metric_slopes(plan, part$start), plan, ranges_of_plan(plan))
   for (k in 1:3) {
     own <- gold_recall(evidence, 1L, k)
-    found <- gold_metric(part, slopes[, k], plan, k, c(0, 1))
+    found <- rows$x[[k]]
     expect_equal(found$estimate, own$estimate, tolerance = 0.01)
     width <- function(x) diff(unlist(corrected_interval(x, "population", 0.9)[3:4]))
     expect_equal(width(found), width(own), tolerance = 0.1)
@@ -84,10 +84,10 @@ test_that("intervals with gold cover, and are narrower than those of gold alone"
     estimate <- quiet(estimate_accuracy(x, interval = "corrected",
       known_truth = truth(x)[1:100, ], gold_sample = "random"))
     part <- gold_tables(estimate$gold$evidence, 1L, 3L)
-    slopes <- metric_slopes(plan, part$start)
+    rows <- gold_metrics(part, metric_slopes(plan, part$start), plan, ranges_of_plan(plan))
     sapply(seq_along(true), function(i) {
       ends <- ranges_of_plan(plan)[i, ]
-      x <- gold_metric(part, slopes[, i], plan, i, ends)
+      x <- rows$x[[i]]
       limits <- corrected_interval(x, "population", 0.9)
       at <- (true[[i]] - ends[[1]]) / diff(ends)
       c(limits$conf.low <= at && at <= limits$conf.high, x$ratio / x$design)

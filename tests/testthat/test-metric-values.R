@@ -62,7 +62,7 @@ test_that("slopes are the derivative along the way to a cell", {
     built_in_metrics[c("recall", "precision", "mcc", "f_meas", "loss")], LETTERS[1:3], "macro",
     list(beta = 2, cost = matrix(1:9, 3))
   )
-  slopes <- metric_slopes(plan, as.vector(t(table)))
+  slopes <- slope_matrix(metric_slopes(plan, as.vector(t(table))))
   truth <- rep(1:3, each = 3)
   answer <- rep(1:3, 3)
   of <- function(metric, k) slopes[, plan$rows$metric == metric & plan$rows$category %in% k]
@@ -79,5 +79,43 @@ test_that("slopes are the derivative along the way to a cell", {
   expect_lt(max(abs(as.vector(t(table)) %*% slopes)), 1e-6)
   # A truth that is not there says nothing of a step towards it.
   empty <- rbind(c(0.5, 0.1, 0), c(0.1, 0.3, 0), 0)
-  expect_true(all(metric_slopes(plan, as.vector(t(empty)))[c(3, 6:9), ] == 0))
+  expect_true(all(slope_matrix(metric_slopes(plan, as.vector(t(empty))))[c(3, 6:9), ] == 0))
+})
+
+test_that("slopes of all metrics and averages are those of tables with a little more of a cell", {
+  register_metric("own_table", "Own", function(table) sum(diag(table)^2), "table")
+  register_metric("own_category", "Own", function(tp, fn, fp, tn) tp^2 / (tp + fn))
+  withr::defer(for (id in c("own_table", "own_category")) register_metric(id, kernel = NULL))
+  off <- sapply(1:12, function(seed) {
+    set.seed(seed)
+    n <- c(2, 3, 4)[[seed %% 3 + 1]]
+    table <- matrix(stats::rexp(n^2), n)
+    if (seed > 6) table[1, ] <- table[, sample(n, 1)] <- 0 # such a truth, or answer, is not there
+    plan <- metric_plan(
+      all_metrics()[c(table_ids, ordered_ids, category_ids, "own_table", "own_category")],
+      LETTERS[1:n], metric_averages, list(beta = 2, cost = matrix(stats::runif(n^2), n),
+        ordered = TRUE, steps = n - 1)
+    )
+    table <- as.vector(t(table / sum(table)))
+    slow <- slow_slopes(plan, table)
+    fast <- metric_slopes(plan, table)
+    some <- matrix(stats::runif(3 * n^2), 3)
+    c(
+      max(abs(slope_matrix(fast) - slow), na.rm = TRUE),
+      max(abs(along_slopes(fast, some) - some %*% slow), na.rm = TRUE),
+      max(abs(slopes_by_answer(fast, matrix(some[1, ], n)) -
+        rowsum(some[1, ] * slow, rep(1:n, n))), na.rm = TRUE),
+      !identical(is.na(colSums(slope_matrix(fast))), is.na(colSums(slow)))
+    )
+  })
+  expect_lt(max(off), 1e-7)
+})
+
+test_that("slopes take memory that grows with the square of categories, not with its square", {
+  size <- function(n) {
+    plan <- metric_plan(built_in_metrics[c("mcc", "recall", "f_meas")], as.character(1:n), "macro",
+      list(beta = 1))
+    as.double(utils::object.size(metric_slopes(plan, rep(1 / n^2, n^2))))
+  }
+  expect_lt(size(40) / size(20), 5)
 })

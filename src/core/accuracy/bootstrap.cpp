@@ -2,23 +2,28 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <functional>
 #include <iterator>
 
 namespace fallible {
 
 namespace {
 
-double quantile(const std::vector<double>& sorted, double probability) {
-  const double at = static_cast<double>(sorted.size() - 1) * probability;
-  const auto below = static_cast<std::size_t>(at);
-  const auto above = std::min(below + 1, sorted.size() - 1);
+double quantile(std::vector<double>& values, double probability) {
+  const double at = static_cast<double>(values.size() - 1) * probability;
+  const auto below = static_cast<std::ptrdiff_t>(at);
   const double share = at - static_cast<double>(below);
-  return (1 - share) * sorted[below] + share * sorted[above];
+  const auto place = values.begin() + below;
+  std::nth_element(values.begin(), place, values.end());
+  if (place + 1 == values.end()) return *place;
+  return (1 - share) * *place + share * *std::min_element(place + 1, values.end());
 }
 
 double standard_deviation(const std::vector<double>& x) {
   double mean = 0, squares = 0;
-  for (const double value : x) mean += value / static_cast<double>(x.size());
+  for (const double value : x) mean += value;
+  mean /= static_cast<double>(x.size());
   for (const double value : x) squares += (value - mean) * (value - mean);
   return std::sqrt(squares / static_cast<double>(x.size() - 1));
 }
@@ -56,7 +61,6 @@ Interval percentile_interval(const double* replicates, std::size_t n, double con
     out.lack = Interval::Lack::failed;
     return out;
   }
-  std::sort(values.begin(), values.end());
   const double tail = (1 - conf_level) / 2;
   const double low = quantile(values, tail), high = quantile(values, 1 - tail);
   // What iteration finds are probabilities, or differences of such: their digits end at a place.
@@ -74,6 +78,19 @@ Interval percentile_interval(const double* replicates, std::size_t n, double con
   out.low = low;
   out.high = high;
   return out;
+}
+
+Interval difference_interval(const double* first, const double* second, std::size_t n,
+                             double conf_level, double tolerance) {
+  std::vector<double> apart(n);
+  std::transform(first, first + n, second, apart.begin(), std::minus<double>());
+  return percentile_interval(apart.data(), n, conf_level, tolerance);
+}
+
+double share_ahead(const double* first, const double* second, std::size_t n) {
+  int ahead = 0;
+  for (std::size_t i = 0; i < n; ++i) ahead += (first[i] > second[i]) - (first[i] < second[i]);
+  return 0.5 + ahead / (2.0 * static_cast<double>(n));
 }
 
 }  // namespace fallible

@@ -170,16 +170,14 @@ class CongerKernel : public SumKernel<CongerSums> {
   bool pool_pairs_;
 };
 
-// Sums of one pair of raters over the cases that both rated.
+// Sums of one pair of raters over the cases that both rated, where LightSums keeps them.
 struct PairOfRaters {
-  double agreeing = 0, cases = 0;
-  std::vector<double> first, second;  // per category
+  double agreeing, cases;
+  const double *first, *second;  // per category
 
-  Estimate kappa(const std::vector<double>& scale) const {
+  Estimate kappa(const std::vector<double>& scale, int k) const {
     if (!(cases > 0)) return undefined(Undefined::unshared);
-    const int k = static_cast<int>(first.size());
-    const double expected = bilinear(first.data(), scale, second.data(), k) / (cases * cases);
-    return beyond_chance(agreeing / cases, expected);
+    return beyond_chance(agreeing / cases, bilinear(first, scale, second, k) / (cases * cases));
   }
 };
 
@@ -187,10 +185,9 @@ struct PairOfRaters {
 class CohenSlope {
  public:
   CohenSlope() = default;
-  CohenSlope(const PairOfRaters& pair, const std::vector<double>& scale)
+  CohenSlope(const PairOfRaters& pair, const std::vector<double>& scale, std::size_t k)
       : cases_(pair.cases), observed_(pair.agreeing / pair.cases) {
-    kappa_ = pair.kappa(scale).value;
-    const std::size_t k = pair.first.size();
+    kappa_ = pair.kappa(scale, static_cast<int>(k)).value;
     first_.assign(k, 0.0);
     second_.assign(k, 0.0);
     for (std::size_t a = 0; a < k; ++a) {
@@ -216,40 +213,55 @@ class CohenSlope {
 struct LightSums {
   const RatedRows* ratings;
   const std::vector<double>* scale;
-  std::vector<PairOfRaters> pairs;  // judges x judges, those with first < second in use
+  // Of each pair, one beside the other so that a case goes through them in their order: agreeing,
+  // cases, and the weight of each category of the first, and of the second. Empty if some pair
+  // shares no case.
+  std::vector<double> sums;
 
   double weight(int a, int b) const {
     return (*scale)[static_cast<std::size_t>(a) * ratings->categories + b];
   }
+  std::size_t width() const { return 2 + 2 * static_cast<std::size_t>(ratings->categories); }
+  std::size_t pairs() const { return sums.size() / width(); }
 
-  void add(int i, double w) {
-    if (pairs.empty()) return;
-    for (const int b : ratings->places(i)) {
-      for (int a = ratings->start[i]; a < b; ++a) {
-        const int x = ratings->category[a], y = ratings->category[b];
-        PairOfRaters& pair = pairs[static_cast<std::size_t>(ratings->judge[a]) * ratings->judges +
-                                   ratings->judge[b]];
-        pair.cases += w;
-        pair.agreeing += w * weight(x, y);
-        pair.first[x] += w;
-        pair.second[y] += w;
+  // Calls visit(number of the pair, category of the first, of the second) for all in a row.
+  template <class Visit>
+  void for_each_pair(int i, const Visit& visit) const {
+    const auto judges = static_cast<std::size_t>(ratings->judges);
+    for (const int a : ratings->places(i)) {
+      const auto first = static_cast<std::size_t>(ratings->judge[a]);
+      const std::size_t before = first * (2 * judges - first - 1) / 2 - first - 1;
+      for (int b = a + 1; b < ratings->start[i + 1]; ++b) {
+        visit(before + ratings->judge[b], ratings->category[a], ratings->category[b]);
       }
     }
   }
 
+  void add(int i, double w) {
+    if (sums.empty()) return;
+    for_each_pair(i, [&](std::size_t pair, int x, int y) {
+      double* at = &sums[pair * width()];
+      at[0] += w * weight(x, y);
+      at[1] += w;
+      at[2 + x] += w;
+      at[2 + ratings->categories + y] += w;
+    });
+  }
+
+  PairOfRaters pair(std::size_t number) const {
+    const double* at = &sums[number * width()];
+    return {at[0], at[1], at + 2, at + 2 + ratings->categories};
+  }
+
   Estimate value() const {
-    if (pairs.empty()) return undefined(Undefined::unshared);
+    if (sums.empty()) return undefined(Undefined::unshared);
     double sum = 0;
-    for (int a = 0; a < ratings->judges; ++a) {
-      for (int b = a + 1; b < ratings->judges; ++b) {
-        const auto pair = static_cast<std::size_t>(a) * ratings->judges + b;
-        const Estimate kappa = pairs[pair].kappa(*scale);
-        if (kappa.why != Undefined::no) return kappa;
-        sum += kappa.value;
-      }
+    for (std::size_t i = 0; i < pairs(); ++i) {
+      const Estimate kappa = pair(i).kappa(*scale, ratings->categories);
+      if (kappa.why != Undefined::no) return kappa;
+      sum += kappa.value;
     }
-    return {sum * 2 / (static_cast<double>(ratings->judges) * (ratings->judges - 1)),
-            Undefined::no};
+    return {sum / static_cast<double>(pairs()), Undefined::no};
   }
 };
 
@@ -260,25 +272,16 @@ class LightKernel : public SumKernel<LightSums> {
 
   std::vector<double> influence(const std::vector<double>& weight) const override {
     const LightSums sums = total(weight);
-    const int judges = ratings_.judges;
-    std::vector<CohenSlope> slopes(sums.pairs.size());
-    for (int a = 0; a < judges; ++a) {
-      for (int b = a + 1; b < judges; ++b) {
-        const auto pair = static_cast<std::size_t>(a) * judges + b;
-        slopes[pair] = CohenSlope(sums.pairs[pair], scale_);
-      }
+    std::vector<CohenSlope> slopes;
+    for (std::size_t i = 0; i < sums.pairs(); ++i) {
+      slopes.emplace_back(sums.pair(i), scale_, ratings_.categories);
     }
     std::vector<double> out(ratings_.size(), 0.0);
     for (int i = 0; i < ratings_.size(); ++i) {
-      for (const int b : ratings_.places(i)) {
-        for (int a = ratings_.start[i]; a < b; ++a) {
-          const int x = ratings_.category[a], y = ratings_.category[b];
-          const auto pair =
-              static_cast<std::size_t>(ratings_.judge[a]) * judges + ratings_.judge[b];
-          out[i] += slopes[pair](x, y, sums.weight(x, y));
-        }
-      }
-      out[i] *= 2 / (judges * (judges - 1.0));
+      sums.for_each_pair(i, [&](std::size_t pair, int x, int y) {
+        out[i] += slopes[pair](x, y, sums.weight(x, y));
+      });
+      out[i] /= static_cast<double>(slopes.size());
     }
     return out;
   }
@@ -293,9 +296,8 @@ class LightKernel : public SumKernel<LightSums> {
       const auto r = static_cast<std::size_t>(ratings_.places(i).size());
       most += r * (r - 1) / 2;
     }
-    if (most < judges * (judges - 1) / 2) return out;
-    const std::vector<double> zeros(ratings_.categories, 0.0);
-    out.pairs.assign(judges * judges, {0, 0, zeros, zeros});
+    const std::size_t pairs = judges * (judges - 1) / 2;
+    if (most >= pairs) out.sums.assign(pairs * out.width(), 0.0);
     return out;
   }
 

@@ -1,0 +1,149 @@
+# How metrics move with the joint table of truth and answer: with a little more probability in a
+# cell, at the cost of all others, the derivative of value((1 - h) table + h cell) at h = 0. The
+# mean over the table is 0. Nothing is said of cells of truths, or answers, that are not there.
+#
+# Metrics of categories hang on what a table has of each truth, of each answer and of right answers,
+# so that their slope of a cell is a sum of three numbers. Metrics of the whole table have a number
+# per cell.
+
+# n: the number of categories; there: is it, for each cell; whole: of rows of the plan, are they
+# metrics of the whole table; cells: cells x these; sums: (truths, answers, right answers) x others.
+metric_slopes <- function(plan, table) {
+  n <- length(plan$categories)
+  square <- matrix(table, n, byrow = TRUE)
+  there <- as.vector(t(outer(rowSums(square) > 0, colSums(square) > 0, `&`)))
+  parts <- lapply(against_rest(matrix(table, 1L), n), as.vector)
+  whole <- vapply(plan$records, function(record) record$form == "table", NA)
+  list(
+    n = n, there = there, whole = unname(whole[plan$rows$metric]),
+    cells = do.call(cbind, lapply(plan$records[whole], slopes_of_table, plan, square, there)),
+    sums = do.call(cbind, lapply(plan$records[!whole], slopes_of_categories, plan, parts))
+  )
+}
+
+# The slopes of a row of the plan, a number per cell.
+slope_of <- function(slopes, i) {
+  at <- sum(slopes$whole[seq_len(i)] == slopes$whole[[i]])
+  if (slopes$whole[[i]]) {
+    return(slopes$cells[, at])
+  }
+  of <- matrix(slopes$sums[, at], ncol = 3L)
+  square <- outer(of[, 1L], of[, 2L], `+`) + diag(of[, 3L], slopes$n)
+  replace(as.vector(t(square)), !slopes$there, 0)
+}
+
+# Sums over cells of tables times slopes, tables x rows of the plan.
+along_slopes <- function(slopes, tables) {
+  tables[, !slopes$there] <- 0
+  out <- matrix(0, nrow(tables), length(slopes$whole))
+  if (any(slopes$whole)) out[, slopes$whole] <- tables %*% slopes$cells
+  if (!all(slopes$whole)) {
+    out[, !slopes$whole] <- do.call(cbind, table_sums(tables, slopes$n)) %*% slopes$sums
+  }
+  out
+}
+
+# Of each answer the sum of slopes times `weight` (answers x truths), answers x rows of the plan.
+slopes_by_answer <- function(slopes, weight) {
+  weight <- weight * matrix(slopes$there, slopes$n)
+  out <- matrix(0, slopes$n, length(slopes$whole))
+  if (any(slopes$whole)) {
+    out[, slopes$whole] <- rowsum(as.vector(weight) * slopes$cells, as.vector(row(weight)))
+  }
+  if (!all(slopes$whole)) {
+    sides <- cbind(weight, diag(rowSums(weight), slopes$n), diag(diag(weight), slopes$n))
+    out[, !slopes$whole] <- sides %*% slopes$sums
+  }
+  out
+}
+
+slopes_of_table <- function(record, plan, square, there) {
+  table <- as.vector(t(square))
+  slope <- if (is.na(values_of_tables(record, plan, matrix(table, 1L), NULL))) {
+    NA_real_ * table
+  } else if (is.null(record$gradient)) {
+    numeric_slopes(record, plan, table, which(there))
+  } else {
+    gradient <- do.call(record$gradient, c(list(square), plan$settings[record$settings]))
+    as.vector(t(gradient - sum(square * gradient)))
+  }
+  replace(slope, !there, 0)
+}
+
+# Of kernels of users, table by table.
+numeric_slopes <- function(record, plan, table, there) {
+  slope <- numeric(length(table))
+  value <- function(tables) values_of_tables(record, plan, tables, NULL)[, 1L]
+  own <- value(matrix(table, 1L))
+  size <- ceiling(most_in_block / length(table))
+  for (cells in split(there, ceiling(seq_along(there) / size))) {
+    more <- matrix(0, length(cells), length(table))
+    more[cbind(seq_along(cells), cells)] <- 1
+    at <- function(h) value((1 - h) * rep(table, each = length(cells)) + h * more)
+    slope[cells] <- (4 * at(slope_step / 2) - at(slope_step) - 3 * own) / slope_step
+  }
+  slope
+}
+
+slope_step <- 1e-5
+
+# Averages, then categories. Kernels see little more of one kind of case in each category at a time.
+slopes_of_categories <- function(record, plan, parts) {
+  n <- length(parts$tp)
+  of <- kernel_slopes(record, plan, parts, diag(4L))
+  slope <- replace(of$slope, !kinds_there(parts), 0)
+  each <- rbind(
+    diag(slope[, 2L] - slope[, 4L], n) + rep(slope[, 4L], each = n),
+    diag(slope[, 3L] - slope[, 4L], n),
+    diag(slope[, 1L] - slope[, 2L] - slope[, 3L] + slope[, 4L], n)
+  )
+  averages <- lapply(plan$averages, function(average) {
+    switch(average,
+      macro = mean_slope(each, of$value, rep(1, n), record$drops),
+      macro_weighted = mean_slope(each, of$value, parts$tp + parts$fn, record$drops, TRUE),
+      micro = micro_slope(record, plan, parts)
+    )
+  })
+  do.call(cbind, c(averages, list(each)))
+}
+
+# `more`, a column per kind of case: what one more adds to tp, fn, fp and tn.
+kernel_slopes <- function(record, plan, parts, more) {
+  n <- length(parts$tp)
+  steps <- rep(c(0, slope_step / 2, slope_step), each = n * ncol(more))
+  moved <- lapply(seq_len(4L), function(i) {
+    (1 - steps) * parts[[i]] + steps * rep(more[i, ], each = n)
+  })
+  value <- matrix(run_kernel(record, list(moved), length(steps), plan$settings, NULL), ncol = 3L)
+  slope <- (4 * value[, 2L] - value[, 3L] - 3 * value[, 1L]) / slope_step
+  list(value = value[seq_len(n), 1L], slope = matrix(slope, n))
+}
+
+# Categories x kinds: are there such truths and such answers, so that a case may be of that kind?
+kinds_there <- function(parts) {
+  truth <- parts$tp + parts$fn > 0
+  answer <- parts$tp + parts$fp > 0
+  other_truth <- sum(truth) > truth
+  other_answer <- sum(answer) > answer
+  cbind(truth & answer, truth & other_answer, answer & other_truth, other_truth & other_answer)
+}
+
+# See mean_over(). `moving`: weights are shares of truths, which move, too.
+mean_slope <- function(each, value, weight, drops, moving = FALSE) {
+  gone <- weight == 0 | (drops & is.na(value))
+  share <- replace(weight, gone, 0) / sum(weight[!gone])
+  each[, gone] <- 0
+  slope <- as.vector(each %*% share)
+  if (moving) {
+    off <- (value - sum((value * share)[!gone])) / sum(weight[!gone])
+    slope <- slope + c(replace(off, gone, 0), numeric(2L * length(value)))
+  }
+  slope
+}
+
+# Right cases are true positives of one category, and true negatives of all others.
+micro_slope <- function(record, plan, parts) {
+  n <- length(parts$tp)
+  of <- kernel_slopes(record, plan, lapply(parts, sum), cbind(c(1, 0, 0, n - 1), c(0, 1, 1, n - 2)))
+  rep(c(of$slope[[2L]], 0, of$slope[[1L]] - of$slope[[2L]]), each = n)
+}

@@ -1,0 +1,95 @@
+#include "blend.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace fallible {
+
+namespace {
+
+constexpr int cells = 2000;  // of equal probability under the flat part
+constexpr double pi = 3.14159265358979323846;
+
+using Row = std::array<double, cells>;
+
+double middle(int i) { return (i + 0.5) / cells; }
+
+double normal_below(double z) { return std::erfc(-z / std::sqrt(2.0)) / 2; }
+
+// Where a share p of the probability is reached, from 0 to 1.
+double place(const Row& density, double total, double p) {
+  double before = 0;
+  for (int i = 0; i < cells; ++i) {
+    const double after = before + density[i];
+    if (after > p * total) return (i + (p * total - before) / density[i]) / cells;
+    before = after;
+  }
+  return 1;
+}
+
+// `at` is the value at a place from 0 to 1, `value` that of each cell, `slope` its derivative.
+template <class At>
+Blend blend(const At& at, const Row& value, const Row& slope, Row& likelihood,
+            const BlendPrior& prior, double conf_level) {
+  const double inside = normal_below((at(1) - prior.centre) / prior.sd) -
+                        normal_below((at(0) - prior.centre) / prior.sd);
+  const double scale = (1 - prior.vague) / (inside * prior.sd * std::sqrt(2 * pi));
+  const double top = *std::max_element(likelihood.begin(), likelihood.end());
+  Row density;
+  double total = 0, sum = 0, flat = 0;
+  for (int i = 0; i < cells; ++i) {
+    const double z = (value[i] - prior.centre) / prior.sd;
+    const double likely = std::exp(likelihood[i] - top);
+    density[i] = (scale * std::exp(-z * z / 2) * slope[i] + prior.vague) * likely;
+    total += density[i];
+    sum += density[i] * value[i];
+    flat += likely;
+  }
+  const double mean = sum / total, tail = (1 - conf_level) / 2;
+  double squares = 0;
+  for (int i = 0; i < cells; ++i) squares += density[i] * (value[i] - mean) * (value[i] - mean);
+  return {mean, std::sqrt(squares / total), at(place(density, total, tail)),
+          at(place(density, total, 1 - tail)), prior.vague * flat / total};
+}
+
+struct ShareGrid {
+  Row value, slope, hit, miss;
+  static double at(double u) { return std::sin(pi * u / 2) * std::sin(pi * u / 2); }
+
+  ShareGrid() {
+    for (int i = 0; i < cells; ++i) {
+      value[i] = at(middle(i));
+      slope[i] = pi / 2 * std::sin(pi * middle(i));
+      hit[i] = std::log(value[i]);
+      miss[i] = std::log1p(-value[i]);
+    }
+  }
+};
+
+}  // namespace
+
+Blend blend_share(double share, double size, const BlendPrior& prior, double conf_level) {
+  static const ShareGrid grid;
+  Row likelihood;
+  for (int i = 0; i < cells; ++i) {
+    likelihood[i] = size * (share * grid.hit[i] + (1 - share) * grid.miss[i]);
+  }
+  return blend(ShareGrid::at, grid.value, grid.slope, likelihood, prior, conf_level);
+}
+
+Blend blend_difference(double value, double error, double freedom, double end,
+                       const BlendPrior& prior, double conf_level) {
+  const auto at = [end](double u) { return end * (2 * u - 1); };
+  Row grid, slope, likelihood;
+  slope.fill(2 * end);
+  for (int i = 0; i < cells; ++i) {
+    grid[i] = at(middle(i));
+    const double off = (grid[i] - value) / error;
+    likelihood[i] = std::isinf(freedom) ? -off * off / 2
+                                        : -(freedom + 1) / 2 * std::log(1 + off * off / freedom);
+  }
+  return blend(at, grid, slope, likelihood, prior, conf_level);
+}
+
+}  // namespace fallible
