@@ -213,4 +213,3 @@ autoplot.accuracy_by_group <- function(object, ...) { # nolint: object_name.
     theme_fallible() +
     ggplot2::theme(panel.spacing.x = ggplot2::unit(18, "pt"))
 }
-

@@ -280,4 +280,4 @@ print.summary_k_check <- function(x, ...) {
 }
 
 #' @export
-notes_of.k_check <- function(x) check_notes(x)
+notes_of.k_check <- function(x) check_notes(x) # nolint: object_name.

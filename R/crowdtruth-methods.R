@@ -205,4 +205,4 @@ as_crowdtruth <- function(x, call = rlang::caller_env()) {
 }
 
 #' @export
-notes_of.crowdtruth <- function(x) x$history
+notes_of.crowdtruth <- function(x) x$history # nolint: object_name.

@@ -284,4 +284,4 @@ format_advice <- function(x) {
 }
 
 #' @export
-notes_of.case_plan <- function(x) plan_story(x)
+notes_of.case_plan <- function(x) plan_story(x) # nolint: object_name.

@@ -184,7 +184,7 @@ print.summary_shared_errors <- function(x, ...) {
 }
 
 #' @export
-shown_table.shared_errors <- function(x) {
+shown_table.shared_errors <- function(x) { # nolint: object_name.
   table <- shared_columns(x)
   table[order(-abs(table$order)), -1L]
 }

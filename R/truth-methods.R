@@ -112,4 +112,4 @@ tbl_sum.titled_table <- function(x, ...) attr(x, "title")
 truth_columns <- function(x) round_columns(utils::head(plain_data_frame(x), 10L))
 
 #' @export
-shown_table.ground_truth <- function(x) truth_columns(x)
+shown_table.ground_truth <- function(x) truth_columns(x) # nolint: object_name.
