@@ -197,7 +197,7 @@ notes_of.accuracy_estimate <- function(x) { # nolint: object_name.
     left_out_note(x),
     gold_notes(x),
     if (!all(rests_on_gold(x))) common_note(x),
-    if (has_model_raters(x$fit) && !all(rests_on_gold(x))) {
+    if (panel_kind(x) == "machines" && !all(rests_on_gold(x))) {
       paste(
         "Raters are language models, which err together in ways that their agreement does not",
         "show: without cases of known truth the accuracy is a guess."

@@ -289,8 +289,9 @@ new_accuracy_estimate <- function(draft, found) {
     },
     rater_error = beside$rater_error, independence_weight = beside$independence_weight,
     suspicion = beside$suspicion, lowest = beside$lowest, highest = beside$highest,
-    average_shared = beside$shared
+    average_shared = beside$shared, base_rate_range = beside$base_rate_range
   )
+  details$centre <- error_of(draft, point$value, details$sampling, beside)$centre
   replicates <- found$replicates
   if (!is.null(replicates)) dimnames(replicates) <- list(NULL, systems)
   structure(

@@ -34,10 +34,14 @@ gold_pairs <- function(estimate, table, conf_level) {
   same <- same_answers(estimate$fit, first, second)
   bias <- bias_of_pairs(estimate, first, second)
   evidence <- estimate$gold$evidence
+  centre <- estimate$details$centre
   lapply(seq_len(nrow(table)), function(i) {
     row <- lapply(table, `[[`, i)
     x <- if (!is.null(evidence) && !same[[i]]) gold_difference(evidence, first[[i]], second[[i]])
-    of_ratings <- c(row[c("estimate", "std.error")], bias = bias[[i]])
+    of_ratings <- list(
+      estimate = centre[first[[i]]] - centre[second[[i]]], std.error = row$std.error,
+      bias = bias[[i]]
+    )
     list(
       rows = pair_sources(x, of_ratings, row, settings, interval_of(estimate)$id),
       differ = if (is.null(x)) NA_real_ else x$disputed

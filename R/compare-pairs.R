@@ -197,21 +197,38 @@ difference_table <- function(estimate, pairs, draws, conf_level, simultaneous) {
     return(table)
   }
   iterated <- method_of(estimate)$iterated
+  centre <- estimate$details$centre[first] - estimate$details$centre[second]
   blocks <- pair_blocks(pairs, draws$parts)
   tables <- lapply(blocks, function(block) {
     apart <- block_differences(block)
     rows <- table[block$pairs, ]
     rows$probability <- unname(colMeans(apart > 0) + colMeans(apart == 0) / 2)
-    add_intervals(rows, percentile_intervals(apart, conf_level, iterated))
+    rows <- add_intervals(rows, percentile_intervals(apart, conf_level, iterated))
+    with_plain_errors(rows, apart, centre[block$pairs], attr(block$values, "times"))
   })
   table <- do.call(rbind, tables)[order(unlist(lapply(blocks, `[[`, "pairs"))), ]
   same <- same_answers(estimate$fit, first, second)
   table$reason[same] <- paste0(no_interval, same_on_all)
-  warn_outside(
-    paste(table$system1, "-", table$system2), table,
-    'Use {.code interval = "robust"} for the estimate.'
-  )
-  if (simultaneous) simultaneous_intervals(table, blocks, conf_level) else table
+  hidden <- draws_interval(estimate)$hidden
+  if (!hidden) {
+    warn_outside(
+      paste(table$system1, "-", table$system2), table,
+      'Use {.code interval = "robust"} for the estimate.'
+    )
+  }
+  if (!simultaneous) {
+    return(table)
+  }
+  simultaneous_intervals(table, blocks, conf_level, if (hidden) centre else table$estimate)
+}
+
+# Standard errors of draws without their heavy tails, as estimates tell them.
+with_plain_errors <- function(rows, apart, centre, times) {
+  if (!is.null(times)) {
+    off <- (apart - rep(centre, each = nrow(apart))) / times
+    rows$std.error <- ifelse(is.na(rows$std.error), NA_real_, apply(off, 2L, stats::sd))
+  }
+  rows
 }
 
 most_differences <- 4e6 # in memory at a time, of differences
@@ -246,7 +263,7 @@ same_answers <- function(fit, first, second) {
 }
 
 # As many standard errors wide as the worst of all pairs needs.
-simultaneous_intervals <- function(table, blocks, conf_level) {
+simultaneous_intervals <- function(table, blocks, conf_level, centre) {
   known <- !is.na(table$conf.low)
   if (!any(known)) {
     return(table)
@@ -262,8 +279,8 @@ simultaneous_intervals <- function(table, blocks, conf_level) {
     worst <- pmax(worst, do.call(pmax, asplit(off[seq_len(draws), , drop = FALSE], 2L)))
   }
   half <- stats::quantile(worst, conf_level, names = FALSE) * table$std.error[known]
-  table$conf.low[known] <- pmax(table$estimate[known] - half, -1)
-  table$conf.high[known] <- pmin(table$estimate[known] + half, 1)
+  table$conf.low[known] <- pmax(centre[known] - half, -1)
+  table$conf.high[known] <- pmin(centre[known] + half, 1)
   table
 }
 

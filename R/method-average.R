@@ -50,10 +50,20 @@ beside_average <- function(fit, value, average) {
   list(
     shared = shared, independent = independent, rater_error = known(of("rater_error")),
     independence_weight = known(of("independence_weight")), suspicion = known(of("suspicion")),
-    typical = known(of("typical")), lowest = known(span(pmin)),
+    typical = known(of("typical")),
+    base_rate_range = known(if (is.null(average)) value * NA else base_rate_ranges(fit$x)), lowest = known(span(pmin)),
     highest = known(span(pmax))
   )
 }
+
+# See src/core/accuracy/base_rates.hpp. How raters lean is a matter of the whole panel, of which `x`
+# may be a group.
+base_rate_ranges <- function(x) {
+  weight <- pattern_weights(x)
+  na_real(core_base_rate_ranges(x$patterns, weight, x$leans %||% rater_leans(x)))
+}
+
+rater_leans <- function(x) core_rater_leans(x$patterns, pattern_weights(x))
 
 # Expected numbers of cases by truth and answer (answers within truths) at both ends of the range, a
 # list per system; NULL where no models were averaged.

@@ -89,6 +89,11 @@ own_accuracy <- function(found, estimate, interval, s, conf_level) {
   }
   own <- estimate$table[s, ]
   same <- interval == estimate$options$interval && conf_level == estimate$options$conf_level
+  if (!same && interval == estimate$options$interval && accuracy_intervals()[[interval]]$delta) {
+    level <- robust_quantile(estimate$options, conf_level)
+    own <- with_limits(own, estimate$details$centre[[s]], level)
+    same <- TRUE
+  }
   columns <- c("estimate", if (same) c("std.error", "conf.low", "conf.high", "reason"))
   found[at, columns] <- own[columns]
   if (!same && !has_posterior(estimate)) found$reason[at] <- own$reason
@@ -141,7 +146,7 @@ delta_rows <- function(found, estimate, plan, counts, draws, s, conf_level) {
   found$sampling <- apply(off %*% slopes, 2L, stats::sd)
   found$hidden <- hidden_errors(estimate, plan, table, slopes, s)
   found$std.error <- sqrt(found$sampling^2 + found$hidden^2)
-  interval_rows(found, plan, conf_level)
+  interval_rows(found, plan, robust_quantile(estimate$options, conf_level))
 }
 
 # What sampling does to the table: replicates, which together have the sampling error that the
@@ -174,15 +179,18 @@ hidden_errors <- function(estimate, plan, table, slopes, s) {
   shift <- of_answer * (right - rowsum(share * slopes, answer))
   level <- colSums(shift)
   apart <- colSums((shift - outer(of_answer, level))^2)
-  sqrt(pmax(range * line^2 + raters^2 * (level^2 + (cell_bias^2 - 1) * apart), 0))
+  sqrt(pmax(range * line^2 + raters^2 * (level^2 + apart_share(estimate) * apart), 0))
 }
+
+# How much more is hidden if it differs between answers. Machines are off as in other data sets,
+# which told of accuracies alone.
+apart_share <- function(estimate) if (panel_kind(estimate) == "machines") 0 else cell_bias^2 - 1
 
 # What robust intervals take to be hidden of each accuracy, were both ends so far apart.
 hidden_of_gap <- function(estimate, gap) {
   details <- estimate$details
-  whole_error(
-    estimate, details$sampling, details$sampling * 0 + gap, details$suspicion, details$rater_error
-  )$hidden
+  value <- estimate$table$estimate
+  whole_error(estimate, value, details$sampling, 0 * value + gap, details)$hidden
 }
 
 # From the table of errors in common to that of errors of their own, or to that of the estimate,
@@ -197,11 +205,10 @@ end_direction <- function(estimate, table, s, n) {
   own - share(ends$shared_counts)
 }
 
-# From standard errors.
-interval_rows <- function(found, plan, conf_level) {
+# So many standard errors wide.
+interval_rows <- function(found, plan, z) {
   ends <- ranges_of_plan(plan)
   wide <- ends[, 2L] - ends[, 1L]
-  z <- normal_quantile(conf_level)
   for (i in which(!is.na(found$estimate) & !is.na(found$std.error))) {
     value <- to_unit(found$estimate[[i]], ends[i, , drop = FALSE])
     error <- found$std.error[[i]] / wide[[i]]

@@ -127,7 +127,7 @@ gold_settings <- function(given, estimate, call) {
     interval = if (of == "accuracy") {
       intervals <- c("combined", "corrected")
       own <- intersect(estimate$options$interval, intervals)
-      usual <- if (identical(x$rater_kind, "model")) rev(intervals) else intervals
+      usual <- intervals
       check_choice(given$interval %||% c(own, usual)[[1L]], intervals, "interval", call)
     } else {
       "corrected"

@@ -206,7 +206,9 @@ check_group_names <- function(group, alone, systems, call) {
   }
 }
 
-rater_kinds <- c("expert", "crowd", "model")
+people_kinds <- c("expert", "crowd")
+machine_kinds <- c("model", "tool")
+rater_kinds <- c(people_kinds, machine_kinds)
 
 check_rater_kind <- function(kind, call) {
   if (!is.null(kind)) check_choice(kind, rater_kinds, "rater_kind", call)
@@ -217,6 +219,21 @@ rater_kind <- function(x) {
   if (inherits(x, "accuracy_estimate")) x <- x$fit
   if (inherits(x, "rater_fit")) x <- x$x
   x$rater_kind
+}
+
+# "people" or "machines" rate, if that was said of all raters; otherwise, and where both do, it
+# counts as not said: "unsaid".
+panel_kind <- function(of) {
+  kind <- rater_kind(of)
+  if (is.null(kind)) {
+    "unsaid"
+  } else if (all(kind %in% people_kinds)) {
+    "people"
+  } else if (all(kind %in% machine_kinds)) {
+    "machines"
+  } else {
+    "unsaid"
+  }
 }
 
 # ---- What is told of them -----------------------------------------------------------------------

@@ -90,6 +90,7 @@ beside_scores <- function(beside, fit, value) {
   share <- wrong / (raters + sum(!is.na(value)))
   beside$rater_error <- ifelse(is.na(value), NA_real_, share)
   beside$suspicion <- ifelse(is.na(value), NA_real_, 1)
+  beside$base_rate_range <- ifelse(is.na(value), NA_real_, base_rate_ranges(fit$x))
   beside
 }
 

@@ -76,12 +76,16 @@ test_that("the table of gold has all four, and what they are worth", {
   )
 })
 
-test_that("language models are no prior unless somebody asks", {
+test_that("what machines say is a prior around the centre of their interval", {
   x <- panel_300()
   x$rater_kind <- "model"
   gold <- random_of(x, 40)
-  expect_identical(glance(with_random(x, gold))$interval, "corrected")
-  expect_identical(glance(with_random(x, gold, interval = "combined"))$interval, "combined")
+  estimate <- with_random(x, gold)
+  expect_identical(glance(estimate)$interval, "combined")
+  alone <- ratings_alone(estimate, 1L)
+  expect_equal(alone$estimate, (tidy(without_gold(estimate))$estimate[[1L]] + 0.65) / 2)
+  found <- combined_interval(estimate$gold$measured[[1L]], alone, "population", 0.9)
+  expect_equal(tidy(estimate)$estimate[[1L]], found$estimate)
 })
 
 test_that("gold that somebody picked only enters the likelihood", {
