@@ -156,7 +156,13 @@ notes_of.accuracy_by_group <- function(x) { # nolint: object_name.
     vapply(unique(lacking$reason), function(reason) {
       of <- lacking$reason == reason
       paste0(
-        if (startsWith(reason, no_interval)) "No interval for " else "NA for ",
+        if (startsWith(reason, no_interval)) {
+          "No interval for "
+        } else if (all(is.na(lacking$estimate[of]))) {
+          "NA for "
+        } else {
+          "Of "
+        },
         shorten(paste0(lacking$system[of], " in ", lacking$group[of]), most = 4L), ": ",
         sub(no_interval, "", reason, fixed = TRUE)
       )

@@ -289,9 +289,11 @@ new_accuracy_estimate <- function(draft, found) {
     },
     rater_error = beside$rater_error, independence_weight = beside$independence_weight,
     suspicion = beside$suspicion, lowest = beside$lowest, highest = beside$highest,
-    average_shared = beside$shared, base_rate_range = beside$base_rate_range
+    average_shared = beside$shared, base_rate_range = beside$base_rate_range,
+    disagreement_error = disagreement_error(draft$fit$x)
   )
-  details$centre <- error_of(draft, point$value, details$sampling, beside)$centre
+  table$reason <- reason_of_chance(table, draft)
+  details$centre <- typical_error(draft, point$value, details$sampling, beside)$centre
   replicates <- found$replicates
   if (!is.null(replicates)) dimnames(replicates) <- list(NULL, systems)
   structure(
@@ -307,6 +309,22 @@ new_accuracy_estimate <- function(draft, found) {
 
 count_failed <- function(replicates) {
   if (is.null(replicates)) NA_integer_ else as.integer(colSums(is.na(replicates)))
+}
+
+# What is said of an estimate that follows from nothing, though there is one.
+no_better <- paste(
+  "raters agree no better than by chance beyond the shares of their answers, so that nothing",
+  "follows from their agreement"
+)
+
+reason_of_chance <- function(table, draft) {
+  silent <- !is.null(draft$average) && has_no_kappa(draft$fit$x)
+  ifelse(silent & !is.na(table$estimate) & is.na(table$reason), no_better, table$reason)
+}
+
+has_no_kappa <- function(x) {
+  leans <- x$leans %||% rater_leans(x)
+  all(leans$kappa %in% 0)
 }
 
 # Why estimates are NA. `identified` and `agreement` are those of the fit behind each, `n` the

@@ -13,8 +13,10 @@ interval_conformal <- new_interval(
 # The robust error, times a factor from the reference sets instead of that of the normal curve.
 conformal_interval <- function(draft, table) {
   found <- robust_interval(draft, table)
-  sampling <- found$sampling %||% own_sampling(draft)
-  centre <- error_of(draft, table$estimate, sampling, draft$beside)$centre
+  if (is.null(found$sampling)) {
+    return(found)
+  }
+  centre <- typical_error(draft, table$estimate, found$sampling, draft$beside)$centre
   found$table <- with_limits(found$table, centre, calibration_of(draft)$factor)
   found
 }
@@ -29,7 +31,6 @@ conformal_draws <- function(estimate, replicates) {
   draws <- robust_draws(estimate, replicates)
   centre <- rep(estimate$details$centre, each = nrow(draws))
   draws[] <- centre + wider * (draws - centre)
-  attr(draws, "times") <- attr(draws, "times") / wider
   draws
 }
 

@@ -28,6 +28,11 @@ robust_error <- function(estimate, sampling, gap, suspicion, rater_error, base_r
   )
 }
 
+typical_common <- "typical"
+
+# Has somebody said how much is in common? Then intervals tell what follows from that.
+is_stated <- function(options) !is.null(options$common) && options$common != typical_common
+
 # The same for a draft or an estimate; `parts` are what stands beside it. Who states what is in
 # common hides nothing. Other methods than the average have been compared with no truth where
 # machines rate, so that their centres stay.
@@ -44,7 +49,7 @@ whole_error <- function(of, value, sampling, gap, parts) {
 }
 
 # The error of a draft or an estimate with such values and sampling errors. Scores have no gap.
-error_of <- function(of, value, sampling, parts) {
+typical_error <- function(of, value, sampling, parts) {
   end <- if (is_averaged(of)) parts$independent else value
   gap <- if (is_score_fit(of$fit)) 0 * value else end - (parts$average_shared %||% parts$shared)
   whole_error(of, value, sampling, gap, parts)
@@ -62,7 +67,7 @@ robust_interval <- function(draft, table) {
     found <- interval_bootstrap$find(draft, table)
     found$sampling <- found$table$std.error # NA, with a reason, where the bootstrap has none
   }
-  error <- error_of(draft, table$estimate, found$sampling, draft$beside)
+  error <- typical_error(draft, table$estimate, found$sampling, draft$beside)
   found$table$std.error <- error$std.error
   found$table <- with_limits(
     found$table, error$centre, robust_quantile(draft$options, draft$options$conf_level)
@@ -131,7 +136,7 @@ hidden_error <- function(estimate, sampling) {
 
 error_of_estimate <- function(estimate, sampling = estimate$details$sampling) {
   parts <- c(estimate$table["independent"], estimate$details)
-  error_of(estimate, estimate$table$estimate, sampling, parts)
+  typical_error(estimate, estimate$table$estimate, sampling, parts)
 }
 
 # Draws with variance one that correlate with each other as `alike` says, and not with `centred`.

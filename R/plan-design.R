@@ -14,7 +14,7 @@ plan_design <- function(x, approximate, call) {
   if (length(unique(accuracies)) == 1L) accuracies <- accuracies[[1L]]
   several <- if (length(x$rater_accuracy) > 1L) length(x$rater_accuracy)
   raters <- check_raters(x$raters %||% several %||% length(design$raters), call)
-  own <- is.null(x$rater_accuracy) && is.null(x$kappa)
+  own <- is.null(x$rater_accuracy) && is.null(x$chance_kappa)
   assumed <- if (own) {
     design
   } else {
@@ -128,15 +128,15 @@ check_raters <- function(raters, call) {
 # Accuracies of raters: given, or by kappa, or those that the design has.
 plan_accuracies <- function(x, own, design, call) {
   chance <- 1 / length(design$categories)
-  given <- !vapply(x[c("rater_accuracy", "kappa")], is.null, NA)
+  given <- !vapply(x[c("rater_accuracy", "chance_kappa")], is.null, NA)
   if (all(given) || !(any(given) || !is.null(own))) {
     abort_fallible("argument", c(
-      "Give {.arg rater_accuracy}, {.arg kappa} or a {.arg design}{if (all(given)) ', not both'}.",
+      "Give {.arg rater_accuracy}, {.arg chance_kappa} or a {.arg design}{if (all(given)) ', not both'}.",
       "i" = "How well raters agree decides how many cases are needed. A pilot of 50 cases tells."
     ), arg = "rater_accuracy", call = call)
   }
   if (given[[2L]]) {
-    return(accuracy_of_kappa(x$kappa, design, call))
+    return(accuracy_of_kappa(x$chance_kappa, design, call))
   }
   accuracies <- if (given[[1L]]) {
     check_probabilities(x$rater_accuracy, "rater_accuracy", 1L, call)
@@ -155,7 +155,7 @@ plan_accuracies <- function(x, own, design, call) {
 
 # The accuracy that raters, all alike, must have for this kappa: increasing above chance.
 accuracy_of_kappa <- function(kappa, design, call) {
-  kappa <- check_number(kappa, "kappa", 0, 1, open_min = TRUE, call = call)
+  kappa <- check_number(kappa, "chance_kappa", 0, 1, open_min = TRUE, call = call)
   chance <- 1 / length(design$categories)
   design <- with_raters(design, c(1, 1), call)
   lack <- function(accuracy) {
@@ -165,10 +165,10 @@ accuracy_of_kappa <- function(kappa, design, call) {
   ends <- c(lack(chance), lack(1))
   if (ends[[1L]] >= 0 || ends[[2L]] < -1e-9) {
     abort_fallible("argument", c(
-      "No accuracy of raters has this {.arg kappa} under the violations that are assumed.",
+      "No accuracy of raters has this {.arg chance_kappa} under the violations that are assumed.",
       "x" = "It is {kappa}; possible is {format(kappa + ends[[1L]], digits = 3)} to
              {format(kappa + ends[[2L]], digits = 3)}."
-    ), arg = "kappa", call = call)
+    ), arg = "chance_kappa", call = call)
   }
   if (ends[[2L]] <= 0) {
     return(1)
@@ -297,7 +297,7 @@ check_pilot_fit <- function(fit, call) {
   if (fit$identified != "yes") {
     abort_fallible("argument", c(
       "Nothing can be planned from this pilot: {reason_of_fit(fit)}.",
-      "i" = "Collect more ratings, or give {.arg rater_accuracy} or {.arg kappa}."
+      "i" = "Collect more ratings, or give {.arg rater_accuracy} or {.arg chance_kappa}."
     ), arg = "design", call = call)
   }
   if (fit$model$errors %in% c("free", "ordinal")) {

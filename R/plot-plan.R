@@ -8,7 +8,7 @@
 #' @inherit autoplot.ratings return
 #' @family plots
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
-#' plan <- plan_cases(kappa = 0.3, raters = 2:4, approximate = TRUE)
+#' plan <- plan_cases(chance_kappa = 0.3, raters = 2:4, approximate = TRUE)
 #' plot(plan)
 #' plot(plan, type = "half_width")
 #' @method autoplot case_plan
@@ -81,7 +81,7 @@ plan_subtitle <- function(settings) {
   paste0(
     if (!is.na(settings$kappa)) {
       paste0(
-        "Rater accuracy ", decimals(settings$rater_accuracy, 2L), " (kappa ",
+        "Rater accuracy ", decimals(settings$rater_accuracy, 2L), " (chance kappa ",
         decimals(settings$kappa, 2L), "), "
       )
     },

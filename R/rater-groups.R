@@ -50,8 +50,10 @@ group_votes <- function(x) {
   if (!is.null(x$rater_groups)) {
     members <- stats::setNames(x$rater_groups, x$raters)
     groups <- unique(x$rater_groups)
+    kinds <- kinds_of_groups(x, groups)
     x <- cast_votes(x, match(x$rater_groups, groups), groups)
     x$rater_groups <- NULL
+    x$rater_kind <- kinds
     x$voted$groups <- members
   }
   x
@@ -206,36 +208,6 @@ check_group_names <- function(group, alone, systems, call) {
   }
 }
 
-people_kinds <- c("expert", "crowd")
-machine_kinds <- c("model", "tool")
-rater_kinds <- c(people_kinds, machine_kinds)
-
-check_rater_kind <- function(kind, call) {
-  if (!is.null(kind)) check_choice(kind, rater_kinds, "rater_kind", call)
-}
-
-# What kind of raters ratings, a fit or an estimate has; NULL if nobody said.
-rater_kind <- function(x) {
-  if (inherits(x, "accuracy_estimate")) x <- x$fit
-  if (inherits(x, "rater_fit")) x <- x$x
-  x$rater_kind
-}
-
-# "people" or "machines" rate, if that was said of all raters; otherwise, and where both do, it
-# counts as not said: "unsaid".
-panel_kind <- function(of) {
-  kind <- rater_kind(of)
-  if (is.null(kind)) {
-    "unsaid"
-  } else if (all(kind %in% people_kinds)) {
-    "people"
-  } else if (all(kind %in% machine_kinds)) {
-    "machines"
-  } else {
-    "unsaid"
-  }
-}
-
 # ---- What is told of them -----------------------------------------------------------------------
 
 # Of ratings: who they are and how they will count.
@@ -243,12 +215,7 @@ format_raters <- function(x) {
   sizes <- table(factor(x$rater_groups, unique(x$rater_groups)))
   sizes <- sizes[sizes > 1L]
   c(
-    if (!is.null(x$rater_kind)) {
-      switch(x$rater_kind,
-        expert = "Raters are experts", crowd = "Raters are a crowd",
-        model = "Raters are language models"
-      )
-    },
+    format_kinds(x),
     if (length(sizes) > 0L) {
       paste0("Raters of one group count as one vote: ",
         shorten(paste0(names(sizes), " (", count_noun(as.vector(sizes), "rater"), ")")))

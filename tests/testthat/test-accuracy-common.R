@@ -243,7 +243,14 @@ test_that("few data and an untested assumption are warned about apart", {
     })
     vapply(caught, function(w) sub("fallible_warning_", "", class(w)[[1L]]), "")
   }
-  expect_identical(warned(lehner_ratings()), c("few_data", "assumption"))
+  expect_identical(warned(lehner_ratings()), "few_data")
+  set.seed(2)
+  sided <- sure_panel("sided")$x
+  expect_identical(warned(sided), "assumption")
+  expect_identical(warned(sided, common = "none"), character())
+  expect_identical(warned(ample), character())
+  ample$rater_kind <- "tool"
+  expect_identical(warned(ample), "assumption")
 })
 
 test_that("a joint estimate of raters who used one category lacks a number, with its reason", {

@@ -135,6 +135,7 @@ test_that("groups without gold have what ratings alone say, and why", {
   expect_output(print(groups), "From ratings alone, a in v, b in v: there are no gold cases")
   part <- x[1:150, ]
   part$used <- used_categories(x)
+  part$leans <- rater_leans(x)
   expect_equal(tidy(groups[["u"]]), tidy(with_random(part, gold)))
   more <- update(groups, truth(x)[c(200:210), ])
   expect_identical(tidy(more, "gold_details")$gold, c(30L, 30L, 11L, 11L))

@@ -74,13 +74,6 @@ test_that("levels have the multiples of a law with heavy tails, if nothing is st
   )
 })
 
-lean_panel <- function() {
-  said <- c("aaa", "aab", "abb", "bbb", "aaa", "aab")
-  votes <- do.call(rbind, strsplit(said, ""))
-  colnames(votes) <- paste0("rater", 1:3)
-  data.frame(votes, system = c("a", "a", "b", "b", "a", "b"))
-}
-
 test_that("the range over possible base rates is that of the published panel, and of its twin", {
   wide <- lean_panel()
   x <- quiet(ratings(wide, raters = rater1:rater3, systems = system))
@@ -228,4 +221,86 @@ test_that("differences, metrics and gold of machines have the interval's centre"
   alone <- tidy(gold, "gold")
   alone <- alone[alone$interval == "ratings alone", ]
   expect_equal(alone$estimate, table$estimate)
+})
+
+# The number, its interval and the truth of a panel that looks sure.
+sure_of <- function(which, seed, kind = NULL) {
+  set.seed(seed)
+  panel <- sure_panel(which)
+  panel$x$rater_kind <- kind
+  caught <- NULL
+  estimate <- withCallingHandlers(estimate_accuracy(panel$x), fallible_warning = function(w) {
+    if (inherits(w, "fallible_warning_assumption")) caught <<- conditionMessage(w)
+    rlang::cnd_muffle(w)
+  })
+  table <- tidy(estimate)
+  list(
+    table = table, warned = caught, said = paste(capture.output(print(estimate)), collapse = " "),
+    covered = table$conf.low <= panel$truth && panel$truth <= table$conf.high
+  )
+}
+
+test_that("agreement at kappa 0 is worth nothing, and is said to be", {
+  # Before, in these panels: 1.00 [.99, 1], truth .53, and .50 [.46, .54], truth .77.
+  for (which in c("yes", "zero")) {
+    found <- sure_of(which, 2)
+    expect_true(found$covered)
+    expect_gt(found$table$conf.high - found$table$conf.low, 0.6)
+    expect_match(found$warned, "no better than by chance")
+    expect_match(found$table$reason, "nothing follows")
+  }
+  expect_equal(sure_of("yes", 2)$table$conf.low, 0.33, tolerance = 0.02)
+  # By chance kappa is a little above 0 in other panels, and models may find no sign of anything:
+  # then the interval misses, and the print says what the agreement is like.
+  silent <- sure_of("yes", 1)
+  expect_false(silent$covered)
+  expect_match(silent$said, "Fleiss' kappa 0.02. Weak agreement")
+})
+
+test_that("one-sided judges are still believed, with a warning that says why", {
+  found <- sure_of("sided", 1) # before: .94 [.90, .97], truth .53
+  expect_false(found$covered)
+  expect_lt(found$table$conf.low, 0.8)
+  expect_match(found$warned, "raters lean to one category")
+  expect_match(found$said, "Weak agreement")
+})
+
+test_that("near-copies are still believed, with a note, unless their kind is said", {
+  found <- sure_of("copies", 1) # before: .99 [.98, 1], truth .58
+  expect_false(found$covered)
+  expect_match(found$said, "Raters nearly coincide")
+  told <- sure_of("copies", 1, "tool")
+  expect_true(told$covered)
+  expect_identical(told$table$estimate, found$table$estimate)
+  expect_match(told$warned, "0.99 is what they agree on")
+  expect_match(told$said, "20 random cases with\\s+known truth replace it")
+  expect_no_match(told$said, "Raters nearly coincide")
+})
+
+test_that("warnings name the largest part of what may be hidden", {
+  set.seed(1)
+  x <- simulate_ratings(rater_design(c(0.65, 0.7, 0.8), c(a = 0.9, b = 0.5), 2, 300,
+    difficulty = 0.3))
+  estimate <- quiet(estimate_accuracy(x))
+  cause <- function(...) {
+    parts <- c(...)
+    estimate$details[names(parts)] <- as.list(parts)
+    estimate$table$independent <- estimate$details$average_shared + parts[["gap"]]
+    causes_of_doubt(estimate)[[1L]]
+  }
+  none <- c(base_rate_range = 0, rater_error = 0, gap = 0)
+  expect_match(cause(replace(none, 1, 0.5)), "lean to one category")
+  expect_match(cause(replace(none, 2, 0.5)), "often wrong")
+  expect_match(cause(replace(none, 3, 0.5)), "as errors are in common or not")
+})
+
+test_that("prints of machines say what agreement is worth, in one line", {
+  local_reproducible_output(width = 80)
+  set.seed(1)
+  x <- simulate_ratings(rater_design(c(0.75, 0.8, 0.85), c(a = 0.8), 2, 400), rater_kind = "model")
+  expect_snapshot(print(estimate_accuracy(x)))
+  x$rater_kind <- "expert"
+  expect_snapshot(print(estimate_accuracy(x)))
+  leaning <- sure_panel("sided")$x
+  expect_snapshot(print(estimate_accuracy(leaning)))
 })

@@ -130,7 +130,7 @@ test_that("with cases settled, raters are what is planned", {
 
 test_that("costs choose among raters and cases", {
   cheap <- function(...) {
-    plan_cases(kappa = 0.2, raters = 2:6, system_accuracy = 0.8, approximate = TRUE, ...)
+    plan_cases(chance_kappa = 0.2, raters = 2:6, system_accuracy = 0.8, approximate = TRUE, ...)
   }
   free_cases <- cheap()
   dear_cases <- cheap(cost = c(case = 50))
@@ -182,25 +182,25 @@ copied <- function() {
 test_that("what cannot be planned is refused", {
   expect_snapshot(error = TRUE, {
     plan_cases()
-    plan_cases(kappa = 0.3, rater_accuracy = 0.6)
-    plan_cases(kappa = 0)
+    plan_cases(chance_kappa = 0.3, rater_accuracy = 0.6)
+    plan_cases(chance_kappa = 0)
     plan_cases(rater_design(c(0.6, 0.6), difficulty = 0.2), kappa = 0.01)
     plan_cases(rater_accuracy = 0.2)
     plan_cases(rater_accuracy = 1.2)
-    plan_cases(kappa = 0.3, margin = 0)
-    plan_cases(kappa = 0.3, conf_level = 1)
-    plan_cases(kappa = 0.3, raters = 1)
-    plan_cases(kappa = 0.3, raters = integer())
-    plan_cases(kappa = 0.3, system_accuracy = 2)
-    plan_cases(kappa = 0.3, cases = 1)
-    plan_cases(kappa = 0.3, cases = c(200, 100))
-    plan_cases(kappa = 0.3, cases = 2:4)
-    plan_cases(kappa = 0.3, cost = c(rating = -1))
-    plan_cases(kappa = 0.3, cost = 5)
-    plan_cases(kappa = 0.3, margin = 1e-300)
-    plan_cases(kappa = 0.3, estimator = "bined")
-    plan_cases(kappa = 0.3, estimator = c("binned", "joint"))
-    plan_cases(kappa = 0.3, runs = 3)
+    plan_cases(chance_kappa = 0.3, margin = 0)
+    plan_cases(chance_kappa = 0.3, conf_level = 1)
+    plan_cases(chance_kappa = 0.3, raters = 1)
+    plan_cases(chance_kappa = 0.3, raters = integer())
+    plan_cases(chance_kappa = 0.3, system_accuracy = 2)
+    plan_cases(chance_kappa = 0.3, cases = 1)
+    plan_cases(chance_kappa = 0.3, cases = c(200, 100))
+    plan_cases(chance_kappa = 0.3, cases = 2:4)
+    plan_cases(chance_kappa = 0.3, cost = c(rating = -1))
+    plan_cases(chance_kappa = 0.3, cost = 5)
+    plan_cases(chance_kappa = 0.3, margin = 1e-300)
+    plan_cases(chance_kappa = 0.3, estimator = "bined")
+    plan_cases(chance_kappa = 0.3, estimator = c("binned", "joint"))
+    plan_cases(chance_kappa = 0.3, runs = 3)
     plan_cases(0.3)
     plan_cases(rater_design(c(0.2, 0.2)))
     plan_cases(rater_design(c(0.5, 0.7), difficulty = 0.1), approximate = TRUE,
@@ -208,7 +208,7 @@ test_that("what cannot be planned is refused", {
     plan_cases(copied(), raters = 4)
     plan_cases(copied(), approximate = TRUE)
   })
-  expect_error(plan_cases(kappa = 2), class = "fallible_error_argument")
+  expect_error(plan_cases(chance_kappa = 2), class = "fallible_error_argument")
 })
 
 test_that("a design is planned for as it is, copying and matrices included", {
@@ -246,6 +246,6 @@ test_that("numbers of cases are looked for between the ends", {
 })
 
 test_that("a tiny probability leaves no half-width", {
-  plan <- plan_cases(kappa = 0.3, conf_level = 1e-300, approximate = TRUE)
+  plan <- plan_cases(chance_kappa = 0.3, conf_level = 1e-300, approximate = TRUE)
   expect_identical(tidy(plan)$half_width, 0)
 })

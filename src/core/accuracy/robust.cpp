@@ -34,12 +34,14 @@ RobustError robust_error(double estimate, const ErrorParts& of, RaterKind raters
   if (raters == RaterKind::machines) {
     centre += of.open_share * way_to_middle * (middle_of_machines - estimate);
     hidden = bias_of_machines;
-  } else if (of.suspicion != 0) {
+  } else {
+    // No model vouches for raters who leave all base rates possible.
+    const double suspicion = of.range >= 1 ? 1 : of.suspicion;
     const bool people = raters == RaterKind::people;
     const double of_error = bias_per_error * of.rater_error;
     const double of_range = (people ? bias_per_range_of_people : bias_per_range) * of.range;
     const double of_raters = of_range > of_error ? of_range : of_error;
-    hidden = std::sqrt(of.suspicion * (square(least_bias) + square(of_raters) +
+    hidden = std::sqrt(suspicion * (square(least_bias) + square(of_raters) +
                                        square(bias_per_gap * of.gap)));
   }
   if (of.open_share == 0) return {centre, of.sampling, 0};

@@ -32,7 +32,8 @@ struct ErrorParts {
 };
 
 // Machines err together in ways that no rating shows, so that of their panels there is but the
-// experience with others: the centre is drawn half way to what systems had there.
+// experience with others: the centre is drawn half way to what systems had there. A range of 1 is
+// that of raters who agree no better than by chance: suspicion is 1 then.
 RobustError robust_error(double estimate, const ErrorParts& of, RaterKind raters);
 
 // So many standard errors around the value, in [0, 1]; NaN without a standard error.

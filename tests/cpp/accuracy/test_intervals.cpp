@@ -58,7 +58,8 @@ TEST_CASE("a robust interval adds what could be hidden, if there is suspicion") 
   CHECK(found.centre == 0.7);
   CHECK(found.hidden == Approx(0.5 * std::sqrt(0.5 * bias)));
   CHECK(found.std_error == Approx(std::sqrt(0.03 * 0.03 + found.hidden * found.hidden)));
-  CHECK(people({0.03, 0.2, 0, 0.3, 1, 1}).std_error == 0.03);
+  CHECK(people({0.03, 0.2, 0, 0.3, 0.9, 1}).std_error == 0.03);
+  CHECK(people({0, 0, 0, 0, 1, 1}).hidden == Approx(std::sqrt(0.0004 + 1 / 12.0)));
   CHECK(people({0.03, 0.2, 1, 0.3, 1, 0}).hidden == 0);
   CHECK(std::isnan(people({0.03, 0.2, std::nan(""), 0.3, 0, 1}).hidden));
   CHECK(std::isnan(people({std::nan(""), 0.2, 1, 0.3, 0, 1}).std_error));
