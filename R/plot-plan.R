@@ -79,10 +79,10 @@ autoplot.case_plan <- function(object, type = c("probability", "half_width"), # 
 
 plan_subtitle <- function(settings) {
   paste0(
-    if (!is.na(settings$kappa)) {
+    if (!is.na(settings$chance_kappa)) {
       paste0(
         "Rater accuracy ", decimals(settings$rater_accuracy, 2L), " (chance kappa ",
-        decimals(settings$kappa, 2L), "), "
+        decimals(settings$chance_kappa, 2L), "), "
       )
     },
     count_noun(settings$categories, "category", "categories"),
