@@ -17,7 +17,7 @@
 #'   one.
 #' @param interval `r said_ids(accuracy_intervals())`; `"profile"` is for method `"joint"`, and
 #'   `r said_ids(gold_intervals())` are for gold cases. `NULL` is `"robust"` or, with gold cases
-#'   that are a sample, `"combined"` (`"corrected"` where raters are language models).
+#'   that are a sample, `"combined"`.
 #' @param conf_level Probability with which the interval is meant to cover, in (0, 1); 0.9, or what
 #'   option `fallible.conf_level` says (see [fallible-options]).
 #' @param clip Where estimates are clipped to \[0, 1\]: in each `"bin"`, as published, `"overall"`,
