@@ -22,7 +22,8 @@ test_that("a study has a row per panel, system and estimator", {
   expect_identical(nrow(rows), (2L + 5L) * 2L * 3L * 2L)
   expect_named(rows, c(
     "design", "n", "system", "run", "estimator", "estimate", "std.error", "conf.low", "conf.high",
-    "expected", "sample", "agreement", "chance_kappa", "rater_accuracy", "seed", "reason", "condition"
+    "expected", "sample", "agreement", "chance_kappa", "rater_accuracy", "seed", "reason",
+    "condition"
   ))
   expect_identical(
     rows$design[!duplicated(rows[c("design", "n", "system")])], rep(c("one", "two"), c(4, 10))

@@ -71,9 +71,9 @@ double base_rate_range(double share, double kappa, double answers, double covari
     const double of_truth = t * (1 - t);
     // Sensitivity and specificity, less 1.
     const double informed = of_truth > 0 ? std::sqrt(kappa * share * (1 - share) / of_truth) : 1;
-    const double joint = std::min(std::max(answers * t + covariance / informed,
-                                           std::max(0.0, answers + t - 1)),
-                                  std::min(answers, t));
+    const double joint =
+        std::min(std::max(answers * t + covariance / informed, std::max(0.0, answers + t - 1)),
+                 std::min(answers, t));
     const double accuracy = 1 - answers - t + 2 * joint;
     least = std::min(least, accuracy);
     most = std::max(most, accuracy);
