@@ -40,15 +40,15 @@
 #' are known the ends differ by no more than the prior of `independent`, which `"typical"` leaves
 #' alone.)
 #'
-#' `"none"` is `c = 0`, `"all"` is `c = 1`. `"typical"` is `s / sqrt(N - 1)`, where `N` is the number
-#' of categories that raters used, in the whole panel also with `by`, and `s = max(0, 1 - 2 w)` is the
-#' suspicion: `w` is the weight of the models in which cases are equally difficult and judges have
-#' no error rates of their own, fitted to the raters alone, so that what is said of a panel does not
-#' depend on the systems added. Where raters are wrong in more than .9 of what guessing would be,
-#' `s` is 1, since models with such raters cannot vouch for anything. `N` counts since wrong answers
-#' to the same case may differ: with many categories errors in common show as a surplus of
-#' coinciding wrong answers, with two they never do. Two wrong answers are the same one with
-#' probability `1 / (N - 1)` if they are spread evenly; in public sets it was about
+#' `"none"` is `c = 0`, `"all"` is `c = 1`. `"typical"` is `s / sqrt(N - 1)`, where `N` is the
+#' number of categories that raters used, in the whole panel also with `by`, and `s = max(0, 1 - 2
+#' w)` is the suspicion: `w` is the weight of the models in which cases are equally difficult and
+#' judges have no error rates of their own, fitted to the raters alone, so that what is said of a
+#' panel does not depend on the systems added. Where raters are wrong in more than .9 of what
+#' guessing would be, `s` is 1, since models with such raters cannot vouch for anything. `N` counts
+#' since wrong answers to the same case may differ: with many categories errors in common show as a
+#' surplus of coinciding wrong answers, with two they never do. Two wrong answers are the same one
+#' with probability `1 / (N - 1)` if they are spread evenly; in public sets it was about
 #' `1 / sqrt(N - 1)`, since wrong answers have favourites. It is a heuristic: where errors truly are
 #' independent, raters unequal, cases many and categories two, it takes back too much.
 #'
@@ -82,9 +82,9 @@
 #' scaled to the normal one at .9 (1.18 at .8, 2.14 at .95, 3.55 at .99), since errors between
 #' families have heavier tails than the normal curve. In public sets with known truth 90% intervals
 #' covered, by family (standard error): .91 (.03) of 36 families of people that were declared, .92
-#' (.03) not declared; .96 of 5 of language models declared, .76 (.15) not declared; .93 (.08) of 4 of
-#' programs declared, .55 (.21) not declared. Machines that pass for nobody in particular thus have
-#' intervals half as wide as they should be (.33 and .29 instead of .56 and .52).
+#' (.03) not declared; .96 of 5 of language models declared, .76 (.15) not declared; .93 (.08) of 4
+#' of programs declared, .55 (.21) not declared. Machines that pass for nobody in particular thus
+#' have intervals half as wide as they should be (.33 and .29 instead of .56 and .52).
 #'
 #' `"conformal"` is robust, but as wide as it had to be in data sets with known truth: see
 #' [calibrate_interval()]. Its promise holds in samples of any size.
@@ -104,12 +104,12 @@
 #' Of averaged estimates and robust intervals two things are told apart.
 #' `fallible_warning_few_data`: an interval for sampling error alone would be wider than .2; more
 #' cases help. `fallible_warning_assumption`: the standard error is above .075, and what errors in
-#' common may hide is at least as much of it as sampling; the warning names the largest cause (raters
-#' who lean to one category, ends of the range that are far apart, raters who are often wrong). Cases
-#' with known truth help. Where machines rate it is always given, in one line; never where `common`
-#' is stated, or where gold measures. Silence is no proof: of 104 sets in which people rate 31 were
-#' off by more than they should be, and 8 of these were silent; of 29 in which machines did that
-#' passed for nobody, 26 and 6.
+#' common may hide is at least as much of it as sampling; the warning names the largest cause
+#' (raters who lean to one category, ends of the range that are far apart, raters who are often
+#' wrong). Cases with known truth help. Where machines rate it is always given, in one line; never
+#' where `common` is stated, or where gold measures. Silence is no proof: of 104 sets in which
+#' people rate 31 were off by more than they should be, and 8 of these were silent; of 29 in which
+#' machines did that passed for nobody, 26 and 6.
 #'
 #' @section Degenerate data:
 #' Where agreement is no better than by chance, or no two raters share a case, all is `NA` with a

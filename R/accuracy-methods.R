@@ -50,11 +50,11 @@
 #'   `reason`, why gold cases say nothing of the system.
 #'
 #'   `glance()`: a tibble with one row: the number of `systems`; `method`, `interval`, `conf_level`;
-#'   `agreement`, `kappa` and `chance_kappa` of the raters, `rater_accuracy` under the model that was fitted, and
-#'   the numbers of `cases`, `raters` and `categories`, as in [glance()][tidy.rater_fit] of a fit;
-#'   `negative`, the number of base rates that came out negative and were set to zero; `clip` and
-#'   `bin_width`; `replicates` of the bootstrap; the number of `gold` cases, `gold_sample` and
-#'   `target`, where gold cases measured.
+#'   `agreement`, `kappa` and `chance_kappa` of the raters, `rater_accuracy` under the model that
+#'   was fitted, and the numbers of `cases`, `raters` and `categories`, as in
+#'   [glance()][tidy.rater_fit] of a fit; `negative`, the number of base rates that came out
+#'   negative and were set to zero; `clip` and `bin_width`; `replicates` of the bootstrap; the
+#'   number of `gold` cases, `gold_sample` and `target`, where gold cases measured.
 #'
 #'   `format()`: for each system one line, such as `78% (90% interval 67% to 90%)`; a vector with
 #'   the systems as names if there are several.

@@ -104,8 +104,8 @@ look_at_agreement <- function(agreed) {
     if (agreed$at_chance) {
       "Raters agree no better than guesses: nothing can be learnt from it. Check the labels."
     } else if (kappa <= 0) {
-      paste0("That is no better than by chance beyond the shares of their answers, so that nothing ",
-        "follows from it. Only cases with known truth tell.")
+      paste("That is no better than by chance beyond the shares of their answers, so that",
+        "nothing follows from it. Only cases with known truth tell.")
     } else if (status != "ok") {
       "Weak agreement: sharpen the instructions, or take more cases and raters."
     } else {

@@ -361,10 +361,10 @@ nobs.rater_fit <- function(object, ...) count_cases(object$x, rated_patterns(obj
 #'   method over cases, or see [fit_raters()]; `NA` for base rates if one of them is zero, for all
 #'   if raters agree perfectly, and where weights do not count cases).
 #'   `glance()`: a tibble with one row: `agreement` (share of agreeing rater pairs), Fleiss'
-#'   `kappa`, `chance_kappa` (chance agreement 1 / number of categories), `rater_accuracy`, the numbers of `cases` (rows), `raters`,
-#'   `ratings`, `categories` and `patterns`; `logLik`, `AIC` and `BIC`, `NA` for fits that do not
-#'   maximise a likelihood; and `nobs`, the number of cases with a rating. `format()`: a line of
-#'   words.
+#'   `kappa`, `chance_kappa` (chance agreement 1 / number of categories), `rater_accuracy`, the
+#'   numbers of `cases` (rows), `raters`, `ratings`, `categories` and `patterns`; `logLik`, `AIC`
+#'   and `BIC`, `NA` for fits that do not maximise a likelihood; and `nobs`, the number of cases
+#'   with a rating. `format()`: a line of words.
 #' @family estimation
 #' @examples
 #' fit <- fit_raters(ratings(fleiss1971, case = case, counts = depression:other))

@@ -67,8 +67,8 @@ default_reference_sets <- function() {
 #' be at least `conf_level / (1 - conf_level)`.
 #'
 #' `estimate_accuracy(interval = "conformal")` uses the sets that the option
-#' `fallible.reference_sets` holds, otherwise [reference_sets]; those of kind `"model"` or `"tool"` if
-#' raters are machines, and the others if not. Add your own by `rbind()`.
+#' `fallible.reference_sets` holds, otherwise [reference_sets]; those of kind `"model"` or `"tool"`
+#' if raters are machines, and the others if not. Add your own by `rbind()`.
 #'
 #' @param sets A data frame like [reference_sets].
 #' @param conf_level Probability with which intervals are meant to cover, in (0, 1).

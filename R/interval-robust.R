@@ -1,8 +1,8 @@
 # Intervals that allow for what sampling error leaves out.
 #
 # On real data raters err on the same cases, and systems err there too. This biases every estimate
-# by an amount that the ratings do not show, but that grows with the share of wrong ratings, with what
-# base rates are possible, and with the distance between the ends of what system and raters may
+# by an amount that the ratings do not show, but that grows with the share of wrong ratings, with
+# what base rates are possible, and with the distance between the ends of what system and raters may
 # share. Where the data single out simple models (equally difficult cases, no error rates of their
 # own) there is no sign of it. Of machines as raters not even that can be said.
 
@@ -18,9 +18,9 @@ interval_robust <- new_interval(
 # Where an interval has its centre, the whole error, and the part of it that errors in common may
 # hide; nobody else computes these. All arguments have an entry per system: the estimate; its
 # standard error from sampling; the distance from the shared end of the range; how much the data
-# call for suspicion, from 0 (nothing is hidden) to 1; the share of ratings that are wrong; the range
-# of accuracies over possible base rates; and the share of cases whose truth is not known, which
-# alone can hide anything. `kind`: see panel_kind(), of all or of each.
+# call for suspicion, from 0 (nothing is hidden) to 1; the share of ratings that are wrong; the
+# range of accuracies over possible base rates; and the share of cases whose truth is not known,
+# which alone can hide anything. `kind`: see panel_kind(), of all or of each.
 robust_error <- function(estimate, sampling, gap, suspicion, rater_error, base_rate_range,
                          open_share, kind) {
   core_robust_error(

@@ -51,7 +51,8 @@ beside_average <- function(fit, value, average) {
     shared = shared, independent = independent, rater_error = known(of("rater_error")),
     independence_weight = known(of("independence_weight")), suspicion = known(of("suspicion")),
     typical = known(of("typical")),
-    base_rate_range = known(if (is.null(average)) value * NA else base_rate_ranges(fit$x)), lowest = known(span(pmin)),
+    base_rate_range = known(if (is.null(average)) value * NA else base_rate_ranges(fit$x)),
+    lowest = known(span(pmin)),
     highest = known(span(pmax))
   )
 }
@@ -118,8 +119,8 @@ has_few_data <- function(estimate) {
   which(width > wide_sampling & !is.na(estimate$table$estimate) & !rests_on_gold(estimate))
 }
 
-# Much of the error is hidden, not sampling; always, where machines rate. Never, where somebody states
-# what errors have in common, or where gold measures.
+# Much of the error is hidden, not sampling; always, where machines rate. Never, where somebody
+# states what errors have in common, or where gold measures.
 wide_error <- 0.075
 
 rests_on_assumption <- function(estimate) {

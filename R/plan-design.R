@@ -131,7 +131,8 @@ plan_accuracies <- function(x, own, design, call) {
   given <- !vapply(x[c("rater_accuracy", "chance_kappa")], is.null, NA)
   if (all(given) || !(any(given) || !is.null(own))) {
     abort_fallible("argument", c(
-      "Give {.arg rater_accuracy}, {.arg chance_kappa} or a {.arg design}{if (all(given)) ', not both'}.",
+      "Give {.arg rater_accuracy}, {.arg chance_kappa} or a {.arg design}{if (all(given))
+       ', not both'}.",
       "i" = "How well raters agree decides how many cases are needed. A pilot of 50 cases tells."
     ), arg = "rater_accuracy", call = call)
   }

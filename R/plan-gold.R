@@ -45,7 +45,8 @@
 #' @param gold Number of gold cases, if it is settled: the plan then says what half-width it gives.
 #' @param interval Which interval settles the number of gold cases: `"combined"` or `"corrected"`.
 #'   `NULL` is the one that [estimate_accuracy()] gives for such gold: that of `x`, if it has one of
-#'   these; `"combined"` for an accuracy, `"corrected"` for all else. An `x` whose interval tells of sampling alone has no combined one.
+#'   these; `"combined"` for an accuracy, `"corrected"` for all else. An `x` whose interval tells of
+#'   sampling alone has no combined one.
 #' @param target Is the interval to be of the `"population"` that the cases of `x` are a sample of,
 #'   or of these `"cases"` themselves?
 #' @param conf_level Probability with which the interval is meant to cover, in (0, 1).

@@ -19,8 +19,8 @@
 #'
 #'   `glance()`: a tibble with one row, the cheapest combination of `raters` and `cases`, its
 #'   `probability`, `ratings` and `cost` (`NA` if there is none that is enough); and what it rests
-#'   on: `margin`, `conf_level`, `rater_accuracy` (mean) and `chance_kappa` (`NA` where a function draws
-#'   the panels), `categories`, `estimator`, `approximate`, `runs`.
+#'   on: `margin`, `conf_level`, `rater_accuracy` (mean) and `chance_kappa` (`NA` where a function
+#'   draws the panels), `categories`, `estimator`, `approximate`, `runs`.
 #'
 #'   `format()`: the answer in a line. `update()`: a new plan.
 #' @family simulation

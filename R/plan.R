@@ -10,8 +10,8 @@
 #'
 #' Raters may be described by an accuracy instead, or by the kappa that a pilot found (against
 #' chance agreement 1 / number of categories): raters of one accuracy would then have that kappa,
-#' under the violations of the design. Arguments replace what the design says: with `chance_kappa` the
-#' accuracies of its raters do not matter. Where accuracies differ, other numbers of raters have
+#' under the violations of the design. Arguments replace what the design says: with `chance_kappa`
+#' the accuracies of its raters do not matter. Where accuracies differ, other numbers of raters have
 #' accuracies that spread alike, at evenly spaced quantiles; raters who copy, or whose confusion
 #' matrices are given, are planned for as they are. With several systems probabilities are means
 #' over them.
@@ -64,8 +64,8 @@
 #'   compared. Those of the design by default, or 3.
 #' @param rater_accuracy Probability that a rater is right, above 1 / number of categories; or one
 #'   for each rater.
-#' @param chance_kappa Agreement of raters beyond the chance of guesses, 1 / number of categories, in
-#'   (0, 1\], instead: the kappa of Lehner (2015), which is not Fleiss'.
+#' @param chance_kappa Agreement of raters beyond the chance of guesses, 1 / number of categories,
+#'   in (0, 1\], instead: the kappa of Lehner (2015), which is not Fleiss'.
 #' @param system_accuracy Probability that the system is right, or several such probabilities; by
 #'   default those of the design's systems, or .1, .3, .5, .7 and .9 as in the paper.
 #' @param cases The least and the largest number of cases between which to look; or one number, if

@@ -1,5 +1,5 @@
-# Who rates. What errors in common hide cannot be seen in ratings; what it typically is depends on who
-# gave them.
+# Who rates. What errors in common hide cannot be seen in ratings; what it typically is depends on
+# who gave them.
 
 people_kinds <- c("expert", "crowd")
 machine_kinds <- c("model", "tool")
@@ -18,7 +18,8 @@ check_rater_kind <- function(kind, call) {
   }
   known <- is.character(kind) & kind %in% rater_kinds
   if (!all(known)) {
-    found <- if (is.character(kind)) unique(kind[!known]) else describe(kind) # nolint: object_usage.
+    # nolint next: object_usage. Glue uses it.
+    found <- if (is.character(kind)) unique(kind[!known]) else describe(kind)
     abort_fallible("argument", c(
       "{.arg rater_kind} must be one of {.or {.val {rater_kinds}}}, for all raters or with
        raters or groups as names.",
@@ -99,7 +100,9 @@ format_kinds <- function(x) {
     of <- table(factor(kind, rater_kinds))
     paste0(
       "Raters: ", toString(paste0(kind_words[names(of)], " (", of, ")")[of > 0L]),
-      if (panel_kind(x) == "unsaid") "; of such a mixture nothing is known, as if nobody had said it"
+      if (panel_kind(x) == "unsaid") {
+        "; of such a mixture nothing is known, as if nobody had said it"
+      }
     )
   }
 }

@@ -129,7 +129,8 @@ judged_by_models <- function(x) {
   inform_fallible(c(
     "Raters are taken for language models, as judges in such logs mostly are: {.code rater_kind =
      \"model\"}.",
-    "i" = "If they are people, or programs, say so by {.arg rater_kind}: who rates decides intervals."
+    "i" = "If they are people, or programs, say so by {.arg rater_kind}: who rates decides
+           intervals."
   ))
   x
 }

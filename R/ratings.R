@@ -84,10 +84,10 @@
 #'   known for every case; in long data the same in all rows of a case. Cases with the same ratings
 #'   and other covariates are other patterns where a model makes use of these. Not for lazy tables.
 #' @param rater_kind Who rates, which decides the intervals of [estimate_accuracy()]: `"expert"` or
-#'   `"crowd"` (people), `"model"` (language models) or `"tool"` (other programs), which err together
-#'   in ways that no rating shows. One word for all, or words with all raters (or their groups) as
-#'   names; `NULL` if nobody knows. A panel of people and machines counts as if nothing had been
-#'   said; who wants the intervals of people leaves the other raters out.
+#'   `"crowd"` (people), `"model"` (language models) or `"tool"` (other programs), which err
+#'   together in ways that no rating shows. One word for all, or words with all raters (or their
+#'   groups) as names; `NULL` if nobody knows. A panel of people and machines counts as if nothing
+#'   had been said; who wants the intervals of people leaves the other raters out.
 #'
 #' @param scores What systems say in numbers, one for each category, beside their answers. In wide
 #'   data a list with the systems as names, each a vector of columns with the categories as names:

@@ -41,7 +41,9 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
   check_dots_empty(...)
   call <- rlang::current_env()
   check_report_input(x, call)
-  if (!is.null(rater_kind)) x$rater_kind <- settle_kinds(check_rater_kind(rater_kind, call), x, call)
+  if (!is.null(rater_kind)) {
+    x$rater_kind <- settle_kinds(check_rater_kind(rater_kind, call), x, call)
+  }
   settle_gold(known_truth, gold_sample, "population", 1, x, call) # refused before pages are made
   format <- report_format(file, call)
   check_string(title, "title")

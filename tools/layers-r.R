@@ -2,7 +2,7 @@
 #   Rscript tools/layers-r.R
 # Prints the calls that go upwards. There may be as many as the next line says, and no more: the
 # number may only fall.
-allowed <- 114L
+allowed <- 112L
 rows <- grep("^[|] [1-9] .*[|] `", readLines("CONTRIBUTING.md"), value = TRUE)
 names_of <- function(row) regmatches(row, gregexpr("(?<=`)[^` ]+(?=`)", row, perl = TRUE))[[1]]
 layer <- do.call(rbind, lapply(rows, function(row) {

@@ -3,7 +3,8 @@
 sure_panel <- function(which, n = 400) {
   yes <- function(share) ifelse(stats::runif(n) < share, "yes", "no")
   truth <- yes(0.5)
-  right <- function(share) ifelse(stats::runif(n) < share, truth, ifelse(truth == "yes", "no", "yes"))
+  other <- function(said) ifelse(said == "yes", "no", "yes")
+  right <- function(share) ifelse(stats::runif(n) < share, truth, other(truth))
   made <- switch(which,
     # Raters who say yes in 95% of the cases, whatever the truth; and a system that always does.
     yes = list(raters = replicate(3, yes(0.95)), s = rep("yes", n)),
@@ -20,7 +21,7 @@ sure_panel <- function(which, n = 400) {
     # Nine near-copies of one judge, and a system that is of their kind.
     copies = {
       first <- right(0.6)
-      near <- function() ifelse(stats::runif(n) < 0.01, ifelse(first == "yes", "no", "yes"), first)
+      near <- function() ifelse(stats::runif(n) < 0.01, other(first), first)
       list(raters = replicate(9, near()), s = near())
     }
   )

@@ -236,7 +236,8 @@ sure_of <- function(which, seed, kind = NULL) {
   })
   table <- tidy(estimate)
   list(
-    table = table, warned = caught$said, said = paste(capture.output(print(estimate)), collapse = " "),
+    table = table, warned = caught$said,
+    said = paste(capture.output(print(estimate)), collapse = " "),
     covered = table$conf.low <= panel$truth && panel$truth <= table$conf.high
   )
 }

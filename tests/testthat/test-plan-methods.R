@@ -36,7 +36,8 @@ test_that("tables have their columns", {
 test_that("update() changes what it is given", {
   plan <- plan_cases(chance_kappa = 0.3, approximate = TRUE)
   narrow <- update(plan, margin = 0.05)
-  expect_identical(tidy(narrow), tidy(plan_cases(chance_kappa = 0.3, margin = 0.05, approximate = TRUE)))
+  own <- plan_cases(chance_kappa = 0.3, margin = 0.05, approximate = TRUE)
+  expect_identical(tidy(narrow), tidy(own))
   expect_null(update(plan, rater_accuracy = 0.6)$arguments$chance_kappa)
   expect_error(update(plan, margins = 0.05), class = "fallible_error_argument")
 })

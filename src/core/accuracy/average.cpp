@@ -124,9 +124,8 @@ class AverageEstimator : public Estimator {
       of_steps.tick = [&](std::size_t done) {
         return host.tick(fit_steps * (done + (leaders ? 0 : trees.size())) / (2 * trees.size()));
       };
-      for_each_item(trees.size(), options.threads, of_steps, [&](std::size_t i) {
-        trees[i].first->fit_tree(trees[i].second, leaders);
-      });
+      for_each_item(trees.size(), options.threads, of_steps,
+                    [&](std::size_t i) { trees[i].first->fit_tree(trees[i].second, leaders); });
     }
     const SystemEstimate panel = panel_.average();
     for (int s = 0; s < ratings.patterns.systems; ++s) {
@@ -172,9 +171,9 @@ class AverageEstimator : public Estimator {
     return common_.typical ? system.typical : common_.share;
   }
 
-  // Takes back what is assumed to be in common, as much of it as raters alone call for: what is said
-  // of a panel does not depend on who else is judged by it. Nobody shares anything where truth is known: there
-  // the ends differ by what the prior of the system does, which is not taken back.
+  // Takes back what is assumed to be in common, as much of it as raters alone call for: what is
+  // said of a panel does not depend on who else is judged by it. Nobody shares anything where truth
+  // is known: there the ends differ by what the prior of the system does, which is not taken back.
   void settle(SystemEstimate& system, const std::vector<double>& weight, int s,
               const SharedFit& shared, const SystemEstimate& panel) const {
     const SharedEnd end = shared_end(ratings_, weight, s, shared);

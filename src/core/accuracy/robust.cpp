@@ -41,8 +41,8 @@ RobustError robust_error(double estimate, const ErrorParts& of, RaterKind raters
     const double of_error = bias_per_error * of.rater_error;
     const double of_range = (people ? bias_per_range_of_people : bias_per_range) * of.range;
     const double of_raters = of_range > of_error ? of_range : of_error;
-    hidden = std::sqrt(suspicion * (square(least_bias) + square(of_raters) +
-                                       square(bias_per_gap * of.gap)));
+    hidden = std::sqrt(suspicion *
+                       (square(least_bias) + square(of_raters) + square(bias_per_gap * of.gap)));
   }
   if (of.open_share == 0) return {centre, of.sampling, 0};
   hidden *= of.open_share;

@@ -78,16 +78,15 @@ class Judge {
     for (std::size_t s = 0; s < found.estimate.size(); ++s) {
       const double value = found.estimate[s], sampling = found.interval[s].std_error;
       const SystemEstimate& average = averages[s];
-      const double error = !how.options.common.typical
-                               ? sampling
-                               : robust_error(value,
-                                              {sampling,
-                                               (of_average ? average.independent : value) -
-                                                   average.shared,
-                                               average.suspicion, average.rater_error,
-                                               range(static_cast<int>(s)), 1},
-                                              RaterKind::unsaid)
-                                     .std_error;
+      const double error =
+          !how.options.common.typical
+              ? sampling
+              : robust_error(
+                    value,
+                    {sampling, (of_average ? average.independent : value) - average.shared,
+                     average.suspicion, average.rater_error, range(static_cast<int>(s)), 1},
+                    RaterKind::unsaid)
+                    .std_error;
       set_limits(value, error, how.margin, found.interval[s]);
     }
   }
