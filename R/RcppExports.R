@@ -73,12 +73,20 @@ core_share_ahead <- function(replicates, first, second) {
     .Call(`_fallible_core_share_ahead`, replicates, first, second)
 }
 
-core_robust_error <- function(sampling, gap, suspicion, rater_error, open_share, together) {
-    .Call(`_fallible_core_robust_error`, sampling, gap, suspicion, rater_error, open_share, together)
+core_robust_error <- function(estimate, sampling, gap, suspicion, rater_error, range, open_share, kind) {
+    .Call(`_fallible_core_robust_error`, estimate, sampling, gap, suspicion, rater_error, range, open_share, kind)
 }
 
-core_error_of_models <- function(rater_error, categories) {
-    .Call(`_fallible_core_error_of_models`, rater_error, categories)
+core_rater_leans <- function(patterns, weight) {
+    .Call(`_fallible_core_rater_leans`, patterns, weight)
+}
+
+core_base_rate_ranges <- function(patterns, weight, leans) {
+    .Call(`_fallible_core_base_rate_ranges`, patterns, weight, leans)
+}
+
+core_base_rate_range <- function(share, kappa, answers, covariance) {
+    .Call(`_fallible_core_base_rate_range`, share, kappa, answers, covariance)
 }
 
 core_blend <- function(said, prior, conf_level) {

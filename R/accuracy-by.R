@@ -9,10 +9,12 @@ estimate_by <- function(x, by, estimate, cluster, gold, call) {
   groups <- if (is.factor(by)) levels(droplevels(by)) else as.character(sort(unique(by)))
   by <- as.character(by)
   seeds <- sample.int(.Machine$integer.max, length(groups)) # the same wherever a group is estimated
+  leans <- rater_leans(group_votes(x))
   tasks <- Map(function(group, seed) {
     own <- which(by == group)
     part <- x[own, ]
     part$used <- used_categories(x) # what coincidence means does not depend on the group
+    part$leans <- leans # nor does how raters lean
     group_task(part, cluster[own], gold_among(gold, own, part), estimate, seed)
   }, groups, seeds)
   found <- if (has_workers()) run_pieces(tasks, groups, call) else lapply(tasks, function(f) f())
@@ -154,7 +156,13 @@ notes_of.accuracy_by_group <- function(x) { # nolint: object_name.
     vapply(unique(lacking$reason), function(reason) {
       of <- lacking$reason == reason
       paste0(
-        if (startsWith(reason, no_interval)) "No interval for " else "NA for ",
+        if (startsWith(reason, no_interval)) {
+          "No interval for "
+        } else if (all(is.na(lacking$estimate[of]))) {
+          "NA for "
+        } else {
+          "Of "
+        },
         shorten(paste0(lacking$system[of], " in ", lacking$group[of]), most = 4L), ": ",
         sub(no_interval, "", reason, fixed = TRUE)
       )

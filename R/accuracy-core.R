@@ -168,8 +168,10 @@ core_options <- function(estimator) {
   # Who says nothing of errors in common has them allowed for.
   stated <- is_averaged(of) || is_stated(options)
   options$common <- if (stated) core_common(options)
+  options$margin <- robust_quantile(attr(estimator, "options"), options$conf_level)
   options[c(
-    "method", "model", "clip", "bin_width", "interval", "replicates", "conf_level", "common"
+    "method", "model", "clip", "bin_width", "interval", "replicates", "conf_level", "common",
+    "margin"
   )]
 }
 

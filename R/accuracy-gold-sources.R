@@ -65,7 +65,7 @@ gold_sources <- function(estimate, s) {
   })
   found <- c(stats::setNames(list(
     if (is.null(x)) none else without_ratings(x, settings),
-    c(estimate$gold$alone[s, interval_columns], estimate = alone$estimate, weight = 0)
+    c(estimate$gold$alone[s, c(interval_columns, "estimate")], weight = 0)
   ), c(gold_alone, ratings_only)), found)
   lack <- lack_of_gold(estimate, s) %||% lack_of_clusters(x) %||% NA_character_
   rows <- Map(function(interval, from) {

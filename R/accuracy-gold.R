@@ -10,10 +10,11 @@
 #'
 #' * `"corrected"` is Wilson's interval with as many cases as gold and ratings are worth. It is
 #'   valid whatever raters and systems have in common.
-#' * `"combined"`, the default where people rate, takes what ratings alone say for a prior: normal
+#' * `"combined"`, the default, takes what ratings alone say for a prior: normal
 #'   around their estimate, with their robust error, where gold cases are few, and with a flat part
 #'   (up to .7) once there are enough to contradict it. `widen` is a number of it that was fitted to
-#'   data sets with known truth. Where raters are language models, `"corrected"` is the default.
+#'   data sets with known truth. Where machines rate, what they
+#'   say alone is the interval of their kind, around its centre.
 #' * `"anytime"` is `"corrected"` as a confidence sequence: valid, approximately, at all numbers of
 #'   gold cases at once, so that you may look after every batch
 #'   ([update()][update.accuracy_estimate]) and stop when the half-width is small enough. It is

@@ -20,11 +20,15 @@
 #'   of the distance from `independent` to `shared` that was taken back (`NA` for methods that
 #'   assume what they assume). Where models were averaged (method `"average"`, and every robust
 #'   interval) also `sampling`, the part of `std.error` that is sampling error; `rater_error`, the
-#'   share of ratings that are wrong; `independence_weight`, the weight of the models that show no
-#'   sign of errors in common (equal difficulty, no error rates of their own); `suspicion`, how much
+#'   share of ratings that are wrong under these models; `independence_weight`, the weight of the
+#'   models that show no sign of errors in common (equal difficulty, no error rates of their own),
+#'   fitted to raters alone; `suspicion`, how much
 #'   of errors in common is allowed for, from 0 to 1 (see [estimate_accuracy()]); `lowest` and
 #'   `highest`, the range of the estimators `"average"`, `"shared"`, `"binned"` and `method`;
-#'   `average_shared`, the shared end under the models of `"average"`.
+#'   `average_shared`, the shared end under the models of `"average"`; `base_rate_range`, the range
+#'   of accuracies over the base rates that ratings leave possible; `centre`, that of the robust
+#'   interval, which is the estimate unless machines rate. For all methods `disagreement_error`, the
+#'   share of ratings that are not those of the plurality of the others of their case (ties split).
 #'
 #'   For `"members"`, a row per system and averaged model, without rows where none were: `system`;
 #'   `accuracy`, `errors`, `difficulty` and `concentration`, which model it is; its `log_prior`,
@@ -52,11 +56,11 @@
 #'   `x[i]`: the estimate of these systems alone.
 #'
 #'   `glance()`: a tibble with one row: the number of `systems`; `method`, `interval`, `conf_level`;
-#'   `agreement` and `kappa` of the raters, `rater_accuracy` under the model that was fitted, and
-#'   the numbers of `cases`, `raters` and `categories`, as in [glance()][tidy.rater_fit] of a fit;
-#'   `negative`, the number of base rates that came out negative and were set to zero; `clip` and
-#'   `bin_width`; `replicates` of the bootstrap; the number of `gold` cases, `gold_sample` and
-#'   `target`, where gold cases measured.
+#'   `agreement`, `kappa` and `chance_kappa` of the raters, `rater_accuracy` under the model that
+#'   was fitted, and the numbers of `cases`, `raters` and `categories`, as in
+#'   [glance()][tidy.rater_fit] of a fit; `negative`, the number of base rates that came out
+#'   negative and were set to zero; `clip` and `bin_width`; `replicates` of the bootstrap; the
+#'   number of `gold` cases, `gold_sample` and `target`, where gold cases measured.
 #'
 #'   `format()`: for each system one line, such as `78% (90% interval 67% to 90%)`; a vector with
 #'   the systems as names if there are several.
@@ -165,7 +169,9 @@ glance.accuracy_estimate <- function(x, ...) {
   tibble::tibble(
     systems = nrow(x$table), method = options$method, interval = options$interval,
     conf_level = known_as(has_interval(x), options$conf_level),
-    glance(x$fit)[c("agreement", "kappa", "rater_accuracy", "cases", "raters", "categories")],
+    glance(x$fit)[c(
+      "agreement", "kappa", "chance_kappa", "rater_accuracy", "cases", "raters", "categories"
+    )],
     negative = x$fit$negative,
     clip = known_as(record$clips, options$clip),
     bin_width = known_as(record$bins, options$bin_width),
@@ -197,27 +203,31 @@ print.accuracy_estimate <- function(x, ...) {
 print_accuracy <- function(x) {
   table <- tidy(x)
   fit <- x$fit
-  averaged <- is_averaged(x)
   cat("<accuracy_estimate> ", caption_of(x), "\n", sep = "")
-  if (averaged && fit$identified == "yes") {
-    cat(
-      "Raters: agreement ", decimals(fit$agreement), ", kappa ", decimals(fit$kappa),
-      ", wrong in ", percent(mean(x$details$rater_error, na.rm = TRUE)), " of ratings\n",
-      sep = ""
-    )
-  } else if (fit$identified == "yes") {
-    cat(
-      "Raters: agreement ", decimals(fit$agreement), ", kappa ", decimals(fit$kappa),
-      ", accuracy ", decimals(fit$rater_accuracy), "\n",
-      sep = ""
-    )
-  }
+  if (fit$identified == "yes") cat_lines(rater_words(x))
   cat("\n")
   print(shown_table(x), row.names = FALSE)
   if (nrow(table) > 20L) cat("... and", nrow(table) - 20L, "more; see tidy()\n")
   print_gold(x)
   notes <- notes_of(x)
   if (length(notes) > 0L) cat_lines("", notes)
+}
+
+# How far raters agree, and how good they are by the method, or by the plurality of the others.
+rater_words <- function(x) {
+  told <- glance(x)
+  error <- percent(x$details$disagreement_error[[1L]])
+  by_others <- paste("wrong in", error, "of ratings by the plurality of the others")
+  paste0(
+    "Raters: agreement ", decimals(told$agreement), ", kappa ", decimals(told$kappa), ", ",
+    if (!is_averaged(x)) {
+      paste0("accuracy ", decimals(told$rater_accuracy))
+    } else if (panel_kind(x) == "machines") {
+      paste0(by_others, ", too few by .13 to .16 in other sources")
+    } else {
+      by_others
+    }
+  )
 }
 
 #' @export
@@ -249,26 +259,30 @@ notes_of.accuracy_estimate <- function(x) { # nolint: object_name.
   c(
     if (!all(is.na(table$shared))) {
       paste(
-        "Range: the accuracy if systems err where the raters err, and if their errors are their",
-        "own, from low to high"
+        "Range: the estimate under two assumptions, that systems err where the raters err, and",
+        "that their errors are their own, from low to high. These are no bounds: see",
+        "accuracy_bounds()."
       )
     },
     vapply(unique(reasons), function(reason) {
-      what <- if (startsWith(reason, no_interval)) "No interval for " else "NA for "
+      of <- table$reason %in% reason
+      what <- if (startsWith(reason, no_interval)) {
+        "No interval for "
+      } else if (all(is.na(table$estimate[of]))) {
+        "NA for "
+      } else {
+        "Of "
+      }
       paste0(
-        what, shorten(table$system[table$reason %in% reason], most = 4L), ": ",
+        what, shorten(table$system[of], most = 4L), ": ",
         sub(no_interval, "", reason, fixed = TRUE)
       )
     }, ""),
     left_out_note(x),
     gold_notes(x),
     if (!all(rests_on_gold(x))) common_note(x),
-    if (has_model_raters(x$fit) && !all(rests_on_gold(x))) {
-      paste(
-        "Raters are language models, which err together in ways that their agreement does not",
-        "show: without cases of known truth the accuracy is a guess."
-      )
-    },
+    if (rests_on_machines(x)) machine_words(x),
+    panel_problems(x$fit),
     if (x$fit$negative > 0L && method_of(x)$model == "k") {
       paste(
         "Base rates that came out negative, set to zero:",

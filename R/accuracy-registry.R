@@ -109,12 +109,10 @@ interval_of_model <- function(model) {
   if (inherits(model, c("own_model", "family_model"))) interval_bootstrap$id
 }
 
-# Gold measures where it is a sample. What language models say is no prior to be weighed against it.
+# Gold measures where it is a sample.
 default_interval <- function(x, gold) {
   if (!gold_measures(gold) || length(gold$case) == 0L) {
     interval_robust$id
-  } else if (identical(x$rater_kind, "model")) {
-    interval_corrected$id
   } else {
     interval_combined$id
   }

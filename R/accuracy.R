@@ -17,7 +17,7 @@
 #'   one.
 #' @param interval `r said_ids(accuracy_intervals())`; `"profile"` is for method `"joint"`, and
 #'   `r said_ids(gold_intervals())` are for gold cases. `NULL` is `"robust"` or, with gold cases
-#'   that are a sample, `"combined"` (`"corrected"` where raters are language models).
+#'   that are a sample, `"combined"`.
 #' @param conf_level Probability with which the interval is meant to cover, in (0, 1); 0.9, or what
 #'   option `fallible.conf_level` says (see [fallible-options]).
 #' @param clip Where estimates are clipped to \[0, 1\]: in each `"bin"`, as published, `"overall"`,
@@ -291,8 +291,11 @@ new_accuracy_estimate <- function(draft, found) {
     },
     rater_error = beside$rater_error, independence_weight = beside$independence_weight,
     suspicion = beside$suspicion, lowest = beside$lowest, highest = beside$highest,
-    average_shared = beside$shared
+    average_shared = beside$shared, base_rate_range = beside$base_rate_range,
+    disagreement_error = disagreement_error(draft$fit$x)
   )
+  table$reason <- reason_of_chance(table, draft)
+  details$centre <- typical_error(draft, point$value, details$sampling, beside)$centre
   replicates <- found$replicates
   if (!is.null(replicates)) dimnames(replicates) <- list(NULL, systems)
   structure(
@@ -308,6 +311,22 @@ new_accuracy_estimate <- function(draft, found) {
 
 count_failed <- function(replicates) {
   if (is.null(replicates)) NA_integer_ else as.integer(colSums(is.na(replicates)))
+}
+
+# What is said of an estimate that follows from nothing, though there is one.
+no_better <- paste(
+  "raters agree no better than by chance beyond the shares of their answers, so that nothing",
+  "follows from their agreement"
+)
+
+reason_of_chance <- function(table, draft) {
+  silent <- !is.null(draft$average) && has_no_kappa(draft$fit$x)
+  ifelse(silent & !is.na(table$estimate) & is.na(table$reason), no_better, table$reason)
+}
+
+has_no_kappa <- function(x) {
+  leans <- x$leans %||% rater_leans(x)
+  all(leans$kappa %in% 0)
 }
 
 # Why estimates are NA. `identified` and `agreement` are those of the fit behind each, `n` the
@@ -350,5 +369,6 @@ beside_scores <- function(beside, fit, value) {
   share <- wrong / (raters + sum(!is.na(value)))
   beside$rater_error <- ifelse(is.na(value), NA_real_, share)
   beside$suspicion <- ifelse(is.na(value), NA_real_, 1)
+  beside$base_rate_range <- ifelse(is.na(value), NA_real_, base_rate_ranges(fit$x))
   beside
 }

@@ -37,9 +37,13 @@ gold_pairs <- function(estimate, table, conf_level) {
   }
   x$told <- x$told %||% logical(nrow(table))
   settings <- c(estimate$gold$settings, conf_level = conf_level)
-  bias <- bias_of_pairs(estimate, first, second)
+  centre <- estimate$details$centre
+  alone <- list(
+    estimate = centre[first] - centre[second], std.error = table$std.error,
+    bias = bias_of_pairs(estimate, first, second)
+  )
   list(
-    sources = pair_sources(x, bias, table, settings, interval_of(estimate)$id),
+    sources = pair_sources(x, alone, table, settings, interval_of(estimate)$id),
     differ = replace(rep(NA_real_, nrow(table)), x$told, x$disputed)
   )
 }
@@ -76,12 +80,10 @@ no_pair_sources <- tibble::tibble(
 )
 
 # A row per pair and source.
-pair_sources <- function(x, bias, table, settings, interval) {
+pair_sources <- function(x, alone, table, settings, interval) {
   records <- gold_intervals()
   shown <- !vapply(records, `[[`, NA, "anytime") | names(records) == interval
-  alone <- list(
-    estimate = table$estimate[x$told], std.error = table$std.error[x$told], bias = bias[x$told]
-  )
+  alone <- lapply(alone, `[`, x$told)
   found <- lapply(records[shown], function(record) {
     if (any(x$told)) record$difference(x, alone, settings)
   })

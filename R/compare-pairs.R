@@ -190,29 +190,56 @@ difference_table <- function(estimate, pairs, draws, conf_level, simultaneous) {
     return(table)
   }
   iterated <- method_of(estimate)$iterated
-  blocks <- pair_blocks(pairs, draws$parts)
+  centre <- estimate$details$centre[first] - estimate$details$centre[second]
+  blocks <- pair_blocks(pairs, draws$parts, estimate$details$centre)
   tables <- lapply(blocks, function(block) {
     rows <- table[block$pairs, ]
     rows$probability <- core_share_ahead(block$values, block$first, block$second)
-    add_intervals(rows, core_difference_intervals(
+    rows <- add_intervals(rows, core_difference_intervals(
       block$values, block$first, block$second, conf_level, iterated
     ))
+    with_plain_errors(rows, block)
   })
   table <- do.call(rbind, tables)[order(unlist(lapply(blocks, `[[`, "pairs"))), ]
   same <- same_answers(estimate$fit, first, second)
   table$reason[same] <- paste0(no_interval, same_on_all)
-  warn_outside(
-    paste(table$system1, "-", table$system2), table,
-    'Use {.code interval = "robust"} for the estimate.'
-  )
-  if (simultaneous) simultaneous_intervals(table, blocks, conf_level) else table
+  hidden <- draws_interval(estimate)$hidden
+  if (!hidden) {
+    warn_outside(
+      paste(table$system1, "-", table$system2), table,
+      'Use {.code interval = "robust"} for the estimate.'
+    )
+  }
+  if (!simultaneous) {
+    return(table)
+  }
+  simultaneous_intervals(table, blocks, conf_level, if (hidden) centre else table$estimate)
+}
+
+# Standard errors of draws without their heavy tails, as estimates tell them.
+with_plain_errors <- function(rows, block) {
+  if (!is.null(block$plain)) {
+    of <- function(a, b) block$plain[cbind(a, b)]
+    one <- of(block$first, block$first)
+    error <- sqrt(pmax(0, one + of(block$second, block$second) - 2 * of(block$first, block$second)))
+    rows$std.error <- ifelse(is.na(rows$std.error), NA_real_, error)
+  }
+  rows
+}
+
+# Covariances of systems without the heavy tails of their draws, which lie around `centre`.
+plain_covariance <- function(part, centre) {
+  times <- attr(part$values, "times")
+  if (!is.null(times)) {
+    stats::cov((part$values - rep(centre[part$at], each = nrow(part$values))) / times)
+  }
 }
 
 most_differences <- 4e6 # in memory at a time, of differences
 
 # Pairs whose draws are handled together: `pairs`, their numbers, and `values`, draws of systems, of
-# which they take columns `first` and `second`.
-pair_blocks <- function(pairs, parts) {
+# which they take columns `first` and `second`; `plain`: see plain_covariance().
+pair_blocks <- function(pairs, parts, centre = NULL) {
   seen <- logical(length(pairs$first))
   blocks <- list()
   for (part in parts) {
@@ -221,8 +248,11 @@ pair_blocks <- function(pairs, parts) {
     here <- which(!is.na(first) & !is.na(second) & !seen)
     seen[here] <- TRUE
     size <- max(1, floor(most_differences / nrow(part$values)))
+    plain <- plain_covariance(part, centre)
     blocks <- c(blocks, lapply(unname(split(here, ceiling(seq_along(here) / size))), function(of) {
-      list(pairs = of, values = part$values, first = first[of], second = second[of])
+      list(
+        pairs = of, values = part$values, first = first[of], second = second[of], plain = plain
+      )
     }))
   }
   blocks
@@ -243,15 +273,15 @@ same_answers <- function(fit, first, second) {
 }
 
 # As many standard errors wide as the worst of all pairs needs.
-simultaneous_intervals <- function(table, blocks, conf_level) {
+simultaneous_intervals <- function(table, blocks, conf_level, centre) {
   known <- !is.na(table$conf.low)
   if (!any(known)) {
     return(table)
   }
   worst <- worst_of_pairs(blocks, replace(table$std.error, !known, NA))
   half <- stats::quantile(worst, conf_level, names = FALSE) * table$std.error[known]
-  table$conf.low[known] <- pmax(table$estimate[known] - half, -1)
-  table$conf.high[known] <- pmin(table$estimate[known] + half, 1)
+  table$conf.low[known] <- pmax(centre[known] - half, -1)
+  table$conf.high[known] <- pmin(centre[known] + half, 1)
   table
 }
 

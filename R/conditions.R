@@ -60,7 +60,7 @@
 #' | `scores` | answers without scores, or scores that are all equal |
 #' | `confidence` | a confidence of systems is not used |
 #' | `few_data` | sampling error alone makes intervals of accuracy wider than .2 |
-#' | `assumption` | accuracies rest on what systems and raters have in common, by more than .1 |
+#' | `assumption` | most of the error of accuracies is what ratings cannot show, or machines rate |
 #' | `bootstrap` | many bootstrap replicates gave no estimate, or biased ones |
 #' | `hand_picked` | nothing is said of how cases with known truth were chosen |
 #' | `gold_none` | `known_truth` holds the truth of no case |
@@ -144,3 +144,14 @@ without_trace <- function(condition) {
   }
   condition
 }
+
+# A message, once in a session.
+inform_once <- function(topic, message, .envir = parent.frame()) {
+  if (is_quiet(NULL) || !is.null(informed[[topic]])) {
+    return(invisible())
+  }
+  informed[[topic]] <- TRUE
+  inform_fallible(message, .envir)
+}
+
+informed <- new.env()

@@ -3,7 +3,10 @@
 # What people ask of ratings: answered by them ("yes"), if something is assumed ("assumption"), only
 # with cases of known truth ("gold"), or not at all ("no").
 list_questions <- function(x, agreed) {
-  silent <- is.na(agreed$kappa) || agreed$kappa <= 0
+  silent <- is.na(agreed$kappa) || agreed$at_chance
+  only_gold <- !silent && agreed$kappa <= 0
+  unless <- function(answer) if (silent) "no" else if (only_gold) "gold" else answer
+  no_better <- "They agree no better than by chance beyond the shares of their answers."
   has_systems <- length(x$systems) > 0L
   none <- "There are no systems."
   question <- function(question, answer, reason) {
@@ -12,16 +15,24 @@ list_questions <- function(x, agreed) {
   rbind(
     question("How far do raters agree?", "yes", "See `agreement()`."),
     question(
-      "How accurate are the raters?", if (silent) "no" else "assumption",
-      if (silent) "They agree no better than by chance." else "If they err independently."
+      "How accurate are the raters?", unless("assumption"),
+      if (silent) {
+        "They agree no better than guesses."
+      } else if (only_gold) {
+        no_better
+      } else {
+        "If they err independently."
+      }
     ),
     question(
       "How accurate are the systems?",
-      if (!has_systems || silent) "no" else "assumption",
+      if (has_systems) unless("assumption") else "no",
       if (!has_systems) {
         none
       } else if (silent) {
-        "They agree no better than by chance."
+        "They agree no better than guesses."
+      } else if (only_gold) {
+        no_better
       } else {
         "If they err independently of the raters; `estimate_accuracy()` tells both ends."
       }

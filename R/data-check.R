@@ -12,11 +12,13 @@
 #'   problem, below 0.4 a doubt.
 #' * *Constant raters*, who always say the same (10 ratings or more).
 #' * *Duplicated raters or systems*: pairs who differ in at most 1 of 100 of at least 20 common
-#'   cases, where others of the panel do not. They may be one source.
+#'   cases, which would be improbable if each erred by itself (below .01 for all pairs together; how
+#'   often each errs is told by the plurality of the others). They may be one source. So may all,
+#'   if half of all pairs of raters agree in more than 95% of their cases.
 #' * *Categories*: such as nobody uses, such as are rare (fewer than 5 ratings), or one that has 95%
 #'   of ratings.
 #' * *Missing ratings*: how many, whether raters share cases, whether systems answer all.
-#' * *Language models* among the raters, which err together.
+#' * *Who rates*: whether it was said by `rater_kind` of [ratings()]. Machines err together.
 #'
 #' @param x A [ratings()] object, or what [as_ratings()] takes.
 #' @param ... Not used; catches misspelt arguments.
@@ -39,7 +41,7 @@ data_check <- function(x, ...) {
   checks <- list(
     look_at_cases(x), look_at_raters(x), look_at_agreement(agreed), look_at_constant(x),
     look_at_copies(x), look_at_categories(x), look_at_missing(x), look_at_systems_seen(x),
-    look_at_models(x)
+    look_at_kind(x)
   )
   checks <- do.call(rbind, Filter(Negate(is.null), checks))
   structure(
@@ -77,13 +79,15 @@ look_at_raters <- function(x) {
   )
 }
 
-# A list of share (of pairs that agree) and kappa, NA where undefined.
+# A list of share (of pairs that agree) and kappa, NA where undefined; is agreement that of guesses?
 measured_agreement <- function(x) {
   ids <- c(share = "percent_agreement", kappa = "fleiss_kappa")
   measured <- tryCatch(
     quiet_tidy(agreement(x, unname(ids), interval = "none")), fallible_error = function(e) NULL
   )
-  lapply(ids, function(id) c(measured$estimate[measured$measure == id], NA)[[1L]])
+  agreed <- lapply(ids, function(id) c(measured$estimate[measured$measure == id], NA)[[1L]])
+  agreed$at_chance <- isTRUE(agreed$share <= 1 / length(x$categories))
+  agreed
 }
 
 look_at_agreement <- function(agreed) {
@@ -97,8 +101,11 @@ look_at_agreement <- function(agreed) {
     paste0(
       percent(agreed$share), " of pairs of ratings agree; Fleiss' kappa ", decimals(kappa, 2L)
     ),
-    if (kappa <= 0) {
-      "Raters agree no better than by chance: nothing can be learnt from it. Check the labels."
+    if (agreed$at_chance) {
+      "Raters agree no better than guesses: nothing can be learnt from it. Check the labels."
+    } else if (kappa <= 0) {
+      paste("That is no better than by chance beyond the shares of their answers, so that",
+        "nothing follows from it. Only cases with known truth tell.")
     } else if (status != "ok") {
       "Weak agreement: sharpen the instructions, or take more cases and raters."
     } else {
@@ -141,24 +148,80 @@ all_answers <- function(x) {
 most_compared <- 200L # raters and systems
 
 look_at_copies <- function(x) {
-  anonymous <- x$exchangeable || has_repeats(x)
-  names <- c(if (!anonymous) x$raters, x$systems)
-  if (length(names) < 2L || length(names) > most_compared) {
+  pairs <- if (length(x$raters) + length(x$systems) <= most_compared) compared_answers(x)
+  if (is.null(pairs)) {
     return(NULL)
   }
-  said <- all_answers(x)
-  pairs <- utils::combn(ncol(said), 2L)
-  same <- apply(pairs, 2L, function(pair) {
-    both <- said[, pair[[1L]]] == said[, pair[[2L]]]
-    if (sum(!is.na(both)) >= 20L) mean(both, na.rm = TRUE) else NA
-  })
-  copies <- which(same >= 0.99 & stats::median(same, na.rm = TRUE) < 0.97)
-  words <- paste(names[pairs[1L, copies]], "and", names[pairs[2L, copies]])
+  if (all_nearly_copies(pairs, length(x$raters))) {
+    return(finding("duplicates", "doubt", near_copies,
+      "If they are one source, their agreement is no evidence: name it by `rater_groups`."))
+  }
+  copies <- which(pairs$same >= 0.99 & pairs$chance < 0.01 / nrow(pairs))
+  words <- paste(pairs$first[copies], "and", pairs$second[copies])
   if (length(copies) == 0L) {
     return(finding("duplicates", "ok", "none"))
   }
   finding("duplicates", "problem", paste("Nearly the same answers:", shorten(words, "; ")),
     "If they are one source, keep one of them, or name it by `ratings(rater_groups = )`.")
+}
+
+near_copies <- paste(
+  "Raters nearly coincide: half of all pairs agree in more than 95% of their cases, as good raters",
+  "do, and copies"
+)
+
+# A row per pair of raters or systems with 20 common cases: the share of these with the same answer,
+# and how probable so many would be by how often each is with the plurality of the (other) raters,
+# errors being independent. NULL where raters have no single answers.
+compared_answers <- function(x) {
+  said <- all_answers(x)
+  if (ncol(said) < 2L) {
+    return(NULL)
+  }
+  seen <- !is.na(said)
+  weight <- x$weights %||% 1
+  common <- crossprod(seen * weight, seen)
+  same <- Reduce(`+`, lapply(seq_along(x$categories), function(k) {
+    at <- seen & said == k
+    at[!seen] <- FALSE
+    crossprod(at * weight, at)
+  }))
+  pairs <- which(upper.tri(common) & common >= 20, arr.ind = TRUE)
+  right <- plurality_shares(x)[colnames(said)]
+  first <- right[pairs[, 1L]]
+  second <- right[pairs[, 2L]]
+  others <- max(length(x$categories) - 1, 1)
+  alike <- first * second + (1 - first) * (1 - second) / others
+  n <- common[pairs]
+  data.frame(
+    first = colnames(said)[pairs[, 1L]], second = colnames(said)[pairs[, 2L]],
+    raters = pairs[, 2L] <= ncol(said) - length(x$systems), same = same[pairs] / n,
+    chance = stats::pbinom(same[pairs] - 1, n, alike, lower.tail = FALSE), row.names = NULL
+  )
+}
+
+# Of most raters.
+all_nearly_copies <- function(pairs, raters) {
+  pairs <- pairs[pairs$raters, ]
+  compared <- length(unique(c(pairs$first, pairs$second)))
+  compared > max(1, raters / 2) && stats::median(pairs$same) > 0.95
+}
+
+# What estimates say of a panel, as data_check() does: problems of agreement and of raters, and
+# whether all nearly coincide, which good people do and copies.
+panel_problems <- function(fit) {
+  x <- fit$x
+  agreed <- list(
+    share = fit$agreement, kappa = kappa_of_agreement(x, fit$agreement),
+    at_chance = fit$identified != "yes"
+  )
+  checks <- list(
+    if (!agreed$at_chance) look_at_agreement(agreed), look_at_constant(x), look_at_copies(x)
+  )
+  checks <- do.call(rbind, checks)
+  nearly <- checks$found == near_copies & panel_kind(x) == "unsaid"
+  told <- checks[checks$status == "problem" | nearly, ]
+  paste0(told$found, ". ", told$advice, recycle0 = TRUE)
 }
 
 look_at_categories <- function(x) {
@@ -226,10 +289,14 @@ look_at_systems_seen <- function(x) {
   )
 }
 
-look_at_models <- function(x) {
-  if (!identical(x$rater_kind, "model")) {
-    return(NULL)
-  }
-  finding("language models", "doubt", "Raters are language models",
-    "They err together: see `shared_errors()`, and have people judge some cases.")
+look_at_kind <- function(x) {
+  switch(panel_kind(x),
+    people = finding("who rates", "ok", format_kinds(x)),
+    machines = finding("who rates", "doubt", format_kinds(x),
+      paste("They err together in ways that no rating shows: 20 random cases with known truth say",
+        "more than their agreement. See `plan_gold()` and `shared_errors()`.")),
+    unsaid = finding("who rates", "doubt", format_kinds(x) %||% "not said",
+      paste("It decides the intervals of accuracies: say `rater_kind` of `ratings()`, people",
+        "(\"expert\", \"crowd\") or machines (\"model\", \"tool\")."))
+  )
 }

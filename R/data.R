@@ -118,10 +118,11 @@
 #' These are numbers of whole sets; no case and no label is among them. The set of each row is one
 #' of its family, which is what was collected by the same people in the same way.
 #'
-#' @format A data frame with a row for each system and 12 columns:
+#' @format A data frame with a row for each system and 13 columns:
 #' \describe{
 #'   \item{family}{sets that belong together}
-#'   \item{kind}{what the raters are, `"crowd"` or `"expert"`; of your own sets also `"model"`}
+#'   \item{kind}{what the raters are, `"crowd"` or `"expert"`; of your own sets also `"model"` or
+#'     `"tool"`}
 #'   \item{categories}{number of categories}
 #'   \item{n}{number of cases on which the system is judged}
 #'   \item{truth}{share of them on which it is right}
@@ -131,6 +132,7 @@
 #'   \item{gap}{distance from `shared` to `independent`, the ends of the range}
 #'   \item{independence_weight}{weight of the models without a sign of errors in common}
 #'   \item{suspicion}{how much the data call for suspicion, 0 to 1}
+#'   \item{base_rate_range}{range of accuracies over the base rates that the ratings leave possible}
 #'   \item{open_share}{share of the cases whose truth the estimate did not know}
 #' }
 #'

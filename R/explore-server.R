@@ -16,7 +16,7 @@ explore_server <- function(x, limits = page_limits()) function(input, output, se
   layout_sent <- function() sent(shiny::req(input$layout), c("long", "wide"), "layout")
   chosen <- shiny::reactive({
     shiny::validate(shiny::need(current(), "Choose ratings under \"Data\" first."))
-    current()
+    of_kind(current(), input$kind)
   })
   measured <- shiny::reactive(said(told, "agreement", agreement(chosen())))
   judged <- shiny::reactive({
@@ -47,6 +47,13 @@ explore_server <- function(x, limits = page_limits()) function(input, output, se
       accuracy_report(shiny::isolate(chosen()), path, title = shiny::isolate(input$title))
     }
   )
+}
+
+# Ratings by the raters that were chosen on the page, if any were.
+of_kind <- function(x, kind) {
+  kind <- sent(kind %||% "", unname(page_kinds), "kind")
+  if (nzchar(kind)) x$rater_kind <- kind
+  x
 }
 
 # A picture and its numbers. What a narrow page has no room for is drawn wider, and shown smaller.

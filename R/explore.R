@@ -112,6 +112,10 @@ explore_accuracy <- function() {
   explore_tab(
     "Accuracy",
     shiny::tagList(
+      shiny::selectInput("kind", "Who rates?", page_kinds, selectize = FALSE),
+      shiny::tags$p(
+        "It decides the interval: machines err together in ways that no rating shows."
+      ),
       shiny::checkboxInput("choose", "Set the share of errors in common myself"),
       shiny::conditionalPanel("input.choose", shiny::sliderInput(
         "common", "Share of errors that systems and raters have in common", 0, 1, 0.5, 0.05
@@ -125,6 +129,11 @@ explore_accuracy <- function() {
     shiny::tags$h2("Sentences", class = "h4"), shiny::uiOutput("sentences")
   )
 }
+
+page_kinds <- c(
+  "As the ratings say, or not said" = "", "People with a training" = "expert",
+  "People of a crowd" = "crowd", "Language models" = "model", "Other programs" = "tool"
+)
 
 explore_plan <- function() {
   explore_tab(

@@ -28,7 +28,8 @@ format.rater_fit <- function(x, ...) {
   paste0(
     format(x$model), ", ", x$method, ", ", size, ": ",
     if (x$identified == "yes") {
-      paste0("rater accuracy ", decimals(x$rater_accuracy, 2L), ", kappa ", decimals(x$kappa, 2L))
+      paste0("rater accuracy ", decimals(x$rater_accuracy, 2L), ", kappa ",
+        decimals(kappa_of_agreement(x$x, x$agreement), 2L))
     } else {
       paste0("not identified (", reason_of_fit(x), ")")
     }
@@ -47,7 +48,9 @@ format_fit <- function(fit) {
   c(
     out,
     paste0(
-      "Pairs of raters agree: ", percent(fit$agreement), " (kappa ", decimals(fit$kappa), ")"
+      "Pairs of raters agree: ", percent(fit$agreement), " (kappa ",
+      decimals(kappa_of_agreement(fit$x, fit$agreement)), ", against guesses ", decimals(fit$kappa),
+      ")"
     ),
     format_accuracy(fit), format_sureness(fit), format_likelihood(fit)
   )

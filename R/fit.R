@@ -354,11 +354,11 @@ nobs.rater_fit <- function(object, ...) count_cases(object$x, rated_patterns(obj
 #' @return `tidy()`: a tibble with a row per parameter: `term`, `estimate` and `std.error` (delta
 #'   method over cases, or see [fit_raters()]; `NA` for base rates if one of them is zero, for all
 #'   if raters agree perfectly, and where weights do not count cases).
-#'   `glance()`: a tibble with one row: `agreement` (share of agreeing rater pairs), `kappa` (chance
-#'   agreement 1 / number of categories), `rater_accuracy`, the numbers of `cases` (rows), `raters`,
-#'   `ratings`, `categories` and `patterns`; `logLik`, `AIC` and `BIC`, `NA` for fits that do not
-#'   maximise a likelihood; and `nobs`, the number of cases with a rating. `format()`: a line of
-#'   words.
+#'   `glance()`: a tibble with one row: `agreement` (share of agreeing rater pairs), Fleiss'
+#'   `kappa`, `chance_kappa` (chance agreement 1 / number of categories), `rater_accuracy`, the
+#'   numbers of `cases` (rows), `raters`, `ratings`, `categories` and `patterns`; `logLik`, `AIC`
+#'   and `BIC`, `NA` for fits that do not maximise a likelihood; and `nobs`, the number of cases
+#'   with a rating. `format()`: a line of words.
 #' @family estimation
 #' @examples
 #' fit <- fit_raters(ratings(fleiss1971, case = case, counts = depression:other))
@@ -380,8 +380,8 @@ glance.rater_fit <- function(x, ...) {
   data <- x$x
   log_likelihood <- stats::logLik(x)
   tibble::tibble(
-    agreement = x$agreement, kappa = x$kappa,
-    rater_accuracy = x$rater_accuracy,
+    agreement = x$agreement, kappa = kappa_of_agreement(data, x$agreement),
+    chance_kappa = x$kappa, rater_accuracy = x$rater_accuracy,
     cases = nrow(data), raters = length(data$raters),
     ratings = n_ratings(data),
     categories = length(data$categories), patterns = n_patterns(data),

@@ -56,9 +56,13 @@
 #'   **strata** of difficulty; **dispersion** and **error range**: how far from equally probable
 #'   errors are.
 #' * **agreement**: the share of pairs of ratings of a case that are the same; **chance**: the share
-#'   that raters who guess would reach, 1 / number of categories; **kappa**: how far agreement is
-#'   above that, `(agreement - chance) / (1 - chance)`. A **measure** of agreement is any of
-#'   [measures()], among which are other kappas.
+#'   that raters who guess would reach, 1 / number of categories; **chance kappa**: how far
+#'   agreement is above that, `(agreement - chance) / (1 - chance)`, as in Lehner (2015). **kappa**
+#'   alone is Fleiss', whose chance is what the shares of the categories make. A **measure** of
+#'   agreement is any of [measures()], among which are other kappas.
+#' * **kind of raters**: who rates, people (`"expert"`, `"crowd"`) or machines (`"model"`,
+#'   `"tool"`); it decides how much errors in common are taken to hide (`rater_kind` of
+#'   [ratings()]).
 #' * **identified**: such that ratings can tell it. What is not is `NA`, with a reason.
 #'
 #' @section How accuracy is estimated:

@@ -183,12 +183,13 @@ gold_common <- function(interval, independent, shared) {
   list(estimate = at(interval$estimate), conf.low = ends[[1L]], conf.high = ends[[2L]])
 }
 
-# What ratings alone say of system number `s`: the estimate, its whole error, and the part of it
-# that errors in common may hide; both NA where the interval tells of sampling alone.
+# What ratings alone say of system number `s`: the centre of its interval, the whole error, and the
+# part of it that errors in common may hide; both NA where the interval tells of sampling alone.
 ratings_alone <- function(estimate, s) {
   table <- estimate$gold$alone %||% estimate$table
   bias <- sqrt(pmax(0, table$std.error[[s]]^2 - estimate$details$sampling[[s]]^2))
   list(
-    estimate = table$estimate[[s]], std.error = table$std.error[[s]] + 0 * bias, bias = bias
+    estimate = estimate$details$centre[[s]], std.error = table$std.error[[s]] + 0 * bias,
+    bias = bias
   )
 }

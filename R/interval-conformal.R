@@ -13,9 +13,11 @@ interval_conformal <- new_interval(
 # The robust error, times a factor from the reference sets instead of that of the normal curve.
 conformal_interval <- function(draft, table) {
   found <- robust_interval(draft, table)
-  margin <- calibration_of(draft)$factor * found$table$std.error
-  found$table$conf.low <- pmax(0, table$estimate - margin)
-  found$table$conf.high <- pmin(1, table$estimate + margin)
+  if (is.null(found$sampling)) {
+    return(found)
+  }
+  centre <- typical_error(draft, table$estimate, found$sampling, draft$beside)$centre
+  found$table <- with_limits(found$table, centre, calibration_of(draft)$factor)
   found
 }
 
@@ -25,10 +27,11 @@ conformal_draws <- function(estimate, replicates) {
   if (is.infinite(calibration$factor)) {
     return("by so few families of reference sets no interval is wide enough")
   }
-  wider <- calibration$factor / normal_quantile(calibration$conf_level)
+  wider <- calibration$factor / robust_quantile(estimate$options, calibration$conf_level)
   draws <- robust_draws(estimate, replicates)
-  centre <- rep(estimate$table$estimate, each = nrow(draws))
-  centre + wider * (draws - centre)
+  centre <- rep(estimate$details$centre, each = nrow(draws))
+  draws[] <- centre + wider * (draws - centre)
+  draws
 }
 
 conformal_note <- function(x) {
@@ -38,7 +41,7 @@ conformal_note <- function(x) {
 # Language models are compared with their kind, people with people.
 calibration_of <- function(of) {
   sets <- default_reference_sets()
-  sets <- sets[(sets$kind == "model") == has_model_raters(of$fit), ]
+  sets <- sets[(sets$kind %in% machine_kinds) == (panel_kind(of$fit) == "machines"), ]
   calibrate_interval(sets, of$options$conf_level)
 }
 
@@ -64,8 +67,8 @@ default_reference_sets <- function() {
 #' be at least `conf_level / (1 - conf_level)`.
 #'
 #' `estimate_accuracy(interval = "conformal")` uses the sets that the option
-#' `fallible.reference_sets` holds, otherwise [reference_sets]; those of kind `"model"` if raters
-#' are language models, and the others if not. Add your own by `rbind()`.
+#' `fallible.reference_sets` holds, otherwise [reference_sets]; those of kind `"model"` or `"tool"`
+#' if raters are machines, and the others if not. Add your own by `rbind()`.
 #'
 #' @param sets A data frame like [reference_sets].
 #' @param conf_level Probability with which intervals are meant to cover, in (0, 1).
@@ -97,9 +100,11 @@ calibrate_interval <- function(sets = default_reference_sets(),
     conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE, call = call
   )
   error <- robust_error(
-    sets$sampling, sets$gap, sets$suspicion, sets$rater_error, sets$open_share
-  )$std.error
-  score <- ifelse(sets$estimate == sets$truth, 0, abs(sets$estimate - sets$truth) / error)
+    sets$estimate, sets$sampling, sets$gap, sets$suspicion, sets$rater_error, sets$base_rate_range,
+    sets$open_share, ifelse(sets$kind %in% machine_kinds, "machines", "people")
+  )
+  off <- abs(error$centre - sets$truth)
+  score <- ifelse(off == 0, 0, off / error$std.error)
   structure(
     list(
       factor = family_quantile(score, sets$family, conf_level), conf_level = conf_level,
@@ -110,7 +115,8 @@ calibrate_interval <- function(sets = default_reference_sets(),
 }
 
 reference_columns <- c(
-  "family", "kind", "estimate", "truth", "sampling", "gap", "suspicion", "rater_error", "open_share"
+  "family", "kind", "estimate", "truth", "sampling", "gap", "suspicion", "rater_error",
+  "base_rate_range", "open_share"
 )
 
 check_reference_sets <- function(sets, call) {

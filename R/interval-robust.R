@@ -1,9 +1,10 @@
 # Intervals that allow for what sampling error leaves out.
 #
 # On real data raters err on the same cases, and systems err there too. This biases every estimate
-# by an amount that the ratings do not show, but that grows with the share of wrong ratings and with
-# the distance between the ends of what system and raters may share. Where the data single out
-# simple models (equally difficult cases, no error rates of their own) there is no sign of it.
+# by an amount that the ratings do not show, but that grows with the share of wrong ratings, with
+# what base rates are possible, and with the distance between the ends of what system and raters may
+# share. Where the data single out simple models (equally difficult cases, no error rates of their
+# own) there is no sign of it. Of machines as raters not even that can be said.
 
 interval_robust <- new_interval(
   "robust",
@@ -14,32 +15,45 @@ interval_robust <- new_interval(
   note = function(estimate) robust_note(estimate)
 )
 
-# The whole error, and the part of it that errors in common may hide; nobody else computes either.
-# All arguments have an entry per system: the standard error from sampling; the distance from the
-# shared end of the range; how much the data call for suspicion, from 0 (nothing is hidden) to 1;
-# the share of ratings that are wrong; and the share of cases whose truth is not known, which alone
-# can hide anything; and the bias that the kind of raters leads one to expect besides.
-robust_error <- function(sampling, gap, suspicion, rater_error, open_share,
-                         together = 0 * suspicion) {
-  core_robust_error(sampling, gap, suspicion, rater_error, open_share, together)
+# Where an interval has its centre, the whole error, and the part of it that errors in common may
+# hide; nobody else computes these. All arguments have an entry per system: the estimate; its
+# standard error from sampling; the distance from the shared end of the range; how much the data
+# call for suspicion, from 0 (nothing is hidden) to 1; the share of ratings that are wrong; the
+# range of accuracies over possible base rates; and the share of cases whose truth is not known,
+# which alone can hide anything. `kind`: see panel_kind(), of all or of each.
+robust_error <- function(estimate, sampling, gap, suspicion, rater_error, base_rate_range,
+                         open_share, kind) {
+  core_robust_error(
+    estimate, sampling, gap, suspicion, rater_error, base_rate_range, open_share, kind
+  )
 }
 
-# The same for a draft or an estimate, of what the average says beside it. Who states what is in
-# common hides nothing. Language models err together in ways that no model of judges sees, so that
-# none can vouch for them, and the ratings look better than they are.
-whole_error <- function(of, sampling, gap, suspicion, rater_error) {
-  together <- 0 * suspicion
+typical_common <- "typical"
+
+# Has somebody said how much is in common? Then intervals tell what follows from that.
+is_stated <- function(options) !is.null(options$common) && options$common != typical_common
+
+# The same for a draft or an estimate; `parts` are what stands beside it. Who states what is in
+# common hides nothing. Other methods than the average have been compared with no truth where
+# machines rate, so that their centres stay.
+whole_error <- function(of, value, sampling, gap, parts) {
   if (is_stated(of$options)) {
-    suspicion <- together
-  } else if (has_model_raters(of$fit)) {
-    suspicion <- together + 1
-    together <- core_error_of_models(rater_error, used_categories(of$fit$x))
+    return(list(centre = value, std.error = sampling, hidden = 0 * value))
   }
-  robust_error(sampling, gap, suspicion, rater_error, open_share(of$fit), together)
+  out <- robust_error(
+    value, sampling, gap, parts$suspicion, parts$rater_error, parts$base_rate_range,
+    open_share(of$fit), panel_kind(of$fit)
+  )
+  if (!is_averaged(of)) out$centre <- value
+  out
 }
 
-# Of ratings, a fit or an estimate.
-has_model_raters <- function(of) identical(rater_kind(of), "model")
+# The error of a draft or an estimate with such values and sampling errors. Scores have no gap.
+typical_error <- function(of, value, sampling, parts) {
+  end <- if (is_averaged(of)) parts$independent else value
+  gap <- if (is_score_fit(of$fit)) 0 * value else end - (parts$average_shared %||% parts$shared)
+  whole_error(of, value, sampling, gap, parts)
+}
 
 # The sampling error of the average is its own, that of the others from a bootstrap.
 robust_interval <- function(draft, table) {
@@ -53,17 +67,19 @@ robust_interval <- function(draft, table) {
     found <- interval_bootstrap$find(draft, table)
     found$sampling <- found$table$std.error # NA, with a reason, where the bootstrap has none
   }
-  beside <- draft$beside
-  end <- if (is_averaged(draft)) beside$independent else table$estimate
-  error <- whole_error(
-    draft, found$sampling, if (scored) 0 * end else end - beside$shared, beside$suspicion,
-    beside$rater_error
-  )$std.error
-  margin <- normal_quantile(draft$options$conf_level) * error
-  found$table$std.error <- error
-  found$table$conf.low <- pmax(0, table$estimate - margin)
-  found$table$conf.high <- pmin(1, table$estimate + margin)
+  error <- typical_error(draft, table$estimate, found$sampling, draft$beside)
+  found$table$std.error <- error$std.error
+  found$table <- with_limits(
+    found$table, error$centre, robust_quantile(draft$options, draft$options$conf_level)
+  )
   found
+}
+
+# So many standard errors around the centre.
+with_limits <- function(table, centre, times) {
+  table$conf.low <- pmax(0, centre - times * table$std.error)
+  table$conf.high <- pmin(1, centre + times * table$std.error)
+  table
 }
 
 open_share <- function(fit) {
@@ -81,12 +97,14 @@ open_share <- function(fit) {
 # was chosen on these sets too, so this is optimistic (bench/compare.R has it and other rules).
 likeness_power <- 3
 
-# Around estimates whose error is more than sampling: replicates of a bootstrap, scaled to the
-# sampling error of each system, which keeps how systems go together, and what errors in common
-# could hide. The draws of a system have the standard error of its robust interval.
+# Around the centres of intervals: replicates of a bootstrap, scaled to the sampling error of each
+# system, which keeps how systems go together, and what errors in common could hide. The draws of a
+# system have the standard error of its robust interval, once they are divided by attribute `times`:
+# the error of a draw is that many times as large in all systems, so that tails are as heavy as
+# those of intervals.
 robust_draws <- function(estimate, replicates) {
-  value <- estimate$table$estimate
-  systems <- length(value)
+  centre <- estimate$details$centre
+  systems <- length(centre)
   # Not correlated with the replicates, so that no chance of theirs is in the variances; few
   # replicates are repeated, to leave room for that.
   repeats <- ceiling(4 * (2 * systems + 1) / nrow(replicates))
@@ -99,21 +117,26 @@ robust_draws <- function(estimate, replicates) {
   scale[!is.finite(scale)] <- 0
   noise <- alike_noise(centred, same_share(estimate$fit))
   hidden <- hidden_error(estimate, sampling)
-  rep(value, each = n) + sweep(centred, 2L, scale, `*`) + sweep(noise, 2L, hidden, `*`)
+  error <- sweep(centred, 2L, scale, `*`) + sweep(noise, 2L, hidden, `*`)
+  times <- if (is_stated(estimate$options)) rep(1, n) else heavy_times(n)
+  structure(rep(centre, each = n) + times * error, times = times)
+}
+
+# Factors that make a normal variable one with the tails of robust_quantile(), in random order; at
+# even steps of their distribution, since few are drawn.
+heavy_times <- function(n) {
+  spread <- stats::qchisq((sample.int(n) - 0.5) / n, tail_freedom)
+  normal_quantile(0.9) / stats::qt(0.95, tail_freedom) * sqrt(tail_freedom / spread)
 }
 
 hidden_error <- function(estimate, sampling) {
-  details <- estimate$details
-  if (!is.null(details[["hidden"]])) { # of another metric
-    return(details$hidden)
-  }
-  if (is_score_fit(estimate$fit)) {
-    return(hidden_of_gap(estimate, 0))
-  }
-  end <- if (is_averaged(estimate)) estimate$table$independent else estimate$table$estimate
-  whole_error(
-    estimate, sampling, end - details$average_shared, details$suspicion, details$rater_error
-  )$hidden
+  hidden <- estimate$details[["hidden"]] # of another metric
+  hidden %||% error_of_estimate(estimate, sampling)$hidden
+}
+
+error_of_estimate <- function(estimate, sampling = estimate$details$sampling) {
+  parts <- c(estimate$table["independent"], estimate$details)
+  typical_error(estimate, estimate$table$estimate, sampling, parts)
 }
 
 # Draws with variance one that correlate with each other as `alike` says, and not with `centred`.
@@ -151,15 +174,31 @@ robust_note <- function(x) {
         "sampling error (", resampling_note(x), ", ", number(x$options$replicates), " replicates)"
       )
     },
-    if (is_stated(x$options)) " given what is assumed" else " and what errors in common could hide",
-    if (has_model_raters(x$fit)) ", as much as language models typically have"
+    if (is_stated(x$options)) {
+      " given what is assumed"
+    } else if (panel_kind(x) == "machines") {
+      " and what machines as raters hid elsewhere"
+    } else {
+      " and what errors in common could hide"
+    }
   )
 }
 
 # What robust intervals take to be hidden of each accuracy, were both ends so far apart.
 hidden_of_gap <- function(estimate, gap) {
   details <- estimate$details
-  whole_error(
-    estimate, details$sampling, details$sampling * 0 + gap, details$suspicion, details$rater_error
-  )$hidden
+  value <- estimate$table$estimate
+  whole_error(estimate, value, details$sampling, 0 * value + gap, details)$hidden
 }
+
+# Standard errors on either side of a robust interval. What is hidden differs between families of
+# data sets with heavier tails than the normal curve has; sampling does not.
+robust_quantile <- function(options, conf_level) {
+  if (is_stated(options)) {
+    return(normal_quantile(conf_level))
+  }
+  heavy <- stats::qt((1 + c(conf_level, 0.9)) / 2, tail_freedom)
+  normal_quantile(0.9) * heavy[[1L]] / heavy[[2L]]
+}
+
+tail_freedom <- 4

@@ -36,10 +36,11 @@ beside_average <- function(fit, value, average) {
     "shared", "independent", "rater_error", "independence_weight", "suspicion", "typical"
   )
   if (is.null(average)) {
-    none <- rlang::rep_named(c(fields, "lowest", "highest"), list(rep(NA_real_, length(value))))
-    return(none)
+    lacking <- c(fields, "base_rate_range", "lowest", "highest")
+    return(rlang::rep_named(lacking, list(rep(NA_real_, length(value)))))
   }
   out <- average$point$numbers[fields]
+  out$base_rate_range <- base_rate_ranges(fit$x)
   ends <- list(value, out$shared, out$independent, binned_estimate(fit), na.rm = TRUE)
   out$lowest <- do.call(pmin, ends)
   out$highest <- do.call(pmax, ends)
@@ -47,6 +48,15 @@ beside_average <- function(fit, value, average) {
   out[of_value] <- lapply(out[of_value], function(x) ifelse(is.na(value), NA_real_, x))
   out
 }
+
+# See src/core/accuracy/base_rates.hpp. How raters lean is a matter of the whole panel, of which `x`
+# may be a group.
+base_rate_ranges <- function(x) {
+  weight <- pattern_weights(x)
+  na_real(core_base_rate_ranges(x$patterns, weight, x$leans %||% rater_leans(x)))
+}
+
+rater_leans <- function(x) core_rater_leans(x$patterns, pattern_weights(x))
 
 # Expected numbers of cases by truth and answer (answers within truths) at both ends of the range, a
 # list per system; NULL where no models were averaged.
@@ -90,10 +100,21 @@ has_few_data <- function(estimate) {
   which(width > wide_sampling & told_by_ratings(estimate))
 }
 
-# Between the ends of what system and raters may have in common; no matter where truth is known.
+# Much of the error is hidden, not sampling; always, where machines rate. Never, where somebody
+# states what errors have in common, or where gold measures.
+wide_error <- 0.075
+
 rests_on_assumption <- function(estimate) {
-  gap <- abs(estimate$table$independent - estimate$table$shared)
-  which(gap * open_share(estimate$fit) > wide_range & told_by_ratings(estimate))
+  error <- error_of_estimate(estimate)
+  sampling <- ifelse(is.na(error$std.error), 0, estimate$details$sampling)
+  whole <- sqrt(sampling^2 + error$hidden^2)
+  much <- rests_on_machines(estimate) | (whole > wide_error & error$hidden >= sampling)
+  which(much & told_by_ratings(estimate) & error$hidden > 0)
+}
+
+rests_on_machines <- function(estimate) {
+  panel_kind(estimate) == "machines" && !is_stated(estimate$options) &&
+    !all(rests_on_gold(estimate)) && !all(is.na(estimate$details$rater_error))
 }
 
 told_by_ratings <- function(estimate) {
@@ -113,16 +134,55 @@ warn_doubtful <- function(estimate) {
       "i" = "More cases, more raters or better ones narrow them; see {.fun plan_cases}."
     ), systems = table$system[few])
   }
-  apart <- rests_on_assumption(estimate)
-  if (length(apart) > 0L) {
-    each <- verbatim(table$system[apart], ": ", range_words(table)[apart])
+  at <- rests_on_assumption(estimate)
+  if (length(at) > 0L && rests_on_machines(estimate)) {
+    warn_fallible("assumption", verbatim(machine_words(estimate)), systems = table$system[at])
+  } else if (length(at) > 0L) {
+    error <- error_of_estimate(estimate)$hidden[at]
+    each <- verbatim(
+      table$system[at], ": ", decimals(table$estimate[at], 2L), ", give or take ",
+      decimals(error, 2L), ", mostly since ", causes_of_doubt(estimate)[at]
+    )
     warn_fallible("assumption", c(
-      "The accuracy rests on an assumption that ratings cannot test: how far systems err where
-       raters err.",
+      "The accuracy rests on what ratings cannot test.",
       some_of(each),
-      "i" = "The first number is for errors in common, or the last. Cases with known truth tell."
-    ), systems = table$system[apart])
+      "i" = "Cases with known truth tell, 20 random ones for a start; see {.fun plan_gold}."
+    ), systems = table$system[at])
   }
+}
+
+# The largest part of what may be hidden in each estimate, in words.
+causes_of_doubt <- function(estimate) {
+  details <- estimate$details
+  r <- if (panel_kind(estimate) == "people") 1 / sqrt(12) else 1 / sqrt(6)
+  lean <- r * ifelse(is.na(details$base_rate_range), 0, details$base_rate_range)
+  end <- if (is_averaged(estimate)) estimate$table$independent else estimate$table$estimate
+  apart <- abs(end - details$average_shared) / 2
+  error <- details$rater_error / 5
+  told <- if (has_no_kappa(estimate$fit$x)) {
+    "raters agree no better than by chance beyond the shares of their answers"
+  } else {
+    "raters lean to one category: agreement of this size says little"
+  }
+  ifelse(apart > pmax(lean, error),
+    paste0("it is ", range_words(estimate$table), " as errors are in common or not"),
+    ifelse(lean > error, told, "raters are often wrong, and may be wrong together")
+  )
+}
+
+# What agreement of machines is worth.
+machine_words <- function(x) {
+  kinds <- unique(rater_kind(x))
+  who <- paste(c(model = "language models", tool = "programs")[sort(kinds)], collapse = " and ")
+  sources <- if (identical(kinds, "model")) "five" else if (identical(kinds, "tool")) "four" else
+    "nine"
+  value <- x$table$estimate[!is.na(x$table$estimate)]
+  told <- if (length(value) == 1L) decimals(value, 2L) else "column accuracy"
+  paste0(
+    "Raters are ", who, ": ", told, " is what they agree on. In ", sources, " public sources such ",
+    "agreement said little; the interval is what it was worth there, and may be too wide for an ",
+    "easy task. 20 random cases with known truth replace it: plan_gold()."
+  )
 }
 
 # From low to high.

@@ -62,6 +62,7 @@ in_metric <- function(estimate, plan) {
     }, double(nrow(draws$values)))
   }
   estimate$table$estimate <- value
+  estimate$details$centre <- value
   lacks <- is.na(value)
   estimate$table$reason[lacks] <- rows$reason[lacks]
   estimate$details$sampling <- rows$sampling / diff(ends)

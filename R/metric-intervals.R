@@ -89,6 +89,11 @@ own_accuracy <- function(found, estimate, interval, s, conf_level) {
   }
   own <- estimate$table[s, ]
   same <- interval == estimate$options$interval && conf_level == estimate$options$conf_level
+  if (!same && interval == estimate$options$interval && accuracy_intervals()[[interval]]$delta) {
+    level <- robust_quantile(estimate$options, conf_level)
+    own <- with_limits(own, estimate$details$centre[[s]], level)
+    same <- TRUE
+  }
   columns <- c("estimate", if (same) c("std.error", "conf.low", "conf.high", "reason"))
   found[at, columns] <- own[columns]
   if (!same && !has_posterior(estimate)) found$reason[at] <- own$reason
@@ -143,7 +148,7 @@ delta_rows <- function(found, estimate, plan, counts, draws, s, conf_level) {
   found$sampling <- table_errors(draws, slopes, estimate, s)
   found$hidden <- hidden_errors(estimate, plan, table, slopes, s)
   found$std.error <- sqrt(found$sampling^2 + found$hidden^2)
-  interval_rows(found, plan, conf_level)
+  interval_rows(found, plan, robust_quantile(estimate$options, conf_level))
 }
 
 # Standard deviation of what sampling does to each metric: of replicates of the table, which together
@@ -175,8 +180,12 @@ hidden_errors <- function(estimate, plan, table, slopes, s) {
   shift <- of_answer * slopes_by_answer(slopes, diag(n) - share)
   level <- colSums(shift)
   apart <- colSums((shift - outer(of_answer, level))^2)
-  sqrt(pmax(range * line^2 + raters^2 * (level^2 + (cell_bias^2 - 1) * apart), 0))
+  sqrt(pmax(range * line^2 + raters^2 * (level^2 + apart_share(estimate) * apart), 0))
 }
+
+# How much more is hidden if it differs between answers. Machines are off as in other data sets,
+# which told of accuracies alone.
+apart_share <- function(estimate) if (panel_kind(estimate) == "machines") 0 else cell_bias^2 - 1
 
 # From the table of errors in common to that of errors of their own, or to that of the estimate,
 # where it is a model's.
@@ -190,13 +199,13 @@ end_direction <- function(estimate, table, s, n) {
   own - share(ends$shared_counts)
 }
 
-# From standard errors.
-interval_rows <- function(found, plan, conf_level) {
+# So many standard errors wide.
+interval_rows <- function(found, plan, z) {
   at <- which(!is.na(found$estimate) & !is.na(found$std.error))
   ends <- ranges_of_plan(plan)[at, , drop = FALSE]
   wide <- ends[, 2L] - ends[, 1L]
   value <- pmin(pmax(to_unit(found$estimate[at], ends), 0), 1)
-  limits <- unit_interval(value, found$std.error[at] / wide, normal_quantile(conf_level))
+  limits <- unit_interval(value, found$std.error[at] / wide, z)
   limits <- matrix(ends[, 1L] + wide * limits, ncol = 2L)
   found$conf.low[at] <- limits[, 1L]
   found$conf.high[at] <- limits[, 2L]

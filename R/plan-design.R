@@ -14,7 +14,7 @@ plan_design <- function(x, approximate, call) {
   if (length(unique(accuracies)) == 1L) accuracies <- accuracies[[1L]]
   several <- if (length(x$rater_accuracy) > 1L) length(x$rater_accuracy)
   raters <- check_raters(x$raters %||% several %||% length(design$raters), call)
-  own <- is.null(x$rater_accuracy) && is.null(x$kappa)
+  own <- is.null(x$rater_accuracy) && is.null(x$chance_kappa)
   assumed <- if (own) {
     design
   } else {
@@ -124,15 +124,15 @@ check_raters <- function(raters, call) {
 # Accuracies of raters: given, or by kappa, or those that the design has.
 plan_accuracies <- function(x, own, design, call) {
   chance <- 1 / length(design$categories)
-  given <- !vapply(x[c("rater_accuracy", "kappa")], is.null, NA)
+  given <- !vapply(x[c("rater_accuracy", "chance_kappa")], is.null, NA)
   if (all(given) || !(any(given) || !is.null(own))) {
-    abort_argument("rater_accuracy",
-      "Give {.arg rater_accuracy}, {.arg kappa} or a {.arg design}{if (all(given)) ', not both'}.",
+    abort_argument("rater_accuracy", "Give {.arg rater_accuracy}, {.arg chance_kappa} or a
+                    {.arg design}{if (all(given)) ', not both'}.",
       i = "How well raters agree decides how many cases are needed. A pilot of 50 cases tells.",
       call = call)
   }
   if (given[[2L]]) {
-    return(accuracy_of_kappa(x$kappa, design, call))
+    return(accuracy_of_kappa(x$chance_kappa, design, call))
   }
   accuracies <- if (given[[1L]]) {
     check_probabilities(x$rater_accuracy, "rater_accuracy", 1L, call)
@@ -149,7 +149,7 @@ plan_accuracies <- function(x, own, design, call) {
 
 # The accuracy that raters, all alike, must have for this kappa: increasing above chance.
 accuracy_of_kappa <- function(kappa, design, call) {
-  kappa <- check_number(kappa, "kappa", 0, 1, open_min = TRUE, call = call)
+  kappa <- check_number(kappa, "chance_kappa", 0, 1, open_min = TRUE, call = call)
   chance <- 1 / length(design$categories)
   design <- with_raters(design, c(1, 1), call)
   lack <- function(accuracy) {
@@ -158,8 +158,8 @@ accuracy_of_kappa <- function(kappa, design, call) {
   }
   ends <- c(lack(chance), lack(1))
   if (ends[[1L]] >= 0 || ends[[2L]] < -1e-9) {
-    abort_argument("kappa",
-      "No accuracy of raters has this {.arg kappa} under the violations that are assumed.",
+    abort_argument("chance_kappa",
+      "No accuracy of raters has this {.arg chance_kappa} under the violations that are assumed.",
       x = "It is {kappa}; possible is {format(kappa + ends[[1L]], digits = 3)} to
            {format(kappa + ends[[2L]], digits = 3)}.", call = call)
   }
@@ -289,7 +289,8 @@ fit_pilot <- function(x, simple) {
 check_pilot_fit <- function(fit, call) {
   if (fit$identified != "yes") {
     abort_argument("design", "Nothing can be planned from this pilot: {reason_of_fit(fit)}.",
-      i = "Collect more ratings, or give {.arg rater_accuracy} or {.arg kappa}.", call = call)
+      i = "Collect more ratings, or give {.arg rater_accuracy} or {.arg chance_kappa}.",
+      call = call)
   }
   if (fit$model$errors %in% c("free", "ordinal")) {
     abort_argument("design", "A pilot with {fit$model$errors} errors cannot be planned from.",

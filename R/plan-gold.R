@@ -45,8 +45,8 @@
 #' @param gold Number of gold cases, if it is settled: the plan then says what half-width it gives.
 #' @param interval Which interval settles the number of gold cases: `"combined"` or `"corrected"`.
 #'   `NULL` is the one that [estimate_accuracy()] gives for such gold: that of `x`, if it has one of
-#'   these; `"combined"` for an accuracy; `"corrected"` where raters are language models, and for
-#'   all else. An `x` whose interval tells of sampling alone has no combined one.
+#'   these; `"combined"` for an accuracy, `"corrected"` for all else. An `x` whose interval tells of
+#'   sampling alone has no combined one.
 #' @param target Is the interval to be of the `"population"` that the cases of `x` are a sample of,
 #'   or of these `"cases"` themselves?
 #' @param conf_level Probability with which the interval is meant to cover, in (0, 1).
@@ -127,7 +127,7 @@ gold_settings <- function(given, estimate, call) {
     interval = if (of == "accuracy") {
       intervals <- c("combined", "corrected")
       own <- intersect(estimate$options$interval, intervals)
-      usual <- if (identical(x$rater_kind, "model")) rev(intervals) else intervals
+      usual <- intervals
       check_choice(given$interval %||% c(own, usual)[[1L]], intervals, "interval", call)
     } else {
       "corrected"

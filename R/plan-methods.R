@@ -19,13 +19,13 @@
 #'
 #'   `glance()`: a tibble with one row, the cheapest combination of `raters` and `cases`, its
 #'   `probability`, `ratings` and `cost` (`NA` if there is none that is enough); and what it rests
-#'   on: `margin`, `conf_level`, `rater_accuracy` (mean) and `kappa` (`NA` where a function draws
-#'   the panels), `categories`, `estimator`, `approximate`, `runs`.
+#'   on: `margin`, `conf_level`, `rater_accuracy` (mean) and `chance_kappa` (`NA` where a function
+#'   draws the panels), `categories`, `estimator`, `approximate`, `runs`.
 #'
 #'   `format()`: the answer in a line. `update()`: a new plan.
 #' @family simulation
 #' @examples
-#' plan <- plan_cases(kappa = 0.3, raters = 2:4, approximate = TRUE)
+#' plan <- plan_cases(chance_kappa = 0.3, raters = 2:4, approximate = TRUE)
 #' tidy(plan)
 #' glance(plan)
 #' update(plan, margin = 0.05)
@@ -44,7 +44,7 @@ glance.case_plan <- function(x, ...) {
   tibble::tibble(
     best[c("raters", "cases", "probability", "ratings", "cost")],
     margin = settings$margin, conf_level = settings$conf_level,
-    rater_accuracy = mean(settings$accuracies), kappa = settings$kappa,
+    rater_accuracy = mean(settings$accuracies), chance_kappa = settings$kappa,
     categories = length(settings$labels), estimator = names(settings$estimator),
     approximate = settings$approximate,
     runs = if (settings$approximate) NA_integer_ else settings$runs
@@ -65,7 +65,7 @@ update.case_plan <- function(object, ...) {
       i = "It has {.arg {names(object$arguments)}}.")
   }
   # One way to say how good raters are takes the place of the other.
-  ways <- c("kappa", "rater_accuracy")
+  ways <- c("chance_kappa", "rater_accuracy")
   if (any(ways %in% names(given))) object$arguments[ways] <- list(NULL)
   object$arguments[names(given)] <- given
   do.call(plan_cases, object$arguments)
@@ -138,7 +138,7 @@ format_judges <- function(settings) {
     paste0(
       "Raters are right with probability ",
       if (length(accuracies) > 1L) shorten(decimals(accuracies)) else decimals(accuracies),
-      " (kappa ", decimals(settings$kappa), "), the system with ",
+      " (chance kappa ", decimals(settings$kappa), "), the system with ",
       shorten(format(settings$systems, trim = TRUE)), "; ",
       count_noun(length(settings$labels), "category", "categories"),
       if (settings$missing > 0) paste0("; ", percent(settings$missing), " of ratings missing")
@@ -274,8 +274,8 @@ format_advice <- function(x) {
   curve <- tidy(x, "curve")
   here <- stats::approx(sqrt(curve$cases), stats::qnorm(curve$probability), sqrt(advised))$y
   said <- c(
-    `200` = "at least 200 cases for kappa around .3",
-    `100` = "100 cases are sufficient for kappa around .55"
+    `200` = "at least 200 cases for chance kappa around .3",
+    `100` = "100 cases are sufficient for chance kappa around .55"
   )[[as.character(advised)]]
   paste0(
     "Advice of Lehner (2015): ", said,

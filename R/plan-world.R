@@ -2,7 +2,7 @@
 
 # The fields of plan_design(). Nobody knows how accurate raters and systems of a world are.
 plan_world <- function(x, approximate, call) {
-  replaced <- c("raters", "rater_accuracy", "kappa", "system_accuracy")
+  replaced <- c("raters", "rater_accuracy", "chance_kappa", "system_accuracy")
   given <- replaced[!vapply(x[replaced], is.null, NA)]
   if (approximate) given <- c(given, "approximate")
   if (length(given) > 0L) {

@@ -10,8 +10,8 @@
 #'
 #' Raters may be described by an accuracy instead, or by the kappa that a pilot found (against
 #' chance agreement 1 / number of categories): raters of one accuracy would then have that kappa,
-#' under the violations of the design. Arguments replace what the design says: with `kappa` the
-#' accuracies of its raters do not matter. Where accuracies differ, other numbers of raters have
+#' under the violations of the design. Arguments replace what the design says: with `chance_kappa`
+#' the accuracies of its raters do not matter. Where accuracies differ, other numbers of raters have
 #' accuracies that spread alike, at evenly spaced quantiles; raters who copy, or whose confusion
 #' matrices are given, are planned for as they are. With several systems probabilities are means
 #' over them.
@@ -64,7 +64,8 @@
 #'   compared. Those of the design by default, or 3.
 #' @param rater_accuracy Probability that a rater is right, above 1 / number of categories; or one
 #'   for each rater.
-#' @param kappa Agreement of raters beyond chance, in (0, 1\], instead.
+#' @param chance_kappa Agreement of raters beyond the chance of guesses, 1 / number of categories,
+#'   in (0, 1\], instead: the kappa of Lehner (2015), which is not Fleiss'.
 #' @param system_accuracy Probability that the system is right, or several such probabilities; by
 #'   default those of the design's systems, or .1, .3, .5, .7 and .9 as in the paper.
 #' @param cases The least and the largest number of cases between which to look; or one number, if
@@ -82,7 +83,7 @@
 #' @templateVar where Recommended use
 #' @template ref-lehner
 #' @examples
-#' plan_cases(kappa = 0.3, raters = 2:4, approximate = TRUE)
+#' plan_cases(chance_kappa = 0.3, raters = 2:4, approximate = TRUE)
 #'
 #' set.seed(1)
 #' plan <- plan_cases(rater_accuracy = 0.6, system_accuracy = 0.8, runs = 100)
@@ -94,7 +95,8 @@
 #' plan_cases(design, raters = 2:4, cost = c(case = 5, rating = 1), runs = 20)
 #' @export
 plan_cases <- function(design = NULL, margin = 0.1, conf_level = default_conf_level(),
-                       raters = NULL, rater_accuracy = NULL, kappa = NULL, system_accuracy = NULL,
+                       raters = NULL, rater_accuracy = NULL, chance_kappa = NULL,
+                       system_accuracy = NULL,
                        cases = c(2, 20000), cost = c(case = 0, rating = 1), estimator = "joint",
                        runs = 500L, approximate = FALSE, threads = default_threads()) {
   call <- rlang::current_env()

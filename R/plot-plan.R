@@ -8,7 +8,7 @@
 #' @inherit autoplot.ratings return
 #' @family plots
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
-#' plan <- plan_cases(kappa = 0.3, raters = 2:4, approximate = TRUE)
+#' plan <- plan_cases(chance_kappa = 0.3, raters = 2:4, approximate = TRUE)
 #' plot(plan)
 #' plot(plan, type = "half_width")
 #' @method autoplot case_plan
@@ -79,10 +79,10 @@ autoplot.case_plan <- function(object, type = c("probability", "half_width"), # 
 
 plan_subtitle <- function(settings) {
   paste0(
-    if (!is.na(settings$kappa)) {
+    if (!is.na(settings$chance_kappa)) {
       paste0(
-        "Rater accuracy ", decimals(settings$rater_accuracy, 2L), " (kappa ",
-        decimals(settings$kappa, 2L), "), "
+        "Rater accuracy ", decimals(settings$rater_accuracy, 2L), " (chance kappa ",
+        decimals(settings$chance_kappa, 2L), "), "
       )
     },
     count_noun(settings$categories, "category", "categories"),

@@ -53,8 +53,10 @@ with_votes <- function(x) {
   if (!is.null(x$rater_groups)) {
     members <- stats::setNames(x$rater_groups, x$raters)
     groups <- unique(x$rater_groups)
+    kinds <- kinds_of_groups(x, groups)
     x <- cast_votes(x, match(x$rater_groups, groups), groups)
     x$rater_groups <- NULL
+    x$rater_kind <- kinds
     x$voted$groups <- members
   }
   x
@@ -200,19 +202,6 @@ check_group_names <- function(group, alone, systems, call) {
   }
 }
 
-rater_kinds <- c("expert", "crowd", "model")
-
-check_rater_kind <- function(kind, call) {
-  if (!is.null(kind)) check_choice(kind, rater_kinds, "rater_kind", call)
-}
-
-# What kind of raters ratings, a fit or an estimate has; NULL if nobody said.
-rater_kind <- function(x) {
-  if (inherits(x, "accuracy_estimate")) x <- x$fit
-  if (inherits(x, "rater_fit")) x <- x$x
-  x$rater_kind
-}
-
 # ---- What is told of them -----------------------------------------------------------------------
 
 # Of ratings: who they are and how they will count.
@@ -220,12 +209,7 @@ format_raters <- function(x) {
   sizes <- table(factor(x$rater_groups, unique(x$rater_groups)))
   sizes <- sizes[sizes > 1L]
   c(
-    if (!is.null(x$rater_kind)) {
-      switch(x$rater_kind,
-        expert = "Raters are experts", crowd = "Raters are a crowd",
-        model = "Raters are language models"
-      )
-    },
+    format_kinds(x),
     if (length(sizes) > 0L) {
       paste0("Raters of one group count as one vote: ",
         shorten(paste0(names(sizes), " (", count_noun(as.vector(sizes), "rater"), ")")))

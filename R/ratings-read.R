@@ -118,8 +118,20 @@ ratings_of <- function(got, mapping, systems, how, na, clean_labels = FALSE, ...
     list2DF(tables$ratings), case = !!mapping$case, rater = !!mapping$rater,
     rating = !!mapping$rating, raters = !!mapping$raters, systems = !!given, ...
   ))
+  if (got$format$judges && is.null(x$rater_kind)) x <- judged_by_models(x)
   warn_alike(as_label(x$cases), "case")
   warn_alike(x$raters, "rater")
+  x
+}
+
+judged_by_models <- function(x) {
+  x$rater_kind <- "model"
+  inform_fallible(c(
+    "Raters are taken for language models, as judges in such logs mostly are: {.code rater_kind =
+     \"model\"}.",
+    "i" = "If they are people, or programs, say so by {.arg rater_kind}: who rates decides
+           intervals."
+  ))
   x
 }
 

@@ -17,7 +17,8 @@
 #'
 #'   `glance()`: a tibble with one row: the numbers of `cases`, `raters`, `ratings`, `categories`,
 #'   `systems` and `patterns` (distinct rows); `agreement`, the share of pairs of raters that agree,
-#'   and `kappa` against chance 1 / number of categories, `NA` for answers with several labels.
+#'   Fleiss' `kappa`, and `chance_kappa`, against chance 1 / number of categories, which is that of
+#'   Lehner (2015); all `NA` for answers with several labels.
 #'   `format()`: these in a line.
 #' @family data
 #' @examples
@@ -93,8 +94,18 @@ glance.ratings <- function(x, ...) {
     cases = nrow(x), raters = length(x$raters),
     ratings = n_ratings(x), categories = length(x$categories),
     systems = length(x$systems), patterns = n_patterns(x),
-    agreement = fit$agreement %||% NA_real_, kappa = fit$kappa %||% NA_real_
+    agreement = fit$agreement %||% NA_real_,
+    kappa = if (is.null(fit)) NA_real_ else kappa_of_agreement(x, fit$agreement),
+    chance_kappa = fit$kappa %||% NA_real_
   )
+}
+
+# Fleiss' kappa, where such a share of the pairs of raters agree.
+kappa_of_agreement <- function(x, agreement) {
+  weight <- pattern_weights(x)[rating_pattern(x)]
+  said <- rowsum_codes(rating_category(x), weight, length(x$categories))
+  by_chance <- sum((said / sum(said))^2)
+  na_real(ratio(agreement - by_chance, 1 - by_chance))
 }
 
 #' @rdname as.data.frame.ratings

@@ -83,8 +83,11 @@
 #'   age, for models that use them: see [rater_model()]. Numbers, strings, factors or logicals,
 #'   known for every case; in long data the same in all rows of a case. Cases with the same ratings
 #'   and other covariates are other patterns where a model makes use of these. Not for lazy tables.
-#' @param rater_kind What raters are: `"expert"`, `"crowd"` or `"model"` (language models, which err
-#'   together far more than people do); `NULL` if nobody knows.
+#' @param rater_kind Who rates, which decides the intervals of [estimate_accuracy()]: `"expert"` or
+#'   `"crowd"` (people), `"model"` (language models) or `"tool"` (other programs), which err
+#'   together in ways that no rating shows. One word for all, or words with all raters (or their
+#'   groups) as names; `NULL` if nobody knows. A panel of people and machines counts as if nothing
+#'   had been said; who wants the intervals of people leaves the other raters out.
 #'
 #' @param scores What systems say in numbers, one for each category, beside their answers. In wide
 #'   data a list with the systems as names, each a vector of columns with the categories as names:
@@ -164,13 +167,15 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
       check_no_columns(columns, repeats, call)
       if (!is.null(scores)) abort_scores_of_table(call)
       x <- table_ratings(data, "data", call, categories, ordered)
-      x$rater_kind <- options$rater_kind
+      x$rater_kind <- settle_kinds(options$rater_kind, x, call)
       return(x)
     }
     data <- unclass(data)
   }
   build <- if (inherits(data, "tbl_lazy")) database_ratings else build_ratings
-  build(data, columns, options, call)
+  x <- build(data, columns, options, call)
+  ask_who_rates(x)
+  x
 }
 
 # `columns` are quosures of the arguments that name columns; `times` is how many cases a row of
@@ -186,7 +191,7 @@ build_ratings <- function(data, columns, options, call, times = NULL) {
   x <- new_ratings(x)
   check_built(x, input, call)
   x$rater_groups <- groups_of_raters(input$groups, x, call)
-  x$rater_kind <- options$rater_kind
+  x$rater_kind <- settle_kinds(options$rater_kind, x, call)
   x$truth <- truth_to_keep(input, x, call)
   x <- with_confidence(x, input, call)
   x <- with_covariates(x, input, call)

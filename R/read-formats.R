@@ -5,9 +5,9 @@
 # of columns before large files are read, that gives table (a list of columns of text), map (the
 # columns that the format itself knows: case, rater, rating; and systems, raters who are systems),
 # choices (columns that may be the rating) and notes (what was left out); tabular: may systems stand
-# in a table beside.
-new_format <- function(id, words, sniff, read, tabular = FALSE) {
-  list(id = id, words = words, sniff = sniff, read = read, tabular = tabular)
+# in a table beside; judges: are raters the judges of an evaluation, which are machines.
+new_format <- function(id, words, sniff, read, tabular = FALSE, judges = FALSE) {
+  list(id = id, words = words, sniff = sniff, read = read, tabular = tabular, judges = judges)
 }
 
 # The first that a file looks like is taken, so that special ones stand before general ones.

@@ -8,7 +8,7 @@ format_inspect <- function() {
       (input$kind == "json" && has_fields(input, "eval", "samples")) ||
         (input$kind == "zip" && any(inspect_headers %in% zip_names(input)))
     },
-    read = read_inspect
+    read = read_inspect, judges = TRUE
   )
 }
 
@@ -81,7 +81,7 @@ format_promptfoo <- function() {
           "results" %in% names(input$record()[["results"]])
       }
     },
-    read = read_promptfoo
+    read = read_promptfoo, judges = TRUE
   )
 }
 

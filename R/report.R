@@ -15,7 +15,9 @@
 #' @param file Where to write: a path that ends in `.html`, or in `.pdf` where LaTeX is installed.
 #' @param title The title of the report.
 #' @param judges Shall it have what concerns language models that judge? By default, if
-#'   `rater_kind` of the ratings says that raters are models.
+#'   `rater_kind` says that raters are machines.
+#' @param rater_kind Who rates, as in [ratings()], which decides the intervals; `NULL` for what the
+#'   ratings say. Where nobody said it, the report says that.
 #' @param seed Seed of all that is drawn at random. Two reports with the same seed and date are
 #'   equal byte for byte.
 #' @param date The date that the report carries, a string or a [Date]; `NULL` for none.
@@ -34,11 +36,14 @@
 accuracy_report <- function(x, file = "accuracy-report.html", ...,
                             title = "Accuracy without known truth", judges = NULL, seed = 1,
                             date = Sys.Date(), conf_level = default_conf_level(),
-                            known_truth = NULL, gold_sample = NULL) {
+                            known_truth = NULL, gold_sample = NULL, rater_kind = NULL) {
   check_given()
   check_dots_empty(...)
   call <- rlang::current_env()
   check_report_input(x, call)
+  if (!is.null(rater_kind)) {
+    x$rater_kind <- settle_kinds(check_rater_kind(rater_kind, call), x, call)
+  }
   settle_gold(known_truth, gold_sample, "population", 1, x, call) # refused before pages are made
   format <- report_format(file, call)
   check_string(title, "title")
@@ -59,7 +64,7 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
   made <- withr::with_preserve_seed(rmarkdown::render(
     page, format, quiet = TRUE, envir = new.env(parent = globalenv()),
     params = list(
-      x = x, judges = judges %||% identical(x$rater_kind, "model"), seed = seed,
+      x = x, judges = judges %||% (panel_kind(x) == "machines"), seed = seed,
       conf_level = conf_level, date = if (!is.null(date)) format(date),
       known_truth = known_truth, gold_sample = gold_sample
     )

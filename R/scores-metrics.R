@@ -222,7 +222,9 @@ score_intervals <- function(found, estimate, plan, judge, panel, draws, interval
   sampling <- apply(values, 2L, stats::sd, na.rm = TRUE) * wide
   found$hidden <- hidden_of_scores(estimate, plan, judge, panel, s)
   found$std.error <- ifelse(is.na(found$estimate), NA_real_, sqrt(sampling^2 + found$hidden^2))
-  with_slack(interval_rows(found, plan, conf_level), plan, judge, panel)
+  with_slack(
+    interval_rows(found, plan, robust_quantile(estimate$options, conf_level)), plan, judge, panel
+  )
 }
 
 # There may be no gaps, and chance may have made all that it can: the lower end allows for that.
@@ -266,7 +268,7 @@ hidden_of_scores <- function(estimate, plan, judge, panel, s) {
   level <- colSums(shift)
   of_answer <- as.vector(rowsum(v, top)) / sum(v)
   apart <- colSums((shift - outer(of_answer, level))^2)
-  sqrt(pmax(range * line^2 + raters^2 * (level^2 + (cell_bias^2 - 1) * apart), 0))
+  sqrt(pmax(range * line^2 + raters^2 * (level^2 + apart_share(estimate) * apart), 0))
 }
 
 # How far each metric is from errors of their own to errors in common.

@@ -6,6 +6,8 @@
 #'
 #' @param design A [rater_design()].
 #' @param n Number of cases, at least 1.
+#' @param rater_kind What the raters shall pass for, as in [ratings()], which decides the intervals
+#'   of accuracies; nothing else depends on it.
 #' @return A [ratings()] object that also carries its truth; see [truth()]. It has all categories of
 #'   the design, used or not, and cases are numbered from 1.
 #' @family simulation
@@ -18,12 +20,16 @@
 #' true_accuracy(x)
 #' estimate_accuracy(x)
 #' @export
-simulate_ratings <- function(design, n = design$n) {
+simulate_ratings <- function(design, n = design$n, rater_kind = NULL) {
   check_given()
   check_design(design)
   n <- check_count(n, "n")
   check_panel_memory(design, n, rlang::current_env())
-  as_panel(design, draw_panel(design, n))
+  call <- rlang::current_env()
+  rater_kind <- check_rater_kind(rater_kind, call)
+  x <- as_panel(design, draw_panel(design, n))
+  x$rater_kind <- settle_kinds(rater_kind, x, call)
+  x
 }
 
 # What the core draws: truth, stratum, answers (a column per rater, then per system; 0 is missing),
@@ -39,10 +45,10 @@ as_panel <- function(design, drawn) {
   })
   raters <- names(design$raters)
   systems <- if (length(design$systems) > 0L) names(design$systems)
-  x <- ratings(
+  x <- withr::with_options(list(fallible.quiet = TRUE), ratings( # who rates is drawn
     list2DF(stats::setNames(columns, c(raters, systems))),
     raters = !!raters, systems = !!systems, categories = labels, ordered = is_ordered(design)
-  )
+  ))
   x$covariates <- design$covariates[drawn$stratum, ] # NULL stays NULL
   x$truth <- list(
     category = drawn$truth, stratum = drawn$stratum,

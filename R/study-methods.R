@@ -9,9 +9,9 @@
 #' @return `tidy()`: a tibble with a row per panel, system and estimator: `design`, `n` (number of
 #'   cases), `system`, `run`, `estimator`; `estimate`, `std.error`, `conf.low`, `conf.high`;
 #'   `expected` and `sample`, the accuracies that were true, see [true_accuracy()]; `agreement`,
-#'   `kappa` and `rater_accuracy` of the raters, by the K-model; `seed`, what R's generator starts
-#'   from for the estimator; `reason`, why something is `NA`; `condition`, the error of an estimator
-#'   that failed, or `NULL`.
+#'   `chance_kappa` and `rater_accuracy` of the raters, by the K-model; `seed`, what R's generator
+#'   starts from for the estimator; `reason`, why something is `NA`; `condition`, the error of an
+#'   estimator that failed, or `NULL`.
 #'
 #'   `summary()`: a tibble with a row per combination of `by` and `target`, the truth that estimates
 #'   are held against: `"expected"` or `"sample"`. Columns: `estimates` (asked for), `missing` (the

@@ -190,7 +190,7 @@ run_block <- function(block, estimators, seed, threads = 1L, tick = function(don
       result[c("estimate", "std.error", "conf.low", "conf.high")],
       list(
         expected = as.vector(core$expected), sample = as.vector(core$sample),
-        agreement = every(na_real(core$agreement)), kappa = every(na_real(core$kappa)),
+        agreement = every(na_real(core$agreement)), chance_kappa = every(na_real(core$kappa)),
         rater_accuracy = every(na_real(core$rater_accuracy)), seed = every(seeds)
       ),
       result[c("reason", "condition")]

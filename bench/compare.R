@@ -14,13 +14,14 @@
 # `shared .5`, say: of what errors in common hide, a share of .5 moves both systems alike, the rest
 # each by itself; `alike ^ 2`, say: it is correlated by the share of cases on which both gave the
 # same answer, to the power 2 (see likeness_power in R/interval-robust.R). `alike, left out`: the
-# power is the least with which intervals cover 90% in the sets of all other families (a set's name
-# up to the first _); `shared, left out` in the same way, the largest share. `compare_systems()` is
+# power is the least with which intervals cover 90% in the sets of all other families (see
+# bench/families.R); `shared, left out` in the same way, the largest share. `compare_systems()` is
 # the function itself, in simulation; on real data it is the rule with its own power.
 #
 # `cache` is a folder for what was estimated of sets. No numbers of single sets are written.
 
 library(fallible)
+source(file.path("bench", "families.R"))
 
 seed <- 20150503L
 replicates <- 200L
@@ -143,7 +144,7 @@ parts_of <- function(estimate, truth, set, grade) {
   list(
     set = set, grade = grade, value = table$estimate, gap = table$independent - table$shared,
     truth = unname(truth[table$system]), sampling = told$sampling, rater_error = told$rater_error,
-    suspicion = told$suspicion,
+    suspicion = told$suspicion, range = told$base_rate_range,
     correlation = suppressWarnings(stats::cor(draws, use = "complete.obs")),
     alike = same_answers(as.data.frame(estimate$fit$x, what = "systems"), table$system)
   )
@@ -164,7 +165,8 @@ pairs_of <- function(parts) {
   pairs <- t(utils::combn(length(parts$value), 2L))
   first <- pairs[, 1L]
   second <- pairs[, 2L]
-  error <- sqrt(parts$suspicion) * 0.25 * parts$rater_error
+  of_raters <- pmax(0.2 * parts$rater_error, parts$range / sqrt(12))
+  error <- sqrt(parts$suspicion * (0.02^2 + of_raters^2))
   gap <- sqrt(parts$suspicion) * 0.5 * parts$gap
   hidden <- error^2 + gap^2
   off <- parts$value - parts$truth
@@ -199,12 +201,10 @@ chosen <- function(rows, width, grid) {
     }, 0)
     c(grid[covered >= conf_level], grid[[length(grid)]])[[1L]]
   }
-  families <- unique(family_of(rows))
-  left_out <- lapply(families, function(out) choose(rows[family_of(rows) != out, ]))
+  families <- unique(family_of(rows$set))
+  left_out <- lapply(families, function(out) choose(rows[family_of(rows$set) != out, ]))
   c(stats::setNames(unlist(left_out), families), none = choose(rows))
 }
-
-family_of <- function(rows) sub("_.*", "", rows$set)
 
 by_set <- function(x, rows) tapply(x, rows$set, mean, na.rm = TRUE)
 
@@ -217,7 +217,7 @@ summarise <- function(rows, where = rows$grade[[1L]]) {
   for (share in shares) half[[paste("shared", share)]] <- shared_width(rows, share)
   for (power in powers) half[[paste("alike ^", power)]] <- alike_width(rows, power)
   if (where == "all sets") {
-    family <- family_of(rows)
+    family <- family_of(rows$set)
     half[["shared, left out"]] <- shared_width(rows, chosen(rows, shared_width, share_grid)[family])
     half[["alike, left out"]] <- alike_width(rows, chosen(rows, alike_width, powers)[family])
   }
@@ -237,7 +237,7 @@ summarise_rule <- function(rows, covered, width, rule, where) {
   coverage <- by_set(covered, rows)
   known <- !is.nan(coverage)
   width <- by_set(width, rows)
-  family <- if (startsWith(where, "Figure")) names(coverage) else sub("_.*", "", names(coverage))
+  family <- if (startsWith(where, "Figure")) names(coverage) else family_of(names(coverage))
   off <- tapply(coverage[known] - mean(coverage[known]), family[known], sum)
   families <- length(off)
   correction <- if (families > 1L) families / (families - 1) else NA_real_

@@ -96,7 +96,7 @@ simulate_setting <- function(at, runs) {
     columns <- paste0(c("within_", "mcse_"), margin)
     table[columns] <- within_margin(study, margin)[c("within", "within_mcse")]
   }
-  data.frame(at, kappa_found = mean(tidy(study)$kappa), table, check.names = FALSE)
+  data.frame(at, kappa_found = mean(tidy(study)$chance_kappa), table, check.names = FALSE)
 }
 
 # As plan_cases() counts: an estimate that is missing is not within the margin.
@@ -173,7 +173,7 @@ simulate_advice <- function(runs) {
     set.seed(seed)
     study <- simulation_study(design, methods, runs = runs, n = row$cases, panels = "same")
     table <- within_margin(study, 0.1)
-    data.frame(row, kappa = mean(tidy(study)$kappa), table[-2L], row.names = NULL)
+    data.frame(row, kappa = mean(tidy(study)$chance_kappa), table[-2L], row.names = NULL)
   }))
 }
 

@@ -9,9 +9,9 @@
 # it), and by its agreement with the majority of the raters (tied categories share the credit).
 # Categories have an order where the index says so and labels sort in the order of the scale.
 #
-# Intervals of the default are also made without the family that is judged (a set's name up to the
-# first _): with the constant of the raters' error that is the least with which 90% of the other
-# families' accuracies are covered ("constant left out"; the package has .25, and .5 of the gap),
+# Intervals of the default are also made without the family that is judged (see
+# bench/families.R): with the constant of the raters' error that is the least with which 90% of the other
+# families' accuracies are covered ("constant left out"; the package has .2, and .5 of the gap),
 # and with the conformal factor of the other families ("conformal, left out").
 #
 # In two sets truth is known for few cases, and these are not like the others. Raters are fitted to
@@ -22,6 +22,7 @@
 # leave the folder. Standard errors are over families. Sets can be named, to run these alone.
 
 library(fallible)
+source(file.path("bench", "families.R"))
 
 seed <- 20150501
 conf_level <- 0.9
@@ -109,14 +110,15 @@ estimate_set <- function(folder, ordered) {
 
 told <- c("system", "method", "n", "estimate", "conf.low", "conf.high", "reason")
 parts <- c(
-  "shared", "independent", "sampling", "rater_error", "suspicion", "few_data", "assumption"
+  "shared", "independent", "sampling", "rater_error", "suspicion", "base_rate_range", "few_data",
+  "assumption"
 )
 
 table_of <- function(estimate) {
   out <- merge(as.data.frame(estimate), as.data.frame(estimate, what = "details"), sort = FALSE)
   width <- 2 * stats::qnorm((1 + conf_level) / 2) * out$sampling
   out$few_data <- width > 0.2
-  out$assumption <- abs(out$independent - out$shared) > 0.1
+  out$assumption <- out$std.error > 0.075
   out[c(told, parts)]
 }
 
@@ -125,12 +127,14 @@ read_judged <- function(folder, ordered) {
   systems <- read_strings(find_file(folder, "systems"))
   judged <- judged_predictions(folder)
   if (nrow(judged) == nrow(systems)) {
-    return(read_ratings(folder, ordered = ordered))
+    return(read_ratings(folder, ordered = ordered, rater_kind = kind_of(basename(folder))))
   }
   file <- tempfile(fileext = ".csv")
   on.exit(unlink(file))
   utils::write.csv(judged[names(systems)], file, row.names = FALSE)
-  read_ratings(folder, systems = file, ordered = ordered)
+  read_ratings(
+    folder, systems = file, ordered = ordered, rater_kind = kind_of(basename(folder))
+  )
 }
 
 # What the majority of the raters says, in plain R.
@@ -215,8 +219,6 @@ add_truth <- function(results, index) {
 
 covers <- function(low, high, truth) low <= truth + 1e-9 & truth <= high + 1e-9
 
-family_of <- function(set) sub("_.*", "", set)
-
 # The default's intervals with a constant that was chosen without the family of each set.
 left_out <- function(results) {
   x <- results[results$method == "average", ]
@@ -237,7 +239,8 @@ left_out <- function(results) {
 
 # No truth is known to the estimates, so that all cases are open.
 robust_limits <- function(x, per_error, per_gap = 0.5) {
-  bias <- (per_error * x$rater_error)^2 + (per_gap * (x$independent - x$shared))^2
+  of_raters <- pmax(per_error * x$rater_error, x$base_rate_range / sqrt(12))
+  bias <- 0.02^2 + of_raters^2 + (per_gap * (x$independent - x$shared))^2
   margin <- stats::qnorm((1 + conf_level) / 2) * sqrt(x$sampling^2 + x$suspicion * bias)
   list(low = pmax(0, x$estimate - margin), high = pmin(1, x$estimate + margin))
 }
@@ -249,11 +252,11 @@ conformal_left_out <- function(results) {
   sets <- transform(
     x, family = family_of(set), kind = "crowd", gap = independent - shared, open_share = 1
   )
-  half <- (x$conf.high - x$conf.low) / 2 # where no limit is cut off
+  limits <- robust_limits(x, 0.2)
+  stopifnot(all.equal(limits$low, x$conf.low), all.equal(limits$high, x$conf.high))
+  of_raters <- pmax(0.2 * x$rater_error, x$base_rate_range / sqrt(12))
   error <- sqrt(x$sampling^2 + x$suspicion *
-    ((0.25 * x$rater_error)^2 + (0.5 * (x$independent - x$shared))^2))
-  whole <- x$conf.low > 0 & x$conf.high < 1
-  stopifnot(all.equal(half[whole], (stats::qnorm((1 + conf_level) / 2) * error)[whole]))
+    (0.02^2 + of_raters^2 + (0.5 * (x$independent - x$shared))^2))
   for (out in unique(sets$family)) {
     mine <- sets$family == out
     factor <- calibrate_interval(sets[!mine & !is.na(sets$estimate), ], conf_level)$factor

@@ -8,12 +8,10 @@
 # accuracy is judged. Only numbers of whole sets are kept: no case, no label, no rater.
 
 library(fallible)
+source(file.path("bench", "families.R"))
 
 root <- file.path(Sys.getenv("FALLIBLE_DATA"), "real")
 stopifnot(dir.exists(root))
-
-# Raters with a training for the task; those of the other sets are recruited laypeople.
-experts <- c("franken", "kundel", "medicheck")
 
 # Labels of these stand in the order of the scale.
 ordered_sets <- c("adult", "web_relevance")
@@ -40,14 +38,13 @@ reference_of <- function(set) {
   right <- tapply(systems$prediction == systems$truth, systems$system, mean)
   table <- tidy(found)
   details <- tidy(found, "details")
-  family <- sub("_.*", "", set)
   message(set)
   data.frame(
-    family = family, kind = if (family %in% experts) "expert" else "crowd",
+    family = family_of(set), kind = kind_of(set),
     categories = length(x$categories), n = table$n, truth = as.vector(right[table$system]),
     estimate = table$estimate, sampling = details$sampling, rater_error = details$rater_error,
     gap = table$independent - table$shared, independence_weight = details$independence_weight,
-    suspicion = details$suspicion, open_share = 1
+    suspicion = details$suspicion, base_rate_range = details$base_rate_range, open_share = 1
   )
 }
 

@@ -243,28 +243,55 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_robust_error
-Rcpp::List core_robust_error(Rcpp::NumericVector sampling, Rcpp::NumericVector gap, Rcpp::NumericVector suspicion, Rcpp::NumericVector rater_error, Rcpp::NumericVector open_share, Rcpp::NumericVector together);
-RcppExport SEXP _fallible_core_robust_error(SEXP samplingSEXP, SEXP gapSEXP, SEXP suspicionSEXP, SEXP rater_errorSEXP, SEXP open_shareSEXP, SEXP togetherSEXP) {
+Rcpp::List core_robust_error(Rcpp::NumericVector estimate, Rcpp::NumericVector sampling, Rcpp::NumericVector gap, Rcpp::NumericVector suspicion, Rcpp::NumericVector rater_error, Rcpp::NumericVector range, Rcpp::NumericVector open_share, Rcpp::CharacterVector kind);
+RcppExport SEXP _fallible_core_robust_error(SEXP estimateSEXP, SEXP samplingSEXP, SEXP gapSEXP, SEXP suspicionSEXP, SEXP rater_errorSEXP, SEXP rangeSEXP, SEXP open_shareSEXP, SEXP kindSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type estimate(estimateSEXP);
     Rcpp::traits::input_parameter< Rcpp::NumericVector >::type sampling(samplingSEXP);
     Rcpp::traits::input_parameter< Rcpp::NumericVector >::type gap(gapSEXP);
     Rcpp::traits::input_parameter< Rcpp::NumericVector >::type suspicion(suspicionSEXP);
     Rcpp::traits::input_parameter< Rcpp::NumericVector >::type rater_error(rater_errorSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type range(rangeSEXP);
     Rcpp::traits::input_parameter< Rcpp::NumericVector >::type open_share(open_shareSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type together(togetherSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_robust_error(sampling, gap, suspicion, rater_error, open_share, together));
+    Rcpp::traits::input_parameter< Rcpp::CharacterVector >::type kind(kindSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_robust_error(estimate, sampling, gap, suspicion, rater_error, range, open_share, kind));
     return rcpp_result_gen;
 END_RCPP
 }
-// core_error_of_models
-Rcpp::NumericVector core_error_of_models(Rcpp::NumericVector rater_error, int categories);
-RcppExport SEXP _fallible_core_error_of_models(SEXP rater_errorSEXP, SEXP categoriesSEXP) {
+// core_rater_leans
+Rcpp::List core_rater_leans(Rcpp::List patterns, Rcpp::NumericVector weight);
+RcppExport SEXP _fallible_core_rater_leans(SEXP patternsSEXP, SEXP weightSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type rater_error(rater_errorSEXP);
-    Rcpp::traits::input_parameter< int >::type categories(categoriesSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_error_of_models(rater_error, categories));
+    Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_rater_leans(patterns, weight));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_base_rate_ranges
+Rcpp::NumericVector core_base_rate_ranges(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List leans);
+RcppExport SEXP _fallible_core_base_rate_ranges(SEXP patternsSEXP, SEXP weightSEXP, SEXP leansSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type leans(leansSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_base_rate_ranges(patterns, weight, leans));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_base_rate_range
+double core_base_rate_range(double share, double kappa, double answers, double covariance);
+RcppExport SEXP _fallible_core_base_rate_range(SEXP shareSEXP, SEXP kappaSEXP, SEXP answersSEXP, SEXP covarianceSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< double >::type share(shareSEXP);
+    Rcpp::traits::input_parameter< double >::type kappa(kappaSEXP);
+    Rcpp::traits::input_parameter< double >::type answers(answersSEXP);
+    Rcpp::traits::input_parameter< double >::type covariance(covarianceSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_base_rate_range(share, kappa, answers, covariance));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -571,8 +598,10 @@ static const R_CallMethodDef CallEntries[] = {
     {"_fallible_core_percentile_intervals", (DL_FUNC) &_fallible_core_percentile_intervals, 3},
     {"_fallible_core_difference_intervals", (DL_FUNC) &_fallible_core_difference_intervals, 5},
     {"_fallible_core_share_ahead", (DL_FUNC) &_fallible_core_share_ahead, 3},
-    {"_fallible_core_robust_error", (DL_FUNC) &_fallible_core_robust_error, 6},
-    {"_fallible_core_error_of_models", (DL_FUNC) &_fallible_core_error_of_models, 2},
+    {"_fallible_core_robust_error", (DL_FUNC) &_fallible_core_robust_error, 8},
+    {"_fallible_core_rater_leans", (DL_FUNC) &_fallible_core_rater_leans, 2},
+    {"_fallible_core_base_rate_ranges", (DL_FUNC) &_fallible_core_base_rate_ranges, 3},
+    {"_fallible_core_base_rate_range", (DL_FUNC) &_fallible_core_base_rate_range, 4},
     {"_fallible_core_blend", (DL_FUNC) &_fallible_core_blend, 3},
     {"_fallible_core_fit_latent", (DL_FUNC) &_fallible_core_fit_latent, 8},
     {"_fallible_core_latent_covariance", (DL_FUNC) &_fallible_core_latent_covariance, 6},

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "core/accuracy/base_rates.hpp"
 #include "core/accuracy/blend.hpp"
 #include "core/accuracy/linear.hpp"
 #include "core/accuracy/robust.hpp"
@@ -270,31 +271,69 @@ Rcpp::NumericVector core_share_ahead(Rcpp::NumericMatrix replicates, Rcpp::Integ
   return out;
 }
 
-// Of each system: see robust_error(). Columns: std.error, and `hidden`, the part of it that is not
-// sampling.
+// Of each system: see robust_error(); `kind` is "people", "machines" or "unsaid", of all or of each.
 // [[Rcpp::export(rng = false)]]
-Rcpp::List core_robust_error(Rcpp::NumericVector sampling, Rcpp::NumericVector gap,
-                             Rcpp::NumericVector suspicion, Rcpp::NumericVector rater_error,
-                             Rcpp::NumericVector open_share, Rcpp::NumericVector together) {
-  const R_xlen_t n = sampling.size();
-  Rcpp::NumericVector error(n), hidden(n);
+Rcpp::List core_robust_error(Rcpp::NumericVector estimate, Rcpp::NumericVector sampling,
+                             Rcpp::NumericVector gap, Rcpp::NumericVector suspicion,
+                             Rcpp::NumericVector rater_error, Rcpp::NumericVector range,
+                             Rcpp::NumericVector open_share, Rcpp::CharacterVector kind) {
+  using fallible::RaterKind;
+  const R_xlen_t n = estimate.size();
+  Rcpp::NumericVector centre(n), error(n), hidden(n);
   for (R_xlen_t i = 0; i < n; ++i) {
-    const auto found = fallible::robust_error(sampling[i], gap[i], suspicion[i], rater_error[i],
-                                              open_share[i], together[i]);
+    const std::string who(kind[i % kind.size()]);
+    const auto found = fallible::robust_error(
+        estimate[i],
+        {sampling[i], gap[i], suspicion[i], rater_error[i], range[i], open_share[i]},
+        who == "people"     ? RaterKind::people
+        : who == "machines" ? RaterKind::machines
+                            : RaterKind::unsaid);
+    centre[i] = found.centre;
     error[i] = found.std_error;
     hidden[i] = found.hidden;
   }
-  return Rcpp::List::create(Rcpp::Named("std.error") = error, Rcpp::Named("hidden") = hidden);
+  return Rcpp::List::create(Rcpp::Named("centre") = centre, Rcpp::Named("std.error") = error,
+                            Rcpp::Named("hidden") = hidden);
 }
 
-// Of each system: see error_of_models().
+// A row per category that leads: see rater_leans().
 // [[Rcpp::export(rng = false)]]
-Rcpp::NumericVector core_error_of_models(Rcpp::NumericVector rater_error, int categories) {
-  Rcpp::NumericVector out(rater_error.size());
-  for (R_xlen_t i = 0; i < out.size(); ++i) {
-    out[i] = fallible::error_of_models(rater_error[i], categories);
+Rcpp::List core_rater_leans(Rcpp::List patterns, Rcpp::NumericVector weight) {
+  const auto found = fallible::rater_leans(glue::view(patterns), glue::doubles(weight));
+  Rcpp::IntegerVector category(found.size());
+  Rcpp::NumericVector share(found.size()), kappa(found.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    category[i] = found[i].category;
+    share[i] = found[i].share;
+    kappa[i] = found[i].kappa;
+  }
+  return data_frame(Rcpp::List::create(Rcpp::Named("category") = category,
+                                       Rcpp::Named("share") = share,
+                                       Rcpp::Named("kappa") = kappa),
+                    found.size());
+}
+
+// A number per system, by leans that may be those of more cases.
+// [[Rcpp::export(rng = false)]]
+Rcpp::NumericVector core_base_rate_ranges(Rcpp::List patterns, Rcpp::NumericVector weight,
+                                          Rcpp::List leans) {
+  const Rcpp::IntegerVector category = leans["category"];
+  const Rcpp::NumericVector share = leans["share"], kappa = leans["kappa"];
+  std::vector<fallible::Lean> of;
+  for (R_xlen_t i = 0; i < category.size(); ++i) of.push_back({category[i], share[i], kappa[i]});
+  const fallible::PatternView view = glue::view(patterns);
+  const auto weights = glue::doubles(weight);
+  Rcpp::NumericVector out(view.systems);
+  for (int s = 0; s < view.systems; ++s) {
+    out[s] = fallible::base_rate_range(view, weights, s, of);
   }
   return out;
+}
+
+// See base_rate_range().
+// [[Rcpp::export(rng = false)]]
+double core_base_rate_range(double share, double kappa, double answers, double covariance) {
+  return fallible::base_rate_range(share, kappa, answers, covariance);
 }
 
 // What gold cases and ratings alone say together, see blend.hpp. Columns of `prior`: centre, sd and

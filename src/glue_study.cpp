@@ -18,12 +18,12 @@ fallible::StudyEstimator study_estimator(const Rcpp::List& x) {
                                            : IntervalKind::none;
   out.replicates = x["replicates"];
   out.conf_level = x["conf_level"];
-  out.margin = R::qnorm((1 + out.conf_level) / 2, 0, 1, 1, 0);
+  out.margin = Rcpp::as<double>(x["margin"]);
   return out;
 }
 
 // Fields of `x`: cases, runs, seed, first, threads; estimators, each a `setup` of core_estimator()
-// with interval ("none", "bootstrap" or "robust"), replicates, conf_level; bootstrap_seeds (two
+// with interval ("none", "bootstrap" or "robust"), replicates, conf_level, margin; bootstrap_seeds (two
 // words per run, if there are replicates).
 fallible::StudyOptions study_options(const Rcpp::List& x) {
   fallible::StudyOptions out;

@@ -18,13 +18,13 @@ check_results <- function() {
 plan_results <- function() {
   few <- function(...) planned(..., runs = 30L, max_cases = 2000L)
   label("plan",
-    formula = function() planned(kappa = 0.3, raters = 2:4, approximate = TRUE),
+    formula = function() planned(chance_kappa = 0.3, raters = 2:4, approximate = TRUE),
     `formula, accuracy` = function() {
       planned(rater_accuracy = 0.7, categories = 3L, cases = 150L, approximate = TRUE)
     },
     `formula, pilot` = function() planned(input("wide"), approximate = TRUE),
     simulated = function() few(rater_accuracy = 0.7, system_accuracy = 0.8),
-    unbinned = function() few(kappa = 0.4, system_accuracy = 0.8, estimator = "unbinned"),
+    unbinned = function() few(chance_kappa = 0.4, system_accuracy = 0.8, estimator = "unbinned"),
     violated = function() {
       few(
         rater_accuracy = 0.7, system_accuracy = 0.8, difficulty = 0.1, dispersion = 1.5,
@@ -127,7 +127,7 @@ limit_results <- function() {
     combine("limit | harder", methods, run = function(method) limit_of(harder, method)),
     label("limit",
       drawn = function() limit_of(all_designs()$plain),
-      `function` = function() limit_of(design, function(x) glance_of(fit_of(x))$kappa),
+      `function` = function() limit_of(design, function(x) glance_of(fit_of(x))$chance_kappa),
       model = function() limit_of(harder, estimator("joint", model = model_of(errors = "distance")))
     )
   )

@@ -94,7 +94,7 @@ long <- c(
   agreement = "agreement(simulate_ratings(rater_design(rep(.6, 9), .7, 5, 5000)),
     interval = 'bootstrap', replicates = 1e6)",
   study = "simulation_study(rater_design(c(.6, .6), .7, 5, 500), runs = 1e5)",
-  plan = "plan_cases(kappa = .3, raters = 3:6, runs = 1e5)"
+  plan = "plan_cases(chance_kappa = .3, raters = 3:6, runs = 1e5)"
 )
 waits <- list()
 for (i in seq_len(interrupts)) {

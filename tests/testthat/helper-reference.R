@@ -356,3 +356,43 @@ random_panel <- function(seed) {
   while (!random_panel_usable(panel)) panel <- random_panel_draw()
   panel
 }
+
+# What stands in the way of certainty where raters lean to one category, and the typical interval,
+# by the letter of the published rule. `x`, `m`: ratings of the category, and all, of each case;
+# `said`: does the system give it.
+reference_lean <- function(x, m) {
+  p <- sum(x) / sum(m)
+  po <- 1 - 2 * sum(x * (m - x)) / sum(m * (m - 1))
+  pe <- p^2 + (1 - p)^2
+  list(p = p, po = po, kappa = min(max((po - pe) / (1 - pe), 0), 1))
+}
+
+reference_accuracies <- function(p, kappa, q, v) {
+  low <- kappa * p / (1 - p + kappa * p)
+  high <- 1 - kappa * (1 - p) / (p + kappa * (1 - p))
+  t <- seq(low, high, length.out = 201)
+  if (kappa < 1e-9) {
+    t <- c(seq(0, 1, length.out = 201), q, 1 - q)
+    A <- c(1 - q - t + 2 * pmax(0, q + t - 1), 1 - q - t + 2 * pmin(q, t))
+  } else {
+    J <- ifelse(t <= 0 | t >= 1, 1, sqrt(kappa * p * (1 - p) / (t * (1 - t))))
+    A <- 1 - q - t + 2 * pmin(pmax(q * t + v / J, pmax(0, q + t - 1)), pmin(q, t))
+  }
+  list(low = low, high = high, accuracy = A, range = max(A) - min(A))
+}
+
+reference_typical <- function(indep, shared, s, E, samp, N, range, kind, o) {
+  c <- s / sqrt(N - 1)
+  gap <- indep - shared
+  est <- centre <- indep - c * gap
+  if (kind == "machines") {
+    hidden <- 0.17
+    centre <- est + o * (0.65 - est) / 2
+  } else {
+    r <- if (kind == "people") 1 / sqrt(12) else 1 / sqrt(6)
+    hidden <- sqrt(s * (0.02^2 + max(E / 5, r * range)^2 + (gap / 2)^2))
+  }
+  sd <- sqrt(samp^2 + (o * hidden)^2)
+  list(c = c, est = est, centre = centre, sd = sd, hidden = o * hidden,
+    from = max(0, centre - 1.6448536 * sd), to = min(1, centre + 1.6448536 * sd))
+}

@@ -32,7 +32,7 @@ make_examples <- function() {
     agreement = agreement(x), agreement_benchmark = benchmark_agreement(agreement(x)),
     agreement_test = test_agreement(x, "fleiss_kappa"),
     agreement_comparison = compare_agreement(x[, 1:2], x[, 2:3], "cohen_kappa"),
-    case_plan = plan_cases(kappa = 0.3, raters = 2:3, approximate = TRUE),
+    case_plan = plan_cases(chance_kappa = 0.3, raters = 2:3, approximate = TRUE),
     gold_plan = plan_gold(x, half_width = 0.15),
     simulation_study = simulation_study(design, "unbinned", runs = 3),
     crowdtruth = measured,

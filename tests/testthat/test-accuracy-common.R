@@ -28,7 +28,7 @@ test_that("an estimate is as far from independence as is assumed", {
     facts <- tidy(typical, "details")
     expect_equal(facts$suspicion, pmax(0, 1 - 2 * facts$independence_weight))
     expect_gt(max(facts$common), 0)
-    expect_equal(facts$common, facts$suspicion / 3)
+    expect_equal(facts$common, facts$suspicion / sqrt(3))
     expect_between(tidy(typical), facts$common)
   }
   expect_identical(tidy(assuming(x, NULL)), tidy(assuming(x, "typical")))
@@ -104,7 +104,7 @@ test_that("what coincidence means is a matter of the whole panel, not of a group
   groups <- assuming(x, NULL, by = rep(c("two", "rest"), c(nrow(two), sum(!low))))
   facts <- tidy(groups, "details")
   expect_gt(max(facts$common[facts$group == "two"]), 0)
-  expect_equal(facts$common, facts$suspicion / 3)
+  expect_equal(facts$common, facts$suspicion / sqrt(3))
   alone <- tidy(assuming(x[seq_len(nrow(two)), ], NULL), "details")
   expect_equal(alone$common, alone$suspicion)
 })
@@ -243,7 +243,14 @@ test_that("few data and an untested assumption are warned about apart", {
     })
     vapply(caught, function(w) sub("fallible_warning_", "", class(w)[[1L]]), "")
   }
-  expect_identical(warned(lehner_ratings()), c("few_data", "assumption"))
+  expect_identical(warned(lehner_ratings()), "few_data")
+  set.seed(2)
+  sided <- sure_panel("sided")$x
+  expect_identical(warned(sided), "assumption")
+  expect_identical(warned(sided, common = "none"), character())
+  expect_identical(warned(ample), character())
+  ample$rater_kind <- "tool"
+  expect_identical(warned(ample), "assumption")
 })
 
 test_that("a joint estimate of raters who used one category lacks a number, with its reason", {

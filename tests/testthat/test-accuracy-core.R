@@ -36,12 +36,14 @@ test_that("methods without a confusion matrix have no replicates of it", {
 
 test_that("the robust error is one formula, system by system", {
   of <- core_robust_error(
-    sampling = c(0.03, NA), gap = c(0.2, 0.1), suspicion = c(0.5, 0), rater_error = c(0.3, 0.3),
-    open_share = c(1, 0.5), together = c(0, 0)
+    estimate = c(0.8, 0.9), sampling = c(0.03, NA), gap = c(0.2, 0.1), suspicion = c(0.5, 0),
+    rater_error = c(0.3, 0.3), range = c(0.1, 0.1), open_share = c(1, 0.5),
+    kind = c("unsaid", "machines")
   )
-  hidden <- 0.5 * ((0.3 / 4)^2 + (0.2 / 2)^2)
-  expect_equal(of$hidden, c(sqrt(hidden), 0))
+  hidden <- 0.5 * (0.02^2 + (0.3 / 5)^2 + (0.2 / 2)^2)
+  expect_equal(of$hidden, c(sqrt(hidden), 0.5 * 0.17))
   expect_equal(of$std.error, c(sqrt(0.03^2 + hidden), NA))
+  expect_equal(of$centre, c(0.8, 0.9 - 0.5 * 0.25 / 2))
 })
 
 test_that("who will wait for long is told so before", {

@@ -76,12 +76,16 @@ test_that("the table of gold has all four, and what they are worth", {
   )
 })
 
-test_that("language models are no prior unless somebody asks", {
+test_that("what machines say is a prior around the centre of their interval", {
   x <- panel_300()
   x$rater_kind <- "model"
   gold <- random_of(x, 40)
-  expect_identical(glance(with_random(x, gold))$interval, "corrected")
-  expect_identical(glance(with_random(x, gold, interval = "combined"))$interval, "combined")
+  estimate <- with_random(x, gold)
+  expect_identical(glance(estimate)$interval, "combined")
+  alone <- ratings_alone(estimate, 1L)
+  expect_equal(alone$estimate, (tidy(without_gold(estimate))$estimate[[1L]] + 0.65) / 2)
+  found <- combined_interval(estimate$gold$measured[[1L]], alone, "population", 0.9)
+  expect_equal(tidy(estimate)$estimate[[1L]], found$estimate)
 })
 
 test_that("gold that somebody picked only enters the likelihood", {
@@ -131,6 +135,7 @@ test_that("groups without gold have what ratings alone say, and why", {
   expect_output(print(groups), "From ratings alone, a in v, b in v: there are no gold cases")
   part <- x[1:150, ]
   part$used <- used_categories(x)
+  part$leans <- rater_leans(x)
   expect_equal(tidy(groups[["u"]]), tidy(with_random(part, gold)))
   more <- update(groups, truth(x)[c(200:210), ])
   expect_identical(tidy(more, "gold_details")$gold, c(30L, 30L, 11L, 11L))

@@ -6,7 +6,8 @@ test_that("tables have the columns that are promised", {
   ))
   expect_named(tidy(estimate, "details"), c(
     "system", "uninformative", "mean_posterior", "failed", "sampling", "common",
-    "rater_error", "independence_weight", "suspicion", "lowest", "highest", "average_shared"
+    "rater_error", "independence_weight", "suspicion", "lowest", "highest", "average_shared",
+    "base_rate_range", "disagreement_error", "centre"
   ))
   expect_identical(tidy(estimate)$reason, NA_character_)
   expect_identical(glance(estimate)$replicates, NA_integer_)

@@ -106,10 +106,13 @@ test_that("fits of one's own go with methods and intervals that need a posterior
 
 test_that("robust_error() adds what is hidden to sampling, for cases whose truth is open", {
   found <- robust_error(
-    sampling = c(0.03, 0.03, 0.03, NA), gap = rep(0.2, 4), suspicion = c(1, 0.5, 0, 1),
-    rater_error = rep(0.5, 4), open_share = c(1, 0.5, 1, 1)
+    estimate = rep(0.7, 4), sampling = c(0.03, 0.03, 0.03, NA), gap = rep(0.2, 4),
+    suspicion = c(1, 0.5, 0, 1), rater_error = rep(0.5, 4), base_rate_range = c(0, 0.6, 0, 0),
+    open_share = c(1, 0.5, 1, 1), kind = "people"
   )
-  hidden <- sqrt(c(1, 0.5, 0, 1) * ((c(0.5, 0.25, 0.5, 0.5) / 4)^2 + 0.1^2))
+  hidden <- c(1, 0.5, 1, 1) *
+    sqrt(c(1, 0.5, 0, 1) * (0.02^2 + c(0.1, 0.6 / sqrt(12), 0.1, 0.1)^2 + 0.1^2))
+  expect_equal(found$centre, rep(0.7, 4))
   expect_equal(found$hidden, hidden)
   expect_equal(found$std.error, sqrt(c(0.03, 0.03, 0.03, NA)^2 + hidden^2))
 })

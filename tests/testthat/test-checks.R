@@ -88,7 +88,7 @@ test_that("functions, formulas and bytes in the wrong place are refused by name"
   }
   expect_error(agreement(x, measures = bytes), "<ff><fe>", class = "fallible_error_measure")
   refused(simulation_study(lehner_design(3), checkpoint = bytes), "checkpoint")
-  refused(plan_cases(kappa = 0.3, margin = 1e-300), "margin")
+  refused(plan_cases(chance_kappa = 0.3, margin = 1e-300), "margin")
   odd_values <- list(
     identity, quote(x), quote(f(x)), ~x, globalenv(), structure(list(), class = "z")
   )

@@ -113,6 +113,12 @@ test_that("simultaneous intervals are wider, and as wide as the worst pair needs
   expect_equal(mean(inside), 0.9, tolerance = 0.02)
 })
 
+# Errors that draws have but for their heavy tails.
+plain_errors <- function(draws, estimate) {
+  centre <- rep(estimate$details$centre, each = nrow(draws))
+  (draws - centre) / attr(draws, "times")
+}
+
 test_that("averages have the errors of robust intervals, correlated as answers are alike", {
   x <- three_systems(200, dispersion = 2)
   estimate <- quiet(estimate_accuracy(x))
@@ -128,10 +134,11 @@ test_that("averages have the errors of robust intervals, correlated as answers a
   suspicion <- c(1, 0.8, 0.6)
   estimate$details$suspicion <- suspicion
   estimate$details$average_shared <- estimate$table$independent - c(0.2, -0.1, 0)
-  hidden <- suspicion * ((estimate$details$rater_error / 4)^2 + c(0.1, -0.05, 0)^2)
+  raters <- pmax(estimate$details$rater_error / 5, estimate$details$base_rate_range / sqrt(6))
+  hidden <- suspicion * (0.02^2 + raters^2 + c(0.1, -0.05, 0)^2)
   for (count in c(100, 3)) {
     some <- replicates[seq_len(count), ]
-    draws <- robust_draws(estimate, some)
+    draws <- plain_errors(robust_draws(estimate, some), estimate)
     expect_equal(apply(draws, 2, stats::sd), sqrt(sampling^2 + hidden))
     expect_equal(
       stats::cov(draws),
@@ -140,7 +147,7 @@ test_that("averages have the errors of robust intervals, correlated as answers a
   }
   # With nothing to hide, they have the sampling errors and correlations they were made from.
   estimate$details$suspicion <- 0 * suspicion
-  draws <- robust_draws(estimate, replicates)
+  draws <- plain_errors(robust_draws(estimate, replicates), estimate)
   expect_equal(apply(draws, 2, stats::sd), sampling)
   expect_equal(stats::cor(draws), stats::cor(replicates))
 })
@@ -156,7 +163,8 @@ test_that("draws of every method have the errors of its robust intervals", {
       estimate <- quiet(estimate_accuracy(fit, method, "robust", replicates = 100))
       error <- tidy(estimate)$std.error
       draws <- comparison_draws(estimate)$parts[[1]]$values
-      expect_equal(unname(apply(draws, 2, stats::sd)), error)
+      plain <- plain_errors(draws, estimate)
+      expect_equal(unname(apply(plain, 2, stats::sd)), error)
       # As it must be, whatever they have in common.
       expect_lt(differ(estimate), sum(error))
     }

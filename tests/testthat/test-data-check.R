@@ -15,6 +15,7 @@ panel_with <- function(n = 300, accuracy = c(0.9, 0.9, 0.9), systems = c(s = 0.8
 
 test_that("a good panel has nothing against it", {
   x <- panel_with()
+  x$rater_kind <- "expert"
   checks <- tidy(data_check(x))
   expect_identical(unique(checks$status), "ok")
   expect_true(all(is.na(checks$advice)))
@@ -51,9 +52,58 @@ test_that("what weakens results is found", {
   wide$s[1:10] <- NA
   expect_identical(status(with(), "systems"), "doubt")
   models <- ratings(wide, raters = rater1:rater3, rater_kind = "model")
-  expect_identical(status(models, "language models"), "doubt")
+  expect_identical(status(models, "who rates"), "doubt")
+  expect_match(tidy(data_check(models))$found, "language models", all = FALSE)
+  expect_identical(status(panel_with(), "who rates"), "doubt")
   expect_identical(status(models, "systems"), "doubt")
   expect_identical(answer(models, "accurate are the systems"), "no")
+})
+
+test_that("copies are those who agree more than good raters would", {
+  # Two good workers of 195 who agree on all of 26 cases that they share are no copies.
+  set.seed(1)
+  truth <- rep(1:2, 500)
+  said <- matrix(NA_integer_, 1000, 195)
+  for (j in 1:195) {
+    mine <- if (j <= 2) 1:26 else sample(1000, 30)
+    right <- stats::runif(length(mine)) < if (j <= 2) 1 else 0.8
+    said[mine, j] <- ifelse(right, truth[mine], 3L - truth[mine])
+  }
+  x <- quiet(ratings(said))
+  expect_identical(status(x, "duplicates"), "ok")
+  # Two of five who are wrong on the same cases are.
+  wide <- answers_of(panel_with(200, c(0.75, 0.75, 0.75)))
+  wide$copy <- wide$rater1
+  x <- quiet(ratings(wide, raters = c("rater1", "rater2", "rater3", "copy"), systems = "s"))
+  expect_identical(status(x, "duplicates"), "problem")
+  expect_output(print(quiet(estimate_accuracy(x))), "Nearly the same answers: rater1 and copy")
+})
+
+test_that("estimates say what the check says of the same data", {
+  set.seed(5)
+  for (which in c("yes", "copies")) {
+    x <- sure_panel(which)$x
+    table <- tidy(data_check(x))
+    found <- table$found[table$check == if (which == "yes") "agreement" else "duplicates"]
+    told <- paste(notes_of(quiet(estimate_accuracy(x))), collapse = " ")
+    expect_match(told, found, fixed = TRUE)
+  }
+  # Of people it is no wonder that they coincide.
+  x$rater_kind <- "expert"
+  expect_no_match(paste(notes_of(quiet(estimate_accuracy(x))), collapse = " "), "nearly coincide")
+})
+
+test_that("agreement that is better than guesses but not than chance leaves gold alone", {
+  panel <- ratings(
+    data.frame(a = rep(c("y", "n"), c(57, 3)), b = rep(c("n", "y"), c(3, 57)), s = "y"),
+    raters = a:b, systems = s
+  )
+  expect_lt(fleiss_kappa(panel), 0)
+  expect_identical(answer(panel, "accurate are the"), c("gold", "gold"))
+  estimate <- quiet(estimate_accuracy(panel))
+  expect_false(is.na(tidy(estimate)$estimate))
+  expect_match(tidy(estimate)$reason, "nothing follows")
+  expect_output(print(estimate), "Of s: raters agree no better than by chance")
 })
 
 test_that("any ratings can be looked at", {

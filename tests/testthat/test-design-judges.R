@@ -130,8 +130,9 @@ test_that("plans know them", {
   set.seed(5)
   plan <- plan_cases(design, runs = 20, cases = 60, raters = c(3, 4), estimator = "unbinned")
   expect_identical(tidy(plan)$raters, 3:4)
-  expect_equal(glance(plan)$kappa, expected_kappa(design))
-  expect_gt(glance(plan)$kappa, expected_kappa(rater_design(rep(0.7, 3), base_rates = fifths)))
+  expect_equal(glance(plan)$chance_kappa, expected_kappa(design))
+  alone <- rater_design(rep(0.7, 3), base_rates = fifths)
+  expect_gt(glance(plan)$chance_kappa, expected_kappa(alone))
   own <- list(
     rater_design(rep(0.7, 3), 0.8, missing = c(0.1, 0, 0)),
     rater_design(rep(0.7, 3), 0.8, loading = c(0.1, 0, 0, 0)),

@@ -4,9 +4,17 @@ test_that("fits have the methods of a fit", {
   expect_equal(nobs(fit), 10)
   expect_named(tidy(fit), c("term", "estimate", "std.error"))
   expect_named(glance(fit), c(
-    "agreement", "kappa", "rater_accuracy", "cases", "raters", "ratings", "categories",
-    "patterns", "logLik", "AIC", "BIC", "nobs"
+    "agreement", "kappa", "chance_kappa", "rater_accuracy", "cases", "raters", "ratings",
+    "categories", "patterns", "logLik", "AIC", "BIC", "nobs"
   ))
+  # Fleiss' and that of the paper.
+  expect_over(1:10, function(seed) {
+    set.seed(seed)
+    x <- quiet(simulate_ratings(rater_design(c(0.6, 0.7, 0.8), 0.8, 3, 50, missing = 0.2)))
+    told <- glance(quiet(fit_raters(x)))
+    max(abs(c(told$kappa - fleiss_kappa(x), told$chance_kappa - chance_kappa(x),
+      glance(x)$kappa - fleiss_kappa(x))))
+  })
   expect_equal(
     unlist(glance(fit)[c("cases", "raters", "ratings", "categories", "patterns", "nobs")]),
     c(cases = 10, raters = 4, ratings = 40, categories = 4, patterns = 10, nobs = 10)

@@ -2,7 +2,7 @@
 sets_of <- function(family, miss, sampling = 0.1) {
   data.frame(
     family = family, kind = "crowd", estimate = 0.5, truth = 0.5 + miss, sampling = sampling,
-    gap = 0, suspicion = 0, rater_error = 0.2, open_share = 1
+    gap = 0, suspicion = 0, rater_error = 0.2, base_rate_range = 0, open_share = 1
   )
 }
 
@@ -21,7 +21,7 @@ test_that("scores are in standard errors of the robust interval", {
   sets <- sets_of(letters[1:9], 0.1)
   sets$suspicion <- 0.5
   sets$gap <- 0.2
-  error <- sqrt(0.1^2 + 0.5 * ((0.25 * 0.2)^2 + (0.5 * 0.2)^2))
+  error <- sqrt(0.1^2 + 0.5 * (0.02^2 + (0.2 * 0.2)^2 + (0.5 * 0.2)^2))
   expect_equal(calibrate_interval(sets, 0.9)$factor, 0.1 / error)
 })
 
@@ -101,7 +101,7 @@ test_that("sets that cannot be used are refused", {
 })
 
 test_that("print tells what the factor rests on", {
-  expect_output(print(calibrate_interval(reference_sets, 0.9)), "systems of 21 families")
+  expect_output(print(calibrate_interval(reference_sets, 0.9)), "systems of 19 families")
   few <- calibrate_interval(sets_of("a", 0.1), 0.9)
   expect_output(print(few), "no\\s+interval is wide enough")
 })

@@ -1,25 +1,121 @@
 test_that("robust intervals add what errors in common could hide", {
   set.seed(1)
   x <- simulate_ratings(rater_design(c(0.5, 0.6, 0.7), c(a = 0.9, b = 0.4), 4, 150))
-  expected <- function(table, facts) {
+  times <- stats::qnorm(0.95) * stats::qt(0.9, 4) / stats::qt(0.95, 4)
+  expected <- function(table, facts, kind) {
     expect_equal(facts$suspicion, pmax(0, 1 - 2 * facts$independence_weight))
     # The gap of the average is that of its ends, whatever was taken back of it.
     end <- if (table$method[[1L]] == "average") table$independent else table$estimate
-    hidden <- (facts$rater_error / 4)^2 + ((end - facts$average_shared) / 2)^2
+    share <- if (kind == "unsaid") 1 / sqrt(6) else 1 / sqrt(12)
+    raters <- pmax(facts$rater_error / 5, share * facts$base_rate_range)
+    hidden <- 0.02^2 + raters^2 + ((end - facts$average_shared) / 2)^2
     sqrt(facts$sampling^2 + facts$suspicion * hidden)
   }
-  for (method in c("average", "binned", "shared")) {
-    estimate <- quiet(estimate_accuracy(x, method, replicates = 40, conf_level = 0.8))
-    table <- tidy(estimate)
-    error <- expected(table, tidy(estimate, "details"))
-    expect_equal(table$std.error, error)
-    expect_equal(table$conf.low, pmax(0, table$estimate - stats::qnorm(0.9) * error))
-    expect_equal(table$conf.high, pmin(1, table$estimate + stats::qnorm(0.9) * error))
+  for (kind in c("unsaid", "expert", "crowd")) {
+    x$rater_kind <- if (kind != "unsaid") kind
+    for (method in c("average", "binned", "shared")) {
+      estimate <- quiet(estimate_accuracy(x, method, replicates = 40, conf_level = 0.8))
+      table <- tidy(estimate)
+      error <- expected(table, tidy(estimate, "details"), kind)
+      expect_equal(table$std.error, error)
+      expect_equal(table$conf.low, pmax(0, table$estimate - times * error))
+      expect_equal(table$conf.high, pmin(1, table$estimate + times * error))
+    }
   }
   # Whatever the method, the two ends are told.
   ends <- tidy(quiet(estimate_accuracy(x, interval = "none")))[c("shared", "independent")]
   found <- tidy(quiet(estimate_accuracy(x, "binned", replicates = 40)))
   expect_identical(found[c("shared", "independent")], ends)
+})
+
+# Inputs and results of the rule as it was published.
+# nolint start: line_length.
+typical_oracles <- utils::read.table(header = TRUE, text = "
+  indep shared s   E   samp N  p   kappa q   v    kind     o   c        R        low      high     est      sd       from     to
+  .86   .80   1   .15 .02  2  .60 .50  .55 .15  people   1   1        .1358899 .4285714 .75      .8       .0569108 .7063901 .8936099
+  .86   .80   1   .15 .02  2  .60 .50  .55 .15  unsaid   1   1        .1358899 .4285714 .75      .8       .0691207 .6863065 .9136935
+  .86   .80   1   .15 .02  2  .60 .50  .55 .15  machines 1   1        .1358899 .4285714 .75      .8       .1711724 .4434464 1
+  .67   .55   1   .33 .015 16 .10 .43  .09 .03  unsaid   1   .2581989 .0714100 .0455992 .2053388 .6390161 .0926337 .4866473 .7913850
+  1     1     1   .28 .01  2  .80 0    1   0    unsaid   1   1        1        0        1        1        .4088602 .3274848 1
+  .97   .96   1   .05 .004 2  .90 .12  .95 .012 unsaid   1   1        .3953473 .5192308 .9868421 .96      .1627603 .6922831 1
+  .74   .70   0   .30 .03  5  .28 .20  .30 .05  people   1   0        .1797580 .0721649 .6603774 .74      .03      .6906544 .7893456
+  .82   .70   .6  .25 .03  3  .45 .40  .40 .09  people   .75 .4242641 .0746565 .2465753 .6716418 .7690883 .0556215 .6775991 .8605775
+")
+# nolint end
+
+test_that("core and twin give the published oracles of the typical interval", {
+  worst <- vapply(seq_len(nrow(typical_oracles)), function(i) {
+    of <- typical_oracles[i, ]
+    lean <- reference_accuracies(of$p, of$kappa, of$q, of$v)
+    twin <- reference_typical(
+      of$indep, of$shared, of$s, of$E, of$samp, of$N, lean$range, of$kind, of$o
+    )
+    core <- robust_error(
+      twin$est, of$samp, of$indep - of$shared, of$s, of$E,
+      core_base_rate_range(of$p, of$kappa, of$q, of$v), of$o, of$kind
+    )
+    said <- of[c("c", "R", "low", "high", "est", "sd", "from", "to")]
+    ends <- pmin(pmax(core$centre + c(-1, 1) * robust_quantile(list(), 0.9) * core$std.error, 0), 1)
+    max(
+      abs(unlist(said) - c(twin$c, lean$range, lean$low, lean$high, twin$est, twin$sd, twin$from,
+        twin$to)),
+      abs(c(core$std.error, ends) - unlist(of[c("sd", "from", "to")])),
+      abs(core_base_rate_range(of$p, of$kappa, of$q, of$v) - of$R)
+    )
+  }, 0)
+  expect_lt(max(worst), 1e-6)
+})
+
+test_that("levels have the multiples of a law with heavy tails, if nothing is stated", {
+  times <- vapply(c(0.5, 0.8, 0.9, 0.95, 0.99), robust_quantile, 0, options = list())
+  expect_equal(times, c(0.5714943, 1.1829649, 1.6448536, 2.1422017, 3.5523482), tolerance = 1e-6)
+  expect_equal(robust_quantile(list(common = "none"), 0.99), stats::qnorm(0.995))
+  normal <- stats::qnorm((1:2e4 - 0.5) / 2e4)[sample(2e4)]
+  found <- stats::quantile(normal * heavy_times(2e4), 0.95, names = FALSE)
+  expect_equal(found, stats::qnorm(0.95), tolerance = 0.05)
+})
+
+test_that("the range over possible base rates is that of the published panel, and of its twin", {
+  wide <- lean_panel()
+  x <- quiet(ratings(wide, raters = rater1:rater3, systems = system))
+  range_of <- function(x) tidy(quiet(estimate_accuracy(x)), "details")$base_rate_range
+  expect_equal(range_of(x), 0.3394097, tolerance = 1e-6)
+  # Weights are counts, whoever rated is left out is not there, and ties take the largest range.
+  expect_equal(
+    range_of(quiet(ratings(cbind(wide, w = 3), raters = rater1:rater3, systems = system,
+      weights = w))), range_of(x)
+  )
+  expect_over(1:10, function(seed) {
+    set.seed(seed)
+    panel <- quiet(simulate_ratings(rater_design(
+      c(0.6, 0.7, 0.7), c(a = 0.8), 2 + seed %% 3, 60, missing = 0.2
+    )))
+    at <- as.data.frame(panel)
+    answer <- as.data.frame(panel, what = "systems")
+    m <- tabulate(match(at$case, panel$cases), 60)
+    tied <- names(which(table(at$rating) == max(table(at$rating))))
+    slow <- vapply(tied, function(k) {
+      said <- tabulate(match(at$case[at$rating == k], panel$cases), 60)
+      lean <- reference_lean(said, m)
+      seen <- m > 0
+      share <- (said / m)[seen]
+      gives <- (answer$prediction[match(panel$cases, answer$case)] == k)[seen]
+      reference_accuracies(
+        lean$p, lean$kappa, mean(gives), mean(gives * share) - mean(gives) * mean(share)
+      )$range
+    }, 0)
+    abs(base_rate_ranges(panel) - max(slow))
+  }, 1e-8)
+})
+
+test_that("what is said of a panel does not depend on the systems that were added", {
+  set.seed(3)
+  x <- simulate_ratings(rater_design(c(0.6, 0.7, 0.8), c(a = 0.9, b = 0.4), 3, 200))
+  both <- tidy(quiet(estimate_accuracy(x)), "details")
+  one <- tidy(quiet(estimate_accuracy(x, systems = "b")), "details")
+  shared <- c("independence_weight", "suspicion")
+  expect_equal(both[2L, shared], one[shared])
+  expect_equal(both[1L, shared], one[shared])
 })
 
 test_that("what has no sampling error has no robust interval", {
@@ -45,9 +141,10 @@ test_that("where truth is known errors in common have nothing to hide", {
     facts <- tidy(estimate, "details")
     expect_gt(max(facts$suspicion), 0)
     open <- 1 - length(cases) / 150
-    gap <- (table$independent - table$shared) * (open > 0)
-    hidden <- (open * facts$rater_error / 4)^2 + (gap / 2)^2
-    expect_equal(table$std.error, sqrt(facts$sampling^2 + facts$suspicion * hidden))
+    gap <- table$independent - table$shared
+    raters <- pmax(facts$rater_error / 5, facts$base_rate_range / sqrt(6))
+    hidden <- open^2 * facts$suspicion * (0.02^2 + raters^2 + (gap / 2)^2)
+    expect_equal(table$std.error, sqrt(facts$sampling^2 + hidden))
   }
   # Nor does anything rest on an assumption.
   expect_length(rests_on_assumption(estimate), 0L)
@@ -60,34 +157,152 @@ test_that("the centre takes back of independence what N categories leave unseen"
     estimate <- quiet(estimate_accuracy(x))
     table <- tidy(estimate)
     facts <- tidy(estimate, "details")
-    at_chance <- facts$rater_error > 0.9 * (1 - 1 / N)
-    suspicion <- if (at_chance) 1 else max(0, 1 - 2 * facts$independence_weight)
-    expect_equal(facts$suspicion, suspicion)
+    suspicion <- facts$suspicion
     expect_gt(suspicion * abs(table$independent - table$shared), 0.001)
-    back <- suspicion / (N - 1)
+    back <- suspicion / sqrt(N - 1)
     expect_equal(table$estimate, table$independent - back * (table$independent - table$shared))
     if (table$conf.high < 1) expect_equal((table$conf.low + table$conf.high) / 2, table$estimate)
   }
 })
 
-test_that("language models as raters make wider intervals around the same estimates", {
+test_that("machines as raters have the interval of their kind around the same estimate", {
   set.seed(1)
   x <- simulate_ratings(rater_design(c(0.75, 0.8, 0.85), 0.8, 2, 400))
-  models <- x
-  models$rater_kind <- "model"
-  plain <- quiet(estimate_accuracy(x))
-  found <- quiet(estimate_accuracy(models))
-  table <- tidy(found)
-  expect_identical(table$estimate, tidy(plain)$estimate)
-  facts <- tidy(found, "details")
-  wrong <- facts$rater_error
-  together <- (1 - sqrt(max(0, 1 - 4 * wrong * (1 - wrong) / 0.45))) / 2 - wrong
-  gap <- table$independent - table$shared
-  hidden <- (0.25 * wrong)^2 + (0.5 * gap)^2 + together^2
-  expect_equal(table$std.error, sqrt(facts$sampling^2 + hidden))
-  expect_output(print(found), "accuracy is a guess")
-  expect_false(any(grepl("guess", capture.output(print(plain)))))
+  plain <- tidy(quiet(estimate_accuracy(x)))
+  for (kind in c("model", "tool")) {
+    x$rater_kind <- kind
+    found <- quiet(estimate_accuracy(x))
+    table <- tidy(found)
+    facts <- tidy(found, "details")
+    expect_identical(table$estimate, plain$estimate)
+    expect_equal(facts$centre, (table$estimate + 0.65) / 2)
+    expect_equal(table$std.error, sqrt(facts$sampling^2 + 0.17^2))
+    expect_equal(table$conf.high, min(1, facts$centre + stats::qnorm(0.95) * table$std.error))
+  }
+  # Known truths leave less to hide, and to draw to the middle.
+  known <- fit_raters(x, known_truth = truth(x)[1:100, ])
+  part <- quiet(estimate_accuracy(known, "average"))
+  facts <- tidy(part, "details")
+  expect_equal(facts$centre, tidy(part)$estimate + 0.75 * (0.65 - tidy(part)$estimate) / 2)
+  expect_equal(tidy(part)$std.error, sqrt(facts$sampling^2 + (0.75 * 0.17)^2))
+  # Other methods have been compared with no truth where machines rate: no centre but theirs.
+  binned <- quiet(estimate_accuracy(x, "binned", replicates = 40))
+  expect_identical(tidy(binned, "details")$centre, tidy(binned)$estimate)
   # What follows from a stated assumption follows whoever the raters are.
-  stated <- tidy(quiet(estimate_accuracy(models, common = "none")))
+  stated <- tidy(quiet(estimate_accuracy(x, common = "none")))
+  x$rater_kind <- NULL
   expect_identical(stated, tidy(quiet(estimate_accuracy(x, common = "none"))))
+})
+
+test_that("differences, metrics and gold of machines have the interval's centre", {
+  set.seed(2)
+  x <- simulate_ratings(rater_design(c(0.75, 0.8, 0.85), c(a = 0.9, b = 0.7), 2, 400))
+  x$rater_kind <- "model"
+  estimate <- quiet(estimate_accuracy(x))
+  table <- tidy(estimate)
+  facts <- tidy(estimate, "details")
+  pair <- tidy(quiet(compare_systems(estimate)))
+  apart <- facts$centre[[1L]] - facts$centre[[2L]]
+  expect_equal(pair$estimate, table$estimate[[1L]] - table$estimate[[2L]])
+  expect_equal(apart, pair$estimate / 2)
+  expect_equal((pair$conf.low + pair$conf.high) / 2, apart, tolerance = 0.1)
+  hidden <- 0.17 * sqrt(2 * (1 - same_share(estimate$fit)[1, 2]^likeness_power))
+  expect_gt(pair$std.error, hidden)
+  expect_lt(pair$std.error, sqrt(hidden^2 + sum(facts$sampling^2)))
+  rows <- tidy(estimate_metrics(estimate, c("accuracy", "recall")))
+  own <- rows[rows$metric == "accuracy", ]
+  expect_equal(own$conf.low, table$conf.low)
+  other <- tidy(estimate_metrics(estimate, "accuracy", conf_level = 0.5))
+  expect_equal(other$conf.low, facts$centre - robust_quantile(list(), 0.5) * table$std.error)
+  expect_equal(ratings_alone(estimate, 1L), list(
+    estimate = facts$centre[[1L]], std.error = table$std.error[[1L]], bias = 0.17
+  ))
+  gold <- quiet(estimate_accuracy(x, known_truth = truth(x)[1:20, ], gold_sample = "random"))
+  expect_identical(glance(gold)$interval, "combined")
+  alone <- tidy(gold, "gold")
+  alone <- alone[alone$interval == "ratings alone", ]
+  expect_equal(alone$estimate, table$estimate)
+})
+
+# The number, its interval and the truth of a panel that looks sure.
+sure_of <- function(which, seed, kind = NULL) {
+  set.seed(seed)
+  panel <- sure_panel(which)
+  panel$x$rater_kind <- kind
+  caught <- new.env()
+  estimate <- withCallingHandlers(estimate_accuracy(panel$x), fallible_warning = function(w) {
+    if (inherits(w, "fallible_warning_assumption")) caught$said <- conditionMessage(w)
+    rlang::cnd_muffle(w)
+  })
+  table <- tidy(estimate)
+  list(
+    table = table, warned = caught$said,
+    said = paste(capture.output(print(estimate)), collapse = " "),
+    covered = table$conf.low <= panel$truth && panel$truth <= table$conf.high
+  )
+}
+
+test_that("agreement at kappa 0 is worth nothing, and is said to be", {
+  # Before, in these panels: 1.00 [.99, 1], truth .53, and .50 [.46, .54], truth .77.
+  for (which in c("yes", "zero")) {
+    found <- sure_of(which, 2)
+    expect_true(found$covered)
+    expect_gt(found$table$conf.high - found$table$conf.low, 0.6)
+    expect_match(found$warned, "no better than by chance")
+    expect_match(found$table$reason, "nothing follows")
+  }
+  expect_equal(sure_of("yes", 2)$table$conf.low, 0.33, tolerance = 0.02)
+  # By chance kappa is a little above 0 in other panels, and models may find no sign of anything:
+  # then the interval misses, and the print says what the agreement is like.
+  silent <- sure_of("yes", 1)
+  expect_false(silent$covered)
+  expect_match(silent$said, "Fleiss' kappa 0.02. Weak agreement")
+})
+
+test_that("one-sided judges are still believed, with a warning that says why", {
+  found <- sure_of("sided", 1) # before: .94 [.90, .97], truth .53
+  expect_false(found$covered)
+  expect_lt(found$table$conf.low, 0.8)
+  expect_match(found$warned, "raters lean to one category")
+  expect_match(found$said, "Weak agreement")
+})
+
+test_that("near-copies are still believed, with a note, unless their kind is said", {
+  found <- sure_of("copies", 1) # before: .99 [.98, 1], truth .58
+  expect_false(found$covered)
+  expect_match(found$said, "Raters nearly coincide")
+  told <- sure_of("copies", 1, "tool")
+  expect_true(told$covered)
+  expect_identical(told$table$estimate, found$table$estimate)
+  expect_match(told$warned, "0.99 is what they agree on")
+  expect_match(told$said, "20 random cases with\\s+known truth replace it")
+  expect_no_match(told$said, "Raters nearly coincide")
+})
+
+test_that("warnings name the largest part of what may be hidden", {
+  set.seed(1)
+  x <- simulate_ratings(rater_design(c(0.65, 0.7, 0.8), c(a = 0.9, b = 0.5), 2, 300,
+    difficulty = 0.3))
+  estimate <- quiet(estimate_accuracy(x))
+  cause <- function(...) {
+    parts <- c(...)
+    estimate$details[names(parts)] <- as.list(parts)
+    estimate$table$independent <- estimate$details$average_shared + parts[["gap"]]
+    causes_of_doubt(estimate)[[1L]]
+  }
+  none <- c(base_rate_range = 0, rater_error = 0, gap = 0)
+  expect_match(cause(replace(none, 1, 0.5)), "lean to one category")
+  expect_match(cause(replace(none, 2, 0.5)), "often wrong")
+  expect_match(cause(replace(none, 3, 0.5)), "as errors are in common or not")
+})
+
+test_that("prints of machines say what agreement is worth, in one line", {
+  local_reproducible_output(width = 80)
+  set.seed(1)
+  x <- simulate_ratings(rater_design(c(0.75, 0.8, 0.85), c(a = 0.8), 2, 400), rater_kind = "model")
+  expect_snapshot(print(estimate_accuracy(x)))
+  x$rater_kind <- "expert"
+  expect_snapshot(print(estimate_accuracy(x)))
+  leaning <- sure_panel("sided")$x
+  expect_snapshot(print(estimate_accuracy(leaning)))
 })

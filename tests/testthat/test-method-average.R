@@ -170,9 +170,11 @@ test_that("averages print, and warn where ratings say little", {
   set.seed(9)
   clear <- panel(300, raters = c(0.9, 0.9, 0.9))
   expect_warning(estimate_accuracy(clear), NA)
+  set.seed(1)
+  sided <- sure_panel("sided")$x
   expect_warning(
     withCallingHandlers(
-      estimate_accuracy(lehner_ratings(), "binned", replicates = 50),
+      estimate_accuracy(sided, "binned", replicates = 50),
       fallible_warning_bootstrap = rlang::cnd_muffle,
       fallible_warning_few_data = rlang::cnd_muffle
     ),

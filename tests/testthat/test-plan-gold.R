@@ -3,9 +3,11 @@ planned_store <- function() {
   if (is.null(example_store$planned)) {
     set.seed(1)
     design <- rater_design(
-      c(0.7, 0.7, 0.8), c(a = 0.8, b = 0.7), 3, 600, base_rates = c(0.5, 0.3, 0.2)
+      c(0.8, 0.8, 0.9), c(a = 0.8, b = 0.7), 3, 600, base_rates = c(0.5, 0.3, 0.2)
     )
-    example_store$planned <- quiet(estimate_accuracy(simulate_ratings(design)))
+    x <- simulate_ratings(design)
+    x$rater_kind <- "expert"
+    example_store$planned <- quiet(estimate_accuracy(x))
   }
   example_store$planned
 }

@@ -1,7 +1,7 @@
 test_that("a plan prints its story", {
   withr::local_options(fallible.quiet = TRUE) # no progress bars where a machine is slow
   expect_snapshot({
-    plan_cases(kappa = 0.3, approximate = TRUE)
+    plan_cases(chance_kappa = 0.3, approximate = TRUE)
     plan_cases(
       rater_design(rep(0.6, 3), 0.8, categories = 3), raters = 2:4, cases = 100,
       cost = c(case = 5, rating = 2), approximate = TRUE
@@ -17,7 +17,7 @@ test_that("a plan prints its story", {
 })
 
 test_that("tables have their columns", {
-  plan <- plan_cases(kappa = 0.3, raters = 2:3, approximate = TRUE)
+  plan <- plan_cases(chance_kappa = 0.3, raters = 2:3, approximate = TRUE)
   expect_named(tidy(plan), c(
     "raters", "cases", "std.error", "probability", "probability_mcse", "lowest", "half_width",
     "half_width_mcse", "bias", "ratings", "cost", "cheapest", "reason"
@@ -28,16 +28,17 @@ test_that("tables have their columns", {
     "half_width_mcse", "bias", "missing", "runs"
   ))
   size <- glance(plan)
-  expect_equal(size$kappa, 0.3)
+  expect_equal(size$chance_kappa, 0.3)
   expect_identical(size$cases, tidy(plan)$cases[tidy(plan)$cheapest])
   expect_equal(tidy(plan)$half_width, c(0.1, 0.1), tolerance = 0.02)
 })
 
 test_that("update() changes what it is given", {
-  plan <- plan_cases(kappa = 0.3, approximate = TRUE)
+  plan <- plan_cases(chance_kappa = 0.3, approximate = TRUE)
   narrow <- update(plan, margin = 0.05)
-  expect_identical(tidy(narrow), tidy(plan_cases(kappa = 0.3, margin = 0.05, approximate = TRUE)))
-  expect_null(update(plan, rater_accuracy = 0.6)$arguments$kappa)
+  own <- plan_cases(chance_kappa = 0.3, margin = 0.05, approximate = TRUE)
+  expect_identical(tidy(narrow), tidy(own))
+  expect_null(update(plan, rater_accuracy = 0.6)$arguments$chance_kappa)
   expect_error(update(plan, margins = 0.05), class = "fallible_error_argument")
 })
 
@@ -45,9 +46,9 @@ test_that("the paper's advice is told where it applies, and judged", {
   said <- function(...) {
     format_advice(plan_cases(..., system_accuracy = 0.8, approximate = TRUE))
   }
-  expect_match(said(kappa = 0.3), "at least 200 cases")
-  expect_match(said(kappa = 0.55, cases = 90), "100 cases are sufficient.* probability 0.9")
-  expect_match(said(kappa = 0.3, margin = 0.05), "none for these settings")
-  expect_match(said(kappa = 0.3, raters = 4), "none for these settings")
-  expect_match(said(kappa = 0.42), "none for these settings")
+  expect_match(said(chance_kappa = 0.3), "at least 200 cases")
+  expect_match(said(chance_kappa = 0.55, cases = 90), "100 cases are sufficient.* probability 0.9")
+  expect_match(said(chance_kappa = 0.3, margin = 0.05), "none for these settings")
+  expect_match(said(chance_kappa = 0.3, raters = 4), "none for these settings")
+  expect_match(said(chance_kappa = 0.42), "none for these settings")
 })

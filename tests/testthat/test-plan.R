@@ -48,10 +48,10 @@ test_that("what is kept of panels is what a study says of them", {
 
 test_that("plans are monotone in margin, probability, accuracy and numbers of cases", {
   fewer <- function(x) expect_true(all(diff(x) < 0))
-  fewer(vapply(c(0.04, 0.06, 0.1), function(m) cases_of(kappa = 0.3, margin = m), 0))
-  fewer(vapply(c(0.95, 0.9, 0.8), function(p) cases_of(kappa = 0.3, conf_level = p), 0))
+  fewer(vapply(c(0.04, 0.06, 0.1), function(m) cases_of(chance_kappa = 0.3, margin = m), 0))
+  fewer(vapply(c(0.95, 0.9, 0.8), function(p) cases_of(chance_kappa = 0.3, conf_level = p), 0))
   fewer(vapply(c(0.4, 0.6, 0.8, 0.95), function(a) cases_of(rater_accuracy = a), 0))
-  fewer(cases_of(kappa = 0.3, raters = 2:6))
+  fewer(cases_of(chance_kappa = 0.3, raters = 2:6))
   narrow <- quick(margin = 0.08)
   wide <- quick(margin = 0.14)
   expect_gt(tidy(narrow)$cases, tidy(wide)$cases)
@@ -65,18 +65,18 @@ test_that("plans are monotone in margin, probability, accuracy and numbers of ca
 test_that("kappa and rater accuracy are two ways to say the same", {
   kappa <- (0.7^2 + 0.3^2 / 4 - 0.2) / 0.8
   by_accuracy <- quick(runs = 60)
-  by_kappa <- update(by_accuracy, kappa = kappa)
-  expect_equal(glance(by_accuracy)$kappa, kappa)
+  by_kappa <- update(by_accuracy, chance_kappa = kappa)
+  expect_equal(glance(by_accuracy)$chance_kappa, kappa)
   expect_equal(glance(by_kappa)$rater_accuracy, 0.7)
   same <- function(x) tidy(withr::with_seed(1, update(x, runs = 60)))
   expect_equal(same(by_kappa), same(by_accuracy))
-  expect_identical(cases_of(kappa = kappa), cases_of(rater_accuracy = 0.7))
+  expect_identical(cases_of(chance_kappa = kappa), cases_of(rater_accuracy = 0.7))
   # Also under violations.
   design <- rater_design(rep(0.7, 3), difficulty = 0.2, dispersion = 2, error_range = 1)
   violated <- quick(design, cases = 30, runs = 60)
-  back <- update(violated, kappa = glance(violated)$kappa)
+  back <- update(violated, chance_kappa = glance(violated)$chance_kappa)
   expect_equal(glance(back)$rater_accuracy, 0.7)
-  expect_gt(glance(violated)$kappa, kappa)
+  expect_gt(glance(violated)$chance_kappa, kappa)
 })
 
 test_that("the same seed gives the same plan, for any number of threads", {
@@ -130,7 +130,7 @@ test_that("with cases settled, raters are what is planned", {
 
 test_that("costs choose among raters and cases", {
   cheap <- function(...) {
-    plan_cases(kappa = 0.2, raters = 2:6, system_accuracy = 0.8, approximate = TRUE, ...)
+    plan_cases(chance_kappa = 0.2, raters = 2:6, system_accuracy = 0.8, approximate = TRUE, ...)
   }
   free_cases <- cheap()
   dear_cases <- cheap(cost = c(case = 50))
@@ -139,10 +139,10 @@ test_that("costs choose among raters and cases", {
   expect_equal(table$cost, table$cases * (50 + table$raters))
   expect_identical(which(table$cheapest), which.min(table$cost))
   missing <- plan_cases(
-    rater_design(rep(0.6, 3), 0.8, missing = 0.25), kappa = 0.2, approximate = TRUE
+    rater_design(rep(0.6, 3), 0.8, missing = 0.25), chance_kappa = 0.2, approximate = TRUE
   )
   expect_equal(tidy(missing)$ratings, 0.75 * 3 * tidy(missing)$cases)
-  expect_gt(tidy(missing)$cases, cases_of(kappa = 0.2))
+  expect_gt(tidy(missing)$cases, cases_of(chance_kappa = 0.2))
 })
 
 test_that("any function of ratings can be planned for", {
@@ -182,25 +182,25 @@ copied <- function() {
 test_that("what cannot be planned is refused", {
   expect_snapshot(error = TRUE, {
     plan_cases()
-    plan_cases(kappa = 0.3, rater_accuracy = 0.6)
-    plan_cases(kappa = 0)
-    plan_cases(rater_design(c(0.6, 0.6), difficulty = 0.2), kappa = 0.01)
+    plan_cases(chance_kappa = 0.3, rater_accuracy = 0.6)
+    plan_cases(chance_kappa = 0)
+    plan_cases(rater_design(c(0.6, 0.6), difficulty = 0.2), chance_kappa = 0.01)
     plan_cases(rater_accuracy = 0.2)
     plan_cases(rater_accuracy = 1.2)
-    plan_cases(kappa = 0.3, margin = 0)
-    plan_cases(kappa = 0.3, conf_level = 1)
-    plan_cases(kappa = 0.3, raters = 1)
-    plan_cases(kappa = 0.3, raters = integer())
-    plan_cases(kappa = 0.3, system_accuracy = 2)
-    plan_cases(kappa = 0.3, cases = 1)
-    plan_cases(kappa = 0.3, cases = c(200, 100))
-    plan_cases(kappa = 0.3, cases = 2:4)
-    plan_cases(kappa = 0.3, cost = c(rating = -1))
-    plan_cases(kappa = 0.3, cost = 5)
-    plan_cases(kappa = 0.3, margin = 1e-300)
-    plan_cases(kappa = 0.3, estimator = "bined")
-    plan_cases(kappa = 0.3, estimator = c("binned", "joint"))
-    plan_cases(kappa = 0.3, runs = 3)
+    plan_cases(chance_kappa = 0.3, margin = 0)
+    plan_cases(chance_kappa = 0.3, conf_level = 1)
+    plan_cases(chance_kappa = 0.3, raters = 1)
+    plan_cases(chance_kappa = 0.3, raters = integer())
+    plan_cases(chance_kappa = 0.3, system_accuracy = 2)
+    plan_cases(chance_kappa = 0.3, cases = 1)
+    plan_cases(chance_kappa = 0.3, cases = c(200, 100))
+    plan_cases(chance_kappa = 0.3, cases = 2:4)
+    plan_cases(chance_kappa = 0.3, cost = c(rating = -1))
+    plan_cases(chance_kappa = 0.3, cost = 5)
+    plan_cases(chance_kappa = 0.3, margin = 1e-300)
+    plan_cases(chance_kappa = 0.3, estimator = "bined")
+    plan_cases(chance_kappa = 0.3, estimator = c("binned", "joint"))
+    plan_cases(chance_kappa = 0.3, runs = 3)
     plan_cases(0.3)
     plan_cases(rater_design(c(0.2, 0.2)))
     plan_cases(rater_design(c(0.5, 0.7), difficulty = 0.1), approximate = TRUE,
@@ -208,7 +208,7 @@ test_that("what cannot be planned is refused", {
     plan_cases(copied(), raters = 4)
     plan_cases(copied(), approximate = TRUE)
   })
-  expect_error(plan_cases(kappa = 2), class = "fallible_error_argument")
+  expect_error(plan_cases(chance_kappa = 2), class = "fallible_error_argument")
 })
 
 test_that("a design is planned for as it is, copying and matrices included", {
@@ -228,7 +228,7 @@ test_that("arguments replace what a design says", {
   alike <- rater_design(rep(0.7, 3), c(a = 0.8), 3, missing = 0.2)
   expect_identical(cases(design, rater_accuracy = 0.7), cases(alike))
   kappa <- (0.49 + 0.09 / 2 - 1 / 3) / (2 / 3)
-  expect_identical(cases(design, kappa = kappa), cases(alike))
+  expect_identical(cases(design, chance_kappa = kappa), cases(alike))
   expect_identical(cases(alike, system_accuracy = c(0.6, 0.9)), cases(
     rater_design(rep(0.7, 3), c(0.6, 0.9), 3, missing = 0.2)
   ))
@@ -240,12 +240,12 @@ test_that("arguments replace what a design says", {
 })
 
 test_that("numbers of cases are looked for between the ends", {
-  expect_identical(cases_of(kappa = 0.3, cases = c(300, 1000)), 300)
+  expect_identical(cases_of(chance_kappa = 0.3, cases = c(300, 1000)), 300)
   plan <- quick(cases = c(500, 2000), runs = 20)
   expect_identical(tidy(plan)$cases, 500)
 })
 
 test_that("a tiny probability leaves no half-width", {
-  plan <- plan_cases(kappa = 0.3, conf_level = 1e-300, approximate = TRUE)
+  plan <- plan_cases(chance_kappa = 0.3, conf_level = 1e-300, approximate = TRUE)
   expect_identical(tidy(plan)$half_width, 0)
 })

@@ -380,3 +380,17 @@ test_that("what is in no known format is named, with what would read it", {
   expect_unknown("[1, 2, 3]", "JSON without objects")
   expect_unknown('{"a": 1, "b"', "no valid JSON")
 })
+
+test_that("judges of logs are taken for language models, unless somebody says who they are", {
+  for (file in c("inspect.json", "promptfoo.json")) {
+    expect_message(
+      x <- suppressWarnings(read_ratings(tool_file(file))), "taken for language models"
+    )
+    expect_identical(x$rater_kind, "model")
+    expect_no_message(
+      y <- suppressWarnings(read_ratings(tool_file(file), rater_kind = "tool"))
+    )
+    expect_identical(y$rater_kind, "tool")
+  }
+  expect_null(suppressWarnings(read_ratings(tool_file("label-studio.json")))$rater_kind)
+})

@@ -22,7 +22,8 @@ test_that("a study has a row per panel, system and estimator", {
   expect_identical(nrow(rows), (2L + 5L) * 2L * 3L * 2L)
   expect_named(rows, c(
     "design", "n", "system", "run", "estimator", "estimate", "std.error", "conf.low", "conf.high",
-    "expected", "sample", "agreement", "kappa", "rater_accuracy", "seed", "reason", "condition"
+    "expected", "sample", "agreement", "chance_kappa", "rater_accuracy", "seed", "reason",
+    "condition"
   ))
   expect_identical(
     rows$design[!duplicated(rows[c("design", "n", "system")])], rep(c("one", "two"), c(4, 10))
@@ -84,7 +85,7 @@ test_that("what was true is what the panel says", {
     expect_equal(rows$expected[row], true$expected)
     expect_equal(rows$sample[row], true$sample)
     fit <- glance(quiet(fit_raters(panel)))
-    expect_equal(rows$kappa[row], fit$kappa)
+    expect_equal(rows$chance_kappa[row], fit$chance_kappa)
     expect_equal(rows$rater_accuracy[row], fit$rater_accuracy)
   }
 })
@@ -291,7 +292,7 @@ test_that("replayed estimates have the random numbers of their run", {
 test_that("failures are kept with their condition, and can be replayed", {
   set.seed(8)
   fragile <- function(x) {
-    if (glance(quiet(fit_raters(x)))$kappa < 0.2) {
+    if (glance(quiet(fit_raters(x)))$chance_kappa < 0.2) {
       rlang::abort("too little agreement", class = "too_little")
     }
     0.5
@@ -303,7 +304,7 @@ test_that("failures are kept with their condition, and can be replayed", {
   )
   rows <- tidy(study)
   failed <- !vapply(rows$condition, is.null, NA)
-  expect_identical(failed[rows$estimator == "f"], rows$kappa[rows$estimator == "f"] < 0.2)
+  expect_identical(failed[rows$estimator == "f"], rows$chance_kappa[rows$estimator == "f"] < 0.2)
   expect_true(all(failed[rows$estimator == "w"]) && !any(failed[rows$estimator == "t"]))
   expect_identical(is.na(rows$estimate), failed)
   expect_identical(is.na(rows$reason), !failed)

@@ -25,7 +25,7 @@ test_that("a world is studied like a design", {
   expect_identical(nrow(rows), 64L)
   mine <- rows[rows$design == "mine", ]
   expect_identical(mine$expected, ifelse(mine$system == "s", 0.7, 0.9))
-  expect_false(anyNA(mine[c("sample", "agreement", "kappa", "seed")]))
+  expect_false(anyNA(mine[c("sample", "agreement", "chance_kappa", "seed")]))
   for (row in c(1, 16, 18, 32)) {
     panel <- replay(study, row)
     expect_identical(nrow(panel), as.integer(rows$n[[row]]))
@@ -135,7 +135,7 @@ test_that("what never is a world is refused at once", {
     simulation_study(list(w = function(n) stop("never")), "binned", n = 10)
     simulation_study(plain_world, "binned")
     plan_cases(plain_world, raters = 3:4)
-    plan_cases(plain_world, kappa = 0.3, approximate = TRUE)
+    plan_cases(plain_world, chance_kappa = 0.3, approximate = TRUE)
   })
 })
 
@@ -190,7 +190,7 @@ test_that("a plan can be made for a world", {
   apart <- tidy(plan)$cases - tidy(same)$cases
   expect_lt(abs(apart), 4 * sqrt(tidy(plan)$std.error^2 + tidy(same)$std.error^2))
   expect_identical(tidy(plan)$ratings, 3 * tidy(plan)$cases)
-  expect_identical(glance(plan)$kappa, NA_real_)
+  expect_identical(glance(plan)$chance_kappa, NA_real_)
   expect_output(print(plan), "drawn by a function: 3 raters, 2 systems, 3 categories")
   expect_identical(tidy(update(plan, runs = 20))$raters, 3L)
 })

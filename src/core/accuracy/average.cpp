@@ -109,25 +109,29 @@ class AverageEstimator : public Estimator {
         common_(options.common),
         used_(options.used > 0 ? options.used : categories_used(ratings.patterns, ratings.weight)),
         shared_(latent_rows(ratings.patterns, ratings.weight, -1, {ratings.known.truth, {}}),
-                options.ordered) {
-    std::vector<std::pair<int, int>> trees;  // system, root
+                options.ordered),
+        panel_(ratings, -1, options.ordered) {
     for (int s = 0; s < ratings.patterns.systems; ++s) {
       averages_.emplace_back(ratings, s, options.ordered);
-      for (const int root : averages_.back().roots()) trees.emplace_back(s, root);
+    }
+    std::vector<std::pair<SystemAverage*, int>> trees;  // with their roots
+    for (const int root : panel_.roots()) trees.emplace_back(&panel_, root);
+    for (SystemAverage& system : averages_) {
+      for (const int root : system.roots()) trees.emplace_back(&system, root);
     }
     for (const bool leaders : {true, false}) {
       Host of_steps;
       of_steps.tick = [&](std::size_t done) {
         return host.tick(fit_steps * (done + (leaders ? 0 : trees.size())) / (2 * trees.size()));
       };
-      for_each_item(trees.size(), options.threads, of_steps, [&](std::size_t i) {
-        averages_[trees[i].first].fit_tree(trees[i].second, leaders);
-      });
+      for_each_item(trees.size(), options.threads, of_steps,
+                    [&](std::size_t i) { trees[i].first->fit_tree(trees[i].second, leaders); });
     }
+    const SystemEstimate panel = panel_.average();
     for (int s = 0; s < ratings.patterns.systems; ++s) {
       systems_[s] = averages_[s].average();
       if (systems_[s].members.empty()) continue;
-      settle(systems_[s], ratings.weight, s, shared_);
+      settle(systems_[s], ratings.weight, s, shared_, panel);
       const SystemAverage& of = averages_[s];
       systems_[s].independent_counts = counts_of(ratings, s, of.rows(), of.posterior());
       systems_[s].shared_counts = counts_of(ratings, s, shared_.rows(), shared_.posterior());
@@ -151,10 +155,11 @@ class AverageEstimator : public Estimator {
     for (const SystemAverage& system : averages_) systems.push_back(system.with_weights(now));
     const bool needed = common_.typical || common_.share != 0;
     const SharedFit shared = needed ? shared_.with_weights(now) : shared_;
+    const SystemEstimate panel = common_.typical ? panel_.with_weights(now) : SystemEstimate();
     std::vector<double> out;
     for (std::size_t s = 0; s < systems.size(); ++s) {
       if (!std::isnan(systems[s].independent)) {
-        settle(systems[s], now, static_cast<int>(s), shared);
+        settle(systems[s], now, static_cast<int>(s), shared, panel);
       }
       out.push_back(systems[s].estimate);
     }
@@ -166,13 +171,15 @@ class AverageEstimator : public Estimator {
     return common_.typical ? system.typical : common_.share;
   }
 
-  // Takes back what is assumed to be in common. Nobody shares anything where truth is known: there
-  // the ends differ by what the prior of the system does, which is not taken back.
+  // Takes back what is assumed to be in common, as much of it as raters alone call for: what is
+  // said of a panel does not depend on who else is judged by it. Nobody shares anything where truth
+  // is known: there the ends differ by what the prior of the system does, which is not taken back.
   void settle(SystemEstimate& system, const std::vector<double>& weight, int s,
-              const SharedFit& shared) const {
+              const SharedFit& shared, const SystemEstimate& panel) const {
     const SharedEnd end = shared_end(ratings_, weight, s, shared);
     system.shared = end.accuracy;
-    system.suspicion = suspicion(system.independence_weight, system.rater_error, used_);
+    system.independence_weight = panel.independence_weight;
+    system.suspicion = suspicion(panel.independence_weight, panel.rater_error, used_);
     system.typical = typical_share(system.suspicion, used_);
     const double kept = common_.typical ? end.known * prior_pull(system.independent, end.cases) : 0;
     system.estimate = between_ends(system.independent, end.accuracy + kept, taken_back(system));
@@ -181,6 +188,7 @@ class AverageEstimator : public Estimator {
   Common common_;
   int used_;
   SharedFit shared_;
+  SystemAverage panel_;  // raters alone
   std::vector<SystemAverage> averages_;
 };
 

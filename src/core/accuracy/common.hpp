@@ -16,26 +16,14 @@ struct Common {
 // raters are at chance cannot vouch for anything. `categories` are those that raters used.
 double suspicion(double independence_weight, double rater_error, int categories);
 
-// The typical share. Two independent wrong answers coincide with probability 1 / (N - 1), so that
-// errors in common leave a surplus of coinciding wrong answers in the share (N - 2) / (N - 1) of
-// joint errors: with many categories independence can fail visibly, with two it never does. NaN for
+// The typical share: how probable it is that two wrong answers are the same one. Were they spread
+// over the other categories this would be 1 / (N - 1), but wrong answers have favourites. NaN for
 // one category.
 double typical_share(double suspicion, int categories);
 
 // From the independent end of the range the share `back` of the way to the shared one. Exactly the
 // independent end where nothing is taken back.
 double between_ends(double independent, double shared, double back);
-
-// By how much raters are more often wrong than `rater_error`, an estimate that takes their errors
-// for independent, if they err together as models do: those that share training data and methods
-// agree on wrong answers, which looks like accuracy. What agrees with them looks too good as well
-// if it is of their kind, and too bad if it is not.
-double error_of_models(double rater_error, int categories);
-
-// Share of wrong ratings e of raters who agree in the share `agreement`, if their being right has
-// this correlation, and the surplus of joint errors that this makes coincides:
-// agreement = (1 - e)^2 + e^2 / (N - 1) + 2 correlation e (1 - e); no more than that of guesses.
-double error_together(double agreement, double correlation, int categories);
 
 }  // namespace fallible
 

@@ -9,6 +9,7 @@ Joined::Joined(const Ratings& ratings, int system)
     : rows_(latent_rows(ratings.patterns, ratings.weight, system, {ratings.known.truth, {}})),
       alike_(regardless_of_rater(rows_)) {
   answer_.assign(rows_.size(), -1);
+  if (system < 0) return;
   for (int p = 0; p < ratings.patterns.patterns; ++p) {
     const int answer = ratings.patterns.answer_of(p, system);
     // Where there is nothing but the system's answer it would be judged by itself.

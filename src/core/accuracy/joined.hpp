@@ -10,7 +10,7 @@ namespace fallible {
 
 class Joined {
  public:
-  Joined(const Ratings& ratings, int system);
+  Joined(const Ratings& ratings, int system);  // -1 for raters alone
 
   // The same raters and system in other cases.
   Joined with_weights(const std::vector<double>& of_patterns) const;

@@ -1,9 +1,10 @@
 // Intervals that allow for what sampling error leaves out.
 //
 // On real data raters err on the same cases, and systems err there too. This biases every estimate
-// by an amount that the ratings do not show, but that grows with the share of wrong ratings and
-// with the distance between the ends of what system and raters may share. Where the data single out
-// simple models (equally difficult cases, no error rates of their own) there is no sign of it.
+// by an amount that the ratings do not show, but that grows with the share of wrong ratings, with
+// what base rates are possible, and with the distance between the ends of what system and raters
+// may share. Where the data single out simple models (equally difficult cases, no error rates of
+// their own) there is no sign of it.
 #ifndef FALLIBLE_CORE_ACCURACY_ROBUST_HPP
 #define FALLIBLE_CORE_ACCURACY_ROBUST_HPP
 
@@ -11,18 +12,29 @@
 
 namespace fallible {
 
+// People are experts or crowds, machines are language models or programs. Of panels of both, and of
+// those of which nobody said it, nothing is known.
+enum class RaterKind { unsaid, people, machines };
+
 struct RobustError {
+  double centre;     // of the interval: for people the estimate
   double std_error;  // of sampling and of what is hidden
   double hidden;     // standard deviation of the bias
 };
 
-// Of an estimate of whatever method with standard error `sampling`: `gap` is its distance from the
-// shared end; `suspicion` (0 if what is in common is stated, so that nothing is hidden) and
-// `rater_error` are those of the average of the same system; `open_share` is the share of its cases
-// whose truth is not known, which alone can hide anything; `together` is a bias that the kind of
-// raters leads one to expect besides, see error_of_models().
-RobustError robust_error(double sampling, double gap, double suspicion, double rater_error,
-                         double open_share, double together = 0);
+// What the error is made of. `gap` is the distance of an estimate, of whatever method, from the
+// shared end; `suspicion` and `rater_error` are those of the average of the same system; `range` is
+// that of accuracies over possible base rates (see base_rates.hpp), NaN where no two raters share a
+// case; `open_share` is the share of the cases whose truth is not known, which alone can hide
+// anything.
+struct ErrorParts {
+  double sampling = 0, gap = 0, suspicion = 0, rater_error = 0, range = 0, open_share = 1;
+};
+
+// Machines err together in ways that no rating shows, so that of their panels there is but the
+// experience with others: the centre is drawn half way to what systems had there. A range of 1 is
+// that of raters who agree no better than by chance: suspicion is 1 then.
+RobustError robust_error(double estimate, const ErrorParts& of, RaterKind raters);
 
 // So many standard errors around the value, in [0, 1]; NaN without a standard error.
 void set_limits(double value, double std_error, double margin, Interval& interval);

@@ -46,8 +46,8 @@ void add_scaled(const std::vector<double>& x, double scale, std::vector<double>&
 }
 
 SystemAverage::SystemAverage(const Ratings& ratings, int system, bool ordered)
-    : data_(ratings, system) {
-  if (data_.cases() > 0) family_ = make_family(data_.rows(), ordered);
+    : alone_(system < 0), data_(ratings, system) {
+  if (tells(data_)) family_ = make_family(data_.rows(), ordered);
 }
 
 int SystemAverage::root_of(int member) const {
@@ -118,7 +118,7 @@ SystemEstimate SystemAverage::average() {
 SystemEstimate SystemAverage::with_weights(const std::vector<double>& of_patterns) const {
   SystemEstimate out;
   const Joined now = data_.with_weights(of_patterns);
-  if (!(now.cases() > 0)) return out;
+  if (!tells(now)) return out;
   std::vector<bool> wanted(family_.size());
   for (std::size_t i = family_.size(); i-- > 0;) {
     if (get(static_cast<int>(i))->result().weight >= matters) wanted[i] = true;

@@ -1,4 +1,4 @@
-// The average for one system: its members, their fits and weights.
+// The average for one system, or for raters alone: its members, their fits and weights.
 #ifndef FALLIBLE_CORE_ACCURACY_SYSTEM_AVERAGE_HPP
 #define FALLIBLE_CORE_ACCURACY_SYSTEM_AVERAGE_HPP
 
@@ -19,7 +19,7 @@ double prior_pull(double independent, double cases);
 
 class SystemAverage {
  public:
-  SystemAverage(const Ratings& ratings, int system, bool ordered);
+  SystemAverage(const Ratings& ratings, int system, bool ordered);  // -1 for raters alone
 
   // Members that no other comes before: each is fitted with all that come after it, apart from the
   // rest. None without a case.
@@ -39,6 +39,8 @@ class SystemAverage {
   SystemEstimate with_weights(const std::vector<double>& of_patterns) const;
 
  private:
+  // Is there something to judge?
+  bool tells(const Joined& data) const { return alone_ || data.cases() > 0; }
   int root_of(int member) const;
   // Sum of log evidence and prior without which a member has no weight, once those who lead are
   // fitted.
@@ -47,6 +49,7 @@ class SystemAverage {
     return member < 0 ? nullptr : family_[member].member.get();
   }
 
+  bool alone_;
   Joined data_;
   Family family_;
   std::vector<double> posterior_;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "../accuracy/base_rates.hpp"
 #include "../accuracy/robust.hpp"
 
 namespace fallible {
@@ -69,21 +70,34 @@ class Judge {
     return out;
   }
 
-  // What there is of sampling error becomes a robust interval: in a panel no truth is known.
+  // What there is of sampling error becomes a robust interval: in a panel no truth is known, and
+  // nobody said who rates.
   void widen(StudyEstimate& found, const StudyEstimator& how) {
     const bool of_average = how.options.method == Method::average;
     const auto& averages = average(how.options).systems();
     for (std::size_t s = 0; s < found.estimate.size(); ++s) {
       const double value = found.estimate[s], sampling = found.interval[s].std_error;
       const SystemEstimate& average = averages[s];
-      const double gap = (of_average ? average.independent : value) - average.shared;
-      const double doubt = how.options.common.typical ? average.suspicion : 0;
-      const double error = robust_error(sampling, gap, doubt, average.rater_error, 1).std_error;
+      const double error =
+          !how.options.common.typical
+              ? sampling
+              : robust_error(
+                    value,
+                    {sampling, (of_average ? average.independent : value) - average.shared,
+                     average.suspicion, average.rater_error, range(static_cast<int>(s)), 1},
+                    RaterKind::unsaid)
+                    .std_error;
       set_limits(value, error, how.margin, found.interval[s]);
     }
   }
 
+  double range(int system) {
+    if (leans_.empty()) leans_ = rater_leans(ratings_.patterns, ratings_.weight);
+    return base_rate_range(ratings_.patterns, ratings_.weight, system, leans_);
+  }
+
   const Ratings& ratings_;
+  std::vector<Lean> leans_;
   std::vector<std::pair<Common, std::unique_ptr<Estimator>>> averages_;
 };
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <vector>
 
+#include "core/accuracy/base_rates.hpp"
 #include "core/accuracy/common.hpp"
 #include "core/accuracy/profile_interval.hpp"
 #include "core/accuracy/robust.hpp"
@@ -50,19 +51,35 @@ TEST_CASE("percentile intervals interpolate, and say why there is none") {
 }
 
 TEST_CASE("a robust interval adds what could be hidden, if there is suspicion") {
-  const RobustError found = robust_error(0.03, 0.2, 0.5, 0.3, 0.5);
-  const double bias = std::pow(0.25 * 0.3 * 0.5, 2) + std::pow(0.5 * 0.2, 2);
-  CHECK(found.hidden == Approx(std::sqrt(0.5 * bias)));
-  CHECK(found.std_error == Approx(std::sqrt(0.03 * 0.03 + 0.5 * bias)));
-  CHECK(robust_error(0.03, 0.2, 0, 0.3, 1).std_error == 0.03);
-  CHECK(robust_error(0.03, 0.2, 0, 0.3, 1).hidden == 0);
-  CHECK(std::isnan(robust_error(0.03, 0.2, std::nan(""), 0.3, 1).hidden));
-  CHECK(std::isnan(robust_error(std::nan(""), 0.2, 1, 0.3, 1).std_error));
+  const auto people = [](ErrorParts of) { return robust_error(0.7, of, RaterKind::people); };
+  const RobustError found = people({0.03, 0.2, 0.5, 0.3, 0.4, 0.5});
+  const double range = 0.4 / std::sqrt(12);
+  const double bias = 0.02 * 0.02 + range * range + 0.1 * 0.1;
+  CHECK(found.centre == 0.7);
+  CHECK(found.hidden == Approx(0.5 * std::sqrt(0.5 * bias)));
+  CHECK(found.std_error == Approx(std::sqrt(0.03 * 0.03 + found.hidden * found.hidden)));
+  CHECK(people({0.03, 0.2, 0, 0.3, 0.9, 1}).std_error == 0.03);
+  CHECK(people({0, 0, 0, 0, 1, 1}).hidden == Approx(std::sqrt(0.0004 + 1 / 12.0)));
+  CHECK(people({0.03, 0.2, 1, 0.3, 1, 0}).hidden == 0);
+  CHECK(std::isnan(people({0.03, 0.2, std::nan(""), 0.3, 0, 1}).hidden));
+  CHECK(std::isnan(people({std::nan(""), 0.2, 1, 0.3, 0, 1}).std_error));
 
   // Each constant alone, in decimals that no other pair of constants gives.
-  CHECK(robust_error(0, 0, 1, 0.4, 1).hidden == Approx(0.1));
-  CHECK(robust_error(0, 0.3, 1, 0, 1).hidden == Approx(0.15));
-  CHECK(robust_error(0, -0.3, 1, 0, 1).hidden == Approx(0.15));
+  const auto rest = [&](ErrorParts of) { return std::sqrt(std::pow(people(of).hidden, 2) - 0.0004); };
+  CHECK(people({0, 0, 1, 0, 0, 1}).hidden == Approx(0.02));
+  CHECK(rest({0, 0, 1, 0.4, 0.2, 1}) == Approx(0.08));
+  CHECK(rest({0, 0, 1, 0.4, std::nan(""), 1}) == Approx(0.08));
+  CHECK(rest({0, 0, 1, 0.4, 0.6, 1}) == Approx(0.6 / std::sqrt(12)));
+  CHECK(rest({0, 0.3, 1, 0, 0, 1}) == Approx(0.15));
+  CHECK(rest({0, -0.3, 1, 0, 0, 1}) == Approx(0.15));
+  CHECK(std::pow(robust_error(0.7, {0, 0, 1, 0, 0.6, 1}, RaterKind::unsaid).hidden, 2) ==
+        Approx(0.0004 + 0.36 / 6));
+
+  // Of machines nothing but what others were like counts.
+  const RobustError machines = robust_error(0.95, {0.03, 0.2, 0, 0.3, 1, 0.5}, RaterKind::machines);
+  CHECK(machines.centre == Approx(0.875));
+  CHECK(machines.hidden == Approx(0.085));
+  CHECK(machines.std_error == Approx(std::sqrt(0.0009 + 0.085 * 0.085)));
 
   Interval interval;
   set_limits(0.8, 0.2, 1.5, interval);
@@ -75,8 +92,8 @@ TEST_CASE("a robust interval adds what could be hidden, if there is suspicion") 
 
 TEST_CASE("what raters typically have in common depends on the number of categories") {
   CHECK(typical_share(0.6, 2) == Approx(0.6));
-  CHECK(typical_share(0.6, 3) == Approx(0.3));
-  CHECK(typical_share(0.6, 5) == Approx(0.15));
+  CHECK(typical_share(0.6, 3) == Approx(0.6 / std::sqrt(2)));
+  CHECK(typical_share(0.6, 5) == Approx(0.3));
   CHECK(std::isnan(typical_share(0.6, 1)));
   CHECK(suspicion(0.25, 0.3, 2) == Approx(0.5));
   CHECK(suspicion(0.7, 0.3, 2) == 0);
@@ -85,24 +102,74 @@ TEST_CASE("what raters typically have in common depends on the number of categor
   CHECK(suspicion(0.7, 0.46, 4) == 0);
 }
 
-TEST_CASE("models that err together are more often wrong than their agreement says") {
-  for (const int categories : {2, 3, 6}) {
-    for (const double error : {0.05, 0.2}) {
-      for (const double r : {0.0, 0.3, 0.55}) {
-        const double agreement = (1 - error) * (1 - error) + error * error / (categories - 1) +
-                                 2 * r * error * (1 - error);
-        CHECK(error_together(agreement, r, categories) == Approx(error));
-      }
-    }
+TEST_CASE("estimate and interval are those of the published oracles") {
+  struct Oracle {
+    double independent, shared, suspicion, rater_error, sampling;
+    int categories;
+    double share, kappa, answers, covariance;
+    RaterKind kind;
+    double open_share, back, range, low, high, centre, std_error, from, to;
+  };
+  const auto people = RaterKind::people, machines = RaterKind::machines, unsaid = RaterKind::unsaid;
+  const Oracle oracles[] = {
+      {.86, .80, 1, .15, .02, 2, .60, .50, .55, .15, people, 1, 1, .1358899, .4285714, .75, .8,
+       .0569108, .7063901, .8936099},
+      {.86, .80, 1, .15, .02, 2, .60, .50, .55, .15, unsaid, 1, 1, .1358899, .4285714, .75, .8,
+       .0691207, .6863065, .9136935},
+      {.86, .80, 1, .15, .02, 2, .60, .50, .55, .15, machines, 1, 1, .1358899, .4285714, .75, .725,
+       .1711724, .4434464, 1},
+      {.67, .55, 1, .33, .015, 16, .10, .43, .09, .03, unsaid, 1, .2581989, .0714100, .0455992,
+       .2053388, .6390161, .0926337, .4866473, .7913850},
+      {1, 1, 1, .28, .01, 2, .80, 0, 1, 0, unsaid, 1, 1, 1, 0, 1, 1, .4088602, .3274848, 1},
+      {.97, .96, 1, .05, .004, 2, .90, .12, .95, .012, unsaid, 1, 1, .3953473, .5192308, .9868421,
+       .96, .1627603, .6922831, 1},
+      {.74, .70, 0, .30, .03, 5, .28, .20, .30, .05, people, 1, 0, .1797580, .0721649, .6603774,
+       .74, .03, .6906544, .7893456},
+      {.82, .70, .6, .25, .03, 3, .45, .40, .40, .09, people, .75, .4242641, .0746565, .2465753,
+       .6716418, .7690883, .0556215, .6775991, .8605775}};
+  const auto near = [](double x) { return Approx(x).epsilon(1e-6); };
+  for (const Oracle& of : oracles) {
+    const double back = typical_share(of.suspicion, of.categories);
+    const double range = base_rate_range(of.share, of.kappa, of.answers, of.covariance);
+    const auto ends = possible_base_rates(of.share, of.kappa);
+    const double estimate = between_ends(of.independent, of.shared, back);
+    const RobustError error = robust_error(
+        estimate, {of.sampling, of.independent - of.shared, of.suspicion, of.rater_error, range,
+                   of.open_share}, of.kind);
+    Interval interval;
+    set_limits(error.centre, error.std_error, 1.6448536, interval);
+    CHECK(back == near(of.back));
+    CHECK(range == near(of.range));
+    CHECK(ends.first == near(of.low));
+    CHECK(ends.second == near(of.high));
+    CHECK(error.centre == near(of.centre));
+    CHECK(error.std_error == near(of.std_error));
+    CHECK(interval.low == near(of.from));
+    CHECK(interval.high == near(of.to));
   }
-  CHECK(error_together(0.5, 0.55, 2) == 0.5);
-  const double agreement = 1 - 2 * 0.1 * 0.9;
-  const double found = (1 - std::sqrt(1 - 2 * (1 - agreement) / 0.45)) / 2;
-  CHECK(error_of_models(0.1, 2) == Approx(found - 0.1));
-  CHECK(error_of_models(0.1, 2) == Approx(0.17639320));
-  CHECK(robust_error(0, 0, 0, 0.1, 0.5, 0.2).hidden == Approx(0.1));
-  CHECK(robust_error(0.03, 0.2, 1, 0, 1, 0.3).std_error ==
-        Approx(std::sqrt(0.0009 + 0.01 + 0.09)));
+}
+
+TEST_CASE("the range over base rates is that of the pairs of ratings") {
+  PatternBuilder builder(1);
+  const int cases[6][4] = {{1, 1, 1, 1}, {1, 1, 2, 1}, {1, 2, 2, 2}, {2, 2, 2, 2}, {1, 1, 1, 1},
+                           {1, 1, 2, 2}};
+  std::vector<double> weight;
+  for (const auto& row : cases) {
+    for (int j = 0; j < 3; ++j) builder.rate(j + 1, row[j]);
+    builder.answer(0, row[3]);
+    if (builder.finish_case() > static_cast<int>(weight.size())) weight.push_back(0);
+  }
+  const Patterns patterns = builder.patterns();
+  // Which patterns came twice does not matter here: aaa with a.
+  for (double& w : weight) w = 1;
+  weight[0] = 2;
+  const PatternView view = patterns.view(3, 2, 1);
+  const auto leans = rater_leans(view, weight);
+  REQUIRE(leans.size() == 1);
+  CHECK(leans[0].category == 1);
+  CHECK(leans[0].share == Approx(.6111111).epsilon(1e-6));
+  CHECK(leans[0].kappa == Approx(.2987013).epsilon(1e-6));
+  CHECK(base_rate_range(view, weight, 0, leans) == Approx(.3394097).epsilon(1e-6));
 }
 
 TEST_CASE("a profile ends where the log posterior has fallen by half the deviance") {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "core/accuracy/base_rates.hpp"
 #include "core/accuracy/robust.hpp"
 #include "core/simulation/study.hpp"
 
@@ -177,12 +178,19 @@ TEST_CASE("robust intervals are made of the average, whatever is estimated") {
   for (std::size_t r = 0; r < 2; ++r) {
     const StudyRun& run = runs[r];
     const Drawn drawn(violated(), 150, r);
-    const auto average = make_estimator(drawn.ratings(), by(Method::average), Host());
+    const Ratings ratings = drawn.ratings();
+    const auto average = make_estimator(ratings, by(Method::average), Host());
+    const auto leans = rater_leans(ratings.patterns, ratings.weight);
+    std::vector<double> range;
+    for (int s = 0; s < 2; ++s) {
+      range.push_back(base_rate_range(ratings.patterns, ratings.weight, s, leans));
+    }
     for (int s = 0; s < 2; ++s) {
       const SystemEstimate& of_average = average->systems()[s];
       const auto error = [&](double sampling, double value) {
-        return robust_error(sampling, value - of_average.shared, of_average.suspicion,
-                            of_average.rater_error, 1).std_error;
+        return robust_error(value, {sampling, value - of_average.shared, of_average.suspicion,
+                                    of_average.rater_error, range[s], 1},
+                            RaterKind::unsaid).std_error;
       };
       for (int e = 0; e < 3; ++e) {
         const Interval &sampling = run.estimates[e].interval[s],

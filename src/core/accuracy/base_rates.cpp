@@ -1,0 +1,108 @@
+#include "base_rates.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace fallible {
+
+namespace {
+
+constexpr int base_rates = 201;
+constexpr double no_kappa = 1e-9;
+
+double ratings_of(const PatternView& patterns, int pattern, int category) {
+  const int* of = patterns.category;
+  return static_cast<double>(
+      std::count(of + patterns.start[pattern], of + patterns.start[pattern + 1], category));
+}
+
+double length_of(const PatternView& patterns, int pattern) {
+  return patterns.start[pattern + 1] - patterns.start[pattern];
+}
+
+// Cohen's form, of pairs of ratings of one case.
+double kappa_of(const PatternView& patterns, const std::vector<double>& weight, int category,
+                double share) {
+  double differing = 0, pairs = 0;
+  for (int p = 0; p < patterns.patterns; ++p) {
+    const double x = ratings_of(patterns, p, category), m = length_of(patterns, p);
+    differing += weight[p] * x * (m - x);
+    pairs += weight[p] * m * (m - 1);
+  }
+  const double by_chance = share * share + (1 - share) * (1 - share);
+  const double kappa = (1 - 2 * differing / pairs - by_chance) / (1 - by_chance);
+  return std::isfinite(kappa) ? std::min(std::max(kappa, 0.0), 1.0)
+                              : std::numeric_limits<double>::quiet_NaN();
+}
+
+}  // namespace
+
+std::vector<Lean> rater_leans(const PatternView& patterns, const std::vector<double>& weight) {
+  std::vector<double> said(patterns.categories, 0.0);
+  double all = 0;
+  for (int p = 0; p < patterns.patterns; ++p) {
+    for (int i = patterns.start[p]; i < patterns.start[p + 1]; ++i) {
+      said[patterns.category[i] - 1] += weight[p];
+      all += weight[p];
+    }
+  }
+  const double most = *std::max_element(said.begin(), said.end());
+  std::vector<Lean> out;
+  for (int k = 0; k < patterns.categories; ++k) {
+    if (said[k] < most * (1 - no_kappa)) continue;
+    out.push_back({k + 1, said[k] / all, kappa_of(patterns, weight, k + 1, said[k] / all)});
+  }
+  return out;
+}
+
+std::pair<double, double> possible_base_rates(double share, double kappa) {
+  const double rest = 1 - share;
+  return {kappa * share / (rest + kappa * share), 1 - kappa * rest / (share + kappa * rest)};
+}
+
+double base_rate_range(double share, double kappa, double answers, double covariance) {
+  if (std::isnan(kappa) || std::isnan(answers)) return std::numeric_limits<double>::quiet_NaN();
+  if (kappa < no_kappa) return 1;
+  const auto ends = possible_base_rates(share, kappa);
+  double least = 1, most = 0;
+  for (int i = 0; i < base_rates; ++i) {
+    const double t = ends.first + i * (ends.second - ends.first) / (base_rates - 1);
+    const double of_truth = t * (1 - t);
+    // Sensitivity and specificity, less 1.
+    const double informed = of_truth > 0 ? std::sqrt(kappa * share * (1 - share) / of_truth) : 1;
+    const double joint =
+        std::min(std::max(answers * t + covariance / informed, std::max(0.0, answers + t - 1)),
+                 std::min(answers, t));
+    const double accuracy = 1 - answers - t + 2 * joint;
+    least = std::min(least, accuracy);
+    most = std::max(most, accuracy);
+  }
+  return most - least;
+}
+
+double base_rate_range(const PatternView& patterns, const std::vector<double>& weight, int system,
+                       const std::vector<Lean>& leans) {
+  double out = std::numeric_limits<double>::quiet_NaN();
+  for (const Lean& lean : leans) {
+    double cases = 0, answers = 0, share = 0, both = 0;
+    for (int p = 0; p < patterns.patterns; ++p) {
+      const double m = length_of(patterns, p);
+      const int answer = patterns.answer_of(p, system);
+      if (answer < 1 || m == 0) continue;
+      const double said = ratings_of(patterns, p, lean.category) / m;
+      cases += weight[p];
+      share += weight[p] * said;
+      if (answer != lean.category) continue;
+      answers += weight[p];
+      both += weight[p] * said;
+    }
+    const double q = answers / cases;
+    const double found =
+        base_rate_range(lean.share, lean.kappa, q, both / cases - q * share / cases);
+    if (!(found <= out)) out = found;
+  }
+  return out;
+}
+
+}  // namespace fallible

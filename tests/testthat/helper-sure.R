@@ -1,0 +1,40 @@
+# Panels that look sure and are not, as public sets were where intervals failed. Each has a system
+# `s` and its truth; the raters are alike.
+sure_panel <- function(which, n = 400) {
+  yes <- function(share) ifelse(stats::runif(n) < share, "yes", "no")
+  truth <- yes(0.5)
+  other <- function(said) ifelse(said == "yes", "no", "yes")
+  right <- function(share) ifelse(stats::runif(n) < share, truth, other(truth))
+  made <- switch(which,
+    # Raters who say yes in 95% of the cases, whatever the truth; and a system that always does.
+    yes = list(raters = replicate(3, yes(0.95)), s = rep("yes", n)),
+    # The same raters at kappa 0, and a system that knows better, with half of the cases "no".
+    zero = list(raters = replicate(3, yes(0.95)), s = right(0.75)),
+    # One-sided judges, who see a few of the cases that are "no", the same ones.
+    sided = {
+      seen <- truth == "no" & stats::runif(n) < 0.04
+      list(
+        raters = replicate(3, ifelse(seen & stats::runif(n) < 0.6 | stats::runif(n) < 0.05,
+          "no", "yes")), s = ifelse(stats::runif(n) < 0.03, "no", "yes")
+      )
+    },
+    # Nine near-copies of one judge, and a system that is of their kind.
+    copies = {
+      first <- right(0.6)
+      near <- function() ifelse(stats::runif(n) < 0.01, other(first), first)
+      list(raters = replicate(9, near()), s = near())
+    }
+  )
+  wide <- data.frame(made$raters, s = made$s)
+  names(wide) <- c(paste0("rater", seq_len(ncol(made$raters))), "s")
+  x <- quiet(ratings(wide, raters = -s, systems = s, categories = c("no", "yes")))
+  list(x = x, truth = mean(made$s == truth))
+}
+
+# Six cases of three ratings, with a system.
+lean_panel <- function() {
+  said <- c("aaa", "aab", "abb", "bbb", "aaa", "aab")
+  votes <- do.call(rbind, strsplit(said, ""))
+  colnames(votes) <- paste0("rater", 1:3)
+  data.frame(votes, system = c("a", "a", "b", "b", "a", "b"))
+}
