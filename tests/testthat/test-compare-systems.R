@@ -306,7 +306,7 @@ test_that("replicates of first order are as the bootstrap's", {
     refitted <- replicates_of(estimator, "accuracy", draw)
     found <- replicates_of(linear, "accuracy", draw)
     expect_gt(min(diag(stats::cor(found, refitted))), 0.97)
-    expect_lt(max(abs(colMeans(found) - of_systems(point_of(estimator), "estimate"))), 0.01)
+    expect_lt(max(abs(colMeans(found) - point_of(estimator)$numbers$estimate)), 0.01)
     expect_equal(apply(found, 2, stats::sd), apply(refitted, 2, stats::sd), tolerance = 0.1)
     draw$threads <- 2L
     expect_identical(replicates_of(linear, "accuracy", draw), found)
