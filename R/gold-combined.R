@@ -71,8 +71,8 @@ add_sampling <- function(blend, weight, target, variance, conf_level, limits) {
 }
 
 # The same of differences, which answers bound: none is greater than the share of cases on which
-# they differ (`x$differ`), and errors in common hide there. `x$one_right`, what ratings expect of its
-# square, tells how much cases vary, and `x$all` is their number.
+# they differ (`x$differ`), and errors in common hide there. `x$one_right`, what ratings expect of
+# its square, tells how much cases vary, and `x$all` is their number.
 combined_difference <- function(x, alone, target, conf_level, widen = default_widen) {
   corrected <- difference_interval(x, target, conf_level)
   where_both_tell(x, alone, corrected, function(x, alone, value) {

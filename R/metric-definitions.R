@@ -6,8 +6,8 @@
 # form: what its kernel sees, the whole "table", or the numbers of one "category" against the rest;
 # kernel: that function; gradient: of a table, the derivative of its kernel by each cell, on tables
 # that sum to 1, or NULL to find it in small steps; settings: which settings of estimate_metrics()
-# it takes besides; lower and upper: its range, or a function of the settings that gives both; better:
-# "high" or "low", "" where neither is; drops: do categories of which it is undefined leave its
+# it takes besides; lower and upper: its range, or a function of the settings that gives both;
+# better: "high" or "low", "" where neither is; drops: do categories of which it is undefined leave its
 # averages, or undo them;
 # same_as: the metric of which it is another name; cell: is it a cell of the confusion matrix that
 # gold measures by itself, "recall" or "precision"; undefined: why it is 0 / 0 where it is; default:
