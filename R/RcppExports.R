@@ -13,10 +13,6 @@ core_rated_rows <- function(patterns, weight, selection) {
     .Call(`_fallible_core_rated_rows`, patterns, weight, selection)
 }
 
-core_resample <- function(weight, seed, replicate) {
-    .Call(`_fallible_core_resample`, weight, seed, replicate)
-}
-
 core_fit_algebraic <- function(patterns, weight) {
     .Call(`_fallible_core_fit_algebraic`, patterns, weight)
 }
@@ -135,6 +131,14 @@ core_pair_counts <- function(patterns, weight, judge_of, judges) {
 
 core_rater_counts <- function(patterns, weight) {
     .Call(`_fallible_core_rater_counts`, patterns, weight)
+}
+
+core_resampler <- function(weight, clusters) {
+    .Call(`_fallible_core_resampler`, weight, clusters)
+}
+
+core_resample <- function(resampler, seed, replicate, size) {
+    .Call(`_fallible_core_resample`, resampler, seed, replicate, size)
 }
 
 core_shared_pairs <- function(patterns, cells, tick) {

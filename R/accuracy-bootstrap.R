@@ -1,23 +1,23 @@
 # Bootstrap of an accuracy estimate, over cases or clusters of cases: standard errors, percentile
 # intervals, and the reasons where there are none.
 
-# Begins a reason why an estimate has no interval.
-no_interval <- "no interval: "
-
 bootstrap_replicates <- function(estimator, fit, options, what = "accuracy") {
   check_memory(
     as.double(options$replicates) * length(fit$x$systems), "replicates of estimates",
     "Ask for fewer {.arg replicates}, or choose {.arg systems}.", NULL
   )
   bar <- progress_bar("Bootstrap", options$replicates)
-  out <- replicates_of(estimator, what, resampling(fit$x, options), bar$tick)
+  unit <- if (inherits(estimator, "case_estimator")) "case" else "pattern"
+  drawn <- resampling(fit$x, options, unit)
+  out <- replicates_of(estimator, what, drawn, bar$tick)
   bar$close()
-  out
+  structure(out, seed = drawn$seed)
 }
 
 # Replicates by the method that stands in for that of an estimate, to show how its systems (or its
-# categories) go together.
+# categories) go together; of the same draws as its own.
 stand_in_replicates <- function(estimate, what) {
+  estimate$options$seed <- attr(estimate$replicates, "seed")
   if (!is.null(estimate$options$record)) {
     estimator <- function_estimator(estimate$fit$x, method_of(estimate)$run)
     return(bootstrap_replicates(estimator, estimate$fit, estimate$options, what))
@@ -31,21 +31,6 @@ stand_in_replicates <- function(estimate, what) {
     estimator <- mixed_estimator(estimator, shared, back)
   }
   bootstrap_replicates(estimator, estimate$fit, estimate$options, what)
-}
-
-# What the core needs to draw cases, or clusters of them.
-resampling <- function(x, options) {
-  clusters <- if (!is.null(options$cluster)) {
-    list(
-      pattern = x$index, weight = x$weights %||% rep(1, length(x$index)), cluster = options$cluster
-    )
-  }
-  list(
-    replicates = options$replicates, threads = options$threads, seed = draw_seed(),
-    # For estimators in R; the core has its own.
-    weight = pattern_weights(x), case_weight = x$weights %||% rep(1, nrow(x)),
-    clusters = clusters
-  )
 }
 
 # Other machines take blocks of replicates; on this one threads are quicker, which fit nothing anew.
@@ -71,64 +56,5 @@ replicates_task <- function(made_of, what, resampling) {
   force(list(made_of, what, resampling))
   function() {
     core_replicates(do.call(make_estimator, made_of), what, resampling, no_tick)
-  }
-}
-
-# R's generator decides, once, so that set.seed() works whatever the number of threads.
-draw_seed <- function() sample.int(.Machine$integer.max, 2L)
-
-# A table with columns estimate and reason, with what the core says of the interval of each row.
-add_intervals <- function(table, intervals) {
-  known <- !is.na(table$estimate)
-  for (column in c("std.error", "low", "high")) {
-    name <- if (column == "std.error") column else paste0("conf.", column)
-    table[[name]][known] <- na_real(intervals[[column]])[known]
-  }
-  failed <- known & intervals$lack == "failed"
-  table$reason[failed] <- paste0(no_interval, "most bootstrap replicates gave no estimate")
-  constant <- known & intervals$lack == "constant"
-  table$reason[constant] <- paste0(
-    no_interval, percent(intervals$same[constant]), " of the bootstrap replicates are exactly ",
-    vapply(intervals$value[constant], format, "", digits = 3L)
-  )
-  table
-}
-
-# The same for a reason that all rows have.
-without_interval <- function(table, reason) {
-  lacks <- is.na(table$reason)
-  table$reason[lacks] <- paste0(no_interval, reason)
-  table
-}
-
-# `share` is of the replicates that failed for each of `names`. If all failures belonged to one
-# tail, more than its share of them would hide the end there.
-warn_failed <- function(names, share, conf_level, why) {
-  some <- which(share > (1 - conf_level) / 2)
-  if (length(some) > 0L) {
-    each <- verbatim(names[some], ": ", percent(share[some]), " of replicates")
-    warn_fallible("bootstrap", c(
-      "Many bootstrap replicates gave no estimate; intervals rest on the others and are too short.",
-      stats::setNames(each, rep("*", length(each))),
-      "i" = why
-    ), systems = names[some], share = share[some])
-  }
-}
-
-# Percentiles, reflected percentiles and bias-corrected ones all leave the estimate where more than
-# 1 - alpha / 2 of the replicates lie on one side of it: none of them mends a bias that is larger
-# than what replicates vary. `slack` is where iterations end.
-warn_outside <- function(names, table, why) {
-  slack <- 1e-6
-  out <- which(
-    table$estimate < table$conf.low - slack | table$estimate > table$conf.high + slack
-  )
-  if (length(out) > 0L) {
-    warn_fallible("bootstrap", c(
-      "{cli::qty(length(out))}Bootstrap interval{?s} of {.val {names[out]}} {?leaves/leave} {?its
-       estimate/their estimates}.",
-      "x" = "Samples drawn anew are biased by more than they vary.",
-      "i" = why
-    ), systems = names[out], share = numeric())
   }
 }

@@ -77,8 +77,8 @@ bind_groups <- function(x, table) {
 #' [confusion()] and more.
 #'
 #' @param x,object An [estimate_accuracy()] result with `by`.
-#' @param what `"estimate"`, `"details"`, `"members"`, `"gold"` or `"gold_details"`, as for a single
-#'   estimate; or `"groups"`, the `glance()` of each group.
+#' @param what `"estimate"`, `"details"`, `"members"`, `"gold"`, `"gold_details"` or `"replicates"`,
+#'   as for a single estimate; or `"groups"`, the `glance()` of each group.
 #' @param digits Number of decimals of the percentages.
 #' @param ... For `plot()`, passed on to `autoplot()`, for `as.data.frame()`, to `tidy()`; otherwise
 #'   not used.
@@ -100,7 +100,7 @@ bind_groups <- function(x, table) {
 #' @export
 tidy.accuracy_by_group <- function(x, what = c(
                                      "estimate", "details", "members", "gold", "gold_details",
-                                     "groups"
+                                     "replicates", "groups"
                                    ), ...) {
   check_dots_empty(...)
   what <- check_choice(what, c(estimate_tables, "groups"), "what")
@@ -192,10 +192,7 @@ autoplot.accuracy_by_group <- function(object, ...) { # nolint: object_name.
   level <- object[[1L]]$options$conf_level
   lacking <- nrow(table) - nrow(seen)
   ggplot2::ggplot(table, ggplot2::aes(.data$estimate, .data$group)) +
-    ggplot2::geom_linerange(
-      ggplot2::aes(xmin = .data$conf.low, xmax = .data$conf.high),
-      colour = plot_colours[["main"]], linewidth = 1.1, alpha = 0.45, na.rm = TRUE
-    ) +
+    interval_lines() +
     ggplot2::geom_point(colour = plot_colours[["main"]], size = 2.6, na.rm = TRUE) +
     (if (length(unique(table$system)) > 1L) {
       ggplot2::facet_wrap(~system, labeller = wrapped())
@@ -216,4 +213,3 @@ autoplot.accuracy_by_group <- function(object, ...) { # nolint: object_name.
     theme_fallible() +
     ggplot2::theme(panel.spacing.x = ggplot2::unit(18, "pt"))
 }
-

@@ -9,10 +9,9 @@ check_common <- function(common, method, call) {
     return(NULL)
   }
   if (is.null(method$common)) {
-    abort_fallible("argument", c(
+    abort_argument("common",
       "{.code method = \"{method$id}\"} assumes what it assumes; {.arg common} is not for it.",
-      "i" = "Methods with {.arg common}: {.val {names(with_common())}}."
-    ), arg = "common", call = call)
+      i = "Methods with {.arg common}: {.val {names(with_common())}}.", call = call)
   }
   if (is.character(common)) {
     return(check_choice(common, common_words, "common", call))

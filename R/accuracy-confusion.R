@@ -70,10 +70,10 @@ confusion.accuracy_estimate <- function(x, # nolint: object_name.
     conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE, call = call
   )
   if (!method_of(x)$posterior) {
-    abort_fallible("argument", c(
+    abort_argument("x",
       "Method {.val {x$options$method}} estimates accuracy alone, not confusion of categories.",
-      "i" = "Estimate with {.arg method} {.or {.val {ids_with('posterior', accuracy_methods())}}}."
-    ), arg = "x", call = call)
+      i = "Estimate with {.arg method} {.or {.val {ids_with('posterior', accuracy_methods())}}}.",
+      call = call)
   }
   by_gold <- !is.null(accuracy_intervals()[[interval]]$gold)
   alone <- without_gold(x)
@@ -100,12 +100,11 @@ confusion.accuracy_estimate <- function(x, # nolint: object_name.
 check_cell_interval <- function(interval, estimate, call) {
   having <- ids_with("cells", accuracy_intervals())
   if (is.null(estimate$gold) && rlang::is_string(interval) && interval %in% gold_ids()) {
-    abort_fallible("argument", c(
+    abort_argument("interval",
       "{.code interval = \"{interval}\"} needs an estimate with an interval by gold cases.",
-      "x" = "{.arg x} has {.code interval = \"{estimate$options$interval}\"}.",
-      "i" = "Give {.arg known_truth} and {.code interval = \"{interval}\"} to
-             {.fun estimate_accuracy}."
-    ), arg = "interval", call = call)
+      x = "{.arg x} has {.code interval = \"{estimate$options$interval}\"}.",
+      i = "Give {.arg known_truth} and {.code interval = \"{interval}\"} to
+           {.fun estimate_accuracy}.", call = call)
   }
   if (!is.null(estimate$gold)) having <- unique(c(estimate$options$interval, gold_ids(), having))
   check_choice(interval %||% having, having, "interval", call)
@@ -324,10 +323,8 @@ autoplot.confusion_estimate <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
   cells <- tidy(object)
   if (all(is.na(cells$estimate))) {
-    abort_fallible("argument", c(
-      "There is nothing to draw.",
-      "i" = paste0("The matrix is {.code NA}: ", verbatim(cells$reason[[1L]]), ".")
-    ), arg = "object", call = rlang::current_env())
+    abort_argument("object", "There is nothing to draw.",
+      i = paste0("The matrix is {.code NA}: ", verbatim(cells$reason[[1L]]), "."))
   }
   systems <- unique(cells$system)
   pairs <- data.frame(
@@ -343,4 +340,3 @@ autoplot.confusion_estimate <- function(object, ...) { # nolint: object_name.
     ) +
     wrapped_texts()
 }
-

@@ -115,7 +115,8 @@ replicates_of <- function(estimator, what, resampling, tick = no_tick) {
     return(linear_replicates(estimator, resampling, tick))
   }
   if (is.function(estimator)) {
-    return(function_replicates(estimator, what, resampling, tick))
+    rows <- resampled(function(weight) estimator(weight, what), resampling, tick = tick)
+    return(do.call(rbind, rows))
   }
   if (!is.list(estimator)) {
     pieces <- count_pieces(resampling$replicates)
@@ -156,11 +157,6 @@ profile_ends <- function(fit, deviance, threads, tick) {
   )
 }
 
-# An interval per column of replicates; `iterated`: see new_method().
-percentile_intervals <- function(replicates, conf_level, iterated) {
-  core_percentile_intervals(replicates, conf_level, iterated)
-}
-
 # What the core has to know of an estimator to run it in a study.
 core_options <- function(estimator) {
   options <- attr(estimator, "options")
@@ -182,3 +178,5 @@ needs_average <- function(options) {
   of <- list(options = options)
   is_averaged(of) || interval_of(of)$average
 }
+
+many_systems <- 100L

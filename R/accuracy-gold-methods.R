@@ -106,20 +106,6 @@ group_gold_notes <- function(x) {
   }, "", USE.NAMES = FALSE)
 }
 
-# A row per case instead of per pattern, since gold cases are certain.
-with_certain_cases <- function(x, posterior, gold) {
-  code <- replace(integer(nrow(x)), gold$case, gold$truth)
-  key <- code * n_patterns(x) + pattern_of_case(x)
-  of <- unique(key)
-  posterior <- posterior[(of - 1L) %% n_patterns(x) + 1L, , drop = FALSE]
-  truth <- (of - 1L) %/% n_patterns(x)
-  known <- which(truth > 0L)
-  posterior[known, ] <- 0
-  posterior[cbind(known, truth[known])] <- 1
-  x$index <- match(key, of)
-  list(x = x, posterior = posterior)
-}
-
 #' More gold cases for an estimate
 #'
 #' Adds cases whose truth has become known to an estimate that gold cases measure, which is not made
@@ -170,7 +156,7 @@ update.accuracy_estimate <- function(object, known_truth, gold_sample = NULL,
     gold <- if (length(gold$case) == 0L) more else merge_gold(gold, more, x, call)
     if (!gold_measures(gold)) {
       why <- lack_of_sample(gold_intervals()[[interval]], gold)
-      abort_fallible("argument", why$message, arg = "gold_sample", call = call)
+      abort_argument("gold_sample", why$message, call = call)
     }
     warn_gold(gold, x)
   }
@@ -182,21 +168,18 @@ update.accuracy_estimate <- function(object, known_truth, gold_sample = NULL,
 }
 
 abort_no_gold <- function(call) {
-  abort_fallible("argument", c(
+  abort_argument("object",
     "{.arg object} has no gold cases that measure, to which more could be added.",
-    "i" = "Give all of them to {.fun estimate_accuracy}, as {.arg known_truth}, and say how they
-           were chosen, as {.arg gold_sample}."
-  ), arg = "object", call = call)
+    i = "Give all of them to {.fun estimate_accuracy}, as {.arg known_truth}, and say how they were
+         chosen, as {.arg gold_sample}.", call = call)
 }
 
 merge_gold <- function(gold, more, x, call) {
   if (length(more$case) > 0L && more$sample != gold$sample) {
-    abort_fallible("gold", c(
-      "All gold cases must have been chosen in the same way.",
-      "x" = "These are of kind {.val {more$sample}}, those before of kind {.val {gold$sample}}.",
-      "i" = "Give the probability of each to be chosen, in any batch, to
-             {.fun estimate_accuracy}."
-    ), case = as_label(x$cases[more$case]), call = call)
+    abort_fallible("gold", "All gold cases must have been chosen in the same way.",
+      x = "These are of kind {.val {more$sample}}, those before of kind {.val {gold$sample}}.",
+      i = "Give the probability of each to be chosen, in any batch, to {.fun estimate_accuracy}.",
+      case = as_label(x$cases[more$case]), call = call)
   }
   before <- match(more$case, gold$case)
   off <- which(more$truth != gold$truth[before])
@@ -204,11 +187,9 @@ merge_gold <- function(gold, more, x, call) {
     case <- as_label(x$cases[more$case[off]])
     now <- x$categories[more$truth[off]]
     old <- x$categories[[gold$truth[[before[[off[[1L]]]]]]]] # nolint: object_usage. Glue uses it.
-    abort_fallible("case", c(
-      "A case has one true category.",
-      "x" = "{length(off)} case{?s} {?has/have} another than before, first case {.val {case[[1L]]}}:
-             {.val {old}} before, {.val {now[[1L]]}} now."
-    ), row = off, case = case, found = now, call = call)
+    abort_fallible("case", "A case has one true category.", x = "{length(off)} case{?s} {?has/have}
+        another than before, first case {.val {case[[1L]]}}: {.val {old}} before, {.val {now[[1L]]}}
+        now.", row = off, case = case, found = now, call = call)
   }
   check_same_chance(gold, more, before, x, call)
   new <- is.na(before)
@@ -224,12 +205,11 @@ merge_gold <- function(gold, more, x, call) {
 check_same_chance <- function(gold, more, before, x, call) {
   off <- which(more$probability != gold$probability[before])
   if (length(off) > 0L) {
-    abort_fallible("gold", c(
-      "A case has one probability of being chosen, in any batch.",
-      "x" = "{length(off)} case{?s} {?has/have} another than before, first case
-             {.val {as_label(x$cases[more$case[[off[[1L]]]]])}}.",
-      "i" = "Give all gold cases, with new probabilities, to {.fun estimate_accuracy}."
-    ), case = as_label(x$cases[more$case[off]]), call = call)
+    abort_fallible("gold", "A case has one probability of being chosen, in any batch.",
+      x = "{length(off)} case{?s} {?has/have} another than before, first case
+           {.val {as_label(x$cases[more$case[[off[[1L]]]]])}}.",
+      i = "Give all gold cases, with new probabilities, to {.fun estimate_accuracy}.",
+      case = as_label(x$cases[more$case[off]]), call = call)
   }
 }
 
@@ -245,10 +225,9 @@ update.accuracy_by_group <- function(object, known_truth, gold_sample = NULL, ..
   groups <- lapply(unclass(object), function(estimate) as_label(estimate$fit$x$cases))
   unknown <- setdiff(given$case, unlist(groups))
   if (length(unknown) > 0L) {
-    abort_fallible("case", c(
-      "{.arg known_truth} must hold cases of {.arg object}.",
-      "x" = "{.val {unknown}} {?is/are} in none of its groups."
-    ), row = match(unknown, given$case), call = call)
+    abort_fallible("case", "{.arg known_truth} must hold cases of {.arg object}.",
+      x = "{.val {unknown}} {?is/are} in none of its groups.", row = match(unknown, given$case),
+      call = call)
   }
   labels <- if (is.data.frame(known_truth)) as_label(known_truth$case) else names(known_truth)
   object[] <- Map(function(estimate, cases) {

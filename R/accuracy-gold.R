@@ -69,11 +69,9 @@ settle_gold <- function(known_truth, gold_sample, target, widen, x, call) {
 
 check_no_sample <- function(gold_sample, call) {
   if (!is.null(gold_sample)) {
-    abort_fallible("argument", c(
-      "{.arg gold_sample} says how the cases of {.arg known_truth} were chosen, which is not
-       given.",
-      "i" = "{.code known_truth = TRUE} takes the truth that {.arg x} holds."
-    ), arg = "known_truth", call = call)
+    abort_argument("known_truth", "{.arg gold_sample} says how the cases of {.arg known_truth} were
+                                   chosen, which is not given.",
+      i = "{.code known_truth = TRUE} takes the truth that {.arg x} holds.", call = call)
   }
 }
 
@@ -90,34 +88,23 @@ check_gold_of_posterior <- function(fit, known_truth, gold_sample, call) {
     return(check_no_gold(known_truth, call))
   }
   if (any(known_patterns(fit)) && !is.null(known_truth)) {
-    abort_fallible("argument", c(
-      "The fit has used known truths, which then measure nothing.",
-      "i" = "Fit {.fun fit_scores} without {.arg known_truth}, and give it here."
-    ), arg = "known_truth", call = call)
+    abort_argument("known_truth", "The fit has used known truths, which then measure nothing.",
+      i = "Fit {.fun fit_scores} without {.arg known_truth}, and give it here.", call = call)
   }
   if (!is.null(known_truth) && (is.null(gold_sample) || identical(gold_sample, "given"))) {
-    abort_fallible("argument", c(
+    abort_argument("known_truth",
       "Known truths that are no sample must be given to {.fun fit_scores}.",
-      "i" = "{.code gold_sample = \"random\"} says that they are a random sample."
-    ), arg = "known_truth", call = call)
+      i = "{.code gold_sample = \"random\"} says that they are a random sample.", call = call)
   }
 }
 
 # A posterior that was given may know the truth already, or not: nobody can tell.
 check_no_gold <- function(known_truth, call) {
   if (!is.null(known_truth) && !isFALSE(known_truth)) {
-    abort_fallible("argument", c(
+    abort_argument("known_truth",
       "{.arg known_truth} needs a model, and this fit has only the posterior it was given.",
-      "i" = "Give {.arg known_truth} with the ratings."
-    ), arg = "known_truth", call = call)
+      i = "Give {.arg known_truth} with the ratings.", call = call)
   }
-}
-
-gold_kind <- function(gold, x) {
-  if (length(gold$case) == 0L || is_sample(gold, x)) {
-    return("sample")
-  }
-  switch(gold$sample, random = "unrated", given = "picked", gold$sample)
 }
 
 gold_measures <- function(gold) identical(gold$kind, "sample")
@@ -196,11 +183,9 @@ fit_without_truth <- function(fit, known_truth, call) {
     return(fit)
   }
   if (!identical(known_truth, fit$given$truth)) {
-    abort_fallible("argument", c(
-      "{.arg x} is a fit that knows the truth of cases already.",
-      "i" = "Leave out {.arg known_truth}, or give all known cases to {.fun estimate_accuracy},
-             with ratings or with a fit that knows none."
-    ), arg = "known_truth", call = call)
+    abort_argument("known_truth", "{.arg x} is a fit that knows the truth of cases already.",
+      i = "Leave out {.arg known_truth}, or give all known cases to {.fun estimate_accuracy}, with
+           ratings or with a fit that knows none.", call = call)
   }
   fit_raters(fit$x[], fit$model, known_raters = fit$given$raters)
 }

@@ -1,9 +1,10 @@
 #' Tables and words of an accuracy estimate
 #'
 #' @param x An [estimate_accuracy()] result.
+#' @param i Systems to keep: names, numbers or truth values.
 #' @param what `"estimate"`: the estimates; `"details"`: what each rests on; `"members"`: the models
 #'   that were averaged; `"gold"`: what gold cases and ratings say, each alone and together;
-#'   `"gold_details"`: what gold cases say besides.
+#'   `"gold_details"`: what gold cases say besides; `"replicates"`: those of the bootstrap.
 #' @param digits Number of decimals of the percentages.
 #' @param ... For `as.data.frame()`, passed on to `tidy()`; otherwise not used.
 #' @return `tidy()`: a tibble. For `"estimate"`, a row per system: `system`; `estimate`, its
@@ -45,6 +46,11 @@
 #'   the corrected estimate is `independent`, 1 where it is `shared`, and beyond if it is beyond;
 #'   `reason`, why gold cases say nothing of the system.
 #'
+#'   For `"replicates"`, a row per bootstrap replicate and system: `replicate`, `system` and
+#'   `estimate`; no rows where nothing was drawn.
+#'
+#'   `x[i]`: the estimate of these systems alone.
+#'
 #'   `glance()`: a tibble with one row: the number of `systems`; `method`, `interval`, `conf_level`;
 #'   `agreement` and `kappa` of the raters, `rater_accuracy` under the model that was fitted, and
 #'   the numbers of `cases`, `raters` and `categories`, as in [glance()][tidy.rater_fit] of a fit;
@@ -64,17 +70,77 @@
 #' format(estimate)
 #' @export
 tidy.accuracy_estimate <- function(x, what = c(
-                                     "estimate", "details", "members", "gold", "gold_details"
+                                     "estimate", "details", "members", "gold", "gold_details",
+                                     "replicates"
                                    ), ...) {
   check_dots_empty(...)
   switch(check_choice(what, estimate_tables, "what"),
     estimate = x$table, details = with_bins_only(x),
     members = if (NROW(x$members) > 0L) x$members else no_members,
-    gold = x$gold$sources %||% no_gold_sources, gold_details = x$gold$details %||% no_gold_details
+    gold = x$gold$sources %||% no_gold_sources, gold_details = x$gold$details %||% no_gold_details,
+    replicates = replicate_table(x$replicates)
   )
 }
 
-estimate_tables <- c("estimate", "details", "members", "gold", "gold_details")
+estimate_tables <- c("estimate", "details", "members", "gold", "gold_details", "replicates")
+
+replicate_table <- function(replicates) {
+  tibble::tibble(
+    replicate = as.vector(row(replicates %||% matrix(0, 0L, 0L))),
+    system = rep(colnames(replicates) %||% character(), each = NROW(replicates)),
+    estimate = as.double(replicates)
+  )
+}
+
+#' @rdname tidy.accuracy_estimate
+#' @export
+`[.accuracy_estimate` <- function(x, i, ...) {
+  if (missing(i)) {
+    return(x)
+  }
+  call <- rlang::current_env()
+  at <- find_subset(i, x$table$system, "system", call)
+  if (is_own_fit(x$fit) || is_family_fit(x$fit) || any(known_patterns(x$fit))) {
+    abort_argument("x", "rests on a fit whose systems belong together.",
+      i = "Choose {.arg systems} in {.fun estimate_accuracy}.", call = call)
+  }
+  structure(systems_of(unclass(x), at, call), class = class(x))
+}
+
+# Patterns that no longer differ become one, of which the first is as good as any.
+systems_of <- function(x, at, call) {
+  before <- x$fit$x$index
+  x$fit <- fit_beside(x$fit, join_patterns(keep_systems(x$fit$x, at, call)))
+  pattern <- before[match(seq_len(n_patterns(x$fit$x)), x$fit$x$index)]
+  rows <- c("table", "details")
+  x[rows] <- lapply(x[rows], function(table) table[at, ])
+  names <- x$table$system
+  tables <- c("bins", "members")
+  x[tables] <- lapply(x[tables], function(table) table[table$system %in% names, ])
+  each <- intersect(c("typical", "end_counts"), names(Filter(length, x)))
+  x[each] <- lapply(x[each], `[`, at)
+  x["posterior"] <- list(lapply(x$posterior[at], function(p) p[pattern, , drop = FALSE]))
+  if (!is.null(x$replicates)) {
+    x$replicates <- structure(
+      x$replicates[, at, drop = FALSE], seed = attr(x$replicates, "seed")
+    )
+  }
+  if (!is.null(x$gold)) x$gold <- gold_of_systems(x, at, pattern)
+  x
+}
+
+gold_of_systems <- function(x, at, pattern) {
+  gold <- x$gold
+  gold$alone <- gold$alone[at, ]
+  gold$measured <- gold$measured[at]
+  if (!is.null(gold$evidence)) {
+    predicted <- gold$evidence$predicted[pattern, , drop = FALSE]
+    gold$evidence <- gold_evidence(x$fit$x, gold, x$options$cluster, predicted)
+  }
+  tables <- c("sources", "details")
+  gold[tables] <- lapply(gold[tables], function(table) table[table$system %in% x$table$system, ])
+  gold
+}
 
 # Only bins can say nothing of some of the cases.
 with_bins_only <- function(x) {

@@ -181,7 +181,7 @@ check_accuracy_options <- function(x, call) {
 check_pair <- function(options, model, fit, call, gold = NULL) {
   of <- list(options = options)
   why <- pair_misfit(method_of(of), interval_of(of), model, fit, !is.null(options$cluster), gold)
-  if (!is.null(why)) abort_fallible("argument", why$message, arg = why$arg, call = call)
+  if (!is.null(why)) abort_argument(why$arg, why$message, call = call)
 }
 
 # The argument that is wrong, and what to say of it; NULL if all fits. Where `fit` is NULL there is

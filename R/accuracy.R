@@ -175,10 +175,8 @@ judge_systems <- function(fit, cluster, gold, given, call) {
   options$threads <- check_threads(given$threads, call)
   options["cluster"] <- list(if (!is.null(cluster)) check_cluster(cluster, fit$x, call))
   if (length(fit$x$systems) == 0L) {
-    abort_fallible("system", c(
-      "There is no system whose accuracy could be estimated.",
-      "i" = "Give {.arg systems} to {.fun ratings}."
-    ), system = character(), call = call)
+    abort_fallible("system", "There is no system whose accuracy could be estimated.",
+      i = "Give {.arg systems} to {.fun ratings}.", system = character(), call = call)
   }
   check_pair(options, fit$model, fit, call, gold)
   if (!is.null(gold)) warn_gold(gold, fit$x)
@@ -194,10 +192,10 @@ judge_systems <- function(fit, cluster, gold, given, call) {
 
 check_nothing_known <- function(fit, call) {
   if (any(known_patterns(fit)) || any(is_known_rater(fit)) || is_own_fit(fit)) {
-    abort_fallible("argument", c(
+    abort_argument("by",
       "{.arg by} fits each group anew and cannot use known truths or raters, or a given posterior.",
-      "i" = "Fit the cases of each group, {.code x[cases, ]}, with what is known of them."
-    ), arg = "by", call = call)
+      i = "Fit the cases of each group, {.code x[cases, ]}, with what is known of them.",
+      call = call)
   }
 }
 
@@ -345,4 +343,14 @@ bind_bins <- function(systems, bins) {
   out <- stack_systems(systems, bins)
   out[c("lower", "upper")] <- lapply(out[c("lower", "upper")], round, 10L) # 1 - 0.7 is not 0.3
   out
+}
+
+# What beside_average() says of others: nobody vouches that sources do not err together.
+beside_scores <- function(beside, fit, value) {
+  raters <- fit$scored$raters
+  wrong <- raters * (1 - if (raters > 0L) fit$rater_accuracy else 0) + sum(1 - value, na.rm = TRUE)
+  share <- wrong / (raters + sum(!is.na(value)))
+  beside$rater_error <- ifelse(is.na(value), NA_real_, share)
+  beside$suspicion <- ifelse(is.na(value), NA_real_, 1)
+  beside
 }

@@ -77,12 +77,12 @@ check_measured <- function(x, call) {
     )
   }
   if (!all(kinds, is.data.frame(x))) {
-    abort_fallible("argument", c(
-      "{.arg x} must be an {.fun agreement} result, or a data frame with columns {.val measure},
-       {.val estimate} and {.val std.error}.",
-      "x" = if (!is.data.frame(x)) "It is {describe(x)}.",
-      "x" = if (!all(kinds)) "Missing, or not names and numbers: {.val {names(kinds)[!kinds]}}."
-    ), arg = "x", call = call)
+    abort_argument("x", "must be an {.fun agreement} result, or a data frame with columns
+                         {.val measure}, {.val estimate} and {.val std.error}.",
+      x = c(
+        if (!is.data.frame(x)) "It is {describe(x)}.",
+        if (!all(kinds)) "Missing, or not names and numbers: {.val {names(kinds)[!kinds]}}."
+      ), call = call)
   }
   x$measure <- as.character(x$measure)
   x$estimate <- as.double(x$estimate)

@@ -125,10 +125,9 @@ influence_error <- function(raw, view, n) {
 bootstrap_task <- function(measure, view, settings, seed, tick) {
   if (is.function(measure$kernel)) {
     rows <- kernel_rows(measure, view)
-    return(vapply(seq_len(settings$replicates), function(r) {
-      tick(r)
-      call_kernel(measure, rows, core_resample(rows$weight, seed, r - 1))
-    }, 0))
+    drawn <- new_resampling(rows$weight, c(settings, list(seed = seed)))
+    run <- function(weight) call_kernel(measure, rows, weight)
+    return(unlist(resampled(run, drawn, tick = tick)))
   }
   na_real(core_agreement_bootstrap(
     view$x$patterns, view$weight, selection_of(view, measure),
@@ -158,14 +157,11 @@ kernel_rows <- function(measure, view) {
 
 call_kernel <- function(measure, rows, weight) {
   value <- tryCatch(kernel_value(measure, rows, weight), error = function(e) {
-    abort_fallible("argument", "The kernel of {.val {measure$id}} stopped.",
-      arg = "kernel", parent = e, call = NULL)
+    abort_argument("kernel", "The kernel of {.val {measure$id}} stopped.", parent = e, call = NULL)
   })
   if (!((is.numeric(value) || identical(value, NA)) && length(value) == 1L)) {
-    abort_fallible("argument", c(
-      "The kernel of {.val {measure$id}} must return one number.",
-      "x" = "It returned {describe(value)}."
-    ), arg = "kernel", call = NULL)
+    abort_argument("kernel", "The kernel of {.val {measure$id}} must return one number.",
+      x = "It returned {describe(value)}.", call = NULL)
   }
   if (is.finite(value)) as.double(value) else NA_real_
 }

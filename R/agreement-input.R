@@ -7,10 +7,9 @@ counts_ratings <- function(x, counts, call) {
   }
   counts <- rlang::eval_tidy(counts)
   if (!is.data.frame(counts) && !is.matrix(counts)) {
-    abort_fallible("argument", c(
-      "{.arg counts} must be a matrix or data frame of cases x categories, or columns of {.arg x}.",
-      "x" = "It is {describe(counts)}."
-    ), arg = "counts", call = call)
+    abort_argument("counts",
+      "must be a matrix or data frame of cases x categories, or columns of {.arg x}.", not = counts,
+      call = call)
   }
   as_ratings(counts, counts = tidyselect::everything())
 }

@@ -13,16 +13,13 @@ as_compared <- function(x, scale_weights, call) {
     ))
   }
   if (!rlang::is_string(scale_weights, set_scales)) {
-    abort_fallible("labels", c(
-      "Answers with several labels are compared as sets.",
-      "x" = "{.arg scale_weights} is {describe(scale_weights)}.",
-      "i" = "Give one of {.or {.val {set_scales}}}, or ask about one label at a time with
-             {.fun single_label}."
-    ), arg = "scale_weights", call = call)
+    abort_fallible("labels", "Answers with several labels are compared as sets.",
+      x = "{.arg scale_weights} is {describe(scale_weights)}.", i = "Give one of
+        {.or {.val {set_scales}}}, or ask about one label at a time with {.fun single_label}.",
+      arg = "scale_weights", call = call)
   }
   if (x$exchangeable || has_repeats(x)) {
-    abort_fallible("argument", "Sets of labels need one answer of each rater on a case.",
-      arg = "x", call = call)
+    abort_argument("x", "Sets of labels need one answer of each rater on a case.", call = call)
   }
   found <- label_sets(x)
   list(x = found$x, scale_weights = set_weights(found$has, scale_weights))

@@ -251,11 +251,8 @@ krippendorff_alpha <- function(x, level = c("nominal", "ordinal", "interval", "r
     return(bare_measure(x, "krippendorff_alpha", scale_weights))
   }
   if (!is.null(scale_weights)) {
-    abort_fallible("argument", c(
-      "{.arg scale_weights} and {.code level = {.val {level}}} both say how to measure
-       disagreement.",
-      "i" = "Give one of them."
-    ), arg = "scale_weights", call = rlang::current_env())
+    abort_argument("scale_weights", "{.arg scale_weights} and {.code level = {.val {level}}} both
+                                     say how to measure disagreement.", i = "Give one of them.")
   }
   bare_measure(x, paste0("krippendorff_alpha_", level))
 }

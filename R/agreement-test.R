@@ -138,12 +138,10 @@ check_same_cases <- function(samples, given, call) {
       abort_no_cases("{.arg {c('x', 'y')[[i]]}} must have its cases", call)
     }
     if (inherits(given[[i]], "table") || !is.null(samples[[i]]$view$x$weights)) {
-      abort_fallible("argument", c(
+      abort_argument(c("x", "y")[[i]],
         "Dependent measures can be compared only where every case is known.",
-        "x" = "{.arg {c('x', 'y')[[i]]}} is {if (inherits(given[[i]], 'table')) 'an agreement
-               matrix' else 'weighted'}.",
-        "i" = "Give the ratings, with a row per case."
-      ), arg = c("x", "y")[[i]], call = call)
+        x = "{.arg {c('x', 'y')[[i]]}} is {if (inherits(given[[i]], 'table')) 'an agreement
+             matrix' else 'weighted'}.", i = "Give the ratings, with a row per case.", call = call)
     }
   }
 }
@@ -151,11 +149,9 @@ check_same_cases <- function(samples, given, call) {
 check_same_categories <- function(samples, call) {
   categories <- lapply(samples, function(s) s$view$x$categories)
   if (!identical(categories[[1L]], categories[[2L]])) {
-    abort_fallible("argument", c(
-      "{.arg x} and {.arg y} must have the same categories.",
-      "x" = "{.arg x} has {.val {categories[[1L]]}}, {.arg y} has {.val {categories[[2L]]}}.",
-      "i" = "Declare them with {.code categories =} in {.fun ratings}."
-    ), arg = "y", call = call)
+    abort_argument("y", "{.arg x} and {.arg y} must have the same categories.",
+      x = "{.arg x} has {.val {categories[[1L]]}}, {.arg y} has {.val {categories[[2L]]}}.",
+      i = "Declare them with {.code categories =} in {.fun ratings}.", call = call)
   }
 }
 

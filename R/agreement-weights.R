@@ -17,23 +17,19 @@ check_scale_weights <- function(weights, labels, call) {
     all(is.finite(weights)) && all(weights <= 1) && all(diag(weights) == 1) &&
     isSymmetric(unname(weights))
   if (!ok) {
-    abort_fallible("argument", c(
-      "{.arg scale_weights} must be one of {.or {.val {scale_names}}}, or a symmetric {n} x {n}
-       matrix of agreement weights: 1 on the diagonal, nowhere more.",
-      "x" = "It is {describe(weights)}.",
-      "i" = if (is.numeric(weights) && is.matrix(weights) && all(diag(weights) %in% 0)) {
+    abort_argument("scale_weights", "must be one of {.or {.val {scale_names}}}, or a symmetric {n} x
+                                     {n} matrix of agreement weights: 1 on the diagonal, nowhere
+                                     more.", not = weights,
+      i = if (is.numeric(weights) && is.matrix(weights) && all(diag(weights) %in% 0)) {
         "Are these weights of disagreement? Give {.code 1 - weights / max(weights)}."
-      }
-    ), arg = "scale_weights", call = call)
+      }, call = call)
   }
   for (side in which(!vapply(dimnames(weights), is.null, NA))) {
     named <- dimnames(weights)[[side]]
     if (!identical(named, labels)) {
-      abort_fallible("argument", c(
-        "{.arg scale_weights} must have the categories in their order.",
-        "x" = "Its {c('rows', 'columns')[[side]]} are {.val {named}}, the categories
-               {.val {labels}}."
-      ), arg = "scale_weights", call = call)
+      abort_argument("scale_weights", "must have the categories in their order.",
+        x = "Its {c('rows', 'columns')[[side]]} are {.val {named}}, the categories
+             {.val {labels}}.", call = call)
     }
   }
   unname(weights)
@@ -50,10 +46,8 @@ scale_matrix <- function(name, labels, call) {
   n <- length(labels)
   x <- label_values(labels)
   if (name == "ratio" && any(x < 0)) {
-    abort_fallible("argument", c(
-      "A ratio scale has no negative values.",
-      "x" = "Among the categories is {.val {labels[x < 0][[1L]]}}."
-    ), arg = "scale_weights", call = call)
+    abort_argument("scale_weights", "A ratio scale has no negative values.",
+      x = "Among the categories is {.val {labels[x < 0][[1L]]}}.", call = call)
   }
   apart <- abs(outer(x, x, `-`))
   total <- outer(x, x, `+`)

@@ -98,7 +98,7 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
   check_dots_empty(...)
   counts <- rlang::enquo(counts)
   if (missing(x) && rlang::quo_is_null(counts)) {
-    abort_fallible("argument", "{.arg x} must be given.", arg = "x", call = call)
+    abort_argument("x", "must be given.", call = call)
   }
   if (!rlang::quo_is_null(counts)) x <- counts_ratings(x, counts, call)
   compared <- as_compared(x, scale_weights, call)
@@ -112,10 +112,9 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
   )
   view <- new_view(x, systems = check_flag(systems, "systems"))
   if (check_flag(by_category, "by_category") && !is.null(scale_weights)) {
-    abort_fallible("argument", c(
+    abort_argument("scale_weights",
       "One category against the others leaves no use for {.arg scale_weights}.",
-      "i" = "Leave out {.arg scale_weights} or {.arg by_category}."
-    ), arg = "scale_weights", call = call)
+      i = "Leave out {.arg scale_weights} or {.arg by_category}.", call = call)
   }
   settings["scale_weights"] <- list(compared$scale_weights)
   views <- list(view)
@@ -130,10 +129,11 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
 
 pair_views <- function(view, call) {
   if (view$exchangeable) {
-    abort_fallible("argument", paste(
-      "There are no pairs of raters to compare: raters have no identity, only their counts are",
-      "known."
-    ), arg = "pairwise", call = call)
+    abort_argument("pairwise",
+      paste(
+        "There are no pairs of raters to compare: raters have no identity, only their counts are",
+        "known."
+      ), call = call)
   }
   check_pair_numbers(length(view$judges), columns_of_pairs, call)
   pairs <- utils::combn(view$judges, 2L, simplify = FALSE)

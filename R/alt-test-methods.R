@@ -92,9 +92,7 @@ autoplot.alt_test <- function(object, ...) { # nolint: object_name.
   table <- tidy(object, what = "raters")
   table <- table[!is.na(table$advantage), ]
   if (nrow(table) == 0L) {
-    abort_fallible("argument", c(
-      "There is nothing to draw.", "i" = "No rater has enough cases."
-    ), arg = "object", call = rlang::current_env())
+    abort_argument("object", "There is nothing to draw.", i = "No rater has enough cases.")
   }
   means <- object$systems[!is.na(object$systems$advantage), ]
   levels <- means$system[order(means$advantage)]
@@ -120,4 +118,3 @@ autoplot.alt_test <- function(object, ...) { # nolint: object_name.
     ) +
     theme_fallible()
 }
-

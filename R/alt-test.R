@@ -74,9 +74,8 @@ alt_test <- function(x, ..., epsilon = 0.2, score = c("accuracy", "neg_rmse"), q
 
 check_alt_ratings <- function(x, call) {
   if (length(x$systems) == 0L) {
-    abort_fallible("system", c(
-      "{.fun alt_test} needs systems.", "i" = "Give {.arg systems} to {.fun ratings}."
-    ), system = character(), call = call)
+    abort_fallible("system", "{.fun alt_test} needs systems.",
+      i = "Give {.arg systems} to {.fun ratings}.", system = character(), call = call)
   }
   why <- if (x$exchangeable) {
     "Of counts it is not known who said what."
@@ -86,10 +85,8 @@ check_alt_ratings <- function(x, call) {
     "Cases of {.arg x} have weights."
   }
   if (!is.null(why)) {
-    abort_fallible("argument", c(
-      "{.arg x} must have one rating of each rater on a case, and cases without weights.",
-      "x" = why
-    ), arg = "x", call = call)
+    abort_argument("x", "must have one rating of each rater on a case, and cases without weights.",
+      x = why, call = call)
   }
 }
 
@@ -103,10 +100,9 @@ closeness <- function(x, score, call) {
   value <- suppressWarnings(as.numeric(x$categories))
   if (anyNA(value)) {
     if (!x$ordered) {
-      abort_fallible("argument", c(
+      abort_argument("score",
         "{.code score = \"neg_rmse\"} needs categories that are numbers, or that are ordered.",
-        "x" = "The categories are {.val {x$categories}}."
-      ), arg = "score", call = call)
+        x = "The categories are {.val {x$categories}}.", call = call)
     }
     value <- seq_len(k)
   }

@@ -46,12 +46,9 @@ as_ratings <- function(x, ...) {
 #' @rdname as_ratings
 #' @export
 as_ratings.default <- function(x, ..., arg = "x", call = rlang::current_env()) {
-  abort_fallible("argument", c(
-    "{.arg {arg}} must be ratings, a data frame or matrix of cases x raters, or an agreement
-     matrix of class {.cls table}.",
-    "x" = "It is {describe(x)}.",
-    "i" = how_to_ratings(x) %||% "Make ratings with {.fun ratings}."
-  ), arg = arg, call = call)
+  abort_argument(arg, "must be ratings, a data frame or matrix of cases x raters, or an agreement
+                       matrix of class {.cls table}.", not = x,
+    i = how_to_ratings(x) %||% "Make ratings with {.fun ratings}.", call = call)
 }
 
 #' @export
@@ -61,14 +58,15 @@ as_ratings.ratings <- function(x, ..., arg = "x", call = rlang::current_env()) {
 
 #' @export
 as_ratings.ratings_labels <- function(x, ..., arg = "x", call = rlang::current_env()) {
-  abort_fallible("labels", c(
+  abort_fallible("labels",
     "{.arg {arg}} has answers with several labels; this method needs one category per rating.",
-    "i" = "{.fun crowdtruth} works on several labels. {.fun single_label} makes ratings with one
-           category each: {.code single_label(x)} where every answer has one label,
-           {.code single_label(x, label = \"{x$categories[[1L]]}\")} to ask about a single one.",
-    "i" = "If the rows are independent repeats, call {.fun ratings} again with
-           {.code repeats = \"ratings\"}."
-  ), call = call)
+    i = c(
+      "{.fun crowdtruth} works on several labels. {.fun single_label} makes ratings with one
+       category each: {.code single_label(x)} where every answer has one label,
+       {.code single_label(x, label = \"{x$categories[[1L]]}\")} to ask about a single one.",
+      "If the rows are independent repeats, call {.fun ratings} again with
+       {.code repeats = \"ratings\"}."
+    ), call = call)
 }
 
 #' @export
@@ -194,20 +192,20 @@ table_ratings <- function(x, arg, call, categories = NULL, ordered = NULL) {
 
 check_agreement_matrix <- function(x, arg, call) {
   if (length(dim(x)) != 2L || nrow(x) != ncol(x) || !identical(rownames(x), colnames(x))) {
-    abort_fallible("table", c(
+    abort_fallible("table",
       "An agreement matrix must have the same categories in rows and columns.",
-      "x" = "{.arg {arg}} is {paste(dim(x), collapse = ' x ')}.",
-      "i" = "Give both raters the same levels: {.code table(factor(a, levels), factor(b, levels))}.
-             A matrix of cases x raters must not be a {.cls table}.",
-      "i" = "If it has counts of ratings, cases x categories, say so:
-             {.code as_ratings(x, counts = everything())}."
-    ), call = call)
+      x = "{.arg {arg}} is {paste(dim(x), collapse = ' x ')}.",
+      i = c(
+        "Give both raters the same levels: {.code table(factor(a, levels), factor(b, levels))}.
+         A matrix of cases x raters must not be a {.cls table}.",
+        "If it has counts of ratings, cases x categories, say so:
+         {.code as_ratings(x, counts = everything())}."
+      ), call = call)
   }
   if (!is.numeric(x) || !all(is.finite(x)) || any(x < 0) || sum(x) == 0) {
-    abort_fallible("table", c(
+    abort_fallible("table",
       "The cells of an agreement matrix must be finite numbers of at least zero, not all zero.",
-      "i" = "Look at {.arg {arg}}."
-    ), call = call)
+      i = "Look at {.arg {arg}}.", call = call)
   }
 }
 

@@ -23,53 +23,15 @@ whole_range <- function(names) {
   )
 }
 
-# NULL stays NULL. A pair is a range for all raters; base rates are one number for each category.
-as_limits <- function(limits, names, arg, what, call) {
-  if (is.null(limits)) {
-    return(NULL)
-  }
-  if (is.data.frame(limits)) limits <- as.matrix(limits)
-  values <- if (is.matrix(limits)) {
-    limits
-  } else if (is.numeric(limits)) {
-    limits_of_vector(limits, names, what)
-  }
-  ok <- is.numeric(values) && identical(dim(values), c(length(names), 2L)) && !anyNA(values) &&
-    all(values >= 0 & values <= 1) && all(values[, 1L] <= values[, 2L])
-  if (ok && !is.null(rownames(values))) {
-    ok <- setequal(rownames(values), names) && anyDuplicated(rownames(values)) == 0L
-    if (ok) values <- values[names, , drop = FALSE]
-  }
-  if (!ok) {
-    abort_fallible("argument", c(
-      "{.arg {arg}} must hold probabilities: one for each {what}, or a lower and an upper one, as a
-       matrix with a row for each{if (what == 'rater') ', or as c(lower, upper) for all'}.",
-      "x" = "It is {describe(limits)}.",
-      "i" = "Each {what} is named at most once: {.val {names}}."
-    ), arg = arg, call = call)
-  }
-  dimnames(values) <- list(names, c("lower", "upper"))
-  values
-}
-
-limits_of_vector <- function(limits, names, what) {
-  n <- length(names)
-  if (what == "rater" && is.null(names(limits)) && length(limits) <= 2L) {
-    return(matrix(rep(rep_len(limits, 2L), each = n), n))
-  }
-  matrix(limits, length(limits), 2L, dimnames = list(names(limits), NULL))
-}
-
 check_rates_possible <- function(base_rates, call) {
   if (is.null(base_rates)) {
     return(invisible())
   }
   if (sum(base_rates[, 1L]) > 1 + 1e-6 || sum(base_rates[, 2L]) < 1 - 1e-6) {
-    abort_fallible("argument", c(
+    abort_argument("base_rates",
       "Base rates within the limits of {.arg base_rates} must be able to sum to one.",
-      "x" = "The lower sum to {decimals(sum(base_rates[, 1L]))}, the upper to
-             {decimals(sum(base_rates[, 2L]))}."
-    ), arg = "base_rates", call = call)
+      x = "The lower sum to {decimals(sum(base_rates[, 1L]))}, the upper to
+           {decimals(sum(base_rates[, 2L]))}.", call = call)
   }
 }
 
@@ -81,24 +43,20 @@ check_error_correlation <- function(limits, accuracy, x, call) {
   ok <- is.numeric(limits) && length(limits) == 2L && !anyNA(limits) && all(abs(limits) <= 1) &&
     limits[[1L]] <= limits[[2L]]
   if (!ok) {
-    abort_fallible("argument", c(
-      "{.arg error_correlation} must be one number in [-1, 1], or a lower and an upper one.",
-      "x" = "It is {describe(limits)}."
-    ), arg = "error_correlation", call = call)
+    abort_argument("error_correlation",
+      "must be one number in [-1, 1], or a lower and an upper one.", not = limits, call = call)
   }
   complete <- !x$exchangeable && nrow(repeated_ratings(x$patterns)) == 0L &&
     all(pattern_lengths(x)[pattern_weights(x) > 0] %in% c(0L, length(x$raters)))
   if (any(accuracy[, 1L] != accuracy[, 2L]) || !complete) {
-    abort_fallible("argument", c(
+    abort_argument("error_correlation",
       "A limit of {.arg error_correlation} needs fixed accuracies, and raters who rated all cases.",
-      "x" = if (complete) {
+      x = if (complete) {
         "The accuracies are not fixed."
       } else {
         "Some cases lack a rating, or raters have no identity."
-      },
-      "i" = "Only then it is linear in the shares of cases. Give one accuracy for each rater in
-             {.arg rater_accuracy}."
-    ), arg = "error_correlation", call = call)
+      }, i = "Only then it is linear in the shares of cases. Give one accuracy for each rater in
+              {.arg rater_accuracy}.", call = call)
   }
   as.double(limits)
 }

@@ -184,3 +184,14 @@ print.summary_accuracy_bounds <- function(x, ...) {
   )
   invisible(x)
 }
+
+#' @export
+shown_table.accuracy_bounds <- function(x) bounds_columns(tidy(x), x$options) # nolint: object_name.
+
+#' @export
+caption_of.accuracy_bounds <- function(x) { # nolint: object_name.
+  paste("Bounds of the accuracy of", count_noun(nrow(tidy(x)), "system"))
+}
+
+#' @export
+notes_of.accuracy_bounds <- function(x) sub("^  - ", "", bounds_notes(x)) # nolint: object_name.

@@ -150,10 +150,8 @@ fit_of_bounds <- function(x, given, call) {
 
 check_bounded <- function(systems, x, call) {
   if (length(x$systems) == 0L) {
-    abort_fallible("system", c(
-      "There is no system whose accuracy could be bounded.",
-      "i" = "Give {.arg systems} to {.fun ratings}."
-    ), system = character(), call = call)
+    abort_fallible("system", "There is no system whose accuracy could be bounded.",
+      i = "Give {.arg systems} to {.fun ratings}.", system = character(), call = call)
   }
   check_system_names(systems, x$systems, call)
 }
@@ -161,11 +159,9 @@ check_bounded <- function(systems, x, call) {
 check_nothing_assumed <- function(assumed, call) {
   given <- names(assumed)[!vapply(assumed, function(x) is.null(x) || isTRUE(x), NA)]
   if (length(given) > 0L) {
-    abort_fallible("argument", c(
+    abort_argument(given,
       "Given a fit, truth and raters are as the fit says, and nothing else can be assumed of them.",
-      "x" = "Found {.arg {given}}.",
-      "i" = "Use {.code given = \"ratings\"}."
-    ), arg = given, call = call)
+      x = "Found {.arg {given}}.", i = "Use {.code given = \"ratings\"}.", call = call)
   }
 }
 
@@ -273,34 +269,20 @@ draw_ranges <- function(fit, systems, options, range_of) {
   if (!all(weight == round(weight))) {
     return(NULL)
   }
-  draw <- judged_drawer(fit, weight, options$cluster)
-  bar <- progress_bar("Bootstrap", options$replicates)
-  lowest <- highest <- matrix(NA_real_, options$replicates, systems)
-  withr::with_seed(draw_seed()[[1L]], {
-    for (r in seq_len(options$replicates)) {
-      range <- range_of(draw())
-      if (!is.null(range)) {
-        lowest[r, ] <- range$lowest
-        highest[r, ] <- range$highest
-      }
-      bar$tick(r)
-    }
+  # What is drawn does not depend on the order of patterns: that of cases, or of a database.
+  order <- order_of_patterns(fit$x, fit$known$truth)
+  rows <- resampled(resampling = judged_resampling(fit, weight, order, options), run = function(w) {
+    range <- range_of(replace(weight, order, w))
+    c(range$lowest %||% rep(NA_real_, systems), range$highest %||% rep(NA_real_, systems))
   })
-  bar$close()
-  list(lowest = lowest, highest = highest)
+  ends <- do.call(rbind, rows)
+  at <- seq_len(systems)
+  list(lowest = ends[, at, drop = FALSE], highest = ends[, -at, drop = FALSE])
 }
 
-# Weights of patterns drawn anew, of which those without ratings have none. What is drawn does not
-# depend on the order of patterns, which is that of the cases, or of a database.
-judged_drawer <- function(fit, weight, cluster) {
-  x <- fit$x
-  if (!is.null(cluster)) {
-    own <- (x$weights %||% rep(1, length(x$index))) * judged_patterns(fit)[x$index]
-    return(weight_drawer(weight, list(pattern = x$index, weight = own, cluster = cluster)))
-  }
-  order <- order_of_patterns(x, fit$known$truth)
-  draw <- weight_drawer(weight[order], NULL)
-  function() replace(weight, order, as.double(draw()))
+# Patterns in this `order`, of which those without ratings are never drawn.
+judged_resampling <- function(fit, weight, order, options) {
+  new_resampling(weight[order], options, clusters_of(fit$x, options, match(fit$x$index, order)))
 }
 
 # Limits of the confidence set from replicates, or the reason why there are none.

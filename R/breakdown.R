@@ -45,10 +45,8 @@ breakdown_point <- function(estimate, better_than, systems = NULL, bounds = NULL
   systems <- check_bounded(systems, estimate$fit$x, call)
   if (than$kind == "system") systems <- setdiff(systems, better_than)
   if (length(systems) == 0L) {
-    abort_fallible("system", c(
-      "There is no system of which {.arg better_than} could be claimed.",
-      "x" = "It names the only one."
-    ), system = better_than, call = call)
+    abort_fallible("system", "There is no system of which {.arg better_than} could be claimed.",
+      x = "It names the only one.", system = better_than, call = call)
   }
   bounds <- bounds %||% accuracy_bounds(estimate$fit, interval = "none")
   check_class(bounds, "accuracy_bounds", "bounds", "Make one with {.fun accuracy_bounds}.", call)
@@ -69,11 +67,8 @@ check_better_than <- function(better_than, x, call) {
   }
   raters <- if (!x$exchangeable) x$raters
   if (!(rlang::is_string(better_than) && better_than %in% c(raters, x$systems))) {
-    abort_fallible("argument", c(
-      "{.arg better_than} must be an accuracy in [0, 1], or name a rater or a system.",
-      "x" = "It is {describe(better_than)}.",
-      "i" = "They are {.val {c(raters, x$systems)}}."
-    ), arg = "better_than", call = call)
+    abort_argument("better_than", "must be an accuracy in [0, 1], or name a rater or a system.",
+      not = better_than, i = "They are {.val {c(raters, x$systems)}}.", call = call)
   }
   list(kind = if (better_than %in% x$systems) "system" else "rater", name = better_than)
 }

@@ -44,38 +44,31 @@ check_case_values <- function(value, x, arg, call) {
   }
   if (is.data.frame(value)) value <- look_up_cases(value, x, arg, call)
   if (!is.atomic(value) || !is.null(dim(value)) || length(value) != nrow(x)) {
-    abort_fallible("argument", c(
-      "{.arg {arg}} must have a value for each of the {nrow(x)} cases, in their order, or be
-       a data frame with a column {.val case} and one other.",
-      "x" = "It is {describe(value)}{if (is.factor(value)) paste(' and length', length(value))}."
-    ), arg = arg, call = call)
+    abort_argument(arg, "must have a value for each of the {nrow(x)} cases, in their order, or be a
+                         data frame with a column {.val case} and one other.",
+      x = "It is {describe(value)}{if (is.factor(value)) paste(' and length', length(value))}.",
+      call = call)
   }
   if (anyNA(value)) {
     case <- x$cases[which(is.na(value))]
-    abort_fallible("argument", c(
-      "{.arg {arg}} must be known for every case.",
-      "x" = "It is missing for {length(case)} case{?s}, first for case
-             {.val {as.character(case[[1L]])}}."
-    ), arg = arg, case = case, call = call)
+    abort_argument(arg, "must be known for every case.", x = "It is missing for {length(case)}
+        case{?s}, first for case {.val {as.character(case[[1L]])}}.", case = case, call = call)
   }
   value
 }
 
 look_up_cases <- function(table, x, arg, call) {
   if (ncol(table) != 2L || !"case" %in% names(table)) {
-    abort_fallible("columns", c(
-      "{.arg {arg}} must have a column {.val case} and one other.",
-      "x" = if (any_columns(table)) "It has {.val {names(table)}}." else "It is {describe(table)}."
-    ), arg = arg, call = call)
+    abort_fallible("columns", "{.arg {arg}} must have a column {.val case} and one other.",
+      x = if (any_columns(table)) "It has {.val {names(table)}}." else "It is {describe(table)}.",
+      arg = arg, call = call)
   }
   other <- table[[setdiff(names(table), "case")]]
   twice <- duplicated(table$case)
   off <- twice & !(other == other[match(table$case, table$case)]) %in% TRUE
   if (any(off)) {
-    abort_fallible("argument", c(
-      "{.arg {arg}} must give a case one value.",
-      "x" = "Case {.val {as.character(table$case[off][[1L]])}} has several."
-    ), arg = arg, call = call)
+    abort_argument(arg, "must give a case one value.",
+      x = "Case {.val {as.character(table$case[off][[1L]])}} has several.", call = call)
   }
   other[match(as_label(x$cases), as_label(table$case))]
 }

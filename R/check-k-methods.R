@@ -278,3 +278,6 @@ print.summary_k_check <- function(x, ...) {
   }
   invisible(x)
 }
+
+#' @export
+notes_of.k_check <- function(x) check_notes(x) # nolint: object_name.

@@ -114,10 +114,8 @@ k_properties <- c("accuracy", "errors", "difficulty", "independence", "one categ
 
 check_some <- function(x, choices, arg, call) {
   if (!(is.character(x) && length(x) > 0L && all(x %in% choices))) {
-    abort_fallible("argument", c(
-      "{.arg {arg}} must be some of {.val {choices}}.",
-      "x" = if (is.character(x)) "It is {.val {x}}." else "It is {describe(x)}."
-    ), arg = arg, call = call)
+    abort_argument(arg, "must be some of {.val {choices}}.",
+      x = if (is.character(x)) "It is {.val {x}}." else "It is {describe(x)}.", call = call)
   }
   choices[choices %in% x]
 }
@@ -135,11 +133,11 @@ check_joined <- function(system, x, call) {
   check_string(system, "system", call)
   found <- match(system, x$systems)
   if (is.na(found)) {
-    abort_fallible("system", c(
+    abort_fallible("system",
       "{.arg system} must be the name of a system of {.arg x}, or {.code NA} for none.",
-      "x" = "It is {.val {system}}.",
-      "i" = if (length(x$systems) > 0L) "Systems: {.val {x$systems}}." else "There are no systems."
-    ), system = system, call = call)
+      x = "It is {.val {system}}.",
+      i = if (length(x$systems) > 0L) "Systems: {.val {x$systems}}." else "There are no systems.",
+      system = system, call = call)
   }
   found
 }

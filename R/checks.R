@@ -11,7 +11,7 @@ check_given <- function(up = 1L, but = NULL) {
     eval(as.call(list(missing, as.name(arg))), frame)
   }, NA)]
   if (length(lacking) > 0L) {
-    abort_fallible("argument", "{.arg {lacking}} must be given.", arg = lacking, call = frame)
+    abort_argument(lacking, "{.arg {lacking}} must be given.", call = frame)
   }
 }
 
@@ -22,10 +22,8 @@ check_number <- function(x, arg, min = -Inf, max = Inf, open_min = FALSE, open_m
     (if (open_max) x < max else x <= max)
   if (!inside) {
     range <- paste0(if (open_min) "(" else "[", min, ", ", max, if (open_max) ")" else "]")
-    abort_fallible("argument", c(
-      paste0("{.arg {arg}} must be one number in ", range, "."),
-      "x" = "It is {describe(x)}."
-    ), arg = arg, call = call)
+    abort_argument(arg, paste0("{.arg {arg}} must be one number in ", range, "."), not = x,
+      call = call)
   }
   invisible(as.double(x))
 }
@@ -34,20 +32,14 @@ check_count <- function(x, arg, min = 1L, max = .Machine$integer.max,
                         call = rlang::caller_env()) {
   ok <- is.numeric(x) && length(x) == 1L && is.finite(x) && x == round(x) && x >= min && x <= max
   if (!ok) {
-    abort_fallible("argument", c(
-      "{.arg {arg}} must be one whole number from {min} to {max}.",
-      "x" = "It is {describe(x)}."
-    ), arg = arg, call = call)
+    abort_argument(arg, "must be one whole number from {min} to {max}.", not = x, call = call)
   }
   invisible(as.integer(x))
 }
 
 check_flag <- function(x, arg, call = rlang::caller_env()) {
   if (!rlang::is_bool(x)) {
-    abort_fallible("argument", c(
-      "{.arg {arg}} must be `TRUE` or `FALSE`.",
-      "x" = "It is {describe(x)}."
-    ), arg = arg, call = call)
+    abort_argument(arg, "must be `TRUE` or `FALSE`.", not = x, call = call)
   }
   invisible(x)
 }
@@ -58,21 +50,14 @@ check_choice <- function(x, choices, arg, call = rlang::caller_env()) {
     return(invisible(choices[[1L]]))
   }
   if (!(rlang::is_string(x) && x %in% choices)) {
-    abort_fallible("argument", c(
-      "{.arg {arg}} must be one of {.or {.val {choices}}}.",
-      "x" = "It is {describe(x)}."
-    ), arg = arg, call = call)
+    abort_argument(arg, "must be one of {.or {.val {choices}}}.", not = x, call = call)
   }
   invisible(x)
 }
 
 check_class <- function(x, class, arg, how, call = rlang::caller_env()) {
   if (!inherits(x, class)) {
-    abort_fallible("argument", c(
-      "{.arg {arg}} must be a {.cls {class}} object.",
-      "x" = "It is {describe(x)}.",
-      "i" = how
-    ), arg = arg, call = call)
+    abort_argument(arg, "must be a {.cls {class}} object.", not = x, i = how, call = call)
   }
   invisible(x)
 }
@@ -87,10 +72,8 @@ check_whole_ratings <- function(x, arg = "x", call = rlang::caller_env()) {
   parts <- c("patterns", "index", "cases", "raters", "categories")
   lacking <- setdiff(parts, names(unclass(x)))
   if (length(lacking) > 0L) {
-    abort_fallible("argument", c(
-      "{.arg {arg}} must be ratings that {.fun ratings} made.",
-      "x" = "It lacks {.field {lacking}}."
-    ), arg = arg, call = call)
+    abort_argument(arg, "must be ratings that {.fun ratings} made.",
+      x = "It lacks {.field {lacking}}.", call = call)
   }
   invisible(x)
 }
@@ -139,10 +122,10 @@ near_names <- function(given, known) {
 
 check_installed <- function(package, purpose, call = rlang::caller_env()) {
   if (!requireNamespace(package, quietly = TRUE)) {
-    abort_fallible("package", c(
+    abort_fallible("package",
       "The package {.pkg {package}} is needed {purpose}, and it is not installed.",
-      "i" = "Install it with {.code install.packages(\"{package}\")}."
-    ), package = package, call = call)
+      i = "Install it with {.code install.packages(\"{package}\")}.", package = package,
+      call = call)
   }
 }
 
@@ -173,10 +156,7 @@ any_columns <- function(x) is.data.frame(x) && length(x) > 0L
 
 check_string <- function(x, arg, call = rlang::caller_env()) {
   if (!(rlang::is_string(x) && !is.na(x))) {
-    abort_fallible("argument", c(
-      "{.arg {arg}} must be one string.",
-      "x" = "It is {describe(x)}."
-    ), arg = arg, call = call)
+    abort_argument(arg, "must be one string.", not = x, call = call)
   }
   invisible(x)
 }
@@ -207,11 +187,10 @@ check_text <- function(x, what, call) {
   bad <- if (is.character(words)) which(!is_text(words))
   if (length(bad) > 0L) {
     where <- if (!is.null(what)) " in {.val {printable(what)}}"
-    abort_fallible("encoding", c(
-      "Labels and names must be text in UTF-8.",
-      "x" = paste0("Found {.val {printable(words[[bad[[1L]]]])}}", where, "."),
-      "i" = "Convert them, for example with {.code iconv(x, \"latin1\", \"UTF-8\")}."
-    ), arg = what, found = words[bad], call = call)
+    abort_fallible("encoding", "Labels and names must be text in UTF-8.",
+      x = paste0("Found {.val {printable(words[[bad[[1L]]]])}}", where, "."),
+      i = "Convert them, for example with {.code iconv(x, \"latin1\", \"UTF-8\")}.", arg = what,
+      found = words[bad], call = call)
   }
   invisible(x)
 }
@@ -230,10 +209,8 @@ check_system_names <- function(systems, known, call) {
     return(known)
   }
   if (length(known) == 0L) {
-    abort_fallible("system", c(
-      "There are no systems among which {.arg systems} could choose.",
-      "i" = "Give {.arg systems} to {.fun ratings}."
-    ), system = character(), call = call)
+    abort_fallible("system", "There are no systems among which {.arg systems} could choose.",
+      i = "Give {.arg systems} to {.fun ratings}.", system = character(), call = call)
   }
   check_names_among(systems, known, "systems", call)
 }
@@ -244,16 +221,49 @@ check_names_among <- function(x, choices, arg, call) {
   unknown <- printable(setdiff(named, choices))
   twice <- unique(named[duplicated(named)])
   if (length(named) == 0L || length(unknown) > 0L || length(twice) > 0L) {
-    abort_fallible("argument", c(
-      "{.arg {arg}} must be different names among {.val {choices}}.",
-      "x" = if (length(unknown) > 0L) {
+    abort_argument(arg, "must be different names among {.val {choices}}.",
+      x = if (length(unknown) > 0L) {
         "There is no {.val {unknown}}."
       } else if (length(twice) > 0L) {
         "{.val {twice}} {?is/are} named twice."
       } else {
         "It is {describe(x)}."
-      }
-    ), arg = arg, call = call)
+      }, call = call)
   }
   x
+}
+
+# NULL stays NULL. A pair is a range for all raters; base rates are one number for each category.
+as_limits <- function(limits, names, arg, what, call) {
+  if (is.null(limits)) {
+    return(NULL)
+  }
+  if (is.data.frame(limits)) limits <- as.matrix(limits)
+  values <- if (is.matrix(limits)) {
+    limits
+  } else if (is.numeric(limits)) {
+    limits_of_vector(limits, names, what)
+  }
+  ok <- is.numeric(values) && identical(dim(values), c(length(names), 2L)) && !anyNA(values) &&
+    all(values >= 0 & values <= 1) && all(values[, 1L] <= values[, 2L])
+  if (ok && !is.null(rownames(values))) {
+    ok <- setequal(rownames(values), names) && anyDuplicated(rownames(values)) == 0L
+    if (ok) values <- values[names, , drop = FALSE]
+  }
+  if (!ok) {
+    abort_argument(arg, "must hold probabilities: one for each {what}, or a lower and an upper one,
+                         as a matrix with a row for each{if (what == 'rater') ', or as c(lower,
+                         upper) for all'}.", not = limits,
+      i = "Each {what} is named at most once: {.val {names}}.", call = call)
+  }
+  dimnames(values) <- list(names, c("lower", "upper"))
+  values
+}
+
+limits_of_vector <- function(limits, names, what) {
+  n <- length(names)
+  if (what == "rater" && is.null(names(limits)) && length(limits) <= 2L) {
+    return(matrix(rep(rep_len(limits, 2L), each = n), n))
+  }
+  matrix(limits, length(limits), 2L, dimnames = list(names(limits), NULL))
 }

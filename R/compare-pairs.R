@@ -4,11 +4,8 @@
 # `some`: not all pairs but those with `reference`, or with the `best`, a number.
 check_against <- function(reference, best, systems, call) {
   if (!is.null(reference) && !is.null(best)) {
-    abort_fallible("argument", c(
-      "Systems are compared with {.arg reference} or with the {.arg best}.",
-      "x" = "Both are given.",
-      "i" = "{.code reference = \"best\"} is the best one."
-    ), arg = "best", call = call)
+    abort_argument("best", "Systems are compared with {.arg reference} or with the {.arg best}.",
+      x = "Both are given.", i = "{.code reference = \"best\"} is the best one.", call = call)
   }
   some <- !is.null(reference) || !is.null(best)
   if (!is.null(reference)) reference <- check_reference(reference, systems, call)
@@ -25,26 +22,23 @@ check_reference <- function(reference, systems, call) {
     return(reference)
   }
   if (reference != "best") {
-    abort_fallible("system", c(
+    abort_fallible("system",
       "{.arg reference} must be {.val best}, or one of the systems that are compared.",
-      "x" = "There is no {.val {printable(reference)}}.",
-      "i" = verbatim("Systems are ", shorten(systems, most = 6L), ".")
-    ), system = reference, call = call)
+      x = "There is no {.val {printable(reference)}}.",
+      i = verbatim("Systems are ", shorten(systems, most = 6L), "."), system = reference,
+      call = call)
   }
 }
 
 most_of_pairs <- 2e5 # that are compared
-many_systems <- 100L
 
 check_pairs <- function(systems, against, call) {
   pairs <- count_pairs(systems, against)
   if (pairs > most_of_pairs) {
-    abort_fallible("argument", c(
-      "No more than {number(most_of_pairs)} pairs can be compared.",
-      "x" = "{number(systems)} systems make {number(pairs)}.",
-      "i" = "Compare them with one system by {.arg reference}, or with a few by {.arg best}; or
-             choose some with {.arg systems}."
-    ), arg = "best", call = call)
+    abort_argument("best", "No more than {number(most_of_pairs)} pairs can be compared.",
+      x = "{number(systems)} systems make {number(pairs)}.", i = "Compare them with one system by
+        {.arg reference}, or with a few by {.arg best}; or choose some with {.arg systems}.",
+      call = call)
   }
 }
 
@@ -55,10 +49,9 @@ count_pairs <- function(systems, against) {
 
 # Of gold each pair has an interval of its own.
 abort_not_all <- function(call) {
-  abort_fallible("argument", c(
+  abort_argument("simultaneous",
     "Of an estimate with gold cases, {.arg simultaneous} needs all pairs.",
-    "i" = "Leave {.arg reference} and {.arg best} away, or choose {.arg systems}."
-  ), arg = "simultaneous", call = call)
+    i = "Leave {.arg reference} and {.arg best} away, or choose {.arg systems}.", call = call)
 }
 
 # first, second: places of the systems of each pair; with: of those with which all are compared, and

@@ -152,10 +152,9 @@ compare_by_ratings <- function(estimate, pairs, conf_level, simultaneous) {
 
 check_estimate <- function(x, call, arg = "estimate") {
   if (inherits(x, "accuracy_by_group")) {
-    abort_fallible("argument", c(
+    abort_argument(arg,
       "{.arg {arg}} has an estimate for each of the groups {.val {names(x)}}; take one of them.",
-      "i" = "For example {.code estimate[[\"{names(x)[[1L]]}\"]]}."
-    ), arg = arg, call = call)
+      i = "For example {.code estimate[[\"{names(x)[[1L]]}\"]]}.", call = call)
   }
   check_class(x, "accuracy_estimate", arg, "Make one with {.fun estimate_accuracy}.", call)
 }
@@ -163,10 +162,8 @@ check_estimate <- function(x, call, arg = "estimate") {
 check_compared <- function(systems, known, call) {
   systems <- check_system_names(systems, known, call)
   if (length(systems) < 2L) {
-    abort_fallible("system", c(
-      "At least two systems are needed to compare.",
-      "x" = "There is only {.val {systems}}."
-    ), system = systems, call = call)
+    abort_fallible("system", "At least two systems are needed to compare.",
+      x = "There is only {.val {systems}}.", system = systems, call = call)
   }
   systems
 }
@@ -180,11 +177,9 @@ on_common_cases <- function(estimate, systems, call) {
   common <- rowSums(answered) == length(at)
   left_out <- as.double(count_cases(x, rowSums(answered) > 0L & !common))
   if (count_cases(x, common) == 0) {
-    abort_fallible("system", c(
-      "There is no case that all of these systems answered and a rater saw.",
-      "x" = "Systems are {.val {systems}}.",
-      "i" = "Compare fewer at a time, with {.arg systems}."
-    ), system = systems, call = call)
+    abort_fallible("system", "There is no case that all of these systems answered and a rater saw.",
+      x = "Systems are {.val {systems}}.", i = "Compare fewer at a time, with {.arg systems}.",
+      system = systems, call = call)
   }
   if (left_out > 0 || !identical(systems, x$systems)) {
     x$patterns$answer <- x$patterns$answer[, at, drop = FALSE]
@@ -194,15 +189,6 @@ on_common_cases <- function(estimate, systems, call) {
   }
   estimate$left_out <- left_out
   estimate
-}
-
-# Patterns that no longer differ become one.
-join_patterns <- function(x) {
-  core <- core_patterns_subset(x$patterns, x$index, seq_along(x$raters))
-  x$index <- core$index
-  core$index <- NULL
-  x$patterns <- c(core, x$patterns[c("raters", "categories")])
-  x
 }
 
 # The same for other answers by systems.
@@ -218,21 +204,4 @@ estimate_again <- function(estimate, x) {
   }
   options$deviance <- NULL
   suppressWarnings(do.call(estimate_accuracy, c(list(fit), options)), classes = "fallible_warning")
-}
-
-# The same fit beside other answers by systems: `x` has the cases and ratings of the fit.
-fit_beside <- function(fit, x) {
-  if (is_own_fit(fit)) {
-    return(own_fit_beside(fit, x))
-  }
-  x <- patterns_for(fit$model, x)
-  if (any(known_patterns(fit))) { # a known truth makes a pattern of its own
-    return(suppressWarnings(stats::update(fit, x = x), classes = "fallible_warning"))
-  }
-  if (!is.null(fit$posterior)) {
-    first <- match(seq_len(length(x$patterns$start) - 1L), x$index)
-    fit$posterior <- fit$posterior[fit$x$index[first], , drop = FALSE]
-  }
-  fit$x <- x
-  fit
 }

@@ -79,11 +79,22 @@
 #' )
 NULL
 
-abort_fallible <- function(topic, message, ..., call, .envir = parent.frame()) {
+# `x` says what was found (`not` is the thing itself), `i` what to do: sentences, or NULL for none.
+abort_fallible <- function(topic, message, ..., not, x = NULL, i = NULL,
+                           call = rlang::caller_env(), .envir = parent.frame()) {
+  if (!missing(not)) x <- c(x, paste0("It is ", verbatim(describe(not)), "."))
+  bullets <- rlang::set_names(as.character(c(x, i)), rep(c("x", "i"), c(length(x), length(i))))
   cli::cli_abort(
-    in_words(message, .envir), ...,
+    in_words(c(message, bullets), .envir), ...,
     class = c(paste0("fallible_error_", topic), "fallible_error"), call = call, .envir = .envir
   )
+}
+
+# Of an argument; what it "must" be or have needs no subject.
+abort_argument <- function(arg, message, ..., call = rlang::caller_env(), .envir = parent.frame()) {
+  subject <- if (startsWith(message[[1L]], "must ")) paste0("{.arg ", arg, "} ")
+  message[[1L]] <- paste0(subject, message[[1L]])
+  abort_fallible("argument", message, ..., arg = arg, call = call, .envir = .envir)
 }
 
 # The message with all values in it, as text in which nothing is markup and nothing steers a
@@ -109,4 +120,27 @@ warn_fallible <- function(topic, message, ..., .envir = parent.frame()) {
 
 inform_fallible <- function(message, .envir = parent.frame()) {
   if (!is_quiet(NULL)) cli::cli_inform(in_words(message, .envir))
+}
+
+# What a condition says in one line, the same on every console: its first line, and what was found
+# ("x"). Hints are in the condition.
+in_one_line <- function(condition) {
+  tryCatch(
+    {
+      said <- withr::with_options(list(cli.width = 1e5L), conditionMessage(condition))
+      lines <- strsplit(cli::ansi_strip(said[[1L]]), "\n", fixed = TRUE)[[1L]]
+      found <- grep("^(\u2716|x) ", lines[-1L], value = TRUE)
+      paste(c(lines[[1L]], substring(found, 3L)), collapse = " ")
+    },
+    error = function(e) paste0("<", class(condition)[[1L]], ">")
+  )
+}
+
+# Traces and calls hold whole panels.
+without_trace <- function(condition) {
+  if (is.list(condition)) {
+    condition[c("trace", "call")] <- NULL
+    if (!is.null(condition$parent)) condition$parent <- without_trace(condition$parent)
+  }
+  condition
 }

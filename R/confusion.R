@@ -67,10 +67,8 @@ check_category_labels <- function(categories, call = rlang::caller_env()) {
   }
   labels <- check_declared(categories, call)
   if (length(labels) < 2L || length(labels) > max_categories) {
-    abort_fallible("argument", c(
-      "{.arg categories} must be 2 to {max_categories} labels, or their number.",
-      "x" = "Found {length(labels)} label{?s}."
-    ), arg = "categories", call = call)
+    abort_argument("categories", "must be 2 to {max_categories} labels, or their number.",
+      x = "Found {length(labels)} label{?s}.", call = call)
   }
   labels
 }
@@ -82,16 +80,14 @@ check_base_rates <- function(base_rates, n, call = rlang::caller_env()) {
   ok <- is.numeric(base_rates) && length(base_rates) == n && all(is.finite(base_rates)) &&
     all(base_rates >= 0)
   if (!ok || abs(sum(base_rates) - 1) > 1e-8) {
-    abort_fallible("argument", c(
-      "{.arg base_rates} must be {n} probabilities that sum to one.",
-      "x" = if (ok) {
+    abort_argument("base_rates", "must be {n} probabilities that sum to one.",
+      x = if (ok) {
         "They sum to {format(sum(base_rates), digits = 6)}."
       } else if (is.numeric(base_rates) && length(base_rates) == n) {
         "Among them is {.val {base_rates[!(is.finite(base_rates) & base_rates >= 0)][[1L]]}}."
       } else {
         "It is {describe(base_rates)}."
-      }
-    ), arg = "base_rates", call = call)
+      }, call = call)
   }
   as.double(base_rates)
 }

@@ -14,11 +14,9 @@ with_covariates <- function(x, input, call) {
   reserved <- c(reserved_names, if (!is.null(x$confidence)) "confidence")
   taken <- intersect(names(columns), c(reserved, x$raters, x$systems))
   if (length(taken) > 0L) {
-    abort_fallible("columns", c(
-      "{.arg covariates} must have names of their own.",
-      "x" = "{.val {taken}} {?is/are} something else in tables of ratings.",
-      "i" = "Give the columns other names."
-    ), arg = "covariates", call = call)
+    abort_fallible("columns", "{.arg covariates} must have names of their own.",
+      x = "{.val {taken}} {?is/are} something else in tables of ratings.",
+      i = "Give the columns other names.", arg = "covariates", call = call)
   }
   for (name in names(columns)) check_covariate(columns[[name]], name, call)
   rows <- length(columns[[1L]])
@@ -36,19 +34,15 @@ with_covariates <- function(x, input, call) {
 
 check_covariate <- function(column, name, call) {
   if (!(is.factor(column) || is_plain(column, c("numeric", "character", "logical")))) {
-    abort_fallible("columns", c(
-      "Covariates must be numbers, strings, factors or logicals.",
-      "x" = "Column {.val {name}} is {describe(column)}."
-    ), arg = "covariates", call = call)
+    abort_fallible("columns", "Covariates must be numbers, strings, factors or logicals.",
+      x = "Column {.val {name}} is {describe(column)}.", arg = "covariates", call = call)
   }
   row <- which(if (is.numeric(column)) !is.finite(column) else is.na(column))
   if (length(row) > 0L) {
-    abort_fallible("missing", c(
-      "Covariates must be known for every case.",
-      "x" = "Column {.val {name}} is missing or infinite in {length(row)} row{?s}, first in row
-             {row[[1L]]}.",
-      "i" = "Leave these cases out, or make \"not known\" a category of its own."
-    ), row = row, column = name, call = call)
+    abort_fallible("missing", "Covariates must be known for every case.",
+      x = "Column {.val {name}} is missing or infinite in {length(row)} row{?s}, first in row
+           {row[[1L]]}.", i = "Leave these cases out, or make \"not known\" a category of its own.",
+      row = row, column = name, call = call)
   }
 }
 
@@ -56,35 +50,20 @@ check_covariate <- function(column, name, call) {
 check_told_cases <- function(case, x, call) {
   lacking <- setdiff(seq_along(x$cases), case)
   if (length(lacking) > 0L) {
-    abort_fallible("case", c(
+    abort_fallible("case",
       "Cases of {.arg systems} that are not in {.arg data} have no {.arg covariates}.",
-      "x" = "Among them is case {.val {as_label(x$cases[lacking[[1L]]])}}.",
-      "i" = "Leave them out of {.arg systems}."
-    ), row = lacking, call = call)
+      x = "Among them is case {.val {as_label(x$cases[lacking[[1L]]])}}.",
+      i = "Leave them out of {.arg systems}.", row = lacking, call = call)
   }
 }
 
 check_constant <- function(column, name, case, first, x, call) {
   row <- which(column != column[first[case]])
   if (length(row) > 0L) {
-    abort_fallible("case", c(
-      "A covariate must be the same in all rows of a case.",
-      "x" = "Rows {first[case[row[[1L]]]]} and {row[[1L]]} of column {.val {name}} differ, and are
-             both of case {.val {as_label(x$cases[case[row[[1L]]]])}}."
-    ), row = row, column = name, call = call)
-  }
-}
-
-# Patterns of cases that are alike for a model: with the same ratings and, where the model knows of
-# covariates or confidence, the same of these. All else costs as many patterns as there are without.
-patterns_for <- function(model, x) {
-  if (is.null(x$covariates) && is.null(x$confidence)) {
-    x
-  } else if (is_family_model(model)) {
-    x <- split_by_covariates(x, covariates_used(model) %||% names(x$covariates))
-    if (uses_confidence(model)) split_by_confidence(x) else x
-  } else {
-    join_patterns(x)
+    abort_fallible("case", "A covariate must be the same in all rows of a case.",
+      x = "Rows {first[case[row[[1L]]]]} and {row[[1L]]} of column {.val {name}} differ, and are
+           both of case {.val {as_label(x$cases[case[row[[1L]]]])}}.", row = row, column = name,
+      call = call)
   }
 }
 

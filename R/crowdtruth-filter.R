@@ -80,25 +80,23 @@ filter_workers <- function(x, min_units = 3L, flagged = NULL) {
 
 # `few` and `bad`: which workers have few units, which are flagged.
 abort_few_workers <- function(few, bad, min_units, kept, call) {
-  abort_fallible("raters", c(
-    "At least two workers must remain.",
-    "x" = if (any(few)) {
-      "{sum(few)} of {length(few)} judged fewer than {.arg min_units} = {min_units} unit{?s}."
-    },
-    "x" = if (any(bad)) "{sum(bad)} of {length(bad)} {cli::qty(sum(bad))}{?is/are} flagged.",
-    "x" = if (length(kept) == 0L) "Nobody remains." else "Only {.val {kept}} remains.",
-    "i" = paste(c(
+  abort_fallible("raters", "At least two workers must remain.",
+    x = c(
+      if (any(few)) {
+        "{sum(few)} of {length(few)} judged fewer than {.arg min_units} = {min_units} unit{?s}."
+      },
+      if (any(bad)) "{sum(bad)} of {length(bad)} {cli::qty(sum(bad))}{?is/are} flagged.",
+      if (length(kept) == 0L) "Nobody remains." else "Only {.val {kept}} remains."
+    ),
+    i = paste(c(
       if (any(few)) "Lower {.arg min_units}.", if (any(bad)) "Flag fewer workers."
-    ), collapse = " ")
-  ), raters = kept, call = call)
+    ), collapse = " "), raters = kept, call = call)
 }
 
 check_identity <- function(x, call) {
   if (x$exchangeable) {
-    abort_fallible("argument", c(
-      "The workers of {.arg x} have no identity; only counts are known.",
-      "i" = "Workers can be measured where it is known who gave which answer."
-    ), arg = "x", call = call)
+    abort_argument("x", "The workers of {.arg x} have no identity; only counts are known.",
+      i = "Workers can be measured where it is known who gave which answer.", call = call)
   }
 }
 
@@ -109,11 +107,10 @@ flagged_names <- function(flagged, x, call) {
   names <- if (is.atomic(flagged)) printable(as_label(flagged))
   unknown <- setdiff(names, x$workers$worker)
   if (!(is.null(flagged) || is.atomic(flagged)) || length(unknown) > 0L) {
-    abort_fallible("argument", c(
-      "{.arg flagged} must be a {.fun flag_workers} result or names of workers of {.arg x}.",
-      "x" = if (length(unknown) > 0L) "There is no worker {.val {unknown}}." else
-        "It is {describe(flagged)}."
-    ), arg = "flagged", call = call)
+    abort_argument("flagged",
+      "must be a {.fun flag_workers} result or names of workers of {.arg x}.",
+      x = if (length(unknown) > 0L) "There is no worker {.val {unknown}}." else
+        "It is {describe(flagged)}.", call = call)
   }
   names
 }
@@ -174,31 +171,26 @@ proposed_merges <- function(x, other, frequent, clear, similar) {
 # The number of the category that each category becomes.
 merge_targets <- function(into, categories, call) {
   if (!is.atomic(into) && !is.list(into)) {
-    abort_fallible("argument", c(
-      "{.arg into} must be a named vector, {.code c(from = \"into\")}.",
-      "x" = "It is {describe(into)}."
-    ), arg = "into", call = call)
+    abort_argument("into", "must be a named vector, {.code c(from = \"into\")}.", not = into,
+      call = call)
   }
   names <- names(into)
   unknown <- printable(setdiff(c(names, as.character(into)), categories))
   if (length(into) > 0L && (is.null(names) || length(unknown) > 0L || anyDuplicated(names) > 0L)) {
-    abort_fallible("argument", c(
-      "{.arg into} must say for each merged annotation into which other it goes:
-       {.code c(from = \"into\")}.",
-      "x" = if (is.null(names)) "It has no names." else if (length(unknown) > 0L) {
+    abort_argument("into",
+      "must say for each merged annotation into which other it goes: {.code c(from = \"into\")}.",
+      x = if (is.null(names)) "It has no names." else if (length(unknown) > 0L) {
         "There is no annotation {.val {unknown}}."
       } else {
         "{.val {names[duplicated(names)]}} goes into two."
-      },
-      "i" = "The annotations are {.val {categories}}."
-    ), arg = "into", call = call)
+      }, i = "The annotations are {.val {categories}}.", call = call)
   }
   step <- seq_along(categories)
   step[match(names, categories)] <- match(into, categories)
   target <- step
   for (turn in seq_along(categories)) target <- step[target]
   if (any(step[target] != target)) {
-    abort_fallible("argument", "{.arg into} goes round in a circle.", arg = "into", call = call)
+    abort_argument("into", "{.arg into} goes round in a circle.", call = call)
   }
   if (length(unique(target)) < 2L) {
     abort_fallible("categories_few", "At least two annotations must remain.",
@@ -230,11 +222,8 @@ annotation_kinds <- function(x, other = NULL, frequent = 0.5, clear = 0.6, simil
   similar <- check_number(similar, "similar", max = 1)
   table <- x$annotations
   if (!is.null(other) && !(rlang::is_string(other) && other %in% table$annotation)) {
-    abort_fallible("argument", c(
-      "{.arg other} must name an annotation.",
-      "x" = "It is {describe(other)}.",
-      "i" = "They are {.val {table$annotation}}."
-    ), arg = "other", call = call)
+    abort_argument("other", "must name an annotation.", not = other,
+      i = "They are {.val {table$annotation}}.", call = call)
   }
   unclear <- table$clarity < clear
   often <- table$probability >= frequent

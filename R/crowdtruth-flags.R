@@ -67,8 +67,7 @@ flag_workers <- function(x, metrics = NULL, weights = NULL, known = NULL, folds 
   x <- as_crowdtruth(x)
   check_identity(x$ratings, call)
   if (!is.null(weights) && !is.null(known)) {
-    abort_fallible("argument", "Give {.arg weights} or {.arg known}, not both.", arg = "known",
-      call = call)
+    abort_argument("known", "Give {.arg weights} or {.arg known}, not both.", call = call)
   }
   metrics <- check_metrics(metrics, weights, x, call)
   value <- as.matrix(as.data.frame(x$workers[metrics]))
@@ -104,27 +103,21 @@ check_metrics <- function(metrics, weights, x, call) {
     given <- setdiff(names(weights), "(Intercept)")
     if (!is.numeric(weights) || length(given) == 0L || !all(is.finite(weights)) ||
       !all(given %in% choices) || anyDuplicated(names(weights)) > 0L) {
-      abort_fallible("argument", c(
-        "{.arg weights} must be numbers, named after metrics and perhaps {.val (Intercept)}.",
-        "x" = "Its names are {.val {names(weights)}}.",
-        "i" = "The metrics are {.val {choices}}."
-      ), arg = "weights", call = call)
+      abort_argument("weights",
+        "must be numbers, named after metrics and perhaps {.val (Intercept)}.",
+        x = "Its names are {.val {names(weights)}}.", i = "The metrics are {.val {choices}}.",
+        call = call)
     }
     if (!is.null(metrics) && !setequal(metrics, given)) {
-      abort_fallible("argument", c(
-        "{.arg weights} and {.arg metrics} must name the same metrics.",
-        "x" = "{.arg weights} names {.val {given}}, {.arg metrics} {.val {metrics}}.",
-        "i" = "{.arg weights} alone will do."
-      ), arg = "metrics", call = call)
+      abort_argument("metrics", "{.arg weights} and {.arg metrics} must name the same metrics.",
+        x = "{.arg weights} names {.val {given}}, {.arg metrics} {.val {metrics}}.",
+        i = "{.arg weights} alone will do.", call = call)
     }
     return(given)
   }
   if (is.null(metrics)) metrics <- c(default, "annotations_per_unit")
   if (!is.character(metrics) || length(metrics) == 0L || !all(metrics %in% choices)) {
-    abort_fallible("argument", c(
-      "{.arg metrics} must be among {.val {choices}}.",
-      "x" = "It is {describe(metrics)}."
-    ), arg = "metrics", call = call)
+    abort_argument("metrics", "must be among {.val {choices}}.", not = metrics, call = call)
   }
   unique(metrics)
 }
@@ -134,11 +127,9 @@ check_known <- function(known, x, call) {
   names <- names(known)
   unknown <- setdiff(names, x$workers$worker)
   if (!is.logical(known) || is.null(names) || length(unknown) > 0L || anyDuplicated(names) > 0L) {
-    abort_fallible("argument", c(
-      "{.arg known} must be a logical vector named after different workers.",
-      "x" = if (length(unknown) == 0L) "It is {describe(known)}.",
-      "x" = if (length(unknown) > 0L) "There is no worker {.val {unknown}}."
-    ), arg = "known", call = call)
+    abort_argument("known", "must be a logical vector named after different workers.",
+      x = if (length(unknown) == 0L) "It is {describe(known)}." else
+        "There is no worker {.val {unknown}}.", call = call)
   }
   unname(known[match(x$workers$worker, names)])
 }
@@ -163,10 +154,10 @@ fitted_rule <- function(value, known, folds, call) {
   use <- which(!is.na(known) & stats::complete.cases(value))
   kinds <- table(factor(known[use], c(FALSE, TRUE)))
   if (any(kinds < 2L)) {
-    abort_fallible("argument", c(
-      "{.arg known} must hold at least two workers of each kind whose metrics are defined.",
-      "x" = "It holds {kinds[['TRUE']]} of low quality and {kinds[['FALSE']]} other{?s}."
-    ), arg = "known", call = call)
+    abort_argument("known",
+      "must hold at least two workers of each kind whose metrics are defined.",
+      x = "It holds {kinds[['TRUE']]} of low quality and {kinds[['FALSE']]} other{?s}.",
+      call = call)
   }
   fold <- integer(length(use))
   for (kind in c(FALSE, TRUE)) {

@@ -34,10 +34,8 @@ tidy.crowdtruth <- function(x, what = c("workers", "units", "annotations", "scor
     )[order(rep(seq_len(n), n)[apart]), ])
   }
   if (what == "convergence" && is.null(x$convergence)) {
-    abort_fallible("argument", c(
-      "Version 2014 has no steps that could converge.",
-      "i" = "Measure with {.code version = \"2.0\"}."
-    ), arg = "what", call = rlang::current_env())
+    abort_argument("what", "Version 2014 has no steps that could converge.",
+      i = "Measure with {.code version = \"2.0\"}.")
   }
   x[[what]]
 }
@@ -188,10 +186,8 @@ soft_labels <- function(x) {
   check_given()
   scores <- unit_scores(x)
   if ("case" %in% colnames(scores)) {
-    abort_fallible("argument", c(
-      "An annotation called {.val case} would hide the units.",
-      "i" = "Give that annotation another name."
-    ), arg = "x", call = rlang::current_env())
+    abort_argument("x", "An annotation called {.val case} would hide the units.",
+      i = "Give that annotation another name.")
   }
   total <- rowSums(scores)
   shares <- scores / ifelse(total > 0, total, NA)
@@ -207,3 +203,6 @@ check_crowdtruth <- function(x, call = rlang::caller_env()) {
 as_crowdtruth <- function(x, call = rlang::caller_env()) {
   if (inherits(x, "crowdtruth")) x else crowdtruth(as_answers(x, call = call))
 }
+
+#' @export
+notes_of.crowdtruth <- function(x) x$history # nolint: object_name.

@@ -89,10 +89,9 @@ draw_kinds <- function(spammers, workers, call) {
     !anyNA(spammers) && all(spammers >= 0 & spammers == round(spammers)) &&
     sum(spammers) <= workers
   if (length(spammers) > 0L && !ok) {
-    abort_fallible("argument", c(
-      "{.arg spammers} must say how many of the {workers} workers are {.or {.val {known}}}.",
-      "x" = "It is {describe(spammers)}."
-    ), arg = "spammers", call = call)
+    abort_argument("spammers",
+      "must say how many of the {workers} workers are {.or {.val {known}}}.", not = spammers,
+      call = call)
   }
   kinds <- rep("faithful", workers)
   bad <- rep(names(spammers), spammers)
@@ -128,10 +127,8 @@ worker_kinds <- function(x) {
   check_given()
   x <- as_answers(x)
   if (is.null(x$kinds)) {
-    abort_fallible("argument", c(
-      "The kinds of the workers of {.arg x} are not known.",
-      "i" = "Those of a crowd from {.fun simulate_crowd} are."
-    ), arg = "x", call = rlang::current_env())
+    abort_argument("x", "The kinds of the workers of {.arg x} are not known.",
+      i = "Those of a crowd from {.fun simulate_crowd} are.")
   }
   x$kinds[x$raters]
 }

@@ -106,24 +106,20 @@ crowdtruth <- function(x, version = c("2014", "2.0"), task = c("closed", "open")
 
 check_judgements <- function(x, version, call) {
   if (has_repeats(x)) {
-    abort_fallible("repeat", c(
+    abort_fallible("repeat",
       "Repeated ratings are not one answer; CrowdTruth needs one answer of each worker on a unit.",
-      "i" = "If repeated rows are labels of one answer, call {.fun ratings} with
-             {.code repeats = \"labels\"}."
-    ), case = NULL, rater = NULL, call = call)
+      i = "If repeated rows are labels of one answer, call {.fun ratings} with
+           {.code repeats = \"labels\"}.", case = NULL, rater = NULL, call = call)
   }
   if (x$exchangeable && version == "2.0") {
-    abort_fallible("argument", c(
+    abort_argument("x",
       "Version 2.0 needs to know who gave which answer; {.arg x} holds only counts.",
-      "i" = "{.code version = \"2014\"} measures units and annotations from counts."
-    ), arg = "x", call = call)
+      i = "{.code version = \"2014\"} measures units and annotations from counts.", call = call)
   }
   if (in_database(x)) abort_no_cases("CrowdTruth measures cases", call)
   if (!is.null(x$weights)) {
-    abort_fallible("weights", c(
-      "CrowdTruth has no case weights.",
-      "i" = "Make {.arg x} without {.arg weights}."
-    ), row = NULL, call = call)
+    abort_fallible("weights", "CrowdTruth has no case weights.",
+      i = "Make {.arg x} without {.arg weights}.", row = NULL, call = call)
   }
 }
 

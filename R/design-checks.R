@@ -5,14 +5,12 @@ check_probabilities <- function(x, arg, least, call = rlang::caller_env()) {
     all(x >= 0) && all(x <= 1)
   if (!ok) {
     how_many <- if (least > 1L) paste0("at least ", least, " ") else ""
-    abort_fallible("argument", c(
-      paste0("{.arg {arg}} must be ", how_many, "probabilities in [0, 1]."),
-      "x" = if (is.numeric(x) && length(x) >= least) {
+    abort_argument(arg, paste0("{.arg {arg}} must be ", how_many, "probabilities in [0, 1]."),
+      x = if (is.numeric(x) && length(x) >= least) {
         "Among them is {.val {x[!(is.finite(x) & x >= 0 & x <= 1)][[1L]]}}."
       } else {
         "It is {describe(x)}."
-      }
-    ), arg = arg, call = call)
+      }, call = call)
   }
   x
 }
@@ -20,10 +18,8 @@ check_probabilities <- function(x, arg, least, call = rlang::caller_env()) {
 check_judge_names <- function(names, call) {
   twice <- unique(names[duplicated(names)])
   if (length(twice) > 0L) {
-    abort_fallible("argument", c(
-      "Raters and systems must have names of their own.",
-      "x" = "Both have {.val {twice}}."
-    ), arg = "systems", call = call)
+    abort_argument("systems", "Raters and systems must have names of their own.",
+      x = "Both have {.val {twice}}.", call = call)
   }
 }
 
@@ -50,35 +46,30 @@ check_strata <- function(difficulty, accuracies, call) {
   ok <- table && all(abs(difficulty$shift) <= 1) && all(difficulty$weight >= 0) &&
     abs(sum(difficulty$weight) - 1) < 1e-8
   if (!isTRUE(ok)) {
-    abort_fallible("argument", c(
-      "{.arg difficulty} must be a number in [0, 1], or a data frame with columns {.val shift} (in
-       [-1, 1]) and {.val weight} (probabilities that sum to one).",
-      "x" = if (table) {
+    abort_argument("difficulty", "must be a number in [0, 1], or a data frame with columns
+                                  {.val shift} (in [-1, 1]) and {.val weight} (probabilities that
+                                  sum to one).",
+      x = if (table) {
         "Shifts go from {min(difficulty$shift)} to {max(difficulty$shift)}, weights sum to
          {format(sum(difficulty$weight), digits = 6)}."
       } else {
         "It is {describe(difficulty)}."
-      }
-    ), arg = "difficulty", call = call)
+      }, call = call)
   }
   shifts <- difficulty$shift[difficulty$weight > 0]
   inside <- outer(accuracies, shifts, function(a, d) a + d > 0 & a + d < 1)
   if (any(shifts != 0) && !any(inside)) {
-    abort_fallible("argument", c(
-      "{.arg difficulty} leaves nothing but accuracies of 0 and 1.",
-      "x" = "Each accuracy plus each of {.val {shifts}} lies outside (0, 1).",
-      "i" = "Choose a smaller {.arg difficulty}."
-    ), arg = "difficulty", call = call)
+    abort_argument("difficulty", "{.arg difficulty} leaves nothing but accuracies of 0 and 1.",
+      x = "Each accuracy plus each of {.val {shifts}} lies outside (0, 1).",
+      i = "Choose a smaller {.arg difficulty}.", call = call)
   }
   difficulty[c("shift", "weight")]
 }
 
 check_shared <- function(shared, call) {
   if (!(is.null(shared) || (is.character(shared) && all(shared %in% c("difficulty", "errors"))))) {
-    abort_fallible("argument", c(
-      "{.arg shared} must be any of {.val difficulty} and {.val errors}, or NULL.",
-      "x" = "It is {describe(shared)}."
-    ), arg = "shared", call = call)
+    abort_argument("shared", "must be any of {.val difficulty} and {.val errors}, or NULL.",
+      not = shared, call = call)
   }
   unique(as.character(shared))
 }
@@ -151,25 +142,20 @@ check_matrices <- function(matrices, judges, labels, strata, call) {
   }
   unknown <- if (is.list(matrices)) setdiff(rlang::names2(matrices), judges)
   if (!is.list(matrices) || length(unknown) > 0L) {
-    abort_fallible("argument", c(
-      "{.arg matrices} must be a list with names of raters or systems.",
-      "x" = if (is.list(matrices)) {
+    abort_argument("matrices", "must be a list with names of raters or systems.",
+      x = if (is.list(matrices)) {
         "{.val {unknown}} {?is/are} not among them."
       } else {
         "It is {describe(matrices)}."
-      },
-      "i" = "There are {.val {judges}}."
-    ), arg = "matrices", call = call)
+      }, i = "There are {.val {judges}}.", call = call)
   }
   for (judge in names(matrices)) {
     given <- matrices[[judge]]
     each <- is.list(given) && !is.data.frame(given)
     if (each && length(given) != strata) {
-      abort_fallible("argument", c(
-        "{.arg matrices} must hold one matrix for {.val {judge}}, or one for each stratum of
-         {.arg difficulty}.",
-        "x" = "There are {length(given)} for {strata} strat{?um/a}."
-      ), arg = "matrices", call = call)
+      abort_argument("matrices",
+        "must hold one matrix for {.val {judge}}, or one for each stratum of {.arg difficulty}.",
+        x = "There are {length(given)} for {strata} strat{?um/a}.", call = call)
     }
     names <- if (each) paste(judge, "in stratum", seq_along(given)) else judge
     out[[match(judge, judges)]] <- unlist(Map(
@@ -184,16 +170,15 @@ check_matrix <- function(m, name, n, call) {
   ok <- is.numeric(m) && identical(dim(m), c(n, n)) && all(is.finite(m)) && all(m >= 0)
   off <- if (ok) which(abs(rowSums(m) - 1) > 1e-8)
   if (!ok || length(off) > 0L) {
-    abort_fallible("argument", c(
+    abort_argument("matrices",
       "Matrix {.val {name}} must be {n} x {n} probabilities whose rows sum to one.",
-      "x" = if (ok) {
+      x = if (ok) {
         "Row {off[[1L]]} sums to {format(sum(m[off[[1L]], ]), digits = 6)}."
       } else if (is.numeric(m) && is.matrix(m) && length(m) > 0L) {
         "It is {nrow(m)} x {ncol(m)}, and its numbers go from {min(m)} to {max(m)}."
       } else {
         "It is {describe(m)}."
-      }
-    ), arg = "matrices", call = call)
+      }, call = call)
   }
   as.double(t(unclass(m)))
 }

@@ -48,34 +48,27 @@ check_kinds <- function(covariates, difficulty, judges, given, call) {
     paste("A covariate cannot be called", found[[1L]])
   }
   if (!is.null(fault)) {
-    abort_fallible("argument", c(
-      "{.arg covariates} must be a data frame with a row per kind of case: {.val weight},
-       probabilities that sum to one, columns of covariates, and columns with names of raters or
-       systems.",
-      "x" = "{fault}."
-    ), arg = "covariates", call = call)
+    abort_argument("covariates", "must be a data frame with a row per kind of case: {.val weight},
+                                  probabilities that sum to one, columns of covariates, and columns
+                                  with names of raters or systems.", x = "{fault}.", call = call)
   }
   if (!identical(difficulty, 0)) {
-    abort_fallible("argument", c(
-      "{.arg difficulty} cannot be given beside {.arg covariates}.",
-      "i" = "Give accuracies of raters and systems for each kind of case in {.arg covariates}."
-    ), arg = "difficulty", call = call)
+    abort_argument("difficulty", "{.arg difficulty} cannot be given beside {.arg covariates}.",
+      i = "Give accuracies of raters and systems for each kind of case in {.arg covariates}.",
+      call = call)
   }
   twice <- intersect(names(covariates), given)
   if (length(twice) > 0L) {
-    abort_fallible("argument", c(
+    abort_argument("matrices",
       "{.arg matrices} and {.arg covariates} must be about different raters and systems.",
-      "x" = "Both have {.val {twice}}."
-    ), arg = "matrices", call = call)
+      x = "Both have {.val {twice}}.", call = call)
   }
 }
 
 check_accuracy_by_kind <- function(accuracy, judge, call) {
   if (!is.numeric(accuracy) || anyNA(accuracy) || any(accuracy < 0 | accuracy > 1)) {
-    abort_fallible("argument", c(
-      "Accuracies in {.arg covariates} must be probabilities in [0, 1].",
-      "x" = "Those of {.val {judge}} are {describe(accuracy)}."
-    ), arg = "covariates", call = call)
+    abort_argument("covariates", "Accuracies in {.arg covariates} must be probabilities in [0, 1].",
+      x = "Those of {.val {judge}} are {describe(accuracy)}.", call = call)
   }
 }
 

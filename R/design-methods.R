@@ -97,29 +97,3 @@ format.rater_design <- function(x, ...) {
     count_noun(length(x$categories), "category", "categories")
   )
 }
-
-#' @rdname design_tables
-#' @export
-tidy.accuracy_estimator <- function(x, ...) {
-  told <- glance(x, ...)
-  tibble::tibble(option = names(told), value = vapply(told, format, "", USE.NAMES = FALSE))
-}
-
-#' @rdname design_tables
-#' @export
-glance.accuracy_estimator <- function(x, ...) {
-  check_dots_empty(...)
-  options <- attr(x, "options")
-  options$model <- format(options$model)
-  options$common <- as.character(common_of(options) %||% NA) # a word or a share
-  tibble::as_tibble(options)
-}
-
-#' @rdname design_tables
-#' @export
-format.accuracy_estimator <- function(x, ...) {
-  options <- glance(x)
-  options <- options[!vapply(options, is.na, NA)]
-  paste(names(options), options, collapse = ", ")
-}
-

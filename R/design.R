@@ -137,12 +137,9 @@ rater_design <- function(raters, systems = NULL, categories = 5L, n = 200L,
 # Fixed strata stand one after another, so that each would meet a part of the drift of its own.
 check_drift <- function(design, call) {
   if (any(design$drift != 0) && !design$strata_drawn && nrow(design$strata) > 1L) {
-    abort_fallible("argument", c(
-      "{.arg drift} needs strata that are drawn.",
-      "x" = "{.code strata = \"fixed\"}: cases of a stratum stand together, in the order of cases
-             over which accuracy drifts.",
-      "i" = "Use {.code strata = \"drawn\"}."
-    ), arg = "drift", call = call)
+    abort_argument("drift", "{.arg drift} needs strata that are drawn.",
+      x = "{.code strata = \"fixed\"}: cases of a stratum stand together, in the order of cases over
+           which accuracy drifts.", i = "Use {.code strata = \"drawn\"}.", call = call)
   }
 }
 
@@ -300,3 +297,5 @@ keep_system <- function(design, system) {
   design[of_judges] <- lapply(design[of_judges], `[`, judges)
   design
 }
+
+is_world <- function(design) inherits(design, "rater_world")

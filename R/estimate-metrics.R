@@ -142,10 +142,8 @@ estimate_metrics.accuracy_by_group <- function(x, metrics = NULL, average = "mac
 settle_metrics <- function(metrics, average, beta, cost, bins, x, call) {
   categories <- x$categories
   if (!is.null(average) && !(is.character(average) && all(average %in% metric_averages))) {
-    abort_fallible("argument", c(
-      "{.arg average} must be among {.val {metric_averages}}, or {.code NULL}.",
-      "x" = "It is {describe(average)}."
-    ), arg = "average", call = call)
+    abort_argument("average", "must be among {.val {metric_averages}}, or {.code NULL}.",
+      not = average, call = call)
   }
   settings <- list(
     beta = check_number(beta, "beta", 0, open_min = TRUE, call = call),

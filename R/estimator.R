@@ -69,16 +69,14 @@ as_estimators <- function(x, call, arg = "estimators") {
   if (!is.list(x) || length(x) == 0L || !all(usable)) {
     off <- if (is.list(x)) which(!usable)[1L] else NA
     name <- if (!is.na(off)) rlang::names2(x)[[off]]
-    abort_fallible("argument", c(
-      "{.arg {arg}} must be names of methods, or a list of functions of ratings.",
-      "x" = if (is.na(off)) {
+    abort_argument(arg, "must be names of methods, or a list of functions of ratings.",
+      x = if (is.na(off)) {
         "It is {describe(x)}."
       } else if (name == "") {
         "Element {off} is {describe(x[[off]])}."
       } else {
         "{.val {name}} is {describe(x[[off]])}."
-      }
-    ), arg = arg, call = call)
+      }, call = call)
   }
   names <- rlang::names2(x)
   methods <- vapply(x, is.character, NA)
@@ -93,10 +91,9 @@ as_estimators <- function(x, call, arg = "estimators") {
 check_names <- function(names, arg, call) {
   bad <- if (any(names == "")) "" else names[duplicated(names)]
   if (length(bad) > 0L) {
-    abort_fallible("argument", c(
-      "{.arg {arg}} must have names that differ.",
-      "x" = if (bad[[1L]] == "") "One has no name." else "{.val {bad[[1L]]}} stands twice."
-    ), arg = arg, call = call)
+    abort_argument(arg, "must have names that differ.",
+      x = if (bad[[1L]] == "") "One has no name." else "{.val {bad[[1L]]}} stands twice.",
+      call = call)
   }
 }
 
@@ -120,73 +117,27 @@ apply_estimator <- function(estimator, x, systems, seed) {
   )
 }
 
-# What a condition says in one line, the same on every console: its first line, and what was found
-# ("x"). Hints are in the condition.
-in_one_line <- function(condition) {
-  tryCatch(
-    {
-      said <- withr::with_options(list(cli.width = 1e5L), conditionMessage(condition))
-      lines <- strsplit(cli::ansi_strip(said[[1L]]), "\n", fixed = TRUE)[[1L]]
-      found <- grep("^(\u2716|x) ", lines[-1L], value = TRUE)
-      paste(c(lines[[1L]], substring(found, 3L)), collapse = " ")
-    },
-    error = function(e) paste0("<", class(condition)[[1L]], ">")
-  )
+#' @rdname design_tables
+#' @export
+tidy.accuracy_estimator <- function(x, ...) {
+  told <- glance(x, ...)
+  tibble::tibble(option = names(told), value = vapply(told, format, "", USE.NAMES = FALSE))
 }
 
-# Whatever the user's generator is, a run has its own numbers.
-with_run_seed <- function(seed, code) {
-  withr::with_seed(
-    seed, code,
-    .rng_kind = "Mersenne-Twister", .rng_normal_kind = "Inversion",
-    .rng_sample_kind = "Rejection"
-  )
+#' @rdname design_tables
+#' @export
+glance.accuracy_estimator <- function(x, ...) {
+  check_dots_empty(...)
+  options <- attr(x, "options")
+  options$model <- format(options$model)
+  options$common <- as.character(common_of(options) %||% NA) # a word or a share
+  tibble::as_tibble(options)
 }
 
-# Traces and calls hold whole panels.
-without_trace <- function(condition) {
-  if (is.list(condition)) {
-    condition[c("trace", "call")] <- NULL
-    if (!is.null(condition$parent)) condition$parent <- without_trace(condition$parent)
-  }
-  condition
+#' @rdname design_tables
+#' @export
+format.accuracy_estimator <- function(x, ...) {
+  options <- glance(x)
+  options <- options[!vapply(options, is.na, NA)]
+  paste(names(options), options, collapse = ", ")
 }
-
-# Results are lists of columns until a study is complete.
-result_table <- function(estimate, n = length(estimate), reason = NA_character_) {
-  none <- rep_len(NA_real_, n)
-  list(
-    estimate = rep_len(as.double(estimate), n), std.error = none, conf.low = none,
-    conf.high = none, reason = rep_len(reason, n)
-  )
-}
-
-# Names of systems, where there are any, must be those of the panel; the order is not important.
-as_result <- function(value, systems, arg = "estimators") {
-  if (inherits(value, "accuracy_estimate")) value <- tidy(value)
-  table <- if (is.data.frame(value)) as.list(value) else list(estimate = value)
-  if (!is.data.frame(value) && length(systems) > 1L) table$system <- names(value)
-  named <- as.character(table[["system"]])
-  place <- if (length(named) > 0L) match(systems, named) else seq_along(systems)
-  numeric <- vapply(table[c("estimate", intersect(interval_columns, names(table)))], function(x) {
-    is.numeric(x) || (is.logical(x) && all(is.na(x)))
-  }, NA)
-  ok <- all(numeric) && length(table[["estimate"]]) == length(systems) && !anyNA(place) &&
-    !any(is.infinite(table[["estimate"]]))
-  if (!ok) {
-    abort_fallible("argument", c(
-      "An estimator must return {length(systems)} finite number{?s}, one per system, or a data frame
-       with a column {.val estimate} and a row per system.",
-      "x" = "It returned {describe(value)}.",
-      "x" = if (length(named) > 0L) "It names {.val {named}}; systems are {.val {systems}}."
-    ), arg = arg, call = NULL)
-  }
-  out <- result_table(na_real(as.double(table[["estimate"]][place])))
-  for (column in intersect(interval_columns, names(table))) {
-    out[[column]] <- as.double(table[[column]][place])
-  }
-  if (!is.null(table[["reason"]])) out$reason <- as.character(table[["reason"]][place])
-  out
-}
-
-interval_columns <- c("std.error", "conf.low", "conf.high")

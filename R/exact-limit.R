@@ -24,10 +24,8 @@ exact_limit <- function(design, estimator = "binned") {
   check_fixed(design, call)
   estimator <- as_estimators(estimator, call, "estimator")
   if (length(estimator) != 1L) {
-    abort_fallible("argument", c(
-      "{.arg estimator} must be one estimator.",
-      "x" = "There are {length(estimator)}."
-    ), arg = "estimator", call = call)
+    abort_argument("estimator", "must be one estimator.", x = "There are {length(estimator)}.",
+      call = call)
   }
   out <- lapply(seq_along(design$systems), function(s) {
     one <- keep_system(design, s)
@@ -63,10 +61,9 @@ exact_panel <- function(design, truth, call) {
   hidden <- length(design$hidden)
   answers <- n + any(design$missing > 0)
   if (raters * log(answers) + (1 + hidden) * log(n) > log(2e6)) {
-    abort_fallible("argument", c(
-      "{.arg design} has too many patterns of answers to enumerate.",
-      "x" = "There are {signif(answers^raters * n^(1 + hidden), 3)}; two million are possible."
-    ), arg = "design", call = call)
+    abort_argument("design", "{.arg design} has too many patterns of answers to enumerate.",
+      x = "There are {signif(answers^raters * n^(1 + hidden), 3)}; two million are possible.",
+      call = call)
   }
   probability <- copy_answers(joint_answers(design, truth), design$copying)
   if (hidden > 0L) probability <- apply(probability, seq_len(raters + 1L), sum)

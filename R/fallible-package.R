@@ -37,7 +37,7 @@
 #' @importFrom generics augment glance tidy
 #' @importFrom Rcpp sourceCpp
 #' @importFrom rlang %||% .data
-#' @importFrom stats coef nobs predict simulate update vcov
+#' @importFrom stats coef confint nobs predict simulate update vcov
 #' @importFrom tibble tbl_sum
 #' @useDynLib fallible, .registration = TRUE
 "_PACKAGE"

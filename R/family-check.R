@@ -6,18 +6,15 @@ check_alternatives <- function(alternative, x, call) {
   ok <- is.null(alternative) || (is.list(alternative) &&
     all(vapply(alternative, inherits, NA, "rater_model")))
   if (!ok) {
-    abort_fallible("argument", c(
-      "{.arg alternative} must be a {.cls rater_model}, or a list of them.",
-      "x" = "It is {describe(alternative)}."
-    ), arg = "alternative", call = call)
+    abort_argument("alternative", "must be a {.cls rater_model}, or a list of them.",
+      not = alternative, call = call)
   }
   for (model in alternative) {
     check_method("likelihood", model, x, FALSE, call)
     if (uses_confidence(model)) {
-      abort_fallible("argument", c(
+      abort_argument("alternative",
         "Models with {.code confidence = TRUE} cannot be among {.arg alternative}.",
-        "x" = "Their likelihood is of other data than that of models without."
-      ), arg = "alternative", call = call)
+        x = "Their likelihood is of other data than that of models without.", call = call)
     }
   }
   names <- rlang::names2(alternative)

@@ -16,10 +16,9 @@ with_levels_of <- function(model, confidence) {
 check_confidence_axes <- function(confidence, difficulty, call) {
   check_flag(confidence, "confidence", call)
   if (confidence && identical(difficulty, "strata")) {
-    abort_fallible("argument", c(
+    abort_argument("difficulty",
       "A model with {.code confidence = TRUE} cannot have strata of difficulty beside it.",
-      "i" = "{.arg difficulty} may be a formula."
-    ), arg = "difficulty", call = call)
+      i = "{.arg difficulty} may be a formula.", call = call)
   }
 }
 
@@ -36,10 +35,9 @@ check_has_confidence <- function(model, x, call) {
     "All of it is {.val {x$confidence$levels[seen]}}."
   }
   if (!is.null(why)) {
-    abort_fallible("argument", c(
-      "A model with {.code confidence = TRUE} needs ratings with {.arg confidence}.",
-      "x" = why, "i" = "Give {.arg confidence} to {.fun ratings}, or choose a model without."
-    ), arg = "model", call = call)
+    abort_argument("model",
+      "A model with {.code confidence = TRUE} needs ratings with {.arg confidence}.", x = why,
+      i = "Give {.arg confidence} to {.fun ratings}, or choose a model without.", call = call)
   }
 }
 
@@ -56,7 +54,7 @@ drop_unused_levels <- function(x) {
 }
 
 seen_levels <- function(x) {
-  weight <- x$weights %||% rep(1, length(x$index))
+  weight <- weights_of_cases(x)
   sort(unique(x$confidence$code[weight[x$confidence$case] > 0]))
 }
 
@@ -69,10 +67,8 @@ recode_levels <- function(x, fit, call) {
   place <- match(x$confidence$levels, levels)
   strange <- x$confidence$levels[intersect(which(is.na(place)), x$confidence$code)]
   if (length(strange) > 0L) {
-    abort_fallible("argument", c(
-      "{.arg newdata} must have a {.arg confidence} of the levels of the fit.",
-      "x" = "{.val {strange}} {?is/are} not among {.val {levels}}."
-    ), arg = "newdata", call = call)
+    abort_argument("newdata", "must have a {.arg confidence} of the levels of the fit.",
+      x = "{.val {strange}} {?is/are} not among {.val {levels}}.", call = call)
   }
   x$confidence$code <- place[x$confidence$code]
   x$confidence$levels <- levels

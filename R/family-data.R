@@ -59,18 +59,16 @@ base_design <- function(x, model, like = NULL, call = NULL) {
 
 call_family <- function(family, name, ...) {
   tryCatch(family[[name]](...), error = function(cnd) {
-    abort_fallible("argument", "{.arg {name}} of the family of models stopped.",
-      arg = name, parent = cnd, call = NULL)
+    abort_argument(name, "{.arg {name}} of the family of models stopped.", parent = cnd,
+      call = NULL)
   })
 }
 
 family_start <- function(family, data) {
   start <- call_family(family, "start", data$judged, data$categories)
   if (!is.numeric(start) || !all(is.finite(start))) {
-    abort_fallible("argument", c(
-      "{.arg start} of the family of models must return finite numbers.",
-      "x" = "It returned {describe(start)}."
-    ), arg = "start", call = NULL)
+    abort_argument("start", "{.arg start} of the family of models must return finite numbers.",
+      x = "It returned {describe(start)}.", call = NULL)
   }
   names <- rlang::names2(start)
   lacks <- names == ""
@@ -113,12 +111,11 @@ check_law <- function(law, family, data) {
   }
   if (!is.null(fault)) {
     if (shape[[4L]] == 1L) shape <- shape[-4L]
-    abort_fallible("argument", c(
-      "{.arg law} of the family of models must return probabilities, rows of {.arg judged} x true
-       category x rating{if (length(shape) == 4L) ' x stratum'}
-       ({paste(shape, collapse = ' x ')}), whose sums over ratings are one.",
-      "x" = "{fault}."
-    ), arg = "law", call = NULL)
+    abort_argument("law", "{.arg law} of the family of models must return probabilities, rows of
+                           {.arg judged} x true category x
+                           rating{if (length(shape) == 4L) ' x stratum'}
+                           ({paste(shape, collapse = ' x ')}), whose sums over ratings are one.",
+      x = "{fault}.", call = NULL)
   }
 }
 
@@ -126,10 +123,9 @@ check_law <- function(law, family, data) {
 log_cells <- function(law, shape) {
   logs <- log(pmax(law, .Machine$double.xmin))
   if (prod(dim(logs)) != prod(shape)) {
-    abort_fallible("argument", c(
+    abort_argument("law",
       "{.arg law} of the family of models must always return an array of the same shape.",
-      "x" = "It returned {describe(law)}."
-    ), arg = "law", call = NULL)
+      x = "It returned {describe(law)}.", call = NULL)
   }
   matrix(aperm(array(logs, shape), c(1L, 3L, 2L, 4L)), shape[[1L]] * shape[[3L]])
 }

@@ -75,10 +75,9 @@ law_slopes <- function(problem, own, counts) {
       as_law_array(counts, problem$shape)
     )
     if (!is.numeric(slopes) || length(slopes) != length(own)) {
-      abort_fallible("argument", c(
+      abort_argument("gradient",
         "{.arg gradient} of the family of models must return {length(own)} number{?s}.",
-        "x" = "It returned {describe(slopes)}."
-      ), arg = "gradient", call = NULL)
+        x = "It returned {describe(slopes)}.", call = NULL)
     }
     return(as.double(slopes))
   }

@@ -228,16 +228,12 @@ family_drawing <- function(fit) {
 
 rates_by_covariates <- function(fit, newdata, call) {
   if (!is_family_fit(fit) || is_empty_formula(fit$model$formulas$base_rates)) {
-    abort_fallible("argument", c(
-      "{.arg newdata} needs a fit whose base rates are by formula.",
-      "x" = "{.arg fit} is one of the {format(fit$model)}."
-    ), arg = "newdata", call = call)
+    abort_argument("newdata", "{.arg newdata} needs a fit whose base rates are by formula.",
+      x = "{.arg fit} is one of the {format(fit$model)}.", call = call)
   }
   if (!is.data.frame(newdata)) {
-    abort_fallible("argument", c(
-      "{.arg newdata} must be a data frame with the covariates of the formula.",
-      "x" = "It is {describe(newdata)}."
-    ), arg = "newdata", call = call)
+    abort_argument("newdata", "must be a data frame with the covariates of the formula.",
+      not = newdata, call = call)
   }
   design <- formula_design(fit$model$formulas$base_rates, newdata, fit$base, "base_rates", call)
   n <- length(fit$x$categories)

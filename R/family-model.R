@@ -78,10 +78,8 @@ rater_family <- function(law, start, words = "own model", ..., base_rates = ~1, 
   ok <- is.numeric(strata) && length(strata) > 0L && all(is.finite(strata)) && all(strata > 0) &&
     abs(sum(strata) - 1) < 1e-6
   if (!ok) {
-    abort_fallible("argument", c(
-      "{.arg strata} must be probabilities above 0 that sum to one.",
-      "x" = "It is {describe(strata)}."
-    ), arg = "strata", call = call)
+    abort_argument("strata", "must be probabilities above 0 that sum to one.", not = strata,
+      call = call)
   }
   new_family_model(
     list(accuracy = "rater", errors = "own", difficulty = "own", words = words),
@@ -98,20 +96,16 @@ family_arguments <- list(
 check_family_function <- function(f, arg, call) {
   needs <- family_arguments[[arg]]
   if (!is.function(f) || length(formals(args(f))) < length(needs)) {
-    abort_fallible("argument", c(
-      "{.arg {arg}} must be a function of {.arg {needs}}.",
-      "x" = if (is.function(f)) "It has {length(formals(args(f)))} argument{?s}." else
-        "It is {describe(f)}."
-    ), arg = arg, call = call)
+    abort_argument(arg, "must be a function of {.arg {needs}}.",
+      x = if (is.function(f)) "It has {length(formals(args(f)))} argument{?s}." else
+        "It is {describe(f)}.", call = call)
   }
 }
 
 check_formula <- function(formula, arg, call) {
   if (!rlang::is_formula(formula) || length(formula) != 2L) {
-    abort_fallible("argument", c(
-      "{.arg {arg}} must be a formula without a left side, such as {.code ~ site}.",
-      "x" = "It is {describe(formula)}."
-    ), arg = arg, call = call)
+    abort_argument(arg, "must be a formula without a left side, such as {.code ~ site}.",
+      not = formula, call = call)
   }
   formula
 }
@@ -158,12 +152,11 @@ formula_design <- function(formula, data, like = NULL, arg = "base_rates", call 
   attr(terms, "intercept") <- 1L
   lacking <- setdiff(all.vars(terms), names(data))
   if (length(lacking) > 0L) {
-    abort_fallible("columns", c(
+    abort_fallible("columns",
       "The formula for {.arg {arg}} must be of {.arg covariates} of the ratings.",
-      "x" = "{.val {lacking}} {?is/are} not among them.",
-      "i" = if (length(names(data)) > 0L) "There are {.val {names(data)}}." else
-        "Give {.arg covariates} to {.fun ratings}."
-    ), arg = arg, call = call)
+      x = "{.val {lacking}} {?is/are} not among them.",
+      i = if (length(names(data)) > 0L) "There are {.val {names(data)}}." else
+        "Give {.arg covariates} to {.fun ratings}.", arg = arg, call = call)
   }
   made <- tryCatch(
     {
@@ -171,9 +164,8 @@ formula_design <- function(formula, data, like = NULL, arg = "base_rates", call 
       list(frame = frame, matrix = stats::model.matrix(terms, frame))
     },
     error = function(cnd) {
-      abort_fallible("argument",
-        "The formula for {.arg {arg}} cannot be used with these covariates.",
-        arg = arg, parent = cnd, call = call)
+      abort_argument(arg, "The formula for {.arg {arg}} cannot be used with these covariates.",
+        parent = cnd, call = call)
     }
   )
   m <- made$matrix
@@ -224,9 +216,21 @@ family_lines <- function(x) {
 
 check_no_family <- function(model, arg, call) {
   if (is_family_model(model)) {
-    abort_fallible("argument", c(
+    abort_argument(arg,
       "{.arg {arg}} goes with models that have no formula and are no family of your own.",
-      "x" = "{.arg model} is the {format(model)}."
-    ), arg = arg, call = call)
+      x = "{.arg model} is the {format(model)}.", call = call)
+  }
+}
+
+# Patterns of cases that are alike for a model: with the same ratings and, where the model knows of
+# covariates or confidence, the same of these. All else costs as many patterns as there are without.
+patterns_for <- function(model, x) {
+  if (is.null(x$covariates) && is.null(x$confidence)) {
+    x
+  } else if (is_family_model(model)) {
+    x <- split_by_covariates(x, covariates_used(model) %||% names(x$covariates))
+    if (uses_confidence(model)) split_by_confidence(x) else x
+  } else {
+    join_patterns(x)
   }
 }

@@ -6,11 +6,10 @@
 ordinal_model <- function(accuracy, difficulty, base_rates, call) {
   if (rlang::is_formula(accuracy) || rlang::is_formula(difficulty) ||
     !"none" %in% difficulty[1L]) {
-    abort_fallible("argument", c(
-      "With {.code errors = \"ordinal\"} only base rates may have a formula, and cases are equally
-       difficult.",
-      "x" = "{.arg {if (rlang::is_formula(accuracy)) 'accuracy' else 'difficulty'}} is given."
-    ), arg = "errors", call = call)
+    abort_argument("errors", "With {.code errors = \"ordinal\"} only base rates may have a formula,
+                              and cases are equally difficult.",
+      x = "{.arg {if (rlang::is_formula(accuracy)) 'accuracy' else 'difficulty'}} is given.",
+      call = call)
   }
   accuracy <- check_choice(accuracy, c("common", "rater"), "accuracy", call)
   new_family_model(
@@ -25,11 +24,11 @@ ordinal_model <- function(accuracy, difficulty, base_rates, call) {
 
 check_order <- function(model, x, call) {
   if (model$errors == "ordinal" && !x$ordered && length(x$categories) > 2L) {
-    abort_fallible("argument", c(
+    abort_argument("model",
       "A model with {.code errors = \"ordinal\"} needs categories in an order.",
-      "x" = "Those of {.arg x} are not ordered: {.val {x$categories}}.",
-      "i" = "Give {.code ordered = TRUE} to {.fun ratings}, with {.arg categories} in their order."
-    ), arg = "model", call = call)
+      x = "Those of {.arg x} are not ordered: {.val {x$categories}}.",
+      i = "Give {.code ordered = TRUE} to {.fun ratings}, with {.arg categories} in their order.",
+      call = call)
   }
 }
 

@@ -44,14 +44,12 @@ check_model_size <- function(x, call, most = 1e7) {
   raters <- length(x$raters)
   categories <- length(x$categories)
   if (raters * categories^2 > most) {
-    abort_fallible("argument", c(
-      "A model of errors has a number for each rater, true category and rating, of which there must
-       be no more than {number(most)}.",
-      "x" = "{count_noun(raters, 'rater')} and {number(categories)} categories make
-             {number(raters * categories^2)}.",
-      "i" = "Join rare categories. {.code method = \"binned\", interval = \"bootstrap\"} needs no
-             model of errors."
-    ), arg = "x", call = call)
+    abort_argument("x", "A model of errors has a number for each rater, true category and rating, of
+                         which there must be no more than {number(most)}.",
+      x = "{count_noun(raters, 'rater')} and {number(categories)} categories make
+           {number(raters * categories^2)}.", i = "Join rare categories.
+        {.code method = \"binned\", interval = \"bootstrap\"} needs no model of errors.",
+      call = call)
   }
 }
 

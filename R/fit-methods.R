@@ -75,10 +75,9 @@ as_new_cases <- function(fit, x, call) {
   place <- match(x$categories, fit$x$categories)
   strange <- x$categories[intersect(which(is.na(place)), rating_category(x))]
   if (length(strange) > 0L) {
-    abort_fallible("category", c(
-      "{.arg newdata} must have the categories of the fit.",
-      "x" = "{.val {strange}} {?is/are} not among {.val {fit$x$categories}}."
-    ), row = NA_integer_, column = NA_character_, found = strange, call = call)
+    abort_fallible("category", "{.arg newdata} must have the categories of the fit.",
+      x = "{.val {strange}} {?is/are} not among {.val {fit$x$categories}}.", row = NA_integer_,
+      column = NA_character_, found = strange, call = call)
   }
   x <- recode_levels(recode_ratings(x, place, fit$x$categories), fit, call)
   x$ordered <- fit$x$ordered
@@ -88,14 +87,12 @@ as_new_cases <- function(fit, x, call) {
   place <- match(x$raters, fit$x$raters)
   strange <- x$raters[intersect(which(is.na(place)), rating_rater(x))]
   if (x$exchangeable || length(strange) > 0L) {
-    abort_fallible("argument", c(
-      "{.arg newdata} must have ratings by the raters of the fit.",
-      "x" = if (x$exchangeable) {
+    abort_argument("newdata", "must have ratings by the raters of the fit.",
+      x = if (x$exchangeable) {
         "It has counts of ratings."
       } else {
         "{.val {strange}} {?is/are} not among {.val {fit$x$raters}}."
-      }
-    ), arg = "newdata", call = call)
+      }, call = call)
   }
   recode_raters(x, place, fit$x$raters)
 }
@@ -147,10 +144,8 @@ simulate.rater_fit <- function(object, nsim = 1L, seed = NULL, ...) {
   call <- rlang::current_env()
   if (is_own_fit(object)) abort_own_fit("Drawing panels", call)
   if (object$identified != "yes" || anyNA(object$base_rates)) {
-    abort_fallible("argument", c(
-      "There is nothing to draw from: the fit is not identified.",
-      "x" = "Of it is said: {reason_of_fit(object)}."
-    ), arg = "object", call = call)
+    abort_argument("object", "There is nothing to draw from: the fit is not identified.",
+      x = "Of it is said: {reason_of_fit(object)}.", call = call)
   }
   if (!weights_are_counts(object$x)) {
     abort_fallible("weights", "Weights that are not counts leave no cases to draw.",
@@ -173,12 +168,10 @@ simulate.rater_fit <- function(object, nsim = 1L, seed = NULL, ...) {
 check_panel_size <- function(x, call, most = 1e8) {
   n <- sum(pattern_cases(x) * diff(x$patterns$start))
   if (n > most) {
-    abort_fallible("weights", c(
-      "A panel with more than {number(most)} ratings cannot be drawn.",
-      "x" = "The weights of its cases stand for {number(n)}.",
-      "i" = "Fit with smaller weights, or draw from a {.fun rater_design} with
-             {.fun simulate_ratings}."
-    ), row = which.max(x$weights), call = call)
+    abort_fallible("weights", "A panel with more than {number(most)} ratings cannot be drawn.",
+      x = "The weights of its cases stand for {number(n)}.", i = "Fit with smaller weights, or draw
+        from a {.fun rater_design} with {.fun simulate_ratings}.", row = which.max(x$weights),
+      call = call)
   }
 }
 

@@ -52,10 +52,9 @@ update.rater_fit <- function(object, model = object$model, method = NULL, x = ob
 }
 
 abort_both <- function(call) {
-  abort_fallible("argument", c(
+  abort_argument("new",
     "Ratings come in the place of those of the fit, {.arg x}, or are added to them, {.arg new}.",
-    "x" = "Both are given."
-  ), arg = "new", call = call)
+    x = "Both are given.", call = call)
 }
 
 # Where to begin: parameters, and how many raters have some; NULL for a fit without.

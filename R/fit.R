@@ -143,39 +143,31 @@ check_method <- function(method, model, x, know, call) {
   check_order(model, x, call)
   check_has_confidence(model, x, call)
   if (is_family_model(model) && method != "likelihood") {
-    abort_fallible("argument", c(
+    abort_argument("method",
       "A family of models, or one by formula, is fitted by {.code method = \"likelihood\"}.",
-      "x" = "{.arg method} is {.val {method}}."
-    ), arg = "method", call = call)
+      x = "{.arg method} is {.val {method}}.", call = call)
   }
   if (know && method != "likelihood") {
-    abort_fallible("argument", c(
-      "Known cases and raters need a likelihood.",
-      "x" = "{.arg method} is {.val {method}}.",
-      "i" = "Use {.code method = \"likelihood\"}."
-    ), arg = "method", call = call)
+    abort_argument("method", "Known cases and raters need a likelihood.",
+      x = "{.arg method} is {.val {method}}.", i = "Use {.code method = \"likelihood\"}.",
+      call = call)
   }
   if (method == "pairs" && model$errors == "free") {
-    abort_fallible("argument", c(
-      "Free errors cannot be learnt from pairs of ratings.",
-      "x" = "{.arg model} is the {format(model)}.",
-      "i" = "Different confusion matrices give all pairs the same frequencies. Use
-             {.code method = \"likelihood\"}, or errors that are uniform or by distance."
-    ), arg = "method", call = call)
+    abort_argument("method", "Free errors cannot be learnt from pairs of ratings.",
+      x = "{.arg model} is the {format(model)}.", i = "Different confusion matrices give all pairs
+        the same frequencies. Use {.code method = \"likelihood\"}, or errors that are uniform or by
+        distance.", call = call)
   }
   if (method == "algebraic" && !is_k_model(model)) {
-    abort_fallible("argument", c(
-      "{.code method = \"algebraic\"} fits the K-model only.",
-      "x" = "{.arg model} is the {format(model)}.",
-      "i" = "Use {.code method = \"likelihood\"}."
-    ), arg = "method", call = call)
+    abort_argument("method", "{.code method = \"algebraic\"} fits the K-model only.",
+      x = "{.arg model} is the {format(model)}.", i = "Use {.code method = \"likelihood\"}.",
+      call = call)
   }
   if (model$accuracy == "rater" && x$exchangeable) {
-    abort_fallible("argument", c(
+    abort_argument("model",
       "A model with an accuracy for each rater needs to know who gave which rating.",
-      "x" = "{.arg x} has counts of ratings.",
-      "i" = "Choose {.code accuracy = \"common\"}."
-    ), arg = "model", call = call)
+      x = "{.arg x} has counts of ratings.", i = "Choose {.code accuracy = \"common\"}.",
+      call = call)
   }
   method
 }
@@ -326,13 +318,15 @@ vcov.rater_fit <- function(object, ...) {
   structure(out, dimnames = list(terms, terms))
 }
 
+#' @export
+confint.rater_fit <- function(object, parm, level = 0.95, ...) {
+  stats::confint.default(object, parm, level, ...)
+}
+
 check_vcov_size <- function(n, call, most = 5000L) {
   if (n > most) {
-    abort_fallible("argument", c(
-      "A covariance matrix of more than {most} parameters is not made.",
-      "x" = "There are {n}.",
-      "i" = "{.fun tidy} has their standard errors."
-    ), arg = "object", call = call)
+    abort_argument("object", "A covariance matrix of more than {most} parameters is not made.",
+      x = "There are {n}.", i = "{.fun tidy} has their standard errors.", call = call)
   }
 }
 
@@ -396,3 +390,9 @@ glance.rater_fit <- function(x, ...) {
   )
 }
 
+warn_convergence <- function(what) {
+  warn_fallible("no_convergence", c(
+    "The {what} fit did not converge.",
+    "i" = "Its numbers are those of the last iteration. Try a simpler model, or stronger priors."
+  ))
+}

@@ -25,11 +25,10 @@ is_sample <- function(gold, x) {
 # The truth that the data came with.
 stored_truth <- function(x, call) {
   if (is.null(x$truth)) {
-    abort_fallible("argument", c(
+    abort_argument("known_truth",
       "{.code known_truth = TRUE} takes the truth that {.arg x} holds, and it holds none.",
-      "i" = "Name its column as {.arg truth} of {.fun ratings}; or give categories with the cases as
-             names, or a data frame with columns {.val case} and {.val truth}."
-    ), arg = "known_truth", call = call)
+      i = "Name its column as {.arg truth} of {.fun ratings}; or give categories with the cases as
+           names, or a data frame with columns {.val case} and {.val truth}.", call = call)
   }
   truth(x)
 }
@@ -68,42 +67,35 @@ probability_of_sample <- function(gold_sample, x, call) {
   } else if (is.numeric(gold_sample) && length(gold_sample) == length(x$index)) {
     as.double(gold_sample)
   } else {
-    abort_fallible("argument", c(
-      "{.arg gold_sample} must be {.val random}, {.val given}, or the probability of each case to be
-       chosen.",
-      "x" = "It is {describe(gold_sample)}.",
-      "i" = "Probabilities are a vector in the order of the {length(x$index)} cases, one named by
-             case, a data frame with columns {.val case} and {.val probability}, or a column of
-             {.arg known_truth}."
-    ), arg = "gold_sample", call = call)
+    abort_argument("gold_sample",
+      "must be {.val random}, {.val given}, or the probability of each case to be chosen.",
+      not = gold_sample, i = "Probabilities are a vector in the order of the {length(x$index)}
+                              cases, one named by case, a data frame with columns {.val case} and
+                              {.val probability}, or a column of {.arg known_truth}.", call = call)
   }
 }
 
 look_up_probability <- function(case, probability, x, call) {
   case <- as_label(case)
   if (!is.numeric(probability)) {
-    abort_fallible("gold", c(
-      "Probabilities of being chosen must be numbers.", "x" = "They are {describe(probability)}."
-    ), case = unique(case), found = probability, call = call)
+    abort_fallible("gold", "Probabilities of being chosen must be numbers.",
+      x = "They are {describe(probability)}.", case = unique(case), found = probability,
+      call = call)
   }
   probability <- unname(probability)
   off <- which(!probability %in% NA & probability != probability[match(case, case)])
   if (length(off) > 0L) {
-    abort_fallible("gold", c(
-      "A case has one probability of being chosen.",
-      "x" = "Case {.val {case[[off[[1L]]]]}} has several."
-    ), case = unique(case[off]), call = call)
+    abort_fallible("gold", "A case has one probability of being chosen.",
+      x = "Case {.val {case[[off[[1L]]]]}} has several.", case = unique(case[off]), call = call)
   }
   probability[match(as_label(x$cases), case)]
 }
 
 abort_two_samples <- function(column, gold_sample, call) {
-  abort_fallible("argument", c(
-    "{.arg known_truth} says in column {.val {column}} with which probability cases were chosen;
-     {.arg gold_sample} must not say something else.",
-    "x" = "It is {describe(gold_sample)}.",
-    "i" = "Leave out one of them."
-  ), arg = "gold_sample", call = call)
+  abort_argument("gold_sample", "{.arg known_truth} says in column {.val {column}} with which
+                                 probability cases were chosen; {.arg gold_sample} must not say
+                                 something else.", not = gold_sample, i = "Leave out one of them.",
+    call = call)
 }
 
 check_gold_probability <- function(probability, case, call) {
@@ -111,11 +103,10 @@ check_gold_probability <- function(probability, case, call) {
   if (!all(ok)) {
     off <- as_label(case[!ok])
     found <- unique(probability[!ok])
-    abort_fallible("gold", c(
+    abort_fallible("gold",
       "Every case whose truth is known must have had a probability in (0, 1] of being chosen.",
-      "x" = "{length(off)} of {length(ok)} case{?s} {?has/have} another or none, first case
-             {.val {off[[1L]]}}: {.val {found[[1L]]}}."
-    ), case = off, found = found, call = call)
+      x = "{length(off)} of {length(ok)} case{?s} {?has/have} another or none, first case
+           {.val {off[[1L]]}}: {.val {found[[1L]]}}.", case = off, found = found, call = call)
   }
 }
 
@@ -146,4 +137,11 @@ warn_gold <- function(gold, x, kind = gold_kind(gold, x)) {
       cases = n
     )
   }
+}
+
+gold_kind <- function(gold, x) {
+  if (length(gold$case) == 0L || is_sample(gold, x)) {
+    return("sample")
+  }
+  switch(gold$sample, random = "unrated", given = "picked", gold$sample)
 }

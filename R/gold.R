@@ -28,11 +28,9 @@ drawn_weight <- function(gold, which) {
 # A weight is soon said, and makes as many copies.
 check_gold_size <- function(n, most = 1e7) {
   if (n > most) {
-    abort_fallible("weights", c(
-      "No more than {number(most)} cases of known truth can be used.",
-      "x" = "The weights of those given stand for {number(n)}.",
-      "i" = "Give smaller weights, or the truth of fewer cases."
-    ), call = NULL)
+    abort_fallible("weights", "No more than {number(most)} cases of known truth can be used.",
+      x = "The weights of those given stand for {number(n)}.",
+      i = "Give smaller weights, or the truth of fewer cases.", call = NULL)
   }
 }
 

@@ -116,17 +116,14 @@ reference_columns <- c(
 check_reference_sets <- function(sets, call) {
   lacking <- setdiff(reference_columns, names(sets))
   if (!is.data.frame(sets) || length(lacking) > 0L) {
-    abort_fallible("argument", c(
-      "{.arg sets} must be a data frame like {.code reference_sets}.",
-      "x" = if (is.data.frame(sets)) "It lacks {.val {lacking}}." else "It is {describe(sets)}."
-    ), arg = "sets", call = call)
+    abort_argument("sets", "must be a data frame like {.code reference_sets}.",
+      x = if (is.data.frame(sets)) "It lacks {.val {lacking}}." else "It is {describe(sets)}.",
+      call = call)
   }
   holes <- vapply(reference_columns, function(column) anyNA(sets[[column]]), NA)
   if (any(holes)) {
-    abort_fallible("argument", c(
-      "{.arg sets} must be complete.",
-      "x" = "Values are missing in {.val {reference_columns[holes]}}."
-    ), arg = "sets", call = call)
+    abort_argument("sets", "must be complete.",
+      x = "Values are missing in {.val {reference_columns[holes]}}.", call = call)
   }
 }
 
@@ -194,4 +191,3 @@ glance.interval_calibration <- function(x, ...) {
     systems = length(x$score), normal = normal_quantile(x$conf_level)
   )
 }
-

@@ -156,5 +156,10 @@ robust_note <- function(x) {
   )
 }
 
-# Standard errors on either side of a normal interval.
-normal_quantile <- function(conf_level) stats::qnorm((1 + conf_level) / 2)
+# What robust intervals take to be hidden of each accuracy, were both ends so far apart.
+hidden_of_gap <- function(estimate, gap) {
+  details <- estimate$details
+  whole_error(
+    estimate, details$sampling, details$sampling * 0 + gap, details$suspicion, details$rater_error
+  )$hidden
+}

@@ -31,10 +31,8 @@ check_known_truth <- function(truth, x, call, arg = "known_truth") {
   off <- which(!given$case %in% cases)
   if (length(off) > 0L) {
     unknown <- given$case[off]
-    abort_fallible("case", c(
-      "{.arg {arg}} must be about cases of {.arg x}.",
-      "x" = "{.val {unknown}} {?is/are} not among them."
-    ), row = off, call = call)
+    abort_fallible("case", "{.arg {arg}} must be about cases of {.arg x}.",
+      x = "{.val {unknown}} {?is/are} not among them.", row = off, call = call)
   }
   code <- match(given$truth, x$categories)
   if (anyNA(code)) {
@@ -49,25 +47,20 @@ check_known_truth <- function(truth, x, call, arg = "known_truth") {
 # A confusion matrix for each rater who is known, NULL for the others.
 check_known_raters <- function(raters, x, call) {
   if (x$exchangeable) {
-    abort_fallible("argument", c(
-      "{.arg known_raters} needs to know who gave which rating.",
-      "x" = "{.arg x} has counts of ratings."
-    ), arg = "known_raters", call = call)
+    abort_argument("known_raters", "{.arg known_raters} needs to know who gave which rating.",
+      x = "{.arg x} has counts of ratings.", call = call)
   }
   ok <- is.list(raters) || (is.numeric(raters) && is.null(dim(raters)))
   if (!ok || !rlang::is_named(raters) || anyDuplicated(names(raters)) > 0L) {
-    abort_fallible("argument", c(
-      "{.arg known_raters} must be a list with the names of raters, each once.",
-      "x" = "It is {describe(raters)}.",
-      "i" = "For each known rater it has a confusion matrix, or a probability of a correct rating."
-    ), arg = "known_raters", call = call)
+    abort_argument("known_raters", "must be a list with the names of raters, each once.",
+      not = raters,
+      i = "For each known rater it has a confusion matrix, or a probability of a correct rating.",
+      call = call)
   }
   unknown <- setdiff(names(raters), x$raters)
   if (length(unknown) > 0L) {
-    abort_fallible("argument", c(
-      "{.arg known_raters} must name raters of {.arg x}.",
-      "x" = "{.val {unknown}} {?is/are} not among {.val {x$raters}}."
-    ), arg = "known_raters", call = call)
+    abort_argument("known_raters", "must name raters of {.arg x}.",
+      x = "{.val {unknown}} {?is/are} not among {.val {x$raters}}.", call = call)
   }
   lapply(stats::setNames(nm = x$raters), function(rater) {
     if (rater %in% names(raters)) check_known_matrix(raters[[rater]], rater, x$categories, call)
@@ -85,19 +78,18 @@ check_known_matrix <- function(matrix, rater, categories, call) {
   ok <- is.numeric(matrix) && identical(dim(matrix), c(n, n)) && all(is.finite(matrix)) &&
     all(matrix >= 0) && all(abs(rowSums(matrix) - 1) < 1e-6)
   if (!ok) {
-    abort_fallible("argument", c(
-      "A known rater must have a probability in [0, 1], or a {n} x {n} matrix of probabilities with
-       the true category in rows, which sum to one.",
-      "x" = "That of {.val {rater}} is {describe(matrix)}."
-    ), arg = "known_raters", call = call)
+    abort_argument("known_raters", "A known rater must have a probability in [0, 1], or a {n} x {n}
+                                    matrix of probabilities with the true category in rows, which
+                                    sum to one.",
+      x = "That of {.val {rater}} is {describe(matrix)}.", call = call)
   }
   labels <- dimnames(matrix)
   for (names in labels) {
     if (!is.null(names) && !setequal(names, categories)) {
-      abort_fallible("category", c(
+      abort_fallible("category",
         "The matrix of rater {.val {rater}} must have the categories of {.arg x}.",
-        "x" = "It has {.val {names}}."
-      ), row = NA_integer_, column = rater, found = setdiff(names, categories), call = call)
+        x = "It has {.val {names}}.", row = NA_integer_, column = rater,
+        found = setdiff(names, categories), call = call)
     }
   }
   if (!is.null(labels[[1L]])) matrix <- matrix[match(categories, labels[[1L]]), , drop = FALSE]

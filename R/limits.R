@@ -42,11 +42,8 @@ most_at_once <- 1e9
 # Stops where `numbers` are too many; `what` names them, `instead` says what to do.
 check_memory <- function(numbers, what, instead, call) {
   if (numbers > most_at_once) {
-    abort_fallible("memory", c(
-      "More than {number(most_at_once)} {what} need too much memory.",
-      "x" = "There would be {number(numbers)}.",
-      "i" = instead
-    ), numbers = numbers, call = call)
+    abort_fallible("memory", "More than {number(most_at_once)} {what} need too much memory.",
+      x = "There would be {number(numbers)}.", i = instead, numbers = numbers, call = call)
   }
 }
 

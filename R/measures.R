@@ -1,13 +1,7 @@
 # The registry of agreement measures: what agreement() can compute. Those of the package are in
 # agreement-measures.R; here are those that users register, and what suits which ratings.
 
-# What users registered in this session.
-registered <- new.env(parent = emptyenv())
-
-all_measures <- function() {
-  own <- mget(sort(ls(registered)), envir = registered)
-  c(built_in_measures, own)
-}
+all_measures <- function() c(built_in_measures, registered("measure"))
 
 #' Measures of agreement
 #'
@@ -73,58 +67,21 @@ register_measure <- function(id, title, kernel, form = c("counts", "ratings", "t
                              reference = "") {
   check_given(but = if (!missing(kernel) && is.null(kernel)) "title")
   call <- rlang::current_env()
-  usable <- rlang::is_string(id) && nzchar(id) && !startsWith(id, ".")
-  if (!usable || id %in% names(built_in_measures)) {
-    abort_fallible("argument", c(
-      "{.arg id} must be a name that no measure of the package has and that starts with no dot.",
-      "x" = "It is {describe(id)}."
-    ), arg = "id", call = call)
-  }
-  if (is.null(kernel)) {
-    rm(list = intersect(id, ls(registered)), envir = registered)
-    return(invisible(id))
-  }
-  form <- check_choice(form, c("counts", "ratings", "table"), "form")
-  if (!is.function(kernel)) {
-    abort_fallible("argument", c(
-      "{.arg kernel} must be a function.", "x" = "It is {describe(kernel)}."
-    ), arg = "kernel", call = call)
-  }
-  if (!(is.numeric(range) && length(range) == 2L && !anyNA(range) && range[[1L]] < range[[2L]])) {
-    abort_fallible("argument", c(
-      "{.arg range} must be two numbers, the smaller one first.", "x" = "It is {describe(range)}."
-    ), arg = "range", call = call)
-  }
-  if (!(identical(as.double(raters), 2) || (identical(raters, Inf) && form != "table"))) {
-    abort_fallible("argument", c(
-      "{.arg raters} must be {.code 2}, or {.code Inf} for two or more.",
-      "x" = "It is {describe(raters)}."
-    ), arg = "raters", call = call)
-  }
-  measure <- new_measure(
-    id, check_string(title, "title"), check_string(reference, "reference"),
-    kernel = kernel, form = form, lower = range[[1L]], upper = range[[2L]],
-    raters = as.double(raters), least = if (raters == 2) 2L else 1L
-  )
-  check_kernel(kernel, form, call)
-  assign(id, measure, envir = registered)
-  invisible(id)
-}
-
-# Can a kernel be called as it will be?
-check_kernel <- function(kernel, form, call,
-                         given = if (form == "table") "table" else c(form, "weights")) {
-  own <- formals(args(kernel))
-  required <- names(own)[vapply(own, rlang::is_missing, NA) & names(own) != "..."]
-  extra <- setdiff(required, utils::head(names(own), length(given)))
-  short <- length(own) < length(given) && !"..." %in% names(own)
-  # Some primitive functions tell nothing of their arguments.
-  if (!is.null(args(kernel)) && (short || length(extra) > 0L)) {
-    abort_fallible("argument", c(
-      "A {.arg kernel} of form {.val {form}} is called as {.code kernel({toString(given)})}.",
-      "x" = if (length(own) == 0L) "It takes no arguments." else "It takes {.arg {names(own)}}."
-    ), arg = "kernel", call = call)
-  }
+  form <- check_choice(form, c("counts", "ratings", "table"), "form", call)
+  register("measure", id, kernel, names(built_in_measures), call = call, make = function() {
+    check_range(range, "numbers", finite = FALSE, call)
+    if (!(identical(as.double(raters), 2) || (identical(raters, Inf) && form != "table"))) {
+      abort_argument("raters", "must be {.code 2}, or {.code Inf} for two or more.", not = raters,
+        call = call)
+    }
+    measure <- new_measure(
+      id, check_string(title, "title", call), check_string(reference, "reference", call),
+      kernel = kernel, form = form, lower = range[[1L]], upper = range[[2L]],
+      raters = as.double(raters), least = if (raters == 2) 2L else 1L
+    )
+    check_kernel(kernel, form, if (form == "table") "table" else c(form, "weights"), call)
+    measure
+  })
 }
 
 # Titles of measures, by which they can be told apart; names are ids.
@@ -147,18 +104,7 @@ find_measures <- function(ids, views, settings, call) {
     suits <- function(m) m$default %in% shown && is.null(misfit_of_all(m, views, settings))
     return(Filter(suits, known))
   }
-  off <- if (is.character(ids)) printable(setdiff(ids, names(known)))
-  if (!is.character(ids) || length(ids) == 0L || anyNA(ids) || length(off) > 0L) {
-    near <- Filter(function(id) {
-      any(utils::adist(off, id) <= 2) || any(vapply(off, grepl, NA, id, fixed = TRUE))
-    }, names(known))
-    abort_fallible("measure", c(
-      "{.arg measures} must be among the {.code id} of {.fun measures}.",
-      "x" = if (length(off) > 0L) "There is no {.val {off}}." else "It is {describe(ids)}.",
-      if (length(off) > 0L && length(near) > 0L) c("i" = "Did you mean {.val {near}}?")
-    ), measure = ids, call = call)
-  }
-  found <- known[unique(ids)]
+  found <- find_records("measure", ids, known, call)
   for (measure in found) check_fit(measure, views, settings, call)
   found
 }

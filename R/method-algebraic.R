@@ -70,10 +70,9 @@ bins <- function(estimate) {
     estimate, "accuracy_estimate", "estimate", "Make one with {.fun estimate_accuracy}."
   )
   if (!method_of(estimate)$bins) {
-    abort_fallible("argument", c(
+    abort_argument("estimate",
       "There are no bins in an estimate with method {.val {estimate$options$method}}.",
-      "i" = "Use {.code estimate_accuracy(method = \"binned\")}."
-    ), arg = "estimate", call = rlang::current_env())
+      i = "Use {.code estimate_accuracy(method = \"binned\")}.")
   }
   estimate$bins
 }

@@ -125,12 +125,6 @@ warn_doubtful <- function(estimate) {
   }
 }
 
-some_of <- function(each) {
-  rest <- length(each) - 5L
-  each <- c(utils::head(each, 5L), if (rest > 0L) paste("and", rest, "more"))
-  stats::setNames(each, rep("*", length(each)))
-}
-
 # From low to high.
 range_words <- function(table) {
   paste(

@@ -16,37 +16,33 @@ function_method <- function(run) {
   record
 }
 
-# A function of the numbers of cases (NULL is the ratings as they are) that says what the user's
-# function says; it is told the weights of cases where it has an argument for them.
+# A function of how often each case was drawn (NULL: the ratings as they are) that says what the
+# user's function says; it is told the weights of cases where it has an argument for them.
 function_estimator <- function(x, run) {
   weighted <- "weights" %in% names(formals(args(run)))
-  own <- x$weights %||% rep(1, nrow(x))
-  structure(function(cases, what) {
-    value <- if (is.null(cases)) {
-      if (weighted) run(x, weights = own) else run(x)
-    } else if (weighted) {
-      run(x, weights = as.double(tabulate(cases, nrow(x))))
+  own <- weights_of_cases(x)
+  structure(function(times, what) {
+    value <- if (weighted) {
+      run(x, weights = times %||% own)
+    } else if (is.null(times)) {
+      run(x)
     } else {
-      drawn <- x[cases, ]
+      drawn <- x[rep(seq_along(times), times), ]
       drawn["weights"] <- list(NULL)
       run(drawn)
     }
     said <- as_result(value, x$systems, "method")
-    if (is.null(cases)) said else said$estimate
+    if (is.null(times)) said else said$estimate
   }, class = "case_estimator")
 }
 
 # A row per replicate; NA where the function fails, and what it said there first is told.
 case_replicates <- function(estimator, resampling, tick) {
-  draw <- case_drawer(resampling)
   systems <- length(estimator(NULL, NULL)$estimate)
-  rows <- withr::with_seed(resampling$seed[[1L]], {
-    lapply(seq_len(resampling$replicates), function(i) {
-      tick(i)
-      suppressWarnings(
-        tryCatch(estimator(draw(), NULL), error = identity), classes = "fallible_warning"
-      )
-    })
+  rows <- resampled(tick = tick, resampling = resampling, run = function(times) {
+    suppressWarnings(
+      tryCatch(estimator(times, NULL), error = identity), classes = "fallible_warning"
+    )
   })
   stopped <- vapply(rows, inherits, NA, "error")
   warn_stopped(rows[stopped])
@@ -62,18 +58,6 @@ warn_stopped <- function(stops) {
       "x" = paste0("First: ", first)
     ), error = stops[[1L]])
   }
-}
-
-# Numbers of cases, or those of clusters, drawn anew; weights count how often a case is there.
-case_drawer <- function(resampling) {
-  weight <- resampling$case_weight
-  if (is.null(resampling$clusters)) {
-    return(function() {
-      sample.int(length(weight), sum(weight), replace = TRUE, prob = weight)
-    })
-  }
-  members <- split(rep(seq_along(weight), weight), rep(resampling$clusters$cluster, weight))
-  function() unlist(members[sample.int(length(members), replace = TRUE)], use.names = FALSE)
 }
 
 # What estimate_accuracy() gives for a function; `given` are its other arguments.
@@ -92,10 +76,8 @@ estimate_by_function <- function(x, run, given, by, cluster, call) {
 function_estimate <- function(x, options) {
   fit <- suppressWarnings(fit_raters(x), classes = "fallible_warning")
   if (length(fit$x$systems) == 0L) {
-    abort_fallible("system", c(
-      "There is no system whose accuracy could be estimated.",
-      "i" = "Give {.arg systems} to {.fun ratings}."
-    ), system = character(), call = NULL)
+    abort_fallible("system", "There is no system whose accuracy could be estimated.",
+      i = "Give {.arg systems} to {.fun ratings}.", system = character(), call = NULL)
   }
   draft <- draft_estimate(fit, options)
   new_accuracy_estimate(draft, interval_of_draft(draft))
@@ -106,11 +88,10 @@ function_options <- function(given, call) {
   allowed <- ids_with("own_fit", accuracy_intervals())
   interval <- given$interval %||% interval_bootstrap$id
   if (length(set) > 0L || !interval %in% allowed) {
-    abort_fallible("argument", c(
+    abort_argument(c(set, "interval")[[1L]],
       "A function as {.arg method} goes with {.code interval = \"bootstrap\"} or {.val none} only.",
-      "x" = if (length(set) > 0L) "{.arg {set}} {?is/are} not for it." else
-        "{.arg interval} is {describe(interval)}."
-    ), arg = c(set, "interval")[[1L]], call = call)
+      x = if (length(set) > 0L) "{.arg {set}} {?is/are} not for it." else
+        "{.arg interval} is {describe(interval)}.", call = call)
   }
   given$method <- method_shared$id # has no options of its own
   given$interval <- interval

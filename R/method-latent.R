@@ -60,10 +60,3 @@ no_bins <- data.frame(
   lower = double(), upper = double(), probability = double(), cases = double(),
   agreement = double(), estimate_raw = double(), estimate = double()
 )
-
-warn_convergence <- function(what) {
-  warn_fallible("no_convergence", c(
-    "The {what} fit did not converge.",
-    "i" = "Its numbers are those of the last iteration. Try a simpler model, or stronger priors."
-  ))
-}

@@ -115,28 +115,3 @@ bins_of_posterior <- function(answer, posterior, weight, options) {
     estimate = if (options$clip == "bin") clip01(raw) else raw, row.names = NULL
   )
 }
-
-# Replicates of a function of weights: cases, or clusters of them, are drawn anew.
-function_replicates <- function(estimator, what, resampling, tick) {
-  draw <- weight_drawer(resampling$weight, resampling$clusters)
-  withr::with_seed(resampling$seed[[1L]], {
-    rows <- lapply(seq_len(resampling$replicates), function(i) {
-      if (i %% 50L == 0L) tick(i)
-      estimator(draw(), what)
-    })
-  })
-  do.call(rbind, rows)
-}
-
-# `weight` has an entry per pattern.
-weight_drawer <- function(weight, clusters) {
-  if (is.null(clusters)) {
-    n <- sum(weight)
-    return(function() as.vector(stats::rmultinom(1L, n, weight)))
-  }
-  all <- max(clusters$cluster)
-  function() {
-    times <- tabulate(sample.int(all, all, replace = TRUE), all)
-    rowsum_codes(clusters$pattern, clusters$weight * times[clusters$cluster], length(weight))
-  }
-}

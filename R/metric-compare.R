@@ -11,10 +11,8 @@ check_compared_metric <- function(metric, category, cost, estimate, call) {
   check_derived(plan$records[[1L]], estimate, call)
   by_category <- plan$records[[1L]]$form == "category"
   if (!is.null(category) && !by_category) {
-    abort_fallible("argument", c(
-      "{.arg category} is for metrics of one category.",
-      "x" = "{.val {metric}} is of all of them."
-    ), arg = "category", call = call)
+    abort_argument("category", "{.arg category} is for metrics of one category.",
+      x = "{.val {metric}} is of all of them.", call = call)
   }
   if (!is.null(category)) check_choice(category, plan$categories, "category", call)
   plan$row <- if (is.null(category)) 1L else match(category, plan$rows$category)
@@ -34,11 +32,9 @@ check_derived <- function(record, estimate, call) {
     paste0("a ", draws$words, " is of the accuracy alone")
   }
   if (!is.null(why)) {
-    abort_fallible("metric", c(
-      "Differences of {.val {record$id}} are not derived here: {why}.",
-      "i" = "Use {.fun estimate_metrics}, or {.code metric = \"accuracy\"}{if (gold) ', or an
-             estimate without gold cases'}."
-    ), metric = record$id, call = call)
+    abort_fallible("metric", "Differences of {.val {record$id}} are not derived here: {why}.",
+      i = "Use {.fun estimate_metrics}, or {.code metric = \"accuracy\"}{if (gold) ', or an estimate
+           without gold cases'}.", metric = record$id, call = call)
   }
 }
 

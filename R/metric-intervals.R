@@ -178,14 +178,6 @@ hidden_errors <- function(estimate, plan, table, slopes, s) {
   sqrt(pmax(range * line^2 + raters^2 * (level^2 + (cell_bias^2 - 1) * apart), 0))
 }
 
-# What robust intervals take to be hidden of each accuracy, were both ends so far apart.
-hidden_of_gap <- function(estimate, gap) {
-  details <- estimate$details
-  whole_error(
-    estimate, details$sampling, details$sampling * 0 + gap, details$suspicion, details$rater_error
-  )$hidden
-}
-
 # From the table of errors in common to that of errors of their own, or to that of the estimate,
 # where it is a model's.
 end_direction <- function(estimate, table, s, n) {

@@ -114,9 +114,8 @@ label_plan <- function(metrics, average, beta, x, call) {
   others <- if (!only_own) plan$records
   off <- Filter(function(record) record$needs != "table", others)
   if (length(off) > 0L) {
-    abort_fallible("metric", c(
-      "Answers with several labels have no scores.", "x" = "{.val {names(off)}} needs them."
-    ), metric = names(off), call = call)
+    abort_fallible("metric", "Answers with several labels have no scores.",
+      x = "{.val {names(off)}} needs them.", metric = names(off), call = call)
   }
   records <- c(others, label_records)[unique(metrics)]
   rows <- lapply(records, function(record) {
@@ -173,20 +172,18 @@ label_panel <- function(x, systems, call) {
 
 check_label_panel <- function(x, systems, call) {
   if (x$exchangeable || has_repeats(x) || !is.null(x$weights)) {
-    abort_fallible("argument", c(
+    abort_argument("x",
       "Metrics of labels need one answer of each rater on a case, and cases without weights.",
-      "x" = if (!is.null(x$weights)) "{.arg x} has weights."
-    ), arg = "x", call = call)
+      x = if (!is.null(x$weights)) "{.arg x} has weights.", call = call)
   }
   check_system_names(systems, c(x$raters, x$systems), call)
   if (length(systems %||% x$systems) == 0L) {
-    abort_fallible("system", c(
-      "There is no system.", "i" = "Name in {.arg systems} the raters of {.arg x} that are systems."
-    ), system = character(), call = call)
+    abort_fallible("system", "There is no system.",
+      i = "Name in {.arg systems} the raters of {.arg x} that are systems.", system = character(),
+      call = call)
   }
   if (length(setdiff(x$raters, systems)) < 2L) {
-    abort_fallible("argument", "At least two raters must be left that are no systems.",
-      arg = "systems", call = call)
+    abort_argument("systems", "At least two raters must be left that are no systems.", call = call)
   }
 }
 
@@ -317,20 +314,13 @@ label_replicates <- function(estimate, plan, panel) {
   } else {
     list(family_engine(problem_for(fit, fit$x), fit$theta))
   }
-  n <- length(panel$cases)
   seen <- seen_patterns(fit)
-  bar <- progress_bar("Bootstrap", estimate$options$replicates)
-  once <- function(i) {
-    bar$tick(i)
-    times <- tabulate(sample.int(n, n, replace = TRUE), n)
+  drawn <- new_resampling(rep(1, length(panel$cases)), estimate$options)
+  rows <- resampled(resampling = drawn, run = function(times) {
     weight <- rowsum_codes(fit$x$index, rep(times, panel$labels) + 0, n_patterns(fit$x))
     now <- lapply(engines, moved_posterior, weight = weight)
     panel_values(function(s) now[[if (joint) s else 1L]], times, plan, panel, seen)
-  }
-  rows <- withr::with_seed(
-    draw_seed()[[1L]], lapply(seq_len(estimate$options$replicates), once)
-  )
-  bar$close()
+  })
   lapply(seq_along(panel$systems), function(s) do.call(rbind, lapply(rows, `[[`, s)))
 }
 

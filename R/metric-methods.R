@@ -202,10 +202,10 @@ augment.metric_estimate <- function(x, ...) {
   }
   one <- x$estimates[[1L]]
   if (!has_posterior(one)) {
-    abort_fallible("argument", c(
+    abort_argument("x",
       "Method {.val {one$options$method}} gives no probabilities of the categories of a case.",
-      "i" = "Estimate with {.arg method} {.or {.val {ids_with('posterior', accuracy_methods())}}}."
-    ), arg = "x", call = call)
+      i = "Estimate with {.arg method} {.or {.val {ids_with('posterior', accuracy_methods())}}}.",
+      call = call)
   }
   tables <- lapply(seq_along(x$estimates), function(g) {
     of <- lapply(x$options$systems, weighted_answers, estimate = x$estimates[[g]])
@@ -224,7 +224,7 @@ weighted_answers <- function(estimate, system) {
   answer <- pattern_answers(x)[pattern, s]
   at <- which(answer > 0L & judged_patterns(estimate$fit)[pattern])
   posterior <- estimate$posterior[[s]][pattern[at], , drop = FALSE]
-  weight <- (x$weights %||% rep(1, length(pattern)))[at]
+  weight <- weights_of_cases(x)[at]
   level <- function(code) factor(x$categories[code], levels = x$categories)
   columns_tibble(
     case = rep(x$cases[at], each = n), system = system, truth = level(rep(seq_len(n), length(at))),

@@ -90,9 +90,8 @@ run_kernel <- function(record, each, n, settings, call) {
   values <- tryCatch(
     lapply(each, function(args) do.call(record$kernel, c(args, more))),
     error = function(e) {
-      abort_fallible("metric", c(
-        "Metric {.val {record$id}} stopped.", "x" = verbatim(conditionMessage(e))
-      ), metric = record$id, parent = e, call = call)
+      abort_fallible("metric", "Metric {.val {record$id}} stopped.",
+        x = verbatim(conditionMessage(e)), metric = record$id, parent = e, call = call)
     }
   )
   ends <- range_of_metric(record, settings)
@@ -103,14 +102,13 @@ run_kernel <- function(record, each, n, settings, call) {
   off <- value[!is.na(value) & (value < ends[[1L]] - 1e-8 | value > ends[[2L]] + 1e-8)]
   if (!all(counted) || length(off) > 0L) {
     other <- values[!counted]
-    abort_fallible("metric", c(
+    abort_fallible("metric",
       "Metric {.val {record$id}} must return {n} number{?s} from {ends[[1L]]} to {ends[[2L]]}.",
-      "x" = if (length(other) > 0L) {
+      x = if (length(other) > 0L) {
         "It returned {describe(other[[1L]])}."
       } else {
         "Among them is {.val {off[[1L]]}}."
-      }
-    ), metric = record$id, call = call)
+      }, metric = record$id, call = call)
   }
   value
 }

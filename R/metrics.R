@@ -1,13 +1,7 @@
 # The registry of metrics: what estimate_metrics() can estimate. Those of the package are in
 # metric-definitions.R; here are those that users register, and what is asked of them.
 
-# What users registered in this session.
-registered_metrics <- new.env(parent = emptyenv())
-
-all_metrics <- function() {
-  own <- mget(sort(ls(registered_metrics)), envir = registered_metrics)
-  c(built_in_metrics, score_records, own)
-}
+all_metrics <- function() c(built_in_metrics, score_records, registered("metric"))
 
 #' Metrics of systems
 #'
@@ -89,42 +83,17 @@ register_metric <- function(id, title, kernel, form = c("category", "table"), ra
                             better = c("high", "low"), reference = "") {
   check_given(but = if (!missing(kernel) && is.null(kernel)) "title")
   call <- rlang::current_env()
-  usable <- rlang::is_string(id) && nzchar(id) && !startsWith(id, ".")
-  if (!usable || id %in% names(c(built_in_metrics, score_records, label_records))) {
-    abort_fallible("argument", c(
-      "{.arg id} must be a name that no metric of the package has and that starts with no dot.",
-      "x" = "It is {describe(id)}."
-    ), arg = "id", call = call)
-  }
-  if (is.null(kernel)) {
-    rm(list = intersect(id, ls(registered_metrics)), envir = registered_metrics)
-    return(invisible(id))
-  }
-  form <- check_choice(form, c("category", "table"), "form")
-  check_metric_kernel(kernel, form, call)
-  if (!(is.numeric(range) && length(range) == 2L && all(is.finite(range)) && diff(range) > 0)) {
-    abort_fallible("argument", c(
-      "{.arg range} must be two finite numbers, the smaller one first.",
-      "x" = "It is {describe(range)}."
-    ), arg = "range", call = call)
-  }
-  metric <- new_metric(
-    id, check_string(title, "title"), check_string(reference, "reference"), kernel, form,
-    lower = range[[1L]], upper = range[[2L]], better = check_choice(better, c("high", "low"),
-      "better"), drops = TRUE
-  )
-  assign(id, metric, envir = registered_metrics)
-  invisible(id)
-}
-
-# Can it be called as it will be?
-check_metric_kernel <- function(kernel, form, call) {
-  if (!is.function(kernel)) {
-    abort_fallible("argument", c(
-      "{.arg kernel} must be a function.", "x" = "It is {describe(kernel)}."
-    ), arg = "kernel", call = call)
-  }
-  check_kernel(kernel, form, call, if (form == "table") "table" else c("tp", "fn", "fp", "tn"))
+  taken <- names(c(built_in_metrics, score_records, label_records))
+  form <- check_choice(form, c("category", "table"), "form", call)
+  register("metric", id, kernel, taken, call = call, make = function() {
+    check_kernel(kernel, form, if (form == "table") "table" else c("tp", "fn", "fp", "tn"), call)
+    check_range(range, "finite numbers", finite = TRUE, call)
+    new_metric(
+      id, check_string(title, "title", call), check_string(reference, "reference", call), kernel,
+      form, lower = range[[1L]], upper = range[[2L]],
+      better = check_choice(better, c("high", "low"), "better", call), drops = TRUE
+    )
+  })
 }
 
 # The metrics asked for, or those shown unasked; `scored`: are there scores?
@@ -133,16 +102,7 @@ find_metrics <- function(ids, settings, scored, call) {
   if (is.null(ids)) {
     return(Filter(function(m) m$default && (scored || m$needs != "scores"), known))
   }
-  off <- if (is.character(ids)) printable(setdiff(ids, names(known)))
-  if (!is.character(ids) || length(ids) == 0L || anyNA(ids) || length(off) > 0L) {
-    near <- near_names(off, names(known))
-    abort_fallible("metric", c(
-      "{.arg metrics} must be among the {.code id} of {.fun metrics}.",
-      "x" = if (length(off) > 0L) "There is no {.val {off}}." else "It is {describe(ids)}.",
-      if (length(near) > 0L) c("i" = "Did you mean {.val {near}}?")
-    ), metric = ids, call = call)
-  }
-  found <- known[unique(ids)]
+  found <- find_records("metric", ids, known, call)
   for (record in found) check_settings(record, settings, call)
   found
 }
@@ -150,10 +110,9 @@ find_metrics <- function(ids, settings, scored, call) {
 check_settings <- function(record, settings, call) {
   lacking <- record$settings[vapply(settings[record$settings], is.null, NA)]
   if (length(lacking) > 0L) {
-    abort_fallible("metric", c(
-      "Metric {.val {record$id}} needs {.arg {lacking}}.",
-      "i" = "{.arg cost} is a matrix of costs: true categories in rows, answers in columns."
-    ), metric = record$id, call = call)
+    abort_fallible("metric", "Metric {.val {record$id}} needs {.arg {lacking}}.",
+      i = "{.arg cost} is a matrix of costs: true categories in rows, answers in columns.",
+      metric = record$id, call = call)
   }
 }
 
@@ -165,33 +124,27 @@ check_cost_matrix <- function(cost, categories, call) {
   n <- length(categories)
   if (is.data.frame(cost)) cost <- as.matrix(cost)
   if (!(is.numeric(cost) && identical(dim(cost), c(n, n)) && all(is.finite(cost)))) {
-    abort_fallible("argument", c(
-      "{.arg cost} must be a {n} x {n} matrix of finite numbers, true categories in rows and answers
-       in columns.",
-      "x" = if (length(dim(cost)) == 2L && !identical(dim(cost), c(n, n))) {
+    abort_argument("cost", "must be a {n} x {n} matrix of finite numbers, true categories in rows
+                            and answers in columns.",
+      x = if (length(dim(cost)) == 2L && !identical(dim(cost), c(n, n))) {
         "It has {nrow(cost)} row{?s} and {ncol(cost)} columns."
       } else {
         "It is {describe(cost)}."
-      },
-      "i" = "Categories are {.val {categories}}."
-    ), arg = "cost", call = call)
+      }, i = "Categories are {.val {categories}}.", call = call)
   }
   for (side in 1:2) {
     names <- dimnames(cost)[[side]]
     if (is.null(names)) next
     if (!setequal(names, categories)) {
-      abort_fallible("argument", c(
-        "{.arg cost} must have the categories of {.arg x}.",
-        "x" = "Its {c('rows', 'columns')[[side]]} are {.val {names}}.",
-        "i" = "Categories are {.val {categories}}."
-      ), arg = "cost", call = call)
+      abort_argument("cost", "must have the categories of {.arg x}.",
+        x = "Its {c('rows', 'columns')[[side]]} are {.val {names}}.",
+        i = "Categories are {.val {categories}}.", call = call)
     }
     cost <- if (side == 1L) cost[categories, , drop = FALSE] else cost[, categories, drop = FALSE]
   }
   if (diff(range(cost)) == 0) {
-    abort_fallible("argument", c(
-      "{.arg cost} must differ between cells.", "x" = "All costs are {.val {cost[[1L]]}}."
-    ), arg = "cost", call = call)
+    abort_argument("cost", "must differ between cells.", x = "All costs are {.val {cost[[1L]]}}.",
+      call = call)
   }
   unname(cost)
 }

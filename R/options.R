@@ -44,10 +44,9 @@ read_option <- function(option, otherwise, call, check) {
   tryCatch(
     check(getOption(option, otherwise), option),
     fallible_error_argument = function(e) {
-      abort_fallible("option", c(
-        "The option {.code {option}} cannot be used.",
-        "i" = "Set it by {.fun options}, see {.code ?`fallible-options`}."
-      ), option = option, parent = e, call = call)
+      abort_fallible("option", "The option {.code {option}} cannot be used.",
+        i = "Set it by {.fun options}, see {.code ?`fallible-options`}.", option = option,
+        parent = e, call = call)
     }
   )
 }

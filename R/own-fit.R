@@ -49,12 +49,10 @@ as_rater_fit <- function(x, posterior, base_rates = NULL, ..., model = "own mode
   if (in_database(x)) abort_no_cases("A posterior is one of each case", call)
   x <- with_votes(x)
   if (!rlang::is_string(model) || is.na(model) || model == "") {
-    abort_fallible("argument", c(
-      "{.arg model} must be a name, one string.", "x" = "It is {describe(model)}."
-    ), arg = "model", call = call)
+    abort_argument("model", "must be a name, one string.", not = model, call = call)
   }
   posterior <- check_posterior(posterior, x, call)
-  weight <- x$weights %||% rep(1, nrow(x))
+  weight <- weights_of_cases(x)
   rates <- colSums(posterior * weight) / sum(weight)
   if (!is.null(base_rates)) rates <- check_base_rates(base_rates, ncol(posterior), call)
   own_fit(x, posterior, rates, model)
@@ -125,17 +123,15 @@ check_posterior <- function(posterior, x, call) {
     ncol(posterior) == n
   names <- if (shaped) colnames(posterior) %||% x$categories
   if (!shaped || !setequal(names, x$categories)) {
-    abort_fallible("argument", c(
-      "{.arg posterior} must be a matrix of {nrow(x)} case{?s} x {n} categories, or such a table
-       with a column {.val case}.",
-      "x" = if (shaped) {
+    abort_argument("posterior", "must be a matrix of {nrow(x)} case{?s} x {n} categories, or such a
+                                 table with a column {.val case}.",
+      x = if (shaped) {
         "Its columns are {.val {names}}; categories are {.val {x$categories}}."
       } else if (is.matrix(posterior)) {
         "It is {nrow(posterior)} x {ncol(posterior)}, of type {typeof(posterior)}."
       } else {
         "It is {describe(posterior)}."
-      }
-    ), arg = "posterior", call = call)
+      }, call = call)
   }
   posterior <- posterior[, match(x$categories, names), drop = FALSE]
   check_probability_rows(posterior, x, call)
@@ -151,49 +147,61 @@ check_probability_rows <- function(posterior, x, call) {
   }
   row <- c(off, odd)[[1L]]
   said <- format(posterior[row, ], digits = 6, trim = TRUE) # nolint: object_usage.
-  abort_fallible("argument", c(
-    "Each row of {.arg posterior} must be probabilities that sum to one.",
-    "x" = if (length(off) > 0L) {
+  abort_argument("posterior", "Each row of {.arg posterior} must be probabilities that sum to one.",
+    x = if (length(off) > 0L) {
       "That of case {.val {as.character(x$cases[[row]])}} is {said}."
     } else {
       "That of case {.val {as.character(x$cases[[row]])}} sums to
        {format(sum(posterior[row, ]), digits = 6)}."
-    },
-    "i" = if (length(c(off, odd)) > 1L) "{length(c(off, odd))} rows do not."
-  ), arg = "posterior", row = c(off, odd), call = call)
+    }, i = if (length(c(off, odd)) > 1L) "{length(c(off, odd))} rows do not.", row = c(off, odd),
+    call = call)
 }
 
 posterior_of_table <- function(table, x, call) {
   lacking <- setdiff(c("case", x$categories), names(table))
   if (length(lacking) > 0L) {
-    abort_fallible("columns", c(
+    abort_fallible("columns",
       "{.arg posterior} must have the column {.val case} and a column per category.",
-      "x" = "It lacks {.val {lacking}}."
-    ), arg = "posterior", call = call)
+      x = "It lacks {.val {lacking}}.", arg = "posterior", call = call)
   }
   at <- match(as_label(x$cases), as_label(table$case))
   if (anyNA(at) || anyDuplicated(as_label(table$case)) > 0L) {
-    abort_fallible("case", c(
-      "{.arg posterior} must have one row for each case of {.arg x}.",
-      "x" = if (anyNA(at)) {
+    abort_fallible("case", "{.arg posterior} must have one row for each case of {.arg x}.",
+      x = if (anyNA(at)) {
         "There is none for {.val {as.character(x$cases[is.na(at)])}}."
       } else {
         "One case stands twice."
-      }
-    ), row = which(is.na(at)), call = call)
+      }, row = which(is.na(at)), call = call)
   }
   as.matrix(as.data.frame(table)[at, x$categories, drop = FALSE])
 }
 
 # What needs the model and not only its posterior.
 abort_own_fit <- function(what, call) {
-  abort_fallible("argument", c(
-    "{what} needs the model, of which this fit has only the posterior.",
-    "i" = "Fit the model anew, and give its posterior to {.fun as_rater_fit}."
-  ), arg = "object", call = call)
+  abort_argument("object", "{what} needs the model, of which this fit has only the posterior.",
+    i = "Fit the model anew, and give its posterior to {.fun as_rater_fit}.", call = call)
 }
 
 # The same posterior beside other answers of systems; `x` has the cases of the fit.
 own_fit_beside <- function(fit, x) {
   own_fit(x, fit$posterior[fit$x$index, , drop = FALSE], fit$base_rates, fit$model$words)
 }
+
+# The same fit beside other answers by systems: `x` has the cases and ratings of the fit.
+fit_beside <- function(fit, x) {
+  if (is_own_fit(fit)) {
+    return(own_fit_beside(fit, x))
+  }
+  x <- patterns_for(fit$model, x)
+  if (any(known_patterns(fit))) { # a known truth makes a pattern of its own
+    return(suppressWarnings(stats::update(fit, x = x), classes = "fallible_warning"))
+  }
+  if (!is.null(fit$posterior)) {
+    first <- match(seq_len(length(x$patterns$start) - 1L), x$index)
+    fit$posterior <- fit$posterior[fit$x$index[first], , drop = FALSE]
+  }
+  fit$x <- x
+  fit
+}
+
+is_score_fit <- function(fit) !is.null(fit$scored)

@@ -71,6 +71,9 @@ answers_by_pattern <- function(x) {
   cbind(out, replace(pattern_answers(x), pattern_answers(x) == 0L, NA))
 }
 
+# The number of cases that each row of the ratings stands for.
+weights_of_cases <- function(x) x$weights %||% rep(1, length(x$index))
+
 # Patterns in an order that depends on what is in them, and not on that of cases. `truth` has a
 # number for each pattern, or is empty.
 order_of_patterns <- function(x, truth = integer()) {
@@ -161,13 +164,6 @@ pattern_cases <- function(x) {
 # The same over the patterns that satisfy `which`, a logical per pattern.
 count_cases <- function(x, which = TRUE) sum(pattern_cases(x)[which])
 
-# NaN, the core's "nothing can be said", is NA in R; of a list, in all its vectors.
-na_real <- function(x) {
-  known <- function(x) if (is.double(x)) replace(x, is.nan(x), NA_real_) else x
-  if (is.list(x)) x[] <- lapply(x, known) else x <- known(x)
-  x
-}
-
 #' Distinct rows of ratings
 #'
 #' Cases with the same ratings, the same answers of systems and the same covariates, if they have
@@ -199,14 +195,22 @@ rating_patterns <- function(x) {
   })
   columns <- c(ratings, systems, pattern_covariates(x))
   if ("n" %in% names(columns) || anyDuplicated(names(columns)) > 0L) {
-    abort_fallible("argument", c(
+    abort_argument("x",
       "The columns of the table must have different names, and none may be {.val n}.",
-      "x" = "They would be {.val {names(columns)}}."
-    ), arg = "x", call = rlang::current_env())
+      x = "They would be {.val {names(columns)}}.")
   }
   tibble::new_tibble(c(columns, list(n = pattern_weights(x))), nrow = rows)
 }
 
 split_columns <- function(matrix, names) {
   stats::setNames(lapply(seq_along(names), function(j) matrix[, j]), names)
+}
+
+# Patterns that no longer differ become one.
+join_patterns <- function(x) {
+  core <- core_patterns_subset(x$patterns, x$index, seq_along(x$raters))
+  x$index <- core$index
+  core$index <- NULL
+  x$patterns <- c(core, x$patterns[c("raters", "categories")])
+  x
 }

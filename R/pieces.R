@@ -35,13 +35,25 @@ utils::globalVariables(".fallible_task")
 
 # `finished` is a list with the value of each piece, NULL where it is lost.
 abort_lost <- function(names, lost, finished, parent, call) {
-  abort_fallible("worker", c(
-    "A worker died, or cannot be reached.",
-    "x" = verbatim("Lost with it: ", shorten(names[lost], most = 6L), "."),
-    "i" = "{sum(!lost)} of {length(lost)} piece{?s} {?is/are} finished, in field
-           {.field finished} of this error.",
-    "i" = "{.fun future::plan} starts workers anew; all that depends on chance comes out as before
-           if {.fun set.seed} is called as before."
-  ),
-  pieces = names[lost], finished = stats::setNames(finished, names), parent = parent, call = call)
+  abort_fallible("worker", "A worker died, or cannot be reached.",
+    x = verbatim("Lost with it: ", shorten(names[lost], most = 6L), "."),
+    i = c(
+      "{sum(!lost)} of {length(lost)} piece{?s} {?is/are} finished, in field {.field finished} of
+       this error.",
+      "{.fun future::plan} starts workers anew; all that depends on chance comes out as before if
+       {.fun set.seed} is called as before."
+    ), pieces = names[lost],
+    finished = stats::setNames(finished, names), parent = parent, call = call)
 }
+
+# Whatever the user's generator is, a run has its own numbers.
+with_run_seed <- function(seed, code) {
+  withr::with_seed(
+    seed, code,
+    .rng_kind = "Mersenne-Twister", .rng_normal_kind = "Inversion",
+    .rng_sample_kind = "Rejection"
+  )
+}
+
+# R's generator decides, once, so that set.seed() works whatever the number of threads.
+draw_seed <- function() sample.int(.Machine$integer.max, 2L)

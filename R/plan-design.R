@@ -45,12 +45,10 @@ plan_basis <- function(design, approximate, call) {
   }
   usable <- c("ratings", "ratings_labels", "rater_fit", "data.frame", "matrix", "table")
   if (!inherits(design, usable)) {
-    abort_fallible("argument", c(
-      "{.arg design} must be a {.cls rater_design}, a function of the number of cases, or the
-       {.cls ratings} of a pilot or a {.cls rater_fit} to them.",
-      "x" = "It is {describe(design)}.",
-      "i" = "Make one with {.fun rater_design}, {.fun ratings} or {.fun fit_raters}."
-    ), arg = "design", call = call)
+    abort_argument("design", "must be a {.cls rater_design}, a function of the number of cases, or
+                              the {.cls ratings} of a pilot or a {.cls rater_fit} to them.",
+      not = design, i = "Make one with {.fun rater_design}, {.fun ratings} or {.fun fit_raters}.",
+      call = call)
   }
   pilot_design(design, approximate, call)
 }
@@ -99,12 +97,10 @@ with_raters <- function(design, accuracies, call) {
 
 check_replaced <- function(judges, tied, call) {
   if (tied) {
-    abort_fallible("argument", c(
-      "The {judges} of {.arg design} cannot be replaced by others.",
-      "x" = "Some copy or are copied, or have confusion matrices, missing ratings, loadings or drift
-             of their own.",
-      "i" = "Leave out what says others, or make a design without these."
-    ), arg = "design", call = call)
+    abort_argument("design", "The {judges} of {.arg design} cannot be replaced by others.",
+      x = "Some copy or are copied, or have confusion matrices, missing ratings, loadings or drift
+           of their own.", i = "Leave out what says others, or make a design without these.",
+      call = call)
   }
 }
 
@@ -130,10 +126,10 @@ plan_accuracies <- function(x, own, design, call) {
   chance <- 1 / length(design$categories)
   given <- !vapply(x[c("rater_accuracy", "kappa")], is.null, NA)
   if (all(given) || !(any(given) || !is.null(own))) {
-    abort_fallible("argument", c(
+    abort_argument("rater_accuracy",
       "Give {.arg rater_accuracy}, {.arg kappa} or a {.arg design}{if (all(given)) ', not both'}.",
-      "i" = "How well raters agree decides how many cases are needed. A pilot of 50 cases tells."
-    ), arg = "rater_accuracy", call = call)
+      i = "How well raters agree decides how many cases are needed. A pilot of 50 cases tells.",
+      call = call)
   }
   if (given[[2L]]) {
     return(accuracy_of_kappa(x$kappa, design, call))
@@ -144,11 +140,9 @@ plan_accuracies <- function(x, own, design, call) {
     own
   }
   if (mean(accuracies) <= chance + 1e-9) {
-    abort_fallible("argument", c(
-      "Raters must be better than chance, which is {format(chance, digits = 3)} with
-       {length(design$categories)} categories.",
-      "x" = "Their accuracy is {format(mean(accuracies), digits = 3)}."
-    ), arg = if (given[[1L]]) "rater_accuracy" else "design", call = call)
+    abort_argument(if (given[[1L]]) "rater_accuracy" else "design", "Raters must be better than
+        chance, which is {format(chance, digits = 3)} with {length(design$categories)} categories.",
+      x = "Their accuracy is {format(mean(accuracies), digits = 3)}.", call = call)
   }
   unname(accuracies)
 }
@@ -164,11 +158,10 @@ accuracy_of_kappa <- function(kappa, design, call) {
   }
   ends <- c(lack(chance), lack(1))
   if (ends[[1L]] >= 0 || ends[[2L]] < -1e-9) {
-    abort_fallible("argument", c(
+    abort_argument("kappa",
       "No accuracy of raters has this {.arg kappa} under the violations that are assumed.",
-      "x" = "It is {kappa}; possible is {format(kappa + ends[[1L]], digits = 3)} to
-             {format(kappa + ends[[2L]], digits = 3)}."
-    ), arg = "kappa", call = call)
+      x = "It is {kappa}; possible is {format(kappa + ends[[1L]], digits = 3)} to
+           {format(kappa + ends[[2L]], digits = 3)}.", call = call)
   }
   if (ends[[2L]] <= 0) {
     return(1)
@@ -295,17 +288,14 @@ fit_pilot <- function(x, simple) {
 
 check_pilot_fit <- function(fit, call) {
   if (fit$identified != "yes") {
-    abort_fallible("argument", c(
-      "Nothing can be planned from this pilot: {reason_of_fit(fit)}.",
-      "i" = "Collect more ratings, or give {.arg rater_accuracy} or {.arg kappa}."
-    ), arg = "design", call = call)
+    abort_argument("design", "Nothing can be planned from this pilot: {reason_of_fit(fit)}.",
+      i = "Collect more ratings, or give {.arg rater_accuracy} or {.arg kappa}.", call = call)
   }
   if (fit$model$errors %in% c("free", "ordinal")) {
-    abort_fallible("argument", c(
-      "A pilot with {fit$model$errors} errors cannot be planned from.",
-      "x" = "It is a fit of the {format(fit$model)}.",
-      "i" = "Choose {.code errors = \"uniform\"} or {.code \"distance\"} in {.fun rater_model}."
-    ), arg = "design", call = call)
+    abort_argument("design", "A pilot with {fit$model$errors} errors cannot be planned from.",
+      x = "It is a fit of the {format(fit$model)}.",
+      i = "Choose {.code errors = \"uniform\"} or {.code \"distance\"} in {.fun rater_model}.",
+      call = call)
   }
 }
 

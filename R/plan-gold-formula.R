@@ -178,8 +178,6 @@ gold_rows <- function(quantity, settings) {
   do.call(rbind, rows)
 }
 
-number_of <- function(n) trimws(number(n))
-
 gold_curve <- function(quantity, settings) {
   cases <- quantity$of$cases
   gold <- unique(round(exp(seq(log(min(5, cases)), log(cases), length.out = 60L))))

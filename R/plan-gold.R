@@ -142,18 +142,14 @@ gold_settings <- function(given, estimate, call) {
 check_planned_systems <- function(systems, x, of, call) {
   least <- if (of == "difference") 2L else 1L
   if (length(x$systems) < least) {
-    abort_fallible("system", c(
-      "There {?is/are} no {least} system{?s} to plan for.",
-      "i" = "Give {.arg systems} to {.fun ratings}."
-    ), system = x$systems, call = call)
+    abort_fallible("system", "There {?is/are} no {least} system{?s} to plan for.",
+      i = "Give {.arg systems} to {.fun ratings}.", system = x$systems, call = call)
   }
   if (is.null(systems) && of == "difference") systems <- x$systems[1:2]
   systems <- check_system_names(systems, x$systems, call)
   if (of == "difference" && length(systems) != 2L) {
-    abort_fallible("argument", c(
-      "{.arg systems} must be two names for a {.val difference}.",
-      "x" = "It is {.val {systems}}."
-    ), arg = "systems", call = call)
+    abort_argument("systems", "must be two names for a {.val difference}.",
+      x = "It is {.val {systems}}.", call = call)
   }
   match(systems, x$systems)
 }
@@ -164,9 +160,7 @@ check_planned_category <- function(category, x, of, call) {
   }
   label <- if (length(category) == 1L) as_label(category)
   if (is.null(label) || !label %in% x$categories) {
-    abort_fallible("argument", c(
-      "{.arg category} must be one of {.val {x$categories}}.", "x" = "It is {describe(category)}."
-    ), arg = "category", call = call)
+    abort_argument("category", "must be one of {.val {x$categories}}.", not = category, call = call)
   }
   match(label, x$categories)
 }

@@ -61,10 +61,8 @@ update.case_plan <- function(object, ...) {
   given <- list(...)
   unknown <- setdiff(rlang::names2(given), names(object$arguments))
   if (length(unknown) > 0L) {
-    abort_fallible("argument", c(
-      "{.fun plan_cases} has no argument {.arg {unknown}}.",
-      "i" = "It has {.arg {names(object$arguments)}}."
-    ), arg = unknown, call = rlang::current_env())
+    abort_argument(unknown, "{.fun plan_cases} has no argument {.arg {unknown}}.",
+      i = "It has {.arg {names(object$arguments)}}.")
   }
   # One way to say how good raters are takes the place of the other.
   ways <- c("kappa", "rater_accuracy")
@@ -284,3 +282,6 @@ format_advice <- function(x) {
     if (!is.na(here)) paste0("; here that has probability ", decimals(stats::pnorm(here), 2L))
   )
 }
+
+#' @export
+notes_of.case_plan <- function(x) plan_story(x) # nolint: object_name.

@@ -41,10 +41,8 @@ plan_panels <- function(settings, i, n, seed, tick, call) {
   rows <- tidy(run_study(study, settings$threads, NULL, call, tick))
   failed <- !vapply(rows$condition, is.null, NA)
   if (all(failed)) {
-    abort_fallible("argument", c(
-      "{.arg estimator} fails on every panel of {n} case{?s}.",
-      "x" = verbatim(rows$reason[[1L]])
-    ), arg = "estimator", parent = rows$condition[[1L]], call = call)
+    abort_argument("estimator", "{.arg estimator} fails on every panel of {n} case{?s}.",
+      x = verbatim(rows$reason[[1L]]), parent = rows$condition[[1L]], call = call)
   }
   error <- rows$estimate - ifelse(tells_expected(rows), rows$expected, rows$sample)
   near <- !is.na(error) & abs(error) <= settings$margin + 1e-9

@@ -6,10 +6,9 @@ plan_world <- function(x, approximate, call) {
   given <- replaced[!vapply(x[replaced], is.null, NA)]
   if (approximate) given <- c(given, "approximate")
   if (length(given) > 0L) {
-    abort_fallible("argument", c(
+    abort_argument(given[[1L]],
       "A function in the place of {.arg design} says itself how raters and systems answer.",
-      "x" = "Found {.arg {given}} beside it."
-    ), arg = given[[1L]], call = call)
+      x = "Found {.arg {given}} beside it.", call = call)
   }
   world <- new_world(x$design, "design", as.integer(min(max(x$cases), 100)), call)
   list(

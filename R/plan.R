@@ -126,9 +126,8 @@ plan_settings <- function(x, call) {
   )
   estimator <- as_estimators(x$estimator, call, "estimator")
   if (length(estimator) != 1L) {
-    abort_fallible("argument", c(
-      "{.arg estimator} must be one estimator.", "x" = "There are {length(estimator)}."
-    ), arg = "estimator", call = call)
+    abort_argument("estimator", "must be one estimator.", x = "There are {length(estimator)}.",
+      call = call)
   }
   settings$estimator <- estimator
   settings <- c(settings, plan_design(x, settings$approximate, call))
@@ -147,11 +146,10 @@ check_cases <- function(cases, call) {
   ok <- is.numeric(cases) && length(cases) == 2L && all(is.finite(cases)) &&
     all(cases == round(cases)) && all(cases >= c(2, max(cases[[1L]], 10))) && all(cases <= 1e7)
   if (!ok) {
-    abort_fallible("argument", c(
-      "{.arg cases} must be the least and the largest number of cases to try (2 to ten million, the
-       latter at least 10), or one number.",
-      "x" = if (is.numeric(cases)) "It is {.val {cases}}." else "It is {describe(cases)}."
-    ), arg = "cases", call = call)
+    abort_argument("cases", "must be the least and the largest number of cases to try (2 to ten
+                             million, the latter at least 10), or one number.",
+      x = if (is.numeric(cases)) "It is {.val {cases}}." else "It is {describe(cases)}.",
+      call = call)
   }
   list(cases = NULL, least_cases = as.integer(cases[[1L]]), max_cases = as.integer(cases[[2L]]))
 }
@@ -163,14 +161,12 @@ check_cost <- function(cost, call) {
   ok <- is.numeric(cost) && length(cost) > 0L && all(names %in% names(default)) &&
     !is.null(names) && anyDuplicated(names) == 0L && all(is.finite(cost)) && all(cost >= 0)
   if (!ok) {
-    abort_fallible("argument", c(
-      "{.arg cost} must be numbers of 0 or more, {.code c(case = , rating = )}.",
-      "x" = if (is.numeric(cost) && length(cost) > 0L) {
+    abort_argument("cost", "must be numbers of 0 or more, {.code c(case = , rating = )}.",
+      x = if (is.numeric(cost) && length(cost) > 0L) {
         "It is {.val {cost}}{if (!is.null(names)) ' for '}{.val {names}}."
       } else {
         "It is {describe(cost)}."
-      }
-    ), arg = "cost", call = call)
+      }, call = call)
   }
   replace(default, names, cost)
 }

@@ -4,10 +4,9 @@ plot_gold <- function(object, call) {
   table <- tidy(object, "gold")
   seen <- table[!is.na(table$estimate), ]
   if (is.null(object$gold$evidence)) {
-    abort_fallible("argument", c(
-      "There is no gold to draw: no known truth has measured anything.",
-      "i" = "Give {.arg known_truth} and {.arg gold_sample} to {.fun estimate_accuracy}."
-    ), arg = "type", call = call)
+    abort_argument("type", "There is no gold to draw: no known truth has measured anything.",
+      i = "Give {.arg known_truth} and {.arg gold_sample} to {.fun estimate_accuracy}.",
+      call = call)
   }
   seen$interval <- factor(seen$interval, rev(unique(table$interval)))
   seen$system <- factor(seen$system, unique(table$system))
@@ -26,10 +25,7 @@ plot_gold <- function(object, call) {
         )
       )
     }) +
-    ggplot2::geom_linerange(
-      ggplot2::aes(xmin = .data$conf.low, xmax = .data$conf.high), linewidth = 1.1, alpha = 0.6,
-      na.rm = TRUE
-    ) +
+    interval_lines(main = FALSE, alpha = 0.6) +
     ggplot2::geom_point(size = 2.6) +
     ggplot2::facet_wrap(~system, labeller = wrapped()) +
     ggplot2::scale_colour_manual(

@@ -77,10 +77,9 @@ plot_bins <- function(object) {
   estimates <- tidy(object)
   estimates <- estimates[!is.na(estimates$estimate), ]
   if (nrow(table) == 0L || nrow(estimates) == 0L) {
-    abort_fallible("argument", c(
-      "There are no bins to draw.",
-      "i" = paste0("The estimate is {.code NA}: ", tidy(object)$reason[[1L]], ".")
-    ), arg = "object", call = rlang::caller_env())
+    abort_argument("object", "There are no bins to draw.",
+      i = paste0("The estimate is {.code NA}: ", tidy(object)$reason[[1L]], "."),
+      call = rlang::caller_env())
   }
   n <- nrow(confusion(object$fit))
   table$system <- factor(table$system, levels = unique(table$system))

@@ -42,15 +42,12 @@ autoplot.agreement_test <- function(object, ...) { # nolint: object_name.
 # Rows with an estimate, with the title of their measure, the first on top.
 drawn_measures <- function(object, call) {
   if (!is_whole_test(object)) {
-    abort_fallible("argument", "{.arg object} must have all columns that it was given at first.",
-      arg = "object", call = call)
+    abort_argument("object", "must have all columns that it was given at first.", call = call)
   }
   seen <- plain_data_frame(object[!is.na(object$estimate), ])
   if (nrow(seen) == 0L) {
-    abort_fallible("argument", c(
-      "All measures are {.code NA}; there is nothing to draw.",
-      "i" = "The column {.code reason} says why."
-    ), arg = "object", call = call)
+    abort_argument("object", "All measures are {.code NA}; there is nothing to draw.",
+      i = "The column {.code reason} says why.", call = call)
   }
   titles <- vapply(seen$measure, function(id) all_measures()[[id]]$title %||% id, "")
   seen$title <- factor(titles, levels = rev(unique(titles)))
@@ -88,10 +85,8 @@ autoplot.agreement_benchmark <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
   known <- is_whole_benchmark(object) && !all(is.na(object$membership))
   if (!known) {
-    abort_fallible("argument", c(
-      "There are no probabilities of levels to draw.",
-      "i" = "The column {.code reason} says why."
-    ), arg = "object", call = rlang::current_env())
+    abort_argument("object", "There are no probabilities of levels to draw.",
+      i = "The column {.code reason} says why.")
   }
   table <- plain_data_frame(object[!is.na(object$membership), ])
   what <- do.call(paste, c(unname(table[agreement_labels(table)]), sep = ", "))
@@ -120,4 +115,3 @@ autoplot.agreement_benchmark <- function(object, ...) { # nolint: object_name.
     theme_fallible() +
     ggplot2::theme(panel.grid = ggplot2::element_blank())
 }
-

@@ -27,8 +27,7 @@ autoplot.agreement <- function(object, # nolint: object_name.
     if (about$by_category) "category"
   )
   if (is.null(about) || !all(needed %in% names(object))) {
-    abort_fallible("argument", "{.arg object} must have all columns that {.fun agreement} gave it.",
-      arg = "object", call = rlang::current_env())
+    abort_argument("object", "must have all columns that {.fun agreement} gave it.")
   }
   if (is.null(type)) type <- if (about$pairwise) "pairs" else "measures"
   type <- check_choice(type, c("measures", "pairs", "chart"), "type")
@@ -41,7 +40,7 @@ autoplot.agreement <- function(object, # nolint: object_name.
 }
 
 abort_plot <- function(why, how, call) {
-  abort_fallible("argument", c(why, "i" = how), arg = "type", call = call)
+  abort_argument("type", why, i = how, call = call)
 }
 
 plot_measures <- function(object, about, call) {

@@ -19,22 +19,14 @@ autoplot.accuracy_bounds <- function(object, ...) { # nolint: object_name.
   table <- tidy(object)
   seen <- table[!is.na(table$lowest), ]
   if (nrow(seen) == 0L) {
-    abort_fallible("argument", c(
-      "There is nothing to draw.",
-      "i" = paste0("The bounds are {.code NA}: ", verbatim(table$reason[[1L]]), ".")
-    ), arg = "object", call = rlang::current_env())
+    abort_argument("object", "There is nothing to draw.",
+      i = paste0("The bounds are {.code NA}: ", verbatim(table$reason[[1L]]), "."))
   }
   seen$system <- factor(seen$system, levels = seen$system[order(seen$lowest + seen$highest)])
   told <- glance(object)
   ggplot2::ggplot(seen, ggplot2::aes(y = .data$system)) +
-    ggplot2::geom_linerange(
-      ggplot2::aes(xmin = .data$conf.low, xmax = .data$conf.high),
-      colour = plot_colours[["main"]], linewidth = 0.7, alpha = 0.6, na.rm = TRUE
-    ) +
-    ggplot2::geom_linerange(
-      ggplot2::aes(xmin = .data$lowest, xmax = .data$highest),
-      colour = plot_colours[["main"]], linewidth = 3.2
-    ) +
+    interval_lines(linewidth = 0.7, alpha = 0.6) +
+    range_lines() +
     ggplot2::geom_point(
       ggplot2::aes(.data$shared), colour = plot_colours[["accent"]], shape = 18, size = 3,
       na.rm = TRUE
@@ -59,4 +51,3 @@ autoplot.accuracy_bounds <- function(object, ...) { # nolint: object_name.
     ) +
     theme_fallible()
 }
-

@@ -20,9 +20,7 @@ autoplot.k_check <- function(object, # nolint: object_name.
   check_dots_empty(...)
   type <- check_choice(type, c("tests", "pairs", "disagreements"), "type")
   if (!is_whole_check(object)) {
-    abort_fallible("argument",
-      "{.arg object} must have all columns that {.fun check_k_properties} gave it.",
-      arg = "object", call = rlang::current_env())
+    abort_argument("object", "must have all columns that {.fun check_k_properties} gave it.")
   }
   rows <- tidy(object, what = type)
   if (type == "tests") rows <- rows[!is.na(rows$p.value), ]

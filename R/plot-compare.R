@@ -21,16 +21,12 @@ autoplot.system_comparison <- function(object, # nolint: object_name.
   check_dots_empty(...)
   type <- check_choice(type, c("differences", "ranks"), "type")
   if (type == "ranks" && nrow(tidy(object, "ranks")) == 0L) {
-    abort_fallible("argument", c(
-      "There are no ranks of systems that are compared with one reference.",
-      "i" = "Draw {.val differences}, or compare with the {.arg best}."
-    ), arg = "type", call = rlang::current_env())
+    abort_argument("type", "There are no ranks of systems that are compared with one reference.",
+      i = "Draw {.val differences}, or compare with the {.arg best}.")
   }
   if (all(is.na(tidy(object)$probability))) {
-    abort_fallible("argument", c(
-      "There is nothing to draw.",
-      "i" = paste0("The comparison is {.code NA}: ", verbatim(tidy(object)$reason[[1L]]), ".")
-    ), arg = "object", call = rlang::current_env())
+    abort_argument("object", "There is nothing to draw.",
+      i = paste0("The comparison is {.code NA}: ", verbatim(tidy(object)$reason[[1L]]), "."))
   }
   if (type == "differences") plot_differences(object) else plot_ranks(object)
 }
@@ -49,10 +45,7 @@ plot_differences <- function(object) {
     table, ggplot2::aes(.data$estimate, .data$pair, colour = .data$verdict)
   ) +
     ggplot2::geom_vline(xintercept = 0, colour = "grey35") +
-    ggplot2::geom_linerange(
-      ggplot2::aes(xmin = .data$conf.low, xmax = .data$conf.high),
-      linewidth = 1.1, alpha = 0.45, na.rm = TRUE
-    ) +
+    interval_lines(main = FALSE) +
     ggplot2::geom_point(size = 2.6) +
     ggplot2::scale_colour_manual(
       values = stats::setNames(plot_colours[colours], names(colours)), name = NULL

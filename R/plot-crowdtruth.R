@@ -192,10 +192,8 @@ autoplot.worker_flags <- function(object, ...) { # nolint: object_name.
   check_ggplot2()
   check_dots_empty(...)
   if (length(object$metrics) < 2L) {
-    abort_fallible("argument", c(
-      "A scatter plot needs two metrics.",
-      "x" = "The rule has {.val {object$metrics}} only."
-    ), arg = "object", call = rlang::current_env())
+    abort_argument("object", "A scatter plot needs two metrics.",
+      x = "The rule has {.val {object$metrics}} only.")
   }
   table <- tidy(object)
   shown <- table[!is.na(table$score), ]

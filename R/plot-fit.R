@@ -44,19 +44,15 @@ plot_parameters <- function(object) {
     panel = factor("accuracy", levels = levels(table$panel)), at = 1 / sum(is_rate)
   )
   seen <- table[!is.na(table$estimate), ]
-  seen$margin <- normal_quantile(0.9) * seen$std.error
+  margin <- normal_quantile(0.9) * seen$std.error
+  seen$conf.low <- pmax(seen$estimate - margin, 0)
+  seen$conf.high <- pmin(seen$estimate + margin, 1)
   ggplot2::ggplot(seen, ggplot2::aes(.data$estimate, .data$label)) +
     ggplot2::geom_vline(
       data = chance, ggplot2::aes(xintercept = .data$at), linetype = "dashed",
       colour = plot_colours[["muted"]]
     ) +
-    ggplot2::geom_linerange(
-      ggplot2::aes(
-        xmin = pmax(.data$estimate - .data$margin, 0),
-        xmax = pmin(.data$estimate + .data$margin, 1)
-      ),
-      colour = plot_colours[["main"]], linewidth = 1.1, alpha = 0.45, na.rm = TRUE
-    ) +
+    interval_lines() +
     ggplot2::geom_point(colour = plot_colours[["main"]], size = 2.6) +
     ggplot2::facet_grid(panel ~ ., scales = "free_y", space = "free_y") +
     ggplot2::scale_x_continuous(limits = c(0, 1)) +

@@ -18,10 +18,8 @@ autoplot.metric_estimate <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
   table <- tidy(object)
   if (all(is.na(table$estimate))) {
-    abort_fallible("argument", c(
-      "There is nothing to draw.",
-      "i" = paste0("All metrics are {.code NA}: ", verbatim(table$reason[[1L]]), ".")
-    ), arg = "object", call = rlang::current_env())
+    abort_argument("object", "There is nothing to draw.",
+      i = paste0("All metrics are {.code NA}: ", verbatim(table$reason[[1L]]), "."))
   }
   table <- panels_of_metrics(table, object$plan)
   systems <- length(unique(table$who)) > 1L
@@ -34,10 +32,7 @@ autoplot.metric_estimate <- function(object, ...) { # nolint: object_name.
       .data$estimate, .data$row, colour = .data$who, group = -as.integer(.data$who)
     )
   ) +
-    ggplot2::geom_linerange(
-      ggplot2::aes(xmin = .data$conf.low, xmax = .data$conf.high),
-      position = dodge, linewidth = 1.1, alpha = 0.45, na.rm = TRUE
-    ) +
+    interval_lines(main = FALSE, position = dodge) +
     ggplot2::geom_point(ggplot2::aes(shape = .data$kind), position = dodge, size = 2.4) +
     ggplot2::facet_wrap(~panel, scales = if (shares) "free_y" else "free", labeller = wrapped()) +
     ggplot2::scale_colour_manual(

@@ -136,10 +136,9 @@ repeat_slices <- function(column, rater, width) {
 plot_agreement <- function(x, max_raters, call) {
   x <- as_ratings(x, arg = "object", call = call)
   if (x$exchangeable && length(x$systems) == 0L) {
-    abort_fallible("argument", c(
+    abort_argument("type",
       "The raters of {.arg object} have no identity, so there are no pairs of them to draw.",
-      "i" = "Use {.code type = \"ratings\"}."
-    ), arg = "type", call = call)
+      i = "Use {.code type = \"ratings\"}.", call = call)
   }
   pairs <- pairwise_agreement(x, if (x$exchangeable) NULL else busiest(x, max_raters))
   pairs$value <- pairs$agreement

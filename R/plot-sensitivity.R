@@ -128,13 +128,11 @@ sensitivity_subtitle <- function(object, marks) {
 
 no_sensitivity <- function(object, call) {
   reason <- tidy(object)$reason[[1L]]
-  abort_fallible("argument", c(
-    "There is no range of dependence to draw.",
-    "i" = if (all(is.na(tidy(object)$estimate)) && !is.na(reason)) {
+  abort_argument("object", "There is no range of dependence to draw.",
+    i = if (all(is.na(tidy(object)$estimate)) && !is.na(reason)) {
       paste0("The estimate is {.code NA}: ", verbatim(reason), ".")
     } else {
       "Method {.val {object$options$method}} has one with {.code interval = \"robust\"};
        methods {.val average}, {.val joint} and {.val shared} always have."
-    }
-  ), arg = "object", call = call)
+    }, call = call)
 }

@@ -48,10 +48,7 @@ plot_open_ranges <- function(object) {
   )
   ggplot2::ggplot(seen, ggplot2::aes(y = .data$pair)) +
     ggplot2::geom_vline(xintercept = 0, colour = "grey35") +
-    ggplot2::geom_linerange(
-      ggplot2::aes(xmin = .data$lowest, xmax = .data$highest),
-      colour = plot_colours[["main"]], linewidth = 3.2
-    ) +
+    range_lines() +
     ggplot2::scale_x_continuous(limits = c(-1, 1)) +
     ggplot2::labs(
       title = "What the ratings allow of errors in common",

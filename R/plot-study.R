@@ -27,10 +27,8 @@ autoplot.simulation_study <- function(object, # nolint: object_name.
   rows <- tidy(object)
   lacking <- is.na(rows$estimate[rows$estimator %in% estimators])
   if (all(lacking)) {
-    abort_fallible("argument", c(
-      "There is no estimate to draw.",
-      "i" = "The column {.field reason} of {.code tidy()} says why."
-    ), arg = "object", call = rlang::current_env())
+    abort_argument("object", "There is no estimate to draw.",
+      i = "The column {.field reason} of {.code tidy()} says why.")
   }
   plot <- switch(type,
     accuracy = plot_study_accuracy(object, estimators),

@@ -38,10 +38,8 @@ plot_truth <- function(object, max_cases, call) {
   categories <- setdiff(names(object), "case")
   known <- which(!is.na(probability[, 1L]))
   if (length(known) == 0L) {
-    abort_fallible("argument", c(
-      "There are no probabilities to draw: all of them are {.code NA}.",
-      "i" = "The fit they come from is not identified."
-    ), arg = "object", call = call)
+    abort_argument("object", "There are no probabilities to draw: all of them are {.code NA}.",
+      i = "The fit they come from is not identified.", call = call)
   }
   probability <- probability[known, , drop = FALSE]
   best <- max.col(probability, ties.method = "first")

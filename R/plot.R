@@ -101,14 +101,24 @@ ink_on <- function(colours) {
 # Probabilities on axes and beside points, as whole percents.
 in_percent <- function(x) ifelse(is.na(x), NA, paste0(round(100 * x), "%"))
 
+# From `low` to `high`, columns, of each row. In the main colour, unless it tells something; a thick
+# line is a range, in which any value is as good as another.
+interval_lines <- function(low = "conf.low", high = "conf.high", main = TRUE, linewidth = 1.1,
+                           alpha = 0.45, ...) {
+  colour <- if (main) list(colour = plot_colours[["main"]])
+  rlang::inject(ggplot2::geom_linerange(
+    ggplot2::aes(xmin = .data[[low]], xmax = .data[[high]]), linewidth = linewidth, alpha = alpha,
+    na.rm = TRUE, ..., !!!colour
+  ))
+}
+
+range_lines <- function() interval_lines("lowest", "highest", linewidth = 3.2, alpha = NA)
+
 # Estimates as points with their numbers above them, told by `words`, and intervals where there
 # are some.
 interval_layers <- function(words = function(x) decimals(x, 2L)) {
   list(
-    ggplot2::geom_linerange(
-      ggplot2::aes(xmin = .data$conf.low, xmax = .data$conf.high),
-      colour = plot_colours[["main"]], linewidth = 1.1, alpha = 0.45, na.rm = TRUE
-    ),
+    interval_lines(),
     ggplot2::geom_point(colour = plot_colours[["main"]], size = 3),
     # On a ground of its own, since the line of a comparison may pass behind it.
     ggplot2::geom_label(

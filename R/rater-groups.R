@@ -131,10 +131,10 @@ read_groups <- function(data, quo, rater_name, call) {
 
 group_column <- function(data, quo, rater_name, call) {
   if (is.null(rater_name)) {
-    abort_fallible("argument", c(
+    abort_argument("rater_groups",
       "{.arg rater_groups} can be a column in long data only, with a row per rating.",
-      "i" = "Name the raters: {.code rater_groups = c(rater1 = \"group\", rater2 = \"group\")}."
-    ), arg = "rater_groups", call = call)
+      i = "Name the raters: {.code rater_groups = c(rater1 = \"group\", rater2 = \"group\")}.",
+      call = call)
   }
   name <- select_column(data, quo, "rater_groups", call)
   list(rater = unfactor(data[[rater_name]]), group = unfactor(data[[name]]))
@@ -148,11 +148,9 @@ as_group_table <- function(value, call) {
   if (is.atomic(value) && is.null(dim(value)) && !all(rlang::names2(value) == "")) {
     return(list(rater = rlang::names2(value), group = unfactor(value)))
   }
-  abort_fallible("argument", c(
-    "{.arg rater_groups} must be groups with the raters as names, a data frame with columns
-     {.val rater} and {.val group}, or a column of long data.",
-    "x" = "It is {describe(value)}."
-  ), arg = "rater_groups", call = call)
+  abort_argument("rater_groups", "must be groups with the raters as names, a data frame with columns
+                                  {.val rater} and {.val group}, or a column of long data.",
+    not = value, call = call)
 }
 
 check_one_group <- function(table, call) {
@@ -160,10 +158,9 @@ check_one_group <- function(table, call) {
   if (twice > 0L) {
     rater <- table$rater[[twice]]
     groups <- ifelse(is.na(table$group), "none", table$group)[table$rater %in% rater]
-    abort_fallible("argument", c(
-      "A rater can be in one of the {.arg rater_groups} only.",
-      "x" = "Rater {.val {rater}} is in {.val {groups}}."
-    ), arg = "rater_groups", rater = rater, groups = groups, call = call)
+    abort_argument("rater_groups", "A rater can be in one of the {.arg rater_groups} only.",
+      x = "Rater {.val {rater}} is in {.val {groups}}.", rater = rater, groups = groups,
+      call = call)
   }
 }
 
@@ -173,27 +170,23 @@ groups_of_raters <- function(table, x, call) {
     return(NULL)
   }
   if (x$exchangeable) {
-    abort_fallible("argument", c(
-      "{.arg rater_groups} needs to know who gave which rating.",
-      "x" = "{.arg data} has counts of ratings."
-    ), arg = "rater_groups", call = call)
+    abort_argument("rater_groups", "{.arg rater_groups} needs to know who gave which rating.",
+      x = "{.arg data} has counts of ratings.", call = call)
   }
   unknown <- setdiff(table$rater, x$raters)
   if (length(unknown) > 0L) {
-    abort_fallible("argument", c(
-      "{.arg rater_groups} must name raters of {.arg data}.",
-      "x" = "{.val {unknown}} {?is/are} not among {.val {x$raters}}."
-    ), arg = "rater_groups", rater = unknown, call = call)
+    abort_argument("rater_groups", "must name raters of {.arg data}.",
+      x = "{.val {unknown}} {?is/are} not among {.val {x$raters}}.", rater = unknown, call = call)
   }
   group <- table$group[match(x$raters, table$rater)]
   alone <- x$raters[is.na(group)]
   check_group_names(group, alone, x$systems, call)
   group[is.na(group)] <- alone
   if (length(unique(group)) < 2L) {
-    abort_fallible("raters", c(
+    abort_fallible("raters",
       "At least two groups of raters are needed to learn from their agreement.",
-      "x" = "All raters are in {.val {group[[1L]]}}, which counts as one vote."
-    ), raters = x$raters, call = call)
+      x = "All raters are in {.val {group[[1L]]}}, which counts as one vote.", raters = x$raters,
+      call = call)
   }
   group
 }
@@ -202,10 +195,8 @@ check_group_names <- function(group, alone, systems, call) {
   taken <- intersect(group, c(alone, systems))
   if (length(taken) > 0L) {
     whose <- if (taken[[1L]] %in% systems) "a system" else "a rater in no group"
-    abort_fallible("argument", c(
-      "{.arg rater_groups} must have names of their own.",
-      "x" = paste0("{.val {taken[[1L]]}} is the name of ", whose, " too.")
-    ), arg = "rater_groups", call = call)
+    abort_argument("rater_groups", "must have names of their own.",
+      x = paste0("{.val {taken[[1L]]}} is the name of ", whose, " too."), call = call)
   }
 }
 

@@ -185,10 +185,9 @@ model_by_formula <- function(accuracy, errors, difficulty, system, base_rates, c
   if (!given[["difficulty"]]) {
     strata <- check_choice(difficulty, c("none", "strata"), "difficulty", call) == "strata"
     if (strata) {
-      abort_fallible("argument", c(
+      abort_argument("difficulty",
         "A model with a formula cannot have strata of difficulty beside it.",
-        "i" = "{.arg difficulty} may be a formula too."
-      ), arg = "difficulty", call = call)
+        i = "{.arg difficulty} may be a formula too.", call = call)
     }
   }
   formula_model(
@@ -200,10 +199,9 @@ model_by_formula <- function(accuracy, errors, difficulty, system, base_rates, c
 
 check_no_prior <- function(prior, call) {
   if (!identical(prior, "weak") && length(check_prior(prior, call)) > 0L) {
-    abort_fallible("argument", c(
+    abort_argument("prior",
       "Models with a formula, ordinal errors or confidence are fitted without priors.",
-      "i" = "Leave {.arg prior} out."
-    ), arg = "prior", call = call)
+      i = "Leave {.arg prior} out.", call = call)
   }
 }
 
@@ -222,20 +220,19 @@ check_prior <- function(prior, call) {
   known <- names(weak_prior)
   unknown <- if (is.list(prior)) setdiff(rlang::names2(prior), known)
   if (!is.list(prior) || length(unknown) > 0L) {
-    abort_fallible("argument", c(
-      "{.arg prior} must be {.val weak}, {.val none} or a list with some of {.val {known}}.",
-      "x" = if (is.list(prior)) "It has {.val {unknown}}." else "It is {describe(prior)}."
-    ), arg = "prior", call = call)
+    abort_argument("prior",
+      "must be {.val weak}, {.val none} or a list with some of {.val {known}}.",
+      x = if (is.list(prior)) "It has {.val {unknown}}." else "It is {describe(prior)}.",
+      call = call)
   }
   for (name in names(prior)) {
     value <- prior[[name]]
     ok <- is.numeric(value) && length(value) == length(weak_prior[[name]]) &&
       all(is.finite(value)) && all(value > 0)
     if (!ok) {
-      abort_fallible("argument", c(
+      abort_argument("prior",
         "{.field {name}} in {.arg prior} must be {length(weak_prior[[name]])} positive number{?s}.",
-        "x" = "It is {describe(value)}."
-      ), arg = "prior", call = call)
+        not = value, call = call)
     }
   }
   utils::modifyList(weak_prior, prior)

@@ -42,9 +42,8 @@ check_can_grow <- function(x, call) {
 }
 
 abort_not_added <- function(message, why, call) {
-  abort_fallible("argument", c(
-    message, "x" = why, "i" = "Make {.fun ratings} of all of them, and use {.code update(x = )}."
-  ), arg = "new", call = call)
+  abort_argument("new", message, x = why,
+    i = "Make {.fun ratings} of all of them, and use {.code update(x = )}.", call = call)
 }
 
 # `row`, `rater` and `rating` of each rating, as labels but for the row, which is the place of its
@@ -90,10 +89,9 @@ check_new_ratings <- function(new, call) {
 new_rows <- function(new, call) {
   further <- setdiff(names(new), c("case", "rater", "rating"))
   if (length(further) > 0L) {
-    abort_fallible("columns", c(
+    abort_fallible("columns",
       "{.arg new} must have columns {.val case}, {.val rater} and {.val rating}, and no others.",
-      "x" = "It has {.val {further}}."
-    ), column = further, call = call)
+      x = "It has {.val {further}}.", column = further, call = call)
   }
   check_identifiers(new$case, "case", call)
   check_identifiers(new$rater, "rater", call)
@@ -113,19 +111,16 @@ new_rows <- function(new, call) {
 with_new_names <- function(x, new, call) {
   strange <- setdiff(colnames(new$answers), x$systems)
   if (length(strange) > 0L) {
-    abort_fallible("system", c(
-      "{.arg new} must have systems of the fit, or none.",
-      "x" = "{.val {strange}} {?is/are} not among them."
-    ), system = strange, call = call)
+    abort_fallible("system", "{.arg new} must have systems of the fit, or none.",
+      x = "{.val {strange}} {?is/are} not among them.", system = strange, call = call)
   }
   labels <- unique(c(new$rating, new$answers[!is.na(new$answers)]))
   categories <- c(x$categories, sort(setdiff(labels, x$categories)))
   if (x$ordered && length(categories) > length(x$categories)) {
     strange <- setdiff(categories, x$categories)
-    abort_fallible("category", c(
-      "Ordered categories must all be known from the start.",
-      "x" = "{.val {strange}} {?is/are} not among {.val {x$categories}}."
-    ), row = NA_integer_, column = NA_character_, found = strange, call = call)
+    abort_fallible("category", "Ordered categories must all be known from the start.",
+      x = "{.val {strange}} {?is/are} not among {.val {x$categories}}.", row = NA_integer_,
+      column = NA_character_, found = strange, call = call)
   }
   x <- recode_ratings(x, seq_along(x$categories), categories)
   raters <- c(x$raters, sort(setdiff(unique(new$rater), x$raters)))
@@ -164,11 +159,10 @@ joined_answers <- function(x, new, before, call) {
     column <- match(colnames(new$answers)[[s]], x$systems)
     off <- which(old[, column] != said[, s])
     if (length(off) > 0L) {
-      abort_fallible("system", c(
-        "A system has one answer per case.",
-        "x" = "{.val {x$systems[[column]]}} now has another answer in
-               {count_noun(length(off), 'case')}, such as {.val {new$cases[[off[[1L]]]]}}."
-      ), system = x$systems[[column]], call = call)
+      abort_fallible("system", "A system has one answer per case.",
+        x = "{.val {x$systems[[column]]}} now has another answer in
+             {count_noun(length(off), 'case')}, such as {.val {new$cases[[off[[1L]]]]}}.",
+        system = x$systems[[column]], call = call)
     }
     old[, column] <- ifelse(is.na(old[, column]), said[, s], old[, column])
   }

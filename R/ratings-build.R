@@ -46,10 +46,9 @@ build_counts <- function(input, categories, call) {
   columns[lacking] <- list(integer(input$rows))
   unknown <- setdiff(names(columns), categories)
   if (length(unknown) > 0L) {
-    abort_fallible("category", c(
-      "Every column of {.arg counts} must be a category.",
-      "x" = "{.val {unknown}} {?is/are} not among {.val {categories}}."
-    ), column = unknown, found = unknown, call = call)
+    abort_fallible("category", "Every column of {.arg counts} must be a category.",
+      x = "{.val {unknown}} {?is/are} not among {.val {categories}}.", column = unknown,
+      found = unknown, call = call)
   }
   columns <- lapply(columns[categories], fill_unseen, n = length(systems$cases), with = 0L)
   most <- max(Reduce(`+`, columns))
@@ -98,11 +97,10 @@ case_identifiers <- function(input, call) {
   check_identifiers(input$case, "case", call)
   twice <- anyDuplicated(input$case)
   if (twice > 0L) {
-    abort_fallible("case", c(
-      "Every row must be a case of its own.",
-      "x" = "Row {twice} repeats case {.val {as.character(input$case[[twice]])}}.",
-      "i" = "Long data, with a row per rating, need {.arg rater} and {.arg rating}."
-    ), row = twice, call = call)
+    abort_fallible("case", "Every row must be a case of its own.",
+      x = "Row {twice} repeats case {.val {as.character(input$case[[twice]])}}.",
+      i = "Long data, with a row per rating, need {.arg rater} and {.arg rating}.", row = twice,
+      call = call)
   }
   input$case
 }
@@ -120,10 +118,9 @@ check_identifiers <- function(x, arg, call) {
   }
   if (anyNA(x)) {
     row <- which(is.na(x))
-    abort_fallible("case", c(
-      "{.arg {arg}} must be known in every row.",
-      "x" = "It is missing in {length(row)} row{?s}, first in row {row[[1L]]}."
-    ), row = row, call = call)
+    abort_fallible("case", "{.arg {arg}} must be known in every row.",
+      x = "It is missing in {length(row)} row{?s}, first in row {row[[1L]]}.", row = row,
+      call = call)
   }
 }
 
@@ -135,11 +132,10 @@ case_weights <- function(weights, which_case, cases, call) {
   first <- weights[match(seq_along(cases), which_case)]
   off <- which(weights != first[which_case])
   if (length(off) > 0L) {
-    abort_fallible("weights", c(
-      "A case must have the same weight in all its rows.",
-      "x" = "Row {off[[1L]]} of case {.val {as.character(cases[[which_case[[off[[1L]]]]]])}} holds
-             {weights[[off[[1L]]]]}, an earlier row {first[[which_case[[off[[1L]]]]]]}."
-    ), row = off, call = call)
+    abort_fallible("weights", "A case must have the same weight in all its rows.",
+      x = "Row {off[[1L]]} of case {.val {as.character(cases[[which_case[[off[[1L]]]]]])}} holds
+           {weights[[off[[1L]]]]}, an earlier row {first[[which_case[[off[[1L]]]]]]}.", row = off,
+      call = call)
   }
   first
 }
@@ -149,11 +145,9 @@ check_counts <- function(x, column, call) {
   if (is.numeric(x)) ok <- ok & x >= 0 & x == round(x) & x <= core_max_ratings()
   if (!all(ok)) {
     row <- which(!ok)
-    abort_fallible("counts", c(
-      "Counts must be whole numbers from 0 to {core_max_ratings()}.",
-      "x" = "Row {row[[1L]]} of column {.val {column}} holds {.val {x[[row[[1L]]]]}}.",
-      "i" = "A case without ratings has zeros."
-    ), row = row, column = column, call = call)
+    abort_fallible("counts", "Counts must be whole numbers from 0 to {core_max_ratings()}.",
+      x = "Row {row[[1L]]} of column {.val {column}} holds {.val {x[[row[[1L]]]]}}.",
+      i = "A case without ratings has zeros.", row = row, column = column, call = call)
   }
   as.integer(x)
 }
@@ -176,11 +170,9 @@ add_systems <- function(input, cases, categories, call) {
   at <- match(table$case, cases)
   unseen <- unique(table$case[is.na(at)])
   if (length(unseen) > 0L && !is.null(input$weights)) {
-    abort_fallible("weights", c(
-      "Cases of {.arg systems} that are not in {.arg data} have no weight.",
-      "x" = "Among them is case {.val {unseen[[1L]]}}.",
-      "i" = "Leave them out of {.arg systems}."
-    ), row = match(unseen, table$case), call = call)
+    abort_fallible("weights", "Cases of {.arg systems} that are not in {.arg data} have no weight.",
+      x = "Among them is case {.val {unseen[[1L]]}}.", i = "Leave them out of {.arg systems}.",
+      row = match(unseen, table$case), call = call)
   }
   at[is.na(at)] <- length(cases) + match(table$case[is.na(at)], unseen)
   cases <- c(cases, unseen)
@@ -200,16 +192,15 @@ check_case_types <- function(cases, system_cases, are_rows, call) {
   kind <- function(x) if (is.numeric(x)) "numbers" else "strings"
   types <- c(ratings = kind(cases), systems = kind(system_cases))
   if (types[["ratings"]] != types[["systems"]]) {
-    abort_fallible("case_type", c(
+    abort_fallible("case_type",
       "Case identifiers of {.arg data} and {.arg systems} must be of the same type.",
-      "x" = "They are {types[['ratings']]} in {.arg data} and {types[['systems']]} in
-             {.arg systems}.",
-      "i" = if (are_rows) {
+      x = "They are {types[['ratings']]} in {.arg data} and {types[['systems']]} in
+           {.arg systems}.",
+      i = if (are_rows) {
         "{.arg case} is not given, so that cases are numbers of rows."
       } else {
         "Convert one of them, for example with {.fun as.character}."
-      }
-    ), types = types, call = call)
+      }, types = types, call = call)
   }
 }
 
@@ -217,10 +208,9 @@ check_case_types <- function(cases, system_cases, are_rows, call) {
 check_one_prediction <- function(answer, case, system, call) {
   twice <- anyDuplicated(answer)
   if (twice > 0L) {
-    abort_fallible("repeat", c(
-      "A system can give one prediction per case.",
-      "x" = "System {.val {system[[twice]]}} predicts case {.val {as.character(case[[twice]])}}
-             again in row {twice} of {.arg systems}."
-    ), case = case[[twice]], rater = system[[twice]], call = call)
+    abort_fallible("repeat", "A system can give one prediction per case.",
+      x = "System {.val {system[[twice]]}} predicts case {.val {as.character(case[[twice]])}} again
+           in row {twice} of {.arg systems}.", case = case[[twice]], rater = system[[twice]],
+      call = call)
   }
 }

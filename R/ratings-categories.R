@@ -67,12 +67,9 @@ find_categories <- function(input, declared, call) {
   categories <- if (is.null(declared)) found else check_declared(declared, call)
   if (length(categories) < 2L && (length(found) > 0L || !is.null(declared))) {
     found <- if (length(categories) > 0L) "only {.val {categories}}" else "none"
-    abort_fallible("categories_few", c(
-      "At least two categories are needed.",
-      "x" = paste0("Found ", found, "."),
-      "i" = "If there are categories that nobody used, declare the labels of all of them with
-             {.arg categories}."
-    ), categories = categories, call = call)
+    abort_fallible("categories_few", "At least two categories are needed.",
+      x = paste0("Found ", found, "."), i = "If there are categories that nobody used, declare the
+        labels of all of them with {.arg categories}.", categories = categories, call = call)
   }
   if (length(categories) > max_categories) {
     abort_many_categories(categories, call)
@@ -82,11 +79,9 @@ find_categories <- function(input, declared, call) {
 }
 
 abort_many_categories <- function(categories, call) {
-  abort_fallible("categories_many", c(
-    "More than {max_categories} categories cannot be handled.",
-    "x" = "Found {length(categories)}: {shorten(categories, most = 3L)}.",
-    "i" = "Is the column of ratings the right one?"
-  ), categories = categories, call = call)
+  abort_fallible("categories_many", "More than {max_categories} categories cannot be handled.",
+    x = "Found {length(categories)}: {shorten(categories, most = 3L)}.",
+    i = "Is the column of ratings the right one?", categories = categories, call = call)
 }
 
 # Signs that labels found in the data are not all categories.
@@ -128,16 +123,12 @@ check_declared <- function(categories, call) {
   labels <- if (is.atomic(categories)) as_label(categories)
   twice <- unique(labels[duplicated(labels)])
   if (length(twice) > 0L) {
-    abort_fallible("argument", c(
-      "{.arg categories} must be labels that differ.",
-      "x" = "{.val {twice}} {?stands/stand} there more than once."
-    ), arg = "categories", call = call)
+    abort_argument("categories", "must be labels that differ.",
+      x = "{.val {twice}} {?stands/stand} there more than once.", call = call)
   }
   if (length(labels) == 0L || anyNA(labels) || "" %in% labels || has_infinite(categories)) {
-    abort_fallible("argument", c(
-      "{.arg categories} must be labels, none of them missing, empty or infinite.",
-      "x" = "It is {describe(categories)}."
-    ), arg = "categories", call = call)
+    abort_argument("categories", "must be labels, none of them missing, empty or infinite.",
+      not = categories, call = call)
   }
   labels
 }

@@ -62,10 +62,9 @@ code_confidence <- function(columns, rows, call) {
   columns <- lapply(columns, function(v) if (all(is.na(v))) rep(NA, length(v)) else v)
   told <- Filter(function(column) !all(is.na(column)), columns)
   if (length(told) == 0L) {
-    abort_fallible("confidence", c(
-      "There is not a single {.arg confidence}.",
-      "x" = "All of {.val {names(columns)}} is missing."
-    ), row = integer(), column = names(columns)[[1L]], call = call)
+    abort_fallible("confidence", "There is not a single {.arg confidence}.",
+      x = "All of {.val {names(columns)}} is missing.", row = integer(),
+      column = names(columns)[[1L]], call = call)
   }
   is_kind <- function(test) all(vapply(told, test, NA))
   if (is_kind(is.ordered)) {
@@ -85,10 +84,9 @@ code_confidence <- function(columns, rows, call) {
 shared_levels <- function(columns, call) {
   levels <- unique(lapply(columns, levels))
   if (length(levels) > 1L) {
-    abort_fallible("columns", c(
-      "Columns of {.arg confidence} must have the same levels.",
-      "x" = "One has {.val {levels[[1L]]}}, another {.val {levels[[2L]]}}."
-    ), arg = "confidence", call = call)
+    abort_fallible("columns", "Columns of {.arg confidence} must have the same levels.",
+      x = "One has {.val {levels[[1L]]}}, another {.val {levels[[2L]]}}.", arg = "confidence",
+      call = call)
   }
   levels <- levels[[1L]]
   if (!length(levels) %in% 2:max_levels) {
@@ -105,36 +103,33 @@ abort_confidence_kind <- function(columns, call) {
   kind <- unique(vapply(columns, function(v) {
     if (is.factor(v) && !is.ordered(v)) "a factor without an order" else describe(v)
   }, ""))
-  abort_fallible("columns", c(
+  abort_fallible("columns",
     "{.arg confidence} must be ordered factors, logicals or numbers in [0, 1], all alike.",
-    "x" = paste("It is", verbatim(paste(kind, collapse = " and in another column "))),
-    "i" = "Say which level is higher: {.code factor(x, c(\"unsure\", \"sure\"), ordered = TRUE)}."
-  ), arg = "confidence", call = call)
+    x = paste("It is", verbatim(paste(kind, collapse = " and in another column "))),
+    i = "Say which level is higher: {.code factor(x, c(\"unsure\", \"sure\"), ordered = TRUE)}.",
+    arg = "confidence", call = call)
 }
 
 check_shares <- function(x, column, rows, call) {
   at <- which(!is.na(x) & !(x >= 0 & x <= 1))
   row <- (rows %||% seq_along(x))[at]
   if (length(row) > 0L) {
-    abort_fallible("confidence", c(
-      "Numbers of {.arg confidence} must be in [0, 1].",
-      "x" = "Row {row[[1L]]} of column {.val {column}} holds {x[[at[[1L]]]]}, and
-             {length(row)} row{?s} of it {?is/are} outside.",
-      "i" = "Divide what goes from 0 to 100 by 100. Make an ordered factor of steps such as 1 to 5:
-             {.code factor(x, 1:5, ordered = TRUE)}."
-    ), row = row, column = column, call = call)
+    abort_fallible("confidence", "Numbers of {.arg confidence} must be in [0, 1].",
+      x = "Row {row[[1L]]} of column {.val {column}} holds {x[[at[[1L]]]]}, and {length(row)}
+           row{?s} of it {?is/are} outside.", i = "Divide what goes from 0 to 100 by 100. Make an
+        ordered factor of steps such as 1 to 5: {.code factor(x, 1:5, ordered = TRUE)}.", row = row,
+      column = column, call = call)
   }
 }
 
 check_beside_rating <- function(told, rating, column, rows, call) {
   row <- (rows %||% seq_along(told))[told & is.na(rating)]
   if (length(row) > 0L) {
-    abort_fallible("confidence", c(
-      "{.arg confidence} must stand beside a rating.",
-      "x" = "{length(row)} row{?s} of column {.val {column}} ha{?s/ve} one where the rating is
-             missing, first row {row[[1L]]}.",
-      "i" = "Set these to {.code NA}, or see whether the columns are in the order of the raters."
-    ), row = row, column = column, call = call)
+    abort_fallible("confidence", "{.arg confidence} must stand beside a rating.",
+      x = "{length(row)} row{?s} of column {.val {column}} ha{?s/ve} one where the rating is
+           missing, first row {row[[1L]]}.",
+      i = "Set these to {.code NA}, or see whether the columns are in the order of the raters.",
+      row = row, column = column, call = call)
   }
 }
 

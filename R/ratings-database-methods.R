@@ -51,10 +51,8 @@ case_table <- function(x, columns, call) {
 match_cases <- function(x, columns, call, kept = "case") {
   origin <- x$database
   if (!origin$has_cases) {
-    abort_fallible("argument", c(
-      "Nothing tells the cases of these ratings apart.",
-      "i" = "Give {.arg case} to {.fun ratings}."
-    ), arg = "case", call = call)
+    abort_argument("case", "Nothing tells the cases of these ratings apart.",
+      i = "Give {.arg case} to {.fun ratings}.", call = call)
   }
   now <- fetch_rows(dplyr::summarise(origin$origin, rows = dplyr::n()), call)
   check_same_rows(as.double(now$rows), origin$rows, call)

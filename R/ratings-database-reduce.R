@@ -50,11 +50,10 @@ exact_values <- function(value, key) {
 
 check_whole_weights <- function(counted, roles, call) {
   if (any(counted$off > 0)) {
-    abort_fallible("weights", c(
-      "Weights in a database must be whole numbers of at least zero.",
-      "x" = "Column {.val {roles$weights}} is not usable in {count_noun(sum(counted$off), 'row')}.",
-      "i" = "With other weights, fetch the rows: {.code dplyr::collect()}."
-    ), row = NA_integer_, call = call)
+    abort_fallible("weights", "Weights in a database must be whole numbers of at least zero.",
+      x = "Column {.val {roles$weights}} is not usable in {count_noun(sum(counted$off), 'row')}.",
+      i = "With other weights, fetch the rows: {.code dplyr::collect()}.", row = NA_integer_,
+      call = call)
   }
 }
 
@@ -172,10 +171,8 @@ expand_predictions <- function(counted, values, call) {
 
 check_counted_cases <- function(counted, cells, origin, call) {
   if (any(counted$uneven > 0, na.rm = TRUE)) {
-    abort_fallible("weights", c(
-      "A case must have the same weight in all its rows.",
-      "x" = "Not so in {count_noun(sum(counted$uneven), 'case')}."
-    ), row = NA_integer_, call = call)
+    abort_fallible("weights", "A case must have the same weight in all its rows.",
+      x = "Not so in {count_noun(sum(counted$uneven), 'case')}.", row = NA_integer_, call = call)
   }
   if (origin$repeats != "error") {
     return(invisible())
@@ -184,23 +181,21 @@ check_counted_cases <- function(counted, cells, origin, call) {
   twice <- counted$given > distinct
   if (any(twice)) {
     example <- fetch_rows(repeat_query(origin), call)
-    abort_fallible("repeat", c(
-      "Rater {.val {as_label(example$rater)}} rated case {.val {as_label(example$case)}} more than
-       once.",
-      "x" = "This happens in up to {count_noun(sum(counted$times[twice]), 'case')}.",
-      "i" = "If these are independent repeats, say {.code repeats = \"ratings\"}; if they are runs
-             of one model or otherwise alike, {.code repeats = \"reruns\"}."
-    ), case = example$case, rater = example$rater, call = call)
+    abort_fallible("repeat", "Rater {.val {as_label(example$rater)}} rated case
+                              {.val {as_label(example$case)}} more than once.",
+      x = "This happens in up to {count_noun(sum(counted$times[twice]), 'case')}.",
+      i = "If these are independent repeats, say {.code repeats = \"ratings\"}; if they are runs of
+           one model or otherwise alike, {.code repeats = \"reruns\"}.", case = example$case,
+      rater = example$rater, call = call)
   }
 }
 
 check_predictions <- function(distinct, counted, call) {
   twice <- counted$predictions > distinct
   if (any(twice, na.rm = TRUE)) {
-    abort_fallible("repeat", c(
-      "A system can give one prediction per case.",
-      "x" = "One predicts again in up to {count_noun(sum(counted$times[which(twice)]), 'case')}."
-    ), case = NULL, rater = NULL, call = call)
+    abort_fallible("repeat", "A system can give one prediction per case.",
+      x = "One predicts again in up to {count_noun(sum(counted$times[which(twice)]), 'case')}.",
+      case = NULL, rater = NULL, call = call)
   }
 }
 
@@ -214,10 +209,9 @@ check_system_rows <- function(systems, call) {
   }
   lacking <- c(case = found$no_case, system = found$no_rater)
   if (any(lacking > 0)) {
-    abort_fallible("case", c(
+    abort_fallible("case",
       "{.arg systems} must have a {.val case} and a {.val system} in every row.",
-      "x" = "Missing: {.val {names(lacking)[lacking > 0]}}."
-    ), row = NA_integer_, call = call)
+      x = "Missing: {.val {names(lacking)[lacking > 0]}}.", row = NA_integer_, call = call)
   }
 }
 

@@ -126,22 +126,18 @@ column_skeleton <- function(data, call) {
 lazy_systems <- function(quo, layout, call) {
   table <- tryCatch(rlang::eval_tidy(quo), error = function(cnd) NULL)
   if (is.data.frame(table) || (inherits(table, "tbl_lazy") && !layout$by_rating)) {
-    abort_fallible("argument", c(
-      "{.arg systems} must be {if (layout$by_rating) 'a lazy table in the database of' else
-       'columns of'} {.arg data}.",
-      "x" = "It is {describe(table)}.",
-      "i" = "{.fun dplyr::copy_to} brings a data frame into a database."
-    ), arg = "systems", call = call)
+    abort_argument("systems", "must be {if (layout$by_rating) 'a lazy table in the database of' else
+                               'columns of'} {.arg data}.", not = table,
+      i = "{.fun dplyr::copy_to} brings a data frame into a database.", call = call)
   }
   if (!inherits(table, "tbl_lazy")) {
     return(NULL)
   }
   lacking <- setdiff(c("case", "system", "prediction"), ask_database(colnames(table), call))
   if (length(lacking) > 0L) {
-    abort_fallible("columns", c(
+    abort_fallible("columns",
       "{.arg systems} must have columns {.val case}, {.val system} and {.val prediction}.",
-      "x" = "It lacks {.val {lacking}}."
-    ), arg = "systems", call = call)
+      x = "It lacks {.val {lacking}}.", arg = "systems", call = call)
   }
   dplyr::ungroup(table)
 }
@@ -161,9 +157,8 @@ check_in_database <- function(layout, roles, options, system_raters, call) {
     "In a database {.arg systems} of long data are a lazy table, not names of raters."
   }
   if (!is.null(uncounted)) {
-    abort_fallible("database", c(
-      uncounted, "i" = "Fetch the rows with {.code dplyr::collect()}."
-    ), call = call)
+    abort_fallible("database", uncounted, i = "Fetch the rows with {.code dplyr::collect()}.",
+      call = call)
   }
   if (layout$by_rating && is.null(roles$case)) abort_lacking(layout, "case", call)
 }
@@ -172,25 +167,23 @@ check_in_database <- function(layout, roles, options, system_raters, call) {
 take_census <- function(origin, call) {
   found <- fetch_rows(census_query(origin), call)
   if (found$rows == 0) {
-    abort_fallible("empty", c("{.arg data} has no rows.", "i" = "At least one case is needed."),
+    abort_fallible("empty", "{.arg data} has no rows.", i = "At least one case is needed.",
       call = call)
   }
   for (arg in intersect(c("case", "rater"), names(origin$roles))) {
     unknown <- found[[paste0("no_", arg)]] %||% 0
     if (unknown > 0) {
-      abort_fallible("case", c(
-        "{.arg {arg}} must be known in every row.",
-        "x" = "It is missing in {number(unknown)} of {count_noun(found$rows, 'row')}."
-      ), row = NA_integer_, call = call)
+      abort_fallible("case", "{.arg {arg}} must be known in every row.",
+        x = "It is missing in {number(unknown)} of {count_noun(found$rows, 'row')}.",
+        row = NA_integer_, call = call)
     }
   }
   twice <- found$rows - (found$cases %||% found$rows)
   if (twice > 0) {
-    abort_fallible("case", c(
-      "Every row must be a case of its own.",
-      "x" = "In {count_noun(twice, 'row')} {.arg case} is that of another row.",
-      "i" = "Long data, with a row per rating, need {.arg rater} and {.arg rating}."
-    ), row = NA_integer_, call = call)
+    abort_fallible("case", "Every row must be a case of its own.",
+      x = "In {count_noun(twice, 'row')} {.arg case} is that of another row.",
+      i = "Long data, with a row per rating, need {.arg rater} and {.arg rating}.",
+      row = NA_integer_, call = call)
   }
   as.double(found$rows)
 }
@@ -220,10 +213,8 @@ reduced_columns <- function(quos, reduced) {
 ask_database <- function(code, call) {
   tryCatch(code, error = function(cnd) {
     if (inherits(cnd, "fallible_error")) rlang::cnd_signal(cnd)
-    abort_fallible("database", c(
-      "The database does not answer.",
-      "i" = "Is the connection open, and does the table still exist?"
-    ), parent = cnd, call = call)
+    abort_fallible("database", "The database does not answer.",
+      i = "Is the connection open, and does the table still exist?", parent = cnd, call = call)
   })
 }
 
@@ -248,11 +239,9 @@ fetch_pieces <- function(query, enough) {
 
 check_same_rows <- function(found, before, call) {
   if (found != before) {
-    abort_fallible("database", c(
-      "The table changed while it was read.",
-      "x" = "It had {count_noun(before, 'row')}, and then {number(found)}.",
-      "i" = "Read from a copy that stays as it is, or within a transaction."
-    ), call = call)
+    abort_fallible("database", "The table changed while it was read.",
+      x = "It had {count_noun(before, 'row')}, and then {number(found)}.",
+      i = "Read from a copy that stays as it is, or within a transaction.", call = call)
   }
 }
 

@@ -71,21 +71,16 @@ check_orders <- function(columns, call) {
   merged <- unique(unlist(orders))
   off <- Filter(function(order) is.unsorted(match(order, merged)), orders)
   if (length(off) > 0L) {
-    abort_fallible("columns", c(
-      "Ordered factors must have their levels in the same order.",
-      "x" = "One has {.val {orders[[1L]]}}, another {.val {off[[1L]]}}."
-    ), arg = "raters", call = call)
+    abort_fallible("columns", "Ordered factors must have their levels in the same order.",
+      x = "One has {.val {orders[[1L]]}}, another {.val {off[[1L]]}}.", arg = "raters", call = call)
   }
 }
 
 as_columns <- function(data, call) {
   is_matrix <- is.matrix(data) && is.atomic(data) && !is.object(data)
   if (!is_matrix && !is.data.frame(data)) {
-    abort_fallible("argument", c(
-      "{.arg data} must be a data frame, or a matrix of cases x raters.",
-      "x" = "It is {describe(data)}.",
-      "i" = how_to_ratings(data)
-    ), arg = "data", call = call)
+    abort_argument("data", "must be a data frame, or a matrix of cases x raters.", not = data,
+      i = how_to_ratings(data), call = call)
   }
   case_names <- if (is_matrix) rownames(data)
   check_text(c(colnames(data), case_names), "data", call)
@@ -97,16 +92,13 @@ as_columns <- function(data, call) {
     data <- as.data.frame(data, stringsAsFactors = FALSE)
   }
   if (rows == 0L) {
-    abort_fallible("empty", c(
-      "{.arg data} has no rows.",
-      "i" = "At least one case is needed."
-    ), call = call)
+    abort_fallible("empty", "{.arg data} has no rows.", i = "At least one case is needed.",
+      call = call)
   }
   if (anyDuplicated(names(data)) > 0L) {
-    abort_fallible("columns", c(
-      "The columns of {.arg data} must have different names.",
-      "x" = "{.val {unique(names(data)[duplicated(names(data))])}} stand{?s/} there twice."
-    ), arg = "data", call = call)
+    abort_fallible("columns", "The columns of {.arg data} must have different names.",
+      x = "{.val {unique(names(data)[duplicated(names(data))])}} stand{?s/} there twice.",
+      arg = "data", call = call)
   }
   structure(plain_columns(data), rows = rows, is_matrix = is_matrix, case_names = case_names)
 }
@@ -135,20 +127,16 @@ find_layout <- function(data, quos, call) {
   layouts <- rating_layouts()
   chosen <- Filter(function(layout) any(given[layout$args]), layouts)
   if (length(chosen) > 1L) {
-    abort_fallible("argument", c(
-      "The layout of {.arg data} is not clear.",
-      "i" = paste0(ask_for_layout(layouts), ": only one of these.")
-    ), arg = "data", call = call)
+    abort_argument("data", "The layout of {.arg data} is not clear.",
+      i = paste0(ask_for_layout(layouts), ": only one of these."), call = call)
   }
   if (length(chosen) == 0L) {
     if (isTRUE(attr(data, "is_matrix"))) {
       return(layouts[[1L]])
     }
-    abort_fallible("argument", c(
-      "Say which columns of {.arg data} hold the ratings.",
-      "i" = paste0(ask_for_layout(layouts), "."),
-      "i" = "The columns are {.val {names(data)}}."
-    ), arg = "raters", call = call)
+    abort_argument("raters", "Say which columns of {.arg data} hold the ratings.",
+      i = c(paste0(ask_for_layout(layouts), "."), "The columns are {.val {names(data)}}."),
+      call = call)
   }
   layout <- chosen[[1L]]
   lacking <- layout$args[!given[layout$args]]
@@ -162,10 +150,9 @@ ask_for_layout <- function(layouts) {
 }
 
 abort_lacking <- function(layout, arg, call) {
-  abort_fallible("argument", c(
+  abort_argument(arg,
     paste0(sub("^(.)", "\\U\\1", layout$id, perl = TRUE), " data need ", layout$needs, "."),
-    "x" = "{.arg {arg}} is not given."
-  ), arg = arg, call = call)
+    x = "{.arg {arg}} is not given.", call = call)
 }
 
 select_columns <- function(data, quo, arg, call) {
@@ -175,10 +162,8 @@ select_columns <- function(data, quo, arg, call) {
   names(data)[tryCatch(
     tidyselect::eval_select(quo, as.data.frame(data), allow_rename = FALSE),
     error = function(cnd) {
-      abort_fallible("columns", c(
-        "{.arg {arg}} must select columns of {.arg data}.",
-        "i" = "The columns are {.val {names(data)}}."
-      ), arg = arg, parent = cnd, call = call)
+      abort_fallible("columns", "{.arg {arg}} must select columns of {.arg data}.",
+        i = "The columns are {.val {names(data)}}.", arg = arg, parent = cnd, call = call)
     }
   )]
 }
@@ -190,11 +175,8 @@ select_column <- function(data, quo, arg, call) {
   # A vector would be taken for numbers of columns.
   value <- if (rlang::quo_is_call(quo)) tryCatch(rlang::eval_tidy(quo), error = function(cnd) NULL)
   if (is.atomic(value) && length(value) > 1L) {
-    abort_fallible("columns", c(
-      "{.arg {arg}} must name a column of {.arg data}.",
-      "x" = "It is {describe(value)}.",
-      "i" = "Put the values into a column of {.arg data} and name that."
-    ), arg = arg, call = call)
+    abort_fallible("columns", "{.arg {arg}} must name a column of {.arg data}.", not = value,
+      i = "Put the values into a column of {.arg data} and name that.", arg = arg, call = call)
   }
   name <- select_columns(data, quo, arg, call)
   if (length(name) != 1L) {
@@ -214,10 +196,8 @@ check_disjoint <- function(roles, layout, call) {
   twice <- unique(all[duplicated(all)])
   if (length(twice) > 0L) {
     in_roles <- names(roles)[vapply(roles, function(r) any(twice %in% r), logical(1L))]
-    abort_fallible("columns", c(
-      "A column of {.arg data} can have only one role.",
-      "x" = "{.val {twice}} {?is/are} selected by {.arg {in_roles}}."
-    ), arg = in_roles, call = call)
+    abort_fallible("columns", "A column of {.arg data} can have only one role.",
+      x = "{.val {twice}} {?is/are} selected by {.arg {in_roles}}.", arg = in_roles, call = call)
   }
 }
 
@@ -242,19 +222,16 @@ check_labels <- function(x, column, call) {
   }
   if (has_infinite(x)) {
     row <- which(is.infinite(x))
-    abort_fallible("columns", c(
-      "Categories that are numbers must be finite.",
-      "x" = "Row {row[[1L]]} of column {.val {column}} holds {.val {x[[row[[1L]]]]}}."
-    ), arg = column, call = call)
+    abort_fallible("columns", "Categories that are numbers must be finite.",
+      x = "Row {row[[1L]]} of column {.val {column}} holds {.val {x[[row[[1L]]]]}}.", arg = column,
+      call = call)
   }
   # Only texts can be empty, and comparing all of them is slow.
   row <- if (is.character(x) || (is.factor(x) && "" %in% levels(x))) match("", x)
   if (!is.null(row) && !is.na(row)) {
-    abort_fallible("blank", c(
-      "A category cannot be an empty string.",
-      "x" = "Found one in column {.val {column}}, row {row}.",
-      "i" = "Use {.code NA} for a missing rating."
-    ), row = row, column = column, call = call)
+    abort_fallible("blank", "A category cannot be an empty string.",
+      x = "Found one in column {.val {column}}, row {row}.",
+      i = "Use {.code NA} for a missing rating.", row = row, column = column, call = call)
   }
 }
 
@@ -263,23 +240,18 @@ has_infinite <- function(x) is.numeric(x) && any(is.infinite(x))
 check_weights <- function(x, column, call) {
   bad <- if (is.numeric(x)) which(!is.finite(x) | x < 0) else seq_along(x)
   if (length(bad) > 0L) {
-    abort_fallible("weights", c(
-      "Weights must be finite numbers of at least zero.",
-      "x" = "Row {bad[[1L]]} of column {.val {column}} holds {.val {x[[bad[[1L]]]]}}.",
-      "i" = "{length(bad)} row{?s} {?is/are} not usable."
-    ), row = bad, call = call)
+    abort_fallible("weights", "Weights must be finite numbers of at least zero.",
+      x = "Row {bad[[1L]]} of column {.val {column}} holds {.val {x[[bad[[1L]]]]}}.",
+      i = "{length(bad)} row{?s} {?is/are} not usable.", row = bad, call = call)
   }
   if (sum(x) > 2^53) {
-    abort_fallible("weights", c(
+    abort_fallible("weights",
       "Weights must not sum to more than 2^53, beyond which cases cannot be counted.",
-      "x" = "Column {.val {column}} sums to {format(sum(x))}."
-    ), row = which.max(x), call = call)
+      x = "Column {.val {column}} sums to {format(sum(x))}.", row = which.max(x), call = call)
   }
   if (sum(x) == 0) {
-    abort_fallible("weights", c(
-      "At least one weight must be above zero.",
-      "x" = "All of column {.val {column}} is zero."
-    ), row = seq_along(x), call = call)
+    abort_fallible("weights", "At least one weight must be above zero.",
+      x = "All of column {.val {column}} is zero.", row = seq_along(x), call = call)
   }
   as.double(x)
 }

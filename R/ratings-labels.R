@@ -43,11 +43,10 @@ check_one_answer <- function(input, call) {
   if (row > 0L) {
     case <- input$case[[row]]
     rater <- as_label(input$rater[row])
-    abort_fallible("repeat", c(
-      "A row must be the whole answer of a rater on a case.",
-      "x" = "Row {row} repeats rater {.val {rater}} on case {.val {as.character(case)}}.",
-      "i" = "Join the labels of such rows, or leave all but one of them out."
-    ), case = case, rater = rater, call = call)
+    abort_fallible("repeat", "A row must be the whole answer of a rater on a case.",
+      x = "Row {row} repeats rater {.val {rater}} on case {.val {as.character(case)}}.",
+      i = "Join the labels of such rows, or leave all but one of them out.", case = case,
+      rater = rater, call = call)
   }
 }
 
@@ -61,11 +60,9 @@ check_known_answers <- function(input, call) {
   partly <- gap[answer[gap] %in% answer[-gap]]
   if (length(partly) > 0L) {
     column <- names(input$columns)
-    abort_fallible("columns", c(
-      "An answer must be known as a whole, or be {.code NA}.",
-      "x" = "Row {partly[[1L]]} of column {.val {column}} holds {.code NA} beside labels of the same
-             answer in other rows."
-    ), arg = column, call = call)
+    abort_fallible("columns", "An answer must be known as a whole, or be {.code NA}.",
+      x = "Row {partly[[1L]]} of column {.val {column}} holds {.code NA} beside labels of the same
+           answer in other rows.", arg = column, call = call)
   }
 }
 
@@ -88,10 +85,9 @@ read_label_lists <- function(x, column, call) {
   gap <- is.na(label)
   partly <- row[gap & lengths(x)[row] > 1L]
   if (length(partly) > 0L) {
-    abort_fallible("columns", c(
-      "A list of labels must be known as a whole, or be {.code NA}.",
-      "x" = "Row {partly[[1L]]} of column {.val {column}} holds {.code NA} beside labels."
-    ), arg = column, call = call)
+    abort_fallible("columns", "A list of labels must be known as a whole, or be {.code NA}.",
+      x = "Row {partly[[1L]]} of column {.val {column}} holds {.code NA} beside labels.",
+      arg = column, call = call)
   }
   list(row = row[!gap], label = label[!gap], empty = which(lengths(x) == 0L), missing = row[gap])
 }
@@ -106,10 +102,9 @@ check_label_kinds <- function(x, column, call) {
   kinds <- unique(kind[!unknown])
   if (length(setdiff(kinds, c("character", "integer", "logical", "factor", "ordered"))) > 0L ||
     length(kinds) > 1L) {
-    abort_fallible("columns", c(
+    abort_fallible("columns",
       "A list of labels must hold vectors of one kind: strings, factors, logicals or numbers.",
-      "x" = "Column {.val {column}} holds {.val {kinds}}."
-    ), arg = column, call = call)
+      x = "Column {.val {column}} holds {.val {kinds}}.", arg = column, call = call)
   }
 }
 
@@ -134,11 +129,9 @@ read_label_flags <- function(columns, call) {
 }
 
 abort_flag <- function(x, rows, column, why, call) {
-  abort_fallible("flags", c(
-    "Columns of labels must hold 0 and 1, or {.code NA} in all of them.",
-    "x" = paste0("Row {rows[[1L]]} of column {.val {column}} holds {.val {x[[rows[[1L]]]]}}; ", why,
-      ".")
-  ), row = rows, column = column, call = call)
+  abort_fallible("flags", "Columns of labels must hold 0 and 1, or {.code NA} in all of them.",
+    x = paste0("Row {rows[[1L]]} of column {.val {column}} holds {.val {x[[rows[[1L]]]]}}; ", why,
+      "."), row = rows, column = column, call = call)
 }
 
 # The same label twice in an answer.
@@ -156,12 +149,11 @@ check_label_once <- function(x, call) {
   at <- twice[[1L]]
   case <- x$cases[[match(pattern[[at]], pattern_of_case(x))]]
   rater <- x$raters[[rater[[at]]]]
-  abort_fallible("repeat", c(
-    "A label can stand in an answer only once.",
-    "x" = "Rater {.val {rater}} gives case {.val {as.character(case)}} the label
-           {.val {x$categories[[category[[at]]]]}} twice.",
-    "i" = "Leave repeated rows out, for example with {.fun unique}."
-  ), case = case, rater = rater, call = call)
+  abort_fallible("repeat", "A label can stand in an answer only once.",
+    x = "Rater {.val {rater}} gives case {.val {as.character(case)}} the label
+         {.val {x$categories[[category[[at]]]]}} twice.",
+    i = "Leave repeated rows out, for example with {.fun unique}.", case = case, rater = rater,
+    call = call)
 }
 
 # ---- Answers one by one -------------------------------------------------------------------------
@@ -190,14 +182,12 @@ answer_number <- function(entries) {
 
 answer_table <- function(x, call) {
   if (x$exchangeable || has_repeats(x)) {
-    abort_fallible("argument", c(
-      "{.code what = \"answers\"} needs one answer of each rater on a case.",
-      "x" = if (x$exchangeable) {
+    abort_argument("what", "{.code what = \"answers\"} needs one answer of each rater on a case.",
+      x = if (x$exchangeable) {
         "The raters of {.arg x} have no identity; only their counts are known."
       } else {
         "Raters of {.arg x} repeat their ratings."
-      }
-    ), arg = "what", call = call)
+      }, call = call)
   }
   entries <- judgements(x)
   answer <- answer_number(entries)

@@ -17,10 +17,8 @@ dimnames.ratings_labels <- dimnames.ratings
   keep_case <- if (missing(i)) seq_along(x$index) else find_subset(i, x$cases, "case", call)
   keep_rater <- if (missing(j)) seq_along(x$raters) else find_subset(j, x$raters, "rater", call)
   if (x$exchangeable && !missing(j)) {
-    abort_fallible("argument", c(
-      "The raters of {.arg x} have no identity; only their counts are known.",
-      "i" = "Subset cases only."
-    ), arg = "j", call = call)
+    abort_argument("j", "The raters of {.arg x} have no identity; only their counts are known.",
+      i = "Subset cases only.", call = call)
   }
   if (length(keep_case) == 0L) {
     abort_fallible("empty", "At least one case must remain.", call = call)
@@ -30,7 +28,7 @@ dimnames.ratings_labels <- dimnames.ratings
     abort_fallible("raters", "At least two raters must remain.", raters = raters, call = call)
   }
   if (anyDuplicated(keep_rater) > 0L) {
-    abort_fallible("argument", "A rater can be taken only once.", arg = "j", call = call)
+    abort_argument("j", "A rater can be taken only once.", call = call)
   }
   if (!missing(k)) x <- keep_systems(x, find_subset(k, x$systems, "system", call), call)
   new_rater <- match(seq_along(x$raters), keep_rater, nomatch = 0L)
@@ -60,7 +58,7 @@ dimnames.ratings_labels <- dimnames.ratings
 # Patterns are not joined here, though fewer systems may leave some alike.
 keep_systems <- function(x, which, call) {
   if (anyDuplicated(which) > 0L) {
-    abort_fallible("argument", "A system can be taken only once.", arg = "k", call = call)
+    abort_argument("k", "A system can be taken only once.", call = call)
   }
   x$systems <- x$systems[which]
   x$patterns$answer <- x$patterns$answer[, which, drop = FALSE]
@@ -83,11 +81,8 @@ find_subset <- function(i, names, what, call) {
     NA
   }
   if (anyNA(found)) {
-    abort_fallible("argument", c(
-      "There is no such {what}.",
-      "i" = "Subset the {length(names)} {what}s by position, by name or by a logical vector of
-             length {length(names)}."
-    ), arg = what, call = call)
+    abort_argument(what, "There is no such {what}.", i = "Subset the {length(names)} {what}s by
+        position, by name or by a logical vector of length {length(names)}.", call = call)
   }
   found
 }
@@ -144,15 +139,12 @@ agreement_matrix <- function(x, rater1, rater2) {
 judge_answers <- function(x, name, arg, call) {
   units <- c(if (!x$exchangeable) x$raters, x$systems)
   if (!(rlang::is_string(name) && name %in% units)) {
-    abort_fallible("argument", c(
-      "{.arg {arg}} must name a rater or a system of {.arg x}.",
-      "x" = "It is {describe(name)}.",
-      "i" = if (x$exchangeable) {
+    abort_argument(arg, "must name a rater or a system of {.arg x}.", not = name,
+      i = if (x$exchangeable) {
         "The raters of {.arg x} have no identity; only their counts are known."
       } else {
         "They are {.val {units}}."
-      }
-    ), arg = arg, call = call)
+      }, call = call)
   }
   if (!x$exchangeable && name %in% x$raters) {
     mine <- rating_rater(x) == match(name, x$raters)
@@ -168,11 +160,9 @@ judge_answers <- function(x, name, arg, call) {
 #' @rawNamespace S3method(cbind,ratings,abort_bind); S3method(cbind,ratings_labels,abort_bind)
 #' @noRd
 abort_bind <- function(...) {
-  abort_fallible("argument", c(
-    "Ratings cannot be joined by {.fun c}, {.fun rbind} or {.fun cbind}.",
-    "i" = "Bind their data frames, {.code rbind(as.data.frame(x), as.data.frame(y))}, and call
-           {.fun ratings} on the result."
-  ), arg = "...", call = NULL)
+  abort_argument("...", "Ratings cannot be joined by {.fun c}, {.fun rbind} or {.fun cbind}.",
+    i = "Bind their data frames, {.code rbind(as.data.frame(x), as.data.frame(y))}, and call
+         {.fun ratings} on the result.", call = NULL)
 }
 
 #' @export

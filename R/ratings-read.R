@@ -133,21 +133,15 @@ blame <- function(call, value) {
 
 check_reading <- function(sep, na, encoding, call) {
   if (!is.null(sep) && !(rlang::is_string(sep) && nchar(sep, allowNA = TRUE) %in% 1L)) {
-    abort_fallible("argument", c(
-      "{.arg sep} must be one character.", "x" = "It is {describe(sep)}."
-    ), arg = "sep", call = call)
+    abort_argument("sep", "must be one character.", not = sep, call = call)
   }
   if (!is.null(na) && !(is.character(na) && all(validEnc(na)))) {
-    abort_fallible("argument", c(
-      "{.arg na} must be strings that are text.", "x" = "It is {describe(na)}."
-    ), arg = "na", call = call)
+    abort_argument("na", "must be strings that are text.", not = na, call = call)
   }
   check_string(encoding, "encoding", call)
   if (!encoding %in% c("UTF-8", "latin1", iconvlist())) {
-    abort_fallible("argument", c(
-      "{.arg encoding} must be one of those that {.fun iconvlist} lists.",
-      "x" = "It is {describe(encoding)}."
-    ), arg = "encoding", call = call)
+    abort_argument("encoding", "must be one of those that {.fun iconvlist} lists.", not = encoding,
+      call = call)
   }
 }
 
@@ -167,10 +161,8 @@ keep_columns <- function(mapping, dots) {
 find_files <- function(path, call) {
   if (!is.character(path) || length(path) == 0L || !all(file.exists(path))) {
     if (is.character(path)) path <- path[!file.exists(path)][1L]
-    abort_fallible("file", c(
-      "{.arg path} must be a folder or files that exist.",
-      "x" = "It is {describe(path)}."
-    ), path = path, call = call)
+    abort_fallible("file", "{.arg path} must be a folder or files that exist.", not = path,
+      path = path, call = call)
   }
   if (length(path) > 1L || !dir.exists(path)) {
     return(path)
@@ -183,12 +175,11 @@ find_files <- function(path, call) {
   files <- list.files(path, known, full.names = TRUE, ignore.case = TRUE)
   kinds <- unique(tolower(tools::file_ext(sub("[.]gz$", "", files))))
   if (length(kinds) != 1L) {
-    abort_fallible("file", c(
-      "The folder has neither {.file ratings.csv} nor {.file ratings.csv.gz}, nor files of one
-       kind.",
-      "x" = "The folder is {.file {path}}.",
-      "x" = if (length(files) > 0L) "It has {.file {basename(files)}}."
-    ), path = path, call = call)
+    abort_fallible("file", "The folder has neither {.file ratings.csv} nor {.file ratings.csv.gz},
+                            nor files of one kind.",
+      x = c(
+        "The folder is {.file {path}}.", if (length(files) > 0L) "It has {.file {basename(files)}}."
+      ), path = path, call = call)
   }
   files
 }
@@ -330,11 +321,10 @@ chosen_column <- function(got, quo, arg, call) {
 
 read_predictions <- function(path, raters, mapping, how) {
   if (!file.exists(path) || dir.exists(path)) {
-    abort_fallible("file", c(
-      "{.arg systems} must name raters, or be the path of a file.",
-      "x" = "There is no rater and no file {describe(path)}.",
-      "i" = if (!is.null(raters)) "The raters are {.val {unique(raters)}}."
-    ), path = path, call = how$call)
+    abort_fallible("file", "{.arg systems} must name raters, or be the path of a file.",
+      x = "There is no rater and no file {describe(path)}.",
+      i = if (!is.null(raters)) "The raters are {.val {unique(raters)}}.", path = path,
+      call = how$call)
   }
   how$keep <- identity
   how$format <- NULL

@@ -19,10 +19,8 @@ read_systems <- function(quos, data, layout, call) {
   }
   columns <- select_columns(data, quo, "systems", call)
   if (length(columns) == 0L) {
-    abort_fallible("columns", c(
-      "{.arg systems} selects no column of {.arg data}.",
-      "i" = "The columns are {.val {names(data)}}."
-    ), arg = "systems", call = call)
+    abort_fallible("columns", "{.arg systems} selects no column of {.arg data}.",
+      i = "The columns are {.val {names(data)}}.", arg = "systems", call = call)
   }
   list(columns = columns)
 }
@@ -30,16 +28,14 @@ read_systems <- function(quos, data, layout, call) {
 check_system_raters <- function(value, call) {
   if (is.factor(value)) value <- as.character(value)
   if (!is.character(value) || length(value) == 0L || anyNA(value)) {
-    abort_fallible("argument", c(
-      "In long data {.arg systems} must be names of raters that are systems, or a data frame with
-       columns {.val case}, {.val system} and {.val prediction}.",
-      "x" = if (rlang::is_quosure(value)) {
+    abort_argument("systems", "In long data {.arg systems} must be names of raters that are systems,
+                               or a data frame with columns {.val case}, {.val system} and
+                               {.val prediction}.",
+      x = if (rlang::is_quosure(value)) {
         "It names the column {.val {rlang::as_name(value)}} of {.arg data}."
       } else if (!is.null(value)) {
         "It is {describe(value)}."
-      },
-      "i" = "Names are strings, for example {.code systems = c(\"gpt-4o\")}."
-    ), arg = "systems", call = call)
+      }, i = "Names are strings, for example {.code systems = c(\"gpt-4o\")}.", call = call)
   }
   check_text(value, "systems", call)
   unique(value)
@@ -55,11 +51,9 @@ system_table <- function(table, quos, data, call) {
   found <- ifelse(own %in% names(table), own, mapped)
   lacking <- own[!found %in% names(table)]
   if (length(lacking) > 0L) {
-    abort_fallible("columns", c(
-      "{.arg systems} must have columns {.val {own}}, or those that {.arg case}, {.arg rater} and
-       {.arg rating} name.",
-      "x" = "It lacks {.val {lacking}}; it has {.val {names(table)}}."
-    ), arg = "systems", call = call)
+    abort_fallible("columns", "{.arg systems} must have columns {.val {own}}, or those that
+                               {.arg case}, {.arg rater} and {.arg rating} name.",
+      x = "It lacks {.val {lacking}}; it has {.val {names(table)}}.", arg = "systems", call = call)
   }
   if (nrow(table) == 0L) {
     abort_fallible("system", "{.arg systems} has no rows.", system = character(), call = call)
@@ -76,27 +70,23 @@ system_table <- function(table, quos, data, call) {
 split_systems <- function(input, systems, repeats, call) {
   if (is.null(input$case)) abort_lacking(input$layout, "case", call)
   if (repeats == "labels") {
-    abort_fallible("argument", c(
-      "{.arg systems} cannot be raters where answers have several labels.",
-      "i" = "Make one category of each answer, with {.fun single_label}."
-    ), arg = "systems", call = call)
+    abort_argument("systems", "{.arg systems} cannot be raters where answers have several labels.",
+      i = "Make one category of each answer, with {.fun single_label}.", call = call)
   }
   rater <- as_label(input$rater)
   unknown <- setdiff(systems, rater)
   if (length(unknown) > 0L) {
-    abort_fallible("system", c(
-      "There {cli::qty(length(unknown))}{?is no rater/are no raters} {.val {unknown}} in
-       {.arg data}.",
-      "i" = "The raters are {.val {unique(rater)}}."
-    ), system = unknown, call = call)
+    abort_fallible("system", "There {cli::qty(length(unknown))}{?is no rater/are no raters}
+                              {.val {unknown}} in {.arg data}.",
+      i = "The raters are {.val {unique(rater)}}.", system = unknown, call = call)
   }
   is_system <- rater %in% systems
   if (all(is_system)) {
-    abort_fallible("system", c(
+    abort_fallible("system",
       "Nobody is left to rate: {.arg systems} names every rater of {.arg data}.",
-      "x" = "The raters are {.val {unique(rater)}}.",
-      "i" = "Systems are judged by the other raters; name those that are to be judged."
-    ), system = systems, call = call)
+      x = "The raters are {.val {unique(rater)}}.",
+      i = "Systems are judged by the other raters; name those that are to be judged.",
+      system = systems, call = call)
   }
   column <- input$columns[[1L]]
   check_labels(column, names(input$columns), call)

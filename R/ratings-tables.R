@@ -29,10 +29,8 @@
 as.data.frame.ratings <- function(x, row.names = NULL, optional = FALSE, # nolint: object_name.
                                   what = c("ratings", "systems", "answers", "scores"), ...) {
   if (!is.null(row.names)) {
-    abort_fallible("argument", c(
-      "The table has no row names.",
-      "i" = "Did you mean {.code as.data.frame(x, what = \"systems\")}?"
-    ), arg = "row.names", call = rlang::current_env())
+    abort_argument("row.names", "The table has no row names.",
+      i = "Did you mean {.code as.data.frame(x, what = \"systems\")}?")
   }
   what <- check_choice(what, rating_tables, "what")
   plain_data_frame(rating_table(x, what, rlang::current_env()))

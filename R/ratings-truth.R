@@ -7,10 +7,9 @@ truth_to_keep <- function(input, x, call) {
     return(NULL)
   }
   if (has_labels(x)) {
-    abort_fallible("argument", c(
+    abort_argument("truth",
       "{.arg truth} is one category per case; answers with several labels have no such truth.",
-      "i" = "{.fun single_label} makes ratings with one label."
-    ), arg = "truth", call = call)
+      i = "{.fun single_label} makes ratings with one label.", call = call)
   }
   column <- names(input$truth)
   code <- encode(input$truth[[1L]], x$categories, column, "truth", call)
@@ -22,11 +21,10 @@ truth_to_keep <- function(input, x, call) {
   if (length(off) > 0L) {
     rows <- c(off[[1L]], first[[off[[1L]]]])
     said <- x$categories[code[rows]] # nolint: object_usage. Glue uses it.
-    abort_fallible("case", c(
-      "A case has one true category.",
-      "x" = "Row {rows[[1L]]} of column {.val {column}} says {.val {said[[1L]]}} of case
-             {.val {as_label(x$cases[case[off[[1L]]]])}}, row {rows[[2L]]} {.val {said[[2L]]}}."
-    ), row = off, call = call)
+    abort_fallible("case", "A case has one true category.", x = "Row {rows[[1L]]} of column
+        {.val {column}} says {.val {said[[1L]]}} of case
+        {.val {as_label(x$cases[case[off[[1L]]]])}}, row {rows[[2L]]} {.val {said[[2L]]}}.",
+      row = off, call = call)
   }
   category <- rep(NA_integer_, length(x$cases))
   category[case[known]] <- code[known]
@@ -46,4 +44,13 @@ format_truth <- function(x) {
       ", for known_truth = TRUE only"
     )
   }
+}
+
+# Fields: category (codes per case, NA where it is not known), stratum (codes per case, of drawn
+# panels only), expected (accuracy per system, NA where it is not known), base_rates, kept (see
+# truth_to_keep()).
+subset_truth <- function(truth, cases) {
+  truth$category <- truth$category[cases]
+  truth$stratum <- truth$stratum[cases]
+  truth
 }

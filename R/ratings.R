@@ -145,7 +145,7 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
   check_dots_empty(...)
   call <- rlang::current_env()
   if (missing(data)) {
-    abort_fallible("argument", "{.arg data} must be given.", arg = "data", call = call)
+    abort_argument("data", "must be given.", call = call)
   }
   repeats <- check_choice(repeats, c("error", "ratings", "reruns", "labels"), "repeats")
   if (!is.null(ordered)) check_flag(ordered, "ordered")
@@ -195,10 +195,9 @@ build_ratings <- function(data, columns, options, call, times = NULL) {
 
 check_long <- function(is_long, repeats, call) {
   if (!is_long && repeats != "error") {
-    abort_fallible("argument", c(
+    abort_argument("repeats",
       "{.code repeats = \"{repeats}\"} needs long data, with a row per rating.",
-      "i" = "Give {.arg case}, {.arg rater} and {.arg rating}."
-    ), arg = "repeats", call = call)
+      i = "Give {.arg case}, {.arg rater} and {.arg rating}.", call = call)
   }
 }
 
@@ -207,12 +206,10 @@ check_no_columns <- function(columns, repeats, call) {
   check_long(FALSE, repeats, call)
   given <- names(columns)[!vapply(columns, rlang::quo_is_null, NA)]
   if (length(given) > 0L) {
-    abort_fallible("argument", c(
+    abort_argument(given,
       "A {.cls table} is the agreement matrix of two raters; it has no columns to choose from.",
-      "x" = "Found {.arg {given}}.",
-      "i" = "Make a data frame of it, with {.fun as.data.frame}; or give {.arg counts} if it has
-             counts of ratings, cases x categories."
-    ), arg = given, call = call)
+      x = "Found {.arg {given}}.", i = "Make a data frame of it, with {.fun as.data.frame}; or give
+        {.arg counts} if it has counts of ratings, cases x categories.", call = call)
   }
 }
 
@@ -244,30 +241,25 @@ has_reruns <- function(x) x$repeats == "reruns"
 check_built <- function(x, input, call) {
   enough <- length(x$raters) >= 2L
   if (length(rating_category(x)) == 0L && (enough || x$exchangeable)) {
-    abort_fallible("missing", c(
-      "There is not a single rating in {.arg data}.",
-      "i" = "All ratings are missing; check the columns and the coding of missing values."
-    ), call = call)
+    abort_fallible("missing", "There is not a single rating in {.arg data}.",
+      i = "All ratings are missing; check the columns and the coding of missing values.",
+      call = call)
   }
   if (!enough) {
     found <- if (length(x$raters) == 0L) "none" else "only {.val {x$raters}}"
-    abort_fallible("raters", c(
-      "At least two raters are needed to learn from their agreement.",
-      "x" = paste0("Found ", found, "."),
-      "i" = if (x$exchangeable) {
+    abort_fallible("raters", "At least two raters are needed to learn from their agreement.",
+      x = paste0("Found ", found, "."),
+      i = if (x$exchangeable) {
         "No case has two ratings: the counts of every row sum to one or zero."
       } else {
         "Systems do not count as raters."
-      }
-    ), raters = x$raters, call = call)
+      }, raters = x$raters, call = call)
   }
   check_most_ratings(x, call)
   both <- if (!x$exchangeable) intersect(x$raters, x$systems)
   if (length(both) > 0L) {
-    abort_fallible("columns", c(
-      "Raters and systems must have different names.",
-      "x" = "{.val {both}} {?names/name} both a rater and a system."
-    ), arg = "systems", call = call)
+    abort_fallible("columns", "Raters and systems must have different names.",
+      x = "{.val {both}} {?names/name} both a rater and a system.", arg = "systems", call = call)
   }
   if (x$repeats == "error") check_repeats(x, call)
   if (has_labels(x)) check_label_once(x, call)
@@ -278,10 +270,9 @@ check_most_ratings <- function(x, call) {
   ratings <- pattern_lengths(x)
   if (any(ratings > core_max_ratings())) {
     case <- x$cases[[match(which.max(ratings), pattern_of_case(x))]]
-    abort_fallible("counts", c(
-      "A case can have at most {core_max_ratings()} ratings.",
-      "x" = "Case {.val {as.character(case)}} has {max(ratings)}."
-    ), row = match(case, x$cases), column = NA_character_, call = call)
+    abort_fallible("counts", "A case can have at most {core_max_ratings()} ratings.",
+      x = "Case {.val {as.character(case)}} has {max(ratings)}.", row = match(case, x$cases),
+      column = NA_character_, call = call)
   }
 }
 
@@ -293,14 +284,12 @@ check_repeats <- function(x, call) {
   at <- match(twice$pattern[[1L]], pattern_of_case(x))
   case <- x$cases[[at]]
   rater <- x$raters[[twice$rater[[1L]]]]
-  abort_fallible("repeat", c(
-    "Rater {.val {rater}} rated case {.val {case}} more than once.",
-    "x" = "Of {nrow(x)} cases, {sum(pattern_of_case(x) %in% twice$pattern)} {?has/have} more than
-           one rating by one rater.",
-    "i" = "If these are independent repeats, say {.code repeats = \"ratings\"}; if they are runs of
-           one model or otherwise alike, {.code repeats = \"reruns\"}; if they are one answer with
-           several labels, {.code repeats = \"labels\"}."
-  ), case = case, rater = rater, call = call)
+  abort_fallible("repeat", "Rater {.val {rater}} rated case {.val {case}} more than once.",
+    x = "Of {nrow(x)} cases, {sum(pattern_of_case(x) %in% twice$pattern)} {?has/have} more than one
+         rating by one rater.", i = "If these are independent repeats, say
+      {.code repeats = \"ratings\"}; if they are runs of one model or otherwise alike,
+      {.code repeats = \"reruns\"}; if they are one answer with several labels,
+      {.code repeats = \"labels\"}.", case = case, rater = rater, call = call)
 }
 
 check_systems <- function(x, call) {
@@ -313,19 +302,15 @@ check_systems <- function(x, call) {
   total <- colSums(answered * cases)
   if (any(total == 0)) {
     system <- x$systems[total == 0]
-    abort_fallible("system", c(
-      "System{?s} {.val {system}} {?has/have} no prediction.",
-      "i" = "{cli::qty(length(system))}Leave {?it/them} out of {.arg systems}, or check the case
-             identifiers."
-    ), system = system, call = call)
+    abort_fallible("system", "System{?s} {.val {system}} {?has/have} no prediction.",
+      i = "{cli::qty(length(system))}Leave {?it/them} out of {.arg systems}, or check the case
+           identifiers.", system = system, call = call)
   }
   unrated <- total - colSums(answered * rated * cases)
   if (any(unrated == total)) {
     system <- x$systems[unrated == total]
-    abort_fallible("unrated", c(
-      "No rater saw any case of system{?s} {.val {system}}.",
-      "i" = "Check that ratings and systems name their cases alike."
-    ), system = system, call = call)
+    abort_fallible("unrated", "No rater saw any case of system{?s} {.val {system}}.",
+      i = "Check that ratings and systems name their cases alike.", system = system, call = call)
   }
   if (any(unrated > 0)) {
     some <- unrated > 0

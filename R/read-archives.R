@@ -11,10 +11,8 @@ file_limits <- function(call) {
   known <- names(usual_file_limits)
   most <- read_option("fallible.file_limits", usual_file_limits, call, function(x, arg) {
     if (!is.numeric(x) || !all(rlang::names2(x) %in% known) || !all(x > 0 & !is.na(x))) {
-      abort_fallible("argument", c(
-        "{.arg {arg}} must be positive numbers, each with one of the names {.val {known}}.",
-        "x" = "It is {describe(x)}."
-      ), arg = arg, call = call)
+      abort_argument(arg, "must be positive numbers, each with one of the names {.val {known}}.",
+        not = x, call = call)
     }
     replace(usual_file_limits, names(x), x)
   })

@@ -72,9 +72,7 @@ check_date <- function(date, call) {
   ok <- is.null(date) || (is.character(date) || inherits(date, c("Date", "POSIXt"))) &&
     length(date) == 1L && !is.na(date)
   if (!ok) {
-    abort_fallible("argument", c(
-      "{.arg date} must be a string, a {.cls Date} or NULL.", "x" = "It is {describe(date)}."
-    ), arg = "date", call = call)
+    abort_argument("date", "must be a string, a {.cls Date} or NULL.", not = date, call = call)
   }
 }
 
@@ -84,19 +82,17 @@ put_report <- function(made, file, call) {
     function(beside) identical(file_bytes(beside), file_bytes(made))
   )
   if (!put) {
-    abort_fallible("file", c(
-      "{.file {file}} cannot be written.",
-      "i" = "It is written beside its place first: its folder must be open to you, and have space."
-    ), path = file, call = call)
+    abort_fallible("file", "{.file {file}} cannot be written.",
+      i = "It is written beside its place first: its folder must be open to you, and have space.",
+      path = file, call = call)
   }
 }
 
 check_report_input <- function(x, call) {
   check_ratings(x, call)
   if (length(x$systems) == 0L) {
-    abort_fallible("system", c(
-      "A report of accuracy needs systems.", "i" = "Give {.arg systems} to {.fun ratings}."
-    ), system = character(), call = call)
+    abort_fallible("system", "A report of accuracy needs systems.",
+      i = "Give {.arg systems} to {.fun ratings}.", system = character(), call = call)
   }
 }
 
@@ -105,11 +101,10 @@ report_format <- function(file, call) {
   check_string(file, "file", call)
   extension <- tolower(tools::file_ext(file))
   if (!extension %in% c("html", "pdf") || !dir.exists(dirname(file)) || dir.exists(file)) {
-    abort_fallible("file", c(
-      "{.arg file} must be a path that ends in {.val .html} or {.val .pdf}, in a folder that
-       exists.",
-      "x" = if (dir.exists(file)) "{.file {file}} is a folder." else "It is {describe(file)}."
-    ), path = file, call = call)
+    abort_fallible("file", "{.arg file} must be a path that ends in {.val .html} or {.val .pdf}, in
+                            a folder that exists.",
+      x = if (dir.exists(file)) "{.file {file}} is a folder." else "It is {describe(file)}.",
+      path = file, call = call)
   }
   for (package in c("rmarkdown", "knitr", "ggplot2")) {
     check_installed(package, "to write reports", call = call)
@@ -123,10 +118,10 @@ report_format <- function(file, call) {
 }
 
 abort_program <- function(program, call) {
-  abort_fallible("package", c(
+  abort_fallible("package",
     "The program {.code {program}} is needed to write this report, and it is not found.",
-    "i" = if (program == "pdflatex") "Write {.val .html}, or install LaTeX."
-  ), package = program, call = call)
+    i = if (program == "pdflatex") "Write {.val .html}, or install LaTeX.", package = program,
+    call = call)
 }
 
 #' Sentences about accuracy

@@ -86,19 +86,16 @@ judged_scores <- function(x, systems, call, ...) {
   })
   usable <- Filter(function(judge) is.null(judge$lack), judges)
   if (length(usable) == 0L) {
-    abort_fallible("argument", c(
-      "There is no curve of scores.", "x" = verbatim(judges[[1L]]$lack)
-    ), arg = "x", call = call)
+    abort_argument("x", "There is no curve of scores.", x = verbatim(judges[[1L]]$lack),
+      call = call)
   }
   list(estimate = x, panel = panel, judges = usable, categories = x$fit$x$categories)
 }
 
 check_score_scale <- function(judged, call) {
   if (judged$estimate$fit$x$scores$scale != "probability") {
-    abort_fallible("argument", c(
-      "Scores that only order cases have no reliability.",
-      "i" = "{.code curve = \"roc\"} needs the order only."
-    ), arg = "curve", call = call)
+    abort_argument("curve", "Scores that only order cases have no reliability.",
+      i = "{.code curve = \"roc\"} needs the order only.", call = call)
   }
 }
 
@@ -236,22 +233,18 @@ check_goal <- function(sensitivity, specificity, cost, call) {
   goal <- list(sensitivity = sensitivity, specificity = specificity, cost = cost)
   goal <- Filter(Negate(is.null), goal)
   if (length(goal) != 1L) {
-    abort_fallible("argument", c(
-      "Say what the threshold is to reach: one of {.arg sensitivity}, {.arg specificity} and
-       {.arg cost}.",
-      "x" = "{length(goal)} of them {?is/are} given."
-    ), arg = "sensitivity", call = call)
+    abort_argument("sensitivity", "Say what the threshold is to reach: one of {.arg sensitivity},
+                                   {.arg specificity} and {.arg cost}.",
+      x = "{length(goal)} of them {?is/are} given.", call = call)
   }
   name <- names(goal)
   if (name != "cost") {
     goal[[1L]] <- check_number(goal[[1L]], name, 0, 1, open_min = TRUE, call = call)
   } else if (!(is.numeric(cost) && setequal(names(cost), c("missed", "false_alarm")) &&
     length(cost) == 2L && all(is.finite(cost)) && all(cost >= 0) && any(cost > 0))) {
-    abort_fallible("argument", c(
-      "{.arg cost} must be {.code c(missed = , false_alarm = )}, numbers of at least 0, not both
-       0.",
-      "x" = "It is {describe(cost)}."
-    ), arg = "cost", call = call)
+    abort_argument("cost",
+      "must be {.code c(missed = , false_alarm = )}, numbers of at least 0, not both 0.",
+      not = cost, call = call)
   }
   goal
 }

@@ -81,23 +81,10 @@ fit_scores <- function(x, known_truth = NULL, raters = NULL, trust = NULL, ...) 
   fit
 }
 
-is_score_fit <- function(fit) !is.null(fit$scored)
-
-# What beside_average() says of others: nobody vouches that sources do not err together.
-beside_scores <- function(beside, fit, value) {
-  raters <- fit$scored$raters
-  wrong <- raters * (1 - if (raters > 0L) fit$rater_accuracy else 0) + sum(1 - value, na.rm = TRUE)
-  share <- wrong / (raters + sum(!is.na(value)))
-  beside$rater_error <- ifelse(is.na(value), NA_real_, share)
-  beside$suspicion <- ifelse(is.na(value), NA_real_, 1)
-  beside
-}
-
 check_has_scores <- function(x, call) {
   if (is.null(x$scores)) {
-    abort_fallible("argument", c(
-      "{.arg x} has no scores.", "i" = "Give {.arg scores} to {.fun ratings}."
-    ), arg = "x", call = call)
+    abort_argument("x", "{.arg x} has no scores.", i = "Give {.arg scores} to {.fun ratings}.",
+      call = call)
   }
 }
 
@@ -105,22 +92,17 @@ check_has_scores <- function(x, call) {
 check_sources <- function(x, raters, call) {
   sources <- raters + length(x$systems)
   if (sources < 3L) {
-    abort_fallible("argument", c(
-      "Without known truths it takes three sources, raters and systems together, to tell how good
-       each of them is.",
-      "x" = "There {?is/are} {sources}.",
-      "i" = "Give {.arg known_truth}, or {.arg trust}."
-    ), arg = "x", call = call)
+    abort_argument("x", "Without known truths it takes three sources, raters and systems together,
+                         to tell how good each of them is.", x = "There {?is/are} {sources}.",
+      i = "Give {.arg known_truth}, or {.arg trust}.", call = call)
   }
 }
 
 check_trust <- function(trust, x, call) {
   check_names_among(trust, names(x$scores$values), "trust", call)
   if (x$scores$scale != "probability") {
-    abort_fallible("argument", c(
-      "Scores that only order cases cannot be taken at their word.",
-      "i" = "Leave out {.arg trust} for the joint model, which needs the order only."
-    ), arg = "trust", call = call)
+    abort_argument("trust", "Scores that only order cases cannot be taken at their word.",
+      i = "Leave out {.arg trust} for the joint model, which needs the order only.", call = call)
   }
 }
 
@@ -129,7 +111,7 @@ check_trust <- function(trust, x, call) {
 # Cases x systems. `code`: the bin of the score, or the answer of a system without scores; 0 for
 # none. `place`: where a score lies, in units of bins; 0 without a score.
 score_codes <- function(x) {
-  weight <- x$weights %||% rep(1, length(x$index))
+  weight <- weights_of_cases(x)
   answer <- case_answers(x)
   each <- lapply(seq_along(x$systems), function(s) {
     values <- x$scores$values[[x$systems[[s]]]]

@@ -45,7 +45,7 @@ score_panel <- function(estimate) {
   if (is.null(lack) && anyNA(p[judged_patterns(estimate$fit)[x$index], ])) {
     lack <- "agreement of the raters does not tell categories apart"
   }
-  weight <- x$weights %||% rep(1, length(x$index))
+  weight <- weights_of_cases(x)
   judge <- function(s) {
     values <- x$scores$values[[x$systems[[s]]]]
     lack <- lack %||% if (is.null(values)) "the system has no scores"
@@ -131,41 +131,48 @@ score_draws <- function(estimate, plan, judges, panel) {
 most_drawn <- 5000
 
 draw_few <- function(estimate, plan, judges, panel) {
-  setup <- resampling(estimate$fit$x, estimate$options)
-  bar <- progress_bar("Bootstrap of scores", setup$replicates)
-  on.exit(bar$close())
   n <- length(panel$weight)
-  prob <- if (any(panel$weight != 1)) panel$weight
   one <- rep(1, n)
-  scored <- which(vapply(judges, function(judge) is.null(judge$lack), NA))
+  scored <- scored_judges(judges)
   lines <- lapply(judges[scored], function(judge) metric_line(plan, judge, panel))
   # Most often all systems score the same cases, whose weights are then found once.
-  cases <- lapply(judges, `[[`, "at")
-  of_set <- match(cases, unique(cases[scored]))
-  sets <- lapply(unique(cases[scored]), function(at) match(seq_len(n), at))
-  values <- lapply(judges, function(judge) matrix(NA_real_, setup$replicates, nrow(plan$rows)))
-  withr::with_seed(setup$seed[[1L]], {
-    for (i in seq_len(setup$replicates)) {
-      bar$tick(i)
-      drawn <- sort(sample.int(n, most_drawn, replace = TRUE, prob = prob)) # near in memory
-      p <- panel$beliefs$of(as.double(tabulate(drawn, n)))
-      of <- lapply(sets, function(at) {
-        place <- at[drawn]
-        judge <- list(at = drawn[!is.na(place)], back = 0)
-        own <- if (!anyNA(p)) score_weights(judge, panel, p, one)
-        list(at = place[!is.na(place)], own = own, common = p[judge$at, , drop = FALSE])
-      })
-      for (s in scored) {
-        set <- of[[of_set[[s]]]]
-        if (judges[[s]]$back == 1) set$own <- set$common
-        if (!is.null(set$own)) {
-          w <- set$own + judges[[s]]$back * (set$common - set$own)
-          values[[s]][i, ] <- lines[[match(s, scored)]](set$at, w)
-        }
-      }
-    }
+  cases <- lapply(judges[scored], `[[`, "at")
+  of_set <- match(cases, unique(cases))
+  sets <- lapply(unique(cases), function(at) match(seq_len(n), at))
+  draws_of_judges(estimate, judges, nrow(plan$rows), size = most_drawn, run = function(times) {
+    drawn <- rep(seq_along(times), times) # near in memory
+    p <- panel$beliefs$of(times)
+    of <- lapply(sets, function(at) {
+      place <- at[drawn]
+      judge <- list(at = drawn[!is.na(place)], back = 0)
+      own <- if (!anyNA(p)) score_weights(judge, panel, p, one)
+      list(at = place[!is.na(place)], own = own, common = p[judge$at, , drop = FALSE])
+    })
+    lapply(seq_along(scored), function(s) {
+      value_of_line(lines[[s]], of[[of_set[[s]]]], judges[[scored[[s]]]]$back)
+    })
   })
-  values
+}
+
+scored_judges <- function(judges) which(vapply(judges, function(judge) is.null(judge$lack), NA))
+
+# NULL where the draw has no weights of truths.
+value_of_line <- function(line, set, back) {
+  if (back == 1) set$own <- set$common
+  if (!is.null(set$own)) line(set$at, set$own + back * (set$common - set$own))
+}
+
+# A matrix per judge, replicates by `numbers`, of what `run` gives for those that score, as a list;
+# NULL is a row of NA.
+draws_of_judges <- function(estimate, judges, numbers, run, size = NaN) {
+  drawn <- resampling(estimate$fit$x, estimate$options, "case")
+  rows <- resampled(run, drawn, "Bootstrap of scores", size)
+  scored <- scored_judges(judges)
+  lapply(seq_along(judges), function(s) {
+    at <- match(s, scored)
+    lacking <- rep(NA_real_, numbers)
+    do.call(rbind, lapply(rows, function(row) if (is.na(at)) lacking else row[[at]] %||% lacking))
+  })
 }
 
 # The straight line that touches the metrics where they are estimated: a function of places of some
@@ -191,24 +198,13 @@ metric_line <- function(plan, judge, panel) {
 # matrix per judge. Cases, or clusters of them, are drawn anew, and raters fitted again to what was
 # drawn.
 draw_scores <- function(estimate, panel, judges, size, measure) {
-  setup <- resampling(estimate$fit$x, estimate$options)
-  draw <- case_drawer(setup)
-  bar <- progress_bar("Bootstrap of scores", setup$replicates)
-  on.exit(bar$close())
-  scored <- which(vapply(judges, function(judge) is.null(judge$lack), NA))
-  values <- lapply(judges, function(judge) matrix(NA_real_, setup$replicates, size))
-  withr::with_seed(setup$seed[[1L]], {
-    for (i in seq_len(setup$replicates)) {
-      bar$tick(i)
-      v <- as.double(tabulate(draw(), length(panel$weight)))
-      p <- panel$beliefs$of(v)
-      for (s in scored) {
-        w <- if (!anyNA(p)) score_weights(judges[[s]], panel, p, v)
-        if (!is.null(w)) values[[s]][i, ] <- measure(judges[[s]], w, v[judges[[s]]$at])
-      }
-    }
+  draws_of_judges(estimate, judges, size, function(times) {
+    p <- panel$beliefs$of(times)
+    lapply(judges[scored_judges(judges)], function(judge) {
+      w <- if (!anyNA(p)) score_weights(judge, panel, p, times)
+      if (!is.null(w)) measure(judge, w, times[judge$at])
+    })
   })
-  values
 }
 
 score_intervals <- function(found, estimate, plan, judge, panel, draws, interval, s, conf_level) {

@@ -15,10 +15,9 @@ with_scores <- function(x, given, data, by_rating, call) {
     return(x)
   }
   if (has_labels(x)) {
-    abort_fallible("argument", c(
+    abort_argument("scores",
       "{.arg scores} are of systems that choose one category, and answers here have several.",
-      "i" = "{.fun single_label} makes ratings with one label."
-    ), arg = "scores", call = call)
+      i = "{.fun single_label} makes ratings with one label.", call = call)
   }
   read <- if (is.data.frame(given$scores)) scores_of_table else scores_of_columns
   values <- read(x, given$scores, data, by_rating, call)
@@ -46,24 +45,20 @@ scores_of_columns <- function(x, scores, data, by_rating, call) {
     all(vapply(scores, function(one) is.character(one) && rlang::is_named(one), NA))
   if (!ok) {
     yes <- x$categories[[length(x$categories)]]
-    abort_fallible("argument", c(
-      "{.arg scores} must say for each system which column of {.arg data} has the score of which
-       category.",
-      "x" = "It is {describe(scores)}.",
-      "i" = verbatim(
-        "For example scores = list(", c(x$systems, "system")[[1L]], " = c(\"", yes,
-        "\" = \"column\")); of two categories one is enough."
-      ),
-      "i" = "Long data have a data frame of columns {.val {c('case', 'system', 'category',
-             'score')}}."
-    ), arg = "scores", call = call)
+    abort_argument("scores",
+      "must say for each system which column of {.arg data} has the score of which category.",
+      not = scores,
+      i = c(verbatim(
+          "For example scores = list(", c(x$systems, "system")[[1L]], " = c(\"", yes,
+          "\" = \"column\")); of two categories one is enough."
+        ), "Long data have a data frame of columns {.val {c('case', 'system', 'category',
+               'score')}}."), call = call)
   }
   check_scored_systems(names(scores), x, call)
   if (by_rating) {
-    abort_fallible("argument", c(
-      "Scores in columns need wide data, with a row per case.",
-      "i" = "Give a data frame of columns {.val {c('case', 'system', 'category', 'score')}}."
-    ), arg = "scores", call = call)
+    abort_argument("scores", "Scores in columns need wide data, with a row per case.",
+      i = "Give a data frame of columns {.val {c('case', 'system', 'category', 'score')}}.",
+      call = call)
   }
   lapply(rlang::set_names(names(scores)), function(system) {
     columns <- scores[[system]]
@@ -81,17 +76,15 @@ scores_of_columns <- function(x, scores, data, by_rating, call) {
 check_score_columns <- function(columns, having, system, x, call) {
   unknown <- setdiff(columns, having)
   if (length(unknown) > 0L) {
-    abort_fallible("columns", c(
-      "{.arg scores} must name columns of {.arg data}.",
-      "x" = "There is no {.val {unknown}}, named for system {.val {system}}."
-    ), arg = "scores", call = call)
+    abort_fallible("columns", "{.arg scores} must name columns of {.arg data}.",
+      x = "There is no {.val {unknown}}, named for system {.val {system}}.", arg = "scores",
+      call = call)
   }
   taken <- intersect(columns, c(x$raters, x$systems))
   if (length(taken) > 0L) {
-    abort_fallible("columns", c(
-      "A column of {.arg data} can have only one role.",
-      "x" = "{.val {taken}} {?is/are} named by {.arg scores} and hold{?s/} answers."
-    ), arg = "scores", call = call)
+    abort_fallible("columns", "A column of {.arg data} can have only one role.",
+      x = "{.val {taken}} {?is/are} named by {.arg scores} and hold{?s/} answers.", arg = "scores",
+      call = call)
   }
 }
 
@@ -100,10 +93,8 @@ scores_of_table <- function(x, scores, data, by_rating, call) {
   own <- c("case", "system", "category", "score")
   lacking <- setdiff(own, names(scores))
   if (length(lacking) > 0L) {
-    abort_fallible("columns", c(
-      "{.arg scores} must have columns {.val {own}}.",
-      "x" = "It lacks {.val {lacking}}; it has {.val {names(scores)}}."
-    ), arg = "scores", call = call)
+    abort_fallible("columns", "{.arg scores} must have columns {.val {own}}.",
+      x = "It lacks {.val {lacking}}; it has {.val {names(scores)}}.", arg = "scores", call = call)
   }
   table <- lapply(plain_columns(scores)[own], unfactor)
   check_identifiers(table$case, "scores$case", call)
@@ -111,11 +102,9 @@ scores_of_table <- function(x, scores, data, by_rating, call) {
   check_scored_systems(unique(system), x, call)
   at <- match(as_label(table$case), as_label(x$cases))
   if (anyNA(at)) {
-    abort_fallible("case", c(
-      "{.arg scores} must be about cases of {.arg data}.",
-      "x" = "{sum(is.na(at))} row{?s} {?is/are} not, first row {which(is.na(at))[[1L]]} of case
-             {.val {as_label(table$case)[is.na(at)][[1L]]}}."
-    ), row = which(is.na(at)), call = call)
+    abort_fallible("case", "{.arg scores} must be about cases of {.arg data}.",
+      x = "{sum(is.na(at))} row{?s} {?is/are} not, first row {which(is.na(at))[[1L]]} of case
+           {.val {as_label(table$case)[is.na(at)][[1L]]}}.", row = which(is.na(at)), call = call)
   }
   category <- as_label(table$category)
   score <- as_score(table$score, "score", unique(system), call)
@@ -125,11 +114,10 @@ scores_of_table <- function(x, scores, data, by_rating, call) {
     cell <- cbind(at[mine], match(category[mine], columns))
     twice <- anyDuplicated(cell)
     if (twice > 0L) {
-      abort_fallible("repeat", c(
-        "A system can give one score per case and category.",
-        "x" = "Row {mine[[twice]]} of {.arg scores} repeats that of system {.val {one}}, case
-               {.val {as_label(x$cases[[cell[twice, 1L]]])}}, {.val {columns[[cell[twice, 2L]]]}}."
-      ), case = x$cases[[cell[twice, 1L]]], rater = one, call = call)
+      abort_fallible("repeat", "A system can give one score per case and category.",
+        x = "Row {mine[[twice]]} of {.arg scores} repeats that of system {.val {one}}, case
+             {.val {as_label(x$cases[[cell[twice, 1L]]])}}, {.val {columns[[cell[twice, 2L]]]}}.",
+        case = x$cases[[cell[twice, 1L]]], rater = one, call = call)
     }
     values <- matrix(NA_real_, length(x$cases), length(columns), dimnames = list(NULL, columns))
     values[cell] <- score[mine]
@@ -140,15 +128,13 @@ scores_of_table <- function(x, scores, data, by_rating, call) {
 check_scored_systems <- function(systems, x, call) {
   unknown <- setdiff(systems, x$systems)
   if (length(unknown) > 0L) {
-    abort_fallible("system", c(
-      "{.arg scores} must be of systems of {.arg data}.",
-      "x" = "{.val {unknown}} {?is/are} not among {.arg systems}.",
-      "i" = if (length(x$systems) > 0L) {
+    abort_fallible("system", "{.arg scores} must be of systems of {.arg data}.",
+      x = "{.val {unknown}} {?is/are} not among {.arg systems}.",
+      i = if (length(x$systems) > 0L) {
         "They are {.val {x$systems}}."
       } else {
         "Give {.arg systems} with the answers that go with the scores."
-      }
-    ), system = unknown, call = call)
+      }, system = unknown, call = call)
   }
 }
 
@@ -167,11 +153,10 @@ as_score <- function(column, name, system, call) {
 complete_scores <- function(values, categories, scale, system, call) {
   unknown <- setdiff(colnames(values), categories)
   if (length(unknown) > 0L) {
-    abort_fallible("category", c(
-      "Scores must be of categories of {.arg data}.",
-      "x" = "System {.val {system}} has scores of {.val {unknown}}.",
-      "i" = "Categories are {.val {categories}}."
-    ), row = NA_integer_, column = system, found = unknown, call = call)
+    abort_fallible("category", "Scores must be of categories of {.arg data}.",
+      x = "System {.val {system}} has scores of {.val {unknown}}.",
+      i = "Categories are {.val {categories}}.", row = NA_integer_, column = system,
+      found = unknown, call = call)
   }
   lacking <- setdiff(categories, colnames(values))
   if (length(categories) == 2L && length(lacking) == 1L) {
@@ -294,8 +279,6 @@ format_scores <- function(x) {
 }
 
 abort_scores_of_table <- function(call) {
-  abort_fallible("argument", c(
-    "{.arg scores} are of single cases, and a table of counts has none.",
-    "i" = "Give a data frame with a row per case."
-  ), arg = "scores", call = call)
+  abort_argument("scores", "{.arg scores} are of single cases, and a table of counts has none.",
+    i = "Give a data frame with a row per case.", call = call)
 }

@@ -182,3 +182,9 @@ print.summary_shared_errors <- function(x, ...) {
   print_table("Raters; effective and change are without the rater", tidy(x$errors, "raters"), 30L)
   invisible(x)
 }
+
+#' @export
+shown_table.shared_errors <- function(x) { # nolint: object_name.
+  table <- shared_columns(x)
+  table[order(-abs(table$order)), -1L]
+}

@@ -161,11 +161,9 @@ known_cells <- function(x, known_truth, call) {
 check_named_once <- function(x, call) {
   repeated <- nrow(repeated_ratings(x)) > 0L
   if (x$exchangeable || repeated) {
-    abort_fallible("argument", c(
-      "Errors in common need to know who gave which rating, once for a case.",
-      "x" = if (repeated) "Some raters rated a case more than once." else "{.arg x} has counts of
-             ratings."
-    ), arg = "x", call = call)
+    abort_argument("x", "Errors in common need to know who gave which rating, once for a case.",
+      x = if (repeated) "Some raters rated a case more than once." else "{.arg x} has counts of
+        ratings.", call = call)
   }
 }
 

@@ -95,7 +95,7 @@ true_accuracy <- function(x, systems = NULL) {
 # The share of right answers of each system.
 sample_accuracy <- function(x) {
   answer <- case_answers(x)
-  weight <- (x$weights %||% rep(1, nrow(x))) * !is.na(x$truth$category)
+  weight <- weights_of_cases(x) * !is.na(x$truth$category)
   right <- colSums((answer == x$truth$category) * weight, na.rm = TRUE)
   unname(as.double(ratio(right, colSums((answer > 0L) * weight))))
 }
@@ -103,20 +103,9 @@ sample_accuracy <- function(x) {
 check_truth <- function(x, call = rlang::caller_env()) {
   check_ratings(x, call)
   if (is.null(x$truth)) {
-    abort_fallible("argument", c(
-      "The truth behind {.arg x} is not known.",
-      "i" = "Only what {.fun simulate_ratings} and {.fun with_truth} make, or {.fun ratings} with
-             {.arg truth}, carries its truth; for estimates, see {.fun ground_truth} and
-             {.fun estimate_accuracy}."
-    ), arg = "x", call = call)
+    abort_argument("x", "The truth behind {.arg x} is not known.", i = "Only what
+        {.fun simulate_ratings} and {.fun with_truth} make, or {.fun ratings} with {.arg truth},
+        carries its truth; for estimates, see {.fun ground_truth} and {.fun estimate_accuracy}.",
+      call = call)
   }
-}
-
-# Fields: category (codes per case, NA where it is not known), stratum (codes per case, of drawn
-# panels only), expected (accuracy per system, NA where it is not known), base_rates, kept (see
-# truth_to_keep()).
-subset_truth <- function(truth, cases) {
-  truth$category <- truth$category[cases]
-  truth$stratum <- truth$stratum[cases]
-  truth
 }

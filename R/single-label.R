@@ -35,15 +35,11 @@ single_label <- function(x, label = NULL, several = c("error", "omit"), ...) {
     return(if (has_labels(x)) single_labels(x, several, call) else x)
   }
   if (x$exchangeable || has_repeats(x)) {
-    abort_fallible("argument", "{.arg label} needs one answer of each rater on a case.",
-      arg = "label", call = call)
+    abort_argument("label", "{.arg label} needs one answer of each rater on a case.", call = call)
   }
   if (!(rlang::is_string(label) && label %in% x$categories)) {
-    abort_fallible("argument", c(
-      "{.arg label} must be a label of {.arg x}.",
-      "x" = "It is {describe(label)}.",
-      "i" = "They are {.val {x$categories}}."
-    ), arg = "label", call = call)
+    abort_argument("label", "must be a label of {.arg x}.", not = label,
+      i = "They are {.val {x$categories}}.", call = call)
   }
   one_label(x, match(label, x$categories))
 }
@@ -53,14 +49,12 @@ single_labels <- function(x, several, call) {
   answer <- answer_number(entries)
   many <- answer %in% answer[duplicated(answer)]
   if (any(many) && several == "error") {
-    abort_fallible("labels", c(
-      "Some answers have several labels.",
-      "x" = "{length(unique(answer[many]))} of {max(answer)} answers do, first that of
-             {.val {x$raters[entries$worker[many][1L]]}} on
-             {.val {as.character(x$cases[entries$unit[many][1L]])}}.",
-      "i" = "{.code several = \"omit\"} leaves them out; {.arg label} asks about one label at a
-             time."
-    ), call = call)
+    abort_fallible("labels", "Some answers have several labels.",
+      x = "{length(unique(answer[many]))} of {max(answer)} answers do, first that of
+           {.val {x$raters[entries$worker[many][1L]]}} on
+           {.val {as.character(x$cases[entries$unit[many][1L]])}}.",
+      i = "{.code several = \"omit\"} leaves them out; {.arg label} asks about one label at a
+           time.", call = call)
   }
   keep <- entries$label > 0L & !many
   rebuild(x, lapply(entries[c("unit", "worker", "label")], `[`, keep), x$categories)

@@ -7,10 +7,8 @@ save_checkpoint <- function(study, path, call) {
     function(beside) inherits(read_hashed(beside), "simulation_study")
   )
   if (!saved) {
-    abort_fallible("file", c(
-      "The file of {.arg checkpoint} cannot be written.",
-      "x" = verbatim("It is ", path, ".")
-    ), path = path, call = call)
+    abort_fallible("file", "The file of {.arg checkpoint} cannot be written.",
+      x = verbatim("It is ", path, "."), path = path, call = call)
   }
 }
 
@@ -47,11 +45,10 @@ lock_checkpoint <- function(path, call, frame = parent.frame()) {
   ours <- path %in% lock_store$paths # the system's locks do not know this process from itself
   lock <- if (!ours) tryCatch(filelock::lock(beside, timeout = 0), error = function(e) NA)
   if (is.null(lock)) {
-    abort_fallible("file", c(
+    abort_fallible("file",
       "The file of {.arg checkpoint} is in use by another {if (ours) 'study' else 'process'}.",
-      "x" = verbatim("It is ", path, "."),
-      "i" = "Wait until that ends, or choose another file."
-    ), path = path, call = call)
+      x = verbatim("It is ", path, "."), i = "Wait until that ends, or choose another file.",
+      path = path, call = call)
   }
   lock_store$paths <- c(lock_store$paths, path)
   withr::defer({
@@ -73,18 +70,13 @@ resume <- function(study, path, call, parts = c("designs", "estimators", "n", "p
     return(study)
   }
   before <- tryCatch(suppressWarnings(read_hashed(path)), error = function(e) {
-    abort_fallible("file", c(
-      "The file of {.arg checkpoint} cannot be read.",
-      "x" = verbatim("It is ", path, "."), "x" = verbatim(conditionMessage(e))
-    ), path = path, call = call)
+    abort_fallible("file", "The file of {.arg checkpoint} cannot be read.",
+      x = c(verbatim("It is ", path, "."), verbatim(conditionMessage(e))), path = path, call = call)
   })
   if (!inherits(before, "simulation_study") || !is.list(before)) {
-    abort_fallible("file", c(
-      "The file of {.arg checkpoint} is not as a study wrote it.",
-      "x" = verbatim("It is ", path, "."),
-      "x" = "Its bytes have changed, or no study wrote it.",
-      "i" = "Choose another file, or delete this one."
-    ), path = path, call = call)
+    abort_fallible("file", "The file of {.arg checkpoint} is not as a study wrote it.",
+      x = c(verbatim("It is ", path, "."), "Its bytes have changed, or no study wrote it."),
+      i = "Choose another file, or delete this one.", path = path, call = call)
   }
   check_same_study(before, study, parts, path, call)
   check_progress(before, study, path, call)
@@ -104,12 +96,10 @@ check_same_study <- function(before, study, parts, path, call) {
   }, NA)]
   more <- is.numeric(before$runs) && isTRUE(before$runs > study$runs)
   if (length(differ) > 0L || more) {
-    abort_fallible("file", c(
-      "The file of {.arg checkpoint} holds another study.",
-      "x" = if (length(differ) > 0L) "Not the same: {.arg {differ}}." else
+    abort_fallible("file", "The file of {.arg checkpoint} holds another study.",
+      x = if (length(differ) > 0L) "Not the same: {.arg {differ}}." else
         "It has {before$runs} {.arg runs}, more than the {study$runs} asked for.",
-      "i" = "Choose another file, or delete this one."
-    ), path = path, call = call)
+      i = "Choose another file, or delete this one.", path = path, call = call)
   }
 }
 
@@ -135,12 +125,11 @@ check_progress <- function(before, study, path, call) {
   )
   if (!any(damaged)) damaged <- c(results = !whole_results(before[["results"]], done, study))
   if (any(damaged)) {
-    abort_fallible("file", c(
-      "The file of {.arg checkpoint} is damaged.",
-      "x" = verbatim("It is ", path, "."),
-      "x" = "Not as it was written: {.field {names(which(damaged))}}.",
-      "i" = "Choose another file, or delete this one."
-    ), path = path, call = call)
+    abort_fallible("file", "The file of {.arg checkpoint} is damaged.",
+      x = c(
+        verbatim("It is ", path, "."), "Not as it was written: {.field {names(which(damaged))}}."
+      ),
+      i = "Choose another file, or delete this one.", path = path, call = call)
   }
 }
 

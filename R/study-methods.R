@@ -60,18 +60,9 @@ summary.simulation_study <- function(object, by = c("design", "n", "system", "es
 check_by <- function(by, call) {
   choices <- c("design", "n", "system", "estimator")
   if (!is.null(by) && !(is.character(by) && all(by %in% choices))) {
-    abort_fallible("argument", c(
-      "{.arg by} must be any of {.val {choices}}.",
-      "x" = "It is {describe(by)}."
-    ), arg = "by", call = call)
+    abort_argument("by", "must be any of {.val {choices}}.", not = by, call = call)
   }
   unique(by)
-}
-
-# A whole number for each distinct row, in order of appearance.
-keys <- function(table) {
-  key <- do.call(paste, c(unname(as.list(table)), sep = "\r"))
-  match(key, unique(key))
 }
 
 # One row: how the estimates of a group compare with one measure of truth.

@@ -125,12 +125,9 @@ as_designs <- function(x, call, n = NULL) {
   ok <- is.list(x) && length(x) > 0L &&
     all(vapply(x, function(design) inherits(design, "rater_design") || is.function(design), NA))
   if (!ok) {
-    abort_fallible("argument", c(
-      "{.arg designs} must be a {.cls rater_design}, a function of the number of cases, or a list of
-       them.",
-      "x" = "It is {describe(x)}.",
-      "i" = "Make designs with {.fun rater_design} or {.fun lehner_design}."
-    ), arg = "designs", call = call)
+    abort_argument("designs",
+      "must be a {.cls rater_design}, a function of the number of cases, or a list of them.",
+      not = x, i = "Make designs with {.fun rater_design} or {.fun lehner_design}.", call = call)
   }
   names <- rlang::names2(x)
   names[names == ""] <- paste("design", seq_along(x))[names == ""]
@@ -139,21 +136,17 @@ as_designs <- function(x, call, n = NULL) {
   if (any(own)) x[own] <- as_worlds(x[own], names[own], n, call)
   alone <- names[lengths(lapply(x, `[[`, "systems")) == 0L]
   if (length(alone) > 0L) {
-    abort_fallible("system", c(
-      "A design must have a system whose accuracy is estimated.",
-      "x" = "There is none in {.val {alone}}.",
-      "i" = "Give {.arg systems} to {.fun rater_design}."
-    ), system = character(), call = call)
+    abort_fallible("system", "A design must have a system whose accuracy is estimated.",
+      x = "There is none in {.val {alone}}.", i = "Give {.arg systems} to {.fun rater_design}.",
+      system = character(), call = call)
   }
   stats::setNames(x, names)
 }
 
 as_worlds <- function(functions, names, n, call) {
   if (length(n) == 0L) {
-    abort_fallible("argument", c(
-      "Give {.arg n}, the number of cases: functions have none of their own.",
-      "x" = "{.val {names}} {?is a function/are functions}."
-    ), arg = "n", call = call)
+    abort_argument("n", "Give {.arg n}, the number of cases: functions have none of their own.",
+      x = "{.val {names}} {?is a function/are functions}.", call = call)
   }
   Map(new_world, functions, names, MoreArgs = list(n = n[[1L]], call = call))
 }
@@ -169,10 +162,8 @@ check_sizes <- function(n, call) {
 check_path <- function(path, call) {
   ok <- rlang::is_string(path) && validEnc(path) && dir.exists(dirname(path)) && !dir.exists(path)
   if (!ok) {
-    abort_fallible("argument", c(
-      "{.arg checkpoint} must be the path of a file in a folder that exists.",
-      "x" = "It is {describe(path)}."
-    ), arg = "checkpoint", call = call)
+    abort_argument("checkpoint", "must be the path of a file in a folder that exists.", not = path,
+      call = call)
   }
   # Estimators may change the folder; and a link is locked as what it leads to.
   if (file.exists(path)) {

@@ -25,18 +25,6 @@ used_columns <- function(table) {
 }
 
 #' @export
-shown_table.ground_truth <- function(x) truth_columns(x)
-
-#' @export
-shown_table.accuracy_bounds <- function(x) bounds_columns(tidy(x), x$options)
-
-#' @export
-shown_table.shared_errors <- function(x) {
-  table <- shared_columns(x)
-  table[order(-abs(table$order)), -1L]
-}
-
-#' @export
 shown_table.ratings <- function(x) NULL
 
 #' @export
@@ -60,26 +48,61 @@ caption_of <- function(x) UseMethod("caption_of")
 #' @export
 caption_of.default <- function(x) format(x)
 
-#' @export
-caption_of.accuracy_bounds <- function(x) {
-  paste("Bounds of the accuracy of", count_noun(nrow(tidy(x)), "system"))
-}
-
 # What must not be told without, below it.
 notes_of <- function(x) UseMethod("notes_of")
 
 #' @export
 notes_of.default <- function(x) NULL
 
-#' @export
-notes_of.accuracy_bounds <- function(x) sub("^  - ", "", bounds_notes(x))
+# A whole number for each distinct row, in order of appearance.
+keys <- function(table) {
+  key <- do.call(paste, c(unname(as.list(table)), sep = "\r"))
+  match(key, unique(key))
+}
 
-#' @export
-notes_of.k_check <- function(x) check_notes(x)
+interval_columns <- c("std.error", "conf.low", "conf.high")
 
-#' @export
-notes_of.case_plan <- function(x) plan_story(x)
+# Results are lists of columns until a study is complete.
+result_table <- function(estimate, n = length(estimate), reason = NA_character_) {
+  none <- rep_len(NA_real_, n)
+  list(
+    estimate = rep_len(as.double(estimate), n), std.error = none, conf.low = none,
+    conf.high = none, reason = rep_len(reason, n)
+  )
+}
 
-#' @export
-notes_of.crowdtruth <- function(x) x$history
+# Names of systems, where there are any, must be those of the panel; the order is not important.
+as_result <- function(value, systems, arg = "estimators") {
+  if (inherits(value, "accuracy_estimate")) value <- tidy(value)
+  table <- if (is.data.frame(value)) as.list(value) else list(estimate = value)
+  if (!is.data.frame(value) && length(systems) > 1L) table$system <- names(value)
+  named <- as.character(table[["system"]])
+  place <- if (length(named) > 0L) match(systems, named) else seq_along(systems)
+  numeric <- vapply(table[c("estimate", intersect(interval_columns, names(table)))], function(x) {
+    is.numeric(x) || (is.logical(x) && all(is.na(x)))
+  }, NA)
+  ok <- all(numeric) && length(table[["estimate"]]) == length(systems) && !anyNA(place) &&
+    !any(is.infinite(table[["estimate"]]))
+  if (!ok) {
+    abort_argument(arg, "An estimator must return {length(systems)} finite number{?s}, one per
+                         system, or a data frame with a column {.val estimate} and a row per
+                         system.",
+      x = c(
+        "It returned {describe(value)}.",
+        if (length(named) > 0L) "It names {.val {named}}; systems are {.val {systems}}."
+      ), call = NULL)
+  }
+  out <- result_table(na_real(as.double(table[["estimate"]][place])))
+  for (column in intersect(interval_columns, names(table))) {
+    out[[column]] <- as.double(table[[column]][place])
+  }
+  if (!is.null(table[["reason"]])) out$reason <- as.character(table[["reason"]][place])
+  out
+}
 
+# NaN, the core's "nothing can be said", is NA in R; of a list, in all its vectors.
+na_real <- function(x) {
+  known <- function(x) if (is.double(x)) replace(x, is.nan(x), NA_real_) else x
+  if (is.list(x)) x[] <- lapply(x, known) else x <- known(x)
+  x
+}

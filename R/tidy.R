@@ -12,7 +12,13 @@
 #' @param row.names,optional Not used.
 #' @param ... Passed on: by `as.data.frame()` to `tidy()`, by `plot()` to `autoplot()`, but for
 #'   `title` and `subtitle`.
-#' @return `as.data.frame()`: what `tidy()` gives, as a plain data frame. `summary()`: an object
+#' @param parm Names or numbers of the estimates wanted; all, if missing.
+#' @param level Confidence level of the intervals of `object`, a probability: others need a result
+#'   made with that `conf_level`.
+#' @return `coef()`: the estimates of `tidy()`, named after their rows. `vcov()`: their covariances,
+#'   from bootstrap replicates where there are some, otherwise `NA` beside the variances.
+#'   `confint()`: a matrix of their intervals. `as.data.frame()`: what `tidy()` gives, as a plain
+#'   data frame. `summary()`: an object
 #'   that prints all tables of the result. `plot()`: `x`, invisibly; it draws what `autoplot()`
 #'   describes.
 #' @name fallible_result
@@ -38,6 +44,71 @@ summary.fallible_result <- function(object, ...) summarise_result(object)
 #' @export
 plot.fallible_result <- function(x, ...) draw(x, ...)
 
+#' @rdname fallible_result
+#' @export
+coef.fallible_result <- function(object, ...) { # nolint: object_name.
+  table <- estimates_of(object)
+  stats::setNames(table$estimate, names_of_rows(table))
+}
+
+#' @rdname fallible_result
+#' @export
+vcov.fallible_result <- function(object, ...) { # nolint: object_name.
+  table <- estimates_of(object)
+  names <- names_of_rows(table)
+  out <- matrix(NA_real_, length(names), length(names), dimnames = list(names, names))
+  replicates <- unclass(object)[["replicates"]]
+  if (is.matrix(replicates) && ncol(replicates) == length(names)) {
+    out[] <- stats::cov(replicates, use = "complete.obs")
+  }
+  diag(out) <- table$std.error^2
+  out
+}
+
+#' @rdname fallible_result
+#' @export
+confint.fallible_result <- function(object, parm, level = NULL, ...) { # nolint: object_name.
+  table <- estimates_of(object)
+  own <- glance(object)[["conf_level"]] %||% unclass(object)[["options"]]$conf_level
+  if (!is.null(level) && !isTRUE(all.equal(level, own))) {
+    abort_argument("level", "must be that of the intervals of {.arg object}.", not = level,
+      i = "It has intervals of level {own}. Make it anew with another {.arg conf_level}.")
+  }
+  ends <- as.matrix(table[c("conf.low", "conf.high")])
+  tail <- (1 + c(-1, 1) * (own %||% NA_real_)) / 2
+  dimnames(ends) <- list(names_of_rows(table), paste(format(100 * tail, trim = TRUE), "%"))
+  if (missing(parm)) ends else ends[parm, , drop = FALSE]
+}
+
+# The main table of a result with estimates, intervals and standard errors, where it has them.
+estimates_of <- function(object, call = rlang::caller_env()) {
+  table <- tidy(object)
+  if (!is.numeric(table[["estimate"]])) {
+    abort_argument("object", "A result of class {.cls {class(object)[[1L]]}} has no estimates.",
+      i = "See {.fun tidy}.", call = call)
+  }
+  lacking <- setdiff(c("std.error", "conf.low", "conf.high"), names(table))
+  table[lacking] <- NA_real_
+  table
+}
+
+# What a row is about: all that stands before its estimate.
+names_of_rows <- function(table) {
+  about <- table[seq_len(match("estimate", names(table)) - 1L)]
+  about <- about[vapply(about, function(x) is.character(x) || is.factor(x), NA)]
+  words <- lapply(about, function(x) replace(as.character(x), is.na(x), ""))
+  trimws(do.call(paste, unname(words)))
+}
+
+# Words, and not the insides of an object, for text that is pasted together.
+#' @export
+toString.fallible_result <- function(x, ...) toString(format(x), ...) # nolint: object_name.
+
+#' @export
+as.character.fallible_result <- function(x, ...) { # nolint: object_name.
+  if (is_part(x)) as.character(plain_data_frame(x), ...) else unname(format(x))
+}
+
 # Results that are tables carry with them what print() and plots tell; these do not.
 plain_data_frame <- function(table) list2DF(lapply(table, identity))
 
@@ -59,8 +130,8 @@ is_part <- function(x) is.data.frame(x) && length(format(x)) != 1L
 # All tables of a result that have rows, by their names.
 tables_of <- function(x) {
   method <- utils::getS3method("tidy", class(x)[[1L]])
-  names <- eval(formals(method)$what)
-  if (is.null(names)) {
+  names <- setdiff(eval(formals(method)$what), "replicates")
+  if (length(names) == 0L) {
     return(list(table = tidy(x)))
   }
   tables <- lapply(stats::setNames(nm = names), function(what) {
@@ -160,9 +231,7 @@ as_markdown <- function(x, digits = 3L) {
   digits <- check_digits(digits)
   if (!is.data.frame(x)) {
     if (!is.atomic(x) && !is.null(x)) {
-      abort_fallible("argument", c(
-        "{.arg x} must be a data frame or a vector of words.", "x" = "It is {describe(x)}."
-      ), arg = "x")
+      abort_argument("x", "must be a data frame or a vector of words.", not = x)
     }
     return(escape_markdown(x))
   }

@@ -92,9 +92,7 @@ print.ground_truth <- function(x, n = NULL, ...) {
 
 check_rows <- function(n, call = rlang::caller_env()) {
   if (!(is.numeric(n) && length(n) == 1L && !is.na(n) && n >= 0)) {
-    abort_fallible("argument", c(
-      "{.arg n} must be a number of rows, or Inf for all.", "x" = "It is {describe(n)}."
-    ), arg = "n", call = call)
+    abort_argument("n", "must be a number of rows, or Inf for all.", not = n, call = call)
   }
   as.double(n)
 }
@@ -112,3 +110,6 @@ tbl_sum.ground_truth <- function(x, ...) {
 tbl_sum.titled_table <- function(x, ...) attr(x, "title")
 
 truth_columns <- function(x) round_columns(utils::head(plain_data_frame(x), 10L))
+
+#' @export
+shown_table.ground_truth <- function(x) truth_columns(x) # nolint: object_name.

@@ -63,10 +63,8 @@ ground_truth <- function(fit, format = c("wide", "long")) {
 # `posterior` has a row per pattern of `x`. Attribute: what is true, where `x` knows it.
 new_ground_truth <- function(x, posterior, call) {
   if ("case" %in% x$categories) {
-    abort_fallible("argument", c(
-      "A category called {.val case} would hide the case identifiers.",
-      "i" = "Give that category another name, or choose {.code format = \"long\"}."
-    ), arg = "fit", call = call)
+    abort_argument("fit", "A category called {.val case} would hide the case identifiers.",
+      i = "Give that category another name, or choose {.code format = \"long\"}.", call = call)
   }
   columns <- lapply(seq_along(x$categories), function(k) posterior[, k])
   names(columns) <- x$categories
@@ -119,10 +117,8 @@ calibration <- function(x, truth = NULL, bins = 10L, conf_level = default_conf_l
   true <- true_categories(x, truth, colnames(probability), call)
   known <- true > 0L & !is.na(probability[, 1L])
   if (!any(known)) {
-    abort_fallible("argument", c(
-      "Nothing is known of the truth of the cases in {.arg x}.",
-      "i" = if (anyNA(probability)) "Their probabilities are {.code NA}."
-    ), arg = "truth", call = call)
+    abort_argument("truth", "Nothing is known of the truth of the cases in {.arg x}.",
+      i = if (anyNA(probability)) "Their probabilities are {.code NA}.", call = call)
   }
   probability <- probability[known, , drop = FALSE]
   hit <- col(probability) == true[known]
@@ -144,19 +140,18 @@ calibration <- function(x, truth = NULL, bins = 10L, conf_level = default_conf_l
 probability_matrix <- function(x, arg, call) {
   categories <- setdiff(names(x), "case")
   if (!is.data.frame(x) || !"case" %in% names(x) || length(categories) == 0L) {
-    abort_fallible("columns", c(
+    abort_fallible("columns",
       "{.arg {arg}} must have the column {.val case} and a column per category.",
-      "x" = if (any_columns(x)) "It has {.val {names(x)}}." else "It is {describe(x)}."
-    ), arg = arg, call = call)
+      x = if (any_columns(x)) "It has {.val {names(x)}}." else "It is {describe(x)}.", arg = arg,
+      call = call)
   }
   out <- as.matrix(as.data.frame(x)[categories])
   dimnames(out) <- list(NULL, categories)
   ok <- is.numeric(out) && all(is.na(out) | (out >= 0 & out <= 1 + 1e-9))
   if (!ok) {
-    abort_fallible("columns", c(
+    abort_fallible("columns",
       "The columns of {.arg {arg}} other than {.val case} must hold probabilities.",
-      "x" = "Found something else among {.val {categories}}."
-    ), arg = arg, call = call)
+      x = "Found something else among {.val {categories}}.", arg = arg, call = call)
   }
   out
 }
@@ -165,10 +160,9 @@ probability_matrix <- function(x, arg, call) {
 true_categories <- function(x, truth, categories, call) {
   if (is.null(truth)) truth <- attr(x, "truth")
   if (is.null(truth)) {
-    abort_fallible("argument", c(
-      "Calibration needs the {.arg truth} of some cases.",
-      "i" = "Only what {.fun simulate_ratings} and {.fun with_truth} make carries its truth."
-    ), arg = "truth", call = call)
+    abort_argument("truth", "Calibration needs the {.arg truth} of some cases.",
+      i = "Only what {.fun simulate_ratings} and {.fun with_truth} make carries its truth.",
+      call = call)
   }
   given <- as_truth_table(truth, "truth", call)
   code <- match(given$truth, categories)
@@ -187,24 +181,19 @@ as_truth_table <- function(truth, arg, call) {
   if (is.data.frame(truth)) {
     column <- intersect(c("truth", "category"), names(truth))[1L]
     if (!"case" %in% names(truth) || is.na(column)) {
-      abort_fallible("columns", c(
-        "{.arg {arg}} must have the columns {.val case} and {.val truth}.",
-        "x" = if (any_columns(truth)) {
+      abort_fallible("columns", "{.arg {arg}} must have the columns {.val case} and {.val truth}.",
+        x = if (any_columns(truth)) {
           "It has {.val {names(truth)}}."
         } else {
           "It is {describe(truth)}."
-        }
-      ), arg = arg, call = call)
+        }, arg = arg, call = call)
     }
     case <- as_label(truth$case)
     category <- as_label(truth[[column]])
   } else {
     if (!(is.atomic(truth) && rlang::is_named(truth))) {
-      abort_fallible("argument", c(
-        "{.arg {arg}} must be categories with the cases as names, or a data frame with columns
-         {.val case} and {.val truth}.",
-        "x" = "It is {describe(truth)}."
-      ), arg = arg, call = call)
+      abort_argument(arg, "must be categories with the cases as names, or a data frame with columns
+                           {.val case} and {.val truth}.", not = truth, call = call)
     }
     case <- names(truth)
     category <- as_label(unname(truth))
@@ -216,11 +205,23 @@ as_truth_table <- function(truth, arg, call) {
   off <- which(category != category[first])
   if (length(off) > 0L) {
     off <- off[[1L]]
-    abort_fallible("case", c(
-      "A case has one true category.",
-      "x" = "Case {.val {case[[off]]}} has {.val {category[[first[[off]]]]}} and
-             {.val {category[[off]]}} in {.arg {arg}}."
-    ), row = which(known)[[off]], call = call)
+    abort_fallible("case", "A case has one true category.", x = "Case {.val {case[[off]]}} has
+        {.val {category[[first[[off]]]]}} and {.val {category[[off]]}} in {.arg {arg}}.",
+      row = which(known)[[off]], call = call)
   }
   list(case = case[!duplicated(case)], truth = category[!duplicated(case)])
+}
+
+# A row per case instead of per pattern, since gold cases are certain.
+with_certain_cases <- function(x, posterior, gold) {
+  code <- replace(integer(nrow(x)), gold$case, gold$truth)
+  key <- code * n_patterns(x) + pattern_of_case(x)
+  of <- unique(key)
+  posterior <- posterior[(of - 1L) %% n_patterns(x) + 1L, , drop = FALSE]
+  truth <- (of - 1L) %/% n_patterns(x)
+  known <- which(truth > 0L)
+  posterior[known, ] <- 0
+  posterior[cbind(known, truth[known])] <- 1
+  x$index <- match(key, of)
+  list(x = x, posterior = posterior)
 }

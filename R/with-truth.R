@@ -40,10 +40,8 @@ with_truth <- function(x, truth, expected = NULL) {
   x <- as_ratings(x, call = call)
   code <- case_truth(truth, x, call)
   if (all(is.na(code))) {
-    abort_fallible("argument", c(
-      "{.arg truth} must be known for at least one case.",
-      "x" = "Of {length(code)} case{?s}, it says nothing."
-    ), arg = "truth", call = call)
+    abort_argument("truth", "must be known for at least one case.",
+      x = "Of {length(code)} case{?s}, it says nothing.", call = call)
   }
   shares <- tabulate(code, length(x$categories)) / sum(!is.na(code))
   x$truth <- list(
@@ -62,10 +60,8 @@ case_truth <- function(truth, x, call) {
   }
   if (in_database(x)) abort_no_cases("A truth is one of each case", call)
   if (length(truth) != nrow(x)) {
-    abort_fallible("argument", c(
-      "{.arg truth} must have a category for each case of {.arg x}, or name the cases.",
-      "x" = "There are {length(truth)} for {nrow(x)} case{?s}."
-    ), arg = "truth", call = call)
+    abort_argument("truth", "must have a category for each case of {.arg x}, or name the cases.",
+      x = "There are {length(truth)} for {nrow(x)} case{?s}.", call = call)
   }
   label <- as_label(truth)
   code <- match(label, x$categories)
@@ -75,10 +71,9 @@ case_truth <- function(truth, x, call) {
 }
 
 abort_unknown_truth <- function(unknown, row, arg, categories, call) {
-  abort_fallible("category", c(
-    "{.arg {arg}} must hold categories of {.arg x}.",
-    "x" = "{.val {unknown}} {?is/are} not among {.val {categories}}."
-  ), row = row, column = NA_character_, found = unknown, call = call)
+  abort_fallible("category", "{.arg {arg}} must hold categories of {.arg x}.",
+    x = "{.val {unknown}} {?is/are} not among {.val {categories}}.", row = row,
+    column = NA_character_, found = unknown, call = call)
 }
 
 check_expected <- function(expected, systems, call) {
@@ -90,17 +85,15 @@ check_expected <- function(expected, systems, call) {
     all(is.na(expected) | (expected >= 0 & expected <= 1))
   place <- if (is.null(names(expected))) seq_along(systems) else match(systems, names(expected))
   if (!ok || anyNA(place)) {
-    abort_fallible("argument", c(
-      "{.arg expected} must be a probability in [0, 1] for each system of {.arg x}, or NULL.",
-      "x" = if (ok) {
+    abort_argument("expected",
+      "must be a probability in [0, 1] for each system of {.arg x}, or NULL.",
+      x = if (ok) {
         "It names {.val {names(expected)}}."
       } else if (is.numeric(expected)) {
         "It is {.val {unname(expected)}}."
       } else {
         "It is {describe(expected)}."
-      },
-      "i" = if (length(systems) > 0L) "Systems are {.val {systems}}."
-    ), arg = "expected", call = call)
+      }, i = if (length(systems) > 0L) "Systems are {.val {systems}}.", call = call)
   }
   stats::setNames(as.double(expected)[place], systems)
 }

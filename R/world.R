@@ -17,8 +17,6 @@ new_world <- function(draw, label, n, call) {
   world
 }
 
-is_world <- function(design) inherits(design, "rater_world")
-
 # A world may fail now and then, which a study bears; one that fails always is no world.
 first_panel <- function(world, n) {
   for (seed in 1:5) {

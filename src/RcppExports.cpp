@@ -55,18 +55,6 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// core_resample
-Rcpp::NumericVector core_resample(Rcpp::NumericVector weight, Rcpp::IntegerVector seed, double replicate);
-RcppExport SEXP _fallible_core_resample(SEXP weightSEXP, SEXP seedSEXP, SEXP replicateSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type seed(seedSEXP);
-    Rcpp::traits::input_parameter< double >::type replicate(replicateSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_resample(weight, seed, replicate));
-    return rcpp_result_gen;
-END_RCPP
-}
 // core_fit_algebraic
 Rcpp::List core_fit_algebraic(Rcpp::List patterns, Rcpp::NumericVector weight);
 RcppExport SEXP _fallible_core_fit_algebraic(SEXP patternsSEXP, SEXP weightSEXP) {
@@ -449,6 +437,30 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_resampler
+SEXP core_resampler(Rcpp::NumericVector weight, SEXP clusters);
+RcppExport SEXP _fallible_core_resampler(SEXP weightSEXP, SEXP clustersSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type clusters(clustersSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_resampler(weight, clusters));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_resample
+Rcpp::NumericVector core_resample(SEXP resampler, Rcpp::IntegerVector seed, double replicate, double size);
+RcppExport SEXP _fallible_core_resample(SEXP resamplerSEXP, SEXP seedSEXP, SEXP replicateSEXP, SEXP sizeSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type resampler(resamplerSEXP);
+    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< double >::type replicate(replicateSEXP);
+    Rcpp::traits::input_parameter< double >::type size(sizeSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_resample(resampler, seed, replicate, size));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_shared_pairs
 Rcpp::List core_shared_pairs(Rcpp::List patterns, Rcpp::List cells, Rcpp::Function tick);
 RcppExport SEXP _fallible_core_shared_pairs(SEXP patternsSEXP, SEXP cellsSEXP, SEXP tickSEXP) {
@@ -544,7 +556,6 @@ static const R_CallMethodDef CallEntries[] = {
     {"_fallible_core_agreement", (DL_FUNC) &_fallible_core_agreement, 6},
     {"_fallible_core_agreement_bootstrap", (DL_FUNC) &_fallible_core_agreement_bootstrap, 8},
     {"_fallible_core_rated_rows", (DL_FUNC) &_fallible_core_rated_rows, 3},
-    {"_fallible_core_resample", (DL_FUNC) &_fallible_core_resample, 3},
     {"_fallible_core_fit_algebraic", (DL_FUNC) &_fallible_core_fit_algebraic, 2},
     {"_fallible_core_posterior_algebraic", (DL_FUNC) &_fallible_core_posterior_algebraic, 3},
     {"_fallible_core_accuracy_bounds", (DL_FUNC) &_fallible_core_accuracy_bounds, 6},
@@ -575,6 +586,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_fallible_core_pattern_weights", (DL_FUNC) &_fallible_core_pattern_weights, 3},
     {"_fallible_core_pair_counts", (DL_FUNC) &_fallible_core_pair_counts, 4},
     {"_fallible_core_rater_counts", (DL_FUNC) &_fallible_core_rater_counts, 2},
+    {"_fallible_core_resampler", (DL_FUNC) &_fallible_core_resampler, 2},
+    {"_fallible_core_resample", (DL_FUNC) &_fallible_core_resample, 4},
     {"_fallible_core_shared_pairs", (DL_FUNC) &_fallible_core_shared_pairs, 3},
     {"_fallible_core_nearer_answers", (DL_FUNC) &_fallible_core_nearer_answers, 3},
     {"_fallible_core_confusion_matrix", (DL_FUNC) &_fallible_core_confusion_matrix, 6},

@@ -31,7 +31,9 @@ fallible::Fitting latent_fitting(const std::string& method);
 fallible::Known known(const Rcpp::List& x);
 // From a `setup`, see core_estimator().
 fallible::EstimatorOptions estimator_options(const Rcpp::List& setup);
-// From replicates, threads, seed and, unless NULL, clusters: pattern, weight and cluster by case.
+// From a list of pattern (or another place of cases), weight and cluster by case; NULL: none.
+fallible::Clusters clusters(SEXP x);
+// From replicates, threads, seed and clusters.
 fallible::BootstrapOptions bootstrap_options(const Rcpp::List& options);
 fallible::Design design(const Rcpp::List& x);
 Rcpp::List intervals(const std::vector<fallible::Interval>& x);

@@ -99,13 +99,3 @@ Rcpp::List core_rated_rows(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp
       Rcpp::Named("category") = categories, Rcpp::Named("weight") = rows.weight,
       Rcpp::Named("of_pattern") = glue::from_one(rows.of_pattern));
 }
-
-// Weights of one bootstrap resample (from 0): the same that kernels in the core are given.
-// [[Rcpp::export(rng = false)]]
-Rcpp::NumericVector core_resample(Rcpp::NumericVector weight, Rcpp::IntegerVector seed,
-                                  double replicate) {
-  std::vector<double> count;
-  fallible::resample(glue::seed(seed), static_cast<std::uint64_t>(replicate), glue::doubles(weight),
-                     count);
-  return Rcpp::wrap(count);
-}

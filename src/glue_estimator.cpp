@@ -57,13 +57,7 @@ fallible::BootstrapOptions bootstrap_options(const Rcpp::List& options) {
   if (options.containsElementNamed("first")) {
     out.first = static_cast<std::uint64_t>(Rcpp::as<double>(options["first"]));
   }
-  const SEXP clusters = options["clusters"];
-  if (Rf_isNull(clusters)) return out;
-  const Rcpp::List of(clusters);
-  out.clusters.pattern = Rcpp::as<std::vector<int>>(of["pattern"]);
-  for (int& pattern : out.clusters.pattern) --pattern;
-  out.clusters.weight = Rcpp::as<std::vector<double>>(of["weight"]);
-  out.clusters.cluster = Rcpp::as<std::vector<int>>(of["cluster"]);
+  out.clusters = clusters(options["clusters"]);
   return out;
 }
 

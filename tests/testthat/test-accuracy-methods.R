@@ -86,3 +86,60 @@ test_that("ratings and fits have the same arguments", {
   expect_identical(names(of("rater_fit")), same)
   expect_identical(of("ratings")[same], as.list(of("rater_fit")))
 })
+
+test_that("estimates speak R's own verbs", {
+  set.seed(1)
+  x <- simulate_ratings(rater_design(c(0.7, 0.75, 0.8), c(a = 0.9, b = 0.6, c = 0.7), 3, n = 150))
+  e <- quiet(estimate_accuracy(x, "unbinned", interval = "bootstrap", replicates = 50))
+  table <- tidy(e)
+  expect_identical(coef(e), c(a = table$estimate[1], b = table$estimate[2], c = table$estimate[3]))
+  expect_equal(diag(vcov(e)), c(a = 1, b = 1, c = 1) * table$std.error^2)
+  drawn <- tidy(e, "replicates")
+  wide <- matrix(drawn$estimate, ncol = 3)
+  expect_identical(drawn$system, rep(c("a", "b", "c"), each = 50))
+  expect_equal(vcov(e)["a", "b"], cov(wide[, 1], wide[, 2]))
+  expect_equal(unname(confint(e)[, 1]), table$conf.low)
+  expect_identical(colnames(confint(e)), c("5 %", "95 %"))
+  expect_identical(rownames(confint(e, "b")), "b")
+  expect_error(confint(e, level = 0.95), class = "fallible_error_argument")
+  expect_identical(paste("Accuracy:", e["b"]), paste("Accuracy:", format(e["b"])))
+  expect_identical(toString(e), toString(format(e)))
+  without <- quiet(estimate_accuracy(x, "unbinned", interval = "none"))
+  expect_identical(nrow(tidy(without, "replicates")), 0L)
+  expect_true(all(is.na(vcov(without))))
+  fit <- fit_raters(x, dawid_skene())
+  expect_identical(confint(fit), stats::confint.default(fit))
+  expect_identical(coef(agreement(x, c("fleiss_kappa", "gwet_ac"))), setNames(
+    agreement(x, c("fleiss_kappa", "gwet_ac"))$estimate, c("fleiss_kappa", "gwet_ac")
+  ))
+  expect_error(coef(data_check(x)), class = "fallible_error_argument")
+})
+
+test_that("`[` keeps the estimates of some systems as they are", {
+  set.seed(1)
+  x <- simulate_ratings(rater_design(c(0.7, 0.75, 0.8), c(a = 0.9, b = 0.6, c = 0.7), 3, n = 150))
+  known <- as.character(truth(x)[[2]][1:40])
+  expect_part <- function(e) {
+    part <- e[c("c", "a")]
+    for (what in c("estimate", "details", "gold", "gold_details", "replicates")) {
+      all <- tidy(e, what)
+      own <- tidy(part, what)
+      expect_equal(own[order(own$system), ], all[all$system != "b", ], ignore_attr = TRUE)
+    }
+    both <- quiet(estimate_metrics(part, c("accuracy", "kap"), interval = "none"))
+    whole <- quiet(estimate_metrics(e, c("accuracy", "kap"), interval = "none"))
+    of <- function(x, system) tidy(x)$estimate[tidy(x)$system == system]
+    expect_equal(of(both, "c"), of(whole, "c"), tolerance = 1e-12)
+    expect_equal(confusion(part)$cells$estimate[1:9], confusion(e)$cells$estimate[19:27])
+    expect_s3_class(quiet(compare_systems(part)), "system_comparison")
+  }
+  set.seed(2)
+  expect_part(quiet(estimate_accuracy(x)))
+  expect_part(quiet(estimate_accuracy(x, "joint", interval = "bootstrap", replicates = 20)))
+  expect_part(quiet(estimate_accuracy(
+    x, known_truth = setNames(known, truth(x)[[1]][1:40]), gold_sample = "random"
+  )))
+  e <- quiet(estimate_accuracy(x))
+  expect_identical(e[], e)
+  expect_error(e["z"], class = "fallible_error_argument")
+})

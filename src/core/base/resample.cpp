@@ -35,9 +35,9 @@ Resampler::Resampler(const std::vector<double>& cases, const std::vector<int>& c
   }
 }
 
-std::vector<double> Resampler::draw(Stream& stream) const {
+std::vector<double> Resampler::draw(Stream& stream, double size) const {
   std::vector<double> drawn, out(cells_, 0.0);
-  multinomial(stream, std::llround(draws_), frequency_, drawn);
+  multinomial(stream, std::llround(size), frequency_, drawn);
   for (int kind = 0; kind < kinds_.rows(); ++kind) {
     if (drawn[kind] == 0) continue;
     for (const int i : kinds_.places(kind)) out[cell_[i]] += drawn[kind] * holds_[i];

@@ -30,8 +30,9 @@ class Resampler {
   Resampler(const std::vector<double>& cases, const std::vector<int>& cell_of_pattern,
             const Clusters& clusters);
 
-  // Number of cases drawn in each cell.
-  std::vector<double> draw(Stream& stream) const;
+  // Number of cases drawn in each cell: as many cases, or clusters, as there are, or `size` of them.
+  std::vector<double> draw(Stream& stream) const { return draw(stream, draws_); }
+  std::vector<double> draw(Stream& stream, double size) const;
 
  private:
   double draws_ = 0;               // cases, or clusters

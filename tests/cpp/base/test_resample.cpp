@@ -17,6 +17,9 @@ TEST_CASE("resamples have as many cases, and those of no weight never come") {
     CHECK(std::accumulate(drawn.begin(), drawn.end(), 0.0) == 10);
     CHECK(drawn[1] == 0);
     mean += drawn[2] / 400;
+    Stream again(1, i);
+    const auto few = resampler.draw(again, 4);
+    CHECK(std::accumulate(few.begin(), few.end(), 0.0) == 4);
   }
   CHECK(mean == Approx(5).epsilon(0.05));
 }

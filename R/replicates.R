@@ -1,0 +1,108 @@
+# Replicates of whatever is computed in R: cases, or clusters of them, are drawn anew. Nothing else
+# in R draws cases. The core draws, from a stream for each replicate, so that what R computes and
+# what the core computes are of the same draws.
+
+# How to draw, for R and for the core: what a unit is (a pattern of ratings, or a case), how many
+# cases each has, clusters (NULL: cases are drawn one by one) and the seed of all replicates.
+resampling <- function(x, options, unit = "pattern") {
+  if (unit == "case") {
+    new_resampling(weights_of_cases(x), options, clusters_of(x, options, seq_along(x$index)))
+  } else {
+    new_resampling(pattern_weights(x), options, clusters_of(x, options, x$index))
+  }
+}
+
+clusters_of <- function(x, options, unit_of_case) {
+  if (!is.null(options$cluster)) {
+    list(pattern = unit_of_case, weight = weights_of_cases(x), cluster = options$cluster)
+  }
+}
+
+new_resampling <- function(weight, options, clusters = NULL) {
+  list(
+    replicates = options$replicates, threads = options$threads,
+    seed = options$seed %||% draw_seed(), weight = weight, clusters = clusters
+  )
+}
+
+# A list of what `run`, a function of how often each unit was drawn, gives for each replicate. What
+# it draws itself depends on the seed alone. `size`: number of cases to draw, if not all.
+resampled <- function(run, resampling, name = "Bootstrap", size = NaN, tick = NULL) {
+  bar <- if (is.null(tick)) progress_bar(name, resampling$replicates) else list(tick = tick)
+  sampler <- core_resampler(resampling$weight, resampling$clusters)
+  values <- withr::with_seed(resampling$seed[[1L]], {
+    lapply(seq_len(resampling$replicates), function(i) {
+      bar$tick(i)
+      run(core_resample(sampler, resampling$seed, i - 1, size))
+    })
+  })
+  if (is.null(tick)) bar$close()
+  values
+}
+
+# Begins a reason why an estimate has no interval.
+no_interval <- "no interval: "
+
+# A table with columns estimate and reason, with what the core says of the interval of each row.
+add_intervals <- function(table, intervals) {
+  known <- !is.na(table$estimate)
+  for (column in c("std.error", "low", "high")) {
+    name <- if (column == "std.error") column else paste0("conf.", column)
+    table[[name]][known] <- na_real(intervals[[column]])[known]
+  }
+  failed <- known & intervals$lack == "failed"
+  table$reason[failed] <- paste0(no_interval, "most bootstrap replicates gave no estimate")
+  constant <- known & intervals$lack == "constant"
+  table$reason[constant] <- paste0(
+    no_interval, percent(intervals$same[constant]), " of the bootstrap replicates are exactly ",
+    vapply(intervals$value[constant], format, "", digits = 3L)
+  )
+  table
+}
+
+# The same for a reason that all rows have.
+without_interval <- function(table, reason) {
+  lacks <- is.na(table$reason)
+  table$reason[lacks] <- paste0(no_interval, reason)
+  table
+}
+
+# `share` is of the replicates that failed for each of `names`. If all failures belonged to one
+# tail, more than its share of them would hide the end there.
+warn_failed <- function(names, share, conf_level, why) {
+  some <- which(share > (1 - conf_level) / 2)
+  if (length(some) > 0L) {
+    each <- verbatim(names[some], ": ", percent(share[some]), " of replicates")
+    warn_fallible("bootstrap", c(
+      "Many bootstrap replicates gave no estimate; intervals rest on the others and are too short.",
+      stats::setNames(each, rep("*", length(each))),
+      "i" = why
+    ), systems = names[some], share = share[some])
+  }
+}
+
+# Percentiles, reflected percentiles and bias-corrected ones all leave the estimate where more than
+# 1 - alpha / 2 of the replicates lie on one side of it: none of them mends a bias that is larger
+# than what replicates vary. `slack` is where iterations end.
+warn_outside <- function(names, table, why) {
+  slack <- 1e-6
+  out <- which(
+    table$estimate < table$conf.low - slack | table$estimate > table$conf.high + slack
+  )
+  if (length(out) > 0L) {
+    warn_fallible("bootstrap", c(
+      "{cli::qty(length(out))}Bootstrap interval{?s} of {.val {names[out]}} {?leaves/leave} {?its
+       estimate/their estimates}.",
+      "x" = "Samples drawn anew are biased by more than they vary.",
+      "i" = why
+    ), systems = names[out], share = numeric())
+  }
+}
+
+# An interval per column of replicates; `iterated`: see new_method().
+percentile_intervals <- function(replicates, conf_level, iterated) {
+  core_percentile_intervals(replicates, conf_level, iterated)
+}
+
+# Standard errors on either side of a normal interval.
+normal_quantile <- function(conf_level) stats::qnorm((1 + conf_level) / 2)

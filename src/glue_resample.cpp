@@ -1,0 +1,40 @@
+// Weights of resamples, for what is computed in R.
+#include <cmath>
+#include <numeric>
+
+#include "core/base/resample.hpp"
+#include "glue.h"
+
+namespace glue {
+
+fallible::Clusters clusters(SEXP x) {
+  fallible::Clusters out;
+  if (Rf_isNull(x)) return out;
+  const Rcpp::List of(x);
+  out.pattern = Rcpp::as<std::vector<int>>(of["pattern"]);
+  for (int& pattern : out.pattern) --pattern;
+  out.weight = Rcpp::as<std::vector<double>>(of["weight"]);
+  out.cluster = Rcpp::as<std::vector<int>>(of["cluster"]);
+  return out;
+}
+
+}  // namespace glue
+
+// Draws from units (patterns, cases, ...) that hold `weight` cases each.
+// [[Rcpp::export(rng = false)]]
+SEXP core_resampler(Rcpp::NumericVector weight, SEXP clusters) {
+  std::vector<int> itself(weight.size());
+  std::iota(itself.begin(), itself.end(), 0);
+  return Rcpp::XPtr<fallible::Resampler>(
+      new fallible::Resampler(glue::doubles(weight), itself, glue::clusters(clusters)));
+}
+
+// How often each unit is drawn in the replicate of this number (from 0): the same draws that
+// estimators of the core are given. `size` is NaN for as many draws as there are cases, or clusters.
+// [[Rcpp::export(rng = false)]]
+Rcpp::NumericVector core_resample(SEXP resampler, Rcpp::IntegerVector seed, double replicate,
+                                  double size) {
+  const Rcpp::XPtr<fallible::Resampler> of(resampler);
+  fallible::Stream stream(glue::seed(seed), static_cast<std::uint64_t>(replicate));
+  return Rcpp::wrap(std::isnan(size) ? of->draw(stream) : of->draw(stream, size));
+}
