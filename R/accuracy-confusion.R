@@ -192,6 +192,15 @@ confusion_table <- function(estimate, systems, counts, draws, conf_level, share)
   do.call(rbind, tables)
 }
 
+# Tables x categories: what they have of each truth, of each answer, and of right answers.
+table_sums <- function(tables, n) {
+  cube <- array(tables, c(nrow(tables), n, n))
+  list(
+    truth = rowSums(aperm(cube, c(1L, 3L, 2L)), dims = 2L), answer = rowSums(cube, dims = 2L),
+    right = tables[, (seq_len(n) - 1L) * n + seq_len(n), drop = FALSE]
+  )
+}
+
 few_cases <- 1e-6 # expected, in a row that says nothing
 
 cell_shares <- function(counts, categories) {

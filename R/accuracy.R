@@ -127,7 +127,9 @@ fit_for <- function(method, x, model, fit_method, known_truth, call) {
   averages <- accuracy_methods()[[method]]$model == "own"
   if (!is.null(known_truth)) fit_method <- NULL # that of known truths
   withCallingHandlers(
-    fit_checked(with_votes(x), model, fit_method, known_truth, NULL, call),
+    fit_checked(
+      with_votes(check_whole_ratings(x, call = call)), model, fit_method, known_truth, NULL, call
+    ),
     # Base rates by algebra, of which the average makes no use.
     fallible_warning_boundary = function(w) if (averages) rlang::cnd_muffle(w)
   )

@@ -302,9 +302,9 @@ worst_of_pairs <- function(blocks, error) {
 # A row per system and rank. Systems that are equal in a draw share the ranks that they take.
 rank_table <- function(systems, values) {
   n <- length(systems)
-  ranks <- function(values) as.vector(vapply(seq_len(nrow(values)), function(i) {
-    rank(values[i, ], ties.method = "min")
-  }, integer(n)))
+  ranks <- function(values) {
+    as.vector(vapply(asplit(values, 1L), rank, integer(n), ties.method = "min"))
+  }
   best <- ranks(-values)
   worst <- n + 1L - ranks(values)
   share <- matrix(0, n + 1L, n) # one more than ranks, after the worst

@@ -23,8 +23,8 @@ ratings_prior <- function(alone, gold, case_variance, cases, widen) {
   )
 }
 
-# Intervals of shares from what gold says (`x`), and from ratings alone. Where either says nothing, or
-# all is known, the other stands as it is.
+# Intervals of shares from what gold says (`x`), and from ratings alone. Where either says nothing,
+# or all is known, the other stands as it is.
 combined_interval <- function(x, alone, target, conf_level, widen = default_widen) {
   where_both_tell(x, alone, corrected_interval(x, target, conf_level), function(x, alone, share) {
     centre <- alone$estimate
@@ -70,9 +70,9 @@ add_sampling <- function(blend, weight, target, variance, conf_level, limits) {
   )
 }
 
-# The same of differences, which answers bound: none is greater than the share of cases on which they
-# differ (`x$differ`), and errors in common hide there. `x$one_right`, what ratings expect of its
-# square, tells how much cases vary, and `x$all` is their number.
+# The same of differences, which answers bound: none is greater than the share of cases on which
+# they differ (`x$differ`), and errors in common hide there. `x$one_right`, what ratings expect of
+# its square, tells how much cases vary, and `x$all` is their number.
 combined_difference <- function(x, alone, target, conf_level, widen = default_widen) {
   corrected <- difference_interval(x, target, conf_level)
   where_both_tell(x, alone, corrected, function(x, alone, value) {

@@ -3,8 +3,8 @@
 # Nothing here trusts raters: where their predictions are worthless, gold speaks alone.
 #
 # y is what gold cases say, q what was predicted of them, w their weights (inverse probabilities of
-# being gold, on any scale; 0 leaves a case out), N the number of all cases. All may be matrices, with
-# a column for each of several means.
+# being gold, on any scale; 0 leaves a case out), N the number of all cases. All may be matrices,
+# with a column for each of several means.
 
 # What is thought beforehand of the slope of y on q, and for how many gold cases that counts.
 prior_slope <- 0.5

@@ -112,7 +112,7 @@ gold_difference <- function(evidence, first, second) {
   ))
 }
 
-# See gold_part(), of pairs: answers, weight of patterns and of gold cases, and where answers differ.
+# See gold_part(), of pairs: answers, weight of patterns and of gold cases, where answers differ.
 gold_part_of_pairs <- function(evidence, first, second) {
   at <- evidence$at
   one <- evidence$answer[, first, drop = FALSE]

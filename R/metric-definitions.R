@@ -4,21 +4,22 @@
 # A metric is a list. needs: what it is computed from, "table", the joint table of truth and answer
 # (metrics of scores bring records with other needs, and metric_engines() a function for these);
 # form: what its kernel sees, the whole "table", or the numbers of one "category" against the rest;
-# kernel: that function; gradient: of a table, the derivative of its kernel by each cell, on tables that
-# sum to 1, or NULL to find it in small steps; settings: which settings of estimate_metrics() it takes besides; lower and
-# upper: its range, or a function of the settings that gives both; better: "high" or "low", "" where
-# neither is; drops: do categories of which it is undefined leave its averages, or undo them;
+# kernel: that function; gradient: of a table, the derivative of its kernel by each cell, on tables
+# that sum to 1, or NULL to find it in small steps; settings: which settings of estimate_metrics()
+# it takes besides; lower and upper: its range, or a function of the settings that gives both;
+# better: "high" or "low", "" where neither is; drops: do categories of which it is undefined leave its
+# averages, or undo them;
 # same_as: the metric of which it is another name; cell: is it a cell of the confusion matrix that
 # gold measures by itself, "recall" or "precision"; undefined: why it is 0 / 0 where it is; default:
 # is it shown unasked; ordered: does it mean something only where categories are ordered.
 new_metric <- function(id, title, reference, kernel, form = "category", needs = "table",
-                       gradient = NULL, settings = character(), lower = 0, upper = 1, better = "high",
-                       drops = FALSE, same_as = NA_character_, cell = "", undefined = zero_by_zero,
-                       default = FALSE, ordered = FALSE) {
+                       gradient = NULL, settings = character(), lower = 0, upper = 1,
+                       better = "high", drops = FALSE, same_as = NA_character_, cell = "",
+                       undefined = zero_by_zero, default = FALSE, ordered = FALSE) {
   list(
     id = id, title = title, reference = reference, kernel = kernel, form = form, needs = needs,
-    gradient = gradient, settings = settings, lower = lower, upper = upper, better = better, drops = drops,
-    same_as = same_as, cell = cell, undefined = undefined, default = default,
+    gradient = gradient, settings = settings, lower = lower, upper = upper, better = better,
+    drops = drops, same_as = same_as, cell = cell, undefined = undefined, default = default,
     ordered = ordered
   )
 }
@@ -120,8 +121,9 @@ built_in_metrics <- by_id(list(
   new_metric(
     "kap", "Kappa of system and truth",
     "Cohen (1960), Educational and Psychological Measurement 20, 37-46",
-    kappa_of_table, "table", gradient = function(table) kappa_gradient(table, 1 - diag(nrow(table))),
-    lower = -1, undefined = "all cases and answers are of one category",
+    kappa_of_table, "table",
+    gradient = function(table) kappa_gradient(table, 1 - diag(nrow(table))), lower = -1,
+    undefined = "all cases and answers are of one category",
     default = TRUE
   ),
   new_metric(
@@ -137,7 +139,8 @@ built_in_metrics <- by_id(list(
   ),
   new_metric(
     "kap_linear", "Kappa, linear weights", weighted_kappa, function(table) kappa_of_steps(table, 1),
-    "table", gradient = function(table) kappa_gradient(table, steps_of_table(table)), lower = -1, undefined = "all cases and answers are of one category", ordered = TRUE
+    "table", gradient = function(table) kappa_gradient(table, steps_of_table(table)), lower = -1,
+    undefined = "all cases and answers are of one category", ordered = TRUE
   ),
   new_metric(
     "kap_quadratic", "Kappa, quadratic weights", weighted_kappa,

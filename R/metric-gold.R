@@ -55,7 +55,11 @@ gold_row <- function(found, estimate, plan, i, s, record, part, by_slope, counts
     alone <- unit_row(found, i, ends)
     if (is.null(x)) lack <- lack %||% "gold cases do not vary in it"
   }
-  lack <- if (is.null(x)) paste0(no_interval, lack) else if (!is.null(x$clusters)) lack_of_clusters(x)
+  lack <- if (is.null(x)) {
+    paste0(no_interval, lack)
+  } else if (!is.null(x$clusters)) {
+    lack_of_clusters(x)
+  }
   list(x = x, alone = alone, lack = lack %||% NA_character_)
 }
 

@@ -151,8 +151,8 @@ delta_rows <- function(found, estimate, plan, counts, draws, s, conf_level) {
   interval_rows(found, plan, robust_quantile(estimate$options, conf_level))
 }
 
-# Standard deviation of what sampling does to each metric: of replicates of the table, which together
-# have the sampling error that the estimate tells of the accuracy.
+# Standard deviation of what sampling does to each metric: of replicates of the table, which
+# together have the sampling error that the estimate tells of the accuracy.
 table_errors <- function(draws, slopes, estimate, s) {
   moved <- in_blocks(draws, s, function(counts) {
     tables <- as_shares(counts, slopes$n)

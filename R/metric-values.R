@@ -80,15 +80,6 @@ against_rest <- function(tables, n) {
   })
 }
 
-# Tables x categories: what they have of each truth, of each answer, and of right answers.
-table_sums <- function(tables, n) {
-  cube <- array(tables, c(nrow(tables), n, n))
-  list(
-    truth = rowSums(aperm(cube, c(1L, 3L, 2L)), dims = 2L), answer = rowSums(cube, dims = 2L),
-    right = tables[, (seq_len(n) - 1L) * n + seq_len(n), drop = FALSE]
-  )
-}
-
 # `each` has the arguments of so many calls, which give `n` numbers each in the range of the metric,
 # NA where it is undefined.
 run_kernel <- function(record, each, n, settings, call) {

@@ -159,3 +159,31 @@ test_that("words say what gold did", {
   set.seed(1)
   expect_snapshot(compare_systems(compared_gold()$estimate))
 })
+
+test_that("pairs of many systems are measured as each alone, in work that grows with pairs", {
+  set.seed(5)
+  design <- rater_design(c(0.7, 0.7, 0.8), stats::setNames(seq(0.5, 0.85, 0.05), letters[1:8]), 3,
+    150)
+  x <- simulate_ratings(design)
+  estimate <- quiet(estimate_accuracy(x, known_truth = truth(x)[1:60, ], gold_sample = "random",
+    cluster = rep(1:30, 5)))
+  evidence <- estimate$gold$evidence
+  pairs <- utils::combn(8L, 2L)
+  together <- gold_difference(evidence, pairs[1L, ], pairs[2L, ])
+  alone <- lapply(seq_len(ncol(pairs)), function(i) {
+    gold_difference(evidence, pairs[1L, i], pairs[2L, i])
+  })
+  of_pairs <- setdiff(names(together), c("rest", "answers"))
+  off <- vapply(of_pairs, function(field) {
+    max(abs(together[[field]] - vapply(alone, function(x) as.double(x[[field]]), 0)))
+  }, 0)
+  expect_lt(max(off), 1e-12)
+  expect_length(together$estimate, ncol(pairs))
+  # They are asked of in blocks.
+  asked <- 0
+  over_pairs(evidence$answer, pairs[1L, ], pairs[2L, ], function(at) {
+    asked <<- asked + 1
+    list(at = at)
+  })
+  expect_identical(asked, 1)
+})

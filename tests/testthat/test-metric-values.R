@@ -111,7 +111,7 @@ test_that("slopes of all metrics and averages are those of tables with a little 
   expect_lt(max(off), 1e-7)
 })
 
-test_that("slopes take memory that grows with the square of categories, not with its square", {
+test_that("slopes take memory that grows with the square of the number of categories", {
   size <- function(n) {
     plan <- metric_plan(built_in_metrics[c("mcc", "recall", "f_meas")], as.character(1:n), "macro",
       list(beta = 1))

@@ -39,7 +39,7 @@ Interval percentile_interval(const double* replicates, std::size_t n, double con
 
 // The same of the differences of two columns of replicates.
 Interval difference_interval(const double* first, const double* second, std::size_t n,
-                             double conf_level, double tolerance);
+                             double conf_level, double tolerance = rounding_tolerance);
 
 // In which share of the replicates the first is ahead; half where nobody is.
 double share_ahead(const double* first, const double* second, std::size_t n);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/accuracy/base_rates.hpp"
+#include "core/accuracy/blend.hpp"
 #include "core/accuracy/common.hpp"
 #include "core/accuracy/profile_interval.hpp"
 #include "core/accuracy/robust.hpp"
@@ -197,4 +198,29 @@ TEST_CASE("a profile ends where the log posterior has fallen by half the devianc
   const LatentClass free(rows, {true, Errors::free, false, false}, LatentPrior());
   CHECK(free.system_at() == -1);
   CHECK(std::isnan(profile_interval(free, OptimiserOptions(), 2.7).low));
+}
+
+TEST_CASE("what gold and ratings say is blended by what each is worth") {
+  // Without a flat part, and far from its ends, both are normal: precisions add up.
+  const BlendPrior prior{0.5, 0.02, 0};
+  const Blend both = blend_difference(0.53, 0.04, INFINITY, 1, prior, 0.9);
+  CHECK(both.mean == Approx(0.5 + 0.03 / 5).epsilon(1e-6));
+  CHECK(both.sd == Approx(0.02 * std::sqrt(0.8)).epsilon(1e-5));
+  CHECK(both.high - both.low == Approx(2 * 1.644854 * both.sd).epsilon(1e-4));
+  CHECK(both.flat == 0);
+  // All flat: a Beta distribution of the counts.
+  const Blend flat = blend_share(0.8, 20, {0.1, 0.01, 1}, 0.9);
+  CHECK(flat.mean == Approx(16.5 / 21).epsilon(1e-6));
+  CHECK(flat.sd == Approx(std::sqrt(16.5 * 4.5 / 22) / 21).epsilon(1e-5));
+  CHECK(flat.flat == Approx(1));
+}
+
+TEST_CASE("differences of replicates have intervals, and a share in which one is ahead") {
+  const std::vector<double> first{3, 1, 2, 5}, second{1, 1, 4, 2}, apart{2, 0, -2, 3};
+  const auto found = difference_interval(first.data(), second.data(), 4, 0.9);
+  const auto expected = percentile_interval(apart.data(), 4, 0.9);
+  CHECK(found.low == expected.low);
+  CHECK(found.high == expected.high);
+  CHECK(found.std_error == expected.std_error);
+  CHECK(share_ahead(first.data(), second.data(), 4) == 0.625);
 }
