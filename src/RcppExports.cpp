@@ -271,6 +271,34 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_fit_pooled
+Rcpp::List core_fit_pooled(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List known, Rcpp::List model, bool one_coin, double tolerance, int rounds, Rcpp::Function tick);
+RcppExport SEXP _fallible_core_fit_pooled(SEXP patternsSEXP, SEXP weightSEXP, SEXP knownSEXP, SEXP modelSEXP, SEXP one_coinSEXP, SEXP toleranceSEXP, SEXP roundsSEXP, SEXP tickSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type known(knownSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< bool >::type one_coin(one_coinSEXP);
+    Rcpp::traits::input_parameter< double >::type tolerance(toleranceSEXP);
+    Rcpp::traits::input_parameter< int >::type rounds(roundsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::Function >::type tick(tickSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_fit_pooled(patterns, weight, known, model, one_coin, tolerance, rounds, tick));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_association
+Rcpp::NumericVector core_association(Rcpp::List patterns, Rcpp::NumericVector weight);
+RcppExport SEXP _fallible_core_association(SEXP patternsSEXP, SEXP weightSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_association(patterns, weight));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_latent_covariance
 Rcpp::List core_latent_covariance(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List known, Rcpp::List model, std::string method, Rcpp::NumericVector theta);
 RcppExport SEXP _fallible_core_latent_covariance(SEXP patternsSEXP, SEXP weightSEXP, SEXP knownSEXP, SEXP modelSEXP, SEXP methodSEXP, SEXP thetaSEXP) {
@@ -523,6 +551,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_fallible_core_robust_error", (DL_FUNC) &_fallible_core_robust_error, 6},
     {"_fallible_core_error_of_models", (DL_FUNC) &_fallible_core_error_of_models, 2},
     {"_fallible_core_fit_latent", (DL_FUNC) &_fallible_core_fit_latent, 8},
+    {"_fallible_core_fit_pooled", (DL_FUNC) &_fallible_core_fit_pooled, 8},
+    {"_fallible_core_association", (DL_FUNC) &_fallible_core_association, 2},
     {"_fallible_core_latent_covariance", (DL_FUNC) &_fallible_core_latent_covariance, 6},
     {"_fallible_core_latent_probabilities", (DL_FUNC) &_fallible_core_latent_probabilities, 5},
     {"_fallible_core_latent_profile", (DL_FUNC) &_fallible_core_latent_profile, 7},

@@ -1,12 +1,15 @@
 // Latent class models.
 #include <RcppEigen.h>
 
+#include <memory>
 #include <string>
 
 #include "core/accuracy/profile_interval.hpp"
 #include "core/model/curvature.hpp"
 #include "core/model/identified.hpp"
 #include "core/model/latent_pairs.hpp"
+#include "core/model/naming.hpp"
+#include "core/model/pooled.hpp"
 #include "core/model/reading.hpp"
 #include "core/model/warm.hpp"
 #include "glue.h"
@@ -31,6 +34,14 @@ fallible::LatentPrior latent_prior(const Rcpp::List& x) {
   fallible::LatentPrior out;
   out.none = x.size() == 0;
   if (out.none) return out;
+  out.pooled = x.containsElementNamed("pooled");
+  if (out.pooled) {
+    if (x.containsElementNamed("rows")) {
+      out.rows = std::make_shared<const std::vector<double>>(
+          Rcpp::as<std::vector<double>>(x["rows"]));
+    }
+    return out;
+  }
   const Rcpp::NumericVector accuracy = x["accuracy"];
   out.base_rates = x["base_rates"];
   out.correct = accuracy[0];
@@ -83,6 +94,38 @@ Eigen::VectorXd start_of(const fallible::Layout& layout,
 
 }  // namespace
 
+namespace {
+
+// What a fit tells R.
+Rcpp::List told_by(const fallible::LatentClass& latent, const fallible::Optimum& top,
+                   double log_likelihood, bool identified) {
+  const fallible::LatentRows& rows = latent.rows();
+  const int N = rows.categories;
+  const fallible::Law law(latent.layout(), top.x);
+  const fallible::Reading reading(latent.layout(), top.x);
+  const fallible::Naturals naturals = reading.naturals();
+  Rcpp::NumericVector confusion(Rcpp::Dimension(rows.judges, N, N));
+  for (int u = 0; u < rows.judges; ++u) {
+    const auto matrix = law.confusion(u);
+    for (int k = 0; k < N; ++k) {
+      for (int l = 0; l < N; ++l) confusion[u + rows.judges * (k + N * l)] = matrix[k * N + l];
+    }
+  }
+  return Rcpp::List::create(
+      Rcpp::Named("theta") = top.x, Rcpp::Named("log_likelihood") = log_likelihood,
+      Rcpp::Named("log_posterior") = top.value, Rcpp::Named("iterations") = top.iterations,
+      Rcpp::Named("converged") = top.converged,
+      Rcpp::Named("parameters") = latent.layout().free_parameters(),
+      Rcpp::Named("identified") = identified,
+      Rcpp::Named("base_rates") = reading.base_rates(), Rcpp::Named("confusion") = confusion,
+      Rcpp::Named("naturals") =
+          Rcpp::List::create(Rcpp::Named("term") = naturals.term, Rcpp::Named("of") = naturals.of,
+                             Rcpp::Named("value") = naturals.value),
+      Rcpp::Named("posterior") = posterior_of_patterns(latent, top.x));
+}
+
+}  // namespace
+
 // `known`: see glue::known(); `method`: "likelihood" or "pairs". Confusion matrices are judges x
 // truths x ratings, posteriors patterns x categories. `start`: theta of a former fit, identified, and
 // how many raters it had; or NULL. `tick` is called a few times a second.
@@ -112,28 +155,60 @@ Rcpp::List core_fit_latent(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp
                : fallible::fit_latent(latent, options);
   }
 
-  const int N = rows.categories;
-  const fallible::Law law(latent.layout(), fit.x);
-  const fallible::Reading reading(latent.layout(), fit.x);
-  const fallible::Naturals naturals = reading.naturals();
-  Rcpp::NumericVector confusion(Rcpp::Dimension(rows.judges, N, N));
-  for (int u = 0; u < rows.judges; ++u) {
-    const auto matrix = law.confusion(u);
-    for (int k = 0; k < N; ++k) {
-      for (int l = 0; l < N; ++l) confusion[u + rows.judges * (k + N * l)] = matrix[k * N + l];
-    }
-  }
-  return Rcpp::List::create(
-      Rcpp::Named("theta") = fit.x, Rcpp::Named("log_likelihood") = fit.log_likelihood,
-      Rcpp::Named("log_posterior") = fit.log_posterior,
-      Rcpp::Named("iterations") = fit.iterations, Rcpp::Named("converged") = fit.converged,
-      Rcpp::Named("parameters") = latent.layout().free_parameters(),
-      Rcpp::Named("identified") = identified,
-      Rcpp::Named("base_rates") = reading.base_rates(), Rcpp::Named("confusion") = confusion,
-      Rcpp::Named("naturals") =
-          Rcpp::List::create(Rcpp::Named("term") = naturals.term, Rcpp::Named("of") = naturals.of,
-                             Rcpp::Named("value") = naturals.value),
-      Rcpp::Named("posterior") = posterior_of_patterns(latent, fit.x));
+  const fallible::Optimum top{fit.x, fit.log_posterior, fit.iterations, fit.converged, false};
+  return told_by(latent, top, fit.log_likelihood, identified);
+}
+
+// The same of the model with a pooled prior: around a centre of the panel, of one coin or not. Has
+// also `centre`, the prior's `rows` (judges x truths x ratings, row by row) given it, and is
+// `theta` that of the same model without.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List core_fit_pooled(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List known,
+                           Rcpp::List model, bool one_coin, double tolerance, int rounds,
+                           Rcpp::Function tick) {
+  const glue::Interruptible here(tick);
+  const auto rows = fallible::latent_rows(glue::view(patterns), glue::doubles(weight), -1,
+                                          glue::known(known));
+  const auto settings = glue::latent_model(model);
+  fallible::PooledOptions options;
+  options.one_coin = one_coin;
+  options.tolerance = tolerance;
+  options.rounds = rounds;
+  const auto fit = fallible::fit_pooled(rows, options);
+  const auto prior =
+      fallible::given_centre(glue::latent_prior(model["prior"]), fit, rows);
+  const fallible::LatentClass latent(rows, settings, prior);
+  double log_likelihood = 0;
+  fallible::Optimum top;
+  top.x = fallible::parameters_of(fit, latent.layout());
+  top.value = latent.evaluate(top.x, nullptr, &log_likelihood);
+  top.iterations = fit.rounds;
+  top.converged = fit.converged;
+  const bool identified =
+      fallible::is_identified(rows, settings, prior, fallible::Fitting::likelihood);
+  Rcpp::List out = told_by(latent, top, log_likelihood, identified);
+  out["base_rates"] = fit.rates;
+  out["posterior"] = glue::by_row(fallible::by_pattern(rows, fit.posterior, fit.rates),
+                                  rows.categories);
+  const fallible::Centre& centre = fit.centre;
+  out["centre"] = Rcpp::List::create(
+      Rcpp::Named("c") = centre.c, Rcpp::Named("tau") = centre.tau,
+      Rcpp::Named("ups") = one_coin ? NA_REAL : centre.ups,
+      Rcpp::Named("a") = one_coin || centre.categories < 3 ? NA_REAL : centre.a,
+      Rcpp::Named("rows") = *prior.rows, Rcpp::Named("categories") = glue::from_one(fit.category),
+      Rcpp::Named("renamed") = fit.renamed, Rcpp::Named("log_density") = fit.log_density);
+  return out;
+}
+
+// Agreement beyond chance and chi-square over all pairs of raters.
+// [[Rcpp::export(rng = false)]]
+Rcpp::NumericVector core_association(Rcpp::List patterns, Rcpp::NumericVector weight) {
+  const glue::Interruptible here;
+  const auto found = fallible::association(
+      fallible::latent_rows(glue::view(patterns), glue::doubles(weight), -1, fallible::Known()));
+  return Rcpp::NumericVector::create(Rcpp::Named("excess") = found.excess,
+                                     Rcpp::Named("statistic") = found.statistic,
+                                     Rcpp::Named("df") = found.df);
 }
 
 // Of the naturals at the top `theta`: `covariance`, NULL where it would take too long; and
