@@ -85,6 +85,10 @@ core_fit_pooled <- function(patterns, weight, known, model, one_coin, tolerance,
     .Call(`_fallible_core_fit_pooled`, patterns, weight, known, model, one_coin, tolerance, rounds, tick)
 }
 
+core_best_names <- function(gain, categories) {
+    .Call(`_fallible_core_best_names`, gain, categories)
+}
+
 core_association <- function(patterns, weight) {
     .Call(`_fallible_core_association`, patterns, weight)
 }

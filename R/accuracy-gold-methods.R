@@ -106,18 +106,33 @@ group_gold_notes <- function(x) {
   }, "", USE.NAMES = FALSE)
 }
 
-# A row per case instead of per pattern, since gold cases are certain.
-with_certain_cases <- function(x, posterior, gold) {
-  code <- replace(integer(nrow(x)), gold$case, gold$truth)
-  key <- code * n_patterns(x) + pattern_of_case(x)
+# An estimate that names no model has the labels of the average; gold cases are certain, and have
+# patterns of their own.
+#' @exportS3Method
+labels_of.accuracy_estimate <- function(x, call) { # nolint: object_name.
+  averaged <- is_averaged(x) && is_k_model(x$fit$model) && !is_own_fit(x$fit)
+  labels <- if (averaged) {
+    c(average_labels(x$fit$x, x$fit$known), common = typical_rho)
+  } else {
+    labels_of(x$fit, call)
+  }
+  if (length(x$gold$case) > 0L) with_certain_cases(labels, x$gold) else labels
+}
+
+with_certain_cases <- function(labels, gold) {
+  patterns <- nrow(labels$posterior)
+  code <- replace(integer(length(labels$x$index)), gold$case, gold$truth)
+  key <- code * patterns + labels$x$index
   of <- unique(key)
-  posterior <- posterior[(of - 1L) %% n_patterns(x) + 1L, , drop = FALSE]
-  truth <- (of - 1L) %/% n_patterns(x)
+  labels$pattern <- (of - 1L) %% patterns + 1L
+  labels$posterior <- labels$posterior[labels$pattern, , drop = FALSE]
+  truth <- (of - 1L) %/% patterns
   known <- which(truth > 0L)
-  posterior[known, ] <- 0
-  posterior[cbind(known, truth[known])] <- 1
-  x$index <- match(key, of)
-  list(x = x, posterior = posterior)
+  labels$posterior[known, ] <- 0
+  labels$posterior[cbind(known, truth[known])] <- 1
+  labels$certain <- truth > 0L | labels$certain[labels$pattern]
+  labels$x$index <- match(key, of)
+  labels
 }
 
 #' More gold cases for an estimate

@@ -230,6 +230,9 @@ reason_not_identified <- function(identified, agreement, categories) {
     "raters agree no better than by chance (agreement ", decimals(agreement[chance]), ", chance ",
     decimals(1 / categories), ")"
   )
+  reason[identified == "unrelated"] <- paste(
+    "raters agree no better than by chance, given how often each uses each category"
+  )
   reason
 }
 
@@ -363,8 +366,9 @@ nobs.rater_fit <- function(object, ...) count_cases(object$x, rated_patterns(obj
 #'   `glance()`: a tibble with one row: `agreement` (share of agreeing rater pairs), `kappa` (chance
 #'   agreement 1 / number of categories), `rater_accuracy`, the numbers of `cases` (rows), `raters`,
 #'   `ratings`, `categories` and `patterns`; `logLik`, `AIC` and `BIC`, `NA` for fits that do not
-#'   maximise a likelihood; and `nobs`, the number of cases with a rating. `format()`: a line of
-#'   words.
+#'   maximise a likelihood; and `nobs`, the number of cases with a rating. Of a fit with a pooled
+#'   prior also `c`, `tau`, `ups` and `a`, which [rater_model()] explains (`a` is `NA` for two
+#'   categories); its `AIC` and `BIC` are `NA`. `format()`: a line of words.
 #' @family estimation
 #' @examples
 #' fit <- fit_raters(ratings(fleiss1971, case = case, counts = depression:other))
@@ -385,7 +389,7 @@ glance.rater_fit <- function(x, ...) {
   check_dots_empty(...)
   data <- x$x
   log_likelihood <- stats::logLik(x)
-  tibble::tibble(
+  table <- tibble::tibble(
     agreement = x$agreement, kappa = x$kappa,
     rater_accuracy = x$rater_accuracy,
     cases = nrow(data), raters = length(data$raters),
@@ -394,5 +398,10 @@ glance.rater_fit <- function(x, ...) {
     logLik = as.double(log_likelihood), AIC = stats::AIC(log_likelihood),
     BIC = stats::BIC(log_likelihood), nobs = stats::nobs(x)
   )
+  if (is.null(x$centre)) {
+    return(table)
+  }
+  of_centre <- x$centre[c("c", "tau", "ups", "a")]
+  if (x$identified != "yes") of_centre[] <- NA_real_
+  tibble::as_tibble(c(table, lapply(of_centre, na_real)))
 }
-

@@ -288,6 +288,17 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_best_names
+Rcpp::IntegerVector core_best_names(Rcpp::NumericVector gain, int categories);
+RcppExport SEXP _fallible_core_best_names(SEXP gainSEXP, SEXP categoriesSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type gain(gainSEXP);
+    Rcpp::traits::input_parameter< int >::type categories(categoriesSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_best_names(gain, categories));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_association
 Rcpp::NumericVector core_association(Rcpp::List patterns, Rcpp::NumericVector weight);
 RcppExport SEXP _fallible_core_association(SEXP patternsSEXP, SEXP weightSEXP) {
@@ -552,6 +563,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_fallible_core_error_of_models", (DL_FUNC) &_fallible_core_error_of_models, 2},
     {"_fallible_core_fit_latent", (DL_FUNC) &_fallible_core_fit_latent, 8},
     {"_fallible_core_fit_pooled", (DL_FUNC) &_fallible_core_fit_pooled, 8},
+    {"_fallible_core_best_names", (DL_FUNC) &_fallible_core_best_names, 2},
     {"_fallible_core_association", (DL_FUNC) &_fallible_core_association, 2},
     {"_fallible_core_latent_covariance", (DL_FUNC) &_fallible_core_latent_covariance, 6},
     {"_fallible_core_latent_probabilities", (DL_FUNC) &_fallible_core_latent_probabilities, 5},

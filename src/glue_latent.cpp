@@ -37,8 +37,8 @@ fallible::LatentPrior latent_prior(const Rcpp::List& x) {
   out.pooled = x.containsElementNamed("pooled");
   if (out.pooled) {
     if (x.containsElementNamed("rows")) {
-      out.rows = std::make_shared<const std::vector<double>>(
-          Rcpp::as<std::vector<double>>(x["rows"]));
+      out.rows =
+          std::make_shared<const std::vector<double>>(Rcpp::as<std::vector<double>>(x["rows"]));
     }
     return out;
   }
@@ -56,15 +56,21 @@ fallible::LatentPrior latent_prior(const Rcpp::List& x) {
 fallible::Known known(const Rcpp::List& x) {
   fallible::Known out;
   out.truth = Rcpp::as<std::vector<int>>(x["truth"]);
-  const Rcpp::List raters = x["raters"];
-  for (R_xlen_t j = 0; j < raters.size(); ++j) {
-    out.matrix.emplace_back();
-    if (Rf_isNull(raters[j])) continue;
-    const Rcpp::NumericMatrix matrix = raters[j];
-    for (int k = 0; k < matrix.nrow(); ++k) {
-      for (int l = 0; l < matrix.ncol(); ++l) out.matrix.back().push_back(matrix(k, l));
+  const auto matrices = [&x](const char* name) {
+    std::vector<std::vector<double>> of;
+    if (!x.containsElementNamed(name)) return of;
+    for (const SEXP one : Rcpp::List(x[name])) {
+      of.emplace_back();
+      if (Rf_isNull(one)) continue;
+      const Rcpp::NumericMatrix matrix(one);
+      for (int k = 0; k < matrix.nrow(); ++k) {
+        for (int l = 0; l < matrix.ncol(); ++l) of.back().push_back(matrix(k, l));
+      }
     }
-  }
+    return of;
+  };
+  out.matrix = matrices("raters");
+  out.before = matrices("counts");
   return out;
 }
 
@@ -85,8 +91,7 @@ Rcpp::NumericMatrix posterior_of_patterns(const fallible::LatentClass& latent,
                       rows.categories);
 }
 
-Eigen::VectorXd start_of(const fallible::Layout& layout,
-                         const Rcpp::Nullable<Rcpp::List>& start) {
+Eigen::VectorXd start_of(const fallible::Layout& layout, const Rcpp::Nullable<Rcpp::List>& start) {
   if (start.isNull()) return {};
   const Rcpp::List of(start);
   return fallible::warm_start(layout, Rcpp::as<Eigen::VectorXd>(of["theta"]), of["raters"]);
@@ -98,7 +103,7 @@ namespace {
 
 // What a fit tells R.
 Rcpp::List told_by(const fallible::LatentClass& latent, const fallible::Optimum& top,
-                   double log_likelihood, bool identified) {
+                   double log_likelihood, const fallible::IdentifiedJudges& identified) {
   const fallible::LatentRows& rows = latent.rows();
   const int N = rows.categories;
   const fallible::Law law(latent.layout(), top.x);
@@ -116,7 +121,8 @@ Rcpp::List told_by(const fallible::LatentClass& latent, const fallible::Optimum&
       Rcpp::Named("log_posterior") = top.value, Rcpp::Named("iterations") = top.iterations,
       Rcpp::Named("converged") = top.converged,
       Rcpp::Named("parameters") = latent.layout().free_parameters(),
-      Rcpp::Named("identified") = identified,
+      Rcpp::Named("identified") = identified.model,
+      Rcpp::Named("told") = Rcpp::LogicalVector(identified.judge.begin(), identified.judge.end()),
       Rcpp::Named("base_rates") = reading.base_rates(), Rcpp::Named("confusion") = confusion,
       Rcpp::Named("naturals") =
           Rcpp::List::create(Rcpp::Named("term") = naturals.term, Rcpp::Named("of") = naturals.of,
@@ -127,22 +133,23 @@ Rcpp::List told_by(const fallible::LatentClass& latent, const fallible::Optimum&
 }  // namespace
 
 // `known`: see glue::known(); `method`: "likelihood" or "pairs". Confusion matrices are judges x
-// truths x ratings, posteriors patterns x categories. `start`: theta of a former fit, identified, and
-// how many raters it had; or NULL. `tick` is called a few times a second.
+// truths x ratings, posteriors patterns x categories. `start`: theta of a former fit, identified,
+// and how many raters it had; or NULL. `tick` is called a few times a second.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List core_fit_latent(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List known,
                            Rcpp::List model, std::string method, int iterations,
                            Rcpp::Nullable<Rcpp::List> start, Rcpp::Function tick) {
   const glue::Interruptible here(tick);
-  const auto rows = fallible::latent_rows(glue::view(patterns), glue::doubles(weight), -1,
-                                          glue::known(known));
+  const auto rows =
+      fallible::latent_rows(glue::view(patterns), glue::doubles(weight), -1, glue::known(known));
   const auto settings = glue::latent_model(model);
   const auto prior = glue::latent_prior(model["prior"]);
   const auto fitting = glue::latent_fitting(method);
   const fallible::LatentClass latent(rows, settings, prior);
   const Eigen::VectorXd from = start_of(latent.layout(), start);
   const bool warm = from.size() > 0;
-  const bool identified = warm || fallible::is_identified(rows, settings, prior, fitting);
+  fallible::IdentifiedJudges identified{true, std::vector<bool>(rows.judges, true)};
+  if (!warm) identified = fallible::identified_judges(rows, settings, prior, fitting);
   fallible::OptimiserOptions options;
   options.iterations = iterations;
   fallible::LatentFit fit;
@@ -151,8 +158,8 @@ Rcpp::List core_fit_latent(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp
     fit = warm ? fallible::fit_pairs(latent, pairs, from, options)
                : fallible::fit_pairs(latent, pairs, options);
   } else {
-    fit = warm ? fallible::fit_latent(latent, from, options)
-               : fallible::fit_latent(latent, options);
+    fit =
+        warm ? fallible::fit_latent(latent, from, options) : fallible::fit_latent(latent, options);
   }
 
   const fallible::Optimum top{fit.x, fit.log_posterior, fit.iterations, fit.converged, false};
@@ -167,16 +174,15 @@ Rcpp::List core_fit_pooled(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp
                            Rcpp::List model, bool one_coin, double tolerance, int rounds,
                            Rcpp::Function tick) {
   const glue::Interruptible here(tick);
-  const auto rows = fallible::latent_rows(glue::view(patterns), glue::doubles(weight), -1,
-                                          glue::known(known));
+  const auto rows =
+      fallible::latent_rows(glue::view(patterns), glue::doubles(weight), -1, glue::known(known));
   const auto settings = glue::latent_model(model);
   fallible::PooledOptions options;
   options.one_coin = one_coin;
   options.tolerance = tolerance;
   options.rounds = rounds;
   const auto fit = fallible::fit_pooled(rows, options);
-  const auto prior =
-      fallible::given_centre(glue::latent_prior(model["prior"]), fit, rows);
+  const auto prior = fallible::given_centre(glue::latent_prior(model["prior"]), fit, rows);
   const fallible::LatentClass latent(rows, settings, prior);
   double log_likelihood = 0;
   fallible::Optimum top;
@@ -184,12 +190,11 @@ Rcpp::List core_fit_pooled(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp
   top.value = latent.evaluate(top.x, nullptr, &log_likelihood);
   top.iterations = fit.rounds;
   top.converged = fit.converged;
-  const bool identified =
-      fallible::is_identified(rows, settings, prior, fallible::Fitting::likelihood);
+  const auto identified = fallible::identified_judges(rows, settings, prior);
   Rcpp::List out = told_by(latent, top, log_likelihood, identified);
   out["base_rates"] = fit.rates;
-  out["posterior"] = glue::by_row(fallible::by_pattern(rows, fit.posterior, fit.rates),
-                                  rows.categories);
+  out["posterior"] =
+      glue::by_row(fallible::by_pattern(rows, fit.posterior, fit.rates), rows.categories);
   const fallible::Centre& centre = fit.centre;
   out["centre"] = Rcpp::List::create(
       Rcpp::Named("c") = centre.c, Rcpp::Named("tau") = centre.tau,
@@ -198,6 +203,13 @@ Rcpp::List core_fit_pooled(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp
       Rcpp::Named("rows") = *prior.rows, Rcpp::Named("categories") = glue::from_one(fit.category),
       Rcpp::Named("renamed") = fit.renamed, Rcpp::Named("log_density") = fit.log_density);
   return out;
+}
+
+// The name of each class, from 1; `gain` is truths x ratings, row by row. See names_by_majority().
+// [[Rcpp::export(rng = false)]]
+Rcpp::IntegerVector core_best_names(Rcpp::NumericVector gain, int categories) {
+  return glue::from_one(
+      fallible::names_by_majority(glue::doubles(gain), std::vector<double>{1}, categories));
 }
 
 // Agreement beyond chance and chi-square over all pairs of raters.
@@ -214,19 +226,18 @@ Rcpp::NumericVector core_association(Rcpp::List patterns, Rcpp::NumericVector we
 // Of the naturals at the top `theta`: `covariance`, NULL where it would take too long; and
 // `variance`, which is there wherever there is a likelihood.
 // [[Rcpp::export(rng = false)]]
-Rcpp::List core_latent_covariance(Rcpp::List patterns, Rcpp::NumericVector weight,
-                                  Rcpp::List known, Rcpp::List model, std::string method,
-                                  Rcpp::NumericVector theta) {
+Rcpp::List core_latent_covariance(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List known,
+                                  Rcpp::List model, std::string method, Rcpp::NumericVector theta) {
   const glue::Interruptible here;
-  const auto rows = fallible::latent_rows(glue::view(patterns), glue::doubles(weight), -1,
-                                          glue::known(known));
+  const auto rows =
+      fallible::latent_rows(glue::view(patterns), glue::doubles(weight), -1, glue::known(known));
   const auto settings = glue::latent_model(model);
   const fallible::LatentClass latent(rows, settings, glue::latent_prior(model["prior"]));
   const Eigen::VectorXd x = Rcpp::as<Eigen::VectorXd>(theta);
   const bool pairs = glue::latent_fitting(method) == fallible::Fitting::pairs;
   const Eigen::MatrixXd found =
-      pairs ? fallible::pair_covariance(latent.layout(),
-                                        fallible::pair_frequencies(rows, settings), x)
+      pairs ? fallible::pair_covariance(latent.layout(), fallible::pair_frequencies(rows, settings),
+                                        x)
             : fallible::natural_covariance(latent.layout(), x);
   Rcpp::RObject covariance = R_NilValue, variance = R_NilValue;
   if (found.size() > 0) {
@@ -246,17 +257,16 @@ Rcpp::List core_latent_probabilities(Rcpp::List patterns, Rcpp::NumericVector we
                                      Rcpp::List known, Rcpp::List model,
                                      Rcpp::NumericVector theta) {
   const glue::Interruptible here;
-  const auto rows = fallible::latent_rows(glue::view(patterns), glue::doubles(weight), -1,
-                                          glue::known(known));
+  const auto rows =
+      fallible::latent_rows(glue::view(patterns), glue::doubles(weight), -1, glue::known(known));
   const fallible::LatentClass latent(rows, glue::latent_model(model),
                                      glue::latent_prior(model["prior"]));
   const Eigen::VectorXd x = Rcpp::as<Eigen::VectorXd>(theta);
   const auto law = latent.law(x);
   Rcpp::NumericVector probability(law.probability.begin(), law.probability.end());
   probability.attr("dim") = Rcpp::Dimension(law.classes, law.categories, rows.judges);
-  return Rcpp::List::create(
-      Rcpp::Named("posterior") = posterior_of_patterns(latent, x),
-      Rcpp::Named("probability") = probability);
+  return Rcpp::List::create(Rcpp::Named("posterior") = posterior_of_patterns(latent, x),
+                            Rcpp::Named("probability") = probability);
 }
 
 // For each system the ends of the profile, whether all fits converged, and whether it came upon a

@@ -76,7 +76,7 @@ LatentEstimator::LatentEstimator(const Ratings& ratings, const EstimatorOptions&
     one.x = found.x;
     converged_ = converged_ && found.converged;
     identified_ =
-        identified_ && is_identified(one.rows, options.model, one.prior, options.fitting);
+        identified_ && identified_judges(one.rows, options.model, one.prior, options.fitting).model;
     const bool alike = !options.model.by_rater && ratings.known.matrix.empty() &&
                        options.fitting == Fitting::likelihood;
     resampled_.push_back(one);

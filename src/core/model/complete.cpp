@@ -75,7 +75,8 @@ void CompleteCurvature::add_judge(const Layout& layout, int judge, const Law& la
 
 void CompleteCurvature::add_errors(const Layout& layout, const Law& law) {
   const int N = categories_;
-  const double pull = layout.prior.none || layout.prior.pooled ? least : 1 / square(layout.prior.errors);
+  const double pull =
+      layout.prior.none || layout.prior.pooled ? least : 1 / square(layout.prior.errors);
   error_.resize(wrong_.size() * N);
   for (int u = 0; u < layout.rows.judges; ++u) {
     if (layout.is_known(u)) continue;

@@ -27,8 +27,9 @@ struct LatentPrior {
   double dispersion = 0.7;  // standard deviation of log dispersion
   double difficulty = 0.2;  // standard deviation of the half-normal shift
   double errors = 0.5;      // standard deviation of free log error rates
-  // Rows of the matrices of free errors are Dirichlet around a centre of the panel (see pooled.hpp),
-  // given which these are their parameters: judges x truths x ratings. Null before there is one.
+  // Rows of the matrices of free errors are Dirichlet around a centre of the panel (see
+  // pooled.hpp), given which these are their parameters: judges x truths x ratings. Null before
+  // there is one.
   bool pooled = false;
   std::shared_ptr<const std::vector<double>> rows;
 };

@@ -99,9 +99,8 @@ Association association(const LatentRows& rows) {
     places.clear();
     for (const int at : rows.places(i)) places.push_back(at);
     if (static_cast<int>(places.size()) > most_ratings) {
-      std::stable_sort(places.begin(), places.end(), [&](int a, int b) {
-        return busy[rows.judge[a]] > busy[rows.judge[b]];
-      });
+      std::stable_sort(places.begin(), places.end(),
+                       [&](int a, int b) { return busy[rows.judge[a]] > busy[rows.judge[b]]; });
       places.resize(most_ratings);
       std::sort(places.begin(), places.end());
     }

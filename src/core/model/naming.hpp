@@ -23,6 +23,9 @@ struct Association {
   double excess = 0;     // agreement beyond that by chance, in cases
   double statistic = 0;  // chi-square, unbiased if raters are independent
   double df = 0;
+
+  // Either sign of life is enough.
+  bool tells() const { return excess > 1e-9 || statistic > df; }
 };
 
 Association association(const LatentRows& rows);

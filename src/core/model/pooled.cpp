@@ -14,9 +14,9 @@ namespace fallible {
 
 namespace {
 
-constexpr int first_updates = 10;    // of the centre, in the first round
-constexpr double own_rating = 0.8;   // probability of a rater's own category in a start from it
-constexpr double coarse = 1e-3;      // tolerance of starts that are compared
+constexpr int first_updates = 10;       // of the centre, in the first round
+constexpr double own_rating = 0.8;      // probability of a rater's own category in a start from it
+constexpr double coarse = 1e-3;         // tolerance of starts that are compared
 constexpr double worth_a_start = 1e-2;  // of the log density
 constexpr double least_probability = 1e-300;
 
@@ -31,6 +31,11 @@ InUse in_use(const LatentRows& x) {
   for (int i = 0; i < x.size(); ++i) {
     if (x.known[i] >= 0) seen[x.known[i]] = 1;
     for (const int at : x.places(i)) seen[x.category[at]] = 1;
+  }
+  for (const auto& before : x.before) {
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      if (before[i] > 0) seen[i / x.categories] = seen[i % x.categories] = 1;
+    }
   }
   InUse out;
   for (int k = 0; k < x.categories; ++k) {
@@ -48,14 +53,16 @@ InUse in_use(const LatentRows& x) {
   out.rows.categories = K;
   for (int& category : out.rows.category) category = to[category];
   for (int& known : out.rows.known) known = known < 0 ? -1 : to[known];
-  for (auto& matrix : out.rows.matrix) {
-    std::vector<double> part;
-    for (std::size_t k = 0; k < out.category.size() && !matrix.empty(); ++k) {
-      for (const int l : out.category) {
-        part.push_back(matrix[out.category[k] * x.categories + l]);
+  for (auto* matrices : {&out.rows.matrix, &out.rows.before}) {
+    for (auto& matrix : *matrices) {
+      std::vector<double> part;
+      for (std::size_t k = 0; k < out.category.size() && !matrix.empty(); ++k) {
+        for (const int l : out.category) {
+          part.push_back(matrix[out.category[k] * x.categories + l]);
+        }
       }
+      matrix = std::move(part);
     }
-    matrix = std::move(part);
   }
   return out;
 }
@@ -77,6 +84,13 @@ class Panel {
         if (rows.weight[i] == 0) continue;
         if (!rows.is_known(rows.judge[at])) counts_.counted[rows.judge[at]] = true;
         counts_.used[rows.rating(at)] = true;
+      }
+    }
+    for (int j = 0; j < rows.judges; ++j) {
+      for (int i = 0; rows.has_before(j) && i < K_ * K_; ++i) {
+        if (rows.before[j][i] <= 0) continue;
+        counts_.counted[j] = true;
+        counts_.used[j * K_ + i % K_] = true;
       }
     }
     log_theta_.assign(counts_.ratings.size(), std::log(1.0 / K_));
@@ -194,9 +208,15 @@ class Panel {
     return (static_cast<std::size_t>(judge) * K_ + rating) * K_ + truth;
   }
 
+  // To what is known of raters from elsewhere, which tells nothing of base rates.
   void clear() {
     std::fill(counts_.ratings.begin(), counts_.ratings.end(), 0.0);
     std::fill(classes_.begin(), classes_.end(), 0.0);
+    for (int j = 0; j < rows_.judges; ++j) {
+      for (int i = 0; rows_.has_before(j) && i < K_ * K_; ++i) {
+        counts_.ratings[place(j, i % K_, i / K_)] = rows_.before[j][i];
+      }
+    }
   }
 
   // Rows and base rates, given the centre and the counts.
@@ -314,12 +334,15 @@ std::vector<double> ratings_of(const LatentRows& rows, int judge) {
   return out;
 }
 
+bool any_matrix(const std::vector<std::vector<double>>& x) {
+  return std::any_of(x.begin(), x.end(), [](const std::vector<double>& m) { return !m.empty(); });
+}
+
 // What is called by another name than most ratings have for it gets that name.
 bool rename(const LatentRows& rows, Panel& panel) {
-  const bool named = std::any_of(rows.known.begin(), rows.known.end(),
-                                 [](int known) { return known >= 0; }) ||
-                     std::any_of(rows.matrix.begin(), rows.matrix.end(),
-                                 [](const std::vector<double>& m) { return !m.empty(); });
+  const bool named =
+      std::any_of(rows.known.begin(), rows.known.end(), [](int known) { return known >= 0; }) ||
+      any_matrix(rows.matrix) || any_matrix(rows.before);
   const int K = rows.categories;
   if (named || (panel.centre().one_coin && K > 2)) return false;
   std::vector<double> matrices;
@@ -476,14 +499,19 @@ Eigen::VectorXd parameters_of(const PooledFit& fit, const Layout& layout) {
   return out;
 }
 
-LatentPrior given_centre(const LatentPrior& prior, const PooledFit& fit,
-                         const LatentRows& joined) {
+LatentPrior given_centre(const LatentPrior& prior, const PooledFit& fit, const LatentRows& joined) {
   std::vector<double> alpha = fit.prior;
   if (joined.joined()) {
     const std::vector<double> own = rows_of_system(fit, joined);
     alpha.insert(alpha.end(), own.begin(), own.end());
   }
   fill_unused(alpha, joined.categories, fit.centre.c);
+  const std::size_t cells = static_cast<std::size_t>(joined.categories) * joined.categories;
+  for (int j = 0; j < joined.raters; ++j) {
+    for (std::size_t i = 0; joined.has_before(j) && i < cells; ++i) {
+      alpha[j * cells + i] += joined.before[j][i];
+    }
+  }
   LatentPrior out = prior;
   out.rows = std::make_shared<const std::vector<double>>(std::move(alpha));
   return out;

@@ -19,8 +19,8 @@ struct PooledOptions {
 
 // The mode of the logits of all rows given the centre, which is at its own mode.
 struct PooledFit {
-  Centre centre;             // of the categories in use
-  std::vector<int> category;  // which these are
+  Centre centre;                  // of the categories in use
+  std::vector<int> category;      // which these are
   std::vector<double> posterior;  // rows x categories
   std::vector<double> rates;
   std::vector<double> matrix;  // judges x truths x ratings

@@ -60,7 +60,7 @@ double log_prior(const Layout& layout, const Eigen::VectorXd& x, Eigen::VectorXd
     out += normal(x[at] - centre, sd);
     if (gradient) (*gradient)[at] -= (x[at] - centre) / (sd * sd);
   };
-  if (prior.none) {
+  if (prior.none || (prior.pooled && !prior.rows)) {
     for (int i = 0; i < layout.size; ++i) pull(i, 0, free_scale);
     return out;
   }
