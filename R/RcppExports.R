@@ -97,6 +97,10 @@ core_latent_covariance <- function(patterns, weight, known, model, method, theta
     .Call(`_fallible_core_latent_covariance`, patterns, weight, known, model, method, theta)
 }
 
+core_latent_hessian <- function(patterns, weight, known, model, theta) {
+    .Call(`_fallible_core_latent_hessian`, patterns, weight, known, model, theta)
+}
+
 core_latent_probabilities <- function(patterns, weight, known, model, theta) {
     .Call(`_fallible_core_latent_probabilities`, patterns, weight, known, model, theta)
 }

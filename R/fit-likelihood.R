@@ -4,6 +4,9 @@
 # `known`: see with_known(); `start`: see start_of().
 fit_latent <- function(x, model, method, known, iterations = 2000L, start = NULL) {
   check_model_size(x, rlang::caller_env())
+  if (is_one_judge(x, model, known)) {
+    return(fit_one_judge(x, model, known))
+  }
   by_agreement <- fit_algebraic(x, k_model())
   bar <- progress_bar("Fit", NA, "{cli::pb_spin} {cli::pb_name}{cli::pb_elapsed}")
   core <- fit_core(x, model, method, known, iterations, start, bar$tick)

@@ -82,7 +82,9 @@
 #'   `truth` (or `category`), or categories with the cases as names. Missing ones are not known.
 #' @param known_raters Raters whose confusion matrix is known: a named list that holds for each
 #'   either a matrix of probabilities, true category in rows, such as [confusion()] gives, or the
-#'   probability of a correct rating, in \[0, 1\].
+#'   probability of a correct rating, in \[0, 1\]. Under [dawid_skene()] it may also be a matrix of
+#'   counts, true category in rows, of a calibration sample elsewhere, whose size then counts; the
+#'   only rater who rated, into two categories, gives the estimate of Rogan and Gladen (1978).
 #' @param ... Not used.
 #' @return An object of class `rater_fit`, with methods for `print()`, `summary()`, `coef()`,
 #'   `vcov()`, `nobs()`, `logLik()`, `AIC()`, `BIC()`, [predict()][predict.rater_fit],
@@ -230,6 +232,7 @@ reason_not_identified <- function(identified, agreement, categories) {
     "raters agree no better than by chance (agreement ", decimals(agreement[chance]), ", chance ",
     decimals(1 / categories), ")"
   )
+  reason[identified == "judge"] <- "the judge is no better than guessing in its calibration sample"
   reason[identified == "unrelated"] <- paste(
     "raters agree no better than by chance, given how often each uses each category"
   )
@@ -341,7 +344,7 @@ check_vcov_size <- function(n, call, most = 5000L) {
 
 # See latent_covariance(). Fits by algebra, and those of families, have it.
 covariance_of <- function(fit) {
-  if (is_latent(fit) && !is_family_fit(fit)) {
+  if (is_latent(fit) && !is_family_fit(fit) && is.null(fit$covariance)) {
     return(latent_covariance(fit))
   }
   list(

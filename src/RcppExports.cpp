@@ -325,6 +325,20 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_latent_hessian
+Rcpp::NumericMatrix core_latent_hessian(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List known, Rcpp::List model, Rcpp::NumericVector theta);
+RcppExport SEXP _fallible_core_latent_hessian(SEXP patternsSEXP, SEXP weightSEXP, SEXP knownSEXP, SEXP modelSEXP, SEXP thetaSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type known(knownSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type theta(thetaSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_latent_hessian(patterns, weight, known, model, theta));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_latent_probabilities
 Rcpp::List core_latent_probabilities(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List known, Rcpp::List model, Rcpp::NumericVector theta);
 RcppExport SEXP _fallible_core_latent_probabilities(SEXP patternsSEXP, SEXP weightSEXP, SEXP knownSEXP, SEXP modelSEXP, SEXP thetaSEXP) {
@@ -566,6 +580,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_fallible_core_best_names", (DL_FUNC) &_fallible_core_best_names, 2},
     {"_fallible_core_association", (DL_FUNC) &_fallible_core_association, 2},
     {"_fallible_core_latent_covariance", (DL_FUNC) &_fallible_core_latent_covariance, 6},
+    {"_fallible_core_latent_hessian", (DL_FUNC) &_fallible_core_latent_hessian, 5},
     {"_fallible_core_latent_probabilities", (DL_FUNC) &_fallible_core_latent_probabilities, 5},
     {"_fallible_core_latent_profile", (DL_FUNC) &_fallible_core_latent_profile, 7},
     {"_fallible_core_max_ratings", (DL_FUNC) &_fallible_core_max_ratings, 0},

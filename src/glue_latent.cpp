@@ -250,6 +250,20 @@ Rcpp::List core_latent_covariance(Rcpp::List patterns, Rcpp::NumericVector weigh
                             Rcpp::Named("variance") = variance);
 }
 
+// Second derivatives of the log posterior by all parameters.
+// [[Rcpp::export(rng = false)]]
+Rcpp::NumericMatrix core_latent_hessian(Rcpp::List patterns, Rcpp::NumericVector weight,
+                                        Rcpp::List known, Rcpp::List model,
+                                        Rcpp::NumericVector theta) {
+  const glue::Interruptible here;
+  const auto rows = fallible::latent_rows(glue::view(patterns), glue::doubles(weight), -1,
+                                          glue::known(known));
+  const fallible::LatentClass latent(rows, glue::latent_model(model),
+                                     glue::latent_prior(model["prior"]));
+  return Rcpp::wrap(fallible::log_posterior_hessian(latent.layout(),
+                                                    Rcpp::as<Eigen::VectorXd>(theta)));
+}
+
 // Posteriors of any patterns of the same raters under parameters `theta`, and the probability of
 // each rating: classes (category within stratum) x ratings x raters.
 // [[Rcpp::export(rng = false)]]
