@@ -143,7 +143,7 @@ test_errors <- function(fit, at, rates, most = 500L) {
   if (length(fit$theta) > most) {
     return(array(errors_given_truth(fit, rates), dim(at)))
   }
-  inverse <- inverse_curvature(fit)
+  inverse <- inverse_of_bend(fit)
   slopes <- vapply(seq_along(fit$theta), function(i) {
     step <- 1e-4
     up <- law_at(fit, replace(fit$theta, i, fit$theta[[i]] + step))
@@ -158,7 +158,7 @@ test_errors <- function(fit, at, rates, most = 500L) {
 }
 
 # Directions in which nothing bends are those in which parameters stand for the same.
-inverse_curvature <- function(fit) {
+inverse_of_bend <- function(fit) {
   bend <- core_latent_hessian(
     fit$x$patterns, pattern_weights(fit$x), fit$known, model_of_fit(fit), fit$theta
   )
