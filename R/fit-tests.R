@@ -2,9 +2,9 @@
 
 #' Raters as diagnostic tests
 #'
-#' What is reported of a test, of each rater and category, from a fit of the raters: no gold standard
-#' is needed, where the model of the fit holds. For more than two categories each is taken against
-#' all others, with these as frequent as in the fit.
+#' What is reported of a test, of each rater and category, from a fit of the raters: no gold
+#' standard is needed, where the model of the fit holds. For more than two categories each is taken
+#' against all others, with these as frequent as in the fit.
 #'
 #' @section Intervals:
 #' By the delta method on the logarithm of odds and ratios, from the curvature at the estimate with
@@ -21,8 +21,8 @@
 #' @return A tibble with a row per rater, category and measure: `rater`, `category`, `measure`,
 #'   `estimate`, `std.error` (of the estimate itself), `conf.low` and `conf.high`. Measures are
 #'   `sensitivity` and `specificity`; `ppv` and `npv`, the positive and negative predictive values;
-#'   `lr_positive` and `lr_negative`, the likelihood ratios of the answer and of any other; `dor`, the
-#'   diagnostic odds ratio; and `youden`, sensitivity + specificity - 1.
+#'   `lr_positive` and `lr_negative`, the likelihood ratios of the answer and of any other; `dor`,
+#'   the diagnostic odds ratio; and `youden`, sensitivity + specificity - 1.
 #' @family estimation
 #' @references Hui, S. L. and Walter, S. D. (1980). Estimating the error rates of diagnostic tests.
 #'   *Biometrics*, 36, 167-171. \doi{10.2307/2530508}
@@ -47,24 +47,23 @@ test_accuracy <- function(fit, prevalence = NULL, conf_level = default_conf_leve
   at <- test_numbers(fit$matrices, fit$base_rates, rates)
   error <- test_errors(fit, at, rates)
   z <- stats::qnorm((1 + conf_level) / 2)
-  # Logarithms of ratios, logits of all else.
-  of_ratio <- measure_scale(dim(at))
-  ends <- function(side) ifelse(of_ratio, exp(at + side * z * error), stats::plogis(at + side * z *
-    error))
-  value <- ifelse(of_ratio, exp(at), stats::plogis(at))
-  slope <- ifelse(of_ratio, value, value * (1 - value))
-  wide <- function(x, youden = TRUE) as_test_column(x, youden)
+  value <- off_scale(at)
+  slope <- ifelse(measure_scale(dim(at)), value, value * (1 - value))
   table <- expand.grid(
     measure = test_measures, category = fit$x$categories, rater = fit$x$raters,
     stringsAsFactors = FALSE
   )
   tibble::tibble(
     rater = table$rater, category = factor(table$category, fit$x$categories),
-    measure = table$measure, estimate = wide(value),
-    std.error = wide(slope * error, FALSE) * ifelse(table$measure == "youden", 2, 1),
-    conf.low = wide(ends(-1)), conf.high = wide(ends(1))
+    measure = table$measure, estimate = as_test_column(value),
+    std.error = as.vector(slope * error) * ifelse(table$measure == "youden", 2, 1),
+    conf.low = as_test_column(off_scale(at - z * error)),
+    conf.high = as_test_column(off_scale(at + z * error))
   )
 }
+
+# From logarithms of ratios, and logits of all else.
+off_scale <- function(x) ifelse(measure_scale(dim(x)), exp(x), stats::plogis(x))
 
 test_measures <- c(
   "sensitivity", "specificity", "ppv", "npv", "lr_positive", "lr_negative", "dor", "youden"
@@ -129,8 +128,8 @@ measure_scale <- function(shape) {
 }
 
 # Youden's index is twice a probability less one.
-as_test_column <- function(x, youden = TRUE) {
-  if (youden) x[8L, , ] <- 2 * x[8L, , ] - 1
+as_test_column <- function(x) {
+  x[8L, , ] <- 2 * x[8L, , ] - 1
   na_real(as.vector(x))
 }
 
@@ -180,7 +179,10 @@ law_at <- function(fit, theta) {
   n <- length(fit$x$categories)
   strata <- dim(found$probability)[[1L]] / n
   of <- array(found$probability, c(n, strata, n, length(fit$x$raters)))
-  list(rates = found$posterior[1L, ], matrices = aperm(apply(of, c(1L, 3L, 4L), mean), c(3L, 1L, 2L)))
+  list(
+    rates = found$posterior[1L, ],
+    matrices = aperm(apply(of, c(1L, 3L, 4L), mean), c(3L, 1L, 2L))
+  )
 }
 
 # As if true categories were known as far as they are expected.

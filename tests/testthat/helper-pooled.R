@@ -158,3 +158,32 @@ wide_answers <- function(x) {
   said <- answers_by_pattern(x)[x$index, seq_along(x$raters), drop = FALSE]
   matrix(x$categories[said], nrow(said), dimnames = list(NULL, x$raters))
 }
+
+# What starts are compared by.
+slow_log_density <- function(fit, answers, n = rep(1, nrow(answers))) {
+  K <- length(fit$u)
+  raters <- length(fit$s)
+  m <- slow_mean(fit, raters)
+  out <- -2 * log1p(fit$c)
+  of_class <- colSums(fit$posterior * n)
+  for (j in seq_len(raters)) {
+    for (k in seq_len(K)) {
+      of <- vapply(seq_len(K), function(l) {
+        at <- which(answers[, j] == l)
+        sum(fit$posterior[at, k] * n[at])
+      }, 0)
+      alpha <- fit$c * m[j, k, ]
+      out <- out + lgamma(fit$c) - lgamma(fit$c + sum(of)) + sum(lgamma(alpha + of) - lgamma(alpha))
+    }
+  }
+  p <- fit$posterior
+  out <- out - sum(n * ifelse(p > 0, p * log(p), 0)) + sum(lgamma(1 + of_class)) + lgamma(K) -
+    lgamma(K + sum(n))
+  out <- out - sum(fit$s^2) / (2 * fit$tau^2) - (raters + 2) * log(fit$tau) - 0.36 / fit$tau^2
+  out <- out + 3 * plogis(fit$ubar, log.p = TRUE) + 2 * plogis(-fit$ubar, log.p = TRUE)
+  out <- out - sum((fit$u - fit$ubar)^2) / (2 * fit$ups^2) - (K + 1) * log(fit$ups) -
+    0.045 / fit$ups^2
+  each <- fit$a / (K - 1)
+  w <- fit$w[row(fit$w) != col(fit$w)]
+  out - 2 * log1p(fit$a) + K * (lgamma(fit$a) - (K - 1) * lgamma(each)) + sum((each - 1) * log(w))
+}

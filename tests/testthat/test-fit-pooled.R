@@ -43,6 +43,9 @@ test_that("fits are those of a slow twin", {
       max(abs(fast$confusion - slow$matrices)), abs(fast$centre$tau - slow$tau)
     )
     expect_lt(max(apart), 1e-8)
+    if (!one_coin) {
+      expect_equal(fast$centre$log_density, slow_log_density(slow, answers), tolerance = 1e-8)
+    }
   }
 })
 
