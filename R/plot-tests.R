@@ -32,7 +32,10 @@ tests_in_plane <- function(fit) {
     c(sum(rates * matrix[-k, k]), matrix[k, k])
   }
   at <- expand.grid(category = seq_len(n), rater = seq_along(fit$x$raters))
-  of <- function(matrices) t(mapply(plane, at$rater, at$category, MoreArgs = list(matrices = matrices)))
+  of <- function(matrices) {
+    t(vapply(seq_len(nrow(at)), function(i) plane(matrices, at$rater[[i]], at$category[[i]]),
+      c(0, 0)))
+  }
   here <- of(fit$matrices)
   raw <- of(alone)
   data.frame(

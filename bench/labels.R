@@ -161,7 +161,8 @@ print_sets <- function(results, known) {
     check.names = FALSE)
   table$loss <- of("log_loss", "flattened")
   cases <- of("cases", "average")
-  near <- ifelse(cases < 50, 1 / cases, ifelse(cases < 300, 0.02, pmax(0.003, 1 / cases))) + 5e-4
+  near <- pmax(c(1, 0.02, 0.003)[findInterval(cases, c(0, 50, 300))], 1 / cases) + 5e-4
+  near[cases < 50] <- 1 / cases[cases < 50] + 5e-4
   table$off <- paste0(
     ifelse(abs(table$average - known$average) > near, "average ", ""),
     ifelse(abs(table$pooled - known$pooled) > near, "pooled ", ""),
