@@ -26,8 +26,14 @@
 #'   answers drawn at random for raters who rated together: for no more than four categories, since
 #'   further ones add more kinds of answers than parameters; and in a crowd of more than 20, for the
 #'   raters of the case that has most.
-#' * `fallible_warning_no_convergence` says that the top was not reached, and
-#'   `fallible_warning_switched` that classes have changed names.
+#' * Of free errors of each rater, raters who share too few cases with others to be known are `NA`,
+#'   or near the centre of the panel, while the rest is fitted, if base rates and three raters at
+#'   least are identified.
+#' * `fallible_warning_no_convergence` says that the top was not reached;
+#'   `fallible_warning_weakly_identified`, of free errors of each rater, that their agreement is
+#'   hardly beyond chance, that base rates are mostly prior (where that is quick to find), or that
+#'   raters of opposite meaning gave over a third of the ratings; and `fallible_warning_switched`,
+#'   of other models, that classes have changed names.
 #'
 #' With `method = "pairs"` uniform errors or errors by distance are fitted by least squares to the
 #' relative frequencies of all pairs of ratings by two raters (footnote 5 of the paper), each pair
@@ -59,9 +65,11 @@
 #'   has no number to spare.
 #' * **No common cases, or none at all to compare** (a single rating per case). Nothing is
 #'   identified without gold items or known raters.
-#' * **Agreement at or below chance** (1 / number of categories). Nothing is identified; with
-#'   `"algebraic"` rater accuracy is set to chance. A single rater below chance among better ones is
-#'   fitted as it is.
+#' * **Agreement at or below chance** (1 / number of categories). Models in which raters are alike
+#'   are not identified; with `"algebraic"` rater accuracy is set to chance. Models in which they
+#'   differ are not, if raters agree no more than by chance given how often each uses each category,
+#'   and pairs of their ratings are no more associated than those of independent raters. A single
+#'   rater below chance among better ones is fitted as it is.
 #' * **Perfect agreement.** Accuracy is at its upper limit: 1 without priors, less with them.
 #'   Standard errors are `NA`, and so is what only errors could tell, their dispersion.
 #' * **A category that nobody used** has base rate 0, or by the prior a little more.

@@ -256,12 +256,12 @@ Rcpp::NumericMatrix core_latent_hessian(Rcpp::List patterns, Rcpp::NumericVector
                                         Rcpp::List known, Rcpp::List model,
                                         Rcpp::NumericVector theta) {
   const glue::Interruptible here;
-  const auto rows = fallible::latent_rows(glue::view(patterns), glue::doubles(weight), -1,
-                                          glue::known(known));
+  const auto rows =
+      fallible::latent_rows(glue::view(patterns), glue::doubles(weight), -1, glue::known(known));
   const fallible::LatentClass latent(rows, glue::latent_model(model),
                                      glue::latent_prior(model["prior"]));
-  return Rcpp::wrap(fallible::log_posterior_hessian(latent.layout(),
-                                                    Rcpp::as<Eigen::VectorXd>(theta)));
+  return Rcpp::wrap(
+      fallible::log_posterior_hessian(latent.layout(), Rcpp::as<Eigen::VectorXd>(theta)));
 }
 
 // Posteriors of any patterns of the same raters under parameters `theta`, and the probability of

@@ -112,7 +112,7 @@ test_that("what is no data is named, with what to do", {
     ratings(lazy)
     ratings(~rater)
   })
-  for (own in list(ground_truth(two), agreement(two), confusion_matrix(3, 0.8))) {
+  for (own in list(quiet(ground_truth(two)), agreement(two), confusion_matrix(3, 0.8))) {
     expect_error(as_ratings(own), class = "fallible_error_argument")
     expect_error(base_rates(own), class = "fallible_error_argument")
   }

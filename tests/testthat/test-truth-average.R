@@ -143,3 +143,25 @@ test_that("labels are right as often as they should be on sets with known truth"
   expect_equal(unlist(fit[c("c", "tau", "ups", "a")]),
     c(c = 8.423, tau = 0.4685, ups = 0.6285, a = 10.21), tolerance = 1e-3)
 })
+
+test_that("centres of panels with known truth are those of another program", {
+  folder <- file.path(Sys.getenv("FALLIBLE_DATA"), "real")
+  skip_if(Sys.getenv("FALLIBLE_DATA") == "" || !dir.exists(folder), "FALLIBLE_DATA is not set")
+  known <- list( # c, tau, ups; and c, tau of one coin
+    product = c(1.400, 0.2453, 0.3352, 1.290, 0.2456),
+    bluebird = c(2.474, 0.2899, 0.3299, 2.188, 0.2900),
+    weather_cf = c(181.7, 0.4440, 1.0038, 10.13, NA) # tau: .3925 here, .3937 there
+  )
+  apart <- vapply(names(known), function(set) {
+    x <- ratings_with_held_out(file.path(folder, set))
+    centre <- function(one_coin) {
+      core_fit_pooled(
+        x$patterns, pattern_weights(x), nothing_known, unclass(dawid_skene()), one_coin, 1e-8,
+        20000L, no_tick
+      )$centre
+    }
+    found <- c(unlist(centre(FALSE)[c("c", "tau", "ups")]), unlist(centre(TRUE)[c("c", "tau")]))
+    max(abs(found / known[[set]] - 1), na.rm = TRUE)
+  }, 0)
+  expect_lt(max(apart), 1e-3)
+})
