@@ -97,8 +97,24 @@ core_fit_latent <- function(patterns, weight, known, model, method, iterations, 
     .Call(`_fallible_core_fit_latent`, patterns, weight, known, model, method, iterations, start, tick)
 }
 
+core_fit_pooled <- function(patterns, weight, known, model, one_coin, tolerance, rounds, tick) {
+    .Call(`_fallible_core_fit_pooled`, patterns, weight, known, model, one_coin, tolerance, rounds, tick)
+}
+
+core_best_names <- function(gain, categories) {
+    .Call(`_fallible_core_best_names`, gain, categories)
+}
+
+core_association <- function(patterns, weight) {
+    .Call(`_fallible_core_association`, patterns, weight)
+}
+
 core_latent_covariance <- function(patterns, weight, known, model, method, theta) {
     .Call(`_fallible_core_latent_covariance`, patterns, weight, known, model, method, theta)
+}
+
+core_latent_hessian <- function(patterns, weight, known, model, theta) {
+    .Call(`_fallible_core_latent_hessian`, patterns, weight, known, model, theta)
 }
 
 core_latent_probabilities <- function(patterns, weight, known, model, theta) {

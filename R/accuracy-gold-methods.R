@@ -106,6 +106,19 @@ group_gold_notes <- function(x) {
   }, "", USE.NAMES = FALSE)
 }
 
+# An estimate that names no model has the labels of the average; gold cases are certain, and have
+# patterns of their own.
+#' @exportS3Method
+labels_of.accuracy_estimate <- function(x, call) { # nolint: object_name.
+  averaged <- is_averaged(x) && is_k_model(x$fit$model) && !is_own_fit(x$fit)
+  labels <- if (averaged) {
+    c(average_labels(x$fit$x, x$fit$known), common = typical_rho)
+  } else {
+    labels_of(x$fit, call)
+  }
+  if (length(x$gold$case) > 0L) with_certain_cases(labels, x$gold) else labels
+}
+
 #' More gold cases for an estimate
 #'
 #' Adds cases whose truth has become known to an estimate that gold cases measure, which is not made

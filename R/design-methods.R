@@ -53,6 +53,8 @@ glance.rater_model <- function(x, ...) {
   check_dots_empty(...)
   prior <- if (length(x$prior) == 0L) {
     "none"
+  } else if (is_pooled(x)) {
+    "pooled"
   } else if (identical(x$prior, weak_prior)) {
     "weak"
   } else {

@@ -12,6 +12,7 @@ fit_family <- function(x, model, known, call) {
     by_agreement[c("identified", "agreement", "kappa")], list(negative = 0L, base = base)
   )
   fit <- new_rater_fit(fit)
+  if (needs_association(model, x)) fit$identified <- told_by_association(x, fit$identified)
   if (any(known_patterns(fit))) fit$identified <- "yes"
   if (fit$identified == "yes" && !tells_parameters_apart(problem, made$start)) {
     fit$identified <- "parameters"

@@ -4,12 +4,12 @@
 # `known`: see with_known(); `start`: see start_of().
 fit_latent <- function(x, model, method, known, iterations = 2000L, start = NULL) {
   check_model_size(x, rlang::caller_env())
+  if (is_one_judge(x, model, known)) {
+    return(fit_one_judge(x, model, known))
+  }
   by_agreement <- fit_algebraic(x, k_model())
   bar <- progress_bar("Fit", NA, "{cli::pb_spin} {cli::pb_name}{cli::pb_elapsed}")
-  core <- core_fit_latent(
-    x$patterns, pattern_weights(x), known, model_for(model, x, method), method, iterations,
-    start, bar$tick
-  )
+  core <- fit_core(x, model, method, known, iterations, start, bar$tick)
   bar$close()
   fit <- new_rater_fit(c(
     list(x = x, model = model, method = method, known = known),
@@ -19,13 +19,16 @@ fit_latent <- function(x, model, method, known, iterations = 2000L, start = NULL
       "theta", "log_likelihood", "log_posterior", "iterations", "converged", "parameters",
       "base_rates", "posterior"
     )],
+    core[intersect("centre", names(core))],
     list(
+      told = core$told,
       coefficients = stats::setNames(core$naturals$value, latent_terms(core$naturals, x)),
       matrices = core$confusion
     )
   ))
+  if (needs_association(model, x)) fit$identified <- told_by_association(x, fit$identified)
   # Gold items and known raters say what agreement cannot.
-  if (any(known_patterns(fit)) || any(is_known_rater(fit))) fit$identified <- "yes"
+  if (any(known_patterns(fit), is_known_rater(fit), is_counted_rater(fit))) fit$identified <- "yes"
   if (fit$identified == "yes" && !core$identified) fit$identified <- "parameters"
   fit <- without_the_unknown(fit, core$naturals)
   of_raters <- core$naturals$term == "rater_accuracy"
@@ -38,6 +41,28 @@ fit_latent <- function(x, model, method, known, iterations = 2000L, start = NULL
   if (fit$identified != "yes") fit <- without_numbers(fit)
   fit
 }
+
+fit_core <- function(x, model, method, known, iterations, start, tick) {
+  of <- model_for(model, x, method)
+  weight <- pattern_weights(x)
+  if (is_pooled(of)) {
+    return(
+      core_fit_pooled(x$patterns, weight, known, of, FALSE, pooled_tolerance, pooled_rounds, tick)
+    )
+  }
+  if (length(known$counts) > 0L) abort_counts_need_pooled()
+  fit <- function(start) {
+    core_fit_latent(x$patterns, weight, known, of, method, iterations, start, tick)
+  }
+  core <- fit(start)
+  free <- of$accuracy == "rater" && of$errors == "free" && of$difficulty == "none"
+  named <- any(known$truth > 0L) || any(lengths(known$raters) > 0L)
+  if (free && !named && core$identified) named_by_majority(core, x, of, fit) else core
+}
+
+# How near the end probabilities are to be, and after how many rounds that is given up.
+pooled_tolerance <- 1e-8
+pooled_rounds <- 20000L
 
 # Fits keep some dozen tables of a number for each rater, true category and rating.
 check_model_size <- function(x, call, most = 1e7) {
@@ -58,6 +83,13 @@ check_model_size <- function(x, call, most = 1e7) {
 model_for <- function(model, x, method) {
   if (method == "pairs" || !weights_are_counts(x)) model$prior <- list()
   unclass(model)
+}
+
+# The same of a fit, which knows the centre of its prior.
+model_of_fit <- function(fit) {
+  out <- model_for(fit$model, fit$x, fit$method)
+  if (is_pooled(out)) out$prior$rows <- fit$centre$rows
+  out
 }
 
 # `naturals`: what each coefficient is (`term`), and `of` which rater or category; 0 is all.
@@ -82,7 +114,8 @@ without_the_unknown <- function(fit, naturals) {
   unsure <- which((value < 1e-6 | value > 1 - 1e-6) & naturals$term != "dispersion")
   counts <- rep.int(pattern_weights(fit$x) > 0, pattern_lengths(fit$x))
   rated <- tabulate(rating_rater(fit$x)[counts], length(fit$x$raters)) > 0L
-  lacking <- which(!rated & !is_known_rater(fit))
+  untold <- !fit$told & !is_pooled(fit$model)
+  lacking <- which((!rated | untold) & !is_known_rater(fit) & !is_counted_rater(fit))
   if (fit$model$accuracy == "rater" && length(lacking) > 0L) {
     theirs <- which(naturals$term == "rater_accuracy" & naturals$of %in% lacking)
     fit$coefficients[theirs] <- NA_real_
@@ -101,8 +134,7 @@ latent_covariance <- function(fit) {
     return(NULL)
   }
   out <- core_latent_covariance(
-    fit$x$patterns, pattern_weights(fit$x), fit$known, model_for(fit$model, fit$x, fit$method),
-    fit$method, fit$theta
+    fit$x$patterns, pattern_weights(fit$x), fit$known, model_of_fit(fit), fit$method, fit$theta
   )
   out <- na_real(out)
   out$variance[fit$unsure] <- NA_real_
@@ -152,6 +184,9 @@ switched_categories <- function(fit) {
 
 warn_latent <- function(fit) {
   if (!fit$converged) warn_convergence(fit$method)
+  if (!is_family_fit(fit) && fit$model$accuracy == "rater" && fit$model$errors == "free") {
+    return(warn_weakly_identified(fit))
+  }
   switched <- fit$x$categories[sort(unique(switched_categories(fit)))]
   if (length(switched) > 0L) {
     warn_fallible("switched", c(
@@ -166,6 +201,15 @@ warn_latent <- function(fit) {
 #' @export
 logLik.rater_fit <- function(object, ...) {
   value <- if (object$method == "likelihood") object$log_likelihood else NA_real_
-  df <- if (object$method == "likelihood") object$parameters else NA_integer_
+  # How many parameters rows around a centre are worth is not known.
+  countable <- object$method == "likelihood" && is.null(object$centre)
+  df <- if (countable) object$parameters else NA_integer_
   structure(value, df = df, nobs = stats::nobs(object), class = "logLik")
+}
+
+warn_convergence <- function(what) {
+  warn_fallible("no_convergence", c(
+    "The {what} fit did not converge.",
+    "i" = "Its numbers are those of the last iteration. Try a simpler model, or stronger priors."
+  ))
 }

@@ -107,9 +107,21 @@ format_likelihood <- function(fit) {
     } else {
       paste0(
         "Log-likelihood ", decimals(fit$log_likelihood, 2L), ", ",
-        count_noun(fit$parameters, "free parameter"), ", AIC ", decimals(stats::AIC(fit), 1L)
+        count_noun(fit$parameters, "free parameter"),
+        if (is.null(fit$centre)) paste0(", AIC ", decimals(stats::AIC(fit), 1L))
       )
-    }
+    },
+    format_centre(fit)
+  )
+}
+
+format_centre <- function(fit) {
+  if (is.null(fit$centre)) {
+    return(NULL)
+  }
+  paste0(
+    "Matrices lie around a centre of the panel, which weighs as much as ",
+    decimals(fit$centre$c, 1L), " ratings of a category"
   )
 }
 

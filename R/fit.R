@@ -26,8 +26,14 @@
 #'   answers drawn at random for raters who rated together: for no more than four categories, since
 #'   further ones add more kinds of answers than parameters; and in a crowd of more than 20, for the
 #'   raters of the case that has most.
-#' * `fallible_warning_no_convergence` says that the top was not reached, and
-#'   `fallible_warning_switched` that classes have changed names.
+#' * Of free errors of each rater, raters who share too few cases with others to be known are `NA`,
+#'   or near the centre of the panel, while the rest is fitted, if base rates and three raters at
+#'   least are identified.
+#' * `fallible_warning_no_convergence` says that the top was not reached;
+#'   `fallible_warning_weakly_identified`, of free errors of each rater, that their agreement is
+#'   hardly beyond chance, that base rates are mostly prior (where that is quick to find), or that
+#'   raters of opposite meaning gave over a third of the ratings; and `fallible_warning_switched`,
+#'   of other models, that classes have changed names.
 #'
 #' With `method = "pairs"` uniform errors or errors by distance are fitted by least squares to the
 #' relative frequencies of all pairs of ratings by two raters (footnote 5 of the paper), each pair
@@ -59,9 +65,11 @@
 #'   has no number to spare.
 #' * **No common cases, or none at all to compare** (a single rating per case). Nothing is
 #'   identified without gold items or known raters.
-#' * **Agreement at or below chance** (1 / number of categories). Nothing is identified; with
-#'   `"algebraic"` rater accuracy is set to chance. A single rater below chance among better ones is
-#'   fitted as it is.
+#' * **Agreement at or below chance** (1 / number of categories). Models in which raters are alike
+#'   are not identified; with `"algebraic"` rater accuracy is set to chance. Models in which they
+#'   differ are not, if raters agree no more than by chance given how often each uses each category,
+#'   and pairs of their ratings are no more associated than those of independent raters. A single
+#'   rater below chance among better ones is fitted as it is.
 #' * **Perfect agreement.** Accuracy is at its upper limit: 1 without priors, less with them.
 #'   Standard errors are `NA`, and so is what only errors could tell, their dispersion.
 #' * **A category that nobody used** has base rate 0, or by the prior a little more.
@@ -82,7 +90,9 @@
 #'   `truth` (or `category`), or categories with the cases as names. Missing ones are not known.
 #' @param known_raters Raters whose confusion matrix is known: a named list that holds for each
 #'   either a matrix of probabilities, true category in rows, such as [confusion()] gives, or the
-#'   probability of a correct rating, in \[0, 1\].
+#'   probability of a correct rating, in \[0, 1\]. Under [dawid_skene()] it may also be a matrix of
+#'   counts, true category in rows, of a calibration sample elsewhere, whose size then counts; the
+#'   only rater who rated, into two categories, gives the estimate of Rogan and Gladen (1978).
 #' @param ... Not used.
 #' @return An object of class `rater_fit`, with methods for `print()`, `summary()`, `coef()`,
 #'   `vcov()`, `nobs()`, `logLik()`, `AIC()`, `BIC()`, [predict()][predict.rater_fit],
@@ -222,6 +232,10 @@ reason_not_identified <- function(identified, agreement, categories) {
     "raters agree no better than by chance (agreement ", decimals(agreement[chance]), ", chance ",
     decimals(1 / categories), ")"
   )
+  reason[identified == "judge"] <- "the judge is no better than guessing in its calibration sample"
+  reason[identified == "unrelated"] <- paste(
+    "raters agree no better than by chance, given how often each uses each category"
+  )
   reason
 }
 
@@ -332,7 +346,7 @@ check_vcov_size <- function(n, call, most = 5000L) {
 
 # See latent_covariance(). Fits by algebra, and those of families, have it.
 covariance_of <- function(fit) {
-  if (is_latent(fit) && !is_family_fit(fit)) {
+  if (is_latent(fit) && !is_family_fit(fit) && is.null(fit$covariance)) {
     return(latent_covariance(fit))
   }
   list(
@@ -358,7 +372,9 @@ nobs.rater_fit <- function(object, ...) count_cases(object$x, rated_patterns(obj
 #'   `kappa`, `chance_kappa` (chance agreement 1 / number of categories), `rater_accuracy`, the
 #'   numbers of `cases` (rows), `raters`, `ratings`, `categories` and `patterns`; `logLik`, `AIC`
 #'   and `BIC`, `NA` for fits that do not maximise a likelihood; and `nobs`, the number of cases
-#'   with a rating. `format()`: a line of words.
+#'   with a rating. Of a fit with a pooled prior also `c`, `tau`, `ups` and `a`, which
+#'   [rater_model()] explains (`a` is `NA` for two categories); its `AIC` and `BIC` are `NA`.
+#'   `format()`: a line of words.
 #' @family estimation
 #' @examples
 #' fit <- fit_raters(ratings(fleiss1971, case = case, counts = depression:other))
@@ -379,7 +395,7 @@ glance.rater_fit <- function(x, ...) {
   check_dots_empty(...)
   data <- x$x
   log_likelihood <- stats::logLik(x)
-  tibble::tibble(
+  table <- tibble::tibble(
     agreement = x$agreement, kappa = kappa_of_agreement(data, x$agreement),
     chance_kappa = x$kappa, rater_accuracy = x$rater_accuracy,
     cases = nrow(data), raters = length(data$raters),
@@ -388,11 +404,10 @@ glance.rater_fit <- function(x, ...) {
     logLik = as.double(log_likelihood), AIC = stats::AIC(log_likelihood),
     BIC = stats::BIC(log_likelihood), nobs = stats::nobs(x)
   )
-}
-
-warn_convergence <- function(what) {
-  warn_fallible("no_convergence", c(
-    "The {what} fit did not converge.",
-    "i" = "Its numbers are those of the last iteration. Try a simpler model, or stronger priors."
-  ))
+  if (is.null(x$centre)) {
+    return(table)
+  }
+  of_centre <- x$centre[c("c", "tau", "ups", "a")]
+  if (x$identified != "yes") of_centre[] <- NA_real_
+  tibble::as_tibble(c(table, lapply(of_centre, na_real)))
 }

@@ -20,7 +20,14 @@ with_known <- function(x, truth, raters, call) {
     out$x$index <- match(key, of)
     out$known$truth <- as.integer((of - 1L) %/% patterns)
   }
-  if (!is.null(raters)) out$known$raters <- check_known_raters(raters, x, call)
+  if (!is.null(raters)) {
+    given <- check_known_raters(raters, x, call)
+    counted <- vapply(given, is.list, NA)
+    out$known$raters <- replace(given, counted, list(NULL))
+    if (any(counted)) {
+      out$known$counts <- lapply(given, function(one) if (is.list(one)) one$counts)
+    }
+  }
   out
 }
 
@@ -44,7 +51,8 @@ check_known_truth <- function(truth, x, call, arg = "known_truth") {
   replace(known, is.na(known), 0L)
 }
 
-# A confusion matrix for each rater who is known, NULL for the others.
+# A confusion matrix for each rater who is known, a list of `counts` for one of whom there is a
+# calibration sample, NULL for the others.
 check_known_raters <- function(raters, x, call) {
   if (x$exchangeable) {
     abort_argument("known_raters", "{.arg known_raters} needs to know who gave which rating.",
@@ -75,12 +83,15 @@ check_known_matrix <- function(matrix, rater, categories, call) {
     diag(matrix) <- accuracy
     return(matrix)
   }
-  ok <- is.numeric(matrix) && identical(dim(matrix), c(n, n)) && all(is.finite(matrix)) &&
-    all(matrix >= 0) && all(abs(rowSums(matrix) - 1) < 1e-6)
+  shaped <- is.numeric(matrix) && identical(dim(matrix), c(n, n)) && all(is.finite(matrix)) &&
+    all(matrix >= 0)
+  counts <- shaped && all(matrix == round(matrix)) &&
+    (inherits(matrix, "table") || any(rowSums(matrix) > 1))
+  ok <- shaped && (counts || all(abs(rowSums(matrix) - 1) < 1e-6))
   if (!ok) {
     abort_argument("known_raters", "A known rater must have a probability in [0, 1], or a {n} x {n}
                                     matrix of probabilities with the true category in rows, which
-                                    sum to one.",
+                                    sum to one; or a table of as many counts, of truth by answer.",
       x = "That of {.val {rater}} is {describe(matrix)}.", call = call)
   }
   labels <- dimnames(matrix)
@@ -94,13 +105,27 @@ check_known_matrix <- function(matrix, rater, categories, call) {
   }
   if (!is.null(labels[[1L]])) matrix <- matrix[match(categories, labels[[1L]]), , drop = FALSE]
   if (!is.null(labels[[2L]])) matrix <- matrix[, match(categories, labels[[2L]]), drop = FALSE]
-  unname(unclass(matrix) / rowSums(matrix))
+  matrix <- matrix(as.double(matrix), n)
+  if (counts) list(counts = matrix) else matrix / rowSums(matrix)
+}
+
+abort_counts_need_pooled <- function() {
+  abort_fallible("argument", c(
+    "Counts of a calibration sample go with free errors of each rater around a centre.",
+    "i" = "Use {.code model = dawid_skene()}, or give matrices of probabilities."
+  ), arg = "known_raters", call = NULL)
 }
 
 # Patterns whose true category the user gave, and raters whose matrix.
 known_patterns <- function(fit) {
   truth <- fit$known$truth
-  if (length(truth) > 0L) truth > 0L else logical(length(fit$x$patterns$start) - 1L)
+  if (length(truth) > 0L) truth > 0L else logical(n_patterns(fit$x))
+}
+
+# Raters of whom there is a calibration sample.
+is_counted_rater <- function(fit) {
+  counts <- fit$known$counts
+  if (length(counts) > 0L) lengths(counts) > 0L else logical(length(fit$x$raters))
 }
 
 is_known_rater <- function(fit) {

@@ -21,7 +21,7 @@ method_shared <- new_method(
 # Both ends of the range are told, whichever is asked for.
 estimate_latent <- function(fit, options, average) {
   lacking <- rep(NA_real_, length(fit$x$systems))
-  if (fit$identified %in% c("chance", "no_pairs")) {
+  if (fit$identified %in% c("chance", "unrelated", "no_pairs")) {
     return(new_point(lacking, shared = lacking, independent = lacking))
   }
   check_model_size(fit$x, rlang::caller_env(3L))

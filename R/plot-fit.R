@@ -4,7 +4,10 @@
 #' @param type `"parameters"`: with 90% intervals, by their standard errors, the accuracy of a
 #'   rater, or of each, beside chance, the base rates of the categories, and shares of levels where
 #'   the model is one of confidence. `"confusion"`: the confusion matrices ([confusion()]), of each
-#'   rater or of one that stands for all.
+#'   rater or of one that stands for all. `"tests"`: raters as tests, the sensitivity of each for a
+#'   category beside the share of other cases that it calls so (1 - specificity); a line leads there
+#'   from what its ratings alone would say, of true categories as the fit sees them, and shows how
+#'   far the prior draws it.
 #' @param max_raters Of more raters than this, those with the most ratings have their confusion
 #'   matrices drawn.
 #' @param ... For `plot()`, passed on to `autoplot()`.
@@ -18,12 +21,16 @@
 #' @method autoplot rater_fit
 #' @rawNamespace S3method(ggplot2::autoplot,rater_fit)
 autoplot.rater_fit <- function(object, # nolint: object_name.
-                               type = c("parameters", "confusion"), max_raters = 12L, ...) {
+                               type = c("parameters", "confusion", "tests"), max_raters = 12L,
+                               ...) {
   check_ggplot2()
   check_dots_empty(...)
-  type <- check_choice(type, c("parameters", "confusion"), "type")
+  type <- check_choice(type, c("parameters", "confusion", "tests"), "type")
   max_raters <- check_count(max_raters, "max_raters")
-  if (type == "confusion") plot_confusion(object, max_raters) else plot_parameters(object)
+  switch(type,
+    confusion = plot_confusion(object, max_raters), parameters = plot_parameters(object),
+    tests = plot_tests(object)
+  )
 }
 
 plot_parameters <- function(object) {

@@ -62,9 +62,11 @@ k_model <- function() plain_k_model
 #' `NA`.
 #'
 #' @section Priors:
-#' Fits maximise the posterior density of logits and logarithms under weak priors. `"none"` is plain
+#' `"pooled"` is the default where errors are free for each rater: confusion matrices lie around a
+#' centre of the panel, as near as the ratings say, see below. Other fits maximise the posterior
+#' density of logits and logarithms under weak priors (`"weak"`, their default). `"none"` is plain
 #' maximum likelihood, which is what ratings get whose weights are not counts; a list replaces some
-#' of the defaults:
+#' of the weak ones:
 #'
 #' | name | prior | default |
 #' |---|---|---|
@@ -74,6 +76,23 @@ k_model <- function() plain_k_model
 #' | `dispersion` | standard deviation of log dispersion around 0 | 0.7 |
 #' | `difficulty` | standard deviation of the half-normal shift of accuracy | 0.2 |
 #' | `errors` | standard deviation of the logarithms of free error rates | 0.5 |
+#'
+#' @section Pooled matrices:
+#' With few ratings in each of its K (K - 1) cells a matrix by itself is mostly noise. Under
+#' `prior = "pooled"` row k of a rater's matrix has a Dirichlet distribution of size `c` around a
+#' row that says: the rating k has a probability whose logit is how easily the panel recognises
+#' category k (normal, with standard deviation `ups`) plus the skill of the rater (normal, with
+#' standard deviation `tau`); errors are shared as the panel shares them, which is Dirichlet of size
+#' `a` around shares that are equal. `c`, `tau`, `ups` and `a` are estimated, under priors that are
+#' worth a few ratings; [glance()][tidy.rater_fit] has them. A rater thus borrows from its other
+#' categories and from the panel, and is itself where it has ratings. If `c` is large the raters are
+#' alike but for skill; if it is near 0 this is the model of Dawid and Skene without a prior.
+#' Sensitivity and specificity are not tied to each other. The fit is by EM with squared
+#' extrapolation, from the shares of votes and, for no more than ten raters, from the ratings of
+#' each; classes are named so that the majority of ratings means what it says. Standard errors are
+#' given the centre. `logLik()` is the likelihood of the ratings at the estimate; `AIC` and `BIC`
+#' are `NA`, since how many parameters a row around a centre is worth is not known: compare models
+#' under `"none"`.
 #'
 #' @section Formulas of covariates:
 #' With [covariates][ratings()] of cases, `base_rates`, `accuracy` and `difficulty` may be formulas:
@@ -107,8 +126,9 @@ k_model <- function() plain_k_model
 #'   `accuracy` and `difficulty` may also be formulas, see *Formulas of covariates*.
 #' @param system Does a system that joins the raters share their dispersion and shift (`"shared"`),
 #'   or has it its `"own"`?
-#' @param prior `"weak"`, `"none"`, or a list of some of the parameters below; not for models by
-#'   formula, which have none.
+#' @param prior `"pooled"`, for free errors of each rater only and their default; `"weak"`, the
+#'   default of other models; `"none"`; or a list of some of the parameters below. Not for models by
+#'   formula, with ordinal errors or confidence, which have none.
 #' @param base_rates A formula of covariates; `~ 1` is one set of base rates for all cases.
 #' @param confidence Does the model use how sure raters said they were? See *Confidence*.
 #' @return An object of class `rater_model`, with a field per argument.
@@ -137,7 +157,7 @@ k_model <- function() plain_k_model
 rater_model <- function(accuracy = c("common", "rater"),
                         errors = c("uniform", "distance", "free", "ordinal"),
                         difficulty = c("none", "strata"), system = c("shared", "own"),
-                        prior = "weak", base_rates = ~1, confidence = FALSE) {
+                        prior = NULL, base_rates = ~1, confidence = FALSE) {
   call <- rlang::current_env()
   check_confidence_axes(confidence, difficulty, call)
   by_formula <- vapply(list(accuracy, difficulty), rlang::is_formula, NA)
@@ -151,22 +171,22 @@ rater_model <- function(accuracy = c("common", "rater"),
     model <- model_by_formula(accuracy, errors, difficulty, system, base_rates, call)
     return(with_levels_of(model, confidence))
   }
-  structure(
-    list(
-      accuracy = check_choice(accuracy, c("common", "rater"), "accuracy"),
-      errors = check_choice(errors, errors_axis, "errors"),
-      difficulty = check_choice(difficulty, c("none", "strata"), "difficulty"),
-      system = check_choice(system, c("shared", "own"), "system"),
-      prior = check_prior(prior, call)
-    ),
-    class = c("rater_model", "fallible_result")
+  model <- list(
+    accuracy = check_choice(accuracy, c("common", "rater"), "accuracy"),
+    errors = check_choice(errors, errors_axis, "errors"),
+    difficulty = check_choice(difficulty, c("none", "strata"), "difficulty"),
+    system = check_choice(system, c("shared", "own"), "system")
   )
+  poolable <- model$accuracy == "rater" && model$errors == "free" && model$difficulty == "none"
+  model$prior <- check_prior(prior %||% if (poolable) "pooled" else "weak", call, poolable)
+  structure(model, class = c("rater_model", "fallible_result"))
 }
 
 #' @rdname rater_model
 #' @export
-dawid_skene <- function(prior = "weak") {
-  rater_model("rater", "free", "none", prior = check_prior(prior, rlang::current_env()))
+dawid_skene <- function(prior = "pooled") {
+  check_prior(prior, rlang::current_env(), poolable = TRUE)
+  rater_model("rater", "free", "none", prior = prior)
 }
 
 errors_axis <- c("uniform", "distance", "free", "ordinal")
@@ -198,7 +218,8 @@ model_by_formula <- function(accuracy, errors, difficulty, system, base_rates, c
 }
 
 check_no_prior <- function(prior, call) {
-  if (!identical(prior, "weak") && length(check_prior(prior, call)) > 0L) {
+  given <- !is.null(prior) && !identical(prior, "weak")
+  if (given && length(check_prior(prior, call)) > 0L) {
     abort_argument("prior",
       "Models with a formula, ordinal errors or confidence are fitted without priors.",
       i = "Leave {.arg prior} out.", call = call)
@@ -209,8 +230,17 @@ weak_prior <- list(
   base_rates = 1, accuracy = c(3, 2), spread = 0.6, dispersion = 0.7, difficulty = 0.2, errors = 0.5
 )
 
+# What stands for a prior that is estimated with the fit; once it is, it also has `rows`.
+pooled_prior <- list(pooled = TRUE)
+
+is_pooled <- function(model) isTRUE(model$prior$pooled)
+
 # A complete list, empty for none.
-check_prior <- function(prior, call) {
+check_prior <- function(prior, call, poolable = FALSE) {
+  if (identical(prior, "pooled")) {
+    if (!poolable) abort_not_poolable(call)
+    return(pooled_prior)
+  }
   if (identical(prior, "weak")) {
     return(weak_prior)
   }
@@ -221,7 +251,8 @@ check_prior <- function(prior, call) {
   unknown <- if (is.list(prior)) setdiff(rlang::names2(prior), known)
   if (!is.list(prior) || length(unknown) > 0L) {
     abort_argument("prior",
-      "must be {.val weak}, {.val none} or a list with some of {.val {known}}.",
+      "must be {.val {if (poolable) 'pooled'}}{if (poolable) ', '}{.val weak}, {.val none} or a
+       list with some of {.val {known}}.",
       x = if (is.list(prior)) "It has {.val {unknown}}." else "It is {describe(prior)}.",
       call = call)
   }
@@ -236,6 +267,14 @@ check_prior <- function(prior, call) {
     }
   }
   utils::modifyList(weak_prior, prior)
+}
+
+abort_not_poolable <- function(call) {
+  abort_fallible("argument", c(
+    "{.code prior = \"pooled\"} is about free errors of each rater, on cases that are equally
+     difficult.",
+    "i" = "It goes with {.fun dawid_skene} and {.code rater_model(\"rater\", \"free\")}."
+  ), arg = "prior", call = call)
 }
 
 is_k_model <- function(model) {
@@ -274,6 +313,8 @@ print.rater_model <- function(x, ...) {
   )
   prior <- if (length(x$prior) == 0L) {
     "none"
+  } else if (is_pooled(x)) {
+    "pooled  matrices lie around a centre of the panel, which is estimated too"
   } else if (identical(x$prior, weak_prior)) {
     "weak"
   } else {

@@ -19,7 +19,7 @@ rater_beliefs <- function(estimate) {
   as_is <- posterior(fit)[fit$x$index, , drop = FALSE]
   held <- (is_own_fit(fit) && is.null(fit$refit)) || is_family_fit(fit) ||
     length(rating_rater(fit$x)) * length(fit$x$categories) > most_refitted
-  model <- if (is_latent(fit) && !is_own_fit(fit)) model_for(fit$model, fit$x, fit$method)
+  model <- if (is_latent(fit) && !is_own_fit(fit)) model_of_fit(fit)
   anew <- function(v) {
     if (is.null(v) || held) {
       return(as_is)
@@ -68,7 +68,7 @@ model_of_average <- function(estimate) {
     return(k_model())
   }
   axes <- if (!is.null(estimate$members)) axis_weights(estimate$members)
-  if (mean(axes$errors) > 0.5) dawid_skene() else rater_model("rater")
+  if (mean(axes$errors) > 0.5) dawid_skene("weak") else rater_model("rater")
 }
 
 # Weights of truths of some cases: `p` of these, `known` (is the truth known?), `v` how often each

@@ -1,67 +1,129 @@
 #' Probabilities of the categories of each case
 #'
-#' Bayes' rule applied to the ratings of each case: how probable each category is, given what the
-#' raters said. Answers of systems are not used. The rows are soft labels, ready to be targets for
-#' training.
+#' How probable each category of each case is, given what the raters said. Answers of systems are
+#' not used. The rows are soft labels, ready to be targets for training.
 #'
-#' Under the K-model the probability of category k is proportional to its base rate times, for each
-#' rating, the rater accuracy if the rating is k and otherwise (1 - accuracy) / (categories - 1). A
-#' case with a single rating has a posterior too; a case without ratings gets the base rates. Other
-#' models put in the probabilities that they give to each rating. A case whose truth was given to
-#' [fit_raters()] has probability one there, and so has a gold case of an [estimate_accuracy()].
-#' Raters of one group and reruns of a rater (arguments `rater_groups` and `repeats` of [ratings()])
-#' count as one vote.
+#' @section Labels of ratings:
+#' Ratings alone get *labels of the average*: the mean of the posteriors of two models of the
+#' raters, [dawid_skene()] with its pooled prior and the same around a centre in which errors are
+#' alike, one of which expects that a panel has biases, the other that cases are hard. On 25
+#' families of panels with known truth its labels are right in .81 of cases, the majority of votes
+#' in .79, the K-model in .78.
+#'
+#' Raters of the same case err together, so that the posterior of any model that takes them for
+#' independent is far too sure. Labels of the average are flattened: the evidence of r ratings
+#' counts for `1 / (1 + (r - 1) rho)` of itself, and base rates stay what they are. No most probable
+#' category changes by that. `rho` is the correlation of two raters' being right on a case; .43 is
+#' the mean of the same families (standard deviation .21). The ratings themselves cannot tell it.
+#' Log loss falls from 1.16 to .55 on these families; on 16 others, which took no part in the
+#' choice, from 1.83 to 1.10. Where raters do err independently the probabilities are not sure
+#' enough. Language models and programs have more in common than people: their labels remain too
+#' sure, and a larger `rho` is yours to give. [calibration()] tells, where some truths are known.
+#'
+#' Two raters get labels with a warning: where they disagree priors decide. Counts of ratings, of
+#' which nobody knows who gave them, get the posterior of the K-model, flattened.
+#'
+#' @section Labels of a model:
+#' A fit has the posterior of its model by Bayes' rule, not flattened unless you say `rho`, and so
+#' has an estimate by a named method or model; an estimate by method `"average"` has the labels of
+#' the average. Under the K-model the probability of category k is proportional to its base rate
+#' times, for each rating, the rater accuracy if the rating is k and otherwise (1 - accuracy) /
+#' (categories - 1). A case with a single rating has a posterior too; a case without ratings gets
+#' the base rates. Other models put in the probabilities that they give to each rating.
+#'
+#' A case whose truth was given to [fit_raters()] has probability one there, and so has a gold case
+#' of an [estimate_accuracy()]. Raters of one group and reruns of a rater (arguments `rater_groups`
+#' and `repeats` of [ratings()]) count as one vote.
 #'
 #' For a label per case, how probable it is, ties and the entropy of each row, see
 #' [predict()][predict.rater_fit] and [augment()][augment.rater_fit].
 #'
-#' @param fit A [fit_raters()] or [estimate_accuracy()] result; or [ratings()], to which the K-model
-#'   is then fitted.
+#' @param fit A [fit_raters()] or [estimate_accuracy()] result; or [ratings()].
 #' @param format `"wide"`, with a column for each category, or `"long"`, with a row for each case
 #'   and category.
+#' @param rho How far raters err together, in \[0, 1\]; 0 takes them for independent. `NULL` is .43
+#'   for labels of the average, 0 for those of a model.
+#' @param object A `ground_truth()` result.
+#' @param ... Not used.
 #' @return For `"wide"`, a tibble of class `ground_truth`: `case`, then a column of probabilities
 #'   for each category; rows sum to one; see [tidy()][tidy.ground_truth] for what it can be turned
 #'   into. For `"long"`, a tibble with `case`, `category` (a factor)
-#'   and `probability`. `NA` where the fit is not identified. Of ratings in a database, a lazy table
-#'   with the columns of `"wide"`; see [ratings-database].
+#'   and `probability`. `NA` where nothing follows from the ratings. Of ratings in a database, a
+#'   lazy table with the columns of `"wide"`; see [ratings-database]. `predict()`: a tibble with
+#'   `case`, `category`, `probability` and `tied`, as [predict.rater_fit()] has them.
 #' @family estimation
 #' @templateVar where Table 3
 #' @template ref-lehner
 #' @examples
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
-#' truth <- ground_truth(fit_raters(x))
+#' truth <- ground_truth(x)
 #' truth
+#' predict(truth)
 #' as.matrix(truth[-1]) # targets for training
+#' # Of a named model, as the paper has them
+#' ground_truth(fit_raters(x))
 #' ground_truth(fit_raters(x), format = "long")
 #' @export
-ground_truth <- function(fit, format = c("wide", "long")) {
+ground_truth <- function(fit, format = c("wide", "long"), rho = NULL) {
   check_given()
-  gold <- if (inherits(fit, "accuracy_estimate")) fit$gold
-  fit <- as_fit(fit)
+  call <- rlang::current_env()
   format <- check_choice(format, c("wide", "long"), "format")
-  by_pattern <- posterior(fit)
-  if (length(gold$case) > 0L) {
-    certain <- with_certain_cases(fit$x, by_pattern, gold)
-    fit$x <- certain$x
-    by_pattern <- certain$posterior
-  }
+  if (!is.null(rho)) check_number(rho, "rho", 0, 1, call = call)
+  labels <- labels_of(fit, call)
+  rho <- rho %||% labels$common
+  x <- labels$x
+  posterior <- flattened(labels, rho)
   if (format == "wide") {
-    return(new_ground_truth(fit$x, by_pattern, rlang::current_env()))
+    return(new_ground_truth(x, posterior, call, rho))
   }
-  if (in_database(fit$x)) {
-    abort_no_cases("The long format needs the cases", rlang::current_env(),
+  if (in_database(x)) {
+    abort_no_cases("The long format needs the cases", call,
       "{.code format = \"wide\"} gives a lazy table.")
   }
-  n <- length(fit$x$categories)
+  n <- length(x$categories)
   tibble::tibble(
-    case = rep(fit$x$cases, each = n),
-    category = category_factor(rep(seq_len(n), nrow(fit$x)), fit$x),
-    probability = as.vector(t(by_pattern[pattern_of_case(fit$x), , drop = FALSE]))
+    case = rep(x$cases, each = n),
+    category = category_factor(rep(seq_len(n), nrow(x)), x),
+    probability = as.vector(t(posterior[pattern_of_case(x), , drop = FALSE]))
   )
 }
 
+#' @rdname ground_truth
+#' @export
+predict.ground_truth <- function(object, ...) {
+  check_dots_empty(...)
+  probability <- probability_matrix(object, "object", rlang::current_env())
+  best <- most_probable(probability)
+  tibble::tibble(
+    case = object$case,
+    category = factor(colnames(probability)[best$category], levels = colnames(probability)),
+    probability = best$probability, tied = best$tied
+  )
+}
+
+# A list: x; posterior, with a row per pattern of `x`; certain, which of these are known; common,
+# what raters are taken to have in common if nobody says. Those of estimates are beside gold.
+labels_of <- function(x, call) UseMethod("labels_of")
+
+#' @exportS3Method
+labels_of.default <- function(x, call) {
+  x <- group_votes(as_ratings(x, arg = "fit", call = call))
+  c(average_labels(x), common = typical_rho)
+}
+
+#' @exportS3Method
+labels_of.rater_fit <- function(x, call) {
+  list(x = x$x, posterior = posterior(x), certain = known_patterns(x), common = 0)
+}
+
+flattened <- function(labels, rho) {
+  pattern <- labels$pattern %||% seq_len(nrow(labels$posterior))
+  weight <- core_pattern_weights(labels$x$index, labels$x$weights, nrow(labels$posterior))
+  flatten(labels$posterior, pattern_lengths(labels$x)[pattern], rho, weight, labels$certain)
+}
+
 # `posterior` has a row per pattern of `x`. Attribute: what is true, where `x` knows it.
-new_ground_truth <- function(x, posterior, call) {
+new_ground_truth <- function(x, posterior, call, rho = 0) {
   if ("case" %in% x$categories) {
     abort_argument("fit", "A category called {.val case} would hide the case identifiers.",
       i = "Give that category another name, or choose {.code format = \"long\"}.", call = call)
@@ -73,7 +135,7 @@ new_ground_truth <- function(x, posterior, call) {
     return(table)
   }
   tibble::new_tibble(
-    table, nrow = nrow(x), truth = if (!is.null(x$truth)) truth(x),
+    table, nrow = nrow(x), truth = if (!is.null(x$truth)) truth(x), rho = rho,
     class = c("ground_truth", "fallible_result")
   )
 }
@@ -213,15 +275,18 @@ as_truth_table <- function(truth, arg, call) {
 }
 
 # A row per case instead of per pattern, since gold cases are certain.
-with_certain_cases <- function(x, posterior, gold) {
-  code <- replace(integer(nrow(x)), gold$case, gold$truth)
-  key <- code * n_patterns(x) + pattern_of_case(x)
+with_certain_cases <- function(labels, gold) {
+  patterns <- nrow(labels$posterior)
+  code <- replace(integer(length(labels$x$index)), gold$case, gold$truth)
+  key <- code * patterns + labels$x$index
   of <- unique(key)
-  posterior <- posterior[(of - 1L) %% n_patterns(x) + 1L, , drop = FALSE]
-  truth <- (of - 1L) %/% n_patterns(x)
+  labels$pattern <- (of - 1L) %% patterns + 1L
+  labels$posterior <- labels$posterior[labels$pattern, , drop = FALSE]
+  truth <- (of - 1L) %/% patterns
   known <- which(truth > 0L)
-  posterior[known, ] <- 0
-  posterior[cbind(known, truth[known])] <- 1
-  x$index <- match(key, of)
-  list(x = x, posterior = posterior)
+  labels$posterior[known, ] <- 0
+  labels$posterior[cbind(known, truth[known])] <- 1
+  labels$certain <- truth > 0L | labels$certain[labels$pattern]
+  labels$x$index <- match(key, of)
+  labels
 }

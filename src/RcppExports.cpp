@@ -324,6 +324,45 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_fit_pooled
+Rcpp::List core_fit_pooled(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List known, Rcpp::List model, bool one_coin, double tolerance, int rounds, Rcpp::Function tick);
+RcppExport SEXP _fallible_core_fit_pooled(SEXP patternsSEXP, SEXP weightSEXP, SEXP knownSEXP, SEXP modelSEXP, SEXP one_coinSEXP, SEXP toleranceSEXP, SEXP roundsSEXP, SEXP tickSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type known(knownSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< bool >::type one_coin(one_coinSEXP);
+    Rcpp::traits::input_parameter< double >::type tolerance(toleranceSEXP);
+    Rcpp::traits::input_parameter< int >::type rounds(roundsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::Function >::type tick(tickSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_fit_pooled(patterns, weight, known, model, one_coin, tolerance, rounds, tick));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_best_names
+Rcpp::IntegerVector core_best_names(Rcpp::NumericVector gain, int categories);
+RcppExport SEXP _fallible_core_best_names(SEXP gainSEXP, SEXP categoriesSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type gain(gainSEXP);
+    Rcpp::traits::input_parameter< int >::type categories(categoriesSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_best_names(gain, categories));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_association
+Rcpp::NumericVector core_association(Rcpp::List patterns, Rcpp::NumericVector weight);
+RcppExport SEXP _fallible_core_association(SEXP patternsSEXP, SEXP weightSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_association(patterns, weight));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_latent_covariance
 Rcpp::List core_latent_covariance(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List known, Rcpp::List model, std::string method, Rcpp::NumericVector theta);
 RcppExport SEXP _fallible_core_latent_covariance(SEXP patternsSEXP, SEXP weightSEXP, SEXP knownSEXP, SEXP modelSEXP, SEXP methodSEXP, SEXP thetaSEXP) {
@@ -336,6 +375,20 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< std::string >::type method(methodSEXP);
     Rcpp::traits::input_parameter< Rcpp::NumericVector >::type theta(thetaSEXP);
     rcpp_result_gen = Rcpp::wrap(core_latent_covariance(patterns, weight, known, model, method, theta));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_latent_hessian
+Rcpp::NumericMatrix core_latent_hessian(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List known, Rcpp::List model, Rcpp::NumericVector theta);
+RcppExport SEXP _fallible_core_latent_hessian(SEXP patternsSEXP, SEXP weightSEXP, SEXP knownSEXP, SEXP modelSEXP, SEXP thetaSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type known(knownSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type theta(thetaSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_latent_hessian(patterns, weight, known, model, theta));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -604,7 +657,11 @@ static const R_CallMethodDef CallEntries[] = {
     {"_fallible_core_base_rate_range", (DL_FUNC) &_fallible_core_base_rate_range, 4},
     {"_fallible_core_blend", (DL_FUNC) &_fallible_core_blend, 3},
     {"_fallible_core_fit_latent", (DL_FUNC) &_fallible_core_fit_latent, 8},
+    {"_fallible_core_fit_pooled", (DL_FUNC) &_fallible_core_fit_pooled, 8},
+    {"_fallible_core_best_names", (DL_FUNC) &_fallible_core_best_names, 2},
+    {"_fallible_core_association", (DL_FUNC) &_fallible_core_association, 2},
     {"_fallible_core_latent_covariance", (DL_FUNC) &_fallible_core_latent_covariance, 6},
+    {"_fallible_core_latent_hessian", (DL_FUNC) &_fallible_core_latent_hessian, 5},
     {"_fallible_core_latent_probabilities", (DL_FUNC) &_fallible_core_latent_probabilities, 5},
     {"_fallible_core_latent_profile", (DL_FUNC) &_fallible_core_latent_profile, 7},
     {"_fallible_core_max_ratings", (DL_FUNC) &_fallible_core_max_ratings, 0},

@@ -1,12 +1,15 @@
 // Latent class models.
 #include <RcppEigen.h>
 
+#include <memory>
 #include <string>
 
 #include "core/accuracy/profile_interval.hpp"
 #include "core/model/curvature.hpp"
 #include "core/model/identified.hpp"
 #include "core/model/latent_pairs.hpp"
+#include "core/model/naming.hpp"
+#include "core/model/pooled.hpp"
 #include "core/model/reading.hpp"
 #include "core/model/warm.hpp"
 #include "glue.h"
@@ -31,6 +34,14 @@ fallible::LatentPrior latent_prior(const Rcpp::List& x) {
   fallible::LatentPrior out;
   out.none = x.size() == 0;
   if (out.none) return out;
+  out.pooled = x.containsElementNamed("pooled");
+  if (out.pooled) {
+    if (x.containsElementNamed("rows")) {
+      out.rows =
+          std::make_shared<const std::vector<double>>(Rcpp::as<std::vector<double>>(x["rows"]));
+    }
+    return out;
+  }
   const Rcpp::NumericVector accuracy = x["accuracy"];
   out.base_rates = x["base_rates"];
   out.correct = accuracy[0];
@@ -45,15 +56,21 @@ fallible::LatentPrior latent_prior(const Rcpp::List& x) {
 fallible::Known known(const Rcpp::List& x) {
   fallible::Known out;
   out.truth = Rcpp::as<std::vector<int>>(x["truth"]);
-  const Rcpp::List raters = x["raters"];
-  for (R_xlen_t j = 0; j < raters.size(); ++j) {
-    out.matrix.emplace_back();
-    if (Rf_isNull(raters[j])) continue;
-    const Rcpp::NumericMatrix matrix = raters[j];
-    for (int k = 0; k < matrix.nrow(); ++k) {
-      for (int l = 0; l < matrix.ncol(); ++l) out.matrix.back().push_back(matrix(k, l));
+  const auto matrices = [&x](const char* name) {
+    std::vector<std::vector<double>> of;
+    if (!x.containsElementNamed(name)) return of;
+    for (const SEXP one : Rcpp::List(x[name])) {
+      of.emplace_back();
+      if (Rf_isNull(one)) continue;
+      const Rcpp::NumericMatrix matrix(one);
+      for (int k = 0; k < matrix.nrow(); ++k) {
+        for (int l = 0; l < matrix.ncol(); ++l) of.back().push_back(matrix(k, l));
+      }
     }
-  }
+    return of;
+  };
+  out.matrix = matrices("raters");
+  out.before = matrices("counts");
   return out;
 }
 
@@ -74,8 +91,7 @@ Rcpp::NumericMatrix posterior_of_patterns(const fallible::LatentClass& latent,
                       rows.categories);
 }
 
-Eigen::VectorXd start_of(const fallible::Layout& layout,
-                         const Rcpp::Nullable<Rcpp::List>& start) {
+Eigen::VectorXd start_of(const fallible::Layout& layout, const Rcpp::Nullable<Rcpp::List>& start) {
   if (start.isNull()) return {};
   const Rcpp::List of(start);
   return fallible::warm_start(layout, Rcpp::as<Eigen::VectorXd>(of["theta"]), of["raters"]);
@@ -83,38 +99,15 @@ Eigen::VectorXd start_of(const fallible::Layout& layout,
 
 }  // namespace
 
-// `known`: see glue::known(); `method`: "likelihood" or "pairs". Confusion matrices are judges x
-// truths x ratings, posteriors patterns x categories. `start`: theta of a former fit, identified, and
-// how many raters it had; or NULL. `tick` is called a few times a second.
-// [[Rcpp::export(rng = false)]]
-Rcpp::List core_fit_latent(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List known,
-                           Rcpp::List model, std::string method, int iterations,
-                           Rcpp::Nullable<Rcpp::List> start, Rcpp::Function tick) {
-  const glue::Interruptible here(tick);
-  const auto rows = fallible::latent_rows(glue::view(patterns), glue::doubles(weight), -1,
-                                          glue::known(known));
-  const auto settings = glue::latent_model(model);
-  const auto prior = glue::latent_prior(model["prior"]);
-  const auto fitting = glue::latent_fitting(method);
-  const fallible::LatentClass latent(rows, settings, prior);
-  const Eigen::VectorXd from = start_of(latent.layout(), start);
-  const bool warm = from.size() > 0;
-  const bool identified = warm || fallible::is_identified(rows, settings, prior, fitting);
-  fallible::OptimiserOptions options;
-  options.iterations = iterations;
-  fallible::LatentFit fit;
-  if (fitting == fallible::Fitting::pairs) {
-    const auto pairs = fallible::pair_frequencies(rows, settings);
-    fit = warm ? fallible::fit_pairs(latent, pairs, from, options)
-               : fallible::fit_pairs(latent, pairs, options);
-  } else {
-    fit = warm ? fallible::fit_latent(latent, from, options)
-               : fallible::fit_latent(latent, options);
-  }
+namespace {
 
+// What a fit tells R.
+Rcpp::List told_by(const fallible::LatentClass& latent, const fallible::Optimum& top,
+                   double log_likelihood, const fallible::IdentifiedJudges& identified) {
+  const fallible::LatentRows& rows = latent.rows();
   const int N = rows.categories;
-  const fallible::Law law(latent.layout(), fit.x);
-  const fallible::Reading reading(latent.layout(), fit.x);
+  const fallible::Law law(latent.layout(), top.x);
+  const fallible::Reading reading(latent.layout(), top.x);
   const fallible::Naturals naturals = reading.naturals();
   Rcpp::NumericVector confusion(Rcpp::Dimension(rows.judges, N, N));
   for (int u = 0; u < rows.judges; ++u) {
@@ -124,34 +117,127 @@ Rcpp::List core_fit_latent(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp
     }
   }
   return Rcpp::List::create(
-      Rcpp::Named("theta") = fit.x, Rcpp::Named("log_likelihood") = fit.log_likelihood,
-      Rcpp::Named("log_posterior") = fit.log_posterior,
-      Rcpp::Named("iterations") = fit.iterations, Rcpp::Named("converged") = fit.converged,
+      Rcpp::Named("theta") = top.x, Rcpp::Named("log_likelihood") = log_likelihood,
+      Rcpp::Named("log_posterior") = top.value, Rcpp::Named("iterations") = top.iterations,
+      Rcpp::Named("converged") = top.converged,
       Rcpp::Named("parameters") = latent.layout().free_parameters(),
-      Rcpp::Named("identified") = identified,
+      Rcpp::Named("identified") = identified.model,
+      Rcpp::Named("told") = Rcpp::LogicalVector(identified.judge.begin(), identified.judge.end()),
       Rcpp::Named("base_rates") = reading.base_rates(), Rcpp::Named("confusion") = confusion,
       Rcpp::Named("naturals") =
           Rcpp::List::create(Rcpp::Named("term") = naturals.term, Rcpp::Named("of") = naturals.of,
                              Rcpp::Named("value") = naturals.value),
-      Rcpp::Named("posterior") = posterior_of_patterns(latent, fit.x));
+      Rcpp::Named("posterior") = posterior_of_patterns(latent, top.x));
+}
+
+}  // namespace
+
+// `known`: see glue::known(); `method`: "likelihood" or "pairs". Confusion matrices are judges x
+// truths x ratings, posteriors patterns x categories. `start`: theta of a former fit, identified,
+// and how many raters it had; or NULL. `tick` is called a few times a second.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List core_fit_latent(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List known,
+                           Rcpp::List model, std::string method, int iterations,
+                           Rcpp::Nullable<Rcpp::List> start, Rcpp::Function tick) {
+  const glue::Interruptible here(tick);
+  const auto rows =
+      fallible::latent_rows(glue::view(patterns), glue::doubles(weight), -1, glue::known(known));
+  const auto settings = glue::latent_model(model);
+  const auto prior = glue::latent_prior(model["prior"]);
+  const auto fitting = glue::latent_fitting(method);
+  const fallible::LatentClass latent(rows, settings, prior);
+  const Eigen::VectorXd from = start_of(latent.layout(), start);
+  const bool warm = from.size() > 0;
+  fallible::IdentifiedJudges identified{true, std::vector<bool>(rows.judges, true)};
+  if (!warm) identified = fallible::identified_judges(rows, settings, prior, fitting);
+  fallible::OptimiserOptions options;
+  options.iterations = iterations;
+  fallible::LatentFit fit;
+  if (fitting == fallible::Fitting::pairs) {
+    const auto pairs = fallible::pair_frequencies(rows, settings);
+    fit = warm ? fallible::fit_pairs(latent, pairs, from, options)
+               : fallible::fit_pairs(latent, pairs, options);
+  } else {
+    fit =
+        warm ? fallible::fit_latent(latent, from, options) : fallible::fit_latent(latent, options);
+  }
+
+  const fallible::Optimum top{fit.x, fit.log_posterior, fit.iterations, fit.converged, false};
+  return told_by(latent, top, fit.log_likelihood, identified);
+}
+
+// The same of the model with a pooled prior: around a centre of the panel, of one coin or not. Has
+// also `centre`, the prior's `rows` (judges x truths x ratings, row by row) given it, and is
+// `theta` that of the same model without.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List core_fit_pooled(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List known,
+                           Rcpp::List model, bool one_coin, double tolerance, int rounds,
+                           Rcpp::Function tick) {
+  const glue::Interruptible here(tick);
+  const auto rows =
+      fallible::latent_rows(glue::view(patterns), glue::doubles(weight), -1, glue::known(known));
+  const auto settings = glue::latent_model(model);
+  fallible::PooledOptions options;
+  options.one_coin = one_coin;
+  options.tolerance = tolerance;
+  options.rounds = rounds;
+  const auto fit = fallible::fit_pooled(rows, options);
+  const auto prior = fallible::given_centre(glue::latent_prior(model["prior"]), fit, rows);
+  const fallible::LatentClass latent(rows, settings, prior);
+  double log_likelihood = 0;
+  fallible::Optimum top;
+  top.x = fallible::parameters_of(fit, latent.layout());
+  top.value = latent.evaluate(top.x, nullptr, &log_likelihood);
+  top.iterations = fit.rounds;
+  top.converged = fit.converged;
+  const auto identified = fallible::identified_judges(rows, settings, prior);
+  Rcpp::List out = told_by(latent, top, log_likelihood, identified);
+  out["base_rates"] = fit.rates;
+  out["posterior"] =
+      glue::by_row(fallible::by_pattern(rows, fit.posterior, fit.rates), rows.categories);
+  const fallible::Centre& centre = fit.centre;
+  out["centre"] = Rcpp::List::create(
+      Rcpp::Named("c") = centre.c, Rcpp::Named("tau") = centre.tau,
+      Rcpp::Named("ups") = one_coin ? NA_REAL : centre.ups,
+      Rcpp::Named("a") = one_coin || centre.categories < 3 ? NA_REAL : centre.a,
+      Rcpp::Named("rows") = *prior.rows, Rcpp::Named("categories") = glue::from_one(fit.category),
+      Rcpp::Named("renamed") = fit.renamed, Rcpp::Named("log_density") = fit.log_density);
+  return out;
+}
+
+// The name of each class, from 1; `gain` is truths x ratings, row by row. See names_by_majority().
+// [[Rcpp::export(rng = false)]]
+Rcpp::IntegerVector core_best_names(Rcpp::NumericVector gain, int categories) {
+  return glue::from_one(
+      fallible::names_by_majority(glue::doubles(gain), std::vector<double>{1}, categories));
+}
+
+// Agreement beyond chance and chi-square over all pairs of raters.
+// [[Rcpp::export(rng = false)]]
+Rcpp::NumericVector core_association(Rcpp::List patterns, Rcpp::NumericVector weight) {
+  const glue::Interruptible here;
+  const auto found = fallible::association(
+      fallible::latent_rows(glue::view(patterns), glue::doubles(weight), -1, fallible::Known()));
+  return Rcpp::NumericVector::create(Rcpp::Named("excess") = found.excess,
+                                     Rcpp::Named("statistic") = found.statistic,
+                                     Rcpp::Named("df") = found.df);
 }
 
 // Of the naturals at the top `theta`: `covariance`, NULL where it would take too long; and
 // `variance`, which is there wherever there is a likelihood.
 // [[Rcpp::export(rng = false)]]
-Rcpp::List core_latent_covariance(Rcpp::List patterns, Rcpp::NumericVector weight,
-                                  Rcpp::List known, Rcpp::List model, std::string method,
-                                  Rcpp::NumericVector theta) {
+Rcpp::List core_latent_covariance(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List known,
+                                  Rcpp::List model, std::string method, Rcpp::NumericVector theta) {
   const glue::Interruptible here;
-  const auto rows = fallible::latent_rows(glue::view(patterns), glue::doubles(weight), -1,
-                                          glue::known(known));
+  const auto rows =
+      fallible::latent_rows(glue::view(patterns), glue::doubles(weight), -1, glue::known(known));
   const auto settings = glue::latent_model(model);
   const fallible::LatentClass latent(rows, settings, glue::latent_prior(model["prior"]));
   const Eigen::VectorXd x = Rcpp::as<Eigen::VectorXd>(theta);
   const bool pairs = glue::latent_fitting(method) == fallible::Fitting::pairs;
   const Eigen::MatrixXd found =
-      pairs ? fallible::pair_covariance(latent.layout(),
-                                        fallible::pair_frequencies(rows, settings), x)
+      pairs ? fallible::pair_covariance(latent.layout(), fallible::pair_frequencies(rows, settings),
+                                        x)
             : fallible::natural_covariance(latent.layout(), x);
   Rcpp::RObject covariance = R_NilValue, variance = R_NilValue;
   if (found.size() > 0) {
@@ -164,6 +250,20 @@ Rcpp::List core_latent_covariance(Rcpp::List patterns, Rcpp::NumericVector weigh
                             Rcpp::Named("variance") = variance);
 }
 
+// Second derivatives of the log posterior by all parameters.
+// [[Rcpp::export(rng = false)]]
+Rcpp::NumericMatrix core_latent_hessian(Rcpp::List patterns, Rcpp::NumericVector weight,
+                                        Rcpp::List known, Rcpp::List model,
+                                        Rcpp::NumericVector theta) {
+  const glue::Interruptible here;
+  const auto rows =
+      fallible::latent_rows(glue::view(patterns), glue::doubles(weight), -1, glue::known(known));
+  const fallible::LatentClass latent(rows, glue::latent_model(model),
+                                     glue::latent_prior(model["prior"]));
+  return Rcpp::wrap(
+      fallible::log_posterior_hessian(latent.layout(), Rcpp::as<Eigen::VectorXd>(theta)));
+}
+
 // Posteriors of any patterns of the same raters under parameters `theta`, and the probability of
 // each rating: classes (category within stratum) x ratings x raters.
 // [[Rcpp::export(rng = false)]]
@@ -171,17 +271,16 @@ Rcpp::List core_latent_probabilities(Rcpp::List patterns, Rcpp::NumericVector we
                                      Rcpp::List known, Rcpp::List model,
                                      Rcpp::NumericVector theta) {
   const glue::Interruptible here;
-  const auto rows = fallible::latent_rows(glue::view(patterns), glue::doubles(weight), -1,
-                                          glue::known(known));
+  const auto rows =
+      fallible::latent_rows(glue::view(patterns), glue::doubles(weight), -1, glue::known(known));
   const fallible::LatentClass latent(rows, glue::latent_model(model),
                                      glue::latent_prior(model["prior"]));
   const Eigen::VectorXd x = Rcpp::as<Eigen::VectorXd>(theta);
   const auto law = latent.law(x);
   Rcpp::NumericVector probability(law.probability.begin(), law.probability.end());
   probability.attr("dim") = Rcpp::Dimension(law.classes, law.categories, rows.judges);
-  return Rcpp::List::create(
-      Rcpp::Named("posterior") = posterior_of_patterns(latent, x),
-      Rcpp::Named("probability") = probability);
+  return Rcpp::List::create(Rcpp::Named("posterior") = posterior_of_patterns(latent, x),
+                            Rcpp::Named("probability") = probability);
 }
 
 // For each system the ends of the profile, whether all fits converged, and whether it came upon a

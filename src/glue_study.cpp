@@ -71,7 +71,13 @@ Rcpp::List core_study(Rcpp::List design, Rcpp::List options, Rcpp::Function tick
   for (std::size_t e = 0; e < study.estimators.size(); ++e) {
     Rcpp::NumericMatrix estimate(n, systems);
     Rcpp::LogicalVector parameters(n);
-    for (int r = 0; r < n; ++r) parameters[r] = runs[r].estimates[e].identified;
+    Rcpp::CharacterVector told = Rcpp::clone(identified);
+    for (int r = 0; r < n; ++r) {
+      const fallible::StudyEstimate& of = runs[r].estimates[e];
+      parameters[r] = of.identified;
+      if (of.told == fallible::Told::yes) told[r] = "yes";
+      if (of.told == fallible::Told::unrelated) told[r] = "unrelated";
+    }
     std::vector<fallible::Interval> interval;
     for (int s = 0; s < systems; ++s) {
       for (int r = 0; r < n; ++r) {
@@ -81,6 +87,7 @@ Rcpp::List core_study(Rcpp::List design, Rcpp::List options, Rcpp::Function tick
     }
     estimators.push_back(Rcpp::List::create(Rcpp::Named("estimate") = estimate,
                                             Rcpp::Named("interval") = glue::intervals(interval),
+                                            Rcpp::Named("told") = told,
                                             Rcpp::Named("identified") = parameters));
   }
   return Rcpp::List::create(

@@ -33,7 +33,7 @@ test_that("an estimate is as far from independence as is assumed", {
   }
   expect_identical(tidy(assuming(x, NULL)), tidy(assuming(x, "typical")))
   expect_identical(tidy(assuming(x, NULL, "joint")), tidy(assuming(x, "none", "joint")))
-  own <- rater_model("rater", "free")
+  own <- rater_model("rater", "free", prior = "weak")
   expect_between(tidy(assuming(x, 0.5, "joint", model = own)), 0.5)
 })
 

@@ -70,11 +70,11 @@ test_that("a pair is refused for clusters, fits and models in the same place", {
   set.seed(1)
   x <- simulate_ratings(rater_design(c(0.6, 0.7, 0.8), 0.8, 3, 60))
   refused <- function(...) expect_error(..., class = "fallible_error_argument")$arg
-  fit <- fit_raters(x, dawid_skene())
+  fit <- fit_raters(x, dawid_skene("weak"))
   for (method in accuracy_methods()) {
     if (method$model == "any") next
     expect_identical(refused(estimate_accuracy(fit, method$id)), "method")
-    expect_identical(refused(accuracy_estimator(method$id, dawid_skene())), "model")
+    expect_identical(refused(accuracy_estimator(method$id, dawid_skene("weak"))), "model")
   }
   for (interval in accuracy_intervals()) {
     run <- function() {

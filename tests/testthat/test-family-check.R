@@ -24,7 +24,7 @@ test_that("a family is an alternative that checks can find", {
 test_that("what cannot be compared says why", {
   x <- ratings(lehner2015, raters = rater1:rater2)
   check <- check_k_properties(x, "one category", replicates = 19,
-    alternative = dawid_skene())
+    alternative = dawid_skene("weak"))
   expect_match(check$reason[check$property == "alternative"], "more parameters")
   expect_error(check_k_properties(x, alternative = "glad"), class = "fallible_error_argument")
   expect_error(

@@ -61,7 +61,7 @@ test_that("every fit has every method", {
 test_that("new cases are judged under the old fit", {
   set.seed(2)
   x <- panel(200, dispersion = 2)
-  fit <- fit_raters(x, dawid_skene())
+  fit <- fit_raters(x, dawid_skene("weak"))
   # Other raters' columns left out, in another order, with fewer categories declared.
   new <- ratings(
     data.frame(rater3 = c("2", "4"), rater1 = c("2", NA)),
@@ -95,7 +95,7 @@ test_that("simulated panels have the raters, the gaps and the probabilities of t
   skip_unless_extended()
   set.seed(3)
   x <- quiet(panel(300, dispersion = 2, missing = 0.3))
-  for (model in list(k_model(), rater_model("rater", "distance", "strata"), dawid_skene())) {
+  for (model in list(k_model(), rater_model("rater", "distance", "strata"), dawid_skene("weak"))) {
     fit <- quiet(fit_raters(x, model))
     panels <- simulate(fit, nsim = 40)
     expect_length(panels, 40)
@@ -148,7 +148,7 @@ test_that("counts, repeats, weights and known cases are simulated as they are", 
   expect_equal(rowSums(counts(panel)), rep(6, 30), ignore_attr = TRUE)
   expect_true(panel$exchangeable)
   repeated <- ratings(dawid1979, case = case, rater = rater, rating = rating, repeats = "ratings")
-  panel <- simulate(fit_raters(repeated, dawid_skene()), seed = 1)[[1]]
+  panel <- simulate(fit_raters(repeated, dawid_skene("weak")), seed = 1)[[1]]
   expect_identical(
     as.data.frame(panel)[c("case", "rater")], as.data.frame(repeated)[c("case", "rater")]
   )
@@ -174,17 +174,17 @@ test_that("a fit is made again with something changed", {
   set.seed(5)
   x <- panel(100)
   fit <- fit_raters(x)
-  expect_identical(update(fit, dawid_skene())$method, "likelihood")
+  expect_identical(update(fit, dawid_skene("weak"))$method, "likelihood")
   expect_identical(update(fit, method = "pairs")$method, "pairs")
   pairs <- update(fit, rater_model("rater"), "pairs")
   expect_identical(update(pairs, k_model())$method, "pairs")
-  expect_identical(update(pairs, dawid_skene())$method, "likelihood")
+  expect_identical(update(pairs, dawid_skene("weak"))$method, "likelihood")
   expect_equal(nobs(update(pairs, x = x[1:50, ])), 50)
   known <- update(fit, known_truth = truth(x)[1:10, ])
   expect_identical(known$method, "likelihood")
   expect_identical(coef(update(known)), coef(known))
-  expect_identical(coef(update(known, model = dawid_skene())),
-    coef(fit_raters(x, dawid_skene(), known_truth = truth(x)[1:10, ])))
+  expect_identical(coef(update(known, model = dawid_skene("weak"))),
+    coef(fit_raters(x, dawid_skene("weak"), known_truth = truth(x)[1:10, ])))
   without <- update(known, known_truth = NULL)
   expect_equal(coef(without), coef(fit_raters(x, method = "likelihood")), tolerance = 1e-9)
   expect_identical(glance(without)$patterns, glance(fit)$patterns)

@@ -13,7 +13,7 @@ test_that("an update with more ratings is a fit of all of them", {
   part <- rows$case %in% unique(rows$case)[1:100]
   part[sample(which(part), 40)] <- FALSE # some of the rest are of known cases
   models <- list(
-    k_model(), dawid_skene(), rater_model("rater", "distance"),
+    k_model(), dawid_skene("weak"), rater_model("rater", "distance"),
     rater_model(difficulty = "strata"), rater_model("rater", prior = "none")
   )
   all <- built(rows)
@@ -52,7 +52,7 @@ test_that("a warm fit begins where the former one ended", {
 test_that("new raters, cases and categories are handled", {
   rows <- long_panel()
   known <- rows$rater != rows$rater[[1]]
-  for (model in list(dawid_skene(), rater_model("rater", "distance", "strata"), k_model())) {
+  for (model in list(dawid_skene("weak"), rater_model("rater", "distance", "strata"), k_model())) {
     fit <- quiet(fit_raters(built(rows[known, ]), model, "likelihood"))
     warm <- quiet(update(fit, new = rows[!known, ]))
     cold <- quiet(fit_raters(built(rows), model, "likelihood"))
@@ -74,7 +74,7 @@ test_that("known truths and raters stay known", {
   gold <- data.frame(case = rows$case[1:10], truth = rows$rating[1:10])
   gold <- gold[!duplicated(gold$case), ]
   run <- function(x) {
-    quiet(fit_raters(x, dawid_skene(), known_truth = gold, known_raters = list(rater1 = 0.6)))
+    quiet(fit_raters(x, dawid_skene("weak"), known_truth = gold, known_raters = list(rater1 = 0.6)))
   }
   warm <- quiet(update(run(built(rows[part, ])), new = rows[!part, ]))
   cold <- run(built(rows))
@@ -84,7 +84,7 @@ test_that("known truths and raters stay known", {
 test_that("systems and truths of new ratings are kept", {
   set.seed(1)
   x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.8, b = 0.6), 3, 60))
-  fit <- quiet(fit_raters(x[1:40, ], dawid_skene()))
+  fit <- quiet(fit_raters(x[1:40, ], dawid_skene("weak")))
   expect_error(update(fit, new = x[31:60, ]), "more than once", class = "fallible_error_repeat")
   grown <- quiet(update(fit, new = x[41:60, ]))$x
   expect_identical(as.data.frame(grown, what = "systems"), as.data.frame(x, what = "systems"))

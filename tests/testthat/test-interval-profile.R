@@ -74,7 +74,7 @@ test_that("profiles are one-sided on a boundary and do not depend on the order o
 
 test_that("where there is no profile the reason is told", {
   x <- small_panel()
-  found <- profile_of(x, dawid_skene())
+  found <- profile_of(x, dawid_skene("weak"))
   expect_identical(found$conf.low, NA_real_)
   expect_match(found$reason, "not one parameter")
   expect_snapshot(error = TRUE, estimate_accuracy(x, "shared", interval = "profile"))

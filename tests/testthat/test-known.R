@@ -57,11 +57,11 @@ test_that("where all cases are known, fits are tables", {
 test_that("gold items and known raters identify what agreement does not", {
   set.seed(3)
   x <- panel(2000)[, 1:2]
-  expect_warning(fit_raters(x, dawid_skene()), class = "fallible_warning_not_identified")
-  fit <- fit_raters(x, dawid_skene(), known_truth = truth(x)[1:1000, ])
+  expect_warning(fit_raters(x, dawid_skene("weak")), class = "fallible_warning_not_identified")
+  fit <- fit_raters(x, dawid_skene("weak"), known_truth = truth(x)[1:1000, ])
   expect_identical(fit$identified, "yes")
   expect_lt(max(abs(coef(fit)[1:2] - c(0.5, 0.6))), 0.06)
-  known <- fit_raters(x, dawid_skene(), known_raters = c(rater1 = 0.5))
+  known <- fit_raters(x, dawid_skene("weak"), known_raters = c(rater1 = 0.5))
   expect_lt(abs(coef(known)[["rater_accuracy[rater2]"]] - 0.6), 0.1)
   expect_equal(coef(known)[["rater_accuracy[rater1]"]], 0.5)
   expect_identical(attr(logLik(fit), "df") - attr(logLik(known), "df"), 12L)
@@ -214,7 +214,7 @@ test_that("a category that is rare among known cases is known all the same", {
     expect_true(min(table(truth(x)$category)) %in% c(1, 7))
     expect_warning(fit <- fit_raters(x, known_truth = truth(x)), NA)
     expect_identical(fit$identified, "yes")
-    expect_identical(fit_raters(x, dawid_skene(), known_truth = truth(x))$identified, "yes")
+    expect_identical(fit_raters(x, dawid_skene("weak"), known_truth = truth(x))$identified, "yes")
   }
 })
 

@@ -25,7 +25,7 @@ hostile_results <- function() {
   crowd$categories <- paste0(crowd$categories, escape)
   measured <- crowdtruth(crowd)
   list(
-    x, crowd, fit, fit_raters(x, rater_model("rater", "free")), ground_truth(fit),
+    x, crowd, fit, fit_raters(x, rater_model("rater", "free", prior = "weak")), ground_truth(fit),
     estimate_accuracy(x),
     estimate_accuracy(x, known_truth = gold[1:30], gold_sample = "random"),
     estimate_accuracy(

@@ -9,7 +9,7 @@ latent <- function(x, method, model = k_model(), ...) {
 test_that("shared is the mean posterior of the answers under the raters alone", {
   set.seed(1)
   x <- panel(dispersion = 2)
-  for (model in list(k_model(), rater_model("rater", "distance"), dawid_skene())) {
+  for (model in list(k_model(), rater_model("rater", "distance"), dawid_skene("weak"))) {
     truth <- as.matrix(ground_truth(fit_raters(x, model, method = "likelihood"))[x$categories])
     answers <- as.data.frame(x, what = "systems")
     mean_of <- function(system) {

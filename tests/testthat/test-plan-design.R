@@ -73,7 +73,7 @@ test_that("a fit of any model with uniform errors, or errors by distance, is a p
   expect_gt(design$dispersion, 1.3)
   expect_equal(settings$accuracies, fit$rater_accuracy)
   expect_identical(settings$raters, 3L)
-  expect_error(plan_cases(fit_raters(x, dawid_skene())), class = "fallible_error_argument")
+  expect_error(plan_cases(fit_raters(x, dawid_skene("weak"))), class = "fallible_error_argument")
 })
 
 test_that("crowds and counts are panels of their mean number of ratings", {

@@ -4,7 +4,7 @@ drawn <- function(fit, ...) ggplot2::autoplot(fit, "confusion", ...)
 
 test_that("confusion matrices of a fit are drawn as confusion() gives them", {
   x <- withr::with_seed(1, simulate_ratings(rater_design(c(0.6, 0.7, 0.8), NULL, 3, 150)))
-  fit <- fit_raters(x, dawid_skene())
+  fit <- fit_raters(x, dawid_skene("weak"))
   cells <- drawn(fit)$data
   matrices <- confusion(fit)
   expect_identical(levels(cells$rater), x$raters)
@@ -22,7 +22,7 @@ test_that("of many raters those with the most ratings are drawn, and none where 
   x <- withr::with_seed(1, simulate_ratings(rater_design(rep(0.7, 5), NULL, 3, 150)))
   long <- as.data.frame(x)
   long <- long[!(long$rater == "rater2" & long$case %in% x$cases[1:20]), ]
-  fit <- fit_raters(ratings(long, case = case, rater = rater, rating = rating), dawid_skene())
+  fit <- fit_raters(ratings(long, case = case, rater = rater, rating = rating), dawid_skene("weak"))
   plot <- drawn(fit, max_raters = 4)
   expect_identical(levels(plot$data$rater), paste0("rater", c(1, 3:5)))
   expect_match(plot$labels$subtitle, "the 4 of 5 with the most")

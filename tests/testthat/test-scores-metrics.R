@@ -7,7 +7,7 @@ test_that("corrected metrics are right where the plug-in is not", {
   known <- (mean(rank[true == 2]) - (sum(true == 2) + 1) / 2) / sum(true == 1)
   ask <- function(method) {
     tidy(suppressWarnings(estimate_metrics(
-      panel$x, c("roc_auc", "brier_class"), method = method, model = dawid_skene(),
+      panel$x, c("roc_auc", "brier_class"), method = method, model = dawid_skene("weak"),
       interval = "none"
     )))
   }
@@ -25,7 +25,7 @@ test_that("intervals hold the estimate, and repeat with the seed", {
   ask <- function(...) {
     set.seed(5)
     tidy(suppressWarnings(estimate_metrics(
-      panel$x, c("roc_auc", "ece"), method = "joint", model = dawid_skene(), replicates = 20, ...
+      panel$x, c("roc_auc", "ece"), method = "joint", model = dawid_skene("weak"), replicates = 20, ...
     )))
   }
   sampling <- ask(interval = "bootstrap")
@@ -45,7 +45,7 @@ test_that("few of many cases tell as much of intervals as all of them", {
   panel <- scored_panel(10500)
   ask <- function(metrics, ...) {
     tidy(estimate_metrics(
-      panel$x, metrics, method = "joint", model = dawid_skene(), interval = "bootstrap",
+      panel$x, metrics, method = "joint", model = dawid_skene("weak"), interval = "bootstrap",
       replicates = 150, ...
     ))
   }

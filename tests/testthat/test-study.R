@@ -361,7 +361,7 @@ test_that("what cannot be is refused", {
     replay(small(), 1)
     replay(simulation_study(small(), runs = 1), 10)
     accuracy_estimator("binned", clip = "sometimes")
-    accuracy_estimator("binned", dawid_skene())
+    accuracy_estimator("binned", dawid_skene("weak"))
     accuracy_estimator("joint", "dawid_skene")
   })
   expect_error(simulation_study(rater_design(c(0.6, 0.6))), class = "fallible_error_system")
@@ -381,5 +381,5 @@ test_that("methods without compiled code are run like functions of users", {
 
 test_that("an estimator prints its options", {
   expect_snapshot(accuracy_estimator("unbinned", clip = "none"))
-  expect_snapshot(accuracy_estimator("joint", dawid_skene()))
+  expect_snapshot(accuracy_estimator("joint", dawid_skene("weak")))
 })

@@ -4,6 +4,7 @@
 
 #include "../model/identified.hpp"
 #include "../model/latent_pairs.hpp"
+#include "../model/pooled.hpp"
 #include "estimator.hpp"
 #include "profile_interval.hpp"
 
@@ -28,16 +29,17 @@ class LatentEstimator : public Estimator {
   struct Fitted {
     LatentRows rows;
     Eigen::VectorXd x;
+    LatentPrior prior;
   };
 
   bool shared() const { return options_.method == Method::shared; }
   const Fitted& of(int system, const std::vector<Fitted>& all) const {
     return all[shared() ? 0 : system];
   }
-  LatentClass model(const LatentRows& rows) const {
-    return LatentClass(rows, options_.model, options_.prior);
+  LatentClass model(const Fitted& of) const {
+    return LatentClass(of.rows, options_.model, of.prior);
   }
-  LatentFit fit(const LatentRows& rows, const Eigen::VectorXd* start) const;
+  LatentFit fit(const Fitted& of, const Eigen::VectorXd* start) const;
   // To other weights of patterns, from where the fit to the data ended.
   std::vector<Fitted> refit(const std::vector<double>& weight) const;
   double accuracy(int system, const Fitted& fitted, const std::vector<double>& weight) const;
@@ -58,29 +60,39 @@ LatentEstimator::LatentEstimator(const Ratings& ratings, const EstimatorOptions&
   const int systems = ratings.patterns.systems;
   const bool along_profile =
       options.deviance > 0 && !shared() && options.fitting == Fitting::likelihood;
+  const bool pooled = options.prior.pooled;
+  PooledFit panel;
+  if (pooled) {
+    panel = fit_pooled(latent_rows(ratings.patterns, ratings.weight, -1, ratings.known), {});
+    converged_ = panel.converged;
+  }
   for (int i = 0; i < (shared() ? 1 : systems); ++i) {
-    LatentRows rows =
-        latent_rows(ratings.patterns, ratings.weight, shared() ? -1 : i, ratings.known);
-    LatentFit found = along_profile
-                          ? profile_interval(model(rows), options.optimiser, options.deviance).top
-                          : fit(rows, nullptr);
+    Fitted one;
+    one.rows = latent_rows(ratings.patterns, ratings.weight, shared() ? -1 : i, ratings.known);
+    one.prior = pooled ? given_centre(options.prior, panel, one.rows) : options.prior;
+    const LatentFit found =
+        along_profile ? profile_interval(model(one), options.optimiser, options.deviance).top
+                      : fit(one, nullptr);
+    one.x = found.x;
     converged_ = converged_ && found.converged;
-    identified_ = identified_ && is_identified(rows, options.model, options.prior, options.fitting);
+    identified_ =
+        identified_ && identified_judges(one.rows, options.model, one.prior, options.fitting).model;
     const bool alike = !options.model.by_rater && ratings.known.matrix.empty() &&
                        options.fitting == Fitting::likelihood;
-    resampled_.push_back({alike ? regardless_of_rater(rows).rows : rows, found.x});
-    fitted_.push_back({std::move(rows), std::move(found.x)});
+    resampled_.push_back(one);
+    if (alike) resampled_.back().rows = regardless_of_rater(one.rows).rows;
+    fitted_.push_back(std::move(one));
   }
   for (int s = 0; identified_ && s < systems; ++s) {
     systems_[s].estimate = accuracy(s, of(s, fitted_), ratings.weight);
   }
 }
 
-LatentFit LatentEstimator::fit(const LatentRows& rows, const Eigen::VectorXd* start) const {
-  const LatentClass latent = model(rows);
+LatentFit LatentEstimator::fit(const Fitted& of, const Eigen::VectorXd* start) const {
+  const LatentClass latent = model(of);
   const OptimiserOptions& how = options_.optimiser;
   if (options_.fitting == Fitting::pairs) {
-    const PairFrequencies pairs = pair_frequencies(rows, options_.model);
+    const PairFrequencies pairs = pair_frequencies(of.rows, options_.model);
     return start ? fit_pairs(latent, pairs, *start, how) : fit_pairs(latent, pairs, how);
   }
   return start ? fit_latent(latent, *start, how) : fit_latent(latent, how);
@@ -95,7 +107,7 @@ std::vector<LatentEstimator::Fitted> LatentEstimator::refit(
       const int row = one.rows.of_pattern[p];
       if (row >= 0) one.rows.weight[row] += weight[p];
     }
-    one.x = fit(one.rows, &one.x).x;
+    one.x = fit(one, &one.x).x;
   }
   return out;
 }
@@ -104,7 +116,7 @@ template <class Visit>
 void LatentEstimator::for_each_answer(int system, const Fitted& fitted,
                                       const std::vector<double>& weight, const Visit& visit) const {
   const PatternView& patterns = ratings_.patterns;
-  const auto posterior = model(fitted.rows).posterior(fitted.x);
+  const auto posterior = model(fitted).posterior(fitted.x);
   for (int p = 0; p < patterns.patterns; ++p) {
     const int answer = patterns.answer_of(p, system);
     if (answer < 1 || weight[p] == 0 || !is_judged(patterns, ratings_.known.truth, p)) continue;
@@ -128,7 +140,7 @@ double LatentEstimator::accuracy(int system, const Fitted& fitted,
 
 std::vector<double> LatentEstimator::posterior(int system) const {
   const Fitted& fitted = of(system, fitted_);
-  return by_pattern(fitted.rows, model(fitted.rows).posterior(fitted.x));
+  return by_pattern(fitted.rows, model(fitted).posterior(fitted.x));
 }
 
 std::vector<double> LatentEstimator::with_weights(const std::vector<double>& weight) const {

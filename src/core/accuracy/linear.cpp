@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "../model/likelihood.hpp"
+#include "../model/pooled.hpp"
 
 namespace fallible {
 
@@ -27,7 +28,7 @@ class JointFit {
         before_(options.prior.none ? 0 : 1),
         system_(system),
         rows_(rows_of(ratings, options, system)),
-        model_(rows_, options.model, options.prior),
+        model_(rows_, options.model, prior_of(ratings, options, rows_)),
         x_(fit_latent(model_, options.optimiser).x) {}
 
   // The estimate, and for each pattern how far one case more moves it.
@@ -63,6 +64,13 @@ class JointFit {
     LatentRows rows = latent_rows(ratings.patterns, ratings.weight, system, ratings.known);
     const bool alike = !options.model.by_rater && ratings.known.matrix.empty();
     return alike ? regardless_of_rater(rows).rows : rows;
+  }
+
+  static LatentPrior prior_of(const Ratings& ratings, const EstimatorOptions& options,
+                              const LatentRows& rows) {
+    if (!options.prior.pooled) return options.prior;
+    const LatentRows raters = latent_rows(ratings.patterns, ratings.weight, -1, ratings.known);
+    return given_centre(options.prior, fit_pooled(raters, {}), rows);
   }
 
   // What does not matter is not moved.

@@ -30,7 +30,7 @@ CompleteCurvature::CompleteCurvature(const Layout& layout, const Eigen::VectorXd
     if (!layout.is_known(u)) add_judge(layout, u, law, counts);
   }
   if (errors_at_ >= 0) add_errors(layout, law);
-  if (!layout.prior.none) add_priors(layout, x);
+  if (!layout.prior.none && !layout.prior.pooled) add_priors(layout, x);
   diagonal_ = diagonal_.cwiseMax(least);
 }
 
@@ -41,9 +41,14 @@ void CompleteCurvature::add_judge(const Layout& layout, int judge, const Law& la
     const double mean = law.accuracy[judge * N + k];
     const double* error = law.error(judge) + k * N;
     const Strata* strata = S > 1 ? &law.strata[judge * N + k] : nullptr;
-    double wrong = 0;
+    double wrong = 0, before = 0;  // what a pooled prior adds to the numbers
+    for (int l = 0; layout.prior.rows && l < N; ++l) {
+      const double alpha = layout.prior_row(judge, k)[l];
+      before += alpha;
+      if (l != k) wrong += alpha;
+    }
     for (int s = 0; s < S; ++s) {
-      double n = 0;
+      double n = before;
       for (int l = 0; l < N; ++l) {
         const double of = counts.ratings[law.place(judge, l) + s * N + k];
         n += of;
@@ -70,7 +75,8 @@ void CompleteCurvature::add_judge(const Layout& layout, int judge, const Law& la
 
 void CompleteCurvature::add_errors(const Layout& layout, const Law& law) {
   const int N = categories_;
-  const double pull = layout.prior.none ? least : 1 / square(layout.prior.errors);
+  const double pull =
+      layout.prior.none || layout.prior.pooled ? least : 1 / square(layout.prior.errors);
   error_.resize(wrong_.size() * N);
   for (int u = 0; u < layout.rows.judges; ++u) {
     if (layout.is_known(u)) continue;

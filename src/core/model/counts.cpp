@@ -103,9 +103,10 @@ void free_errors(const Layout& layout, const Eigen::VectorXd& errors, Eigen::Vec
 
 Eigen::VectorXd reestimate(const Layout& layout, const Counts& counts) {
   const int N = layout.categories, K = layout.classes();
-  const double extra = layout.prior.none ? 1e-10 : 0.2;  // nothing is impossible
+  const bool pooled = layout.prior.pooled;
+  const double extra = layout.prior.none || pooled ? 1e-10 : 0.2;  // nothing is impossible
   Eigen::VectorXd x = Eigen::VectorXd::Zero(layout.size);
-  std::vector<double> of_category(N, extra);
+  std::vector<double> of_category(N, pooled ? layout.prior.base_rates : extra);
   for (int c = 0; c < K; ++c) of_category[c % N] += counts.classes[c];
   for (int k = 0; k < N - 1; ++k) x[k] = std::log(of_category[k] / of_category[N - 1]);
 
@@ -115,7 +116,7 @@ Eigen::VectorXd reestimate(const Layout& layout, const Counts& counts) {
     if (layout.is_known(u)) continue;
     for (int k = 0; k < N; ++k) {
       for (int l = 0; l < N; ++l) {
-        double n = 0;
+        double n = layout.prior.rows ? layout.prior_row(u, k)[l] : 0;
         for (int c = k; c < K; c += N) {
           n += counts.ratings[(static_cast<std::size_t>(u) * N + l) * K + c];
         }

@@ -14,7 +14,13 @@ namespace {
 constexpr int crowd = 20;   // of raters, whose panel is not looked at as a whole
 constexpr int busiest = 6;  // of its raters
 constexpr int few_categories = 4;
+constexpr double part_tolerance = 1e-4;  // of a parameter in directions without a slope
 constexpr double rank_tolerance = 1e-7;  // relative, of singular values of judge columns
+
+// Is it known beforehand how a judge answers?
+bool is_told(const LatentRows& rows, int judge) {
+  return rows.is_known(judge) || rows.has_before(judge);
+}
 
 // Judges with parameters of their own whose every answer is the same.
 std::vector<bool> silent_judges(const LatentRows& rows, const LatentModel& model) {
@@ -30,7 +36,7 @@ std::vector<bool> silent_judges(const LatentRows& rows, const LatentModel& model
   std::vector<bool> out(rows.judges);
   for (int u = 0; u < rows.judges; ++u) {
     const bool own = model.by_rater || u >= rows.raters;
-    out[u] = own && !rows.is_known(u) && !varied[u];
+    out[u] = own && !is_told(rows, u) && !varied[u];
   }
   return out;
 }
@@ -88,6 +94,7 @@ class SmallPanel {
   }
 
   bool empty() const { return judges_ == 0 || seated_.empty(); }
+  int seat(int judge) const { return seat_[judge]; }
 
   LatentRows draw(int wanted, Stream& stream) const {
     LatentRows out;
@@ -124,7 +131,7 @@ class SmallPanel {
   void fix_matrices(LatentRows& out, Stream& stream) const {
     const int N = out.categories;
     for (int u = 0; u < rows_.judges; ++u) {
-      if (seat_[u] < 0 || !rows_.is_known(u)) continue;
+      if (seat_[u] < 0 || !is_told(rows_, u)) continue;
       out.matrix.resize(judges_);
       auto& matrix = out.matrix[seat_[u]];
       for (int k = 0; k < N; ++k) {
@@ -144,32 +151,93 @@ class SmallPanel {
   int raters_ = 0, judges_ = 0, busiest_row_ = -1;
 };
 
-}  // namespace
-
-// At parameters drawn at random: what can be identified at all is a matter of the model and of who
-// rated with whom, not of the answers that came about.
-bool is_identified(const LatentRows& rows, const LatentModel& model, const LatentPrior& prior,
-                   Fitting fitting) {
-  const SmallPanel panel(rows, model);
-  if (panel.empty()) return false;
-  Stream stream(0, 0);
-  const LatentRows one = panel.draw(1, stream);
-  const int parameters = Layout(one, model, prior, Held()).size;
-  const LatentRows drawn = panel.draw(2 * parameters + 20, stream);
-  const Layout layout(drawn, model, prior, Held());
+// Scores at parameters drawn at random, with columns of length one: what can be identified at all
+// is a matter of the model and of who rated with whom, not of the answers that came about.
+Eigen::MatrixXd random_scores(const LatentRows& drawn, const Layout& layout, Fitting fitting,
+                              Stream& stream) {
   Eigen::VectorXd x(layout.size);
   for (Eigen::Index i = 0; i < x.size(); ++i) x[i] = 0.2 + 0.6 * stream.uniform();
-  Eigen::MatrixXd scores = fitting == Fitting::pairs
-                               ? Closeness(layout, pair_frequencies(drawn, model)).slopes(x)
-                               : Likelihood(layout).scores(x);
-  for (Eigen::Index j = 0; j < scores.cols(); ++j) {
-    const double length = scores.col(j).norm();
-    if (length > 0) scores.col(j) /= length;  // columns of different judges
+  Eigen::MatrixXd out = fitting == Fitting::pairs
+                            ? Closeness(layout, pair_frequencies(drawn, layout.model)).slopes(x)
+                            : Likelihood(layout).scores(x);
+  for (Eigen::Index j = 0; j < out.cols(); ++j) {
+    const double length = out.col(j).norm();
+    if (length > 0) out.col(j) /= length;  // columns of different judges
   }
+  return out;
+}
+
+bool has_full_rank(const Eigen::MatrixXd& scores, const Layout& layout) {
   if (scores.rows() == 0) return layout.free_parameters() == 0;
   Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(scores);
   qr.setThreshold(rank_tolerance);
   return qr.rank() >= layout.free_parameters();
+}
+
+// How far each parameter takes part in what changes no score.
+Eigen::VectorXd null_parts(const Eigen::MatrixXd& scores) {
+  const Eigen::BDCSVD<Eigen::MatrixXd> parts(scores, Eigen::ComputeThinU | Eigen::ComputeFullV);
+  const Eigen::VectorXd& values = parts.singularValues();
+  Eigen::Index rank = 0;
+  while (rank < values.size() && values[rank] > rank_tolerance * values[0]) ++rank;
+  return parts.matrixV().rightCols(scores.cols() - rank).rowwise().norm();
+}
+
+struct Drawn {
+  LatentRows rows;
+  bool empty = true;
+};
+
+// So many cases that there are more of them than parameters.
+Drawn draw_panel(const SmallPanel& panel, const LatentModel& model, const LatentPrior& prior,
+                 Stream& stream) {
+  Drawn out;
+  if (panel.empty()) return out;
+  const LatentRows one = panel.draw(1, stream);
+  const int parameters = Layout(one, model, prior, Held()).size;
+  out.rows = panel.draw(2 * parameters + 20, stream);
+  out.empty = false;
+  return out;
+}
+
+}  // namespace
+
+bool is_identified(const LatentRows& rows, const LatentModel& model, const LatentPrior& prior,
+                   Fitting fitting) {
+  Stream stream(0, 0);
+  const Drawn drawn = draw_panel(SmallPanel(rows, model), model, prior, stream);
+  if (drawn.empty) return false;
+  const Layout layout(drawn.rows, model, prior, Held());
+  return has_full_rank(random_scores(drawn.rows, layout, fitting, stream), layout);
+}
+
+IdentifiedJudges identified_judges(const LatentRows& rows, const LatentModel& model,
+                                   const LatentPrior& prior, Fitting fitting) {
+  IdentifiedJudges out;
+  out.judge.assign(rows.judges, true);
+  const SmallPanel panel(rows, model);
+  Stream stream(0, 0);
+  const Drawn drawn = draw_panel(panel, model, prior, stream);
+  if (drawn.empty) return out;
+  const Layout layout(drawn.rows, model, prior, Held());
+  const Eigen::MatrixXd scores = random_scores(drawn.rows, layout, fitting, stream);
+  out.model = has_full_rank(scores, layout);
+  if (out.model || !model.by_rater || model.errors != Errors::free || scores.rows() == 0)
+    return out;
+  const Eigen::VectorXd part = null_parts(scores);
+  if (part.head(layout.categories - 1).maxCoeff() > part_tolerance) return out;
+  int told = 0;
+  for (int u = 0; u < rows.judges; ++u) {
+    const int seat = panel.seat(u);
+    if (seat < 0) continue;
+    for (int k = 0; k < layout.categories && !layout.is_known(seat); ++k) {
+      if (part[layout.accuracy_at(seat, k)] > part_tolerance) out.judge[u] = false;
+    }
+    told += out.judge[u];
+  }
+  // Who rates with nobody else is not judged, but neither does that matter to others.
+  out.model = told > 2 && (!rows.joined() || out.judge[rows.raters]);
+  return out;
 }
 
 }  // namespace fallible

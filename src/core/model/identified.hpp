@@ -2,6 +2,8 @@
 #ifndef FALLIBLE_CORE_MODEL_IDENTIFIED_HPP
 #define FALLIBLE_CORE_MODEL_IDENTIFIED_HPP
 
+#include <vector>
+
 #include "latent_model.hpp"
 #include "latent_rows.hpp"
 
@@ -11,6 +13,16 @@ namespace fallible {
 // Judges with parameters of their own who always say the same tell nothing.
 bool is_identified(const LatentRows& rows, const LatentModel& model, const LatentPrior& prior,
                    Fitting fitting = Fitting::likelihood);
+
+// The same, judge by judge where each has free errors of its own: some may have too few ratings in
+// common with others to be known, while these, and how frequent categories are, still are.
+struct IdentifiedJudges {
+  bool model = false;
+  std::vector<bool> judge;
+};
+
+IdentifiedJudges identified_judges(const LatentRows& rows, const LatentModel& model,
+                                   const LatentPrior& prior, Fitting fitting = Fitting::likelihood);
 
 }  // namespace fallible
 

@@ -3,6 +3,7 @@
 #ifndef FALLIBLE_CORE_MODEL_LATENT_MODEL_HPP
 #define FALLIBLE_CORE_MODEL_LATENT_MODEL_HPP
 
+#include <memory>
 #include <vector>
 
 namespace fallible {
@@ -26,6 +27,11 @@ struct LatentPrior {
   double dispersion = 0.7;  // standard deviation of log dispersion
   double difficulty = 0.2;  // standard deviation of the half-normal shift
   double errors = 0.5;      // standard deviation of free log error rates
+  // Rows of the matrices of free errors are Dirichlet around a centre of the panel (see
+  // pooled.hpp), given which these are their parameters: judges x truths x ratings. Null before
+  // there is one.
+  bool pooled = false;
+  std::shared_ptr<const std::vector<double>> rows;
 };
 
 // What has a value from outside and is no parameter.

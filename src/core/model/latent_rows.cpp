@@ -22,6 +22,7 @@ LatentRows latent_rows(const PatternView& x, const std::vector<double>& weight, 
   out.raters = x.raters;
   out.judges = x.raters + (system >= 0);
   out.matrix = known.matrix;
+  out.before = known.before;
   // Known category, then judge and category of each rating.
   const RowGroups groups(x.patterns, [&](int p, std::vector<int>& key) {
     key.push_back(known.truth.empty() ? -1 : std::max(known.truth[p], 0) - 1);

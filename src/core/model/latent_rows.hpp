@@ -17,6 +17,10 @@ struct LatentRows : RatedRows {
   // none is.
   std::vector<std::vector<double>> matrix;
 
+  // Truths x ratings of each judge in a calibration sample elsewhere, likewise; a part of what a
+  // pooled prior knows of rows of matrices.
+  std::vector<std::vector<double>> before;
+
   // How many ratings each row has in common with the beginning of the row before it; or empty, if
   // nobody has looked.
   std::vector<int> shared;
@@ -29,12 +33,16 @@ struct LatentRows : RatedRows {
   bool is_known(int one) const {
     return one < static_cast<int>(matrix.size()) && !matrix[one].empty();
   }
+  bool has_before(int one) const {
+    return one < static_cast<int>(before.size()) && !before[one].empty();
+  }
 };
 
 // What users know beforehand.
 struct Known {
   std::vector<int> truth;  // category of each pattern (from 1; below 1 is unknown), or empty
   std::vector<std::vector<double>> matrix;  // of each rater, see LatentRows, or empty
+  std::vector<std::vector<double>> before;  // likewise
 };
 
 // `system` from 0 joins the raters as their last judge; -1 is none. Rows have an order of their

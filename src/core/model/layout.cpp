@@ -30,7 +30,7 @@ Layout::Layout(const LatentRows& of_rows, const LatentModel& of_model, const Lat
     size += count;
     return first;
   };
-  mean_at = place(model.by_rater && !prior.none && groups > system ? 1 : 0);
+  mean_at = place(model.by_rater && !prior.none && !prior.pooled && groups > system ? 1 : 0);
   accuracies_at = place(groups * per_group);
   errors_at = place(free ? groups * categories * categories : 0);
   dispersions_at = place(model.errors == Errors::distance && !held.log_error ? kinds : 0);

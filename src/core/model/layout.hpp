@@ -44,6 +44,11 @@ struct Layout {
   // The logit of a joined system's accuracy; -1 where accuracy is not one parameter.
   int system_at() const;
 
+  // c m_jk of the rows of a judge by a pooled prior, see LatentPrior.
+  const double* prior_row(int judge, int truth) const {
+    return &(*prior.rows)[(static_cast<std::size_t>(judge) * categories + truth) * categories];
+  }
+
   // Free parameters, which is fewer: error rates are normalised.
   int free_parameters() const;
   // Parameters at which this model says what `x` does in a simpler one of the same judges, a step

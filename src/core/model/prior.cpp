@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "../base/special.hpp"
 #include "reading.hpp"
@@ -11,6 +12,41 @@ namespace fallible {
 namespace {
 
 double normal(double x, double sd) { return -0.5 * x * x / (sd * sd); }
+
+constexpr double free_scale = 1e4;  // of what nothing tells
+
+// Dirichlet densities of rows, of logits: what is added to counts is what is in the exponent.
+double log_rows(const Layout& layout, const Eigen::VectorXd& x, Eigen::VectorXd* gradient) {
+  const int N = layout.categories;
+  double out = 0;
+  std::vector<double> error(N);
+  for (int u = 0; u < layout.rows.judges; ++u) {
+    for (int k = 0; k < N && !layout.is_known(u); ++k) {
+      const double* alpha = layout.prior_row(u, k);
+      const int at = layout.accuracy_at(u, k), first = layout.error_at(u, k, 0);
+      double wrong = 0, total = 0, most = -1e300;
+      for (int l = 0; l < N; ++l) {
+        if (l != k) most = std::max(most, x[first + l]);
+      }
+      for (int l = 0; l < N; ++l) {
+        out += normal(x[first + l], free_scale);
+        if (gradient) (*gradient)[first + l] -= x[first + l] / (free_scale * free_scale);
+        if (l == k) continue;
+        wrong += alpha[l];
+        total += error[l] = std::exp(x[first + l] - most);
+      }
+      const double p = inside(logistic(x[at]));
+      out += alpha[k] * std::log(p) + wrong * std::log1p(-p);
+      if (gradient) (*gradient)[at] += alpha[k] - (alpha[k] + wrong) * p;
+      for (int l = 0; l < N; ++l) {
+        if (l == k) continue;
+        out += alpha[l] * (x[first + l] - most - std::log(total));
+        if (gradient) (*gradient)[first + l] += alpha[l] - wrong * error[l] / total;
+      }
+    }
+  }
+  return out;
+}
 
 }  // namespace
 
@@ -24,8 +60,8 @@ double log_prior(const Layout& layout, const Eigen::VectorXd& x, Eigen::VectorXd
     out += normal(x[at] - centre, sd);
     if (gradient) (*gradient)[at] -= (x[at] - centre) / (sd * sd);
   };
-  if (prior.none) {
-    for (int i = 0; i < layout.size; ++i) pull(i, 0, 1e4);
+  if (prior.none || (prior.pooled && !prior.rows)) {
+    for (int i = 0; i < layout.size; ++i) pull(i, 0, free_scale);
     return out;
   }
   const auto rates = Reading(layout, x).base_rates();
@@ -35,6 +71,7 @@ double log_prior(const Layout& layout, const Eigen::VectorXd& x, Eigen::VectorXd
       (*gradient)[k] += prior.base_rates * (1 - N * rates[k]);
     }
   }
+  if (prior.pooled) return out + log_rows(layout, x, gradient);
   const auto beta = [&](int at, double a, double b) {
     const double p = inside(logistic(x[at]));
     out += a * std::log(p) + b * std::log1p(-p);
@@ -76,7 +113,7 @@ double log_prior_constant(const Layout& layout) {
     return log_gamma(a) + log_gamma(b) - log_gamma(a + b);
   };
   const auto normals = [](int count, double sd) { return -count * (log_root_2_pi + std::log(sd)); };
-  if (prior.none) return 0;
+  if (prior.none || prior.pooled) return 0;
   const int raters = layout.groups - (layout.rows.joined() ? 1 : 0);
   double out = log_gamma(N * prior.base_rates) - N * log_gamma(prior.base_rates) -
                (layout.mean_at >= 0 ? 1 : layout.per_group) * log_beta(prior.correct, prior.wrong);

@@ -36,8 +36,9 @@ Eigen::VectorXd start_from_votes(const Layout& layout) {
   const LatentRows& rows = layout.rows;
   std::vector<double> posterior(layout.classes());
   Counts counts(layout);
+  // A pooled prior knows what raters are like, and what classes are called.
   for (int i = 0; i < rows.size(); ++i) {
-    if (rows.weight[i] == 0) continue;
+    if (rows.weight[i] == 0 || layout.prior.rows) continue;
     steps_done(static_cast<unsigned>(layout.classes()));
     const auto share = vote_shares(layout, i);
     for (int c = 0; c < layout.classes(); ++c) {

@@ -7,6 +7,7 @@
 
 #include "../accuracy/base_rates.hpp"
 #include "../accuracy/robust.hpp"
+#include "../model/naming.hpp"
 
 namespace fallible {
 
@@ -101,6 +102,16 @@ class Judge {
   std::vector<std::pair<Common, std::unique_ptr<Estimator>>> averages_;
 };
 
+// Models in which raters differ do not need agreement above chance, but association.
+Told told_by(const EstimatorOptions& options, const KFit& fit, const Ratings& ratings) {
+  const bool of_model = options.method == Method::joint || options.method == Method::shared;
+  const bool pairs = fit.identified != Identified::no_pairs;
+  if (!of_model || !options.model.by_rater || !pairs) return Told::as_fit;
+  if (fit.agreement >= 1 - 1e-12) return Told::yes;
+  const LatentRows rows = latent_rows(ratings.patterns, ratings.weight, -1, ratings.known);
+  return association(rows).tells() ? Told::yes : Told::unrelated;
+}
+
 StudyRun run_once(const Design& design, const StudyOptions& options, std::size_t run) {
   const std::size_t raters = design.raters.size(), systems = design.shown();
   Stream stream(options.seed, options.first + run);
@@ -139,8 +150,11 @@ StudyRun run_once(const Design& design, const StudyOptions& options, std::size_t
       std::vector<Interval>(systems)};
   const bool seeded = !options.bootstrap_seeds.empty();
   for (const StudyEstimator& estimator : options.estimators) {
-    out.estimates.push_back(tells ? judge(estimator, seeded ? options.bootstrap_seeds[run] : 0)
-                                  : nothing);
+    const Told told = told_by(estimator.options, out.fit, ratings);
+    const bool judged = told == Told::as_fit ? tells : told == Told::yes;
+    out.estimates.push_back(judged ? judge(estimator, seeded ? options.bootstrap_seeds[run] : 0)
+                                   : nothing);
+    out.estimates.back().told = told;
   }
   return out;
 }

@@ -30,11 +30,15 @@ struct StudyOptions {
   std::vector<std::uint64_t> bootstrap_seeds;  // one per run, where there are replicates
 };
 
+// Whether raters tell anything: as the K-model has it, or by their association (see naming.hpp).
+enum class Told { as_fit, yes, unrelated };
+
 // An entry per system.
 struct StudyEstimate {
   std::vector<double> estimate;    // NaN where there is none
   std::vector<Interval> interval;  // empty ones if none are asked for
   bool identified = true;          // can these raters tell the parameters of the method apart?
+  Told told = Told::as_fit;
 };
 
 struct StudyRun {

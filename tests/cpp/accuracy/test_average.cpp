@@ -27,7 +27,7 @@ std::unique_ptr<Estimator> fit(const Panel& panel, const std::vector<double>& we
                                const std::vector<int>& known, int threads = 1) {
   EstimatorOptions options;
   options.threads = threads;
-  return make_estimator({panel.view(), weight, {known, {}}, nullptr}, options, Host());
+  return make_estimator({panel.view(), weight, {known, {}, {}}, nullptr}, options, Host());
 }
 
 }  // namespace

@@ -211,7 +211,7 @@ TEST_CASE("cases that nobody rated are in cells without cases, and nobody is jud
   CHECK(Joined(ratings, 0).cases() == 2);
   std::vector<int> truth(panel.view().patterns, 0);
   truth[panel.patterns.index[2] - 1] = 1;
-  CHECK(Joined({panel.view(), panel.weights(), {truth, {}}, nullptr}, 0).cases() == 3);
+  CHECK(Joined({panel.view(), panel.weights(), {truth, {}, {}}, nullptr}, 0).cases() == 3);
   const Cells cells = pattern_cells(ratings);
   for (int p = 0; p < panel.view().patterns; ++p) {
     const bool rated = panel.view().start[p] < panel.view().start[p + 1];

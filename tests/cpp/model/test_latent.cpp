@@ -80,7 +80,7 @@ TEST_CASE("derivatives are those of the log posterior, scores those of the likel
   for (const int system : {-1, 0}) {
     std::vector<int> known(panel.view().patterns, 0);
     known[2] = 3;
-    const LatentRows rows = latent_rows(panel.view(), panel.weights(), system, {known, {}});
+    const LatentRows rows = latent_rows(panel.view(), panel.weights(), system, {known, {}, {}});
     for (const LatentModel& model : all_models()) {
       for (const bool none : {false, true}) {
         LatentPrior prior;
@@ -203,7 +203,7 @@ TEST_CASE("known truths are kept, and rows do not depend on the order of cases")
   const Panel panel = lehner();
   std::vector<int> known(panel.view().patterns, 0);
   known[0] = 4;
-  const LatentRows rows = latent_rows(panel.view(), panel.weights(), 0, {known, {}});
+  const LatentRows rows = latent_rows(panel.view(), panel.weights(), 0, {known, {}, {}});
   const LatentClass latent(rows, {true, Errors::uniform, true, false}, LatentPrior());
   const auto posterior = latent.posterior(fit_latent(latent, OptimiserOptions()).x);
   CHECK(posterior[rows.of_pattern[0] * 4 + 3] == Approx(1));
@@ -256,7 +256,7 @@ TEST_CASE("one rater is known where truth is known, whichever it is") {
   const LatentModel model{false, Errors::uniform, false, false};
   for (const int truth : {0, 1, 2}) {  // 0: unknown
     const std::vector<int> known(panel.view().patterns, truth);
-    const LatentRows rows = latent_rows(panel.view(), panel.weights(), -1, {known, {}});
+    const LatentRows rows = latent_rows(panel.view(), panel.weights(), -1, {known, {}, {}});
     CHECK(is_identified(rows, model, flat()) == (truth > 0));
   }
 }

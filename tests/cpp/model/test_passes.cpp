@@ -32,7 +32,7 @@ LatentRows crowd(int categories, std::uint64_t seed) {
   }
   const Panel panel(raters, system, categories);
   for (int p = 0; p < panel.view().patterns; ++p) known.push_back(p % 7 == 0 ? 1 : 0);
-  LatentRows out = latent_rows(panel.view(), panel.weights(), 0, {known, {}});
+  LatentRows out = latent_rows(panel.view(), panel.weights(), 0, {known, {}, {}});
   for (int i = 0; i < out.size(); ++i) out.weight[i] *= i % 5 == 0 ? 0 : 1 + i % 3;
   return out;
 }

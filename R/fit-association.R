@@ -1,0 +1,133 @@
+# Do raters tell anything of each other, and which class is which: for models in which raters
+# differ.
+
+# Is what such a model says of ratings a matter of association between raters, not of agreement
+# above 1 / number of categories, which is what equal errors need?
+needs_association <- function(model, x) {
+  !x$exchangeable && !is_k_model(model) &&
+    (is_family_model(model) || model$accuracy == "rater")
+}
+
+association_of <- function(x) {
+  as.list(core_association(x$patterns, weights_of_labels(x)))
+}
+
+# `identified` as the K-model has it. Raters who agree on everything are not at chance.
+told_by_association <- function(x, identified, found = association_of(x)) {
+  if (identified == "no_pairs") {
+    return(identified)
+  }
+  alive <- found$excess > 1e-9 || found$statistic > found$df
+  if (alive || agrees_on_all(x)) "yes" else "unrelated"
+}
+
+agrees_on_all <- function(x) {
+  at <- rating_pattern(x)
+  all(rating_category(x) == rating_category(x)[match(at, at)])
+}
+
+# What a fit with free errors is given with, if little.
+warn_weakly_identified <- function(fit) {
+  if (any(known_patterns(fit)) || any(is_known_rater(fit)) || length(fit$known$counts) > 0L ||
+        agrees_on_all(fit$x)) {
+    return()
+  }
+  found <- association_of(fit$x)
+  if (found$statistic < stats::qchisq(0.95, max(found$df, 1))) {
+    warn_weak("the raters' agreement is hardly beyond chance")
+  } else if (rates_are_prior(fit)) {
+    warn_weak("base rates are mostly prior")
+  }
+  opposite <- share_of_opposite(fit)
+  if (opposite > 1 / 3) {
+    warn_weak(paste0(
+      "raters of opposite meaning gave ", percent(opposite),
+      " of the ratings; classes are named by the majority"
+    ))
+  }
+}
+
+warn_weak <- function(why) {
+  warn_fallible("weakly_identified", c(
+    "The model is only weakly identified: {why}.",
+    "i" = "Known truths of some cases, or more raters, would tell more."
+  ), why = why)
+}
+
+# Do ratings tell less of the base rates than the prior? By the covariance of the estimates, where
+# it is quick to find: the information of ratings is its inverse less that of the prior.
+rates_are_prior <- function(fit, most = 2e6) {
+  used <- which(fit$base_rates > 0)
+  work <- length(fit$theta)^2 * n_patterns(fit$x) * length(used)
+  if (length(fit$model$prior) == 0L || !weights_are_counts(fit$x) || work > most) {
+    return(FALSE)
+  }
+  terms <- paste0("base_rate[", fit$x$categories[used[-1L]], "]")
+  at <- match(terms, names(fit$coefficients))
+  covariance <- covariance_of(fit)$covariance
+  if (is.null(covariance) || anyNA(covariance[at, at])) {
+    return(FALSE)
+  }
+  rates <- fit$base_rates[used[-1L]]
+  logit <- diag(rates, length(rates)) - rates %o% rates
+  relative <- length(used) * covariance[at, at, drop = FALSE] %*% solve(logit)
+  max(Re(eigen(relative, only.values = TRUE)$values)) > 0.5
+}
+
+# Share of ratings by raters who, by two standard errors, call some category by another's name.
+share_of_opposite <- function(fit) {
+  rater <- rating_rater(fit$x)
+  weight <- pattern_weights(fit$x)[rating_pattern(fit$x)]
+  by_rater <- rowsum_codes(rater, weight, length(fit$x$raters))
+  by_truth <- rowsum(fit$posterior[rating_pattern(fit$x), , drop = FALSE] * weight, rater)
+  opposite <- vapply(as.integer(rownames(by_truth)), function(j) {
+    is_opposite(fit$matrices[j, , ], by_truth[match(j, rownames(by_truth)), ])
+  }, NA)
+  sum(by_rater[as.integer(rownames(by_truth))][opposite]) / sum(by_rater)
+}
+
+is_opposite <- function(matrix, n) {
+  used <- n > 0 & !is.na(matrix[, 1L])
+  if (sum(used) < 2L) {
+    return(FALSE)
+  }
+  right <- diag(matrix)[used]
+  others <- vapply(which(used), function(k) max(matrix[setdiff(which(used), k), k]), 0)
+  error <- function(p) p * (1 - p) / n[used]
+  any(right - others < -2 * sqrt(error(right) + error(pmin(others, 1))))
+}
+
+# ---- Names of classes ---------------------------------------------------------------------------
+
+# The fit from where classes have the names that most ratings have for them, if it has found others.
+# Without priors that changes nothing but names.
+named_by_majority <- function(core, x, model, refit) {
+  theta <- renamed_theta(core, x, model)
+  if (is.null(theta)) core else refit(list(theta = theta, raters = length(x$raters)))
+}
+
+renamed_theta <- function(core, x, model) {
+  n <- length(x$categories)
+  ratings <- rowsum_codes(
+    rating_rater(x), pattern_weights(x)[rating_pattern(x)], length(x$raters)
+  )
+  gain <- apply(core$confusion * ratings, c(2L, 3L), sum)
+  name <- core_best_names(as.vector(t(gain)), n)
+  if (identical(name, seq_len(n))) {
+    return(NULL)
+  }
+  of <- order(name)
+  matrices <- core$confusion[, of, , drop = FALSE]
+  log_of <- function(p) log(pmax(p, 1e-15))
+  rates <- log_of(core$base_rates[of])
+  right <- t(vapply(seq_along(x$raters), function(j) diag(matrix(matrices[j, , ], n)), numeric(n)))
+  errors <- unlist(lapply(seq_along(x$raters), function(j) {
+    lapply(seq_len(n), function(k) {
+      row <- replace(log_of(matrices[j, k, ]), k, NA)
+      replace(row - mean(row, na.rm = TRUE), k, 0)
+    })
+  }))
+  mean_logit <- if (length(model$prior) > 0L) mean(stats::qlogis(pmin(pmax(right, 1e-6), 1 - 1e-6)))
+  logits <- log_of(right) - log_of(1 - right)
+  c(rates[-n] - rates[[n]], mean_logit, as.vector(t(logits)), errors)
+}

@@ -1,0 +1,50 @@
+# One judge alone, with a calibration sample: the share of one answer says how frequent its category
+# is, once the judge's errors are taken out (Rogan and Gladen, 1978).
+
+is_one_judge <- function(x, model, known) {
+  judge <- unique(rating_rater(x))
+  length(judge) == 1L && length(known$counts) > 0L && !is.null(known$counts[[judge]]) &&
+    length(x$categories) == 2L && is_pooled(model) && !any(known$truth > 0L) &&
+    weights_are_counts(x)
+}
+
+# Rates of the sample are (right + 1) / (cases + 2). The second category is the positive one.
+fit_one_judge <- function(x, model, known) {
+  judge <- rating_rater(x)[[1L]]
+  n <- known$counts[[judge]]
+  right <- (diag(n) + 1) / (rowSums(n) + 2)
+  errors <- right * (1 - right) / (rowSums(n) + 2)
+  weight <- pattern_weights(x)[rating_pattern(x)]
+  answers <- sum(weight)
+  share <- sum(weight[rating_category(x) == 2L]) / answers
+  youden <- sum(right) - 1
+  identified <- youden > 0 && answers > 0
+  rate <- min(max((share + right[[1L]] - 1) / youden, 0), 1)
+  variance <- (share * (1 - share) / answers + (1 - rate)^2 * errors[[1L]] +
+    rate^2 * errors[[2L]]) / youden^2
+  matrix <- rbind(c(right[[1L]], 1 - right[[1L]]), c(1 - right[[2L]], right[[2L]]))
+  rates <- c(1 - rate, rate)
+  posterior <- rbind(rates * matrix[, 1L], rates * matrix[, 2L], rates)
+  posterior <- posterior / rowSums(posterior)
+  said <- rep(3L, n_patterns(x))
+  said[rating_pattern(x)] <- rating_category(x)
+  matrices <- array(NA_real_, c(length(x$raters), 2L, 2L))
+  matrices[judge, , ] <- matrix
+  accuracy <- replace(rep(NA_real_, length(x$raters)), judge, sum(rates * right))
+  # The accuracy moves with the base rate.
+  slope <- c(replace(accuracy, judge, diff(right)), -1, 1)
+  covariance <- variance * slope %o% slope
+  covariance[judge, judge] <- covariance[judge, judge] + sum(rates^2 * errors)
+  names(accuracy) <- paste0("rater_accuracy[", x$raters, "]")
+  fit <- new_rater_fit(list(
+    x = x, model = model, method = "likelihood", known = known,
+    identified = if (identified) "yes" else "judge", agreement = NA_real_, kappa = NA_real_,
+    rater_accuracy = accuracy[[judge]], negative = 0L, theta = NA_real_, converged = TRUE,
+    base_rates = rates, posterior = posterior[said, , drop = FALSE], parameters = NA_integer_,
+    log_likelihood = NA_real_, log_posterior = NA_real_, iterations = 0L, matrices = matrices,
+    coefficients = c(accuracy, stats::setNames(rates, paste0("base_rate[", x$categories, "]"))),
+    covariance = covariance
+  ))
+  fit["unsure"] <- list(NULL)
+  if (identified) fit else without_numbers(fit)
+}

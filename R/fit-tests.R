@@ -1,0 +1,212 @@
+# Raters as diagnostic tests.
+
+#' Raters as diagnostic tests
+#'
+#' What is reported of a test, of each rater and category, from a fit of the raters: no gold
+#' standard is needed, where the model of the fit holds. For more than two categories each is taken
+#' against all others, with these as frequent as in the fit.
+#'
+#' @section Intervals:
+#' By the delta method on the logarithm of odds and ratios, from the curvature at the estimate with
+#' the uncertainty of base rates and of all other raters in it; given the centre, where the prior is
+#' pooled. Of fits with more than 500 parameters each row of a matrix has the error that it would
+#' have if true categories were known as far as they are expected, which is too small where raters
+#' often differ. `NA` where a number lies on a boundary, and where weights do not count cases.
+#'
+#' @param fit A [fit_raters()] result by `method = "likelihood"`.
+#' @param prevalence Base rates at which predictive values are to be told: one probability of each
+#'   category by name, or of the last one where there are two. `NULL` are those of the fit.
+#' @param conf_level Probability with which the intervals are meant to cover, in (0, 1); see
+#'   [fallible-options].
+#' @return A tibble with a row per rater, category and measure: `rater`, `category`, `measure`,
+#'   `estimate`, `std.error` (of the estimate itself), `conf.low` and `conf.high`. Measures are
+#'   `sensitivity` and `specificity`; `ppv` and `npv`, the positive and negative predictive values;
+#'   `lr_positive` and `lr_negative`, the likelihood ratios of the answer and of any other; `dor`,
+#'   the diagnostic odds ratio; and `youden`, sensitivity + specificity - 1.
+#' @family estimation
+#' @references Hui, S. L. and Walter, S. D. (1980). Estimating the error rates of diagnostic tests.
+#'   *Biometrics*, 36, 167-171. \doi{10.2307/2530508}
+#' @examples
+#' # Three tests, none of them a gold standard
+#' tests <- data.frame(
+#'   a = c("-", "+"), b = c("-", "-", "+", "+"), c = rep(c("-", "+"), each = 4),
+#'   n = c(3209, 309, 9403, 3221, 234, 65, 2512, 1047)
+#' )
+#' fit <- fit_raters(ratings(tests, raters = a:c, weights = n), dawid_skene())
+#' found <- test_accuracy(fit)
+#' found[found$category == "+", ]
+#' # What a positive result is worth where 5% are positive
+#' subset(test_accuracy(fit, prevalence = 0.05), category == "+" & measure == "ppv")
+#' @export
+test_accuracy <- function(fit, prevalence = NULL, conf_level = default_conf_level()) {
+  check_given()
+  call <- rlang::current_env()
+  check_tested_fit(fit, call)
+  conf_level <- check_number(conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE)
+  rates <- check_prevalence(prevalence, fit$x$categories, call)
+  at <- test_numbers(fit$matrices, fit$base_rates, rates)
+  error <- test_errors(fit, at, rates)
+  z <- stats::qnorm((1 + conf_level) / 2)
+  value <- off_scale(at)
+  slope <- ifelse(measure_scale(dim(at)), value, value * (1 - value))
+  table <- expand.grid(
+    measure = test_measures, category = fit$x$categories, rater = fit$x$raters,
+    stringsAsFactors = FALSE
+  )
+  tibble::tibble(
+    rater = table$rater, category = factor(table$category, fit$x$categories),
+    measure = table$measure, estimate = as_test_column(value),
+    std.error = as.vector(slope * error) * ifelse(table$measure == "youden", 2, 1),
+    conf.low = as_test_column(off_scale(at - z * error)),
+    conf.high = as_test_column(off_scale(at + z * error))
+  )
+}
+
+# From logarithms of ratios, and logits of all else.
+off_scale <- function(x) ifelse(measure_scale(dim(x)), exp(x), stats::plogis(x))
+
+test_measures <- c(
+  "sensitivity", "specificity", "ppv", "npv", "lr_positive", "lr_negative", "dor", "youden"
+)
+
+check_tested_fit <- function(fit, call) {
+  check_class(fit, "rater_fit", "fit", "Make one with {.fun fit_raters}.", call)
+  if (!is_latent(fit) || is_own_fit(fit) || is_family_fit(fit) || fit$method == "pairs") {
+    abort_fallible("argument", c(
+      "{.arg fit} must be of a {.fun rater_model} without formulas, by likelihood.",
+      "x" = "It is one of the {format(fit$model)}, by {fit$method}.",
+      "i" = "{.code fit_raters(x, dawid_skene())} gives each rater a confusion matrix."
+    ), arg = "fit", call = call)
+  }
+}
+
+check_prevalence <- function(prevalence, categories, call) {
+  if (is.null(prevalence)) {
+    return(NULL)
+  }
+  if (length(prevalence) == 1L && length(categories) == 2L && is.null(names(prevalence))) {
+    prevalence <- stats::setNames(c(1 - prevalence, prevalence), categories)
+  }
+  ok <- is.numeric(prevalence) && setequal(names(prevalence), categories) &&
+    length(prevalence) == length(categories) && all(is.finite(prevalence)) &&
+    all(prevalence >= 0) && abs(sum(prevalence) - 1) < 1e-6
+  if (!ok) {
+    abort_fallible("argument", c(
+      "{.arg prevalence} must be probabilities named {.val {categories}} that sum to one; of two
+       categories the last one's will do.",
+      "x" = "It is {describe(prevalence)}."
+    ), arg = "prevalence", call = call)
+  }
+  unname(prevalence[categories])
+}
+
+# Measures x categories x raters, on the scale of intervals.
+test_numbers <- function(matrices, base_rates, rates) {
+  categories <- length(base_rates)
+  out <- vapply(seq_len(dim(matrices)[[1L]]), function(j) {
+    vapply(seq_len(categories), function(k) {
+      matrix <- matrix(matrices[j, , ], categories)
+      others <- base_rates[-k] / sum(base_rates[-k])
+      one_test(matrix[k, k], 1 - sum(others * matrix[-k, k]), (rates %||% base_rates)[[k]])
+    }, numeric(length(test_measures)))
+  }, matrix(0, length(test_measures), categories))
+  array(out, c(length(test_measures), categories, dim(matrices)[[1L]]))
+}
+
+one_test <- function(sensitivity, specificity, rate) {
+  logit <- stats::qlogis
+  positive <- log(sensitivity) - log1p(-specificity)
+  negative <- log1p(-sensitivity) - log(specificity)
+  c(
+    logit(sensitivity), logit(specificity), logit(rate) + positive, -logit(rate) - negative,
+    positive, negative, positive - negative, logit(min((sensitivity + specificity) / 2, 1))
+  )
+}
+
+measure_scale <- function(shape) {
+  array(test_measures %in% c("lr_positive", "lr_negative", "dor"), shape)
+}
+
+# Youden's index is twice a probability less one.
+as_test_column <- function(x) {
+  x[8L, , ] <- 2 * x[8L, , ] - 1
+  na_real(as.vector(x))
+}
+
+# Standard errors on the scale of intervals.
+test_errors <- function(fit, at, rates, most = 500L) {
+  out <- array(NA_real_, dim(at))
+  if (fit$identified != "yes" || is.null(fit$unsure) || !weights_are_counts(fit$x)) {
+    return(out)
+  }
+  if (length(fit$theta) > most) {
+    return(array(errors_given_truth(fit, rates), dim(at)))
+  }
+  inverse <- inverse_of_bend(fit)
+  slopes <- vapply(seq_along(fit$theta), function(i) {
+    step <- 1e-4
+    up <- law_at(fit, replace(fit$theta, i, fit$theta[[i]] + step))
+    down <- law_at(fit, replace(fit$theta, i, fit$theta[[i]] - step))
+    as.vector(
+      test_numbers(up$matrices, up$rates, rates) - test_numbers(down$matrices, down$rates, rates)
+    ) / (2 * step)
+  }, as.vector(at))
+  variance <- rowSums((slopes %*% inverse) * slopes)
+  out[] <- sqrt(ifelse(is.finite(as.vector(at)), pmax(variance, 0), NA))
+  out
+}
+
+# Directions in which nothing bends are those in which parameters stand for the same.
+inverse_of_bend <- function(fit) {
+  bend <- core_latent_hessian(
+    fit$x$patterns, pattern_weights(fit$x), fit$known, model_of_fit(fit), fit$theta
+  )
+  parts <- eigen(-(bend + t(bend)) / 2, symmetric = TRUE)
+  kept <- parts$values > 1e-7 * max(parts$values)
+  parts$vectors[, kept] %*% (t(parts$vectors[, kept]) / parts$values[kept])
+}
+
+# Base rates and matrices at other parameters; patterns without ratings have the former.
+law_at <- function(fit, theta) {
+  empty <- utils::modifyList(fit$x$patterns, list(
+    start = c(0L, 0L), rater = integer(), category = integer(),
+    answer = fit$x$patterns$answer[0L, , drop = FALSE][NA_integer_, , drop = FALSE]
+  ))
+  empty$answer[] <- 0L
+  found <- core_latent_probabilities(
+    empty, 1, list(truth = integer(), raters = fit$known$raters), model_of_fit(fit), theta
+  )
+  n <- length(fit$x$categories)
+  strata <- dim(found$probability)[[1L]] / n
+  of <- array(found$probability, c(n, strata, n, length(fit$x$raters)))
+  list(
+    rates = found$posterior[1L, ],
+    matrices = aperm(apply(of, c(1L, 3L, 4L), mean), c(3L, 1L, 2L))
+  )
+}
+
+# As if true categories were known as far as they are expected.
+errors_given_truth <- function(fit, rates) {
+  weight <- pattern_weights(fit$x)[rating_pattern(fit$x)]
+  raters <- length(fit$x$raters)
+  before <- if (is.null(fit$centre)) 0 else fit$centre$c
+  out <- vapply(seq_len(raters), function(j) {
+    own <- which(rating_rater(fit$x) == j)
+    n <- colSums(fit$posterior[rating_pattern(fit$x)[own], , drop = FALSE] * weight[own]) + before
+    vapply(seq_along(n), function(k) {
+      others <- fit$base_rates[-k] / sum(fit$base_rates[-k])
+      wrong <- fit$matrices[j, -k, k]
+      variances <- c(
+        fit$matrices[j, k, k] * (1 - fit$matrices[j, k, k]) / n[[k]],
+        sum(others^2 * wrong * (1 - wrong) / n[-k])
+      )
+      p <- c(fit$matrices[j, k, k], 1 - sum(others * wrong))
+      rate <- (rates %||% fit$base_rates)[[k]]
+      slopes <- (one_test(p[[1L]] + 1e-6, p[[2L]], rate) - one_test(p[[1L]] - 1e-6, p[[2L]], rate))
+      more <- (one_test(p[[1L]], p[[2L]] + 1e-6, rate) - one_test(p[[1L]], p[[2L]] - 1e-6, rate))
+      sqrt(variances[[1L]] * (slopes / 2e-6)^2 + variances[[2L]] * (more / 2e-6)^2)
+    }, numeric(length(test_measures)))
+  }, matrix(0, length(test_measures), length(fit$x$categories)))
+  out[!is.finite(out)] <- NA
+  out
+}

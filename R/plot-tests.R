@@ -1,0 +1,46 @@
+# Raters in the plane of sensitivity and specificity.
+
+plot_tests <- function(fit) {
+  check_tested_fit(fit, rlang::caller_env())
+  table <- tests_in_plane(fit)
+  if (length(fit$x$categories) == 2L) {
+    table <- table[table$category == fit$x$categories[[2L]], ]
+  }
+  ggplot2::ggplot(table, ggplot2::aes(.data$other, .data$sensitivity)) +
+    ggplot2::geom_abline(linetype = "dashed", colour = plot_colours[["muted"]]) +
+    ggplot2::geom_segment(
+      ggplot2::aes(
+        x = .data$raw_other, y = .data$raw_sensitivity, xend = .data$other,
+        yend = .data$sensitivity
+      ),
+      colour = plot_colours[["muted"]], na.rm = TRUE
+    ) +
+    ggplot2::geom_point(colour = plot_colours[["main"]], size = 2.2, na.rm = TRUE) +
+    ggplot2::facet_wrap(ggplot2::vars(.data$category)) +
+    ggplot2::coord_equal(xlim = c(0, 1), ylim = c(0, 1)) +
+    ggplot2::labs(x = "1 - specificity", y = "sensitivity") +
+    theme_fallible()
+}
+
+# A row per rater and category, of the fit and of ratings alone.
+tests_in_plane <- function(fit) {
+  n <- length(fit$x$categories)
+  alone <- own_matrices(fit$x, fit$posterior)
+  plane <- function(matrices, j, k) {
+    matrix <- matrix(matrices[j, , ], n)
+    rates <- fit$base_rates[-k] / sum(fit$base_rates[-k])
+    c(sum(rates * matrix[-k, k]), matrix[k, k])
+  }
+  at <- expand.grid(category = seq_len(n), rater = seq_along(fit$x$raters))
+  of <- function(matrices) {
+    t(vapply(seq_len(nrow(at)), function(i) plane(matrices, at$rater[[i]], at$category[[i]]),
+      c(0, 0)))
+  }
+  here <- of(fit$matrices)
+  raw <- of(alone)
+  data.frame(
+    rater = fit$x$raters[at$rater], category = factor(fit$x$categories[at$category],
+      fit$x$categories), other = here[, 1L], sensitivity = here[, 2L], raw_other = raw[, 1L],
+    raw_sensitivity = raw[, 2L]
+  )
+}

@@ -1,0 +1,196 @@
+# Labels of sets with known truth: how many are right, and are their probabilities honest?
+#
+#   FALLIBLE_DATA=/path Rscript bench/labels.R [output.csv] [set ...]
+#
+# Runs every set in $FALLIBLE_DATA/real that has truth, with the raters back that its folder has as
+# systems. Labels of the majority (tied categories share the credit), of the K-model, of Dawid and
+# Skene's model by maximum likelihood and with its pooled prior, of the same around a centre of one
+# coin, and of the average, as it is and flattened. Log loss with a floor of 1e-6, and the Brier
+# score; those of the majority are of shares of votes, smoothed by one vote that is shared alike.
+#
+# Beside each set are the shares of right labels (of the average, and of the pooled prior) and the
+# log loss (flattened) that another program found; sets that are further off than a case or .003
+# (.02 below 300 cases), or .01 of log loss, are marked. What differs by that is a matter of where
+# the fit was stopped. Means and standard errors are over families; without sets named these must be
+# those that were found, or the exit status is 1.
+
+library(fallible)
+
+found_before <- "
+  adult, adult, 0.757, 0.757, 0.678
+  bluebird, bluebird, 0.898, 0.898, 0.353
+  chaosnli_mnli, chaosnli, 0.667, 0.679, 0.776
+  cifar10h, cifar, 0.994, 0.993, 0.026
+  cifar10n, cifar, 0.922, 0.922, 0.283
+  fact_eval, fact_eval, 0.852, 0.852, 0.630
+  geirhos_cueconflict, geirhos, 0.935, 0.940, 0.205
+  geirhos_edge, geirhos, 0.969, 0.975, 0.103
+  geirhos_greyscale, geirhos, 1.000, 1.000, 0.000
+  geirhos_original, geirhos, 1.000, 1.000, 0.000
+  geirhos_silhouette, geirhos, 0.844, 0.850, 0.545
+  labelme, labelme, 0.771, 0.772, 0.743
+  medicheck_query, medicheck, 0.559, 0.542, 0.761
+  medicheck_response, medicheck, 0.567, 0.570, 1.286
+  mozafari_binary, mozafari, 0.708, 0.709, 0.812
+  franken_t1, mrmc, 0.820, 0.830, 0.398
+  kundel, mrmc, 0.818, 0.818, 0.392
+  music_genre, music, 0.787, 0.791, 0.887
+  possent, possent, 0.960, 0.960, 0.172
+  product, product, 0.939, 0.939, 0.207
+  quiz_english, quiz, 0.500, 0.400, 1.494
+  quiz_pokemon, quiz, 1.000, 1.000, 0.865
+  quiz_science, quiz, 0.600, 0.600, 1.250
+  snow_rte, snow, 0.927, 0.927, 0.221
+  snow_temp, snow, 0.942, 0.942, 0.179
+  snow_wsd, snow, 0.994, 0.994, 0.047
+  relevance4, relevance, 0.614, 0.612, 0.912
+  weather_cf, weather, 0.893, 0.860, 0.348
+  weather_amt, weather, 0.847, 0.823, 0.449
+  web_relevance, web, 0.837, 0.857, 0.578
+  zencrowd, zencrowd, 0.791, 0.789, 0.437
+"
+
+means_before <- c(
+  majority = 0.785, `K-model` = 0.768, likelihood = 0.800, pooled = 0.809, `one coin` = 0.812,
+  average = 0.810, flattened = 0.810
+)
+losses_before <- c(average = 1.186, flattened = 0.562) # of votes it hangs on how they are smoothed
+briers_before <- c(majority = 0.328, average = 0.324, flattened = 0.291)
+
+main <- function(output = NULL, ...) {
+  root <- Sys.getenv("FALLIBLE_DATA")
+  if (!nzchar(root)) {
+    message("Skipped: FALLIBLE_DATA is not set. It names the folder of the data for checking.")
+    return(invisible())
+  }
+  options(width = 120L, cli.progress_show_after = 3600)
+  known <- utils::read.csv(
+    text = found_before, header = FALSE, strip.white = TRUE,
+    col.names = c("set", "family", "average", "pooled", "loss")
+  )
+  some <- c(...)
+  if (length(some) > 0L) known <- known[known$set %in% some, ]
+  results <- do.call(rbind, lapply(known$set, function(set) {
+    message(format(Sys.time(), "%H:%M:%S "), set)
+    cbind(set = set, label_set(file.path(root, "real", set)))
+  }))
+  print_sets(results, known)
+  summary <- summarise_families(results, known$family[match(results$set, known$set)])
+  print(summary, row.names = FALSE, digits = 3L)
+  if (!is.null(output) && nzchar(output)) utils::write.csv(summary, output, row.names = FALSE)
+  if (length(some) == 0L && !is_as_before(summary)) quit(status = 1L)
+}
+
+# ---- One set ------------------------------------------------------------------------------------
+
+read_strings <- function(folder, name) {
+  file <- list.files(folder, paste0("^", name, "[.]csv"), full.names = TRUE)
+  if (length(file) > 0L) utils::read.csv(file[[1L]], colClasses = "character")
+}
+
+with_held_out <- function(folder) {
+  said <- read_strings(folder, "ratings")[c("case", "rater", "rating")]
+  held <- read_strings(folder, "systems")
+  held <- held[startsWith(as.character(held$system), "heldout_"), ]
+  if (NROW(held) > 0L) {
+    said <- rbind(said, data.frame(
+      case = held$case, rater = sub(".*_", "", held$system), rating = held$prediction
+    ))
+  }
+  ratings(said, case = case, rater = rater, rating = rating)
+}
+
+# A row per rule: cases, right, log_loss, brier and CPU seconds.
+label_set <- function(folder) {
+  x <- with_held_out(folder)
+  truth <- read_strings(folder, "truth")
+  place <- match(truth$case, suppressWarnings(ground_truth(x))$case)
+  votes <- counts(x)
+  quiet <- function(code) suppressWarnings(code, classes = "fallible_warning")
+  rules <- list(
+    majority = function() as.matrix(votes),
+    `K-model` = function() quiet(ground_truth(fit_raters(x))),
+    likelihood = function() quiet(ground_truth(fit_raters(x, dawid_skene("none")))),
+    pooled = function() quiet(ground_truth(fit_raters(x, dawid_skene()))),
+    `one coin` = function() one_coin(x),
+    average = function() quiet(ground_truth(x, rho = 0)),
+    flattened = function() quiet(ground_truth(x))
+  )
+  do.call(rbind, lapply(names(rules), function(rule) {
+    seconds <- system.time(found <- rules[[rule]]())[[1L]]
+    probability <- if (is.matrix(found)) found else as.matrix(found[-1L])
+    score <- score_labels(probability[place, , drop = FALSE], truth$truth, rule == "majority")
+    cbind(rule = rule, score, seconds = seconds)
+  }))
+}
+
+# The average is the mean of both members.
+one_coin <- function(x) {
+  average <- suppressWarnings(ground_truth(x, rho = 0), classes = "fallible_warning")
+  fit <- suppressWarnings(fit_raters(x, dawid_skene()), classes = "fallible_warning")
+  2 * as.matrix(average[-1L]) - as.matrix(ground_truth(fit)[-1L])
+}
+
+score_labels <- function(probability, truth, smooth) {
+  n <- nrow(probability)
+  if (anyNA(probability)) probability[is.na(probability)] <- 1 / ncol(probability)
+  top <- apply(probability, 1L, max)
+  best <- probability >= top - 1e-9
+  at <- cbind(seq_len(n), match(truth, colnames(probability)))
+  known <- !is.na(at[, 2L])
+  right <- numeric(n)
+  right[known] <- (best / rowSums(best))[at[known, , drop = FALSE]]
+  if (smooth) probability <- (probability + 1 / ncol(probability)) / (rowSums(probability) + 1)
+  hit <- matrix(0, n, ncol(probability))
+  hit[at[known, , drop = FALSE]] <- 1
+  of_truth <- ifelse(known, rowSums(probability * hit), 0)
+  data.frame(
+    cases = n, right = mean(right), log_loss = -mean(log(pmin(pmax(of_truth, 1e-6), 1))),
+    brier = mean(rowSums((probability - hit)^2) + !known)
+  )
+}
+
+# ---- All sets -----------------------------------------------------------------------------------
+
+print_sets <- function(results, known) {
+  rules <- unique(results$rule)
+  of <- function(column, rule) {
+    results[[column]][results$rule == rule][match(known$set, unique(results$set))]
+  }
+  table <- data.frame(set = known$set, vapply(rules, of, known$average, column = "right"),
+    check.names = FALSE)
+  table$loss <- of("log_loss", "flattened")
+  cases <- of("cases", "average")
+  near <- pmax(c(1, 0.02, 0.003)[findInterval(cases, c(0, 50, 300))], 1 / cases) + 5e-4
+  near[cases < 50] <- 1 / cases[cases < 50] + 5e-4
+  table$off <- paste0(
+    ifelse(abs(table$average - known$average) > near, "average ", ""),
+    ifelse(abs(table$pooled - known$pooled) > near, "pooled ", ""),
+    ifelse(abs(table$loss - known$loss) > 0.0105, "loss", "")
+  )
+  table$seconds <- of("seconds", "average")
+  print(table, row.names = FALSE, digits = 3L)
+}
+
+summarise_families <- function(results, family) {
+  do.call(rbind, lapply(unique(results$rule), function(rule) {
+    of <- results$rule == rule
+    means <- lapply(c("right", "log_loss", "brier"), function(column) {
+      tapply(results[[column]][of], family[of], mean)
+    })
+    data.frame(
+      rule = rule, families = length(means[[1L]]), right = mean(means[[1L]]),
+      right_se = stats::sd(means[[1L]]) / sqrt(length(means[[1L]])), log_loss = mean(means[[2L]]),
+      brier = mean(means[[3L]])
+    )
+  }))
+}
+
+is_as_before <- function(summary) {
+  at <- function(of) match(names(of), summary$rule)
+  all(abs(summary$right[at(means_before)] - means_before) < 0.0035) &&
+    all(abs(summary$log_loss[at(losses_before)] - losses_before) < 0.0105) &&
+    all(abs(summary$brier[at(briers_before)] - briers_before) < 0.0055)
+}
+
+do.call(main, as.list(commandArgs(TRUE)))

@@ -1,0 +1,284 @@
+#include "centre.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "../base/special.hpp"
+
+namespace fallible {
+
+namespace {
+
+constexpr double skill_weight = 2, first_tau = 0.6;  // pseudo-raters of this spread
+constexpr double recognition_weight = 1, first_ups = 0.3;
+constexpr double mean_weight = 5, first_mean = 0.6;  // pseudo-ratings, and how many are right
+constexpr double least_size = 0.1, most_size = 1e4;  // of c and a: the last is "alike"
+constexpr double least_right = 1e-6, least_error = 1e-9;
+constexpr double few_ratings = 1e-8;  // below, differences of digammas would cancel
+constexpr int mean_steps = 3;
+
+double square(double x) { return x * x; }
+
+double bounded(double x, double most) { return std::min(std::max(x, -most), most); }
+
+double in_range(double size) { return std::min(std::max(size, least_size), most_size); }
+
+// psi(a + n) - psi(a) and its derivative by a.
+struct Gain {
+  double value, bend;
+
+  Gain(double a, double n) {
+    const Polygamma low(a);
+    if (n < few_ratings) {
+      value = n * low.second;
+      bend = 0;
+      return;
+    }
+    const Polygamma high(a + n);
+    value = high.first - low.first;
+    bend = high.second - low.second;
+  }
+};
+
+}  // namespace
+
+// How many independent draws from the centre the ratings are worth: `right` and `all` of each judge
+// and truth, and errors of all judges; with the slope of the log density by c, and its bend.
+struct Centre::Tables {
+  std::vector<double> right, all, errors;
+  double slope = 0, bend = 0;
+};
+
+Centre::Centre(int judges, int of_categories, bool alike)
+    : one_coin(alike),
+      categories(of_categories),
+      a(of_categories - 1),
+      u(of_categories, 1.0),
+      s(judges, 0.0),
+      w(static_cast<std::size_t>(of_categories) * of_categories, 1.0 / (of_categories - 1)) {
+  for (int k = 0; k < categories; ++k) w[k * categories + k] = 0;
+}
+
+double Centre::right_by(double skill, int truth) const {
+  return std::min(std::max(logistic(u[truth] + skill), least_right), 1 - least_right);
+}
+
+double Centre::mean(double skill, int truth, int rating) const {
+  const double right = right_by(skill, truth);
+  if (rating == truth) return right;
+  return std::max((1 - right) * w[truth * categories + rating], least_error);
+}
+
+Centre::Tables Centre::tables(const CentreCounts& n) const {
+  const int K = categories;
+  Tables out;
+  out.right.assign(s.size() * K, 0.0);
+  out.all = out.right;
+  out.errors.assign(static_cast<std::size_t>(K) * K, 0.0);
+  const double of_prior = 2 / (1 + c);
+  out.slope = -of_prior;
+  out.bend = square(of_prior) / 2;
+  for (int j = 0; j < n.judges; ++j) {
+    if (!n.counted[j]) continue;
+    for (int k = 0; k < K; ++k) {
+      double total = 0;
+      for (int l = 0; l < K; ++l) {
+        if (!n.used[j * K + l]) continue;
+        const double number = n.at(j, l, k), m = mean(s[j], k, l);
+        if (number <= 0) continue;
+        total += number;
+        const Gain gain(c * m, number);
+        out.slope += m * gain.value;
+        out.bend += m * m * gain.bend;
+        const double t = c * m * gain.value;
+        out.all[j * K + k] += t;
+        (l == k ? out.right[j * K + k] : out.errors[k * K + l]) += t;
+      }
+      if (total <= 0) continue;
+      const Gain gain(c, total);
+      out.slope -= gain.value;
+      out.bend -= gain.bend;
+    }
+  }
+  return out;
+}
+
+void Centre::update(const CentreCounts& n) {
+  const Tables t = tables(n);
+  update_concentration(t.slope, t.bend);
+  if (!one_coin && categories > 2) update_confusions(t);
+  update_recognition(n, t);
+  update_skills(n, t);
+}
+
+// Newton on log c: a fixed point step would take thousands of rounds in sparse crowds.
+void Centre::update_concentration(double slope, double bend) {
+  const double value = c * slope, derivative = value + c * c * bend;
+  const double step = derivative < 0 ? -value / derivative : value > 0 ? 0.5 : -0.5;
+  c = in_range(c * std::exp(bounded(step, 0.7)));
+}
+
+void Centre::update_confusions(const Tables& t) {
+  const int K = categories;
+  const double each = a / (K - 1);
+  double gained = 0, spent = 2 / (1 + a);
+  for (int k = 0; k < K; ++k) {
+    double total = 0;
+    for (int l = 0; l < K; ++l) {
+      if (l == k) continue;
+      total += t.errors[k * K + l];
+      gained += Gain(each, t.errors[k * K + l]).value / (K - 1);
+    }
+    spent += Gain(a, total).value;
+    for (int l = 0; l < K; ++l) {
+      if (l != k) w[k * K + l] = (t.errors[k * K + l] + each) / (total + a);
+    }
+  }
+  a = in_range(a * gained / spent);
+}
+
+void Centre::update_recognition(const CentreCounts& n, const Tables& t) {
+  const int K = categories;
+  std::vector<double> slope(K, 0.0), bend(K, 0.0);
+  for (int j = 0; j < n.judges; ++j) {
+    if (!n.counted[j]) continue;
+    for (int k = 0; k < K; ++k) {
+      const double p = right(j, k), all = t.all[j * K + k];
+      slope[k] += t.right[j * K + k] - all * p;
+      bend[k] += all * p * (1 - p);
+    }
+  }
+  if (one_coin) {
+    double up = 0, down = 0;
+    for (int k = 0; k < K; ++k) {
+      up += slope[k];
+      down += bend[k];
+    }
+    const double p = logistic(u[0]);
+    up += mean_weight * (first_mean - p);
+    down += mean_weight * p * (1 - p);
+    u.assign(K, u[0] + bounded(up / down, 1));
+    ubar = u[0];
+    return;
+  }
+  const double pull = 1 / square(ups);
+  double spread = recognition_weight * square(first_ups);
+  for (int k = 0; k < K; ++k) {
+    u[k] += bounded((slope[k] - (u[k] - ubar) * pull) / (bend[k] + pull), 1);
+  }
+  for (int i = 0; i < mean_steps; ++i) {
+    const double p = logistic(ubar);
+    double up = mean_weight * (first_mean - p);
+    for (const double x : u) up += (x - ubar) * pull;
+    ubar += bounded(up / (mean_weight * p * (1 - p) + K * pull), 1);
+  }
+  for (int k = 0; k < K; ++k) spread += square(u[k] - ubar) + 1 / (bend[k] + pull);
+  ups = std::sqrt(spread / (K + recognition_weight));
+}
+
+void Centre::update_skills(const CentreCounts& n, const Tables& t) {
+  const int K = categories;
+  const double pull = 1 / square(tau);
+  double spread = skill_weight * square(first_tau), judges = skill_weight;
+  for (int j = 0; j < n.judges; ++j) {
+    if (!n.counted[j]) continue;
+    double slope = -s[j] * pull, bend = pull;
+    for (int k = 0; k < K; ++k) {
+      const double p = right(j, k), all = t.all[j * K + k];
+      slope += t.right[j * K + k] - all * p;
+      bend += all * p * (1 - p);
+    }
+    s[j] += bounded(slope / bend, 1);
+    spread += square(s[j]) + 1 / bend;
+    judges += 1;
+  }
+  tau = std::sqrt(spread / judges);
+}
+
+double Centre::skill_of(const double* ratings) const {
+  const int K = categories;
+  const double pull = 1 / square(tau);
+  double skill = 0;
+  for (int round = 0; round < 200; ++round) {
+    double slope = -skill * pull, bend = pull;
+    for (int k = 0; k < K; ++k) {
+      const double p = right_by(skill, k);
+      for (int l = 0; l < K; ++l) {
+        const double number = ratings[l * K + k], m = mean(skill, k, l);
+        if (number <= 0) continue;
+        const double t = c * m * Gain(c * m, number).value;
+        slope += t * ((l == k) - p);
+        bend += t * p * (1 - p);
+      }
+    }
+    const double step = bounded(slope / bend, 1);
+    skill += step;
+    if (std::fabs(step) < 1e-10) break;
+  }
+  return skill;
+}
+
+double Centre::log_density(const CentreCounts& n) const {
+  const int K = categories;
+  double out = -2 * std::log1p(c), judges = 0;
+  for (int j = 0; j < n.judges; ++j) {
+    if (!n.counted[j]) continue;
+    judges += 1;
+    out -= square(s[j] / tau) / 2;
+    for (int k = 0; k < K; ++k) {
+      double total = 0;
+      for (int l = 0; l < K; ++l) {
+        const double number = n.at(j, l, k);
+        if (number <= 0) continue;
+        total += number;
+        const double alpha = c * mean(s[j], k, l);
+        out += log_gamma(alpha + number) - log_gamma(alpha);
+      }
+      out += log_gamma(c) - log_gamma(c + total);
+    }
+  }
+  out -= (judges + skill_weight) * std::log(tau) +
+         skill_weight * square(first_tau) / (2 * square(tau));
+  const double p = inside(logistic(ubar));
+  out += mean_weight * (first_mean * std::log(p) + (1 - first_mean) * std::log1p(-p));
+  if (one_coin) return out;
+  for (const double x : u) out -= square((x - ubar) / ups) / 2;
+  out -= (K + recognition_weight) * std::log(ups) +
+         recognition_weight * square(first_ups) / (2 * square(ups));
+  if (K == 2) return out;
+  const double each = a / (K - 1);
+  out += -2 * std::log1p(a) + K * (log_gamma(a) - (K - 1) * log_gamma(each));
+  for (int k = 0; k < K; ++k) {
+    for (int l = 0; l < K; ++l) {
+      if (l != k) out += (each - 1) * std::log(std::max(w[k * K + l], least_error));
+    }
+  }
+  return out;
+}
+
+void Centre::append_to(std::vector<double>& x) const {
+  for (const double size : {c, tau, ups, a}) x.push_back(std::log(size));
+  x.push_back(ubar);
+  x.insert(x.end(), u.begin(), u.end());
+  x.insert(x.end(), s.begin(), s.end());
+  for (const double share : w) x.push_back(std::log(std::max(share, least_error)));
+}
+
+const double* Centre::read(const double* x) {
+  c = in_range(std::exp(*x++));
+  tau = std::exp(bounded(*x++, 5));
+  ups = std::exp(bounded(*x++, 5));
+  a = in_range(std::exp(*x++));
+  ubar = *x++;
+  for (double& to : u) to = bounded(*x++, 30);
+  for (double& to : s) to = bounded(*x++, 30);
+  for (int k = 0; k < categories; ++k) {
+    double total = 0;
+    double* row = &w[static_cast<std::size_t>(k) * categories];
+    for (int l = 0; l < categories; ++l, ++x) total += row[l] = l == k ? 0 : std::exp(*x);
+    for (int l = 0; l < categories; ++l) row[l] /= total;
+  }
+  return x;
+}
+
+}  // namespace fallible

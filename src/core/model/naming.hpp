@@ -1,0 +1,35 @@
+// Which class is which, and is there anything to name: what raters have to do with each other.
+#ifndef FALLIBLE_CORE_MODEL_NAMING_HPP
+#define FALLIBLE_CORE_MODEL_NAMING_HPP
+
+#include <vector>
+
+#include "latent_rows.hpp"
+
+namespace fallible {
+
+// Total weight of the ratings of each judge.
+std::vector<double> ratings_by_judge(const LatentRows& rows);
+
+// The name of each class under which the majority of ratings is informative in the sense of its
+// name: of all permutations the one with the highest sum of diagonals, each judge's matrix (truths
+// x ratings) with its weight. Names as they are if none is better.
+std::vector<int> names_by_majority(const std::vector<double>& matrices,
+                                   const std::vector<double>& weight, int categories);
+
+// What two raters say of the same cases against what they would say by chance, each with its own
+// margins: over all pairs.
+struct Association {
+  double excess = 0;     // agreement beyond that by chance, in cases
+  double statistic = 0;  // chi-square, unbiased if raters are independent
+  double df = 0;
+
+  // Either sign of life is enough.
+  bool tells() const { return excess > 1e-9 || statistic > df; }
+};
+
+Association association(const LatentRows& rows);
+
+}  // namespace fallible
+
+#endif

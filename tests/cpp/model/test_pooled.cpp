@@ -1,0 +1,93 @@
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "../panel.hpp"
+#include "core/base/special.hpp"
+#include "core/model/latent.hpp"
+#include "core/model/naming.hpp"
+#include "core/model/pooled.hpp"
+#include "core/model/prior.hpp"
+
+using namespace fallible;
+using doctest::Approx;
+
+namespace {
+
+// Twelve cases and four raters; rater by rater.
+Panel twelve_cases() {
+  return Panel({"AAABBBCCCACB", "AAABBACCCBCB", "AA.BCBC.AACB", ".ABBB.CCAACA"}, {}, 3);
+}
+
+PooledFit fit(const LatentRows& rows, bool one_coin) {
+  PooledOptions options;
+  options.one_coin = one_coin;
+  return fit_pooled(rows, options);
+}
+
+}  // namespace
+
+TEST_CASE("derivatives of the log gamma function are those of differences") {
+  for (const double x : {0.01, 0.7, 3.2, 8.0, 250.0}) {
+    const double step = 1e-5 * x;
+    CHECK(Polygamma(x).first == Approx(digamma(x)).epsilon(1e-12));
+    CHECK(Polygamma(x).second ==
+          Approx((digamma(x + step) - digamma(x - step)) / (2 * step)).epsilon(1e-7));
+  }
+}
+
+TEST_CASE("names follow the majority of ratings") {
+  const std::vector<double> swapped{0.1, 0.9, 0.8, 0.2}, straight{0.9, 0.1, 0.2, 0.8};
+  std::vector<double> both(swapped);
+  both.insert(both.end(), straight.begin(), straight.end());
+  CHECK(names_by_majority(both, {10, 1}, 2) == std::vector<int>{1, 0});
+  CHECK(names_by_majority(both, {1, 10}, 2) == std::vector<int>{0, 1});
+}
+
+TEST_CASE("a fit around a centre is the mode of the free model given it") {
+  const Panel panel = twelve_cases();
+  const LatentRows rows = latent_rows(panel.view(), panel.weights(), -1, {});
+  LatentModel model;
+  model.by_rater = true;
+  model.errors = Errors::free;
+  LatentPrior prior;
+  prior.pooled = true;
+  for (const bool one_coin : {false, true}) {
+    const PooledFit found = fit(rows, one_coin);
+    CHECK(found.converged);
+    const LatentClass latent(rows, model, given_centre(prior, found, rows));
+    const Eigen::VectorXd x = parameters_of(found, latent.layout());
+    Eigen::VectorXd slope(latent.size());
+    latent.evaluate(x, &slope);
+    CHECK(slope.cwiseAbs().maxCoeff() < 1e-5);
+    const auto posterior = latent.posterior(x);
+    double apart = 0;
+    for (std::size_t i = 0; i < posterior.size(); ++i) {
+      apart = std::max(apart, std::fabs(posterior[i] - found.posterior[i]));
+    }
+    CHECK(apart < 1e-7);
+  }
+}
+
+TEST_CASE("one coin has errors alike") {
+  const Panel panel = twelve_cases();
+  const LatentRows rows = latent_rows(panel.view(), panel.weights(), -1, {});
+  const PooledFit found = fit(rows, true);
+  for (int row = 0; row < rows.judges * 3; ++row) {
+    const int k = row % 3;
+    const double* alpha = &found.prior[static_cast<std::size_t>(row) * 3];
+    CHECK(alpha[(k + 1) % 3] == Approx(alpha[(k + 2) % 3]));
+    CHECK(alpha[0] + alpha[1] + alpha[2] == Approx(found.centre.c));
+  }
+}
+
+TEST_CASE("what extrapolation reaches is where plain rounds stay") {
+  const Panel panel = twelve_cases();
+  const LatentRows rows = latent_rows(panel.view(), panel.weights(), -1, {});
+  PooledOptions exact;
+  exact.tolerance = 1e-11;
+  const PooledFit near = fit(rows, false), there = fit_pooled(rows, exact);
+  CHECK(near.centre.c == Approx(there.centre.c).epsilon(1e-6));
+  CHECK(near.centre.tau == Approx(there.centre.tau).epsilon(1e-6));
+  CHECK(near.log_density == Approx(there.log_density).epsilon(1e-9));
+}

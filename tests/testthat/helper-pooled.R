@@ -1,0 +1,189 @@
+# Hierarchical Dawid-Skene in loops, for reading: `answers` is cases x raters, integers or NA; `n`
+# is how many cases each row stands for. A fixed point step of c in the place of Newton's, no
+# extrapolation, one start.
+
+slow_pooled <- function(answers, categories, n = rep(1, nrow(answers)), one_coin = FALSE,
+                        rounds = 20000, tolerance = 1e-13) {
+  raters <- ncol(answers)
+  K <- categories
+  p <- t(apply(answers, 1, function(row) tabulate(row, K) / sum(!is.na(row))))
+  h <- list(c = 4, a = K - 1, u = rep(1, K), ubar = 1, s = rep(0, raters), tau = 0.6, ups = 0.3,
+            w = (1 - diag(K)) / (K - 1))
+  for (round in seq_len(rounds)) {
+    counts <- array(0, c(raters, K, K))
+    for (j in seq_len(raters)) {
+      for (l in seq_len(K)) {
+        at <- which(answers[, j] == l)
+        counts[j, , l] <- colSums(p[at, , drop = FALSE] * n[at])
+      }
+    }
+    of_class <- colSums(p * n)
+    h <- slow_centre(h, counts, one_coin)
+    m <- slow_mean(h, raters)
+    theta <- counts
+    for (j in seq_len(raters)) {
+      for (k in seq_len(K)) {
+        theta[j, k, ] <- (h$c * m[j, k, ] + counts[j, k, ]) / (h$c + sum(counts[j, k, ]))
+      }
+    }
+    rates <- (of_class + 1) / (sum(n) + K)
+    before <- p
+    for (i in seq_len(nrow(answers))) {
+      log_p <- log(rates)
+      for (j in which(!is.na(answers[i, ]))) log_p <- log_p + log(theta[j, , answers[i, j]])
+      p[i, ] <- exp(log_p - max(log_p)) / sum(exp(log_p - max(log_p)))
+    }
+    if (max(abs(p - before)) < tolerance) break
+  }
+  c(h, list(posterior = p, base_rates = rates, matrices = theta))
+}
+
+slow_mean <- function(h, raters) {
+  K <- length(h$u)
+  m <- array(0, c(raters, K, K))
+  for (j in seq_len(raters)) {
+    for (k in seq_len(K)) {
+      right <- plogis(h$u[[k]] + h$s[[j]])
+      m[j, k, ] <- (1 - right) * h$w[k, ]
+      m[j, k, k] <- right
+    }
+  }
+  m
+}
+
+slow_centre <- function(h, counts, one_coin) {
+  raters <- dim(counts)[[1L]]
+  K <- length(h$u)
+  m <- slow_mean(h, raters)
+  d <- digamma(h$c * m + counts) - digamma(h$c * m)
+  totals <- apply(counts, c(1, 2), sum)
+  up <- sum(m * d)
+  down <- sum(digamma(h$c + totals) - digamma(h$c)) + 2 / (1 + h$c)
+  t <- h$c * m * d
+  h$c <- min(max(h$c * up / down, 0.1), 1e4)
+  all <- apply(t, c(1, 2), sum)
+  right <- t(vapply(seq_len(raters), function(j) diag(t[j, , ]), numeric(K)))
+  if (K > 2 && !one_coin) {
+    x <- apply(t, c(2, 3), sum) * (1 - diag(K))
+    each <- h$a / (K - 1)
+    gain <- sum((digamma(each + x) - digamma(each)) * (1 - diag(K))) / (K - 1)
+    cost <- sum(digamma(h$a + rowSums(x)) - digamma(h$a)) + 2 / (1 + h$a)
+    h$w <- (x + each) / (rowSums(x) + h$a) * (1 - diag(K))
+    h$a <- h$a * gain / cost
+  }
+  p <- plogis(outer(h$s, h$u, `+`))
+  slope <- colSums(right - all * p)
+  bend <- colSums(all * p * (1 - p))
+  if (one_coin) {
+    q <- plogis(h$u[[1]])
+    h$u[] <- h$u[[1]] + (sum(slope) + 5 * (0.6 - q)) / (sum(bend) + 5 * q * (1 - q))
+  } else {
+    h$u <- h$u + (slope - (h$u - h$ubar) / h$ups^2) / (bend + 1 / h$ups^2)
+    q <- plogis(h$ubar)
+    h$ubar <- h$ubar + (5 * (0.6 - q) + sum(h$u - h$ubar) / h$ups^2) /
+      (5 * q * (1 - q) + K / h$ups^2)
+    h$ups <- sqrt((0.09 + sum((h$u - h$ubar)^2 + 1 / (bend + 1 / h$ups^2))) / (K + 1))
+  }
+  p <- plogis(outer(h$s, h$u, `+`))
+  bend <- rowSums(all * p * (1 - p)) + 1 / h$tau^2
+  h$s <- h$s + (rowSums(right - all * p) - h$s / h$tau^2) / bend
+  h$tau <- sqrt((2 * 0.36 + sum(h$s^2 + 1 / bend)) / (raters + 2))
+  h
+}
+
+# One row at a time, by the definition.
+slow_flatten <- function(q, r, rho, rates) {
+  for (i in seq_len(nrow(q))) {
+    if (r[[i]] < 2) next
+    beta <- 1 / (1 + (r[[i]] - 1) * rho)
+    top <- which.max(q[i, ])
+    eta <- 1
+    for (k in seq_len(ncol(q))[-top]) {
+      d <- beta * (log(q[i, top]) - log(q[i, k]))
+      e <- (1 - beta) * (log(rates[[k]]) - log(rates[[top]]))
+      if (e > 0) eta <- min(eta, d / (d + e))
+    }
+    flat <- q[i, ]^beta * rates^(eta * (1 - beta))
+    q[i, ] <- flat / sum(flat)
+  }
+  q
+}
+
+# Three tests of 20 000 patients: sensitivity .30, .95, .25, specificity .96, .60, .97.
+three_tests <- function() {
+  tests <- data.frame(
+    a = c(0, 1), b = c(0, 0, 1, 1), c = rep(0:1, each = 4),
+    n = c(3209, 309, 9403, 3221, 234, 65, 2512, 1047)
+  )
+  ratings(tests, raters = a:c, weights = n)
+}
+
+# The same of liver flukes; of the pattern that nobody has there is no row.
+fluke_tests <- function() {
+  tests <- data.frame(
+    a = c(0, 1, 0, 0, 1, 0, 1), b = c(0, 0, 1, 0, 0, 1, 1), c = rep(0:1, c(3, 4)),
+    n = c(86, 5, 4, 9, 1, 3, 1)
+  )
+  ratings(tests, raters = a:c, weights = n)
+}
+
+three_categories <- function() {
+  rows <- c(
+    "111-", "1121", "11-2", "2222", "2232", "212-", "3333", "3323", "33-1", "1211", "3332", "2221"
+  )
+  said <- do.call(rbind, strsplit(rows, "", fixed = TRUE))
+  said[said == "-"] <- NA
+  ratings(said)
+}
+
+# A set of real data with the raters back that its folder has as systems.
+ratings_with_held_out <- function(folder) {
+  read <- function(name) {
+    file <- list.files(folder, paste0("^", name, "[.]csv"), full.names = TRUE)
+    if (length(file) > 0) utils::read.csv(file[[1]], colClasses = "character")
+  }
+  said <- read("ratings")[c("case", "rater", "rating")]
+  held <- read("systems")
+  held <- held[startsWith(as.character(held$system), "heldout_"), ]
+  if (NROW(held) > 0) {
+    said <- rbind(said, data.frame(
+      case = held$case, rater = sub(".*_", "", held$system), rating = held$prediction
+    ))
+  }
+  ratings(said, case = case, rater = rater, rating = rating)
+}
+
+# Cases x raters, as labels.
+wide_answers <- function(x) {
+  said <- answers_by_pattern(x)[x$index, seq_along(x$raters), drop = FALSE]
+  matrix(x$categories[said], nrow(said), dimnames = list(NULL, x$raters))
+}
+
+# What starts are compared by.
+slow_log_density <- function(fit, answers, n = rep(1, nrow(answers))) {
+  K <- length(fit$u)
+  raters <- length(fit$s)
+  m <- slow_mean(fit, raters)
+  out <- -2 * log1p(fit$c)
+  of_class <- colSums(fit$posterior * n)
+  for (j in seq_len(raters)) {
+    for (k in seq_len(K)) {
+      of <- vapply(seq_len(K), function(l) {
+        at <- which(answers[, j] == l)
+        sum(fit$posterior[at, k] * n[at])
+      }, 0)
+      alpha <- fit$c * m[j, k, ]
+      out <- out + lgamma(fit$c) - lgamma(fit$c + sum(of)) + sum(lgamma(alpha + of) - lgamma(alpha))
+    }
+  }
+  p <- fit$posterior
+  out <- out - sum(n * ifelse(p > 0, p * log(p), 0)) + sum(lgamma(1 + of_class)) + lgamma(K) -
+    lgamma(K + sum(n))
+  out <- out - sum(fit$s^2) / (2 * fit$tau^2) - (raters + 2) * log(fit$tau) - 0.36 / fit$tau^2
+  out <- out + 3 * plogis(fit$ubar, log.p = TRUE) + 2 * plogis(-fit$ubar, log.p = TRUE)
+  out <- out - sum((fit$u - fit$ubar)^2) / (2 * fit$ups^2) - (K + 1) * log(fit$ups) -
+    0.045 / fit$ups^2
+  each <- fit$a / (K - 1)
+  w <- fit$w[row(fit$w) != col(fit$w)]
+  out - 2 * log1p(fit$a) + K * (lgamma(fit$a) - (K - 1) * lgamma(each)) + sum((each - 1) * log(w))
+}

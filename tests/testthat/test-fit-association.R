@@ -1,0 +1,98 @@
+# What association is, pair by pair.
+slow_association <- function(answers, categories, n) {
+  out <- c(excess = 0, statistic = 0, df = 0)
+  for (pair in utils::combn(ncol(answers), 2, simplify = FALSE)) {
+    table <- tapply(
+      n, list(factor(answers[, pair[[1]]], categories), factor(answers[, pair[[2]]], categories)),
+      sum, default = 0
+    )
+    size <- sum(table)
+    if (size == 0) next
+    e <- rowSums(table) %o% colSums(table) / size
+    out <- out + c(
+      sum(diag(table - e)), (size - 1) / size * sum(((table - e)^2 / e)[e > 0]),
+      (sum(rowSums(table) > 0) - 1) * (sum(colSums(table) > 0) - 1)
+    )
+  }
+  out
+}
+
+test_that("association is that of all pairs of raters", {
+  set.seed(1)
+  x <- quiet(panel(60, missing = 0.3))
+  slow <- slow_association(answers_by_pattern(x)[, 1:3], 1:4, pattern_weights(x))
+  expect_equal(unlist(association_of(x)), slow, tolerance = 1e-10)
+})
+
+test_that("three tests that agree in less than half of the cases are fitted", {
+  fit <- fit_raters(three_tests(), dawid_skene())
+  expect_identical(fit$identified, "yes")
+  expect_warning(
+    expect_identical(fit_raters(three_tests())$identified, "chance"),
+    class = "fallible_warning_not_identified"
+  )
+  expect_warning(fit_raters(three_tests(), dawid_skene("none")), NA)
+})
+
+test_that("an inverted rater is shown as such, and classes keep the names of most ratings", {
+  set.seed(2)
+  true <- sample(2, 300, TRUE)
+  given <- function(p) ifelse(stats::runif(300) < p, true, 3 - true)
+  x <- ratings(data.frame(a = given(0.85), b = given(0.85), c = given(0.15)), raters = a:c)
+  for (prior in c("pooled", "none")) {
+    right <- coef(quiet(fit_raters(x, dawid_skene(prior))))[1:3]
+    expect_true(all((right > 0.5) == c(TRUE, TRUE, FALSE)))
+  }
+  # Two of four are as many.
+  y <- ratings(
+    data.frame(a = given(0.1), b = given(0.15), c = given(0.85), d = given(0.8)), raters = a:d
+  )
+  expect_warning(
+    fit <- fit_raters(y, dawid_skene()), "opposite meaning",
+    class = "fallible_warning_weakly_identified"
+  )
+  expect_length(unique(coef(fit)[1:4] > 0.5), 2)
+})
+
+test_that("names are those of the best assignment", {
+  set.seed(3)
+  permutations <- function(n) {
+    if (n == 1) return(matrix(1L))
+    of <- permutations(n - 1)
+    do.call(rbind, lapply(seq_len(n), function(i) cbind(i, of + (of >= i))))
+  }
+  found <- vapply(1:40, function(i) {
+    n <- sample(2:5, 1)
+    gain <- matrix(stats::runif(n * n), n)
+    best <- max(apply(permutations(n), 1, function(p) sum(gain[cbind(seq_len(n), p)])))
+    name <- core_best_names(as.vector(t(gain)), n)
+    best - sum(gain[cbind(seq_len(n), name)])
+  }, 0)
+  expect_lt(max(abs(found)), 1e-9)
+})
+
+test_that("three good raters are not warned of; independent ones are, or are not fitted", {
+  warned <- function(accuracy, n, seed) {
+    x <- withr::with_seed(seed, simulate_ratings(rater_design(accuracy, NULL, 2, n)))
+    tryCatch(
+      {
+        fit_raters(x, dawid_skene())
+        ""
+      },
+      fallible_warning = function(w) class(w)[[1]]
+    )
+  }
+  good <- vapply(1:30, function(seed) warned(rep(0.8, 3), 100, seed), "")
+  expect_lt(mean(good != ""), 0.07)
+  none <- vapply(1:30, function(seed) warned(rep(0.5, 3), 100, seed), "")
+  expect_gt(mean(none != ""), 0.85)
+})
+
+test_that("a rater who shares too few cases does not spoil the others", {
+  set.seed(4)
+  said <- cbind(wide_answers(panel(300, c(0.7, 0.7, 0.8))), late = NA)
+  said <- rbind(said, cbind(matrix(NA, 5, 3), "1"))
+  fit <- quiet(fit_raters(ratings(said), dawid_skene("none")))
+  expect_identical(fit$identified, "yes")
+  expect_true(is.finite(coef(fit)[[1]]))
+})

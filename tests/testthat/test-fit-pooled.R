@@ -1,0 +1,157 @@
+pooled <- function(x, ...) quiet(fit_raters(x, dawid_skene(), ...))
+
+test_that("matrices around a centre are those of two other programs, to 1e-6", {
+  a <- pooled(fluke_tests())
+  expect_equal(
+    unlist(glance(a)[c("c", "tau", "ups", "a")]),
+    c(c = 1.8734223, tau = 0.4855662, ups = 0.2743124, a = NA), tolerance = 1e-6
+  )
+  expect_lt(max(abs(base_rates(a) - c(0.9271565, 0.0728435))), 1e-6)
+  said <- c(0.0048772, 0.0418091, 0.1569920, 0.1707132, 0.6469776, 0.8866461, 0.9858431)
+  expect_lt(max(abs(ground_truth(a)[["1"]] - said)), 1e-6)
+  b <- pooled(three_tests())
+  expect_equal(
+    unlist(glance(b)[c("c", "tau", "ups")]),
+    c(c = 1.3786498, tau = 0.4462552, ups = 0.2377557), tolerance = 2e-6
+  )
+  said <- c(
+    0.1275394, 0.5666025, 0.7706586, 0.9677959, 0.5836659, 0.9261319, 0.9699029, 0.9965422
+  )
+  expect_lt(max(abs(ground_truth(b)[["1"]] - said)), 1e-6)
+  right <- vapply(confusion(b), diag, double(2))
+  expect_lt(max(abs(right[2, ] - c(0.3006133, 0.9465587, 0.2514287))), 1e-6)
+  expect_lt(max(abs(right[1, ] - c(0.9541425, 0.5648024, 0.9661618))), 1e-6)
+  d <- pooled(three_categories())
+  expect_equal(
+    unlist(glance(d)[c("c", "tau", "ups", "a")]),
+    c(c = 7.0503925, tau = 0.5367582, ups = 0.2535167, a = 0.774801), tolerance = 1e-6
+  )
+  expect_lt(max(abs(confusion(d)[[1]][2, ] - c(0.0918767, 0.8575929, 0.0505304))), 1e-6)
+})
+
+test_that("fits are those of a slow twin", {
+  x <- pooled(lehner_ratings())$x
+  answers <- answers_by_pattern(x)[, 1:4]
+  for (one_coin in c(FALSE, TRUE)) {
+    slow <- slow_pooled(answers, 4, one_coin = one_coin)
+    fast <- core_fit_pooled(
+      x$patterns, pattern_weights(x), nothing_known, unclass(dawid_skene()), one_coin, 1e-9,
+      20000L, no_tick
+    )
+    apart <- c(
+      max(abs(fast$posterior - slow$posterior)), max(abs(fast$base_rates - slow$base_rates)),
+      max(abs(fast$confusion - slow$matrices)), abs(fast$centre$tau - slow$tau)
+    )
+    expect_lt(max(apart), 1e-8)
+    if (!one_coin) {
+      expect_equal(fast$centre$log_density, slow_log_density(slow, answers), tolerance = 1e-8)
+    }
+  }
+})
+
+test_that("a one-coin centre is that of two other programs", {
+  x <- three_categories()
+  coin <- core_fit_pooled(
+    x$patterns, pattern_weights(x), nothing_known, unclass(dawid_skene()), TRUE, 1e-9, 20000L,
+    no_tick
+  )
+  expect_lt(abs(coin$centre$c - 7.0506341), 1e-6)
+  expect_lt(abs(coin$centre$tau - 0.5395508), 1e-6)
+  expect_lt(max(abs(coin$base_rates - c(0.3366056, 0.3310326, 0.3323618))), 1e-6)
+})
+
+test_that("standard errors are given the centre, and nothing counts its parameters", {
+  fit <- pooled(three_categories())
+  expect_identical(is.na(c(AIC(fit), BIC(fit), logLik(fit))), c(TRUE, TRUE, FALSE))
+  expect_true(all(tidy(fit)$std.error > 0))
+  # With truths known they are those of rows with as many ratings more as the centre is worth.
+  x <- withr::with_seed(4, panel(300))
+  known <- pooled(x, known_truth = truth(x))
+  rows <- array(known$centre$rows, c(4, 4, 3)) # ratings x truths x raters
+  n <- table(truth(x)$category)
+  right <- vapply(1:3, function(j) diag(known$matrices[j, , ]), double(4))
+  size <- as.vector(n) + known$centre$c
+  rates <- base_rates(known)
+  of_rates <- (diag(rates) - rates %o% rates) / (sum(n) + 4)
+  slow <- vapply(1:3, function(j) {
+    p <- right[, j]
+    sqrt(sum(rates^2 * p * (1 - p) / size) + drop(p %*% of_rates %*% p))
+  }, 0)
+  expect_equal(tidy(known)$std.error[1:3], slow, tolerance = 1e-4)
+})
+
+test_that("names and orders of categories, raters and cases change nothing", {
+  set.seed(3)
+  table <- as.data.frame(panel(100, dispersion = 2))
+  table$rating <- as.character(table$rating)
+  fit <- function(data, ...) {
+    pooled(ratings(data, case = case, rater = rater, rating = rating, ...))
+  }
+  straight <- fit(table, categories = 1:4)
+  other <- fit(table[sample(nrow(table)), ], categories = 4:1)
+  expect_lt(max(abs(base_rates(other)[4:1] - base_rates(straight))), 1e-6)
+  expect_lt(max(abs(coef(other)[names(coef(straight))] - coef(straight))), 1e-6)
+  # A category that nobody uses has probability 0, and moves nothing.
+  more <- fit(table, categories = c(1:4, "none"))
+  expect_identical(base_rates(more)[["none"]], 0)
+  expect_lt(max(abs(base_rates(more)[1:4] - base_rates(straight))), 1e-7)
+})
+
+test_that("known truths stay, and raters who are known are no part of the centre", {
+  set.seed(5)
+  x <- panel(200)
+  gold <- truth(x)[1:40, ]
+  fit <- pooled(x, known_truth = gold)
+  sure <- as.matrix(ground_truth(fit)[1:40, x$categories])
+  expect_lt(max(abs(sure[cbind(1:40, as.integer(gold$category))] - 1)), 1e-14)
+  known <- pooled(x, known_raters = list(rater1 = 0.5))
+  expect_equal(unname(diag(confusion(known)$rater1)), rep(0.5, 4))
+})
+
+test_that("a rater with one rating is nearly the centre; one without is not known", {
+  set.seed(6)
+  said <- wide_answers(simulate_ratings(rater_design(rep(0.7, 4), NULL, 3, 150)))
+  said <- cbind(said, once = c("1", rep(NA, 149)))
+  fit <- pooled(ratings(said))
+  rows <- array(fit$centre$rows, c(3, 3, 5)) / fit$centre$c
+  expect_lt(max(abs(confusion(fit)$once - t(rows[, , 5]))), 0.2)
+  expect_false(anyNA(coef(fit)))
+})
+
+test_that("a pooled prior goes with free errors of each rater", {
+  for (bad in list(quote(rater_model(prior = "pooled")),
+                   quote(rater_model("rater", prior = "pooled")),
+                   quote(rater_model("rater", "free", "strata", prior = "pooled")))) {
+    expect_error(eval(bad), "pooled", class = "fallible_error_argument")
+  }
+  expect_identical(dawid_skene(), dawid_skene("pooled"))
+  expect_identical(rater_model("rater", "free", "strata")$prior, weak_prior)
+  expect_identical(glance(dawid_skene())$prior, "pooled")
+  expect_output(print(dawid_skene()), "centre of the panel")
+})
+
+test_that("systems are judged around the centre, with a skill of their own", {
+  set.seed(7)
+  x <- simulate_ratings(rater_design(c(0.6, 0.7, 0.8, 0.7), c(a = 0.9, b = 0.5), 3, n = 600))
+  for (method in c("joint", "shared")) {
+    found <- tidy(quiet(estimate_accuracy(x, method, "none", model = dawid_skene())))
+    expect_lt(max(abs(found$estimate - c(0.9, 0.5))), if (method == "joint") 0.06 else 0.15)
+  }
+})
+
+test_that("counts of a calibration sample are as good as ratings of cases with known truth", {
+  set.seed(8)
+  x <- panel(150)
+  sample <- panel(100)
+  told <- table(truth(sample)$category, factor(wide_answers(sample)[, 1], x$categories))
+  fit <- pooled(x, known_raters = list(rater1 = told))
+  alone <- pooled(x)
+  of <- confusion(fit)$rater1
+  expect_lt(sum(abs(of - told / rowSums(told))), sum(abs(confusion(alone)$rater1 - told /
+    rowSums(told))))
+  expect_lt(tidy(fit)$std.error[[1]], tidy(alone)$std.error[[1]])
+  expect_error(
+    fit_raters(x, dawid_skene("none"), known_raters = list(rater1 = told)), "dawid_skene",
+    class = "fallible_error_argument"
+  )
+})

@@ -1,0 +1,104 @@
+test_that("raters as tests are what their matrices say", {
+  fit <- fit_raters(three_tests(), dawid_skene())
+  found <- test_accuracy(fit)
+  of <- function(measure, rater = "b") {
+    found$estimate[found$measure == measure & found$rater == rater & found$category == "1"]
+  }
+  m <- confusion(fit)$b
+  rate <- base_rates(fit)[["1"]]
+  sensitivity <- m[2, 2]
+  specificity <- m[1, 1]
+  expect_equal(of("sensitivity"), sensitivity)
+  expect_equal(of("specificity"), specificity)
+  expect_equal(of("ppv"),
+    rate * sensitivity / (rate * sensitivity + (1 - rate) * (1 - specificity)))
+  expect_equal(of("npv"),
+    (1 - rate) * specificity / (rate * (1 - sensitivity) + (1 - rate) * specificity))
+  expect_equal(of("lr_positive"), sensitivity / (1 - specificity))
+  expect_equal(of("lr_negative"), (1 - sensitivity) / specificity)
+  expect_equal(of("dor"), of("lr_positive") / of("lr_negative"))
+  expect_equal(of("youden"), sensitivity + specificity - 1)
+  expect_true(all(found$conf.low < found$estimate & found$estimate < found$conf.high))
+  rare <- test_accuracy(fit, prevalence = 0.05)
+  at <- rare$rater == "b" & rare$category == "1" & rare$measure == "ppv"
+  expect_equal(rare$estimate[at],
+    0.05 * sensitivity / (0.05 * sensitivity + 0.95 * (1 - specificity)))
+  expect_equal(rare$estimate[found$measure == "dor"], found$estimate[found$measure == "dor"])
+})
+
+test_that("the other category has the answers of the first in their places", {
+  found <- test_accuracy(fit_raters(three_tests(), dawid_skene()))
+  pick <- function(category, measure, column = "estimate") {
+    found[[column]][found$category == category & found$measure == measure]
+  }
+  expect_equal(pick("0", "sensitivity"), pick("1", "specificity"))
+  expect_equal(pick("0", "npv"), pick("1", "ppv"))
+  expect_equal(pick("0", "sensitivity", "std.error"), pick("1", "specificity", "std.error"),
+    tolerance = 1e-4)
+})
+
+test_that("with known truths errors are those of shares, and so they are in crowds", {
+  x <- withr::with_seed(3, simulate_ratings(rater_design(c(0.8, 0.7, 0.9), NULL, 2, 400)))
+  fit <- quiet(fit_raters(x, dawid_skene("none"), known_truth = truth(x)))
+  found <- test_accuracy(fit)
+  some <- found[found$category == x$categories[[1]] & found$measure == "sensitivity", ]
+  n <- sum(truth(x)$category == x$categories[[1]])
+  expect_equal(some$std.error, sqrt(some$estimate * (1 - some$estimate) / n), tolerance = 1e-3)
+  at <- test_numbers(fit$matrices, fit$base_rates, NULL)
+  crowd <- array(errors_given_truth(fit, fit$base_rates), dim(at))
+  exact <- test_errors(fit, at, fit$base_rates)
+  expect_equal(crowd, exact, tolerance = 1e-3)
+})
+
+test_that("models with fewer parameters have their measures too, and none where not identified", {
+  x <- lehner_ratings()
+  alike <- test_accuracy(fit_raters(x, method = "likelihood"))
+  expect_identical(nrow(alike), 4L * 4L * 8L)
+  expect_false(anyNA(alike$std.error))
+  none <- test_accuracy(quiet(fit_raters(x[, 1:2], dawid_skene())))
+  expect_true(all(is.na(c(none$estimate, none$conf.low))))
+  for (bad in list(quote(test_accuracy(fit_raters(x))), quote(test_accuracy(x)),
+                   quote(test_accuracy(fit_raters(x, dawid_skene()), prevalence = 2)))) {
+    expect_error(quiet(eval(bad)), class = "fallible_error_argument")
+  }
+})
+
+test_that("one judge with a calibration sample gives the estimate of Rogan and Gladen", {
+  said <- data.frame(judge = rep(c(0, 1), c(140, 60)), nobody = NA)
+  sample <- matrix(c(90, 5, 10, 45), 2)
+  x <- ratings(said, raters = judge:nobody)
+  fit <- fit_raters(x, dawid_skene(), known_raters = list(judge = sample))
+  specificity <- 91 / 102
+  sensitivity <- 46 / 52
+  youden <- specificity + sensitivity - 1
+  rate <- (0.3 + specificity - 1) / youden
+  expect_equal(base_rates(fit)[["1"]], rate)
+  expect_lt(abs(rate - 0.25), 0.005)
+  v <- function(p, n) p * (1 - p) / n
+  error <- sqrt(v(0.3, 200) + (1 - rate)^2 * v(specificity, 102) + rate^2 * v(sensitivity, 52)) /
+    youden
+  expect_equal(tidy(fit)$std.error[[4]], error)
+  ends <- rate + c(-1, 1) * stats::qnorm(0.95) * error
+  expect_lt(max(abs(ends - c(0.162, 0.338))), 0.005)
+  expect_equal(sum(ground_truth(fit)[1, -1]), 1)
+  guess <- matrix(c(50, 25, 50, 25), 2)
+  expect_warning(
+    fit_raters(x, dawid_skene(), known_raters = list(judge = guess)),
+    "guessing", class = "fallible_warning_not_identified"
+  )
+})
+
+test_that("raters lie in the plane where their matrices say, and ratings alone where they say", {
+  skip_if_not_installed("ggplot2")
+  fit <- fit_raters(three_tests(), dawid_skene())
+  table <- tests_in_plane(fit)
+  b <- table[table$rater == "b" & table$category == "1", ]
+  expect_equal(b$sensitivity, confusion(fit)$b[2, 2])
+  expect_equal(b$other, confusion(fit)$b[1, 2])
+  x <- fit$x
+  weight <- pattern_weights(x) * fit$posterior[, 2]
+  said <- answers_by_pattern(x)[, 2] == 2
+  expect_equal(b$raw_sensitivity, sum(weight[said]) / sum(weight))
+  drawn <- ggplot2::ggplot_build(ggplot2::autoplot(fit, "tests"))
+  expect_identical(nrow(drawn$data[[3]]), 3L)
+})
