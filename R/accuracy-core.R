@@ -94,16 +94,13 @@ core_common <- function(options) {
 # apart; converged.
 point_of <- function(estimator) {
   point <- core_estimate(estimator)
-  point$numbers <- na_real(lapply(rlang::set_names(numbers_of_systems), function(field) {
+  is_number <- function(value) is.double(value) && length(value) == 1L
+  fields <- names(Filter(is_number, point$systems[[1L]]))
+  point$numbers <- na_real(lapply(rlang::set_names(fields), function(field) {
     vapply(point$systems, `[[`, 0, field)
   }))
   point
 }
-
-numbers_of_systems <- c(
-  "estimate", "cases", "uninformative", "mean_posterior", "independent", "shared", "suspicion",
-  "typical", "std.error", "rater_error", "independence_weight"
-)
 
 # A row per replicate. `what`: "accuracy", a column per system, or "counts", expected numbers of
 # cases by truth and answer (answers within truths within systems); `resampling`: see there.

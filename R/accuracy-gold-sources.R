@@ -146,9 +146,7 @@ gold_facts <- function(estimate, s) {
   common <- list(estimate = NA_real_, conf.low = NA_real_, conf.high = NA_real_)
   if (!is.null(x)) {
     test <- gold_test(x, ratings_alone(estimate, s))
-    sources <- estimate$gold$sources
-    of_system <- sources$system == estimate$table$system[[s]]
-    interval <- sources[of_system & sources$interval == interval_corrected$id, ]
+    interval <- corrected_interval(x, estimate$gold$settings$target, estimate$options$conf_level)
     ends <- estimate$gold$alone
     common <- gold_common(interval, ends$independent[[s]], ends$shared[[s]])
   }
