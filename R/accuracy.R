@@ -225,7 +225,7 @@ draft_estimate <- function(fit, options) {
     seq_along(fit$x$systems), function(s) count_cases(fit$x, rated & answered[, s]), 0
   )
   draft$reason <- draft$point$reason %||% reason_no_estimate(
-    fit$identified, fit$agreement, length(fit$x$categories), draft$point$value, draft$n,
+    told_of_fit(fit), fit$agreement, length(fit$x$categories), draft$point$value, draft$n,
     used_categories(fit$x)
   )
   draft

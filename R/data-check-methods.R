@@ -3,8 +3,8 @@
 # What people ask of ratings: answered by them ("yes"), if something is assumed ("assumption"), only
 # with cases of known truth ("gold"), or not at all ("no").
 list_questions <- function(x, agreed) {
-  silent <- is.na(agreed$kappa) || agreed$at_chance
-  only_gold <- !silent && agreed$kappa <= 0
+  silent <- is.na(agreed$kappa) || agreed$at_chance && !agreed$unequal
+  only_gold <- !silent && agreed$kappa <= 0 && !agreed$unequal
   unless <- function(answer) if (silent) "no" else if (only_gold) "gold" else answer
   no_better <- "They agree no better than by chance beyond the shares of their answers."
   has_systems <- length(x$systems) > 0L
@@ -20,6 +20,8 @@ list_questions <- function(x, agreed) {
         "They agree no better than guesses."
       } else if (only_gold) {
         no_better
+      } else if (agreed$unequal) {
+        sentence(need_unequal)
       } else {
         "If they err independently."
       }
@@ -33,6 +35,8 @@ list_questions <- function(x, agreed) {
         "They agree no better than guesses."
       } else if (only_gold) {
         no_better
+      } else if (agreed$unequal) {
+        sentence(need_unequal)
       } else {
         "If they err independently of the raters; `estimate_accuracy()` tells both ends."
       }

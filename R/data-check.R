@@ -9,7 +9,8 @@
 #'   doubt, as Lehner (2015) advises at least 200 where agreement is weak.
 #' * *Raters*: two raters fix the K-model only; a case needs two ratings to say something.
 #' * *Agreement*: Fleiss' kappa; at or below 0 nothing can be learnt from it, below 0.2 is a
-#'   problem, below 0.4 a doubt.
+#'   problem, below 0.4 a doubt. Where pairs agree in no more than one case of as many as there are
+#'   categories, raters whose errors are equal tell nothing; models in which raters differ may.
 #' * *Constant raters*, who always say the same (10 ratings or more).
 #' * *Duplicated raters or systems*: pairs who differ in at most 1 of 100 of at least 20 common
 #'   cases, which would be improbable if each erred by itself (below .01 for all pairs together; how
@@ -87,8 +88,11 @@ measured_agreement <- function(x) {
   )
   agreed <- lapply(ids, function(id) c(measured$estimate[measured$measure == id], NA)[[1L]])
   agreed$at_chance <- isTRUE(agreed$share <= 1 / length(x$categories))
+  agreed$unequal <- agreed$at_chance && tell_if_unequal(x)
   agreed
 }
+
+sentence <- function(words) paste0(toupper(substr(words, 1L, 1L)), substring(words, 2L), ".")
 
 look_at_agreement <- function(agreed) {
   kappa <- agreed$kappa
@@ -101,7 +105,9 @@ look_at_agreement <- function(agreed) {
     paste0(
       percent(agreed$share), " of pairs of ratings agree; Fleiss' kappa ", decimals(kappa, 2L)
     ),
-    if (agreed$at_chance) {
+    if (isTRUE(agreed$unequal)) {
+      sentence(need_unequal)
+    } else if (agreed$at_chance) {
       "Raters agree no better than guesses: nothing can be learnt from it. Check the labels."
     } else if (kappa <= 0) {
       paste("That is no better than by chance beyond the shares of their answers, so that",

@@ -21,6 +21,21 @@ told_by_association <- function(x, identified, found = association_of(x)) {
   if (alive || agrees_on_all(x)) "yes" else "unrelated"
 }
 
+# Do raters agree too seldom for the K-model, though not too seldom for models in which they differ?
+# Two are too few for these.
+tell_if_unequal <- function(x) {
+  x <- group_votes(x)
+  !x$exchangeable && length(unique(rating_rater(x))) > 2L &&
+    told_by_association(x, "chance") == "yes"
+}
+
+need_unequal <- "raters agree less than equal errors allow: name a model, e.g. dawid_skene()"
+
+# How a fit is identified, in the words of reason_not_identified().
+told_of_fit <- function(fit) {
+  if (fit$identified == "chance" && tell_if_unequal(fit$x)) "unequal" else fit$identified
+}
+
 agrees_on_all <- function(x) {
   at <- rating_pattern(x)
   all(rating_category(x) == rating_category(x)[match(at, at)])

@@ -232,6 +232,7 @@ reason_not_identified <- function(identified, agreement, categories) {
     "raters agree no better than by chance (agreement ", decimals(agreement[chance]), ", chance ",
     decimals(1 / categories), ")"
   )
+  reason[identified == "unequal"] <- need_unequal
   reason[identified == "judge"] <- "the judge is no better than guessing in its calibration sample"
   reason[identified == "unrelated"] <- paste(
     "raters agree no better than by chance, given how often each uses each category"
@@ -243,7 +244,7 @@ reason_of_fit <- function(fit) {
   if (fit$identified == "parameters") {
     return(reason_of_parameters(fit$model, length(fit$x$categories)))
   }
-  reason_not_identified(fit$identified, fit$agreement, length(fit$x$categories))
+  reason_not_identified(told_of_fit(fit), fit$agreement, length(fit$x$categories))
 }
 
 reason_of_parameters <- function(model, categories) {
