@@ -9,7 +9,9 @@ print.rater_fit <- function(x, ...) {
       if (x$negative > 0L) {
         paste(count_noun(x$negative, "base rate"), "came out negative, set to zero")
       },
-      format_votes(x$x), format_known(x), "", if (is_latent(x)) {
+      format_votes(x$x), format_known(x), if (is_k_model(x$model) && !x$x$exchangeable) {
+        "Its labels are the K-model's; ground_truth(ratings) has those of the average"
+      }, "", if (is_latent(x)) {
         "Next: ground_truth(), confusion(), tidy(), plot()."
       } else {
         "Next: ground_truth(), estimate_accuracy(), tidy(), plot()."

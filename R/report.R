@@ -240,13 +240,16 @@ say_methods <- function(estimate) {
 
 #' Cases to read
 #'
-#' The cases on which raters are most divided, with all that was said about them.
+#' The cases of which raters tell least, with all that was said about them: those with the least sure
+#' labels first, where these are labels of the average (see [ground_truth()]).
 #'
 #' @param x A [ratings()] object.
 #' @param most How many cases at most.
-#' @return A tibble with the column `case` and one for each rater (none if they are exchangeable or
-#'   repeat cases) and system, the case with the smallest share of its most frequent category first.
-#'   Cases on which all agree, or with fewer than two ratings, are left out.
+#' @return A tibble with the columns `case`, `.fitted`, its label, and `.probability`, how probable
+#'   that is, and one for each rater (none if they are exchangeable or repeat cases) and system; the
+#'   least probable label is first. Labels that nothing follows for are `NA`; the case with the
+#'   smallest share of its most frequent category is first then. Cases on which all agree, or with
+#'   fewer than two ratings, are left out.
 #' @family data
 #' @examples
 #' disputed_cases(ratings(lehner2015, raters = rater1:rater4, systems = system, case = case), 3)
@@ -258,11 +261,17 @@ disputed_cases <- function(x, most = 15L) {
   n <- counts(x)
   total <- rowSums(n)
   share <- ifelse(total >= 2, apply(n, 1L, max) / total, 1)
-  at <- utils::head(order(share), most)
-  at <- at[share[at] < 1]
+  labels <- suppressWarnings(labels_of(x), classes = "fallible_warning")
+  best <- most_probable(flattened(labels, labels$common)[pattern_of_case(labels$x), , drop = FALSE])
+  at <- order(best$probability, share)
+  at <- utils::head(at[share[at] < 1], most)
   said <- all_answers(x)
   columns <- lapply(stats::setNames(nm = colnames(said)), function(who) {
     x$categories[said[at, who]]
   })
-  tibble::new_tibble(c(list(case = x$cases[at]), columns), nrow = length(at))
+  labels <- list(
+    case = x$cases[at], .fitted = category_factor(best$category[at], x),
+    .probability = best$probability[at]
+  )
+  tibble::new_tibble(c(labels, columns), nrow = length(at))
 }

@@ -198,11 +198,23 @@ test_that("cases to read are those on which raters are divided, with what was sa
   x <- quiet(ratings(answers, case = case, raters = r1:r4, systems = s))
   read <- disputed_cases(x)
   expect_identical(read$case, c("b", "c"))
-  expect_identical(as.list(read[1, -1]), as.list(answers[2, -1]))
+  expect_identical(as.list(read[1, -(1:3)]), as.list(answers[2, -1]))
+  labels <- predict(quiet(ground_truth(x)))
+  expect_identical(read$.fitted, labels$category[2:3])
   expect_identical(disputed_cases(x, 1), read[1, ])
   counted <- quiet(ratings(fleiss1971, case = case, counts = depression:other))
-  expect_named(disputed_cases(counted), "case")
+  expect_named(disputed_cases(counted), c("case", ".fitted", ".probability"))
   expect_error(disputed_cases(x, 0), class = "fallible_error_argument")
+  # A rater who is nearly always right weighs more than two who guess.
+  crowd <- withr::with_seed(1, simulate_ratings(rater_design(c(0.95, 0.9, 0.4, 0.4), NULL, 3, 300)))
+  some <- disputed_cases(crowd, 400)
+  expect_false(is.unsorted(some$.probability))
+  labels <- predict(ground_truth(crowd))
+  expect_identical(some$.fitted, labels$category[match(some$case, labels$case)])
+  # Nothing follows: the order is that of votes.
+  none <- disputed_cases(ratings(cbind(a = rep(1:2, each = 10), b = rep(1:2, 10))))
+  expect_true(all(is.na(none$.probability)))
+  expect_identical(nrow(none), 10L)
 })
 
 test_that("tables of a document hold words and numbers, whatever the words", {
