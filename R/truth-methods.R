@@ -3,6 +3,7 @@
 #' @param x A [ground_truth()] result.
 #' @param what `"cases"`, a row per case and category, or `"categories"`, a row per category.
 #' @param row.names,optional Not used.
+#' @param sure How probable a label must be not to be looked at again, in \[0, 1\].
 #' @param n Number of rows to print; `NULL` leaves it to the options of tibbles.
 #' @param ... Not used.
 #' @return `tidy()`: a tibble. For `"cases"`: `case`, `category` (a factor) and `probability`, as
@@ -11,8 +12,9 @@
 #'   mean over cases.
 #'
 #'   `glance()`: a tibble with one row: the numbers of `cases` and `categories`; `probability`, the
-#'   mean of the highest probability of each case; `entropy`, the mean entropy in bits; `missing`,
-#'   the number of cases whose probabilities are `NA`.
+#'   mean of the highest probability of each case, which is the share of labels that are expected to
+#'   be right; `unsure`, the number of cases in which it is below `sure`; `entropy`, the mean entropy
+#'   in bits; `missing`, the number of cases whose probabilities are `NA`.
 #'
 #'   `as.data.frame()`: the wide table as it is, a column of probabilities per category.
 #'   `format()`: what `glance()` tells, in a line.
@@ -45,14 +47,15 @@ tidy.ground_truth <- function(x, what = c("cases", "categories"), ...) {
 
 #' @rdname tidy.ground_truth
 #' @export
-glance.ground_truth <- function(x, ...) {
+glance.ground_truth <- function(x, ..., sure = 0.8) {
   check_dots_empty(...)
+  check_number(sure, "sure", 0, 1)
   probability <- probability_matrix(x, "x", rlang::current_env())
   known <- probability[!is.na(probability[, 1L]), , drop = FALSE]
+  highest <- most_probable(known)$probability
   tibble::tibble(
-    cases = nrow(x), categories = ncol(probability),
-    probability = na_real(mean(most_probable(known)$probability)),
-    entropy = na_real(mean(entropy(known))), missing = nrow(x) - nrow(known)
+    cases = nrow(x), categories = ncol(probability), probability = na_real(mean(highest)),
+    unsure = sum(highest < sure - tie_tolerance), entropy = na_real(mean(entropy(known))), missing = nrow(x) - nrow(known)
   )
 }
 
@@ -87,7 +90,37 @@ print.ground_truth <- function(x, n = NULL, ...) {
     lapply(x, identity), nrow = nrow(x), class = "titled_table", title = tbl_sum(x)
   )
   print(told, n = n, ...)
+  notes <- notes_of(x)
+  if (length(notes) > 0L) cat_lines("", notes)
   invisible(x)
+}
+
+#' @export
+notes_of.ground_truth <- function(x) { # nolint: object_name.
+  rho <- attr(x, "rho")
+  if (is.null(rho) || nrow(x) == 0L || !has_columns(x, "case")) {
+    return(NULL)
+  }
+  told <- glance(x)
+  if (is.na(told$probability)) {
+    return(NULL)
+  }
+  c(
+    paste0(
+      "Expected to be right: ", percent(told$probability), " of labels. Less probable than 0.8: ",
+      number(told$unsure), " of ", count_noun(told$cases - told$missing, "case"),
+      if (told$unsure > 0L) ", those to look at again"
+    ),
+    if (rho == 0) {
+      "Raters are taken to err independently; if they do not, labels are less sure than that"
+    } else {
+      switch(attr(x, "kind"),
+        machines = paste("Language models and programs err together more than people: labels are",
+          "less sure than that"),
+        unsaid = "If raters are language models or programs, labels are less sure than that"
+      )
+    }
+  )
 }
 
 check_rows <- function(n, call = rlang::caller_env()) {

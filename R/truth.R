@@ -23,6 +23,15 @@
 #' Two raters get labels with a warning: where they disagree priors decide. Counts of ratings, of
 #' which nobody knows who gave them, get the posterior of the K-model, flattened.
 #'
+#' @section How sure labels are:
+#' The mean of the highest probability of each case is the share of labels that are expected to be
+#' right, if probabilities mean what they say; `print()` tells it, and of how many cases the label is
+#' less probable than .8. These are the ones to look at again, whoever wants the others to be at
+#' least as sure; `glance(sure = )` counts them for another limit, and [disputed_cases()] lists the
+#' least sure. Labels are less sure than they say in panels of language models or programs, and of
+#' models whose raters are taken to err independently (`rho = 0`) though they do not; `print()` says
+#' where that is so, as far as `rater_kind` of [ratings()] tells who rates.
+#'
 #' @section Labels of a model:
 #' A fit has the posterior of its model by Bayes' rule, not flattened unless you say `rho`, and so
 #' has an estimate by a named method or model; an estimate by method `"average"` has the labels of
@@ -136,7 +145,7 @@ new_ground_truth <- function(x, posterior, call, rho = 0) {
   }
   tibble::new_tibble(
     table, nrow = nrow(x), truth = if (!is.null(x$truth)) truth(x), rho = rho,
-    class = c("ground_truth", "fallible_result")
+    kind = panel_kind(x), class = c("ground_truth", "fallible_result")
   )
 }
 
