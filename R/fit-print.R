@@ -121,9 +121,13 @@ format_centre <- function(fit) {
   if (is.null(fit$centre)) {
     return(NULL)
   }
-  paste0(
-    "Matrices lie around a centre of the panel, which weighs as much as ",
-    decimals(fit$centre$c, 1L), " ratings of a category"
+  prior <- mostly_prior(fit)
+  c(
+    paste0(
+      "Matrices lie around a centre of the panel, which weighs as much as ",
+      decimals(fit$centre$c, 1L), " ratings of a category"
+    ),
+    if (length(prior) > 0L) paste("Fewer than that, so mostly prior:", shorten(prior))
   )
 }
 

@@ -6,6 +6,12 @@
 #' standard is needed, where the model of the fit holds. For more than two categories each is taken
 #' against all others, with these as frequent as in the fit.
 #'
+#' @section Two tests:
+#' `combine` asks for two tests as one. In series, `"a and b"` is positive for a category if both
+#' answers are; in parallel, `"a or b"` is if either is. That takes their errors to be independent
+#' given the truth, as the model of the fit does; tests that err in the same cases gain less by each
+#' other.
+#'
 #' @section Intervals:
 #' By the delta method on the logarithm of odds and ratios, from the curvature at the estimate with
 #' the uncertainty of base rates and of all other raters in it; given the centre, where the prior is
@@ -16,13 +22,17 @@
 #' @param fit A [fit_raters()] result by `method = "likelihood"`.
 #' @param prevalence Base rates at which predictive values are to be told: one probability of each
 #'   category by name, or of the last one where there are two. `NULL` are those of the fit.
+#' @param combine The names of two raters, who are to be told as one test, too, in series and in
+#'   parallel.
 #' @param conf_level Probability with which the intervals are meant to cover, in (0, 1); see
 #'   [fallible-options].
 #' @return A tibble with a row per rater, category and measure: `rater`, `category`, `measure`,
 #'   `estimate`, `std.error` (of the estimate itself), `conf.low` and `conf.high`. Measures are
 #'   `sensitivity` and `specificity`; `ppv` and `npv`, the positive and negative predictive values;
 #'   `lr_positive` and `lr_negative`, the likelihood ratios of the answer and of any other; `dor`,
-#'   the diagnostic odds ratio; and `youden`, sensitivity + specificity - 1.
+#'   the diagnostic odds ratio; and `youden`, sensitivity + specificity - 1. `note` is `"mostly
+#'   prior"` for raters with fewer ratings than the centre of a pooled prior counts for, and `NA` for
+#'   others. Rows of `combine` come last.
 #' @family estimation
 #' @references Hui, S. L. and Walter, S. D. (1980). Estimating the error rates of diagnostic tests.
 #'   *Biometrics*, 36, 167-171. \doi{10.2307/2530508}
@@ -37,20 +47,28 @@
 #' found[found$category == "+", ]
 #' # What a positive result is worth where 5% are positive
 #' subset(test_accuracy(fit, prevalence = 0.05), category == "+" & measure == "ppv")
+#' # Positive only if both are, or if either is
+#' both <- test_accuracy(fit, prevalence = 0.05, combine = c("a", "b"))
+#' subset(both, category == "+" & rater %in% c("a and b", "a or b"))
 #' @export
-test_accuracy <- function(fit, prevalence = NULL, conf_level = default_conf_level()) {
+test_accuracy <- function(fit, prevalence = NULL, combine = NULL,
+                          conf_level = default_conf_level()) {
   check_given()
   call <- rlang::current_env()
   check_tested_fit(fit, call)
   conf_level <- check_number(conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE)
   rates <- check_prevalence(prevalence, fit$x$categories, call)
-  at <- test_numbers(fit$matrices, fit$base_rates, rates)
-  error <- test_errors(fit, at, rates)
+  both <- check_combined(combine, fit$x$raters, call)
+  at <- test_numbers(with_combined(fit$matrices, both), fit$base_rates, rates)
+  error <- test_errors(fit, at, rates, both)
   z <- stats::qnorm((1 + conf_level) / 2)
   value <- off_scale(at)
   slope <- ifelse(measure_scale(dim(at)), value, value * (1 - value))
+  prior <- fit$x$raters %in% mostly_prior(fit)
+  prior <- c(prior, if (length(both) > 0L) rep(any(prior[both]), 2L))
   table <- expand.grid(
-    measure = test_measures, category = fit$x$categories, rater = fit$x$raters,
+    measure = test_measures, category = fit$x$categories,
+    rater = c(fit$x$raters, combined_names(fit$x$raters[both])),
     stringsAsFactors = FALSE
   )
   tibble::tibble(
@@ -58,9 +76,62 @@ test_accuracy <- function(fit, prevalence = NULL, conf_level = default_conf_leve
     measure = table$measure, estimate = as_test_column(value),
     std.error = as.vector(slope * error) * ifelse(table$measure == "youden", 2, 1),
     conf.low = as_test_column(off_scale(at - z * error)),
-    conf.high = as_test_column(off_scale(at + z * error))
+    conf.high = as_test_column(off_scale(at + z * error)),
+    note = rep(ifelse(prior, "mostly prior", NA), each = prod(dim(at)[1:2]))
   )
 }
+
+# ---- Two tests as one ---------------------------------------------------------------------------
+
+# The places of two raters; none if nobody asks.
+check_combined <- function(combine, raters, call) {
+  if (is.null(combine)) {
+    return(integer())
+  }
+  at <- match(as_label(combine), raters)
+  if (length(at) != 2L || anyNA(at) || at[[1L]] == at[[2L]]) {
+    abort_argument("combine", "must be the names of two raters of {.arg fit}.", not = combine,
+      call = call)
+  }
+  at
+}
+
+combined_names <- function(raters) {
+  if (length(raters) > 0L) paste(raters[[1L]], c("and", "or"), raters[[2L]])
+}
+
+# Probabilities of an answer by truth (raters x truth x answer) with those of both and of either
+# behind them; errors are independent given the truth. Of `variance`, if given, by the delta method.
+with_combined <- function(p, both, variance = NULL) {
+  if (length(both) == 0L) {
+    return(variance %||% p)
+  }
+  a <- p[both[[1L]], , ]
+  b <- p[both[[2L]], , ]
+  if (is.null(variance)) {
+    return(stack_tests(p, a * b, 1 - (1 - a) * (1 - b)))
+  }
+  of_a <- variance[both[[1L]], , ]
+  of_b <- variance[both[[2L]], , ]
+  stack_tests(variance, b^2 * of_a + a^2 * of_b, (1 - b)^2 * of_a + (1 - a)^2 * of_b)
+}
+
+stack_tests <- function(p, both, either) {
+  shape <- dim(p) + c(2L, 0L, 0L)
+  aperm(array(c(aperm(p, c(2L, 3L, 1L)), both, either), shape[c(2L, 3L, 1L)]), c(3L, 1L, 2L))
+}
+
+# Raters with fewer ratings than the centre counts for.
+mostly_prior <- function(fit) {
+  if (is.null(fit$centre) || fit$identified != "yes") {
+    return(character())
+  }
+  x <- fit$x
+  n <- rowsum_codes(rating_rater(x), pattern_weights(x)[rating_pattern(x)], length(x$raters))
+  x$raters[n > 0 & n < fit$centre$c & !is_known_rater(fit)]
+}
+
+# ---- Numbers and their errors -------------------------------------------------------------------
 
 # From logarithms of ratios, and logits of all else.
 off_scale <- function(x) ifelse(measure_scale(dim(x)), exp(x), stats::plogis(x))
@@ -134,22 +205,21 @@ as_test_column <- function(x) {
 }
 
 # Standard errors on the scale of intervals.
-test_errors <- function(fit, at, rates, most = 500L) {
+test_errors <- function(fit, at, rates, both = integer(), most = 500L) {
   out <- array(NA_real_, dim(at))
   if (fit$identified != "yes" || is.null(fit$unsure) || !weights_are_counts(fit$x)) {
     return(out)
   }
   if (length(fit$theta) > most) {
-    return(array(errors_given_truth(fit, rates), dim(at)))
+    return(array(errors_given_truth(fit, rates, both), dim(at)))
   }
   inverse <- inverse_of_bend(fit)
   slopes <- vapply(seq_along(fit$theta), function(i) {
     step <- 1e-4
     up <- law_at(fit, replace(fit$theta, i, fit$theta[[i]] + step))
     down <- law_at(fit, replace(fit$theta, i, fit$theta[[i]] - step))
-    as.vector(
-      test_numbers(up$matrices, up$rates, rates) - test_numbers(down$matrices, down$rates, rates)
-    ) / (2 * step)
+    numbers <- function(law) test_numbers(with_combined(law$matrices, both), law$rates, rates)
+    as.vector(numbers(up) - numbers(down)) / (2 * step)
   }, as.vector(at))
   variance <- rowSums((slopes %*% inverse) * slopes)
   out[] <- sqrt(ifelse(is.finite(as.vector(at)), pmax(variance, 0), NA))
@@ -186,27 +256,35 @@ law_at <- function(fit, theta) {
 }
 
 # As if true categories were known as far as they are expected.
-errors_given_truth <- function(fit, rates) {
-  weight <- pattern_weights(fit$x)[rating_pattern(fit$x)]
-  raters <- length(fit$x$raters)
-  before <- if (is.null(fit$centre)) 0 else fit$centre$c
-  out <- vapply(seq_len(raters), function(j) {
-    own <- which(rating_rater(fit$x) == j)
-    n <- colSums(fit$posterior[rating_pattern(fit$x)[own], , drop = FALSE] * weight[own]) + before
-    vapply(seq_along(n), function(k) {
+errors_given_truth <- function(fit, rates, both = integer()) {
+  p <- with_combined(fit$matrices, both)
+  variance <- with_combined(fit$matrices, both, variance_given_truth(fit))
+  out <- vapply(seq_len(dim(p)[[1L]]), function(j) {
+    vapply(seq_along(fit$base_rates), function(k) {
       others <- fit$base_rates[-k] / sum(fit$base_rates[-k])
-      wrong <- fit$matrices[j, -k, k]
-      variances <- c(
-        fit$matrices[j, k, k] * (1 - fit$matrices[j, k, k]) / n[[k]],
-        sum(others^2 * wrong * (1 - wrong) / n[-k])
-      )
-      p <- c(fit$matrices[j, k, k], 1 - sum(others * wrong))
+      variances <- c(variance[j, k, k], sum(others^2 * variance[j, -k, k]))
+      of <- c(p[j, k, k], 1 - sum(others * p[j, -k, k]))
       rate <- (rates %||% fit$base_rates)[[k]]
-      slopes <- (one_test(p[[1L]] + 1e-6, p[[2L]], rate) - one_test(p[[1L]] - 1e-6, p[[2L]], rate))
-      more <- (one_test(p[[1L]], p[[2L]] + 1e-6, rate) - one_test(p[[1L]], p[[2L]] - 1e-6, rate))
+      slopes <- one_test(of[[1L]] + 1e-6, of[[2L]], rate) -
+        one_test(of[[1L]] - 1e-6, of[[2L]], rate)
+      more <- one_test(of[[1L]], of[[2L]] + 1e-6, rate) -
+        one_test(of[[1L]], of[[2L]] - 1e-6, rate)
       sqrt(variances[[1L]] * (slopes / 2e-6)^2 + variances[[2L]] * (more / 2e-6)^2)
     }, numeric(length(test_measures)))
-  }, matrix(0, length(test_measures), length(fit$x$categories)))
+  }, matrix(0, length(test_measures), length(fit$base_rates)))
   out[!is.finite(out)] <- NA
   out
+}
+
+# Raters x truth x answer.
+variance_given_truth <- function(fit) {
+  weight <- pattern_weights(fit$x)[rating_pattern(fit$x)]
+  before <- if (is.null(fit$centre)) 0 else fit$centre$c
+  p <- fit$matrices
+  for (j in seq_along(fit$x$raters)) {
+    own <- which(rating_rater(fit$x) == j)
+    n <- colSums(fit$posterior[rating_pattern(fit$x)[own], , drop = FALSE] * weight[own]) + before
+    p[j, , ] <- p[j, , ] * (1 - p[j, , ]) / n
+  }
+  p
 }

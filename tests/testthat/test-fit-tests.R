@@ -102,3 +102,58 @@ test_that("raters lie in the plane where their matrices say, and ratings alone w
   drawn <- ggplot2::ggplot_build(ggplot2::autoplot(fit, "tests"))
   expect_identical(nrow(drawn$data[[3]]), 3L)
 })
+
+test_that("two tests are told as one, in series and in parallel, with errors by another route", {
+  fit <- fit_raters(three_tests(), dawid_skene())
+  found <- test_accuracy(fit, prevalence = 0.1, combine = c("c", "a"))
+  expect_identical(utils::head(found, -32), test_accuracy(fit, prevalence = 0.1))
+  expect_identical(unique(found$rater), c("a", "b", "c", "c and a", "c or a"))
+  of <- function(measure, rater, column = "estimate") {
+    found[[column]][found$measure == measure & found$rater == rater & found$category == "1"]
+  }
+  each <- function(measure) c(of(measure, "a"), of(measure, "c"))
+  expect_equal(of("sensitivity", "c and a"), prod(each("sensitivity")))
+  expect_equal(of("specificity", "c and a"), 1 - prod(1 - each("specificity")))
+  expect_equal(of("sensitivity", "c or a"), 1 - prod(1 - each("sensitivity")))
+  expect_equal(of("specificity", "c or a"), prod(each("specificity")))
+  both <- c(of("sensitivity", "c and a"), of("specificity", "c and a"))
+  expect_equal(of("ppv", "c and a"), 0.1 * both[[1]] / (0.1 * both[[1]] + 0.9 * (1 - both[[2]])))
+  expect_true(all(found$conf.low < found$estimate & found$estimate < found$conf.high))
+  # In three categories, by counting all pairs of answers.
+  x <- withr::with_seed(3, simulate_ratings(rater_design(c(0.8, 0.7, 0.9), NULL, 3, 400)))
+  fit <- quiet(fit_raters(x, dawid_skene("none"), known_truth = truth(x)))
+  names <- x$raters[1:2]
+  some <- test_accuracy(fit, combine = names)
+  m <- confusion(fit)[names]
+  rates <- base_rates(fit)
+  first <- x$categories[[1]]
+  false <- sum(rates[-1] * (1 - (1 - m[[1]][-1, 1]) * (1 - m[[2]][-1, 1]))) / sum(rates[-1])
+  at <- some$rater == paste(names[[1]], "or", names[[2]]) & some$category == first
+  expect_equal(some$estimate[at & some$measure == "specificity"], 1 - false)
+  # In two, specificity does not move with base rates.
+  x <- withr::with_seed(3, simulate_ratings(rater_design(c(0.8, 0.7, 0.9), NULL, 2, 400)))
+  fit <- quiet(fit_raters(x, dawid_skene("none"), known_truth = truth(x)))
+  numbers <- test_numbers(with_combined(fit$matrices, 1:2), fit$base_rates, fit$base_rates)
+  expect_equal(
+    array(errors_given_truth(fit, fit$base_rates, 1:2), dim(numbers)),
+    test_errors(fit, numbers, fit$base_rates, 1:2), tolerance = 1e-3
+  )
+  for (bad in list("a", c("a", "a"), c("a", "z"), 1)) {
+    expect_error(test_accuracy(fit, combine = bad), "two raters", class = "fallible_error_argument")
+  }
+})
+
+test_that("raters with fewer ratings than the centre counts for are mostly prior", {
+  x <- three_tests()
+  table <- data.frame(answers_of(x), late = NA, n = pattern_weights(x))
+  table <- rbind(table, transform(table[1, ], late = "0", n = 1))
+  made <- ratings(table, raters = a:late, weights = n)
+  fit <- fit_raters(made, dawid_skene())
+  expect_gt(fit$centre$c, 1)
+  expect_output(print(fit), "Fewer than that, so mostly prior: late")
+  found <- test_accuracy(fit, combine = c("late", "a"))
+  noted <- unique(found$rater[found$note %in% "mostly prior"])
+  expect_identical(noted, c("late", "late and a", "late or a"))
+  none <- test_accuracy(quiet(fit_raters(made, dawid_skene("none"))))
+  expect_true(all(is.na(none$note)))
+})
