@@ -46,5 +46,23 @@ fit_one_judge <- function(x, model, known) {
     covariance = covariance
   ))
   fit["unsure"] <- list(NULL)
+  fit$judged <- list(share = share, answers = answers, right = right, n = rowSums(n) + 2)
   if (identified) fit else without_numbers(fit)
+}
+
+# The interval of both base rates of Lee et al. (2025), in [0, 1]: from shares drawn to the middle,
+# around a centre that allows for the judge's errors being estimated.
+judged_interval <- function(judged, level) {
+  z <- stats::qnorm((1 + level) / 2)
+  answers <- judged$answers + z^2
+  share <- (judged$share * judged$answers + z^2 / 2) / answers
+  youden <- sum(judged$right) - 1
+  rate <- (share + judged$right[[1L]] - 1) / youden
+  errors <- judged$right * (1 - judged$right) / judged$n
+  centre <- rate + 2 * z^2 * (rate * errors[[2L]] - (1 - rate) * errors[[1L]])
+  spread <- z / youden * sqrt(
+    share * (1 - share) / answers + (1 - rate)^2 * errors[[1L]] + rate^2 * errors[[2L]]
+  )
+  ends <- pmin(pmax(centre + c(-spread, spread), 0), 1)
+  rbind(1 - rev(ends), ends)
 }

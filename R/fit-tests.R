@@ -31,8 +31,8 @@
 #'   `sensitivity` and `specificity`; `ppv` and `npv`, the positive and negative predictive values;
 #'   `lr_positive` and `lr_negative`, the likelihood ratios of the answer and of any other; `dor`,
 #'   the diagnostic odds ratio; and `youden`, sensitivity + specificity - 1. `note` is `"mostly
-#'   prior"` for raters with fewer ratings than the centre of a pooled prior counts for, and `NA` for
-#'   others. Rows of `combine` come last.
+#'   prior"` for raters with fewer ratings than the centre of a pooled prior counts for, else `NA`.
+#'   Rows of `combine` come last.
 #' @family estimation
 #' @references Hui, S. L. and Walter, S. D. (1980). Estimating the error rates of diagnostic tests.
 #'   *Biometrics*, 36, 167-171. \doi{10.2307/2530508}

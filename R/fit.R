@@ -92,7 +92,8 @@
 #'   either a matrix of probabilities, true category in rows, such as [confusion()] gives, or the
 #'   probability of a correct rating, in \[0, 1\]. Under [dawid_skene()] it may also be a matrix of
 #'   counts, true category in rows, of a calibration sample elsewhere, whose size then counts; the
-#'   only rater who rated, into two categories, gives the estimate of Rogan and Gladen (1978).
+#'   only rater who rated, into two categories, gives the estimate of Rogan and Gladen (1978), and
+#'   `confint()` of its base rates the interval of Lee et al. (2025).
 #' @param ... Not used.
 #' @return An object of class `rater_fit`, with methods for `print()`, `summary()`, `coef()`,
 #'   `vcov()`, `nobs()`, `logLik()`, `AIC()`, `BIC()`, [predict()][predict.rater_fit],
@@ -103,6 +104,11 @@
 #' @family estimation
 #' @templateVar where Equations 1-5
 #' @template ref-lehner
+#' @references Lee, C., Zeng, T., Jeong, J., Sohn, J. and Lee, K. (2025). How to correctly report
+#'   LLM-as-a-judge evaluations. *arXiv* 2511.21140.
+#'
+#'   Rogan, W. J. and Gladen, B. (1978). Estimating prevalence from the results of a screening test.
+#'   *American Journal of Epidemiology*, 107, 71-76.
 #' @examples
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
 #' fit <- fit_raters(x)
@@ -335,7 +341,13 @@ vcov.rater_fit <- function(object, ...) {
 
 #' @export
 confint.rater_fit <- function(object, parm, level = 0.95, ...) {
-  stats::confint.default(object, parm, level, ...)
+  check_number(level, "level", 0, 1, open_min = TRUE, open_max = TRUE)
+  out <- stats::confint.default(object, level = level, ...)
+  if (!is.null(object$judged) && object$identified == "yes") {
+    of_rates <- utils::tail(seq_len(nrow(out)), 2L)
+    out[of_rates, ] <- judged_interval(object$judged, level)
+  }
+  if (missing(parm)) out else out[parm, , drop = FALSE]
 }
 
 check_vcov_size <- function(n, call, most = 5000L) {

@@ -257,7 +257,8 @@ check_built <- function(x, input, call) {
       i = if (x$exchangeable) {
         "No case has two ratings: the counts of every row sum to one or zero."
       } else {
-        "Systems do not count as raters."
+        "Systems do not count as raters. For one rater with a calibration sample add a rater without
+         ratings, a column of {.code NA}, and see {.arg known_raters} of {.fun fit_raters}."
       }, raters = x$raters, call = call)
   }
   check_most_ratings(x, call)

@@ -240,8 +240,8 @@ say_methods <- function(estimate) {
 
 #' Cases to read
 #'
-#' The cases of which raters tell least, with all that was said about them: those with the least sure
-#' labels first, where these are labels of the average (see [ground_truth()]).
+#' The cases of which raters tell least, with all that was said about them: the least sure labels
+#' are first, where these are labels of the average (see [ground_truth()]).
 #'
 #' @param x A [ratings()] object.
 #' @param most How many cases at most.

@@ -13,8 +13,8 @@
 #'
 #'   `glance()`: a tibble with one row: the numbers of `cases` and `categories`; `probability`, the
 #'   mean of the highest probability of each case, which is the share of labels that are expected to
-#'   be right; `unsure`, the number of cases in which it is below `sure`; `entropy`, the mean entropy
-#'   in bits; `missing`, the number of cases whose probabilities are `NA`.
+#'   be right; `unsure`, the number of cases in which it is below `sure`; `entropy`, their mean
+#'   entropy in bits; `missing`, the number of cases whose probabilities are `NA`.
 #'
 #'   `as.data.frame()`: the wide table as it is, a column of probabilities per category.
 #'   `format()`: what `glance()` tells, in a line.
@@ -55,7 +55,8 @@ glance.ground_truth <- function(x, ..., sure = 0.8) {
   highest <- most_probable(known)$probability
   tibble::tibble(
     cases = nrow(x), categories = ncol(probability), probability = na_real(mean(highest)),
-    unsure = sum(highest < sure - tie_tolerance), entropy = na_real(mean(entropy(known))), missing = nrow(x) - nrow(known)
+    unsure = sum(highest < sure - tie_tolerance),
+    entropy = na_real(mean(entropy(known))), missing = nrow(x) - nrow(known)
   )
 }
 

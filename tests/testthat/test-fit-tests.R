@@ -1,3 +1,17 @@
+# Lee et al. (2025), arXiv 2511.21140, as published: p, the share called positive, of n; q0 and q1,
+# specificity and sensitivity in m0 and m1 cases.
+lee_interval <- function(p, q0, q1, n, m0, m1, alpha) {
+  z2 <- stats::qnorm(1 - alpha / 2)^2
+  p <- (n * p + z2 / 2) / (n + z2)
+  q0 <- (m0 * q0 + 1) / (m0 + 2)
+  q1 <- (m1 * q1 + 1) / (m1 + 2)
+  theta <- (p + q0 - 1) / (q0 + q1 - 1)
+  v0 <- q0 * (1 - q0) / (m0 + 2)
+  v1 <- q1 * (1 - q1) / (m1 + 2)
+  se <- sqrt(p * (1 - p) / (n + z2) + (1 - theta)^2 * v0 + theta^2 * v1) / (q0 + q1 - 1)
+  theta + 2 * z2 * (theta * v1 - (1 - theta) * v0) + c(-1, 1) * sqrt(z2) * se
+}
+
 test_that("raters as tests are what their matrices say", {
   fit <- fit_raters(three_tests(), dawid_skene())
   found <- test_accuracy(fit)
@@ -81,6 +95,12 @@ test_that("one judge with a calibration sample gives the estimate of Rogan and G
   ends <- rate + c(-1, 1) * stats::qnorm(0.95) * error
   expect_lt(max(abs(ends - c(0.162, 0.338))), 0.005)
   expect_equal(sum(ground_truth(fit)[1, -1]), 1)
+  # By the program of Lee et al.
+  of_rates <- unname(confint(fit, level = 0.9)[3:4, ])
+  expect_equal(of_rates[2, ], lee_interval(0.3, 90 / 100, 45 / 50, 200, 100, 50, 0.1))
+  expect_equal(of_rates[1, ], 1 - rev(of_rates[2, ]))
+  expect_lt(max(abs(of_rates[2, ] - c(0.162, 0.338))), 0.005)
+  expect_identical(rownames(confint(fit, "base_rate[1]")), "base_rate[1]")
   guess <- matrix(c(50, 25, 50, 25), 2)
   expect_warning(
     fit_raters(x, dawid_skene(), known_raters = list(judge = guess)),

@@ -166,7 +166,7 @@ test_that("centres of panels with known truth are those of another program", {
   expect_lt(max(apart), 1e-3)
 })
 
-test_that("print says how sure labels are, in which panels they are not, and what to look at again", {
+test_that("print says how sure labels are, where they are not, and what to look at again", {
   x <- lehner_ratings()
   said <- function(...) gsub("\\s+", " ", paste(capture.output(print(...)), collapse = " "))
   truth <- ground_truth(x)
