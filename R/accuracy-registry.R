@@ -58,8 +58,8 @@ new_interval <- function(id, words = id, find = NULL, draws = NULL, note = funct
   )
 }
 
-# Functions, since the records are in files that R reads after this one; what they list is made once.
-# The first is the default.
+# Functions, since the records are in files that R reads after this one; what they list is made
+# once. The first is the default.
 accuracy_methods <- function() {
   if (is.null(registry$methods)) {
     registry$methods <- by_id(list(

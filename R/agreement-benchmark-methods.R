@@ -28,7 +28,7 @@ format.agreement_benchmark <- function(x, ...) {
 }
 
 #' @export
-caption_of.agreement_benchmark <- function(x) { # nolint: object_name.
+caption_of.agreement_benchmark <- function(x) { # nolint: object_name, object_length.
   paste0(
     "scale ", x$scale[[1L]], ": the highest level that agreement is at or above with probability ",
     format(attr(x, "conf_level"))
@@ -45,7 +45,7 @@ first_levels <- function(x) !duplicated(keys(x[agreement_labels(x)]))
 
 # The level that each estimate reaches, or why none can be told.
 #' @export
-shown_table.agreement_benchmark <- function(x) { # nolint: object_name.
+shown_table.agreement_benchmark <- function(x) { # nolint: object_name, object_length.
   each <- keys(x[agreement_labels(x)])
   first <- first_levels(x)
   reached <- match(unique(each), ifelse(x$reached, each, NA))

@@ -86,7 +86,7 @@ caption_of.agreement_test <- function(x) { # nolint: object_name.
 }
 
 #' @export
-caption_of.agreement_comparison <- function(x) { # nolint: object_name.
+caption_of.agreement_comparison <- function(x) { # nolint: object_name, object_length.
   paste0("Agreement of one panel less that of another, ", count_noun(max(0, x$n), "common case"))
 }
 
@@ -99,7 +99,7 @@ shown_table.agreement_test <- function(x) { # nolint: object_name.
 }
 
 #' @export
-shown_table.agreement_comparison <- function(x) { # nolint: object_name.
+shown_table.agreement_comparison <- function(x) { # nolint: object_name, object_length.
   out <- data.frame(
     measure = x$measure, first = decimals(x$estimate1), second = decimals(x$estimate2),
     difference = decimals(x$estimate)
@@ -121,7 +121,9 @@ notes_of.agreement_test <- function(x) { # nolint: object_name.
 }
 
 #' @export
-notes_of.agreement_comparison <- function(x) reasons_of_tests(x) # nolint: object_name.
+notes_of.agreement_comparison <- function(x) { # nolint: object_name.
+  reasons_of_tests(x)
+}
 
 reasons_of_tests <- function(x) {
   lacking <- which(!is.na(x$reason))

@@ -47,7 +47,7 @@ format.crowdtruth_experiment <- function(x, ...) {
 }
 
 #' @export
-caption_of.crowdtruth_experiment <- function(x) { # nolint: object_name.
+caption_of.crowdtruth_experiment <- function(x) { # nolint: object_name, object_length.
   told <- glance(x)
   paste0(
     "version ", told$version, ": ", count_noun(told$known, "known worker"), ", ", told$low,
@@ -57,14 +57,14 @@ caption_of.crowdtruth_experiment <- function(x) { # nolint: object_name.
 }
 
 #' @export
-shown_table.crowdtruth_experiment <- function(x) { # nolint: object_name.
+shown_table.crowdtruth_experiment <- function(x) { # nolint: object_name, object_length.
   round_columns(experiment_arms(x)[c(
     "arm", "units", "annotations", "accuracy", "precision", "recall", "auc", "separation", "gap"
   )])
 }
 
 #' @export
-notes_of.crowdtruth_experiment <- function(x) { # nolint: object_name.
+notes_of.crowdtruth_experiment <- function(x) { # nolint: object_name, object_length.
   last <- function(arm) utils::tail(x$arms[[arm]]$history, 1L)
   c(last("annotations"), last("units"))
 }

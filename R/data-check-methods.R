@@ -184,4 +184,3 @@ autoplot.data_check <- function(object, ...) { # nolint: object_name.
     theme_fallible() +
     ggplot2::theme(panel.grid = ggplot2::element_blank())
 }
-

@@ -27,10 +27,11 @@
 #' `vignette("llm-judges")` is for raters that are language models. `vignette("published-method")`
 #' looks at Lehner's method closely, `vignette("worked-example")` follows the paper table by table,
 #' the article `vignettes/articles/simulation-figures.Rmd` of the sources figure by figure, and
-#' `vignette("beyond-the-paper")` goes on from there;
+#' the article *Beyond the paper* goes on from there;
 #' `vignette("planning")` is about the size of a study, `vignette("gold")` about a few cases whose
 #' truth is known; `vignette("agreement")` compares measures of
-#' agreement; `vignette("design")` is for whoever extends the package. [fallible-glossary] says what
+#' agreement; the article *Why it is built so* is for whoever extends the package.
+#' [fallible-glossary] says what
 #' words mean, [conditions] lists the classes of errors and warnings, [fallible-options] what can be
 #' set once for all functions.
 #' @keywords internal

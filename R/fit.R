@@ -381,9 +381,10 @@ nobs.rater_fit <- function(object, ...) count_cases(object$x, rated_patterns(obj
 #' @return `tidy()`: a tibble with a row per parameter: `term`, `estimate` and `std.error` (delta
 #'   method over cases, or see [fit_raters()]; `NA` for base rates if one of them is zero, for all
 #'   if raters agree perfectly, and where weights do not count cases).
-#'   `glance()`: a tibble with one row: `agreement` (share of agreeing rater pairs), Fleiss'
-#'   `kappa`, `chance_kappa` (chance agreement 1 / number of categories), `rater_accuracy`, the
-#'   numbers of `cases` (rows), `raters`, `ratings`, `categories` and `patterns`; `logLik`, `AIC`
+#'
+#'   `glance()`: a tibble with one row: `agreement` (the share of pairs of raters who agree),
+#'   Fleiss' `kappa`, `chance_kappa` (chance agreement 1 / number of categories), `rater_accuracy`,
+#'   the numbers of `cases` (rows), `raters`, `ratings`, `categories` and `patterns`; `logLik`, `AIC`
 #'   and `BIC`, `NA` for fits that do not maximise a likelihood; and `nobs`, the number of cases
 #'   with a rating. Of a fit with a pooled prior also `c`, `tau`, `ups` and `a`, which
 #'   [rater_model()] explains (`a` is `NA` for two categories); its `AIC` and `BIC` are `NA`.

@@ -102,7 +102,7 @@
 #' @name fallible-glossary
 #' @aliases glossary
 #' @seealso [conditions] for the classes of errors and warnings, [fallible-options] for options,
-#'   `vignette("design")` for what the parts of the package are.
+#'   the article *Why it is built so* for what the parts of the package are.
 #' @examples
 #' # Truth, and what is estimated of it
 #' x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(system = 0.9), categories = 3, n = 100))

@@ -164,10 +164,9 @@ causes_of_doubt <- function(estimate) {
   } else {
     "raters lean to one category: agreement of this size says little"
   }
-  ifelse(apart > pmax(lean, error),
-    paste0("it is ", range_words(estimate$table), " as errors are in common or not"),
-    ifelse(lean > error, told, "raters are often wrong, and may be wrong together")
-  )
+  cause <- ifelse(lean > error, told, "raters are often wrong, and may be wrong together")
+  ends <- paste0("it is ", range_words(estimate$table), " as errors are in common or not")
+  ifelse(apart > pmax(lean, error), ends, cause)
 }
 
 # What agreement of machines is worth.

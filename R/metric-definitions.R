@@ -7,11 +7,10 @@
 # kernel: that function; gradient: of a table, the derivative of its kernel by each cell, on tables
 # that sum to 1, or NULL to find it in small steps; settings: which settings of estimate_metrics()
 # it takes besides; lower and upper: its range, or a function of the settings that gives both;
-# better: "high" or "low", "" where neither is; drops: do categories of which it is undefined leave its
-# averages, or undo them;
-# same_as: the metric of which it is another name; cell: is it a cell of the confusion matrix that
-# gold measures by itself, "recall" or "precision"; undefined: why it is 0 / 0 where it is; default:
-# is it shown unasked; ordered: does it mean something only where categories are ordered.
+# better: "high" or "low", "" where neither is; drops: do categories of which it is undefined leave
+# its averages, or undo them; same_as: the metric of which it is another name; cell: is it a cell of
+# the confusion matrix that gold measures by itself, "recall" or "precision"; undefined: why it is
+# 0 / 0 where it is; default: is it shown unasked; ordered: does it mean something only where categories are ordered.
 new_metric <- function(id, title, reference, kernel, form = "category", needs = "table",
                        gradient = NULL, settings = character(), lower = 0, upper = 1,
                        better = "high", drops = FALSE, same_as = NA_character_, cell = "",

@@ -20,4 +20,3 @@ autoplot.confusion_matrix <- function(object, ...) { # nolint: object_name.
     share_scale(name = "probability", breaks = c(0, 0.5, 1)) +
     ggplot2::labs(title = "Confusion matrix", x = "category given", y = "true category")
 }
-

@@ -44,4 +44,3 @@ autoplot.gold_plan <- function(object, ...) { # nolint: object_name.
 }
 
 gold_colours <- c("gold alone" = "#8A8F98", corrected = "#D1495B", combined = "#1F5C99")
-

@@ -18,13 +18,10 @@ check_rater_kind <- function(kind, call) {
   }
   known <- is.character(kind) & kind %in% rater_kinds
   if (!all(known)) {
-    # nolint next: object_usage. Glue uses it.
-    found <- if (is.character(kind)) unique(kind[!known]) else describe(kind)
-    abort_fallible("argument", c(
-      "{.arg rater_kind} must be one of {.or {.val {rater_kinds}}}, for all raters or with
-       raters or groups as names.",
-      "x" = "Found {.val {found}}."
-    ), arg = "rater_kind", call = call)
+    abort_argument("rater_kind", "must be one of {.or {.val {rater_kinds}}}, for all raters or with
+                                  raters or groups as names.",
+      x = if (is.character(kind)) "Found {.val {unique(kind[!known])}}." else
+        "It is {describe(kind)}.", call = call)
   }
   kind
 }
@@ -128,6 +125,6 @@ ask_who_rates <- function(x) {
            shows. Of machines 90% intervals are .56 wide, and covered .92 to .96 of true accuracies
            in other sources. Where nothing is said they are about half as wide, and covered .76
            where language models rated and .55 where programs did.",
-    "i" = 'Kinds are {.val {rater_kinds}}, of all raters or with raters as names.'
+    "i" = "Kinds are {.val {rater_kinds}}, of all raters or with raters as names."
   ))
 }

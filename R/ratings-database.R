@@ -59,7 +59,7 @@
 #' @name ratings-database
 #' @aliases ratings_database
 #' @family data
-#' @seealso `vignette("scale")` for what a thousand million ratings need.
+#' @seealso The article *Larger than one machine* for what a thousand million ratings need.
 #' @examplesIf all(sapply(c("dbplyr", "dplyr", "DBI", "RSQLite"), requireNamespace, quietly = TRUE))
 #' con <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
 #' DBI::dbWriteTable(con, "answers", lehner2015)

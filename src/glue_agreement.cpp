@@ -73,7 +73,7 @@ Rcpp::NumericVector core_agreement_bootstrap(Rcpp::List patterns, Rcpp::NumericV
                                              Rcpp::Function tick) {
   const auto rows = rated_rows(patterns, weight, selection);
   const auto kernel = fallible::make_kernel(rows, kernel_options(options));
-  fallible::ResampleOptions resample;
+  fallible::BootstrapOptions resample;
   resample.replicates = replicates;
   resample.threads = threads;
   resample.seed = glue::seed(seed);

@@ -20,7 +20,7 @@ test_that("pictures look as they were looked at", {
   # Further pictures that these examples have not what they need for.
   elsewhere <- list(
     accuracy_estimate = c("bins", "gold"), ground_truth = "calibration",
-    crowdtruth = "convergence", k_check = c("pairs", "disagreements"),
+    crowdtruth = "convergence", k_check = c("pairs", "disagreements"), rater_fit = "tests",
     ratings_labels = "agreement"
   )
   for (class in names(results)) {
@@ -44,6 +44,7 @@ test_that("pictures that need more look as they were looked at", {
     estimate_accuracy(x, "joint", known_truth = truth(x)[1:40, ], gold_sample = "random")
   )
   looks_as_before("gold labels", estimate, "gold")
+  looks_as_before("raters as tests", quiet(fit_raters(x, dawid_skene())), "tests")
   looks_as_before(
     "calibration of posteriors", ground_truth(fit_raters(x)), "calibration", truth = truth(x)
   )

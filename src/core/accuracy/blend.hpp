@@ -18,7 +18,8 @@ struct Blend {
 // A share that is known as well as from `size` cases. Flat is Beta(1/2, 1/2).
 Blend blend_share(double share, double size, const BlendPrior& prior, double conf_level);
 
-// A difference within [-end, end], whose error is Student's t, or normal where `freedom` is infinite.
+// A difference within [-end, end], whose error is Student's t, or normal where `freedom` is
+// infinite.
 Blend blend_difference(double value, double error, double freedom, double end,
                        const BlendPrior& prior, double conf_level);
 

@@ -6,7 +6,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "../base/random.hpp"
 #include "kernels.hpp"
 
 namespace fallible {
@@ -114,20 +113,13 @@ std::vector<double> jackknife_influence(const Kernel& kernel, const std::vector<
   return out;
 }
 
-void resample(std::uint64_t seed, std::uint64_t replicate, const std::vector<double>& weight,
-              std::vector<double>& count) {
-  Stream stream(seed, replicate);
-  const double cases = std::accumulate(weight.begin(), weight.end(), 0.0);
-  multinomial(stream, std::llround(cases), weight, count);
-}
-
 std::vector<double> bootstrap_kernel(const RatedRows& rows, const Kernel& kernel,
-                                     const ResampleOptions& options, const Host& host) {
+                                     const BootstrapOptions& options, const Host& host) {
+  const Resampler resampler(rows.weight, {}, {});
   std::vector<double> out(options.replicates);
   for_each_item(out.size(), options.threads, host, [&](std::size_t r) {
-    std::vector<double> count;
-    resample(options.seed, r, rows.weight, count);
-    out[r] = kernel.estimate(count).value;
+    Stream stream(options.seed, r);
+    out[r] = kernel.estimate(resampler.draw(stream)).value;
   });
   return out;
 }

@@ -5,12 +5,12 @@
 #ifndef FALLIBLE_CORE_AGREEMENT_AGREEMENT_HPP
 #define FALLIBLE_CORE_AGREEMENT_AGREEMENT_HPP
 
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "../base/host.hpp"
+#include "../base/resample.hpp"
 #include "../ratings/patterns.hpp"
 #include "../ratings/rated_rows.hpp"
 
@@ -74,19 +74,9 @@ std::unique_ptr<Kernel> make_kernel(const RatedRows& rows, const KernelOptions& 
 std::vector<double> jackknife_influence(const Kernel& kernel, const std::vector<double>& weight,
                                         const Host& host);
 
-struct ResampleOptions {
-  int replicates = 1000;
-  int threads = 1;
-  std::uint64_t seed = 0;
-};
-
-// Weights of the rows of one bootstrap resample. Weights must be whole numbers of cases.
-void resample(std::uint64_t seed, std::uint64_t replicate, const std::vector<double>& weight,
-              std::vector<double>& count);
-
-// The estimate of each resample; NaN where it is undefined.
+// The estimate of each resample of rows (no clusters of them); NaN where it is undefined.
 std::vector<double> bootstrap_kernel(const RatedRows& rows, const Kernel& kernel,
-                                     const ResampleOptions& options, const Host& host);
+                                     const BootstrapOptions& options, const Host& host);
 
 }  // namespace fallible
 

@@ -30,7 +30,7 @@ class Resampler {
   Resampler(const std::vector<double>& cases, const std::vector<int>& cell_of_pattern,
             const Clusters& clusters);
 
-  // Number of cases drawn in each cell: as many cases, or clusters, as there are, or `size` of them.
+  // Number of cases drawn in each cell: of as many cases, or clusters, as there are, or of `size`.
   std::vector<double> draw(Stream& stream) const { return draw(stream, draws_); }
   std::vector<double> draw(Stream& stream, double size) const;
 

@@ -201,18 +201,6 @@ auto with_classes(int classes, const Work& work) {
       return work(std::integral_constant<int, 4>());
     case 5:
       return work(std::integral_constant<int, 5>());
-    case 6:
-      return work(std::integral_constant<int, 6>());
-    case 7:
-      return work(std::integral_constant<int, 7>());
-    case 8:
-      return work(std::integral_constant<int, 8>());
-    case 9:
-      return work(std::integral_constant<int, 9>());
-    case 12:
-      return work(std::integral_constant<int, 12>());
-    case 15:
-      return work(std::integral_constant<int, 15>());
     default:
       return work(std::integral_constant<int, Eigen::Dynamic>());
   }

@@ -137,14 +137,14 @@ TEST_CASE("replicates do not depend on threads") {
   const Panel panel({"AABCABCCABBC", "AABBABCCCBBC", "AABCACCCABAC"}, {}, 3);
   const RatedRows rows = select_rows(panel.view(), panel.weights(), all_of(panel, true));
   const auto kernel = make_kernel(rows, nominal("fleiss_kappa", 3));
-  ResampleOptions options;
+  BootstrapOptions options;
   options.replicates = 64;
   options.seed = 7;
   const auto one = bootstrap_kernel(rows, *kernel, options, Host());
   options.threads = 4;
   CHECK(bootstrap_kernel(rows, *kernel, options, Host()) == one);
-  std::vector<double> count;
-  resample(7, 3, rows.weight, count);
+  Stream stream(7, 3);
+  const auto count = Resampler(rows.weight, {}, {}).draw(stream);
   CHECK(kernel->estimate(count).value == one[3]);
   CHECK(std::accumulate(count.begin(), count.end(), 0.0) == 12);
 }
