@@ -153,6 +153,9 @@ draws_of_pairs <- function(table, systems, conf_level, draws = 4000L) {
   squared <- squared + t(squared)
   centred <- diag(n) - 1 / n
   parts <- eigen(-centred %*% squared %*% centred / 2, symmetric = TRUE)
+  # Vectors have no sign of their own: rounding must not choose the draws.
+  largest <- max.col(t(abs(parts$vectors)), "first")
+  parts$vectors <- parts$vectors %*% diag(sign(parts$vectors[cbind(largest, seq_len(n))]), n)
   noise <- matrix(stats::rnorm(draws * n), draws)
   noise <- noise %*% (sqrt(pmax(0, parts$values)) * t(parts$vectors))
   sweep(noise, 2L, rowMeans(apart - t(apart)), `+`)
