@@ -23,8 +23,9 @@
 #' recall and precision, each by itself, so that rows need not sum to one exactly. Precision is a
 #' share of the cases with the answer, and corrected like an accuracy. The probability of an answer
 #' given a truth is a ratio of two means over all cases, both corrected. With `"combined"` intervals
-#' the prior is what ratings alone say, with the sampling error of as many cases, and twice the
-#' error in common of the accuracy: errors in common differ between categories. Where no gold case
+#' the prior is what ratings alone say, with the sampling error of the cell and what errors in common
+#' may hide in it, as in [estimate_metrics()]: the more, the more often raters are thought to be
+#' wrong on the cases with that answer. Where no gold case
 #' has the truth, or none the answer, the estimate is that of ratings alone, and has no interval.
 #'
 #' @param x An [estimate_accuracy()] result with method `"joint"`, `"shared"` or `"average"`.
@@ -78,10 +79,10 @@ confusion.accuracy_estimate <- function(x, # nolint: object_name.
   by_gold <- !is.null(accuracy_intervals()[[interval]]$gold)
   alone <- without_gold(x)
   counts <- confusion_counts(alone)
-  draws <- if (has_cell_draws(interval)) confusion_draws(alone)
+  draws <- if (by_gold || has_cell_draws(interval)) confusion_draws(alone)
   table <- function(share) {
-    found <- confusion_table(alone, systems, counts, draws, conf_level, share)
-    if (by_gold) cells_with_gold(found, x, interval, conf_level) else found
+    found <- confusion_table(alone, systems, counts, if (!by_gold) draws, conf_level, share)
+    if (by_gold) cells_with_gold(found, x, counts, draws, interval, conf_level) else found
   }
   structure(
     list(

@@ -20,13 +20,15 @@
 #' That of the estimate, or what `interval` says.
 #' * `"robust"`: the delta method. How a metric moves with each cell of the table, times how the
 #'   cells vary over the replicates of a case bootstrap (of clusters, if there are any), gives the
-#'   sampling error, on the scale of that of the accuracy. What errors in common could hide is
-#'   added. On the line from a table where systems err where raters err to one where their errors
-#'   are their own it is half the distance. What it is for the accuracy besides moves cases with an
-#'   answer to the truth that the answer is; the same for all answers, and once more for every
-#'   answer by itself, with three times its variance and such that the accuracy stays, so that a
-#'   precision has up to twice the error of the accuracy. Intervals are Wilson's, of as many cases
-#'   as would give that error.
+#'   sampling error, raised to the scale of that of the accuracy where replicates vary less. What
+#'   errors in common could hide is added. On the line from a table where systems err where raters
+#'   err to one where their errors are their own it is half the distance. What it is besides for the
+#'   accuracy moves cases with an answer to the truth that the answer is; the same for all answers,
+#'   and once more for every answer by itself, with three times its variance and such that the
+#'   accuracy stays. The latter goes by the share of ratings that are thought to be wrong on cases
+#'   with that answer, so that the precision of a rare category, on whose cases raters err often, is
+#'   less sure than that of a frequent one. Intervals are Wilson's, of as many cases as would give
+#'   that error; where no error was seen, of as many as could have shown one.
 #' * `"bootstrap"`: percentiles of the metric over replicates, as in [confusion()]; sampling error
 #'   only.
 #' * With gold cases that are a sample, `"combined"` and `"corrected"`: recall and precision are

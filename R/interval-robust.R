@@ -191,6 +191,20 @@ hidden_of_gap <- function(estimate, gap) {
   whole_error(estimate, value, details$sampling, 0 * value + gap, details)$hidden
 }
 
+# The same of one system with errors that are their own, were raters wrong so often, for each of
+# `rater_error`.
+hidden_of_errors <- function(estimate, s, rater_error) {
+  of <- estimate$details[rep(s, length(rater_error)), ]
+  none <- 0 * rater_error
+  if (is_stated(estimate$options)) {
+    return(none)
+  }
+  robust_error(
+    none + estimate$table$estimate[[s]], none, none, of$suspicion, rater_error, of$base_rate_range,
+    none + open_share(estimate$fit)[[s]], panel_kind(estimate$fit)
+  )$hidden
+}
+
 # Standard errors on either side of a robust interval. What is hidden differs between families of
 # data sets with heavier tails than the normal curve has; sampling does not.
 robust_quantile <- function(options, conf_level) {

@@ -4,7 +4,7 @@
 # mean, has the variance of the metric, which is that of the corrected table.
 
 # `found`: rows of system `s` by ratings alone, with `sampling` and `hidden` errors.
-metrics_with_gold <- function(found, estimate, plan, counts, s, interval, conf_level) {
+metrics_with_gold <- function(found, estimate, plan, s, interval, conf_level) {
   settings <- c(estimate$gold$settings, conf_level = conf_level)
   record <- accuracy_intervals()[[interval]]
   part <- gold_tables(estimate$gold$evidence, s, length(plan$categories))
@@ -17,7 +17,7 @@ metrics_with_gold <- function(found, estimate, plan, counts, s, interval, conf_l
   of_rows <- if (!is.null(part)) gold_metrics(part, slopes, plan, ends)
   rows <- setdiff(which(!is.na(found$estimate)), which(of_rows$no_truth))
   said <- lapply(rows, function(i) {
-    gold_row(found, estimate, plan, i, s, record, part, of_rows$x[[i]], counts, ends[i, ])
+    gold_row(found, estimate, plan, i, s, record, part, of_rows$x[[i]], ends[i, ])
   })
   columns <- c("estimate", "std.error", "conf.low", "conf.high")
   found[rows, columns[-1L]] <- NA_real_
@@ -34,10 +34,9 @@ metrics_with_gold <- function(found, estimate, plan, counts, s, interval, conf_l
 }
 
 # Of a row: `x`, what gold says of it (see correct_mean()), NULL for nothing; `alone`, what ratings
-# alone say, both on the unit scale; and `lack`, why there is no interval, or NA. `counts` are the
-# numbers of cases by answer and truth as ratings expect them, `by_slope` is `x` of gold_metrics()
-# of the row, `ends` those of the metric.
-gold_row <- function(found, estimate, plan, i, s, record, part, by_slope, counts, ends) {
+# alone say, both on the unit scale; and `lack`, why there is no interval, or NA. `by_slope` is `x`
+# of gold_metrics() of the row, `ends` those of the metric.
+gold_row <- function(found, estimate, plan, i, s, record, part, by_slope, ends) {
   row <- plan$rows[i, ]
   metric <- plan$records[[row$metric]]
   if (row$metric == built_in_metrics$accuracy$id) {
@@ -45,9 +44,10 @@ gold_row <- function(found, estimate, plan, i, s, record, part, by_slope, counts
     alone <- ratings_alone(estimate, s)
     lack <- lack_of_gold(estimate, s)
   } else if (nzchar(metric$cell) && !is.na(row$category)) {
-    cell <- metric_cell(estimate, metric$cell, match(row$category, plan$categories), s, counts)
+    k <- match(row$category, plan$categories)
+    cell <- list(system = s, truth = k, answer = k, of_answer = metric$cell == "precision")
     x <- gold_cell(estimate$gold$evidence, cell)
-    alone <- cell_by_ratings(estimate, cell, found$estimate[[i]])
+    alone <- unit_row(found, i, ends)
     lack <- if (is.null(x)) lack_of_rate(estimate, cell)
   } else {
     lack <- lack_of_metric(estimate, part, plan, i, s, record)
@@ -61,16 +61,6 @@ gold_row <- function(found, estimate, plan, i, s, record, part, by_slope, counts
     lack_of_clusters(x)
   }
   list(x = x, alone = alone, lack = lack %||% NA_character_)
-}
-
-# Row of place_cells() for a recall or precision.
-metric_cell <- function(estimate, kind, k, s, counts) {
-  counts <- matrix(counts, length(estimate$fit$x$categories))
-  of_answer <- kind == "precision"
-  share <- if (of_answer) sum(counts[k, ]) else sum(counts[, k])
-  list(
-    system = s, truth = k, answer = k, of_answer = of_answer, share = share / estimate$table$n[[s]]
-  )
 }
 
 # What ratings alone say, on the unit scale.

@@ -11,13 +11,13 @@ metrics_of_table <- function(estimate, plan, interval, conf_level, call) {
     found <- point_rows(alone, plan, counts[[s]], s, call)
     found <- finder$find(found, alone, plan, counts[[s]], draws, s, conf_level)
     if (by_gold) {
-      metrics_with_gold(found, estimate, plan, counts[[s]], s, interval, conf_level)
+      metrics_with_gold(found, estimate, plan, s, interval, conf_level)
     } else {
       own_accuracy(found, alone, interval, s, conf_level)
     }
   })
   out <- do.call(rbind, tables)
-  out[c("hidden", "sampling")] <- NULL
+  out[c("hidden", "sampling", "cases")] <- NULL
   out
 }
 
@@ -50,7 +50,8 @@ point_rows <- function(estimate, plan, counts, s, call) {
     system = rep(estimate$table$system[[s]], nrow(rows)), metric = rows$metric,
     average = rows$average, category = rows$category, estimate = na_real(value),
     std.error = NA_real_, conf.low = NA_real_, conf.high = NA_real_, n = estimate$table$n[[s]],
-    method = estimate$options$method, reason = reason, hidden = NA_real_, sampling = NA_real_
+    method = estimate$options$method, reason = reason, hidden = NA_real_, sampling = NA_real_,
+    cases = NA_real_
   )
 }
 
@@ -145,42 +146,93 @@ delta_rows <- function(found, estimate, plan, counts, draws, s, conf_level) {
     return(found) # its reason says why
   }
   slopes <- metric_slopes(plan, table)
-  found$sampling <- table_errors(draws, slopes, estimate, s)
-  found$hidden <- hidden_errors(estimate, plan, table, slopes, s)
-  found$std.error <- sqrt(found$sampling^2 + found$hidden^2)
+  ends <- ranges_of_plan(plan)
+  errors <- errors_along(
+    estimate, table, s, draws, function(tables) along_slopes(slopes, tables),
+    function(weight) slopes_by_answer(slopes, weight)
+  )
+  steepest <- vapply(seq_len(nrow(found)), function(i) max(abs(slope_of(slopes, i))), 0)
+  found <- with_errors(found, errors, steepest, ends)
   interval_rows(found, plan, robust_quantile(estimate$options, conf_level))
 }
 
-# Standard deviation of what sampling does to each metric: of replicates of the table, which
-# together have the sampling error that the estimate tells of the accuracy.
-table_errors <- function(draws, slopes, estimate, s) {
+# Standard deviations of what sampling does, and of what errors in common hide, of quantities that
+# move with the joint table along slopes: `along` is a function of tables (rows) that gives sums of
+# cells times slopes, a column per quantity; `by_answer`, see slopes_by_answer().
+errors_along <- function(estimate, table, s, draws, along, by_answer) {
+  list(
+    sampling = table_errors(draws, along, estimate, s),
+    hidden = hidden_errors(estimate, table, s, along, by_answer)
+  )
+}
+
+# Where replicates saw no error nothing varies in them. The error is then that of as many cases as
+# one more of which, of the worst kind, would move the estimate as far (`steepest`: how far a share
+# of cases may move it at most), with half a case of either kind.
+with_errors <- function(found, errors, steepest, ends) {
+  wide <- ends[, 2L] - ends[, 1L]
+  found$cases <- found$n * wide / steepest
+  value <- clip01(to_unit(found$estimate, ends))
+  none <- !is.na(value) & errors$sampling %in% 0 & is.finite(found$cases)
+  share <- (value * found$cases + 0.5) / (found$cases + 1)
+  least <- wide * sqrt(share * (1 - share) / found$cases)
+  found$sampling <- ifelse(none, least, errors$sampling)
+  found$hidden <- errors$hidden
+  found$std.error <- sqrt(found$sampling^2 + found$hidden^2)
+  found
+}
+
+# Standard deviation of what sampling does to each quantity: of replicates of the table. Where these
+# vary less in the accuracy than the estimate of it does, they vary too little in all; where more,
+# that is no reason to believe less of them.
+table_errors <- function(draws, along, estimate, s) {
+  n <- length(estimate$fit$x$categories)
   moved <- in_blocks(draws, s, function(counts) {
-    tables <- as_shares(counts, slopes$n)
-    cbind(rowSums(table_sums(tables, slopes$n)$right), along_slopes(slopes, tables))
+    tables <- as_shares(counts, n)
+    cbind(rowSums(table_sums(tables, n)$right), along(tables))
   })
   error <- apply(moved[!is.na(moved[, 1L]), , drop = FALSE], 2L, stats::sd)
   scale <- estimate$details$sampling[[s]] / error[[1L]]
-  error[-1L] * if (is.finite(scale)) scale else 1
+  error[-1L] * if (is.finite(scale)) max(1, scale) else 1
 }
 
-# Standard deviation of what errors in common hide of each metric. Of two parts. One is the line
+# Standard deviation of what errors in common hide of each quantity. Of two parts. One is the line
 # between the ends of what system and raters may have in common. The other is how far raters are
 # wrong together: what it hides of the accuracy moves cases with the same answer from the other
 # truths to that which agrees with the answer. It may be the same for all answers, or differ, so
-# that the accuracy stays and truths change places.
-hidden_errors <- function(estimate, plan, table, slopes, s) {
-  n <- length(plan$categories)
+# that the accuracy stays and truths change places. As far as it differs, it is of the size that
+# raters' errors on the cases with that answer have: these tell what may hide among them, and where
+# an answer is rare they are not like those on all cases.
+hidden_errors <- function(estimate, table, s, along, by_answer) {
+  n <- length(estimate$fit$x$categories)
   raters <- hidden_of_gap(estimate, 0)[[s]]
   range <- hidden_of_gap(estimate, 1)[[s]]^2 - raters^2
-  line <- along_slopes(slopes, t(end_direction(estimate, table, s, n)))[1L, ]
+  line <- along(t(end_direction(estimate, table, s, n)))[1L, ]
   square <- matrix(table, n) # answers x truths
   of_answer <- rowSums(square)
   wrong <- square - diag(diag(square), n)
   share <- wrong / replace(rowSums(wrong), rowSums(wrong) == 0, Inf)
-  shift <- of_answer * slopes_by_answer(slopes, diag(n) - share)
+  shift <- of_answer * by_answer(diag(n) - share)
   level <- colSums(shift)
-  apart <- colSums((shift - outer(of_answer, level))^2)
-  sqrt(pmax(range * line^2 + raters^2 * (level^2 + apart_share(estimate) * apart), 0))
+  own <- hidden_of_errors(estimate, s, wrong_by_answer(estimate, s))
+  apart <- colSums((own * (shift - outer(of_answer, level)))^2)
+  sqrt(pmax(range * line^2 + raters^2 * level^2 + apart_share(estimate) * apart, 0))
+}
+
+# Share of ratings that are thought to be wrong, among those of cases with each answer; of all where
+# there are none.
+wrong_by_answer <- function(estimate, s) {
+  x <- estimate$fit$x
+  answer <- pattern_answers(x)[, s]
+  number <- pattern_weights(x) * judged_patterns(estimate$fit) * diff(x$patterns$start)
+  wrong <- 1 - rowSums(rating_shares(x) * estimate$posterior[[s]])
+  use <- number > 0 & answer > 0L & !is.na(wrong)
+  if (!any(use)) {
+    return(rep(estimate$details$rater_error[[s]], length(x$categories)))
+  }
+  sum_of <- function(value) rowsum_codes(answer[use], value[use], length(x$categories))
+  share <- sum_of(wrong * number) / sum_of(number)
+  ifelse(is.na(share), estimate$details$rater_error[[s]], share)
 }
 
 # How much more is hidden if it differs between answers. Machines are off as in other data sets,
@@ -205,7 +257,7 @@ interval_rows <- function(found, plan, z) {
   ends <- ranges_of_plan(plan)[at, , drop = FALSE]
   wide <- ends[, 2L] - ends[, 1L]
   value <- pmin(pmax(to_unit(found$estimate[at], ends), 0), 1)
-  limits <- unit_interval(value, found$std.error[at] / wide, z)
+  limits <- unit_interval(value, found$std.error[at] / wide, z, found[["cases"]][at])
   limits <- matrix(ends[, 1L] + wide * limits, ncol = 2L)
   found$conf.low[at] <- limits[, 1L]
   found$conf.high[at] <- limits[, 2L]
@@ -213,9 +265,16 @@ interval_rows <- function(found, plan, z) {
 }
 
 # Wilson's, of as many cases as would give that error; a plain one at the ends of the scale, where
-# none would.
-unit_interval <- function(share, error, z) {
+# none would, that is no shorter than Wilson's of all `cases`.
+unit_interval <- function(share, error, z, cases = NULL) {
   size <- share * (1 - share) / error^2
   plain <- c(pmax(0, share - z * error), pmin(1, share + z * error))
+  if (!is.null(cases)) {
+    of_all <- wilson_interval(share, cases, z)
+    low <- seq_along(share)
+    plain <- c(
+      pmin(plain[low], of_all[low], na.rm = TRUE), pmax(plain[-low], of_all[-low], na.rm = TRUE)
+    )
+  }
   ifelse(rep(size > 0 & error > 0, 2L), wilson_interval(share, size, z), plain)
 }

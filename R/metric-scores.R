@@ -40,15 +40,18 @@
 #'   and their mean over cases with any scores is right. They are to `"shared"` as `"unbinned"` is
 #'   to the mean posterior. Where raters hardly tell categories apart (the smallest eigenvalue of
 #'   `M`, scaled to 1 for certainty, is below .01) metrics are `NA`.
-#' * What is taken back for errors in common (`common`) moves the weights from the second to the
-#'   first; `glance()` and `print()` of the accuracy tell how far.
+#' * A stated share of errors in common (`common`) moves the weights from the second to the first.
+#'   `"typical"` moves nothing, unlike with answers: it is how often two wrong answers are the same,
+#'   which scores are not.
 #' * Known truths count as they are.
 #'
 #' @section Intervals:
 #' Cases, or clusters, are drawn anew, and raters fitted again to each drawing (as they are, where
 #' ratings of patterns times categories are more than 1e5; of more than 1e4 cases 5000 are drawn,
 #' and deviations made smaller). `"bootstrap"` takes percentiles; `"robust"` adds what is not known
-#' of errors in common and of errors that raters have among themselves, as for other metrics. Those
+#' of errors in common and of errors that raters have among themselves, as for other metrics, but
+#' as much as if all called for suspicion, since answers that look free of it vouch for no score:
+#' the same for ratings as for [fit_scores()]. Those
 #' of `ece` are moved to the estimate, since every drawing adds to it; from the lower end all that
 #' chance could have added is taken off. With gold, `"combined"` and `"corrected"` hold what each
 #' gold case has of the metric by its truth against what ratings predict of it.
@@ -59,7 +62,7 @@
 #' deviation, that of method `"shared"` -.09 to -.13. [fit_scores()] of three systems (60 panels
 #' each) had a bias of .001, -.002 and -.004 (standard error .002); its intervals covered .87 to .88
 #' (standard error .04), those of log loss .82 to .92. Where scores were calibrated, its `ece` was
-#' too high by .02, and the interval covered .98.
+#' too high by .02, and the interval covered .98. Robust intervals, the default, are wider.
 #'
 #' @references Guo, C., Pleiss, G., Sun, Y. and Weinberger, K. Q. (2017). On calibration of modern
 #'   neural networks. *ICML*, 1321-1330.

@@ -16,14 +16,12 @@ planned_quantities <- function(estimate, predicted, settings) {
     quantity <- foresee(estimate, predicted, s, settings$category)
     quantity$system <- paste(x$systems[s], collapse = " - ")
     quantity$explained <- explained_by_ratings(quantity$of, quantity$variance)
-    quantity$weight <- tabulate(x$index, length(x$patterns$start) - 1L)
+    quantity$weight <- pattern_cases(x)
     quantity
   })
 }
 
-planned_weight <- function(x, answered) {
-  tabulate(x$index, length(x$patterns$start) - 1L) * (answered & rated_patterns(x))
-}
+planned_weight <- function(x, answered) pattern_cases(x) * (answered & rated_patterns(x))
 
 foresee_accuracy <- function(estimate, predicted, s, category) {
   x <- estimate$fit$x
@@ -145,6 +143,14 @@ fewest_gold <- function(half, half_width, cases) {
   as.double(max(fine[half(fine) > half_width]) + 1)
 }
 
+# Fewer than could contradict ratings would make a combined interval of what ratings say.
+planned_gold <- function(interval, quantity, explained, settings) {
+  cases <- quantity$of$cases
+  least <- if (interval == "combined") min(fewest_contradicting, cases) else 1
+  half <- half_of(interval, quantity, explained, settings)
+  max(least, fewest_gold(half, settings$half_width, cases))
+}
+
 # ---- Tables -------------------------------------------------------------------------------------
 
 planned_intervals <- function(quantity) {
@@ -158,8 +164,7 @@ gold_rows <- function(quantity, settings) {
   worth <- worth_of_ratings(quantity$explained, settings$conf_level)
   rows <- lapply(intervals, function(interval) {
     number <- function(explained) {
-      half <- half_of(interval, quantity, explained, settings)
-      settings$gold %||% fewest_gold(half, settings$half_width, cases)
+      settings$gold %||% planned_gold(interval, quantity, explained, settings)
     }
     needed <- vapply(1 - 1 / worth, number, 0)
     half <- half_of(interval, quantity, quantity$explained, settings)
@@ -196,7 +201,7 @@ gold_curve <- function(quantity, settings) {
 choose_gold <- function(table, quantities, x, settings) {
   decisive <- table[table$interval == settled_interval(table, settings), ]
   gold <- max(decisive$gold)
-  if (is.na(gold)) {
+  if (is.na(gold) || in_database(x)) { # where the cases are
     return(list(case = integer(), stratum = integer(), probability = double()))
   }
   squares <- do.call(cbind, lapply(quantities, function(quantity) quantity$spread^2))
@@ -204,7 +209,7 @@ choose_gold <- function(table, quantities, x, settings) {
   weight <- quantities[[1L]]$weight
   if (settings$of == "difference") gold <- ceiling(gold * quantities[[1L]]$share)
   by_pattern <- gold_probabilities(gold, spread, weight, settings$choice)
-  probability <- by_pattern$probability[x$index]
+  probability <- by_pattern$probability[x$index] * (weights_of_cases(x) > 0)
   stratum <- by_pattern$stratum[x$index]
   case <- which(probability > 0)
   case <- case[draw_gold(probability[case], stratum[case])]
@@ -227,13 +232,12 @@ gold_costs <- function(table, quantities, estimate, settings) {
   interval <- settled_interval(table, settings)
   needed <- function(explained) {
     max(unlist(Map(function(quantity, explained) {
-      half <- half_of(interval, quantity, explained, settings)
-      if (is.na(explained)) NA_real_ else fewest_gold(half, settings$half_width, quantity$of$cases)
+      if (is.na(explained)) NA_real_ else planned_gold(interval, quantity, explained, settings)
     }, quantities, explained)))
   }
   now <- vapply(quantities, `[[`, 0, "explained")
   gold <- c(needed(now), needed(explained_by_more(now, estimate, settings)))
-  cases <- length(estimate$fit$x$index)
+  cases <- count_cases(estimate$fit$x)
   tibble::tibble(
     raters = c("as they are", "one more"), gold = gold, ratings = c(0, cases),
     cost = gold * settings$cost_gold + c(0, cases) * settings$cost_rating

@@ -144,17 +144,23 @@ notes_of.gold_plan <- function(x) { # nolint: object_name.
       "A single judge no better than the system saves half of the labels at most"
     ),
     if (rests_on_ratings(x)) {
-      "So few gold cases rest on what ratings say; some 20 could contradict it"
+      paste(
+        "So few gold cases rest on what ratings say; some", fewest_contradicting,
+        "could contradict it"
+      )
     },
     if (x$settings$of == "difference") "Only cases on which answers differ need a label",
     if (drawn > 0L) choice_note(x, drawn),
+    if (x$in_database) {
+      "The cases are in a database: plan with dplyr::collect() of the ratings to draw some"
+    },
     cost_note(x$costs)
   )
 }
 
 rests_on_ratings <- function(x) {
   settled <- settled_row(x)
-  settled$interval == "combined" && isTRUE(settled$gold < 20)
+  settled$interval == "combined" && isTRUE(settled$gold < fewest_contradicting)
 }
 
 choice_note <- function(x, drawn) {

@@ -20,7 +20,8 @@
 #' @section Intervals:
 #' `"corrected"` intervals use ratings to correct what gold cases say, and are valid whatever the
 #' raters have in common with the system. `"combined"` ones believe, in addition, what ratings alone
-#' say, as far as gold cases do not contradict it. `"gold alone"` is Wilson's interval. An answer
+#' say, as far as gold cases do not contradict it, and are never planned with fewer than
+#' `r fewest_contradicting` cases, which could. `"gold alone"` is Wilson's interval. An answer
 #' for the `"population"` cannot be better than what all the cases of `x` tell of it, all of them
 #' gold.
 #'
@@ -32,7 +33,10 @@
 #' case with a probability of its own. Cases with the same ratings have the same probability.
 #' `augment()` gives the list of the cases to label. Fill in its column `truth`, and give it to
 #' [estimate_accuracy()] as `known_truth`: it carries the probabilities, without which such a choice
-#' would be biased. For a difference only cases on which the two answers differ are drawn; for
+#' would be biased. Weights that are counts, and databases, are planned for by cases: the label of a
+#' row is that of as many cases as it stands for, so that fewer rows are drawn than gold cases are
+#' planned. Of ratings in a database `dplyr::collect()` fetches the cases to draw from. For a
+#' difference only cases on which the two answers differ are drawn; for
 #' precision, those with the answer; such a list says nothing of the accuracy of a system.
 #'
 #' @param x A [ratings()] object with systems, or the result of [estimate_accuracy()].
@@ -96,7 +100,8 @@ plan_gold <- function(x, half_width = 0.05, of = c("accuracy", "difference", "re
     list(
       table = table, curve = do.call(rbind, lapply(quantities, gold_curve, settings = settings)),
       costs = gold_costs(table, quantities, estimate, settings), chosen = chosen,
-      cases = max(vapply(quantities, function(quantity) quantity$of$cases, 0)), settings = settings
+      cases = max(vapply(quantities, function(quantity) quantity$of$cases, 0)), settings = settings,
+      in_database = in_database(estimate$fit$x)
     ),
     class = c("gold_plan", "fallible_result")
   )
@@ -121,7 +126,7 @@ gold_settings <- function(given, estimate, call) {
     category = check_planned_category(given$category, x, of, call),
     category_label = given$category,
     gold = if (!is.null(given$gold)) {
-      as.double(check_count(given$gold, "gold", max = length(x$index), call = call))
+      as.double(check_count(given$gold, "gold", max = count_cases(x), call = call))
     },
     # Of anything but an accuracy ratings alone have no error that is known well enough.
     interval = if (of == "accuracy") {

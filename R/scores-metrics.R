@@ -65,9 +65,13 @@ score_panel <- function(estimate) {
 }
 
 # From errors of their own (0) to errors in common (1): what the method stands for, or was told.
+# What is typically in common is how often two wrong answers are the same, which for two categories
+# they always are; wrong scores are not, so that nothing of it is taken back from them.
 back_of <- function(estimate, s) {
   if (identical(estimate$options$method, method_shared$id)) {
     return(1)
+  } else if (!is_stated(estimate$options)) {
+    return(0)
   }
   back <- estimate$details$common[[s]]
   if (is.na(back)) 0 else back
@@ -250,8 +254,10 @@ around_estimate <- function(values, estimate, plan) {
 
 # Standard deviation of what errors in common hide of each metric, as hidden_errors() has it of
 # tables: along the line between the ends of what system and raters may have in common, and where
-# raters are wrong together, which moves cases to the truth that the highest score says.
+# raters are wrong together, which moves cases to the truth that the highest score says. What makes
+# answers of raters and systems look free of suspicion says nothing of scores.
 hidden_of_scores <- function(estimate, plan, judge, panel, s) {
+  estimate$details$suspicion[!is.na(estimate$details$suspicion)] <- 1
   raters <- hidden_of_gap(estimate, 0)[[s]]
   range <- max(hidden_of_gap(estimate, 1)[[s]]^2 - raters^2, 0)
   line <- score_line(plan, judge, panel)

@@ -10,19 +10,39 @@ gold_matrices <- function(m = 60, ...) {
   ))
 }
 
+# What ratings alone say of a share of a table, cell by cell: numeric slopes, and replicates.
+prior_of_cell <- function(estimate, counts, s, cell, of) {
+  value_of <- function(table) {
+    square <- matrix(table, 3L, byrow = TRUE) # truth by answer
+    whole <- if (of == "answer") sum(square[, cell[[2L]]]) else sum(square[cell[[1L]], ])
+    square[cell[[1L]], cell[[2L]]] / whole
+  }
+  table <- counts / sum(counts)
+  slope <- sapply(seq_along(table), function(i) {
+    at <- function(h) value_of((1 - h) * table + h * (seq_along(table) == i))
+    (at(1e-5) - at(-1e-5)) / 2e-5
+  })
+  set.seed(1)
+  draws <- confusion_draws(estimate)$values[, (s - 1L) * 9L + 1:9]
+  right <- rowSums(draws[, c(1, 5, 9)]) / rowSums(draws)
+  scale <- max(1, estimate$details$sampling[[s]] / stats::sd(right))
+  sampling <- scale * stats::sd(drop(draws / rowSums(draws)) %*% slope)
+  hidden <- hidden_errors(estimate, table, s, function(tables) tables %*% slope,
+    function(weight) matrix(rowSums(weight * t(matrix(slope, 3L, byrow = TRUE)))))
+  list(estimate = value_of(table), std.error = sqrt(sampling^2 + hidden^2), bias = hidden)
+}
+
 test_that("cells are those of the kernels", {
   for (interval in c("corrected", "combined")) {
     estimate <- gold_matrices(interval = interval)$estimate
+    set.seed(1)
     found <- confusion(estimate)
     expect_identical(glance(found)$interval, interval)
     evidence <- estimate$gold$evidence
     settings <- c(estimate$gold$settings, conf_level = 0.9)
     by_ratings <- confusion(without_gold(estimate), interval = "none")
-    alone <- ratings_alone(estimate, 2L)
-    prior <- function(value, share) {
-      error <- sqrt((alone$std.error^2 - alone$bias^2) / share + 4 * alone$bias^2)
-      list(estimate = value, std.error = error, bias = 2 * alone$bias)
-    }
+    counts <- confusion_counts(without_gold(estimate))[[2L]]
+    prior <- function(row, of) prior_of_cell(without_gold(estimate), counts, 2L, row, of)
     told <- accuracy_intervals()[[interval]]$gold
     columns <- c("estimate", "conf.low", "conf.high")
 
@@ -32,23 +52,22 @@ test_that("cells are those of the kernels", {
     expect_equal(
       unlist(categories[row, columns], use.names = FALSE),
       three_numbers(told(
-        gold_precision(evidence, 2L, 2L), prior(was$estimate[[row]], was$n[[row]] / 400), settings
+        gold_precision(evidence, 2L, 2L), prior(c(2, 2), "answer"), settings
       ))
     )
     row <- which(was$system == "b" & was$category == "2" & was$measure == "recall")
     expect_equal(
       unlist(categories[row, columns], use.names = FALSE),
       three_numbers(told(
-        gold_recall(evidence, 2L, 2L), prior(was$estimate[[row]], was$n[[row]] / 400), settings
+        gold_recall(evidence, 2L, 2L), prior(c(2, 2), "truth"), settings
       ))
     )
     cells <- tidy(found)
     cell <- which(cells$system == "b" & cells$truth == "2" & cells$prediction == "1")
-    value <- tidy(by_ratings)$estimate[[cell]]
     expect_equal(
       unlist(cells[cell, columns], use.names = FALSE),
       three_numbers(told(
-        gold_recall(evidence, 2L, 2L, 1L), prior(value, was$n[[row]] / 400), settings
+        gold_recall(evidence, 2L, 2L, 1L), prior(c(2, 1), "truth"), settings
       ))
     )
     expect_equal(rowSums(as.matrix(found)$b), rep(1, 3), tolerance = 0.05, ignore_attr = TRUE)

@@ -60,11 +60,13 @@ test_that("the delta method gives accuracy the error that it has", {
     for (s in 1:2) {
       plan <- metric_plan(built_in_metrics["accuracy"], x$categories, NULL, list())
       counts <- confusion_counts(estimate)[[s]]
+      draws <- confusion_draws(estimate)
       found <- delta_rows(
-        point_rows(estimate, plan, counts, s, NULL), estimate, plan, counts,
-        confusion_draws(estimate), s, 0.9
+        point_rows(estimate, plan, counts, s, NULL), estimate, plan, counts, draws, s, 0.9
       )
-      expect_equal(found$sampling, estimate$details$sampling[[s]], tolerance = 1e-6)
+      own <- draws$values[, (s - 1L) * 9L + 1:9]
+      seen <- stats::sd(rowSums(own[, c(1, 5, 9)]) / rowSums(own))
+      expect_equal(found$sampling, max(seen, estimate$details$sampling[[s]]), tolerance = 1e-6)
       expect_equal(found$hidden, hidden_error(estimate, estimate$details$sampling)[[s]],
         tolerance = 0.02)
     }
@@ -85,19 +87,53 @@ test_that("standard errors of the delta method are those of replicates", {
   expect_true(all(ratio > 0.85 & ratio < 1.18))
 })
 
-test_that("what raters hide of a precision is as much more than of accuracy as in confusion()", {
+test_that("what raters hide of a precision goes with their errors on cases with the answer", {
   estimate <- quiet(estimate_accuracy(metric_panel(300)))
   plan <- metric_plan(built_in_metrics[c("accuracy", "precision")], LETTERS[1:3], NULL, list())
   estimate$end_counts <- NULL # the line between the ends
   estimate$details$suspicion <- c(1, 1)
   table <- as_shares(matrix(confusion_counts(estimate)[[1]], 1L), 3L)[1L, ]
-  found <- hidden_errors(estimate, plan, table, metric_slopes(plan, table), 1L)
+  slopes <- metric_slopes(plan, table)
+  found <- hidden_errors(estimate, table, 1L, function(tables) along_slopes(slopes, tables),
+    function(weight) slopes_by_answer(slopes, weight))
   share <- colSums(matrix(table, 3L, byrow = TRUE))
+  own <- hidden_of_errors(estimate, 1L, wrong_by_answer(estimate, 1L)) / found[[1L]]
   expected <- sqrt(1 + (cell_bias^2 - 1) * sapply(1:3, function(j) {
-    (1 - share[[j]])^2 + sum(share[-j]^2)
+    own[[j]]^2 * (1 - share[[j]])^2 + sum((own * share)[-j]^2)
   }))
   expect_equal(found[-1L] / found[[1L]], expected, tolerance = 1e-5)
   expect_gt(found[[1L]], 0)
+})
+
+test_that("what may hide among the cases with an answer goes by ratings wrong on them", {
+  x <- metric_panel(200, base_rates = c(0.9, 0.07, 0.03))
+  estimate <- quiet(estimate_accuracy(x))
+  pattern <- x$patterns
+  slow <- sapply(seq_along(x$categories), function(k) {
+    wrong <- all <- 0
+    for (i in x$index[pattern$answer[x$index, 2L] == k]) {
+      given <- pattern$category[pattern$start[[i]] + seq_len(diff(pattern$start)[[i]])]
+      wrong <- wrong + sum(1 - estimate$posterior[[2L]][i, given])
+      all <- all + length(given)
+    }
+    wrong / all
+  })
+  expect_equal(wrong_by_answer(estimate, 2L), slow)
+})
+
+test_that("an interval of a share in which no error was seen is Wilson's, not a point", {
+  truth <- rep(c("a", "b"), c(60, 20))
+  answer <- replace(truth, 1:7, "b") # no b is taken for a
+  x <- ratings(data.frame(r1 = truth, r2 = rev(truth), r3 = truth, s = answer),
+    raters = c("r1", "r2", "r3"), systems = "s")
+  known <- stats::setNames(truth, x$cases)
+  estimate <- quiet(estimate_accuracy(x, known_truth = known, gold_sample = "given"))
+  found <- tidy(quiet(estimate_metrics(estimate, c("precision", "recall"), average = NULL)))
+  found <- found[paste(found$metric, found$category) %in% c("precision a", "recall b"), ]
+  expect_identical(found$estimate, c(1, 1))
+  expect_equal(found$conf.low, sapply(c(53, 20), wilson_interval, share = 1, z = qnorm(0.95))[1L, ])
+  expect_identical(found$conf.high, c(1, 1))
+  expect_true(all(found$std.error > 0))
 })
 
 test_that("groups and clusters are those of the estimate", {

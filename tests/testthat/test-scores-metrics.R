@@ -19,6 +19,45 @@ test_that("corrected metrics are right where the plug-in is not", {
   expect_identical(own$n, c(4000, 4000))
 })
 
+test_that("defaults are right of scores where raters err more on one category", {
+  panel <- function(n = 600) {
+    true <- 1L + (stats::runif(n) < 0.4)
+    rate <- function(sensitivity, specificity) {
+      right <- stats::runif(n) < c(specificity, sensitivity)[true]
+      c("a", "b")[ifelse(right, true, 3L - true)]
+    }
+    p <- stats::plogis(1.4 * (stats::rnorm(n) + c(-0.7, 0.7)[true]) + log(0.4 / 0.6))
+    data.frame(
+      r1 = rate(0.6, 0.9), r2 = rate(0.9, 0.65), r3 = rate(0.7, 0.85), r4 = rate(0.8, 0.7),
+      s = c("a", "b")[1L + (p > 0.5)], p = p
+    )
+  }
+  auc <- stats::pnorm(1.4 / sqrt(2)) # of normal scores 1.4 apart
+  found <- lapply(1:3, function(seed) {
+    set.seed(seed)
+    x <- ratings(panel(), raters = r1:r4, systems = s, scores = list(s = c(b = "p")))
+    ask <- function(...) tidy(quiet(estimate_metrics(x, "roc_auc", replicates = 30, ...)))
+    list(default = ask(), free = ask(common = "none"), stated = ask(common = 0.8))
+  })
+  of <- function(which, column) vapply(found, function(run) run[[which]][[column]], 0)
+  expect_identical(of("default", "estimate"), of("free", "estimate"))
+  expect_lt(abs(mean(of("default", "estimate")) - auc), 0.03)
+  expect_true(all(of("default", "conf.low") < auc & auc < of("default", "conf.high")))
+  expect_true(all(of("stated", "estimate") < of("default", "estimate")))
+})
+
+test_that("robust intervals of scores are as suspicious as those of fit_scores()", {
+  set.seed(10)
+  panel <- scored_panel(300)
+  estimate <- quiet(estimate_accuracy(panel$x))
+  error <- function(suspicion) {
+    estimate$details$suspicion <- suspicion
+    set.seed(11)
+    tidy(quiet(estimate_metrics(estimate, "roc_auc")))$std.error
+  }
+  expect_identical(error(0), error(1))
+})
+
 test_that("intervals hold the estimate, and repeat with the seed", {
   set.seed(4)
   panel <- scored_panel(200)
