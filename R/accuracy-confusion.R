@@ -23,10 +23,9 @@
 #' recall and precision, each by itself, so that rows need not sum to one exactly. Precision is a
 #' share of the cases with the answer, and corrected like an accuracy. The probability of an answer
 #' given a truth is a ratio of two means over all cases, both corrected. With `"combined"` intervals
-#' the prior is what ratings alone say, with the sampling error of the cell and what errors in common
+#' the prior is what ratings alone say, with the sampling error of the cell and what shared errors
 #' may hide in it, as in [estimate_metrics()]: the more, the more often raters are thought to be
-#' wrong on the cases with that answer. Where no gold case
-#' has the truth, or none the answer, the estimate is that of ratings alone, and has no interval.
+#' wrong on the cases with that answer. Where no gold case has the truth, or none the answer, the estimate is that of ratings alone, and has no interval.
 #'
 #' @param x An [estimate_accuracy()] result with method `"joint"`, `"shared"` or `"average"`.
 #' @param interval `"bootstrap"`, `"none"` or, of an estimate with gold cases, one of

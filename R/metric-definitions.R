@@ -10,7 +10,8 @@
 # better: "high" or "low", "" where neither is; drops: do categories of which it is undefined leave
 # its averages, or undo them; same_as: the metric of which it is another name; cell: is it a cell of
 # the confusion matrix that gold measures by itself, "recall" or "precision"; undefined: why it is
-# 0 / 0 where it is; default: is it shown unasked; ordered: does it mean something only where categories are ordered.
+# 0 / 0 where it is; default: is it shown unasked; ordered: does it mean something only where
+# categories are ordered.
 new_metric <- function(id, title, reference, kernel, form = "category", needs = "table",
                        gradient = NULL, settings = character(), lower = 0, upper = 1,
                        better = "high", drops = FALSE, same_as = NA_character_, cell = "",

@@ -122,8 +122,11 @@ combined_half <- function(gold, quantity, explained, settings) {
   pmin(half * (1 + 4 / (gold + 2)), corrected_half(gold, quantity, explained, settings))
 }
 
+# Does an interval believe what ratings alone say, as far as gold does not contradict it?
+believes_ratings <- function(interval) interval == "combined"
+
 half_of <- function(interval, quantity, explained, settings) {
-  half <- if (interval == "combined") combined_half else corrected_half
+  half <- if (believes_ratings(interval)) combined_half else corrected_half
   if (interval == "gold alone") explained <- 0
   function(gold) half(gold, quantity, explained, settings)
 }
@@ -146,7 +149,7 @@ fewest_gold <- function(half, half_width, cases) {
 # Fewer than could contradict ratings would make a combined interval of what ratings say.
 planned_gold <- function(interval, quantity, explained, settings) {
   cases <- quantity$of$cases
-  least <- if (interval == "combined") min(fewest_contradicting, cases) else 1
+  least <- if (believes_ratings(interval)) min(fewest_contradicting, cases) else 1
   half <- half_of(interval, quantity, explained, settings)
   max(least, fewest_gold(half, settings$half_width, cases))
 }

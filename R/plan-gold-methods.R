@@ -160,7 +160,7 @@ notes_of.gold_plan <- function(x) { # nolint: object_name.
 
 rests_on_ratings <- function(x) {
   settled <- settled_row(x)
-  settled$interval == "combined" && isTRUE(settled$gold < fewest_contradicting)
+  believes_ratings(settled$interval) && isTRUE(settled$gold < fewest_contradicting)
 }
 
 choice_note <- function(x, drawn) {

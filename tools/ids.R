@@ -4,7 +4,7 @@
 # asks the record what the method needs or gives. To hand a name on (`method = "joint"`) is fine.
 # The names are those of the installed package. There may be as many places as the next line says,
 # and no more: the number may only fall.
-allowed <- 4L
+allowed <- 3L
 folder <- c(commandArgs(TRUE), "R")[1]
 package <- asNamespace("fallible")
 ids <- c(names(package$accuracy_methods()), setdiff(names(package$accuracy_intervals()), "none"))
