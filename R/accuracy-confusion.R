@@ -25,7 +25,8 @@
 #' given a truth is a ratio of two means over all cases, both corrected. With `"combined"` intervals
 #' the prior is what ratings alone say, with the sampling error of the cell and what shared errors
 #' may hide in it, as in [estimate_metrics()]: the more, the more often raters are thought to be
-#' wrong on the cases with that answer. Where no gold case has the truth, or none the answer, the estimate is that of ratings alone, and has no interval.
+#' wrong on the cases with that answer. Where no gold case has the truth, or none the answer, the
+#' estimate is that of ratings alone, and has no interval.
 #'
 #' @param x An [estimate_accuracy()] result with method `"joint"`, `"shared"` or `"average"`.
 #' @param interval `"bootstrap"`, `"none"` or, of an estimate with gold cases, one of

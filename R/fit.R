@@ -385,8 +385,8 @@ nobs.rater_fit <- function(object, ...) count_cases(object$x, rated_patterns(obj
 #'   `glance()`: a tibble with one row: `agreement` (the share of pairs of raters who agree),
 #'   Fleiss' `kappa`, `chance_kappa` (chance agreement 1 / number of categories), `rater_accuracy`,
 #'   the numbers of `cases` (rows), `raters`, `ratings`, `categories` and `patterns`; `logLik`,
-#'   `AIC` and `BIC`, `NA` for fits that do not maximise a likelihood; and `nobs`, the number of cases
-#'   with a rating. Of a fit with a pooled prior also `c`, `tau`, `ups` and `a`, which
+#'   `AIC` and `BIC`, `NA` for fits that do not maximise a likelihood; and `nobs`, the number of
+#'   cases with a rating. Of a fit with a pooled prior also `c`, `tau`, `ups` and `a`, which
 #'   [rater_model()] explains (`a` is `NA` for two categories); its `AIC` and `BIC` are `NA`.
 #'   `format()`: a line of words.
 #' @family estimation
