@@ -41,8 +41,8 @@ struct LatentRows : RatedRows {
 // What users know beforehand.
 struct Known {
   std::vector<int> truth;  // category of each pattern (from 1; below 1 is unknown), or empty
-  std::vector<std::vector<double>> matrix;  // of each rater, see LatentRows, or empty
-  std::vector<std::vector<double>> before;  // likewise
+  std::vector<std::vector<double>> matrix = {};  // of each rater, see LatentRows, or empty
+  std::vector<std::vector<double>> before = {};  // likewise
 };
 
 // `system` from 0 joins the raters as their last judge; -1 is none. Rows have an order of their
