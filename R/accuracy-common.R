@@ -23,6 +23,9 @@ with_common <- function() Filter(function(method) !is.null(method$common), accur
 
 common_of <- function(options) options$common %||% accuracy_methods()[[options$method]]$common
 
+# Has somebody said how much is in common? Then intervals tell what follows from that.
+is_stated <- function(options) !is.null(options$common) && options$common != common_words[[1L]]
+
 # Must the average be asked how much is in common?
 asks_average <- function(options) identical(common_of(options), common_words[[1L]])
 

@@ -248,7 +248,8 @@ new_point <- function(value, estimator = NULL, shared = NULL, independent = NULL
 
 # What an interval of the registry finds. table: columns std.error, conf.low, conf.high and reason
 # (of result_table()); replicates: a column per system, if there are any; sampling: the standard
-# error from sampling alone, where it is not that of the average. What found a better fit than that
+# error from sampling alone, where it is not that of the average; robust ones add their centre. What
+# found a better fit than that
 # of the draft adds a draft of its own.
 new_interval_found <- function(table, replicates = NULL, sampling = NULL) {
   list(table = table, replicates = replicates, sampling = sampling)
@@ -297,7 +298,8 @@ new_accuracy_estimate <- function(draft, found) {
     disagreement_error = disagreement_error(draft$fit$x)
   )
   table$reason <- reason_of_chance(table, draft)
-  details$centre <- typical_error(draft, point$value, details$sampling, beside)$centre
+  details$centre <- found$centre %||%
+    typical_error(draft, point$value, details$sampling, beside)$centre
   replicates <- found$replicates
   if (!is.null(replicates)) dimnames(replicates) <- list(NULL, systems)
   structure(
@@ -316,19 +318,10 @@ count_failed <- function(replicates) {
 }
 
 # What is said of an estimate that follows from nothing, though there is one.
-no_better <- paste(
-  "raters agree no better than by chance beyond the shares of their answers, so that nothing",
-  "follows from their agreement"
-)
-
 reason_of_chance <- function(table, draft) {
-  silent <- !is.null(draft$average) && has_no_kappa(draft$fit$x)
-  ifelse(silent & !is.na(table$estimate) & is.na(table$reason), no_better, table$reason)
-}
-
-has_no_kappa <- function(x) {
-  leans <- x$leans %||% rater_leans(x)
-  all(leans$kappa %in% 0)
+  silent <- isTRUE(draft$beside$no_kappa)
+  told <- paste0("raters ", chance_beyond_shares, ", so that nothing follows from their agreement")
+  ifelse(silent & !is.na(table$estimate) & is.na(table$reason), told, table$reason)
 }
 
 # Why estimates are NA. `identified` and `agreement` are those of the fit behind each, `n` the

@@ -6,7 +6,13 @@ list_questions <- function(x, agreed) {
   silent <- is.na(agreed$kappa) || agreed$at_chance && !agreed$unequal
   only_gold <- !silent && agreed$kappa <= 0 && !agreed$unequal
   unless <- function(answer) if (silent) "no" else if (only_gold) "gold" else answer
-  no_better <- "They agree no better than by chance beyond the shares of their answers."
+  lack <- if (silent) {
+    "They agree no better than guesses."
+  } else if (only_gold) {
+    paste0("They ", chance_beyond_shares, ".")
+  } else if (agreed$unequal) {
+    sentence(need_unequal)
+  }
   has_systems <- length(x$systems) > 0L
   none <- "There are no systems."
   question <- function(question, answer, reason) {
@@ -15,31 +21,13 @@ list_questions <- function(x, agreed) {
   rbind(
     question("How far do raters agree?", "yes", "See `agreement()`."),
     question(
-      "How accurate are the raters?", unless("assumption"),
-      if (silent) {
-        "They agree no better than guesses."
-      } else if (only_gold) {
-        no_better
-      } else if (agreed$unequal) {
-        sentence(need_unequal)
-      } else {
-        "If they err independently."
-      }
+      "How accurate are the raters?", unless("assumption"), lack %||% "If they err independently."
     ),
     question(
       "How accurate are the systems?",
       if (has_systems) unless("assumption") else "no",
-      if (!has_systems) {
-        none
-      } else if (silent) {
-        "They agree no better than guesses."
-      } else if (only_gold) {
-        no_better
-      } else if (agreed$unequal) {
-        sentence(need_unequal)
-      } else {
+      if (!has_systems) none else lack %||%
         "If they err independently of the raters; `estimate_accuracy()` tells both ends."
-      }
     ),
     question(
       "Which system is better?", if (length(x$systems) < 2L) "no" else "assumption",

@@ -93,7 +93,7 @@ rates_are_prior <- function(fit, most = 2e6) {
 share_of_opposite <- function(fit) {
   rater <- rating_rater(fit$x)
   weight <- pattern_weights(fit$x)[rating_pattern(fit$x)]
-  by_rater <- rowsum_codes(rater, weight, length(fit$x$raters))
+  by_rater <- ratings_of_raters(fit$x)
   by_truth <- rowsum(fit$posterior[rating_pattern(fit$x), , drop = FALSE] * weight, rater)
   opposite <- vapply(as.integer(rownames(by_truth)), function(j) {
     is_opposite(fit$matrices[j, , ], by_truth[match(j, rownames(by_truth)), ])
@@ -123,10 +123,7 @@ named_by_majority <- function(core, x, model, refit) {
 
 renamed_theta <- function(core, x, model) {
   n <- length(x$categories)
-  ratings <- rowsum_codes(
-    rating_rater(x), pattern_weights(x)[rating_pattern(x)], length(x$raters)
-  )
-  gain <- apply(core$confusion * ratings, c(2L, 3L), sum)
+  gain <- apply(core$confusion * ratings_of_raters(x), c(2L, 3L), sum)
   name <- core_best_names(as.vector(t(gain)), n)
   if (identical(name, seq_len(n))) {
     return(NULL)

@@ -53,7 +53,7 @@ fit_one_judge <- function(x, model, known) {
 # The interval of both base rates of Lee et al. (2025), in [0, 1]: from shares drawn to the middle,
 # around a centre that allows for the judge's errors being estimated.
 judged_interval <- function(judged, level) {
-  z <- stats::qnorm((1 + level) / 2)
+  z <- normal_quantile(level)
   answers <- judged$answers + z^2
   share <- (judged$share * judged$answers + z^2 / 2) / answers
   youden <- sum(judged$right) - 1

@@ -61,7 +61,7 @@ test_accuracy <- function(fit, prevalence = NULL, combine = NULL,
   both <- check_combined(combine, fit$x$raters, call)
   at <- test_numbers(with_combined(fit$matrices, both), fit$base_rates, rates)
   error <- test_errors(fit, at, rates, both)
-  z <- stats::qnorm((1 + conf_level) / 2)
+  z <- normal_quantile(conf_level)
   value <- off_scale(at)
   slope <- ifelse(measure_scale(dim(at)), value, value * (1 - value))
   prior <- fit$x$raters %in% mostly_prior(fit)
@@ -127,7 +127,7 @@ mostly_prior <- function(fit) {
     return(character())
   }
   x <- fit$x
-  n <- rowsum_codes(rating_rater(x), pattern_weights(x)[rating_pattern(x)], length(x$raters))
+  n <- ratings_of_raters(x)
   x$raters[n > 0 & n < fit$centre$c & !is_known_rater(fit)]
 }
 
@@ -143,11 +143,9 @@ test_measures <- c(
 check_tested_fit <- function(fit, call) {
   check_class(fit, "rater_fit", "fit", "Make one with {.fun fit_raters}.", call)
   if (!is_latent(fit) || is_own_fit(fit) || is_family_fit(fit) || fit$method == "pairs") {
-    abort_fallible("argument", c(
-      "{.arg fit} must be of a {.fun rater_model} without formulas, by likelihood.",
-      "x" = "It is one of the {format(fit$model)}, by {fit$method}.",
-      "i" = "{.code fit_raters(x, dawid_skene())} gives each rater a confusion matrix."
-    ), arg = "fit", call = call)
+    abort_argument("fit", "must be of a {.fun rater_model} without formulas, by likelihood.",
+      x = "It is one of the {format(fit$model)}, by {fit$method}.",
+      i = "{.code fit_raters(x, dawid_skene())} gives each rater a confusion matrix.", call = call)
   }
 }
 
@@ -162,11 +160,9 @@ check_prevalence <- function(prevalence, categories, call) {
     length(prevalence) == length(categories) && all(is.finite(prevalence)) &&
     all(prevalence >= 0) && abs(sum(prevalence) - 1) < 1e-6
   if (!ok) {
-    abort_fallible("argument", c(
-      "{.arg prevalence} must be probabilities named {.val {categories}} that sum to one; of two
-       categories the last one's will do.",
-      "x" = "It is {describe(prevalence)}."
-    ), arg = "prevalence", call = call)
+    abort_argument("prevalence", "must be probabilities named {.val {categories}} that sum to one;
+                                  of two categories the last one's will do.", not = prevalence,
+      call = call)
   }
   unname(prevalence[categories])
 }
@@ -176,12 +172,17 @@ test_numbers <- function(matrices, base_rates, rates) {
   categories <- length(base_rates)
   out <- vapply(seq_len(dim(matrices)[[1L]]), function(j) {
     vapply(seq_len(categories), function(k) {
-      matrix <- matrix(matrices[j, , ], categories)
-      others <- base_rates[-k] / sum(base_rates[-k])
-      one_test(matrix[k, k], 1 - sum(others * matrix[-k, k]), (rates %||% base_rates)[[k]])
+      of <- against_the_rest(matrices, base_rates, j, k)
+      one_test(of[[1L]], of[[2L]], (rates %||% base_rates)[[k]])
     }, numeric(length(test_measures)))
   }, matrix(0, length(test_measures), categories))
   array(out, c(length(test_measures), categories, dim(matrices)[[1L]]))
+}
+
+# Sensitivity and specificity of a rater for one category; the others are as frequent as they are.
+against_the_rest <- function(matrices, base_rates, j, k) {
+  others <- base_rates[-k] / sum(base_rates[-k])
+  c(matrices[j, k, k], 1 - sum(others * matrices[j, -k, k]))
 }
 
 one_test <- function(sensitivity, specificity, rate) {
@@ -263,7 +264,7 @@ errors_given_truth <- function(fit, rates, both = integer()) {
     vapply(seq_along(fit$base_rates), function(k) {
       others <- fit$base_rates[-k] / sum(fit$base_rates[-k])
       variances <- c(variance[j, k, k], sum(others^2 * variance[j, -k, k]))
-      of <- c(p[j, k, k], 1 - sum(others * p[j, -k, k]))
+      of <- against_the_rest(p, fit$base_rates, j, k)
       rate <- (rates %||% fit$base_rates)[[k]]
       slopes <- one_test(of[[1L]] + 1e-6, of[[2L]], rate) -
         one_test(of[[1L]] - 1e-6, of[[2L]], rate)

@@ -28,11 +28,6 @@ robust_error <- function(estimate, sampling, gap, suspicion, rater_error, base_r
   )
 }
 
-typical_common <- "typical"
-
-# Has somebody said how much is in common? Then intervals tell what follows from that.
-is_stated <- function(options) !is.null(options$common) && options$common != typical_common
-
 # The same for a draft or an estimate; `parts` are what stands beside it. Who states what is in
 # common hides nothing. Other methods than the average have been compared with no truth where
 # machines rate, so that their centres stay.
@@ -68,6 +63,7 @@ robust_interval <- function(draft, table) {
     found$sampling <- found$table$std.error # NA, with a reason, where the bootstrap has none
   }
   error <- typical_error(draft, table$estimate, found$sampling, draft$beside)
+  found$centre <- error$centre
   found$table$std.error <- error$std.error
   found$table <- with_limits(
     found$table, error$centre, robust_quantile(draft$options, draft$options$conf_level)

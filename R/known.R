@@ -110,10 +110,9 @@ check_known_matrix <- function(matrix, rater, categories, call) {
 }
 
 abort_counts_need_pooled <- function() {
-  abort_fallible("argument", c(
+  abort_argument("known_raters",
     "Counts of a calibration sample go with free errors of each rater around a centre.",
-    "i" = "Use {.code model = dawid_skene()}, or give matrices of probabilities."
-  ), arg = "known_raters", call = NULL)
+    i = "Use {.code model = dawid_skene()}, or give matrices of probabilities.", call = NULL)
 }
 
 # Patterns whose true category the user gave, and raters whose matrix.

@@ -40,21 +40,26 @@ beside_average <- function(fit, value, average) {
     return(rlang::rep_named(lacking, list(rep(NA_real_, length(value)))))
   }
   out <- average$point$numbers[fields]
-  out$base_rate_range <- base_rate_ranges(fit$x)
+  leans <- leans_of(fit$x)
+  out$base_rate_range <- base_rate_ranges(fit$x, leans)
   ends <- list(value, out$shared, out$independent, binned_estimate(fit), na.rm = TRUE)
   out$lowest <- do.call(pmin, ends)
   out$highest <- do.call(pmax, ends)
   of_value <- setdiff(names(out), c("shared", "independent"))
   out[of_value] <- lapply(out[of_value], function(x) ifelse(is.na(value), NA_real_, x))
+  out$no_kappa <- has_no_kappa(leans)
   out
 }
 
-# See src/core/accuracy/base_rates.hpp. How raters lean is a matter of the whole panel, of which `x`
-# may be a group.
-base_rate_ranges <- function(x) {
-  weight <- pattern_weights(x)
-  na_real(core_base_rate_ranges(x$patterns, weight, x$leans %||% rater_leans(x)))
+# See src/core/accuracy/base_rates.hpp.
+base_rate_ranges <- function(x, leans = leans_of(x)) {
+  na_real(core_base_rate_ranges(x$patterns, pattern_weights(x), leans))
 }
+
+# How raters lean is a matter of the whole panel, of which `x` may be a group.
+leans_of <- function(x) x$leans %||% rater_leans(x)
+
+has_no_kappa <- function(leans) all(leans$kappa %in% 0)
 
 rater_leans <- function(x) core_rater_leans(x$patterns, pattern_weights(x))
 
@@ -93,7 +98,6 @@ axis_weights <- function(members) {
 
 # What makes an estimate doubtful: few data, and an assumption that data cannot test.
 wide_sampling <- 0.2 # width of an interval for sampling error alone
-wide_range <- 0.1
 
 has_few_data <- function(estimate) {
   width <- 2 * normal_quantile(estimate$options$conf_level) * estimate$details$sampling
@@ -159,8 +163,8 @@ causes_of_doubt <- function(estimate) {
   end <- if (is_averaged(estimate)) estimate$table$independent else estimate$table$estimate
   apart <- abs(end - details$average_shared) / 2
   error <- details$rater_error / 5
-  told <- if (has_no_kappa(estimate$fit$x)) {
-    "raters agree no better than by chance beyond the shares of their answers"
+  told <- if (has_no_kappa(leans_of(estimate$fit$x))) {
+    paste("raters", chance_beyond_shares)
   } else {
     "raters lean to one category: agreement of this size says little"
   }

@@ -71,6 +71,9 @@ answers_by_pattern <- function(x) {
   cbind(out, replace(pattern_answers(x), pattern_answers(x) == 0L, NA))
 }
 
+# How many ratings each rater gave.
+ratings_of_raters <- function(x) core_rater_counts(x$patterns, pattern_weights(x))$ratings
+
 # The number of cases that each row of the ratings stands for.
 weights_of_cases <- function(x) x$weights %||% rep(1, length(x$index))
 

@@ -88,7 +88,7 @@ plot_confusion <- function(fit, max_raters) {
   }
   all <- length(matrices)
   if (all > max_raters) {
-    ratings <- core_rater_counts(fit$x$patterns, pattern_weights(fit$x))$ratings
+    ratings <- ratings_of_raters(fit$x)
     matrices <- matrices[sort(order(-ratings)[seq_len(max_raters)])]
   }
   labels <- fit$x$categories

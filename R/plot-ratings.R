@@ -43,7 +43,7 @@ plot.ratings_labels <- plot.ratings
 
 # The raters with most ratings, in their own order.
 busiest <- function(x, most) {
-  ratings <- core_rater_counts(x$patterns, pattern_weights(x))$ratings
+  ratings <- ratings_of_raters(x)
   sort(utils::head(order(-ratings), most))
 }
 

@@ -26,21 +26,17 @@ plot_tests <- function(fit) {
 tests_in_plane <- function(fit) {
   n <- length(fit$x$categories)
   alone <- own_matrices(fit$x, fit$posterior)
-  plane <- function(matrices, j, k) {
-    matrix <- matrix(matrices[j, , ], n)
-    rates <- fit$base_rates[-k] / sum(fit$base_rates[-k])
-    c(sum(rates * matrix[-k, k]), matrix[k, k])
-  }
   at <- expand.grid(category = seq_len(n), rater = seq_along(fit$x$raters))
   of <- function(matrices) {
-    t(vapply(seq_len(nrow(at)), function(i) plane(matrices, at$rater[[i]], at$category[[i]]),
-      c(0, 0)))
+    t(mapply(
+      function(j, k) against_the_rest(matrices, fit$base_rates, j, k), at$rater, at$category
+    ))
   }
   here <- of(fit$matrices)
   raw <- of(alone)
   data.frame(
     rater = fit$x$raters[at$rater], category = factor(fit$x$categories[at$category],
-      fit$x$categories), other = here[, 1L], sensitivity = here[, 2L], raw_other = raw[, 1L],
-    raw_sensitivity = raw[, 2L]
+      fit$x$categories), other = 1 - here[, 2L], sensitivity = here[, 1L], raw_other = 1 - raw[, 2L],
+    raw_sensitivity = raw[, 1L]
   )
 }

@@ -36,16 +36,15 @@ settle_kinds <- function(kind, x, call) {
   strange <- setdiff(names(kind), c(x$raters, group))
   lacking <- x$raters[!at %in% names(kind)]
   if (x$exchangeable || length(strange) > 0L || length(lacking) > 0L) {
-    abort_fallible("argument", c(
+    abort_argument("rater_kind",
       "{.arg rater_kind} with names must name all raters, or their groups.",
-      "x" = if (x$exchangeable) {
+      x = if (x$exchangeable) {
         "{.arg data} has counts of ratings, which do not tell who gave them."
       } else if (length(strange) > 0L) {
         "{.val {strange}} {?is/are} neither."
       } else {
         "Nothing is said of {.val {lacking}}."
-      }
-    ), arg = "rater_kind", rater = c(strange, lacking), call = call)
+      }, rater = c(strange, lacking), call = call)
   }
   kind <- kind[at]
   if (length(unique(kind)) == 1L) kind[[1L]] else stats::setNames(kind, x$raters)

@@ -270,11 +270,10 @@ check_prior <- function(prior, call, poolable = FALSE) {
 }
 
 abort_not_poolable <- function(call) {
-  abort_fallible("argument", c(
-    "{.code prior = \"pooled\"} is about free errors of each rater, on cases that are equally
-     difficult.",
-    "i" = "It goes with {.fun dawid_skene} and {.code rater_model(\"rater\", \"free\")}."
-  ), arg = "prior", call = call)
+  abort_argument("prior", "{.code prior = \"pooled\"} is about free errors of each rater, on cases
+                           that are equally difficult.",
+    i = "It goes with {.fun dawid_skene} and {.code rater_model(\"rater\", \"free\")}.",
+    call = call)
 }
 
 is_k_model <- function(model) {

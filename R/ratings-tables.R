@@ -100,6 +100,9 @@ glance.ratings <- function(x, ...) {
   )
 }
 
+# What it means if that is not above 0.
+chance_beyond_shares <- "agree no better than by chance beyond the shares of their answers"
+
 # Fleiss' kappa, where such a share of the pairs of raters agree.
 kappa_of_agreement <- function(x, agreement) {
   weight <- pattern_weights(x)[rating_pattern(x)]

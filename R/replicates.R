@@ -103,6 +103,3 @@ warn_outside <- function(names, table, why) {
 percentile_intervals <- function(replicates, conf_level, iterated) {
   core_percentile_intervals(replicates, conf_level, iterated)
 }
-
-# Standard errors on either side of a normal interval.
-normal_quantile <- function(conf_level) stats::qnorm((1 + conf_level) / 2)

@@ -69,7 +69,7 @@ without_errors <- function(table) {
 
 # Limits of correlations on Fisher's scale.
 fisher_limits <- function(estimate, error, conf_level) {
-  half <- stats::qnorm((1 + conf_level) / 2) * error / (1 - estimate^2)
+  half <- normal_quantile(conf_level) * error / (1 - estimate^2)
   cbind(tanh(atanh(estimate) - half), tanh(atanh(estimate) + half))
 }
 

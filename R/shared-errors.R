@@ -236,7 +236,7 @@ add_open_range <- function(table, agreeing, x, limits, alike) {
 }
 
 share_limits <- function(share, n, conf_level) {
-  z <- stats::qnorm((1 + conf_level) / 2)
+  z <- normal_quantile(conf_level)
   centre <- (share + z^2 / (2 * n)) / (1 + z^2 / n)
   half <- z / (1 + z^2 / n) * sqrt(share * (1 - share) / n + z^2 / (4 * n^2))
   cbind(pmax(centre - half, 0), pmin(centre + half, 1))

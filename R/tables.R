@@ -106,3 +106,6 @@ na_real <- function(x) {
   if (is.list(x)) x[] <- lapply(x, known) else x <- known(x)
   x
 }
+
+# Standard errors on either side of a normal interval.
+normal_quantile <- function(conf_level) stats::qnorm((1 + conf_level) / 2)

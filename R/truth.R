@@ -198,7 +198,7 @@ calibration <- function(x, truth = NULL, bins = 10L, conf_level = default_conf_l
   n <- tabulate(bin, bins)[found]
   share <- tabulate(bin[hit], bins)[found] / n
   mean_of <- rowsum(as.vector(probability), as.vector(bin))[, 1L] / n
-  z <- stats::qnorm((1 + conf_level) / 2)
+  z <- normal_quantile(conf_level)
   centre <- (share + z^2 / (2 * n)) / (1 + z^2 / n)
   half <- z / (1 + z^2 / n) * sqrt(share * (1 - share) / n + z^2 / (4 * n^2))
   tibble::tibble(

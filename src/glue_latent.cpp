@@ -101,6 +101,22 @@ Eigen::VectorXd start_of(const fallible::Layout& layout, const Rcpp::Nullable<Rc
 
 namespace {
 
+// A model of the raters whose ratings these are.
+struct RatedClass {
+  RatedClass(const Rcpp::List& patterns, const Rcpp::NumericVector& weight, const Rcpp::List& known,
+             const Rcpp::List& model)
+      : rows(fallible::latent_rows(glue::view(patterns), glue::doubles(weight), -1,
+                                   glue::known(known))),
+        settings(glue::latent_model(model)),
+        prior(glue::latent_prior(model["prior"])),
+        latent(rows, settings, prior) {}
+
+  const fallible::LatentRows rows;
+  const fallible::LatentModel settings;
+  const fallible::LatentPrior prior;
+  const fallible::LatentClass latent;
+};
+
 // What a fit tells R.
 Rcpp::List told_by(const fallible::LatentClass& latent, const fallible::Optimum& top,
                    double log_likelihood, const fallible::IdentifiedJudges& identified) {
@@ -140,12 +156,9 @@ Rcpp::List core_fit_latent(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp
                            Rcpp::List model, std::string method, int iterations,
                            Rcpp::Nullable<Rcpp::List> start, Rcpp::Function tick) {
   const glue::Interruptible here(tick);
-  const auto rows =
-      fallible::latent_rows(glue::view(patterns), glue::doubles(weight), -1, glue::known(known));
-  const auto settings = glue::latent_model(model);
-  const auto prior = glue::latent_prior(model["prior"]);
+  const RatedClass of(patterns, weight, known, model);
+  const auto& [rows, settings, prior, latent] = of;
   const auto fitting = glue::latent_fitting(method);
-  const fallible::LatentClass latent(rows, settings, prior);
   const Eigen::VectorXd from = start_of(latent.layout(), start);
   const bool warm = from.size() > 0;
   fallible::IdentifiedJudges identified{true, std::vector<bool>(rows.judges, true)};
@@ -229,15 +242,13 @@ Rcpp::NumericVector core_association(Rcpp::List patterns, Rcpp::NumericVector we
 Rcpp::List core_latent_covariance(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List known,
                                   Rcpp::List model, std::string method, Rcpp::NumericVector theta) {
   const glue::Interruptible here;
-  const auto rows =
-      fallible::latent_rows(glue::view(patterns), glue::doubles(weight), -1, glue::known(known));
-  const auto settings = glue::latent_model(model);
-  const fallible::LatentClass latent(rows, settings, glue::latent_prior(model["prior"]));
+  const RatedClass of(patterns, weight, known, model);
+  const auto& latent = of.latent;
   const Eigen::VectorXd x = Rcpp::as<Eigen::VectorXd>(theta);
   const bool pairs = glue::latent_fitting(method) == fallible::Fitting::pairs;
   const Eigen::MatrixXd found =
-      pairs ? fallible::pair_covariance(latent.layout(), fallible::pair_frequencies(rows, settings),
-                                        x)
+      pairs ? fallible::pair_covariance(latent.layout(),
+                                        fallible::pair_frequencies(of.rows, of.settings), x)
             : fallible::natural_covariance(latent.layout(), x);
   Rcpp::RObject covariance = R_NilValue, variance = R_NilValue;
   if (found.size() > 0) {
@@ -256,12 +267,9 @@ Rcpp::NumericMatrix core_latent_hessian(Rcpp::List patterns, Rcpp::NumericVector
                                         Rcpp::List known, Rcpp::List model,
                                         Rcpp::NumericVector theta) {
   const glue::Interruptible here;
-  const auto rows =
-      fallible::latent_rows(glue::view(patterns), glue::doubles(weight), -1, glue::known(known));
-  const fallible::LatentClass latent(rows, glue::latent_model(model),
-                                     glue::latent_prior(model["prior"]));
+  const RatedClass of(patterns, weight, known, model);
   return Rcpp::wrap(
-      fallible::log_posterior_hessian(latent.layout(), Rcpp::as<Eigen::VectorXd>(theta)));
+      fallible::log_posterior_hessian(of.latent.layout(), Rcpp::as<Eigen::VectorXd>(theta)));
 }
 
 // Posteriors of any patterns of the same raters under parameters `theta`, and the probability of
@@ -271,14 +279,12 @@ Rcpp::List core_latent_probabilities(Rcpp::List patterns, Rcpp::NumericVector we
                                      Rcpp::List known, Rcpp::List model,
                                      Rcpp::NumericVector theta) {
   const glue::Interruptible here;
-  const auto rows =
-      fallible::latent_rows(glue::view(patterns), glue::doubles(weight), -1, glue::known(known));
-  const fallible::LatentClass latent(rows, glue::latent_model(model),
-                                     glue::latent_prior(model["prior"]));
+  const RatedClass of(patterns, weight, known, model);
+  const auto& latent = of.latent;
   const Eigen::VectorXd x = Rcpp::as<Eigen::VectorXd>(theta);
   const auto law = latent.law(x);
   Rcpp::NumericVector probability(law.probability.begin(), law.probability.end());
-  probability.attr("dim") = Rcpp::Dimension(law.classes, law.categories, rows.judges);
+  probability.attr("dim") = Rcpp::Dimension(law.classes, law.categories, of.rows.judges);
   return Rcpp::List::create(Rcpp::Named("posterior") = posterior_of_patterns(latent, x),
                             Rcpp::Named("probability") = probability);
 }
