@@ -35,8 +35,9 @@ tests_in_plane <- function(fit) {
   here <- of(fit$matrices)
   raw <- of(alone)
   data.frame(
-    rater = fit$x$raters[at$rater], category = factor(fit$x$categories[at$category],
-      fit$x$categories), other = 1 - here[, 2L], sensitivity = here[, 1L], raw_other = 1 - raw[, 2L],
-    raw_sensitivity = raw[, 1L]
+    rater = fit$x$raters[at$rater],
+    category = factor(fit$x$categories[at$category], fit$x$categories),
+    other = 1 - here[, 2L], sensitivity = here[, 1L],
+    raw_other = 1 - raw[, 2L], raw_sensitivity = raw[, 1L]
   )
 }
