@@ -28,7 +28,7 @@ tests_in_plane <- function(fit) {
   alone <- own_matrices(fit$x, fit$posterior)
   at <- expand.grid(category = seq_len(n), rater = seq_along(fit$x$raters))
   of <- function(matrices) {
-    t(mapply(
+    t(mapply( # nolint: undesirable_function_linter.
       function(j, k) against_the_rest(matrices, fit$base_rates, j, k), at$rater, at$category
     ))
   }
