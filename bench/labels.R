@@ -105,7 +105,7 @@ label_set <- function(folder) {
   x <- with_held_out(folder)
   truth <- read_strings(folder, "truth")
   place <- match(truth$case, suppressWarnings(ground_truth(x))$case)
-  votes <- counts(x)
+  votes <- as.matrix(tidy(x, "counts")[-1L])
   quiet <- function(code) suppressWarnings(code, classes = "fallible_warning")
   rules <- list(
     majority = function() as.matrix(votes),
