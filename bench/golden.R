@@ -51,8 +51,9 @@ as_input <- function(...) ratings(...)
 system_names <- function(x) x$systems
 ratings_table <- function(x) as.data.frame(x)
 systems_table <- function(x) as.data.frame(x, what = "systems")
-estimate <- function(x, method = NULL, interval = "none", ...) {
-  estimate_accuracy(x, method = method, interval = interval, resampling = list(replicates = replicates), ...)
+estimate <- function(x, method = NULL, interval = "none", ..., cluster = NULL) {
+  drawn <- list(replicates = replicates, cluster = cluster)
+  estimate_accuracy(x, method = method, interval = interval, resampling = drawn, ...)
 }
 bins_of <- function(x) tidy(x, "bins")
 tidy_of <- function(x, ...) {

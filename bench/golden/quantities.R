@@ -6,10 +6,11 @@ gold_of <- function(name = "wide", by = 4L) {
   x[seq(1L, nrow(x), by = by), c("case", "truth")]
 }
 
-with_gold <- function(interval = NULL, name = "wide", target = "population", ...) {
+with_gold <- function(interval = NULL, name = "wide", target = "population", ...,
+                      cluster = NULL) {
   estimate_accuracy(
     input(name), interval = interval, known_truth = gold_cases(gold_of(name), "random", target),
-    resampling = list(replicates = replicates), ...
+    resampling = list(replicates = replicates, cluster = cluster), ...
   )
 }
 
@@ -39,8 +40,8 @@ gold_results <- function() {
         estimate_accuracy(input("wide"), known_truth = gold_of())
       },
       ordered = function() with_sources(with_gold(name = "ordered")),
-      clusters = function() with_sources(with_gold(resampling = list(cluster = clusters))),
-      `clusters | difference` = function() compared(with_gold(resampling = list(cluster = clusters))),
+      clusters = function() with_sources(with_gold(cluster = clusters)),
+      `clusters | difference` = function() compared(with_gold(cluster = clusters)),
       `by` = function() with_gold(by = wards),
       probabilities = function() {
         gold <- cbind(gold_of(), probability = rep(c(0.2, 0.4), 10L))
@@ -78,7 +79,7 @@ metric_results <- function() {
       },
       clusters = function() {
         estimate_metrics(
-          estimate(input("wide"), NULL, "robust", resampling = list(cluster = clusters)), c("mcc", "recall")
+          estimate(input("wide"), NULL, "robust", cluster = clusters), c("mcc", "recall")
         )
       },
       ordered = function() {

@@ -92,7 +92,7 @@ study_results <- function() {
       run(c("binned", "unbinned", "joint", "shared"), designs = designs[name])
     }),
     combine("study | clip", c("overall", "none"), run = function(clip) {
-      run(list(it = estimator("binned", clip = clip, bin_width = 0.2)))
+      run(list(it = estimator("binned", bins = list(clip = clip, width = 0.2))))
     }),
     label("study",
       sizes = function() run("binned", n = c(30L, 60L)),
