@@ -4,11 +4,9 @@
 
 # An estimator by a method of the registry, for what `fit` tells of the raters.
 make_estimator <- function(fit, method, options) {
-  if (is_own_fit(fit)) {
-    return(method$of_posterior(fit, options)$estimator)
-  }
-  if (is_family_fit(fit)) {
-    return(method$of_family(fit, options)$estimator)
+  rule <- rule_of(method, fit$model)
+  if (!is.null(rule)) {
+    return(rule(fit, options)$estimator)
   }
   of <- estimator_setup(fit, method, options)
   tick <- no_tick
@@ -44,7 +42,7 @@ estimator_setup <- function(fit, method, options) {
 # The same, of which replicates are wanted and nothing else; these are of first order if there are
 # many systems.
 replicating_estimator <- function(fit, method, options) {
-  linear <- method$likelihood && !is_own_fit(fit) && fit$method != "pairs" &&
+  linear <- method$likelihood && fit$method != "pairs" && is.null(fit$refit) &&
     is.null(options$deviance) && length(fit$x$systems) > many_systems
   if (!linear) {
     return(make_estimator(fit, method, options))

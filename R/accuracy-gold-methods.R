@@ -110,7 +110,7 @@ group_gold_notes <- function(x) {
 # patterns of their own.
 #' @exportS3Method
 labels_of.accuracy_estimate <- function(x, call) { # nolint: object_name.
-  averaged <- is_averaged(x) && is_k_model(x$fit$model) && !is_own_fit(x$fit)
+  averaged <- is_averaged(x) && is_k_model(x$fit$model)
   labels <- if (averaged) {
     c(average_labels(x$fit$x, x$fit$known), common = typical_rho)
   } else {

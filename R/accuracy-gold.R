@@ -81,10 +81,11 @@ warn_no_gold <- function() {
 }
 
 # Gold may measure what is fitted without it.
-check_gold_of_posterior <- function(fit, known_truth, gold_sample, call) {
-  if (!is_score_fit(fit)) {
-    return(check_no_gold(known_truth, call))
-  }
+check_gold_of <- function(fit, known_truth, gold_sample, call) UseMethod("check_gold_of")
+
+check_gold_of.rater_fit <- function(fit, known_truth, gold_sample, call) invisible()
+
+check_gold_of.score_fit <- function(fit, known_truth, gold_sample, call) {
   if (any(known_patterns(fit)) && !is.null(known_truth)) {
     abort_argument("known_truth", "The fit has used known truths, which then measure nothing.",
       i = "Fit {.fun fit_scores} without {.arg known_truth}, and give it here.", call = call)
@@ -97,7 +98,7 @@ check_gold_of_posterior <- function(fit, known_truth, gold_sample, call) {
 }
 
 # A posterior that was given may know the truth already, or not: nobody can tell.
-check_no_gold <- function(known_truth, call) {
+check_gold_of.posterior_fit <- function(fit, known_truth, gold_sample, call) {
   if (!is.null(known_truth) && !isFALSE(known_truth)) {
     abort_argument("known_truth",
       "{.arg known_truth} needs a model, and this fit has only the posterior it was given.",

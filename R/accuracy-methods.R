@@ -6,7 +6,7 @@
   }
   call <- rlang::current_env()
   at <- find_subset(i, x$table$system, "system", call)
-  if (is_own_fit(x$fit) || is_family_fit(x$fit) || any(known_patterns(x$fit))) {
+  if (!is.null(rule_field(x$fit$model)) || any(known_patterns(x$fit))) {
     abort_argument("x", "rests on a fit whose systems belong together.",
       i = "Choose {.arg systems} in {.fun estimate_accuracy}.", call = call)
   }

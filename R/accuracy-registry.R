@@ -135,7 +135,7 @@ runs_compiled <- function(options) {
   of <- list(options = options)
   mixed <- !is_averaged(of) && !identical(common_of(options), method_of(of)$common)
   isTRUE(method_of(of)$compiled) && isTRUE(interval_of(of)$compiled) && !mixed &&
-    !is_family_model(options$model) && !isTRUE(options$gold > 0L)
+    is.null(options$model$family) && !isTRUE(options$gold > 0L)
 }
 
 # How a number came about; `model` is left out where it does not say more.
@@ -196,8 +196,9 @@ check_pair <- function(options, model, fit, call, gold = NULL) {
 # The argument that is wrong, and what to say of it; NULL if all fits. Where `fit` is NULL there is
 # only a model as yet. `gold`: see settle_gold().
 pair_misfit <- function(method, interval, model, fit = NULL, clustered = FALSE, gold = NULL) {
-  if (is_own_fit(fit) || is_family_model(model)) {
-    own_fit_misfit(method, interval, model, fit)
+  field <- rule_field(if (is.null(fit)) model else fit$model)
+  if (!is.null(field)) {
+    rule_misfit(field, method, interval, fit)
   } else if (!is.null(interval$gold) && !gold_measures(gold)) {
     lack_of_sample(interval, gold)
   } else if (interval$likelihood && !method$likelihood) {
@@ -222,16 +223,26 @@ pair_misfit <- function(method, interval, model, fit = NULL, clustered = FALSE, 
   }
 }
 
+# By which rule a method judges systems under a model that the core does not know: the field of
+# new_method(); NULL for models of the core.
+rule_field <- function(model) UseMethod("rule_field")
+
+rule_field.default <- function(model) NULL
+
+rule_of <- function(method, model) {
+  field <- rule_field(model)
+  if (!is.null(field)) method[[field]]
+}
+
 # What is fitted in R, and what has only a posterior, goes with few methods and intervals.
-own_fit_misfit <- function(method, interval, model, fit) {
-  family <- is_family_model(model)
-  field <- if (family) "of_family" else "of_posterior"
+rule_misfit <- function(field, method, interval, fit) {
+  family <- field == "of_family"
   methods <- names(Filter(function(m) !is.null(m[[field]]), accuracy_methods()))
   intervals <- accuracy_intervals()
   scored <- ids_with("hidden", Filter(function(record) record$delta, intervals))
   having <- list(
     method = methods,
-    interval = c(ids_with("own_fit", intervals), if (is_score_fit(fit)) scored)
+    interval = c(ids_with("own_fit", intervals), if (!is.null(fit$scored)) scored)
   )
   used <- c(method = method$id, interval = interval$id)
   off <- names(used)[!unlist(Map(`%in%`, used, having))]

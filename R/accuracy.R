@@ -144,12 +144,12 @@ estimate_accuracy.rater_fit <- function(x, method = NULL, interval = NULL,
   check_dots_empty(...)
   settings <- c(check_bins(bins, call), check_resampling(resampling, call))
   if (!is.null(systems)) x <- fit_beside(x, choose_systems(x$x, systems, call))
-  if (is_own_fit(x)) check_gold_of_posterior(x, known_truth, gold_sample, call)
+  check_gold_of(x, known_truth, gold_sample, call)
   method <- method %||% default_method(x$model, is_known_rater(x))
   if (!is.null(gold_sample) && is.null(known_truth)) known_truth <- x$given$truth
   if (!is.null(known_truth)) x <- fit_without_truth(x, known_truth, call)
   gold <- settle_gold(known_truth, gold_sample, x$x, call)
-  own <- if (!is_score_fit(x)) interval_of_model(x$model)
+  own <- if (is.null(x$scored)) interval_of_model(x$model)
   interval <- interval %||% own %||% default_interval(x$x, gold)
   interval <- check_choice(interval, names(accuracy_intervals()), "interval", call)
   gold <- gold_for(interval, gold)
@@ -184,14 +184,15 @@ judge_systems <- function(fit, cluster, gold, given, call) {
   found <- interval_of_draft(draft)
   estimate <- new_accuracy_estimate(found$draft %||% draft, found)
   if (!is.null(gold)) {
-    estimate <- with_gold(estimate, gold, if (is_score_fit(fit)) fit$posterior)
+    estimate <- with_gold(estimate, gold, if (!is.null(fit$scored)) fit$posterior)
   }
   if (!is.null(draft$average)) warn_doubtful(estimate)
   estimate
 }
 
 check_nothing_known <- function(fit, call) {
-  if (any(known_patterns(fit)) || any(is_known_rater(fit)) || is_own_fit(fit)) {
+  if (any(known_patterns(fit)) || any(is_known_rater(fit)) ||
+    inherits(fit, "posterior_fit")) {
     abort_argument("by",
       "{.arg by} fits each group anew and cannot use known truths or raters, or a given posterior.",
       i = "Fit the cases of each group, {.code x[cases, ]}, with what is known of them.",
@@ -206,16 +207,15 @@ draft_estimate <- function(fit, options) {
   draft <- list(fit = fit, options = options)
   method <- method_of(draft)
   averages <- method$model == "own" || interval_of(draft)$average || asks_average(options)
-  scored <- is_score_fit(fit)
+  scored <- !is.null(fit$scored)
   if (averages && !scored) {
     draft$average <- average_of(fit, options)
   }
-  draft$point <- if (is_own_fit(fit)) {
-    method$of_posterior(fit, options)
-  } else if (is_family_fit(fit)) {
-    method$of_family(fit, options)
-  } else {
+  rule <- rule_of(method, fit$model)
+  draft$point <- if (is.null(rule)) {
     method$estimate(fit, options, draft$average)
+  } else {
+    rule(fit, options)
   }
   draft$beside <- beside_average(fit, draft$point$value, draft$average)
   if (scored) draft$beside <- beside_scores(draft$beside, fit, draft$point$value)

@@ -187,7 +187,7 @@ k_row <- function(property, test, null = NULL, alternative = NULL, statistic = N
 }
 
 label_axes <- function(model) {
-  if (is_family_model(model)) {
+  if (!is.null(model$family)) {
     return(format(model))
   }
   paste(model$accuracy, model$errors, model$difficulty, sep = ", ")

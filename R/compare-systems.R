@@ -165,7 +165,7 @@ check_estimate <- function(x, call, arg = "x") {
   if (inherits(x, "accuracy_by_group")) {
     abort_argument(arg,
       "{.arg {arg}} has an estimate for each of the groups {.val {names(x)}}; take one of them.",
-      i = "For example {.code estimate[[\"{names(x)[[1L]]}\"]]}.", call = call)
+      i = "For example {.code x[[\"{names(x)[[1L]]}\"]]}.", call = call)
   }
   check_class(x, "accuracy_estimate", arg, "Make one with {.fun estimate_accuracy}.", call)
 }

@@ -11,7 +11,7 @@ fit_family <- function(x, model, known, call) {
     list(x = x, model = model, method = "likelihood", known = known, family = made$family),
     by_agreement[c("identified", "agreement", "kappa")], list(negative = 0L, base = base)
   )
-  fit <- new_rater_fit(fit)
+  fit <- new_rater_fit(fit, "family_fit")
   if (needs_association(model, x)) fit$identified <- told_by_association(x, fit$identified)
   if (any(known_patterns(fit))) fit$identified <- "yes"
   if (fit$identified == "yes" && !tells_parameters_apart(problem, made$start)) {
@@ -201,13 +201,13 @@ problem_for <- function(fit, x, known = integer()) {
   problem
 }
 
-family_posterior <- function(fit, x) {
+posterior_of_others.family_fit <- function(fit, x) { # nolint: object_name.
   problem <- problem_for(fit, x)
   posterior_of_categories(problem, expect(problem, fit$theta)$posterior)
 }
 
 # See latent_drawing().
-family_drawing <- function(fit) {
+drawing_law.family_fit <- function(fit) { # nolint: object_name.
   problem <- problem_for(fit, fit$x)
   part <- split_parameters(problem, fit$theta)
   rates <- exp(log_base_rates(problem, part$base))
@@ -228,7 +228,7 @@ family_drawing <- function(fit) {
 }
 
 rates_by_covariates <- function(fit, newdata, call) {
-  if (!is_family_fit(fit) || is_empty_formula(fit$model$formulas$base_rates)) {
+  if (is_empty_formula(fit$model$formulas$base_rates)) {
     abort_argument("newdata", "{.arg newdata} needs a fit whose base rates are by formula.",
       x = "{.arg fit} is one of the {format(fit$model)}.", call = call)
   }
@@ -244,3 +244,11 @@ rates_by_covariates <- function(fit, newdata, call) {
   if (fit$identified != "yes") rates[] <- NA_real_
   tibble::as_tibble(c(as.list(newdata), split_columns(rates, fit$x$categories)))
 }
+
+fit_model.family_model <- function(model, checked, method, start, call) { # nolint: object_name.
+  fit_family(checked$x, model, checked$known, call)
+}
+
+refitting.family_fit <- function(fit) NULL # nolint: object_name.
+
+rule_field.family_model <- function(model) "of_family" # nolint: object_name.

@@ -123,10 +123,6 @@ new_family_model <- function(axes, family, formulas) {
   )
 }
 
-is_family_model <- function(model) inherits(model, "family_model")
-
-is_family_fit <- function(fit) fit$method == "likelihood" && is_family_model(fit$model)
-
 #' @export
 format.family_model <- function(x, ...) {
   of <- Filter(Negate(is_empty_formula), x$formulas)
@@ -194,7 +190,7 @@ unstandardise <- function(design) {
 
 # ---- Words --------------------------------------------------------------------------------------
 
-family_lines <- function(x) {
+model_lines.family_model <- function(x) { # nolint: object_name.
   meaning <- c(
     accuracy = "how accurate raters are", difficulty = "how difficult cases are, for all",
     base_rates = "how frequent categories are"
@@ -215,7 +211,7 @@ family_lines <- function(x) {
 }
 
 check_no_family <- function(model, arg, call) {
-  if (is_family_model(model)) {
+  if (!is.null(model$family)) {
     abort_argument(arg,
       "{.arg {arg}} goes with models that have no formula and are no family of your own.",
       x = "{.arg model} is the {format(model)}.", call = call)
@@ -225,12 +221,14 @@ check_no_family <- function(model, arg, call) {
 # Patterns of cases that are alike for a model: with the same ratings and, where the model knows of
 # covariates or confidence, the same of these. All else costs as many patterns as there are without.
 patterns_for <- function(model, x) {
-  if (is.null(x$covariates) && is.null(x$confidence)) {
-    x
-  } else if (is_family_model(model)) {
-    x <- split_by_covariates(x, covariates_used(model) %||% names(x$covariates))
-    if (uses_confidence(model)) split_by_confidence(x) else x
-  } else {
-    join_patterns(x)
-  }
+  if (is.null(x$covariates) && is.null(x$confidence)) x else alike_for(model, x)
+}
+
+alike_for <- function(model, x) UseMethod("alike_for")
+
+alike_for.rater_model <- function(model, x) join_patterns(x)
+
+alike_for.family_model <- function(model, x) {
+  x <- split_by_covariates(x, covariates_used(model) %||% names(x$covariates))
+  if (uses_confidence(model)) split_by_confidence(x) else x
 }

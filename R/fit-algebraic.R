@@ -7,32 +7,61 @@ fit_algebraic <- function(x, model) {
     c(fit$rater_accuracy, fit$base_rates),
     c("rater_accuracy", paste0("base_rate[", x$categories, "]"))
   )
-  new_rater_fit(c(list(x = x, model = model, method = "algebraic", known = nothing_known), fit))
+  fit <- c(list(x = x, model = model, method = "algebraic", known = nothing_known), fit)
+  new_rater_fit(fit, "k_fit")
 }
 
 # Patterns x categories: probabilities of the categories given the ratings of a pattern.
 # `x` may be other ratings, in the numbers that the fit has for categories and raters.
-posterior <- function(fit, x = fit$x) {
-  if (is_latent(fit) && missing(x)) {
+posterior <- function(fit, x = NULL) UseMethod("posterior")
+
+posterior.rater_fit <- function(fit, x = NULL) {
+  if (is.null(x)) {
     return(fit$posterior)
   }
+  if (fit$identified != "yes") unknown_posterior(x) else posterior_of_others(fit, x)
+}
+
+posterior.k_fit <- function(fit, x = NULL) {
+  x <- x %||% fit$x
   if (fit$identified != "yes") {
-    return(matrix(NA_real_, n_patterns(x), length(x$categories)))
-  }
-  if (is_family_fit(fit)) {
-    return(family_posterior(fit, x))
-  }
-  if (is_latent(fit)) {
-    return(latent_probabilities(fit, x)$posterior)
+    return(unknown_posterior(x))
   }
   core_posterior_algebraic(x$patterns, pattern_weights(x), core_parameters(fit))
 }
 
-# Classes (true category within stratum of difficulty) x ratings x raters.
-rating_probabilities <- function(fit) {
-  if (is_latent(fit)) {
-    return(latent_probabilities(fit, fit$x)$probability)
+unknown_posterior <- function(x) matrix(NA_real_, n_patterns(x), length(x$categories))
+
+# Of other ratings than those that were fitted.
+posterior_of_others <- function(fit, x) UseMethod("posterior_of_others")
+
+posterior_of_others.rater_fit <- function(fit, x) latent_probabilities(fit, x)$posterior
+
+# A function of weights of patterns that gives the posterior of a fit with these weights; NULL where
+# that takes too long, or nobody knows how.
+refitting <- function(fit) UseMethod("refitting")
+
+refitting.k_fit <- function(fit) {
+  function(weight) {
+    core_posterior_algebraic(fit$x$patterns, weight, core_fit_algebraic(fit$x$patterns, weight))
   }
+}
+
+refitting.rater_fit <- function(fit) {
+  model <- model_of_fit(fit)
+  function(weight) {
+    core_fit_latent(
+      fit$x$patterns, weight, fit$known, model, fit$method, 500L, start_of(fit), no_tick
+    )$posterior
+  }
+}
+
+# Classes (true category within stratum of difficulty) x ratings x raters.
+rating_probabilities <- function(fit) UseMethod("rating_probabilities")
+
+rating_probabilities.rater_fit <- function(fit) latent_probabilities(fit, fit$x)$probability
+
+rating_probabilities.k_fit <- function(fit) {
   array(confusion(fit), c(length(fit$x$categories) * c(1L, 1L), length(fit$x$raters)))
 }
 

@@ -5,7 +5,7 @@
 # above 1 / number of categories, which is what equal errors need?
 needs_association <- function(model, x) {
   !x$exchangeable && !is_k_model(model) &&
-    (is_family_model(model) || model$accuracy == "rater")
+    (!is.null(model$family) || model$accuracy == "rater")
 }
 
 association_of <- function(x) {

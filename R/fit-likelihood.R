@@ -25,7 +25,7 @@ fit_latent <- function(x, model, method, known, iterations = 2000L, start = NULL
       coefficients = stats::setNames(core$naturals$value, latent_terms(core$naturals, x)),
       matrices = core$confusion
     )
-  ))
+  ), "latent_fit")
   if (needs_association(model, x)) fit$identified <- told_by_association(x, fit$identified)
   # Gold items and known raters say what agreement cannot.
   if (any(known_patterns(fit), is_known_rater(fit), is_counted_rater(fit))) fit$identified <- "yes"
@@ -184,7 +184,7 @@ switched_categories <- function(fit) {
 
 warn_latent <- function(fit) {
   if (!fit$converged) warn_convergence(fit$method)
-  if (!is_family_fit(fit) && fit$model$accuracy == "rater" && fit$model$errors == "free") {
+  if (fit$model$accuracy == "rater" && fit$model$errors == "free") {
     return(warn_weakly_identified(fit))
   }
   switched <- fit$x$categories[sort(unique(switched_categories(fit)))]
@@ -212,4 +212,8 @@ warn_convergence <- function(what) {
     "The {what} fit did not converge.",
     "i" = "Its numbers are those of the last iteration. Try a simpler model, or stronger priors."
   ))
+}
+
+covariance_of.latent_fit <- function(fit) { # nolint: object_name.
+  if (is.null(fit$covariance)) latent_covariance(fit) else NextMethod()
 }

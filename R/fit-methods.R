@@ -64,7 +64,7 @@ judge <- function(fit, newdata, call) {
   if (is.null(newdata)) {
     return(list(x = fit$x, posterior = posterior(fit)))
   }
-  if (is_own_fit(fit)) abort_own_fit("Judging new cases", call)
+  check_has_law(fit, "Judging new cases", call)
   newdata <- as_ratings(newdata, categories = fit$x$categories, arg = "newdata", call = call)
   x <- patterns_for(fit$model, as_new_cases(fit, vote_alike(newdata, fit$x), call))
   list(x = x, posterior = posterior(fit, x))
@@ -142,7 +142,7 @@ simulate.rater_fit <- function(object, nsim = 1L, seed = NULL, ...) {
   check_dots_empty(...)
   nsim <- check_count(nsim, "nsim")
   call <- rlang::current_env()
-  if (is_own_fit(object)) abort_own_fit("Drawing panels", call)
+  check_has_law(object, "Drawing panels", call)
   if (object$identified != "yes" || anyNA(object$base_rates)) {
     abort_argument("object", "There is nothing to draw from: the fit is not identified.",
       x = "Of it is said: {reason_of_fit(object)}.", call = call)
@@ -180,7 +180,7 @@ draw_from_fit <- function(fit) {
   cases <- rep.int(seq_along(x$index), x$weights %||% rep.int(1L, length(x$index)))
   pattern <- pattern_of_case(x)[cases]
   categories <- length(x$categories)
-  law <- if (is_family_fit(fit)) family_drawing(fit) else latent_drawing(fit)
+  law <- drawing_law(fit)
   truth <- law$truth(pattern)
   if (any(known_patterns(fit))) {
     given <- fit$known$truth[pattern]
@@ -218,7 +218,9 @@ draw_from_fit <- function(fit) {
 # From what a model draws. truth: a function of patterns that draws true categories; strata: their
 # probabilities; probability: of ratings in category k given classes, where the ratings stand `at`
 # these places of the patterns.
-latent_drawing <- function(fit) {
+drawing_law <- function(fit) UseMethod("drawing_law")
+
+drawing_law.rater_fit <- function(fit) {
   x <- fit$x
   probability <- rating_probabilities(fit) # classes x ratings x raters
   strata <- dim(probability)[[1L]] / length(x$categories)

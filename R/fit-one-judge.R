@@ -44,7 +44,7 @@ fit_one_judge <- function(x, model, known) {
     log_likelihood = NA_real_, log_posterior = NA_real_, iterations = 0L, matrices = matrices,
     coefficients = c(accuracy, stats::setNames(rates, paste0("base_rate[", x$categories, "]"))),
     covariance = covariance
-  ))
+  ), "latent_fit")
   fit["unsure"] <- list(NULL)
   fit$judged <- list(share = share, answers = answers, right = right, n = rowSums(n) + 2)
   if (identified) fit else without_numbers(fit)

@@ -11,7 +11,7 @@ print.rater_fit <- function(x, ...) {
       },
       format_votes(x$x), format_known(x), if (is_k_model(x$model) && !x$x$exchangeable) {
         "Its labels are the K-model's; ground_truth(ratings) has those of the average"
-      }, "", if (is_latent(x)) {
+      }, "", if (x$method != "algebraic") {
         "Next: ground_truth(), confusion(), tidy(), plot()."
       } else {
         "Next: ground_truth(), estimate_accuracy(), tidy(), plot()."
@@ -54,7 +54,7 @@ format_fit <- function(fit) {
       decimals(kappa_of_agreement(fit$x, fit$agreement)), ", against guesses ", decimals(fit$kappa),
       ")"
     ),
-    format_accuracy(fit), format_sureness(fit), format_likelihood(fit)
+    format_accuracy(fit), format_sureness(fit), likelihood_lines(fit)
   )
 }
 
@@ -89,13 +89,15 @@ format_sureness <- function(fit) {
   )
 }
 
-format_likelihood <- function(fit) {
-  if (!is_latent(fit)) {
-    return(NULL)
-  }
-  if (is_own_fit(fit)) {
-    return("Known by its posterior only: there is no log-likelihood to compare")
-  }
+likelihood_lines <- function(fit) UseMethod("likelihood_lines")
+
+likelihood_lines.k_fit <- function(fit) NULL
+
+likelihood_lines.posterior_fit <- function(fit) {
+  "Known by its posterior only: there is no log-likelihood to compare"
+}
+
+likelihood_lines.rater_fit <- function(fit) {
   value <- stats::coef(fit)
   c(
     if (isTRUE(value["dispersion"] > 0)) {

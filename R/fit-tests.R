@@ -142,7 +142,7 @@ test_measures <- c(
 
 check_tested_fit <- function(fit, call) {
   check_class(fit, "rater_fit", "fit", "Make one with {.fun fit_raters}.", call)
-  if (!is_latent(fit) || is_own_fit(fit) || is_family_fit(fit) || fit$method == "pairs") {
+  if (!inherits(fit, "latent_fit") || fit$method == "pairs") {
     abort_argument("fit", "must be of a {.fun rater_model} without formulas, by likelihood.",
       x = "It is one of the {format(fit$model)}, by {fit$method}.",
       i = "{.code fit_raters(x, dawid_skene())} gives each rater a confusion matrix.", call = call)

@@ -32,7 +32,7 @@ update.rater_fit <- function(object, model = object$model, method = NULL, x = ob
                              new = NULL, ...) {
   call <- rlang::current_env()
   check_dots_empty(...)
-  if (is_own_fit(object)) abort_own_fit("A new fit", call)
+  check_has_law(object, "A new fit", call)
   same <- missing(model) && is.null(method)
   if (!is.null(new) && !missing(x)) abort_both(call)
   if (missing(x) && any(known_patterns(object))) x <- x[] # patterns as they were without truths
@@ -59,7 +59,7 @@ abort_both <- function(call) {
 
 # Where to begin: parameters, and how many raters have some; NULL for a fit without.
 start_of <- function(fit) {
-  if (is_latent(fit) && fit$identified == "yes" && !anyNA(fit$theta)) {
+  if (!is.null(fit$theta) && fit$identified == "yes" && !anyNA(fit$theta)) {
     list(theta = fit$theta, raters = length(fit$x$raters))
   }
 }

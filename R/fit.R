@@ -140,16 +140,21 @@ fit_checked <- function(x, model, method, known_truth, known_raters, call, start
   if (uses_confidence(model)) x <- drop_unused_levels(x)
   x <- patterns_for(model, x)
   checked <- with_known(x, known_truth, known_raters, call)
-  fit <- if (is_family_model(model)) {
-    fit_family(checked$x, model, checked$known, call)
-  } else if (method == "algebraic") {
+  fit <- if (method == "algebraic") {
     fit_algebraic(x, model)
   } else {
-    fit_latent(checked$x, model, method, checked$known, start = start)
+    fit_model(model, checked, method, start, call)
   }
   fit$given <- checked$given
   warn_fit(fit)
   fit
+}
+
+# A model fitted to what with_known() gives.
+fit_model <- function(model, checked, method, start, call) UseMethod("fit_model")
+
+fit_model.rater_model <- function(model, checked, method, start, call) {
+  fit_latent(checked$x, model, method, checked$known, start = start)
 }
 
 # Algebra knows the K-model only; a model of each rater must know the raters.
@@ -158,7 +163,7 @@ check_method <- function(method, model, x, know, call) {
   check_choice(method, fit_methods, "method", call = call)
   check_order(model, x, call)
   check_has_confidence(model, x, call)
-  if (is_family_model(model) && method != "likelihood") {
+  if (!is.null(model$family) && method != "likelihood") {
     abort_argument("method",
       "A family of models, or one by formula, is fitted by {.code method = \"likelihood\"}.",
       x = "{.arg method} is {.val {method}}.", call = call)
@@ -190,14 +195,23 @@ check_method <- function(method, model, x, know, call) {
 
 fit_methods <- c("algebraic", "likelihood", "pairs")
 
-# Is the fit one of a latent class model, not of algebra?
-is_latent <- function(fit) fit$method != "algebraic"
-
-# Fields: x, model, method, known and given (see with_known()), identified ("yes" or why not),
-# agreement, kappa, rater_accuracy, base_rates, negative (base rates that were). Methods for fits
-# know these and nothing else of how a fit came about; the rest is in `covariance_of(fit)`,
-# `posterior(fit)` and `rating_probabilities(fit)`.
-new_rater_fit <- function(fields) structure(fields, class = c("rater_fit", "fallible_result"))
+# What all fits have: x, model, method, known and given (see with_known()), identified ("yes" or why
+# not), agreement, kappa, rater_accuracy, base_rates, negative (base rates that were). All else
+# depends on the class, `kind`: k_fit (the K-model by algebra), latent_fit (models of the core, by
+# likelihood or pairs), family_fit (laws in R), posterior_fit (a posterior that was given) and
+# score_fit (one from scores, a posterior_fit too). A further class is its methods for these:
+# posterior()             patterns x categories, of its own ratings or of others
+# rating_probabilities()  classes (true category within stratum) x ratings x raters
+# covariance_of()         covariance of the coefficients, or their variances
+# drawing_law()           what simulate() draws from, see drawing_law()
+# fit_beside()            the same fit beside other answers of systems
+# refitting()             a function of weights of patterns that gives the posterior then, or NULL
+# raters_alone()          a fit without the systems, as the estimate has it
+# rule_field()            of its model: which rule of a method judges systems, see new_method()
+# likelihood_lines()      what print() says besides
+new_rater_fit <- function(fields, kind) {
+  structure(fields, class = c(kind, "rater_fit", "fallible_result"))
+}
 
 warn_fit <- function(fit) {
   if (fit$identified != "yes") {
@@ -205,9 +219,18 @@ warn_fit <- function(fit) {
       "Nothing can be said about accuracy: {reason_of_fit(fit)}.",
       "i" = "Base rates and everything that follows from them are {.code NA}."
     ), reason = reason_of_fit(fit))
-  } else if (is_latent(fit)) {
-    warn_latent(fit)
-  } else if (fit$negative > 0L) {
+  } else {
+    warn_kind(fit)
+  }
+}
+
+# What must be said of an identified fit.
+warn_kind <- function(fit) UseMethod("warn_kind")
+
+warn_kind.rater_fit <- function(fit) warn_latent(fit)
+
+warn_kind.k_fit <- function(fit) {
+  if (fit$negative > 0L) {
     zero <- fit$x$categories[fit$base_rates == 0]
     against <- count_cases(fit$x, ruled_out(fit))
     warn_fallible("boundary", c(
@@ -308,10 +331,10 @@ confusion.default <- function(x, ...) {
 
 #' @rdname base_rates
 #' @export
-confusion.rater_fit <- function(x, ...) {
-  if (is_latent(x)) {
-    return(latent_confusion(x))
-  }
+confusion.rater_fit <- function(x, ...) latent_confusion(x)
+
+#' @export
+confusion.k_fit <- function(x, ...) {
   categories <- x$x$categories
   n <- length(categories)
   out <- matrix(
@@ -357,11 +380,9 @@ check_vcov_size <- function(n, call, most = 5000L) {
   }
 }
 
-# See latent_covariance(). Fits by algebra, and those of families, have it.
-covariance_of <- function(fit) {
-  if (is_latent(fit) && !is_family_fit(fit) && is.null(fit$covariance)) {
-    return(latent_covariance(fit))
-  }
+covariance_of <- function(fit) UseMethod("covariance_of")
+
+covariance_of.rater_fit <- function(fit) {
   list(
     covariance = fit$covariance,
     variance = if (!is.null(fit$covariance)) diag(fit$covariance)

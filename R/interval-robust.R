@@ -46,13 +46,13 @@ whole_error <- function(of, value, sampling, gap, parts) {
 # The error of a draft or an estimate with such values and sampling errors. Scores have no gap.
 typical_error <- function(of, value, sampling, parts) {
   end <- if (is_averaged(of)) parts$independent else value
-  gap <- if (is_score_fit(of$fit)) 0 * value else end - (parts$average_shared %||% parts$shared)
+  gap <- if (!is.null(of$fit$scored)) 0 * value else end - (parts$average_shared %||% parts$shared)
   whole_error(of, value, sampling, gap, parts)
 }
 
 # The sampling error of the average is its own, that of the others from a bootstrap.
 robust_interval <- function(draft, table) {
-  scored <- is_score_fit(draft$fit)
+  scored <- !is.null(draft$fit$scored)
   if (is.null(draft$average) && !scored) {
     return(new_interval_found(table))
   }

@@ -3,7 +3,7 @@
 # of one system.
 
 own_fit_point <- function(fit, options, rule, posterior = FALSE, bins = NULL) {
-  if (is_family_fit(fit)) {
+  if (!is.null(fit$model$family)) {
     return(family_point(fit, options, rule, posterior = posterior, bins = bins))
   }
   own <- pattern_weights(fit$x)

@@ -58,8 +58,6 @@ as_rater_fit <- function(x, posterior, base_rates = NULL, ..., model = "own mode
   own_fit(x, posterior, rates, model)
 }
 
-is_own_fit <- function(fit) identical(fit$method, "own")
-
 # `posterior` has a row per case; the fit has one per pattern, of which there are more now.
 own_fit <- function(x, posterior, rates, model) {
   pattern <- split_by(pattern_of_case(x), posterior)
@@ -82,7 +80,7 @@ own_fit <- function(x, posterior, rates, model) {
         c(accuracy, rates), c("rater_accuracy", paste0("base_rate[", x$categories, "]"))
       )
     )
-  ))
+  ), "posterior_fit")
 }
 
 # Raters x true categories x ratings; one for all where nobody knows who rated.
@@ -176,22 +174,24 @@ posterior_of_table <- function(table, x, call) {
   as.matrix(as.data.frame(table)[at, x$categories, drop = FALSE])
 }
 
-# What needs the model and not only its posterior.
-abort_own_fit <- function(what, call) {
+# For what needs the model and not only its posterior.
+check_has_law <- function(fit, what, call) UseMethod("check_has_law")
+
+check_has_law.rater_fit <- function(fit, what, call) invisible()
+
+check_has_law.posterior_fit <- function(fit, what, call) {
   abort_argument("object", "{what} needs the model, of which this fit has only the posterior.",
     i = "Fit the model anew, and give its posterior to {.fun as_rater_fit}.", call = call)
 }
 
-# The same posterior beside other answers of systems; `x` has the cases of the fit.
-own_fit_beside <- function(fit, x) {
+# The same fit beside other answers by systems: `x` has the cases and ratings of the fit.
+fit_beside <- function(fit, x) UseMethod("fit_beside")
+
+fit_beside.posterior_fit <- function(fit, x) {
   own_fit(x, fit$posterior[fit$x$index, , drop = FALSE], fit$base_rates, fit$model$words)
 }
 
-# The same fit beside other answers by systems: `x` has the cases and ratings of the fit.
-fit_beside <- function(fit, x) {
-  if (is_own_fit(fit)) {
-    return(own_fit_beside(fit, x))
-  }
+fit_beside.rater_fit <- function(fit, x) {
   x <- patterns_for(fit$model, x)
   if (any(known_patterns(fit))) { # a known truth makes a pattern of its own
     return(suppressWarnings(stats::update(fit, x = x), classes = "fallible_warning"))
@@ -204,4 +204,8 @@ fit_beside <- function(fit, x) {
   fit
 }
 
-is_score_fit <- function(fit) !is.null(fit$scored)
+refitting.posterior_fit <- function(fit) fit$refit # nolint: object_name.
+
+raters_alone.posterior_fit <- function(fit, estimate) fit # nolint: object_name.
+
+rule_field.own_model <- function(model) "of_posterior" # nolint: object_name.

@@ -277,7 +277,7 @@ abort_not_poolable <- function(call) {
 }
 
 is_k_model <- function(model) {
-  !is_family_model(model) && model$accuracy == "common" && model$errors == "uniform" &&
+  is.null(model$family) && model$accuracy == "common" && model$errors == "uniform" &&
     model$difficulty == "none"
 }
 
@@ -294,14 +294,17 @@ format.rater_model <- function(x, ...) {
 
 #' @export
 print.rater_model <- function(x, ...) {
-  if (inherits(x, "own_model")) {
-    cat_lines(paste0("<rater_model> ", x$words, ", known by its posterior only"))
-    return(invisible(x))
-  }
-  if (is_family_model(x)) {
-    cat_lines(family_lines(x))
-    return(invisible(x))
-  }
+  cat(model_lines(x), sep = "\n")
+  invisible(x)
+}
+
+model_lines <- function(x) UseMethod("model_lines")
+
+model_lines.own_model <- function(x) {
+  paste0("<rater_model> ", x$words, ", known by its posterior only")
+}
+
+model_lines.rater_model <- function(x) {
   meaning <- c(
     common = "all raters are equally accurate", rater = "raters differ in accuracy",
     uniform = "all errors are equally probable",
@@ -320,14 +323,12 @@ print.rater_model <- function(x, ...) {
     paste(names(x$prior), vapply(x$prior, toString, ""), sep = " = ", collapse = "; ")
   }
   axes <- c("accuracy", "errors", "difficulty")
-  cat(
+  c(
     paste0("<rater_model> ", format(x)),
     paste0("  ", format(c(axes, "prior")), "  ", c(
       paste0(format(unlist(x[axes])), "  ", meaning[unlist(x[axes])]), prior
-    )),
-    sep = "\n"
+    ))
   )
-  invisible(x)
 }
 
 # Made once: one accuracy for all raters, and one for each.

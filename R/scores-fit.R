@@ -78,6 +78,7 @@ fit_scores <- function(x, known_truth = NULL, raters = NULL, trust = NULL, ...) 
   }
   fit <- finish_score_fit(x, found, truth[at], checked$given, trust)
   fit$scored <- list(raters = if (is.null(trust)) sum(used) else 0L)
+  class(fit) <- c("score_fit", class(fit))
   fit
 }
 

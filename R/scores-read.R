@@ -8,8 +8,8 @@ score_scales <- c("probability", "order")
 sum_tolerance <- 0.005
 
 # `x` with `scores`: a list of `scale` and `values`, a matrix of cases x categories for each system
-# that has scores, NA where it has none. `given$scores` is what users gave; `by_rating`: has `data` a
-# row per rating?
+# that has scores, NA where it has none. `given$scores` is what users gave; `by_rating`: has `data`
+# a row per rating?
 with_scores <- function(x, given, data, by_rating, call) {
   if (is.null(given$scores)) {
     return(x)

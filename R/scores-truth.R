@@ -15,26 +15,16 @@ least_told <- 0.01
 # A function of weights of cases that gives p, cases x categories, fitted anew with these weights;
 # of a posterior that was given, or where fits take long, as it is. NULL are the cases as they are.
 rater_beliefs <- function(estimate) {
-  fit <- fit_of_raters(estimate)
+  fit <- raters_alone(estimate$fit, estimate)
   as_is <- posterior(fit)[fit$x$index, , drop = FALSE]
-  held <- (is_own_fit(fit) && is.null(fit$refit)) || is_family_fit(fit) ||
+  refit <- refitting(fit)
+  held <- is.null(refit) ||
     length(rating_rater(fit$x)) * length(fit$x$categories) > most_refitted
-  model <- if (is_latent(fit) && !is_own_fit(fit)) model_of_fit(fit)
   anew <- function(v) {
     if (is.null(v) || held) {
       return(as_is)
     }
-    weight <- core_pattern_weights(fit$x$index, v, n_patterns(fit$x))
-    by_pattern <- if (is_own_fit(fit)) {
-      fit$refit(weight)
-    } else if (is_latent(fit)) {
-      core_fit_latent(
-        fit$x$patterns, weight, fit$known, model, fit$method, 500L, start_of(fit), no_tick
-      )$posterior
-    } else {
-      core_posterior_algebraic(fit$x$patterns, weight, core_fit_algebraic(fit$x$patterns, weight))
-    }
-    by_pattern[fit$x$index, , drop = FALSE]
+    refit(core_pattern_weights(fit$x$index, v, n_patterns(fit$x)))[fit$x$index, , drop = FALSE]
   }
   list(of = anew, held = held, known = known_patterns(fit)[fit$x$index])
 }
@@ -43,11 +33,9 @@ most_refitted <- 1e5 # ratings of patterns times categories
 
 # The raters without the systems: under the model of the estimate, or, where that averages over
 # models, under raters with an accuracy each, which depends on the category if the average says so.
-fit_of_raters <- function(estimate) {
-  fit <- estimate$fit
-  if (is_own_fit(fit)) {
-    return(fit)
-  }
+raters_alone <- function(fit, estimate) UseMethod("raters_alone")
+
+raters_alone.rater_fit <- function(fit, estimate) {
   alone <- fit$x
   alone$systems <- character()
   alone$patterns$answer <- fit$x$patterns$answer[, 0L, drop = FALSE]

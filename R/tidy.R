@@ -139,7 +139,8 @@ not_shown_unasked <- c(
 
 # All tables of a result that have rows, by their names.
 tables_of <- function(x) {
-  method <- utils::getS3method("tidy", class(x)[[1L]])
+  methods <- lapply(class(x), utils::getS3method, f = "tidy", optional = TRUE)
+  method <- Find(Negate(is.null), methods)
   names <- setdiff(eval(formals(method)$what), not_shown_unasked)
   if (length(names) == 0L) {
     return(list(table = tidy(x)))

@@ -12,7 +12,9 @@ average_labels <- function(x, known = nothing_known) {
   told <- any(certain) || any(lengths(known$raters) > 0L) || length(known$counts) > 0L
   if (!told) identified <- told_by_association(x, fit_algebraic(x, k_model())$identified)
   if (identified != "yes") {
-    warn_fit(new_rater_fit(list(x = x, identified = identified, agreement = NA_real_)))
+    warn_fit(new_rater_fit(
+      list(x = x, identified = identified, agreement = NA_real_), "latent_fit"
+    ))
     posterior <- matrix(NA_real_, n_patterns(x), length(x$categories))
   } else {
     members <- lapply(c(pooled = FALSE, one_coin = TRUE), labels_around_centre, x, known)
