@@ -55,12 +55,12 @@ claim_ends <- function(table, systems, than, fit) {
 }
 
 accuracy_of_rater <- function(fit, name) {
-  if (is.matrix(confusion(fit))) {
+  if (has_one_matrix(fit)) {
     fit <- suppressWarnings(
       fit_raters(fit$x, rater_model("rater")), classes = "fallible_warning"
     )
   }
-  sum(base_rates(fit) * diag(confusion(fit)[[name]]))
+  sum(fit$base_rates * diag(confusion(fit)[[name]]))
 }
 
 # Which c in [0, 1] keep independent - c (independent - shared) above zero.

@@ -62,7 +62,7 @@ rating_probabilities <- function(fit) UseMethod("rating_probabilities")
 rating_probabilities.rater_fit <- function(fit) latent_probabilities(fit, fit$x)$probability
 
 rating_probabilities.k_fit <- function(fit) {
-  array(confusion(fit), c(length(fit$x$categories) * c(1L, 1L), length(fit$x$raters)))
+  array(confusion(fit)[[1L]], c(length(fit$x$categories) * c(1L, 1L), length(fit$x$raters)))
 }
 
 # What the core reads of a fit.

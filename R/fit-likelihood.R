@@ -168,12 +168,11 @@ latent_confusion <- function(fit) {
   matrices <- lapply(seq_along(fit$x$raters), function(j) {
     structure(fit$matrices[j, , ], dimnames = list(truth = categories, rating = categories))
   })
-  if (fit$model$accuracy == "common" && !any(is_known_rater(fit))) {
-    matrices[[1L]]
-  } else {
-    stats::setNames(matrices, fit$x$raters)
-  }
+  stats::setNames(matrices, fit$x$raters)
 }
+
+# Do all raters have the same confusion matrix?
+has_one_matrix <- function(fit) fit$model$accuracy == "common" && !any(is_known_rater(fit))
 
 # Categories that change places: raters would agree better with the truth under other names.
 switched_categories <- function(fit) {

@@ -210,7 +210,7 @@ draw_from_fit <- function(fit) {
   x$systems <- character()
   x$truth <- list(
     category = truth, stratum = stratum, expected = stats::setNames(double(), character()),
-    base_rates = base_rates(fit)
+    base_rates = stats::setNames(fit$base_rates, x$categories)
   )
   x
 }

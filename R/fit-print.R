@@ -156,7 +156,7 @@ print.summary_rater_fit <- function(x, ...) {
   cat_lines(format_fit(x$fit))
   print_table("Parameters", tidy(x$fit))
   matrices <- confusion(x$fit)
-  if (is.matrix(matrices)) matrices <- list(`a rater` = matrices)
+  if (has_one_matrix(x$fit)) matrices <- list(`a rater` = matrices[[1L]])
   for (name in utils::head(names(matrices), 6L)) {
     cat("\nConfusion matrix of ", printable(name), " (truth in rows)\n", sep = "")
     print(round(matrices[[name]], 3L))

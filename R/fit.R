@@ -297,16 +297,16 @@ as_fit <- function(fit, call = rlang::caller_env()) {
 #' @param newdata Covariates of cases, a data frame: the base rates of such cases, under a model
 #'   whose base rates are by formula (see [rater_model()]).
 #' @param ... Not used.
-#' @return `base_rates()`: named vector of probabilities, one per category, the mean over the cases
-#'   where they differ; with `newdata`, a tibble: its columns, and one per category. `confusion()`:
-#'   matrix of probabilities, true category in rows, rating in columns (the paper's Table 1), the
-#'   mean over strata of difficulty; a list of such matrices, one per rater, where the model tells
-#'   raters apart. `NA` where not identified.
+#' @return `base_rates()`: a tibble with a column of probabilities per category and one row, the mean
+#'   over the cases where they differ; with `newdata`, its columns and rows before these.
+#'   `confusion()`: a list with the names of the raters, for each a matrix of probabilities, true
+#'   category in rows, rating in columns (the paper's Table 1), the mean over strata of difficulty;
+#'   all are the same where the model does not tell raters apart. `NA` where not identified.
 #' @family estimation
 #' @examples
 #' fit <- fit_raters(ratings(fleiss1971, case = case, counts = depression:other))
 #' base_rates(fit)
-#' confusion(fit)
+#' confusion(fit)[[1]]
 #' @export
 base_rates <- function(fit, newdata = NULL) {
   check_given()
@@ -314,7 +314,8 @@ base_rates <- function(fit, newdata = NULL) {
   if (!is.null(newdata)) {
     return(rates_by_covariates(fit, newdata, rlang::current_env()))
   }
-  stats::setNames(fit$base_rates, fit$x$categories)
+  rates <- stats::setNames(as.list(unname(fit$base_rates)), fit$x$categories)
+  tibble::new_tibble(rates, nrow = 1L)
 }
 
 #' @rdname base_rates
@@ -342,7 +343,8 @@ confusion.k_fit <- function(x, ...) {
     dimnames = list(truth = categories, rating = categories)
   )
   diag(out) <- x$rater_accuracy
-  if (x$identified == "yes") out else out * NA_real_
+  if (x$identified != "yes") out <- out * NA_real_
+  stats::setNames(rep(list(out), length(x$x$raters)), x$x$raters)
 }
 
 #' @export

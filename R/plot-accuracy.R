@@ -85,7 +85,7 @@ plot_bins <- function(object) {
       i = paste0("The estimate is {.code NA}: ", tidy(object)$reason[[1L]], "."),
       call = rlang::caller_env())
   }
-  n <- nrow(confusion(object$fit))
+  n <- length(object$fit$x$categories)
   table$system <- factor(table$system, levels = unique(table$system))
   probability <- seq(1 / n, 1, length.out = 50L)
   curve <- expected_agreement(estimates, probability, n)

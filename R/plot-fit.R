@@ -78,8 +78,8 @@ plot_parameters <- function(object) {
 
 plot_confusion <- function(fit, max_raters) {
   matrices <- confusion(fit)
-  one_for_all <- is.matrix(matrices)
-  if (one_for_all) matrices <- list(`any rater` = matrices)
+  one_for_all <- has_one_matrix(fit)
+  if (one_for_all) matrices <- list(`any rater` = matrices[[1L]])
   if (all(is.na(unlist(matrices)))) {
     abort_fallible("argument", c(
       "There is nothing to draw.",

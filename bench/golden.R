@@ -85,8 +85,11 @@ model_of <- function(...) rater_model(...)
 simple_model <- function() k_model()
 hierarchical_free <- function(...) dawid_skene(...)
 fit_of <- function(x, ...) fit_raters(x, ...)
-rates_of <- function(x) base_rates(x)
-confusion_of <- function(x, ...) confusion(x, ...)
+rates_of <- function(x) unlist(base_rates(x))
+confusion_of <- function(x, ...) {
+  out <- confusion(x, ...)
+  if (inherits(x, "rater_fit") && length(unique(out)) == 1L) out[[1L]] else out
+}
 posterior_of <- function(x, ...) ground_truth(x, ...)
 calibration_of <- function(...) calibration(...)
 compared <- function(x, ...) compare_systems(x, ...)

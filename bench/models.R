@@ -66,7 +66,7 @@ compare_dawid_skene <- function() {
     fit_raters(ratings(long, case = "task", rater = "worker", rating = "label"), model)
   }
   fit <- fit_raters(x, model)
-  own <- c(base_rates(fit), rater_accuracy(fit))
+  own <- c(unlist(base_rates(fit)), rater_accuracy(fit))
   seconds <- vapply(list(
     fit = function() fit_raters(x, model), wide = function() fit_raters(ratings(wide), model),
     long = from_long

@@ -63,7 +63,7 @@ random_set <- function(i) {
 compare_set <- function(set) {
   fit <- suppressWarnings(fit_raters(set$x, dawid_skene(prior = "none")))
   own <- list(
-    likelihood = as.double(stats::logLik(fit)), rates = unname(base_rates(fit)),
+    likelihood = as.double(stats::logLik(fit)), rates = unname(unlist(base_rates(fit))),
     matrices = lapply(seq_along(fit$x$raters), function(r) unname(fit$matrices[r, , ]))
   )
   long <- as.data.frame(set$x)

@@ -38,7 +38,7 @@ slow_joint <- function(fit, strata = stratum_matrices(fit)) {
   t(vapply(fit$x$cases, function(case) {
     own <- table[table$case == case, ]
     rowSums(vapply(strata, function(matrices) {
-      out <- base_rates(fit) / length(strata)
+      out <- rates_of(fit) / length(strata)
       for (i in seq_len(nrow(own))) {
         rater <- match(own$rater[[i]], fit$x$raters)
         out <- out * matrices[[rater]][, match(own$rating[[i]], categories)]
@@ -69,7 +69,7 @@ slow_pairs <- function(fit) {
     expected <- Reduce(`+`, lapply(strata, function(matrices) {
       a <- matrices[[match(kinds$rater1[i], fit$x$raters)]]
       b <- matrices[[match(kinds$rater2[i], fit$x$raters)]]
-      t(a) %*% (base_rates(fit) * b) / length(strata)
+      t(a) %*% (rates_of(fit) * b) / length(strata)
     }))
     weight * sum((unclass(seen) - expected)^2)
   }, 0)

@@ -127,3 +127,6 @@ twin <- function(seed) {
   twins[[key]]
 }
 twins <- new.env()
+
+# Base rates as a named vector.
+rates_of <- function(fit) unlist(base_rates(fit))

@@ -95,7 +95,7 @@ test_that("fits of one's own go with methods and intervals that need a posterior
   set.seed(1)
   x <- simulate_ratings(rater_design(c(0.6, 0.7, 0.8), 0.8, 3, 60))
   fit <- fit_raters(x)
-  own <- as_rater_fit(x, ground_truth(fit), base_rates(fit))
+  own <- as_rater_fit(x, ground_truth(fit), rates_of(fit))
   why <- function(method, interval) {
     pair_misfit(accuracy_methods()[[method]], accuracy_intervals()[[interval]], k_model(), own)
   }

@@ -17,7 +17,7 @@ verbs <- list(
   },
   function(x) unclass(agreement_matrix(x, "rater1", "rater2")),
   function(x) colSums(pattern_counts(as_ratings(x)) * pattern_weights(as_ratings(x))),
-  function(x) base_rates(x),
+  function(x) rates_of(x),
   function(x) ground_truth(x, "long")$probability[1:4]
 )
 
@@ -115,7 +115,7 @@ test_that("what is no data is named, with what to do", {
   })
   for (own in list(quiet(ground_truth(two)), agreement(two), confusion_matrix(3, 0.8))) {
     expect_error(as_ratings(own), class = "fallible_error_argument")
-    expect_error(base_rates(own), class = "fallible_error_argument")
+    expect_error(rates_of(own), class = "fallible_error_argument")
   }
   expect_error(ratings(confusion_matrix(3, 0.8)), class = "fallible_error_argument")
   expect_error(ratings(ftable(table(1:2, 1:2))), class = "fallible_error_argument")

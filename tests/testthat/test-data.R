@@ -50,7 +50,7 @@ test_that("dawid1979 gives the maximum likelihood estimates of the Dawid-Skene m
   fit <- fit_raters(x, dawid_skene(prior = "none"))
   error_rates <- lapply(confusion(fit), matrix, 4)
   posterior <- as.matrix(ground_truth(fit)[-1])
-  expect_equal(round(unname(base_rates(fit)), 2), c(0.40, 0.42, 0.11, 0.07))
+  expect_equal(round(unname(rates_of(fit)), 2), c(0.40, 0.42, 0.11, 0.07))
   expect_equal(
     round(error_rates$A1, 2),
     rbind(

@@ -121,7 +121,7 @@ test_that("other cases are judged with their confidence, or without any", {
   fit <- fit_raters(x, rater_model("common", confidence = TRUE))
   told <- coef(fit)
   by_hand <- function(x) {
-    joint <- slow_joint(codes_of(x), rep(told[["rater_accuracy"]], 3), base_rates(fit),
+    joint <- slow_joint(codes_of(x), rep(told[["rater_accuracy"]], 3), rates_of(fit),
       told[paste0("confidence_right[", levels_seen, "]")],
       told[paste0("confidence_wrong[", levels_seen, "]")])
     joint / rowSums(joint)

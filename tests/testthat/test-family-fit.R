@@ -8,7 +8,7 @@ test_that("GLAD is at the top of its likelihood, and nowhere else", {
   skill <- coef(fit)[paste("skill of", fit$x$raters)]
   likelihood <- function(p) glad_likelihood(p[1:5], exp(c(0, p[6:7])) / sum(exp(c(0, p[6:7]))),
     panel$said, 3, 5)
-  rates <- base_rates(fit)
+  rates <- rates_of(fit)
   top <- c(skill, log(rates[-1] / rates[1]))
   expect_equal(likelihood(top), as.numeric(logLik(fit)), tolerance = 1e-10)
   # No step in any direction finds more.
@@ -43,7 +43,7 @@ test_that("a model that the package has is the same as a family", {
   same <- names(coef(core))
   expect_equal(coef(fit)[same], coef(core), tolerance = 1e-4)
   expect_equal(vcov(fit)[same, same], vcov(core), tolerance = 1e-3)
-  expect_equal(base_rates(fit), base_rates(core), tolerance = 1e-4)
+  expect_equal(rates_of(fit), rates_of(core), tolerance = 1e-4)
   expect_equal(confusion(fit), confusion(core), tolerance = 1e-4)
   expect_equal(as.matrix(ground_truth(fit)[-1]), as.matrix(ground_truth(core)[-1]),
     tolerance = 1e-3)

@@ -95,7 +95,7 @@ test_that("slopes are those of a twin, in the units of the covariates", {
   slope <- tidy(fit)[grepl("^accuracy:", tidy(fit)$term), ]
   expect_equal(slope$estimate, top$par[5] / 10, tolerance = 1e-3)
   expect_equal(slope$std.error, sqrt(solve(top$hessian)[5, 5]) / 10, tolerance = 1e-2)
-  expect_equal(base_rates(fit), fit$base_rates, ignore_attr = TRUE)
+  expect_equal(rates_of(fit), fit$base_rates, ignore_attr = TRUE)
   plain <- fit_raters(x, rater_model(accuracy = ~z))
   expect_equal(logLik(plain), logLik(fit), tolerance = 1e-6)
   expect_equal(predict(plain)$probability, predict(fit)$probability, tolerance = 1e-3)

@@ -4,10 +4,10 @@ test_that("the worked example gives the paper's numbers", {
   expect_equal(fit$kappa, 1 / 9, tolerance = 1e-12)
   expect_equal(fit$rater_accuracy, 0.5, tolerance = 1e-12)
   expect_equal(
-    base_rates(fit), c(A = 0.325, B = 0.25, C = 0.25, D = 0.175), tolerance = 1e-12
+    rates_of(fit), c(A = 0.325, B = 0.25, C = 0.25, D = 0.175), tolerance = 1e-12
   )
   # Table 1 with N = 4, Pc = 1/2
-  expect_equal(unname(confusion(fit)), matrix(1 / 6, 4, 4) + diag(1 / 2 - 1 / 6, 4))
+  expect_equal(unname(confusion(fit)$rater1), matrix(1 / 6, 4, 4) + diag(1 / 2 - 1 / 6, 4))
 })
 
 test_that("fits and posteriors agree with the slow twin on random panels", {
@@ -33,9 +33,9 @@ test_that("agreement at or below chance is not identified", {
   expect_warning(fit <- fit_raters(x), class = "fallible_warning_not_identified")
   expect_equal(fit$agreement, 0.5)
   expect_equal(fit$rater_accuracy, 0.5)
-  expect_true(all(is.na(base_rates(fit))))
+  expect_true(all(is.na(rates_of(fit))))
   expect_true(all(is.na(as.matrix(as.data.frame(ground_truth(fit))[-1]))))
-  expect_true(all(is.na(confusion(fit))))
+  expect_true(all(is.na(unlist(confusion(fit)))))
   expect_equal(glance(fit)$rater_accuracy, 0.5)
 })
 
@@ -64,8 +64,8 @@ test_that("negative base rates are set to zero, with a warning", {
   ))
   expect_warning(fit <- fit_raters(panel), class = "fallible_warning_boundary")
   expect_identical(fit$negative, 1L)
-  expect_equal(sum(base_rates(fit)), 1)
-  expect_equal(base_rates(fit)[["c"]], 0)
+  expect_equal(sum(rates_of(fit)), 1)
+  expect_equal(rates_of(fit)[["c"]], 0)
   expect_true(all(is.na(tidy(fit)$std.error[-1])))
   expect_false(is.na(tidy(fit)$std.error[1]))
 })
@@ -93,7 +93,7 @@ test_that("perfect agreement gives accuracy one and certain cases", {
   x <- ratings(cbind(c("a", "b", "a"), c("a", "b", "a")), categories = c("a", "b", "c"))
   fit <- quiet(fit_raters(x))
   expect_identical(fit$rater_accuracy, 1)
-  expect_equal(base_rates(fit), c(a = 2 / 3, b = 1 / 3, c = 0))
+  expect_equal(rates_of(fit), c(a = 2 / 3, b = 1 / 3, c = 0))
   expect_equal(as.data.frame(ground_truth(fit))$a, c(1, 0, 1))
   expect_true(all(is.na(tidy(fit)$std.error)))
 })

@@ -25,7 +25,7 @@ each_fit <- function(data, check, categories = 1:3) {
       expect_identical(
         "fallible_warning_not_identified" %in% said, fit$identified != "yes", info = info
       )
-      value <- c(coef(fit), unlist(confusion(fit)), base_rates(fit))
+      value <- c(coef(fit), unlist(confusion(fit)), rates_of(fit))
       expect_false(any(is.nan(value) | is.infinite(value)), info = info)
       error <- tidy(fit)$std.error
       expect_false(any(is.nan(error) | is.infinite(error) | error %in% 0), info = info)
@@ -51,7 +51,7 @@ test_that("two raters: free errors are not identified", {
 test_that("a category that nobody used is rare", {
   each_fit(good, function(fit, info) {
     expect_identical(fit$identified, "yes", info = info)
-    expect_lt(base_rates(fit)[["4"]], 0.05)
+    expect_lt(rates_of(fit)[["4"]], 0.05)
   }, categories = 1:4)
 })
 

@@ -34,7 +34,7 @@ test_that("fits are tops: no step from them gains", {
 test_that("the model of Dawid and Skene is fitted to their data as by others", {
   x <- ratings(dawid1979, case = case, rater = rater, rating = rating, repeats = "ratings")
   fit <- fit_raters(x, dawid_skene(prior = "none"))
-  expect_lt(max(abs(base_rates(fit) - c(0.399555, 0.421983, 0.111795, 0.066667))), 1e-6)
+  expect_lt(max(abs(rates_of(fit) - c(0.399555, 0.421983, 0.111795, 0.066667))), 1e-6)
   expect_equal(as.double(logLik(fit)), -192.8908812, tolerance = 1e-9)
   expect_lt(max(abs(coef(fit)[1:5] - c(0.8288, 0.7789, 0.7766, 0.8669, 0.8424))), 5e-5)
   expect_identical(attr(logLik(fit), "df"), 63L)
@@ -49,7 +49,7 @@ test_that("other numbers in print are those of a table with a misprint", {
   copy$rating[copy$case == 7 & copy$rater == "A1"] <- c(1L, 1L, 2L)
   x <- ratings(copy, case = case, rater = rater, rating = rating, repeats = "ratings")
   fit <- fit_raters(x, dawid_skene(prior = "none"))
-  expect_lt(max(abs(base_rates(fit) - c(0.39997, 0.42158, 0.11179, 0.06667))), 5.1e-6)
+  expect_lt(max(abs(rates_of(fit) - c(0.39997, 0.42158, 0.11179, 0.06667))), 5.1e-6)
   expect_lt(abs(logLik(fit) + 190.731), 5e-4)
   expect_lt(max(abs(coef(fit)[1:5] - c(0.8360, 0.7784, 0.7771, 0.8674, 0.8428))), 5.1e-5)
 })
@@ -76,10 +76,10 @@ test_that("it is fitted to other data as by others", {
   skip_if(Sys.getenv("FALLIBLE_DATA") == "" || !dir.exists(folder), "FALLIBLE_DATA is not set")
   fit <- function(set) fit_raters(read_ratings(file.path(folder, set)), dawid_skene("none"))
   anaesthesia <- fit("nogold_anesthesia")
-  expect_lt(max(abs(base_rates(anaesthesia) - c(0.39996, 0.41261, 0.12076, 0.06667))), 5e-6)
+  expect_lt(max(abs(rates_of(anaesthesia) - c(0.39996, 0.41261, 0.12076, 0.06667))), 5e-6)
   expect_lt(abs(logLik(anaesthesia) + 141.077), 5e-4)
   caries <- fit("nogold_caries")
-  expect_lt(abs(base_rates(caries)[[2]] - 0.19966), 5e-6)
+  expect_lt(abs(rates_of(caries)[[2]] - 0.19966), 5e-6)
   expect_lt(abs(logLik(caries) + 7410.942), 5e-4)
 })
 
@@ -100,7 +100,7 @@ test_that("names and orders of categories, raters and cases change nothing", {
     # Distances are the same from the other end.
     backwards <- fit(table, model, categories = 4:1)
     expect_equal(backwards$log_posterior, straight$log_posterior, tolerance = 1e-9)
-    expect_equal(base_rates(backwards)[4:1], base_rates(straight), tolerance = 1e-5)
+    expect_equal(rates_of(backwards)[4:1], rates_of(straight), tolerance = 1e-5)
   }
 })
 
@@ -238,7 +238,7 @@ test_that("of very many raters each has a standard error from own ratings", {
   p <- unname(coef(fit)[1:2100])
   logit <- 1 / sqrt(n * p * (1 - p) + 1 / 0.6^2) # the prior's standard deviation
   expect_equal(error[1:2100], p * (1 - p) * logit, tolerance = 1e-9)
-  rate <- unname(base_rates(fit))
+  rate <- unname(rates_of(fit))
   expect_equal(error[2101:2103], sqrt(rate * (1 - rate) / 2100), tolerance = 1e-9)
   v <- vcov(fit)
   expect_equal(unname(diag(v)), error^2)
@@ -271,9 +271,9 @@ test_that("coefficients bear the names of what they are", {
       if (model$difficulty == "strata") "difficulty"
     ))
     if (fit$identified != "yes") next
-    expect_equal(unname(coef(fit)[paste0("base_rate[", x$categories, "]")]), unname(base_rates(fit)))
+    expect_equal(unname(coef(fit)[paste0("base_rate[", x$categories, "]")]), unname(rates_of(fit)))
     if (!by_rater) next
-    right <- vapply(confusion(fit), function(m) sum(base_rates(fit) * diag(m)), 0)
+    right <- vapply(confusion(fit), function(m) sum(rates_of(fit) * diag(m)), 0)
     expect_equal(unname(coef(fit)[seq_along(right)]), unname(right))
   }
 })

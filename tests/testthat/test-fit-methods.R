@@ -21,8 +21,8 @@ test_that("every fit has every method", {
     table <- tidy(fit)
     expect_identical(table$term, terms, info = info)
     expect_equal(table$std.error, unname(sqrt(diag(vcov(fit)))), info = info)
-    expect_named(base_rates(fit), x$categories, info = info)
-    expect_equal(sum(base_rates(fit)), 1, info = info)
+    expect_named(rates_of(fit), x$categories, info = info)
+    expect_equal(sum(rates_of(fit)), 1, info = info)
     matrices <- confusion(fit)
     if (!is.list(matrices)) matrices <- list(matrices)
     for (matrix in matrices) {
@@ -30,7 +30,7 @@ test_that("every fit has every method", {
       expect_identical(dimnames(matrix), list(truth = x$categories, rating = x$categories))
     }
     expect_equal(
-      mean(vapply(matrices, function(m) sum(base_rates(fit) * diag(m)), 0)), fit$rater_accuracy,
+      mean(vapply(matrices, function(m) sum(rates_of(fit) * diag(m)), 0)), fit$rater_accuracy,
       info = info
     )
     known <- fit$method == "likelihood"
@@ -68,8 +68,8 @@ test_that("new cases are judged under the old fit", {
     raters = rater3:rater1, categories = c("4", "2")
   )
   matrices <- confusion(fit)
-  first <- base_rates(fit) * matrices$rater3[, "2"] * matrices$rater1[, "2"]
-  second <- base_rates(fit) * matrices$rater3[, "4"]
+  first <- rates_of(fit) * matrices$rater3[, "2"] * matrices$rater1[, "2"]
+  second <- rates_of(fit) * matrices$rater3[, "4"]
   found <- as.matrix(predict(fit, new, type = "probability")[-1])
   expect_equal(found, unname(rbind(first / sum(first), second / sum(second))),
     tolerance = 1e-9, ignore_attr = TRUE)
@@ -105,7 +105,7 @@ test_that("simulated panels have the raters, the gaps and the probabilities of t
     # Pairs of ratings agree as often as the model says.
     strata <- stratum_matrices(fit)
     expected <- function(i, j) {
-      mean(vapply(strata, function(m) sum(base_rates(fit) * rowSums(m[[i]] * m[[j]])), 0))
+      mean(vapply(strata, function(m) sum(rates_of(fit) * rowSums(m[[i]] * m[[j]])), 0))
     }
     wide <- unclass(stats::xtabs(~ case + rater, given)) > 0
     weight <- crossprod(wide + 0)
@@ -120,7 +120,7 @@ test_that("simulated panels have the raters, the gaps and the probabilities of t
     }, 0)
     shares <- table(given$rater)
     accuracy <- vapply(seq_along(shares), function(j) {
-      mean(vapply(strata, function(m) sum(base_rates(fit) * diag(m[[j]])), 0))
+      mean(vapply(strata, function(m) sum(rates_of(fit) * diag(m[[j]])), 0))
     }, 0)
     expect_lt(
       abs(mean(right) - stats::weighted.mean(accuracy, shares)), 4 * stats::sd(right) / sqrt(40)

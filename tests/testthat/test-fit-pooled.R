@@ -6,7 +6,7 @@ test_that("matrices around a centre are those of two other programs, to 1e-6", {
     unlist(glance(a)[c("c", "tau", "ups", "a")]),
     c(c = 1.8734223, tau = 0.4855662, ups = 0.2743124, a = NA), tolerance = 1e-6
   )
-  expect_lt(max(abs(base_rates(a) - c(0.9271565, 0.0728435))), 1e-6)
+  expect_lt(max(abs(rates_of(a) - c(0.9271565, 0.0728435))), 1e-6)
   said <- c(0.0048772, 0.0418091, 0.1569920, 0.1707132, 0.6469776, 0.8866461, 0.9858431)
   expect_lt(max(abs(ground_truth(a)[["1"]] - said)), 1e-6)
   b <- pooled(three_tests())
@@ -71,7 +71,7 @@ test_that("standard errors are given the centre, and nothing counts its paramete
   n <- table(truth(x)$category)
   right <- vapply(1:3, function(j) diag(known$matrices[j, , ]), double(4))
   size <- as.vector(n) + known$centre$c
-  rates <- base_rates(known)
+  rates <- rates_of(known)
   of_rates <- (diag(rates) - rates %o% rates) / (sum(n) + 4)
   slow <- vapply(1:3, function(j) {
     p <- right[, j]
@@ -89,12 +89,12 @@ test_that("names and orders of categories, raters and cases change nothing", {
   }
   straight <- fit(table, categories = 1:4)
   other <- fit(table[sample(nrow(table)), ], categories = 4:1)
-  expect_lt(max(abs(base_rates(other)[4:1] - base_rates(straight))), 1e-6)
+  expect_lt(max(abs(rates_of(other)[4:1] - rates_of(straight))), 1e-6)
   expect_lt(max(abs(coef(other)[names(coef(straight))] - coef(straight))), 1e-6)
   # A category that nobody uses has probability 0, and moves nothing.
   more <- fit(table, categories = c(1:4, "none"))
-  expect_identical(base_rates(more)[["none"]], 0)
-  expect_lt(max(abs(base_rates(more)[1:4] - base_rates(straight))), 1e-7)
+  expect_identical(rates_of(more)[["none"]], 0)
+  expect_lt(max(abs(rates_of(more)[1:4] - rates_of(straight))), 1e-7)
 })
 
 test_that("known truths stay, and raters who are known are no part of the centre", {

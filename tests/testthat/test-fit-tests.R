@@ -19,7 +19,7 @@ test_that("raters as tests are what their matrices say", {
     found$estimate[found$measure == measure & found$rater == rater & found$category == "1"]
   }
   m <- confusion(fit)$b
-  rate <- base_rates(fit)[["1"]]
+  rate <- rates_of(fit)[["1"]]
   sensitivity <- m[2, 2]
   specificity <- m[1, 1]
   expect_equal(of("sensitivity"), sensitivity)
@@ -86,7 +86,7 @@ test_that("one judge with a calibration sample gives the estimate of Rogan and G
   sensitivity <- 46 / 52
   youden <- specificity + sensitivity - 1
   rate <- (0.3 + specificity - 1) / youden
-  expect_equal(base_rates(fit)[["1"]], rate)
+  expect_equal(rates_of(fit)[["1"]], rate)
   expect_lt(abs(rate - 0.25), 0.005)
   v <- function(p, n) p * (1 - p) / n
   error <- sqrt(v(0.3, 200) + (1 - rate)^2 * v(specificity, 102) + rate^2 * v(sensitivity, 52)) /
@@ -145,7 +145,7 @@ test_that("two tests are told as one, in series and in parallel, with errors by 
   names <- x$raters[1:2]
   some <- test_accuracy(fit, combine = names)
   m <- confusion(fit)[names]
-  rates <- base_rates(fit)
+  rates <- rates_of(fit)
   first <- x$categories[[1]]
   false <- sum(rates[-1] * (1 - (1 - m[[1]][-1, 1]) * (1 - m[[2]][-1, 1]))) / sum(rates[-1])
   at <- some$rater == paste(names[[1]], "or", names[[2]]) & some$category == first

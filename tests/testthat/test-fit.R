@@ -54,7 +54,7 @@ test_that("wrong arguments are refused", {
   expect_error(fit_raters(x, model = "k"), class = "fallible_error_argument")
   expect_error(fit_raters(x, method = "guess"), class = "fallible_error_argument")
   expect_error(fit_raters(x, speed = 1), class = "fallible_error_argument")
-  expect_error(base_rates("lehner2015"), class = "fallible_error_argument")
+  expect_error(rates_of("lehner2015"), class = "fallible_error_argument")
   expect_error(confusion(x), class = "fallible_error_argument")
   fit <- fit_raters(x)
   expect_error(predict(fit, newdata = 1), class = "fallible_error_argument")
@@ -64,6 +64,6 @@ test_that("wrong arguments are refused", {
 test_that("ratings and estimates stand for their fit", {
   x <- lehner_ratings()
   fit <- fit_raters(x)
-  expect_identical(base_rates(x), base_rates(fit))
+  expect_identical(rates_of(x), rates_of(fit))
   expect_identical(ground_truth(published(fit, interval = "none")), ground_truth(fit))
 })

@@ -47,7 +47,7 @@ test_that("where all cases are known, fits are tables", {
       max(abs(confusion(fit)[[rater]] - prop.table(table(right[own], table$rating[own]), 1))), 1e-6
     )
   }
-  expect_lt(max(abs(base_rates(fit) - prop.table(table(truth(x)$category)))), 1e-6)
+  expect_lt(max(abs(rates_of(fit) - prop.table(table(truth(x)$category)))), 1e-6)
   # Systems are judged by that truth.
   for (method in c("joint", "shared")) {
     expect_equal(point_estimate(fit, method = method), true_accuracy(x)$sample, tolerance = 1e-8)
@@ -77,7 +77,7 @@ test_that("all raters may be known", {
   known <- list(rater1 = 0.5, rater2 = 0.6, rater3 = 0.7)
   for (model in list(k_model(), rater_model("rater", "distance", "strata", prior = "none"))) {
     fit <- fit_raters(x, model, known_raters = known)
-    base <- base_rates(fit)
+    base <- rates_of(fit)
     expect_equal(mean(coef(fit)[seq_len(length(coef(fit)) - 4)]), 0.6)
     # Base rates are a fixed point of the EM algorithm (with a case more of each, by the prior).
     extra <- if (length(model$prior) > 0) 1 else 0
@@ -97,7 +97,7 @@ test_that("a known case without ratings counts, and judges systems", {
   expect_equal(ground_truth(fit)$y[[4]], 1)
   expect_equal(tidy(estimate_accuracy(fit, "shared", interval = "none"))$n, 4)
   without <- fit_raters(x, method = "likelihood")
-  expect_gt(base_rates(fit)[["y"]], base_rates(without)[["y"]])
+  expect_gt(rates_of(fit)[["y"]], rates_of(without)[["y"]])
 })
 
 test_that("weights of known cases count", {

@@ -14,10 +14,10 @@ posterior_of <- function(fit) as.matrix(ground_truth(fit)[fit$x$categories])
 test_that("a fit of a fit's posterior says the same", {
   x <- panel()
   fit <- fit_raters(x, rater_model("rater"))
-  own <- as_rater_fit(x, posterior_of(fit), base_rates(fit))
+  own <- as_rater_fit(x, posterior_of(fit), rates_of(fit))
   expect_s3_class(own, "rater_fit")
   expect_equal(ground_truth(own), ground_truth(fit))
-  expect_equal(base_rates(own), base_rates(fit))
+  expect_equal(rates_of(own), rates_of(fit))
   expect_equal(calibration(ground_truth(own)), calibration(ground_truth(fit)))
   expect_equal(predict(own), predict(fit))
   expect_equal(augment(own), augment(fit))
@@ -27,10 +27,10 @@ test_that("a fit of a fit's posterior says the same", {
     tidy(estimate_accuracy(fit, "shared", interval = "none"))$estimate, tolerance = 1e-8
   )
   # A table by case, in any order, is the same.
-  expect_equal(as_rater_fit(x, ground_truth(fit)[300:1, ], base_rates(fit)), own)
+  expect_equal(as_rater_fit(x, ground_truth(fit)[300:1, ], rates_of(fit)), own)
   # What EM has converged to repeats itself.
   expect_equal(own$rater_accuracy, mean(vapply(confusion(fit), function(m) {
-    sum(diag(m) * base_rates(fit))
+    sum(diag(m) * rates_of(fit))
   }, 0)), tolerance = 0.02)
 })
 
@@ -41,7 +41,7 @@ test_that("binned and unbinned estimates are those of the K-model's posterior", 
     if (fit$identified != "yes" || length(x$systems) == 0L) {
       return(0)
     }
-    own <- as_rater_fit(x, posterior_of(fit), base_rates(fit))
+    own <- as_rater_fit(x, posterior_of(fit), rates_of(fit))
     ways <- expand.grid(method = c("binned", "unbinned"), clip = c("bin", "none", "overall"))
     off <- apply(ways, 1L, function(way) {
       estimates <- lapply(list(own, fit), function(fit) {
@@ -64,7 +64,7 @@ test_that("cases with the same ratings may differ", {
   own <- as_rater_fit(x, posterior)
   expect_equal(unname(as.matrix(ground_truth(own)[-1])), posterior)
   expect_equal(tidy(estimate_accuracy(own, interval = "none"))$estimate, mean(c(0.9, 0.4, 0)))
-  expect_equal(unname(base_rates(own)), colMeans(posterior))
+  expect_equal(unname(rates_of(own)), colMeans(posterior))
   expect_equal(own$rater_accuracy, mean(c(0.9, 0.4, 1)))
   expect_equal(
     unname(confusion(own)$a), rbind(c(1, 0), c(0.7, 1) / 1.7), ignore_attr = TRUE
@@ -135,7 +135,7 @@ test_that("verbs of results work", {
   expect_s3_class(ggplot2::autoplot(own), "ggplot")
   counted <- ratings(fleiss1971, case = case, counts = depression:other)
   shares <- category_counts(counted) / rowSums(category_counts(counted))
-  expect_true(is.matrix(confusion(as_rater_fit(counted, shares))))
+  expect_length(confusion(as_rater_fit(counted, shares)), ncol(counted))
 })
 
 test_that("what a posterior cannot tell is refused", {

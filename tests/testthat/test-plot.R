@@ -72,7 +72,7 @@ test_that("fits are drawn with an accuracy for each rater", {
   x <- simulate_ratings(rater_design(c(0.5, 0.6, 0.7), 0.9, 3, n = 100))
   fit <- fit_raters(x, rater_model("rater", "distance", "strata"))
   points <- layers(ggplot2::autoplot(fit))[[3]]
-  expect_equal(sort(points$x), sort(unname(c(coef(fit)[1:3], base_rates(fit)))))
+  expect_equal(sort(points$x), sort(unname(c(coef(fit)[1:3], rates_of(fit)))))
 })
 
 test_that("systems are drawn with intervals, and bins with the expected curve", {

@@ -114,7 +114,7 @@ test_that("a case with one rating has a posterior", {
   expect_lt(truth$a[3], truth$a[1])
   wide[5, ] <- NA
   fit <- fit_raters(ratings(wide, raters = r1:r3))
-  expect_equal(ground_truth(fit)$a[5], base_rates(fit)[["a"]])
+  expect_equal(ground_truth(fit)$a[5], rates_of(fit)[["a"]])
 })
 
 test_that("data for one label are stored with several, which single-label verbs refuse", {

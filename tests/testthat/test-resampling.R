@@ -26,7 +26,7 @@ drawing <- list(
   },
   `a posterior of the user's` = function(x, cluster) {
     fit <- fit_raters(x)
-    own <- as_rater_fit(x, as.matrix(ground_truth(fit)[-1]), base_rates(fit))
+    own <- as_rater_fit(x, as.matrix(ground_truth(fit)[-1]), rates_of(fit))
     tidy(estimate_accuracy(own, "shared", interval = "bootstrap", resampling = list(replicates = 60, cluster = cluster)))
   },
   metrics = function(x, cluster) {

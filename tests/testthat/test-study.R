@@ -258,7 +258,7 @@ test_that("weak raters do not fill the console with warnings", {
   design <- rater_design(c(0.2, 0.2), 0.8, n = 6)
   expect_no_warning_at_all <- function(code) expect_warning(code, NA)
   expect_no_warning_at_all(
-    simulation_study(design, function(x) base_rates(fit_raters(x))[[1]], runs = 10)
+    simulation_study(design, function(x) rates_of(fit_raters(x))[[1]], runs = 10)
   )
 })
 
