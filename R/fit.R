@@ -297,8 +297,8 @@ as_fit <- function(fit, call = rlang::caller_env()) {
 #' @param newdata Covariates of cases, a data frame: the base rates of such cases, under a model
 #'   whose base rates are by formula (see [rater_model()]).
 #' @param ... Not used.
-#' @return `base_rates()`: a tibble with a column of probabilities per category and one row, the mean
-#'   over the cases where they differ; with `newdata`, its columns and rows before these.
+#' @return `base_rates()`: a tibble with a column of probabilities per category and one row, the
+#'   mean over the cases where they differ; with `newdata`, its columns and rows before these.
 #'   `confusion()`: a list with the names of the raters, for each a matrix of probabilities, true
 #'   category in rows, rating in columns (the paper's Table 1), the mean over strata of difficulty;
 #'   all are the same where the model does not tell raters apart. `NA` where not identified.
