@@ -157,6 +157,10 @@ core_rater_counts <- function(patterns, weight) {
     .Call(`_fallible_core_rater_counts`, patterns, weight)
 }
 
+core_draw_posterior <- function(patterns, weight, truth, population, joined, prior, options, tick) {
+    .Call(`_fallible_core_draw_posterior`, patterns, weight, truth, population, joined, prior, options, tick)
+}
+
 core_resampler <- function(weight, clusters) {
     .Call(`_fallible_core_resampler`, weight, clusters)
 }

@@ -517,6 +517,23 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_draw_posterior
+Rcpp::List core_draw_posterior(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::IntegerVector truth, Rcpp::IntegerVector population, bool joined, Rcpp::List prior, Rcpp::List options, Rcpp::Function tick);
+RcppExport SEXP _fallible_core_draw_posterior(SEXP patternsSEXP, SEXP weightSEXP, SEXP truthSEXP, SEXP populationSEXP, SEXP joinedSEXP, SEXP priorSEXP, SEXP optionsSEXP, SEXP tickSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type truth(truthSEXP);
+    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type population(populationSEXP);
+    Rcpp::traits::input_parameter< bool >::type joined(joinedSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type prior(priorSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::Function >::type tick(tickSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_draw_posterior(patterns, weight, truth, population, joined, prior, options, tick));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_resampler
 SEXP core_resampler(Rcpp::NumericVector weight, SEXP clusters);
 RcppExport SEXP _fallible_core_resampler(SEXP weightSEXP, SEXP clustersSEXP) {
@@ -672,6 +689,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_fallible_core_pattern_weights", (DL_FUNC) &_fallible_core_pattern_weights, 3},
     {"_fallible_core_pair_counts", (DL_FUNC) &_fallible_core_pair_counts, 4},
     {"_fallible_core_rater_counts", (DL_FUNC) &_fallible_core_rater_counts, 2},
+    {"_fallible_core_draw_posterior", (DL_FUNC) &_fallible_core_draw_posterior, 8},
     {"_fallible_core_resampler", (DL_FUNC) &_fallible_core_resampler, 2},
     {"_fallible_core_resample", (DL_FUNC) &_fallible_core_resample, 4},
     {"_fallible_core_shared_pairs", (DL_FUNC) &_fallible_core_shared_pairs, 3},

@@ -13,6 +13,7 @@ ratings base
 model base ratings
 agreement base ratings
 crowdtruth base
+posterior base ratings
 accuracy base ratings model
 simulation base ratings model accuracy'
 

@@ -68,6 +68,40 @@ std::int64_t Stream::binomial(std::int64_t trials, double probability) {
                                    : binomial_rejection(*this, trials, probability);
 }
 
+// By Box and Muller. One number per statement: the order in which an expression draws its numbers
+// would be the compiler's.
+double Stream::normal() {
+  const double radius = std::sqrt(-2 * std::log(1 - uniform()));
+  return radius * std::cos(6.283185307179586477 * uniform());
+}
+
+// Marsaglia and Tsang (2000), ACM Trans. Math. Softw. 26, 363-372.
+double Stream::log_gamma(double shape) {
+  if (shape < 1) {
+    const double u = 1 - uniform();
+    return log_gamma(shape + 1) + std::log(u) / shape;
+  }
+  const double d = shape - 1.0 / 3, c = 1 / std::sqrt(9 * d);
+  for (;;) {
+    const double x = normal();
+    const double u = 1 - uniform();
+    const double root = 1 + c * x;
+    if (root <= 0) continue;
+    const double log_v = 3 * std::log(root);
+    if (std::log(u) < x * x / 2 + d - d * std::exp(log_v) + d * log_v) return std::log(d) + log_v;
+  }
+}
+
+void dirichlet(Stream& stream, const double* parameter, int size, double* out) {
+  double most = -HUGE_VAL, total = 0;
+  for (int l = 0; l < size; ++l) {
+    out[l] = stream.log_gamma(parameter[l]);
+    most = std::max(most, out[l]);
+  }
+  for (int l = 0; l < size; ++l) total += out[l] = std::exp(out[l] - most);
+  for (int l = 0; l < size; ++l) out[l] /= total;
+}
+
 void multinomial(Stream& stream, std::int64_t trials, const std::vector<double>& weight,
                  std::vector<double>& count) {
   double left = 0;

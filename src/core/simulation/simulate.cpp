@@ -10,38 +10,13 @@ namespace fallible {
 
 namespace {
 
-// By Box and Muller. One number per statement: the order in which an expression draws its numbers
-// would be the compiler's.
-double draw_normal(Stream& stream) {
-  const double radius = std::sqrt(-2 * std::log(1 - stream.uniform()));
-  return radius * std::cos(6.283185307179586477 * stream.uniform());
-}
-
-// Marsaglia and Tsang (2000), ACM Trans. Math. Softw. 26, 363-372. The logarithm, since small
-// shapes give numbers that would underflow.
-double draw_log_gamma(double shape, Stream& stream) {
-  if (shape < 1) {
-    const double u = 1 - stream.uniform();
-    return draw_log_gamma(shape + 1, stream) + std::log(u) / shape;
-  }
-  const double d = shape - 1.0 / 3, c = 1 / std::sqrt(9 * d);
-  for (;;) {
-    const double x = draw_normal(stream);
-    const double u = 1 - stream.uniform();
-    const double root = 1 + c * x;
-    if (root <= 0) continue;
-    const double log_v = 3 * std::log(root);
-    if (std::log(u) < x * x / 2 + d - d * std::exp(log_v) + d * log_v) return std::log(d) + log_v;
-  }
-}
-
 std::vector<double> draw_base_rates(const Design& design, Stream& stream) {
   if (design.law == BaseRateLaw::fixed) return design.base_rates;
   std::vector<double> out(design.categories);
   if (design.law == BaseRateLaw::uniform) {
     for (double& rate : out) rate = 1 - stream.uniform();
   } else {
-    for (double& rate : out) rate = draw_log_gamma(design.concentration, stream);
+    for (double& rate : out) rate = stream.log_gamma(design.concentration);
     const double most = *std::max_element(out.begin(), out.end());
     for (double& rate : out) rate = std::exp(rate - most);
   }
@@ -108,7 +83,7 @@ std::vector<double> own_matrix(const std::vector<double>& given, std::size_t str
 
 // Uniform, and correlated with the effect.
 double shared_uniform(double loading, double effect, Stream& stream) {
-  const double own = draw_normal(stream);
+  const double own = stream.normal();
   const double deviate = loading * effect + std::sqrt(1 - loading * loading) * own;
   return std::erfc(-deviate / 1.414213562373095049) / 2;
 }
@@ -190,7 +165,7 @@ void CaseSampler::next(Stream& stream) {
     stratum_ = draw_index(strata_.data(), S, stream);
   }
   truth_ = draw_index(categories_.data(), N, stream);
-  if (shared_) effect_ = draw_normal(stream);
+  if (shared_) effect_ = stream.normal();
   for (std::size_t u = 0; u < answers_.size(); ++u) {
     answers_[u] = static_cast<int>(answer(u, stream)) + 1;
   }

@@ -1,0 +1,107 @@
+#include "centre_draws.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "../base/special.hpp"
+
+namespace fallible {
+
+namespace {
+
+// Neal (2003), Ann. Stat. 31, 705-767: stepping out, then shrinking towards where it stands.
+template <class LogDensity>
+double slice(double at, double width, Stream& stream, const LogDensity& log_density) {
+  constexpr int most_steps = 8;
+  const double level = log_density(at) + std::log(1 - stream.uniform());
+  double low = at - width * stream.uniform();
+  double high = low + width;
+  int steps = static_cast<int>(most_steps * stream.uniform());
+  for (int i = steps; i > 0 && log_density(low) > level; --i) low -= width;
+  for (int i = most_steps - 1 - steps; i > 0 && log_density(high) > level; --i) high += width;
+  for (;;) {
+    const double next = low + stream.uniform() * (high - low);
+    if (log_density(next) > level) return next;
+    (next < at ? low : high) = next;
+    if (high - low < 1e-12) return at;
+  }
+}
+
+}  // namespace
+
+CentreDraws::CentreDraws(int categories)
+    : K_(categories), nu_(categories, 4.0), mu_(static_cast<std::size_t>(categories) * categories) {
+  for (int k = 0; k < K_; ++k) {
+    for (int l = 0; l < K_; ++l) mu_[k * K_ + l] = k == l ? 0.7 : 0.3 / (K_ - 1);
+  }
+}
+
+std::vector<double> CentreDraws::shares(const std::vector<double>& ratio) const {
+  std::vector<double> out(K_, 1.0);
+  double most = 0, total = 0;
+  for (const double r : ratio) most = std::max(most, r);
+  for (int l = 0; l < K_; ++l) {
+    out[l] = std::exp((l < K_ - 1 ? ratio[l] : 0.0) - most);
+    total += out[l];
+  }
+  for (double& share : out) share /= total;
+  return out;
+}
+
+bool CentreDraws::dominates_with(int k, const std::vector<double>& row) const {
+  const auto value = [&](int truth, int l) { return truth == k ? row[l] : mu_[truth * K_ + l]; };
+  for (int l = 0; l < K_; ++l) {
+    for (int truth = 0; truth < K_; ++truth) {
+      if (truth != l && value(truth, l) >= value(l, l)) return false;
+    }
+  }
+  return true;
+}
+
+double CentreDraws::log_density(int k, double log_nu, const std::vector<double>& ratio,
+                                const std::vector<const double*>& counts) const {
+  const std::vector<double> mu = shares(ratio);
+  const double nu = std::exp(log_nu);
+  const double away = log_nu - std::log(4.0);
+  double out = -away * away / 2;
+  // The Dirichlet density and the Jacobian of the ratios together.
+  for (int l = 0; l < K_; ++l) {
+    if (mu[l] <= 0) return -std::numeric_limits<double>::infinity();
+    out += (l == k ? 3.0 : 1.0) * std::log(mu[l]);
+  }
+  for (const double* count : counts) {
+    const double* row = count + static_cast<std::size_t>(k) * K_;
+    double total = 0;
+    for (int l = 0; l < K_; ++l) {
+      if (row[l] > 0) out += log_gamma(nu * mu[l] + row[l]) - log_gamma(nu * mu[l]);
+      total += row[l];
+    }
+    if (total > 0) out += log_gamma(nu) - log_gamma(nu + total);
+  }
+  return out;
+}
+
+void CentreDraws::update(const std::vector<const double*>& counts, bool in_order, Stream& stream) {
+  for (int k = 0; k < K_; ++k) {
+    std::vector<double> ratio(K_ - 1);
+    for (int l = 0; l < K_ - 1; ++l) ratio[l] = std::log(mu_[k * K_ + l] / mu_[k * K_ + K_ - 1]);
+    const double log_nu = slice(std::log(nu_[k]), 1.0, stream,
+                                [&](double at) { return log_density(k, at, ratio, counts); });
+    for (int l = 0; l < K_ - 1; ++l) {
+      ratio[l] = slice(ratio[l], 0.7, stream, [&](double at) {
+        std::vector<double> moved = ratio;
+        moved[l] = at;
+        if (in_order && !dominates_with(k, shares(moved))) {
+          return -std::numeric_limits<double>::infinity();
+        }
+        return log_density(k, log_nu, moved, counts);
+      });
+    }
+    nu_[k] = std::exp(log_nu);
+    const std::vector<double> mu = shares(ratio);
+    std::copy(mu.begin(), mu.end(), mu_.begin() + static_cast<std::ptrdiff_t>(k) * K_);
+  }
+}
+
+}  // namespace fallible

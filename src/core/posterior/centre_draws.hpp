@@ -1,0 +1,37 @@
+// The centre of a panel, as drawn: rows of raters' matrices are Dirichlet(nu_k mu_k), with
+// mu_k ~ Dirichlet(1, and 3 for the right answer) and log nu_k ~ N(log 4, 1).
+#ifndef FALLIBLE_CORE_POSTERIOR_CENTRE_DRAWS_HPP
+#define FALLIBLE_CORE_POSTERIOR_CENTRE_DRAWS_HPP
+
+#include <vector>
+
+#include "../base/random.hpp"
+
+namespace fallible {
+
+class CentreDraws {
+ public:
+  explicit CentreDraws(int categories);
+
+  // Given counts of each matrix (truths x answers), with the matrices integrated out; by slices,
+  // one number after the other. `in_order`: the centre must dominate.
+  void update(const std::vector<const double*>& counts, bool in_order, Stream& stream);
+
+  double parameter(int k, int l) const { return nu_[k] * mu_[k * K_ + l]; }
+  const std::vector<double>& nu() const { return nu_; }
+  const std::vector<double>& mu() const { return mu_; }
+
+ private:
+  // Log density of row k with this precision and these ratios log(mu_l / mu_last).
+  double log_density(int k, double log_nu, const std::vector<double>& ratio,
+                     const std::vector<const double*>& counts) const;
+  std::vector<double> shares(const std::vector<double>& ratio) const;
+  bool dominates_with(int k, const std::vector<double>& row) const;
+
+  int K_;
+  std::vector<double> nu_, mu_;
+};
+
+}  // namespace fallible
+
+#endif

@@ -1,0 +1,319 @@
+#include "gibbs.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "../base/random.hpp"
+#include "centre_draws.hpp"
+
+namespace fallible {
+
+namespace {
+
+constexpr int most_tries = 100;  // for matrices in order, before the old ones stay
+constexpr int rescaled = 64;     // factors after which a product is brought back to size
+
+// Truths x answers, in which each answer is likelier under its own truth than under any other.
+bool dominates(const double* matrix, int K) {
+  for (int l = 0; l < K; ++l) {
+    for (int k = 0; k < K; ++k) {
+      if (k != l && matrix[k * K + l] >= matrix[l * K + l]) return false;
+    }
+  }
+  return true;
+}
+
+class Chain {
+ public:
+  Chain(const PosteriorRows& rows, const PosteriorPrior& prior, const ChainOptions& options,
+        int number)
+      : rows_(rows),
+        prior_(prior),
+        options_(options),
+        stream_(options.seed, static_cast<std::uint64_t>(number)),
+        K_(rows.categories),
+        cells_(static_cast<std::size_t>(K_) * K_),
+        base_(static_cast<std::size_t>(rows.populations) * K_, 1.0 / K_),
+        theta_(prior.matrix.size() * cells_),
+        system_(prior.system.size() * cells_),
+        base_count_(base_.size()),
+        count_(theta_.size()),
+        system_count_(system_.size()),
+        centre_(K_) {
+    start();
+  }
+
+  PosteriorChain run() {
+    PosteriorChain out;
+    out.probability.assign(rows_.weight.size() * K_, 0.0);
+    const int sweeps = options_.warmup + options_.kept * options_.thin;
+    for (int sweep = 0; sweep < sweeps; ++sweep) {
+      const int after = sweep - options_.warmup + 1;
+      const bool keep = after > 0 && after % options_.thin == 0;
+      allocate(keep ? &out : nullptr);
+      draw_parameters();
+      if (keep) store(out);
+      Watch::ask();
+    }
+    const double drawn = static_cast<double>(sweeps) * std::max<std::size_t>(1, theta_.size());
+    out.stuck = stuck_ * static_cast<double>(cells_) / drawn;
+    return out;
+  }
+
+ private:
+  // Diagonals around .7, apart in each chain; other starts only find other names of the classes.
+  void start() {
+    std::vector<double> row(K_);
+    for (std::size_t m = 0; m < prior_.matrix.size(); ++m) {
+      double* matrix = &theta_[m * cells_];
+      if (!prior_.matrix[m].fixed.empty()) {
+        std::copy(prior_.matrix[m].fixed.begin(), prior_.matrix[m].fixed.end(), matrix);
+        continue;
+      }
+      for (int k = 0; k < K_; ++k) {
+        for (int l = 0; l < K_; ++l) row[l] = 20 * (l == k ? 0.7 : 0.3 / (K_ - 1));
+        if (prior_.matrix[m].equal_errors) {
+          if (k == 0) equal(matrix, 14, 6);
+        } else {
+          dirichlet(stream_, row.data(), K_, matrix + k * K_);
+        }
+      }
+    }
+  }
+
+  // right ~ Beta(a, b), and errors alike.
+  void equal(double* matrix, double a, double b) {
+    const double both[2] = {a, b};
+    double drawn[2];
+    dirichlet(stream_, both, 2, drawn);
+    for (int k = 0; k < K_; ++k) {
+      for (int l = 0; l < K_; ++l) matrix[k * K_ + l] = k == l ? drawn[0] : drawn[1] / (K_ - 1);
+    }
+  }
+
+  // Joint probability of a row and each class, up to exp of what is returned.
+  double joint(int row) {
+    const double* rate = &base_[static_cast<std::size_t>(rows_.population[row]) * K_];
+    weight_.assign(rate, rate + K_);
+    double scale = 0;
+    int factors = 0;
+    for (const int at : rows_.places(row)) {
+      const double* matrix = &theta_[prior_.matrix_of[rows_.judge[at]] * cells_];
+      for (int k = 0; k < K_; ++k) weight_[k] *= matrix[k * K_ + rows_.category[at]];
+      if (++factors % rescaled == 0) scale += rescale();
+    }
+    return scale;
+  }
+
+  double rescale() {
+    const double most = *std::max_element(weight_.begin(), weight_.end());
+    if (most <= 0) return 0;
+    for (double& w : weight_) w /= most;
+    return std::log(most);
+  }
+
+  // The classes of the cases of each row, and what follows from them.
+  void allocate(PosteriorChain* kept) {
+    std::fill(base_count_.begin(), base_count_.end(), 0.0);
+    std::fill(count_.begin(), count_.end(), 0.0);
+    std::fill(system_count_.begin(), system_count_.end(), 0.0);
+    for (int row = 0; row < rows_.size(); ++row) {
+      const int truth = rows_.known[row];
+      if (truth >= 0 && !kept) {
+        add(row, truth, rows_.weight[row]);
+        continue;
+      }
+      const double scale = joint(row);
+      const double total = std::accumulate(weight_.begin(), weight_.end(), 0.0);
+      if (kept) note(*kept, row, total, scale);
+      if (truth >= 0) {
+        add(row, truth, rows_.weight[row]);
+      } else if (rows_.weight[row] == 1) {
+        add(row, one_of(total), 1);
+      } else {
+        multinomial(stream_, static_cast<std::int64_t>(rows_.weight[row]), weight_, split_);
+        for (int k = 0; k < K_; ++k) {
+          if (split_[k] > 0) add(row, k, split_[k]);
+        }
+      }
+      steps_done(1);
+    }
+  }
+
+  int one_of(double total) {
+    double u = stream_.uniform() * total;
+    int k = 0;
+    while (k < K_ - 1 && u >= weight_[k]) u -= weight_[k++];
+    return k;
+  }
+
+  void add(int row, int k, double cases) {
+    base_count_[static_cast<std::size_t>(rows_.population[row]) * K_ + k] += cases;
+    for (const int at : rows_.places(row)) {
+      const std::size_t matrix = prior_.matrix_of[rows_.judge[at]] * cells_;
+      count_[matrix + k * K_ + rows_.category[at]] += cases;
+    }
+    for (int s = 0; s < rows_.systems; ++s) {
+      const int said = rows_.answer[static_cast<std::size_t>(row) * rows_.systems + s];
+      if (said >= 0) system_count_[s * cells_ + k * K_ + said] += cases;
+    }
+  }
+
+  // What labels and the comparison of models need of a row.
+  void note(PosteriorChain& out, int row, double total, double scale) {
+    const int truth = rows_.known[row];
+    double* of = &out.probability[static_cast<std::size_t>(row) * K_];
+    for (int k = 0; k < K_; ++k) of[k] += truth >= 0 ? k == truth : weight_[k] / total;
+    if (options_.log_likelihood) {
+      out.log_likelihood.push_back(std::log(truth >= 0 ? weight_[truth] : total) + scale);
+    }
+  }
+
+  void draw_parameters() {
+    std::vector<double> parameter(K_);
+    for (int p = 0; p < rows_.populations; ++p) {
+      for (int k = 0; k < K_; ++k) {
+        parameter[k] = prior_.base_rates[p][k] + base_count_[static_cast<std::size_t>(p) * K_ + k];
+      }
+      dirichlet(stream_, parameter.data(), K_, &base_[static_cast<std::size_t>(p) * K_]);
+    }
+    if (prior_.pooled) {
+      centre_.update(counts_of_pooled(), prior_.order != ClassOrder::none, stream_);
+    }
+    draw_matrices();
+    for (std::size_t s = 0; s < prior_.system.size(); ++s) {
+      draw_rows(prior_.system[s], false, &system_count_[s * cells_], &system_[s * cells_]);
+    }
+  }
+
+  std::vector<const double*> counts_of_pooled() const {
+    std::vector<const double*> out;
+    for (std::size_t m = 0; m < prior_.matrix.size(); ++m) {
+      if (prior_.matrix[m].fixed.empty()) out.push_back(&count_[m * cells_]);
+    }
+    return out;
+  }
+
+  // Given the counts, and in the order that is wanted: drawn again until they are, which leaves
+  // the conditional distribution in that order invariant.
+  void draw_matrices() {
+    if (prior_.order == ClassOrder::mean && !prior_.pooled) {
+      before_ = theta_;
+      for (int tries = 0; tries < most_tries; ++tries) {
+        for (std::size_t m = 0; m < prior_.matrix.size(); ++m) draw_matrix(m);
+        if (mean_dominates()) return;
+      }
+      theta_ = before_;
+      stuck_ += static_cast<double>(prior_.matrix.size());
+      return;
+    }
+    std::vector<double> old(cells_);
+    for (std::size_t m = 0; m < prior_.matrix.size(); ++m) {
+      double* matrix = &theta_[m * cells_];
+      old.assign(matrix, matrix + cells_);
+      int tries = 0;
+      do {
+        draw_matrix(m);
+      } while (prior_.order == ClassOrder::each && !dominates(matrix, K_) && ++tries < most_tries);
+      if (tries < most_tries) continue;
+      std::copy(old.begin(), old.end(), matrix);
+      ++stuck_;
+    }
+  }
+
+  void draw_matrix(std::size_t m) {
+    if (!prior_.matrix[m].fixed.empty()) return;
+    draw_rows(prior_.matrix[m], prior_.pooled, &count_[m * cells_], &theta_[m * cells_]);
+  }
+
+  void draw_rows(const MatrixPrior& prior, bool pooled, const double* count, double* matrix) {
+    if (prior.equal_errors) {
+      double right = 0;
+      for (int k = 0; k < K_; ++k) right += count[k * K_ + k];
+      const double all = std::accumulate(count, count + cells_, 0.0);
+      equal(matrix, prior.rows[0] + right, prior.rows[1] + all - right);
+      return;
+    }
+    std::vector<double> parameter(K_);
+    for (int k = 0; k < K_; ++k) {
+      for (int l = 0; l < K_; ++l) {
+        const double own = pooled ? centre_.parameter(k, l) : prior.rows[k * K_ + l];
+        parameter[l] = own + count[k * K_ + l];
+      }
+      dirichlet(stream_, parameter.data(), K_, matrix + k * K_);
+    }
+  }
+
+  std::vector<double> mean_matrix() const {
+    std::vector<double> mean(cells_, 0.0);
+    for (int j = 0; j < prior_.raters; ++j) {
+      const double* matrix = &theta_[prior_.matrix_of[j] * cells_];
+      for (std::size_t i = 0; i < cells_; ++i) mean[i] += matrix[i] / prior_.raters;
+    }
+    return mean;
+  }
+
+  bool mean_dominates() const { return dominates(mean_matrix().data(), K_); }
+
+  void store(PosteriorChain& out) {
+    out.draws.insert(out.draws.end(), base_.begin(), base_.end());
+    out.draws.insert(out.draws.end(), theta_.begin(), theta_.end());
+    out.draws.insert(out.draws.end(), system_.begin(), system_.end());
+    if (prior_.pooled) {
+      out.draws.insert(out.draws.end(), centre_.nu().begin(), centre_.nu().end());
+      out.draws.insert(out.draws.end(), centre_.mu().begin(), centre_.mu().end());
+    }
+    for (std::size_t s = 0; s < prior_.system.size(); ++s) {
+      const double* count = &system_count_[s * cells_];
+      double right = 0;
+      for (int k = 0; k < K_; ++k) right += count[k * K_ + k];
+      out.right.push_back(right / std::accumulate(count, count + cells_, 0.0));
+    }
+    out.switched += has_switched();
+  }
+
+  // Would two classes fit the average rater better under each other's names?
+  bool has_switched() const {
+    const std::vector<double> mean = mean_matrix();
+    const auto worth = [&](int k, int l) { return base_[k] * mean[k * K_ + l]; };
+    for (int k = 0; k < K_; ++k) {
+      for (int l = 0; l < k; ++l) {
+        if (worth(k, l) + worth(l, k) > worth(k, k) + worth(l, l)) return true;
+      }
+    }
+    return false;
+  }
+
+  const PosteriorRows& rows_;
+  const PosteriorPrior& prior_;
+  const ChainOptions& options_;
+  Stream stream_;
+  int K_;
+  std::size_t cells_;
+  std::vector<double> base_, theta_, system_;
+  std::vector<double> base_count_, count_, system_count_;
+  CentreDraws centre_;
+  std::vector<double> weight_, split_, before_;
+  double stuck_ = 0;
+};
+
+}  // namespace
+
+int posterior_parameters(const PosteriorRows& rows, const PosteriorPrior& prior) {
+  const int K = rows.categories;
+  const int matrices = static_cast<int>(prior.matrix.size() + prior.system.size());
+  return rows.populations * K + matrices * K * K + (prior.pooled ? K + K * K : 0);
+}
+
+std::vector<PosteriorChain> draw_posterior(const PosteriorRows& rows, const PosteriorPrior& prior,
+                                           const ChainOptions& options, const Host& host) {
+  std::vector<PosteriorChain> out(options.chains);
+  for_each_item(out.size(), options.threads, host, [&](std::size_t chain) {
+    out[chain] = Chain(rows, prior, options, static_cast<int>(chain)).run();
+  });
+  return out;
+}
+
+}  // namespace fallible

@@ -1,0 +1,66 @@
+// Draws from the posterior of a latent class model by Gibbs sampling: classes of all cases of a row
+// at once, then base rates and confusion matrices given these.
+#ifndef FALLIBLE_CORE_POSTERIOR_GIBBS_HPP
+#define FALLIBLE_CORE_POSTERIOR_GIBBS_HPP
+
+#include <cstdint>
+#include <vector>
+
+#include "../base/host.hpp"
+#include "posterior_rows.hpp"
+
+namespace fallible {
+
+// A matrix dominates if each answer is likelier under its own truth than under any other.
+enum class ClassOrder { none, mean, each };  // of no matrix, of that of the average rater, of all
+
+struct MatrixPrior {
+  // Dirichlet parameters, truths x answers, row by row; with equal errors those of right and wrong.
+  std::vector<double> rows;
+  bool equal_errors = false;
+  std::vector<double> fixed = {};  // the matrix itself, where it is known
+};
+
+struct PosteriorPrior {
+  std::vector<int> matrix_of;  // of each judge, among the matrices
+  std::vector<MatrixPrior> matrix;
+  std::vector<std::vector<double>> base_rates;  // Dirichlet parameters of each population
+  std::vector<MatrixPrior> system;              // of each system that stands beside the rows
+  // Rows of all matrices that are not fixed are around those of a centre of the panel, which is
+  // drawn too: Dirichlet(nu_k mu_k).
+  bool pooled = false;
+  ClassOrder order = ClassOrder::mean;
+  int raters = 0;  // how many of the judges the average rater is the average of
+};
+
+struct ChainOptions {
+  int chains = 4;
+  int kept = 1000;
+  int warmup = 1000;
+  int thin = 1;
+  int threads = 1;
+  std::uint64_t seed = 0;
+  bool log_likelihood = false;
+};
+
+// Of one chain.
+struct PosteriorChain {
+  // kept x parameters, draw by draw: base rates (population by population), matrices (truths x
+  // answers, row by row), those of systems, then nu and mu of a pooled prior.
+  std::vector<double> draws;
+  std::vector<double> right;           // kept x systems: share of these cases that they get right
+  std::vector<double> log_likelihood;  // kept x rows, if asked for
+  std::vector<double> probability;     // rows x classes, summed over kept draws
+  int switched = 0;                    // kept draws in which classes have changed places
+  double stuck = 0;                    // share of matrices that kept their value for the order
+};
+
+int posterior_parameters(const PosteriorRows& rows, const PosteriorPrior& prior);
+
+// The same for any number of threads; items of the host are chains.
+std::vector<PosteriorChain> draw_posterior(const PosteriorRows& rows, const PosteriorPrior& prior,
+                                           const ChainOptions& options, const Host& host);
+
+}  // namespace fallible
+
+#endif

@@ -1,0 +1,196 @@
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "core/posterior/gibbs.hpp"
+
+using namespace fallible;
+
+namespace {
+
+// A panel without missing ratings: a row of letters per pattern, raters and then systems.
+struct Panel {
+  Panel(const std::vector<std::string>& rows, const std::vector<double>& n, int raters,
+        int categories)
+      : weight(n) {
+    view.patterns = static_cast<int>(rows.size());
+    view.raters = raters;
+    view.categories = categories;
+    view.systems = static_cast<int>(rows[0].size()) - raters;
+    start.push_back(0);
+    for (const std::string& row : rows) {
+      for (int j = 0; j < raters; ++j) {
+        if (row[j] == '.') continue;
+        rater.push_back(j + 1);
+        category.push_back(row[j] - 'A' + 1);
+      }
+      start.push_back(static_cast<int>(rater.size()));
+    }
+    for (int s = 0; s < view.systems; ++s) {
+      for (const std::string& row : rows) answer.push_back(row[raters + s] - 'A' + 1);
+    }
+    view.start = start.data();
+    view.rater = rater.data();
+    view.category = category.data();
+    view.answer = answer.data();
+  }
+
+  PosteriorRows rows(bool joined = false, const std::vector<int>& truth = {}) const {
+    return posterior_rows(view, weight, truth, {}, joined);
+  }
+
+  PatternView view;
+  std::vector<int> start, rater, category, answer;
+  std::vector<double> weight;
+};
+
+// Mean of a function of a draw over all chains, and its error from means of batches.
+template <class Of>
+void check_mean(const std::vector<PosteriorChain>& chains, int parameters, double expected,
+                const Of& of) {
+  constexpr int batch = 500;
+  std::vector<double> means;
+  for (const PosteriorChain& chain : chains) {
+    const int draws = static_cast<int>(chain.draws.size()) / parameters;
+    for (int from = 0; from + batch <= draws; from += batch) {
+      double sum = 0;
+      for (int d = from; d < from + batch; ++d) {
+        sum += of(&chain.draws[static_cast<std::size_t>(d) * parameters]);
+      }
+      means.push_back(sum / batch);
+    }
+  }
+  double mean = 0, square = 0;
+  for (const double m : means) mean += m / means.size();
+  for (const double m : means) square += (m - mean) * (m - mean);
+  const double error = std::sqrt(square / (means.size() - 1.0) / means.size());
+  INFO("mean ", mean, " error ", error, " expected ", expected);
+  CHECK(std::abs(mean - expected) < 4 * error);
+}
+
+ChainOptions options(int kept, std::uint64_t seed = 1) {
+  ChainOptions out;
+  out.kept = kept;
+  out.seed = seed;
+  return out;
+}
+
+const Panel strongyloides({"BB", "BA", "AB", "AA"}, {38, 2, 87, 35}, 2, 2);
+
+PosteriorPrior two_tests() {
+  PosteriorPrior prior;
+  prior.matrix_of = {0, 1};
+  prior.matrix = {{{71.25, 3.75, 13.3125, 4.4375}}, {{4.1, 1.76, 5.488889, 21.955556}}};
+  prior.base_rates = {{1, 1}};
+  prior.order = ClassOrder::none;
+  prior.raters = 2;
+  return prior;
+}
+
+const Panel lehner({"CDCCA", "BDCCC", "CCDCC", "BBDDB", "ABBBB", "CBDAA", "AAAAA", "ADBCC", "DBAAD",
+                    "ADABB"},
+                   std::vector<double>(10, 1), 4, 4);
+
+// One accuracy for all raters and one of the system, both Beta(3, 2).
+PosteriorPrior lehner_prior(bool joined) {
+  PosteriorPrior prior;
+  prior.matrix_of = {0, 0, 0, 0};
+  prior.matrix = {{{3, 2}, true}};
+  (joined ? prior.matrix : prior.system).push_back({{3, 2}, true});
+  if (joined) prior.matrix_of.push_back(1);
+  prior.base_rates = {{1, 1, 1, 1}};
+  prior.order = ClassOrder::none;
+  prior.raters = 4;
+  return prior;
+}
+
+}  // namespace
+
+// Joseph, Gyorkos and Coupal (1995); expected values by summing over all allocations of cases.
+TEST_CASE("two tests without a gold standard have the exact posterior") {
+  const PosteriorRows rows = strongyloides.rows();
+  const PosteriorPrior prior = two_tests();
+  const auto chains = draw_posterior(rows, prior, options(25000), {});
+  const int p = posterior_parameters(rows, prior);
+  CHECK(p == 10);
+  check_mean(chains, p, 0.7589928, [](const double* d) { return d[1]; });
+  check_mean(chains, p, 0.9570525, [](const double* d) { return d[2]; });
+  check_mean(chains, p, 0.3103328, [](const double* d) { return d[5]; });
+  check_mean(chains, p, 0.6878223, [](const double* d) { return d[6]; });
+  check_mean(chains, p, 0.8838959, [](const double* d) { return d[9]; });
+}
+
+TEST_CASE("with all truths known the posterior is that of counts") {
+  const PosteriorRows rows = strongyloides.rows(false, {2, 2, 1, 1});
+  const PosteriorPrior prior = two_tests();
+  const auto chains = draw_posterior(rows, prior, options(5000), {});
+  const int p = posterior_parameters(rows, prior);
+  check_mean(chains, p, 41.0 / 164, [](const double* d) { return d[1]; });
+  check_mean(chains, p, (40 + 4.4375) / (40 + 17.75), [](const double* d) { return d[5]; });
+  check_mean(chains, p, (35 + 4.1) / (122 + 5.86), [](const double* d) { return d[6]; });
+  CHECK(chains[0].probability[0] == 5000);
+}
+
+// By summing over all 4^10 truths.
+TEST_CASE("a system joins the raters, or is judged by them alone") {
+  for (const bool joined : {true, false}) {
+    const PosteriorRows rows = lehner.rows(joined);
+    const PosteriorPrior prior = lehner_prior(joined);
+    const auto chains = draw_posterior(rows, prior, options(25000), {});
+    const int p = posterior_parameters(rows, prior);
+    CHECK(p == 36);
+    check_mean(chains, p, joined ? 0.5178166 : 0.4565409, [](const double* d) { return d[4]; });
+    check_mean(chains, p, joined ? 0.2698823 : 0.2900957, [](const double* d) { return d[0]; });
+    check_mean(chains, p, joined ? 0.1208979 : 0.1741089, [](const double* d) { return d[3]; });
+    check_mean(chains, p, joined ? 0.6785612 : 0.4776185, [](const double* d) { return d[20]; });
+    if (joined) continue;
+    double right = 0;
+    for (const PosteriorChain& chain : chains) {
+      for (const double share : chain.right) right += share;
+    }
+    CHECK(right / 100000 == doctest::Approx(0.4164277).epsilon(0.01));
+  }
+}
+
+TEST_CASE("draws do not depend on threads, and a seed repeats them") {
+  const PosteriorRows rows = lehner.rows(true);
+  PosteriorPrior prior;
+  prior.matrix_of = {0, 1, 2, 3, 4};
+  prior.matrix.assign(5, {std::vector<double>(16, 1)});
+  prior.base_rates = {{1, 1, 1, 1}};
+  prior.raters = 4;
+  prior.pooled = true;
+  ChainOptions one = options(50), two = options(50);
+  two.threads = 2;
+  const auto first = draw_posterior(rows, prior, one, {});
+  const auto second = draw_posterior(rows, prior, two, {});
+  for (std::size_t i = 0; i < first.size(); ++i) CHECK(first[i].draws == second[i].draws);
+  CHECK(first[0].draws != first[1].draws);
+  CHECK(first[0].draws.size() == 50u * posterior_parameters(rows, prior));
+}
+
+TEST_CASE("a missing rating leaves the others as they are") {
+  const Panel panel({"BB.", "BA.", "AB.", "AA."}, {38, 2, 87, 35}, 3, 2);
+  PosteriorPrior prior = two_tests();
+  prior.matrix_of = {0, 1, 2};
+  prior.matrix.push_back({{2.8, 1.2, 1.2, 2.8}});
+  const PosteriorRows rows = panel.rows();
+  const auto chains = draw_posterior(rows, prior, options(5000), {});
+  const int p = posterior_parameters(rows, prior);
+  check_mean(chains, p, 0.7589928, [](const double* d) { return d[1]; });
+  check_mean(chains, p, 0.7, [](const double* d) { return d[10]; });
+}
+
+TEST_CASE("a known matrix stays, and matrices in order stay in order") {
+  PosteriorPrior prior = two_tests();
+  prior.matrix[0].fixed = {0.9, 0.1, 0.3, 0.7};
+  prior.order = ClassOrder::each;
+  const PosteriorRows rows = strongyloides.rows();
+  const auto chains = draw_posterior(rows, prior, options(500), {});
+  for (std::size_t d = 0; d < chains[0].draws.size(); d += 10) {
+    CHECK(chains[0].draws[d + 5] == 0.7);
+    CHECK(chains[0].draws[d + 6] + chains[0].draws[d + 9] > 1);
+  }
+}
