@@ -36,6 +36,7 @@
 #' | `scores` | scores are not what was declared, or a category has none | `system`, `row` |
 #' | `confidence` | a confidence is out of range, or has no rating beside it | `row`, `column` |
 #' | `table` | an agreement matrix is not square, or holds what is not a count | |
+#' | `prior` | a prior is improper, contradicts itself or does not fit the model | |
 #' | `gold` | a case with known truth has no probability of being chosen, or several | `case` |
 #' | `memory` | more numbers are asked for than there is memory | `numbers`, or `NA` |
 #' | `core` | the compiled code stopped, which is a mistake of the package | |

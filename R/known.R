@@ -94,6 +94,13 @@ check_known_matrix <- function(matrix, rater, categories, call) {
                                     sum to one; or a table of as many counts, of truth by answer.",
       x = "That of {.val {rater}} is {describe(matrix)}.", call = call)
   }
+  matrix <- in_order_of(categories, matrix, rater, call)
+  matrix <- matrix(as.double(matrix), n)
+  if (counts) list(counts = matrix) else matrix / rowSums(matrix)
+}
+
+# A matrix whose rows and columns, where they have names, are put in the order of the categories.
+in_order_of <- function(categories, matrix, rater, call) {
   labels <- dimnames(matrix)
   for (names in labels) {
     if (!is.null(names) && !setequal(names, categories)) {
@@ -105,8 +112,7 @@ check_known_matrix <- function(matrix, rater, categories, call) {
   }
   if (!is.null(labels[[1L]])) matrix <- matrix[match(categories, labels[[1L]]), , drop = FALSE]
   if (!is.null(labels[[2L]])) matrix <- matrix[, match(categories, labels[[2L]]), drop = FALSE]
-  matrix <- matrix(as.double(matrix), n)
-  if (counts) list(counts = matrix) else matrix / rowSums(matrix)
+  matrix
 }
 
 abort_counts_need_pooled <- function() {

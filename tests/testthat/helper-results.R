@@ -36,7 +36,8 @@ make_examples <- function() {
     simulation_study = simulation_study(design, "unbinned", runs = 3),
     crowdtruth = measured,
     worker_flags = flag_workers(measured, known = known),
-    rater_model = rater_model("rater"), rater_design = design,
+    rater_model = rater_model("rater"), rater_prior = rater_prior(rater1 = list(right = c(3, 2))),
+    rater_design = design,
     accuracy_estimator = accuracy_estimator("joint"),
     gold_cases = gold_cases(truth(x)[1:5, ], "random"),
     interval_calibration = calibrate_interval()
@@ -44,5 +45,5 @@ make_examples <- function() {
 }
 
 # What says how to do something is no result, and has no picture.
-instructions <- c("rater_model", "rater_design", "accuracy_estimator", "interval_calibration",
-  "gold_cases")
+instructions <- c("rater_model", "rater_prior", "rater_design", "accuracy_estimator",
+  "interval_calibration", "gold_cases")

@@ -1,0 +1,87 @@
+#' @export
+tidy.rater_prior <- function(x, ...) {
+  check_dots_empty(...)
+  named <- unlist(lapply(names(x$raters), function(rater) {
+    law_rows(x$raters[[rater]], rater)
+  }), recursive = FALSE)
+  others <- if (is.list(x$others)) {
+    law_rows(x$others, "others")
+  } else {
+    list(law_row("others", x$others, others_words[[x$others]], others_shape(x$others)))
+  }
+  rates <- Map(rate_row, x$base_rates, rlang::names2(x$base_rates))
+  tibble::as_tibble(stack_tables(c(named, others, unname(rates))))
+}
+
+others_words <- c(
+  vague = "total 4, 70% right", flat = "Dirichlet(1)", partial = "around the centre of the panel"
+)
+
+# What a right rating has where that does not depend on the number of categories.
+others_shape <- function(name) if (name == "vague") plain_parameters(name, 2L, TRUE) else c(NA, NA)
+
+# `shape`: of a Beta distribution, where there is one.
+law_row <- function(rater, part, prior, shape = c(NA_real_, NA_real_)) {
+  list(
+    rater = rater, part = part, prior = prior, mean = shape[[1L]] / sum(shape),
+    lower = stats::qbeta(0.05, shape[[1L]], shape[[2L]]),
+    upper = stats::qbeta(0.95, shape[[1L]], shape[[2L]])
+  )
+}
+
+law_rows <- function(law, rater) {
+  if (!is.null(law$matrix)) {
+    labels <- rownames(law$matrix) %||% seq_len(nrow(law$matrix))
+    return(lapply(seq_along(labels), function(k) {
+      row <- unname(law$matrix[k, ])
+      law_row(rater, paste("truth", labels[[k]]), paste0("Dirichlet(", prior_numbers(row), ")"),
+        c(row[[k]], sum(row[-k])))
+    }))
+  }
+  words <- c(sens = "sensitivity", spec = "specificity", right = "right")
+  lapply(intersect(names(words), names(law)), function(part) {
+    law_row(rater, words[[part]], paste0("Beta(", prior_numbers(law[[part]]), ")"), law[[part]])
+  })
+}
+
+rate_row <- function(law, population) {
+  part <- if (population == "") "base rates" else paste("base rates of", population)
+  if (is.null(law$beta)) {
+    return(law_row(NA_character_, part, paste0("Dirichlet(", prior_numbers(law$categories), ")")))
+  }
+  words <- paste0("Beta(", prior_numbers(law$beta), ")")
+  law_row(NA_character_, paste(part, "(second category)"), words, law$beta)
+}
+
+#' @export
+glance.rater_prior <- function(x, ...) {
+  check_dots_empty(...)
+  tibble::tibble(
+    raters = length(x$raters), others = if (is.list(x$others)) "own" else x$others,
+    order = x$order, populations = length(x$base_rates)
+  )
+}
+
+#' @export
+format.rater_prior <- function(x, ...) {
+  who <- if (length(x$raters) > 0L) paste0(shorten(names(x$raters)), "; ")
+  others <- if (is.list(x$others)) "as you say" else x$others
+  printable(paste0("Priors: ", who, "others ", others, ", order ", x$order))
+}
+
+#' @export
+print.rater_prior <- function(x, ...) {
+  table <- tidy(x)
+  table$rater[is.na(table$rater)] <- ""
+  table$`90%` <- bracketed(table$lower, table$upper, "")
+  table$mean <- ifelse(is.na(table$mean), "", decimals(table$mean))
+  cat_lines(paste0("<rater_prior> ", format(x)))
+  cat("\n")
+  shown <- as.data.frame(table[c("rater", "part", "prior", "mean", "90%")])
+  shown[] <- lapply(shown, printable)
+  print(align_left(shown, 1:3), row.names = FALSE)
+  invisible(x)
+}
+
+#' @export
+shown_table.rater_prior <- function(x) NULL # nolint: object_name.

@@ -1,0 +1,197 @@
+# A rater_prior() and the ratings that it is to be used for: numbers for the sampler.
+
+# A list of
+#   raters      by name, in the order of `x`: K x K Dirichlet parameters, truth in rows; c(right,
+#               wrong) where errors are uniform; NULL for those around a centre ("partial")
+#   system      the same, of a rater who is not named
+#   others      "vague", "flat", "partial" or "own"
+#   order       "mean", "each" or "none"
+#   base_rates  populations x categories, Dirichlet parameters
+#   text        words: raters, a list by name with a string for each row (or one), and base_rates
+settle_prior <- function(prior, x, model, populations = populations_of(x, model),
+                         call = rlang::caller_env()) {
+  check_class(prior, "rater_prior", "prior", "Make one with {.fun rater_prior}.", call)
+  categories <- x$categories
+  coin <- model$errors == "uniform"
+  unknown <- setdiff(names(prior$raters), x$raters)
+  if (length(unknown) > 0L) {
+    abort_argument("prior", "must name raters of {.arg x}.",
+      x = "{.val {unknown}} {?is/are} not among {.val {x$raters}}.", call = call)
+  }
+  others <- if (is.list(prior$others)) "own" else prior$others
+  plain <- plain_parameters(if (others == "flat") "flat" else "vague", length(categories), coin)
+  system <- if (others == "own") {
+    settle_law(prior$others, "others", plain, categories, coin, call)
+  } else if (others != "partial") {
+    plain
+  }
+  # What a prior of a sensitivity alone does not say is left to the others.
+  base <- system %||% plain
+  raters <- lapply(stats::setNames(nm = x$raters), function(rater) {
+    own <- prior$raters[[rater]]
+    if (is.null(own)) system else settle_law(own, rater, base, categories, coin, call)
+  })
+  if (model$accuracy == "common") raters <- same_for_all(raters, names(prior$raters), call)
+  rates <- settle_rates(prior$base_rates, populations, categories, call)
+  list(
+    raters = raters, system = system, others = others, order = prior$order, base_rates = rates,
+    text = list(raters = lapply(raters, law_words), base_rates = apply(rates, 1L, dirichlet_words))
+  )
+}
+
+# Populations with base rates of their own: what differs in the covariates of the formula.
+populations_of <- function(x, model) {
+  formula <- model$formulas$base_rates
+  values <- if (is.null(formula)) NULL else x$covariates[all.vars(formula)]
+  if (length(values) == 0L) NULL else levels(population_factor(values))
+}
+
+population_factor <- function(values) {
+  words <- do.call(paste, c(lapply(unname(as.list(values)), as.character), sep = ", "))
+  factor(words, unique(words))
+}
+
+# The prior of a rater of whom nothing is known.
+plain_parameters <- function(name, n, coin) {
+  if (coin) {
+    return(if (name == "flat") c(1, 1) else c(2.8, 1.2))
+  }
+  if (name == "flat") {
+    return(matrix(1, n, n))
+  }
+  out <- matrix(1.2 / (n - 1), n, n)
+  diag(out) <- 2.8
+  out
+}
+
+settle_law <- function(law, rater, base, categories, coin, call) {
+  if (coin) {
+    if (!identical(names(law), "right")) {
+      abort_prior("With uniform errors the prior of {.val {rater}} must be {.code list(right =)}.",
+        x = "It has {.field {names(law)}}.",
+        i = "With {.fun dawid_skene} raters have rows for each true category.", call = call)
+    }
+    return(law$right)
+  }
+  n <- length(categories)
+  if (!is.null(law$matrix)) {
+    if (nrow(law$matrix) != n) {
+      abort_prior("The prior of {.val {rater}} must be a {n} x {n} matrix.",
+        x = "It is {nrow(law$matrix)} x {ncol(law$matrix)}.", call = call)
+    }
+    return(matrix(as.double(in_order_of(categories, law$matrix, rater, call)), n))
+  }
+  if (!is.null(law$right)) {
+    out <- wrong_shares(law$wrong %||% rep(1, n), rater, categories, call) * law$right[[2L]]
+    diag(out) <- law$right[[1L]]
+    return(out)
+  }
+  if (n != 2L) {
+    abort_prior("The prior of {.val {rater}} is of a sensitivity or a specificity, which need two
+                 categories.",
+      x = "{.arg x} has {n}.", i = "Use {.code list(right =)}, or a matrix.", call = call)
+  }
+  if (!is.null(law$spec)) base[1L, ] <- law$spec
+  if (!is.null(law$sens)) base[2L, ] <- rev(law$sens)
+  base
+}
+
+# Rows sum to one, without the right answers.
+wrong_shares <- function(wrong, rater, categories, call) {
+  n <- length(categories)
+  if (!is.null(names(wrong)) && setequal(names(wrong), categories)) wrong <- wrong[categories]
+  ok <- length(wrong) == n && (is.null(names(wrong)) || identical(names(wrong), categories))
+  if (!ok) {
+    abort_prior(
+      "{.field wrong} of {.val {rater}} must be a number for each of {.val {categories}}.",
+      not = wrong, call = call
+    )
+  }
+  out <- matrix(wrong, n, n, byrow = TRUE)
+  diag(out) <- 0
+  out / rowSums(out)
+}
+
+same_for_all <- function(raters, named, call) {
+  said <- unique(raters[named])
+  if (length(said) > 1L) {
+    abort_prior("In this model all raters are alike, and so must be their priors.",
+      x = "Those of {.val {named}} differ.",
+      i = "{.code rater_model(\"rater\")} lets raters differ.", call = call)
+  }
+  if (length(said) == 1L) raters[] <- said
+  raters
+}
+
+settle_rates <- function(laws, populations, categories, call) {
+  if (!is.null(names(laws))) {
+    if (!setequal(names(laws), populations)) {
+      abort_argument("prior", "Base rates must have a prior for each population.",
+        x = c(
+          "Those of the prior are {.val {names(laws)}}.",
+          if (is.null(populations)) "All cases of {.arg x} are of one." else
+            "Those of {.arg x} are {.val {populations}}."
+        ), call = call)
+    }
+    laws <- laws[populations]
+  }
+  rows <- lapply(laws, settle_rate_law, categories = categories, call = call)
+  matrix(
+    unlist(rows), max(length(populations), 1L), length(categories), byrow = TRUE,
+    dimnames = list(populations, categories)
+  )
+}
+
+settle_rate_law <- function(law, categories, call) {
+  n <- length(categories)
+  if (!is.null(law$beta)) {
+    if (n != 2L) {
+      abort_prior("A Beta distribution of base rates needs two categories.",
+        x = "{.arg x} has {n}.", i = "Give a Dirichlet parameter for each.", call = call)
+    }
+    return(rev(law$beta))
+  }
+  given <- law$categories
+  named <- names(given)
+  # Of two numbers it is not plain which one would be that of the positive category.
+  ok <- if (is.null(named)) {
+    length(unique(given)) == 1L && length(given) %in% c(1L, n) || (length(given) == n && n > 2L)
+  } else {
+    setequal(named, categories) && length(named) == n
+  }
+  if (!ok) {
+    abort_prior(
+      "The prior of base rates must be a number, or one for each of {.val {categories}} by name.",
+      not = given,
+      i = if (n == 2L) "{.code list(a, b)} is a Beta distribution of the second category.",
+      call = call
+    )
+  }
+  as.double(if (is.null(named)) rep_len(given, n) else given[categories])
+}
+
+# ---- Words --------------------------------------------------------------------------------------
+
+# "4.44, 13.31": two decimals, or two digits of what is small.
+prior_numbers <- function(x) {
+  toString(vapply(x, function(v) format(if (v < 0.1) signif(v, 2L) else round(v, 2L)), ""))
+}
+
+dirichlet_words <- function(x) {
+  two <- length(x) == 2L
+  paste0(if (two) "Beta(" else "Dirichlet(", prior_numbers(if (two) rev(x) else x), ")")
+}
+
+# Of two categories the Beta distribution is that of a right rating.
+law_words <- function(parameters) {
+  if (is.null(parameters)) {
+    return("around the centre of the panel")
+  }
+  if (!is.matrix(parameters)) {
+    return(paste0("Beta(", prior_numbers(parameters), ")"))
+  }
+  vapply(seq_len(nrow(parameters)), function(k) {
+    row <- parameters[k, ]
+    dirichlet_words(if (length(row) == 2L && k == 1L) rev(row) else row)
+  }, "")
+}

@@ -1,0 +1,239 @@
+#' Priors for raters and base rates
+#'
+#' What is known of raters, tests and populations before the ratings are seen, for a fit that
+#' [fit_raters()] makes with `method = "bayes"`. A published study may say that a test has a
+#' sensitivity of about 90%, and surely above 80%: `list(mode = 0.9, at_least = 0.8)` says the same.
+#'
+#' @section A Beta distribution:
+#' Wherever a prior of one probability is asked for, it is one of these:
+#' * `list(a, b)`, or `c(a, b)`: the parameters, as if a - 1 right and b - 1 wrong answers had been
+#'   seen before.
+#' * `list(mode =, at_least =, sure = 0.95)`: the most probable value, and a lower one that is
+#'   exceeded with the probability `sure`. With `at_most` it is an upper one, for modes near 0. The
+#'   bound must say more than the flat prior does: `at_least` is above `1 - sure`, `at_most` below
+#'   `sure`.
+#' * `list(range = c(lower, upper))`: mean in the middle, and standard deviation a quarter of the
+#'   width, as in Joseph, Gyorkos and Coupal (1995).
+#'
+#' @section A rater:
+#' * `list(sens =, spec =)`, for two categories, the second of which is positive: sensitivity and
+#'   specificity. One that is left out has the prior of `others` (the vague one, with `"partial"`).
+#' * `list(right =)`: the probability of a right rating, whatever the truth; the only form for
+#'   models with uniform errors. Where errors are free it holds for the row of each true category,
+#'   with wrong ratings in equal shares, or in those of `wrong`: a positive number for each category
+#'   as an answer, of which each row takes those that would be wrong.
+#' * A matrix of Dirichlet parameters, the true category in rows. The row `c(8, 2, 2)` is as if
+#'   seven right answers and one of each other kind had been seen beyond a flat prior.
+#'
+#' In a model with one accuracy or matrix for all raters, what is said of one is said of all.
+#'
+#' @section Others:
+#' * `"vague"`: as if four ratings were known of each true category, 70% of them right: Beta(2.8,
+#'   1.2), with wrong ratings in equal shares. The total is the same for any number of categories.
+#' * `"flat"`: Dirichlet(1), all matrices equally probable; for two categories uniform sensitivity
+#'   and specificity. `order` is then `"each"`, unless you say otherwise.
+#' * `"partial"`: matrices lie around a centre of the panel, which is estimated with them.
+#' * Any prior of a rater in the forms above.
+#'
+#' @param ... Priors of raters, with their names.
+#' @param base_rates Prior of the base rates: a number, the Dirichlet parameter of all categories; a
+#'   vector with one for each category by name; for two categories a Beta distribution of the second
+#'   one, as a list. For populations with base rates of their own a list of these with their names,
+#'   or a matrix with a row for each.
+#' @param others Prior of raters who are not named, and of systems that join them.
+#' @param order What keeps categories from changing names: of all raters together (`"mean"`) or of
+#'   `"each"` the answer k must be more probable where k is the truth than where it is not. With
+#'   `"none"` the priors must tell.
+#' @return An object of class `rater_prior`. `tidy()` has a row per distribution: `rater` (`NA` for
+#'   base rates), `part`, `prior` in words, and `mean`, `lower` and `upper`, between which 90% lie,
+#'   of the probability (of a right rating, for a row of a matrix; `NA` where that takes the number
+#'   of categories).
+#' @family estimation
+#' @references Joseph, L., Gyorkos, T. W. and Coupal, L. (1995). Bayesian estimation of disease
+#'   prevalence and the parameters of diagnostic tests in the absence of a gold standard. *American
+#'   Journal of Epidemiology*, 141, 263-272. \doi{10.1093/oxfordjournals.aje.a117428}
+#' @examples
+#' # Two tests for Strongyloides, with the experts' ranges of Joseph, Gyorkos and Coupal (1995)
+#' rater_prior(
+#'   stool = list(sens = list(range = c(0.05, 0.45)), spec = list(range = c(0.9, 1))),
+#'   serology = list(sens = list(range = c(0.65, 0.95)), spec = list(4.1, 1.76)),
+#'   order = "none"
+#' )
+#' # A sensitivity of probably 90%, surely above 80%; nothing is known of other tests
+#' rater_prior(pcr = list(sens = list(mode = 0.9, at_least = 0.8)), others = "flat")
+#' # Three categories, and a rater who knows the first one well
+#' tidy(rater_prior(ann = rbind(c(18, 1, 1), c(1, 4, 1), c(1, 1, 4))))
+#' @export
+rater_prior <- function(..., base_rates = 1, others = c("vague", "flat", "partial"),
+                        order = c("mean", "each", "none")) {
+  call <- rlang::current_env()
+  raters <- list(...)
+  if (length(raters) > 0L && (!rlang::is_named(raters) || anyDuplicated(names(raters)) > 0L)) {
+    abort_argument("...", "Priors must have the names of raters, each once.",
+      x = "The names are {.val {rlang::names2(raters)}}.", call = call)
+  }
+  named <- Map(function(one, rater) check_rater_law(one, rater, call), raters, names(raters))
+  law <- if (is.list(others) || is.matrix(others)) {
+    check_rater_law(others, "others", call)
+  } else {
+    check_choice(others, c("vague", "flat", "partial"), "others")
+  }
+  orders <- c("mean", "each", "none")
+  if (missing(order) && identical(law, "flat")) order <- "each"
+  structure(
+    list(
+      raters = named, others = law, order = check_choice(order, orders, "order"),
+      base_rates = check_rate_laws(base_rates, call)
+    ),
+    class = c("rater_prior", "fallible_result")
+  )
+}
+
+# What Gibbs sampling can divide by.
+least_parameter <- 1e-3
+
+abort_prior <- function(message, ..., call, .envir = parent.frame()) {
+  abort_fallible("prior", message, ..., call = call, .envir = .envir)
+}
+
+check_proper <- function(parameters, what, call) {
+  if (!is.numeric(parameters) || !all(is.finite(parameters) & parameters >= least_parameter)) {
+    abort_prior(
+      "The prior of {what} is improper: its parameters must be finite, and at least
+       {least_parameter}.", x = "They are {.val {parameters}}.", call = call
+    )
+  }
+  parameters
+}
+
+# ---- One probability ----------------------------------------------------------------------------
+
+# c(a, b) of a Beta distribution, however it was told; `what` it is of.
+beta_law <- function(x, what, call) {
+  told <- as.list(x)
+  names <- rlang::names2(told)
+  numbers <- (is.list(x) || is.numeric(x)) && all(vapply(told, is.numeric, NA)) &&
+    all(lengths(told) == ifelse(names == "range", 2L, 1L)) && !anyNA(unlist(told))
+  has <- function(...) identical(sort(setdiff(names, "sure")), sort(c(...)))
+  if (numbers && length(told) == 2L && (all(names == "") || has("a", "b"))) {
+    if (has("a", "b")) told <- told[c("a", "b")]
+    return(check_proper(as.double(unlist(told, use.names = FALSE)), what, call))
+  }
+  if (numbers && has("range") && length(told) == 1L) {
+    return(beta_of_range(told$range, what, call))
+  }
+  by_mode <- has("mode", "at_least") || has("mode", "at_most")
+  if (!numbers || anyDuplicated(names) > 0L || !by_mode) {
+    abort_prior(
+      "The prior of {what} must be {.code list(a, b)}, {.code list(mode =, at_least =)},
+       {.code list(mode =, at_most =)} or {.code list(range = c(lower, upper))}.",
+      not = x, call = call
+    )
+  }
+  beta_of_mode(told, told$sure %||% 0.95, what, call)
+}
+
+beta_of_range <- function(range, what, call) {
+  if (!(range[[1L]] >= 0 && range[[1L]] < range[[2L]] && range[[2L]] <= 1)) {
+    abort_prior("The range of {what} must be a lower and a higher probability.",
+      x = "It is {.val {range}}.", call = call)
+  }
+  mean <- mean(range)
+  size <- mean * (1 - mean) / (diff(range) / 4)^2 - 1
+  c(mean, 1 - mean) * size
+}
+
+# With weight s beyond the flat prior, a = 1 + mode s and b = 1 + (1 - mode) s; the s at which the
+# bound is exceeded as surely as told.
+beta_of_mode <- function(told, sure, what, call) {
+  low <- !is.null(told$at_least)
+  mode <- if (low) told$mode else 1 - told$mode
+  bound <- if (low) told$at_least else 1 - told$at_most
+  if (!(mode >= 0 && mode <= 1 && sure > 0 && sure < 1)) {
+    abort_prior("The mode of {what} must be a probability, and {.field sure} one in (0, 1).",
+      x = "They are {told$mode} and {sure}.", call = call)
+  }
+  said <- if (low) told$at_least else told$at_most
+  if (bound >= mode) {
+    abort_prior("{.field {if (low) 'at_least' else 'at_most'}} of {what} must be
+                 {if (low) 'below' else 'above'} its mode.",
+      x = paste0("They are ", said, " and ", told$mode, "."), call = call)
+  }
+  if (bound <= 1 - sure) {
+    abort_prior("The flat prior is already surer of {what} than that.",
+      x = "A uniform probability is {if (low) 'above' else 'below'} {said} with probability
+           {1 - bound}, and you say {sure}.",
+      i = "{.code list(1, 1)} is the flat prior. For a mode near {if (low) 0 else 1} give
+           {.field {if (low) 'at_most' else 'at_least'}}.", call = call)
+  }
+  shape <- function(log_size) 1 + c(mode, 1 - mode) * exp(log_size)
+  excess <- function(log_size) {
+    stats::pbeta(bound, shape(log_size)[[1L]], shape(log_size)[[2L]]) - (1 - sure)
+  }
+  if (excess(15) > 0) {
+    abort_prior("The bound of {what} is too near its mode: what is known so well is no prior.",
+      x = paste0("They are ", said, " and ", told$mode, "."), call = call)
+  }
+  found <- shape(stats::uniroot(excess, c(-20, 15), tol = 1e-12)$root)
+  if (low) found else rev(found)
+}
+
+# ---- A rater, base rates ------------------------------------------------------------------------
+
+# A list of Beta distributions (sens, spec or right), of shares `wrong`, or of a `matrix`.
+check_rater_law <- function(one, rater, call) {
+  if (is.data.frame(one)) one <- as.matrix(one)
+  if (is.matrix(one)) {
+    if (nrow(one) != ncol(one)) {
+      abort_prior("The prior of {.val {rater}} must be a square matrix, with the truth in rows.",
+        x = "It is {nrow(one)} x {ncol(one)}.", call = call)
+    }
+    return(list(matrix = check_proper(unclass(one), rater, call)))
+  }
+  parts <- if (is.list(one)) rlang::names2(one)
+  by_truth <- length(parts) > 0L && all(parts %in% c("sens", "spec"))
+  whole <- "right" %in% parts && all(parts %in% c("right", "wrong"))
+  if (!(by_truth || whole) || anyDuplicated(parts) > 0L) {
+    abort_prior(
+      "The prior of {.val {rater}} must be {.code list(sens =, spec =)}, {.code list(right =)} with
+       {.field wrong} or without, or a matrix of Dirichlet parameters.",
+      x = if (length(parts) > 0L) "It has {.val {parts}}." else "It is {describe(one)}.",
+      call = call
+    )
+  }
+  long <- c(sens = "the sensitivity", spec = "the specificity", right = "right ratings")
+  for (part in setdiff(parts, "wrong")) {
+    one[[part]] <- beta_law(one[[part]], paste(long[[part]], "of", rater), call)
+  }
+  if (!is.null(one$wrong)) check_proper(one$wrong, paste("wrong ratings of", rater), call)
+  one
+}
+
+is_beta_list <- function(x) {
+  names <- rlang::names2(x)
+  forms <- c("a", "b", "mode", "at_least", "at_most", "sure", "range")
+  is.list(x) && all(vapply(x, is.numeric, NA)) &&
+    all(lengths(x) == ifelse(names == "range", 2L, 1L)) &&
+    (all(names == "") || all(names %in% forms))
+}
+
+# A list over populations, without names where there is one: c(a, b) as `beta`, or the Dirichlet
+# parameters of `categories`.
+check_rate_laws <- function(x, call) {
+  if (is.data.frame(x)) x <- as.matrix(x)
+  if (is.matrix(x)) x <- stats::setNames(lapply(seq_len(nrow(x)), function(p) x[p, ]), rownames(x))
+  one <- function(law) {
+    if (is_beta_list(law)) {
+      return(list(beta = beta_law(law, "base rates", call)))
+    }
+    list(categories = check_proper(law, "base rates", call))
+  }
+  if (!is.list(x) || is_beta_list(x)) {
+    return(list(one(x)))
+  }
+  if (!rlang::is_named(x) || anyDuplicated(names(x)) > 0L) {
+    abort_argument("base_rates", "Priors of several populations must have their names, each once.",
+      x = "The names are {.val {rlang::names2(x)}}.", call = call)
+  }
+  lapply(x, one)
+}
