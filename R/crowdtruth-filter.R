@@ -47,7 +47,7 @@ filter_crowd <- function(x, what = c("workers", "units"), min_units = 3L, flagge
 check_unused <- function(given, what, call) {
   name <- names(given)[!vapply(given, is.null, NA)]
   if (length(name) > 0L) {
-    abort_argument(name[[1L]], "is for {.code what = \"{what}\"}.", call = call)
+    abort_argument(name[[1L]], "{.arg {name[[1L]]}} is for {.code what = \"{what}\"}.", call = call)
   }
 }
 

@@ -59,11 +59,7 @@ test_accuracy <- function(fit, prevalence = NULL, combine = NULL,
   conf_level <- check_number(conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE)
   rates <- check_prevalence(prevalence, fit$x$categories, call)
   both <- check_combined(combine, fit$x$raters, call)
-  at <- test_numbers(with_combined(fit$matrices, both), fit$base_rates, rates)
-  error <- test_errors(fit, at, rates, both)
-  z <- normal_quantile(conf_level)
-  value <- off_scale(at)
-  slope <- ifelse(measure_scale(dim(at)), value, value * (1 - value))
+  found <- tested(fit, rates, both, conf_level)
   prior <- fit$x$raters %in% mostly_prior(fit)
   prior <- c(prior, if (length(both) > 0L) rep(any(prior[both]), 2L))
   table <- expand.grid(
@@ -73,11 +69,26 @@ test_accuracy <- function(fit, prevalence = NULL, combine = NULL,
   )
   tibble::tibble(
     rater = table$rater, category = factor(table$category, fit$x$categories),
-    measure = table$measure, estimate = as_test_column(value),
-    std.error = as.vector(slope * error) * ifelse(table$measure == "youden", 2, 1),
-    conf.low = as_test_column(off_scale(at - z * error)),
-    conf.high = as_test_column(off_scale(at + z * error)),
-    note = rep(ifelse(prior, "mostly prior", NA), each = prod(dim(at)[1:2]))
+    measure = table$measure, estimate = as_test_column(found$value),
+    std.error = as.vector(found$error) * ifelse(table$measure == "youden", 2, 1),
+    conf.low = as_test_column(found$low), conf.high = as_test_column(found$high),
+    note = rep(ifelse(prior, "mostly prior", NA), each = prod(dim(found$value)[1:2]))
+  )
+}
+
+# Measures x categories x raters: value, its error, and the ends of its interval; Youden's index as
+# a probability, see one_test().
+tested <- function(fit, rates, both, conf_level) UseMethod("tested")
+
+tested.rater_fit <- function(fit, rates, both, conf_level) {
+  at <- test_numbers(with_combined(fit$matrices, both), fit$base_rates, rates)
+  error <- test_errors(fit, at, rates, both)
+  z <- normal_quantile(conf_level)
+  value <- off_scale(at)
+  slope <- ifelse(measure_scale(dim(at)), value, value * (1 - value))
+  list(
+    value = value, error = slope * error, low = off_scale(at - z * error),
+    high = off_scale(at + z * error)
   )
 }
 
@@ -142,7 +153,7 @@ test_measures <- c(
 
 check_tested_fit <- function(fit, call) {
   check_class(fit, "rater_fit", "fit", "Make one with {.fun fit_raters}.", call)
-  if (!inherits(fit, "latent_fit") || fit$method == "pairs") {
+  if (!inherits(fit, c("latent_fit", "draws_fit")) || fit$method == "pairs") {
     abort_argument("fit", "must be of a {.fun rater_model} without formulas, by likelihood.",
       x = "It is one of the {format(fit$model)}, by {fit$method}.",
       i = "{.code fit_raters(x, dawid_skene())} gives each rater a confusion matrix.", call = call)

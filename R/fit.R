@@ -59,6 +59,17 @@
 #' agreement alone does not. [ground_truth()] gives a known case probability one at its truth, and
 #' [estimate_accuracy()] judges systems there by that truth.
 #'
+#' @section Posterior draws:
+#' With `method = "bayes"` everything is drawn from the posterior: the true categories of all cases,
+#' base rates, and accuracies or confusion matrices, under the priors of [rater_prior()], by Gibbs
+#' sampling on distinct rows of ratings. Errors are uniform or free, of all raters or of each, cases
+#' equally difficult; a formula of base rates names populations with rates of their own. What a fit
+#' of a single sample of two tests says is its prior, and is refused without one; elsewhere `tidy()`
+#' has the contraction of each parameter, how much less it varies than before the ratings were seen.
+#' Estimates are posterior medians; [draws()] has the draws. As everywhere, raters are taken to err
+#' independently given the truth: the class that is found is what they share, and two antibody tests
+#' outvote a better test of something else. For tests in medicine see [test_accuracy()].
+#'
 #' @section Degenerate data:
 #' * **Two raters.** Free errors are never identified, other models mostly are: agreement is one
 #'   number, but which categories meet which says more. With two categories a model of two raters
@@ -85,7 +96,7 @@
 #' @param x A [ratings()] object, or what [as_ratings()] makes ratings of.
 #' @param model A [rater_model()], or a [rater_family()] of your own.
 #' @param method `"algebraic"`, for the [k_model()] and its default; `"likelihood"`, the default for
-#'   other models; or `"pairs"`.
+#'   other models; `"pairs"`; or `"bayes"`, see Posterior draws.
 #' @param known_truth Cases whose true category is known: a data frame with columns `case` and
 #'   `truth` (or `category`), or categories with the cases as names. Missing ones are not known.
 #' @param known_raters Raters whose confusion matrix is known: a named list that holds for each
@@ -94,6 +105,11 @@
 #'   counts, true category in rows, of a calibration sample elsewhere, whose size then counts; the
 #'   only rater who rated, into two categories, gives the estimate of Rogan and Gladen (1978), and
 #'   `confint()` of its base rates the interval of Lee et al. (2025).
+#' @param prior For `"bayes"`: a [rater_prior()]; `NULL` is `rater_prior()`. That of the model is
+#'   not used.
+#' @param sampling For `"bayes"`: a list of `draws`, their number in all (4000); `chains` (4);
+#'   `warmup`, sweeps of a chain that are thrown away (1000); `thin`, of how many sweeps one is kept
+#'   (by default as many as it takes until draws are worth 1000 independent ones); and `threads`.
 #' @param ... Not used.
 #' @return An object of class `rater_fit`, with methods for `print()`, `summary()`, `coef()`,
 #'   `vcov()`, `nobs()`, `logLik()`, `AIC()`, `BIC()`, [predict()][predict.rater_fit],
@@ -119,16 +135,44 @@
 #' fit_raters(x, known_truth = c("1" = "C", "7" = "A"), known_raters = list(rater2 = 0.7))
 #' @export
 fit_raters <- function(x, model = k_model(), method = NULL, known_truth = NULL,
-                       known_raters = NULL, ...) {
+                       known_raters = NULL, prior = NULL, sampling = list(), ...) {
   check_given()
   call <- rlang::current_env()
   x <- with_votes(as_ratings(x, call = call))
   check_dots_empty(...)
-  fit_checked(x, model, method, known_truth, known_raters, call)
+  if (!identical(method, "bayes")) {
+    check_only_bayes(list(prior = prior, sampling = if (length(sampling) > 0L) sampling), call)
+    return(fit_checked(x, model, method, known_truth, known_raters, call))
+  }
+  checked <- check_fitted(x, model, method, known_truth, known_raters, call)
+  fit <- fit_draws(model, checked, prior, sampling, call)
+  fit$given <- checked$given
+  fit
+}
+
+check_only_bayes <- function(given, call) {
+  given <- names(given)[!vapply(given, is.null, NA)]
+  if (length(given) > 0L) {
+    abort_argument(given[[1L]], "{.arg {given[[1L]]}} is for {.code method = \"bayes\"}.",
+      call = call)
+  }
 }
 
 # `start`: see start_of().
 fit_checked <- function(x, model, method, known_truth, known_raters, call, start = NULL) {
+  checked <- check_fitted(x, model, method, known_truth, known_raters, call)
+  fit <- if (checked$method == "algebraic") {
+    fit_algebraic(checked$x, model)
+  } else {
+    fit_model(model, checked, checked$method, start, call)
+  }
+  fit$given <- checked$given
+  warn_fit(fit)
+  fit
+}
+
+# What with_known() gives, and the method.
+check_fitted <- function(x, model, method, known_truth, known_raters, call) {
   check_class(model, "rater_model", "model", "Make one with {.fun rater_model}.", call)
   check_memory(
     as.double(n_patterns(x)) * length(x$categories), "probabilities of categories of cases",
@@ -139,15 +183,7 @@ fit_checked <- function(x, model, method, known_truth, known_raters, call, start
   if (!is.null(known_raters)) check_no_family(model, "known_raters", call)
   if (uses_confidence(model)) x <- drop_unused_levels(x)
   x <- patterns_for(model, x)
-  checked <- with_known(x, known_truth, known_raters, call)
-  fit <- if (method == "algebraic") {
-    fit_algebraic(x, model)
-  } else {
-    fit_model(model, checked, method, start, call)
-  }
-  fit$given <- checked$given
-  warn_fit(fit)
-  fit
+  c(with_known(x, known_truth, known_raters, call), list(method = method))
 }
 
 # A model fitted to what with_known() gives.
@@ -163,12 +199,12 @@ check_method <- function(method, model, x, know, call) {
   check_choice(method, fit_methods, "method", call = call)
   check_order(model, x, call)
   check_has_confidence(model, x, call)
-  if (!is.null(model$family) && method != "likelihood") {
+  if (!is.null(model$family) && !method %in% c("likelihood", "bayes")) {
     abort_argument("method",
       "A family of models, or one by formula, is fitted by {.code method = \"likelihood\"}.",
       x = "{.arg method} is {.val {method}}.", call = call)
   }
-  if (know && method != "likelihood") {
+  if (know && !method %in% c("likelihood", "bayes")) {
     abort_argument("method", "Known cases and raters need a likelihood.",
       x = "{.arg method} is {.val {method}}.", i = "Use {.code method = \"likelihood\"}.",
       call = call)
@@ -193,7 +229,7 @@ check_method <- function(method, model, x, know, call) {
   method
 }
 
-fit_methods <- c("algebraic", "likelihood", "pairs")
+fit_methods <- c("algebraic", "likelihood", "pairs", "bayes")
 
 # What all fits have: x, model, method, known and given (see with_known()), identified ("yes" or why
 # not), agreement, kappa, rater_accuracy, base_rates, negative (base rates that were). All else
@@ -287,164 +323,4 @@ reason_of_parameters <- function(model, categories) {
 as_fit <- function(fit, call = rlang::caller_env()) {
   if (inherits(fit, "accuracy_estimate")) fit <- fit$fit
   if (inherits(fit, "rater_fit")) fit else fit_raters(as_ratings(fit, arg = "fit", call = call))
-}
-
-#' Base rates and confusion matrix of a fit
-#'
-#' @param fit A [fit_raters()] result; or [ratings()], or what [as_ratings()] makes ratings of, to
-#'   which the K-model is then fitted.
-#' @param x A [fit_raters()] result.
-#' @param newdata Covariates of cases, a data frame: the base rates of such cases, under a model
-#'   whose base rates are by formula (see [rater_model()]).
-#' @param ... Not used.
-#' @return `base_rates()`: a tibble with a column of probabilities per category and one row, the
-#'   mean over the cases where they differ; with `newdata`, its columns and rows before these.
-#'   `confusion()`: a list with the names of the raters, for each a matrix of probabilities, true
-#'   category in rows, rating in columns (the paper's Table 1), the mean over strata of difficulty;
-#'   all are the same where the model does not tell raters apart. `NA` where not identified.
-#' @family estimation
-#' @examples
-#' fit <- fit_raters(ratings(fleiss1971, case = case, counts = depression:other))
-#' base_rates(fit)
-#' confusion(fit)[[1]]
-#' @export
-base_rates <- function(fit, newdata = NULL) {
-  check_given()
-  fit <- as_fit(fit)
-  if (!is.null(newdata)) {
-    return(rates_by_covariates(fit, newdata, rlang::current_env()))
-  }
-  rates <- stats::setNames(as.list(unname(fit$base_rates)), fit$x$categories)
-  tibble::new_tibble(rates, nrow = 1L)
-}
-
-#' @rdname base_rates
-#' @export
-confusion <- function(x, ...) {
-  check_given()
-  UseMethod("confusion")
-}
-
-#' @export
-confusion.default <- function(x, ...) {
-  check_class(x, "rater_fit", "x", "Make one with {.fun fit_raters}.")
-}
-
-#' @rdname base_rates
-#' @export
-confusion.rater_fit <- function(x, ...) latent_confusion(x)
-
-#' @export
-confusion.k_fit <- function(x, ...) {
-  categories <- x$x$categories
-  n <- length(categories)
-  out <- matrix(
-    (1 - x$rater_accuracy) / (n - 1), n, n,
-    dimnames = list(truth = categories, rating = categories)
-  )
-  diag(out) <- x$rater_accuracy
-  if (x$identified != "yes") out <- out * NA_real_
-  stats::setNames(rep(list(out), length(x$x$raters)), x$x$raters)
-}
-
-#' @export
-coef.rater_fit <- function(object, ...) object$coefficients
-
-#' @export
-vcov.rater_fit <- function(object, ...) {
-  terms <- names(stats::coef(object))
-  known <- covariance_of(object)
-  out <- known$covariance %||% {
-    check_vcov_size(length(terms), rlang::current_env())
-    replace(
-      matrix(NA_real_, length(terms), length(terms)), cbind(seq_along(terms), seq_along(terms)),
-      known$variance %||% NA_real_
-    )
-  }
-  structure(out, dimnames = list(terms, terms))
-}
-
-#' @export
-confint.rater_fit <- function(object, parm, level = 0.95, ...) {
-  check_number(level, "level", 0, 1, open_min = TRUE, open_max = TRUE)
-  out <- stats::confint.default(object, level = level, ...)
-  if (!is.null(object$judged) && object$identified == "yes") {
-    of_rates <- utils::tail(seq_len(nrow(out)), 2L)
-    out[of_rates, ] <- judged_interval(object$judged, level)
-  }
-  if (missing(parm)) out else out[parm, , drop = FALSE]
-}
-
-check_vcov_size <- function(n, call, most = 5000L) {
-  if (n > most) {
-    abort_argument("object", "A covariance matrix of more than {most} parameters is not made.",
-      x = "There are {n}.", i = "{.fun tidy} has their standard errors.", call = call)
-  }
-}
-
-covariance_of <- function(fit) UseMethod("covariance_of")
-
-covariance_of.rater_fit <- function(fit) {
-  list(
-    covariance = fit$covariance,
-    variance = if (!is.null(fit$covariance)) diag(fit$covariance)
-  )
-}
-
-# Of the coefficients.
-variances <- function(fit) covariance_of(fit)$variance %||% rep(NA_real_, length(fit$coefficients))
-
-#' @export
-nobs.rater_fit <- function(object, ...) count_cases(object$x, rated_patterns(object$x))
-
-#' Tables of a fit
-#'
-#' @param x A [fit_raters()] result.
-#' @param ... Not used.
-#' @return `tidy()`: a tibble with a row per parameter: `term`, `estimate` and `std.error` (delta
-#'   method over cases, or see [fit_raters()]; `NA` for base rates if one of them is zero, for all
-#'   if raters agree perfectly, and where weights do not count cases).
-#'
-#'   `glance()`: a tibble with one row: `agreement` (the share of pairs of raters who agree),
-#'   Fleiss' `kappa`, `chance_kappa` (chance agreement 1 / number of categories), `rater_accuracy`,
-#'   the numbers of `cases` (rows), `raters`, `ratings`, `categories` and `patterns`; `logLik`,
-#'   `AIC` and `BIC`, `NA` for fits that do not maximise a likelihood; and `nobs`, the number of
-#'   cases with a rating. Of a fit with a pooled prior also `c`, `tau`, `ups` and `a`, which
-#'   [rater_model()] explains (`a` is `NA` for two categories); its `AIC` and `BIC` are `NA`.
-#'   `format()`: a line of words.
-#' @family estimation
-#' @examples
-#' fit <- fit_raters(ratings(fleiss1971, case = case, counts = depression:other))
-#' tidy(fit)
-#' glance(fit)
-#' @export
-tidy.rater_fit <- function(x, ...) {
-  check_dots_empty(...)
-  tibble::tibble(
-    term = names(stats::coef(x)), estimate = unname(stats::coef(x)),
-    std.error = sqrt(variances(x))
-  )
-}
-
-#' @rdname tidy.rater_fit
-#' @export
-glance.rater_fit <- function(x, ...) {
-  check_dots_empty(...)
-  data <- x$x
-  log_likelihood <- stats::logLik(x)
-  table <- tibble::tibble(
-    agreement = x$agreement, kappa = kappa_of_agreement(data, x$agreement),
-    chance_kappa = x$kappa, rater_accuracy = x$rater_accuracy,
-    cases = nrow(data), raters = length(data$raters),
-    ratings = n_ratings(data),
-    categories = length(data$categories), patterns = n_patterns(data),
-    logLik = as.double(log_likelihood), AIC = stats::AIC(log_likelihood),
-    BIC = stats::BIC(log_likelihood), nobs = stats::nobs(x)
-  )
-  if (is.null(x$centre)) {
-    return(table)
-  }
-  of_centre <- x$centre[c("c", "tau", "ups", "a")]
-  if (x$identified != "yes") of_centre[] <- NA_real_
-  tibble::as_tibble(c(table, lapply(of_centre, na_real)))
 }

@@ -82,7 +82,7 @@ settle_law <- function(law, rater, base, categories, coin, call) {
     return(matrix(as.double(in_order_of(categories, law$matrix, rater, call)), n))
   }
   if (!is.null(law$right)) {
-    out <- wrong_shares(law$wrong %||% rep(1, n), rater, categories, call) * law$right[[2L]]
+    out <- shares_of_wrong(law$wrong %||% rep(1, n), rater, categories, call) * law$right[[2L]]
     diag(out) <- law$right[[1L]]
     return(out)
   }
@@ -97,7 +97,7 @@ settle_law <- function(law, rater, base, categories, coin, call) {
 }
 
 # Rows sum to one, without the right answers.
-wrong_shares <- function(wrong, rater, categories, call) {
+shares_of_wrong <- function(wrong, rater, categories, call) {
   n <- length(categories)
   if (!is.null(names(wrong)) && setequal(names(wrong), categories)) wrong <- wrong[categories]
   ok <- length(wrong) == n && (is.null(names(wrong)) || identical(names(wrong), categories))

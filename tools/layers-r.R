@@ -1,6 +1,6 @@
 # Functions of R/ call downwards through the layers that CONTRIBUTING.md lists, or within their own:
 #   Rscript tools/layers-r.R
-# Prints the calls that go upwards, of which there must be none.
+# Prints the calls that go upwards, and names that two files define, of which there must be none.
 rows <- grep("^[|] [1-9] .*[|] `", readLines("CONTRIBUTING.md"), value = TRUE)
 names_of <- function(row) regmatches(row, gregexpr("(?<=`)[^` ]+(?=`)", row, perl = TRUE))[[1]]
 layer <- do.call(rbind, lapply(rows, function(row) {
@@ -34,4 +34,8 @@ cat(sprintf(
   calls$uses[upward], home$stem[to[upward]], home$layer[to[upward]], calls$layer[upward]
 ), sep = "")
 cat(length(upward), "upward calls of", sum(!is.na(to) & home$stem[to] != calls$stem), "\n")
-quit(status = length(upward) > 0L)
+twice <- unique(home$name[duplicated(home$name)])
+for (name in twice) {
+  cat(name, "is defined in", toString(paste0("R/", home$stem[home$name == name], ".R")), "\n")
+}
+quit(status = length(upward) + length(twice) > 0L)

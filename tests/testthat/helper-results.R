@@ -12,12 +12,15 @@ make_examples <- function() {
   )
   x <- simulate_ratings(design)
   fit <- fit_raters(x)
+  drawn <- withr::with_seed(
+    1, fit_raters(x, method = "bayes", sampling = list(draws = 200, thin = 1))
+  )
   joint <- estimate_accuracy(x, "joint", interval = "none", resampling = list(replicates = 20))
   crowd <- simulate_crowd(units = 20, workers = 16, spammers = c(random = 3, constant = 2))
   known <- kinds_by_worker(crowd) != "faithful"
   measured <- crowdtruth(crowd)
   list(
-    ratings = x, ratings_labels = crowd, rater_fit = fit, ground_truth = ground_truth(fit),
+    ratings = x, ratings_labels = crowd, rater_fit = fit, draws_fit = drawn, ground_truth = ground_truth(fit),
     accuracy_estimate = estimate_accuracy(x),
     accuracy_by_group = estimate_accuracy(
       x, "unbinned", interval = "none", by = rep(c("u", "v"), 30)

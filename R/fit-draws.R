@@ -1,0 +1,321 @@
+# Latent class models by draws from their posterior; the sampler is in src/core/posterior.
+
+# `checked`: see with_known(). Fields beside those of other fits: draws (a matrix, chain after
+# chain, with a column per parameter), terms (what each is), diagnostics (of each), systems (draws
+# of the accuracy of systems that raters alone judge), prior (see settle_prior()), sampling,
+# switched.
+fit_draws <- function(model, checked, prior, sampling, call) {
+  x <- checked$x
+  check_drawn_model(model, x, call)
+  sampling <- check_sampling(sampling, call)
+  prior <- prior %||% rater_prior()
+  named <- names(prior$raters)
+  prior <- settle_prior(prior, x, model, call = call)
+  check_settled(named, prior, model, checked, call)
+  task <- sampler_task(x, model, checked$known, prior)
+  check_memory(
+    as.double(sampling$kept) * sampling$chains * length(task$terms$term), "numbers of draws",
+    "Ask for fewer {.field draws} in {.arg sampling}.", call
+  )
+  drawn <- draw_until_mixed(x, task, sampling, draw_seed())
+  fit <- draws_fit(x, model, checked$known, prior, drawn, task, sampling)
+  warn_mixing(fit)
+  fit
+}
+
+# What the sampler knows: accuracies and errors of the core, equal difficulty, base rates by groups.
+check_drawn_model <- function(model, x, call) {
+  formulas <- Filter(is_used_formula, model$formulas[setdiff(names(model$formulas), "base_rates")])
+  known <- model$errors %in% c("uniform", "free") && model$difficulty == "none" &&
+    length(formulas) == 0L && !uses_confidence(model) && !is.function(model$family$law)
+  if (!known) {
+    abort_argument("model", "{.code method = \"bayes\"} knows uniform and free errors, of all raters
+                             or of each, on cases of equal difficulty.",
+      x = "{.arg model} is the {format(model)}.",
+      i = "A formula may say which cases have base rates of their own.", call = call)
+  }
+  if (!weights_are_counts(x)) {
+    abort_fallible("weights", "Weights that are not counts leave no cases to draw the truth of.",
+      i = "Use {.code method = \"likelihood\"}.",
+      row = which(x$weights != round(x$weights)), call = call)
+  }
+}
+
+# draws and chains, of which `kept` are of each chain; warmup; thin, NULL to be found.
+check_sampling <- function(sampling, call) {
+  known <- c("draws", "chains", "warmup", "thin", "threads")
+  given <- check_settings_list(sampling, "sampling", known, call)
+  count <- function(name, default, least, most) {
+    check_count(given[[name]] %||% default, name, least, most, call = call)
+  }
+  chains <- count("chains", 4L, 1L, 1000L)
+  draws <- count("draws", 4000L, 4L * chains, 1e7)
+  list(
+    chains = chains, kept = as.integer(ceiling(draws / chains)),
+    warmup = count("warmup", 1000L, 0L, 1e7),
+    thin = if (!is.null(given$thin)) count("thin", 1L, 1L, 1e6),
+    threads = check_threads(given$threads %||% default_threads(call), call)
+  )
+}
+
+# Two raters in one population tell nothing by themselves: the answer would be the prior.
+check_settled <- function(named, prior, model, checked, call) {
+  x <- checked$x
+  told <- length(unique(rating_rater(x))) + 2 * (nrow(prior$base_rates) > 1L) >= 3 ||
+    x$exchangeable || model$accuracy == "common" || any(checked$known$truth > 0L) ||
+    any(lengths(checked$known$raters) > 0L) || length(checked$known$counts) > 0L
+  if (!told && !all(x$raters %in% named)) {
+    abort_fallible("prior", "The answer would be the prior: two raters of one population cannot tell
+                             how good each is.",
+      i = "Say what is known of both, with {.fun rater_prior}; or give more raters, populations with
+           base rates of their own, or known truths.", call = call)
+  }
+}
+
+# What the core is asked, and what the numbers that it gives are.
+sampler_task <- function(x, model, known, prior) {
+  common <- model$accuracy == "common"
+  raters <- seq_along(x$raters)
+  matrix_of <- if (common) rep(1L, length(raters)) else raters
+  first <- match(unique(matrix_of), matrix_of)
+  pooled <- prior$others == "partial" && !common
+  rows <- lapply(first, function(j) {
+    own <- prior$raters[[j]] %||% plain_parameters("vague", length(x$categories), FALSE)
+    counts <- if (length(known$counts) > 0L) known$counts[[j]]
+    if (is.null(counts)) own else own + counts
+  })
+  systems <- lapply(x$systems, function(s) {
+    prior$system %||% plain_parameters("vague", length(x$categories), model$errors == "uniform")
+  })
+  list(
+    prior = list(
+      matrix_of = matrix_of, rows = rows,
+      fixed = if (length(known$raters) > 0L) known$raters[first] else list(), system = systems,
+      base_rates = unname(prior$base_rates), pooled = pooled, raters = length(raters),
+      order = prior$order
+    ),
+    truth = known$truth, population = population_of_patterns(x, model),
+    terms = draw_terms(x, if (common) "" else x$raters, rows, prior, pooled)
+  )
+}
+
+population_of_patterns <- function(x, model) {
+  formula <- model$formulas$base_rates
+  values <- if (!is.null(formula)) x$covariates[all.vars(formula)]
+  if (length(values) == 0L) {
+    return(integer())
+  }
+  as.integer(population_factor(values))[match(seq_len(n_patterns(x)), x$index)]
+}
+
+# The cost of a sweep that is still fine.
+most_steps <- 5e9
+enough_draws <- 1000
+
+# Draws further and further apart, until all of them are worth enough independent ones.
+draw_until_mixed <- function(x, task, sampling, seed) {
+  weight <- pattern_weights(x)
+  step <- length(rating_rater(x)) * length(x$categories) + length(task$terms$term)
+  bar <- progress_bar("Chains", sampling$chains)
+  on.exit(bar$close())
+  thin <- sampling$thin %||% 1L
+  repeat {
+    options <- c(
+      sampling[c("chains", "kept", "warmup", "threads")],
+      list(thin = thin, seed = seed, log_likelihood = FALSE)
+    )
+    found <- core_draw_posterior(
+      x$patterns, weight, task$truth, task$population, FALSE, task$prior, options, bar$tick
+    )
+    found$thin <- thin
+    found$kept <- named_draws(found$draws, task$terms, x)
+    found$diagnostics <- diagnose_all(found$kept, sampling$chains)
+    ess <- c(found$diagnostics[, "ess_bulk"], found$diagnostics[, "ess_tail"])
+    sweeps <- sampling$chains * (sampling$warmup + 2 * thin * sampling$kept)
+    done <- !is.null(sampling$thin) || all(ess >= enough_draws, na.rm = TRUE) || thin >= 1024L ||
+      as.double(sweeps) * step > most_steps
+    if (done) {
+      return(found)
+    }
+    thin <- 2L * thin
+  }
+}
+
+diagnose_all <- function(draws, chains) {
+  t(vapply(colnames(draws), function(term) {
+    diagnose(matrix(draws[, term], ncol = chains))
+  }, c(rhat = 0, ess_bulk = 0, ess_tail = 0, mcse = 0)))
+}
+
+# ---- Parameters ---------------------------------------------------------------------------------
+
+# A row per parameter that users see: term, rater, truth, rating, population; place, its column
+# among the core's; and the Dirichlet parameters of its prior, `a` of `total`.
+draw_terms <- function(x, raters, rows, prior, pooled) {
+  size <- length(x$categories)
+  populations <- rownames(prior$base_rates) %||% ""
+  rates <- Map(function(p, population) {
+    data.frame(
+      term = paste0("base_rate[", x$categories, if (population != "") paste0(",", population), "]"),
+      rater = NA_character_, truth = x$categories, rating = NA_character_,
+      population = if (population == "") NA_character_ else population,
+      place = (p - 1L) * size + seq_len(size), a = prior$base_rates[p, ],
+      total = sum(prior$base_rates[p, ])
+    )
+  }, seq_along(populations), populations)
+  before <- length(populations) * size
+  matrices <- Map(function(m, rater) {
+    matrix_terms(x, rater, rows[[m]], before + (m - 1L) * size^2, pooled)
+  }, seq_along(raters), raters)
+  after <- before + length(raters) * size^2 + length(x$systems) * size^2
+  do.call(rbind, unname(c(rates, matrices, if (pooled) list(centre_terms(x, after)))))
+}
+
+matrix_terms <- function(x, rater, rows, before, pooled) {
+  size <- length(x$categories)
+  who <- if (rater != "") paste0("[", rater, "]") else ""
+  name <- if (rater == "") NA_character_ else rater
+  row <- function(term, truth, rating, place, a, total) {
+    data.frame(
+      term = term, rater = name, truth = truth, rating = rating, population = NA_character_,
+      place = before + place, a = if (pooled) NA_real_ else a,
+      total = if (pooled) NA_real_ else total
+    )
+  }
+  if (!is.matrix(rows)) {
+    return(row(paste0("right", who), NA_character_, NA_character_, 1, rows[[1L]], sum(rows)))
+  }
+  if (size == 2L) {
+    return(row(
+      paste0(c("spec", "sens"), who), x$categories, x$categories, c(1, 4), diag(rows),
+      rowSums(rows)
+    ))
+  }
+  cells <- expand.grid(l = seq_len(size), k = seq_len(size))
+  words <- paste0("p[", if (rater != "") paste0(rater, ","), x$categories[cells$k], ",",
+    x$categories[cells$l], "]")
+  row(words, x$categories[cells$k], x$categories[cells$l], (cells$k - 1) * size + cells$l,
+    rows[cbind(cells$k, cells$l)], rowSums(rows)[cells$k])
+}
+
+centre_terms <- function(x, before) {
+  size <- length(x$categories)
+  cells <- expand.grid(l = seq_len(size), k = seq_len(size))
+  data.frame(
+    term = c(
+      paste0("nu[", x$categories, "]"),
+      paste0("mu[", x$categories[cells$k], ",", x$categories[cells$l], "]")
+    ),
+    rater = NA_character_, truth = x$categories[c(seq_len(size), cells$k)],
+    rating = c(rep(NA_character_, size), x$categories[cells$l]), population = NA_character_,
+    place = before + seq_len(size + size^2), a = NA_real_, total = NA_real_
+  )
+}
+
+named_draws <- function(draws, terms, x) {
+  out <- draws[, terms$place, drop = FALSE]
+  colnames(out) <- terms$term
+  out
+}
+
+# ---- The fit ------------------------------------------------------------------------------------
+
+draws_fit <- function(x, model, known, prior, drawn, task, sampling) {
+  by_agreement <- fit_algebraic(x, k_model())
+  populations <- nrow(prior$base_rates)
+  rates <- mean_rates(drawn$draws, x, task, populations)
+  matrices <- drawn_matrices(drawn$draws, x, task$prior$matrix_of, populations)
+  accuracy <- rater_accuracy_draws(drawn$draws, rates$draws, x, task$prior$matrix_of, populations)
+  posterior <- drawn$posterior
+  empty <- is.na(posterior[, 1L])
+  posterior[empty, ] <- rep(rates$mean, each = sum(empty))
+  fit <- new_rater_fit(c(
+    list(x = x, model = model, method = "bayes", known = known, identified = "yes"),
+    by_agreement[c("agreement", "kappa")],
+    list(
+      negative = 0L, rater_accuracy = mean(accuracy$mean), base_rates = rates$mean,
+      posterior = posterior, matrices = matrices, log_likelihood = NA_real_,
+      coefficients = accuracy$coefficients, covariance = accuracy$covariance,
+      draws = drawn$kept, terms = task$terms, diagnostics = drawn$diagnostics, prior = prior,
+      sampling = c(sampling[c("chains", "kept", "warmup")], thin = drawn$thin),
+      # The share of these cases that systems get right, as raters alone judge them.
+      systems = structure(
+        drawn$right, dimnames = list(NULL, paste0("accuracy[", x$systems, "]", recycle0 = TRUE))
+      ),
+      switched = drawn$switched, stuck = drawn$stuck
+    )
+  ), "draws_fit")
+  fit$converged <- all(drawn$diagnostics[, "rhat"] <= 1.01, na.rm = TRUE)
+  fit
+}
+
+# Of the cases at hand: populations by their numbers of cases. `draws`: draws x categories.
+mean_rates <- function(draws, x, task, populations) {
+  size <- length(x$categories)
+  of <- if (length(task$population) > 0L) task$population else rep(1L, n_patterns(x))
+  share <- as.vector(tapply(pattern_weights(x), factor(of, seq_len(populations)), sum))
+  share <- share / sum(share)
+  each <- lapply(seq_len(populations), function(p) {
+    share[[p]] * draws[, (p - 1L) * size + seq_len(size), drop = FALSE]
+  })
+  found <- Reduce(`+`, each)
+  list(draws = found, mean = colMeans(found))
+}
+
+# Columns of the core's draws that are the matrix m, cell by cell of a row.
+matrix_columns <- function(m, size, populations) {
+  populations * size + (m - 1L) * size^2 + seq_len(size^2)
+}
+
+drawn_matrices <- function(draws, x, matrix_of, populations) {
+  size <- length(x$categories)
+  out <- array(NA_real_, c(length(x$raters), size, size))
+  for (j in seq_along(x$raters)) {
+    cells <- colMeans(draws[, matrix_columns(matrix_of[[j]], size, populations), drop = FALSE])
+    out[j, , ] <- matrix(cells, size, byrow = TRUE)
+  }
+  out
+}
+
+rater_accuracy_draws <- function(draws, rates, x, matrix_of, populations) {
+  size <- length(x$categories)
+  diagonal <- (seq_len(size) - 1L) * size + seq_len(size)
+  each <- vapply(unique(matrix_of), function(m) {
+    rowSums(rates * draws[, matrix_columns(m, size, populations)[diagonal], drop = FALSE])
+  }, numeric(nrow(draws)))
+  one <- length(unique(matrix_of)) == 1L && length(x$raters) > 1L
+  colnames(each) <- if (one) "rater_accuracy" else paste0("rater_accuracy[", x$raters, "]")
+  colnames(rates) <- paste0("base_rate[", x$categories, "]")
+  all <- cbind(each, rates)
+  list(
+    mean = colMeans(each), coefficients = colMeans(all),
+    covariance = if (ncol(all) <= 2000L) unname(stats::cov(all))
+  )
+}
+
+warn_mixing <- function(fit) {
+  worst <- c(
+    rhat = max(fit$diagnostics[, "rhat"], 1, na.rm = TRUE),
+    ess = min(fit$diagnostics[, c("ess_bulk", "ess_tail")], Inf, na.rm = TRUE)
+  )
+  if (worst[["rhat"]] > 1.01 || worst[["ess"]] < 400) {
+    warn_fallible("no_convergence", c(
+      "Chains have not mixed: Rhat {decimals(worst[['rhat']], 3L)}, effective sample size
+       {round(worst[['ess']])}.",
+      "i" = "Ask for more with {.code sampling = list(draws = )}, or give stronger priors."
+    ))
+  }
+  if (fit$switched > 0.01) {
+    warn_fallible("switched", c(
+      "In {percent(fit$switched)} of the draws categories have changed names.",
+      "i" = "Use {.code order = \"mean\"} or {.val each} in {.fun rater_prior}, or priors that tell
+             categories apart."
+    ), categories = fit$x$categories)
+  }
+  if (fit$stuck > 0.01) {
+    warn_fallible("prior", c(
+      "The priors contradict the order of categories that was asked for.",
+      "i" = "Use {.code order = \"none\"} in {.fun rater_prior}, or other priors."
+    ))
+  }
+}

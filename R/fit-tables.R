@@ -1,0 +1,169 @@
+# What fits say in tables and matrices.
+
+#' Base rates and confusion matrix of a fit
+#'
+#' @param fit A [fit_raters()] result; or [ratings()], or what [as_ratings()] makes ratings of, to
+#'   which the K-model is then fitted.
+#' @param x A [fit_raters()] result.
+#' @param newdata Covariates of cases, a data frame: the base rates of such cases, under a model
+#'   whose base rates are by formula (see [rater_model()]).
+#' @param ... Not used.
+#' @return `base_rates()`: a tibble with a column of probabilities per category and one row, the
+#'   mean over the cases where they differ; with `newdata`, its columns and rows before these.
+#'   `confusion()`: a list with the names of the raters, for each a matrix of probabilities, true
+#'   category in rows, rating in columns (the paper's Table 1), the mean over strata of difficulty;
+#'   all are the same where the model does not tell raters apart. `NA` where not identified.
+#' @family estimation
+#' @examples
+#' fit <- fit_raters(ratings(fleiss1971, case = case, counts = depression:other))
+#' base_rates(fit)
+#' confusion(fit)[[1]]
+#' @export
+base_rates <- function(fit, newdata = NULL) {
+  check_given()
+  fit <- as_fit(fit)
+  if (!is.null(newdata)) {
+    return(rates_by_covariates(fit, newdata, rlang::current_env()))
+  }
+  rates <- stats::setNames(as.list(unname(fit$base_rates)), fit$x$categories)
+  tibble::new_tibble(rates, nrow = 1L)
+}
+
+#' @rdname base_rates
+#' @export
+confusion <- function(x, ...) {
+  check_given()
+  UseMethod("confusion")
+}
+
+#' @export
+confusion.default <- function(x, ...) {
+  check_class(x, "rater_fit", "x", "Make one with {.fun fit_raters}.")
+}
+
+#' @rdname base_rates
+#' @export
+confusion.rater_fit <- function(x, ...) latent_confusion(x)
+
+#' @export
+confusion.k_fit <- function(x, ...) {
+  categories <- x$x$categories
+  n <- length(categories)
+  out <- matrix(
+    (1 - x$rater_accuracy) / (n - 1), n, n,
+    dimnames = list(truth = categories, rating = categories)
+  )
+  diag(out) <- x$rater_accuracy
+  if (x$identified != "yes") out <- out * NA_real_
+  stats::setNames(rep(list(out), length(x$x$raters)), x$x$raters)
+}
+
+#' @export
+coef.rater_fit <- function(object, ...) object$coefficients
+
+#' @export
+vcov.rater_fit <- function(object, ...) {
+  terms <- names(stats::coef(object))
+  known <- covariance_of(object)
+  out <- known$covariance %||% {
+    check_vcov_size(length(terms), rlang::current_env())
+    replace(
+      matrix(NA_real_, length(terms), length(terms)), cbind(seq_along(terms), seq_along(terms)),
+      known$variance %||% NA_real_
+    )
+  }
+  structure(out, dimnames = list(terms, terms))
+}
+
+#' @export
+confint.rater_fit <- function(object, parm, level = 0.95, ...) {
+  check_number(level, "level", 0, 1, open_min = TRUE, open_max = TRUE)
+  out <- stats::confint.default(object, level = level, ...)
+  if (!is.null(object$judged) && object$identified == "yes") {
+    of_rates <- utils::tail(seq_len(nrow(out)), 2L)
+    out[of_rates, ] <- judged_interval(object$judged, level)
+  }
+  if (missing(parm)) out else out[parm, , drop = FALSE]
+}
+
+check_vcov_size <- function(n, call, most = 5000L) {
+  if (n > most) {
+    abort_argument("object", "A covariance matrix of more than {most} parameters is not made.",
+      x = "There are {n}.", i = "{.fun tidy} has their standard errors.", call = call)
+  }
+}
+
+covariance_of <- function(fit) UseMethod("covariance_of")
+
+covariance_of.rater_fit <- function(fit) {
+  list(
+    covariance = fit$covariance,
+    variance = if (!is.null(fit$covariance)) diag(fit$covariance)
+  )
+}
+
+# Of the coefficients.
+variances <- function(fit) covariance_of(fit)$variance %||% rep(NA_real_, length(fit$coefficients))
+
+#' @export
+nobs.rater_fit <- function(object, ...) count_cases(object$x, rated_patterns(object$x))
+
+#' Tables of a fit
+#'
+#' @param x A [fit_raters()] result.
+#' @param ... Not used.
+#' @return `tidy()`: a tibble with a row per parameter: `term`, `estimate` and `std.error` (delta
+#'   method over cases, or see [fit_raters()]; `NA` for base rates if one of them is zero, for all
+#'   if raters agree perfectly, and where weights do not count cases).
+#'
+#'   `glance()`: a tibble with one row: `agreement` (the share of pairs of raters who agree),
+#'   Fleiss' `kappa`, `chance_kappa` (chance agreement 1 / number of categories), `rater_accuracy`,
+#'   the numbers of `cases` (rows), `raters`, `ratings`, `categories` and `patterns`; `logLik`,
+#'   `AIC` and `BIC`, `NA` for fits that do not maximise a likelihood; and `nobs`, the number of
+#'   cases with a rating. Of a fit with a pooled prior also `c`, `tau`, `ups` and `a`, which
+#'   [rater_model()] explains (`a` is `NA` for two categories); its `AIC` and `BIC` are `NA`.
+#'   `format()`: a line of words.
+#'
+#'   Of a fit by `"bayes"` `tidy()` has a row per parameter of [draws()]: `term`; `rater`, `truth`,
+#'   `rating` and `population`, what it is about; the posterior median `estimate`, standard
+#'   deviation `std.error`, ends of an interval `conf.low` and `conf.high`, and `mean`; `mcse`, the
+#'   Monte Carlo error of the mean; `rhat`, `ess_bulk` and `ess_tail`; `contraction`, 0 where the
+#'   ratings say nothing and near 1 where the prior does not matter; `reason`, why something is
+#'   `NA`. `glance()` has besides the numbers of `draws` and `chains`, `thin`, `worst_rhat`,
+#'   `worst_ess`, and `switched`, the share of draws in which categories have changed names.
+#' @family estimation
+#' @examples
+#' fit <- fit_raters(ratings(fleiss1971, case = case, counts = depression:other))
+#' tidy(fit)
+#' glance(fit)
+#' @export
+tidy.rater_fit <- function(x, ...) {
+  check_dots_empty(...)
+  tibble::tibble(
+    term = names(stats::coef(x)), estimate = unname(stats::coef(x)),
+    std.error = sqrt(variances(x))
+  )
+}
+
+#' @rdname tidy.rater_fit
+#' @export
+glance.rater_fit <- function(x, ...) {
+  check_dots_empty(...)
+  data <- x$x
+  log_likelihood <- stats::logLik(x)
+  table <- tibble::tibble(
+    agreement = x$agreement, kappa = kappa_of_agreement(data, x$agreement),
+    chance_kappa = x$kappa, rater_accuracy = x$rater_accuracy,
+    cases = nrow(data), raters = length(data$raters),
+    ratings = n_ratings(data),
+    categories = length(data$categories), patterns = n_patterns(data),
+    logLik = as.double(log_likelihood), AIC = stats::AIC(log_likelihood),
+    BIC = stats::BIC(log_likelihood), nobs = stats::nobs(x)
+  )
+  if (is.null(x$centre)) {
+    return(table)
+  }
+  of_centre <- x$centre[c("c", "tau", "ups", "a")]
+  if (x$identified != "yes") of_centre[] <- NA_real_
+  tibble::as_tibble(c(table, lapply(of_centre, na_real)))
+}
