@@ -31,9 +31,9 @@
 #'   least are identified.
 #' * `fallible_warning_no_convergence` says that the top was not reached;
 #'   `fallible_warning_weakly_identified`, of free errors of each rater, that their agreement is
-#'   hardly beyond chance, that base rates are mostly prior (where that is quick to find), or that
-#'   raters of opposite meaning gave over a third of the ratings; and `fallible_warning_switched`,
-#'   of other models, that classes have changed names.
+#'   barely distinguishable from chance, that base rates are mostly prior (where that is quick to
+#'   find), or that raters of opposite meaning gave over a third of the ratings; and
+#'   `fallible_warning_switched`, of other models, that classes have changed names.
 #'
 #' With `method = "pairs"` uniform errors or errors by distance are fitted by least squares to the
 #' relative frequencies of all pairs of ratings by two raters (footnote 5 of the paper), each pair
