@@ -302,7 +302,11 @@ look_at_kind <- function(x) {
       paste("They err together in ways that no rating shows: 20 random cases with known truth say",
         "more than their agreement. See `plan_gold()` and `shared_errors()`.")),
     unsaid = finding("who rates", "doubt", format_kinds(x) %||% "not said",
-      paste("It decides the intervals of accuracies: say `rater_kind` of `ratings()`, people",
-        "(\"expert\", \"crowd\") or machines (\"model\", \"tool\")."))
+      if (is.null(rater_kind(x))) {
+        paste("It decides the intervals of accuracies: declare `rater_kind` in `ratings()`, people",
+          "(\"expert\", \"crowd\") or machines (\"model\", \"tool\").")
+      } else {
+        "For the intervals of people, or of machines, leave the other raters out."
+      })
   )
 }

@@ -97,7 +97,7 @@ format_kinds <- function(x) {
     paste0(
       "Raters: ", toString(paste0(kind_words[names(of)], " (", of, ")")[of > 0L]),
       if (panel_kind(x) == "unsaid") {
-        "; of such a mixture nothing is known, as if nobody had said it"
+        "; such a mixture counts as if nothing had been declared"
       }
     )
   }
