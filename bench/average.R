@@ -11,7 +11,7 @@
 # implementation reached, whose suspicion came from raters and systems together (60 panels, 20 of
 # 5000 cases, so itself known to 5% or so). Where it comes from raters alone, as here, Figure 1 is
 # worse (.024 against .011: these raters seldom look alike for sure), Figures 9 and 10 are better,
-# and the mean of all figures is the same (.073). `reached` is within two Monte Carlo errors, or .003.
+# and the mean of all figures is the same (.073). `reached`: within two Monte Carlo errors, or .003.
 # `floor` is that of an estimator that knows raters and base rates.
 #
 # `share` is that of the full number of panels (200, 100 for 5000 cases). Results are printed, and
