@@ -9,7 +9,7 @@
 # and where models are declared ("model"). Rows are thirds of the range of correlations, and all.
 #
 # Estimates are the same, and too high. The interval of models is what such estimates were worth in
-# public data, whatever the ratings look like: .54 wide, it covers all of these panels. The other one
+# public data, whatever the ratings look like: .54 wide, it covers all of these panels. The other
 # is wide where ratings show that errors may be hidden; here they do not, and it covers .23 (.03).
 
 library(fallible)

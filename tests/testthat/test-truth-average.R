@@ -166,6 +166,24 @@ test_that("centres of panels with known truth are those of another program", {
   expect_lt(max(apart), 1e-3)
 })
 
+test_that("labels are better than the majority's where raters are few and categories many", {
+  set.seed(9)
+  found <- vapply(1:8, function(i) {
+    x <- simulate_ratings(rater_design(rep(0.6, 3), NULL, 5, 200))
+    at <- cbind(1:200, as.integer(truth(x)$category))
+    votes <- counts(x) == apply(counts(x), 1, max)
+    smoothed <- (counts(x) + 0.2) / 4
+    labels <- quiet(ground_truth(x, rho = 0))
+    c(
+      right = mean(predict(labels)$category == truth(x)$category) -
+        mean((votes / rowSums(votes))[at]),
+      loss = mean(log(as.matrix(labels[-1])[at])) - mean(log(smoothed[at]))
+    )
+  }, double(2))
+  expect_gt(mean(found["right", ]), 0.02) # .045 (.006) in 60 such panels
+  expect_gt(mean(found["loss", ]), 0.1)
+})
+
 test_that("print says how sure labels are, where they are not, and what to look at again", {
   x <- lehner_ratings()
   said <- function(...) gsub("\\s+", " ", paste(capture.output(print(...)), collapse = " "))
