@@ -9,7 +9,7 @@ estimate_by <- function(x, by, estimate, cluster, gold, call) {
   groups <- if (is.factor(by)) levels(droplevels(by)) else as.character(sort(unique(by)))
   by <- as.character(by)
   seeds <- sample.int(.Machine$integer.max, length(groups)) # the same wherever a group is estimated
-  leans <- rater_leans(group_votes(x))
+  leans <- rater_leans(with_votes(x))
   tasks <- Map(function(group, seed) {
     own <- which(by == group)
     part <- x[own, ]
@@ -79,11 +79,10 @@ bind_groups <- function(x, table) {
 #' [confusion()] and more.
 #'
 #' @param x,object An [estimate_accuracy()] result with `by`.
-#' @param what `"estimate"`, `"details"`, `"members"`, `"gold"`, `"gold_details"` or `"replicates"`,
-#'   as for a single estimate; or `"groups"`, the `glance()` of each group.
+#' @param what A table as for a single estimate; or `"groups"`, the `glance()` of each group.
 #' @param digits Number of decimals of the percentages.
-#' @param ... For `plot()`, passed on to `autoplot()`, for `as.data.frame()`, to `tidy()`; otherwise
-#'   not used.
+#' @param ... For `plot()`, passed on to `autoplot()`, for `as.data.frame()`, to `tidy()`; for
+#'   tables of scores see [score_curves]; otherwise not used.
 #' @return `tidy()`: the tables of [tidy.accuracy_estimate()], one below another, with `group` as
 #'   their first column. `glance()`: a tibble with one row: the numbers of `groups`, `systems`,
 #'   `cases` and of `missing` estimates; `method`, `interval`, `conf_level`, `clip` and `bin_width`.
@@ -102,11 +101,11 @@ bind_groups <- function(x, table) {
 #' @export
 tidy.accuracy_by_group <- function(x, what = c(
                                      "estimate", "details", "members", "gold", "gold_details",
-                                     "replicates", "groups"
+                                     "replicates", "bins", "roc", "reliability", "threshold",
+                                     "groups"
                                    ), ...) {
-  check_dots_empty(...)
-  what <- check_choice(what, c(estimate_tables, "groups"), "what")
-  bind_groups(x, if (what == "groups") glance else function(estimate) tidy(estimate, what))
+  what <- check_choice(what, eval(formals(tidy.accuracy_by_group)$what), "what")
+  bind_groups(x, function(one) if (what == "groups") glance(one, ...) else tidy(one, what, ...))
 }
 
 #' @rdname accuracy_by_group

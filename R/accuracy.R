@@ -50,7 +50,7 @@
 #' @return An object of class `accuracy_estimate` with methods for `print()`, `summary()`,
 #'   [tidy()][tidy.accuracy_estimate], [glance()][tidy.accuracy_estimate],
 #'   [autoplot()][autoplot.accuracy_estimate], [update()][update.accuracy_estimate] for more gold
-#'   cases, and the function [bins()]. `tidy()` has a row per `system`: `estimate`,
+#'   cases, and tables such as `tidy(x, "bins")`. `tidy()` has a row per `system`: `estimate`,
 #'   `std.error`, `conf.low` and `conf.high`, the ends `shared` and `independent` of what errors in
 #'   common could make of it (all of these probabilities), `n` cases, the `method`, and the `reason`
 #'   of what is `NA`.
@@ -65,7 +65,7 @@
 #' set.seed(1)
 #' published <- estimate_accuracy(x, method = "binned", interval = "bootstrap")
 #' published
-#' bins(published)
+#' tidy(published, "bins")
 #'
 #' # Sixty cases at random, whose truth somebody found out
 #' x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.8), n = 1000))
@@ -268,8 +268,8 @@ interval_of_draft <- function(draft) {
   if (all(is.na(draft$point$value))) new_interval_found(table) else interval$find(draft, table)
 }
 
-# Fields: fit, options, table (what tidy() gives), bins (what bins() gives), details (a row per
-# system of what glance() and print() tell besides), replicates (a matrix, a column per system),
+# Fields: fit, options, table (what tidy() gives), bins (what tidy(x, "bins") gives), details (a row
+# per system of what glance() and print() tell besides), replicates (a matrix, a column per system),
 # posterior (patterns x categories of each system), members (a row per system and averaged model),
 # typical (the share of errors in common that is typical, an entry per system), end_counts (see
 # end_counts()), gold (see with_gold(); NULL without gold cases that measure).

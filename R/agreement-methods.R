@@ -1,23 +1,58 @@
 #' Tables and words of agreement
 #'
+#' Benchmark scales call a kappa of .65 "substantial". An estimate has an error, so it belongs to
+#' each level only with some probability. As Gwet (2014) proposes, these are computed, from a normal
+#' distribution with the estimate as mean and its standard error as standard deviation, cut off at
+#' -1 and 1; and the level reached is the highest for which the probability to be there or above is
+#' at least the `conf_level` of `x`. It is column `benchmark` of `x`, on the scale of Landis and
+#' Koch.
+#'
 #' @param x An [agreement()] result.
+#' @param what `"agreement"` or `"benchmark"`.
+#' @param scale The scale of `"benchmark"`: `"landis-koch"` (Landis and Koch 1977), `"fleiss"`
+#'   (Fleiss 1981) or `"altman"` (Altman 1991).
 #' @param ... Not used.
-#' @return `tidy()`: the columns of `x`, as a tibble and nothing else. `glance()`: a tibble with one
-#'   row: the numbers of `measures`, `raters` and `cases` (the largest number that entered an
-#'   estimate), of `estimates` and of those that are `missing`; `pairwise` and `by_category`;
-#'   `interval`, `conf_level`, `pooling`, `replicates`. `format()`: for one estimate
-#'   `Fleiss' kappa 0.43 (90% interval 0.34 to 0.52)`, for several a line of them.
+#' @return `tidy()`: the columns of `x`, as a tibble and nothing else. `tidy(x, "benchmark")`: a row
+#'   per row of `x` and level, highest first: the labels of `x`, `estimate`, `scale`, `level`, its
+#'   `lower` and `upper` bound, its `membership` and `cumulative` probability, and `reached`, true
+#'   for the level that is reached. Without a standard error, and for measures for which the scales
+#'   were not made, probabilities are `NA` and `reason` says why: measures that are not corrected
+#'   for chance (such as percent agreement), as far as is known those that cannot be negative, and
+#'   registered ones with another largest value than 1. `glance()`: a tibble with one row: the
+#'   numbers of `measures`, `raters` and `cases` (the largest number that entered an estimate), of
+#'   `estimates` and of those that are `missing`; `pairwise` and `by_category`; `interval`,
+#'   `conf_level`, `pooling`, `replicates`. `format()`: for one estimate `Fleiss' kappa 0.43 (90%
+#'   interval 0.34 to 0.52)`, for several a line of them.
 #' @family agreement
+#' @references Landis, J. R. and Koch, G. G. (1977). The measurement of observer agreement for
+#'   categorical data. *Biometrics*, 33(1), 159--174. \doi{10.2307/2529310}
+#'
+#'   Fleiss, J. L. (1981). *Statistical Methods for Rates and Proportions*, 2nd edition. Wiley.
+#'
+#'   Altman, D. G. (1991). *Practical Statistics for Medical Research*. Chapman and Hall.
+#'
+#'   Gwet, K. L. (2014). *Handbook of Inter-Rater Reliability*, 4th edition, chapter 6. Advanced
+#'   Analytics.
 #' @examples
 #' x <- ratings(fleiss1971, case = case, counts = depression:other)
 #' result <- agreement(x)
 #' tidy(result)
+#' tidy(result, "benchmark", scale = "altman")
 #' glance(result)
 #' format(agreement(x, "fleiss_kappa"))
 #' @export
-tidy.agreement <- function(x, ...) {
+tidy.agreement <- function(x, what = c("agreement", "benchmark"), ...,
+                           scale = c("landis-koch", "fleiss", "altman")) {
   check_dots_empty(...)
-  plain_tibble(x)
+  what <- check_choice(what, c("agreement", "benchmark"), "what")
+  scale <- check_choice(scale, names(benchmark_scales), "scale")
+  if (what == "agreement") {
+    return(plain_tibble(x))
+  }
+  if (!has_columns(x, c("measure", "estimate", "std.error")) || is.null(attr(x, "about"))) {
+    abort_argument("x", "must be an {.fun agreement} result with its columns.", not = x)
+  }
+  benchmark_table(x, scale, attr(x, "about")$conf_level)
 }
 
 #' @rdname tidy.agreement
@@ -97,7 +132,8 @@ agreement_labels <- function(x) intersect(c("rater1", "rater2", "category", "mea
 
 is_whole_agreement <- function(x) {
   nrow(x) > 0L && !is.null(attr(x, "about")) && has_columns(x, c(
-    "measure", "estimate", "std.error", "conf.low", "conf.high", "n", "method", "reason"
+    "measure", "estimate", "std.error", "conf.low", "conf.high", "n", "method", "benchmark",
+    "reason"
   ))
 }
 
@@ -140,7 +176,7 @@ next_of_agreement <- function(x) {
     "plot() for a map of pairs"
   } else {
     pairs <- !about$by_category && !about$exchangeable && length(about$judges) > 2L
-    paste0("benchmark_agreement(), plot()", if (pairs) ", agreement(pairwise = TRUE)")
+    paste0("tidy(\"benchmark\"), plot()", if (pairs) ", agreement(pairwise = TRUE)")
   }
 }
 

@@ -2,7 +2,7 @@
 
 #' Tables of tests of agreement
 #'
-#' @param x A [test_agreement()] or [compare_agreement()] result.
+#' @param x A [compare_agreement()] result.
 #' @param ... Not used.
 #' @return `tidy()`: the columns of `x`, as a tibble and nothing else. `glance()`: a tibble with one
 #'   row: the numbers of `measures` and `cases` (the largest number that entered), the smallest
@@ -12,7 +12,7 @@
 #' @name agreement_tests
 #' @examples
 #' x <- ratings(fleiss1971, case = case, counts = depression:other)
-#' test <- test_agreement(x, "fleiss_kappa")
+#' test <- compare_agreement(x, measures = "fleiss_kappa")
 #' format(test)
 #' glance(test)
 #' @export

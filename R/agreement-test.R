@@ -1,8 +1,8 @@
 #' Tests of agreement
 #'
-#' `test_agreement()` tests whether agreement is no better than by chance, or any other value.
-#' `compare_agreement()` compares two panels of raters on the same cases, for example two pairs of
-#' raters, or the same raters before and after training.
+#' Tests whether agreement is no better than by chance, or any other value; or compares two panels
+#' of raters on the same cases, for example two pairs of raters, or the same raters before and after
+#' training.
 #'
 #' @section Standard errors:
 #' At `null = 0` Scott's pi and Fleiss' kappa are tested with the standard error that holds if
@@ -12,26 +12,24 @@
 #' its ordinary standard error and Student's t with `n - 1` degrees of freedom.
 #'
 #' @section Dependent measures:
-#' Measures of the same cases are not independent. `compare_agreement()` subtracts the influences of
-#' each case on the two estimates, so that what they share cancels; this holds for any two measures,
+#' Measures of the same cases are not independent. The influences of each case on the two
+#' estimates are subtracted, so that what they share cancels; this holds for any two measures,
 #' with any raters in common. Cases are matched by their identifiers (matrices without row names: by
 #' row), and those of only one panel count as they should. Degrees of freedom are those of the
 #' smaller panel.
 #'
 #' @inheritParams agreement
-#' @param null The value to test.
-#' @param alternative `"two.sided"`, `"greater"` or `"less"`.
 #' @param y What to compare with `x`, in any form that `x` may have but agreement matrices, which
-#'   do not say which case is which.
+#'   do not say which case is which; `NULL` to compare the agreement of `x` with `null`.
+#' @param null The value to test: of the agreement, or with `y` of the difference.
+#' @param alternative `"two.sided"`, `"greater"` or `"less"`.
 #' @param interval `"analytic"` or `"jackknife"`: where influences come from.
-#' @return `test_agreement()`: a tibble of class `agreement_test` with columns `measure`,
-#'   `estimate`, `null`, `std.error`, `statistic`, `p.value`, `alternative`, `n`, `method`,
-#'   `reason`.
+#' @return Without `y`, a tibble of class `agreement_test` with columns `measure`, `estimate`,
+#'   `null`, `std.error`, `statistic`, `p.value`, `alternative`, `n`, `method`, `reason`.
 #'
-#'   `compare_agreement()`: a tibble of class `agreement_comparison` with columns `measure`,
-#'   `estimate` (the measure of `x` less that of `y`), `estimate1`, `estimate2`, `std.error`,
-#'   `conf.low`, `conf.high`, `statistic`, `p.value` (two-sided), `n` (cases of both), `method`,
-#'   `reason`.
+#'   With `y`, a tibble of class `agreement_comparison` with columns `measure`, `estimate` (the
+#'   measure of `x` less that of `y`), `estimate1`, `estimate2`, `std.error`, `conf.low`,
+#'   `conf.high`, `statistic`, `p.value`, `n` (cases of both), `method`, `reason`.
 #'
 #'   Both have methods for `print()`, [tidy()][agreement_tests], [glance()][agreement_tests],
 #'   [format()][agreement_tests] and [autoplot()][autoplot.agreement_test].
@@ -41,7 +39,7 @@
 #'   \doi{10.1037/0033-2909.86.5.974}
 #' @examples
 #' x <- ratings(fleiss1971, case = case, counts = depression:other)
-#' test_agreement(x, "fleiss_kappa")
+#' compare_agreement(x, measures = "fleiss_kappa")
 #'
 #' once <- dawid1979[!duplicated(dawid1979[c("case", "rater")]), ]
 #' anaesthetists <- ratings(once, case = case, rater = rater, rating = rating)
@@ -49,25 +47,43 @@
 #'   anaesthetists[, c("A1", "A2")], anaesthetists[, c("A1", "A4")], "cohen_kappa"
 #' )
 #' @export
-test_agreement <- function(x, measures = NULL, null = 0, scale_weights = NULL,
-                           alternative = c("two.sided", "greater", "less"),
-                           interval = c("analytic", "jackknife"), ...,
-                           pooling = c("pairs", "cases")) {
+compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weights = NULL,
+                              alternative = c("two.sided", "greater", "less"),
+                              conf_level = default_conf_level(),
+                              interval = c("analytic", "jackknife"), ...,
+                              pooling = c("pairs", "cases")) {
   check_given()
   call <- rlang::current_env()
   check_dots_empty(...)
+  conf_level <- check_number(conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE)
   null <- check_number(null, "null", -1, 1, open_max = TRUE)
   choices <- c("two.sided", "greater", "less")
-  alternative <- check_choice(alternative, choices, "alternative")
-  sample <- new_sample(x, scale_weights, interval, pooling, "x", call)
+  about <- list(
+    null = null, alternative = check_choice(alternative, choices, "alternative"),
+    conf_level = conf_level
+  )
+  given <- c(list(x = x), if (!is.null(y)) list(y = y))
+  samples <- Map(function(one, arg) {
+    new_sample(one, scale_weights, interval, pooling, arg, call)
+  }, given, names(given))
+  if (is.null(y)) {
+    return(test_against(samples[[1L]], measures, about, call))
+  }
+  check_same_cases(samples, given, call)
+  check_same_categories(samples, call)
+  found <- lapply(samples, function(s) find_measures(measures, list(s$view), s$settings, call))
+  ids <- intersect(names(found[[1L]]), names(found[[2L]]))
+  rows <- lapply(found[[1L]][ids], compare_row, samples = samples, about = about)
+  new_result_table(rows, "agreement_comparison", about = about)
+}
+
+test_against <- function(sample, measures, about, call) {
   found <- find_measures(measures, list(sample$view), sample$settings, call)
   if (is.null(measures)) { # those for which zero is what chance gives
     found <- Filter(function(measure) measure$lower < 0, found)
   }
-  rows <- lapply(found, test_row, sample = sample, null = null, alternative = alternative)
-  new_result_table(
-    rows, "agreement_test", about = list(null = null, alternative = alternative)
-  )
+  rows <- lapply(found, test_row, sample, about$null, about$alternative)
+  new_result_table(rows, "agreement_test", about = about)
 }
 
 new_sample <- function(x, scale_weights, interval, pooling, arg, call) {
@@ -110,28 +126,6 @@ p_value <- function(statistic, degrees, alternative) {
   )
 }
 
-#' @rdname test_agreement
-#' @export
-compare_agreement <- function(x, y, measures = NULL, scale_weights = NULL,
-                              conf_level = default_conf_level(),
-                              interval = c("analytic", "jackknife"), ...,
-                              pooling = c("pairs", "cases")) {
-  check_given()
-  call <- rlang::current_env()
-  check_dots_empty(...)
-  conf_level <- check_number(conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE)
-  samples <- list(
-    new_sample(x, scale_weights, interval, pooling, "x", call),
-    new_sample(y, scale_weights, interval, pooling, "y", call)
-  )
-  check_same_cases(samples, list(x, y), call)
-  check_same_categories(samples, call)
-  found <- lapply(samples, function(s) find_measures(measures, list(s$view), s$settings, call))
-  ids <- intersect(names(found[[1L]]), names(found[[2L]]))
-  rows <- lapply(found[[1L]][ids], compare_row, samples = samples, conf_level = conf_level)
-  new_result_table(rows, "agreement_comparison", about = list(conf_level = conf_level))
-}
-
 check_same_cases <- function(samples, given, call) {
   for (i in 1:2) {
     if (in_database(given[[i]])) {
@@ -155,7 +149,7 @@ check_same_categories <- function(samples, call) {
   }
 }
 
-compare_row <- function(measure, samples, conf_level) {
+compare_row <- function(measure, samples, about) {
   raw <- lapply(samples, function(s) evaluate(measure, s$view, s$settings))
   errors <- Map(function(s, r) error_of(measure, s$view, r, s$settings), samples, raw)
   estimates <- vapply(raw, `[[`, 0, "estimate")
@@ -169,13 +163,13 @@ compare_row <- function(measure, samples, conf_level) {
     reason <- paste0(no_interval, "no case makes a difference to the estimate")
   }
   degrees <- min(vapply(errors, `[[`, 0, "n")) - 1
-  limits <- difference + c(-1, 1) * error * stats::qt((1 + conf_level) / 2, max(degrees, 1))
-  statistic <- difference / error
+  limits <- difference + c(-1, 1) * error * stats::qt((1 + about$conf_level) / 2, max(degrees, 1))
+  statistic <- (difference - about$null) / error
   list(
     measure = measure$id, estimate = difference, estimate1 = estimates[[1L]],
     estimate2 = estimates[[2L]], std.error = error, conf.low = limits[[1L]],
     conf.high = limits[[2L]], statistic = statistic,
-    p.value = p_value(statistic, degrees, "two.sided"),
+    p.value = p_value(statistic, degrees, about$alternative),
     n = length(intersect(cases[[1L]], cases[[2L]])), method = errors[[1L]]$method, reason = reason
   )
 }

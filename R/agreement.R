@@ -63,12 +63,12 @@
 #' @param threads Number of threads for the bootstrap; see [estimate_accuracy()].
 #' @return A tibble of class `agreement`, with a row per measure: `measure`; `estimate`;
 #'   `std.error`, `conf.low`, `conf.high`; `n`, the number of cases that entered; `method` of the
-#'   interval; `reason`, why something is `NA`. In front stand `rater1` and `rater2` if `pairwise`,
-#'   and `category` if `by_category`. Methods: `print()`, [tidy()][tidy.agreement],
+#'   interval; `benchmark`, the word for it on the scale of Landis and Koch, see
+#'   [tidy()][tidy.agreement]; `reason`, why something is `NA`. In front stand `rater1` and `rater2`
+#'   if `pairwise`, and `category` if `by_category`. Methods: `print()`, [tidy()][tidy.agreement],
 #'   [glance()][tidy.agreement], [format()][tidy.agreement], [autoplot()][autoplot.agreement].
 #' @family agreement
-#' @seealso [benchmark_agreement()] for what a value is worth, [test_agreement()] and
-#'   [compare_agreement()] for tests; `vignette("agreement")`.
+#' @seealso [compare_agreement()] for tests; `vignette("agreement")`.
 #' @references Gwet, K. L. (2014). *Handbook of Inter-Rater Reliability*, 4th edition. Advanced
 #'   Analytics.
 #'
@@ -198,7 +198,8 @@ result_row <- function(task, settings) {
 # Fields besides the columns: about, a list of what print() and plots tell.
 new_agreement <- function(table, view, settings, pairwise, by_category) {
   drop <- c(if (!pairwise) c("rater1", "rater2"), if (!by_category) "category")
-  keep <- setdiff(names(table), drop)
+  table$benchmark <- level_reached(table, settings$conf_level)
+  keep <- c(setdiff(names(table), c(drop, "reason")), "reason")
   pair <- if (view$judges == 2L && !view$exchangeable && !view$repeated) {
     agreement_matrix(view$x, view$names[[1L]], view$names[[2L]])
   }

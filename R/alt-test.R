@@ -80,7 +80,8 @@ check_alt_ratings <- function(x, call) {
   why <- if (x$exchangeable) {
     "Of counts it is not known who said what."
   } else if (has_repeats(x)) {
-    "Raters of {.arg x} repeat their ratings; {.fun group_votes} makes one vote of them."
+    "Raters of {.arg x} repeat their ratings; {.code as_ratings(x, votes = TRUE)} makes one vote of
+     them."
   } else if (!identical(x$weights, x$times)) { # which a database counts, one for each case
     "Cases of {.arg x} have weights."
   }

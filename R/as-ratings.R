@@ -25,6 +25,8 @@
 #'
 #' @param x See above.
 #' @param ... Passed on to [ratings()]: `counts`, `categories`, `ordered` and others.
+#' @param votes Of [ratings()]: one vote for each group of raters, and for the reruns of each rater?
+#'   See [rater_groups]. What fits use.
 #' @param arg,call For functions that call this one: the name of the argument and the call that
 #'   errors are to name.
 #' @return A [ratings()] object.
@@ -51,9 +53,11 @@ as_ratings.default <- function(x, ..., arg = "x", call = rlang::current_env()) {
     i = how_to_ratings(x) %||% "Make ratings with {.fun ratings}.", call = call)
 }
 
+#' @rdname as_ratings
 #' @export
-as_ratings.ratings <- function(x, ..., arg = "x", call = rlang::current_env()) {
-  check_whole_ratings(x, arg, call)
+as_ratings.ratings <- function(x, ..., votes = FALSE, arg = "x", call = rlang::current_env()) {
+  x <- check_whole_ratings(x, arg, call)
+  if (check_flag(votes, "votes")) with_votes(x) else x
 }
 
 #' @export

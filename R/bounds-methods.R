@@ -1,12 +1,39 @@
 #' Tables of bounds
 #'
+#' @section Breakdown points:
+#' Where a system errs on its own its accuracy is column `independent` of an estimate; where it errs
+#' with the raters, column `shared`. In between, `independent - c (independent - shared)`, for a
+#' share `c` of the distance. The breakdown point of a claim is the largest `c` in \[0, 1\] at which
+#' it holds.
+#'
+#' A breakdown point of 1 means that the claim holds whatever `c`. Accuracy can be lower than
+#' `shared` still, where a system errs even on cases that the raters get right; columns `lowest` and
+#' `holds_at_lowest` say whether the claim holds at the lowest accuracy. For two systems that is
+#' their difference, over cases that both answered: with the same `c` for both, and with a lowest
+#' difference that holds but may be below what can be reached.
+#'
+#' Raters' accuracies are those of the fit behind the estimate, or, if that has one accuracy for
+#' all, those of a fit of `rater_model("rater")`. They too assume that raters err independently.
+#'
 #' @param x An [accuracy_bounds()] result.
+#' @param what `"bounds"`; or `"breakdown"`, how much errors in common a claim survives, of bounds
+#'   that were made from an estimate with columns `shared` and `independent`.
+#' @param better_than For `"breakdown"`, what the systems are claimed to be better than: an accuracy
+#'   in \[0, 1\], or the name of a rater or of a system.
+#' @param systems For `"breakdown"`, names of the systems of which it is claimed; `NULL` for all
+#'   (others).
 #' @param digits Number of decimals.
 #' @param ... Not used.
 #' @return `tidy()`: a tibble with a row per system: `system`; `lowest` and `highest`, the ends of
 #'   the range of its accuracy, probabilities; `conf.low` and `conf.high`, the confidence set of the
 #'   range; `shared`, its accuracy if it knows nothing that the raters do not (given a fit); `n`,
 #'   the number of its cases that raters saw; `reason`, why something is `NA`.
+#'
+#'   For `"breakdown"`, a row per system: `system`; `better_than`; `independent` and `shared`, its
+#'   accuracy at both ends less what it is claimed to be better than; `breakdown`, the largest `c`
+#'   at which the claim holds, `NA` where it holds for none; `from`, the smallest, which is above 0
+#'   only where `shared` is above `independent`; `lowest`, the lowest accuracy less what it is
+#'   compared with; `holds_at_lowest`; `reason`.
 #'
 #'   `glance()`: a tibble with one row: the numbers of `systems` and cases (`n`, the most that a
 #'   system has); `given`; `model`, the model that was fitted; `group_size` and `groups`, the least
@@ -23,10 +50,19 @@
 #' tidy(bounds)
 #' glance(bounds)
 #' format(bounds)
+#'
+#' estimate <- estimate_accuracy(x, method = "joint", interval = "none")
+#' bounds <- accuracy_bounds(estimate, interval = "none")
+#' tidy(bounds, "breakdown", better_than = 0.75)
+#' tidy(bounds, "breakdown", better_than = "b")
 #' @export
-tidy.accuracy_bounds <- function(x, ...) {
+tidy.accuracy_bounds <- function(x, what = c("bounds", "breakdown"), ..., better_than = NULL,
+                                 systems = NULL) {
   check_dots_empty(...)
-  x$table
+  if (check_choice(what, c("bounds", "breakdown"), "what") == "bounds") {
+    return(x$table)
+  }
+  breakdown_table(x, better_than, systems)
 }
 
 #' @rdname tidy.accuracy_bounds

@@ -92,7 +92,7 @@
 #'   Obradovic, F. (2024). Measuring diagnostic test performance using imperfect reference tests: a
 #'   partial identification approach. *Journal of Econometrics*, 244(1).
 #' @family errors in common
-#' @seealso [breakdown_point()] for how much errors in common a claim survives, [shared_errors()]
+#' @seealso `tidy(x, "breakdown")` for how much errors in common a claim survives, [shared_errors()]
 #'   for how much raters and systems have in common.
 #' @examples
 #' set.seed(1)
@@ -132,10 +132,13 @@ accuracy_bounds <- function(x, systems = NULL, given = c("fit", "ratings"), rate
   if (given == "fit") {
     check_nothing_assumed(assumed, call)
     options$group_size <- check_group_size(group_size, fit$x)
-    return(bounds_of_fit(fit, systems, options))
+    out <- bounds_of_fit(fit, systems, options)
+  } else {
+    check_rglpk(call)
+    out <- bounds_of_ratings(fit, systems, options, check_assumed(assumed, fit$x, call))
   }
-  check_rglpk(call)
-  bounds_of_ratings(fit, systems, options, check_assumed(assumed, fit$x, call))
+  if (inherits(x, "accuracy_estimate")) out$estimate <- x
+  out
 }
 
 # Without a fit only the ratings and what is known of their truth matter.
@@ -173,7 +176,8 @@ check_group_size <- function(group_size, x) {
 }
 
 # Fields: table (what tidy() gives), options, assumed (given the ratings alone), fit, differences
-# (of all pairs of systems, given a fit), groups, failed (replicates without bounds, by system).
+# (of all pairs of systems, given a fit), groups, estimate (that the bounds are of, if any), failed
+# (replicates without bounds, by system).
 new_accuracy_bounds <- function(fit, systems, options, range, ...) {
   x <- fit$x
   judged <- judged_patterns(fit)

@@ -1,46 +1,14 @@
-#' How much errors in common a claim survives
-#'
-#' Where a system errs on its own its accuracy is column `independent` of an estimate; where it errs
-#' with the raters, column `shared`. In between, `independent - c (independent - shared)`, for a
-#' share `c` of the distance that is taken back. The breakdown point of a claim is the largest `c`
-#' in \[0, 1\] at which it holds.
-#'
-#' A breakdown point of 1 means that the claim holds whatever `c`. Accuracy can be lower than
-#' `shared` still, where a system errs even on cases that the raters get right; whether the claim
-#' holds at the lowest accuracy that [accuracy_bounds()] finds is told besides. For two systems that
-#' is their difference, over cases that both answered: with the same `c` for both, and with a lowest
-#' difference that holds but may be below what can be reached.
-#'
-#' Raters' accuracies are those of the fit behind the estimate, or, if that has one accuracy for
-#' all, those of a fit of `rater_model("rater")`. They too assume that raters err independently.
-#'
-#' @param estimate An [estimate_accuracy()] result with columns `shared` and `independent`: methods
-#'   `"average"`, `"joint"` and `"shared"` have them, others with robust intervals.
-#' @param better_than What the systems are claimed to be better than: an accuracy in \[0, 1\], or
-#'   the name of a rater or of a system.
-#' @param systems Names of the systems of which it is claimed; `NULL` for all (others).
-#' @param bounds An [accuracy_bounds()] result for the same systems, given a fit; `NULL` makes one
-#'   from the fit behind the estimate.
-#' @return A tibble with a row per system: `system`; `better_than`; `independent` and `shared`, its
-#'   accuracy at both ends less what it is claimed to be better than; `breakdown`, the largest `c`
-#'   at which the claim holds, `NA` where it holds for none; `from`, the smallest, which is above 0
-#'   only where `shared` is above `independent`; `lowest`, the lowest accuracy less what it is
-#'   compared with; `holds_at_lowest`, whether the claim holds there; `reason`, why something is
-#'   `NA`.
-#' @family errors in common
-#' @references Manski, C. F. (2003). *Partial identification of probability distributions*.
-#'   Springer. \doi{10.1007/b97478}
-#' @examples
-#' set.seed(1)
-#' x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.9, b = 0.6), 3, n = 300))
-#' estimate <- estimate_accuracy(x, method = "joint", interval = "none")
-#' breakdown_point(estimate, better_than = 0.75)
-#' breakdown_point(estimate, better_than = "b")
-#' @export
-breakdown_point <- function(estimate, better_than, systems = NULL, bounds = NULL) {
-  check_given()
-  call <- rlang::current_env()
-  check_estimate(estimate, call)
+# How much errors in common a claim survives: a table of bounds that were made from an estimate.
+
+breakdown_table <- function(x, better_than, systems = NULL, call = rlang::caller_env()) {
+  if (is.null(better_than)) {
+    abort_argument("better_than", "Say what systems are claimed to be better than.", call = call)
+  }
+  estimate <- x$estimate
+  if (is.null(estimate)) {
+    abort_argument("x", "These bounds were made from ratings or a fit, without an estimate.",
+      i = "Make them from one: {.code accuracy_bounds(estimate_accuracy(x))}.", call = call)
+  }
   than <- check_better_than(better_than, estimate$fit$x, call)
   systems <- check_bounded(systems, estimate$fit$x, call)
   if (than$kind == "system") systems <- setdiff(systems, better_than)
@@ -48,11 +16,9 @@ breakdown_point <- function(estimate, better_than, systems = NULL, bounds = NULL
     abort_fallible("system", "There is no system of which {.arg better_than} could be claimed.",
       x = "It names the only one.", system = better_than, call = call)
   }
-  bounds <- bounds %||% accuracy_bounds(estimate$fit, interval = "none")
-  check_class(bounds, "accuracy_bounds", "bounds", "Make one with {.fun accuracy_bounds}.", call)
   ends <- claim_ends(tidy(estimate), systems, than, estimate$fit)
   claim <- where_claim_holds(ends$independent, ends$shared)
-  lowest <- lowest_margin(bounds, systems, than, ends$value)
+  lowest <- lowest_margin(x, systems, than, ends$value)
   tibble::tibble(
     system = systems, better_than = as_label(better_than), independent = ends$independent,
     shared = ends$shared, breakdown = claim$to, from = claim$from, lowest = lowest,

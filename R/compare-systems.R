@@ -77,8 +77,8 @@
 #'   with the highest estimate (unless a system has that name). `NULL` compares all pairs.
 #' @param best With so many systems, those with the highest estimates, all others are compared, and
 #'   they among themselves. Not together with `reference`.
-#' @param metric By which of [metrics()] systems are compared, `NULL` for accuracy: differences are
-#'   of it, and the best (the most accurate, in words of results) is who has it highest or, of
+#' @param metric By which of [system_metrics] systems are compared, `NULL` for accuracy: differences
+#'   are of it, and the best (the most accurate, in words of results) is who has it highest or, of
 #'   costs, lowest. For methods with a joint table of truth and answer, by robust intervals or the
 #'   bootstrap (see [estimate_metrics()]).
 #' @param category For a metric of categories: of which one; `NULL` for the macro average.

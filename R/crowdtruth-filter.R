@@ -1,17 +1,19 @@
 # Units, workers and annotations that are left out, and measuring again without them.
 
-#' Leave out unclear units and weak workers
+#' Leave out unclear units or weak workers
 #'
-#' Each verb leaves something out and measures the rest again. Results can be filtered one after the
+#' Leaves out units or workers and measures the rest again. Results can be filtered one after the
 #' other; printed, they tell what was done.
 #'
 #' @param x A [crowdtruth()] result; or [ratings()], which are then measured in version 2014.
+#' @param what `"workers"`: leave out workers by `min_units` and `flagged`. `"units"`: leave out
+#'   units by `below` and `sd`.
+#' @param min_units Leave out workers who judged fewer units.
+#' @param flagged Leave out these workers too: a [flag_workers()] result, or names.
 #' @param below Leave out units with a clarity (version 2.0: a UQS), in \[0, 1\], below this. By
 #'   default the mean over units less `sd` standard deviations (with the number of units as
 #'   divisor), as in the paper.
 #' @param sd How many standard deviations.
-#' @param min_units Leave out workers who judged fewer units.
-#' @param flagged Leave out these workers too: a [flag_workers()] result, or names.
 #' @return A [crowdtruth()] result, with the same version and options. Workers who lose all their
 #'   units stay in the table, with `NA` and a reason; so do units that lose all their workers.
 #' @family CrowdTruth
@@ -21,14 +23,35 @@
 #' set.seed(1)
 #' x <- crowdtruth(simulate_crowd(spammers = c(random = 3)))
 #' x |>
-#'   filter_workers() |>
-#'   filter_units()
-#' filter_workers(x, flagged = flag_workers(x))
+#'   filter_crowd("workers") |>
+#'   filter_crowd("units")
+#' filter_crowd(x, "workers", flagged = flag_workers(x))
 #' @export
-filter_units <- function(x, below = NULL, sd = 1) {
+filter_crowd <- function(x, what = c("workers", "units"), min_units = 3L, flagged = NULL,
+                         below = NULL, sd = 1) {
   check_given()
   call <- rlang::current_env()
   x <- as_crowdtruth(x)
+  if (check_choice(what, c("workers", "units"), "what") == "workers") {
+    check_unused(list(below = below, sd = if (!missing(sd)) sd), "units", call)
+    without_workers(x, min_units, flagged, call)
+  } else {
+    check_unused(
+      list(min_units = if (!missing(min_units)) min_units, flagged = flagged), "workers", call
+    )
+    without_units(x, below, sd, call)
+  }
+}
+
+# An argument of the other kind of filter would do nothing.
+check_unused <- function(given, what, call) {
+  name <- names(given)[!vapply(given, is.null, NA)]
+  if (length(name) > 0L) {
+    abort_argument(name[[1L]], "is for {.code what = \"{what}\"}.", call = call)
+  }
+}
+
+without_units <- function(x, below, sd, call) {
   measure <- unit_measure(x)
   value <- x$units[[measure]]
   sd <- check_number(sd, "sd", 0)
@@ -54,12 +77,7 @@ population_sd <- function(x) {
   sqrt(mean((x - mean(x))^2))
 }
 
-#' @rdname filter_units
-#' @export
-filter_workers <- function(x, min_units = 3L, flagged = NULL) {
-  check_given()
-  call <- rlang::current_env()
-  x <- as_crowdtruth(x)
+without_workers <- function(x, min_units, flagged, call) {
   check_identity(x$ratings, call)
   min_units <- check_count(min_units, "min_units", min = 0L)
   few <- x$workers$units < min_units
@@ -117,10 +135,9 @@ flagged_names <- function(flagged, x, call) {
 
 #' Merge annotations that are vague or mean the same
 #'
-#' `annotation_kinds()` tells which annotations are *vague* (frequent, but clear nowhere), *useless*
-#' (rare, and clear nowhere) or *ambiguous* (on units where another annotation is nearly always
-#' given too). `merge_annotations()` moves the votes of some annotations to others and measures
-#' again; where an answer then has an annotation twice, the second vote is dropped.
+#' Moves the votes of some annotations to others and measures again; where an answer then has an
+#' annotation twice, the second vote is dropped. `tidy(x, "kinds")` says which annotations are
+#' vague, useless or ambiguous.
 #'
 #' @param x A [crowdtruth()] result; or [ratings()], which are then measured in version 2014.
 #' @param into What to merge: a named vector, `c(from = "into")`. A target that is itself merged is
@@ -132,16 +149,13 @@ flagged_names <- function(flagged, x, call) {
 #' @param frequent A probability: annotations on at least this share of the units are frequent.
 #' @param clear Annotations whose clarity, in \[0, 1\], is below this are clear nowhere.
 #' @param similar An annotation with an ambiguity of at least this, at most 1, is ambiguous.
-#' @return `merge_annotations()`: a [crowdtruth()] result, with the same version and options.
-#'   `annotation_kinds()`: a tibble with `annotation`, `kind` (`"vague"`, `"useless"`, `"ambiguous"`
-#'   or `NA`), `into` (where `merge_annotations()` would put it, or `NA`), `probability`, `clarity`,
-#'   `ambiguity` and `similar_to`.
+#' @return A [crowdtruth()] result, with the same version and options.
 #' @family CrowdTruth
 #' @templateVar where Section 5.4
 #' @template ref-crowdtruth
 #' @examples
 #' figure2 <- crowdtruth(ratings(crowdtruth2014, case = unit, counts = sT:sOTH))
-#' annotation_kinds(figure2, other = "sOTH")
+#' tidy(figure2, "kinds", other = "sOTH")
 #'
 #' # As the paper does
 #' merge_annotations(figure2, c(sAW = "sOTH", sP = "sT", sS = "sCA", sM = "sCA"))
@@ -211,15 +225,10 @@ merge_labels <- function(x, target) {
   rebuild(recode_answers(x, new), rows, x$categories[kept], x$repeats)
 }
 
-#' @rdname merge_annotations
-#' @export
-annotation_kinds <- function(x, other = NULL, frequent = 0.5, clear = 0.6, similar = 0.6) {
-  check_given()
-  x <- as_crowdtruth(x)
-  call <- rlang::current_env()
-  frequent <- check_number(frequent, "frequent", 0, 1)
-  clear <- check_number(clear, "clear", 0, 1)
-  similar <- check_number(similar, "similar", max = 1)
+annotation_kinds <- function(x, other, frequent, clear, similar, call = rlang::caller_env()) {
+  frequent <- check_number(frequent, "frequent", 0, 1, call = call)
+  clear <- check_number(clear, "clear", 0, 1, call = call)
+  similar <- check_number(similar, "similar", max = 1, call = call)
   table <- x$annotations
   if (!is.null(other) && !(rlang::is_string(other) && other %in% table$annotation)) {
     abort_argument("other", "must name an annotation.", not = other,

@@ -41,7 +41,7 @@ print.worker_flags <- function(x, ...) {
   cat_lines(paste0("<worker_flags> ", format(x)), notes_of(x))
   flagged <- shown_table(x)
   if (nrow(flagged) > 0L) print_table("Flagged", flagged, most = 10L)
-  cat_lines("", "Next: filter_workers(x, flagged = ), tidy(), glance(), plot().")
+  cat_lines("", "Next: filter_crowd(x, flagged = ), tidy(), glance(), plot().")
   invisible(x)
 }
 

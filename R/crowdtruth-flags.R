@@ -55,7 +55,8 @@ suspicious <- c(
 #' flag_workers(crowdtruth(x))
 #'
 #' # Quality known for half of the workers
-#' known <- worker_kinds(x) != "faithful"
+#' workers <- tidy(x, "workers")
+#' known <- setNames(workers$kind != "faithful", workers$worker)
 #' fitted <- flag_workers(crowdtruth(x), known = known[c(TRUE, FALSE)])
 #' fitted
 #' fitted$weights

@@ -3,24 +3,45 @@
 #' Tables of CrowdTruth
 #'
 #' @param x A [crowdtruth()] result.
-#' @param what Which table; they are described with [crowdtruth()]. `"similarity"` has a row per
-#'   pair of different annotations: `annotation`, `other` and `similarity`.
+#' @param what Which table; `"workers"`, `"units"`, `"annotations"`, `"scores"` and `"convergence"`
+#'   are described with [crowdtruth()].
+#'
+#'   `"similarity"` has a row per pair of different annotations: `annotation`, `other` and
+#'   `similarity`.
+#'
+#'   `"labels"`: soft labels, in the form of [ground_truth()]: `case`, then a column for each
+#'   annotation, with shares that sum to one on each unit. In version 2014 they are the shares of
+#'   the votes, in version 2.0 the same with workers weighted by their quality. They are no
+#'   posterior probabilities: nothing is assumed about one true annotation. `NA` for a unit without
+#'   labels, or whose workers all have no quality.
+#'
+#'   `"kinds"`: which annotations [merge_annotations()] would merge: `annotation`, `kind`,
+#'   `into` (or `NA`), `probability`, `clarity`, `ambiguity` and `similar_to`. The `kind` is
+#'   `"vague"` (frequent, but clear nowhere), `"useless"` (rare, and clear nowhere), `"ambiguous"`
+#'   (on units where another annotation is nearly always given too) or `NA`.
+#' @param other,frequent,clear,similar For `"kinds"`; see [merge_annotations()].
 #' @param ... For `as.data.frame()`, passed on to `tidy()`; otherwise not used.
-#' @return `tidy()`: a tibble; `as.data.frame()`: the same as a data frame. `glance()`: a tibble
-#'   with one row: `version`; the numbers of `units`, `workers`, `annotations`, `judgements` and
-#'   `labels` (given in all); the means `clarity`, `unit_disagreement` and `worker_disagreement`
-#'   (version 2014) or `uqs`, `wqs` and `aqs` (2.0), over what is defined; `steps` and `converged`
-#'   (2.0). `format()`: a line of words.
+#' @return `tidy()`: a tibble; `as.data.frame()`: the same as a data frame. `as.matrix()`: the
+#'   scores of all annotations on all units, units x annotations, numbers in \[0, 1\]; `NA` for a
+#'   unit without labels (version 2.0: without judgements). `glance()`: a tibble with one row:
+#'   `version`; the numbers of `units`, `workers`, `annotations`, `judgements` and `labels` (given
+#'   in all); the means `clarity`, `unit_disagreement` and `worker_disagreement` (version 2014) or
+#'   `uqs`, `wqs` and `aqs` (2.0), over what is defined; `steps` and `converged` (2.0). `format()`:
+#'   a line of words.
 #' @family CrowdTruth
 #' @examples
 #' set.seed(1)
 #' x <- crowdtruth(simulate_crowd())
 #' tidy(x)
 #' tidy(x, "annotations")
+#' tidy(x, "labels")
+#' tidy(x, "kinds")
+#' as.matrix(x)[1:3, ]
 #' glance(x)
 #' @export
 tidy.crowdtruth <- function(x, what = c("workers", "units", "annotations", "scores", "similarity",
-                                        "convergence"), ...) {
+                                        "labels", "kinds", "convergence"), ..., other = NULL,
+                            frequent = 0.5, clear = 0.6, similar = 0.6) {
   check_dots_empty(...)
   choices <- eval(formals()$what)
   what <- check_choice(what, choices, "what")
@@ -37,7 +58,10 @@ tidy.crowdtruth <- function(x, what = c("workers", "units", "annotations", "scor
     abort_argument("what", "Version 2014 has no steps that could converge.",
       i = "Measure with {.code version = \"2.0\"}.")
   }
-  x[[what]]
+  switch(what,
+    labels = label_shares(x), kinds = annotation_kinds(x, other, frequent, clear, similar),
+    x[[what]]
+  )
 }
 
 #' @rdname tidy.crowdtruth
@@ -126,7 +150,7 @@ print.crowdtruth <- function(x, ...) {
         Map(count_noun, unknown, sub("s$", "", names(unknown)))
       )))
     },
-    "Next: flag_workers(), filter_units(), merge_annotations(), tidy(), plot()."
+    "Next: flag_workers(), filter_crowd(), merge_annotations(), tidy(), plot()."
   )
   invisible(x)
 }
@@ -144,28 +168,10 @@ describe_spread <- function(what, measure, value, name, high = FALSE) {
   )
 }
 
-#' Scores of annotations on units
-#'
-#' `unit_scores()` gives the scores of all annotations on all units as a matrix. `soft_labels()`
-#' gives them as shares that sum to one on each unit, in the form of [ground_truth()]: from version
-#' 2014 the shares of the votes, from version 2.0 the same with workers weighted by their quality.
-#' They are no posterior probabilities: nothing is assumed about one true annotation.
-#'
-#' @param x A [crowdtruth()] result.
-#' @return `unit_scores()`: a matrix of numbers in \[0, 1\], units x annotations; a unit without
-#'   labels (version 2.0: without judgements) is `NA`. `soft_labels()`: a tibble with `case`, then a
-#'   column for each annotation; a unit without labels, or whose workers all have no quality, is
-#'   `NA`.
-#' @family CrowdTruth
-#' @examples
-#' set.seed(1)
-#' x <- crowdtruth(simulate_crowd(units = 5, workers = 8), version = "2.0")
-#' unit_scores(x)
-#' soft_labels(x)
+#' @rdname tidy.crowdtruth
 #' @export
-unit_scores <- function(x) {
-  check_given()
-  check_crowdtruth(x)
+as.matrix.crowdtruth <- function(x, ...) {
+  check_dots_empty(...)
   categories <- x$ratings$categories
   out <- matrix(0, nrow(x$units), length(categories),
     dimnames = list(as_label(x$units$unit), categories))
@@ -180,11 +186,8 @@ score_rows <- function(x) {
   findInterval(total, cumsum(x$units$votes), left.open = TRUE) + 1L
 }
 
-#' @rdname unit_scores
-#' @export
-soft_labels <- function(x) {
-  check_given()
-  scores <- unit_scores(x)
+label_shares <- function(x) {
+  scores <- as.matrix(x)
   if ("case" %in% colnames(scores)) {
     abort_argument("x", "An annotation called {.val case} would hide the units.",
       i = "Give that annotation another name.")

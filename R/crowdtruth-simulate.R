@@ -22,14 +22,14 @@
 #' @param labels Number of labels, 2 to 26, called by letters.
 #' @param spammers Named vector: how many workers are of each kind.
 #' @return A [ratings()] object with `repeats = "labels"` that also carries the kinds of its
-#'   workers; `worker_kinds()` gives them as a named character vector: `"faithful"`, `"random"`,
-#'   `"constant"` or `"copy"`.
+#'   workers: `tidy(x, "workers")` is a tibble with `worker` and `kind`, which is `"faithful"`,
+#'   `"random"`, `"constant"` or `"copy"`.
 #' @family CrowdTruth
 #' @examples
 #' set.seed(1)
 #' x <- simulate_crowd(units = 40, workers = 20, spammers = c(random = 2, copy = 3))
 #' x
-#' table(worker_kinds(x))
+#' table(tidy(x, "workers")$kind)
 #' @export
 simulate_crowd <- function(units = 60L, workers = 30L, per_unit = min(10L, workers), labels = 6L,
                            spammers = c(random = 0, constant = 0, copy = 0)) {
@@ -118,17 +118,4 @@ assign_workers <- function(units, workers, per_unit) {
     out[, u] <- chosen
   }
   out
-}
-
-#' @rdname simulate_crowd
-#' @param x A simulated crowd, or a [crowdtruth()] result from one.
-#' @export
-worker_kinds <- function(x) {
-  check_given()
-  x <- as_answers(x)
-  if (is.null(x$kinds)) {
-    abort_argument("x", "The kinds of the workers of {.arg x} are not known.",
-      i = "Those of a crowd from {.fun simulate_crowd} are.")
-  }
-  x$kinds[x$raters]
 }

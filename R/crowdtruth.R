@@ -66,15 +66,15 @@
 #'     behind it; in version 2.0 `aqs`; `reason`.
 #'   * `scores`: `unit`, `annotation`, `votes` and `score` for each annotation with votes on a unit;
 #'     all other scores are 0. The score is the unit-annotation score, in version 2.0 the share of
-#'     the workers who gave the annotation, weighted by `wqs`. See also [unit_scores()].
+#'     the workers who gave the annotation, weighted by `wqs`. `as.matrix()` gives these scores as a
+#'     matrix.
 #'   * `similarity`: a matrix, annotation i in rows, j in columns.
 #'   * `convergence` (version 2.0): `step` and the largest change of `units`, `workers` and
 #'     `annotations` in it; and `converged`.
 #'   * `ratings`, what was measured; `history`, what was filtered or merged before.
 #' @family CrowdTruth
-#' @seealso [filter_units()], [merge_annotations()] and [flag_workers()] for what to do next;
-#'   [crowdtruth_experiment()] for all of it at once; [tidy.crowdtruth()] for tables,
-#'   [autoplot.crowdtruth()] for pictures.
+#' @seealso [filter_crowd()], [merge_annotations()] and [flag_workers()] for what to do next;
+#'   [tidy.crowdtruth()] for tables, [autoplot.crowdtruth()] for pictures.
 #' @templateVar where Section 4
 #' @template ref-crowdtruth
 #' @template ref-crowdtruth2

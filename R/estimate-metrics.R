@@ -40,7 +40,7 @@
 #' * `"profile"` and `"conformal"` are of the accuracy alone; other metrics have no such interval.
 #'
 #' @param x [ratings()] with systems, the result of [fit_raters()], or of [estimate_accuracy()].
-#' @param metrics Names of metrics, see [metrics()]; `NULL` for those that are shown unasked.
+#' @param metrics Names of metrics, see [system_metrics]; `NULL` for those that are shown unasked.
 #' @param average How metrics of one category are averaged over categories, any of `"macro"` (the
 #'   mean), `"macro_weighted"` (weighted by the share of cases of each) and `"micro"` (of counts
 #'   summed over categories; not of metrics of scores). `NULL` for no averages.
@@ -66,7 +66,7 @@
 #'   probability of the truth, times the weight of the case; cases without an answer or a rating are
 #'   left out.
 #' @family estimation
-#' @seealso [register_metric()] for metrics of your own, `vignette("beyond-accuracy")`.
+#' @seealso [register_measure()] for metrics of your own, `vignette("beyond-accuracy")`.
 #' @examples
 #' set.seed(1)
 #' x <- simulate_ratings(lehner_design(3, system = c(a = 0.7, b = 0.6)))

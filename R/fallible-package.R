@@ -6,9 +6,9 @@
 #' 2. [fit_raters()] learns from the agreement of raters how accurate they are, and the base rates,
 #'    under any [rater_model()]; [ground_truth()] gives the probability of each category for each
 #'    case, and [calibration()] shows whether these come true.
-#' 3. [estimate_accuracy()] estimates the accuracy of each system, with an interval; [bins()] shows
-#'    where the published number comes from, `confusion()` which errors a system makes
-#'    ([confusion][confusion.accuracy_estimate]), [compare_systems()] which system is better.
+#' 3. [estimate_accuracy()] estimates the accuracy of each system, with an interval; `tidy(x,
+#'    "bins")` shows where the published number comes from, `confusion()` which errors a system
+#'    makes ([confusion][confusion.accuracy_estimate]), [compare_systems()] which system is better.
 #' 4. [check_k_properties()] tests what the method assumes, and says what to do where it does not
 #'    hold; `vignette("how-far-to-trust")` tells what no test can see.
 #' 5. [agreement()] measures how much raters, and systems, agree.

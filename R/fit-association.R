@@ -24,7 +24,7 @@ told_by_association <- function(x, identified, found = association_of(x)) {
 # Do raters agree too seldom for the K-model, though not too seldom for models in which they differ?
 # Two are too few for these.
 tell_if_unequal <- function(x) {
-  x <- group_votes(x)
+  x <- with_votes(x)
   !x$exchangeable && length(unique(rating_rater(x))) > 2L &&
     told_by_association(x, "chance") == "yes"
 }

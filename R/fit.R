@@ -15,7 +15,7 @@
 #' ratings. These are too small where raters often differ, and covariances are `NA`; of more than
 #' 5000 parameters `vcov()` makes no matrix, and `tidy()` has the standard errors. Two ratings
 #' of a case by one rater count as independent, unless they are reruns: these, and the raters of a
-#' declared group, become one vote before anything is fitted, by any method; see [group_votes()].
+#' declared group, become one vote before anything is fitted, by any method; see [rater_groups].
 #' The raters of the fit are then the groups.
 #'
 #' * A number for each rater, true category and rating must be kept, some dozen times over: data

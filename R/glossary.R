@@ -18,7 +18,7 @@
 #' * **panel**: all ratings and predictions of some cases, as data or as simulated by
 #'   [simulate_ratings()].
 #' * **pattern**: ratings (and predictions) that several cases have in common; see
-#'   [rating_patterns()].
+#'   `tidy(x, "patterns")`.
 #'
 #' @section What is true:
 #' * **accuracy**: the probability that a judge gives the true category. `confusion_matrix()` and
@@ -67,12 +67,13 @@
 #'
 #' @section How accuracy is estimated:
 #' * **metric**: a number that the joint table of truth and answer of a system gives, any of
-#'   [metrics()], of which accuracy is one; [estimate_metrics()] estimates the others.
+#'   [system_metrics], of which accuracy is one; [estimate_metrics()] estimates the others.
 #' * **method**: a way to the estimate; **estimator**: a method with its options settled, or any
 #'   function of a panel ([accuracy_estimator()]).
 #' * **member**: one of the models over which method `"average"` takes the mean, by their
 #'   **weight**.
-#' * **bin**: cases whose highest posterior probability is in the same range; see [bins()].
+#' * **bin**: cases whose highest posterior probability is in the same range; see
+#'   [tidy()][tidy.accuracy_estimate].
 #' * **interval**: where the accuracy lies with probability `conf_level`. **robust** intervals allow
 #'   for errors in common, which no ratings show; **profile** intervals end where the profile of the
 #'   posterior has fallen far enough; **bootstrap** intervals draw cases anew.

@@ -48,31 +48,3 @@ warn_uninformative <- function(systems, share) {
     ), systems = systems[some], share = share[some])
   }
 }
-
-#' Bins of an estimate
-#'
-#' @param estimate An [estimate_accuracy()] result with `method = "binned"`.
-#' @return A tibble with a row per system and non-empty bin, highest first: `system`; `lower` and
-#'   `upper`, the limits of the highest posterior probability, `(lower, upper]`; `probability`, its
-#'   mean; `cases`, their number (or weight); `agreement`, the share of the system's answers that
-#'   are the most probable category; `estimate_raw`, the accuracy before clipping, `NA` for a bin
-#'   that says nothing; `estimate`, what enters the mean.
-#' @family estimation
-#' @templateVar where Table 4
-#' @template ref-lehner
-#' @examples
-#' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
-#' bins(estimate_accuracy(x, "binned", interval = "none"))
-#' @export
-bins <- function(estimate) {
-  check_given()
-  check_class(
-    estimate, "accuracy_estimate", "estimate", "Make one with {.fun estimate_accuracy}."
-  )
-  if (!method_of(estimate)$bins) {
-    abort_argument("estimate",
-      "There are no bins in an estimate with method {.val {estimate$options$method}}.",
-      i = "Use {.code estimate_accuracy(method = \"binned\")}.")
-  }
-  estimate$bins
-}

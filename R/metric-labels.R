@@ -39,8 +39,8 @@ default_label_metrics <- c("accuracy", "precision", "recall", "f_meas", names(la
 #'
 #' @inheritParams metric_estimate
 #' @param x [ratings()] with `repeats = "labels"`, and no weights.
-#' @param metrics Names of [metrics()] of the joint table, and `"subset_accuracy"` and `"jaccard"`;
-#'   `NULL` for the usual ones.
+#' @param metrics Names of [system_metrics] of the joint table, and `"subset_accuracy"` and
+#'   `"jaccard"`; `NULL` for the usual ones.
 #' @param average How metrics of labels are averaged, any of `"macro"`, `"macro_weighted"` (by how
 #'   frequent labels are) and `"micro"` (of counts summed over labels); `NULL` for no averages.
 #' @param systems Which raters of `x` are the systems, by name; `NULL` for those that `x` has as

@@ -5,8 +5,8 @@ all_metrics <- function() c(built_in_metrics, score_records, registered("metric"
 
 #' Metrics of systems
 #'
-#' `metrics()` lists what [estimate_metrics()] can estimate. `register_metric()` adds a metric of
-#' your own for the rest of the session, with all estimators and intervals.
+#' What [estimate_metrics()] can estimate; `measures("metric")` lists them, and [register_measure()]
+#' adds a metric of your own.
 #'
 #' Names and definitions are those of R package yardstick. With `tp`, `fn`, `fp` and `tn` the
 #' probabilities of true positives, false negatives, false positives and true negatives of one
@@ -28,38 +28,21 @@ all_metrics <- function() c(built_in_metrics, score_records, registered("metric"
 #'
 #' Of answers with several labels see [label_metrics].
 #'
-#' @section Kernels:
-#' A kernel is a function of probabilities that sum to one. What it is given depends on `form`:
-#' * `"category"`: `kernel(tp, fn, fp, tn)`, vectors of equal length, an element per table that is
-#'   asked for; it returns as many numbers. Averages over categories follow by themselves.
-#' * `"table"`: `kernel(table)`, the joint table of truth and answer, a row per true category and a
-#'   column per answer; it returns one number.
-#'
-#' It returns `NA` or `NaN` where the metric is undefined. The delta method needs it to be smooth.
-#'
-#' @param id A name for the metric.
-#' @param title A title.
-#' @param kernel A function; see Kernels. `NULL` removes a metric that was registered.
-#' @param form What the kernel is given.
-#' @param range The smallest and the largest value, both finite; intervals end there.
-#' @param better Which values are better: `"high"` or `"low"`.
-#' @param reference Where the metric is published.
-#' @return `metrics()`: a tibble with columns `id`, `title`, `form`, `range`, `better` (`"high"`,
-#'   `"low"`, or `""` where neither is better), `settings` (arguments of [estimate_metrics()] that
-#'   it takes), `needs` (what an estimate must give: `"table"`, the joint table of truth and
-#'   answer; `"scores"`, see [score_metrics]), `same_as` (of which metric it is another name, or
-#'   `NA`), `default` (is it shown unasked?), `reference`. `register_metric()`: its `id`, invisibly.
+#' @name system_metrics
 #' @family estimation
 #' @examples
-#' metrics()
+#' measures("metric")
 #'
 #' # The critical success index of forecasters
-#' register_metric("csi", "Critical success index", function(tp, fn, fp, tn) tp / (tp + fn + fp))
+#' register_measure(
+#'   "csi", "Critical success index", function(tp, fn, fp, tn) tp / (tp + fn + fp), kind = "metric"
+#' )
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
 #' estimate_metrics(x, c("csi", "f_meas"))
-#' register_metric("csi", kernel = NULL)
-#' @export
-metrics <- function() {
+#' register_measure("csi", kernel = NULL, kind = "metric")
+NULL
+
+metric_table <- function() {
   all <- unname(all_metrics())
   field <- function(name, type) vapply(all, `[[`, type, name)
   range <- vapply(all, function(record) {
@@ -77,23 +60,15 @@ metrics <- function() {
   )
 }
 
-#' @rdname metrics
-#' @export
-register_metric <- function(id, title, kernel, form = c("category", "table"), range = c(0, 1),
-                            better = c("high", "low"), reference = "") {
-  check_given(but = if (!missing(kernel) && is.null(kernel)) "title")
-  call <- rlang::current_env()
-  taken <- names(c(built_in_metrics, score_records, label_records))
-  form <- check_choice(form, c("category", "table"), "form", call)
-  register("metric", id, kernel, taken, call = call, make = function() {
-    check_kernel(kernel, form, if (form == "table") "table" else c("tp", "fn", "fp", "tn"), call)
-    check_range(range, "finite numbers", finite = TRUE, call)
-    new_metric(
-      id, check_string(title, "title", call), check_string(reference, "reference", call), kernel,
-      form, lower = range[[1L]], upper = range[[2L]],
-      better = check_choice(better, c("high", "low"), "better", call), drops = TRUE
-    )
-  })
+new_own_metric <- function(id, title, kernel, form, range, better, reference, call) {
+  form <- check_choice(form %||% "category", c("category", "table"), "form", call)
+  check_kernel(kernel, form, if (form == "table") "table" else c("tp", "fn", "fp", "tn"), call)
+  range <- range %||% c(0, 1)
+  check_range(range, "finite numbers", finite = TRUE, call)
+  new_metric(
+    id, title, reference, kernel, form, lower = range[[1L]], upper = range[[2L]],
+    better = check_choice(better, c("high", "low"), "better", call), drops = TRUE
+  )
 }
 
 # The metrics asked for, or those shown unasked; `scored`: are there scores?

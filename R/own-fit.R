@@ -34,7 +34,7 @@
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
 #'
 #' # Majorities as probabilities
-#' votes <- as.matrix(counts(x))
+#' votes <- as.matrix(tidy(x, "counts")[-1])
 #' fit <- as_rater_fit(x, votes / rowSums(votes), model = "shares of votes")
 #' fit
 #' ground_truth(fit)

@@ -167,25 +167,9 @@ pattern_cases <- function(x) {
 # The same over the patterns that satisfy `which`, a logical per pattern.
 count_cases <- function(x, which = TRUE) sum(pattern_cases(x)[which])
 
-#' Distinct rows of ratings
-#'
-#' Cases with the same ratings, the same answers of systems and the same covariates, if they have
-#' any, are one pattern. This table is all
-#' that the package's fits see, and what a model of your own needs: its cost then grows with the
-#' number of patterns, not of cases.
-#'
-#' @param x A [ratings()] object with one category per rating, or what [as_ratings()] makes one of.
-#' @return A tibble with a row per pattern. First the ratings: a factor for each rater, or, where
-#'   raters are exchangeable or rate a case more than once, an integer for each category, the number
-#'   of ratings. Then a factor for each system, a column for each covariate of cases, and `n`, the
-#'   number of cases, or their total weight.
-#' @family data
-#' @examples
-#' rating_patterns(ratings(fleiss1971, case = case, counts = depression:other))
-#' @export
-rating_patterns <- function(x) {
-  check_given()
-  x <- as_ratings(x, call = rlang::current_env())
+# A row per pattern: a factor for each rater, or, where raters are exchangeable or rate a case more
+# than once, a number of ratings for each category; systems, covariates, and `n`.
+pattern_table <- function(x, call = rlang::caller_env()) {
   if (!is.null(x$covariates)) x <- split_by_covariates(x)
   rows <- n_patterns(x)
   ratings <- if (x$exchangeable || nrow(repeated_ratings(x)) > 0L) {
@@ -200,7 +184,7 @@ rating_patterns <- function(x) {
   if ("n" %in% names(columns) || anyDuplicated(names(columns)) > 0L) {
     abort_argument("x",
       "The columns of the table must have different names, and none may be {.val n}.",
-      x = "They would be {.val {names(columns)}}.")
+      x = "They would be {.val {names(columns)}}.", call = call)
   }
   tibble::new_tibble(c(columns, list(n = pattern_weights(x))), nrow = rows)
 }

@@ -8,8 +8,9 @@
 #'   are its own) to 1 (it errs where the raters err), with a band for sampling error alone. The
 #'   shares that `common` has words for are marked, and the estimate has its interval. Methods that
 #'   assume what they assume are a dashed line. `"gold"`: for each system what gold cases and
-#'   ratings say of its accuracy, each alone and together.
-#' @param ... For `plot()`, passed on to `autoplot()`.
+#'   ratings say of its accuracy, each alone and together. `"roc"`, `"reliability"`: curves of
+#'   scores, see [score_curves].
+#' @param ... For curves, arguments of [score_curves]; for `plot()`, passed on to `autoplot()`.
 #' @inherit autoplot.ratings return
 #' @family plots
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
@@ -20,11 +21,14 @@
 #' @method autoplot accuracy_estimate
 #' @rawNamespace S3method(ggplot2::autoplot,accuracy_estimate)
 autoplot.accuracy_estimate <- function(object, # nolint: object_name.
-                                       type = c("systems", "bins", "sensitivity", "gold"),
-                                       ...) {
+                                       type = c("systems", "bins", "sensitivity", "gold", "roc",
+                                                "reliability"), ...) {
   check_ggplot2()
+  type <- check_choice(type, eval(formals(autoplot.accuracy_estimate)$type), "type")
+  if (type %in% c("roc", "reliability")) {
+    return(plot_score_curve(object, type, ...))
+  }
   check_dots_empty(...)
-  type <- check_choice(type, c("systems", "bins", "sensitivity", "gold"), "type")
   switch(type,
     systems = plot_systems(object), bins = plot_bins(object),
     sensitivity = plot_sensitivity(object, rlang::current_env()),
@@ -73,7 +77,7 @@ systems_subtitle <- function(object, rater) {
 }
 
 plot_bins <- function(object) {
-  table <- bins(object)
+  table <- tidy(object, "bins")
   estimates <- tidy(object)
   estimates <- estimates[!is.na(estimates$estimate), ]
   if (nrow(table) == 0L || nrow(estimates) == 0L) {

@@ -1,16 +1,15 @@
-#' Pictures of tests and benchmarks of agreement
+#' Pictures of tests of agreement
 #'
 #' Of a test, estimates beside the value that was tested; of a comparison, differences with their
-#' intervals beside zero; of a benchmark, how probable each level is, with the level reached framed.
+#' intervals beside zero.
 #'
-#' @param object A [test_agreement()], [compare_agreement()] or [benchmark_agreement()] result.
+#' @param object A [compare_agreement()] result.
 #' @param ... For `plot()`, passed on to `autoplot()`.
 #' @inherit autoplot.ratings return
 #' @family plots
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' x <- ratings(fleiss1971, case = case, counts = depression:other)
-#' plot(test_agreement(x))
-#' plot(benchmark_agreement(agreement(x)))
+#' plot(compare_agreement(x))
 #' @method autoplot agreement_test
 #' @rawNamespace S3method(ggplot2::autoplot,agreement_test)
 autoplot.agreement_test <- function(object, ...) { # nolint: object_name.
@@ -75,43 +74,4 @@ autoplot.agreement_comparison <- function(object, ...) { # nolint: object_name.
       x = "difference of agreement", y = NULL
     ) +
     theme_fallible()
-}
-
-#' @rdname autoplot.agreement_test
-#' @method autoplot agreement_benchmark
-#' @rawNamespace S3method(ggplot2::autoplot,agreement_benchmark)
-autoplot.agreement_benchmark <- function(object, ...) { # nolint: object_name.
-  check_ggplot2()
-  check_dots_empty(...)
-  known <- is_whole_benchmark(object) && !all(is.na(object$membership))
-  if (!known) {
-    abort_argument("object", "There are no probabilities of levels to draw.",
-      i = "The column {.code reason} says why.")
-  }
-  table <- plain_data_frame(object[!is.na(object$membership), ])
-  what <- do.call(paste, c(unname(table[agreement_labels(table)]), sep = ", "))
-  table$what <- factor(what, levels = rev(unique(what)))
-  table$level <- factor(table$level, levels = rev(unique(table$level)))
-  ggplot2::ggplot(table, ggplot2::aes(.data$level, .data$what, fill = .data$membership)) +
-    ggplot2::geom_tile(colour = "white", linewidth = 0.6) +
-    ggplot2::geom_tile(
-      data = table[table$reached, ], fill = NA, colour = plot_colours[["accent"]], linewidth = 1
-    ) +
-    ggplot2::geom_text(
-      ggplot2::aes(label = decimals(.data$membership, 2L), colour = .data$membership > 0.55),
-      size = 3.2, show.legend = FALSE
-    ) +
-    ggplot2::scale_colour_manual(values = c(`FALSE` = "grey20", `TRUE` = "white")) +
-    share_scale(name = "probability", breaks = c(0, 0.5, 1)) +
-    ggplot2::scale_x_discrete(labels = function(level) gsub(" ", "\n", level, fixed = TRUE)) +
-    ggplot2::labs(
-      title = "Words for agreement",
-      subtitle = paste0(
-        "Scale ", table$scale[[1L]], "; framed: reached or exceeded with probability ",
-        format(attr(object, "conf_level"))
-      ),
-      x = NULL, y = NULL
-    ) +
-    theme_fallible() +
-    ggplot2::theme(panel.grid = ggplot2::element_blank())
 }

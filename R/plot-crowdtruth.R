@@ -1,21 +1,17 @@
 #' Pictures of CrowdTruth
 #'
-#' @param object A [crowdtruth()], [flag_workers()] or [crowdtruth_experiment()] result.
+#' @param object A [crowdtruth()] or [flag_workers()] result.
 #' @param type For a [crowdtruth()] result, `"scores"`: the votes of each unit for each annotation,
 #'   shaded by score, as in the paper's Figure 2; in version 2.0 the scores. `"similarity"`: which
 #'   annotation goes with which. `"workers"`: the metrics of the workers, with flags.
 #'   `"convergence"`: the changes of version 2.0, step by step.
-#'
-#'   For an experiment, `"improvement"`: how much the metrics of each known worker improve, sorted
-#'   in each arm, as in Figure 4. `"space"`: the scores of the fitted rules in each arm, as in
-#'   Figure 3.
 #' @param flags For `"workers"`, a [flag_workers()] result; by default that of its
 #'   standard-deviation rule.
 #' @param max_units How many units are drawn at most; of more, an evenly spaced choice.
 #' @param ... For `plot()`, passed on to `autoplot()`.
 #' @inherit autoplot.ratings return
 #' @family plots
-#' @templateVar where Figures 2 to 4
+#' @templateVar where Figure 2
 #' @template ref-crowdtruth
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(crowdtruth(ratings(crowdtruth2014, case = unit, counts = sT:sOTH)))
@@ -48,7 +44,7 @@ plot_scores <- function(object, max_units) {
   units <- tidy(object, "units")
   chosen <- spread(nrow(units), max_units)
   annotations <- tidy(object, "annotations")$annotation
-  scores <- unit_scores(object)[chosen, , drop = FALSE]
+  scores <- as.matrix(object)[chosen, , drop = FALSE]
   cells <- data.frame(
     unit = factor(rep(seq_along(chosen), length(annotations)), rev(seq_along(chosen))),
     annotation = factor(rep(annotations, each = length(chosen)), annotations),
@@ -57,7 +53,7 @@ plot_scores <- function(object, max_units) {
   cells$label <- if (two) {
     ifelse(cells$score > 0, share(cells$score), "")
   } else {
-    as.vector(counts(object$ratings)[chosen, ])
+    as.vector(category_counts(object$ratings)[chosen, ])
   }
   many <- length(annotations) > 20L || length(chosen) > 40L
   measure <- c(
@@ -241,17 +237,6 @@ autoplot.worker_flags <- function(object, ...) { # nolint: object_name.
     ggplot2::theme(legend.box = "vertical", legend.spacing.y = ggplot2::unit(0, "pt"))
 }
 
-#' @rdname autoplot.crowdtruth
-#' @method autoplot crowdtruth_experiment
-#' @rawNamespace S3method(ggplot2::autoplot,crowdtruth_experiment)
-autoplot.crowdtruth_experiment <- function(object, # nolint: object_name.
-                                           type = c("improvement", "space"), ...) {
-  check_ggplot2()
-  check_dots_empty(...)
-  type <- check_choice(type, c("improvement", "space"), "type")
-  if (type == "improvement") plot_improvement(object) else plot_space(object)
-}
-
 # Metrics of version 2.0 have short names.
 spaced <- function(name) {
   long <- c(
@@ -259,61 +244,4 @@ spaced <- function(name) {
     wwa = "agreement with workers (wwa)"
   )
   unname(ifelse(name %in% names(long), long[name], gsub("_", " ", name, fixed = TRUE)))
-}
-
-arm_names <- c(
-  none = "nothing filtered", units = "units filtered", annotations = "annotations merged",
-  both = "both"
-)
-
-plot_improvement <- function(object) {
-  rows <- tidy(object, "improvements")
-  rows <- as.data.frame(rows[rows$against == "none", ])
-  rows <- rows[order(rows$improvement), ]
-  rows$rank <- stats::ave(seq_len(nrow(rows)), rows$arm, rows$metric, FUN = seq_along)
-  rows$arm <- factor(arm_names[rows$arm], arm_names[-1L])
-  rows$metric <- spaced(rows$metric)
-  ggplot2::ggplot(rows, ggplot2::aes(.data$rank, .data$improvement, colour = .data$arm)) +
-    ggplot2::geom_hline(yintercept = 0, colour = plot_colours[["muted"]]) +
-    ggplot2::geom_line(linewidth = 0.6) +
-    ggplot2::geom_point(ggplot2::aes(shape = .data$known), size = 1.6) +
-    ggplot2::facet_wrap(~metric) +
-    ggplot2::scale_colour_manual(
-      values = category_colours(arm_names[-1L]), name = NULL
-    ) +
-    ggplot2::scale_shape_manual(
-      values = c(`FALSE` = 16, `TRUE` = 17), labels = c(`FALSE` = "good", `TRUE` = "low quality"),
-      name = NULL
-    ) +
-    ggplot2::labs(
-      title = "How much the metrics of known workers improve",
-      subtitle = "Above 0, a metric came closer to the truth about the worker; sorted in each arm",
-      x = "worker", y = "improvement"
-    ) +
-    theme_fallible()
-}
-
-plot_space <- function(object) {
-  rows <- as.data.frame(tidy(object, "workers"))
-  rows <- rows[!is.na(rows$known) & !is.na(rows$score), ]
-  rows$arm <- factor(arm_names[rows$arm], arm_names)
-  rows$worker <- match(rows$worker, unique(rows$worker))
-  names <- c(`FALSE` = "good", `TRUE` = "low quality")
-  rows$kind <- factor(names[as.character(rows$known)], names)
-  ggplot2::ggplot(rows, ggplot2::aes(
-    .data$worker, .data$score, colour = .data$kind, shape = .data$kind
-  )) +
-    ggplot2::geom_hline(yintercept = 0, colour = plot_colours[["muted"]]) +
-    ggplot2::geom_point(size = 1.8, alpha = 0.8) +
-    ggplot2::facet_wrap(~arm, scales = "free_y") +
-    ggplot2::scale_colour_manual(
-      values = stats::setNames(plot_colours[c("main", "accent")], names), name = NULL
-    ) +
-    ggplot2::scale_shape_manual(values = stats::setNames(c(16, 17), names), name = NULL) +
-    ggplot2::labs(
-      title = "Workers of low quality and others, by the fitted rule",
-      subtitle = "Above the line, a worker is flagged; each arm has a rule of its own",
-      x = "known worker", y = "score"
-    ) +
-    theme_fallible()
 }

@@ -1,20 +1,9 @@
-#' Picture of curves of scores
-#'
-#' @param object A [score_curve()] result.
-#' @param ... For `plot()`, passed on to `autoplot()`.
-#' @inherit autoplot.ratings return
-#' @family plots
-#' @examples
-#' # See score_curve()
-#' @method autoplot score_curve
-#' @rawNamespace S3method(ggplot2::autoplot,score_curve)
-autoplot.score_curve <- function(object, ...) { # nolint: object_name.
-  check_ggplot2()
-  check_dots_empty(...)
-  table <- tidy(object)
+# Curves of scores, as autoplot() of an estimate draws them.
+plot_score_curve <- function(object, type, ...) {
+  table <- tidy(object, type, ...)
   who <- ifelse(is.na(table$category), table$system, paste0(table$system, ", ", table$category))
   table$who <- factor(who, unique(who))
-  drawn <- if (object$curve == "roc") draw_roc(table) else draw_reliability(table, object)
+  drawn <- if (type == "roc") draw_roc(table) else draw_reliability(table, object)
   several <- nlevels(table$who) > 1L
   drawn +
     ggplot2::geom_abline(linetype = "dashed", colour = plot_colours[["accent"]]) +

@@ -1,4 +1,4 @@
-# What all plots share. Plots read tables (tidy(), bins(), ...), never the insides of an object.
+# What all plots share. Plots read tables (tidy(), ...), never the insides of an object.
 
 # One colour for what is measured, one for what it is compared with, and a scale from none to all.
 plot_colours <- c(

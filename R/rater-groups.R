@@ -5,7 +5,8 @@
 #'
 #' Raters who share a source (a family of models, a laboratory, a training) err together, and a
 #' rater who is asked twice errs twice. What is said twice is not known twice: fits of ratings with
-#' `rater_groups`, or with `repeats = "reruns"`, are fits of these votes.
+#' `rater_groups`, or with `repeats = "reruns"`, are fits of these votes, which
+#' `as_ratings(x, votes = TRUE)` gives.
 #'
 #' The vote of a group on a case is the category that most of its ratings have. Where several
 #' categories lead, the group has no vote on that case: to choose one would take the order of rows
@@ -27,22 +28,17 @@
 #' error .047 if runs pass for raters of their own, .019 with votes (.022 if the first run is the
 #' vote where runs tie), and no loss where runs are independent after all.
 #'
-#' @param x A [ratings()] object, or what [as_ratings()] makes ratings of.
-#' @return A [ratings()] object whose raters are the groups, in the order of their first raters; `x`
-#'   itself where there is nothing to vote about.
+#' @name rater_groups
 #' @family data
 #' @examples
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case,
 #'   rater_groups = c(rater1 = "clinic", rater2 = "clinic"))
-#' group_votes(x)
+#' # The raters are the groups, in the order of their first raters
+#' as_ratings(x, votes = TRUE)
 #'
 #' # Which is what a fit uses
 #' fit_raters(x)
-#' @export
-group_votes <- function(x) {
-  check_given()
-  with_votes(as_ratings(x, call = rlang::current_env()))
-}
+NULL
 
 with_votes <- function(x) {
   if (x$repeats == "reruns") {
@@ -105,7 +101,7 @@ vote_alike <- function(x, fitted) {
   if (!is.null(groups) && !x$exchangeable && all(x$raters %in% names(groups))) {
     x$rater_groups <- unname(groups[x$raters])
   }
-  group_votes(x)
+  as_ratings(x, votes = TRUE)
 }
 
 # ---- What users declare -------------------------------------------------------------------------
@@ -238,7 +234,7 @@ group_table <- function(x) {
   }
   raters <- table(factor(x$rater_groups, unique(x$rater_groups)))
   groups <- names(raters)[raters > 1L]
-  votes <- group_votes(x)
+  votes <- with_votes(x)
   members <- lapply(groups, function(group) which(x$rater_groups == group))
   of <- function(find) vapply(seq_along(groups), find, 0)
   rated <- of(function(i) cases_rated(x, members[[i]]))

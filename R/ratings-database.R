@@ -30,7 +30,7 @@
 #' [ground_truth()], `predict()` and `augment()` of a fit give lazy tables, with a row per case,
 #' which `dplyr::compute()` keeps in the database. `dplyr::collect()` of the ratings fetches cases
 #' and gives ratings in memory. What names or counts off cases needs that: `x[cases, ]`, `x$cases`,
-#' `as.data.frame()`, `counts()`, `by` and `cluster` of [estimate_accuracy()], known truths,
+#' `as.data.frame()`, `by` and `cluster` of [estimate_accuracy()], known truths,
 #' comparisons of dependent agreement, and [crowdtruth()]. It is an error of class
 #' `fallible_error_database` otherwise. A group of cases is also
 #' `ratings(dplyr::filter(data, ward == "east"), ...)`.

@@ -87,32 +87,24 @@ find_subset <- function(i, names, what, call) {
   found
 }
 
-#' Counts of ratings
-#'
-#' `counts()` gives the classification matrix: how many raters chose each category for each case.
-#' `agreement_matrix()` crosses the ratings of two raters, or of a rater and a system.
-#'
-#' @param x A [ratings()] object, or what [as_ratings()] makes ratings of.
-#' @param rater1,rater2 Names of two raters or systems.
-#' @return `counts()`: an integer matrix, cases x categories. `agreement_matrix()`: a `table`,
-#'   categories of `rater1` x categories of `rater2`, over the cases that both rated, weighted if
-#'   `x` has weights.
-#' @family data
-#' @examples
-#' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
-#' counts(x)
-#' agreement_matrix(x, "rater1", "system")
-#' @export
-counts <- function(x) {
-  check_given()
-  x <- as_answers(x)
+# The classification matrix, cases x categories: how many raters chose each category.
+category_counts <- function(x) {
   structure(
     pattern_counts(x)[pattern_of_case(x), , drop = FALSE],
     dimnames = list(as_label(x$cases), x$categories)
   )
 }
 
-#' @rdname counts
+#' The answers of two raters, crossed
+#'
+#' @param x A [ratings()] object, or what [as_ratings()] makes ratings of.
+#' @param rater1,rater2 Names of two raters or systems.
+#' @return A `table`, categories of `rater1` x categories of `rater2`, over the cases that both
+#'   rated, weighted if `x` has weights.
+#' @family data
+#' @examples
+#' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
+#' agreement_matrix(x, "rater1", "system")
 #' @export
 agreement_matrix <- function(x, rater1, rater2) {
   check_given()
@@ -244,7 +236,7 @@ print.ratings_labels <- print.ratings
 
 next_step <- function(x) {
   if (has_labels(x)) {
-    "crowdtruth(), counts(), as.data.frame()."
+    "crowdtruth(), as.data.frame()."
   } else if (length(x$systems) > 0L) {
     "fit_raters(), ground_truth(), estimate_accuracy(), plot()."
   } else {

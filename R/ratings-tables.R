@@ -5,15 +5,29 @@
 #' @param what `"ratings"`: one row per rating. `"systems"`: one row per prediction. `"answers"`:
 #'   one row per case and rater, with all labels of the answer. `"scores"`: one row per case, system
 #'   and category.
+#'
+#'   `"counts"`, the classification matrix: `case`, and for each category how many raters chose it.
+#'
+#'   `"patterns"`, one row per distinct row of ratings: cases with the same ratings, the same
+#'   answers of systems and the same covariates are one pattern. This is all that the package's fits
+#'   see, and what a model of your own needs: its cost then grows with the number of patterns, not
+#'   of cases.
+#'
+#'   `"workers"`: one row per worker of a crowd that [simulate_crowd()] drew, with its `kind`.
 #' @param ... Not used.
+#' @param spreadsheet Is the table for a spreadsheet? Then an apostrophe stands before labels that
+#'   it would take for formulas.
 #' @return `tidy()`: a tibble; `as.data.frame()`: the same as a data frame. For ratings, columns
 #'   `case`, `rater` (missing where raters have no identity), `rating` (a factor with all categories
 #'   as levels), `confidence` (an ordered factor), `rater_group`, `weight` and covariates of cases,
-#'   if there are any. For systems, columns `case`, `system` and `prediction`; for scores
-#'   `case`, `system`, `category` and `score`. For answers, columns `case`, `rater` and
-#'   `labels`, a list of factors, empty for an answer without labels; the other tables do not show
-#'   such answers. Where raters have names, `ratings()` makes the same object from the tables again,
-#'   save for cases and raters without any rating.
+#'   if there are any. For systems, columns `case`, `system` and `prediction`; for scores `case`,
+#'   `system`, `category` and `score`. For answers, columns `case`, `rater` and `labels`, a list of
+#'   factors, empty for an answer without labels; the other tables do not show such answers. For
+#'   patterns, a factor for each rater, or, where raters are exchangeable or rate a case more than
+#'   once, an integer for each category, the number of ratings; then a factor for each system, a
+#'   column for each covariate, and `n`, the number of cases, or their total weight. Where raters
+#'   have names, `ratings()` makes the same object from the tables again, save for cases and raters
+#'   without any rating.
 #'
 #'   `glance()`: a tibble with one row: the numbers of `cases`, `raters`, `ratings`, `categories`,
 #'   `systems` and `patterns` (distinct rows); `agreement`, the share of pairs of raters that agree,
@@ -25,44 +39,71 @@
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
 #' tidy(x)
 #' as.data.frame(x, what = "systems")
+#' tidy(x, "counts")
+#' tidy(ratings(fleiss1971, case = case, counts = depression:other), "patterns")
 #' glance(x)
 #' @export
 as.data.frame.ratings <- function(x, row.names = NULL, optional = FALSE, # nolint: object_name.
-                                  what = c("ratings", "systems", "answers", "scores"), ...) {
+                                  what = c("ratings", "systems", "answers", "scores", "counts",
+                                           "patterns", "workers"), ...,
+                                  spreadsheet = FALSE) {
   if (!is.null(row.names)) {
     abort_argument("row.names", "The table has no row names.",
       i = "Did you mean {.code as.data.frame(x, what = \"systems\")}?")
   }
   what <- check_choice(what, rating_tables, "what")
-  plain_data_frame(rating_table(x, what, rlang::current_env()))
+  for_spreadsheet(plain_data_frame(rating_table(x, what, rlang::current_env())), spreadsheet)
 }
 
 #' @rdname as.data.frame.ratings
 #' @export
-tidy.ratings <- function(x, what = c("ratings", "systems", "answers", "scores"), ...) {
+tidy.ratings <- function(x, what = c("ratings", "systems", "answers", "scores", "counts",
+                                     "patterns", "workers"), ...) {
   check_dots_empty(...)
   what <- check_choice(what, rating_tables, "what")
   rating_table(x, what, rlang::current_env())
 }
 
-rating_tables <- c("ratings", "systems", "answers", "scores")
+rating_tables <- c("ratings", "systems", "answers", "scores", "counts", "patterns", "workers")
 
 rating_table <- function(x, what, call) {
-  if (what == "scores") {
-    return(score_table(x))
+  switch(what,
+    scores = score_table(x), answers = answer_table(x, call), systems = answers_of_systems(x),
+    counts = count_table(x, call), patterns = pattern_table(as_ratings(x, call = call), call),
+    workers = drawn_workers(x, call), one_by_one(x)
+  )
+}
+
+count_table <- function(x, call) {
+  counts <- category_counts(x)
+  if ("case" %in% x$categories) {
+    abort_argument("x", "A category called {.val case} would hide the cases.",
+      i = "Give that category another name.", call = call)
   }
-  if (what == "answers") {
-    return(answer_table(x, call))
+  tibble::new_tibble(
+    c(list(case = x$cases), split_columns(unname(counts), x$categories)), nrow = nrow(counts)
+  )
+}
+
+drawn_workers <- function(x, call) {
+  if (is.null(x$kinds)) {
+    abort_argument("x", "The kinds of the workers of {.arg x} are not known.",
+      i = "Those of a crowd from {.fun simulate_crowd} are.", call = call)
   }
-  if (what == "systems") {
-    answer <- case_answers(x)
-    at <- which(answer > 0L, arr.ind = TRUE)
-    return(tibble::tibble(
-      case = x$cases[at[, 1L]],
-      system = x$systems[at[, 2L]],
-      prediction = category_factor(answer[at], x)
-    ))
-  }
+  tibble::tibble(worker = x$raters, kind = unname(x$kinds[x$raters]))
+}
+
+answers_of_systems <- function(x) {
+  answer <- case_answers(x)
+  at <- which(answer > 0L, arr.ind = TRUE)
+  tibble::tibble(
+    case = x$cases[at[, 1L]],
+    system = x$systems[at[, 2L]],
+    prediction = category_factor(answer[at], x)
+  )
+}
+
+one_by_one <- function(x) {
   ratings <- pattern_lengths(x)[pattern_of_case(x)]
   at <- ratings_in(x, pattern_of_case(x))
   row <- rep.int(seq_along(ratings), ratings)

@@ -69,12 +69,12 @@
 #' @param repeats What two rows of one rater on one case mean: `"error"`, a mistake; `"ratings"`,
 #'   independent repeats (pairs of them are not agreement between raters, but each is evidence about
 #'   the case); `"reruns"`, one opinion asked for again (a language model's, say), which makes one
-#'   vote of less noise, see [group_votes()]; `"labels"`, one answer with several labels, for
+#'   vote of less noise, see [rater_groups]; `"labels"`, one answer with several labels, for
 #'   [crowdtruth()], which methods for single categories refuse ([single_label()] is the way out).
 #' @param rater_groups Raters who share a source: a family of models, a laboratory, a training.
 #'   Groups as a vector with the raters as names, a data frame with columns `rater` and `group`, or,
 #'   in long data, a column that is the same in all rows of a rater. Raters of whom nothing is said,
-#'   or `NA`, are groups of their own. Fits count a group as one vote; see [group_votes()].
+#'   or `NA`, are groups of their own. Fits count a group as one vote; see [rater_groups].
 #' @param truth A column with the true category of each case, `NA` where it is not known; in long
 #'   data the same in all rows of a case where it is known. It is only kept: nothing is estimated
 #'   from it unless [estimate_accuracy()] is told `known_truth = TRUE`; [truth()] gives it back, and
@@ -222,7 +222,7 @@ check_no_columns <- function(columns, repeats, call) {
 # (NULL if every case counts once), raters (labels), categories, systems, ordered, repeats,
 # exchangeable (raters are slots without identity), empty (case and rater of empty answers, where
 # answers have labels); each NULL where nobody said: rater_groups (the group of each rater),
-# rater_kind, voted (what group_votes() did: groups, by rater, and reruns), truth (see simulate.R
+# rater_kind, voted (what with_votes() did: groups, by rater, and reruns), truth (see simulate.R
 # and ratings-truth.R), covariates (a tibble with a row per case, see covariates.R), scores (see
 # scores-read.R), confidence (see ratings-confidence.R), times and database (see
 # ratings-database.R); simulated ones may have kinds

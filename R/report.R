@@ -134,19 +134,25 @@ abort_program <- function(program, call) {
 #' What may be said of an estimate, with its interval, its range and what it rests on, and what may
 #' not, though it is often said; and a paragraph on the method.
 #'
-#' @param estimate An [estimate_accuracy()] result.
+#' @param x An [estimate_accuracy()] result.
+#' @param what `"sentences"` or `"methods"`.
 #' @return A tibble with columns `system` (`NA` where a sentence is about all), `may` (may it be
-#'   said?) and `sentence`; of `say_methods()`, a string.
+#'   said?) and `sentence`; for `"methods"`, a string.
 #' @family systems
 #' @examples
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
 #' estimate <- estimate_accuracy(x, interval = "none")
 #' may_say(estimate)
-#' say_methods(estimate)
+#' may_say(estimate, "methods")
 #' @export
-may_say <- function(estimate) {
+may_say <- function(x, what = c("sentences", "methods")) {
   check_given()
-  check_class(estimate, "accuracy_estimate", "estimate", "Make one with {.fun estimate_accuracy}.")
+  what <- check_choice(what, c("sentences", "methods"), "what")
+  check_class(x, "accuracy_estimate", "x", "Make one with {.fun estimate_accuracy}.")
+  if (what == "methods") say_methods(x) else say_sentences(x)
+}
+
+say_sentences <- function(estimate) {
   table <- tidy(estimate)
   words <- format(estimate)
   known <- !is.na(table$estimate)
@@ -215,11 +221,7 @@ both_ends_words <- function(table) {
   ))
 }
 
-#' @rdname may_say
-#' @export
 say_methods <- function(estimate) {
-  check_given()
-  check_class(estimate, "accuracy_estimate", "estimate", "Make one with {.fun estimate_accuracy}.")
   x <- estimate$fit$x
   told <- glance(estimate)
   paste0(
@@ -258,7 +260,7 @@ disputed_cases <- function(x, most = 15L) {
   check_given()
   x <- as_ratings(x)
   most <- check_count(most, "most", 1L)
-  n <- counts(x)
+  n <- category_counts(x)
   total <- rowSums(n)
   share <- ifelse(total >= 2, apply(n, 1L, max) / total, 1)
   labels <- suppressWarnings(labels_of(x), classes = "fallible_warning")

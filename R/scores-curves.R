@@ -1,26 +1,39 @@
-#' Curves of scores
+#' Curves and thresholds of scores
 #'
-#' The ROC curve of a system's scores, and how often its answers are right against what its scores
-#' say, without knowing the truth; see [score_metrics] for how that is replaced.
+#' Tables of an [estimate_accuracy()] result (without `by`) whose systems have scores: the ROC
+#' curve, how often answers are right against what scores say, and where to cut; without knowing the
+#' truth, see [score_metrics] for how that is replaced. `autoplot()` draws the first two.
 #'
-#' @param x [ratings()] with scores, a fit of them, or an [estimate_accuracy()] result (without
-#'   `by`).
-#' @param curve `"roc"`: sensitivity and specificity at every distinct score. `"reliability"`: bins
-#'   of scores, and how often the category is the true one.
-#' @param category Names of categories; `NULL` is all of them for `"roc"`, and for `"reliability"`
-#'   the category of the highest score of each case, as in `ece`.
-#' @param bins Number of bins of equal width from 0 to 1. Limits belong to the bin below.
-#' @param systems Names of the systems; `NULL` for all that have scores.
-#' @param ... For ratings and fits, arguments of [estimate_accuracy()]; otherwise not used.
-#' @return An object of class `score_curve`. `tidy()`: a tibble. For `"roc"` with columns `system`,
-#'   `category`, `threshold` (cases count as the category at this score or above it; `Inf` for
-#'   none), `sensitivity` and `specificity`, which never fall, or rise, with the threshold's fall.
-#'   For `"reliability"` with `system`, `category` (`NA` for that of the highest score), `lower` and
-#'   `upper`, the limits of a bin, `probability`, the mean of its scores, `estimate`, the share of
-#'   cases where the category is true, `std.error`, `conf.low`, `conf.high` (a bootstrap of cases,
-#'   sampling error only;
-#'   `NA` for estimates with `interval = "none"`), `n`, the number of cases, and `reason`, why
-#'   something is `NA`. `glance()`: a tibble with one row. `format()`: the same in a line.
+#' * `tidy(x, "roc", category = NULL, systems = NULL)`: sensitivity and specificity at every
+#'   distinct score, with columns `system`, `category`, `threshold` (cases count as the category at
+#'   this score or above it; `Inf` for none), `sensitivity` and `specificity`, which never fall, or
+#'   rise, with the threshold's fall.
+#' * `tidy(x, "reliability", category = NULL, bins = 10, systems = NULL)`: bins of scores, and how
+#'   often the category is the true one, with columns `system`, `category` (`NA` for that of the
+#'   highest score of each case, the default, as in `ece`), `lower` and `upper`, the limits of a
+#'   bin, which belong to the bin below, `probability`, the mean of its scores, `estimate`, the
+#'   share of cases where the category is true, `std.error`, `conf.low`, `conf.high`, `n`, the
+#'   number of cases, and `reason`, why something is `NA`.
+#' * `tidy(x, "threshold", category, sensitivity = , specificity = , cost = , systems = NULL)`:
+#'   where to cut the scores of a category so that a sensitivity (or specificity) is reached, or
+#'   where the cost is least; and what that threshold then gives, a row per system and metric:
+#'   `system`, `category`, `threshold`, `metric` (`"sensitivity"`, `"specificity"`, `"ppv"`, the
+#'   share of cases at or above the threshold that are of the category, and
+#'   `"detection_prevalence"`, the share of cases at or above it), `estimate`, `std.error`,
+#'   `conf.low`, `conf.high`, `n` and `reason`.
+#'
+#' `sensitivity` or `specificity` is the least share in (0, 1] of cases of the category to be found,
+#' or of other cases to be left alone; of the thresholds that reach it the one is taken that is best
+#' for the other of the two. `cost` is `c(missed = , false_alarm = )`, at least 0 and not both 0:
+#' the threshold has the least mean cost. One of the three is needed. The threshold is chosen from
+#' estimates at the distinct scores and then kept: intervals are for what it gives, not for where
+#' another sample would have cut. What was chosen to look good looks a little too good: with few
+#' cases ask for more than is needed.
+#'
+#' Intervals are a bootstrap of cases, sampling error only; `NA` for estimates with
+#' `interval = "none"`.
+#'
+#' @name score_curves
 #' @family estimation
 #' @examples
 #' set.seed(1)
@@ -33,46 +46,29 @@
 #'   scores = data.frame(case = x$cases, system = "new", category = "2", score = p)
 #' )
 #' estimate <- estimate_accuracy(y, "joint", interval = "bootstrap", replicates = 50)
-#' score_curve(estimate, "roc", category = "2")
-#' score_curve(estimate, "reliability")
+#' tidy(estimate, "roc", category = "2")
+#' tidy(estimate, "reliability")
 #'
 #' # Where to cut so that at least 95% of the cases of category 2 are found, and what that costs
-#' score_threshold(estimate, "2", sensitivity = 0.95)
-#' @export
-score_curve <- function(x, curve = c("roc", "reliability"), category = NULL, bins = 10L,
-                        systems = NULL, ...) {
-  check_given()
-  call <- rlang::current_env()
-  curve <- check_choice(curve, c("roc", "reliability"), "curve")
-  bins <- check_count(bins, "bins")
-  judged <- judged_scores(x, systems, call, ...)
-  categories <- judged$categories
-  if (!is.null(category)) check_names_among(category, categories, "category", call)
-  tables <- if (curve == "roc") {
-    roc_tables(judged, category %||% categories)
-  } else {
-    check_score_scale(judged, call)
-    reliability_tables(judged, category, bins)
-  }
-  structure(
-    list(
-      table = do.call(rbind, tables), curve = curve,
-      options = c(judged$estimate$options[c("method", "conf_level")], bins = bins)
-    ),
-    class = c("score_curve", "fallible_result")
-  )
+#' tidy(estimate, "threshold", category = "2", sensitivity = 0.95)
+NULL
+
+roc_of_estimate <- function(x, category = NULL, systems = NULL, call = NULL) {
+  judged <- judged_scores(x, systems, category, call)
+  do.call(rbind, roc_tables(judged, category %||% judged$categories))
+}
+
+reliability_of_estimate <- function(x, category = NULL, bins = 10L, systems = NULL,
+                                    call = NULL) {
+  bins <- check_count(bins, "bins", call = call)
+  judged <- judged_scores(x, systems, category, call)
+  check_score_scale(judged, call)
+  do.call(rbind, reliability_tables(judged, category, bins))
 }
 
 # What curves rest on: `estimate`, `panel` and `judges` (see score_panel()) of the systems that have
 # scores, with `w`, the weights of truths.
-judged_scores <- function(x, systems, call, ...) {
-  if (inherits(x, "accuracy_estimate")) {
-    check_dots_empty(...)
-  } else {
-    if (!inherits(x, "rater_fit")) x <- as_ratings(x, call = call)
-    x <- estimate_accuracy(x, ...)
-    check_class(x, "accuracy_estimate", "x", "Estimate each group by itself.", call)
-  }
+judged_scores <- function(x, systems, category, call) {
   x <- without_gold(x)
   names <- check_system_names(systems, x$table$system, call)
   panel <- score_panel(x)
@@ -89,13 +85,15 @@ judged_scores <- function(x, systems, call, ...) {
     abort_argument("x", "There is no curve of scores.", x = verbatim(judges[[1L]]$lack),
       call = call)
   }
-  list(estimate = x, panel = panel, judges = usable, categories = x$fit$x$categories)
+  categories <- x$fit$x$categories
+  if (!is.null(category)) check_names_among(category, categories, "category", call)
+  list(estimate = x, panel = panel, judges = usable, categories = categories)
 }
 
 check_score_scale <- function(judged, call) {
   if (judged$estimate$fit$x$scores$scale != "probability") {
-    abort_argument("curve", "Scores that only order cases have no reliability.",
-      i = "{.code curve = \"roc\"} needs the order only.", call = call)
+    abort_argument("what", "Scores that only order cases have no reliability.",
+      i = "{.code tidy(x, \"roc\")} needs the order only.", call = call)
   }
 }
 
@@ -168,37 +166,13 @@ with_score_draws <- function(table, judged, judge, measure) {
   add_intervals(table, percentile_intervals(draws, estimate$options$conf_level, TRUE))
 }
 
-#' A threshold for scores
-#'
-#' Where to cut the scores of a category: so that a sensitivity (or specificity) is reached, or
-#' where the cost is least; and what that threshold then gives, with intervals.
-#'
-#' The threshold is chosen from estimates at the distinct scores and then kept: intervals are for
-#' what it gives, not for where another sample would have cut. They are a bootstrap of cases,
-#' sampling error only. What was chosen to look good looks a little too good: with few cases ask for
-#' more than is needed.
-#'
-#' @inheritParams score_curve
-#' @param category Name of the category; cases count as it at the threshold or above it.
-#' @param sensitivity,specificity The least share in (0, 1] of cases of the category to be found, or
-#'   of other cases to be left alone; of the thresholds that reach it the one that is best for the
-#'   other of the two.
-#' @param cost Costs of errors, `c(missed = , false_alarm = )`, at least 0 and not both 0: the
-#'   threshold has the least mean cost. One of `sensitivity`, `specificity` and `cost` is needed.
-#' @return A tibble with a row per system and metric: `system`, `category`, `threshold`, `metric`
-#'   (`"sensitivity"`, `"specificity"`, `"ppv"`, the share of cases at or above the threshold that
-#'   are of the category, and `"detection_prevalence"`, the share of cases at or above it),
-#'   `estimate`, `std.error`, `conf.low`, `conf.high`, `n` and `reason`.
-#' @family estimation
-#' @examples
-#' # See score_curve()
-#' @export
-score_threshold <- function(x, category, sensitivity = NULL, specificity = NULL, cost = NULL,
-                            systems = NULL, ...) {
-  check_given()
-  call <- rlang::current_env()
+threshold_of_estimate <- function(x, category, sensitivity = NULL, specificity = NULL, cost = NULL,
+                                  systems = NULL, call = NULL) {
   goal <- check_goal(sensitivity, specificity, cost, call)
-  judged <- judged_scores(x, systems, call, ...)
+  if (missing(category)) {
+    abort_argument("category", "Say of which category: {.arg category}.", call = call)
+  }
+  judged <- judged_scores(x, systems, NULL, call)
   k <- match(check_choice(category, judged$categories, "category", call), judged$categories)
   tables <- lapply(names(judged$judges), function(system) {
     judge <- judged$judges[[system]]
@@ -259,44 +233,4 @@ reach_goal <- function(points, goal, share) {
         goal$cost[["false_alarm"]] * (1 - share) * (1 - points$specificity)
     )
   )
-}
-
-# ---- Methods -------------------------------------------------------------------------------------
-
-#' @rdname score_curve
-#' @export
-tidy.score_curve <- function(x, ...) {
-  check_dots_empty(...)
-  x$table
-}
-
-#' @rdname score_curve
-#' @export
-glance.score_curve <- function(x, ...) {
-  check_dots_empty(...)
-  table <- x$table
-  tibble::tibble(
-    curve = x$curve, systems = length(unique(table$system)),
-    categories = length(unique(table$category)), points = nrow(table), method = x$options$method
-  )
-}
-
-#' @rdname score_curve
-#' @export
-format.score_curve <- function(x, ...) {
-  told <- glance(x)
-  paste0(
-    if (x$curve == "roc") "ROC curve" else "Reliability curve", " of ",
-    count_noun(told$systems, "system"), ", ", count_noun(told$points, "point"), ", ",
-    method_words(x$options$method)
-  )
-}
-
-#' @export
-print.score_curve <- function(x, ...) {
-  cat_lines(paste0("<score_curve> ", format(x)))
-  print_left(as.data.frame(shown_table(x)))
-  if (nrow(x$table) > 20L) cat("... and", nrow(x$table) - 20L, "more; see tidy()\n")
-  cat_lines("", "The truth is estimated. More: tidy(), plot().")
-  invisible(x)
 }

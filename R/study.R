@@ -67,7 +67,7 @@
 #' study <- simulation_study(
 #'   list("Figure 3" = lehner_design(3), "Figure 10" = lehner_design(10)),
 #'   estimators = list("binned", majority = function(x) {
-#'     votes <- apply(counts(x), 1, which.max)
+#'     votes <- apply(tidy(x, "counts")[-1], 1, which.max)
 #'     answer <- as.data.frame(x, what = "systems")$prediction
 #'     mean(as.integer(answer) == votes)
 #'   })

@@ -12,6 +12,9 @@
 #' @param row.names,optional Not used.
 #' @param ... Passed on: by `as.data.frame()` to `tidy()`, by `plot()` to `autoplot()`, but for
 #'   `title` and `subtitle`.
+#' @param spreadsheet Is the table for a spreadsheet? Then an apostrophe stands before text that
+#'   begins with `=`, `+`, `-`, `@`, a tab or a line break, which would be taken for a formula: a
+#'   label may be anything that somebody wrote.
 #' @param parm Names or numbers of the estimates wanted; all, if missing.
 #' @param level Confidence level of the intervals of `object`, a probability: others need a result
 #'   made with that `conf_level`.
@@ -26,14 +29,15 @@
 #' @examples
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
 #' as.data.frame(fit_raters(x))
+#' utils::write.csv(as.data.frame(fit_raters(x), spreadsheet = TRUE), row.names = FALSE)
 NULL
 
 #' @rdname fallible_result
 #' @export
 as.data.frame.fallible_result <- function(x, row.names = NULL, # nolint: object_name.
-                                          optional = FALSE, ...) {
+                                          optional = FALSE, ..., spreadsheet = FALSE) {
   as_table <- is.data.frame(x) && is.null(list(...)$what)
-  plain_data_frame(if (as_table) x else tidy(x, ...))
+  for_spreadsheet(plain_data_frame(if (as_table) x else tidy(x, ...)), spreadsheet)
 }
 
 #' @rdname fallible_result
@@ -127,10 +131,16 @@ has_columns <- function(x, columns) all(columns %in% names(x))
 
 is_part <- function(x) is.data.frame(x) && length(format(x)) != 1L
 
+# Tables that are long, or that need arguments or draws of their own.
+not_shown_unasked <- c(
+  "replicates", "roc", "reliability", "threshold", "breakdown", "benchmark", "patterns", "counts",
+  "workers", "labels", "kinds"
+)
+
 # All tables of a result that have rows, by their names.
 tables_of <- function(x) {
   method <- utils::getS3method("tidy", class(x)[[1L]])
-  names <- setdiff(eval(formals(method)$what), "replicates")
+  names <- setdiff(eval(formals(method)$what), not_shown_unasked)
   if (length(names) == 0L) {
     return(list(table = tidy(x)))
   }
@@ -213,50 +223,22 @@ escape_markdown <- function(words) {
   words
 }
 
-#' Text for a document
-#'
-#' Labels and names are data. In a document they are to be read as they are, and neither as markup
-#' nor as code, whatever is in them.
-#'
-#' @param x A data frame, or a vector of words.
-#' @param digits Number of digits after the point.
-#' @return Lines of a table in Markdown (package \pkg{knitr}), or the words, in which what would be
-#'   markup is written as entities.
-#' @family systems
-#' @examples
-#' as_markdown("<b>*maybe*</b>")
-#' @export
+# Words for a document, in which what would be markup is written as entities, or lines of a table.
+# Labels and names are data: they are to be read as they are, and neither as markup nor as code.
 as_markdown <- function(x, digits = 3L) {
-  check_given()
-  digits <- check_digits(digits)
   if (!is.data.frame(x)) {
-    if (!is.atomic(x) && !is.null(x)) {
-      abort_argument("x", "must be a data frame or a vector of words.", not = x)
-    }
     return(escape_markdown(x))
   }
-  check_installed("knitr", "to make tables of documents")
   as.character(knitr::kable(table_as_text(x), "pipe", digits = digits, row.names = FALSE))
 }
 
-#' Tables for a spreadsheet
-#'
-#' Spreadsheets take text that begins with `=`, `+`, `-`, `@`, a tab or a line break for a formula,
-#' and a label may be anything that somebody wrote. This puts an apostrophe before such cells and
-#' names of columns, which makes them text; numbers, also as text (`"-1"`), stay as they are.
-#'
-#' @param x A data frame, or any result of the package, which `as.data.frame()` turns into one.
-#' @param ... Passed on to `as.data.frame()`.
-#' @return A data frame.
-#' @family systems
-#' @examples
-#' as_spreadsheet(data.frame(system = c("=1 + 1", "b"), n = 1:2))
-#' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
-#' utils::write.csv(as_spreadsheet(estimate_accuracy(x, interval = "none")), row.names = FALSE)
-#' @export
-as_spreadsheet <- function(x, ...) {
-  check_given()
-  table <- as.data.frame(x, ...)
+# Spreadsheets take text that begins with `=`, `+`, `-`, `@`, a tab or a line break for a formula,
+# and a label may be anything that somebody wrote. An apostrophe before such cells and names of
+# columns makes them text; numbers, also as text ("-1"), stay as they are.
+for_spreadsheet <- function(table, wanted, call = rlang::caller_env()) {
+  if (!check_flag(wanted, "spreadsheet", call)) {
+    return(table)
+  }
   table[] <- lapply(table, function(column) {
     if (is.factor(column)) levels(column) <- without_formulas(levels(column))
     if (is.character(column)) without_formulas(column) else column

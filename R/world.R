@@ -109,7 +109,7 @@ panel_facts <- function(x, systems) {
       rater_accuracy = NA_real_
     ))
   }
-  fit <- fit_algebraic(group_votes(x), k_model())
+  fit <- fit_algebraic(with_votes(x), k_model())
   c(
     list(expected = unname(x$truth$expected), sample = sample_accuracy(x)),
     fit[c("agreement", "kappa", "rater_accuracy")]

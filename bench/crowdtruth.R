@@ -183,7 +183,8 @@ spammer_table <- function() {
 
 # Flagged, of low quality, and both, by version and rule.
 one_crowd <- function(x) {
-  low <- worker_kinds(x) != "faithful"
+  workers <- tidy(x, "workers")
+  low <- stats::setNames(workers$kind != "faithful", workers$worker)
   half <- names(low) %in% c(draw_half(names(low)[low]), draw_half(names(low)[!low]))
   do.call(rbind, lapply(c("2014", "2.0"), function(version) {
     measured <- crowdtruth(x, version)
@@ -261,23 +262,41 @@ arm_table <- function() {
 }
 
 one_experiment <- function(x, version, reading, known, min_units) {
-  e <- crowdtruth_experiment(
-    crowdtruth(x, version), known, into = c(sAW = "sOTH", sP = "sT", sS = "sCA", sM = "sCA"),
-    min_units = min_units, folds = 1000L
+  into <- c(sAW = "sOTH", sP = "sT", sS = "sCA", sM = "sCA")
+  none <- filter_crowd(crowdtruth(x, version), "workers", min_units = min_units)
+  units <- filter_crowd(none, "units")
+  arms <- list(
+    none = none, units = units, annotations = merge_annotations(none, into),
+    both = merge_annotations(units, into)
   )
-  arms <- tidy(e, "arms")
-  tests <- tidy(e)
-  tests <- tests[tests$against == "none", ]
-  metrics <- unique(tests$metric)
-  p <- function(metric) {
-    rows <- tests[tests$metric == metric, ]
-    rows$p.wilcoxon[match(arms$arm, rows$arm)]
-  }
+  known <- known[names(known) %in% none$workers$worker]
+  flags <- lapply(arms, flag_workers, known = known, folds = 1000L)
+  found <- do.call(rbind, lapply(flags, glance))
+  metrics <- setdiff(flags$none$metrics, "annotations_per_unit")
+  p <- sapply(metrics[1:2], function(metric) {
+    c(NA, vapply(flags[-1L], function(f) paired_p(f$workers, flags$none$workers, metric), 0))
+  })
   data.frame(
-    version = version, reading = reading,
-    arms[c("arm", "known", "low", "accuracy", "precision", "recall", "auc", "separation", "gap")],
-    p_first = p(metrics[[1L]]), p_second = p(metrics[[2L]])
+    version = version, reading = reading, arm = names(arms),
+    found[c("known", "low", "accuracy", "precision", "recall", "auc", "separation")],
+    gap = vapply(flags, gap_of, 0), p_first = p[, 1L], p_second = p[, 2L]
   )
+}
+
+# How far the lowest score of a known worker of low quality is above the highest of another, in
+# standard deviations: above 0, a line separates them.
+gap_of <- function(flags) {
+  workers <- flags$workers[!is.na(flags$workers$known), ]
+  ends <- c(min(workers$score[workers$known], na.rm = TRUE),
+    max(workers$score[!workers$known], na.rm = TRUE))
+  (ends[[1L]] - ends[[2L]]) / stats::sd(workers$score, na.rm = TRUE)
+}
+
+# Wilcoxon's signed-rank test of whether a metric came closer to the truth about known workers.
+paired_p <- function(after, before, metric) {
+  gain <- (after[[metric]] - before[[metric]]) * ifelse(after$known, 1, -1)
+  gain <- gain[!is.na(gain) & abs(gain) > 1e-12]
+  if (length(gain) == 0L) NA_real_ else stats::wilcox.test(gain, exact = FALSE)$p.value
 }
 
 paper_judgements <- function(folder) {

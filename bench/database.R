@@ -55,7 +55,7 @@ measure <- function(way) {
   estimating <- system.time(
     estimate <- suppressWarnings(estimate_accuracy(x), classes = "fallible_warning")
   )
-  patterns <- as.data.frame(lapply(rating_patterns(x), as.character))
+  patterns <- as.data.frame(lapply(tidy(x, "patterns"), as.character))
   list(
     way = way, elapsed = c(reading = reading[["elapsed"]], estimating = estimating[["elapsed"]]),
     cpu = c(reading = sum(reading[1:2]), estimating = sum(estimating[1:2])),

@@ -54,7 +54,7 @@ systems_table <- function(x) as.data.frame(x, what = "systems")
 estimate <- function(x, method = NULL, interval = "none", ...) {
   estimate_accuracy(x, method = method, interval = interval, replicates = replicates, ...)
 }
-bins_of <- function(x) bins(x)
+bins_of <- function(x) tidy(x, "bins")
 tidy_of <- function(x, ...) {
   out <- tidy(x, ...)
   if (inherits(x, c("accuracy_estimate", "accuracy_by_group"))) {
@@ -63,8 +63,6 @@ tidy_of <- function(x, ...) {
   }
   old <- if (inherits(x, "confusion_estimate") || "excess" %in% names(out)) {
     c(n = "cases")
-  } else if (inherits(x, "crowdtruth_experiment") && "p.wilcoxon" %in% names(out)) {
-    c(estimate = "improvement", p.value = "p.t")
   }
   old <- c(old, independence_weight = "simple_weight")
   old <- old[names(old) %in% names(out)]
@@ -73,9 +71,6 @@ tidy_of <- function(x, ...) {
   out
 }
 glance_of <- function(x) {
-  if (inherits(x, "crowdtruth_experiment")) {
-    return(tidy(x, "arms"))
-  }
   if (inherits(x, "accuracy_by_group")) {
     g <- tidy(x, "groups")
     return(g[rep(seq_len(nrow(g)), g$systems), ])
@@ -97,23 +92,22 @@ compared <- function(x, ...) compare_systems(x, ...)
 agreement_of <- function(...) agreement(...)
 all_measures <- function() measures()$id
 new_measure <- function(...) register_measure(...)
-benchmarked <- function(...) benchmark_agreement(...)
-tested <- function(...) test_agreement(...)
+benchmarked <- function(x, scale = "landis-koch") tidy(x, "benchmark", scale = scale)
+tested <- function(...) compare_agreement(...)
 compared_agreement <- function(...) compare_agreement(...)
 alpha <- function(...) krippendorff_alpha(...)
 information <- function(...) information_agreement(...)
-counts_of <- function(x) counts(x)
+counts_of <- function(x) as.matrix(tidy(x, "counts")[-1L])
 crossed <- function(...) agreement_matrix(...)
-patterns_of <- function(x) rating_patterns(x)
+patterns_of <- function(x) tidy(x, "patterns")
 crowd <- function(...) crowdtruth(...)
-kept_units <- function(...) filter_units(...)
-kept_workers <- function(...) filter_workers(...)
+kept_units <- function(...) filter_crowd(..., "units")
+kept_workers <- function(...) filter_crowd(..., "workers")
 flagged <- function(...) flag_workers(...)
 merged <- function(...) merge_annotations(...)
-kinds_of <- function(...) annotation_kinds(...)
-experiment <- function(...) crowdtruth_experiment(...)
-scores_of <- function(x) unit_scores(x)
-soft <- function(x) soft_labels(x)
+kinds_of <- function(...) tidy(..., "kinds")
+scores_of <- function(x) as.matrix(x)
+soft <- function(x) tidy(x, "labels")
 drawn_crowd <- function(...) simulate_crowd(...)
 one_label <- function(...) single_label(...)
 checked <- function(x, ...) check_k_properties(x, replicates = panels, ...)

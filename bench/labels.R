@@ -116,7 +116,7 @@ label_set <- function(folder) {
 
 # `truth` is that of the cases at `place`.
 labels_of_rules <- function(x, truth, place = seq_along(truth)) {
-  votes <- counts(x)
+  votes <- as.matrix(tidy(x, "counts")[-1L])
   quiet <- function(code) suppressWarnings(code, classes = "fallible_warning")
   rules <- list(
     majority = function() as.matrix(votes),

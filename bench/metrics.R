@@ -290,7 +290,7 @@ run_set <- function(folder) {
   ids <- c("recall", "precision", "f_meas")
   x <- quiet(read_ratings(folder))
   ours <- as.data.frame(quiet(estimate_metrics(x, ids, NULL, interval = intervals)))
-  shares <- as.matrix(counts(x))
+  shares <- as.matrix(tidy(x, "counts")[-1L])
   votes <- 1 * (shares == apply(shares, 1L, max) & shares > 0)
   majority <- quiet(estimate_metrics(
     as_rater_fit(x, votes / rowSums(votes)), ids, NULL, method = "shared", interval = "none"
@@ -318,7 +318,7 @@ take_time <- function() {
   x <- simulate_ratings(rater_design(
     c(0.6, 0.65, 0.7, 0.7, 0.75), c(a = 0.8, b = 0.7, c = 0.75, d = 0.6, e = 0.85), 4L, 1e5
   ))
-  ids <- setdiff(metrics()$id, "loss")
+  ids <- setdiff(measures("metric")$id, "loss")
   seconds <- seconds_of(function() quiet(estimate_metrics(x, ids, averages)), 3L, processor_clock)
   cat("\n", length(ids), " metrics of 5 systems, 1e5 cases, 5 raters, 4 categories, with their ",
     "intervals: ", format(stats::median(seconds), digits = 3L), " s of the processor (median of 3)\n",

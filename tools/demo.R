@@ -39,7 +39,7 @@ example_binned <- tell(
 print(example_binned)
 
 step("where the number comes from (Table 4, without its misprints)")
-show_rows(bins(example_binned)[-1])
+show_rows(tidy(example_binned, "bins")[-1])
 
 step("how accurate the system is, averaged over models (the default)")
 example_estimate <- tell(estimate_accuracy(example))
@@ -71,7 +71,7 @@ patients_binned <- tell(
 print(patients_binned)
 
 step("is the published number carried by one bin?")
-show_rows(bins(patients_binned)[-1])
+show_rows(tidy(patients_binned, "bins")[-1])
 cat("\nThe cases in the small bins deserve a look: vignettes/published-method.Rmd has one.\n")
 
 heading("Pictures")

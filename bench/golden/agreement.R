@@ -46,7 +46,7 @@ test_results <- function() {
       compared_agreement(x(), other(), c("gwet_ac", "percent_agreement"), interval = "jackknife")
     },
     `landis-koch` = function() benchmarked(agreement_of(x())),
-    fleiss = function() benchmarked(agreement_of(x()), "fleiss", conf_level = 0.8),
+    fleiss = function() benchmarked(agreement_of(x(), conf_level = 0.8), "fleiss"),
     altman = function() benchmarked(agreement_of(x()), "altman"),
     `alpha, ordinal` = function() alpha(x(), level = "ordinal"),
     `alpha, weights` = function() alpha(x(), scale_weights = "linear"),
@@ -117,9 +117,7 @@ filter_results <- function() {
       },
       `flags, known` = function() flagged(measured("2014"), known = known_workers, folds = 3L),
       `flags, known, 2.0` = function() flagged(measured("2.0"), known = known_workers),
-      `merged by rule` = function() merged(measured("2014"), other = "e", clear = 0.8),
-      experiment = function() experiment(input("crowd"), known_workers, into = c(b = "a")),
-      `experiment, 2.0` = function() experiment(measured("2.0"), known_workers, folds = 3L)
+      `merged by rule` = function() merged(measured("2014"), other = "e", clear = 0.8)
     )
   )
 }

@@ -73,7 +73,6 @@ views <- list(
   system_comparison = c("differences", "ranks"),
   confusion_estimate = c("cells", "categories"),
   crowdtruth = c("workers", "units", "annotations", "scores", "similarity", "convergence"),
-  crowdtruth_experiment = c("tests", "workers", "improvements"),
   k_check = c("tests", "pairs", "disagreements"),
   case_plan = c("answer", "curve")
 )

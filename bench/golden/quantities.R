@@ -118,9 +118,9 @@ score_results <- function() {
     }
   ) |> c(label("scores",
     fit = function() fit_scores(scored_input()),
-    roc = function() score_curve(scored_input(), "roc", method = "shared", interval = "none"),
+    roc = function() tidy(estimate(scored_input(), "shared"), "roc"),
     reliability = function() {
-      score_curve(scored_input(), "reliability", method = "shared", interval = "none")
+      tidy(estimate(scored_input(), "shared"), "reliability")
     },
     gold = function() {
       estimate_metrics(estimate_accuracy(
@@ -171,7 +171,10 @@ bound_results <- function() {
     }),
     label("bounds",
       ratings = function() accuracy_bounds(input("binary"), given = "ratings", interval = "none"),
-      breakdown = function() breakdown_point(estimate(input("wide")), better_than = "b"),
+      breakdown = function() {
+        bounds <- accuracy_bounds(estimate(input("wide")), interval = "none")
+        tidy(bounds, "breakdown", better_than = "b")
+      },
       `known errors` = function() {
         truth <- stats::setNames(data$wide$truth, data$wide$case)
         shared_errors(input("wide"), known_truth = truth)

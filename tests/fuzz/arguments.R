@@ -26,22 +26,18 @@ sound_calls <- function() {
     agreement = list(x, interval = "none"), agreement_matrix = list(x, "a", "b"),
     alt_test = list(x), accuracy_bounds = list(x, interval = "none"), as_ratings = list(long),
     accuracy_estimator = list("unbinned"), augment = list(fit), base_rates = list(fit),
-    benchmark_agreement = list(agreement(x)), bins = list(estimate_accuracy(x, "binned")),
     calibration = list(ground_truth(fit), truth(x)),
     check_k_properties = list(x, "accuracy", replicates = 19),
     compare_agreement = list(x[, 1:2], x[, 2:3], "cohen_kappa"), compare_systems = list(estimate),
     confusion = list(fit), confusion_matrix = list(3, 0.6), crowdtruth = list(crowd),
     data_check = list(x), dawid_skene = list(), estimate_accuracy = list(x, "unbinned"),
     estimate_metrics = list(estimate), fit_raters = list(x), ground_truth = list(fit),
-    group_votes = list(x), krippendorff_alpha = list(x), lehner_design = list(1),
+    krippendorff_alpha = list(x), lehner_design = list(1),
     may_say = list(estimate), plan_cases = list(chance_kappa = 0.3, raters = 3, approximate = TRUE),
     plan_gold = list(x, half_width = 0.2), rater_design = list(c(0.7, 0.7), 0.8, 2, 20),
     rater_model = list(), shared_errors = list(x), simulate_crowd = list(5, 5),
     simulate_ratings = list(design), simulation_study = list(design, "unbinned", runs = 1),
-    single_label = list(x), soft_labels = list(crowdtruth(crowd)),
-    test_agreement = list(x, "fleiss_kappa"), true_accuracy = list(x),
-    unit_scores = list(crowdtruth(crowd)),
-    with_truth = list(x, truth(x)), worker_kinds = list(crowd)
+    single_label = list(x), true_accuracy = list(x), with_truth = list(x, truth(x))
   )
 }
 
@@ -50,33 +46,26 @@ further_calls <- function() {
   calls <- sound_calls()
   x <- calls$agreement[[1L]]
   crowd <- calls$crowdtruth[[1L]]
-  votes <- as.matrix(counts(x))
+  votes <- as.matrix(tidy(x, "counts")[-1])
   gold <- truth(x)[1:20, ]
   estimate <- estimate_accuracy(x, "joint", known_truth = gold, gold_sample = "random")
   scored <- reference$scored_panel(60)$x
-  spammed <- simulate_crowd(units = 20, spammers = c(random = 3, constant = 2))
-  known <- worker_kinds(spammed) != "faithful"
   two <- simulate_ratings(calls$simulate_ratings[[1L]])
   path <- file.path(tempdir(), "further.csv")
   writeLines(c("case,rater,rating", "1,a,u", "1,b,v", "2,a,u", "2,b,u"), path)
   functions <- list(
-    annotation_kinds = list(crowd), as_markdown = list(tidy(estimate)),
-    as_spreadsheet = list(estimate),
     as_rater_fit = list(x, votes / rowSums(votes)), bangdiwala_b = list(x[, 1:2]),
-    bennett_s = list(x), breakdown_point = list(estimate, "b"),
-    calibrate_interval = list(), chance_kappa = list(x), cohen_kappa = list(x[, 1:2]),
-    conger_kappa = list(x), counts = list(x), disputed_cases = list(x),
+    bennett_s = list(x), calibrate_interval = list(), chance_kappa = list(x), cohen_kappa = list(x[, 1:2]),
+    conger_kappa = list(x), disputed_cases = list(x),
     estimate_metrics = list(crowd, systems = "w1", interval = "none"),
-    crowdtruth_experiment = list(spammed, known, into = c(B = "A")),
     exact_limit = list(rater_design(c(0.7, 0.7), 0.8, 2, 20, base_rates = c(0.5, 0.5))),
-    filter_units = list(crowd), filter_workers = list(crowd), fit_scores = list(scored),
+    filter_crowd = list(crowd, "workers", min_units = 1L), fit_scores = list(scored),
     flag_workers = list(crowdtruth(crowd)), fleiss_kappa = list(x), gwet_ac = list(x),
     information_agreement = list(x[, 1:2]), light_kappa = list(x),
     merge_annotations = list(crowd, into = c(B = "A")), percent_agreement = list(x),
-    rating_patterns = list(x), read_ratings = list(path),
+    read_ratings = list(path),
     replay = list(simulation_study(calls$simulation_study[[1L]], "unbinned", runs = 1), 1L),
-    say_methods = list(estimate), score_curve = list(fit_scores(scored)),
-    score_threshold = list(fit_scores(scored), "1", sensitivity = 0.8), scott_pi = list(x[, 1:2]),
+    scott_pi = list(x[, 1:2]),
     truth = list(x), yule_y = list(two[, 1:2])
   )
   results <- suppressWarnings(c(
@@ -161,8 +150,8 @@ kernels <- list(
   },
   metric = function() {
     value <- pick(odd_values)
-    register_metric("fuzzed", "Fuzzed", function(...) value)
-    on.exit(register_metric("fuzzed", "Fuzzed", NULL))
+    register_measure("fuzzed", "Fuzzed", function(...) value, kind = "metric")
+    on.exit(register_measure("fuzzed", "Fuzzed", NULL, kind = "metric"))
     estimate_metrics(as_panel(random_input(systems = 1:3)), "fuzzed")
   }
 )

@@ -261,3 +261,9 @@ expect_within <- function(actual, expected, tolerance) {
   expect_identical(is.na(as.vector(actual)), is.na(as.vector(expected)))
   expect_lt(max(abs(as.vector(actual) - as.vector(expected)), 0, na.rm = TRUE), tolerance)
 }
+
+# What kind of worker each one of a drawn crowd is, by name.
+kinds_by_worker <- function(x) {
+  workers <- tidy(x, "workers")
+  stats::setNames(workers$kind, workers$worker)
+}

@@ -122,7 +122,7 @@ lengthen <- function(panel, columns, names) {
 expect_same_ratings <- function(x, y, method = "unbinned") {
   expect_s3_class(x, "ratings_database")
   table <- function(x) {
-    out <- as.data.frame(lapply(rating_patterns(x), as.character))
+    out <- as.data.frame(lapply(tidy(x, "patterns"), as.character))
     out <- out[do.call(order, out), ]
     rownames(out) <- NULL
     out

@@ -14,7 +14,7 @@ make_examples <- function() {
   fit <- fit_raters(x)
   joint <- estimate_accuracy(x, "joint", interval = "none", replicates = 20)
   crowd <- simulate_crowd(units = 20, workers = 16, spammers = c(random = 3, constant = 2))
-  known <- worker_kinds(crowd) != "faithful"
+  known <- kinds_by_worker(crowd) != "faithful"
   measured <- crowdtruth(crowd)
   list(
     ratings = x, ratings_labels = crowd, rater_fit = fit, ground_truth = ground_truth(fit),
@@ -27,16 +27,14 @@ make_examples <- function() {
     system_comparison = compare_systems(joint),
     confusion_estimate = confusion(joint), confusion_matrix = confusion_matrix(3, 0.6),
     metric_estimate = estimate_metrics(joint, c("accuracy", "f_meas")),
-    score_curve = score_curve(scored_panel(100)$x, "roc", method = "shared", interval = "none"),
     k_check = check_k_properties(x, c("accuracy", "errors"), replicates = 19),
-    agreement = agreement(x), agreement_benchmark = benchmark_agreement(agreement(x)),
-    agreement_test = test_agreement(x, "fleiss_kappa"),
+    agreement = agreement(x),
+    agreement_test = compare_agreement(x, measures = "fleiss_kappa"),
     agreement_comparison = compare_agreement(x[, 1:2], x[, 2:3], "cohen_kappa"),
     case_plan = plan_cases(chance_kappa = 0.3, raters = 2:3, approximate = TRUE),
     gold_plan = plan_gold(x, half_width = 0.15),
     simulation_study = simulation_study(design, "unbinned", runs = 3),
     crowdtruth = measured,
-    crowdtruth_experiment = crowdtruth_experiment(crowd, known, into = c(B = "A")),
     worker_flags = flag_workers(measured, known = known),
     rater_model = rater_model("rater"), rater_design = design,
     accuracy_estimator = accuracy_estimator("joint"),

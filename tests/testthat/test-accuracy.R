@@ -2,7 +2,7 @@ test_that("the worked example gives the paper's estimate and bins", {
   estimate <- published(lehner_ratings(), interval = "none", method = "binned")
   expect_equal(tidy(estimate)$estimate, 0.731427, tolerance = 1e-6)
   expect_equal(tidy(estimate, "details")$mean_posterior, 0.466179, tolerance = 1e-6)
-  table <- bins(estimate)
+  table <- tidy(estimate, "bins")
   expect_named(table, c(
     "system", "lower", "upper", "probability", "cases", "agreement", "estimate_raw", "estimate"
   ))
@@ -59,7 +59,7 @@ test_that("estimates and bins agree with the slow twin on random panels", {
       answered <- paste0("s", seq_len(ncol(panel$answers))) %in% found$system
       c(
         apart(found$estimate, slow[answered]), unless(is.na(found$estimate) == !is.na(found$reason)),
-        if (method == "binned" && twin(seed)$fit$identified) bins_apart(bins(fast), width, seed)
+        if (method == "binned" && twin(seed)$fit$identified) bins_apart(tidy(fast, "bins"), width, seed)
       )
     }))
   })
@@ -101,10 +101,10 @@ test_that("a rater who never rates changes nothing", {
 
 test_that("counts give what their raters give", {
   wide <- lehner_ratings()
-  counted <- data.frame(case = lehner2015$case, counts(wide), system = lehner2015$system)
+  counted <- data.frame(case = lehner2015$case, category_counts(wide), system = lehner2015$system)
   x <- ratings(counted, case = case, counts = A:D, systems = system)
-  expect_equal(bins(published(x, interval = "none")),
-    bins(published(wide, interval = "none")))
+  expect_equal(tidy(published(x, interval = "none"), "bins"),
+    tidy(published(wide, interval = "none"), "bins"))
 })
 
 test_that("a declared category changes the estimate, an order does not", {
@@ -130,7 +130,7 @@ test_that("several systems may cover different cases", {
   expect_equal(tidy(estimate)$n, c(10, 4))
   expect_equal(tidy(estimate)$estimate[1], 0.731427, tolerance = 1e-6)
   only_some <- lehner2015[1:4, ]
-  expect_equal(sum(bins(estimate)$cases[bins(estimate)$system == "some"]), nrow(only_some))
+  expect_equal(sum(tidy(estimate, "bins")$cases[tidy(estimate, "bins")$system == "some"]), nrow(only_some))
 })
 
 test_that("a bin in which no category stands out leaves the mean and is reported", {
@@ -143,7 +143,7 @@ test_that("a bin in which no category stands out leaves the mean and is reported
   x <- ratings(wide, raters = r1:r2, systems = s)
   expect_warning(estimate <- published(x, interval = "none", method = "binned"),
     class = "fallible_warning_uninformative")
-  table <- bins(estimate)
+  table <- tidy(estimate, "bins")
   expect_true(is.na(table$estimate_raw[table$probability < 0.51]))
   expect_equal(tidy(estimate, "details")$uninformative, 2 / 8)
   expect_equal(tidy(estimate)$n, 8)
@@ -172,14 +172,14 @@ test_that("an estimate from a fit that is not identified is NA with the reason",
   expect_identical(table$estimate, NA_real_)
   expect_match(table$reason, "no better than by chance (agreement 0.500, chance 0.500)",
     fixed = TRUE)
-  expect_equal(nrow(bins(estimate)), 0)
+  expect_equal(nrow(tidy(estimate, "bins")), 0)
   expect_match(paste(capture.output(print(estimate)), collapse = "\n"), "NA for s: raters agree")
 })
 
 test_that("highest probabilities on the edge of a bin belong to the bin below", {
   # Raters .6 with equal base rates: three agreeing of three, two of three, none.
   estimate <- published(exact_ratings(rep(0.6, 3), 0.9), interval = "none")
-  table <- bins(estimate)
+  table <- tidy(estimate, "bins")
   expect_equal(table$upper, c(1, 0.8, 0.3))
   expect_equal(table$probability[2:3], c(0.8, 0.3), tolerance = 1e-6)
 })
@@ -198,9 +198,9 @@ test_that("wrong arguments are refused", {
   expect_error(published(letters), class = "fallible_error_argument")
   no_system <- ratings(lehner2015, raters = rater1:rater4)
   expect_error(published(no_system), class = "fallible_error_system")
-  expect_error(bins(published(x, method = "unbinned", interval = "none")),
+  expect_error(tidy(published(x, method = "unbinned", interval = "none"), "bins"),
     class = "fallible_error_argument")
-  expect_error(bins(x), class = "fallible_error_argument")
+  expect_error(tidy(x, "bins"), class = "fallible_error_argument")
 })
 
 test_that("replicates in pieces are those of one piece", {

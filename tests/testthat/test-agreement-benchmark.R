@@ -1,36 +1,41 @@
 test_that("memberships are those of a truncated normal distribution", {
-  x <- data.frame(measure = "cohen_kappa", estimate = 0.65, std.error = 0.1)
-  table <- benchmark_agreement(x)
+  of <- function(scale, conf_level = 0.9) {
+    as.data.frame(benchmark_row(0.65, 0.1, scale, conf_level, NA_character_))
+  }
+  table <- of("landis-koch")
   expect_equal(sum(table$membership), 1)
   all <- pnorm(3.5) - pnorm(-16.5)
   expect_equal(table$membership[[2]], (pnorm(1.5) - pnorm(-0.5)) / all)
   expect_equal(table$cumulative, cumsum(table$membership))
   expect_identical(table$level[table$reached], "moderate")
-  expect_identical(benchmark_agreement(x, conf_level = 0.5)$level[
-    benchmark_agreement(x, conf_level = 0.5)$reached], "substantial")
-  expect_identical(unique(benchmark_agreement(x, "fleiss")$lower), c(0.75, 0.4, -1))
-  expect_identical(benchmark_agreement(x, "altman")$level[[1]], "very good")
+  expect_identical(with(of("landis-koch", 0.5), level[reached]), "substantial")
+  expect_identical(of("fleiss")$lower, c(0.75, 0.4, -1))
+  expect_identical(of("altman")$level[[1]], "very good")
 })
 
 test_that("what has no error or no correction for chance reaches no level", {
   x <- agreement(lehner_ratings())
-  table <- benchmark_agreement(x)
+  table <- tidy(x, "benchmark")
   expect_identical(nrow(table), 6L * nrow(x))
   percent <- table[table$measure == "percent_agreement", ]
   expect_true(all(is.na(percent$membership)))
   expect_identical(unique(percent$reason), "not corrected for chance")
-  none <- benchmark_agreement(agreement(lehner_ratings(), "gwet_ac", interval = "none"))
-  expect_identical(unique(none$reason), "no standard error")
-  expect_false(any(none$reached))
+  reached <- table[table$reached, ]
+  expect_identical(x$benchmark[match(reached$measure, x$measure)], reached$level)
+  expect_identical(is.na(x$benchmark), !x$measure %in% reached$measure)
+  none <- agreement(lehner_ratings(), "gwet_ac", interval = "none")
+  expect_identical(none$benchmark, NA_character_)
+  expect_identical(unique(tidy(none, "benchmark")$reason), "no standard error")
 })
 
-test_that("print names the level reached", {
+test_that("any scale may be asked for", {
   f <- ratings(fleiss1971, case = case, counts = depression:other)
-  expect_snapshot({
-    benchmark_agreement(agreement(f))
-    benchmark_agreement(agreement(f, "fleiss_kappa", by_category = TRUE), "altman")
-  })
-  expect_error(benchmark_agreement(3), class = "fallible_error_argument")
+  one <- tidy(agreement(f, "fleiss_kappa", by_category = TRUE), "benchmark", scale = "altman")
+  expect_identical(unique(one$scale), "altman")
+  expect_identical(nrow(one), 25L)
+  expect_error(tidy(agreement(f), "benchmark", scale = "a"), class = "fallible_error_argument")
+  bare <- agreement(f)["estimate"]
+  expect_error(tidy(bare, "benchmark"), class = "fallible_error_argument")
 })
 
 test_that("scales are used for the measures they were made for", {
@@ -41,7 +46,7 @@ test_that("scales are used for the measures they were made for", {
   register_measure("share", "Share", unanimous, range = c(0, 1))
   register_measure("wide", "Wide", unanimous, range = c(-5, 5))
   register_measure("mine", "Mine", unanimous, range = c(-Inf, 1))
-  table <- benchmark_agreement(agreement(lehner_ratings(), c("share", "wide", "mine")))
+  table <- tidy(agreement(lehner_ratings(), c("share", "wide", "mine")), "benchmark")
   expect_identical(
     table$reason[!duplicated(table$measure)],
     c("not corrected for chance", "values go up to 5, those of the scale to 1", NA)
@@ -50,27 +55,16 @@ test_that("scales are used for the measures they were made for", {
   expect_identical(unique(table$measure[table$reached]), "mine")
 })
 
-test_that("data frames that were edited are read as they stand, or refused", {
-  x <- as.data.frame(agreement(lehner_ratings()))
-  plain <- as.data.frame(benchmark_agreement(x))
-  x$measure <- factor(x$measure, levels = rev(x$measure))
-  expect_identical(as.data.frame(benchmark_agreement(x)), plain)
-  edits <- list(
-    measure = 3, estimate = as.character(x$estimate), std.error = -x$std.error, std.error = NULL
-  )
-  for (i in seq_along(edits)) {
-    edited <- x
-    edited[[names(edits)[[i]]]] <- edits[[i]]
-    expect_error(benchmark_agreement(edited), names(edits)[[i]], class = "fallible_error_argument")
-  }
-  far <- data.frame(measure = "chance_kappa", estimate = c(-2.5, NA, 0.5), std.error = c(0.1, 1, 0))
-  table <- benchmark_agreement(far)
+test_that("an estimate far from all levels, or without an error, reaches none", {
+  x <- agreement(lehner_ratings(), c("chance_kappa", "fleiss_kappa", "gwet_ac"))
+  x$estimate <- c(-2.5, NA, 0.5)
+  x$std.error <- c(0.1, 1, 0)
+  table <- tidy(x, "benchmark")
   expect_identical(
     unique(table$reason), c("the estimate is far from all levels", "no standard error", NA)
   )
   expect_identical(table$level[table$reached], "moderate")
   expect_false(any(is.nan(table$membership)))
-  none <- benchmark_agreement(x[0, ])
-  expect_identical(lapply(as.list(none), typeof), lapply(plain, typeof))
-  expect_output(print(none), "0 x 1[0-9]")
+  none <- tidy(x[0, ], "benchmark")
+  expect_identical(vapply(none, typeof, ""), vapply(table, typeof, ""))
 })

@@ -12,7 +12,7 @@ test_that("the same ratings in every form give the same", {
   expect_equal(
     agreement(fleiss1971, counts = depression:other)$estimate, agreement(f)$estimate
   )
-  expect_equal(agreement(counts = counts(f))$estimate, agreement(f)$estimate)
+  expect_equal(agreement(counts = category_counts(f))$estimate, agreement(f)$estimate)
 })
 
 test_that("categories that only one rater used count", {

@@ -1,16 +1,16 @@
 test_that("errors under independence are those published", {
   x <- ratings(fleiss1971, case = case, counts = depression:other)
-  test <- test_agreement(x, "fleiss_kappa")
+  test <- compare_agreement(x, measures = "fleiss_kappa")
   expect_lt(abs(test$statistic - 17.6518), 5e-5) # irr
   expect_identical(test$method, "null")
   # Fleiss, Nee and Landis (1979), as printed.
-  p <- colSums(counts(x)) / 180
+  p <- colSums(category_counts(x)) / 180
   pq <- p * (1 - p)
   error <- sqrt(2) / (sum(pq) * sqrt(30 * 6 * 5)) * sqrt(sum(pq)^2 - sum(pq * (1 - 2 * p)))
   expect_equal(test$std.error, error)
   # Fleiss, Cohen and Everitt (1969), by way of SAS: .1484.
   sas <- as.table(rbind(c(0, 4, 1), c(0, 8, 0), c(0, 1, 5)))
-  expect_lt(abs(test_agreement(sas, "cohen_kappa")$std.error - .1484), 5e-5)
+  expect_lt(abs(compare_agreement(sas, measures = "cohen_kappa")$std.error - .1484), 5e-5)
   W <- scale_matrix("linear", as.character(1:3))
   p <- sas / sum(sas)
   r <- rowSums(p)
@@ -18,7 +18,7 @@ test_that("errors under independence are those published", {
   far <- outer(as.vector(W %*% c), as.vector(r %*% W), `+`)
   pe <- sum(W * outer(r, c))
   error <- sqrt((sum(outer(r, c) * (W - far)^2) - pe^2) / (sum(sas) * (1 - pe)^2))
-  expect_equal(test_agreement(sas, "cohen_kappa", scale_weights = "linear")$std.error, error)
+  expect_equal(compare_agreement(sas, measures = "cohen_kappa", scale_weights = "linear")$std.error, error)
 })
 
 test_that("null errors are those of simulated independent ratings", {
@@ -26,7 +26,7 @@ test_that("null errors are those of simulated independent ratings", {
   set.seed(1)
   values <- replicate(400, {
     x <- ratings(matrix(sample.int(3, 150, TRUE, c(0.6, 0.3, 0.1)), 50), categories = 1:3)
-    c(fleiss_kappa(x, "linear"), test_agreement(x, "fleiss_kappa", scale_weights = "linear")$std.error)
+    c(fleiss_kappa(x, "linear"), compare_agreement(x, measures = "fleiss_kappa", scale_weights = "linear")$std.error)
   })
   # 400 runs know a standard deviation to 3.5%.
   expect_equal(mean(values[2, ]), stats::sd(values[1, ]), tolerance = 0.12)
@@ -34,17 +34,17 @@ test_that("null errors are those of simulated independent ratings", {
 
 test_that("tests have the sides that were asked for", {
   x <- lehner_ratings()
-  two <- test_agreement(x, "gwet_ac")
-  one <- test_agreement(x, "gwet_ac", alternative = "greater")
-  less <- test_agreement(x, "gwet_ac", alternative = "less")
+  two <- compare_agreement(x, measures = "gwet_ac")
+  one <- compare_agreement(x, measures = "gwet_ac", alternative = "greater")
+  less <- compare_agreement(x, measures = "gwet_ac", alternative = "less")
   expect_equal(two$p.value, 2 * one$p.value)
   expect_equal(one$p.value + less$p.value, 1)
-  at <- test_agreement(x, "fleiss_kappa", null = 0.5, interval = "jackknife")
+  at <- compare_agreement(x, measures = "fleiss_kappa", null = 0.5, interval = "jackknife")
   table <- agreement(x, "fleiss_kappa", interval = "jackknife")
   expect_equal(at$statistic, (table$estimate - 0.5) / table$std.error)
   expect_identical(at$method, "jackknife")
-  expect_false("percent_agreement" %in% test_agreement(x)$measure)
-  none <- test_agreement(ratings(matrix(1, 4, 2), categories = 1:2))
+  expect_false("percent_agreement" %in% compare_agreement(x)$measure)
+  none <- compare_agreement(ratings(matrix(1, 4, 2), categories = 1:2))
   expect_true(anyNA(none$p.value))
 })
 
@@ -95,7 +95,7 @@ test_that("without cases there is nothing to compare", {
   expect_snapshot(error = TRUE, {
     compare_agreement(crossed, anaesthetists)
     compare_agreement(anaesthetists, "b")
-    test_agreement(anaesthetists, null = 2)
+    compare_agreement(anaesthetists, null = 2)
   })
 })
 
@@ -108,13 +108,13 @@ test_that("null errors hold where numbers of ratings differ", {
   }
   for (pooling in c("pairs", "cases")) {
     for (r in list(rep(c(2, 12), each = 40), rep(c(1, 3), c(200, 40)))) {
-      p <- replicate(200, test_agreement(draw(r), "fleiss_kappa", pooling = pooling)$p.value)
+      p <- replicate(200, compare_agreement(draw(r), measures = "fleiss_kappa", pooling = pooling)$p.value)
       expect_lt(abs(mean(p < 0.05) - 0.05), 4 * sqrt(0.05 * 0.95 / 200))
     }
   }
   first <- sample(c("x", "y"), 500, TRUE)
   second <- replace(sample(c("x", "y"), 500, TRUE), 21:500, NA)
-  error <- function(...) test_agreement(data.frame(...), "conger_kappa")$std.error
+  error <- function(...) compare_agreement(data.frame(...), measures = "conger_kappa")$std.error
   expect_equal(error(a = first, b = second), error(a = second, b = first))
   expect_gt(error(a = first, b = second), 0.2)
 })

@@ -420,13 +420,13 @@ test_that("weights too small to be multiplied are only shares", {
   for (scale in c(1e-300, 2^-1060)) {
     expect_equal(of(c(0.75, 0.5, 1.5) * scale), of(c(0.75, 0.5, 1.5)))
   }
-  expect_error(test_agreement(ratings(cbind(cases, w = 1e-300), raters = a:c, weights = w)), NA)
+  expect_error(compare_agreement(ratings(cbind(cases, w = 1e-300), raters = a:c, weights = w)), NA)
 })
 
 test_that("results of no rows, or without a column, are printed as tables", {
   x <- agreement(lehner_ratings(), by_category = TRUE)
-  expect_output(print(x[0, ]), "Agreement: 0 x 9")
-  expect_output(print(x[names(x) != "n"]), "Agreement: 32 x 8")
+  expect_output(print(x[0, ]), "Agreement: 0 x 10")
+  expect_output(print(x[names(x) != "n"]), "Agreement: 32 x 9")
 })
 
 test_that("an interval that leaves its estimate is told of", {

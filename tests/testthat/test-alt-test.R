@@ -105,7 +105,7 @@ test_that("what the test cannot be made of is refused", {
   expect_error(alt_test(x, min_raters = 1), class = "fallible_error_argument")
   expect_error(alt_test(x, q = 0), class = "fallible_error_argument")
   expect_error(alt_test(x, epsilo = 0.1), class = "fallible_error_argument")
-  weighted <- ratings(rating_patterns(x), raters = rater1:rater4, systems = system, weights = n)
+  weighted <- ratings(tidy(x, "patterns"), raters = rater1:rater4, systems = system, weights = n)
   expect_error(alt_test(weighted), "weights", class = "fallible_error_argument")
   long <- data.frame(case = c(1, 1, 1, 2, 2), rater = c("a", "a", "b", "a", "b"),
     rating = c("x", "y", "x", "y", "y"))

@@ -10,7 +10,7 @@ verbs <- list(
   function(x) coef(fit_raters(x)),
   function(x) agreement(x)$estimate,
   function(x) cohen_kappa(x),
-  function(x) test_agreement(x, "cohen_kappa")$p.value,
+  function(x) compare_agreement(x, measures = "cohen_kappa")$p.value,
   function(x) {
     set.seed(1)
     check_k_properties(x, c("accuracy", "chance"), replicates = 19)$statistic
@@ -29,10 +29,11 @@ test_that("verbs say of a matrix or data frame what they say of ratings", {
     for (verb in verbs) {
       expect_equal(quiet(verb(form)), quiet(verb(two)), ignore_attr = "names")
     }
-    expect_equal(unname(counts(form)), unname(counts(two)))
-    expect_equal(rating_patterns(form), rating_patterns(two))
+    expect_equal(tidy(x, "counts")[-1], tidy(two, "counts")[-1])
+    expect_equal(tidy(x, "patterns"), tidy(two, "patterns"))
     expect_equal(crowdtruth(form)$workers, crowdtruth(two)$workers)
-    expect_equal(filter_units(form)$units$clarity, filter_units(two)$units$clarity)
+    expect_equal(filter_crowd(form, "units")$units$clarity,
+      filter_crowd(two, "units")$units$clarity)
     expect_equal(predict(fit_raters(two), form)$tied, predict(fit_raters(two))$tied)
   }
 })
@@ -66,7 +67,7 @@ test_that("counts are ratings by whoever, in a table too", {
   classified <- table(long$case, long$rating)
   expect_equal(
     coef(fit_raters(as_ratings(classified, counts = tidyselect::everything()))),
-    coef(fit_raters(ratings(counts(lehner_ratings()), counts = tidyselect::everything())))
+    coef(fit_raters(ratings(category_counts(lehner_ratings()), counts = tidyselect::everything())))
   )
 })
 

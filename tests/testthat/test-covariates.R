@@ -18,8 +18,8 @@ test_that("covariates are kept, and are part of the pattern", {
   x <- with_site()
   expect_identical(as.list(x$covariates), list(site = wide$site, age = wide$age))
   plain <- ratings(wide, raters = a:b, systems = s, case = id)
-  expect_identical(nrow(rating_patterns(plain)), 3L)
-  table <- rating_patterns(x)
+  expect_identical(nrow(tidy(plain, "patterns")), 3L)
+  table <- tidy(x, "patterns")
   expect_identical(nrow(table), 4L)
   expect_identical(
     as.data.frame(table[c("site", "age", "n")]),
@@ -32,7 +32,7 @@ test_that("covariates are kept, and are part of the pattern", {
   expect_identical(tidy(quiet(estimate_accuracy(x))), tidy(quiet(estimate_accuracy(plain))))
   expect_equal(coef(fit_raters(x)), coef(fit_raters(plain)))
   expect_equal(quiet(ground_truth(x)), quiet(ground_truth(plain)))
-  expect_identical(counts(x), counts(plain))
+  expect_identical(category_counts(x), category_counts(plain))
 })
 
 test_that("they go with their cases", {
@@ -40,14 +40,14 @@ test_that("they go with their cases", {
   expect_identical(x[c(4, 1), ]$covariates$age, c(50, 30))
   expect_identical(x["c", ]$covariates$site, wide$site[3])
   part <- x[c(1, 5), , 1]
-  expect_identical(nrow(rating_patterns(part)), 2L)
+  expect_identical(nrow(tidy(part, "patterns")), 2L)
   table <- as.data.frame(x)
   expect_named(table, c("case", "rater", "rating", "site", "age"))
   again <- ratings(
     table, case = case, rater = rater, rating = rating, covariates = c(site, age),
     systems = as.data.frame(x, what = "systems")
   )
-  expect_identical(rating_patterns(again), rating_patterns(x))
+  expect_identical(tidy(again, "patterns"), tidy(x, "patterns"))
 })
 
 test_that("long data tell them once for each case", {
@@ -103,7 +103,7 @@ test_that("votes, labels and draws keep them", {
     rbind(long, transform(long, said = 1)), case = id, rater = who, rating = said,
     repeats = "reruns", covariates = site
   )
-  votes <- group_votes(x)
+  votes <- as_ratings(x, votes = TRUE)
   expect_identical(votes$covariates$site, wide$site)
   x <- with_site()
   panel <- simulate(fit_raters(x), seed = 1)[[1]]

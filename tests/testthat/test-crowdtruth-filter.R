@@ -5,18 +5,18 @@ test_that("units below the mean less a standard deviation leave", {
   ct <- crowdtruth(crowd)
   clarity <- ct$units$clarity
   limit <- mean(clarity) - sqrt(mean((clarity - mean(clarity))^2))
-  kept <- filter_units(ct)
+  kept <- filter_crowd(ct, "units")
   expect_identical(kept$units$unit, ct$units$unit[clarity >= limit])
   expect_identical(kept$units, crowdtruth(crowd[clarity >= limit, ])$units)
   expect_identical(kept$workers, crowdtruth(crowd[clarity >= limit, ])$workers)
-  expect_identical(filter_units(crowd)$units, kept$units)
-  expect_identical(filter_units(ct, below = 0)$units, ct$units)
+  expect_identical(filter_crowd(crowd, "units")$units, kept$units)
+  expect_identical(filter_crowd(ct, "units", below = 0)$units, ct$units)
   expect_match(kept$history, "Left out [0-9]+ units? of 20 with clarity below")
-  expect_error(filter_units(ct, below = 2), class = "fallible_error_argument")
+  expect_error(filter_crowd(ct, "units", below = 2), class = "fallible_error_argument")
   expect_error(
-    filter_units(crowdtruth(crowd[clarity < 0.9, ]), below = 1), class = "fallible_error_empty"
+    filter_crowd(crowdtruth(crowd[clarity < 0.9, ]), "units", below = 1), class = "fallible_error_empty"
   )
-  two <- filter_units(crowdtruth(crowd, version = "2.0", tolerance = 0.01), sd = 0.5)
+  two <- filter_crowd(crowdtruth(crowd, version = "2.0", tolerance = 0.01), "units", sd = 0.5)
   expect_identical(two$options$tolerance, 0.01)
   expect_match(two$history, "uqs below")
 })
@@ -27,23 +27,23 @@ test_that("workers with few units, and flagged ones, leave", {
   x <- ratings(data, case = case, rater = rater, rating = rating, repeats = "labels")
   few <- crowdtruth(x)$workers
   few <- few$units[few$worker == "w01"]
-  expect_false("w01" %in% filter_workers(x, min_units = few + 1)$workers$worker)
-  expect_true("w01" %in% filter_workers(x, min_units = few)$workers$worker)
-  kept <- filter_workers(x, min_units = 0, flagged = c("w02", "w03"))
+  expect_false("w01" %in% filter_crowd(x, "workers", min_units = few + 1)$workers$worker)
+  expect_true("w01" %in% filter_crowd(x, "workers", min_units = few)$workers$worker)
+  kept <- filter_crowd(x, "workers", min_units = 0, flagged = c("w02", "w03"))
   expect_identical(kept$workers$worker, setdiff(x$raters, c("w02", "w03")))
   flags <- flag_workers(x)
   bad <- flags$workers$worker[flags$workers$flagged]
   expect_gt(length(bad), 0)
   expect_identical(
-    filter_workers(x, 0, flags)$workers$worker, setdiff(x$raters, bad)
+    filter_crowd(x, "workers", 0, flags)$workers$worker, setdiff(x$raters, bad)
   )
-  expect_error(filter_workers(x, flagged = "nobody"), class = "fallible_error_argument")
+  expect_error(filter_crowd(x, "workers", flagged = "nobody"), class = "fallible_error_argument")
   expect_error(
-    filter_workers(x, min_units = 1000), "10 of 10 judged fewer", class = "fallible_error_raters"
+    filter_crowd(x, "workers", min_units = 1000), "10 of 10 judged fewer", class = "fallible_error_raters"
   )
-  expect_snapshot(error = TRUE, filter_workers(x, min_units = 4, flagged = x$raters[-1]))
+  expect_snapshot(error = TRUE, filter_crowd(x, "workers", min_units = 4, flagged = x$raters[-1]))
   counted <- ratings(crowdtruth2014, case = unit, counts = sT:sOTH)
-  expect_snapshot(error = TRUE, filter_workers(counted))
+  expect_snapshot(error = TRUE, filter_crowd(counted, "workers"))
 })
 
 test_that("merged votes move, and second ones are dropped", {
@@ -51,18 +51,18 @@ test_that("merged votes move, and second ones are dropped", {
   data$labels <- list(c("a", "b", "c"), "b", c("a", "c"))
   x <- ratings(data, case = case, rater = rater, rating = labels, repeats = "labels")
   merged <- merge_annotations(x, c(b = "a"))
-  expect_identical(counts(merged$ratings), rbind(`1` = c(a = 2L, c = 1L), `2` = c(a = 1L, c = 1L)))
+  expect_identical(category_counts(merged$ratings), rbind(`1` = c(a = 2L, c = 1L), `2` = c(a = 1L, c = 1L)))
   expect_identical(merged$history, "Merged b into a")
   # Targets are followed to the end.
   four <- ratings(rbind(c("a", "b"), c("c", "d")))
   chained <- merge_annotations(four, c(a = "b", b = "c"))
   expect_identical(chained$annotations$annotation, c("c", "d"))
-  expect_identical(counts(chained$ratings), cbind(c = c(`1` = 2L, `2` = 1L), d = 0:1))
+  expect_identical(category_counts(chained$ratings), cbind(c = c(`1` = 2L, `2` = 1L), d = 0:1))
   counted <- merge_annotations(
     ratings(crowdtruth2014, case = unit, counts = sT:sOTH), c(sP = "sT", sS = "sCA", sM = "sCA")
   )
   expect_equal(
-    unname(counts(counted$ratings)[, "sCA"]), with(crowdtruth2014, sCA + sS + sM)
+    unname(category_counts(counted$ratings)[, "sCA"]), with(crowdtruth2014, sCA + sS + sM)
   )
   systems <- data.frame(case = 1:2, system = "m", prediction = c("b", "c"))
   with_system <- ratings(data, case = case, rater = rater, rating = labels, repeats = "labels",
@@ -96,8 +96,8 @@ test_that("annotations are vague, useless or ambiguous by the thresholds", {
     A = c(5, 5, 5, 5, 5, 0, 0, 0), B = c(1, 1, 0, 0, 0, 1, 1, 0), C = c(0, 0, 0, 0, 0, 1, 0, 0),
     D = c(0, 0, 0, 0, 0, 4, 4, 4), E = c(0, 0, 0, 0, 0, 3, 3, 5), other = c(1, 0, 1, 0, 0, 0, 1, 1)
   )
-  x <- ratings(votes, counts = A:other)
-  kinds <- annotation_kinds(x, other = "other")
+  x <- crowdtruth(ratings(votes, counts = A:other))
+  kinds <- tidy(x, "kinds", other = "other")
   expect_identical(
     kinds$kind, c(NA, "vague", "useless", "ambiguous", "ambiguous", NA)
   )
@@ -107,14 +107,16 @@ test_that("annotations are vague, useless or ambiguous by the thresholds", {
   expect_identical(merged$history, "Merged B into other, E into D")
   expect_identical(merge_annotations(x, similar = 1, clear = 0)$history,
     "Merged C into B, E into D")
-  expect_identical(annotation_kinds(x)$into, c(NA, NA, NA, NA, "D", NA))
-  expect_error(annotation_kinds(x, other = "nothing"), class = "fallible_error_argument")
+  expect_identical(tidy(x, "kinds")$into, c(NA, NA, NA, NA, "D", NA))
+  expect_error(tidy(x, "kinds", other = "nothing"), class = "fallible_error_argument")
+  expect_error(filter_crowd(x, "units", min_units = 2), "is for", class = "fallible_error_argument")
+  expect_error(filter_crowd(x, below = 0.2), "is for", class = "fallible_error_argument")
 })
 
 test_that("filters follow each other and tell what was done", {
   done <- crowd |>
-    filter_workers() |>
-    filter_units() |>
+    filter_crowd("workers") |>
+    filter_crowd("units") |>
     merge_annotations(c(B = "A"))
   expect_length(done$history, 3)
   expect_snapshot(done)
@@ -122,13 +124,13 @@ test_that("filters follow each other and tell what was done", {
 
 test_that("of the paper's units 19 leave", {
   x <- paper_ratings(paper_folder())
-  expect_identical(nrow(filter_units(x)$units), 71L)
+  expect_identical(nrow(filter_crowd(x, "units")$units), 71L)
 })
 
 test_that("who leaves too few workers is told why", {
   names <- crowd$raters
   said <- function(...) {
-    gsub("\n.", "", tryCatch(filter_workers(crowd, ...), error = conditionMessage))
+    gsub("\n.", "", tryCatch(filter_crowd(crowd, "workers", ...), error = conditionMessage))
   }
   of_few <- said(min_units = 1000)
   expect_match(of_few, "10 of 10 judged fewer.*Nobody remains.*Lower `min_units`.$")

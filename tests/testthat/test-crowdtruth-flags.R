@@ -1,6 +1,6 @@
 set.seed(5)
 crowd <- simulate_crowd(spammers = c(random = 3, constant = 2, copy = 2))
-known <- worker_kinds(crowd) != "faithful"
+known <- kinds_by_worker(crowd) != "faithful"
 ct <- crowdtruth(crowd)
 
 test_that("the standard-deviation rule counts metrics beyond their limit", {
@@ -132,4 +132,32 @@ test_that("print tells the rule", {
   set.seed(1)
   expect_snapshot(flag_workers(ct, known = known))
   expect_snapshot(flag_workers(ct, weights = c(unit_disagreement = 1, `(Intercept)` = -2)))
+})
+
+test_that("the paper's four arms on its own judgements, leaving each worker out in turn", {
+  folder <- paper_folder()
+  x <- paper_ratings(folder)
+  into <- c(sAW = "sOTH", sP = "sT", sS = "sCA", sM = "sCA")
+  arms <- function(list, min_units) {
+    known <- paper_known(folder, list)
+    none <- filter_crowd(x, "workers", min_units = min_units)
+    known <- known[names(known) %in% none$workers$worker]
+    units <- filter_crowd(none, "units")
+    flags <- lapply(
+      list(none, units, merge_annotations(none, into), merge_annotations(units, into)),
+      flag_workers, known = known, folds = 46
+    )
+    do.call(rbind, lapply(flags, glance))
+  }
+  # As found: with 46 labelled workers accuracy is far from the paper's 93 to 100 per cent, half
+  # of them judged one or two units.
+  all <- arms("label_spamFiltering_R", 1)
+  expect_equal(all$known, c(46, 40, 46, 40))
+  expect_equal(round(all$accuracy * all$known), c(33, 28, 28, 28))
+  # With three units or more the two lists of spammers are the same.
+  first <- arms("label_spamFiltering_R", 3)
+  second <- arms("spammer_list_workerMetrics_R", 3)
+  expect_equal(first$known, rep(23, 4))
+  expect_identical(first$accuracy, second$accuracy)
+  expect_equal(round(first$accuracy * 23), c(20, 20, 19, 18))
 })

@@ -51,23 +51,23 @@ test_that("ties for the most frequent annotation are all named", {
 
 test_that("soft labels are shares of the votes, in version 2.0 weighted by quality", {
   one <- crowdtruth(crowd)
-  votes <- counts(crowd)
-  expect_equal(as.matrix(soft_labels(one)[-1]), votes / rowSums(votes), ignore_attr = TRUE)
-  expect_identical(names(soft_labels(one)), c("case", LETTERS[1:6]))
+  votes <- category_counts(crowd)
+  expect_equal(as.matrix(tidy(one, "labels")[-1]), votes / rowSums(votes), ignore_attr = TRUE)
+  expect_identical(names(tidy(one, "labels")), c("case", LETTERS[1:6]))
   two <- crowdtruth(crowd, version = "2.0")
   answers <- as.data.frame(crowd)
   weight <- two$workers$wqs[match(answers$rater, two$workers$worker)]
   weighted <- tapply(weight, list(answers$case, answers$rating), sum, default = 0)
-  soft <- as.matrix(soft_labels(two)[-1])
+  soft <- as.matrix(tidy(two, "labels")[-1])
   expect_equal(soft, (weighted / rowSums(weighted))[two$units$unit, ], ignore_attr = TRUE)
   named <- ratings(matrix(c("case", "a"), 2, 2))
-  expect_error(soft_labels(crowdtruth(named)), class = "fallible_error_argument")
-  expect_error(soft_labels(crowd), class = "fallible_error_argument")
+  expect_error(tidy(crowdtruth(named), "labels"), class = "fallible_error_argument")
+  expect_error(tidy(crowd, "labels"), class = "fallible_error_argument")
 })
 
 test_that("units of the same name keep their own scores", {
   twice <- crowd[c(1, 2, 1), ]
-  scores <- unit_scores(crowdtruth(twice))
+  scores <- as.matrix(crowdtruth(twice))
   expect_identical(scores[1, ], scores[3, ])
   expect_false(identical(scores[1, ], scores[2, ]))
 })

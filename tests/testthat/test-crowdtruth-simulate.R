@@ -8,13 +8,13 @@ test_that("crowds have the size asked for and balanced work", {
   expect_true(all(table(answers$case) == 4))
   expect_lte(diff(range(table(answers$rater))), 1)
   expect_identical(anyDuplicated(answers[c("case", "rater")]), 0L)
-  expect_identical(unique(unname(worker_kinds(x))), "faithful")
+  expect_identical(unique(unname(kinds_by_worker(x))), "faithful")
 })
 
 test_that("spammers do what their kind does", {
   set.seed(2)
   x <- simulate_crowd(spammers = c(random = 2, constant = 3, copy = 4))
-  kinds <- worker_kinds(x)
+  kinds <- kinds_by_worker(x)
   expect_identical(c(table(kinds)), c(constant = 3L, copy = 4L, faithful = 21L, random = 2L))
   answers <- as.data.frame(x, what = "answers")
   said <- vapply(answers$labels, paste, "", collapse = "|")
@@ -24,8 +24,8 @@ test_that("spammers do what their kind does", {
   copies <- tapply(said[kind == "copy"], answers$case[kind == "copy"], unique)
   expect_true(all(lengths(copies) == 1))
   expect_gt(length(unique(unlist(copies))), 3)
-  expect_identical(worker_kinds(x[1:9, 3:7]), kinds[3:7])
-  expect_identical(worker_kinds(filter_workers(x, flagged = "w01")), kinds[-1])
+  expect_identical(kinds_by_worker(x[1:9, 3:7]), kinds[3:7])
+  expect_identical(kinds_by_worker(filter_crowd(x, "workers", flagged = "w01")$ratings), kinds[-1])
 })
 
 test_that("crowds that cannot be are refused", {
@@ -33,7 +33,7 @@ test_that("crowds that cannot be are refused", {
   expect_error(simulate_crowd(spammers = c(random = 31)), class = "fallible_error_argument")
   expect_error(simulate_crowd(per_unit = 31), class = "fallible_error_argument")
   expect_snapshot(error = TRUE, simulate_crowd(spammers = 3))
-  expect_snapshot(error = TRUE, worker_kinds(lehner_ratings()))
+  expect_snapshot(error = TRUE, tidy(lehner_ratings(), "workers"))
 })
 
 test_that("who faithfully gives two labels gives neighbours", {

@@ -9,7 +9,7 @@ test_that("version 2014 is the slow twin on random crowds", {
     annotations <- twin_annotations(j, n)
     workers <- t(vapply(as.integer(ct$workers$worker), twin_worker, numeric(5), j = j))
     c(
-      apart(unit_scores(ct), units$scores), apart(ct$units$clarity, units$clarity),
+      apart(as.matrix(ct), units$scores), apart(ct$units$clarity, units$clarity),
       apart(ct$units$votes, rowSums(units$votes)),
       apart(ct$annotations$frequency, annotations$frequency),
       apart(ct$annotations$clarity, annotations$clarity),
@@ -35,14 +35,14 @@ test_that("version 2.0 is the slow twin on random crowds", {
       apart(ct$units$uqs, expected$uqs), apart(ct$workers$wwa, expected$wwa[workers]),
       apart(ct$workers$wua, expected$wua[workers]), apart(ct$workers$wqs, expected$wqs[workers]),
       if (!open) apart(ct$annotations$aqs, expected$aqs),
-      apart(unit_scores(ct), expected$uas)
+      apart(as.matrix(ct), expected$uas)
     )
   })
 })
 
 test_that("Figure 2 gives what the paper says of it", {
   ct <- crowdtruth(ratings(crowdtruth2014, case = unit, counts = sT:sOTH))
-  scores <- unit_scores(ct)
+  scores <- as.matrix(ct)
   expect_equal(round(scores["225527731", c("sS", "sCA")], 3), c(sS = 0.996, sCA = 0.091))
   clarity <- stats::setNames(ct$units$clarity, ct$units$unit)
   expect_equal(clarity[["225527735"]], 1)
@@ -79,7 +79,7 @@ test_that("Figure 2 is its reference", {
   folder <- paper_folder()
   ct <- crowdtruth(ratings(crowdtruth2014, case = unit, counts = sT:sOTH))
   srs <- paper_reference(folder, "fig2_srs")
-  expect_within(unit_scores(ct), as.matrix(srs[names(crowdtruth2014)[-1]]), 1e-9)
+  expect_within(as.matrix(ct), as.matrix(srs[names(crowdtruth2014)[-1]]), 1e-9)
   expect_within(ct$units$clarity, srs$clarity, 1e-9)
   relations <- paper_reference(folder, "fig2_relation_metrics")
   expect_identical(ct$annotations$annotation, relations$relation)
@@ -96,7 +96,7 @@ test_that("the paper's judgements give the reference of version 2014", {
   ct <- crowdtruth(x)
   srs <- paper_reference(folder, "ct2014_90_srs")
   at <- match(srs$sentence, ct$units$unit)
-  expect_within(unit_scores(ct)[at, ], as.matrix(srs[x$categories]), 1e-9)
+  expect_within(as.matrix(ct)[at, ], as.matrix(srs[x$categories]), 1e-9)
   expect_within(ct$units$clarity[at], srs$clarity, 1e-9)
   relations <- paper_reference(folder, "ct2014_90_relation_metrics")
   for (column in c("frequency", "probability", "clarity", "ambiguity")) {
@@ -129,20 +129,20 @@ test_that("statements of the paper about its 90 units hold or do not, as known",
   list13 <- labels$worker_id[labels$spammer_list_workerMetrics_R == "1"]
   ct <- crowdtruth(x)
   arms <- list(
-    ct, filter_workers(ct), filter_workers(ct, flagged = spam), filter_workers(ct, flagged = low),
-    filter_workers(ct, 0, list13), filter_workers(ct, flagged = list13),
-    filter_workers(ct, 0, spam)
+    ct, filter_crowd(ct, "workers"), filter_crowd(ct, "workers", flagged = spam), filter_crowd(ct, "workers", flagged = low),
+    filter_crowd(ct, "workers", 0, list13), filter_crowd(ct, "workers", flagged = list13),
+    filter_crowd(ct, "workers", 0, spam)
   )
   for (i in seq_along(arms)) {
     arm <- arms[[i]]
-    present <- unit_scores(arm) > 0
+    present <- as.matrix(arm) > 0
     of <- function(column, name) arm$annotations[[column]][arm$annotations$annotation == name]
     found <- c(
       workers = nrow(arm$workers), judgements = sum(arm$workers$units),
       P_sT_given_sP = mean(present[present[, "sP"], "sT"]),
       share_sAW = of("probability", "sAW"), share_sCI = of("probability", "sCI"),
       clarity_sAW = of("clarity", "sAW"), clarity_sCI = of("clarity", "sCI"),
-      n_below_mean_minus_popsd = 90 - nrow(filter_units(arm)$units),
+      n_below_mean_minus_popsd = 90 - nrow(filter_crowd(arm, "units")$units),
       clarity_736 = arm$units$clarity[arm$units$unit == "225527736"]
     )
     expect_equal(found, unlist(claims[i, names(found)]), tolerance = 1e-9, info = claims$removed[i])
@@ -157,7 +157,7 @@ test_that("version 2.0 is its reference at a tolerance of .001", {
     units <- paper_reference(folder, paste0("core_", name, "_units"))
     at <- match(units$unit, ct$units$unit)
     expect_within(ct$units$uqs[at], units$uqs, 1e-9)
-    expect_within(unit_scores(ct)[at, ], as.matrix(units[paste0("uas_", shown)]), 1e-9)
+    expect_within(as.matrix(ct)[at, ], as.matrix(units[paste0("uas_", shown)]), 1e-9)
     workers <- paper_reference(folder, paste0("core_", name, "_workers"))
     at <- match(workers$worker, ct$workers$worker)
     expect_within(ct$workers$wqs[at], workers$wqs, 1e-9)
@@ -241,7 +241,7 @@ test_that("units and workers without judgements stay, undefined", {
   x <- ratings(data, case = case, rater = rater, rating = rating)
   kept <- crowdtruth(x[, c("a", "b")])
   expect_identical(kept$units$reason, c(NA, NA, "no judgement"))
-  expect_identical(is.na(unit_scores(kept)[3, ]), c(x = TRUE, y = TRUE))
+  expect_identical(is.na(as.matrix(kept)[3, ]), c(x = TRUE, y = TRUE))
   two <- crowdtruth(x[, c("a", "b")], version = "2.0")
   expect_identical(two$units$uqs[[3]], NA_real_)
   expect_identical(two$units$uqs[1:2], crowdtruth(x[1:2, 1:2], "2.0")$units$uqs)
@@ -284,7 +284,7 @@ test_that("the order of rows, units, workers and labels does not matter", {
     b <- crowdtruth(y, version)
     workers <- b$workers[match(a$workers$worker, b$workers$worker), ]
     expect_equal(workers, a$workers, tolerance = 1e-12)
-    expect_equal(unit_scores(b)[rownames(unit_scores(a)), LETTERS[1:4]], unit_scores(a),
+    expect_equal(as.matrix(b)[rownames(as.matrix(a)), LETTERS[1:4]], as.matrix(a),
       tolerance = 1e-12)
   }
 })

@@ -114,7 +114,7 @@ test_that("any ratings can be looked at", {
   expect_false("constant raters" %in% tidy(data_check(x))$check)
   y <- ratings(dawid1979, case = case, rater = rater, rating = rating, repeats = "ratings")
   expect_s3_class(data_check(y), "data_check")
-  patterns <- rating_patterns(panel_with())
+  patterns <- tidy(panel_with(), "patterns")
   weighted <- ratings(patterns, raters = rater1:rater3, systems = s, weights = n)
   expect_identical(
     tidy(data_check(weighted))$status, tidy(data_check(panel_with()))$status

@@ -73,7 +73,7 @@ test_that("slopes are those of a twin, in the units of the covariates", {
   x <- withr::with_seed(4, draw_slopes(300))
   model <- rater_model(accuracy = ~ I(100 + 10 * z))
   fit <- fit_raters(x, model)
-  said <- vapply(rating_patterns(x)[x$raters], as.integer, integer(300)) # a pattern each
+  said <- vapply(tidy(x, "patterns")[x$raters], as.integer, integer(300)) # a pattern each
   z <- x$covariates$z
   likelihood <- function(p) {
     rates <- exp(c(0, p[6:7]))

@@ -24,8 +24,8 @@ ordinal_panel <- function(n = 400, raters = paste0("r", 1:4), ...) {
 test_that("the fit is that of a slow twin", {
   x <- ordinal_panel(150, paste0("r", 1:3))
   fit <- fit_raters(x, rater_model("rater", "ordinal"))
-  said <- vapply(rating_patterns(x)[x$raters], as.integer, integer(length(rating_patterns(x)$r1)))
-  weight <- rating_patterns(x)$n
+  said <- vapply(tidy(x, "patterns")[x$raters], as.integer, integer(length(tidy(x, "patterns")$r1)))
+  weight <- tidy(x, "patterns")$n
   likelihood <- function(p) {
     rates <- exp(c(0, p[13:15]))
     rates <- rates / sum(rates)

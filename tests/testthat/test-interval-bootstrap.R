@@ -84,7 +84,7 @@ test_that("standard errors and limits come from the replicates", {
 test_that("weights that count cases give what their rows give", {
   set.seed(3)
   x <- simulated(60)
-  wide <- data.frame(counts(x), s = x$categories[x$patterns$answer[x$index, 1]])
+  wide <- data.frame(category_counts(x), s = x$categories[x$patterns$answer[x$index, 1]])
   names(wide)[1:4] <- 1:4
   rows <- ratings(wide, counts = 1:4, systems = s)
   merged <- aggregate(w ~ ., transform(wide, w = 1, check.names = FALSE), sum)

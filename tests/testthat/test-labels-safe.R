@@ -20,7 +20,7 @@ hostile_results <- function() {
   fit <- fit_raters(x)
   joint <- estimate_accuracy(x, "joint", interval = "none", replicates = 20)
   crowd <- simulate_crowd(units = 20, workers = 16, spammers = c(random = 3, constant = 2))
-  known <- worker_kinds(crowd) != "faithful"
+  known <- kinds_by_worker(crowd) != "faithful"
   crowd$raters <- names(known) <- paste0(crowd$raters, escape)
   crowd$categories <- paste0(crowd$categories, escape)
   measured <- crowdtruth(crowd)
@@ -36,9 +36,7 @@ hostile_results <- function() {
     estimate_metrics(joint, c("accuracy", "f_meas")),
     check_k_properties(x, c("accuracy", "errors"), replicates = 19), agreement(x),
     plan_gold(x, half_width = 0.15), measured, flag_workers(measured),
-    crowdtruth_experiment(
-      crowd, known, into = stats::setNames(crowd$categories[[1L]], crowd$categories[[2L]])
-    ),
+    flag_workers(measured, known = known),
     simulation_study(
       rater_design(c(0.7, 0.7), stats::setNames(0.8, escape), 2, 20), "unbinned", runs = 2
     )
@@ -83,18 +81,20 @@ test_that("cells that a spreadsheet would take for formulas begin with an apostr
   table <- data.frame(
     `=a` = cells, f = factor(cells, cells), n = -seq_along(cells), check.names = FALSE
   )
-  found <- as_spreadsheet(table)
+  found <- for_spreadsheet(table, TRUE)
   expect_named(found, c("'=a", "f", "n"))
   expect_identical(found[[1L]], safe)
   expect_identical(as.character(found$f), safe)
   expect_identical(found$n, table$n)
   answers <- cbind(a = c("=1", "b", "=1"), b = c("=1", "b", "b"), `=s` = "b")
   x <- ratings(answers, raters = 1:2, systems = 3)
-  written <- unlist(as_spreadsheet(quiet(estimate_accuracy(x, interval = "none"))))
+  written <- unlist(as.data.frame(
+    quiet(estimate_accuracy(x, interval = "none")), spreadsheet = TRUE
+  ))
   expect_false(any(startsWith(written, "="), na.rm = TRUE))
-  expect_true("'=1" %in% as_spreadsheet(x)$rating)
-  expect_identical(as_spreadsheet(x, what = "systems")$system, rep("'=s", 3))
-  expect_error(as_spreadsheet(), class = "fallible_error_argument")
+  expect_true("'=1" %in% as.data.frame(x, spreadsheet = TRUE)$rating)
+  expect_identical(as.data.frame(x, what = "systems", spreadsheet = TRUE)$system, rep("'=s", 3))
+  expect_error(as.data.frame(x, spreadsheet = 1), class = "fallible_error_argument")
 })
 
 test_that("numbers that are equal are one label, whatever door they come in by", {

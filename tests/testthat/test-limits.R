@@ -45,7 +45,7 @@ test_that("tables of pairs and of fits are refused before memory is asked for", 
   refused(fit_raters(x))
   x <- simulate_ratings(rater_design(c(0.7, 0.7), c(a = 0.8), 2, 20))
   x$raters <- seq_len(1e9)
-  refused(rating_patterns(x))
+  refused(tidy(x, "patterns"))
   refused(answers_by_pattern(x))
   refused(pairwise_agreement(x, seq_len(1e5)))
   refused(accuracy_bounds(simulate_ratings(

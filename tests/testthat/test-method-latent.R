@@ -112,7 +112,7 @@ test_that("joint estimates print, and are drawn", {
   expect_equal(
     sort(ggplot2::layer_data(ggplot2::autoplot(estimate), 3L)$x), sort(tidy(estimate)$estimate)
   )
-  expect_error(bins(estimate), class = "fallible_error_argument")
+  expect_error(tidy(estimate, "bins"), class = "fallible_error_argument")
 })
 
 test_that("cases that a system did not answer say nothing of its accuracy", {

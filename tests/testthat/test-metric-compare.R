@@ -4,11 +4,11 @@ compared_panel <- function() {
 }
 
 test_that("a metric that is the accuracy is compared as accuracies are", {
-  register_metric("same", "Same", function(table) sum(diag(table)), "table")
-  register_metric("error", "Error", function(table) 1 - sum(diag(table)), "table", better = "low")
+  register_measure("same", "Same", function(table) sum(diag(table)), "table", kind = "metric")
+  register_measure("error", "Error", function(table) 1 - sum(diag(table)), "table", better = "low", kind = "metric")
   withr::defer({
-    register_metric("same", kernel = NULL)
-    register_metric("error", kernel = NULL)
+    register_measure("same", kernel = NULL, kind = "metric")
+    register_measure("error", kernel = NULL, kind = "metric")
   })
   x <- compared_panel()
   for (how in list(

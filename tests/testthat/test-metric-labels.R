@@ -137,5 +137,5 @@ test_that("what cannot be judged is refused", {
     expect_error(estimate_metrics(x, odd, systems = "m"), class = "fallible_error_metric")
   }
   expect_error(estimate_metrics(x, "recal", systems = "m"), class = "fallible_error_metric")
-  expect_error(register_metric("jaccard", kernel = NULL), class = "fallible_error_argument")
+  expect_error(register_measure("jaccard", kernel = NULL, kind = "metric"), class = "fallible_error_argument")
 })

@@ -83,6 +83,6 @@ test_that("chance is taken off calibration errors, as a folded normal has it", {
 })
 
 test_that("metrics of scores are in the registry and cannot be replaced", {
-  expect_true(all(names(score_records) %in% metrics()$id))
-  expect_error(register_metric("roc_auc", kernel = NULL), class = "fallible_error_argument")
+  expect_true(all(names(score_records) %in% measures("metric")$id))
+  expect_error(register_measure("roc_auc", kernel = NULL, kind = "metric"), class = "fallible_error_argument")
 })

@@ -83,9 +83,9 @@ test_that("slopes are the derivative along the way to a cell", {
 })
 
 test_that("slopes of all metrics and averages are those of tables with a little more of a cell", {
-  register_metric("own_table", "Own", function(table) sum(diag(table)^2), "table")
-  register_metric("own_category", "Own", function(tp, fn, fp, tn) tp^2 / (tp + fn))
-  withr::defer(for (id in c("own_table", "own_category")) register_metric(id, kernel = NULL))
+  register_measure("own_table", "Own", function(table) sum(diag(table)^2), "table", kind = "metric")
+  register_measure("own_category", "Own", function(tp, fn, fp, tn) tp^2 / (tp + fn), kind = "metric")
+  withr::defer(for (id in c("own_table", "own_category")) register_measure(id, kernel = NULL, kind = "metric"))
   off <- sapply(1:12, function(seed) {
     set.seed(seed)
     n <- c(2, 3, 4)[[seed %% 3 + 1]]

@@ -1,5 +1,5 @@
 test_that("metrics are listed, with what they need", {
-  table <- metrics()
+  table <- measures("metric")
   expect_setequal(table$id[table$needs == "table"], c(table_ids, ordered_ids, category_ids))
   expect_setequal(table$id[table$needs == "scores"], names(score_records))
   expect_identical(table$same_as[table$id == "sens"], "recall")
@@ -7,13 +7,13 @@ test_that("metrics are listed, with what they need", {
 })
 
 test_that("a registered metric has estimates and intervals", {
-  register_metric("csi", "Critical success index", function(tp, fn, fp, tn) tp / (tp + fn + fp))
-  register_metric("err", "Error", function(table) 1 - sum(diag(table)), "table", better = "low")
+  register_measure("csi", "Critical success index", function(tp, fn, fp, tn) tp / (tp + fn + fp), kind = "metric")
+  register_measure("err", "Error", function(table) 1 - sum(diag(table)), "table", better = "low", kind = "metric")
   withr::defer({
-    register_metric("csi", kernel = NULL)
-    register_metric("err", kernel = NULL)
+    register_measure("csi", kernel = NULL, kind = "metric")
+    register_measure("err", kernel = NULL, kind = "metric")
   })
-  expect_true(all(c("csi", "err") %in% metrics()$id))
+  expect_true(all(c("csi", "err") %in% measures("metric")$id))
   x <- metric_panel()
   found <- tidy(quiet(estimate_metrics(x, c("err", "csi", "f_meas", "loss"), cost = 1 - diag(3))))
   of <- function(id) found[found$metric == id, ]
@@ -32,8 +32,8 @@ test_that("bad metrics are told", {
     stops = function(tp, fn, fp, tn) stop("no {luck}"), text = function(tp, fn, fp, tn) "a",
     short = function(tp, fn, fp, tn) 1, wide = function(tp, fn, fp, tn) 2 * tp^0
   )
-  for (id in names(kernels)) register_metric(id, id, kernels[[id]])
-  withr::defer(for (id in names(kernels)) register_metric(id, kernel = NULL))
+  for (id in names(kernels)) register_measure(id, id, kernels[[id]], kind = "metric")
+  withr::defer(for (id in names(kernels)) register_measure(id, kernel = NULL, kind = "metric"))
   for (id in names(kernels)) {
     error <- expect_error(estimate_metrics(x, id), class = "fallible_error_metric")
     expect_identical(error$metric, id)
@@ -57,10 +57,10 @@ test_that("bad metrics are told", {
     estimate_metrics(x, "stops")
     estimate_metrics(x, "short")
     estimate_metrics(x, "wide")
-    register_metric("recall", "Recall", sum)
-    register_metric("new", "New", "sum")
-    register_metric("new", "New", function(x) 1)
-    register_metric("new", "New", function(table) 1, "table", range = c(0, Inf))
+    register_measure("recall", "Recall", sum, kind = "metric")
+    register_measure("new", "New", "sum", kind = "metric")
+    register_measure("new", "New", function(x) 1, kind = "metric")
+    register_measure("new", "New", function(table) 1, "table", range = c(0, Inf), kind = "metric")
   })
 })
 
@@ -76,6 +76,6 @@ test_that("costs go by the names of categories", {
 
 test_that("no metric takes the name of one of the package, or begins with a dot", {
   refused <- function(...) expect_error(..., "must be a name", class = "fallible_error_argument")
-  refused(register_metric("recall", "Own", function(table) 1, "table"))
-  refused(register_metric(".own", "Own", function(table) 1, "table"))
+  refused(register_measure("recall", "Own", function(table) 1, "table", kind = "metric"))
+  refused(register_measure(".own", "Own", function(table) 1, "table", kind = "metric"))
 })

@@ -51,7 +51,7 @@ test_that("binned and unbinned estimates are those of the K-model's posterior", 
       })
       apart(tidy(estimates[[1L]])$estimate, tidy(estimates[[2L]])$estimate)
     })
-    c(off, unless(isTRUE(all.equal(bins(estimate_own(own)), bins(estimate_own(fit))))))
+    c(off, unless(isTRUE(all.equal(tidy(estimate_own(own), "bins"), tidy(estimate_own(fit), "bins")))))
   })
 })
 
@@ -134,7 +134,7 @@ test_that("verbs of results work", {
   skip_if_not_installed("ggplot2")
   expect_s3_class(ggplot2::autoplot(own), "ggplot")
   counted <- ratings(fleiss1971, case = case, counts = depression:other)
-  shares <- counts(counted) / rowSums(counts(counted))
+  shares <- category_counts(counted) / rowSums(category_counts(counted))
   expect_true(is.matrix(confusion(as_rater_fit(counted, shares))))
 })
 

@@ -1,13 +1,13 @@
 test_that("the table of patterns stands for all cases", {
   x <- lehner_ratings()
-  table <- rating_patterns(x)
+  table <- tidy(x, "patterns")
   expect_named(table, c(paste0("rater", 1:4), "system", "n"))
   again <- ratings(table, raters = rater1:rater4, systems = system, weights = n)
   expect_equal(coef(fit_raters(again)), coef(fit_raters(x)))
   expect_equal(point_estimate(again), point_estimate(x))
   set.seed(1)
   many <- simulate_ratings(rater_design(c(0.6, 0.7, 0.8), categories = 3, n = 5000, missing = 0.1))
-  table <- rating_patterns(many)
+  table <- tidy(many, "patterns")
   expect_lte(nrow(table), 4^3)
   expect_equal(sum(table$n), 5000)
   expect_identical(anyDuplicated(table[1:3]), 0L)
@@ -16,14 +16,14 @@ test_that("the table of patterns stands for all cases", {
 })
 
 test_that("where raters have no column there are counts", {
-  counted <- rating_patterns(ratings(fleiss1971, case = case, counts = depression:other))
+  counted <- tidy(ratings(fleiss1971, case = case, counts = depression:other), "patterns")
   expect_named(counted, c(names(fleiss1971)[-1], "n"))
   expect_equal(rowSums(counted[1:5]), rep(6, nrow(counted)))
   expect_equal(colSums(counted[1:5] * counted$n), colSums(fleiss1971[-1]))
   repeated <- ratings(dawid1979, case = case, rater = rater, rating = rating, repeats = "ratings")
-  expect_equal(rowSums(rating_patterns(repeated)[1:4]), rep(7, nrow(rating_patterns(repeated))))
+  expect_equal(rowSums(tidy(repeated, "patterns")[1:4]), rep(7, nrow(tidy(repeated, "patterns"))))
   n <- ratings(cbind(n = c("a", "b"), m = c("a", "b")))
-  expect_error(rating_patterns(n), class = "fallible_error_argument")
+  expect_error(tidy(n, "patterns"), class = "fallible_error_argument")
 })
 
 test_that("patterns are read the same from ratings and by themselves", {

@@ -2,7 +2,7 @@ skip_if_not_installed("ggplot2")
 
 set.seed(7)
 crowd <- simulate_crowd(spammers = c(random = 3, constant = 2, copy = 2))
-known <- worker_kinds(crowd) != "faithful"
+known <- kinds_by_worker(crowd) != "faithful"
 
 test_that("Figure 2 has its votes, shaded by score", {
   ct <- crowdtruth(ratings(crowdtruth2014, case = unit, counts = sT:sOTH))
@@ -52,20 +52,6 @@ test_that("every step is drawn", {
   expect_identical(nrow(steps), 2L * nrow(open$convergence))
 })
 
-test_that("the experiment is drawn by worker and arm", {
-  e <- crowdtruth_experiment(crowd, known, into = c(B = "A", D = "C"))
-  points <- ggplot2::layer_data(ggplot2::autoplot(e), 3)
-  expect_identical(nrow(points), 30L * 3L * 2L)
-  expect_equal(
-    sort(points$y[points$PANEL == 1 & points$colour == okabe_ito[[1]]]),
-    sort(with(tidy(e, "improvements"), improvement[arm == "units" & against == "none" &
-      metric == "unit_disagreement"]))
-  )
-  space <- ggplot2::layer_data(ggplot2::autoplot(e, "space"), 2)
-  expect_identical(nrow(space), 120L)
-  expect_identical(sum(space$shape == 17), 28L)
-})
-
 test_that("plot() draws", {
   file <- withr::local_tempfile(fileext = ".pdf")
   grDevices::pdf(file)
@@ -73,7 +59,5 @@ test_that("plot() draws", {
   expect_identical(plot(ct), ct)
   flags <- flag_workers(ct)
   expect_identical(plot(flags), flags)
-  e <- crowdtruth_experiment(ct, known, into = c(B = "A"))
-  expect_identical(plot(e), e)
   grDevices::dev.off()
 })

@@ -84,7 +84,7 @@ test_that("systems are drawn with intervals, and bins with the expected curve", 
   expect_equal(drawn[[3]]$x, tidy(estimate)$estimate)
   expect_identical(drawn[[4]]$label, "73%")
   points <- layers(ggplot2::autoplot(estimate, "bins"))
-  expect_equal(points[[2]]$y, bins(estimate)$agreement)
+  expect_equal(points[[2]]$y, tidy(estimate, "bins")$agreement)
   # Equation 6 at probability one gives the accuracy itself.
   expect_equal(max(points[[1]]$y), tidy(estimate)$estimate)
 })

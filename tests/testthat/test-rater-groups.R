@@ -24,7 +24,7 @@ test_that("a vote is what most of a group say, and none where categories tie", {
     unit <- c("g", "g", "g", "h", "h", "r6", "r7")
     groups <- stats::setNames(unit[1:5], colnames(answers)[1:5])
     x <- ratings(answers, categories = categories, rater_groups = groups)
-    votes <- group_votes(x)
+    votes <- as_ratings(x, votes = TRUE)
     got <- matrix(NA_character_, 60, 4)
     table <- tidy(votes)
     got[cbind(table$case, match(table$rater, votes$raters))] <- as.character(table$rating)
@@ -39,17 +39,17 @@ test_that("votes keep cases, weights, systems and truth, and are cast once", {
   data <- cbind(lehner2015, w = 1:10)
   x <- ratings(data, raters = rater1:rater4, systems = system, weights = w, rater_groups = clinic,
     rater_kind = "expert")
-  votes <- group_votes(x)
+  votes <- as_ratings(x, votes = TRUE)
   expect_identical(tidy(votes, "systems"), tidy(x, "systems"))
   expect_identical(votes$weights, x$weights)
-  expect_identical(group_votes(votes), votes)
+  expect_identical(as_ratings(votes, votes = TRUE), votes)
   expect_identical(votes$rater_kind, "expert")
   plain <- ratings(data, raters = rater1:rater4)
-  expect_identical(group_votes(plain), plain)
+  expect_identical(as_ratings(plain, votes = TRUE), plain)
   set.seed(1)
   simulated <- simulate_ratings(lehner_design(3))
   simulated$rater_groups <- c("a", "a", "b")
-  expect_identical(truth(group_votes(simulated)), truth(simulated))
+  expect_identical(truth(as_ratings(simulated, votes = TRUE)), truth(simulated))
 })
 
 test_that("a fit is one of votes", {
@@ -78,7 +78,7 @@ test_that("new cases vote as those of the fit, whether their groups are declared
   expected <- predict(fit)
   expect_equal(predict(fit, grouped(rater_groups = clinic)), expected)
   expect_equal(predict(fit, grouped()), expected)
-  expect_equal(predict(fit, group_votes(grouped(rater_groups = clinic))), expected)
+  expect_equal(predict(fit, as_ratings(grouped(rater_groups = clinic), votes = TRUE)), expected)
   expect_error(predict(fit, ratings(cbind(a = "A", b = "A"), categories = LETTERS[1:4])),
     class = "fallible_error_argument")
 })
@@ -91,12 +91,12 @@ test_that("groups of their own change nothing", {
   repeated <- function(...) {
     ratings(dawid1979, case = case, rater = rater, rating = rating, repeats = "ratings", ...)
   }
-  renamed <- group_votes(repeated(rater_groups = c(A1 = "a")))
+  renamed <- as_ratings(repeated(rater_groups = c(A1 = "a")), votes = TRUE)
   expect_equal(tidy(renamed)$rating, tidy(repeated())$rating)
   expect_identical(renamed$raters, c("a", "A2", "A3", "A4", "A5"))
-  pooled <- group_votes(repeated(rater_groups = c(A2 = "b", A3 = "b")))
+  pooled <- as_ratings(repeated(rater_groups = c(A2 = "b", A3 = "b")), votes = TRUE)
   expect_identical(sum(tidy(pooled)$rater == "A1"), 135L) # repeats of one who votes for nobody else
-  votes <- group_votes(repeated(rater_groups = c(A1 = "b", A3 = "b")))
+  votes <- as_ratings(repeated(rater_groups = c(A1 = "b", A3 = "b")), votes = TRUE)
   expect_true(all(table(tidy(votes)$case, tidy(votes)$rater) <= 1L))
 })
 
@@ -179,7 +179,7 @@ test_that("groups that cannot be are refused", {
 
 test_that("reruns are one vote of their rater, and their agreement is told", {
   reruns <- ratings(dawid1979, case = case, rater = rater, rating = rating, repeats = "reruns")
-  votes <- tidy(group_votes(reruns))
+  votes <- tidy(as_ratings(reruns, votes = TRUE))
   first <- dawid1979[dawid1979$rater == "A1", ]
   answers <- do.call(rbind, split(as.character(first$rating), first$case))
   expected <- votes_by_hand(answers, rep(1, 3))
@@ -203,7 +203,7 @@ test_that("reruns vote before their rater votes in a group", {
   )
   x <- ratings(answers, case = case, rater = rater, rating = rating, repeats = "reruns",
     rater_groups = c(a = "g", b = "g", c = "g"))
-  expect_identical(as.character(tidy(group_votes(x))$rating), c("y", "y"))
+  expect_identical(as.character(tidy(as_ratings(x, votes = TRUE))$rating), c("y", "y"))
 })
 
 test_that("a sure rerun adds nothing", {
@@ -237,7 +237,7 @@ test_that("what groups are is printed", {
   expect_snapshot({
     x
     summary(x)
-    group_votes(x)
+    as_ratings(x, votes = TRUE)
     fit_raters(x)
     summary(ratings(dawid1979, case = case, rater = rater, rating = rating, repeats = "reruns"))
     grouped(rater_kind = "expert")

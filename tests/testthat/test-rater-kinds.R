@@ -29,10 +29,10 @@ test_that("kinds are said of all raters, of each, or of groups", {
   groups <- c(ann = "us", bob = "us", "gpt-4" = "it")
   grouped <- panel_of(rater_groups = groups, rater_kind = c(us = "expert", it = "model"))
   expect_identical(rater_kind(grouped), c("expert", "expert", "model"))
-  votes <- group_votes(grouped)
+  votes <- as_ratings(grouped, votes = TRUE)
   expect_identical(rater_kind(votes), c("expert", "model"))
   mixed <- panel_of(rater_groups = groups, rater_kind = replace(two, 2, "model"))
-  expect_identical(rater_kind(group_votes(mixed)), c(NA, "model"))
+  expect_identical(rater_kind(as_ratings(mixed, votes = TRUE)), c(NA, "model"))
   expect_identical(rater_kind(quiet(fit_raters(grouped))), c("expert", "model"))
 })
 

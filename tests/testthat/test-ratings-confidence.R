@@ -48,7 +48,7 @@ test_that("it goes with cases and raters", {
     told(x)[c("bc", "ba", "cc", "ca")])
   expect_identical(unname(told(x[c(1, 1), ])), unname(told(x)[c("aa", "ab", "ac")])[c(1:3, 1:3)])
   groups <- wide_ratings(rater_groups = c(a = "g", b = "g"))
-  expect_false("confidence" %in% names(tidy(group_votes(groups))))
+  expect_false("confidence" %in% names(tidy(as_ratings(groups, votes = TRUE))))
 })
 
 test_that("numbers are cut at fifths, and logicals are levels", {

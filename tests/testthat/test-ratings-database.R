@@ -78,7 +78,7 @@ on_databases("raters may repeat themselves", {
 
 on_databases("counts of ratings are counted in the database", {
   panel <- hostile_panel()
-  counted <- counts(ratings(panel, raters = !!hostile_raters(panel), case = id))
+  counted <- category_counts(ratings(panel, raters = !!hostile_raters(panel), case = id))
   data <- data.frame(id = rownames(counted), counted, s2 = panel$s2, check.names = FALSE)
   labels <- colnames(counted)
   table <- in_table(con, data)
@@ -120,7 +120,7 @@ on_databases("cases are judged in the database", {
     fetched <- dplyr::collect(x)
     expect_s3_class(fetched, "ratings", exact = TRUE)
     ids <- y$cases
-    expect_equal(counts(fetched)[ids, ], counts(y)[ids, ])
+    expect_equal(category_counts(fetched)[ids, ], category_counts(y)[ids, ])
   }
   weighted <- ratings(dplyr::tbl(con, "long"), case = id, rater = who, rating = said,
     weights = times)
@@ -135,7 +135,7 @@ on_databases("what needs cases says how to have them", {
   expect_class <- function(code) expect_error(code, "collect", class = "fallible_error_database")
   expect_class(x[1:3, ])
   expect_class(tidy(x))
-  expect_class(counts(x))
+  expect_class(category_counts(x))
   expect_class(as.data.frame(x, what = "systems"))
   expect_class(estimate_accuracy(x, by = panel$s1))
   expect_class(estimate_accuracy(x, cluster = panel$s1))
@@ -237,7 +237,7 @@ on_databases("64-bit integers are identifiers and categories by value", {
   x <- ratings(dplyr::tbl(con, "large"), case = id, rater = who, rating = said)
   expect_equal(x$categories, c("5000000001", "5000000002"))
   expect_equal(x$raters, c("9007199254740993", "9007199254740994", "9007199254740995"))
-  expect_equal(sort(rating_patterns(x)$n), sort(rating_patterns(y)$n))
+  expect_equal(sort(tidy(x, "patterns")$n), sort(tidy(y, "patterns")$n))
   expect_equal(fit_raters(x)$rater_accuracy, fit_raters(y)$rater_accuracy, tolerance = 1e-12)
   fetched <- dplyr::collect(x)
   expect_setequal(fetched$cases, paste0("90071992547", 40992 + 1:40))
@@ -259,7 +259,7 @@ on_databases("ratings of a crowd are fetched", {
   y <- ratings(long, case = id, rater = who, rating = said, systems = systems)
   expect_s3_class(x, "ratings", exact = TRUE)
   ids <- as.character(1:200)
-  expect_equal(counts(x)[ids, ], counts(y)[ids, ])
+  expect_equal(category_counts(x)[ids, ], category_counts(y)[ids, ])
 })
 
 on_databases("groups of raters may be a column", {

@@ -123,15 +123,15 @@ test_that("answers with several labels are no ratings, and do what both do", {
   expect_s3_class(x[1:2, ], "ratings_labels", exact = TRUE)
   expect_s3_class(single_label(x, "a"), "ratings", exact = TRUE)
   refusals <- list(
-    fit_raters, estimate_accuracy, check_k_properties, agreement, cohen_kappa, test_agreement,
-    rating_patterns, base_rates, ground_truth
+    fit_raters, estimate_accuracy, check_k_properties, agreement, cohen_kappa, compare_agreement,
+    base_rates, ground_truth, function(x) tidy(x, "patterns")
   )
   for (verb in refusals) expect_error(verb(x), class = "fallible_error_labels")
   expect_identical(dim(x), c(length(x$cases), 2L))
   expect_identical(dimnames(x)[[2]], x$raters)
   expect_s3_class(crowdtruth(x), "crowdtruth")
-  expect_identical(counts(x), counts(crowdtruth(x)))
-  expect_identical(sum(counts(x)), nrow(tidy(x)))
+  expect_identical(category_counts(x), category_counts(crowdtruth(x)$ratings))
+  expect_identical(sum(category_counts(x)), nrow(tidy(x)))
   expect_output(print(x), "labels")
   expect_output(print(summary(x)), "labels")
   methods <- getNamespaceInfo("fallible", "S3methods")

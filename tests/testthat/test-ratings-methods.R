@@ -49,16 +49,17 @@ test_that("wrong subsets are refused", {
   expect_identical(nrow(million["100000", ]), 1L)
 })
 
-test_that("counts() is the classification matrix", {
+test_that("category_counts() is the classification matrix", {
   expect_equal(
-    counts(ratings(fleiss1971, case = case, counts = depression:other)),
+    category_counts(ratings(fleiss1971, case = case, counts = depression:other)),
     as.matrix(fleiss1971[-1]), ignore_attr = "dimnames"
   )
-  counted <- counts(lehner_ratings())
+  counted <- category_counts(lehner_ratings())
   expect_identical(colnames(counted), LETTERS[1:4])
   expect_identical(unname(counted[1, ]), c(0L, 0L, 3L, 1L))
-  expect_identical(counts(lehner2015), counted)
-  expect_error(counts("a"), class = "fallible_error_argument")
+  table <- tidy(lehner_ratings(), "counts")
+  expect_identical(names(table), c("case", LETTERS[1:4]))
+  expect_equal(as.matrix(table[-1]), counted, ignore_attr = TRUE)
 })
 
 test_that("agreement_matrix() crosses two raters, or a rater and a system", {

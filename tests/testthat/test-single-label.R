@@ -22,14 +22,14 @@ test_that("answers with several labels are left out only if asked", {
 
 test_that("one label at a time loses nothing", {
   x <- single_label(several, label = "a")
-  expect_identical(unname(counts(x)), rbind(c(2L, 0L), c(0L, 2L)))
-  expect_identical(colnames(counts(x)), c("yes", "no"))
+  expect_identical(unname(category_counts(x)), rbind(c(2L, 0L), c(0L, 2L)))
+  expect_identical(colnames(category_counts(x)), c("yes", "no"))
   empty <- data.frame(case = 1, rater = c("r", "s"))
   empty$labels <- list(character(), "a")
   y <- ratings(
     empty, case = case, rater = rater, rating = labels, repeats = "labels", categories = c("a", "b")
   )
-  expect_identical(unname(counts(single_label(y, "a"))), cbind(1L, 1L))
+  expect_identical(unname(category_counts(single_label(y, "a"))), cbind(1L, 1L))
   expect_null(single_label(y, "a")$empty)
   expect_error(single_label(several, label = "q"), class = "fallible_error_argument")
   counted <- ratings(fleiss1971, counts = depression:other)

@@ -171,8 +171,9 @@ test_that("labels are better than the majority's where raters are few and catego
   found <- vapply(1:8, function(i) {
     x <- simulate_ratings(rater_design(rep(0.6, 3), NULL, 5, 200))
     at <- cbind(1:200, as.integer(truth(x)$category))
-    votes <- counts(x) == apply(counts(x), 1, max)
-    smoothed <- (counts(x) + 0.2) / 4
+    n <- category_counts(x)
+    votes <- n == apply(n, 1, max)
+    smoothed <- (n + 0.2) / 4
     labels <- quiet(ground_truth(x, rho = 0))
     c(
       right = mean(predict(labels)$category == truth(x)$category) -

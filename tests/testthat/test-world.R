@@ -8,7 +8,7 @@ plain_world <- function(n) {
 }
 
 agreed <- function(x) {
-  most <- apply(counts(x), 1, which.max)
+  most <- apply(category_counts(x), 1, which.max)
   answers <- as.data.frame(x, what = "systems")
   shares <- tapply(answers$prediction == most[answers$case], answers$system, mean)
   c(shares[x$systems]) + runif(1, 0, 1e-3)

@@ -1,0 +1,118 @@
+# What agreement() can compute and estimate_metrics() can estimate, and how users add to it.
+
+#' Measures of agreement and metrics of systems
+#'
+#' `measures()` lists what [agreement()] can compute, and `measures("metric")` what
+#' [estimate_metrics()] can estimate (see [system_metrics]). `register_measure()` adds a measure or
+#' a metric of your own for the rest of the session, with all errors and intervals.
+#'
+#' @section Kernels:
+#' A kernel of agreement is a function of distinct cases and their weights, the number of cases that
+#' each stands for, which may be zero. What it is given depends on `form`:
+#' * `"counts"`, the default: `kernel(counts, weights)`, `counts` a matrix of distinct cases x
+#'   categories that holds numbers of ratings. Raters are exchangeable.
+#' * `"ratings"`: `kernel(ratings, weights)`, `ratings` a matrix of distinct cases x raters that
+#'   holds numbers of categories, `NA` where a rating is missing.
+#' * `"table"`: `kernel(table)`, `table` the agreement matrix of two raters, over the cases that
+#'   both rated; only for two raters.
+#'
+#' A kernel of a metric is a function of probabilities that sum to one:
+#' * `"category"`, the default: `kernel(tp, fn, fp, tn)`, the probabilities of true positives, false
+#'   negatives, false positives and true negatives of one category against the rest: vectors of
+#'   equal length, an element per table that is asked for; it returns as many numbers. Averages over
+#'   categories follow by themselves.
+#' * `"table"`: `kernel(table)`, the joint table of truth and answer, a row per true category and a
+#'   column per answer; it returns one number.
+#'
+#' Arguments are given by place; what else the function takes needs defaults. It returns `NA` or
+#' `NaN` where it is undefined. Errors come from calling it again: with a case less (jackknife), or
+#' with other weights (bootstrap). The delta method of metrics needs it to be smooth.
+#'
+#' @param kind `"agreement"`, of raters, or `"metric"`, of systems.
+#' @param id A name.
+#' @param title A title.
+#' @param kernel A function; see Kernels. `NULL` removes one that was registered.
+#' @param form What the kernel is given.
+#' @param range The smallest and the largest value, by default -1 and 1, for metrics 0 and 1;
+#'   intervals end there. Those of a metric are finite.
+#' @param raters Of a measure of agreement: `2`, or `Inf` for two or more.
+#' @param better Of a metric, which values are better: `"high"` or `"low"`.
+#' @param reference Where it is published.
+#' @return `measures()`: a tibble with columns `id`, `title`, `range` (with `scale_weights`, or
+#'   where cases have a single rating, those from -1 can be lower still), `scale` (of categories:
+#'   `"nominal"`, `"ordinal"`, `"interval"`, `"ratio"` or, for measures of two categories,
+#'   `"binary"`), `raters`, `weights` (does it take `scale_weights`?), `same_as` (of which measure
+#'   it is another name, or `NA`), `reference`.
+#'
+#'   `measures("metric")`: columns `id`, `title`, `form`, `range`, `better` (`"high"`, `"low"`, or
+#'   `""` where neither is better), `settings` (arguments of [estimate_metrics()] that it takes),
+#'   `needs` (what an estimate must give: `"table"`, the joint table of truth and answer;
+#'   `"scores"`, see [score_metrics]), `same_as`, `default` (is it shown unasked?), `reference`.
+#'
+#'   `register_measure()`: its `id`, invisibly.
+#' @family agreement
+#' @examples
+#' measures()
+#'
+#' # The share of cases on which all raters agree
+#' register_measure("unanimous", "Unanimous cases", function(counts, weights) {
+#'   agreed <- apply(counts, 1, max) == rowSums(counts)
+#'   sum(weights * agreed) / sum(weights)
+#' }, range = c(0, 1))
+#' x <- ratings(fleiss1971, case = case, counts = depression:other)
+#' agreement(x, c("unanimous", "percent_agreement"), interval = "jackknife")
+#' register_measure("unanimous", kernel = NULL)
+#' @export
+measures <- function(kind = c("agreement", "metric")) {
+  if (check_choice(kind, c("agreement", "metric"), "kind") == "metric") {
+    return(metric_table())
+  }
+  all <- all_measures()
+  field <- function(name, type) unname(vapply(all, `[[`, type, name))
+  ends <- function(name) vapply(field(name, 0), format, "") # each by itself, not as a column
+  tibble::tibble(
+    id = field("id", ""), title = field("title", ""),
+    range = paste(ends("lower"), "to", ends("upper")),
+    scale = field("scale", ""), raters = ifelse(field("raters", 0) == 2, "2", "2 or more"),
+    weights = field("weights", NA), same_as = field("same_as", ""),
+    reference = field("reference", "")
+  )
+}
+
+#' @rdname measures
+#' @export
+register_measure <- function(id, title, kernel, form = NULL, range = NULL,
+                             kind = c("agreement", "metric"), raters = NULL,
+                             better = c("high", "low"), reference = "") {
+  check_given(but = if (!missing(kernel) && is.null(kernel)) "title")
+  call <- rlang::current_env()
+  of_metric <- check_choice(kind, c("agreement", "metric"), "kind") == "metric"
+  taken <- names(if (of_metric) c(built_in_metrics, score_records, label_records) else
+    built_in_measures)
+  make <- function() {
+    title <- check_string(title, "title", call)
+    reference <- check_string(reference, "reference", call)
+    if (of_metric) {
+      new_own_metric(id, title, kernel, form, range, better, reference, call)
+    } else {
+      new_own_measure(id, title, kernel, form, range, raters, reference, call)
+    }
+  }
+  register(if (of_metric) "metric" else "measure", id, kernel, taken, make, call)
+}
+
+new_own_measure <- function(id, title, kernel, form, range, raters, reference, call) {
+  form <- check_choice(form %||% "counts", c("counts", "ratings", "table"), "form", call)
+  raters <- raters %||% if (form == "table") 2 else Inf
+  range <- range %||% c(-1, 1)
+  check_range(range, "numbers", finite = FALSE, call)
+  if (!(identical(as.double(raters), 2) || (identical(raters, Inf) && form != "table"))) {
+    abort_argument("raters", "must be {.code 2}, or {.code Inf} for two or more.", not = raters,
+      call = call)
+  }
+  check_kernel(kernel, form, if (form == "table") "table" else c(form, "weights"), call)
+  new_measure(
+    id, title, reference, kernel = kernel, form = form, lower = range[[1L]],
+    upper = range[[2L]], raters = as.double(raters), least = if (raters == 2) 2L else 1L
+  )
+}
