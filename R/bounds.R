@@ -147,7 +147,7 @@ fit_of_bounds <- function(x, given, call) {
   if (inherits(x, "rater_fit")) {
     return(x)
   }
-  x <- as_ratings(x, call = call)
+  x <- as_ratings_of_several(x, call = call)
   if (given == "ratings") list(x = x, known = nothing_known) else fit_raters(x)
 }
 

@@ -85,7 +85,7 @@ check_k_properties <- function(x, properties = k_properties, system = NULL, erro
   check_given()
   call <- rlang::current_env()
   check_dots_empty(...)
-  x <- with_votes(as_ratings(x, call = call))
+  x <- with_votes(as_ratings_of_several(x, call = call))
   settings <- list(
     properties = check_some(properties, k_properties, "properties", call),
     system = check_joined(system, x, call),

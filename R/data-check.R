@@ -37,7 +37,7 @@
 data_check <- function(x, ...) {
   check_given()
   check_dots_empty(...)
-  x <- as_ratings(x)
+  x <- as_ratings_of_several(x)
   agreed <- measured_agreement(x)
   checks <- list(
     look_at_cases(x), look_at_raters(x), look_at_agreement(agreed), look_at_constant(x),

@@ -49,11 +49,13 @@ format_fit <- function(fit) {
   }
   c(
     out,
-    paste0(
-      "Pairs of raters agree: ", percent(fit$agreement), " (kappa ",
-      decimals(kappa_of_agreement(fit$x, fit$agreement)), ", against guesses ", decimals(fit$kappa),
-      ")"
-    ),
+    if (!is.na(fit$agreement)) {
+      paste0(
+        "Pairs of raters agree: ", percent(fit$agreement), " (kappa ",
+        decimals(kappa_of_agreement(fit$x, fit$agreement)), ", against guesses ",
+        decimals(fit$kappa), ")"
+      )
+    },
     format_accuracy(fit), format_sureness(fit), format_likelihood(fit)
   )
 }
@@ -96,6 +98,9 @@ format_likelihood <- function(fit) {
   if (is_own_fit(fit)) {
     return("Known by its posterior only: there is no log-likelihood to compare")
   }
+  if (!is.null(fit$judged)) {
+    return("Base rates are the share of answers, corrected by the calibration sample of the rater")
+  }
   value <- stats::coef(fit)
   c(
     if (isTRUE(value["dispersion"] > 0)) {
@@ -134,9 +139,11 @@ format_centre <- function(fit) {
 format_known <- function(fit) {
   cases <- count_cases(fit$x, known_patterns(fit))
   raters <- fit$x$raters[is_known_rater(fit)]
+  sampled <- fit$x$raters[is_counted_rater(fit)]
   c(
     if (cases > 0L) paste("The truth of", count_noun(cases, "case"), "was given"),
-    if (length(raters) > 0L) paste("Known raters:", shorten(raters))
+    if (length(raters) > 0L) paste("Known raters:", shorten(raters)),
+    if (length(sampled) > 0L) paste("Calibration samples:", shorten(sampled))
   )
 }
 

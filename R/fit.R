@@ -56,8 +56,9 @@
 #' known, from a calibration elsewhere. Their confusion matrices are used as given, whatever the
 #' model, and are not estimated; a single probability stands for a matrix with errors all alike.
 #' Both need `method = "likelihood"`, which is then the default, and can identify models that
-#' agreement alone does not. [ground_truth()] gives a known case probability one at its truth, and
-#' [estimate_accuracy()] judges systems there by that truth.
+#' agreement alone does not; of a single rater they are all that there is. [ground_truth()] gives a
+#' known case probability one at its truth, and [estimate_accuracy()] judges systems there by that
+#' truth.
 #'
 #' @section Degenerate data:
 #' * **Two raters.** Free errors are never identified, other models mostly are: agreement is one
@@ -135,6 +136,7 @@ fit_checked <- function(x, model, method, known_truth, known_raters, call, start
     "Take fewer cases, or join categories.", call
   )
   know <- !is.null(known_truth) || !is.null(known_raters)
+  if (!know) check_several_raters(x, call)
   method <- check_method(method, model, x, know, call)
   if (!is.null(known_raters)) check_no_family(model, "known_raters", call)
   if (uses_confidence(model)) x <- drop_unused_levels(x)
@@ -263,7 +265,7 @@ reason_of_parameters <- function(model, categories) {
 # What a user may give where a fit is needed.
 as_fit <- function(fit, call = rlang::caller_env()) {
   if (inherits(fit, "accuracy_estimate")) fit <- fit$fit
-  if (inherits(fit, "rater_fit")) fit else fit_raters(as_ratings(fit, arg = "fit", call = call))
+  if (inherits(fit, "rater_fit")) fit else fit_raters(as_ratings_of_several(fit, "fit", call))
 }
 
 #' Base rates and confusion matrix of a fit

@@ -125,6 +125,7 @@ ask_who_rates <- function(x) {
            shows. For machines 90% intervals are .56 wide, and covered .92 to .96 of true accuracies
            in other sources. If nothing is declared they are about half as wide, and covered .76
            where language models rated and .55 where programs did.",
-    "i" = "Kinds are {.val {rater_kinds}}, one for all raters or one for each, with raters as names."
+    "i" = "Kinds are {.val {rater_kinds}}, one for all raters or one for each, with raters as
+           names."
   ))
 }
