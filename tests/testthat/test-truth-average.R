@@ -185,6 +185,22 @@ test_that("labels are better than the majority's where raters are few and catego
   expect_gt(mean(found["loss", ]), 0.1)
 })
 
+test_that("labels are held against known truths by one call: flattened ones are less too sure", {
+  set.seed(10)
+  x <- simulate_ratings(rater_design(rep(0.75, 5), NULL, 3, 600, loading = 0.7))
+  gold <- truth(x)[sample(600, 300), ]
+  off <- function(rho) {
+    table <- calibration(ground_truth(x, rho = rho), gold, bins = 5)
+    sum(table$n * abs(table$probability - table$share)) / sum(table$n)
+  }
+  expect_lt(off(0.43), 0.7 * off(0))
+  skip_if_not_installed("ggplot2")
+  drawn <- ggplot2::autoplot(ground_truth(x), type = "calibration", truth = gold, bins = 5)
+  expect_equal(
+    ggplot2::layer_data(drawn, 3L)$y, calibration(ground_truth(x), gold, bins = 5)$share
+  )
+})
+
 test_that("print says how sure labels are, where they are not, and what to look at again", {
   x <- lehner_ratings()
   said <- function(...) gsub("\\s+", " ", paste(capture.output(print(...)), collapse = " "))
