@@ -175,11 +175,7 @@ judge_systems <- function(fit, cluster, gold, given, call) {
   options <- check_accuracy_options(given[accuracy_options], call)
   options$threads <- check_threads(given$threads, call)
   options["cluster"] <- list(if (!is.null(cluster)) check_cluster(cluster, fit$x, call))
-  if (!is.null(fit$judged)) {
-    abort_argument("x", "must be a fit to the ratings of several raters.",
-      x = "One judge with a calibration sample tells base rates, but nothing of systems.",
-      call = call)
-  }
+  check_tells_systems(fit, call)
   if (length(fit$x$systems) == 0L) {
     abort_fallible("system", "There is no system whose accuracy could be estimated.",
       i = "Give {.arg systems} to {.fun ratings}.", system = character(), call = call)

@@ -97,7 +97,7 @@ sentence <- function(words) paste0(toupper(substr(words, 1L, 1L)), substring(wor
 look_at_agreement <- function(agreed) {
   kappa <- agreed$kappa
   if (is.na(kappa)) {
-    return(finding("agreement", "problem", "Agreement is not defined for these ratings.",
+    return(finding("agreement", "problem", "Agreement is not defined for these ratings",
       "Are there at least two categories, and two ratings of a case?"))
   }
   status <- if (kappa <= 0) "problem" else grade(kappa, 0.2, 0.4)

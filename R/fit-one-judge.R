@@ -77,6 +77,14 @@ judged_errors <- function(fit, at, rates) {
   out
 }
 
+check_tells_systems <- function(fit, call) {
+  if (!is.null(fit$judged)) {
+    abort_argument("x", "must be a fit to the ratings of several raters.",
+      x = "One judge with a calibration sample tells base rates, but nothing of systems.",
+      call = call)
+  }
+}
+
 # The interval of both base rates of Lee et al. (2025), in [0, 1]: from shares drawn to the middle,
 # around a centre that allows for the judge's errors being estimated.
 judged_interval <- function(judged, level) {

@@ -231,6 +231,11 @@ test_that("a rater alone can be fitted with what is known, and all else says wha
   )
   sample <- table(gold$category, hit)
   judged <- fit_raters(alone, dawid_skene(), known_raters = list(rater1 = sample))
-  expect_error(estimate_accuracy(judged), "nothing of systems", class = "fallible_error_argument")
+  for (verb in list(estimate_accuracy, estimate_metrics, accuracy_bounds)) {
+    expect_error(verb(judged), "nothing of systems", class = "fallible_error_argument")
+  }
+  # With its errors known it is one of two judges, the system the other.
+  found <- tidy(quiet(estimate_accuracy(told, interval = "none")))$estimate
+  expect_lt(abs(found - true_accuracy(panel)$sample), 0.1)
   expect_error(update(judged, known_raters = NULL), class = "fallible_error_raters")
 })
