@@ -93,7 +93,9 @@ bind_groups <- function(x, table) {
 #' set.seed(1)
 #' x <- simulate_ratings(lehner_design(3))
 #' ward <- rep(c("east", "west"), each = 100)
-#' groups <- estimate_accuracy(x, method = "unbinned", by = ward, replicates = 200)
+#' groups <- estimate_accuracy(
+#'   x, method = "unbinned", by = ward, resampling = list(replicates = 200)
+#' )
 #' groups
 #' tidy(groups)
 #' groups[["east"]]

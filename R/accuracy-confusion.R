@@ -52,7 +52,9 @@
 #' @examples
 #' set.seed(1)
 #' x <- simulate_ratings(lehner_design(3, system = 0.7))
-#' estimate <- estimate_accuracy(x, method = "joint", interval = "none", replicates = 200)
+#' estimate <- estimate_accuracy(
+#'   x, method = "joint", interval = "none", resampling = list(replicates = 200)
+#' )
 #' matrices <- confusion(estimate)
 #' matrices
 #' tidy(matrices, what = "categories")

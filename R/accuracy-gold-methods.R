@@ -162,10 +162,10 @@ update.accuracy_estimate <- function(object, known_truth, gold_sample = NULL,
   interval <- check_choice(interval, names(gold_intervals()), "interval", call)
   gold <- object$gold
   if (!missing(known_truth)) {
-    more <- settle_gold(
-      known_truth, gold_sample %||% if (gold$sample == "random") gold$sample, gold$settings$target,
-      gold$settings$widen, x, call
-    )
+    given <- as_gold_cases(known_truth, gold_sample, call)
+    given$sample <- given$sample %||% if (gold$sample == "random") gold$sample
+    given[c("target", "widen")] <- gold$settings[c("target", "widen")]
+    more <- settle_gold(given, NULL, x, call)
     gold <- if (length(gold$case) == 0L) more else merge_gold(gold, more, x, call)
     if (!gold_measures(gold)) {
       why <- lack_of_sample(gold_intervals()[[interval]], gold)

@@ -52,18 +52,15 @@ NULL
 # `gold` of all functions here is what read_gold() gives, with `settings` (target, widen) and
 # `kind`: "sample", or why it is none, "picked", "unsaid" or "unrated", or "likelihood" where the
 # interval does not measure with it. NULL if nothing was given.
-settle_gold <- function(known_truth, gold_sample, target, widen, x, call) {
-  settings <- list(
-    target = check_choice(target, c("population", "cases"), "target", call),
-    widen = check_number(widen, "widen", 0, 1e6, call = call)
-  )
+settle_gold <- function(known_truth, gold_sample, x, call) {
   if (is.null(known_truth) || isFALSE(known_truth)) {
     check_no_sample(gold_sample, call)
     return(NULL)
   }
-  gold <- read_gold(known_truth, gold_sample, x, call)
+  given <- as_gold_cases(known_truth, gold_sample, call)
+  gold <- read_gold(given$truth, given$sample, x, call)
   if (length(gold$case) == 0L) warn_no_gold()
-  gold$settings <- settings
+  gold$settings <- given[c("target", "widen")]
   gold$kind <- gold_kind(gold, x)
   gold
 }

@@ -156,6 +156,17 @@ accuracy_options <- c(
   "method", "interval", "conf_level", "clip", "bin_width", "replicates", "common"
 )
 
+# Options, checked or not, as the arguments that they came from.
+as_arguments <- function(options) {
+  resampling <- list(
+    replicates = options$replicates, threads = options$threads, cluster = options$cluster
+  )
+  c(options[settled], list(
+    bins = list(width = options$bin_width, clip = options$clip),
+    resampling = Filter(Negate(is.null), resampling)
+  ))
+}
+
 check_accuracy_options <- function(x, call) {
   method <- check_accuracy_method(x$method, call)
   interval <- check_choice(x$interval, names(accuracy_intervals()), "interval", call)

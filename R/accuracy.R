@@ -20,32 +20,31 @@
 #'   that are a sample, `"combined"`.
 #' @param conf_level Probability with which the interval is meant to cover, in (0, 1); 0.9, or what
 #'   option `fallible.conf_level` says (see [fallible-options]).
-#' @param clip Where estimates are clipped to \[0, 1\]: in each `"bin"`, as published, `"overall"`,
-#'   or `"none"`.
-#' @param bin_width Width of the bins of `"binned"`, a probability in \[0.001, 1\]. One bin is 1.
-#' @param replicates Number of bootstrap replicates; `NULL` is 1000, and 200 for robust intervals
-#'   (where `"average"` needs none).
+#' @param bins A list of what concerns `"binned"` and `"unbinned"`: `width`, that of the bins, a
+#'   probability in \[0.001, 1\], by default 0.1 (one bin is 1); and `clip`, where estimates are
+#'   clipped to \[0, 1\]: in each `"bin"`, as published and by default, `"overall"`, or `"none"`.
 #' @param common What is assumed of errors that systems and raters have in common: `"typical"`, what
 #'   such panels typically have; `"none"`, as published; `"all"`, the system errs where the raters
 #'   err; or a number, the share in \[0, 1\] of the distance from the one to the other. `NULL` is
 #'   `"typical"` for `"average"` and `"none"` for `"joint"`; the other methods cannot have it.
-#' @param threads Number of threads; no more are used than the machine has cores, or than option
-#'   `mc.cores` says; 1, or what option `fallible.threads` says. The same seed gives the same result
-#'   for any number. Replicates of a bootstrap are drawn on other machines if a `future::plan()`
-#'   names some (not `"multisession"` or `"multicore"`: on one machine threads are quicker).
+#' @param resampling A list of what concerns the bootstrap. `replicates`, their number, by default
+#'   1000, and 200 for robust intervals (where `"average"` needs none). `threads`, by default 1 or
+#'   what option `fallible.threads` says; no more are used than the machine has cores, or than
+#'   option `mc.cores` says, and the same seed gives the same result for any number. `cluster`,
+#'   clusters of cases, such as those of a patient, in one of the forms of `by`: cases of one
+#'   cluster are not independent, and resampled together. Replicates are drawn on other machines if
+#'   a `future::plan()` names some (not `"multisession"` or `"multicore"`: on one machine threads
+#'   are quicker).
 #' @param systems Names of the systems to judge; `NULL` for all.
 #' @param known_truth Cases whose truth is known, called gold cases: categories with the cases as
 #'   names; a data frame with columns `case` and `truth` (or `category`), such as the list that
-#'   `augment()` gives of a [plan_gold()], filled in; or `TRUE` for the truth that `x` holds (see
-#'   [ratings()]), which is never used otherwise. Missing ones are not known.
+#'   `augment()` gives of a [plan_gold()], filled in; `TRUE` for the truth that `x` holds (see
+#'   [ratings()]), which is never used otherwise; or [gold_cases()], which say besides how they were
+#'   chosen and what they are to measure. Missing ones are not known.
 #' @param gold_sample How gold cases were chosen: `"random"`; the probability of each case to be
 #'   chosen, in (0, 1], as a vector (in the order of the cases or named by case), a data frame with
 #'   columns `case` and `probability`, or the name of a column of `known_truth` (`probability` needs
 #'   no mention); or `"given"`, picked by hand, as which they count where nothing is said.
-#' @param target Are intervals with gold to be of the `"population"` that the cases of `x` are a
-#'   sample of, or of these `"cases"` themselves?
-#' @param widen How far many gold cases widen what ratings alone say in `"combined"` intervals: its
-#'   variance grows by up to this factor; a number of at least 0.
 #' @param ... Not used.
 #' @return An object of class `accuracy_estimate` with methods for `print()`, `summary()`,
 #'   [tidy()][tidy.accuracy_estimate], [glance()][tidy.accuracy_estimate],
@@ -86,34 +85,33 @@ estimate_accuracy.default <- function(x, ...) {
 #' @export
 estimate_accuracy.ratings <- function(x, method = NULL, model = k_model(), interval = NULL,
                                       conf_level = default_conf_level(),
-                                      clip = c("bin", "overall", "none"), bin_width = 0.1,
-                                      replicates = NULL, common = NULL,
-                                      threads = default_threads(), by = NULL, cluster = NULL,
-                                      systems = NULL, known_truth = NULL, gold_sample = NULL,
-                                      target = c("population", "cases"), widen = 1.25, ...) {
+                                      bins = list(), common = NULL, resampling = list(),
+                                      by = NULL, systems = NULL, known_truth = NULL,
+                                      gold_sample = NULL, ...) {
   call <- rlang::current_env()
   check_several_raters(check_whole_ratings(x, call = call), call)
   check_dots_empty(...)
+  settings <- c(check_bins(bins, call), check_resampling(resampling, call))
   if (is.function(method)) {
-    given <- mget(c(accuracy_options, "threads", "known_truth", "gold_sample"))
+    given <- c(mget(c(settled, "known_truth", "gold_sample")), settings)
     if (missing(interval)) given["interval"] <- list(NULL)
     if (!missing(model)) given$model <- model
     x <- choose_systems(x, systems, call)
-    return(estimate_by_function(x, method, given, by, cluster, call))
+    return(estimate_by_function(x, method, given, by, settings$cluster, call))
   }
   check_class(model, "rater_model", "model", "Make one with {.fun rater_model}.")
   method <- check_accuracy_method(method %||% default_method(model), call)
   x <- choose_systems(x, systems, call)
-  gold <- settle_gold(known_truth, gold_sample, target, widen, x, call)
+  gold <- settle_gold(known_truth, gold_sample, x, call)
   interval <- interval %||% interval_of_model(model) %||% default_interval(x, gold)
   interval <- check_choice(interval, names(accuracy_intervals()), "interval", call)
   if (!is.null(gold)) gold <- gold_for(interval, gold)
-  given <- mget(c(accuracy_options, "threads"))
+  given <- c(mget(settled), settings)
   estimate <- function(x, cluster, gold) estimate_anew(x, cluster, gold, model, NULL, given, call)
   if (is.null(by)) {
-    estimate(x, cluster, gold)
+    estimate(x, settings$cluster, gold)
   } else {
-    estimate_by(x, by, estimate, cluster, gold, call)
+    estimate_by(x, by, estimate, settings$cluster, gold, call)
   }
 }
 
@@ -140,35 +138,37 @@ fit_for <- function(method, x, model, fit_method, known_truth, call) {
 #' @export
 estimate_accuracy.rater_fit <- function(x, method = NULL, interval = NULL,
                                         conf_level = default_conf_level(),
-                                        clip = c("bin", "overall", "none"), bin_width = 0.1,
-                                        replicates = NULL, common = NULL,
-                                        threads = default_threads(), by = NULL, cluster = NULL,
-                                        systems = NULL, known_truth = NULL, gold_sample = NULL,
-                                        target = c("population", "cases"), widen = 1.25, ...) {
+                                        bins = list(), common = NULL, resampling = list(),
+                                        by = NULL, systems = NULL, known_truth = NULL,
+                                        gold_sample = NULL, ...) {
   call <- rlang::current_env()
   check_dots_empty(...)
+  settings <- c(check_bins(bins, call), check_resampling(resampling, call))
   if (!is.null(systems)) x <- fit_beside(x, choose_systems(x$x, systems, call))
   if (is_own_fit(x)) check_gold_of_posterior(x, known_truth, gold_sample, call)
   method <- method %||% default_method(x$model, is_known_rater(x))
   if (!is.null(gold_sample) && is.null(known_truth)) known_truth <- x$given$truth
   if (!is.null(known_truth)) x <- fit_without_truth(x, known_truth, call)
-  gold <- settle_gold(known_truth, gold_sample, target, widen, x$x, call)
+  gold <- settle_gold(known_truth, gold_sample, x$x, call)
   own <- if (!is_score_fit(x)) interval_of_model(x$model)
   interval <- interval %||% own %||% default_interval(x$x, gold)
   interval <- check_choice(interval, names(accuracy_intervals()), "interval", call)
   gold <- gold_for(interval, gold)
-  given <- mget(c(accuracy_options, "threads"))
+  given <- c(mget(settled), settings)
   if (!is.null(by)) {
     check_nothing_known(x, call)
     estimate <- function(group, cluster, gold) {
       estimate_anew(group, cluster, gold, x$model, x$method, given, call)
     }
-    return(estimate_by(x$x, by, estimate, cluster, gold, call))
+    return(estimate_by(x$x, by, estimate, settings$cluster, gold, call))
   }
   truth <- truth_for_fit(gold, x$x)
   if (!is.null(truth)) x <- stats::update(x, known_truth = truth)
-  judge_systems(x, cluster, gold, given, call)
+  judge_systems(x, settings$cluster, gold, given, call)
 }
+
+# Arguments that are settings by themselves; `bins` and `resampling` hold the others.
+settled <- c("method", "interval", "conf_level", "common")
 
 # What both do with a fit: `given` are arguments as users gave them.
 judge_systems <- function(fit, cluster, gold, given, call) {

@@ -59,8 +59,8 @@
 #' @param by_category Take each category in turn against all others?
 #' @param systems Do the systems of `x` count as raters?
 #' @param pooling What counts the same where numbers of ratings differ: `"pairs"` or `"cases"`.
-#' @param replicates Number of bootstrap replicates.
-#' @param threads Number of threads for the bootstrap; see [estimate_accuracy()].
+#' @param resampling A list of what concerns the bootstrap: `replicates`, by default 1000;
+#'   `threads`, see [estimate_accuracy()].
 #' @return A tibble of class `agreement`, with a row per measure: `measure`; `estimate`;
 #'   `std.error`, `conf.low`, `conf.high`; `n`, the number of cases that entered; `method` of the
 #'   interval; `benchmark`, the word for it on the scale of Landis and Koch, see
@@ -92,8 +92,7 @@
 agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = default_conf_level(),
                       interval = c("analytic", "jackknife", "bootstrap", "none"), ...,
                       counts = NULL, pairwise = FALSE, by_category = FALSE, systems = pairwise,
-                      pooling = c("pairs", "cases"), replicates = 1000L,
-                      threads = default_threads()) {
+                      pooling = c("pairs", "cases"), resampling = list()) {
   call <- rlang::current_env()
   check_dots_empty(...)
   counts <- rlang::enquo(counts)
@@ -103,12 +102,13 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
   if (!rlang::quo_is_null(counts)) x <- counts_ratings(x, counts, call)
   compared <- as_compared(x, scale_weights, call)
   x <- compared$x
+  resampling <- check_resampling(resampling, call, c("replicates", "threads"))
   settings <- list(
     conf_level = check_number(conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE),
     interval = check_choice(interval, c("analytic", "jackknife", "bootstrap", "none"), "interval"),
     pooling = check_choice(pooling, c("pairs", "cases"), "pooling"),
-    replicates = check_count(replicates, "replicates", min = 2L, max = 1e7),
-    threads = check_threads(threads)
+    replicates = check_count(resampling$replicates %||% 1000L, "replicates", min = 2L, max = 1e7),
+    threads = check_threads(resampling$threads)
   )
   view <- new_view(x, systems = check_flag(systems, "systems"))
   if (check_flag(by_category, "by_category") && !is.null(scale_weights)) {

@@ -46,7 +46,7 @@
 #' @examples
 #' set.seed(1)
 #' x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.9, b = 0.6), 3, n = 300))
-#' bounds <- accuracy_bounds(x, replicates = 50)
+#' bounds <- accuracy_bounds(x, resampling = list(replicates = 50))
 #' tidy(bounds)
 #' glance(bounds)
 #' format(bounds)

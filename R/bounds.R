@@ -81,7 +81,7 @@
 #' @param interval `"bootstrap"`, the default given a fit, or `"none"`.
 #' @param conf_level Probability with which the confidence set is meant to cover the range, in
 #'   (0, 1).
-#' @param replicates Number of bootstrap replicates.
+#' @param resampling A list: `replicates`, the number of bootstrap replicates, by default 200.
 #' @param ... Not used.
 #' @return An object of class `accuracy_bounds` with methods for `print()`, `format()`, `summary()`,
 #'   [tidy()][tidy.accuracy_bounds], [glance()][tidy.accuracy_bounds], `as.data.frame()` and
@@ -97,7 +97,7 @@
 #' @examples
 #' set.seed(1)
 #' x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.9, b = 0.6), 3, n = 300))
-#' bounds <- accuracy_bounds(x, replicates = 50)
+#' bounds <- accuracy_bounds(x, resampling = list(replicates = 50))
 #' bounds
 #' tidy(bounds)
 #' @examplesIf requireNamespace("Rglpk", quietly = TRUE)
@@ -107,7 +107,7 @@
 accuracy_bounds <- function(x, systems = NULL, given = c("fit", "ratings"), rater_accuracy = NULL,
                             better_than_chance = TRUE, base_rates = NULL, error_correlation = NULL,
                             group_size = NULL, interval = NULL, conf_level = default_conf_level(),
-                            replicates = 200L, ...) {
+                            resampling = list(), ...) {
   check_given()
   call <- rlang::current_env()
   check_dots_empty(...)
@@ -116,6 +116,7 @@ accuracy_bounds <- function(x, systems = NULL, given = c("fit", "ratings"), rate
   fit <- fit_of_bounds(x, given, call)
   systems <- check_bounded(systems, fit$x, call)
   interval <- interval %||% if (given == "fit") "bootstrap" else "none"
+  replicates <- check_resampling(resampling, call, "replicates")$replicates %||% 200L
   options <- list(
     given = given, interval = check_choice(interval, c("bootstrap", "none"), "interval"),
     conf_level = check_number(conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE),

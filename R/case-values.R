@@ -25,8 +25,6 @@
 #'
 #' @param by Groups of cases: a vector with a value for every case, in the order of the cases in
 #'   `x`, or a data frame with a column `case` and one other, in which every case is looked up.
-#' @param cluster Clusters of cases, such as those of a patient, in one of the forms of `by`: cases
-#'   of one cluster are not independent, and resampled together.
 #' @name estimate_accuracy
 #' @rdname estimate_accuracy
 NULL

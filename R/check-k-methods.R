@@ -22,7 +22,9 @@
 #' @examples
 #' set.seed(1)
 #' x <- simulate_ratings(rater_design(c(0.4, 0.6, 0.9), systems = 0.7))
-#' checks <- check_k_properties(x, c("accuracy", "independence"), replicates = 49)
+#' checks <- check_k_properties(
+#'   x, c("accuracy", "independence"), resampling = list(replicates = 49)
+#' )
 #' tidy(checks, "pairs")
 #' glance(checks)
 #' @export

@@ -59,8 +59,8 @@
 #'   `"distance"` if the categories of `x` are ordered, and `"free"` if there are no more than 20
 #'   raters, since it takes long for many. Disagreeing pairs are looked at in any case.
 #' @param alpha Level of the tests, a probability in (0, 1).
-#' @param replicates Number of panels drawn for each test.
-#' @param threads Number of threads; see [estimate_accuracy()].
+#' @param resampling A list: `replicates`, the number of panels drawn for each test, by default 199;
+#'   `threads`, see [estimate_accuracy()].
 #' @param alternative A [rater_model()], or a list of them, to be compared besides: a family of your
 #'   own ([rater_family()]), a model by formula of covariates, or any other.
 #' @param ... Not used.
@@ -77,15 +77,15 @@
 #' @examples
 #' set.seed(1)
 #' x <- simulate_ratings(rater_design(c(0.4, 0.6, 0.9), systems = 0.7))
-#' check_k_properties(x, replicates = 49)
+#' check_k_properties(x, resampling = list(replicates = 49))
 #' @export
 check_k_properties <- function(x, properties = k_properties, system = NULL, errors = NULL,
-                               alpha = 0.05, replicates = 199L, threads = default_threads(),
-                               alternative = NULL, ...) {
+                               alpha = 0.05, resampling = list(), alternative = NULL, ...) {
   check_given()
   call <- rlang::current_env()
   check_dots_empty(...)
   x <- with_votes(as_ratings_of_several(x, call = call))
+  resampling <- check_resampling(resampling, call, c("replicates", "threads"))
   settings <- list(
     properties = check_some(properties, k_properties, "properties", call),
     system = check_joined(system, x, call),
@@ -95,8 +95,10 @@ check_k_properties <- function(x, properties = k_properties, system = NULL, erro
       check_some(errors, c("distance", "free"), "errors", call)
     },
     alpha = check_number(alpha, "alpha", 0, 1, open_min = TRUE, open_max = TRUE),
-    replicates = check_count(replicates, "replicates", min = 19L, max = 1e6),
-    threads = check_threads(threads)
+    replicates = check_count(
+      resampling$replicates %||% 199L, "replicates", min = 19L, max = 1e6
+    ),
+    threads = check_threads(resampling$threads)
   )
   alternative <- check_alternatives(alternative, x, call)
   plan <- plan_k(x, settings)

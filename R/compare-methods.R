@@ -25,7 +25,7 @@
 #' @examples
 #' set.seed(1)
 #' x <- simulate_ratings(lehner_design(3, system = c(a = 0.7, b = 0.75, c = 0.5)))
-#' comparison <- compare_systems(estimate_accuracy(x, method = "unbinned", replicates = 200))
+#' comparison <- compare_systems(x, method = "unbinned", resampling = list(replicates = 200))
 #' tidy(comparison)
 #' glance(comparison)
 #' @export

@@ -68,7 +68,8 @@
 #' of two blocks, which makes simultaneous intervals a little wider.
 #'
 #' @references Efron, B. (1982). *The Jackknife, the Bootstrap and Other Resampling Plans*. SIAM.
-#' @param estimate An [estimate_accuracy()] result with at least two systems.
+#' @param x An [estimate_accuracy()] result with at least two systems; or [ratings()] or a
+#'   [fit_raters()] result, of which one is made.
 #' @param systems Names of the systems to compare; `NULL` for all.
 #' @param conf_level Probability with which intervals are meant to cover, in (0, 1); `NULL` for that
 #'   of the estimate.
@@ -83,7 +84,7 @@
 #'   bootstrap (see [estimate_metrics()]).
 #' @param category For a metric of categories: of which one; `NULL` for the macro average.
 #' @param cost For `metric = "loss"`: see [estimate_metrics()].
-#' @param ... Not used.
+#' @param ... For ratings and fits, arguments of [estimate_accuracy()]; otherwise not used.
 #' @return An object of class `system_comparison` with methods for `print()`,
 #'   [tidy()][tidy.system_comparison], [glance()][tidy.system_comparison], `as.data.frame()` and
 #'   [autoplot()][autoplot.system_comparison].
@@ -92,7 +93,7 @@
 #' @examples
 #' set.seed(1)
 #' x <- simulate_ratings(lehner_design(3, system = c(a = 0.7, b = 0.75, c = 0.5)))
-#' estimate <- estimate_accuracy(x, method = "joint", replicates = 200)
+#' estimate <- estimate_accuracy(x, method = "joint", resampling = list(replicates = 200))
 #' comparison <- compare_systems(estimate)
 #' comparison
 #' tidy(comparison, what = "ranks")
@@ -103,13 +104,12 @@
 #' # By the macro average of F
 #' compare_systems(estimate, metric = "f_meas")
 #' @export
-compare_systems <- function(estimate, systems = NULL, conf_level = NULL, simultaneous = FALSE,
+compare_systems <- function(x, systems = NULL, conf_level = NULL, simultaneous = FALSE,
                             reference = NULL, best = NULL, metric = NULL, category = NULL,
                             cost = NULL, ...) {
   check_given()
   call <- rlang::current_env()
-  check_dots_empty(...)
-  check_estimate(estimate, call)
+  estimate <- estimate_to_compare(x, call, ...)
   if (is.null(conf_level)) conf_level <- estimate$options$conf_level
   conf_level <- check_number(
     conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE, call = call
@@ -150,7 +150,18 @@ compare_by_ratings <- function(estimate, pairs, conf_level, simultaneous) {
   )
 }
 
-check_estimate <- function(x, call, arg = "estimate") {
+estimate_to_compare <- function(x, call, ...) {
+  if (inherits(x, c("accuracy_estimate", "accuracy_by_group"))) {
+    check_dots_empty(...)
+  } else {
+    if (!inherits(x, "rater_fit")) x <- as_ratings(x, call = call)
+    x <- estimate_accuracy(x, ...)
+  }
+  check_estimate(x, call)
+  x
+}
+
+check_estimate <- function(x, call, arg = "x") {
   if (inherits(x, "accuracy_by_group")) {
     abort_argument(arg,
       "{.arg {arg}} has an estimate for each of the groups {.val {names(x)}}; take one of them.",
@@ -203,5 +214,7 @@ estimate_again <- function(estimate, x) {
     options$interval <- interval_none$id
   }
   options$deviance <- NULL
-  suppressWarnings(do.call(estimate_accuracy, c(list(fit), options)), classes = "fallible_warning")
+  suppressWarnings(
+    do.call(estimate_accuracy, c(list(fit), as_arguments(options))), classes = "fallible_warning"
+  )
 }

@@ -66,6 +66,21 @@ check_strata <- function(difficulty, accuracies, call) {
   difficulty[c("shift", "weight")]
 }
 
+# What a design says of difficulty: a number or a table is the `value` of the list.
+check_difficulty <- function(difficulty, call) {
+  out <- list(
+    value = 0, strata = "drawn", redraw = TRUE, shared = c("difficulty", "errors"), loading = 0
+  )
+  given <- if (is.list(difficulty) && !is.data.frame(difficulty)) {
+    check_settings_list(difficulty, "difficulty", names(out), call)
+  } else {
+    list(value = difficulty)
+  }
+  out[names(given)] <- given
+  out["shared"] <- list(check_shared(out$shared, call))
+  out
+}
+
 check_shared <- function(shared, call) {
   if (!(is.null(shared) || (is.character(shared) && all(shared %in% c("difficulty", "errors"))))) {
     abort_argument("shared", "must be any of {.val difficulty} and {.val errors}, or NULL.",
@@ -137,9 +152,6 @@ abort_copying <- function(fault, rows, raters, systems, call) {
 # For each judge the numbers of its matrices, row by row: of none, of one, or of one per stratum.
 check_matrices <- function(matrices, judges, labels, strata, call) {
   out <- rep(list(double()), length(judges))
-  if (is.null(matrices)) {
-    return(out)
-  }
   unknown <- if (is.list(matrices)) setdiff(rlang::names2(matrices), judges)
   if (!is.list(matrices) || length(unknown) > 0L) {
     abort_argument("matrices", "must be a list with names of raters or systems.",

@@ -13,15 +13,17 @@
 #'   distribution.
 #' @param concentration Parameter of the Dirichlet distribution, above 0, the same for all
 #'   categories.
-#' @param dispersion,error_range,normalise See [confusion_matrix()].
+#' @param dispersion,error_range See [confusion_matrix()].
 #' @param difficulty How much accuracy is lost on a third of the cases and gained on another third,
 #'   in \[0, 1\]; or a data frame with columns `shift`, what is added to accuracies, in \[-1, 1\],
-#'   and `weight`, the probability of the stratum. Zero is none.
-#' @param strata `"drawn"`: the stratum of each case is random; `"fixed"`: strata have exactly their
-#'   share of the cases, rounded, and stand one after another.
-#' @param redraw Are the random factors of errors drawn anew for each stratum?
-#' @param shared What of the raters' lot the systems share: any of `"difficulty"` and `"errors"`
-#'   (`dispersion` and `error_range`).
+#'   and `weight`, the probability of the stratum. Zero is none. Or a list: `value`, one of these;
+#'   `strata`, `"drawn"` (the stratum of each case is random, the default) or `"fixed"` (strata have
+#'   exactly their share of the cases, rounded, and stand one after another); `redraw`, are the
+#'   random factors of errors drawn anew for each stratum (by default `TRUE`); `shared`, what of the
+#'   raters' lot the systems share, by default both of `"difficulty"` and `"errors"` (`dispersion`
+#'   and `error_range`); and `loading`, how far answers go together because of the case, in (-1, 1):
+#'   one number for all raters and systems, one for each (raters first), or some by name (others
+#'   have 0), see Errors in common.
 #' @param missing Probability that a rating is missing, in \[0, 1\], one itself excluded: one
 #'   number, one for each rater, or some by name (others miss none). Systems answer every case.
 #' @param copying A data frame with columns `from` and `to` (numbers of raters, or names of raters
@@ -30,12 +32,12 @@
 #'   systems repeat raters or systems. The method excludes this dependence.
 #' @param matrices A named list of confusion matrices, true category in rows, for raters or systems
 #'   whose matrix is not to be generated: for each a matrix, used as given whatever the difficulty,
-#'   or a list of matrices, one for each stratum of `difficulty`.
-#' @param loading How far answers go together because of the case, in (-1, 1): one number for all
-#'   raters and systems, one for each (raters first), or some by name (others have 0); see Errors in
-#'   common.
+#'   or a list of matrices, one for each stratum of `difficulty`. Its element `normalise`,
+#'   `"expected"` or `"row"`, says how those that are generated are normalised, see
+#'   [confusion_matrix()].
 #' @param drift How much accuracy rises from the first case of a panel to the last, in (-1, 1);
-#'   negative where it falls. Given like `loading`; see Order of cases. Not with fixed strata, which
+#'   negative where it falls. One number, one for each, or
+#'   some by name; see Order of cases. Not with fixed strata, which
 #'   stand one after another.
 #' @param covariates Kinds of cases, a data frame with a row for each: `weight`, their
 #'   probabilities; columns of covariates, which the ratings will have; and columns with the names
@@ -66,7 +68,7 @@
 #' # Raters and system err on the same cases; the first rater sees half of them, and tires
 #' rater_design(
 #'   c(ann = 0.8, bob = 0.8, eve = 0.8), 0.9,
-#'   loading = 0.6, missing = c(ann = 0.5), drift = c(ann = -0.2)
+#'   difficulty = list(loading = 0.6), missing = c(ann = 0.5), drift = c(ann = -0.2)
 #' )
 #'
 #' # Raters who read images of an old device worse; the system does not
@@ -85,10 +87,8 @@
 #' @export
 rater_design <- function(raters, systems = NULL, categories = 5L, n = 200L,
                          base_rates = "uniform", concentration = 1, dispersion = 1,
-                         error_range = 0, difficulty = 0, strata = c("drawn", "fixed"),
-                         redraw = TRUE, shared = c("difficulty", "errors"), missing = 0,
-                         copying = NULL, matrices = NULL, normalise = c("expected", "row"),
-                         loading = 0, drift = 0, covariates = NULL) {
+                         error_range = 0, difficulty = 0, missing = 0, copying = NULL,
+                         matrices = list(), drift = 0, covariates = NULL) {
   check_given()
   call <- rlang::current_env()
   labels <- check_category_labels(categories)
@@ -96,7 +96,10 @@ rater_design <- function(raters, systems = NULL, categories = 5L, n = 200L,
   systems <- name_judges(check_probabilities(systems, "systems", 0L), "system")
   judges <- c(names(raters), names(systems))
   check_judge_names(judges, call)
-  shared <- check_shared(shared, call)
+  hard <- check_difficulty(difficulty, call)
+  matrices <- matrices %||% list()
+  normalise <- if (is.list(matrices)) matrices[["normalise"]] %||% "expected"
+  if (is.list(matrices)) matrices <- matrices[rlang::names2(matrices) != "normalise"]
   law <- if (is.character(base_rates)) {
     check_choice(base_rates, c("uniform", "dirichlet"), "base_rates")
   } else {
@@ -104,10 +107,11 @@ rater_design <- function(raters, systems = NULL, categories = 5L, n = 200L,
     "fixed"
   }
   kinds <- design_kinds(
-    covariates, difficulty, judges, labels, dispersion, names(matrices), call
+    covariates, hard$value, judges, labels, dispersion, names(matrices), call
   )
   if (length(kinds$matrices) > 0L) matrices <- c(matrices, kinds$matrices)
-  strata_of <- check_strata(kinds$strata, c(raters, if ("difficulty" %in% shared) systems), call)
+  shifted <- c(raters, if ("difficulty" %in% hard$shared) systems)
+  strata_of <- check_strata(kinds$strata, shifted, call)
   design <- list(
     categories = labels, n = check_count(n, "n"), raters = raters, systems = systems,
     law = law, base_rates = if (law == "fixed") base_rates else double(),
@@ -116,13 +120,13 @@ rater_design <- function(raters, systems = NULL, categories = 5L, n = 200L,
     error_range = check_number(error_range, "error_range", 0, 1),
     normalise = check_choice(normalise, c("expected", "row"), "normalise"),
     strata = strata_of,
-    strata_drawn = check_choice(strata, c("drawn", "fixed"), "strata") == "drawn",
-    redraw = check_flag(redraw, "redraw"),
-    system_strata = "difficulty" %in% shared, system_errors = "errors" %in% shared,
+    strata_drawn = check_choice(hard$strata, c("drawn", "fixed"), "strata") == "drawn",
+    redraw = check_flag(hard$redraw, "redraw"),
+    system_strata = "difficulty" %in% hard$shared, system_errors = "errors" %in% hard$shared,
     missing = by_judge(missing, names(raters), "missing", 0, "rater", call),
     copying = check_copying(copying, names(raters), names(systems), call),
     matrices = check_matrices(matrices, judges, labels, nrow(strata_of), call),
-    loading = by_judge(loading, judges, "loading", -1, "rater and system", call),
+    loading = by_judge(hard$loading, judges, "loading", -1, "rater and system", call),
     drift = by_judge(drift, judges, "drift", -1, "rater and system", call),
     hidden = double(), covariates = kinds$covariates, by_kind = kinds$judges
   )
@@ -138,8 +142,8 @@ rater_design <- function(raters, systems = NULL, categories = 5L, n = 200L,
 check_drift <- function(design, call) {
   if (any(design$drift != 0) && !design$strata_drawn && nrow(design$strata) > 1L) {
     abort_argument("drift", "{.arg drift} needs strata that are drawn.",
-      x = "{.code strata = \"fixed\"}: cases of a stratum stand together, in the order of cases over
-           which accuracy drifts.", i = "Use {.code strata = \"drawn\"}.", call = call)
+      x = "{.code difficulty = list(strata = \"fixed\")}: cases of a stratum stand together, in the
+           order of cases over which accuracy drifts.", i = "Use {.val drawn}.", call = call)
   }
 }
 

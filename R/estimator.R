@@ -10,22 +10,23 @@
 #'   for none. They are a random sample of the cases with ratings, all of them where these are
 #'   fewer.
 #' @param gold_sample How the estimator is told that they were chosen: `"random"` or `"given"`.
+#' @param target,widen See [gold_cases()].
 #' @return A function of class `accuracy_estimator` that takes a [ratings()] object and returns an
 #'   [estimate_accuracy()] result.
 #' @family simulation
 #' @examples
-#' unclipped <- accuracy_estimator("binned", clip = "none")
+#' unclipped <- accuracy_estimator("binned", bins = list(clip = "none"))
 #' unclipped(ratings(lehner2015, raters = rater1:rater4, systems = system, case = case))
 #' accuracy_estimator("joint", rater_model(errors = "distance"))
 #' @export
 accuracy_estimator <- function(method = "binned", model = k_model(), interval = "none",
-                               conf_level = default_conf_level(),
-                               clip = c("bin", "overall", "none"), bin_width = 0.1,
-                               replicates = NULL, common = NULL, gold = 0,
-                               gold_sample = c("random", "given"),
+                               conf_level = default_conf_level(), bins = list(), common = NULL,
+                               resampling = list(), gold = 0, gold_sample = c("random", "given"),
                                target = c("population", "cases"), widen = 1.25) {
   call <- rlang::current_env()
-  options <- check_accuracy_options(mget(accuracy_options), call)
+  resampling <- check_resampling(resampling, call, "replicates")
+  given <- c(mget(settled), check_bins(bins, call), resampling["replicates"])
+  options <- check_accuracy_options(given, call)
   check_class(model, "rater_model", "model", "Make one with {.fun rater_model}.")
   number <- check_count(gold, "gold", min = 0L, call = call)
   known <- if (number > 0L) {
@@ -40,8 +41,12 @@ accuracy_estimator <- function(method = "binned", model = k_model(), interval = 
   options <- append(options, list(model = model), 1L)
   structure(
     function(x) {
-      if (number > 0L) known$known_truth <- random_gold(x, number)
-      do.call(estimate_accuracy, c(list(x), options, known))
+      gold <- if (number > 0L) {
+        gold_cases(random_gold(x, number), known$gold_sample, known$target, known$widen)
+      }
+      do.call(estimate_accuracy, c(
+        list(x, model = options$model, known_truth = gold), as_arguments(options)
+      ))
     },
     class = c("accuracy_estimator", "fallible_result", "function"),
     options = c(options, if (number > 0L) c(gold = number, known))

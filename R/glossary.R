@@ -92,7 +92,8 @@
 #'   method `"shared"`, where a model is fitted; `average_shared` is that of the average, whatever
 #'   the method), and column `independent` the end where its errors are its own; in
 #'   `rater_model(system = "shared")` a system has the raters' dispersion and difficulty;
-#'   `rater_design(shared = )` names what systems have in common with the raters in a simulation.
+#'   `rater_design(difficulty = list(shared = ))` names what systems have in common with the raters
+#'   in a simulation.
 #' * **method** of [fit_raters()] is how a model is fitted, of [estimate_accuracy()] and of results
 #'   about systems how accuracy is estimated, and in tables of agreement how the error was found.
 #' * **known** in [flag_workers()] says which workers are of low quality, as far as a user knows.

@@ -1,5 +1,96 @@
 # Gold as users give it: known truths of cases, and how these cases were chosen.
 
+#' Cases whose truth is known
+#'
+#' What `known_truth` of [estimate_accuracy()] and other verbs takes, with all that may be said of
+#' it.
+#'
+#' @param truth Categories with the cases as names; a data frame with columns `case` and `truth` (or
+#'   `category`), such as the list that `augment()` gives of a [plan_gold()], filled in; or `TRUE`
+#'   for the truth that the ratings hold. Missing ones are not known.
+#' @param sample How the cases were chosen: `"random"`; the probability of each case to be chosen,
+#'   in (0, 1], as a vector (in the order of the cases or named by case), a data frame with columns
+#'   `case` and `probability`, or the name of a column of `truth` (`probability` needs no mention);
+#'   or `"given"`, picked by hand, as which they count where nothing is said.
+#' @param target Are intervals to be of the `"population"` that the cases are a sample of, or of
+#'   these `"cases"` themselves?
+#' @param widen How far many gold cases widen what ratings alone say in `"combined"` intervals: its
+#'   variance grows by up to this factor; a number of at least 0.
+#' @return An object of class `gold_cases`. `tidy()`: a tibble with a row per case, `case` and
+#'   `truth`. `glance()`: one row, the number of `cases`, `gold_sample`, `target` and `widen`.
+#'   `format()`: these in a line.
+#' @family estimation
+#' @examples
+#' set.seed(1)
+#' x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.8), n = 500))
+#' gold <- gold_cases(truth(x)[sample(500, 60), ], sample = "random", target = "cases")
+#' gold
+#' estimate_accuracy(x, known_truth = gold)
+#' @export
+gold_cases <- function(truth, sample = NULL, target = c("population", "cases"), widen = 1.25) {
+  check_given()
+  call <- rlang::current_env()
+  structure(
+    list(
+      truth = truth, sample = sample,
+      target = check_choice(target, c("population", "cases"), "target", call),
+      widen = check_number(widen, "widen", 0, 1e6, call = call)
+    ),
+    class = c("gold_cases", "fallible_result")
+  )
+}
+
+#' @rdname gold_cases
+#' @param x An object of class `gold_cases`.
+#' @param ... Not used.
+#' @export
+tidy.gold_cases <- function(x, ...) {
+  check_dots_empty(...)
+  given <- if (!isTRUE(x$truth)) as_truth_table(x$truth, "truth", rlang::current_env())
+  tibble::tibble(case = given$case %||% character(), truth = given$truth %||% character())
+}
+
+#' @rdname gold_cases
+#' @export
+glance.gold_cases <- function(x, ...) {
+  check_dots_empty(...)
+  sample <- x$sample %||% "unsaid"
+  tibble::tibble(
+    cases = if (isTRUE(x$truth)) NA_integer_ else nrow(tidy(x)),
+    gold_sample = if (rlang::is_string(sample)) sample else "probability", target = x$target,
+    widen = x$widen
+  )
+}
+
+#' @rdname gold_cases
+#' @export
+format.gold_cases <- function(x, ...) {
+  size <- glance(x)
+  paste0(
+    if (is.na(size$cases)) "the truth that ratings hold" else count_noun(size$cases, "gold case"),
+    ", sample: ", size$gold_sample, ", target: ", size$target
+  )
+}
+
+#' @export
+print.gold_cases <- function(x, ...) {
+  cat_lines(paste0("<gold_cases> ", format(x)))
+  invisible(x)
+}
+
+# Gold cases, whatever form they come in; `gold_sample` is the short form of their `sample`.
+as_gold_cases <- function(known_truth, gold_sample, call) {
+  if (!inherits(known_truth, "gold_cases")) {
+    return(gold_cases(known_truth, gold_sample))
+  }
+  if (!is.null(gold_sample) && !is.null(known_truth$sample)) {
+    abort_argument("gold_sample", "{.arg known_truth} says how its cases were chosen.",
+      i = "Leave {.arg gold_sample} out.", call = call)
+  }
+  known_truth["sample"] <- list(known_truth$sample %||% gold_sample)
+  known_truth
+}
+
 # Fields: `case`, places among the cases of `x`; `truth`, numbers of categories; `sample`, how they
 # were chosen ("random", "probability", "given" by hand, or "unsaid", which is taken for that); and
 # `probability`, of each case to be chosen, or NULL where it was the same for all.

@@ -48,7 +48,7 @@ default_label_metrics <- c("accuracy", "precision", "recall", "f_meas", names(la
 #' @param method `"joint"` or `"shared"`.
 #' @param interval `"bootstrap"` or `"none"`.
 #' @param conf_level Probability with which intervals are meant to cover, in (0, 1).
-#' @param replicates Number of bootstrap replicates.
+#' @param resampling A list: `replicates`, the number of bootstrap replicates, by default 200.
 #' @param ... Not used.
 #' @return An [estimate_metrics()] result, in whose tables `category` is the label. `augment()` has
 #'   a row per case, label, system and truth.
@@ -62,7 +62,7 @@ default_label_metrics <- c("accuracy", "precision", "recall", "f_meas", names(la
 #'   apply(say(right), 2, function(has) c("angry", "sad")[has], simplify = FALSE)
 #' }), recursive = FALSE)
 #' x <- ratings(answers, case = case, rater = rater, rating = labels, repeats = "labels")
-#' estimate_metrics(x, systems = "model", replicates = 50)
+#' estimate_metrics(x, systems = "model", resampling = list(replicates = 50))
 #' @name label_metrics
 #' @export
 estimate_metrics.ratings_labels <- function(x, # nolint: object_name, object_length.
@@ -71,7 +71,7 @@ estimate_metrics.ratings_labels <- function(x, # nolint: object_name, object_len
                                             method = c("joint", "shared"),
                                             interval = c("bootstrap", "none"),
                                             conf_level = default_conf_level(),
-                                            replicates = 200L, ...) {
+                                            resampling = list(), ...) {
   call <- rlang::current_env()
   check_dots_empty(...)
   method <- check_choice(method, c("joint", "shared"), "method", call)
@@ -79,12 +79,14 @@ estimate_metrics.ratings_labels <- function(x, # nolint: object_name, object_len
   conf_level <- check_number(
     conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE, call = call
   )
+  replicates <- check_resampling(resampling, call, "replicates")$replicates %||% 200L
   replicates <- check_count(replicates, "replicates", min = 2L, call = call)
   plan <- label_plan(metrics, average, beta, x, call)
   panel <- label_panel(x, systems, call)
   model <- rater_model("rater", "free", base_rates = if (panel$labels > 1L) ~label else ~1)
   estimate <- estimate_accuracy(
-    panel$x, method, model, interval = "none", cluster = panel$cluster, replicates = replicates
+    panel$x, method, model, interval = "none",
+    resampling = list(cluster = panel$cluster, replicates = replicates)
   )
   estimate$options$interval <- interval
   estimate$options$conf_level <- conf_level

@@ -39,7 +39,7 @@
 #' fit
 #' ground_truth(fit)
 #' set.seed(1)
-#' estimate_accuracy(fit, replicates = 200)
+#' estimate_accuracy(fit, resampling = list(replicates = 200))
 #' @export
 as_rater_fit <- function(x, posterior, base_rates = NULL, ..., model = "own model") {
   check_given()

@@ -25,8 +25,8 @@ check_approximate <- function(settings, call) {
     abort_fallible("argument", c(
       "The approximation knows the K-model and its joint estimate only.",
       stats::setNames(broken, rep("x", length(broken))),
-      "i" = "Leave out {.code approximate = TRUE} to simulate."
-    ), arg = "approximate", call = call)
+      "i" = "Leave out {.code runs = 0} to simulate."
+    ), arg = "runs", call = call)
   }
 }
 

@@ -25,7 +25,7 @@
 #'   `format()`: the answer in a line. `update()`: a new plan.
 #' @family simulation
 #' @examples
-#' plan <- plan_cases(chance_kappa = 0.3, raters = 2:4, approximate = TRUE)
+#' plan <- plan_cases(chance_kappa = 0.3, raters = 2:4, runs = 0)
 #' tidy(plan)
 #' glance(plan)
 #' update(plan, margin = 0.05)

@@ -33,7 +33,7 @@
 #' found.
 #'
 #' @section Approximation:
-#' With `approximate = TRUE` nothing is simulated: joint estimates under the K-model are taken as
+#' With `runs = 0` nothing is simulated: joint estimates under the K-model are taken as
 #' normal around the truth with the variance that the Fisher information gives, cut at 0 and 1. It
 #' is made for a first look: in simulations with 2 to 10 categories, 2 to 5 raters and kappa from .1
 #' to .8 its numbers of cases were right to within 10% in four of five settings and to within 25% in
@@ -74,8 +74,8 @@
 #'   one may be left out. By default the cost is the number of ratings.
 #' @param estimator The name of a method of [estimate_accuracy()], an [accuracy_estimator()], or a
 #'   function of ratings, as for [simulation_study()].
-#' @param runs Number of panels for each number of cases. All systems are judged on each.
-#' @param approximate Answer from a formula instead of simulations?
+#' @param runs Number of panels for each number of cases, at least 20. All systems are judged on
+#'   each. 0 answers from a formula instead of simulations; see Approximation.
 #' @param threads Number of threads for methods of [estimate_accuracy()]; see [fallible-options].
 #' @return An object of class `case_plan` with methods for `print()`, [tidy()][tidy.case_plan],
 #'   [glance()][tidy.case_plan], [update()][tidy.case_plan] and [autoplot()][autoplot.case_plan].
@@ -83,7 +83,7 @@
 #' @templateVar where Recommended use
 #' @template ref-lehner
 #' @examples
-#' plan_cases(chance_kappa = 0.3, raters = 2:4, approximate = TRUE)
+#' plan_cases(chance_kappa = 0.3, raters = 2:4, runs = 0)
 #'
 #' set.seed(1)
 #' plan <- plan_cases(rater_accuracy = 0.6, system_accuracy = 0.8, runs = 100)
@@ -98,7 +98,7 @@ plan_cases <- function(design = NULL, margin = 0.1, conf_level = default_conf_le
                        raters = NULL, rater_accuracy = NULL, chance_kappa = NULL,
                        system_accuracy = NULL,
                        cases = c(2, 20000), cost = c(case = 0, rating = 1), estimator = "joint",
-                       runs = 500L, approximate = FALSE, threads = default_threads()) {
+                       runs = 500L, threads = default_threads()) {
   call <- rlang::current_env()
   arguments <- mget(names(formals()))
   settings <- plan_settings(arguments, call)
@@ -121,8 +121,7 @@ plan_settings <- function(x, call) {
         x$conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE, call = call
       ),
       cost = check_cost(x$cost, call),
-      runs = check_count(x$runs, "runs", min = 20L, max = 1000000L, call = call),
-      approximate = check_flag(x$approximate, "approximate", call = call)
+      runs = check_runs(x$runs, call), approximate = identical(as.double(x$runs), 0)
     ),
     check_cases(x$cases, call)
   )
@@ -135,6 +134,10 @@ plan_settings <- function(x, call) {
   settings <- c(settings, plan_design(x, settings$approximate, call))
   if (settings$approximate) check_approximate(settings, call)
   settings
+}
+
+check_runs <- function(runs, call) {
+  if (identical(as.double(runs), 0)) 0L else check_count(runs, "runs", 20L, 1000000L, call = call)
 }
 
 # Fields: cases, a number or NULL; or least_cases and max_cases, between which it is looked for.

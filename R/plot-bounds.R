@@ -10,7 +10,7 @@
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' set.seed(1)
 #' x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.9, b = 0.6), 3, n = 300))
-#' plot(accuracy_bounds(x, replicates = 50))
+#' plot(accuracy_bounds(x, resampling = list(replicates = 50)))
 #' @method autoplot accuracy_bounds
 #' @rawNamespace S3method(ggplot2::autoplot,accuracy_bounds)
 autoplot.accuracy_bounds <- function(object, ...) { # nolint: object_name.

@@ -11,7 +11,7 @@
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' set.seed(1)
 #' x <- simulate_ratings(rater_design(c(0.4, 0.6, 0.9), systems = 0.7))
-#' plot(check_k_properties(x, c("accuracy", "difficulty"), replicates = 49))
+#' plot(check_k_properties(x, c("accuracy", "difficulty"), resampling = list(replicates = 49)))
 #' @method autoplot k_check
 #' @rawNamespace S3method(ggplot2::autoplot,k_check)
 autoplot.k_check <- function(object, # nolint: object_name.

@@ -10,7 +10,7 @@
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' set.seed(1)
 #' x <- simulate_ratings(lehner_design(3, system = c(a = 0.7, b = 0.75, c = 0.5)))
-#' comparison <- compare_systems(estimate_accuracy(x, method = "unbinned", replicates = 200))
+#' comparison <- compare_systems(x, method = "unbinned", resampling = list(replicates = 200))
 #' plot(comparison)
 #' plot(comparison, type = "ranks")
 #' @method autoplot system_comparison

@@ -8,7 +8,7 @@
 #' @inherit autoplot.ratings return
 #' @family plots
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
-#' plan <- plan_cases(chance_kappa = 0.3, raters = 2:4, approximate = TRUE)
+#' plan <- plan_cases(chance_kappa = 0.3, raters = 2:4, runs = 0)
 #' plot(plan)
 #' plot(plan, type = "half_width")
 #' @method autoplot case_plan

@@ -44,7 +44,7 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
   if (!is.null(rater_kind)) {
     x$rater_kind <- settle_kinds(check_rater_kind(rater_kind, call), x, call)
   }
-  settle_gold(known_truth, gold_sample, "population", 1, x, call) # refused before pages are made
+  settle_gold(known_truth, gold_sample, x, call) # refused before pages are made
   format <- report_format(file, call)
   check_string(title, "title")
   if (!is.null(judges)) check_flag(judges, "judges")

@@ -45,7 +45,9 @@
 #'   systems = data.frame(case = x$cases, system = "new", prediction = ifelse(p > 0.5, "2", "1")),
 #'   scores = data.frame(case = x$cases, system = "new", category = "2", score = p)
 #' )
-#' estimate <- estimate_accuracy(y, "joint", interval = "bootstrap", replicates = 50)
+#' estimate <- estimate_accuracy(
+#'   y, "joint", interval = "bootstrap", resampling = list(replicates = 50)
+#' )
 #' tidy(estimate, "roc", category = "2")
 #' tidy(estimate, "reliability")
 #'

@@ -48,7 +48,7 @@
 #' scores <- list(a = c(yes = "p"), b = c(yes = "q"))
 #' x <- ratings(cases, raters = r1:r2, systems = c(a, b), scores = scores)
 #' fit <- fit_scores(x)
-#' estimate_metrics(fit, c("roc_auc", "ece"), replicates = 50)
+#' estimate_metrics(fit, c("roc_auc", "ece"), resampling = list(replicates = 50))
 #'
 #' # At its word
 #' estimate_metrics(fit_scores(x, trust = "a"), "roc_auc", systems = "a", interval = "none")

@@ -248,6 +248,7 @@ true_categories <- function(x, truth, categories, call) {
 
 # Cases and their truths as labels, from what a user may give; without those that are missing.
 as_truth_table <- function(truth, arg, call) {
+  if (inherits(truth, "gold_cases")) truth <- truth$truth
   for (part in c(list(names(truth)), as.list(truth))) check_text(part, arg, call)
   if (is.data.frame(truth)) {
     column <- intersect(c("truth", "category"), names(truth))[1L]

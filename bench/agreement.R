@@ -363,7 +363,7 @@ measure_coverage <- function(runs = 1000L, replicates = 500L, conf_level = 0.9) 
         categories = 1:3)
       do.call(rbind, lapply(c("analytic", "jackknife", "bootstrap"), function(interval) {
         a <- as.data.frame(agreement(x, ids, interval = interval, conf_level = conf_level,
-          replicates = replicates))
+          resampling = list(replicates = replicates)))
         a$method <- interval
         a[c("measure", "method", "estimate", "std.error", "conf.low", "conf.high")]
       }))

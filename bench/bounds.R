@@ -53,7 +53,7 @@ of_setting <- function(one, n, size, panels, replicates) {
 
 of_panel <- function(x, size, law, replicates) {
   bounds <- suppressWarnings(
-    accuracy_bounds(x, group_size = size, replicates = replicates), classes = "fallible_warning"
+    accuracy_bounds(x, group_size = size, resampling = list(replicates = replicates)), classes = "fallible_warning"
   )
   table <- tidy(bounds)
   data.frame(

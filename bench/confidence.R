@@ -47,7 +47,7 @@ study <- function(bluff, panels) {
 # A row per number: of the system, of parameters, and how well cases are known.
 judged <- function(x, name) {
   estimate <- suppressWarnings(estimate_accuracy(
-    x, "joint", models[[name]], interval = "bootstrap", replicates = 200L
+    x, "joint", models[[name]], interval = "bootstrap", resampling = list(replicates = 200L)
   ))
   system <- tidy(estimate)
   fit <- fit_raters(x, models[[name]], "likelihood")

@@ -25,7 +25,7 @@ main <- function(output = NULL, panels = 200L) {
   worlds <- simulation_study(designs(), list(sample = sample_share), panels, panels = "same")
   models <- simulation_study(
     list("function of n" = k_world), list(
-      joint = accuracy_estimator("joint", interval = "bootstrap", replicates = 400L),
+      joint = accuracy_estimator("joint", interval = "bootstrap", resampling = list(replicates = 400L)),
       "as_rater_fit, shared" = own_posterior
     ), panels, n = 400L
   )
@@ -72,9 +72,9 @@ designs <- function() {
       difficulty = data.frame(shift = 0, weight = c(0.3, 0.7)),
       matrices = list(rater1 = list(diag(3L), blind), a = list(diag(3L), blind))
     ),
-    loading = world(loading = 0.7),
+    loading = world(difficulty = list(loading = 0.7)),
     "system copies system" = world(
-      copying = data.frame(from = "a", to = "b", probability = 0.6), loading = c(a = 0.5, b = -0.5)
+      copying = data.frame(from = "a", to = "b", probability = 0.6), difficulty = list(loading = c(a = 0.5, b = -0.5))
     ),
     drift = world(drift = c(rater1 = -0.3, a = -0.3, b = 0.5))
   )
@@ -111,7 +111,7 @@ k_world <- function(n) {
 
 own_posterior <- function(x) {
   fit <- as_rater_fit(x, attr(x, "posterior"), rates, model = "Bayes' rule")
-  tidy(estimate_accuracy(fit, replicates = 400L))
+  tidy(estimate_accuracy(fit, resampling = list(replicates = 400L)))
 }
 
 # ---- Families of models, and covariates ---------------------------------------------------------
@@ -125,7 +125,7 @@ populations_model <- rater_model("rater", "free", base_rates = ~population)
 
 family_studies <- function() {
   of <- function(name, world, n, model) {
-    estimator <- accuracy_estimator("joint", model, interval = "bootstrap", replicates = 200L)
+    estimator <- accuracy_estimator("joint", model, interval = "bootstrap", resampling = list(replicates = 200L))
     list(world = stats::setNames(list(world), name), n = n, model = estimator)
   }
   list(

@@ -52,7 +52,7 @@ system_names <- function(x) x$systems
 ratings_table <- function(x) as.data.frame(x)
 systems_table <- function(x) as.data.frame(x, what = "systems")
 estimate <- function(x, method = NULL, interval = "none", ...) {
-  estimate_accuracy(x, method = method, interval = interval, replicates = replicates, ...)
+  estimate_accuracy(x, method = method, interval = interval, resampling = list(replicates = replicates), ...)
 }
 bins_of <- function(x) tidy(x, "bins")
 tidy_of <- function(x, ...) {
@@ -110,7 +110,7 @@ scores_of <- function(x) as.matrix(x)
 soft <- function(x) tidy(x, "labels")
 drawn_crowd <- function(...) simulate_crowd(...)
 one_label <- function(...) single_label(...)
-checked <- function(x, ...) check_k_properties(x, replicates = panels, ...)
+checked <- function(x, ...) check_k_properties(x, resampling = list(replicates = panels), ...)
 planned <- function(..., max_cases = 20000L, cases = c(2L, max_cases), cost_case = 0) {
   given <- list(...)
   set <- given[intersect(names(given), c("categories", "difficulty", "dispersion", "missing"))]
@@ -128,7 +128,7 @@ limit_of <- function(...) exact_limit(...)
 study_of <- function(...) simulation_study(...)
 replayed <- function(...) replay(...)
 estimator <- function(method, interval = "none", ...) {
-  accuracy_estimator(method, interval = interval, ..., replicates = replicates)
+  accuracy_estimator(method, interval = interval, ..., resampling = list(replicates = replicates))
 }
 
 # ---- Results -------------------------------------------------------------------------------------

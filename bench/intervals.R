@@ -50,7 +50,7 @@ one_run <- function(figure, interval, run) {
   model <- if (figure <= 7) k_model() else rater_model("rater", "distance", "strata")
   found <- tidy(suppressWarnings(estimate_accuracy(
     x, "joint", model, interval = interval,
-    replicates = if (figure %in% c(1, 8)) replicates / 2 else replicates
+    resampling = list(replicates = if (figure %in% c(1, 8)) replicates / 2 else replicates)
   )))
   data.frame(
     figure = figure, run = run, interval = interval, error = found$estimate - truth$expected,

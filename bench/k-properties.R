@@ -85,7 +85,7 @@ tested <- c("accuracy", "errors", "difficulty", "independence")
 
 check_nested <- function(x) {
   checks <- check_k_properties(
-    x, tested, errors = c("distance", "free"), replicates = replicates
+    x, tested, errors = c("distance", "free"), resampling = list(replicates = replicates)
   )
   tidy(checks)[c("property", "test", "statistic", "df", "p.value")]
 }

@@ -162,7 +162,7 @@ on_panels <- function() {
       panel <- draw_panel(setting$rater, setting$n)
       found <- list(
         joint = quiet(estimate_metrics(
-          panel$x, of_interest, method = "joint", interval = "bootstrap", replicates = 200L
+          panel$x, of_interest, method = "joint", interval = "bootstrap", resampling = list(replicates = 200L)
         )),
         default = quiet(estimate_metrics(panel$x, of_interest))
       )

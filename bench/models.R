@@ -196,7 +196,7 @@ child_cost <- function(file) {
   panel <- as.matrix(simulate_panel(input$cases, curve_accuracies))
   quietly <- function(run) suppressWarnings(run(), classes = "fallible_warning")
   small <- ratings(panel[1:50, ], systems = "system")
-  quietly(function() estimate_accuracy(small, replicates = 2L)) # loads what the first call loads
+  quietly(function() estimate_accuracy(small, resampling = list(replicates = 2L))) # loads what the first call loads
   runs <- if (input$cases < 1e6) 5L else 1L
   measure <- function(run) {
     invisible(gc())
@@ -210,7 +210,7 @@ child_cost <- function(file) {
   read <- function() x <<- ratings(panel, systems = "system")
   x <- NULL
   numbers <- c(measure(read), measure(function() {
-    estimate_accuracy(x, "joint", interval = "bootstrap", replicates = replicates)
+    estimate_accuracy(x, "joint", interval = "bootstrap", resampling = list(replicates = replicates))
   }), measure(function() estimate_accuracy(x)))
   default <- quietly(function() tidy(estimate_accuracy(small, interval = "none"))$method)
   c(default, format(numbers, digits = 6L, trim = TRUE))

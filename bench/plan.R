@@ -134,7 +134,7 @@ compare_approximation <- function(margin, group) {
   accuracy <- rater_accuracy(at$kappa, at$categories)
   plan <- plan_cases(
     rater_design(rep(accuracy, at$raters), categories = at$categories), margin = margin,
-    approximate = TRUE
+    runs = 0
   )
   cases <- tidy(plan)$cases
   data.frame(at, margin, simulated = needed, approximate = cases, ratio = cases / needed)

@@ -101,7 +101,7 @@ estimate_set <- function(folder, ordered) {
     set.seed(seed)
     table_of(estimate_accuracy(
       x, method,
-      interval = "bootstrap", conf_level = conf_level, replicates = replicates
+      interval = "bootstrap", conf_level = conf_level, resampling = list(replicates = replicates)
     ))
   })
   joint <- table_of(estimate_accuracy(x, "joint", rater_model("rater"), interval = "none"))

@@ -75,10 +75,10 @@ one_run <- function(of) {
   drawn <- draw_panel(of, of$n)
   corrected <- suppressWarnings(estimate_metrics(
     drawn$x, metrics, method = "joint", model = dawid_skene(), interval = "bootstrap",
-    replicates = 100
+    resampling = list(replicates = 100)
   ))
   fit <- suppressWarnings(estimate_metrics(
-    fit_scores(drawn$x), metrics, interval = "bootstrap", replicates = 100
+    fit_scores(drawn$x), metrics, interval = "bootstrap", resampling = list(replicates = 100)
   ))
   shared <- suppressWarnings(estimate_metrics(
     drawn$x, metrics, method = "shared", model = dawid_skene(), interval = "none"

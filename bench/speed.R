@@ -148,7 +148,7 @@ time_stages <- function(input) {
   )
 }
 
-bootstrap <- function(fit) estimate_accuracy(fit, "binned", "bootstrap", replicates = replicates)
+bootstrap <- function(fit) estimate_accuracy(fit, "binned", "bootstrap", resampling = list(replicates = replicates))
 
 # The worked example of Lehner (2015).
 time_example <- function() {

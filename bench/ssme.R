@@ -150,11 +150,11 @@ ours <- function(scores, truth, gold) {
   none <- character()
   joint <- fit_scores(x, raters = none)
   measured <- suppressWarnings(estimate_accuracy(
-    joint, known_truth = known, gold_sample = "random", replicates = 50
+    joint, known_truth = known, gold_sample = "random", resampling = list(replicates = 50)
   ))
   word <- suppressWarnings(estimate_accuracy(
     fit_scores(x, trust = names(scores)), known_truth = known, gold_sample = "random",
-    replicates = 50
+    resampling = list(replicates = 50)
   ))
   list(
     "at their word" = metrics_of(fit_scores(x, known, trust = names(scores)), interval = "none"),

@@ -131,9 +131,9 @@ time_threads <- function(designs) {
 # The same intervals, from compiled code and from a function that the study calls for each panel.
 time_bootstrap <- function() {
   message("Timing bootstrap intervals ...")
-  own <- accuracy_estimator("binned", interval = "bootstrap", replicates = replicates)
+  own <- accuracy_estimator("binned", interval = "bootstrap", resampling = list(replicates = replicates))
   peer <- function(x) {
-    estimate_accuracy(x, "binned", interval = "bootstrap", replicates = replicates)
+    estimate_accuracy(x, "binned", interval = "bootstrap", resampling = list(replicates = replicates))
   }
   study <- function(estimator) {
     function() simulation_study(lehner_design(3), list(interval = estimator), runs = 100L)

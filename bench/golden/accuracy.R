@@ -51,10 +51,10 @@ option_results <- function() {
   models <- all_models()
   c(
     combine("options | clip", c("binned", "unbinned"), c("bin", "overall", "none"),
-      run = function(method, clip) estimate(input("sparse"), method, clip = clip)
+      run = function(method, clip) estimate(input("sparse"), method, bins = list(clip = clip))
     ),
     combine("options | width", c(0.05, 0.25, 1), run = function(width) {
-      estimate_and_bins(input("wide"), "binned", bin_width = width)
+      estimate_and_bins(input("wide"), "binned", bins = list(width = width))
     }),
     combine("options | level", methods, run = function(method) {
       estimate(input("wide"), method, "robust", conf_level = 0.5)
@@ -160,7 +160,7 @@ known_results <- function() {
 group_results <- function() {
   c(
     combine("cluster", methods, c("robust", "bootstrap"), run = function(method, interval) {
-      estimate(input("wide"), method, interval, cluster = clusters)
+      estimate(input("wide"), method, interval, resampling = list(cluster = clusters))
     }),
     combine("by", methods, intervals[1:2], run = function(method, interval) {
       estimate(input("wide"), method, interval, by = wards)
@@ -169,7 +169,7 @@ group_results <- function() {
       bootstrap = function() estimate(input("wide"), "unbinned", "bootstrap", by = wards),
       profile = function() estimate(input("wide"), "joint", "profile", by = wards),
       clusters = function() {
-        estimate(input("wide"), "joint", "bootstrap", by = wards, cluster = clusters)
+        estimate(input("wide"), "joint", "bootstrap", by = wards, resampling = list(cluster = clusters))
       },
       group = function() estimate(input("wide"), "binned", by = wards)[["east"]],
       table = function() {
@@ -286,7 +286,7 @@ confusion_results <- function() {
         as.matrix(confusion_of(base("joint", name = "ordered"), interval = "none"))
       },
       clusters = function() {
-        confusion_of(estimate(input("wide"), "joint", "bootstrap", cluster = clusters))
+        confusion_of(estimate(input("wide"), "joint", "bootstrap", resampling = list(cluster = clusters)))
       }
     )
   )

@@ -1,7 +1,7 @@
 # Results about agreement and crowds.
 
 agreement_results <- function() {
-  run <- function(name, ...) agreement_of(input(name), ..., replicates = 20L)
+  run <- function(name, ...) agreement_of(input(name), ..., resampling = list(replicates = 20L))
   ids <- all_measures()
   c(
     combine("agreement", c("binary", "ordered"), ids, run = function(name, id) run(name, id)),

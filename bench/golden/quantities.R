@@ -6,10 +6,10 @@ gold_of <- function(name = "wide", by = 4L) {
   x[seq(1L, nrow(x), by = by), c("case", "truth")]
 }
 
-with_gold <- function(interval = NULL, name = "wide", ...) {
+with_gold <- function(interval = NULL, name = "wide", target = "population", ...) {
   estimate_accuracy(
-    input(name), interval = interval, known_truth = gold_of(name), gold_sample = "random",
-    replicates = replicates, ...
+    input(name), interval = interval, known_truth = gold_cases(gold_of(name), "random", target),
+    resampling = list(replicates = replicates), ...
   )
 }
 
@@ -39,8 +39,8 @@ gold_results <- function() {
         estimate_accuracy(input("wide"), known_truth = gold_of())
       },
       ordered = function() with_sources(with_gold(name = "ordered")),
-      clusters = function() with_sources(with_gold(cluster = clusters)),
-      `clusters | difference` = function() compared(with_gold(cluster = clusters)),
+      clusters = function() with_sources(with_gold(resampling = list(cluster = clusters))),
+      `clusters | difference` = function() compared(with_gold(resampling = list(cluster = clusters))),
       `by` = function() with_gold(by = wards),
       probabilities = function() {
         gold <- cbind(gold_of(), probability = rep(c(0.2, 0.4), 10L))
@@ -67,7 +67,7 @@ metric_results <- function() {
       estimate_metrics(base(method, "bootstrap"), c("accuracy", "f_meas", "mcc"))
     }),
     label("metrics",
-      default = function() estimate_metrics(input("wide"), replicates = replicates),
+      default = function() estimate_metrics(input("wide"), resampling = list(replicates = replicates)),
       averages = function() {
         estimate_metrics(
           base(), c("recall", "f_meas"), average = c("macro", "macro_weighted", "micro"), beta = 2
@@ -78,7 +78,7 @@ metric_results <- function() {
       },
       clusters = function() {
         estimate_metrics(
-          estimate(input("wide"), NULL, "robust", cluster = clusters), c("mcc", "recall")
+          estimate(input("wide"), NULL, "robust", resampling = list(cluster = clusters)), c("mcc", "recall")
         )
       },
       ordered = function() {
@@ -88,7 +88,7 @@ metric_results <- function() {
       labels = function() {
         estimate_metrics(
           input("crowd"), c("recall", "precision", "subset_accuracy", "jaccard"),
-          systems = "w01", replicates = replicates
+          systems = "w01", resampling = list(replicates = replicates)
         )
       }
     )
@@ -124,7 +124,7 @@ score_results <- function() {
     },
     gold = function() {
       estimate_metrics(estimate_accuracy(
-        scored_input(), known_truth = gold_of(), gold_sample = "random", replicates = replicates
+        scored_input(), known_truth = gold_of(), gold_sample = "random", resampling = list(replicates = replicates)
       ), c("roc_auc", "brier_class"))
     }
   ))
@@ -148,7 +148,7 @@ family_results <- function() {
     },
     bootstrap = function() {
       estimate_accuracy(
-        covariates(), model = model_of(base_rates = ~ward), interval = "bootstrap", replicates = 4L
+        covariates(), model = model_of(base_rates = ~ward), interval = "bootstrap", resampling = list(replicates = 4L)
       )
     },
     ordinal = function() fit_of(input("ordered"), model_of("rater", "ordinal")),
@@ -163,7 +163,7 @@ bound_results <- function() {
   c(
     combine("bounds", c("wide", "binary", "missing"), c("none", "bootstrap"),
       run = function(name, interval) {
-        accuracy_bounds(input(name), interval = interval, replicates = replicates)
+        accuracy_bounds(input(name), interval = interval, resampling = list(replicates = replicates))
       }
     ),
     combine("shared errors", c("wide", "sparse", "ordered"), run = function(name) {

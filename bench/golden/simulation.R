@@ -18,11 +18,11 @@ check_results <- function() {
 plan_results <- function() {
   few <- function(...) planned(..., runs = 30L, max_cases = 2000L)
   label("plan",
-    formula = function() planned(chance_kappa = 0.3, raters = 2:4, approximate = TRUE),
+    formula = function() planned(chance_kappa = 0.3, raters = 2:4, runs = 0),
     `formula, accuracy` = function() {
-      planned(rater_accuracy = 0.7, categories = 3L, cases = 150L, approximate = TRUE)
+      planned(rater_accuracy = 0.7, categories = 3L, cases = 150L, runs = 0)
     },
-    `formula, pilot` = function() planned(input("wide"), approximate = TRUE),
+    `formula, pilot` = function() planned(input("wide"), runs = 0),
     simulated = function() few(rater_accuracy = 0.7, system_accuracy = 0.8),
     unbinned = function() few(chance_kappa = 0.4, system_accuracy = 0.8, estimator = "unbinned"),
     violated = function() {
@@ -53,12 +53,12 @@ all_designs <- function() {
     dirichlet = design_of(three, two, 4L, 40L, base_rates = "dirichlet", concentration = 2),
     distance = design_of(three, two, 5L, 40L, dispersion = 2),
     errors = design_of(three, two, 5L, 40L, error_range = 0.8, dispersion = 1.5),
-    kept = design_of(three, two, 4L, 40L, error_range = 0.5, difficulty = 0.1, redraw = FALSE),
+    kept = design_of(three, two, 4L, 40L, error_range = 0.5, difficulty = list(value = 0.1, redraw = FALSE)),
     strata = design_of(three, two, 4L, 40L, difficulty = 0.2),
-    `strata, fixed` = design_of(three, two, 4L, 40L, difficulty = 0.2, strata = "fixed"),
+    `strata, fixed` = design_of(three, two, 4L, 40L, difficulty = list(value = 0.2, strata = "fixed")),
     `strata, own` = design_of(
       three, two, 4L, 40L,
-      difficulty = data.frame(shift = c(-0.2, 0.1), weight = c(0.3, 0.7)), shared = character()
+      difficulty = list(value = data.frame(shift = c(-0.2, 0.1), weight = c(0.3, 0.7)), shared = character())
     ),
     missing = design_of(three, two, 4L, 40L, missing = 0.3),
     copying = design_of(
@@ -69,7 +69,7 @@ all_designs <- function() {
       c(x = 0.5, y = 0.6), two, 4L, 40L,
       base_rates = rep(0.25, 4L), matrices = list(x = sure, a = sure)
     ),
-    row = design_of(three, two, 4L, 40L, dispersion = 2, normalise = "row")
+    row = design_of(three, two, 4L, 40L, dispersion = 2, matrices = list(normalise = "row"))
   )
 }
 

@@ -16,8 +16,8 @@ an_estimate <- function(x, ...) {
   replicates <- if (interval == "bootstrap") 25L
   model <- if (method %in% c("average", "binned")) k_model() else a_model()
   estimate_accuracy(
-    x, method, model, interval = interval, replicates = replicates,
-    clip = pick(c("bin", "overall", "none")), ...
+    x, method, model, interval = interval, resampling = list(replicates = replicates),
+    bins = list(clip = pick(c("bin", "overall", "none"))), ...
   )
 }
 
@@ -31,7 +31,7 @@ doors <- list(
   agreement = function() {
     agreement(
       as_panel(random_input()), interval = pick(c("analytic", "jackknife", "bootstrap", "none")),
-      replicates = 20, scale_weights = pick(c("unweighted", "linear", "quadratic"))
+      resampling = list(replicates = 20), scale_weights = pick(c("unweighted", "linear", "quadratic"))
     )
   },
   fit_raters = function() fit_raters(as_panel(random_input()), a_model()),
@@ -52,7 +52,7 @@ doors <- list(
     interval <- pick(c("robust", "bootstrap", "none"))
     estimate_metrics(
       as_panel(random_input(systems = 1:3)), interval = interval,
-      replicates = if (interval == "bootstrap") 25
+      resampling = list(replicates = if (interval == "bootstrap") 25)
     )
   },
   compare_systems = function() compare_systems(an_estimate(as_panel(random_input(systems = 2:3)))),
@@ -61,7 +61,7 @@ doors <- list(
   accuracy_bounds = function() accuracy_bounds(as_panel(random_input()), interval = "none"),
   shared_errors = function() shared_errors(as_panel(random_input())),
   check_k_properties = function() {
-    check_k_properties(as_panel(random_input()), replicates = 19)
+    check_k_properties(as_panel(random_input()), resampling = list(replicates = 19))
   },
   data_check = function() data_check(as_panel(random_input())),
   alt_test = function() alt_test(as_panel(random_input(systems = 1:3))),
@@ -72,8 +72,8 @@ doors <- list(
   simulate = function() {
     design <- rater_design(
       stats::runif(pick(2:5)), stats::runif(pick(1:3)), pick(2:6), n = pick(1:60),
-      missing = pick(c(0, 0.3)), shared = pick(list("errors", NULL)), difficulty = pick(c(0, 0.1)),
-      dispersion = pick(1:2), loading = pick(c(0, 0.5))
+      missing = pick(c(0, 0.3)), difficulty = list(value = pick(c(0, 0.1)), shared = pick(list("errors", NULL)), loading = pick(c(0, 0.5))),
+      dispersion = pick(1:2)
     )
     estimate_accuracy(simulate_ratings(design), "unbinned", interval = "none")
   },

@@ -87,12 +87,12 @@ long <- c(
   average = "estimate_accuracy(simulate_ratings(rater_design(rep(.6, 30), rep(.7, 9), 30, 20000)))",
   dawid_skene = "fit_raters(simulate_ratings(rater_design(rep(.6, 60), NULL, 40, 20000)), dawid_skene())",
   bootstrap = "estimate_accuracy(simulate_ratings(rater_design(rep(.6, 5), .7, 5, 20000)), 'joint',
-    rater_model('rater', 'free'), interval = 'bootstrap', replicates = 1e5)",
+    rater_model('rater', 'free'), interval = 'bootstrap', resampling = list(replicates = 1e5))",
   simulate = "for (i in 1:99) simulate_ratings(rater_design(rep(.6, 50), .7, 5, 3e6))",
   check = "check_k_properties(simulate_ratings(rater_design(rep(.6, 12), .7, 5, 20000)),
-    replicates = 1e5)",
+    resampling = list(replicates = 1e5))",
   agreement = "agreement(simulate_ratings(rater_design(rep(.6, 9), .7, 5, 5000)),
-    interval = 'bootstrap', replicates = 1e6)",
+    interval = 'bootstrap', resampling = list(replicates = 1e6))",
   study = "simulation_study(rater_design(c(.6, .6), .7, 5, 500), runs = 1e5)",
   plan = "plan_cases(chance_kappa = .3, raters = 3:6, runs = 1e5)"
 )

@@ -70,7 +70,7 @@ relations <- list(
     on <- function(threads) {
       set.seed(1)
       tidy(estimate_accuracy(
-        x, "unbinned", interval = "bootstrap", replicates = 30, threads = threads
+        x, "unbinned", interval = "bootstrap", resampling = list(replicates = 30, threads = threads)
       ))
     }
     one <- on(1)

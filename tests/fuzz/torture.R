@@ -54,11 +54,11 @@ elsewhere <- function() {
   confusion_matrix(3, 0.6)
   design <- rater_design(c(0.7, 0.7, 0.8), rep(0.7, 102), 3, 20)
   x <- simulate_ratings(design)
-  compare_systems(estimate_accuracy(x, "joint", interval = "none", replicates = 20))
+  compare_systems(estimate_accuracy(x, "joint", interval = "none", resampling = list(replicates = 20)))
   few <- x[, , 1:2]
   estimate_accuracy(few, "joint", interval = "profile")
   predict(fit_raters(few, dawid_skene()), few[1:5, ])
-  agreement(few, "own", interval = "bootstrap", replicates = 20)
+  agreement(few, "own", interval = "bootstrap", resampling = list(replicates = 20))
   scored <- reference$scored_panel(60)$x
   estimate_accuracy(fit_scores(scored), interval = "none")
   answers <- data.frame(a = c("x", "y", "y"), b = c("x", "y", "x"), s = c("x", "y", "x"))

@@ -12,7 +12,7 @@ make_examples <- function() {
   )
   x <- simulate_ratings(design)
   fit <- fit_raters(x)
-  joint <- estimate_accuracy(x, "joint", interval = "none", replicates = 20)
+  joint <- estimate_accuracy(x, "joint", interval = "none", resampling = list(replicates = 20))
   crowd <- simulate_crowd(units = 20, workers = 16, spammers = c(random = 3, constant = 2))
   known <- kinds_by_worker(crowd) != "faithful"
   measured <- crowdtruth(crowd)
@@ -27,20 +27,22 @@ make_examples <- function() {
     system_comparison = compare_systems(joint),
     confusion_estimate = confusion(joint), confusion_matrix = confusion_matrix(3, 0.6),
     metric_estimate = estimate_metrics(joint, c("accuracy", "f_meas")),
-    k_check = check_k_properties(x, c("accuracy", "errors"), replicates = 19),
+    k_check = check_k_properties(x, c("accuracy", "errors"), resampling = list(replicates = 19)),
     agreement = agreement(x),
     agreement_test = compare_agreement(x, measures = "fleiss_kappa"),
     agreement_comparison = compare_agreement(x[, 1:2], x[, 2:3], "cohen_kappa"),
-    case_plan = plan_cases(chance_kappa = 0.3, raters = 2:3, approximate = TRUE),
+    case_plan = plan_cases(chance_kappa = 0.3, raters = 2:3, runs = 0),
     gold_plan = plan_gold(x, half_width = 0.15),
     simulation_study = simulation_study(design, "unbinned", runs = 3),
     crowdtruth = measured,
     worker_flags = flag_workers(measured, known = known),
     rater_model = rater_model("rater"), rater_design = design,
     accuracy_estimator = accuracy_estimator("joint"),
+    gold_cases = gold_cases(truth(x)[1:5, ], "random"),
     interval_calibration = calibrate_interval()
   )
 }
 
 # What says how to do something is no result, and has no picture.
-instructions <- c("rater_model", "rater_design", "accuracy_estimator", "interval_calibration")
+instructions <- c("rater_model", "rater_design", "accuracy_estimator", "interval_calibration",
+  "gold_cases")

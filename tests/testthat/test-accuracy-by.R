@@ -50,13 +50,13 @@ test_that("clusters stay with their groups", {
   cluster <- rep(1:20, each = 3)
   set.seed(1)
   groups <- quiet(estimate_accuracy(
-    data$x, "unbinned", interval = "bootstrap", replicates = 50, by = data$ward, cluster = cluster
+    data$x, "unbinned", interval = "bootstrap", resampling = list(replicates = 50, cluster = cluster), by = data$ward
   ))
   set.seed(1)
   seed <- sample.int(.Machine$integer.max, 3)[[1]] # of the first group
   own <- data$ward == "east"
   alone <- with_run_seed(seed, quiet(estimate_accuracy(
-    data$x[own, ], "unbinned", interval = "bootstrap", replicates = 50, cluster = cluster[own]
+    data$x[own, ], "unbinned", interval = "bootstrap", resampling = list(replicates = 50, cluster = cluster[own])
   )))
   expect_equal(tidy(groups[["east"]]), tidy(alone))
 })
@@ -69,7 +69,7 @@ test_that("groups are the same on other processes", {
   run <- function() {
     set.seed(1)
     tidy(quiet(estimate_accuracy(
-      data$x, "unbinned", interval = "bootstrap", replicates = 50, by = data$ward
+      data$x, "unbinned", interval = "bootstrap", resampling = list(replicates = 50), by = data$ward
     )))
   }
   here <- run()

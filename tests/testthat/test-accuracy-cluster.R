@@ -1,7 +1,7 @@
 replicates_of <- function(x, method, cluster, seed = 1) {
   set.seed(seed)
   quiet(estimate_accuracy(
-    x, method, interval = "bootstrap", replicates = 60, cluster = cluster
+    x, method, interval = "bootstrap", resampling = list(replicates = 60, cluster = cluster)
   ))$replicates
 }
 
@@ -58,7 +58,7 @@ test_that("robust intervals widen with clusters, estimates do not move", {
   twice <- x[rep(1:80, each = 2), ]
   robust <- function(cluster, method = "average") {
     set.seed(3)
-    quiet(estimate_accuracy(twice, method, cluster = cluster))
+    quiet(estimate_accuracy(twice, method, resampling = list(cluster = cluster)))
   }
   for (method in c("average", "joint")) {
     naive <- robust(NULL, method)
@@ -83,7 +83,7 @@ test_that("clusters come as a vector or a table of cases", {
 
 test_that("bad clusters are refused, and one cluster gives no interval", {
   x <- cluster_panel()
-  refuse <- function(cluster, ...) estimate_accuracy(x, "unbinned", cluster = cluster, ...)
+  refuse <- function(cluster, ...) estimate_accuracy(x, "unbinned", resampling = list(cluster = cluster), ...)
   expect_snapshot(error = TRUE, {
     refuse(1:3)
     refuse(replace(1:80, 7:8, NA))
@@ -92,10 +92,10 @@ test_that("bad clusters are refused, and one cluster gives no interval", {
     refuse(data.frame(id = 1:80, ward = 1))
     refuse(list(1))
     refuse(matrix(1:80))
-    estimate_accuracy(x, "joint", interval = "profile", cluster = 1:80)
+    estimate_accuracy(x, "joint", interval = "profile", resampling = list(cluster = 1:80))
   })
   for (method in c("average", "joint", "binned")) {
-    found <- tidy(quiet(estimate_accuracy(x, method, cluster = rep(1, 80))))
+    found <- tidy(quiet(estimate_accuracy(x, method, resampling = list(cluster = rep(1, 80)))))
     expect_identical(found$conf.low, rep(NA_real_, 2))
     expect_match(found$reason, "one cluster")
     expect_false(anyNA(found$estimate))

@@ -47,7 +47,7 @@ test_that("a stated share has the interval of sampling alone", {
   typical <- assuming(x, "typical", interval = "robust")
   expect_true(all(tidy(typical)$std.error > tidy(typical, "details")$sampling))
   expect_equal(tidy(typical, "details")$sampling, tidy(estimate, "details")$sampling)
-  joint <- assuming(x, 0.4, "joint", interval = "robust", replicates = 30)
+  joint <- assuming(x, 0.4, "joint", interval = "robust", resampling = list(replicates = 30))
   expect_equal(tidy(joint)$std.error, tidy(joint, "details")$sampling)
 })
 
@@ -79,17 +79,17 @@ test_that("replicates, clusters and groups follow", {
   for (method in c("average", "joint")) {
     replicates <- function(common) {
       set.seed(4)
-      assuming(x, common, method, interval = "bootstrap", replicates = 12)$replicates
+      assuming(x, common, method, interval = "bootstrap", resampling = list(replicates = 12))$replicates
     }
     none <- replicates("none")
     expect_equal(replicates(0.3), none - 0.3 * (none - replicates("all")), tolerance = 1e-10)
-    clustered <- assuming(x, 0.3, method, interval = "robust", cluster = ward, replicates = 30)
+    clustered <- assuming(x, 0.3, method, interval = "robust", resampling = list(replicates = 30, cluster = ward))
     expect_between(tidy(clustered), 0.3)
     expect_equal(tidy(clustered)$std.error, tidy(clustered, "details")$sampling)
     groups <- assuming(x, 0.3, method, by = rep(c("u", "v"), 60))
     expect_between(tidy(groups), 0.3)
   }
-  typical <- assuming(x, "typical", interval = "bootstrap", replicates = 12)
+  typical <- assuming(x, "typical", interval = "bootstrap", resampling = list(replicates = 12))
   expect_gt(max(abs(typical$replicates - none)), 1e-4)
 })
 
@@ -125,7 +125,7 @@ test_that("confusion matrices mix case by case, and comparisons follow", {
     expect_equal(of_truth(0.3), mixed, tolerance = 1e-10)
     expect_gt(max(abs(counts(0.3) - none)), 0.01)
     difference <- function(common) {
-      estimate <- assuming(x, common, method, interval = "robust", replicates = 20)
+      estimate <- assuming(x, common, method, interval = "robust", resampling = list(replicates = 20))
       set.seed(7)
       tidy(quiet(compare_systems(estimate)))$estimate
     }

@@ -56,7 +56,7 @@ test_that("free errors give the confusion matrix of the system as one more rater
 
 test_that("intervals come from refits to resampled cases", {
   x <- confused()
-  estimate <- quiet(estimate_accuracy(x, "joint", interval = "none", replicates = 40))
+  estimate <- quiet(estimate_accuracy(x, "joint", interval = "none", resampling = list(replicates = 40)))
   set.seed(5)
   found <- tidy(confusion(estimate))
   # The slow way: draw cases, fit anew, count.
@@ -71,7 +71,7 @@ test_that("intervals come from refits to resampled cases", {
   clusters$options$cluster <- seq_along(x$cases)
   expect_identical(tidy(confusion(clusters)), found)
   set.seed(5)
-  averaged <- quiet(estimate_accuracy(x, "average", interval = "none", replicates = 40))
+  averaged <- quiet(estimate_accuracy(x, "average", interval = "none", resampling = list(replicates = 40)))
   found <- tidy(confusion(averaged))
   expect_true(all(found$conf.low < found$estimate & found$estimate < found$conf.high))
 })
@@ -82,7 +82,7 @@ test_that("what is not defined is NA with a reason", {
     s = rep(c("x", "y", "x", "y"), 5)
   )
   x <- ratings(wide, raters = a:c, systems = s, categories = c("x", "y", "z"))
-  estimate <- quiet(estimate_accuracy(x, "joint", interval = "none", replicates = 20))
+  estimate <- quiet(estimate_accuracy(x, "joint", interval = "none", resampling = list(replicates = 20)))
   found <- tidy(confusion(estimate), "categories")
   precision <- found[found$category == "z" & found$measure == "precision", ]
   expect_identical(precision$estimate, NA_real_)
@@ -107,7 +107,7 @@ test_that("what is not defined is NA with a reason", {
 
 test_that("confusion matrices of systems print and are drawn", {
   set.seed(2)
-  estimate <- quiet(estimate_accuracy(confused(), "joint", interval = "none", replicates = 30))
+  estimate <- quiet(estimate_accuracy(confused(), "joint", interval = "none", resampling = list(replicates = 30)))
   found <- confusion(estimate)
   expect_snapshot(found)
   expect_identical(glance(found)$systems, 2L)

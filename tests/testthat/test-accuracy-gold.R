@@ -27,7 +27,7 @@ test_that("gold stands on top of an estimate that knows nothing of it", {
     own <- combined_interval(gold_accuracy(evidence, s), alone, "population", 0.9)
     expect_equal(as.list(tidy(estimate)[s, names(own)[1:4]]), own[1:4])
     fixed <- corrected_interval(gold_accuracy(evidence, s), "cases", 0.9)
-    corrected <- with_random(x, gold, interval = "corrected", target = "cases")
+    corrected <- with_random(x, gold_cases(gold, target = "cases"), interval = "corrected")
     expect_equal(as.list(tidy(corrected)[s, names(fixed)[1:4]]), fixed[1:4])
   }
   expect_identical(tidy(estimate)$n, tidy(without)$n)
@@ -144,7 +144,7 @@ test_that("groups without gold have what ratings alone say, and why", {
 
 test_that("edge cases follow their rules", {
   x <- panel_300()
-  all <- tidy(with_random(x, truth(x), target = "cases"))
+  all <- tidy(with_random(x, gold_cases(truth(x), target = "cases")))
   expect_equal(all$estimate, true_accuracy(x)$sample)
   expect_equal(all$conf.high - all$conf.low, c(0, 0))
   expect_warning(
@@ -156,7 +156,7 @@ test_that("edge cases follow their rules", {
   )
   # clusters of which few have gold
   gold <- truth(x)[1:40, ]
-  few <- with_random(x, gold, cluster = rep(1:30, each = 10))
+  few <- with_random(x, gold, resampling = list(cluster = rep(1:30, each = 10)))
   expect_true(all(is.na(tidy(few)$conf.low)))
   expect_match(tidy(few)$reason, "gold cases are in 4 clusters")
   # a system that says nothing of gold cases
@@ -264,7 +264,7 @@ test_that("a study draws gold from the truth it knows", {
   design <- rater_design(c(0.7, 0.7, 0.8), c(a = 0.8), 3, 60)
   study <- simulation_study(
     design, list(gold = accuracy_estimator(
-      "unbinned", interval = "corrected", gold = 20, replicates = 10
+      "unbinned", interval = "corrected", gold = 20, resampling = list(replicates = 10)
     )), runs = 2
   )
   expect_false(anyNA(tidy(study)$conf.low))
@@ -288,8 +288,8 @@ test_that("what is wrong with gold is said", {
     tell(interval = "combined")
     tell(known_truth = c("1" = "1", "2" = "2"), interval = "corrected")
     tell(known_truth = c("1" = "1"), gold_sample = "given", interval = "corrected")
-    tell(known_truth = c("1" = "1"), gold_sample = "random", target = "all")
-    tell(known_truth = c("1" = "1"), gold_sample = "random", widen = -1)
+    tell(known_truth = gold_cases(c("1" = "1"), "random", target = "all"))
+    tell(known_truth = gold_cases(c("1" = "1"), "random", widen = -1))
   })
 })
 

@@ -25,13 +25,13 @@ test_that("tables have the columns that are promised", {
 
 test_that("print and summary tell the story", {
   set.seed(1)
-  estimate <- quiet(published(lehner_ratings(), replicates = 200))
+  estimate <- quiet(published(lehner_ratings(), resampling = list(replicates = 200)))
   expect_snapshot({
     estimate
     summary(estimate)
   })
   expect_snapshot(
-    published(lehner_ratings(), method = "unbinned", interval = "none", clip = "none")
+    published(lehner_ratings(), method = "unbinned", interval = "none", bins = list(clip = "none"))
   )
   # Base rates at zero, and an estimate that its replicates leave behind, are told.
   x <- ratings(
@@ -41,7 +41,7 @@ test_that("print and summary tell the story", {
       dawid1979[dawid1979$rater == "A5", ], c("case", "system", "prediction")
     )
   )
-  dawid <- quiet(published(x, replicates = 200))
+  dawid <- quiet(published(x, resampling = list(replicates = 200)))
   expect_identical(glance(dawid)$negative, 1L)
   dawid$table$conf.high <- dawid$table$estimate - 0.01
   expect_snapshot(dawid)
@@ -66,7 +66,7 @@ test_that("systems may be chosen by every verb that judges them", {
     x, "unbinned", interval = "none", by = rep(1:2, 40), systems = "b"
   ))
   expect_identical(tidy(by)$system, c("b", "b"))
-  estimate <- quiet(estimate_accuracy(x, "joint", interval = "none", replicates = 30))
+  estimate <- quiet(estimate_accuracy(x, "joint", interval = "none", resampling = list(replicates = 30)))
   part <- function(...) tidy(withr::with_seed(1, confusion(estimate, ...)))
   expect_equal(part(systems = "b"), part()[part()$system == "b", ])
   expect_identical(true_accuracy(x, systems = c("c", "a")), true_accuracy(x)[c(3, 1), ])
@@ -91,7 +91,7 @@ test_that("ratings and fits have the same arguments", {
 test_that("estimates speak R's own verbs", {
   set.seed(1)
   x <- simulate_ratings(rater_design(c(0.7, 0.75, 0.8), c(a = 0.9, b = 0.6, c = 0.7), 3, n = 150))
-  e <- quiet(estimate_accuracy(x, "unbinned", interval = "bootstrap", replicates = 50))
+  e <- quiet(estimate_accuracy(x, "unbinned", interval = "bootstrap", resampling = list(replicates = 50)))
   table <- tidy(e)
   expect_identical(coef(e), c(a = table$estimate[1], b = table$estimate[2], c = table$estimate[3]))
   expect_equal(diag(vcov(e)), c(a = 1, b = 1, c = 1) * table$std.error^2)
@@ -139,7 +139,7 @@ test_that("`[` keeps the estimates of some systems as they are", {
   }
   set.seed(2)
   expect_part(quiet(estimate_accuracy(x)))
-  expect_part(quiet(estimate_accuracy(x, "joint", interval = "bootstrap", replicates = 20)))
+  expect_part(quiet(estimate_accuracy(x, "joint", interval = "bootstrap", resampling = list(replicates = 20))))
   expect_part(quiet(estimate_accuracy(
     x, known_truth = setNames(known, truth(x)[[1]][1:40]), gold_sample = "random"
   )))

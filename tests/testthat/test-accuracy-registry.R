@@ -80,7 +80,7 @@ test_that("a pair is refused for clusters, fits and models in the same place", {
     run <- function() {
       known <- if (!is.null(interval$gold)) list(known_truth = TRUE, gold_sample = "random")
       quiet(do.call(estimate_accuracy, c(list(
-        x, "joint", interval = interval$id, replicates = 5, cluster = rep(1:30, 2)
+        x, "joint", interval = interval$id, resampling = list(replicates = 5, cluster = rep(1:30, 2))
       ), known)))
     }
     if (interval$clusters) {

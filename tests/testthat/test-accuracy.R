@@ -19,11 +19,11 @@ test_that("the worked example gives the paper's estimate and bins", {
 
 test_that("clipping happens where it is asked for", {
   x <- lehner_ratings()
-  expect_equal(point_estimate(x, clip = "none"), 1.269601, tolerance = 1e-6)
-  expect_equal(point_estimate(x, clip = "overall"), 1)
-  expect_equal(point_estimate(x, clip = "bin"), 0.731427, tolerance = 1e-6)
+  expect_equal(point_estimate(x, bins = list(clip = "none")), 1.269601, tolerance = 1e-6)
+  expect_equal(point_estimate(x, bins = list(clip = "overall")), 1)
+  expect_equal(point_estimate(x, bins = list(clip = "bin")), 0.731427, tolerance = 1e-6)
   # One bin: mean highest probability and mean agreement of all cases.
-  expect_equal(point_estimate(x, bin_width = 1), 0.892854, tolerance = 1e-6)
+  expect_equal(point_estimate(x, bins = list(width = 1)), 0.892854, tolerance = 1e-6)
 })
 
 bins_apart <- function(fast, width, seed) {
@@ -47,7 +47,7 @@ test_that("estimates and bins agree with the slow twin on random panels", {
     width <- c(0.1, 0.25, 0.3, 1)[[seed %% 4 + 1]]
     unlist(lapply(c("binned", "unbinned"), function(method) {
       fast <- quiet(published(
-        fit, method = method, interval = "none", clip = clip, bin_width = width
+        fit, method = method, interval = "none", bins = list(clip = clip, width = width)
       ))
       slow <- vapply(seq_len(ncol(panel$answers)), function(s) {
         reference_accuracy(
@@ -68,7 +68,7 @@ test_that("estimates and bins agree with the slow twin on random panels", {
 test_that("what must not matter does not", {
   set.seed(11)
   panel <- random_panel(42)
-  base <- quiet(published(panel_ratings(panel), replicates = 50))
+  base <- quiet(published(panel_ratings(panel), resampling = list(replicates = 50)))
   reordered <- panel
   reordered$long <- panel$long[sample(nrow(panel$long)), ]
   shuffled_raters <- panel
@@ -85,9 +85,9 @@ test_that("what must not matter does not", {
   }
   for (other in list(reordered, shuffled_raters)) {
     set.seed(3)
-    a <- quiet(published(panel_ratings(panel), replicates = 50))
+    a <- quiet(published(panel_ratings(panel), resampling = list(replicates = 50)))
     set.seed(3)
-    b <- quiet(published(panel_ratings(other), replicates = 50))
+    b <- quiet(published(panel_ratings(other), resampling = list(replicates = 50)))
     expect_equal(tidy(b), tidy(a), tolerance = 1e-12)
   }
 })
@@ -187,13 +187,13 @@ test_that("highest probabilities on the edge of a bin belong to the bin below", 
 test_that("wrong arguments are refused", {
   x <- lehner_ratings()
   expect_error(published(x, method = "best"), class = "fallible_error_argument")
-  expect_error(published(x, bin_width = 1e-12), class = "fallible_error_argument")
-  expect_error(published(x, replicates = 1e10), class = "fallible_error_argument")
-  expect_error(published(x, bin_width = 0), class = "fallible_error_argument")
-  expect_error(published(x, bin_width = 1.5), class = "fallible_error_argument")
+  expect_error(published(x, bins = list(width = 1e-12)), class = "fallible_error_argument")
+  expect_error(published(x, resampling = list(replicates = 1e10)), class = "fallible_error_argument")
+  expect_error(published(x, bins = list(width = 0)), class = "fallible_error_argument")
+  expect_error(published(x, bins = list(width = 1.5)), class = "fallible_error_argument")
   expect_error(published(x, conf_level = 90), class = "fallible_error_argument")
-  expect_error(published(x, replicates = 1), class = "fallible_error_argument")
-  expect_error(published(x, clip = "bins"), class = "fallible_error_argument")
+  expect_error(published(x, resampling = list(replicates = 1)), class = "fallible_error_argument")
+  expect_error(published(x, bins = list(clip = "bins")), class = "fallible_error_argument")
   expect_error(published(x, widht = 1), class = "fallible_error_argument")
   expect_error(published(letters), class = "fallible_error_argument")
   no_system <- ratings(lehner2015, raters = rater1:rater4)
@@ -216,4 +216,17 @@ test_that("replicates in pieces are those of one piece", {
   expect_identical(
     replicates_in_pieces(attr(estimator, "made_of"), "accuracy", draw, 3L), whole
   )
+})
+
+test_that("settings travel in lists that are checked", {
+  x <- lehner_ratings()
+  expect_snapshot(error = TRUE, {
+    estimate_accuracy(x, resampling = list(replicate = 10))
+    estimate_accuracy(x, resampling = list(10))
+    estimate_accuracy(x, resampling = 200)
+    estimate_accuracy(x, bins = list(width = 0.1, width = 0.2))
+    accuracy_bounds(x, resampling = list(threads = 2))
+    estimate_accuracy(x, "joint", known_truth = gold_cases(c("1" = "A"), "random"),
+      gold_sample = "given")
+  })
 })

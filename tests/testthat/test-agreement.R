@@ -6,7 +6,7 @@ own_measures <- function(x, ids, ...) {
 # Intervals may leave their estimates.
 of_few_cases <- function(x, replicates) {
   suppressWarnings(
-    agreement(x, interval = "bootstrap", replicates = replicates),
+    agreement(x, interval = "bootstrap", resampling = list(replicates = replicates)),
     classes = "fallible_warning_bootstrap"
   )
 }
@@ -92,12 +92,12 @@ test_that("the bootstrap draws cases, gives the same for any number of threads, 
   x <- ratings(fleiss1971, case = case, counts = depression:other)
   ids <- c("fleiss_kappa", "gwet_ac")
   set.seed(1)
-  one <- agreement(x, ids, interval = "bootstrap", replicates = 400)
+  one <- agreement(x, ids, interval = "bootstrap", resampling = list(replicates = 400))
   set.seed(1)
-  two <- agreement(x, ids, interval = "bootstrap", replicates = 400, threads = 2)
+  two <- agreement(x, ids, interval = "bootstrap", resampling = list(replicates = 400, threads = 2))
   expect_identical(one, two)
   set.seed(1)
-  alone <- agreement(x, "gwet_ac", interval = "bootstrap", replicates = 400)
+  alone <- agreement(x, "gwet_ac", interval = "bootstrap", resampling = list(replicates = 400))
   expect_identical(alone$std.error, one$std.error[[2]])
   # Monte Carlo error of a standard deviation from 400 replicates is about 4%.
   analytic <- agreement(x, ids)
@@ -392,7 +392,7 @@ test_that("a rater who repeats ratings is in the way of his own pairs only", {
   pairs <- agreement(x, "cohen_kappa", pairwise = TRUE, interval = "none")
   expect_equal(pairs$estimate, c(NA, NA, cohen_kappa(x[, c("b", "c")])))
   expect_match(pairs$reason[1:2], "more than once")
-  both <- quiet(agreement(x, pairwise = TRUE, interval = "bootstrap", replicates = 20))
+  both <- quiet(agreement(x, pairwise = TRUE, interval = "bootstrap", resampling = list(replicates = 20)))
   expect_true("cohen_kappa" %in% both$measure)
   expect_identical(is.na(both$estimate), grepl("more than once", both$reason))
   expect_error(agreement(x, "cohen_kappa"), class = "fallible_error_measure")
@@ -439,7 +439,7 @@ test_that("an interval that leaves its estimate is told of", {
   expect_warning(
     expect_warning(
       table <- agreement(
-        x, c("gwet_ac", "fleiss_kappa"), "quadratic", interval = "bootstrap", replicates = 200
+        x, c("gwet_ac", "fleiss_kappa"), "quadratic", interval = "bootstrap", resampling = list(replicates = 200)
       ),
       "interval of \"gwet_ac\" leaves its estimate", class = "fallible_warning_bootstrap"
     ),

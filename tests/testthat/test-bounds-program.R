@@ -127,7 +127,7 @@ test_that("the confidence set contains the range, and too large a program is not
   set.seed(5)
   x <- simulate_ratings(rater_design(c(0.7, 0.8, 0.8), 0.9, 2, 100))
   bounds <- accuracy_bounds(
-    x, given = "ratings", rater_accuracy = c(0.6, 0.9), interval = "bootstrap", replicates = 20
+    x, given = "ratings", rater_accuracy = c(0.6, 0.9), interval = "bootstrap", resampling = list(replicates = 20)
   )
   table <- tidy(bounds)
   expect_true(table$conf.low <= table$lowest && table$conf.high >= table$highest)

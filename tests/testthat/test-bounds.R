@@ -149,7 +149,7 @@ test_that("the confidence set refits, repeats with a seed, and contains the rang
   x <- simulate_ratings(rater_design(c(0.6, 0.7, 0.7), c(0.8, 0.5), 3, 150))
   found <- function(...) {
     set.seed(1)
-    tidy(accuracy_bounds(x, replicates = 40, ...))
+    tidy(accuracy_bounds(x, resampling = list(replicates = 40), ...))
   }
   table <- found()
   expect_identical(table, found())
@@ -161,7 +161,7 @@ test_that("the confidence set refits, repeats with a seed, and contains the rang
   known <- quiet(fit_raters(x, known_truth = gold, known_raters = list(rater1 = 0.6)))
   for (one in list(fit, known)) {
     set.seed(1)
-    expect_false(anyNA(tidy(accuracy_bounds(one, replicates = 5))$conf.low))
+    expect_false(anyNA(tidy(accuracy_bounds(one, resampling = list(replicates = 5)))$conf.low))
   }
 })
 
@@ -208,7 +208,7 @@ test_that("wrong arguments are refused", {
 test_that("bounds are printed, and speak the grammar of results", {
   set.seed(10)
   x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.9, b = 0.6), 3, 200))
-  bounds <- accuracy_bounds(x, replicates = 30)
+  bounds <- accuracy_bounds(x, resampling = list(replicates = 30))
   expect_snapshot(bounds)
   expect_snapshot(summary(bounds))
   expect_identical(class(as.data.frame(bounds)), "data.frame")
@@ -242,19 +242,19 @@ test_that("the confidence set takes one seed from the user, and cases in any ord
     force(code)
     stats::runif(1)
   }
-  expect_identical(state(bounds <- accuracy_bounds(x, replicates = 10)), state(draw_seed()))
+  expect_identical(state(bounds <- accuracy_bounds(x, resampling = list(replicates = 10))), state(draw_seed()))
   expect_identical(state(accuracy_bounds(x, interval = "none")), state(NULL))
   expect_identical(
-    state(again <- accuracy_bounds(x[sample(120), ], replicates = 10)), state({
+    state(again <- accuracy_bounds(x[sample(120), ], resampling = list(replicates = 10))), state({
       sample(120)
       draw_seed()
     })
   )
   set.seed(13)
-  one <- tidy(accuracy_bounds(x, replicates = 10))
+  one <- tidy(accuracy_bounds(x, resampling = list(replicates = 10)))
   shuffled <- x[rev(seq_len(120)), ]
   set.seed(13)
-  expect_equal(tidy(accuracy_bounds(shuffled, replicates = 10)), one)
+  expect_equal(tidy(accuracy_bounds(shuffled, resampling = list(replicates = 10))), one)
 })
 
 test_that("the confidence set of ratings in a database is that of memory", {
@@ -268,7 +268,7 @@ test_that("the confidence set of ratings in a database is that of memory", {
   bounds <- function(data) {
     y <- ratings(data, raters = X1:X3, systems = X4, case = case)
     set.seed(15)
-    tidy(accuracy_bounds(y, replicates = 10))
+    tidy(accuracy_bounds(y, resampling = list(replicates = 10)))
   }
   expect_equal(bounds(dplyr::tbl(con, "wide")), bounds(wide), tolerance = 1e-12)
 })
@@ -278,14 +278,14 @@ test_that("clusters of an estimate are drawn whole", {
   part <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.8), 3, 60))
   x <- part[rep(1:60, each = 6), ]
   width <- function(cluster) {
-    estimate <- quiet(estimate_accuracy(x, "unbinned", interval = "none", cluster = cluster))
+    estimate <- quiet(estimate_accuracy(x, "unbinned", interval = "none", resampling = list(cluster = cluster)))
     set.seed(17)
-    table <- tidy(accuracy_bounds(estimate, replicates = 60))
+    table <- tidy(accuracy_bounds(estimate, resampling = list(replicates = 60)))
     table$conf.high - table$conf.low - (table$highest - table$lowest)
   }
   expect_gt(width(rep(1:60, each = 6)) / width(NULL), 1.4) # sqrt(6), but for the limits of bounds
-  estimate <- quiet(estimate_accuracy(x, "unbinned", interval = "none", cluster = rep(1, 360)))
-  expect_match(tidy(accuracy_bounds(estimate, replicates = 10))$reason, one_cluster)
+  estimate <- quiet(estimate_accuracy(x, "unbinned", interval = "none", resampling = list(cluster = rep(1, 360))))
+  expect_match(tidy(accuracy_bounds(estimate, resampling = list(replicates = 10)))$reason, one_cluster)
 })
 
 test_that("base rates that cannot sum to one are refused", {

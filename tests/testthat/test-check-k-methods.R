@@ -3,7 +3,7 @@ violated <- function() {
   x <- simulate_ratings(rater_design(
     c(0.4, 0.6, 0.9), c(robot = 0.7), c("cat", "dog", "fox"), 300, dispersion = 3
   ))
-  quiet(check_k_properties(x, replicates = 39))
+  quiet(check_k_properties(x, resampling = list(replicates = 39)))
 }
 
 test_that("the story is told in plain words", {
@@ -12,14 +12,14 @@ test_that("the story is told in plain words", {
   expect_snapshot(checks)
   expect_snapshot(summary(checks))
   set.seed(2)
-  expect_snapshot(check_k_properties(lehner_ratings(), replicates = 39))
+  expect_snapshot(check_k_properties(lehner_ratings(), resampling = list(replicates = 39)))
   lazy <- ratings(cbind(a = rep(1:2, 20), b = rep(1:2, 20), c = 1, d = rep(2:1, 20)))
-  expect_snapshot(check_k_properties(lazy, c("one category", "chance", "errors"), replicates = 39))
+  expect_snapshot(check_k_properties(lazy, c("one category", "chance", "errors"), resampling = list(replicates = 39)))
   set.seed(3)
   copied <- simulate_ratings(rater_design(
     rep(0.6, 3), 0.7, n = 300, copying = data.frame(from = 1, to = 2, probability = 0.6)
   ))
-  expect_snapshot(check_k_properties(copied, "independence", replicates = 39))
+  expect_snapshot(check_k_properties(copied, "independence", resampling = list(replicates = 39)))
 })
 
 test_that("tables are tidy, and parts of a result are plain tibbles", {

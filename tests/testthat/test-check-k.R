@@ -1,5 +1,6 @@
-checked <- function(x, ..., replicates = 19L) {
-  quiet(check_k_properties(x, ..., replicates = replicates))
+checked <- function(x, ..., replicates = 19L, threads = 1L) {
+  drawn <- list(replicates = replicates, threads = threads)
+  quiet(check_k_properties(x, ..., resampling = drawn))
 }
 
 value <- function(checks, property, test = NULL, column = "p.value") {
@@ -160,7 +161,7 @@ test_that("what cannot be tested is NA with a reason", {
   expect_match(reasons(alone)[["difficulty likelihood ratio"]], "no case was rated by two")
   expect_match(reasons(alone)[["chance agreement below chance"]], "no case was rated by two")
   for (x in list(two, binary, counts, same, alone)) {
-    found <- tidy(checked(x, replicates = 19L))
+    found <- tidy(checked(x))
     expect_identical(is.na(found$statistic), !is.na(found$reason))
     expect_identical(found$verdict == "not tested", is.na(found$statistic))
   }
@@ -231,7 +232,7 @@ test_that("bad input is refused", {
   expect_error(check_k_properties("lehner2015"), class = "fallible_error_argument")
   expect_error(check_k_properties(x, errors = "uniform"), class = "fallible_error_argument")
   expect_error(check_k_properties(x, alpha = 1), class = "fallible_error_argument")
-  expect_error(check_k_properties(x, replicates = 5), class = "fallible_error_argument")
+  expect_error(check_k_properties(x, resampling = list(replicates = 5)), class = "fallible_error_argument")
   expect_error(check_k_properties(x, sytem = "a"), class = "fallible_error_argument")
   several <- ratings(
     data.frame(case = 1, rater = 1:2, rating = c("a", "b")),

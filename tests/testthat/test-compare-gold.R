@@ -15,9 +15,9 @@ compared_gold <- function() {
   example_store$compared_gold
 }
 
-again <- function(...) {
-  store <- compared_gold()
-  quiet(estimate_accuracy(store$x, known_truth = store$gold, gold_sample = "random", ...))
+again <- function(..., known_truth = compared_gold()$gold) {
+  x <- compared_gold()$x
+  quiet(estimate_accuracy(x, known_truth = known_truth, gold_sample = "random", ...))
 }
 
 of_source <- function(comparison, interval) {
@@ -104,19 +104,19 @@ test_that("the interval of the estimate is that of differences", {
     columns <- c("estimate", "conf.low", "conf.high")
     expect_equal(tidy(comparison)[columns], of_source(comparison, interval)[columns])
   }
-  cases <- compare_systems(again(target = "cases"))
+  cases <- compare_systems(again(known_truth = gold_cases(compared_gold()$gold, target = "cases")))
   expect_lt(tidy(cases)$std.error[[1]], tidy(compare_systems(again()))$std.error[[1]])
 })
 
 test_that("gold in too few clusters gives no interval, and no ranks", {
   set.seed(1)
-  comparison <- compare_systems(again(cluster = rep(1:4, 100), interval = "corrected"))
+  comparison <- compare_systems(again(resampling = list(cluster = rep(1:4, 100)), interval = "corrected"))
   table <- tidy(comparison)
   expect_true(all(is.na(table$conf.low)))
   expect_match(table$reason, "^no interval: gold cases are in 4 clusters")
   expect_true(all(is.na(tidy(comparison, "ranks")$probability)))
   expect_identical(glance(comparison)$best, NA_character_)
-  many <- compare_systems(again(cluster = rep(1:100, 4), interval = "corrected"))
+  many <- compare_systems(again(resampling = list(cluster = rep(1:100, 4)), interval = "corrected"))
   expect_false(anyNA(tidy(many)$conf.low))
 })
 
@@ -142,7 +142,7 @@ test_that("pairs without gold keep what ratings say of them", {
 })
 
 test_that("without gold there are no sources", {
-  estimate <- quiet(estimate_accuracy(compared_gold()$x, replicates = 50))
+  estimate <- quiet(estimate_accuracy(compared_gold()$x, resampling = list(replicates = 50)))
   expect_identical(nrow(tidy(compare_systems(estimate), "sources")), 0L)
 })
 
@@ -166,7 +166,7 @@ test_that("pairs of many systems are measured as each alone, in work that grows 
     150)
   x <- simulate_ratings(design)
   estimate <- quiet(estimate_accuracy(x, known_truth = truth(x)[1:60, ], gold_sample = "random",
-    cluster = rep(1:30, 5)))
+    resampling = list(cluster = rep(1:30, 5))))
   evidence <- estimate$gold$evidence
   pairs <- utils::combn(8L, 2L)
   together <- gold_difference(evidence, pairs[1L, ], pairs[2L, ])

@@ -6,7 +6,7 @@ three_systems <- function(n = 100, ...) {
 compared <- function(x, method = "joint", ..., systems = NULL, simultaneous = FALSE) {
   set.seed(2)
   estimate <- quiet(
-    estimate_accuracy(x, method, interval = "bootstrap", replicates = 100, ...)
+    estimate_accuracy(x, method, interval = "bootstrap", resampling = list(replicates = 100), ...)
   )
   list(
     estimate = estimate,
@@ -160,7 +160,7 @@ test_that("draws of every method have the errors of its robust intervals", {
   for (cases in list(NULL, 1:200, 1:300)) {
     fit <- fit_raters(x, known_truth = if (!is.null(cases)) truth(x)[cases, ])
     for (method in c("average", "joint", "shared")) {
-      estimate <- quiet(estimate_accuracy(fit, method, "robust", replicates = 100))
+      estimate <- quiet(estimate_accuracy(fit, method, "robust", resampling = list(replicates = 100)))
       error <- tidy(estimate)$std.error
       draws <- comparison_draws(estimate)$parts[[1]]$values
       plain <- plain_errors(draws, estimate)
@@ -201,7 +201,7 @@ test_that("equal systems, single clusters and lost estimates have their reasons"
   expect_match(table$reason[same], "same answers")
   expect_false(anyNA(table$conf.low[!same]))
 
-  one <- compare_systems(quiet(estimate_accuracy(x, "joint", cluster = rep(1, 100))))
+  one <- compare_systems(quiet(estimate_accuracy(x, "joint", resampling = list(cluster = rep(1, 100)))))
   expect_match(tidy(one)$reason[[1]], "^no interval: all rated cases are in one cluster")
   expect_output(print(one), "No interval for a - b")
   expect_identical(glance(one)$best, NA_character_)
@@ -215,7 +215,7 @@ test_that("equal systems, single clusters and lost estimates have their reasons"
 test_that("bad arguments are refused", {
   estimate <- quiet(estimate_accuracy(three_systems(), "unbinned", interval = "none"))
   expect_snapshot(error = TRUE, {
-    compare_systems(three_systems())
+    compare_systems(3)
     compare_systems(estimate, systems = "a")
     compare_systems(estimate, systems = c("a", "z"))
     compare_systems(estimate, systems = c("a", "a"))
@@ -323,7 +323,7 @@ test_that("replicates of first order are as the bootstrap's", {
 
 test_that("many systems are compared in blocks, with the errors of few", {
   x <- many_systems_of(104)
-  estimate <- quiet(estimate_accuracy(x, "shared", interval = "bootstrap", replicates = 60))
+  estimate <- quiet(estimate_accuracy(x, "shared", interval = "bootstrap", resampling = list(replicates = 60)))
   pairs <- compared_pairs(
     estimate$table$estimate, x$systems, list(some = TRUE, reference = NULL, best = 2)
   )
@@ -367,4 +367,17 @@ test_that("a level of confidence is between 0 and 1", {
   refused <- function(...) expect_error(..., "conf_level", class = "fallible_error_argument")
   refused(compare_systems(estimate, conf_level = 0))
   refused(compare_systems(estimate, conf_level = 1))
+})
+
+test_that("ratings and fits are taken, with arguments of the estimate", {
+  x <- three_systems()
+  estimate <- quiet(estimate_accuracy(x, "unbinned", interval = "none"))
+  fit <- fit_raters(x)
+  set.seed(1)
+  expected <- tidy(compare_systems(estimate))
+  set.seed(1)
+  expect_identical(tidy(compare_systems(x, method = "unbinned", interval = "none")), expected)
+  set.seed(1)
+  expect_identical(tidy(compare_systems(fit, method = "unbinned", interval = "none")), expected)
+  expect_error(compare_systems(estimate, method = "joint"), class = "fallible_error_argument")
 })

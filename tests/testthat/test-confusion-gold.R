@@ -92,7 +92,7 @@ test_that("clusters of gold widen cells, and too few give none", {
   store <- gold_matrices()
   of <- function(cluster) {
     estimate <- quiet(estimate_accuracy(
-      store$x, known_truth = store$gold, gold_sample = "random", cluster = cluster,
+      store$x, known_truth = store$gold, gold_sample = "random", resampling = list(cluster = cluster),
       interval = "corrected"
     ))
     tidy(confusion(estimate, systems = "a"), "categories")

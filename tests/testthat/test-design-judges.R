@@ -33,7 +33,7 @@ test_that("matrices may differ by stratum", {
 })
 
 test_that("loadings leave marginals and make errors go together", {
-  x <- drawn(c(0.6, 0.6, 0.6), 0.7, loading = c(0.9, 0.9, 0, 0.9))
+  x <- drawn(c(0.6, 0.6, 0.6), 0.7, difficulty = list(loading = c(0.9, 0.9, 0, 0.9)))
   true <- true_accuracy(x)
   expect_equal(true$expected, 0.7)
   expect_equal(true$sample, 0.7, tolerance = 0.02)
@@ -44,11 +44,11 @@ test_that("loadings leave marginals and make errors go together", {
   expect_equal(agreement("rater1", "rater3"), alone, tolerance = 0.03)
   expect_gt(agreement("rater1", "rater2"), 0.6)
   # Agreement by quadrature, as plans have it, is that of the panel.
-  design <- rater_design(c(0.6, 0.6), loading = 0.9, base_rates = fifths)
+  design <- rater_design(c(0.6, 0.6), difficulty = list(loading = 0.9), base_rates = fifths)
   expected <- expected_kappa(design) * 0.8 + 0.2
   expect_equal(agreement("rater1", "rater2"), expected, tolerance = 0.02)
   # Of two categories and accuracy 1/2 it is known in closed form.
-  half <- rater_design(c(0.5, 0.5), loading = c(0.8, 0.5), categories = 2, base_rates = c(0.5, 0.5))
+  half <- rater_design(c(0.5, 0.5), difficulty = list(loading = c(0.8, 0.5)), categories = 2, base_rates = c(0.5, 0.5))
   expect_equal(expected_kappa(half), 2 * asin(0.4) / pi, tolerance = 1e-8)
 })
 
@@ -63,7 +63,7 @@ test_that("drift is a line over the cases", {
 
 test_that("drift goes with a single stratum that is fixed, and with strata that are drawn", {
   design <- function(...) rater_design(c(0.7, 0.8), c(s = 0.6), 3, drift = 0.6, ...)
-  expect_s3_class(design(strata = "fixed"), "rater_design") # one stratum only
+  expect_s3_class(design(difficulty = list(strata = "fixed")), "rater_design") # one stratum only
   set.seed(9)
   true <- true_accuracy(simulate_ratings(design(difficulty = 0.3), n = 50000))
   expect_equal(true$sample, true$expected, tolerance = 0.02)
@@ -74,7 +74,7 @@ test_that("a system may copy a system, whether both are seen or not", {
   copying <- data.frame(from = c("rater1", "old"), to = c("old", "new"), probability = c(0.2, 0.5))
   design <- rater_design(
     c(0.5, 0.6, 0.7), c(new = 0.9, other = 0.4, old = 0.7), copying = copying, base_rates = fifths,
-    loading = c(old = 0.5, new = 0.3), drift = c(old = 0.1),
+    difficulty = list(loading = c(old = 0.5, new = 0.3)), drift = c(old = 0.1),
     matrices = list(other = diag(5))
   )
   expected <- c(new = (0.9 + (0.7 + 0.2 * (0.5 - 0.7))) / 2, other = 1, old = 0.66)
@@ -102,7 +102,7 @@ test_that("the limit of a design is that of its panels", {
   skip_unless_extended()
   design <- rater_design(
     c(0.6, 0.7, 0.8), c(a = 0.7, b = 0.8), categories = 3, base_rates = c(0.5, 0.3, 0.2),
-    loading = c(rater1 = 0.6, rater2 = 0.6, b = 0.6), drift = c(rater3 = -0.3),
+    difficulty = list(loading = c(rater1 = 0.6, rater2 = 0.6, b = 0.6)), drift = c(rater3 = -0.3),
     missing = c(0, 0.2, 0.3), copying = data.frame(from = "a", to = "b", probability = 0.4)
   )
   limit <- exact_limit(design, "unbinned")
@@ -118,15 +118,15 @@ test_that("the print says whose", {
   expect_snapshot({
     rater_design(
       c(ann = 0.8, bob = 0.8), c(old = 0.7, new = 0.9), missing = c(ann = 0.5),
-      loading = c(ann = 0.6, new = -0.3), drift = c(bob = -0.25),
+      difficulty = list(loading = c(ann = 0.6, new = -0.3)), drift = c(bob = -0.25),
       copying = data.frame(from = "old", to = "new", probability = 0.5)
     )
-    rater_design(c(0.8, 0.8), loading = 0.5, drift = 0.1)
+    rater_design(c(0.8, 0.8), difficulty = list(loading = 0.5), drift = 0.1)
   })
 })
 
 test_that("plans know them", {
-  design <- rater_design(c(0.7, 0.7, 0.7), 0.8, loading = 0.5, missing = 0.2, base_rates = fifths)
+  design <- rater_design(c(0.7, 0.7, 0.7), 0.8, difficulty = list(loading = 0.5), missing = 0.2, base_rates = fifths)
   set.seed(5)
   plan <- plan_cases(design, runs = 20, cases = 60, raters = c(3, 4), estimator = "unbinned")
   expect_identical(tidy(plan)$raters, 3:4)
@@ -135,14 +135,14 @@ test_that("plans know them", {
   expect_gt(glance(plan)$chance_kappa, expected_kappa(alone))
   own <- list(
     rater_design(rep(0.7, 3), 0.8, missing = c(0.1, 0, 0)),
-    rater_design(rep(0.7, 3), 0.8, loading = c(0.1, 0, 0, 0)),
+    rater_design(rep(0.7, 3), 0.8, difficulty = list(loading = c(0.1, 0, 0, 0))),
     rater_design(rep(0.7, 3), 0.8, drift = c(0.1, 0, 0, 0))
   )
   for (design in own) {
     expect_error(plan_cases(design, raters = 4, runs = 20), class = "fallible_error_argument")
   }
   expect_error(
-    plan_cases(rater_design(rep(0.7, 3), 0.8, loading = 0.1), approximate = TRUE),
+    plan_cases(rater_design(rep(0.7, 3), 0.8, difficulty = list(loading = 0.1)), runs = 0),
     class = "fallible_error_argument"
   )
 })
@@ -152,9 +152,9 @@ test_that("what cannot be is refused", {
   expect_snapshot(error = TRUE, {
     rater_design(two, missing = c(0.1, 0.2, 0.3))
     rater_design(two, c(s = 0.9), missing = c(s = 0.1))
-    rater_design(two, loading = 1)
+    rater_design(two, difficulty = list(loading = 1))
     rater_design(two, drift = "much")
-    rater_design(two, loading = c(a = 0.1, a = 0.2))
+    rater_design(two, difficulty = list(loading = c(a = 0.1, a = 0.2)))
     rater_design(two, c(s = 0.9), copying = data.frame(from = "s", to = "a", probability = 0.5))
     rater_design(two, difficulty = 0.1, matrices = list(a = list(diag(5), diag(5))))
     rater_design(two, difficulty = 0.1, matrices = list(a = list(diag(5), diag(4), diag(5))))

@@ -4,7 +4,7 @@ test_that("designs say what they break", {
     lehner_design(8)
     rater_design(
       c(ann = 0.6, 0.7), c(tree = 0.8, 0.9), c("no", "yes"), n = 1e6, base_rates = c(0.9, 0.1),
-      difficulty = 0.1, dispersion = 2, error_range = 0.5, shared = NULL, missing = 0.2,
+      difficulty = list(value = 0.1, shared = NULL), dispersion = 2, error_range = 0.5, missing = 0.2,
       copying = data.frame(from = "ann", to = "rater2", probability = 0.3),
       matrices = list(ann = diag(2))
     )
@@ -66,9 +66,9 @@ test_that("bad designs are refused", {
     rater_design(two, difficulty = data.frame(shift = c(-0.1, 0.1), weight = c(0.5, 0.6)))
     rater_design(two, difficulty = data.frame(shift = c(-0.7, 0.5), weight = 0.5))
     rater_design(two, difficulty = data.frame(shift = 0.5, weight = 1))
-    rater_design(two, shared = "luck")
+    rater_design(two, difficulty = list(shared = "luck"))
     rater_design(two, missing = 1)
-    rater_design(two, redraw = NA)
+    rater_design(two, difficulty = list(redraw = NA))
     rater_design(two, copying = 0.3)
     rater_design(two, copying = copy("z", "rater1"))
     rater_design(two, copying = copy(1, 3))
@@ -113,7 +113,7 @@ test_that("the print says what is true of given matrices and copies", {
 })
 
 test_that("strata that are fixed go with accuracy that does not drift", {
-  fixed <- function(...) rater_design(c(0.6, 0.7), difficulty = 0.2, strata = "fixed", ...)
+  fixed <- function(...) rater_design(c(0.6, 0.7), difficulty = list(value = 0.2, strata = "fixed"), ...)
   expect_s3_class(fixed(), "rater_design")
   expect_error(fixed(drift = 0.3), "strata that are drawn", class = "fallible_error_argument")
 })

@@ -19,7 +19,7 @@ test_that("metrics are those of cases counted by their posterior probabilities",
 
 test_that("confusion() and metrics tell the same", {
   estimate <- quiet(estimate_accuracy(metric_panel(), "joint", interval = "bootstrap",
-    replicates = 50))
+    resampling = list(replicates = 50)))
   set.seed(3)
   cells <- tidy(confusion(estimate), "categories")
   set.seed(3)
@@ -31,7 +31,7 @@ test_that("confusion() and metrics tell the same", {
 test_that("accuracy is that of the estimate, for every interval", {
   x <- metric_panel(80)
   for (interval in c("robust", "bootstrap", "none", "conformal")) {
-    estimate <- quiet(estimate_accuracy(x, interval = interval, replicates = 30))
+    estimate <- quiet(estimate_accuracy(x, interval = interval, resampling = list(replicates = 30)))
     found <- tidy(estimate_metrics(estimate, c("accuracy", "f_meas")))
     columns <- c("system", "estimate", "std.error", "conf.low", "conf.high", "n", "method")
     expect_identical(
@@ -55,7 +55,7 @@ test_that("the delta method gives accuracy the error that it has", {
     estimate <- quiet(if (is.null(model)) {
       estimate_accuracy(x)
     } else {
-      estimate_accuracy(x, "joint", model, interval = "robust", replicates = 50)
+      estimate_accuracy(x, "joint", model, interval = "robust", resampling = list(replicates = 50))
     })
     for (s in 1:2) {
       plan <- metric_plan(built_in_metrics["accuracy"], x$categories, NULL, list())
@@ -76,7 +76,7 @@ test_that("the delta method gives accuracy the error that it has", {
 test_that("standard errors of the delta method are those of replicates", {
   x <- metric_panel(400)
   estimate <- quiet(estimate_accuracy(x, "joint", interval = "robust", common = "none",
-    replicates = 300))
+    resampling = list(replicates = 300)))
   ids <- c("recall", "precision", "f_meas", "bal_accuracy", "mcc", "kap")
   set.seed(1)
   slow <- tidy(estimate_metrics(estimate, ids, interval = "bootstrap"))
@@ -154,14 +154,14 @@ test_that("groups and clusters are those of the estimate", {
   copies <- x[rep(seq_len(60), each = 5), ]
   cluster <- rep(seq_len(60), each = 5)
   loose <- tidy(quiet(estimate_metrics(copies, "precision", common = "none")))
-  tight <- tidy(quiet(estimate_metrics(copies, "precision", common = "none", cluster = cluster)))
+  tight <- tidy(quiet(estimate_metrics(copies, "precision", common = "none", resampling = list(cluster = cluster))))
   expect_gt(stats::median(tight$std.error / loose$std.error), 1.5)
 })
 
 test_that("methods without probabilities give accuracy alone, with a reason", {
   x <- metric_panel(80)
   found <- quiet(estimate_metrics(x, c("accuracy", "recall"), method = "unbinned",
-    interval = "bootstrap", replicates = 20))
+    interval = "bootstrap", resampling = list(replicates = 20)))
   table <- tidy(found)
   rest <- table[table$metric == "recall", ]
   expect_true(all(is.na(rest$estimate)))
@@ -197,7 +197,7 @@ test_that("metrics print and are drawn", {
   local_reproducible_output(width = 90)
   set.seed(2)
   found <- quiet(estimate_metrics(metric_panel(), method = "joint", interval = "bootstrap",
-    replicates = 30))
+    resampling = list(replicates = 30)))
   expect_snapshot(found)
   expect_identical(glance(found)$metrics, 7L)
   skip_if_not_installed("ggplot2")
@@ -207,13 +207,13 @@ test_that("metrics print and are drawn", {
 
 test_that("metrics of an order are NA without one, and have intervals with one", {
   ids <- c("accuracy", ordered_ids)
-  without <- quiet(estimate_metrics(metric_panel(60), ids, replicates = 20))
+  without <- quiet(estimate_metrics(metric_panel(60), ids, resampling = list(replicates = 20)))
   lost <- tidy(without)[tidy(without)$metric != "accuracy", ]
   expect_true(all(is.na(lost$estimate)))
   expect_match(lost$reason, "not ordered")
   for (interval in c("robust", "bootstrap")) {
     found <- tidy(quiet(estimate_metrics(
-      metric_panel(60, dispersion = 2), ids, interval = interval, replicates = 20
+      metric_panel(60, dispersion = 2), ids, interval = interval, resampling = list(replicates = 20)
     )))
     expect_true(all(found$conf.low <= found$estimate & found$estimate <= found$conf.high))
   }

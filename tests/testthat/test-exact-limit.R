@@ -20,7 +20,7 @@ test_that("the six rows of limits are reproduced", {
       fixed(c(0.4, 0.6, 0.8)), c(0.383333, 0.582971, 0.944171, 0.934177, 0.931222, 0.926269)
     ),
     list(
-      fixed(rep(0.6, 3), difficulty = 0.2, shared = NULL),
+      fixed(rep(0.6, 3), difficulty = list(value = 0.2, shared = NULL)),
       c(0.433333, 0.632049, 0.822799, 0.842318, 0.847167, 0.850136)
     ),
     list(
@@ -28,7 +28,7 @@ test_that("the six rows of limits are reproduced", {
       c(0.433333, 0.632049, 0.817989, 0.854553, 0.862025, 0.863770)
     ),
     list(
-      fixed(rep(0.6, 3), dispersion = 2, shared = NULL),
+      fixed(rep(0.6, 3), dispersion = 2, difficulty = list(shared = NULL)),
       c(0.412637, 0.612443, 0.796967, 0.845894, 0.857377, 0.873092)
     ),
     list(
@@ -40,7 +40,7 @@ test_that("the six rows of limits are reproduced", {
     found <- c(
       limit(row[[1]], function(x) fit_raters(x)$agreement),
       limit(row[[1]], function(x) fit_raters(x)$rater_accuracy),
-      limit(row[[1]], "binned"), limit(row[[1]], accuracy_estimator("binned", bin_width = 1)),
+      limit(row[[1]], "binned"), limit(row[[1]], accuracy_estimator("binned", bins = list(width = 1))),
       limit(row[[1]], "unbinned"), limit(row[[1]], likelihood_estimate)
     )
     expect_lt(max(abs(found - row[[2]])), 1e-6)
@@ -104,7 +104,7 @@ test_that("names and random errors that do not matter are no obstacle", {
   expect_equal(limit(fixed(raters)), limit(fixed(rep(0.6, 3))))
   given <- lapply(raters, function(a) confusion_matrix(5, a))
   expect_equal(
-    limit(fixed(raters, error_range = 1, matrices = given, shared = NULL)), limit(fixed(raters))
+    limit(fixed(raters, error_range = 1, matrices = given, difficulty = list(shared = NULL))), limit(fixed(raters))
   )
 })
 

@@ -2,7 +2,7 @@ test_that("a family is an alternative that checks can find", {
   withr::local_seed(1)
   x <- ratings(draw_glad(500)$said, categories = 1:3)
   check <- check_k_properties(
-    x, "one category", replicates = 19,
+    x, "one category", resampling = list(replicates = 19),
     alternative = list(GLAD = glad(3), "distance" = rater_model("rater", "distance"))
   )
   own <- check[check$property == "alternative", ]
@@ -23,7 +23,7 @@ test_that("a family is an alternative that checks can find", {
 
 test_that("what cannot be compared says why", {
   x <- ratings(lehner2015, raters = rater1:rater2)
-  check <- check_k_properties(x, "one category", replicates = 19,
+  check <- check_k_properties(x, "one category", resampling = list(replicates = 19),
     alternative = dawid_skene("weak"))
   expect_match(check$reason[check$property == "alternative"], "more parameters")
   expect_error(check_k_properties(x, alternative = "glad"), class = "fallible_error_argument")

@@ -112,7 +112,7 @@ test_that("a system joins as a rater who never says how sure it is", {
   expect_equal(
     tidy(estimate)$estimate, coef(fit_raters(all, model))[["rater_accuracy[r4]"]], tolerance = 1e-5
   )
-  shared <- tidy(estimate_accuracy(x, "shared", model, replicates = 20))
+  shared <- tidy(estimate_accuracy(x, "shared", model, resampling = list(replicates = 20)))
   expect_true(shared$conf.low < shared$estimate && shared$estimate < shared$conf.high)
 })
 

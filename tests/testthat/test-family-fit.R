@@ -57,7 +57,7 @@ test_that("a model that the package has is the same as a family", {
   }
   spread <- function(fit) {
     withr::with_seed(1, tidy(estimate_accuracy(
-      fit, "joint", interval = "bootstrap", replicates = 200
+      fit, "joint", interval = "bootstrap", resampling = list(replicates = 200)
     )))
   }
   expect_equal(spread(fit)$std.error, spread(core)$std.error, tolerance = 0.25)

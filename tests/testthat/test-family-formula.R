@@ -194,7 +194,7 @@ test_that("everything that needs a posterior works", {
   expect_gt(nrow(calibration(ground_truth(fit))), 3)
   expect_identical(nrow(augment(fit)), 150L)
   expect_identical(names(confusion(fit)), x$raters)
-  estimate <- withr::with_seed(1, estimate_accuracy(fit, replicates = 50))
+  estimate <- withr::with_seed(1, estimate_accuracy(fit, resampling = list(replicates = 50)))
   expect_true(all(tidy(estimate)$conf.low < tidy(estimate)$estimate))
   expect_s3_class(compare_systems(estimate), "system_comparison")
   expect_s3_class(confusion(estimate), "confusion_estimate")

@@ -144,6 +144,6 @@ test_that("it goes where other models go", {
     class = "fallible_warning_not_identified"
   )
   skip_unless_extended()
-  metrics <- tidy(quiet(estimate_metrics(x, "kap_quadratic", model = model, replicates = 20)))
+  metrics <- tidy(quiet(estimate_metrics(x, "kap_quadratic", model = model, resampling = list(replicates = 20))))
   expect_lt(metrics$conf.low, metrics$conf.high)
 })

@@ -253,7 +253,7 @@ test_that("a model with more numbers than memory is refused before memory is ask
   expect_error(fit_raters(x, dawid_skene("weak")), "Join rare", class = "fallible_error_argument")
   expect_error(estimate_accuracy(x), "Join rare", class = "fallible_error_argument")
   found <- suppressWarnings(
-    estimate_accuracy(x, "binned", interval = "bootstrap", replicates = 5),
+    estimate_accuracy(x, "binned", interval = "bootstrap", resampling = list(replicates = 5)),
     classes = "fallible_warning_boundary"
   )
   expect_gt(tidy(found)$estimate, 0.5)

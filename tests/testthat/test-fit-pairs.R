@@ -72,7 +72,7 @@ test_that("there is no likelihood, but the rest of a fit", {
   joint <- slow_joint(fit)
   expect_lt(max(abs(truth - joint / rowSums(joint))), 1e-8)
   set.seed(4)
-  estimate <- estimate_accuracy(fit, "joint", interval = "bootstrap", replicates = 50)
+  estimate <- estimate_accuracy(fit, "joint", interval = "bootstrap", resampling = list(replicates = 50))
   expect_false(is.na(tidy(estimate)$conf.low))
   expect_snapshot(fit)
   counted <- ratings(fleiss1971, case = case, counts = depression:other)

@@ -15,13 +15,13 @@ test_that("the same seed gives the same interval for any number of threads", {
   withr::local_options(mc.cores = 8)
   run <- function(threads) {
     set.seed(5)
-    quiet(published(x, replicates = 300, threads = threads))
+    quiet(published(x, resampling = list(replicates = 300, threads = threads)))
   }
   one <- run(1)
   expect_identical(run(2)$replicates, one$replicates)
   expect_identical(run(8)$replicates, one$replicates)
   set.seed(6)
-  expect_false(identical(quiet(published(x, replicates = 300))$replicates, one$replicates))
+  expect_false(identical(quiet(published(x, resampling = list(replicates = 300)))$replicates, one$replicates))
 })
 
 with_parents <- function(cnd) {
@@ -32,13 +32,13 @@ test_that("long runs report progress and can be stopped, on any number of thread
   withr::local_options(mc.cores = 8)
   for (threads in 1:2) {
     set.seed(5)
-    long <- quiet(published(lehner_ratings(), replicates = 30000, threads = threads))
+    long <- quiet(published(lehner_ratings(), resampling = list(replicates = 30000, threads = threads)))
     expect_identical(nrow(long$replicates), 30000L)
     # A time limit arrives as an interrupt would, or, while the bar is drawn, as an error of R or,
     # with R's as its parent, of cli.
     setTimeLimit(elapsed = 0.2, transient = TRUE)
     stopped <- tryCatch(
-      published(lehner_ratings(), replicates = 1e7, threads = threads),
+      published(lehner_ratings(), resampling = list(replicates = 1e7, threads = threads)),
       interrupt = function(cnd) "stopped",
       error = function(cnd) if (any(grepl("time limit", with_parents(cnd)))) "stopped" else cnd
     )
@@ -49,9 +49,9 @@ test_that("long runs report progress and can be stopped, on any number of thread
 
 test_that("the first replicates are the same whatever their number", {
   set.seed(5)
-  few <- quiet(published(lehner_ratings(), replicates = 20))
+  few <- quiet(published(lehner_ratings(), resampling = list(replicates = 20)))
   set.seed(5)
-  many <- quiet(published(lehner_ratings(), replicates = 50))
+  many <- quiet(published(lehner_ratings(), resampling = list(replicates = 50)))
   expect_identical(many$replicates[1:20, ], few$replicates[, 1])
 })
 
@@ -60,7 +60,7 @@ test_that("replicates are multinomial resamples of the cases", {
   # The same resampling in plain R, row by row: means and spreads agree within Monte Carlo error.
   set.seed(1)
   x <- simulated(80)
-  fast <- quiet(published(x, replicates = 4000))$replicates[, 1]
+  fast <- quiet(published(x, resampling = list(replicates = 4000)))$replicates[, 1]
   slow <- replicate(400, {
     quiet(point_estimate(x[sample(80, replace = TRUE), ]))
   })
@@ -72,7 +72,7 @@ test_that("replicates are multinomial resamples of the cases", {
 
 test_that("standard errors and limits come from the replicates", {
   set.seed(2)
-  estimate <- published(simulated(100), conf_level = 0.8, replicates = 500)
+  estimate <- published(simulated(100), conf_level = 0.8, resampling = list(replicates = 500))
   values <- estimate$replicates[, 1]
   expect_equal(tidy(estimate)$std.error, sd(values))
   expect_equal(
@@ -91,15 +91,15 @@ test_that("weights that count cases give what their rows give", {
   names(merged)[1:4] <- 1:4
   weighted <- ratings(merged, counts = 1:4, systems = s, weights = w)
   set.seed(4)
-  a <- published(rows, replicates = 100)
+  a <- published(rows, resampling = list(replicates = 100))
   set.seed(4)
-  b <- published(weighted, replicates = 100)
+  b <- published(weighted, resampling = list(replicates = 100))
   expect_equal(tidy(a), tidy(b))
 })
 
 test_that("replicates without an estimate are counted and reported", {
   set.seed(1)
-  expect_warning(estimate <- published(lehner_ratings(), replicates = 500),
+  expect_warning(estimate <- published(lehner_ratings(), resampling = list(replicates = 500)),
     class = "fallible_warning_bootstrap")
   failed <- sum(is.na(estimate$replicates))
   expect_gt(failed, 50)
@@ -117,7 +117,7 @@ test_that("an interval that rests on too few replicates is NA with a reason", {
   )
   x <- ratings(wide, raters = r1:r2, systems = s)
   set.seed(1)
-  estimate <- quiet(published(x, replicates = 400))
+  estimate <- quiet(published(x, resampling = list(replicates = 400)))
   expect_gt(mean(is.na(estimate$replicates)), 0.5)
   table <- tidy(estimate)
   expect_false(is.na(table$estimate))
@@ -129,7 +129,7 @@ test_that("no interval is made up from replicates that do not vary", {
   wide <- data.frame(r1 = c("a", "b", "a", "b"), r2 = c("a", "b", "a", "b"))
   wide$s <- wide$r1
   x <- ratings(wide, raters = r1:r2, systems = s)
-  table <- tidy(quiet(published(x, replicates = 100)))
+  table <- tidy(quiet(published(x, resampling = list(replicates = 100))))
   expect_equal(table$estimate, 1)
   expect_identical(c(table$conf.low, table$conf.high, table$std.error), rep(NA_real_, 3))
   expect_match(table$reason, "100.0% of the bootstrap replicates are exactly 1")
@@ -151,9 +151,9 @@ test_that("cases without ratings are not resampled", {
   ))
   x <- quiet(ratings(wide, raters = rater1:rater4, systems = system, case = case))
   set.seed(9)
-  a <- quiet(published(x, replicates = 200))
+  a <- quiet(published(x, resampling = list(replicates = 200)))
   set.seed(9)
-  b <- quiet(published(lehner_ratings(), replicates = 200))
+  b <- quiet(published(lehner_ratings(), resampling = list(replicates = 200)))
   expect_equal(tidy(a), tidy(b))
 })
 
@@ -164,7 +164,7 @@ test_that("percentile intervals cover about as often as they say where the model
   runs <- 300
   covered <- replicate(runs, {
     table <- tidy(quiet(published(
-      simulated(300, 0.7, 0.8, 5), method = "unbinned", replicates = 200
+      simulated(300, 0.7, 0.8, 5), method = "unbinned", resampling = list(replicates = 200)
     )))
     table$conf.low <= 0.8 && 0.8 <= table$conf.high
   })
@@ -185,8 +185,7 @@ test_that("other machines draw the replicates that this one would", {
   run <- function() {
     set.seed(1)
     joint <- quiet(estimate_accuracy(
-      x, "joint", interval = "bootstrap", replicates = 30, common = 0.5,
-      cluster = rep(1:30, 2)
+      x, "joint", interval = "bootstrap", resampling = list(replicates = 30, cluster = rep(1:30, 2)), common = 0.5
     ))
     list(joint$replicates, tidy(joint), tidy(compare_systems(quiet(estimate_accuracy(x)))))
   }

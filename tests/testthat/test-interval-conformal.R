@@ -66,7 +66,7 @@ test_that("differences of conformal estimates have errors that are as much wider
   for (method in c("average", "binned")) {
     told <- function(interval) {
       set.seed(3)
-      estimate <- quiet(estimate_accuracy(x, method, interval = interval, replicates = 60))
+      estimate <- quiet(estimate_accuracy(x, method, interval = interval, resampling = list(replicates = 60)))
       list(estimate = estimate, comparison = quiet(compare_systems(estimate)))
     }
     robust <- told("robust")

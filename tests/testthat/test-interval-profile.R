@@ -50,7 +50,7 @@ test_that("profiles are like bootstraps for every model whose accuracy is a para
     found <- profile_of(x, model)
     set.seed(2)
     boot <- tidy(quiet(
-      estimate_accuracy(x, "joint", model, interval = "bootstrap", replicates = 200)
+      estimate_accuracy(x, "joint", model, interval = "bootstrap", resampling = list(replicates = 200))
     ))
     expect_equal(found$estimate, boot$estimate)
     expect_lt(abs(found$std.error / boot$std.error - 1), 0.35)

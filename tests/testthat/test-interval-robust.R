@@ -14,7 +14,7 @@ test_that("robust intervals add what errors in common could hide", {
   for (kind in c("unsaid", "expert", "crowd")) {
     x$rater_kind <- if (kind != "unsaid") kind
     for (method in c("average", "binned", "shared")) {
-      estimate <- quiet(estimate_accuracy(x, method, replicates = 40, conf_level = 0.8))
+      estimate <- quiet(estimate_accuracy(x, method, resampling = list(replicates = 40), conf_level = 0.8))
       table <- tidy(estimate)
       error <- expected(table, tidy(estimate, "details"), kind)
       expect_equal(table$std.error, error)
@@ -24,7 +24,7 @@ test_that("robust intervals add what errors in common could hide", {
   }
   # Whatever the method, the two ends are told.
   ends <- tidy(quiet(estimate_accuracy(x, interval = "none")))[c("shared", "independent")]
-  found <- tidy(quiet(estimate_accuracy(x, "binned", replicates = 40)))
+  found <- tidy(quiet(estimate_accuracy(x, "binned", resampling = list(replicates = 40))))
   expect_identical(found[c("shared", "independent")], ends)
 })
 
@@ -186,7 +186,7 @@ test_that("machines as raters have the interval of their kind around the same es
   expect_equal(facts$centre, tidy(part)$estimate + 0.75 * (0.65 - tidy(part)$estimate) / 2)
   expect_equal(tidy(part)$std.error, sqrt(facts$sampling^2 + (0.75 * 0.17)^2))
   # Other methods have been compared with no truth where machines rate: no centre but theirs.
-  binned <- quiet(estimate_accuracy(x, "binned", replicates = 40))
+  binned <- quiet(estimate_accuracy(x, "binned", resampling = list(replicates = 40)))
   expect_identical(tidy(binned, "details")$centre, tidy(binned)$estimate)
   # What follows from a stated assumption follows whoever the raters are.
   stated <- tidy(quiet(estimate_accuracy(x, common = "none")))

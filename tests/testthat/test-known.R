@@ -129,11 +129,11 @@ test_that("intervals resample known cases too", {
   x <- panel(100)
   fit <- fit_raters(x, rater_model("rater"), known_truth = truth(x)[1:50, ])
   set.seed(7)
-  found <- tidy(estimate_accuracy(fit, "joint", "bootstrap", replicates = 100))
+  found <- tidy(estimate_accuracy(fit, "joint", "bootstrap", resampling = list(replicates = 100)))
   expect_true(found$conf.low < found$estimate && found$estimate < found$conf.high)
   blind <- fit_raters(x, rater_model("rater"))
   set.seed(7)
-  expect_lt(found$std.error, tidy(estimate_accuracy(blind, "joint", "bootstrap", replicates = 100))$std.error)
+  expect_lt(found$std.error, tidy(estimate_accuracy(blind, "joint", "bootstrap", resampling = list(replicates = 100)))$std.error)
 })
 
 test_that("what cannot be known is refused", {
@@ -200,7 +200,7 @@ test_that("truths and raters that are known do for kappa where no two raters sha
   known <- fit_raters(x, known_raters = list(a = 0.9, b = 0.8))
   set.seed(1)
   for (estimate in list(
-    quiet(estimate_accuracy(gold)), quiet(estimate_accuracy(known, replicates = 20))
+    quiet(estimate_accuracy(gold)), quiet(estimate_accuracy(known, resampling = list(replicates = 20)))
   )) {
     expect_false(anyNA(tidy(estimate)[c("estimate", "conf.low", "conf.high")]))
     expect_output(print(estimate), "90% interval")

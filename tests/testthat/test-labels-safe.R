@@ -18,7 +18,7 @@ hostile_results <- function() {
   )
   gold <- stats::setNames(paste0(c("a", "b", "c"), escape)[true], seq_len(n))
   fit <- fit_raters(x)
-  joint <- estimate_accuracy(x, "joint", interval = "none", replicates = 20)
+  joint <- estimate_accuracy(x, "joint", interval = "none", resampling = list(replicates = 20))
   crowd <- simulate_crowd(units = 20, workers = 16, spammers = c(random = 3, constant = 2))
   known <- kinds_by_worker(crowd) != "faithful"
   crowd$raters <- names(known) <- paste0(crowd$raters, escape)
@@ -34,7 +34,7 @@ hostile_results <- function() {
     alt_test(x, min_cases = 10), data_check(x), accuracy_bounds(x, interval = "none"),
     shared_errors(x), shared_errors(x, gold), compare_systems(joint), confusion(joint),
     estimate_metrics(joint, c("accuracy", "f_meas")),
-    check_k_properties(x, c("accuracy", "errors"), replicates = 19), agreement(x),
+    check_k_properties(x, c("accuracy", "errors"), resampling = list(replicates = 19)), agreement(x),
     plan_gold(x, half_width = 0.15), measured, flag_workers(measured),
     flag_workers(measured, known = known),
     simulation_study(

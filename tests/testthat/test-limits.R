@@ -10,7 +10,7 @@ test_that("what would not fit into memory is refused before it is asked for", {
   refused(rater_design(rep(0.7, 2000), NULL, 1000), 2e9)
   x <- simulate_ratings(rater_design(rep(0.7, 16), NULL, 2, 20))
   refused(
-    agreement(x, "cohen_kappa", pairwise = TRUE, interval = "bootstrap", replicates = 1e7), 1.2e9
+    agreement(x, "cohen_kappa", pairwise = TRUE, interval = "bootstrap", resampling = list(replicates = 1e7)), 1.2e9
   )
 })
 
@@ -50,5 +50,5 @@ test_that("tables of pairs and of fits are refused before memory is asked for", 
   refused(pairwise_agreement(x, seq_len(1e5)))
   refused(accuracy_bounds(simulate_ratings(
     rater_design(c(0.7, 0.7), rep(0.8, 600), 2, 20)
-  ), replicates = 1e6))
+  ), resampling = list(replicates = 1e6)))
 })

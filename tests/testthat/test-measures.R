@@ -59,9 +59,9 @@ test_that("a measure of one's own has jackknife and bootstrap", {
   x <- lehner_ratings()
   same <- function(x, id, own, interval) {
     set.seed(1)
-    one <- agreement(x, id, interval = interval, replicates = 50)
+    one <- agreement(x, id, interval = interval, resampling = list(replicates = 50))
     set.seed(1)
-    two <- agreement(x, own, interval = interval, replicates = 50)
+    two <- agreement(x, own, interval = interval, resampling = list(replicates = 50))
     columns <- c("estimate", "std.error", "conf.low", "conf.high", "n")
     expect_equal(as.data.frame(one)[columns], as.data.frame(two)[columns])
   }

@@ -56,7 +56,7 @@ test_that("nothing depends on order, form, seed or threads", {
   set.seed(99)
   expect_identical(tidy(average(x, "robust")), one)
   withr::with_options(list(mc.cores = 2), {
-    expect_identical(tidy(average(x, "robust", threads = 2)), one)
+    expect_identical(tidy(average(x, "robust", resampling = list(threads = 2))), one)
   })
   expect_equal(tidy(average(x[sample(120), ], "robust")), one, tolerance = 1e-12)
   wide <- answers_of(x)
@@ -149,7 +149,7 @@ test_that("its bootstrap agrees with its sampling error", {
   x <- panel()
   run <- function(...) {
     set.seed(8)
-    average(x, "bootstrap", replicates = 60, ...)
+    average(x, "bootstrap", resampling = list(replicates = 60), ...)
   }
   one <- run()
   withr::with_options(list(mc.cores = 2), {
@@ -174,7 +174,7 @@ test_that("averages print, and warn where ratings say little", {
   sided <- sure_panel("sided")$x
   expect_warning(
     withCallingHandlers(
-      estimate_accuracy(sided, "binned", replicates = 50),
+      estimate_accuracy(sided, "binned", resampling = list(replicates = 50)),
       fallible_warning_bootstrap = rlang::cnd_muffle,
       fallible_warning_few_data = rlang::cnd_muffle
     ),

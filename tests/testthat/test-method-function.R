@@ -21,13 +21,13 @@ unweighted <- function(x) first_rater(x)
 test_that("a function stands in for a method", {
   x <- panel()
   set.seed(2)
-  estimate <- estimate_accuracy(x, method = unweighted, replicates = 300)
+  estimate <- estimate_accuracy(x, method = unweighted, resampling = list(replicates = 300))
   expect_equal(tidy(estimate)$estimate, first_rater(x)$estimate)
   p <- first_rater(x)$estimate
   expect_equal(tidy(estimate)$std.error, sqrt(p * (1 - p) / 150), tolerance = 0.15)
   expect_true(all(tidy(estimate)$conf.low < p & tidy(estimate)$conf.high > p))
   expect_identical(unique(tidy(estimate)$method), "own function")
-  weighted <- estimate_accuracy(x, method = first_rater, replicates = 300)
+  weighted <- estimate_accuracy(x, method = first_rater, resampling = list(replicates = 300))
   expect_equal(tidy(weighted)$std.error, tidy(estimate)$std.error, tolerance = 0.15)
   expect_output(print(estimate), "own function")
   expect_identical(glance(estimate)$interval, "bootstrap")
@@ -46,8 +46,8 @@ test_that("a package's method as a function gives what the method gives", {
   x <- panel()
   own <- function(x) tidy(estimate_accuracy(x, "unbinned", interval = "none"))
   set.seed(3)
-  mine <- tidy(estimate_accuracy(x, method = own, replicates = 200))
-  theirs <- tidy(estimate_accuracy(x, "unbinned", interval = "bootstrap", replicates = 200))
+  mine <- tidy(estimate_accuracy(x, method = own, resampling = list(replicates = 200)))
+  theirs <- tidy(estimate_accuracy(x, "unbinned", interval = "bootstrap", resampling = list(replicates = 200)))
   expect_equal(mine$estimate, theirs$estimate)
   expect_equal(mine$std.error, theirs$std.error, tolerance = 0.25)
 })
@@ -57,14 +57,14 @@ test_that("groups and comparisons use its replicates", {
   x <- panel()
   group <- rep(c("p", "q"), length.out = 150)
   set.seed(4)
-  groups <- estimate_accuracy(x, method = unweighted, by = group, replicates = 50)
+  groups <- estimate_accuracy(x, method = unweighted, by = group, resampling = list(replicates = 50))
   expect_equal(tidy(groups[["p"]])$estimate, first_rater(x[group == "p", ])$estimate)
-  estimate <- estimate_accuracy(x, method = unweighted, replicates = 200)
+  estimate <- estimate_accuracy(x, method = unweighted, resampling = list(replicates = 200))
   difference <- tidy(compare_systems(estimate))
   expect_equal(difference$estimate, -diff(first_rater(x)$estimate))
   expect_false(is.na(difference$conf.low))
   later <- tidy(compare_systems(
-    estimate_accuracy(x, method = unweighted, interval = "none", replicates = 200)
+    estimate_accuracy(x, method = unweighted, interval = "none", resampling = list(replicates = 200))
   ))
   expect_equal(later$std.error, difference$std.error, tolerance = 0.3)
   turned <- tidy(compare_systems(estimate, systems = c("b", "a")))
@@ -77,8 +77,8 @@ test_that("weights count cases", {
   twice <- x
   twice$weights <- rep(2, 150)
   set.seed(5)
-  one <- tidy(estimate_accuracy(x, method = unweighted, replicates = 200))
-  two <- tidy(estimate_accuracy(twice, method = unweighted, replicates = 200))
+  one <- tidy(estimate_accuracy(x, method = unweighted, resampling = list(replicates = 200)))
+  two <- tidy(estimate_accuracy(twice, method = unweighted, resampling = list(replicates = 200)))
   expect_equal(two$std.error * sqrt(2), one$std.error, tolerance = 0.25)
 })
 
@@ -86,7 +86,7 @@ test_that("functions that are no methods are refused", {
   x <- panel()
   refused <- function(method, ...) {
     expect_error(
-      estimate_accuracy(x, method = method, replicates = 10, ...),
+      estimate_accuracy(x, method = method, resampling = list(replicates = 10), ...),
       class = "fallible_error_argument"
     )
   }
@@ -103,7 +103,7 @@ test_that("functions that are no methods are refused", {
     class = "fallible_error_argument"
   )
   expect_error(estimate_accuracy(x, method = function(x) stop("oops")), "oops")
-  lacking <- estimate_accuracy(x, method = function(x) c(a = NA, b = 0.5), replicates = 10)
+  lacking <- estimate_accuracy(x, method = function(x) c(a = NA, b = 0.5), resampling = list(replicates = 10))
   expect_identical(tidy(lacking)$estimate, c(NA, 0.5))
   expect_match(tidy(lacking)$reason[[1]], "gave no estimate")
   expect_snapshot(error = TRUE, {
@@ -117,7 +117,7 @@ test_that("where a function stops on cases drawn anew, it says of what", {
   stops <- function(x) if (anyDuplicated(x$cases) > 0L) stop("no {case} twice") else 0.5
   said <- list()
   estimate <- withCallingHandlers(
-    estimate_accuracy(x, method = stops, replicates = 20),
+    estimate_accuracy(x, method = stops, resampling = list(replicates = 20)),
     fallible_warning_bootstrap = function(w) {
       said <<- c(said, conditionMessage(w))
       tryInvokeRestart("muffleWarning")

@@ -51,11 +51,11 @@ test_that("exact panels give the truth, or the published value where the model i
   expect_equal(limit(fixed(c(0.4, 0.6, 0.8)), "rater"), 0.9, tolerance = 1e-4)
   expect_equal(limit(fixed(same, dispersion = 2), errors = "distance"), 0.9, tolerance = 1e-4)
   expect_equal(
-    limit(fixed(same, dispersion = 2, shared = NULL), errors = "distance", system = "own"), 0.9,
+    limit(fixed(same, dispersion = 2, difficulty = list(shared = NULL)), errors = "distance", system = "own"), 0.9,
     tolerance = 1e-4
   )
   expect_equal(
-    limit(fixed(same, dispersion = 2, shared = NULL), errors = "distance"), 0.8818,
+    limit(fixed(same, dispersion = 2, difficulty = list(shared = NULL)), errors = "distance"), 0.8818,
     tolerance = 1e-4
   )
   expect_equal(
@@ -69,9 +69,10 @@ test_that("exact panels give the truth, or the published value where the model i
 test_that("intervals come from resampled cases, the same for any number of threads", {
   set.seed(3)
   x <- panel(100)
-  run <- function(x, ...) {
+  run <- function(x, threads = 1) {
     set.seed(4)
-    tidy(quiet(published(x, "joint", model = rater_model("rater"), replicates = 60, ...)))
+    drawn <- list(replicates = 60, threads = threads)
+    tidy(quiet(published(x, "joint", model = rater_model("rater"), resampling = drawn)))
   }
   one <- run(x)
   expect_true(all(one$conf.low < one$estimate & one$estimate < one$conf.high))
@@ -82,7 +83,7 @@ test_that("intervals come from resampled cases, the same for any number of threa
   skip_on_cran()
   many <- replicate(100, latent(panel(100, systems = 0.9), "joint")$estimate)
   errors <- replicate(5, {
-    tidy(published(panel(100, systems = 0.9), "joint", replicates = 60))$std.error
+    tidy(published(panel(100, systems = 0.9), "joint", resampling = list(replicates = 60)))$std.error
   })
   expect_lt(abs(stats::sd(many) / mean(errors) - 1), 0.4)
 })
@@ -105,7 +106,7 @@ test_that("what is not identified is NA with its reason", {
 test_that("joint estimates print, and are drawn", {
   set.seed(5)
   estimate <- published(
-    panel(), "joint", model = rater_model("rater", "distance"), replicates = 50
+    panel(), "joint", model = rater_model("rater", "distance"), resampling = list(replicates = 50)
   )
   expect_snapshot(estimate)
   skip_if_not_installed("ggplot2")

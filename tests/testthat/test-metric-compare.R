@@ -12,8 +12,8 @@ test_that("a metric that is the accuracy is compared as accuracies are", {
   })
   x <- compared_panel()
   for (how in list(
-    list("average"), list("joint", interval = "bootstrap", replicates = 60),
-    list("average", interval = "none", replicates = 60)
+    list("average"), list("joint", interval = "bootstrap", resampling = list(replicates = 60)),
+    list("average", interval = "none", resampling = list(replicates = 60))
   )) {
     estimate <- quiet(do.call(estimate_accuracy, c(list(x), how)))
     estimate["replicates"] <- list(NULL) # so that both draw theirs
@@ -38,7 +38,7 @@ test_that("a metric that is the accuracy is compared as accuracies are", {
 
 test_that("differences are those of the metrics", {
   estimate <- quiet(estimate_accuracy(compared_panel(), "joint", interval = "bootstrap",
-    replicates = 60))
+    resampling = list(replicates = 60)))
   cost <- matrix(c(0, 1, 9, 1, 0, 1, 1, 1, 0), 3)
   ids <- c("mcc", "recall", "loss")
   single <- tidy(estimate_metrics(estimate, ids, cost = cost))
@@ -59,7 +59,7 @@ test_that("differences are those of the metrics", {
 
 test_that("what is not derived is refused", {
   x <- compared_panel()
-  joint <- quiet(estimate_accuracy(x, "joint", interval = "none", replicates = 20))
+  joint <- quiet(estimate_accuracy(x, "joint", interval = "none", resampling = list(replicates = 20)))
   refused <- function(estimate, ...) {
     expect_error(compare_systems(estimate, ...), class = "fallible_error_metric")
   }

@@ -19,8 +19,7 @@ test_that("where all truths are known every metric is that of the true table", {
       expect_lt(max(abs(here$estimate - expected$value)), 1e-12)
     }
   }
-  cases <- tidy(quiet(estimate_metrics(x, c("mcc", "f_meas", "recall"), known_truth = truth(x),
-    gold_sample = "random", target = "cases")))
+  cases <- tidy(quiet(estimate_metrics(x, c("mcc", "f_meas", "recall"), known_truth = gold_cases(truth(x), "random", target = "cases"))))
   expect_lt(max(cases$conf.high - cases$conf.low), 1e-8)
 })
 

@@ -79,7 +79,7 @@ test_that("metrics of labels are near the truth, which raters do not know", {
   skip_unless_extended()
   withr::local_seed(3)
   drawn <- draw_labels(500, c(0.5, 0.2), label_skills)
-  found <- tidy(estimate_metrics(drawn$x, systems = "m", replicates = 40))
+  found <- tidy(estimate_metrics(drawn$x, systems = "m", resampling = list(replicates = 40)))
   expect_false(anyNA(found$conf.low))
   t <- drawn$true
   a <- drawn$said$m

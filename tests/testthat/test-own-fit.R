@@ -46,7 +46,7 @@ test_that("binned and unbinned estimates are those of the K-model's posterior", 
     off <- apply(ways, 1L, function(way) {
       estimates <- lapply(list(own, fit), function(fit) {
         suppressWarnings(
-          estimate_accuracy(fit, way[["method"]], interval = "none", clip = way[["clip"]])
+          estimate_accuracy(fit, way[["method"]], interval = "none", bins = list(clip = way[["clip"]]))
         )
       })
       apart(tidy(estimates[[1L]])$estimate, tidy(estimates[[2L]])$estimate)
@@ -82,7 +82,7 @@ test_that("intervals are of cases or clusters drawn anew", {
   fit <- fit_raters(x)
   own <- as_rater_fit(x, posterior_of(fit))
   set.seed(2)
-  estimate <- estimate_accuracy(own, replicates = 400)
+  estimate <- estimate_accuracy(own, resampling = list(replicates = 400))
   q <- posterior_of(fit)
   answer <- pattern_answers(x)[pattern_of_case(x), 1]
   rated <- rated_patterns(x)[pattern_of_case(x)]
@@ -94,9 +94,9 @@ test_that("intervals are of cases or clusters drawn anew", {
   twice$cases <- 1:300
   copies <- as_rater_fit(twice, q[cluster, ])
   set.seed(3)
-  apart <- tidy(estimate_accuracy(copies, replicates = 300))$std.error
+  apart <- tidy(estimate_accuracy(copies, resampling = list(replicates = 300)))$std.error
   set.seed(3)
-  joined <- tidy(estimate_accuracy(copies, replicates = 300, cluster = cluster))$std.error
+  joined <- tidy(estimate_accuracy(copies, resampling = list(replicates = 300, cluster = cluster)))$std.error
   expect_equal(joined / apart, rep(sqrt(10), 2), tolerance = 0.2)
 })
 
@@ -104,7 +104,7 @@ test_that("systems are compared, and their confusion is told", {
   x <- panel()
   own <- as_rater_fit(x, posterior_of(fit_raters(x)))
   set.seed(4)
-  estimate <- estimate_accuracy(own, replicates = 200)
+  estimate <- estimate_accuracy(own, resampling = list(replicates = 200))
   difference <- tidy(compare_systems(estimate))
   expect_equal(difference$estimate, -diff(tidy(estimate)$estimate))
   expect_lt(difference$conf.high, 0)

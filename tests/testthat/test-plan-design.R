@@ -56,7 +56,7 @@ test_that("a pilot gives what a plan assumes", {
   expect_output(print(plan), "Pilot of 400 cases")
   # What is given replaces it.
   other <- plan_cases(
-    x, rater_accuracy = 0.6, system_accuracy = 0.9, raters = 2, approximate = TRUE
+    x, rater_accuracy = 0.6, system_accuracy = 0.9, raters = 2, runs = 0
   )$settings
   expect_identical(other[c("accuracies", "systems", "raters", "missing")], list(
     accuracies = 0.6, systems = 0.9, raters = 2L, missing = settings$missing
@@ -78,12 +78,12 @@ test_that("a fit of any model with uniform errors, or errors by distance, is a p
 
 test_that("crowds and counts are panels of their mean number of ratings", {
   x <- ratings(fleiss1971, case = case, counts = depression:other)
-  settings <- plan_cases(x, approximate = TRUE)$settings
+  settings <- plan_cases(x, runs = 0)$settings
   expect_identical(settings$raters, 6L)
   expect_equal(settings$accuracies, fit_raters(x)$rater_accuracy)
   expect_identical(settings$systems, c(0.1, 0.3, 0.5, 0.7, 0.9))
   crowd <- pilot(rep(0.7, 20), n = 300, missing = 0.8)
-  plan <- plan_cases(crowd, approximate = TRUE)
+  plan <- plan_cases(crowd, runs = 0)
   expect_identical(plan$settings$raters, 4L)
   expect_identical(plan$settings$missing, 0)
   expect_equal(plan$settings$accuracies, fit_raters(crowd)$rater_accuracy)

@@ -72,7 +72,7 @@ test_that("the approximation is near the simulation where both apply", {
   set.seed(1)
   simulated <- tidy(plan_cases(rater_accuracy = 0.8, system_accuracy = c(0.5, 0.7), runs = 200))
   approximate <- tidy(plan_cases(
-    rater_accuracy = 0.8, system_accuracy = c(0.5, 0.7), approximate = TRUE
+    rater_accuracy = 0.8, system_accuracy = c(0.5, 0.7), runs = 0
   ))
   expect_lt(
     abs(approximate$cases - simulated$cases), 3 * simulated$std.error + 0.15 * simulated$cases
@@ -81,7 +81,7 @@ test_that("the approximation is near the simulation where both apply", {
   expect_gte(approximate$probability, 0.9 - 1e-4)
   expect_lt(
     tidy(plan_cases(
-      rater_accuracy = 0.8, system_accuracy = c(0.5, 0.7), approximate = TRUE,
+      rater_accuracy = 0.8, system_accuracy = c(0.5, 0.7), runs = 0,
       cases = approximate$cases - 1
     ))$probability, 0.9
   )
@@ -99,7 +99,7 @@ test_that("an estimate within the margin of an end cannot overshoot it", {
 test_that("what the approximation does not know is refused", {
   refused <- function(...) {
     expect_error(
-      plan_cases(..., approximate = TRUE), "The approximation knows",
+      plan_cases(..., runs = 0), "The approximation knows",
       class = "fallible_error_argument"
     )
   }

@@ -218,7 +218,7 @@ test_that("gold measures beside raters whose accuracy is known", {
   estimate <- quiet(estimate_accuracy(fit, known_truth = gold, gold_sample = "random"))
   expect_identical(estimate$options$interval, "combined")
   expect_true(all(estimate$gold$details$gold == 60))
-  was <- quiet(estimate_accuracy(fit, replicates = 50))
+  was <- quiet(estimate_accuracy(fit, resampling = list(replicates = 50)))
   expect_equal(estimate$gold$alone$estimate, tidy(was)$estimate)
 })
 

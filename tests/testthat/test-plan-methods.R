@@ -1,10 +1,10 @@
 test_that("a plan prints its story", {
   withr::local_options(fallible.quiet = TRUE) # no progress bars where a machine is slow
   expect_snapshot({
-    plan_cases(chance_kappa = 0.3, approximate = TRUE)
+    plan_cases(chance_kappa = 0.3, runs = 0)
     plan_cases(
       rater_design(rep(0.6, 3), 0.8, categories = 3), raters = 2:4, cases = 100,
-      cost = c(case = 5, rating = 2), approximate = TRUE
+      cost = c(case = 5, rating = 2), runs = 0
     )
     set.seed(1)
     plan_cases(
@@ -17,7 +17,7 @@ test_that("a plan prints its story", {
 })
 
 test_that("tables have their columns", {
-  plan <- plan_cases(chance_kappa = 0.3, raters = 2:3, approximate = TRUE)
+  plan <- plan_cases(chance_kappa = 0.3, raters = 2:3, runs = 0)
   expect_named(tidy(plan), c(
     "raters", "cases", "std.error", "probability", "probability_mcse", "lowest", "half_width",
     "half_width_mcse", "bias", "ratings", "cost", "cheapest", "reason"
@@ -34,9 +34,9 @@ test_that("tables have their columns", {
 })
 
 test_that("update() changes what it is given", {
-  plan <- plan_cases(chance_kappa = 0.3, approximate = TRUE)
+  plan <- plan_cases(chance_kappa = 0.3, runs = 0)
   narrow <- update(plan, margin = 0.05)
-  own <- plan_cases(chance_kappa = 0.3, margin = 0.05, approximate = TRUE)
+  own <- plan_cases(chance_kappa = 0.3, margin = 0.05, runs = 0)
   expect_identical(tidy(narrow), tidy(own))
   expect_null(update(plan, rater_accuracy = 0.6)$arguments$chance_kappa)
   expect_error(update(plan, margins = 0.05), class = "fallible_error_argument")
@@ -44,7 +44,7 @@ test_that("update() changes what it is given", {
 
 test_that("the paper's advice is told where it applies, and judged", {
   said <- function(...) {
-    format_advice(plan_cases(..., system_accuracy = 0.8, approximate = TRUE))
+    format_advice(plan_cases(..., system_accuracy = 0.8, runs = 0))
   }
   expect_match(said(chance_kappa = 0.3), "at least 200 cases")
   expect_match(said(chance_kappa = 0.55, cases = 90), "100 cases are sufficient.* probability 0.9")

@@ -4,7 +4,7 @@ quick <- function(design = NULL, ..., runs = 100) {
   ))
 }
 cases_of <- function(..., system_accuracy = 0.8) {
-  tidy(plan_cases(..., system_accuracy = system_accuracy, approximate = TRUE))$cases
+  tidy(plan_cases(..., system_accuracy = system_accuracy, runs = 0))$cases
 }
 
 test_that("the smallest number of cases is what a study of its own finds enough", {
@@ -116,7 +116,7 @@ test_that("where the limit on cases is too low it is that", {
 
 test_that("with cases settled, raters are what is planned", {
   plan <- plan_cases(
-    rater_accuracy = 0.5, raters = 2:6, cases = 130, system_accuracy = 0.5, approximate = TRUE
+    rater_accuracy = 0.5, raters = 2:6, cases = 130, system_accuracy = 0.5, runs = 0
   )
   answer <- tidy(plan)
   expect_identical(answer$cases, rep(130, 5))
@@ -130,7 +130,7 @@ test_that("with cases settled, raters are what is planned", {
 
 test_that("costs choose among raters and cases", {
   cheap <- function(...) {
-    plan_cases(chance_kappa = 0.2, raters = 2:6, system_accuracy = 0.8, approximate = TRUE, ...)
+    plan_cases(chance_kappa = 0.2, raters = 2:6, system_accuracy = 0.8, runs = 0, ...)
   }
   free_cases <- cheap()
   dear_cases <- cheap(cost = c(case = 50))
@@ -139,7 +139,7 @@ test_that("costs choose among raters and cases", {
   expect_equal(table$cost, table$cases * (50 + table$raters))
   expect_identical(which(table$cheapest), which.min(table$cost))
   missing <- plan_cases(
-    rater_design(rep(0.6, 3), 0.8, missing = 0.25), chance_kappa = 0.2, approximate = TRUE
+    rater_design(rep(0.6, 3), 0.8, missing = 0.25), chance_kappa = 0.2, runs = 0
   )
   expect_equal(tidy(missing)$ratings, 0.75 * 3 * tidy(missing)$cases)
   expect_gt(tidy(missing)$cases, cases_of(chance_kappa = 0.2))
@@ -203,10 +203,10 @@ test_that("what cannot be planned is refused", {
     plan_cases(chance_kappa = 0.3, runs = 3)
     plan_cases(0.3)
     plan_cases(rater_design(c(0.2, 0.2)))
-    plan_cases(rater_design(c(0.5, 0.7), difficulty = 0.1), approximate = TRUE,
+    plan_cases(rater_design(c(0.5, 0.7), difficulty = 0.1), runs = 0,
                estimator = "binned")
     plan_cases(copied(), raters = 4)
-    plan_cases(copied(), approximate = TRUE)
+    plan_cases(copied(), runs = 0)
   })
   expect_error(plan_cases(chance_kappa = 2), class = "fallible_error_argument")
 })
@@ -224,7 +224,7 @@ test_that("a design is planned for as it is, copying and matrices included", {
 
 test_that("arguments replace what a design says", {
   design <- rater_design(c(0.9, 0.5, 0.7), c(a = 0.8), 3, missing = 0.2)
-  cases <- function(...) tidy(plan_cases(..., approximate = TRUE))$cases
+  cases <- function(...) tidy(plan_cases(..., runs = 0))$cases
   alike <- rater_design(rep(0.7, 3), c(a = 0.8), 3, missing = 0.2)
   expect_identical(cases(design, rater_accuracy = 0.7), cases(alike))
   kappa <- (0.49 + 0.09 / 2 - 1 / 3) / (2 / 3)
@@ -246,6 +246,6 @@ test_that("numbers of cases are looked for between the ends", {
 })
 
 test_that("a tiny probability leaves no half-width", {
-  plan <- plan_cases(chance_kappa = 0.3, conf_level = 1e-300, approximate = TRUE)
+  plan <- plan_cases(chance_kappa = 0.3, conf_level = 1e-300, runs = 0)
   expect_identical(tidy(plan)$half_width, 0)
 })

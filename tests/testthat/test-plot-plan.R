@@ -21,7 +21,7 @@ test_that("curves, bands, targets and answers are drawn", {
 })
 
 test_that("an approximation has lines without points, and nothing unreached is marked", {
-  plan <- plan_cases(chance_kappa = 0.3, approximate = TRUE)
+  plan <- plan_cases(chance_kappa = 0.3, runs = 0)
   drawn <- ggplot2::ggplot_build(ggplot2::autoplot(plan))$data
   expect_length(drawn, 3L)
   expect_equal(10^drawn[[2]]$x, tidy(plan, "curve")$cases)

@@ -3,7 +3,7 @@ test_that("estimate and interval are drawn against the share of errors in common
   set.seed(1)
   x <- simulate_ratings(rater_design(c(0.6, 0.7, 0.7), c(a = 0.8, b = 0.5), 3, 100))
   for (method in c("average", "joint", "shared", "unbinned")) {
-    estimate <- quiet(estimate_accuracy(x, method, replicates = 50))
+    estimate <- quiet(estimate_accuracy(x, method, resampling = list(replicates = 50)))
     table <- tidy(estimate)
     layers <- ggplot2::ggplot_build(ggplot2::autoplot(estimate, "sensitivity"))$data
     # A band, the line, bars and marks; or the line, what is not on it, no bar, and marks.

@@ -48,7 +48,7 @@ test_that("pictures that need more look as they were looked at", {
   looks_as_before(
     "calibration of posteriors", ground_truth(fit_raters(x)), "calibration", truth = truth(x)
   )
-  check <- quiet(check_k_properties(x, replicates = 19))
+  check <- quiet(check_k_properties(x, resampling = list(replicates = 19)))
   looks_as_before("pairs of raters against the K properties", check, "pairs")
   looks_as_before("disagreements of the K properties", check, "disagreements")
   crowd <- examples_of_results()$ratings_labels

@@ -77,7 +77,7 @@ test_that("fits are drawn with an accuracy for each rater", {
 
 test_that("systems are drawn with intervals, and bins with the expected curve", {
   set.seed(1)
-  estimate <- quiet(published(lehner_ratings(), replicates = 100))
+  estimate <- quiet(published(lehner_ratings(), resampling = list(replicates = 100)))
   drawn <- layers(ggplot2::autoplot(estimate))
   expect_equal(drawn[[1]]$xintercept, 0.5)
   expect_equal(drawn[[2]]$xmin, tidy(estimate)$conf.low)

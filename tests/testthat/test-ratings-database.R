@@ -138,7 +138,7 @@ on_databases("what needs cases says how to have them", {
   expect_class(category_counts(x))
   expect_class(as.data.frame(x, what = "systems"))
   expect_class(estimate_accuracy(x, by = panel$s1))
-  expect_class(estimate_accuracy(x, cluster = panel$s1))
+  expect_class(estimate_accuracy(x, resampling = list(cluster = panel$s1)))
   expect_class(fit_raters(x, known_truth = c("case 1" = "c")))
   expect_class(ground_truth(x, "long"))
   expect_class(crowdtruth(x))
@@ -148,7 +148,7 @@ on_databases("what needs cases says how to have them", {
   expect_equal(nrow(x[, 1:2, "s2"]), 300)
   y <- quiet(ratings(panel, raters = !!hostile_raters(panel), systems = s1:s2))
   difference <- function(x) {
-    quiet(tidy(compare_systems(estimate_accuracy(x, interval = "none", replicates = 20))))$estimate
+    quiet(tidy(compare_systems(estimate_accuracy(x, interval = "none", resampling = list(replicates = 20)))))$estimate
   }
   expect_equal(difference(x), difference(y), tolerance = 1e-12)
   expect_equal(agreement(x)$estimate, agreement(y)$estimate, tolerance = 1e-12)

@@ -16,34 +16,34 @@ first_says <- function(x) {
 # Functions of ratings and clusters that give a table with a standard error or limits.
 drawing <- list(
   `a compiled method` = function(x, cluster) {
-    tidy(estimate_accuracy(x, "unbinned", interval = "bootstrap", replicates = 60, cluster = cluster))
+    tidy(estimate_accuracy(x, "unbinned", interval = "bootstrap", resampling = list(replicates = 60, cluster = cluster)))
   },
   `a latent class model` = function(x, cluster) {
-    tidy(estimate_accuracy(x, "joint", interval = "bootstrap", replicates = 60, cluster = cluster))
+    tidy(estimate_accuracy(x, "joint", interval = "bootstrap", resampling = list(replicates = 60, cluster = cluster)))
   },
   `a function of the user's` = function(x, cluster) {
-    tidy(estimate_accuracy(x, method = first_says, replicates = 60, cluster = cluster))
+    tidy(estimate_accuracy(x, method = first_says, resampling = list(replicates = 60, cluster = cluster)))
   },
   `a posterior of the user's` = function(x, cluster) {
     fit <- fit_raters(x)
     own <- as_rater_fit(x, as.matrix(ground_truth(fit)[-1]), base_rates(fit))
-    tidy(estimate_accuracy(own, "shared", interval = "bootstrap", replicates = 60, cluster = cluster))
+    tidy(estimate_accuracy(own, "shared", interval = "bootstrap", resampling = list(replicates = 60, cluster = cluster)))
   },
   metrics = function(x, cluster) {
     tidy(estimate_metrics(x, "bal_accuracy", method = "joint", interval = "bootstrap",
-      replicates = 60, cluster = cluster))
+      resampling = list(replicates = 60, cluster = cluster)))
   },
   bounds = function(x, cluster) {
-    estimate <- estimate_accuracy(x, "unbinned", interval = "none", cluster = cluster)
-    out <- tidy(accuracy_bounds(estimate, replicates = 60))
+    estimate <- estimate_accuracy(x, "unbinned", interval = "none", resampling = list(cluster = cluster))
+    out <- tidy(accuracy_bounds(estimate, resampling = list(replicates = 60)))
     out$std.error <- out$conf.high - out$conf.low - (out$highest - out$lowest)
     out
   },
   agreement = function(x, cluster) {
-    agreement(x, "fleiss_kappa", interval = "bootstrap", replicates = 60)
+    agreement(x, "fleiss_kappa", interval = "bootstrap", resampling = list(replicates = 60))
   },
   `checks of the K-properties` = function(x, cluster) {
-    tidy(check_k_properties(x, "accuracy", replicates = 19))
+    tidy(check_k_properties(x, "accuracy", resampling = list(replicates = 19)))
   }
 )
 

@@ -26,7 +26,7 @@ test_that("the reliability curve has bins, and their intervals", {
   expect_equal(table$upper, 1:5 / 5)
   set.seed(1)
   drawn <- suppressWarnings(estimate_accuracy(
-    known_panel$x, "joint", interval = "bootstrap", replicates = 20
+    known_panel$x, "joint", interval = "bootstrap", resampling = list(replicates = 20)
   ))
   open <- tidy(drawn, "reliability")
   expect_true(all(is.na(open$category)))

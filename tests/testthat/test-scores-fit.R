@@ -115,13 +115,13 @@ test_that("known truths are kept, or measure", {
   gold <- panel$truth[1:50, ]
   expect_error(estimate_accuracy(free, known_truth = gold), class = "fallible_error_argument")
   measured <- estimate_accuracy(
-    free, known_truth = gold, gold_sample = "random", interval = "corrected", replicates = 20
+    free, known_truth = gold, gold_sample = "random", interval = "corrected", resampling = list(replicates = 20)
   )
   found <- tidy(estimate_metrics(measured, c("accuracy", "roc_auc", "ece"), average = NULL))
   expect_false(anyNA(found$conf.low))
   expect_true(all(found$conf.low <= found$estimate & found$estimate <= found$conf.high))
-  robust <- estimate_accuracy(free, replicates = 20)
-  sampling <- estimate_accuracy(free, interval = "bootstrap", replicates = 20)
+  robust <- estimate_accuracy(free, resampling = list(replicates = 20))
+  sampling <- estimate_accuracy(free, interval = "bootstrap", resampling = list(replicates = 20))
   expect_gt(robust$table$std.error, sampling$table$std.error)
 })
 

@@ -36,7 +36,7 @@ test_that("defaults are right of scores where raters err more on one category", 
   found <- lapply(1:3, function(seed) {
     set.seed(seed)
     x <- ratings(panel(), raters = r1:r4, systems = s, scores = list(s = c(b = "p")))
-    ask <- function(...) tidy(quiet(estimate_metrics(x, "roc_auc", replicates = 30, ...)))
+    ask <- function(...) tidy(quiet(estimate_metrics(x, "roc_auc", resampling = list(replicates = 30), ...)))
     list(default = ask(), free = ask(common = "none"), stated = ask(common = 0.8))
   })
   of <- function(which, column) vapply(found, function(run) run[[which]][[column]], 0)
@@ -61,10 +61,11 @@ test_that("robust intervals of scores are as suspicious as those of fit_scores()
 test_that("intervals hold the estimate, and repeat with the seed", {
   set.seed(4)
   panel <- scored_panel(200)
-  ask <- function(...) {
+  ask <- function(..., cluster = NULL) {
     set.seed(5)
     tidy(suppressWarnings(estimate_metrics(
-      panel$x, c("roc_auc", "ece"), method = "joint", model = dawid_skene("weak"), replicates = 20, ...
+      panel$x, c("roc_auc", "ece"), method = "joint", model = dawid_skene("weak"),
+      resampling = list(replicates = 20, cluster = cluster), ...
     )))
   }
   sampling <- ask(interval = "bootstrap")
@@ -75,17 +76,17 @@ test_that("intervals hold the estimate, and repeat with the seed", {
   expect_identical(clustered$estimate, sampling$estimate)
   groups <- ask(interval = "none", by = rep(c("u", "v"), 100))
   expect_identical(groups$group, rep(c("u", "v"), each = 2))
-  robust <- suppressWarnings(tidy(estimate_metrics(panel$x, "roc_auc", replicates = 20)))
+  robust <- suppressWarnings(tidy(estimate_metrics(panel$x, "roc_auc", resampling = list(replicates = 20))))
   expect_gt(robust$std.error, sampling$std.error[[1]])
 })
 
 test_that("few of many cases tell as much of intervals as all of them", {
   set.seed(8)
   panel <- scored_panel(10500)
-  ask <- function(metrics, ...) {
+  ask <- function(metrics, cluster = NULL) {
     tidy(estimate_metrics(
       panel$x, metrics, method = "joint", model = dawid_skene("weak"), interval = "bootstrap",
-      replicates = 150, ...
+      resampling = list(replicates = 150, cluster = cluster)
     ))
   }
   metrics <- c("roc_auc", "pr_auc", "brier_class", "mn_log_loss")
@@ -130,7 +131,7 @@ test_that("replicates of few of many cases that have no value are left out", {
   )
   x <- ratings(cases, raters = r1:r2, systems = s, weights = n, scores = list(s = c(b = "p")))
   set.seed(9)
-  estimate <- quiet(estimate_accuracy(x, "joint", interval = "bootstrap", replicates = 20))
+  estimate <- quiet(estimate_accuracy(x, "joint", interval = "bootstrap", resampling = list(replicates = 20)))
   # Some replicates have none of the four cases that both rated, and know nothing of the raters.
   expect_gt(tidy(estimate_metrics(estimate, "brier_class"))$std.error, 0)
 })

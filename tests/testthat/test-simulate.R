@@ -96,7 +96,7 @@ test_that("the expected accuracies of Figure 8's systems are those printed", {
   expected <- true_accuracy(simulate_ratings(lehner_design(8), n = 10))$expected
   expect_equal(expected, c(0.4 / 3, 0.3, 0.5, 0.7, 2.6 / 3), tolerance = 1e-12)
   alone <- rater_design(
-    c(0.5, 0.6, 0.7), 0.9, difficulty = 0.2, dispersion = 2, shared = "errors", n = 10
+    c(0.5, 0.6, 0.7), 0.9, difficulty = list(value = 0.2, shared = "errors"), dispersion = 2, n = 10
   )
   expect_equal(true_accuracy(simulate_ratings(alone))$expected, 0.9)
 })
@@ -105,7 +105,7 @@ test_that("systems share the raters' lot only if told", {
   set.seed(6)
   design <- function(shared) {
     rater_design(
-      c(0.6, 0.6), 0.7, 4, difficulty = 0.2, dispersion = 3, shared = shared, n = 3,
+      c(0.6, 0.6), 0.7, 4, difficulty = list(value = 0.2, shared = shared), dispersion = 3, n = 3,
       base_rates = rep(0.25, 4)
     )
   }
@@ -123,7 +123,7 @@ test_that("systems share the raters' lot only if told", {
 test_that("factors of errors are redrawn for each stratum, or not", {
   set.seed(7)
   ratio <- function(redraw) {
-    design <- rater_design(c(0.5, 0.5), error_range = 1, difficulty = 0.1, redraw = redraw)
+    design <- rater_design(c(0.5, 0.5), error_range = 1, difficulty = list(value = 0.1, redraw = redraw))
     vapply(draw_panel(design, 1)$matrices[1:3], function(m) m[1, 2] / m[1, 3], 0)
   }
   kept <- ratio(FALSE)
@@ -134,13 +134,13 @@ test_that("factors of errors are redrawn for each stratum, or not", {
 test_that("strata have their share exactly, or by chance", {
   set.seed(8)
   thirds <- function(strata, n) {
-    tabulate(draw_panel(rater_design(c(0.6, 0.6), difficulty = 0.2, strata = strata), n)$stratum, 3)
+    tabulate(draw_panel(rater_design(c(0.6, 0.6), difficulty = list(value = 0.2, strata = strata)), n)$stratum, 3)
   }
   expect_identical(thirds("fixed", 300), c(100L, 100L, 100L))
   expect_identical(sort(thirds("fixed", 200)), c(66L, 67L, 67L))
   expect_lt(largest_z(thirds("drawn", 30000), rep(1 / 3, 3), 30000), 4)
   uneven <- data.frame(shift = c(-0.1, 0.1), weight = c(0.1, 0.9))
-  design <- rater_design(c(0.6, 0.6), difficulty = uneven, strata = "fixed")
+  design <- rater_design(c(0.6, 0.6), difficulty = list(value = uneven, strata = "fixed"))
   expect_identical(tabulate(draw_panel(design, 50)$stratum), c(5L, 45L))
 })
 

@@ -161,7 +161,7 @@ test_that("a study prints its errors", {
   set.seed(2)
   study <- simulation_study(
     list(`Figure 3` = lehner_design(3), `Figure 5` = lehner_design(5)),
-    list("binned", u = accuracy_estimator("unbinned", interval = "bootstrap", replicates = 20)),
+    list("binned", u = accuracy_estimator("unbinned", interval = "bootstrap", resampling = list(replicates = 20))),
     runs = 4
   )
   expect_snapshot(print(study))

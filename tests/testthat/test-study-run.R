@@ -50,7 +50,7 @@ test_that("blocks are short where the work is long", {
   expect_identical(size(200, "binned"), 500)
   expect_identical(size(200, "binned", f = function(x) 1), 10)
   expect_identical(size(1e7, "binned"), 1)
-  boot <- accuracy_estimator("binned", interval = "bootstrap", replicates = 1000L)
+  boot <- accuracy_estimator("binned", interval = "bootstrap", resampling = list(replicates = 1000L))
   expect_lt(size(200, b = boot), 20)
   cell <- list(n = 5000, design = list(systems = 1:5))
   expect_identical(block_size(cell, as_estimators("average", NULL)), 1)
@@ -77,7 +77,7 @@ test_that("processes of any plan give the numbers of one process", {
     simulation_study(
       list(design, lehner_design(5)),
       list("binned", mine = mine, failing = function(x) stop("no"),
-           b = accuracy_estimator("unbinned", interval = "bootstrap", replicates = 10)),
+           b = accuracy_estimator("unbinned", interval = "bootstrap", resampling = list(replicates = 10))),
       runs = 12
     )
   }

@@ -39,14 +39,15 @@ test_that("compiled estimators say what estimate_accuracy() says, intervals incl
   set.seed(2)
   options <- list(
     list(method = "binned", interval = "none"),
-    list(method = "unbinned", interval = "none", clip = "none"),
-    list(method = "binned", interval = "none", bin_width = 1, clip = "overall"),
-    list(method = "binned", interval = "bootstrap", replicates = 40L, conf_level = 0.8),
-    list(method = "joint", interval = "bootstrap", replicates = 5L),
+    list(method = "unbinned", interval = "none", bins = list(clip = "none")),
+    list(method = "binned", interval = "none", bins = list(width = 1, clip = "overall")),
+    list(method = "binned", interval = "bootstrap", resampling = list(replicates = 40L),
+      conf_level = 0.8),
+    list(method = "joint", interval = "bootstrap", resampling = list(replicates = 5L)),
     list(method = "joint", model = rater_model("rater", "distance"), interval = "none"),
     list(
       method = "shared", model = dawid_skene(list(errors = 1)), interval = "bootstrap",
-      replicates = 5L
+      resampling = list(replicates = 5L)
     )
   )
   n <- seq_along(options)
@@ -94,10 +95,10 @@ test_that("every interval of an estimator is its own, in a study as in a replay 
   set.seed(14)
   design <- small(difficulty = 0.2, dispersion = 2)
   intervals <- list(
-    robust = accuracy_estimator("unbinned", interval = "robust", replicates = 20),
+    robust = accuracy_estimator("unbinned", interval = "robust", resampling = list(replicates = 20)),
     average = accuracy_estimator("average", interval = "robust"),
     profile = accuracy_estimator("joint", interval = "profile"),
-    bootstrap = accuracy_estimator("unbinned", interval = "bootstrap", replicates = 20)
+    bootstrap = accuracy_estimator("unbinned", interval = "bootstrap", resampling = list(replicates = 20))
   )
   study <- quiet(simulation_study(design, intervals, runs = 2, panels = "same"))
   rows <- tidy(study)
@@ -123,7 +124,7 @@ test_that("the same seed gives the same study, for any number of threads", {
     set.seed(4)
     simulation_study(
       list(lehner_design(5), small()),
-      list("binned", u = accuracy_estimator("unbinned", interval = "bootstrap", replicates = 20)),
+      list("binned", u = accuracy_estimator("unbinned", interval = "bootstrap", resampling = list(replicates = 20))),
       runs = 8, ...
     )
   }
@@ -360,7 +361,7 @@ test_that("what cannot be is refused", {
     simulation_study(small(), checkpoint = "no/such/folder/file.rds")
     replay(small(), 1)
     replay(simulation_study(small(), runs = 1), 10)
-    accuracy_estimator("binned", clip = "sometimes")
+    accuracy_estimator("binned", bins = list(clip = "sometimes"))
     accuracy_estimator("binned", dawid_skene("weak"))
     accuracy_estimator("joint", "dawid_skene")
   })
@@ -380,6 +381,6 @@ test_that("methods without compiled code are run like functions of users", {
 })
 
 test_that("an estimator prints its options", {
-  expect_snapshot(accuracy_estimator("unbinned", clip = "none"))
+  expect_snapshot(accuracy_estimator("unbinned", bins = list(clip = "none")))
   expect_snapshot(accuracy_estimator("joint", dawid_skene("weak")))
 })

@@ -1,0 +1,34 @@
+# Arguments that go together travel as one list.
+
+# A list of some of the `known` settings, each by its name.
+check_settings_list <- function(x, arg, known, call) {
+  names <- rlang::names2(x)
+  off <- printable(setdiff(names, known))
+  if (!is.list(x) || is.object(x) || length(off) > 0L || anyDuplicated(names) > 0L) {
+    near <- near_names(off, known)
+    abort_argument(arg, "must be a list with some of the names {.val {known}}, each once.",
+      x = if (!is.list(x) || is.object(x)) {
+        "It is {describe(x)}."
+      } else if (length(off) > 0L) {
+        if (all(off == "")) "Something in it has no name." else "It has {.val {off}}."
+      } else {
+        "{.val {unique(names[duplicated(names)])}} {?stands/stand} twice."
+      }, i = if (length(near) > 0L) "Did you mean {.val {near}}?", call = call)
+  }
+  x
+}
+
+# `known`: which of the settings the caller has; the others are an error.
+check_resampling <- function(resampling, call, known = c("replicates", "threads", "cluster")) {
+  given <- check_settings_list(resampling, "resampling", known, call)
+  list(
+    replicates = given[["replicates"]], threads = given[["threads"]] %||% default_threads(),
+    cluster = given[["cluster"]]
+  )
+}
+
+# As options of an estimator have them.
+check_bins <- function(bins, call) {
+  given <- check_settings_list(bins, "bins", c("width", "clip"), call)
+  list(clip = given[["clip"]] %||% "bin", bin_width = given[["width"]] %||% 0.1)
+}
