@@ -187,7 +187,7 @@ test_that("labels are better than the majority's where raters are few and catego
 
 test_that("labels are held against known truths by one call: flattened ones are less too sure", {
   set.seed(10)
-  x <- simulate_ratings(rater_design(rep(0.75, 5), NULL, 3, 600, loading = 0.7))
+  x <- simulate_ratings(rater_design(rep(0.75, 5), NULL, 3, 600, difficulty = list(loading = 0.7)))
   gold <- truth(x)[sample(600, 300), ]
   off <- function(rho) {
     table <- calibration(ground_truth(x, rho = rho), gold, bins = 5)
