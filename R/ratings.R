@@ -97,9 +97,11 @@
 #'   which category is the positive one. For any layout, a data frame with columns `case`, `system`,
 #'   `category` and `score`. Cases without scores are `NA`. See [score_metrics]. Not for lazy
 #'   tables.
-#' @param score_scale What scores are: `"probability"`, in \[0, 1\], those of a case summing to one
-#'   within .005 per category (what rounding does); or `"order"`, any numbers, of which only the
-#'   order of cases counts, within a category.
+#'
+#'   Scores are probabilities, in \[0, 1\], those of a case summing to one within .005 per category
+#'   (what rounding does). If they are any numbers of which only the order of cases counts, within a
+#'   category, say so in the list: `list(new = c(yes = "points"), scale = "order")`, or
+#'   `list(table, scale = "order")`.
 #' @param confidence How sure raters said they were: in long data a column, in wide data a column
 #'   for each rater, in the order of `raters`. Ordered factors with two to five levels, the lowest
 #'   first; logicals; or numbers in \[0, 1\], which are cut at fifths. `NA` where a rater did not
@@ -145,7 +147,7 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
                     rating = NULL, counts = NULL, categories = NULL, ordered = NULL,
                     weights = NULL, repeats = c("error", "ratings", "reruns", "labels"),
                     rater_groups = NULL, rater_kind = NULL, truth = NULL, covariates = NULL,
-                    scores = NULL, score_scale = c("probability", "order"), confidence = NULL) {
+                    scores = NULL, confidence = NULL) {
   check_dots_empty(...)
   call <- rlang::current_env()
   if (missing(data)) {
@@ -155,8 +157,7 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
   if (!is.null(ordered)) check_flag(ordered, "ordered")
   options <- list(
     categories = categories, ordered = ordered, repeats = repeats,
-    rater_kind = check_rater_kind(rater_kind, call), scores = scores,
-    score_scale = check_choice(score_scale, score_scales, "score_scale")
+    rater_kind = check_rater_kind(rater_kind, call), scores = scores
   )
   columns <- rlang::enquos(
     raters = raters, systems = systems, case = case, rater = rater, rating = rating,

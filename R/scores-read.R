@@ -8,8 +8,8 @@ score_scales <- c("probability", "order")
 sum_tolerance <- 0.005
 
 # `x` with `scores`: a list of `scale` and `values`, a matrix of cases x categories for each system
-# that has scores, NA where it has none. `given` is a list of `scores` and `score_scale` as users
-# gave them; `by_rating`: has `data` a row per rating?
+# that has scores, NA where it has none. `given$scores` is what users gave; `by_rating`: has `data` a
+# row per rating?
 with_scores <- function(x, given, data, by_rating, call) {
   if (is.null(given$scores)) {
     return(x)
@@ -19,9 +19,10 @@ with_scores <- function(x, given, data, by_rating, call) {
       "{.arg scores} are of systems that choose one category, and answers here have several.",
       i = "{.fun single_label} makes ratings with one label.", call = call)
   }
-  read <- if (is.data.frame(given$scores)) scores_of_table else scores_of_columns
-  values <- read(x, given$scores, data, by_rating, call)
-  scale <- given$score_scale
+  scale <- scale_of_scores(given$scores, call)
+  scores <- without_scale(given$scores)
+  read <- if (is.data.frame(scores)) scores_of_table else scores_of_columns
+  values <- read(x, scores, data, by_rating, call)
   values <- Map(function(matrix, system) {
     matrix <- complete_scores(matrix, x$categories, scale, system, call)
     check_scores(matrix, x, scale, system, call)
@@ -30,6 +31,24 @@ with_scores <- function(x, given, data, by_rating, call) {
   x$scores <- list(scale = scale, values = values[intersect(x$systems, names(values))])
   warn_scores(x)
   x
+}
+
+# A list of scores may say what they are. Columns of a system called "scale" have names.
+says_scale <- function(scores) {
+  is.list(scores) && !is.data.frame(scores) && "scale" %in% names(scores) &&
+    is.null(names(scores$scale))
+}
+
+scale_of_scores <- function(scores, call) {
+  if (says_scale(scores)) check_choice(scores$scale, score_scales, "scale", call) else "probability"
+}
+
+without_scale <- function(scores) {
+  if (!says_scale(scores)) {
+    return(scores)
+  }
+  scores <- scores[names(scores) != "scale"]
+  if (length(scores) == 1L && is.data.frame(scores[[1L]])) scores[[1L]] else scores
 }
 
 abort_scores <- function(message, system, row, call, envir = parent.frame()) {
@@ -195,7 +214,8 @@ check_scores <- function(values, x, scale, system, call) {
         "Scores must be finite.",
       tell(row, paste0(", which has ", found)),
       if (scale == "probability") c(
-        "i" = "Scores on another scale only order cases: {.code score_scale = \"order\"}."
+        "i" = "Scores on another scale only order cases: {.code scale = \"order\"} in
+               {.arg scores}."
       )
     ), system, row, call)
   }
@@ -206,7 +226,7 @@ check_scores <- function(values, x, scale, system, call) {
       "Probabilities of a case must sum to one.",
       tell(row, paste0(", which sums to ", signif(sums[[row[[1L]]]], 4L))),
       "i" = "Divide them by their sum if that is what they mean; if not, they only order cases:
-             {.code score_scale = \"order\"}."
+             {.code scale = \"order\"} in {.arg scores}."
     ), system, row, call)
   }
 }

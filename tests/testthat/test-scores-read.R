@@ -18,8 +18,11 @@ test_that("scores stand beside patterns, whichever way they come", {
   expect_equal(again$scores, one$scores)
   bare <- read_wide(scores = NULL)
   expect_identical(one$patterns, bare$patterns)
-  order <- read_wide(score_scale = "order")
+  order <- read_wide(scores = list(new = c(yes = "p"), scale = "order"))
   expect_equal(order$scores$values$new[, "no"], -wide_data()$p)
+  table <- data.frame(case = 1:4, system = "new", category = "yes", score = wide_data()$p)
+  expect_equal(read_wide(scores = list(table, scale = "order"))$scores, order$scores)
+  expect_error(read_wide(scores = list(table, scale = "sums")), class = "fallible_error_argument")
   expect_output(print(one), "Scores of new (4 cases), probabilities", fixed = TRUE)
   expect_output(print(order), "an order of cases only", fixed = TRUE)
 })
@@ -58,7 +61,7 @@ test_that("scores that cannot be used are refused, with where they are", {
   found <- expect_error(read_wide(change("p", 2, 1.2)), class = "fallible_error_scores")
   expect_identical(found$row, 2L)
   expect_identical(found$system, "new")
-  expect_error(read_wide(change("p", 2, Inf), score_scale = "order"),
+  expect_error(read_wide(change("p", 2, Inf), list(new = c(yes = "p"), scale = "order")),
     class = "fallible_error_scores")
   both <- list(new = c(no = "other", yes = "p"))
   expect_error(read_wide(change("other", 3, 0.3), both), "sum to one",
