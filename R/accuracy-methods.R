@@ -107,13 +107,13 @@ print_accuracy <- function(x) {
 rater_words <- function(x) {
   told <- glance(x)
   error <- percent(x$details$disagreement_error[[1L]])
-  by_others <- paste("wrong in", error, "of ratings by the plurality of the others")
+  by_others <- paste0("; ", error, " of ratings differ from the plurality of the other raters")
   paste0(
-    "Raters: agreement ", decimals(told$agreement), ", kappa ", decimals(told$kappa), ", ",
+    "Raters: agreement ", decimals(told$agreement), ", kappa ", decimals(told$kappa),
     if (!is_averaged(x)) {
-      paste0("accuracy ", decimals(told$rater_accuracy))
+      paste0(", accuracy ", decimals(told$rater_accuracy))
     } else if (panel_kind(x) == "machines") {
-      paste0(by_others, ", too few by .13 to .16 in other sources")
+      paste0(by_others, " (true error was .13 to .16 higher in other sources)")
     } else {
       by_others
     }

@@ -78,7 +78,7 @@ estimate_accuracy <- function(x, ...) {
 
 #' @export
 estimate_accuracy.default <- function(x, ...) {
-  estimate_accuracy(as_ratings(x, call = rlang::current_env()), ...)
+  estimate_accuracy(as_ratings_of_several(x, call = rlang::current_env()), ...)
 }
 
 #' @rdname estimate_accuracy
@@ -89,6 +89,7 @@ estimate_accuracy.ratings <- function(x, method = NULL, model = k_model(), inter
                                       by = NULL, systems = NULL, known_truth = NULL,
                                       gold_sample = NULL, ...) {
   call <- rlang::current_env()
+  check_several_raters(check_whole_ratings(x, call = call), call)
   check_dots_empty(...)
   settings <- c(check_bins(bins, call), check_resampling(resampling, call))
   if (is.function(method)) {
@@ -126,7 +127,7 @@ fit_for <- function(method, x, model, fit_method, known_truth, call) {
   if (!is.null(known_truth)) fit_method <- NULL # that of known truths
   withCallingHandlers(
     fit_checked(
-      with_votes(check_whole_ratings(x, call = call)), model, fit_method, known_truth, NULL, call
+      with_votes(x), model, fit_method, known_truth, NULL, call
     ),
     # Base rates by algebra, of which the average makes no use.
     fallible_warning_boundary = function(w) if (averages) rlang::cnd_muffle(w)
@@ -174,6 +175,7 @@ judge_systems <- function(fit, cluster, gold, given, call) {
   options <- check_accuracy_options(given[accuracy_options], call)
   options$threads <- check_threads(given$threads, call)
   options["cluster"] <- list(if (!is.null(cluster)) check_cluster(cluster, fit$x, call))
+  check_tells_systems(fit, call)
   if (length(fit$x$systems) == 0L) {
     abort_fallible("system", "There is no system whose accuracy could be estimated.",
       i = "Give {.arg systems} to {.fun ratings}.", system = character(), call = call)

@@ -7,7 +7,7 @@ set_scales <- c("masi", "jaccard", "identity")
 # labels go as they came.
 as_compared <- function(x, scale_weights, call) {
   if (!has_labels(x)) {
-    x <- as_ratings(x, call = call)
+    x <- as_ratings_of_several(x, call = call)
     return(list(
       x = x, scale_weights = check_scale_weights(scale_weights, x$categories, call)
     ))

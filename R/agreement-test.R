@@ -87,7 +87,7 @@ test_against <- function(sample, measures, about, call) {
 }
 
 new_sample <- function(x, scale_weights, interval, pooling, arg, call) {
-  x <- as_ratings(x, arg = arg, call = call)
+  x <- as_ratings_of_several(x, arg, call)
   settings <- list(
     conf_level = 0.9,
     interval = check_choice(interval, c("analytic", "jackknife"), "interval", call),

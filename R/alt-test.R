@@ -49,7 +49,7 @@ alt_test <- function(x, ..., epsilon = 0.2, score = c("accuracy", "neg_rmse"), q
   check_given()
   check_dots_empty(...)
   call <- rlang::current_env()
-  x <- choose_systems(as_ratings(x), systems, call)
+  x <- choose_systems(as_ratings_of_several(x), systems, call)
   check_alt_ratings(x, call)
   epsilon <- check_number(epsilon, "epsilon", 0, 1)
   q <- check_number(q, "q", 0, 1, open_min = TRUE, open_max = TRUE)

@@ -173,10 +173,28 @@ warn_counts <- function(columns) {
 # Results of this package that are data frames, but not of ratings.
 own_tables <- c("ground_truth", "agreement", "agreement_benchmark", "k_check")
 
+# For verbs that learn from agreement, which a single rater has none of.
+as_ratings_of_several <- function(x, arg = "x", call = rlang::caller_env()) {
+  check_several_raters(as_ratings(x, arg = arg, call = call), call)
+}
+
+check_several_raters <- function(x, call) {
+  if (length(x$raters) < 2L) {
+    abort_fallible("raters", "At least two raters are needed to learn from their agreement.",
+      x = "Found only {.val {x$raters}}.",
+      i = c(
+        "Systems do not count as raters.",
+        "Of one rater {.fun fit_raters} can learn with {.arg known_truth}, or with
+         {.arg known_raters}, a calibration sample."
+      ), raters = x$raters, call = call)
+  }
+  x
+}
+
 # The same for verbs that take answers with several labels as they are.
 as_answers <- function(x, arg = "x", call = rlang::caller_env()) {
   if (inherits(x, "crowdtruth")) x <- x$ratings
-  if (has_labels(x)) x else as_ratings(x, arg = arg, call = call)
+  if (has_labels(x)) x else as_ratings_of_several(x, arg, call)
 }
 
 # An agreement matrix as ratings: a row per cell, weighted by its count.

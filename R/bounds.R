@@ -146,9 +146,10 @@ accuracy_bounds <- function(x, systems = NULL, given = c("fit", "ratings"), rate
 fit_of_bounds <- function(x, given, call) {
   if (inherits(x, "accuracy_estimate")) x <- x$fit
   if (inherits(x, "rater_fit")) {
+    check_tells_systems(x, call)
     return(x)
   }
-  x <- as_ratings(x, call = call)
+  x <- as_ratings_of_several(x, call = call)
   if (given == "ratings") list(x = x, known = nothing_known) else fit_raters(x)
 }
 

@@ -84,7 +84,7 @@ check_k_properties <- function(x, properties = k_properties, system = NULL, erro
   check_given()
   call <- rlang::current_env()
   check_dots_empty(...)
-  x <- with_votes(as_ratings(x, call = call))
+  x <- with_votes(as_ratings_of_several(x, call = call))
   resampling <- check_resampling(resampling, call, c("replicates", "threads"))
   settings <- list(
     properties = check_some(properties, k_properties, "properties", call),

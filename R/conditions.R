@@ -16,7 +16,7 @@
 #' | `encoding` | a label or a name is not UTF-8 | `arg`, `found` |
 #' | `categories_few` | there are fewer than two categories | `categories` |
 #' | `categories_many` | there are more than 1000 categories | `categories` |
-#' | `raters` | fewer than two raters | `raters` |
+#' | `raters` | no rater, or one alone where agreement is needed | `raters` |
 #' | `repeat` | a rater (or system) answers twice on a case | `case`, `rater` |
 #' | `case` | a case identifier is missing or stands twice | `row` |
 #' | `case_type` | case identifiers of ratings and systems differ in type | `types` |

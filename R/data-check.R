@@ -37,7 +37,7 @@
 data_check <- function(x, ...) {
   check_given()
   check_dots_empty(...)
-  x <- as_ratings(x)
+  x <- as_ratings_of_several(x)
   agreed <- measured_agreement(x)
   checks <- list(
     look_at_cases(x), look_at_raters(x), look_at_agreement(agreed), look_at_constant(x),
@@ -97,7 +97,7 @@ sentence <- function(words) paste0(toupper(substr(words, 1L, 1L)), substring(wor
 look_at_agreement <- function(agreed) {
   kappa <- agreed$kappa
   if (is.na(kappa)) {
-    return(finding("agreement", "problem", "Agreement is not defined for these ratings.",
+    return(finding("agreement", "problem", "Agreement is not defined for these ratings",
       "Are there at least two categories, and two ratings of a case?"))
   }
   status <- if (kappa <= 0) "problem" else grade(kappa, 0.2, 0.4)
@@ -302,7 +302,11 @@ look_at_kind <- function(x) {
       paste("They err together in ways that no rating shows: 20 random cases with known truth say",
         "more than their agreement. See `plan_gold()` and `shared_errors()`.")),
     unsaid = finding("who rates", "doubt", format_kinds(x) %||% "not said",
-      paste("It decides the intervals of accuracies: say `rater_kind` of `ratings()`, people",
-        "(\"expert\", \"crowd\") or machines (\"model\", \"tool\")."))
+      if (is.null(rater_kind(x))) {
+        paste("It decides the intervals of accuracies: declare `rater_kind` in `ratings()`, people",
+          "(\"expert\", \"crowd\") or machines (\"model\", \"tool\").")
+      } else {
+        "For the intervals of people, or of machines, leave the other raters out."
+      })
   )
 }

@@ -92,7 +92,7 @@ estimate_metrics <- function(x, metrics = NULL, ...) {
 
 #' @export
 estimate_metrics.default <- function(x, metrics = NULL, ...) {
-  estimate_metrics(as_ratings(x, call = rlang::current_env()), metrics, ...)
+  estimate_metrics(as_ratings_of_several(x, call = rlang::current_env()), metrics, ...)
 }
 
 #' @rdname metric_estimate

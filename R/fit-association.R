@@ -49,7 +49,7 @@ warn_weakly_identified <- function(fit) {
   }
   found <- association_of(fit$x)
   if (found$statistic < stats::qchisq(0.95, max(found$df, 1))) {
-    warn_weak("the raters' agreement is hardly beyond chance")
+    warn_weak("the raters' agreement is barely distinguishable from chance")
   } else if (rates_are_prior(fit)) {
     warn_weak("base rates are mostly prior")
   }
@@ -65,7 +65,7 @@ warn_weakly_identified <- function(fit) {
 warn_weak <- function(why) {
   warn_fallible("weakly_identified", c(
     "The model is only weakly identified: {why}.",
-    "i" = "Known truths of some cases, or more raters, would tell more."
+    "i" = "Known truth for some cases, or more raters, would help."
   ), why = why)
 }
 

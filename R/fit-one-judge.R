@@ -19,7 +19,7 @@ fit_one_judge <- function(x, model, known) {
   share <- sum(weight[rating_category(x) == 2L]) / answers
   youden <- sum(right) - 1
   identified <- youden > 0 && answers > 0
-  rate <- min(max((share + right[[1L]] - 1) / youden, 0), 1)
+  rate <- corrected_rate(share, right)
   variance <- (share * (1 - share) / answers + (1 - rate)^2 * errors[[1L]] +
     rate^2 * errors[[2L]]) / youden^2
   matrix <- rbind(c(right[[1L]], 1 - right[[1L]]), c(1 - right[[2L]], right[[2L]]))
@@ -44,10 +44,45 @@ fit_one_judge <- function(x, model, known) {
     log_likelihood = NA_real_, log_posterior = NA_real_, iterations = 0L, matrices = matrices,
     coefficients = c(accuracy, stats::setNames(rates, paste0("base_rate[", x$categories, "]"))),
     covariance = covariance
-  ), "latent_fit")
+  ), c("judge_fit", "latent_fit"))
   fit["unsure"] <- list(NULL)
-  fit$judged <- list(share = share, answers = answers, right = right, n = rowSums(n) + 2)
+  fit$calibrated <- list(share = share, answers = answers, right = right, n = rowSums(n) + 2)
   if (identified) fit else without_numbers(fit)
+}
+
+# The base rate of the second category.
+corrected_rate <- function(share, right) {
+  min(max((share + right[[1L]] - 1) / (sum(right) - 1), 0), 1)
+}
+
+# Standard errors of what test_numbers() says of the judge, from those of its share of answers and
+# of its two rates, by the delta method.
+judged_errors <- function(fit, at, rates) {
+  judge <- which(!is.na(fit$matrices[, 1L, 1L]))
+  from <- c(fit$calibrated$share, fit$calibrated$right)
+  variance <- from * (1 - from) / c(fit$calibrated$answers, fit$calibrated$n)
+  numbers <- function(of) {
+    right <- of[-1L]
+    matrix <- array(c(right[[1L]], 1 - right[[2L]], 1 - right[[1L]], right[[2L]]), c(1L, 2L, 2L))
+    rate <- corrected_rate(of[[1L]], right)
+    as.vector(test_numbers(matrix, c(1 - rate, rate), rates))
+  }
+  step <- 1e-5
+  slopes <- vapply(1:3, function(i) {
+    (numbers(from + step * (1:3 == i)) - numbers(from - step * (1:3 == i))) / (2 * step)
+  }, double(2L * length(test_measures)))
+  error <- sqrt(drop(slopes^2 %*% variance))
+  out <- array(NA_real_, dim(at))
+  out[, , judge] <- ifelse(is.finite(at[, , judge]), error, NA)
+  out
+}
+
+check_tells_systems <- function(fit, call) {
+  if (inherits(fit, "judge_fit")) {
+    abort_argument("x", "must be a fit to the ratings of several raters.",
+      x = "One judge with a calibration sample tells base rates, but nothing of systems.",
+      call = call)
+  }
 }
 
 # The interval of both base rates of Lee et al. (2025), in [0, 1]: from shares drawn to the middle,

@@ -49,11 +49,13 @@ format_fit <- function(fit) {
   }
   c(
     out,
-    paste0(
-      "Pairs of raters agree: ", percent(fit$agreement), " (kappa ",
-      decimals(kappa_of_agreement(fit$x, fit$agreement)), ", against guesses ", decimals(fit$kappa),
-      ")"
-    ),
+    if (!is.na(fit$agreement)) {
+      paste0(
+        "Pairs of raters agree: ", percent(fit$agreement), " (kappa ",
+        decimals(kappa_of_agreement(fit$x, fit$agreement)), ", against guesses ",
+        decimals(fit$kappa), ")"
+      )
+    },
     format_accuracy(fit), format_sureness(fit), likelihood_lines(fit)
   )
 }
@@ -97,6 +99,10 @@ likelihood_lines.posterior_fit <- function(fit) {
   "Known by its posterior only: there is no log-likelihood to compare"
 }
 
+likelihood_lines.judge_fit <- function(fit) {
+  "Base rates are the share of answers, corrected by the calibration sample of the rater"
+}
+
 likelihood_lines.rater_fit <- function(fit) {
   value <- stats::coef(fit)
   c(
@@ -136,9 +142,11 @@ format_centre <- function(fit) {
 format_known <- function(fit) {
   cases <- count_cases(fit$x, known_patterns(fit))
   raters <- fit$x$raters[is_known_rater(fit)]
+  sampled <- fit$x$raters[is_counted_rater(fit)]
   c(
     if (cases > 0L) paste("The truth of", count_noun(cases, "case"), "was given"),
-    if (length(raters) > 0L) paste("Known raters:", shorten(raters))
+    if (length(raters) > 0L) paste("Known raters:", shorten(raters)),
+    if (length(sampled) > 0L) paste("Calibration samples:", shorten(sampled))
   )
 }
 

@@ -79,9 +79,9 @@ vcov.rater_fit <- function(object, ...) {
 confint.rater_fit <- function(object, parm, level = 0.95, ...) {
   check_number(level, "level", 0, 1, open_min = TRUE, open_max = TRUE)
   out <- stats::confint.default(object, level = level, ...)
-  if (!is.null(object$judged) && object$identified == "yes") {
+  if (inherits(object, "judge_fit") && object$identified == "yes") {
     of_rates <- utils::tail(seq_len(nrow(out)), 2L)
-    out[of_rates, ] <- judged_interval(object$judged, level)
+    out[of_rates, ] <- judged_interval(object$calibrated, level)
   }
   if (missing(parm)) out else out[parm, , drop = FALSE]
 }

@@ -219,6 +219,9 @@ as_test_column <- function(x) {
 # Standard errors on the scale of intervals.
 test_errors <- function(fit, at, rates, both = integer(), most = 500L) {
   out <- array(NA_real_, dim(at))
+  if (fit$identified == "yes" && !is.null(fit$calibrated)) {
+    return(judged_errors(fit, at, rates))
+  }
   if (fit$identified != "yes" || is.null(fit$unsure) || !weights_are_counts(fit$x)) {
     return(out)
   }

@@ -31,9 +31,9 @@
 #'   least are identified.
 #' * `fallible_warning_no_convergence` says that the top was not reached;
 #'   `fallible_warning_weakly_identified`, of free errors of each rater, that their agreement is
-#'   hardly beyond chance, that base rates are mostly prior (where that is quick to find), or that
-#'   raters of opposite meaning gave over a third of the ratings; and `fallible_warning_switched`,
-#'   of other models, that classes have changed names.
+#'   barely distinguishable from chance, that base rates are mostly prior (where that is quick to
+#'   find), or that raters of opposite meaning gave over a third of the ratings; and
+#'   `fallible_warning_switched`, of other models, that classes have changed names.
 #'
 #' With `method = "pairs"` uniform errors or errors by distance are fitted by least squares to the
 #' relative frequencies of all pairs of ratings by two raters (footnote 5 of the paper), each pair
@@ -56,8 +56,9 @@
 #' known, from a calibration elsewhere. Their confusion matrices are used as given, whatever the
 #' model, and are not estimated; a single probability stands for a matrix with errors all alike.
 #' Both need `method = "likelihood"`, which is then the default, and can identify models that
-#' agreement alone does not. [ground_truth()] gives a known case probability one at its truth, and
-#' [estimate_accuracy()] judges systems there by that truth.
+#' agreement alone does not; of a single rater they are all that there is. [ground_truth()] gives a
+#' known case probability one at its truth, and [estimate_accuracy()] judges systems there by that
+#' truth.
 #'
 #' @section Posterior draws:
 #' With `method = "bayes"` everything is drawn from the posterior: the true categories of all cases,
@@ -179,6 +180,7 @@ check_fitted <- function(x, model, method, known_truth, known_raters, call) {
     "Take fewer cases, or join categories.", call
   )
   know <- !is.null(known_truth) || !is.null(known_raters)
+  if (!know) check_several_raters(x, call)
   method <- check_method(method, model, x, know, call)
   if (!is.null(known_raters)) check_no_family(model, "known_raters", call)
   if (uses_confidence(model)) x <- drop_unused_levels(x)
@@ -322,5 +324,5 @@ reason_of_parameters <- function(model, categories) {
 # What a user may give where a fit is needed.
 as_fit <- function(fit, call = rlang::caller_env()) {
   if (inherits(fit, "accuracy_estimate")) fit <- fit$fit
-  if (inherits(fit, "rater_fit")) fit else fit_raters(as_ratings(fit, arg = "fit", call = call))
+  if (inherits(fit, "rater_fit")) fit else fit_raters(as_ratings_of_several(fit, "fit", call))
 }

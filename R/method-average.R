@@ -145,12 +145,13 @@ warn_doubtful <- function(estimate) {
     error <- error_of_estimate(estimate)$hidden[at]
     each <- verbatim(
       table$system[at], ": ", decimals(table$estimate[at], 2L), ", give or take ",
-      decimals(error, 2L), ", mostly since ", causes_of_doubt(estimate)[at]
+      decimals(error, 2L), ", mainly because ", causes_of_doubt(estimate)[at]
     )
     warn_fallible("assumption", c(
-      "The accuracy rests on what ratings cannot test.",
+      "The accuracy rests on assumptions that ratings cannot test.",
       some_of(each),
-      "i" = "Cases with known truth tell, 20 random ones for a start; see {.fun plan_gold}."
+      "i" = "Cases with known truth would settle it; start with 20 random ones: see
+             {.fun plan_gold}."
     ), systems = table$system[at])
   }
 }

@@ -235,7 +235,7 @@ pilot_design <- function(pilot, approximate, call) {
   x <- if (inherits(pilot, "rater_fit")) {
     pilot$x
   } else {
-    with_votes(as_ratings(pilot, arg = "design", call = call))
+    with_votes(as_ratings_of_several(pilot, "design", call))
   }
   rated <- count_cases(x, rated_patterns(x))
   given <- sum(pattern_weights(x) * pattern_lengths(x)) / rated # ratings of a rated case

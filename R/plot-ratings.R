@@ -134,7 +134,7 @@ repeat_slices <- function(column, rater, width) {
 }
 
 plot_agreement <- function(x, max_raters, call) {
-  x <- as_ratings(x, arg = "object", call = call)
+  x <- as_ratings_of_several(x, "object", call)
   if (x$exchangeable && length(x$systems) == 0L) {
     abort_argument("type",
       "The raters of {.arg object} have no identity, so there are no pairs of them to draw.",

@@ -97,7 +97,7 @@ format_kinds <- function(x) {
     paste0(
       "Raters: ", toString(paste0(kind_words[names(of)], " (", of, ")")[of > 0L]),
       if (panel_kind(x) == "unsaid") {
-        "; of such a mixture nothing is known, as if nobody had said it"
+        "; such a mixture counts as if nothing had been declared"
       }
     )
   }
@@ -119,11 +119,13 @@ ask_who_rates <- function(x) {
   }
   some <- shorten(x$raters[like], most = 3L)
   inform_once("rater_kind", c(
-    verbatim("Do language models or programs rate (", some, ")? Say it by `rater_kind`."),
+    verbatim("Are some raters language models or programs (", some,
+      ")? If so, declare it with `rater_kind`."),
     "i" = "It decides the interval of accuracies, since machines err together in ways that no rating
-           shows. Of machines 90% intervals are .56 wide, and covered .92 to .96 of true accuracies
-           in other sources. Where nothing is said they are about half as wide, and covered .76
+           shows. For machines 90% intervals are .56 wide, and covered .92 to .96 of true accuracies
+           in other sources. If nothing is declared they are about half as wide, and covered .76
            where language models rated and .55 where programs did.",
-    "i" = "Kinds are {.val {rater_kinds}}, of all raters or with raters as names."
+    "i" = "Kinds are {.val {rater_kinds}}, one for all raters or one for each, with raters as
+           names."
   ))
 }

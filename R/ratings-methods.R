@@ -23,9 +23,8 @@ dimnames.ratings_labels <- dimnames.ratings
   if (length(keep_case) == 0L) {
     abort_fallible("empty", "At least one case must remain.", call = call)
   }
-  if (length(keep_rater) < 2L) {
-    raters <- x$raters[keep_rater]
-    abort_fallible("raters", "At least two raters must remain.", raters = raters, call = call)
+  if (length(keep_rater) == 0L) {
+    abort_fallible("raters", "At least one rater must remain.", raters = character(), call = call)
   }
   if (anyDuplicated(keep_rater) > 0L) {
     abort_argument("j", "A rater can be taken only once.", call = call)
@@ -237,6 +236,8 @@ print.ratings_labels <- print.ratings
 next_step <- function(x) {
   if (has_labels(x)) {
     "crowdtruth(), as.data.frame()."
+  } else if (length(x$raters) < 2L) {
+    "fit_raters() with known_truth or known_raters, as.data.frame()."
   } else if (length(x$systems) > 0L) {
     "fit_raters(), ground_truth(), estimate_accuracy(), plot()."
   } else {

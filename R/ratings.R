@@ -4,7 +4,8 @@
 #'
 #' Collects what raters said about cases, and what automated systems predicted for them, in one
 #' checked object on which everything else in the package works. Raters may disagree, may skip
-#' cases, and may be less accurate than the systems. Systems never count as raters.
+#' cases, and may be less accurate than the systems. Systems never count as raters. A single rater
+#' does for [fit_raters()] with `known_truth` or `known_raters`; all else needs two.
 #'
 #' @section Layouts:
 #' * **Wide**: a data frame with a row per case, `raters` the columns of the raters, and perhaps
@@ -245,7 +246,8 @@ has_reruns <- function(x) x$repeats == "reruns"
 
 # What can only be checked when everything is in place.
 check_built <- function(x, input, call) {
-  enough <- length(x$raters) >= 2L
+  named <- !x$exchangeable && !has_labels(x)
+  enough <- length(x$raters) >= if (named) 1L else 2L
   if (length(rating_category(x)) == 0L && (enough || x$exchangeable)) {
     abort_fallible("missing", "There is not a single rating in {.arg data}.",
       i = "All ratings are missing; check the columns and the coding of missing values.",
@@ -258,8 +260,7 @@ check_built <- function(x, input, call) {
       i = if (x$exchangeable) {
         "No case has two ratings: the counts of every row sum to one or zero."
       } else {
-        "Systems do not count as raters. For one rater with a calibration sample add a rater without
-         ratings, a column of {.code NA}, and see {.arg known_raters} of {.fun fit_raters}."
+        "Systems do not count as raters."
       }, raters = x$raters, call = call)
   }
   check_most_ratings(x, call)

@@ -94,7 +94,7 @@ put_report <- function(made, file, call) {
 }
 
 check_report_input <- function(x, call) {
-  check_ratings(x, call)
+  check_several_raters(check_ratings(x, call), call)
   if (length(x$systems) == 0L) {
     abort_fallible("system", "A report of accuracy needs systems.",
       i = "Give {.arg systems} to {.fun ratings}.", system = character(), call = call)
@@ -258,7 +258,7 @@ say_methods <- function(estimate) {
 #' @export
 disputed_cases <- function(x, most = 15L) {
   check_given()
-  x <- as_ratings(x)
+  x <- as_ratings_of_several(x)
   most <- check_count(most, "most", 1L)
   n <- category_counts(x)
   total <- rowSums(n)

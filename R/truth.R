@@ -116,7 +116,7 @@ labels_of <- function(x, call) UseMethod("labels_of")
 
 #' @exportS3Method
 labels_of.default <- function(x, call) {
-  x <- with_votes(as_ratings(x, arg = "fit", call = call))
+  x <- with_votes(as_ratings_of_several(x, "fit", call))
   c(average_labels(x), common = typical_rho)
 }
 

@@ -237,7 +237,11 @@ time_large <- function() {
   x <- NULL
   reading <- with_peak("ratings()", function() x <<- do.call(ratings, rows))
   rm(rows)
-  rbind(reading, with_peak("default, all systems", function() estimate_accuracy(x)))
+  rbind(
+    reading, with_peak("labels of the average", function() ground_truth(x)),
+    with_peak("Dawid and Skene's model, pooled prior", function() fit_raters(x, dawid_skene())),
+    with_peak("default, all systems", function() estimate_accuracy(x))
+  )
 }
 
 do.call(main, as.list(commandArgs(trailingOnly = TRUE)))

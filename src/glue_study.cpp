@@ -77,6 +77,7 @@ Rcpp::List core_study(Rcpp::List design, Rcpp::List options, Rcpp::Function tick
       parameters[r] = of.identified;
       if (of.told == fallible::Told::yes) told[r] = "yes";
       if (of.told == fallible::Told::unrelated) told[r] = "unrelated";
+      if (of.told == fallible::Told::unequal) told[r] = "unequal";
     }
     std::vector<fallible::Interval> interval;
     for (int s = 0; s < systems; ++s) {

@@ -55,6 +55,9 @@ test_that("what weakens results is found", {
   expect_identical(status(models, "who rates"), "doubt")
   expect_match(tidy(data_check(models))$found, "language models", all = FALSE)
   expect_identical(status(panel_with(), "who rates"), "doubt")
+  mixed <- ratings(wide, raters = rater1:rater3,
+    rater_kind = c(rater1 = "crowd", rater2 = "model", rater3 = "model"))
+  expect_match(tidy(data_check(mixed))$advice, "leave the other raters out", all = FALSE)
   expect_identical(status(models, "systems"), "doubt")
   expect_identical(answer(models, "accurate are the systems"), "no")
 })

@@ -155,3 +155,78 @@ test_that("counts of a calibration sample are as good as ratings of cases with k
     class = "fallible_error_argument"
   )
 })
+
+test_that("a category used once is kept, and a case without ratings has the base rates", {
+  withr::local_seed(9)
+  said <- wide_answers(simulate_ratings(rater_design(rep(0.8, 4), NULL, 3, 150)))
+  said[1, 1] <- "z"
+  x <- ratings(rbind(said, NA), categories = c(1:3, "z"))
+  fit <- pooled(x)
+  expect_identical(fit$identified, "yes")
+  expect_gt(base_rates(fit)[["z"]], 0)
+  expect_false(anyNA(unlist(confusion(fit))))
+  expect_equal(unlist(ground_truth(fit)[151, -1]), rates_of(fit))
+  labels <- quiet(ground_truth(x, rho = 0))
+  expect_gt(labels$z[[1]], 0)
+  # One case more of each category is the prior of base rates.
+  expect_lt(max(abs(unlist(labels[151, -1]) - (151 * colMeans(labels[-1]) + 1) / 155)), 1e-4)
+  # Nobody saw any case.
+  expect_error(ratings(said[FALSE, ]), class = "fallible_error_empty")
+})
+
+test_that("perfect agreement gives diagonal matrices, without a warning", {
+  same <- rep(1:3, c(50, 30, 20))
+  x <- ratings(cbind(a = same, b = same, c = same))
+  expect_no_warning(fit <- fit_raters(x, dawid_skene()))
+  expect_gt(min(vapply(confusion(fit), diag, double(3))), 0.95)
+  expect_no_warning(labels <- ground_truth(x))
+  expect_identical(as.integer(predict(labels)$category), same)
+})
+
+test_that("two raters have free errors where truths, a rater or populations are known, else none", {
+  withr::local_seed(10)
+  panel <- simulate_ratings(rater_design(c(0.9, 0.8), NULL, 2, 400))
+  expect_warning(
+    none <- fit_raters(panel, dawid_skene()), class = "fallible_warning_not_identified"
+  )
+  expect_true(all(is.na(coef(none))))
+  gold <- pooled(panel, known_truth = truth(panel)[1:100, ])
+  known <- pooled(panel, known_raters = list(rater1 = 0.9))
+  for (fit in list(gold, known)) {
+    expect_identical(fit$identified, "yes")
+    expect_lt(max(abs(coef(fit)[1:2] - c(0.9, 0.8))), 0.1)
+  }
+})
+
+test_that("one case in 10 000 is found by good tests, whatever its category is called", {
+  tests <- expand.grid(a = 0:1, b = 0:1, c = 0:1)
+  sensitivity <- c(0.9, 0.85, 0.95)
+  specificity <- c(0.99, 0.98, 0.995)
+  probability <- apply(tests, 1, function(said) {
+    1e-4 * prod(ifelse(said == 1, sensitivity, 1 - sensitivity)) +
+      (1 - 1e-4) * prod(ifelse(said == 1, 1 - specificity, specificity))
+  })
+  tests$n <- round(1e7 * probability)
+  fits <- lapply(list(0:1, 1:0), function(order) {
+    x <- ratings(tests[tests$n > 0, ], raters = a:c, weights = n, categories = order)
+    expect_no_warning(fit <- fit_raters(x, dawid_skene()))
+    fit
+  })
+  expect_equal(base_rates(fits[[1]])[["1"]], 1e-4, tolerance = 0.05)
+  expect_equal(base_rates(fits[[2]])[["1"]], base_rates(fits[[1]])[["1"]], tolerance = 1e-4)
+  of_ill <- vapply(confusion(fits[[1]]), function(m) m["1", "1"], 0)
+  expect_lt(max(abs(of_ill - sensitivity)), 0.03)
+})
+
+test_that("labels of a fit that does not converge are given, with a warning", {
+  x <- three_tests()
+  cut <- core_fit_pooled(
+    x$patterns, pattern_weights(x), nothing_known, unclass(dawid_skene()), FALSE, 1e-9, 3L, no_tick
+  )
+  expect_false(cut$converged)
+  expect_equal(rowSums(cut$posterior), rep(1, nrow(cut$posterior)))
+  fit <- pooled(x)
+  fit$converged <- FALSE
+  expect_warning(warn_fit(fit), class = "fallible_warning_no_convergence")
+  expect_false(anyNA(ground_truth(fit)))
+})

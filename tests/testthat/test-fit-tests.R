@@ -78,9 +78,9 @@ test_that("models with fewer parameters have their measures too, and none where 
 })
 
 test_that("one judge with a calibration sample gives the estimate of Rogan and Gladen", {
-  said <- data.frame(judge = rep(c(0, 1), c(140, 60)), nobody = NA)
+  said <- data.frame(judge = rep(c(0, 1), c(140, 60)))
   sample <- matrix(c(90, 5, 10, 45), 2)
-  x <- ratings(said, raters = judge:nobody)
+  x <- ratings(said, raters = judge)
   fit <- fit_raters(x, dawid_skene(), known_raters = list(judge = sample))
   specificity <- 91 / 102
   sensitivity <- 46 / 52
@@ -91,16 +91,41 @@ test_that("one judge with a calibration sample gives the estimate of Rogan and G
   v <- function(p, n) p * (1 - p) / n
   error <- sqrt(v(0.3, 200) + (1 - rate)^2 * v(specificity, 102) + rate^2 * v(sensitivity, 52)) /
     youden
-  expect_equal(tidy(fit)$std.error[[4]], error)
+  expect_equal(tidy(fit)$std.error[[3]], error)
   ends <- rate + c(-1, 1) * stats::qnorm(0.95) * error
   expect_lt(max(abs(ends - c(0.162, 0.338))), 0.005)
   expect_equal(sum(ground_truth(fit)[1, -1]), 1)
   # By the program of Lee et al.
-  of_rates <- unname(confint(fit, level = 0.9)[3:4, ])
+  of_rates <- unname(confint(fit, level = 0.9)[2:3, ])
   expect_equal(of_rates[2, ], lee_interval(0.3, 90 / 100, 45 / 50, 200, 100, 50, 0.1))
   expect_equal(of_rates[1, ], 1 - rev(of_rates[2, ]))
   expect_lt(max(abs(of_rates[2, ] - c(0.162, 0.338))), 0.005)
   expect_identical(rownames(confint(fit, "base_rate[1]")), "base_rate[1]")
+  expect_output(print(fit), "Calibration samples: judge")
+  # The judge as a test: of its rates, errors are those of the sample.
+  found <- test_accuracy(fit)
+  of <- function(measure) found[found$category == "1" & found$measure == measure, ]
+  expect_equal(of("sensitivity")$std.error, sqrt(v(sensitivity, 52)))
+  expect_equal(of("specificity")$std.error, sqrt(v(specificity, 102)))
+  value <- function(share, q0, q1) {
+    rate <- (share + q0 - 1) / (q0 + q1 - 1)
+    rate * q1 / share
+  }
+  at <- c(0.3, specificity, sensitivity)
+  slopes <- vapply(1:3, function(i) {
+    step <- 1e-6 * (1:3 == i)
+    (do.call(value, as.list(at + step)) - do.call(value, as.list(at - step))) / 2e-6
+  }, 0)
+  expect_equal(of("ppv")$estimate, do.call(value, as.list(at)))
+  expect_equal(
+    of("ppv")$std.error, sqrt(sum(slopes^2 * v(at, c(200, 102, 52)))), tolerance = 1e-4
+  )
+  # A rater without ratings beside it is nothing.
+  beside <- ratings(cbind(said, nobody = NA), raters = judge:nobody)
+  with_nobody <- fit_raters(beside, dawid_skene(), known_raters = list(judge = sample))
+  expect_identical(base_rates(with_nobody), base_rates(fit))
+  table <- test_accuracy(with_nobody)
+  expect_equal(table[table$rater == "judge", ], found)
   guess <- matrix(c(50, 25, 50, 25), 2)
   expect_warning(
     fit_raters(x, dawid_skene(), known_raters = list(judge = guess)),
@@ -176,4 +201,41 @@ test_that("raters with fewer ratings than the centre counts for are mostly prior
   expect_identical(noted, c("late", "late and a", "late or a"))
   none <- test_accuracy(quiet(fit_raters(made, dawid_skene("none"))))
   expect_true(all(is.na(none$note)))
+})
+
+test_that("a rater alone can be fitted with what is known, and all else says what it needs", {
+  withr::local_seed(4)
+  panel <- simulate_ratings(rater_design(c(0.8, 0.7), c(s = 0.9), 2, n = 200))
+  alone <- panel[, 1]
+  expect_identical(dim(alone), c(200L, 1L))
+  gold <- truth(panel)
+  known <- fit_raters(alone, dawid_skene("none"), known_truth = gold)
+  hit <- as.integer(tidy(alone)$rating)
+  right <- diag(prop.table(table(gold$category, hit), 1))
+  expect_equal(unname(diag(confusion(known)$rater1)), unname(right), tolerance = 1e-4)
+  told <- fit_raters(alone, known_raters = list(rater1 = 0.8))
+  share <- mean(hit == 2)
+  expect_equal(base_rates(told)[[2]], (share - 0.2) / 0.6, tolerance = 0.02) # but for the prior
+  expect_false(anyNA(test_accuracy(told)$estimate))
+  verbs <- list(
+    fit_raters, ground_truth, agreement, data_check, estimate_accuracy, estimate_metrics,
+    check_k_properties, accuracy_bounds, shared_errors, alt_test, disputed_cases, crowdtruth,
+    accuracy_report, plan_gold, plan_cases, compare_agreement, fit_scores
+  )
+  for (verb in verbs) {
+    expect_error(verb(alone), "At least two raters", class = "fallible_error_raters")
+  }
+  expect_error(
+    estimate_accuracy(alone, known_truth = gold, gold_sample = "random"),
+    class = "fallible_error_raters"
+  )
+  sample <- table(gold$category, hit)
+  judged <- fit_raters(alone, dawid_skene(), known_raters = list(rater1 = sample))
+  for (verb in list(estimate_accuracy, estimate_metrics, accuracy_bounds)) {
+    expect_error(verb(judged), "nothing of systems", class = "fallible_error_argument")
+  }
+  # With its errors known it is one of two judges, the system the other.
+  found <- tidy(quiet(estimate_accuracy(told, interval = "none")))$estimate
+  expect_lt(abs(found - true_accuracy(panel)$sample), 0.1)
+  expect_error(update(judged, known_raters = NULL), class = "fallible_error_raters")
 })

@@ -257,6 +257,13 @@ test_that("agreement at kappa 0 is worth nothing, and is said to be", {
   silent <- sure_of("yes", 1)
   expect_false(silent$covered)
   expect_match(silent$said, "Fleiss' kappa 0.02. Weak agreement")
+  # Told who rates: of 40 such panels 90% intervals of people cover 7 (of not said 27), those of
+  # machines 2, since they end at .54 for an estimate of 1; where the estimate is .5 they cover all.
+  told <- sure_of("yes", 1, "tool")
+  expect_equal(told$table$conf.low, 0.544, tolerance = 0.005)
+  expect_match(told$warned, "Raters are programs")
+  expect_true(sure_of("zero", 1, "tool")$covered)
+  expect_false(sure_of("zero", 1)$covered)
 })
 
 test_that("one-sided judges are still believed, with a warning that says why", {
@@ -265,6 +272,12 @@ test_that("one-sided judges are still believed, with a warning that says why", {
   expect_lt(found$table$conf.low, 0.8)
   expect_match(found$warned, "raters lean to one category")
   expect_match(found$said, "Weak agreement")
+  # As people they are believed more; as machines the interval just reaches the truth (of 40 such
+  # panels 6 are covered, and none by the others).
+  people <- sure_of("sided", 1, "crowd")
+  expect_gt(people$table$conf.low, found$table$conf.low)
+  expect_match(people$warned, "raters lean to one category")
+  expect_true(sure_of("sided", 1, "tool")$covered)
 })
 
 test_that("near-copies are still believed, with a note, unless their kind is said", {

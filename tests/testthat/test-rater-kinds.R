@@ -50,7 +50,7 @@ test_that("kinds must be known words, for all raters", {
 
 test_that("mixtures are told as what they count for", {
   expect_output(print(panel_of(rater_kind = c(ann = "expert", bob = "expert", "gpt-4" = "model"))),
-    "experts (2), language models (1); of such a mixture", fixed = TRUE)
+    "experts (2), language models (1); such a mixture", fixed = TRUE)
   expect_output(print(panel_of(rater_kind = "tool")), "Raters are programs")
 })
 
@@ -60,7 +60,7 @@ test_that("names that look like machines raise one message in a session", {
   wide <- wide_of(c("ann", "bob", "gpt-4"))
   expect_no_message(ratings(wide, raters = 1:3, systems = s, rater_kind = "crowd"))
   expect_no_message(ratings(wide_of(c("ann", "bob", "clyde")), raters = 1:3, systems = s))
-  expect_message(ratings(wide, raters = 1:3, systems = s), "Say it by `rater_kind`")
+  expect_message(ratings(wide, raters = 1:3, systems = s), "declare it with `rater_kind`")
   expect_no_message(ratings(wide, raters = 1:3, systems = s))
   like <- c("gpt-4o", "Claude", "llama_3", "my-llm", "BERT base", "o3-mini", "phi3")
   unlike <- c("Bertha", "Clauden", "rater1", "albert", "o3", "philip")

@@ -38,10 +38,20 @@ test_that("a rater twice on a case is a mistake unless said otherwise", {
   expect_snapshot(error = TRUE, ratings(good, raters = r1:r2, repeats = "ratings"))
 })
 
-test_that("fewer than two raters or categories are refused", {
-  expect_error(ratings(good, raters = r1), class = "fallible_error_raters")
-  expect_snapshot(error = TRUE, ratings(good, raters = r1, systems = s))
+test_that("no rater, and fewer than two categories, are refused; one rater is not", {
+  expect_error(ratings(good, raters = character()), class = "fallible_error_raters")
   expect_snapshot(error = TRUE, ratings(data.frame(a = 1:0, b = 0:1), counts = a:b))
+  one <- ratings(good, raters = r1, systems = s, categories = c("a", "b"))
+  expect_identical(dim(one), c(nrow(good), 1L))
+  expect_output(print(one), "1 rater.*agreement is unknown.*known_truth or known_raters")
+  expect_error(
+    ratings(transform(good, r1 = NA), raters = r1, categories = c("a", "b")),
+    class = "fallible_error_missing"
+  )
+  expect_error(
+    ratings(long[long$rater == "r1", ], case = case, rater = rater, rating = rating,
+      repeats = "labels"), class = "fallible_error_raters"
+  )
   expect_error(ratings(cbind(c("a", "a"), c("a", "a"))), class = "fallible_error_categories_few")
   expect_snapshot(error = TRUE, ratings(cbind(c("a", "a"), c("a", "a"))))
   expect_identical(

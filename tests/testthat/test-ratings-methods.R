@@ -36,7 +36,7 @@ test_that("wrong subsets are refused", {
   expect_error(x[c(TRUE, FALSE), ], class = "fallible_error_argument")
   expect_error(x[, "rater9"], class = "fallible_error_argument")
   expect_error(x[, c(1, 1)], class = "fallible_error_argument")
-  expect_error(x[, 1], class = "fallible_error_raters")
+  expect_error(x[, character()], class = "fallible_error_raters")
   expect_error(x[0, ], class = "fallible_error_empty")
   counted <- ratings(fleiss1971, case = case, counts = depression:other)
   expect_error(counted[, 1:2], class = "fallible_error_argument")

@@ -27,7 +27,7 @@ test_that("systems that are no raters are refused", {
   expect_error(read(systems = "gpt-5"), "gpt-5", class = "fallible_error_system")
   expect_error(read(systems = who), class = "fallible_error_argument")
   expect_error(read(systems = 3), class = "fallible_error_argument")
-  expect_error(read(systems = c("bob", "gpt-4o")), class = "fallible_error_raters")
+  expect_identical(read(systems = c("bob", "gpt-4o"))$raters, "ann")
   expect_error(read(systems = "gpt-4o", repeats = "labels"), class = "fallible_error_argument")
   expect_error(
     ratings(long, rater = who, rating = said, systems = "bob"), class = "fallible_error_argument"

@@ -60,6 +60,33 @@ test_that("where models judge, the report has what concerns them", {
   expect_no_match(words_of(file), "Alternative annotator test")
 })
 
+test_that("a report says who rates, as it is told", {
+  skip_if_no_reports()
+  x <- quiet(small_panel())
+  file <- withr::local_tempfile(fileext = ".html")
+  words <- function(kind) {
+    quiet(accuracy_report(x, file, rater_kind = kind))
+    words_of(file)
+  }
+  machines <- words("model")
+  for (part in c(
+    "Raters are language models: column accuracy is what they agree on", "Errors in common",
+    "20 random cases with known truth replace it", "what machines as raters hid elsewhere",
+    format(withr::with_seed(1, quiet(estimate_accuracy(quiet(small_panel(rater_kind = "model"))))))
+  )) {
+    expect_match(machines, part, fixed = TRUE)
+  }
+  people <- words(c(rater1 = "crowd", rater2 = "expert", rater3 = "crowd"))
+  expect_match(people, "Raters: experts (1), a crowd (2)", fixed = TRUE)
+  expect_no_match(people, "Raters are language models|Errors in common")
+  expect_match(words(NULL), "who rates doubt not said", fixed = TRUE)
+  expect_error(accuracy_report(x, file, rater_kind = "robot"), class = "fallible_error_argument")
+  expect_error(
+    accuracy_report(x, file, rater_kind = c(rater1 = "crowd")), "Nothing is said of",
+    class = "fallible_error_argument"
+  )
+})
+
 test_that("ratings of any layout have a report", {
   skip_if_no_reports()
   file <- withr::local_tempfile(fileext = ".html")

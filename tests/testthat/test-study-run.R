@@ -212,3 +212,14 @@ test_that("panels of a world have their truth and agreement in the results", {
   expect_identical(rows$sample[[2]], true_accuracy(panel)$sample)
   expect_identical(rows$agreement[[2]], quiet(fit_raters(panel))$agreement)
 })
+
+test_that("a study gives the reason of estimate_accuracy() where raters only agree too seldom", {
+  design <- rater_design(c(0.1, 0.85, 0.85), 0.9, 2, n = 60)
+  study <- withr::with_seed(2, simulation_study(design, c("binned", "average"), runs = 4))
+  rows <- tidy(study)
+  expect_match(rows$reason[is.na(rows$estimate)], "less than equal errors allow", all = TRUE)
+  for (row in which(is.na(rows$estimate))[1:2]) {
+    again <- tidy(quiet(replay(study, row, "estimate")))
+    expect_identical(again$reason, rows$reason[[row]])
+  }
+})

@@ -166,6 +166,41 @@ test_that("centres of panels with known truth are those of another program", {
   expect_lt(max(apart), 1e-3)
 })
 
+test_that("labels are better than the majority's where raters are few and categories many", {
+  set.seed(9)
+  found <- vapply(1:8, function(i) {
+    x <- simulate_ratings(rater_design(rep(0.6, 3), NULL, 5, 200))
+    at <- cbind(1:200, as.integer(truth(x)$category))
+    n <- category_counts(x)
+    votes <- n == apply(n, 1, max)
+    smoothed <- (n + 0.2) / 4
+    labels <- quiet(ground_truth(x, rho = 0))
+    c(
+      right = mean(predict(labels)$category == truth(x)$category) -
+        mean((votes / rowSums(votes))[at]),
+      loss = mean(log(as.matrix(labels[-1])[at])) - mean(log(smoothed[at]))
+    )
+  }, double(2))
+  expect_gt(mean(found["right", ]), 0.02) # .045 (.006) in 60 such panels
+  expect_gt(mean(found["loss", ]), 0.1)
+})
+
+test_that("labels are held against known truths by one call: flattened ones are less too sure", {
+  set.seed(10)
+  x <- simulate_ratings(rater_design(rep(0.75, 5), NULL, 3, 600, difficulty = list(loading = 0.7)))
+  gold <- truth(x)[sample(600, 300), ]
+  off <- function(rho) {
+    table <- calibration(ground_truth(x, rho = rho), gold, bins = 5)
+    sum(table$n * abs(table$probability - table$share)) / sum(table$n)
+  }
+  expect_lt(off(0.43), 0.7 * off(0))
+  skip_if_not_installed("ggplot2")
+  drawn <- ggplot2::autoplot(ground_truth(x), type = "calibration", truth = gold, bins = 5)
+  expect_equal(
+    ggplot2::layer_data(drawn, 3L)$y, calibration(ground_truth(x), gold, bins = 5)$share
+  )
+})
+
 test_that("print says how sure labels are, where they are not, and what to look at again", {
   x <- lehner_ratings()
   said <- function(...) gsub("\\s+", " ", paste(capture.output(print(...)), collapse = " "))

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "../accuracy/base_rates.hpp"
@@ -102,14 +103,23 @@ class Judge {
   std::vector<std::pair<Common, std::unique_ptr<Estimator>>> averages_;
 };
 
-// Models in which raters differ do not need agreement above chance, but association.
+std::size_t who_rated(const PatternView& patterns) {
+  const int* end = patterns.rater + patterns.start[patterns.patterns];
+  return std::set<int>(patterns.rater, end).size();
+}
+
+// Models in which raters differ do not need agreement above chance, but association; two raters are
+// too few for these.
 Told told_by(const EstimatorOptions& options, const KFit& fit, const Ratings& ratings) {
   const bool of_model = options.method == Method::joint || options.method == Method::shared;
-  const bool pairs = fit.identified != Identified::no_pairs;
-  if (!of_model || !options.model.by_rater || !pairs) return Told::as_fit;
+  const bool differ = of_model && options.model.by_rater;
+  const bool unequal = fit.identified == Identified::chance && who_rated(ratings.patterns) > 2;
+  if (fit.identified == Identified::no_pairs || !(differ || unequal)) return Told::as_fit;
   if (fit.agreement >= 1 - 1e-12) return Told::yes;
   const LatentRows rows = latent_rows(ratings.patterns, ratings.weight, -1, ratings.known);
-  return association(rows).tells() ? Told::yes : Told::unrelated;
+  const bool tells = association(rows).tells();
+  if (differ) return tells ? Told::yes : Told::unrelated;
+  return tells ? Told::unequal : Told::as_fit;
 }
 
 StudyRun run_once(const Design& design, const StudyOptions& options, std::size_t run) {

@@ -30,8 +30,9 @@ struct StudyOptions {
   std::vector<std::uint64_t> bootstrap_seeds;  // one per run, where there are replicates
 };
 
-// Whether raters tell anything: as the K-model has it, or by their association (see naming.hpp).
-enum class Told { as_fit, yes, unrelated };
+// Whether raters tell anything: as the K-model has it, or by their association (see naming.hpp);
+// unequal: too little for raters who are alike, enough for models in which they differ.
+enum class Told { as_fit, yes, unrelated, unequal };
 
 // An entry per system.
 struct StudyEstimate {
