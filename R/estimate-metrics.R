@@ -66,7 +66,8 @@
 #'   probability of the truth, times the weight of the case; cases without an answer or a rating are
 #'   left out.
 #' @family estimation
-#' @seealso [register_measure()] for metrics of your own, `vignette("beyond-accuracy")`.
+#' @seealso [register_measure()] for metrics of your own; the article
+#'   `vignettes/articles/beyond-accuracy.Rmd` of the sources.
 #' @examples
 #' set.seed(1)
 #' x <- simulate_ratings(lehner_design(3, system = c(a = 0.7, b = 0.6)))

@@ -45,8 +45,8 @@
 #' @param strata Probabilities of the strata, which sum to one.
 #' @return An object of class `rater_model`.
 #' @family estimation
-#' @seealso `vignette("your-own-model")`; [as_rater_fit()] for a model of another kind that is
-#'   fitted elsewhere.
+#' @seealso [as_rater_fit()] for a model of another kind that is fitted elsewhere; the article
+#'   `vignettes/articles/your-own-model.Rmd` of the sources.
 #' @examples
 #' # Raters who guess where they do not know
 #' guess <- rater_family(

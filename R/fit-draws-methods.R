@@ -64,13 +64,15 @@ tidy.draws_fit <- function(x, ..., conf_level = default_conf_level()) {
     stats::quantile(x$draws[, j], c(ends[[1L]], 0.5, ends[[3L]]), names = FALSE)
   }, numeric(3L))
   spread <- apply(x$draws, 2L, stats::sd)
+  rest <- x$draws[, !is_watched(x$terms), drop = FALSE]
+  mixing <- rbind(x$diagnostics, if (ncol(rest) > 0L) diagnose_all(rest, x$sampling$chains))
+  mixing <- mixing[x$terms$term, , drop = FALSE]
   table <- tibble::as_tibble(x$terms[c("term", "rater", "truth", "rating", "population")])
   tibble::add_column(table,
     estimate = at[2L, ], std.error = unname(spread), conf.low = at[1L, ], conf.high = at[3L, ],
-    mean = unname(colMeans(x$draws)), mcse = unname(x$diagnostics[, "mcse"]),
-    rhat = unname(x$diagnostics[, "rhat"]), ess_bulk = unname(x$diagnostics[, "ess_bulk"]),
-    ess_tail = unname(x$diagnostics[, "ess_tail"]), contraction = unname(contraction(x)),
-    reason = ifelse(is.na(x$diagnostics[, "rhat"]), "the same in all draws", NA_character_)
+    mean = unname(colMeans(x$draws)), mcse = unname(mixing[, "mcse"]), rhat = unname(mixing[, "rhat"]),
+    ess_bulk = unname(mixing[, "ess_bulk"]), ess_tail = unname(mixing[, "ess_tail"]), contraction = unname(contraction(x)),
+    reason = ifelse(is.na(unname(mixing[, "rhat"])), "the same in all draws", NA_character_)
   )
 }
 
@@ -121,8 +123,7 @@ print.draws_fit <- function(x, ...) {
 #' @export
 shown_table.draws_fit <- function(x) { # nolint: object_name.
   table <- tidy(x)
-  # Of matrices what is right.
-  table <- table[is.na(table$rating) | is.na(table$truth) | table$rating == table$truth, ]
+  table <- table[is_watched(table), ]
   out <- data.frame(parameter = table$term, estimate = decimals(table$estimate))
   out[[paste0(format(100 * default_conf_level()), "% interval")]] <-
     bracketed(table$conf.low, table$conf.high)

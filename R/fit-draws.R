@@ -1,7 +1,8 @@
 # Latent class models by draws from their posterior; the sampler is in src/core/posterior.
 
 # `checked`: see with_known(). Fields beside those of other fits: draws (a matrix, chain after
-# chain, with a column per parameter), terms (what each is), diagnostics (of each), systems (draws
+# chain, with a column per parameter), terms (what each is), diagnostics (of those
+# watched), systems (draws
 # of the accuracy of systems that raters alone judge), prior (see settle_prior()), sampling,
 # switched.
 fit_draws <- function(model, checked, prior, sampling, call) {
@@ -119,6 +120,7 @@ draw_until_mixed <- function(x, task, sampling, seed) {
   bar <- progress_bar("Chains", sampling$chains)
   on.exit(bar$close())
   thin <- sampling$thin %||% 1L
+  watched <- is_watched(task$terms)
   repeat {
     options <- c(
       sampling[c("chains", "kept", "warmup", "threads")],
@@ -129,16 +131,23 @@ draw_until_mixed <- function(x, task, sampling, seed) {
     )
     found$thin <- thin
     found$kept <- named_draws(found$draws, task$terms, x)
-    found$diagnostics <- diagnose_all(found$kept, sampling$chains)
-    ess <- c(found$diagnostics[, "ess_bulk"], found$diagnostics[, "ess_tail"])
-    sweeps <- sampling$chains * (sampling$warmup + 2 * thin * sampling$kept)
-    done <- !is.null(sampling$thin) || all(ess >= enough_draws, na.rm = TRUE) || thin >= 1024L ||
-      as.double(sweeps) * step > most_steps
+    found$diagnostics <- diagnose_all(found$kept[, watched, drop = FALSE], sampling$chains)
+    least <- min(found$diagnostics[, c("ess_bulk", "ess_tail")], Inf, na.rm = TRUE)
+    # So many times further apart, were draws worth in proportion.
+    times <- 2^max(1, ceiling(log2(enough_draws / least)))
+    sweeps <- sampling$chains * (sampling$warmup + times * thin * sampling$kept)
+    done <- !is.null(sampling$thin) || least >= enough_draws || times * thin > 1024 ||
+      sweeps * step > most_steps
     if (done) {
       return(found)
     }
-    thin <- 2L * thin
+    thin <- as.integer(times * thin)
   }
+}
+
+# Base rates, what is right, and the centre of a panel: of these the chains must have mixed.
+is_watched <- function(terms) {
+  is.na(terms$rating) | is.na(terms$truth) | terms$rating == terms$truth
 }
 
 diagnose_all <- function(draws, chains) {

@@ -24,8 +24,7 @@ autoplot.draws_fit <- function(object, # nolint: object_name.
   type <- check_choice(type, c("density", "trace", "rank"), "type")
   known <- colnames(object$draws)
   if (is.null(terms)) {
-    shown <- with(object$terms, is.na(rating) | is.na(truth) | rating == truth)
-    terms <- utils::head(known[shown], 12L)
+    terms <- utils::head(known[is_watched(object$terms)], 12L)
   }
   check_names_among(terms, known, "terms", rlang::current_env())
   table <- drawn_table(object, terms)

@@ -34,7 +34,7 @@ test_that("a pair gives an interval or is refused", {
     known <- if (measures) list(known_truth = truth(x)[1:20, ], gold_sample = "random")
     run <- function(...) {
       quiet(do.call(estimate_accuracy, c(
-        list(x, pair$method, interval = pair$interval, replicates = 10), known
+        list(x, pair$method, interval = pair$interval, resampling = list(replicates = 10)), known
       )))
     }
     if (measures) {

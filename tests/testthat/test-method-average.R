@@ -149,7 +149,7 @@ test_that("its bootstrap agrees with its sampling error", {
   x <- panel()
   run <- function(...) {
     set.seed(8)
-    average(x, "bootstrap", resampling = list(replicates = 60), ...)
+    average(x, "bootstrap", resampling = list(replicates = 60, ...))
   }
   one <- run()
   withr::with_options(list(mc.cores = 2), {

@@ -19,7 +19,7 @@ test_that("pictures look as they were looked at", {
   results <- results[setdiff(names(results), instructions)]
   # Further pictures that these examples have not what they need for.
   elsewhere <- list(
-    accuracy_estimate = c("bins", "gold"), ground_truth = "calibration",
+    accuracy_estimate = c("bins", "gold", "roc", "reliability"), ground_truth = "calibration",
     crowdtruth = "convergence", k_check = c("pairs", "disagreements"), rater_fit = "tests",
     ratings_labels = "agreement"
   )

@@ -169,7 +169,8 @@ test_that("a study says of every method and interval what estimate_accuracy() sa
     method = methods, interval = c("none", "bootstrap", "robust"), stringsAsFactors = FALSE
   )
   estimators <- Map(
-    accuracy_estimator, pairs$method, interval = pairs$interval, replicates = 10L, conf_level = 0.8
+    accuracy_estimator, pairs$method, interval = pairs$interval,
+    resampling = list(list(replicates = 10L)), conf_level = 0.8
   )
   names(estimators) <- paste(pairs$method, pairs$interval)
   expect_true(all(built_in(estimators)))
