@@ -101,7 +101,7 @@ confusion.accuracy_estimate <- function(x, # nolint: object_name.
 
 # That of the estimate, if gold cases measure it.
 check_cell_interval <- function(interval, estimate, call) {
-  having <- ids_with("cells", accuracy_intervals())
+  having <- cell_intervals(estimate)
   if (is.null(estimate$gold) && rlang::is_string(interval) && interval %in% gold_ids()) {
     abort_argument("interval",
       "{.code interval = \"{interval}\"} needs an estimate with an interval by gold cases.",
@@ -124,6 +124,9 @@ has_cell_draws <- function(interval) {
 confusion_counts <- function(estimate) {
   x <- estimate$fit$x
   n <- length(x$categories)
+  if (!is.null(estimate$cells)) {
+    return(unname(split(colMeans(estimate$cells$values), rep(seq_along(x$systems), each = n^2))))
+  }
   weight <- pattern_weights(x) * judged_patterns(estimate$fit)
   lapply(seq_along(x$systems), function(s) {
     posterior <- estimate$posterior[[s]]
@@ -137,6 +140,9 @@ confusion_counts <- function(estimate) {
 
 # A list of values, replicates x counts of all systems, or of the reason why there are none.
 confusion_draws <- function(estimate) {
+  if (!is.null(estimate$cells)) {
+    return(estimate$cells)
+  }
   x <- estimate$fit$x
   cells <- length(x$categories)^2
   reason <- lack_of_interval(interval_bootstrap, estimate)
@@ -299,10 +305,16 @@ notes_of.confusion_estimate <- function(x) { # nolint: object_name.
     } else if (has_interval(x)) {
       paste0(
         format(100 * x$options$conf_level), "% intervals: ",
-        if (x$options$clustered) "cluster" else "case", " bootstrap, ",
-        number(x$options$replicates), " replicates",
-        if (has_stand_in(x)) paste0(" of the ", method_of(x)$stand_in, " model"),
-        "; sampling error only"
+        if (interval_of(x)$drawn) {
+          "quantiles of posterior draws"
+        } else {
+          paste0(
+            if (x$options$clustered) "cluster" else "case", " bootstrap, ",
+            number(x$options$replicates), " replicates",
+            if (has_stand_in(x)) paste0(" of the ", method_of(x)$stand_in, " model"),
+            "; sampling error only"
+          )
+        }
       )
     }
   )

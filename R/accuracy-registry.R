@@ -42,19 +42,19 @@ new_method <- function(id, words, model, estimate, of_posterior = NULL, of_famil
 # correct_mean()), of what ratings alone say (see ratings_alone()), and of settings (target, widen,
 # conf_level) that gives an interval with gold, where `find` is what there is without, or NULL if
 # the interval has no use for gold as a sample; difference: the same of what gold cases say of a
-# difference, which such intervals have; anytime: may it be looked at after every gold case; note: a
+# difference, which such intervals have; drawn: is it of posterior draws alone; anytime: may it be looked at after every gold case; note: a
 # function of an estimate that tells readers what its intervals are.
 new_interval <- function(id, words = id, find = NULL, draws = NULL, note = function(estimate) NULL,
                          likelihood = FALSE, clusters = TRUE, average = FALSE, uncounted = NULL,
                          replicates = 1000L, hidden = FALSE, cells = FALSE, compiled = FALSE,
                          gold = NULL, difference = NULL, anytime = FALSE, own_fit = FALSE,
-                         delta = FALSE) {
+                         delta = FALSE, drawn = FALSE) {
   list(
     id = id, words = words, find = find, draws = draws, note = note, likelihood = likelihood,
     clusters = clusters, average = average, uncounted = uncounted, replicates = replicates,
     hidden = hidden, cells = cells, compiled = compiled, gold = gold,
     difference = difference, anytime = anytime, own_fit = own_fit,
-    delta = delta
+    delta = delta, drawn = drawn
   )
 }
 
@@ -73,7 +73,7 @@ accuracy_intervals <- function() {
   if (is.null(registry$intervals)) {
     registry$intervals <- by_id(list(
       interval_robust, interval_corrected, interval_combined, interval_anytime, interval_conformal,
-      interval_bootstrap, interval_profile, interval_none
+      interval_bootstrap, interval_profile, interval_posterior, interval_none
     ))
   }
   registry$intervals
@@ -86,6 +86,13 @@ gold_intervals <- function() Filter(function(record) !is.null(record$gold), accu
 interval_none <- new_interval("none", cells = TRUE, compiled = TRUE, own_fit = TRUE)
 
 by_id <- function(records) stats::setNames(records, vapply(records, `[[`, "", "id"))
+
+# Of which cells of a confusion matrix can have an interval: draws have their own.
+cell_intervals <- function(estimate) {
+  having <- Filter(function(record) record$cells, accuracy_intervals())
+  drawn <- inherits(estimate$fit, "draws_fit")
+  names(Filter(function(record) record$drawn == drawn || is.null(record$find), having))
+}
 
 # Names of the records that have a property.
 ids_with <- function(property, records) names(Filter(function(record) record[[property]], records))
@@ -199,6 +206,11 @@ pair_misfit <- function(method, interval, model, fit = NULL, clustered = FALSE, 
   field <- rule_field(if (is.null(fit)) model else fit$model)
   if (!is.null(field)) {
     rule_misfit(field, method, interval, fit)
+  } else if (interval$drawn) {
+    list(arg = "interval", message = c(
+      "A posterior interval needs posterior draws.",
+      "i" = "Give {.fun estimate_accuracy} a fit by {.code fit_raters(method = \"bayes\")}."
+    ))
   } else if (!is.null(interval$gold) && !gold_measures(gold)) {
     lack_of_sample(interval, gold)
   } else if (interval$likelihood && !method$likelihood) {

@@ -185,7 +185,7 @@ bare_measure <- function(x, id, scale_weights = NULL, pooling = "pairs",
   settings$scale_weights <- compared$scale_weights
   view <- new_view(compared$x)
   measure <- built_in_measures[[id]]
-  check_fit(measure, list(view), settings, call)
+  check_suits(measure, list(view), settings, call)
   raw <- evaluate(measure, view, settings)
   if (is.na(raw$estimate)) {
     warn_fallible("undefined", "{measure$title} is {.code NA}: {raw$reason}.",

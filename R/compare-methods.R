@@ -213,6 +213,9 @@ comparison_error_note <- function(x) {
       if (!is.null(clusters)) paste0("; gold cases are in ", count_noun(clusters, "cluster"))
     ))
   }
+  if (x$options$drawn) {
+    return("Intervals: quantiles of differences of posterior draws")
+  }
   paste0(
     "Intervals: systems paired on ", number(x$options$replicates), " resamples of ",
     if (is.null(clusters)) "cases" else count_noun(clusters, "cluster"),

@@ -144,7 +144,8 @@ compare_by_ratings <- function(estimate, pairs, conf_level, simultaneous) {
       estimate$options[c("method", "replicates")],
       list(
         conf_level = conf_level, simultaneous = simultaneous, clusters = draws$clusters,
-        robust = draws_interval(estimate)$hidden, against = pairs$against
+        robust = draws_interval(estimate)$hidden, drawn = draws_interval(estimate)$drawn,
+        against = pairs$against
       )
     )
   )
@@ -204,6 +205,9 @@ on_common_cases <- function(estimate, systems, call) {
 
 # The same for other answers by systems.
 estimate_again <- function(estimate, x) {
+  if (!is.null(estimate$cells)) {
+    return(draws_estimate(estimate$fit, x, estimate$options))
+  }
   fit <- fit_beside(estimate$fit, x)
   options <- estimate$options
   if (!is.null(options$record)) {

@@ -50,6 +50,7 @@
 #' | topic | raised when |
 #' |---|---|
 #' | `not_identified` | agreement is at or below chance, or raters cannot tell parameters apart |
+#' | `dependence` | errors in common are a part of a model, or models that fit alike differ |
 #' | `switched` | classes of a fit seem to have changed names |
 #' | `boundary` | estimated base rates were negative and were set to zero |
 #' | `unrated` | some cases of a system have no rating; they are left out of its `n` |

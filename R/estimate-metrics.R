@@ -161,7 +161,7 @@ settle_metrics <- function(metrics, average, beta, cost, bins, x, call) {
 check_metric_interval <- function(interval, estimate, call) {
   own <- estimate$options$interval
   having <- unique(c(
-    own, if (!is.null(estimate$gold)) gold_ids(), ids_with("cells", accuracy_intervals())
+    own, if (!is.null(estimate$gold)) gold_ids(), cell_intervals(estimate)
   ))
   check_choice(interval %||% own, having, "interval", call)
 }

@@ -144,27 +144,36 @@ notes_of.draws_fit <- function(x) { # nolint: object_name.
       ", effective sample sizes at least ", number(round(size$worst_ess)),
       if (x$switched == 0) "; no categories changed names"
     ),
-    "Assumed: raters err independently given the truth. The class that is found is what they share."
+    paste0(
+      "Assumed: raters err ", if (model_is_dependent(x$model)) {
+        "together as the model says, which the ratings alone do not show"
+      } else {
+        "independently given the truth"
+      }, ". The class that is found is what they share."
+    )
   )
 }
 
 likelihood_lines.draws_fit <- function(fit) NULL # nolint: object_name.
 
-# Matrices of a draw: raters x truths x ratings, and base rates of each population.
-law_of_draw <- function(fit, d) {
+# Of a draw: matrices of raters (a list, truths x ratings), base rates of each population, and what
+# raters share.
+law_of_draw <- function(fit, d) law_of_values(fit, fit$draws[d, ])
+
+law_of_values <- function(fit, at) {
   x <- fit$x
-  size <- length(x$categories)
-  at <- fit$draws[d, ]
   terms <- fit$terms
   of_rater <- function(rater) {
-    mine <- which(terms$rater %in% rater & !startsWith(terms$term, "base_rate") &
-      !grepl("^(nu|mu)\\[", terms$term))
+    mine <- which(terms$rater %in% rater & grepl("^(right|sens|spec|p)\\b", terms$term))
     matrix_of_terms(terms[mine, ], at[mine], x$categories)
   }
   alone <- all(is.na(terms$rater))
   matrices <- lapply(x$raters, function(rater) of_rater(if (alone) NA_character_ else rater))
   rates <- at[startsWith(terms$term, "base_rate")]
-  list(base_rates = matrix(rates, ncol = size, byrow = TRUE), matrices = matrices)
+  list(
+    base_rates = matrix(rates, ncol = length(x$categories), byrow = TRUE), matrices = matrices,
+    shared = shared_of_draw(fit, at)
+  )
 }
 
 matrix_of_terms <- function(terms, value, categories) {
@@ -187,7 +196,13 @@ posterior_of_others.draws_fit <- function(fit, x) { # nolint: object_name.
   parts <- lapply(some, function(d) {
     law <- law_of_draw(fit, d)
     rates <- colMeans(law$base_rates)
-    posterior_of_law(rates, law$matrices, x)
+    if (model_is_dependent(fit$model)) {
+      joint <- codes_given_class(law, pattern_codes(x), fit$model, x$raters) *
+        rep(rates, each = n_patterns(x))
+      joint / rowSums(joint)
+    } else {
+      posterior_of_law(rates, law$matrices, x)
+    }
   })
   Reduce(`+`, parts) / length(parts)
 }
@@ -232,9 +247,19 @@ refitting.draws_fit <- function(fit) NULL # nolint: object_name.
 warn_kind.draws_fit <- function(fit) invisible() # nolint: object_name.
 
 #' @export
-estimate_accuracy.draws_fit <- function(x, ...) { # nolint: object_name.
-  abort_argument("x", "Accuracies of systems from posterior draws are not estimated.",
-    i = "Fit by another method; or take the columns {.code accuracy[system]} of {.fun draws}: shares
-         of these cases that systems get right, as raters alone judge them.",
-    call = rlang::current_env())
+update.draws_fit <- function(object, model = object$model, x = object$x, # nolint: object_name.
+                             known_truth = object$given$truth,
+                             known_raters = object$given$raters, prior = object$given$prior,
+                             new = NULL, ...) {
+  call <- rlang::current_env()
+  check_dots_empty(...)
+  if (!is.null(new) && !missing(x)) abort_both(call)
+  if (missing(x) && any(known_patterns(object))) x <- x[]
+  if (!is.null(new)) x <- add_ratings(x, new, call)
+  sampling <- object$sampling
+  sampling <- list(
+    draws = sampling$chains * sampling$kept, chains = sampling$chains, warmup = sampling$warmup,
+    threads = sampling$threads
+  )
+  fit_raters(x, model, "bayes", known_truth, known_raters, prior, sampling)
 }

@@ -2,9 +2,8 @@
 
 # `checked`: see with_known(). Fields beside those of other fits: draws (a matrix, chain after
 # chain, with a column per parameter), terms (what each is), diagnostics (of those
-# watched), systems (draws
-# of the accuracy of systems that raters alone judge), prior (see settle_prior()), sampling,
-# switched.
+# watched), systems (draws of the accuracy of systems that raters alone judge), prior (see
+# settle_prior()), sampling, switched; task and seed, to draw the same again.
 fit_draws <- function(model, checked, prior, sampling, call) {
   x <- checked$x
   check_drawn_model(model, x, call)
@@ -13,15 +12,25 @@ fit_draws <- function(model, checked, prior, sampling, call) {
   named <- names(prior$raters)
   prior <- settle_prior(prior, x, model, call = call)
   check_settled(named, prior, model, checked, call)
-  task <- sampler_task(x, model, checked$known, prior)
+  learnable <- if (model_is_dependent(model)) {
+    check_learnable(x, model, nrow(prior$base_rates), named, call)
+  }
+  fit <- fit_settled(x, model, checked$known, prior, sampling, draw_seed(), call)
+  fit$learnable <- learnable
+  fit$named <- named
+  warn_mixing(fit)
+  if (model_is_dependent(model)) warn_dependence(fit)
+  fit
+}
+
+fit_settled <- function(x, model, known, prior, sampling, seed, call = NULL) {
+  task <- sampler_task(x, model, known, prior)
   check_memory(
     as.double(sampling$kept) * sampling$chains * length(task$terms$term), "numbers of draws",
     "Ask for fewer {.field draws} in {.arg sampling}.", call
   )
-  drawn <- draw_until_mixed(x, task, sampling, draw_seed())
-  fit <- draws_fit(x, model, checked$known, prior, drawn, task, sampling)
-  warn_mixing(fit)
-  fit
+  drawn <- draw_until_mixed(x, task, sampling, seed)
+  draws_fit(x, model, known, prior, drawn, task, sampling, seed)
 }
 
 # What the sampler knows: accuracies and errors of the core, equal difficulty, base rates by groups.
@@ -35,6 +44,7 @@ check_drawn_model <- function(model, x, call) {
       x = "{.arg model} is the {format(model)}.",
       i = "A formula may say which cases have base rates of their own.", call = call)
   }
+  if (model_is_dependent(model)) check_dependent_panel(model, x, call)
   if (!weights_are_counts(x)) {
     abort_fallible("weights", "Weights that are not counts leave no cases to draw the truth of.",
       i = "Use {.code method = \"likelihood\"}.",
@@ -65,6 +75,10 @@ check_settled <- function(named, prior, model, checked, call) {
   told <- length(unique(rating_rater(x))) + 2 * (nrow(prior$base_rates) > 1L) >= 3 ||
     x$exchangeable || model$accuracy == "common" || any(checked$known$truth > 0L) ||
     any(lengths(checked$known$raters) > 0L) || length(checked$known$counts) > 0L
+  if (prior$others == "partial" && (model$errors == "uniform" || model_is_dependent(model))) {
+    abort_fallible("prior", "{.code others = \"partial\"} is for free errors that are independent.",
+      i = "Choose {.val vague} or {.val flat} in {.fun rater_prior}.", call = call)
+  }
   if (!told && !all(x$raters %in% named)) {
     abort_fallible("prior", "The answer would be the prior: two raters of one population cannot tell
                              how good each is.",
@@ -93,10 +107,13 @@ sampler_task <- function(x, model, known, prior) {
       matrix_of = matrix_of, rows = rows,
       fixed = if (length(known$raters) > 0L) known$raters[first] else list(), system = systems,
       base_rates = unname(prior$base_rates), pooled = pooled, raters = length(raters),
-      order = prior$order
+      order = prior$order, dependence = dependence_of(model), pairs = pairs_of(model, x$raters)
     ),
     truth = known$truth, population = population_of_patterns(x, model),
-    terms = draw_terms(x, if (common) "" else x$raters, rows, prior, pooled)
+    terms = rbind(
+      draw_terms(x, if (common) "" else x$raters, rows, prior, pooled),
+      shared_terms(x, model, nrow(prior$base_rates), length(first))
+    )
   )
 }
 
@@ -109,34 +126,40 @@ population_of_patterns <- function(x, model) {
   as.integer(population_factor(values))[match(seq_len(n_patterns(x)), x$index)]
 }
 
+run_options <- c("chains", "kept", "warmup", "threads")
+
+run_sampler <- function(x, task, options, log_likelihood = FALSE, joined = FALSE, tick = no_tick) {
+  core_draw_posterior(
+    x$patterns, pattern_weights(x), task$truth, task$population, joined, task$prior,
+    c(options, list(log_likelihood = log_likelihood)), tick
+  )
+}
+
 # The cost of a sweep that is still fine.
 most_steps <- 5e9
-enough_draws <- 1000
+enough_draws <- 1000 # or half of those that are kept
 
 # Draws further and further apart, until all of them are worth enough independent ones.
 draw_until_mixed <- function(x, task, sampling, seed) {
-  weight <- pattern_weights(x)
   step <- length(rating_rater(x)) * length(x$categories) + length(task$terms$term)
+  # Each parameter takes some six looks at the likelihood of its rows.
+  if (task$prior$dependence != "none") step <- 6 * step * length(task$terms$term)
   bar <- progress_bar("Chains", sampling$chains)
   on.exit(bar$close())
   thin <- sampling$thin %||% 1L
   watched <- is_watched(task$terms)
+  enough <- min(enough_draws, sampling$chains * sampling$kept / 2)
   repeat {
-    options <- c(
-      sampling[c("chains", "kept", "warmup", "threads")],
-      list(thin = thin, seed = seed, log_likelihood = FALSE)
-    )
-    found <- core_draw_posterior(
-      x$patterns, weight, task$truth, task$population, FALSE, task$prior, options, bar$tick
-    )
+    found <- run_sampler(x, task, c(sampling[run_options], list(thin = thin, seed = seed)),
+      tick = bar$tick)
     found$thin <- thin
     found$kept <- named_draws(found$draws, task$terms, x)
     found$diagnostics <- diagnose_all(found$kept[, watched, drop = FALSE], sampling$chains)
     least <- min(found$diagnostics[, c("ess_bulk", "ess_tail")], Inf, na.rm = TRUE)
     # So many times further apart, were draws worth in proportion.
-    times <- 2^max(1, ceiling(log2(enough_draws / least)))
+    times <- 2^max(1, ceiling(log2(enough / least)))
     sweeps <- sampling$chains * (sampling$warmup + times * thin * sampling$kept)
-    done <- !is.null(sampling$thin) || least >= enough_draws || times * thin > 1024 ||
+    done <- !is.null(sampling$thin) || least >= enough || times * thin > 1024 ||
       sweeps * step > most_steps
     if (done) {
       return(found)
@@ -229,7 +252,7 @@ named_draws <- function(draws, terms, x) {
 
 # ---- The fit ------------------------------------------------------------------------------------
 
-draws_fit <- function(x, model, known, prior, drawn, task, sampling) {
+draws_fit <- function(x, model, known, prior, drawn, task, sampling, seed) {
   by_agreement <- fit_algebraic(x, k_model())
   populations <- nrow(prior$base_rates)
   rates <- mean_rates(drawn$draws, x, task, populations)
@@ -246,7 +269,8 @@ draws_fit <- function(x, model, known, prior, drawn, task, sampling) {
       posterior = posterior, matrices = matrices, log_likelihood = NA_real_,
       coefficients = accuracy$coefficients, covariance = accuracy$covariance,
       draws = drawn$kept, terms = task$terms, diagnostics = drawn$diagnostics, prior = prior,
-      sampling = c(sampling[c("chains", "kept", "warmup")], thin = drawn$thin),
+      sampling = c(sampling[c("chains", "kept", "warmup", "threads")], thin = drawn$thin),
+      task = task, seed = seed,
       # The share of these cases that systems get right, as raters alone judge them.
       systems = structure(
         drawn$right, dimnames = list(NULL, paste0("accuracy[", x$systems, "]", recycle0 = TRUE))
@@ -314,7 +338,7 @@ warn_mixing <- function(fit) {
       "i" = "Ask for more with {.code sampling = list(draws = )}, or give stronger priors."
     ))
   }
-  if (fit$switched > 0.01) {
+  if (fit$switched > 0.01 && !all(fit$x$raters %in% fit$named)) { # priors tell them apart
     warn_fallible("switched", c(
       "In {percent(fit$switched)} of the draws categories have changed names.",
       "i" = "Use {.code order = \"mean\"} or {.val each} in {.fun rater_prior}, or priors that tell

@@ -147,7 +147,7 @@ fit_raters <- function(x, model = k_model(), method = NULL, known_truth = NULL,
   }
   checked <- check_fitted(x, model, method, known_truth, known_raters, call)
   fit <- fit_draws(model, checked, prior, sampling, call)
-  fit$given <- checked$given
+  fit$given <- c(checked$given, list(prior = prior))
   fit
 }
 
@@ -199,6 +199,10 @@ fit_model.rater_model <- function(model, checked, method, start, call) {
 check_method <- function(method, model, x, know, call) {
   if (is.null(method)) method <- if (is_k_model(model) && !know) "algebraic" else "likelihood"
   check_choice(method, fit_methods, "method", call = call)
+  if (model_is_dependent(model) && method != "bayes") {
+    abort_argument("model", "Dependent errors are fitted by {.code method = \"bayes\"}.",
+      x = "{.arg model} is the {format(model)}.", call = call)
+  }
   check_order(model, x, call)
   check_has_confidence(model, x, call)
   if (!is.null(model$family) && !method %in% c("likelihood", "bayes")) {

@@ -138,7 +138,7 @@ error_of_estimate <- function(estimate, sampling = estimate$details$sampling) {
 # Draws with variance one that correlate with each other as `alike` says, and not with `centred`.
 alike_noise <- function(centred, alike) {
   n <- nrow(centred)
-  systems <- ncol(centred)
+  systems <- ncol(alike)
   noise <- qr.resid(qr(cbind(1, centred)), matrix(stats::rnorm(n * systems), n))
   noise <- qr.Q(qr(noise)) * sqrt(n - 1)
   parts <- eigen(alike^likeness_power, symmetric = TRUE)

@@ -24,11 +24,11 @@ find_measures <- function(ids, views, settings, call) {
     return(Filter(suits, known))
   }
   found <- find_records("measure", ids, known, call)
-  for (measure in found) check_fit(measure, views, settings, call)
+  for (measure in found) check_suits(measure, views, settings, call)
   found
 }
 
-check_fit <- function(measure, views, settings, call) {
+check_suits <- function(measure, views, settings, call) {
   why <- misfit_of_all(measure, views, settings)
   if (!is.null(why)) {
     abort_fallible("measure", c(

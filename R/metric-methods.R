@@ -181,7 +181,7 @@ metric_interval_note <- function(x, one) {
         " and what errors in common could hide"
       }
     )
-  } else if (record$cells) {
+  } else if (record$cells && !record$drawn) {
     paste0(
       level, "s: ", resampling_note(one), ", ", number(one$options$replicates), " replicates",
       if (has_stand_in(one)) paste0(" of the ", method_of(one)$stand_in, " model"),

@@ -3,7 +3,8 @@
 #' @param object A [fit_raters()] result with `method = "bayes"`.
 #' @param type `"density"`: the posterior of each parameter, with its prior dashed. `"trace"`: draws
 #'   one after the other, by chain. `"rank"`: how often each chain has draws of each rank among all
-#'   chains, which is even where chains have mixed.
+#'   chains, which is even where chains have mixed. `"prior"`: 90% of each parameter before and after
+#'   the ratings were seen.
 #' @param terms Names of parameters, as [draws()] has them; `NULL` for base rates and what raters
 #'   get right, at most twelve.
 #' @param ... For `plot()`, passed on to `autoplot()`.
@@ -18,10 +19,11 @@
 #' @method autoplot draws_fit
 #' @rawNamespace S3method(ggplot2::autoplot,draws_fit)
 autoplot.draws_fit <- function(object, # nolint: object_name.
-                               type = c("density", "trace", "rank"), terms = NULL, ...) {
+                               type = c("density", "trace", "rank", "prior"),
+                               terms = NULL, ...) {
   check_ggplot2()
   check_dots_empty(...)
-  type <- check_choice(type, c("density", "trace", "rank"), "type")
+  type <- check_choice(type, c("density", "trace", "rank", "prior"), "type")
   known <- colnames(object$draws)
   if (is.null(terms)) {
     terms <- utils::head(known[is_watched(object$terms)], 12L)
@@ -30,7 +32,7 @@ autoplot.draws_fit <- function(object, # nolint: object_name.
   table <- drawn_table(object, terms)
   switch(type,
     density = draw_densities(object, table), trace = draw_traces(table),
-    rank = draw_ranks(table)
+    rank = draw_ranks(table), prior = draw_priors(object, terms)
   )
 }
 
@@ -92,6 +94,60 @@ draw_ranks <- function(table) {
     ggplot2::labs(
       title = "Ranks of the draws of each chain", subtitle = "Even where chains have mixed",
       x = "rank among the draws of all chains", y = NULL
+    ) +
+    theme_fallible()
+}
+
+draw_priors <- function(object, terms) {
+  of <- object$terms[match(terms, object$terms$term), ]
+  ends <- apply(object$draws[, terms, drop = FALSE], 2L, stats::quantile, c(0.05, 0.5, 0.95))
+  before <- lapply(c(0.05, 0.5, 0.95), stats::qbeta, of$a, of$total - of$a)
+  table <- data.frame(
+    term = factor(rep(terms, 2L), rev(terms)),
+    of = factor(rep(c("prior", "posterior"), each = length(terms)), c("posterior", "prior")),
+    low = c(before[[1L]], ends[1L, ]), middle = c(before[[2L]], ends[2L, ]),
+    high = c(before[[3L]], ends[3L, ])
+  )
+  ggplot2::ggplot(table[!is.na(table$low), ],
+    ggplot2::aes(.data$middle, .data$term, colour = .data$of)) +
+    ggplot2::geom_pointrange(ggplot2::aes(xmin = .data$low, xmax = .data$high),
+      position = ggplot2::position_dodge(width = 0.5)) +
+    ggplot2::scale_colour_manual(
+      values = c(prior = plot_colours[["accent"]], posterior = plot_colours[["main"]]),
+      breaks = c("prior", "posterior"), name = NULL
+    ) +
+    ggplot2::labs(
+      title = "Before and after the ratings were seen", x = NULL, y = NULL,
+      subtitle = "Medians and 90% intervals"
+    ) +
+    theme_fallible()
+}
+
+#' @rdname check_fit
+#' @param object A `check_fit()` result.
+#' @param type `"prior"`: each parameter before and after the ratings were seen; `"pairs"`: how often
+#'   raters agreed, against what is expected.
+#' @method autoplot fit_check
+#' @rawNamespace S3method(ggplot2::autoplot,fit_check)
+autoplot.fit_check <- function(object, type = c("prior", "pairs"), ...) { # nolint: object_name.
+  check_ggplot2()
+  check_dots_empty(...)
+  type <- check_choice(type, c("prior", "pairs"), "type")
+  if (type == "prior") {
+    return(autoplot.draws_fit(object$fit, "prior"))
+  }
+  table <- utils::head(object$pairs[order(object$pairs$p.value), ], 30L)
+  table$pair <- factor(paste(table$rater1, "and", table$rater2),
+    rev(paste(table$rater1, "and", table$rater2)))
+  ggplot2::ggplot(table, ggplot2::aes(.data$observed / .data$cases, .data$pair)) +
+    ggplot2::geom_linerange(
+      ggplot2::aes(xmin = .data$low / .data$cases, xmax = .data$high / .data$cases),
+      linewidth = 3, colour = plot_colours[["main"]], alpha = 0.4
+    ) +
+    ggplot2::geom_point(colour = plot_colours[["accent"]]) +
+    ggplot2::labs(
+      title = "How often raters agree", y = NULL, x = "share of their common cases",
+      subtitle = "Dots: the ratings; bars: 90% of new ratings under the model"
     ) +
     theme_fallible()
 }

@@ -61,6 +61,21 @@ k_model <- function() plain_k_model
 #' its accuracy comes out as .64 instead of .55 (30 panels): set the confidence of such raters to
 #' `NA`.
 #'
+#' @section Dependence:
+#' Raters are taken to err independently given the truth. Two laws let go of that; both keep each
+#' rater's matrix what it is, so that priors keep their meaning, and both need `method = "bayes"`.
+#' `"easy"`: with a probability `easy[k]` a case of category k is rated right by all, otherwise
+#' independently (Albert and Dodd, 2004). `"pairs"`: two raters, who for example rest on the same
+#' antibody, agree more often than their matrices say; `pair[a,b,k]` is the share, from 0 to 1, of
+#' the way to the most that these allow, which for two categories is a covariance as a share of its
+#' bound (Dendukuri and Joseph, 2001). Both are uniform a priori, `easy[k]` as far as nobody is right
+#' less often.
+#'
+#' This is an analysis of sensitivity, not a correction. Different laws may fit the same ratings
+#' equally well and tell other accuracies, and a better fit need not be nearer the truth. Where
+#' raters are too few to tell the parameters apart, all raters must have priors. See
+#' [compare_models()].
+#'
 #' @section Priors:
 #' `"pooled"` is the default where errors are free for each rater: confusion matrices lie around a
 #' centre of the panel, as near as the ratings say, see below. Other fits maximise the posterior
@@ -131,10 +146,20 @@ k_model <- function() plain_k_model
 #'   formula, with ordinal errors or confidence, which have none.
 #' @param base_rates A formula of covariates; `~ 1` is one set of base rates for all cases.
 #' @param confidence Does the model use how sure raters said they were? See *Confidence*.
+#' @param dependence,pairs Which errors raters have in common given the truth, see *Dependence*;
+#'   `pairs` is a list of the names of two raters each, such as `list(c("a", "b"))`.
 #' @return An object of class `rater_model`, with a field per argument.
 #' @family estimation
-#' @references Dawid, A. P. and Skene, A. M. (1979). Maximum likelihood estimation of observer
+#' @references Albert, P. S. and Dodd, L. E. (2004). A cautionary note on the robustness of latent
+#'   class models for estimating diagnostic error without a gold standard. *Biometrics*, 60,
+#'   427-435. \doi{10.1111/j.0006-341X.2004.00187.x}
+#'
+#'   Dawid, A. P. and Skene, A. M. (1979). Maximum likelihood estimation of observer
 #'   error-rates using the EM algorithm. *Applied Statistics*, 28, 20-28. \doi{10.2307/2346806}
+#'
+#'   Dendukuri, N. and Joseph, L. (2001). Bayesian approaches to modeling the conditional dependence
+#'   between multiple diagnostic tests. *Biometrics*, 57, 158-167.
+#'   \doi{10.1111/j.0006-341X.2001.00158.x}
 #'
 #'   Hui, S. L. and Walter, S. D. (1980). Estimating the error rates of diagnostic tests.
 #'   *Biometrics*, 36, 167-171. \doi{10.2307/2530508}
@@ -157,8 +182,10 @@ k_model <- function() plain_k_model
 rater_model <- function(accuracy = c("common", "rater"),
                         errors = c("uniform", "distance", "free", "ordinal"),
                         difficulty = c("none", "strata"), system = c("shared", "own"),
-                        prior = NULL, base_rates = ~1, confidence = FALSE) {
+                        prior = NULL, base_rates = ~1, confidence = FALSE,
+                        dependence = c("none", "easy", "pairs"), pairs = NULL) {
   call <- rlang::current_env()
+  shared <- check_dependence(dependence, pairs, errors, difficulty, confidence, call)
   check_confidence_axes(confidence, difficulty, call)
   by_formula <- vapply(list(accuracy, difficulty), rlang::is_formula, NA)
   if (identical(errors, "ordinal")) {
@@ -169,6 +196,7 @@ rater_model <- function(accuracy = c("common", "rater"),
   if (any(by_formula) || is_used_formula(base_rates) || confidence) {
     check_no_prior(prior, call)
     model <- model_by_formula(accuracy, errors, difficulty, system, base_rates, call)
+    model$dependence <- shared
     return(with_levels_of(model, confidence))
   }
   model <- list(
@@ -179,6 +207,7 @@ rater_model <- function(accuracy = c("common", "rater"),
   )
   poolable <- model$accuracy == "rater" && model$errors == "free" && model$difficulty == "none"
   model$prior <- check_prior(prior %||% if (poolable) "pooled" else "weak", call, poolable)
+  model$dependence <- shared
   structure(model, class = c("rater_model", "fallible_result"))
 }
 
@@ -278,18 +307,19 @@ abort_not_poolable <- function(call) {
 
 is_k_model <- function(model) {
   is.null(model$family) && model$accuracy == "common" && model$errors == "uniform" &&
-    model$difficulty == "none"
+    model$difficulty == "none" && !model_is_dependent(model)
 }
 
 #' @export
 format.rater_model <- function(x, ...) {
-  if (is_k_model(x)) {
+  plain <- if (is_k_model(x)) {
     "K-model"
   } else if (x$accuracy == "rater" && x$errors == "free" && x$difficulty == "none") {
     "Dawid-Skene model"
   } else {
     paste0("rater model (", x$accuracy, ", ", x$errors, ", ", x$difficulty, ")")
   }
+  paste0(plain, dependence_words(x))
 }
 
 #' @export

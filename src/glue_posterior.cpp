@@ -41,6 +41,13 @@ fallible::PosteriorPrior posterior_prior(const Rcpp::List& x) {
   }
   out.pooled = Rcpp::as<bool>(x["pooled"]);
   out.raters = Rcpp::as<int>(x["raters"]);
+  const std::string dependence = x["dependence"];
+  if (dependence != "none") {
+    out.dependence =
+        dependence == "easy" ? fallible::Dependence::easy : fallible::Dependence::pairs;
+    const Rcpp::IntegerMatrix pairs = x["pairs"];
+    for (int i = 0; i < pairs.ncol(); ++i) out.pairs.emplace_back(pairs(0, i) - 1, pairs(1, i) - 1);
+  }
   const std::string order = x["order"];
   if (order == "none") {
     out.order = fallible::ClassOrder::none;
@@ -98,12 +105,19 @@ Rcpp::NumericMatrix mean_probability(const std::vector<fallible::PosteriorChain>
   return out;
 }
 
+// From 1; NA of patterns without a row.
+Rcpp::IntegerVector row_of_pattern(const fallible::PosteriorRows& rows) {
+  Rcpp::IntegerVector out(rows.of_pattern.begin(), rows.of_pattern.end());
+  for (int& row : out) row = row < 0 ? NA_INTEGER : row + 1;
+  return out;
+}
+
 }  // namespace
 
 // `truth`: category of each pattern, 0 where unknown, or empty; `population`: of each pattern, from
-// 1, or empty; `prior`: matrix_of (of each judge), rows, fixed, system, base_rates, pooled, raters
-// and order; `options`: chains, kept, warmup, thin, threads, seed and log_likelihood. With `joined`
-// systems are judges behind the raters.
+// 1, or empty; `prior`: matrix_of (of each judge), rows, fixed, system, base_rates, pooled, raters,
+// order, dependence and its pairs (of judges, a column each); `options`: chains, kept, warmup,
+// thin, threads, seed and log_likelihood. With `joined` systems are judges behind the raters.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List core_draw_posterior(Rcpp::List patterns, Rcpp::NumericVector weight,
                                Rcpp::IntegerVector truth, Rcpp::IntegerVector population,
@@ -131,7 +145,7 @@ Rcpp::List core_draw_posterior(Rcpp::List patterns, Rcpp::NumericVector weight,
       Rcpp::Named("right") = stacked(chains, &Chain::right, systems, run.kept),
       Rcpp::Named("log_likelihood") =
           stacked(chains, &Chain::log_likelihood, run.log_likelihood ? rows.size() : 0, run.kept),
-      Rcpp::Named("weight") = rows.weight,
+      Rcpp::Named("weight") = rows.weight, Rcpp::Named("row") = row_of_pattern(rows),
       Rcpp::Named("posterior") = mean_probability(chains, rows, run.kept),
       Rcpp::Named("switched") = switched / (static_cast<double>(run.chains) * run.kept),
       Rcpp::Named("stuck") = stuck);

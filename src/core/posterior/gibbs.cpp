@@ -7,6 +7,8 @@
 
 #include "../base/random.hpp"
 #include "centre_draws.hpp"
+#include "class_order.hpp"
+#include "dependent.hpp"
 
 namespace fallible {
 
@@ -14,16 +16,6 @@ namespace {
 
 constexpr int most_tries = 100;  // for matrices in order, before the old ones stay
 constexpr int rescaled = 64;     // factors after which a product is brought back to size
-
-// Truths x answers, in which each answer is likelier under its own truth than under any other.
-bool dominates(const double* matrix, int K) {
-  for (int l = 0; l < K; ++l) {
-    for (int k = 0; k < K; ++k) {
-      if (k != l && matrix[k * K + l] >= matrix[l * K + l]) return false;
-    }
-  }
-  return true;
-}
 
 class Chain {
  public:
@@ -41,6 +33,7 @@ class Chain {
         base_count_(base_.size()),
         count_(theta_.size()),
         system_count_(system_.size()),
+        none_(cells_, 0.0),
         centre_(K_) {
     start();
   }
@@ -75,21 +68,11 @@ class Chain {
       for (int k = 0; k < K_; ++k) {
         for (int l = 0; l < K_; ++l) row[l] = 20 * (l == k ? 0.7 : 0.3 / (K_ - 1));
         if (prior_.matrix[m].equal_errors) {
-          if (k == 0) equal(matrix, 14, 6);
+          if (k == 0) draw_rows({{14, 6}, true}, none_.data(), K_, stream_, matrix);
         } else {
           dirichlet(stream_, row.data(), K_, matrix + k * K_);
         }
       }
-    }
-  }
-
-  // right ~ Beta(a, b), and errors alike.
-  void equal(double* matrix, double a, double b) {
-    const double both[2] = {a, b};
-    double drawn[2];
-    dirichlet(stream_, both, 2, drawn);
-    for (int k = 0; k < K_; ++k) {
-      for (int l = 0; l < K_; ++l) matrix[k * K_ + l] = k == l ? drawn[0] : drawn[1] / (K_ - 1);
     }
   }
 
@@ -184,7 +167,7 @@ class Chain {
     }
     draw_matrices();
     for (std::size_t s = 0; s < prior_.system.size(); ++s) {
-      draw_rows(prior_.system[s], false, &system_count_[s * cells_], &system_[s * cells_]);
+      draw_rows(prior_.system[s], &system_count_[s * cells_], K_, stream_, &system_[s * cells_]);
     }
   }
 
@@ -225,25 +208,15 @@ class Chain {
 
   void draw_matrix(std::size_t m) {
     if (!prior_.matrix[m].fixed.empty()) return;
-    draw_rows(prior_.matrix[m], prior_.pooled, &count_[m * cells_], &theta_[m * cells_]);
-  }
-
-  void draw_rows(const MatrixPrior& prior, bool pooled, const double* count, double* matrix) {
-    if (prior.equal_errors) {
-      double right = 0;
-      for (int k = 0; k < K_; ++k) right += count[k * K_ + k];
-      const double all = std::accumulate(count, count + cells_, 0.0);
-      equal(matrix, prior.rows[0] + right, prior.rows[1] + all - right);
+    if (!prior_.pooled) {
+      draw_rows(prior_.matrix[m], &count_[m * cells_], K_, stream_, &theta_[m * cells_]);
       return;
     }
-    std::vector<double> parameter(K_);
+    MatrixPrior around;
     for (int k = 0; k < K_; ++k) {
-      for (int l = 0; l < K_; ++l) {
-        const double own = pooled ? centre_.parameter(k, l) : prior.rows[k * K_ + l];
-        parameter[l] = own + count[k * K_ + l];
-      }
-      dirichlet(stream_, parameter.data(), K_, matrix + k * K_);
+      for (int l = 0; l < K_; ++l) around.rows.push_back(centre_.parameter(k, l));
     }
+    draw_rows(around, &count_[m * cells_], K_, stream_, &theta_[m * cells_]);
   }
 
   std::vector<double> mean_matrix() const {
@@ -266,24 +239,9 @@ class Chain {
       out.draws.insert(out.draws.end(), centre_.mu().begin(), centre_.mu().end());
     }
     for (std::size_t s = 0; s < prior_.system.size(); ++s) {
-      const double* count = &system_count_[s * cells_];
-      double right = 0;
-      for (int k = 0; k < K_; ++k) right += count[k * K_ + k];
-      out.right.push_back(right / std::accumulate(count, count + cells_, 0.0));
+      out.right.push_back(share_right(&system_count_[s * cells_], K_));
     }
-    out.switched += has_switched();
-  }
-
-  // Would two classes fit the average rater better under each other's names?
-  bool has_switched() const {
-    const std::vector<double> mean = mean_matrix();
-    const auto worth = [&](int k, int l) { return base_[k] * mean[k * K_ + l]; };
-    for (int k = 0; k < K_; ++k) {
-      for (int l = 0; l < k; ++l) {
-        if (worth(k, l) + worth(l, k) > worth(k, k) + worth(l, l)) return true;
-      }
-    }
-    return false;
+    out.switched += fallible::has_switched(base_.data(), mean_matrix().data(), K_);
   }
 
   const PosteriorRows& rows_;
@@ -293,7 +251,7 @@ class Chain {
   int K_;
   std::size_t cells_;
   std::vector<double> base_, theta_, system_;
-  std::vector<double> base_count_, count_, system_count_;
+  std::vector<double> base_count_, count_, system_count_, none_;
   CentreDraws centre_;
   std::vector<double> weight_, split_, before_;
   double stuck_ = 0;
@@ -301,17 +259,52 @@ class Chain {
 
 }  // namespace
 
+void set_equal_errors(double right, int K, double* matrix) {
+  for (int k = 0; k < K; ++k) {
+    for (int l = 0; l < K; ++l) matrix[k * K + l] = k == l ? right : (1 - right) / (K - 1);
+  }
+}
+
+double share_right(const double* count, int K) {
+  double right = 0;
+  for (int k = 0; k < K; ++k) right += count[k * K + k];
+  return right / std::accumulate(count, count + static_cast<std::size_t>(K) * K, 0.0);
+}
+
+void draw_rows(const MatrixPrior& prior, const double* count, int K, Stream& stream,
+               double* matrix) {
+  if (prior.equal_errors) {
+    double right = 0;
+    for (int k = 0; k < K; ++k) right += count[k * K + k];
+    const double all = std::accumulate(count, count + static_cast<std::size_t>(K) * K, 0.0);
+    const double both[2] = {prior.rows[0] + right, prior.rows[1] + all - right};
+    double drawn[2];
+    dirichlet(stream, both, 2, drawn);
+    set_equal_errors(drawn[0], K, matrix);
+    return;
+  }
+  std::vector<double> parameter(K);
+  for (int k = 0; k < K; ++k) {
+    for (int l = 0; l < K; ++l) parameter[l] = prior.rows[k * K + l] + count[k * K + l];
+    dirichlet(stream, parameter.data(), K, matrix + k * K);
+  }
+}
+
 int posterior_parameters(const PosteriorRows& rows, const PosteriorPrior& prior) {
   const int K = rows.categories;
   const int matrices = static_cast<int>(prior.matrix.size() + prior.system.size());
-  return rows.populations * K + matrices * K * K + (prior.pooled ? K + K * K : 0);
+  return rows.populations * K + matrices * K * K + (prior.pooled ? K + K * K : 0) +
+         dependence_parameters(rows, prior);
 }
 
 std::vector<PosteriorChain> draw_posterior(const PosteriorRows& rows, const PosteriorPrior& prior,
                                            const ChainOptions& options, const Host& host) {
   std::vector<PosteriorChain> out(options.chains);
   for_each_item(out.size(), options.threads, host, [&](std::size_t chain) {
-    out[chain] = Chain(rows, prior, options, static_cast<int>(chain)).run();
+    const int number = static_cast<int>(chain);
+    out[chain] = prior.dependence == Dependence::none
+                     ? Chain(rows, prior, options, number).run()
+                     : draw_dependent(rows, prior, options, number);
   });
   return out;
 }

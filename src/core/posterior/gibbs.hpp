@@ -4,15 +4,20 @@
 #define FALLIBLE_CORE_POSTERIOR_GIBBS_HPP
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "../base/host.hpp"
+#include "../base/random.hpp"
 #include "posterior_rows.hpp"
 
 namespace fallible {
 
 // A matrix dominates if each answer is likelier under its own truth than under any other.
 enum class ClassOrder { none, mean, each };  // of no matrix, of that of the average rater, of all
+
+// What errors have in common given the truth; see dependent.hpp.
+enum class Dependence { none, easy, pairs };
 
 struct MatrixPrior {
   // Dirichlet parameters, truths x answers, row by row; with equal errors those of right and wrong.
@@ -31,6 +36,8 @@ struct PosteriorPrior {
   bool pooled = false;
   ClassOrder order = ClassOrder::mean;
   int raters = 0;  // how many of the judges the average rater is the average of
+  Dependence dependence = Dependence::none;
+  std::vector<std::pair<int, int>> pairs;  // of judges, none of them in two
 };
 
 struct ChainOptions {
@@ -46,7 +53,7 @@ struct ChainOptions {
 // Of one chain.
 struct PosteriorChain {
   // kept x parameters, draw by draw: base rates (population by population), matrices (truths x
-  // answers, row by row), those of systems, then nu and mu of a pooled prior.
+  // answers, row by row), those of systems, then nu and mu of a pooled prior, or what raters share.
   std::vector<double> draws;
   std::vector<double> right;           // kept x systems: share of these cases that they get right
   std::vector<double> log_likelihood;  // kept x rows, if asked for
@@ -54,6 +61,15 @@ struct PosteriorChain {
   int switched = 0;                    // kept draws in which classes have changed places
   double stuck = 0;                    // share of matrices that kept their value for the order
 };
+
+// Right with probability `right`, and errors alike.
+void set_equal_errors(double right, int K, double* matrix);
+
+// A matrix given counts, truths x answers.
+void draw_rows(const MatrixPrior& prior, const double* count, int K, Stream& stream,
+               double* matrix);
+
+double share_right(const double* count, int K);
 
 int posterior_parameters(const PosteriorRows& rows, const PosteriorPrior& prior);
 

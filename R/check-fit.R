@@ -1,0 +1,320 @@
+# Checks of a fit by posterior draws.
+
+#' Checks of a posterior
+#'
+#' Have the chains mixed, do the ratings look like those that the model makes, how well does it
+#' predict, what do the ratings say beyond the priors, and what would other priors say?
+#'
+#' Posterior predictive checks compare the ratings with new ones, drawn from the model with the
+#' parameters of each draw: for each pair of raters in how many of their common cases they agree;
+#' and, where every case has a rating by all raters and there are no more than 4096 possible rows,
+#' how far the frequencies of rows are from what is expected (Pearson's X2). A small p-value says
+#' that the model does not make such ratings, above all that two raters agree too often for errors
+#' that are independent given the truth. A large one does not say that they are independent.
+#'
+#' WAIC and leave-one-out (by package \pkg{loo}, where it is installed) are of one case left out.
+#' `loo::loo(fit)` and `loo::waic(fit)` give the objects of that package.
+#'
+#' @param fit A [fit_raters()] result with `method = "bayes"`.
+#' @param priors What to fit again, to see how much depends on the priors: powers, to which all
+#'   priors but the centre of a panel are raised (Beta(a, b) with power 0.5 is Beta(1 + (a - 1) / 2,
+#'   1 + (b - 1) / 2)), or a list of [rater_prior()]s with names; `NULL` for none.
+#' @return An object of class `fit_check` with `print()`, `plot()` and `glance()` (a row with the
+#'   worst of each table). `tidy(x, what)` gives the tables: for `"terms"` a row per parameter with
+#'   its `prior_mean`, `estimate` (posterior mean), `contraction` (1 - variance / prior variance;
+#'   below 0.3 it is `mostly_prior`), `rhat` and `ess`; for `"sensitivity"` a row per parameter and
+#'   prior with the `shift` of the mean, in posterior standard deviations, and whether it is above
+#'   0.3 (`flagged`); for `"pairs"` a row per pair of raters with common `cases`, how many of them
+#'   they agreed on (`observed`), the mean and the ends of the middle 90% of what is `expected`, and
+#'   `p.value`, how often new ratings agree at least as often; for `"patterns"` the same of X2; for
+#'   `"criteria"` `elpd`, `std.error`, `parameters` (the effective number) and `worst_k` (the
+#'   largest Pareto shape: above 0.7 leave-one-out is not to be trusted), of `waic` and `loo`.
+#' @family estimation
+#' @seealso [compare_models()]
+#' @references Gelman, A., Meng, X.-L. and Stern, H. (1996). Posterior predictive assessment of model
+#'   fitness via realized discrepancies. *Statistica Sinica*, 6, 733-760.
+#'
+#'   Vehtari, A., Gelman, A. and Gabry, J. (2017). Practical Bayesian model evaluation using
+#'   leave-one-out cross-validation and WAIC. *Statistics and Computing*, 27, 1413-1432.
+#'   \doi{10.1007/s11222-016-9696-4}
+#' @examples
+#' set.seed(1)
+#' x <- simulate_ratings(rater_design(c(0.7, 0.8, 0.8, 0.9), categories = c("-", "+"), n = 200))
+#' fit <- fit_raters(x, dawid_skene(), method = "bayes", sampling = list(draws = 1000))
+#' checks <- check_fit(fit)
+#' checks
+#' tidy(checks, "pairs")
+#' @export
+check_fit <- function(fit, priors = c(0.5, 2)) {
+  check_given()
+  call <- rlang::current_env()
+  check_class(fit, "draws_fit", "fit", "Make one with {.code fit_raters(method = \"bayes\")}.")
+  others <- settle_priors(priors, fit, call)
+  draws <- checked_draws(fit)
+  structure(
+    list(
+      fit = fit, terms = checked_terms(fit), pairs = pair_checks(fit, draws),
+      patterns = pattern_check(fit, draws), criteria = criteria_of_fit(fit)$table,
+      sensitivity = prior_shifts(fit, others)
+    ),
+    class = c("fit_check", "fallible_result")
+  )
+}
+
+checked_terms <- function(fit) {
+  table <- tidy(fit)
+  shrunk <- table$contraction
+  tibble::tibble(
+    term = table$term, prior_mean = fit$terms$a / fit$terms$total, estimate = table$mean,
+    contraction = shrunk, mostly_prior = !is.na(shrunk) & shrunk < least_contraction,
+    rhat = table$rhat, ess = pmin(table$ess_bulk, table$ess_tail)
+  )
+}
+
+# ---- New ratings --------------------------------------------------------------------------------
+
+# Laws of some of the draws.
+checked_draws <- function(fit, most = 400L) {
+  some <- unique(round(seq(1, nrow(fit$draws), length.out = most)))
+  lapply(some, function(d) law_of_draw(fit, d))
+}
+
+# Cases whose truth is known are no draws from base rates.
+checked_weights <- function(fit) {
+  weight <- pattern_weights(fit$x)
+  if (length(fit$known$truth) > 0L) weight[fit$known$truth > 0L] <- 0
+  weight
+}
+
+pair_checks <- function(fit, laws) {
+  x <- fit$x
+  codes <- pattern_codes(x)
+  n <- length(x$raters)
+  check_pair_numbers(n, 8)
+  population <- if (length(fit$task$population) > 0L) fit$task$population else rep(1L, nrow(codes))
+  weight <- checked_weights(fit)
+  both <- if (n > 1L) utils::combn(n, 2L) else matrix(0L, 2L, 0L)
+  rows <- lapply(seq_len(ncol(both)), function(i) {
+    a <- codes[, both[1L, i]]
+    b <- codes[, both[2L, i]]
+    common <- weight * (a > 0L & b > 0L)
+    cases <- as.vector(rowsum_codes(population, common, nrow(laws[[1L]]$base_rates)))
+    if (sum(cases) == 0) {
+      return(NULL)
+    }
+    agree <- vapply(laws, function(law) agreement_of_law(law, both[, i], fit), cases)
+    new <- colSums(matrix(stats::rbinom(length(agree), cases, pmin(agree, 1)), length(cases)))
+    observed <- sum(common * (a == b))
+    tibble::tibble(
+      rater1 = x$raters[[both[1L, i]]], rater2 = x$raters[[both[2L, i]]], cases = sum(cases),
+      observed = observed, predictive_row(new), p.value = mean(new >= observed)
+    )
+  })
+  do.call(rbind, rows) %||% tibble::tibble(
+    rater1 = character(), rater2 = character(), cases = double(), observed = double(),
+    expected = double(), low = double(), high = double(), p.value = double()
+  )
+}
+
+predictive_row <- function(new) {
+  ends <- stats::quantile(new, c(0.05, 0.95), names = FALSE)
+  tibble::tibble(expected = mean(new), low = ends[[1L]], high = ends[[2L]])
+}
+
+# Probability that two raters agree, in each population.
+agreement_of_law <- function(law, pair, fit) {
+  size <- ncol(law$base_rates)
+  codes <- matrix(0L, size, length(law$matrices))
+  codes[, pair] <- seq_len(size)
+  drop(law$base_rates %*% colSums(codes_given_class(law, codes, fit$model, fit$x$raters)))
+}
+
+# Pearson's X2 of rows, against that of new ones; without a row where some are not complete.
+pattern_check <- function(fit, laws) {
+  x <- fit$x
+  all <- all_codes(x)
+  weight <- checked_weights(fit)
+  codes <- pattern_codes(x)
+  if (is.null(all) || any(codes[weight > 0, ] == 0L) || sum(weight) == 0) {
+    return(tibble::tibble(
+      observed = double(), expected = double(), low = double(), high = double(), p.value = double()
+    ))
+  }
+  populations <- nrow(laws[[1L]]$base_rates)
+  population <- if (length(fit$task$population) > 0L) fit$task$population else rep(1L, nrow(codes))
+  cell <- drop((codes - 1L) %*% length(x$categories)^(seq_len(ncol(codes)) - 1L)) + 1L
+  counts <- vapply(seq_len(populations), function(p) {
+    as.vector(rowsum_codes(cell, weight * (population == p), nrow(all)))
+  }, numeric(nrow(all)))
+  pearson <- function(n, expected) sum(((n - expected)^2 / expected)[expected > 0])
+  both <- vapply(laws, function(law) {
+    share <- codes_given_class(law, all, fit$model, x$raters) %*% t(law$base_rates)
+    expected <- share * rep(colSums(counts), each = nrow(all))
+    new <- vapply(seq_len(populations), function(p) {
+      as.vector(stats::rmultinom(1L, sum(counts[, p]), share[, p]))
+    }, numeric(nrow(all)))
+    c(pearson(counts, expected), pearson(new, expected))
+  }, c(0, 0))
+  tibble::tibble(
+    observed = mean(both[1L, ]), predictive_row(both[2L, ]), p.value = mean(both[2L, ] >= both[1L, ])
+  )
+}
+
+# ---- Other priors -------------------------------------------------------------------------------
+
+# A list with names of priors as settle_prior() gives them.
+settle_priors <- function(priors, fit, call) {
+  if (is.null(priors)) {
+    return(list())
+  }
+  if (is.numeric(priors) && length(priors) > 0L && all(is.finite(priors) & priors > 0)) {
+    return(lapply(stats::setNames(priors, paste("power", priors)), raised_prior, prior = fit$prior))
+  }
+  ok <- is.list(priors) && !inherits(priors, "rater_prior") && rlang::is_named(priors) &&
+    all(vapply(priors, inherits, NA, "rater_prior"))
+  if (!ok) {
+    abort_argument("priors", "must be positive powers, or a list of {.fun rater_prior} with names.",
+      not = priors, call = call)
+  }
+  lapply(priors, settle_prior, x = fit$x, model = fit$model, call = call)
+}
+
+raised_prior <- function(prior, power) {
+  raise <- function(a) {
+    if (is.null(a)) NULL else replace(a, TRUE, pmax(1 + power * (a - 1), least_parameter))
+  }
+  prior["raters"] <- list(lapply(prior$raters, raise))
+  prior["system"] <- list(raise(prior$system))
+  prior$base_rates <- raise(prior$base_rates)
+  prior
+}
+
+# Means under other priors, from the same random numbers.
+prior_shifts <- function(fit, others) {
+  spread <- apply(fit$draws, 2L, stats::sd)
+  rows <- Map(function(prior, name) {
+    other <- fit_settled(fit$x, fit$model, fit$known, prior, fit$sampling, fit$seed)
+    at <- match(fit$terms$term, other$terms$term)
+    shift <- (colMeans(other$draws)[at] - colMeans(fit$draws)) / spread
+    tibble::tibble(
+      term = fit$terms$term, prior = name, shift = unname(na_real(shift)),
+      flagged = !is.na(shift) & abs(shift) > most_shift
+    )
+  }, others, names(others))
+  do.call(rbind, unname(rows)) %||%
+    tibble::tibble(term = character(), prior = character(), shift = double(), flagged = logical())
+}
+
+most_shift <- 0.3
+
+# ---- What is said -------------------------------------------------------------------------------
+
+#' @rdname check_fit
+#' @param x A `check_fit()` result.
+#' @param what Which table, see *Value*.
+#' @param ... Not used.
+#' @export
+tidy.fit_check <- function(x, what = c("terms", "sensitivity", "pairs", "patterns", "criteria"),
+                           ...) {
+  check_dots_empty(...)
+  x[[check_choice(what, eval(formals(tidy.fit_check)$what), "what")]]
+}
+
+#' @rdname check_fit
+#' @export
+glance.fit_check <- function(x, ...) {
+  check_dots_empty(...)
+  least <- function(p) if (length(p) > 0L) min(p) else NA_real_
+  tibble::tibble(
+    worst_rhat = max(x$fit$diagnostics[, "rhat"], na.rm = TRUE),
+    worst_ess = min(x$fit$diagnostics[, c("ess_bulk", "ess_tail")], na.rm = TRUE),
+    pairs = nrow(x$pairs), least_p = least(x$pairs$p.value), p_patterns = least(x$patterns$p.value),
+    elpd = x$criteria$elpd[[1L]], worst_k = x$criteria$worst_k[[2L]],
+    mostly_prior = sum(x$terms$mostly_prior), sensitive = sum(x$sensitivity$flagged)
+  )
+}
+
+#' @rdname check_fit
+#' @export
+format.fit_check <- function(x, ...) {
+  told <- glance(x)
+  paste0(
+    "Rhat at most ", decimals(told$worst_rhat, 3L), "; ",
+    count_noun(sum(x$pairs$p.value < 0.05), "pair"), " of ", told$pairs, " with p below .05; ",
+    count_noun(told$mostly_prior, "parameter"), " mostly prior"
+  )
+}
+
+#' @export
+shown_table.fit_check <- function(x) { # nolint: object_name.
+  watched <- is_watched(x$fit$terms)
+  terms <- utils::head(x$terms[watched, ], 15L)
+  out <- data.frame(
+    parameter = terms$term, prior = decimals(terms$prior_mean), posterior = decimals(terms$estimate),
+    contraction = decimals(terms$contraction)
+  )
+  for (name in unique(x$sensitivity$prior)) {
+    of <- x$sensitivity[x$sensitivity$prior == name, ]
+    of <- of[match(terms$term, of$term), ]
+    out[[name]] <- paste0(decimals(of$shift, 2L), ifelse(of$flagged, "*", " "))
+  }
+  out$note <- ifelse(terms$mostly_prior, "mostly prior", "")
+  out
+}
+
+#' @export
+notes_of.fit_check <- function(x) { # nolint: object_name.
+  told <- glance(x)
+  worst <- utils::head(x$pairs[order(x$pairs$p.value), ], 3L)
+  worst <- worst[worst$p.value < 0.05, ]
+  waic <- x$criteria[1L, ]
+  loo <- x$criteria[2L, ]
+  c(
+    paste0(
+      "Chains: Rhat at most ", decimals(told$worst_rhat, 3L), ", effective sample sizes at least ",
+      number(round(told$worst_ess)),
+      if (told$worst_rhat > 1.01 || told$worst_ess < 400) ": not mixed, ask for more draws"
+    ),
+    if (nrow(x$patterns) > 0L) {
+      paste0("Rows of ratings: X2 ", round(x$patterns$observed), ", of new ones ",
+        round(x$patterns$expected), ", p ", show_p(x$patterns$p.value))
+    },
+    if (nrow(worst) > 0L) {
+      paste0("Pairs that agree too often for this model: ", paste0(
+        printable(worst$rater1), " and ", printable(worst$rater2), " (", number(worst$observed),
+        " times, expected ", number(round(worst$expected)), ", p ", show_p(worst$p.value), ")",
+        collapse = "; "
+      ), if (sum(x$pairs$p.value < 0.05) > nrow(worst)) "; more in tidy(\"pairs\")")
+    } else if (nrow(x$pairs) > 0L) {
+      paste0("Pairs: none of ", nrow(x$pairs), " agrees too often (smallest p ",
+        show_p(told$least_p), ")")
+    },
+    paste0(
+      "Prediction: WAIC elpd ", decimals(waic$elpd, 1L), " (standard error ",
+      decimals(waic$std.error, 1L), ", ", decimals(waic$parameters, 1L), " effective parameters)",
+      if (is.na(loo$elpd)) {
+        "; leave-one-out needs package loo"
+      } else {
+        paste0("; leave-one-out ", decimals(loo$elpd, 1L), ", Pareto k at most ",
+          decimals(loo$worst_k, 2L), if (loo$worst_k > 0.7) ": not to be trusted")
+      }
+    ),
+    if (nrow(x$sensitivity) > 0L) {
+      paste0(
+        "Columns of other priors: shift of the mean in posterior standard deviations; * above ",
+        most_shift
+      )
+    }
+  )
+}
+
+#' @export
+print.fit_check <- function(x, ...) {
+  cat_lines(paste0("<fit_check> ", format(x$fit$model), ", ", format(x)))
+  cat("\n")
+  print(align_left(shown_table(x), 1L), row.names = FALSE)
+  rest <- sum(is_watched(x$fit$terms)) - 15L
+  if (rest > 0L) cat("... and", rest, "more; see tidy()\n")
+  cat_lines("", notes_of(x), "More: tidy(), plot(), compare_models().")
+  invisible(x)
+}

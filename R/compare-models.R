@@ -1,0 +1,191 @@
+#' Compare models of posterior draws
+#'
+#' Laws of what errors have in common, or other models, of the same ratings: how well each predicts
+#' a case that it has not seen, and what each says of base rates and raters. Ratings often cannot
+#' tell models apart that disagree about accuracy (Albert and Dodd, 2004); a warning of class
+#' `fallible_warning_dependence` then says how far. Report all of them. A model that predicts better
+#' need not be nearer the truth: of systems' accuracies on public data with known truth, dependence
+#' that was chosen by its fit made estimates worse.
+#'
+#' @param ... [fit_raters()] results with `method = "bayes"` for the same ratings, with names or
+#'   without. A single one is fitted again under all laws of dependence that go with its ratings and
+#'   priors: none, `"easy"`, and the pairs that it has.
+#' @return An object of class `model_comparison`. `tidy()` has a row per model, the best first:
+#'   `model`; `elpd`, the expected log predictive density of all cases by WAIC, with its `std.error`;
+#'   `parameters`, their effective number; `difference` from the best and its standard error
+#'   `difference.error`, by cases; `undecided`, whether that is within 4 units or two standard errors
+#'   of the best. `tidy(x, "terms")` has a row per parameter that all models have: `term`, and the
+#'   posterior median under each, with `lowest` and `highest` of those that are undecided.
+#'   `glance()`: the numbers of `models`, of `undecided` ones, and the `best`.
+#' @family estimation
+#' @inherit rater_model references
+#' @examples
+#' set.seed(1)
+#' x <- simulate_ratings(rater_design(c(0.7, 0.8, 0.8, 0.9), categories = c("-", "+"), n = 300))
+#' sampling <- list(draws = 1000)
+#' fit <- fit_raters(x, dawid_skene(), method = "bayes", sampling = sampling)
+#' compare_models(fit)
+#' @export
+compare_models <- function(...) {
+  call <- rlang::current_env()
+  fits <- list(...)
+  if (length(fits) == 0L) abort_argument("...", "There is no model to compare.", call = call)
+  for (fit in fits) {
+    check_class(fit, "draws_fit", "...", "Make them with {.code fit_raters(method = \"bayes\")}.",
+      call)
+  }
+  if (length(fits) == 1L) fits <- fits_of_all_laws(fits[[1L]])
+  check_same_ratings(fits, call)
+  names <- vapply(fits, function(fit) format(fit$model), "")
+  given <- rlang::names2(fits)
+  names <- make.unique(ifelse(given == "", names, given), sep = " ")
+  criteria <- lapply(fits, criteria_of_fit)
+  found <- structure(
+    list(
+      models = compared_table(names, criteria), fits = stats::setNames(fits, names)
+    ),
+    class = c("model_comparison", "fallible_result")
+  )
+  found$terms <- compared_terms(found)
+  warn_undecided(found)
+  found
+}
+
+# From the same priors; those that cannot be fitted are left out.
+fits_of_all_laws <- function(fit) {
+  own <- fit$model$dependence
+  laws <- list(NULL, list(type = "easy"), if (length(own$pairs) > 0L) own)
+  laws <- laws[seq_len(if (length(own$pairs) > 0L) 3L else 2L)]
+  fits <- lapply(laws, function(law) {
+    if (identical(law$type, own$type)) {
+      return(fit)
+    }
+    model <- fit$model
+    model$dependence <- law
+    populations <- nrow(fit$prior$base_rates)
+    able <- is.null(law) || fit$prior$others != "partial" && tryCatch({
+      check_learnable(fit$x, model, populations, fit$named, NULL)
+      TRUE
+    }, fallible_error_prior = function(e) FALSE)
+    if (able) {
+      fit_settled(
+        fit$x, model, fit$known, fit$prior, replace(fit$sampling, "thin", list(NULL)), fit$seed
+      )
+    }
+  })
+  Filter(Negate(is.null), fits)
+}
+
+check_same_ratings <- function(fits, call) {
+  of <- function(fit) list(fit$x$cases, fit$x$raters, as.data.frame(fit$x), fit$given$truth)
+  same <- vapply(fits[-1L], function(fit) identical(of(fit), of(fits[[1L]])), NA)
+  if (!all(same)) {
+    abort_argument("...", "Models are compared on the same ratings and known truths.",
+      x = "Those of fit {which(!same)[[1L]] + 1L} are others than those of the first.", call = call)
+  }
+}
+
+compared_table <- function(names, criteria) {
+  waic <- do.call(rbind, lapply(criteria, function(one) one$table[1L, ]))
+  best <- which.max(waic$elpd)
+  apart <- vapply(criteria, function(one) {
+    sum_over_cases(one$elpd - criteria[[best]]$elpd, one$weight)
+  }, c(estimate = 0, std.error = 0))
+  table <- tibble::tibble(
+    model = names, elpd = waic$elpd, std.error = waic$std.error, parameters = waic$parameters,
+    difference = apart["estimate", ], difference.error = apart["std.error", ],
+    undecided = -apart["estimate", ] <= pmax(4, 2 * apart["std.error", ])
+  )
+  table[order(-table$elpd), ]
+}
+
+compared_terms <- function(x) {
+  fits <- x$fits[x$models$model]
+  of <- function(fit) fit$terms$term[is_watched(fit$terms) & !is_shared_term(fit$terms$term)]
+  terms <- Reduce(intersect, lapply(fits, of))
+  medians <- lapply(fits, function(fit) {
+    unname(apply(fit$draws[, terms, drop = FALSE], 2L, stats::median))
+  })
+  open <- medians[x$models$undecided]
+  tibble::tibble(
+    term = terms, !!!medians, lowest = do.call(pmin, unname(open)),
+    highest = do.call(pmax, unname(open))
+  )
+}
+
+# Where models that ratings cannot tell apart differ by more than the posterior of each says.
+warn_undecided <- function(x) {
+  open <- x$models$model[x$models$undecided]
+  if (length(open) < 2L) {
+    return(invisible())
+  }
+  spread <- do.call(pmax, lapply(x$fits[open], function(fit) {
+    apply(fit$draws[, x$terms$term, drop = FALSE], 2L, stats::sd)
+  }))
+  off <- x$terms[x$terms$highest - x$terms$lowest > spread, ]
+  if (nrow(off) == 0L) {
+    return(invisible())
+  }
+  shown <- utils::head(off, 4L)
+  warn_fallible("dependence", c(
+    "Models that these ratings cannot tell apart disagree: report all of them.",
+    stats::setNames(verbatim(
+      shown$term, ": ", decimals(shown$lowest), " to ", decimals(shown$highest)
+    ), rep("x", nrow(shown))),
+    "i" = "Only known truths can decide."
+  ), terms = off$term)
+}
+
+#' @rdname compare_models
+#' @param x A `compare_models()` result.
+#' @param what `"models"` or `"terms"`, see *Value*.
+#' @export
+tidy.model_comparison <- function(x, what = c("models", "terms"), ...) {
+  check_dots_empty(...)
+  x[[check_choice(what, c("models", "terms"), "what")]]
+}
+
+#' @rdname compare_models
+#' @export
+glance.model_comparison <- function(x, ...) {
+  check_dots_empty(...)
+  tibble::tibble(
+    models = nrow(x$models), undecided = sum(x$models$undecided), best = x$models$model[[1L]]
+  )
+}
+
+#' @rdname compare_models
+#' @export
+format.model_comparison <- function(x, ...) {
+  paste0(
+    "Best prediction: ", x$models$model[[1L]], "; ", sum(x$models$undecided), " of ",
+    count_noun(nrow(x$models), "model"), " cannot be told from it"
+  )
+}
+
+#' @export
+shown_table.model_comparison <- function(x) { # nolint: object_name.
+  models <- x$models
+  data.frame(
+    model = paste(seq_len(nrow(models)), models$model), elpd = decimals(models$elpd, 1L), SE = decimals(models$std.error, 1L),
+    difference = decimals(round(models$difference, 1L) + 0, 1L), `its SE` = decimals(models$difference.error, 1L),
+    undecided = ifelse(models$undecided, "yes", "no"), check.names = FALSE
+  )
+}
+
+#' @export
+print.model_comparison <- function(x, ...) {
+  cat_lines(paste0("<model_comparison> ", format(x)))
+  cat("\n")
+  print(align_left(shown_table(x), 1L), row.names = FALSE)
+  terms <- utils::head(x$terms, 15L)
+  out <- cbind(data.frame(median = terms$term), lapply(terms[x$models$model], decimals))
+  names(out) <- c("posterior median", paste0("model ", seq_len(nrow(x$models))))
+  cat("\n")
+  print(align_left(out, 1L), row.names = FALSE)
+  cat_lines("",
+    "elpd: expected log predictive density by WAIC. Undecided: within 4 units or two standard errors
+     of the best. A better fit is no better accuracy: report all, and ask known truths."
+  )
+  invisible(x)
+}

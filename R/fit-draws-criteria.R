@@ -1,0 +1,84 @@
+# How well posterior draws predict a case that they have not seen: WAIC, and leave-one-out by
+# package loo. Cases of a row (the same ratings, population and known truth) are alike, so that all
+# is computed once for each row.
+
+# values: draws x rows, log likelihood of one case of each; weight: cases of each row; row: that of
+# each pattern. Drawn again from the same seed.
+log_likelihood_draws <- function(fit) {
+  check_memory(
+    as.double(nrow(fit$draws)) * n_patterns(fit$x), "log likelihoods of patterns in draws",
+    "Fit with fewer {.field draws} in {.arg sampling}.", NULL
+  )
+  options <- c(fit$sampling[c(run_options, "thin")], list(seed = fit$seed))
+  found <- run_sampler(fit$x, fit$task, options, log_likelihood = TRUE)
+  list(values = found$log_likelihood, weight = found$weight, row = found$row)
+}
+
+# Of each row the expected log predictive density of a case, and the effective parameters in it.
+waic_rows <- function(values) {
+  most <- apply(values, 2L, max)
+  p <- apply(values, 2L, stats::var)
+  cbind(elpd = log(colMeans(exp(values - rep(most, each = nrow(values))))) + most - p, p = p)
+}
+
+# Sum over cases and its standard error, of a column with an entry per row.
+sum_over_cases <- function(value, weight) {
+  n <- sum(weight)
+  sum <- sum(weight * value)
+  c(estimate = sum, std.error = sqrt(n / (n - 1) * sum(weight * (value - sum / n)^2)))
+}
+
+# Both criteria where package loo is installed: rows waic and loo with elpd, std.error and p, of each
+# row of ratings `elpd`, and the Pareto shape `k` of its importance ratios.
+criteria_of_fit <- function(fit) {
+  found <- log_likelihood_draws(fit)
+  waic <- waic_rows(found$values)
+  total <- sum_over_cases(waic[, "elpd"], found$weight)
+  table <- tibble::tibble(
+    criterion = c("waic", "loo"), elpd = c(total[["estimate"]], NA_real_),
+    std.error = c(total[["std.error"]], NA_real_),
+    parameters = c(sum(found$weight * waic[, "p"]), NA_real_), worst_k = NA_real_
+  )
+  if (rlang::is_installed("loo")) {
+    by_row <- loo_rows(fit, found)
+    total <- sum_over_cases(by_row$pointwise[, "elpd_loo"], found$weight)
+    table$elpd[[2L]] <- total[["estimate"]]
+    table$std.error[[2L]] <- total[["std.error"]]
+    table$parameters[[2L]] <- sum(found$weight * by_row$pointwise[, "p_loo"])
+    table$worst_k[[2L]] <- max(by_row$diagnostics$pareto_k)
+  }
+  list(table = table, elpd = waic[, "elpd"], weight = found$weight)
+}
+
+loo_rows <- function(fit, found, ...) {
+  chain <- rep(seq_len(fit$sampling$chains), each = fit$sampling$kept)
+  size <- loo::relative_eff(exp(found$values - max(found$values)), chain_id = chain)
+  suppressWarnings(loo::loo(found$values, r_eff = size, ...))
+}
+
+# Rows become cases, as package loo wants them.
+by_case <- function(result, found, draws) {
+  at <- rep(seq_along(found$weight), found$weight)
+  result$pointwise <- result$pointwise[at, , drop = FALSE]
+  result$diagnostics <- lapply(result$diagnostics, `[`, at)
+  columns <- rownames(result$estimates)
+  result$estimates[] <- t(vapply(columns, function(column) {
+    sum_over_cases(result$pointwise[, column], rep(1, length(at)))
+  }, c(0, 0)))
+  result[columns] <- result$estimates[, 1L]
+  result[paste0("se_", columns)] <- result$estimates[, 2L]
+  result["psis_object"] <- list(NULL)
+  structure(result, dims = c(draws, length(at)))
+}
+
+#' @rawNamespace S3method(loo::loo,draws_fit)
+loo.draws_fit <- function(x, ...) { # nolint: object_name.
+  found <- log_likelihood_draws(x)
+  by_case(loo_rows(x, found, ...), found, nrow(x$draws))
+}
+
+#' @rawNamespace S3method(loo::waic,draws_fit)
+waic.draws_fit <- function(x, ...) { # nolint: object_name.
+  found <- log_likelihood_draws(x)
+  by_case(suppressWarnings(loo::waic(found$values, ...)), found, nrow(x$draws))
+}

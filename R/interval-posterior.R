@@ -1,0 +1,27 @@
+# Quantiles of posterior draws of accuracy; see accuracy-draws.R.
+
+interval_posterior <- new_interval(
+  "posterior",
+  words = "posterior interval", cells = TRUE, drawn = TRUE,
+  find = function(draft, table) new_interval_found(table),
+  draws = function(estimate, replicates) replicates,
+  note = function(estimate) posterior_note(estimate)
+)
+
+# What the width is made of.
+posterior_note <- function(x) {
+  if (x$drawn_gold > 0L) {
+    return(paste0("Interval: quantiles of posterior draws, weighted by ",
+      count_noun(x$drawn_gold, "case"), " with known truth"))
+  }
+  parts <- colMeans(x$parts)
+  share <- paste0(round(100 * parts / sum(parts)), "%")
+  if (is_stated(x$options) || x$options$method == "shared") {
+    return("Interval: quantiles of posterior draws; sampling error only, given what is assumed")
+  }
+  paste0(
+    "Interval: quantiles of posterior draws. Of its variance ", share[[1L]], " is sampling, ",
+    share[[2L]], " the share of errors in common and ", share[[3L]],
+    " cases that deceive all; the ratings cannot change the last two"
+  )
+}

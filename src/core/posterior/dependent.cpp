@@ -1,0 +1,370 @@
+#include "dependent.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "../base/random.hpp"
+#include "class_order.hpp"
+
+namespace fallible {
+
+namespace {
+
+constexpr int most_shrinks = 200;
+
+// A probability with a density, given its value now, by a slice that shrinks from the whole
+// interval; `log_density` was last asked for what is returned.
+template <class F>
+double slice(double now, const F& log_density, Stream& stream) {
+  const double level = log_density(now) + std::log(stream.uniform());
+  double low = 0, high = 1;
+  for (int i = 0; i < most_shrinks; ++i) {
+    const double t = low + stream.uniform() * (high - low);
+    if (log_density(t) >= level) return t;
+    (t < now ? low : high) = t;
+  }
+  log_density(now);
+  return now;
+}
+
+double log_beta(double t, double a, double b) {
+  return (a - 1) * std::log(t) + (b - 1) * std::log1p(-t);
+}
+
+// An answer by a judge, or the answers of both judges of a pair.
+struct Answer {
+  int matrix, category;
+  int pair = -1, other_matrix = 0, other_category = 0;
+};
+
+class DependentChain {
+ public:
+  DependentChain(const PosteriorRows& rows, const PosteriorPrior& prior,
+                 const ChainOptions& options, int number)
+      : rows_(rows),
+        prior_(prior),
+        options_(options),
+        stream_(options.seed, static_cast<std::uint64_t>(number)),
+        K_(rows.categories),
+        cells_(static_cast<std::size_t>(K_) * K_),
+        easy_(prior.dependence == Dependence::easy),
+        base_(static_cast<std::size_t>(rows.populations) * K_, 1.0 / K_),
+        theta_(prior.matrix.size() * cells_),
+        system_(prior.system.size() * cells_),
+        shared_(dependence_parameters(rows, prior), 0.25),
+        given_class_(static_cast<std::size_t>(rows.size()) * K_) {
+    list_answers();
+    start();
+    for (int k = 0; k < K_; ++k) refresh(all_, k);
+  }
+
+  PosteriorChain run() {
+    PosteriorChain out;
+    out.probability.assign(given_class_.size(), 0.0);
+    const int sweeps = options_.warmup + options_.kept * options_.thin;
+    for (int sweep = 0; sweep < sweeps; ++sweep) {
+      draw_base();
+      for (std::size_t m = 0; m < prior_.matrix.size(); ++m) draw_matrix(m);
+      for (std::size_t i = 0; i < shared_.size(); ++i) draw_shared(i);
+      const int after = sweep - options_.warmup + 1;
+      if (after > 0 && after % options_.thin == 0) store(out);
+      Watch::ask();
+    }
+    return out;
+  }
+
+ private:
+  void list_answers() {
+    std::vector<int> pair_of(rows_.judges, -1);
+    for (std::size_t i = 0; i < prior_.pairs.size(); ++i) {
+      pair_of[prior_.pairs[i].first] = pair_of[prior_.pairs[i].second] = static_cast<int>(i);
+    }
+    all_.resize(rows_.size());
+    std::iota(all_.begin(), all_.end(), 0);
+    rows_of_.resize(prior_.matrix.size());
+    rows_of_pair_.resize(prior_.pairs.size());
+    answers_.resize(rows_.size());
+    agreed_.assign(rows_.size(), -1);
+    for (int row = 0; row < rows_.size(); ++row) {
+      std::vector<Answer>& mine = answers_[row];
+      bool same = true;
+      for (const int at : rows_.places(row)) {
+        const int judge = rows_.judge[at], pair = pair_of[judge];
+        const int matrix = prior_.matrix_of[judge], category = rows_.category[at];
+        same = same && (agreed_[row] < 0 || agreed_[row] == category);
+        agreed_[row] = category;
+        if (rows_of_[matrix].empty() || rows_of_[matrix].back() != row) {
+          rows_of_[matrix].push_back(row);
+        }
+        const auto partner = std::find_if(
+            mine.begin(), mine.end(), [&](const Answer& a) { return pair >= 0 && a.pair == pair; });
+        if (partner == mine.end()) {
+          mine.push_back({matrix, category, pair});
+        } else {
+          partner->other_matrix = matrix;
+          partner->other_category = category;
+          rows_of_pair_[pair].push_back(row);
+        }
+      }
+      if (!same) agreed_[row] = -1;
+    }
+    // Who is without the other of the pair has errors of its own.
+    for (int row = 0; row < rows_.size(); ++row) {
+      for (Answer& a : answers_[row]) {
+        if (a.pair < 0) continue;
+        const std::vector<int>& both = rows_of_pair_[a.pair];
+        if (!std::binary_search(both.begin(), both.end(), row)) a.pair = -1;
+      }
+    }
+  }
+
+  void start() {
+    std::vector<double> row(K_);
+    for (std::size_t m = 0; m < prior_.matrix.size(); ++m) {
+      double* matrix = &theta_[m * cells_];
+      const MatrixPrior& prior = prior_.matrix[m];
+      if (!prior.fixed.empty()) std::copy(prior.fixed.begin(), prior.fixed.end(), matrix);
+      for (int k = 0; prior.fixed.empty() && k < K_; ++k) {
+        for (int l = 0; l < K_; ++l) row[l] = 20 * (l == k ? 0.7 : 0.3 / (K_ - 1));
+        dirichlet(stream_, row.data(), K_, matrix + k * K_);
+        if (prior.equal_errors) set_equal_errors(0.7, K_, matrix);
+      }
+    }
+  }
+
+  // The most that all raters can have right together.
+  double bound(int k) const {
+    double least = 1;
+    for (std::size_t m = 0; m < prior_.matrix.size(); ++m) {
+      least = std::min(least, theta_[m * cells_ + k * K_ + k]);
+    }
+    return least;
+  }
+
+  // Log of the room that matrices leave to the easy share of a class, or of all (-1): their share
+  // of the uniform prior of it.
+  double log_room(int k) const {
+    if (!easy_) return 0;
+    if (k >= 0) return std::log(bound(k));
+    double sum = 0;
+    for (k = 0; k < K_; ++k) sum += std::log(bound(k));
+    return sum;
+  }
+
+  double both(const Answer& a, int k) const {
+    const double* one = &theta_[a.matrix * cells_ + k * K_];
+    const double* other = &theta_[a.other_matrix * cells_ + k * K_];
+    const double u = shared_[static_cast<std::size_t>(a.pair) * K_ + k];
+    const auto common = [&](int l) { return std::min(one[l], other[l]); };
+    double coupled = 0;
+    if (a.category == a.other_category) {
+      coupled = common(a.category);
+    } else {
+      double left = 1;
+      for (int l = 0; l < K_; ++l) left -= common(l);
+      const double gap = (one[a.category] - common(a.category)) *
+                         (other[a.other_category] - common(a.other_category));
+      if (gap > 0) coupled = gap / left;
+    }
+    return (1 - u) * one[a.category] * other[a.other_category] + u * coupled;
+  }
+
+  double given(int row, int k, double easy) const {
+    double product = 1;
+    for (const Answer& a : answers_[row]) {
+      if (easy_) {
+        const double margin = theta_[a.matrix * cells_ + k * K_ + a.category];
+        product *= (a.category == k ? margin - easy : margin) / (1 - easy);
+      } else {
+        product *= a.pair < 0 ? theta_[a.matrix * cells_ + k * K_ + a.category] : both(a, k);
+      }
+    }
+    if (!easy_) return product;
+    const bool may_be = agreed_[row] == k || answers_[row].empty();
+    return (1 - easy) * product + (may_be ? easy : 0);
+  }
+
+  void refresh(const std::vector<int>& rows, int k) {
+    const double easy = easy_ ? shared_[k] * bound(k) : 0;
+    for (const int row : rows) given_class_[at(row, k)] = given(row, k, easy);
+  }
+
+  std::size_t at(int row, int k) const { return static_cast<std::size_t>(row) * K_ + k; }
+
+  double joint(int row, int k) const {
+    return base_[static_cast<std::size_t>(rows_.population[row]) * K_ + k] *
+           given_class_[at(row, k)];
+  }
+
+  double likelihood(int row) const {
+    if (rows_.known[row] >= 0) return joint(row, rows_.known[row]);
+    double sum = 0;
+    for (int k = 0; k < K_; ++k) sum += joint(row, k);
+    return sum;
+  }
+
+  double log_likelihood(const std::vector<int>& rows) {
+    double sum = 0;
+    for (const int row : rows) sum += rows_.weight[row] * std::log(likelihood(row));
+    steps_done(rows.size());
+    return sum;
+  }
+
+  // One share of a distribution, with the others in the same ratio to each other.
+  void set_share(double* share, int l, double t) {
+    const double rest = 1 - share[l];
+    for (int i = 0; i < K_; ++i) {
+      if (i != l) share[i] = rest > 0 ? share[i] / rest * (1 - t) : (1 - t) / (K_ - 1);
+    }
+    share[l] = t;
+  }
+
+  void draw_base() {
+    for (int p = 0; p < rows_.populations; ++p) {
+      double* base = &base_[static_cast<std::size_t>(p) * K_];
+      const std::vector<double>& a = prior_.base_rates[p];
+      const double total = std::accumulate(a.begin(), a.end(), 0.0);
+      for (int k = K_ == 2 ? 1 : 0; k < K_; ++k) {
+        slice(
+            base[k],
+            [&](double t) {
+              set_share(base, k, t);
+              return log_beta(t, a[k], total - a[k]) + log_likelihood(all_);
+            },
+            stream_);
+      }
+    }
+  }
+
+  bool in_order(std::size_t m) const {
+    if (prior_.order == ClassOrder::none) return true;
+    if (prior_.order == ClassOrder::each) return dominates(&theta_[m * cells_], K_);
+    return dominates(mean_matrix().data(), K_);
+  }
+
+  void draw_matrix(std::size_t m) {
+    const MatrixPrior& prior = prior_.matrix[m];
+    if (!prior.fixed.empty()) return;
+    double* matrix = &theta_[m * cells_];
+    // The easy share of a class is bounded by all matrices.
+    const std::vector<int>& touched = easy_ ? all_ : rows_of_[m];
+    if (prior.equal_errors) {
+      slice(
+          matrix[0],
+          [&](double t) {
+            set_equal_errors(t, K_, matrix);
+            for (int k = 0; k < K_; ++k) refresh(touched, k);
+            return in_order(m) ? log_beta(t, prior.rows[0], prior.rows[1]) + log_room(-1) +
+                                     log_likelihood(touched)
+                               : -std::numeric_limits<double>::infinity();
+          },
+          stream_);
+      return;
+    }
+    for (int k = 0; k < K_; ++k) {
+      const double* a = &prior.rows[k * K_];
+      const double total = std::accumulate(a, a + K_, 0.0);
+      for (int i = 0; i < (K_ == 2 ? 1 : K_); ++i) {
+        const int l = (k + i) % K_;
+        slice(
+            matrix[k * K_ + l],
+            [&](double t) {
+              set_share(matrix + k * K_, l, t);
+              refresh(touched, k);
+              return in_order(m)
+                         ? log_beta(t, a[l], total - a[l]) + log_room(k) + log_likelihood(touched)
+                         : -std::numeric_limits<double>::infinity();
+            },
+            stream_);
+      }
+    }
+  }
+
+  void draw_shared(std::size_t i) {
+    const std::vector<int>& touched = easy_ ? all_ : rows_of_pair_[i / K_];
+    const int k = static_cast<int>(i % K_);
+    slice(
+        shared_[i],
+        [&](double t) {
+          shared_[i] = t;
+          refresh(touched, k);
+          return log_likelihood(touched);
+        },
+        stream_);
+  }
+
+  std::vector<double> mean_matrix() const {
+    std::vector<double> mean(cells_, 0.0);
+    for (int j = 0; j < prior_.raters; ++j) {
+      const double* matrix = &theta_[prior_.matrix_of[j] * cells_];
+      for (std::size_t i = 0; i < cells_; ++i) mean[i] += matrix[i] / prior_.raters;
+    }
+    return mean;
+  }
+
+  void store(PosteriorChain& out) {
+    std::vector<double> count(system_.size(), 0.0), weight(K_), split;
+    for (int row = 0; row < rows_.size(); ++row) {
+      const double total = likelihood(row);
+      for (int k = 0; k < K_; ++k) {
+        const bool may_be = rows_.known[row] < 0 || rows_.known[row] == k;
+        weight[k] = may_be ? joint(row, k) / total : 0;
+        out.probability[at(row, k)] += weight[k];
+      }
+      if (options_.log_likelihood) out.log_likelihood.push_back(std::log(total));
+      if (rows_.systems == 0) continue;
+      multinomial(stream_, static_cast<std::int64_t>(rows_.weight[row]), weight, split);
+      for (int s = 0; s < rows_.systems; ++s) {
+        const int said = rows_.answer[static_cast<std::size_t>(row) * rows_.systems + s];
+        for (int k = 0; said >= 0 && k < K_; ++k) count[s * cells_ + k * K_ + said] += split[k];
+      }
+    }
+    for (std::size_t s = 0; s < prior_.system.size(); ++s) {
+      draw_rows(prior_.system[s], &count[s * cells_], K_, stream_, &system_[s * cells_]);
+      out.right.push_back(share_right(&count[s * cells_], K_));
+    }
+    for (const std::vector<double>* part : {&base_, &theta_, &system_}) {
+      out.draws.insert(out.draws.end(), part->begin(), part->end());
+    }
+    for (std::size_t i = 0; i < shared_.size(); ++i) {
+      out.draws.push_back(easy_ ? shared_[i] * bound(static_cast<int>(i)) : shared_[i]);
+    }
+    out.switched += has_switched(base_.data(), mean_matrix().data(), K_);
+  }
+
+  const PosteriorRows& rows_;
+  const PosteriorPrior& prior_;
+  const ChainOptions& options_;
+  Stream stream_;
+  int K_;
+  std::size_t cells_;
+  bool easy_;
+  std::vector<double> base_, theta_, system_, shared_;
+  std::vector<double> given_class_;  // rows x classes, probability of the answers
+  std::vector<std::vector<Answer>> answers_;
+  std::vector<int> agreed_;  // the one answer of all, -1 if there is none
+  std::vector<int> all_;
+  std::vector<std::vector<int>> rows_of_, rows_of_pair_;  // of each matrix, and of whole pairs
+};
+
+}  // namespace
+
+int dependence_parameters(const PosteriorRows& rows, const PosteriorPrior& prior) {
+  switch (prior.dependence) {
+    case Dependence::easy:
+      return rows.categories;
+    case Dependence::pairs:
+      return static_cast<int>(prior.pairs.size()) * rows.categories;
+    default:
+      return 0;
+  }
+}
+
+PosteriorChain draw_dependent(const PosteriorRows& rows, const PosteriorPrior& prior,
+                              const ChainOptions& options, int number) {
+  return DependentChain(rows, prior, options, number).run();
+}
+
+}  // namespace fallible
