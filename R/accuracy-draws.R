@@ -2,8 +2,8 @@
 # common could make of it: in the joint one a system is one more rater, in the cut one its answers
 # take no part in what the truth is. How much raters and system err together is no function of the
 # law of the ratings: if the system copies, with probability c, what the ratings of a case say, that
-# law is the same for all c. A posterior of accuracy therefore needs a prior of c and of what deceives
-# all raters alike, and the ratings leave that prior as it is.
+# law is the same for all c. A posterior of accuracy therefore needs a prior of c and of what
+# deceives all raters alike, and the ratings leave that prior as it is.
 
 #' Accuracy of systems from posterior draws
 #'
@@ -13,9 +13,9 @@
 #'
 #' @section Errors in common:
 #' Ratings show how accurate a system would be if its errors were its own (`independent`: it joins
-#' the raters), and if it erred where the raters err (`shared`: raters alone say what is right). They
-#' cannot show where between the two it is. With `common = "typical"` the share of the way has a
-#' prior, normal around the probability of two wrong answers to be the same, 1 / sqrt(K - 1) for K
+#' the raters), and if it erred where the raters err (`shared`: raters alone say what is right).
+#' They cannot show where between the two it is. With `common = "typical"` the share of the way has
+#' a prior, normal around the probability of two wrong answers to be the same, 1 / sqrt(K - 1) for K
 #' categories, with standard deviation 0.5; and cases that deceive everybody add an error with mean
 #' 0, whose standard deviation grows with the share of wrong ratings. These are the priors of robust
 #' intervals (see [estimate_accuracy()]). `print()` says what part of the variance is sampling, what
@@ -33,8 +33,8 @@
 #'
 #' @inheritParams estimate_accuracy
 #' @param x A [fit_raters()] result with `method = "bayes"`.
-#' @param method `"joint"`: between the two ends, as `common` says. `"shared"`: raters alone say what
-#'   is right, which is a cut distribution, not a posterior.
+#' @param method `"joint"`: between the two ends, as `common` says. `"shared"`: raters alone say
+#'   what is right, which is a cut distribution, not a posterior.
 #' @param interval `"posterior"`, quantiles of draws.
 #' @param conf_level Probability of an accuracy between `conf.low` and `conf.high`.
 #' @param common `"typical"`, `"none"`, `"all"` or a number, see *Errors in common*.
@@ -53,11 +53,11 @@
 #' compare_systems(estimate)
 #' @name posterior_accuracy
 #' @export
-estimate_accuracy.draws_fit <- function(x, method = c("joint", "shared"), # nolint: object_name.
-                                        interval = "posterior", conf_level = default_conf_level(),
-                                        common = NULL, systems = NULL, known_truth = NULL,
-                                        gold_sample = NULL, bins = list(), resampling = list(),
-                                        ...) {
+estimate_accuracy.draws_fit <- function(x, # nolint: object_name.
+                                        method = c("joint", "shared"), interval = "posterior",
+                                        conf_level = default_conf_level(), common = NULL,
+                                        systems = NULL, known_truth = NULL, gold_sample = NULL,
+                                        bins = list(), resampling = list(), ...) {
   call <- rlang::current_env()
   check_dots_empty(...)
   options <- list(
@@ -70,7 +70,7 @@ estimate_accuracy.draws_fit <- function(x, method = c("joint", "shared"), # noli
   )
   record <- accuracy_methods()[[options$method]]
   options["common"] <- list(check_common(common, record, call))
-  if (options$method == "joint") options$common <- options$common %||% common_words[[1L]]
+  if (!is.null(record$common)) options$common <- options$common %||% common_words[[1L]]
   about <- choose_systems(x$x, systems, call)
   if (length(about$systems) == 0L) {
     abort_fallible("system", "There is no system whose accuracy could be estimated.",
@@ -172,8 +172,8 @@ mixed_ends <- function(fit, parts, options) {
   zero <- 0 * gap
   hidden <- rep(0, systems)
   spread <- 0
-  typical <- options$method == "joint" && options$common == common_words[[1L]]
-  centre <- if (options$method == "shared") 1 else switch(as.character(options$common),
+  typical <- identical(options$common, common_words[[1L]])
+  centre <- if (is.null(options$common)) 1 else switch(as.character(options$common),
     typical = 1 / sqrt(max(used_categories(x), 2L) - 1), none = 0, all = 1, options$common
   )
   kept <- parts$independent - centre * gap
@@ -196,7 +196,8 @@ mixed_ends <- function(fit, parts, options) {
     noise[[2L]] <- alike_noise(cbind(kept, noise[[1L]]), alike)
   }
   share <- centre + spread * noise[[1L]]
-  accuracy <- clip01(kept - spread * noise[[1L]] * gap + noise[[2L]] * rep(hidden, each = nrow(gap)))
+  deceived <- noise[[2L]] * rep(hidden, each = nrow(gap))
+  accuracy <- clip01(kept - spread * noise[[1L]] * gap + deceived)
   sizes$sampling <- apply(parts$independent - centre * gap, 2L, stats::sd)
   sizes$of_common <- spread^2 * colMeans(gap^2)
   sizes$of_hidden <- hidden^2

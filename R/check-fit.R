@@ -31,8 +31,8 @@
 #'   largest Pareto shape: above 0.7 leave-one-out is not to be trusted), of `waic` and `loo`.
 #' @family estimation
 #' @seealso [compare_models()]
-#' @references Gelman, A., Meng, X.-L. and Stern, H. (1996). Posterior predictive assessment of model
-#'   fitness via realized discrepancies. *Statistica Sinica*, 6, 733-760.
+#' @references Gelman, A., Meng, X.-L. and Stern, H. (1996). Posterior predictive assessment of
+#'   model fitness via realized discrepancies. *Statistica Sinica*, 6, 733-760.
 #'
 #'   Vehtari, A., Gelman, A. and Gabry, J. (2017). Practical Bayesian model evaluation using
 #'   leave-one-out cross-validation and WAIC. *Statistics and Computing*, 27, 1413-1432.
@@ -156,7 +156,8 @@ pattern_check <- function(fit, laws) {
     c(pearson(counts, expected), pearson(new, expected))
   }, c(0, 0))
   tibble::tibble(
-    observed = mean(both[1L, ]), predictive_row(both[2L, ]), p.value = mean(both[2L, ] >= both[1L, ])
+    observed = mean(both[1L, ]), predictive_row(both[2L, ]),
+    p.value = mean(both[2L, ] >= both[1L, ])
   )
 }
 
@@ -250,8 +251,8 @@ shown_table.fit_check <- function(x) { # nolint: object_name.
   watched <- is_watched(x$fit$terms)
   terms <- utils::head(x$terms[watched, ], 15L)
   out <- data.frame(
-    parameter = terms$term, prior = decimals(terms$prior_mean), posterior = decimals(terms$estimate),
-    contraction = decimals(terms$contraction)
+    parameter = terms$term, prior = decimals(terms$prior_mean),
+    posterior = decimals(terms$estimate), contraction = decimals(terms$contraction)
   )
   for (name in unique(x$sensitivity$prior)) {
     of <- x$sensitivity[x$sensitivity$prior == name, ]

@@ -11,10 +11,10 @@
 #'   without. A single one is fitted again under all laws of dependence that go with its ratings and
 #'   priors: none, `"easy"`, and the pairs that it has.
 #' @return An object of class `model_comparison`. `tidy()` has a row per model, the best first:
-#'   `model`; `elpd`, the expected log predictive density of all cases by WAIC, with its `std.error`;
+#'   `model`; `elpd`, the expected log predictive density of all cases by WAIC, with `std.error`;
 #'   `parameters`, their effective number; `difference` from the best and its standard error
-#'   `difference.error`, by cases; `undecided`, whether that is within 4 units or two standard errors
-#'   of the best. `tidy(x, "terms")` has a row per parameter that all models have: `term`, and the
+#'   `difference.error`, by cases; `undecided`, whether that is within 4 units or two standard
+#'   errors of the best. `tidy(x, "terms")` has a row per parameter that all models have: `term`, and the
 #'   posterior median under each, with `lowest` and `highest` of those that are undecided.
 #'   `glance()`: the numbers of `models`, of `undecided` ones, and the `best`.
 #' @family estimation
@@ -113,7 +113,7 @@ compared_terms <- function(x) {
   )
 }
 
-# Where models that ratings cannot tell apart differ by more than the posterior of each says.
+# Where models that ratings cannot tell apart differ by more than what is flagged of priors.
 warn_undecided <- function(x) {
   open <- x$models$model[x$models$undecided]
   if (length(open) < 2L) {
@@ -122,7 +122,7 @@ warn_undecided <- function(x) {
   spread <- do.call(pmax, lapply(x$fits[open], function(fit) {
     apply(fit$draws[, x$terms$term, drop = FALSE], 2L, stats::sd)
   }))
-  off <- x$terms[x$terms$highest - x$terms$lowest > spread, ]
+  off <- x$terms[x$terms$highest - x$terms$lowest > most_shift * spread, ]
   if (nrow(off) == 0L) {
     return(invisible())
   }
@@ -167,8 +167,10 @@ format.model_comparison <- function(x, ...) {
 shown_table.model_comparison <- function(x) { # nolint: object_name.
   models <- x$models
   data.frame(
-    model = paste(seq_len(nrow(models)), models$model), elpd = decimals(models$elpd, 1L), SE = decimals(models$std.error, 1L),
-    difference = decimals(round(models$difference, 1L) + 0, 1L), `its SE` = decimals(models$difference.error, 1L),
+    model = paste(seq_len(nrow(models)), models$model), elpd = decimals(models$elpd, 1L),
+    SE = decimals(models$std.error, 1L),
+    difference = decimals(round(models$difference, 1L) + 0, 1L),
+    `its SE` = decimals(models$difference.error, 1L),
     undecided = ifelse(models$undecided, "yes", "no"), check.names = FALSE
   )
 }

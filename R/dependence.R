@@ -5,7 +5,7 @@
 check_dependence <- function(dependence, pairs, errors, difficulty, confidence, call) {
   type <- check_choice(dependence, c("none", "easy", "pairs"), "dependence", call)
   if ((type == "pairs") == is.null(pairs)) {
-    abort_argument("pairs", "{.arg pairs} goes with {.code dependence = \"pairs\"}, which needs it.",
+    abort_argument("pairs", "{.arg pairs} is needed for {.code dependence = \"pairs\"}, and goes with no other.",
       i = "A list of the names of two raters each, such as {.code list(c(\"a\", \"b\"))}.",
       call = call)
   }
@@ -79,6 +79,8 @@ shared_terms <- function(x, model, populations, matrices) {
     a = flat, total = 2 * flat
   )
 }
+
+shared_names <- function(fit) fit$terms$term[is_shared_term(fit$terms$term)]
 
 is_shared_term <- function(term) grepl("^(easy|pair)\\[", term)
 
@@ -205,29 +207,29 @@ unlist_law <- function(law, model) {
 }
 
 relist_law <- function(parameters, law, model) {
-  take <- function(n) {
-    out <- parameters[seq_len(n)]
-    parameters <<- parameters[-seq_len(n)]
-    out
-  }
   size <- ncol(law$base_rates)
-  law$base_rates[, -1L] <- take(length(law$base_rates[, -1L]))
-  law$base_rates[, 1L] <- 1 - rowSums(law$base_rates[, -1L, drop = FALSE])
   common <- model$accuracy == "common"
-  matrices <- lapply(if (common) law$matrices[1L] else law$matrices, function(m) {
+  each <- if (model$errors == "uniform") 1L else size^2 - size
+  rates <- length(law$base_rates[, -1L])
+  matrices <- if (common) 1L else length(law$matrices)
+  rest <- length(parameters) - rates - each * matrices
+  of <- rep(c(0L, seq_len(matrices), -1L), c(rates, rep(each, matrices), rest))
+  law$base_rates[, -1L] <- parameters[of == 0L]
+  law$base_rates[, 1L] <- 1 - rowSums(law$base_rates[, -1L, drop = FALSE])
+  law$matrices <- lapply(seq_along(law$matrices), function(j) {
+    own <- parameters[of == if (common) 1L else j]
+    out <- law$matrices[[j]]
     if (model$errors == "uniform") {
-      right <- take(1L)
-      m[] <- (1 - right) / (size - 1)
-      diag(m) <- right
+      out[] <- (1 - own) / (size - 1)
+      diag(out) <- own
     } else {
-      m[row(m) != col(m)] <- take(size^2 - size)
-      diag(m) <- 0
-      diag(m) <- 1 - rowSums(m)
+      out[row(out) != col(out)] <- own
+      diag(out) <- 0
+      diag(out) <- 1 - rowSums(out)
     }
-    m
+    out
   })
-  law$matrices <- if (common) rep(matrices, length(law$matrices)) else matrices
-  if (model_is_dependent(model)) law$shared[] <- take(length(law$shared))
+  if (model_is_dependent(model)) law$shared[] <- parameters[of == -1L]
   law
 }
 
@@ -252,12 +254,11 @@ warn_dependence <- function(fit) {
     here <- rank_of_model(fit$x, fit$model, nrow(at[[1L]]$base_rates), at)
     found$rank <- min(found$rank, here$rank)
   }
-  shared <- fit$terms$term[is_shared_term(fit$terms$term)]
   warn_fallible("dependence", c(
     "Ratings alone do not show which errors raters have in common: other laws may fit as well and
      tell other accuracies.",
     if (!is.null(found) && found$rank < found$parameters) c(
-      "x" = "{.val {shared}} cannot be learnt from these data (rank {found$rank} of
+      "x" = "{.val {shared_names(fit)}} cannot be learnt from these data (rank {found$rank} of
              {found$parameters} parameters): what the priors do not say of them is not known."
     ),
     "i" = "Report {.fun compare_models} of all laws. Only known truths can decide."

@@ -67,12 +67,14 @@ tidy.draws_fit <- function(x, ..., conf_level = default_conf_level()) {
   rest <- x$draws[, !is_watched(x$terms), drop = FALSE]
   mixing <- rbind(x$diagnostics, if (ncol(rest) > 0L) diagnose_all(rest, x$sampling$chains))
   mixing <- mixing[x$terms$term, , drop = FALSE]
+  rownames(mixing) <- NULL
   table <- tibble::as_tibble(x$terms[c("term", "rater", "truth", "rating", "population")])
   tibble::add_column(table,
     estimate = at[2L, ], std.error = unname(spread), conf.low = at[1L, ], conf.high = at[3L, ],
-    mean = unname(colMeans(x$draws)), mcse = unname(mixing[, "mcse"]), rhat = unname(mixing[, "rhat"]),
-    ess_bulk = unname(mixing[, "ess_bulk"]), ess_tail = unname(mixing[, "ess_tail"]), contraction = unname(contraction(x)),
-    reason = ifelse(is.na(unname(mixing[, "rhat"])), "the same in all draws", NA_character_)
+    mean = unname(colMeans(x$draws)), mcse = mixing[, "mcse"], rhat = mixing[, "rhat"],
+    ess_bulk = mixing[, "ess_bulk"], ess_tail = mixing[, "ess_tail"],
+    contraction = unname(contraction(x)),
+    reason = ifelse(is.na(mixing[, "rhat"]), "the same in all draws", NA_character_)
   )
 }
 
@@ -240,6 +242,13 @@ tested.draws_fit <- function(fit, rates, both, conf_level) { # nolint: object_na
     value = array(ends[2L, ], shape), error = array(apply(drawn, 1L, stats::sd), shape),
     low = array(ends[1L, ], shape), high = array(ends[3L, ], shape)
   )
+}
+
+drawing_law.draws_fit <- function(fit) { # nolint: object_name.
+  if (model_is_dependent(fit$model)) {
+    abort_argument("object", "Ratings with dependent errors are not drawn.", call = NULL)
+  }
+  NextMethod()
 }
 
 refitting.draws_fit <- function(fit) NULL # nolint: object_name.

@@ -16,7 +16,7 @@ posterior_note <- function(x) {
   }
   parts <- colMeans(x$parts)
   share <- paste0(round(100 * parts / sum(parts)), "%")
-  if (is_stated(x$options) || x$options$method == "shared") {
+  if (is.null(x$options$common) || is_stated(x$options)) {
     return("Interval: quantiles of posterior draws; sampling error only, given what is assumed")
   }
   paste0(

@@ -3,8 +3,8 @@
 #' @param object A [fit_raters()] result with `method = "bayes"`.
 #' @param type `"density"`: the posterior of each parameter, with its prior dashed. `"trace"`: draws
 #'   one after the other, by chain. `"rank"`: how often each chain has draws of each rank among all
-#'   chains, which is even where chains have mixed. `"prior"`: 90% of each parameter before and after
-#'   the ratings were seen.
+#'   chains, which is even where chains have mixed. `"prior"`: 90% of each parameter before and
+#'   after the ratings were seen.
 #' @param terms Names of parameters, as [draws()] has them; `NULL` for base rates and what raters
 #'   get right, at most twelve.
 #' @param ... For `plot()`, passed on to `autoplot()`.
@@ -125,8 +125,8 @@ draw_priors <- function(object, terms) {
 
 #' @rdname check_fit
 #' @param object A `check_fit()` result.
-#' @param type `"prior"`: each parameter before and after the ratings were seen; `"pairs"`: how often
-#'   raters agreed, against what is expected.
+#' @param type `"prior"`: each parameter before and after the ratings were seen; `"pairs"`: how
+#'   often raters agreed, against what is expected.
 #' @method autoplot fit_check
 #' @rawNamespace S3method(ggplot2::autoplot,fit_check)
 autoplot.fit_check <- function(object, type = c("prior", "pairs"), ...) { # nolint: object_name.
@@ -148,6 +148,36 @@ autoplot.fit_check <- function(object, type = c("prior", "pairs"), ...) { # noli
     ggplot2::labs(
       title = "How often raters agree", y = NULL, x = "share of their common cases",
       subtitle = "Dots: the ratings; bars: 90% of new ratings under the model"
+    ) +
+    theme_fallible()
+}
+
+#' @rdname compare_models
+#' @param object A `compare_models()` result.
+#' @method autoplot model_comparison
+#' @rawNamespace S3method(ggplot2::autoplot,model_comparison)
+autoplot.model_comparison <- function(object, ...) { # nolint: object_name.
+  check_ggplot2()
+  check_dots_empty(...)
+  terms <- utils::head(object$terms$term, 20L)
+  parts <- lapply(object$models$model, function(model) {
+    ends <- apply(object$fits[[model]]$draws[, terms, drop = FALSE], 2L, stats::quantile,
+      c(0.05, 0.5, 0.95))
+    data.frame(term = terms, model = model, low = ends[1L, ], middle = ends[2L, ],
+      high = ends[3L, ])
+  })
+  table <- do.call(rbind, parts)
+  table$term <- factor(table$term, rev(terms))
+  table$model <- factor(table$model, rev(object$models$model))
+  ggplot2::ggplot(table, ggplot2::aes(.data$middle, .data$term, colour = .data$model)) +
+    ggplot2::geom_pointrange(ggplot2::aes(xmin = .data$low, xmax = .data$high),
+      position = ggplot2::position_dodge(width = 0.6)) +
+    ggplot2::scale_colour_manual(
+      values = category_colours(object$models$model), breaks = object$models$model, name = NULL
+    ) +
+    ggplot2::guides(colour = ggplot2::guide_legend(ncol = 1L)) +
+    ggplot2::labs(
+      title = "What each model says", subtitle = "Medians and 90% intervals", x = NULL, y = NULL
     ) +
     theme_fallible()
 }

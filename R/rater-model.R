@@ -68,8 +68,8 @@ k_model <- function() plain_k_model
 #' independently (Albert and Dodd, 2004). `"pairs"`: two raters, who for example rest on the same
 #' antibody, agree more often than their matrices say; `pair[a,b,k]` is the share, from 0 to 1, of
 #' the way to the most that these allow, which for two categories is a covariance as a share of its
-#' bound (Dendukuri and Joseph, 2001). Both are uniform a priori, `easy[k]` as far as nobody is right
-#' less often.
+#' bound (Dendukuri and Joseph, 2001). Both are uniform a priori, `easy[k]` as far as nobody is
+#' right less often.
 #'
 #' This is an analysis of sensitivity, not a correction. Different laws may fit the same ratings
 #' equally well and tell other accuracies, and a better fit need not be nearer the truth. Where

@@ -134,11 +134,20 @@ abort_program <- function(program, call) {
 #' What may be said of an estimate, with its interval, its range and what it rests on, and what may
 #' not, though it is often said; and a paragraph on the method.
 #'
-#' @param x An [estimate_accuracy()] result.
+#' Of tests without a gold standard that paragraph has what STARD-BLCM asks for (Kostoulas et al.,
+#' 2017): the priors (item 14a), what other priors would say (14b), and that the target condition is
+#' the latent class.
+#'
+#' @param x An [estimate_accuracy()] result; for `"methods"` also a [fit_raters()] result with
+#'   `method = "bayes"`, or a [check_fit()] of it, which adds what other priors say.
 #' @param what `"sentences"` or `"methods"`.
 #' @return A tibble with columns `system` (`NA` where a sentence is about all), `may` (may it be
 #'   said?) and `sentence`; for `"methods"`, a string.
 #' @family systems
+#' @references Kostoulas, P., Nielsen, S. S., Branscum, A. J., Johnson, W. O., Dendukuri, N., Dhand,
+#'   N. K., Toft, N. and Gardner, I. A. (2017). STARD-BLCM: Standards for the Reporting of Diagnostic
+#'   accuracy studies that use Bayesian Latent Class Models. *Preventive Veterinary Medicine*, 138,
+#'   37-47. \doi{10.1016/j.prevetmed.2017.01.006}
 #' @examples
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
 #' estimate <- estimate_accuracy(x, interval = "none")
@@ -148,6 +157,9 @@ abort_program <- function(program, call) {
 may_say <- function(x, what = c("sentences", "methods")) {
   check_given()
   what <- check_choice(what, c("sentences", "methods"), "what")
+  if (inherits(x, c("draws_fit", "fit_check")) && what == "methods") {
+    return(say_draws(x))
+  }
   check_class(x, "accuracy_estimate", "x", "Make one with {.fun estimate_accuracy}.")
   if (what == "methods") say_methods(x) else say_sentences(x)
 }

@@ -2,6 +2,11 @@
 # installed (Debian: r-cran-rjags), in one run and one process.
 #
 #   Rscript bench/bayes.R
+#   FALLIBLE_DATA=/path Rscript bench/bayes.R real
+#
+# With `real`: do 90% intervals of estimate_accuracy() of such a fit cover the accuracy of systems, on
+# the sets of $FALLIBLE_DATA/real with no more than 30 000 ratings, and how wide are they beside
+# those of the default? Means are over sets, with their standard errors.
 #
 # Effective draws are those of the worst parameter, the smaller of bulk and tail. JAGS has the same
 # priors and as many kept draws, its tables as multinomial counts, case by case elsewhere.
@@ -122,4 +127,44 @@ worlds <- list(
   }
 )
 
-main()
+# ---- Real data ----------------------------------------------------------------------------------
+
+real <- function(root) {
+  index <- utils::read.csv(file.path(root, "real", "index.csv"))
+  index <- index[!is.na(index$system_accuracy) & index$ratings <= 30000, ]
+  rows <- lapply(unique(index$set), function(set) {
+    set.seed(1)
+    x <- suppressWarnings(read_ratings(file.path(root, "real", set)))
+    known <- index[index$set == set, ]
+    prior <- rater_prior(others = "partial")
+    fit <- suppressWarnings(fit_raters(x, dawid_skene(), method = "bayes", prior = prior,
+      sampling = list(draws = 1000, thin = 2)))
+    runs <- list(
+      "none in common" = estimate_accuracy(fit, common = "none"),
+      "all in common" = estimate_accuracy(fit, common = "all"),
+      "typical" = estimate_accuracy(fit),
+      "default" = suppressWarnings(estimate_accuracy(x))
+    )
+    do.call(rbind, Map(function(run, name) {
+      table <- tidy(run)[match(known$system, tidy(run)$system), ]
+      truth <- known$system_accuracy
+      data.frame(
+        set = set, run = name, error = mean(table$estimate - truth, na.rm = TRUE),
+        absolute = mean(abs(table$estimate - truth), na.rm = TRUE),
+        covered = mean(table$conf.low <= truth & truth <= table$conf.high, na.rm = TRUE),
+        width = mean(table$conf.high - table$conf.low, na.rm = TRUE)
+      )
+    }, runs, names(runs)))
+  })
+  rows <- do.call(rbind, rows)
+  for (run in unique(rows$run)) {
+    of <- rows[rows$run == run, ]
+    said <- vapply(of[c("error", "absolute", "covered", "width")], function(v) {
+      sprintf("%.3f (%.3f)", mean(v), stats::sd(v) / sqrt(length(v)))
+    }, "")
+    cat(sprintf("%-15s %d sets  bias %s  absolute %s  covered %s  width %s\n", run, nrow(of),
+      said[[1]], said[[2]], said[[3]], said[[4]]))
+  }
+}
+
+if (identical(commandArgs(TRUE), "real")) real(Sys.getenv("FALLIBLE_DATA")) else main()

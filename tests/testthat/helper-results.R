@@ -20,7 +20,8 @@ make_examples <- function() {
   known <- kinds_by_worker(crowd) != "faithful"
   measured <- crowdtruth(crowd)
   list(
-    ratings = x, ratings_labels = crowd, rater_fit = fit, draws_fit = drawn, ground_truth = ground_truth(fit),
+    ratings = x, ratings_labels = crowd, rater_fit = fit, draws_fit = drawn,
+    ground_truth = ground_truth(fit),
     accuracy_estimate = estimate_accuracy(x),
     accuracy_by_group = estimate_accuracy(
       x, "unbinned", interval = "none", by = rep(c("u", "v"), 30)
@@ -43,7 +44,8 @@ make_examples <- function() {
     rater_design = design,
     accuracy_estimator = accuracy_estimator("joint"),
     gold_cases = gold_cases(truth(x)[1:5, ], "random"),
-    interval_calibration = calibrate_interval()
+    interval_calibration = calibrate_interval(),
+    fit_check = check_fit(drawn, NULL), model_comparison = compare_models(drawn, drawn)
   )
 }
 

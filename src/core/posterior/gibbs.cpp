@@ -108,9 +108,9 @@ class Chain {
         add(row, truth, rows_.weight[row]);
         continue;
       }
-      const double scale = joint(row);
+      joint(row);
       const double total = std::accumulate(weight_.begin(), weight_.end(), 0.0);
-      if (kept) note(*kept, row, total, scale);
+      if (kept) note(*kept, row, total);
       if (truth >= 0) {
         add(row, truth, rows_.weight[row]);
       } else if (rows_.weight[row] == 1) {
@@ -144,14 +144,11 @@ class Chain {
     }
   }
 
-  // What labels and the comparison of models need of a row.
-  void note(PosteriorChain& out, int row, double total, double scale) {
+  // What labels need of a row.
+  void note(PosteriorChain& out, int row, double total) {
     const int truth = rows_.known[row];
     double* of = &out.probability[static_cast<std::size_t>(row) * K_];
     for (int k = 0; k < K_; ++k) of[k] += truth >= 0 ? k == truth : weight_[k] / total;
-    if (options_.log_likelihood) {
-      out.log_likelihood.push_back(std::log(truth >= 0 ? weight_[truth] : total) + scale);
-    }
   }
 
   void draw_parameters() {
@@ -230,7 +227,17 @@ class Chain {
 
   bool mean_dominates() const { return dominates(mean_matrix().data(), K_); }
 
+  double log_likelihood(int row) {
+    const double scale = joint(row);
+    const int truth = rows_.known[row];
+    const double total = std::accumulate(weight_.begin(), weight_.end(), 0.0);
+    return std::log(truth >= 0 ? weight_[truth] : total) + scale;
+  }
+
   void store(PosteriorChain& out) {
+    for (int row = 0; options_.log_likelihood && row < rows_.size(); ++row) {
+      out.log_likelihood.push_back(log_likelihood(row));
+    }
     out.draws.insert(out.draws.end(), base_.begin(), base_.end());
     out.draws.insert(out.draws.end(), theta_.begin(), theta_.end());
     out.draws.insert(out.draws.end(), system_.begin(), system_.end());

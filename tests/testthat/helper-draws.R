@@ -1,0 +1,75 @@
+# Two tests without a gold standard: Joseph, Gyorkos and Coupal (1995).
+two_tests <- function() {
+  data <- data.frame(
+    stool = c("+", "+", "-", "-"), serology = c("+", "-", "+", "-"), n = c(38, 2, 87, 35)
+  )
+  ratings(data, raters = stool:serology, weights = n, categories = c("-", "+"))
+}
+
+joseph <- function(...) {
+  rater_prior(
+    stool = list(sens = list(4.4375, 13.3125), spec = list(71.25, 3.75)),
+    serology = list(sens = list(21.955556, 5.488889), spec = list(4.1, 1.76)), ...
+  )
+}
+
+drawn_store <- new.env()
+drawn_tests <- function() {
+  if (is.null(drawn_store$fit)) {
+    set.seed(1)
+    drawn_store$fit <- fit_raters(
+      two_tests(), dawid_skene(), method = "bayes", prior = joseph(order = "none")
+    )
+  }
+  drawn_store$fit
+}
+
+# In units of Monte Carlo errors.
+errors_off <- function(fit, expected) {
+  table <- tidy(fit)
+  at <- match(names(expected), table$term)
+  max(abs(table$mean[at] - expected) / table$mcse[at])
+}
+
+# Five raters, one of whom copies another in `share` of the cases.
+copied_panel <- function(share, n = 400) {
+  truth <- stats::rbinom(n, 1L, 0.4)
+  said <- vapply(c(a = 0.75, b = 0.8, c = 0.7, d = 0.85, e = 0.8), function(right) {
+    ifelse(stats::runif(n) < right, truth, 1L - truth)
+  }, integer(n))
+  copies <- stats::runif(n) < share
+  said[copies, "b"] <- said[copies, "a"]
+  ratings(as.data.frame(said), raters = a:e)
+}
+
+free_model <- function(...) rater_model("rater", "free", ...)
+
+# Ranks of `truth` (a list of numbers by name, of draws from the prior) among 99 draws each should
+# be even: the p-value of each number over replicates, 20 bins.
+rank_p_values <- function(ranks) {
+  apply(ranks, 1L, function(rank) {
+    counts <- tabulate(pmin(floor(rank / 5) + 1L, 20L), 20L)
+    stats::pchisq(sum((counts - mean(counts))^2 / mean(counts)), 19, lower.tail = FALSE)
+  })
+}
+
+# `draw` is a function of a seed that gives a panel and the numbers behind it; ranks of numbers (rows)
+# in replicates (columns).
+simulated_ranks <- function(replicates, draw, model, prior, thin = 5L) {
+  vapply(seq_len(replicates), function(seed) {
+    world <- withr::with_seed(seed, draw())
+    settled <- settle_prior(prior, world$x, model)
+    known <- with_known(world$x, world$known, NULL, NULL)
+    task <- sampler_task(known$x, model, known$known, settled)
+    options <- list(
+      chains = 1L, kept = 99L, warmup = 200L, threads = 1L, thin = thin, seed = c(seed, 7L)
+    )
+    found <- run_sampler(known$x, task, options)
+    values <- named_draws(found$draws, task$terms, known$x)
+    rowSums(t(values[, names(world$numbers), drop = FALSE]) < world$numbers)
+  }, numeric(length(withr::with_seed(1, draw())$numbers)))
+}
+
+drawn_tests_of_others <- function() {
+  quiet(fit_raters(lehner_ratings(), method = "bayes", sampling = list(draws = 200, thin = 1)))
+}

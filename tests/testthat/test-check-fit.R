@@ -1,0 +1,97 @@
+test_that("checks of two tests are what is published", {
+  set.seed(1)
+  checks <- check_fit(drawn_tests())
+  terms <- tidy(checks)
+  at <- match(
+    c("base_rate[+]", "sens[stool]", "sens[serology]", "spec[stool]", "spec[serology]"), terms$term
+  )
+  expect_lt(max(abs(terms$contraction[at] - c(0.88, 0.73, 0.69, 0.27, 0.16))), 0.04)
+  expect_identical(terms$mostly_prior[at], c(FALSE, FALSE, FALSE, TRUE, TRUE))
+  shift <- tidy(checks, "sensitivity")
+  of <- function(name) {
+    table <- shift[shift$prior == name, ]
+    table$shift[match(terms$term[at], table$term)]
+  }
+  # Published with an error of .02; ours has one of about .04.
+  expect_lt(max(abs(of("power 0.5") - c(-0.55, 0.56, 0.42, -0.17, -0.31))), 0.15)
+  expect_lt(max(abs(of("power 2") - c(0.43, -0.42, -0.48, 0.11, 0.25))), 0.15)
+  expect_lt(abs(tidy(checks, "criteria")$elpd[[1]] + 175.44), 0.2)
+  expect_identical(nrow(tidy(checks, "pairs")), 1L)
+  expect_snapshot(print(checks))
+})
+
+test_that("WAIC and leave-one-out are those of package loo, case by case", {
+  skip_if_not_installed("loo")
+  fit <- drawn_tests()
+  found <- log_likelihood_draws(fit)
+  cases <- found$values[, rep(seq_along(found$weight), found$weight)]
+  waic <- suppressWarnings(loo::waic(cases))
+  ours <- loo::waic(fit)
+  expect_equal(ours$estimates, waic$estimates)
+  expect_equal(criteria_of_fit(fit)$table$elpd[[1]], waic$estimates[["elpd_waic", "Estimate"]])
+  expect_equal(criteria_of_fit(fit)$table$std.error[[1]], waic$estimates[["elpd_waic", "SE"]])
+  chain <- rep(1:4, each = 1000)
+  size <- loo::relative_eff(exp(cases), chain_id = chain)
+  expect_equal(loo::loo(fit)$estimates, loo::loo(cases, r_eff = size)$estimates, tolerance = 1e-6)
+  expect_s3_class(loo::loo_compare(loo::loo(fit), loo::loo(fit)), "compare.loo")
+})
+
+test_that("log likelihoods are of the draws that the fit has", {
+  fit <- drawn_tests()
+  found <- log_likelihood_draws(fit)
+  for (d in c(1L, 4000L)) {
+    law <- law_of_draw(fit, d)
+    given <- codes_given_class(law, pattern_codes(fit$x), fit$model, fit$x$raters)
+    expect_close(found$values[d, found$row], log(drop(given %*% t(law$base_rates))))
+  }
+})
+
+test_that("priors to compare with are powers or a list", {
+  fit <- drawn_tests()
+  checks <- check_fit(fit, list(flat = rater_prior(others = "flat", order = "none"), same = joseph(
+    order = "none"
+  )))
+  same <- tidy(checks, "sensitivity")
+  expect_identical(same$shift[same$prior == "same"], rep(0, 6))
+  expect_true(any(same$flagged[same$prior == "flat"]))
+  expect_identical(nrow(tidy(check_fit(fit, NULL), "sensitivity")), 0L)
+  expect_snapshot(error = TRUE, {
+    check_fit(fit, -1)
+    check_fit(fit, rater_prior())
+    check_fit(fit_raters(lehner_ratings()))
+    compare_models()
+    compare_models(fit, drawn_tests_of_others())
+  })
+})
+
+test_that("missing ratings and known truths are no part of checks that they do not belong to", {
+  set.seed(3)
+  x <- simulate_ratings(rater_design(c(0.7, 0.8, 0.9), n = 60))
+  y <- as.data.frame(x)
+  y <- y[-seq(1, nrow(y), 7), ]
+  x <- ratings(y, case = case, rater = rater, rating = rating)
+  known <- stats::setNames(rep("1", 10), x$cases[1:10])
+  fit <- quiet(fit_raters(x, dawid_skene(), method = "bayes", known_truth = known,
+    sampling = list(draws = 400, thin = 1)))
+  checks <- check_fit(fit, NULL)
+  expect_identical(nrow(tidy(checks, "patterns")), 0L)
+  expect_lt(max(tidy(checks, "pairs")$cases), 46)
+})
+
+test_that("pictures show parameters before and after, and pairs", {
+  skip_if_not_installed("ggplot2")
+  checks <- check_fit(drawn_tests(), NULL)
+  expect_s3_class(ggplot2::autoplot(checks), "ggplot")
+  expect_s3_class(ggplot2::autoplot(checks, "pairs"), "ggplot")
+  expect_s3_class(ggplot2::autoplot(checks$fit, "prior"), "ggplot")
+})
+
+test_that("a paper is told the priors and what others would say", {
+  set.seed(1)
+  fit <- drawn_tests()
+  expect_snapshot({
+    cat(may_say(fit, "methods"))
+    cat(may_say(check_fit(fit), "methods"))
+  })
+  expect_error(may_say(fit), class = "fallible_error_argument")
+})

@@ -1,0 +1,188 @@
+# Laws of what raters have in common.
+law_with <- function(se, sp, rate, shared) {
+  list(
+    base_rates = matrix(c(1 - rate, rate), 1L),
+    matrices = Map(function(a, b) rbind(c(b, 1 - b), c(1 - a, a)), se, sp),
+    shared = shared
+  )
+}
+
+test_that("laws keep the margins of raters, and without anything shared errors are independent", {
+  law <- law_with(c(0.8, 0.7, 0.9), c(0.9, 0.6, 0.8), 0.3, matrix(0, 2L, 1L))
+  raters <- c("a", "b", "c")
+  x <- ratings(as.data.frame(stats::setNames(list(0:1, 0:1, 0:1), raters)), raters = a:c)
+  all <- all_codes(x)
+  for (model in list(
+    free_model(dependence = "easy"), free_model(dependence = "pairs", pairs = list(c("a", "c")))
+  )) {
+    given <- codes_given_class(law, all, model, raters)
+    expect_close(given, codes_given_class(law, all, free_model(), raters))
+    for (u in c(0.2, 0.5)) {
+      law$shared <- matrix(u, 2L, 1L)
+      given <- codes_given_class(law, all, model, raters)
+      expect_close(colSums(given), c(1, 1))
+      margins <- vapply(1:3, function(j) colSums(given[all[, j] == 2L, ]), c(0, 0))
+      expect_close(margins, vapply(law$matrices, function(m) m[, 2L], c(0, 0)))
+    }
+    law$shared <- matrix(0, 2L, 1L)
+  }
+})
+
+test_that("what two tests of a pair share is a covariance, as a share of its bound", {
+  both <- coupled(c(0.1, 0.9), c(0.3, 0.7), 0.4)
+  expect_close(both[2, 2], 0.9 * 0.7 + 0.4 * (0.7 - 0.9 * 0.7))
+  three <- coupled(c(0.5, 0.3, 0.2), c(0.2, 0.2, 0.6), 1)
+  expect_close(rowSums(three), c(0.5, 0.3, 0.2))
+  expect_close(colSums(three), c(0.2, 0.2, 0.6))
+  expect_close(diag(three), c(0.2, 0.2, 0.2))
+})
+
+test_that("ranks say what populations and tests can tell apart", {
+  panel <- function(tests) {
+    names <- letters[seq_len(tests)]
+    ratings(as.data.frame(stats::setNames(rep(list(0:1), tests), names)), raters = !!names)
+  }
+  rank <- function(tests, populations, ...) {
+    unlist(rank_of_model(panel(tests), free_model(...), populations))
+  }
+  pair <- list(c("a", "b"))
+  expect_identical(rank(2, 1), c(rank = 3, parameters = 5))
+  expect_identical(rank(2, 2), c(rank = 6, parameters = 6))
+  expect_identical(rank(2, 4, dependence = "pairs", pairs = pair), c(rank = 8, parameters = 10))
+  expect_identical(rank(3, 1), c(rank = 7, parameters = 7))
+  expect_identical(rank(3, 1, dependence = "easy"), c(rank = 7, parameters = 9))
+  expect_identical(rank(4, 1, dependence = "pairs", pairs = pair), c(rank = 11, parameters = 11))
+  expect_identical(rank(4, 1, dependence = "easy"), c(rank = 11, parameters = 11))
+  # Degrees of freedom are not enough, 13 parameters in 15 cells: two blocks of four answers have a
+  # table of rank 2, which has 11 dimensions.
+  expect_identical(
+    rank(4, 1, dependence = "pairs", pairs = list(c("a", "b"), c("c", "d"))),
+    c(rank = 11, parameters = 13)
+  )
+})
+
+test_that("two dependent tests have the posterior of a long run", {
+  fit <- function(...) {
+    set.seed(1)
+    expect_warning(
+      fit <- fit_raters(two_tests(), free_model(...), method = "bayes",
+        prior = joseph(order = "none")), class = "fallible_warning_dependence"
+    )
+    fit
+  }
+  off <- function(fit, expected, own) {
+    table <- tidy(fit)
+    at <- match(names(expected), table$term)
+    max(abs(table$mean[at] - expected) / sqrt(table$mcse[at]^2 + own^2))
+  }
+  pairs <- fit(dependence = "pairs", pairs = list(c("stool", "serology")))
+  expect_lt(off(pairs, c(
+    "base_rate[+]" = 0.8232, "sens[stool]" = 0.2853, "spec[stool]" = 0.9493,
+    "sens[serology]" = 0.8382, "spec[serology]" = 0.6461, "pair[stool,serology,-]" = 0.503,
+    "pair[stool,serology,+]" = 0.610
+  ), 7e-4), 4.5)
+  easy <- fit(dependence = "easy")
+  expect_lt(off(easy, c(
+    "base_rate[+]" = 0.8279, "sens[stool]" = 0.2889, "spec[stool]" = 0.9505,
+    "sens[serology]" = 0.8447, "spec[serology]" = 0.6905, "easy[-]" = 0.351, "easy[+]" = 0.184
+  ), 7e-4), 4.5)
+  expect_lt(abs(criteria_of_fit(pairs)$table$elpd[[1]] + 174.24), 0.2)
+  expect_snapshot(print(pairs))
+  expect_warning(
+    found <- compare_models(drawn_tests(), pairs, easy), class = "fallible_warning_dependence"
+  )
+  expect_true(all(tidy(found)$undecided))
+  expect_equal(tidy(found)$difference[[1]], 0)
+  expect_snapshot(print(found))
+  # Of a single fit all laws that its priors allow.
+  expect_warning(alone <- compare_models(easy), class = "fallible_warning_dependence")
+  expect_identical(nrow(tidy(alone)), 2L)
+  expect_error(simulate(pairs), class = "fallible_error_argument")
+})
+
+test_that("dependence is refused where nothing could be learnt of it, or does not go", {
+  set.seed(1)
+  x <- simulate_ratings(rater_design(c(0.7, 0.8, 0.9), categories = c("-", "+"), n = 50))
+  expect_snapshot(error = TRUE, {
+    fit_raters(x, free_model(dependence = "easy"), method = "bayes")
+    fit_raters(x, free_model(dependence = "easy"))
+    free_model(dependence = "pairs")
+    free_model(dependence = "pairs", pairs = list(c("a", "b"), c("b", "c")))
+    free_model(pairs = list(c("a", "b")))
+    rater_model(errors = "distance", dependence = "easy")
+    fit_raters(x, free_model(dependence = "pairs", pairs = list(c("a", "b"))), method = "bayes")
+  })
+})
+
+test_that("a copied rater is seen in the pairs, and its law comes out", {
+  set.seed(2)
+  x <- copied_panel(0.4, 600)
+  plain <- quiet(fit_raters(x, dawid_skene(), method = "bayes", sampling = list(draws = 1000)))
+  checks <- check_fit(plain, NULL)
+  pairs <- tidy(checks, "pairs")
+  expect_lt(pairs$p.value[pairs$rater1 == "a" & pairs$rater2 == "b"], 0.02)
+  model <- free_model(dependence = "pairs", pairs = list(c("a", "b")))
+  suppressWarnings(
+    pair <- fit_raters(x, model, method = "bayes", sampling = list(draws = 1000)),
+    classes = c("fallible_warning_dependence", "fallible_warning_no_convergence")
+  )
+  expect_gt(criteria_of_fit(pair)$table$elpd[[1]], criteria_of_fit(plain)$table$elpd[[1]] + 10)
+  expect_gt(min(colMeans(pair$draws[, c("pair[a,b,0]", "pair[a,b,1]")])), 0.3)
+})
+
+test_that("ranks of truths from the prior among their draws are even, with easy cases and pairs", {
+  skip_unless_extended()
+  worlds <- list(
+    easy = list(
+      model = free_model(dependence = "easy"), terms = c("easy[-]", "easy[+]"),
+      said = function(law, truth) {
+        own <- stats::runif(length(truth)) < law$shared[truth, 1L]
+        vapply(law$matrices, function(m) {
+          easy <- law$shared[truth, 1L]
+          right <- (diag(m)[truth] - easy) / (1 - easy)
+          ifelse(own | stats::runif(length(truth)) < right, truth, 3L - truth)
+        }, numeric(length(truth)))
+      }
+    ),
+    pairs = list(
+      model = free_model(dependence = "pairs", pairs = list(c("a", "b"))),
+      terms = c("pair[a,b,-]", "pair[a,b,+]"),
+      said = function(law, truth) {
+        said <- vapply(law$matrices, function(m) {
+          ifelse(stats::runif(length(truth)) < diag(m)[truth], truth, 3L - truth)
+        }, numeric(length(truth)))
+        for (i in seq_along(truth)) {
+          k <- truth[[i]]
+          cells <- coupled(law$matrices[[1]][k, ], law$matrices[[2]][k, ], law$shared[k, 1L])
+          at <- sample.int(4L, 1L, prob = cells)
+          said[i, 1:2] <- c(row(cells)[at], col(cells)[at])
+        }
+        said
+      }
+    )
+  )
+  for (world in worlds) {
+    draw <- function() {
+      repeat {
+        se <- stats::rbeta(4, 8, 3)
+        sp <- stats::rbeta(4, 8, 3)
+        shared <- stats::runif(2)
+        fits <- world$model$dependence$type != "easy" ||
+          all(sp > shared[[1]]) && all(se > shared[[2]])
+        if (fits && all(se + sp > 1)) break
+      }
+      rate <- stats::runif(1)
+      law <- law_with(se, sp, rate, matrix(shared, 2L))
+      said <- world$said(law, 1L + (stats::runif(80) < rate))
+      colnames(said) <- c("a", "b", "c", "d")
+      table <- as.data.frame(ifelse(said == 2, "+", "-"))
+      numbers <- c(rate, se, sp, shared)
+      names(numbers) <- c("base_rate[+]", paste0("sens[", colnames(said), "]"),
+        paste0("spec[", colnames(said), "]"), world$terms)
+      list(x = ratings(table, raters = a:d, categories = c("-", "+")), numbers = numbers)
+    }
+    prior <- rater_prior(others = list(sens = c(8, 3), spec = c(8, 3)), order = "each")
+    p <- rank_p_values(quiet(simulated_ranks(200, draw, world$model, prior, thin = 10L)))
+    expect_gt(min(p) * length(p), 0.01)
+  }
+})
