@@ -148,7 +148,8 @@ mixed_estimator <- function(independent, shared, back) {
 # converged, and whether the profile came upon a higher top, which it then is the profile of.
 profile_ends <- function(fit, deviance, threads, tick) {
   core_latent_profile(
-    fit$x$patterns, pattern_weights(fit$x), fit$known, unclass(fit$model), deviance, threads, tick
+    fit$x$patterns, pattern_weights(fit$x), fit$known, model_for(fit$model, fit$x, fit$method),
+    deviance, threads, tick
   )
 }
 

@@ -135,7 +135,7 @@ runs_compiled <- function(options) {
   of <- list(options = options)
   mixed <- !is_averaged(of) && !identical(common_of(options), method_of(of)$common)
   isTRUE(method_of(of)$compiled) && isTRUE(interval_of(of)$compiled) && !mixed &&
-    is.null(options$model$family) && !isTRUE(options$gold > 0L)
+    is.null(options$model$family) && !has_own_law(options$model) && !isTRUE(options$gold > 0L)
 }
 
 # How a number came about; `model` is left out where it does not say more.
@@ -230,7 +230,7 @@ rule_field <- function(model) UseMethod("rule_field")
 rule_field.default <- function(model) NULL
 
 rule_of <- function(method, model) {
-  field <- rule_field(model)
+  field <- rule_field(model) %||% if (method$model == "k" && has_own_law(model)) "of_posterior"
   if (!is.null(field)) method[[field]]
 }
 
@@ -266,7 +266,7 @@ knows_model <- function(method, model, fit) {
   switch(method$model,
     any = TRUE,
     own = is_k_model(model) && (is.null(fit) || !any(is_known_rater(fit))),
-    k = if (is.null(fit)) is_k_model(model) else fit$method == "algebraic"
+    k = has_own_law(model) || if (is.null(fit)) is_k_model(model) else fit$method == "algebraic"
   )
 }
 

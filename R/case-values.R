@@ -3,9 +3,9 @@
 #' maximises the log posterior over all else, and ends where that falls short of its top by half the
 #' `conf_level` quantile of chi-squared with one degree of freedom. No numbers are drawn at random,
 #' it is several times faster than a bootstrap, and one-sided where an end is 0 or 1; `std.error` is
-#' what a normal interval of this width would have. It is `NA`, with a reason, where accuracy is not
-#' one parameter of the model (`errors = "free"`) or weights are not counts. Like a bootstrap it
-#' covers sampling error only.
+#' what a normal interval of this width would have. It is `NA`, with a reason, where the prior is
+#' estimated from the same ratings (`prior = "pooled"`) or weights are not counts. Like a bootstrap
+#' it covers sampling error only.
 #'
 #' @section Groups and clusters:
 #' With `by` every group of cases is fitted alone; groups share neither raters' accuracy nor base

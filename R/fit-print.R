@@ -79,10 +79,10 @@ format_accuracy <- function(fit) {
 
 # Of models with confidence.
 format_sureness <- function(fit) {
-  levels <- fit$family$levels
-  if (is.null(levels)) {
+  if (!uses_confidence(fit$model)) {
     return(NULL)
   }
+  levels <- fit$x$confidence$levels
   most <- levels[[length(levels)]]
   share <- stats::coef(fit)[paste0("confidence_", c("right", "wrong"), "[", most, "]")]
   paste0(

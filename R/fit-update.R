@@ -67,7 +67,7 @@ start_of <- function(fit) {
 # The method of the fit where it can fit the model, or NULL.
 method_for <- function(fit, model) {
   can <- switch(fit$method,
-    algebraic = is_k_model(model), pairs = model$errors != "free", likelihood = TRUE
+    algebraic = is_k_model(model), pairs = has_pairs(model), likelihood = TRUE
   )
   if (can) fit$method
 }

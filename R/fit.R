@@ -188,6 +188,11 @@ check_fitted <- function(x, model, method, known_truth, known_raters, call) {
   c(with_known(x, known_truth, known_raters, call), list(method = method))
 }
 
+# Different confusion matrices can give all pairs the same frequencies.
+has_pairs <- function(model) {
+  model$errors %in% c("uniform", "distance") && !uses_confidence(model)
+}
+
 # A model fitted to what with_known() gives.
 fit_model <- function(model, checked, method, start, call) UseMethod("fit_model")
 
@@ -211,11 +216,12 @@ check_method <- function(method, model, x, know, call) {
       x = "{.arg method} is {.val {method}}.", i = "Use {.code method = \"likelihood\"}.",
       call = call)
   }
-  if (method == "pairs" && model$errors == "free") {
-    abort_argument("method", "Free errors cannot be learnt from pairs of ratings.",
-      x = "{.arg model} is the {format(model)}.", i = "Different confusion matrices give all pairs
-        the same frequencies. Use {.code method = \"likelihood\"}, or errors that are uniform or by
-        distance.", call = call)
+  if (method == "pairs" && !has_pairs(model)) {
+    abort_argument("method",
+      "Only models with errors that are uniform or by distance, and without confidence, are fitted
+       to pairs of ratings.",
+      x = "{.arg model} is the {format(model)}.", i = "Use {.code method = \"likelihood\"}.",
+      call = call)
   }
   if (method == "algebraic" && !is_k_model(model)) {
     abort_argument("method", "{.code method = \"algebraic\"} fits the K-model only.",

@@ -34,9 +34,10 @@ profile_interval <- function(draft, table) {
 }
 
 lack_of_profile <- function(fit) {
-  if (fit$model$errors == "free") {
-    paste(
-      "accuracy is not one parameter of the", format(fit$model), "(use interval = \"bootstrap\")"
+  if (is_pooled(fit$model)) {
+    paste0(
+      "the prior of the ", format(fit$model), " is estimated from the same ratings (use ",
+      "prior = \"none\", or interval = \"bootstrap\")"
     )
   } else if (fit$method == "pairs") {
     "a fit to pairs of ratings has no likelihood"

@@ -76,12 +76,5 @@ of_core <- function(code, call = NULL) {
   })
 }
 
-# All functions of the core are called so; files are read in the order of their names.
-for (name in grep("^core_", ls(), value = TRUE)) {
-  fun <- get(name)
-  if (isTRUE(startsWith(deparse(body(fun))[2L], "    .Call("))) {
-    body(fun) <- call("of_core", body(fun))
-    assign(name, fun)
-  }
-}
-rm(name, fun)
+# What RcppExports.R calls.
+.Call <- function(...) of_core(base::.Call(...)) # nolint: object_name.
