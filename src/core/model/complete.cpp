@@ -113,7 +113,8 @@ void CompleteCurvature::add_levels(const Layout& layout, const Score& score, con
     for (std::size_t i = right; i < seen.size(); i += 2) n += seen[i];
     for (int level = 0; level < layout.rows.levels; ++level) {
       Eigen::VectorXd slope = Eigen::VectorXd::Zero(size);
-      score.confidence(right, level, [&](int at, double of) { slope[at - layout.levels_at] += of; });
+      score.confidence(right, level,
+                       [&](int at, double of) { slope[at - layout.levels_at] += of; });
       out += n * law.levels->of(right, level) * slope * slope.transpose();
     }
   }

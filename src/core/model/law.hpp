@@ -43,8 +43,8 @@ class Law : public AnswerLaw {
   Law(const Layout& layout, const Eigen::VectorXd& x);
 
   std::vector<double> base_rates;
-  std::vector<double> accuracy;  // judges x truths
-  std::vector<Strata> strata;    // judges x truths, if there are any
+  std::vector<double> accuracy;     // judges x truths
+  std::vector<Strata> strata;       // judges x truths, if there are any
   std::vector<OrdinalLaw> ordinal;  // of groups of judges, likewise
   std::optional<LevelLaw> levels;
 

@@ -33,7 +33,8 @@ Layout::Layout(const LatentRows& of_rows, const LatentModel& of_model, const Lat
     size += count;
     return first;
   };
-  mean_at = place(model.by_rater && per_group > 0 && !prior.none && !prior.pooled && groups > system);
+  mean_at =
+      place(model.by_rater && per_group > 0 && !prior.none && !prior.pooled && groups > system);
   accuracies_at = place(groups * per_group);
   errors_at = place(free ? groups * categories * categories : 0);
   ordinal_at = place(ordinal ? groups * categories : 0);

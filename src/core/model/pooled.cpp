@@ -175,7 +175,8 @@ std::vector<double> rows_of_system(const PooledFit& fit, const LatentRows& joine
     for (int k = 0; k < N; ++k) {
       for (int l = 0; l < N; ++l) {
         probability[(static_cast<std::size_t>(j) * N + l) * N + k] =
-            std::max(fit.matrix[(static_cast<std::size_t>(j) * N + k) * N + l], PooledPanel::least_probability);
+            std::max(fit.matrix[(static_cast<std::size_t>(j) * N + k) * N + l],
+                     PooledPanel::least_probability);
       }
     }
   }

@@ -33,8 +33,7 @@ class Score {
   void right_or_wrong(int judge, int in_class, bool right, const Put& put) const {
     const int k = in_class % categories_, s = in_class / categories_;
     const double mean = law_.accuracy[judge * categories_ + k];
-    const Strata* strata =
-        layout_.strata > 1 ? &law_.strata[judge * categories_ + k] : nullptr;
+    const Strata* strata = layout_.strata > 1 ? &law_.strata[judge * categories_ + k] : nullptr;
     const double p = inside(strata ? strata->p[s] : mean);
     const double slope = right ? 1 / p : -1 / (1 - p);
     put(layout_.accuracy_at(judge, k),
@@ -63,8 +62,8 @@ class Score {
   void answer(int judge, int k, int l, const Put& put) const {
     if (layout_.ordinal_at >= 0) {
       const int first = layout_.ordinal_of(judge);
-      law_.ordinal[layout_.group[judge]].score(
-          k, l, [&](int i, double slope) { put(first + i, slope); });
+      law_.ordinal[layout_.group[judge]].score(k, l,
+                                               [&](int i, double slope) { put(first + i, slope); });
     } else if (l != k) {
       if (layout_.errors_at >= 0) put(layout_.error_at(judge, k, l), 1);
       if (layout_.dispersions_at >= 0) put(layout_.dispersion_at(judge), -std::abs(k - l));
