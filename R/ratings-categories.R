@@ -148,14 +148,14 @@ warn_labels <- function(labels, input) {
   }
   typos <- if (input$layout$labels) misspelt_labels(labels, input$columns)
   if (length(typos) > 0L) {
-    join <- paste0(encodeString(typos, quote = "\""), " = ", encodeString(names(typos), quote = "\""))
+    join <- paste(dQuote(typos, FALSE), "=", dQuote(names(typos), FALSE)) # nolint: object_usage.
     warn_fallible("labels", c(
       "Some rare categories are one letter away from frequent ones: {.val {names(typos)}}.",
       "i" = "They count as different. To join them,
              {.code categories = c({verbatim(toString(join))})}."
     ), labels = names(typos))
   }
-  unread <- grep(unreadable_verdict, plain_label(gsub("_", " ", labels)))
+  unread <- grep(unreadable_verdict, plain_label(chartr("_", " ", labels)))
   if (length(unread) > 0L) {
     warn_fallible("labels", c(
       "Categories look like answers that could not be read: {.val {labels[unread]}}.",

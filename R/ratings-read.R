@@ -62,9 +62,9 @@
 #' @param na Labels that stand for a missing rating.
 #' @param clean_labels Shall labels that differ only in capitals and blanks become one?
 #' @param file How tables are written, if not as usual, a list with any of these: `sep`, the
-#'   character that separates columns of text (by default, that of comma, semicolon, tab and vertical
-#'   bar which splits the first line into most fields); `encoding` of text, if not UTF-8 or UTF-16;
-#'   `sheet`, the name or number of the sheet of an Excel file (by default the first).
+#'   character that separates columns of text (by default, that of comma, semicolon, tab and
+#'   vertical bar which splits the first line into most fields); `encoding` of text, if not UTF-8 or
+#'   UTF-16; `sheet`, the name or number of the sheet of an Excel file (by default the first).
 #' @param ... Passed to [ratings()]: `categories`, `ordered`, `repeats`, `weights`, `rater_kind`,
 #'   `rater_groups` and whatever else it has.
 #' @return A [ratings()] object. What a format leaves out is told by a warning of class
@@ -315,7 +315,7 @@ find_systems <- function(quo, got, mapping, how) {
   if (is.data.frame(value)) {
     return(list(table = value))
   }
-  if (is_constant(value)) {
+  if (is_constant_system(value)) {
     return(list(columns = value))
   }
   raters <- if (long) chosen_column(got, mapping$rater, "rater", how$call)

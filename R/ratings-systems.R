@@ -15,7 +15,7 @@ read_systems <- function(quos, data, layout, call) {
   if (is.data.frame(value)) {
     return(list(table = system_table(value, quos, data, call)))
   }
-  if (is_constant(value)) {
+  if (is_constant_system(value)) {
     check_text(c(value, names(value)), "systems", call)
     return(list(constant = value))
   }
@@ -32,7 +32,9 @@ read_systems <- function(quos, data, layout, call) {
 
 # Systems that raters judge have no answers of their own: `c(app = "pass")` says which category of
 # the raters means that the system is right.
-is_constant <- function(value) is.character(value) && all(rlang::have_name(value))
+is_constant_system <- function(value) {
+  is.character(value) && length(value) > 0L && all(rlang::have_name(value))
+}
 
 # Systems whose answers are their own, which alone can agree with anybody.
 answering_systems <- function(x) setdiff(x$systems, x$constant)

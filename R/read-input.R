@@ -4,9 +4,9 @@
 # lines), header (names of columns, of a table of text), plain (the path of its uncompressed text in
 # UTF-8 or, for CSV, in `encoding`), kind ("text", "json", "jsonl", or the `kind` of a signature),
 # document and record (of JSON: all of it, and its first object), entries (of a zip archive), limits
-# (see file_limits()), spent (cells of JSON so far), and the arguments sep, sheet, encoding and call,
-# which are in `how`, as are limits, where they are not the usual ones, and the folder for what must
-# be unpacked, scratch.
+# (see file_limits()), spent (cells of JSON so far), and the arguments sep, sheet, encoding and
+# call, which are in `how`, as are limits, where they are not the usual ones, and the folder for
+# what must be unpacked, scratch.
 open_input <- function(path, how) {
   if (!rlang::is_string(path) || !utils::file_test("-f", path)) {
     abort_fallible("file", "There is no file {describe(path)}.", path = path, call = how$call)

@@ -54,8 +54,9 @@ misspelt_labels <- function(labels, columns) {
   if (length(words) < 2L) {
     return(NULL)
   }
-  used <- tabulate(unlist(lapply(columns, function(x) match(as.character(x), words))), length(words))
-  letters <- vapply(strsplit(tolower(words), ""), function(x) paste(sort(x), collapse = ""), "")
+  found <- lapply(columns, function(x) match(as.character(x), words))
+  used <- tabulate(unlist(found), length(words))
+  letters <- vapply(tolower(words), function(word) rawToChar(sort(charToRaw(word))), "")
   apart <- utils::adist(words, ignore.case = TRUE)
   near <- apart == 1 | (apart == 2 & outer(letters, letters, `==`))
   # A letter in front is a prefix: symmetric, asymmetric.

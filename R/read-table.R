@@ -127,7 +127,8 @@ check_encoding <- function(x, column, input) {
 abort_encoding <- function(input, where) {
   abort_file(input$path, paste0("is not encoded in ", input$encoding, "."),
     "x" = paste0("Found bytes that are no text in ", where, "."),
-    "i" = "Say what it is encoded in, for example `file = list(encoding = \"latin1\")`.", call = input$call)
+    "i" = "Say what it is encoded in, for example `file = list(encoding = \"latin1\")`.",
+    call = input$call)
 }
 
 abort_csv <- function(input, cnd) {

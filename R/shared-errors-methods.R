@@ -106,7 +106,7 @@ print.shared_errors <- function(x, ...) {
         count_noun(told$raters, "rater"), count_noun(told$systems, "system"),
         count_noun(told$n, "case"), truth
       ))
-    ), format(x), "", "Correlation of being right"
+    ), format(x)
   ))
 }
 
@@ -124,7 +124,7 @@ shown_table.shared_errors <- function(x) { # nolint: object_name.
     out[["same wrong answer"]] <- decimals(table$coinciding, 2L)
     out[["by chance"]] <- decimals(table$expected, 2L)
   } else {
-    out[["range without truth"]] <- range(table$lowest, table$highest)
+    out[["correlation, without truth"]] <- range(table$lowest, table$highest)
   }
   out$cases <- number(if (any(table$known > 0)) table$known else table$n)
   out[order(-abs(ifelse(is.na(table$estimate), 0, table$estimate))), ]

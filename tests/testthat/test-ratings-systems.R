@@ -65,7 +65,8 @@ test_that("columns are meant, whatever else has their names", {
 
 test_that("a system that raters judge has no column", {
   set.seed(1)
-  d <- as.data.frame(replicate(3, ifelse(runif(200) < rep(c(0.9, 0.2), c(150, 50)), "pass", "fail")))
+  good <- rep(c(0.9, 0.2), c(150, 50))
+  d <- as.data.frame(replicate(3, ifelse(runif(200) < good, "pass", "fail")))
   x <- ratings(d, raters = V1:V3, systems = c(app = "pass"))
   d$app <- "pass"
   column <- ratings(d, raters = V1:V3, systems = app)
