@@ -56,7 +56,7 @@ misspelt_labels <- function(labels, columns) {
   }
   found <- lapply(columns, function(x) match(as.character(x), words))
   used <- tabulate(unlist(found), length(words))
-  letters <- vapply(tolower(words), function(word) rawToChar(sort(charToRaw(word))), "")
+  letters <- vapply(tolower(words), function(word) intToUtf8(sort(utf8ToInt(word))), "")
   apart <- utils::adist(words, ignore.case = TRUE)
   near <- apart == 1 | (apart == 2 & outer(letters, letters, `==`))
   # A letter in front is a prefix: symmetric, asymmetric.
