@@ -310,7 +310,10 @@ chosen_ratings <- function(input, file) {
   if (!long && is.null(mapping$raters)) {
     abort_fallible("page", "Tick the columns of the raters first.", field = "raters", call = NULL)
   }
-  na <- if (rlang::is_string(input$na)) c("", trimws(strsplit(input$na, ",")[[1L]])) else page_na()
+  na <- page_na()
+  if (rlang::is_string(input$na)) {
+    na <- c("", trimws(strsplit(input$na, ",", fixed = TRUE)[[1L]]))
+  }
   clean <- isTRUE(input$clean)
   code <- rlang::call2(
     "read_ratings", input$file$name, !!!mapping, systems = systems,

@@ -7,10 +7,10 @@
 #' independent ones they are worth, the alternative annotator test, and the cases to read. Cases of
 #' known truth count wherever they can.
 #'
-#' A page in HTML is one file without links to the network; Word can be edited. Its source is a template, `Accuracy report`,
-#' in the list of new R Markdown files of RStudio, or by `rmarkdown::draft(template =
-#' "accuracy-report", package = "fallible")`. Quarto renders R Markdown files too, but this one
-#' has not been tried with it.
+#' A page in HTML is one file without links to the network; Word can be edited. Its source is a
+#' template, `Accuracy report`, in the list of new R Markdown files of RStudio, or by
+#' `rmarkdown::draft(template = "accuracy-report", package = "fallible")`. Quarto renders R Markdown
+#' files too, but this one has not been tried with it.
 #'
 #' @param x A [ratings()] object with systems.
 #' @param file Where to write: a path that ends in `.html`, in `.docx` for Word or, where LaTeX is
@@ -147,8 +147,8 @@ report_format <- function(file, call) {
 abort_program <- function(program, call) {
   abort_fallible("package",
     "The program {.code {program}} is needed to write this report, and it is not found.",
-    i = if (program == "pdflatex") "Write {.val .html} or {.val .docx}, or install LaTeX.", package = program,
-    call = call)
+    i = if (program == "pdflatex") "Write {.val .html} or {.val .docx}, or install LaTeX.",
+    package = program, call = call)
 }
 
 #' Sentences about accuracy

@@ -34,7 +34,8 @@ standards_known <- function() {
 
 # A row per standard and tag: standard, met, text, file.
 standards_read <- function(root = ".") {
-  files <- list.files(file.path(root, c("R", file.path("tests", "testthat"))), "[.]R$", full.names = TRUE)
+  folders <- file.path(root, c("R", file.path("tests", "testthat")))
+  files <- list.files(folders, "[.]R$", full.names = TRUE)
   rows <- lapply(files, function(file) {
     lines <- readLines(file, encoding = "UTF-8")
     at <- grep("^#' @srrstats(NA)? ", lines)
