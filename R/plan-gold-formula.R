@@ -252,7 +252,7 @@ settled_interval <- function(table, settings) {
 
 # More gold, or one more rater for every case? NULL without costs.
 gold_costs <- function(table, quantities, estimate, settings) {
-  if (is.null(settings$cost_gold) || is.null(settings$cost_rating)) {
+  if (is.null(settings$cost)) {
     return(NULL)
   }
   interval <- settled_interval(table, settings)
@@ -273,7 +273,7 @@ gold_costs <- function(table, quantities, estimate, settings) {
   cases <- count_cases(estimate$fit$x)
   tibble::tibble(
     raters = c("as they are", "one more"), gold = gold, ratings = c(0, cases),
-    cost = gold * settings$cost_gold + c(0, cases) * settings$cost_rating
+    cost = gold * settings$cost[["gold"]] + c(0, cases) * settings$cost[["rating"]]
   )
 }
 

@@ -26,7 +26,7 @@
 #' @examples
 #' set.seed(1)
 #' x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.8), n = 1000))
-#' plan <- plan_gold(x, cost_gold = 20, cost_rating = 1)
+#' plan <- plan_gold(x, cost = c(gold = 20, rating = 1))
 #' tidy(plan)
 #' tidy(plan, "costs")
 #' glance(plan)

@@ -150,7 +150,7 @@ test_that("ratings in a database are planned as those in memory", {
 })
 
 test_that("costs are those of gold and of one more rater", {
-  plan <- planned(half_width = 0.05, interval = "corrected", cost_gold = 20, cost_rating = 0.01)
+  plan <- planned(half_width = 0.05, interval = "corrected", cost = c(gold = 20, rating = 0.01))
   costs <- tidy(plan, "costs")
   expect_equal(costs$cost, costs$gold * 20 + c(0, 600) * 0.01)
   expect_lt(costs$gold[[2]], costs$gold[[1]])
@@ -192,7 +192,7 @@ test_that("plans print", {
   local_reproducible_output(width = 80)
   set.seed(1)
   expect_snapshot({
-    planned(half_width = 0.06, cost_gold = 20, cost_rating = 0.1)
+    planned(half_width = 0.06, cost = c(gold = 20, rating = 0.1))
     planned(half_width = 0.02, interval = "corrected", systems = "a")
     planned(of = "difference", gold = 60)
     planned(of = "precision", category = 2, choice = "active")
