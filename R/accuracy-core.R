@@ -32,6 +32,7 @@ estimator_setup <- function(fit, method, options) {
     list(method = method$id, known = fit$known),
     options[intersect(c("clip", "bin_width", "deviance", "threads"), names(options))],
     if (method$model == "any") latent_setup(fit),
+    if (uses_confidence(fit$model)) list(level = rating_levels(x, fit$model)),
     if (method$model == "own") list(
       ordered = x$ordered, common = core_common(options), used = used_categories(x)
     )

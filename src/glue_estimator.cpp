@@ -87,8 +87,10 @@ namespace {
 fallible::Ratings ratings_of(const Rcpp::List& patterns, const Rcpp::NumericVector& weight,
                              const Rcpp::List& setup) {
   const bool has_model = setup.containsElementNamed("model") && !Rf_isNull(setup["model"]);
-  return {has_model ? glue::view(patterns, setup["model"]) : glue::view(patterns),
-          glue::doubles(weight), glue::known(setup["known"]), nullptr};
+  auto view = has_model ? glue::view(patterns, setup["model"]) : glue::view(patterns);
+  // Patterns that differ in confidence alone are the same to a model without.
+  if (setup.containsElementNamed("level")) view.level = Rcpp::IntegerVector(setup["level"]).begin();
+  return {view, glue::doubles(weight), glue::known(setup["known"]), nullptr};
 }
 
 SEXP tag() { return Rf_install("fallible_estimator"); }

@@ -113,7 +113,9 @@ twin_of_ordinal <- function() {
       n <- length(categories)
       parts <- matrix(parameters, n)[, as.integer(judged$rater), drop = FALSE]
       out <- array(0, c(nrow(judged), n, n))
-      for (i in seq_len(nrow(judged))) out[i, , ] <- twin_ordinal(parts[1, i], twin_limits(parts[, i]))
+      for (i in seq_len(nrow(judged))) {
+        out[i, , ] <- twin_ordinal(parts[1, i], twin_limits(parts[, i]))
+      }
       out
     },
     words = "slow ordinal"

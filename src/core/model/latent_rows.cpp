@@ -29,7 +29,7 @@ LatentRows latent_rows(const PatternView& x, const std::vector<double>& weight, 
     key.push_back(known.truth.empty() ? -1 : std::max(known.truth[p], 0) - 1);
     for (const int i : x.places(p)) {
       key.push_back(x.rater[i] - 1);
-      key.push_back(x.category[i] - 1 + (x.level ? x.level[i] * x.categories : 0));
+      key.push_back(x.category[i] - 1 + (x.levels > 0 && x.level ? x.level[i] * x.categories : 0));
     }
     if (system >= 0 && x.answer_of(p, system) > 0) {
       key.push_back(x.raters);
