@@ -57,8 +57,8 @@ misspelt_labels <- function(labels, columns) {
   found <- lapply(columns, function(x) match(as.character(x), words))
   used <- tabulate(unlist(found), length(words))
   letters <- vapply(tolower(words), function(word) intToUtf8(sort(utf8ToInt(word))), "")
-  apart <- utils::adist(words, ignore.case = TRUE)
-  near <- apart == 1 | (apart == 2 & outer(letters, letters, `==`))
+  edits <- utils::adist(words, ignore.case = TRUE)
+  near <- edits == 1 | (edits == 2 & outer(letters, letters, `==`))
   # A letter in front is a prefix: symmetric, asymmetric.
   prefixed <- outer(tolower(words), tolower(words), function(a, b) endsWith(a, b) | endsWith(b, a))
   near <- near & !prefixed & outer(used, used, function(a, b) a > 0L & 10L * a <= b)
@@ -125,9 +125,9 @@ warn_alike <- function(ids, what) {
     return(invisible())
   }
   plain <- plain_label(ids)
-  alike <- which(plain %in% plain[duplicated(plain)])
-  if (length(alike) > 0L) {
-    groups <- split(ids[alike], factor(plain[alike], unique(plain[alike])))
+  similar <- which(plain %in% plain[duplicated(plain)])
+  if (length(similar) > 0L) {
+    groups <- split(ids[similar], factor(plain[similar], unique(plain[similar])))
     each <- vapply(groups, function(of) {
       verbatim(paste(dQuote(of, FALSE), collapse = " and "))
     }, "", USE.NAMES = FALSE)
@@ -135,6 +135,6 @@ warn_alike <- function(ids, what) {
       paste0("Some ", what, "s have names that differ in capitals or blanks only."),
       some_of(each),
       "i" = paste0("They are taken for different ", what, "s; if they are not, mend the file.")
-    ), ids = ids[alike], what = what)
+    ), ids = ids[similar], what = what)
   }
 }
