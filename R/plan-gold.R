@@ -21,7 +21,11 @@
 #' `"corrected"` intervals use ratings to correct what gold cases say, and are valid whatever the
 #' raters have in common with the system. `"combined"` ones believe, in addition, what ratings alone
 #' say, as far as gold cases do not contradict it, and are never planned with fewer than
-#' `r fewest_contradicting` cases, which could. `"gold alone"` is Wilson's interval. An answer
+#' `r fewest_contradicting` cases, which could. `"gold alone"` is Wilson's interval. How many cases
+#' it takes rests on the accuracy and on the worth of ratings, and errors that raters and systems
+#' share spoil both. So as many are drawn as the upper end of the range says, which supposes ratings
+#' worth as little as they may be, the accuracy that needs most cases of those that independent and
+#' shared errors give, and nothing gained by believing ratings alone. An answer
 #' for the `"population"` cannot be better than what all the cases of `x` tell of it, all of them
 #' gold.
 #'
