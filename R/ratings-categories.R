@@ -96,6 +96,7 @@ recode_input <- function(input, categories, call) {
   }
   old <- check_declared(categories, call)
   new <- ifelse(nzchar(names(categories)), names(categories), old)
+  inform_changed("Labels were changed, as the names of {.arg categories} say.", old, new)
   become <- function(labels) {
     at <- match(labels, old)
     ifelse(is.na(at), labels, new[at])

@@ -106,17 +106,21 @@ clean_columns <- function(columns) {
   labels <- names(used)[order(-used, names(used), method = "radix")]
   plain <- plain_label(labels)
   best <- trimws(labels[match(plain, plain)])
-  changed <- best != labels
-  if (any(changed)) {
-    each <- verbatim(dQuote(labels[changed], FALSE), " is now ", dQuote(best[changed], FALSE))
-    inform_fallible(c("Labels were cleaned.", stats::setNames(each, rep("*", length(each)))))
-  }
+  inform_changed("Labels were cleaned.", labels, best)
   lapply(columns, function(column) {
     if (is.list(column)) {
       return(lapply(column, function(answer) unique(best[match(answer, labels)])))
     }
     best[match(column, labels)]
   })
+}
+
+inform_changed <- function(message, from, to) {
+  changed <- from != to
+  if (any(changed)) {
+    each <- verbatim(dQuote(from[changed], FALSE), " is now ", dQuote(to[changed], FALSE))
+    inform_fallible(c(message, stats::setNames(each, rep("*", length(each)))))
+  }
 }
 
 # Names are not changed: "aB" and "ab" may be two cases.
