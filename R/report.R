@@ -51,7 +51,7 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
   check_string(title, "title")
   if (!is.null(judges)) check_flag(judges, "judges")
   seed <- check_count(seed, "seed", 0L)
-  conf_level <- check_number(conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE)
+  conf_level <- check_level(conf_level)
   check_date(date, call)
   folder <- withr::local_tempdir()
   skeleton <- system.file(
