@@ -56,6 +56,7 @@
 #' | `grouped` | a grouped data frame is read as if it were not grouped |
 #' | `uninformative` | some bins say nothing about the system and are left out of the mean |
 #' | `labels` | labels look as if they were not all categories |
+#' | `raters` | a rater has no ratings, or cases seem to have been taken for raters |
 #' | `missing` | labels of a file were taken for missing ratings |
 #' | `left_out` | something in a file was not read |
 #' | `scores` | answers without scores, or scores that are all equal |
@@ -128,8 +129,8 @@ inform_fallible <- function(message, .envir = parent.frame()) {
 in_one_line <- function(condition) {
   tryCatch(
     {
-      said <- withr::with_options(list(cli.width = 1e5L), conditionMessage(condition))
-      lines <- strsplit(cli::ansi_strip(said[[1L]]), "\n", fixed = TRUE)[[1L]]
+      text <- withr::with_options(list(cli.width = 1e5L), conditionMessage(condition))
+      lines <- strsplit(cli::ansi_strip(text[[1L]]), "\n", fixed = TRUE)[[1L]]
       found <- grep("^(\u2716|x) ", lines[-1L], value = TRUE)
       paste(c(lines[[1L]], substring(found, 3L)), collapse = " ")
     },

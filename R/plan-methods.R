@@ -75,11 +75,11 @@ update.case_plan <- function(object, ...) {
 
 #' @export
 print.case_plan <- function(x, ...) {
-  cat_lines(paste("<case_plan>", caption_of(x)), format_assumed(x), "")
-  print(shown_table(x), row.names = FALSE)
-  cat_lines("", format_answer(x), plan_notes(x), format_advice(x), "")
-  cat_lines("More: tidy(), glance(), update(), plot().")
-  invisible(x)
+  print_result(
+    x, "tidy(), glance(), update(), plot()", left = integer(), most = Inf,
+    head = c(paste("<case_plan>", caption_of(x)), format_assumed(x)),
+    notes = c(format_answer(x), plan_notes(x), format_advice(x))
+  )
 }
 
 #' @export
@@ -89,8 +89,6 @@ caption_of.case_plan <- function(x) { # nolint: object_name.
     format(x$settings$conf_level)
   )
 }
-
-plan_story <- function(x) c(format_assumed(x), format_answer(x), plan_notes(x))
 
 #' @export
 shown_table.case_plan <- function(x) { # nolint: object_name.
@@ -221,8 +219,8 @@ near_tie <- function(table) {
   }
   error <- table$std.error * table$cost / table$cases
   best <- which(table$cheapest)[1L]
-  apart <- table$cost - table$cost[[best]]
-  same <- which(apart <= 2 * sqrt(error^2 + error[[best]]^2) & seq_along(apart) != best)
+  difference <- table$cost - table$cost[[best]]
+  same <- which(difference <= 2 * sqrt(error^2 + error[[best]]^2) & seq_along(difference) != best)
   if (length(same) > 0L) {
     paste0(
       "Simulation error leaves open whether ", paste(table$raters[same], collapse = " or "),
@@ -273,15 +271,17 @@ format_advice <- function(x) {
   }
   curve <- tidy(x, "curve")
   here <- stats::approx(sqrt(curve$cases), stats::qnorm(curve$probability), sqrt(advised))$y
-  said <- c(
+  advice <- c(
     `200` = "at least 200 cases for chance kappa around .3",
     `100` = "100 cases are sufficient for chance kappa around .55"
   )[[as.character(advised)]]
   paste0(
-    "Advice of Lehner (2015): ", said,
+    "Advice of Lehner (2015): ", advice,
     if (!is.na(here)) paste0("; here that has probability ", decimals(stats::pnorm(here), 2L))
   )
 }
 
 #' @export
-notes_of.case_plan <- function(x) plan_story(x) # nolint: object_name.
+notes_of.case_plan <- function(x) { # nolint: object_name.
+  c(format_assumed(x), format_answer(x), plan_notes(x))
+}

@@ -46,7 +46,7 @@ looks_like <- function(input, signature) {
     return("no text: it has bytes of zero in it")
   }
   if (input$kind == "json") {
-    fields <- names(input$record())
+    fields <- names(input$record)
     return(if (is.null(fields)) {
       "JSON without objects"
     } else {

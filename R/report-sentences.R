@@ -168,21 +168,30 @@ say_methods.accuracy_estimate <- function(x) {
 # ---- Comparisons ---------------------------------------------------------------------------------
 
 say_sentences.system_comparison <- function(x) {
-  table <- shown_pairs(x)
+  table <- better_first(tidy(x))
   pair <- paste(table$system1, "-", table$system2)
   first <- surely_better(x, table) %in% TRUE
   second <- surely_better(x, table, "system2") %in% TRUE
-  known <- !is.na(table$conf.low)
+  claimed <- if (is.null(x$options$metric)) {
+    more_accurate_words(table, first, x$options$conf_level)
+  } else {
+    paste0(
+      "the ", compared_metric(x), " of ", table$system1, " less that of ", table$system2,
+      " is estimated at ", estimate_words(table, x$options$conf_level, decimals),
+      ifelse(first | second, paste0("; ", ifelse(first, table$system1, table$system2),
+        " is the better one"), "")
+    )
+  }
+  undecided <- !first & !second & !is.na(table$conf.low)
   told <- paste0(
-    "On the same ", vapply(table$n, count_noun, "", "case"), ", the ", compared_metric(x), " of ",
-    table$system1, " less that of ", table$system2, " is estimated at ",
-    estimate_words(table, x$options$conf_level, decimals)
+    "On the same ", vapply(table$n, count_noun, "", "case"), ", ", claimed,
+    ifelse(undecided, "; the interval includes no difference, so which is better remains open", ""),
+    "."
   )
-  better <- table$system2
-  better[first] <- table$system1[first]
-  concluded <- ifelse(known, "; which of the two is better remains open", "")
-  concluded[first | second] <- paste0("; ", better, " is the better one")[first | second]
-  told <- paste0(told, concluded, ".")
+  unknown <- is.na(table$estimate)
+  told[unknown] <- paste0(
+    "These data do not say whether ", table$system1, " or ", table$system2, " is better."
+  )[unknown]
   open <- which(!first & !second)
   of_best <- glance(x)
   of_all <- c(
@@ -197,6 +206,18 @@ say_sentences.system_comparison <- function(x) {
       paste0(table$system1, " and ", table$system2, " are equally good.")[open], of_all
     ),
     c(pair[open], pair[open], rep(NA, length(of_all)))
+  )
+}
+
+# The first of each pair has the higher accuracy.
+more_accurate_words <- function(table, sure, level) {
+  points <- function(value) formatC(100 * value, format = "f", digits = 0L)
+  ends <- paste0(
+    " (", interval_title(level), " ", points(table$conf.low), " to ", points(table$conf.high), ")"
+  )
+  paste0(
+    table$system1, ifelse(sure, " is", " looks"), " more accurate than ", table$system2, " by ",
+    points(table$estimate), " percentage points", ifelse(is.na(table$conf.low), "", ends)
   )
 }
 

@@ -76,7 +76,7 @@ test_that("a paragraph says what a referee needs, with its references", {
 test_that("of systems compared the difference is told, and what it does not show", {
   sure <- compare_systems(quiet(estimate_accuracy(panel_of_two(2000), common = "none")))
   said <- may_say(sure)
-  expect_match(said$sentence[[1]], "of a less that of b is estimated at .*; a is the better one")
+  expect_match(said$sentence[[1]], "cases, a is more accurate than b by \\d+ percentage points \\(90% interval")
   expect_identical(said$system[1:2], c("a - b", NA))
   expect_match(said$sentence[[2]], "^A is most accurate with probability 1.00")
   expect_no_match(said$sentence[!said$may], "equally good")
@@ -84,7 +84,7 @@ test_that("of systems compared the difference is told, and what it does not show
     rater_design(c(0.7, 0.8, 0.8), c(a = 0.75, b = 0.7, c = 0.7), 3, n = 60)
   ))
   open <- may_say(compare_systems(quiet(estimate_accuracy(few))))
-  expect_match(open$sentence[[1]], "which of the two is better remains open")
+  expect_match(open$sentence[[1]], "looks more accurate than .*, so which is better remains open")
   expect_match(open$sentence[!open$may], "are equally good", all = FALSE)
   expect_match(open$sentence[!open$may], "All of these intervals hold at once", all = FALSE)
   costs <- compare_systems(
