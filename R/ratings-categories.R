@@ -135,7 +135,7 @@ warn_labels <- function(labels, input) {
   similar <- labels[plain %in% plain[duplicated(plain)]]
   if (length(similar) > 0L) {
     warn_fallible("labels", c(
-      "Categories differ only in capitals or blanks: {.val {alike}}.",
+      "Categories differ only in capitals or blanks: {.val {similar}}.",
       "i" = "They count as different. Fix the labels, or declare {.arg categories}."
     ), labels = similar)
   }
