@@ -1,5 +1,9 @@
 # Categories: values as labels, which of them are categories, and their codes.
 
+#' @srrstats {G2.16} infinite numbers are no categories, and NaN is missing
+#' @noRd
+NULL
+
 plain_columns <- function(data) {
   for (name in names(data)[vapply(data, inherits, NA, "integer64")]) {
     data[[name]] <- plain_integers(data[[name]])

@@ -50,6 +50,7 @@
 #' Cyrillic `A`) are a warning of [ratings()]. Names of cases, or of raters, that differ only in
 #' capitals and blanks stay what they are, with a warning of class `fallible_warning_alike`.
 #'
+#' @srrstats {UL1.4b} examples are files as tools write them
 #' @param path A file; several files, the names of the vector, if any, being their names; or a
 #'   folder with `ratings.csv`, or with files of one kind.
 #' @param format What the file is, see Formats; by default, found by looking at it.

@@ -47,6 +47,8 @@
 #' For a label per case, how probable it is, ties and the entropy of each row, see
 #' [predict()][predict.rater_fit] and [augment()][augment.rater_fit].
 #'
+#' @srrstats {UL1.3, UL3.4} labels keep cases and categories, and have probabilities
+#' @srrstatsNA {UL1.3a, UL3.0, UL3.1, UL7.2} labels are the categories of the ratings, none is made
 #' @param fit A [fit_raters()] or [estimate_accuracy()] result; or [ratings()].
 #' @param format `"wide"`, with a column for each category, or `"long"`, with a row for each case
 #'   and category.
