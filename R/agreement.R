@@ -38,6 +38,7 @@
 #' analytic error; the jackknife takes its place, and the column `method` says so. Where weights are
 #' not counts, or no case makes a difference, there is no interval, and `reason` says so.
 #'
+#' @srrstats {G1.6} `bench/agreement.R` and `bench/speed.R`, beside five other packages
 #' @param x A [ratings()] object, a data frame or matrix of cases x raters, or an agreement matrix
 #'   of class [table][base::table]; see [as_ratings()].
 #' @param measures Names from [measures()]; `NULL` for those that suit the data.

@@ -51,6 +51,7 @@
 #' errors that the system shares with the raters leave no trace at all; see
 #' `vignette("how-far-to-trust")`.
 #'
+#' @srrstats {UL7.1} tests of what models assume
 #' @param x A [ratings()] object, or what [as_ratings()] makes ratings of. Repeated ratings count as
 #'   independent.
 #' @param properties Which properties to check; all by default.

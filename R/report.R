@@ -12,6 +12,7 @@
 #' `rmarkdown::draft(template = "accuracy-report", package = "fallible")`. Quarto renders R Markdown
 #' files too, but this one has not been tried with it.
 #'
+#' @srrstats {G4.0} `file` must end as one of the formats that can be written
 #' @param x A [ratings()] object with systems.
 #' @param file Where to write: a path that ends in `.html`, in `.docx` for Word or, where LaTeX is
 #'   installed, in `.pdf`.
