@@ -74,7 +74,7 @@ confusion.accuracy_estimate <- function(x, # nolint: object_name.
   )
   if (!method_of(x)$posterior) {
     abort_argument("x",
-      "Method {.val {x$options$method}} estimates accuracy alone, not confusion of categories.",
+      "Method {.val {x$options$method}} estimates accuracy only, not a confusion matrix.",
       i = "Estimate with {.arg method} {.or {.val {ids_with('posterior', accuracy_methods())}}}.",
       call = call)
   }
@@ -104,7 +104,7 @@ check_cell_interval <- function(interval, estimate, call) {
   having <- ids_with("cells", accuracy_intervals())
   if (is.null(estimate$gold) && rlang::is_string(interval) && interval %in% gold_ids()) {
     abort_argument("interval",
-      "{.code interval = \"{interval}\"} needs an estimate with an interval by gold cases.",
+      "{.code interval = \"{interval}\"} needs an estimate whose interval uses gold cases.",
       x = "{.arg x} has {.code interval = \"{estimate$options$interval}\"}.",
       i = "Give {.arg known_truth} and {.code interval = \"{interval}\"} to
            {.fun estimate_accuracy}.", call = call)

@@ -75,8 +75,8 @@ check_no_sample <- function(gold_sample, call) {
 
 warn_no_gold <- function() {
   warn_fallible("gold_none", c(
-    "{.arg known_truth} holds the truth of no case; everything rests on ratings alone.",
-    "i" = "Leave it out, or look whether its truths are all missing."
+    "{.arg known_truth} holds no truth, so the ratings alone are used.",
+    "i" = "Leave it out, or check whether all its truths are missing."
   ))
 }
 
@@ -87,12 +87,12 @@ check_gold_of.rater_fit <- function(fit, known_truth, gold_sample, call) invisib
 
 check_gold_of.score_fit <- function(fit, known_truth, gold_sample, call) {
   if (any(known_patterns(fit)) && !is.null(known_truth)) {
-    abort_argument("known_truth", "The fit has used known truths, which then measure nothing.",
+    abort_argument("known_truth", "The fit has already used known truths, so they cannot check it.",
       i = "Fit {.fun fit_scores} without {.arg known_truth}, and give it here.", call = call)
   }
   if (!is.null(known_truth) && (is.null(gold_sample) || identical(gold_sample, "given"))) {
     abort_argument("known_truth",
-      "Known truths that are no sample must be given to {.fun fit_scores}.",
+      "Known truths that are not a sample must be given to {.fun fit_scores}.",
       i = "{.code gold_sample = \"random\"} says that they are a random sample.", call = call)
   }
 }
@@ -101,7 +101,7 @@ check_gold_of.score_fit <- function(fit, known_truth, gold_sample, call) {
 check_gold_of.posterior_fit <- function(fit, known_truth, gold_sample, call) {
   if (!is.null(known_truth) && !isFALSE(known_truth)) {
     abort_argument("known_truth",
-      "{.arg known_truth} needs a model, and this fit has only the posterior it was given.",
+      "{.arg known_truth} needs a model; this fit has only a posterior.",
       i = "Give {.arg known_truth} with the ratings.", call = call)
   }
 }
@@ -124,7 +124,7 @@ lack_of_sample <- function(interval, gold) {
   list(arg = "interval", message = c(
     paste0(
       if (grepl("^[aeiou]", interval$words)) "An " else "A ", interval$words,
-      " needs a sample of cases whose truth is known."
+      " needs a sample of cases with known truth."
     ),
     "x" = switch(kind,
       none = "{.arg known_truth} is not given.",
@@ -182,7 +182,7 @@ fit_without_truth <- function(fit, known_truth, call) {
     return(fit)
   }
   if (!identical(known_truth, fit$given$truth)) {
-    abort_argument("known_truth", "{.arg x} is a fit that knows the truth of cases already.",
+    abort_argument("known_truth", "{.arg x} is a fit that already uses known truth.",
       i = "Leave out {.arg known_truth}, or give all known cases to {.fun estimate_accuracy}, with
            ratings or with a fit that knows none.", call = call)
   }

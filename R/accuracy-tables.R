@@ -50,10 +50,10 @@
 #'   For `"gold_details"`, a row per system: `system`; `gold`, its number of gold cases (copies, if
 #'   cases have weights), out of `cases`; `worth`, how many labels without ratings do what one does
 #'   with them in the corrected interval; `statistic` and `p.value` of the test that the estimate
-#'   from ratings alone is right, `NA` below five gold cases; `common`, the share of errors in
-#'   common by the gold cases, with the ends `common.low` and `common.high` of its interval: 0 where
-#'   the corrected estimate is `independent`, 1 where it is `shared`, and beyond if it is beyond;
-#'   `reason`, why gold cases say nothing of the system.
+#'   from ratings alone is right, `NA` below five gold cases; `common`, the share of
+#'   shared errors by the gold cases, in \[0, 1\], with the ends `common.low` and `common.high` of
+#'   its interval: 0 where the corrected estimate is `independent`, 1 where it is `shared`, `NA`
+#'   where all of the interval is beyond; `reason`, why gold cases say nothing of the system.
 #'
 #'   For `"replicates"`, a row per bootstrap replicate and system: `replicate`, `system` and
 #'   `estimate`; no rows where nothing was drawn.

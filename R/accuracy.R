@@ -177,7 +177,7 @@ judge_systems <- function(fit, cluster, gold, given, call) {
   options["cluster"] <- list(if (!is.null(cluster)) check_cluster(cluster, fit$x, call))
   check_tells_systems(fit, call)
   if (length(fit$x$systems) == 0L) {
-    abort_fallible("system", "There is no system whose accuracy could be estimated.",
+    abort_fallible("system", "There is no system to estimate the accuracy of.",
       i = "Give {.arg systems} to {.fun ratings}.", system = character(), call = call)
   }
   check_pair(options, fit$model, fit, call, gold)
@@ -196,7 +196,7 @@ check_nothing_known <- function(fit, call) {
   if (any(known_patterns(fit)) || any(is_known_rater(fit)) ||
     inherits(fit, "posterior_fit")) {
     abort_argument("by",
-      "{.arg by} fits each group anew and cannot use known truths or raters, or a given posterior.",
+      "{.arg by} refits each group and cannot use known truths or raters, or a given posterior.",
       i = "Fit the cases of each group, {.code x[cases, ]}, with what is known of them.",
       call = call)
   }
@@ -292,7 +292,7 @@ new_accuracy_estimate <- function(draft, found) {
     common = if (is.null(common_of(draft$options))) {
       rep(NA_real_, length(systems))
     } else {
-      taken_back(draft$options, beside$typical)
+      correction_share(draft$options, beside$typical)
     },
     rater_error = beside$rater_error, independence_weight = beside$independence_weight,
     suspicion = beside$suspicion, lowest = beside$lowest, highest = beside$highest,

@@ -100,7 +100,7 @@ print.agreement <- function(x, ...) {
   cat_lines(
     about$header,
     if (about$pairwise) paste("Pairs of:", shorten(about$judges)),
-    if (about$by_category) "Each category against the others"
+    if (about$by_category) "Each category against all others"
   )
   cat("\n")
   shown <- shown_table(x)

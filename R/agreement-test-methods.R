@@ -87,7 +87,7 @@ caption_of.agreement_test <- function(x) { # nolint: object_name.
 
 #' @export
 caption_of.agreement_comparison <- function(x) { # nolint: object_name, object_length.
-  paste0("Agreement of one panel less that of another, ", count_noun(max(0, x$n), "common case"))
+  paste0("Agreement of one panel minus that of another, ", count_noun(max(0, x$n), "common case"))
 }
 
 #' @export

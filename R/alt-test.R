@@ -78,7 +78,7 @@ check_alt_ratings <- function(x, call) {
       i = "Give {.arg systems} to {.fun ratings}.", system = character(), call = call)
   }
   why <- if (x$exchangeable) {
-    "Of counts it is not known who said what."
+    "Counts do not show which rater gave which rating."
   } else if (has_repeats(x)) {
     "Raters of {.arg x} repeat their ratings; {.code as_ratings(x, votes = TRUE)} makes one vote of
      them."

@@ -147,8 +147,8 @@ warn_strange_rater <- function(columns) {
   }, NA)
   if (length(labels) > 2L && any(strange)) {
     warn_fallible("labels", c(
-      "No other column has a label of column{?s} {.val {names(columns)[strange]}}.",
-      "i" = "Every column is taken for a rater; say which are with {.fun ratings}."
+      "No other column shares a label with column{?s} {.val {names(columns)[strange]}}.",
+      "i" = "Every column is taken for a rater; name the rater columns with {.fun ratings}."
     ), labels = unlist(labels[strange]))
   }
 }
@@ -164,8 +164,8 @@ warn_counts <- function(columns) {
   if (length(sums) == 1L && sums > 1 && 0 %in% unlist(columns) && length(columns[[1L]]) > 2L) {
     warn_fallible("labels", c(
       "Every row sums to {sums}, as if it had counts of ratings.",
-      "i" = "If so, {.code as_ratings(x, counts = everything())} takes columns for categories; here
-             they are taken for raters."
+      "i" = "If so, use {.code as_ratings(x, counts = everything())}; here the columns are taken for
+             raters."
     ), labels = names(columns))
   }
 }
@@ -184,7 +184,7 @@ check_several_raters <- function(x, call) {
       x = "Found only {.val {x$raters}}.",
       i = c(
         "Systems do not count as raters.",
-        "Of one rater {.fun fit_raters} can learn with {.arg known_truth}, or with
+        "For one rater, {.fun fit_raters} needs {.arg known_truth} or
          {.arg known_raters}, a calibration sample."
       ), raters = x$raters, call = call)
   }

@@ -139,17 +139,17 @@ bounds_notes <- function(x) {
     if (x$options$given == "fit") {
       c(
         paste(
-          "If the fit is right about truth and raters, accuracy lies in this range, whatever the",
-          "system's errors have in common with theirs"
+          "If the fit is right about truth and raters, accuracy lies in this range, however many",
+          "errors systems and raters share"
         ),
         paste(
-          "The fit takes raters to err independently of each other; where they do not, it is too",
+          "The fit assumes that raters err independently; where they do not, it is too",
           "sure of the truth, and the range too narrow (see given = \"ratings\")"
         )
       )
     } else {
       c(
-        "Accuracy lies in this range, whatever errors have in common, if:",
+        "Accuracy lies in this range, however many errors are shared, if:",
         paste("  -", assumption_words(x$assumed))
       )
     },

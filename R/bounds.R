@@ -155,7 +155,7 @@ fit_of_bounds <- function(x, given, call) {
 
 check_bounded <- function(systems, x, call) {
   if (length(x$systems) == 0L) {
-    abort_fallible("system", "There is no system whose accuracy could be bounded.",
+    abort_fallible("system", "There is no system to bound the accuracy of.",
       i = "Give {.arg systems} to {.fun ratings}.", system = character(), call = call)
   }
   check_system_names(systems, x$systems, call)
@@ -165,7 +165,7 @@ check_nothing_assumed <- function(assumed, call) {
   given <- names(assumed)[!vapply(assumed, function(x) is.null(x) || isTRUE(x), NA)]
   if (length(given) > 0L) {
     abort_argument(given,
-      "Given a fit, truth and raters are as the fit says, and nothing else can be assumed of them.",
+      "Truth and raters are taken from the fit, so no further assumption is possible.",
       x = "Found {.arg {given}}.", i = "Use {.code given = \"ratings\"}.", call = call)
   }
 }

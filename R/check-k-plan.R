@@ -95,7 +95,7 @@ plan_accuracy <- function(x, settings, reason) {
 }
 
 most_judges <- 2000L # whose pairs are looked at one by one
-no_identity <- "raters have no identity, only their counts are known"
+no_identity <- "raters are not identified: there are only counts"
 
 plan_errors <- function(x, settings, reason) {
   if (length(x$categories) == 2L && is.na(reason)) {

@@ -95,7 +95,7 @@ check_dots_empty <- function(..., call = rlang::caller_env()) {
     near <- near_names(names[names != ""], known)
     unnamed <- vapply(given[names == ""], rlang::as_label, "")
     abort_fallible("argument", c(
-      "There are arguments that this function does not have.",
+      "This function has no such argument.",
       if (length(wrong) > 0L) c("x" = "Found {.arg {wrong}}."),
       if (length(unnamed) > 0L) c("x" = "Found {.code {unnamed}} without a name."),
       if (length(near) > 0L) c("i" = "Did you mean {.arg {near}}?"),
@@ -209,7 +209,7 @@ check_system_names <- function(systems, known, call) {
     return(known)
   }
   if (length(known) == 0L) {
-    abort_fallible("system", "There are no systems among which {.arg systems} could choose.",
+    abort_fallible("system", "There are no systems for {.arg systems} to choose from.",
       i = "Give {.arg systems} to {.fun ratings}.", system = character(), call = call)
   }
   check_names_among(systems, known, "systems", call)

@@ -144,7 +144,8 @@ compare_by_ratings <- function(estimate, pairs, conf_level, simultaneous) {
       estimate$options[c("method", "replicates")],
       list(
         conf_level = conf_level, simultaneous = simultaneous, clusters = draws$clusters,
-        robust = draws_interval(estimate)$hidden, against = pairs$against
+        allowance = if (draws_interval(estimate)$hidden) allowance_words(estimate) else " alone",
+        against = pairs$against
       )
     )
   )
@@ -164,7 +165,7 @@ estimate_to_compare <- function(x, call, ...) {
 check_estimate <- function(x, call, arg = "x") {
   if (inherits(x, "accuracy_by_group")) {
     abort_argument(arg,
-      "{.arg {arg}} has an estimate for each of the groups {.val {names(x)}}; take one of them.",
+      "{.arg {arg}} holds an estimate for each of the groups {.val {names(x)}}; choose one.",
       i = "For example {.code x[[\"{names(x)[[1L]]}\"]]}.", call = call)
   }
   check_class(x, "accuracy_estimate", arg, "Make one with {.fun estimate_accuracy}.", call)
@@ -188,7 +189,7 @@ on_common_cases <- function(estimate, systems, call) {
   common <- rowSums(answered) == length(at)
   left_out <- as.double(count_cases(x, rowSums(answered) > 0L & !common))
   if (count_cases(x, common) == 0) {
-    abort_fallible("system", "There is no case that all of these systems answered and a rater saw.",
+    abort_fallible("system", "No case was answered by all of these systems and seen by a rater.",
       x = "Systems are {.val {systems}}.", i = "Compare fewer at a time, with {.arg systems}.",
       system = systems, call = call)
   }

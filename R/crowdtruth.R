@@ -113,7 +113,7 @@ check_judgements <- function(x, version, call) {
   }
   if (x$exchangeable && version == "2.0") {
     abort_argument("x",
-      "Version 2.0 needs to know who gave which answer; {.arg x} holds only counts.",
+      "Version 2.0 needs the worker of each answer; {.arg x} holds only counts.",
       i = "{.code version = \"2014\"} measures units and annotations from counts.", call = call)
   }
   if (in_database(x)) abort_no_cases("CrowdTruth measures cases", call)

@@ -238,7 +238,7 @@ design_violations <- function(x) {
     if (length(unique(accuracy)) > 1L) "raters are not equally accurate",
     if (x$dispersion != 1) {
       paste0(
-        "errors are ", format(x$dispersion), " times likelier a step nearer to the truth",
+        "errors are ", format(x$dispersion), " times as likely one category nearer to the truth",
         whose(x$system_errors)
       )
     },
@@ -256,7 +256,7 @@ design_violations <- function(x) {
     },
     copying_words(x$copying[x$copying$probability > 0, ], judges),
     if (any(x$loading != 0)) {
-      paste("cases make errors go together, by loadings", words_by_judge(x$loading, judges))
+      paste("errors are correlated, by loadings", words_by_judge(x$loading, judges))
     },
     if (any(x$drift != 0)) {
       paste("accuracy drifts over the cases by", words_by_judge(x$drift, judges))

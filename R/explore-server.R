@@ -182,7 +182,7 @@ system_field <- function(file, layout, rater) {
     return(NULL)
   }
   shiny::checkboxGroupInput(
-    "systems", "Systems to be judged",
+    "systems", "Systems to evaluate",
     if (long) utils::head(rater_names(file, rater), 50L) else file$columns # nobody ticks more
   )
 }
@@ -227,7 +227,7 @@ short_table <- function(x) {
   if (!is.null(table$n)) table$n <- number(table$n)
   words <- c(
     std.error = "standard error", conf.low = "from", conf.high = "to",
-    shared = "if it errs where raters err", independent = "if its errors are its own"
+    shared = "if it shares the raters' errors", independent = "if it errs independently"
   )
   known <- names(table) %in% names(words)
   names(table)[known] <- words[names(table)[known]]

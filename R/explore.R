@@ -93,7 +93,7 @@ explore_data <- function() {
       ),
       shiny::actionButton("use", "Use these ratings", class = "btn-primary")
     ),
-    shiny::tags$h2("What these ratings can say", class = "h4"),
+    shiny::tags$h2("What these ratings can show", class = "h4"),
     shiny::verbatimTextOutput("data")
   )
 }
@@ -102,7 +102,7 @@ explore_agreement <- function() {
   explore_tab(
     "Agreement",
     shiny::tags$p(
-      "How often raters agree, and what remains of it when agreement by chance is taken away."
+      "How often raters agree, with and without a correction for chance."
     ),
     explore_plot("agreement_plot"), wide_table("agreement_table")
   )
@@ -114,15 +114,15 @@ explore_accuracy <- function() {
     shiny::tagList(
       shiny::selectInput("kind", "Who rates?", page_kinds, selectize = FALSE),
       shiny::tags$p(
-        "It decides the interval: machines err together in ways that no rating shows."
+        "The interval depends on it: machines share errors that ratings cannot show."
       ),
-      shiny::checkboxInput("choose", "Set the share of errors in common myself"),
+      shiny::checkboxInput("choose", "Set the share of shared errors myself"),
       shiny::conditionalPanel("input.choose", shiny::sliderInput(
-        "common", "Share of errors that systems and raters have in common", 0, 1, 0.5, 0.05
+        "common", "Share of shared errors of systems and raters", 0, 1, 0.5, 0.05
       )),
       shiny::tags$p(
-        "Ratings cannot show which share is true. At 0 a system's errors are its own, at 1 it errs",
-        "where raters err. If you do not set it, it is what such panels typically have."
+        "Ratings cannot show which share is true. At 0 a system errs independently, at 1 it shares",
+        "all errors of the raters. By default it is what is typical for such panels."
       )
     ),
     explore_plot("accuracy_plot"), wide_table("accuracy_table"),
@@ -131,8 +131,8 @@ explore_accuracy <- function() {
 }
 
 page_kinds <- c(
-  "As the ratings say, or not said" = "", "People with a training" = "expert",
-  "People of a crowd" = "crowd", "Language models" = "model", "Other programs" = "tool"
+  "As the ratings declare, or not declared" = "", "Trained people" = "expert",
+  "A crowd" = "crowd", "Language models" = "model", "Other programs" = "tool"
 )
 
 explore_plan <- function() {
@@ -142,7 +142,7 @@ explore_plan <- function() {
       shiny::sliderInput(
         "half_width", "Half the width of the interval wanted", 0.02, 0.2, 0.05, 0.01
       ),
-      shiny::tags$p("How many cases must be looked at by somebody who knows the truth?")
+      shiny::tags$p("How many cases need a known truth?")
     ),
     shiny::verbatimTextOutput("plan")
   )

@@ -213,7 +213,7 @@ model_lines.family_model <- function(x) { # nolint: object_name.
 check_no_family <- function(model, arg, call) {
   if (!is.null(model$family)) {
     abort_argument(arg,
-      "{.arg {arg}} goes with models that have no formula and are no family of your own.",
+      "{.arg {arg}} works only with models without a formula that are not your own family.",
       x = "{.arg model} is the {format(model)}.", call = call)
   }
 }

@@ -53,7 +53,7 @@ update.rater_fit <- function(object, model = object$model, method = NULL, x = ob
 
 abort_both <- function(call) {
   abort_argument("new",
-    "Ratings come in the place of those of the fit, {.arg x}, or are added to them, {.arg new}.",
+    "Give {.arg x} to replace the ratings of the fit, or {.arg new} to add to them.",
     x = "Both are given.", call = call)
 }
 

@@ -32,8 +32,8 @@
 #' * `fallible_warning_no_convergence` says that the top was not reached;
 #'   `fallible_warning_weakly_identified`, of free errors of each rater, that their agreement is
 #'   barely distinguishable from chance, that base rates are mostly prior (where that is quick to
-#'   find), or that raters of opposite meaning gave over a third of the ratings; and
-#'   `fallible_warning_switched`, of other models, that classes have changed names.
+#'   find), or that raters who use the labels in the opposite sense gave over a third of the
+#'   ratings; and `fallible_warning_switched`, of other models, that classes have changed names.
 #'
 #' With `method = "pairs"` uniform errors or errors by distance are fitted by least squares to the
 #' relative frequencies of all pairs of ratings by two raters (footnote 5 of the paper), each pair
@@ -224,7 +224,7 @@ check_method <- function(method, model, x, know, call) {
   }
   if (model$accuracy == "rater" && x$exchangeable) {
     abort_argument("model",
-      "A model with an accuracy for each rater needs to know who gave which rating.",
+      "A model with an accuracy for each rater needs the rater of each rating.",
       x = "{.arg x} has counts of ratings.", i = "Choose {.code accuracy = \"common\"}.",
       call = call)
   }
@@ -254,8 +254,8 @@ new_rater_fit <- function(fields, kind) {
 warn_fit <- function(fit) {
   if (fit$identified != "yes") {
     warn_fallible("not_identified", c(
-      "Nothing can be said about accuracy: {reason_of_fit(fit)}.",
-      "i" = "Base rates and everything that follows from them are {.code NA}."
+      "Accuracy cannot be estimated: {reason_of_fit(fit)}.",
+      "i" = "Base rates and all results that depend on them are {.code NA}."
     ), reason = reason_of_fit(fit))
   } else {
     warn_kind(fit)

@@ -25,7 +25,7 @@ conformal_interval <- function(draft, table) {
 conformal_draws <- function(estimate, replicates) {
   calibration <- calibration_of(estimate)
   if (is.infinite(calibration$factor)) {
-    return("by so few families of reference sets no interval is wide enough")
+    return("with so few families of reference sets no interval is wide enough")
   }
   wider <- calibration$factor / robust_quantile(estimate$options, calibration$conf_level)
   draws <- robust_draws(estimate, replicates)
@@ -35,7 +35,7 @@ conformal_draws <- function(estimate, replicates) {
 }
 
 conformal_note <- function(x) {
-  paste0("Interval: conformal, a robust one of which ", format(calibration_of(x)))
+  paste0("Interval (conformal): robust, but ", format(calibration_of(x)))
 }
 
 # Language models are compared with their kind, people with people.
@@ -155,7 +155,7 @@ print.interval_calibration <- function(x, ...) {
     ),
     if (is.infinite(x$factor)) {
       paste0(
-        "Nothing can be promised: with so few families no interval is wide enough. There must be ",
+        "With so few families no interval is wide enough to guarantee coverage. There must be ",
         ceiling(x$conf_level / (1 - x$conf_level) - 1e-9), "."
       )
     }

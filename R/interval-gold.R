@@ -6,7 +6,7 @@ gold_interval <- function(id, gold, difference, note, anytime = FALSE) {
     id,
     words = paste(id, "interval"), average = TRUE, hidden = TRUE, replicates = 200L,
     delta = TRUE,
-    uncounted = "so gold cases, of which no use is made, are no sample of cases",
+    uncounted = "so gold cases are not a sample of cases and are not used",
     find = function(draft, table) robust_interval(draft, table), gold = gold,
     difference = difference, anytime = anytime,
     note = function(estimate) gold_interval_note(estimate, note)
@@ -21,30 +21,30 @@ interval_combined <- gold_interval(
   function(x, alone, settings) {
     combined_difference(x, alone, settings$target, settings$conf_level, settings$widen)
   },
-  "gold cases, ratings, and what ratings alone say as far as gold cases do not contradict it"
+  "gold cases with ratings, and ratings alone as far as gold does not contradict them"
 )
 
 interval_corrected <- gold_interval(
   "corrected",
   function(x, alone, settings) corrected_interval(x, settings$target, settings$conf_level),
   function(x, alone, settings) difference_interval(x, settings$target, settings$conf_level),
-  "gold cases and ratings, valid whatever raters and systems have in common"
+  "gold cases with ratings, valid whatever errors are shared"
 )
 
 interval_anytime <- gold_interval(
   "anytime",
   function(x, alone, settings) sequence_interval(x, alone, settings$target, settings$conf_level),
   function(x, alone, settings) sequence_difference(x, settings$target, settings$conf_level),
-  "gold cases and ratings, valid also if looked at after every batch of gold cases",
+  "gold cases with ratings, valid after every batch of gold cases",
   anytime = TRUE
 )
 
 gold_interval_note <- function(estimate, note) {
   settings <- estimate$gold$settings
   paste0(
-    "Interval: ", estimate$options$interval, " (", note, "), of the ", settings$target,
+    "Interval (", estimate$options$interval, "): ", note, "; accuracy in the ", settings$target,
     if (!is.null(estimate$options$cluster)) {
-      paste0("; gold cases are in ", count_noun(count_gold_clusters(estimate), "cluster"))
+      paste0("; gold in ", count_noun(count_gold_clusters(estimate), "cluster"))
     }
   )
 }

@@ -38,7 +38,7 @@
 #'   and undo the mixing: with `p` the probabilities of a case, `M` the mean of their products and
 #'   `D` the diagonal of base rates, cases have weights `D M^-1 p`. These may be below 0 or above 1,
 #'   and their mean over cases with any scores is right. They are to `"shared"` as `"unbinned"` is
-#'   to the mean posterior. Where raters hardly tell categories apart (the smallest eigenvalue of
+#'   to the mean posterior. Where raters hardly separate the categories (the smallest eigenvalue of
 #'   `M`, scaled to 1 for certainty, is below .01) metrics are `NA`.
 #' * A stated share of errors in common (`common`) moves the weights from the second to the first.
 #'   `"typical"` moves nothing, unlike with answers: it is how often two wrong answers are the same,

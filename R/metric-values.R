@@ -70,7 +70,7 @@ mean_over <- function(each, weight, drops) {
   matrix(rowSums(each * weight) / rowSums(weight), ncol = 1L)
 }
 
-# Each category against the others: tables x categories of true positives and so on.
+# Each category against all others: tables x categories of true positives and so on.
 against_rest <- function(tables, n) {
   sums <- table_sums(tables, n)
   tp <- sums$right

@@ -168,7 +168,7 @@ posterior_of_table <- function(table, x, call) {
       x = if (anyNA(at)) {
         "There is none for {.val {as.character(x$cases[is.na(at)])}}."
       } else {
-        "One case stands twice."
+        "One case is repeated."
       }, row = which(is.na(at)), call = call)
   }
   as.matrix(as.data.frame(table)[at, x$categories, drop = FALSE])

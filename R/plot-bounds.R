@@ -38,15 +38,15 @@ autoplot.accuracy_bounds <- function(object, ...) { # nolint: object_name.
       title = "Lowest and highest accuracy",
       subtitle = paste0(
         if (told$given == "fit") {
-          "whatever errors have in common with the raters',\nif the fit is right about these"
+          "whatever errors are shared with the raters',\nif the fit is right about these"
         } else {
-          "whatever errors have in common,\ngiven the ratings and what is assumed"
+          "whatever errors are shared,\ngiven the ratings and what is assumed"
         },
         if (told$interval == "bootstrap") {
           paste0("; thin: ", format(100 * told$conf_level), "% confidence set")
         }
       ),
-      caption = if (told$given == "fit") "Diamond: it knows nothing the raters do not",
+      caption = if (told$given == "fit") "Diamond: all errors shared with the raters",
       x = "probability of the correct category", y = NULL
     ) +
     theme_fallible()

@@ -137,7 +137,7 @@ plot_agreement <- function(x, max_raters, call) {
   x <- as_ratings_of_several(x, "object", call)
   if (x$exchangeable && length(x$systems) == 0L) {
     abort_argument("type",
-      "The raters of {.arg object} have no identity, so there are no pairs of them to draw.",
+      "The raters of {.arg object} are not identified, so there are no pairs to draw.",
       i = "Use {.code type = \"ratings\"}.", call = call)
   }
   pairs <- pairwise_agreement(x, if (x$exchangeable) NULL else busiest(x, max_raters))

@@ -24,12 +24,12 @@ plot_sensitivity <- function(object, call) {
     ) +
     ggplot2::scale_y_continuous(labels = in_percent, limits = no_narrower) +
     ggplot2::labs(
-      title = "What errors in common with the raters would mean",
+      title = "Accuracy by how many errors are shared with the raters",
       subtitle = sensitivity_subtitle(object, marks),
       caption = if (length(systems) < nrow(table)) {
         paste("Not identified for", shorten(setdiff(table$system, systems), most = 4L))
       },
-      x = "share of errors in common that is assumed", y = "accuracy"
+      x = "assumed share of shared errors", y = "accuracy"
     ) +
     theme_fallible() +
     ggplot2::theme(panel.spacing.x = ggplot2::unit(18, "pt"))
@@ -119,7 +119,7 @@ mark_of <- function(object) {
 sensitivity_subtitle <- function(object, marks) {
   level <- format(100 * object$options$conf_level)
   paste0(
-    "From errors of its own (0%) to errors where the raters err (100%); ratings cannot tell",
+    "From independent errors (0%) to fully shared errors (100%); ratings cannot show which",
     if (!on_the_line(object)) paste0("\nDashed: the ", method_of(object)$words),
     if (!all(is.na(marks$low))) paste0("\nBar: ", level, "% interval of the estimate"),
     if (!all(is.na(sensitivity_ends(object)$low))) "; band: sampling error alone"

@@ -206,7 +206,7 @@ model_by_formula <- function(accuracy, errors, difficulty, system, base_rates, c
     strata <- check_choice(difficulty, c("none", "strata"), "difficulty", call) == "strata"
     if (strata) {
       abort_argument("difficulty",
-        "A model with a formula cannot have strata of difficulty beside it.",
+        "A model with a formula cannot have strata of difficulty.",
         i = "{.arg difficulty} may be a formula too.", call = call)
     }
   }

@@ -26,7 +26,7 @@ add_ratings <- function(x, new, call) {
 check_can_grow <- function(x, call) {
   if (in_database(x)) abort_no_cases("{.arg new} names cases", call)
   why <- if (x$exchangeable) {
-    "They are counts of ratings, which do not tell who gave them."
+    "They are counts of ratings, which do not show which rater gave them."
   } else if (!is.null(x$weights)) {
     "They have weights."
   } else if (!is.null(x$covariates)) {
@@ -72,7 +72,7 @@ new_ratings_long <- function(new, x, call) {
 check_new_ratings <- function(new, call) {
   if (in_database(new)) abort_no_cases("New ratings need their cases", call)
   why <- if (new$exchangeable) {
-    "They are counts of ratings, which do not tell who gave them."
+    "They are counts of ratings, which do not show which rater gave them."
   } else if (!is.null(new$weights)) {
     "They have weights."
   } else if (!is.null(new$rater_groups) || has_reruns(new)) {

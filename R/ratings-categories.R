@@ -105,7 +105,7 @@ warn_labels <- function(labels, input) {
   codes <- seems_missing(labels)
   if (length(codes) > 0L) {
     warn_fallible("labels", c(
-      "Categories look as if they stood for missing ratings: {.val {codes}}.",
+      "Some categories look like codes for missing ratings: {.val {codes}}.",
       "i" = "They count as categories. Make them {.code NA}, or declare {.arg categories}."
     ), labels = codes)
   }
@@ -113,7 +113,7 @@ warn_labels <- function(labels, input) {
   if (length(labels) > 20L && length(labels) > rows / 2) {
     warn_fallible("labels", c(
       "There are {length(labels)} categories in {rows} row{?s}.",
-      "i" = "Are all columns of ratings what they should be? If so, declare {.arg categories}."
+      "i" = "Check the columns of ratings, or declare {.arg categories}."
     ), labels = labels)
   }
 }
@@ -124,7 +124,7 @@ check_declared <- function(categories, call) {
   twice <- unique(labels[duplicated(labels)])
   if (length(twice) > 0L) {
     abort_argument("categories", "must be labels that differ.",
-      x = "{.val {twice}} {?stands/stand} there more than once.", call = call)
+      x = "{.val {twice}} {?is/are} repeated.", call = call)
   }
   if (length(labels) == 0L || anyNA(labels) || "" %in% labels || has_infinite(categories)) {
     abort_argument("categories", "must be labels, none of them missing, empty or infinite.",

@@ -97,7 +97,7 @@ as_columns <- function(data, call) {
   }
   if (anyDuplicated(names(data)) > 0L) {
     abort_fallible("columns", "The columns of {.arg data} must have different names.",
-      x = "{.val {unique(names(data)[duplicated(names(data))])}} stand{?s/} there twice.",
+      x = "{.val {unique(names(data)[duplicated(names(data))])}} {?is/are} repeated.",
       arg = "data", call = call)
   }
   structure(plain_columns(data), rows = rows, is_matrix = is_matrix, case_names = case_names)

@@ -17,7 +17,7 @@ dimnames.ratings_labels <- dimnames.ratings
   keep_case <- if (missing(i)) seq_along(x$index) else find_subset(i, x$cases, "case", call)
   keep_rater <- if (missing(j)) seq_along(x$raters) else find_subset(j, x$raters, "rater", call)
   if (x$exchangeable && !missing(j)) {
-    abort_argument("j", "The raters of {.arg x} have no identity; only their counts are known.",
+    abort_argument("j", "The raters of {.arg x} are not identified; there are only counts.",
       i = "Subset cases only.", call = call)
   }
   if (length(keep_case) == 0L) {
@@ -132,7 +132,7 @@ judge_answers <- function(x, name, arg, call) {
   if (!(rlang::is_string(name) && name %in% units)) {
     abort_argument(arg, "must name a rater or a system of {.arg x}.", not = name,
       i = if (x$exchangeable) {
-        "The raters of {.arg x} have no identity; only their counts are known."
+        "The raters of {.arg x} are not identified; there are only counts."
       } else {
         "They are {.val {units}}."
       }, call = call)

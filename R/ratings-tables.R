@@ -77,7 +77,7 @@ rating_table <- function(x, what, call) {
 count_table <- function(x, call) {
   counts <- category_counts(x)
   if ("case" %in% x$categories) {
-    abort_argument("x", "A category called {.val case} would hide the cases.",
+    abort_argument("x", "No category can be called {.val case}, the name of the column of cases.",
       i = "Give that category another name.", call = call)
   }
   tibble::new_tibble(
@@ -142,7 +142,7 @@ glance.ratings <- function(x, ...) {
 }
 
 # What it means if that is not above 0.
-chance_beyond_shares <- "agree no better than by chance beyond the shares of their answers"
+chance_beyond_shares <- "agree no better than by chance, given how often they use each category"
 
 # Fleiss' kappa, where such a share of the pairs of raters agree.
 kappa_of_agreement <- function(x, agreement) {

@@ -324,7 +324,7 @@ check_systems <- function(x, call) {
     some <- unrated > 0
     each <- verbatim(x$systems[some], ": ", number(unrated[some]), " of ", number(total[some]))
     warn_fallible("unrated", c(
-      "Some cases that systems answered were seen by no rater; accuracy is estimated without them.",
+      "Some cases of systems have no rating; accuracy is estimated without them.",
       stats::setNames(each, rep("*", length(each)))
     ), systems = x$systems[some], unrated = unname(unrated[some]))
   }

@@ -110,7 +110,7 @@ unpack <- function(input, scratch) {
     }
   )
   if (broken || !has_whole_content(input$path, file.size(out))) {
-    abort_file(input$path, "is compressed by gzip, and is broken or was cut off.",
+    abort_file(input$path, "is a gzip file that is damaged or incomplete.",
       "i" = "Copy or download it again.", call = input$call)
   }
   out
@@ -146,7 +146,7 @@ zip_entries <- function(input) {
   same <- identical(lapply(listed$Name, charToRaw), lapply(entries$name, charToRaw)) &&
     identical(as.double(listed$Length), entries$size)
   if (!same || length(entries$name) == 0L) {
-    abort_file(input$path, "is a zip archive, and is broken or was cut off.",
+    abort_file(input$path, "is a zip archive that is damaged or incomplete.",
       "i" = "Copy or download it again.", call = input$call)
   }
   entries
@@ -195,6 +195,6 @@ check_zip_names <- function(entries, input) {
     name <- shorten_text(entries$name[bad[[1L]]][[1L]])
     abort_file(input$path, paste0("holds ", names(bad), ". Nothing was unpacked."),
       "x" = paste0("It is \"", name, "\"."), call = input$call, topic = "archive",
-      "i" = "Tools do not normally write such archives: ask whoever gave it to you.")
+      "i" = "Tools do not normally write such archives: check where it comes from.")
   }
 }

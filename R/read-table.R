@@ -118,19 +118,19 @@ check_encoding <- function(x, column, input) {
 
 abort_encoding <- function(input, where) {
   abort_file(input$path, paste0("is not encoded in ", input$encoding, "."),
-    "x" = paste0("Found bytes that are no text in ", where, "."),
-    "i" = "Say what it is encoded in, for example `encoding = \"latin1\"`.", call = input$call)
+    "x" = paste0("Found bytes that are not text in ", where, "."),
+    "i" = "Give its encoding, for example `encoding = \"latin1\"`.", call = input$call)
 }
 
 abort_csv <- function(input, header, cnd) {
   if (grepl("nul", conditionMessage(cnd), fixed = TRUE)) {
-    abort_file(input$path, "is no text: it has bytes of zero in it.", call = input$call)
+    abort_file(input$path, "is not text: it holds zero bytes.", call = input$call)
   }
   expected <- length(header)
   abort_file(
     input$path, paste0("must have as many columns in all lines as in the first, ", expected, "."),
     "x" = csv_fault(input, expected, grepl("EOF", conditionMessage(cnd), fixed = TRUE)),
-    "i" = if (expected == 1L) "Say what separates columns, for example `sep = \";\"`.",
+    "i" = if (expected == 1L) "Give the separator of columns, for example `sep = \";\"`.",
     call = input$call
   )
 }

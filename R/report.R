@@ -88,7 +88,7 @@ put_report <- function(made, file, call) {
   )
   if (!put) {
     abort_fallible("file", "{.file {file}} cannot be written.",
-      i = "It is written beside its place first: its folder must be open to you, and have space.",
+      i = "The folder must be writable and have space for a second copy.",
       path = file, call = call)
   }
 }

@@ -76,8 +76,8 @@ format.shared_errors <- function(x, digits = 2L, ...) {
   size <- format(round(told$raters_per_case, 1L))
   if (told$known == 0) {
     return(paste0(
-      "Errors of raters correlate by ", between(told$lowest, told$highest), " on average; ", size,
-      " raters are worth ", between(told$effective.lowest, told$effective.highest),
+      "The raters' errors correlate by ", between(told$lowest, told$highest), " on average; ", size,
+      " raters are equivalent to ", between(told$effective.lowest, told$effective.highest),
       " independent ones"
     ))
   }
@@ -89,8 +89,8 @@ format.shared_errors <- function(x, digits = 2L, ...) {
     }
   }
   paste0(
-    "Errors of raters correlate by ", decimals(told$correlation, digits),
-    interval(told$conf.low, told$conf.high), " on average; ", size, " raters are worth ",
+    "The raters' errors correlate by ", decimals(told$correlation, digits),
+    interval(told$conf.low, told$conf.high), " on average; ", size, " raters are equivalent to ",
     decimals(told$effective, digits), interval(told$effective.low, told$effective.high),
     " independent ones"
   )
@@ -103,7 +103,7 @@ print.shared_errors <- function(x, ...) {
     paste0(
       "<shared_errors> ", count_noun(told$raters, "rater"), ", ",
       count_noun(told$systems, "system"), ", ", count_noun(told$n, "case"), ", ",
-      if (told$known > 0) paste(number(told$known), "with known truth") else "no truth known"
+      if (told$known > 0) paste(number(told$known), "with known truth") else "no known truth"
     ),
     format(x)
   )
@@ -146,20 +146,20 @@ notes_of.shared_errors <- function(x) { # nolint: object_name.
     if (apart > 0) paste(count_noun(apart, "pair"), "without a case in common"),
     if (told$known == 0) {
       paste0(
-        "Without truth the ratings allow all of a range, if accuracies are within ",
-        limits_in_words(x$options$limits), " and wrong answers of two are the same in ",
-        decimals(x$options$coinciding, 2L), " of the cases or more"
+        "No truth is known, so the ratings allow a range, if accuracies are within ",
+        limits_in_words(x$options$limits), " and two wrong answers coincide in ",
+        decimals(x$options$coinciding, 2L), " or more of the cases"
       )
     },
     if (isTRUE(told$surplus > 0.005)) {
       paste0(
-        "Where two raters are wrong they give the same answer ", decimals(told$surplus, 2L),
+        "When two raters are both wrong, they give the same answer ", decimals(told$surplus, 2L),
         " more often than by chance"
       )
     },
     if (length(gain) > 0L) {
       paste(
-        "The others are worth more independent raters without",
+        "The effective number of raters is higher without",
         shorten(raters$rater[gain], most = 4L)
       )
     }

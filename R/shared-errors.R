@@ -161,7 +161,7 @@ known_cells <- function(x, known_truth, call) {
 check_named_once <- function(x, call) {
   repeated <- nrow(repeated_ratings(x)) > 0L
   if (x$exchangeable || repeated) {
-    abort_argument("x", "Errors in common need to know who gave which rating, once for a case.",
+    abort_argument("x", "Shared errors need identified raters with one rating per case.",
       x = if (repeated) "Some raters rated a case more than once." else "{.arg x} has counts of
         ratings.", call = call)
   }

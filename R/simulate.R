@@ -109,7 +109,7 @@ sample_accuracy <- function(x) {
 check_truth <- function(x, call = rlang::caller_env()) {
   check_ratings(x, call)
   if (is.null(x$truth)) {
-    abort_argument("x", "The truth behind {.arg x} is not known.", i = "Only what
+    abort_argument("x", "The truth of the cases of {.arg x} is not known.", i = "Only what
         {.fun simulate_ratings} and {.fun with_truth} make, or {.fun ratings} with {.arg truth},
         carries its truth; for estimates, see {.fun ground_truth} and {.fun estimate_accuracy}.",
       call = call)

@@ -76,7 +76,7 @@ confint.fallible_result <- function(object, parm, level = NULL, ...) { # nolint:
   own <- glance(object)[["conf_level"]] %||% unclass(object)[["options"]]$conf_level
   if (!is.null(level) && !isTRUE(all.equal(level, own))) {
     abort_argument("level", "must be that of the intervals of {.arg object}.", not = level,
-      i = "It has intervals of level {own}. Make it anew with another {.arg conf_level}.")
+      i = "It has intervals of level {own}. Make it again with another {.arg conf_level}.")
   }
   ends <- as.matrix(table[c("conf.low", "conf.high")])
   tail <- (1 + c(-1, 1) * (own %||% NA_real_)) / 2

@@ -134,7 +134,7 @@ flattened <- function(labels, rho) {
 # `posterior` has a row per pattern of `x`. Attribute: what is true, where `x` knows it.
 new_ground_truth <- function(x, posterior, call, rho = 0) {
   if ("case" %in% x$categories) {
-    abort_argument("fit", "A category called {.val case} would hide the case identifiers.",
+    abort_argument("fit", "No category can be called {.val case}, the name of the column of cases.",
       i = "Give that category another name, or choose {.code format = \"long\"}.", call = call)
   }
   columns <- lapply(seq_along(x$categories), function(k) posterior[, k])
@@ -188,7 +188,7 @@ calibration <- function(x, truth = NULL, bins = 10L, conf_level = default_conf_l
   true <- true_categories(x, truth, colnames(probability), call)
   known <- true > 0L & !is.na(probability[, 1L])
   if (!any(known)) {
-    abort_argument("truth", "Nothing is known of the truth of the cases in {.arg x}.",
+    abort_argument("truth", "The truth of the cases in {.arg x} cannot be estimated.",
       i = if (anyNA(probability)) "Their probabilities are {.code NA}.", call = call)
   }
   probability <- probability[known, , drop = FALSE]

@@ -41,7 +41,7 @@ with_truth <- function(x, truth, expected = NULL) {
   code <- case_truth(truth, x, call)
   if (all(is.na(code))) {
     abort_argument("truth", "must be known for at least one case.",
-      x = "Of {length(code)} case{?s}, it says nothing.", call = call)
+      x = "It is missing for all {length(code)} case{?s}.", call = call)
   }
   shares <- tabulate(code, length(x$categories)) / sum(!is.na(code))
   x$truth <- list(
