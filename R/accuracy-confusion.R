@@ -12,7 +12,7 @@
 #' that what raters confuse the system seems to confuse.
 #'
 #' Intervals are percentiles of a case bootstrap (of clusters, if the estimate was given clusters)
-#' in which the model is fitted anew each time, so that they cover the error of raters' parameters
+#' in which the model is refitted each time, so that they cover the error of raters' parameters
 #' and base rates too. For `"average"` they are those of the joint model that `model` of the
 #' estimate names, moved to the averaged values on the logit scale: they cover sampling error, and
 #' not how far the models differ. Without any case that is thought to be of a category its row is

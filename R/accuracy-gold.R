@@ -9,7 +9,7 @@
 #' slope of 0, and gold speaks alone.
 #'
 #' * `"corrected"` is Wilson's interval with as many cases as gold and ratings are worth. It is
-#'   valid whatever raters and systems have in common.
+#'   valid however many errors are shared.
 #' * `"combined"`, the default, takes what ratings alone say for a prior: normal
 #'   around their estimate, with their robust error, where gold cases are few, and with a flat part
 #'   (up to .7) once there are enough to contradict it. `widen` is a number of it that was fitted to
@@ -32,7 +32,7 @@
 #' not independent; below five clusters with gold there is no interval. Weights that count cases
 #' make copies of gold cases, too.
 #'
-#' Gold cases that somebody picked by hand (`gold_sample = "given"`, or nothing said) measure
+#' Gold cases that were picked by hand (`gold_sample = "given"`, or nothing said) measure
 #' nothing: they only enter the likelihood, as in [fit_raters()], and so does all gold with the
 #' other intervals. Without gold cases nothing changes.
 #' @references Angelopoulos, A. N., Bates, S., Fannjiang, C., Jordan, M. I. and Zrnic, T. (2023).

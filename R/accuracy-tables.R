@@ -22,13 +22,13 @@
 #'   For `"details"`, a row per system: `system`; `uninformative`, the share of its cases in bins
 #'   that say nothing (method `"binned"`); `mean_posterior`, the mean posterior probability of its
 #'   answers; `failed`, the number of bootstrap replicates without an estimate; `common`, the share
-#'   of the distance from `independent` to `shared` that was taken back (`NA` for methods that
+#'   of the distance from `independent` to `shared` of the correction (`NA` for methods that
 #'   assume what they assume). Where models were averaged (method `"average"`, and every robust
 #'   interval) also `sampling`, the part of `std.error` that is sampling error; `rater_error`, the
 #'   share of ratings that are wrong under these models; `independence_weight`, the weight of the
-#'   models that show no sign of errors in common (equal difficulty, no error rates of their own),
+#'   models that show no sign of shared errors (equal difficulty, no error rates of their own),
 #'   fitted to raters alone; `suspicion`, how much
-#'   of errors in common is allowed for, from 0 to 1 (see [estimate_accuracy()]); `lowest` and
+#'   of shared errors is allowed for, from 0 to 1 (see [estimate_accuracy()]); `lowest` and
 #'   `highest`, the range of the estimators `"average"`, `"shared"`, `"binned"` and `method`;
 #'   `average_shared`, the shared end under the models of `"average"`; `base_rate_range`, the range
 #'   of accuracies over the base rates that ratings leave possible; `centre`, that of the robust

@@ -9,7 +9,7 @@
 #'   `"binned"` or `"unbinned"`, with `interval` `"bootstrap"` or `"none"`. Or a function of
 #'   [ratings()] that returns a number per system, or a data frame with a column `estimate` and a
 #'   row per system: its intervals are by the bootstrap (or `"none"`), for which it is called with
-#'   the ratings of cases drawn anew; if it has an argument `weights`, with the ratings as they are
+#'   resampled ratings; if it has an argument `weights`, with the ratings as they are
 #'   and how often each case was drawn.
 #' @param model A [rater_model()] for methods `"joint"` and `"shared"`; the others know [k_model()]
 #'   only. Families ([rater_family()]) and models by formula go with `"joint"`, `"shared"`,
@@ -50,8 +50,8 @@
 #'   [tidy()][tidy.accuracy_estimate], [glance()][tidy.accuracy_estimate],
 #'   [autoplot()][autoplot.accuracy_estimate], [update()][update.accuracy_estimate] for more gold
 #'   cases, and tables such as `tidy(x, "bins")`. `tidy()` has a row per `system`: `estimate`,
-#'   `std.error`, `conf.low` and `conf.high`, the ends `shared` and `independent` of what errors in
-#'   common could make of it (all of these probabilities), `n` cases, the `method`, and the `reason`
+#'   `std.error`, `conf.low` and `conf.high`, the ends `shared` and `independent` of what shared
+#'   errors could make of it (all of these probabilities), `n` cases, the `method`, and the `reason`
 #'   of what is `NA`.
 #' @family estimation
 #' @templateVar where Equations 6-7

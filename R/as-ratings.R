@@ -11,13 +11,13 @@
 #' * A **data frame** with the columns `case`, `rater` and `rating` has a row per rating, as
 #'   [as.data.frame()][as.data.frame.ratings] makes it and [read_ratings()] reads it. Any other has
 #'   a row per case: columns whose names begin with `system` are systems, all others are raters.
-#'   Columns called `case` and `weight` are what their names say, in both. A warning tells of
+#'   Columns called `case` and `weight` are what their names say, in both. A warning names
 #'   columns that look like something else.
 #' * A **[table][base::table]** is the agreement matrix of two raters, whose categories stand in
 #'   rows and columns alike; its cells count cases.
 #' * A **lazy table** of \pkg{dbplyr} is read like a data frame, by its database; see
 #'   [ratings-database].
-#' * **Counts** of ratings, cases x categories, are told from ratings by `counts`: in
+#' * **Counts** of ratings, cases x categories, are distinguished from ratings by `counts`: in
 #'   `as_ratings(x, counts = everything())` every column of a matrix, table or data frame is a
 #'   category.
 #'

@@ -8,7 +8,7 @@
 #' | topic | raised when | fields |
 #' |---|---|---|
 #' | `argument` | an argument has the wrong type, length or range | `arg` |
-#' | `columns` | a column is missing, given twice, or has a type that cannot be used | `arg` |
+#' | `columns` | a column is missing, repeated, or has a type that cannot be used | `arg` |
 #' | `empty` | there are no cases | |
 #' | `missing` | there is no rating at all, or a covariate is not known | `row`, `column` |
 #' | `blank` | a label is an empty string | `row`, `column` |
@@ -18,7 +18,7 @@
 #' | `categories_many` | there are more than 1000 categories | `categories` |
 #' | `raters` | no rater, or one alone where agreement is needed | `raters` |
 #' | `repeat` | a rater (or system) answers twice on a case | `case`, `rater` |
-#' | `case` | a case identifier is missing or stands twice | `row` |
+#' | `case` | a case identifier is missing or repeated | `row` |
 #' | `case_type` | case identifiers of ratings and systems differ in type | `types` |
 #' | `system` | a system is needed or not known, or one has no prediction at all | `system` |
 #' | `unrated` | no rater saw any case of a system | `system` |
@@ -49,7 +49,7 @@
 #'
 #' | topic | raised when |
 #' |---|---|
-#' | `not_identified` | agreement is at or below chance, or raters cannot tell parameters apart |
+#' | `not_identified` | agreement is at or below chance, or raters cannot distinguish parameters |
 #' | `switched` | classes of a fit seem to have changed names |
 #' | `boundary` | estimated base rates were negative and were set to zero |
 #' | `unrated` | some cases of a system have no rating; they are left out of its `n` |

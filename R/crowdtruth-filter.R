@@ -3,7 +3,7 @@
 #' Leave out unclear units or weak workers
 #'
 #' Leaves out units or workers and measures the rest again. Results can be filtered one after the
-#' other; printed, they tell what was done.
+#' other; print() says what was done.
 #'
 #' @param x A [crowdtruth()] result; or [ratings()], which are then measured in version 2014.
 #' @param what `"workers"`: leave out workers by `min_units` and `flagged`. `"units"`: leave out

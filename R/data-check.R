@@ -10,16 +10,16 @@
 #' * *Raters*: two raters fix the K-model only; a case needs two ratings to say something.
 #' * *Agreement*: Fleiss' kappa; at or below 0 nothing can be learnt from it, below 0.2 is a
 #'   problem, below 0.4 a doubt. Where pairs agree in no more than one case of as many as there are
-#'   categories, raters whose errors are equal tell nothing; models in which raters differ may.
+#'   categories, raters with equal errors give no information; models in which raters differ may.
 #' * *Constant raters*, who always say the same (10 ratings or more).
 #' * *Duplicated raters or systems*: pairs who differ in at most 1 of 100 of at least 20 common
 #'   cases, which would be improbable if each erred by itself (below .01 for all pairs together; how
-#'   often each errs is told by the plurality of the others). They may be one source. So may all,
-#'   if half of all pairs of raters agree in more than 95% of their cases.
-#' * *Categories*: such as nobody uses, such as are rare (fewer than 5 ratings), or one that has 95%
+#'   often each errs is estimated from the plurality of the others). They may be one source. So may
+#'   all, if half of all pairs of raters agree in more than 95% of their cases.
+#' * *Categories*: unused ones, rare ones (fewer than 5 ratings), or one that has 95%
 #'   of ratings.
 #' * *Missing ratings*: how many, whether raters share cases, whether systems answer all.
-#' * *Who rates*: whether it was said by `rater_kind` of [ratings()]. Machines err together.
+#' * *Who rates*: whether it was declared by `rater_kind` of [ratings()]. Machines err together.
 #'
 #' @param x A [ratings()] object, or what [as_ratings()] takes.
 #' @param ... Not used; catches misspelt arguments.

@@ -1,6 +1,6 @@
 #' An interactive page
 #'
-#' Opens a page in the browser for whoever would rather not write code: choose a file and its
+#' Opens a page in the browser for work without code: choose a file and its
 #' columns (or an example), look at the ratings and at agreement, estimate accuracy and move the
 #' share of errors that systems and raters have in common, see how many cases whose truth is known a
 #' study would need, and download the report of [accuracy_report()].

@@ -2,7 +2,7 @@
 #' Someone has an automated classifier and no ground truth: only experts who rated the same cases,
 #' who disagree, and who may be less accurate than the classifier. How accurate is it?
 #'
-#' 1. [ratings()] or [read_ratings()] collects who said what, and what systems predicted.
+#' 1. [ratings()] or [read_ratings()] collects ratings, and predictions of systems.
 #' 2. [fit_raters()] learns from the agreement of raters how accurate they are, and the base rates,
 #'    under any [rater_model()]; [ground_truth()] gives the probability of each category for each
 #'    case, and [calibration()] shows whether these come true.
@@ -10,12 +10,12 @@
 #'    "bins")` shows where the published number comes from, `confusion()` which errors a system
 #'    makes ([confusion][confusion.accuracy_estimate]), [compare_systems()] which system is better.
 #' 4. [check_k_properties()] tests what the method assumes, and says what to do where it does not
-#'    hold; `vignette("how-far-to-trust")` tells what no test can see.
+#'    hold; `vignette("how-far-to-trust")` shows what no test can see.
 #' 5. [agreement()] measures how much raters, and systems, agree.
 #' 6. [rater_design()] and [simulate_ratings()] make panels whose truth is known;
 #'    [simulation_study()] runs estimators on many.
 #' 7. [plan_cases()] finds how many cases and raters a study needs.
-#' 8. Whatever comes out has the same verbs: `print()` tells it, `summary()` tells all, `format()`
+#' 8. Whatever comes out has the same verbs: `print()` shows it, `summary()` shows all, `format()`
 #'    is a line of words, `tidy()` and `as.data.frame()` give tables, `glance()` a single row,
 #'    [autoplot()] and `plot()` draw it, and R Markdown shows it as a table ([knit_print]).
 #'

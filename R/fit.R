@@ -20,7 +20,7 @@
 #'
 #' * A number for each rater, true category and rating must be kept, some dozen times over: data
 #'   with more than ten million of these are refused, with what to do instead.
-#' * A model with more parameters than the raters at hand can ever tell apart (free errors and two
+#' * A model with more parameters than the raters at hand can distinguish (free errors and two
 #'   raters, or errors by distance and two categories, say) is not identified: a warning of class
 #'   `fallible_warning_not_identified`, and `NA`. The rule is the rank of a matrix of scores of
 #'   answers drawn at random for raters who rated together: for no more than four categories, since
@@ -84,8 +84,8 @@
 #'   rater below chance among better ones is fitted as it is.
 #' * **Perfect agreement.** Accuracy is at its upper limit: 1 without priors, less with them.
 #'   Standard errors are `NA`, and so is what only errors could tell, their dispersion.
-#' * **A category that nobody used** has base rate 0, or by the prior a little more.
-#' * **A rater who always says the same** tells nothing about the others where raters differ: a
+#' * **A category that no rater used** has base rate 0, or by the prior a little more.
+#' * **A rater who always says the same** says nothing about the others where raters differ: a
 #'   model is identified only if it is so without that rater. With free errors there is no harm. A
 #'   model with one accuracy for all answers takes that rater for accurate where its category is
 #'   frequent, and may even make that category frequent to fit; leave it out, or choose free errors.

@@ -209,8 +209,8 @@ warn_gold <- function(gold, x, kind = gold_kind(gold, x)) {
   }
   if (kind == "unsaid") {
     warn_fallible("hand_picked", c(
-      "Without {.arg gold_sample} the {n} case{?s} with known truth {?counts/count} as picked by hand,
-       and cannot measure accuracy.",
+      "Without {.arg gold_sample} the {n} case{?s} with known truth {?counts/count} as picked by
+       hand, and cannot measure accuracy.",
       "i" = "Write {.code gold_sample = \"random\"} for a random sample, or give the probability
              with which each case was chosen; {.code gold_sample = \"given\"} says that they
              were picked by hand."

@@ -1,12 +1,12 @@
 #' Picture of bounds
 #'
 #' The range of each system's accuracy, with its confidence set as a thin line, and, given a fit, a
-#' mark at the accuracy of a system that knows nothing that the raters do not.
+#' mark at the accuracy of a system that shares all errors of the raters.
 #'
 #' @param object An [accuracy_bounds()] result.
 #' @param ... For `plot()`, passed on to `autoplot()`.
 #' @inherit autoplot.ratings return
-#' @family errors in common
+#' @family shared errors
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' set.seed(1)
 #' x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.9, b = 0.6), 3, n = 300))

@@ -1,11 +1,11 @@
-#' Picture of errors in common
+#' Picture of shared errors
 #'
 #' The correlations of being right as a heat map. Without known truth, the range of each pair.
 #'
 #' @param object A [shared_errors()] result.
 #' @param ... For `plot()`, passed on to `autoplot()`.
 #' @inherit autoplot.ratings return
-#' @family errors in common
+#' @family shared errors
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' set.seed(1)
 #' copying <- data.frame(from = 1, to = 2, probability = 0.5)

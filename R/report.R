@@ -3,8 +3,8 @@
 #' Renders a page about the systems of `x`: the number, its interval, the assumption that it rests
 #' on with both its ends, sentences that may be copied and such as may not, raters and their
 #' agreement, systems compared, metrics, checks, methods with references, versions and seed. Where
-#' raters are language models, also their errors in common, how many independent ones they are
-#' worth, the alternative annotator test, and the cases to read.
+#' raters are language models, also their shared errors, how many independent ones they are
+#' equivalent to, the alternative annotator test, and the cases to read.
 #'
 #' The page is one file without links to the network. Its source is a template, `Accuracy report`,
 #' in the list of new R Markdown files of RStudio, or by `rmarkdown::draft(template =
@@ -17,7 +17,7 @@
 #' @param judges Shall it have what concerns language models that judge? By default, if
 #'   `rater_kind` says that raters are machines.
 #' @param rater_kind Who rates, as in [ratings()], which decides the intervals; `NULL` for what the
-#'   ratings say. Where nobody said it, the report says that.
+#'   ratings say. Where it is not declared, the report says so.
 #' @param seed Seed of all that is drawn at random. Two reports with the same seed and date are
 #'   equal byte for byte.
 #' @param date The date that the report carries, a string or a [Date]; `NULL` for none.
@@ -242,7 +242,7 @@ say_methods <- function(estimate) {
 
 #' Cases to read
 #'
-#' The cases of which raters tell least, with all that was said about them: the least sure labels
+#' The cases about which raters say least, with all that was said about them: the least sure labels
 #' are first, where these are labels of the average (see [ground_truth()]).
 #'
 #' @param x A [ratings()] object.

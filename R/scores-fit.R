@@ -13,8 +13,8 @@
 #' cases of each highest score by themselves), between the middles of which it changes evenly, so
 #' that scores need not be calibrated, nor be probabilities. A system without scores has a confusion
 #' matrix. Tables are shrunk to what the source says of all cases together, with the weight of one
-#' case per category. The fit (by EM) starts at the mean of ratings, scores and answers, which tells
-#' the categories apart.
+#' case per category. The fit (by EM) starts at the mean of ratings, scores and answers, which
+#' distinguishes the categories.
 #'
 #' @section What it takes for granted:
 #' Systems that learnt from the same data, or are copies of each other, err together, and by their

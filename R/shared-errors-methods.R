@@ -1,4 +1,4 @@
-#' Tables of errors in common
+#' Tables of shared errors
 #'
 #' @param x A [shared_errors()] result.
 #' @param what `"pairs"`, a row per pair of raters and systems, or `"raters"`, a row per rater.
@@ -25,7 +25,7 @@
 #'
 #'   `format()`: a sentence. `as.matrix()`: the correlations, raters and systems in rows and
 #'   columns. `as.data.frame()`: a table of `tidy()`, as a data frame.
-#' @family errors in common
+#' @family shared errors
 #' @examples
 #' set.seed(1)
 #' x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), 0.8, 4, n = 300))

@@ -1,7 +1,7 @@
 #' Simulated panels
 #'
 #' Draws the answers of raters and systems to cases whose true category is known. Base rates,
-#' confusion matrices, difficulty and answers are drawn anew for each panel, from R's random
+#' confusion matrices, difficulty and answers are drawn again for each panel, from R's random
 #' numbers: [set.seed()] makes panels repeatable.
 #'
 #' @param design A [rater_design()].
@@ -70,7 +70,7 @@ check_design <- function(design, call = rlang::caller_env()) {
 #' @return `truth()`: a tibble with a row per case: `case` and `category`, a factor, `NA` where the
 #'   truth is not known. `true_accuracy()`: a tibble with a row per system: `system`; `expected`,
 #'   the probability of a correct answer over the base rates and difficulties of the panel, copying
-#'   included, whatever cases were drawn or kept, and `NA` where nobody told it; and `sample`, the
+#'   included, whatever cases were drawn or kept, and `NA` where it is unknown; and `sample`, the
 #'   share of correct answers (by weight, if cases have weights) among the cases of `x` with an
 #'   answer and a known truth, `NA` if there are none.
 #' @family simulation

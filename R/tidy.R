@@ -14,7 +14,7 @@
 #'   `title` and `subtitle`.
 #' @param spreadsheet Is the table for a spreadsheet? Then an apostrophe stands before text that
 #'   begins with `=`, `+`, `-`, `@`, a tab or a line break, which would be taken for a formula: a
-#'   label may be anything that somebody wrote.
+#'   label may be any text.
 #' @param parm Names or numbers of the estimates wanted; all, if missing.
 #' @param level Confidence level of the intervals of `object`, a probability: others need a result
 #'   made with that `conf_level`.

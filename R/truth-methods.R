@@ -17,7 +17,7 @@
 #'   entropy in bits; `missing`, the number of cases whose probabilities are `NA`.
 #'
 #'   `as.data.frame()`: the wide table as it is, a column of probabilities per category.
-#'   `format()`: what `glance()` tells, in a line.
+#'   `format()`: the numbers of `glance()` in a line.
 #' @family estimation
 #' @examples
 #' truth <- ground_truth(ratings(lehner2015, raters = rater1:rater4, case = case))

@@ -14,14 +14,14 @@
 #' independent is far too sure. Labels of the average are flattened: the evidence of r ratings
 #' counts for `1 / (1 + (r - 1) rho)` of itself, and base rates stay what they are. No most probable
 #' category changes by that. `rho` is the correlation of two raters' being right on a case; .43 is
-#' the mean of the same families (standard deviation .21). The ratings themselves cannot tell it.
+#' the mean of the same families (standard deviation .21). The ratings themselves cannot show it.
 #' Log loss falls from 1.16 to .55 on these families; on 16 others, which took no part in the
 #' choice, from 1.83 to 1.10. Where raters do err independently the probabilities are not sure
 #' enough. Language models and programs have more in common than people: their labels remain too
 #' sure, and a larger `rho` is yours to give. [calibration()] tells, where some truths are known.
 #'
 #' Two raters get labels with a warning: where they disagree priors decide. Counts of ratings, of
-#' which nobody knows who gave them, get the posterior of the K-model, flattened.
+#' whose raters are not identified, get the posterior of the K-model, flattened.
 #'
 #' @section How sure labels are:
 #' The mean of the highest probability of each case is the share of labels that are expected to be
