@@ -53,18 +53,12 @@ common_note <- function(x) {
     return(NULL)
   }
   if (common == common_words[[1L]] && max(share, na.rm = TRUE) == 0) {
-    return(paste(
-      "Independent errors are assumed: the ratings show no sign of shared errors, but cannot rule",
-      "them out."
-    ))
+    return("Assumed: independent errors; ratings show no sign of shared ones, nor rule them out.")
   }
   said <- paste(unique(paste0(round(100 * range(share, na.rm = TRUE)), "%")), collapse = " to ")
   assumed <- switch(as.character(common),
-    typical = paste0("A typical amount of shared error is assumed (", said,
-      " of the way to shared errors)"),
-    none = "Independent errors are assumed",
-    all = "Systems are assumed to share the raters' errors",
-    paste0("Shared errors are assumed to ", said, " of the way")
+    typical = paste0("typical shared errors, ", said, " of the way"), none = "independent errors",
+    all = "all errors shared with the raters", paste0("shared errors, ", said, " of the way")
   )
-  paste0(assumed, ", which ratings cannot test.")
+  paste0("Assumed: ", assumed, "; ratings cannot test this.")
 }

@@ -84,8 +84,8 @@ format.accuracy_estimate <- function(x, digits = 0L, ...) {
 print.accuracy_estimate <- function(x, ...) {
   print_accuracy(x)
   cat_lines(
-    "", paste0("More: ", if (method_of(x)$bins) "tidy(\"bins\"), ",
-      if (!is.null(x$gold)) "update() (more gold), ", "tidy(), glance(), plot().")
+    paste0("More: ", if (method_of(x)$bins) "tidy(\"bins\"), ",
+      if (!is.null(x$gold)) "update() (more gold), ", "tidy(), may_say(), plot().")
   )
   invisible(x)
 }
@@ -106,9 +106,9 @@ print_accuracy <- function(x) {
 rater_words <- function(x) {
   facts <- glance(x)
   paste0(
-    "Raters: ", percent(facts$agreement), " of pairs agree (Fleiss' kappa ",
-    decimals(facts$kappa, 2L), "); accuracy ", decimals(facts$rater_accuracy),
-    " if they err independently"
+    "Raters: agreement ", percent(facts$agreement), " (Fleiss' kappa ",
+    decimals(facts$kappa, 2L), "), accuracy ", decimals(facts$rater_accuracy),
+    " if independent"
   )
 }
 
@@ -165,8 +165,8 @@ notes_of.accuracy_estimate <- function(x) { # nolint: object_name.
 range_note <- function(x) {
   if ("range" %in% names(shown_table(x))) {
     paste(
-      "Range: the estimate if systems share the raters' errors, and if they err independently,",
-      "lower first; these are not bounds."
+      "Range: the estimate with errors shared with the raters and with independent errors, lower",
+      "first (not bounds)."
     )
   }
 }

@@ -114,7 +114,7 @@ notes_of.agreement_test <- function(x) { # nolint: object_name.
   null <- x$measure[x$method %in% "null"]
   c(reasons_of_tests(x), if (length(null) > 0L) {
     paste0(
-      "Standard error if ratings are independent, for the test and not for intervals: ",
+      "Standard errors under independence, for the test only: ",
       shorten(null)
     )
   })

@@ -27,27 +27,27 @@ list_questions <- function(x, agreed) {
       "How accurate are the systems?",
       if (has_systems) unless("assumption") else "no",
       if (!has_systems) none else lack %||%
-        "If they err independently of the raters; `estimate_accuracy()` gives the range."
+        "If they err independently: `estimate_accuracy()`."
     ),
     question(
       "Which system is better?", if (length(x$systems) < 2L) "no" else "assumption",
       if (length(x$systems) < 2L) {
         "There are fewer than two systems."
       } else {
-        "If they share errors with the raters to the same extent; see `compare_systems()`."
+        "If they share errors to the same extent: `compare_systems()`."
       }
     ),
     question(
       "Can a model replace a rater?", if (has_systems) "yes" else "no",
-      if (has_systems) "To the extent that it answers like the raters: `alt_test()`." else none
+      if (has_systems) "See `alt_test()`." else none
     ),
     question(
       "Do systems err where the raters err?", if (has_systems) "gold" else "no",
-      if (has_systems) "Ratings cannot show it; see `plan_gold()`." else none
+      if (has_systems) "See `plan_gold()`." else none
     ),
     question(
       "Are all raters wrong in the same way?", "gold",
-      "An error that all raters make leaves no trace in the ratings."
+      "Ratings cannot show it."
     )
   )
 }

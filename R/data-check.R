@@ -226,8 +226,9 @@ panel_problems <- function(fit) {
   )
   checks <- do.call(rbind, checks)
   nearly <- checks$found == near_copies & panel_kind(x) == "unsaid"
-  told <- checks[checks$status == "problem" | nearly, ]
-  paste0(told$found, ". ", told$advice, recycle0 = TRUE)
+  shown <- checks[checks$status == "problem" | nearly, ]
+  found <- ifelse(shown$check == "agreement", "", paste0(shown$found, ". "))
+  paste0(found, shown$advice, recycle0 = TRUE)
 }
 
 look_at_categories <- function(x) {

@@ -30,7 +30,7 @@ format.rater_fit <- function(x, ...) {
   paste0(
     format(x$model), ", ", x$method, ", ", size, ": ",
     if (x$identified == "yes") {
-      paste0("rater accuracy ", decimals(x$rater_accuracy, 2L), ", kappa ",
+      paste0("rater accuracy ", decimals(x$rater_accuracy, 2L), ", Fleiss' kappa ",
         decimals(kappa_of_agreement(x$x, x$agreement), 2L))
     } else {
       paste0("not identified (", reason_of_fit(x), ")")
@@ -51,9 +51,8 @@ format_fit <- function(fit) {
     out,
     if (!is.na(fit$agreement)) {
       paste0(
-        "Pairs of raters agree: ", percent(fit$agreement), " (kappa ",
-        decimals(kappa_of_agreement(fit$x, fit$agreement)), ", against guesses ",
-        decimals(fit$kappa), ")"
+        "Pairs of raters agree: ", percent(fit$agreement), " (Fleiss' kappa ",
+        decimals(kappa_of_agreement(fit$x, fit$agreement)), ")"
       )
     },
     format_accuracy(fit), format_sureness(fit), likelihood_lines(fit)

@@ -140,12 +140,15 @@ print_metrics <- function(table, x) {
     return(invisible())
   }
   if (nrow(whole) > 0L) print_left(utils::head(system_rows(whole, row_names(whole)), 20L))
-  for (metric in unique(table$metric[of_category])) {
+  metrics <- unique(table$metric[of_category])
+  few <- if (length(systems) <= 4L) metrics else if (nrow(whole) == 0L) metrics[1L]
+  for (metric in few) {
     rows <- table[of_category & table$metric == metric, ]
     cat_lines("", paste0(metric, ", ", by))
     print_left(utils::head(system_rows(rows, rows$category), 20L))
   }
   if (length(systems) > 20L) cat("... and", length(systems) - 20L, "more systems; see tidy()\n")
+  if (length(few) < length(metrics)) cat_lines("", paste0("Metrics ", by, ": see tidy()"))
 }
 
 print_left <- function(table) print(align_left(table, seq_along(table)), row.names = FALSE)

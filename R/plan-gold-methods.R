@@ -116,6 +116,9 @@ caption_of.gold_plan <- function(x) { # nolint: object_name.
 #' @export
 shown_table.gold_plan <- function(x) { # nolint: object_name.
   table <- tidy(x)
+  if (length(unique(table$system)) > 3L) {
+    table <- table[table$interval == settled_interval(table, x$settings), ]
+  }
   range <- function(low, high, show) {
     ifelse(is.na(low) | low == high, "", paste0(show(low), " to ", show(high)))
   }

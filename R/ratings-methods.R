@@ -305,8 +305,9 @@ format_agreement <- function(info) {
     return("No case was rated by two raters: agreement is unknown")
   }
   paste0(
-    "Pairs of raters agree: ", percent(info$agreement), " (guesses ",
-    percent(1 / length(info$x$categories)), "; kappa ", decimals(info$kappa), ")"
+    "Pairs of raters agree: ", percent(info$agreement), " (chance ",
+    percent(1 / length(info$x$categories)), "; Fleiss' kappa ",
+    decimals(info$kappa), ")"
   )
 }
 

@@ -75,9 +75,14 @@ format.shared_errors <- function(x, digits = 2L, ...) {
   }
   size <- format(round(told$raters_per_case, 1L))
   if (told$known == 0) {
+    high <- told$effective.highest
     return(paste0(
       "The raters' errors correlate by ", between(told$lowest, told$highest), " on average; ", size,
-      " raters are equivalent to ", between(told$effective.lowest, told$effective.highest),
+      " raters are equivalent to ", if (isTRUE(high > told$raters_per_case)) {
+        paste("at least", decimals(told$effective.lowest, digits))
+      } else {
+        between(told$effective.lowest, high)
+      },
       " independent ones"
     ))
   }
@@ -127,8 +132,10 @@ shared_columns <- function(x) {
     out$correlation <- decimals(table$estimate, 2L)
     out[[paste0(format(100 * x$options$conf_level), "% interval")]] <-
       range(table$conf.low, table$conf.high)
-    out[["same wrong answer"]] <- decimals(table$coinciding, 2L)
-    out[["by chance"]] <- decimals(table$expected, 2L)
+    if (any(table$expected < 1, na.rm = TRUE)) { # with two categories wrong answers are the same
+      out[["same wrong answer"]] <- decimals(table$coinciding, 2L)
+      out[["by chance"]] <- decimals(table$expected, 2L)
+    }
   } else {
     out[["range without truth"]] <- range(table$lowest, table$highest)
   }

@@ -108,12 +108,12 @@ notes_of.ground_truth <- function(x) { # nolint: object_name.
   }
   c(
     paste0(
-      "Expected share of correct labels: ", percent(told$probability), ". Below 0.8: ",
+      "Expected share of correct labels: ", percent(told$probability), "; below 0.8 in ",
       number(told$unsure), " of ", count_noun(told$cases - told$missing, "case"),
-      if (told$unsure > 0L) ", to be looked at again"
+      if (told$unsure > 0L) " (check these first)"
     ),
     if (rho == 0) {
-      "Raters are assumed to err independently; if they do not, labels are less certain"
+      "Assumed: raters err independently; otherwise labels are less certain"
     } else {
       switch(attr(x, "kind"),
         machines = paste("Language models and programs share more errors than people: labels are",
