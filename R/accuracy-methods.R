@@ -164,10 +164,7 @@ notes_of.accuracy_estimate <- function(x) { # nolint: object_name.
 
 range_note <- function(x) {
   if ("range" %in% names(shown_table(x))) {
-    paste(
-      "Range: the estimate with errors shared with the raters and with independent errors, lower",
-      "first (not bounds)."
-    )
+    "Range: if errors are shared with the raters, or independent (not bounds)."
   }
 }
 

@@ -131,7 +131,7 @@ pair_views <- function(view, call) {
   if (view$exchangeable) {
     abort_argument("pairwise",
       paste(
-        "There are no pairs of raters to compare: raters are not identified, there are only counts",
+        "There are no pairs of raters to compare: raters are not identified, only their counts are",
         "known."
       ), call = call)
   }

@@ -78,7 +78,7 @@ settle <- function(property, name, models, x, reason, ...) {
   if (is.null(models) && is.na(reason)) {
     reason <- paste(
       "the model needed has more parameters than ratings by these raters into",
-      length(x$categories), "categories can tell apart"
+      length(x$categories), "categories can distinguish"
     )
   }
   new_test(property, name, models, reason = reason, ...)

@@ -110,8 +110,8 @@ look_at_agreement <- function(agreed) {
     } else if (agreed$at_chance) {
       "Agreement is no better than by chance, so nothing follows from it. Check the labels."
     } else if (kappa <= 0) {
-      paste("That is no better than by chance, given how often raters use each category, so",
-        "nothing follows from it. Only cases with known truth can help.")
+      paste("Agreement is no better than by chance, given how often raters use each category:",
+        "only cases with known truth can help.")
     } else if (status != "ok") {
       "Weak agreement: sharpen the instructions, or take more cases and raters."
     } else {

@@ -317,7 +317,7 @@ reason_of_fit <- function(fit) {
 reason_of_parameters <- function(model, categories) {
   paste(
     "the", format(model), "has more parameters than ratings by these raters into", categories,
-    "categories can tell apart"
+    "categories can distinguish"
   )
 }
 

@@ -171,9 +171,9 @@ allowance_words <- function(x) {
   if (is_stated(x$options)) {
     " alone, given what is assumed"
   } else if (panel_kind(x) == "machines") {
-    " and how far from the truth machines were as raters of other data"
+    " and the error of machines as raters of other data"
   } else if (max(0, hidden, na.rm = TRUE) == 0) {
-    " alone, because the ratings show no sign of shared errors"
+    " alone (no sign of shared errors)"
   } else {
     " and an allowance for shared errors"
   }

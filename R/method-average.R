@@ -146,7 +146,7 @@ warn_doubtful <- function(estimate) {
   if (length(at) > 0L) {
     worst <- at[[which.max(error_of_estimate(estimate)$hidden[at])]]
     why <- if (rests_on_machines(estimate)) {
-      paste(machines_of(estimate), "rate, whose agreement says little about accuracy")
+      paste("The raters are", paste0(machines_of(estimate), ","), "whose agreement says little")
     } else {
       paste0(
         "The accuracy of ", shorten(systems[at], most = 3L), " rests on an assumption that ",
@@ -154,7 +154,7 @@ warn_doubtful <- function(estimate) {
       )
     }
     warn_fallible("assumption", paste0(
-      verbatim(capitalised(why)), ": label some 20 random cases; see {.fun plan_gold}."
+      verbatim(why), ": label about 20 random cases; see {.fun plan_gold}."
     ), systems = systems[at])
   }
 }

@@ -66,17 +66,24 @@ with_interval <- function(table) {
   paste0(decimals(table$estimate), ifelse(is.na(table$conf.low), "", ends))
 }
 
-# A row per system, a column for each of `name`; intervals where there is room for them.
-system_rows <- function(table, name) {
+# A row per system and a column for each of `name`, or the other way round for few systems;
+# intervals where there is room for them.
+system_rows <- function(table, name, title) {
   name <- factor(name, unique(name))
   system <- factor(table$system, unique(table$system))
+  cells <- with_interval(table)
+  if (nlevels(system) > 3L) {
+    if (nlevels(name) > 3L) cells <- decimals(table$estimate)
+    title <- "system"
+  } else {
+    swapped <- name
+    name <- system
+    system <- swapped
+  }
   shown <- matrix("", nlevels(system), nlevels(name))
-  cells <- if (nlevels(name) <= 3L) with_interval(table) else decimals(table$estimate)
   shown[cbind(as.integer(system), as.integer(name))] <- cells
-  data.frame(
-    system = levels(system), stats::setNames(as.data.frame(shown), levels(name)),
-    check.names = FALSE
-  )
+  out <- data.frame(levels(system), as.data.frame(shown))
+  stats::setNames(utils::head(out, 20L), c(title, levels(name)))
 }
 
 # Of a system: a row per category, a column per metric.
@@ -139,13 +146,13 @@ print_metrics <- function(table, x) {
     }
     return(invisible())
   }
-  if (nrow(whole) > 0L) print_left(utils::head(system_rows(whole, row_names(whole)), 20L))
+  if (nrow(whole) > 0L) print_left(system_rows(whole, row_names(whole), "metric"))
   metrics <- unique(table$metric[of_category])
   few <- if (length(systems) <= 4L) metrics else if (nrow(whole) == 0L) metrics[1L]
   for (metric in few) {
     rows <- table[of_category & table$metric == metric, ]
     cat_lines("", paste0(metric, ", ", by))
-    print_left(utils::head(system_rows(rows, rows$category), 20L))
+    print_left(system_rows(rows, rows$category, "category"))
   }
   if (length(systems) > 20L) cat("... and", length(systems) - 20L, "more systems; see tidy()\n")
   if (length(few) < length(metrics)) cat_lines("", paste0("Metrics ", by, ": see tidy()"))

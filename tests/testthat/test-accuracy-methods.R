@@ -177,7 +177,7 @@ test_that("what a print says of intervals holds for the estimate", {
   expect_identical(grepl("allowance for shared errors", said(estimate)), hidden > 0)
   estimate$details$suspicion <- 0
   estimate$details$common <- 0
-  expect_match(said(estimate), "sampling error alone, because the ratings show no sign of shared")
+  expect_match(said(estimate), "sampling error alone .no sign of shared")
   expect_match(said(quiet(estimate_accuracy(x, common = 0.5))), "sampling error alone, given")
   rater <- glance(estimate)$rater_accuracy
   expect_match(rater_words(estimate), decimals(rater), fixed = TRUE)

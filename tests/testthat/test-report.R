@@ -70,8 +70,8 @@ test_that("a report says who rates, as it is told", {
   }
   machines <- words("model")
   for (part in c(
-    "Raters are language models: column accuracy is what they agree on", "Errors in common",
-    "20 random cases with known truth replace it", "what machines as raters hid elsewhere",
+    "Raters are language models: accuracy is what they agree on", "Shared errors",
+    "20 random cases with known truth would replace it", "the error of machines as raters",
     format(withr::with_seed(1, quiet(estimate_accuracy(quiet(small_panel(rater_kind = "model"))))))
   )) {
     expect_match(machines, part, fixed = TRUE)
