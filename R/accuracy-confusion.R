@@ -69,9 +69,7 @@ confusion.accuracy_estimate <- function(x, # nolint: object_name.
   systems <- check_system_names(systems, x$table$system, call)
   interval <- check_cell_interval(interval, x, call)
   if (is.null(conf_level)) conf_level <- x$options$conf_level
-  conf_level <- check_number(
-    conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE, call = call
-  )
+  conf_level <- check_level(conf_level, call = call)
   if (!method_of(x)$posterior) {
     abort_argument("x",
       "Method {.val {x$options$method}} estimates accuracy only, not a confusion matrix.",

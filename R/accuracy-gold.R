@@ -12,9 +12,10 @@
 #'   valid however many errors are shared.
 #' * `"combined"`, the default, takes what ratings alone say for a prior: normal
 #'   around their estimate, with their robust error, where gold cases are few, and with a flat part
-#'   (up to .7) once there are enough to contradict it. `widen` is a number of it that was fitted to
-#'   data sets with known truth. Where machines rate, what they
-#'   say alone is the interval of their kind, around its centre.
+#'   (up to .7) once there are enough to contradict it. By then it is no surer than gold itself, and
+#'   where five or more gold cases contradict it (as the print says) it has no part, so that the
+#'   interval is `"corrected"`. Where machines rate, what they say alone is the interval of their
+#'   kind, around its centre.
 #' * `"anytime"` is `"corrected"` as a confidence sequence: valid, approximately, at all numbers of
 #'   gold cases at once, so that you may look after every batch
 #'   ([update()][update.accuracy_estimate]) and stop when the half-width is small enough. It is

@@ -173,9 +173,7 @@ check_accuracy_options <- function(x, call) {
   list(
     method = method,
     interval = interval,
-    conf_level = check_number(
-      x$conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE, call = call
-    ),
+    conf_level = check_level(x$conf_level, call = call),
     clip = check_choice(x$clip, c("bin", "overall", "none"), "clip", call),
     bin_width = check_number(x$bin_width, "bin_width", 0.001, 1, call = call),
     replicates = check_count(

@@ -177,8 +177,7 @@ judge_systems <- function(fit, cluster, gold, given, call) {
   options["cluster"] <- list(if (!is.null(cluster)) check_cluster(cluster, fit$x, call))
   check_tells_systems(fit, call)
   if (length(fit$x$systems) == 0L) {
-    abort_fallible("system", "There is no system to estimate the accuracy of.",
-      i = "Give {.arg systems} to {.fun ratings}.", system = character(), call = call)
+    abort_no_system("There is no system to estimate the accuracy of.", call)
   }
   check_pair(options, fit$model, fit, call, gold)
   if (!is.null(gold)) warn_gold(gold, fit$x)

@@ -97,26 +97,17 @@ print.agreement <- function(x, ...) {
     return(NextMethod())
   }
   about <- attr(x, "about")
-  cat_lines(
+  print_result(x, next_of_agreement(x), left = seq_along(agreement_labels(x)), most = 40L, head = c(
     about$header,
     if (about$pairwise) paste("Pairs of:", shorten(about$judges)),
     if (about$by_category) "Each category against all others"
-  )
-  cat("\n")
-  shown <- shown_table(x)
-  print(align_left(shown, seq_along(agreement_labels(x))), row.names = FALSE, right = TRUE)
-  if (nrow(x) > nrow(shown)) cat("... and", number(nrow(x) - nrow(shown)), "more\n")
-  notes <- notes_of(x)
-  if (length(notes) > 0L) cat("\n")
-  cat_lines(notes)
-  cat_lines("", paste0("More: ", next_of_agreement(x), "."))
-  invisible(x)
+  ))
 }
 
 #' @export
 shown_table.agreement <- function(x) { # nolint: object_name.
   about <- attr(x, "about")
-  rows <- utils::head(plain_data_frame(x), 40L)
+  rows <- plain_data_frame(x)
   out <- rows[agreement_labels(x)]
   out$estimate <- decimals(rows$estimate)
   if (!all(is.na(rows$std.error))) {

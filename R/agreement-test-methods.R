@@ -135,20 +135,12 @@ reasons_of_tests <- function(x) {
 
 #' @export
 print.agreement_test <- function(x, ...) {
-  if (is_whole_test(x)) print_tests(x) else NextMethod()
+  if (is_whole_test(x)) print_result(x, "tidy(), glance(), plot()") else NextMethod()
 }
 
 #' @export
 print.agreement_comparison <- function(x, ...) {
-  if (is_whole_test(x)) print_tests(x) else NextMethod()
-}
-
-print_tests <- function(x) {
-  cat_lines(paste0("<", class(x)[[1L]], "> ", caption_of(x)))
-  cat("\n")
-  print(align_left(shown_table(x), 1L), row.names = FALSE, right = TRUE)
-  cat_lines("", notes_of(x), "More: tidy(), glance(), plot().")
-  invisible(x)
+  if (is_whole_test(x)) print_result(x, "tidy(), glance(), plot()") else NextMethod()
 }
 
 #' @export

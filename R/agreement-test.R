@@ -55,7 +55,7 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
   check_given()
   call <- rlang::current_env()
   check_dots_empty(...)
-  conf_level <- check_number(conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE)
+  conf_level <- check_level(conf_level)
   null <- check_number(null, "null", -1, 1, open_max = TRUE)
   choices <- c("two.sided", "greater", "less")
   about <- list(

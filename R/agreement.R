@@ -104,7 +104,7 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
   x <- compared$x
   resampling <- check_resampling(resampling, call, c("replicates", "threads"))
   settings <- list(
-    conf_level = check_number(conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE),
+    conf_level = check_level(conf_level),
     interval = check_choice(interval, c("analytic", "jackknife", "bootstrap", "none"), "interval"),
     pooling = check_choice(pooling, c("pairs", "cases"), "pooling"),
     replicates = check_count(resampling$replicates %||% 1000L, "replicates", min = 2L, max = 1e7),

@@ -64,11 +64,7 @@ notes_of.alt_test <- function(x) { # nolint: object_name.
 
 #' @export
 print.alt_test <- function(x, ...) {
-  cat_lines(paste0("<alt_test> ", caption_of(x)))
-  cat("\n")
-  print(align_left(shown_table(x), c(1L, 4L)), row.names = FALSE)
-  cat_lines("", notes_of(x), "More: tidy(what = \"raters\"), plot().")
-  invisible(x)
+  print_result(x, "tidy(what = \"raters\"), plot()", left = c(1L, 4L))
 }
 
 #' Picture of the alternative annotator test

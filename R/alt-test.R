@@ -49,10 +49,10 @@ alt_test <- function(x, ..., epsilon = 0.2, score = c("accuracy", "neg_rmse"), q
   check_given()
   check_dots_empty(...)
   call <- rlang::current_env()
-  x <- choose_systems(as_ratings_of_several(x), systems, call)
+  x <- without_constant(choose_systems(as_ratings_of_several(x), systems, call))
   check_alt_ratings(x, call)
   epsilon <- check_number(epsilon, "epsilon", 0, 1)
-  q <- check_number(q, "q", 0, 1, open_min = TRUE, open_max = TRUE)
+  q <- check_level(q, "q")
   min_raters <- check_count(min_raters, "min_raters", 2L)
   min_cases <- check_count(min_cases, "min_cases", 2L)
   score <- check_choice(score, c("accuracy", "neg_rmse"), "score")
@@ -74,8 +74,7 @@ alt_test <- function(x, ..., epsilon = 0.2, score = c("accuracy", "neg_rmse"), q
 
 check_alt_ratings <- function(x, call) {
   if (length(x$systems) == 0L) {
-    abort_fallible("system", "{.fun alt_test} needs systems.",
-      i = "Give {.arg systems} to {.fun ratings}.", system = character(), call = call)
+    abort_no_system("{.fun alt_test} needs systems with answers of their own.", call)
   }
   why <- if (x$exchangeable) {
     "Counts do not show which rater gave which rating."

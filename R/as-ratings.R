@@ -102,7 +102,6 @@ as_ratings.data.frame <- function(x, ..., arg = "x", call = rlang::current_env()
   }
   roles <- guess_roles(names(x))
   warn_counts(x[roles$raters])
-  warn_strange_rater(x[roles$raters])
   guessed_ratings(x, roles, ...)
 }
 
@@ -136,21 +135,6 @@ named <- function(columns) if (length(columns) > 0L) columns
 # Has a user said which columns are what? Looks at names alone, since columns have no values here.
 names_columns <- function(...) {
   any(c("raters", "case", "rater", "rating", "counts") %in% names(substitute(list(...))))
-}
-
-# A column that has no category in common with any other holds something else.
-warn_strange_rater <- function(columns) {
-  columns <- Filter(is.atomic, as.list(columns))
-  labels <- lapply(columns, function(x) column_labels(plain_integers(x)))
-  strange <- lengths(labels) > 0L & vapply(seq_along(labels), function(j) {
-    !any(labels[[j]] %in% unlist(labels[-j]))
-  }, NA)
-  if (length(labels) > 2L && any(strange)) {
-    warn_fallible("labels", c(
-      "No other column shares a label with column{?s} {.val {names(columns)[strange]}}.",
-      "i" = "Every column is taken for a rater; name the rater columns with {.fun ratings}."
-    ), labels = unlist(labels[strange]))
-  }
 }
 
 # Ratings rarely have the same sum in all rows, with zeros among them; counts often do.

@@ -102,19 +102,15 @@ format.accuracy_bounds <- function(x, digits = 3L, ...) {
 
 #' @export
 print.accuracy_bounds <- function(x, ...) {
-  cat_lines(paste0(
-    "<accuracy_bounds> ", count_noun(nrow(x$table), "system"), ", given ",
-    if (x$options$given == "fit") {
-      paste("what the", format(x$fit$model), "says of truth and raters")
-    } else {
-      "the ratings alone"
-    }
-  ))
-  cat("\n")
-  print(bounds_columns(utils::head(tidy(x), 20L), x$options), row.names = FALSE)
-  if (nrow(x$table) > 20L) cat("... and", nrow(x$table) - 20L, "more; see tidy()\n")
-  cat_lines("", bounds_notes(x), "More: tidy(), glance(), summary(), plot().")
-  invisible(x)
+  given <- if (x$options$given == "fit") {
+    paste("what the", format(x$fit$model), "says of truth and raters")
+  } else {
+    "the ratings alone"
+  }
+  print_result(
+    x, "tidy(), glance(), summary(), plot()", notes = bounds_notes(x),
+    head = paste0("<accuracy_bounds> ", count_noun(nrow(x$table), "system"), ", given ", given)
+  )
 }
 
 bounds_columns <- function(table, options) {
@@ -191,34 +187,6 @@ limit_words <- function(limits, what) {
   same <- nrow(limits) > 1L && length(unique(value)) == 1L
   names <- if (same) paste("each of", shorten(rownames(limits), most = 4L)) else rownames(limits)
   shorten(unique(paste(what, names, "is", value)), separator = "; ", most = 6L)
-}
-
-#' @export
-summary.accuracy_bounds <- function(object, ...) {
-  structure(list(bounds = object), class = "summary_accuracy_bounds")
-}
-
-#' @export
-print.summary_accuracy_bounds <- function(x, ...) {
-  bounds <- x$bounds
-  told <- glance(bounds)
-  print(bounds)
-  cat_lines(
-    if (!is.na(told$groups)) {
-      paste0(
-        "Shares of answers counted in ", count_noun(told$groups, "group"),
-        " of patterns of ratings; patterns of fewer than ", decimals(told$group_size, 0L),
-        " cases are joined"
-      )
-    },
-    if (told$interval == "bootstrap") {
-      paste0(
-        "Confidence set: ", number(told$replicates), " replicates",
-        if (isTRUE(told$failed > 0L)) paste0(", ", number(told$failed), " of them without bounds")
-      )
-    }
-  )
-  invisible(x)
 }
 
 #' @export

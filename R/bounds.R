@@ -119,7 +119,7 @@ accuracy_bounds <- function(x, systems = NULL, given = c("fit", "ratings"), rate
   replicates <- check_resampling(resampling, call, "replicates")$replicates %||% 200L
   options <- list(
     given = given, interval = check_choice(interval, c("bootstrap", "none"), "interval"),
-    conf_level = check_number(conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE),
+    conf_level = check_level(conf_level),
     replicates = check_count(replicates, "replicates", min = 2L, max = 1e6), cluster = cluster
   )
   check_memory(
@@ -155,8 +155,7 @@ fit_of_bounds <- function(x, given, call) {
 
 check_bounded <- function(systems, x, call) {
   if (length(x$systems) == 0L) {
-    abort_fallible("system", "There is no system to bound the accuracy of.",
-      i = "Give {.arg systems} to {.fun ratings}.", system = character(), call = call)
+    abort_no_system("There is no system to bound the accuracy of.", call)
   }
   check_system_names(systems, x$systems, call)
 }

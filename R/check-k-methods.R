@@ -83,8 +83,6 @@ shown_table.k_check <- function(x) { # nolint: object_name.
   )
 }
 
-check_notes <- function(x) c(concerns_of(x), reasons_of(x), advice_of(x), caveats_of(x))
-
 #' @export
 tbl_sum.k_check <- function(x, ...) c("Checks of the K-properties" = paste(nrow(x), "x", ncol(x)))
 
@@ -98,26 +96,16 @@ print.k_check <- function(x, ...) {
   if (!is_whole_check(x)) {
     return(NextMethod())
   }
-  print_check(x)
-  cat_lines("", "More: summary(), tidy(), plot(); vignette(\"how-far-to-trust\").")
-  invisible(x)
-}
-
-print_check <- function(x) {
   about <- attr(x, "about")
-  cat_lines(
-    about$header,
-    if (length(about$system) > 0L) {
+  print_result(
+    x, "summary(), tidy(), plot(); vignette(\"how-far-to-trust\")",
+    head = c(about$header, if (length(about$system) > 0L) {
       paste0("System \"", about$system, "\" joins the raters as one more")
-    }
+    }),
+    left = 1:3, most = Inf, notes = c(
+      concerns_of(x), reasons_of(x), "What to do:", paste("*", advice_of(x)), caveats_of(x)
+    )
   )
-  cat("\n")
-  shown <- align_left(shown_table(x), 1:3)
-  print(shown, row.names = FALSE, right = TRUE)
-  notes <- c(concerns_of(x), reasons_of(x))
-  if (length(notes) > 0L) cat_lines("", notes)
-  cat_lines("", "What to do:", paste("*", advice_of(x)))
-  cat_lines("", caveats_of(x))
 }
 
 k_labels <- c(
@@ -256,30 +244,6 @@ caveats_of <- function(x) {
 }
 
 #' @export
-summary.k_check <- function(object, ...) {
-  if (!is_whole_check(object)) {
-    return(summarise_result(object))
-  }
-  structure(list(check = object), class = "summary_k_check")
+notes_of.k_check <- function(x) { # nolint: object_name.
+  c(concerns_of(x), reasons_of(x), advice_of(x), caveats_of(x))
 }
-
-#' @export
-print.summary_k_check <- function(x, ...) {
-  check <- x$check
-  print_check(check)
-  tests <- tidy(check)
-  print_table("Tests", tests[c("property", "test", "null", "alternative", "statistic", "df")])
-  pairs <- tidy(check, "pairs")
-  if (nrow(pairs) > 0L) {
-    print_table("Agreement of pairs", pairs[order(-pairs$excess), ])
-  }
-  cells <- tidy(check, "disagreements")
-  if (nrow(cells) > 0L) {
-    off <- (cells$observed - cells$expected) / sqrt(pmax(cells$expected, 1e-12))
-    print_table("Disagreeing pairs of ratings", cells[order(-abs(off)), ])
-  }
-  invisible(x)
-}
-
-#' @export
-notes_of.k_check <- function(x) check_notes(x) # nolint: object_name.

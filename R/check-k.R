@@ -94,7 +94,7 @@ check_k_properties <- function(x, properties = k_properties, system = NULL, erro
     } else {
       check_some(errors, c("distance", "free"), "errors", call)
     },
-    alpha = check_number(alpha, "alpha", 0, 1, open_min = TRUE, open_max = TRUE),
+    alpha = check_level(alpha, "alpha"),
     replicates = check_count(
       resampling$replicates %||% 199L, "replicates", min = 19L, max = 1e6
     ),

@@ -28,6 +28,11 @@ check_number <- function(x, arg, min = -Inf, max = Inf, open_min = FALSE, open_m
   invisible(as.double(x))
 }
 
+# A level of confidence.
+check_level <- function(x, arg = "conf_level", call = rlang::caller_env()) {
+  check_number(x, arg, 0, 1, open_min = TRUE, open_max = TRUE, call = call)
+}
+
 check_count <- function(x, arg, min = 1L, max = .Machine$integer.max,
                         call = rlang::caller_env()) {
   ok <- is.numeric(x) && length(x) == 1L && is.finite(x) && x == round(x) && x >= min && x <= max
@@ -107,14 +112,14 @@ check_dots_empty <- function(..., call = rlang::caller_env()) {
 # A vector of which messages show every element.
 untruncated <- function(x) cli::cli_vec(x, list("vec-trunc" = Inf))
 
-# Which of the known names are like one of the given: but for two letters, or for dots and lines, or
-# as a part of the other.
+# Which of the known names are like one of the given: but for two letters (one, of short names), or
+# for dots and lines, or as a part of the other.
 near_names <- function(given, known) {
   given <- tolower(gsub("[._]", "", given))
   plain <- gsub("[._]", "", known)
   part <- function(a, b) min(nchar(a), nchar(b)) > 3L && grepl(a, b, fixed = TRUE)
   near <- vapply(plain, function(name) {
-    any(utils::adist(given, name) <= 2) ||
+    any(utils::adist(given, name) <= if (nchar(name) > 4L) 2L else 1L) ||
       any(vapply(given, function(x) part(x, name) || part(name, x), NA))
   }, NA)
   known[near]

@@ -113,7 +113,7 @@ print.system_comparison <- function(x, ...) {
       paste0("Systems: ", against_words(x))
     }
   )
-  many <- is.null(against) && nrow(x$differences) > most_pairs
+  many <- is.null(against) && nrow(x$differences) > most_pairs_shown
   if (nrow(x$ranks) > 0L) print_ranks(x, many)
   if (!many) print_table(paste("Differences of", compared_metric(x)), shown_table(x), most = 20L)
   cat_lines(
@@ -126,7 +126,7 @@ print.system_comparison <- function(x, ...) {
   invisible(x)
 }
 
-most_pairs <- 6L # of more, print() shows the differences from the best system
+most_pairs_shown <- 6L # of more, print() shows the differences from the best system
 
 print_ranks <- function(x, many) {
   ranks <- tidy(x, "ranks")

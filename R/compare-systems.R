@@ -111,9 +111,7 @@ compare_systems <- function(x, systems = NULL, conf_level = NULL, simultaneous =
   call <- rlang::current_env()
   estimate <- estimate_to_compare(x, call, ...)
   if (is.null(conf_level)) conf_level <- estimate$options$conf_level
-  conf_level <- check_number(
-    conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE, call = call
-  )
+  conf_level <- check_level(conf_level, call = call)
   check_flag(simultaneous, "simultaneous")
   systems <- check_compared(systems, estimate$table$system, call)
   against <- check_against(reference, best, systems, call)

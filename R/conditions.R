@@ -56,6 +56,7 @@
 #' | `grouped` | a grouped data frame is read as if it were not grouped |
 #' | `uninformative` | some bins say nothing about the system and are left out of the mean |
 #' | `labels` | labels look as if they were not all categories |
+#' | `raters` | a rater has no ratings, or cases seem to have been taken for raters |
 #' | `missing` | labels of a file were taken for missing ratings |
 #' | `left_out` | something in a file was not read |
 #' | `scores` | answers without scores, or scores that are all equal |

@@ -203,6 +203,10 @@ metrics_of_estimate <- function(estimate, plan, interval, conf_level, systems, c
     engines[[need]](estimate, part, interval, conf_level, call)
   })
   table <- do.call(rbind, tables)
+  # What raters judge has no answers of its own, which could be of one category or another.
+  none <- table$system %in% estimate$fit$x$constant & table$metric != "accuracy"
+  table[none, c("estimate", "std.error", "conf.low", "conf.high")] <- NA_real_
+  table$reason[none] <- "the system has no answers of its own"
   systems <- systems %||% estimate$table$system
   order <- order(match(table$system, systems), match(table$metric, names(plan$records)))
   table[order[table$system[order] %in% systems], ]

@@ -22,7 +22,7 @@
 accuracy_estimator <- function(method = "binned", model = k_model(), interval = "none",
                                conf_level = default_conf_level(), bins = list(), common = NULL,
                                resampling = list(), gold = 0, gold_sample = c("random", "given"),
-                               target = c("population", "cases"), widen = 1.25) {
+                               target = c("population", "cases"), widen = NULL) {
   call <- rlang::current_env()
   resampling <- check_resampling(resampling, call, "replicates")
   given <- c(mget(settled), check_bins(bins, call), resampling["replicates"])
@@ -33,7 +33,7 @@ accuracy_estimator <- function(method = "binned", model = k_model(), interval = 
     list(
       gold_sample = check_choice(gold_sample, c("random", "given"), "gold_sample", call),
       target = check_choice(target, c("population", "cases"), "target", call),
-      widen = check_number(widen, "widen", 0, 1e6, call = call)
+      widen = check_widen(widen, call)
     )
   }
   kind <- if (!is.null(known)) switch(known$gold_sample, random = "sample", given = "picked")

@@ -58,7 +58,7 @@ NULL
 #' @export
 tidy.draws_fit <- function(x, ..., conf_level = default_conf_level()) {
   check_dots_empty(...)
-  conf_level <- check_number(conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE)
+  conf_level <- check_level(conf_level)
   ends <- (1 + c(-1, 0, 1) * conf_level) / 2
   at <- vapply(seq_len(ncol(x$draws)), function(j) {
     stats::quantile(x$draws[, j], c(ends[[1L]], 0.5, ends[[3L]]), names = FALSE)

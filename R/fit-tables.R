@@ -77,7 +77,7 @@ vcov.rater_fit <- function(object, ...) {
 
 #' @export
 confint.rater_fit <- function(object, parm, level = 0.95, ...) {
-  check_number(level, "level", 0, 1, open_min = TRUE, open_max = TRUE)
+  check_level(level, "level")
   out <- stats::confint.default(object, level = level, ...)
   if (inherits(object, "judge_fit") && object$identified == "yes") {
     of_rates <- utils::tail(seq_len(nrow(out)), 2L)

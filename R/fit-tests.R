@@ -56,7 +56,7 @@ test_accuracy <- function(fit, prevalence = NULL, combine = NULL,
   check_given()
   call <- rlang::current_env()
   check_tested_fit(fit, call)
-  conf_level <- check_number(conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE)
+  conf_level <- check_level(conf_level)
   rates <- check_prevalence(prevalence, fit$x$categories, call)
   both <- check_combined(combine, fit$x$raters, call)
   found <- tested(fit, rates, both, conf_level)

@@ -14,8 +14,9 @@
 #'   or `"given"`, picked by hand, as which they count where nothing is said.
 #' @param target Are intervals to be of the `"population"` that the cases are a sample of, or of
 #'   these `"cases"` themselves?
-#' @param widen How far many gold cases widen what ratings alone say in `"combined"` intervals: its
-#'   variance grows by up to this factor; a number of at least 0.
+#' @param widen How far many gold cases widen what ratings alone say in `"combined"` intervals.
+#'   `NULL`: until gold can contradict it, and where gold does, it has no part. A number of at least
+#'   0: its variance grows by up to this factor, whatever gold says.
 #' @return An object of class `gold_cases`. `tidy()`: a tibble with a row per case, `case` and
 #'   `truth`. `glance()`: one row, the number of `cases`, `gold_sample`, `target` and `widen`.
 #'   `format()`: these in a line.
@@ -27,14 +28,14 @@
 #' gold
 #' estimate_accuracy(x, known_truth = gold)
 #' @export
-gold_cases <- function(truth, sample = NULL, target = c("population", "cases"), widen = 1.25) {
+gold_cases <- function(truth, sample = NULL, target = c("population", "cases"), widen = NULL) {
   check_given()
   call <- rlang::current_env()
   structure(
     list(
       truth = truth, sample = sample,
       target = check_choice(target, c("population", "cases"), "target", call),
-      widen = check_number(widen, "widen", 0, 1e6, call = call)
+      widen = check_widen(widen, call)
     ),
     class = c("gold_cases", "fallible_result")
   )
@@ -58,7 +59,7 @@ glance.gold_cases <- function(x, ...) {
   tibble::tibble(
     cases = if (isTRUE(x$truth)) NA_integer_ else nrow(tidy(x)),
     gold_sample = if (rlang::is_string(sample)) sample else "probability", target = x$target,
-    widen = x$widen
+    widen = x$widen %||% NA_real_
   )
 }
 
@@ -76,6 +77,10 @@ format.gold_cases <- function(x, ...) {
 print.gold_cases <- function(x, ...) {
   cat_lines(paste0("<gold_cases> ", format(x)))
   invisible(x)
+}
+
+check_widen <- function(widen, call) {
+  if (!is.null(widen)) check_number(widen, "widen", 0, 1e6, call = call)
 }
 
 # Gold cases, whatever form they come in; `gold_sample` is the short form of their `sample`.

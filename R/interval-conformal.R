@@ -96,9 +96,7 @@ calibrate_interval <- function(sets = default_reference_sets(),
                                conf_level = default_conf_level()) {
   call <- rlang::current_env()
   check_reference_sets(sets, call)
-  conf_level <- check_number(
-    conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE, call = call
-  )
+  conf_level <- check_level(conf_level, call = call)
   error <- robust_error(
     sets$estimate, sets$sampling, sets$gap, sets$suspicion, sets$rater_error, sets$base_rate_range,
     sets$open_share, ifelse(sets$kind %in% machine_kinds, "machines", "people")

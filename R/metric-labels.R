@@ -76,9 +76,7 @@ estimate_metrics.ratings_labels <- function(x, # nolint: object_name, object_len
   check_dots_empty(...)
   method <- check_choice(method, c("joint", "shared"), "method", call)
   interval <- check_choice(interval, c("bootstrap", "none"), "interval", call)
-  conf_level <- check_number(
-    conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE, call = call
-  )
+  conf_level <- check_level(conf_level, call = call)
   replicates <- check_resampling(resampling, call, "replicates")$replicates %||% 200L
   replicates <- check_count(replicates, "replicates", min = 2L, call = call)
   plan <- label_plan(metrics, average, beta, x, call)

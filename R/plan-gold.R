@@ -21,7 +21,11 @@
 #' `"corrected"` intervals use ratings to correct what gold cases say, and are valid whatever the
 #' raters have in common with the system. `"combined"` ones believe, in addition, what ratings alone
 #' say, as far as gold cases do not contradict it, and are never planned with fewer than
-#' `r fewest_contradicting` cases, which could. `"gold alone"` is Wilson's interval. An answer
+#' `r fewest_contradicting` cases, which could. `"gold alone"` is Wilson's interval. How many cases
+#' it takes rests on the accuracy and on the worth of ratings, and errors that raters and systems
+#' share spoil both. So as many are drawn as the upper end of the range says, which supposes ratings
+#' worth as little as they may be, the accuracy that needs most cases of those that independent and
+#' shared errors give, and nothing gained by believing ratings alone. An answer
 #' for the `"population"` cannot be better than what all the cases of `x` tell of it, all of them
 #' gold.
 #'
@@ -55,8 +59,8 @@
 #'   or of these `"cases"` themselves?
 #' @param conf_level Probability with which the interval is meant to cover, in (0, 1).
 #' @param choice How cases are drawn: `"stratified"`, `"active"` or `"random"`.
-#' @param cost_gold,cost_rating Cost of a label, and of a rating. With both the plan also says
-#'   whether one more rater for every case would be cheaper than the labels that it saves.
+#' @param cost Cost of a gold label and of a rating, `c(gold = 20, rating = 1)`. With it the plan
+#'   also says whether one more rater for every case would be cheaper than the labels that it saves.
 #' @param ... Not used.
 #' @return An object of class `gold_plan` with methods for `print()`, [tidy()][tidy.gold_plan],
 #'   [glance()][tidy.gold_plan], [augment()][tidy.gold_plan] and [autoplot()][autoplot.gold_plan].
@@ -80,7 +84,7 @@ plan_gold <- function(x, half_width = 0.05, of = c("accuracy", "difference", "re
                       interval = NULL, target = c("population", "cases"),
                       conf_level = default_conf_level(),
                       choice = c("stratified", "active", "random"),
-                      cost_gold = NULL, cost_rating = NULL, ...) {
+                      cost = NULL, ...) {
   check_given()
   call <- rlang::current_env()
   check_dots_empty(...)
@@ -89,7 +93,7 @@ plan_gold <- function(x, half_width = 0.05, of = c("accuracy", "difference", "re
     list(
       half_width = half_width, of = of, systems = systems, category = category, gold = gold,
       interval = interval, target = target, conf_level = conf_level, choice = choice,
-      cost_gold = cost_gold, cost_rating = cost_rating
+      cost = cost
     ), estimate, call
   )
   predicted <- predict_categories(estimate$fit$x)
@@ -118,7 +122,6 @@ as_planned_estimate <- function(x, call) {
 gold_settings <- function(given, estimate, call) {
   x <- estimate$fit$x
   number <- function(arg, ...) check_number(given[[arg]], arg, ..., call = call)
-  optional <- function(arg) if (!is.null(given[[arg]])) number(arg, 0)
   of <- check_choice(given$of, c("accuracy", "difference", "recall", "precision"), "of", call)
   list(
     half_width = number("half_width", 0, 0.5, open_min = TRUE, open_max = TRUE), of = of,
@@ -140,7 +143,7 @@ gold_settings <- function(given, estimate, call) {
     target = check_choice(given$target, c("population", "cases"), "target", call),
     conf_level = number("conf_level", 0, 1, open_min = TRUE, open_max = TRUE),
     choice = check_choice(given$choice, c("stratified", "active", "random"), "choice", call),
-    cost_gold = optional("cost_gold"), cost_rating = optional("cost_rating")
+    cost = if (!is.null(given$cost)) check_cost(given$cost, call, c(gold = NA, rating = NA))
   )
 }
 

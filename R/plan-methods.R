@@ -75,11 +75,11 @@ update.case_plan <- function(object, ...) {
 
 #' @export
 print.case_plan <- function(x, ...) {
-  cat_lines(paste("<case_plan>", caption_of(x)), format_assumed(x), "")
-  print(shown_table(x), row.names = FALSE)
-  cat_lines("", format_answer(x), plan_notes(x), format_advice(x), "")
-  cat_lines("More: tidy(), glance(), update(), plot().")
-  invisible(x)
+  print_result(
+    x, "tidy(), glance(), update(), plot()", left = integer(), most = Inf,
+    head = c(paste("<case_plan>", caption_of(x)), format_assumed(x)),
+    notes = c(format_answer(x), plan_notes(x), format_advice(x))
+  )
 }
 
 #' @export
@@ -89,8 +89,6 @@ caption_of.case_plan <- function(x) { # nolint: object_name.
     format(x$settings$conf_level)
   )
 }
-
-plan_story <- function(x) c(format_assumed(x), format_answer(x), plan_notes(x))
 
 #' @export
 shown_table.case_plan <- function(x) { # nolint: object_name.
@@ -284,4 +282,6 @@ format_advice <- function(x) {
 }
 
 #' @export
-notes_of.case_plan <- function(x) plan_story(x) # nolint: object_name.
+notes_of.case_plan <- function(x) { # nolint: object_name.
+  c(format_assumed(x), format_answer(x), plan_notes(x))
+}

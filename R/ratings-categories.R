@@ -63,6 +63,7 @@ list_labels <- function(columns) {
 }
 
 find_categories <- function(input, declared, call) {
+  if (input$layout$id == "wide" && is.null(declared)) warn_strange_rater(input$columns)
   found <- if (input$layout$labels) list_labels(input$columns) else names(input$columns)
   categories <- if (is.null(declared)) found else check_declared(declared, call)
   if (length(categories) < 2L && (length(found) > 0L || !is.null(declared))) {
@@ -84,6 +85,49 @@ abort_many_categories <- function(categories, call) {
     i = "Is the column of ratings the right one?", categories = categories, call = call)
 }
 
+# Labels of ratings and systems as the names of `categories` say.
+recode_input <- function(input, categories, call) {
+  if (is.null(names(categories))) {
+    return(input)
+  }
+  if (!input$layout$labels) {
+    abort_argument("categories", "Names of {.arg categories} join labels, and counts have none.",
+      i = "Add up the columns of counts.", call = call)
+  }
+  old <- check_declared(categories, call)
+  new <- ifelse(nzchar(names(categories)), names(categories), old)
+  become <- function(labels) {
+    at <- match(labels, old)
+    ifelse(is.na(at), labels, new[at])
+  }
+  recode <- function(x) {
+    if (is.factor(x)) {
+      levels(x) <- become(levels(x))
+      x
+    } else if (any(as_label(unique(x)) %in% old[old != new])) {
+      become(as_label(x))
+    } else {
+      x
+    }
+  }
+  for (field in intersect(c("columns", "systems", "truth"), names(input))) {
+    input[[field]] <- lapply(input[[field]], recode)
+  }
+  if (!is.null(input$system_table)) {
+    input$system_table$prediction <- recode(input$system_table$prediction)
+  }
+  input
+}
+
+# NULL where all of them are names of what is in the data.
+declared_categories <- function(categories) {
+  names <- names(categories) %||% rep("", length(categories))
+  if (is.null(categories) || all(nzchar(names))) {
+    return(NULL)
+  }
+  if (any(nzchar(names))) unique(ifelse(nzchar(names), names, as_label(categories))) else categories
+}
+
 # Signs that labels found in the data are not all categories.
 warn_labels <- function(labels, input) {
   plain <- plain_label(labels)
@@ -102,6 +146,23 @@ warn_labels <- function(labels, input) {
       "i" = "They count as different. Write each of them in one way."
     ), labels = twins)
   }
+  typos <- if (input$layout$labels) misspelt_labels(labels, input$columns)
+  if (length(typos) > 0L) {
+    join <- paste(dQuote(typos, FALSE), "=", dQuote(names(typos), FALSE)) # nolint: object_usage.
+    warn_fallible("labels", c(
+      "Some rare categories are one letter away from frequent ones: {.val {names(typos)}}.",
+      "i" = "They count as different. To join them,
+             {.code categories = c({verbatim(toString(join))})}."
+    ), labels = names(typos))
+  }
+  unread <- grep(unreadable_verdict, plain_label(chartr("_", " ", labels)))
+  if (length(unread) > 0L) {
+    warn_fallible("labels", c(
+      "Categories look like answers that could not be read: {.val {labels[unread]}}.",
+      "i" = "They count as categories. For missing ratings make them {.code NA}, or name them in
+             {.arg na} of {.fun read_ratings}; otherwise declare {.arg categories}."
+    ), labels = labels[unread])
+  }
   codes <- seems_missing(labels)
   if (length(codes) > 0L) {
     warn_fallible("labels", c(
@@ -115,6 +176,21 @@ warn_labels <- function(labels, input) {
       "There are {length(labels)} categories in {rows} row{?s}.",
       "i" = "Check the columns of ratings, or declare {.arg categories}."
     ), labels = labels)
+  }
+}
+
+# A column that has no category in common with any other holds something else.
+warn_strange_rater <- function(columns) {
+  labels <- lapply(columns, column_labels)
+  strange <- lengths(labels) > 0L & vapply(seq_along(labels), function(j) {
+    !any(labels[[j]] %in% unlist(labels[-j]))
+  }, NA)
+  if (length(labels) > 2L && any(strange)) {
+    warn_fallible("labels", c(
+      "No other column shares a label with column{?s} {.val {names(columns)[strange]}}.",
+      "i" = "{cli::qty(sum(strange))}{?It is/They are} taken for {?a rater/raters}; if
+             {?it holds/they hold} something else, choose others by {.arg raters}."
+    ), labels = unlist(labels[strange]))
   }
 }
 

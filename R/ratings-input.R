@@ -10,7 +10,7 @@ read_input <- function(data, quos, repeats, call) {
   layout <- find_layout(data, quos, call)
   input <- list(layout = layout, rows = attr(data, "rows"), is_matrix = attr(data, "is_matrix"))
   given_systems <- read_systems(quos, data, layout, call)
-  input$system_table <- given_systems$table
+  input[c("system_table", "constant")] <- given_systems[c("table", "constant")]
   roles <- find_roles(data, quos, layout, given_systems$columns, repeats, call)
   warn_grouped(if (inherits(data, "grouped_df")) names(attr(data, "groups")), roles)
   for (column in unlist(roles)) check_text(data[[column]], column, call)
@@ -140,7 +140,12 @@ find_layout <- function(data, quos, call) {
   }
   layout <- chosen[[1L]]
   lacking <- layout$args[!given[layout$args]]
-  if (length(lacking) > 0L) abort_lacking(layout, lacking[[1L]], call)
+  if (length(lacking) > 0L) {
+    several <- length(or_null(select_columns(data, quos$rater, "rater", call))) > 1L
+    abort_lacking(layout, lacking[[1L]], call, i = if (several) {
+      "{.arg rater} selects several columns. Did you mean {.arg raters}, a column for each rater?"
+    })
+  }
   layout
 }
 
@@ -149,10 +154,10 @@ ask_for_layout <- function(layouts) {
   paste0("Give ", toString(utils::head(each, -1L)), ", or ", each[[length(each)]])
 }
 
-abort_lacking <- function(layout, arg, call) {
+abort_lacking <- function(layout, arg, call, i = NULL) {
   abort_argument(arg,
     paste0(sub("^(.)", "\\U\\1", layout$id, perl = TRUE), " data need ", layout$needs, "."),
-    x = "{.arg {arg}} is not given.", call = call)
+    x = "{.arg {arg}} is not given.", i = i, call = call)
 }
 
 select_columns <- function(data, quo, arg, call) {
@@ -160,12 +165,20 @@ select_columns <- function(data, quo, arg, call) {
     return(character())
   }
   names(data)[tryCatch(
-    tidyselect::eval_select(quo, as.data.frame(data), allow_rename = FALSE),
-    error = function(cnd) {
-      abort_fallible("columns", "{.arg {arg}} must select columns of {.arg data}.",
-        i = "The columns are {.val {names(data)}}.", arg = arg, parent = cnd, call = call)
-    }
+    tidyselect::eval_select(quo, as.data.frame(data), allow_rename = FALSE, error_call = call),
+    error = function(cnd) abort_selection(cnd, names(data), arg, call)
   )]
+}
+
+abort_selection <- function(cnd, columns, arg, call) {
+  lacking <- if (inherits(cnd, "vctrs_error_subscript_oob")) setdiff(cnd$i, columns)
+  lacking <- if (is.character(lacking)) lacking
+  near <- near_names(lacking, columns)
+  abort_fallible("columns", "{.arg {arg}} must select columns of {.arg data}.",
+    x = if (length(lacking) > 0L) "There is no column {.val {lacking}}.",
+    i = c(
+      if (length(near) > 0L) "Did you mean {.val {near}}?", "The columns are {.val {columns}}."
+    ), arg = arg, parent = if (length(lacking) == 0L) cnd, call = call)
 }
 
 select_column <- function(data, quo, arg, call) {
@@ -231,7 +244,11 @@ check_labels <- function(x, column, call) {
   if (!is.null(row) && !is.na(row)) {
     abort_fallible("blank", "A category cannot be an empty string.",
       x = "Found one in column {.val {column}}, row {row}.",
-      i = "Use {.code NA} for a missing rating.", row = row, column = column, call = call)
+      i = c(
+        "Use {.code NA} for a missing rating.",
+        "{.fun read_ratings} takes empty fields of a file for missing, and so does
+         {.code read.csv(file, na.strings = c(\"\", \"NA\"))}."
+      ), row = row, column = column, call = call)
   }
 }
 

@@ -59,12 +59,12 @@
 #'   `systems.csv.gz` beside a table of ratings, if there is one; `FALSE` for none; names of raters
 #'   that are systems; a path, or a data frame, of predictions, with columns `case`, `system`,
 #'   `prediction` or named as `case`, `rater`, `rating` say; in wide tables also columns.
-#' @param sep What separates columns of a table of text: one character. By default, that of comma,
-#'   semicolon, tab and vertical bar which splits the first line into most fields.
 #' @param na Labels that stand for a missing rating.
 #' @param clean_labels Shall labels that differ only in capitals and blanks become one?
-#' @param sheet Name or number of the sheet of an Excel file; by default the first.
-#' @param encoding What the text of a table is encoded in, if not UTF-8 or UTF-16.
+#' @param file How tables are written, if not as usual, a list with any of these: `sep`, the
+#'   character that separates columns of text (by default, that of comma, semicolon, tab and
+#'   vertical bar which splits the first line into most fields); `encoding` of text, if not UTF-8 or
+#'   UTF-16; `sheet`, the name or number of the sheet of an Excel file (by default the first).
 #' @param ... Passed to [ratings()]: `categories`, `ordered`, `repeats`, `weights`, `rater_kind`,
 #'   `rater_groups` and whatever else it has.
 #' @return A [ratings()] object. What a format leaves out is told by a warning of class
@@ -88,17 +88,18 @@
 #' )
 #' @export
 read_ratings <- function(path, format = NULL, case = NULL, rater = NULL, rating = NULL,
-                         systems = TRUE, sep = NULL, na = c("", "NA", "n/a", "-", "?"),
-                         clean_labels = FALSE, raters = NULL, sheet = NULL, encoding = "UTF-8",
-                         ...) {
+                         systems = TRUE, na = c("", "NA", "n/a", "-", "?"), clean_labels = FALSE,
+                         raters = NULL, file = list(), ...) {
   check_given()
   call <- rlang::current_env()
   check_flag(clean_labels, "clean_labels")
-  check_reading(sep, na, encoding, call)
+  file <- check_reading(file, na, call)
   mapping <- rlang::enquos(case = case, rater = rater, rating = rating, raters = raters)
   how <- list(
-    format = format, sep = sep, sheet = sheet, encoding = encoding, call = call,
-    scratch = withr::local_tempdir(), keep = keep_columns(mapping, rlang::enquos(...))
+    format = format, sep = file[["sep"]], sheet = file[["sheet"]],
+    encoding = file[["encoding"]], call = call,
+    scratch = withr::local_tempdir(), keep = keep_columns(mapping, rlang::enquos(...)),
+    named = unlist(lapply(mapping, function(quo) all.vars(rlang::quo_get_expr(quo))))
   )
   got <- read_files(find_files(path, call), how)
   ratings_of(got, mapping, rlang::enquo(systems), how, na, clean_labels, ...)
@@ -143,26 +144,33 @@ blame <- function(call, value) {
   })
 }
 
-check_reading <- function(sep, na, encoding, call) {
+check_reading <- function(file, na, call) {
+  file <- check_settings_list(file, "file", c("sep", "encoding", "sheet"), call)
+  sep <- file[["sep"]]
   if (!is.null(sep) && !(rlang::is_string(sep) && nchar(sep, allowNA = TRUE) %in% 1L)) {
     abort_argument("sep", "must be one character.", not = sep, call = call)
   }
   if (!is.null(na) && !(is.character(na) && all(validEnc(na)))) {
     abort_argument("na", "must be strings that are text.", not = na, call = call)
   }
+  encoding <- file[["encoding"]] %||% "UTF-8"
   check_string(encoding, "encoding", call)
   if (!encoding %in% c("UTF-8", "latin1", iconvlist())) {
     abort_argument("encoding", "must be one of those that {.fun iconvlist} lists.", not = encoding,
       call = call)
   }
+  file
 }
 
-# Of large files only the columns that arguments name are kept; all, if these call functions.
+# Of large files only the columns that arguments name are kept; all, if these call functions, or do
+# not say where the ratings are.
 keep_columns <- function(mapping, dots) {
   expressions <- lapply(c(mapping, dots), rlang::quo_get_expr)
   calls <- setdiff(unlist(lapply(expressions, all.names)), unlist(lapply(expressions, all.vars)))
   named <- unlist(lapply(expressions, function(e) c(all.vars(e), if (is.character(e)) e)))
-  if (length(named) == 0L || length(setdiff(calls, c("c", "`"))) > 0L) {
+  said <- names(mapping)[!vapply(mapping, rlang::quo_is_null, NA)]
+  complete <- "raters" %in% said || all(c("rater", "rating") %in% said)
+  if (!complete || length(setdiff(calls, c("c", "`"))) > 0L) {
     return(identity)
   }
   function(names) intersect(names, c(named, "case", "rater", "rating"))
@@ -205,10 +213,12 @@ find_file <- function(folder, stem) {
 read_files <- function(files, how) {
   each <- lapply(files, read_file, how = how)
   for (at in seq_along(each)) {
+    one <- each[[at]]
     name <- names(files)[at] %||% ""
-    rows <- length(each[[at]]$table[[1L]])
-    if (is.null(each[[at]]$table$file)) {
-      each[[at]]$table$file <- rep(if (nzchar(name)) name else each[[at]]$name, rows)
+    wanted <- length(files) > 1L || "file" %in% unlist(one$map) || "file" %in% how$named
+    if (wanted && is.null(one$table$file)) {
+      name <- if (nzchar(name)) name else one$name
+      each[[at]]$table$file <- rep(name, length(one$table[[1L]]))
     }
   }
   got <- each[[1L]]
@@ -282,7 +292,7 @@ abort_mapping <- function(arg, got, call) {
   abort_fallible("file", c(
     "Say which column holds the {arg}: {.arg {arg}}.",
     "x" = "The file looks like {got$format$words}, with the columns
-           {.val {setdiff(names(got$table), if (length(got$files) < 2L) 'file')}}.",
+           {.val {names(got$table)}}.",
     if (length(choices) > 0L) c("i" = "It may be {.or {.val {choices}}}."),
     "i" = "A table with a row per rating needs {.arg case}, {.arg rater} and {.arg rating}; one with
            a column for each rater, {.arg raters}."
@@ -304,6 +314,9 @@ find_systems <- function(quo, got, mapping, how) {
   }
   if (is.data.frame(value)) {
     return(list(table = value))
+  }
+  if (is_constant_system(value)) {
+    return(list(columns = value))
   }
   raters <- if (long) chosen_column(got, mapping$rater, "rater", how$call)
   if (!rlang::is_string(value) || value %in% c(raters, if (!long) names(got$table))) {
@@ -359,9 +372,9 @@ known_ids <- function(table, mapping, call) {
 
 # Missing and cleaned labels of ratings and systems, with one way of writing for both.
 settle_labels <- function(tables, mapping, columns, na, clean, call) {
-  quo <- if (rlang::quo_is_null(mapping$raters)) mapping$rating else mapping$raters
   data <- list2DF(tables$ratings)
-  at <- list(ratings = select_columns(data, quo, "rating", call))
+  arg <- if (rlang::quo_is_null(mapping$raters)) "rating" else "raters"
+  at <- list(ratings = select_columns(data, mapping[[arg]], arg, call))
   if (rlang::is_quosure(columns)) {
     at$ratings <- c(at$ratings, select_columns(data, columns, "systems", call))
   }

@@ -61,7 +61,9 @@
 #' @param case,rater,rating Columns that identify the case and, in long data, the rater and the
 #'   category chosen. In wide data `case` is optional.
 #' @param counts Columns of counts, one per category, named after the categories.
-#' @param categories Labels of the categories, in order. See Categories.
+#' @param categories Labels of the categories, in order. See Categories. Names say what a label
+#'   becomes: `c(Pneumonia = "pneumona")` joins the label `"pneumona"` with `"Pneumonia"`. If all
+#'   have names, the other categories are those of the data.
 #' @param ordered Is the order of the categories meaningful? By default, if the ratings are ordered
 #'   factors.
 #' @param weights A column of non-negative case weights: frequencies, or exact probabilities.
@@ -185,11 +187,14 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
 build_ratings <- function(data, columns, options, call, times = NULL) {
   input <- read_input(data, columns, options$repeats, call)
   input$times <- times
+  input <- recode_input(input, options$categories, call)
+  options$categories <- declared_categories(options$categories)
   check_long(input$layout$by_rating, options$repeats, call)
   categories <- find_categories(input, options$categories, call)
   x <- input$layout$build(input, categories, call)
   x$ordered <- options$ordered %||% input$ordered
   x$repeats <- options$repeats
+  x$constant <- names(input$constant)
   x <- new_ratings(x)
   check_built(x, input, call)
   x$rater_groups <- groups_of_raters(input$groups, x, call)
@@ -226,7 +231,8 @@ check_no_columns <- function(columns, repeats, call) {
 # answers have labels); each NULL where nobody said: rater_groups (the group of each rater),
 # rater_kind, voted (what with_votes() did: groups, by rater, and reruns), truth (see simulate.R
 # and ratings-truth.R), covariates (a tibble with a row per case, see covariates.R), scores (see
-# scores-read.R), confidence (see ratings-confidence.R), times and database (see
+# scores-read.R), confidence (see ratings-confidence.R), constant (names of systems that raters
+# judge, see ratings-systems.R), times and database (see
 # ratings-database.R); simulated ones may have kinds
 # (of their workers, see crowdtruth-simulate.R).
 # Answers with several labels are no ratings, so that only what is meant for them takes them; what
@@ -272,6 +278,24 @@ check_built <- function(x, input, call) {
   if (x$repeats == "error") check_repeats(x, call)
   if (has_labels(x)) check_label_once(x, call)
   check_systems(x, call)
+  if (!x$exchangeable) warn_raters(x, input$layout$by_rating)
+}
+
+# Signs that raters are none: columns without ratings, or cases that were taken for raters.
+warn_raters <- function(x, by_rating) {
+  silent <- setdiff(x$raters, x$raters[c(rating_rater(x), x$empty$rater)])
+  if (length(silent) > 0L) {
+    warn_fallible("raters", c(
+      "Rater{?s} {.val {silent}} {?has/have} no ratings at all.",
+      "i" = "Leave {cli::qty(length(silent))}{?it/them} out, or check the column{?s}."
+    ), raters = silent)
+  }
+  if (by_rating && nrow(x) < 50L && length(x$raters) > 10L * nrow(x)) {
+    warn_fallible("raters", c(
+      "There are {length(x$raters)} raters of only {count_noun(nrow(x), 'case')}.",
+      "i" = "Are {.arg case} and {.arg rater} swapped?"
+    ), raters = x$raters)
+  }
 }
 
 check_most_ratings <- function(x, call) {

@@ -46,7 +46,7 @@ looks_like <- function(input, signature) {
     return("not text: it holds zero bytes")
   }
   if (input$kind == "json") {
-    fields <- names(input$record())
+    fields <- names(input$record)
     return(if (is.null(fields)) {
       "JSON without objects"
     } else {

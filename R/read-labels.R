@@ -41,6 +41,32 @@ lookalikes <- function(labels) {
 
 usual_missing <- c("n/a", "na", "nan", "null", "none given", "-", "--", "?", ".", "")
 
+# What programs write where a judge gave no verdict that they could read.
+unreadable_verdict <- paste0(
+  "^(un|not )pars[e]?able$|^((json )?pars(e|ing) |format )?(error|failure)$|^failed to parse$|",
+  "^invalid( (answer|response|format|json|output))?$|^time ?out$|^no (answer|response|verdict)$"
+)
+
+# Labels of five letters or more that are one letter away from one that is used ten times as often,
+# or have two letters swapped; the names are those labels, the values the frequent ones.
+misspelt_labels <- function(labels, columns) {
+  words <- labels[nchar(labels) > 4L & !grepl("[0-9]", labels)]
+  if (length(words) < 2L) {
+    return(NULL)
+  }
+  found <- lapply(columns, function(x) match(as.character(x), words))
+  used <- tabulate(unlist(found), length(words))
+  letters <- vapply(tolower(words), function(word) intToUtf8(sort(utf8ToInt(word))), "")
+  apart <- utils::adist(words, ignore.case = TRUE)
+  near <- apart == 1 | (apart == 2 & outer(letters, letters, `==`))
+  # A letter in front is a prefix: symmetric, asymmetric.
+  prefixed <- outer(tolower(words), tolower(words), function(a, b) endsWith(a, b) | endsWith(b, a))
+  near <- near & !prefixed & outer(used, used, function(a, b) a > 0L & 10L * a <= b)
+  rare <- which(rowSums(near) > 0L)
+  of <- vapply(rare, function(row) which(near[row, ])[[which.max(used[near[row, ]])]], 0L)
+  stats::setNames(words[of], words[rare])
+}
+
 seems_missing <- function(labels) labels[plain_label(labels) %in% usual_missing]
 
 # Each column without the labels in `na`, whatever their blanks and capitals, and what was taken.

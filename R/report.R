@@ -1,25 +1,27 @@
 #' A report of accuracy, ready to be sent
 #'
-#' Renders a page about the systems of `x`: the number, its interval, the assumption that it rests
-#' on with both its ends, sentences that may be copied and such as may not, raters and their
-#' agreement, systems compared, metrics, checks, methods with references, versions and seed. Where
-#' raters are language models, also their shared errors, how many independent ones they are
-#' equivalent to, the alternative annotator test, and the cases to read.
+#' Renders a page about the systems of `x` for readers who use no R: the number, its interval, the
+#' assumption that it rests on with both its ends, sentences that may be copied and such as may not,
+#' raters and their agreement, systems compared in words, metrics, checks, methods with references,
+#' versions and seed. Where raters are language models, also the errors they share, how many
+#' independent ones they are equivalent to, the alternative annotator test, and the cases to read.
+#' Cases of known truth count wherever they can.
 #'
-#' The page is one file without links to the network. Its source is a template, `Accuracy report`,
-#' in the list of new R Markdown files of RStudio, or by `rmarkdown::draft(template =
-#' "accuracy-report", package = "fallible")`. Quarto renders R Markdown files too, but this one
-#' has not been tried with it.
+#' A page in HTML is one file without links to the network; Word can be edited. Its source is a
+#' template, `Accuracy report`, in the list of new R Markdown files of RStudio, or by
+#' `rmarkdown::draft(template = "accuracy-report", package = "fallible")`. Quarto renders R Markdown
+#' files too, but this one has not been tried with it.
 #'
 #' @param x A [ratings()] object with systems.
-#' @param file Where to write: a path that ends in `.html`, or in `.pdf` where LaTeX is installed.
+#' @param file Where to write: a path that ends in `.html`, in `.docx` for Word or, where LaTeX is
+#'   installed, in `.pdf`.
 #' @param title The title of the report.
 #' @param judges Shall it have what concerns language models that judge? By default, if
 #'   `rater_kind` says that raters are machines.
 #' @param rater_kind Who rates, as in [ratings()], which decides the intervals; `NULL` for what the
 #'   ratings say. Where it is not declared, the report says so.
-#' @param seed Seed of all that is drawn at random. Two reports with the same seed and date are
-#'   equal byte for byte.
+#' @param seed Seed of all that is drawn at random. Two reports in HTML with the same seed and date
+#'   are equal byte for byte.
 #' @param date The date that the report carries, a string or a [Date]; `NULL` for none.
 #' @param known_truth,gold_sample Cases whose truth is known, and how they were chosen, as in
 #'   [estimate_accuracy()]; `known_truth = TRUE` for the truth that `x` holds.
@@ -49,7 +51,7 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
   check_string(title, "title")
   if (!is.null(judges)) check_flag(judges, "judges")
   seed <- check_count(seed, "seed", 0L)
-  conf_level <- check_number(conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE)
+  conf_level <- check_level(conf_level)
   check_date(date, call)
   folder <- withr::local_tempdir()
   skeleton <- system.file(
@@ -101,13 +103,32 @@ check_report_input <- function(x, call) {
   }
 }
 
+# What is said without R: clauses that name arguments or functions are left out.
+plain_words <- function(words) {
+  clause <- "[^.:;,\n]*(`|\\w\\(\\))[^.:;,\n]*[.:;,]?"
+  out <- trimws(gsub("[ \t]+", " ", gsub(clause, "", words)))
+  ifelse(is.na(out), "", out)
+}
+
+# The checks of data_check(), for readers who use no R.
+checks_in_words <- function(check) {
+  table <- tidy(check)
+  verdict <- c(ok = "good", doubt = "doubtful", problem = "a problem")
+  data.frame(
+    what = table$check, verdict = unname(verdict[table$status]),
+    found = gsub("^[. ]+|(?<=[.!?]).$|[. ]+$", "", perl = TRUE, paste(
+      plain_words(table$found), plain_words(table$advice), sep = ". "
+    ))
+  )
+}
+
 # The format of R Markdown for a file of that name.
 report_format <- function(file, call) {
   check_string(file, "file", call)
   extension <- tolower(tools::file_ext(file))
-  if (!extension %in% c("html", "pdf") || !dir.exists(dirname(file)) || dir.exists(file)) {
-    abort_fallible("file", "{.arg file} must be a path that ends in {.val .html} or {.val .pdf}, in
-                            a folder that exists.",
+  if (!extension %in% c("html", "docx", "pdf") || !dir.exists(dirname(file)) || dir.exists(file)) {
+    abort_fallible("file", "{.arg file} must be a path that ends in {.val .html}, {.val .docx} or
+                            {.val .pdf}, in a folder that exists.",
       x = if (dir.exists(file)) "{.file {file}} is a folder." else "It is {describe(file)}.",
       path = file, call = call)
   }
@@ -115,18 +136,19 @@ report_format <- function(file, call) {
     check_installed(package, "to write reports", call = call)
   }
   if (!rmarkdown::pandoc_available()) abort_program("pandoc", call)
-  if (extension == "html") {
-    return(NULL)
-  }
-  if (!nzchar(Sys.which("pdflatex"))) abort_program("pdflatex", call)
-  "pdf_document"
+  if (extension == "pdf" && !nzchar(Sys.which("pdflatex"))) abort_program("pdflatex", call)
+  no_links <- "-autolink_bare_uris"
+  switch(extension,
+    html = NULL, docx = rmarkdown::word_document(md_extensions = no_links),
+    pdf = rmarkdown::pdf_document(md_extensions = no_links)
+  )
 }
 
 abort_program <- function(program, call) {
   abort_fallible("package",
     "The program {.code {program}} is needed to write this report, and it is not found.",
-    i = if (program == "pdflatex") "Write {.val .html}, or install LaTeX.", package = program,
-    call = call)
+    i = if (program == "pdflatex") "Write {.val .html} or {.val .docx}, or install LaTeX.",
+    package = program, call = call)
 }
 
 #' Sentences about accuracy

@@ -104,30 +104,24 @@ format.shared_errors <- function(x, digits = 2L, ...) {
 #' @export
 print.shared_errors <- function(x, ...) {
   told <- glance(x)
-  cat_lines(
-    paste0(
-      "<shared_errors> ", count_noun(told$raters, "rater"), ", ",
-      count_noun(told$systems, "system"), ", ", count_noun(told$n, "case"), ", ",
-      if (told$known > 0) paste(number(told$known), "with known truth") else "no known truth"
-    ),
-    format(x)
-  )
-  table <- shared_columns(x)
-  print_table("Correlation of being right", table[order(-abs(table$order)), -1L], most = 12L)
-  cat_lines("", notes_of(x), "More: tidy(what = \"raters\"), glance(), plot().")
-  invisible(x)
+  truth <- if (told$known > 0) paste(number(told$known), "with known truth") else "no known truth"
+  print_result(x, "tidy(what = \"raters\"), glance(), plot()", most = 12L, head = c(
+    paste(
+      "<shared_errors>", toString(c(
+        count_noun(told$raters, "rater"), count_noun(told$systems, "system"),
+        count_noun(told$n, "case"), truth
+      ))
+    ), format(x)
+  ))
 }
 
-# What is shown of pairs; the first column is what orders them.
-shared_columns <- function(x) {
+#' @export
+shown_table.shared_errors <- function(x) { # nolint: object_name.
   table <- x$pairs
   range <- function(low, high) {
     ifelse(is.na(low), "NA", paste(decimals(low, 2L), "to", decimals(high, 2L)))
   }
-  out <- data.frame(
-    order = ifelse(is.na(table$estimate), 0, table$estimate),
-    pair = paste(table$rater1, "-", table$rater2)
-  )
+  out <- data.frame(pair = paste(table$rater1, "-", table$rater2))
   if (any(table$known > 0)) {
     out$correlation <- decimals(table$estimate, 2L)
     out[[paste0(format(100 * x$options$conf_level), "% interval")]] <-
@@ -137,10 +131,10 @@ shared_columns <- function(x) {
       out[["by chance"]] <- decimals(table$expected, 2L)
     }
   } else {
-    out[["range without truth"]] <- range(table$lowest, table$highest)
+    out[["correlation, without truth"]] <- range(table$lowest, table$highest)
   }
   out$cases <- number(if (any(table$known > 0)) table$known else table$n)
-  out
+  out[order(-abs(ifelse(is.na(table$estimate), 0, table$estimate))), ]
 }
 
 #' @export
@@ -175,23 +169,4 @@ notes_of.shared_errors <- function(x) { # nolint: object_name.
 
 limits_in_words <- function(limits) {
   paste(decimals(min(limits[, 1L]), 2L), "to", decimals(max(limits[, 2L]), 2L))
-}
-
-#' @export
-summary.shared_errors <- function(object, ...) {
-  structure(list(errors = object), class = "summary_shared_errors")
-}
-
-#' @export
-print.summary_shared_errors <- function(x, ...) {
-  cat_lines(format(x$errors))
-  print_table("Pairs", as.data.frame(x$errors), most = 30L)
-  print_table("Raters; effective and change are without the rater", tidy(x$errors, "raters"), 30L)
-  invisible(x)
-}
-
-#' @export
-shown_table.shared_errors <- function(x) { # nolint: object_name.
-  table <- shared_columns(x)
-  table[order(-abs(table$order)), -1L]
 }

@@ -77,11 +77,12 @@ shared_errors <- function(x, known_truth = NULL, accuracy = NULL, coinciding = N
   check_given()
   call <- rlang::current_env()
   check_dots_empty(...)
-  conf_level <- check_number(conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE)
+  conf_level <- check_level(conf_level)
   if (inherits(x, "accuracy_estimate")) x <- x$fit
   if (!inherits(x, "rater_fit")) x <- as_ratings_of_several(x, call = call)
   known <- known_cells(x, known_truth, call)
   if (inherits(x, "rater_fit")) x <- x$x
+  x <- without_constant(x)
   check_named_once(x, call)
   check_pair_memory(x, call)
   judges <- c(x$raters, x$systems)

@@ -40,7 +40,7 @@ summary.simulation_study <- function(object, by = c("design", "n", "system", "es
   call <- rlang::current_env()
   check_dots_empty(...)
   by <- check_by(by, call)
-  margin <- check_number(margin, "margin", 0, 1, open_min = TRUE, open_max = TRUE)
+  margin <- check_level(margin, "margin")
   rows <- tidy(object)
   # Panels are independent within a cell; systems of a shared panel are not.
   rows$cell <- keys(rows[c("design", "n", if (object$panels == "separate") "system")])

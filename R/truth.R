@@ -184,7 +184,7 @@ calibration <- function(x, truth = NULL, bins = 10L, conf_level = default_conf_l
   call <- rlang::current_env()
   probability <- probability_matrix(x, "x", call)
   bins <- check_count(bins, "bins")
-  conf_level <- check_number(conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE)
+  conf_level <- check_level(conf_level)
   true <- true_categories(x, truth, colnames(probability), call)
   known <- true > 0L & !is.na(probability[, 1L])
   if (!any(known)) {

@@ -153,3 +153,16 @@ test_that("all systems are judged unless some are named", {
   expect_identical(bounded(), c("a", "b"))
   expect_identical(bounded(systems = "b"), "b")
 })
+
+test_that("no function has more arguments than anybody can read", {
+  most <- c(ratings = 18L, rater_design = 14L, estimate_accuracy = 13L)
+  space <- asNamespace("fallible")
+  names <- unique(c(getNamespaceExports("fallible"), ls(space[[".__S3MethodsTable__."]])))
+  for (name in names) {
+    fun <- get0(name, space) %||% space[[".__S3MethodsTable__."]][[name]]
+    limit <- most[sub("[.].*", "", name)]
+    if (is.function(fun)) {
+      expect_lte(length(formals(fun)), if (is.na(limit)) 12L else limit, label = name)
+    }
+  }
+})
