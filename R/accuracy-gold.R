@@ -131,7 +131,7 @@ lack_of_sample <- function(interval, gold) {
       none = "{.arg known_truth} is not given.",
       picked = paste(cases, if (one) "was" else "were", "picked by hand."),
       unsaid = paste0(
-        "Nothing is said of how the ", sub("^The ", "", cases), if (one) " was" else " were",
+        "It is not known how the ", sub("^The ", "", cases), if (one) " was" else " were",
         " chosen."
       ),
       unrated = sub("^The", "No rater saw any of the", paste0(cases, "."))

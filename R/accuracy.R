@@ -44,7 +44,7 @@
 #' @param gold_sample How gold cases were chosen: `"random"`; the probability of each case to be
 #'   chosen, in (0, 1], as a vector (in the order of the cases or named by case), a data frame with
 #'   columns `case` and `probability`, or the name of a column of `known_truth` (`probability` needs
-#'   no mention); or `"given"`, picked by hand, as which they count where nothing is said.
+#'   no mention); or `"given"`, picked by hand, which is the default.
 #' @param ... Not used.
 #' @return An object of class `accuracy_estimate` with methods for `print()`, `summary()`,
 #'   [tidy()][tidy.accuracy_estimate], [glance()][tidy.accuracy_estimate],
@@ -66,7 +66,7 @@
 #' published
 #' tidy(published, "bins")
 #'
-#' # Sixty cases at random, whose truth somebody found out
+#' # Sixty cases at random, whose truth was found out
 #' x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.8), n = 1000))
 #' gold <- truth(x)[sample(1000, 60), ]
 #' estimate_accuracy(x, known_truth = gold, gold_sample = "random")

@@ -54,7 +54,7 @@ check_error_correlation <- function(limits, accuracy, x, call) {
       x = if (complete) {
         "The accuracies are not fixed."
       } else {
-        "Some cases lack a rating, or raters have no identity."
+        "Some cases lack a rating, or raters are not identified."
       }, i = "Give one accuracy for each rater in
               {.arg rater_accuracy}.", call = call)
   }

@@ -31,7 +31,7 @@ plan_k <- function(x, settings) {
 reason_untestable <- function(x) {
   fit <- fit_algebraic(x, k_model())
   if (!weights_are_counts(x)) {
-    "weights are not counts, so there are no cases to draw anew"
+    "weights are not counts, so there are no cases to resample"
   } else if (fit$identified != "yes") {
     reason_of_fit(fit)
   } else if (fit$agreement == 1) {

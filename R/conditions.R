@@ -39,7 +39,7 @@
 #' | `prior` | a prior is improper, contradicts itself or does not fit the model | |
 #' | `gold` | a case with known truth has no probability of being chosen, or several | `case` |
 #' | `memory` | more numbers are asked for than there is memory | `numbers`, or `NA` |
-#' | `core` | the compiled code stopped, which is a mistake of the package | |
+#' | `core` | the compiled code stopped, which is a bug | |
 #' | `package` | a suggested package is needed and not installed | `package` |
 #' | `database` | a database is out of reach or has changed, or cases are wanted that are in it | |
 #' | `worker` | a process that was to do a part of the work is lost | `pieces`, `finished` |
@@ -64,7 +64,7 @@
 #' | `few_data` | sampling error alone makes intervals of accuracy wider than .2 |
 #' | `assumption` | most of the error of accuracies is what ratings cannot show, or machines rate |
 #' | `bootstrap` | many bootstrap replicates gave no estimate, or biased ones |
-#' | `hand_picked` | nothing is said of how cases with known truth were chosen |
+#' | `hand_picked` | it is not known how cases with known truth were chosen |
 #' | `gold_none` | `known_truth` holds the truth of no case |
 #' | `gold_unrated` | no rater saw any of the cases with known truth |
 #' | `gold_all` | the truth of all cases is known |

@@ -294,7 +294,7 @@ annotation_table <- function(x, found, similarity, measured) {
   )
   if (!is.null(measured$aqs)) out$aqs <- measured$aqs
   reason <- first_reason(
-    "nobody used it" = frequency == 0L, "it is on every unit" = frequency == units,
+    "no worker used it" = frequency == 0L, "it is on every unit" = frequency == units,
     "every other annotation is on all units without it" = is.na(near$value)
   )
   if (!is.null(measured$aqs)) {

@@ -48,8 +48,8 @@
 #' Each answer is decided by a number, uniform between 0 and 1, by which the right answer comes
 #' first and then the wrong ones, in the order of categories from the true one on. With loadings,
 #' these numbers are probabilities of normal deviates that have one factor in common, the effect of
-#' the case: those of two judges have the product of their loadings as their correlation. Whoever
-#' errs together gives the same wrong answer more often than by chance. Confusion matrices, and with
+#' the case: those of two judges have the product of their loadings as their correlation. Judges
+#' who err together give the same wrong answer more often than by chance. Confusion matrices, and with
 #' them expected accuracy, are what they are without loadings.
 #'
 #' @section Order of cases:

@@ -248,7 +248,7 @@ system_field <- function(file, layout, rater, case) {
     columns <- setdiff(file$columns, case)
     return(list(
       shiny::checkboxGroupInput("raters", "Columns of raters", columns),
-      shiny::checkboxGroupInput("systems", "Columns of systems to be judged", columns)
+      shiny::checkboxGroupInput("systems", "Columns of systems to evaluate", columns)
     ))
   }
   if (rlang::is_string(rater) && rater %in% file$columns) {

@@ -35,7 +35,7 @@
 #'
 #' [estimate_accuracy()] takes such a model, or its fit, with methods `"joint"` (the default),
 #' `"shared"`, `"binned"` and `"unbinned"`, and `interval` `"bootstrap"` or `"none"`. Each replicate
-#' moves the parameters by a Newton step to where cases drawn anew pull them, and judges anew.
+#' moves the parameters by a Newton step to where resampled cases pull them, and judges again.
 #'
 #' @param law,start,gradient Functions, see below.
 #' @param words What to call the model, a string.

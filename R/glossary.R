@@ -82,7 +82,7 @@
 #'   allow whatever they are ([accuracy_bounds()]).
 #' * **replicate**: a bootstrap resample; **run**: a panel of a [simulation_study()].
 #' * **weight** of a case: how many cases it stands for (`weights`).
-#' * **tally**: how often raters gave each category to a case, whoever they are; its columns are
+#' * **tally**: how often raters gave each category to a case; its columns are
 #'   `counts`.
 #'
 #' @section Words with several meanings:

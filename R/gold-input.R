@@ -11,7 +11,7 @@
 #' @param sample How the cases were chosen: `"random"`; the probability of each case to be chosen,
 #'   in (0, 1], as a vector (in the order of the cases or named by case), a data frame with columns
 #'   `case` and `probability`, or the name of a column of `truth` (`probability` needs no mention);
-#'   or `"given"`, picked by hand, as which they count where nothing is said.
+#'   or `"given"`, picked by hand, which is the default.
 #' @param target Are intervals to be of the `"population"` that the cases are a sample of, or of
 #'   these `"cases"` themselves?
 #' @param widen How far many gold cases widen what ratings alone say in `"combined"` intervals.

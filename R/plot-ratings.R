@@ -2,7 +2,7 @@
 #'
 #' @param object,x A [ratings()] object.
 #' @param type `"ratings"`: who rated what, one tile per rating, cases in columns, raters and
-#'   systems in rows; where raters have no identity, the ratings of each case stacked.
+#'   systems in rows; where raters are not identified, the ratings of each case stacked.
 #'   `"agreement"`: the share of cases on which each pair of raters, or of a rater and a system,
 #'   agrees.
 #' @param max_cases,max_raters How many cases and raters are drawn at most. Of more, an evenly

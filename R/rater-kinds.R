@@ -43,7 +43,7 @@ settle_kinds <- function(kind, x, call) {
       } else if (length(strange) > 0L) {
         "{.val {strange}} {?is/are} neither."
       } else {
-        "Nothing is said of {.val {lacking}}."
+        "It does not name {.val {lacking}}."
       }, rater = c(strange, lacking), call = call)
   }
   kind <- kind[at]

@@ -69,7 +69,7 @@ find_categories <- function(input, declared, call) {
   if (length(categories) < 2L && (length(found) > 0L || !is.null(declared))) {
     found <- if (length(categories) > 0L) "only {.val {categories}}" else "none"
     abort_fallible("categories_few", "At least two categories are needed.",
-      x = paste0("Found ", found, "."), i = "If there are categories that nobody used, declare the
+      x = paste0("Found ", found, "."), i = "If there are categories that no rater used, declare the
         labels of all of them with {.arg categories}.", categories = categories, call = call)
   }
   if (length(categories) > max_categories) {

@@ -214,7 +214,7 @@ check_disjoint <- function(roles, layout, call) {
   }
 }
 
-# A level that stands for missing values is no category, nor is an empty one that nobody used.
+# A level that stands for missing values is no category, nor is an empty one that no rater used.
 clean_levels <- function(x) {
   if (!is.factor(x) || !any(levels(x) %in% c(NA, ""))) {
     return(x)

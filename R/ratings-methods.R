@@ -262,7 +262,7 @@ format_header <- function(x) {
     ),
     paste0(
       "Categories: ", shorten(show_labels(x$categories), if (x$ordered) " < " else ", "),
-      if (length(unused) > 0L) paste0("; nobody used ", shorten(x$categories[unused]))
+      if (length(unused) > 0L) paste0("; unused: ", shorten(x$categories[unused]))
     ),
     if (has_labels(x)) {
       format_answers(x)

@@ -18,7 +18,7 @@
 #' @param spreadsheet Is the table for a spreadsheet? Then an apostrophe stands before labels that
 #'   it would take for formulas.
 #' @return `tidy()`: a tibble; `as.data.frame()`: the same as a data frame. For ratings, columns
-#'   `case`, `rater` (missing where raters have no identity), `rating` (a factor with all categories
+#'   `case`, `rater` (missing where raters are not identified), `rating` (a factor with all categories
 #'   as levels), `confidence` (an ordered factor), `rater_group`, `weight` and covariates of cases,
 #'   if there are any. For systems, columns `case`, `system` and `prediction`; for scores `case`,
 #'   `system`, `category` and `score`. For answers, columns `case`, `rater` and `labels`, a list of

@@ -76,7 +76,7 @@
 #'   [crowdtruth()], which methods for single categories refuse ([single_label()] is the way out).
 #' @param rater_groups Raters who share a source: a family of models, a laboratory, a training.
 #'   Groups as a vector with the raters as names, a data frame with columns `rater` and `group`, or,
-#'   in long data, a column that is the same in all rows of a rater. Raters of whom nothing is said,
+#'   in long data, a column that is the same in all rows of a rater. Raters without a group,
 #'   or `NA`, are groups of their own. Fits count a group as one vote; see [rater_groups].
 #' @param truth A column with the true category of each case, `NA` where it is not known; in long
 #'   data the same in all rows of a case where it is known. It is only kept: nothing is estimated

@@ -26,8 +26,8 @@
 #' @section How sure labels are:
 #' The mean of the highest probability of each case is the share of labels that are expected to be
 #' right, if probabilities mean what they say; `print()` tells it, and of how many cases the label
-#' is less probable than .8. These are the ones to look at again, whoever wants the others to be at
-#' least as sure; `glance(sure = )` counts them for another limit, and [disputed_cases()] lists the
+#' is less probable than .8. If these are checked again, the others are at least as sure;
+#' `glance(sure = )` counts them for another limit, and [disputed_cases()] lists the
 #' least sure. Labels are less sure than they say in panels of language models or programs, and of
 #' models whose raters are taken to err independently (`rho = 0`) though they do not; `print()` says
 #' where that is so, as far as `rater_kind` of [ratings()] tells who rates.
