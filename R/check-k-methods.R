@@ -67,10 +67,10 @@ format.k_check <- function(x, ...) {
   if (!is_whole_check(x)) {
     return(NextMethod())
   }
-  told <- glance(x)
+  facts <- glance(x)
   bad <- unique(k_labels[x$property[x$verdict %in% c("violated", "contradiction")]])
   paste0(
-    told$violated, " of ", count_noun(told$tests, "test"), " of the K-properties significant",
+    facts$violated, " of ", count_noun(facts$tests, "test"), " of the K-properties significant",
     if (length(bad) > 0L) paste0(" (", toString(bad), ")")
   )
 }

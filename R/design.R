@@ -49,8 +49,8 @@
 #' first and then the wrong ones, in the order of categories from the true one on. With loadings,
 #' these numbers are probabilities of normal deviates that have one factor in common, the effect of
 #' the case: those of two judges have the product of their loadings as their correlation. Judges
-#' who err together give the same wrong answer more often than by chance. Confusion matrices, and with
-#' them expected accuracy, are what they are without loadings.
+#' who err together give the same wrong answer more often than by chance. Confusion matrices, and
+#' with them expected accuracy, are what they are without loadings.
 #'
 #' @section Order of cases:
 #' With drift, the probability of the right answer to a case of each category is what the confusion
@@ -203,7 +203,7 @@ print.rater_design <- function(x, ...) {
 }
 
 missing_words <- function(x) {
-  if (alike(x$missing)) {
+  if (all_same(x$missing)) {
     return(percent(x$missing[[1L]]))
   }
   shorten(paste(names(x$raters), percent(x$missing)))

@@ -48,9 +48,9 @@ check_ggplot2 <- function(call = rlang::caller_env()) {
 
 #' Pictures of results
 #'
-#' A ggplot of any result. `autoplot()` is [ggplot2::autoplot()] where that package is installed, and
-#' needs it. Themes, scales and titles of ggplot2 can be added; `plot()` draws the same at once, and takes `title` and
-#' `subtitle`. A theme that was set by [ggplot2::theme_set()] is kept.
+#' A ggplot of any result. `autoplot()` is [ggplot2::autoplot()] where that package is installed,
+#' and needs it. Themes, scales and titles of ggplot2 can be added; `plot()` draws the same at once,
+#' and takes `title` and `subtitle`. A theme that was set by [ggplot2::theme_set()] is kept.
 #'
 #' @param object Any result that has a picture, such as [ratings()], [estimate_accuracy()] or
 #'   [agreement()].

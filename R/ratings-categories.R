@@ -96,6 +96,7 @@ recode_input <- function(input, categories, call) {
   }
   old <- check_declared(categories, call)
   new <- ifelse(nzchar(names(categories)), names(categories), old)
+  inform_changed("Labels were changed, as the names of {.arg categories} say.", old, new)
   become <- function(labels) {
     at <- match(labels, old)
     ifelse(is.na(at), labels, new[at])
@@ -131,12 +132,12 @@ declared_categories <- function(categories) {
 # Signs that labels found in the data are not all categories.
 warn_labels <- function(labels, input) {
   plain <- plain_label(labels)
-  alike <- labels[plain %in% plain[duplicated(plain)]]
-  if (length(alike) > 0L) {
+  similar <- labels[plain %in% plain[duplicated(plain)]]
+  if (length(similar) > 0L) {
     warn_fallible("labels", c(
       "Categories differ only in capitals or blanks: {.val {alike}}.",
       "i" = "They count as different. Fix the labels, or declare {.arg categories}."
-    ), labels = alike)
+    ), labels = similar)
   }
   twins <- lookalikes(labels)
   if (length(twins) > 0L) {

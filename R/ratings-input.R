@@ -21,7 +21,7 @@ read_input <- function(data, quos, repeats, call) {
   if (!is.null(roles$truth)) input$truth <- lapply(unclass(data)[roles$truth], clean_levels)
   if (length(roles$covariates) > 0L) {
     input$covariates <- unclass(data)[roles$covariates]
-    input$told_case <- input$case # before rows go to systems or become several
+    input$row_case <- input$case # before rows go to systems or become several
   }
   if (length(roles$confidence) > 0L) {
     input$confidence <- lapply(unclass(data)[roles$confidence], clean_levels)

@@ -168,8 +168,8 @@ keep_columns <- function(mapping, dots) {
   expressions <- lapply(c(mapping, dots), rlang::quo_get_expr)
   calls <- setdiff(unlist(lapply(expressions, all.names)), unlist(lapply(expressions, all.vars)))
   named <- unlist(lapply(expressions, function(e) c(all.vars(e), if (is.character(e)) e)))
-  said <- names(mapping)[!vapply(mapping, rlang::quo_is_null, NA)]
-  complete <- "raters" %in% said || all(c("rater", "rating") %in% said)
+  given <- names(mapping)[!vapply(mapping, rlang::quo_is_null, NA)]
+  complete <- "raters" %in% given || all(c("rater", "rating") %in% given)
   if (!complete || length(setdiff(calls, c("c", "`"))) > 0L) {
     return(identity)
   }
@@ -258,11 +258,11 @@ warn_left_out <- function(notes) {
 
 # The columns that were asked for, and otherwise those that the format knows.
 fill_mapping <- function(mapping, got, call) {
-  said <- !vapply(mapping, rlang::quo_is_null, NA)
-  if (said[["raters"]]) {
+  given <- !vapply(mapping, rlang::quo_is_null, NA)
+  if (given[["raters"]]) {
     return(mapping)
   }
-  for (arg in c("case", "rater", "rating")[!said[c("case", "rater", "rating")]]) {
+  for (arg in c("case", "rater", "rating")[!given[c("case", "rater", "rating")]]) {
     if (!isTRUE(got$map[[arg]] %in% names(got$table))) abort_mapping(arg, got, call)
     mapping[[arg]] <- rlang::as_quosure(got$map[[arg]], baseenv())
   }
@@ -306,11 +306,11 @@ find_systems <- function(quo, got, mapping, how) {
   value <- tryCatch(rlang::eval_tidy(quo), error = function(cnd) NULL)
   own <- got$map$systems
   if (rlang::is_bool(value)) {
-    beside <- if (value && got$format$tabular) find_file(dirname(names(got$files)[[1L]]), "systems")
-    if (is.null(beside)) {
+    path <- if (value && got$format$tabular) find_file(dirname(names(got$files)[[1L]]), "systems")
+    if (is.null(path)) {
       return(own_systems(value, own, got, mapping))
     }
-    value <- beside
+    value <- path
   }
   if (is.data.frame(value)) {
     return(list(table = value))

@@ -63,6 +63,7 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
     "title: ", encodeString(escape_markdown(title), quote = "\"")
   )
   writeLines(text, page, useBytes = TRUE)
+  withr::local_options(knitr.duplicate.label = "allow") # a page may be made while another is
   made <- withr::with_preserve_seed(rmarkdown::render(
     page, format, quiet = TRUE, envir = new.env(parent = globalenv()),
     params = list(
