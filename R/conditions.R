@@ -71,6 +71,7 @@
 #' | `undefined` | an agreement measure is undefined; the function returns `NA` |
 #' | `no_convergence` | a fit, or the qualities of CrowdTruth, did not settle |
 #'
+#' @srrstats {BS2.15} every error has a class
 #' @name conditions
 #' @aliases fallible-conditions fallible_error fallible_warning
 #' @return Conditions; see [base::conditions].

@@ -1,5 +1,9 @@
 # Categories: values as labels, which of them are categories, and their codes.
 
+#' @srrstats {G2.16} infinite numbers are no categories, and NaN is missing
+#' @noRd
+NULL
+
 plain_columns <- function(data) {
   for (name in names(data)[vapply(data, inherits, NA, "integer64")]) {
     data[[name]] <- plain_integers(data[[name]])
@@ -135,7 +139,7 @@ warn_labels <- function(labels, input) {
   similar <- labels[plain %in% plain[duplicated(plain)]]
   if (length(similar) > 0L) {
     warn_fallible("labels", c(
-      "Categories differ only in capitals or blanks: {.val {alike}}.",
+      "Categories differ only in capitals or blanks: {.val {similar}}.",
       "i" = "They count as different. Fix the labels, or declare {.arg categories}."
     ), labels = similar)
   }

@@ -1,5 +1,10 @@
 # From what users have to what ratings() needs: columns found and checked.
 
+#' @srrstats {G2.10, G2.11, G2.12} columns are taken with `[[`, whatever their class; lists are
+#'   refused
+#' @noRd
+NULL
+
 max_categories <- 1000L
 
 # A list: layout (its record), columns (list of rating columns, or of counts), case, rater, weights,

@@ -1,3 +1,4 @@
+#' @srrstats {UL1.2} names of rows are not read
 #' @export
 dim.ratings <- function(x) c(n_cases(x), length(x$raters))
 

@@ -22,8 +22,8 @@ truth_to_keep <- function(input, x, call) {
     rows <- c(off[[1L]], first[[off[[1L]]]])
     stated <- x$categories[code[rows]] # nolint: object_usage. Glue uses it.
     abort_fallible("case", "A case has one true category.", x = "Row {rows[[1L]]} of column
-        {.val {column}} says {.val {said[[1L]]}} of case
-        {.val {as_label(x$cases[case[off[[1L]]]])}}, row {rows[[2L]]} {.val {said[[2L]]}}.",
+        {.val {column}} says {.val {stated[[1L]]}} of case
+        {.val {as_label(x$cases[case[off[[1L]]]])}}, row {rows[[2L]]} {.val {stated[[2L]]}}.",
       row = off, call = call)
   }
   category <- rep(NA_integer_, length(x$cases))
