@@ -212,7 +212,7 @@ test_that("print says how sure labels are, where they are not, and what to look 
   expect_identical(glance(truth, sure = 0.5)$unsure, sum(highest < 0.5))
   expect_error(glance(truth, sure = 2), class = "fallible_error_argument")
   expect_match(said(truth), paste0("Expected share of correct labels: ", percent(told$probability)))
-  expect_match(said(truth), paste0(told$unsure, " of 10 cases (check these first)"))
+  expect_match(said(truth), paste0(told$unsure, " of 10 cases .check these first."))
   expect_match(said(truth), "If raters are language models or programs")
   expect_match(said(ground_truth(x, rho = 0)), "Assumed: raters err independently")
   of <- function(kind) {
