@@ -39,7 +39,7 @@ main <- function(output = NULL, draws = "300", cache = NULL) {
     told("recall", measure(worlds, draws, draw_recall, categories_of)),
     told("precision", measure(worlds, draws, draw_precision, categories_of))
   )
-  if (!is.null(output)) write_results(summarise(results), output, seed)
+  if (!is.null(output)) write_results(cbind(summarise(results), draws = draws), output, seed)
   print_choices(worlds, draws)
   print_clusters(draws)
   print_looks(worlds, draws)
