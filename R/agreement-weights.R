@@ -4,6 +4,24 @@ scale_names <- c(
   "identity", "linear", "quadratic", "ordinal", "radical", "ratio", "circular", "bipolar"
 )
 
+# Of none, and what they are called, as users gave them.
+unweighted <- scale_names[[1L]]
+
+name_of_weights <- function(weights) {
+  if (is.null(weights)) unweighted else if (is.character(weights)) weights[[1L]] else "own"
+}
+
+# Two numbers go by the name of an ordinal alpha.
+tell_alphas <- function(ids, scale_weights) {
+  if (scale_weights == "ordinal" && "krippendorff_alpha" %in% ids) {
+    inform_once("alphas", c(
+      "{.code krippendorff_alpha} with {.code scale_weights = \"ordinal\"} is not Krippendorff's
+       own ordinal alpha, which goes by the ranks of all ratings.",
+      "i" = "That is measure {.val krippendorff_alpha_ordinal}, without {.arg scale_weights}."
+    ))
+  }
+}
+
 check_scale_weights <- function(weights, labels, call) {
   if (is.null(weights)) {
     return(NULL)

@@ -87,7 +87,7 @@ below_chance_row <- function(x, alpha) {
   )
   row(
     statistic = share[[worst]], p_value = p[[worst]],
-    contradiction = impossible || p[[worst]] <= alpha,
+    contradiction = impossible,
     concerns = paste(c(if (impossible) all_raters, if (p[[worst]] <= alpha) pair), collapse = "; ")
   )
 }
