@@ -76,3 +76,24 @@ share_words <- function(share) {
     "of the way from errors of their own to errors in common was taken back"
   )
 }
+
+# The same for a paper.
+explain_common <- function(estimate) {
+  common <- as.character(common_of(estimate$options))
+  share <- range(estimate$details$common, na.rm = TRUE)
+  moved <- paste(unique(whole_percent(share)), collapse = " to ")
+  switch(common,
+    typical = paste0(
+      "These models take errors to be independent given the truth; since raters and systems tend ",
+      "to err on the same cases, the average was moved towards the accuracy that the system has ",
+      "if it errs where raters err (the mean posterior probability of its answers under models of ",
+      "the raters alone), by a share that grows with the evidence for unequal cases and raters, ",
+      "and is smaller the more categories there are (here ", moved, " of the way)."
+    ),
+    none = "Errors of system and raters are taken to be independent given the truth.",
+    paste0(
+      "It was assumed that errors are shared: the estimate was moved ", moved, " of the way to ",
+      "the accuracy that the system has if it errs where the raters err."
+    )
+  )
+}

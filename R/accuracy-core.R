@@ -41,9 +41,9 @@ estimator_setup <- function(fit, method, options) {
 
 # The same, of which replicates are wanted and nothing else; these are of first order if there are
 # many systems.
-replicating_estimator <- function(fit, method, options) {
+replicating_estimator <- function(fit, method, options, paired = FALSE) {
   linear <- method$likelihood && fit$method != "pairs" && is.null(fit$refit) &&
-    is.null(options$deviance) && length(fit$x$systems) > many_systems
+    is.null(options$deviance) && (paired || length(fit$x$systems) > many_systems)
   if (!linear) {
     return(make_estimator(fit, method, options))
   }

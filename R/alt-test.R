@@ -74,7 +74,9 @@ alt_test <- function(x, ..., epsilon = 0.2, score = c("accuracy", "neg_rmse"), q
 
 check_alt_ratings <- function(x, call) {
   if (length(x$systems) == 0L) {
-    abort_no_system("{.fun alt_test} needs systems with answers of their own.", call)
+    abort_fallible("system", "{.fun alt_test} needs systems with answers of their own.",
+      i = "Name columns, or raters, as {.arg systems} of {.fun ratings}.", system = character(),
+      call = call)
   }
   why <- if (x$exchangeable) {
     "Of counts it is not known who said what."

@@ -23,6 +23,9 @@
 #'
 #' Answers with several labels are refused; [single_label()] makes ratings of them.
 #'
+#' @srrstats {G2.4, G2.4a, G2.4b, G2.4c, G2.4d, G2.4e, G2.6} labels of any type are strings, with
+#'   codes
+#' @srrstats {G2.7, G2.8, G2.9} a generic; what cannot be converted, or loses something, is said
 #' @param x See above.
 #' @param ... Passed on to [ratings()]: `counts`, `categories`, `ordered` and others.
 #' @param votes Of [ratings()]: one vote for each group of raters, and for the reruns of each rater?

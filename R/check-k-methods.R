@@ -13,9 +13,8 @@
 #'   done.
 #'
 #'   `glance()`: a tibble with one row: `cases`, `raters`, `categories`, the `system` that joined;
-#'   the numbers of `tests` done and of those `violated` (contradictions included), and
-#'   `violated.adjusted`, by adjusted p-values; `p.value`, the smallest adjusted one; `alpha` and
-#'   `replicates`.
+#'   the numbers of `tests` done and of those `violated` (contradictions included); `p.value`, the
+#'   smallest adjusted one; `alpha` and `replicates`.
 #'
 #'   `format()`: the verdict in a line.
 #' @family estimation
@@ -55,7 +54,6 @@ glance.k_check <- function(x, ...) {
     categories = as.integer(about$size[["categories"]]),
     system = if (length(about$system) > 0L) about$system else NA_character_,
     tests = sum(x$verdict != "not tested"), violated = sum(bad),
-    violated.adjusted = sum(x$p.adjusted <= about$alpha, na.rm = TRUE),
     p.value = if (all(is.na(x$p.adjusted))) NA_real_ else min(x$p.adjusted, na.rm = TRUE),
     alpha = about$alpha, replicates = about$replicates
   )
@@ -67,10 +65,10 @@ format.k_check <- function(x, ...) {
   if (!is_whole_check(x)) {
     return(NextMethod())
   }
-  told <- glance(x)
+  facts <- glance(x)
   bad <- unique(k_labels[x$property[x$verdict %in% c("violated", "contradiction")]])
   paste0(
-    told$violated, " of ", count_noun(told$tests, "test"), " of the K-properties significant",
+    facts$violated, " of ", count_noun(facts$tests, "test"), " of the K-properties significant",
     if (length(bad) > 0L) paste0(" (", toString(bad), ")")
   )
 }
@@ -79,7 +77,7 @@ format.k_check <- function(x, ...) {
 shown_table.k_check <- function(x) { # nolint: object_name.
   data.frame(
     property = unname(k_labels[x$property]), test = x$test, verdict = printed_verdict(x),
-    p = show_p(x$p.value), adjusted = show_p(x$p.adjusted)
+    `adjusted p` = show_p(x$p.adjusted), check.names = FALSE
   )
 }
 
@@ -119,12 +117,9 @@ show_p <- function(p) {
   replace(out, which(p < 0.0005), "<.001")
 }
 
-# In capitals what stands after the adjustment for many tests.
 printed_verdict <- function(x) {
   bad <- x$verdict %in% c("violated", "contradiction")
-  sure <- x$verdict == "contradiction" | x$p.adjusted <= attr(x, "about")$alpha
-  out <- ifelse(bad & sure, toupper(x$verdict), x$verdict)
-  replace(out, bad & !sure, "doubtful")
+  ifelse(bad, toupper(x$verdict), x$verdict)
 }
 
 concerns_of <- function(x) {
@@ -228,15 +223,12 @@ caveats_of <- function(x) {
       "violations stay unseen, and errors shared by all never show."
     ),
     if (tests > 1L) {
-      bad <- x$p.value <= about$alpha
-      left <- sum(x$p.adjusted <= about$alpha, na.rm = TRUE)
+      low <- x$p.value <= about$alpha & !x$p.adjusted <= about$alpha
       paste0(
-        tests, " tests at level ", format(about$alpha), ", ", sum(bad, na.rm = TRUE),
-        " significant; after Holm's adjustment ", left, ".",
-        if (any(bad, na.rm = TRUE) && tests > about$alpha * (about$replicates + 1)) {
-          paste(
-            "", number(about$replicates), "replicates are too few to be significant after it."
-          )
+        tests, " tests; p-values are adjusted for that by Holm's method, and significant up to ",
+        format(about$alpha), ".",
+        if (any(low, na.rm = TRUE) && tests > about$alpha * (about$replicates + 1)) {
+          paste("", number(about$replicates), "replicates are too few for that.")
         }
       )
     }

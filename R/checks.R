@@ -1,6 +1,11 @@
 # Checks of arguments. Each takes the value, the name that the user knows it by and the call to
 # blame, and returns the value in the form that the code wants, invisibly.
 
+#' @srrstats {G2.0, G2.0a, G2.1, G2.1a, G2.2} each argument, by functions named check_*()
+#' @srrstats {G2.3, G2.3a, G2.3b} check_choice() lists the choices, which are told apart by case
+#' @noRd
+NULL
+
 # Does the caller (or that of the caller) have all arguments that have no default, `but` some?
 check_given <- function(up = 1L, but = NULL) {
   frame <- rlang::caller_env(up)

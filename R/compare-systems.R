@@ -139,9 +139,10 @@ compare_by_ratings <- function(estimate, pairs, conf_level, simultaneous) {
     ranks = rank_table(estimate$table$system[pairs$ranked], draws$ranked),
     left_out = estimate$left_out,
     options = c(
-      estimate$options[c("method", "replicates")],
+      estimate$options["method"],
       list(
-        conf_level = conf_level, simultaneous = simultaneous, clusters = draws$clusters,
+        replicates = draws$replicates, conf_level = conf_level, simultaneous = simultaneous,
+        clusters = draws$clusters,
         robust = draws_interval(estimate)$hidden, against = pairs$against
       )
     )

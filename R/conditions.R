@@ -71,6 +71,7 @@
 #' | `undefined` | an agreement measure is undefined; the function returns `NA` |
 #' | `no_convergence` | a fit, or the qualities of CrowdTruth, did not settle |
 #'
+#' @srrstats {BS2.15} every error has a class
 #' @name conditions
 #' @aliases fallible-conditions fallible_error fallible_warning
 #' @return Conditions; see [base::conditions].
@@ -129,8 +130,8 @@ inform_fallible <- function(message, .envir = parent.frame()) {
 in_one_line <- function(condition) {
   tryCatch(
     {
-      said <- withr::with_options(list(cli.width = 1e5L), conditionMessage(condition))
-      lines <- strsplit(cli::ansi_strip(said[[1L]]), "\n", fixed = TRUE)[[1L]]
+      text <- withr::with_options(list(cli.width = 1e5L), conditionMessage(condition))
+      lines <- strsplit(cli::ansi_strip(text[[1L]]), "\n", fixed = TRUE)[[1L]]
       found <- grep("^(\u2716|x) ", lines[-1L], value = TRUE)
       paste(c(lines[[1L]], substring(found, 3L)), collapse = " ")
     },

@@ -129,7 +129,7 @@ look_at_constant <- function(x) {
     return(NULL)
   }
   used <- vapply(split(rating_category(x), factor(rating_rater(x), seq_along(x$raters))),
-    function(said) length(unique(said)), 0L)
+    function(answers) length(unique(answers)), 0L)
   constant <- x$raters[used == 1L & rater_totals(x) >= 10]
   if (length(constant) == 0L) {
     return(finding("constant raters", "ok", "none"))
@@ -146,9 +146,10 @@ rater_totals <- function(x) {
 # Raters and systems side by side, cases in rows; without raters where they have no single answer.
 all_answers <- function(x) {
   named <- !x$exchangeable && !has_repeats(x)
-  said <- if (named) answers_by_pattern(x)[pattern_of_case(x), , drop = FALSE] else case_answers(x)
+  answers <- case_answers(x)
+  if (named) answers <- answers_by_pattern(x)[pattern_of_case(x), , drop = FALSE]
   names <- c(if (named) x$raters, x$systems)
-  structure(replace(said, said %in% 0L, NA), dimnames = list(NULL, names))
+  structure(replace(answers, answers %in% 0L, NA), dimnames = list(NULL, names))
 }
 
 most_compared <- 200L # raters and systems
@@ -180,29 +181,29 @@ near_copies <- paste(
 # and how probable so many would be by how often each is with the plurality of the (other) raters,
 # errors being independent. NULL where raters have no single answers.
 compared_answers <- function(x) {
-  said <- all_answers(x)
-  if (ncol(said) < 2L) {
+  answers <- all_answers(x)
+  if (ncol(answers) < 2L) {
     return(NULL)
   }
-  seen <- !is.na(said)
+  seen <- !is.na(answers)
   weight <- x$weights %||% 1
   common <- crossprod(seen * weight, seen)
   same <- Reduce(`+`, lapply(seq_along(x$categories), function(k) {
-    at <- seen & said == k
+    at <- seen & answers == k
     at[!seen] <- FALSE
     crossprod(at * weight, at)
   }))
   pairs <- which(upper.tri(common) & common >= 20, arr.ind = TRUE)
-  right <- plurality_shares(x)[colnames(said)]
+  right <- plurality_shares(x)[colnames(answers)]
   first <- right[pairs[, 1L]]
   second <- right[pairs[, 2L]]
   others <- max(length(x$categories) - 1, 1)
-  alike <- first * second + (1 - first) * (1 - second) / others
+  by_chance <- first * second + (1 - first) * (1 - second) / others
   n <- common[pairs]
   data.frame(
-    first = colnames(said)[pairs[, 1L]], second = colnames(said)[pairs[, 2L]],
-    raters = pairs[, 2L] <= ncol(said) - length(x$systems), same = same[pairs] / n,
-    chance = stats::pbinom(same[pairs] - 1, n, alike, lower.tail = FALSE), row.names = NULL
+    first = colnames(answers)[pairs[, 1L]], second = colnames(answers)[pairs[, 2L]],
+    raters = pairs[, 2L] <= ncol(answers) - length(x$systems), same = same[pairs] / n,
+    chance = stats::pbinom(same[pairs] - 1, n, by_chance, lower.tail = FALSE), row.names = NULL
   )
 }
 
@@ -226,8 +227,8 @@ panel_problems <- function(fit) {
   )
   checks <- do.call(rbind, checks)
   nearly <- checks$found == near_copies & panel_kind(x) == "unsaid"
-  told <- checks[checks$status == "problem" | nearly, ]
-  paste0(told$found, ". ", told$advice, recycle0 = TRUE)
+  shown <- checks[checks$status == "problem" | nearly, ]
+  paste0(shown$found, ". ", shown$advice, recycle0 = TRUE)
 }
 
 look_at_categories <- function(x) {

@@ -8,6 +8,7 @@
 #' The raters used the categories A to D 11, 10, 10 and 9 times. The text of the article says 11
 #' times each, but its base rates of .325, .25, .25 and .175 follow from the counts given here.
 #'
+#' @srrstats {G1.5, G5.1} `bench/` has the code of all claims; data are exported
 #' @format A data frame with 10 rows, one for each case, and 6 columns:
 #' \describe{
 #'   \item{case}{number of the case, 1 to 10}

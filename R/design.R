@@ -203,7 +203,7 @@ print.rater_design <- function(x, ...) {
 }
 
 missing_words <- function(x) {
-  if (alike(x$missing)) {
+  if (all_same(x$missing)) {
     return(percent(x$missing[[1L]]))
   }
   shorten(paste(names(x$raters), percent(x$missing)))

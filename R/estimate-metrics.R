@@ -13,8 +13,10 @@
 #' reason. `accuracy` is that of the estimate; micro averages, which are read off the table, can
 #' differ from it by as much as a case or two would move it.
 #'
-#' What is 0 / 0 is `NA` with a reason. Averages leave out categories where the metric is undefined,
-#' or are undefined with it, just as those of yardstick do.
+#' What is 0 / 0 is `NA` with a reason. Macro averages of recall, precision and F are over the
+#' categories that have cases; there a precision that is undefined, since the system never gives
+#' that answer, counts as 0, and so does F, as in scikit-learn. Averages of other metrics leave out
+#' categories where the metric is undefined, or are undefined with it, as those of yardstick do.
 #'
 #' @section Intervals:
 #' That of the estimate, or what `interval` says.

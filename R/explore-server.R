@@ -6,7 +6,7 @@ explore_server <- function(x, limits = page_limits()) function(input, output, se
   current <- shiny::reactiveVal(x)
   told <- shiny::reactiveVal(list())
   read <- shiny::reactiveVal(quote(x))
-  uploaded <- function(id) shiny::reactive({
+  uploaded <- function(id) shiny::reactive({ # nolint: brace_linter.
     shiny::req(input[[id]])
     said(told, id, file_columns(input[[id]], limits))
   })

@@ -20,14 +20,13 @@
 #'    [autoplot()] and `plot()` draw it, and R Markdown shows it as a table ([knit_print]).
 #'
 #' Where answers may hold several labels, and disagreement is a sign rather than an error,
-#' [crowdtruth()] measures units, workers and annotations; see `vignette("crowdtruth")`.
+#' [crowdtruth()] measures units, workers and annotations; see the article *CrowdTruth*.
 #'
 #' Begin with `vignette("fallible")`, from a file to a first number; `vignette("your-data")` has a
 #' recipe for every kind of file, `vignette("which-method")` says which method and which claim,
-#' `vignette("llm-judges")` is for raters that are language models. `vignette("published-method")`
-#' looks at Lehner's method closely, `vignette("worked-example")` follows the paper table by table,
-#' the article `vignettes/articles/simulation-figures.Rmd` of the sources figure by figure, and
-#' the article *Beyond the paper* goes on from there;
+#' `vignette("llm-judges")` is for raters that are language models. `vignette("worked-example")`
+#' follows the paper table by table, `vignette("simulation-figures")` figure by figure; the articles
+#' *The published method* and *Beyond the paper* go on from there;
 #' `vignette("planning")` is about the size of a study, `vignette("gold")` about a few cases whose
 #' truth is known; `vignette("agreement")` compares measures of
 #' agreement; the article *Why it is built so* is for whoever extends the package.
@@ -43,6 +42,12 @@
 #' @useDynLib fallible, .registration = TRUE
 "_PACKAGE"
 
+#' @srrstats {G1.0, G1.1} Lehner (2015), after the Python package StatSWAG; gold and averages are
+#'   new
+#' @srrstats {G1.2, G1.3} the article *Why it is built so*, section *What stays*;
+#'   [fallible-glossary]
+#' @srrstats {G1.4} exports by roxygen, with values and examples
+#' @srrstatsNA {G1.4a} internal functions have plain comments, which say why, shape and unit
 #' @export
 generics::augment
 

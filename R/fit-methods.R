@@ -2,6 +2,7 @@
 
 #' Most probable categories
 #'
+#' @srrstats {UL3.3, UL4.0, UL4.2, UL4.4} predict(), coef(), vcov(), logLik(), simulate(), summary()
 #' @param object,x A [fit_raters()] result.
 #' @param newdata [ratings()] of other cases into the same categories, by the same raters; by any
 #'   raters where the model has one accuracy for all. `NULL` is the data of the fit. Weights do not

@@ -1,5 +1,6 @@
 # What a fit prints.
 
+#' @srrstats {UL4.3, UL4.3a} as much as a screen has
 #' @export
 print.rater_fit <- function(x, ...) {
   cat_lines(format_fit(x))

@@ -94,6 +94,8 @@
 #'   the standard errors show how little it is worth.
 #' * **No rating at all** is refused by [ratings()].
 #'
+#' @srrstats {BS1.1, BS1.3, BS1.3b} `sampling`; there is one sampler
+#' @srrstats {UL1.4, UL1.4a, UL2.0} what is presumed; warnings where a fit is not identified
 #' @param x A [ratings()] object, or what [as_ratings()] makes ratings of.
 #' @param model A [rater_model()], or a [rater_family()] of your own.
 #' @param method `"algebraic"`, for the [k_model()] and its default; `"likelihood"`, the default for

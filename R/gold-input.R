@@ -6,8 +6,9 @@
 #' it.
 #'
 #' @param truth Categories with the cases as names; a data frame with columns `case` and `truth` (or
-#'   `category`), such as the list that `augment()` gives of a [plan_gold()], filled in; or `TRUE`
-#'   for the truth that the ratings hold. Missing ones are not known.
+#'   `category`; the cases may have any name if there is nothing else), such as the list that
+#'   `augment()` gives of a [plan_gold()], filled in; or `TRUE` for the truth that the ratings hold.
+#'   Missing ones are not known.
 #' @param sample How the cases were chosen: `"random"`; the probability of each case to be chosen,
 #'   in (0, 1], as a vector (in the order of the cases or named by case), a data frame with columns
 #'   `case` and `probability`, or the name of a column of `truth` (`probability` needs no mention);
@@ -100,7 +101,7 @@ as_gold_cases <- function(known_truth, gold_sample, call) {
 # were chosen ("random", "probability", "given" by hand, or "unsaid", which is taken for that); and
 # `probability`, of each case to be chosen, or NULL where it was the same for all.
 read_gold <- function(known_truth, gold_sample, x, call) {
-  if (isTRUE(known_truth)) known_truth <- stored_truth(x, call)
+  known_truth <- if (isTRUE(known_truth)) stored_truth(x, call) else name_cases(known_truth)
   code <- check_known_truth(known_truth, x, call)
   case <- which(code > 0L)
   probability <- given_probability(known_truth, gold_sample, x, call)

@@ -5,7 +5,15 @@ interval_bootstrap <- new_interval(
   cells = TRUE, compiled = TRUE, own_fit = TRUE, uncounted = "so there are no cases to resample",
   find = function(draft, table) bootstrap_interval(draft, table),
   draws = function(estimate, replicates) replicates,
-  note = function(estimate) bootstrap_note(estimate)
+  note = function(estimate) bootstrap_note(estimate),
+  explain = function(estimate) {
+    paste0(
+      "The ", interval_title(estimate$options$conf_level), " is from percentiles of ",
+      number(estimate$options$replicates), " bootstrap samples of ",
+      if (is.null(estimate$options$cluster)) "cases" else "clusters of cases",
+      " (Efron and Tibshirani 1993); it covers sampling error only."
+    )
+  }
 )
 
 bootstrap_interval <- function(draft, table) {

@@ -7,7 +7,14 @@ interval_conformal <- new_interval(
   uncounted = "so sampling error has no scale",
   find = function(draft, table) conformal_interval(draft, table),
   draws = function(estimate, replicates) conformal_draws(estimate, replicates),
-  note = function(estimate) conformal_note(estimate)
+  note = function(estimate) conformal_note(estimate),
+  explain = function(estimate) {
+    paste0(
+      explain_robust(estimate), " The number of standard errors on either side is the one that ",
+      "would have covered in families of public data sets with known truth (hierarchical ",
+      "conformal prediction, Lee, Barber and Willett 2023)."
+    )
+  }
 )
 
 # The robust error, times a factor from the reference sets instead of that of the normal curve.

@@ -3,11 +3,16 @@
 
 all_measures <- function() c(built_in_measures, registered("measure"))
 
-# Titles of measures, by which they can be told apart; names are ids.
-measure_titles <- function(ids) {
+# Titles of measures, by which they can be told apart, with the name of their scale weights; names
+# are ids.
+measure_titles <- function(ids, scale_weights = unweighted) {
+  weighted <- scale_weights != unweighted
   known <- all_measures()
   ids <- unique(as.character(ids))
-  titles <- vapply(ids, function(id) known[[id]]$title %||% id, "")
+  titles <- vapply(ids, function(id) {
+    (if (weighted) known[[id]]$weighted) %||% known[[id]]$title %||% id
+  }, "")
+  if (weighted) titles[] <- paste0(titles, ", ", scale_weights, " weights")
   shared <- titles %in% titles[duplicated(titles)]
   titles[shared] <- paste0(titles[shared], " (", ids[shared], ")")
   titles

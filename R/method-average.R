@@ -4,7 +4,17 @@
 method_average <- new_method(
   "average", "averaged over models",
   model = "own", posterior = TRUE, common = "typical", stand_in = "joint", draws = "robust",
-  estimate = function(fit, options, average) estimate_average(fit, average)
+  estimate = function(fit, options, average) estimate_average(fit, average),
+  explain = function(estimate) {
+    paste0(
+      "The system was taken as one more rater in a set of latent class models of all answers ",
+      "(raters equally accurate or not; errors equally probable, by distance between categories, ",
+      "or with a confusion matrix for each judge; cases equally difficult or not; Dawid and Skene ",
+      "1979), and the probability that its answers are right was averaged over these models, ",
+      "weighted by how probable each of them makes the answers (Hoeting et al. 1999). ",
+      explain_common(estimate)
+    )
+  }
 )
 
 # Fields: estimator; systems, a list per system of what the average says. NULL where the raters do

@@ -124,9 +124,10 @@ compared_metric <- function(comparison) comparison$options$metric %||% "accuracy
 
 low_is_good <- function(comparison) isTRUE(comparison$options$low)
 
-# Is the first of each pair better, beyond doubt?
-surely_better <- function(comparison, table) {
-  if (low_is_good(comparison)) table$conf.high < 0 else table$conf.low > 0
+# Is the first of each pair better, or the second, beyond doubt?
+surely_better <- function(comparison, table, who = "system1") {
+  lower <- low_is_good(comparison) == (who == "system1")
+  if (lower) table$conf.high < 0 else table$conf.low > 0
 }
 
 best_by <- function(comparison) {

@@ -219,8 +219,8 @@ near_tie <- function(table) {
   }
   error <- table$std.error * table$cost / table$cases
   best <- which(table$cheapest)[1L]
-  apart <- table$cost - table$cost[[best]]
-  same <- which(apart <= 2 * sqrt(error^2 + error[[best]]^2) & seq_along(apart) != best)
+  difference <- table$cost - table$cost[[best]]
+  same <- which(difference <= 2 * sqrt(error^2 + error[[best]]^2) & seq_along(difference) != best)
   if (length(same) > 0L) {
     paste0(
       "Simulation error leaves open whether ", paste(table$raters[same], collapse = " or "),
@@ -271,12 +271,12 @@ format_advice <- function(x) {
   }
   curve <- tidy(x, "curve")
   here <- stats::approx(sqrt(curve$cases), stats::qnorm(curve$probability), sqrt(advised))$y
-  said <- c(
+  advice <- c(
     `200` = "at least 200 cases for chance kappa around .3",
     `100` = "100 cases are sufficient for chance kappa around .55"
   )[[as.character(advised)]]
   paste0(
-    "Advice of Lehner (2015): ", said,
+    "Advice of Lehner (2015): ", advice,
     if (!is.na(here)) paste0("; here that has probability ", decimals(stats::pnorm(here), 2L))
   )
 }

@@ -1,5 +1,6 @@
 #' Pictures of posterior draws
 #'
+#' @srrstats {BS6.1, BS6.2, BS6.3, BS6.5} traces and densities
 #' @param object A [fit_raters()] result with `method = "bayes"`.
 #' @param type `"density"`: the posterior of each parameter, with its prior dashed. `"trace"`: draws
 #'   one after the other, by chain. `"rank"`: how often each chain has draws of each rank among all

@@ -5,6 +5,7 @@
 #' the same probability. These are the three *K-properties*: equal rater accuracy, equal error
 #' probabilities, equal problem difficulty.
 #'
+#' @srrstats {UL4.1} a model without a fit
 #' @return An object of class `rater_model`, with a field per K-property: `accuracy`, `errors` and
 #'   `difficulty`.
 #' @family estimation

@@ -1,5 +1,10 @@
 # A rater_prior() and the ratings that it is to be used for: numbers for the sampler.
 
+#' @srrstats {BS2.1, BS2.2, BS2.3, BS2.4, BS2.5} priors are held against ratings before anything is
+#'   drawn
+#' @noRd
+NULL
+
 # A list of
 #   raters      by name, in the order of `x`: K x K Dirichlet parameters, truth in rows; c(right,
 #               wrong) where errors are uniform; NULL for those around a centre ("partial")

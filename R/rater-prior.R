@@ -35,6 +35,9 @@
 #' * `"partial"`: matrices lie around a centre of the panel, which is estimated with them.
 #' * Any prior of a rater in the forms above.
 #'
+#' @srrstats {BS1.0, BS1.2, BS1.2b, BS1.2c} `vignette("tests-without-gold")`; the word
+#'   hyperparameter is not used
+#' @srrstatsNA {BS1.2a} the README is about first steps, which take no prior
 #' @param ... Priors of raters, with their names.
 #' @param base_rates Prior of the base rates: a number, the Dirichlet parameter of all categories; a
 #'   vector with one for each category by name; for two categories a Beta distribution of the second

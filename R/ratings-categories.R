@@ -1,5 +1,9 @@
 # Categories: values as labels, which of them are categories, and their codes.
 
+#' @srrstats {G2.16} infinite numbers are no categories, and NaN is missing
+#' @noRd
+NULL
+
 plain_columns <- function(data) {
   for (name in names(data)[vapply(data, inherits, NA, "integer64")]) {
     data[[name]] <- plain_integers(data[[name]])
@@ -96,6 +100,7 @@ recode_input <- function(input, categories, call) {
   }
   old <- check_declared(categories, call)
   new <- ifelse(nzchar(names(categories)), names(categories), old)
+  inform_changed("Labels were changed, as the names of {.arg categories} say.", old, new)
   become <- function(labels) {
     at <- match(labels, old)
     ifelse(is.na(at), labels, new[at])
@@ -131,12 +136,12 @@ declared_categories <- function(categories) {
 # Signs that labels found in the data are not all categories.
 warn_labels <- function(labels, input) {
   plain <- plain_label(labels)
-  alike <- labels[plain %in% plain[duplicated(plain)]]
-  if (length(alike) > 0L) {
+  similar <- labels[plain %in% plain[duplicated(plain)]]
+  if (length(similar) > 0L) {
     warn_fallible("labels", c(
-      "Categories differ only in capitals or blanks: {.val {alike}}.",
+      "Categories differ only in capitals or blanks: {.val {similar}}.",
       "i" = "They count as different. Fix the labels, or declare {.arg categories}."
-    ), labels = alike)
+    ), labels = similar)
   }
   twins <- lookalikes(labels)
   if (length(twins) > 0L) {

@@ -1,3 +1,4 @@
+#' @srrstats {UL1.2} names of rows are not read
 #' @export
 dim.ratings <- function(x) c(n_cases(x), length(x$raters))
 
@@ -160,7 +161,7 @@ abort_bind <- function(...) {
 summary.ratings <- function(object, ...) {
   check_whole_ratings(object, "object")
   weight <- pattern_weights(object)
-  told <- glance(object)
+  facts <- glance(object)
   total <- core_rater_counts(object$patterns, weight)
   used <- rowsum_codes(
     rating_category(object), weight[rating_pattern(object)], length(object$categories)
@@ -168,8 +169,8 @@ summary.ratings <- function(object, ...) {
   structure(
     list(
       x = object,
-      agreement = told$agreement,
-      kappa = told$kappa,
+      agreement = facts$agreement,
+      kappa = facts$kappa,
       raters = if (!object$exchangeable) {
         tibble::tibble(
           rater = object$raters, group = object$rater_groups, ratings = total$ratings,

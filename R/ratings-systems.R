@@ -122,7 +122,7 @@ split_systems <- function(input, systems, repeats, call) {
   ), nrow = sum(is_system))
   if (!is.null(input$groups)) input$groups <- input$groups[!input$groups$rater %in% systems, ]
   input$source <- which(!is_system)
-  input$told_case <- input$case # the truth of a case may stand in any of its rows
+  input$row_case <- input$case # the truth of a case may stand in any of its rows
   for (field in c("case", "rater", "weights")) input[[field]] <- input[[field]][!is_system]
   input$columns[[1L]] <- column[!is_system]
   if (!is.null(input$confidence)) {

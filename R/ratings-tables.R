@@ -147,21 +147,21 @@ chance_beyond_shares <- "agree no better than by chance beyond the shares of the
 # Fleiss' kappa, where such a share of the pairs of raters agree.
 kappa_of_agreement <- function(x, agreement) {
   weight <- pattern_weights(x)[rating_pattern(x)]
-  said <- rowsum_codes(rating_category(x), weight, length(x$categories))
-  by_chance <- sum((said / sum(said))^2)
+  answers <- rowsum_codes(rating_category(x), weight, length(x$categories))
+  by_chance <- sum((answers / sum(answers))^2)
   na_real(ratio(agreement - by_chance, 1 - by_chance))
 }
 
 #' @rdname as.data.frame.ratings
 #' @export
 format.ratings <- function(x, ...) {
-  told <- glance(x)
+  facts <- glance(x)
   paste0(
     sub("^<[a-z_]+> ", "", format_header(x)[[1L]]),
-    if (told$systems > 0L) paste0(", ", count_noun(told$systems, "system")),
-    if (!is.na(told$agreement)) {
-      paste0(": pairs of raters agree in ", percent(told$agreement), " (kappa ",
-        decimals(told$kappa, 2L), ")")
+    if (facts$systems > 0L) paste0(", ", count_noun(facts$systems, "system")),
+    if (!is.na(facts$agreement)) {
+      paste0(": pairs of raters agree in ", percent(facts$agreement), " (kappa ",
+        decimals(facts$kappa, 2L), ")")
     }
   )
 }

@@ -49,6 +49,10 @@
 #' @section Databases:
 #' A lazy table of \pkg{dbplyr} is counted where it is; see [ratings-database].
 #'
+#' @srrstats {G2.5, UL1.0, UL1.1, UL3.2} `ordered`, `categories`; cases without names are numbered
+#' @srrstats {G2.13, G2.15, BS3.0, UL2.2} `NA` is a missing rating, in every layout and for every
+#'   verb
+#' @srrstatsNA {G2.14, G2.14a, G2.14b, G2.14c} missing ratings are what models are about: no option
 #' @param data A data frame, a matrix, a table or a lazy table; see Layouts.
 #' @param ... Not used; catches misspelt arguments.
 #' @param raters Columns of the raters, in wide data. For columns, any

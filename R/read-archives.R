@@ -123,13 +123,13 @@ unpack <- function(input, scratch) {
 
 has_whole_content <- function(path, size) {
   all <- file_bytes(path)
-  said <- sum(as.integer(utils::tail(all, 4L)) * 256^(0:3))
-  if (said == size %% 2^32) {
+  stated <- sum(as.integer(utils::tail(all, 4L)) * 256^(0:3))
+  if (stated == size %% 2^32) {
     return(TRUE)
   }
   # Of several parts one after another, the end tells the size of the last.
   parts <- length(grepRaw(as.raw(c(0x1f, 0x8b, 0x08)), all, fixed = TRUE, all = TRUE))
-  said < size && parts > 1L
+  stated < size && parts > 1L
 }
 
 # ---- zip ------------------------------------------------------------------------------------

@@ -44,7 +44,7 @@ inspect_records <- function(sample, log) {
     epoch = sample$epoch, model = log$model, task = log$task, target = unlist(sample$target)
   )
   Map(function(score, scorer) {
-    c(about, list(scorer = scorer, answer = score$answer), flat_record(score["value"]))
+    c(about, list(scorer = scorer, answer = score$answer), score["value"])
   }, sample$scores, names(sample$scores))
 }
 

@@ -235,9 +235,9 @@ rows_of_sheets <- 2^20
 # columns there are, before it makes any, when it is given the types of more than a sheet can have.
 sheet_columns <- function(input, sheet) {
   read <- function() readxl::read_excel(input$plain, sheet, col_types = rep("skip", 20000))
-  said <- tryCatch(names(read()), error = conditionMessage)
-  said <- regmatches(said, regexpr("[0-9]+(?= column)", said, perl = TRUE))
-  max(1, as.numeric(said)) # where it says none, there are none, or it will say why
+  answer <- tryCatch(names(read()), error = conditionMessage)
+  answer <- regmatches(answer, regexpr("[0-9]+(?= column)", answer, perl = TRUE))
+  max(1, as.numeric(answer)) # where it says none, there are none, or it will say why
 }
 
 excel_try <- function(value, input) {

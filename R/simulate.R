@@ -4,6 +4,8 @@
 #' confusion matrices, difficulty and answers are drawn anew for each panel, from R's random
 #' numbers: [set.seed()] makes panels repeatable.
 #'
+#' @srrstatsNA {UL2.1} ratings are not transformed
+#' @srrstatsNA {UL7.5, UL7.5a} nothing is fitted in batches
 #' @param design A [rater_design()].
 #' @param n Number of cases, at least 1.
 #' @param rater_kind What the raters shall pass for, as in [ratings()], which decides the intervals

@@ -45,6 +45,8 @@
 #' error of class `fallible_error_file`. A process that is killed while it saves leaves the file as
 #' it was, and one beside it whose name begins with `.fallible-`.
 #'
+#' @srrstats {G5.7} errors by cases and raters: `vignette("simulation-figures")` stops if they do
+#'   not fall
 #' @param designs A [rater_design()] with systems, or a function of the number of cases (see Worlds
 #'   of your own); or a list of these with names.
 #' @param estimators Names of methods of [estimate_accuracy()], or a list of functions with names.

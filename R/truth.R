@@ -47,6 +47,8 @@
 #' For a label per case, how probable it is, ties and the entropy of each row, see
 #' [predict()][predict.rater_fit] and [augment()][augment.rater_fit].
 #'
+#' @srrstats {UL1.3, UL3.4} labels keep cases and categories, and have probabilities
+#' @srrstatsNA {UL1.3a, UL3.0, UL3.1, UL7.2} labels are the categories of the ratings, none is made
 #' @param fit A [fit_raters()] or [estimate_accuracy()] result; or [ratings()].
 #' @param format `"wide"`, with a column for each category, or `"long"`, with a row for each case
 #'   and category.
@@ -249,6 +251,7 @@ true_categories <- function(x, truth, categories, call) {
 # Cases and their truths as labels, from what a user may give; without those that are missing.
 as_truth_table <- function(truth, arg, call) {
   if (inherits(truth, "gold_cases")) truth <- truth$truth
+  truth <- name_cases(truth)
   for (part in c(list(names(truth)), as.list(truth))) check_text(part, arg, call)
   if (is.data.frame(truth)) {
     column <- intersect(c("truth", "category"), names(truth))[1L]
@@ -282,6 +285,13 @@ as_truth_table <- function(truth, arg, call) {
       row = which(known)[[off]], call = call)
   }
   list(case = case[!duplicated(case)], truth = category[!duplicated(case)])
+}
+
+# A table whose cases have a column of their own name, the only one besides the truth.
+name_cases <- function(table) {
+  other <- if (is.data.frame(table)) setdiff(names(table), c("truth", "category", "probability"))
+  if (length(other) == 1L) names(table)[names(table) == other] <- "case"
+  table
 }
 
 # A row per case instead of per pattern, since gold cases are certain.

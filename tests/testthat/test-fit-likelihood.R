@@ -1,3 +1,4 @@
+#' @srrstats {G5.5, G5.6b} planted parameters, several seeds, all of them fixed
 test_that("log-likelihood and posteriors are those of a slow twin, for every model", {
   set.seed(1)
   x <- quiet(panel(40, dispersion = 2, difficulty = 0.2, missing = 0.2))

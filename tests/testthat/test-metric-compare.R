@@ -12,8 +12,9 @@ test_that("a metric that is the accuracy is compared as accuracies are", {
   })
   x <- compared_panel()
   for (how in list(
-    list("average"), list("joint", interval = "bootstrap", resampling = list(replicates = 60)),
-    list("average", interval = "none", resampling = list(replicates = 60))
+    list("average", resampling = list(replicates = 2000)),
+    list("joint", interval = "bootstrap", resampling = list(replicates = 60)),
+    list("average", interval = "none", resampling = list(replicates = 2000))
   )) {
     estimate <- quiet(do.call(estimate_accuracy, c(list(x), how)))
     estimate["replicates"] <- list(NULL) # so that both draw theirs

@@ -89,6 +89,16 @@ test_that("a system that raters judge has no column", {
   expect_match(metrics$reason[metrics$metric != "accuracy"], "no answers of its own")
 })
 
+test_that("known truth may have the name that its file gives to cases", {
+  x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
+  truth <- data.frame(case = x$cases[1:4], truth = x$categories[1:4])
+  own <- stats::setNames(truth, c("image", "truth"))
+  of <- function(truth) tidy(suppressWarnings(estimate_accuracy(x, known_truth = truth)))
+  expect_identical(of(own), of(truth))
+  own$note <- "x"
+  expect_error(of(own), class = "fallible_error_columns")
+})
+
 test_that("a file may have such a system too", {
   file <- withr::local_tempfile(
     lines = c("id,a,b", "1,pass,pass", "2,fail,pass", "3,pass,fail"), fileext = ".csv"

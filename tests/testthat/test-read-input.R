@@ -158,7 +158,14 @@ test_that("nothing of a record of JSON gets lost without a word", {
     '{"case":1,"rater":"b","rating":"y","m":1}')
   expect_error(read(apart), "\"m\"", class = "fallible_error_file")
   expect_length(read(apart, case = case, rater = rater, rating = rating)$cases, 4L)
-  # Parts of a file, and values that are not there.
+  # Parts of a file without any column that is asked for, and parts that differ.
+  other <- c(good[1:2], '{"else":1}', '{"else":2}')
+  path <- write_bytes(paste(other, collapse = "\n"), file = "u.jsonl")
+  input <- open_input(path, list(scratch = withr::local_tempdir()))
+  expect_error(
+    read_json_lines(input, function(names) intersect(names, "case"), lines_at_once = 2L),
+    "none of the columns", class = "fallible_error_file"
+  )
   path <- write_bytes(paste(both, collapse = "\n"), file = "w.jsonl")
   input <- open_input(path, list(scratch = withr::local_tempdir()))
   expect_error(read_json_lines(input, lines_at_once = 2L), "an object in one")
