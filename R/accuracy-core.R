@@ -138,7 +138,7 @@ linear_replicates <- function(estimator, resampling, tick) {
 # An estimator whose errors in common are stated: both ends of its range, and what is taken back of
 # the distance for each system.
 mixed_estimator <- function(independent, shared, back) {
-  if (!takes_back(back)) {
+  if (!is_corrected(back)) {
     return(independent)
   }
   list(independent = independent, shared = shared, back = back)

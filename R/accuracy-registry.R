@@ -213,7 +213,7 @@ pair_misfit <- function(method, interval, model, fit = NULL, clustered = FALSE, 
     ))
   } else if (clustered && !interval$clusters) {
     list(arg = "cluster", message = c(
-      paste0("A ", interval$words, " takes cases for independent; it cannot know of clusters."),
+      paste0("A ", interval$words, " assumes independent cases, so it cannot use clusters."),
       "i" = "Use {.code interval = \"bootstrap\"}, which draws whole clusters."
     ))
   } else if (!knows_model(method, model, fit)) {
@@ -250,8 +250,8 @@ rule_misfit <- function(field, method, interval, fit) {
   arg <- off[[1L]]
   list(arg = arg, message = c(
     if (family) {
-      paste0("{.code ", arg, " = \"", used[[arg]], "\"} is not for families of models, and models
-             by formula.")
+      paste0("{.code ", arg, " = \"", used[[arg]], "\"} does not work with families of models or
+             with formulas.")
     } else {
       paste0("{.code ", arg, " = \"", used[[arg]], "\"} needs a model, of which a fit by
              {.fun as_rater_fit} has only the posterior.")

@@ -164,7 +164,7 @@ test_that("misspelt labels are found, and names of categories join them", {
     "\"pneumona\" is now \"Pneumonia\""
   ))
   expect_identical(x$categories, c("Normal", "Pneumonia"))
-  d[] <- lapply(d, function(v) sub("pneumona", "Pneumonia", v))
+  d[] <- lapply(d, function(v) sub("pneumona", "Pneumonia", v, fixed = TRUE))
   expect_identical(tidy(x), tidy(ratings(d, raters = a:b, systems = s)))
   d$b[1:3] <- "none"
   declared <- c("Pneumonia", Normal = "none", "Normal", "other")
