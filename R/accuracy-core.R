@@ -42,9 +42,9 @@ estimator_setup <- function(fit, method, options) {
 
 # The same, of which replicates are wanted and nothing else; these are of first order if there are
 # many systems.
-replicating_estimator <- function(fit, method, options) {
+replicating_estimator <- function(fit, method, options, paired = FALSE) {
   linear <- method$likelihood && fit$method != "pairs" && is.null(fit$refit) &&
-    is.null(options$deviance) && length(fit$x$systems) > many_systems
+    is.null(options$deviance) && (paired || length(fit$x$systems) > many_systems)
   if (!linear) {
     return(make_estimator(fit, method, options))
   }
@@ -139,7 +139,7 @@ linear_replicates <- function(estimator, resampling, tick) {
 # An estimator whose errors in common are stated: both ends of its range, and what is taken back of
 # the distance for each system.
 mixed_estimator <- function(independent, shared, back) {
-  if (!takes_back(back)) {
+  if (!is_corrected(back)) {
     return(independent)
   }
   list(independent = independent, shared = shared, back = back)

@@ -19,12 +19,12 @@
 new_method <- function(id, words, model, estimate, of_posterior = NULL, of_family = of_posterior,
                        posterior = FALSE, likelihood = FALSE, clips = FALSE, bins = FALSE,
                        iterated = TRUE, compiled = TRUE, stand_in = id, draws = "bootstrap",
-                       common = NULL) {
+                       common = NULL, explain = function(estimate) NULL) {
   list(
     id = id, words = words, model = model, estimate = estimate, of_posterior = of_posterior,
     of_family = of_family, posterior = posterior, likelihood = likelihood, clips = clips,
     bins = bins, iterated = iterated, compiled = compiled, stand_in = stand_in, draws = draws,
-    common = common
+    common = common, explain = explain
   )
 }
 
@@ -43,18 +43,18 @@ new_method <- function(id, words, model, estimate, of_posterior = NULL, of_famil
 # conf_level) that gives an interval with gold, where `find` is what there is without, or NULL if
 # the interval has no use for gold as a sample; difference: the same of what gold cases say of a
 # difference, which such intervals have; anytime: may it be looked at after every gold case; note: a
-# function of an estimate that tells readers what its intervals are.
+# function of an estimate that tells readers what its intervals are; explain: the same for a paper.
 new_interval <- function(id, words = id, find = NULL, draws = NULL, note = function(estimate) NULL,
                          likelihood = FALSE, clusters = TRUE, average = FALSE, uncounted = NULL,
                          replicates = 1000L, hidden = FALSE, cells = FALSE, compiled = FALSE,
                          gold = NULL, difference = NULL, anytime = FALSE, own_fit = FALSE,
-                         delta = FALSE) {
+                         delta = FALSE, explain = function(estimate) NULL) {
   list(
     id = id, words = words, find = find, draws = draws, note = note, likelihood = likelihood,
     clusters = clusters, average = average, uncounted = uncounted, replicates = replicates,
     hidden = hidden, cells = cells, compiled = compiled, gold = gold,
     difference = difference, anytime = anytime, own_fit = own_fit,
-    delta = delta
+    delta = delta, explain = explain
   )
 }
 
@@ -213,7 +213,7 @@ pair_misfit <- function(method, interval, model, fit = NULL, clustered = FALSE, 
     ))
   } else if (clustered && !interval$clusters) {
     list(arg = "cluster", message = c(
-      paste0("A ", interval$words, " takes cases for independent; it cannot know of clusters."),
+      paste0("A ", interval$words, " assumes independent cases, so it cannot use clusters."),
       "i" = "Use {.code interval = \"bootstrap\"}, which draws whole clusters."
     ))
   } else if (!knows_model(method, model, fit)) {
@@ -250,8 +250,8 @@ rule_misfit <- function(field, method, interval, fit) {
   arg <- off[[1L]]
   list(arg = arg, message = c(
     if (family) {
-      paste0("{.code ", arg, " = \"", used[[arg]], "\"} is not for families of models, and models
-             by formula.")
+      paste0("{.code ", arg, " = \"", used[[arg]], "\"} does not work with families of models or
+             with formulas.")
     } else {
       paste0("{.code ", arg, " = \"", used[[arg]], "\"} needs a model, of which a fit by
              {.fun as_rater_fit} has only the posterior.")

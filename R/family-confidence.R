@@ -17,7 +17,7 @@ check_confidence_axes <- function(confidence, difficulty, call) {
   check_flag(confidence, "confidence", call)
   if (confidence && identical(difficulty, "strata")) {
     abort_argument("difficulty",
-      "A model with {.code confidence = TRUE} cannot have strata of difficulty beside it.",
+      "A model with {.code confidence = TRUE} cannot have strata of difficulty.",
       i = "{.arg difficulty} may be a formula.", call = call)
   }
 }
@@ -28,7 +28,7 @@ check_has_confidence <- function(model, x, call) {
   }
   seen <- seen_levels(x)
   why <- if (!is.null(x$voted)) {
-    "Groups of raters have become one vote each, and nobody said how sure a vote is."
+    "Groups of raters count as one vote each, and a vote has no confidence."
   } else if (is.null(x$confidence)) {
     "There is none."
   } else if (length(seen) < 2L) {

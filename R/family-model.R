@@ -18,7 +18,7 @@
 #'   class is called is otherwise left to chance.
 #' * `law(parameters, judged, categories)` gives the probability of each rating: an array, rows of
 #'   `judged` x true category x rating, whose sums over ratings are one. With `strata` a fourth
-#'   dimension is the stratum of a case that nobody sees, its difficulty for instance.
+#'   dimension is the stratum of a case that is not observed, its difficulty for instance.
 #' * `gradient(parameters, judged, categories, counts)`, if you have it, gives the slopes of
 #'   `sum(counts * log(law))`, where `counts` has the shape of what `law` gives. Without it slopes
 #'   are by differences: exact enough, and quick where a parameter is about one rater only; slow
@@ -30,13 +30,13 @@
 #' By maximum likelihood, without priors: the E-step of the EM algorithm, and a quasi-Newton method
 #' from the start with Fisher's identity for the slopes. Standard errors are from the curvature of
 #' the log-likelihood at its top, `NA` for more than 150 parameters, and for what has moved to a
-#' boundary. A model whose parameters ratings like these cannot tell apart (by the rank of a matrix
+#' boundary. A model whose parameters ratings like these cannot distinguish (by the rank of a matrix
 #' of scores of answers drawn at random, for no more than 150 parameters) is not identified: a
 #' warning, and `NA`.
 #'
 #' [estimate_accuracy()] takes such a model, or its fit, with methods `"joint"` (the default),
 #' `"shared"`, `"binned"` and `"unbinned"`, and `interval` `"bootstrap"` or `"none"`. Each replicate
-#' moves the parameters by a Newton step to where cases drawn anew pull them, and judges anew.
+#' moves the parameters by a Newton step to where resampled cases pull them, and judges again.
 #'
 #' @param law,start,gradient Functions, see below.
 #' @param words What to call the model, a string.
@@ -229,7 +229,7 @@ model_lines.family_model <- function(x) { # nolint: object_name.
 check_no_family <- function(model, arg, call) {
   if (!is.null(model$family)) {
     abort_argument(arg,
-      "{.arg {arg}} goes with models that have no formula and are no family of your own.",
+      "{.arg {arg}} works only with models without a formula that are not your own family.",
       x = "{.arg model} is the {format(model)}.", call = call)
   }
 }

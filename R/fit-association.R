@@ -56,7 +56,7 @@ warn_weakly_identified <- function(fit) {
   opposite <- share_of_opposite(fit)
   if (opposite > 1 / 3) {
     warn_weak(paste0(
-      "raters of opposite meaning gave ", percent(opposite),
+      "raters who use the labels in the opposite sense gave ", percent(opposite),
       " of the ratings; classes are named by the majority"
     ))
   }

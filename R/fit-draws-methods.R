@@ -5,6 +5,9 @@
 #' The draws of a fit by `method = "bayes"` of [fit_raters()], for whatever is a function of them.
 #' Package \pkg{posterior} takes the fit as well: `posterior::as_draws_df(fit)`.
 #'
+#' @srrstats {BS5.0, BS5.1, BS5.2, BS5.3, BS5.5} the fit has its ratings, prior, seed and
+#'   diagnostics
+#' @srrstats {BS6.0, BS6.4} print() and summary()
 #' @param x A [fit_raters()] result with `method = "bayes"`.
 #' @return A data frame with a row per draw: `.chain`, `.iteration` and `.draw`, then a column per
 #'   parameter. `base_rate[k]` are base rates (`base_rate[k,population]` where there are several);
@@ -144,7 +147,7 @@ notes_of.draws_fit <- function(x) { # nolint: object_name.
       ", effective sample sizes at least ", number(round(size$worst_ess)),
       if (x$switched == 0) "; no categories changed names"
     ),
-    "Assumed: raters err independently given the truth. The class that is found is what they share."
+    "Assumed: raters err independently given the truth; errors that all share look like truth."
   )
 }
 

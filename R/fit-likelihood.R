@@ -207,7 +207,7 @@ warn_latent <- function(fit) {
     warn_fallible("switched", c(
       "Under the fitted model raters mostly call these categories by each other's names:
        {.val {switched}}.",
-      "i" = "What a latent class is called is a matter of taste to the likelihood. Join categories,
+      "i" = "The likelihood does not determine the names of latent classes. Join categories,
              choose a simpler model, or check who the raters are."
     ), categories = switched)
   }

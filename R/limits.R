@@ -71,7 +71,7 @@ of_core <- function(code, call = NULL) {
       if (lack) "There is not enough memory for this." else "The compiled code stopped.",
       "x" = verbatim(conditionMessage(e)),
       "i" = if (lack) "See {.help fallible-limits}." else
-        "An object was changed by hand, or this is a mistake of the package: please report it."
+        "An object was changed by hand, or this is a bug: please report it."
     ), numbers = NA_real_, call = call) # which nobody counted
   })
 }

@@ -183,7 +183,7 @@ check_label_panel <- function(x, systems, call) {
       call = call)
   }
   if (length(setdiff(x$raters, systems)) < 2L) {
-    abort_argument("systems", "At least two raters must be left that are no systems.", call = call)
+    abort_argument("systems", "At least two raters must be left that are not systems.", call = call)
   }
 }
 
@@ -272,13 +272,14 @@ values_over_labels <- function(counts, plan) {
   }
   each <- value(counts)
   micro <- value(matrix(colSums(counts), 1L))
+  cases <- matrix(rowSums(counts[, 1:2, drop = FALSE]), 1L)
   out <- lapply(seq_along(plan$of_label$records), function(m) {
     one <- matrix(each[, m], 1L)
     drops <- plan$of_label$records[[m]]$drops
     c(vapply(plan$averages %||% character(), function(average) {
       switch(average,
-        macro = mean_over(one, one^0, drops)[[1L]],
-        macro_weighted = mean_over(one, matrix(rowSums(counts[, 1:2, drop = FALSE]), 1L), drops),
+        macro = mean_over(one, FALSE, cases, drops)[[1L]],
+        macro_weighted = mean_over(one, TRUE, cases, drops)[[1L]],
         micro = micro[[m]]
       )
     }, 0), each[, m])

@@ -5,6 +5,7 @@
 #' the same probability. These are the three *K-properties*: equal rater accuracy, equal error
 #' probabilities, equal problem difficulty.
 #'
+#' @srrstats {UL4.1} a model without a fit
 #' @return An object of class `rater_model`, with a field per K-property: `accuracy`, `errors` and
 #'   `difficulty`.
 #' @family estimation
@@ -98,7 +99,7 @@ k_model <- function() plain_k_model
 #' With [covariates][ratings()] of cases, `base_rates`, `accuracy` and `difficulty` may be formulas:
 #'
 #' * `base_rates = ~ site`: a multinomial logit of the base rates. Populations that share the
-#'   accuracies of raters can be told apart by it: two raters and two populations are enough, for
+#'   accuracies of raters can be distinguished by it: two raters and two populations are enough, for
 #'   matrices of each rater (`errors = "free"`) and any number of categories (Hui and Walter, 1980).
 #' * `accuracy = ~ device`: what the formula says is added to a level of each rater, on the scale of
 #'   the logit of a right answer against the wrong ones (in each row of a matrix that is free). A
@@ -108,12 +109,12 @@ k_model <- function() plain_k_model
 #'   and, with `system = "shared"`, of the system; with `"own"` that has slopes of its own.
 #'
 #' Such models are fitted by maximum likelihood, without priors, in the way of [rater_family()];
-#' where ratings cannot tell their parameters apart (by the rank of a matrix of scores) all is `NA`.
-#' [coef()][stats::coef] has the slopes in the units of the covariates: `accuracy:`, `difficulty:`
-#' and `base_rate[category]:` with the name of the column, the last against the first category;
-#' `rater_accuracy` and `base_rate` without more are means over the cases at hand. [base_rates()]
-#' with `newdata` gives the base rates of cases with these covariates. `system` concerns
-#' `difficulty` and the dispersion of errors only.
+#' where ratings cannot distinguish their parameters (by the rank of a matrix of scores) all is
+#' `NA`. [coef()][stats::coef] has the slopes in the units of the covariates: `accuracy:`,
+#' `difficulty:` and `base_rate[category]:` with the name of the column, the last against the first
+#' category; `rater_accuracy` and `base_rate` without more are means over the cases at hand.
+#' [base_rates()] with `newdata` gives the base rates of cases with these covariates. `system`
+#' concerns `difficulty` and the dispersion of errors only.
 #'
 #' Argument `by` of [estimate_accuracy()] fits each group of cases alone, with raters, base rates
 #' and errors of its own: nothing need be alike, and each group must be large enough by itself. A
@@ -208,7 +209,7 @@ model_by_formula <- function(accuracy, errors, difficulty, system, base_rates, c
     strata <- check_choice(difficulty, c("none", "strata"), "difficulty", call) == "strata"
     if (strata) {
       abort_argument("difficulty",
-        "A model with a formula cannot have strata of difficulty beside it.",
+        "A model with a formula cannot have strata of difficulty.",
         i = "{.arg difficulty} may be a formula too.", call = call)
     }
   }

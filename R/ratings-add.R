@@ -35,7 +35,7 @@ check_can_grow <- function(x, call) {
 # Why ratings can be neither added to nor added; NULL if they can.
 why_fixed <- function(x) {
   if (x$exchangeable) {
-    "They are counts of ratings, which do not tell who gave them."
+    "They are counts of ratings, which do not show which rater gave them."
   } else if (!is.null(x$weights)) {
     "They have weights."
   } else if (!is.null(x$covariates)) {
@@ -151,17 +151,17 @@ add_truth <- function(x, new, cases) {
 joined_answers <- function(x, new, before, call) {
   old <- pattern_answers(x)[before, , drop = FALSE]
   old[old %in% 0L] <- NA
-  said <- array(match(new$answers, x$categories), dim(new$answers))
-  for (s in seq_len(ncol(said))) {
+  stated <- array(match(new$answers, x$categories), dim(new$answers))
+  for (s in seq_len(ncol(stated))) {
     column <- match(colnames(new$answers)[[s]], x$systems)
-    off <- which(old[, column] != said[, s])
+    off <- which(old[, column] != stated[, s])
     if (length(off) > 0L) {
       abort_fallible("system", "A system has one answer per case.",
         x = "{.val {x$systems[[column]]}} now has another answer in
              {count_noun(length(off), 'case')}, such as {.val {new$cases[[off[[1L]]]]}}.",
         system = x$systems[[column]], call = call)
     }
-    old[, column] <- ifelse(is.na(old[, column]), said[, s], old[, column])
+    old[, column] <- ifelse(is.na(old[, column]), stated[, s], old[, column])
   }
   old
 }

@@ -1,5 +1,9 @@
 # Categories: values as labels, which of them are categories, and their codes.
 
+#' @srrstats {G2.16} infinite numbers are no categories, and NaN is missing
+#' @noRd
+NULL
+
 plain_columns <- function(data) {
   for (name in names(data)[vapply(data, inherits, NA, "integer64")]) {
     data[[name]] <- plain_integers(data[[name]])
@@ -69,7 +73,7 @@ find_categories <- function(input, declared, call) {
   if (length(categories) < 2L && (length(found) > 0L || !is.null(declared))) {
     found <- if (length(categories) > 0L) "only {.val {categories}}" else "none"
     abort_fallible("categories_few", "At least two categories are needed.",
-      x = paste0("Found ", found, "."), i = "If there are categories that nobody used, declare the
+      x = paste0("Found ", found, "."), i = "If there are categories that no rater used, declare the
         labels of all of them with {.arg categories}.", categories = categories, call = call)
   }
   if (length(categories) > max_categories) {
@@ -96,6 +100,7 @@ recode_input <- function(input, categories, call) {
   }
   old <- check_declared(categories, call)
   new <- ifelse(nzchar(names(categories)), names(categories), old)
+  inform_changed("Labels were changed, as the names of {.arg categories} say.", old, new)
   become <- function(labels) {
     at <- match(labels, old)
     ifelse(is.na(at), labels, new[at])
@@ -131,12 +136,12 @@ declared_categories <- function(categories) {
 # Signs that labels found in the data are not all categories.
 warn_labels <- function(labels, input) {
   plain <- plain_label(labels)
-  alike <- labels[plain %in% plain[duplicated(plain)]]
-  if (length(alike) > 0L) {
+  similar <- labels[plain %in% plain[duplicated(plain)]]
+  if (length(similar) > 0L) {
     warn_fallible("labels", c(
-      "Categories differ only in capitals or blanks: {.val {alike}}.",
+      "Categories differ only in capitals or blanks: {.val {similar}}.",
       "i" = "They count as different. Fix the labels, or declare {.arg categories}."
-    ), labels = alike)
+    ), labels = similar)
   }
   twins <- lookalikes(labels)
   if (length(twins) > 0L) {
@@ -166,7 +171,7 @@ warn_labels <- function(labels, input) {
   codes <- seems_missing(labels)
   if (length(codes) > 0L) {
     warn_fallible("labels", c(
-      "Categories look as if they stood for missing ratings: {.val {codes}}.",
+      "Some categories look like codes for missing ratings: {.val {codes}}.",
       "i" = "They count as categories. Make them {.code NA}, or declare {.arg categories}."
     ), labels = codes)
   }
@@ -174,7 +179,7 @@ warn_labels <- function(labels, input) {
   if (length(labels) > 20L && length(labels) > rows / 2) {
     warn_fallible("labels", c(
       "There are {length(labels)} categories in {rows} row{?s}.",
-      "i" = "Are all columns of ratings what they should be? If so, declare {.arg categories}."
+      "i" = "Check the columns of ratings, or declare {.arg categories}."
     ), labels = labels)
   }
 }
@@ -187,7 +192,7 @@ warn_strange_rater <- function(columns) {
   }, NA)
   if (length(labels) > 2L && any(strange)) {
     warn_fallible("labels", c(
-      "No other column has a label of column{?s} {.val {names(columns)[strange]}}.",
+      "No other column shares a label with column{?s} {.val {names(columns)[strange]}}.",
       "i" = "{cli::qty(sum(strange))}{?It is/They are} taken for {?a rater/raters}; if
              {?it holds/they hold} something else, choose others by {.arg raters}."
     ), labels = unlist(labels[strange]))
@@ -200,7 +205,7 @@ check_declared <- function(categories, call) {
   twice <- unique(labels[duplicated(labels)])
   if (length(twice) > 0L) {
     abort_argument("categories", "must be labels that differ.",
-      x = "{.val {twice}} {?stands/stand} there more than once.", call = call)
+      x = "{.val {twice}} {?is/are} repeated.", call = call)
   }
   if (length(labels) == 0L || anyNA(labels) || "" %in% labels || has_infinite(categories)) {
     abort_argument("categories", "must be labels, none of them missing, empty or infinite.",

@@ -1,5 +1,10 @@
 # From what users have to what ratings() needs: columns found and checked.
 
+#' @srrstats {G2.10, G2.11, G2.12} columns are taken with `[[`, whatever their class; lists are
+#'   refused
+#' @noRd
+NULL
+
 max_categories <- 1000L
 
 # A list: layout (its record), columns (list of rating columns, or of counts), case, rater, weights,
@@ -21,7 +26,7 @@ read_input <- function(data, quos, repeats, call) {
   if (!is.null(roles$truth)) input$truth <- lapply(unclass(data)[roles$truth], clean_levels)
   if (length(roles$covariates) > 0L) {
     input$covariates <- unclass(data)[roles$covariates]
-    input$told_case <- input$case # before rows go to systems or become several
+    input$row_case <- input$case # before rows go to systems or become several
   }
   if (length(roles$confidence) > 0L) {
     input$confidence <- lapply(unclass(data)[roles$confidence], clean_levels)
@@ -97,7 +102,7 @@ as_columns <- function(data, call) {
   }
   if (anyDuplicated(names(data)) > 0L) {
     abort_fallible("columns", "The columns of {.arg data} must have different names.",
-      x = "{.val {unique(names(data)[duplicated(names(data))])}} stand{?s/} there twice.",
+      x = "{.val {unique(names(data)[duplicated(names(data))])}} {?is/are} repeated.",
       arg = "data", call = call)
   }
   structure(plain_columns(data), rows = rows, is_matrix = is_matrix, case_names = case_names)
@@ -214,7 +219,7 @@ check_disjoint <- function(roles, layout, call) {
   }
 }
 
-# A level that stands for missing values is no category, nor is an empty one that nobody used.
+# A level that stands for missing values is no category, nor is an empty one that no rater used.
 clean_levels <- function(x) {
   if (!is.factor(x) || !any(levels(x) %in% c(NA, ""))) {
     return(x)

@@ -50,6 +50,7 @@
 #' Cyrillic `A`) are a warning of [ratings()]. Names of cases, or of raters, that differ only in
 #' capitals and blanks stay what they are, with a warning of class `fallible_warning_alike`.
 #'
+#' @srrstats {UL1.4b} examples are files as tools write them
 #' @param path A file; several files, the names of the vector, if any, being their names; or a
 #'   folder with `ratings.csv`, or with files of one kind.
 #' @param format What the file is, see Formats; by default, found by looking at it.
@@ -168,8 +169,8 @@ keep_columns <- function(mapping, dots) {
   expressions <- lapply(c(mapping, dots), rlang::quo_get_expr)
   calls <- setdiff(unlist(lapply(expressions, all.names)), unlist(lapply(expressions, all.vars)))
   named <- unlist(lapply(expressions, function(e) c(all.vars(e), if (is.character(e)) e)))
-  said <- names(mapping)[!vapply(mapping, rlang::quo_is_null, NA)]
-  complete <- "raters" %in% said || all(c("rater", "rating") %in% said)
+  given <- names(mapping)[!vapply(mapping, rlang::quo_is_null, NA)]
+  complete <- "raters" %in% given || all(c("rater", "rating") %in% given)
   if (!complete || length(setdiff(calls, c("c", "`"))) > 0L) {
     return(identity)
   }
@@ -233,19 +234,13 @@ read_files <- function(files, how) {
 read_file <- function(file, how) {
   input <- open_input(file, how)
   format <- find_format(input, how$format)
-  c(read_as(format, input, how$keep), list(name = input$name, format = format, path = file))
-}
-
-# Whatever a format stumbles over is a fault of the file, or of the format that was named.
-read_as <- function(format, input, keep) {
-  tryCatch(
-    format$read(input, keep),
-    error = function(cnd) {
-      if (inherits(cnd, "fallible_error")) rlang::cnd_signal(cnd)
-      abort_file(input$path, paste0("cannot be read as ", format$words, "."),
-        "x" = conditionMessage(cnd), call = input$call)
-    }
-  )
+  got <- tryCatch(format$read(input, how$keep), error = function(cnd) {
+    # Whatever a format stumbles over is a fault of the file, or of the format that was named.
+    if (inherits(cnd, "fallible_error")) rlang::cnd_signal(cnd)
+    abort_file(file, paste0("cannot be read as ", format$words, "."), "x" = conditionMessage(cnd),
+      call = input$call)
+  })
+  c(got, list(name = input$name, format = format, path = file))
 }
 
 warn_left_out <- function(notes) {
@@ -258,11 +253,11 @@ warn_left_out <- function(notes) {
 
 # The columns that were asked for, and otherwise those that the format knows.
 fill_mapping <- function(mapping, got, call) {
-  said <- !vapply(mapping, rlang::quo_is_null, NA)
-  if (said[["raters"]]) {
+  given <- !vapply(mapping, rlang::quo_is_null, NA)
+  if (given[["raters"]]) {
     return(mapping)
   }
-  for (arg in c("case", "rater", "rating")[!said[c("case", "rater", "rating")]]) {
+  for (arg in c("case", "rater", "rating")[!given[c("case", "rater", "rating")]]) {
     if (!isTRUE(got$map[[arg]] %in% names(got$table))) abort_mapping(arg, got, call)
     mapping[[arg]] <- rlang::as_quosure(got$map[[arg]], baseenv())
   }
@@ -300,61 +295,47 @@ abort_mapping <- function(arg, got, call) {
 }
 
 # A list: columns, what ratings() takes for systems; table, if they are a table of their own;
-# ratings, the table of ratings, if what raters who are systems said must not be in it.
+# ratings, the table of ratings without those that are systems to the format.
 find_systems <- function(quo, got, mapping, how) {
   long <- rlang::quo_is_null(mapping$raters)
-  value <- tryCatch(rlang::eval_tidy(quo), error = function(cnd) NULL)
+  value <- or_null(rlang::eval_tidy(quo))
   own <- got$map$systems
   if (rlang::is_bool(value)) {
-    beside <- if (value && got$format$tabular) find_file(dirname(names(got$files)[[1L]]), "systems")
-    if (is.null(beside)) {
-      return(own_systems(value, own, got, mapping))
+    path <- if (value && got$format$tabular) find_file(dirname(names(got$files)[[1L]]), "systems")
+    if (is.null(path) && !value && length(own) > 0L) {
+      keep <- !chosen_column(got, mapping$rater, "rater", how$call) %in% own
+      return(list(ratings = lapply(got$table, `[`, keep)))
     }
-    value <- beside
-  }
-  if (is.data.frame(value)) {
-    return(list(table = value))
-  }
-  if (is_constant_system(value)) {
-    return(list(columns = value))
+    if (is.null(path)) {
+      return(list(columns = if (length(own) > 0L) own))
+    }
+    value <- path
   }
   raters <- if (long) chosen_column(got, mapping$rater, "rater", how$call)
-  if (!rlang::is_string(value) || value %in% c(raters, if (!long) names(got$table))) {
-    return(list(columns = if (long && !is.null(value)) value else quo))
-  }
-  if (long || file.exists(value)) {
-    list(table = read_predictions(value, raters, mapping, how))
+  is_file <- rlang::is_string(value) && !is_constant_system(value) &&
+    !value %in% c(raters, if (!long) names(got$table)) && (long || file.exists(value))
+  if (is.data.frame(value)) {
+    list(table = value)
+  } else if (is_file) {
+    list(table = read_predictions(value, raters, how))
   } else {
-    list(columns = quo)
+    list(columns = if (is_constant_system(value) || (long && !is.null(value))) value else quo)
   }
-}
-
-own_systems <- function(wanted, own, got, mapping) {
-  if (length(own) == 0L) {
-    return(list(columns = NULL))
-  }
-  if (wanted) {
-    return(list(columns = own))
-  }
-  keep <- !chosen_column(got, mapping$rater, "rater", NULL) %in% own
-  list(ratings = lapply(got$table, `[`, keep))
 }
 
 chosen_column <- function(got, quo, arg, call) {
   got$table[[select_column(list2DF(got$table), quo, arg, call)]]
 }
 
-read_predictions <- function(path, raters, mapping, how) {
+read_predictions <- function(path, raters, how) {
   if (!file.exists(path) || dir.exists(path)) {
     abort_fallible("file", "{.arg systems} must name raters, or be the path of a file.",
       x = "There is no rater and no file {describe(path)}.",
       i = if (!is.null(raters)) "The raters are {.val {unique(raters)}}.", path = path,
       call = how$call)
   }
-  how$keep <- identity
-  how$format <- NULL
-  table <- read_file(path, how)$table
-  list2DF(table)
+  how[c("keep", "format")] <- list(identity, NULL)
+  list2DF(read_file(path, how)$table)
 }
 
 # An empty field names no case and no rater; ratings() says in which row.

@@ -110,9 +110,9 @@ split_systems <- function(input, systems, repeats, call) {
   is_system <- rater %in% systems
   if (all(is_system)) {
     abort_fallible("system",
-      "Nobody is left to rate: {.arg systems} names every rater of {.arg data}.",
+      "No rater is left: {.arg systems} names every rater of {.arg data}.",
       x = "The raters are {.val {unique(rater)}}.",
-      i = "Systems are judged by the other raters; name those that are to be judged.",
+      i = "Systems are evaluated by the remaining raters; name only the systems.",
       system = systems, call = call)
   }
   column <- input$columns[[1L]]
@@ -122,7 +122,7 @@ split_systems <- function(input, systems, repeats, call) {
   ), nrow = sum(is_system))
   if (!is.null(input$groups)) input$groups <- input$groups[!input$groups$rater %in% systems, ]
   input$source <- which(!is_system)
-  input$told_case <- input$case # the truth of a case may stand in any of its rows
+  input$row_case <- input$case # the truth of a case may stand in any of its rows
   for (field in c("case", "rater", "weights")) input[[field]] <- input[[field]][!is_system]
   input$columns[[1L]] <- column[!is_system]
   if (!is.null(input$confidence)) {

@@ -105,7 +105,7 @@ kind_of_bytes <- function(input) {
 kind_of_text <- function(input) {
   first <- input$first
   if (length(first) == 0L) {
-    abort_file(input$path, "is empty: there is nothing in it but blanks.", call = input$call)
+    abort_file(input$path, "is empty.", call = input$call)
   }
   is_json <- grepl("^[[{]", first[[1L]], useBytes = TRUE)
   if (input$extension %in% c("jsonl", "ndjson")) {
@@ -195,7 +195,7 @@ read_json_lines <- function(input, keep = identity, lines_at_once = 20000L) {
   connection <- file(input$plain, "r")
   on.exit(close(connection))
   tables <- list()
-  done <- 0L
+  done <- found <- 0L
   seen <- list()
   repeat {
     lines <- readLines(connection, lines_at_once, warn = FALSE, encoding = "UTF-8")
@@ -205,8 +205,14 @@ read_json_lines <- function(input, keep = identity, lines_at_once = 20000L) {
     seen <- check_fields(records, seen, input, keep, as.integer(names(records)))
     tables[[length(tables) + 1L]] <- record_table(records, input, keep)
     done <- done + length(lines)
+    found <- found + length(records)
   }
-  bind_tables(tables)
+  table <- bind_tables(tables)
+  if (length(table) > 0L && length(table[[1L]]) < found) {
+    abort_file(input$path, "has records with none of the columns that are named.",
+      call = input$call)
+  }
+  table
 }
 
 # A list of records, with the numbers of their lines as names.
@@ -297,28 +303,22 @@ as_text <- function(x) {
 
 # Records are lists of fields, which need not all be there; fields of a field are `a.b`, and `keep`
 # chooses among their names.
-record_table <- function(records, input, keep = identity) {
-  if (any(vapply(records, function(record) any(vapply(record, is_object, NA)), NA))) {
-    records <- lapply(records, flat_record)
-    check_twice(lapply(records, names), input)
-  }
-  fields <- keep(unique(unlist(lapply(records, names))))
+record_table <- function(records, input, keep = identity, prefix = "") {
+  fields <- unique(unlist(lapply(records, names)))
   check_cells(length(fields), length(records), input)
-  lapply(stats::setNames(nm = fields), function(name) {
-    as_text(unname(lapply(records, `[[`, name)))
-  })
-}
-
-flat_record <- function(record) {
-  fields <- Map(function(value, name) {
-    if (is_object(value)) {
-      value <- flat_record(value)
-      if (length(value) > 0L) stats::setNames(value, sprintf("%s.%s", name, names(value)))
-    } else {
-      stats::setNames(list(value), name)
+  columns <- lapply(fields, function(field) {
+    name <- paste0(prefix, field)
+    values <- unname(lapply(records, `[[`, field))
+    object <- vapply(values, is_object, NA)
+    if (any(object)) {
+      record_table(replace(values, !object, list(NULL)), input, keep, paste0(name, "."))
+    } else if (length(keep(name)) > 0L) {
+      stats::setNames(list(as_text(values)), name)
     }
-  }, record, names(record))
-  unlist(unname(fields), recursive = FALSE)
+  })
+  columns <- unlist(columns, recursive = FALSE)
+  check_twice(list(names(columns)), input)
+  columns
 }
 
 # Tables are lists of columns, one below another; what one lacks is NA.

@@ -126,8 +126,8 @@ check_encoding <- function(x, column, input) {
 
 abort_encoding <- function(input, where) {
   abort_file(input$path, paste0("is not encoded in ", input$encoding, "."),
-    "x" = paste0("Found bytes that are no text in ", where, "."),
-    "i" = "Say what it is encoded in, for example `file = list(encoding = \"latin1\")`.",
+    "x" = paste0("Found bytes that are not text in ", where, "."),
+    "i" = "Give its encoding, for example `file = list(encoding = \"latin1\")`.",
     call = input$call)
 }
 
@@ -136,7 +136,7 @@ abort_csv <- function(input, cnd) {
   abort_file(
     input$path, paste0("must have as many columns in all lines as in the first, ", expected, "."),
     "x" = csv_fault(input, expected, grepl("EOF", conditionMessage(cnd), fixed = TRUE)),
-    "i" = if (expected == 1L) "Say what separates columns, for example `file = list(sep = \";\")`.",
+    "i" = if (expected == 1L) "Give the separator, for example `file = list(sep = \";\")`.",
     call = input$call
   )
 }
@@ -235,9 +235,9 @@ rows_of_sheets <- 2^20
 # columns there are, before it makes any, when it is given the types of more than a sheet can have.
 sheet_columns <- function(input, sheet) {
   read <- function() readxl::read_excel(input$plain, sheet, col_types = rep("skip", 20000))
-  said <- tryCatch(names(read()), error = conditionMessage)
-  said <- regmatches(said, regexpr("[0-9]+(?= column)", said, perl = TRUE))
-  max(1, as.numeric(said)) # where it says none, there are none, or it will say why
+  answer <- tryCatch(names(read()), error = conditionMessage)
+  answer <- regmatches(answer, regexpr("[0-9]+(?= column)", answer, perl = TRUE))
+  max(1, as.numeric(answer)) # where it says none, there are none, or it will say why
 }
 
 excel_try <- function(value, input) {

@@ -1,3 +1,4 @@
+#' @srrstats {G5.2, G5.2a, G5.2b} conditions by class, words by snapshots
 test_that("numbers, counts, flags and choices are checked", {
   expect_identical(check_number(1L, "a"), 1)
   expect_error(check_number(c(1, 2), "a"), class = "fallible_error_argument")

@@ -1,3 +1,5 @@
+#' @srrstats {BS4.2} the posterior that a sum over all allocations gives
+#' @srrstats {BS2.1a} what cannot be drawn is refused
 # Two tests without a gold standard: Joseph, Gyorkos and Coupal (1995).
 two_tests <- function() {
   data <- data.frame(

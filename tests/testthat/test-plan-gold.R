@@ -79,7 +79,7 @@ test_that("a plan for a combined interval asks for as many cases as could contra
   }
   expect_identical(glance(planned(half_width = 0.3))$gold, 20)
   # Whoever settles on fewer is told.
-  expect_output(print(planned(gold = 8)), "some 20 could contradict it")
+  expect_output(print(planned(gold = 8)), "about 20 gold cases")
 })
 
 test_that("a plan is reached in the median of panels where raters and systems err together", {
@@ -113,6 +113,35 @@ test_that("a plan is reached in the median of panels where raters and systems er
   }, 0)
   expect_lte(stats::median(half), 0.06)
   expect_gt(stats::median(half), 0.04) # nor are far too many drawn
+})
+
+test_that("what is planned is reached: plan, draw, measure, compare", {
+  x <- planned_store()$fit$x
+  category <- x$categories[[1L]]
+  measured <- function(list, of) {
+    estimate <- quiet(estimate_accuracy(x, known_truth = list, interval = "corrected"))
+    table <- if (of == "difference") {
+      tidy(quiet(compare_systems(estimate)))
+    } else {
+      rows <- tidy(quiet(confusion(estimate)), "categories")
+      rows[rows$measure == of & rows$category == category & rows$system == "a", ]
+    }
+    (table$conf.high - table$conf.low) / 2
+  }
+  half <- c(difference = 0.08, recall = 0.08, precision = 0.08)
+  for (of in names(half)) {
+    found <- vapply(1:5, function(seed) {
+      set.seed(seed)
+      list <- augment(planned(
+        half[[of]], of, systems = if (of != "difference") "a",
+        category = if (of != "difference") category
+      ))
+      list$truth <- truth(x)$category[match(list$case, x$cases)]
+      measured(list, of)
+    }, 0)
+    expect_lte(stats::median(found), half[[of]])
+    expect_gt(stats::median(found), half[[of]] / 2)
+  }
 })
 
 test_that("weights that count cases are as many cases, not rows", {

@@ -1,3 +1,4 @@
+#' @srrstats {G5.8a, G5.8b, G5.8c, UL7.0} no rows, wrong types, all missing
 # Each bad input has a class of its own, and a message that says where and what to do.
 
 good <- data.frame(id = 1:3, r1 = c("a", "b", "a"), r2 = c("a", "b", "b"), s = c("a", "a", "b"))
@@ -394,7 +395,7 @@ test_that("what was probably meant is said", {
 
 test_that("columns that are no raters, and swapped columns, are warned of", {
   expect_warning(ratings(cbind(wide, day = c("m", "t", "w", "f")), raters = c(r1:r3, day)),
-    "label of column \"day\"", class = "fallible_warning_labels")
+    "label with column \"day\"", class = "fallible_warning_labels")
   wide$none <- NA
   expect_warning(ratings(wide, raters = c(r1, r2, r3, none)), "\"none\" has no ratings",
     class = "fallible_warning_raters")

@@ -49,7 +49,7 @@ test_that("somebody must be left to rate", {
   rows <- data.frame(case = rep(1:2, each = 2), rater = c("a", "b"), rating = c("x", "y", "x", "x"))
   error <- expect_error(
     ratings(rows, case = case, rater = rater, rating = rating, systems = c("a", "b")),
-    "Nobody is left to rate", class = "fallible_error_system"
+    "No rater is left", class = "fallible_error_system"
   )
   expect_identical(error$system, c("a", "b"))
 })
@@ -87,6 +87,16 @@ test_that("a system that raters judge has no column", {
   metrics <- tidy(suppressWarnings(estimate_metrics(x, interval = "none")))
   expect_true(all(is.na(metrics$estimate) == (metrics$metric != "accuracy")))
   expect_match(metrics$reason[metrics$metric != "accuracy"], "no answers of its own")
+})
+
+test_that("known truth may have the name that its file gives to cases", {
+  x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
+  truth <- data.frame(case = x$cases[1:4], truth = x$categories[1:4])
+  own <- stats::setNames(truth, c("image", "truth"))
+  of <- function(truth) tidy(suppressWarnings(estimate_accuracy(x, known_truth = truth)))
+  expect_identical(of(own), of(truth))
+  own$note <- "x"
+  expect_error(of(own), class = "fallible_error_columns")
 })
 
 test_that("a file may have such a system too", {

@@ -159,15 +159,16 @@ test_that("misspelt labels are found, and names of categories join them", {
     "categories = c\\(\"Pneumonia\" = \"pneumona\"\\)", class = "fallible_warning_labels")
   expect_length(x$categories, 3L)
   d$a <- factor(d$a)
-  expect_no_warning(
-    x <- ratings(d, raters = a:b, systems = s, categories = c(Pneumonia = "pneumona"))
-  )
+  expect_no_warning(expect_message(
+    x <- ratings(d, raters = a:b, systems = s, categories = c(Pneumonia = "pneumona")),
+    "\"pneumona\" is now \"Pneumonia\""
+  ))
   expect_identical(x$categories, c("Normal", "Pneumonia"))
-  d[] <- lapply(d, function(v) sub("pneumona", "Pneumonia", v))
+  d[] <- lapply(d, function(v) sub("pneumona", "Pneumonia", v, fixed = TRUE))
   expect_identical(tidy(x), tidy(ratings(d, raters = a:b, systems = s)))
   d$b[1:3] <- "none"
   declared <- c("Pneumonia", Normal = "none", "Normal", "other")
-  x <- ratings(d, raters = a:b, categories = declared)
+  expect_message(x <- ratings(d, raters = a:b, categories = declared))
   expect_identical(x$categories, c("Pneumonia", "Normal", "other"))
   expect_error(ratings(fleiss1971, counts = depression:other, categories = c(other = "x")),
     class = "fallible_error_argument")

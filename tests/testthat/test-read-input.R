@@ -59,7 +59,7 @@ test_that("faulty tables are refused, with the line", {
   expect_fault(header, "1,a,\"two\nlines\"\n1,b\n", words = "Line 4 has 2")
   expect_fault(header, words = "no rows")
   expect_fault("title of the table\n", header, rows, words = "looks like text that begins")
-  expect_fault(header, rows, as.raw(c(0x33, 0, 0x2c)), words = "bytes of zero")
+  expect_fault(header, rows, as.raw(c(0x33, 0, 0x2c)), words = "zero bytes")
 })
 
 test_that("text in other encodings is told, and read when it is named", {
@@ -99,7 +99,7 @@ test_that("compressed files are whole, or refused", {
   bad <- bytes
   bad[50:80] <- as.raw(255)
   expect_error(
-    read_ratings(write_bytes(bad, file = "ratings.csv.gz")), "broken or was cut off",
+    read_ratings(write_bytes(bad, file = "ratings.csv.gz")), "damaged or incomplete",
     class = "fallible_error_file"
   )
   # gzip files one after another are one file
@@ -158,7 +158,14 @@ test_that("nothing of a record of JSON gets lost without a word", {
     '{"case":1,"rater":"b","rating":"y","m":1}')
   expect_error(read(apart), "\"m\"", class = "fallible_error_file")
   expect_length(read(apart, case = case, rater = rater, rating = rating)$cases, 4L)
-  # Parts of a file, and values that are not there.
+  # Parts of a file without any column that is asked for, and parts that differ.
+  other <- c(good[1:2], '{"else":1}', '{"else":2}')
+  path <- write_bytes(paste(other, collapse = "\n"), file = "u.jsonl")
+  input <- open_input(path, list(scratch = withr::local_tempdir()))
+  expect_error(
+    read_json_lines(input, function(names) intersect(names, "case"), lines_at_once = 2L),
+    "none of the columns", class = "fallible_error_file"
+  )
   path <- write_bytes(paste(both, collapse = "\n"), file = "w.jsonl")
   input <- open_input(path, list(scratch = withr::local_tempdir()))
   expect_error(read_json_lines(input, lines_at_once = 2L), "an object in one")

@@ -168,39 +168,6 @@ test_that("where all raters say the same there is a report too, and unused truth
   expect_match(words_of(file), "Known truths of these cases were not used", fixed = TRUE)
 })
 
-test_that("sentences tell of known truths", {
-  withr::local_seed(1)
-  x <- simulate_ratings(rater_design(c(0.7, 0.8, 0.8), c(a = 0.9, b = 0.6), 3, n = 80))
-  gold <- truth(x)[1:40, ]
-  sample <- quiet(estimate_accuracy(x, known_truth = gold, gold_sample = "random"))
-  said <- may_say(sample)
-  expect_match(said$sentence[[1L]], "with known truth of 40 of 80 cases (a random sample), the",
-    fixed = TRUE)
-  expect_no_match(said$sentence, "without known truth|against the truth\\.$")
-  expect_identical(
-    grepl("have in common", said$sentence[said$may]), !rests_on_gold(sample)
-  )
-  expect_match(may_say(sample, "methods"), "at level 0.9, with known truth of 40 of 80 cases")
-  all <- quiet(estimate_accuracy(fit_raters(x, known_truth = truth(x)), interval = "none"))
-  expect_no_match(may_say(all)$sentence, "have in common|validated")
-  expect_no_match(may_say(all, "methods"), "none|NA")
-})
-
-test_that("sentences have number, interval and range, and unknown is unknown", {
-  x <- quiet(small_panel())
-  estimate <- quiet(estimate_accuracy(x))
-  said <- may_say(estimate)
-  expect_identical(said$system[said$may], c("a", "b"))
-  expect_true(grepl(format(estimate)[["a"]], said$sentence[[1L]], fixed = TRUE))
-  expect_match(said$sentence[[1L]], "On 80 cases judged by 3 raters .* between \\d+% and \\d+%")
-  expect_match(said$sentence[!said$may][[1L]], "^a is \\d+% accurate")
-  nothing <- quiet(estimate_accuracy(
-    ratings(cbind(a = c("x", "y"), b = c("y", "x"), s = "x"), raters = 1:2, systems = "s")
-  ))
-  expect_match(may_say(nothing)$sentence[[1L]], "do not say how accurate s is")
-  expect_error(may_say(x), class = "fallible_error_argument")
-})
-
 test_that("cases of known truth count everywhere in a report", {
   skip_if_no_reports()
   withr::local_seed(2)
