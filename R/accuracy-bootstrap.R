@@ -23,8 +23,15 @@ stand_in_replicates <- function(estimate, what) {
     return(bootstrap_replicates(estimator, estimate$fit, estimate$options, what))
   }
   method <- accuracy_methods()[[method_of(estimate)$stand_in]]
-  make <- if (what == "accuracy") replicating_estimator else make_estimator
-  estimator <- make(estimate$fit, method, estimate$options)
+  paired <- what == "accuracy" && has_stand_in(estimate)
+  if (paired && length(estimate$fit$x$systems) <= many_systems) {
+    estimate$options$replicates <- max(estimate$options$replicates, paired_replicates)
+  }
+  estimator <- if (what == "accuracy") {
+    replicating_estimator(estimate$fit, method, estimate$options, paired)
+  } else {
+    make_estimator(estimate$fit, method, estimate$options)
+  }
   back <- estimate$details$common
   if (!has_stand_in(estimate) && !is.null(method$common) && any(back != 0, na.rm = TRUE)) {
     shared <- make_estimator(estimate$fit, method_shared, estimate$options)
@@ -32,6 +39,9 @@ stand_in_replicates <- function(estimate, what) {
   }
   bootstrap_replicates(estimator, estimate$fit, estimate$options, what)
 }
+
+# So many that correlations of systems do not hang on chance; nothing is fitted anew for them.
+paired_replicates <- 2000L
 
 # Other machines take blocks of replicates; on this one threads are quicker, which fit nothing anew.
 count_pieces <- function(replicates) {

@@ -19,12 +19,12 @@
 new_method <- function(id, words, model, estimate, of_posterior = NULL, of_family = of_posterior,
                        posterior = FALSE, likelihood = FALSE, clips = FALSE, bins = FALSE,
                        iterated = TRUE, compiled = TRUE, stand_in = id, draws = "bootstrap",
-                       common = NULL) {
+                       common = NULL, explain = function(estimate) NULL) {
   list(
     id = id, words = words, model = model, estimate = estimate, of_posterior = of_posterior,
     of_family = of_family, posterior = posterior, likelihood = likelihood, clips = clips,
     bins = bins, iterated = iterated, compiled = compiled, stand_in = stand_in, draws = draws,
-    common = common
+    common = common, explain = explain
   )
 }
 
@@ -42,19 +42,20 @@ new_method <- function(id, words, model, estimate, of_posterior = NULL, of_famil
 # correct_mean()), of what ratings alone say (see ratings_alone()), and of settings (target, widen,
 # conf_level) that gives an interval with gold, where `find` is what there is without, or NULL if
 # the interval has no use for gold as a sample; difference: the same of what gold cases say of a
-# difference, which such intervals have; drawn: is it of posterior draws alone; anytime: may it be looked at after every gold case; note: a
-# function of an estimate that tells readers what its intervals are.
+# difference, which such intervals have; drawn: is it of posterior draws alone; anytime: may it be
+# looked at after every gold case; note: a function of an estimate that tells readers what its
+# intervals are; explain: the same for a paper.
 new_interval <- function(id, words = id, find = NULL, draws = NULL, note = function(estimate) NULL,
                          likelihood = FALSE, clusters = TRUE, average = FALSE, uncounted = NULL,
                          replicates = 1000L, hidden = FALSE, cells = FALSE, compiled = FALSE,
                          gold = NULL, difference = NULL, anytime = FALSE, own_fit = FALSE,
-                         delta = FALSE, drawn = FALSE) {
+                         delta = FALSE, drawn = FALSE, explain = function(estimate) NULL) {
   list(
     id = id, words = words, find = find, draws = draws, note = note, likelihood = likelihood,
     clusters = clusters, average = average, uncounted = uncounted, replicates = replicates,
     hidden = hidden, cells = cells, compiled = compiled, gold = gold,
     difference = difference, anytime = anytime, own_fit = own_fit,
-    delta = delta, drawn = drawn
+    delta = delta, drawn = drawn, explain = explain
   )
 }
 
@@ -142,7 +143,7 @@ runs_compiled <- function(options) {
   of <- list(options = options)
   mixed <- !is_averaged(of) && !identical(common_of(options), method_of(of)$common)
   isTRUE(method_of(of)$compiled) && isTRUE(interval_of(of)$compiled) && !mixed &&
-    is.null(options$model$family) && !isTRUE(options$gold > 0L)
+    is.null(options$model$family) && !has_own_law(options$model) && !isTRUE(options$gold > 0L)
 }
 
 # How a number came about; `model` is left out where it does not say more.
@@ -180,9 +181,7 @@ check_accuracy_options <- function(x, call) {
   list(
     method = method,
     interval = interval,
-    conf_level = check_number(
-      x$conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE, call = call
-    ),
+    conf_level = check_level(x$conf_level, call = call),
     clip = check_choice(x$clip, c("bin", "overall", "none"), "clip", call),
     bin_width = check_number(x$bin_width, "bin_width", 0.001, 1, call = call),
     replicates = check_count(
@@ -227,7 +226,7 @@ pair_misfit <- function(method, interval, model, fit = NULL, clustered = FALSE, 
     ))
   } else if (clustered && !interval$clusters) {
     list(arg = "cluster", message = c(
-      paste0("A ", interval$words, " takes cases for independent; it cannot know of clusters."),
+      paste0("A ", interval$words, " assumes independent cases, so it cannot use clusters."),
       "i" = "Use {.code interval = \"bootstrap\"}, which draws whole clusters."
     ))
   } else if (!knows_model(method, model, fit)) {
@@ -242,7 +241,7 @@ rule_field <- function(model) UseMethod("rule_field")
 rule_field.default <- function(model) NULL
 
 rule_of <- function(method, model) {
-  field <- rule_field(model)
+  field <- rule_field(model) %||% if (method$model == "k" && has_own_law(model)) "of_posterior"
   if (!is.null(field)) method[[field]]
 }
 
@@ -264,8 +263,8 @@ rule_misfit <- function(field, method, interval, fit) {
   arg <- off[[1L]]
   list(arg = arg, message = c(
     if (family) {
-      paste0("{.code ", arg, " = \"", used[[arg]], "\"} is not for families of models, and models
-             by formula.")
+      paste0("{.code ", arg, " = \"", used[[arg]], "\"} does not work with families of models or
+             with formulas.")
     } else {
       paste0("{.code ", arg, " = \"", used[[arg]], "\"} needs a model, of which a fit by
              {.fun as_rater_fit} has only the posterior.")
@@ -278,7 +277,7 @@ knows_model <- function(method, model, fit) {
   switch(method$model,
     any = TRUE,
     own = is_k_model(model) && (is.null(fit) || !any(is_known_rater(fit))),
-    k = if (is.null(fit)) is_k_model(model) else fit$method == "algebraic"
+    k = has_own_law(model) || if (is.null(fit)) is_k_model(model) else fit$method == "algebraic"
   )
 }
 

@@ -6,16 +6,17 @@
 # scale_weights; metric: weights of its own; repeats: may a rater rate a case twice; of_category:
 # is it of one category against the others; counted: does it depend on the number of ratings, so
 # that weights must count cases; same_as: the measure of which it is another name; default: when
-# agreement() shows it unasked.
+# agreement() shows it unasked; weighted: its title with scale weights.
 new_measure <- function(id, title, reference, kernel = id, form = "counts", lower = -1, upper = 1,
                         scale = "nominal", raters = Inf, least = 2L, weights = FALSE,
                         metric = "identity", repeats = FALSE, of_category = FALSE,
-                        counted = FALSE, same_as = NA_character_, default = "never") {
+                        counted = FALSE, same_as = NA_character_, default = "never",
+                        weighted = title) {
   list(
     id = id, title = title, reference = reference, kernel = kernel, form = form, lower = lower,
     upper = upper, scale = scale, raters = raters, least = least, weights = weights,
     metric = metric, repeats = repeats, of_category = of_category, counted = counted,
-    same_as = same_as, default = default
+    same_as = same_as, default = default, weighted = weighted
   )
 }
 
@@ -78,9 +79,9 @@ built_in_measures <- list(
     form = "ratings", weights = TRUE, default = "many"
   ),
   new_measure(
-    "gwet_ac", "Gwet's AC1, AC2",
+    "gwet_ac", "Gwet's AC1",
     "Gwet (2008), British Journal of Mathematical and Statistical Psychology 61, 29-48",
-    least = 1L, weights = TRUE, repeats = TRUE, default = "always"
+    least = 1L, weights = TRUE, repeats = TRUE, default = "always", weighted = "Gwet's AC2"
   ),
   new_measure(
     "krippendorff_alpha", "Krippendorff's alpha",
@@ -186,6 +187,7 @@ bare_measure <- function(x, id, scale_weights = NULL, pooling = "pairs",
   view <- new_view(compared$x)
   measure <- built_in_measures[[id]]
   check_suits(measure, list(view), settings, call)
+  tell_alphas(id, name_of_weights(scale_weights))
   raw <- evaluate(measure, view, settings)
   if (is.na(raw$estimate)) {
     warn_fallible("undefined", "{measure$title} is {.code NA}: {raw$reason}.",

@@ -21,8 +21,8 @@
 #'   registered ones with another largest value than 1. `glance()`: a tibble with one row: the
 #'   numbers of `measures`, `raters` and `cases` (the largest number that entered an estimate), of
 #'   `estimates` and of those that are `missing`; `pairwise` and `by_category`; `interval`,
-#'   `conf_level`, `pooling`, `replicates`. `format()`: for one estimate `Fleiss' kappa 0.43 (90%
-#'   interval 0.34 to 0.52)`, for several a line of them.
+#'   `conf_level`, `pooling`, `scale_weights`, `replicates`. `format()`: for one
+#'   estimate `Fleiss' kappa 0.43 (90% interval 0.34 to 0.52)`, for several a line of them.
 #' @family agreement
 #' @references Landis, J. R. and Koch, G. G. (1977). The measurement of observer agreement for
 #'   categorical data. *Biometrics*, 33(1), 159--174. \doi{10.2307/2529310}
@@ -65,7 +65,7 @@ glance.agreement <- function(x, ...) {
     estimates = nrow(x), missing = sum(is.na(x$estimate)), pairwise = about$pairwise,
     by_category = about$by_category, interval = about$interval,
     conf_level = if (about$interval == "none") NA_real_ else about$conf_level,
-    pooling = about$pooling,
+    pooling = about$pooling, scale_weights = about$scale_name,
     replicates = if (about$interval == "bootstrap") about$replicates else NA_integer_
   )
 }
@@ -81,7 +81,7 @@ format.agreement <- function(x, ...) {
   if (nrow(x) != 1L) {
     return(shorten(paste(of, two(x$estimate)), separator = "; "))
   }
-  title <- all_measures()[[x$measure]]$title %||% x$measure
+  title <- measure_titles(x$measure, attr(x, "about")$scale_name)
   paste(sub(x$measure, title, of, fixed = TRUE),
     estimate_words(x, attr(x, "about")$conf_level, two))
 }
@@ -97,26 +97,17 @@ print.agreement <- function(x, ...) {
     return(NextMethod())
   }
   about <- attr(x, "about")
-  cat_lines(
+  print_result(x, next_of_agreement(x), left = seq_along(agreement_labels(x)), most = 40L, head = c(
     about$header,
     if (about$pairwise) paste("Pairs of:", shorten(about$judges)),
-    if (about$by_category) "Each category against the others"
-  )
-  cat("\n")
-  shown <- shown_table(x)
-  print(align_left(shown, seq_along(agreement_labels(x))), row.names = FALSE, right = TRUE)
-  if (nrow(x) > nrow(shown)) cat("... and", number(nrow(x) - nrow(shown)), "more\n")
-  notes <- notes_of(x)
-  if (length(notes) > 0L) cat("\n")
-  cat_lines(notes)
-  cat_lines("", paste0("More: ", next_of_agreement(x), "."))
-  invisible(x)
+    if (about$by_category) "Each category against all others"
+  ))
 }
 
 #' @export
 shown_table.agreement <- function(x) { # nolint: object_name.
   about <- attr(x, "about")
-  rows <- utils::head(plain_data_frame(x), 40L)
+  rows <- plain_data_frame(x)
   out <- rows[agreement_labels(x)]
   out$estimate <- decimals(rows$estimate)
   if (!all(is.na(rows$std.error))) {
@@ -164,10 +155,25 @@ notes_of.agreement <- function(x) { # nolint: object_name.
       none = NULL,
       analytic = if (any(x$method != "analytic")) "Interval: analytic, or jackknife where none is"
     ),
-    if (about$ordered && is.null(about$scale_weights)) {
-      "Categories are ordered; near misses count as nothing (see `scale_weights`)"
-    }
+    weights_note(x$measure, about)
   )
+}
+
+# Which scale weights were used, and what measures are called with them.
+weights_note <- function(measures, about) {
+  name <- about$scale_name
+  if (name != unweighted) {
+    return(paste0(
+      "Scale weights: ", name,
+      if ("gwet_ac" %in% measures) "; gwet_ac is Gwet's AC2 with them (AC1 without)",
+      if (name == "ordinal" && "krippendorff_alpha" %in% measures) {
+        "; Krippendorff's own ordinal alpha is another number, krippendorff_alpha_ordinal"
+      }
+    ))
+  }
+  if (isTRUE(about$ordered)) {
+    "Categories are ordered; near misses count as nothing (see `scale_weights`)"
+  }
 }
 
 next_of_agreement <- function(x) {

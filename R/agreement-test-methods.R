@@ -69,7 +69,7 @@ format.agreement_comparison <- function(x, ...) {
 }
 
 test_words <- function(x, what) {
-  titles <- vapply(x$measure, function(id) all_measures()[[id]]$title %||% id, "")
+  titles <- measure_titles(x$measure, attr(x, "about")$scale_name)
   p <- ifelse(x$p.value < 0.0005, "< .001", paste("=", decimals(x$p.value)))
   words <- paste0(
     what, titles, " ", decimals(x$estimate, 2L),
@@ -87,7 +87,7 @@ caption_of.agreement_test <- function(x) { # nolint: object_name.
 
 #' @export
 caption_of.agreement_comparison <- function(x) { # nolint: object_name, object_length.
-  paste0("Agreement of one panel less that of another, ", count_noun(max(0, x$n), "common case"))
+  paste0("Agreement of one panel minus that of another, ", count_noun(max(0, x$n), "common case"))
 }
 
 #' @export
@@ -112,9 +112,9 @@ shown_table.agreement_comparison <- function(x) { # nolint: object_name, object_
 #' @export
 notes_of.agreement_test <- function(x) { # nolint: object_name.
   null <- x$measure[x$method %in% "null"]
-  c(reasons_of_tests(x), if (length(null) > 0L) {
+  c(notes_of_tests(x), if (length(null) > 0L) {
     paste0(
-      "Standard error if ratings are independent, for the test and not for intervals: ",
+      "Standard errors under independence, for the test only: ",
       shorten(null)
     )
   })
@@ -122,33 +122,28 @@ notes_of.agreement_test <- function(x) { # nolint: object_name.
 
 #' @export
 notes_of.agreement_comparison <- function(x) { # nolint: object_name.
-  reasons_of_tests(x)
+  notes_of_tests(x)
 }
 
-reasons_of_tests <- function(x) {
+notes_of_tests <- function(x) {
   lacking <- which(!is.na(x$reason))
-  paste0(
-    x$measure[lacking], ": ", sub(no_interval, "", x$reason[lacking], fixed = TRUE),
-    recycle0 = TRUE
+  c(
+    paste0(
+      x$measure[lacking], ": ", sub(no_interval, "", x$reason[lacking], fixed = TRUE),
+      recycle0 = TRUE
+    ),
+    weights_note(x$measure, attr(x, "about"))
   )
 }
 
 #' @export
 print.agreement_test <- function(x, ...) {
-  if (is_whole_test(x)) print_tests(x) else NextMethod()
+  if (is_whole_test(x)) print_result(x, "tidy(), glance(), plot()") else NextMethod()
 }
 
 #' @export
 print.agreement_comparison <- function(x, ...) {
-  if (is_whole_test(x)) print_tests(x) else NextMethod()
-}
-
-print_tests <- function(x) {
-  cat_lines(paste0("<", class(x)[[1L]], "> ", caption_of(x)))
-  cat("\n")
-  print(align_left(shown_table(x), 1L), row.names = FALSE, right = TRUE)
-  cat_lines("", notes_of(x), "More: tidy(), glance(), plot().")
-  invisible(x)
+  if (is_whole_test(x)) print_result(x, "tidy(), glance(), plot()") else NextMethod()
 }
 
 #' @export

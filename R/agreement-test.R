@@ -24,12 +24,13 @@
 #' @param null The value to test: of the agreement, or with `y` of the difference.
 #' @param alternative `"two.sided"`, `"greater"` or `"less"`.
 #' @param interval `"analytic"` or `"jackknife"`: where influences come from.
-#' @return Without `y`, a tibble of class `agreement_test` with columns `measure`, `estimate`,
-#'   `null`, `std.error`, `statistic`, `p.value`, `alternative`, `n`, `method`, `reason`.
+#' @return Without `y`, a tibble of class `agreement_test` with columns `measure`, `scale_weights`,
+#'   `estimate`, `null`, `std.error`, `statistic`, `p.value`, `alternative`, `n`, `method`,
+#'   `reason`.
 #'
-#'   With `y`, a tibble of class `agreement_comparison` with columns `measure`, `estimate` (the
-#'   measure of `x` less that of `y`), `estimate1`, `estimate2`, `std.error`, `conf.low`,
-#'   `conf.high`, `statistic`, `p.value`, `n` (cases of both), `method`, `reason`.
+#'   With `y`, a tibble of class `agreement_comparison` with columns `measure`, `scale_weights`,
+#'   `estimate` (the measure of `x` less that of `y`), `estimate1`, `estimate2`, `std.error`,
+#'   `conf.low`, `conf.high`, `statistic`, `p.value`, `n` (cases of both), `method`, `reason`.
 #'
 #'   Both have methods for `print()`, [tidy()][agreement_tests], [glance()][agreement_tests],
 #'   [format()][agreement_tests] and [autoplot()][autoplot.agreement_test].
@@ -55,12 +56,12 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
   check_given()
   call <- rlang::current_env()
   check_dots_empty(...)
-  conf_level <- check_number(conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE)
+  conf_level <- check_level(conf_level)
   null <- check_number(null, "null", -1, 1, open_max = TRUE)
   choices <- c("two.sided", "greater", "less")
   about <- list(
     null = null, alternative = check_choice(alternative, choices, "alternative"),
-    conf_level = conf_level
+    conf_level = conf_level, scale_name = name_of_weights(scale_weights)
   )
   given <- c(list(x = x), if (!is.null(y)) list(y = y))
   samples <- Map(function(one, arg) {
@@ -73,6 +74,7 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
   check_same_categories(samples, call)
   found <- lapply(samples, function(s) find_measures(measures, list(s$view), s$settings, call))
   ids <- intersect(names(found[[1L]]), names(found[[2L]]))
+  tell_alphas(ids, about$scale_name)
   rows <- lapply(found[[1L]][ids], compare_row, samples = samples, about = about)
   new_result_table(rows, "agreement_comparison", about = about)
 }
@@ -82,7 +84,8 @@ test_against <- function(sample, measures, about, call) {
   if (is.null(measures)) { # those for which zero is what chance gives
     found <- Filter(function(measure) measure$lower < 0, found)
   }
-  rows <- lapply(found, test_row, sample, about$null, about$alternative)
+  tell_alphas(names(found), about$scale_name)
+  rows <- lapply(found, test_row, sample, about)
   new_result_table(rows, "agreement_test", about = about)
 }
 
@@ -97,7 +100,9 @@ new_sample <- function(x, scale_weights, interval, pooling, arg, call) {
   list(view = new_view(x), settings = settings)
 }
 
-test_row <- function(measure, sample, null, alternative) {
+test_row <- function(measure, sample, about) {
+  null <- about$null
+  alternative <- about$alternative
   raw <- evaluate(measure, sample$view, sample$settings)
   error <- error_of(measure, sample$view, raw, sample$settings)
   degrees <- error$n - 1
@@ -108,9 +113,10 @@ test_row <- function(measure, sample, null, alternative) {
   }
   statistic <- (raw$estimate - null) / error$std.error
   list(
-    measure = measure$id, estimate = raw$estimate, null = null, std.error = error$std.error,
-    statistic = statistic, p.value = p_value(statistic, degrees, alternative),
-    alternative = alternative, n = error$n, method = error$method,
+    measure = measure$id, scale_weights = about$scale_name, estimate = raw$estimate, null = null,
+    std.error = error$std.error, statistic = statistic,
+    p.value = p_value(statistic, degrees, alternative), alternative = alternative, n = error$n,
+    method = error$method,
     reason = raw$reason %||% error$reason %||% NA_character_
   )
 }
@@ -166,9 +172,9 @@ compare_row <- function(measure, samples, about) {
   limits <- difference + c(-1, 1) * error * stats::qt((1 + about$conf_level) / 2, max(degrees, 1))
   statistic <- (difference - about$null) / error
   list(
-    measure = measure$id, estimate = difference, estimate1 = estimates[[1L]],
-    estimate2 = estimates[[2L]], std.error = error, conf.low = limits[[1L]],
-    conf.high = limits[[2L]], statistic = statistic,
+    measure = measure$id, scale_weights = about$scale_name, estimate = difference,
+    estimate1 = estimates[[1L]], estimate2 = estimates[[2L]], std.error = error,
+    conf.low = limits[[1L]], conf.high = limits[[2L]], statistic = statistic,
     p.value = p_value(statistic, degrees, about$alternative),
     n = length(intersect(cases[[1L]], cases[[2L]])), method = errors[[1L]]$method, reason = reason
   )

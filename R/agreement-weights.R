@@ -4,6 +4,24 @@ scale_names <- c(
   "identity", "linear", "quadratic", "ordinal", "radical", "ratio", "circular", "bipolar"
 )
 
+# Of none, and what they are called, as users gave them.
+unweighted <- scale_names[[1L]]
+
+name_of_weights <- function(weights) {
+  if (is.null(weights)) unweighted else if (is.character(weights)) weights[[1L]] else "own"
+}
+
+# Two numbers go by the name of an ordinal alpha.
+tell_alphas <- function(ids, scale_weights) {
+  if (scale_weights == "ordinal" && "krippendorff_alpha" %in% ids) {
+    inform_once("alphas", c(
+      "{.code krippendorff_alpha} with {.code scale_weights = \"ordinal\"} is not Krippendorff's
+       own ordinal alpha, which goes by the ranks of all ratings.",
+      "i" = "That is measure {.val krippendorff_alpha_ordinal}, without {.arg scale_weights}."
+    ))
+  }
+}
+
 check_scale_weights <- function(weights, labels, call) {
   if (is.null(weights)) {
     return(NULL)
@@ -49,17 +67,17 @@ scale_matrix <- function(name, labels, call) {
     abort_argument("scale_weights", "A ratio scale has no negative values.",
       x = "Among the categories is {.val {labels[x < 0][[1L]]}}.", call = call)
   }
-  apart <- abs(outer(x, x, `-`))
+  difference <- abs(outer(x, x, `-`))
   total <- outer(x, x, `+`)
   distance <- switch(name,
     identity = 1 - diag(n),
-    linear = apart,
-    quadratic = apart^2,
+    linear = difference,
+    quadratic = difference^2,
     ordinal = choose(abs(outer(rank(x), rank(x), `-`)) + 1, 2),
-    radical = sqrt(apart),
-    ratio = (apart / total)^2,
-    circular = sin(pi * apart / (max(x) - min(x) + 1))^2,
-    bipolar = apart^2 / ((total - 2 * min(x)) * (2 * max(x) - total))
+    radical = sqrt(difference),
+    ratio = (difference / total)^2,
+    circular = sin(pi * difference / (max(x) - min(x) + 1))^2,
+    bipolar = difference^2 / ((total - 2 * min(x)) * (2 * max(x) - total))
   )
   diag(distance) <- 0 # also where it is 0 / 0
   1 - distance / max(distance)

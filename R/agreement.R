@@ -38,6 +38,7 @@
 #' analytic error; the jackknife takes its place, and the column `method` says so. Where weights are
 #' not counts, or no case makes a difference, there is no interval, and `reason` says so.
 #'
+#' @srrstats {G1.6} `bench/agreement.R` and `bench/speed.R`, beside five other packages
 #' @param x A [ratings()] object, a data frame or matrix of cases x raters, or an agreement matrix
 #'   of class [table][base::table]; see [as_ratings()].
 #' @param measures Names from [measures()]; `NULL` for those that suit the data.
@@ -61,12 +62,13 @@
 #' @param pooling What counts the same where numbers of ratings differ: `"pairs"` or `"cases"`.
 #' @param resampling A list of what concerns the bootstrap: `replicates`, by default 1000;
 #'   `threads`, see [estimate_accuracy()].
-#' @return A tibble of class `agreement`, with a row per measure: `measure`; `estimate`;
-#'   `std.error`, `conf.low`, `conf.high`; `n`, the number of cases that entered; `method` of the
-#'   interval; `benchmark`, the word for it on the scale of Landis and Koch, see
-#'   [tidy()][tidy.agreement]; `reason`, why something is `NA`. In front stand `rater1` and `rater2`
-#'   if `pairwise`, and `category` if `by_category`. Methods: `print()`, [tidy()][tidy.agreement],
-#'   [glance()][tidy.agreement], [format()][tidy.agreement], [autoplot()][autoplot.agreement].
+#' @return A tibble of class `agreement`, with a row per measure: `measure`; `scale_weights`, their
+#'   name (`"own"` for a matrix); `estimate`; `std.error`, `conf.low`, `conf.high`; `n`, the number
+#'   of cases that entered; `method` of the interval; `benchmark`, the word for it on the scale of
+#'   Landis and Koch, see [tidy()][tidy.agreement]; `reason`, why something is `NA`. In front stand
+#'   `rater1` and `rater2` if `pairwise`, and `category` if `by_category`. Methods: `print()`,
+#'   [tidy()][tidy.agreement], [glance()][tidy.agreement], [format()][tidy.agreement],
+#'   [autoplot()][autoplot.agreement].
 #' @family agreement
 #' @seealso [compare_agreement()] for tests; `vignette("agreement")`.
 #' @references Gwet, K. L. (2014). *Handbook of Inter-Rater Reliability*, 4th edition. Advanced
@@ -104,7 +106,7 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
   x <- compared$x
   resampling <- check_resampling(resampling, call, c("replicates", "threads"))
   settings <- list(
-    conf_level = check_number(conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE),
+    conf_level = check_level(conf_level),
     interval = check_choice(interval, c("analytic", "jackknife", "bootstrap", "none"), "interval"),
     pooling = check_choice(pooling, c("pairs", "cases"), "pooling"),
     replicates = check_count(resampling$replicates %||% 1000L, "replicates", min = 2L, max = 1e7),
@@ -117,10 +119,12 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
       i = "Leave out {.arg scale_weights} or {.arg by_category}.", call = call)
   }
   settings["scale_weights"] <- list(compared$scale_weights)
+  settings$scale_name <- name_of_weights(scale_weights)
   views <- list(view)
   if (check_flag(pairwise, "pairwise")) views <- pair_views(views[[1L]], call)
   if (by_category) views <- unlist(lapply(views, category_views), recursive = FALSE)
   found <- find_measures(measures, views, settings, call)
+  tell_alphas(names(found), settings$scale_name)
   tasks <- unlist(lapply(views, function(view) {
     lapply(found, function(measure) list(view = view, measure = measure))
   }), recursive = FALSE)
@@ -131,7 +135,7 @@ pair_views <- function(view, call) {
   if (view$exchangeable) {
     abort_argument("pairwise",
       paste(
-        "There are no pairs of raters to compare: raters have no identity, only their counts are",
+        "There are no pairs of raters to compare: raters are not identified, only their counts are",
         "known."
       ), call = call)
   }
@@ -177,7 +181,7 @@ run_tasks <- function(tasks, settings) {
     "These resamples leave the measure undefined, for lack of categories in use or of pairs."
   )
   warn_outside(
-    table$measure, table, 'There are few cases, and many stand twice: use {.code "jackknife"}.'
+    table$measure, table, 'There are few cases, so resamples repeat many: use {.code "jackknife"}.'
   )
   table
 }
@@ -189,8 +193,9 @@ result_row <- function(task, settings) {
   error <- error_of(task$measure, view, raw, settings)
   list(
     rater1 = view$names[[1L]], rater2 = view$names[[2L]], category = view$labels[[1L]],
-    measure = task$measure$id, estimate = raw$estimate, std.error = error$std.error,
-    conf.low = error$conf.low, conf.high = error$conf.high, n = error$n,
+    measure = task$measure$id, scale_weights = settings$scale_name,
+    estimate = raw$estimate, std.error = error$std.error, conf.low = error$conf.low,
+    conf.high = error$conf.high, n = error$n,
     method = error$method, reason = raw$reason %||% error$reason %||% NA_character_
   )
 }
@@ -206,7 +211,7 @@ new_agreement <- function(table, view, settings, pairwise, by_category) {
   tibble::new_tibble(
     as.list(table[keep]), nrow = nrow(table), class = c("agreement", "fallible_result"),
     about = c(
-      settings[c("conf_level", "interval", "pooling", "scale_weights", "replicates")],
+      settings[c("conf_level", "interval", "pooling", "scale_name", "replicates")],
       list(
         header = header_of_agreement(view), matrix = pair, pairwise = pairwise,
         by_category = by_category, judges = view$names,

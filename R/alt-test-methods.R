@@ -54,21 +54,17 @@ notes_of.alt_test <- function(x) { # nolint: object_name.
   skipped <- x$raters[!is.na(x$raters$reason), ]
   pairs <- count_noun(nrow(skipped), "pair")
   c(
-    "Passes: wins against half of the raters or more; to compare systems, take the advantage.",
+    "Passes: wins against at least half of the raters. To compare systems, use the advantage.",
     if (nrow(skipped) > 0L) {
       paste0("Left out: ", pairs, " of a system and a rater, with ", skipped$reason[[1L]], ".")
     },
-    "It tells who is like the raters, not who is right: systems that err as they do pass too."
+    "It shows which systems answer like the raters: those that share their errors pass, too."
   )
 }
 
 #' @export
 print.alt_test <- function(x, ...) {
-  cat_lines(paste0("<alt_test> ", caption_of(x)))
-  cat("\n")
-  print(align_left(shown_table(x), c(1L, 4L)), row.names = FALSE)
-  cat_lines("", notes_of(x), "More: tidy(what = \"raters\"), plot().")
-  invisible(x)
+  print_result(x, "tidy(what = \"raters\"), plot()", left = c(1L, 4L))
 }
 
 #' Picture of the alternative annotator test

@@ -36,8 +36,8 @@
 #'   LLM-as-a-judge: How to statistically justify replacing human annotators with LLMs. *Proceedings
 #'   of ACL 2025*. \doi{10.48550/arXiv.2501.10970}.
 #' @family systems
-#' @seealso [estimate_accuracy()] for how accurate a system is; [shared_errors()] for errors in
-#'   common.
+#' @seealso [estimate_accuracy()] for how accurate a system is; [shared_errors()] for shared
+#'   errors.
 #' @examples
 #' set.seed(1)
 #' x <- simulate_ratings(rater_design(c(0.7, 0.75, 0.8), c(good = 0.9, poor = 0.5), 3, n = 100))
@@ -49,10 +49,10 @@ alt_test <- function(x, ..., epsilon = 0.2, score = c("accuracy", "neg_rmse"), q
   check_given()
   check_dots_empty(...)
   call <- rlang::current_env()
-  x <- choose_systems(as_ratings_of_several(x), systems, call)
+  x <- without_constant(choose_systems(as_ratings_of_several(x), systems, call))
   check_alt_ratings(x, call)
   epsilon <- check_number(epsilon, "epsilon", 0, 1)
-  q <- check_number(q, "q", 0, 1, open_min = TRUE, open_max = TRUE)
+  q <- check_level(q, "q")
   min_raters <- check_count(min_raters, "min_raters", 2L)
   min_cases <- check_count(min_cases, "min_cases", 2L)
   score <- check_choice(score, c("accuracy", "neg_rmse"), "score")
@@ -74,11 +74,12 @@ alt_test <- function(x, ..., epsilon = 0.2, score = c("accuracy", "neg_rmse"), q
 
 check_alt_ratings <- function(x, call) {
   if (length(x$systems) == 0L) {
-    abort_fallible("system", "{.fun alt_test} needs systems.",
-      i = "Give {.arg systems} to {.fun ratings}.", system = character(), call = call)
+    abort_fallible("system", "{.fun alt_test} needs systems with answers of their own.",
+      i = "Name columns, or raters, as {.arg systems} of {.fun ratings}.", system = character(),
+      call = call)
   }
   why <- if (x$exchangeable) {
-    "Of counts it is not known who said what."
+    "Counts do not show which rater gave which rating."
   } else if (has_repeats(x)) {
     "Raters of {.arg x} repeat their ratings; {.code as_ratings(x, votes = TRUE)} makes one vote of
      them."

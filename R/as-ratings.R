@@ -11,18 +11,21 @@
 #' * A **data frame** with the columns `case`, `rater` and `rating` has a row per rating, as
 #'   [as.data.frame()][as.data.frame.ratings] makes it and [read_ratings()] reads it. Any other has
 #'   a row per case: columns whose names begin with `system` are systems, all others are raters.
-#'   Columns called `case` and `weight` are what their names say, in both. A warning tells of
+#'   Columns called `case` and `weight` are what their names say, in both. A warning names
 #'   columns that look like something else.
 #' * A **[table][base::table]** is the agreement matrix of two raters, whose categories stand in
 #'   rows and columns alike; its cells count cases.
 #' * A **lazy table** of \pkg{dbplyr} is read like a data frame, by its database; see
 #'   [ratings-database].
-#' * **Counts** of ratings, cases x categories, are told from ratings by `counts`: in
+#' * **Counts** of ratings, cases x categories, are distinguished from ratings by `counts`: in
 #'   `as_ratings(x, counts = everything())` every column of a matrix, table or data frame is a
 #'   category.
 #'
 #' Answers with several labels are refused; [single_label()] makes ratings of them.
 #'
+#' @srrstats {G2.4, G2.4a, G2.4b, G2.4c, G2.4d, G2.4e, G2.6} labels of any type are strings, with
+#'   codes
+#' @srrstats {G2.7, G2.8, G2.9} a generic; what cannot be converted, or loses something, is said
 #' @param x See above.
 #' @param ... Passed on to [ratings()]: `counts`, `categories`, `ordered` and others.
 #' @param votes Of [ratings()]: one vote for each group of raters, and for the reruns of each rater?
@@ -102,7 +105,6 @@ as_ratings.data.frame <- function(x, ..., arg = "x", call = rlang::current_env()
   }
   roles <- guess_roles(names(x))
   warn_counts(x[roles$raters])
-  warn_strange_rater(x[roles$raters])
   guessed_ratings(x, roles, ...)
 }
 
@@ -138,21 +140,6 @@ names_columns <- function(...) {
   any(c("raters", "case", "rater", "rating", "counts") %in% names(substitute(list(...))))
 }
 
-# A column that has no category in common with any other holds something else.
-warn_strange_rater <- function(columns) {
-  columns <- Filter(is.atomic, as.list(columns))
-  labels <- lapply(columns, function(x) column_labels(plain_integers(x)))
-  strange <- lengths(labels) > 0L & vapply(seq_along(labels), function(j) {
-    !any(labels[[j]] %in% unlist(labels[-j]))
-  }, NA)
-  if (length(labels) > 2L && any(strange)) {
-    warn_fallible("labels", c(
-      "No other column has a label of column{?s} {.val {names(columns)[strange]}}.",
-      "i" = "Every column is taken for a rater; say which are with {.fun ratings}."
-    ), labels = unlist(labels[strange]))
-  }
-}
-
 # Ratings rarely have the same sum in all rows, with zeros among them; counts often do.
 warn_counts <- function(columns) {
   whole <- function(x) is_plain(x, "numeric") && !anyNA(x) && all(x >= 0 & x == round(x))
@@ -164,8 +151,8 @@ warn_counts <- function(columns) {
   if (length(sums) == 1L && sums > 1 && 0 %in% unlist(columns) && length(columns[[1L]]) > 2L) {
     warn_fallible("labels", c(
       "Every row sums to {sums}, as if it had counts of ratings.",
-      "i" = "If so, {.code as_ratings(x, counts = everything())} takes columns for categories; here
-             they are taken for raters."
+      "i" = "If so, use {.code as_ratings(x, counts = everything())}; here the columns are taken for
+             raters."
     ), labels = names(columns))
   }
 }
@@ -184,7 +171,7 @@ check_several_raters <- function(x, call) {
       x = "Found only {.val {x$raters}}.",
       i = c(
         "Systems do not count as raters.",
-        "Of one rater {.fun fit_raters} can learn with {.arg known_truth}, or with
+        "For one rater, {.fun fit_raters} needs {.arg known_truth} or
          {.arg known_raters}, a calibration sample."
       ), raters = x$raters, call = call)
   }

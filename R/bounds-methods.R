@@ -16,7 +16,7 @@
 #' all, those of a fit of `rater_model("rater")`. They too assume that raters err independently.
 #'
 #' @param x An [accuracy_bounds()] result.
-#' @param what `"bounds"`; or `"breakdown"`, how much errors in common a claim survives, of bounds
+#' @param what `"bounds"`; or `"breakdown"`, how much shared errors a claim survives, of bounds
 #'   that were made from an estimate with columns `shared` and `independent`.
 #' @param better_than For `"breakdown"`, what the systems are claimed to be better than: an accuracy
 #'   in \[0, 1\], or the name of a rater or of a system.
@@ -26,7 +26,7 @@
 #' @param ... Not used.
 #' @return `tidy()`: a tibble with a row per system: `system`; `lowest` and `highest`, the ends of
 #'   the range of its accuracy, probabilities; `conf.low` and `conf.high`, the confidence set of the
-#'   range; `shared`, its accuracy if it knows nothing that the raters do not (given a fit); `n`,
+#'   range; `shared`, its accuracy if it shares all errors of the raters (given a fit); `n`,
 #'   the number of its cases that raters saw; `reason`, why something is `NA`.
 #'
 #'   For `"breakdown"`, a row per system: `system`; `better_than`; `independent` and `shared`, its
@@ -42,7 +42,7 @@
 #'
 #'   `format()`: a string for each system, such as `"a: .51 to .94 (90% confidence set .48 to
 #'   .97)"`. `as.data.frame()`: the table of `tidy()`, as a data frame.
-#' @family errors in common
+#' @family shared errors
 #' @examples
 #' set.seed(1)
 #' x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.9, b = 0.6), 3, n = 300))
@@ -102,19 +102,15 @@ format.accuracy_bounds <- function(x, digits = 3L, ...) {
 
 #' @export
 print.accuracy_bounds <- function(x, ...) {
-  cat_lines(paste0(
-    "<accuracy_bounds> ", count_noun(nrow(x$table), "system"), ", given ",
-    if (x$options$given == "fit") {
-      paste("what the", format(x$fit$model), "says of truth and raters")
-    } else {
-      "the ratings alone"
-    }
-  ))
-  cat("\n")
-  print(bounds_columns(utils::head(tidy(x), 20L), x$options), row.names = FALSE)
-  if (nrow(x$table) > 20L) cat("... and", nrow(x$table) - 20L, "more; see tidy()\n")
-  cat_lines("", bounds_notes(x), "More: tidy(), glance(), summary(), plot().")
-  invisible(x)
+  given <- if (x$options$given == "fit") {
+    paste("what the", format(x$fit$model), "says of truth and raters")
+  } else {
+    "the ratings alone"
+  }
+  print_result(
+    x, "tidy(), glance(), summary(), plot()", notes = bounds_notes(x),
+    head = paste0("<accuracy_bounds> ", count_noun(nrow(x$table), "system"), ", given ", given)
+  )
 }
 
 bounds_columns <- function(table, options) {
@@ -139,17 +135,17 @@ bounds_notes <- function(x) {
     if (x$options$given == "fit") {
       c(
         paste(
-          "If the fit is right about truth and raters, accuracy lies in this range, whatever the",
-          "system's errors have in common with theirs"
+          "If the fit is right about truth and raters, accuracy lies in this range, however many",
+          "errors systems and raters share"
         ),
         paste(
-          "The fit takes raters to err independently of each other; where they do not, it is too",
+          "The fit assumes that raters err independently; where they do not, it is too",
           "sure of the truth, and the range too narrow (see given = \"ratings\")"
         )
       )
     } else {
       c(
-        "Accuracy lies in this range, whatever errors have in common, if:",
+        "Accuracy lies in this range, however many errors are shared, if:",
         paste("  -", assumption_words(x$assumed))
       )
     },
@@ -191,34 +187,6 @@ limit_words <- function(limits, what) {
   same <- nrow(limits) > 1L && length(unique(value)) == 1L
   names <- if (same) paste("each of", shorten(rownames(limits), most = 4L)) else rownames(limits)
   shorten(unique(paste(what, names, "is", value)), separator = "; ", most = 6L)
-}
-
-#' @export
-summary.accuracy_bounds <- function(object, ...) {
-  structure(list(bounds = object), class = "summary_accuracy_bounds")
-}
-
-#' @export
-print.summary_accuracy_bounds <- function(x, ...) {
-  bounds <- x$bounds
-  told <- glance(bounds)
-  print(bounds)
-  cat_lines(
-    if (!is.na(told$groups)) {
-      paste0(
-        "Shares of answers counted in ", count_noun(told$groups, "group"),
-        " of patterns of ratings; patterns of fewer than ", decimals(told$group_size, 0L),
-        " cases are joined"
-      )
-    },
-    if (told$interval == "bootstrap") {
-      paste0(
-        "Confidence set: ", number(told$replicates), " replicates",
-        if (isTRUE(told$failed > 0L)) paste0(", ", number(told$failed), " of them without bounds")
-      )
-    }
-  )
-  invisible(x)
 }
 
 #' @export

@@ -13,9 +13,8 @@
 #'   done.
 #'
 #'   `glance()`: a tibble with one row: `cases`, `raters`, `categories`, the `system` that joined;
-#'   the numbers of `tests` done and of those `violated` (contradictions included), and
-#'   `violated.adjusted`, by adjusted p-values; `p.value`, the smallest adjusted one; `alpha` and
-#'   `replicates`.
+#'   the numbers of `tests` done and of those `violated` (contradictions included); `p.value`, the
+#'   smallest adjusted one; `alpha` and `replicates`.
 #'
 #'   `format()`: the verdict in a line.
 #' @family estimation
@@ -55,7 +54,6 @@ glance.k_check <- function(x, ...) {
     categories = as.integer(about$size[["categories"]]),
     system = if (length(about$system) > 0L) about$system else NA_character_,
     tests = sum(x$verdict != "not tested"), violated = sum(bad),
-    violated.adjusted = sum(x$p.adjusted <= about$alpha, na.rm = TRUE),
     p.value = if (all(is.na(x$p.adjusted))) NA_real_ else min(x$p.adjusted, na.rm = TRUE),
     alpha = about$alpha, replicates = about$replicates
   )
@@ -67,10 +65,10 @@ format.k_check <- function(x, ...) {
   if (!is_whole_check(x)) {
     return(NextMethod())
   }
-  told <- glance(x)
+  facts <- glance(x)
   bad <- unique(k_labels[x$property[x$verdict %in% c("violated", "contradiction")]])
   paste0(
-    told$violated, " of ", count_noun(told$tests, "test"), " of the K-properties significant",
+    facts$violated, " of ", count_noun(facts$tests, "test"), " of the K-properties significant",
     if (length(bad) > 0L) paste0(" (", toString(bad), ")")
   )
 }
@@ -79,11 +77,9 @@ format.k_check <- function(x, ...) {
 shown_table.k_check <- function(x) { # nolint: object_name.
   data.frame(
     property = unname(k_labels[x$property]), test = x$test, verdict = printed_verdict(x),
-    p = show_p(x$p.value), adjusted = show_p(x$p.adjusted)
+    `adjusted p` = show_p(x$p.adjusted), check.names = FALSE
   )
 }
-
-check_notes <- function(x) c(concerns_of(x), reasons_of(x), advice_of(x), caveats_of(x))
 
 #' @export
 tbl_sum.k_check <- function(x, ...) c("Checks of the K-properties" = paste(nrow(x), "x", ncol(x)))
@@ -98,26 +94,16 @@ print.k_check <- function(x, ...) {
   if (!is_whole_check(x)) {
     return(NextMethod())
   }
-  print_check(x)
-  cat_lines("", "More: summary(), tidy(), plot(); vignette(\"how-far-to-trust\").")
-  invisible(x)
-}
-
-print_check <- function(x) {
   about <- attr(x, "about")
-  cat_lines(
-    about$header,
-    if (length(about$system) > 0L) {
+  print_result(
+    x, "summary(), tidy(), plot(); vignette(\"how-far-to-trust\")",
+    head = c(about$header, if (length(about$system) > 0L) {
       paste0("System \"", about$system, "\" joins the raters as one more")
-    }
+    }),
+    left = 1:3, most = Inf, notes = c(
+      concerns_of(x), reasons_of(x), "What to do:", paste("*", advice_of(x)), caveats_of(x)
+    )
   )
-  cat("\n")
-  shown <- align_left(shown_table(x), 1:3)
-  print(shown, row.names = FALSE, right = TRUE)
-  notes <- c(concerns_of(x), reasons_of(x))
-  if (length(notes) > 0L) cat_lines("", notes)
-  cat_lines("", "What to do:", paste("*", advice_of(x)))
-  cat_lines("", caveats_of(x))
 }
 
 k_labels <- c(
@@ -131,18 +117,15 @@ show_p <- function(p) {
   replace(out, which(p < 0.0005), "<.001")
 }
 
-# In capitals what stands after the adjustment for many tests.
 printed_verdict <- function(x) {
   bad <- x$verdict %in% c("violated", "contradiction")
-  sure <- x$verdict == "contradiction" | x$p.adjusted <= attr(x, "about")$alpha
-  out <- ifelse(bad & sure, toupper(x$verdict), x$verdict)
-  replace(out, bad & !sure, "doubtful")
+  ifelse(bad, toupper(x$verdict), x$verdict)
 }
 
 concerns_of <- function(x) {
   at <- which(!is.na(x$concerns))
   lead <- c(
-    "disagreeing pairs" = "Confused more than equal errors would be: ",
+    "disagreeing pairs" = "Confused more often than under equal errors: ",
     "residual agreement" = "Agree more than their accuracies explain: ",
     "share of one category" = "", "agreement below chance" = "Below chance: "
   )
@@ -170,7 +153,7 @@ advice_of <- function(x) {
       c(
         paste0("Fit ", better_model(x, dropped), ", and use it in estimate_accuracy()."),
         paste(
-          "Distrust methods that rest on the K-model (\"binned\", \"unbinned\") and its rater",
+          "Do not use methods that rest on the K-model (\"binned\", \"unbinned\"), nor its rater",
           "accuracy and base rates."
         )
       )
@@ -183,9 +166,9 @@ advice_of <- function(x) {
     },
     if (is_bad("independence")) {
       paste(
-        "Some do not err independently: rater accuracy, and the accuracy of a system that is one",
-        "of them, come out too high under every model. Ask whether they saw each other's answers,",
-        "and see what changes without one of them."
+        "Some raters do not err independently: the estimated accuracy of raters, and of a system",
+        "among them, is too high under every model. Check whether they saw each other's answers,",
+        "and what changes without one of them."
       )
     },
     if (is_bad("alternative")) {
@@ -195,7 +178,7 @@ advice_of <- function(x) {
       )
     },
     if (is_bad("one category")) {
-      "Look at the raters named above; leave them out, or give each its own matrix: dawid_skene()."
+      "Check the raters named above; leave them out, or give each rater a matrix: dawid_skene()."
     },
     if (is_bad("chance", "agreement below chance")) {
       "Agreement below chance has no accuracy: do raters mean the same by the labels?"
@@ -208,9 +191,9 @@ advice_of <- function(x) {
     return(out)
   }
   if (all(x$verdict == "not tested")) {
-    return("Nothing could be tested; nothing speaks for the K-properties either.")
+    return("Nothing could be tested, so the K-properties are neither supported nor contradicted.")
   }
-  "Nothing speaks against the K-model here. Give intervals and the range shared to independent."
+  "No test contradicts the K-model. Report the interval and the range with each estimate."
 }
 
 better_model <- function(x, dropped) {
@@ -236,19 +219,16 @@ caveats_of <- function(x) {
   }
   c(
     paste(
-      "Not significant does not mean that a property holds: with few cases or weak raters",
-      "violations stay unseen, and errors shared by all never show."
+      "A test that is not significant does not show that a property holds: with few cases or weak",
+      "raters violations go unnoticed, and errors shared by all raters cannot be detected."
     ),
     if (tests > 1L) {
-      bad <- x$p.value <= about$alpha
-      left <- sum(x$p.adjusted <= about$alpha, na.rm = TRUE)
+      low <- x$p.value <= about$alpha & !x$p.adjusted <= about$alpha
       paste0(
-        tests, " tests at level ", format(about$alpha), ", ", sum(bad, na.rm = TRUE),
-        " significant; after Holm's adjustment ", left, ".",
-        if (any(bad, na.rm = TRUE) && tests > about$alpha * (about$replicates + 1)) {
-          paste(
-            "", number(about$replicates), "replicates are too few to be significant after it."
-          )
+        tests, " tests; p-values are adjusted for that by Holm's method, and significant up to ",
+        format(about$alpha), ".",
+        if (any(low, na.rm = TRUE) && tests > about$alpha * (about$replicates + 1)) {
+          paste("", number(about$replicates), "replicates are too few for that.")
         }
       )
     }
@@ -256,30 +236,6 @@ caveats_of <- function(x) {
 }
 
 #' @export
-summary.k_check <- function(object, ...) {
-  if (!is_whole_check(object)) {
-    return(summarise_result(object))
-  }
-  structure(list(check = object), class = "summary_k_check")
+notes_of.k_check <- function(x) { # nolint: object_name.
+  c(concerns_of(x), reasons_of(x), advice_of(x), caveats_of(x))
 }
-
-#' @export
-print.summary_k_check <- function(x, ...) {
-  check <- x$check
-  print_check(check)
-  tests <- tidy(check)
-  print_table("Tests", tests[c("property", "test", "null", "alternative", "statistic", "df")])
-  pairs <- tidy(check, "pairs")
-  if (nrow(pairs) > 0L) {
-    print_table("Agreement of pairs", pairs[order(-pairs$excess), ])
-  }
-  cells <- tidy(check, "disagreements")
-  if (nrow(cells) > 0L) {
-    off <- (cells$observed - cells$expected) / sqrt(pmax(cells$expected, 1e-12))
-    print_table("Disagreeing pairs of ratings", cells[order(-abs(off)), ])
-  }
-  invisible(x)
-}
-
-#' @export
-notes_of.k_check <- function(x) check_notes(x) # nolint: object_name.

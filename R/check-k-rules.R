@@ -50,13 +50,13 @@ favourites <- function(x) {
   own <- stats::ave(rep(1, length(pattern)), once, FUN = sum)
   own_favourite <- stats::ave(as.double(category == top[rater]), once, FUN = sum)
   others <- rowsum_codes(rater, weight * (size - own), length(raters))
-  alike <- rowsum_codes(rater, weight * (favourite - own_favourite), length(raters))
+  same <- rowsum_codes(rater, weight * (favourite - own_favourite), length(raters))
   ratings <- rowSums(counts)
   times <- counts[cbind(raters, top)]
   data.frame(
     rater = x$raters, category = x$categories[top], ratings = ratings, share = times / ratings,
     others = others,
-    p = stats::pbinom(times - 1, ratings, (alike + 0.5) / (others + 1), lower.tail = FALSE)
+    p = stats::pbinom(times - 1, ratings, (same + 0.5) / (others + 1), lower.tail = FALSE)
   )
 }
 
@@ -87,7 +87,7 @@ below_chance_row <- function(x, alpha) {
   )
   row(
     statistic = share[[worst]], p_value = p[[worst]],
-    contradiction = impossible || p[[worst]] <= alpha,
+    contradiction = impossible,
     concerns = paste(c(if (impossible) all_raters, if (p[[worst]] <= alpha) pair), collapse = "; ")
   )
 }

@@ -21,13 +21,13 @@
 #' * `chance`, `negative base rates`: the lowest base rate by Lehner's equation 5, unclipped.
 #'
 #' * `alternative`, `likelihood ratio` and the name of each model in `alternative`: against a model
-#'   with an accuracy of each rater (or one for all, where raters cannot be told apart), errors
+#'   with an accuracy of each rater (or one for all, where raters cannot be distinguished), errors
 #'   equally probable and cases equally difficult; both without priors, systems aside.
 #'
 #' Each likelihood ratio lets the other properties go in both models, so that one violation is not
 #' taken for another: models are [rater_model()]s with weak priors, the statistic is twice the gain
 #' in log-likelihood. Errors are by distance there if categories are ordered, otherwise equally
-#' probable. Where so few raters cannot tell all parameters apart, difficulty and then errors are
+#' probable. Where so few raters cannot distinguish all parameters, difficulty and then errors are
 #' held equal; columns `null` and `alternative` name what was compared.
 #'
 #' One system joins as one more rater with an accuracy of its own, since its answers are evidence
@@ -42,7 +42,8 @@
 #' too often or too seldom. P-values for one category and agreement below chance are binomial, times
 #' the number of raters or pairs.
 #'
-#' Column `p.adjusted` is Holm's, for all tests of the table together.
+#' Verdicts, prints and pictures go by `p.adjusted`, which is Holm's for all tests of the table
+#' together.
 #'
 #' @section What it cannot see:
 #' That a test does not reject is no proof that the property holds: with few cases or weak raters
@@ -50,6 +51,7 @@
 #' errors that the system shares with the raters leave no trace at all; see
 #' `vignette("how-far-to-trust")`.
 #'
+#' @srrstats {UL7.1} tests of what models assume
 #' @param x A [ratings()] object, or what [as_ratings()] makes ratings of. Repeated ratings count as
 #'   independent.
 #' @param properties Which properties to check; all by default.
@@ -66,9 +68,9 @@
 #' @param ... Not used.
 #' @return A tibble of class `k_check` with a row per test: `property`; `test`; `null` and
 #'   `alternative`, the models compared; `statistic`; `df`, the parameters by which they differ;
-#'   `p.value` and `p.adjusted`; `verdict`, one of `"violated"` (by `p.value`; printed as doubtful
-#'   where `p.adjusted` does not say so), `"contradiction"` (what the K-model makes impossible),
-#'   `"not significant"`, `"not tested"`; `concerns`, the raters or categories that stand out;
+#'   `p.value` and `p.adjusted`; `verdict`, by the adjusted one: `"violated"`, `"contradiction"`
+#'   (what the K-model makes impossible), `"not significant"` or
+#'   `"not tested"`; `concerns`, the raters or categories that stand out;
 #'   `reason`, why something was not tested. Methods: `print()`, `summary()`,
 #'   [tidy()][tidy.k_check], [glance()][tidy.k_check], [autoplot()][autoplot.k_check].
 #' @family estimation
@@ -94,7 +96,7 @@ check_k_properties <- function(x, properties = k_properties, system = NULL, erro
     } else {
       check_some(errors, c("distance", "free"), "errors", call)
     },
-    alpha = check_number(alpha, "alpha", 0, 1, open_min = TRUE, open_max = TRUE),
+    alpha = check_level(alpha, "alpha"),
     replicates = check_count(
       resampling$replicates %||% 199L, "replicates", min = 19L, max = 1e6
     ),
@@ -243,7 +245,7 @@ base_rate_row <- function(test, found, settings) {
   }
   lowest <- found$statistic[["lowest_rate"]]
   p <- bootstrap_p(-min(lowest, 0), -pmin(found$replicates[, 3L], 0))
-  row(test$null, statistic = lowest, p_value = p, contradiction = p <= settings$alpha)
+  row(test$null, statistic = lowest, p_value = p)
 }
 
 # The two categories that raters confuse most beyond what is expected.
@@ -285,7 +287,8 @@ new_k_check <- function(rows, plan, ran, x, settings) {
   lacking <- is.na(table$statistic)
   table$p.adjusted <- stats::p.adjust(p, "holm")
   table$verdict <- rep("not significant", length(p))
-  table$verdict[p <= settings$alpha & table$property != "chance"] <- "violated"
+  bad <- which(table$p.adjusted <= settings$alpha)
+  table$verdict[bad] <- ifelse(table$property[bad] == "chance", "contradiction", "violated")
   table$verdict[table$contradiction] <- "contradiction"
   table$verdict[lacking] <- "not tested"
   table$concerns[!table$verdict %in% c("violated", "contradiction")] <- NA

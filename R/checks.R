@@ -1,6 +1,11 @@
 # Checks of arguments. Each takes the value, the name that the user knows it by and the call to
 # blame, and returns the value in the form that the code wants, invisibly.
 
+#' @srrstats {G2.0, G2.0a, G2.1, G2.1a, G2.2} each argument, by functions named check_*()
+#' @srrstats {G2.3, G2.3a, G2.3b} check_choice() lists the choices, which differ by case
+#' @noRd
+NULL
+
 # Does the caller (or that of the caller) have all arguments that have no default, `but` some?
 check_given <- function(up = 1L, but = NULL) {
   frame <- rlang::caller_env(up)
@@ -26,6 +31,11 @@ check_number <- function(x, arg, min = -Inf, max = Inf, open_min = FALSE, open_m
       call = call)
   }
   invisible(as.double(x))
+}
+
+# A level of confidence.
+check_level <- function(x, arg = "conf_level", call = rlang::caller_env()) {
+  check_number(x, arg, 0, 1, open_min = TRUE, open_max = TRUE, call = call)
 }
 
 check_count <- function(x, arg, min = 1L, max = .Machine$integer.max,
@@ -95,7 +105,7 @@ check_dots_empty <- function(..., call = rlang::caller_env()) {
     near <- near_names(names[names != ""], known)
     unnamed <- vapply(given[names == ""], rlang::as_label, "")
     abort_fallible("argument", c(
-      "There are arguments that this function does not have.",
+      "This function has no such argument.",
       if (length(wrong) > 0L) c("x" = "Found {.arg {wrong}}."),
       if (length(unnamed) > 0L) c("x" = "Found {.code {unnamed}} without a name."),
       if (length(near) > 0L) c("i" = "Did you mean {.arg {near}}?"),
@@ -107,14 +117,14 @@ check_dots_empty <- function(..., call = rlang::caller_env()) {
 # A vector of which messages show every element.
 untruncated <- function(x) cli::cli_vec(x, list("vec-trunc" = Inf))
 
-# Which of the known names are like one of the given: but for two letters, or for dots and lines, or
-# as a part of the other.
+# Which of the known names are like one of the given: but for two letters (one, of short names), or
+# for dots and lines, or as a part of the other.
 near_names <- function(given, known) {
   given <- tolower(gsub("[._]", "", given))
   plain <- gsub("[._]", "", known)
   part <- function(a, b) min(nchar(a), nchar(b)) > 3L && grepl(a, b, fixed = TRUE)
   near <- vapply(plain, function(name) {
-    any(utils::adist(given, name) <= 2) ||
+    any(utils::adist(given, name) <= if (nchar(name) > 4L) 2L else 1L) ||
       any(vapply(given, function(x) part(x, name) || part(name, x), NA))
   }, NA)
   known[near]
@@ -209,7 +219,7 @@ check_system_names <- function(systems, known, call) {
     return(known)
   }
   if (length(known) == 0L) {
-    abort_fallible("system", "There are no systems among which {.arg systems} could choose.",
+    abort_fallible("system", "There are no systems for {.arg systems} to choose from.",
       i = "Give {.arg systems} to {.fun ratings}.", system = character(), call = call)
   }
   check_names_among(systems, known, "systems", call)

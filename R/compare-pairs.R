@@ -51,7 +51,7 @@ count_pairs <- function(systems, against) {
 abort_not_all <- function(call) {
   abort_argument("simultaneous",
     "Of an estimate with gold cases, {.arg simultaneous} needs all pairs.",
-    i = "Leave {.arg reference} and {.arg best} away, or choose {.arg systems}.", call = call)
+    i = "Leave out {.arg reference} and {.arg best}, or choose {.arg systems}.", call = call)
 }
 
 # first, second: places of the systems of each pair; with: of those with which all are compared, and
@@ -90,7 +90,7 @@ comparison_draws <- function(estimate, pairs = all_pairs(estimate)) {
   no_draws <- function(reason) {
     list(
       parts = list(), ranked = matrix(NA_real_, 0L, length(pairs$ranked)), reason = reason,
-      clusters = NULL
+      clusters = NULL, replicates = estimate$options$replicates
     )
   }
   lacking <- is.na(estimate$table$estimate)
@@ -116,7 +116,7 @@ comparison_draws <- function(estimate, pairs = all_pairs(estimate)) {
   first <- parts[[1L]]
   list(
     parts = parts, ranked = first$values[, match(pairs$ranked, first$at), drop = FALSE],
-    reason = NA_character_,
+    reason = NA_character_, replicates = nrow(values),
     clusters = if (!is.null(estimate$options$cluster)) count_clusters(estimate)
   )
 }
@@ -302,13 +302,13 @@ worst_of_pairs <- function(blocks, error) {
 # A row per system and rank. Systems that are equal in a draw share the ranks that they take.
 rank_table <- function(systems, values) {
   n <- length(systems)
-  ranks <- function(values) {
-    as.vector(vapply(asplit(values, 1L), rank, integer(n), ties.method = "min"))
+  ranks <- function(ahead) {
+    unlist(lapply(seq_len(n), function(s) rowSums(ahead(values, values[, s]))))
   }
-  best <- ranks(-values)
-  worst <- n + 1L - ranks(values)
+  best <- 1 + ranks(`>`)
+  worst <- ranks(`>=`)
   share <- matrix(0, n + 1L, n) # one more than ranks, after the worst
-  system <- (n + 1L) * (rep(seq_len(n), nrow(values)) - 1L)
+  system <- (n + 1L) * (rep(seq_len(n), each = nrow(values)) - 1L)
   for (equals in unique(worst - best)) {
     of <- worst - best == equals
     from <- tabulate(best[of] + system[of], length(share))

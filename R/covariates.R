@@ -14,18 +14,18 @@ with_covariates <- function(x, input, call) {
   reserved <- c(reserved_names, if (!is.null(x$confidence)) "confidence")
   taken <- intersect(names(columns), c(reserved, x$raters, x$systems))
   if (length(taken) > 0L) {
-    abort_fallible("columns", "{.arg covariates} must have names of their own.",
-      x = "{.val {taken}} {?is/are} something else in tables of ratings.",
+    abort_fallible("columns", "{.arg covariates} must not have names that tables of ratings use.",
+      x = "{.val {taken}} {?is/are} taken.",
       i = "Give the columns other names.", arg = "covariates", call = call)
   }
   for (name in names(columns)) check_covariate(columns[[name]], name, call)
   rows <- length(columns[[1L]])
   case <- if (input$layout$by_rating) {
-    match(input$told_case %||% input$case, x$cases)
+    match(input$row_case %||% input$case, x$cases)
   } else {
     seq_len(rows)
   }
-  check_told_cases(case, x, call)
+  check_row_cases(case, x, call)
   first <- match(seq_along(x$cases), case)
   for (name in names(columns)) check_constant(columns[[name]], name, case, first, x, call)
   x$covariates <- tibble::as_tibble(lapply(columns, `[`, first))
@@ -47,7 +47,7 @@ check_covariate <- function(column, name, call) {
 }
 
 # Cases that only a table of systems names.
-check_told_cases <- function(case, x, call) {
+check_row_cases <- function(case, x, call) {
   lacking <- setdiff(seq_along(x$cases), case)
   if (length(lacking) > 0L) {
     abort_fallible("case",

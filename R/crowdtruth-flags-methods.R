@@ -53,7 +53,7 @@ notes_of.worker_flags <- function(x) { # nolint: object_name.
     switch(x$rule,
       sd = paste0(
         "Rule: at least ", x$votes, " of ", paste(
-          x$metrics, ifelse(suspicious[x$metrics] > 0, ">", "<"), decimals(x$thresholds),
+          x$metrics, ifelse(spam_sign[x$metrics] > 0, ">", "<"), decimals(x$thresholds),
           collapse = ", "
         )
       ),

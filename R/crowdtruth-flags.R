@@ -1,14 +1,14 @@
 # Workers whose metrics look like those of spam.
 
 # What speaks against a worker: 1 if much of it does, -1 if little does.
-suspicious <- c(
+spam_sign <- c(
   unit_disagreement = 1, worker_disagreement = 1, overlap_disagreement = 1,
   annotations_per_unit = 1, wqs = -1, wwa = -1, wua = -1
 )
 
 #' Flag workers of low quality
 #'
-#' A rule on the metrics of the workers tells those who look like spammers from the others.
+#' A rule on the metrics of the workers tells likely spammers from the others.
 #'
 #' * Without `weights` and `known`, the **standard-deviation rule**: a metric speaks against a
 #'   worker if it is more than `sd` standard deviations beyond the mean over workers, on the side of
@@ -96,7 +96,7 @@ flag_workers <- function(x, metrics = NULL, weights = NULL, known = NULL, folds 
 }
 
 check_metrics <- function(metrics, weights, x, call) {
-  choices <- intersect(names(suspicious), names(x$workers))
+  choices <- intersect(names(spam_sign), names(x$workers))
   default <- list(
     `2014` = c("unit_disagreement", "worker_disagreement"), `2.0` = c("wwa", "wua")
   )[[x$options$version]]
@@ -136,7 +136,7 @@ check_known <- function(known, x, call) {
 }
 
 sd_rule <- function(value, sd, votes) {
-  side <- suspicious[colnames(value)]
+  side <- spam_sign[colnames(value)]
   centre <- colMeans(value, na.rm = TRUE)
   spread <- apply(value, 2L, stats::sd, na.rm = TRUE)
   limit <- centre + side * sd * spread

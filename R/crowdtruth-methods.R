@@ -47,12 +47,12 @@ tidy.crowdtruth <- function(x, what = c("workers", "units", "annotations", "scor
   what <- check_choice(what, choices, "what")
   if (what == "similarity") {
     n <- nrow(x$similarity)
-    apart <- which(row(x$similarity) != col(x$similarity))
+    off_diagonal <- which(row(x$similarity) != col(x$similarity))
     return(tibble::tibble(
-      annotation = rownames(x$similarity)[row(x$similarity)[apart]],
-      other = rownames(x$similarity)[col(x$similarity)[apart]],
-      similarity = x$similarity[apart]
-    )[order(rep(seq_len(n), n)[apart]), ])
+      annotation = rownames(x$similarity)[row(x$similarity)[off_diagonal]],
+      other = rownames(x$similarity)[col(x$similarity)[off_diagonal]],
+      similarity = x$similarity[off_diagonal]
+    )[order(rep(seq_len(n), n)[off_diagonal]), ])
   }
   if (what == "convergence" && is.null(x$convergence)) {
     abort_argument("what", "Version 2014 has no steps that could converge.",
@@ -189,7 +189,7 @@ score_rows <- function(x) {
 label_shares <- function(x) {
   scores <- as.matrix(x)
   if ("case" %in% colnames(scores)) {
-    abort_argument("x", "An annotation called {.val case} would hide the units.",
+    abort_argument("x", "No annotation can be called {.val case}, the name of the column of units.",
       i = "Give that annotation another name.")
   }
   total <- rowSums(scores)

@@ -8,6 +8,7 @@
 #' The raters used the categories A to D 11, 10, 10 and 9 times. The text of the article says 11
 #' times each, but its base rates of .325, .25, .25 and .175 follow from the counts given here.
 #'
+#' @srrstats {G1.5, G5.1} `bench/` has the code of all claims; data are exported
 #' @format A data frame with 10 rows, one for each case, and 6 columns:
 #' \describe{
 #'   \item{case}{number of the case, 1 to 10}
@@ -130,7 +131,7 @@
 #'   \item{sampling}{standard error of the estimate from sampling}
 #'   \item{rater_error}{estimated share of wrong ratings}
 #'   \item{gap}{distance from `shared` to `independent`, the ends of the range}
-#'   \item{independence_weight}{weight of the models without a sign of errors in common}
+#'   \item{independence_weight}{weight of the models without a sign of shared errors}
 #'   \item{suspicion}{how much the data call for suspicion, 0 to 1}
 #'   \item{base_rate_range}{range of accuracies over the base rates that the ratings leave possible}
 #'   \item{open_share}{share of the cases whose truth the estimate did not know}

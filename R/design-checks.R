@@ -18,7 +18,7 @@ check_probabilities <- function(x, arg, least, call = rlang::caller_env()) {
 check_judge_names <- function(names, call) {
   twice <- unique(names[duplicated(names)])
   if (length(twice) > 0L) {
-    abort_argument("systems", "Raters and systems must have names of their own.",
+    abort_argument("systems", "Raters and systems must have different names.",
       x = "Both have {.val {twice}}.", call = call)
   }
 }
@@ -59,7 +59,7 @@ check_strata <- function(difficulty, accuracies, call) {
   shifts <- difficulty$shift[difficulty$weight > 0]
   inside <- outer(accuracies, shifts, function(a, d) a + d > 0 & a + d < 1)
   if (any(shifts != 0) && !any(inside)) {
-    abort_argument("difficulty", "{.arg difficulty} leaves nothing but accuracies of 0 and 1.",
+    abort_argument("difficulty", "{.arg difficulty} leaves only accuracies of 0 and 1.",
       x = "Each accuracy plus each of {.val {shifts}} lies outside (0, 1).",
       i = "Choose a smaller {.arg difficulty}.", call = call)
   }
@@ -111,30 +111,30 @@ check_copying <- function(copying, raters, systems, call) {
   fault <- copying_faults(copying, from, to, raters, systems)
   off <- which(!is.na(fault))
   if (length(off) > 0L) {
-    said <- verbatim("Row ", off, ": ", fault[off], ".")
-    if (length(said) > 5L) said <- c(said[1:4], paste(length(said) - 4L, "more rows are wrong."))
-    abort_copying(said, off, raters, systems, call)
+    rows <- verbatim("Row ", off, ": ", fault[off], ".")
+    if (length(rows) > 5L) rows <- c(rows[1:4], paste(length(rows) - 4L, "more rows are wrong."))
+    abort_copying(rows, off, raters, systems, call)
   }
   data.frame(from = from, to = to, probability = as.double(copying$probability))
 }
 
 # What is wrong with each row, NA where nothing is; the first of several faults.
 copying_faults <- function(copying, from, to, raters, systems) {
-  said <- function(column) {
+  cell <- function(column) {
     x <- copying[[column]]
     vapply(seq_along(x), function(i) describe(if (is.factor(x)) as.character(x[i]) else x[[i]]), "")
   }
   p <- copying$probability
   inside <- if (is.numeric(p)) !is.na(p) & p >= 0 & p <= 1 else rep(FALSE, length(p))
   faults <- list(
-    ifelse(is.na(from), paste0("`from` is ", said("from"), ", which is no rater or system"), NA),
-    ifelse(is.na(to), paste0("`to` is ", said("to"), ", which is no rater or system"), NA),
+    ifelse(is.na(from), paste0("`from` is ", cell("from"), ", which is no rater or system"), NA),
+    ifelse(is.na(to), paste0("`to` is ", cell("to"), ", which is no rater or system"), NA),
     ifelse(
       from > length(raters) & to <= length(raters),
-      paste0("`from` is ", said("from"), ", which is a system; raters copy raters only"), NA
+      paste0("`from` is ", cell("from"), ", which is a system; raters copy raters only"), NA
     ),
     ifelse(from == to, paste(c(raters, systems)[from], "copies itself"), NA),
-    ifelse(inside, NA, paste0("`probability` is ", said("probability"), ", which is not in [0, 1]"))
+    ifelse(inside, NA, paste0("`probability` is ", cell("probability"), ", which is not in [0, 1]"))
   )
   Reduce(function(first, then) ifelse(is.na(first), then, first), faults)
 }

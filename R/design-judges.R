@@ -27,7 +27,7 @@ by_judge <- function(x, names, arg, least, judges, call) {
 # What judges have in the place of others: what all of these had. `x` is one number per judge.
 for_others <- function(x, n) rep(if (length(x) > 0L) x[[1L]] else 0, n)
 
-alike <- function(x) length(unique(x)) < 2L
+all_same <- function(x) length(unique(x)) < 2L
 
 # In words: numbers of judges, of those who have any.
 words_by_judge <- function(x, names) {

@@ -1,6 +1,10 @@
 # How well chains of draws have mixed: the formulas of Vehtari, Gelman, Simpson, Carpenter and
 # Buerkner (2021), Bayesian Analysis 16(2), 667-718, as package posterior has them.
 
+#' @srrstats {BS1.4, BS1.5, BS4.7, BS5.4} Rhat and effective sizes, by rank, and what each is for
+#' @noRd
+NULL
+
 # `x`: draws x chains, of one number. NA where it is the same in all draws.
 diagnose <- function(x) {
   halves <- split_chains(x)

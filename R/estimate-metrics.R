@@ -7,21 +7,23 @@
 #'
 #' @section Where the table comes from:
 #' Each case counts for every category with its posterior probability of being true, under the
-#' method of the estimate; with known truths, for its own. What is assumed of errors in common
+#' method of the estimate; with known truths, for its own. What is assumed of shared errors
 #' (`common`) is mixed case by case. [confusion()] reads its recall and precision off the same
 #' table. Methods that estimate accuracy alone give no other metric, which is then `NA` with a
 #' reason. `accuracy` is that of the estimate; micro averages, which are read off the table, can
 #' differ from it by as much as a case or two would move it.
 #'
-#' What is 0 / 0 is `NA` with a reason. Averages leave out categories where the metric is undefined,
-#' or are undefined with it, just as those of yardstick do.
+#' What is 0 / 0 is `NA` with a reason. Macro averages of recall, precision and F are over the
+#' categories that have cases; there a precision that is undefined, since the system never gives
+#' that answer, counts as 0, and so does F, as in scikit-learn. Averages of other metrics leave out
+#' categories where the metric is undefined, or are undefined with it, as those of yardstick do.
 #'
 #' @section Intervals:
 #' That of the estimate, or what `interval` says.
 #' * `"robust"`: the delta method. How a metric moves with each cell of the table, times how the
 #'   cells vary over the replicates of a case bootstrap (of clusters, if there are any), gives the
 #'   sampling error, raised to the scale of that of the accuracy where replicates vary less. What
-#'   errors in common could hide is added. On the line from a table where systems err where raters
+#'   shared errors could hide is added. On the line from a table where systems err where raters
 #'   err to one where their errors are their own it is half the distance. What it is besides for the
 #'   accuracy moves cases with an answer to the truth that the answer is; the same for all answers,
 #'   and once more for every answer by itself, with three times its variance and such that the
@@ -203,6 +205,10 @@ metrics_of_estimate <- function(estimate, plan, interval, conf_level, systems, c
     engines[[need]](estimate, part, interval, conf_level, call)
   })
   table <- do.call(rbind, tables)
+  # What raters judge has no answers of its own, which could be of one category or another.
+  none <- table$system %in% estimate$fit$x$constant & table$metric != "accuracy"
+  table[none, c("estimate", "std.error", "conf.low", "conf.high")] <- NA_real_
+  table$reason[none] <- "the system has no answers of its own"
   systems <- systems %||% estimate$table$system
   order <- order(match(table$system, systems), match(table$metric, names(plan$records)))
   table[order[table$system[order] %in% systems], ]

@@ -22,7 +22,7 @@
 accuracy_estimator <- function(method = "binned", model = k_model(), interval = "none",
                                conf_level = default_conf_level(), bins = list(), common = NULL,
                                resampling = list(), gold = 0, gold_sample = c("random", "given"),
-                               target = c("population", "cases"), widen = 1.25) {
+                               target = c("population", "cases"), widen = NULL) {
   call <- rlang::current_env()
   resampling <- check_resampling(resampling, call, "replicates")
   given <- c(mget(settled), check_bins(bins, call), resampling["replicates"])
@@ -33,7 +33,7 @@ accuracy_estimator <- function(method = "binned", model = k_model(), interval = 
     list(
       gold_sample = check_choice(gold_sample, c("random", "given"), "gold_sample", call),
       target = check_choice(target, c("population", "cases"), "target", call),
-      widen = check_number(widen, "widen", 0, 1e6, call = call)
+      widen = check_widen(widen, call)
     )
   }
   kind <- if (!is.null(known)) switch(known$gold_sample, random = "sample", given = "picked")
@@ -97,7 +97,7 @@ check_names <- function(names, arg, call) {
   bad <- if (any(names == "")) "" else names[duplicated(names)]
   if (length(bad) > 0L) {
     abort_argument(arg, "must have names that differ.",
-      x = if (bad[[1L]] == "") "One has no name." else "{.val {bad[[1L]]}} stands twice.",
+      x = if (bad[[1L]] == "") "One has no name." else "{.val {bad[[1L]]}} is repeated.",
       call = call)
   }
 }

@@ -5,48 +5,102 @@
 explore_server <- function(x, limits = page_limits()) function(input, output, session) { # nolint
   current <- shiny::reactiveVal(x)
   told <- shiny::reactiveVal(list())
-  file <- shiny::reactive({
-    shiny::req(input$file)
-    said(told, "file", file_columns(input$file, limits))
+  read <- shiny::reactiveVal(quote(x))
+  uploaded <- function(id) shiny::reactive({ # nolint: brace_linter.
+    shiny::req(input[[id]])
+    said(told, id, file_columns(input[[id]], limits))
   })
+  file <- uploaded("file")
+  gold <- uploaded("gold")
   shiny::observeEvent(input$use, {
     found <- said(told, "ratings", chosen_ratings(input, file))
-    if (!is.null(found)) current(found)
+    if (!is.null(found)) {
+      current(found$x)
+      read(found$code)
+    }
   })
   layout_sent <- function() sent(shiny::req(input$layout), c("long", "wide"), "layout")
   chosen <- shiny::reactive({
     shiny::validate(shiny::need(current(), "Choose ratings under \"Data\" first."))
     of_kind(current(), input$kind)
   })
+  known <- shiny::reactive(said(told, "known", known_cases(input, gold)))
   measured <- shiny::reactive(said(told, "agreement", agreement(chosen())))
   judged <- shiny::reactive({
     shiny::validate(shiny::need(length(chosen()$systems), "These ratings have no systems."))
-    common <- if (isTRUE(input$choose)) input$common
-    said(told, "accuracy", estimate_accuracy(chosen(), common = common))
+    said(told, "accuracy", page_estimate(chosen(), input, known()))
+  })
+  compared <- shiny::reactive({
+    several <- length(chosen()$systems) > 1L
+    shiny::validate(shiny::need(several, "These ratings have no two systems."))
+    said(told, "comparison", compare_systems(shiny::req(judged())))
+  })
+  planned <- shiny::reactive({
+    said(told, "plan", plan_gold(chosen(), half_width = shiny::req(input$half_width)))
   })
 
   # Fields are made anew only for what stands above them, so that they never chase each other.
   output$mapping <- shiny::renderUI(layout_field(shiny::req(file())))
   output$columns <- shiny::renderUI(column_fields(shiny::req(file()), layout_sent()))
-  output$names <- shiny::renderUI(system_field(shiny::req(file()), layout_sent(), input$rater))
-  output$told <- shiny::renderUI(lapply(unlist(unname(told()), FALSE), told_box, input$file))
-  output$data <- shiny::renderPrint({
-    print(chosen())
-    cat("\n")
-    print(said(told, "check", data_check(chosen())))
-  })
+  output$names <- shiny::renderUI(
+    system_field(shiny::req(file()), layout_sent(), input$rater, input$case)
+  )
+  output$known <- shiny::renderUI(known_fields(shiny::req(gold())))
+  output$told <- shiny::renderUI(told_boxes(told(), list(input$file, input$gold)))
+  output$facts <- shiny::renderText(format(chosen()))
+  output$data <- shiny::renderTable(checks_in_words(said(told, "check", data_check(chosen()))))
   show_result(output, "agreement", measured, "Measures of agreement with their intervals", 430)
   show_result(output, "accuracy", judged, "Accuracy of each system with its interval", 260)
+  show_result(output, "comparison", compared, "Differences of systems with their intervals", 260)
+  output$best <- shiny::renderText(plain_words(format(shiny::req(compared()))))
   output$sentences <- shiny::renderUI(sentences_of(shiny::req(judged())))
-  output$plan <- shiny::renderPrint(
-    print(said(told, "plan", plan_gold(chosen(), half_width = shiny::req(input$half_width))))
+  output$plan <- shiny::renderUI(
+    lapply(plain_words(c(format(shiny::req(planned())), notes_of(planned()))), shiny::tags$p)
   )
-  output$report <- shiny::downloadHandler(
-    "accuracy-report.html", "text/html", # nolint: nonportable_path. A type, no path.
-    content = function(path) {
-      accuracy_report(shiny::isolate(chosen()), path, title = shiny::isolate(input$title))
-    }
+  output$plan_table <- shiny::renderTable(shown_table(shiny::req(planned())))
+  output$code <- shiny::renderText(page_code(read(), input, !is.null(known())))
+  output$cases <- shiny::downloadHandler("cases-to-label.csv", function(path) {
+    list <- for_spreadsheet(as.data.frame(augment(shiny::isolate(planned()))), TRUE)
+    utils::write.csv(list, path, row.names = FALSE, na = "")
+  })
+  for (format in c(report = "html", word = "docx")) local({
+    name <- paste0("accuracy-report.", format)
+    id <- if (format == "html") "report" else "word"
+    output[[id]] <- shiny::downloadHandler(name, content = function(path) {
+      shiny::isolate(
+        accuracy_report(chosen(), path, title = input$title, known_truth = known())
+      )
+    })
+  })
+}
+
+# With cases of known truth no share of shared errors need be assumed.
+page_estimate <- function(x, input, known) {
+  common <- if (isTRUE(input$choose) && is.null(known)) input$common
+  estimate_accuracy(x, common = common, known_truth = known)
+}
+
+# What was read, and what was chosen, as R would have it: text, which the page only shows.
+page_code <- function(read, input, known) {
+  if (is.call(read) && nzchar(input$kind %||% "")) read$rater_kind <- input$kind
+  common <- if (isTRUE(input$choose) && !known) paste0(", common = ", format(input$common))
+  used <- if (known) ", known_truth = known"
+  file <- encodeString(if (known) input$gold$name else "", quote = "\"")
+  column <- function(id) encodeString(input[[id]] %||% "", quote = "\"")
+  lines <- c(
+    "library(fallible)",
+    if (is.call(read)) paste("x <-", paste(deparse(read, 60L), collapse = "\n")),
+    if (known) paste0(
+      "table <- read.csv(", file, ")\nknown <- gold_cases(data.frame(case = table[[",
+      column("gold_case"), "]],\n  truth = table[[", column("gold_truth"), "]]), sample = ",
+      column("gold_sample"), ")"
+    ),
+    "data_check(x)", "agreement(x)", paste0("estimate <- estimate_accuracy(x", common, used, ")"),
+    "estimate", "may_say(estimate)", if (length(input$systems) > 1L) "compare_systems(estimate)",
+    paste0("plan <- plan_gold(x, half_width = ", format(input$half_width %||% 0.05), ")"),
+    "augment(plan)", paste0("accuracy_report(x, \"report.html\"", used, ")")
   )
+  paste(lines, collapse = "\n")
 }
 
 # Ratings by the raters that were chosen on the page, if any were.
@@ -74,9 +128,25 @@ shown_width <- function(id) {
   if (rlang::is_scalar_double(width) || rlang::is_scalar_integer(width)) min(width, 5000)
 }
 
+# Errors first; notes are folded, and speak of the fields of the page and not of arguments.
+told_boxes <- function(told, files) {
+  boxes <- unlist(unname(told), FALSE)
+  wrong <- vapply(boxes, function(x) x$kind == "danger", NA)
+  notes <- lapply(boxes[!wrong], told_box, files)
+  list(
+    lapply(boxes[wrong], told_box, files),
+    if (length(notes) > 0L) shiny::tags$details(
+      class = "mb-3", shiny::tags$summary(paste("Notes on these ratings:", length(notes))), notes
+    )
+  )
+}
+
 # Files have the name that they were uploaded by.
-told_box <- function(x, file) {
-  if (is_upload(file)) x$text <- gsub(file$datapath, file$name, x$text, fixed = TRUE)
+told_box <- function(x, files) {
+  for (file in Filter(is_upload, files)) {
+    x$text <- gsub(file$datapath, file$name, x$text, fixed = TRUE)
+  }
+  if (x$kind == "warning") x$text <- plain_words(x$text)
   shiny::tags$div(
     class = paste0("alert alert-", x$kind),
     style = "white-space: pre-line; overflow-wrap: anywhere", x$text
@@ -169,21 +239,51 @@ column_fields <- function(file, layout) {
   if (layout == "long") {
     list(column("case", "Case"), column("rater", "Rater"), column("rating", "Rating"))
   } else {
-    list(
-      column("case", "Case"),
-      shiny::checkboxGroupInput("raters", "Columns of raters", file$columns)
-    )
+    column("case", "Case")
   }
 }
 
-system_field <- function(file, layout, rater) {
-  long <- layout == "long"
-  if (long && !(rlang::is_string(rater) && rater %in% file$columns)) {
+system_field <- function(file, layout, rater, case) {
+  if (layout == "wide") {
+    columns <- setdiff(file$columns, case)
+    return(list(
+      shiny::checkboxGroupInput("raters", "Columns of raters", columns),
+      shiny::checkboxGroupInput("systems", "Columns of systems to evaluate", columns)
+    ))
+  }
+  if (rlang::is_string(rater) && rater %in% file$columns) {
+    names <- utils::head(rater_names(file, rater), 50L) # nobody ticks more
+    shiny::checkboxGroupInput("systems", "Systems to evaluate", names)
+  }
+}
+
+known_fields <- function(file) {
+  column <- function(id, label, likely) {
+    first <- intersect(likely, file$columns)
+    shiny::selectInput(id, label, file$columns, c(first, file$columns)[[1L]], selectize = FALSE)
+  }
+  list(
+    column("gold_case", "Case", "case"), column("gold_truth", "Truth", c("truth", "category")),
+    if (!"probability" %in% file$columns) shiny::selectInput(
+      "gold_sample", "How were they chosen?", c("At random" = "random", "By hand" = "given"),
+      selectize = FALSE
+    )
+  )
+}
+
+# The list that the page gives says in a column how probable it was that each case was chosen.
+known_cases <- function(input, file) {
+  read <- if (!is.null(input$gold) && !is.null(input$gold_case)) file()
+  if (is.null(read)) {
     return(NULL)
   }
-  shiny::checkboxGroupInput(
-    "systems", "Systems to be judged",
-    if (long) utils::head(rater_names(file, rater), 50L) else file$columns # nobody ticks more
+  column <- function(id) as_label(read$table[[sent(input[[id]], read$columns, id)]])
+  table <- data.frame(case = column("gold_case"), truth = column("gold_truth"))
+  table$truth[table$truth %in% page_na()] <- NA
+  drawn <- read$table[["probability"]]
+  if (!is.null(drawn)) table$probability <- suppressWarnings(as.numeric(drawn))
+  gold_cases(
+    table, if (is.null(drawn)) sent(input$gold_sample, c("random", "given"), "gold_sample")
   )
 }
 
@@ -191,8 +291,10 @@ rater_names <- function(file, column) sort(unique(as_label(file$table[[column]])
 
 chosen_ratings <- function(input, file) {
   if (sent(input$source, c("file", "lehner2015"), "source") != "file") {
-    example <- fallible::lehner2015
-    return(ratings(example, raters = paste0("rater", 1:4), systems = "system", case = "case"))
+    code <- quote(ratings(
+      fallible::lehner2015, raters = paste0("rater", 1:4), systems = "system", case = "case"
+    ))
+    return(list(x = eval(code), code = code))
   }
   read <- if (!is.null(input$file)) file()
   if (is.null(read)) {
@@ -205,15 +307,27 @@ chosen_ratings <- function(input, file) {
   })
   known <- if (long) rater_names(read, mapping$rater) else read$columns
   systems <- sent(input$systems, known, "systems", several = TRUE)
-  file_ratings(read, mapping, if (long) systems %||% FALSE else systems)
+  if (!long && is.null(mapping$raters)) {
+    abort_fallible("page", "Tick the columns of the raters first.", field = "raters", call = NULL)
+  }
+  na <- page_na()
+  if (rlang::is_string(input$na)) {
+    na <- c("", trimws(strsplit(input$na, ",", fixed = TRUE)[[1L]]))
+  }
+  clean <- isTRUE(input$clean)
+  code <- rlang::call2(
+    "read_ratings", input$file$name, !!!mapping, systems = systems,
+    !!!(if (!setequal(na, page_na())) list(na = na)), !!!(if (clean) list(clean_labels = TRUE))
+  )
+  systems <- if (long) systems %||% FALSE else systems
+  list(x = file_ratings(read, mapping, systems, na, clean), code = code)
 }
 
 # The file was read when its columns were asked for.
-file_ratings <- function(file, mapping, systems) {
+file_ratings <- function(file, mapping, systems, na, clean) {
   none <- list(case = NULL, rater = NULL, rating = NULL, raters = NULL)
   mapping <- lapply(utils::modifyList(none, mapping, keep.null = TRUE), rlang::new_quosure)
-  na <- eval(formals(read_ratings)$na)
-  ratings_of(file$got, mapping, rlang::new_quosure(systems), file$how, na)
+  ratings_of(file$got, mapping, rlang::new_quosure(systems), file$how, na, clean)
 }
 
 # ---- What is shown ------------------------------------------------------------------------------
@@ -227,7 +341,7 @@ short_table <- function(x) {
   if (!is.null(table$n)) table$n <- number(table$n)
   words <- c(
     std.error = "standard error", conf.low = "from", conf.high = "to",
-    shared = "if it errs where raters err", independent = "if its errors are its own"
+    shared = "if it shares the raters' errors", independent = "if it errs independently"
   )
   known <- names(table) %in% names(words)
   names(table)[known] <- words[names(table)[known]]

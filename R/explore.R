@@ -1,9 +1,10 @@
 #' An interactive page
 #'
-#' Opens a page in the browser for whoever would rather not write code: choose a file and its
-#' columns (or an example), look at the ratings and at agreement, estimate accuracy and move the
-#' share of errors that systems and raters have in common, see how many cases whose truth is known a
-#' study would need, and download the report of [accuracy_report()].
+#' Opens a page in the browser for work without code: choose a file and its
+#' columns (or an example), say who rates and which truths are known, look at the ratings and at
+#' agreement, estimate accuracy, compare systems, see how many cases of known truth a study would
+#' need, and download the list of cases to label, the report of [accuracy_report()], and the R code
+#' that does the same.
 #'
 #' The page is served on this machine alone (127.0.0.1). Files are read as [read_ratings()] reads
 #' them; nothing in them is run, and nothing is written outside a temporary folder of the session.
@@ -53,7 +54,9 @@ explore_page <- function(x) {
     header = list(
       shiny::tags$head(
         shiny::tags$link(rel = "icon", href = "data:,"),
-        shiny::tags$style(".explore-plot img { max-width: 100%; height: auto; }"),
+        shiny::tags$style(
+          ".explore-plot img { max-width: 100%; height: auto; } pre { overflow-x: auto; }"
+        ),
         # On narrow screens tabs are a menu, which has done its work when one was chosen.
         shiny::tags$script(shiny::HTML(
           "document.addEventListener('shown.bs.tab', () => {
@@ -66,7 +69,8 @@ explore_page <- function(x) {
         role = "status", `aria-live` = "polite", class = "container-fluid", shiny::uiOutput("told")
       )
     ),
-    explore_data(), explore_agreement(), explore_accuracy(), explore_plan(), explore_report()
+    explore_data(), explore_agreement(), explore_accuracy(), explore_comparison(), explore_plan(),
+    explore_report()
   )
 }
 
@@ -89,12 +93,22 @@ explore_data <- function() {
       shiny::conditionalPanel(
         "input.source == 'file'",
         shiny::fileInput("file", "File (CSV, TSV, Excel, JSON, JSON Lines)"),
-        shiny::uiOutput("mapping")
+        shiny::uiOutput("mapping"),
+        shiny::textInput(
+          "na", "What stands for a missing answer, with commas between", toString(page_na()[-1L])
+        ),
+        shiny::checkboxInput("clean", "Join labels that differ only in capitals and blanks")
       ),
-      shiny::actionButton("use", "Use these ratings", class = "btn-primary")
+      shiny::actionButton("use", "Use these ratings", class = "btn-primary mb-3"),
+      shiny::selectInput("kind", "Who rates?", page_kinds, selectize = FALSE),
+      shiny::tags$p(
+        "The interval depends on it: machines share errors that ratings cannot show."
+      ),
+      shiny::fileInput("gold", "Cases of known truth, if there are any (CSV, Excel, JSON)"),
+      shiny::uiOutput("known")
     ),
-    shiny::tags$h2("What these ratings can say", class = "h4"),
-    shiny::verbatimTextOutput("data")
+    shiny::tags$h2("What these ratings can show", class = "h4"), shiny::textOutput("facts"),
+    wide_table("data")
   )
 }
 
@@ -102,7 +116,7 @@ explore_agreement <- function() {
   explore_tab(
     "Agreement",
     shiny::tags$p(
-      "How often raters agree, and what remains of it when agreement by chance is taken away."
+      "How often raters agree, with and without a correction for chance."
     ),
     explore_plot("agreement_plot"), wide_table("agreement_table")
   )
@@ -112,17 +126,14 @@ explore_accuracy <- function() {
   explore_tab(
     "Accuracy",
     shiny::tagList(
-      shiny::selectInput("kind", "Who rates?", page_kinds, selectize = FALSE),
-      shiny::tags$p(
-        "It decides the interval: machines err together in ways that no rating shows."
-      ),
-      shiny::checkboxInput("choose", "Set the share of errors in common myself"),
+      shiny::checkboxInput("choose", "Set the share of shared errors myself"),
       shiny::conditionalPanel("input.choose", shiny::sliderInput(
-        "common", "Share of errors that systems and raters have in common", 0, 1, 0.5, 0.05
+        "common", "Share of their errors that systems share with raters", 0, 1, 0.5, 0.05
       )),
       shiny::tags$p(
-        "Ratings cannot show which share is true. At 0 a system's errors are its own, at 1 it errs",
-        "where raters err. If you do not set it, it is what such panels typically have."
+        "Ratings cannot show which share is true. At 0 a system errs independently, at 1 it shares",
+        "all errors of the raters. By default it is what is typical for such panels. Cases of",
+        "known truth measure the accuracy, and no share need be assumed."
       )
     ),
     explore_plot("accuracy_plot"), wide_table("accuracy_table"),
@@ -130,9 +141,22 @@ explore_accuracy <- function() {
   )
 }
 
+explore_comparison <- function() {
+  explore_tab(
+    "Comparison",
+    shiny::tags$p(
+      "Which system is more accurate? A difference whose interval includes zero leaves that open."
+    ),
+    shiny::textOutput("best"), explore_plot("comparison_plot"), wide_table("comparison_table")
+  )
+}
+
+# Labels that stand for a missing rating, the empty one first.
+page_na <- function() eval(formals(read_ratings)$na)
+
 page_kinds <- c(
-  "As the ratings say, or not said" = "", "People with a training" = "expert",
-  "People of a crowd" = "crowd", "Language models" = "model", "Other programs" = "tool"
+  "As the ratings declare, or not declared" = "", "Trained people" = "expert",
+  "A crowd" = "crowd", "Language models" = "model", "Other programs" = "tool"
 )
 
 explore_plan <- function() {
@@ -142,9 +166,10 @@ explore_plan <- function() {
       shiny::sliderInput(
         "half_width", "Half the width of the interval wanted", 0.02, 0.2, 0.05, 0.01
       ),
-      shiny::tags$p("How many cases must be looked at by somebody who knows the truth?")
+      shiny::tags$p("How many cases need a known truth?"),
+      shiny::downloadButton("cases", "Download the cases to label")
     ),
-    shiny::verbatimTextOutput("plan")
+    shiny::uiOutput("plan"), wide_table("plan_table")
   )
 }
 
@@ -153,12 +178,14 @@ explore_report <- function() {
     "Report",
     shiny::tagList(
       shiny::textInput("title", "Title", "Accuracy without known truth"),
-      shiny::downloadButton("report", "Download the report", class = "btn-primary")
+      shiny::downloadButton("report", "Download the report", class = "btn-primary mb-2"),
+      shiny::downloadButton("word", "Download it for Word")
     ),
     shiny::tags$p(
-      "One HTML file: the number, its interval, what it rests on, sentences to copy, methods and",
+      "One file: the number, its interval, what it rests on, sentences to copy, methods and",
       "references. It takes some seconds."
-    )
+    ),
+    shiny::tags$h2("The same in R", class = "h4"), shiny::verbatimTextOutput("code")
   )
 }
 

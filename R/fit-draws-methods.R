@@ -5,6 +5,9 @@
 #' The draws of a fit by `method = "bayes"` of [fit_raters()], for whatever is a function of them.
 #' Package \pkg{posterior} takes the fit as well: `posterior::as_draws_df(fit)`.
 #'
+#' @srrstats {BS5.0, BS5.1, BS5.2, BS5.3, BS5.5} the fit has its ratings, prior, seed and
+#'   diagnostics
+#' @srrstats {BS6.0, BS6.4} print() and summary()
 #' @param x A [fit_raters()] result with `method = "bayes"`.
 #' @return A data frame with a row per draw: `.chain`, `.iteration` and `.draw`, then a column per
 #'   parameter. `base_rate[k]` are base rates (`base_rate[k,population]` where there are several);
@@ -58,7 +61,7 @@ NULL
 #' @export
 tidy.draws_fit <- function(x, ..., conf_level = default_conf_level()) {
   check_dots_empty(...)
-  conf_level <- check_number(conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE)
+  conf_level <- check_level(conf_level)
   ends <- (1 + c(-1, 0, 1) * conf_level) / 2
   at <- vapply(seq_len(ncol(x$draws)), function(j) {
     stats::quantile(x$draws[, j], c(ends[[1L]], 0.5, ends[[3L]]), names = FALSE)
@@ -151,7 +154,7 @@ notes_of.draws_fit <- function(x) { # nolint: object_name.
         "together as the model says, which the ratings alone do not show"
       } else {
         "independently given the truth"
-      }, ". The class that is found is what they share."
+      }, "; errors that all share look like truth."
     )
   )
 }

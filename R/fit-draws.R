@@ -1,5 +1,13 @@
 # Latent class models by draws from their posterior; the sampler is in src/core/posterior.
 
+#' @srrstats {BS2.6, BS2.9} draws, chains and warmup have limits; each chain has a stream of its own
+#' @srrstats {BS4.0, BS4.3, BS4.4, BS4.5} Gibbs; draws until effective sizes suffice, or a warning
+#' @srrstatsNA {BS1.3a, BS2.7, BS2.8, BS2.11} chains start where the sampler puts them
+#' @srrstatsNA {BS2.10} one seed makes all streams, which differ
+#' @srrstatsNA {BS3.1, BS3.2, UL2.3} there are no regressors that could be collinear
+#' @noRd
+NULL
+
 # `checked`: see with_known(). Fields beside those of other fits: draws (a matrix, chain after
 # chain, with a column per parameter), terms (what each is), diagnostics (of those
 # watched), systems (draws of the accuracy of systems that raters alone judge), prior (see

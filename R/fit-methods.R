@@ -2,6 +2,7 @@
 
 #' Most probable categories
 #'
+#' @srrstats {UL3.3, UL4.0, UL4.2, UL4.4} predict(), coef(), vcov(), logLik(), simulate(), summary()
 #' @param object,x A [fit_raters()] result.
 #' @param newdata [ratings()] of other cases into the same categories, by the same raters; by any
 #'   raters where the model has one accuracy for all. `NULL` is the data of the fit. Weights do not
@@ -145,7 +146,7 @@ simulate.rater_fit <- function(object, nsim = 1L, seed = NULL, ...) {
   check_has_law(object, "Drawing panels", call)
   if (object$identified != "yes" || anyNA(object$base_rates)) {
     abort_argument("object", "There is nothing to draw from: the fit is not identified.",
-      x = "Of it is said: {reason_of_fit(object)}.", call = call)
+      x = "The reason: {reason_of_fit(object)}.", call = call)
   }
   if (!weights_are_counts(object$x)) {
     abort_fallible("weights", "Weights that are not counts leave no cases to draw.",

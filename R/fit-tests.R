@@ -56,7 +56,7 @@ test_accuracy <- function(fit, prevalence = NULL, combine = NULL,
   check_given()
   call <- rlang::current_env()
   check_tested_fit(fit, call)
-  conf_level <- check_number(conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE)
+  conf_level <- check_level(conf_level)
   rates <- check_prevalence(prevalence, fit$x$categories, call)
   both <- check_combined(combine, fit$x$raters, call)
   found <- tested(fit, rates, both, conf_level)
@@ -258,8 +258,9 @@ law_at <- function(fit, theta) {
     answer = fit$x$patterns$answer[0L, , drop = FALSE][NA_integer_, , drop = FALSE]
   ))
   empty$answer[] <- 0L
+  model <- utils::modifyList(model_of_fit(fit), list(level = integer()))
   found <- core_latent_probabilities(
-    empty, 1, list(truth = integer(), raters = fit$known$raters), model_of_fit(fit), theta
+    empty, 1, list(truth = integer(), raters = fit$known$raters), model, theta
   )
   n <- length(fit$x$categories)
   strata <- dim(found$probability)[[1L]] / n

@@ -11,6 +11,8 @@ decimals <- function(x, digits = 3L) {
 
 percent <- function(x) ifelse(is.na(x), "an unknown share", paste0(decimals(100 * x, 1L), "%"))
 
+whole_percent <- function(share) paste0(formatC(100 * share, format = "f", digits = 0L), "%")
+
 number <- function(n) format(n, big.mark = ",", scientific = FALSE)
 
 count_noun <- function(n, noun, plural = paste0(noun, "s")) {

@@ -6,16 +6,18 @@
 #' it.
 #'
 #' @param truth Categories with the cases as names; a data frame with columns `case` and `truth` (or
-#'   `category`), such as the list that `augment()` gives of a [plan_gold()], filled in; or `TRUE`
-#'   for the truth that the ratings hold. Missing ones are not known.
+#'   `category`; the cases may have any name if there is nothing else), such as the list that
+#'   `augment()` gives of a [plan_gold()], filled in; or `TRUE` for the truth that the ratings hold.
+#'   Missing ones are not known.
 #' @param sample How the cases were chosen: `"random"`; the probability of each case to be chosen,
 #'   in (0, 1], as a vector (in the order of the cases or named by case), a data frame with columns
 #'   `case` and `probability`, or the name of a column of `truth` (`probability` needs no mention);
-#'   or `"given"`, picked by hand, as which they count where nothing is said.
+#'   or `"given"`, picked by hand, which is the default.
 #' @param target Are intervals to be of the `"population"` that the cases are a sample of, or of
 #'   these `"cases"` themselves?
-#' @param widen How far many gold cases widen what ratings alone say in `"combined"` intervals: its
-#'   variance grows by up to this factor; a number of at least 0.
+#' @param widen How far many gold cases widen what ratings alone say in `"combined"` intervals.
+#'   `NULL`: until gold can contradict it, and where gold does, it has no part. A number of at least
+#'   0: its variance grows by up to this factor, whatever gold says.
 #' @return An object of class `gold_cases`. `tidy()`: a tibble with a row per case, `case` and
 #'   `truth`. `glance()`: one row, the number of `cases`, `gold_sample`, `target` and `widen`.
 #'   `format()`: these in a line.
@@ -27,14 +29,14 @@
 #' gold
 #' estimate_accuracy(x, known_truth = gold)
 #' @export
-gold_cases <- function(truth, sample = NULL, target = c("population", "cases"), widen = 1.25) {
+gold_cases <- function(truth, sample = NULL, target = c("population", "cases"), widen = NULL) {
   check_given()
   call <- rlang::current_env()
   structure(
     list(
       truth = truth, sample = sample,
       target = check_choice(target, c("population", "cases"), "target", call),
-      widen = check_number(widen, "widen", 0, 1e6, call = call)
+      widen = check_widen(widen, call)
     ),
     class = c("gold_cases", "fallible_result")
   )
@@ -58,7 +60,7 @@ glance.gold_cases <- function(x, ...) {
   tibble::tibble(
     cases = if (isTRUE(x$truth)) NA_integer_ else nrow(tidy(x)),
     gold_sample = if (rlang::is_string(sample)) sample else "probability", target = x$target,
-    widen = x$widen
+    widen = x$widen %||% NA_real_
   )
 }
 
@@ -78,6 +80,10 @@ print.gold_cases <- function(x, ...) {
   invisible(x)
 }
 
+check_widen <- function(widen, call) {
+  if (!is.null(widen)) check_number(widen, "widen", 0, 1e6, call = call)
+}
+
 # Gold cases, whatever form they come in; `gold_sample` is the short form of their `sample`.
 as_gold_cases <- function(known_truth, gold_sample, call) {
   if (!inherits(known_truth, "gold_cases")) {
@@ -95,7 +101,7 @@ as_gold_cases <- function(known_truth, gold_sample, call) {
 # were chosen ("random", "probability", "given" by hand, or "unsaid", which is taken for that); and
 # `probability`, of each case to be chosen, or NULL where it was the same for all.
 read_gold <- function(known_truth, gold_sample, x, call) {
-  if (isTRUE(known_truth)) known_truth <- stored_truth(x, call)
+  known_truth <- if (isTRUE(known_truth)) stored_truth(x, call) else name_cases(known_truth)
   code <- check_known_truth(known_truth, x, call)
   case <- which(code > 0L)
   probability <- given_probability(known_truth, gold_sample, x, call)
@@ -195,7 +201,7 @@ check_gold_probability <- function(probability, case, call) {
     off <- as_label(case[!ok])
     found <- unique(probability[!ok])
     abort_fallible("gold",
-      "Every case whose truth is known must have had a probability in (0, 1] of being chosen.",
+      "Every gold case needs the probability in (0, 1] with which it was chosen.",
       x = "{length(off)} of {length(ok)} case{?s} {?has/have} another or none, first case
            {.val {off[[1L]]}}: {.val {found[[1L]]}}.", case = off, found = found, call = call)
   }
@@ -209,22 +215,22 @@ warn_gold <- function(gold, x, kind = gold_kind(gold, x)) {
   }
   if (kind == "unsaid") {
     warn_fallible("hand_picked", c(
-      "Nothing is said of how the {n} case{?s} with known truth {?was/were} chosen; {?it counts/they
-       count} as picked by hand, and {?measures/measure} no accuracy.",
+      "Without {.arg gold_sample} the {n} case{?s} with known truth {?counts/count} as picked by
+       hand, and cannot measure accuracy.",
       "i" = "Write {.code gold_sample = \"random\"} for a random sample, or give the probability
-             with which each case was chosen; {.code gold_sample = \"given\"} says that somebody
-             picked them."
+             with which each case was chosen; {.code gold_sample = \"given\"} says that they
+             were picked by hand."
     ), cases = n)
   } else if (kind == "unrated") {
     warn_fallible("gold_unrated", c(
-      "No rater saw any of the {n} case{?s} with known truth, which therefore {?is/are} no random
-       sample of the rated ones; {?it measures/they measure} no accuracy.",
+      "No rater saw any of the {n} case{?s} with known truth, which therefore cannot measure
+       accuracy.",
       "i" = "Give the probability with which each case was chosen, if it is known."
     ), cases = n)
   }
   if (n == nrow(x)) {
     warn_fallible(
-      "gold_all", "The truth of all {n} cases is known: ratings add nothing to what they say.",
+      "gold_all", "The truth of all {n} cases is known, so ratings add nothing.",
       cases = n
     )
   }

@@ -5,7 +5,15 @@ interval_bootstrap <- new_interval(
   cells = TRUE, compiled = TRUE, own_fit = TRUE, uncounted = "so there are no cases to resample",
   find = function(draft, table) bootstrap_interval(draft, table),
   draws = function(estimate, replicates) replicates,
-  note = function(estimate) bootstrap_note(estimate)
+  note = function(estimate) bootstrap_note(estimate),
+  explain = function(estimate) {
+    paste0(
+      "The ", interval_title(estimate$options$conf_level), " is from percentiles of ",
+      number(estimate$options$replicates), " bootstrap samples of ",
+      if (is.null(estimate$options$cluster)) "cases" else "clusters of cases",
+      " (Efron and Tibshirani 1993); it covers sampling error only."
+    )
+  }
 )
 
 bootstrap_interval <- function(draft, table) {
@@ -26,13 +34,13 @@ bootstrap_interval <- function(draft, table) {
 bootstrap_note <- function(x) {
   failed <- range(x$details$failed)
   paste0(
-    "Interval: ", resampling_note(x), ", ", number(x$options$replicates), " replicates",
+    "Interval (bootstrap): sampling error alone; ", resampling_note(x), ", ",
+    number(x$options$replicates), " replicates",
     if (failed[[2L]] > 0L) {
       paste0(
         ", ", paste(unique(failed), collapse = " to "), " of them without an estimate",
         if (failed[[2L]] > (1 - x$options$conf_level) / 2 * x$options$replicates) " (too short)"
       )
-    },
-    "; sampling error only"
+    }
   )
 }

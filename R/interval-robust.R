@@ -1,6 +1,6 @@
 # Intervals that allow for what sampling error leaves out.
 #
-# On real data raters err on the same cases, and systems err there too. This biases every estimate
+# On real data raters err on the same cases, and so do systems. This biases every estimate
 # by an amount that the ratings do not show, but that grows with the share of wrong ratings, with
 # what base rates are possible, and with the distance between the ends of what system and raters may
 # share. Where the data single out simple models (equally difficult cases, no error rates of their
@@ -12,10 +12,11 @@ interval_robust <- new_interval(
   delta = TRUE, uncounted = "so sampling error has no scale",
   find = function(draft, table) robust_interval(draft, table),
   draws = function(estimate, replicates) robust_draws(estimate, replicates),
-  note = function(estimate) robust_note(estimate)
+  note = function(estimate) robust_note(estimate),
+  explain = function(estimate) explain_robust(estimate)
 )
 
-# Where an interval has its centre, the whole error, and the part of it that errors in common may
+# Where an interval has its centre, the whole error, and the part of it that shared errors may
 # hide; nobody else computes these. All arguments have an entry per system: the estimate; its
 # standard error from sampling; the distance from the shared end of the range; how much the data
 # call for suspicion, from 0 (nothing is hidden) to 1; the share of ratings that are wrong; the
@@ -84,7 +85,7 @@ open_share <- function(fit) {
   unname(colSums(answered * !known_patterns(fit)) / colSums(answered))
 }
 
-# How much of what errors in common hide (see robust_error()) is the same for two systems: its
+# How much of what shared errors hide (see robust_error()) is the same for two systems: its
 # correlation is the share of cases on which they gave the same answer, to this power. What is
 # hidden of an answer is hidden of the same answer by another, so that equals have all of it in
 # common, and systems that are nearly equal nearly all. The power is the least whole number with
@@ -93,33 +94,42 @@ open_share <- function(fit) {
 # was chosen on these sets too, so this is optimistic (bench/compare.R has it and other rules).
 likeness_power <- 3
 
-# Around the centres of intervals: replicates of a bootstrap, scaled to the sampling error of each
-# system, which keeps how systems go together, and what errors in common could hide. The draws of a
-# system have the standard error of its robust interval, once they are divided by attribute `times`:
-# the error of a draw is that many times as large in all systems, so that tails are as heavy as
-# those of intervals.
+# Around the centres of intervals: normal errors with the sampling error of each system, correlated
+# as replicates of a bootstrap are, and with what errors in common could hide. The draws of a system
+# have the standard error of its robust interval, once they are divided by attribute `times`: the
+# error of a draw is that many times as large in all systems, so that tails are as heavy as those of
+# intervals. There are so many that no second decimal of a probability hangs on chance.
 robust_draws <- function(estimate, replicates) {
   centre <- estimate$details$centre
-  systems <- length(centre)
-  # Not correlated with the replicates, so that no chance of theirs is in the variances; few
-  # replicates are repeated, to leave room for that.
-  repeats <- ceiling(4 * (2 * systems + 1) / nrow(replicates))
-  replicates <- replicates[rep(seq_len(nrow(replicates)), repeats), , drop = FALSE]
-  n <- nrow(replicates)
-  centred <- sweep(replicates, 2L, colMeans(replicates))
   sampling <- estimate$details$sampling
   if (!has_interval(estimate)) sampling <- sampling * cluster_widening(estimate)
-  scale <- sampling / apply(replicates, 2L, stats::sd)
-  scale[!is.finite(scale)] <- 0
-  noise <- alike_noise(centred, same_share(estimate$fit))
   hidden <- hidden_error(estimate, sampling)
-  error <- sweep(centred, 2L, scale, `*`) + sweep(noise, 2L, hidden, `*`)
+  alike <- same_share(estimate$fit)
+  together <- suppressWarnings(stats::cor(replicates)) # of what does not vary: NA
+  sampling <- ifelse(is.na(diag(together)), 0, sampling)
+  together[is.na(together)] <- 0
+  error <- normal_draws(
+    together * outer(sampling, sampling) + alike^likeness_power * outer(hidden, hidden)
+  )
+  error <- error[, max.col(alike == 1, "first"), drop = FALSE] # exactly the same for equals
+  n <- nrow(error)
   times <- if (is_stated(estimate$options)) rep(1, n) else heavy_times(n)
   structure(rep(centre, each = n) + times * error, times = times)
 }
 
-# Factors that make a normal variable one with the tails of robust_quantile(), in random order; at
-# even steps of their distribution, since few are drawn.
+# With these covariances, exactly.
+normal_draws <- function(covariance) {
+  systems <- ncol(covariance)
+  n <- max(2000, 2 * systems, min(1e4, 4e5 %/% systems))
+  noise <- matrix(stats::rnorm(n * systems), n)
+  noise <- qr.Q(qr(sweep(noise, 2L, colMeans(noise)))) * sqrt(n - 1)
+  parts <- eigen(covariance, symmetric = TRUE)
+  # The symmetric root: vectors have no sign of their own, and rounding must not choose the draws.
+  noise %*% parts$vectors %*% (sqrt(pmax(0, parts$values)) * t(parts$vectors))
+}
+
+# Factors that make a normal variable one with the tails of robust_quantile(), in random order, at
+# even steps of their distribution.
 heavy_times <- function(n) {
   spread <- stats::qchisq((sample.int(n) - 0.5) / n, tail_freedom)
   normal_quantile(0.9) / stats::qt(0.95, tail_freedom) * sqrt(tail_freedom / spread)
@@ -157,26 +167,48 @@ same_share <- function(fit) {
 }
 
 robust_note <- function(x) {
-  paste0(
-    "Interval: robust, ",
-    if (is.null(x$replicates)) {
-      if (is.null(x$options$cluster)) {
-        "sampling error"
-      } else {
-        paste0("sampling error (of ", count_noun(count_clusters(x), "cluster"), ")")
-      }
-    } else {
-      paste0(
-        "sampling error (", resampling_note(x), ", ", number(x$options$replicates), " replicates)"
-      )
-    },
-    if (is_stated(x$options)) {
-      " given what is assumed"
-    } else if (panel_kind(x) == "machines") {
-      " and what machines as raters hid elsewhere"
-    } else {
-      " and what errors in common could hide"
-    }
+  drawn <- if (!is.null(x$replicates)) {
+    paste0(" (", resampling_note(x), ", ", number(x$options$replicates), " replicates)")
+  } else if (!is.null(x$options$cluster)) {
+    paste0(" (", count_noun(count_clusters(x), "cluster"), ")")
+  }
+  paste0("Interval (robust): sampling error", drawn, allowance_words(x), ".")
+}
+
+# What an interval contains beside sampling error: true for this estimate, not only for its kind.
+allowance_words <- function(x) {
+  hidden <- hidden_error(x, x$details$sampling)
+  if (is_stated(x$options)) {
+    " alone, given what is assumed"
+  } else if (panel_kind(x) == "machines") {
+    " and the error of machines as raters of other data"
+  } else if (max(0, hidden, na.rm = TRUE) == 0) {
+    " alone (no sign of shared errors)"
+  } else {
+    " and an allowance for shared errors"
+  }
+}
+
+# The same for a paper.
+explain_robust <- function(estimate) {
+  interval <- paste("The", interval_title(estimate$options$conf_level))
+  if (is_stated(estimate$options)) {
+    return(paste(interval, "covers sampling error, given that assumption."))
+  }
+  if (panel_kind(estimate) == "machines" && is_averaged(estimate)) {
+    return(paste(
+      interval, "is that of other sources in which language models or programs rate, whose",
+      "agreement says little of their accuracy: it stands halfway between the estimate and .65,",
+      "with a standard error of .17 besides sampling error."
+    ))
+  }
+  paste(
+    interval, "allows for sampling error and for errors that raters and systems share, which",
+    "ratings cannot show. For these its variance has a term that grows with the share of wrong",
+    "ratings, with the range of accuracies that other base rates would allow, and with the",
+    "distance between the accuracies with independent and with shared errors, and that vanishes",
+    "where ratings speak for models without unequal cases and raters; its size was set on public",
+    "data sets with known truth."
   )
 }
 

@@ -6,6 +6,14 @@ method_binned <- new_method(
   estimate = function(fit, options, average) estimate_k_model(fit, options),
   of_posterior = function(fit, options) {
     own_fit_point(fit, options, binned_of_posterior, bins = bins_of_posterior)
+  },
+  explain = function(estimate) {
+    paste(
+      "Cases were grouped by the highest posterior probability of a category, under a model in",
+      "which raters are equally accurate, errors equally probable and cases equally difficult; in",
+      "each group the accuracy follows from that probability and from how often the system gives",
+      "the most probable category (Lehner 2015, equation 7)."
+    )
   }
 )
 
@@ -13,7 +21,14 @@ method_unbinned <- new_method(
   "unbinned", "unbinned method",
   model = "k", clips = TRUE, iterated = FALSE,
   estimate = function(fit, options, average) estimate_k_model(fit, options),
-  of_posterior = function(fit, options) own_fit_point(fit, options, unbinned_of_posterior)
+  of_posterior = function(fit, options) own_fit_point(fit, options, unbinned_of_posterior),
+  explain = function(estimate) {
+    paste(
+      "The accuracy follows from the mean posterior probability of the system's answers, under a",
+      "model in which raters are equally accurate, errors equally probable and cases equally",
+      "difficult (a variant of Lehner 2015 without bins)."
+    )
+  }
 )
 
 estimate_k_model <- function(fit, options) {
@@ -43,7 +58,7 @@ warn_uninformative <- function(systems, share) {
   if (length(some) > 0L) {
     each <- verbatim(systems[some], ": ", percent(share[some]), " of its cases")
     warn_fallible("uninformative", c(
-      "Bins in which no category stands out are left out of the mean.",
+      "Bins in which no category stands out do not count in the mean.",
       stats::setNames(each, rep("*", length(each)))
     ), systems = systems[some], share = share[some])
   }

@@ -5,7 +5,14 @@ method_joint <- new_method(
   "joint", "joint method",
   model = "any", posterior = TRUE, likelihood = TRUE, common = "none",
   estimate = function(fit, options, average) estimate_latent(fit, options, average),
-  of_family = function(fit, options) family_ends(fit, options, "independent")
+  of_family = function(fit, options) family_ends(fit, options, "independent"),
+  explain = function(estimate) {
+    paste0(
+      "The system was taken as one more rater in a latent class model, the ",
+      format(estimate$fit$model), ", fitted to all answers (Dawid and Skene 1979). ",
+      explain_common(estimate)
+    )
+  }
 )
 
 method_shared <- new_method(
@@ -15,7 +22,14 @@ method_shared <- new_method(
   of_posterior = function(fit, options) {
     own_fit_point(fit, options, shared_of_posterior, posterior = TRUE)
   },
-  of_family = function(fit, options) family_ends(fit, options, "shared")
+  of_family = function(fit, options) family_ends(fit, options, "shared"),
+  explain = function(estimate) {
+    paste0(
+      "The accuracy is the mean posterior probability of the system's answers under the ",
+      format(estimate$fit$model), ", fitted to the raters alone (Dawid and Skene 1979), which ",
+      "takes the system to err where the raters err."
+    )
+  }
 )
 
 # Both ends of the range are told, whichever is asked for.
@@ -31,9 +45,9 @@ estimate_latent <- function(fit, options, average) {
   values <- lapply(found, function(of) if (of$identified) of$numbers$estimate else lacking)
   own <- found[[options$method]]
   if (!own$converged) warn_convergence(options$method)
-  back <- taken_back(options, of_average(average, "typical", length(lacking)))
+  back <- correction_share(options, of_average(average, "typical", length(lacking)))
   posterior <- named_posteriors(own, fit$x)
-  if (takes_back(back)) {
+  if (is_corrected(back)) {
     other <- named_posteriors(found[[method_shared$id]], fit$x)
     posterior <- Map(between_ends, posterior, other, back)
   }

@@ -7,14 +7,15 @@
 # kernel: that function; gradient: of a table, the derivative of its kernel by each cell, on tables
 # that sum to 1, or NULL to find it in small steps; settings: which settings of estimate_metrics()
 # it takes besides; lower and upper: its range, or a function of the settings that gives both;
-# better: "high" or "low", "" where neither is; drops: do categories of which it is undefined leave
-# its averages, or undo them; same_as: the metric of which it is another name; cell: is it a cell of
-# the confusion matrix that gold measures by itself, "recall" or "precision"; undefined: why it is
-# 0 / 0 where it is; default: is it shown unasked; ordered: does it mean something only where
-# categories are ordered.
+# better: "high" or "low", "" where neither is; drops: which categories leave its averages, those of
+# which it is "undefined", or those "caseless", without cases (of others it counts as 0 where it is
+# undefined), or none, "never", so that they undo them; same_as: the metric of which it is another
+# name; cell: is it a cell of the confusion matrix that gold measures by itself, "recall" or
+# "precision"; undefined: why it is 0 / 0 where it is; default: is it shown unasked; ordered: does
+# it mean something only where categories are ordered.
 new_metric <- function(id, title, reference, kernel, form = "category", needs = "table",
                        gradient = NULL, settings = character(), lower = 0, upper = 1,
-                       better = "high", drops = FALSE, same_as = NA_character_, cell = "",
+                       better = "high", drops = "never", same_as = NA_character_, cell = "",
                        undefined = zero_by_zero, default = FALSE, ordered = FALSE) {
   list(
     id = id, title = title, reference = reference, kernel = kernel, form = form, needs = needs,
@@ -159,19 +160,19 @@ built_in_metrics <- by_id(list(
     gradient = function(table) steps_of_table(table) <= 1, ordered = TRUE
   ),
   new_metric(
-    "recall", "Recall", by_name, recall_of, drops = TRUE, cell = "recall", default = TRUE,
+    "recall", "Recall", by_name, recall_of, drops = "caseless", cell = "recall", default = TRUE,
     undefined = no_such_case
   ),
   new_metric(
-    "sens", "Sensitivity", by_name, recall_of, drops = TRUE, cell = "recall", same_as = "recall",
-    undefined = no_such_case
+    "sens", "Sensitivity", by_name, recall_of, drops = "caseless", cell = "recall",
+    same_as = "recall", undefined = no_such_case
   ),
   new_metric(
-    "spec", "Specificity", by_name, specificity_of, drops = TRUE,
+    "spec", "Specificity", by_name, specificity_of, drops = "undefined",
     undefined = "every case is of this category"
   ),
   new_metric(
-    "precision", "Precision", by_name, precision_of, drops = TRUE, cell = "precision",
+    "precision", "Precision", by_name, precision_of, drops = "caseless", cell = "precision",
     default = TRUE, undefined = no_such_answer
   ),
   new_metric(
@@ -184,7 +185,7 @@ built_in_metrics <- by_id(list(
   ),
   new_metric(
     "f_meas", "F measure", "van Rijsbergen (1979), Information Retrieval", f_measure_of,
-    settings = "beta", drops = TRUE, default = TRUE,
+    settings = "beta", drops = "caseless", default = TRUE,
     undefined = paste0(no_such_case, ", or ", no_such_answer)
   ),
   new_metric(
@@ -193,7 +194,7 @@ built_in_metrics <- by_id(list(
   ),
   new_metric(
     "j_index", "Youden's J", "Youden (1950), Cancer 3, 32-35", youden_of, lower = -1,
-    drops = TRUE, undefined = of_one_kind
+    drops = "undefined", undefined = of_one_kind
   ),
   new_metric(
     "detection_prevalence", "Share of answers", by_name,

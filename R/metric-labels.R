@@ -76,9 +76,7 @@ estimate_metrics.ratings_labels <- function(x, # nolint: object_name, object_len
   check_dots_empty(...)
   method <- check_choice(method, c("joint", "shared"), "method", call)
   interval <- check_choice(interval, c("bootstrap", "none"), "interval", call)
-  conf_level <- check_number(
-    conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE, call = call
-  )
+  conf_level <- check_level(conf_level, call = call)
   replicates <- check_resampling(resampling, call, "replicates")$replicates %||% 200L
   replicates <- check_count(replicates, "replicates", min = 2L, call = call)
   plan <- label_plan(metrics, average, beta, x, call)
@@ -185,7 +183,7 @@ check_label_panel <- function(x, systems, call) {
       call = call)
   }
   if (length(setdiff(x$raters, systems)) < 2L) {
-    abort_argument("systems", "At least two raters must be left that are no systems.", call = call)
+    abort_argument("systems", "At least two raters must be left that are not systems.", call = call)
   }
 }
 
@@ -274,13 +272,14 @@ values_over_labels <- function(counts, plan) {
   }
   each <- value(counts)
   micro <- value(matrix(colSums(counts), 1L))
+  cases <- matrix(rowSums(counts[, 1:2, drop = FALSE]), 1L)
   out <- lapply(seq_along(plan$of_label$records), function(m) {
     one <- matrix(each[, m], 1L)
     drops <- plan$of_label$records[[m]]$drops
     c(vapply(plan$averages %||% character(), function(average) {
       switch(average,
-        macro = mean_over(one, one^0, drops)[[1L]],
-        macro_weighted = mean_over(one, matrix(rowSums(counts[, 1:2, drop = FALSE]), 1L), drops),
+        macro = mean_over(one, FALSE, cases, drops)[[1L]],
+        macro_weighted = mean_over(one, TRUE, cases, drops)[[1L]],
         micro = micro[[m]]
       )
     }, 0), each[, m])

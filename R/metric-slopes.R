@@ -99,8 +99,8 @@ slopes_of_categories <- function(record, plan, parts) {
   )
   averages <- lapply(plan$averages, function(average) {
     switch(average,
-      macro = mean_slope(each, of$value, rep(1, n), record$drops),
-      macro_weighted = mean_slope(each, of$value, parts$tp + parts$fn, record$drops, TRUE),
+      macro = mean_slope(each, of$value, FALSE, parts$tp + parts$fn, record$drops),
+      macro_weighted = mean_slope(each, of$value, TRUE, parts$tp + parts$fn, record$drops),
       micro = micro_slope(record, plan, parts)
     )
   })
@@ -128,15 +128,16 @@ kinds_there <- function(parts) {
   cbind(truth & answer, truth & other_answer, answer & other_truth, other_truth & other_answer)
 }
 
-# See mean_over(). `moving`: weights are shares of truths, which move, too.
-mean_slope <- function(each, value, weight, drops, moving = FALSE) {
-  gone <- weight == 0 | (drops & is.na(value))
-  share <- replace(weight, gone, 0) / sum(weight[!gone])
-  each[, gone] <- 0
-  slope <- as.vector(each %*% share)
-  if (moving) {
-    off <- (value - sum((value * share)[!gone])) / sum(weight[!gone])
-    slope <- slope + c(replace(off, gone, 0), numeric(2L * length(value)))
+# See mean_over(). Weights are shares of truths, which move, too.
+mean_slope <- function(each, value, weighted, cases, drops) {
+  weight <- weights_in_mean(value, weighted, cases, drops)
+  still <- weight == 0 | (drops == "caseless" & is.na(value))
+  each[, still] <- 0
+  value[still] <- 0
+  slope <- as.vector(each %*% weight) / sum(weight)
+  if (weighted) {
+    off <- (value - sum(value * weight) / sum(weight)) / sum(weight)
+    slope <- slope + c(replace(off, weight == 0, 0), numeric(2L * length(value)))
   }
   slope
 }

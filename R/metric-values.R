@@ -54,23 +54,28 @@ values_of_categories <- function(record, plan, parts, call) {
   each <- of(parts)
   averages <- lapply(plan$averages, function(average) {
     switch(average,
-      macro = mean_over(each, each^0, record$drops),
-      macro_weighted = mean_over(each, parts$tp + parts$fn, record$drops),
+      macro = mean_over(each, FALSE, parts$tp + parts$fn, record$drops),
+      macro_weighted = mean_over(each, TRUE, parts$tp + parts$fn, record$drops),
       micro = of(lapply(parts, rowSums))
     )
   })
   do.call(cbind, c(averages, list(each)))
 }
 
-# Means of rows; undefined categories leave them, or undo them, unless their weight is 0.
-mean_over <- function(each, weight, drops) {
-  gone <- weight == 0 | (drops & is.na(each))
-  weight[gone] <- 0
-  each[gone] <- 0
+# Means of rows, of categories with so many `cases`, by which they may be weighted.
+mean_over <- function(each, weighted, cases, drops) {
+  weight <- weights_in_mean(each, weighted, cases, drops)
+  each[weight == 0 | (drops == "caseless" & is.na(each))] <- 0
   matrix(rowSums(each * weight) / rowSums(weight), ncol = 1L)
 }
 
-# Each category against the others: tables x categories of true positives and so on.
+# Categories that leave the mean have weight 0.
+weights_in_mean <- function(each, weighted, cases, drops) {
+  gone <- switch(drops, undefined = is.na(each), caseless = cases <= 0, never = FALSE)
+  replace(if (weighted) cases else cases^0, gone, 0)
+}
+
+# Each category against all others: tables x categories of true positives and so on.
 against_rest <- function(tables, n) {
   sums <- table_sums(tables, n)
   tp <- sums$right

@@ -67,7 +67,7 @@ new_own_metric <- function(id, title, kernel, form, range, better, reference, ca
   check_range(range, "finite numbers", finite = TRUE, call)
   new_metric(
     id, title, reference, kernel, form, lower = range[[1L]], upper = range[[2L]],
-    better = check_choice(better, c("high", "low"), "better", call), drops = TRUE
+    better = check_choice(better, c("high", "low"), "better", call), drops = "undefined"
   )
 }
 

@@ -15,6 +15,7 @@
 #' option that has a value of the wrong kind is an error of class `fallible_error_option` at its
 #' first use.
 #'
+#' @srrstats {BS2.12, BS2.13, BS2.14} option `fallible.quiet`, and classes of all conditions
 #' @name fallible-options
 #' @aliases fallible.file_limits fallible.conf_level fallible.threads fallible.quiet
 #' @seealso [conditions] for classes of errors and warnings.

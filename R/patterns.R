@@ -4,6 +4,11 @@
 # files hand patterns on, and look into them with these functions only, whose `x` is a ratings
 # object or its patterns.
 
+#' @srrstats {G3.0} distinct cases are told by whole numbers
+#' @srrstatsNA {G3.1, G3.1a} no covariance of data is estimated
+#' @noRd
+NULL
+
 patterns_of <- function(x) x$patterns %||% x
 
 # Number of categories that raters use; those of a part may be told to be those of the whole.

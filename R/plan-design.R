@@ -64,7 +64,7 @@ with_systems <- function(design, accuracies, call) {
   accuracies <- check_probabilities(accuracies, "system_accuracy", 1L, call)
   raters <- length(design$raters)
   of_systems <- lengths(design$matrices[-seq_len(raters)]) > 0L
-  own <- !alike(design$loading[-seq_len(raters)]) || !alike(design$drift[-seq_len(raters)])
+  own <- !all_same(design$loading[-seq_len(raters)]) || !all_same(design$drift[-seq_len(raters)])
   check_replaced("systems", own || any(of_systems) || any(design$copying$to > raters), call)
   design[c("loading", "drift")] <- lapply(design[c("loading", "drift")], function(x) {
     c(x[seq_len(raters)], for_others(x[-seq_len(raters)], length(accuracies)))
@@ -84,7 +84,7 @@ with_raters <- function(design, accuracies, call) {
   by_rater <- c(list(design$missing), lapply(design[c("loading", "drift")], `[`, own))
   check_replaced(
     "raters", any(lengths(design$matrices[own]) > 0L) || nrow(design$copying) > 0L ||
-      !all(vapply(by_rater, alike, NA)), call
+      !all(vapply(by_rater, all_same, NA)), call
   )
   design$missing <- for_others(design$missing, length(accuracies))
   design[c("loading", "drift")] <- lapply(design[c("loading", "drift")], function(x) {
@@ -128,7 +128,7 @@ plan_accuracies <- function(x, own, design, call) {
   if (all(given) || !(any(given) || !is.null(own))) {
     abort_argument("rater_accuracy", "Give {.arg rater_accuracy}, {.arg chance_kappa} or a
                     {.arg design}{if (all(given)) ', not both'}.",
-      i = "How well raters agree decides how many cases are needed. A pilot of 50 cases tells.",
+      i = "The number of cases depends on how well raters agree; a pilot of 50 cases shows it.",
       call = call)
   }
   if (given[[2L]]) {
@@ -288,7 +288,7 @@ fit_pilot <- function(x, simple) {
 
 check_pilot_fit <- function(fit, call) {
   if (fit$identified != "yes") {
-    abort_argument("design", "Nothing can be planned from this pilot: {reason_of_fit(fit)}.",
+    abort_argument("design", "This pilot cannot be used for planning: {reason_of_fit(fit)}.",
       i = "Collect more ratings, or give {.arg rater_accuracy} or {.arg chance_kappa}.",
       call = call)
   }

@@ -33,8 +33,12 @@ foresee_accuracy <- function(estimate, predicted, s, category) {
   # Without clips an estimate may be above 1, which no share of gold cases is.
   value <- if (is.na(alone$estimate)) of$mean else min(max(alone$estimate, 0), 1)
   p <- tempered(q)
+  ends <- c(value, if (!is.na(alone$estimate)) {
+    unlist(estimate$table[s, c("independent", "shared")])
+  })
   list(
     of = of, value = value, variance = of$mean * (1 - of$mean), share = 1,
+    hardest = min(max(ends[[which.min(abs(ends - 0.5))]], 0), 1),
     spread = replace(sqrt(p * (1 - p)), weight == 0, NA), alone = alone
   )
 }
@@ -109,24 +113,31 @@ corrected_half <- function(gold, quantity, explained, settings) {
   wilson_half(quantity$value, quantity$share / error, normal_quantile(settings$conf_level))
 }
 
-# What ratings alone say besides can make no interval wider, though the forecast of it has a margin
-# for few labels.
+# What ratings alone say besides can make no interval wider.
 combined_half <- function(gold, quantity, explained, settings) {
   value <- quantity$value
   cases <- quantity$of$cases
   spread <- max(value * (1 - value), 1 / cases)
-  prior <- ratings_prior(quantity$alone, gold, spread, cases, default_widen)
-  precision <- gold / (spread * (1 - explained) * (1 - gold / cases)) + 1 / prior$sd^2
+  error <- spread * (1 - explained) * (1 - gold / cases) / gold
+  prior <- ratings_prior(quantity$alone, gold, spread, cases, NULL, error)
+  precision <- 1 / error + 1 / prior$sd^2
   sampling <- if (settings$target == "population") spread / cases else 0
-  half <- normal_quantile(settings$conf_level) * sqrt(1 / precision + sampling)
-  pmin(half * (1 + 4 / (gold + 2)), corrected_half(gold, quantity, explained, settings))
+  half <- function(variance) normal_quantile(settings$conf_level) * sqrt(variance + sampling)
+  # As much is the flat part's as it explains of gold that says what ratings alone do.
+  flat <- prior$vague * stats::dbeta(value, 0.5, 0.5)
+  flat <- ifelse(is.finite(flat), flat, 0)
+  flat <- flat / (flat + (1 - prior$vague) * stats::dnorm(0, 0, sqrt(prior$sd^2 + error)))
+  pmin(
+    flat * half(error) + (1 - flat) * half(1 / precision),
+    corrected_half(gold, quantity, explained, settings)
+  )
 }
 
 # Does an interval believe what ratings alone say, as far as gold does not contradict it?
 believes_ratings <- function(interval) interval == "combined"
 
-half_of <- function(interval, quantity, explained, settings) {
-  half <- if (believes_ratings(interval)) combined_half else corrected_half
+half_of <- function(interval, quantity, explained, settings,
+                    half = if (believes_ratings(interval)) combined_half else corrected_half) {
   if (interval == "gold alone") explained <- 0
   function(gold) half(gold, quantity, explained, settings)
 }
@@ -147,11 +158,19 @@ fewest_gold <- function(half, half_width, cases) {
 }
 
 # Fewer than could contradict ratings would make a combined interval of what ratings say.
-planned_gold <- function(interval, quantity, explained, settings) {
+planned_gold <- function(interval, quantity, explained, settings,
+                         half = half_of(interval, quantity, explained, settings)) {
   cases <- quantity$of$cases
   least <- if (believes_ratings(interval)) min(fewest_contradicting, cases) else 1
-  half <- half_of(interval, quantity, explained, settings)
   max(least, fewest_gold(half, settings$half_width, cases))
+}
+
+# As many as it takes if ratings are worth as little as they may be, and as wrong as they may be: if
+# errors are shared an accuracy is nearer to one half than it seems, and gold contradicts ratings.
+most_gold <- function(interval, quantity, explained, settings) {
+  quantity$value <- quantity$hardest %||% quantity$value
+  half <- half_of(interval, quantity, explained, settings, corrected_half)
+  planned_gold(interval, quantity, explained, settings, half)
 }
 
 # ---- Tables -------------------------------------------------------------------------------------
@@ -166,15 +185,16 @@ gold_rows <- function(quantity, settings) {
   cases <- quantity$of$cases
   worth <- worth_of_ratings(quantity$explained, settings$conf_level)
   rows <- lapply(intervals, function(interval) {
-    number <- function(explained) {
-      settings$gold %||% planned_gold(interval, quantity, explained, settings)
+    number <- function(explained, of = planned_gold) {
+      settings$gold %||% of(interval, quantity, 1 - 1 / worth[[explained]], settings)
     }
-    needed <- vapply(1 - 1 / worth, number, 0)
+    needed <- c(number("estimate"), number("conf.high"))
+    most <- number("conf.low", most_gold)
     half <- half_of(interval, quantity, quantity$explained, settings)
     told <- if (interval == "gold alone") rep(1, 3L) else unname(worth)
     tibble::tibble(
       system = quantity$system, interval = interval, gold = needed[[1L]],
-      lowest = needed[[3L]], highest = needed[[2L]], half_width = half(needed[[1L]]),
+      lowest = needed[[2L]], highest = most, half_width = half(needed[[1L]]),
       worth = told[[1L]], worth_lowest = told[[2L]], worth_highest = told[[3L]], cases = cases,
       reason = if (is.na(needed[[1L]])) {
         paste0("with all of the ", number_of(cases), " cases gold it is ", decimals(half(cases)))
@@ -200,10 +220,13 @@ gold_curve <- function(quantity, settings) {
 
 # ---- Choice -------------------------------------------------------------------------------------
 
+# So many that the half-width is reached also where errors are shared, if there are as many.
+number_to_draw <- function(rows) ifelse(is.na(rows$highest), rows$gold, rows$highest)
+
 # Stratum and probability of the cases that are drawn, for the system that needs most of them.
 choose_gold <- function(table, quantities, x, settings) {
   decisive <- table[table$interval == settled_interval(table, settings), ]
-  gold <- max(decisive$gold)
+  gold <- max(number_to_draw(decisive))
   if (is.na(gold) || in_database(x)) { # where the cases are
     return(list(case = integer(), stratum = integer(), probability = double()))
   }
@@ -229,13 +252,20 @@ settled_interval <- function(table, settings) {
 
 # More gold, or one more rater for every case? NULL without costs.
 gold_costs <- function(table, quantities, estimate, settings) {
-  if (is.null(settings$cost_gold) || is.null(settings$cost_rating)) {
+  if (is.null(settings$cost)) {
     return(NULL)
   }
   interval <- settled_interval(table, settings)
   needed <- function(explained) {
     max(unlist(Map(function(quantity, explained) {
-      if (is.na(explained)) NA_real_ else planned_gold(interval, quantity, explained, settings)
+      if (is.na(explained)) {
+        return(NA_real_)
+      }
+      low <- 1 - 1 / worth_of_ratings(explained, settings$conf_level)[["conf.low"]]
+      number_to_draw(list(
+        gold = planned_gold(interval, quantity, explained, settings),
+        highest = most_gold(interval, quantity, low, settings)
+      ))
     }, quantities, explained)))
   }
   now <- vapply(quantities, `[[`, 0, "explained")
@@ -243,7 +273,7 @@ gold_costs <- function(table, quantities, estimate, settings) {
   cases <- count_cases(estimate$fit$x)
   tibble::tibble(
     raters = c("as they are", "one more"), gold = gold, ratings = c(0, cases),
-    cost = gold * settings$cost_gold + c(0, cases) * settings$cost_rating
+    cost = gold * settings$cost[["gold"]] + c(0, cases) * settings$cost[["rating"]]
   )
 }
 

@@ -6,8 +6,9 @@
 #' @param ... For `as.data.frame()`, passed on to `tidy()`; otherwise not used.
 #' @return `tidy()`: a tibble. Of the answer: `system` (for a difference, two); `interval`
 #'   (`"gold alone"`, `"corrected"` or `"combined"`); `gold`, the number of cases to label, out of
-#'   the `cases` that count, `NA` if all of them are too few; `lowest` and `highest`, that number
-#'   where ratings are worth more or less than they seem; `half_width`, what `gold` cases give;
+#'   the `cases` that count, `NA` if all of them are too few, if ratings are worth what they seem;
+#'   `lowest` and `highest`, that number where they are worth more, or where they are worth less and
+#'   errors are shared, so that gold contradicts them; `half_width`, what `gold` cases give;
 #'   `worth`, how many labels without ratings one label is worth, and its range `worth_lowest` to
 #'   `worth_highest`; and `reason`, why there is no number. Of the curve: `system`, `interval`,
 #'   `gold` and `half_width`. Of the costs: `raters`, `gold` and `ratings` that are needed then, and
@@ -25,7 +26,7 @@
 #' @examples
 #' set.seed(1)
 #' x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.8), n = 1000))
-#' plan <- plan_gold(x, cost_gold = 20, cost_rating = 1)
+#' plan <- plan_gold(x, cost = c(gold = 20, rating = 1))
 #' tidy(plan)
 #' tidy(plan, "costs")
 #' glance(plan)
@@ -49,7 +50,7 @@ glance.gold_plan <- function(x, ...) {
   settings <- x$settings
   least <- settled_row(x)
   tibble::tibble(
-    of = settings$of, interval = least$interval, gold = least$gold, cases = least$cases,
+    of = settings$of, interval = least$interval, gold = number_to_draw(least), cases = least$cases,
     half_width = least$half_width, conf_level = settings$conf_level, target = settings$target,
     choice = settings$choice, least[c("worth", "worth_lowest", "worth_highest")]
   )
@@ -58,7 +59,7 @@ glance.gold_plan <- function(x, ...) {
 # Of the system that needs most gold.
 settled_row <- function(x) {
   rows <- x$table[x$table$interval == settled_interval(x$table, x$settings), ]
-  rows[order(-is.na(rows$gold), -rows$gold, rows$worth)[[1L]], ]
+  rows[order(-is.na(rows$gold), -number_to_draw(rows), rows$worth)[[1L]], ]
 }
 
 #' @rdname tidy.gold_plan
@@ -79,8 +80,9 @@ format.gold_plan <- function(x, ...) {
     return(paste0("Not reached: ", best$reason))
   }
   paste0(
-    count_noun(best$gold, "gold case"), " of ", number_of(best$cases), " for a half-width of ",
-    decimals(best$half_width), " (", interval_title(x$settings$conf_level), ", ", best$interval, ")"
+    count_noun(number_to_draw(best), "gold case"), " of ", number_of(best$cases),
+    " for a half-width of ", decimals(best$half_width), " (",
+    interval_title(x$settings$conf_level), ", ", best$interval, ")"
   )
 }
 
@@ -116,8 +118,12 @@ caption_of.gold_plan <- function(x) { # nolint: object_name.
 #' @export
 shown_table.gold_plan <- function(x) { # nolint: object_name.
   table <- tidy(x)
+  if (length(unique(table$system)) > 3L) {
+    table <- table[table$interval == settled_interval(table, x$settings), ]
+  }
   range <- function(low, high, show) {
-    ifelse(is.na(low) | low == high, "", paste0(show(low), " to ", show(high)))
+    to <- ifelse(is.na(high), "or more", paste("to", show(high)))
+    ifelse(is.na(low) | low %in% high, "", paste(show(low), to))
   }
   whole <- function(n) ifelse(is.na(n), "NA", number_of(n))
   one <- function(n) decimals(n, 1L)
@@ -138,18 +144,18 @@ notes_of.gold_plan <- function(x) { # nolint: object_name.
     paste0("Not reached, ", lacking$interval, ", ", lacking$system, ": ", lacking$reason,
       recycle0 = TRUE
     ),
-    "Worth: how many labels without ratings do what one does with them; ranges as ratings tell it",
+    "Worth: how many labels without ratings one label here replaces, roughly",
     paste(
-      "Ratings alone tell their worth only roughly: label a pilot of 20 to 30 random cases first.",
-      "A single judge no better than the system saves half of the labels at most"
+      "Ratings alone give the worth roughly: label a pilot of 20 to 30 random cases first.",
+      "A single judge no better than the system saves at most half of the labels"
     ),
     if (rests_on_ratings(x)) {
       paste(
-        "So few gold cases rest on what ratings say; some", fewest_contradicting,
-        "could contradict it"
+        "With so few gold cases the result rests on the ratings; about", fewest_contradicting,
+        "gold cases could contradict them"
       )
     },
-    if (x$settings$of == "difference") "Only cases on which answers differ need a label",
+    if (x$settings$of == "difference") "Only cases on which the systems differ need a label",
     if (drawn > 0L) choice_note(x, drawn),
     if (x$in_database) {
       "The cases are in a database: plan with dplyr::collect() of the ratings to draw some"
@@ -160,26 +166,30 @@ notes_of.gold_plan <- function(x) { # nolint: object_name.
 
 rests_on_ratings <- function(x) {
   settled <- settled_row(x)
-  believes_ratings(settled$interval) && isTRUE(settled$gold < fewest_contradicting)
+  believes_ratings(settled$interval) && isTRUE(number_to_draw(settled) < fewest_contradicting)
 }
 
 choice_note <- function(x, drawn) {
   how <- switch(x$settings$choice,
-    stratified = "from strata by how little ratings tell",
-    active = "with a probability each by how little ratings tell", random = "at random"
+    stratified = "from strata by how uncertain the ratings leave them",
+    active = "each with a probability by how uncertain the ratings leave it", random = "at random"
   )
-  paste0("Cases to label: ", number_of(drawn), ", drawn ", how, "; see augment()")
+  safe <- is.null(x$settings$gold) && !is.na(settled_row(x)$highest)
+  paste0(
+    "Cases to label: ", number_of(drawn), ", ",
+    if (safe) "enough also if raters and systems err together, ", "drawn ", how, "; see augment()"
+  )
 }
 
 cost_note <- function(costs) {
   if (is.null(costs) || anyNA(costs$cost)) {
-    return(if (!is.null(costs)) "What one more rater would save cannot be told")
+    return(if (!is.null(costs)) "What one more rater would save is not known")
   }
   cheaper <- costs$raters[[which.min(costs$cost)]]
   paste0(
     "Cost ", number_of(costs$cost[[1L]]), " with raters as they are, ",
-    number_of(costs$cost[[2L]]), " with one more (", number_of(costs$gold[[2L]]), " gold), if its",
-    " errors are as much its own as theirs: ",
+    number_of(costs$cost[[2L]]), " with one more (", number_of(costs$gold[[2L]]), " gold cases),",
+    " if its errors are no more shared than theirs: ",
     if (cheaper == "one more") "one more rater is cheaper" else "gold is cheaper"
   )
 }

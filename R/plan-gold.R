@@ -7,7 +7,7 @@
 #' Ratings predict of every case how probably an answer is right. The more such predictions vary
 #' between cases, the more of the variance of being right they explain, and the fewer gold cases
 #' are needed: a share `1 - r^2` of those without ratings, if `r` is the correlation of predictions
-#' with the truth. Ratings alone tell `r` roughly: `r^2` is taken to be the square of the variance
+#' with the truth. Ratings alone give `r` roughly: `r^2` is taken to be the square of the variance
 #' of the predictions divided by their mean times one less their mean, at most .9. Over real data
 #' sets it scatters around that with standard deviation .20, of which the range of the answer is
 #' made. Label a pilot of 20 to 30 random cases to know better, and plan again.
@@ -21,22 +21,26 @@
 #' `"corrected"` intervals use ratings to correct what gold cases say, and are valid whatever the
 #' raters have in common with the system. `"combined"` ones believe, in addition, what ratings alone
 #' say, as far as gold cases do not contradict it, and are never planned with fewer than
-#' `r fewest_contradicting` cases, which could. `"gold alone"` is Wilson's interval. An answer
+#' `r fewest_contradicting` cases, which could. `"gold alone"` is Wilson's interval. How many cases
+#' it takes rests on the accuracy and on the worth of ratings, and errors that raters and systems
+#' share spoil both. So as many are drawn as the upper end of the range says, which supposes ratings
+#' worth as little as they may be, the accuracy that needs most cases of those that independent and
+#' shared errors give, and nothing gained by believing ratings alone. An answer
 #' for the `"population"` cannot be better than what all the cases of `x` tell of it, all of them
 #' gold.
 #'
 #' @section Which cases:
-#' By `choice = "stratified"` cases are put into four strata by how little ratings tell of the
-#' answer, and the less they tell the more are drawn (Neyman's allocation, with each stratum at
-#' least .3 of the mean, since raters may agree and be wrong). On real data 1.17 times fewer labels
-#' than with random cases gave intervals as wide; at worst, 1.06 times more. `"active"` draws each
-#' case with a probability of its own. Cases with the same ratings have the same probability.
-#' `augment()` gives the list of the cases to label. Fill in its column `truth`, and give it to
-#' [estimate_accuracy()] as `known_truth`: it carries the probabilities, without which such a choice
-#' would be biased. Weights that are counts, and databases, are planned for by cases: the label of a
-#' row is that of as many cases as it stands for, so that fewer rows are drawn than gold cases are
-#' planned. Of ratings in a database `dplyr::collect()` fetches the cases to draw from. For a
-#' difference only cases on which the two answers differ are drawn; for
+#' By `choice = "stratified"` cases are put into four strata by how uncertain the ratings leave
+#' the answer, and more are drawn where they are less certain (Neyman's allocation, with each
+#' stratum at least .3 of the mean, since raters may agree and be wrong). On real data 1.17 times
+#' fewer labels than with random cases gave intervals as wide; at worst, 1.06 times more. `"active"`
+#' draws each case with a probability of its own. Cases with the same ratings have the same
+#' probability. `augment()` gives the list of the cases to label. Fill in its column `truth`, and
+#' give it to [estimate_accuracy()] as `known_truth`: it carries the probabilities, without which
+#' such a choice would be biased. Weights that are counts, and databases, are planned for by cases:
+#' the label of a row is that of as many cases as it stands for, so that fewer rows are drawn than
+#' gold cases are planned. Of ratings in a database `dplyr::collect()` fetches the cases to draw
+#' from. For a difference only cases on which the two answers differ are drawn; for
 #' precision, those with the answer; such a list says nothing of the accuracy of a system.
 #'
 #' @param x A [ratings()] object with systems, or the result of [estimate_accuracy()].
@@ -55,8 +59,8 @@
 #'   or of these `"cases"` themselves?
 #' @param conf_level Probability with which the interval is meant to cover, in (0, 1).
 #' @param choice How cases are drawn: `"stratified"`, `"active"` or `"random"`.
-#' @param cost_gold,cost_rating Cost of a label, and of a rating. With both the plan also says
-#'   whether one more rater for every case would be cheaper than the labels that it saves.
+#' @param cost Cost of a gold label and of a rating, `c(gold = 20, rating = 1)`. With it the plan
+#'   also says whether one more rater for every case would be cheaper than the labels that it saves.
 #' @param ... Not used.
 #' @return An object of class `gold_plan` with methods for `print()`, [tidy()][tidy.gold_plan],
 #'   [glance()][tidy.gold_plan], [augment()][tidy.gold_plan] and [autoplot()][autoplot.gold_plan].
@@ -80,7 +84,7 @@ plan_gold <- function(x, half_width = 0.05, of = c("accuracy", "difference", "re
                       interval = NULL, target = c("population", "cases"),
                       conf_level = default_conf_level(),
                       choice = c("stratified", "active", "random"),
-                      cost_gold = NULL, cost_rating = NULL, ...) {
+                      cost = NULL, ...) {
   check_given()
   call <- rlang::current_env()
   check_dots_empty(...)
@@ -89,7 +93,7 @@ plan_gold <- function(x, half_width = 0.05, of = c("accuracy", "difference", "re
     list(
       half_width = half_width, of = of, systems = systems, category = category, gold = gold,
       interval = interval, target = target, conf_level = conf_level, choice = choice,
-      cost_gold = cost_gold, cost_rating = cost_rating
+      cost = cost
     ), estimate, call
   )
   predicted <- predict_categories(estimate$fit$x)
@@ -118,7 +122,6 @@ as_planned_estimate <- function(x, call) {
 gold_settings <- function(given, estimate, call) {
   x <- estimate$fit$x
   number <- function(arg, ...) check_number(given[[arg]], arg, ..., call = call)
-  optional <- function(arg) if (!is.null(given[[arg]])) number(arg, 0)
   of <- check_choice(given$of, c("accuracy", "difference", "recall", "precision"), "of", call)
   list(
     half_width = number("half_width", 0, 0.5, open_min = TRUE, open_max = TRUE), of = of,
@@ -140,7 +143,7 @@ gold_settings <- function(given, estimate, call) {
     target = check_choice(given$target, c("population", "cases"), "target", call),
     conf_level = number("conf_level", 0, 1, open_min = TRUE, open_max = TRUE),
     choice = check_choice(given$choice, c("stratified", "active", "random"), "choice", call),
-    cost_gold = optional("cost_gold"), cost_rating = optional("cost_rating")
+    cost = if (!is.null(given$cost)) check_cost(given$cost, call, c(gold = NA, rating = NA))
   )
 }
 

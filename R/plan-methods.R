@@ -75,11 +75,11 @@ update.case_plan <- function(object, ...) {
 
 #' @export
 print.case_plan <- function(x, ...) {
-  cat_lines(paste("<case_plan>", caption_of(x)), format_assumed(x), "")
-  print(shown_table(x), row.names = FALSE)
-  cat_lines("", format_answer(x), plan_notes(x), format_advice(x), "")
-  cat_lines("More: tidy(), glance(), update(), plot().")
-  invisible(x)
+  print_result(
+    x, "tidy(), glance(), update(), plot()", left = integer(), most = Inf,
+    head = c(paste("<case_plan>", caption_of(x)), format_assumed(x)),
+    notes = c(format_answer(x), plan_notes(x), format_advice(x))
+  )
 }
 
 #' @export
@@ -89,8 +89,6 @@ caption_of.case_plan <- function(x) { # nolint: object_name.
     format(x$settings$conf_level)
   )
 }
-
-plan_story <- function(x) c(format_assumed(x), format_answer(x), plan_notes(x))
 
 #' @export
 shown_table.case_plan <- function(x) { # nolint: object_name.
@@ -124,7 +122,7 @@ format_assumed <- function(x) {
     paste0(
       "Estimates: ", format_estimator(settings$estimator),
       if (settings$approximate) {
-        "; APPROXIMATION by a formula for large samples, nothing was simulated"
+        "; approximation by a formula for large samples, without simulation"
       } else {
         paste0("; ", number(settings$runs), " simulated panels for each number of cases")
       }
@@ -153,7 +151,7 @@ presumed_properties <- function(design) {
   if (length(broken) > 1L) {
     return(broken)
   }
-  "Presumed: the K-properties hold; where they do not, more cases are needed, or none are enough"
+  "Assumed: the K-properties hold; otherwise more cases are needed, or no number is enough"
 }
 
 format_estimator <- function(estimator) {
@@ -208,7 +206,7 @@ plan_notes <- function(x) {
     near_tie(table[enough, ]),
     if (!x$settings$approximate) "In brackets: Monte Carlo standard errors",
     if (any(!enough & abs(table$bias) > x$settings$margin / 5 & is.na(table$cases))) {
-      "Instead of more cases: better raters, or a model with fewer assumptions (rater_model())"
+      "More cases do not help; use better raters, or a model with fewer assumptions (rater_model())"
     },
     pilot_note(x)
   )
@@ -221,11 +219,11 @@ near_tie <- function(table) {
   }
   error <- table$std.error * table$cost / table$cases
   best <- which(table$cheapest)[1L]
-  apart <- table$cost - table$cost[[best]]
-  same <- which(apart <= 2 * sqrt(error^2 + error[[best]]^2) & seq_along(apart) != best)
+  difference <- table$cost - table$cost[[best]]
+  same <- which(difference <= 2 * sqrt(error^2 + error[[best]]^2) & seq_along(difference) != best)
   if (length(same) > 0L) {
     paste0(
-      "Simulation error leaves open whether ", paste(table$raters[same], collapse = " or "),
+      "Within simulation error it is open whether ", paste(table$raters[same], collapse = " or "),
       " raters cost less"
     )
   }
@@ -273,15 +271,17 @@ format_advice <- function(x) {
   }
   curve <- tidy(x, "curve")
   here <- stats::approx(sqrt(curve$cases), stats::qnorm(curve$probability), sqrt(advised))$y
-  said <- c(
+  advice <- c(
     `200` = "at least 200 cases for chance kappa around .3",
     `100` = "100 cases are sufficient for chance kappa around .55"
   )[[as.character(advised)]]
   paste0(
-    "Advice of Lehner (2015): ", said,
+    "Advice of Lehner (2015): ", advice,
     if (!is.na(here)) paste0("; here that has probability ", decimals(stats::pnorm(here), 2L))
   )
 }
 
 #' @export
-notes_of.case_plan <- function(x) plan_story(x) # nolint: object_name.
+notes_of.case_plan <- function(x) { # nolint: object_name.
+  c(format_assumed(x), format_answer(x), plan_notes(x))
+}

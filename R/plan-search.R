@@ -44,7 +44,7 @@ plan_panels <- function(settings, i, n, seed, tick, call) {
     abort_argument("estimator", "{.arg estimator} fails on every panel of {n} case{?s}.",
       x = verbatim(rows$reason[[1L]]), parent = rows$condition[[1L]], call = call)
   }
-  error <- rows$estimate - ifelse(tells_expected(rows), rows$expected, rows$sample)
+  error <- rows$estimate - ifelse(has_expected(rows), rows$expected, rows$sample)
   near <- !is.na(error) & abs(error) <= settings$margin + 1e-9
   list(
     n = n, near = as.vector(tapply(near, rows$run, mean)), error = error, run = rows$run,
@@ -188,7 +188,7 @@ unreached <- function(at, tried, settings, i) {
     if (rising) {
       paste0(number(settings$max_cases), " cases, the most to try, are too few; the best found is ")
     } else {
-      "more cases do not help, since the error that remains is bias; the best found is "
+      "more cases do not help, because the remaining error is bias; the best found is "
     },
     percent(point$probability), " with ", count_noun(best, "case")
   )

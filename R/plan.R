@@ -117,9 +117,7 @@ plan_settings <- function(x, call) {
   settings <- c(
     list(
       margin = check_number(x$margin, "margin", 1e-6, 1, open_max = TRUE, call = call),
-      conf_level = check_number(
-        x$conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE, call = call
-      ),
+      conf_level = check_level(x$conf_level, call = call),
       cost = check_cost(x$cost, call),
       runs = check_runs(x$runs, call), approximate = identical(as.double(x$runs), 0)
     ),
@@ -159,14 +157,15 @@ check_cases <- function(cases, call) {
   list(cases = NULL, least_cases = as.integer(cases[[1L]]), max_cases = as.integer(cases[[2L]]))
 }
 
-# Cost of a case and of a rating.
-check_cost <- function(cost, call) {
-  default <- c(case = 0, rating = 1)
+# Cost of a case and of a rating, or of what else `default` names; where that is NA all are needed.
+check_cost <- function(cost, call, default = c(case = 0, rating = 1)) {
   names <- names(cost)
   ok <- is.numeric(cost) && length(cost) > 0L && all(names %in% names(default)) &&
-    !is.null(names) && anyDuplicated(names) == 0L && all(is.finite(cost)) && all(cost >= 0)
+    !is.null(names) && anyDuplicated(names) == 0L && all(is.finite(cost)) && all(cost >= 0) &&
+    !anyNA(default[setdiff(names(default), names)])
   if (!ok) {
-    abort_argument("cost", "must be numbers of 0 or more, {.code c(case = , rating = )}.",
+    abort_argument("cost", "must be numbers of 0 or more,
+                                {.code c({toString(paste(names(default), '= '))})}.",
       x = if (is.numeric(cost) && length(cost) > 0L) {
         "It is {.val {cost}}{if (!is.null(names)) ' for '}{.val {names}}."
       } else {

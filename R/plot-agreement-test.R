@@ -48,7 +48,8 @@ drawn_measures <- function(object, call) {
     abort_argument("object", "All measures are {.code NA}; there is nothing to draw.",
       i = "The column {.code reason} says why.", call = call)
   }
-  titles <- vapply(seen$measure, function(id) all_measures()[[id]]$title %||% id, "")
+  titles <- measure_titles(seen$measure, attr(object, "about")$scale_name)
+  titles <- titles[seen$measure]
   seen$title <- factor(titles, levels = rev(unique(titles)))
   seen
 }

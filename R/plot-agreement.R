@@ -49,7 +49,7 @@ plot_measures <- function(object, about, call) {
     abort_plot("All measures are {.code NA}; there is nothing to draw.",
       "The column {.code reason} says why.", call)
   }
-  titles <- measure_titles(object$measure)
+  titles <- measure_titles(object$measure, about$scale_name)
   seen$title <- factor(titles[as.character(seen$measure)], levels = rev(unname(titles)))
   seen$label <- if (about$pairwise) {
     paste(seen$rater1, "-", seen$rater2)
@@ -96,7 +96,7 @@ plot_pairs <- function(object, about, call) {
   if (about$by_category) {
     abort_plot("There is no map of pairs by category.", "Use {.code type = \"measures\"}.", call)
   }
-  titles <- measure_titles(object$measure)
+  titles <- measure_titles(object$measure, about$scale_name)
   pairs <- data.frame(
     judge1 = c(object$rater1, object$rater2), judge2 = c(object$rater2, object$rater1),
     value = rep(object$estimate, 2L),

@@ -53,18 +53,18 @@ plot_p_values <- function(rows, alpha) {
   rows$label <- paste0(k_labels[rows$property], "\n", rows$test)
   rows$label <- factor(rows$label, levels = rev(unique(rows$label)))
   rows$bad <- rows$verdict %in% c("violated", "contradiction")
-  lowest <- min(rows$p.value, alpha / 10)
-  ggplot2::ggplot(rows, ggplot2::aes(.data$p.value, .data$label, colour = .data$bad)) +
+  lowest <- min(rows$p.adjusted, alpha / 10)
+  ggplot2::ggplot(rows, ggplot2::aes(.data$p.adjusted, .data$label, colour = .data$bad)) +
     ggplot2::annotate(
       "rect", xmin = lowest / 1.5, xmax = alpha, ymin = -Inf, ymax = Inf,
       fill = plot_colours[["accent"]], alpha = 0.1
     ) +
     ggplot2::geom_linerange(
-      ggplot2::aes(xmin = .data$p.value, xmax = 1), linewidth = 1, alpha = 0.5
+      ggplot2::aes(xmin = .data$p.adjusted, xmax = 1), linewidth = 1, alpha = 0.5
     ) +
     ggplot2::geom_point(size = 3.4) +
     ggplot2::geom_text(
-      ggplot2::aes(label = show_p(.data$p.value)), vjust = -1.1, size = 3.2
+      ggplot2::aes(label = show_p(.data$p.adjusted)), vjust = -1.1, size = 3.2
     ) +
     ggplot2::scale_colour_manual(
       values = c(`FALSE` = plot_colours[["main"]], `TRUE` = plot_colours[["accent"]]),
@@ -81,7 +81,7 @@ plot_p_values <- function(rows, alpha) {
         "Shaded: the ratings contradict the property at level ", format(alpha),
         ". Elsewhere they do not prove it"
       ),
-      x = "p-value", y = NULL
+      x = "adjusted p-value", y = NULL
     ) +
     theme_fallible()
 }

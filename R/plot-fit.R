@@ -1,5 +1,6 @@
 #' Picture of a fit
 #'
+#' @srrstats {UL6.0, UL6.1, UL6.2} autoplot() and plot(); long labels are shortened
 #' @param object A [fit_raters()] result.
 #' @param type `"parameters"`: with 90% intervals, by their standard errors, the accuracy of a
 #'   rater, or of each, beside chance, the base rates of the categories, and shares of levels where

@@ -24,12 +24,12 @@ plot_sensitivity <- function(object, call) {
     ) +
     ggplot2::scale_y_continuous(labels = in_percent, limits = no_narrower) +
     ggplot2::labs(
-      title = "What errors in common with the raters would mean",
+      title = "Accuracy by how many errors are shared with the raters",
       subtitle = sensitivity_subtitle(object, marks),
       caption = if (length(systems) < nrow(table)) {
         paste("Not identified for", shorten(setdiff(table$system, systems), most = 4L))
       },
-      x = "share of errors in common that is assumed", y = "accuracy"
+      x = "assumed share of shared errors", y = "accuracy"
     ) +
     theme_fallible() +
     ggplot2::theme(panel.spacing.x = ggplot2::unit(18, "pt"))
@@ -48,6 +48,12 @@ sensitivity_layers <- function(marks, object, table) {
       ggplot2::aes(ymin = .data$low, ymax = .data$high), fill = plot_colours[["low"]], alpha = 0.6
     ),
     ggplot2::geom_line(colour = plot_colours[["muted"]], linewidth = 0.8),
+    # What known cases measure holds whatever share is assumed.
+    if (!is.null(object$gold)) ggplot2::geom_rect(
+      ggplot2::aes(xmin = 0, xmax = 1, ymin = .data$conf.low, ymax = .data$conf.high),
+      data = table, fill = plot_colours[["accent"]], alpha = 0.15, inherit.aes = FALSE,
+      na.rm = TRUE
+    ),
     if (!on_the_line(object)) ggplot2::geom_hline(
       ggplot2::aes(yintercept = .data$estimate), data = table, linetype = "dashed",
       colour = plot_colours[["accent"]]
@@ -74,7 +80,8 @@ sensitivity_layers <- function(marks, object, table) {
 # Is the estimate between the ends of the range, with errors in common as somebody assumes?
 on_the_line <- function(object) {
   table <- object$table
-  !is.null(common_of(object$options)) || all(table$estimate == table$shared, na.rm = TRUE)
+  is.null(object$gold) &&
+    (!is.null(common_of(object$options)) || all(table$estimate == table$shared, na.rm = TRUE))
 }
 
 # Two rows per system, with the interval that a stated share has: sampling error alone.
@@ -113,14 +120,24 @@ sensitivity_marks <- function(object) {
 # Which mark the estimate is.
 mark_of <- function(object) {
   common <- common_of(object$options)
-  if (is.numeric(common)) "stated" else common %||% (if (on_the_line(object)) "all" else "")
+  if (!is.null(object$gold)) {
+    ""
+  } else if (is.numeric(common)) {
+    "stated"
+  } else {
+    common %||% (if (on_the_line(object)) "all" else "")
+  }
 }
 
 sensitivity_subtitle <- function(object, marks) {
   level <- format(100 * object$options$conf_level)
   paste0(
-    "From errors of its own (0%) to errors where the raters err (100%); ratings cannot tell",
-    if (!on_the_line(object)) paste0("\nDashed: the ", method_of(object)$words),
+    "From independent errors (0%) to fully shared errors (100%); ratings cannot show which",
+    if (!is.null(object$gold)) {
+      paste0("\nDashed, with its ", level, "% interval: what known cases measure")
+    } else if (!on_the_line(object)) {
+      paste0("\nDashed: the ", method_of(object)$words)
+    },
     if (!all(is.na(marks$low))) paste0("\nBar: ", level, "% interval of the estimate"),
     if (!all(is.na(sensitivity_ends(object)$low))) "; band: sampling error alone"
   )

@@ -1,5 +1,10 @@
 # A rater_prior() and the ratings that it is to be used for: numbers for the sampler.
 
+#' @srrstats {BS2.1, BS2.2, BS2.3, BS2.4, BS2.5} priors are held against ratings before anything is
+#'   drawn
+#' @noRd
+NULL
+
 # A list of
 #   raters      by name, in the order of `x`: K x K Dirichlet parameters, truth in rows; c(right,
 #               wrong) where errors are uniform; NULL for those around a centre ("partial")
@@ -115,7 +120,7 @@ shares_of_wrong <- function(wrong, rater, categories, call) {
 same_for_all <- function(raters, named, call) {
   said <- unique(raters[named])
   if (length(said) > 1L) {
-    abort_prior("In this model all raters are alike, and so must be their priors.",
+    abort_prior("In this model all raters have the same parameters, so their priors must be equal.",
       x = "Those of {.val {named}} differ.",
       i = "{.code rater_model(\"rater\")} lets raters differ.", call = call)
   }

@@ -35,6 +35,9 @@
 #' * `"partial"`: matrices lie around a centre of the panel, which is estimated with them.
 #' * Any prior of a rater in the forms above.
 #'
+#' @srrstats {BS1.0, BS1.2, BS1.2b, BS1.2c} `vignette("tests-without-gold")`; the word
+#'   hyperparameter is not used
+#' @srrstatsNA {BS1.2a} the README is about first steps, which take no prior
 #' @param ... Priors of raters, with their names.
 #' @param base_rates Prior of the base rates: a number, the Dirichlet parameter of all categories; a
 #'   vector with one for each category by name; for two categories a Beta distribution of the second
@@ -160,7 +163,7 @@ beta_of_mode <- function(told, sure, what, call) {
       x = paste0("They are ", said, " and ", told$mode, "."), call = call)
   }
   if (bound <= 1 - sure) {
-    abort_prior("The flat prior is already surer of {what} than that.",
+    abort_prior("The flat prior is already more certain of {what} than that.",
       x = "A uniform probability is {if (low) 'above' else 'below'} {said} with probability
            {1 - bound}, and you say {sure}.",
       i = "{.code list(1, 1)} is the flat prior. For a mode near {if (low) 0 else 1} give
@@ -171,7 +174,7 @@ beta_of_mode <- function(told, sure, what, call) {
     stats::pbeta(bound, shape(log_size)[[1L]], shape(log_size)[[2L]]) - (1 - sure)
   }
   if (excess(15) > 0) {
-    abort_prior("The bound of {what} is too near its mode: what is known so well is no prior.",
+    abort_prior("The bound of {what} is too near its mode: use a fixed value instead of a prior.",
       x = paste0("They are ", said, " and ", told$mode, "."), call = call)
   }
   found <- shape(stats::uniroot(excess, c(-20, 15), tol = 1e-12)$root)

@@ -25,20 +25,24 @@ add_ratings <- function(x, new, call) {
 
 check_can_grow <- function(x, call) {
   if (in_database(x)) abort_no_cases("{.arg new} names cases", call)
-  why <- if (x$exchangeable) {
-    "They are counts of ratings, which do not tell who gave them."
+  why <- why_fixed(x)
+  if (is.null(why) && !is.null(x$voted)) {
+    why <- "Groups of raters, or reruns, have become one vote each."
+  }
+  if (!is.null(why)) abort_not_added("Ratings of the fit cannot be added to.", why, call)
+}
+
+# Why ratings can be neither added to nor added; NULL if they can.
+why_fixed <- function(x) {
+  if (x$exchangeable) {
+    "They are counts of ratings, which do not show which rater gave them."
   } else if (!is.null(x$weights)) {
     "They have weights."
   } else if (!is.null(x$covariates)) {
-    "Their cases have covariates, which new ones would lack."
+    "Their cases have covariates, which others would lack."
   } else if (!is.null(x$confidence)) {
-    "They have a confidence, which new ones would lack."
-  } else if (!is.null(x$voted)) {
-    "Groups of raters, or reruns, have become one vote each."
-  } else if (!is.null(x$covariates)) {
-    "They have covariates."
+    "They have a confidence, which others would lack."
   }
-  if (!is.null(why)) abort_not_added("Ratings of the fit cannot be added to.", why, call)
 }
 
 abort_not_added <- function(message, why, call) {
@@ -71,16 +75,9 @@ new_ratings_long <- function(new, x, call) {
 
 check_new_ratings <- function(new, call) {
   if (in_database(new)) abort_no_cases("New ratings need their cases", call)
-  why <- if (new$exchangeable) {
-    "They are counts of ratings, which do not tell who gave them."
-  } else if (!is.null(new$weights)) {
-    "They have weights."
-  } else if (!is.null(new$rater_groups) || has_reruns(new)) {
-    "They have groups of raters, or reruns."
-  } else if (!is.null(new$covariates)) {
-    "They have covariates."
-  } else if (!is.null(new$confidence)) {
-    "They have a confidence."
+  why <- why_fixed(new)
+  if (is.null(why) && (!is.null(new$rater_groups) || has_reruns(new))) {
+    why <- "They have groups of raters, or reruns."
   }
   if (!is.null(why)) abort_not_added("{.arg new} cannot be added.", why, call)
 }
@@ -154,17 +151,17 @@ add_truth <- function(x, new, cases) {
 joined_answers <- function(x, new, before, call) {
   old <- pattern_answers(x)[before, , drop = FALSE]
   old[old %in% 0L] <- NA
-  said <- array(match(new$answers, x$categories), dim(new$answers))
-  for (s in seq_len(ncol(said))) {
+  stated <- array(match(new$answers, x$categories), dim(new$answers))
+  for (s in seq_len(ncol(stated))) {
     column <- match(colnames(new$answers)[[s]], x$systems)
-    off <- which(old[, column] != said[, s])
+    off <- which(old[, column] != stated[, s])
     if (length(off) > 0L) {
       abort_fallible("system", "A system has one answer per case.",
         x = "{.val {x$systems[[column]]}} now has another answer in
              {count_noun(length(off), 'case')}, such as {.val {new$cases[[off[[1L]]]]}}.",
         system = x$systems[[column]], call = call)
     }
-    old[, column] <- ifelse(is.na(old[, column]), said[, s], old[, column])
+    old[, column] <- ifelse(is.na(old[, column]), stated[, s], old[, column])
   }
   old
 }

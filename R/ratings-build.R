@@ -160,6 +160,12 @@ fill_unseen <- function(x, n, with = NA_integer_) {
 # Systems as coded columns over all cases, those included that only a system saw.
 add_systems <- function(input, cases, categories, call) {
   table <- input$system_table
+  if (!is.null(input$constant)) {
+    columns <- lapply(input$constant, function(label) {
+      rep(encode(label, categories, "systems", "system", call), length(cases))
+    })
+    return(list(cases = cases, columns = unname(columns), names = names(columns)))
+  }
   if (is.null(table)) {
     columns <- encode_all(input$systems, categories, "system", call)
     return(list(cases = cases, columns = unname(columns), names = names(columns) %||% character()))

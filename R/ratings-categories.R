@@ -1,5 +1,9 @@
 # Categories: values as labels, which of them are categories, and their codes.
 
+#' @srrstats {G2.16} infinite numbers are no categories, and NaN is missing
+#' @noRd
+NULL
+
 plain_columns <- function(data) {
   for (name in names(data)[vapply(data, inherits, NA, "integer64")]) {
     data[[name]] <- plain_integers(data[[name]])
@@ -63,12 +67,13 @@ list_labels <- function(columns) {
 }
 
 find_categories <- function(input, declared, call) {
+  if (input$layout$id == "wide" && is.null(declared)) warn_strange_rater(input$columns)
   found <- if (input$layout$labels) list_labels(input$columns) else names(input$columns)
   categories <- if (is.null(declared)) found else check_declared(declared, call)
   if (length(categories) < 2L && (length(found) > 0L || !is.null(declared))) {
     found <- if (length(categories) > 0L) "only {.val {categories}}" else "none"
     abort_fallible("categories_few", "At least two categories are needed.",
-      x = paste0("Found ", found, "."), i = "If there are categories that nobody used, declare the
+      x = paste0("Found ", found, "."), i = "If there are categories that no rater used, declare the
         labels of all of them with {.arg categories}.", categories = categories, call = call)
   }
   if (length(categories) > max_categories) {
@@ -84,15 +89,59 @@ abort_many_categories <- function(categories, call) {
     i = "Is the column of ratings the right one?", categories = categories, call = call)
 }
 
+# Labels of ratings and systems as the names of `categories` say.
+recode_input <- function(input, categories, call) {
+  if (is.null(names(categories))) {
+    return(input)
+  }
+  if (!input$layout$labels) {
+    abort_argument("categories", "Names of {.arg categories} join labels, and counts have none.",
+      i = "Add up the columns of counts.", call = call)
+  }
+  old <- check_declared(categories, call)
+  new <- ifelse(nzchar(names(categories)), names(categories), old)
+  inform_changed("Labels were changed, as the names of {.arg categories} say.", old, new)
+  become <- function(labels) {
+    at <- match(labels, old)
+    ifelse(is.na(at), labels, new[at])
+  }
+  recode <- function(x) {
+    if (is.factor(x)) {
+      levels(x) <- become(levels(x))
+      x
+    } else if (any(as_label(unique(x)) %in% old[old != new])) {
+      become(as_label(x))
+    } else {
+      x
+    }
+  }
+  for (field in intersect(c("columns", "systems", "truth"), names(input))) {
+    input[[field]] <- lapply(input[[field]], recode)
+  }
+  if (!is.null(input$system_table)) {
+    input$system_table$prediction <- recode(input$system_table$prediction)
+  }
+  input
+}
+
+# NULL where all of them are names of what is in the data.
+declared_categories <- function(categories) {
+  names <- names(categories) %||% rep("", length(categories))
+  if (is.null(categories) || all(nzchar(names))) {
+    return(NULL)
+  }
+  if (any(nzchar(names))) unique(ifelse(nzchar(names), names, as_label(categories))) else categories
+}
+
 # Signs that labels found in the data are not all categories.
 warn_labels <- function(labels, input) {
   plain <- plain_label(labels)
-  alike <- labels[plain %in% plain[duplicated(plain)]]
-  if (length(alike) > 0L) {
+  similar <- labels[plain %in% plain[duplicated(plain)]]
+  if (length(similar) > 0L) {
     warn_fallible("labels", c(
-      "Categories differ only in capitals or blanks: {.val {alike}}.",
+      "Categories differ only in capitals or blanks: {.val {similar}}.",
       "i" = "They count as different. Fix the labels, or declare {.arg categories}."
-    ), labels = alike)
+    ), labels = similar)
   }
   twins <- lookalikes(labels)
   if (length(twins) > 0L) {
@@ -102,10 +151,27 @@ warn_labels <- function(labels, input) {
       "i" = "They count as different. Write each of them in one way."
     ), labels = twins)
   }
+  typos <- if (input$layout$labels) misspelt_labels(labels, input$columns)
+  if (length(typos) > 0L) {
+    join <- paste(dQuote(typos, FALSE), "=", dQuote(names(typos), FALSE)) # nolint: object_usage.
+    warn_fallible("labels", c(
+      "Some rare categories are one letter away from frequent ones: {.val {names(typos)}}.",
+      "i" = "They count as different. To join them,
+             {.code categories = c({verbatim(toString(join))})}."
+    ), labels = names(typos))
+  }
+  unread <- grep(unreadable_verdict, plain_label(chartr("_", " ", labels)))
+  if (length(unread) > 0L) {
+    warn_fallible("labels", c(
+      "Categories look like answers that could not be read: {.val {labels[unread]}}.",
+      "i" = "They count as categories. For missing ratings make them {.code NA}, or name them in
+             {.arg na} of {.fun read_ratings}; otherwise declare {.arg categories}."
+    ), labels = labels[unread])
+  }
   codes <- seems_missing(labels)
   if (length(codes) > 0L) {
     warn_fallible("labels", c(
-      "Categories look as if they stood for missing ratings: {.val {codes}}.",
+      "Some categories look like codes for missing ratings: {.val {codes}}.",
       "i" = "They count as categories. Make them {.code NA}, or declare {.arg categories}."
     ), labels = codes)
   }
@@ -113,8 +179,23 @@ warn_labels <- function(labels, input) {
   if (length(labels) > 20L && length(labels) > rows / 2) {
     warn_fallible("labels", c(
       "There are {length(labels)} categories in {rows} row{?s}.",
-      "i" = "Are all columns of ratings what they should be? If so, declare {.arg categories}."
+      "i" = "Check the columns of ratings, or declare {.arg categories}."
     ), labels = labels)
+  }
+}
+
+# A column that has no category in common with any other holds something else.
+warn_strange_rater <- function(columns) {
+  labels <- lapply(columns, column_labels)
+  strange <- lengths(labels) > 0L & vapply(seq_along(labels), function(j) {
+    !any(labels[[j]] %in% unlist(labels[-j]))
+  }, NA)
+  if (length(labels) > 2L && any(strange)) {
+    warn_fallible("labels", c(
+      "No other column shares a label with column{?s} {.val {names(columns)[strange]}}.",
+      "i" = "{cli::qty(sum(strange))}{?It is/They are} taken for {?a rater/raters}; if
+             {?it holds/they hold} something else, choose others by {.arg raters}."
+    ), labels = unlist(labels[strange]))
   }
 }
 
@@ -124,7 +205,7 @@ check_declared <- function(categories, call) {
   twice <- unique(labels[duplicated(labels)])
   if (length(twice) > 0L) {
     abort_argument("categories", "must be labels that differ.",
-      x = "{.val {twice}} {?stands/stand} there more than once.", call = call)
+      x = "{.val {twice}} {?is/are} repeated.", call = call)
   }
   if (length(labels) == 0L || anyNA(labels) || "" %in% labels || has_infinite(categories)) {
     abort_argument("categories", "must be labels, none of them missing, empty or infinite.",

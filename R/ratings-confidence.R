@@ -18,10 +18,10 @@ with_confidence <- function(x, input, call) {
   }
   check_takes_confidence(x, input, call)
   coded <- code_confidence(columns, input$source, call)
-  told <- lapply(coded$codes, Negate(is.na))
-  Map(function(told, rating, name) {
-    check_beside_rating(told, rating, name, input$source, call)
-  }, told, input$columns, names(columns))
+  known <- lapply(coded$codes, Negate(is.na))
+  Map(function(known, rating, name) {
+    check_has_rating(known, rating, name, input$source, call)
+  }, known, input$columns, names(columns))
   code <- unlist(coded$codes, use.names = FALSE)
   at <- which(!is.na(code))
   place <- if (input$layout$by_rating) {
@@ -40,7 +40,7 @@ check_takes_confidence <- function(x, input, call) {
   raters <- names(input$columns)
   given <- names(input$confidence)
   why <- if (x$exchangeable) {
-    c("x" = "{.arg data} has counts of ratings, which do not tell who was how sure.",
+    c("x" = "{.arg data} has counts of ratings, which have no confidence.",
       "i" = "Give the ratings themselves, wide or long.")
   } else if (x$repeats != "error") {
     c("x" = "{.code repeats = \"{x$repeats}\"} allows several on a case.",
@@ -60,22 +60,22 @@ check_takes_confidence <- function(x, input, call) {
 # What all columns say, in the same levels: `levels`, and `codes`, an integer vector for each.
 code_confidence <- function(columns, rows, call) {
   columns <- lapply(columns, function(v) if (all(is.na(v))) rep(NA, length(v)) else v)
-  told <- Filter(function(column) !all(is.na(column)), columns)
-  if (length(told) == 0L) {
+  given <- Filter(function(column) !all(is.na(column)), columns)
+  if (length(given) == 0L) {
     abort_fallible("confidence", "There is not a single {.arg confidence}.",
       x = "All of {.val {names(columns)}} is missing.", row = integer(),
       column = names(columns)[[1L]], call = call)
   }
-  is_kind <- function(test) all(vapply(told, test, NA))
+  is_kind <- function(test) all(vapply(given, test, NA))
   if (is_kind(is.ordered)) {
-    levels <- shared_levels(told, call)
+    levels <- shared_levels(given, call)
     return(list(levels = levels, codes = lapply(columns, function(v) match(v, levels))))
   }
   if (is_kind(function(v) is_plain(v, "logical"))) {
     return(list(levels = c("FALSE", "TRUE"), codes = lapply(columns, function(v) v + 1L)))
   }
-  if (!is_kind(function(v) is_plain(v, "numeric"))) abort_confidence_kind(told, call)
-  for (name in names(told)) check_shares(told[[name]], name, rows, call)
+  if (!is_kind(function(v) is_plain(v, "numeric"))) abort_confidence_kind(given, call)
+  for (name in names(given)) check_shares(given[[name]], name, rows, call)
   list(levels = fifths$labels, codes = lapply(columns, function(v) {
     replace(findInterval(v, fifths$from), is.na(v), NA)
   }))
@@ -122,8 +122,8 @@ check_shares <- function(x, column, rows, call) {
   }
 }
 
-check_beside_rating <- function(told, rating, column, rows, call) {
-  row <- (rows %||% seq_along(told))[told & is.na(rating)]
+check_has_rating <- function(known, rating, column, rows, call) {
+  row <- (rows %||% seq_along(known))[known & is.na(rating)]
   if (length(row) > 0L) {
     abort_fallible("confidence", "{.arg confidence} must stand beside a rating.",
       x = "{length(row)} row{?s} of column {.val {column}} ha{?s/ve} one where the rating is
@@ -134,9 +134,9 @@ check_beside_rating <- function(told, rating, column, rows, call) {
 }
 
 # Systems tell how sure they are by scores.
-warn_sure_systems <- function(told, system) {
-  if (any(told)) {
-    systems <- unique(system[told])
+warn_sure_systems <- function(known, system) {
+  if (any(known)) {
+    systems <- unique(system[known])
     warn_fallible("confidence", c(
       "{.arg confidence} is of raters; that of {.val {systems}}, which {cli::qty(length(systems))}
        {?is a system/are systems}, is not used.",
@@ -149,26 +149,26 @@ warn_sure_systems <- function(told, system) {
 
 # The level of ratings of these cases by these raters, 0 where none is known.
 level_of_ratings <- function(x, case, rater) {
-  told <- x$confidence
+  stated <- x$confidence
   raters <- length(x$raters)
-  at <- match((case - 1) * raters + rater, (told$case - 1) * raters + told$rater)
-  replace(told$code[at], is.na(at), 0L)
+  at <- match((case - 1) * raters + rater, (stated$case - 1) * raters + stated$rater)
+  replace(stated$code[at], is.na(at), 0L)
 }
 
 # `cases`: those that are kept, by their place; `rater`: the new number of each rater, 0 for none.
 # NULL where no confidence is left.
-subset_confidence <- function(told, cases, rater = NULL) {
-  lengths <- tabulate(told$case, max(cases, told$case, 0L))
+subset_confidence <- function(stated, cases, rater = NULL) {
+  lengths <- tabulate(stated$case, max(cases, stated$case, 0L))
   ends <- cumsum(lengths)
   at <- sequence(lengths[cases], from = ends[cases] - lengths[cases] + 1L)
   case <- rep.int(seq_along(cases), lengths[cases])
-  of <- if (is.null(rater)) told$rater[at] else rater[told$rater[at]]
+  of <- if (is.null(rater)) stated$rater[at] else rater[stated$rater[at]]
   kept <- order(case, of)
   kept <- kept[of[kept] > 0L]
   if (length(kept) == 0L) {
     return(NULL)
   }
-  list(levels = told$levels, case = case[kept], rater = of[kept], code = told$code[at][kept])
+  list(levels = stated$levels, case = case[kept], rater = of[kept], code = stated$code[at][kept])
 }
 
 confidence_factor <- function(code, x) {
@@ -176,15 +176,15 @@ confidence_factor <- function(code, x) {
 }
 
 format_confidence <- function(x) {
-  told <- x$confidence
-  if (is.null(told)) {
+  stated <- x$confidence
+  if (is.null(stated)) {
     return(NULL)
   }
-  each <- tabulate(told$code, length(told$levels))
+  each <- tabulate(stated$code, length(stated$levels))
   shares <- if (sum(each) > 0) paste0(" (", percent(each / sum(each)), ")")
   without <- n_ratings(x) - sum(each)
   paste0(
-    "Confidence: ", paste0(told$levels, shares, collapse = " < "),
+    "Confidence: ", paste0(stated$levels, shares, collapse = " < "),
     if (without > 0) paste0("; ", count_noun(without, "rating"), " without")
   )
 }

@@ -125,11 +125,11 @@ list_cells <- function(raters, ratings) {
 expand_cells <- function(counted, cells, values) {
   found <- lapply(seq_along(cells), function(j) {
     cell <- cells[[j]]
-    said <- counted[[paste0("r", j)]]
-    code <- if (is.null(cell$rating)) match(said, values$rating$key) else
-      rep_len(match(cell$rating, values$rating$key), length(said))
-    times <- if (is.null(cell$rating)) !is.na(code) else as.integer(replace(said, is.na(said), 0L))
-    entry <- rep.int(seq_along(said), times)
+    value <- counted[[paste0("r", j)]]
+    code <- if (is.null(cell$rating)) match(value, values$rating$key) else
+      rep_len(match(cell$rating, values$rating$key), length(value))
+    times <- if (is.null(cell$rating)) !is.na(code) else as.integer(ifelse(is.na(value), 0, value))
+    entry <- rep.int(seq_along(value), times)
     list(
       case = entry, rater = rep_len(match(cell$rater, values$rater$key), length(entry)),
       rating = code[entry]
@@ -160,10 +160,10 @@ expand_predictions <- function(counted, values, call) {
   given <- counted[numbered("s", length(keys))]
   check_predictions(rowSums(!is.na(given)), counted, call)
   names(given) <- numbered("r", length(keys))
-  told <- list(
+  labels <- list(
     rater = values$system, rating = values$prediction
   )
-  table <- expand_cells(given, list_cells(keys, NULL), told)
+  table <- expand_cells(given, list_cells(keys, NULL), labels)
   stats::setNames(table, c("case", "system", "prediction"))
 }
 

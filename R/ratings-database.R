@@ -89,7 +89,7 @@ database_ratings <- function(data, quos, options, call) {
   columns <- if (is.null(systems)) read_systems(quos, skeleton, layout, call)
   roles <- find_roles(skeleton, quos, layout, columns$columns, options$repeats, call)
   warn_grouped(dplyr::group_vars(data), roles)
-  check_in_database(layout, roles, options, columns$raters, call)
+  check_in_database(layout, roles, options, columns, call)
   origin <- list(
     data = dplyr::ungroup(data), systems = systems, roles = roles, layout = layout,
     repeats = options$repeats
@@ -142,7 +142,7 @@ lazy_systems <- function(quo, layout, call) {
   dplyr::ungroup(table)
 }
 
-check_in_database <- function(layout, roles, options, system_raters, call) {
+check_in_database <- function(layout, roles, options, systems, call) {
   uncounted <- if (options$repeats == "labels") {
     "Answers with several labels are not counted in a database."
   } else if (!is.null(roles$truth)) {
@@ -153,7 +153,9 @@ check_in_database <- function(layout, roles, options, system_raters, call) {
     "{.arg confidence} is of single ratings and not read in a database."
   } else if (!is.null(options$scores)) {
     "{.arg scores} are of single cases and not read in a database."
-  } else if (!is.null(system_raters)) {
+  } else if (!is.null(systems$constant)) {
+    "Systems without answers of their own are not read in a database."
+  } else if (!is.null(systems$raters)) {
     "In a database {.arg systems} of long data are a lazy table, not names of raters."
   }
   if (!is.null(uncounted)) {

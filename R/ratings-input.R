@@ -1,5 +1,10 @@
 # From what users have to what ratings() needs: columns found and checked.
 
+#' @srrstats {G2.10, G2.11, G2.12} columns are taken with `[[`, whatever their class; lists are
+#'   refused
+#' @noRd
+NULL
+
 max_categories <- 1000L
 
 # A list: layout (its record), columns (list of rating columns, or of counts), case, rater, weights,
@@ -10,7 +15,7 @@ read_input <- function(data, quos, repeats, call) {
   layout <- find_layout(data, quos, call)
   input <- list(layout = layout, rows = attr(data, "rows"), is_matrix = attr(data, "is_matrix"))
   given_systems <- read_systems(quos, data, layout, call)
-  input$system_table <- given_systems$table
+  input[c("system_table", "constant")] <- given_systems[c("table", "constant")]
   roles <- find_roles(data, quos, layout, given_systems$columns, repeats, call)
   warn_grouped(if (inherits(data, "grouped_df")) names(attr(data, "groups")), roles)
   for (column in unlist(roles)) check_text(data[[column]], column, call)
@@ -21,7 +26,7 @@ read_input <- function(data, quos, repeats, call) {
   if (!is.null(roles$truth)) input$truth <- lapply(unclass(data)[roles$truth], clean_levels)
   if (length(roles$covariates) > 0L) {
     input$covariates <- unclass(data)[roles$covariates]
-    input$told_case <- input$case # before rows go to systems or become several
+    input$row_case <- input$case # before rows go to systems or become several
   }
   if (length(roles$confidence) > 0L) {
     input$confidence <- lapply(unclass(data)[roles$confidence], clean_levels)
@@ -97,7 +102,7 @@ as_columns <- function(data, call) {
   }
   if (anyDuplicated(names(data)) > 0L) {
     abort_fallible("columns", "The columns of {.arg data} must have different names.",
-      x = "{.val {unique(names(data)[duplicated(names(data))])}} stand{?s/} there twice.",
+      x = "{.val {unique(names(data)[duplicated(names(data))])}} {?is/are} repeated.",
       arg = "data", call = call)
   }
   structure(plain_columns(data), rows = rows, is_matrix = is_matrix, case_names = case_names)
@@ -140,7 +145,12 @@ find_layout <- function(data, quos, call) {
   }
   layout <- chosen[[1L]]
   lacking <- layout$args[!given[layout$args]]
-  if (length(lacking) > 0L) abort_lacking(layout, lacking[[1L]], call)
+  if (length(lacking) > 0L) {
+    several <- length(or_null(select_columns(data, quos$rater, "rater", call))) > 1L
+    abort_lacking(layout, lacking[[1L]], call, i = if (several) {
+      "{.arg rater} selects several columns. Did you mean {.arg raters}, a column for each rater?"
+    })
+  }
   layout
 }
 
@@ -149,10 +159,10 @@ ask_for_layout <- function(layouts) {
   paste0("Give ", toString(utils::head(each, -1L)), ", or ", each[[length(each)]])
 }
 
-abort_lacking <- function(layout, arg, call) {
+abort_lacking <- function(layout, arg, call, i = NULL) {
   abort_argument(arg,
     paste0(sub("^(.)", "\\U\\1", layout$id, perl = TRUE), " data need ", layout$needs, "."),
-    x = "{.arg {arg}} is not given.", call = call)
+    x = "{.arg {arg}} is not given.", i = i, call = call)
 }
 
 select_columns <- function(data, quo, arg, call) {
@@ -160,12 +170,20 @@ select_columns <- function(data, quo, arg, call) {
     return(character())
   }
   names(data)[tryCatch(
-    tidyselect::eval_select(quo, as.data.frame(data), allow_rename = FALSE),
-    error = function(cnd) {
-      abort_fallible("columns", "{.arg {arg}} must select columns of {.arg data}.",
-        i = "The columns are {.val {names(data)}}.", arg = arg, parent = cnd, call = call)
-    }
+    tidyselect::eval_select(quo, as.data.frame(data), allow_rename = FALSE, error_call = call),
+    error = function(cnd) abort_selection(cnd, names(data), arg, call)
   )]
+}
+
+abort_selection <- function(cnd, columns, arg, call) {
+  lacking <- if (inherits(cnd, "vctrs_error_subscript_oob")) setdiff(cnd$i, columns)
+  lacking <- if (is.character(lacking)) lacking
+  near <- near_names(lacking, columns)
+  abort_fallible("columns", "{.arg {arg}} must select columns of {.arg data}.",
+    x = if (length(lacking) > 0L) "There is no column {.val {lacking}}.",
+    i = c(
+      if (length(near) > 0L) "Did you mean {.val {near}}?", "The columns are {.val {columns}}."
+    ), arg = arg, parent = if (length(lacking) == 0L) cnd, call = call)
 }
 
 select_column <- function(data, quo, arg, call) {
@@ -201,7 +219,7 @@ check_disjoint <- function(roles, layout, call) {
   }
 }
 
-# A level that stands for missing values is no category, nor is an empty one that nobody used.
+# A level that stands for missing values is no category, nor is an empty one that no rater used.
 clean_levels <- function(x) {
   if (!is.factor(x) || !any(levels(x) %in% c(NA, ""))) {
     return(x)
@@ -231,7 +249,11 @@ check_labels <- function(x, column, call) {
   if (!is.null(row) && !is.na(row)) {
     abort_fallible("blank", "A category cannot be an empty string.",
       x = "Found one in column {.val {column}}, row {row}.",
-      i = "Use {.code NA} for a missing rating.", row = row, column = column, call = call)
+      i = c(
+        "Use {.code NA} for a missing rating.",
+        "{.fun read_ratings} takes empty fields of a file for missing, and so does
+         {.code read.csv(file, na.strings = c(\"\", \"NA\"))}."
+      ), row = row, column = column, call = call)
   }
 }
 

@@ -50,6 +50,7 @@
 #' Cyrillic `A`) are a warning of [ratings()]. Names of cases, or of raters, that differ only in
 #' capitals and blanks stay what they are, with a warning of class `fallible_warning_alike`.
 #'
+#' @srrstats {UL1.4b} examples are files as tools write them
 #' @param path A file; several files, the names of the vector, if any, being their names; or a
 #'   folder with `ratings.csv`, or with files of one kind.
 #' @param format What the file is, see Formats; by default, found by looking at it.
@@ -59,12 +60,12 @@
 #'   `systems.csv.gz` beside a table of ratings, if there is one; `FALSE` for none; names of raters
 #'   that are systems; a path, or a data frame, of predictions, with columns `case`, `system`,
 #'   `prediction` or named as `case`, `rater`, `rating` say; in wide tables also columns.
-#' @param sep What separates columns of a table of text: one character. By default, that of comma,
-#'   semicolon, tab and vertical bar which splits the first line into most fields.
 #' @param na Labels that stand for a missing rating.
 #' @param clean_labels Shall labels that differ only in capitals and blanks become one?
-#' @param sheet Name or number of the sheet of an Excel file; by default the first.
-#' @param encoding What the text of a table is encoded in, if not UTF-8 or UTF-16.
+#' @param file How tables are written, if not as usual, a list with any of these: `sep`, the
+#'   character that separates columns of text (by default, that of comma, semicolon, tab and
+#'   vertical bar which splits the first line into most fields); `encoding` of text, if not UTF-8 or
+#'   UTF-16; `sheet`, the name or number of the sheet of an Excel file (by default the first).
 #' @param ... Passed to [ratings()]: `categories`, `ordered`, `repeats`, `weights`, `rater_kind`,
 #'   `rater_groups` and whatever else it has.
 #' @return A [ratings()] object. What a format leaves out is told by a warning of class
@@ -88,17 +89,18 @@
 #' )
 #' @export
 read_ratings <- function(path, format = NULL, case = NULL, rater = NULL, rating = NULL,
-                         systems = TRUE, sep = NULL, na = c("", "NA", "n/a", "-", "?"),
-                         clean_labels = FALSE, raters = NULL, sheet = NULL, encoding = "UTF-8",
-                         ...) {
+                         systems = TRUE, na = c("", "NA", "n/a", "-", "?"), clean_labels = FALSE,
+                         raters = NULL, file = list(), ...) {
   check_given()
   call <- rlang::current_env()
   check_flag(clean_labels, "clean_labels")
-  check_reading(sep, na, encoding, call)
+  file <- check_reading(file, na, call)
   mapping <- rlang::enquos(case = case, rater = rater, rating = rating, raters = raters)
   how <- list(
-    format = format, sep = sep, sheet = sheet, encoding = encoding, call = call,
-    scratch = withr::local_tempdir(), keep = keep_columns(mapping, rlang::enquos(...))
+    format = format, sep = file[["sep"]], sheet = file[["sheet"]],
+    encoding = file[["encoding"]], call = call,
+    scratch = withr::local_tempdir(), keep = keep_columns(mapping, rlang::enquos(...)),
+    named = unlist(lapply(mapping, function(quo) all.vars(rlang::quo_get_expr(quo))))
   )
   got <- read_files(find_files(path, call), how)
   ratings_of(got, mapping, rlang::enquo(systems), how, na, clean_labels, ...)
@@ -143,26 +145,33 @@ blame <- function(call, value) {
   })
 }
 
-check_reading <- function(sep, na, encoding, call) {
+check_reading <- function(file, na, call) {
+  file <- check_settings_list(file, "file", c("sep", "encoding", "sheet"), call)
+  sep <- file[["sep"]]
   if (!is.null(sep) && !(rlang::is_string(sep) && nchar(sep, allowNA = TRUE) %in% 1L)) {
     abort_argument("sep", "must be one character.", not = sep, call = call)
   }
   if (!is.null(na) && !(is.character(na) && all(validEnc(na)))) {
     abort_argument("na", "must be strings that are text.", not = na, call = call)
   }
+  encoding <- file[["encoding"]] %||% "UTF-8"
   check_string(encoding, "encoding", call)
   if (!encoding %in% c("UTF-8", "latin1", iconvlist())) {
     abort_argument("encoding", "must be one of those that {.fun iconvlist} lists.", not = encoding,
       call = call)
   }
+  file
 }
 
-# Of large files only the columns that arguments name are kept; all, if these call functions.
+# Of large files only the columns that arguments name are kept; all, if these call functions, or do
+# not say where the ratings are.
 keep_columns <- function(mapping, dots) {
   expressions <- lapply(c(mapping, dots), rlang::quo_get_expr)
   calls <- setdiff(unlist(lapply(expressions, all.names)), unlist(lapply(expressions, all.vars)))
   named <- unlist(lapply(expressions, function(e) c(all.vars(e), if (is.character(e)) e)))
-  if (length(named) == 0L || length(setdiff(calls, c("c", "`"))) > 0L) {
+  given <- names(mapping)[!vapply(mapping, rlang::quo_is_null, NA)]
+  complete <- "raters" %in% given || all(c("rater", "rating") %in% given)
+  if (!complete || length(setdiff(calls, c("c", "`"))) > 0L) {
     return(identity)
   }
   function(names) intersect(names, c(named, "case", "rater", "rating"))
@@ -205,10 +214,12 @@ find_file <- function(folder, stem) {
 read_files <- function(files, how) {
   each <- lapply(files, read_file, how = how)
   for (at in seq_along(each)) {
+    one <- each[[at]]
     name <- names(files)[at] %||% ""
-    rows <- length(each[[at]]$table[[1L]])
-    if (is.null(each[[at]]$table$file)) {
-      each[[at]]$table$file <- rep(if (nzchar(name)) name else each[[at]]$name, rows)
+    wanted <- length(files) > 1L || "file" %in% unlist(one$map) || "file" %in% how$named
+    if (wanted && is.null(one$table$file)) {
+      name <- if (nzchar(name)) name else one$name
+      each[[at]]$table$file <- rep(name, length(one$table[[1L]]))
     }
   }
   got <- each[[1L]]
@@ -223,19 +234,13 @@ read_files <- function(files, how) {
 read_file <- function(file, how) {
   input <- open_input(file, how)
   format <- find_format(input, how$format)
-  c(read_as(format, input, how$keep), list(name = input$name, format = format, path = file))
-}
-
-# Whatever a format stumbles over is a fault of the file, or of the format that was named.
-read_as <- function(format, input, keep) {
-  tryCatch(
-    format$read(input, keep),
-    error = function(cnd) {
-      if (inherits(cnd, "fallible_error")) rlang::cnd_signal(cnd)
-      abort_file(input$path, paste0("cannot be read as ", format$words, "."),
-        "x" = conditionMessage(cnd), call = input$call)
-    }
-  )
+  got <- tryCatch(format$read(input, how$keep), error = function(cnd) {
+    # Whatever a format stumbles over is a fault of the file, or of the format that was named.
+    if (inherits(cnd, "fallible_error")) rlang::cnd_signal(cnd)
+    abort_file(file, paste0("cannot be read as ", format$words, "."), "x" = conditionMessage(cnd),
+      call = input$call)
+  })
+  c(got, list(name = input$name, format = format, path = file))
 }
 
 warn_left_out <- function(notes) {
@@ -248,11 +253,11 @@ warn_left_out <- function(notes) {
 
 # The columns that were asked for, and otherwise those that the format knows.
 fill_mapping <- function(mapping, got, call) {
-  said <- !vapply(mapping, rlang::quo_is_null, NA)
-  if (said[["raters"]]) {
+  given <- !vapply(mapping, rlang::quo_is_null, NA)
+  if (given[["raters"]]) {
     return(mapping)
   }
-  for (arg in c("case", "rater", "rating")[!said[c("case", "rater", "rating")]]) {
+  for (arg in c("case", "rater", "rating")[!given[c("case", "rater", "rating")]]) {
     if (!isTRUE(got$map[[arg]] %in% names(got$table))) abort_mapping(arg, got, call)
     mapping[[arg]] <- rlang::as_quosure(got$map[[arg]], baseenv())
   }
@@ -282,7 +287,7 @@ abort_mapping <- function(arg, got, call) {
   abort_fallible("file", c(
     "Say which column holds the {arg}: {.arg {arg}}.",
     "x" = "The file looks like {got$format$words}, with the columns
-           {.val {setdiff(names(got$table), if (length(got$files) < 2L) 'file')}}.",
+           {.val {names(got$table)}}.",
     if (length(choices) > 0L) c("i" = "It may be {.or {.val {choices}}}."),
     "i" = "A table with a row per rating needs {.arg case}, {.arg rater} and {.arg rating}; one with
            a column for each rater, {.arg raters}."
@@ -290,58 +295,47 @@ abort_mapping <- function(arg, got, call) {
 }
 
 # A list: columns, what ratings() takes for systems; table, if they are a table of their own;
-# ratings, the table of ratings, if what raters who are systems said must not be in it.
+# ratings, the table of ratings without those that are systems to the format.
 find_systems <- function(quo, got, mapping, how) {
   long <- rlang::quo_is_null(mapping$raters)
-  value <- tryCatch(rlang::eval_tidy(quo), error = function(cnd) NULL)
+  value <- or_null(rlang::eval_tidy(quo))
   own <- got$map$systems
   if (rlang::is_bool(value)) {
-    beside <- if (value && got$format$tabular) find_file(dirname(names(got$files)[[1L]]), "systems")
-    if (is.null(beside)) {
-      return(own_systems(value, own, got, mapping))
+    path <- if (value && got$format$tabular) find_file(dirname(names(got$files)[[1L]]), "systems")
+    if (is.null(path) && !value && length(own) > 0L) {
+      keep <- !chosen_column(got, mapping$rater, "rater", how$call) %in% own
+      return(list(ratings = lapply(got$table, `[`, keep)))
     }
-    value <- beside
-  }
-  if (is.data.frame(value)) {
-    return(list(table = value))
+    if (is.null(path)) {
+      return(list(columns = if (length(own) > 0L) own))
+    }
+    value <- path
   }
   raters <- if (long) chosen_column(got, mapping$rater, "rater", how$call)
-  if (!rlang::is_string(value) || value %in% c(raters, if (!long) names(got$table))) {
-    return(list(columns = if (long && !is.null(value)) value else quo))
-  }
-  if (long || file.exists(value)) {
-    list(table = read_predictions(value, raters, mapping, how))
+  is_file <- rlang::is_string(value) && !is_constant_system(value) &&
+    !value %in% c(raters, if (!long) names(got$table)) && (long || file.exists(value))
+  if (is.data.frame(value)) {
+    list(table = value)
+  } else if (is_file) {
+    list(table = read_predictions(value, raters, how))
   } else {
-    list(columns = quo)
+    list(columns = if (is_constant_system(value) || (long && !is.null(value))) value else quo)
   }
-}
-
-own_systems <- function(wanted, own, got, mapping) {
-  if (length(own) == 0L) {
-    return(list(columns = NULL))
-  }
-  if (wanted) {
-    return(list(columns = own))
-  }
-  keep <- !chosen_column(got, mapping$rater, "rater", NULL) %in% own
-  list(ratings = lapply(got$table, `[`, keep))
 }
 
 chosen_column <- function(got, quo, arg, call) {
   got$table[[select_column(list2DF(got$table), quo, arg, call)]]
 }
 
-read_predictions <- function(path, raters, mapping, how) {
+read_predictions <- function(path, raters, how) {
   if (!file.exists(path) || dir.exists(path)) {
     abort_fallible("file", "{.arg systems} must name raters, or be the path of a file.",
       x = "There is no rater and no file {describe(path)}.",
       i = if (!is.null(raters)) "The raters are {.val {unique(raters)}}.", path = path,
       call = how$call)
   }
-  how$keep <- identity
-  how$format <- NULL
-  table <- read_file(path, how)$table
-  list2DF(table)
+  how[c("keep", "format")] <- list(identity, NULL)
+  list2DF(read_file(path, how)$table)
 }
 
 # An empty field names no case and no rater; ratings() says in which row.
@@ -359,9 +353,9 @@ known_ids <- function(table, mapping, call) {
 
 # Missing and cleaned labels of ratings and systems, with one way of writing for both.
 settle_labels <- function(tables, mapping, columns, na, clean, call) {
-  quo <- if (rlang::quo_is_null(mapping$raters)) mapping$rating else mapping$raters
   data <- list2DF(tables$ratings)
-  at <- list(ratings = select_columns(data, quo, "rating", call))
+  arg <- if (rlang::quo_is_null(mapping$raters)) "rating" else "raters"
+  at <- list(ratings = select_columns(data, mapping[[arg]], arg, call))
   if (rlang::is_quosure(columns)) {
     at$ratings <- c(at$ratings, select_columns(data, columns, "systems", call))
   }

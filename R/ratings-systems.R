@@ -1,6 +1,7 @@
 # Who are the systems: columns of wide data, raters of long data, or a table beside.
 
-# A list: columns (names), raters (names), table; all but one are NULL or empty.
+# A list: columns (names), raters (names), table, of which all but one are NULL or empty; and
+# constant (labels, with the systems as names).
 read_systems <- function(quos, data, layout, call) {
   quo <- quos$systems
   if (rlang::quo_is_null(quo)) {
@@ -14,6 +15,10 @@ read_systems <- function(quos, data, layout, call) {
   if (is.data.frame(value)) {
     return(list(table = system_table(value, quos, data, call)))
   }
+  if (is_constant_system(value)) {
+    check_text(c(value, names(value)), "systems", call)
+    return(list(constant = value))
+  }
   if (layout$by_rating) {
     return(list(raters = check_system_raters(if (is_column) quo else value, call)))
   }
@@ -23,6 +28,28 @@ read_systems <- function(quos, data, layout, call) {
       i = "The columns are {.val {names(data)}}.", arg = "systems", call = call)
   }
   list(columns = columns)
+}
+
+# Systems that raters judge have no answers of their own: `c(app = "pass")` says which category of
+# the raters means that the system is right.
+is_constant_system <- function(value) {
+  is.character(value) && length(value) > 0L && all(rlang::have_name(value))
+}
+
+# Systems whose answers are their own, which alone can agree with anybody.
+answering_systems <- function(x) setdiff(x$systems, x$constant)
+
+without_constant <- function(x) {
+  if (length(x$constant) > 0L) keep_systems(x, match(answering_systems(x), x$systems), NULL) else x
+}
+
+abort_no_system <- function(words, call) {
+  abort_fallible("system", words,
+    i = c(
+      "Give {.arg systems} to {.fun ratings}.",
+      "If the raters judge the answers of one application, say which of their categories means that
+       an answer is right: {.code systems = c(app = \"pass\")}."
+    ), system = character(), call = call)
 }
 
 check_system_raters <- function(value, call) {
@@ -83,9 +110,9 @@ split_systems <- function(input, systems, repeats, call) {
   is_system <- rater %in% systems
   if (all(is_system)) {
     abort_fallible("system",
-      "Nobody is left to rate: {.arg systems} names every rater of {.arg data}.",
+      "No rater is left: {.arg systems} names every rater of {.arg data}.",
       x = "The raters are {.val {unique(rater)}}.",
-      i = "Systems are judged by the other raters; name those that are to be judged.",
+      i = "Systems are evaluated by the remaining raters; name only the systems.",
       system = systems, call = call)
   }
   column <- input$columns[[1L]]
@@ -95,7 +122,7 @@ split_systems <- function(input, systems, repeats, call) {
   ), nrow = sum(is_system))
   if (!is.null(input$groups)) input$groups <- input$groups[!input$groups$rater %in% systems, ]
   input$source <- which(!is_system)
-  input$told_case <- input$case # the truth of a case may stand in any of its rows
+  input$row_case <- input$case # the truth of a case may stand in any of its rows
   for (field in c("case", "rater", "weights")) input[[field]] <- input[[field]][!is_system]
   input$columns[[1L]] <- column[!is_system]
   if (!is.null(input$confidence)) {

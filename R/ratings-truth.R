@@ -14,16 +14,16 @@ truth_to_keep <- function(input, x, call) {
   column <- names(input$truth)
   code <- encode(input$truth[[1L]], x$categories, column, "truth", call)
   by_rating <- input$layout$by_rating
-  case <- if (by_rating) match(input$told_case %||% input$case, x$cases) else seq_along(code)
+  case <- if (by_rating) match(input$row_case %||% input$case, x$cases) else seq_along(code)
   known <- which(!is.na(code) & !is.na(case))
   first <- known[match(case, case[known])] # row that tells it first
   off <- known[code[known] != code[first[known]]]
   if (length(off) > 0L) {
     rows <- c(off[[1L]], first[[off[[1L]]]])
-    said <- x$categories[code[rows]] # nolint: object_usage. Glue uses it.
+    stated <- x$categories[code[rows]] # nolint: object_usage. Glue uses it.
     abort_fallible("case", "A case has one true category.", x = "Row {rows[[1L]]} of column
-        {.val {column}} says {.val {said[[1L]]}} of case
-        {.val {as_label(x$cases[case[off[[1L]]]])}}, row {rows[[2L]]} {.val {said[[2L]]}}.",
+        {.val {column}} says {.val {stated[[1L]]}} of case
+        {.val {as_label(x$cases[case[off[[1L]]]])}}, row {rows[[2L]]} {.val {stated[[2L]]}}.",
       row = off, call = call)
   }
   category <- rep(NA_integer_, length(x$cases))

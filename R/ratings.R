@@ -16,7 +16,7 @@
 #' * **Table**: an agreement matrix of class [table][base::table], the categories of one rater in
 #'   rows and of another in columns, whose cells count cases; see [as_ratings()].
 #' * **Counts**: a column per category, holding how many raters chose it (`counts`). Raters are then
-#'   exchangeable: who said what is unknown.
+#'   exchangeable: raters are not identified.
 #'
 #' Ratings may be factors, strings, logicals or numbers; they are compared by label. A missing
 #' rating is `NA`.
@@ -25,7 +25,7 @@
 #' Their number matters: with more categories, agreement by chance is rarer. Without `categories`,
 #' they are the levels of the rating columns if these are factors, unused levels included, and
 #' otherwise the labels that raters used, numbers in numeric order and strings in the order of the
-#' C locale. A category that nobody used but that exists should be declared.
+#' C locale. A category that no rater used but that exists should be declared.
 #'
 #' @section Cases that are the same:
 #' Cases with the same ratings and the same answers are kept once, as a *pattern*, with the list of
@@ -49,6 +49,10 @@
 #' @section Databases:
 #' A lazy table of \pkg{dbplyr} is counted where it is; see [ratings-database].
 #'
+#' @srrstats {G2.5, UL1.0, UL1.1, UL3.2} `ordered`, `categories`; cases without names are numbered
+#' @srrstats {G2.13, G2.15, BS3.0, UL2.2} `NA` is a missing rating, in every layout and for every
+#'   verb
+#' @srrstatsNA {G2.14, G2.14a, G2.14b, G2.14c} missing ratings are what models are about: no option
 #' @param data A data frame, a matrix, a table or a lazy table; see Layouts.
 #' @param ... Not used; catches misspelt arguments.
 #' @param raters Columns of the raters, in wide data. For columns, any
@@ -61,7 +65,9 @@
 #' @param case,rater,rating Columns that identify the case and, in long data, the rater and the
 #'   category chosen. In wide data `case` is optional.
 #' @param counts Columns of counts, one per category, named after the categories.
-#' @param categories Labels of the categories, in order. See Categories.
+#' @param categories Labels of the categories, in order. See Categories. Names say what a label
+#'   becomes: `c(Pneumonia = "pneumona")` joins the label `"pneumona"` with `"Pneumonia"`. If all
+#'   have names, the other categories are those of the data.
 #' @param ordered Is the order of the categories meaningful? By default, if the ratings are ordered
 #'   factors.
 #' @param weights A column of non-negative case weights: frequencies, or exact probabilities.
@@ -74,7 +80,7 @@
 #'   [crowdtruth()], which methods for single categories refuse ([single_label()] is the way out).
 #' @param rater_groups Raters who share a source: a family of models, a laboratory, a training.
 #'   Groups as a vector with the raters as names, a data frame with columns `rater` and `group`, or,
-#'   in long data, a column that is the same in all rows of a rater. Raters of whom nothing is said,
+#'   in long data, a column that is the same in all rows of a rater. Raters without a group,
 #'   or `NA`, are groups of their own. Fits count a group as one vote; see [rater_groups].
 #' @param truth A column with the true category of each case, `NA` where it is not known; in long
 #'   data the same in all rows of a case where it is known. It is only kept: nothing is estimated
@@ -87,13 +93,13 @@
 #' @param rater_kind Who rates, which decides the intervals of [estimate_accuracy()]: `"expert"` or
 #'   `"crowd"` (people), `"model"` (language models) or `"tool"` (other programs), which err
 #'   together in ways that no rating shows. One word for all, or words with all raters (or their
-#'   groups) as names; `NULL` if nobody knows. A panel of people and machines counts as if nothing
-#'   had been said; who wants the intervals of people leaves the other raters out.
+#'   groups) as names; `NULL` if unknown. A panel of people and machines counts as undeclared;
+#'   for the intervals of people leave out the other raters.
 #'
 #' @param scores What systems say in numbers, one for each category, beside their answers. In wide
 #'   data a list with the systems as names, each a vector of columns with the categories as names:
 #'   `list(new = c(no = "p_no", yes = "p_yes"))`. Of two categories one is enough,
-#'   `list(new = c(yes = "p_yes"))`, and its name says which it is, so that nobody has to guess
+#'   `list(new = c(yes = "p_yes"))`, and its name says which it is, so that there is no guessing
 #'   which category is the positive one. For any layout, a data frame with columns `case`, `system`,
 #'   `category` and `score`. Cases without scores are `NA`. See [score_metrics]. Not for lazy
 #'   tables.
@@ -132,7 +138,7 @@
 #' )
 #' ratings(verdicts, case = item, rater = who, rating = said, systems = "gpt-4o")
 #'
-#' # Counts: who said what is not known
+#' # Counts: raters are not identified
 #' ratings(fleiss1971, case = case, counts = depression:other)
 #'
 #' # Several labels in an answer, here in a list column
@@ -140,7 +146,7 @@
 #' answers$labels <- list(c("a", "b"), "a", "b", character())
 #' ratings(answers, case = case, rater = rater, rating = labels, repeats = "labels")
 #'
-#' # A matrix, with a category that nobody used
+#' # A matrix, with a category that no rater used
 #' ratings(matrix(c("a", "b", NA, "a", "b", "b"), ncol = 2), categories = c("a", "b", "c"))
 #' @export
 ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater = NULL,
@@ -185,11 +191,14 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
 build_ratings <- function(data, columns, options, call, times = NULL) {
   input <- read_input(data, columns, options$repeats, call)
   input$times <- times
+  input <- recode_input(input, options$categories, call)
+  options$categories <- declared_categories(options$categories)
   check_long(input$layout$by_rating, options$repeats, call)
   categories <- find_categories(input, options$categories, call)
   x <- input$layout$build(input, categories, call)
   x$ordered <- options$ordered %||% input$ordered
   x$repeats <- options$repeats
+  x$constant <- names(input$constant)
   x <- new_ratings(x)
   check_built(x, input, call)
   x$rater_groups <- groups_of_raters(input$groups, x, call)
@@ -226,7 +235,8 @@ check_no_columns <- function(columns, repeats, call) {
 # answers have labels); each NULL where nobody said: rater_groups (the group of each rater),
 # rater_kind, voted (what with_votes() did: groups, by rater, and reruns), truth (see simulate.R
 # and ratings-truth.R), covariates (a tibble with a row per case, see covariates.R), scores (see
-# scores-read.R), confidence (see ratings-confidence.R), times and database (see
+# scores-read.R), confidence (see ratings-confidence.R), constant (names of systems that raters
+# judge, see ratings-systems.R), times and database (see
 # ratings-database.R); simulated ones may have kinds
 # (of their workers, see crowdtruth-simulate.R).
 # Answers with several labels are no ratings, so that only what is meant for them takes them; what
@@ -272,6 +282,24 @@ check_built <- function(x, input, call) {
   if (x$repeats == "error") check_repeats(x, call)
   if (has_labels(x)) check_label_once(x, call)
   check_systems(x, call)
+  if (!x$exchangeable) warn_raters(x, input$layout$by_rating)
+}
+
+# Signs that raters are none: columns without ratings, or cases that were taken for raters.
+warn_raters <- function(x, by_rating) {
+  silent <- setdiff(x$raters, x$raters[c(rating_rater(x), x$empty$rater)])
+  if (length(silent) > 0L) {
+    warn_fallible("raters", c(
+      "Rater{?s} {.val {silent}} {?has/have} no ratings at all.",
+      "i" = "Leave {cli::qty(length(silent))}{?it/them} out, or check the column{?s}."
+    ), raters = silent)
+  }
+  if (by_rating && nrow(x) < 50L && length(x$raters) > 10L * nrow(x)) {
+    warn_fallible("raters", c(
+      "There are {length(x$raters)} raters of only {count_noun(nrow(x), 'case')}.",
+      "i" = "Are {.arg case} and {.arg rater} swapped?"
+    ), raters = x$raters)
+  }
 }
 
 check_most_ratings <- function(x, call) {
@@ -324,7 +352,7 @@ check_systems <- function(x, call) {
     some <- unrated > 0
     each <- verbatim(x$systems[some], ": ", number(unrated[some]), " of ", number(total[some]))
     warn_fallible("unrated", c(
-      "Some cases that systems answered were seen by no rater; accuracy is estimated without them.",
+      "Some cases of systems have no rating; accuracy is estimated without them.",
       stats::setNames(each, rep("*", length(each)))
     ), systems = x$systems[some], unrated = unname(unrated[some]))
   }

@@ -44,20 +44,23 @@ check_cells <- function(columns, rows, input) {
   check_limit(as.double(columns) * rows, "cells", input)
 }
 
-# Of text, before it is taken apart: the most lines that there can be, and the most columns. Long
-# names of columns take as much time as many of them.
+# The lines of a text, before it is taken apart. Any of these line ends may be its own.
 check_lines <- function(input) {
   found <- count_bytes(file(input$plain, "rb"), file.size(input$plain))
-  rows <- max(found[utf8ToInt("\n\r") + 1L]) + 1
-  check_cells(1, rows, input)
-  rows
+  if (found[[1L]] > 0) {
+    abort_file(input$path, "is not text: it holds zero bytes.", call = input$call)
+  }
+  lines <- max(found[utf8ToInt("\n\r") + 1L]) + !attr(found, "last") %in% c(10L, 13L)
+  check_cells(1, lines, input)
+  lines
 }
 
-check_table_size <- function(input, rows) {
+# Long names of columns take as much time as many columns.
+check_table_size <- function(input) {
   first <- charToRaw(input$first[[1L]])
   marks <- utf8ToInt(paste(c(separators, input$sep), collapse = ""))
   found <- count_bytes(rawConnection(first), length(first))[marks[marks < 256L] + 1L]
-  check_cells(max(found + 1, length(first) / 1000), rows, input)
+  check_cells(max(found + 1, length(first) / 1000), input$lines, input)
 }
 
 # JSON is counted before it is parsed. In memory an object or array, however short, is as much as
@@ -65,20 +68,22 @@ check_table_size <- function(input, rows) {
 spend_cells <- function(text, input) {
   bytes <- charToRaw(text)
   found <- count_bytes(rawConnection(bytes), length(bytes))[utf8ToInt("{[,") + 1L]
-  input$spent$cells <- input$spent$cells + sum(found * c(10, 10, 1)) + 10
-  check_limit(input$spent$cells, "cells", input)
+  input$spent <- input$spent + sum(found * c(10, 10, 1)) + 10
+  check_limit(input$spent, "cells", input)
 }
 
-# How often each of the 256 bytes is there, of some number; the connection is closed.
+# How often each of the 256 bytes is there, and which is the last; the connection is closed.
 count_bytes <- function(connection, size) {
   on.exit(close(connection))
   total <- numeric(256L)
+  last <- 10L
   repeat {
     block <- readBin(connection, "raw", min(size, 2^22))
     if (length(block) == 0L) {
-      return(total)
+      return(structure(total, last = last))
     }
     total <- total + tabulate(as.integer(block) + 1L, 256L)
+    last <- as.integer(utils::tail(block, 1L))
   }
 }
 
@@ -110,7 +115,7 @@ unpack <- function(input, scratch) {
     }
   )
   if (broken || !has_whole_content(input$path, file.size(out))) {
-    abort_file(input$path, "is compressed by gzip, and is broken or was cut off.",
+    abort_file(input$path, "is a gzip file that is damaged or incomplete.",
       "i" = "Copy or download it again.", call = input$call)
   }
   out
@@ -118,13 +123,13 @@ unpack <- function(input, scratch) {
 
 has_whole_content <- function(path, size) {
   all <- file_bytes(path)
-  said <- sum(as.integer(utils::tail(all, 4L)) * 256^(0:3))
-  if (said == size %% 2^32) {
+  stated <- sum(as.integer(utils::tail(all, 4L)) * 256^(0:3))
+  if (stated == size %% 2^32) {
     return(TRUE)
   }
   # Of several parts one after another, the end tells the size of the last.
   parts <- length(grepRaw(as.raw(c(0x1f, 0x8b, 0x08)), all, fixed = TRUE, all = TRUE))
-  said < size && parts > 1L
+  stated < size && parts > 1L
 }
 
 # ---- zip ------------------------------------------------------------------------------------
@@ -133,7 +138,7 @@ or_null <- function(code) {
   tryCatch(code, error = function(cnd) NULL, warning = function(cnd) NULL)
 }
 
-zip_names <- function(input) input$entries()$name
+zip_names <- function(input) input$entries$name
 
 # Of the files of an archive: name, size (bytes when unpacked), link (is it one?). What is unpacked
 # of a file is never more than the size here. R must see the same: there may be two directories.
@@ -146,7 +151,7 @@ zip_entries <- function(input) {
   same <- identical(lapply(listed$Name, charToRaw), lapply(entries$name, charToRaw)) &&
     identical(as.double(listed$Length), entries$size)
   if (!same || length(entries$name) == 0L) {
-    abort_file(input$path, "is a zip archive, and is broken or was cut off.",
+    abort_file(input$path, "is a zip archive that is damaged or incomplete.",
       "i" = "Copy or download it again.", call = input$call)
   }
   entries
@@ -195,6 +200,6 @@ check_zip_names <- function(entries, input) {
     name <- shorten_text(entries$name[bad[[1L]]][[1L]])
     abort_file(input$path, paste0("holds ", names(bad), ". Nothing was unpacked."),
       "x" = paste0("It is \"", name, "\"."), call = input$call, topic = "archive",
-      "i" = "Tools do not normally write such archives: ask whoever gave it to you.")
+      "i" = "Tools do not normally write such archives: check where it comes from.")
   }
 }

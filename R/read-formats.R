@@ -43,10 +43,10 @@ looks_like <- function(input, signature) {
     return(signature$words)
   }
   if (input$kind == "other") {
-    return("no text: it has bytes of zero in it")
+    return("not text: it holds zero bytes")
   }
   if (input$kind == "json") {
-    fields <- names(input$record())
+    fields <- names(input$record)
     return(if (is.null(fields)) {
       "JSON without objects"
     } else {

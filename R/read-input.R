@@ -1,44 +1,35 @@
 # A file at hand, before any format reads it: what it is by its first bytes, and its text.
 
-# A list: path, name (of the file, without extensions), extension, first (of text, its first lines),
-# header() (names of columns, of a table of text), plain (the path of its
-# uncompressed text in UTF-8 or, for CSV, in `encoding`), kind ("text", "json", "jsonl", or the
-# `kind` of a signature), document() and record() (of JSON: all of it, and its first object),
-# entries() (of a zip archive), limits (see file_limits()), spent (cells of JSON so far), and the
-# arguments sep, sheet, encoding and call, which are in `how`, as are limits, where they are not the
-# usual ones, and the folder for what must be unpacked, scratch.
+# An environment: path, name (of the file, without extensions), extension, first (of text, its first
+# lines), header (names of columns, of a table of text), plain (the path of its uncompressed text in
+# UTF-8 or, for CSV, in `encoding`), kind ("text", "json", "jsonl", or the `kind` of a signature),
+# document and record (of JSON: all of it, and its first object), entries (of a zip archive), limits
+# (see file_limits()), spent (cells of JSON so far), and the arguments sep, sheet, encoding and
+# call, which are in `how`, as are limits, where they are not the usual ones, and the folder for
+# what must be unpacked, scratch.
 open_input <- function(path, how) {
   if (!rlang::is_string(path) || !utils::file_test("-f", path)) {
     abort_fallible("file", "There is no file {describe(path)}.", path = path, call = how$call)
   }
   stem <- sub("[.]gz$", "", basename(path))
-  input <- list(
+  input <- rlang::env(
     path = path, name = sub("[.][^.]*$", "", stem), extension = tolower(tools::file_ext(stem)),
     sep = how$sep, sheet = how$sheet, encoding = how$encoding %||% "UTF-8", call = how$call,
-    limits = how$limits %||% file_limits(how$call), spent = list2env(list(cells = 0))
+    limits = how$limits %||% file_limits(how$call), spent = 0
   )
   input$plain <- plain_file(input, how$scratch)
   input$kind <- kind_of_bytes(input)
   if (is.null(input$kind)) {
-    rows <- check_lines(input)
+    input$lines <- check_lines(input)
     input$first <- first_lines(input$plain, 2L)
     input$kind <- kind_of_text(input)
-    if (input$kind == "text") check_table_size(input, rows)
+    if (input$kind == "text") check_table_size(input)
   }
-  input$header <- remembered(function() csv_header(input))
-  input$entries <- remembered(function() zip_entries(input))
-  input$document <- remembered(function() parse_document(input))
-  input$record <- remembered(function() first_record(input))
+  delayedAssign("header", csv_header(input), assign.env = input)
+  delayedAssign("entries", zip_entries(input), assign.env = input)
+  delayedAssign("document", parse_document(input), assign.env = input)
+  delayedAssign("record", first_record(input), assign.env = input)
   input
-}
-
-# A function that computes its value once.
-remembered <- function(f) {
-  memory <- list2env(list(value = NULL))
-  function() {
-    if (is.null(memory$value)) assign("value", f(), memory)
-    memory$value
-  }
 }
 
 first_bytes <- function(path, n = 65536L) readBin(path, "raw", n)
@@ -114,7 +105,7 @@ kind_of_bytes <- function(input) {
 kind_of_text <- function(input) {
   first <- input$first
   if (length(first) == 0L) {
-    abort_file(input$path, "is empty: there is nothing in it but blanks.", call = input$call)
+    abort_file(input$path, "is empty.", call = input$call)
   }
   is_json <- grepl("^[[{]", first[[1L]], useBytes = TRUE)
   if (input$extension %in% c("jsonl", "ndjson")) {
@@ -195,110 +186,82 @@ first_record <- function(input) {
     check_json(input$call)
     return(parse_json(input$first[[1L]], input, 1L))
   }
-  document <- input$document()
+  document <- input$document
   if (is.null(names(document)) && length(document) > 0L) document[[1L]] else document
 }
 
-# All lines of JSONL as one table of text, with a column per field (`a.b` for a field in a field);
-# `keep` chooses among their names, and so many lines are read at once.
+# The records of JSONL, of so many lines at once, as one table of text.
 read_json_lines <- function(input, keep = identity, lines_at_once = 20000L) {
-  check_json(input$call)
   connection <- file(input$plain, "r")
   on.exit(close(connection))
   tables <- list()
-  done <- 0L
-  fields <- list()
+  done <- found <- 0L
+  seen <- list()
   repeat {
     lines <- readLines(connection, lines_at_once, warn = FALSE, encoding = "UTF-8")
     if (length(lines) == 0L) break
     if (done == 0L) lines[[1L]] <- sub("^\ufeff", "", lines[[1L]])
-    got <- lines_table(lines, done, input, keep)
-    tables[[length(tables) + 1L]] <- got$table
-    fields <- check_fields(got$records, fields, input, keep, got$lines)
+    records <- parse_lines(lines, done, input)
+    seen <- check_fields(records, seen, input, keep, as.integer(names(records)))
+    tables[[length(tables) + 1L]] <- record_table(records, input, keep)
     done <- done + length(lines)
+    found <- found + length(records)
   }
-  bind_tables(tables)
+  table <- bind_tables(tables)
+  if (length(table) > 0L && length(table[[1L]]) < found) {
+    abort_file(input$path, "has records with none of the columns that are named.",
+      call = input$call)
+  }
+  table
 }
 
-lines_table <- function(lines, done, input, keep) {
-  full <- which(grepl("[^ \t\r]", lines, useBytes = TRUE))
-  if (length(full) == 0L) {
-    return(NULL)
-  }
-  text <- quote_long(paste0("[", paste(lines[full], collapse = ","), "]"))
+# A list of records, with the numbers of their lines as names.
+parse_lines <- function(lines, done, input) {
+  check_json(input$call)
+  at <- grep("[^ \t\r]", lines, useBytes = TRUE)
+  text <- quote_long(paste0("[", paste(lines[at], collapse = ","), "]"))
   spend_cells(text, input)
-  parse <- function(...) {
-    tryCatch(
-      jsonlite::parse_json(text, bigint_as_char = TRUE, ...), error = function(cnd) NULL
-    )
-  }
-  each <- parse()
-  check_nested(each, input)
-  records <- parse(simplifyVector = TRUE, simplifyMatrix = FALSE, flatten = TRUE)
-  if (!is.data.frame(records) || nrow(records) != length(full) || length(records) == 0L) {
-    abort_line(lines, full, done, input)
-  }
-  list(
-    table = lapply(unclass(records)[keep(names(records))], as_text), records = each,
-    lines = done + full
-  )
+  records <- or_null(jsonlite::parse_json(text, bigint_as_char = TRUE))
+  whole <- length(records) == length(at) && all(lengths(lapply(records, names)) > 0L)
+  if (!whole) abort_line(lines, at, done, input)
+  stats::setNames(records, done + at)
 }
 
-# Arrays of objects become tables, in which a field that one object has is a column of all.
-check_nested <- function(x, input) {
-  inner <- x[vapply(x, is.list, NA)]
-  if (is.null(names(x)) && length(inner) > 0L) {
-    fields <- lapply(inner, function(record) {
-      names(if (any(vapply(record, is.list, NA))) flat_record(record) else record)
-    })
-    check_cells(length(unique(unlist(fields))), length(x), input)
-  }
-  for (value in inner) check_nested(value, input)
-}
+is_object <- function(value) is.list(value) && !is.null(names(value))
 
 # What would get lost without a word: of a field that stands twice in a record one value, and of one
 # that is an object here and a value there one or the other. `seen` are the fields of earlier
 # records, with what they were; so are those that are given back. `at`: numbers of the records.
 check_fields <- function(records, seen, input, keep = identity, at = seq_along(records)) {
-  if (length(records) == 0L) {
-    return(seen)
-  }
   fields <- lapply(records, names)
   check_twice(fields, input, at)
   values <- unlist(records, recursive = FALSE, use.names = FALSE)
-  name <- unlist(fields)
-  object <- vapply(values, is.list, NA)
-  object[object] <- !vapply(lapply(values[object], names), is.null, NA)
-  plain <- !object & lengths(values) > 0L
+  name <- unlist(fields, use.names = FALSE)
+  object <- vapply(values, is_object, NA)
   seen <- list(
-    object = union(seen$object, unique(name[object])),
-    plain = union(seen$plain, unique(name[plain]))
+    object = union(seen$object, name[object]),
+    value = union(seen$value, name[!object & lengths(values) > 0L])
   )
-  check_one_kind(intersect(seen$object, seen$plain), name, values, object, input, keep)
-  seen
-}
-
-# Of many records few have fields of their own.
-check_twice <- function(fields, input, at) {
-  kinds <- unique(fields)
-  bad <- kinds[vapply(kinds, anyDuplicated, 0L) > 0L]
-  if (length(bad) == 0L) {
-    return(invisible())
-  }
-  first <- which(fields %in% bad)[[1L]]
-  name <- fields[[first]]
-  abort_file(input$path, paste0("has a field twice in record ", at[[first]], "."),
-    "x" = paste0("It is \"", name[duplicated(name)][[1L]], "\"."), call = input$call)
-}
-
-check_one_kind <- function(both, name, values, object, input, keep) {
-  for (field in both) {
+  for (field in intersect(seen$object, seen$value)) {
     parts <- unlist(lapply(values[object & name == field], names))
-    if (length(keep(c(field, if (length(parts) > 0L) paste0(field, ".", parts)))) == 0L) next
+    if (length(keep(c(field, sprintf("%s.%s", field, parts)))) == 0L) next
     abort_file(input$path, "has a field that is an object in one record and a value in another.",
       "x" = paste0("It is \"", field, "\"."),
       "i" = "Make it one or the other, or name columns that you want, without it.",
       call = input$call)
+  }
+  seen
+}
+
+# Of many records few have fields of their own.
+check_twice <- function(fields, input, at = seq_along(fields)) {
+  kinds <- unique(fields)
+  bad <- kinds[vapply(kinds, anyDuplicated, 0L) > 0L]
+  if (length(bad) > 0L) {
+    first <- which(fields %in% bad)[[1L]]
+    name <- fields[[first]]
+    abort_file(input$path, paste0("has a field twice in record ", at[[first]], "."),
+      "x" = paste0("It is \"", name[duplicated(name)][[1L]], "\"."), call = input$call)
   }
 }
 
@@ -338,11 +301,24 @@ as_text <- function(x) {
   lapply(x, function(value) if (is.null(value)) NA_character_ else as_label(value))
 }
 
-# Records are lists of fields, which need not all be there.
-record_table <- function(records, input) {
+# Records are lists of fields, which need not all be there; fields of a field are `a.b`, and `keep`
+# chooses among their names.
+record_table <- function(records, input, keep = identity, prefix = "") {
   fields <- unique(unlist(lapply(records, names)))
   check_cells(length(fields), length(records), input)
-  lapply(stats::setNames(nm = fields), function(name) as_text(lapply(records, `[[`, name)))
+  columns <- lapply(fields, function(field) {
+    name <- paste0(prefix, field)
+    values <- unname(lapply(records, `[[`, field))
+    object <- vapply(values, is_object, NA)
+    if (any(object)) {
+      record_table(replace(values, !object, list(NULL)), input, keep, paste0(name, "."))
+    } else if (length(keep(name)) > 0L) {
+      stats::setNames(list(as_text(values)), name)
+    }
+  })
+  columns <- unlist(columns, recursive = FALSE)
+  check_twice(list(names(columns)), input)
+  columns
 }
 
 # Tables are lists of columns, one below another; what one lacks is NA.

@@ -17,7 +17,7 @@ inspect_headers <- c("header.json", file.path("_journal", "start.json"))
 
 # A log is of one model; its samples, of each epoch, are cases and scorers raters.
 read_inspect <- function(input, keep) {
-  log <- if (input$kind == "zip") unzip_inspect(input) else input$document()
+  log <- if (input$kind == "zip") unzip_inspect(input) else input$document
   samples <- log$samples
   scored <- vapply(samples, function(sample) length(sample$scores) > 0L, NA)
   records <- unlist(lapply(samples[scored], inspect_records, log = log$eval), recursive = FALSE)
@@ -44,7 +44,7 @@ inspect_records <- function(sample, log) {
     epoch = sample$epoch, model = log$model, task = log$task, target = unlist(sample$target)
   )
   Map(function(score, scorer) {
-    c(about, list(scorer = scorer, answer = score$answer), flat_record(score["value"]))
+    c(about, list(scorer = scorer, answer = score$answer), score["value"])
   }, sample$scores, names(sample$scores))
 }
 
@@ -54,10 +54,10 @@ unzip_inspect <- function(input) {
   inside <- zip_names(input)
   files <- c(intersect(inspect_headers, inside)[1L], grep("^samples/.*[.]json$", inside,
     value = TRUE))
-  if (is.na(files[[1L]])) abort_file(input$path, "is no log of Inspect.", call = input$call)
+  if (is.na(files[[1L]])) abort_file(input$path, "is not a log of Inspect.", call = input$call)
   # All, since to find each by its name takes the square of their number.
   got <- or_null(utils::unzip(input$plain, exdir = folder, overwrite = FALSE))
-  whole <- file.size(file.path(folder, inside)) == input$entries()$size
+  whole <- file.size(file.path(folder, inside)) == input$entries$size
   if (length(got) == 0L || !all(whole %in% TRUE | endsWith(inside, "/"))) {
     abort_file(input$path, "cannot be unpacked.",
       "i" = "Convert it to JSON: `inspect log convert --to json`.", call = input$call)
@@ -78,7 +78,7 @@ format_promptfoo <- function() {
         has_fields(input, "gradingResult", "testIdx")
       } else {
         input$kind == "json" && has_fields(input, "results") &&
-          "results" %in% names(input$record()[["results"]])
+          "results" %in% names(input$record[["results"]])
       }
     },
     read = read_promptfoo, judges = TRUE
@@ -88,11 +88,9 @@ format_promptfoo <- function() {
 # The answer of a provider to a prompt with the variables of a test is a case, assertions raters.
 read_promptfoo <- function(input, keep) {
   results <- if (input$kind == "jsonl") {
-    lines <- readLines(input$plain, warn = FALSE, encoding = "UTF-8")
-    full <- which(nzchar(trimws(lines)))
-    lapply(full, function(at) parse_json(lines[[at]], input, at))
+    parse_lines(readLines(input$plain, warn = FALSE, encoding = "UTF-8"), 0L, input)
   } else {
-    input$document()$results$results
+    input$document$results$results
   }
   graded <- vapply(results, function(r) length(r$gradingResult$componentResults) > 0L, NA)
   records <- unlist(lapply(results[graded], promptfoo_records), recursive = FALSE)

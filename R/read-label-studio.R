@@ -20,13 +20,13 @@ format_label_studio_min <- function() {
 }
 
 read_label_studio <- function(input, keep) {
-  tasks <- input$document()
+  tasks <- input$document
   if (!is.null(names(tasks))) tasks <- list(tasks)
   answers <- unlist(lapply(tasks, task_records), recursive = FALSE)
   cancelled <- vapply(answers, `[[`, NA, "cancelled")
   kept <- answers[!cancelled]
   if (length(kept) == 0L) {
-    abort_file(input$path, "holds no annotation.", "i" = "Export it when somebody has annotated.",
+    abort_file(input$path, "holds no annotation.", "i" = "Export it after the first annotation.",
       call = input$call)
   }
   controls <- unique(unlist(lapply(kept, function(answer) names(answer$labels))))
@@ -105,7 +105,7 @@ read_label_studio_min <- function(input, keep) {
     values <- if (is.null(names(value))) value else list(value)
     unlist(lapply(values, function(v) if (is.list(v)) value_label(v) else v))
   }
-  table <- record_table(lapply(input$document(), lapply, flat_label), input)
+  table <- record_table(lapply(input$document, lapply, flat_label), input)
   known <- c(
     "id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement"
   )

@@ -41,6 +41,32 @@ lookalikes <- function(labels) {
 
 usual_missing <- c("n/a", "na", "nan", "null", "none given", "-", "--", "?", ".", "")
 
+# What programs write where a judge gave no verdict that they could read.
+unreadable_verdict <- paste0(
+  "^(un|not )pars[e]?able$|^((json )?pars(e|ing) |format )?(error|failure)$|^failed to parse$|",
+  "^invalid( (answer|response|format|json|output))?$|^time ?out$|^no (answer|response|verdict)$"
+)
+
+# Labels of five letters or more that are one letter away from one that is used ten times as often,
+# or have two letters swapped; the names are those labels, the values the frequent ones.
+misspelt_labels <- function(labels, columns) {
+  words <- labels[nchar(labels) > 4L & !grepl("[0-9]", labels)]
+  if (length(words) < 2L) {
+    return(NULL)
+  }
+  found <- lapply(columns, function(x) match(as.character(x), words))
+  used <- tabulate(unlist(found), length(words))
+  letters <- vapply(tolower(words), function(word) intToUtf8(sort(utf8ToInt(word))), "")
+  edits <- utils::adist(words, ignore.case = TRUE)
+  near <- edits == 1 | (edits == 2 & outer(letters, letters, `==`))
+  # A letter in front is a prefix: symmetric, asymmetric.
+  prefixed <- outer(tolower(words), tolower(words), function(a, b) endsWith(a, b) | endsWith(b, a))
+  near <- near & !prefixed & outer(used, used, function(a, b) a > 0L & 10L * a <= b)
+  rare <- which(rowSums(near) > 0L)
+  of <- vapply(rare, function(row) which(near[row, ])[[which.max(used[near[row, ]])]], 0L)
+  stats::setNames(words[of], words[rare])
+}
+
 seems_missing <- function(labels) labels[plain_label(labels) %in% usual_missing]
 
 # Each column without the labels in `na`, whatever their blanks and capitals, and what was taken.
@@ -80,11 +106,7 @@ clean_columns <- function(columns) {
   labels <- names(used)[order(-used, names(used), method = "radix")]
   plain <- plain_label(labels)
   best <- trimws(labels[match(plain, plain)])
-  changed <- best != labels
-  if (any(changed)) {
-    each <- verbatim(dQuote(labels[changed], FALSE), " is now ", dQuote(best[changed], FALSE))
-    inform_fallible(c("Labels were cleaned.", stats::setNames(each, rep("*", length(each)))))
-  }
+  inform_changed("Labels were cleaned.", labels, best)
   lapply(columns, function(column) {
     if (is.list(column)) {
       return(lapply(column, function(answer) unique(best[match(answer, labels)])))
@@ -93,15 +115,23 @@ clean_columns <- function(columns) {
   })
 }
 
+inform_changed <- function(message, from, to) {
+  changed <- from != to
+  if (any(changed)) {
+    each <- verbatim(dQuote(from[changed], FALSE), " is now ", dQuote(to[changed], FALSE))
+    inform_fallible(c(message, stats::setNames(each, rep("*", length(each)))))
+  }
+}
+
 # Names are not changed: "aB" and "ab" may be two cases.
 warn_alike <- function(ids, what) {
   if (!any(grepl("[[:alpha:][:space:]]", ids))) {
     return(invisible())
   }
   plain <- plain_label(ids)
-  alike <- which(plain %in% plain[duplicated(plain)])
-  if (length(alike) > 0L) {
-    groups <- split(ids[alike], factor(plain[alike], unique(plain[alike])))
+  similar <- which(plain %in% plain[duplicated(plain)])
+  if (length(similar) > 0L) {
+    groups <- split(ids[similar], factor(plain[similar], unique(plain[similar])))
     each <- vapply(groups, function(of) {
       verbatim(paste(dQuote(of, FALSE), collapse = " and "))
     }, "", USE.NAMES = FALSE)
@@ -109,6 +139,6 @@ warn_alike <- function(ids, what) {
       paste0("Some ", what, "s have names that differ in capitals or blanks only."),
       some_of(each),
       "i" = paste0("They are taken for different ", what, "s; if they are not, mend the file.")
-    ), ids = ids[alike], what = what)
+    ), ids = ids[similar], what = what)
   }
 }

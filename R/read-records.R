@@ -1,7 +1,7 @@
 # A record for each answer: JSON of any tool, Prodigy and Doccano.
 
 has_fields <- function(input, ...) {
-  record <- input$record()
+  record <- input$record
   is.list(record) && all(c(...) %in% names(record))
 }
 
@@ -18,38 +18,22 @@ format_jsonl <- function() {
 format_json <- function() {
   new_format("json", "an array of records (JSON)",
     sniff = function(input) {
-      input$kind == "json" && is.null(names(input$document())) && length(input$record()) > 1L &&
-        !is.null(names(input$record()))
+      input$kind == "json" && is.null(names(input$document)) && length(input$record) > 1L &&
+        !is.null(names(input$record))
     },
     read = read_json_array
   )
 }
 
 read_json_array <- function(input, keep) {
-  document <- input$document()
+  document <- input$document
   if (!is.null(names(document)) || length(document) == 0L) {
-    abort_file(input$path, "is no array of records.",
+    abort_file(input$path, "is not an array of records.",
       "i" = "Its fields are those of one object.", call = input$call)
   }
   check_fields(document, list(), input, keep)
-  records <- lapply(document, flat_record)
-  check_twice(lapply(records, names), input, seq_along(records))
-  table <- record_table(records, input)
+  table <- record_table(document, input, keep)
   list(table = table, map = named_columns(table))
-}
-
-# Fields of a field are `a.b`.
-flat_record <- function(record, prefix = NULL) {
-  fields <- lapply(names(record), function(name) {
-    value <- record[[name]]
-    path <- paste(c(prefix, name), collapse = ".")
-    if (is.list(value) && !is.null(names(value))) {
-      flat_record(value, path)
-    } else {
-      stats::setNames(list(value), path)
-    }
-  })
-  unlist(fields, recursive = FALSE)
 }
 
 # ---- Prodigy --------------------------------------------------------------------------------
@@ -87,7 +71,7 @@ read_prodigy <- function(input, keep) {
           " without a choice (ignored, or rejected as a whole).")
       },
       if (unnamed) {
-        paste0("Sessions without names, which have the time of their start, are no annotators: \"",
+        paste0("Sessions without names, which have the time of their start, are not annotators: \"",
           input$name, "\" is taken for one.")
       }
     )
@@ -102,7 +86,7 @@ session_time <- "^[0-9]{4}-[0-9]{2}-[0-9]{2}_[0-9]{2}-[0-9]{2}-[0-9]{2}$"
 format_doccano <- function() {
   new_format("doccano", "an export of Doccano (JSONL or JSON)",
     sniff = function(input) {
-      record <- if (input$kind %in% c("jsonl", "json")) input$record()
+      record <- if (input$kind %in% c("jsonl", "json")) input$record
       if (!is.list(record) || is.null(names(record))) {
         return(FALSE)
       }
@@ -118,7 +102,7 @@ read_doccano <- function(input, keep) {
   table <- if (input$kind == "jsonl") {
     read_json_lines(input)
   } else {
-    record_table(lapply(input$document(), flat_record), input)
+    record_table(input$document, input)
   }
   by_user <- !is.null(table$annotations)
   label <- if (is.null(table$label)) "labels" else "label"
@@ -127,7 +111,7 @@ read_doccano <- function(input, keep) {
     label <- "label"
   }
   if (any(vapply(table[[label]], is.list, NA))) {
-    abort_file(input$path, "marks parts of texts, which are no categories of cases.",
+    abort_file(input$path, "marks parts of texts, which are not categories of cases.",
       call = input$call)
   }
   list(

@@ -1,9 +1,12 @@
 # What a paper must tell of a fit by posterior draws, by STARD-BLCM.
 
-# `x`: a fit, or its checks.
-say_draws <- function(x) {
-  checks <- if (inherits(x, "fit_check")) x
-  fit <- if (is.null(checks)) x else checks$fit
+#' @export
+say_methods.fit_check <- function(x) say_draws(x$fit, x) # nolint: object_name.
+
+#' @export
+say_methods.draws_fit <- function(x) say_draws(x) # nolint: object_name.
+
+say_draws <- function(fit, checks = NULL) {
   told <- glance(fit)
   table <- tidy(fit)
   weak <- table$term[table$contraction < least_contraction & !is.na(table$contraction)]

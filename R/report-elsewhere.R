@@ -4,8 +4,8 @@
 #'
 #' `flextable::as_flextable()` makes a table for Word, PowerPoint or a web page of any result: that
 #' which `print()` shows, with its title, and with what must be told beside it as a footer.
-#' `report::report()` gives the sentences of [may_say()] that may be said of an
-#' [estimate_accuracy()] result, with a paragraph on the method.
+#' `report::report()` gives what [may_say()] says may be said of a result that it knows, with its
+#' paragraph on the method.
 #'
 #' @name as_flextable
 #' @return A `flextable`; for `report()`, a `report_text` as the package \pkg{report} makes it.
@@ -14,7 +14,10 @@
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
 #' flextable::as_flextable(estimate_accuracy(x, interval = "none"))
 #' @rawNamespace S3method(flextable::as_flextable,fallible_result,flextable_result)
-#' @rawNamespace S3method(report::report,accuracy_estimate,report_estimate)
+#' @rawNamespace S3method(report::report,accuracy_estimate,report_result)
+#' @rawNamespace S3method(report::report,system_comparison,report_result)
+#' @rawNamespace S3method(report::report,metric_estimate,report_result)
+#' @rawNamespace S3method(report::report,agreement,report_result)
 NULL
 
 flextable_result <- function(x, ...) {
@@ -26,8 +29,8 @@ flextable_result <- function(x, ...) {
   flextable::autofit(table)
 }
 
-report_estimate <- function(x, ...) {
+report_result <- function(x, ...) {
   said <- may_say(x)
-  words <- c(said$sentence[said$may], say_methods(x))
+  words <- c(said$sentence[said$may], may_say(x, "methods"))
   structure(paste(words, collapse = "\n\n"), class = c("report_text", "character"))
 }

@@ -1,25 +1,28 @@
 #' A report of accuracy, ready to be sent
 #'
-#' Renders a page about the systems of `x`: the number, its interval, the assumption that it rests
-#' on with both its ends, sentences that may be copied and such as may not, raters and their
-#' agreement, systems compared, metrics, checks, methods with references, versions and seed. Where
-#' raters are language models, also their errors in common, how many independent ones they are
-#' worth, the alternative annotator test, and the cases to read.
+#' Renders a page about the systems of `x` for readers who use no R: the number, its interval, the
+#' assumption that it rests on with both its ends, sentences that may be copied and such as may not,
+#' raters and their agreement, systems compared in words, metrics, checks, methods with references,
+#' versions and seed. Where raters are language models, also the errors they share, how many
+#' independent ones they are equivalent to, the alternative annotator test, and the cases to read.
+#' Cases of known truth count wherever they can.
 #'
-#' The page is one file without links to the network. Its source is a template, `Accuracy report`,
-#' in the list of new R Markdown files of RStudio, or by `rmarkdown::draft(template =
-#' "accuracy-report", package = "fallible")`. Quarto renders R Markdown files too, but this one
-#' has not been tried with it.
+#' A page in HTML is one file without links to the network; Word can be edited. Its source is a
+#' template, `Accuracy report`, in the list of new R Markdown files of RStudio, or by
+#' `rmarkdown::draft(template = "accuracy-report", package = "fallible")`. Quarto renders R Markdown
+#' files too, but this one has not been tried with it.
 #'
+#' @srrstats {G4.0} `file` must end as one of the formats that can be written
 #' @param x A [ratings()] object with systems.
-#' @param file Where to write: a path that ends in `.html`, or in `.pdf` where LaTeX is installed.
+#' @param file Where to write: a path that ends in `.html`, in `.docx` for Word or, where LaTeX is
+#'   installed, in `.pdf`.
 #' @param title The title of the report.
 #' @param judges Shall it have what concerns language models that judge? By default, if
 #'   `rater_kind` says that raters are machines.
 #' @param rater_kind Who rates, as in [ratings()], which decides the intervals; `NULL` for what the
-#'   ratings say. Where nobody said it, the report says that.
-#' @param seed Seed of all that is drawn at random. Two reports with the same seed and date are
-#'   equal byte for byte.
+#'   ratings say. Where it is not declared, the report says so.
+#' @param seed Seed of all that is drawn at random. Two reports in HTML with the same seed and date
+#'   are equal byte for byte.
 #' @param date The date that the report carries, a string or a [Date]; `NULL` for none.
 #' @param known_truth,gold_sample Cases whose truth is known, and how they were chosen, as in
 #'   [estimate_accuracy()]; `known_truth = TRUE` for the truth that `x` holds.
@@ -49,7 +52,7 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
   check_string(title, "title")
   if (!is.null(judges)) check_flag(judges, "judges")
   seed <- check_count(seed, "seed", 0L)
-  conf_level <- check_number(conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE)
+  conf_level <- check_level(conf_level)
   check_date(date, call)
   folder <- withr::local_tempdir()
   skeleton <- system.file(
@@ -61,6 +64,7 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
     "title: ", encodeString(escape_markdown(title), quote = "\"")
   )
   writeLines(text, page, useBytes = TRUE)
+  withr::local_options(knitr.duplicate.label = "allow") # a page may be made while another is
   made <- withr::with_preserve_seed(rmarkdown::render(
     page, format, quiet = TRUE, envir = new.env(parent = globalenv()),
     params = list(
@@ -88,7 +92,7 @@ put_report <- function(made, file, call) {
   )
   if (!put) {
     abort_fallible("file", "{.file {file}} cannot be written.",
-      i = "It is written beside its place first: its folder must be open to you, and have space.",
+      i = "The folder must be writable and have space for a second copy.",
       path = file, call = call)
   }
 }
@@ -101,13 +105,32 @@ check_report_input <- function(x, call) {
   }
 }
 
+# What is said without R: clauses that name arguments or functions are left out.
+plain_words <- function(words) {
+  clause <- "[^.:;,\n]*(`|\\w\\(\\))[^.:;,\n]*[.:;,]?"
+  out <- trimws(gsub("[ \t]+", " ", gsub(clause, "", words)))
+  ifelse(is.na(out), "", out)
+}
+
+# The checks of data_check(), for readers who use no R.
+checks_in_words <- function(check) {
+  table <- tidy(check)
+  verdict <- c(ok = "good", doubt = "doubtful", problem = "a problem")
+  data.frame(
+    what = table$check, verdict = unname(verdict[table$status]),
+    found = gsub("^[. ]+|(?<=[.!?]).$|[. ]+$", "", perl = TRUE, paste(
+      plain_words(table$found), plain_words(table$advice), sep = ". "
+    ))
+  )
+}
+
 # The format of R Markdown for a file of that name.
 report_format <- function(file, call) {
   check_string(file, "file", call)
   extension <- tolower(tools::file_ext(file))
-  if (!extension %in% c("html", "pdf") || !dir.exists(dirname(file)) || dir.exists(file)) {
-    abort_fallible("file", "{.arg file} must be a path that ends in {.val .html} or {.val .pdf}, in
-                            a folder that exists.",
+  if (!extension %in% c("html", "docx", "pdf") || !dir.exists(dirname(file)) || dir.exists(file)) {
+    abort_fallible("file", "{.arg file} must be a path that ends in {.val .html}, {.val .docx} or
+                            {.val .pdf}, in a folder that exists.",
       x = if (dir.exists(file)) "{.file {file}} is a folder." else "It is {describe(file)}.",
       path = file, call = call)
   }
@@ -115,146 +138,24 @@ report_format <- function(file, call) {
     check_installed(package, "to write reports", call = call)
   }
   if (!rmarkdown::pandoc_available()) abort_program("pandoc", call)
-  if (extension == "html") {
-    return(NULL)
-  }
-  if (!nzchar(Sys.which("pdflatex"))) abort_program("pdflatex", call)
-  "pdf_document"
+  if (extension == "pdf" && !nzchar(Sys.which("pdflatex"))) abort_program("pdflatex", call)
+  no_links <- "-autolink_bare_uris"
+  switch(extension,
+    html = NULL, docx = rmarkdown::word_document(md_extensions = no_links),
+    pdf = rmarkdown::pdf_document(md_extensions = no_links)
+  )
 }
 
 abort_program <- function(program, call) {
   abort_fallible("package",
     "The program {.code {program}} is needed to write this report, and it is not found.",
-    i = if (program == "pdflatex") "Write {.val .html}, or install LaTeX.", package = program,
-    call = call)
-}
-
-#' Sentences about accuracy
-#'
-#' What may be said of an estimate, with its interval, its range and what it rests on, and what may
-#' not, though it is often said; and a paragraph on the method.
-#'
-#' Of tests without a gold standard that paragraph has what STARD-BLCM asks for (Kostoulas et al.,
-#' 2017): the priors (item 14a), what other priors would say (14b), and that the target condition is
-#' the latent class.
-#'
-#' @param x An [estimate_accuracy()] result; for `"methods"` also a [fit_raters()] result with
-#'   `method = "bayes"`, or a [check_fit()] of it, which adds what other priors say.
-#' @param what `"sentences"` or `"methods"`.
-#' @return A tibble with columns `system` (`NA` where a sentence is about all), `may` (may it be
-#'   said?) and `sentence`; for `"methods"`, a string.
-#' @family systems
-#' @references Kostoulas, P., Nielsen, S. S., Branscum, A. J., Johnson, W. O., Dendukuri, N., Dhand,
-#'   N. K., Toft, N. and Gardner, I. A. (2017). STARD-BLCM: Standards for the Reporting of Diagnostic
-#'   accuracy studies that use Bayesian Latent Class Models. *Preventive Veterinary Medicine*, 138,
-#'   37-47. \doi{10.1016/j.prevetmed.2017.01.006}
-#' @examples
-#' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
-#' estimate <- estimate_accuracy(x, interval = "none")
-#' may_say(estimate)
-#' may_say(estimate, "methods")
-#' @export
-may_say <- function(x, what = c("sentences", "methods")) {
-  check_given()
-  what <- check_choice(what, c("sentences", "methods"), "what")
-  if (inherits(x, c("draws_fit", "fit_check")) && what == "methods") {
-    return(say_draws(x))
-  }
-  check_class(x, "accuracy_estimate", "x", "Make one with {.fun estimate_accuracy}.")
-  if (what == "methods") say_methods(x) else say_sentences(x)
-}
-
-say_sentences <- function(estimate) {
-  table <- tidy(estimate)
-  words <- format(estimate)
-  known <- !is.na(table$estimate)
-  told <- glance(estimate)
-  n <- vapply(table$n, count_noun, "", "case")
-  gold <- cases_of_known_truth(estimate)
-  cases <- nrow(estimate$fit$x)
-  may <- ifelse(
-    known,
-    paste0(
-      "On ", n, " judged by ", count_noun(told$raters, "rater"), " ", truth_words(estimate),
-      ", the accuracy of ", table$system, " is estimated at ", words, ".",
-      ifelse(gold == cases | rests_on_gold(estimate), "", both_ends_words(table))
-    ),
-    paste0("These ratings do not say how accurate ", table$system, " is.")
-  )
-  may_not <- c(
-    ifelse(known, paste0(table$system, " is ", whole_percent(table$estimate), " accurate."),
-      paste0(table$system, " is no better than chance.")),
-    if (gold < cases) {
-      paste0("The systems were validated against the truth", if (gold > 0L) " of all cases", ".")
-    },
-    if (nrow(table) > 1L) "The system with the highest number is the best one.",
-    "The same accuracy holds for other cases."
-  )
-  rows <- length(may_not) - nrow(table)
-  columns_tibble(
-    system = c(table$system, table$system, rep(NA, rows)),
-    may = rep(c(TRUE, FALSE), c(nrow(table), length(may_not))), sentence = c(may, may_not)
-  )
-}
-
-# How many cases of an estimate had a known truth: those that measure, or that a fit was given.
-cases_of_known_truth <- function(estimate) {
-  if (!is.null(estimate$gold)) {
-    return(length(estimate$gold$case))
-  }
-  fit <- estimate$fit
-  sum(known_patterns(fit)[pattern_of_case(fit$x)])
-}
-
-truth_words <- function(estimate) {
-  gold <- cases_of_known_truth(estimate)
-  if (gold == 0L) {
-    return("without known truth")
-  }
-  chosen <- switch(estimate$gold$sample %||% "none",
-    random = " (a random sample)", none = "", " (chosen with known probabilities)"
-  )
-  cases <- nrow(estimate$fit$x)
-  if (gold == cases) chosen <- ""
-  paste0("with known truth of ", number(gold), " of ", count_noun(cases, "case"), chosen)
-}
-
-whole_percent <- function(share) paste0(formatC(100 * share, format = "f", digits = 0L), "%")
-
-# Both ends of what the ratings cannot tell, where they are known.
-both_ends_words <- function(table) {
-  low <- whole_percent(pmin(table$shared, table$independent))
-  high <- whole_percent(pmax(table$shared, table$independent))
-  ifelse(is.na(table$shared) | is.na(table$independent), "", paste0(
-    " What its errors have in common with those of the raters cannot be seen in ratings; ",
-    ifelse(low == high, paste("whatever it is, the estimate is", low),
-      paste("depending on that, the estimate is between", low, "and", high)),
-    "."
-  ))
-}
-
-say_methods <- function(estimate) {
-  x <- estimate$fit$x
-  told <- glance(estimate)
-  paste0(
-    "Accuracy was estimated from ", count_noun(sum(pattern_lengths(x)[pattern_of_case(x)]),
-      "rating"), " of ", count_noun(nrow(x), "case"), " by ",
-    count_noun(length(x$raters), "rater"), " in ",
-    count_noun(length(x$categories), "category", "categories"), ", with the method \"",
-    told$method, "\" of the R package fallible",
-    if (has_interval(estimate)) {
-      paste0(" and its interval \"", told$interval, "\" at level ", format(told$conf_level))
-    },
-    ", ", truth_words(estimate), ". The idea, that the agreement of fallible raters gives their ",
-    "accuracy and so that of systems, is of Lehner (2015); models whose confusion matrices are ",
-    "free go back to Dawid and Skene (1979). ", percent(told$agreement),
-    " of pairs of ratings agree."
-  )
+    i = if (program == "pdflatex") "Write {.val .html} or {.val .docx}, or install LaTeX.",
+    package = program, call = call)
 }
 
 #' Cases to read
 #'
-#' The cases of which raters tell least, with all that was said about them: the least sure labels
+#' The cases about which raters say least, with all that was said about them: the least sure labels
 #' are first, where these are labels of the average (see [ground_truth()]).
 #'
 #' @param x A [ratings()] object.

@@ -6,11 +6,11 @@
 known_answers <- function(x, cells) {
   at <- ratings_in(x, cells$pattern)
   system <- pattern_answers(x)[cells$pattern, , drop = FALSE]
-  said <- which(system > 0L)
-  row <- c(rep.int(seq_len(nrow(cells)), pattern_lengths(x)[cells$pattern]), row(system)[said])
-  category <- c(rating_category(x)[at], system[said])
+  given <- which(system > 0L)
+  row <- c(rep.int(seq_len(nrow(cells)), pattern_lengths(x)[cells$pattern]), row(system)[given])
+  category <- c(rating_category(x)[at], system[given])
   list(
-    row = row, judge = c(rating_rater(x)[at], length(x$raters) + col(system)[said]),
+    row = row, judge = c(rating_rater(x)[at], length(x$raters) + col(system)[given]),
     right = category == cells$truth[row], weight = cells$weight[row],
     judges = length(x$raters) + length(x$systems), cells = cells$weight
   )

@@ -1,4 +1,4 @@
-#' Tables of errors in common
+#' Tables of shared errors
 #'
 #' @param x A [shared_errors()] result.
 #' @param what `"pairs"`, a row per pair of raters and systems, or `"raters"`, a row per rater.
@@ -25,7 +25,7 @@
 #'
 #'   `format()`: a sentence. `as.matrix()`: the correlations, raters and systems in rows and
 #'   columns. `as.data.frame()`: a table of `tidy()`, as a data frame.
-#' @family errors in common
+#' @family shared errors
 #' @examples
 #' set.seed(1)
 #' x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), 0.8, 4, n = 300))
@@ -69,15 +69,20 @@ as.matrix.shared_errors <- function(x, ...) {
 #' @export
 format.shared_errors <- function(x, digits = 2L, ...) {
   digits <- check_digits(digits)
-  told <- glance(x)
+  facts <- glance(x)
   between <- function(low, high) {
     if (is.na(low)) "" else paste0(decimals(low, digits), " to ", decimals(high, digits))
   }
-  size <- format(round(told$raters_per_case, 1L))
-  if (told$known == 0) {
+  size <- format(round(facts$raters_per_case, 1L))
+  if (facts$known == 0) {
+    high <- facts$effective.highest
     return(paste0(
-      "Errors of raters correlate by ", between(told$lowest, told$highest), " on average; ", size,
-      " raters are worth ", between(told$effective.lowest, told$effective.highest),
+      "The raters' errors correlate by ", between(facts$lowest, facts$highest), " on average; ",
+      size, " raters are equivalent to ", if (isTRUE(high > facts$raters_per_case)) {
+        paste("at least", decimals(facts$effective.lowest, digits))
+      } else {
+        between(facts$effective.lowest, high)
+      },
       " independent ones"
     ))
   }
@@ -85,81 +90,77 @@ format.shared_errors <- function(x, digits = 2L, ...) {
     if (is.na(low)) {
       ""
     } else {
-      paste0(" (", format(100 * told$conf_level), "% interval ", between(low, high), ")")
+      paste0(" (", format(100 * facts$conf_level), "% interval ", between(low, high), ")")
     }
   }
   paste0(
-    "Errors of raters correlate by ", decimals(told$correlation, digits),
-    interval(told$conf.low, told$conf.high), " on average; ", size, " raters are worth ",
-    decimals(told$effective, digits), interval(told$effective.low, told$effective.high),
+    "The raters' errors correlate by ", decimals(facts$correlation, digits),
+    interval(facts$conf.low, facts$conf.high), " on average; ", size, " raters are equivalent to ",
+    decimals(facts$effective, digits), interval(facts$effective.low, facts$effective.high),
     " independent ones"
   )
 }
 
 #' @export
 print.shared_errors <- function(x, ...) {
-  told <- glance(x)
-  cat_lines(
-    paste0(
-      "<shared_errors> ", count_noun(told$raters, "rater"), ", ",
-      count_noun(told$systems, "system"), ", ", count_noun(told$n, "case"), ", ",
-      if (told$known > 0) paste(number(told$known), "with known truth") else "no truth known"
-    ),
-    format(x)
-  )
-  table <- shared_columns(x)
-  print_table("Correlation of being right", table[order(-abs(table$order)), -1L], most = 12L)
-  cat_lines("", notes_of(x), "More: tidy(what = \"raters\"), glance(), plot().")
-  invisible(x)
+  facts <- glance(x)
+  truth <- if (facts$known > 0) paste(number(facts$known), "with known truth") else "no known truth"
+  print_result(x, "tidy(what = \"raters\"), glance(), plot()", most = 12L, head = c(
+    paste(
+      "<shared_errors>", toString(c(
+        count_noun(facts$raters, "rater"), count_noun(facts$systems, "system"),
+        count_noun(facts$n, "case"), truth
+      ))
+    ), format(x)
+  ))
 }
 
-# What is shown of pairs; the first column is what orders them.
-shared_columns <- function(x) {
+#' @export
+shown_table.shared_errors <- function(x) { # nolint: object_name.
   table <- x$pairs
   range <- function(low, high) {
     ifelse(is.na(low), "NA", paste(decimals(low, 2L), "to", decimals(high, 2L)))
   }
-  out <- data.frame(
-    order = ifelse(is.na(table$estimate), 0, table$estimate),
-    pair = paste(table$rater1, "-", table$rater2)
-  )
+  out <- data.frame(pair = paste(table$rater1, "-", table$rater2))
   if (any(table$known > 0)) {
     out$correlation <- decimals(table$estimate, 2L)
     out[[paste0(format(100 * x$options$conf_level), "% interval")]] <-
       range(table$conf.low, table$conf.high)
-    out[["same wrong answer"]] <- decimals(table$coinciding, 2L)
-    out[["by chance"]] <- decimals(table$expected, 2L)
+    if (any(table$expected < 1, na.rm = TRUE)) { # with two categories wrong answers are the same
+      out[["same wrong answer"]] <- decimals(table$coinciding, 2L)
+      out[["by chance"]] <- decimals(table$expected, 2L)
+    }
   } else {
-    out[["range without truth"]] <- range(table$lowest, table$highest)
+    out[["correlation, without truth"]] <- range(table$lowest, table$highest)
   }
   out$cases <- number(if (any(table$known > 0)) table$known else table$n)
-  out
+  out[order(-abs(ifelse(is.na(table$estimate), 0, table$estimate))), ]
 }
 
 #' @export
 notes_of.shared_errors <- function(x) { # nolint: object_name.
-  told <- glance(x)
+  facts <- glance(x)
   raters <- tidy(x, "raters")
   gain <- which(raters$change > 0)
-  apart <- length(x$judges) * (length(x$judges) - 1) / 2 - nrow(x$pairs)
+  unmet <- length(x$judges) * (length(x$judges) - 1) / 2 - nrow(x$pairs)
   c(
-    if (apart > 0) paste(count_noun(apart, "pair"), "without a case in common"),
-    if (told$known == 0) {
+    if (unmet > 0) paste(count_noun(unmet, "pair"), "without a case in common"),
+    if (facts$known == 0) {
       paste0(
-        "Without truth the ratings allow all of a range, if accuracies are within ",
-        limits_in_words(x$options$limits), " and wrong answers of two are the same in ",
-        decimals(x$options$coinciding, 2L), " of the cases or more"
+        "No truth is known, so the ratings allow a range, if accuracies are within ",
+        limits_in_words(x$options$limits), " and two wrong answers coincide in ",
+        decimals(x$options$coinciding, 2L), " or more of the cases"
       )
     },
-    if (isTRUE(told$surplus > 0.005)) {
+    if (isTRUE(facts$surplus > 0.005)) {
       paste0(
-        "Where two raters are wrong they give the same answer ", decimals(told$surplus, 2L),
+        "When two raters are both wrong, they give the same answer ", decimals(facts$surplus, 2L),
         " more often than by chance"
       )
     },
     if (length(gain) > 0L) {
       paste(
-        "The others are worth more independent raters without",
+        "The effective number of raters is higher without",
         shorten(raters$rater[gain], most = 4L)
       )
     }
@@ -168,23 +169,4 @@ notes_of.shared_errors <- function(x) { # nolint: object_name.
 
 limits_in_words <- function(limits) {
   paste(decimals(min(limits[, 1L]), 2L), "to", decimals(max(limits[, 2L]), 2L))
-}
-
-#' @export
-summary.shared_errors <- function(object, ...) {
-  structure(list(errors = object), class = "summary_shared_errors")
-}
-
-#' @export
-print.summary_shared_errors <- function(x, ...) {
-  cat_lines(format(x$errors))
-  print_table("Pairs", as.data.frame(x$errors), most = 30L)
-  print_table("Raters; effective and change are without the rater", tidy(x$errors, "raters"), 30L)
-  invisible(x)
-}
-
-#' @export
-shown_table.shared_errors <- function(x) { # nolint: object_name.
-  table <- shared_columns(x)
-  table[order(-abs(table$order)), -1L]
 }

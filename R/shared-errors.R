@@ -1,8 +1,8 @@
-#' Errors that raters and systems have in common
+#' Errors that raters and systems share
 #'
-#' Raters who err on the same cases are worth fewer than they are, and a system that errs there too
+#' Raters who err on the same cases count for fewer raters, and a system that errs there too
 #' looks better than it is. With known truth of some cases this measures how far errors go together;
-#' without, it tells the range that the ratings leave open.
+#' without, it gives the range that the ratings allow.
 #'
 #' @section With known truth:
 #' The correlation of two raters' being right (the phi coefficient), over the cases that both
@@ -18,7 +18,7 @@
 #' one of the other on different cases of the same truth. `surplus` is the difference; with two
 #' categories it is 0. Independent errors have none.
 #'
-#' `m` raters whose errors correlate by `rho` on average are worth `m / (1 + (m - 1) rho)`
+#' `m` raters whose errors correlate by `rho` on average are equivalent to `m / (1 + (m - 1) rho)`
 #' independent ones, as far as the variance of their mean goes (the design effect of Kish, 1965).
 #' The mean is the sum of covariances by that of products of standard deviations, with the number of
 #' common cases as weight and each rater's mean over all cases. Where cases lack ratings `m` is the
@@ -34,7 +34,7 @@
 #'
 #' where `g` is the least share of `coinciding` answers among those where both are wrong: 1 with two
 #' categories; otherwise an assumption, by default that of wrong answers given blindly,
-#' `1 / (categories - 1)`, since errors in common make them coincide more often and not less.
+#' `1 / (categories - 1)`, since shared errors make them coincide more often and not less.
 #' Columns `lowest` and `highest` are the extremes over these and over the confidence interval of
 #' `D` (Wilson; in whole percents), so they contain the correlation with probability `conf_level` at
 #' least, if the limits of accuracy do; they are `NA` where no `a`, `b` and `p` will do. They say
@@ -58,8 +58,8 @@
 #'   [tidy()][tidy.shared_errors], [glance()][tidy.shared_errors], `as.data.frame()`, `as.matrix()`
 #'   and [autoplot()][autoplot.shared_errors].
 #' @references Kish, L. (1965). *Survey sampling*. Wiley.
-#' @family errors in common
-#' @seealso [accuracy_bounds()] for what errors in common may make of a system's accuracy.
+#' @family shared errors
+#' @seealso [accuracy_bounds()] for what shared errors may make of a system's accuracy.
 #' @examples
 #' set.seed(1)
 #' # The second rater copies the first in half of the cases
@@ -77,18 +77,21 @@ shared_errors <- function(x, known_truth = NULL, accuracy = NULL, coinciding = N
   check_given()
   call <- rlang::current_env()
   check_dots_empty(...)
-  conf_level <- check_number(conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE)
+  conf_level <- check_level(conf_level)
   if (inherits(x, "accuracy_estimate")) x <- x$fit
   if (!inherits(x, "rater_fit")) x <- as_ratings_of_several(x, call = call)
   known <- known_cells(x, known_truth, call)
   if (inherits(x, "rater_fit")) x <- x$x
+  x <- without_constant(x)
   check_named_once(x, call)
   check_pair_memory(x, call)
   judges <- c(x$raters, x$systems)
   limits <- as_limits(accuracy, judges, "accuracy", "rater", call) %||%
     cbind(lower = rep(1 / length(x$categories), length(judges)), upper = 1)
-  alike <- 1 / (length(x$categories) - 1)
-  if (!is.null(coinciding) && alike < 1) alike <- check_number(coinciding, "coinciding", 0, 1)
+  least_same <- 1 / (length(x$categories) - 1)
+  if (!is.null(coinciding) && least_same < 1) {
+    least_same <- check_number(coinciding, "coinciding", 0, 1)
+  }
   bar <- progress_bar("Pairs", length(judges))
   found <- lapply(core_shared_pairs(x$patterns, known, bar$tick), na_real)
   bar$close()
@@ -103,7 +106,7 @@ shared_errors <- function(x, known_truth = NULL, accuracy = NULL, coinciding = N
     wrong <- c("both_wrong", "coinciding", "expected", "surplus")
     table[wrong] <- found[wrong]
   } else {
-    table <- add_open_range(table, found$agreeing, x, limits, alike)
+    table <- add_open_range(table, found$agreeing, x, limits, least_same)
   }
   size <- ratings_per_case(x)
   structure(
@@ -114,7 +117,7 @@ shared_errors <- function(x, known_truth = NULL, accuracy = NULL, coinciding = N
         raters = length(x$raters), systems = length(x$systems), n = count_cases(x),
         known = sum(cells$weight)
       ),
-      options = list(conf_level = conf_level, limits = limits, coinciding = alike),
+      options = list(conf_level = conf_level, limits = limits, coinciding = least_same),
       judges = judges
     ),
     class = c("shared_errors", "fallible_result")
@@ -161,7 +164,7 @@ known_cells <- function(x, known_truth, call) {
 check_named_once <- function(x, call) {
   repeated <- nrow(repeated_ratings(x)) > 0L
   if (x$exchangeable || repeated) {
-    abort_argument("x", "Errors in common need to know who gave which rating, once for a case.",
+    abort_argument("x", "Shared errors need identified raters with one rating per case.",
       x = if (repeated) "Some raters rated a case more than once." else "{.arg x} has counts of
         ratings.", call = call)
   }
@@ -206,7 +209,7 @@ pairs_of_all <- function(x) {
 # Range without truth --------------------------------------------------------------------------
 
 # One table of ranges by share of agreement serves all pairs with the same limits.
-add_open_range <- function(table, agreeing, x, limits, alike) {
+add_open_range <- function(table, agreeing, x, limits, least_same) {
   n <- if (weights_are_counts(x)) table$n else Inf # probabilities have no sampling error
   interval <- share_limits(agreeing / table$n, n, table$conf_level)
   # Whole percents outwards, so that pairs have most of them in common.
@@ -222,7 +225,7 @@ add_open_range <- function(table, agreeing, x, limits, alike) {
     ends <- matrix(NA_real_, 2L, 101L)
     ends[, asked + 1L] <- vapply(
       asked / 100, open_range, c(0, 0), first = limits[table$one[[pair]], ],
-      second = limits[table$two[[pair]], ], alike = alike
+      second = limits[table$two[[pair]], ], least_same = least_same
     )
     range_of <- vapply(percents, function(span) {
       mine <- ends[, span + 1L]
@@ -245,10 +248,10 @@ share_limits <- function(share, n, conf_level) {
 # The lowest and highest correlation at a share of agreement, by a grid of accuracies that closes in
 # on the best; `first` and `second` are limits of the accuracies, `alike` the least share of cases
 # with the same answer among those where both are wrong.
-open_range <- function(agreement, first, second, alike) {
+open_range <- function(agreement, first, second, least_same) {
   value <- function(a, b, highest) {
     lower <- pmax(0, (a + b - 1 + agreement) / 2)
-    upper <- pmin(a, b, agreement, (agreement - alike * (1 - a - b)) / (1 + alike))
+    upper <- pmin(a, b, agreement, (agreement - least_same * (1 - a - b)) / (1 + least_same))
     p <- if (highest) upper else lower
     out <- (p - a * b) / sqrt(a * (1 - a) * b * (1 - b))
     ifelse(lower <= upper + 1e-12 & is.finite(out), pmin(pmax(out, -1), 1), NA_real_)
@@ -311,8 +314,8 @@ rater_rows <- function(table, raters, answers, size) {
     core_pattern_weights(among$one, value, m) + core_pattern_weights(among$two, value, m)
   }
   others <- function(value) sum(value) - own(value)
-  told <- others(as.double(among$spread > 0)) > 0.5 # what is left of a difference may be rounding
-  rest <- ifelse(told, others(among$covariance) / others(among$spread), NA_real_)
+  defined <- others(as.double(among$spread > 0)) > 0.5 # what is left of 0 may be rounding
+  rest <- ifelse(defined, others(among$covariance) / others(among$spread), NA_real_)
   seen <- core_pattern_weights(answers$judge, answers$weight, answers$judges)[seq_len(m)]
   without <- if (m < 3L) rep(1, m) else as.double(effective_raters(size * (m - 1) / m, rest))
   tibble::tibble(

@@ -3,8 +3,8 @@
 save_checkpoint <- function(study, path, call) {
   force(study) # what fails in making it is no fault of the file
   saved <- replace_file(
-    path, function(beside) write_hashed(study, beside),
-    function(beside) inherits(read_hashed(beside), "simulation_study")
+    path, function(temporary) write_hashed(study, temporary),
+    function(temporary) inherits(read_hashed(temporary), "simulation_study")
   )
   if (!saved) {
     abort_fallible("file", "The file of {.arg checkpoint} cannot be written.",
@@ -41,9 +41,9 @@ hash_length <- 32L
 # Two studies would overwrite each other's runs. The lock ends with the function `frame`, or with
 # the process, however that ends; where files cannot be locked there is none between processes.
 lock_checkpoint <- function(path, call, frame = parent.frame()) {
-  beside <- paste0(path, ".lock")
+  lock_file <- paste0(path, ".lock")
   ours <- path %in% lock_store$paths # the system's locks do not know this process from itself
-  lock <- if (!ours) tryCatch(filelock::lock(beside, timeout = 0), error = function(e) NA)
+  lock <- if (!ours) tryCatch(filelock::lock(lock_file, timeout = 0), error = function(e) NA)
   if (is.null(lock)) {
     abort_fallible("file",
       "The file of {.arg checkpoint} is in use by another {if (ours) 'study' else 'process'}.",
@@ -55,7 +55,7 @@ lock_checkpoint <- function(path, call, frame = parent.frame()) {
     lock_store$paths <- setdiff(lock_store$paths, path)
     if (inherits(lock, "filelock_lock")) {
       # Ours is empty. Once it was unlocked, it could be the next one's.
-      if (file.size(beside) %in% 0) unlink(beside)
+      if (file.size(lock_file) %in% 0) unlink(lock_file)
       filelock::unlock(lock)
     }
   }, envir = frame)
@@ -74,8 +74,9 @@ resume <- function(study, path, call, parts = c("designs", "estimators", "n", "p
       x = c(verbatim("It is ", path, "."), verbatim(conditionMessage(e))), path = path, call = call)
   })
   if (!inherits(before, "simulation_study") || !is.list(before)) {
-    abort_fallible("file", "The file of {.arg checkpoint} is not as a study wrote it.",
-      x = c(verbatim("It is ", path, "."), "Its bytes have changed, or no study wrote it."),
+    abort_fallible("file",
+      "The file of {.arg checkpoint} was not written by a study, or has changed.",
+      x = verbatim("It is ", path, "."),
       i = "Choose another file, or delete this one.", path = path, call = call)
   }
   check_same_study(before, study, parts, path, call)

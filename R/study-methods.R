@@ -1,8 +1,8 @@
 #' Tables of a simulation study
 #'
 #' @param x,object A [simulation_study()] result.
-#' @param by What to tell apart: any of `"design"`, `"n"`, `"system"` and `"estimator"`. The rest is
-#'   pooled.
+#' @param by What to distinguish: any of `"design"`, `"n"`, `"system"` and `"estimator"`. The rest
+#'   is pooled.
 #' @param margin What counts as near, in (0, 1): see `within`.
 #' @param common Only panels on which all estimators gave an estimate?
 #' @param ... Not used.
@@ -40,7 +40,7 @@ summary.simulation_study <- function(object, by = c("design", "n", "system", "es
   call <- rlang::current_env()
   check_dots_empty(...)
   by <- check_by(by, call)
-  margin <- check_number(margin, "margin", 0, 1, open_min = TRUE, open_max = TRUE)
+  margin <- check_level(margin, "margin")
   rows <- tidy(object)
   # Panels are independent within a cell; systems of a shared panel are not.
   rows$cell <- keys(rows[c("design", "n", if (object$panels == "separate") "system")])
@@ -165,7 +165,7 @@ print.simulation_study <- function(x, ...) {
 notes_of.simulation_study <- function(x) c(study_target(x), failure_note(x)) # nolint: object_name.
 
 study_target <- function(x) {
-  known <- tells_expected(x$results)
+  known <- has_expected(x$results)
   paste0(
     "Against ",
     if (!any(known)) "sample accuracy" else "expected accuracy",
@@ -175,12 +175,12 @@ study_target <- function(x) {
 }
 
 # For each row, does its design say what accuracy is expected? Worlds need not.
-tells_expected <- function(rows) rows$design %in% rows$design[!is.na(rows$expected)]
+has_expected <- function(rows) rows$design %in% rows$design[!is.na(rows$expected)]
 
 #' @export
 shown_table.simulation_study <- function(x) { # nolint: object_name.
   table <- summary(x, by = c("design", "n", "estimator"))
-  expected <- table$design %in% x$results$design[tells_expected(x$results)]
+  expected <- table$design %in% x$results$design[has_expected(x$results)]
   table <- table[table$target == ifelse(expected, "expected", "sample"), ]
   with_error <- function(name) {
     value <- table[[name]]

@@ -218,8 +218,8 @@ compiled_results <- function(result, estimator, core, block) {
   out$reason <- reason_no_estimate(
     fits$identified, fits$agreement, categories, out$estimate, block$n
   )
-  alike <- rep(result$told == "yes" & !result$identified, systems)
-  out$reason[alike] <- reason_of_parameters(attr(estimator, "options")$model, categories)
+  unidentified <- rep(result$told == "yes" & !result$identified, systems)
+  out$reason[unidentified] <- reason_of_parameters(attr(estimator, "options")$model, categories)
   out <- add_intervals(out, result$interval)
   out$condition <- rep(list(NULL), length(out$estimate))
   out
@@ -234,13 +234,13 @@ interpreted_results <- function(block, estimators, seed, seeds) {
   by_run <- lapply(seq_along(seeds), function(i) {
     x <- tryCatch(run_panel(block, seed, block$first + i - 1L), error = identity)
     list(
-      said = lapply(estimators, apply_estimator, x, systems, seeds[[i]]),
+      estimates = lapply(estimators, apply_estimator, x, systems, seeds[[i]]),
       facts = if (is_world(block$design)) panel_facts(x, systems)
     )
   })
   by_system <- order(rep(seq_along(systems), length(seeds)))
   results <- lapply(seq_along(estimators), function(e) {
-    results <- lapply(by_run, function(run) run$said[[e]])
+    results <- lapply(by_run, function(run) run$estimates[[e]])
     out <- stack_tables(lapply(results, `[[`, "table"))
     out$condition <- rep(lapply(results, `[[`, "condition"), each = length(systems))
     lapply(out, `[`, by_system)

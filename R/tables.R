@@ -54,6 +54,17 @@ notes_of <- function(x) UseMethod("notes_of")
 #' @export
 notes_of.default <- function(x) NULL
 
+# A printed result: what it is, its table, what must be known with it, and where there is more.
+print_result <- function(x, more, head = paste0("<", class(x)[[1L]], "> ", caption_of(x)),
+                         left = 1L, most = 20L, notes = notes_of(x)) {
+  cat_lines(head, "")
+  table <- shown_table(x)
+  print(align_left(utils::head(table, most), left), row.names = FALSE)
+  if (nrow(table) > most) cat("... and", number(nrow(table) - most), "more; see tidy()\n")
+  cat_lines("", notes, paste0("More: ", more, "."))
+  invisible(x)
+}
+
 # A whole number for each distinct row, in order of appearance.
 keys <- function(table) {
   key <- do.call(paste, c(unname(as.list(table)), sep = "\r"))

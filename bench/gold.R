@@ -39,7 +39,7 @@ main <- function(output = NULL, draws = "300", cache = NULL) {
     told("recall", measure(worlds, draws, draw_recall, categories_of)),
     told("precision", measure(worlds, draws, draw_precision, categories_of))
   )
-  if (!is.null(output)) write_results(summarise(results), output, seed)
+  if (!is.null(output)) write_results(cbind(summarise(results), draws = draws), output, seed)
   print_choices(worlds, draws)
   print_clusters(draws)
   print_looks(worlds, draws)
@@ -143,7 +143,7 @@ new_world <- function(x, truth) {
     predicted = inside$predict_categories(x)[at, , drop = FALSE],
     posterior = lapply(estimate$posterior, function(p) unclass(as.matrix(p))[at, , drop = FALSE]),
     alone = lapply(seq_along(x$systems), function(s) inside$ratings_alone(estimate, s)),
-    sampling = estimate$details$sampling
+    sampling = estimate$details$sampling, cells = cells_alone(estimate)
   )
 }
 
@@ -187,8 +187,9 @@ measure <- function(worlds, draws, draw, things_of) {
   do.call(rbind, unlist(rows, recursive = FALSE))
 }
 
-# `thing`: `cases`, how many there are; `true`; `estimates`, a function of the cases drawn that gives
-# a function of the places of gold among them, which gives a matrix: methods x (estimate, low, high).
+# `thing`: `cases`, how many there are; `true`; `estimates`, a function of the cases drawn that
+# gives a function of the places of gold among them, which gives a matrix: methods x (estimate, low,
+# high).
 # Few gold cases are the first of many, so that sizes are compared on the same draws.
 one_draw <- function(thing) {
   possible <- sizes[sizes <= thing$cases / 2]
@@ -253,7 +254,9 @@ draw_accuracy <- function(world, s) {
 both_shares <- function(x, alone) {
   rbind(
     corrected = three(inside$corrected_interval(x, "population", conf_level)),
-    combined = three(inside$combined_interval(x, alone, "population", conf_level))
+    combined = three(
+      inside$combined_interval(x, alone, "population", conf_level, widen = NULL)
+    )
   )
 }
 
@@ -286,7 +289,7 @@ draw_difference <- function(world, first, second) {
       differ = mean(differ[drawn]), one_right = mean(both[drawn]), all = length(drawn),
       alone = alone
     )
-    everywhere <- list(weight = rep(1, length(drawn)))
+    of_disputed <- inside$prediction_of(q[drawn], as.double(differ[drawn]))
     disputed <- which(differ[drawn])
     function(at) {
       golden <- drawn[at]
@@ -295,9 +298,8 @@ draw_difference <- function(world, first, second) {
       student <- stats::qt((1 + conf_level) / 2, length(at) - 1)
       # As many gold cases, all of them where answers differ: nothing is to be known of the others.
       at <- disputed[sample.int(length(disputed), min(length(at), length(disputed)))]
-      among <- inside$difference_among(
-        u[drawn[at]], q[drawn], c(everywhere, list(w = rep(1, length(at)), at = at)), differ[drawn]
-      )
+      among <- inside$correct_difference(u[drawn[at]], q[drawn[at]], of_disputed)
+      among <- inside$as_part(among, mean(differ[drawn]), TRUE)
       rbind(
         "gold alone" = around(mean(u[golden]), student * spread, -1),
         "ratings alone" = around(alone$estimate, z() * alone$std.error, -1),
@@ -311,18 +313,26 @@ both_differences <- function(x, facts, where = "") {
   x <- c(x, facts[c("differ", "one_right", "all")])
   out <- rbind(
     three(inside$difference_interval(x, "population", conf_level)),
-    three(inside$combined_difference(x, facts$alone, "population", conf_level))
+    three(inside$combined_difference(x, facts$alone, "population", conf_level, widen = NULL))
   )
   rownames(out) <- paste0(c("corrected", "combined"), where)
   out
 }
 
-# What ratings alone say of a cell: the sampling error of as many cases, and twice the error in
-# common of the accuracy, since errors in common differ between categories.
-cell_alone <- function(world, s, share) {
-  alone <- world$alone[[s]]
-  bias <- inside$cell_bias * alone$bias
-  list(std.error = sqrt((alone$std.error^2 - alone$bias^2) / share + bias^2), bias = bias)
+# What ratings alone say of recall and precision of all categories of all systems.
+cells_alone <- function(estimate) {
+  table <- as.data.frame(tidy(quiet(confusion(estimate)), "categories"))
+  cells <- inside$place_cells(table, estimate)
+  found <- inside$cell_errors(
+    table, cells, estimate, inside$confusion_counts(estimate), inside$confusion_draws(estimate)
+  )
+  data.frame(cells[c("system", "truth", "of_answer")], found[c("std.error", "hidden")])
+}
+
+cell_alone <- function(world, s, k, of_answer) {
+  cells <- world$cells
+  at <- which(cells$system == s & cells$truth == k & cells$of_answer == of_answer)
+  list(std.error = cells$std.error[[at]], bias = cells$hidden[[at]])
 }
 
 no_gold <- c(NA_real_, NA_real_, NA_real_)
@@ -333,7 +343,7 @@ draw_recall <- function(world, s, k) {
   member <- world$truth[on] == k
   q <- filled(world$predicted[on, k])
   p <- filled(world$posterior[[s]][on, k])
-  alone <- cell_alone(world, s, mean(p))
+  alone <- cell_alone(world, s, k, FALSE)
   if (length(unique(hit)) < 2L) { # known without gold
     return(list(cases = 0, true = NA, estimates = NULL))
   }
@@ -369,7 +379,7 @@ draw_precision <- function(world, s, k) {
   y <- as.numeric(world$truth[on] == k)
   q <- filled(world$predicted[on, k])
   p <- filled(world$posterior[[s]][on, k])
-  alone <- cell_alone(world, s, length(on) / sum(world$answer[, s] > 0L))
+  alone <- cell_alone(world, s, k, TRUE)
   list(cases = length(on), true = mean(y), estimates = function(drawn) {
     alone$estimate <- mean(p[drawn])
     of <- inside$prediction_of(q[drawn])

@@ -75,7 +75,7 @@ async function walk(browser, width) {
   await page.locator("#systems input[value='<b>gpt</b>']").check();
   await page.locator("#use").focus();
   await page.keyboard.press("Enter");
-  must(await comes(page.locator("#data", { hasText: "2 raters" })), `ratings are read (${width})`);
+  must(await comes(page.locator("#facts", { hasText: "2 raters" })), `ratings are read (${width})`);
   await settled(page);
   await picture("3-data");
 
@@ -87,10 +87,20 @@ async function walk(browser, width) {
   await page.locator("#choose").check();
   await settled(page);
   await picture("5-accuracy");
+  await open(page, "Comparison");
+  await picture("6-comparison");
   await open(page, "Plan");
-  must(await comes(page.locator("#plan", { hasText: "gold_plan" })), `a plan is made (${width})`);
-  await picture("6-plan");
+  must(await comes(page.locator("#plan", { hasText: "half-width" })), `a plan is made (${width})`);
+  await picture("7-plan");
+  const [cases] = await Promise.all([
+    page.waitForEvent("download", { timeout: 120000 }),
+    page.locator("#cases").click(),
+  ]);
+  const list = path.join(folder, `cases-${width}.csv`);
+  await cases.saveAs(list);
+  must(/probability/.test(fs.readFileSync(list, "utf8")), `the cases to label are loaded down (${width})`);
   await open(page, "Report");
+  must(await comes(page.locator("#code", { hasText: "read_ratings" })), `the code is shown (${width})`);
   const [download] = await Promise.all([
     page.waitForEvent("download", { timeout: 120000 }),
     page.locator("#report").click(),
@@ -99,7 +109,7 @@ async function walk(browser, width) {
   await download.saveAs(report);
   const text = fs.readFileSync(report, "utf8");
   must(/<\/html>/.test(text) && !/<script>alert/.test(text), `a report is loaded down, with labels as text (${width})`);
-  await picture("7-report");
+  await picture("8-report");
   must(outside.length === 0, `nothing is asked of others (${width}) ${outside}`);
   must(errors.length === 0, `no errors (${width}) ${errors.join("; ")}`);
   await page.close();

@@ -241,7 +241,7 @@ paper_ratings <- function(folder) {
     unname(paper_relations[labels[labels != ""]])
   })
   ratings(
-    raw, case = unit_id, rater = worker_id, rating = labels, categories = paper_relations,
+    raw, case = unit_id, rater = worker_id, rating = labels, categories = unname(paper_relations),
     repeats = "labels"
   )
 }

@@ -1,3 +1,4 @@
+#' @srrstats {G5.10, G5.12} FALLIBLE_EXTENDED_TESTS=true
 # FALLIBLE_EXTENDED_TESTS is "true" for the long form of tools/test.sh, "nightly" every night, and
 # anything else for the short form. Random panels are i.i.d.: what is wrong for all shows in the
 # first few; what is rare is for the night.

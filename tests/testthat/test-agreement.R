@@ -377,7 +377,7 @@ test_that("a reason tells weights that make chance certain from a lone category"
   found <- agreement(x, ids, scale_weights = matrix(1, k, k), interval = "none")
   lacking <- found[is.na(found$estimate), ]
   expect_true("fleiss_kappa" %in% lacking$measure)
-  expect_match(lacking$reason, "the weights count as agreement whatever chance brings together")
+  expect_match(lacking$reason, "every pair of ratings that chance can produce")
   lone <- ratings(matrix(1, 4, 2), categories = 1:2)
   expect_match(agreement(lone, "fleiss_kappa")$reason, "only one category is in use")
 })
@@ -425,8 +425,8 @@ test_that("weights too small to be multiplied are only shares", {
 
 test_that("results of no rows, or without a column, are printed as tables", {
   x <- agreement(lehner_ratings(), by_category = TRUE)
-  expect_output(print(x[0, ]), "Agreement: 0 x 10")
-  expect_output(print(x[names(x) != "n"]), "Agreement: 32 x 9")
+  expect_output(print(x[0, ]), "Agreement: 0 x 11")
+  expect_output(print(x[names(x) != "n"]), "Agreement: 32 x 10")
 })
 
 test_that("an interval that leaves its estimate is told of", {

@@ -87,7 +87,9 @@ test_that("columns of a data frame are what their names say", {
   expect_warning(
     as_ratings(cbind(two_columns, site = "north")), class = "fallible_warning_labels"
   )
-  expect_silent(as_ratings(data.frame(a = c(0, 1), b = 1:0, nobody = NA)))
+  expect_warning(
+    as_ratings(data.frame(a = c(0, 1), b = 1:0, nobody = NA)), class = "fallible_warning_raters"
+  )
   expect_warning(as_ratings(fleiss1971), class = "fallible_warning_labels")
   expect_warning(agreement(as.matrix(fleiss1971[-1])), class = "fallible_warning_labels")
   expect_silent(as_ratings(as.matrix(fleiss1971[-1]), counts = tidyselect::everything()))

@@ -44,7 +44,7 @@ test_that("pictures show tests, pairs and disagreements", {
   skip_if_not_installed("ggplot2")
   checks <- violated()
   tests <- ggplot2::layer_data(ggplot2::autoplot(checks), 3)
-  expect_equal(sort(10^tests$x), sort(checks$p.value[!is.na(checks$p.value)]))
+  expect_equal(sort(10^tests$x), sort(checks$p.adjusted[!is.na(checks$p.value)]))
   pairs <- ggplot2::layer_data(ggplot2::autoplot(checks, type = "pairs"), 2)
   expect_equal(pairs$y, tidy(checks, "pairs")$observed)
   cells <- ggplot2::layer_data(ggplot2::autoplot(checks, type = "disagreements"), 2)

@@ -1,3 +1,4 @@
+#' @srrstats {G5.2, G5.2a, G5.2b} conditions by class, words by snapshots
 test_that("numbers, counts, flags and choices are checked", {
   expect_identical(check_number(1L, "a"), 1)
   expect_error(check_number(c(1, 2), "a"), class = "fallible_error_argument")
@@ -152,4 +153,17 @@ test_that("all systems are judged unless some are named", {
   bounded <- function(...) tidy(quiet(accuracy_bounds(x, interval = "none", ...)))$system
   expect_identical(bounded(), c("a", "b"))
   expect_identical(bounded(systems = "b"), "b")
+})
+
+test_that("no function has more arguments than anybody can read", {
+  most <- c(ratings = 18L, rater_design = 14L, estimate_accuracy = 13L)
+  space <- asNamespace("fallible")
+  names <- unique(c(getNamespaceExports("fallible"), ls(space[[".__S3MethodsTable__."]])))
+  for (name in names) {
+    fun <- get0(name, space) %||% space[[".__S3MethodsTable__."]][[name]]
+    limit <- most[sub("[.].*", "", name)]
+    if (is.function(fun)) {
+      expect_lte(length(formals(fun)), if (is.na(limit)) 12L else limit, label = name)
+    }
+  }
 })

@@ -1,3 +1,4 @@
+#' @srrstats {G5.0} lehner2015, dawid1979, fleiss1971, crowdtruth2014
 # The shipped tables against what the articles print about them.
 
 test_that("lehner2015 has ten cases, four raters and a system", {

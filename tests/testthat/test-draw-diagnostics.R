@@ -1,3 +1,4 @@
+#' @srrstats {BS4.1} diagnostics are those of package posterior
 # Draws x chains, autocorrelated.
 drifting <- function(n, chains, rho) {
   matrix(stats::arima.sim(list(ar = rho), n * chains), n, chains)

@@ -81,9 +81,10 @@ test_that("the example is at hand", {
   shiny::testServer(explore_server(NULL), {
     session$setInputs(source = "lehner2015", use = 1)
     expect_identical(tidy(measured()), tidy(agreement(lehner_ratings())))
-    expect_match(output$data, "10 cases, 4 raters")
+    expect_match(output$facts, "10 cases")
+    expect_match(output$data, "Fleiss' kappa|Fleiss&#39; kappa")
     session$setInputs(half_width = 0.1)
-    expect_match(output$plan, "gold|truth")
+    expect_match(output$plan$html, "gold|truth")
   })
 })
 
@@ -201,6 +202,75 @@ test_that("who rates is asked on the page, and only by the choices that it offer
     session$setInputs(kind = "model")
     expect_identical(panel_kind(chosen()), "machines")
     judged()
-    expect_match(paste(unlist(told()$accuracy), collapse = " "), "is what they agree on")
+    expect_match(paste(unlist(told()$accuracy), collapse = " "), "agreement says little")
   })
+})
+
+test_that("labels are cleaned, and codes are missing ratings, as the page says", {
+  needs_shiny()
+  unclean <- c(votes, "9,ann,Yes ", "9,bob,unsure", "9,gpt,yes")
+  shiny::testServer(explore_server(NULL), {
+    upload(session, unclean)
+    session$setInputs(
+      layout = "long", case = "item", rater = "who", rating = "said", systems = "gpt", use = 1,
+      na = "unsure, -", clean = TRUE
+    )
+    expect_setequal(tolower(current()$categories), c("yes", "no"))
+    expect_match(output$code, "clean_labels = TRUE", fixed = TRUE)
+    expect_match(output$code, "\"unsure\"", fixed = TRUE)
+    session$setInputs(na = "", use = 2)
+    expect_length(current()$categories, 3L)
+  })
+})
+
+test_that("known truths that are uploaded count", {
+  needs_shiny()
+  withr::local_seed(1)
+  x <- simulate_ratings(rater_design(c(0.7, 0.8, 0.8), c(a = 0.9, b = 0.6), 3, n = 120))
+  table <- truth(x)[1:60, ]
+  lines <- c("id,is", paste(table$case, table$category, sep = ","))
+  shiny::testServer(explore_server(x), {
+    path <- withr::local_tempfile(fileext = ".csv", lines = lines)
+    session$setInputs(gold = list(name = "gold.csv", datapath = path), half_width = 0.05)
+    expect_match(output$known$html, "How were they chosen")
+    session$setInputs(gold_case = "id", gold_truth = "is", gold_sample = "random")
+    same <- quiet(estimate_accuracy(x, known_truth = table, gold_sample = "random"))
+    expect_identical(tidy(judged(), "gold"), tidy(same, "gold"))
+    expect_identical(glance(compared())$cases, 120)
+    expect_match(output$code, "gold_cases(", fixed = TRUE)
+    list <- utils::read.csv(output$cases)
+    expect_named(list, c("case", "stratum", "probability", "truth"))
+    session$setInputs(gold_case = "nowhere")
+    expect_match(unlist(told()$known)["text"], "not a choice that the page offers")
+  })
+})
+
+test_that("the code that the page shows does what the page did", {
+  needs_shiny()
+  folder <- withr::local_tempdir()
+  withr::local_dir(folder)
+  writeLines(votes, "<img src=x onerror=alert(1)>.csv") # as it was uploaded
+  shiny::testServer(explore_server(NULL), {
+    upload(session, votes)
+    session$setInputs(
+      layout = "long", case = "item", rater = "who", rating = "said", systems = "gpt", use = 1,
+      kind = "crowd", half_width = 0.05
+    )
+    code <- parse(text = output$code)
+    made <- new.env(parent = globalenv())
+    for (line in as.list(code)[2:5]) quiet(eval(line, made))
+    expect_identical(tidy(made$estimate), tidy(judged()))
+  })
+})
+
+test_that("notes are folded, and errors are not", {
+  boxes <- list(
+    list(list(kind = "warning", text = "Say so by `na`. Odd label.")),
+    list(list(kind = "danger", text = "`case` is wrong"))
+  )
+  skip_if_not_installed("shiny")
+  page <- as.character(shiny::tagList(told_boxes(boxes, list(NULL))))
+  expect_match(page, "alert-danger.*<details")
+  expect_match(page, "Odd label", fixed = TRUE)
+  expect_no_match(page, "`na`", fixed = TRUE)
 })

@@ -1,3 +1,5 @@
+#' @srrstats {BS4.2} the posterior that a sum over all allocations gives
+#' @srrstats {BS2.1a} what cannot be drawn is refused
 test_that("two tests have the posterior that a sum over all allocations gives", {
   fit <- drawn_tests()
   expect_lt(errors_off(fit, c(

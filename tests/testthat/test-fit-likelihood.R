@@ -1,3 +1,4 @@
+#' @srrstats {G5.5, G5.6b} planted parameters, several seeds, all of them fixed
 test_that("log-likelihood and posteriors are those of a slow twin, for every model", {
   set.seed(1)
   x <- quiet(panel(40, dispersion = 2, difficulty = 0.2, missing = 0.2))
@@ -152,7 +153,7 @@ test_that("degenerate panels are defined", {
   two <- data.frame(a = c("x", "y", "z", "x"), b = c("x", "y", "y", "x"))
   fit <- function(data, model, ...) fit_raters(ratings(data, raters = a:b, ...), model)
   expect_warning(
-    none <- fit(two, dawid_skene("weak")), "can tell apart",
+    none <- fit(two, dawid_skene("weak")), "can distinguish",
     class = "fallible_warning_not_identified"
   )
   expect_true(all(is.na(coef(none))) && is.na(logLik(none)) && anyNA(ground_truth(none)$x))

@@ -1,3 +1,4 @@
+#' @srrstats {UL7.4} predict() of new ratings
 # Every model with every method that fits it.
 all_fits <- function(x) {
   each <- list(fit_raters(x))

@@ -6,7 +6,9 @@ test_that("combined intervals are those of the table", {
     }
   }
   alone <- list(estimate = 0.7, std.error = 0.05, bias = 0.03)
-  one <- function(y) combined_interval(correct_share(y, 0.9, two_hundred()), alone, "population", 0.9)
+  one <- function(y) {
+    combined_interval(correct_share(y, 0.9, two_hundred()), alone, "population", 0.9)
+  }
   expect_equal(round(three_numbers(one(1)), 3), c(0.701, 0.618, 0.784))
   expect_equal(round(three_numbers(one(0)), 3), c(0.689, 0.608, 0.776))
 })
@@ -41,6 +43,53 @@ test_that("gold weighs more the more there is of it, and all where ratings say n
   combined <- combined_interval(x, nothing, "population", 0.9)
   expect_identical(combined$weight, 1)
   expect_identical(combined[1:4], corrected_interval(x, "population", 0.9)[1:4])
+})
+
+# Gold cases that say `value` of an accuracy, so many that they have error `error`.
+said_by_gold <- function(value, gold, error) {
+  variance <- value * (1 - value)
+  list(
+    estimate = value, alone = value, variance = variance, ratio = error^2 / variance * gold,
+    gold = gold, labels = gold, cases = rep(1e6, length(value)), design = 1, at_hand = 1
+  )
+}
+
+test_that("ratings alone that are sure and far off do not keep combined intervals from covering", {
+  # In the limit: gold says the truth with a normal error, ratings alone are off by up to six such.
+  set.seed(1)
+  truth <- 0.7
+  covered <- function(gold, off, widen) {
+    error <- 0.4 / sqrt(gold)
+    value <- stats::rnorm(1000, truth, error)
+    alone <- list(estimate = truth - off * error, std.error = 0.01, bias = 0.005)
+    alone <- lapply(alone, rep, 1000)
+    x <- said_by_gold(value, gold + 0 * value, error)
+    found <- combined_interval(x, alone, "population", 0.9, widen)
+    corrected <- corrected_interval(x, "population", 0.9)
+    c(
+      covered = mean(found$conf.low <= truth & truth <= found$conf.high),
+      width = mean(found$conf.high - found$conf.low) /
+        mean(corrected$conf.high - corrected$conf.low)
+    )
+  }
+  for (gold in c(50, 200)) {
+    now <- vapply(0:6, function(off) covered(gold, off, NULL), c(covered = 0, width = 0))
+    expect_gt(min(now["covered", ]), 0.82) # .85 in the limit, standard error .011
+    expect_lt(max(now["width", ]), 1.01)
+    expect_lt(now[["width", 1L]], 0.95)
+  }
+  expect_lt(covered(50, 1.5, 1.25)[["covered"]], 0.75) # by the error of ratings alone
+})
+
+test_that("an interval is the corrected one where gold contradicts ratings", {
+  row <- rule_rows()[[2L]] # twenty of twenty right, and ratings say .7
+  expect_lt(gold_test(row$x, row$alone)$p.value, 0.1)
+  found <- combined_interval(row$x, row$alone, "population", 0.9, NULL)
+  expect_identical(found[1:4], corrected_interval(row$x, "population", 0.9)[1:4])
+  expect_identical(found$weight, 1)
+  # Three gold cases contradict nothing.
+  few <- rule_rows()[[3L]]
+  expect_lt(combined_interval(few$x, few$alone, "population", 0.9, NULL)$weight, 0.5)
 })
 
 test_that("gold cases contradict ratings, or do not", {

@@ -143,7 +143,7 @@ test_that("what cannot be known is refused", {
     fit_raters(x, known_truth = c("99" = "A"))
     fit_raters(x, known_truth = c("1" = "Z"))
     fit_raters(x, known_truth = data.frame(case = c(1, 1), truth = c("A", "B")))
-    fit_raters(x, known_truth = data.frame(id = 1, truth = "A"))
+    fit_raters(x, known_truth = data.frame(id = 1, by = 2, truth = "A"))
     fit_raters(x, known_truth = "A")
     fit_raters(x, known_raters = list(rater9 = 0.5))
     fit_raters(x, known_raters = 0.5)

@@ -1,3 +1,4 @@
+#' @srrstats {UL7.3} labels come through as they are
 # Labels and names are what anybody may have written.
 
 escape <- "\033[2J\033[31m"

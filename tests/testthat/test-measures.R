@@ -1,3 +1,4 @@
+#' @srrstats {G5.4, G5.4b, G5.4c} slow twins to 1e-8, and published tables
 test_that("the registry describes every measure", {
   table <- measures()
   expect_false(anyDuplicated(table$id) > 0)

@@ -28,7 +28,7 @@ test_that("every metric is what its definition says", {
   })
 })
 
-test_that("what is 0 / 0 is NA, and leaves averages as it does in yardstick", {
+test_that("what is 0 / 0 is NA; averages of recall, precision and F are over categories with cases", {
   # No case is of C, though it is answered; B is never the answer.
   table <- rbind(c(5, 0, 1), c(2, 0, 2), c(0, 0, 0))
   found <- values_of(table)
@@ -42,7 +42,19 @@ test_that("what is 0 / 0 is NA, and leaves averages as it does in yardstick", {
   }
   expect_equal(macro("recall"), mean(c(5 / 6, 0)))
   expect_equal(macro("precision"), mean(c(5 / 7, 0)))
-  expect_equal(macro("f_meas"), 2 * 5 / 6 * 5 / 7 / (5 / 6 + 5 / 7))
+  expect_equal(macro("f_meas"), 2 * 5 / 6 * 5 / 7 / (5 / 6 + 5 / 7) / 2)
+  expect_equal(macro("precision", "macro_weighted"), 5 / 7 * 0.6)
+  # F is never above both that it is made of, whatever is missing.
+  set.seed(3)
+  above <- vapply(1:200, function(i) {
+    table <- matrix(stats::rpois(16, 1) * (stats::runif(16) < 0.5), 4)
+    table[[1]] <- 1
+    some <- values_of(table, c("recall", "precision", "f_meas"), c("macro", "macro_weighted"))
+    some <- some[!is.na(some$average), ]
+    of <- split(some$value, some$metric)
+    max(of$f_meas - pmax(of$recall, of$precision))
+  }, 0)
+  expect_lt(max(above), 1e-12)
   expect_true(is.na(macro("bal_accuracy")))
   expect_true(is.na(macro("ppv")))
   # A category without weight does not undo a weighted mean.

@@ -79,7 +79,69 @@ test_that("a plan for a combined interval asks for as many cases as could contra
   }
   expect_identical(glance(planned(half_width = 0.3))$gold, 20)
   # Whoever settles on fewer is told.
-  expect_output(print(planned(gold = 8)), "some 20 could contradict it")
+  expect_output(print(planned(gold = 8)), "about 20 gold cases")
+})
+
+test_that("a plan is reached in the median of panels where raters and systems err together", {
+  # One case in four is hard, and most raters and systems give the same wrong answer there.
+  panel <- function(seed) {
+    set.seed(seed)
+    truth <- sample(3L, 800, TRUE)
+    hard <- stats::runif(800) < 0.25
+    wrong <- (truth - 1L + sample.int(2L, 800, TRUE)) %% 3L + 1L
+    other <- function(p) {
+      ifelse(stats::runif(800) < p, truth, (truth - 1L + sample.int(2L, 800, TRUE)) %% 3L + 1L)
+    }
+    said <- function(easy, together) {
+      out <- other(easy)
+      out[hard] <- ifelse(stats::runif(800) < together, wrong, truth)[hard]
+      out
+    }
+    data <- data.frame(
+      r1 = said(0.9, 0.6), r2 = said(0.9, 0.6), r3 = said(0.85, 0.6), s = said(0.95, 0.7)
+    )
+    x <- quiet(ratings(data, raters = r1:r3, systems = s, categories = 1:3, rater_kind = "crowd"))
+    list(x = x, truth = truth)
+  }
+  half <- vapply(1:12, function(seed) {
+    made <- panel(seed)
+    estimate <- quiet(estimate_accuracy(made$x))
+    list <- augment(quiet(plan_gold(estimate, half_width = 0.06, choice = "random")))
+    list$truth <- made$truth[match(list$case, made$x$cases)]
+    table <- tidy(quiet(estimate_accuracy(made$x, known_truth = list)))
+    (table$conf.high - table$conf.low) / 2
+  }, 0)
+  expect_lte(stats::median(half), 0.06)
+  expect_gt(stats::median(half), 0.04) # nor are far too many drawn
+})
+
+test_that("what is planned is reached: plan, draw, measure, compare", {
+  x <- planned_store()$fit$x
+  category <- x$categories[[1L]]
+  measured <- function(list, of) {
+    estimate <- quiet(estimate_accuracy(x, known_truth = list, interval = "corrected"))
+    table <- if (of == "difference") {
+      tidy(quiet(compare_systems(estimate)))
+    } else {
+      rows <- tidy(quiet(confusion(estimate)), "categories")
+      rows[rows$measure == of & rows$category == category & rows$system == "a", ]
+    }
+    (table$conf.high - table$conf.low) / 2
+  }
+  half <- c(difference = 0.08, recall = 0.08, precision = 0.08)
+  for (of in names(half)) {
+    found <- vapply(1:5, function(seed) {
+      set.seed(seed)
+      list <- augment(planned(
+        half[[of]], of, systems = if (of != "difference") "a",
+        category = if (of != "difference") category
+      ))
+      list$truth <- truth(x)$category[match(list$case, x$cases)]
+      measured(list, of)
+    }, 0)
+    expect_lte(stats::median(found), half[[of]])
+    expect_gt(stats::median(found), half[[of]] / 2)
+  }
 })
 
 test_that("weights that count cases are as many cases, not rows", {
@@ -117,7 +179,7 @@ test_that("ratings in a database are planned as those in memory", {
 })
 
 test_that("costs are those of gold and of one more rater", {
-  plan <- planned(half_width = 0.05, interval = "corrected", cost_gold = 20, cost_rating = 0.01)
+  plan <- planned(half_width = 0.05, interval = "corrected", cost = c(gold = 20, rating = 0.01))
   costs <- tidy(plan, "costs")
   expect_equal(costs$cost, costs$gold * 20 + c(0, 600) * 0.01)
   expect_lt(costs$gold[[2]], costs$gold[[1]])
@@ -159,7 +221,7 @@ test_that("plans print", {
   local_reproducible_output(width = 80)
   set.seed(1)
   expect_snapshot({
-    planned(half_width = 0.06, cost_gold = 20, cost_rating = 0.1)
+    planned(half_width = 0.06, cost = c(gold = 20, rating = 0.1))
     planned(half_width = 0.02, interval = "corrected", systems = "a")
     planned(of = "difference", gold = 60)
     planned(of = "precision", category = 2, choice = "active")

@@ -45,3 +45,19 @@ test_that("estimates without a range say how to get one", {
     ggplot2::autoplot(lost, "sensitivity"), "by chance", class = "fallible_error_argument"
   )
 })
+
+test_that("what known cases measure is a band over all shares, and on no mark", {
+  skip_if_not_installed("ggplot2")
+  set.seed(1)
+  x <- simulate_ratings(rater_design(c(0.6, 0.7, 0.7), c(a = 0.8, b = 0.5), 3, 100))
+  estimate <- quiet(
+    estimate_accuracy(x, known_truth = truth(x)[1:40, ], gold_sample = "random")
+  )
+  plot <- ggplot2::autoplot(estimate, "sensitivity")
+  layers <- ggplot2::ggplot_build(plot)$data
+  expect_setequal(layers[[2L]]$ymin, tidy(estimate)$conf.low)
+  expect_setequal(layers[[2L]]$ymax, tidy(estimate)$conf.high)
+  expect_setequal(layers[[3L]]$yintercept, tidy(estimate)$estimate)
+  expect_true(all(is.na(sensitivity_marks(estimate)$low)))
+  expect_match(plot$labels$subtitle, "what known cases measure")
+})

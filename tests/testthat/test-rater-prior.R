@@ -1,3 +1,6 @@
+#' @srrstatsNA {BS4.6} draws until mixed are not held against fixed numbers of draws
+#' @srrstatsNA {BS7.3, BS7.4, BS7.4a} time is measured in `bench/bayes.R`; probabilities have one
+#'   scale
 beta_of <- function(...) unname(rater_prior(r = list(right = list(...)))$raters$r$right)
 
 test_that("what experts say becomes the published Beta distributions", {

@@ -1,3 +1,4 @@
+#' @srrstats {G5.8a, G5.8b, G5.8c, UL7.0} no rows, wrong types, all missing
 # Each bad input has a class of its own, and a message that says where and what to do.
 
 good <- data.frame(id = 1:3, r1 = c("a", "b", "a"), r2 = c("a", "b", "b"), s = c("a", "a", "b"))
@@ -302,7 +303,8 @@ test_that("orders must agree, and columns without labels decide nothing", {
   )
   expect_error(ratings(wide, raters = r1:r2), class = "fallible_error_columns")
   numbers <- data.frame(r1 = c(1, 2, 10, 9), r2 = c(1, 2, 10, 10), r3 = NA)
-  expect_identical(ratings(numbers, raters = r1:r3)$categories, c("1", "2", "9", "10"))
+  expect_warning(x <- ratings(numbers, raters = r1:r3), class = "fallible_warning_raters")
+  expect_identical(x$categories, c("1", "2", "9", "10"))
   blank <- data.frame(
     r1 = factor(c("a", "b"), levels = c("", "a", "b")),
     r2 = factor(c("a", "b"))
@@ -374,4 +376,32 @@ test_that("64-bit integers that no double holds are left to their package", {
 
 test_that("labels of large numbers are all their digits", {
   expect_identical(as_label(c(2^52 + 1, 1e15)), c("4503599627370497", "1000000000000000"))
+})
+
+wide <- data.frame(id = 1:4, r1 = c("a", "b", "a", "b"), r2 = c("a", "b", "b", "b"), r3 = "a")
+
+test_that("what was probably meant is said", {
+  e <- expect_error(ratings(wide, rater = r1:r3, case = id), "Did you mean `raters`")
+  expect_s3_class(e, "fallible_error_argument")
+  e <- expect_error(ratings(wide, raters = c(r1, rr2)), "Did you mean \"r2\"\\?")
+  expect_match(conditionMessage(e), "There is no column \"rr2\"")
+  expect_null(e$parent)
+  e <- expect_error(ratings(wide, raters = where(1)), class = "fallible_error_columns")
+  expect_no_match(conditionMessage(e), "select_columns")
+  wide$r3[[2L]] <- ""
+  expect_error(ratings(wide, raters = r1:r3), "read_ratings.*na.strings",
+    class = "fallible_error_blank")
+})
+
+test_that("columns that are no raters, and swapped columns, are warned of", {
+  expect_warning(ratings(cbind(wide, day = c("m", "t", "w", "f")), raters = c(r1:r3, day)),
+    "label with column \"day\"", class = "fallible_warning_labels")
+  wide$none <- NA
+  expect_warning(ratings(wide, raters = c(r1, r2, r3, none)), "\"none\" has no ratings",
+    class = "fallible_warning_raters")
+  long <- expand.grid(item = 1:40, who = 1:3)
+  long$said <- rep(c("a", "b", "b"), 40)
+  expect_warning(ratings(long, case = who, rater = item, rating = said), "swapped",
+    class = "fallible_warning_raters")
+  expect_no_warning(ratings(long, case = item, rater = who, rating = said))
 })

@@ -44,7 +44,9 @@ test_that("missing files and columns are refused", {
   writeLines(c("case,rater", "1,2"), file.path(folder, "ratings.csv"))
   expect_error(read_ratings(folder), "with the columns \"case\"", class = "fallible_error_file")
   writeLines(c("case;rater;rating", "1;2;a"), file.path(folder, "ratings.csv"))
-  expect_error(read_ratings(folder, sep = ","), "looks like", class = "fallible_error_file")
+  expect_error(
+    read_ratings(folder, file = list(sep = ",")), "looks like", class = "fallible_error_file"
+  )
   header <- c("case,rater,rating", "1,r1,a", "1,r2,b")
   writeLines(c(header, "2,r1,\"a", "2,r2,a"), file.path(folder, "ratings.csv"))
   expect_error(read_ratings(folder), "Line 4 opens a quote", class = "fallible_error_file")
@@ -67,10 +69,10 @@ test_that("arguments are checked, and columns mapped", {
     tidy(read_ratings(folder, case = "case")), tidy(read_ratings(folder))
   )
   expect_error(read_ratings(folder, case = "x"), class = "fallible_error_columns")
-  expect_error(read_ratings(folder, sep = ",,"), class = "fallible_error_argument")
+  expect_error(read_ratings(folder, file = list(sep = ",,")), class = "fallible_error_argument")
   expect_error(read_ratings(folder, na = 3), class = "fallible_error_argument")
   expect_error(read_ratings(folder, na = "\xff"), class = "fallible_error_argument")
-  expect_error(read_ratings(folder, sep = "\xff"), class = "fallible_error_argument")
+  expect_error(read_ratings(folder, file = list(sep = "\xff")), class = "fallible_error_argument")
   expect_error(read_ratings(folder, clean_labels = "yes"), class = "fallible_error_argument")
 })
 
@@ -107,7 +109,7 @@ test_that("labels for missing ratings are taken, and told", {
   expect_identical(x$categories, c("x", "y"))
   expect_identical(nrow(tidy(x)), 4L)
   expect_warning(
-    y <- read_long(path, na = ""), "look as if they stood for missing",
+    y <- read_long(path, na = ""), "look like codes for missing",
     class = "fallible_warning_labels"
   )
   expect_true(all(c("-", " N/A ", "NA") %in% y$categories))
@@ -182,8 +184,21 @@ test_that("names that differ in capitals or blanks are told", {
 test_that("columns that no argument names are not kept, unless an argument calls functions", {
   all <- c("item", "note", "rater", "m")
   keep <- function(...) keep_columns(rlang::quos(...), list())(all)
-  expect_identical(keep(case = item, systems = c(m)), c("item", "rater", "m"))
-  expect_identical(keep(case = "item"), c("item", "rater"))
-  expect_identical(keep(case = item, systems = starts_with("m")), all)
+  expect_identical(keep(case = item, raters = c(m)), c("item", "rater", "m"))
+  expect_identical(keep(case = "item", rater = m, rating = note), c("item", "note", "rater", "m"))
+  expect_identical(keep(case = item, raters = starts_with("m")), all)
+  expect_identical(keep(case = item, rater = m), all) # an error will list them
   expect_identical(keep(), all)
+})
+
+test_that("errors name the argument that was written, and all fields", {
+  path <- withr::local_tempfile(lines = c("id,r1,r2", "1,x,y", "2,x,x"), fileext = ".csv")
+  e <- expect_error(read_ratings(path, case = id, raters = r1:r3), "Did you mean \"r1\"")
+  expect_identical(e$arg, "raters")
+  expect_no_match(conditionMessage(e), "file")
+  skip_if_not_installed("jsonlite")
+  path <- withr::local_tempfile(fileext = ".jsonl", lines = sprintf(
+    '{"prompt": %d, "scores": {"gpt": "pass", "claude": "fail"}}', 1:3
+  ))
+  expect_error(read_ratings(path, case = prompt), "\"scores.gpt\"", class = "fallible_error_file")
 })

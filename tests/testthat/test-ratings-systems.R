@@ -49,7 +49,7 @@ test_that("somebody must be left to rate", {
   rows <- data.frame(case = rep(1:2, each = 2), rater = c("a", "b"), rating = c("x", "y", "x", "x"))
   error <- expect_error(
     ratings(rows, case = case, rater = rater, rating = rating, systems = c("a", "b")),
-    "Nobody is left to rate", class = "fallible_error_system"
+    "No rater is left", class = "fallible_error_system"
   )
   expect_identical(error$system, c("a", "b"))
 })
@@ -61,4 +61,52 @@ test_that("columns are meant, whatever else has their names", {
   expect_identical(y$systems, c("s", "t"))
   t <- 1:2
   expect_identical(ratings(x, raters = a:b, systems = c(s, t)), y)
+})
+
+test_that("a system that raters judge has no column", {
+  set.seed(1)
+  good <- rep(c(0.9, 0.2), c(150, 50))
+  d <- as.data.frame(replicate(3, ifelse(runif(200) < good, "pass", "fail")))
+  x <- ratings(d, raters = V1:V3, systems = c(app = "pass"))
+  d$app <- "pass"
+  column <- ratings(d, raters = V1:V3, systems = app)
+  expect_identical(x$systems, "app")
+  expect_identical(tidy(x, "systems"), tidy(column, "systems"))
+  expect_equal(point_estimate(x), point_estimate(column))
+  long <- data.frame(case = rep(1:200, 3), rater = rep(c("u", "v", "w"), each = 200),
+    rating = unlist(d[1:3]))
+  y <- ratings(long, case = case, rater = rater, rating = rating, systems = c(app = "pass"))
+  expect_equal(point_estimate(y), point_estimate(x))
+  expect_error(ratings(d, raters = V1:V3, systems = c(app = "good")),
+    class = "fallible_error_category")
+  expect_error(estimate_accuracy(y[, , 0]), "systems = c\\(app = \"pass\"\\)",
+    class = "fallible_error_system")
+  # Where only a system's own answers mean something.
+  expect_identical(nrow(tidy(shared_errors(x))), 3L)
+  expect_error(alt_test(x), "answers of their own", class = "fallible_error_system")
+  metrics <- tidy(suppressWarnings(estimate_metrics(x, interval = "none")))
+  expect_true(all(is.na(metrics$estimate) == (metrics$metric != "accuracy")))
+  expect_match(metrics$reason[metrics$metric != "accuracy"], "no answers of its own")
+})
+
+test_that("known truth may have the name that its file gives to cases", {
+  x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
+  truth <- data.frame(case = x$cases[1:4], truth = x$categories[1:4])
+  own <- stats::setNames(truth, c("image", "truth"))
+  of <- function(truth) tidy(suppressWarnings(estimate_accuracy(x, known_truth = truth)))
+  expect_identical(of(own), of(truth))
+  own$note <- "x"
+  expect_error(of(own), class = "fallible_error_columns")
+})
+
+test_that("a file may have such a system too", {
+  file <- withr::local_tempfile(
+    lines = c("id,a,b", "1,pass,pass", "2,fail,pass", "3,pass,fail"), fileext = ".csv"
+  )
+  x <- read_ratings(file, case = id, raters = a:b, systems = c(app = "pass"))
+  expect_identical(as.character(tidy(x, "systems")$prediction), rep("pass", 3L))
+  long <- withr::local_tempfile(
+    lines = c("case,rater,rating", "1,a,pass", "1,b,pass", "2,a,fail"), fileext = ".csv"
+  )
+  expect_identical(read_ratings(long, systems = c(app = "pass"))$systems, "app")
 })

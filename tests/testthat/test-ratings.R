@@ -150,3 +150,41 @@ test_that("sparse crowds keep only what was rated", {
   expect_identical(nrow(as.data.frame(x)), 8000L)
   expect_lt(as.numeric(object.size(x)), 20 * 8000)
 })
+
+finding <- rep(c("Pneumonia", "Normal", "Pneumonia", "pneumona"), c(12, 12, 12, 1))
+
+test_that("misspelt labels are found, and names of categories join them", {
+  d <- data.frame(a = finding, b = rep("Normal", 37), s = rev(finding))
+  expect_warning(x <- ratings(d, raters = a:b, systems = s),
+    "categories = c\\(\"Pneumonia\" = \"pneumona\"\\)", class = "fallible_warning_labels")
+  expect_length(x$categories, 3L)
+  d$a <- factor(d$a)
+  expect_no_warning(expect_message(
+    x <- ratings(d, raters = a:b, systems = s, categories = c(Pneumonia = "pneumona")),
+    "\"pneumona\" is now \"Pneumonia\""
+  ))
+  expect_identical(x$categories, c("Normal", "Pneumonia"))
+  d[] <- lapply(d, function(v) sub("pneumona", "Pneumonia", v, fixed = TRUE))
+  expect_identical(tidy(x), tidy(ratings(d, raters = a:b, systems = s)))
+  d$b[1:3] <- "none"
+  declared <- c("Pneumonia", Normal = "none", "Normal", "other")
+  expect_message(x <- ratings(d, raters = a:b, categories = declared))
+  expect_identical(x$categories, c("Pneumonia", "Normal", "other"))
+  expect_error(ratings(fleiss1971, counts = depression:other, categories = c(other = "x")),
+    class = "fallible_error_argument")
+  expect_length(misspelt_labels(c("symmetric", "asymmetric"), list(rep(
+    c("symmetric", "asymmetric"), c(20, 1)
+  ))), 0L)
+  expect_length(misspelt_labels(c("normal", "nromal"), list(rep(c("normal", "nromal"), c(20, 1)))),
+    1L)
+})
+
+test_that("answers that could not be read are told from categories", {
+  d <- data.frame(a = c("pass", "fail", "UNPARSEABLE"), b = c("pass", "fail", "pass"))
+  for (code in c("UNPARSEABLE", "parse_error", "ERROR", "Invalid response", "no verdict")) {
+    d$a[[3L]] <- code
+    expect_warning(ratings(d, raters = a:b), "could not be read.*`na`",
+      class = "fallible_warning_labels")
+  }
+  expect_no_warning(ratings(d, raters = a:b, categories = unique(d$a)))
+})

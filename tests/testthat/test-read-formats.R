@@ -33,7 +33,9 @@ test_that("tables are read, long and wide, with names of columns as symbols or s
   y <- read_ratings(tool_file("wide.tsv"), case = id, raters = ann:cid, systems = model)
   expect_identical(tidy(y), tidy(x))
   expect_model(y)
-  all <- read_ratings(tool_file("long.csv"), case = item, rater = who, rating = verdict, sep = ";")
+  all <- read_ratings(
+    tool_file("long.csv"), case = item, rater = who, rating = verdict, file = list(sep = ";")
+  )
   expect_identical(all$raters, c(people, "model"))
 })
 
@@ -45,13 +47,12 @@ test_that("Excel files are read, a sheet of them", {
   )
   expect_panel(x, people, as.character(1:4))
   expect_model(x)
-  expect_no_warning(read_ratings(tool_file("wide.xlsx"), raters = 2:4, sheet = "ratings"))
-  expect_error(
-    read_ratings(tool_file("wide.xlsx"), raters = 2:4, sheet = 2), class = "fallible_error_file"
-  )
-  expect_error(
-    read_ratings(tool_file("wide.xlsx"), raters = 2:4, sheet = "x"), class = "fallible_error_file"
-  )
+  sheet <- function(sheet) {
+    read_ratings(tool_file("wide.xlsx"), raters = 2:4, file = list(sheet = sheet))
+  }
+  expect_no_warning(sheet("ratings"))
+  expect_error(sheet(2), class = "fallible_error_file")
+  expect_error(sheet("x"), class = "fallible_error_file")
 })
 
 test_that("Label Studio is read, its predictions being systems", {
@@ -368,7 +369,7 @@ test_that("what is in no known format is named, with what would read it", {
   expect_unknown("$FL2@(#)", "read_sav")
   expect_unknown("<html><body>", "HTML or XML")
   expect_unknown("just some words\nand more", "text that begins \"just some")
-  expect_unknown(as.raw(c(1:9, 0, 9)), "bytes of zero")
+  expect_unknown(as.raw(c(1:9, 0, 9)), "zero bytes")
   expect_unknown("", "is empty")
   expect_unknown(" \n\n \r\n", "is empty")
   expect_unknown("\xef\xbb\xbf", "is empty")

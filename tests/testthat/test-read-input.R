@@ -24,6 +24,23 @@ test_that("what RFC 4180 allows is read", {
   expect_no_warning(read_ratings(write_bytes(header, "1,a,x\n1,b,y"))) # no line break at the end
 })
 
+test_that("both readers of tables read the same, and no line gets lost", {
+  skip_if_not_installed("data.table")
+  labels <- c("x", " y", "#z", "\"a, b\"", "\"c \"\"d\"\"\"", "\"two\nlines\"", "NA", "\"\"", "")
+  for (seed in 1:20) {
+    set.seed(seed)
+    end <- sample(c("\n", "\r\n"), 1L)
+    few <- sample(labels, 3L)
+    lines <- paste(rep(1:9, each = 2), c("a", "b"), c("x", "y", sample(few, 16, TRUE)), sep = ",")
+    text <- paste(c("case,rater,rating", lines, if (seed %% 3 == 0) ""), collapse = end)
+    path <- write_bytes(text, if (seed %% 2 == 0) end)
+    input <- open_input(path, list(scratch = withr::local_tempdir()))
+    expect_identical(read_csv(input), read_csv(input, fast = function(...) NULL))
+  }
+  plain <- open_input(write_bytes(header, rows), list(scratch = withr::local_tempdir()))
+  expect_length(fast_columns(plain, 1L)[[1L]], 4L)
+})
+
 test_that("a long field is read in no time", {
   field <- strrep("x", 1e6)
   path <- write_bytes(header, "1,a,", field, "\n1,b,y\n")
@@ -42,19 +59,22 @@ test_that("faulty tables are refused, with the line", {
   expect_fault(header, "1,a,\"two\nlines\"\n1,b\n", words = "Line 4 has 2")
   expect_fault(header, words = "no rows")
   expect_fault("title of the table\n", header, rows, words = "looks like text that begins")
-  expect_fault(header, rows, as.raw(c(0x33, 0, 0x2c)), words = "bytes of zero")
+  expect_fault(header, rows, as.raw(c(0x33, 0, 0x2c)), words = "zero bytes")
 })
 
 test_that("text in other encodings is told, and read when it is named", {
   latin <- as.raw(c(0x67, 0x72, 0xfc, 0x6e)) # gruen
   path <- write_bytes(header, "1,a,", latin, "\n1,b,y\n")
   expect_error(read_ratings(path), "row 1 of column \"rating\"", class = "fallible_error_file")
-  expect_identical(read_ratings(path, encoding = "latin1")$categories, c("gr\u00fcn", "y"))
+  x <- read_ratings(path, file = list(encoding = "latin1"))
+  expect_identical(x$categories, c("gr\u00fcn", "y"))
   path <- write_bytes(header, latin, ",a,x\n1,b,y\n")
   expect_error(read_ratings(path), "of column \"case\"", class = "fallible_error_file")
   path <- write_bytes("case,rater,r", latin, "\n", rows)
   expect_error(read_ratings(path), "first line", class = "fallible_error_file")
-  expect_error(read_ratings(path, encoding = "no"), class = "fallible_error_argument")
+  expect_error(
+    read_ratings(path, file = list(encoding = "no")), class = "fallible_error_argument"
+  )
   wide <- iconv(paste0(header, rows, "3,a,gr\u00fcn\n"), "UTF-8", "UTF-16LE", toRaw = TRUE)[[1L]]
   x <- read_ratings(write_bytes(as.raw(c(0xff, 0xfe)), wide))
   expect_identical(x$categories, c("gr\u00fcn", "x", "y"))
@@ -79,7 +99,7 @@ test_that("compressed files are whole, or refused", {
   bad <- bytes
   bad[50:80] <- as.raw(255)
   expect_error(
-    read_ratings(write_bytes(bad, file = "ratings.csv.gz")), "broken or was cut off",
+    read_ratings(write_bytes(bad, file = "ratings.csv.gz")), "damaged or incomplete",
     class = "fallible_error_file"
   )
   # gzip files one after another are one file
@@ -138,7 +158,14 @@ test_that("nothing of a record of JSON gets lost without a word", {
     '{"case":1,"rater":"b","rating":"y","m":1}')
   expect_error(read(apart), "\"m\"", class = "fallible_error_file")
   expect_length(read(apart, case = case, rater = rater, rating = rating)$cases, 4L)
-  # Parts of a file, and values that are not there.
+  # Parts of a file without any column that is asked for, and parts that differ.
+  other <- c(good[1:2], '{"else":1}', '{"else":2}')
+  path <- write_bytes(paste(other, collapse = "\n"), file = "u.jsonl")
+  input <- open_input(path, list(scratch = withr::local_tempdir()))
+  expect_error(
+    read_json_lines(input, function(names) intersect(names, "case"), lines_at_once = 2L),
+    "none of the columns", class = "fallible_error_file"
+  )
   path <- write_bytes(paste(both, collapse = "\n"), file = "w.jsonl")
   input <- open_input(path, list(scratch = withr::local_tempdir()))
   expect_error(read_json_lines(input, lines_at_once = 2L), "an object in one")

@@ -1,3 +1,4 @@
+#' @srrstats {G5.11, G5.11a} skipped, with a message, where data are not
 # Real ratings with known truth, outside the package: read where FALLIBLE_DATA names their folder.
 test_that("real panels give estimates near the truth", {
   folder <- file.path(Sys.getenv("FALLIBLE_DATA"), "real")

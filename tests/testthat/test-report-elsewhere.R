@@ -23,7 +23,7 @@ test_that("every result that is a table is one there, too", {
 test_that("easystats gets the sentences that may be said", {
   estimate <- quiet(estimate_accuracy(lehner_ratings(), interval = "none"))
   said <- may_say(estimate)
-  words <- report_estimate(estimate)
+  words <- report_result(estimate)
   expect_s3_class(words, "report_text")
   for (sentence in said$sentence[said$may]) expect_match(words, sentence, fixed = TRUE)
   for (sentence in said$sentence[!said$may]) expect_no_match(words, sentence, fixed = TRUE)

@@ -16,6 +16,9 @@ words_of <- function(file) {
   gsub("\\s+", " ", gsub("<[^>]+>", " ", page))
 }
 
+# What readers who use no R would stumble over.
+code_in_words <- "`|\\w\\(\\)|rater_accuracy|f_meas|\\bkap\\b|_accuracy|K-model|tidy|known_truth"
+
 test_that("a report is one file with all that belongs in it, the same every time", {
   skip_if_no_reports()
   x <- quiet(small_panel())
@@ -32,12 +35,13 @@ test_that("a report is one file with all that belongs in it, the same every time
   estimate <- withr::with_seed(1, quiet(estimate_accuracy(x)))
   for (part in c(
     "today", "What may be said", "And what may not", "What it rests on", "Fleiss", "Lehner",
-    "Systems compared", "Other metrics", "bal_accuracy", "What the ratings contradict", "seed 1",
-    format(estimate)
+    "Systems compared", "percentage points", "Balanced accuracy", "What the ratings contradict",
+    "seed 1", format(estimate)
   )) {
     expect_match(words, part, fixed = TRUE)
   }
   expect_no_match(words, "Disagreements to read|Not made")
+  expect_no_match(words, code_in_words)
   skip_unless_extended()
   accuracy_report(x, again, date = "today")
   expect_identical(unname(tools::md5sum(file)), unname(tools::md5sum(again)))
@@ -50,18 +54,19 @@ test_that("where models judge, the report has what concerns them", {
   accuracy_report(x, file, title = "Judges: \"a\" and b", date = NULL)
   words <- words_of(file)
   for (part in c(
-    "Judges", "Errors in common", "independent ones", "Alternative annotator test",
+    "Judges", "Shared errors", "independent ones", "alternative annotator test",
     "Disagreements to read", "Calderon"
   )) {
     expect_match(words, part, fixed = TRUE)
   }
   skip_unless_extended()
   accuracy_report(x, file, judges = FALSE)
-  expect_no_match(words_of(file), "Alternative annotator test")
+  expect_no_match(words_of(file), "alternative annotator test")
 })
 
 test_that("a report says who rates, as it is told", {
   skip_if_no_reports()
+  skip_unless_extended()
   x <- quiet(small_panel())
   file <- withr::local_tempfile(fileext = ".html")
   words <- function(kind) {
@@ -70,7 +75,7 @@ test_that("a report says who rates, as it is told", {
   }
   machines <- words("model")
   for (part in c(
-    "Raters are language models: column accuracy is what they agree on", "Errors in common",
+    "Raters are language models: column accuracy is what they agree on", "Shared errors",
     "20 random cases with known truth replace it", "what machines as raters hid elsewhere",
     format(withr::with_seed(1, quiet(estimate_accuracy(quiet(small_panel(rater_kind = "model"))))))
   )) {
@@ -78,8 +83,8 @@ test_that("a report says who rates, as it is told", {
   }
   people <- words(c(rater1 = "crowd", rater2 = "expert", rater3 = "crowd"))
   expect_match(people, "Raters: experts (1), a crowd (2)", fixed = TRUE)
-  expect_no_match(people, "Raters are language models|Errors in common")
-  expect_match(words(NULL), "who rates doubt not said", fixed = TRUE)
+  expect_no_match(people, "Raters are language models|Shared errors")
+  expect_match(words(NULL), "who rates doubtful not said", fixed = TRUE)
   expect_error(accuracy_report(x, file, rater_kind = "robot"), class = "fallible_error_argument")
   expect_error(
     accuracy_report(x, file, rater_kind = c(rater1 = "crowd")), "Nothing is said of",
@@ -89,6 +94,7 @@ test_that("a report says who rates, as it is told", {
 
 test_that("ratings of any layout have a report", {
   skip_if_no_reports()
+  skip_unless_extended()
   file <- withr::local_tempfile(fileext = ".html")
   answers <- data.frame(case = fleiss1971$case, system = "s", prediction = "neurosis")
   x <- quiet(ratings(fleiss1971, case = case, counts = depression:other, systems = answers))
@@ -139,7 +145,7 @@ test_that("what cannot be reported, or written, is said", {
   expect_error(accuracy_report(x[, , character()], "x.html"), class = "fallible_error_system")
   skip_if_no_reports()
   expect_error(accuracy_report(1, "x.html"), class = "fallible_error_argument")
-  expect_error(accuracy_report(x, "x.docx"), class = "fallible_error_file")
+  expect_error(accuracy_report(x, "x.odt"), class = "fallible_error_file")
   expect_error(accuracy_report(x, "nowhere/x.html"), class = "fallible_error_file")
   folder <- withr::local_tempfile(fileext = ".html")
   dir.create(folder)
@@ -152,6 +158,7 @@ test_that("what cannot be reported, or written, is said", {
 
 test_that("where all raters say the same there is a report too, and unused truth is told", {
   skip_if_no_reports()
+  skip_unless_extended()
   file <- withr::local_tempfile(fileext = ".html")
   same <- data.frame(r1 = rep("y", 30), r2 = "y", r3 = "y", s = rep(c("y", "n"), 15), t = "y")
   x <- quiet(ratings(
@@ -161,53 +168,31 @@ test_that("where all raters say the same there is a report too, and unused truth
   expect_match(words_of(file), "Known truths of these cases were not used", fixed = TRUE)
 })
 
-test_that("sentences tell of known truths", {
-  withr::local_seed(1)
-  x <- simulate_ratings(rater_design(c(0.7, 0.8, 0.8), c(a = 0.9, b = 0.6), 3, n = 80))
-  gold <- truth(x)[1:40, ]
-  sample <- quiet(estimate_accuracy(x, known_truth = gold, gold_sample = "random"))
-  said <- may_say(sample)
-  expect_match(said$sentence[[1L]], "with known truth of 40 of 80 cases (a random sample), the",
-    fixed = TRUE)
-  expect_no_match(said$sentence, "without known truth|against the truth\\.$")
-  expect_identical(
-    grepl("have in common", said$sentence[said$may]), !rests_on_gold(sample)
-  )
-  expect_match(may_say(sample, "methods"), "at level 0.9, with known truth of 40 of 80 cases")
-  all <- quiet(estimate_accuracy(fit_raters(x, known_truth = truth(x)), interval = "none"))
-  expect_no_match(may_say(all)$sentence, "have in common|validated")
-  expect_no_match(may_say(all, "methods"), "none|NA")
-})
-
-test_that("sentences have number, interval and range, and unknown is unknown", {
-  x <- quiet(small_panel())
-  estimate <- quiet(estimate_accuracy(x))
-  said <- may_say(estimate)
-  expect_identical(said$system[said$may], c("a", "b"))
-  expect_true(grepl(format(estimate)[["a"]], said$sentence[[1L]], fixed = TRUE))
-  expect_match(said$sentence[[1L]], "On 80 cases judged by 3 raters .* between \\d+% and \\d+%")
-  expect_match(said$sentence[!said$may][[1L]], "^a is \\d+% accurate")
-  nothing <- quiet(estimate_accuracy(
-    ratings(cbind(a = c("x", "y"), b = c("y", "x"), s = "x"), raters = 1:2, systems = "s")
-  ))
-  expect_match(may_say(nothing)$sentence[[1L]], "do not say how accurate s is")
-  expect_error(may_say(x), class = "fallible_error_argument")
-})
-
-test_that("gold cases are in a report, with what they say alone", {
+test_that("cases of known truth count everywhere in a report", {
   skip_if_no_reports()
   withr::local_seed(2)
   x <- simulate_ratings(rater_design(c(0.7, 0.8, 0.8), c(a = 0.9, b = 0.6), 3, n = 80))
   file <- withr::local_tempfile(fileext = ".html")
-  quiet(accuracy_report(x, file, known_truth = truth(x)[1:30, ], gold_sample = "random"))
-  words <- words_of(file)
-  for (part in c("Cases of known truth", "gold alone", "known truth of 30 of 80 cases")) {
+  gold <- truth(x)[1:40, ]
+  page <- function(...) {
+    quiet(accuracy_report(x, file, rater_kind = "model", ...))
+    words_of(file)
+  }
+  words <- page(known_truth = gold_cases(gold, sample = "random"))
+  for (part in c(
+    "Cases of known truth", "known cases alone", "known truth of 40 of 80 cases", "Angelopoulos",
+    "Counted on 40 cases", format(shared_errors(x, known_truth = gold))
+  )) {
     expect_match(words, part, fixed = TRUE)
   }
-  expect_no_match(words, "No case has a known truth")
+  expect_no_match(words, "No case has a known truth|cannot test|same assumption")
+  expect_no_match(words, code_in_words)
   expect_error(
     accuracy_report(x, file, gold_sample = "random"), class = "fallible_error_argument"
   )
+  skip_unless_extended()
+  # Known, and not to be used.
+  expect_match(page(), format(shared_errors(x, known_truth = FALSE)), fixed = TRUE)
 })
 
 test_that("the template asks nothing that a user could not", {
@@ -296,4 +281,28 @@ test_that("a report has no link but to itself", {
   found <- regmatches(page, gregexpr("(href|action|xlink:href|src)=\"[^\"]*\"", page))[[1L]]
   expect_identical(grep("=\"(data:|#)", found, value = TRUE, invert = TRUE), character())
   expect_match(page, "javascript(:|&#58;)alert")
+})
+
+test_that("a report in Word says what that in HTML says", {
+  skip_if_no_reports()
+  x <- quiet(small_panel())
+  file <- withr::local_tempfile(fileext = ".docx")
+  expect_identical(quiet(accuracy_report(x, file)), file)
+  plain <- withr::local_tempfile(fileext = ".txt")
+  rmarkdown::pandoc_convert(
+    normalizePath(file), "plain", "docx", plain, options = "--wrap=none"
+  )
+  words <- paste(readLines(plain, encoding = "UTF-8"), collapse = " ")
+  estimate <- withr::with_seed(1, quiet(estimate_accuracy(x)))
+  for (part in c("What may be said", "Fleiss", "doi:10.2307/2346806", format(estimate))) {
+    expect_match(words, part, fixed = TRUE)
+  }
+  expect_no_match(words, code_in_words)
+})
+
+test_that("words without code are left as they are", {
+  expect_identical(
+    plain_words(c("Report intervals. `plan_cases()` says how many.", "a 0.5, b", NA)),
+    c("Report intervals.", "a 0.5, b", "")
+  )
 })

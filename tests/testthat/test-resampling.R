@@ -1,3 +1,5 @@
+#' @srrstats {G5.9, G5.9b} another seed, results within their errors
+#' @srrstatsNA {G5.9a} categories have no noise at the scale of eps
 # Every verb that draws takes one seed from the user's stream, whatever it draws, and draws clusters
 # whole.
 

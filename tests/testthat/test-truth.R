@@ -1,3 +1,4 @@
+#' @srrstats {G5.4a} the worked example of the paper
 test_that("Table 3 is reproduced to its three decimals", {
   printed <- rbind(
     c(0.041, 0.032, 0.860, 0.067), c(0.084, 0.195, 0.584, 0.136), c(0.041, 0.032, 0.860, 0.067),

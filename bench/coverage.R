@@ -1,0 +1,325 @@
+# What covers what: how often 90% intervals of each quantity contain what is true of a population.
+#
+#   Rscript bench/coverage.R PANELS FILE [WORLD...]     draws panels, and writes a row per world,
+#                                                       quantity, number of gold cases and interval
+#   Rscript bench/coverage.R --check FILE               draws the first panels again and compares
+#                                                       them with what FILE keeps of each
+#
+# Seeds are those of the panels, so that the first panels of a long run are those of a short one.
+# Column `missed` has a character for each of the first thirty panels: how many of its intervals
+# missed (systems, and categories), "-" where none was given.
+
+suppressMessages(library(fallible))
+folder <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)[[1L]]))
+source(file.path(folder, "helpers.R"))
+
+seed <- 30000L
+kept <- 30L
+gold_numbers <- c(20, 50, 100)
+gold_of_metrics <- 50
+
+# ---- Worlds -------------------------------------------------------------------------------------
+
+# Answers that are right with some probability, and otherwise any other category.
+said <- function(truth, right, categories) {
+  step <- sample.int(categories - 1L, length(truth), replace = TRUE)
+  step[stats::runif(length(truth)) < right] <- 0L
+  (truth - 1L + step) %% categories + 1L
+}
+
+by_matrix <- function(truth, matrix) {
+  cumulative <- t(apply(matrix, 1L, cumsum))[, -ncol(matrix), drop = FALSE]
+  1L + rowSums(stats::runif(length(truth)) > cumulative[truth, , drop = FALSE])
+}
+
+judge <- function(sensitivity, specificity) {
+  rbind(c(specificity, 1 - specificity), c(1 - sensitivity, sensitivity))
+}
+
+rare_of_three <- function(right, rare) {
+  rbind(
+    c(right, 0.98 - right, 0.02), c(0.98 - right, right, 0.02),
+    c((1 - rare) / 2, (1 - rare) / 2, rare)
+  )
+}
+
+matrices <- function(truth, raters, systems) {
+  list(
+    truth = truth, raters = lapply(raters, by_matrix, truth = truth),
+    systems = lapply(systems, by_matrix, truth = truth)
+  )
+}
+
+# Functions of the number of cases: truth, and a list of answers per rater and per system.
+worlds <- list(
+  independent = function(n) {
+    truth <- sample(3L, n, TRUE, c(0.5, 0.3, 0.2))
+    list(
+      truth = truth, raters = lapply(c(0.7, 0.75, 0.8, 0.65), said, truth = truth, categories = 3L),
+      systems = lapply(c(0.85, 0.75), said, truth = truth, categories = 3L)
+    )
+  },
+  copying = function(n) { # two raters often look at the first
+    truth <- sample(2L, n, TRUE)
+    first <- said(truth, 0.75, 2L)
+    copy <- function() ifelse(stats::runif(n) < 0.6, first, said(truth, 0.75, 2L))
+    list(
+      truth = truth, raters = list(first, copy(), copy()),
+      systems = lapply(c(0.85, 0.75), said, truth = truth, categories = 2L)
+    )
+  },
+  shared = function(n) { # systems and raters fall for the same wrong answers of hard cases
+    truth <- sample(3L, n, TRUE)
+    hard <- stats::runif(n) < 0.25
+    wrong <- (truth - 1L + sample.int(2L, n, TRUE)) %% 3L + 1L
+    say <- function(easy, fooled) {
+      out <- said(truth, easy, 3L)
+      out[hard] <- ifelse(stats::runif(n) < fooled, wrong, truth)[hard]
+      out
+    }
+    list(
+      truth = truth, raters = list(say(0.9, 0.6), say(0.9, 0.6), say(0.85, 0.6)),
+      systems = list(say(0.95, 0.7), say(0.9, 0.5))
+    )
+  },
+  "rare of two" = function(n) {
+    matrices(
+      1L + (stats::runif(n) < 0.02), list(judge(0.7, 0.97), judge(0.75, 0.98), judge(0.8, 0.96)),
+      list(judge(0.6, 0.98), judge(0.8, 0.95))
+    )
+  },
+  "rare of three" = function(n) {
+    matrices(
+      sample(3L, n, TRUE, c(0.5, 0.48, 0.02)),
+      list(rare_of_three(0.8, 0.7), rare_of_three(0.85, 0.75), rare_of_three(0.9, 0.8)),
+      list(rare_of_three(0.9, 0.6), rare_of_three(0.8, 0.8))
+    )
+  },
+  neighbours = function(n) { # five ordered categories, of which neighbours are confused
+    truth <- sample(5L, n, TRUE, c(0.35, 0.25, 0.2, 0.15, 0.05))
+    say <- function(right) {
+      wrong <- truth + sample(c(-1L, 1L), n, TRUE)
+      wrong[wrong < 1L] <- 2L
+      wrong[wrong > 5L] <- 4L
+      ifelse(stats::runif(n) < right, truth, wrong)
+    }
+    list(
+      truth = truth, raters = lapply(c(0.6, 0.7, 0.65, 0.75), say),
+      systems = lapply(c(0.8, 0.6), say)
+    )
+  },
+  "nearly right" = function(n) {
+    truth <- sample(2L, n, TRUE, c(0.7, 0.3))
+    list(
+      truth = truth, raters = lapply(c(0.9, 0.9, 0.92), said, truth = truth, categories = 2L),
+      systems = lapply(c(0.99, 0.97), said, truth = truth, categories = 2L)
+    )
+  },
+  "own matrices" = function(n) { # Dawid and Skene's, with scores of two normal signals
+    truth <- 1L + (stats::runif(n) < 0.4)
+    out <- matrices(
+      truth, list(judge(0.7, 0.9), judge(0.85, 0.75), judge(0.8, 0.8), judge(0.65, 0.85)), list()
+    )
+    score <- function(shift) {
+      stats::plogis(shift * (stats::rnorm(n) + shift * (truth - 1.5)) + log(0.4 / 0.6))
+    }
+    out$scores <- list(score(1.6), score(1))
+    out$systems <- lapply(out$scores, function(p) 1L + (p > 0.5))
+    out
+  }
+)
+
+cases_of <- function(name) if (startsWith(name, "rare")) 2000L else 600L
+
+as_panel <- function(world) {
+  categories <- max(world$truth)
+  labels <- letters[seq_len(categories)]
+  answers <- c(world$raters, world$systems)
+  raters <- paste0("r", seq_along(world$raters))
+  data <- as.data.frame(lapply(answers, function(of) factor(labels[of], labels)))
+  names(data) <- c(raters, "s1", "s2")
+  data$case <- seq_along(world$truth)
+  if (!is.null(world$scores)) {
+    data$p1 <- world$scores[[1L]]
+    data$p2 <- world$scores[[2L]]
+  }
+  ratings(
+    data, raters = dplyr::all_of(raters), systems = c("s1", "s2"), case = "case",
+    scores = if (!is.null(world$scores)) list(s1 = c(b = "p1"), s2 = c(b = "p2")),
+    rater_kind = "crowd"
+  )
+}
+
+# ---- What is true -------------------------------------------------------------------------------
+
+metrics <- c("recall", "precision", "f_meas", "kap")
+of_scores <- c("roc_auc", "mn_log_loss")
+measures <- c("fleiss_kappa", "gwet_ac", "krippendorff_alpha")
+
+true_values <- function(name, n = 4e5) {
+  set.seed(seed)
+  world <- worlds[[name]](n)
+  categories <- max(world$truth)
+  labels <- letters[seq_len(categories)]
+  of_system <- function(s) {
+    table <- table(factor(world$truth, seq_len(categories)), factor(world$systems[[s]],
+      seq_len(categories))) / n
+    right <- diag(table)
+    chance <- sum(rowSums(table) * colSums(table))
+    out <- data.frame(
+      quantity = c("accuracy", "kap", rep(metrics[1:3], each = categories)),
+      category = c(NA, NA, rep(labels, 3L)),
+      truth = c(
+        sum(right), (sum(right) - chance) / (1 - chance), right / rowSums(table),
+        right / colSums(table), 2 * right / (rowSums(table) + colSums(table))
+      )
+    )
+    if (!is.null(world$scores)) {
+      p <- world$scores[[s]]
+      positive <- world$truth == 2L
+      area <- (sum(rank(p)[positive]) - sum(positive) * (sum(positive) + 1) / 2) /
+        (sum(positive) * as.double(sum(!positive)))
+      loss <- -mean(log(ifelse(positive, p, 1 - p)))
+      out <- rbind(out, data.frame(quantity = of_scores, category = NA, truth = c(area, loss)))
+    }
+    cbind(system = paste0("s", s), out)
+  }
+  out <- rbind(of_system(1L), of_system(2L))
+  accuracy <- out$truth[out$quantity == "accuracy"]
+  few <- lapply(world, function(part) {
+    if (is.list(part)) lapply(part, utils::head, 1e5) else utils::head(part, 1e5)
+  })
+  agreed <- tidy(agreement(as_panel(few), measures, interval = "none"))
+  rbind(
+    out, data.frame(
+      system = "s1 - s2", quantity = "difference", category = NA, truth = -diff(accuracy)
+    ),
+    data.frame(
+      system = "raters", quantity = agreed$measure, category = NA, truth = agreed$estimate
+    )
+  )
+}
+
+# ---- What is said -------------------------------------------------------------------------------
+
+quiet <- function(expr) suppressMessages(suppressWarnings(expr))
+columns <- c("gold", "interval", "system", "quantity", "category", "estimate", "conf.low",
+  "conf.high")
+
+rows <- function(table, gold, interval, quantity = table$metric, system = table$system) {
+  table <- as.data.frame(table)
+  table$category <- if (is.null(table$category)) NA_character_ else as.character(table$category)
+  table[c("gold", "interval", "system")] <- list(gold, interval, system)
+  table$quantity <- quantity
+  table[columns]
+}
+
+all_metrics <- function(estimate, gold, interval, scored) {
+  found <- tidy(quiet(estimate_metrics(estimate, metrics, interval = interval)))
+  found <- found[!is.na(found$category) | found$metric == "kap", ]
+  out <- rows(found, gold, interval)
+  if (scored) {
+    found <- tidy(quiet(estimate_metrics(estimate, of_scores, interval = interval)))
+    out <- rbind(out, rows(found[found$metric %in% of_scores & !duplicated(
+      found[c("system", "metric")]), ], gold, interval))
+    out$category[out$quantity %in% of_scores] <- NA
+  }
+  out
+}
+
+one_panel <- function(name, number) {
+  set.seed(seed + number)
+  world <- worlds[[name]](cases_of(name))
+  x <- as_panel(world)
+  scored <- !is.null(world$scores)
+  order <- sample.int(length(world$truth))
+  known <- data.frame(case = order, truth = letters[world$truth[order]])
+  estimate <- quiet(estimate_accuracy(x))
+  pair <- function(estimate, gold, interval) {
+    found <- tidy(quiet(compare_systems(estimate)))
+    rows(found, gold, interval, "difference", "s1 - s2")
+  }
+  out <- rbind(
+    rows(tidy(estimate), 0, "robust", "accuracy"), pair(estimate, 0, "robust"),
+    all_metrics(estimate, 0, "robust", scored),
+    rows(tidy(quiet(agreement(x, measures))), 0, "analytic", measures, "raters")
+  )
+  for (gold in gold_numbers) {
+    given <- utils::head(known, gold)
+    measured <- if (gold == gold_numbers[[1L]]) {
+      quiet(estimate_accuracy(x, known_truth = given, gold_sample = "random"))
+    } else {
+      quiet(update(measured, known_truth = given)) # ratings are fitted once
+    }
+    for (interval in c("combined", "corrected")) {
+      estimate <- quiet(update(measured, interval = interval))
+      out <- rbind(out, rows(tidy(estimate), gold, interval, "accuracy"))
+      if (gold == gold_of_metrics) {
+        of_metrics <- all_metrics(estimate, gold, interval, scored && interval == "combined")
+        out <- rbind(out, pair(estimate, gold, interval), of_metrics)
+      }
+    }
+  }
+  cbind(panel = number, out)
+}
+
+# ---- Tables -------------------------------------------------------------------------------------
+
+run_world <- function(name, panels) {
+  truth <- true_values(name)
+  found <- do.call(rbind, lapply(seq_len(panels), one_panel, name = name))
+  found <- merge(found, truth)
+  found$covered <- found$conf.low <= found$truth + 1e-12 & found$truth <= found$conf.high + 1e-12
+  # A rare category is the last, and stands for itself.
+  last <- max(truth$category, na.rm = TRUE)
+  found$of <- ifelse(is.na(found$category), "", "each category")
+  found$of[startsWith(name, "rare") & found$category %in% last] <- "rare category"
+  key <- interaction(found[c("quantity", "of", "gold", "interval")], drop = TRUE, lex.order = TRUE)
+  do.call(rbind, lapply(unname(split(found, key)), summarise, name = name, panels = panels))
+}
+
+summarise <- function(of, name, panels) {
+  panel <- factor(of$panel, seq_len(panels))
+  by_panel <- tapply(of$covered, panel, mean, na.rm = TRUE) # its intervals are no independent draws
+  by_panel <- by_panel[!is.na(by_panel)]
+  # A truth of each system and category.
+  things <- tapply(of$covered, paste(of$system, of$category), mean, na.rm = TRUE)
+  first <- utils::head(levels(panel), kept)
+  missed <- vapply(split(of$covered, panel)[first], function(covered) {
+    if (all(is.na(covered))) "-" else as.character(min(9L, sum(!covered, na.rm = TRUE)))
+  }, "")
+  data.frame(
+    world = name, of[1L, c("quantity", "of", "gold", "interval")],
+    coverage = round(mean(of$covered, na.rm = TRUE), 3L),
+    mc_error = round(stats::sd(by_panel) / sqrt(length(by_panel)), 3L),
+    lowest = round(min(things, na.rm = TRUE), 3L), lacking = round(mean(is.na(of$covered)), 3L),
+    bias = round(mean(of$estimate - of$truth, na.rm = TRUE), 3L),
+    width = round(stats::median(of$conf.high - of$conf.low, na.rm = TRUE), 3L),
+    panels = panels, missed = paste(missed, collapse = ""), row.names = NULL
+  )
+}
+
+# Do the first panels say what they said? A coverage may move by a panel in fifty, since ends of
+# intervals differ in their last digits between machines.
+check <- function(file, panels = kept, most = 0.02) {
+  before <- utils::read.csv(file, colClasses = c(missed = "character"), na.strings = "NA")
+  now <- do.call(rbind, lapply(unique(before$world), run_world, panels = panels))
+  key <- function(table) do.call(paste, table[c("world", "quantity", "of", "gold", "interval")])
+  at <- match(key(before), key(now))
+  of_each <- function(missed) do.call(rbind, lapply(substr(missed, 1L, panels), utf8ToInt))
+  off <- rowSums(of_each(now$missed[at]) != of_each(before$missed))
+  wrong <- is.na(at) | off > most * panels * 2
+  print(cbind(before[wrong, c("world", "quantity", "of", "gold", "interval")], panels = off[wrong]))
+  cat(sum(off, na.rm = TRUE), "of", length(off) * panels, "panels differ\n")
+  quit(status = as.integer(any(wrong)))
+}
+
+arguments <- commandArgs(TRUE)
+if (arguments[[1L]] == "--check") check(arguments[[2L]])
+panels <- as.integer(arguments[[1L]])
+chosen <- if (length(arguments) > 2L) arguments[-(1:2)] else names(worlds)
+results <- NULL
+for (name in chosen) {
+  results <- rbind(results, run_world(name, panels))
+  write_results(results, arguments[[2L]], seed) # as far as it went
+}

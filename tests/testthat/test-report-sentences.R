@@ -1,0 +1,117 @@
+panel_of_two <- function(n = 80) {
+  withr::with_seed(1, {
+    simulate_ratings(rater_design(c(0.7, 0.8, 0.8), c(a = 0.9, b = 0.6), 3, n = n))
+  })
+}
+
+test_that("sentences tell of known truths", {
+  x <- panel_of_two()
+  gold <- truth(x)[1:40, ]
+  sample <- quiet(estimate_accuracy(x, known_truth = gold, gold_sample = "random"))
+  said <- may_say(sample)
+  expect_match(said$sentence[[1L]], "with known truth of 40 of 80 cases (a random sample), the",
+    fixed = TRUE)
+  expect_no_match(said$sentence, "without known truth|against the truth\\.$")
+  expect_identical(
+    grepl("have in common", said$sentence[said$may], fixed = TRUE), !rests_on_gold(sample)
+  )
+  words <- may_say(sample, "methods")
+  expect_match(words[[1]], "with known truth of 40 of 80 cases (a random sample), with the R",
+    fixed = TRUE)
+  expect_match(words[[1]], "prediction-powered inference, Angelopoulos et al. 2023")
+  expect_match(words, "Prediction-powered inference. Science, 382", all = FALSE)
+  all <- quiet(estimate_accuracy(fit_raters(x, known_truth = truth(x)), interval = "none"))
+  expect_no_match(may_say(all)$sentence, "have in common|validated")
+  expect_no_match(may_say(all, "methods"), "none|NA|interval")
+})
+
+test_that("sentences have number, interval and range, and unknown is unknown", {
+  x <- panel_of_two()
+  estimate <- quiet(estimate_accuracy(x))
+  said <- may_say(estimate)
+  expect_identical(said$system[said$may], c("a", "b"))
+  expect_true(grepl(format(estimate)[["a"]], said$sentence[[1L]], fixed = TRUE))
+  expect_match(said$sentence[[1L]], "On 80 cases judged by 3 raters .* between \\d+% and \\d+%")
+  expect_match(said$sentence[!said$may][[1L]], "^a is \\d+% accurate")
+  nothing <- quiet(estimate_accuracy(
+    ratings(cbind(a = c("x", "y"), b = c("y", "x"), s = "x"), raters = 1:2, systems = "s")
+  ))
+  expect_match(may_say(nothing)$sentence[[1L]], "do not say how accurate s is")
+  expect_error(may_say(x), class = "fallible_error_argument")
+})
+
+test_that("a paragraph says what a referee needs, with its references", {
+  x <- panel_of_two()
+  each <- list(
+    average = list(c("averaged over these models", "errors that raters and systems share"),
+      c("Dawid", "Hoeting", "Lehner")),
+    binned = list(c("equation 7", "200 bootstrap samples of cases"), c("Efron", "Lehner")),
+    joint = list(c("one more rater in a latent class model", "profile of the log posterior"),
+      c("Dawid", "Lehner")),
+    shared = list("err where the raters err", c("Dawid", "Efron", "Lehner"))
+  )
+  interval <- list(binned = "bootstrap", joint = "profile", shared = "bootstrap")
+  for (method in names(each)) {
+    estimate <- quiet(estimate_accuracy(
+      x, method, interval = interval[[method]],
+      resampling = if (method == "average") list() else list(replicates = 200)
+    ))
+    words <- may_say(estimate, "methods")
+    for (part in each[[method]][[1]]) expect_match(words[[1]], part)
+    expect_identical(sub("[ ,].*", "", words[-1]), each[[method]][[2]])
+  }
+  # The number of machines, of assumptions and of samples is that of their own.
+  of <- function(...) may_say(quiet(estimate_accuracy(x, ...)), "methods")[[1]]
+  expect_match(of(common = "none"), "independent given the truth. The 90% interval covers sampling")
+  expect_match(of(common = 0.5), "moved 50% of the way")
+  expect_match(of(interval = "conformal"), "hierarchical conformal prediction")
+  gold <- truth(x)[1:30, ]
+  expect_match(of(known_truth = gold, gold_sample = "random", interval = "anytime"),
+    "confidence sequence")
+  expect_match(of(known_truth = gold, gold_sample = "random", interval = "corrected"), "Wilson's")
+  x$rater_kind <- "model"
+  expect_match(of(), "halfway between the estimate and .65")
+})
+
+test_that("of systems compared the difference is told, and what it does not show", {
+  sure <- compare_systems(quiet(estimate_accuracy(panel_of_two(2000), common = "none")))
+  said <- may_say(sure)
+  expect_match(said$sentence[[1]], "cases, a is more accurate than b by \\d+ percentage points \\(90% interval")
+  expect_identical(said$system[1:2], c("a - b", NA))
+  expect_match(said$sentence[[2]], "^A is most accurate with probability 1.00")
+  expect_no_match(said$sentence[!said$may], "equally good")
+  few <- withr::with_seed(2, simulate_ratings(
+    rater_design(c(0.7, 0.8, 0.8), c(a = 0.75, b = 0.7, c = 0.7), 3, n = 60)
+  ))
+  open <- may_say(compare_systems(quiet(estimate_accuracy(few))))
+  expect_match(open$sentence[[1]], "looks more accurate than .*, so which is better remains open")
+  expect_match(open$sentence[!open$may], "are equally good", all = FALSE)
+  expect_match(open$sentence[!open$may], "All of these intervals hold at once", all = FALSE)
+  costs <- compare_systems(
+    quiet(estimate_accuracy(panel_of_two(2000), common = "none")), metric = "loss",
+    cost = 1 - diag(3)
+  )
+  expect_match(may_say(costs)$sentence[[1]], "the loss of b less that of a .*; a is the better one")
+  words <- may_say(sure, "methods")
+  expect_match(words[[1]], "on the same 2,000 cases.*each interval|there is one difference")
+  expect_match(words, "Efron", all = FALSE)
+})
+
+test_that("of metrics and agreement there are sentences and a paragraph, too", {
+  x <- panel_of_two()
+  metrics <- quiet(estimate_metrics(x))
+  said <- may_say(metrics)
+  expect_identical(sum(said$may), nrow(tidy(metrics)))
+  expect_match(said$sentence, "the F measure (macro average) of a is estimated at", fixed = TRUE,
+    all = FALSE)
+  expect_match(said$sentence[!said$may], "more or less frequent", all = FALSE)
+  expect_match(may_say(metrics, "methods")[[1]], "delta method.*Gorodkin")
+  agreed <- agreement(x, scale_weights = "quadratic")
+  said <- may_say(agreed)
+  expect_match(said$sentence, "Gwet's AC2, quadratic weights of 3 raters is 0.\\d+ \\(90% interval",
+    all = FALSE)
+  expect_match(said$sentence[!said$may], "right as often as they agree", all = FALSE)
+  expect_match(may_say(agreed, "methods")[[1]], "linearisation .*\\(Gwet 2014\\)")
+  expect_match(may_say(agreement(x, pairwise = TRUE))$sentence[[1]], "of rater1 and rater2 is")
+  expect_match(may_say(agreement(x, interval = "none"), "methods")[[1]], "Lehner")
+})
