@@ -105,7 +105,9 @@ latent_terms <- function(naturals, x) {
   whose <- ifelse(term == "base_rate", x$categories[of], x$raters[of])
   levels <- x$confidence$levels %||% NA_character_
   parts <- ifelse(term == "threshold", thresholds_between(x$categories)[part], levels[part])
-  inside <- ifelse(is.na(whose), parts, ifelse(is.na(parts), whose, paste0(whose, ": ", parts)))
+  inside <- ifelse(is.na(whose), parts, whose)
+  both <- !is.na(whose) & !is.na(parts)
+  inside[both] <- paste0(whose, ": ", parts)[both]
   ifelse(is.na(inside), term, paste0(term, "[", inside, "]"))
 }
 
