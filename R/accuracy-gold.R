@@ -23,10 +23,10 @@
 #'
 #' On 28 sets with known truth, 20 of them real, with 10, 20, 50 and 100 random gold cases (20 draws
 #' each), nominal 90% intervals of the kind `"corrected"` covered .949, .924, .919 and .913,
-#' `"combined"` .954, .924, .921 and .912. Widths were .331, .234, .150 and .106, and .291, .218, .144
-#' and .104; those of gold alone .378, .281, .185 and .133 (bench/gold.R). In simulated worlds where raters copy each other, or
-#' systems err where raters do, `"combined"` covered .86, .84 and .84 with 20, 50 and 100 (standard
-#' error .03), `"corrected"` .90, .87 and .88 (bench/coverage.R).
+#' `"combined"` .954, .924, .921 and .912. Widths were .331, .234, .150 and .106, and .291, .218,
+#' .144 and .104; those of gold alone .378, .281, .185 and .133 (bench/gold.R). In simulated worlds
+#' where raters copy each other, or systems err where raters do, `"combined"` covered .86, .84 and
+#' .84 with 20, 50 and 100 (standard error .03), `"corrected"` .90, .87 and .88 (bench/coverage.R).
 #'
 #' Table `tidy(what = "gold")` has gold alone, ratings alone and both together side by side. Cases
 #' that no rater saw count as predicted on average. Of systems (or groups, with `by`) that answered
