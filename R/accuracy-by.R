@@ -58,9 +58,9 @@ warn_groups <- function(conditions, all) {
     verbatim(shorten(of_topic[[kind]], most = 6L), ": ", sub("\n.*", "", said))
   }, "")
   warn_fallible(unique(topic), c(
-    "There are warnings about {length(conditions)} of {all} groups.",
+    "{length(conditions)} of {all} groups have warnings.",
     stats::setNames(about, rep("*", length(about))),
-    "i" = "Field {.field conditions} of this warning has those of each group."
+    "i" = "The field {.field conditions} of this warning holds them by group."
   ), groups = names(conditions), topics = of_topic, conditions = conditions)
 }
 
@@ -151,23 +151,9 @@ shown_table.accuracy_by_group <- function(x) { # nolint: object_name.
 #' @export
 notes_of.accuracy_by_group <- function(x) { # nolint: object_name.
   table <- tidy(x)
-  lacking <- table[!is.na(table$reason), ]
   c(
-    "Each group is fitted alone: groups share neither raters' accuracy nor base rates.",
-    vapply(unique(lacking$reason), function(reason) {
-      of <- lacking$reason == reason
-      paste0(
-        if (startsWith(reason, no_interval)) {
-          "No interval for "
-        } else if (all(is.na(lacking$estimate[of]))) {
-          "NA for "
-        } else {
-          "Of "
-        },
-        shorten(paste0(lacking$system[of], " in ", lacking$group[of]), most = 4L), ": ",
-        sub(no_interval, "", reason, fixed = TRUE)
-      )
-    }, "", USE.NAMES = FALSE),
+    "Each group is fitted separately: raters' accuracy and base rates may differ between groups.",
+    reason_notes(table$reason, table$estimate, paste(table$system, "in", table$group)),
     group_gold_notes(x),
     if (!all(unlist(lapply(x, rests_on_gold)))) {
       common_note(list(options = x[[1L]]$options, details = tidy(x, "details"), table = table))
@@ -214,7 +200,7 @@ autoplot.accuracy_by_group <- function(object, ...) { # nolint: object_name.
     ggplot2::labs(
       title = "Accuracy of systems by group",
       subtitle = if (!all(is.na(seen$conf.low))) {
-        paste0("With ", format(100 * level), "% intervals; each group is fitted alone")
+        paste0("With ", format(100 * level), "% intervals; each group is fitted separately")
       },
       caption = if (lacking > 0L) paste(count_noun(lacking, "estimate"), "missing"),
       x = "probability of the correct category", y = NULL

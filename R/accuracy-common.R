@@ -1,4 +1,4 @@
-# What is assumed of errors that systems and raters have in common: `common` of estimate_accuracy().
+# What is assumed of errors that systems and raters share: `common` of estimate_accuracy().
 # The mathematics is in src/core/accuracy/common.hpp.
 
 common_words <- c("typical", "none", "all")
@@ -10,7 +10,7 @@ check_common <- function(common, method, call) {
   }
   if (is.null(method$common)) {
     abort_argument("common",
-      "{.code method = \"{method$id}\"} assumes what it assumes; {.arg common} is not for it.",
+      "{.code method = \"{method$id}\"} has no {.arg common}: its assumption is fixed.",
       i = "Methods with {.arg common}: {.val {names(with_common())}}.", call = call)
   }
   if (is.character(common)) {
@@ -23,14 +23,15 @@ with_common <- function() Filter(function(method) !is.null(method$common), accur
 
 common_of <- function(options) options$common %||% accuracy_methods()[[options$method]]$common
 
-# Has somebody said how much is in common? Then intervals tell what follows from that.
+# Is the share of shared errors stated? Then intervals say what follows from that.
 is_stated <- function(options) !is.null(options$common) && options$common != common_words[[1L]]
 
-# Must the average be asked how much is in common?
+# Must the average be asked how many errors are shared?
 asks_average <- function(options) identical(common_of(options), common_words[[1L]])
 
-# The share of the distance that is taken back, for each system; `typical` is that of the average.
-taken_back <- function(options, typical) {
+# The correction, a share of the distance between the ends of the range, for each system; `typical`
+# is that of the average.
+correction_share <- function(options, typical) {
   common <- core_common(options)
   if (is.character(common)) typical else rep(common %||% 0, length(typical))
 }
@@ -42,9 +43,9 @@ between_ends <- function(independent, shared, back) {
   independent - ifelse(back == 0, 0, back * (independent - shared))
 }
 
-takes_back <- function(back) any(back != 0, na.rm = TRUE) # NA has no estimate
+is_corrected <- function(back) any(back != 0, na.rm = TRUE) # NA has no estimate
 
-# What was assumed, once for all systems, and how much of the range was taken back for it.
+# What was assumed of shared errors, once for all systems.
 common_note <- function(x) {
   common <- common_of(x$options)
   share <- x$details$common[!is.na(x$table$estimate)]
@@ -52,29 +53,14 @@ common_note <- function(x) {
     return(NULL)
   }
   if (common == common_words[[1L]] && max(share, na.rm = TRUE) == 0) {
-    return(paste(
-      "Assumed: errors in common as panels like this typically have them; since the ratings show",
-      "no sign of any, nothing was taken back of what independence gives."
-    ))
+    return("Assumed: independent errors; ratings show no sign of shared ones, nor rule them out.")
   }
+  said <- paste(unique(paste0(round(100 * range(share, na.rm = TRUE)), "%")), collapse = " to ")
   assumed <- switch(as.character(common),
-    typical = "errors in common as panels like this typically have them",
-    none = "systems err independently of the raters",
-    all = "systems err where the raters err",
-    "errors in common as stated"
+    typical = paste0("typical shared errors, ", said, " of the way"), none = "independent errors",
+    all = "all errors shared with the raters", paste0("shared errors, ", said, " of the way")
   )
-  paste0("Assumed: ", assumed, "; ", share_words(share), ". Ratings cannot test this.")
-}
-
-share_words <- function(share) {
-  if (max(share, na.rm = TRUE) == 0) {
-    return("nothing was taken back of what independence gives")
-  }
-  said <- unique(paste0(round(100 * range(share, na.rm = TRUE)), "%"))
-  paste(
-    paste(said, collapse = " to "),
-    "of the way from errors of their own to errors in common was taken back"
-  )
+  paste0("Assumed: ", assumed, "; ratings cannot test this.")
 }
 
 # The same for a paper.
@@ -86,8 +72,8 @@ explain_common <- function(estimate) {
     typical = paste0(
       "These models take errors to be independent given the truth; since raters and systems tend ",
       "to err on the same cases, the average was moved towards the accuracy that the system has ",
-      "if it errs where raters err (the mean posterior probability of its answers under models of ",
-      "the raters alone), by a share that grows with the evidence for unequal cases and raters, ",
+      "if it shares the raters' errors (the mean posterior probability of its answers under models ",
+      "of the raters alone), by a share that grows with the evidence for unequal cases and raters, ",
       "and is smaller the more categories there are (here ", moved, " of the way)."
     ),
     none = "Errors of system and raters are taken to be independent given the truth.",

@@ -12,7 +12,7 @@
 #' that what raters confuse the system seems to confuse.
 #'
 #' Intervals are percentiles of a case bootstrap (of clusters, if the estimate was given clusters)
-#' in which the model is fitted anew each time, so that they cover the error of raters' parameters
+#' in which the model is refitted each time, so that they cover the error of raters' parameters
 #' and base rates too. For `"average"` they are those of the joint model that `model` of the
 #' estimate names, moved to the averaged values on the logit scale: they cover sampling error, and
 #' not how far the models differ. Without any case that is thought to be of a category its row is
@@ -72,7 +72,7 @@ confusion.accuracy_estimate <- function(x, # nolint: object_name.
   conf_level <- check_level(conf_level, call = call)
   if (!method_of(x)$posterior) {
     abort_argument("x",
-      "Method {.val {x$options$method}} estimates accuracy alone, not confusion of categories.",
+      "Method {.val {x$options$method}} estimates accuracy only, not a confusion matrix.",
       i = "Estimate with {.arg method} {.or {.val {ids_with('posterior', accuracy_methods())}}}.",
       call = call)
   }
@@ -102,7 +102,7 @@ check_cell_interval <- function(interval, estimate, call) {
   having <- ids_with("cells", accuracy_intervals())
   if (is.null(estimate$gold) && rlang::is_string(interval) && interval %in% gold_ids()) {
     abort_argument("interval",
-      "{.code interval = \"{interval}\"} needs an estimate with an interval by gold cases.",
+      "{.code interval = \"{interval}\"} needs an estimate whose interval uses gold cases.",
       x = "{.arg x} has {.code interval = \"{estimate$options$interval}\"}.",
       i = "Give {.arg known_truth} and {.code interval = \"{interval}\"} to
            {.fun estimate_accuracy}.", call = call)

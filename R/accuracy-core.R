@@ -32,6 +32,7 @@ estimator_setup <- function(fit, method, options) {
     list(method = method$id, known = fit$known),
     options[intersect(c("clip", "bin_width", "deviance", "threads"), names(options))],
     if (method$model == "any") latent_setup(fit),
+    if (uses_confidence(fit$model)) list(level = rating_levels(x, fit$model)),
     if (method$model == "own") list(
       ordered = x$ordered, common = core_common(options), used = used_categories(x)
     )
@@ -138,7 +139,7 @@ linear_replicates <- function(estimator, resampling, tick) {
 # An estimator whose errors in common are stated: both ends of its range, and what is taken back of
 # the distance for each system.
 mixed_estimator <- function(independent, shared, back) {
-  if (!takes_back(back)) {
+  if (!is_corrected(back)) {
     return(independent)
   }
   list(independent = independent, shared = shared, back = back)
@@ -148,7 +149,8 @@ mixed_estimator <- function(independent, shared, back) {
 # converged, and whether the profile came upon a higher top, which it then is the profile of.
 profile_ends <- function(fit, deviance, threads, tick) {
   core_latent_profile(
-    fit$x$patterns, pattern_weights(fit$x), fit$known, unclass(fit$model), deviance, threads, tick
+    fit$x$patterns, pattern_weights(fit$x), fit$known, model_for(fit$model, fit$x, fit$method),
+    deviance, threads, tick
   )
 }
 

@@ -12,31 +12,20 @@ no_gold_details <- tibble::tibble(
   common.high = double(), reason = character()
 )
 
-# Gold and ratings side by side.
-print_gold <- function(x, most = 20L) {
-  if (is.null(x$gold$evidence)) {
-    return(invisible())
-  }
+# Gold and ratings side by side, a row per system.
+gold_columns <- function(x, systems) {
   sources <- x$gold$sources
-  shown <- utils::head(sources, most)
-  table <- data.frame(
-    system = shown$system, from = shown$interval, accuracy = decimals(shown$estimate)
-  )
-  table[[interval_title(x$options$conf_level)]] <- bracketed(shown$conf.low, shown$conf.high)
-  table$worth <- ifelse(is.na(shown$labels), "NA", number(round(shown$labels)))
-  names(table)[[5L]] <- "labels"
-  cat("\n", gold_title(x$gold, x$fit$x), "\n", sep = "")
-  print(align_left(table, 1:2), row.names = FALSE)
-  if (nrow(sources) > most) {
-    cat("... and", nrow(sources) - most, "more; see tidy(what = \"gold\")\n")
+  details <- x$gold$details
+  of <- function(interval, column) {
+    rows <- sources[sources$interval == interval, ]
+    rows[[column]][match(systems, rows$system)]
   }
-  cat("Labels: how many gold cases without ratings would tell as much\n")
-}
-
-gold_title <- function(gold, x) {
-  paste0(
-    "Gold: ", number(length(gold$case)), " of ", count_noun(nrow(x), "case"), ", ",
-    switch(gold$sample, random = "a random sample", "chosen with known probabilities")
+  p <- details$p.value[match(systems, details$system)]
+  labels <- of(x$options$interval, "labels")
+  data.frame(
+    `gold alone` = decimals(of(gold_alone, "estimate")),
+    `ratings alone` = decimals(of(ratings_only, "estimate")), p = show_p(p),
+    labels = ifelse(is.na(labels), "NA", number(round(labels))), check.names = FALSE
   )
 }
 
@@ -46,64 +35,36 @@ gold_notes <- function(x) {
     return(NULL)
   }
   details <- gold$details
-  lacking <- details[!is.na(details$reason), ]
+  reasons <- reason_notes(details$reason, NA, details$system)
   c(
-    paste0("From ratings alone, ", lacking$system, ": ", lacking$reason, recycle0 = TRUE),
-    gold_words(x)
+    sub("^NA for ", "From ratings alone, ", reasons),
+    if (!is.null(gold$evidence)) gold_words(x)
   )
 }
 
-# A line per system.
-gold_words <- function(x, most = 4L) {
-  details <- x$gold$details
-  details <- details[is.na(details$reason), ]
-  lines <- paste0(
-    details$system, ": ", gold_test_words(details$p.value, x$options$conf_level),
-    worth_words(details$worth), common_words_of(details), recycle0 = TRUE
-  )
-  rest <- length(lines) - most
-  c(utils::head(lines, most), if (rest > 0L) {
-    paste("and", rest, "more; see tidy(what = \"gold_details\")")
-  })
-}
-
-gold_test_words <- function(p, conf_level) {
-  ifelse(
-    is.na(p), "too few gold cases to test the estimate from ratings alone",
+# What the columns of gold are, once for all systems.
+gold_words <- function(x) {
+  gold <- x$gold
+  details <- gold$details
+  off <- details$system[which(details$p.value < 1 - x$options$conf_level)]
+  c(
     paste0(
-      "the gold cases ", ifelse(p < 1 - conf_level, "contradict", "do not contradict"),
-      " the estimate from ratings alone (p ", ifelse(p < 0.001, "< 0.001", paste(
-        "=", decimals(p)
-      )), ")"
-    )
+      "Gold: ", number(length(gold$case)), " of ", count_noun(nrow(x$fit$x), "case"), ", ",
+      switch(gold$sample, random = "a random sample", "chosen with known probabilities"),
+      if (length(off) > 0L) {
+        paste0("; it contradicts ratings alone for ", shorten(off, most = 4L))
+      }
+    ),
+    "Labels: how many gold cases would be needed without ratings",
+    if (!all(is.na(details$p.value))) "p: test that ratings alone are right"
   )
-}
-
-worth_words <- function(worth) {
-  ifelse(is.finite(worth), paste0(
-    "; a gold label with ratings does what ", decimals(worth, 1L), " do without"
-  ), "")
-}
-
-common_words_of <- function(details) {
-  ifelse(is.na(details$common), "", paste0(
-    "; share of errors in common by the gold cases ", decimals(details$common, 2L), " [",
-    decimals(details$common.low, 2L), ", ", decimals(details$common.high, 2L), "]"
-  ))
 }
 
 # Groups without gold have what ratings alone say.
 group_gold_notes <- function(x) {
   details <- tidy(x, "gold_details")
-  lacking <- details[!is.na(details$reason), ]
-  vapply(unique(lacking$reason), function(reason) {
-    of <- lacking$reason == reason
-    paste0(
-      "From ratings alone, ", shorten(paste0(lacking$system[of], " in ", lacking$group[of]),
-        most = 4L
-      ), ": ", reason
-    )
-  }, "", USE.NAMES = FALSE)
+  reasons <- reason_notes(details$reason, NA, paste(details$system, "in", details$group))
+  sub("^NA for ", "From ratings alone, ", reasons)
 }
 
 # An estimate that names no model has the labels of the average; gold cases are certain, and have
@@ -121,9 +82,9 @@ labels_of.accuracy_estimate <- function(x, call) { # nolint: object_name.
 
 #' More gold cases for an estimate
 #'
-#' Adds cases whose truth has become known to an estimate that gold cases measure, which is not made
-#' anew from ratings. Intervals widen and shrink by chance from batch to batch; whoever looks at
-#' each, to stop when one is narrow enough, needs `interval = "anytime"` (see
+#' Adds cases whose truth has become known to an estimate with gold cases, without fitting the
+#' ratings again. Intervals widen and shrink by chance from batch to batch: to look at each batch
+#' and stop when the interval is narrow enough, use `interval = "anytime"` (see
 #' [estimate_accuracy()]).
 #'
 #' @param object An [estimate_accuracy()] result with gold cases that are a sample, or with `by`.
@@ -182,15 +143,15 @@ update.accuracy_estimate <- function(object, known_truth, gold_sample = NULL,
 
 abort_no_gold <- function(call) {
   abort_argument("object",
-    "{.arg object} has no gold cases that measure, to which more could be added.",
-    i = "Give all of them to {.fun estimate_accuracy}, as {.arg known_truth}, and say how they were
+    "{.arg object} has no gold sample to which cases could be added.",
+    i = "Give all of them to {.fun estimate_accuracy} as {.arg known_truth}, and say how they were
          chosen, as {.arg gold_sample}.", call = call)
 }
 
 merge_gold <- function(gold, more, x, call) {
   if (length(more$case) > 0L && more$sample != gold$sample) {
     abort_fallible("gold", "All gold cases must have been chosen in the same way.",
-      x = "These are of kind {.val {more$sample}}, those before of kind {.val {gold$sample}}.",
+      x = "These are {.val {more$sample}}, the earlier ones {.val {gold$sample}}.",
       i = "Give the probability of each to be chosen, in any batch, to {.fun estimate_accuracy}.",
       case = as_label(x$cases[more$case]), call = call)
   }

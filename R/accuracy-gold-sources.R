@@ -113,7 +113,7 @@ lack_of_gold <- function(estimate, s) {
   } else if (n == 0L) {
     "there are no gold cases"
   } else if (is.null(estimate$gold$evidence)) {
-    "weights are not counts, so gold cases are no sample of cases"
+    "weights are not counts, so gold cases are not a sample of cases"
   } else {
     answered <- sum(estimate$gold$evidence$answer[estimate$gold$evidence$at, s] > 0L)
     if (answered > 0L) {

@@ -9,7 +9,7 @@
 #' slope of 0, and gold speaks alone.
 #'
 #' * `"corrected"` is Wilson's interval with as many cases as gold and ratings are worth. It is
-#'   valid whatever raters and systems have in common.
+#'   valid however many errors are shared.
 #' * `"combined"`, the default, takes what ratings alone say for a prior: normal
 #'   around their estimate, with their robust error, where gold cases are few, and with a flat part
 #'   (up to .7) once there are enough to contradict it. By then it is no surer than gold itself, and
@@ -34,7 +34,7 @@
 #' not independent; below five clusters with gold there is no interval. Weights that count cases
 #' make copies of gold cases, too.
 #'
-#' Gold cases that somebody picked by hand (`gold_sample = "given"`, or nothing said) measure
+#' Gold cases that were picked by hand (`gold_sample = "given"`, or nothing said) measure
 #' nothing: they only enter the likelihood, as in [fit_raters()], and so does all gold with the
 #' other intervals. Without gold cases nothing changes.
 #' @references Angelopoulos, A. N., Bates, S., Fannjiang, C., Jordan, M. I. and Zrnic, T. (2023).
@@ -77,8 +77,8 @@ check_no_sample <- function(gold_sample, call) {
 
 warn_no_gold <- function() {
   warn_fallible("gold_none", c(
-    "{.arg known_truth} holds the truth of no case; everything rests on ratings alone.",
-    "i" = "Leave it out, or look whether its truths are all missing."
+    "{.arg known_truth} holds no truth, so the ratings alone are used.",
+    "i" = "Leave it out, or check whether all its truths are missing."
   ))
 }
 
@@ -89,12 +89,12 @@ check_gold_of.rater_fit <- function(fit, known_truth, gold_sample, call) invisib
 
 check_gold_of.score_fit <- function(fit, known_truth, gold_sample, call) {
   if (any(known_patterns(fit)) && !is.null(known_truth)) {
-    abort_argument("known_truth", "The fit has used known truths, which then measure nothing.",
+    abort_argument("known_truth", "The fit has already used known truths, so they cannot check it.",
       i = "Fit {.fun fit_scores} without {.arg known_truth}, and give it here.", call = call)
   }
   if (!is.null(known_truth) && (is.null(gold_sample) || identical(gold_sample, "given"))) {
     abort_argument("known_truth",
-      "Known truths that are no sample must be given to {.fun fit_scores}.",
+      "Known truths that are not a sample must be given to {.fun fit_scores}.",
       i = "{.code gold_sample = \"random\"} says that they are a random sample.", call = call)
   }
 }
@@ -103,7 +103,7 @@ check_gold_of.score_fit <- function(fit, known_truth, gold_sample, call) {
 check_gold_of.posterior_fit <- function(fit, known_truth, gold_sample, call) {
   if (!is.null(known_truth) && !isFALSE(known_truth)) {
     abort_argument("known_truth",
-      "{.arg known_truth} needs a model, and this fit has only the posterior it was given.",
+      "{.arg known_truth} needs a model; this fit has only a posterior.",
       i = "Give {.arg known_truth} with the ratings.", call = call)
   }
 }
@@ -126,13 +126,13 @@ lack_of_sample <- function(interval, gold) {
   list(arg = "interval", message = c(
     paste0(
       if (grepl("^[aeiou]", interval$words)) "An " else "A ", interval$words,
-      " needs a sample of cases whose truth is known."
+      " needs a sample of cases with known truth."
     ),
     "x" = switch(kind,
       none = "{.arg known_truth} is not given.",
       picked = paste(cases, if (one) "was" else "were", "picked by hand."),
       unsaid = paste0(
-        "Nothing is said of how the ", sub("^The ", "", cases), if (one) " was" else " were",
+        "It is not known how the ", sub("^The ", "", cases), if (one) " was" else " were",
         " chosen."
       ),
       unrated = sub("^The", "No rater saw any of the", paste0(cases, "."))
@@ -184,7 +184,7 @@ fit_without_truth <- function(fit, known_truth, call) {
     return(fit)
   }
   if (!identical(known_truth, fit$given$truth)) {
-    abort_argument("known_truth", "{.arg x} is a fit that knows the truth of cases already.",
+    abort_argument("known_truth", "{.arg x} is a fit that already uses known truth.",
       i = "Leave out {.arg known_truth}, or give all known cases to {.fun estimate_accuracy}, with
            ratings or with a fit that knows none.", call = call)
   }

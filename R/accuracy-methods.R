@@ -7,7 +7,7 @@
   call <- rlang::current_env()
   at <- find_subset(i, x$table$system, "system", call)
   if (!is.null(rule_field(x$fit$model)) || any(known_patterns(x$fit))) {
-    abort_argument("x", "rests on a fit whose systems belong together.",
+    abort_argument("x", "rests on a fit of all systems together.",
       i = "Choose {.arg systems} in {.fun estimate_accuracy}.", call = call)
   }
   structure(systems_of(unclass(x), at, call), class = class(x))
@@ -84,8 +84,8 @@ format.accuracy_estimate <- function(x, digits = 0L, ...) {
 print.accuracy_estimate <- function(x, ...) {
   print_accuracy(x)
   cat_lines(
-    "", paste0("More: ", if (method_of(x)$bins) "tidy(\"bins\"), ",
-      if (!is.null(x$gold)) "update() (more gold), ", "tidy(), glance(), plot().")
+    paste0("More: ", if (method_of(x)$bins) "tidy(\"bins\"), ",
+      if (!is.null(x$gold)) "update() (more gold), ", "tidy(), may_say(), plot().")
   )
   invisible(x)
 }
@@ -98,25 +98,17 @@ print_accuracy <- function(x) {
   cat("\n")
   print(shown_table(x), row.names = FALSE)
   if (nrow(table) > 20L) cat("... and", nrow(table) - 20L, "more; see tidy()\n")
-  print_gold(x)
   notes <- notes_of(x)
   if (length(notes) > 0L) cat_lines("", notes)
 }
 
-# How far raters agree, and how good they are by the method, or by the plurality of the others.
+# How far raters agree, and how accurate they are under the model that was fitted.
 rater_words <- function(x) {
-  told <- glance(x)
-  error <- percent(x$details$disagreement_error[[1L]])
-  by_others <- paste0("; ", error, " of ratings differ from the plurality of the other raters")
+  facts <- glance(x)
   paste0(
-    "Raters: agreement ", decimals(told$agreement), ", kappa ", decimals(told$kappa),
-    if (!is_averaged(x)) {
-      paste0(", accuracy ", decimals(told$rater_accuracy))
-    } else if (panel_kind(x) == "machines") {
-      paste0(by_others, " (true error was .13 to .16 higher in other sources)")
-    } else {
-      by_others
-    }
+    "Raters: agreement ", percent(facts$agreement), " (Fleiss' kappa ",
+    decimals(facts$kappa, 2L), "), accuracy ", decimals(facts$rater_accuracy),
+    " if independent"
   )
 }
 
@@ -127,7 +119,9 @@ shown_table.accuracy_estimate <- function(x) { # nolint: object_name.
   if (has_interval(x)) {
     out[[interval_title(x$options$conf_level)]] <- bracketed(shown$conf.low, shown$conf.high)
   }
-  if (!all(is.na(x$table$shared))) {
+  if (!is.null(x$gold$evidence)) {
+    out <- cbind(out, gold_columns(x, shown$system))
+  } else if (!all(is.na(x$table$shared))) {
     out$range <- range_words(shown)
   }
   out$cases <- number(shown$n)
@@ -145,37 +139,17 @@ caption_of.accuracy_estimate <- function(x) { # nolint: object_name.
 #' @export
 notes_of.accuracy_estimate <- function(x) { # nolint: object_name.
   table <- tidy(x)
-  reasons <- table$reason[!is.na(table$reason)]
+  assumed <- c(range_note(x), if (!all(rests_on_gold(x))) common_note(x))
   c(
-    if (!all(is.na(table$shared))) {
-      paste(
-        "Range: the estimate under two assumptions, that systems err where the raters err, and",
-        "that their errors are their own, from low to high. These are no bounds: see",
-        "accuracy_bounds()."
-      )
-    },
-    vapply(unique(reasons), function(reason) {
-      of <- table$reason %in% reason
-      what <- if (startsWith(reason, no_interval)) {
-        "No interval for "
-      } else if (all(is.na(table$estimate[of]))) {
-        "NA for "
-      } else {
-        "Of "
-      }
-      paste0(
-        what, shorten(table$system[of], most = 4L), ": ",
-        sub(no_interval, "", reason, fixed = TRUE)
-      )
-    }, ""),
+    reason_notes(table$reason, table$estimate, table$system),
     left_out_note(x),
     gold_notes(x),
-    if (!all(rests_on_gold(x))) common_note(x),
+    if (length(assumed) > 0L) paste(assumed, collapse = " "),
     if (rests_on_machines(x)) machine_words(x),
     panel_problems(x$fit),
     if (x$fit$negative > 0L && method_of(x)$model == "k") {
       paste(
-        "Base rates that came out negative, set to zero:",
+        "Base rates estimated below zero and set to zero:",
         shorten(x$fit$x$categories[x$fit$base_rates == 0])
       )
     },
@@ -188,12 +162,33 @@ notes_of.accuracy_estimate <- function(x) { # nolint: object_name.
   )
 }
 
+range_note <- function(x) {
+  if ("range" %in% names(shown_table(x))) {
+    "Range: if errors are shared with the raters, or independent (not bounds)."
+  }
+}
+
+# A line per reason why something is NA; `of` are the names of its rows.
+reason_notes <- function(reason, estimate, of) {
+  vapply(unique(reason[!is.na(reason)]), function(why) {
+    at <- reason %in% why
+    what <- if (startsWith(why, no_interval)) {
+      "No interval for "
+    } else if (all(is.na(estimate[at]))) {
+      "NA for "
+    } else {
+      "For "
+    }
+    paste0(what, shorten(of[at], most = 4L), ": ", sub(no_interval, "", why, fixed = TRUE))
+  }, "", USE.NAMES = FALSE)
+}
+
 left_out_note <- function(x) {
   share <- x$details$uninformative
   some <- which(share > 0 & !is.na(x$table$estimate))
   if (length(some) > 0L) {
     paste0(
-      "Left out, since no category stands out: ",
+      "Left out, because no category stands out: ",
       shorten(paste0(percent(share[some]), " of the cases of ", x$table$system[some]), most = 4L)
     )
   }
@@ -222,7 +217,7 @@ print.summary_accuracy_estimate <- function(x, ...) {
   print_table("What the estimates rest on", rest[!vapply(rest, function(y) all(is.na(y)), NA)])
   if (is_averaged(x$estimate) && length(x$estimate$members) > 0L) {
     print_table(
-      "Evidence against each property (weight of models without it)",
+      "Weight of the models that drop each property",
       axis_weights(x$estimate$members)
     )
   }

@@ -135,7 +135,7 @@ runs_compiled <- function(options) {
   of <- list(options = options)
   mixed <- !is_averaged(of) && !identical(common_of(options), method_of(of)$common)
   isTRUE(method_of(of)$compiled) && isTRUE(interval_of(of)$compiled) && !mixed &&
-    is.null(options$model$family) && !isTRUE(options$gold > 0L)
+    is.null(options$model$family) && !has_own_law(options$model) && !isTRUE(options$gold > 0L)
 }
 
 # How a number came about; `model` is left out where it does not say more.
@@ -213,7 +213,7 @@ pair_misfit <- function(method, interval, model, fit = NULL, clustered = FALSE, 
     ))
   } else if (clustered && !interval$clusters) {
     list(arg = "cluster", message = c(
-      paste0("A ", interval$words, " takes cases for independent; it cannot know of clusters."),
+      paste0("A ", interval$words, " assumes independent cases, so it cannot use clusters."),
       "i" = "Use {.code interval = \"bootstrap\"}, which draws whole clusters."
     ))
   } else if (!knows_model(method, model, fit)) {
@@ -228,7 +228,7 @@ rule_field <- function(model) UseMethod("rule_field")
 rule_field.default <- function(model) NULL
 
 rule_of <- function(method, model) {
-  field <- rule_field(model)
+  field <- rule_field(model) %||% if (method$model == "k" && has_own_law(model)) "of_posterior"
   if (!is.null(field)) method[[field]]
 }
 
@@ -250,8 +250,8 @@ rule_misfit <- function(field, method, interval, fit) {
   arg <- off[[1L]]
   list(arg = arg, message = c(
     if (family) {
-      paste0("{.code ", arg, " = \"", used[[arg]], "\"} is not for families of models, and models
-             by formula.")
+      paste0("{.code ", arg, " = \"", used[[arg]], "\"} does not work with families of models or
+             with formulas.")
     } else {
       paste0("{.code ", arg, " = \"", used[[arg]], "\"} needs a model, of which a fit by
              {.fun as_rater_fit} has only the posterior.")
@@ -264,7 +264,7 @@ knows_model <- function(method, model, fit) {
   switch(method$model,
     any = TRUE,
     own = is_k_model(model) && (is.null(fit) || !any(is_known_rater(fit))),
-    k = if (is.null(fit)) is_k_model(model) else fit$method == "algebraic"
+    k = has_own_law(model) || if (is.null(fit)) is_k_model(model) else fit$method == "algebraic"
   )
 }
 

@@ -22,13 +22,13 @@
 #'   For `"details"`, a row per system: `system`; `uninformative`, the share of its cases in bins
 #'   that say nothing (method `"binned"`); `mean_posterior`, the mean posterior probability of its
 #'   answers; `failed`, the number of bootstrap replicates without an estimate; `common`, the share
-#'   of the distance from `independent` to `shared` that was taken back (`NA` for methods that
+#'   of the distance from `independent` to `shared` of the correction (`NA` for methods that
 #'   assume what they assume). Where models were averaged (method `"average"`, and every robust
 #'   interval) also `sampling`, the part of `std.error` that is sampling error; `rater_error`, the
 #'   share of ratings that are wrong under these models; `independence_weight`, the weight of the
-#'   models that show no sign of errors in common (equal difficulty, no error rates of their own),
+#'   models that show no sign of shared errors (equal difficulty, no error rates of their own),
 #'   fitted to raters alone; `suspicion`, how much
-#'   of errors in common is allowed for, from 0 to 1 (see [estimate_accuracy()]); `lowest` and
+#'   of shared errors is allowed for, from 0 to 1 (see [estimate_accuracy()]); `lowest` and
 #'   `highest`, the range of the estimators `"average"`, `"shared"`, `"binned"` and `method`;
 #'   `average_shared`, the shared end under the models of `"average"`; `base_rate_range`, the range
 #'   of accuracies over the base rates that ratings leave possible; `centre`, that of the robust
@@ -50,10 +50,10 @@
 #'   For `"gold_details"`, a row per system: `system`; `gold`, its number of gold cases (copies, if
 #'   cases have weights), out of `cases`; `worth`, how many labels without ratings do what one does
 #'   with them in the corrected interval; `statistic` and `p.value` of the test that the estimate
-#'   from ratings alone is right, `NA` below five gold cases; `common`, the share of errors in
-#'   common by the gold cases, with the ends `common.low` and `common.high` of its interval: 0 where
-#'   the corrected estimate is `independent`, 1 where it is `shared`, and beyond if it is beyond;
-#'   `reason`, why gold cases say nothing of the system.
+#'   from ratings alone is right, `NA` below five gold cases; `common`, the share of
+#'   shared errors by the gold cases, in \[0, 1\], with the ends `common.low` and `common.high` of
+#'   its interval: 0 where the corrected estimate is `independent`, 1 where it is `shared`, `NA`
+#'   where all of the interval is beyond; `reason`, why gold cases say nothing of the system.
 #'
 #'   For `"replicates"`, a row per bootstrap replicate and system: `replicate`, `system` and
 #'   `estimate`; no rows where nothing was drawn.

@@ -9,7 +9,7 @@
 #'   `"binned"` or `"unbinned"`, with `interval` `"bootstrap"` or `"none"`. Or a function of
 #'   [ratings()] that returns a number per system, or a data frame with a column `estimate` and a
 #'   row per system: its intervals are by the bootstrap (or `"none"`), for which it is called with
-#'   the ratings of cases drawn anew; if it has an argument `weights`, with the ratings as they are
+#'   resampled ratings; if it has an argument `weights`, with the ratings as they are
 #'   and how often each case was drawn.
 #' @param model A [rater_model()] for methods `"joint"` and `"shared"`; the others know [k_model()]
 #'   only. Families ([rater_family()]) and models by formula go with `"joint"`, `"shared"`,
@@ -44,14 +44,14 @@
 #' @param gold_sample How gold cases were chosen: `"random"`; the probability of each case to be
 #'   chosen, in (0, 1], as a vector (in the order of the cases or named by case), a data frame with
 #'   columns `case` and `probability`, or the name of a column of `known_truth` (`probability` needs
-#'   no mention); or `"given"`, picked by hand, as which they count where nothing is said.
+#'   no mention); or `"given"`, picked by hand, which is the default.
 #' @param ... Not used.
 #' @return An object of class `accuracy_estimate` with methods for `print()`, `summary()`,
 #'   [tidy()][tidy.accuracy_estimate], [glance()][tidy.accuracy_estimate],
 #'   [autoplot()][autoplot.accuracy_estimate], [update()][update.accuracy_estimate] for more gold
 #'   cases, and tables such as `tidy(x, "bins")`. `tidy()` has a row per `system`: `estimate`,
-#'   `std.error`, `conf.low` and `conf.high`, the ends `shared` and `independent` of what errors in
-#'   common could make of it (all of these probabilities), `n` cases, the `method`, and the `reason`
+#'   `std.error`, `conf.low` and `conf.high`, the ends `shared` and `independent` of what shared
+#'   errors could make of it (all of these probabilities), `n` cases, the `method`, and the `reason`
 #'   of what is `NA`.
 #' @family estimation
 #' @templateVar where Equations 6-7
@@ -66,7 +66,7 @@
 #' published
 #' tidy(published, "bins")
 #'
-#' # Sixty cases at random, whose truth somebody found out
+#' # Sixty cases at random, whose truth was found out
 #' x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.8), n = 1000))
 #' gold <- truth(x)[sample(1000, 60), ]
 #' estimate_accuracy(x, known_truth = gold, gold_sample = "random")
@@ -177,7 +177,7 @@ judge_systems <- function(fit, cluster, gold, given, call) {
   options["cluster"] <- list(if (!is.null(cluster)) check_cluster(cluster, fit$x, call))
   check_tells_systems(fit, call)
   if (length(fit$x$systems) == 0L) {
-    abort_no_system("There is no system whose accuracy could be estimated.", call)
+    abort_no_system("There is no system to estimate the accuracy of.", call)
   }
   check_pair(options, fit$model, fit, call, gold)
   if (!is.null(gold)) warn_gold(gold, fit$x)
@@ -195,7 +195,7 @@ check_nothing_known <- function(fit, call) {
   if (any(known_patterns(fit)) || any(is_known_rater(fit)) ||
     inherits(fit, "posterior_fit")) {
     abort_argument("by",
-      "{.arg by} fits each group anew and cannot use known truths or raters, or a given posterior.",
+      "{.arg by} refits each group and cannot use known truths or raters, or a given posterior.",
       i = "Fit the cases of each group, {.code x[cases, ]}, with what is known of them.",
       call = call)
   }
@@ -291,7 +291,7 @@ new_accuracy_estimate <- function(draft, found) {
     common = if (is.null(common_of(draft$options))) {
       rep(NA_real_, length(systems))
     } else {
-      taken_back(draft$options, beside$typical)
+      correction_share(draft$options, beside$typical)
     },
     rater_error = beside$rater_error, independence_weight = beside$independence_weight,
     suspicion = beside$suspicion, lowest = beside$lowest, highest = beside$highest,

@@ -40,8 +40,8 @@ evaluate <- function(measure, view, settings) {
 undefined_reasons <- c(
   no_pairs = "no two raters rated the same case",
   certain = "only one category is in use, so that agreement by chance is certain",
-  weights = "the weights count as agreement whatever chance brings together",
-  unused = "nobody used the category",
+  weights = "with these weights every pair of ratings that chance can produce counts as agreement",
+  unused = "no rater used the category",
   zero_cells = "zeros both on and off the diagonal, so that the odds ratio is zero over zero",
   no_entropy = "a rater used only one category, so that there is no information to share",
   unshared = "some raters have no case in common"

@@ -13,7 +13,7 @@ as_compared <- function(x, scale_weights, call) {
     ))
   }
   if (!rlang::is_string(scale_weights, set_scales)) {
-    abort_fallible("labels", "Answers with several labels are compared as sets.",
+    abort_fallible("labels", "Answers with several labels need a scale for sets.",
       x = "{.arg scale_weights} is {describe(scale_weights)}.", i = "Give one of
         {.or {.val {set_scales}}}, or ask about one label at a time with {.fun single_label}.",
       arg = "scale_weights", call = call)

@@ -100,7 +100,7 @@ print.agreement <- function(x, ...) {
   print_result(x, next_of_agreement(x), left = seq_along(agreement_labels(x)), most = 40L, head = c(
     about$header,
     if (about$pairwise) paste("Pairs of:", shorten(about$judges)),
-    if (about$by_category) "Each category against the others"
+    if (about$by_category) "Each category against all others"
   ))
 }
 

@@ -87,7 +87,7 @@ caption_of.agreement_test <- function(x) { # nolint: object_name.
 
 #' @export
 caption_of.agreement_comparison <- function(x) { # nolint: object_name, object_length.
-  paste0("Agreement of one panel less that of another, ", count_noun(max(0, x$n), "common case"))
+  paste0("Agreement of one panel minus that of another, ", count_noun(max(0, x$n), "common case"))
 }
 
 #' @export
@@ -114,7 +114,7 @@ notes_of.agreement_test <- function(x) { # nolint: object_name.
   null <- x$measure[x$method %in% "null"]
   c(notes_of_tests(x), if (length(null) > 0L) {
     paste0(
-      "Standard error if ratings are independent, for the test and not for intervals: ",
+      "Standard errors under independence, for the test only: ",
       shorten(null)
     )
   })

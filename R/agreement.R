@@ -135,7 +135,7 @@ pair_views <- function(view, call) {
   if (view$exchangeable) {
     abort_argument("pairwise",
       paste(
-        "There are no pairs of raters to compare: raters have no identity, only their counts are",
+        "There are no pairs of raters to compare: raters are not identified, only their counts are",
         "known."
       ), call = call)
   }
@@ -181,7 +181,7 @@ run_tasks <- function(tasks, settings) {
     "These resamples leave the measure undefined, for lack of categories in use or of pairs."
   )
   warn_outside(
-    table$measure, table, 'There are few cases, and many stand twice: use {.code "jackknife"}.'
+    table$measure, table, 'There are few cases, so resamples repeat many: use {.code "jackknife"}.'
   )
   table
 }

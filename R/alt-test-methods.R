@@ -54,11 +54,11 @@ notes_of.alt_test <- function(x) { # nolint: object_name.
   skipped <- x$raters[!is.na(x$raters$reason), ]
   pairs <- count_noun(nrow(skipped), "pair")
   c(
-    "Passes: wins against half of the raters or more; to compare systems, take the advantage.",
+    "Passes: wins against at least half of the raters. To compare systems, use the advantage.",
     if (nrow(skipped) > 0L) {
       paste0("Left out: ", pairs, " of a system and a rater, with ", skipped$reason[[1L]], ".")
     },
-    "It tells who is like the raters, not who is right: systems that err as they do pass too."
+    "It shows which systems answer like the raters: those that share their errors pass, too."
   )
 }
 

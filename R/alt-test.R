@@ -36,8 +36,8 @@
 #'   LLM-as-a-judge: How to statistically justify replacing human annotators with LLMs. *Proceedings
 #'   of ACL 2025*. \doi{10.48550/arXiv.2501.10970}.
 #' @family systems
-#' @seealso [estimate_accuracy()] for how accurate a system is; [shared_errors()] for errors in
-#'   common.
+#' @seealso [estimate_accuracy()] for how accurate a system is; [shared_errors()] for shared
+#'   errors.
 #' @examples
 #' set.seed(1)
 #' x <- simulate_ratings(rater_design(c(0.7, 0.75, 0.8), c(good = 0.9, poor = 0.5), 3, n = 100))
@@ -79,7 +79,7 @@ check_alt_ratings <- function(x, call) {
       call = call)
   }
   why <- if (x$exchangeable) {
-    "Of counts it is not known who said what."
+    "Counts do not show which rater gave which rating."
   } else if (has_repeats(x)) {
     "Raters of {.arg x} repeat their ratings; {.code as_ratings(x, votes = TRUE)} makes one vote of
      them."

@@ -11,13 +11,13 @@
 #' * A **data frame** with the columns `case`, `rater` and `rating` has a row per rating, as
 #'   [as.data.frame()][as.data.frame.ratings] makes it and [read_ratings()] reads it. Any other has
 #'   a row per case: columns whose names begin with `system` are systems, all others are raters.
-#'   Columns called `case` and `weight` are what their names say, in both. A warning tells of
+#'   Columns called `case` and `weight` are what their names say, in both. A warning names
 #'   columns that look like something else.
 #' * A **[table][base::table]** is the agreement matrix of two raters, whose categories stand in
 #'   rows and columns alike; its cells count cases.
 #' * A **lazy table** of \pkg{dbplyr} is read like a data frame, by its database; see
 #'   [ratings-database].
-#' * **Counts** of ratings, cases x categories, are told from ratings by `counts`: in
+#' * **Counts** of ratings, cases x categories, are distinguished from ratings by `counts`: in
 #'   `as_ratings(x, counts = everything())` every column of a matrix, table or data frame is a
 #'   category.
 #'
@@ -151,8 +151,8 @@ warn_counts <- function(columns) {
   if (length(sums) == 1L && sums > 1 && 0 %in% unlist(columns) && length(columns[[1L]]) > 2L) {
     warn_fallible("labels", c(
       "Every row sums to {sums}, as if it had counts of ratings.",
-      "i" = "If so, {.code as_ratings(x, counts = everything())} takes columns for categories; here
-             they are taken for raters."
+      "i" = "If so, use {.code as_ratings(x, counts = everything())}; here the columns are taken for
+             raters."
     ), labels = names(columns))
   }
 }
@@ -171,7 +171,7 @@ check_several_raters <- function(x, call) {
       x = "Found only {.val {x$raters}}.",
       i = c(
         "Systems do not count as raters.",
-        "Of one rater {.fun fit_raters} can learn with {.arg known_truth}, or with
+        "For one rater, {.fun fit_raters} needs {.arg known_truth} or
          {.arg known_raters}, a calibration sample."
       ), raters = x$raters, call = call)
   }

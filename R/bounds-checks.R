@@ -29,7 +29,7 @@ check_rates_possible <- function(base_rates, call) {
   }
   if (sum(base_rates[, 1L]) > 1 + 1e-6 || sum(base_rates[, 2L]) < 1 - 1e-6) {
     abort_argument("base_rates",
-      "Base rates within the limits of {.arg base_rates} must be able to sum to one.",
+      "The limits of {.arg base_rates} must allow base rates that sum to one.",
       x = "The lower sum to {decimals(sum(base_rates[, 1L]))}, the upper to
            {decimals(sum(base_rates[, 2L]))}.", call = call)
   }
@@ -54,8 +54,8 @@ check_error_correlation <- function(limits, accuracy, x, call) {
       x = if (complete) {
         "The accuracies are not fixed."
       } else {
-        "Some cases lack a rating, or raters have no identity."
-      }, i = "Only then it is linear in the shares of cases. Give one accuracy for each rater in
+        "Some cases lack a rating, or raters are not identified."
+      }, i = "Give one accuracy for each rater in
               {.arg rater_accuracy}.", call = call)
   }
   as.double(limits)

@@ -16,7 +16,7 @@
 #' all, those of a fit of `rater_model("rater")`. They too assume that raters err independently.
 #'
 #' @param x An [accuracy_bounds()] result.
-#' @param what `"bounds"`; or `"breakdown"`, how much errors in common a claim survives, of bounds
+#' @param what `"bounds"`; or `"breakdown"`, how much shared errors a claim survives, of bounds
 #'   that were made from an estimate with columns `shared` and `independent`.
 #' @param better_than For `"breakdown"`, what the systems are claimed to be better than: an accuracy
 #'   in \[0, 1\], or the name of a rater or of a system.
@@ -26,7 +26,7 @@
 #' @param ... Not used.
 #' @return `tidy()`: a tibble with a row per system: `system`; `lowest` and `highest`, the ends of
 #'   the range of its accuracy, probabilities; `conf.low` and `conf.high`, the confidence set of the
-#'   range; `shared`, its accuracy if it knows nothing that the raters do not (given a fit); `n`,
+#'   range; `shared`, its accuracy if it shares all errors of the raters (given a fit); `n`,
 #'   the number of its cases that raters saw; `reason`, why something is `NA`.
 #'
 #'   For `"breakdown"`, a row per system: `system`; `better_than`; `independent` and `shared`, its
@@ -42,7 +42,7 @@
 #'
 #'   `format()`: a string for each system, such as `"a: .51 to .94 (90% confidence set .48 to
 #'   .97)"`. `as.data.frame()`: the table of `tidy()`, as a data frame.
-#' @family errors in common
+#' @family shared errors
 #' @examples
 #' set.seed(1)
 #' x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.9, b = 0.6), 3, n = 300))
@@ -135,17 +135,17 @@ bounds_notes <- function(x) {
     if (x$options$given == "fit") {
       c(
         paste(
-          "If the fit is right about truth and raters, accuracy lies in this range, whatever the",
-          "system's errors have in common with theirs"
+          "If the fit is right about truth and raters, accuracy lies in this range, however many",
+          "errors systems and raters share"
         ),
         paste(
-          "The fit takes raters to err independently of each other; where they do not, it is too",
+          "The fit assumes that raters err independently; where they do not, it is too",
           "sure of the truth, and the range too narrow (see given = \"ratings\")"
         )
       )
     } else {
       c(
-        "Accuracy lies in this range, whatever errors have in common, if:",
+        "Accuracy lies in this range, however many errors are shared, if:",
         paste("  -", assumption_words(x$assumed))
       )
     },

@@ -198,6 +198,6 @@ reason_of_status <- function(status) {
   if (status == 2) {
     paste("the linear program was not solved within", most_seconds, "seconds")
   } else {
-    "no law of truth and raters gives these ratings under what is assumed"
+    "these ratings are impossible under the assumptions"
   }
 }

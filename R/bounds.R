@@ -1,8 +1,8 @@
 #' Lowest and highest accuracy that ratings allow
 #'
-#' Agreement cannot tell how far a system errs where the raters err. This gives the lowest and the
-#' highest accuracy that a system may have, whatever it has in common with the raters: first if a
-#' fit is right about truth and raters, then with the raters' law free too.
+#' Agreement cannot show how many errors a system shares with the raters. This gives the lowest and
+#' the highest accuracy that a system may have, however many errors it shares with the raters: first
+#' if a fit is right about truth and raters, then with the raters' law free too.
 #'
 #' @section Given a fit:
 #' The fit says how probable each category is given the ratings, `P(k | R)`; the data say how often
@@ -14,7 +14,7 @@
 #'
 #' and both ends are reached by some joint law (the bounds of Frechet in each pattern of ratings; of
 #' the kind of Manski, 2003). Column `shared`, the mean posterior probability of the system's
-#' answers, is the accuracy of a system that knows nothing that the raters do not; it lies between.
+#' answers, is the accuracy of a system that shares all errors of the raters; it lies between.
 #'
 #' *The fit may be too sure.* It takes raters to err independently of each other given the truth. On
 #' real panels they err together, posteriors are then too near 0 and 1, and the range too narrow: on
@@ -53,7 +53,7 @@
 #' @section Confidence set:
 #' `conf.low` and `conf.high` are meant to contain the whole range from lowest to highest, and
 #' so any accuracy in it, with probability `conf_level`. Cases, or the clusters of an
-#' [estimate_accuracy()] result, are drawn anew, raters fitted anew each time, and each end is given
+#' [estimate_accuracy()] result, are resampled, raters refitted each time, and each end is given
 #' half of the remaining probability (Bonferroni). Limits are basic bootstrap limits (twice the
 #' value less a quantile of the replicates), which make good the
 #' bias of the ends as found; percentiles would double it. In simulated panels of the K-model (200
@@ -91,8 +91,8 @@
 #'
 #'   Obradovic, F. (2024). Measuring diagnostic test performance using imperfect reference tests: a
 #'   partial identification approach. *Journal of Econometrics*, 244(1).
-#' @family errors in common
-#' @seealso `tidy(x, "breakdown")` for how much errors in common a claim survives, [shared_errors()]
+#' @family shared errors
+#' @seealso `tidy(x, "breakdown")` for how much shared errors a claim survives, [shared_errors()]
 #'   for how much raters and systems have in common.
 #' @examples
 #' set.seed(1)
@@ -155,7 +155,7 @@ fit_of_bounds <- function(x, given, call) {
 
 check_bounded <- function(systems, x, call) {
   if (length(x$systems) == 0L) {
-    abort_no_system("There is no system whose accuracy could be bounded.", call)
+    abort_no_system("There is no system to bound the accuracy of.", call)
   }
   check_system_names(systems, x$systems, call)
 }
@@ -164,7 +164,7 @@ check_nothing_assumed <- function(assumed, call) {
   given <- names(assumed)[!vapply(assumed, function(x) is.null(x) || isTRUE(x), NA)]
   if (length(given) > 0L) {
     abort_argument(given,
-      "Given a fit, truth and raters are as the fit says, and nothing else can be assumed of them.",
+      "Truth and raters are taken from the fit, so no further assumption is possible.",
       x = "Found {.arg {given}}.", i = "Use {.code given = \"ratings\"}.", call = call)
   }
 }

@@ -2,18 +2,18 @@
 
 breakdown_table <- function(x, better_than, systems = NULL, call = rlang::caller_env()) {
   if (is.null(better_than)) {
-    abort_argument("better_than", "Say what systems are claimed to be better than.", call = call)
+    abort_argument("better_than", "State what systems are claimed to be better than.", call = call)
   }
   estimate <- x$estimate
   if (is.null(estimate)) {
-    abort_argument("x", "These bounds were made from ratings or a fit, without an estimate.",
+    abort_argument("x", "These bounds come from ratings or a fit, not from an estimate.",
       i = "Make them from one: {.code accuracy_bounds(estimate_accuracy(x))}.", call = call)
   }
   than <- check_better_than(better_than, estimate$fit$x, call)
   systems <- check_bounded(systems, estimate$fit$x, call)
   if (than$kind == "system") systems <- setdiff(systems, better_than)
   if (length(systems) == 0L) {
-    abort_fallible("system", "There is no system of which {.arg better_than} could be claimed.",
+    abort_fallible("system", "There is no other system to compare with {.arg better_than}.",
       x = "It names the only one.", system = better_than, call = call)
   }
   ends <- claim_ends(tidy(estimate), systems, than, estimate$fit)

@@ -3,9 +3,9 @@
 #' maximises the log posterior over all else, and ends where that falls short of its top by half the
 #' `conf_level` quantile of chi-squared with one degree of freedom. No numbers are drawn at random,
 #' it is several times faster than a bootstrap, and one-sided where an end is 0 or 1; `std.error` is
-#' what a normal interval of this width would have. It is `NA`, with a reason, where accuracy is not
-#' one parameter of the model (`errors = "free"`) or weights are not counts. Like a bootstrap it
-#' covers sampling error only.
+#' what a normal interval of this width would have. It is `NA`, with a reason, where the prior is
+#' estimated from the same ratings (`prior = "pooled"`) or weights are not counts. Like a bootstrap
+#' it covers sampling error only.
 #'
 #' @section Groups and clusters:
 #' With `by` every group of cases is fitted alone; groups share neither raters' accuracy nor base
@@ -37,7 +37,7 @@ check_case_values <- function(value, x, arg, call) {
     return(NULL)
   }
   if (in_database(x)) {
-    abort_no_cases("{.arg {arg}} tells of cases", call,
+    abort_no_cases("{.arg {arg}} is about cases", call,
       "{.code dplyr::filter()} makes ratings of one group in the database.")
   }
   if (is.data.frame(value)) value <- look_up_cases(value, x, arg, call)
@@ -65,7 +65,7 @@ look_up_cases <- function(table, x, arg, call) {
   twice <- duplicated(table$case)
   off <- twice & !(other == other[match(table$case, table$case)]) %in% TRUE
   if (any(off)) {
-    abort_argument(arg, "must give a case one value.",
+    abort_argument(arg, "must have one value for each case.",
       x = "Case {.val {as.character(table$case[off][[1L]])}} has several.", call = call)
   }
   other[match(as_label(x$cases), as_label(table$case))]

@@ -125,7 +125,7 @@ printed_verdict <- function(x) {
 concerns_of <- function(x) {
   at <- which(!is.na(x$concerns))
   lead <- c(
-    "disagreeing pairs" = "Confused more than equal errors would be: ",
+    "disagreeing pairs" = "Confused more often than under equal errors: ",
     "residual agreement" = "Agree more than their accuracies explain: ",
     "share of one category" = "", "agreement below chance" = "Below chance: "
   )
@@ -153,7 +153,7 @@ advice_of <- function(x) {
       c(
         paste0("Fit ", better_model(x, dropped), ", and use it in estimate_accuracy()."),
         paste(
-          "Distrust methods that rest on the K-model (\"binned\", \"unbinned\") and its rater",
+          "Do not use methods that rest on the K-model (\"binned\", \"unbinned\"), nor its rater",
           "accuracy and base rates."
         )
       )
@@ -166,9 +166,9 @@ advice_of <- function(x) {
     },
     if (is_bad("independence")) {
       paste(
-        "Some do not err independently: rater accuracy, and the accuracy of a system that is one",
-        "of them, come out too high under every model. Ask whether they saw each other's answers,",
-        "and see what changes without one of them."
+        "Some raters do not err independently: the estimated accuracy of raters, and of a system",
+        "among them, is too high under every model. Check whether they saw each other's answers,",
+        "and what changes without one of them."
       )
     },
     if (is_bad("alternative")) {
@@ -178,7 +178,7 @@ advice_of <- function(x) {
       )
     },
     if (is_bad("one category")) {
-      "Look at the raters named above; leave them out, or give each its own matrix: dawid_skene()."
+      "Check the raters named above; leave them out, or give each rater a matrix: dawid_skene()."
     },
     if (is_bad("chance", "agreement below chance")) {
       "Agreement below chance has no accuracy: do raters mean the same by the labels?"
@@ -191,9 +191,9 @@ advice_of <- function(x) {
     return(out)
   }
   if (all(x$verdict == "not tested")) {
-    return("Nothing could be tested; nothing speaks for the K-properties either.")
+    return("Nothing could be tested, so the K-properties are neither supported nor contradicted.")
   }
-  "Nothing speaks against the K-model here. Give intervals and the range shared to independent."
+  "No test contradicts the K-model. Report the interval and the range with each estimate."
 }
 
 better_model <- function(x, dropped) {
@@ -219,8 +219,8 @@ caveats_of <- function(x) {
   }
   c(
     paste(
-      "Not significant does not mean that a property holds: with few cases or weak raters",
-      "violations stay unseen, and errors shared by all never show."
+      "A test that is not significant does not show that a property holds: with few cases or weak",
+      "raters violations go unnoticed, and errors shared by all raters cannot be detected."
     ),
     if (tests > 1L) {
       low <- x$p.value <= about$alpha & !x$p.adjusted <= about$alpha

@@ -31,7 +31,7 @@ plan_k <- function(x, settings) {
 reason_untestable <- function(x) {
   fit <- fit_algebraic(x, k_model())
   if (!weights_are_counts(x)) {
-    "weights are not counts, so there are no cases to draw anew"
+    "weights are not counts, so there are no cases to resample"
   } else if (fit$identified != "yes") {
     reason_of_fit(fit)
   } else if (fit$agreement == 1) {
@@ -78,7 +78,7 @@ settle <- function(property, name, models, x, reason, ...) {
   if (is.null(models) && is.na(reason)) {
     reason <- paste(
       "the model needed has more parameters than ratings by these raters into",
-      length(x$categories), "categories can tell apart"
+      length(x$categories), "categories can distinguish"
     )
   }
   new_test(property, name, models, reason = reason, ...)
@@ -95,7 +95,7 @@ plan_accuracy <- function(x, settings, reason) {
 }
 
 most_judges <- 2000L # whose pairs are looked at one by one
-no_identity <- "raters have no identity, only their counts are known"
+no_identity <- "raters are not identified: there are only counts"
 
 plan_errors <- function(x, settings, reason) {
   if (length(x$categories) == 2L && is.na(reason)) {

@@ -21,13 +21,13 @@
 #' * `chance`, `negative base rates`: the lowest base rate by Lehner's equation 5, unclipped.
 #'
 #' * `alternative`, `likelihood ratio` and the name of each model in `alternative`: against a model
-#'   with an accuracy of each rater (or one for all, where raters cannot be told apart), errors
+#'   with an accuracy of each rater (or one for all, where raters cannot be distinguished), errors
 #'   equally probable and cases equally difficult; both without priors, systems aside.
 #'
 #' Each likelihood ratio lets the other properties go in both models, so that one violation is not
 #' taken for another: models are [rater_model()]s with weak priors, the statistic is twice the gain
 #' in log-likelihood. Errors are by distance there if categories are ordered, otherwise equally
-#' probable. Where so few raters cannot tell all parameters apart, difficulty and then errors are
+#' probable. Where so few raters cannot distinguish all parameters, difficulty and then errors are
 #' held equal; columns `null` and `alternative` name what was compared.
 #'
 #' One system joins as one more rater with an accuracy of its own, since its answers are evidence

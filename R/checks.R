@@ -2,7 +2,7 @@
 # blame, and returns the value in the form that the code wants, invisibly.
 
 #' @srrstats {G2.0, G2.0a, G2.1, G2.1a, G2.2} each argument, by functions named check_*()
-#' @srrstats {G2.3, G2.3a, G2.3b} check_choice() lists the choices, which are told apart by case
+#' @srrstats {G2.3, G2.3a, G2.3b} check_choice() lists the choices, which differ by case
 #' @noRd
 NULL
 
@@ -105,7 +105,7 @@ check_dots_empty <- function(..., call = rlang::caller_env()) {
     near <- near_names(names[names != ""], known)
     unnamed <- vapply(given[names == ""], rlang::as_label, "")
     abort_fallible("argument", c(
-      "There are arguments that this function does not have.",
+      "This function has no such argument.",
       if (length(wrong) > 0L) c("x" = "Found {.arg {wrong}}."),
       if (length(unnamed) > 0L) c("x" = "Found {.code {unnamed}} without a name."),
       if (length(near) > 0L) c("i" = "Did you mean {.arg {near}}?"),
@@ -219,7 +219,7 @@ check_system_names <- function(systems, known, call) {
     return(known)
   }
   if (length(known) == 0L) {
-    abort_fallible("system", "There are no systems among which {.arg systems} could choose.",
+    abort_fallible("system", "There are no systems for {.arg systems} to choose from.",
       i = "Give {.arg systems} to {.fun ratings}.", system = character(), call = call)
   }
   check_names_among(systems, known, "systems", call)

@@ -108,7 +108,7 @@ difference_of_gold <- function(x, settings) {
 # `found` is of the pairs that gold tells of.
 source_of_pairs <- function(x, table, interval, found) {
   all <- function(value) replace(rep(NA_real_, length(x$told)), x$told, value)
-  reason <- rep("no gold case tells of the two", length(x$told))
+  reason <- rep("no gold case was answered by both systems", length(x$told))
   reason[x$told] <- NA_character_
   few <- which(x$clusters < fewest_clusters)
   reason[which(x$told)[few]] <- vapply(x$clusters[few], function(n) {
@@ -219,8 +219,8 @@ gold_pair_notes <- function(x) {
       "Gold: ", count_noun(x$gold$cases, "case"), " whose truth is known",
       if (length(differ) > 0L) {
         paste0(
-          "; two answers differ on ", paste(unique(number_of(range(differ))), collapse = " to "),
-          ", and where they agree no truth is needed"
+          "; systems differ on ", paste(unique(number_of(range(differ))), collapse = " to "),
+          " of them, the only ones that count for a difference"
         )
       }
     ),
@@ -234,8 +234,8 @@ gold_pair_note <- function(x, row) {
   of <- function(interval, column = "estimate") own[[column]][own$interval == interval]
   if (!is.na(of(gold_alone))) {
     paste0(
-      "Of ", paste(c(row$system1, row$system2)[if (sign < 0) 2:1 else 1:2], collapse = " - "),
-      " ratings alone say ", decimals(sign * of(ratings_only)), ", gold alone ",
+      "For ", paste(c(row$system1, row$system2)[if (sign < 0) 2:1 else 1:2], collapse = " - "),
+      ": ratings alone ", decimals(sign * of(ratings_only)), ", gold alone ",
       decimals(sign * of(gold_alone)), " or, corrected by ratings, ",
       decimals(sign * of(interval_corrected$id)), "; weight of gold ",
       decimals(of(x$options$interval, "weight"), 2L)

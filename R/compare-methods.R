@@ -19,8 +19,8 @@
 #'   cases that not all systems answered; `best`, the system that is most accurate with the highest
 #'   `probability`, `NA` with a `reference`; `method`, `conf_level`, `simultaneous`.
 #'
-#'   `format()`: which system is most accurate, with which probability; or how many are told apart
-#'   from the reference.
+#'   `format()`: which system is most accurate, with which probability; or how many differ from the
+#'   reference by more than their intervals.
 #' @family estimation
 #' @examples
 #' set.seed(1)
@@ -68,7 +68,7 @@ format.system_comparison <- function(x, ...) {
   )
 }
 
-# From which systems the reference, or the best one, is told apart.
+# From which systems the reference, or the best one, differs by more than its interval.
 against_words <- function(x) {
   reference <- x$options$against$reference
   table <- x$differences
@@ -78,8 +78,8 @@ against_words <- function(x) {
     far <- sum(better[table$system1 == leader], na.rm = TRUE)
     table <- table[table$system1 == leader, ]
     return(paste0(
-      leader, ", the best by its estimate, is told apart from ", number(far), " of ",
-      count_noun(nrow(table), "other")
+      leader, ", the best by its estimate, is better than ", number(far), " of ",
+      count_noun(nrow(table), "other"), " beyond its interval"
     ))
   }
   apart <- sum(table$conf.low > 0 | table$conf.high < 0, na.rm = TRUE)
@@ -89,7 +89,7 @@ against_words <- function(x) {
     number(better), " ", if (is.null(x$options$metric)) "more accurate" else "better", " than ",
     reference, " (", decimals(value), "), ", number(apart - better),
     if (is.null(x$options$metric)) " less" else " worse", ", ", number(nrow(table) - apart),
-    " not told apart"
+    " undecided"
   )
 }
 
@@ -113,16 +113,22 @@ print.system_comparison <- function(x, ...) {
       paste0("Systems: ", against_words(x))
     }
   )
-  if (nrow(x$ranks) > 0L) print_ranks(x)
-  print_pairs(x)
+  many <- is.null(against) && nrow(x$differences) > most_pairs_shown
+  if (nrow(x$ranks) > 0L) print_ranks(x, many)
+  if (!many) print_table(paste("Differences of", compared_metric(x)), shown_table(x), most = 20L)
   cat_lines(
     "", notes_of(x),
-    paste0("More: tidy(", if (nrow(x$ranks) > 0L) "what = \"ranks\"", "), glance(), plot().")
+    paste0(
+      "More: tidy()", if (many) paste(" (all", number(nrow(x$differences)), "pairs)"),
+      if (nrow(x$ranks) > 0L) ", tidy(what = \"ranks\")", ", glance(), plot()."
+    )
   )
   invisible(x)
 }
 
-print_ranks <- function(x) {
+most_pairs_shown <- 6L # of more, print() shows the differences from the best system
+
+print_ranks <- function(x, many) {
   ranks <- tidy(x, "ranks")
   first <- ranks[ranks$rank == 1L, ]
   mean_rank <- tapply(ranks$rank * ranks$probability, ranks$system, sum)[first$system]
@@ -134,11 +140,22 @@ print_ranks <- function(x) {
   )
   names(table)[[2L]] <- compared_metric(x)
   best_first <- order(if (low_is_good(x)) value else -value)
-  print_table("Systems", table[best_first, ], most = 20L)
+  table <- table[best_first, ]
+  print_table("Systems", if (many) cbind(table, behind_first(x, table$system)) else table, 20L)
 }
 
-print_pairs <- function(x) {
-  print_table(paste("Differences of", compared_metric(x)), shown_table(x), most = 20L)
+# How far each system is from the first of them.
+behind_first <- function(x, systems) {
+  pairs <- better_first(tidy(x))
+  leader <- if (low_is_good(x)) "system2" else "system1"
+  pairs <- pairs[pairs[[leader]] == systems[[1L]], ]
+  at <- match(systems, pairs[[setdiff(c("system1", "system2"), leader)]])
+  out <- data.frame(
+    behind = ifelse(is.na(at), "", decimals(pairs$estimate[at])),
+    interval = bracketed(pairs$conf.low[at], pairs$conf.high[at], "")
+  )
+  names(out)[[2L]] <- interval_title(x$options$conf_level)
+  out
 }
 
 #' @export
@@ -173,30 +190,22 @@ notes_of.system_comparison <- function(x) { # nolint: object_name.
   table <- tidy(x)
   pairs <- nrow(table)
   miss <- (1 - x$options$conf_level) * pairs
-  reasons <- unique(table$reason[!is.na(table$reason)])
   c(
     if (x$left_out > 0) {
       paste0(
-        "Left out, since not all systems answered them: ", count_noun(x$left_out, "case"),
-        "; accuracies are those on the others"
+        "Left out, because not all systems answered them: ", count_noun(x$left_out, "case"),
+        "; accuracies are for the other cases"
       )
     },
-    vapply(reasons, function(reason) {
-      of <- table$reason %in% reason
-      what <- if (startsWith(reason, no_interval)) "No interval for " else "Nothing on "
-      paste0(
-        what, shorten(paste(table$system1, "-", table$system2)[of], most = 4L), ": ",
-        sub(no_interval, "", reason, fixed = TRUE)
-      )
-    }, "", USE.NAMES = FALSE),
+    reason_notes(table$reason, table$estimate, paste(table$system1, "-", table$system2)),
     if (!all(is.na(table$conf.low))) {
       if (x$options$simultaneous) {
         "The intervals cover all differences at once"
       } else if (pairs > 1L) {
         paste0(
-          "Each interval is for its pair alone: of ", number(pairs), ", ",
-          if (miss < 10) decimals(miss, 1L) else number(round(miss)),
-          " miss on average; simultaneous = TRUE covers all at once"
+          "Each interval is for one pair: expect ",
+          if (miss < 10) decimals(miss, 1L) else number(round(miss)), " of ", number(pairs),
+          " to miss; simultaneous = TRUE covers all at once"
         )
       }
     },
@@ -209,17 +218,13 @@ comparison_error_note <- function(x) {
   clusters <- x$options$clusters
   if (!is.null(x$gold)) {
     return(paste0(
-      "Intervals: ", x$options$interval, ", of the ", x$gold$settings$target,
-      if (!is.null(clusters)) paste0("; gold cases are in ", count_noun(clusters, "cluster"))
+      "Intervals (", x$options$interval, "): accuracy in the ", x$gold$settings$target,
+      if (!is.null(clusters)) paste0("; gold in ", count_noun(clusters, "cluster"))
     ))
   }
   paste0(
-    "Intervals: systems paired on ", number(x$options$replicates), " resamples of ",
-    if (is.null(clusters)) "cases" else count_noun(clusters, "cluster"),
-    if (x$options$robust) {
-      ", and what errors in common could hide"
-    } else {
-      "; sampling error only"
-    }
+    "Intervals: sampling error", x$options$allowance, "; ", number(x$options$replicates),
+    " resamples of ", if (is.null(clusters)) "cases" else count_noun(clusters, "cluster"),
+    ", the same for all systems"
   )
 }

@@ -51,7 +51,7 @@ count_pairs <- function(systems, against) {
 abort_not_all <- function(call) {
   abort_argument("simultaneous",
     "Of an estimate with gold cases, {.arg simultaneous} needs all pairs.",
-    i = "Leave {.arg reference} and {.arg best} away, or choose {.arg systems}.", call = call)
+    i = "Leave out {.arg reference} and {.arg best}, or choose {.arg systems}.", call = call)
 }
 
 # first, second: places of the systems of each pair; with: of those with which all are compared, and

@@ -7,19 +7,19 @@
 #'
 #' @section Cases:
 #' Systems are compared on the cases that all of them answered and a rater saw; other cases may be
-#' easier or harder. Where that leaves out cases, accuracies are estimated anew on those that remain
-#' (the raters stay fitted to all cases), which takes as long as the estimate did, and the result
-#' tells how many.
+#' easier or harder. Where that leaves out cases, accuracies are estimated again on the remaining
+#' ones (the raters stay fitted to all cases), which takes as long as the estimate did, and the
+#' result says how many.
 #'
 #' @section Errors of differences:
-#' Cases (or the clusters that the estimate was given) are drawn anew, the same for all systems, and
+#' Cases (or the clusters that the estimate was given) are resampled, the same for all systems, and
 #' everything is estimated again each time: replicates of the estimate are used if it has some, and
 #' made if not. Intervals are percentiles of the differences, probabilities of ranks are shares of
 #' replicates; equals share a rank. They cover sampling error only.
 #'
 #' For method `"average"`, and for robust intervals, each system has the sampling error that its
 #' estimate tells; how the errors of two systems go together is taken from replicates of the joint
-#' estimate (or of the method's own). What errors in common with the raters could hide is added as
+#' estimate (or of the method's own). What shared errors with the raters could hide is added as
 #' in robust intervals; for conformal ones all errors are as much larger as these are wider. It is
 #' correlated between two systems, by the third power of the share of
 #' cases on which they gave the same answer: .73 where nine of ten answers are the same, .13 where
@@ -35,7 +35,7 @@
 #' Those that ratings predict to be won by one system are held against what gold cases say, as for
 #' accuracies; `"corrected"` has Student's interval, `"combined"` takes what ratings alone say as a
 #' prior (normal, with a flat part between minus and plus the share of cases on which the answers
-#' differ), of which errors in common are at least .1 of that share. Each pair is measured by
+#' differ), of which shared errors are at least .1 of that share. Each pair is measured by
 #' itself. Ranks are of errors of all systems whose differences vary as those of the pairs do (by
 #' classical scaling), and so are intervals for all differences at once; both are `NA` where a pair
 #' has no interval. A pair without gold cases keeps what ratings alone say of it.
@@ -63,7 +63,7 @@
 #'
 #' With more than 100 systems the replicates of joint estimates, which also tell how averages go
 #' together, are of first order: how far each case moves an estimate is found once, and nothing is
-#' fitted anew (the infinitesimal jackknife, Efron 1982). Systems are then taken in blocks; what is
+#' refitted (the infinitesimal jackknife, Efron 1982). Systems are then taken in blocks; what is
 #' hidden of two systems goes together as ever if they are compared, and not otherwise if they are
 #' of two blocks, which makes simultaneous intervals a little wider.
 #'
@@ -142,8 +142,9 @@ compare_by_ratings <- function(estimate, pairs, conf_level, simultaneous) {
       estimate$options["method"],
       list(
         replicates = draws$replicates, conf_level = conf_level, simultaneous = simultaneous,
-        clusters = draws$clusters,
-        robust = draws_interval(estimate)$hidden, against = pairs$against
+        clusters = draws$clusters, robust = draws_interval(estimate)$hidden,
+        allowance = if (draws_interval(estimate)$hidden) allowance_words(estimate) else " alone",
+        against = pairs$against
       )
     )
   )
@@ -163,7 +164,7 @@ estimate_to_compare <- function(x, call, ...) {
 check_estimate <- function(x, call, arg = "x") {
   if (inherits(x, "accuracy_by_group")) {
     abort_argument(arg,
-      "{.arg {arg}} has an estimate for each of the groups {.val {names(x)}}; take one of them.",
+      "{.arg {arg}} holds an estimate for each of the groups {.val {names(x)}}; choose one.",
       i = "For example {.code x[[\"{names(x)[[1L]]}\"]]}.", call = call)
   }
   check_class(x, "accuracy_estimate", arg, "Make one with {.fun estimate_accuracy}.", call)
@@ -187,7 +188,7 @@ on_common_cases <- function(estimate, systems, call) {
   common <- rowSums(answered) == length(at)
   left_out <- as.double(count_cases(x, rowSums(answered) > 0L & !common))
   if (count_cases(x, common) == 0) {
-    abort_fallible("system", "There is no case that all of these systems answered and a rater saw.",
+    abort_fallible("system", "No case was answered by all of these systems and seen by a rater.",
       x = "Systems are {.val {systems}}.", i = "Compare fewer at a time, with {.arg systems}.",
       system = systems, call = call)
   }

@@ -8,7 +8,7 @@
 #' | topic | raised when | fields |
 #' |---|---|---|
 #' | `argument` | an argument has the wrong type, length or range | `arg` |
-#' | `columns` | a column is missing, given twice, or has a type that cannot be used | `arg` |
+#' | `columns` | a column is missing, repeated, or has a type that cannot be used | `arg` |
 #' | `empty` | there are no cases | |
 #' | `missing` | there is no rating at all, or a covariate is not known | `row`, `column` |
 #' | `blank` | a label is an empty string | `row`, `column` |
@@ -18,7 +18,7 @@
 #' | `categories_many` | there are more than 1000 categories | `categories` |
 #' | `raters` | no rater, or one alone where agreement is needed | `raters` |
 #' | `repeat` | a rater (or system) answers twice on a case | `case`, `rater` |
-#' | `case` | a case identifier is missing or stands twice | `row` |
+#' | `case` | a case identifier is missing or repeated | `row` |
 #' | `case_type` | case identifiers of ratings and systems differ in type | `types` |
 #' | `system` | a system is needed or not known, or one has no prediction at all | `system` |
 #' | `unrated` | no rater saw any case of a system | `system` |
@@ -39,7 +39,7 @@
 #' | `prior` | a prior is improper, contradicts itself or does not fit the model | |
 #' | `gold` | a case with known truth has no probability of being chosen, or several | `case` |
 #' | `memory` | more numbers are asked for than there is memory | `numbers`, or `NA` |
-#' | `core` | the compiled code stopped, which is a mistake of the package | |
+#' | `core` | the compiled code stopped, which is a bug | |
 #' | `package` | a suggested package is needed and not installed | `package` |
 #' | `database` | a database is out of reach or has changed, or cases are wanted that are in it | |
 #' | `worker` | a process that was to do a part of the work is lost | `pieces`, `finished` |
@@ -49,7 +49,7 @@
 #'
 #' | topic | raised when |
 #' |---|---|
-#' | `not_identified` | agreement is at or below chance, or raters cannot tell parameters apart |
+#' | `not_identified` | agreement is at or below chance, or raters cannot distinguish parameters |
 #' | `switched` | classes of a fit seem to have changed names |
 #' | `boundary` | estimated base rates were negative and were set to zero |
 #' | `unrated` | some cases of a system have no rating; they are left out of its `n` |
@@ -64,7 +64,7 @@
 #' | `few_data` | sampling error alone makes intervals of accuracy wider than .2 |
 #' | `assumption` | most of the error of accuracies is what ratings cannot show, or machines rate |
 #' | `bootstrap` | many bootstrap replicates gave no estimate, or biased ones |
-#' | `hand_picked` | nothing is said of how cases with known truth were chosen |
+#' | `hand_picked` | it is not known how cases with known truth were chosen |
 #' | `gold_none` | `known_truth` holds the truth of no case |
 #' | `gold_unrated` | no rater saw any of the cases with known truth |
 #' | `gold_all` | the truth of all cases is known |

@@ -14,8 +14,8 @@ with_covariates <- function(x, input, call) {
   reserved <- c(reserved_names, if (!is.null(x$confidence)) "confidence")
   taken <- intersect(names(columns), c(reserved, x$raters, x$systems))
   if (length(taken) > 0L) {
-    abort_fallible("columns", "{.arg covariates} must have names of their own.",
-      x = "{.val {taken}} {?is/are} something else in tables of ratings.",
+    abort_fallible("columns", "{.arg covariates} must not have names that tables of ratings use.",
+      x = "{.val {taken}} {?is/are} taken.",
       i = "Give the columns other names.", arg = "covariates", call = call)
   }
   for (name in names(columns)) check_covariate(columns[[name]], name, call)

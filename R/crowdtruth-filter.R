@@ -3,7 +3,7 @@
 #' Leave out unclear units or weak workers
 #'
 #' Leaves out units or workers and measures the rest again. Results can be filtered one after the
-#' other; printed, they tell what was done.
+#' other; print() says what was done.
 #'
 #' @param x A [crowdtruth()] result; or [ratings()], which are then measured in version 2014.
 #' @param what `"workers"`: leave out workers by `min_units` and `flagged`. `"units"`: leave out
@@ -104,7 +104,7 @@ abort_few_workers <- function(few, bad, min_units, kept, call) {
         "{sum(few)} of {length(few)} judged fewer than {.arg min_units} = {min_units} unit{?s}."
       },
       if (any(bad)) "{sum(bad)} of {length(bad)} {cli::qty(sum(bad))}{?is/are} flagged.",
-      if (length(kept) == 0L) "Nobody remains." else "Only {.val {kept}} remains."
+      if (length(kept) == 0L) "No worker remains." else "Only {.val {kept}} remains."
     ),
     i = paste(c(
       if (any(few)) "Lower {.arg min_units}.", if (any(bad)) "Flag fewer workers."
@@ -113,8 +113,8 @@ abort_few_workers <- function(few, bad, min_units, kept, call) {
 
 check_identity <- function(x, call) {
   if (x$exchangeable) {
-    abort_argument("x", "The workers of {.arg x} have no identity; only counts are known.",
-      i = "Workers can be measured where it is known who gave which answer.", call = call)
+    abort_argument("x", "The workers of {.arg x} are not identified; there are only counts.",
+      i = "Workers can be measured only if each answer names its worker.", call = call)
   }
 }
 

@@ -8,7 +8,7 @@ spam_sign <- c(
 
 #' Flag workers of low quality
 #'
-#' A rule on the metrics of the workers tells those who look like spammers from the others.
+#' A rule on the metrics of the workers tells likely spammers from the others.
 #'
 #' * Without `weights` and `known`, the **standard-deviation rule**: a metric speaks against a
 #'   worker if it is more than `sd` standard deviations beyond the mean over workers, on the side of

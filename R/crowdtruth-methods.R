@@ -189,7 +189,7 @@ score_rows <- function(x) {
 label_shares <- function(x) {
   scores <- as.matrix(x)
   if ("case" %in% colnames(scores)) {
-    abort_argument("x", "An annotation called {.val case} would hide the units.",
+    abort_argument("x", "No annotation can be called {.val case}, the name of the column of units.",
       i = "Give that annotation another name.")
   }
   total <- rowSums(scores)

@@ -11,7 +11,7 @@
 #' With `V` the votes of a unit, the sum of its workers' 0/1 answers `w`:
 #' * The **unit-annotation score** is the cosine between `V` and the annotation: its votes divided
 #'   by the length of `V`. The **clarity** of a unit is its largest score, that of an annotation its
-#'   largest score on any unit (0 if nobody used it). All are in \[0, 1\].
+#'   largest score on any unit (0 if no worker used it). All are in \[0, 1\].
 #' * The **disagreement of a worker with units** is the mean of `1 - cos(V - w, w)` over the
 #'   worker's units, in \[0, 1\]: own votes are taken off first.
 #' * The **disagreement of a worker with workers** is one minus the mean, over all others with a
@@ -34,8 +34,8 @@
 #'
 #' With the tolerance of the reference, .001, qualities are that far from settled and more: going on
 #' to 1e-12 takes some 60 steps and moves them by up to .002. A quality of 0 stays 0: a worker who
-#' agrees with nobody in the first step has no say afterwards, so that of three workers on a unit
-#' the two who agree make it perfectly clear.
+#' agrees with no other worker in the first step has no say afterwards, so that of three workers on
+#' a unit the two who agree make it perfectly clear.
 #'
 #' @section What is undefined:
 #' is `NA`, and the column `reason` says why: the similarity of an annotation that is on no unit or
@@ -113,7 +113,7 @@ check_judgements <- function(x, version, call) {
   }
   if (x$exchangeable && version == "2.0") {
     abort_argument("x",
-      "Version 2.0 needs to know who gave which answer; {.arg x} holds only counts.",
+      "Version 2.0 needs the worker of each answer; {.arg x} holds only counts.",
       i = "{.code version = \"2014\"} measures units and annotations from counts.", call = call)
   }
   if (in_database(x)) abort_no_cases("CrowdTruth measures cases", call)
@@ -294,7 +294,7 @@ annotation_table <- function(x, found, similarity, measured) {
   )
   if (!is.null(measured$aqs)) out$aqs <- measured$aqs
   reason <- first_reason(
-    "nobody used it" = frequency == 0L, "it is on every unit" = frequency == units,
+    "no worker used it" = frequency == 0L, "it is on every unit" = frequency == units,
     "every other annotation is on all units without it" = is.na(near$value)
   )
   if (!is.null(measured$aqs)) {

@@ -7,7 +7,7 @@ list_questions <- function(x, agreed) {
   only_gold <- !silent && agreed$kappa <= 0 && !agreed$unequal
   unless <- function(answer) if (silent) "no" else if (only_gold) "gold" else answer
   lack <- if (silent) {
-    "They agree no better than guesses."
+    "They agree no better than by chance."
   } else if (only_gold) {
     paste0("They ", chance_beyond_shares, ".")
   } else if (agreed$unequal) {
@@ -27,27 +27,27 @@ list_questions <- function(x, agreed) {
       "How accurate are the systems?",
       if (has_systems) unless("assumption") else "no",
       if (!has_systems) none else lack %||%
-        "If they err independently of the raters; `estimate_accuracy()` tells both ends."
+        "If they err independently: `estimate_accuracy()`."
     ),
     question(
       "Which system is better?", if (length(x$systems) < 2L) "no" else "assumption",
       if (length(x$systems) < 2L) {
-        "There is one system at most."
+        "There are fewer than two systems."
       } else {
-        "If they have as much in common with the raters; see `compare_systems()`."
+        "If they share errors to the same extent: `compare_systems()`."
       }
     ),
     question(
-      "May a model take the place of a rater?", if (has_systems) "yes" else "no",
-      if (has_systems) "As far as it is like them: `alt_test()`." else none
+      "Can a model replace a rater?", if (has_systems) "yes" else "no",
+      if (has_systems) "See `alt_test()`." else none
     ),
     question(
       "Do systems err where the raters err?", if (has_systems) "gold" else "no",
-      if (has_systems) "Ratings cannot tell; `plan_gold()` says how many known cases can." else none
+      if (has_systems) "See `plan_gold()`." else none
     ),
     question(
       "Are all raters wrong in the same way?", "gold",
-      "What all believe cannot be seen in what they say."
+      "Ratings cannot show it."
     )
   )
 }
@@ -90,13 +90,13 @@ shown_table.data_check <- function(x) { # nolint: object_name.
 
 #' @export
 caption_of.data_check <- function(x) { # nolint: object_name.
-  paste("What these ratings can say:", format(x))
+  paste("What these ratings can show:", format(x))
 }
 
 #' @export
 notes_of.data_check <- function(x) { # nolint: object_name.
   advice <- x$checks[!is.na(x$checks$advice), ]
-  words <- c(yes = "yes", assumption = "under an assumption", gold = "only with known cases",
+  words <- c(yes = "yes", assumption = "under an assumption", gold = "only with gold cases",
     no = "no")
   c(
     paste0(advice$check, ": ", advice$advice, recycle0 = TRUE),
@@ -115,7 +115,7 @@ print.data_check <- function(x, ...) {
   }
   words <- c(yes = "yes", assumption = "if assumed", gold = "with gold", no = "no")
   cat("\n")
-  cat_lines("What can be asked")
+  cat_lines("Questions that these ratings can answer")
   for (i in seq_len(nrow(x$questions))) {
     cat_hanging(
       format(words[[x$questions$answer[[i]]]], width = 10L),
@@ -167,7 +167,7 @@ autoplot.data_check <- function(object, ...) { # nolint: object_name.
     ggplot2::scale_shape_manual(values = c(16, 17, 15), drop = FALSE) +
     ggplot2::scale_x_continuous(limits = c(-0.05, 1.3), breaks = NULL) +
     ggplot2::labs(
-      title = "What these ratings can say", x = NULL, y = NULL, colour = NULL, shape = NULL
+      title = "What these ratings can show", x = NULL, y = NULL, colour = NULL, shape = NULL
     ) +
     theme_fallible() +
     ggplot2::theme(panel.grid = ggplot2::element_blank())

@@ -10,16 +10,16 @@
 #' * *Raters*: two raters fix the K-model only; a case needs two ratings to say something.
 #' * *Agreement*: Fleiss' kappa; at or below 0 nothing can be learnt from it, below 0.2 is a
 #'   problem, below 0.4 a doubt. Where pairs agree in no more than one case of as many as there are
-#'   categories, raters whose errors are equal tell nothing; models in which raters differ may.
+#'   categories, raters with equal errors give no information; models in which raters differ may.
 #' * *Constant raters*, who always say the same (10 ratings or more).
 #' * *Duplicated raters or systems*: pairs who differ in at most 1 of 100 of at least 20 common
 #'   cases, which would be improbable if each erred by itself (below .01 for all pairs together; how
-#'   often each errs is told by the plurality of the others). They may be one source. So may all,
-#'   if half of all pairs of raters agree in more than 95% of their cases.
-#' * *Categories*: such as nobody uses, such as are rare (fewer than 5 ratings), or one that has 95%
+#'   often each errs is estimated from the plurality of the others). They may be one source. So may
+#'   all, if half of all pairs of raters agree in more than 95% of their cases.
+#' * *Categories*: unused ones, rare ones (fewer than 5 ratings), or one that has 95%
 #'   of ratings.
 #' * *Missing ratings*: how many, whether raters share cases, whether systems answer all.
-#' * *Who rates*: whether it was said by `rater_kind` of [ratings()]. Machines err together.
+#' * *Who rates*: whether it was declared by `rater_kind` of [ratings()]. Machines err together.
 #'
 #' @param x A [ratings()] object, or what [as_ratings()] takes.
 #' @param ... Not used; catches misspelt arguments.
@@ -64,9 +64,9 @@ look_at_cases <- function(x) {
   n <- count_cases(x, pattern_lengths(x) >= 2L)
   status <- grade(n, 50, 200)
   finding("cases", status,
-    paste0(count_noun(n, "case"), " with two ratings or more; sampling alone moves a share by ",
+    paste0(count_noun(n, "case"), " with two or more ratings; sampling error of a share up to +-",
       percent(1.645 * sqrt(0.25 / max(n, 1)))),
-    if (status != "ok") "Report intervals. `plan_cases()` says how many cases suffice." else NA
+    if (status != "ok") "Report intervals. `plan_cases()` says how many cases are enough." else NA
   )
 }
 
@@ -76,7 +76,7 @@ look_at_raters <- function(x) {
   finding("raters", if (few) "doubt" else "ok",
     paste0(count_noun(length(x$raters), "rater"),
       if (single > 0) paste0("; ", count_noun(single, "case"), " with a single rating")),
-    if (few) "Two raters cannot show who of them is better; a third can." else NA
+    if (few) "Two raters cannot show which of them is better; a third can." else NA
   )
 }
 
@@ -108,10 +108,10 @@ look_at_agreement <- function(agreed) {
     if (isTRUE(agreed$unequal)) {
       sentence(need_unequal)
     } else if (agreed$at_chance) {
-      "Raters agree no better than guesses: nothing can be learnt from it. Check the labels."
+      "Agreement is no better than by chance, so nothing follows from it. Check the labels."
     } else if (kappa <= 0) {
-      paste("That is no better than by chance beyond the shares of their answers, so that",
-        "nothing follows from it. Only cases with known truth tell.")
+      paste("Agreement is no better than by chance, given how often raters use each category:",
+        "only cases with known truth can help.")
     } else if (status != "ok") {
       "Weak agreement: sharpen the instructions, or take more cases and raters."
     } else {
@@ -135,7 +135,7 @@ look_at_constant <- function(x) {
     return(finding("constant raters", "ok", "none"))
   }
   finding("constant raters", "problem", paste("Always the same answer:", shorten(constant)),
-    "They tell nothing of cases. Look at their work, or leave them out.")
+    "Their ratings carry no information. Check their work, or leave them out.")
 }
 
 # How many ratings each rater gives.
@@ -161,7 +161,7 @@ look_at_copies <- function(x) {
   }
   if (all_nearly_copies(pairs, length(x$raters))) {
     return(finding("duplicates", "doubt", near_copies,
-      "If they are one source, their agreement is no evidence: name it by `rater_groups`."))
+      "If they are one source, their agreement is no evidence: declare it by `rater_groups`."))
   }
   copies <- which(pairs$same >= 0.99 & pairs$chance < 0.01 / nrow(pairs))
   words <- paste(pairs$first[copies], "and", pairs$second[copies])
@@ -169,11 +169,11 @@ look_at_copies <- function(x) {
     return(finding("duplicates", "ok", "none"))
   }
   finding("duplicates", "problem", paste("Nearly the same answers:", shorten(words, "; ")),
-    "If they are one source, keep one of them, or name it by `ratings(rater_groups = )`.")
+    "If they are one source, keep one of them, or declare it by `ratings(rater_groups = )`.")
 }
 
 near_copies <- paste(
-  "Raters nearly coincide: half of all pairs agree in more than 95% of their cases, as good raters",
+  "Half of all pairs of raters agree in more than 95% of their cases, as good raters",
   "do, and copies"
 )
 
@@ -228,7 +228,8 @@ panel_problems <- function(fit) {
   checks <- do.call(rbind, checks)
   nearly <- checks$found == near_copies & panel_kind(x) == "unsaid"
   shown <- checks[checks$status == "problem" | nearly, ]
-  paste0(shown$found, ". ", shown$advice, recycle0 = TRUE)
+  found <- ifelse(shown$check == "agreement", "", paste0(shown$found, ". "))
+  paste0(found, shown$advice, recycle0 = TRUE)
 }
 
 look_at_categories <- function(x) {
@@ -243,9 +244,9 @@ look_at_categories <- function(x) {
   finding("categories", if (most > 0.95) "problem" else if (length(found) > 0L) "doubt" else "ok",
     paste(c(count_noun(length(labels), "category", "categories"), found), collapse = "; "),
     if (most > 0.95) {
-      "Whoever always says it is nearly always right: ask for accuracy by category."
+      "Always giving that answer is nearly always right: look at metrics by category."
     } else if (length(found) > 0L) {
-      "Of rare categories nothing is known alone; join them, or take more cases of them."
+      "A rare category cannot be estimated by itself; join categories, or add cases of it."
     } else {
       NA
     }
@@ -262,9 +263,9 @@ look_at_missing <- function(x) {
     paste0(percent(max(0, share)), " of ratings are missing",
       if (parts > 1L) paste0("; raters are in ", parts, " groups that share no case")),
     if (parts > 1L) {
-      "Groups cannot be compared: let some raters see cases of both."
+      "Such groups cannot be compared: let some raters see cases of several groups."
     } else if (share > 0.5) {
-      "Are they missing by plan? Cases that raters skip since they are hard bias all results."
+      "Are they missing by design? If raters skip hard cases, all results are biased."
     } else {
       NA
     }
@@ -300,14 +301,14 @@ look_at_kind <- function(x) {
   switch(panel_kind(x),
     people = finding("who rates", "ok", format_kinds(x)),
     machines = finding("who rates", "doubt", format_kinds(x),
-      paste("They err together in ways that no rating shows: 20 random cases with known truth say",
+      paste("They share errors that ratings cannot show: 20 random cases with known truth say",
         "more than their agreement. See `plan_gold()` and `shared_errors()`.")),
     unsaid = finding("who rates", "doubt", format_kinds(x) %||% "not said",
       if (is.null(rater_kind(x))) {
-        paste("It decides the intervals of accuracies: declare `rater_kind` in `ratings()`, people",
+        paste("Intervals depend on it: declare `rater_kind` in `ratings()`, people",
           "(\"expert\", \"crowd\") or machines (\"model\", \"tool\").")
       } else {
-        "For the intervals of people, or of machines, leave the other raters out."
+        "For intervals of people, or of machines, leave out the other raters."
       })
   )
 }

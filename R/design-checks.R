@@ -18,7 +18,7 @@ check_probabilities <- function(x, arg, least, call = rlang::caller_env()) {
 check_judge_names <- function(names, call) {
   twice <- unique(names[duplicated(names)])
   if (length(twice) > 0L) {
-    abort_argument("systems", "Raters and systems must have names of their own.",
+    abort_argument("systems", "Raters and systems must have different names.",
       x = "Both have {.val {twice}}.", call = call)
   }
 }
@@ -59,7 +59,7 @@ check_strata <- function(difficulty, accuracies, call) {
   shifts <- difficulty$shift[difficulty$weight > 0]
   inside <- outer(accuracies, shifts, function(a, d) a + d > 0 & a + d < 1)
   if (any(shifts != 0) && !any(inside)) {
-    abort_argument("difficulty", "{.arg difficulty} leaves nothing but accuracies of 0 and 1.",
+    abort_argument("difficulty", "{.arg difficulty} leaves only accuracies of 0 and 1.",
       x = "Each accuracy plus each of {.val {shifts}} lies outside (0, 1).",
       i = "Choose a smaller {.arg difficulty}.", call = call)
   }

@@ -53,14 +53,14 @@ check_kinds <- function(covariates, difficulty, judges, given, call) {
                                   with names of raters or systems.", x = "{fault}.", call = call)
   }
   if (!identical(difficulty, 0)) {
-    abort_argument("difficulty", "{.arg difficulty} cannot be given beside {.arg covariates}.",
+    abort_argument("difficulty", "{.arg difficulty} cannot be combined with {.arg covariates}.",
       i = "Give accuracies of raters and systems for each kind of case in {.arg covariates}.",
       call = call)
   }
   twice <- intersect(names(covariates), given)
   if (length(twice) > 0L) {
     abort_argument("matrices",
-      "{.arg matrices} and {.arg covariates} must be about different raters and systems.",
+      "{.arg matrices} and {.arg covariates} must name different raters and systems.",
       x = "Both have {.val {twice}}.", call = call)
   }
 }

@@ -19,11 +19,11 @@
 #'   and `weight`, the probability of the stratum. Zero is none. Or a list: `value`, one of these;
 #'   `strata`, `"drawn"` (the stratum of each case is random, the default) or `"fixed"` (strata have
 #'   exactly their share of the cases, rounded, and stand one after another); `redraw`, are the
-#'   random factors of errors drawn anew for each stratum (by default `TRUE`); `shared`, what of the
-#'   raters' lot the systems share, by default both of `"difficulty"` and `"errors"` (`dispersion`
-#'   and `error_range`); and `loading`, how far answers go together because of the case, in (-1, 1):
-#'   one number for all raters and systems, one for each (raters first), or some by name (others
-#'   have 0), see Errors in common.
+#'   random factors of errors drawn again for each stratum (by default `TRUE`); `shared`, what of
+#'   the raters' lot the systems share, by default both of `"difficulty"` and `"errors"`
+#'   (`dispersion` and `error_range`); and `loading`, how far answers go together because of the
+#'   case, in (-1, 1): one number for all raters and systems, one for each (raters first), or some
+#'   by name (others have 0), see Shared errors.
 #' @param missing Probability that a rating is missing, in \[0, 1\], one itself excluded: one
 #'   number, one for each rater, or some by name (others miss none). Systems answer every case.
 #' @param copying A data frame with columns `from` and `to` (numbers of raters, or names of raters
@@ -44,13 +44,13 @@
 #'   of raters and systems whose accuracy depends on the kind, in \[0, 1\] (that of others does
 #'   not). These are right with that probability whatever the truth, and their errors depend on
 #'   `dispersion` alone. Their expected accuracy is the mean over kinds. Not beside `difficulty`.
-#' @section Errors in common:
+#' @section Shared errors:
 #' Each answer is decided by a number, uniform between 0 and 1, by which the right answer comes
 #' first and then the wrong ones, in the order of categories from the true one on. With loadings,
 #' these numbers are probabilities of normal deviates that have one factor in common, the effect of
-#' the case: those of two judges have the product of their loadings as their correlation. Whoever
-#' errs together gives the same wrong answer more often than by chance. Confusion matrices, and with
-#' them expected accuracy, are what they are without loadings.
+#' the case: those of two judges have the product of their loadings as their correlation. Judges
+#' who err together give the same wrong answer more often than by chance. Confusion matrices, and
+#' with them expected accuracy, are what they are without loadings.
 #'
 #' @section Order of cases:
 #' With drift, the probability of the right answer to a case of each category is what the confusion
@@ -238,7 +238,7 @@ design_violations <- function(x) {
     if (length(unique(accuracy)) > 1L) "raters are not equally accurate",
     if (x$dispersion != 1) {
       paste0(
-        "errors are ", format(x$dispersion), " times likelier a step nearer to the truth",
+        "errors are ", format(x$dispersion), " times as likely one category nearer to the truth",
         whose(x$system_errors)
       )
     },
@@ -256,7 +256,7 @@ design_violations <- function(x) {
     },
     copying_words(x$copying[x$copying$probability > 0, ], judges),
     if (any(x$loading != 0)) {
-      paste("cases make errors go together, by loadings", words_by_judge(x$loading, judges))
+      paste("errors are correlated, by loadings", words_by_judge(x$loading, judges))
     },
     if (any(x$drift != 0)) {
       paste("accuracy drifts over the cases by", words_by_judge(x$drift, judges))

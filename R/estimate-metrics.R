@@ -7,7 +7,7 @@
 #'
 #' @section Where the table comes from:
 #' Each case counts for every category with its posterior probability of being true, under the
-#' method of the estimate; with known truths, for its own. What is assumed of errors in common
+#' method of the estimate; with known truths, for its own. What is assumed of shared errors
 #' (`common`) is mixed case by case. [confusion()] reads its recall and precision off the same
 #' table. Methods that estimate accuracy alone give no other metric, which is then `NA` with a
 #' reason. `accuracy` is that of the estimate; micro averages, which are read off the table, can
@@ -23,7 +23,7 @@
 #' * `"robust"`: the delta method. How a metric moves with each cell of the table, times how the
 #'   cells vary over the replicates of a case bootstrap (of clusters, if there are any), gives the
 #'   sampling error, raised to the scale of that of the accuracy where replicates vary less. What
-#'   errors in common could hide is added. On the line from a table where systems err where raters
+#'   shared errors could hide is added. On the line from a table where systems err where raters
 #'   err to one where their errors are their own it is half the distance. What it is besides for the
 #'   accuracy moves cases with an answer to the truth that the answer is; the same for all answers,
 #'   and once more for every answer by itself, with three times its variance and such that the

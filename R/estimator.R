@@ -97,7 +97,7 @@ check_names <- function(names, arg, call) {
   bad <- if (any(names == "")) "" else names[duplicated(names)]
   if (length(bad) > 0L) {
     abort_argument(arg, "must have names that differ.",
-      x = if (bad[[1L]] == "") "One has no name." else "{.val {bad[[1L]]}} stands twice.",
+      x = if (bad[[1L]] == "") "One has no name." else "{.val {bad[[1L]]}} is repeated.",
       call = call)
   }
 }

@@ -3,7 +3,7 @@
 #' The value of an estimator when the number of cases grows without limit: it is given all patterns
 #' of answers with their exact probabilities as weights.
 #'
-#' @param design A [rater_design()] with systems in which nothing is drawn anew for each panel:
+#' @param design A [rater_design()] with systems in which nothing is drawn again for each panel:
 #'   `base_rates` are given, and `error_range` is zero (or all `matrices` are given).
 #' @param estimator The name of a method of [estimate_accuracy()], an [accuracy_estimator()] without
 #'   interval, or a function of a [ratings()] object as for [simulation_study()]. It meets ratings

@@ -248,12 +248,12 @@ system_field <- function(file, layout, rater, case) {
     columns <- setdiff(file$columns, case)
     return(list(
       shiny::checkboxGroupInput("raters", "Columns of raters", columns),
-      shiny::checkboxGroupInput("systems", "Columns of systems to be judged", columns)
+      shiny::checkboxGroupInput("systems", "Columns of systems to evaluate", columns)
     ))
   }
   if (rlang::is_string(rater) && rater %in% file$columns) {
     names <- utils::head(rater_names(file, rater), 50L) # nobody ticks more
-    shiny::checkboxGroupInput("systems", "Systems to be judged", names)
+    shiny::checkboxGroupInput("systems", "Systems to evaluate", names)
   }
 }
 
@@ -341,7 +341,7 @@ short_table <- function(x) {
   if (!is.null(table$n)) table$n <- number(table$n)
   words <- c(
     std.error = "standard error", conf.low = "from", conf.high = "to",
-    shared = "if it errs where raters err", independent = "if its errors are its own"
+    shared = "if it shares the raters' errors", independent = "if it errs independently"
   )
   known <- names(table) %in% names(words)
   names(table)[known] <- words[names(table)[known]]

@@ -1,6 +1,6 @@
 #' An interactive page
 #'
-#' Opens a page in the browser for whoever would rather not write code: choose a file and its
+#' Opens a page in the browser for work without code: choose a file and its
 #' columns (or an example), say who rates and which truths are known, look at the ratings and at
 #' agreement, estimate accuracy, compare systems, see how many cases of known truth a study would
 #' need, and download the list of cases to label, the report of [accuracy_report()], and the R code
@@ -102,12 +102,12 @@ explore_data <- function() {
       shiny::actionButton("use", "Use these ratings", class = "btn-primary mb-3"),
       shiny::selectInput("kind", "Who rates?", page_kinds, selectize = FALSE),
       shiny::tags$p(
-        "It decides the interval: machines err together in ways that no rating shows."
+        "The interval depends on it: machines share errors that ratings cannot show."
       ),
       shiny::fileInput("gold", "Cases of known truth, if there are any (CSV, Excel, JSON)"),
       shiny::uiOutput("known")
     ),
-    shiny::tags$h2("What these ratings can say", class = "h4"), shiny::textOutput("facts"),
+    shiny::tags$h2("What these ratings can show", class = "h4"), shiny::textOutput("facts"),
     wide_table("data")
   )
 }
@@ -116,7 +116,7 @@ explore_agreement <- function() {
   explore_tab(
     "Agreement",
     shiny::tags$p(
-      "How often raters agree, and what remains of it when agreement by chance is taken away."
+      "How often raters agree, with and without a correction for chance."
     ),
     explore_plot("agreement_plot"), wide_table("agreement_table")
   )
@@ -131,8 +131,8 @@ explore_accuracy <- function() {
         "common", "Share of their errors that systems share with raters", 0, 1, 0.5, 0.05
       )),
       shiny::tags$p(
-        "Ratings cannot show which share is true. At 0 a system's errors are its own, at 1 it errs",
-        "where raters err. If you do not set it, it is what such panels typically have. Cases of",
+        "Ratings cannot show which share is true. At 0 a system errs independently, at 1 it shares",
+        "all errors of the raters. By default it is what is typical for such panels. Cases of",
         "known truth measure the accuracy, and no share need be assumed."
       )
     ),
@@ -155,8 +155,8 @@ explore_comparison <- function() {
 page_na <- function() eval(formals(read_ratings)$na)
 
 page_kinds <- c(
-  "As the ratings say, or not said" = "", "People with a training" = "expert",
-  "People of a crowd" = "crowd", "Language models" = "model", "Other programs" = "tool"
+  "As the ratings declare, or not declared" = "", "Trained people" = "expert",
+  "A crowd" = "crowd", "Language models" = "model", "Other programs" = "tool"
 )
 
 explore_plan <- function() {
@@ -166,7 +166,7 @@ explore_plan <- function() {
       shiny::sliderInput(
         "half_width", "Half the width of the interval wanted", 0.02, 0.2, 0.05, 0.01
       ),
-      shiny::tags$p("How many cases must be looked at by somebody who knows the truth?"),
+      shiny::tags$p("How many cases need a known truth?"),
       shiny::downloadButton("cases", "Download the cases to label")
     ),
     shiny::uiOutput("plan"), wide_table("plan_table")

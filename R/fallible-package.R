@@ -1,38 +1,26 @@
 #' @details
-#' Someone has an automated classifier and no ground truth: only experts who rated the same cases,
-#' who disagree, and who may be less accurate than the classifier. How accurate is it?
+#' How accurate is a classifier when there is no ground truth, only raters who disagree?
 #'
-#' 1. [ratings()] or [read_ratings()] collects who said what, and what systems predicted.
-#' 2. [fit_raters()] learns from the agreement of raters how accurate they are, and the base rates,
-#'    under any [rater_model()]; [ground_truth()] gives the probability of each category for each
-#'    case, and [calibration()] shows whether these come true.
-#' 3. [estimate_accuracy()] estimates the accuracy of each system, with an interval; `tidy(x,
-#'    "bins")` shows where the published number comes from, `confusion()` which errors a system
-#'    makes ([confusion][confusion.accuracy_estimate]), [compare_systems()] which system is better.
-#' 4. [check_k_properties()] tests what the method assumes, and says what to do where it does not
-#'    hold; `vignette("how-far-to-trust")` tells what no test can see.
-#' 5. [agreement()] measures how much raters, and systems, agree.
-#' 6. [rater_design()] and [simulate_ratings()] make panels whose truth is known;
-#'    [simulation_study()] runs estimators on many.
-#' 7. [plan_cases()] finds how many cases and raters a study needs.
-#' 8. Whatever comes out has the same verbs: `print()` tells it, `summary()` tells all, `format()`
-#'    is a line of words, `tidy()` and `as.data.frame()` give tables, `glance()` a single row,
-#'    [autoplot()] and `plot()` draw it, and R Markdown shows it as a table ([knit_print]).
+#' Start with `vignette("which-method")`, which method and which claim, and
+#' `vignette("your-data")`, a recipe for every kind of file. `vignette("fallible")` goes from a file
+#' to a first number; `vignette("questions")` says when to believe it; `vignette("llm-judges")` is
+#' for raters that are language models, `vignette("gold")` for a few cases with known truth.
 #'
-#' Where answers may hold several labels, and disagreement is a sign rather than an error,
-#' [crowdtruth()] measures units, workers and annotations; see the article *CrowdTruth*.
+#' 1. [ratings()] or [read_ratings()] takes ratings and predictions of systems; [data_check()] shows
+#'    which questions they can answer.
+#' 2. [estimate_accuracy()] estimates the accuracy of each system, [compare_systems()] which system
+#'    is better, [estimate_metrics()] other metrics.
+#' 3. [fit_raters()] estimates how accurate raters are, [ground_truth()] the category of each case,
+#'    [agreement()] how much raters agree, [shared_errors()] whether they share errors.
+#' 4. [check_k_properties()] tests assumptions, [may_say()] and [accuracy_report()] put results into
+#'    words.
+#' 5. [plan_cases()] and [plan_gold()] plan studies, [simulation_study()] tries estimators on
+#'    simulated panels.
+#' 6. [crowdtruth()] is for answers with several labels, where disagreement is a signal.
 #'
-#' Begin with `vignette("fallible")`, from a file to a first number; `vignette("your-data")` has a
-#' recipe for every kind of file, `vignette("which-method")` says which method and which claim,
-#' `vignette("llm-judges")` is for raters that are language models. `vignette("worked-example")`
-#' follows the paper table by table, `vignette("simulation-figures")` figure by figure; the articles
-#' *The published method* and *Beyond the paper* go on from there;
-#' `vignette("planning")` is about the size of a study, `vignette("gold")` about a few cases whose
-#' truth is known; `vignette("agreement")` compares measures of
-#' agreement; the article *Why it is built so* is for whoever extends the package.
-#' [fallible-glossary] says what
-#' words mean, [conditions] lists the classes of errors and warnings, [fallible-options] what can be
-#' set once for all functions.
+#' Every result has `print()`, `summary()`, `format()`, `tidy()`, `glance()` and `plot()`. See also
+#' [fallible-glossary] for terms, [conditions] for classes of errors and warnings, and
+#' [fallible-options] for settings.
 #' @keywords internal
 #' @importFrom generics augment glance tidy
 #' @importFrom Rcpp sourceCpp

@@ -15,8 +15,8 @@ family_ends <- function(fit, options, which) {
 # What is assumed of errors in common is one of the two ends.
 family_point <- function(fit, options, rule, joint = FALSE, posterior = FALSE, bins = NULL) {
   if (!is.null(options$common) && !identical(options$common, "none")) {
-    abort_argument("common", "{.arg common} is not for families of models, and models by formula.",
-      i = "Methods {.val joint} and {.val shared} are the two ends of what it says.", call = NULL)
+    abort_argument("common", "{.arg common} is not for families of models and formulas.",
+      i = "Use methods {.val joint} and {.val shared}, the two ends of the range.", call = NULL)
   }
   if (fit$identified != "yes") {
     lacking <- rep(NA_real_, length(fit$x$systems))

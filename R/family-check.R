@@ -38,7 +38,7 @@ alternative_rows <- function(x, alternative, settings) {
     axes(c("rater", "common"), "uniform", "none"))$null
   reason <- reason_untestable(x)
   if (is.na(reason) && is.null(null)) {
-    reason <- "the model without it has more parameters than these raters can tell apart"
+    reason <- "the model without it has more parameters than these raters can distinguish"
   }
   if (!is.na(reason)) {
     return(lapply(names(alternative), function(name) {

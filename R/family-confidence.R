@@ -17,7 +17,7 @@ check_confidence_axes <- function(confidence, difficulty, call) {
   check_flag(confidence, "confidence", call)
   if (confidence && identical(difficulty, "strata")) {
     abort_argument("difficulty",
-      "A model with {.code confidence = TRUE} cannot have strata of difficulty beside it.",
+      "A model with {.code confidence = TRUE} cannot have strata of difficulty.",
       i = "{.arg difficulty} may be a formula.", call = call)
   }
 }
@@ -28,7 +28,7 @@ check_has_confidence <- function(model, x, call) {
   }
   seen <- seen_levels(x)
   why <- if (!is.null(x$voted)) {
-    "Groups of raters have become one vote each, and nobody said how sure a vote is."
+    "Groups of raters count as one vote each, and a vote has no confidence."
   } else if (is.null(x$confidence)) {
     "There is none."
   } else if (length(seen) < 2L) {
@@ -100,32 +100,42 @@ rating_levels <- function(x, model) {
 
 # ---- The law -------------------------------------------------------------------------------------
 
-# `family` with levels, of which wrong answers have logits against the lowest, and right answers
-# these plus a sum of steps that are positive: the more sure, the more often right.
+# `family` with levels: its law of answers times that of the core for levels, whose parameters come
+# last.
 confident_family <- function(family, x) {
   levels <- x$confidence$levels
-  steps <- length(levels) - 1L
-  own <- function(parameters) utils::head(parameters, -2L * steps)
+  n <- length(levels)
+  own <- function(parameters) utils::head(parameters, 2L - 2L * n)
+  level_law <- function(parameters) core_level_law(utils::tail(parameters, 2L * n - 2L), n)
   bare <- family[c("start", "law", "gradient", "report")]
   family$levels <- levels
   family$start <- function(judged, categories) {
-    seen <- tabulate(x$confidence$code, length(levels))
-    c(bare$start(judged, categories), log(seen[-1L] / seen[[1L]]), rep(log(0.5), steps))
+    seen <- tabulate(x$confidence$code, n)
+    c(bare$start(judged, categories), log(seen[-1L] / seen[[1L]]), rep(log(0.5), n - 1L))
   }
   family$law <- function(parameters, judged, categories) {
     law <- bare$law(own(parameters), judged, categories)
-    array(as.vector(law) * level_shares(parameters, steps, dim(law)), law_with_levels(law, steps))
+    right <- rep(as.vector(diag(length(categories))), each = nrow(law))
+    laws <- rbind(1, level_law(parameters))
+    shares <- outer(right, laws[, 1L]) + outer(1 - right, laws[, 2L])
+    array(as.vector(law) * shares, dim(law) * c(1L, 1L, n + 1L))
   }
-  family$gradient <- function(parameters, judged, categories, counts) {
-    n <- length(categories)
-    counts <- array(counts, c(dim(counts)[[1L]], n, n, steps + 2L))
-    c(
-      bare$gradient(own(parameters), judged, categories, rowSums(counts, dims = 3L)),
-      level_slopes(parameters, steps, counts)
-    )
-  }
+  family["gradient"] <- list(if (!is.null(bare$gradient)) {
+    function(parameters, judged, categories, counts) {
+      k <- length(categories)
+      counts <- array(counts, c(dim(counts)[[1L]], k, k, n + 1L))
+      seen <- colSums(counts)[, , -1L, drop = FALSE]
+      all <- colSums(seen, dims = 2L)
+      right <- apply(seen, 3L, function(of) sum(diag(of)))
+      value <- function(at) sum(cbind(right, all - right) * log(core_level_law(at, n)))
+      c(
+        bare$gradient(own(parameters), judged, categories, rowSums(counts, dims = 3L)),
+        differences(value, utils::tail(parameters, 2L * n - 2L))
+      )
+    }
+  })
   family$report <- function(parameters) {
-    shares <- level_laws(parameters, steps)
+    shares <- level_law(parameters)
     c(bare$report(own(parameters)), stats::setNames(as.vector(shares), level_terms(levels)))
   }
   family
@@ -136,40 +146,12 @@ level_terms <- function(levels) {
     recycle0 = TRUE)
 }
 
-# Levels x right and wrong.
-level_laws <- function(parameters, steps) {
-  wrong <- c(0, utils::head(utils::tail(parameters, 2L * steps), steps))
-  right <- wrong + cumsum(c(0, exp(utils::tail(parameters, steps))))
-  logits <- cbind(right, wrong)
-  exp(logits - rep(log_sum_exp(t(logits)), each = steps + 1L))
-}
-
-law_with_levels <- function(law, steps) c(dim(law)[1:2], dim(law)[[3L]] * (steps + 2L))
-
-# What the law of answers is multiplied with: rows x true categories x ratings x (no level, levels).
-level_shares <- function(parameters, steps, shape) {
-  laws <- rbind(1, level_laws(parameters, steps))
-  right <- rep(as.vector(diag(shape[[2L]])), each = shape[[1L]])
-  outer(right, laws[, 1L]) + outer(1 - right, laws[, 2L])
-}
-
-level_slopes <- function(parameters, steps, counts) {
-  laws <- level_laws(parameters, steps)
-  counts <- apply(counts[, , , -1L, drop = FALSE], 2:4, sum)
-  all <- apply(counts, 3L, sum)
-  right <- apply(counts, 3L, function(of) sum(diag(of)))
-  excess <- cbind(right, all - right) - t(t(laws) * c(sum(right), sum(all - right)))
-  reached <- rev(cumsum(rev(excess[, 1L])))[-1L] # a step moves all levels from its own on
-  c(rowSums(excess)[-1L], reached * exp(utils::tail(parameters, steps)))
-}
-
 # ---- Draws ---------------------------------------------------------------------------------------
 
 # Confidence of drawn ratings, of those that had one.
 draw_confidence <- function(fit, row, at, rater, right) {
-  levels <- fit$family$levels
-  own <- split_parameters(problem_for(fit, fit$x), fit$theta)$own
-  laws <- level_laws(own, length(levels) - 1L)
+  levels <- fit$x$confidence$levels
+  laws <- matrix(stats::coef(fit)[level_terms(levels)], ncol = 2L)
   told <- which(rating_levels(fit$x, fit$model)[at] > 0L)
   below <- t(apply(laws, 2L, cumsum))[2L - right[told], -length(levels), drop = FALSE]
   code <- 1L + as.integer(rowSums(stats::runif(length(told)) > below))

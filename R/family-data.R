@@ -1,4 +1,4 @@
-# What the EM algorithm works on: for each rating its pattern and its cell, a row of `judged` (who
+# What a fit in R works on: for each rating its pattern and its cell, a row of `judged` (who
 # rated what kind of case) and a category; and for each pattern its weight and what its base rates
 # depend on.
 
@@ -53,70 +53,6 @@ ratings_with_system <- function(x, system, level) {
 base_design <- function(x, model, like = NULL, call = NULL) {
   covariates <- pattern_covariates(x) %||% tibble::new_tibble(list(), nrow = n_patterns(x))
   formula_design(model$formulas$base_rates, covariates, like, "base_rates", call)
-}
-
-# ---- Calls of a user's functions ----------------------------------------------------------------
-
-call_family <- function(family, name, ...) {
-  tryCatch(family[[name]](...), error = function(cnd) {
-    abort_argument(name, "{.arg {name}} of the family of models stopped.", parent = cnd,
-      call = NULL)
-  })
-}
-
-family_start <- function(family, data) {
-  start <- call_family(family, "start", data$judged, data$categories)
-  if (!is.numeric(start) || !all(is.finite(start))) {
-    abort_argument("start", "{.arg start} of the family of models must return finite numbers.",
-      x = "It returned {describe(start)}.", call = NULL)
-  }
-  names <- rlang::names2(start)
-  lacks <- names == ""
-  names[lacks] <- paste("parameter", seq_along(start))[lacks]
-  stats::setNames(as.double(start), names)
-}
-
-# Rows of judged x true category x rating x stratum.
-family_law <- function(family, parameters, data) {
-  call_family(family, "law", parameters, family$judged %||% data$judged, data$categories)
-}
-
-law_shape <- function(family, data) {
-  n <- length(data$categories)
-  levels <- length(family$levels)
-  c(nrow(data$judged), n, n * (1L + levels), length(family$strata))
-}
-
-# Once for a fit, where messages are for whoever wrote the function.
-check_law <- function(law, family, data) {
-  shape <- law_shape(family, data)
-  given <- dim(law)
-  if (shape[[4L]] == 1L && length(given) == 3L) given <- c(given, 1L)
-  fault <- if (!is.numeric(law) || !identical(as.double(given), as.double(shape))) {
-    paste0("It returned ", describe(law), if (!is.null(given)) {
-      paste0(" of ", paste(dim(law), collapse = " x "))
-    })
-  } else if (!all(is.finite(law)) || any(law < 0)) {
-    bad <- law[!is.finite(law) | law < 0]
-    paste("Among what it returned is", format(bad[[1L]], digits = 4L))
-  } else {
-    sums <- apply(array(law, shape), c(1L, 2L, 4L), sum)
-    off <- which(abs(sums - 1) > 1e-6, arr.ind = TRUE)
-    if (nrow(off) > 0L) {
-      paste0(
-        "For row ", off[1L, 1L], " of `judged` and true category ", data$categories[off[1L, 2L]],
-        " they sum to ", format(sums[off[1L, , drop = FALSE]], digits = 6L)
-      )
-    }
-  }
-  if (!is.null(fault)) {
-    if (shape[[4L]] == 1L) shape <- shape[-4L]
-    abort_argument("law", "{.arg law} of the family of models must return probabilities, rows of
-                           {.arg judged} x true category x
-                           rating{if (length(shape) == 4L) ' x stratum'}
-                           ({paste(shape, collapse = ' x ')}), whose sums over ratings are one.",
-      x = "{fault}.", call = NULL)
-  }
 }
 
 # Logarithms of the law, cells (rows within ratings) x classes (true categories within strata).

@@ -1,4 +1,4 @@
-# Maximum likelihood of a family of models: EM steps, then a quasi-Newton method with Fisher's
+# Maximum likelihood of a family of models: the E-step, and a quasi-Newton method with Fisher's
 # identity (the slope of the log-likelihood is that of what an M-step maximises). All functions take
 # a problem: data (see family_data()), family, shape (of its law) and n (the sum of weights).
 
@@ -147,28 +147,24 @@ pattern_scores <- function(problem, theta) {
 
 # ---- The algorithm ------------------------------------------------------------------------------
 
-# `inverse`: see inverse_curvature(); NULL for many parameters.
-maximise_family <- function(problem, start, steps = 40L) {
-  found <- em_steps(problem, start, steps)
-  n <- problem$n
-  value <- function(theta) {
-    out <- -sum(problem$data$weight * expect(problem, theta)$log_likelihood) / n
-    if (is.finite(out)) out else .Machine$double.xmax
+# By a quasi-Newton method, and to the very top by Newton's where curvature is known. `inverse`: see
+# inverse_curvature(); NULL for many parameters.
+maximise_family <- function(problem, start, most = 20L) {
+  likelihood <- function(theta) {
+    out <- sum(problem$data$weight * expect(problem, theta)$log_likelihood)
+    if (is.finite(out)) out else -.Machine$double.xmax
   }
-  slope <- function(theta) -slopes_at(problem, theta) / n
   few <- length(start) <= most_curved
-  top <- stats::optim(found$theta, value, slope, method = "BFGS",
-    control = if (few) list(reltol = 1e-10) else list(reltol = 1e-13, maxit = 1000L))
-  out <- list(
-    theta = top$par, log_likelihood = -top$value * n, converged = top$convergence == 0L,
-    iterations = found$steps + top$counts[["gradient"]], inverse = NULL
+  found <- stats::optim(start, likelihood, function(theta) slopes_at(problem, theta),
+    method = "BFGS", control = c(
+      list(fnscale = -problem$n, maxit = 1000L), reltol = if (few) 1e-10 else 1e-13
+    )
   )
-  if (few) newton_steps(problem, out, function(theta) -n * value(theta)) else out
-}
-
-# To the very top, where curvature is known.
-newton_steps <- function(problem, top, likelihood, most = 20L) {
-  for (step in seq_len(most)) {
+  top <- list(
+    theta = found$par, log_likelihood = found$value, converged = found$convergence == 0L,
+    iterations = found$counts[["gradient"]], inverse = NULL
+  )
+  for (step in seq_len(if (few) most else 0L)) {
     top$inverse <- inverse_curvature(problem, top$theta)
     slopes <- slopes_at(problem, top$theta)
     move <- drop(top$inverse %*% slopes)
@@ -185,49 +181,6 @@ newton_steps <- function(problem, top, likelihood, most = 20L) {
     top$iterations <- top$iterations + 1
   }
   top
-}
-
-em_steps <- function(problem, theta, steps) {
-  before <- -Inf
-  for (step in seq_len(steps)) {
-    found <- expect(problem, theta)
-    now <- sum(problem$data$weight * found$log_likelihood)
-    if (now - before < 1e-4 * problem$n) break
-    before <- now
-    theta <- maximise_expected(problem, theta, found)
-  }
-  list(theta = theta, steps = step)
-}
-
-# The M-step, as far as a few iterations bring it.
-maximise_expected <- function(problem, theta, found) {
-  part <- split_parameters(problem, theta)
-  counts <- expected_counts(problem, found$posterior)
-  weighted <- posterior_of_categories(problem, found$posterior) * problem$data$weight
-  few <- list(maxit = 5L)
-  own <- if (length(part$own) > 0L) {
-    value <- function(at) {
-      logs <- log_cells(family_law(problem$family, at, problem$data), problem$shape)
-      out <- -sum(counts * logs) / problem$n
-      if (is.finite(out)) out else .Machine$double.xmax
-    }
-    slope <- function(at) -law_slopes(problem, at, counts) / problem$n
-    stats::optim(part$own, value, slope, method = "BFGS", control = few)$par
-  }
-  c(own, maximise_base(problem, part$base, weighted, few))
-}
-
-maximise_base <- function(problem, coefficients, weighted, control) {
-  if (ncol(problem$data$base) == 1L) {
-    rates <- pmax(colSums(weighted), 1e-8)
-    return(log(rates[-1L] / rates[[1L]]))
-  }
-  as_matrix <- function(at) matrix(at, ncol(problem$data$base))
-  value <- function(at) -sum(weighted * log_base_rates(problem, as_matrix(at))) / problem$n
-  slope <- function(at) {
-    -base_slopes(problem, weighted, exp(log_base_rates(problem, as_matrix(at)))) / problem$n
-  }
-  stats::optim(as.vector(coefficients), value, slope, method = "BFGS", control = control)$par
 }
 
 # ---- Curvature ----------------------------------------------------------------------------------

@@ -81,7 +81,7 @@ with_family_numbers <- function(fit, problem, inverse) {
 is_probability_term <- function(terms, fit) {
   accuracy <- c("rater_accuracy", paste0("rater_accuracy[", fit$x$raters, "]"))
   rates <- paste0("base_rate[", fit$x$categories, "]")
-  terms %in% c(accuracy, rates, level_terms(fit$family$levels))
+  terms %in% c(accuracy, rates, level_terms(fit$x$confidence$levels))
 }
 
 # Means over the cases at hand of what parameters say: of raters their matrices and accuracies, of
@@ -128,18 +128,6 @@ mean_matrices <- function(law, data) {
   sums <- rowsum(matrix(law, nrow(data$judged)) * data$ratings, rater)
   out[sort(unique(rater)), , ] <- sums / as.vector(rowsum(data$ratings, rater))
   out
-}
-
-# Of the columns of a formula, as they were before they were standardised.
-base_coefficients <- function(fit, coefficients) {
-  if (nrow(coefficients) == 1L) {
-    return(NULL)
-  }
-  raw <- unstandardise(fit$base) %*% coefficients
-  names <- outer(fit$base$names, fit$x$categories[-1L], function(column, category) {
-    paste0("base_rate[", category, "]:", column)
-  })
-  stats::setNames(as.vector(raw), names)
 }
 
 # ---- Are parameters told apart? -----------------------------------------------------------------
@@ -225,24 +213,6 @@ drawing_law.family_fit <- function(fit) { # nolint: object_name.
       cells[cbind(problem$data$row[at] + (k - 1L) * rows, class)]
     }
   )
-}
-
-rates_by_covariates <- function(fit, newdata, call) {
-  if (is_empty_formula(fit$model$formulas$base_rates)) {
-    abort_argument("newdata", "{.arg newdata} needs a fit whose base rates are by formula.",
-      x = "{.arg fit} is one of the {format(fit$model)}.", call = call)
-  }
-  if (!is.data.frame(newdata)) {
-    abort_argument("newdata", "must be a data frame with the covariates of the formula.",
-      not = newdata, call = call)
-  }
-  design <- formula_design(fit$model$formulas$base_rates, newdata, fit$base, "base_rates", call)
-  n <- length(fit$x$categories)
-  coefficients <- utils::tail(fit$theta, ncol(design$matrix) * (n - 1L))
-  logits <- cbind(0, design$matrix %*% matrix(coefficients, ncol(design$matrix)))
-  rates <- exp(logits - log_sum_exp(logits))
-  if (fit$identified != "yes") rates[] <- NA_real_
-  tibble::as_tibble(c(as.list(newdata), split_columns(rates, fit$x$categories)))
 }
 
 fit_model.family_model <- function(model, checked, method, start, call) { # nolint: object_name.

@@ -173,3 +173,82 @@ formula_report <- function(parameters, layout) {
     stats::setNames(parameters[layout$at$slope] / layout$scale, layout$names)
   )
 }
+
+# Of the columns of a formula, as they were before they were standardised.
+base_coefficients <- function(fit, coefficients) {
+  if (nrow(coefficients) == 1L) {
+    return(NULL)
+  }
+  raw <- unstandardise(fit$base) %*% coefficients
+  names <- outer(fit$base$names, fit$x$categories[-1L], function(column, category) {
+    paste0("base_rate[", category, "]:", column)
+  })
+  stats::setNames(as.vector(raw), names)
+}
+
+rates_by_covariates <- function(fit, newdata, call) {
+  if (is_empty_formula(fit$model$formulas$base_rates)) {
+    abort_argument("newdata", "{.arg newdata} needs a fit whose base rates are by formula.",
+      x = "{.arg fit} is one of the {format(fit$model)}.", call = call)
+  }
+  if (!is.data.frame(newdata)) {
+    abort_argument("newdata", "must be a data frame with the covariates of the formula.",
+      not = newdata, call = call)
+  }
+  design <- formula_design(fit$model$formulas$base_rates, newdata, fit$base, "base_rates", call)
+  n <- length(fit$x$categories)
+  coefficients <- utils::tail(fit$theta, ncol(design$matrix) * (n - 1L))
+  logits <- cbind(0, design$matrix %*% matrix(coefficients, ncol(design$matrix)))
+  rates <- exp(logits - log_sum_exp(logits))
+  if (fit$identified != "yes") rates[] <- NA_real_
+  tibble::as_tibble(c(as.list(newdata), split_columns(rates, fit$x$categories)))
+}
+
+# ---- Designs by formula -------------------------------------------------------------------------
+
+# A list: matrix (rows of `data` x columns, standardised, the intercept first), and what makes the
+# same of other data: terms, xlev, centre and scale. `like` is such a list.
+formula_design <- function(formula, data, like = NULL, arg = "base_rates", call = NULL) {
+  terms <- like$terms %||% stats::terms(formula)
+  attr(terms, "intercept") <- 1L
+  lacking <- setdiff(all.vars(terms), names(data))
+  if (length(lacking) > 0L) {
+    abort_fallible("columns",
+      "The formula for {.arg {arg}} must be of {.arg covariates} of the ratings.",
+      x = "{.val {lacking}} {?is/are} not among them.",
+      i = if (length(names(data)) > 0L) "There are {.val {names(data)}}." else
+        "Give {.arg covariates} to {.fun ratings}.", arg = arg, call = call)
+  }
+  made <- tryCatch(
+    {
+      frame <- stats::model.frame(terms, data, xlev = like$xlev, na.action = stats::na.pass)
+      list(frame = frame, matrix = stats::model.matrix(terms, frame))
+    },
+    error = function(cnd) {
+      abort_argument(arg, "The formula for {.arg {arg}} cannot be used with these covariates.",
+        parent = cnd, call = call)
+    }
+  )
+  m <- made$matrix
+  centre <- like$centre %||% c(0, colMeans(m[, -1L, drop = FALSE]))
+  scale <- like$scale %||% c(1, vapply(seq_len(ncol(m))[-1L], function(j) column_spread(m[, j]), 0))
+  list(
+    matrix = unname(sweep(sweep(m, 2L, centre), 2L, scale, `/`)), names = colnames(m),
+    terms = terms, xlev = like$xlev %||% stats::.getXlevels(terms, made$frame),
+    centre = unname(centre), scale = unname(scale)
+  )
+}
+
+column_spread <- function(x) {
+  s <- sqrt(mean((x - mean(x))^2))
+  if (s > 0) s else 1
+}
+
+# Coefficients of the columns as they were before they were standardised: a matrix that makes them
+# of those of standardised ones.
+unstandardise <- function(design) {
+  out <- diag(1 / design$scale, length(design$scale))
+  out[1L, ] <- out[1L, ] - design$centre / design$scale
+  out[1L, 1L] <- 1
+  out
+}

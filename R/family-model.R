@@ -4,7 +4,7 @@
 #'
 #' A model of the latent class kind: each case has one true category, and given that, ratings are
 #' independent. You say how probable each rating is, as a function of parameters; the package does
-#' the rest, by the EM algorithm on the distinct rows of ratings. What comes is a model like those
+#' the rest, by maximum likelihood on the distinct rows of ratings. What comes is a model like those
 #' of [rater_model()]: [fit_raters()] fits it, and what works on its fits works on those of yours.
 #'
 #' @section Functions:
@@ -18,7 +18,7 @@
 #'   class is called is otherwise left to chance.
 #' * `law(parameters, judged, categories)` gives the probability of each rating: an array, rows of
 #'   `judged` x true category x rating, whose sums over ratings are one. With `strata` a fourth
-#'   dimension is the stratum of a case that nobody sees, its difficulty for instance.
+#'   dimension is the stratum of a case that is not observed, its difficulty for instance.
 #' * `gradient(parameters, judged, categories, counts)`, if you have it, gives the slopes of
 #'   `sum(counts * log(law))`, where `counts` has the shape of what `law` gives. Without it slopes
 #'   are by differences: exact enough, and quick where a parameter is about one rater only; slow
@@ -27,15 +27,16 @@
 #' The parameters of the base rates are not yours to care for; `base_rates` may be a formula.
 #'
 #' @section Fits:
-#' By maximum likelihood, without priors: EM steps from the start, then a quasi-Newton method with
-#' Fisher's identity for the slopes. Standard errors are from the curvature of the log-likelihood at
-#' its top, `NA` for more than 150 parameters, and for what has moved to a boundary. A model whose
-#' parameters ratings like these cannot tell apart (by the rank of a matrix of scores of answers
-#' drawn at random, for no more than 150 parameters) is not identified: a warning, and `NA`.
+#' By maximum likelihood, without priors: the E-step of the EM algorithm, and a quasi-Newton method
+#' from the start with Fisher's identity for the slopes. Standard errors are from the curvature of
+#' the log-likelihood at its top, `NA` for more than 150 parameters, and for what has moved to a
+#' boundary. A model whose parameters ratings like these cannot distinguish (by the rank of a matrix
+#' of scores of answers drawn at random, for no more than 150 parameters) is not identified: a
+#' warning, and `NA`.
 #'
 #' [estimate_accuracy()] takes such a model, or its fit, with methods `"joint"` (the default),
 #' `"shared"`, `"binned"` and `"unbinned"`, and `interval` `"bootstrap"` or `"none"`. Each replicate
-#' moves the parameters by a Newton step to where cases drawn anew pull them, and judges anew.
+#' moves the parameters by a Newton step to where resampled cases pull them, and judges again.
 #'
 #' @param law,start,gradient Functions, see below.
 #' @param words What to call the model, a string.
@@ -139,53 +140,68 @@ covariates_used <- function(model) {
   if (is.function(model$family$law)) NULL else unique(unlist(lapply(model$formulas, all.vars)))
 }
 
-# ---- Designs by formula -------------------------------------------------------------------------
+# ---- Calls of a user's functions ----------------------------------------------------------------
 
-# A list: matrix (rows of `data` x columns, standardised, the intercept first), and what makes the
-# same of other data: terms, xlev, centre and scale. `like` is such a list.
-formula_design <- function(formula, data, like = NULL, arg = "base_rates", call = NULL) {
-  terms <- like$terms %||% stats::terms(formula)
-  attr(terms, "intercept") <- 1L
-  lacking <- setdiff(all.vars(terms), names(data))
-  if (length(lacking) > 0L) {
-    abort_fallible("columns",
-      "The formula for {.arg {arg}} must be of {.arg covariates} of the ratings.",
-      x = "{.val {lacking}} {?is/are} not among them.",
-      i = if (length(names(data)) > 0L) "There are {.val {names(data)}}." else
-        "Give {.arg covariates} to {.fun ratings}.", arg = arg, call = call)
+call_family <- function(family, name, ...) {
+  tryCatch(family[[name]](...), error = function(cnd) {
+    abort_argument(name, "{.arg {name}} of the family of models stopped.", parent = cnd,
+      call = NULL)
+  })
+}
+
+family_start <- function(family, data) {
+  start <- call_family(family, "start", data$judged, data$categories)
+  if (!is.numeric(start) || !all(is.finite(start))) {
+    abort_argument("start", "{.arg start} of the family of models must return finite numbers.",
+      x = "It returned {describe(start)}.", call = NULL)
   }
-  made <- tryCatch(
-    {
-      frame <- stats::model.frame(terms, data, xlev = like$xlev, na.action = stats::na.pass)
-      list(frame = frame, matrix = stats::model.matrix(terms, frame))
-    },
-    error = function(cnd) {
-      abort_argument(arg, "The formula for {.arg {arg}} cannot be used with these covariates.",
-        parent = cnd, call = call)
+  names <- rlang::names2(start)
+  lacks <- names == ""
+  names[lacks] <- paste("parameter", seq_along(start))[lacks]
+  stats::setNames(as.double(start), names)
+}
+
+# Rows of judged x true category x rating x stratum.
+family_law <- function(family, parameters, data) {
+  call_family(family, "law", parameters, family$judged %||% data$judged, data$categories)
+}
+
+law_shape <- function(family, data) {
+  n <- length(data$categories)
+  levels <- length(family$levels)
+  c(nrow(data$judged), n, n * (1L + levels), length(family$strata))
+}
+
+# Once for a fit, where messages are for whoever wrote the function.
+check_law <- function(law, family, data) {
+  shape <- law_shape(family, data)
+  given <- dim(law)
+  if (shape[[4L]] == 1L && length(given) == 3L) given <- c(given, 1L)
+  fault <- if (!is.numeric(law) || !identical(as.double(given), as.double(shape))) {
+    paste0("It returned ", describe(law), if (!is.null(given)) {
+      paste0(" of ", paste(dim(law), collapse = " x "))
+    })
+  } else if (!all(is.finite(law)) || any(law < 0)) {
+    bad <- law[!is.finite(law) | law < 0]
+    paste("Among what it returned is", format(bad[[1L]], digits = 4L))
+  } else {
+    sums <- apply(array(law, shape), c(1L, 2L, 4L), sum)
+    off <- which(abs(sums - 1) > 1e-6, arr.ind = TRUE)
+    if (nrow(off) > 0L) {
+      paste0(
+        "For row ", off[1L, 1L], " of `judged` and true category ", data$categories[off[1L, 2L]],
+        " they sum to ", format(sums[off[1L, , drop = FALSE]], digits = 6L)
+      )
     }
-  )
-  m <- made$matrix
-  centre <- like$centre %||% c(0, colMeans(m[, -1L, drop = FALSE]))
-  scale <- like$scale %||% c(1, vapply(seq_len(ncol(m))[-1L], function(j) column_spread(m[, j]), 0))
-  list(
-    matrix = unname(sweep(sweep(m, 2L, centre), 2L, scale, `/`)), names = colnames(m),
-    terms = terms, xlev = like$xlev %||% stats::.getXlevels(terms, made$frame),
-    centre = unname(centre), scale = unname(scale)
-  )
-}
-
-column_spread <- function(x) {
-  s <- sqrt(mean((x - mean(x))^2))
-  if (s > 0) s else 1
-}
-
-# Coefficients of the columns as they were before they were standardised: a matrix that makes them
-# of those of standardised ones.
-unstandardise <- function(design) {
-  out <- diag(1 / design$scale, length(design$scale))
-  out[1L, ] <- out[1L, ] - design$centre / design$scale
-  out[1L, 1L] <- 1
-  out
+  }
+  if (!is.null(fault)) {
+    if (shape[[4L]] == 1L) shape <- shape[-4L]
+    abort_argument("law", "{.arg law} of the family of models must return probabilities, rows of
+                           {.arg judged} x true category x
+                           rating{if (length(shape) == 4L) ' x stratum'}
+                           ({paste(shape, collapse = ' x ')}), whose sums over ratings are one.",
+      x = "{fault}.", call = NULL)
+  }
 }
 
 # ---- Words --------------------------------------------------------------------------------------
@@ -206,14 +222,14 @@ model_lines.family_model <- function(x) { # nolint: object_name.
       "  errors  a signal in the order of the categories, cut at thresholds"
     },
     if (uses_confidence(x)) "  confidence  the more sure a rater is, the more often right",
-    if (is.function(x$family$law)) "  a family of your own, fitted by the EM algorithm"
+    if (is.function(x$family$law)) "  a family of your own, fitted in R"
   )
 }
 
 check_no_family <- function(model, arg, call) {
   if (!is.null(model$family)) {
     abort_argument(arg,
-      "{.arg {arg}} goes with models that have no formula and are no family of your own.",
+      "{.arg {arg}} works only with models without a formula that are not your own family.",
       x = "{.arg model} is the {format(model)}.", call = call)
   }
 }
@@ -226,7 +242,10 @@ patterns_for <- function(model, x) {
 
 alike_for <- function(model, x) UseMethod("alike_for")
 
-alike_for.rater_model <- function(model, x) join_patterns(x)
+alike_for.rater_model <- function(model, x) {
+  x <- join_patterns(x)
+  if (uses_confidence(model)) split_by_confidence(x) else x
+}
 
 alike_for.family_model <- function(model, x) {
   x <- split_by_covariates(x, covariates_used(model) %||% names(x$covariates))

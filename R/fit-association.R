@@ -4,8 +4,8 @@
 # Is what such a model says of ratings a matter of association between raters, not of agreement
 # above 1 / number of categories, which is what equal errors need?
 needs_association <- function(model, x) {
-  !x$exchangeable && !is_k_model(model) &&
-    (!is.null(model$family) || model$accuracy == "rater")
+  own_law <- !is.null(model$family) || has_own_law(model)
+  !x$exchangeable && (own_law || model$accuracy == "rater")
 }
 
 association_of <- function(x) {
@@ -56,7 +56,7 @@ warn_weakly_identified <- function(fit) {
   opposite <- share_of_opposite(fit)
   if (opposite > 1 / 3) {
     warn_weak(paste0(
-      "raters of opposite meaning gave ", percent(opposite),
+      "raters who use the labels in the opposite sense gave ", percent(opposite),
       " of the ratings; classes are named by the majority"
     ))
   }
@@ -141,5 +141,6 @@ renamed_theta <- function(core, x, model) {
   }))
   mean_logit <- if (length(model$prior) > 0L) mean(stats::qlogis(pmin(pmax(right, 1e-6), 1 - 1e-6)))
   logits <- log_of(right) - log_of(1 - right)
-  c(rates[-n] - rates[[n]], mean_logit, as.vector(t(logits)), errors)
+  of_levels <- utils::tail(core$theta, 2L * max(model$levels - 1L, 0L))
+  c(rates[-n] - rates[[n]], mean_logit, as.vector(t(logits)), errors, of_levels)
 }

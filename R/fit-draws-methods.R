@@ -147,7 +147,7 @@ notes_of.draws_fit <- function(x) { # nolint: object_name.
       ", effective sample sizes at least ", number(round(size$worst_ess)),
       if (x$switched == 0) "; no categories changed names"
     ),
-    "Assumed: raters err independently given the truth. The class that is found is what they share."
+    "Assumed: raters err independently given the truth; errors that all share look like truth."
   )
 }
 

@@ -79,9 +79,13 @@ check_model_size <- function(x, call, most = 1e7) {
 }
 
 # The model as the core fits it. Priors have no part in sums of squares; and beside weights that are
-# probabilities they would count for more than the data.
-model_for <- function(model, x, method) {
+# probabilities they would count for more than the data. `rated`: whose confidence it is.
+model_for <- function(model, x, method, rated = x) {
   if (method == "pairs" || !weights_are_counts(x)) model$prior <- list()
+  if (uses_confidence(model)) {
+    model$levels <- length(x$confidence$levels)
+    model$level <- rating_levels(rated, model)
+  }
   unclass(model)
 }
 
@@ -92,11 +96,23 @@ model_of_fit <- function(fit) {
   out
 }
 
-# `naturals`: what each coefficient is (`term`), and `of` which rater or category; 0 is all.
+# `naturals`: what each coefficient is (`term`), `of` which rater or category, and of which `part`
+# (threshold or level); 0 is all.
 latent_terms <- function(naturals, x) {
+  term <- naturals$term
   of <- replace(naturals$of, naturals$of == 0L, NA)
-  whose <- ifelse(naturals$term == "base_rate", x$categories[of], x$raters[of])
-  ifelse(is.na(of), naturals$term, paste0(naturals$term, "[", whose, "]"))
+  part <- replace(naturals$part, naturals$part == 0L, NA)
+  whose <- ifelse(term == "base_rate", x$categories[of], x$raters[of])
+  levels <- x$confidence$levels %||% NA_character_
+  parts <- ifelse(term == "threshold", thresholds_between(x$categories)[part], levels[part])
+  inside <- ifelse(is.na(whose), parts, whose)
+  both <- !is.na(whose) & !is.na(parts)
+  inside[both] <- paste0(whose, ": ", parts)[both]
+  ifelse(is.na(inside), term, paste0(term, "[", inside, "]"))
+}
+
+thresholds_between <- function(categories) {
+  paste0(utils::head(categories, -1L), "|", categories[-1L])
 }
 
 # Nothing is known of dispersion or difficulty that can move without loss (if that was looked into),
@@ -111,13 +127,15 @@ without_the_unknown <- function(fit, naturals) {
     if (!all(flat)) fit$coefficients[flat & loose] <- NA_real_
   }
   value <- fit$coefficients
-  unsure <- which((value < 1e-6 | value > 1 - 1e-6) & naturals$term != "dispersion")
+  probability <- !naturals$term %in% c("dispersion", "slope", "threshold")
+  unsure <- which((value < 1e-6 | value > 1 - 1e-6) & probability)
   counts <- rep.int(pattern_weights(fit$x) > 0, pattern_lengths(fit$x))
   rated <- tabulate(rating_rater(fit$x)[counts], length(fit$x$raters)) > 0L
   untold <- !fit$told & !is_pooled(fit$model)
   lacking <- which((!rated | untold) & !is_known_rater(fit) & !is_counted_rater(fit))
   if (fit$model$accuracy == "rater" && length(lacking) > 0L) {
-    theirs <- which(naturals$term == "rater_accuracy" & naturals$of %in% lacking)
+    of_raters <- naturals$term %in% c("rater_accuracy", "slope", "threshold")
+    theirs <- which(of_raters & naturals$of %in% lacking)
     fit$coefficients[theirs] <- NA_real_
     fit$matrices[lacking, , ] <- NA_real_
     unsure <- c(unsure, theirs)
@@ -148,7 +166,7 @@ latent_covariance <- function(fit) {
 latent_probabilities <- function(fit, x) {
   core_latent_probabilities(
     x$patterns, pattern_weights(x), list(truth = integer(), raters = fit$known$raters),
-    model_for(fit$model, fit$x, fit$method), fit$theta
+    model_for(fit$model, fit$x, fit$method, x), fit$theta
   )
 }
 
@@ -191,7 +209,7 @@ warn_latent <- function(fit) {
     warn_fallible("switched", c(
       "Under the fitted model raters mostly call these categories by each other's names:
        {.val {switched}}.",
-      "i" = "What a latent class is called is a matter of taste to the likelihood. Join categories,
+      "i" = "The likelihood does not determine the names of latent classes. Join categories,
              choose a simpler model, or check who the raters are."
     ), categories = switched)
   }

@@ -146,7 +146,7 @@ simulate.rater_fit <- function(object, nsim = 1L, seed = NULL, ...) {
   check_has_law(object, "Drawing panels", call)
   if (object$identified != "yes" || anyNA(object$base_rates)) {
     abort_argument("object", "There is nothing to draw from: the fit is not identified.",
-      x = "Of it is said: {reason_of_fit(object)}.", call = call)
+      x = "The reason: {reason_of_fit(object)}.", call = call)
   }
   if (!weights_are_counts(object$x)) {
     abort_fallible("weights", "Weights that are not counts leave no cases to draw.",

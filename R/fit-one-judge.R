@@ -80,7 +80,7 @@ judged_errors <- function(fit, at, rates) {
 check_tells_systems <- function(fit, call) {
   if (inherits(fit, "judge_fit")) {
     abort_argument("x", "must be a fit to the ratings of several raters.",
-      x = "One judge with a calibration sample tells base rates, but nothing of systems.",
+      x = "One judge with a calibration sample gives base rates, but says nothing about systems.",
       call = call)
   }
 }

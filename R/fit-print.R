@@ -11,7 +11,7 @@ print.rater_fit <- function(x, ...) {
         paste(count_noun(x$negative, "base rate"), "came out negative, set to zero")
       },
       format_votes(x$x), format_known(x), if (is_k_model(x$model) && !x$x$exchangeable) {
-        "Its labels are the K-model's; ground_truth(ratings) has those of the average"
+        "Its labels are those of the K-model; ground_truth(ratings) averages over models"
       }, "", if (x$method != "algebraic") {
         "Next: ground_truth(), confusion(), tidy(), plot()."
       } else {
@@ -31,7 +31,7 @@ format.rater_fit <- function(x, ...) {
   paste0(
     format(x$model), ", ", x$method, ", ", size, ": ",
     if (x$identified == "yes") {
-      paste0("rater accuracy ", decimals(x$rater_accuracy, 2L), ", kappa ",
+      paste0("rater accuracy ", decimals(x$rater_accuracy, 2L), ", Fleiss' kappa ",
         decimals(kappa_of_agreement(x$x, x$agreement), 2L))
     } else {
       paste0("not identified (", reason_of_fit(x), ")")
@@ -52,9 +52,8 @@ format_fit <- function(fit) {
     out,
     if (!is.na(fit$agreement)) {
       paste0(
-        "Pairs of raters agree: ", percent(fit$agreement), " (kappa ",
-        decimals(kappa_of_agreement(fit$x, fit$agreement)), ", against guesses ",
-        decimals(fit$kappa), ")"
+        "Pairs of raters agree: ", percent(fit$agreement), " (Fleiss' kappa ",
+        decimals(kappa_of_agreement(fit$x, fit$agreement)), ")"
       )
     },
     format_accuracy(fit), format_sureness(fit), likelihood_lines(fit)
@@ -80,10 +79,10 @@ format_accuracy <- function(fit) {
 
 # Of models with confidence.
 format_sureness <- function(fit) {
-  levels <- fit$family$levels
-  if (is.null(levels)) {
+  if (!uses_confidence(fit$model)) {
     return(NULL)
   }
+  levels <- fit$x$confidence$levels
   most <- levels[[length(levels)]]
   share <- stats::coef(fit)[paste0("confidence_", c("right", "wrong"), "[", most, "]")]
   paste0(
@@ -97,7 +96,7 @@ likelihood_lines <- function(fit) UseMethod("likelihood_lines")
 likelihood_lines.k_fit <- function(fit) NULL
 
 likelihood_lines.posterior_fit <- function(fit) {
-  "Known by its posterior only: there is no log-likelihood to compare"
+  "Only the posterior is known: there is no log-likelihood to compare"
 }
 
 likelihood_lines.judge_fit <- function(fit) {
@@ -108,7 +107,10 @@ likelihood_lines.rater_fit <- function(fit) {
   value <- stats::coef(fit)
   c(
     if (isTRUE(value["dispersion"] > 0)) {
-      paste0("Errors are ", decimals(value[["dispersion"]], 2L), " times likelier a step nearer")
+      paste0(
+        "Errors are ", decimals(value[["dispersion"]], 2L),
+        " times as likely one category nearer to the truth"
+      )
     },
     if (isTRUE(value["difficulty"] >= 0)) {
       paste0("Accuracy shifts with difficulty by ", decimals(value[["difficulty"]]))

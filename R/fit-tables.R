@@ -12,7 +12,7 @@
 #'   mean over the cases where they differ; with `newdata`, its columns and rows before these.
 #'   `confusion()`: a list with the names of the raters, for each a matrix of probabilities, true
 #'   category in rows, rating in columns (the paper's Table 1), the mean over strata of difficulty;
-#'   all are the same where the model does not tell raters apart. `NA` where not identified.
+#'   all are the same where the model does not distinguish raters. `NA` where not identified.
 #' @family estimation
 #' @examples
 #' fit <- fit_raters(ratings(fleiss1971, case = case, counts = depression:other))

@@ -258,8 +258,9 @@ law_at <- function(fit, theta) {
     answer = fit$x$patterns$answer[0L, , drop = FALSE][NA_integer_, , drop = FALSE]
   ))
   empty$answer[] <- 0L
+  model <- utils::modifyList(model_of_fit(fit), list(level = integer()))
   found <- core_latent_probabilities(
-    empty, 1, list(truth = integer(), raters = fit$known$raters), model_of_fit(fit), theta
+    empty, 1, list(truth = integer(), raters = fit$known$raters), model, theta
   )
   n <- length(fit$x$categories)
   strata <- dim(found$probability)[[1L]] / n

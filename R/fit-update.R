@@ -7,7 +7,7 @@
 #' more on many cost a small part of the first fit. Cases and raters may be those of the fit or new;
 #' systems must be those of the fit. The result is that of a fit to all ratings at once, as far as
 #' the optimiser goes; where a likelihood has several tops, it is the one that is nearest to the
-#' former fit. A new category makes everything be fitted anew, and so does a fit that was not
+#' former fit. A new category makes the whole model be refitted, and so does a fit that was not
 #' identified. Ratings whose raters form groups, reruns, counts, weighted cases, those with
 #' covariates and those in a database cannot be added to: collect all of them and use `x`.
 #'
@@ -53,7 +53,7 @@ update.rater_fit <- function(object, model = object$model, method = NULL, x = ob
 
 abort_both <- function(call) {
   abort_argument("new",
-    "Ratings come in the place of those of the fit, {.arg x}, or are added to them, {.arg new}.",
+    "Give {.arg x} to replace the ratings of the fit, or {.arg new} to add to them.",
     x = "Both are given.", call = call)
 }
 
@@ -67,7 +67,7 @@ start_of <- function(fit) {
 # The method of the fit where it can fit the model, or NULL.
 method_for <- function(fit, model) {
   can <- switch(fit$method,
-    algebraic = is_k_model(model), pairs = model$errors != "free", likelihood = TRUE
+    algebraic = is_k_model(model), pairs = has_pairs(model), likelihood = TRUE
   )
   if (can) fit$method
 }

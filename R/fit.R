@@ -20,7 +20,7 @@
 #'
 #' * A number for each rater, true category and rating must be kept, some dozen times over: data
 #'   with more than ten million of these are refused, with what to do instead.
-#' * A model with more parameters than the raters at hand can ever tell apart (free errors and two
+#' * A model with more parameters than the raters at hand can distinguish (free errors and two
 #'   raters, or errors by distance and two categories, say) is not identified: a warning of class
 #'   `fallible_warning_not_identified`, and `NA`. The rule is the rank of a matrix of scores of
 #'   answers drawn at random for raters who rated together: for no more than four categories, since
@@ -32,8 +32,8 @@
 #' * `fallible_warning_no_convergence` says that the top was not reached;
 #'   `fallible_warning_weakly_identified`, of free errors of each rater, that their agreement is
 #'   barely distinguishable from chance, that base rates are mostly prior (where that is quick to
-#'   find), or that raters of opposite meaning gave over a third of the ratings; and
-#'   `fallible_warning_switched`, of other models, that classes have changed names.
+#'   find), or that raters who use the labels in the opposite sense gave over a third of the
+#'   ratings; and `fallible_warning_switched`, of other models, that classes have changed names.
 #'
 #' With `method = "pairs"` uniform errors or errors by distance are fitted by least squares to the
 #' relative frequencies of all pairs of ratings by two raters (footnote 5 of the paper), each pair
@@ -84,8 +84,8 @@
 #'   rater below chance among better ones is fitted as it is.
 #' * **Perfect agreement.** Accuracy is at its upper limit: 1 without priors, less with them.
 #'   Standard errors are `NA`, and so is what only errors could tell, their dispersion.
-#' * **A category that nobody used** has base rate 0, or by the prior a little more.
-#' * **A rater who always says the same** tells nothing about the others where raters differ: a
+#' * **A category that no rater used** has base rate 0, or by the prior a little more.
+#' * **A rater who always says the same** says nothing about the others where raters differ: a
 #'   model is identified only if it is so without that rater. With free errors there is no harm. A
 #'   model with one accuracy for all answers takes that rater for accurate where its category is
 #'   frequent, and may even make that category frequent to fit; leave it out, or choose free errors.
@@ -190,6 +190,11 @@ check_fitted <- function(x, model, method, known_truth, known_raters, call) {
   c(with_known(x, known_truth, known_raters, call), list(method = method))
 }
 
+# Different confusion matrices can give all pairs the same frequencies.
+has_pairs <- function(model) {
+  model$errors %in% c("uniform", "distance") && !uses_confidence(model)
+}
+
 # A model fitted to what with_known() gives.
 fit_model <- function(model, checked, method, start, call) UseMethod("fit_model")
 
@@ -213,11 +218,12 @@ check_method <- function(method, model, x, know, call) {
       x = "{.arg method} is {.val {method}}.", i = "Use {.code method = \"likelihood\"}.",
       call = call)
   }
-  if (method == "pairs" && model$errors == "free") {
-    abort_argument("method", "Free errors cannot be learnt from pairs of ratings.",
-      x = "{.arg model} is the {format(model)}.", i = "Different confusion matrices give all pairs
-        the same frequencies. Use {.code method = \"likelihood\"}, or errors that are uniform or by
-        distance.", call = call)
+  if (method == "pairs" && !has_pairs(model)) {
+    abort_argument("method",
+      "Only models with errors that are uniform or by distance, and without confidence, are fitted
+       to pairs of ratings.",
+      x = "{.arg model} is the {format(model)}.", i = "Use {.code method = \"likelihood\"}.",
+      call = call)
   }
   if (method == "algebraic" && !is_k_model(model)) {
     abort_argument("method", "{.code method = \"algebraic\"} fits the K-model only.",
@@ -226,7 +232,7 @@ check_method <- function(method, model, x, know, call) {
   }
   if (model$accuracy == "rater" && x$exchangeable) {
     abort_argument("model",
-      "A model with an accuracy for each rater needs to know who gave which rating.",
+      "A model with an accuracy for each rater needs the rater of each rating.",
       x = "{.arg x} has counts of ratings.", i = "Choose {.code accuracy = \"common\"}.",
       call = call)
   }
@@ -256,8 +262,8 @@ new_rater_fit <- function(fields, kind) {
 warn_fit <- function(fit) {
   if (fit$identified != "yes") {
     warn_fallible("not_identified", c(
-      "Nothing can be said about accuracy: {reason_of_fit(fit)}.",
-      "i" = "Base rates and everything that follows from them are {.code NA}."
+      "Accuracy cannot be estimated: {reason_of_fit(fit)}.",
+      "i" = "Base rates and all results that depend on them are {.code NA}."
     ), reason = reason_of_fit(fit))
   } else {
     warn_kind(fit)
@@ -319,7 +325,7 @@ reason_of_fit <- function(fit) {
 reason_of_parameters <- function(model, categories) {
   paste(
     "the", format(model), "has more parameters than ratings by these raters into", categories,
-    "categories can tell apart"
+    "categories can distinguish"
   )
 }
 

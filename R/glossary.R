@@ -6,7 +6,7 @@
 #' @section Who says what:
 #' * **case**: what is judged; one row of a matrix of ratings. CrowdTruth calls it a **unit**, in
 #'   its own results only.
-#' * **rater**: a person (or anything else) whose answers tell about the truth; CrowdTruth's
+#' * **rater**: a person (or anything else) whose answers inform about the truth; CrowdTruth's
 #'   **worker**.
 #' * **system**: a classifier whose accuracy is asked for. Its answers are never ratings.
 #' * **judge**: a rater or a system, where a model or a measure treats both alike.
@@ -61,7 +61,7 @@
 #'   alone is Fleiss', whose chance is what the shares of the categories make. A **measure** of
 #'   agreement is any of [measures()], among which are other kappas.
 #' * **kind of raters**: who rates, people (`"expert"`, `"crowd"`) or machines (`"model"`,
-#'   `"tool"`); it decides how much errors in common are taken to hide (`rater_kind` of
+#'   `"tool"`); it decides how much shared errors are taken to hide (`rater_kind` of
 #'   [ratings()]).
 #' * **identified**: such that ratings can tell it. What is not is `NA`, with a reason.
 #'
@@ -75,14 +75,14 @@
 #' * **bin**: cases whose highest posterior probability is in the same range; see
 #'   [tidy()][tidy.accuracy_estimate].
 #' * **interval**: where the accuracy lies with probability `conf_level`. **robust** intervals allow
-#'   for errors in common, which no ratings show; **profile** intervals end where the profile of the
-#'   posterior has fallen far enough; **bootstrap** intervals draw cases anew.
-#' * **errors in common**: errors of judges on the same cases, more than chance makes;
+#'   for shared errors, which no ratings show; **profile** intervals end where the profile of the
+#'   posterior has fallen far enough; **bootstrap** intervals resample cases.
+#' * **shared errors**: errors of judges on the same cases, more than chance makes;
 #'   [shared_errors()] measures them. **Bounds** are the lowest and highest accuracy that ratings
 #'   allow whatever they are ([accuracy_bounds()]).
 #' * **replicate**: a bootstrap resample; **run**: a panel of a [simulation_study()].
 #' * **weight** of a case: how many cases it stands for (`weights`).
-#' * **tally**: how often raters gave each category to a case, whoever they are; its columns are
+#' * **tally**: how often raters gave each category to a case; its columns are
 #'   `counts`.
 #'
 #' @section Words with several meanings:

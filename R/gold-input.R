@@ -12,7 +12,7 @@
 #' @param sample How the cases were chosen: `"random"`; the probability of each case to be chosen,
 #'   in (0, 1], as a vector (in the order of the cases or named by case), a data frame with columns
 #'   `case` and `probability`, or the name of a column of `truth` (`probability` needs no mention);
-#'   or `"given"`, picked by hand, as which they count where nothing is said.
+#'   or `"given"`, picked by hand, which is the default.
 #' @param target Are intervals to be of the `"population"` that the cases are a sample of, or of
 #'   these `"cases"` themselves?
 #' @param widen How far many gold cases widen what ratings alone say in `"combined"` intervals.
@@ -201,7 +201,7 @@ check_gold_probability <- function(probability, case, call) {
     off <- as_label(case[!ok])
     found <- unique(probability[!ok])
     abort_fallible("gold",
-      "Every case whose truth is known must have had a probability in (0, 1] of being chosen.",
+      "Every gold case needs the probability in (0, 1] with which it was chosen.",
       x = "{length(off)} of {length(ok)} case{?s} {?has/have} another or none, first case
            {.val {off[[1L]]}}: {.val {found[[1L]]}}.", case = off, found = found, call = call)
   }
@@ -215,22 +215,22 @@ warn_gold <- function(gold, x, kind = gold_kind(gold, x)) {
   }
   if (kind == "unsaid") {
     warn_fallible("hand_picked", c(
-      "Nothing is said of how the {n} case{?s} with known truth {?was/were} chosen; {?it counts/they
-       count} as picked by hand, and {?measures/measure} no accuracy.",
+      "Without {.arg gold_sample} the {n} case{?s} with known truth {?counts/count} as picked by
+       hand, and cannot measure accuracy.",
       "i" = "Write {.code gold_sample = \"random\"} for a random sample, or give the probability
-             with which each case was chosen; {.code gold_sample = \"given\"} says that somebody
-             picked them."
+             with which each case was chosen; {.code gold_sample = \"given\"} says that they
+             were picked by hand."
     ), cases = n)
   } else if (kind == "unrated") {
     warn_fallible("gold_unrated", c(
-      "No rater saw any of the {n} case{?s} with known truth, which therefore {?is/are} no random
-       sample of the rated ones; {?it measures/they measure} no accuracy.",
+      "No rater saw any of the {n} case{?s} with known truth, which therefore cannot measure
+       accuracy.",
       "i" = "Give the probability with which each case was chosen, if it is known."
     ), cases = n)
   }
   if (n == nrow(x)) {
     warn_fallible(
-      "gold_all", "The truth of all {n} cases is known: ratings add nothing to what they say.",
+      "gold_all", "The truth of all {n} cases is known, so ratings add nothing.",
       cases = n
     )
   }

@@ -173,14 +173,21 @@ gold_recall <- function(evidence, s, truth, answer = truth) {
 # Is it known without gold, since the system gives an answer always, or never?
 is_constant <- function(hit, weight) length(unique(hit[weight > 0])) < 2L
 
-# What gold says of how far systems err where raters err: 0 at the end of the range where errors are
-# independent, 1 where all are shared. `interval` is corrected_interval()'s.
+# The share of shared errors by gold: 0 at the end of the range where errors are independent, 1
+# where all are shared. No share lies outside; where its whole interval does, there is none.
+# `interval` is corrected_interval()'s.
 gold_common <- function(interval, independent, shared) {
   range <- independent - shared
   if (is.na(range) || abs(range) < 1e-6) range <- NA_real_
   at <- function(value) (independent - value) / range
   ends <- sort(at(c(interval$conf.low, interval$conf.high)), na.last = TRUE)
-  list(estimate = at(interval$estimate), conf.low = ends[[1L]], conf.high = ends[[2L]])
+  within <- function(share) {
+    if (isTRUE(ends[[1L]] > 1 || ends[[2L]] < 0)) NA_real_ else pmin(1, pmax(0, share))
+  }
+  list(
+    estimate = within(at(interval$estimate)), conf.low = within(ends[[1L]]),
+    conf.high = within(ends[[2L]])
+  )
 }
 
 # What ratings alone say of system number `s`: the centre of its interval, the whole error, and the

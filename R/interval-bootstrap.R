@@ -34,13 +34,13 @@ bootstrap_interval <- function(draft, table) {
 bootstrap_note <- function(x) {
   failed <- range(x$details$failed)
   paste0(
-    "Interval: ", resampling_note(x), ", ", number(x$options$replicates), " replicates",
+    "Interval (bootstrap): sampling error alone; ", resampling_note(x), ", ",
+    number(x$options$replicates), " replicates",
     if (failed[[2L]] > 0L) {
       paste0(
         ", ", paste(unique(failed), collapse = " to "), " of them without an estimate",
         if (failed[[2L]] > (1 - x$options$conf_level) / 2 * x$options$replicates) " (too short)"
       )
-    },
-    "; sampling error only"
+    }
   )
 }

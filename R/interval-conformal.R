@@ -32,7 +32,7 @@ conformal_interval <- function(draft, table) {
 conformal_draws <- function(estimate, replicates) {
   calibration <- calibration_of(estimate)
   if (is.infinite(calibration$factor)) {
-    return("by so few families of reference sets no interval is wide enough")
+    return("with so few families of reference sets no interval is wide enough")
   }
   wider <- calibration$factor / robust_quantile(estimate$options, calibration$conf_level)
   draws <- robust_draws(estimate, replicates)
@@ -42,7 +42,7 @@ conformal_draws <- function(estimate, replicates) {
 }
 
 conformal_note <- function(x) {
-  paste0("Interval: conformal, a robust one of which ", format(calibration_of(x)))
+  paste0("Interval (conformal): ", format(calibration_of(x)))
 }
 
 # Language models are compared with their kind, people with people.
@@ -155,12 +155,12 @@ print.interval_calibration <- function(x, ...) {
   cat_lines(
     paste0("<interval_calibration> ", format(x)),
     paste0(
-      "The normal curve has ", decimals(facts$normal, 2L), ". If your data are one more such ",
-      "family, intervals cover with probability ", format(x$conf_level), " at least."
+      "The normal curve has +-", decimals(facts$normal, 2L), ". If your data are one more such ",
+      "family, coverage is at least ", format(x$conf_level), "."
     ),
     if (is.infinite(x$factor)) {
       paste0(
-        "Nothing can be promised: with so few families no interval is wide enough. There must be ",
+        "With so few families no interval is wide enough to guarantee coverage. There must be ",
         ceiling(x$conf_level / (1 - x$conf_level) - 1e-9), "."
       )
     }
@@ -174,10 +174,9 @@ format.interval_calibration <- function(x, ...) {
   facts <- glance(x)
   families <- if (facts$families == 1L) "family" else "families"
   paste0(
-    if (is.infinite(x$factor)) "no number" else decimals(x$factor, 2L),
-    " of its standard errors on either side is enough, by ", count_noun(facts$systems, "system"),
-    " of ", facts$families, " ", families,
-    " of data sets"
+    if (is.infinite(x$factor)) "no number of" else paste0("+-", decimals(x$factor, 2L)),
+    " standard errors, as ", count_noun(facts$systems, "system"), " of ", facts$families, " ",
+    families, " of data sets needed"
   )
 }
 

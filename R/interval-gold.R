@@ -6,7 +6,7 @@ gold_interval <- function(id, gold, difference, note, explained, anytime = FALSE
     id,
     words = paste(id, "interval"), average = TRUE, hidden = TRUE, replicates = 200L,
     delta = TRUE,
-    uncounted = "so gold cases, of which no use is made, are no sample of cases",
+    uncounted = "so gold cases are not a sample of cases and are not used",
     find = function(draft, table) robust_interval(draft, table), gold = gold,
     difference = difference, anytime = anytime,
     note = function(estimate) gold_interval_note(estimate, note),
@@ -29,7 +29,7 @@ interval_combined <- gold_interval(
   function(x, alone, settings) {
     combined_difference(x, alone, settings$target, settings$conf_level, settings$widen)
   },
-  "gold cases, ratings, and what ratings alone say as far as gold cases do not contradict it",
+  "gold cases with ratings, and ratings alone as far as gold does not contradict them",
   "takes the estimate from ratings alone as a prior, as far as gold cases do not contradict it."
 )
 
@@ -37,7 +37,7 @@ interval_corrected <- gold_interval(
   "corrected",
   function(x, alone, settings) corrected_interval(x, settings$target, settings$conf_level),
   function(x, alone, settings) difference_interval(x, settings$target, settings$conf_level),
-  "gold cases and ratings, valid whatever raters and systems have in common",
+  "gold cases with ratings, valid whatever errors are shared",
   paste(
     "is Wilson's, for as many cases as gold cases and ratings are worth; it holds whatever errors",
     "raters and systems share."
@@ -48,7 +48,7 @@ interval_anytime <- gold_interval(
   "anytime",
   function(x, alone, settings) sequence_interval(x, alone, settings$target, settings$conf_level),
   function(x, alone, settings) sequence_difference(x, settings$target, settings$conf_level),
-  "gold cases and ratings, valid also if looked at after every batch of gold cases",
+  "gold cases with ratings, valid after every batch of gold cases",
   "is a confidence sequence, which holds however often it is looked at as gold cases come in.",
   anytime = TRUE
 )
@@ -56,9 +56,9 @@ interval_anytime <- gold_interval(
 gold_interval_note <- function(estimate, note) {
   settings <- estimate$gold$settings
   paste0(
-    "Interval: ", estimate$options$interval, " (", note, "), of the ", settings$target,
+    "Interval (", estimate$options$interval, "): ", note, "; accuracy in the ", settings$target,
     if (!is.null(estimate$options$cluster)) {
-      paste0("; gold cases are in ", count_noun(count_gold_clusters(estimate), "cluster"))
+      paste0("; gold in ", count_noun(count_gold_clusters(estimate), "cluster"))
     }
   )
 }

@@ -4,7 +4,7 @@ interval_profile <- new_interval(
   "profile",
   likelihood = TRUE, clusters = FALSE, uncounted = "so the likelihood has no scale",
   find = function(draft, table) profile_interval(draft, table),
-  note = function(estimate) "Interval: profile of the log posterior; sampling error only",
+  note = function(estimate) "Interval (profile): sampling error alone, from the log posterior.",
   explain = function(estimate) {
     paste0(
       "The ", interval_title(estimate$options$conf_level), " is from the profile of the log ",
@@ -40,9 +40,10 @@ profile_interval <- function(draft, table) {
 }
 
 lack_of_profile <- function(fit) {
-  if (fit$model$errors == "free") {
-    paste(
-      "accuracy is not one parameter of the", format(fit$model), "(use interval = \"bootstrap\")"
+  if (is_pooled(fit$model)) {
+    paste0(
+      "the prior of the ", format(fit$model), " is estimated from the same ratings (use ",
+      "prior = \"none\", or interval = \"bootstrap\")"
     )
   } else if (fit$method == "pairs") {
     "a fit to pairs of ratings has no likelihood"

@@ -1,6 +1,6 @@
 # Intervals that allow for what sampling error leaves out.
 #
-# On real data raters err on the same cases, and systems err there too. This biases every estimate
+# On real data raters err on the same cases, and so do systems. This biases every estimate
 # by an amount that the ratings do not show, but that grows with the share of wrong ratings, with
 # what base rates are possible, and with the distance between the ends of what system and raters may
 # share. Where the data single out simple models (equally difficult cases, no error rates of their
@@ -16,7 +16,7 @@ interval_robust <- new_interval(
   explain = function(estimate) explain_robust(estimate)
 )
 
-# Where an interval has its centre, the whole error, and the part of it that errors in common may
+# Where an interval has its centre, the whole error, and the part of it that shared errors may
 # hide; nobody else computes these. All arguments have an entry per system: the estimate; its
 # standard error from sampling; the distance from the shared end of the range; how much the data
 # call for suspicion, from 0 (nothing is hidden) to 1; the share of ratings that are wrong; the
@@ -85,7 +85,7 @@ open_share <- function(fit) {
   unname(colSums(answered * !known_patterns(fit)) / colSums(answered))
 }
 
-# How much of what errors in common hide (see robust_error()) is the same for two systems: its
+# How much of what shared errors hide (see robust_error()) is the same for two systems: its
 # correlation is the share of cases on which they gave the same answer, to this power. What is
 # hidden of an answer is hidden of the same answer by another, so that equals have all of it in
 # common, and systems that are nearly equal nearly all. The power is the least whole number with
@@ -156,27 +156,26 @@ same_share <- function(fit) {
 }
 
 robust_note <- function(x) {
-  paste0(
-    "Interval: robust, ",
-    if (is.null(x$replicates)) {
-      if (is.null(x$options$cluster)) {
-        "sampling error"
-      } else {
-        paste0("sampling error (of ", count_noun(count_clusters(x), "cluster"), ")")
-      }
-    } else {
-      paste0(
-        "sampling error (", resampling_note(x), ", ", number(x$options$replicates), " replicates)"
-      )
-    },
-    if (is_stated(x$options)) {
-      " given what is assumed"
-    } else if (panel_kind(x) == "machines") {
-      " and what machines as raters hid elsewhere"
-    } else {
-      " and what errors in common could hide"
-    }
-  )
+  drawn <- if (!is.null(x$replicates)) {
+    paste0(" (", resampling_note(x), ", ", number(x$options$replicates), " replicates)")
+  } else if (!is.null(x$options$cluster)) {
+    paste0(" (", count_noun(count_clusters(x), "cluster"), ")")
+  }
+  paste0("Interval (robust): sampling error", drawn, allowance_words(x), ".")
+}
+
+# What an interval contains beside sampling error: true for this estimate, not only for its kind.
+allowance_words <- function(x) {
+  hidden <- hidden_error(x, x$details$sampling)
+  if (is_stated(x$options)) {
+    " alone, given what is assumed"
+  } else if (panel_kind(x) == "machines") {
+    " and the error of machines as raters of other data"
+  } else if (max(0, hidden, na.rm = TRUE) == 0) {
+    " alone (no sign of shared errors)"
+  } else {
+    " and an allowance for shared errors"
+  }
 }
 
 # The same for a paper.

@@ -38,7 +38,7 @@ check_known_truth <- function(truth, x, call, arg = "known_truth") {
   off <- which(!given$case %in% cases)
   if (length(off) > 0L) {
     unknown <- given$case[off]
-    abort_fallible("case", "{.arg {arg}} must be about cases of {.arg x}.",
+    abort_fallible("case", "{.arg {arg}} must name cases of {.arg x}.",
       x = "{.val {unknown}} {?is/are} not among them.", row = off, call = call)
   }
   code <- match(given$truth, x$categories)
@@ -55,7 +55,7 @@ check_known_truth <- function(truth, x, call, arg = "known_truth") {
 # calibration sample, NULL for the others.
 check_known_raters <- function(raters, x, call) {
   if (x$exchangeable) {
-    abort_argument("known_raters", "{.arg known_raters} needs to know who gave which rating.",
+    abort_argument("known_raters", "{.arg known_raters} needs the rater of each rating.",
       x = "{.arg x} has counts of ratings.", call = call)
   }
   ok <- is.list(raters) || (is.numeric(raters) && is.null(dim(raters)))

@@ -71,17 +71,10 @@ of_core <- function(code, call = NULL) {
       if (lack) "There is not enough memory for this." else "The compiled code stopped.",
       "x" = verbatim(conditionMessage(e)),
       "i" = if (lack) "See {.help fallible-limits}." else
-        "An object was changed by hand, or this is a mistake of the package: please report it."
+        "An object was changed by hand, or this is a bug: please report it."
     ), numbers = NA_real_, call = call) # which nobody counted
   })
 }
 
-# All functions of the core are called so; files are read in the order of their names.
-for (name in grep("^core_", ls(), value = TRUE)) {
-  fun <- get(name)
-  if (isTRUE(startsWith(deparse(body(fun))[2L], "    .Call("))) {
-    body(fun) <- call("of_core", body(fun))
-    assign(name, fun)
-  }
-}
-rm(name, fun)
+# What RcppExports.R calls.
+.Call <- function(...) of_core(base::.Call(...)) # nolint: object_name.

@@ -63,14 +63,14 @@ misfit <- function(measure, view, settings) {
     )
   } else if (measure$form != "counts" && view$exchangeable) {
     c(
-      "it needs to know who gave which rating, and raters have no identity.",
+      "it needs identified raters, and there are only counts.",
       "Measures for exchangeable raters are {.val fleiss_kappa}, {.val gwet_ac} and
        {.val krippendorff_alpha}."
     )
   } else if (!measure$repeats && view$repeated) {
     c(
       "a rater rated a case more than once.",
-      "Repeats make no difficulty for {.val fleiss_kappa}, {.val chance_kappa} and
+      "Repeats are no problem for {.val fleiss_kappa}, {.val chance_kappa} and
        {.val gwet_ac}; or keep one rating per rater and case."
     )
   } else if (measure$of_category && !view$binary) {
@@ -83,7 +83,7 @@ misfit <- function(measure, view, settings) {
   } else if (!measure$weights && !is.null(settings$scale_weights)) {
     c(
       "it takes no {.arg scale_weights}.",
-      "{.code measures()$weights} tells which do."
+      "{.code measures()$weights} shows which do."
     )
   }
 }

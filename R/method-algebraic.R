@@ -58,7 +58,7 @@ warn_uninformative <- function(systems, share) {
   if (length(some) > 0L) {
     each <- verbatim(systems[some], ": ", percent(share[some]), " of its cases")
     warn_fallible("uninformative", c(
-      "Bins in which no category stands out are left out of the mean.",
+      "Bins in which no category stands out do not count in the mean.",
       stats::setNames(each, rep("*", length(each)))
     ), systems = systems[some], share = share[some])
   }

@@ -109,13 +109,16 @@ axis_weights <- function(members) {
 # What makes an estimate doubtful: few data, and an assumption that data cannot test.
 wide_sampling <- 0.2 # width of an interval for sampling error alone
 
+# More data help if sampling makes the interval wide, and most of it.
 has_few_data <- function(estimate) {
-  width <- 2 * normal_quantile(estimate$options$conf_level) * estimate$details$sampling
-  which(width > wide_sampling & told_by_ratings(estimate))
+  sampling <- estimate$details$sampling
+  width <- 2 * normal_quantile(estimate$options$conf_level) * sampling
+  hidden <- error_of_estimate(estimate)$hidden
+  which(width > wide_sampling & sampling > hidden & told_by_ratings(estimate))
 }
 
 # Much of the error is hidden, not sampling; always, where machines rate. Never, where somebody
-# states what errors have in common, or where gold measures.
+# states how errors are shared, or where gold measures.
 wide_error <- 0.075
 
 rests_on_assumption <- function(estimate) {
@@ -136,33 +139,33 @@ told_by_ratings <- function(estimate) {
   !is.na(estimate$table$estimate) & !by_gold
 }
 
+# What to do about wide intervals: more data, or a few cases with known truth.
 warn_doubtful <- function(estimate) {
   few <- has_few_data(estimate)
-  table <- estimate$table
+  systems <- estimate$table$system
+  level <- estimate$options$conf_level
   if (length(few) > 0L) {
-    width <- 2 * normal_quantile(estimate$options$conf_level) * estimate$details$sampling[few]
-    each <- verbatim(table$system[few], ": ", decimals(width, 2L), " wide")
-    warn_fallible("few_data", c(
-      "There are few data: sampling error alone makes wide intervals.",
-      some_of(each),
-      "i" = "More cases, more raters or better ones narrow them; see {.fun plan_cases}."
-    ), systems = table$system[few])
+    width <- decimals(max(2 * normal_quantile(level) * estimate$details$sampling[few]), 2L)
+    warn_fallible("few_data", paste0(
+      "There are few data: sampling error alone makes the ", verbatim(interval_title(level)),
+      " of ", verbatim(shorten(systems[few], most = 3L)), " as wide as ", width,
+      "; see {.fun plan_cases} for how many cases to add."
+    ), systems = systems[few])
   }
   at <- rests_on_assumption(estimate)
-  if (length(at) > 0L && rests_on_machines(estimate)) {
-    warn_fallible("assumption", verbatim(machine_words(estimate)), systems = table$system[at])
-  } else if (length(at) > 0L) {
-    error <- error_of_estimate(estimate)$hidden[at]
-    each <- verbatim(
-      table$system[at], ": ", decimals(table$estimate[at], 2L), ", give or take ",
-      decimals(error, 2L), ", mainly because ", causes_of_doubt(estimate)[at]
-    )
-    warn_fallible("assumption", c(
-      "The accuracy rests on assumptions that ratings cannot test.",
-      some_of(each),
-      "i" = "Cases with known truth would settle it; start with 20 random ones: see
-             {.fun plan_gold}."
-    ), systems = table$system[at])
+  if (length(at) > 0L) {
+    worst <- at[[which.max(error_of_estimate(estimate)$hidden[at])]]
+    why <- if (rests_on_machines(estimate)) {
+      paste("The raters are", paste0(machines_of(estimate), ","), "whose agreement says little")
+    } else {
+      paste0(
+        "The accuracy of ", shorten(systems[at], most = 3L), " rests on an assumption that ",
+        "ratings cannot test (", causes_of_doubt(estimate)[[worst]], ")"
+      )
+    }
+    warn_fallible("assumption", paste0(
+      verbatim(why), ": label about 20 random cases; see {.fun plan_gold}."
+    ), systems = systems[at])
   }
 }
 
@@ -174,28 +177,30 @@ causes_of_doubt <- function(estimate) {
   end <- if (is_averaged(estimate)) estimate$table$independent else estimate$table$estimate
   apart <- abs(end - details$average_shared) / 2
   error <- details$rater_error / 5
-  told <- if (has_no_kappa(leans_of(estimate$fit$x))) {
+  leaning <- if (has_no_kappa(leans_of(estimate$fit$x))) {
     paste("raters", chance_beyond_shares)
   } else {
-    "raters lean to one category: agreement of this size says little"
+    "raters mostly give one category"
   }
-  cause <- ifelse(lean > error, told, "raters are often wrong, and may be wrong together")
-  ends <- paste0("it is ", range_words(estimate$table), " as errors are in common or not")
+  cause <- ifelse(lean > error, leaning, "raters are often wrong, and may be wrong together")
+  ends <- paste("it may be", range_words(estimate$table))
   ifelse(apart > pmax(lean, error), ends, cause)
+}
+
+machines_of <- function(x) {
+  kinds <- c(model = "language models", tool = "programs")[sort(unique(rater_kind(x)))]
+  paste(kinds, collapse = " and ")
 }
 
 # What agreement of machines is worth.
 machine_words <- function(x) {
   kinds <- unique(rater_kind(x))
-  who <- paste(c(model = "language models", tool = "programs")[sort(kinds)], collapse = " and ")
   sources <- if (identical(kinds, "model")) "five" else if (identical(kinds, "tool")) "four" else
     "nine"
-  value <- x$table$estimate[!is.na(x$table$estimate)]
-  told <- if (length(value) == 1L) decimals(value, 2L) else "column accuracy"
   paste0(
-    "Raters are ", who, ": ", told, " is what they agree on. In ", sources, " public sources such ",
-    "agreement said little; the interval is what it was worth there, and may be too wide for an ",
-    "easy task. 20 random cases with known truth replace it: plan_gold()."
+    "Raters are ", machines_of(x), ": accuracy is what they agree on, which said little in ",
+    sources, " public data sources. The interval shows how far off it was there, and may be too ",
+    "wide for an easy task; 20 random cases with known truth would replace it: plan_gold()."
   )
 }
 

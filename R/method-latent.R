@@ -45,9 +45,9 @@ estimate_latent <- function(fit, options, average) {
   values <- lapply(found, function(of) if (of$identified) of$numbers$estimate else lacking)
   own <- found[[options$method]]
   if (!own$converged) warn_convergence(options$method)
-  back <- taken_back(options, of_average(average, "typical", length(lacking)))
+  back <- correction_share(options, of_average(average, "typical", length(lacking)))
   posterior <- named_posteriors(own, fit$x)
-  if (takes_back(back)) {
+  if (is_corrected(back)) {
     other <- named_posteriors(found[[method_shared$id]], fit$x)
     posterior <- Map(between_ends, posterior, other, back)
   }

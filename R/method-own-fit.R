@@ -7,9 +7,10 @@ own_fit_point <- function(fit, options, rule, posterior = FALSE, bins = NULL) {
     return(family_point(fit, options, rule, posterior = posterior, bins = bins))
   }
   own <- pattern_weights(fit$x)
+  refit <- refitting(fit)
   beliefs <- function(weight) {
-    anew <- !is.null(fit$refit) && !identical(weight, own)
-    rep(list(if (anew) fit$refit(weight) else fit$posterior), length(fit$x$systems))
+    anew <- !is.null(refit) && !identical(weight, own)
+    rep(list(if (anew) refit(weight) else fit$posterior), length(fit$x$systems))
   }
   posterior_point(fit, options, rule, beliefs, posterior, bins)
 }

@@ -11,8 +11,8 @@ check_compared_metric <- function(metric, category, cost, estimate, call) {
   check_derived(plan$records[[1L]], estimate, call)
   by_category <- plan$records[[1L]]$form == "category"
   if (!is.null(category) && !by_category) {
-    abort_argument("category", "{.arg category} is for metrics of one category.",
-      x = "{.val {metric}} is of all of them.", call = call)
+    abort_argument("category", "{.arg category} goes with metrics of one category.",
+      x = "{.val {metric}} is about all of them.", call = call)
   }
   if (!is.null(category)) check_choice(category, plan$categories, "category", call)
   plan$row <- if (is.null(category)) 1L else match(category, plan$rows$category)
@@ -25,11 +25,11 @@ check_derived <- function(record, estimate, call) {
   why <- if (record$needs != "table" || record$better == "") {
     "systems are not compared by this metric"
   } else if (!has_posterior(estimate)) {
-    paste0("method \"", estimate$options$method, "\" estimates accuracy alone")
+    paste0("method \"", estimate$options$method, "\" estimates accuracy only")
   } else if (gold) {
-    "gold cases measure differences of accuracy alone"
+    "gold cases measure differences of accuracy only"
   } else if (!draws$delta && !draws$cells) {
-    paste0("a ", draws$words, " is of the accuracy alone")
+    paste0("a ", draws$words, " is for accuracy only")
   }
   if (!is.null(why)) {
     abort_fallible("metric", "Differences of {.val {record$id}} are not derived here: {why}.",

@@ -39,7 +39,7 @@ point_rows <- function(estimate, plan, counts, s, call) {
   value <- rep(NA_real_, nrow(rows))
   reason <- rep(NA_character_, nrow(rows))
   if (is.null(counts)) {
-    reason[] <- paste0("method \"", estimate$options$method, "\" estimates accuracy alone")
+    reason[] <- paste0("method \"", estimate$options$method, "\" estimates accuracy only")
   } else if (anyNA(counts)) {
     reason[] <- estimate$table$reason[[s]]
   } else {
@@ -76,7 +76,7 @@ metric_interval <- function(id) {
     list(draws = TRUE, find = delta_rows)
   } else {
     list(draws = FALSE, find = function(found, ...) {
-      without_interval(found, paste0("a ", record$words, " is of the accuracy alone"))
+      without_interval(found, paste0("a ", record$words, " is for accuracy only"))
     })
   }
 }

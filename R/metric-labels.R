@@ -183,7 +183,7 @@ check_label_panel <- function(x, systems, call) {
       call = call)
   }
   if (length(setdiff(x$raters, systems)) < 2L) {
-    abort_argument("systems", "At least two raters must be left that are no systems.", call = call)
+    abort_argument("systems", "At least two raters must be left that are not systems.", call = call)
   }
 }
 

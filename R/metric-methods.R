@@ -66,20 +66,24 @@ with_interval <- function(table) {
   paste0(decimals(table$estimate), ifelse(is.na(table$conf.low), "", ends))
 }
 
-# What is shown of rows that are not of a category: a column per system.
-whole_columns <- function(table, x) {
-  table <- table[is.na(table$category), ]
-  if (nrow(table) == 0L) {
-    return(NULL)
-  }
-  name <- factor(row_names(table), unique(row_names(table)))
+# A row per system and a column for each of `name`, or the other way round for few systems;
+# intervals where there is room for them.
+system_rows <- function(table, name, title) {
+  name <- factor(name, unique(name))
   system <- factor(table$system, unique(table$system))
-  shown <- matrix("", nlevels(name), nlevels(system))
-  shown[cbind(as.integer(name), as.integer(system))] <- with_interval(table)
-  data.frame(
-    metric = levels(name), stats::setNames(as.data.frame(shown), levels(system)),
-    check.names = FALSE
-  )
+  cells <- with_interval(table)
+  if (nlevels(system) > 3L) {
+    if (nlevels(name) > 3L) cells <- decimals(table$estimate)
+    title <- "system"
+  } else {
+    swapped <- name
+    name <- system
+    system <- swapped
+  }
+  shown <- matrix("", nlevels(system), nlevels(name))
+  shown[cbind(as.integer(system), as.integer(name))] <- cells
+  out <- data.frame(levels(system), as.data.frame(shown))
+  stats::setNames(utils::head(out, 20L), c(title, levels(name)))
 }
 
 # Of a system: a row per category, a column per metric.
@@ -124,19 +128,34 @@ print.metric_estimate <- function(x, ...) {
   invisible(x)
 }
 
+# Of one system a row per metric and one per category; of several a row per system.
 print_metrics <- function(table, x) {
-  whole <- whole_columns(table, x)
-  if (!is.null(whole)) print_left(whole)
   systems <- unique(table$system)
-  for (system in utils::head(systems, 4L)) {
-    of <- category_metrics(table, system)
+  of_category <- !is.na(table$category)
+  whole <- table[!of_category, ]
+  by <- if (is.null(x$panel)) "by category" else "by label"
+  if (length(systems) == 1L) {
+    if (nrow(whole) > 0L) {
+      print_left(data.frame(metric = row_names(whole), estimate = with_interval(whole)))
+    }
+    of <- category_metrics(table, systems)
     if (!is.null(of)) {
-      cat_lines("", paste0(system, ", by ", if (is.null(x$panel)) "category" else "label"))
+      cat_lines("", capitalised(by))
       print_left(utils::head(of, 30L))
       if (nrow(of) > 30L) cat("... and", nrow(of) - 30L, "more\n")
     }
+    return(invisible())
   }
-  if (length(systems) > 4L) cat("\n... and", length(systems) - 4L, "more systems; see tidy()\n")
+  if (nrow(whole) > 0L) print_left(system_rows(whole, row_names(whole), "metric"))
+  metrics <- unique(table$metric[of_category])
+  few <- if (length(systems) <= 4L) metrics else if (nrow(whole) == 0L) metrics[1L]
+  for (metric in few) {
+    rows <- table[of_category & table$metric == metric, ]
+    cat_lines("", paste0(metric, ", ", by))
+    print_left(system_rows(rows, rows$category, "category"))
+  }
+  if (length(systems) > 20L) cat("... and", length(systems) - 20L, "more systems; see tidy()\n")
+  if (length(few) < length(metrics)) cat_lines("", paste0("Metrics ", by, ": see tidy()"))
 }
 
 print_left <- function(table) print(align_left(table, seq_along(table)), row.names = FALSE)
@@ -145,16 +164,11 @@ print_left <- function(table) print(align_left(table, seq_along(table)), row.nam
 notes_of.metric_estimate <- function(x) { # nolint: object_name.
   table <- x$table
   one <- x$estimates[[1L]]
-  reasons <- unique(table$reason[!is.na(table$reason)])
   name <- ifelse(
     is.na(table$category), row_names(table), paste0(table$metric, " of ", table$category)
   )
   c(
-    vapply(reasons, function(reason) {
-      what <- if (startsWith(reason, no_interval)) "No interval for " else "NA for "
-      of <- unique(paste0(name, " (", table$system, ")")[table$reason %in% reason])
-      paste0(what, shorten(of, most = 3L), ": ", sub(no_interval, "", reason, fixed = TRUE))
-    }, "", USE.NAMES = FALSE),
+    reason_notes(table$reason, table$estimate, paste0(name, " (", table$system, ")")),
     if (!all(rests_on_gold(one))) common_note(one),
     metric_interval_note(x, one)
   )
@@ -165,31 +179,19 @@ metric_interval_note <- function(x, one) {
   if (is.null(record$find) || all(is.na(x$table$conf.low))) {
     return(NULL)
   }
-  level <- interval_title(x$options$conf_level)
-  if (!is.null(one$gold) && !is.null(record$gold)) {
-    paste0(
-      level, "s: ", record$id, ", of the ", one$gold$settings$target, ", each by itself, with ",
-      count_noun(length(one$gold$case), "gold case")
-    )
+  drawn <- paste0(resampling_note(one), ", ", number(one$options$replicates), " replicates")
+  about <- if (!is.null(one$gold) && !is.null(record$gold)) {
+    paste0("each metric by itself, in the ", one$gold$settings$target, ", with ",
+      count_noun(length(one$gold$case), "gold case"))
   } else if (record$delta) {
-    paste0(
-      level, "s: sampling error (delta method, ", resampling_note(one), ", ",
-      number(one$options$replicates), " replicates)",
-      if (is_stated(one$options)) {
-        " given what is assumed"
-      } else {
-        " and what errors in common could hide"
-      }
-    )
+    paste0("sampling error (delta method, ", drawn, ")", allowance_words(one))
   } else if (record$cells) {
-    paste0(
-      level, "s: ", resampling_note(one), ", ", number(one$options$replicates), " replicates",
-      if (has_stand_in(one)) paste0(" of the ", method_of(one)$stand_in, " model"),
-      "; sampling error only"
-    )
+    paste0("sampling error alone (", drawn,
+      if (has_stand_in(one)) paste0(" of the ", method_of(one)$stand_in, " model"), ")")
   } else {
-    record$note(one)
+    return(record$note(one))
   }
+  paste0(interval_title(x$options$conf_level), "s (", record$id, "): ", about)
 }
 
 #' @rdname metric_estimate

@@ -38,18 +38,18 @@
 #'   and undo the mixing: with `p` the probabilities of a case, `M` the mean of their products and
 #'   `D` the diagonal of base rates, cases have weights `D M^-1 p`. These may be below 0 or above 1,
 #'   and their mean over cases with any scores is right. They are to `"shared"` as `"unbinned"` is
-#'   to the mean posterior. Where raters hardly tell categories apart (the smallest eigenvalue of
+#'   to the mean posterior. Where raters hardly separate the categories (the smallest eigenvalue of
 #'   `M`, scaled to 1 for certainty, is below .01) metrics are `NA`.
-#' * A stated share of errors in common (`common`) moves the weights from the second to the first.
+#' * A stated share of shared errors (`common`) moves the weights from the second to the first.
 #'   `"typical"` moves nothing, unlike with answers: it is how often two wrong answers are the same,
 #'   which scores are not.
 #' * Known truths count as they are.
 #'
 #' @section Intervals:
-#' Cases, or clusters, are drawn anew, and raters fitted again to each drawing (as they are, where
+#' Cases, or clusters, are resampled, and raters fitted again to each drawing (as they are, where
 #' ratings of patterns times categories are more than 1e5; of more than 1e4 cases 5000 are drawn,
 #' and deviations made smaller). `"bootstrap"` takes percentiles; `"robust"` adds what is not known
-#' of errors in common and of errors that raters have among themselves, as for other metrics, but
+#' of shared errors and of errors that raters have among themselves, as for other metrics, but
 #' as much as if all called for suspicion, since answers that look free of it vouch for no score:
 #' the same for ratings as for [fit_scores()]. Those
 #' of `ece` are moved to the estimate, since every drawing adds to it; from the lower end all that

@@ -75,7 +75,7 @@ weights_in_mean <- function(each, weighted, cases, drops) {
   replace(if (weighted) cases else cases^0, gone, 0)
 }
 
-# Each category against the others: tables x categories of true positives and so on.
+# Each category against all others: tables x categories of true positives and so on.
 against_rest <- function(tables, n) {
   sums <- table_sums(tables, n)
   tp <- sums$right

@@ -168,7 +168,7 @@ posterior_of_table <- function(table, x, call) {
       x = if (anyNA(at)) {
         "There is none for {.val {as.character(x$cases[is.na(at)])}}."
       } else {
-        "One case stands twice."
+        "One case is repeated."
       }, row = which(is.na(at)), call = call)
   }
   as.matrix(as.data.frame(table)[at, x$categories, drop = FALSE])
@@ -181,7 +181,7 @@ check_has_law.rater_fit <- function(fit, what, call) invisible()
 
 check_has_law.posterior_fit <- function(fit, what, call) {
   abort_argument("object", "{what} needs the model, of which this fit has only the posterior.",
-    i = "Fit the model anew, and give its posterior to {.fun as_rater_fit}.", call = call)
+    i = "Refit the model, and give its posterior to {.fun as_rater_fit}.", call = call)
 }
 
 # The same fit beside other answers by systems: `x` has the cases and ratings of the fit.

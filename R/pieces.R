@@ -35,12 +35,12 @@ utils::globalVariables(".fallible_task")
 
 # `finished` is a list with the value of each piece, NULL where it is lost.
 abort_lost <- function(names, lost, finished, parent, call) {
-  abort_fallible("worker", "A worker died, or cannot be reached.",
+  abort_fallible("worker", "A worker process died, or cannot be reached.",
     x = verbatim("Lost with it: ", shorten(names[lost], most = 6L), "."),
     i = c(
       "{sum(!lost)} of {length(lost)} piece{?s} {?is/are} finished, in field {.field finished} of
        this error.",
-      "{.fun future::plan} starts workers anew; all that depends on chance comes out as before if
+      "{.fun future::plan} restarts workers; random results are the same if
        {.fun set.seed} is called as before."
     ), pieces = names[lost],
     finished = stats::setNames(finished, names), parent = parent, call = call)

@@ -128,7 +128,7 @@ plan_accuracies <- function(x, own, design, call) {
   if (all(given) || !(any(given) || !is.null(own))) {
     abort_argument("rater_accuracy", "Give {.arg rater_accuracy}, {.arg chance_kappa} or a
                     {.arg design}{if (all(given)) ', not both'}.",
-      i = "How well raters agree decides how many cases are needed. A pilot of 50 cases tells.",
+      i = "The number of cases depends on how well raters agree; a pilot of 50 cases shows it.",
       call = call)
   }
   if (given[[2L]]) {
@@ -288,7 +288,7 @@ fit_pilot <- function(x, simple) {
 
 check_pilot_fit <- function(fit, call) {
   if (fit$identified != "yes") {
-    abort_argument("design", "Nothing can be planned from this pilot: {reason_of_fit(fit)}.",
+    abort_argument("design", "This pilot cannot be used for planning: {reason_of_fit(fit)}.",
       i = "Collect more ratings, or give {.arg rater_accuracy} or {.arg chance_kappa}.",
       call = call)
   }

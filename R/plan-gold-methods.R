@@ -118,6 +118,9 @@ caption_of.gold_plan <- function(x) { # nolint: object_name.
 #' @export
 shown_table.gold_plan <- function(x) { # nolint: object_name.
   table <- tidy(x)
+  if (length(unique(table$system)) > 3L) {
+    table <- table[table$interval == settled_interval(table, x$settings), ]
+  }
   range <- function(low, high, show) {
     to <- ifelse(is.na(high), "or more", paste("to", show(high)))
     ifelse(is.na(low) | low %in% high, "", paste(show(low), to))
@@ -141,18 +144,18 @@ notes_of.gold_plan <- function(x) { # nolint: object_name.
     paste0("Not reached, ", lacking$interval, ", ", lacking$system, ": ", lacking$reason,
       recycle0 = TRUE
     ),
-    "Worth: how many labels without ratings do what one does with them; ranges as ratings tell it",
+    "Worth: how many labels without ratings one label here replaces, roughly",
     paste(
-      "Ratings alone tell their worth only roughly: label a pilot of 20 to 30 random cases first.",
-      "A single judge no better than the system saves half of the labels at most"
+      "Ratings alone give the worth roughly: label a pilot of 20 to 30 random cases first.",
+      "A single judge no better than the system saves at most half of the labels"
     ),
     if (rests_on_ratings(x)) {
       paste(
-        "So few gold cases rest on what ratings say; some", fewest_contradicting,
-        "could contradict it"
+        "With so few gold cases the result rests on the ratings; about", fewest_contradicting,
+        "gold cases could contradict them"
       )
     },
-    if (x$settings$of == "difference") "Only cases on which answers differ need a label",
+    if (x$settings$of == "difference") "Only cases on which the systems differ need a label",
     if (drawn > 0L) choice_note(x, drawn),
     if (x$in_database) {
       "The cases are in a database: plan with dplyr::collect() of the ratings to draw some"
@@ -168,8 +171,8 @@ rests_on_ratings <- function(x) {
 
 choice_note <- function(x, drawn) {
   how <- switch(x$settings$choice,
-    stratified = "from strata by how little ratings tell",
-    active = "with a probability each by how little ratings tell", random = "at random"
+    stratified = "from strata by how uncertain the ratings leave them",
+    active = "each with a probability by how uncertain the ratings leave it", random = "at random"
   )
   safe <- is.null(x$settings$gold) && !is.na(settled_row(x)$highest)
   paste0(
@@ -180,13 +183,13 @@ choice_note <- function(x, drawn) {
 
 cost_note <- function(costs) {
   if (is.null(costs) || anyNA(costs$cost)) {
-    return(if (!is.null(costs)) "What one more rater would save cannot be told")
+    return(if (!is.null(costs)) "What one more rater would save is not known")
   }
   cheaper <- costs$raters[[which.min(costs$cost)]]
   paste0(
     "Cost ", number_of(costs$cost[[1L]]), " with raters as they are, ",
-    number_of(costs$cost[[2L]]), " with one more (", number_of(costs$gold[[2L]]), " gold), if its",
-    " errors are as much its own as theirs: ",
+    number_of(costs$cost[[2L]]), " with one more (", number_of(costs$gold[[2L]]), " gold cases),",
+    " if its errors are no more shared than theirs: ",
     if (cheaper == "one more") "one more rater is cheaper" else "gold is cheaper"
   )
 }

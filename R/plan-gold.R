@@ -7,7 +7,7 @@
 #' Ratings predict of every case how probably an answer is right. The more such predictions vary
 #' between cases, the more of the variance of being right they explain, and the fewer gold cases
 #' are needed: a share `1 - r^2` of those without ratings, if `r` is the correlation of predictions
-#' with the truth. Ratings alone tell `r` roughly: `r^2` is taken to be the square of the variance
+#' with the truth. Ratings alone give `r` roughly: `r^2` is taken to be the square of the variance
 #' of the predictions divided by their mean times one less their mean, at most .9. Over real data
 #' sets it scatters around that with standard deviation .20, of which the range of the answer is
 #' made. Label a pilot of 20 to 30 random cases to know better, and plan again.
@@ -30,17 +30,17 @@
 #' gold.
 #'
 #' @section Which cases:
-#' By `choice = "stratified"` cases are put into four strata by how little ratings tell of the
-#' answer, and the less they tell the more are drawn (Neyman's allocation, with each stratum at
-#' least .3 of the mean, since raters may agree and be wrong). On real data 1.17 times fewer labels
-#' than with random cases gave intervals as wide; at worst, 1.06 times more. `"active"` draws each
-#' case with a probability of its own. Cases with the same ratings have the same probability.
-#' `augment()` gives the list of the cases to label. Fill in its column `truth`, and give it to
-#' [estimate_accuracy()] as `known_truth`: it carries the probabilities, without which such a choice
-#' would be biased. Weights that are counts, and databases, are planned for by cases: the label of a
-#' row is that of as many cases as it stands for, so that fewer rows are drawn than gold cases are
-#' planned. Of ratings in a database `dplyr::collect()` fetches the cases to draw from. For a
-#' difference only cases on which the two answers differ are drawn; for
+#' By `choice = "stratified"` cases are put into four strata by how uncertain the ratings leave
+#' the answer, and more are drawn where they are less certain (Neyman's allocation, with each
+#' stratum at least .3 of the mean, since raters may agree and be wrong). On real data 1.17 times
+#' fewer labels than with random cases gave intervals as wide; at worst, 1.06 times more. `"active"`
+#' draws each case with a probability of its own. Cases with the same ratings have the same
+#' probability. `augment()` gives the list of the cases to label. Fill in its column `truth`, and
+#' give it to [estimate_accuracy()] as `known_truth`: it carries the probabilities, without which
+#' such a choice would be biased. Weights that are counts, and databases, are planned for by cases:
+#' the label of a row is that of as many cases as it stands for, so that fewer rows are drawn than
+#' gold cases are planned. Of ratings in a database `dplyr::collect()` fetches the cases to draw
+#' from. For a difference only cases on which the two answers differ are drawn; for
 #' precision, those with the answer; such a list says nothing of the accuracy of a system.
 #'
 #' @param x A [ratings()] object with systems, or the result of [estimate_accuracy()].

@@ -122,7 +122,7 @@ format_assumed <- function(x) {
     paste0(
       "Estimates: ", format_estimator(settings$estimator),
       if (settings$approximate) {
-        "; APPROXIMATION by a formula for large samples, nothing was simulated"
+        "; approximation by a formula for large samples, without simulation"
       } else {
         paste0("; ", number(settings$runs), " simulated panels for each number of cases")
       }
@@ -151,7 +151,7 @@ presumed_properties <- function(design) {
   if (length(broken) > 1L) {
     return(broken)
   }
-  "Presumed: the K-properties hold; where they do not, more cases are needed, or none are enough"
+  "Assumed: the K-properties hold; otherwise more cases are needed, or no number is enough"
 }
 
 format_estimator <- function(estimator) {
@@ -206,7 +206,7 @@ plan_notes <- function(x) {
     near_tie(table[enough, ]),
     if (!x$settings$approximate) "In brackets: Monte Carlo standard errors",
     if (any(!enough & abs(table$bias) > x$settings$margin / 5 & is.na(table$cases))) {
-      "Instead of more cases: better raters, or a model with fewer assumptions (rater_model())"
+      "More cases do not help; use better raters, or a model with fewer assumptions (rater_model())"
     },
     pilot_note(x)
   )
@@ -223,7 +223,7 @@ near_tie <- function(table) {
   same <- which(difference <= 2 * sqrt(error^2 + error[[best]]^2) & seq_along(difference) != best)
   if (length(same) > 0L) {
     paste0(
-      "Simulation error leaves open whether ", paste(table$raters[same], collapse = " or "),
+      "Within simulation error it is open whether ", paste(table$raters[same], collapse = " or "),
       " raters cost less"
     )
   }

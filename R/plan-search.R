@@ -188,7 +188,7 @@ unreached <- function(at, tried, settings, i) {
     if (rising) {
       paste0(number(settings$max_cases), " cases, the most to try, are too few; the best found is ")
     } else {
-      "more cases do not help, since the error that remains is bias; the best found is "
+      "more cases do not help, because the remaining error is bias; the best found is "
     },
     percent(point$probability), " with ", count_noun(best, "case")
   )

@@ -7,7 +7,7 @@ plan_world <- function(x, approximate, call) {
   if (approximate) given <- c(given, "approximate")
   if (length(given) > 0L) {
     abort_argument(given[[1L]],
-      "A function in the place of {.arg design} says itself how raters and systems answer.",
+      "A function given as {.arg design} defines by itself how raters and systems answer.",
       x = "Found {.arg {given}} beside it.", call = call)
   }
   world <- new_world(x$design, "design", as.integer(min(max(x$cases), 100)), call)

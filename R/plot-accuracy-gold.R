@@ -4,7 +4,7 @@ plot_gold <- function(object, call) {
   table <- tidy(object, "gold")
   seen <- table[!is.na(table$estimate), ]
   if (is.null(object$gold$evidence)) {
-    abort_argument("type", "There is no gold to draw: no known truth has measured anything.",
+    abort_argument("type", "There are no gold cases to draw.",
       i = "Give {.arg known_truth} and {.arg gold_sample} to {.fun estimate_accuracy}.",
       call = call)
   }

@@ -4,7 +4,7 @@
 #' @param type `"systems"`: estimates with their intervals, beside the accuracy of a rater.
 #'   `"bins"`: for each bin, how often the system gives the most probable category, with the curve
 #'   on which a system of the estimated accuracy would lie. `"sensitivity"`: for each system what
-#'   its accuracy would be against the share of errors in common that is assumed, from 0 (its errors
+#'   its accuracy would be against the assumed share of shared errors, from 0 (its errors
 #'   are its own) to 1 (it errs where the raters err), with a band for sampling error alone. The
 #'   shares that `common` has words for are marked, and the estimate has its interval. Methods that
 #'   assume what they assume are a dashed line. `"gold"`: for each system what gold cases and

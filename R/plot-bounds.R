@@ -1,12 +1,12 @@
 #' Picture of bounds
 #'
 #' The range of each system's accuracy, with its confidence set as a thin line, and, given a fit, a
-#' mark at the accuracy of a system that knows nothing that the raters do not.
+#' mark at the accuracy of a system that shares all errors of the raters.
 #'
 #' @param object An [accuracy_bounds()] result.
 #' @param ... For `plot()`, passed on to `autoplot()`.
 #' @inherit autoplot.ratings return
-#' @family errors in common
+#' @family shared errors
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' set.seed(1)
 #' x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.9, b = 0.6), 3, n = 300))
@@ -38,15 +38,15 @@ autoplot.accuracy_bounds <- function(object, ...) { # nolint: object_name.
       title = "Lowest and highest accuracy",
       subtitle = paste0(
         if (told$given == "fit") {
-          "whatever errors have in common with the raters',\nif the fit is right about these"
+          "whatever errors are shared with the raters',\nif the fit is right about these"
         } else {
-          "whatever errors have in common,\ngiven the ratings and what is assumed"
+          "whatever errors are shared,\ngiven the ratings and what is assumed"
         },
         if (told$interval == "bootstrap") {
           paste0("; thin: ", format(100 * told$conf_level), "% confidence set")
         }
       ),
-      caption = if (told$given == "fit") "Diamond: it knows nothing the raters do not",
+      caption = if (told$given == "fit") "Diamond: all errors shared with the raters",
       x = "probability of the correct category", y = NULL
     ) +
     theme_fallible()

@@ -38,7 +38,7 @@ plot_differences <- function(object) {
   pair <- paste(table$system1, "-", table$system2)
   table$pair <- factor(pair, levels = rev(pair))
   apart <- !is.na(table$conf.low) & (table$conf.low > 0 | table$conf.high < 0)
-  table$verdict <- ifelse(apart, "told apart", "not told apart")
+  table$verdict <- ifelse(apart, "different", "undecided")
   colours <- c(`told apart` = "main", `not told apart` = "muted")
   hidden <- nrow(tidy(object)) - nrow(table)
   ggplot2::ggplot(

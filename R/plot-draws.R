@@ -57,7 +57,7 @@ draw_densities <- function(object, table) {
     ggplot2::facet_wrap(~term, scales = "free_y") +
     ggplot2::scale_y_continuous(breaks = NULL) +
     ggplot2::labs(
-      title = "What the ratings say, and what was known before",
+      title = "Posterior and prior",
       subtitle = "Posterior densities; dashed: priors", x = NULL, y = NULL
     ) +
     theme_fallible()
@@ -91,7 +91,7 @@ draw_ranks <- function(table) {
     ggplot2::facet_grid(chain ~ term) +
     ggplot2::scale_fill_manual(values = category_colours(levels(table$chain))) +
     ggplot2::labs(
-      title = "Ranks of the draws of each chain", subtitle = "Even where chains have mixed",
+      title = "Ranks of the draws of each chain", subtitle = "Uniform if chains have mixed",
       x = "rank among the draws of all chains", y = NULL
     ) +
     theme_fallible()

@@ -2,7 +2,7 @@
 #'
 #' @param object,x A [ratings()] object.
 #' @param type `"ratings"`: who rated what, one tile per rating, cases in columns, raters and
-#'   systems in rows; where raters have no identity, the ratings of each case stacked.
+#'   systems in rows; where raters are not identified, the ratings of each case stacked.
 #'   `"agreement"`: the share of cases on which each pair of raters, or of a rater and a system,
 #'   agrees.
 #' @param max_cases,max_raters How many cases and raters are drawn at most. Of more, an evenly
@@ -137,7 +137,7 @@ plot_agreement <- function(x, max_raters, call) {
   x <- as_ratings_of_several(x, "object", call)
   if (x$exchangeable && length(x$systems) == 0L) {
     abort_argument("type",
-      "The raters of {.arg object} have no identity, so there are no pairs of them to draw.",
+      "The raters of {.arg object} are not identified, so there are no pairs to draw.",
       i = "Use {.code type = \"ratings\"}.", call = call)
   }
   pairs <- pairwise_agreement(x, if (x$exchangeable) NULL else busiest(x, max_raters))

@@ -20,7 +20,7 @@ draw_roc <- function(table) {
   ) +
     ggplot2::geom_step(linewidth = 0.9) +
     ggplot2::labs(
-      title = "What scores tell apart", subtitle = "Truth is estimated",
+      title = "ROC curves", subtitle = "Truth is estimated",
       x = "1 - specificity", y = "sensitivity", colour = NULL
     )
 }
@@ -36,7 +36,7 @@ draw_reliability <- function(table, object) {
     ggplot2::geom_point(ggplot2::aes(size = .data$n)) +
     ggplot2::scale_size_area(max_size = 5, guide = "none") +
     ggplot2::labs(
-      title = "Right as often as scores say?",
+      title = "Reliability of scores",
       subtitle = if (all(is.na(table$conf.low))) "Truth is estimated" else paste0(
         "With ", interval_title(object$options$conf_level), "s; truth is estimated"
       ),

@@ -24,12 +24,12 @@ plot_sensitivity <- function(object, call) {
     ) +
     ggplot2::scale_y_continuous(labels = in_percent, limits = no_narrower) +
     ggplot2::labs(
-      title = "What errors in common with the raters would mean",
+      title = "Accuracy by how many errors are shared with the raters",
       subtitle = sensitivity_subtitle(object, marks),
       caption = if (length(systems) < nrow(table)) {
         paste("Not identified for", shorten(setdiff(table$system, systems), most = 4L))
       },
-      x = "share of errors in common that is assumed", y = "accuracy"
+      x = "assumed share of shared errors", y = "accuracy"
     ) +
     theme_fallible() +
     ggplot2::theme(panel.spacing.x = ggplot2::unit(18, "pt"))
@@ -132,7 +132,7 @@ mark_of <- function(object) {
 sensitivity_subtitle <- function(object, marks) {
   level <- format(100 * object$options$conf_level)
   paste0(
-    "From errors of its own (0%) to errors where the raters err (100%); ratings cannot tell",
+    "From independent errors (0%) to fully shared errors (100%); ratings cannot show which",
     if (!is.null(object$gold)) {
       paste0("\nDashed, with its ", level, "% interval: what known cases measure")
     } else if (!on_the_line(object)) {

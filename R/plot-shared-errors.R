@@ -1,11 +1,11 @@
-#' Picture of errors in common
+#' Picture of shared errors
 #'
 #' The correlations of being right as a heat map. Without known truth, the range of each pair.
 #'
 #' @param object A [shared_errors()] result.
 #' @param ... For `plot()`, passed on to `autoplot()`.
 #' @inherit autoplot.ratings return
-#' @family errors in common
+#' @family shared errors
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' set.seed(1)
 #' copying <- data.frame(from = 1, to = 2, probability = 0.5)
@@ -31,7 +31,7 @@ plot_correlations <- function(object) {
       limits = c(-1, 1), breaks = c(-1, 0, 1), na.value = "grey90", name = "correlation"
     ) +
     ggplot2::labs(
-      title = "Errors in common",
+      title = "Shared errors",
       subtitle = paste0(
         "Correlation of being right, where truth is known\n", format(object)
       ),
@@ -51,7 +51,7 @@ plot_open_ranges <- function(object) {
     range_lines() +
     ggplot2::scale_x_continuous(limits = c(-1, 1)) +
     ggplot2::labs(
-      title = "What the ratings allow of errors in common",
+      title = "Shared errors that the ratings allow",
       subtitle = paste(
         "No truth is known; accuracies within", limits_in_words(object$options$limits)
       ),

@@ -86,7 +86,7 @@ plot_calibration <- function(table, conf_level) {
     ggplot2::scale_y_continuous(breaks = seq(0, 1, 0.2)) +
     ggplot2::coord_cartesian(ylim = c(0, 1), clip = "off") +
     ggplot2::labs(
-      title = "Is a category as often true as its probability says?",
+      title = "Calibration of category probabilities",
       subtitle = paste0(
         "Shares with ", format(100 * conf_level), "% intervals, counts above; ",
         sum(inside), " of ", count_noun(length(inside), "interval"), " on the line"

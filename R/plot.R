@@ -48,9 +48,9 @@ check_ggplot2 <- function(call = rlang::caller_env()) {
 
 #' Pictures of results
 #'
-#' A ggplot of any result: what [ggplot2::autoplot()] gives, without attaching that package. Themes,
-#' scales and titles of ggplot2 can be added; `plot()` draws the same at once, and takes `title` and
-#' `subtitle`. A theme that was set by [ggplot2::theme_set()] is kept.
+#' A ggplot of any result. `autoplot()` is [ggplot2::autoplot()] where that package is installed,
+#' and needs it. Themes, scales and titles of ggplot2 can be added; `plot()` draws the same at once,
+#' and takes `title` and `subtitle`. A theme that was set by [ggplot2::theme_set()] is kept.
 #'
 #' @param object Any result that has a picture, such as [ratings()], [estimate_accuracy()] or
 #'   [agreement()].
@@ -65,6 +65,14 @@ autoplot <- function(object, ...) {
   check_given()
   check_ggplot2()
   ggplot2::autoplot(object, ...)
+}
+
+# Where ggplot2 is installed its own generic is exported, so that attaching both masks nothing; it
+# is loaded when it is first needed.
+.onLoad <- function(libname, pkgname) { # nolint: object_name.
+  if (nzchar(system.file(package = "ggplot2"))) {
+    delayedAssign("autoplot", ggplot2::autoplot, assign.env = topenv())
+  }
 }
 
 # plot() draws what autoplot() describes, with other titles if some are given.

@@ -168,7 +168,7 @@ groups_of_raters <- function(table, x, call) {
     return(NULL)
   }
   if (x$exchangeable) {
-    abort_argument("rater_groups", "{.arg rater_groups} needs to know who gave which rating.",
+    abort_argument("rater_groups", "{.arg rater_groups} needs the rater of each rating.",
       x = "{.arg data} has counts of ratings.", call = call)
   }
   unknown <- setdiff(table$rater, x$raters)

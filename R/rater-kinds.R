@@ -39,11 +39,11 @@ settle_kinds <- function(kind, x, call) {
     abort_argument("rater_kind",
       "{.arg rater_kind} with names must name all raters, or their groups.",
       x = if (x$exchangeable) {
-        "{.arg data} has counts of ratings, which do not tell who gave them."
+        "{.arg data} has counts of ratings, which do not show which rater gave them."
       } else if (length(strange) > 0L) {
         "{.val {strange}} {?is/are} neither."
       } else {
-        "Nothing is said of {.val {lacking}}."
+        "It does not name {.val {lacking}}."
       }, rater = c(strange, lacking), call = call)
   }
   kind <- kind[at]
@@ -121,7 +121,7 @@ ask_who_rates <- function(x) {
   inform_once("rater_kind", c(
     verbatim("Are some raters language models or programs (", some,
       ")? If so, declare it with `rater_kind`."),
-    "i" = "It decides the interval of accuracies, since machines err together in ways that no rating
+    "i" = "Intervals depend on it, because machines share errors that no rating
            shows. For machines 90% intervals are .56 wide, and covered .92 to .96 of true accuracies
            in other sources. If nothing is declared they are about half as wide, and covered .76
            where language models rated and .55 where programs did.",

@@ -39,8 +39,8 @@ k_model <- function() plain_k_model
 #' strict and mild raters differ in these alone. One slope and K - 1 thresholds for all raters, or
 #' for each (`accuracy = "rater"`), instead of K (K - 1) free entries. Categories must be ordered,
 #' or two, for which it is the free model. True categories are taken for a step from each other;
-#' where they are not, choose `"free"`. Fitted by maximum likelihood, without priors, like models by
-#' formula; `base_rates` may be a formula.
+#' where they are not, choose `"free"`. Fitted by maximum likelihood, without priors; `base_rates`
+#' may be a formula.
 #'
 #' @section Confidence:
 #' With `confidence = TRUE` the levels of [confidence][ratings()] multiply the answers: a rater says
@@ -99,7 +99,7 @@ k_model <- function() plain_k_model
 #' With [covariates][ratings()] of cases, `base_rates`, `accuracy` and `difficulty` may be formulas:
 #'
 #' * `base_rates = ~ site`: a multinomial logit of the base rates. Populations that share the
-#'   accuracies of raters can be told apart by it: two raters and two populations are enough, for
+#'   accuracies of raters can be distinguished by it: two raters and two populations are enough, for
 #'   matrices of each rater (`errors = "free"`) and any number of categories (Hui and Walter, 1980).
 #' * `accuracy = ~ device`: what the formula says is added to a level of each rater, on the scale of
 #'   the logit of a right answer against the wrong ones (in each row of a matrix that is free). A
@@ -109,12 +109,12 @@ k_model <- function() plain_k_model
 #'   and, with `system = "shared"`, of the system; with `"own"` that has slopes of its own.
 #'
 #' Such models are fitted by maximum likelihood, without priors, in the way of [rater_family()];
-#' where ratings cannot tell their parameters apart (by the rank of a matrix of scores) all is `NA`.
-#' [coef()][stats::coef] has the slopes in the units of the covariates: `accuracy:`, `difficulty:`
-#' and `base_rate[category]:` with the name of the column, the last against the first category;
-#' `rater_accuracy` and `base_rate` without more are means over the cases at hand. [base_rates()]
-#' with `newdata` gives the base rates of cases with these covariates. `system` concerns
-#' `difficulty` and the dispersion of errors only.
+#' where ratings cannot distinguish their parameters (by the rank of a matrix of scores) all is
+#' `NA`. [coef()][stats::coef] has the slopes in the units of the covariates: `accuracy:`,
+#' `difficulty:` and `base_rate[category]:` with the name of the column, the last against the first
+#' category; `rater_accuracy` and `base_rate` without more are means over the cases at hand.
+#' [base_rates()] with `newdata` gives the base rates of cases with these covariates. `system`
+#' concerns `difficulty` and the dispersion of errors only.
 #'
 #' Argument `by` of [estimate_accuracy()] fits each group of cases alone, with raters, base rates
 #' and errors of its own: nothing need be alike, and each group must be large enough by itself. A
@@ -162,14 +162,13 @@ rater_model <- function(accuracy = c("common", "rater"),
   call <- rlang::current_env()
   check_confidence_axes(confidence, difficulty, call)
   by_formula <- vapply(list(accuracy, difficulty), rlang::is_formula, NA)
-  if (identical(errors, "ordinal")) {
+  ordinal <- identical(errors, "ordinal")
+  if (ordinal) check_ordinal_axes(accuracy, difficulty, call)
+  if (ordinal || confidence) check_no_prior(prior, call)
+  if (any(by_formula) || is_used_formula(base_rates)) {
     check_no_prior(prior, call)
-    model <- ordinal_model(accuracy, difficulty, base_rates, call)
-    return(with_levels_of(model, confidence))
-  }
-  if (any(by_formula) || is_used_formula(base_rates) || confidence) {
-    check_no_prior(prior, call)
-    model <- model_by_formula(accuracy, errors, difficulty, system, base_rates, call)
+    make <- if (ordinal) ordinal_by_formula else model_by_formula
+    model <- make(accuracy, errors, difficulty, system, base_rates, call)
     return(with_levels_of(model, confidence))
   }
   model <- list(
@@ -178,8 +177,11 @@ rater_model <- function(accuracy = c("common", "rater"),
     difficulty = check_choice(difficulty, c("none", "strata"), "difficulty"),
     system = check_choice(system, c("shared", "own"), "system")
   )
-  poolable <- model$accuracy == "rater" && model$errors == "free" && model$difficulty == "none"
-  model$prior <- check_prior(prior %||% if (poolable) "pooled" else "weak", call, poolable)
+  poolable <- model$accuracy == "rater" && model$errors == "free" && model$difficulty == "none" &&
+    !confidence
+  usual <- if (ordinal || confidence) "none" else if (poolable) "pooled" else "weak"
+  model$prior <- check_prior(prior %||% usual, call, poolable)
+  if (confidence) model$confidence <- TRUE
   structure(model, class = c("rater_model", "fallible_result"))
 }
 
@@ -207,7 +209,7 @@ model_by_formula <- function(accuracy, errors, difficulty, system, base_rates, c
     strata <- check_choice(difficulty, c("none", "strata"), "difficulty", call) == "strata"
     if (strata) {
       abort_argument("difficulty",
-        "A model with a formula cannot have strata of difficulty beside it.",
+        "A model with a formula cannot have strata of difficulty.",
         i = "{.arg difficulty} may be a formula too.", call = call)
     }
   }
@@ -278,19 +280,26 @@ abort_not_poolable <- function(call) {
 }
 
 is_k_model <- function(model) {
-  is.null(model$family) && model$accuracy == "common" && model$errors == "uniform" &&
-    model$difficulty == "none"
+  is.null(model$family) && !uses_confidence(model) && has_k_properties(model)
+}
+
+# Is it more than a step along the axes of the K-properties?
+has_own_law <- function(model) identical(model$errors, "ordinal") || uses_confidence(model)
+
+has_k_properties <- function(model) {
+  model$accuracy == "common" && model$errors == "uniform" && model$difficulty == "none"
 }
 
 #' @export
 format.rater_model <- function(x, ...) {
-  if (is_k_model(x)) {
+  name <- if (has_k_properties(x)) {
     "K-model"
   } else if (x$accuracy == "rater" && x$errors == "free" && x$difficulty == "none") {
     "Dawid-Skene model"
   } else {
     paste0("rater model (", x$accuracy, ", ", x$errors, ", ", x$difficulty, ")")
   }
+  paste0(name, if (uses_confidence(x)) " with confidence")
 }
 
 #' @export
@@ -311,6 +320,7 @@ model_lines.rater_model <- function(x) {
     uniform = "all errors are equally probable",
     distance = "errors near the truth are likelier, or less likely",
     free = "errors have any probabilities",
+    ordinal = "a signal in the order of the categories, cut at thresholds",
     none = "all cases are equally difficult",
     strata = "a third of the cases is easier, a third harder"
   )
@@ -328,7 +338,8 @@ model_lines.rater_model <- function(x) {
     paste0("<rater_model> ", format(x)),
     paste0("  ", format(c(axes, "prior")), "  ", c(
       paste0(format(unlist(x[axes])), "  ", meaning[unlist(x[axes])]), prior
-    ))
+    )),
+    if (uses_confidence(x)) "  confidence  the more sure a rater is, the more often right"
   )
 }
 

@@ -120,7 +120,7 @@ shares_of_wrong <- function(wrong, rater, categories, call) {
 same_for_all <- function(raters, named, call) {
   said <- unique(raters[named])
   if (length(said) > 1L) {
-    abort_prior("In this model all raters are alike, and so must be their priors.",
+    abort_prior("In this model all raters have the same parameters, so their priors must be equal.",
       x = "Those of {.val {named}} differ.",
       i = "{.code rater_model(\"rater\")} lets raters differ.", call = call)
   }

@@ -163,7 +163,7 @@ beta_of_mode <- function(told, sure, what, call) {
       x = paste0("They are ", said, " and ", told$mode, "."), call = call)
   }
   if (bound <= 1 - sure) {
-    abort_prior("The flat prior is already surer of {what} than that.",
+    abort_prior("The flat prior is already more certain of {what} than that.",
       x = "A uniform probability is {if (low) 'above' else 'below'} {said} with probability
            {1 - bound}, and you say {sure}.",
       i = "{.code list(1, 1)} is the flat prior. For a mode near {if (low) 0 else 1} give
@@ -174,7 +174,7 @@ beta_of_mode <- function(told, sure, what, call) {
     stats::pbeta(bound, shape(log_size)[[1L]], shape(log_size)[[2L]]) - (1 - sure)
   }
   if (excess(15) > 0) {
-    abort_prior("The bound of {what} is too near its mode: what is known so well is no prior.",
+    abort_prior("The bound of {what} is too near its mode: use a fixed value instead of a prior.",
       x = paste0("They are ", said, " and ", told$mode, "."), call = call)
   }
   found <- shape(stats::uniroot(excess, c(-20, 15), tol = 1e-12)$root)

@@ -35,7 +35,7 @@ check_can_grow <- function(x, call) {
 # Why ratings can be neither added to nor added; NULL if they can.
 why_fixed <- function(x) {
   if (x$exchangeable) {
-    "They are counts of ratings, which do not tell who gave them."
+    "They are counts of ratings, which do not show which rater gave them."
   } else if (!is.null(x$weights)) {
     "They have weights."
   } else if (!is.null(x$covariates)) {

@@ -73,7 +73,7 @@ find_categories <- function(input, declared, call) {
   if (length(categories) < 2L && (length(found) > 0L || !is.null(declared))) {
     found <- if (length(categories) > 0L) "only {.val {categories}}" else "none"
     abort_fallible("categories_few", "At least two categories are needed.",
-      x = paste0("Found ", found, "."), i = "If there are categories that nobody used, declare the
+      x = paste0("Found ", found, "."), i = "If there are categories that no rater used, declare the
         labels of all of them with {.arg categories}.", categories = categories, call = call)
   }
   if (length(categories) > max_categories) {
@@ -171,7 +171,7 @@ warn_labels <- function(labels, input) {
   codes <- seems_missing(labels)
   if (length(codes) > 0L) {
     warn_fallible("labels", c(
-      "Categories look as if they stood for missing ratings: {.val {codes}}.",
+      "Some categories look like codes for missing ratings: {.val {codes}}.",
       "i" = "They count as categories. Make them {.code NA}, or declare {.arg categories}."
     ), labels = codes)
   }
@@ -179,7 +179,7 @@ warn_labels <- function(labels, input) {
   if (length(labels) > 20L && length(labels) > rows / 2) {
     warn_fallible("labels", c(
       "There are {length(labels)} categories in {rows} row{?s}.",
-      "i" = "Are all columns of ratings what they should be? If so, declare {.arg categories}."
+      "i" = "Check the columns of ratings, or declare {.arg categories}."
     ), labels = labels)
   }
 }
@@ -192,7 +192,7 @@ warn_strange_rater <- function(columns) {
   }, NA)
   if (length(labels) > 2L && any(strange)) {
     warn_fallible("labels", c(
-      "No other column has a label of column{?s} {.val {names(columns)[strange]}}.",
+      "No other column shares a label with column{?s} {.val {names(columns)[strange]}}.",
       "i" = "{cli::qty(sum(strange))}{?It is/They are} taken for {?a rater/raters}; if
              {?it holds/they hold} something else, choose others by {.arg raters}."
     ), labels = unlist(labels[strange]))
@@ -205,7 +205,7 @@ check_declared <- function(categories, call) {
   twice <- unique(labels[duplicated(labels)])
   if (length(twice) > 0L) {
     abort_argument("categories", "must be labels that differ.",
-      x = "{.val {twice}} {?stands/stand} there more than once.", call = call)
+      x = "{.val {twice}} {?is/are} repeated.", call = call)
   }
   if (length(labels) == 0L || anyNA(labels) || "" %in% labels || has_infinite(categories)) {
     abort_argument("categories", "must be labels, none of them missing, empty or infinite.",

@@ -40,7 +40,7 @@ check_takes_confidence <- function(x, input, call) {
   raters <- names(input$columns)
   given <- names(input$confidence)
   why <- if (x$exchangeable) {
-    c("x" = "{.arg data} has counts of ratings, which do not tell who was how sure.",
+    c("x" = "{.arg data} has counts of ratings, which have no confidence.",
       "i" = "Give the ratings themselves, wide or long.")
   } else if (x$repeats != "error") {
     c("x" = "{.code repeats = \"{x$repeats}\"} allows several on a case.",

@@ -51,7 +51,7 @@ case_table <- function(x, columns, call) {
 match_cases <- function(x, columns, call, kept = "case") {
   origin <- x$database
   if (!origin$has_cases) {
-    abort_argument("case", "Nothing tells the cases of these ratings apart.",
+    abort_argument("case", "The cases of these ratings have no identifiers.",
       i = "Give {.arg case} to {.fun ratings}.", call = call)
   }
   now <- fetch_rows(dplyr::summarise(origin$origin, rows = dplyr::n()), call)

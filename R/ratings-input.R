@@ -102,7 +102,7 @@ as_columns <- function(data, call) {
   }
   if (anyDuplicated(names(data)) > 0L) {
     abort_fallible("columns", "The columns of {.arg data} must have different names.",
-      x = "{.val {unique(names(data)[duplicated(names(data))])}} stand{?s/} there twice.",
+      x = "{.val {unique(names(data)[duplicated(names(data))])}} {?is/are} repeated.",
       arg = "data", call = call)
   }
   structure(plain_columns(data), rows = rows, is_matrix = is_matrix, case_names = case_names)
@@ -219,7 +219,7 @@ check_disjoint <- function(roles, layout, call) {
   }
 }
 
-# A level that stands for missing values is no category, nor is an empty one that nobody used.
+# A level that stands for missing values is no category, nor is an empty one that no rater used.
 clean_levels <- function(x) {
   if (!is.factor(x) || !any(levels(x) %in% c(NA, ""))) {
     return(x)

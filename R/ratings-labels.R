@@ -184,7 +184,7 @@ answer_table <- function(x, call) {
   if (x$exchangeable || has_repeats(x)) {
     abort_argument("what", "{.code what = \"answers\"} needs one answer of each rater on a case.",
       x = if (x$exchangeable) {
-        "The raters of {.arg x} have no identity; only their counts are known."
+        "The raters of {.arg x} are not identified; there are only counts."
       } else {
         "Raters of {.arg x} repeat their ratings."
       }, call = call)

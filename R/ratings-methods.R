@@ -18,7 +18,7 @@ dimnames.ratings_labels <- dimnames.ratings
   keep_case <- if (missing(i)) seq_along(x$index) else find_subset(i, x$cases, "case", call)
   keep_rater <- if (missing(j)) seq_along(x$raters) else find_subset(j, x$raters, "rater", call)
   if (x$exchangeable && !missing(j)) {
-    abort_argument("j", "The raters of {.arg x} have no identity; only their counts are known.",
+    abort_argument("j", "The raters of {.arg x} are not identified; there are only counts.",
       i = "Subset cases only.", call = call)
   }
   if (length(keep_case) == 0L) {
@@ -133,7 +133,7 @@ judge_answers <- function(x, name, arg, call) {
   if (!(rlang::is_string(name) && name %in% units)) {
     abort_argument(arg, "must name a rater or a system of {.arg x}.", not = name,
       i = if (x$exchangeable) {
-        "The raters of {.arg x} have no identity; only their counts are known."
+        "The raters of {.arg x} are not identified; there are only counts."
       } else {
         "They are {.val {units}}."
       }, call = call)
@@ -263,7 +263,7 @@ format_header <- function(x) {
     ),
     paste0(
       "Categories: ", shorten(show_labels(x$categories), if (x$ordered) " < " else ", "),
-      if (length(unused) > 0L) paste0("; nobody used ", shorten(x$categories[unused]))
+      if (length(unused) > 0L) paste0("; unused: ", shorten(x$categories[unused]))
     ),
     if (has_labels(x)) {
       format_answers(x)
@@ -306,8 +306,9 @@ format_agreement <- function(info) {
     return("No case was rated by two raters: agreement is unknown")
   }
   paste0(
-    "Pairs of raters agree: ", percent(info$agreement), " (guesses ",
-    percent(1 / length(info$x$categories)), "; kappa ", decimals(info$kappa), ")"
+    "Pairs of raters agree: ", percent(info$agreement), " (chance ",
+    percent(1 / length(info$x$categories)), "; Fleiss' kappa ",
+    decimals(info$kappa), ")"
   )
 }
 

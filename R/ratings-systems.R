@@ -110,9 +110,9 @@ split_systems <- function(input, systems, repeats, call) {
   is_system <- rater %in% systems
   if (all(is_system)) {
     abort_fallible("system",
-      "Nobody is left to rate: {.arg systems} names every rater of {.arg data}.",
+      "No rater is left: {.arg systems} names every rater of {.arg data}.",
       x = "The raters are {.val {unique(rater)}}.",
-      i = "Systems are judged by the other raters; name those that are to be judged.",
+      i = "Systems are evaluated by the remaining raters; name only the systems.",
       system = systems, call = call)
   }
   column <- input$columns[[1L]]

@@ -18,14 +18,14 @@
 #' @param spreadsheet Is the table for a spreadsheet? Then an apostrophe stands before labels that
 #'   it would take for formulas.
 #' @return `tidy()`: a tibble; `as.data.frame()`: the same as a data frame. For ratings, columns
-#'   `case`, `rater` (missing where raters have no identity), `rating` (a factor with all categories
-#'   as levels), `confidence` (an ordered factor), `rater_group`, `weight` and covariates of cases,
-#'   if there are any. For systems, columns `case`, `system` and `prediction`; for scores `case`,
-#'   `system`, `category` and `score`. For answers, columns `case`, `rater` and `labels`, a list of
-#'   factors, empty for an answer without labels; the other tables do not show such answers. For
-#'   patterns, a factor for each rater, or, where raters are exchangeable or rate a case more than
-#'   once, an integer for each category, the number of ratings; then a factor for each system, a
-#'   column for each covariate, and `n`, the number of cases, or their total weight. Where raters
+#'   `case`, `rater` (missing where raters are not identified), `rating` (a factor with all
+#'   categories as levels), `confidence` (an ordered factor), `rater_group`, `weight` and covariates
+#'   of cases, if there are any. For systems, columns `case`, `system` and `prediction`; for scores
+#'   `case`, `system`, `category` and `score`. For answers, columns `case`, `rater` and `labels`, a
+#'   list of factors, empty for an answer without labels; the other tables do not show such answers.
+#'   For patterns, a factor for each rater, or, where raters are exchangeable or rate a case more
+#'   than once, an integer for each category, the number of ratings; then a factor for each system,
+#'   a column for each covariate, and `n`, the number of cases, or their total weight. Where raters
 #'   have names, `ratings()` makes the same object from the tables again, save for cases and raters
 #'   without any rating.
 #'
@@ -77,7 +77,7 @@ rating_table <- function(x, what, call) {
 count_table <- function(x, call) {
   counts <- category_counts(x)
   if ("case" %in% x$categories) {
-    abort_argument("x", "A category called {.val case} would hide the cases.",
+    abort_argument("x", "No category can be called {.val case}, the name of the column of cases.",
       i = "Give that category another name.", call = call)
   }
   tibble::new_tibble(
@@ -142,7 +142,7 @@ glance.ratings <- function(x, ...) {
 }
 
 # What it means if that is not above 0.
-chance_beyond_shares <- "agree no better than by chance beyond the shares of their answers"
+chance_beyond_shares <- "agree no better than by chance, given how often they use each category"
 
 # Fleiss' kappa, where such a share of the pairs of raters agree.
 kappa_of_agreement <- function(x, agreement) {

@@ -16,7 +16,7 @@
 #' * **Table**: an agreement matrix of class [table][base::table], the categories of one rater in
 #'   rows and of another in columns, whose cells count cases; see [as_ratings()].
 #' * **Counts**: a column per category, holding how many raters chose it (`counts`). Raters are then
-#'   exchangeable: who said what is unknown.
+#'   exchangeable: raters are not identified.
 #'
 #' Ratings may be factors, strings, logicals or numbers; they are compared by label. A missing
 #' rating is `NA`.
@@ -25,7 +25,7 @@
 #' Their number matters: with more categories, agreement by chance is rarer. Without `categories`,
 #' they are the levels of the rating columns if these are factors, unused levels included, and
 #' otherwise the labels that raters used, numbers in numeric order and strings in the order of the
-#' C locale. A category that nobody used but that exists should be declared.
+#' C locale. A category that no rater used but that exists should be declared.
 #'
 #' @section Cases that are the same:
 #' Cases with the same ratings and the same answers are kept once, as a *pattern*, with the list of
@@ -80,7 +80,7 @@
 #'   [crowdtruth()], which methods for single categories refuse ([single_label()] is the way out).
 #' @param rater_groups Raters who share a source: a family of models, a laboratory, a training.
 #'   Groups as a vector with the raters as names, a data frame with columns `rater` and `group`, or,
-#'   in long data, a column that is the same in all rows of a rater. Raters of whom nothing is said,
+#'   in long data, a column that is the same in all rows of a rater. Raters without a group,
 #'   or `NA`, are groups of their own. Fits count a group as one vote; see [rater_groups].
 #' @param truth A column with the true category of each case, `NA` where it is not known; in long
 #'   data the same in all rows of a case where it is known. It is only kept: nothing is estimated
@@ -93,13 +93,13 @@
 #' @param rater_kind Who rates, which decides the intervals of [estimate_accuracy()]: `"expert"` or
 #'   `"crowd"` (people), `"model"` (language models) or `"tool"` (other programs), which err
 #'   together in ways that no rating shows. One word for all, or words with all raters (or their
-#'   groups) as names; `NULL` if nobody knows. A panel of people and machines counts as if nothing
-#'   had been said; who wants the intervals of people leaves the other raters out.
+#'   groups) as names; `NULL` if unknown. A panel of people and machines counts as undeclared;
+#'   for the intervals of people leave out the other raters.
 #'
 #' @param scores What systems say in numbers, one for each category, beside their answers. In wide
 #'   data a list with the systems as names, each a vector of columns with the categories as names:
 #'   `list(new = c(no = "p_no", yes = "p_yes"))`. Of two categories one is enough,
-#'   `list(new = c(yes = "p_yes"))`, and its name says which it is, so that nobody has to guess
+#'   `list(new = c(yes = "p_yes"))`, and its name says which it is, so that there is no guessing
 #'   which category is the positive one. For any layout, a data frame with columns `case`, `system`,
 #'   `category` and `score`. Cases without scores are `NA`. See [score_metrics]. Not for lazy
 #'   tables.
@@ -138,7 +138,7 @@
 #' )
 #' ratings(verdicts, case = item, rater = who, rating = said, systems = "gpt-4o")
 #'
-#' # Counts: who said what is not known
+#' # Counts: raters are not identified
 #' ratings(fleiss1971, case = case, counts = depression:other)
 #'
 #' # Several labels in an answer, here in a list column
@@ -146,7 +146,7 @@
 #' answers$labels <- list(c("a", "b"), "a", "b", character())
 #' ratings(answers, case = case, rater = rater, rating = labels, repeats = "labels")
 #'
-#' # A matrix, with a category that nobody used
+#' # A matrix, with a category that no rater used
 #' ratings(matrix(c("a", "b", NA, "a", "b", "b"), ncol = 2), categories = c("a", "b", "c"))
 #' @export
 ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater = NULL,
@@ -352,7 +352,7 @@ check_systems <- function(x, call) {
     some <- unrated > 0
     each <- verbatim(x$systems[some], ": ", number(unrated[some]), " of ", number(total[some]))
     warn_fallible("unrated", c(
-      "Some cases that systems answered were seen by no rater; accuracy is estimated without them.",
+      "Some cases of systems have no rating; accuracy is estimated without them.",
       stats::setNames(each, rep("*", length(each)))
     ), systems = x$systems[some], unrated = unname(unrated[some]))
   }

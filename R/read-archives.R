@@ -48,7 +48,7 @@ check_cells <- function(columns, rows, input) {
 check_lines <- function(input) {
   found <- count_bytes(file(input$plain, "rb"), file.size(input$plain))
   if (found[[1L]] > 0) {
-    abort_file(input$path, "is no text: it has bytes of zero in it.", call = input$call)
+    abort_file(input$path, "is not text: it holds zero bytes.", call = input$call)
   }
   lines <- max(found[utf8ToInt("\n\r") + 1L]) + !attr(found, "last") %in% c(10L, 13L)
   check_cells(1, lines, input)
@@ -115,7 +115,7 @@ unpack <- function(input, scratch) {
     }
   )
   if (broken || !has_whole_content(input$path, file.size(out))) {
-    abort_file(input$path, "is compressed by gzip, and is broken or was cut off.",
+    abort_file(input$path, "is a gzip file that is damaged or incomplete.",
       "i" = "Copy or download it again.", call = input$call)
   }
   out
@@ -151,7 +151,7 @@ zip_entries <- function(input) {
   same <- identical(lapply(listed$Name, charToRaw), lapply(entries$name, charToRaw)) &&
     identical(as.double(listed$Length), entries$size)
   if (!same || length(entries$name) == 0L) {
-    abort_file(input$path, "is a zip archive, and is broken or was cut off.",
+    abort_file(input$path, "is a zip archive that is damaged or incomplete.",
       "i" = "Copy or download it again.", call = input$call)
   }
   entries
@@ -200,6 +200,6 @@ check_zip_names <- function(entries, input) {
     name <- shorten_text(entries$name[bad[[1L]]][[1L]])
     abort_file(input$path, paste0("holds ", names(bad), ". Nothing was unpacked."),
       "x" = paste0("It is \"", name, "\"."), call = input$call, topic = "archive",
-      "i" = "Tools do not normally write such archives: ask whoever gave it to you.")
+      "i" = "Tools do not normally write such archives: check where it comes from.")
   }
 }

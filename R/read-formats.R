@@ -43,7 +43,7 @@ looks_like <- function(input, signature) {
     return(signature$words)
   }
   if (input$kind == "other") {
-    return("no text: it has bytes of zero in it")
+    return("not text: it holds zero bytes")
   }
   if (input$kind == "json") {
     fields <- names(input$record)

@@ -105,7 +105,7 @@ kind_of_bytes <- function(input) {
 kind_of_text <- function(input) {
   first <- input$first
   if (length(first) == 0L) {
-    abort_file(input$path, "is empty: there is nothing in it but blanks.", call = input$call)
+    abort_file(input$path, "is empty.", call = input$call)
   }
   is_json <- grepl("^[[{]", first[[1L]], useBytes = TRUE)
   if (input$extension %in% c("jsonl", "ndjson")) {

@@ -54,7 +54,7 @@ unzip_inspect <- function(input) {
   inside <- zip_names(input)
   files <- c(intersect(inspect_headers, inside)[1L], grep("^samples/.*[.]json$", inside,
     value = TRUE))
-  if (is.na(files[[1L]])) abort_file(input$path, "is no log of Inspect.", call = input$call)
+  if (is.na(files[[1L]])) abort_file(input$path, "is not a log of Inspect.", call = input$call)
   # All, since to find each by its name takes the square of their number.
   got <- or_null(utils::unzip(input$plain, exdir = folder, overwrite = FALSE))
   whole <- file.size(file.path(folder, inside)) == input$entries$size

@@ -26,7 +26,7 @@ read_label_studio <- function(input, keep) {
   cancelled <- vapply(answers, `[[`, NA, "cancelled")
   kept <- answers[!cancelled]
   if (length(kept) == 0L) {
-    abort_file(input$path, "holds no annotation.", "i" = "Export it when somebody has annotated.",
+    abort_file(input$path, "holds no annotation.", "i" = "Export it after the first annotation.",
       call = input$call)
   }
   controls <- unique(unlist(lapply(kept, function(answer) names(answer$labels))))

@@ -28,7 +28,7 @@ format_json <- function() {
 read_json_array <- function(input, keep) {
   document <- input$document
   if (!is.null(names(document)) || length(document) == 0L) {
-    abort_file(input$path, "is no array of records.",
+    abort_file(input$path, "is not an array of records.",
       "i" = "Its fields are those of one object.", call = input$call)
   }
   check_fields(document, list(), input, keep)
@@ -71,7 +71,7 @@ read_prodigy <- function(input, keep) {
           " without a choice (ignored, or rejected as a whole).")
       },
       if (unnamed) {
-        paste0("Sessions without names, which have the time of their start, are no annotators: \"",
+        paste0("Sessions without names, which have the time of their start, are not annotators: \"",
           input$name, "\" is taken for one.")
       }
     )
@@ -111,7 +111,7 @@ read_doccano <- function(input, keep) {
     label <- "label"
   }
   if (any(vapply(table[[label]], is.list, NA))) {
-    abort_file(input$path, "marks parts of texts, which are no categories of cases.",
+    abort_file(input$path, "marks parts of texts, which are not categories of cases.",
       call = input$call)
   }
   list(

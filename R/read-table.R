@@ -126,8 +126,8 @@ check_encoding <- function(x, column, input) {
 
 abort_encoding <- function(input, where) {
   abort_file(input$path, paste0("is not encoded in ", input$encoding, "."),
-    "x" = paste0("Found bytes that are no text in ", where, "."),
-    "i" = "Say what it is encoded in, for example `file = list(encoding = \"latin1\")`.",
+    "x" = paste0("Found bytes that are not text in ", where, "."),
+    "i" = "Give its encoding, for example `file = list(encoding = \"latin1\")`.",
     call = input$call)
 }
 
@@ -136,7 +136,7 @@ abort_csv <- function(input, cnd) {
   abort_file(
     input$path, paste0("must have as many columns in all lines as in the first, ", expected, "."),
     "x" = csv_fault(input, expected, grepl("EOF", conditionMessage(cnd), fixed = TRUE)),
-    "i" = if (expected == 1L) "Say what separates columns, for example `file = list(sep = \";\")`.",
+    "i" = if (expected == 1L) "Give the separator, for example `file = list(sep = \";\")`.",
     call = input$call
   )
 }

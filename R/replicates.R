@@ -74,7 +74,7 @@ warn_failed <- function(names, share, conf_level, why) {
   if (length(some) > 0L) {
     each <- verbatim(names[some], ": ", percent(share[some]), " of replicates")
     warn_fallible("bootstrap", c(
-      "Many bootstrap replicates gave no estimate; intervals rest on the others and are too short.",
+      "Many bootstrap replicates gave no estimate, so intervals are too short.",
       stats::setNames(each, rep("*", length(each))),
       "i" = why
     ), systems = names[some], share = share[some])
@@ -93,7 +93,7 @@ warn_outside <- function(names, table, why) {
     warn_fallible("bootstrap", c(
       "{cli::qty(length(out))}Bootstrap interval{?s} of {.val {names[out]}} {?leaves/leave} {?its
        estimate/their estimates}.",
-      "x" = "Samples drawn anew are biased by more than they vary.",
+      "x" = "The bias of the resamples is larger than their spread.",
       "i" = why
     ), systems = names[out], share = numeric())
   }

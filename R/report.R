@@ -4,8 +4,8 @@
 #' assumption that it rests on with both its ends, sentences that may be copied and such as may not,
 #' raters and their agreement, systems compared in words, metrics, checks, methods with references,
 #' versions and seed. Where raters are language models, also the errors they share, how many
-#' independent ones they are worth, the alternative annotator test, and the cases to read. Cases of
-#' known truth count wherever they can.
+#' independent ones they are equivalent to, the alternative annotator test, and the cases to read.
+#' Cases of known truth count wherever they can.
 #'
 #' A page in HTML is one file without links to the network; Word can be edited. Its source is a
 #' template, `Accuracy report`, in the list of new R Markdown files of RStudio, or by
@@ -20,7 +20,7 @@
 #' @param judges Shall it have what concerns language models that judge? By default, if
 #'   `rater_kind` says that raters are machines.
 #' @param rater_kind Who rates, as in [ratings()], which decides the intervals; `NULL` for what the
-#'   ratings say. Where nobody said it, the report says that.
+#'   ratings say. Where it is not declared, the report says so.
 #' @param seed Seed of all that is drawn at random. Two reports in HTML with the same seed and date
 #'   are equal byte for byte.
 #' @param date The date that the report carries, a string or a [Date]; `NULL` for none.
@@ -92,7 +92,7 @@ put_report <- function(made, file, call) {
   )
   if (!put) {
     abort_fallible("file", "{.file {file}} cannot be written.",
-      i = "It is written beside its place first: its folder must be open to you, and have space.",
+      i = "The folder must be writable and have space for a second copy.",
       path = file, call = call)
   }
 }
@@ -155,7 +155,7 @@ abort_program <- function(program, call) {
 
 #' Cases to read
 #'
-#' The cases of which raters tell least, with all that was said about them: the least sure labels
+#' The cases about which raters say least, with all that was said about them: the least sure labels
 #' are first, where these are labels of the average (see [ground_truth()]).
 #'
 #' @param x A [ratings()] object.

@@ -78,7 +78,7 @@ judged_scores <- function(x, systems, category, call) {
   judges <- lapply(judges, function(judge) {
     if (is.null(judge$lack)) {
       judge$w <- score_weights(judge, panel, panel$p, panel$weight)
-      if (is.null(judge$w)) judge$lack <- "raters hardly tell categories apart"
+      if (is.null(judge$w)) judge$lack <- "raters hardly separate the categories"
     }
     judge
   })

@@ -13,8 +13,8 @@
 #' cases of each highest score by themselves), between the middles of which it changes evenly, so
 #' that scores need not be calibrated, nor be probabilities. A system without scores has a confusion
 #' matrix. Tables are shrunk to what the source says of all cases together, with the weight of one
-#' case per category. The fit (by EM) starts at the mean of ratings, scores and answers, which tells
-#' the categories apart.
+#' case per category. The fit (by EM) starts at the mean of ratings, scores and answers, which
+#' distinguishes the categories.
 #'
 #' @section What it takes for granted:
 #' Systems that learnt from the same data, or are copies of each other, err together, and by their
@@ -93,8 +93,9 @@ check_has_scores <- function(x, call) {
 check_sources <- function(x, raters, call) {
   sources <- raters + length(x$systems)
   if (sources < 3L) {
-    abort_argument("x", "Without known truths it takes three sources, raters and systems together,
-                         to tell how good each of them is.", x = "There {?is/are} {sources}.",
+    abort_argument("x", "Without known truths, the accuracy of a source can be estimated only
+                         among three or more, raters and systems together.",
+      x = "There {?is/are} {sources}.",
       i = "Give {.arg known_truth}, or {.arg trust}.", call = call)
   }
 }
@@ -102,7 +103,7 @@ check_sources <- function(x, raters, call) {
 check_trust <- function(trust, x, call) {
   check_names_among(trust, names(x$scores$values), "trust", call)
   if (x$scores$scale != "probability") {
-    abort_argument("trust", "Scores that only order cases cannot be taken at their word.",
+    abort_argument("trust", "Scores that only order cases cannot be used as probabilities.",
       i = "Leave out {.arg trust} for the joint model, which needs the order only.", call = call)
   }
 }

@@ -38,12 +38,12 @@ score_panel <- function(estimate) {
   lack <- if (is.null(x$scores)) {
     "there are no scores"
   } else if (!method$posterior) {
-    paste0("method \"", estimate$options$method, "\" estimates accuracy alone")
+    paste0("method \"", estimate$options$method, "\" estimates accuracy only")
   }
   beliefs <- if (is.null(lack)) rater_beliefs(estimate)
   p <- if (is.null(lack)) beliefs$of(NULL)
   if (is.null(lack) && anyNA(p[judged_patterns(estimate$fit)[x$index], ])) {
-    lack <- "agreement of the raters does not tell categories apart"
+    lack <- "the raters' agreement does not separate the categories"
   }
   weight <- weights_of_cases(x)
   judge <- function(s) {
@@ -88,7 +88,7 @@ score_point <- function(estimate, plan, judge, panel, s) {
   rows <- plan$rows
   value <- rep(NA_real_, nrow(rows))
   w <- if (is.null(judge$lack)) score_weights(judge, panel, panel$p, panel$weight)
-  lack <- judge$lack %||% if (is.null(w)) "raters hardly tell categories apart"
+  lack <- judge$lack %||% if (is.null(w)) "raters hardly separate the categories"
   reason <- rep(lack %||% NA_character_, nrow(rows))
   if (is.null(lack)) {
     value <- score_values(plan, judge$book, w, panel$weight[judge$at])
@@ -96,7 +96,7 @@ score_point <- function(estimate, plan, judge, panel, s) {
     if (estimate$fit$x$scores$scale != "probability") {
       off <- vapply(plan$records, `[[`, NA, "probabilities")[rows$metric]
       value[off] <- NA_real_
-      reason[off] <- "scores are no probabilities, but order cases only"
+      reason[off] <- "scores are not probabilities, they only order cases"
     }
   }
   columns_tibble(
@@ -109,7 +109,7 @@ score_point <- function(estimate, plan, judge, panel, s) {
 
 lack_of_score_interval <- function(estimate, interval) {
   if (!interval$cells && !interval$delta) {
-    paste0("a ", interval$words, " is of the accuracy alone")
+    paste0("a ", interval$words, " is for accuracy only")
   } else {
     lack_of_interval(interval_bootstrap, estimate)
   }

@@ -121,7 +121,7 @@ scores_of_table <- function(x, scores, data, by_rating, call) {
   check_scored_systems(unique(system), x, call)
   at <- match(as_label(table$case), as_label(x$cases))
   if (anyNA(at)) {
-    abort_fallible("case", "{.arg scores} must be about cases of {.arg data}.",
+    abort_fallible("case", "{.arg scores} must name cases of {.arg data}.",
       x = "{sum(is.na(at))} row{?s} {?is/are} not, first row {which(is.na(at))[[1L]]} of case
            {.val {as_label(table$case)[is.na(at)][[1L]]}}.", row = which(is.na(at)), call = call)
   }
@@ -251,7 +251,7 @@ warn_scores <- function(x) {
   if (any(constant)) {
     warn_fallible(
       "scores",
-      "All scores of {.val {names(constant)[constant]}} are equal, and put no case before another.",
+      "All scores of {.val {names(constant)[constant]}} are equal, so they order no cases.",
       systems = names(constant)[constant], cases = NULL
     )
   }

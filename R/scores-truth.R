@@ -8,8 +8,8 @@
 # base rates E[p], the weights w = D M^-1 p undo this: E[w_j 1(S in A)] = E[p_j] F_j(A). Those of a
 # case sum to one, as base rates are M times a vector of ones, but may be below 0 or above 1.
 
-# Below this raters hardly tell categories apart: the smallest eigenvalue of M, scaled to be 1 where
-# the truth is known and 0 where nothing is.
+# Below this raters hardly separate the categories: the smallest eigenvalue of M, scaled to be 1
+# where the truth is known and 0 where nothing is.
 least_told <- 0.01
 
 # A function of weights of cases that gives p, cases x categories, fitted anew with these weights;

@@ -12,7 +12,7 @@ check_settings_list <- function(x, arg, known, call) {
       } else if (length(off) > 0L) {
         if (all(off == "")) "Something in it has no name." else "It has {.val {off}}."
       } else {
-        "{.val {unique(names[duplicated(names)])}} {?stands/stand} twice."
+        "{.val {unique(names[duplicated(names)])}} {?is/are} repeated."
       }, i = if (length(near) > 0L) "Did you mean {.val {near}}?", call = call)
   }
   x

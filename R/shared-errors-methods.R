@@ -1,4 +1,4 @@
-#' Tables of errors in common
+#' Tables of shared errors
 #'
 #' @param x A [shared_errors()] result.
 #' @param what `"pairs"`, a row per pair of raters and systems, or `"raters"`, a row per rater.
@@ -25,7 +25,7 @@
 #'
 #'   `format()`: a sentence. `as.matrix()`: the correlations, raters and systems in rows and
 #'   columns. `as.data.frame()`: a table of `tidy()`, as a data frame.
-#' @family errors in common
+#' @family shared errors
 #' @examples
 #' set.seed(1)
 #' x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), 0.8, 4, n = 300))
@@ -75,9 +75,14 @@ format.shared_errors <- function(x, digits = 2L, ...) {
   }
   size <- format(round(facts$raters_per_case, 1L))
   if (facts$known == 0) {
+    high <- facts$effective.highest
     return(paste0(
-      "Errors of raters correlate by ", between(facts$lowest, facts$highest), " on average; ", size,
-      " raters are worth ", between(facts$effective.lowest, facts$effective.highest),
+      "The raters' errors correlate by ", between(facts$lowest, facts$highest), " on average; ",
+      size, " raters are equivalent to ", if (isTRUE(high > facts$raters_per_case)) {
+        paste("at least", decimals(facts$effective.lowest, digits))
+      } else {
+        between(facts$effective.lowest, high)
+      },
       " independent ones"
     ))
   }
@@ -89,8 +94,8 @@ format.shared_errors <- function(x, digits = 2L, ...) {
     }
   }
   paste0(
-    "Errors of raters correlate by ", decimals(facts$correlation, digits),
-    interval(facts$conf.low, facts$conf.high), " on average; ", size, " raters are worth ",
+    "The raters' errors correlate by ", decimals(facts$correlation, digits),
+    interval(facts$conf.low, facts$conf.high), " on average; ", size, " raters are equivalent to ",
     decimals(facts$effective, digits), interval(facts$effective.low, facts$effective.high),
     " independent ones"
   )
@@ -99,7 +104,7 @@ format.shared_errors <- function(x, digits = 2L, ...) {
 #' @export
 print.shared_errors <- function(x, ...) {
   facts <- glance(x)
-  truth <- if (facts$known > 0) paste(number(facts$known), "with known truth") else "no truth known"
+  truth <- if (facts$known > 0) paste(number(facts$known), "with known truth") else "no known truth"
   print_result(x, "tidy(what = \"raters\"), glance(), plot()", most = 12L, head = c(
     paste(
       "<shared_errors>", toString(c(
@@ -121,8 +126,10 @@ shown_table.shared_errors <- function(x) { # nolint: object_name.
     out$correlation <- decimals(table$estimate, 2L)
     out[[paste0(format(100 * x$options$conf_level), "% interval")]] <-
       range(table$conf.low, table$conf.high)
-    out[["same wrong answer"]] <- decimals(table$coinciding, 2L)
-    out[["by chance"]] <- decimals(table$expected, 2L)
+    if (any(table$expected < 1, na.rm = TRUE)) { # with two categories wrong answers are the same
+      out[["same wrong answer"]] <- decimals(table$coinciding, 2L)
+      out[["by chance"]] <- decimals(table$expected, 2L)
+    }
   } else {
     out[["correlation, without truth"]] <- range(table$lowest, table$highest)
   }
@@ -140,20 +147,20 @@ notes_of.shared_errors <- function(x) { # nolint: object_name.
     if (unmet > 0) paste(count_noun(unmet, "pair"), "without a case in common"),
     if (facts$known == 0) {
       paste0(
-        "Without truth the ratings allow all of a range, if accuracies are within ",
-        limits_in_words(x$options$limits), " and wrong answers of two are the same in ",
-        decimals(x$options$coinciding, 2L), " of the cases or more"
+        "No truth is known, so the ratings allow a range, if accuracies are within ",
+        limits_in_words(x$options$limits), " and two wrong answers coincide in ",
+        decimals(x$options$coinciding, 2L), " or more of the cases"
       )
     },
     if (isTRUE(facts$surplus > 0.005)) {
       paste0(
-        "Where two raters are wrong they give the same answer ", decimals(facts$surplus, 2L),
+        "When two raters are both wrong, they give the same answer ", decimals(facts$surplus, 2L),
         " more often than by chance"
       )
     },
     if (length(gain) > 0L) {
       paste(
-        "The others are worth more independent raters without",
+        "The effective number of raters is higher without",
         shorten(raters$rater[gain], most = 4L)
       )
     }

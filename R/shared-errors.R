@@ -1,8 +1,8 @@
-#' Errors that raters and systems have in common
+#' Errors that raters and systems share
 #'
-#' Raters who err on the same cases are worth fewer than they are, and a system that errs there too
+#' Raters who err on the same cases count for fewer raters, and a system that errs there too
 #' looks better than it is. With known truth of some cases this measures how far errors go together;
-#' without, it tells the range that the ratings leave open.
+#' without, it gives the range that the ratings allow.
 #'
 #' @section With known truth:
 #' The correlation of two raters' being right (the phi coefficient), over the cases that both
@@ -18,7 +18,7 @@
 #' one of the other on different cases of the same truth. `surplus` is the difference; with two
 #' categories it is 0. Independent errors have none.
 #'
-#' `m` raters whose errors correlate by `rho` on average are worth `m / (1 + (m - 1) rho)`
+#' `m` raters whose errors correlate by `rho` on average are equivalent to `m / (1 + (m - 1) rho)`
 #' independent ones, as far as the variance of their mean goes (the design effect of Kish, 1965).
 #' The mean is the sum of covariances by that of products of standard deviations, with the number of
 #' common cases as weight and each rater's mean over all cases. Where cases lack ratings `m` is the
@@ -34,7 +34,7 @@
 #'
 #' where `g` is the least share of `coinciding` answers among those where both are wrong: 1 with two
 #' categories; otherwise an assumption, by default that of wrong answers given blindly,
-#' `1 / (categories - 1)`, since errors in common make them coincide more often and not less.
+#' `1 / (categories - 1)`, since shared errors make them coincide more often and not less.
 #' Columns `lowest` and `highest` are the extremes over these and over the confidence interval of
 #' `D` (Wilson; in whole percents), so they contain the correlation with probability `conf_level` at
 #' least, if the limits of accuracy do; they are `NA` where no `a`, `b` and `p` will do. They say
@@ -58,8 +58,8 @@
 #'   [tidy()][tidy.shared_errors], [glance()][tidy.shared_errors], `as.data.frame()`, `as.matrix()`
 #'   and [autoplot()][autoplot.shared_errors].
 #' @references Kish, L. (1965). *Survey sampling*. Wiley.
-#' @family errors in common
-#' @seealso [accuracy_bounds()] for what errors in common may make of a system's accuracy.
+#' @family shared errors
+#' @seealso [accuracy_bounds()] for what shared errors may make of a system's accuracy.
 #' @examples
 #' set.seed(1)
 #' # The second rater copies the first in half of the cases
@@ -164,7 +164,7 @@ known_cells <- function(x, known_truth, call) {
 check_named_once <- function(x, call) {
   repeated <- nrow(repeated_ratings(x)) > 0L
   if (x$exchangeable || repeated) {
-    abort_argument("x", "Errors in common need to know who gave which rating, once for a case.",
+    abort_argument("x", "Shared errors need identified raters with one rating per case.",
       x = if (repeated) "Some raters rated a case more than once." else "{.arg x} has counts of
         ratings.", call = call)
   }

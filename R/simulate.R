@@ -1,7 +1,7 @@
 #' Simulated panels
 #'
 #' Draws the answers of raters and systems to cases whose true category is known. Base rates,
-#' confusion matrices, difficulty and answers are drawn anew for each panel, from R's random
+#' confusion matrices, difficulty and answers are drawn again for each panel, from R's random
 #' numbers: [set.seed()] makes panels repeatable.
 #'
 #' @srrstatsNA {UL2.1} ratings are not transformed
@@ -72,7 +72,7 @@ check_design <- function(design, call = rlang::caller_env()) {
 #' @return `truth()`: a tibble with a row per case: `case` and `category`, a factor, `NA` where the
 #'   truth is not known. `true_accuracy()`: a tibble with a row per system: `system`; `expected`,
 #'   the probability of a correct answer over the base rates and difficulties of the panel, copying
-#'   included, whatever cases were drawn or kept, and `NA` where nobody told it; and `sample`, the
+#'   included, whatever cases were drawn or kept, and `NA` where it is unknown; and `sample`, the
 #'   share of correct answers (by weight, if cases have weights) among the cases of `x` with an
 #'   answer and a known truth, `NA` if there are none.
 #' @family simulation
@@ -111,7 +111,7 @@ sample_accuracy <- function(x) {
 check_truth <- function(x, call = rlang::caller_env()) {
   check_ratings(x, call)
   if (is.null(x$truth)) {
-    abort_argument("x", "The truth behind {.arg x} is not known.", i = "Only what
+    abort_argument("x", "The truth of the cases of {.arg x} is not known.", i = "Only what
         {.fun simulate_ratings} and {.fun with_truth} make, or {.fun ratings} with {.arg truth},
         carries its truth; for estimates, see {.fun ground_truth} and {.fun estimate_accuracy}.",
       call = call)

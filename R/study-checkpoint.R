@@ -74,8 +74,9 @@ resume <- function(study, path, call, parts = c("designs", "estimators", "n", "p
       x = c(verbatim("It is ", path, "."), verbatim(conditionMessage(e))), path = path, call = call)
   })
   if (!inherits(before, "simulation_study") || !is.list(before)) {
-    abort_fallible("file", "The file of {.arg checkpoint} is not as a study wrote it.",
-      x = c(verbatim("It is ", path, "."), "Its bytes have changed, or no study wrote it."),
+    abort_fallible("file",
+      "The file of {.arg checkpoint} was not written by a study, or has changed.",
+      x = verbatim("It is ", path, "."),
       i = "Choose another file, or delete this one.", path = path, call = call)
   }
   check_same_study(before, study, parts, path, call)

@@ -1,8 +1,8 @@
 #' Tables of a simulation study
 #'
 #' @param x,object A [simulation_study()] result.
-#' @param by What to tell apart: any of `"design"`, `"n"`, `"system"` and `"estimator"`. The rest is
-#'   pooled.
+#' @param by What to distinguish: any of `"design"`, `"n"`, `"system"` and `"estimator"`. The rest
+#'   is pooled.
 #' @param margin What counts as near, in (0, 1): see `within`.
 #' @param common Only panels on which all estimators gave an estimate?
 #' @param ... Not used.

@@ -15,7 +15,7 @@
 #' @section Worlds of your own:
 #' A design may be a function of the number of cases that returns [ratings()] of so many cases with
 #' the answers of systems and, by [with_truth()], the truth: always the same systems, and no truth
-#' missing. It draws from R's random numbers, which it finds seeded anew for each panel, apart from
+#' missing. It draws from R's random numbers, which are seeded again for each panel, apart from
 #' those of estimators; `replay()` calls it again. To learn the names of systems it is called once
 #' beforehand, and must then return a panel (it is called up to five times). If it fails later, the
 #' estimates of that run are `NA`, with the error, of class `fallible_error_design`, as their
@@ -26,7 +26,7 @@
 #' R's generator decides once, so [set.seed()] makes a study repeatable. Each panel has a stream of
 #' its own: results are the same for any number of threads or processes, and the panels of a study
 #' with more runs begin with those of the study with fewer. An estimator of yours that uses R's
-#' random numbers finds them seeded anew for each panel.
+#' random numbers finds them seeded again for each panel.
 #'
 #' @section Many processes:
 #' Where package future has a plan that is not sequential (`future::plan("multisession")`, a

@@ -14,7 +14,7 @@
 #'   `title` and `subtitle`.
 #' @param spreadsheet Is the table for a spreadsheet? Then an apostrophe stands before text that
 #'   begins with `=`, `+`, `-`, `@`, a tab or a line break, which would be taken for a formula: a
-#'   label may be anything that somebody wrote.
+#'   label may be any text.
 #' @param parm Names or numbers of the estimates wanted; all, if missing.
 #' @param level Confidence level of the intervals of `object`, a probability: others need a result
 #'   made with that `conf_level`.
@@ -76,7 +76,7 @@ confint.fallible_result <- function(object, parm, level = NULL, ...) { # nolint:
   own <- glance(object)[["conf_level"]] %||% unclass(object)[["options"]]$conf_level
   if (!is.null(level) && !isTRUE(all.equal(level, own))) {
     abort_argument("level", "must be that of the intervals of {.arg object}.", not = level,
-      i = "It has intervals of level {own}. Make it anew with another {.arg conf_level}.")
+      i = "It has intervals of level {own}. Make it again with another {.arg conf_level}.")
   }
   ends <- as.matrix(table[c("conf.low", "conf.high")])
   tail <- (1 + c(-1, 1) * (own %||% NA_real_)) / 2

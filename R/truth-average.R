@@ -57,8 +57,8 @@ weights_of_labels <- function(x) {
 warn_two_raters <- function(x) {
   if (length(unique(rating_rater(x))) == 2L) {
     warn_fallible("weakly_identified", c(
-      "Where the two raters disagree, priors decide which of them is right.",
-      "i" = "A third rater, or some cases of {.arg known_truth}, would tell."
+      "Where the two raters disagree, only the priors decide which is right.",
+      "i" = "Add a third rater, or give {.arg known_truth} for some cases."
     ), why = "two raters")
   }
 }

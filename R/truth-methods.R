@@ -17,7 +17,7 @@
 #'   entropy in bits; `missing`, the number of cases whose probabilities are `NA`.
 #'
 #'   `as.data.frame()`: the wide table as it is, a column of probabilities per category.
-#'   `format()`: what `glance()` tells, in a line.
+#'   `format()`: the numbers of `glance()` in a line.
 #' @family estimation
 #' @examples
 #' truth <- ground_truth(ratings(lehner2015, raters = rater1:rater4, case = case))
@@ -108,17 +108,17 @@ notes_of.ground_truth <- function(x) { # nolint: object_name.
   }
   c(
     paste0(
-      "Expected to be right: ", percent(told$probability), " of labels. Less probable than 0.8: ",
+      "Expected share of correct labels: ", percent(told$probability), "; below 0.8 in ",
       number(told$unsure), " of ", count_noun(told$cases - told$missing, "case"),
-      if (told$unsure > 0L) ", those to look at again"
+      if (told$unsure > 0L) " (check these first)"
     ),
     if (rho == 0) {
-      "Raters are taken to err independently; if they do not, labels are less sure than that"
+      "Assumed: raters err independently; otherwise labels are less certain"
     } else {
       switch(attr(x, "kind"),
-        machines = paste("Language models and programs err together more than people: labels are",
-          "less sure than that"),
-        unsaid = "If raters are language models or programs, labels are less sure than that"
+        machines = paste("Language models and programs share more errors than people: labels are",
+          "less certain than this"),
+        unsaid = "If raters are language models or programs, labels are less certain"
       )
     }
   )

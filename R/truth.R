@@ -14,20 +14,20 @@
 #' independent is far too sure. Labels of the average are flattened: the evidence of r ratings
 #' counts for `1 / (1 + (r - 1) rho)` of itself, and base rates stay what they are. No most probable
 #' category changes by that. `rho` is the correlation of two raters' being right on a case; .43 is
-#' the mean of the same families (standard deviation .21). The ratings themselves cannot tell it.
+#' the mean of the same families (standard deviation .21). The ratings themselves cannot show it.
 #' Log loss falls from 1.16 to .55 on these families; on 16 others, which took no part in the
 #' choice, from 1.83 to 1.10. Where raters do err independently the probabilities are not sure
 #' enough. Language models and programs have more in common than people: their labels remain too
 #' sure, and a larger `rho` is yours to give. [calibration()] tells, where some truths are known.
 #'
 #' Two raters get labels with a warning: where they disagree priors decide. Counts of ratings, of
-#' which nobody knows who gave them, get the posterior of the K-model, flattened.
+#' whose raters are not identified, get the posterior of the K-model, flattened.
 #'
 #' @section How sure labels are:
 #' The mean of the highest probability of each case is the share of labels that are expected to be
 #' right, if probabilities mean what they say; `print()` tells it, and of how many cases the label
-#' is less probable than .8. These are the ones to look at again, whoever wants the others to be at
-#' least as sure; `glance(sure = )` counts them for another limit, and [disputed_cases()] lists the
+#' is less probable than .8. If these are checked again, the others are at least as sure;
+#' `glance(sure = )` counts them for another limit, and [disputed_cases()] lists the
 #' least sure. Labels are less sure than they say in panels of language models or programs, and of
 #' models whose raters are taken to err independently (`rho = 0`) though they do not; `print()` says
 #' where that is so, as far as `rater_kind` of [ratings()] tells who rates.
@@ -136,7 +136,7 @@ flattened <- function(labels, rho) {
 # `posterior` has a row per pattern of `x`. Attribute: what is true, where `x` knows it.
 new_ground_truth <- function(x, posterior, call, rho = 0) {
   if ("case" %in% x$categories) {
-    abort_argument("fit", "A category called {.val case} would hide the case identifiers.",
+    abort_argument("fit", "No category can be called {.val case}, the name of the column of cases.",
       i = "Give that category another name, or choose {.code format = \"long\"}.", call = call)
   }
   columns <- lapply(seq_along(x$categories), function(k) posterior[, k])
@@ -190,7 +190,7 @@ calibration <- function(x, truth = NULL, bins = 10L, conf_level = default_conf_l
   true <- true_categories(x, truth, colnames(probability), call)
   known <- true > 0L & !is.na(probability[, 1L])
   if (!any(known)) {
-    abort_argument("truth", "Nothing is known of the truth of the cases in {.arg x}.",
+    abort_argument("truth", "The truth of the cases in {.arg x} cannot be estimated.",
       i = if (anyNA(probability)) "Their probabilities are {.code NA}.", call = call)
   }
   probability <- probability[known, , drop = FALSE]

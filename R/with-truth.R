@@ -1,7 +1,7 @@
 #' Ratings whose truth is known
 #'
 #' Stores the true categories of cases with their ratings, real or simulated by a program of your
-#' own. [truth()] gives them back, [true_accuracy()] tells how accurate systems are, and
+#' own. [truth()] gives them back, [true_accuracy()] says how accurate systems are, and
 #' [calibration()] of a [ground_truth()] needs no further `truth`. Estimates do not see it: where
 #' they should, give it to [fit_raters()] or [estimate_accuracy()] as `known_truth`.
 #'
@@ -41,7 +41,7 @@ with_truth <- function(x, truth, expected = NULL) {
   code <- case_truth(truth, x, call)
   if (all(is.na(code))) {
     abort_argument("truth", "must be known for at least one case.",
-      x = "Of {length(code)} case{?s}, it says nothing.", call = call)
+      x = "It is missing for all {length(code)} case{?s}.", call = call)
   }
   shares <- tabulate(code, length(x$categories)) / sum(!is.na(code))
   x$truth <- list(

@@ -64,7 +64,7 @@ check_panel <- function(x, world, n) {
   }
   if (anyNA(x$truth$category)) {
     abort_world(
-      world, "must tell the truth of every case",
+      world, "must know the truth of every case",
       paste("It is missing in", count_noun(sum(is.na(x$truth$category)), "case"))
     )
   }

@@ -5,7 +5,10 @@
 #include <Rcpp.h>
 
 #include <cstdint>
+#include <initializer_list>
+#include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "core/accuracy/bootstrap.hpp"
 #include "core/base/host.hpp"
@@ -15,6 +18,9 @@
 namespace glue {
 
 fallible::PatternView view(const Rcpp::List& patterns);
+// With the confidence of a model's ratings, if it has any: `levels`, how many there are, and
+// `level`, that of each rating (0 is none), or empty if there is none at all.
+fallible::PatternView view(const Rcpp::List& patterns, const Rcpp::List& model);
 std::vector<double> doubles(const Rcpp::NumericVector& x);
 // From a vector that is laid out row by row.
 Rcpp::NumericMatrix by_row(const std::vector<double>& x, int columns);
@@ -22,6 +28,15 @@ Rcpp::NumericMatrix square(const std::vector<double>& x, int n);
 
 // The core counts from 0, R from 1.
 Rcpp::IntegerVector from_one(const std::vector<int>& places);
+
+// What a name stands for; any other name is an error.
+template <class T>
+T choice(const std::string& name, std::initializer_list<std::pair<const char*, T>> all) {
+  for (const auto& one : all) {
+    if (name == one.first) return one.second;
+  }
+  throw std::invalid_argument("the core does not know \"" + name + "\"");
+}
 
 fallible::LatentModel latent_model(const Rcpp::List& x);
 fallible::LatentPrior latent_prior(const Rcpp::List& x);

@@ -6,40 +6,6 @@
 #include "core/model/algebraic.hpp"
 #include "glue.h"
 
-namespace glue {
-
-namespace {
-void check_interrupt(void*) { R_CheckUserInterrupt(); }
-
-bool interrupted() { return R_ToplevelExec(check_interrupt, nullptr) == FALSE; }
-}  // namespace
-
-Interruptible::Interruptible()
-    : Watch([patience = fallible::Patience()]() mutable {
-        if (patience.over() && interrupted()) throw Rcpp::internal::InterruptedException();
-        return true;
-      }) {}
-
-Interruptible::Interruptible(const Rcpp::Function& tick)
-    : Watch([tick, patience = fallible::Patience()]() mutable {
-        if (!patience.over()) return true;
-        if (interrupted()) throw Rcpp::internal::InterruptedException();
-        tick();
-        return true;
-      }) {}
-
-fallible::Host host(const Rcpp::Function& tick) {
-  fallible::Host out;
-  out.tick = [tick](std::size_t done) {
-    if (interrupted()) return false;
-    tick(static_cast<double>(done));
-    return true;
-  };
-  return out;
-}
-
-}  // namespace glue
-
 namespace {
 
 fallible::Tallies tallies(const Rcpp::List& patterns, const Rcpp::NumericVector& weight) {

@@ -21,15 +21,14 @@ fallible::EstimatorOptions estimator_options(const Rcpp::List& setup) {
   const auto has = [&](const char* field) {
     return setup.containsElementNamed(field) && !Rf_isNull(setup[field]);
   };
-  const std::string method = setup["method"];
-  out.method = method == "average"    ? Method::average
-               : method == "binned"   ? Method::binned
-               : method == "unbinned" ? Method::unbinned
-               : method == "joint"    ? Method::joint
-                                      : Method::shared;
+  out.method = choice<Method>(setup["method"], {{"average", Method::average},
+                                                {"binned", Method::binned},
+                                                {"unbinned", Method::unbinned},
+                                                {"joint", Method::joint},
+                                                {"shared", Method::shared}});
   if (has("clip")) {
-    const std::string clip = setup["clip"];
-    out.clip = clip == "bin" ? Clip::bin : clip == "overall" ? Clip::overall : Clip::none;
+    out.clip = choice<Clip>(
+        setup["clip"], {{"bin", Clip::bin}, {"overall", Clip::overall}, {"none", Clip::none}});
   }
   if (has("bin_width")) out.bin_width = setup["bin_width"];
   if (has("model")) {
@@ -84,6 +83,15 @@ Rcpp::List intervals(const std::vector<fallible::Interval>& x) {
 }  // namespace glue
 
 namespace {
+
+fallible::Ratings ratings_of(const Rcpp::List& patterns, const Rcpp::NumericVector& weight,
+                             const Rcpp::List& setup) {
+  const bool has_model = setup.containsElementNamed("model") && !Rf_isNull(setup["model"]);
+  auto view = has_model ? glue::view(patterns, setup["model"]) : glue::view(patterns);
+  // Patterns that differ in confidence alone are the same to a model without.
+  if (setup.containsElementNamed("level")) view.level = Rcpp::IntegerVector(setup["level"]).begin();
+  return {view, glue::doubles(weight), glue::known(setup["known"]), nullptr};
+}
 
 SEXP tag() { return Rf_install("fallible_estimator"); }
 
@@ -155,13 +163,13 @@ Rcpp::List member_table(const std::vector<fallible::MemberResult>& members) {
 // [[Rcpp::export(rng = false)]]
 SEXP core_estimator(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List setup,
                     Rcpp::Function tick) {
-  const fallible::Ratings ratings{glue::view(patterns), glue::doubles(weight),
-                                  glue::known(setup["known"]), nullptr};
+  const fallible::Ratings ratings = ratings_of(patterns, weight, setup);
   const auto options = glue::estimator_options(setup);
   auto made = glue::interruptible(
       [&] { return fallible::make_estimator(ratings, options, glue::host(tick)); });
-  // The patterns live as long as it does.
-  return Rcpp::XPtr<fallible::Estimator>(made.release(), true, tag(), patterns);
+  // What it refers to lives as long as it does.
+  return Rcpp::XPtr<fallible::Estimator>(made.release(), true, tag(),
+                                         Rcpp::List::create(patterns, setup));
 }
 
 // `systems`, a list for each; identified, converged, and whether estimates were found by iteration.
@@ -217,8 +225,7 @@ Rcpp::NumericMatrix core_replicates(SEXP pointer, std::string what, Rcpp::List r
 Rcpp::NumericMatrix core_linear_replicates(Rcpp::List patterns, Rcpp::NumericVector weight,
                                            Rcpp::List setup, Rcpp::List resampling,
                                            Rcpp::Function tick) {
-  const fallible::Ratings ratings{glue::view(patterns), glue::doubles(weight),
-                                  glue::known(setup["known"]), nullptr};
+  const fallible::Ratings ratings = ratings_of(patterns, weight, setup);
   const auto options = glue::estimator_options(setup);
   const auto draws = glue::bootstrap_options(resampling);
   const auto values = glue::interruptible([&] {

@@ -6,8 +6,10 @@
 
 #include "core/accuracy/profile_interval.hpp"
 #include "core/model/curvature.hpp"
+#include "core/model/confidence.hpp"
 #include "core/model/identified.hpp"
 #include "core/model/latent_pairs.hpp"
+#include "core/model/ordinal.hpp"
 #include "core/model/naming.hpp"
 #include "core/model/pooled.hpp"
 #include "core/model/reading.hpp"
@@ -18,15 +20,14 @@ namespace glue {
 
 fallible::LatentModel latent_model(const Rcpp::List& x) {
   using fallible::Errors;
-  const std::string accuracy = x["accuracy"], errors = x["errors"], difficulty = x["difficulty"],
-                    system = x["system"];
   fallible::LatentModel out;
-  out.by_rater = accuracy == "rater";
-  out.errors = errors == "uniform"    ? Errors::uniform
-               : errors == "distance" ? Errors::distance
-                                      : Errors::free;
-  out.strata = difficulty == "strata";
-  out.own = system == "own";
+  out.by_rater = choice<bool>(x["accuracy"], {{"common", false}, {"rater", true}});
+  out.errors = choice<Errors>(x["errors"], {{"uniform", Errors::uniform},
+                                            {"distance", Errors::distance},
+                                            {"free", Errors::free},
+                                            {"ordinal", Errors::ordinal}});
+  out.strata = choice<bool>(x["difficulty"], {{"none", false}, {"strata", true}});
+  out.own = choice<bool>(x["system"], {{"shared", false}, {"own", true}});
   return out;
 }
 
@@ -75,7 +76,9 @@ fallible::Known known(const Rcpp::List& x) {
 }
 
 fallible::Fitting latent_fitting(const std::string& method) {
-  return method == "pairs" ? fallible::Fitting::pairs : fallible::Fitting::likelihood;
+  using fallible::Fitting;
+  return choice<Fitting>(method,
+                         {{"likelihood", Fitting::likelihood}, {"pairs", Fitting::pairs}});
 }
 
 }  // namespace glue
@@ -105,7 +108,7 @@ namespace {
 struct RatedClass {
   RatedClass(const Rcpp::List& patterns, const Rcpp::NumericVector& weight, const Rcpp::List& known,
              const Rcpp::List& model)
-      : rows(fallible::latent_rows(glue::view(patterns), glue::doubles(weight), -1,
+      : rows(fallible::latent_rows(glue::view(patterns, model), glue::doubles(weight), -1,
                                    glue::known(known))),
         settings(glue::latent_model(model)),
         prior(glue::latent_prior(model["prior"])),
@@ -142,6 +145,7 @@ Rcpp::List told_by(const fallible::LatentClass& latent, const fallible::Optimum&
       Rcpp::Named("base_rates") = reading.base_rates(), Rcpp::Named("confusion") = confusion,
       Rcpp::Named("naturals") =
           Rcpp::List::create(Rcpp::Named("term") = naturals.term, Rcpp::Named("of") = naturals.of,
+                             Rcpp::Named("part") = naturals.part,
                              Rcpp::Named("value") = naturals.value),
       Rcpp::Named("posterior") = posterior_of_patterns(latent, top.x));
 }
@@ -255,7 +259,8 @@ Rcpp::List core_latent_covariance(Rcpp::List patterns, Rcpp::NumericVector weigh
     covariance = Rcpp::wrap(found);
     variance = Rcpp::wrap(found.diagonal().eval());
   } else if (!pairs) {
-    variance = Rcpp::wrap(fallible::natural_variances(latent.layout(), x));
+    const auto alone = fallible::natural_variances(latent.layout(), x);
+    if (!alone.empty()) variance = Rcpp::wrap(alone);
   }
   return Rcpp::List::create(Rcpp::Named("covariance") = covariance,
                             Rcpp::Named("variance") = variance);
@@ -272,6 +277,34 @@ Rcpp::NumericMatrix core_latent_hessian(Rcpp::List patterns, Rcpp::NumericVector
       fallible::log_posterior_hessian(of.latent.layout(), Rcpp::as<Eigen::VectorXd>(theta)));
 }
 
+// Ordinal errors of groups of raters, a row of `theta` each: `law`, groups x truths x ratings, and
+// `thresholds`, groups x thresholds; see OrdinalLaw.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List core_ordinal_law(Rcpp::NumericMatrix theta) {
+  const int groups = theta.nrow(), N = theta.ncol();
+  Rcpp::NumericVector law(Rcpp::Dimension(groups, N, N));
+  Rcpp::NumericMatrix thresholds(groups, N - 1);
+  for (int g = 0; g < groups; ++g) {
+    const Rcpp::NumericVector row = theta.row(g);
+    const fallible::OrdinalLaw of(row.begin(), N);
+    for (int i = 0; i < N * N; ++i) law[g + groups * (i / N + N * (i % N))] = of.matrix()[i];
+    for (int t = 0; t < N - 1; ++t) thresholds(g, t) = of.thresholds()[t];
+  }
+  return Rcpp::List::create(Rcpp::Named("law") = law, Rcpp::Named("thresholds") = thresholds);
+}
+
+// Levels x (right, wrong); see LevelLaw.
+// [[Rcpp::export(rng = false)]]
+Rcpp::NumericMatrix core_level_law(Rcpp::NumericVector theta, int levels) {
+  const fallible::LevelLaw law(theta.begin(), levels);
+  Rcpp::NumericMatrix out(levels, 2);
+  for (int l = 0; l < levels; ++l) {
+    out(l, 0) = law.of(true, l);
+    out(l, 1) = law.of(false, l);
+  }
+  return out;
+}
+
 // Posteriors of any patterns of the same raters under parameters `theta`, and the probability of
 // each rating: classes (category within stratum) x ratings x raters.
 // [[Rcpp::export(rng = false)]]
@@ -283,8 +316,13 @@ Rcpp::List core_latent_probabilities(Rcpp::List patterns, Rcpp::NumericVector we
   const auto& latent = of.latent;
   const Eigen::VectorXd x = Rcpp::as<Eigen::VectorXd>(theta);
   const auto law = latent.law(x);
-  Rcpp::NumericVector probability(law.probability.begin(), law.probability.end());
-  probability.attr("dim") = Rcpp::Dimension(law.classes, law.categories, of.rows.judges);
+  Rcpp::NumericVector probability(Rcpp::Dimension(law.classes, law.categories, of.rows.judges));
+  auto to = probability.begin();
+  for (int u = 0; u < of.rows.judges; ++u) {
+    for (int l = 0; l < law.categories; ++l) {
+      for (int c = 0; c < law.classes; ++c) *to++ = law.of(u, l, c);
+    }
+  }
   return Rcpp::List::create(Rcpp::Named("posterior") = posterior_of_patterns(latent, x),
                             Rcpp::Named("probability") = probability);
 }
@@ -295,7 +333,7 @@ Rcpp::List core_latent_probabilities(Rcpp::List patterns, Rcpp::NumericVector we
 Rcpp::List core_latent_profile(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List known,
                                Rcpp::List model, double deviance, int threads,
                                Rcpp::Function tick) {
-  const auto view = glue::view(patterns);
+  const auto view = glue::view(patterns, model);
   const auto weights = glue::doubles(weight);
   const auto settings = glue::latent_model(model);
   const auto prior = glue::latent_prior(model["prior"]);

@@ -22,6 +22,15 @@ fallible::PatternView view(const Rcpp::List& patterns) {
   return out;
 }
 
+fallible::PatternView view(const Rcpp::List& patterns, const Rcpp::List& model) {
+  fallible::PatternView out = view(patterns);
+  if (!model.containsElementNamed("levels")) return out;
+  const Rcpp::IntegerVector level = model["level"];
+  out.levels = model["levels"];
+  if (level.size() > 0) out.level = level.begin();
+  return out;
+}
+
 std::vector<double> doubles(const Rcpp::NumericVector& x) { return {x.begin(), x.end()}; }
 
 Rcpp::NumericMatrix by_row(const std::vector<double>& x, int columns) {

@@ -85,3 +85,46 @@ hui_walter <- function() {
     tine = rep(c("+", "-", "+", "-"), 2), n = c(14, 4, 9, 528, 887, 31, 37, 367)
   )
 }
+
+# The laws of ordered errors and of confidence, as slow as they are obvious.
+
+# Thresholds from the slope, the middle one, and the logarithms of steps.
+twin_limits <- function(p) {
+  at <- cumsum(c(0, exp(p[-(1:2)])))
+  p[[2]] + at - at[[length(p) %/% 2]]
+}
+
+# Truths x ratings.
+twin_ordinal <- function(slope, limits) {
+  n <- length(limits) + 1
+  t(vapply(seq_len(n), function(k) {
+    diff(stats::pnorm(c(-Inf, limits, Inf), slope * (k - (n + 1) / 2)))
+  }, numeric(n)))
+}
+
+# As a family of a user's own.
+twin_of_ordinal <- function() {
+  rater_family(
+    start = function(judged, categories) {
+      n <- length(categories)
+      rep(c(2, 2 * (n %/% 2 - n / 2), rep(log(2), n - 2)), nlevels(judged$rater))
+    },
+    law = function(parameters, judged, categories) {
+      n <- length(categories)
+      parts <- matrix(parameters, n)[, as.integer(judged$rater), drop = FALSE]
+      out <- array(0, c(nrow(judged), n, n))
+      for (i in seq_len(nrow(judged))) {
+        out[i, , ] <- twin_ordinal(parts[1, i], twin_limits(parts[, i]))
+      }
+      out
+    },
+    words = "slow ordinal"
+  )
+}
+
+# How far a Newton step on the log-likelihood of a twin leads from these parameters.
+newton_step <- function(value, at) {
+  slope <- differences(value, at, 1e-4)
+  curvature <- stats::optimHess(at, value, control = list(ndeps = rep(1e-3, length(at))))
+  max(abs(solve(curvature, slope)))
+}

@@ -159,7 +159,7 @@ test_that("methods that assume what they assume refuse, and so do wrong shares",
   x <- lehner_ratings()
   for (method in c("binned", "unbinned", "shared")) {
     expect_error(
-      estimate_accuracy(x, method, common = "none"), "not for it", class = "fallible_error_argument"
+      estimate_accuracy(x, method, common = "none"), "is fixed", class = "fallible_error_argument"
     )
     expect_error(accuracy_estimator(method, common = 0.5), class = "fallible_error_argument")
   }
@@ -219,10 +219,10 @@ test_that("pages of numbers say in words what was assumed", {
   x <- common_panel(300)
   said <- function(estimate) paste(capture.output(print(estimate)), collapse = " ")
   clear <- assuming(common_panel(300, 0, raters = rep(0.8, 3)), NULL)
-  expect_match(said(clear), "nothing was taken back")
+  expect_match(said(clear), "no sign of shared")
   expect_match(said(assuming(x, 0.3)), "30% of the way")
-  expect_match(said(assuming(x, "none")), "independently of the raters")
-  expect_match(said(assuming(x, NULL, by = rep(1:2, 150))), "Assumed: errors in common")
+  expect_match(said(assuming(x, "none")), "Assumed: independent errors")
+  expect_match(said(assuming(x, NULL, by = rep(1:2, 150))), "Assumed: typical shared errors")
   expect_no_match(said(assuming(x, NULL)), "%.*Assumed.*Assumed")
 })
 

@@ -147,3 +147,38 @@ test_that("`[` keeps the estimates of some systems as they are", {
   expect_identical(e[], e)
   expect_error(e["z"], class = "fallible_error_argument")
 })
+
+test_that("results print on one screen", {
+  withr::local_options(width = 80)
+  lines_of <- function(x) length(utils::capture.output(quiet(print(x))))
+  panel <- function(systems) {
+    withr::with_seed(1, simulate_ratings(rater_design(c(0.7, 0.7, 0.8), systems, 3, n = 200)))
+  }
+  one <- panel(c(a = 0.8))
+  ten <- panel(stats::setNames(seq(0.6, 0.87, by = 0.03), paste0("model-", 1:10)))
+  gold <- function(x) {
+    quiet(estimate_accuracy(x, known_truth = truth(x)[1:40, ], gold_sample = "random"))
+  }
+  estimate <- quiet(estimate_accuracy(ten))
+  expect_lte(lines_of(quiet(estimate_accuracy(one))), 15L)
+  expect_lte(lines_of(quiet(estimate_accuracy(lehner_ratings()))), 15L)
+  expect_lte(lines_of(gold(one)), 15L)
+  expect_lte(lines_of(estimate), 20L)
+  expect_lte(lines_of(gold(ten)), 25L)
+  expect_lte(lines_of(quiet(compare_systems(estimate))), 25L)
+  expect_lte(lines_of(quiet(estimate_metrics(estimate, c("accuracy", "f_meas")))), 25L)
+})
+
+test_that("what a print says of intervals holds for the estimate", {
+  x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.8), 3, n = 200))
+  said <- function(estimate) paste(notes_of(estimate), collapse = " ")
+  estimate <- quiet(estimate_accuracy(x))
+  hidden <- max(error_of_estimate(estimate)$hidden)
+  expect_identical(grepl("allowance for shared", said(estimate), fixed = TRUE), hidden > 0)
+  estimate$details$suspicion <- 0
+  estimate$details$common <- 0
+  expect_match(said(estimate), "sampling error alone .no sign of shared")
+  expect_match(said(quiet(estimate_accuracy(x, common = 0.5))), "sampling error alone, given")
+  rater <- glance(estimate)$rater_accuracy
+  expect_match(rater_words(estimate), decimals(rater), fixed = TRUE)
+})

@@ -377,7 +377,7 @@ test_that("a reason tells weights that make chance certain from a lone category"
   found <- agreement(x, ids, scale_weights = matrix(1, k, k), interval = "none")
   lacking <- found[is.na(found$estimate), ]
   expect_true("fleiss_kappa" %in% lacking$measure)
-  expect_match(lacking$reason, "the weights count as agreement whatever chance brings together")
+  expect_match(lacking$reason, "every pair of ratings that chance can produce")
   lone <- ratings(matrix(1, 4, 2), categories = 1:2)
   expect_match(agreement(lone, "fleiss_kappa")$reason, "only one category is in use")
 })

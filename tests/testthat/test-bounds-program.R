@@ -100,7 +100,7 @@ test_that("no rater is worse than one who rates blindly", {
   d <- data.frame(a = c("x", "y"), b = c("y", "x"), s = c("x", "y"))
   x <- ratings(d[rep(1:2, 10), ], raters = a:b, systems = s)
   none <- accuracy_bounds(x, given = "ratings", rater_accuracy = c(0.9, 1))
-  expect_match(tidy(none)$reason, "no law of truth and raters")
+  expect_match(tidy(none)$reason, "impossible under the assumptions")
   expect_identical(unname(program_bounds(x)), c(0.5, 0.5)) # both are blind
 })
 

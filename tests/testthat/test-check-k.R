@@ -150,8 +150,8 @@ test_that("what cannot be tested is NA with a reason", {
 
   counts <- ratings(fleiss1971, case = case, counts = depression:other)
   found <- reasons(counts)
-  expect_match(found[["accuracy likelihood ratio"]], "no identity")
-  expect_match(found[["independence residual agreement"]], "no identity")
+  expect_match(found[["accuracy likelihood ratio"]], "not identified")
+  expect_match(found[["independence residual agreement"]], "not identified")
   expect_true(is.na(found[["difficulty likelihood ratio"]]))
   expect_true(is.na(found[["errors disagreeing pairs"]]))
 

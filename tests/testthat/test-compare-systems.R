@@ -208,7 +208,7 @@ test_that("equal systems, single clusters and lost estimates have their reasons"
   chance <- data.frame(a = c("x", "y"), b = c("y", "x"), s = "x", t = "y")
   lost <- compare_systems(quiet(estimate_accuracy(ratings(chance, raters = a:b, systems = s:t))))
   expect_match(tidy(lost)$reason, "no estimate for s, t: raters agree no better")
-  expect_output(print(lost), "Nothing on s - t")
+  expect_output(print(lost), "NA for s - t")
   expect_error(ggplot2::autoplot(lost), "nothing to draw", class = "fallible_error_argument")
 })
 
@@ -338,10 +338,10 @@ test_that("many systems are compared in blocks, with the errors of few", {
   known <- !is.na(table$std.error)
   expect_equal(table$std.error[known], unname(apply(apart, 2, stats::sd))[known])
   expect_equal(sum(tidy(found, "ranks")$probability), 2)
-  expect_output(print(found), "the 2 best of 104 systems.*is told apart from.*and 185 more")
+  expect_output(print(found), "the 2 best of 104 systems.*is better than.*and 185 more")
   expect_output(
     print(compare_systems(estimate, reference = "s7", simultaneous = TRUE)),
-    "more accurate than s7 .0[.][0-9]+., [0-9]+ less, [0-9]+ not told apart"
+    "more accurate than s7 .0[.][0-9]+., [0-9]+ less, [0-9]+ undecided"
   )
   skip_if_not_installed("ggplot2")
   expect_identical(nrow(ggplot2::layer_data(ggplot2::autoplot(found), 3L)), 40L)

@@ -133,7 +133,7 @@ test_that("who leaves too few workers is told why", {
     gsub("\n.", "", tryCatch(filter_crowd(crowd, "workers", ...), error = conditionMessage))
   }
   of_few <- said(min_units = 1000)
-  expect_match(of_few, "10 of 10 judged fewer.*Nobody remains.*Lower `min_units`.$")
+  expect_match(of_few, "10 of 10 judged fewer.*No worker remains.*Lower `min_units`.$")
   flagged <- said(min_units = 0, flagged = names[-1])
   expect_match(flagged, "remain. 9 of 10 are flagged.*Only \"w01\" remains.* Flag fewer workers.$")
   expect_match(said(min_units = 1000, flagged = names[1]), "1 of 10 is flagged")

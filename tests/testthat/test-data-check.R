@@ -57,7 +57,7 @@ test_that("what weakens results is found", {
   expect_identical(status(panel_with(), "who rates"), "doubt")
   mixed <- ratings(wide, raters = rater1:rater3,
     rater_kind = c(rater1 = "crowd", rater2 = "model", rater3 = "model"))
-  expect_match(tidy(data_check(mixed))$advice, "leave the other raters out", all = FALSE)
+  expect_match(tidy(data_check(mixed))$advice, "leave out the other raters", all = FALSE)
   expect_identical(status(models, "systems"), "doubt")
   expect_identical(answer(models, "accurate are the systems"), "no")
 })
@@ -87,7 +87,11 @@ test_that("estimates say what the check says of the same data", {
   for (which in c("yes", "copies")) {
     x <- sure_panel(which)$x
     table <- tidy(data_check(x))
-    found <- table$found[table$check == if (which == "yes") "agreement" else "duplicates"]
+    found <- if (which == "yes") {
+      table$advice[table$check == "agreement"] # what was found is said of the raters
+    } else {
+      table$found[table$check == "duplicates"]
+    }
     told <- paste(notes_of(quiet(estimate_accuracy(x))), collapse = " ")
     expect_match(told, found, fixed = TRUE)
   }
@@ -106,7 +110,7 @@ test_that("agreement that is better than guesses but not than chance leaves gold
   estimate <- quiet(estimate_accuracy(panel))
   expect_false(is.na(tidy(estimate)$estimate))
   expect_match(tidy(estimate)$reason, "nothing follows")
-  expect_output(print(estimate), "Of s: raters agree no better than by chance")
+  expect_output(print(estimate), "For s: raters agree no better than by chance")
 })
 
 test_that("any ratings can be looked at", {

@@ -41,7 +41,7 @@ test_that("accuracy is that of the estimate, for every interval", {
     expect_false(anyNA(rest$estimate))
     derived <- interval %in% c("robust", "bootstrap")
     expect_identical(unique(is.na(rest$conf.low)), !derived)
-    if (interval == "conformal") expect_match(rest$reason, "^no interval: .* accuracy alone$")
+    if (interval == "conformal") expect_match(rest$reason, "^no interval: .* accuracy only$")
     if (derived) expect_true(all(rest$conf.low <= rest$estimate & rest$estimate <= rest$conf.high))
   }
   other <- quiet(estimate_accuracy(x, interval = "none"))
@@ -165,7 +165,7 @@ test_that("methods without probabilities give accuracy alone, with a reason", {
   table <- tidy(found)
   rest <- table[table$metric == "recall", ]
   expect_true(all(is.na(rest$estimate)))
-  expect_match(rest$reason, "\"unbinned\" estimates accuracy alone")
+  expect_match(rest$reason, "\"unbinned\" estimates accuracy only")
   expect_false(anyNA(table$conf.low[table$metric == "accuracy"]))
   expect_error(augment(found), class = "fallible_error_argument")
   own <- tidy(quiet(estimate_metrics(x, c("accuracy", "recall"), method = function(x) c(0.5, 0.6),

@@ -202,7 +202,7 @@ test_that("who rates is asked on the page, and only by the choices that it offer
     session$setInputs(kind = "model")
     expect_identical(panel_kind(chosen()), "machines")
     judged()
-    expect_match(paste(unlist(told()$accuracy), collapse = " "), "is what they agree on")
+    expect_match(paste(unlist(told()$accuracy), collapse = " "), "agreement says little")
   })
 })
 

@@ -2,14 +2,14 @@ test_that("a family is an alternative that checks can find", {
   withr::local_seed(1)
   x <- ratings(draw_glad(500)$said, categories = 1:3)
   check <- check_k_properties(
-    x, "one category", resampling = list(replicates = 19),
+    x, "one category", resampling = list(replicates = 79),
     alternative = list(GLAD = glad(3), "distance" = rater_model("rater", "distance"))
   )
   own <- check[check$property == "alternative", ]
   expect_identical(own$test, paste("likelihood ratio,", c("GLAD", "distance")))
   expect_identical(own$df, c(0L, 1L))
   expect_identical(own$verdict, c("violated", "not significant"))
-  expect_identical(own$p.value[1], 1 / 20)
+  expect_identical(own$p.value[1], 1 / 80)
   null <- fit_raters(x, rater_model("rater", prior = "none"))
   expect_equal(
     own$statistic[1], 2 * as.numeric(logLik(fit_raters(x, glad(3))) - logLik(null)),

@@ -80,25 +80,44 @@ test_that("the fit is that of a slow twin", {
   expect_equal(tidy(fit)$std.error[4:9], error, tolerance = 0.02)
 })
 
-test_that("the gradient is the derivative, whatever the law of answers", {
-  judged <- tibble::tibble(rater = factor(c("a", "b", "s")), system = c(FALSE, FALSE, TRUE))
-  x <- list(confidence = list(levels = c("u", "v", "w"), code = c(1, 2, 2, 3)))
-  for (model in list(
-    rater_model("rater", "free", base_rates = ~z), rater_model("common", "distance", base_rates = ~z),
-    rater_model("rater", "ordinal")
-  )) {
-    family <- confident_family(model$family$bind(judged, 1:3, NULL), x)
-    at <- family$start(judged, 1:3)
-    at <- withr::with_seed(2, at + stats::rnorm(length(at)))
-    counts <- withr::with_seed(3, array(stats::rpois(3 * 3 * 12, 4), c(3, 3, 12, 1)))
-    seen <- family$prepare(judged)
-    law <- family$law(at, seen, 1:3)
-    expect_equal(apply(law[, , 1:3], 1:2, sum), matrix(1, 3, 3))
-    levels <- array(law[, , -(1:3)], c(3, 3, 3, 3))
-    expect_equal(rowSums(levels, dims = 3), array(law[, , 1:3], c(3, 3, 3)))
-    value <- function(p) sum(counts[, , , 1] * log(family$law(p, seen, 1:3)))
-    expect_equal(family$gradient(at, seen, 1:3, counts), differences(value, at),
-      tolerance = 1e-5, ignore_attr = TRUE)
+test_that("likelihood and estimates are those of the twin", {
+  x <- sure_panel(150)
+  codes <- codes_of(x)
+  fit <- fit_raters(x, rater_model("rater", confidence = TRUE))
+  found <- unname(coef(fit))
+  at <- list(found[1:3], found[10:12], found[4:6], found[7:9])
+  value <- function(parts) sum(log(rowSums(do.call(slow_joint, c(list(codes), parts)))))
+  expect_equal(as.numeric(logLik(fit)), value(at), tolerance = 1e-10)
+  logits <- function(p) log(p[-1] / p[[1]])
+  parameters <- c(stats::qlogis(at[[1]]), logits(at[[2]]), logits(at[[3]]), logits(at[[4]]))
+  of <- function(p) {
+    rates <- exp(matrix(c(0, p[4:5], 0, p[6:7], 0, p[8:9]), 3))
+    rates <- t(t(rates) / colSums(rates))
+    value(list(stats::plogis(p[1:3]), rates[, 1], rates[, 2], rates[, 3]))
+  }
+  expect_lt(newton_step(of, parameters), 1e-6)
+})
+
+test_that("beside formulas, where it is fitted in R, it is the same", {
+  x <- sure_panel(200)
+  for (errors in c("uniform", "ordinal")) {
+    make <- if (errors == "ordinal") ordinal_by_formula else model_by_formula
+    in_r <- with_levels_of(make("rater", errors, "none", "shared", ~1, NULL), TRUE)
+    slow <- fit_raters(x, in_r)
+    fit <- fit_raters(x, rater_model("rater", errors, confidence = TRUE))
+    expect_equal(as.numeric(logLik(fit)), as.numeric(logLik(slow)), tolerance = 1e-9)
+    expect_equal(coef(fit), coef(slow)[names(coef(fit))], tolerance = 1e-5)
+    expect_equal(tidy(fit)$std.error, tidy(slow)$std.error, tolerance = 1e-3)
+  }
+})
+
+test_that("every interval goes with it", {
+  data <- withr::with_seed(4, draw_sure(200, c(0.6, 0.7, 0.8, 0.75)))
+  x <- ratings(data, raters = r1:r3, systems = r4, confidence = sure_r1:sure_r3, categories = 1:3)
+  for (interval in c("profile", "robust", "bootstrap")) {
+    of <- tidy(quiet(estimate_accuracy(x, "joint", rater_model("rater", confidence = TRUE),
+      interval = interval, resampling = list(replicates = 20))))
+    expect_true(of$conf.low < of$estimate && of$estimate < of$conf.high)
   }
 })
 
@@ -214,7 +233,6 @@ test_that("what it cannot do is refused", {
   groups$rater_groups <- c("g", "g", "r3")
   fails(fit_raters(groups, model), "one vote")
   fails(fit_raters(x, model, "pairs"), "likelihood")
-  fails(fit_raters(x, model, known_raters = list(r1 = 0.9)), "formula")
   fails(rater_model(confidence = NA), "TRUE")
   fails(rater_model(confidence = "yes"), "TRUE")
   fails(rater_model(difficulty = "strata", confidence = TRUE), "strata")

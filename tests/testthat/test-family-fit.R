@@ -188,5 +188,8 @@ test_that("a law is given all covariates, a formula those that are in it", {
   x <- withr::with_seed(6, draw_slopes(20))
   judged <- function(model) family_data(x, model, base_design(x, model))$judged
   expect_named(judged(glad(3)), c("rater", "system", "z"))
-  expect_named(judged(rater_model("rater", "ordinal")), c("rater", "system"))
+  expect_named(
+    judged(rater_model("rater", "ordinal", base_rates = ~z)), c("rater", "system", "z")
+  )
+  expect_named(judged(rater_model(~z)), c("rater", "system", "z"))
 })

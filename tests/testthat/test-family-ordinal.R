@@ -17,6 +17,7 @@ some_rates <- c(0.3, 0.35, 0.2, 0.15)
 ordinal_panel <- function(n = 400, raters = paste0("r", 1:4), ...) {
   withr::with_seed(1, {
     data <- draw_ordinal(n, some_slopes, some_limits, some_rates)
+    data$z <- seq_len(n) %% 3
     ratings(data, raters = tidyselect::all_of(raters), categories = 1:4, ordered = TRUE, ...)
   })
 }
@@ -56,25 +57,43 @@ test_that("the fit is that of a slow twin", {
   expect_equal(unname(confusion(fit)$r2), by_hand, tolerance = 1e-3)
 })
 
-test_that("the gradient is the derivative, also of answers that are hardly given", {
-  judged <- tibble::tibble(rater = factor(c("a", "b", "s")), system = c(FALSE, FALSE, TRUE))
-  for (accuracy in c("common", "rater")) {
-    for (n in 2:5) {
-      family <- bind_ordinal(judged, LETTERS[seq_len(n)], accuracy)
-      at <- withr::with_seed(n, family$start() + stats::rnorm(length(family$start())))
-      counts <- withr::with_seed(n, array(stats::rpois(3 * n * n, 4), c(3, n, n, 1)))
-      seen <- family$prepare(judged)
-      law <- family$law(at, seen)
-      expect_equal(apply(law, 1:2, sum), matrix(1, 3, n))
-      value <- function(p) sum(counts[, , , 1] * log(family$law(p, seen)))
-      expect_equal(family$gradient(at, seen, NULL, counts), differences(value, at),
-        tolerance = 1e-5, ignore_attr = TRUE)
-    }
+test_that("likelihood and estimates are those of the twin, of the core and of the engine in R", {
+  x <- ordinal_panel(300)
+  fit <- fit_raters(x, rater_model("rater", "ordinal"))
+  slow <- fit_raters(x, twin_of_ordinal())
+  expect_equal(as.numeric(logLik(fit)), as.numeric(logLik(slow)), tolerance = 1e-10)
+  slopes <- coef(fit)[paste0("slope[r", 1:4, "]")]
+  limits <- matrix(coef(fit)[grep("^threshold", names(coef(fit)))], 4)
+  for (j in 1:4) {
+    expect_equal(confusion(fit)[[j]], twin_ordinal(slopes[[j]], limits[j, ]),
+      tolerance = 1e-8, ignore_attr = TRUE)
   }
-  # Far below the rounding of 1, at both ends.
-  far <- ordinal_law(c(20, 0, 0), ordinal_layout(judged[1, ], 1:3, "common"))[1, , ]
-  expect_equal(log(far[3, 1]), pnorm(-20, log.p = TRUE), tolerance = 1e-10)
-  expect_equal(log(far[1, 3]), pnorm(-21, log.p = TRUE), tolerance = 1e-10)
+  parts <- matrix(slow$theta[1:16], 4)
+  expect_equal(unname(slopes), parts[1, ], tolerance = 1e-6)
+  expect_equal(limits, t(apply(parts, 2, twin_limits)), tolerance = 1e-6)
+  expect_equal(base_rates(fit), base_rates(slow), tolerance = 1e-6)
+  expect_equal(tidy(fit)$std.error[1:4], tidy(slow)$std.error[1:4], tolerance = 1e-4)
+  formula <- fit_raters(
+    ordinal_panel(300, covariates = z), rater_model("rater", "ordinal", base_rates = ~z)
+  )
+  expect_gt(as.numeric(logLik(formula)), as.numeric(logLik(fit)))
+  expect_lt(max(abs(coef(formula)[names(slopes)] - slopes)), 0.1)
+})
+
+test_that("every interval goes with it", {
+  x <- ordinal_panel(300, paste0("r", 1:3), systems = "r4")
+  found <- lapply(c("profile", "robust", "bootstrap"), function(interval) {
+    tidy(quiet(estimate_accuracy(x, "joint", rater_model("rater", "ordinal"), interval = interval,
+      resampling = list(replicates = 40))))
+  })
+  for (of in found) {
+    expect_true(of$conf.low < of$estimate && of$estimate < of$conf.high)
+    expect_equal(of$estimate, found[[1]]$estimate)
+  }
+  # The profile is about as wide as resampled estimates are, robust ones are wider.
+  wide <- vapply(found, function(of) of$conf.high - of$conf.low, 0)
+  expect_true(wide[[1]] > wide[[3]] / 2 && wide[[1]] < 2 * wide[[3]])
+  expect_gt(wide[[2]], wide[[1]])
 })
 
 test_that("parameters come back from simulated raters", {
@@ -132,7 +151,7 @@ test_that("it goes where other models go", {
     found <- tidy(quiet(estimate_accuracy(x, method, model, interval = "none")))
     expect_true(found$estimate > 0.25 && found$estimate < 0.9)
   }
-  expect_output(print(model), "rater model, rater, ordinal", fixed = TRUE)
+  expect_output(print(model), "rater model (rater, ordinal, none)", fixed = TRUE)
   for (wrong in list(
     quote(rater_model(~z, "ordinal")), quote(rater_model("rater", "ordinal", "strata")),
     quote(rater_model("rater", "ordinal", prior = list(accuracy = c(1, 1))))

@@ -48,7 +48,7 @@ test_that("an inverted rater is shown as such, and classes keep the names of mos
     data.frame(a = given(0.1), b = given(0.15), c = given(0.85), d = given(0.8)), raters = a:d
   )
   expect_warning(
-    fit <- fit_raters(y, dawid_skene()), "opposite meaning",
+    fit <- fit_raters(y, dawid_skene()), "the opposite sense",
     class = "fallible_warning_weakly_identified"
   )
   expect_length(unique(coef(fit)[1:4] > 0.5), 2)

@@ -232,7 +232,7 @@ test_that("a rater alone can be fitted with what is known, and all else says wha
   sample <- table(gold$category, hit)
   judged <- fit_raters(alone, dawid_skene(), known_raters = list(rater1 = sample))
   for (verb in list(estimate_accuracy, estimate_metrics, accuracy_bounds)) {
-    expect_error(verb(judged), "nothing of systems", class = "fallible_error_argument")
+    expect_error(verb(judged), "nothing about systems", class = "fallible_error_argument")
   }
   # With its errors known it is one of two judges, the system the other.
   found <- tidy(quiet(estimate_accuracy(told, interval = "none")))$estimate

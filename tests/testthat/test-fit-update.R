@@ -81,6 +81,21 @@ test_that("known truths and raters stay known", {
   expect_equal(coef(warm)[names(coef(cold))], coef(cold), tolerance = 1e-3)
 })
 
+test_that("an update of matrices around a centre is a fit of all ratings, with what is known", {
+  rows <- long_panel()
+  part <- seq_len(nrow(rows)) <= 400
+  gold <- data.frame(case = rows$case[1:10], truth = rows$rating[1:10])
+  gold <- gold[!duplicated(gold$case), ]
+  for (known in list(NULL, gold)) {
+    fit <- quiet(fit_raters(built(rows[part, ]), dawid_skene(), known_truth = known))
+    warm <- quiet(update(fit, new = rows[!part, ]))
+    cold <- quiet(fit_raters(built(rows), dawid_skene(), known_truth = known))
+    expect_equal(coef(warm)[names(coef(cold))], coef(cold), tolerance = 1e-5)
+    expect_equal(warm$centre$c, cold$centre$c, tolerance = 1e-3)
+  }
+  expect_identical(update(fit, model = k_model(), known_truth = NULL)$model, k_model())
+})
+
 test_that("systems and truths of new ratings are kept", {
   set.seed(1)
   x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.8, b = 0.6), 3, 60))

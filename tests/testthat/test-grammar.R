@@ -185,3 +185,11 @@ test_that("estimates are words in a sentence", {
   expect_named(groups, c("u.a", "u.b", "v.a", "v.b"))
   expect_snapshot(lapply(examples_of_results(), format))
 })
+
+test_that("examples print on one screen", {
+  withr::local_options(width = 80)
+  for (class in names(examples_of_results())) {
+    lines <- length(utils::capture.output(print(examples_of_results()[[class]])))
+    expect_lte(lines, 34L, label = class)
+  }
+})

@@ -104,7 +104,7 @@ test_that("replicates without an estimate are counted and reported", {
   failed <- sum(is.na(estimate$replicates))
   expect_gt(failed, 50)
   expect_identical(tidy(estimate, "details")$failed, failed)
-  expect_match(paste(capture.output(print(estimate)), collapse = "\n"),
+  expect_match(paste(trimws(capture.output(print(estimate))), collapse = " "),
     paste(failed, "of them without an estimate"))
 })
 

@@ -74,9 +74,11 @@ test_that("profiles are one-sided on a boundary and do not depend on the order o
 
 test_that("where there is no profile the reason is told", {
   x <- small_panel()
-  found <- profile_of(x, dawid_skene("weak"))
+  found <- profile_of(x, dawid_skene())
   expect_identical(found$conf.low, NA_real_)
-  expect_match(found$reason, "not one parameter")
+  expect_match(found$reason, "estimated from the same ratings")
+  free <- profile_of(x, dawid_skene("weak"))
+  expect_true(free$conf.low < free$estimate && free$estimate < free$conf.high)
   expect_snapshot(error = TRUE, estimate_accuracy(x, "shared", interval = "profile"))
   exact <- exact_ratings(c(0.6, 0.6, 0.6), 0.9)
   expect_match(profile_of(exact)$reason, "weights are not counts")

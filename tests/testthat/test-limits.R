@@ -28,12 +28,11 @@ test_that("what C++ throws is an error of the package", {
 
 test_that("every function of the core is called so", {
   namespace <- asNamespace("fallible")
-  for (name in grep("^core_", ls(namespace), value = TRUE)) {
-    code <- paste(deparse(get(name, namespace)), collapse = " ")
-    if (grepl(".Call(`_fallible", code, fixed = TRUE)) {
-      expect_match(code, "of_core(", fixed = TRUE, info = name)
-    }
-  }
+  expect_match(deparse(get(".Call", namespace)), "of_core(base::.Call", fixed = TRUE, all = FALSE)
+  x <- simulate_ratings(rater_design(rep(0.7, 3), 0.8, 2, 20))
+  unknown <- list(method = "sharde", known = nothing_known)
+  expect_error(core_estimator(x$patterns, pattern_weights(x), unknown, no_tick), "sharde",
+    class = "fallible_error_core")
 })
 
 test_that("tables of pairs and of fits are refused before memory is asked for", {

@@ -89,6 +89,6 @@ test_that("a metric is compared with a reference, and the lowest cost is the bes
   row <- tidy(all)[tidy(all)$system1 == "a" & tidy(all)$system2 == "b", ]
   expect_equal(-row$estimate, tidy(found)$estimate[tidy(found)$system1 == "b"])
   expect_match(format(found), "0 better than a (", fixed = TRUE)
-  expect_match(format(found), "2 worse, 0 not told apart", fixed = TRUE)
+  expect_match(format(found), "2 worse, 0 undecided", fixed = TRUE)
   expect_output(print(found), "Differences of loss")
 })

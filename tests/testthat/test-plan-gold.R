@@ -79,7 +79,7 @@ test_that("a plan for a combined interval asks for as many cases as could contra
   }
   expect_identical(glance(planned(half_width = 0.3))$gold, 20)
   # Whoever settles on fewer is told.
-  expect_output(print(planned(gold = 8)), "some 20 could contradict it")
+  expect_output(print(planned(gold = 8)), "about 20 gold cases")
 })
 
 test_that("a plan is reached in the median of panels where raters and systems err together", {

@@ -195,3 +195,7 @@ test_that("plot() takes titles", {
     list(title = "Ten cases", subtitle = "and four raters"))
   expect_error(plot(lehner_ratings(), titel = "x"), class = "fallible_error")
 })
+
+test_that("autoplot is the generic of ggplot2, so that nothing is masked", {
+  expect_identical(getExportedValue("fallible", "autoplot"), ggplot2::autoplot)
+})

@@ -107,7 +107,7 @@ test_that("what cannot be a confidence is refused", {
   fails(data, "columns", "one role", ratings(data, raters = a:c, confidence = c))
   fails(data, "columns", "must select", ratings(data, raters = a:c, confidence = nobody))
   names(data)[[1]] <- "confidence"
-  fails(data, "columns", "names of their own",
+  fails(data, "columns", "must not have names",
     ratings(data, raters = a:c, confidence = sure_a:sure_c, covariates = confidence))
 })
 

@@ -395,7 +395,7 @@ test_that("what was probably meant is said", {
 
 test_that("columns that are no raters, and swapped columns, are warned of", {
   expect_warning(ratings(cbind(wide, day = c("m", "t", "w", "f")), raters = c(r1:r3, day)),
-    "label of column \"day\"", class = "fallible_warning_labels")
+    "label with column \"day\"", class = "fallible_warning_labels")
   wide$none <- NA
   expect_warning(ratings(wide, raters = c(r1, r2, r3, none)), "\"none\" has no ratings",
     class = "fallible_warning_raters")

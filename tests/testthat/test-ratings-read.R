@@ -109,7 +109,7 @@ test_that("labels for missing ratings are taken, and told", {
   expect_identical(x$categories, c("x", "y"))
   expect_identical(nrow(tidy(x)), 4L)
   expect_warning(
-    y <- read_long(path, na = ""), "look as if they stood for missing",
+    y <- read_long(path, na = ""), "look like codes for missing",
     class = "fallible_warning_labels"
   )
   expect_true(all(c("-", " N/A ", "NA") %in% y$categories))

@@ -49,7 +49,7 @@ test_that("somebody must be left to rate", {
   rows <- data.frame(case = rep(1:2, each = 2), rater = c("a", "b"), rating = c("x", "y", "x", "x"))
   error <- expect_error(
     ratings(rows, case = case, rater = rater, rating = rating, systems = c("a", "b")),
-    "Nobody is left to rate", class = "fallible_error_system"
+    "No rater is left", class = "fallible_error_system"
   )
   expect_identical(error$system, c("a", "b"))
 })

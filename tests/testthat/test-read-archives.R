@@ -62,20 +62,20 @@ test_that("a directory that lies is found out", {
   }
   # Two directories, of which readers take the one or the other.
   for (before in c(-7, 7)) {
-    expect_error(read_ratings(log_with(before = before)), "broken", class = "fallible_error_file")
+    expect_error(read_ratings(log_with(before = before)), "damaged", class = "fallible_error_file")
   }
   whole <- file_bytes(log_with())
   cut <- withr::local_tempfile(fileext = ".eval")
   for (n in c(4, 100, length(whole) - 10)) {
     writeBin(whole[seq_len(n)], cut)
-    expect_error(read_ratings(cut), "broken", class = "fallible_error_file")
+    expect_error(read_ratings(cut), "damaged", class = "fallible_error_file")
   }
 })
 
 test_that("an archive without the header of a log is no log", {
   path <- write_zip(withr::local_tempfile(fileext = ".eval"), inspect_files()[[2L]])
   expect_no_warning(expect_error(
-    read_ratings(path, format = "inspect"), "no log of Inspect", class = "fallible_error_file"
+    read_ratings(path, format = "inspect"), "not a log of Inspect", class = "fallible_error_file"
   ))
 })
 

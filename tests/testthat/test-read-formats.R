@@ -369,7 +369,7 @@ test_that("what is in no known format is named, with what would read it", {
   expect_unknown("$FL2@(#)", "read_sav")
   expect_unknown("<html><body>", "HTML or XML")
   expect_unknown("just some words\nand more", "text that begins \"just some")
-  expect_unknown(as.raw(c(1:9, 0, 9)), "bytes of zero")
+  expect_unknown(as.raw(c(1:9, 0, 9)), "zero bytes")
   expect_unknown("", "is empty")
   expect_unknown(" \n\n \r\n", "is empty")
   expect_unknown("\xef\xbb\xbf", "is empty")

@@ -59,7 +59,7 @@ test_that("faulty tables are refused, with the line", {
   expect_fault(header, "1,a,\"two\nlines\"\n1,b\n", words = "Line 4 has 2")
   expect_fault(header, words = "no rows")
   expect_fault("title of the table\n", header, rows, words = "looks like text that begins")
-  expect_fault(header, rows, as.raw(c(0x33, 0, 0x2c)), words = "bytes of zero")
+  expect_fault(header, rows, as.raw(c(0x33, 0, 0x2c)), words = "zero bytes")
 })
 
 test_that("text in other encodings is told, and read when it is named", {
@@ -99,7 +99,7 @@ test_that("compressed files are whole, or refused", {
   bad <- bytes
   bad[50:80] <- as.raw(255)
   expect_error(
-    read_ratings(write_bytes(bad, file = "ratings.csv.gz")), "broken or was cut off",
+    read_ratings(write_bytes(bad, file = "ratings.csv.gz")), "damaged or incomplete",
     class = "fallible_error_file"
   )
   # gzip files one after another are one file

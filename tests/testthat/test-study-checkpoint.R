@@ -38,7 +38,7 @@ test_that("only files that are as a study wrote them are read", {
   study <- run()
   bytes <- file_bytes(file)
   expect_identical(readRDS(file)$results, study$results)
-  words <- "not as a study wrote it.*or no study wrote it.*delete this one"
+  words <- "was not written by a study.*delete this one"
   refused <- function() {
     e <- expect_error(run(), words, class = "fallible_error_file")
     expect_identical(e$path, normalizePath(file))

@@ -211,15 +211,15 @@ test_that("print says how sure labels are, where they are not, and what to look 
   expect_identical(told$unsure, sum(highest < 0.8))
   expect_identical(glance(truth, sure = 0.5)$unsure, sum(highest < 0.5))
   expect_error(glance(truth, sure = 2), class = "fallible_error_argument")
-  expect_match(said(truth), paste0("Expected to be right: ", percent(told$probability)))
-  expect_match(said(truth), paste0(told$unsure, " of 10 cases, those to look at again"))
+  expect_match(said(truth), paste0("Expected share of correct labels: ", percent(told$probability)))
+  expect_match(said(truth), paste0(told$unsure, " of 10 cases .check these first."))
   expect_match(said(truth), "If raters are language models or programs")
-  expect_match(said(ground_truth(x, rho = 0)), "taken to err independently")
+  expect_match(said(ground_truth(x, rho = 0)), "Assumed: raters err independently")
   of <- function(kind) {
     said(ground_truth(ratings(lehner2015, raters = rater1:rater4, case = case, rater_kind = kind)))
   }
   expect_no_match(of("expert"), "less sure than that")
-  expect_match(of("model"), "Language models and programs err together more")
+  expect_match(of("model"), "Language models and programs share more errors")
   # What is no longer a table of labels prints as it is.
   expect_no_match(said(truth[0, ]), "Expected")
   none <- quiet(ground_truth(ratings(cbind(a = rep(1:2, each = 2), b = rep(1:2, 2)))))

@@ -3,7 +3,9 @@
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
+#include "../model/curvature.hpp"
 #include "../model/likelihood.hpp"
 #include "../model/pooled.hpp"
 
@@ -38,18 +40,13 @@ class JointFit {
     const Right now = right(at_top);
     if (now.cases == 0) return std::numeric_limits<double>::quiet_NaN();
     const double cases = now.cases + 2 * before_, value = (now.sum + before_) / cases;
-    Eigen::VectorXd slope(size);
-    Eigen::MatrixXd curvature(size, size);
-    for (int i = 0; i < size; ++i) {
-      Eigen::VectorXd up = x_, down = x_, high, low;
-      up[i] += spacing;
-      down[i] -= spacing;
-      model_.evaluate(up, &high);
-      model_.evaluate(down, &low);
-      curvature.col(i) = (low - high) / (2 * spacing);
-      slope[i] = (right(model_.posterior(up)).sum - right(model_.posterior(down)).sum) /
-                 (2 * spacing * cases);
-    }
+    std::vector<int> each(size);
+    std::iota(each.begin(), each.end(), 0);
+    const Eigen::MatrixXd curvature = -smoothed_hessian(model_.layout(), x_, each, size);
+    const auto share = [&](const Eigen::VectorXd& at) -> Eigen::VectorXd {
+      return Eigen::VectorXd::Constant(1, right(model_.posterior(at)).sum / cases);
+    };
+    const Eigen::VectorXd slope = central_slopes(share, x_, spacing).row(0);
     const Eigen::VectorXd by_row = Likelihood(model_.layout()).scores(x_) * solve(curvature, slope);
     for_each_pattern([&](int p, int row, int answer) {
       (*influence)[p] = by_row[row];

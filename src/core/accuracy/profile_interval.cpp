@@ -1,6 +1,7 @@
 #include "profile_interval.hpp"
 
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "../base/special.hpp"
@@ -9,37 +10,77 @@ namespace fallible {
 
 namespace {
 
-constexpr double farthest = 20;     // logit, beyond which an accuracy is 0 or 1
 constexpr double tolerance = 1e-4;  // of the root of the deviance
+constexpr double farthest = 20;     // logit, beyond which an accuracy is 0 or 1
 constexpr int most_steps = 60;
-
-// With one coordinate held where the start has it.
-Optimum maximise_rest(const LatentClass& model, const Eigen::VectorXd& start, int fixed,
-                      const OptimiserOptions& options) {
-  const auto objective = [&model, fixed](const Eigen::VectorXd& x, Eigen::VectorXd* gradient) {
-    const double value = model.evaluate(x, gradient);
-    if (gradient) (*gradient)[fixed] = 0;
-    return value;
-  };
-  return maximise(objective, start, options);
-}
 
 Optimum optimum_of(const LatentFit& fit) {
   return {fit.x, fit.log_posterior, fit.iterations, fit.converged};
 }
 
+// A way along the profile, by the logit of the accuracy that is wanted.
+struct Path {
+  // Where the log posterior is highest there, or nearby, and how high.
+  std::function<Optimum(double at, const Eigen::VectorXd& start)> climb;
+  double from;  // at the top
+};
+
+// Where the accuracy is one parameter: it is held, and all else is maximised.
+Path along_logit(const LatentClass& model, const Eigen::VectorXd& top,
+                 const OptimiserOptions& options) {
+  const int fixed = model.system_at();
+  const auto climb = [&model, &options, fixed](double at, Eigen::VectorXd start) {
+    start[fixed] = at;
+    const auto objective = [&model, fixed](const Eigen::VectorXd& x, Eigen::VectorXd* gradient) {
+      const double value = model.evaluate(x, gradient);
+      if (gradient) (*gradient)[fixed] = 0;
+      return value;
+    };
+    return maximise(objective, start, options);
+  };
+  return {climb, top[fixed]};
+}
+
+// Elsewhere it costs to be away from an accuracy, so much that there is no way round: what is
+// highest so is highest at the accuracy that comes about, whichever that is.
+Path along_accuracy(const LatentClass& model, const Eigen::VectorXd& top,
+                    const OptimiserOptions& options) {
+  const int system = model.rows().raters;
+  const double begin = inside(model.accuracy(top, system));
+  double cost = 0;  // ten times what a sample of accuracies would bend
+  for (const double w : model.rows().weight) cost += 10 * w / (begin * (1 - begin));
+  const auto climb = [&model, &options, system, cost](double at, const Eigen::VectorXd& start) {
+    CompleteCurvature seen;
+    const auto objective = [&](const Eigen::VectorXd& x, Eigen::VectorXd* gradient) {
+      Eigen::VectorXd slope;
+      const double value = model.evaluate(x, *gradient, seen),
+                   off = model.accuracy(x, system, &slope) - logistic(at);
+      *gradient -= cost * off * slope;
+      return value - 0.5 * cost * off * off;
+    };
+    const Metric metric = [&seen](const Eigen::VectorXd& gradient) { return seen.solve(gradient); };
+    Optimum out = maximise(objective, start, options, metric);
+    out.value = model.evaluate(out.x, nullptr);
+    return out;
+  };
+  return {climb, std::log(begin / (1 - begin))};
+}
+
 struct End {
-  double at;  // logit, infinite on a boundary
+  double accuracy;
   bool converged = true;
 };
 
-// Follows the profile from the top to one side. The root of the deviance is nearly linear in the
-// logit, so that a few secants find where it has its value. Where the path leads higher than the
+// Follows the profile from the top to one side. The root of the deviance is nearly linear along
+// it, so that a few secants find where it has its value. Where the path leads higher than the
 // top, `top` moves there and the search ends.
-End find_end(const LatentClass& model, Optimum& top, int fixed, int side, double root,
-             const OptimiserOptions& options, bool& higher) {
+End find_end(const LatentClass& model, const Path& path, Optimum& top, int side, double root,
+             bool& higher) {
+  const auto accuracy = [&model](const Optimum& at) {
+    return model.accuracy(at.x, model.rows().raters);
+  };
   Optimum here = top;
-  double below = top.x[fixed], below_root = 0;  // a place inside, and its root of the deviance
+  double below = path.from, below_root = 0;  // a place inside, and its root of the deviance
   double above = side * farthest, above_root = std::numeric_limits<double>::infinity();
   double step = 0.5;
   for (int i = 0; i < most_steps; ++i) {
@@ -49,20 +90,18 @@ End find_end(const LatentClass& model, Optimum& top, int fixed, int side, double
       at =
           below + (above - below) * (halve ? 0.5 : (root - below_root) / (above_root - below_root));
     } else if (side * at >= farthest) {
-      if (side * below >= farthest) return {side * std::numeric_limits<double>::infinity()};
+      if (side * below >= farthest) return {side > 0 ? 1.0 : 0.0};
       at = side * farthest;
     }
-    Eigen::VectorXd start = here.x;
-    start[fixed] = at;
-    here = maximise_rest(model, start, fixed, options);
+    here = path.climb(at, here.x);
     if (here.value > top.value + 1e-6) {
       top = here;
       higher = true;
-      return {at};
+      return {accuracy(here)};
     }
     const double now = std::sqrt(2 * std::max(top.value - here.value, 0.0));
     if (std::fabs(now - root) < tolerance || std::fabs(above - below) < 1e-7) {
-      return {at, here.converged};
+      return {accuracy(here), here.converged};
     }
     if (now < root) {
       // The slope so far says how far there is to go; a little more brackets the end.
@@ -75,7 +114,7 @@ End find_end(const LatentClass& model, Optimum& top, int fixed, int side, double
       above_root = now;
     }
   }
-  return {below, false};
+  return {accuracy(here), false};
 }
 
 }  // namespace
@@ -83,23 +122,22 @@ End find_end(const LatentClass& model, Optimum& top, int fixed, int side, double
 ProfileInterval profile_interval(const LatentClass& model, const OptimiserOptions& options,
                                  double deviance) {
   ProfileInterval out;
-  const int fixed = model.system_at();
-  if (fixed < 0) return out;
   out.top = fit_latent(model, options);
   Optimum top = optimum_of(out.top);
   for (int attempt = 0; attempt < 5; ++attempt) {
     bool higher = false;
-    const End low = find_end(model, top, fixed, -1, std::sqrt(deviance), options, higher);
-    const End high =
-        higher ? low : find_end(model, top, fixed, 1, std::sqrt(deviance), options, higher);
+    const Path path = model.system_at() < 0 ? along_accuracy(model, top.x, options)
+                                            : along_logit(model, top.x, options);
+    const End low = find_end(model, path, top, -1, std::sqrt(deviance), higher);
+    const End high = higher ? low : find_end(model, path, top, 1, std::sqrt(deviance), higher);
     if (higher) {  // there was a better top: begin anew from it
       out.moved = true;
       out.top = fit_latent(model, top.x, options);
       top = optimum_of(out.top);
       continue;
     }
-    out.low = logistic(low.at);
-    out.high = logistic(high.at);
+    out.low = low.accuracy;
+    out.high = high.accuracy;
     out.converged = top.converged && low.converged && high.converged;
     return out;
   }

@@ -18,8 +18,7 @@ struct ProfileInterval {
 };
 
 // The accuracies at which the log posterior, maximised over all else, is not more than
-// `deviance` / 2 below its top. An end that the data do not set is 0 or 1. NaN, and no top, where
-// accuracy is not one parameter (free errors).
+// `deviance` / 2 below its top. An end that the data do not set is 0 or 1.
 ProfileInterval profile_interval(const LatentClass& model, const OptimiserOptions& options,
                                  double deviance);
 

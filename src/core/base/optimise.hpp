@@ -43,6 +43,21 @@ using Metric = std::function<Eigen::VectorXd(const Eigen::VectorXd& gradient)>;
 Optimum maximise(const Objective& objective, Eigen::VectorXd start, const OptimiserOptions& options,
                  const Metric& metric = nullptr);
 
+// Central differences of a vector by each of its arguments, a column each.
+template <class Function>
+Eigen::MatrixXd central_slopes(const Function& of, const Eigen::VectorXd& x, double step) {
+  Eigen::MatrixXd out;
+  for (Eigen::Index i = 0; i < x.size(); ++i) {
+    Eigen::VectorXd up = x, down = x;
+    up[i] += step;
+    down[i] -= step;
+    const Eigen::VectorXd slope = (of(up) - of(down)) / (2 * step);
+    if (i == 0) out.resize(slope.size(), x.size());
+    out.col(i) = slope;
+  }
+  return out;
+}
+
 }  // namespace fallible
 
 #endif

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
-#include <utility>
 
 namespace fallible {
 
@@ -19,61 +19,6 @@ std::uint64_t hash_row(const int* row, std::size_t length) {
   }
   return h;
 }
-
-// The beginnings of rows in one word each, which are in the order of rows as far as they go. Where
-// they differ, as most do, nobody has to look for the rows themselves in memory.
-class Beginnings {
- public:
-  explicit Beginnings(const RowSet& rows) : rows_(rows) {
-    std::vector<int> least, most;
-    for (int i = 0; i < rows.size(); ++i) {
-      const int* row = rows.row(i);
-      const std::size_t length = std::min<std::size_t>(rows.length(i), word);
-      for (std::size_t j = 0; j < length; ++j) {
-        if (j == least.size()) {
-          least.push_back(row[j]);
-          most.push_back(row[j]);
-        }
-        least[j] = std::min(least[j], row[j]);
-        most[j] = std::max(most[j], row[j]);
-      }
-    }
-    int left = word;
-    for (std::size_t j = 0; j < least.size(); ++j) {
-      const int bits = bits_of(std::int64_t{most[j]} - least[j] + 1);
-      left -= bits;
-      if (left < 0) break;
-      places_.push_back({least[j], bits});
-    }
-  }
-
-  std::uint64_t of(int i) const {
-    std::uint64_t out = 0;
-    const int* row = rows_.row(i);
-    for (std::size_t j = 0; j < places_.size(); ++j) {
-      out <<= places_[j].bits;
-      if (j < rows_.length(i)) {  // nothing comes before anything
-        out |= static_cast<std::uint64_t>(std::int64_t{row[j]} - places_[j].least + 1);
-      }
-    }
-    return out;
-  }
-
- private:
-  static constexpr int word = 64;
-  struct Place {
-    int least, bits;
-  };
-
-  static int bits_of(std::int64_t x) {
-    int out = 0;
-    for (; x > 0; x >>= 1) ++out;
-    return out;
-  }
-
-  const RowSet& rows_;
-  std::vector<Place> places_;
-};
 
 }  // namespace
 
@@ -99,19 +44,11 @@ int RowSet::insert(const int* row, std::size_t length) {
 }
 
 std::vector<int> RowSet::sorted() const {
-  const Beginnings beginnings(*this);
-  std::vector<std::pair<std::uint64_t, int>> order;
-  order.reserve(size());
-  for (int i = 0; i < size(); ++i) order.emplace_back(beginnings.of(i), i);
-  std::sort(order.begin(), order.end(), [this](const auto& a, const auto& b) {
-    if (a.first != b.first) return a.first < b.first;
-    const int *of_a = row(a.second), *of_b = row(b.second);
-    return std::lexicographical_compare(of_a, of_a + length(a.second), of_b,
-                                        of_b + length(b.second));
+  std::vector<int> out(size());
+  std::iota(out.begin(), out.end(), 0);
+  std::sort(out.begin(), out.end(), [this](int a, int b) {
+    return std::lexicographical_compare(row(a), row(a) + length(a), row(b), row(b) + length(b));
   });
-  std::vector<int> out;
-  out.reserve(size());
-  for (const auto& one : order) out.push_back(one.second);
   return out;
 }
 

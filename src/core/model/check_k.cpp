@@ -171,7 +171,7 @@ KTester::KTester(const LatentRows& rows, const KTest& test, const LatentPrior& p
   } else {
     observed_ = statistics(rows, null_, nullptr, law_);
   }
-  sampler_.emplace_back(rows, law_);
+  sampler_.emplace(rows, law_);
 }
 
 KStatistics KTester::statistics(const LatentRows& rows, const LatentFit& null,
@@ -191,7 +191,7 @@ KStatistics KTester::statistics(const LatentRows& rows, const LatentFit& null,
 }
 
 KStatistics KTester::replicate(Stream& stream) const {
-  const LatentRows rows = sampler_.front().draw(stream);
+  const LatentRows rows = sampler_->draw(stream);
   const LatentClass null(rows, test_.null, prior_);
   const LatentFit fit = fit_latent(null, null_.x, coarse_options());
   const AnswerLaw law = null.law(fit.x);

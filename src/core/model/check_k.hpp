@@ -3,6 +3,7 @@
 #ifndef FALLIBLE_CORE_MODEL_CHECK_K_HPP
 #define FALLIBLE_CORE_MODEL_CHECK_K_HPP
 
+#include <optional>
 #include <vector>
 
 #include "../base/host.hpp"
@@ -74,7 +75,7 @@ class KTester {
   LatentPrior prior_;
   LatentFit null_;
   AnswerLaw law_;
-  std::vector<RowSampler> sampler_;  // one
+  std::optional<RowSampler> sampler_;
   KStatistics observed_;
   bool converged_;
   int degrees_;

@@ -27,8 +27,11 @@ CompleteCurvature::CompleteCurvature(const Layout& layout, const Eigen::VectorXd
   last_rate_ = std::max(cases * law.base_rates[N - 1], least);
   if (errors_at_ >= 0) wrong_.assign(static_cast<std::size_t>(layout.groups) * N, 0.0);
   for (int u = 0; u < layout.rows.judges; ++u) {
-    if (!layout.is_known(u)) add_judge(layout, u, law, counts);
+    if (!layout.is_known(u) && layout.per_group > 0) add_judge(layout, u, law, counts);
   }
+  const Score score(layout, x, law);
+  if (layout.ordinal_at >= 0) add_ordinal(layout, score, law, counts);
+  if (layout.levels_at >= 0) add_levels(layout, score, law, counts);
   if (errors_at_ >= 0) add_errors(layout, law);
   if (!layout.prior.none && !layout.prior.pooled) add_priors(layout, x);
   diagonal_ = diagonal_.cwiseMax(least);
@@ -50,9 +53,11 @@ void CompleteCurvature::add_judge(const Layout& layout, int judge, const Law& la
     for (int s = 0; s < S; ++s) {
       double n = before;
       for (int l = 0; l < N; ++l) {
-        const double of = counts.ratings[law.place(judge, l) + s * N + k];
-        n += of;
-        if (l != k) wrong += of;
+        for (int symbol = l; symbol < law.symbols; symbol += N) {
+          const double of = counts.ratings[law.place(judge, symbol) + s * N + k];
+          n += of;
+          if (l != k) wrong += of;
+        }
       }
       const double p = inside(strata ? strata->p[s] : mean);
       n /= p * (1 - p);
@@ -71,6 +76,49 @@ void CompleteCurvature::add_judge(const Layout& layout, int judge, const Law& la
     }
     diagonal_[layout.dispersion_at(judge)] += wrong * (squares - square(distance));
   }
+}
+
+void CompleteCurvature::add_block(int first, const Eigen::MatrixXd& information) {
+  const Eigen::Index size = information.rows();
+  blocks_.push_back({first, (information + least * Eigen::MatrixXd::Identity(size, size)).llt()});
+}
+
+void CompleteCurvature::add_ordinal(const Layout& layout, const Score& score, const Law& law,
+                                    const Counts& counts) {
+  const int N = categories_;
+  std::vector<Eigen::MatrixXd> of_group(layout.groups, Eigen::MatrixXd::Zero(N, N));
+  for (int u = 0; u < layout.rows.judges; ++u) {
+    for (int k = 0; k < N && !layout.is_known(u); ++k) {
+      double n = 0;
+      for (int symbol = 0; symbol < law.symbols; ++symbol) {
+        n += counts.ratings[law.place(u, symbol) + k];
+      }
+      for (int l = 0; l < N; ++l) {
+        Eigen::VectorXd slope = Eigen::VectorXd::Zero(N);
+        score.answer(u, k, l, [&](int at, double of) { slope[at - layout.ordinal_of(u)] += of; });
+        of_group[layout.group[u]] += n * law.of(u, l, k) * slope * slope.transpose();
+      }
+    }
+  }
+  for (int g = 0; g < layout.groups; ++g) add_block(layout.ordinal_at + g * N, of_group[g]);
+}
+
+void CompleteCurvature::add_levels(const Layout& layout, const Score& score, const Law& law,
+                                   const Counts& counts) {
+  const std::vector<double> seen = counts.levels(layout);
+  const int size = LevelLaw::size(layout.rows.levels);
+  Eigen::MatrixXd out = Eigen::MatrixXd::Zero(size, size);
+  for (const bool right : {false, true}) {
+    double n = 0;
+    for (std::size_t i = right; i < seen.size(); i += 2) n += seen[i];
+    for (int level = 0; level < layout.rows.levels; ++level) {
+      Eigen::VectorXd slope = Eigen::VectorXd::Zero(size);
+      score.confidence(right, level,
+                       [&](int at, double of) { slope[at - layout.levels_at] += of; });
+      out += n * law.levels->of(right, level) * slope * slope.transpose();
+    }
+  }
+  add_block(layout.levels_at, out);
 }
 
 void CompleteCurvature::add_errors(const Layout& layout, const Law& law) {
@@ -124,6 +172,10 @@ Eigen::VectorXd CompleteCurvature::solve(const Eigen::VectorXd& gradient) const 
   const int N = categories_;
   Eigen::VectorXd out = gradient.cwiseQuotient(diagonal_);
   out.head(N - 1).array() += gradient.head(N - 1).sum() / last_rate_;
+  for (const Block& block : blocks_) {
+    out.segment(block.first, block.root.rows()) =
+        block.root.solve(gradient.segment(block.first, block.root.rows()));
+  }
   if (around_mean_ > 0) {
     auto raters = out.segment(accuracies_at_, around_mean_);
     const auto of_raters = diagonal_.segment(accuracies_at_, around_mean_);

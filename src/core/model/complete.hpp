@@ -3,14 +3,17 @@
 #ifndef FALLIBLE_CORE_MODEL_COMPLETE_HPP
 #define FALLIBLE_CORE_MODEL_COMPLETE_HPP
 
+#include <Eigen/Cholesky>
 #include <vector>
 
 #include "counts.hpp"
+#include "score.hpp"
 
 namespace fallible {
 
 // Base rates, each judge's accuracies around their mean, and each row of errors are blocks of a
-// diagonal and a matrix of rank one; what else there is stands by itself.
+// diagonal and a matrix of rank one; slope and thresholds, and the law of confidence, are blocks;
+// what else there is stands by itself.
 class CompleteCurvature {
  public:
   CompleteCurvature() = default;
@@ -27,6 +30,9 @@ class CompleteCurvature {
   static constexpr double least = 0.05;
 
   void add_judge(const Layout& layout, int judge, const Law& law, const Counts& counts);
+  void add_block(int first, const Eigen::MatrixXd& information);
+  void add_ordinal(const Layout& layout, const Score& score, const Law& law, const Counts& counts);
+  void add_levels(const Layout& layout, const Score& score, const Law& law, const Counts& counts);
   void add_errors(const Layout& layout, const Law& law);
   void add_priors(const Layout& layout, const Eigen::VectorXd& x);
 
@@ -36,6 +42,11 @@ class CompleteCurvature {
   int around_mean_ = 0;                // the first so many accuracies
   double pull_ = 0;                    // of each to the mean
   std::vector<double> error_, wrong_;  // rows of shares of errors, and the weight of each row
+  struct Block {
+    int first;
+    Eigen::LLT<Eigen::MatrixXd> root;
+  };
+  std::vector<Block> blocks_;
 };
 
 }  // namespace fallible

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "../base/special.hpp"
+#include "score.hpp"
 
 namespace fallible {
 
@@ -15,7 +15,8 @@ using Constants = Eigen::Map<const Eigen::ArrayXd>;
 }  // namespace
 
 Counts::Counts(const Layout& layout)
-    : ratings(static_cast<std::size_t>(layout.rows.judges) * layout.categories * layout.classes()),
+    : ratings(static_cast<std::size_t>(layout.rows.judges) * layout.rows.symbols() *
+              layout.classes()),
       classes(layout.classes()) {}
 
 void Counts::clear() {
@@ -32,6 +33,16 @@ void Counts::add(const LatentRows& rows, int row, double weight, const double* p
   }
 }
 
+std::vector<double> Counts::levels(const Layout& layout) const {
+  const std::size_t N = layout.categories, K = classes.size(), symbols = layout.rows.symbols();
+  std::vector<double> out(2 * layout.rows.levels, 0.0);
+  for (std::size_t i = 0; i < ratings.size(); ++i) {
+    const std::size_t symbol = i / K % symbols;
+    if (symbol >= N) out[2 * (symbol / N - 1) + (symbol % N == i % K % N)] += ratings[i];
+  }
+  return out;
+}
+
 void add_gradient(const Layout& layout, const Eigen::VectorXd& x, const Law& law,
                   const Counts& counts, Eigen::VectorXd& gradient) {
   const int N = layout.categories, S = layout.strata;
@@ -43,40 +54,34 @@ void add_gradient(const Layout& layout, const Eigen::VectorXd& x, const Law& law
   }
   for (int k = 0; k < N - 1; ++k) gradient[k] += of_category[k] - cases * law.base_rates[k];
 
+  const Score score(layout, x, law);
+  const auto times = [&gradient](double n) {
+    return [&gradient, n](int at, double slope) { gradient[at] += n * slope; };
+  };
   for (int u = 0; u < layout.rows.judges; ++u) {
-    if (layout.is_known(u)) continue;
-    for (int k = 0; k < N; ++k) {
-      const double accuracy = law.accuracy[u * N + k];
-      const double* error = law.error(u) + k * N;
-      const Strata* strata = S > 1 ? &law.strata[u * N + k] : nullptr;
-      double wrong_total = 0, distance = 0, mean_distance = 0;
+    for (int k = 0; k < N && !layout.is_known(u); ++k) {
+      double wrong_total = 0;
       for (int s = 0; s < S; ++s) {
         double right = 0, wrong = 0;
-        for (int l = 0; l < N; ++l) {
-          const double n = counts.ratings[law.place(u, l) + s * N + k];
+        for (int symbol = 0; symbol < law.symbols; ++symbol) {
+          const int l = symbol % N;
+          const double n = counts.ratings[law.place(u, symbol) + s * N + k];
+          if (n == 0) continue;
           (l == k ? right : wrong) += n;
-          if (l != k) distance += n * std::abs(k - l);
-          if (l != k && layout.errors_at >= 0) gradient[layout.error_at(u, k, l)] += n;
+          score.answer(u, k, l, times(n));
         }
         wrong_total += wrong;
-        const double p = inside(strata ? strata->p[s] : accuracy);
-        const double slope = right / p - wrong / (1 - p);
-        const double by_accuracy = strata ? strata->by_accuracy[s] : 1;
-        gradient[layout.accuracy_at(u, k)] += slope * by_accuracy * accuracy * (1 - accuracy);
-        if (layout.shifts_at >= 0) {
-          const int at = layout.shift_at(u);
-          gradient[at] += (x[at] < 0 ? -1 : 1) * slope * strata->by_shift[s];
-        }
+        if (layout.ordinal_at >= 0) continue;
+        score.right_or_wrong(u, s * N + k, true, times(right));
+        score.right_or_wrong(u, s * N + k, false, times(wrong));
       }
-      for (int l = 0; l < N; ++l) {
-        if (l == k) continue;
-        mean_distance += error[l] * std::abs(k - l);
-        if (layout.errors_at >= 0) gradient[layout.error_at(u, k, l)] -= wrong_total * error[l];
-      }
-      if (layout.dispersions_at >= 0) {
-        gradient[layout.dispersion_at(u)] += wrong_total * mean_distance - distance;
-      }
+      if (layout.ordinal_at < 0) score.wrong(u, k, times(wrong_total));
     }
+  }
+  if (!law.levels) return;
+  const std::vector<double> seen = counts.levels(layout);
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    score.confidence(i % 2 == 1, static_cast<int>(i / 2), times(seen[i]));
   }
 }
 
@@ -102,7 +107,7 @@ void free_errors(const Layout& layout, const Eigen::VectorXd& errors, Eigen::Vec
 }  // namespace
 
 Eigen::VectorXd reestimate(const Layout& layout, const Counts& counts) {
-  const int N = layout.categories, K = layout.classes();
+  const int N = layout.categories, K = layout.classes(), symbols = layout.rows.symbols();
   const bool pooled = layout.prior.pooled;
   const double extra = layout.prior.none || pooled ? 1e-10 : 0.2;  // nothing is impossible
   Eigen::VectorXd x = Eigen::VectorXd::Zero(layout.size);
@@ -113,12 +118,14 @@ Eigen::VectorXd reestimate(const Layout& layout, const Counts& counts) {
   Eigen::VectorXd right = Eigen::VectorXd::Constant(layout.size, extra), wrong = right,
                   errors = right;
   for (int u = 0; u < layout.rows.judges; ++u) {
-    if (layout.is_known(u)) continue;
+    if (layout.is_known(u) || layout.per_group == 0) continue;
     for (int k = 0; k < N; ++k) {
       for (int l = 0; l < N; ++l) {
         double n = layout.prior.rows ? layout.prior_row(u, k)[l] : 0;
-        for (int c = k; c < K; c += N) {
-          n += counts.ratings[(static_cast<std::size_t>(u) * N + l) * K + c];
+        for (int symbol = l; symbol < symbols; symbol += N) {
+          for (int c = k; c < K; c += N) {
+            n += counts.ratings[(static_cast<std::size_t>(u) * symbols + symbol) * K + c];
+          }
         }
         (l == k ? right : wrong)[layout.accuracy_at(u, k)] += n;
         if (l != k && layout.errors_at >= 0) errors[layout.error_at(u, k, l)] += n;
@@ -136,6 +143,12 @@ Eigen::VectorXd reestimate(const Layout& layout, const Counts& counts) {
   for (int i = 0; i < layout.kinds; ++i) {
     if (layout.dispersions_at >= 0) x[layout.dispersions_at + i] = 0.2;
     if (layout.shifts_at >= 0) x[layout.shifts_at + i] = 0.1;
+  }
+  for (int g = 0; layout.ordinal_at >= 0 && g < layout.groups; ++g) {
+    OrdinalLaw::start(&x[layout.ordinal_at + g * N], N);
+  }
+  if (layout.levels_at >= 0) {
+    LevelLaw::start(counts.levels(layout), &x[layout.levels_at]);
   }
   return x;
 }

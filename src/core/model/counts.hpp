@@ -11,10 +11,12 @@ namespace fallible {
 struct Counts {
   explicit Counts(const Layout& layout);
 
-  std::vector<double> ratings;  // judges x ratings x classes
+  std::vector<double> ratings;  // judges x symbols x classes, as in AnswerLaw
   std::vector<double> classes;
 
   void clear();
+  // Numbers of answers with each level of confidence, levels x (wrong, right).
+  std::vector<double> levels(const Layout& layout) const;
   // The cases of a row.
   void add(const LatentRows& rows, int row, double weight, const double* posterior);
 };

@@ -7,17 +7,20 @@
 #include <numeric>
 
 #include "../base/host.hpp"
+#include "../base/optimise.hpp"
 #include "../base/special.hpp"
 #include "complete.hpp"
 #include "likelihood.hpp"
 #include "prior.hpp"
 #include "reading.hpp"
+#include "score.hpp"
 
 namespace fallible {
 
 namespace {
 
 constexpr double difference = 1e-5;          // of parameters, for derivatives
+constexpr double across_kinks = 1e-3;        // likewise, where there are strata
 constexpr double natural_difference = 1e-4;  // likewise, of what they say
 constexpr int few_parameters = 500;          // beyond, eigenvalues would take long
 constexpr int most_parameters = 2000;        // beyond, so would any matrix
@@ -65,55 +68,6 @@ class Sum {
   std::vector<int> used_;
 };
 
-// Slopes of the log probability of a rating in a class, each along the direction of its parameter.
-class RatingScore {
- public:
-  RatingScore(const Layout& layout, const Eigen::VectorXd& x, const Law& law,
-              const std::vector<int>& direction)
-      : layout_(layout), x_(x), law_(law), direction_(direction) {}
-
-  void add(int judge, int rating, int in_class, Sum& to) const {
-    if (layout_.is_known(judge)) return;
-    const int N = layout_.categories, k = in_class % N;
-    const bool right = rating == k;
-    const double mean = law_.accuracy[judge * N + k];
-    const Strata* strata = layout_.strata > 1 ? &law_.strata[judge * N + k] : nullptr;
-    const int s = in_class / N;
-    const double p = inside(strata ? strata->p[s] : mean);
-    const double slope = right ? 1 / p : -1 / (1 - p);
-    const double by_accuracy = strata ? strata->by_accuracy[s] : 1;
-    put(layout_.accuracy_at(judge, k), slope * by_accuracy * mean * (1 - mean), to);
-    if (layout_.shifts_at >= 0) {
-      const int at = layout_.shift_at(judge);
-      put(at, (x_[at] < 0 ? -1 : 1) * slope * strata->by_shift[s], to);
-    }
-    if (!right) add_error(judge, k, rating, to);
-  }
-
- private:
-  void add_error(int judge, int k, int rating, Sum& to) const {
-    const int N = layout_.categories;
-    const double* error = law_.error(judge) + k * N;
-    if (layout_.dispersions_at >= 0) {
-      double distance = -std::abs(k - rating);
-      for (int l = 0; l < N; ++l) distance += error[l] * std::abs(k - l);
-      put(layout_.dispersion_at(judge), distance, to);
-    }
-    for (int l = 0; layout_.errors_at >= 0 && l < N; ++l) {
-      if (l != k) put(layout_.error_at(judge, k, l), (l == rating) - error[l], to);
-    }
-  }
-
-  void put(int parameter, double value, Sum& to) const {
-    if (direction_[parameter] >= 0) to.add(direction_[parameter], value);
-  }
-
-  const Layout& layout_;
-  const Eigen::VectorXd& x_;
-  const Law& law_;
-  const std::vector<int>& direction_;
-};
-
 // Adds to the lower triangle of `to` how the scores of cases vary over their classes, and to
 // `counts` what is expected. Logits of base rates have a score of one in their class, but for what
 // is the same in all.
@@ -122,14 +76,18 @@ void add_variance_of_scores(const Layout& layout, const Eigen::VectorXd& x, cons
                             Eigen::MatrixXd& to) {
   const LatentRows& rows = layout.rows;
   const int N = layout.categories;
-  const RatingScore scores(layout, x, law, direction);
+  const Score scores(layout, x, law);
   Sum score(static_cast<int>(to.rows())), mean = score;
   Likelihood(layout).expect(law, &counts, [&](int row, const double* posterior) {
     const double w = rows.weight[row];
     for (int c = 0; c < law.classes; ++c) {
       if (posterior[c] == 0) continue;
       if (c % N < N - 1) score.add(direction[c % N], 1);
-      for (const int at : rows.places(row)) scores.add(rows.judge[at], rows.category[at], c, score);
+      for (const int at : rows.places(row)) {
+        scores.rating(rows.judge[at], rows.category[at], c, [&](int parameter, double slope) {
+          if (direction[parameter] >= 0) score.add(direction[parameter], slope);
+        });
+      }
       score.add_square(w * posterior[c], to);
       mean.add(score, posterior[c]);
       score.clear();
@@ -176,19 +134,12 @@ void add_complete(const Layout& layout, const Eigen::VectorXd& x, const Law& law
 // Naturals x parameters.
 Eigen::MatrixXd slopes_of_naturals(const Layout& layout, const Eigen::VectorXd& x) {
   const auto naturals = [&layout](const Eigen::VectorXd& at) {
+    steps_done(static_cast<unsigned>(at.size()));
     const std::vector<double> value = Reading(layout, at).naturals().value;
     return Eigen::VectorXd(
         Eigen::Map<const Eigen::VectorXd>(value.data(), static_cast<Eigen::Index>(value.size())));
   };
-  Eigen::MatrixXd out(naturals(x).size(), x.size());
-  for (Eigen::Index i = 0; i < x.size(); ++i) {
-    Eigen::VectorXd up = x, down = x;
-    steps_done(static_cast<unsigned>(x.size()));
-    up[i] += natural_difference;
-    down[i] -= natural_difference;
-    out.col(i) = (naturals(up) - naturals(down)) / (2 * natural_difference);
-  }
-  return out;
+  return central_slopes(naturals, x, natural_difference);
 }
 
 }  // namespace
@@ -211,6 +162,32 @@ Eigen::MatrixXd log_posterior_hessian(const Layout& layout, const Eigen::VectorX
   std::vector<int> direction(layout.size);
   std::iota(direction.begin(), direction.end(), 0);
   return log_posterior_hessian(layout, x, direction, layout.size);
+}
+
+Eigen::MatrixXd smoothed_hessian(const Layout& layout, const Eigen::VectorXd& x,
+                                 const std::vector<int>& direction, int directions) {
+  if (layout.strata == 1) return log_posterior_hessian(layout, x, direction, directions);
+  const int rates = layout.categories - 1;
+  std::vector<int> of_rates(direction);
+  std::fill(of_rates.begin() + rates, of_rates.end(), -1);
+  Eigen::MatrixXd out = log_posterior_hessian(layout, x, of_rates, directions);
+  Eigen::MatrixXd way = Eigen::MatrixXd::Zero(x.size(), directions);
+  for (Eigen::Index i = 0; i < x.size(); ++i) {
+    if (direction[i] >= 0) way(i, direction[i]) = 1;
+  }
+  const auto slope = [&layout](const Eigen::VectorXd& at) {
+    Eigen::VectorXd gradient;
+    Likelihood(layout).evaluate(at, &gradient);
+    log_prior(layout, at, &gradient);
+    return gradient;
+  };
+  for (int i = 0; i < directions; ++i) {
+    if (way.col(i).head(rates).any()) continue;
+    const Eigen::VectorXd step = across_kinks * way.col(i);
+    out.col(i) = way.transpose() * (slope(x + step) - slope(x - step)) / (2 * across_kinks);
+    for (int k = 0; k < rates; ++k) out(i, direction[k]) = out(direction[k], i);
+  }
+  return 0.5 * (out + out.transpose());
 }
 
 Curvature::Curvature(const Layout& layout, const Eigen::MatrixXd& hessian,
@@ -258,6 +235,7 @@ Eigen::MatrixXd natural_covariance(const Layout& layout, const Eigen::VectorXd& 
 }
 
 std::vector<double> natural_variances(const Layout& layout, const Eigen::VectorXd& x) {
+  if (layout.ordinal_at >= 0 || layout.levels_at >= 0) return {};
   const int N = layout.categories;
   const Law law(layout, x);
   Counts counts(layout);

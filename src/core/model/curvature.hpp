@@ -15,6 +15,11 @@ Eigen::MatrixXd log_posterior_hessian(const Layout& layout, const Eigen::VectorX
 Eigen::MatrixXd log_posterior_hessian(const Layout& layout, const Eigen::VectorXd& x,
                                       const std::vector<int>& direction, int directions);
 
+// The same, but where strata meet 0 and 1 there are kinks, across which second derivatives by what
+// is no base rate are a matter of differences.
+Eigen::MatrixXd smoothed_hessian(const Layout& layout, const Eigen::VectorXd& x,
+                                 const std::vector<int>& direction, int directions);
+
 // How an objective falls off around its top, seen along the natural parameters.
 class Curvature {
  public:
@@ -36,7 +41,7 @@ class Curvature {
 Eigen::MatrixXd natural_covariance(const Layout& layout, const Eigen::VectorXd& x);
 
 // Variances alone, as if truth were known wherever it is expected, and so too small: of a rater's
-// accuracies from the rater's own ratings.
+// accuracies from the rater's own ratings. None of models with ordinal errors or confidence.
 std::vector<double> natural_variances(const Layout& layout, const Eigen::VectorXd& x);
 
 }  // namespace fallible

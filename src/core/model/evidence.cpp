@@ -12,37 +12,10 @@ namespace fallible {
 
 namespace {
 
-constexpr double difference = 1e-3;  // of parameters, for curvature
 constexpr int most_directions = 30;  // more would take longer than the fit
 // Added to curvature, as if each direction had a normal prior of standard deviation 4.5: where the
 // data say nothing a logit is still a number that one meets.
 constexpr double ridge = 0.05;
-
-// Curvature of the negative log posterior along so many directions: that of each parameter, or -1.
-// Where strata meet 0 and 1 there are kinks, across which the curvature of what is no base rate is
-// a matter of differences.
-Eigen::MatrixXd curvature(const LatentClass& model, const Eigen::VectorXd& x,
-                          const std::vector<int>& direction, int n) {
-  const Layout& layout = model.layout();
-  if (layout.strata == 1) return -log_posterior_hessian(layout, x, direction, n);
-  const int rates = layout.categories - 1;
-  std::vector<int> of_rates(direction);
-  std::fill(of_rates.begin() + rates, of_rates.end(), -1);
-  Eigen::MatrixXd out = -log_posterior_hessian(layout, x, of_rates, n);
-  Eigen::MatrixXd way = Eigen::MatrixXd::Zero(x.size(), n);
-  for (Eigen::Index i = 0; i < x.size(); ++i) {
-    if (direction[i] >= 0) way(i, direction[i]) = 1;
-  }
-  Eigen::VectorXd up, down;
-  for (int i = 0; i < n; ++i) {
-    if (way.col(i).head(rates).any()) continue;
-    model.evaluate(x + difference * way.col(i), &up);
-    model.evaluate(x - difference * way.col(i), &down);
-    out.col(i) = way.transpose() * (down - up) / (2 * difference);
-    for (int k = 0; k < rates; ++k) out(i, direction[k]) = out(direction[k], i);
-  }
-  return 0.5 * (out + out.transpose());
-}
 
 // The shape of the ridge over so many directions. `rates` of them, from `first` on, are logits of
 // base rates less that of the last category, which any other might have been: the ridge is on the
@@ -106,7 +79,7 @@ Evidence laplace_evidence(const LatentClass& model, const Eigen::VectorXd& x) {
   if (by_rater) direction[layout.mean_at] = apart ? n++ : n;
   for (int u = 0; u < rows.raters; ++u) direction[layout.accuracy_at(u, 0)] = apart ? n++ : n;
   if (!apart) ++n;
-  const Eigen::MatrixXd bend = curvature(model, x, direction, n);
+  const Eigen::MatrixXd bend = -smoothed_hessian(layout, x, direction, n);
   const Eigen::MatrixXd shape = ridge_shape(n, rows.joined(), rows.categories - 1);
 
   Evidence out;

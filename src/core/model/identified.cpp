@@ -29,8 +29,8 @@ std::vector<bool> silent_judges(const LatentRows& rows, const LatentModel& model
   for (int i = 0; i < rows.size(); ++i) {
     for (int at = rows.start[i]; rows.weight[i] > 0 && at < rows.start[i + 1]; ++at) {
       const int u = rows.judge[at];
-      if (only[u] >= 0 && only[u] != rows.category[at]) varied[u] = true;
-      only[u] = rows.category[at];
+      if (only[u] >= 0 && only[u] != rows.answer(at)) varied[u] = true;
+      only[u] = rows.answer(at);
     }
   }
   std::vector<bool> out(rows.judges);
@@ -99,6 +99,7 @@ class SmallPanel {
   LatentRows draw(int wanted, Stream& stream) const {
     LatentRows out;
     out.categories = std::min(rows_.categories, few_categories);
+    out.levels = rows_.levels;
     out.raters = raters_;
     out.judges = judges_;
     fix_matrices(out, stream);
@@ -113,7 +114,10 @@ class SmallPanel {
       for (const int at : rows_.places(row)) {
         if (seat_[rows_.judge[at]] < 0) continue;
         out.judge.push_back(seat_[rows_.judge[at]]);
-        out.category.push_back(static_cast<int>(stream.uniform() * out.categories));
+        const bool sure = rows_.levels > 0 && rows_.category[at] >= rows_.categories;
+        const int level = sure ? 1 + static_cast<int>(stream.uniform() * rows_.levels) : 0;
+        out.category.push_back(level * out.categories +
+                               static_cast<int>(stream.uniform() * out.categories));
       }
       out.end_row(out.judge.size());
       out.known.push_back(known_of(row, out.categories));

@@ -3,6 +3,7 @@
 #include "likelihood.hpp"
 #include "prior.hpp"
 #include "reading.hpp"
+#include "score.hpp"
 #include "start.hpp"
 
 namespace fallible {
@@ -39,8 +40,20 @@ std::vector<double> LatentClass::expected_ratings(const Eigen::VectorXd& x) cons
   return Likelihood(layout_).expected_ratings(x);
 }
 
-double LatentClass::accuracy(const Eigen::VectorXd& x, int judge) const {
-  return Reading(layout_, x).accuracy(judge);
+double LatentClass::accuracy(const Eigen::VectorXd& x, int judge, Eigen::VectorXd* slope) const {
+  const double out = Reading(layout_, x).accuracy(judge);
+  if (!slope) return out;
+  slope->setZero(size());
+  const Law law(layout_, x);
+  const Score score(layout_, x, law);
+  const int N = layout_.categories;
+  for (int c = 0; c < law.classes; ++c) {
+    const int k = c % N;
+    const double right = law.weight[c] * law.of(judge, k, c);
+    score.rating(judge, k, c, [&](int at, double of) { (*slope)[at] += right * of; });
+    if (k < N - 1) (*slope)[k] += law.weight[c] * (law.accuracy[judge * N + k] - out);
+  }
+  return out;
 }
 
 }  // namespace fallible

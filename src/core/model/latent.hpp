@@ -38,8 +38,8 @@ class LatentClass {
   // See Likelihood.
   std::vector<double> posterior(const Eigen::VectorXd& x) const;
   std::vector<double> expected_ratings(const Eigen::VectorXd& x) const;
-  // See Reading.
-  double accuracy(const Eigen::VectorXd& x, int judge) const;
+  // See Reading; and its slope, unless null.
+  double accuracy(const Eigen::VectorXd& x, int judge, Eigen::VectorXd* slope = nullptr) const;
   // Probabilities of all answers.
   AnswerLaw law(const Eigen::VectorXd& x) const { return Law(layout_, x); }
 

@@ -8,7 +8,7 @@
 
 namespace fallible {
 
-enum class Errors { uniform, distance, free };
+enum class Errors { uniform, distance, free, ordinal };
 
 struct LatentModel {
   bool by_rater = false;  // accuracy: of each rater, or common

@@ -53,20 +53,6 @@ class KindsOfPairs {
   std::map<std::pair<int, int>, int> number_;
 };
 
-Eigen::MatrixXd second_derivatives(const Closeness& closeness, const Eigen::VectorXd& x) {
-  Eigen::MatrixXd out(x.size(), x.size());
-  Eigen::VectorXd up, down;
-  for (Eigen::Index i = 0; i < x.size(); ++i) {
-    Eigen::VectorXd moved = x;
-    moved[i] = x[i] + difference;
-    closeness.evaluate(moved, &up);
-    moved[i] = x[i] - difference;
-    closeness.evaluate(moved, &down);
-    out.col(i) = (up - down) / (2 * difference);
-  }
-  return out;
-}
-
 }  // namespace
 
 PairFrequencies pair_frequencies(const LatentRows& rows, const LatentModel& model) {
@@ -197,7 +183,12 @@ Eigen::MatrixXd pair_covariance(const Layout& layout, const PairFrequencies& pai
   if (static_cast<double>(pairs.cells()) * x.size() >= most_slopes) return {};
   const LatentRows& rows = layout.rows;
   const Closeness closeness(layout, pairs);
-  const Curvature curvature(layout, second_derivatives(closeness, x), x);
+  const auto slope = [&closeness](const Eigen::VectorXd& at) {
+    Eigen::VectorXd out;
+    closeness.evaluate(at, &out);
+    return out;
+  };
+  const Curvature curvature(layout, central_slopes(slope, x, difference), x);
   const Eigen::Index per_kind = static_cast<Eigen::Index>(pairs.categories) * pairs.categories;
   Eigen::VectorXd expected;
   const Eigen::MatrixXd slopes = closeness.slopes(x, &expected);

@@ -19,6 +19,7 @@ LatentRows latent_rows(const PatternView& x, const std::vector<double>& weight, 
                        const Known& known) {
   LatentRows out;
   out.categories = x.categories;
+  out.levels = x.levels;
   out.raters = x.raters;
   out.judges = x.raters + (system >= 0);
   out.matrix = known.matrix;
@@ -28,7 +29,7 @@ LatentRows latent_rows(const PatternView& x, const std::vector<double>& weight, 
     key.push_back(known.truth.empty() ? -1 : std::max(known.truth[p], 0) - 1);
     for (const int i : x.places(p)) {
       key.push_back(x.rater[i] - 1);
-      key.push_back(x.category[i] - 1);
+      key.push_back(x.category[i] - 1 + (x.levels > 0 && x.level ? x.level[i] * x.categories : 0));
     }
     if (system >= 0 && x.answer_of(p, system) > 0) {
       key.push_back(x.raters);
@@ -56,6 +57,7 @@ AlikeRows regardless_of_rater(const LatentRows& rows) {
   });
   AlikeRows out;
   out.rows.categories = rows.categories;
+  out.rows.levels = rows.levels;
   out.rows.raters = 1;
   out.rows.judges = rows.joined() ? 2 : 1;
   for (int i = 0; i < groups.size(); ++i) out.rows.known.push_back(*groups.begin(i));

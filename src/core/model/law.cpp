@@ -13,10 +13,6 @@ namespace fallible {
 namespace {
 
 constexpr double least_probability = 1e-305;  // of an answer that has a logarithm
-constexpr double vanishing = 1e-200;  // of a row, beside which rounding to zero would matter
-
-using Classes = Eigen::Map<Eigen::ArrayXd>;
-using Constants = Eigen::Map<const Eigen::ArrayXd>;
 
 // Of one judge, truths x ratings.
 void error_shares(const Layout& layout, const Eigen::VectorXd& x, int judge, double* error) {
@@ -36,14 +32,6 @@ void error_shares(const Layout& layout, const Eigen::VectorXd& x, int judge, dou
     for (int l = 0; l < N; ++l) {
       if (l != k) error[l] /= total;
     }
-  }
-}
-
-// Where truth is known, other classes are impossible.
-void keep_known(const LatentRows& rows, int row, double impossible, Classes& p) {
-  const int known = rows.known[row];
-  for (int c = 0; known >= 0 && c < p.size(); ++c) {
-    if (c % rows.categories != known) p[c] = impossible;
   }
 }
 
@@ -86,34 +74,43 @@ Law::Law(const Layout& layout, const Eigen::VectorXd& x) {
   const Reading reading(layout, x);
   const std::vector<double>* held = layout.held.log_error;
   categories = N;
+  symbols = layout.rows.symbols();
   classes = layout.classes();
   base_rates = reading.base_rates();
   for (int s = 0; s < layout.strata; ++s) {
     for (const double rate : base_rates) weight.push_back(rate / layout.strata);
   }
   accuracy.resize(static_cast<std::size_t>(judges) * N);
-  probability.resize(judges * N * static_cast<std::size_t>(classes));
+  probability.resize(judges * symbols * static_cast<std::size_t>(classes));
+  for (int g = 0; layout.ordinal_at >= 0 && g < layout.groups; ++g) {
+    ordinal.emplace_back(x.data() + layout.ordinal_at + g * N, N);
+  }
+  if (layout.levels_at >= 0) levels.emplace(x.data() + layout.levels_at, layout.rows.levels);
   std::vector<double> share(held ? matrix : 0);
   for (int u = 0; u < judges; ++u) {
     error_of_.push_back(find_errors(layout, x, u));
     if (layout.is_known(u)) {
-      fill_known(layout, u);
-      continue;
+      fill_matrix(layout, u, layout.rows.matrix[u], floor_probability);
+    } else if (layout.ordinal_at >= 0) {
+      fill_matrix(layout, u, ordinal[layout.group[u]].matrix(), least_probability);
+    } else {
+      for (std::size_t i = 0; i < share.size(); ++i) share[i] = std::exp((*held)[u * matrix + i]);
+      fill_judge(layout, x, reading.shift(layout.is_system(u)), u, held ? share.data() : error(u));
     }
-    for (std::size_t i = 0; i < share.size(); ++i) share[i] = std::exp((*held)[u * matrix + i]);
-    fill_judge(layout, x, reading.shift(layout.is_system(u)), u, held ? share.data() : error(u));
+    if (levels) fill_levels(u);
   }
 }
 
 // Judges whose errors have the same parameters have the same errors.
 std::size_t Law::find_errors(const Layout& layout, const Eigen::VectorXd& x, int judge) {
   const std::size_t end = error_.size();
-  const bool own = layout.is_known(judge) || layout.errors_at >= 0;
+  const bool matrix = layout.is_known(judge) || layout.ordinal_at >= 0;
+  const bool own = matrix || layout.errors_at >= 0;
   const bool same = judge > 0 && !own && !layout.is_known(judge - 1) &&
                     layout.dispersion_at(judge) == layout.dispersion_at(judge - 1);
   if (same) return error_of_.back();
   error_.resize(end + static_cast<std::size_t>(layout.categories) * layout.categories, 0.0);
-  if (!layout.is_known(judge) && !layout.held.log_error) {
+  if (!matrix && !layout.held.log_error) {
     error_shares(layout, x, judge, &error_[end]);
   }
   return end;
@@ -144,19 +141,31 @@ void Law::fill_judge(const Layout& layout, const Eigen::VectorXd& x, double shif
   }
 }
 
-// A known matrix is what it is, whatever the difficulty.
-void Law::fill_known(const Layout& layout, int judge) {
+// A matrix that is given is what it is, whatever the difficulty.
+void Law::fill_matrix(const Layout& layout, int judge, const std::vector<double>& matrix,
+                      double least) {
   const int N = categories;
   for (int k = 0; k < N; ++k) {
-    const double* row = &layout.rows.matrix[judge][static_cast<std::size_t>(k) * N];
+    const double* row = &matrix[static_cast<std::size_t>(k) * N];
     accuracy[judge * N + k] = row[k];
     for (int l = 0; l < N; ++l) {
       if (l != k && row[k] < 1) error_[error_of_[judge] + k * N + l] = row[l] / (1 - row[k]);
       for (int s = 0; s < layout.strata; ++s) {
-        probability[place(judge, l) + s * N + k] = std::max(row[l], floor_probability);
+        probability[place(judge, l) + s * N + k] = std::max(row[l], least);
       }
     }
     if (layout.strata > 1) strata.emplace_back(row[k], 0);
+  }
+}
+
+void Law::fill_levels(int judge) {
+  for (int symbol = categories; symbol < symbols; ++symbol) {
+    const int l = symbol % categories;
+    for (int c = 0; c < classes; ++c) {
+      probability[place(judge, symbol) + c] =
+          std::max(of(judge, l, c) * levels->of(l == c % categories, symbol / categories - 1),
+                   least_probability);
+    }
   }
 }
 
@@ -170,35 +179,6 @@ std::vector<double> Law::confusion(int judge) const {
     }
   }
   return out;
-}
-
-// Products of probabilities are quicker than sums of logarithms, which are for rows so long or so
-// unlikely that nothing would be left of the product.
-double Law::expect(const LatentRows& rows, int row, double* posterior) const {
-  Classes p(posterior, classes);
-  p = Constants(weight.data(), classes);
-  for (const int at : rows.places(row)) {
-    p *= Constants(&probability[rows.rating(at) * classes], classes);
-  }
-  keep_known(rows, row, 0, p);
-  const double total = p.sum();
-  if (total < vanishing) return expect_by_logs(rows, row, posterior);
-  p /= total;
-  return std::log(total);
-}
-
-double Law::expect_by_logs(const LatentRows& rows, int row, double* posterior) const {
-  Classes p(posterior, classes);
-  p = Constants(weight.data(), classes).log();
-  for (const int at : rows.places(row)) {
-    p += Constants(&probability[rows.rating(at) * classes], classes).log();
-  }
-  keep_known(rows, row, -std::numeric_limits<double>::infinity(), p);
-  const double most = p.maxCoeff();
-  p = (p - most).exp();
-  const double total = p.sum();
-  p /= total;
-  return most + std::log(total);
 }
 
 }  // namespace fallible

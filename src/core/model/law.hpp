@@ -2,9 +2,12 @@
 #ifndef FALLIBLE_CORE_MODEL_LAW_HPP
 #define FALLIBLE_CORE_MODEL_LAW_HPP
 
+#include <optional>
 #include <vector>
 
+#include "confidence.hpp"
 #include "layout.hpp"
+#include "ordinal.hpp"
 
 namespace fallible {
 
@@ -20,13 +23,14 @@ struct Strata {
 // classes of a judge's rating lie side by side.
 struct AnswerLaw {
   int categories = 0;
+  int symbols = 0;  // see RatedRows; the first are answers without a level of confidence
   int classes = 0;
   std::vector<double> weight;
-  std::vector<double> probability;  // judges x ratings x classes
+  std::vector<double> probability;  // judges x symbols x classes
 
   // Of the first class of a rating.
   std::size_t place(int judge, int rating) const {
-    return (static_cast<std::size_t>(judge) * categories + rating) * classes;
+    return (static_cast<std::size_t>(judge) * symbols + rating) * classes;
   }
   double of(int judge, int rating, int in_class) const {
     return probability[place(judge, rating) + in_class];
@@ -39,22 +43,23 @@ class Law : public AnswerLaw {
   Law(const Layout& layout, const Eigen::VectorXd& x);
 
   std::vector<double> base_rates;
-  std::vector<double> accuracy;  // judges x truths
-  std::vector<Strata> strata;    // judges x truths, if there are any
+  std::vector<double> accuracy;     // judges x truths
+  std::vector<Strata> strata;       // judges x truths, if there are any
+  std::vector<OrdinalLaw> ordinal;  // of groups of judges, likewise
+  std::optional<LevelLaw> levels;
 
   // Truths x ratings: shares of a judge's errors.
   const double* error(int judge) const { return &error_[error_of_[judge]]; }
   // Confusion matrix of a judge, row by row, the mean over strata.
   std::vector<double> confusion(int judge) const;
-  // Of one row: log likelihood and the posterior of the classes; see Pass for many rows.
-  double expect(const LatentRows& rows, int row, double* posterior) const;
 
  private:
   std::size_t find_errors(const Layout& layout, const Eigen::VectorXd& x, int judge);
-  void fill_known(const Layout& layout, int judge);
+  void fill_matrix(const Layout& layout, int judge, const std::vector<double>& matrix,
+                   double least);
+  void fill_levels(int judge);
   void fill_judge(const Layout& layout, const Eigen::VectorXd& x, double shift, int judge,
                   const double* share);
-  double expect_by_logs(const LatentRows& rows, int row, double* posterior) const;
 
   std::vector<double> error_;          // of all judges together, or of one after the other
   std::vector<std::size_t> error_of_;  // of each judge, where they begin

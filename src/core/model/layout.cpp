@@ -1,5 +1,7 @@
 #include "layout.hpp"
 
+#include "confidence.hpp"
+
 namespace fallible {
 
 namespace {
@@ -23,18 +25,22 @@ Layout::Layout(const LatentRows& of_rows, const LatentModel& of_model, const Lat
     group.push_back(rows.is_known(u) ? -1 : shared ? 0 : groups++);
   }
   kinds = groups == 0 ? 0 : system && model.own && groups > 1 ? 2 : 1;
-  per_group = free ? categories : 1;
+  const bool ordinal = model.errors == Errors::ordinal;
+  per_group = free ? categories : ordinal ? 0 : 1;
   size = categories - 1;
   const auto place = [this](int count) {
     const int first = count > 0 ? size : -1;
     size += count;
     return first;
   };
-  mean_at = place(model.by_rater && !prior.none && !prior.pooled && groups > system ? 1 : 0);
+  mean_at =
+      place(model.by_rater && per_group > 0 && !prior.none && !prior.pooled && groups > system);
   accuracies_at = place(groups * per_group);
   errors_at = place(free ? groups * categories * categories : 0);
+  ordinal_at = place(ordinal ? groups * categories : 0);
   dispersions_at = place(model.errors == Errors::distance && !held.log_error ? kinds : 0);
   shifts_at = place(model.strata && held.shift < 0 ? kinds : 0);
+  levels_at = place(LevelLaw::size(rows.levels));
 }
 
 int Layout::system_at() const {

@@ -23,10 +23,10 @@ struct Layout {
   int categories, strata;
   std::vector<int> group;  // of judges with accuracy and errors in common; -1 is known
   int groups = 0;
-  int per_group;  // accuracies: one, or one for each truth
+  int per_group;  // accuracies: one, or one for each truth; none where errors are ordinal
   int kinds;      // of judges, raters and the system, that have dispersion and shift each
   // Places of the first of each; -1 where there are none.
-  int mean_at, accuracies_at, errors_at, dispersions_at, shifts_at;
+  int mean_at, accuracies_at, errors_at, ordinal_at, dispersions_at, shifts_at, levels_at;
   int size;
 
   int classes() const { return strata * categories; }  // category within stratum
@@ -39,6 +39,7 @@ struct Layout {
   int error_at(int judge, int truth, int rating) const {
     return errors_at + (group[judge] * categories + truth) * categories + rating;
   }
+  int ordinal_of(int judge) const { return ordinal_at + group[judge] * categories; }
   int dispersion_at(int judge) const { return of_kind(dispersions_at, judge); }
   int shift_at(int judge) const { return of_kind(shifts_at, judge); }
   // The logit of a joined system's accuracy; -1 where accuracy is not one parameter.

@@ -1,6 +1,7 @@
 #include "likelihood.hpp"
 
 #include "passes.hpp"
+#include "score.hpp"
 
 namespace fallible {
 
@@ -40,31 +41,33 @@ std::vector<double> Likelihood::posterior(const Eigen::VectorXd& x) const {
 }
 
 std::vector<double> Likelihood::expected_ratings(const Eigen::VectorXd& x) const {
-  const std::size_t N = layout_.categories, K = layout_.classes();
+  const std::size_t N = layout_.categories, K = layout_.classes(), symbols = layout_.rows.symbols();
   Counts counts(layout_);
   expect(Law(layout_, x), &counts);
   std::vector<double> out(layout_.rows.judges * N * N, 0.0);
   for (std::size_t i = 0; i < counts.ratings.size(); ++i) {
-    out[i / K * N + i % K % N] += counts.ratings[i];
+    const std::size_t judge = i / K / symbols, answer = i / K % symbols % N;
+    out[(judge * N + answer) * N + i % K % N] += counts.ratings[i];
   }
   return out;
 }
 
 Eigen::MatrixXd Likelihood::scores(const Eigen::VectorXd& x) const {
   const Law law(layout_, x);
-  Eigen::MatrixXd out(layout_.rows.size(), layout_.size);
-  Eigen::VectorXd gradient(layout_.size);
-  std::vector<double> posterior(law.classes);
-  Counts counts(layout_);
-  for (int i = 0; i < layout_.rows.size(); ++i) {
-    steps_done(static_cast<unsigned>(layout_.size));
-    counts.clear();
-    law.expect(layout_.rows, i, posterior.data());
-    counts.add(layout_.rows, i, 1, posterior.data());
-    gradient.setZero();
-    add_gradient(layout_, x, law, counts, gradient);
-    out.row(i) = gradient.transpose();
-  }
+  const Score score(layout_, x, law);
+  const LatentRows& rows = layout_.rows;
+  const int N = layout_.categories;
+  Eigen::MatrixXd out = Eigen::MatrixXd::Zero(rows.size(), layout_.size);
+  pass_over(rows, tables_of(law), nullptr, true, [&](int i, const double* posterior) {
+    for (int c = 0; c < law.classes; ++c) {
+      const double p = posterior[c];
+      for (int k = 0; k < N - 1; ++k) out(i, k) += p * ((c % N == k) - law.base_rates[k]);
+      for (const int at : rows.places(i)) {
+        score.rating(rows.judge[at], rows.category[at], c,
+                     [&](int parameter, double slope) { out(i, parameter) += p * slope; });
+      }
+    }
+  });
   return out;
 }
 

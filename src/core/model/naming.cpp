@@ -110,7 +110,7 @@ Association association(const LatentRows& rows) {
         if (first == second) continue;
         auto& table = tables[static_cast<std::uint64_t>(first) * rows.judges + second];
         if (table.empty()) table.assign(static_cast<std::size_t>(N) * N, 0.0);
-        table[rows.category[places[a]] * N + rows.category[places[b]]] += rows.weight[i];
+        table[rows.answer(places[a]) * N + rows.answer(places[b])] += rows.weight[i];
       }
     }
   }

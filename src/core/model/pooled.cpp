@@ -9,16 +9,15 @@
 #include "../base/special.hpp"
 #include "naming.hpp"
 #include "passes.hpp"
+#include "pooled_panel.hpp"
 
 namespace fallible {
 
 namespace {
 
-constexpr int first_updates = 10;       // of the centre, in the first round
 constexpr double own_rating = 0.8;      // probability of a rater's own category in a start from it
 constexpr double coarse = 1e-3;         // tolerance of starts that are compared
 constexpr double worth_a_start = 1e-2;  // of the log density
-constexpr double least_probability = 1e-300;
 
 // Rows with the categories that are in use, and which these are.
 struct InUse {
@@ -67,242 +66,6 @@ InUse in_use(const LatentRows& x) {
   return out;
 }
 
-// Fixed point iteration of a centre and of rows and base rates around it.
-class Panel {
- public:
-  Panel(const LatentRows& rows, bool one_coin)
-      : rows_(rows), K_(rows.categories), centre_(rows.judges, rows.categories, one_coin) {
-    counts_.judges = rows.judges;
-    counts_.categories = K_;
-    counts_.counted.assign(rows.judges, false);
-    counts_.used.assign(static_cast<std::size_t>(rows.judges) * K_, false);
-    counts_.ratings.assign(static_cast<std::size_t>(rows.judges) * K_ * K_, 0.0);
-    classes_.assign(K_, 0.0);
-    for (int i = 0; i < rows.size(); ++i) {
-      cases_ += rows.weight[i];
-      for (const int at : rows.places(i)) {
-        if (rows.weight[i] == 0) continue;
-        if (!rows.is_known(rows.judge[at])) counts_.counted[rows.judge[at]] = true;
-        counts_.used[rows.rating(at)] = true;
-      }
-    }
-    for (int j = 0; j < rows.judges; ++j) {
-      for (int i = 0; rows.has_before(j) && i < K_ * K_; ++i) {
-        if (rows.before[j][i] <= 0) continue;
-        counts_.counted[j] = true;
-        counts_.used[j * K_ + i % K_] = true;
-      }
-    }
-    log_theta_.assign(counts_.ratings.size(), std::log(1.0 / K_));
-    for (int j = 0; j < rows.judges; ++j) {
-      for (int k = 0; rows.is_known(j) && k < K_; ++k) {
-        for (int l = 0; l < K_; ++l) {
-          log_theta_[place(j, l, k)] =
-              std::log(std::max(rows.matrix[j][k * K_ + l], least_probability));
-        }
-      }
-    }
-    log_rates_.assign(K_, std::log(1.0 / K_));
-  }
-
-  // From a posterior of truth, rows x categories.
-  void start(std::vector<double> from) {
-    posterior_ = std::move(from);
-    clear();
-    for (int i = 0; i < rows_.size(); ++i) {
-      const double* p = &posterior_[static_cast<std::size_t>(i) * K_];
-      for (int k = 0; k < K_; ++k) {
-        const double n = rows_.weight[i] * p[k];
-        classes_[k] += n;
-        for (const int at : rows_.places(i)) counts_.ratings[rows_.rating(at) * K_ + k] += n;
-      }
-    }
-    for (int i = 0; i < first_updates; ++i) centre_.update(counts_);
-    settle();
-  }
-
-  // Until what is left of the way is below the tolerance.
-  void climb(double tolerance, int most) {
-    std::vector<double> x = state(), before, rounded;
-    double ratio = 0, earlier = 0, most_steps = 4;
-    converged_ = false;
-    while (!converged_ && rounds_ < most) {
-      round();
-      std::vector<double> once = state();
-      const double change = round();
-      const std::vector<double> twice = state();
-      double r2 = 0, v2 = 0, next2 = 0;
-      for (std::size_t i = 0; i < x.size(); ++i) {
-        const double r = once[i] - x[i], next = twice[i] - once[i];
-        r2 += r * r;
-        next2 += next * next;
-        v2 += (next - r) * (next - r);
-      }
-      earlier = ratio;
-      ratio = r2 > 0 ? std::min(std::sqrt(next2 / r2), 1 - 1e-6) : 0;
-      const double slow = std::max(ratio, earlier);
-      converged_ = change * std::max(slow / (1 - slow), 1.0) < tolerance;
-      if (converged_ || !(v2 > 0)) {
-        x = twice;
-        continue;
-      }
-      const double wanted = std::sqrt(r2 / v2), steps = std::min(std::max(wanted, 1.0), most_steps);
-      if (wanted > most_steps) most_steps *= 4;
-      if (steps <= 1) {
-        x = twice;
-        continue;
-      }
-      before = twice;
-      rounded = x;
-      for (std::size_t i = 0; i < x.size(); ++i) {
-        const double r = once[i] - x[i], v = twice[i] - once[i] - r;
-        rounded[i] = x[i] + 2 * steps * r + steps * steps * v;
-      }
-      read(rounded);
-      round();
-      x = state();
-      double after2 = 0;
-      for (std::size_t i = 0; i < x.size(); ++i) {
-        after2 += (x[i] - rounded[i]) * (x[i] - rounded[i]);
-      }
-      // Too far: back to where the last plain round ended.
-      if (!(after2 <= 4 * r2)) {
-        most_steps = std::max(most_steps / 4, 1.5);
-        read(before);
-        x = before;
-      }
-    }
-    round();  // posterior and numbers of the last parameters
-  }
-
-  double log_density() const {
-    double out = centre_.log_density(counts_) + log_gamma(K_) - log_gamma(K_ + cases_);
-    for (const double n : classes_) out += log_gamma(1 + n);
-    for (int i = 0; i < rows_.size(); ++i) {
-      for (int k = 0; k < K_; ++k) {
-        const double p = posterior_[static_cast<std::size_t>(i) * K_ + k];
-        if (p > 0) out -= rows_.weight[i] * p * std::log(p);
-      }
-    }
-    return out;
-  }
-
-  double theta(int judge, int truth, int rating) const {
-    if (rows_.is_known(judge)) return rows_.matrix[judge][truth * K_ + rating];
-    double total = 0;
-    for (int l = 0; l < K_; ++l) total += counts_.at(judge, l, truth);
-    return (centre_.c * centre_.mean(centre_.s[judge], truth, rating) +
-            counts_.at(judge, rating, truth)) /
-           (centre_.c + total);
-  }
-  double rate(int k) const { return (classes_[k] + 1) / (cases_ + K_); }
-  const CentreCounts& counts() const { return counts_; }
-
-  const std::vector<double>& posterior() const { return posterior_; }
-  const Centre& centre() const { return centre_; }
-  int rounds() const { return rounds_; }
-  bool converged() const { return converged_; }
-
- private:
-  std::size_t place(int judge, int rating, int truth) const {
-    return (static_cast<std::size_t>(judge) * K_ + rating) * K_ + truth;
-  }
-
-  // To what is known of raters from elsewhere, which tells nothing of base rates.
-  void clear() {
-    std::fill(counts_.ratings.begin(), counts_.ratings.end(), 0.0);
-    std::fill(classes_.begin(), classes_.end(), 0.0);
-    for (int j = 0; j < rows_.judges; ++j) {
-      for (int i = 0; rows_.has_before(j) && i < K_ * K_; ++i) {
-        counts_.ratings[place(j, i % K_, i / K_)] = rows_.before[j][i];
-      }
-    }
-  }
-
-  // Rows and base rates, given the centre and the counts.
-  void settle() {
-    std::vector<double> total(K_);
-    for (int j = 0; j < rows_.judges; ++j) {
-      if (!counts_.counted[j]) continue;
-      std::fill(total.begin(), total.end(), 0.0);
-      for (int l = 0; l < K_; ++l) {
-        for (int k = 0; k < K_; ++k) total[k] += counts_.at(j, l, k);
-      }
-      for (int l = 0; l < K_; ++l) {
-        if (!counts_.used[j * K_ + l]) continue;
-        for (int k = 0; k < K_; ++k) {
-          const double alpha = centre_.c * centre_.mean(centre_.s[j], k, l);
-          log_theta_[place(j, l, k)] =
-              std::log((alpha + counts_.at(j, l, k)) / (centre_.c + total[k]));
-        }
-      }
-    }
-    for (int k = 0; k < K_; ++k) log_rates_[k] = std::log(rate(k));
-  }
-
-  // One round; returns the largest change of a probability.
-  double round() {
-    probability_.resize(log_theta_.size());
-    weight_.resize(K_);
-    const auto exponent = [](double x) { return std::exp(x); };
-    std::transform(log_theta_.begin(), log_theta_.end(), probability_.begin(), exponent);
-    std::transform(log_rates_.begin(), log_rates_.end(), weight_.begin(), exponent);
-    const AnswerTables tables{K_, weight_.data(), probability_.data(), log_rates_.data(),
-                              log_theta_.data()};
-    clear();
-    const AnswerSums sums{classes_.data(), counts_.ratings.data()};
-    double change = 0;
-    pass_over(rows_, tables, &sums, true, [&](int row, const double* p) {
-      double* old = &posterior_[static_cast<std::size_t>(row) * K_];
-      for (int k = 0; k < K_; ++k) {
-        if (rows_.weight[row] > 0) change = std::max(change, std::fabs(p[k] - old[k]));
-        old[k] = p[k];
-      }
-    });
-    centre_.update(counts_);
-    settle();
-    ++rounds_;
-    return change;
-  }
-
-  std::vector<double> state() const {
-    std::vector<double> out;
-    centre_.append_to(out);
-    out.insert(out.end(), log_rates_.begin(), log_rates_.end());
-    for (int j = 0; j < rows_.judges; ++j) {
-      if (!counts_.counted[j]) continue;
-      for (int l = 0; l < K_; ++l) {
-        if (!counts_.used[j * K_ + l]) continue;
-        const auto from = log_theta_.begin() + place(j, l, 0);
-        out.insert(out.end(), from, from + K_);
-      }
-    }
-    return out;
-  }
-
-  void read(const std::vector<double>& x) {
-    const double* at = centre_.read(x.data());
-    for (double& log : log_rates_) log = std::min(*at++, 0.0);
-    for (int j = 0; j < rows_.judges; ++j) {
-      if (!counts_.counted[j]) continue;
-      for (int l = 0; l < K_; ++l) {
-        for (int k = 0; counts_.used[j * K_ + l] && k < K_; ++k) {
-          log_theta_[place(j, l, k)] = std::min(*at++, 0.0);
-        }
-      }
-    }
-  }
-
-  const LatentRows& rows_;
-  int K_;
-  double cases_ = 0;
-  CentreCounts counts_;
-  Centre centre_;
-  std::vector<double> posterior_, classes_, log_theta_, log_rates_, probability_, weight_;
-  int rounds_ = 0;
-  bool converged_ = false;
-};
-
 std::vector<double> shares_of_votes(const LatentRows& rows) {
   const int K = rows.categories;
   std::vector<double> out(static_cast<std::size_t>(rows.size()) * K, 0.0);
@@ -339,7 +102,7 @@ bool any_matrix(const std::vector<std::vector<double>>& x) {
 }
 
 // What is called by another name than most ratings have for it gets that name.
-bool rename(const LatentRows& rows, Panel& panel) {
+bool rename(const LatentRows& rows, PooledPanel& panel) {
   const bool named =
       std::any_of(rows.known.begin(), rows.known.end(), [](int known) { return known >= 0; }) ||
       any_matrix(rows.matrix) || any_matrix(rows.before);
@@ -363,7 +126,7 @@ bool rename(const LatentRows& rows, Panel& panel) {
   return true;
 }
 
-PooledFit told_by(const Panel& panel, const InUse& of, const LatentRows& rows) {
+PooledFit told_by(const PooledPanel& panel, const InUse& of, const LatentRows& rows) {
   const int N = rows.categories, K = of.rows.categories;
   PooledFit out;
   out.category = of.category;
@@ -412,7 +175,8 @@ std::vector<double> rows_of_system(const PooledFit& fit, const LatentRows& joine
     for (int k = 0; k < N; ++k) {
       for (int l = 0; l < N; ++l) {
         probability[(static_cast<std::size_t>(j) * N + l) * N + k] =
-            std::max(fit.matrix[(static_cast<std::size_t>(j) * N + k) * N + l], least_probability);
+            std::max(fit.matrix[(static_cast<std::size_t>(j) * N + k) * N + l],
+                     PooledPanel::least_probability);
       }
     }
   }
@@ -444,7 +208,7 @@ PooledFit fit_pooled(const LatentRows& rows, const PooledOptions& options) {
   const InUse used = in_use(rows);
   const LatentRows& of = used.rows;
   const auto from = [&](std::vector<double> posterior) {
-    auto out = std::make_unique<Panel>(of, options.one_coin);
+    auto out = std::make_unique<PooledPanel>(of, options.one_coin);
     out->start(std::move(posterior));
     return out;
   };
@@ -454,7 +218,7 @@ PooledFit fit_pooled(const LatentRows& rows, const PooledOptions& options) {
   const bool several = raters > 1 && raters <= options.few_judges;
   const double first = several ? std::max(coarse, options.tolerance) : options.tolerance;
   // To the end, under the names that most ratings have for the classes.
-  const auto climb = [&](Panel& panel, double tolerance) {
+  const auto climb = [&](PooledPanel& panel, double tolerance) {
     panel.climb(tolerance, options.rounds);
     const bool renamed = rename(of, panel);
     if (renamed) panel.climb(tolerance, options.rounds);

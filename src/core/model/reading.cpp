@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "../base/special.hpp"
+#include "confidence.hpp"
+#include "ordinal.hpp"
 
 namespace fallible {
 
@@ -18,10 +20,16 @@ Reading::Reading(const Layout& layout, const Eigen::VectorXd& x)
 
 double Reading::accuracy(int judge) const {
   const int N = layout_.categories;
+  std::vector<double> matrix;  // empty where accuracies are parameters
+  if (layout_.is_known(judge)) {
+    matrix = layout_.rows.matrix[judge];
+  } else if (layout_.ordinal_at >= 0) {
+    matrix = OrdinalLaw(x_.data() + layout_.ordinal_of(judge), N).matrix();
+  }
   double out = 0;
   for (int k = 0; k < N; ++k) {
-    out += base_rates_[k] * (layout_.is_known(judge) ? layout_.rows.matrix[judge][k * N + k]
-                                                     : logistic(x_[layout_.accuracy_at(judge, k)]));
+    out += base_rates_[k] *
+           (matrix.empty() ? logistic(x_[layout_.accuracy_at(judge, k)]) : matrix[k * N + k]);
   }
   return out;
 }
@@ -48,10 +56,38 @@ double Reading::common_accuracy() const {
   return total / layout_.rows.raters;
 }
 
-void Naturals::add(const char* what, int whose, double is) {
+void Naturals::add(const char* what, int whose, double is, int which) {
   term.push_back(what);
   of.push_back(whose);
+  part.push_back(which);
   value.push_back(is);
+}
+
+// Slopes, then thresholds one after the other.
+void Reading::add_ordinal(Naturals& to) const {
+  const int raters = layout_.rows.raters, N = layout_.categories;
+  std::vector<OrdinalLaw> laws;
+  std::vector<int> whose;
+  for (int u = 0; u < raters && (layout_.model.by_rater || laws.empty()); ++u) {
+    if (layout_.is_known(u)) continue;
+    laws.emplace_back(x_.data() + layout_.ordinal_of(u), N);
+    whose.push_back(layout_.model.by_rater ? u + 1 : 0);
+  }
+  for (std::size_t i = 0; i < laws.size(); ++i) to.add("slope", whose[i], laws[i].slope());
+  for (int t = 0; t < N - 1; ++t) {
+    for (std::size_t i = 0; i < laws.size(); ++i) {
+      to.add("threshold", whose[i], laws[i].thresholds()[t], t + 1);
+    }
+  }
+}
+
+void Reading::add_levels(Naturals& to) const {
+  const LevelLaw law(x_.data() + layout_.levels_at, layout_.rows.levels);
+  for (const bool right : {true, false}) {
+    for (int l = 0; l < layout_.rows.levels; ++l) {
+      to.add(right ? "confidence_right" : "confidence_wrong", 0, law.of(right, l), l + 1);
+    }
+  }
 }
 
 Naturals Reading::naturals() const {
@@ -62,6 +98,8 @@ Naturals Reading::naturals() const {
   }
   if (!layout_.model.by_rater) out.add("rater_accuracy", 0, common_accuracy());
   if (layout_.rows.joined()) out.add("system_accuracy", 0, accuracy(raters));
+  if (layout_.ordinal_at >= 0) add_ordinal(out);
+  if (layout_.levels_at >= 0) add_levels(out);
   for (int k = 0; k < layout_.categories; ++k) out.add("base_rate", k + 1, base_rates_[k]);
   for (int i = 0; layout_.dispersions_at >= 0 && i < layout_.kinds; ++i) {
     out.add("dispersion", 0, dispersion(i > 0));

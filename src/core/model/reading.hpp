@@ -9,14 +9,16 @@
 
 namespace fallible {
 
-// What is estimated, one entry each: "rater_accuracy", "system_accuracy", "base_rate", "dispersion"
-// or "difficulty" (the last two of raters, then of the system if it has its own).
+// What is estimated, one entry each: "rater_accuracy", "system_accuracy", "slope" and "threshold"
+// (of raters), "confidence_right" and "confidence_wrong", "base_rate", "dispersion" or "difficulty"
+// (the last two of raters, then of the system if it has its own).
 struct Naturals {
   std::vector<std::string> term;
-  std::vector<int> of;  // rater or category, from 1; 0 where there is one for all
+  std::vector<int> of;    // rater or category, from 1; 0 where there is one for all
+  std::vector<int> part;  // threshold or level, from 1; 0 elsewhere
   std::vector<double> value;
 
-  void add(const char* what, int whose, double is);
+  void add(const char* what, int whose, double is, int which = 0);
 };
 
 // Refers to both.
@@ -33,6 +35,8 @@ class Reading {
 
  private:
   double common_accuracy() const;
+  void add_ordinal(Naturals& to) const;
+  void add_levels(Naturals& to) const;
 
   const Layout& layout_;
   const Eigen::VectorXd& x_;

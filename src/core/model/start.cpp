@@ -24,7 +24,7 @@ std::vector<double> vote_shares(const Layout& layout, int row) {
   for (const int at : rows.places(row)) {
     if (layout.is_system(rows.judge[at])) continue;
     ++votes;
-    ++out[rows.category[at]];
+    ++out[rows.answer(at)];
   }
   for (double& share : out) share = votes > 0 ? share / votes : 1.0 / layout.categories;
   return out;

@@ -9,6 +9,7 @@ LatentRows first_raters(const LatentRows& rows, int raters) {
   LatentRows out;
   out.raters = out.judges = raters;
   out.categories = rows.categories;
+  out.levels = rows.levels;
   out.matrix = rows.matrix;
   if (out.matrix.size() > static_cast<std::size_t>(raters)) out.matrix.resize(raters);
   return out;
@@ -36,9 +37,14 @@ Eigen::VectorXd warm_start(const Layout& layout, const Eigen::VectorXd& x, int r
       }
     }
   };
-  copy(before.accuracies_at, layout.accuracies_at, layout.per_group);
-  const int errors = layout.categories * layout.categories;
-  if (layout.errors_at >= 0) copy(before.errors_at, layout.errors_at, errors);
+  const int N = layout.categories;
+  if (layout.per_group > 0) copy(before.accuracies_at, layout.accuracies_at, layout.per_group);
+  if (layout.errors_at >= 0) copy(before.errors_at, layout.errors_at, N * N);
+  if (layout.ordinal_at >= 0) copy(before.ordinal_at, layout.ordinal_at, N);
+  if (layout.levels_at >= 0) {
+    const int size = layout.size - layout.levels_at;
+    out.tail(size) = x.tail(size);
+  }
   if (layout.dispersions_at >= 0) out[layout.dispersions_at] = x[before.dispersions_at];
   if (layout.shifts_at >= 0) out[layout.shifts_at] = x[before.shifts_at];
   return out;

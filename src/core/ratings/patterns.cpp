@@ -151,7 +151,7 @@ std::vector<int> canonical_order(const PatternView& x, const std::vector<int>& t
     for (int s = 0; s < x.systems; ++s) key.push_back(x.answer_of(p, s));
     for (const int i : x.places(p)) {
       key.push_back(x.rater[i]);
-      key.push_back(x.category[i]);
+      key.push_back(x.category[i] + (x.level ? x.level[i] * x.categories : 0));
     }
     return true;
   });

@@ -23,6 +23,9 @@ struct PatternView {
   const int* rater = nullptr;
   const int* category = nullptr;
   const int* answer = nullptr;  // patterns x systems, column by column
+  int levels = 0;               // of confidence
+  const int* level =
+      nullptr;  // that of each rating, from 1; 0, or null for all, where there is none
 
   // Of the ratings of a pattern.
   Places places(int pattern) const { return {start[pattern], start[pattern + 1]}; }

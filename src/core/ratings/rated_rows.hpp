@@ -39,15 +39,19 @@ std::vector<double> row_weights(const std::vector<int>& of_pattern,
 struct RatedRows : Ragged {
   int judges = 0;
   int categories = 0;
+  int levels = 0;               // of confidence in an answer, where there is any
   std::vector<int> judge;       // from 0, ascending within a row
-  std::vector<int> category;    // from 0
+  std::vector<int> category;    // from 0; with level l of confidence, from 1, l times as many more
   std::vector<double> weight;   // total weight of the cases
   std::vector<int> of_pattern;  // row of each pattern, from 0; -1 is none
 
   int size() const { return static_cast<int>(weight.size()); }
-  // Of judges x categories, the one at a place.
+  // Different things that a judge can say: a category without a level, or with each of them.
+  int symbols() const { return categories * (levels + 1); }
+  int answer(int at) const { return category[at] % categories; }
+  // Of judges x symbols, the one at a place.
   std::size_t rating(int at) const {
-    return static_cast<std::size_t>(judge[at]) * categories + category[at];
+    return static_cast<std::size_t>(judge[at]) * symbols() + category[at];
   }
 
   // A row of such answers: judge and category, then the next.

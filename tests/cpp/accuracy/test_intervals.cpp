@@ -195,9 +195,6 @@ TEST_CASE("a profile ends where the log posterior has fallen by half the devianc
       CHECK(2 * (top - maximise(rest, start, options).value) == Approx(2.7).epsilon(1e-3));
     }
   }
-  const LatentClass free(rows, {true, Errors::free, false, false}, LatentPrior());
-  CHECK(free.system_at() == -1);
-  CHECK(std::isnan(profile_interval(free, OptimiserOptions(), 2.7).low));
 }
 
 TEST_CASE("what gold and ratings say is blended by what each is worth") {

@@ -45,6 +45,22 @@ LatentModel settings(Errors errors, bool strata, bool by_rater) {
   return out;
 }
 
+// Of one row: the log likelihood, and the posterior of the classes.
+double slow_row(const Law& law, const LatentRows& rows, int row, std::vector<double>& posterior) {
+  double most = -1e300, total = 0;
+  for (int c = 0; c < law.classes; ++c) {
+    posterior[c] = std::log(law.weight[c]);
+    for (const int at : rows.places(row)) {
+      posterior[c] += std::log(law.of(rows.judge[at], rows.category[at], c));
+    }
+    if (rows.known[row] >= 0 && c % rows.categories != rows.known[row]) posterior[c] = -1e300;
+    most = std::max(most, posterior[c]);
+  }
+  for (double& p : posterior) total += p = std::exp(p - most);
+  for (double& p : posterior) p /= total;
+  return most + std::log(total);
+}
+
 // Row by row.
 double slow_pass(const Layout& layout, const Law& law, Counts& counts,
                  std::vector<double>& posterior) {
@@ -54,7 +70,7 @@ double slow_pass(const Layout& layout, const Law& law, Counts& counts,
   posterior.assign(rows.size() * N, 0.0);
   double out = 0;
   for (int i = 0; i < rows.size(); ++i) {
-    const double log = law.expect(rows, i, classes.data());
+    const double log = slow_row(law, rows, i, classes);
     for (std::size_t c = 0; c < classes.size(); ++c) posterior[i * N + c % N] += classes[c];
     if (rows.weight[i] == 0) continue;
     out += rows.weight[i] * log;

@@ -1,0 +1,88 @@
+// How the log probability of a rating in a class moves with parameters: the only place where that
+// is written down.
+#ifndef FALLIBLE_CORE_MODEL_SCORE_HPP
+#define FALLIBLE_CORE_MODEL_SCORE_HPP
+
+#include <cmath>
+
+#include "../base/special.hpp"
+#include "law.hpp"
+
+namespace fallible {
+
+// Refers to all three. Each part calls put(parameter, slope). What holds of all wrong answers is
+// apart from what holds of each, so that sums over answers can be taken first.
+class Score {
+ public:
+  Score(const Layout& layout, const Eigen::VectorXd& x, const Law& law)
+      : layout_(layout), x_(x), law_(law), categories_(layout.categories) {}
+
+  // All of a rating, and of the confidence in it if there is any.
+  template <class Put>
+  void rating(int judge, int symbol, int in_class, const Put& put) const {
+    const int k = in_class % categories_, l = symbol % categories_;
+    if (symbol >= categories_) confidence(l == k, symbol / categories_ - 1, put);
+    if (layout_.is_known(judge)) return;
+    if (layout_.ordinal_at < 0) right_or_wrong(judge, in_class, l == k, put);
+    if (layout_.ordinal_at < 0 && l != k) wrong(judge, k, put);
+    answer(judge, k, l, put);
+  }
+
+  // That it is right, or that it is not.
+  template <class Put>
+  void right_or_wrong(int judge, int in_class, bool right, const Put& put) const {
+    const int k = in_class % categories_, s = in_class / categories_;
+    const double mean = law_.accuracy[judge * categories_ + k];
+    const Strata* strata = layout_.strata > 1 ? &law_.strata[judge * categories_ + k] : nullptr;
+    const double p = inside(strata ? strata->p[s] : mean);
+    const double slope = right ? 1 / p : -1 / (1 - p);
+    put(layout_.accuracy_at(judge, k),
+        slope * (strata ? strata->by_accuracy[s] : 1) * mean * (1 - mean));
+    if (layout_.shifts_at >= 0) {
+      const int at = layout_.shift_at(judge);
+      put(at, (x_[at] < 0 ? -1 : 1) * slope * strata->by_shift[s]);
+    }
+  }
+
+  // That it is one of the wrong ones.
+  template <class Put>
+  void wrong(int judge, int k, const Put& put) const {
+    const double* error = law_.error(judge) + k * categories_;
+    double distance = 0;
+    for (int l = 0; l < categories_; ++l) {
+      if (l == k) continue;
+      distance += error[l] * std::abs(k - l);
+      if (layout_.errors_at >= 0) put(layout_.error_at(judge, k, l), -error[l]);
+    }
+    if (layout_.dispersions_at >= 0) put(layout_.dispersion_at(judge), distance);
+  }
+
+  // That it is this one.
+  template <class Put>
+  void answer(int judge, int k, int l, const Put& put) const {
+    if (layout_.ordinal_at >= 0) {
+      const int first = layout_.ordinal_of(judge);
+      law_.ordinal[layout_.group[judge]].score(k, l,
+                                               [&](int i, double slope) { put(first + i, slope); });
+    } else if (l != k) {
+      if (layout_.errors_at >= 0) put(layout_.error_at(judge, k, l), 1);
+      if (layout_.dispersions_at >= 0) put(layout_.dispersion_at(judge), -std::abs(k - l));
+    }
+  }
+
+  template <class Put>
+  void confidence(bool right, int level, const Put& put) const {
+    law_.levels->score(right, level,
+                       [&](int i, double slope) { put(layout_.levels_at + i, slope); });
+  }
+
+ private:
+  const Layout& layout_;
+  const Eigen::VectorXd& x_;
+  const Law& law_;
+  int categories_;
+};
+
+}  // namespace fallible
+
+#endif
