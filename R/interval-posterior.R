@@ -2,10 +2,19 @@
 
 interval_posterior <- new_interval(
   "posterior",
-  words = "posterior interval", cells = TRUE, drawn = TRUE,
+  words = "posterior interval", cells = TRUE, drawn = TRUE, clusters = FALSE,
+  uncounted = "so there are no cases to draw the truth of",
   find = function(draft, table) new_interval_found(table),
   draws = function(estimate, replicates) replicates,
-  note = function(estimate) posterior_note(estimate)
+  note = function(estimate) posterior_note(estimate),
+  explain = function(estimate) {
+    paste0(
+      "The ", round(100 * estimate$options$conf_level), "% intervals are quantiles of draws from ",
+      "the posterior", if (!is_stated(estimate$options)) {
+        ", in which the errors that systems share with raters have a prior"
+      }, "."
+    )
+  }
 )
 
 # What the width is made of.
@@ -17,11 +26,11 @@ posterior_note <- function(x) {
   parts <- colMeans(x$parts)
   share <- paste0(round(100 * parts / sum(parts)), "%")
   if (is.null(x$options$common) || is_stated(x$options)) {
-    return("Interval: quantiles of posterior draws; sampling error only, given what is assumed")
+    return("Interval: quantiles of posterior draws; sampling error alone, given what is assumed")
   }
   paste0(
     "Interval: quantiles of posterior draws. Of its variance ", share[[1L]], " is sampling, ",
-    share[[2L]], " the share of errors in common and ", share[[3L]],
+    share[[2L]], " shared errors and ", share[[3L]],
     " cases that deceive all; the ratings cannot change the last two"
   )
 }

@@ -99,7 +99,8 @@ estimates_of <- function(object, call = rlang::caller_env()) {
 # What a row is about: all that stands before its estimate.
 names_of_rows <- function(table) {
   about <- table[seq_len(match("estimate", names(table)) - 1L)]
-  about <- about[vapply(about, function(x) is.character(x) || is.factor(x), NA)]
+  words <- vapply(about, function(x) is.character(x) || is.factor(x), NA)
+  about <- about[words & names(about) != "scale_weights"] # one for all measures
   words <- lapply(about, function(x) replace(as.character(x), is.na(x), ""))
   trimws(do.call(paste, unname(words)))
 }

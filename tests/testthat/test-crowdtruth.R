@@ -54,7 +54,7 @@ test_that("Figure 2 gives what the paper says of it", {
   expect_equal(mean(present[present[, "sS"], "sCA"]), 13 / 16)
   expect_true(present[present[, "sT"], "sM"])
   expect_equal(ct$similarity["sT", "sM"], 1)
-  expect_equal(ct$annotations$reason[of("frequency") == 0], rep("nobody used it", 2))
+  expect_equal(ct$annotations$reason[of("frequency") == 0], rep("no worker used it", 2))
   expect_identical(nrow(ct$workers), 0L)
 })
 
@@ -206,7 +206,7 @@ test_that("what is undefined is NA with a reason", {
   x <- ratings(data, case = case, rater = rater, rating = labels, repeats = "labels",
     categories = c("x", "y", "z"))
   ct <- crowdtruth(x)
-  expect_identical(ct$annotations$reason, c("it is on every unit", NA, "nobody used it"))
+  expect_identical(ct$annotations$reason, c("it is on every unit", NA, "no worker used it"))
   expect_equal(ct$annotations$clarity[[3]], 0)
   expect_identical(is.na(unname(ct$similarity[1, ])), rep(TRUE, 3))
   expect_identical(unname(is.na(ct$similarity[2, ])), c(TRUE, TRUE, FALSE))

@@ -107,14 +107,14 @@ test_that("what cannot be said has a reason", {
   expect_false("roc_auc" %in% quiet_metrics(without, interval = "none")$metric)
   expect_true("roc_auc" %in% quiet_metrics(panel$x, interval = "none")$metric)
   alone <- quiet_metrics(panel$x, "roc_auc", method = "unbinned", interval = "none")
-  expect_match(alone$reason, "accuracy alone")
+  expect_match(alone$reason, "accuracy only")
   ordered <- panel$x
   ordered$scores$scale <- "order"
   found <- quiet_metrics(ordered, c("roc_auc", "ece"), interval = "none")
   expect_identical(is.na(found$estimate), c(FALSE, TRUE))
-  expect_match(found$reason[[2]], "no probabilities")
+  expect_match(found$reason[[2]], "not probabilities")
   profile <- quiet_metrics(panel$x, "roc_auc", method = "joint", interval = "profile")
-  expect_match(profile$reason, "of the accuracy alone")
+  expect_match(profile$reason, "for accuracy only")
   expect_false(is.na(profile$estimate))
   gold <- panel$truth[1:20, ]
   with_gold <- quiet_metrics(
