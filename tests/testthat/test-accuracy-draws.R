@@ -119,7 +119,7 @@ test_that("comparisons on common cases, other systems, and words", {
   expect_identical(tidy(one)$system, "b")
   compared <- compare_systems(estimate_accuracy(fit))
   expect_snapshot(print(compared))
-  expect_match(may_say(one, "methods"), "posterior")
+  expect_match(may_say(one, "methods")[[1]], "draws from the posterior")
   expect_error(estimate_accuracy(fit, common = 2), class = "fallible_error_argument")
   expect_error(
     estimate_accuracy(judged_store$x, interval = "posterior"), class = "fallible_error_argument"
