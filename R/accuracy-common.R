@@ -72,8 +72,9 @@ explain_common <- function(estimate) {
     typical = paste0(
       "These models take errors to be independent given the truth; since raters and systems tend ",
       "to err on the same cases, the average was moved towards the accuracy that the system has ",
-      "if it shares the raters' errors (the mean posterior probability of its answers under models ",
-      "of the raters alone), by a share that grows with the evidence for unequal cases and raters, ",
+      "if it shares the raters' errors (the mean posterior probability of its answers under ",
+      "models of the raters alone), by a share that grows with the evidence for unequal cases ",
+      "and raters, ",
       "and is smaller the more categories there are (here ", moved, " of the way)."
     ),
     none = "Errors of system and raters are taken to be independent given the truth.",

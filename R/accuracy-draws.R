@@ -11,7 +11,7 @@
 #' what raters and systems may have in common in it. [compare_systems()], [estimate_metrics()] and
 #' [confusion()] of the result take its draws.
 #'
-#' @section Errors in common:
+#' @section Shared errors:
 #' Ratings show how accurate a system would be if its errors were its own (`independent`: it joins
 #' the raters), and if it erred where the raters err (`shared`: raters alone say what is right).
 #' They cannot show where between the two it is. With `common = "typical"` the share of the way has
@@ -19,13 +19,13 @@
 #' categories, with standard deviation 0.5; and cases that deceive everybody add an error with mean
 #' 0, whose standard deviation grows with the share of wrong ratings. These are the priors of robust
 #' intervals (see [estimate_accuracy()]). `print()` says what part of the variance is sampling, what
-#' that of errors in common and what that of deceptive cases: more ratings make the first smaller
+#' that of shared errors and what that of deceptive cases: more ratings make the first smaller
 #' and leave the others as they are. With `"none"`, `"all"` or a number only sampling remains. On
-#' public data with known truth 90% intervals without errors in common covered about half of the
+#' public data with known truth 90% intervals without shared errors covered about half of the
 #' accuracies.
 #'
 #' @section Known truths:
-#' What [fit_raters()] was told of cases tells raters apart, and says nothing of errors in common. A
+#' What [fit_raters()] was told of cases distinguishes raters, and says nothing of shared errors. A
 #' random sample does (`gold_sample = "random"`): the draws, made without these truths, are weighted
 #' by how probable they make the number of right answers of the system in the sample. A part of
 #' them, 0.3 m^2 / (m^2 + 100) for m cases, is drawn from Beta(1/2, 1/2) instead, in case that the
@@ -37,7 +37,7 @@
 #'   what is right, which is a cut distribution, not a posterior.
 #' @param interval `"posterior"`, quantiles of draws.
 #' @param conf_level Probability of an accuracy between `conf.low` and `conf.high`.
-#' @param common `"typical"`, `"none"`, `"all"` or a number, see *Errors in common*.
+#' @param common `"typical"`, `"none"`, `"all"` or a number, see *Shared errors*.
 #' @param gold_sample `"random"`, where `known_truth` (or what the fit was told) is a random sample.
 #' @param bins,resampling Not used.
 #' @return An object of class `accuracy_estimate`, see [estimate_accuracy()]. `estimate` is the

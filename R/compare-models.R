@@ -14,8 +14,8 @@
 #'   `model`; `elpd`, the expected log predictive density of all cases by WAIC, with `std.error`;
 #'   `parameters`, their effective number; `difference` from the best and its standard error
 #'   `difference.error`, by cases; `undecided`, whether that is within 4 units or two standard
-#'   errors of the best. `tidy(x, "terms")` has a row per parameter that all models have: `term`, and the
-#'   posterior median under each, with `lowest` and `highest` of those that are undecided.
+#'   errors of the best. `tidy(x, "terms")` has a row per parameter that all models have: `term`,
+#'   and the posterior median under each, with `lowest` and `highest` of those that are undecided.
 #'   `glance()`: the numbers of `models`, of `undecided` ones, and the `best`.
 #' @family estimation
 #' @inherit rater_model references
@@ -128,7 +128,7 @@ warn_undecided <- function(x) {
   }
   shown <- utils::head(off, 4L)
   warn_fallible("dependence", c(
-    "Models that these ratings cannot tell apart disagree: report all of them.",
+    "Models disagree that these ratings cannot distinguish: report all of them.",
     stats::setNames(verbatim(
       shown$term, ": ", decimals(shown$lowest), " to ", decimals(shown$highest)
     ), rep("x", nrow(shown))),

@@ -5,7 +5,8 @@
 check_dependence <- function(dependence, pairs, errors, difficulty, confidence, call) {
   type <- check_choice(dependence, c("none", "easy", "pairs"), "dependence", call)
   if ((type == "pairs") == is.null(pairs)) {
-    abort_argument("pairs", "{.arg pairs} is needed for {.code dependence = \"pairs\"}, and goes with no other.",
+    abort_argument("pairs", "{.arg pairs} is needed for {.code dependence = \"pairs\"}, and goes
+                             with no other.",
       i = "A list of the names of two raters each, such as {.code list(c(\"a\", \"b\"))}.",
       call = call)
   }

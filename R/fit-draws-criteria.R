@@ -28,8 +28,8 @@ sum_over_cases <- function(value, weight) {
   c(estimate = sum, std.error = sqrt(n / (n - 1) * sum(weight * (value - sum / n)^2)))
 }
 
-# A table of both criteria (leave-one-out where package loo is installed), and of each row `elpd` and
-# `weight`.
+# A table of both criteria (leave-one-out where package loo is installed), and of each row `elpd`
+# and `weight`.
 criteria_of_fit <- function(fit) {
   found <- log_likelihood_draws(fit)
   waic <- waic_rows(found$values)

@@ -69,7 +69,7 @@ k_model <- function() plain_k_model
 #' independently (Albert and Dodd, 2004). `"pairs"`: two raters, who for example rest on the same
 #' antibody, agree more often than their matrices say; `pair[a,b,k]` is the share, from 0 to 1, of
 #' the way to the most that these allow, which for two categories is a covariance as a share of its
-#' bound (Dendukuri and Joseph, 2001). Both are uniform a priori, `easy[k]` as far as nobody is
+#' bound (Dendukuri and Joseph, 2001). Both are uniform a priori, `easy[k]` as far as no rater is
 #' right less often.
 #'
 #' This is an analysis of sensitivity, not a correction. Different laws may fit the same ratings

@@ -14,16 +14,19 @@ say_draws <- function(fit, checks = NULL) {
   populations <- rownames(fit$prior$base_rates)
   paste0(
     "The accuracy of ", shorten(fit$x$raters, most = 6L), " was estimated without a gold standard ",
-    "from ", count_noun(sum(weights_of_cases(fit$x)), "case"), " by a Bayesian latent class model (",
+    "from ", count_noun(sum(weights_of_cases(fit$x)), "case"),
+    " by a Bayesian latent class model (",
     format(fit$model), if (!is.null(populations)) {
       paste0("; base rates of their own in ", shorten(populations, most = 6L))
     }, "). The target condition is the class that they share; it need not be the condition that a ",
     "reference test defines. Given that class their errors were taken to be ",
     if (model_is_dependent(fit$model)) "dependent as stated" else "independent",
-    ", which ratings alone do not show. Priors: ", prior_sentence(fit), ". The posterior was drawn ",
+    ", which ratings alone do not show. Priors: ", prior_sentence(fit),
+    ". The posterior was drawn ",
     "by the R package fallible, ", sampling$chains, " chains of ", number(sampling$kept),
     " draws each after ", number(sampling$warmup), " sweeps, one of every ", sampling$thin,
-    " kept; Rhat was at most ", decimals(told$worst_rhat, 3L), " and effective sample sizes at least ",
+    " kept; Rhat was at most ", decimals(told$worst_rhat, 3L),
+    " and effective sample sizes at least ",
     number(round(told$worst_ess)), ". ",
     if (length(weak) > 0L) {
       paste0("Mostly by their priors are known: ", shorten(weak, most = 6L), ". ")
@@ -47,7 +50,7 @@ prior_sentence <- function(fit) {
     } else if (length(law) > 1L) {
       law <- paste0("rows ", toString(law))
     }
-    paste0(rater, " ", paste(law, collapse = ", "))
+    paste0(rater, " ", toString(law))
   }, "")
   if (length(unique(rows)) == 1L && length(rows) > 2L) {
     of_raters <- sub(names(rows)[[1L]], "all raters", of_raters[[1L]], fixed = TRUE)

@@ -53,8 +53,8 @@ rank_p_values <- function(ranks) {
   })
 }
 
-# `draw` is a function of a seed that gives a panel and the numbers behind it; ranks of numbers (rows)
-# in replicates (columns).
+# `draw` is a function of a seed that gives a panel and the numbers behind it; ranks of numbers
+# (rows) in replicates (columns).
 simulated_ranks <- function(replicates, draw, model, prior, thin = 5L) {
   vapply(seq_len(replicates), function(seed) {
     world <- withr::with_seed(seed, draw())

@@ -114,7 +114,8 @@ test_that("what cannot be drawn is refused", {
     fit_raters(x, dawid_skene(), method = "bayes", prior = joseph(), sampling = list(draw = 5))
     fit_raters(x, dawid_skene(), method = "bayes", prior = joseph(), sampling = list(draws = 1e9))
     estimate_accuracy(drawn_tests())
-    fit_raters(x, dawid_skene(), method = "bayes", prior = rater_prior(stool = list(sens = c(0, 1))))
+    improper <- list(sens = c(0, 1))
+    fit_raters(x, dawid_skene(), method = "bayes", prior = rater_prior(stool = improper))
     fit_raters(x, rater_model("rater"), method = "bayes", prior = rater_prior(others = "partial"))
   })
   half <- ratings(
@@ -126,7 +127,8 @@ test_that("what cannot be drawn is refused", {
 
 test_that("priors that contradict an order are reported, and the order is kept", {
   wrong <- rater_prior(
-    stool = list(sens = c(2, 80), spec = c(2, 80)), serology = list(sens = c(2, 80), spec = c(2, 80)),
+    stool = list(sens = c(2, 80), spec = c(2, 80)),
+    serology = list(sens = c(2, 80), spec = c(2, 80)),
     order = "each"
   )
   expect_warning(
