@@ -70,7 +70,7 @@
 #'   [tidy()][tidy.agreement], [glance()][tidy.agreement], [format()][tidy.agreement],
 #'   [autoplot()][autoplot.agreement].
 #' @family agreement
-#' @seealso [compare_agreement()] for tests; `vignette("agreement")`.
+#' @seealso [compare_agreement()] for tests; the article *Agreement*.
 #' @references Gwet, K. L. (2014). *Handbook of Inter-Rater Reliability*, 4th edition. Advanced
 #'   Analytics.
 #'

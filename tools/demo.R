@@ -72,7 +72,7 @@ print(patients_binned)
 
 step("is the published number carried by one bin?")
 show_rows(tidy(patients_binned, "bins")[-1])
-cat("\nThe cases in the small bins deserve a look: vignettes/articles/published-method.Rmd has one.\n")
+cat("\nThe cases in the small bins deserve a look: vignettes/articles/published-method.Rmd has one.\n") # nolint: line_length_linter.
 
 heading("Pictures")
 cat("\n")

@@ -1,3 +1,4 @@
+# nolint start
 # Phrases that users are not to read (CONTRIBUTING.md, section Words), in strings and help of R/, in
 # pages, README and NEWS: `Rscript tools/words.R` lists where they are, and fails if there are any.
 banned <- c(
@@ -41,3 +42,4 @@ for (phrase in names(banned)) {
 }
 cat(found, "banned phrases\n")
 if (found > 0L) quit(status = 1L)
+# nolint end
