@@ -19,8 +19,8 @@
 #' @family systems
 #' @references Kostoulas, P., Nielsen, S. S., Branscum, A. J., Johnson, W. O., Dendukuri, N., Dhand,
 #'   N. K., Toft, N. and Gardner, I. A. (2017). STARD-BLCM: Standards for the Reporting of
-#'   Diagnostic accuracy studies that use Bayesian Latent Class Models. *Preventive Veterinary Medicine*, 138,
-#'   37-47. \doi{10.1016/j.prevetmed.2017.01.006}
+#'   Diagnostic accuracy studies that use Bayesian Latent Class Models. *Preventive Veterinary
+#'   Medicine*, 138, 37-47. \doi{10.1016/j.prevetmed.2017.01.006}
 #' @examples
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
 #' estimate <- estimate_accuracy(x, interval = "none")

@@ -7,7 +7,8 @@ knitr::knit_hooks$set(document = function(text) {
     return(text)
   }
   gsub(
-    "(?<!\\[)`(help\\(\"|[?])([A-Za-z_.-]+)(\"\\))?`", "[`\\1\\2\\3`](../help/\\2)", text,
-    perl = TRUE
+    "(?<!\\[)`(help\\(\"|[?])([A-Za-z_.-]+)(\"\\))?`",
+    "[`\\1\\2\\3`](../help/\\2)", # nolint: nonportable_path_linter.
+    text, perl = TRUE
   )
 })
