@@ -184,7 +184,7 @@ mixed_ends <- function(fit, parts, options) {
   if (typical) {
     machines <- panel_kind(x) == "machines"
     open <- replace(open_share(fit), is.na(open_share(fit)), 1)
-    error <- robust_error(colMeans(kept), 0 * hidden, 0 * hidden, 1 + 0 * hidden,
+    error <- core_robust_error(colMeans(kept), 0 * hidden, 0 * hidden, 1 + 0 * hidden,
       sizes$rater_error, sizes$range, open, panel_kind(x))
     spread <- if (machines) 0 else common_spread
     hidden <- error$hidden
