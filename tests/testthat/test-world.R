@@ -178,8 +178,7 @@ test_that("processes of any plan give the numbers of one process", {
   expect_identical(tidy(run()), tidy(here))
 })
 
-test_that("a plan can be made for a world", {
-  skip_unless_nightly()
+if (nightly_tests()) test_that("a plan can be made for a world", {
   set.seed(8)
   plan <- plan_cases(plain_world, estimator = "unbinned", runs = 40, cases = c(10, 400))
   set.seed(8)
