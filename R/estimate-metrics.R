@@ -29,8 +29,10 @@
 #'   and once more for every answer by itself, with three times its variance and such that the
 #'   accuracy stays. The latter goes by the share of ratings that are thought to be wrong on cases
 #'   with that answer, so that the precision of a rare category, on whose cases raters err often, is
-#'   less sure than that of a frequent one. Intervals are Wilson's, of as many cases as would give
-#'   that error; where no error was seen, of as many as could have shown one.
+#'   less sure than that of a frequent one, and the recall of a rare one is hardly known at all: the
+#'   accuracy may be off by as many cases as there are of it. Of sampling, intervals are Wilson's, of
+#'   as many cases as would give that error (where no error was seen, of as many as could have shown
+#'   one); what shared errors hide is added to either side, in squares.
 #' * `"bootstrap"`: percentiles of the metric over replicates, as in [confusion()]; sampling error
 #'   only.
 #' * With gold cases that are a sample, `"combined"` and `"corrected"`: recall and precision are
@@ -38,7 +40,9 @@
 #'   cases measure and ratings predict, as they do with an accuracy; the estimate is the metric of
 #'   the table that is corrected alike. A category that no gold case has, or that is no gold case's
 #'   answer, leaves its metrics, and averages over categories, to ratings alone, without an
-#'   interval. `"anytime"` is derived for accuracy, recall and precision only.
+#'   interval. Where all gold cases are hits, or all misses, intervals reach the end of the scale
+#'   (`"combined"` ones only if what ratings alone say does not exclude it). `"anytime"` is derived
+#'   for accuracy, recall and precision only.
 #' * `"profile"` and `"conformal"` are of the accuracy alone; other metrics have no such interval.
 #'
 #' @param x [ratings()] with systems, the result of [fit_raters()], or of [estimate_accuracy()].
