@@ -30,9 +30,9 @@
 #'   accuracy stays. The latter goes by the share of ratings that are thought to be wrong on cases
 #'   with that answer, so that the precision of a rare category, on whose cases raters err often, is
 #'   less sure than that of a frequent one, and the recall of a rare one is hardly known at all: the
-#'   accuracy may be off by as many cases as there are of it. Of sampling, intervals are Wilson's, of
-#'   as many cases as would give that error (where no error was seen, of as many as could have shown
-#'   one); what shared errors hide is added to either side, in squares.
+#'   accuracy may be off by as many cases as there are of it. Of sampling, intervals are Wilson's,
+#'   of as many cases as would give that error (where no error was seen, of as many as could have
+#'   shown one); what shared errors hide is added to either side, in squares.
 #' * `"bootstrap"`: percentiles of the metric over replicates, as in [confusion()]; sampling error
 #'   only.
 #' * With gold cases that are a sample, `"combined"` and `"corrected"`: recall and precision are
