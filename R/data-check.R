@@ -303,7 +303,7 @@ look_at_kind <- function(x) {
     machines = finding("who rates", "doubt", format_kinds(x),
       paste("They share errors that ratings cannot show: 20 random cases with known truth say",
         "more than their agreement. See `plan_gold()` and `shared_errors()`.")),
-    unsaid = finding("who rates", "doubt", format_kinds(x) %||% "not said",
+    unsaid = finding("who rates", "doubt", format_kinds(x) %||% "not declared",
       if (is.null(rater_kind(x))) {
         paste("Intervals depend on it: declare `rater_kind` in `ratings()`, people",
           "(\"expert\", \"crowd\") or machines (\"model\", \"tool\").")
