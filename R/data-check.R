@@ -64,7 +64,7 @@ look_at_cases <- function(x) {
   n <- count_cases(x, pattern_lengths(x) >= 2L)
   status <- grade(n, 50, 200)
   finding("cases", status,
-    paste0(count_noun(n, "case"), " with two or more ratings; sampling error of a share up to +-",
+    paste0(count_noun(n, "case"), " with two or more ratings; sampling error up to +-",
       percent(1.645 * sqrt(0.25 / max(n, 1)))),
     if (status != "ok") "Report intervals. `plan_cases()` says how many cases are enough." else NA
   )
