@@ -1,19 +1,19 @@
 #' @section Gold cases:
 #' A few cases whose truth is known, a random sample or one drawn with known probabilities
 #' (`gold_sample`), measure what ratings cannot show. The estimate from ratings is made without
-#' them; what ratings predict for each case (half the posterior of raters with an accuracy each, half
-#' the share of ratings) is then compared with gold. With `y` 1 where an answer is the truth, and `q`
-#' its predicted probability, the accuracy is `mean(y - slope q)` over gold cases plus `slope mean(q)`
-#' over all cases: prediction-powered inference (Angelopoulos et al. 2023), with a slope as in
-#' PPI++ that is drawn towards .5 where gold cases are few. Worthless predictions get a slope of 0,
-#' which leaves gold alone.
+#' them; what ratings predict for each case (half the posterior of raters with an accuracy each,
+#' half the share of ratings) is then compared with gold. With `y` 1 where an answer is the truth,
+#' and `q` its predicted probability, the accuracy is `mean(y - slope q)` over gold cases plus
+#' `slope mean(q)` over all cases: prediction-powered inference (Angelopoulos et al. 2023), with a
+#' slope as in PPI++ that is drawn towards .5 where gold cases are few. Worthless predictions get a
+#' slope of 0, which leaves gold alone.
 #'
 #' * `"corrected"` is Wilson's interval with as many cases as gold and ratings are worth. It is
 #'   valid however many errors are shared.
 #' * `"combined"`, the default, uses the estimate from ratings alone as a prior: normal, with its
-#'   robust error, where gold cases are few, and with a flat part (of weight up to .7) once there are
-#'   enough to contradict it. It is then no narrower than gold itself makes it, and where five or more
-#'   gold cases contradict it (as the print says) it is not used, so that the interval is
+#'   robust error, where gold cases are few, and with a flat part (of weight up to .7) once there
+#'   are enough to contradict it. It is then no narrower than gold itself makes it, and where five
+#'   or more gold cases contradict it (as the print says) it is not used, so that the interval is
 #'   `"corrected"`. Where machines rate, the prior is the interval of their kind, around its centre.
 #' * `"anytime"` is `"corrected"` as a confidence sequence: valid, approximately, at all numbers of
 #'   gold cases at once, so that you may look after every batch
@@ -31,14 +31,14 @@
 #' | 100 | .913, .106 | .912, .104 | .896, .133 |
 #'
 #' In simulated worlds where raters copy each other, or systems err where raters do, `"combined"`
-#' covered .86, .84 and .84 with 20, 50 and 100 gold cases (standard error .03), `"corrected"` .90, .87
-#' and .88 (`bench/coverage.R`).
+#' covered .86, .84 and .84 with 20, 50 and 100 gold cases (standard error .03), `"corrected"` .90,
+#' .87 and .88 (`bench/coverage.R`).
 #'
 #' `tidy(what = "gold")` has the estimates from gold alone, from ratings alone and from both. Cases
-#' that no rater saw get the mean prediction. Systems (or groups, with `by`) that answered no gold case
-#' have the estimate from ratings alone, with the reason. With `cluster` gold cases of a cluster are
-#' not independent; below five clusters with gold there is no interval. Weights that count cases
-#' make copies of gold cases, too.
+#' that no rater saw get the mean prediction. Systems (or groups, with `by`) that answered no gold
+#' case have the estimate from ratings alone, with the reason. With `cluster` gold cases of a
+#' cluster are not independent; below five clusters with gold there is no interval. Weights that
+#' count cases make copies of gold cases, too.
 #'
 #' Gold cases that were picked by hand (`gold_sample = "given"`, the default) measure nothing: they
 #' only enter the likelihood, as in [fit_raters()], and so does all gold with the other intervals.

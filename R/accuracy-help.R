@@ -27,9 +27,9 @@
 #'   to the raters alone: all errors are shared with the raters.
 #'
 #' On 36 families of public data sets with known truth in which people rate, 12 of which were set
-#' aside and used once, the mean absolute error of `"average"` is .053; on the 14 with classifiers as
-#' systems .032. Where language models rate it is .13 (5 families), where other programs do .24 (4):
-#' see Intervals.
+#' aside and used once, the mean absolute error of `"average"` is .053; on the 14 with classifiers
+#' as systems .032. Where language models rate it is .13 (5 families), where other programs do .24
+#' (4): see Intervals.
 #'
 #' @section Shared errors of systems and raters:
 #' Agreement cannot show how many errors a system shares with the raters. Columns `shared` and
@@ -45,10 +45,10 @@
 #' w)` says how far the ratings call for shared errors (column `suspicion` of details): `w` is the
 #' weight of the models in which cases are equally difficult and judges have no error rates of their
 #' own. These are fitted to the raters alone, so that `s` does not depend on which systems are
-#' evaluated. Where raters are wrong more than .9 times as often as guessing would be, `s` is 1, since
-#' models with such raters are no evidence of independence. `N` matters because wrong answers to the
-#' same case may differ: with many categories shared errors show as wrong answers that coincide more
-#' often than they should, with two categories they never show. Two wrong
+#' evaluated. Where raters are wrong more than .9 times as often as guessing would be, `s` is 1,
+#' since models with such raters are no evidence of independence. `N` matters because wrong answers
+#' to the same case may differ: with many categories shared errors show as wrong answers that
+#' coincide more often than they should, with two categories they never show. Two wrong
 #' answers are the same one with probability `1 / (N - 1)` if they are spread evenly; in public sets
 #' it was about `1 / sqrt(N - 1)`, since wrong answers have favourites. It is a heuristic: where
 #' errors truly are independent, raters unequal, cases many and categories two, the correction is
@@ -72,11 +72,11 @@
 #' differences between models, for other methods from a bootstrap. Raters who copy from each other
 #' are beyond it.
 #'
-#' If all raters are machines (`rater_kind` `"model"` or `"tool"`), their agreement says little: in 9
-#' families the truth rose by only .23 where the estimate rose by 1. The estimate stays, but the
+#' If all raters are machines (`rater_kind` `"model"` or `"tool"`), their agreement says little: in
+#' 9 families the truth rose by only .23 where the estimate rose by 1. The estimate stays, but the
 #' interval of the average is centred on `estimate + o (.65 - estimate) / 2` (column `centre` of
-#' details), with variance `sampling^2 + (.17 o)^2`, whatever the ratings look like. These numbers are
-#' from five sources of language models and four of other programs; the interval may be too wide
+#' details), with variance `sampling^2 + (.17 o)^2`, whatever the ratings look like. These numbers
+#' are from five sources of language models and four of other programs; the interval may be too wide
 #' for an easy task. A difference of two systems has the difference of such centres; other metrics
 #' keep their estimate as centre, and the confusion matrix is that of the estimate.
 #'
@@ -102,22 +102,22 @@
 #' nominal 90% intervals of this kind cover far fewer of the accuracies in public sets.
 #' Replicates in which agreement is no better than by chance have no estimate; they are counted, and
 #' reported if they are many. Where clipping, few cases or the choice between modes bias the
-#' estimate, replicates are biased once more, and the interval is lopsided; if they are biased by more
-#' than they vary, it does not contain the estimate, with a warning (the same would happen to
-#' reflected and bias-corrected percentiles). It is `NA`, with a reason, where replicates do not vary
-#' (a system that is always right, say), where most of them have no estimate, or where weights are not
-#' counts.
+#' estimate, replicates are biased once more, and the interval is lopsided; if they are biased by
+#' more than they vary, it does not contain the estimate, with a warning (the same would happen to
+#' reflected and bias-corrected percentiles). It is `NA`, with a reason, where replicates do not
+#' vary (a system that is always right, say), where most of them have no estimate, or where weights
+#' are not counts.
 #'
 #' @section Warnings:
 #' For averaged estimates and robust intervals there are two warnings.
 #' `fallible_warning_few_data`: an interval for sampling error alone would be wider than .2; more
 #' cases help. `fallible_warning_assumption`: the standard error is above .075, and what shared
 #' errors may hide is at least as much of it as sampling; the warning names the largest cause
-#' (raters who favour one category, a wide range, raters who are often wrong). Cases with known truth
-#' help. It is always given where machines rate, and never where `common` is stated or gold cases
-#' measure the accuracy. The absence of a warning is no proof: of 104 sets in which people rate 31
-#' estimates were off by more than they should be, 8 of them without a warning; of 29 in which machines
-#' rate that were not declared, 26 and 6.
+#' (raters who favour one category, a wide range, raters who are often wrong). Cases with known
+#' truth help. It is always given where machines rate, and never where `common` is stated or gold
+#' cases measure the accuracy. The absence of a warning is no proof: of 104 sets in which people
+#' rate 31 estimates were off by more than they should be, 8 of them without a warning; of 29 in
+#' which machines rate that were not declared, 26 and 6.
 #'
 #' @section Degenerate data:
 #' Where agreement is no better than by chance, or no two raters share a case, all is `NA` with a
@@ -126,8 +126,8 @@
 #' estimates; priors keep them inside (0, 1). Weights count as numbers of cases, or, if they sum to
 #' one and so are probabilities, as shares of a million. Where they are not whole numbers there is
 #' no interval.
-#' Where raters used one category only, it is unknown how often they agree by chance, and `"typical"`
-#' gives `NA`.
+#' Where raters used one category only, it is unknown how often they agree by chance, and
+#' `"typical"` gives `NA`.
 #' @name estimate_accuracy
 #' @rdname estimate_accuracy
 NULL

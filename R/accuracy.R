@@ -24,8 +24,8 @@
 #'   probability in \[0.001, 1\], by default 0.1 (one bin is 1); and `clip`, where estimates are
 #'   clipped to \[0, 1\]: in each `"bin"`, as published and by default, `"overall"`, or `"none"`.
 #' @param common What is assumed of errors that systems and raters share: `"typical"`, what such
-#'   panels typically share; `"none"`, as published; `"all"`, the system errs where the raters err; or
-#'   a number in \[0, 1\], the share of the way from none to all. `NULL` is `"typical"` for
+#'   panels typically share; `"none"`, as published; `"all"`, the system errs where the raters err;
+#'   or a number in \[0, 1\], the share of the way from none to all. `NULL` is `"typical"` for
 #'   `"average"` and `"none"` for `"joint"`; the other methods do not use it.
 #' @param resampling A list of what concerns the bootstrap. `replicates`, their number, by default
 #'   1000, and 200 for robust intervals (where `"average"` needs none). `threads`, by default 1 or

@@ -29,13 +29,13 @@
 #'   Fleiss, Cohen and Everitt's (1969) with `n - 1` for `n`, for Yule's Y Yule's (1912).
 #' * `"jackknife"`: leaves out one case at a time, one per distinct case.
 #' * `"bootstrap"`: resamples cases; percentiles. With few cases, of which a resample has many
-#'   twice, resamples may be biased by more than they vary, so that the interval does not contain the
-#'   estimate; then there is a warning (reflected or bias-corrected percentiles would not help).
+#'   twice, resamples may be biased by more than they vary, so that the interval does not contain
+#'   the estimate; then there is a warning (reflected or bias-corrected percentiles would not help).
 #' * `"none"`.
 #'
 #' The first two are the estimate plus and minus standard errors times the quantile of Student's t
-#' with `n - 1` degrees of freedom, cut at the measure's range. For a measure that you registered the
-#' jackknife replaces the analytic error, and the column `method` says so. Where weights are not
+#' with `n - 1` degrees of freedom, cut at the measure's range. For a measure that you registered
+#' the jackknife replaces the analytic error, and the column `method` says so. Where weights are not
 #' counts, or no case makes a difference, there is no interval, and `reason` says so.
 #'
 #' @srrstats {G1.6} `bench/agreement.R` and `bench/speed.R`, beside five other packages
@@ -65,9 +65,9 @@
 #' @return A tibble of class `agreement`, with a row per measure: `measure`; `scale_weights`, their
 #'   name (`"own"` for a matrix); `estimate`; `std.error`, `conf.low`, `conf.high`; `n`, the number
 #'   of cases used; `method` of the interval; `benchmark`, the word for it on the scale of
-#'   Landis and Koch, see [tidy()][tidy.agreement]; `reason`, why something is `NA`. The first columns
-#'   are `rater1` and `rater2` if `pairwise`, and `category` if `by_category`. Methods: `print()`,
-#'   [tidy()][tidy.agreement], [glance()][tidy.agreement], [format()][tidy.agreement],
+#'   Landis and Koch, see [tidy()][tidy.agreement]; `reason`, why something is `NA`. The first
+#'   columns are `rater1` and `rater2` if `pairwise`, and `category` if `by_category`. Methods:
+#'   `print()`, [tidy()][tidy.agreement], [glance()][tidy.agreement], [format()][tidy.agreement],
 #'   [autoplot()][autoplot.agreement].
 #' @family agreement
 #' @seealso [compare_agreement()] for tests; the article *Agreement*.

@@ -8,11 +8,11 @@
 #' it covers sampling error only.
 #'
 #' @section Groups and clusters:
-#' With `by` every group of cases is fitted by itself; groups share neither raters' accuracy nor base
-#' rates. (In simulations of four groups of 50 or 200 cases this cost at most 7% of root mean
-#' squared error where groups were the same, and one fit for all cost up to 45% where their base rates
-#' or raters differed. If only some of this differs, a formula of covariates needs fewer parameters:
-#' see [rater_model()].) The result is a list with an estimate per group; see
+#' With `by` every group of cases is fitted by itself; groups share neither raters' accuracy nor
+#' base rates. (In simulations of four groups of 50 or 200 cases this cost at most 7% of root mean
+#' squared error where groups were the same, and one fit for all cost up to 45% where their base
+#' rates or raters differed. If only some of this differs, a formula of covariates needs fewer
+#' parameters: see [rater_model()].) The result is a list with an estimate per group; see
 #' [accuracy_by_group]. Where package future has a plan that is not sequential, groups are shared
 #' out to its workers, with the same numbers; a worker that dies is an error of class
 #' `fallible_error_worker`, whose field `finished` has the estimates of the other groups.

@@ -35,11 +35,11 @@
 #' * `"bootstrap"`: percentiles of the metric over replicates, as in [confusion()]; sampling error
 #'   only.
 #' * With gold cases that are a sample, `"combined"` and `"corrected"`: recall and precision are
-#'   those of [confusion()]. For any other metric, gold cases measure the mean of its derivative over
-#'   cases, as they measure an accuracy; the estimate is the metric of the table with the same
-#'   correction. Metrics of a category that no gold case has as its truth or its answer, and averages
-#'   over categories that include it, are from ratings alone, without an interval. `"anytime"` is for
-#'   accuracy, recall and precision only.
+#'   those of [confusion()]. For any other metric, gold cases measure the mean of its derivative
+#'   over cases, as they measure an accuracy; the estimate is the metric of the table with the same
+#'   correction. Metrics of a category that no gold case has as its truth or its answer, and
+#'   averages over categories that include it, are from ratings alone, without an interval.
+#'   `"anytime"` is for accuracy, recall and precision only.
 #' * `"profile"` and `"conformal"` are for accuracy only; other metrics have no such interval.
 #'
 #' @param x [ratings()] with systems, the result of [fit_raters()], or of [estimate_accuracy()].

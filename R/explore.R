@@ -168,8 +168,8 @@ explore_plan <- function() {
         0.01
       ),
       shiny::tags$p(
-        "For how many cases must the truth be found out? The list has those that help most. Fill in",
-        "its column \"truth\", and give it back under \"Data\" as cases of known truth."
+        "For how many cases must the truth be found out? The list has those that help most. Fill",
+        "in its column \"truth\", and give it back under \"Data\" as cases of known truth."
       ),
       shiny::downloadButton("cases", "Download the cases to label")
     ),

@@ -8,12 +8,12 @@
 #' L-BFGS on the log posterior from the shares of votes (after steps of EM where errors are free)
 #' and, where cases differ in difficulty, from two more starts, the best of which is kept. With many
 #' parameters and few cases this may be a local maximum. Standard errors are from the curvature at
-#' the maximum, as if parameters on a boundary were known; for these they are `NA`. They are computed
-#' when `vcov()`, `tidy()` or a plot asks for them, not by the fit. With more than 2000 parameters,
-#' or where they would take longer than some ten seconds, each is found by itself, as if the posterior
-#' of true categories were known: an accuracy from the rater's own ratings. Such standard errors are
-#' too small where raters often differ, and covariances are `NA`; with more than 5000 parameters
-#' `vcov()` is an error, and `tidy()` has the standard errors. Two ratings
+#' the maximum, as if parameters on a boundary were known; for these they are `NA`. They are
+#' computed when `vcov()`, `tidy()` or a plot asks for them, not by the fit. With more than 2000
+#' parameters, or where they would take longer than some ten seconds, each is found by itself, as if
+#' the posterior of true categories were known: an accuracy from the rater's own ratings. Such
+#' standard errors are too small where raters often differ, and covariances are `NA`; with more than
+#' 5000 parameters `vcov()` is an error, and `tidy()` has the standard errors. Two ratings
 #' of a case by one rater count as independent, unless they are reruns: these, and the raters of a
 #' declared group, become one vote before anything is fitted, by any method; see [rater_groups].
 #' The raters of the fit are then the groups.
@@ -64,16 +64,16 @@
 #' base rates, and accuracies or confusion matrices, under the priors of [rater_prior()], by Gibbs
 #' sampling on distinct rows of ratings. Errors are uniform or free, of all raters or of each, cases
 #' equally difficult; a formula of base rates names populations with rates of their own. A fit of a
-#' single sample of two tests only repeats its prior, and is an error without one; otherwise `tidy()`
-#' has the contraction of each parameter, how much less it varies than before the ratings were seen.
-#' Estimates are posterior medians; [draws()] has the draws. As everywhere, raters are assumed to err
-#' independently given the truth: the class that is found is what they have in common, and two
-#' antibody tests outvote a better test of something else. For diagnostic tests see
+#' single sample of two tests only repeats its prior, and is an error without one; otherwise
+#' `tidy()` has the contraction of each parameter, how much less it varies than before the ratings
+#' were seen. Estimates are posterior medians; [draws()] has the draws. As everywhere, raters are
+#' assumed to err independently given the truth: the class that is found is what they have in
+#' common, and two antibody tests outvote a better test of something else. For diagnostic tests see
 #' [test_accuracy()].
 #'
 #' @section Degenerate data:
-#' * **Two raters.** Free errors are never identified, other models mostly are: which categories meet
-#'   which says more than agreement. With two categories, no degree of freedom is left.
+#' * **Two raters.** Free errors are never identified, other models mostly are: which categories
+#'   meet which says more than agreement. With two categories, no degree of freedom is left.
 #' * **No common cases, or none at all to compare** (a single rating per case). Nothing is
 #'   identified without gold items or known raters.
 #' * **Agreement at or below chance** (1 / number of categories). Models in which raters are equal
@@ -85,8 +85,8 @@
 #'   Standard errors are `NA`, and so is the dispersion of errors, since there are none.
 #' * **A category that no rater used** has base rate 0, or by the prior a little more.
 #' * **A rater who always says the same** gives no information about the others where raters differ:
-#'   a model is identified only if it is so without that rater. With free errors this does no harm. A
-#'   model with one accuracy for all answers takes that rater for accurate where the category is
+#'   a model is identified only if it is so without that rater. With free errors this does no harm.
+#'   A model with one accuracy for all answers takes that rater for accurate where the category is
 #'   frequent, and may overestimate its base rate; leave the rater out, or choose free errors.
 #' * **A rater without a rating** is `NA` if raters differ, and does not matter otherwise.
 #' * **One case**, or few: what is identified in principle is estimated, with the prior's help, and

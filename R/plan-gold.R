@@ -9,13 +9,14 @@
 #' are needed: a share `1 - r^2` of those without ratings, if `r` is the correlation of predictions
 #' with the truth. Ratings alone give `r` roughly: `r^2` is taken to be the square of `v / (m (1 -
 #' m))`, with `m` and `v` the mean and the variance of the predictions, and at most .9. In real data
-#' sets it was off by a standard deviation of .20, which gives the range of the answer. Label a pilot
-#' of 20 to 30 random cases to know better, and plan again.
+#' sets it was off by a standard deviation of .20, which gives the range of the answer. Label a
+#' pilot of 20 to 30 random cases to know better, and plan again.
 #'
 #' A single judge saves at most half of the labels if it is no more accurate than the system
-#' (Dorner, Nastl and Hardt 2025). Several whose errors are independent may save more: in simulations
-#' with an accuracy of .9, a label with ratings by 1, 3 and 5 of them was worth 1.6, 5.7 and 18 labels
-#' without. Raters of real data, who share errors, saved far less: the median worth was 1.66.
+#' (Dorner, Nastl and Hardt 2025). Several whose errors are independent may save more: in
+#' simulations with an accuracy of .9, a label with ratings by 1, 3 and 5 of them was worth 1.6, 5.7
+#' and 18 labels without. Raters of real data, who share errors, saved far less: the median worth
+#' was 1.66.
 #'
 #' @section Intervals:
 #' `"corrected"` intervals are from gold cases and the predictions of ratings, and are valid however
@@ -25,8 +26,8 @@
 #' interval. How many cases are needed depends on the accuracy and on how well ratings predict, and
 #' shared errors make both uncertain. So as many cases are drawn as the upper end of the range says:
 #' it takes the lowest likely worth of the ratings, of the accuracies with independent and with
-#' shared errors the one that needs more cases, and no help from the estimate from ratings alone. For
-#' the `"population"` an interval cannot be narrower than if all cases of `x` were gold.
+#' shared errors the one that needs more cases, and no help from the estimate from ratings alone.
+#' For the `"population"` an interval cannot be narrower than if all cases of `x` were gold.
 #'
 #' @section Which cases:
 #' With `choice = "stratified"` cases are put into four strata by how uncertain the ratings leave
@@ -51,11 +52,11 @@
 #' @param category The category of `"recall"` or `"precision"`.
 #' @param gold Number of gold cases, if it is fixed: the plan then says what half-width it gives.
 #' @param interval The interval to plan for: `"combined"` or `"corrected"`. `NULL` is the one that
-#'   [estimate_accuracy()] would give: that of `x`, if it has one of these; otherwise `"combined"` for
-#'   an accuracy, `"corrected"` for all else. If the interval of `x` contains sampling error alone,
-#'   there is no combined one.
-#' @param target Is the interval for the `"population"` that the cases of `x` are a sample of, or for
-#'   these `"cases"` themselves?
+#'   [estimate_accuracy()] would give: that of `x`, if it has one of these; otherwise `"combined"`
+#'   for an accuracy, `"corrected"` for all else. If the interval of `x` contains sampling error
+#'   alone, there is no combined one.
+#' @param target Is the interval for the `"population"` that the cases of `x` are a sample of, or
+#'   for these `"cases"` themselves?
 #' @param conf_level Probability with which the interval is meant to cover, in (0, 1).
 #' @param choice How cases are drawn: `"stratified"`, `"active"` or `"random"`.
 #' @param cost Costs of a gold label and of a rating, such as `c(gold = 20, rating = 1)`. With them

@@ -76,8 +76,8 @@
 #' @param repeats What two rows of one rater on one case mean: `"error"`, a mistake; `"ratings"`,
 #'   independent repeats (pairs of them are not agreement between raters, but each is evidence about
 #'   the case); `"reruns"`, one opinion that was asked for again (from a language model, say), which
-#'   becomes one vote with less noise, see [rater_groups]; `"labels"`, one answer with several labels,
-#'   for [crowdtruth()]. Methods for single categories refuse these; see [single_label()].
+#'   becomes one vote with less noise, see [rater_groups]; `"labels"`, one answer with several
+#'   labels, for [crowdtruth()]. Methods for single categories refuse these; see [single_label()].
 #' @param rater_groups Raters who share a source: a family of models, a laboratory, a training.
 #'   Groups as a vector with the raters as names, a data frame with columns `rater` and `group`, or,
 #'   in long data, a column that is the same in all rows of a rater. Raters without a group,
