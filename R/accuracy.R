@@ -59,7 +59,7 @@
 #' @examples
 #' set.seed(1)
 #' x <- simulate_ratings(
-#'   rater_design(c(0.7, 0.7, 0.8), c(a = 0.8, b = 0.6), n = 400), rater_kind = "expert"
+#'   rater_design(c(0.7, 0.7, 0.8), c(a = 0.8, b = 0.6), n = 300), rater_kind = "expert"
 #' )
 #' estimate <- estimate_accuracy(x)
 #' estimate
@@ -67,13 +67,13 @@
 #' if (requireNamespace("ggplot2", quietly = TRUE)) plot(estimate)
 #'
 #' # At two sites, and with several cases of each patient
-#' site <- rep(c("east", "west"), each = 200)
-#' estimate_accuracy(x, by = site)
-#' patient <- rep(1:100, 4)
-#' estimate_accuracy(x, systems = "a", resampling = list(cluster = patient))
+#' site <- rep(c("east", "west"), each = 150)
+#' estimate_accuracy(x, by = site, systems = "a")
+#' patient <- rep(1:100, 3)
+#' estimate_accuracy(x, systems = "a", resampling = list(cluster = patient, replicates = 50))
 #'
 #' # Sixty cases at random, whose truth was found out
-#' gold <- truth(x)[sample(400, 60), ]
+#' gold <- truth(x)[sample(300, 60), ]
 #' estimate_accuracy(x, known_truth = gold, gold_sample = "random")
 #'
 #' # The example of Lehner (2015), as published
