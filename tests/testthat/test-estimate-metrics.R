@@ -98,7 +98,7 @@ test_that("what is hidden near an end of the scale is as wide there as elsewhere
   found[c("std.error", "hidden")] <- list(0.01, 0)
   of <- interval_rows(found, plan, 1.645)
   cases <- 0.997 * 0.003 / 0.01^2
-  expect_equal(c(of$conf.low, of$conf.high), wilson_interval(0.997, cases, 1.645))
+  expect_equal(c(of$conf.low, of$conf.high), drop(wilson_interval(0.997, cases, 1.645)))
   steep <- with_errors(
     data.frame(n = 1000, estimate = 0.6), list(sampling = 0.1, hidden = 3), 30, cbind(0, 1)
   )
