@@ -41,7 +41,8 @@
 #'   correction. Metrics of a category that no gold case has as its truth or its answer, and
 #'   averages over categories that include it, are from ratings alone, without an interval.
 #'   Where all gold cases are hits, or all misses, intervals reach the end of the scale (`"combined"`
-#'   ones only if what ratings alone say does not exclude it). `"anytime"` is for accuracy, recall and precision only.
+#'   ones only if what ratings alone say does not exclude it). `"anytime"` is for accuracy, recall
+#'   and precision only.
 #' * `"profile"` and `"conformal"` are for accuracy only; other metrics have no such interval.
 #'
 #' @param x [ratings()] with systems, the result of [fit_raters()], or of [estimate_accuracy()].
