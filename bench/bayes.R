@@ -4,13 +4,14 @@
 #   Rscript bench/bayes.R [OUTPUT.csv]
 #   FALLIBLE_DATA=/path Rscript bench/bayes.R real
 #
-# With `real`: do 90% intervals of estimate_accuracy() of such a fit cover the accuracy of systems, on
-# the sets of $FALLIBLE_DATA/real that are not too large, and how wide are they? A line per set as it
-# ends; then means over sets, with their standard errors, also of the default on the same systems.
+# With `real`: do 90% intervals of estimate_accuracy() of such a fit cover the accuracy of systems,
+# on the sets of $FALLIBLE_DATA/real that are not too large, and how wide are they? A line per set
+# as it ends; then means over sets, with their standard errors, also of the default on the same
+# systems.
 #
-# Effective draws are those of the worst parameter, the smaller of bulk and tail, of 4 chains of 1000
-# draws after 1000 sweeps. JAGS has the same priors and as many draws, its tables as multinomial
-# counts, case by case elsewhere.
+# Effective draws are those of the worst parameter, the smaller of bulk and tail, of 4 chains of
+# 1000 draws after 1000 sweeps. JAGS has the same priors and as many draws, its tables as
+# multinomial counts, case by case elsewhere.
 library(fallible)
 
 inside <- asNamespace("fallible")
@@ -210,7 +211,9 @@ real <- function(root, others = "partial") {
       )
     }, runs, names(runs)))
     rows <- rows[!rows$system %in% rows$system[is.na(rows$width)], ]
-    of <- function(column) toString(sprintf("%.2f", tapply(rows[[column]], rows$run, mean)[names(runs)]))
+    of <- function(column) {
+      toString(sprintf("%.2f", tapply(rows[[column]], rows$run, mean)[names(runs)]))
+    }
     cat(sprintf("%-20s %4.0f s  covered %s  width %s\n", set, seconds, of("covered"), of("width")))
     rows
   })

@@ -150,7 +150,7 @@ test_that("Lehner's ten cases, with raters alone and with the system joined", {
     "base_rate[A]" = only(0.2698823), "base_rate[B]" = only(0.2786224),
     "base_rate[C]" = only(0.3305974), "base_rate[D]" = only(0.1208979)
   )), 4)
-  # Every 100th draw; all the numbers of right answers of the system, and the truth of the first case.
+  # Every 100th draw: numbers of right answers of the system, and truths of the first case.
   codes <- cbind(pattern_codes(x), x$patterns$answer)[x$index, ]
   some <- seq(100L, 1e6, 100L)
   seen <- function(found, judges) {
@@ -304,7 +304,8 @@ test_that("clinicians of whom one rated three times: Dawid and Skene", {
   expect_lt(off(alone, 1:4, cbind(
     mean = c(0.3971, 0.4346, 0.1197, 0.0486), sd = c(0.0703, 0.0718, 0.0489, 0.0336)
   ), c(3e-4, 0)), 4)
-  expect_lt(off(alone, c(diagonal, cell(2, 1, 1), cell(4, 2, 2), cell(5, 3, 3), cell(5, 4, 4)), cbind(
+  others <- c(cell(2, 1, 1), cell(4, 2, 2), cell(5, 3, 3), cell(5, 4, 4))
+  expect_lt(off(alone, c(diagonal, others), cbind(
     mean = c(0.8439, 0.8503, 0.7835, 0.5861, 0.7251, 0.6919, 0.4978, 0.4809)
   ), c(3e-4, 0)), 4)
   centred <- run(rater_prior(others = "partial", order = "mean"), 8e4)

@@ -34,7 +34,7 @@ calibrate <- function(panels, n = 60L) {
 
 test_that("planted parameters are anywhere among the draws, and posteriors have the prior's mean", {
   withr::local_seed(11)
-  panels <- if (extended_tests()) 300L else 60L
+  panels <- 60L
   found <- calibrate(panels)
   # Ranks 0 to 40 of 40 draws: mean 1/2, variance (41^2 - 1) / 12 / 40^2.
   z <- (rowMeans(found[1:3, ]) - 0.5) / sqrt((41^2 - 1) / 12 / 40^2 / panels)
@@ -89,7 +89,7 @@ tests_of_two_sites <- function() {
   site <- rep(1:2, each = 40)
   truth <- 1L + (stats::runif(80) < rate[site])
   matrices <- Map(function(a, b) rbind(c(b, 1 - b), c(1 - a, a)), se, sp)
-  names <- c(paste0("base_rate[+,", 1:2, "]"), paste0("sens[r", 1:3, "]"), paste0("spec[r", 1:3, "]"))
+  names <- paste0(rep(c("base_rate[+,", "sens[r", "spec[r"), c(2, 3, 3)), c(1:2, 1:3, 1:3), "]")
   drawn_panel(rated_by(matrices, truth, 0.2), c("-", "+"),
     stats::setNames(c(rate, se, sp), names), site = site)
 }
@@ -101,13 +101,14 @@ coins_with_gold <- function() {
   truth <- sample.int(3, 50, TRUE, rates)
   matrices <- lapply(right, function(p) matrix((1 - p) / 2, 3, 3) + diag((3 * p - 1) / 2, 3))
   names <- c(paste0("base_rate[", letters[1:3], "]"), paste0("right[r", 1:3, "]"))
-  out <- drawn_panel(rated_by(matrices, truth), letters[1:3], stats::setNames(c(rates, right), names))
+  numbers <- stats::setNames(c(rates, right), names)
+  out <- drawn_panel(rated_by(matrices, truth), letters[1:3], numbers)
   out$known <- stats::setNames(letters[truth[1:5]], out$x$cases[1:5])
   out
 }
 
 # Three categories and matrices around a centre, of which raters see a half of the cases.
-around_centre <- function(n, raters = 8, in_order = TRUE) {
+around_centre <- function(n, in_order = TRUE, raters = 8) {
   repeat {
     mu <- t(vapply(1:3, function(k) draw_row(replace(c(1, 1, 1), k, 3)), numeric(3)))
     if (!in_order || all(apply(mu, 2L, which.max) == 1:3)) break
@@ -129,44 +130,47 @@ around_centre <- function(n, raters = 8, in_order = TRUE) {
   ))
 }
 
-beta_rows <- function(...) list(sens = c(8, 3), spec = c(8, 3))
-
-# p-values of even ranks, and the share of 90% intervals that cover.
-calibrated <- function(ranks) {
+# The smallest p-value of even ranks, by Bonferroni; the share of p-values below .05; and that of
+# 90% intervals that cover.
+calibrated <- function(...) {
+  ranks <- simulated_ranks(...)
   p <- rank_p_values(ranks)
-  list(p = min(p) * length(p), few = mean(p < 0.05), covered = rowMeans(ranks >= 5 & ranks < 95))
+  list(p = min(p) * length(p), few = mean(p < 0.05), covered = mean(ranks >= 5 & ranks < 95))
 }
 
-test_that("ranks of truths from the prior among their draws are even, and intervals cover them", {
+test_that("ranks of tests at two sites are even, and intervals cover", {
   skip_unless_extended()
-  sites <- calibrated(simulated_ranks(
-    500, tests_of_two_sites, free_model(base_rates = ~site),
-    rater_prior(others = beta_rows(), order = "each"), thin = 8L
-  ))
-  expect_gt(sites$p, 0.01)
-  coins <- calibrated(simulated_ranks(
-    500, coins_with_gold, rater_model("rater", "uniform"),
-    rater_prior(others = list(right = c(6, 3)), order = "none"), thin = 8L
-  ))
-  expect_gt(coins$p, 0.01)
-  # 14 numbers in each of 500 worlds: a standard error of at most .006.
-  covered <- mean(c(sites$covered, coins$covered))
-  expect_gt(covered, 0.88)
-  expect_lt(covered, 0.92)
+  prior <- rater_prior(others = list(sens = c(8, 3), spec = c(8, 3)), order = "each")
+  found <- calibrated(220, tests_of_two_sites, free_model(base_rates = ~site), prior, thin = 8L)
+  expect_gt(found$p, 0.01)
+  # 8 numbers in each of 220 worlds: a standard error of .008.
+  expect_gt(found$covered, 0.88)
+  expect_lt(found$covered, 0.92)
 })
 
-test_that("ranks around a centre are even with an order, and not without", {
+test_that("ranks of accuracies are even where some truths are known, and intervals cover", {
   skip_unless_extended()
-  centred <- function(replicates, n, order, thin) {
-    prior <- rater_prior(others = "partial", order = order)
-    draw <- function() around_centre(n, in_order = order == "mean")
-    calibrated(simulated_ranks(replicates, draw, dawid_skene(), prior, thin = thin))
-  }
-  kept <- centred(200, 150, "mean", 10L)
-  expect_gt(kept$p, 0.01)
-  expect_lt(kept$few, 0.15)
-  # Categories change names.
-  lost <- centred(200, 60, "none", 10L)
-  expect_lt(lost$p, 1e-4)
-  expect_gt(lost$few, 0.3)
+  prior <- rater_prior(others = list(right = c(6, 3)), order = "none")
+  found <- calibrated(300, coins_with_gold, rater_model("rater", "uniform"), prior, thin = 8L)
+  expect_gt(found$p, 0.01)
+  expect_gt(found$covered, 0.88)
+  expect_lt(found$covered, 0.92)
+})
+
+test_that("ranks around a centre are even with an order", {
+  skip_unless_extended()
+  prior <- rater_prior(others = "partial", order = "mean")
+  found <- calibrated(80, function() around_centre(150), dawid_skene(), prior, thin = 8L)
+  expect_gt(found$p, 0.01)
+  expect_lt(found$few, 0.15)
+})
+
+test_that("without an order categories change names, and ranks are not even", {
+  skip_unless_extended()
+  prior <- rater_prior(others = "partial", order = "none")
+  draw <- function() around_centre(60, in_order = FALSE)
+  found <- calibrated(130, draw, dawid_skene(), prior)
+  expect_lt(found$p, 0.01)
+  expect_gt(found$few, 0.1)
+  expect_lt(found$covered, 0.87)
 })
