@@ -65,7 +65,7 @@ by_weights <- function(raw, measure, view) {
 kernel_options <- function(measure, view, settings) {
   scale <- if (measure$weights) settings$scale_weights
   list(
-    kernel = measure$kernel, scale = scale %||% scale_matrix(measure$metric, view$labels, NULL),
+    kernel = measure$kernel, scale = scale %||% scale_matrix(measure$metric, view$labels),
     pooling = settings$pooling
   )
 }

@@ -176,17 +176,16 @@ names(built_in_measures) <- vapply(built_in_measures, `[[`, "", "id")
 #' @name agreement_measures
 NULL
 
-bare_measure <- function(x, id, scale_weights = NULL, pooling = "pairs",
-                         call = rlang::caller_env()) {
+bare_measure <- function(x, id, scale_weights = NULL, pooling = "pairs") {
   check_given(2L)
   settings <- list(
-    interval = "none", pooling = check_choice(pooling, c("pairs", "cases"), "pooling", call)
+    interval = "none", pooling = check_choice(pooling, c("pairs", "cases"), "pooling")
   )
-  compared <- as_compared(x, scale_weights, call)
+  compared <- as_compared(x, scale_weights)
   settings$scale_weights <- compared$scale_weights
   view <- new_view(compared$x)
   measure <- built_in_measures[[id]]
-  check_suits(measure, list(view), settings, call)
+  check_suits(measure, list(view), settings)
   tell_alphas(id, name_of_weights(scale_weights))
   raw <- evaluate(measure, view, settings)
   if (is.na(raw$estimate)) {

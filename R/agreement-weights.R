@@ -22,13 +22,13 @@ tell_alphas <- function(ids, scale_weights) {
   }
 }
 
-check_scale_weights <- function(weights, labels, call) {
+check_scale_weights <- function(weights, labels) {
   if (is.null(weights)) {
     return(NULL)
   }
   if (is.character(weights)) {
-    name <- check_choice(weights, scale_names, "scale_weights", call)
-    return(scale_matrix(name, labels, call))
+    name <- check_choice(weights, scale_names, "scale_weights")
+    return(scale_matrix(name, labels))
   }
   n <- length(labels)
   ok <- is.matrix(weights) && is.numeric(weights) && all(dim(weights) == n) &&
@@ -40,14 +40,14 @@ check_scale_weights <- function(weights, labels, call) {
                                      more.", not = weights,
       i = if (is.numeric(weights) && is.matrix(weights) && all(diag(weights) %in% 0)) {
         "Are these weights of disagreement? Give {.code 1 - weights / max(weights)}."
-      }, call = call)
+      })
   }
   for (side in which(!vapply(dimnames(weights), is.null, NA))) {
     named <- dimnames(weights)[[side]]
     if (!identical(named, labels)) {
       abort_argument("scale_weights", "must have the categories in their order.",
         x = "Its {c('rows', 'columns')[[side]]} are {.val {named}}, the categories
-             {.val {labels}}.", call = call)
+             {.val {labels}}.")
     }
   }
   unname(weights)
@@ -60,12 +60,12 @@ label_values <- function(labels) {
 }
 
 # Distances of category values, divided by the largest.
-scale_matrix <- function(name, labels, call) {
+scale_matrix <- function(name, labels) {
   n <- length(labels)
   x <- label_values(labels)
   if (name == "ratio" && any(x < 0)) {
     abort_argument("scale_weights", "A ratio scale has no negative values.",
-      x = "Among the categories is {.val {labels[x < 0][[1L]]}}.", call = call)
+      x = "Among the categories is {.val {labels[x < 0][[1L]]}}.")
   }
   difference <- abs(outer(x, x, `-`))
   total <- outer(x, x, `+`)

@@ -21,7 +21,7 @@ check_given <- function(up = 1L, but = NULL) {
 }
 
 check_number <- function(x, arg, min = -Inf, max = Inf, open_min = FALSE, open_max = FALSE,
-                         call = rlang::caller_env()) {
+                         call) {
   is_number <- is.numeric(x) && length(x) == 1L && is.finite(x)
   inside <- is_number && (if (open_min) x > min else x >= min) &&
     (if (open_max) x < max else x <= max)
@@ -34,12 +34,12 @@ check_number <- function(x, arg, min = -Inf, max = Inf, open_min = FALSE, open_m
 }
 
 # A level of confidence.
-check_level <- function(x, arg = "conf_level", call = rlang::caller_env()) {
+check_level <- function(x, arg = "conf_level", call) {
   check_number(x, arg, 0, 1, open_min = TRUE, open_max = TRUE, call = call)
 }
 
 check_count <- function(x, arg, min = 1L, max = .Machine$integer.max,
-                        call = rlang::caller_env()) {
+                        call) {
   ok <- is.numeric(x) && length(x) == 1L && is.finite(x) && x == round(x) && x >= min && x <= max
   if (!ok) {
     abort_argument(arg, "must be one whole number from {min} to {max}.", not = x, call = call)
@@ -47,7 +47,7 @@ check_count <- function(x, arg, min = 1L, max = .Machine$integer.max,
   invisible(as.integer(x))
 }
 
-check_flag <- function(x, arg, call = rlang::caller_env()) {
+check_flag <- function(x, arg, call) {
   if (!rlang::is_bool(x)) {
     abort_argument(arg, "must be `TRUE` or `FALSE`.", not = x, call = call)
   }
@@ -55,7 +55,7 @@ check_flag <- function(x, arg, call = rlang::caller_env()) {
 }
 
 # One of `choices`; the whole vector of choices, as in a function's default, means the first.
-check_choice <- function(x, choices, arg, call = rlang::caller_env()) {
+check_choice <- function(x, choices, arg, call) {
   if (identical(x, choices)) {
     return(invisible(choices[[1L]]))
   }
@@ -65,20 +65,20 @@ check_choice <- function(x, choices, arg, call = rlang::caller_env()) {
   invisible(x)
 }
 
-check_class <- function(x, class, arg, how, call = rlang::caller_env()) {
+check_class <- function(x, class, arg, how, call) {
   if (!inherits(x, class)) {
     abort_argument(arg, "must be a {.cls {class}} object.", not = x, i = how, call = call)
   }
   invisible(x)
 }
 
-check_ratings <- function(x, call = rlang::caller_env()) {
-  check_class(x, "ratings", "x", "Make one with {.fun ratings}.", call = call)
-  check_whole_ratings(x, call = call)
+check_ratings <- function(x) {
+  check_class(x, "ratings", "x", "Make one with {.fun ratings}.")
+  check_whole_ratings(x)
 }
 
 # A class says what an object is, and not that it has what belongs to it.
-check_whole_ratings <- function(x, arg = "x", call = rlang::caller_env()) {
+check_whole_ratings <- function(x, arg = "x", call) {
   parts <- c("patterns", "index", "cases", "raters", "categories")
   lacking <- setdiff(parts, names(unclass(x)))
   if (length(lacking) > 0L) {
@@ -89,14 +89,14 @@ check_whole_ratings <- function(x, arg = "x", call = rlang::caller_env()) {
 }
 
 # A cap that is polite to other users of the machine: never more than it has cores.
-check_threads <- function(threads, call = rlang::caller_env()) {
+check_threads <- function(threads, call) {
   threads <- check_count(threads, "threads", call = call)
   limit <- getOption("mc.cores", parallel::detectCores())
   if (is.na(limit)) threads else min(threads, max(as.integer(limit), 1L))
 }
 
 # Names arguments without evaluating them, what they may have been meant to be, and all there are.
-check_dots_empty <- function(..., call = rlang::caller_env()) {
+check_dots_empty <- function(...) {
   if (...length() > 0L) {
     given <- as.list(substitute(alist(...)))[-1L]
     names <- rlang::names2(given)
@@ -110,7 +110,7 @@ check_dots_empty <- function(..., call = rlang::caller_env()) {
       if (length(unnamed) > 0L) c("x" = "Found {.code {unnamed}} without a name."),
       if (length(near) > 0L) c("i" = "Did you mean {.arg {near}}?"),
       "i" = "It has {.arg {untruncated(known)}}."
-    ), arg = names, call = call)
+    ), arg = names)
   }
 }
 
@@ -130,7 +130,7 @@ near_names <- function(given, known) {
   known[near]
 }
 
-check_installed <- function(package, purpose, call = rlang::caller_env()) {
+check_installed <- function(package, purpose, call) {
   if (!requireNamespace(package, quietly = TRUE)) {
     abort_fallible("package",
       "The package {.pkg {package}} is needed {purpose}, and it is not installed.",
@@ -164,7 +164,7 @@ describe <- function(x) {
 
 any_columns <- function(x) is.data.frame(x) && length(x) > 0L
 
-check_string <- function(x, arg, call = rlang::caller_env()) {
+check_string <- function(x, arg, call) {
   if (!(rlang::is_string(x) && !is.na(x))) {
     abort_argument(arg, "must be one string.", not = x, call = call)
   }

@@ -60,20 +60,20 @@ new_confusion_matrix <- function(matrix, labels, base_rates) {
   )
 }
 
-check_category_labels <- function(categories, call = rlang::caller_env()) {
+check_category_labels <- function(categories) {
   if (is.numeric(categories) && length(categories) == 1L) {
-    n <- check_count(categories, "categories", min = 2L, max = max_categories, call = call)
+    n <- check_count(categories, "categories", min = 2L, max = max_categories)
     return(as.character(seq_len(n)))
   }
-  labels <- check_declared(categories, call)
+  labels <- check_declared(categories)
   if (length(labels) < 2L || length(labels) > max_categories) {
     abort_argument("categories", "must be 2 to {max_categories} labels, or their number.",
-      x = "Found {length(labels)} label{?s}.", call = call)
+      x = "Found {length(labels)} label{?s}.")
   }
   labels
 }
 
-check_base_rates <- function(base_rates, n, call = rlang::caller_env()) {
+check_base_rates <- function(base_rates, n, call) {
   if (is.null(base_rates)) {
     return(rep(1 / n, n))
   }

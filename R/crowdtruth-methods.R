@@ -198,13 +198,13 @@ label_shares <- function(x) {
   tibble::new_tibble(c(list(case = x$units$unit), columns), nrow = nrow(scores))
 }
 
-check_crowdtruth <- function(x, call = rlang::caller_env()) {
-  check_class(x, "crowdtruth", "x", "Make one with {.fun crowdtruth}.", call = call)
+check_crowdtruth <- function(x) {
+  check_class(x, "crowdtruth", "x", "Make one with {.fun crowdtruth}.")
 }
 
 # What verbs on CrowdTruth take: a result, or ratings that are then measured.
-as_crowdtruth <- function(x, call = rlang::caller_env()) {
-  if (inherits(x, "crowdtruth")) x else crowdtruth(as_answers(x, call = call))
+as_crowdtruth <- function(x) {
+  if (inherits(x, "crowdtruth")) x else crowdtruth(as_answers(x))
 }
 
 #' @export

@@ -90,8 +90,7 @@
 crowdtruth <- function(x, version = c("2014", "2.0"), task = c("closed", "open"),
                        tolerance = 0.001, max_steps = 1000L, ...) {
   check_given()
-  call <- rlang::current_env()
-  x <- as_answers(x, call = call)
+  x <- as_answers(x)
   check_dots_empty(...)
   if (is.numeric(version) && length(version) == 1L) version <- sub("^2$", "2.0", version)
   options <- list(
@@ -100,26 +99,26 @@ crowdtruth <- function(x, version = c("2014", "2.0"), task = c("closed", "open")
     tolerance = check_number(tolerance, "tolerance", 0, open_min = TRUE),
     max_steps = check_count(max_steps, "max_steps")
   )
-  check_judgements(x, options$version, call)
+  check_judgements(x, options$version)
   measure_crowd(x, options)
 }
 
-check_judgements <- function(x, version, call) {
+check_judgements <- function(x, version) {
   if (has_repeats(x)) {
     abort_fallible("repeat",
       "Repeated ratings are not one answer; CrowdTruth needs one answer of each worker on a unit.",
       i = "If repeated rows are labels of one answer, call {.fun ratings} with
-           {.code repeats = \"labels\"}.", case = NULL, rater = NULL, call = call)
+           {.code repeats = \"labels\"}.", case = NULL, rater = NULL)
   }
   if (x$exchangeable && version == "2.0") {
     abort_argument("x",
       "Version 2.0 needs the worker of each answer; {.arg x} holds only counts.",
-      i = "{.code version = \"2014\"} measures units and annotations from counts.", call = call)
+      i = "{.code version = \"2014\"} measures units and annotations from counts.")
   }
-  if (in_database(x)) abort_no_cases("CrowdTruth measures cases", call)
+  if (in_database(x)) abort_no_cases("CrowdTruth measures cases")
   if (!is.null(x$weights)) {
     abort_fallible("weights", "CrowdTruth has no case weights.",
-      i = "Make {.arg x} without {.arg weights}.", row = NULL, call = call)
+      i = "Make {.arg x} without {.arg weights}.", row = NULL)
   }
 }
 

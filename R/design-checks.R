@@ -1,6 +1,6 @@
 # Checks of what designs are made of.
 
-check_probabilities <- function(x, arg, least, call = rlang::caller_env()) {
+check_probabilities <- function(x, arg, least) {
   ok <- (is.numeric(x) || is.null(x)) && length(x) >= least && all(is.finite(x)) &&
     all(x >= 0) && all(x <= 1)
   if (!ok) {
@@ -10,16 +10,16 @@ check_probabilities <- function(x, arg, least, call = rlang::caller_env()) {
         "Among them is {.val {x[!(is.finite(x) & x >= 0 & x <= 1)][[1L]]}}."
       } else {
         "It is {describe(x)}."
-      }, call = call)
+      })
   }
   x
 }
 
-check_judge_names <- function(names, call) {
+check_judge_names <- function(names) {
   twice <- unique(names[duplicated(names)])
   if (length(twice) > 0L) {
     abort_argument("systems", "Raters and systems must have different names.",
-      x = "Both have {.val {twice}}.", call = call)
+      x = "Both have {.val {twice}}.")
   }
 }
 
@@ -32,9 +32,9 @@ name_judges <- function(x, prefix) {
 }
 
 # A data frame of shift and weight. Some accuracy must stay inside (0, 1) in some stratum.
-check_strata <- function(difficulty, accuracies, call) {
+check_strata <- function(difficulty, accuracies) {
   if (is.numeric(difficulty) && is.null(dim(difficulty))) {
-    d <- check_number(difficulty, "difficulty", 0, 1, call = call)
+    d <- check_number(difficulty, "difficulty", 0, 1)
     difficulty <- if (d == 0) {
       data.frame(shift = 0, weight = 1)
     } else {
@@ -54,42 +54,42 @@ check_strata <- function(difficulty, accuracies, call) {
          {format(sum(difficulty$weight), digits = 6)}."
       } else {
         "It is {describe(difficulty)}."
-      }, call = call)
+      })
   }
   shifts <- difficulty$shift[difficulty$weight > 0]
   inside <- outer(accuracies, shifts, function(a, d) a + d > 0 & a + d < 1)
   if (any(shifts != 0) && !any(inside)) {
     abort_argument("difficulty", "{.arg difficulty} leaves only accuracies of 0 and 1.",
       x = "Each accuracy plus each of {.val {shifts}} lies outside (0, 1).",
-      i = "Choose a smaller {.arg difficulty}.", call = call)
+      i = "Choose a smaller {.arg difficulty}.")
   }
   difficulty[c("shift", "weight")]
 }
 
 # What a design says of difficulty: a number or a table is the `value` of the list.
-check_difficulty <- function(difficulty, call) {
+check_difficulty <- function(difficulty) {
   out <- list(
     value = 0, strata = "drawn", redraw = TRUE, shared = c("difficulty", "errors"), loading = 0
   )
   given <- if (is.list(difficulty) && !is.data.frame(difficulty)) {
-    check_settings_list(difficulty, "difficulty", names(out), call)
+    check_settings_list(difficulty, "difficulty", names(out))
   } else {
     list(value = difficulty)
   }
   out[names(given)] <- given
-  out["shared"] <- list(check_shared(out$shared, call))
+  out["shared"] <- list(check_shared(out$shared))
   out
 }
 
-check_shared <- function(shared, call) {
+check_shared <- function(shared) {
   if (!(is.null(shared) || (is.character(shared) && all(shared %in% c("difficulty", "errors"))))) {
     abort_argument("shared", "must be any of {.val difficulty} and {.val errors}, or NULL.",
-      not = shared, call = call)
+      not = shared)
   }
   unique(as.character(shared))
 }
 
-check_copying <- function(copying, raters, systems, call) {
+check_copying <- function(copying, raters, systems) {
   if (is.null(copying)) {
     return(data.frame(from = integer(), to = integer(), probability = double()))
   }
@@ -104,7 +104,7 @@ check_copying <- function(copying, raters, systems, call) {
     } else {
       paste("It is", describe(copying))
     }
-    abort_copying(verbatim(fault, "."), integer(), raters, systems, call)
+    abort_copying(verbatim(fault, "."), integer(), raters, systems)
   }
   from <- number(copying$from)
   to <- number(copying$to)
@@ -113,7 +113,7 @@ check_copying <- function(copying, raters, systems, call) {
   if (length(off) > 0L) {
     rows <- verbatim("Row ", off, ": ", fault[off], ".")
     if (length(rows) > 5L) rows <- c(rows[1:4], paste(length(rows) - 4L, "more rows are wrong."))
-    abort_copying(rows, off, raters, systems, call)
+    abort_copying(rows, off, raters, systems)
   }
   data.frame(from = from, to = to, probability = as.double(copying$probability))
 }
@@ -139,18 +139,18 @@ copying_faults <- function(copying, from, to, raters, systems) {
   Reduce(function(first, then) ifelse(is.na(first), then, first), faults)
 }
 
-abort_copying <- function(fault, rows, raters, systems, call) {
+abort_copying <- function(fault, rows, raters, systems) {
   abort_fallible("argument", c(
     "{.arg copying} must be a data frame with columns {.val from} (a rater, or a system that another
      copies), {.val to} (another rater or system) and {.val probability}.",
     stats::setNames(fault, rep("x", length(fault))),
     "i" = "Raters are {.val {raters}}.",
     "i" = if (length(systems) > 0L) "Systems are {.val {systems}}."
-  ), arg = "copying", row = rows, call = call)
+  ), arg = "copying", row = rows)
 }
 
 # For each judge the numbers of its matrices, row by row: of none, of one, or of one per stratum.
-check_matrices <- function(matrices, judges, labels, strata, call) {
+check_matrices <- function(matrices, judges, labels, strata) {
   out <- rep(list(double()), length(judges))
   unknown <- if (is.list(matrices)) setdiff(rlang::names2(matrices), judges)
   if (!is.list(matrices) || length(unknown) > 0L) {
@@ -159,7 +159,7 @@ check_matrices <- function(matrices, judges, labels, strata, call) {
         "{.val {unknown}} {?is/are} not among them."
       } else {
         "It is {describe(matrices)}."
-      }, i = "There are {.val {judges}}.", call = call)
+      }, i = "There are {.val {judges}}.")
   }
   for (judge in names(matrices)) {
     given <- matrices[[judge]]
@@ -167,18 +167,17 @@ check_matrices <- function(matrices, judges, labels, strata, call) {
     if (each && length(given) != strata) {
       abort_argument("matrices",
         "must hold one matrix for {.val {judge}}, or one for each stratum of {.arg difficulty}.",
-        x = "There are {length(given)} for {strata} strat{?um/a}.", call = call)
+        x = "There are {length(given)} for {strata} strat{?um/a}.")
     }
     names <- if (each) paste(judge, "in stratum", seq_along(given)) else judge
     out[[match(judge, judges)]] <- unlist(Map(
-      check_matrix, if (each) unname(given) else list(given), names, length(labels),
-      MoreArgs = list(call = call)
+      check_matrix, if (each) unname(given) else list(given), names, length(labels)
     ))
   }
   out
 }
 
-check_matrix <- function(m, name, n, call) {
+check_matrix <- function(m, name, n) {
   ok <- is.numeric(m) && identical(dim(m), c(n, n)) && all(is.finite(m)) && all(m >= 0)
   off <- if (ok) which(abs(rowSums(m) - 1) > 1e-8)
   if (!ok || length(off) > 0L) {
@@ -190,7 +189,7 @@ check_matrix <- function(m, name, n, call) {
         "It is {nrow(m)} x {ncol(m)}, and its numbers go from {min(m)} to {max(m)}."
       } else {
         "It is {describe(m)}."
-      }, call = call)
+      })
   }
   as.double(t(unclass(m)))
 }

@@ -2,7 +2,7 @@
 
 # One number for all judges, or one for each, or some by name (the others are zero). `judges` are
 # what the argument is about, in words.
-by_judge <- function(x, names, arg, least, judges, call) {
+by_judge <- function(x, names, arg, least, judges) {
   named <- !is.null(names(x))
   ok <- is.numeric(x) && all(is.finite(x)) && all(x >= least) && all(x < 1) &&
     (least == 0 || all(x > least)) && length(x) > 0L
@@ -18,7 +18,7 @@ by_judge <- function(x, names, arg, least, judges, call) {
         "It is {.val {unname(x)}}."
       } else {
         "It is {describe(x)}."
-      }, call = call)
+      })
   }
   out <- double(length(names))
   if (named) replace(out, match(names(x), names), x) else rep_len(as.double(x), length(names))

@@ -211,9 +211,9 @@ abort_page <- function(field) {
 }
 
 # A list: what was read, words for its format, columns, what the format knows of them, their values.
-file_columns <- function(file, limits = page_limits(), call = rlang::caller_env()) {
+file_columns <- function(file, limits = page_limits()) {
   if (!is_upload(file)) abort_page("file")
-  how <- list(scratch = withr::local_tempdir(), keep = identity, limits = limits, call = call)
+  how <- list(scratch = withr::local_tempdir(), keep = identity, limits = limits)
   got <- read_files(file$datapath, how)
   list(
     got = got, how = how, words = got$format$words, columns = setdiff(names(got$table), "file"),

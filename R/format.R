@@ -1,8 +1,8 @@
 # Words and numbers as printed objects show them.
 
 # More are noise.
-check_digits <- function(digits, call = rlang::caller_env()) {
-  check_count(digits, "digits", 0L, 15L, call)
+check_digits <- function(digits) {
+  check_count(digits, "digits", 0L, 15L)
 }
 
 decimals <- function(x, digits = 3L) {

@@ -42,7 +42,7 @@ look <- function() {
     )
 }
 
-check_ggplot2 <- function(call = rlang::caller_env()) {
+check_ggplot2 <- function(call) {
   check_installed("ggplot2", "to draw", call = call)
 }
 
@@ -77,7 +77,7 @@ autoplot <- function(object, ...) {
 
 # plot() draws what autoplot() describes, with other titles if some are given.
 draw <- function(x, ..., title = NULL, subtitle = NULL) {
-  check_ggplot2(call = rlang::caller_env())
+  check_ggplot2(call)
   titles <- Filter(Negate(is.null), list(title = title, subtitle = subtitle))
   print(ggplot2::autoplot(x, ...) + do.call(ggplot2::labs, titles) + wrapped_texts())
   invisible(x)

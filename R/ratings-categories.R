@@ -66,39 +66,39 @@ list_labels <- function(columns) {
   }
 }
 
-find_categories <- function(input, declared, call) {
+find_categories <- function(input, declared) {
   if (input$layout$id == "wide" && is.null(declared)) warn_strange_rater(input$columns)
   found <- if (input$layout$labels) list_labels(input$columns) else names(input$columns)
-  categories <- if (is.null(declared)) found else check_declared(declared, call)
+  categories <- if (is.null(declared)) found else check_declared(declared)
   if (length(categories) < 2L && (length(found) > 0L || !is.null(declared))) {
     found <- if (length(categories) > 0L) "only {.val {categories}}" else "none"
     abort_fallible("categories_few", "At least two categories are needed.",
       x = paste0("Found ", found, "."), i = "If there are categories that no rater used, declare the
-        labels of all of them with {.arg categories}.", categories = categories, call = call)
+        labels of all of them with {.arg categories}.", categories = categories)
   }
   if (length(categories) > max_categories) {
-    abort_many_categories(categories, call)
+    abort_many_categories(categories)
   }
   if (is.null(declared)) warn_labels(categories, input)
   categories
 }
 
-abort_many_categories <- function(categories, call) {
+abort_many_categories <- function(categories) {
   abort_fallible("categories_many", "More than {max_categories} categories cannot be handled.",
     x = "Found {length(categories)}: {shorten(categories, most = 3L)}.",
-    i = "Is the column of ratings the right one?", categories = categories, call = call)
+    i = "Is the column of ratings the right one?", categories = categories)
 }
 
 # Labels of ratings and systems as the names of `categories` say.
-recode_input <- function(input, categories, call) {
+recode_input <- function(input, categories) {
   if (is.null(names(categories))) {
     return(input)
   }
   if (!input$layout$labels) {
     abort_argument("categories", "Names of {.arg categories} join labels, and counts have none.",
-      i = "Add up the columns of counts.", call = call)
+      i = "Add up the columns of counts.")
   }
-  old <- check_declared(categories, call)
+  old <- check_declared(categories)
   new <- ifelse(nzchar(names(categories)), names(categories), old)
   inform_changed("Labels were changed, as the names of {.arg categories} say.", old, new)
   become <- function(labels) {
@@ -199,23 +199,23 @@ warn_strange_rater <- function(columns) {
   }
 }
 
-check_declared <- function(categories, call) {
-  check_text(categories, "categories", call)
+check_declared <- function(categories) {
+  check_text(categories, "categories")
   labels <- if (is.atomic(categories)) as_label(categories)
   twice <- unique(labels[duplicated(labels)])
   if (length(twice) > 0L) {
     abort_argument("categories", "must be labels that differ.",
-      x = "{.val {twice}} {?is/are} repeated.", call = call)
+      x = "{.val {twice}} {?is/are} repeated.")
   }
   if (length(labels) == 0L || anyNA(labels) || "" %in% labels || has_infinite(categories)) {
     abort_argument("categories", "must be labels, none of them missing, empty or infinite.",
-      not = categories, call = call)
+      not = categories)
   }
   labels
 }
 
 # Integer codes of the labels in a column; a label that is not a category is an error.
-encode <- function(x, categories, column, role, call, rows = seq_along(x)) {
+encode <- function(x, categories, column, role, rows = seq_along(x)) {
   code <- if (is.factor(x)) {
     match(levels(x), categories)[as.integer(x)]
   } else if (is.character(x)) {
@@ -229,13 +229,13 @@ encode <- function(x, categories, column, role, call, rows = seq_along(x)) {
   if (anyNA(code)) {
     unknown <- which(is.na(code) & !is.na(x))
     if (length(unknown) > 0L) {
-      abort_unknown(x[[unknown[[1L]]]], rows[unknown], categories, column, role, call)
+      abort_unknown(x[[unknown[[1L]]]], rows[unknown], categories, column, role)
     }
   }
   code
 }
 
-abort_unknown <- function(found, rows, categories, column, role, call) {
+abort_unknown <- function(found, rows, categories, column, role) {
   found <- as_label(found)
   abort_fallible("category", c(
     paste(
@@ -246,9 +246,9 @@ abort_unknown <- function(found, rows, categories, column, role, call) {
     if (length(rows) > 1L) c("x" = "So do others: {length(rows)} rows are not usable."),
     "i" = "The categories are {.val {categories}}; declare more with {.arg categories}, or mend
            the label."
-  ), row = rows, column = column, found = found, call = call)
+  ), row = rows, column = column, found = found)
 }
 
-encode_all <- function(columns, categories, role, call) {
-  Map(function(x, name) encode(x, categories, name, role, call), columns, names(columns))
+encode_all <- function(columns, categories, role) {
+  Map(function(x, name) encode(x, categories, name, role), columns, names(columns))
 }

@@ -13,24 +13,23 @@ dimnames.ratings_labels <- dimnames.ratings
 
 #' @export
 `[.ratings` <- function(x, i, j, k, ...) {
-  call <- rlang::current_env()
-  if (!missing(i) && in_database(x)) abort_no_cases("{.arg i} chooses cases", call)
-  keep_case <- if (missing(i)) seq_along(x$index) else find_subset(i, x$cases, "case", call)
-  keep_rater <- if (missing(j)) seq_along(x$raters) else find_subset(j, x$raters, "rater", call)
+  if (!missing(i) && in_database(x)) abort_no_cases("{.arg i} chooses cases")
+  keep_case <- if (missing(i)) seq_along(x$index) else find_subset(i, x$cases, "case")
+  keep_rater <- if (missing(j)) seq_along(x$raters) else find_subset(j, x$raters, "rater")
   if (x$exchangeable && !missing(j)) {
     abort_argument("j", "The raters of {.arg x} are not identified; there are only counts.",
-      i = "Subset cases only.", call = call)
+      i = "Subset cases only.")
   }
   if (length(keep_case) == 0L) {
-    abort_fallible("empty", "At least one case must remain.", call = call)
+    abort_fallible("empty", "At least one case must remain.")
   }
   if (length(keep_rater) == 0L) {
-    abort_fallible("raters", "At least one rater must remain.", raters = character(), call = call)
+    abort_fallible("raters", "At least one rater must remain.", raters = character())
   }
   if (anyDuplicated(keep_rater) > 0L) {
-    abort_argument("j", "A rater can be taken only once.", call = call)
+    abort_argument("j", "A rater can be taken only once.")
   }
-  if (!missing(k)) x <- keep_systems(x, find_subset(k, x$systems, "system", call), call)
+  if (!missing(k)) x <- keep_systems(x, find_subset(k, x$systems, "system"))
   new_rater <- match(seq_along(x$raters), keep_rater, nomatch = 0L)
   core <- core_patterns_subset(x$patterns, pattern_of_case(x)[keep_case], new_rater)
   x$raters <- if (x$exchangeable) {
@@ -108,10 +107,9 @@ category_counts <- function(x) {
 #' @export
 agreement_matrix <- function(x, rater1, rater2) {
   check_given()
-  x <- as_ratings(x, call = rlang::current_env())
+  x <- as_ratings(x)
   given <- list(rater1 = rater1, rater2 = rater2)
-  call <- rlang::current_env()
-  answers <- Map(function(name, arg) judge_answers(x, name, arg, call), given, names(given))
+  answers <- Map(function(name, arg) judge_answers(x, name, arg), given, names(given))
   weight <- pattern_weights(x)
   both <- merge(answers[[1L]], answers[[2L]], by = "pattern")
   crossed <- stats::xtabs(
@@ -128,7 +126,7 @@ agreement_matrix <- function(x, rater1, rater2) {
 }
 
 # What a rater or a system says in each pattern.
-judge_answers <- function(x, name, arg, call) {
+judge_answers <- function(x, name, arg) {
   units <- c(if (!x$exchangeable) x$raters, x$systems)
   if (!(rlang::is_string(name) && name %in% units)) {
     abort_argument(arg, "must name a rater or a system of {.arg x}.", not = name,
@@ -136,7 +134,7 @@ judge_answers <- function(x, name, arg, call) {
         "The raters of {.arg x} are not identified; there are only counts."
       } else {
         "They are {.val {units}}."
-      }, call = call)
+      })
   }
   if (!x$exchangeable && name %in% x$raters) {
     mine <- rating_rater(x) == match(name, x$raters)

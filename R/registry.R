@@ -10,19 +10,19 @@ registered <- function(kind) {
 }
 
 # Adds what `make` makes, or takes it away where the kernel is NULL; `taken`: names of the package.
-register <- function(kind, id, kernel, taken, make, call) {
+register <- function(kind, id, kernel, taken, make) {
   usable <- rlang::is_string(id) && nzchar(id) && !startsWith(id, ".")
   if (!usable || id %in% taken) {
     abort_argument("id",
       paste0("must be a name that no ", kind, " of the package has and that starts with no dot."),
-      not = id, call = call)
+      not = id)
   }
   of <- registries[[kind]]
   if (is.null(kernel)) {
     rm(list = intersect(id, ls(of)), envir = of)
   } else {
     if (!is.function(kernel)) {
-      abort_argument("kernel", "must be a function.", not = kernel, call = call)
+      abort_argument("kernel", "must be a function.", not = kernel)
     }
     assign(id, make(), envir = of)
   }

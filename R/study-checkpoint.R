@@ -1,6 +1,6 @@
 # The file in which a study is kept while it runs, so that it can go on after an interrupt.
 
-save_checkpoint <- function(study, path, call) {
+save_checkpoint <- function(study, path) {
   force(study) # what fails in making it is no fault of the file
   saved <- replace_file(
     path, function(temporary) write_hashed(study, temporary),
@@ -8,7 +8,7 @@ save_checkpoint <- function(study, path, call) {
   )
   if (!saved) {
     abort_fallible("file", "The file of {.arg checkpoint} cannot be written.",
-      x = verbatim("It is ", path, "."), path = path, call = call)
+      x = verbatim("It is ", path, "."), path = path)
   }
 }
 
@@ -40,7 +40,7 @@ hash_length <- 32L
 
 # Two studies would overwrite each other's runs. The lock ends with the function `frame`, or with
 # the process, however that ends; where files cannot be locked there is none between processes.
-lock_checkpoint <- function(path, call, frame = parent.frame()) {
+lock_checkpoint <- function(path, frame = parent.frame()) {
   lock_file <- paste0(path, ".lock")
   ours <- path %in% lock_store$paths # the system's locks do not know this process from itself
   lock <- if (!ours) tryCatch(filelock::lock(lock_file, timeout = 0), error = function(e) NA)
@@ -48,7 +48,7 @@ lock_checkpoint <- function(path, call, frame = parent.frame()) {
     abort_fallible("file",
       "The file of {.arg checkpoint} is in use by another {if (ours) 'study' else 'process'}.",
       x = verbatim("It is ", path, "."), i = "Wait until that ends, or choose another file.",
-      path = path, call = call)
+      path = path)
   }
   lock_store$paths <- c(lock_store$paths, path)
   withr::defer({
@@ -65,22 +65,22 @@ lock_store <- new.env()
 
 # The study with the results of the file, if that holds the same study but for its seed and the
 # number of runs. `parts` are what must be the same.
-resume <- function(study, path, call, parts = c("designs", "estimators", "n", "panels")) {
+resume <- function(study, path, parts = c("designs", "estimators", "n", "panels")) {
   if (!file.exists(path)) {
     return(study)
   }
   before <- tryCatch(suppressWarnings(read_hashed(path)), error = function(e) {
     abort_fallible("file", "The file of {.arg checkpoint} cannot be read.",
-      x = c(verbatim("It is ", path, "."), verbatim(conditionMessage(e))), path = path, call = call)
+      x = c(verbatim("It is ", path, "."), verbatim(conditionMessage(e))), path = path)
   })
   if (!inherits(before, "simulation_study") || !is.list(before)) {
     abort_fallible("file",
       "The file of {.arg checkpoint} was not written by a study, or has changed.",
       x = verbatim("It is ", path, "."),
-      i = "Choose another file, or delete this one.", path = path, call = call)
+      i = "Choose another file, or delete this one.", path = path)
   }
-  check_same_study(before, study, parts, path, call)
-  check_progress(before, study, path, call)
+  check_same_study(before, study, parts, path)
+  check_progress(before, study, path)
   inform_fallible(verbatim(
     "Going on from ", path, ": ", number(sum(before$done)), " panels are done."
   ))
@@ -88,7 +88,7 @@ resume <- function(study, path, call, parts = c("designs", "estimators", "n", "p
   study
 }
 
-check_same_study <- function(before, study, parts, path, call) {
+check_same_study <- function(before, study, parts, path) {
   differ <- parts[!vapply(parts, function(part) {
     identical(
       without_source(before[[part]]), without_source(study[[part]]), ignore.environment = TRUE,
@@ -100,7 +100,7 @@ check_same_study <- function(before, study, parts, path, call) {
     abort_fallible("file", "The file of {.arg checkpoint} holds another study.",
       x = if (length(differ) > 0L) "Not the same: {.arg {differ}}." else
         "It has {before$runs} {.arg runs}, more than the {study$runs} asked for.",
-      i = "Choose another file, or delete this one.", path = path, call = call)
+      i = "Choose another file, or delete this one.", path = path)
   }
 }
 
@@ -116,7 +116,7 @@ without_source <- function(x) {
 }
 
 # Files are edited, and written by other versions.
-check_progress <- function(before, study, path, call) {
+check_progress <- function(before, study, path) {
   whole <- function(x, n) is.integer(x) && length(x) == n && !anyNA(x)
   done <- before[["done"]]
   damaged <- c(
@@ -130,7 +130,7 @@ check_progress <- function(before, study, path, call) {
       x = c(
         verbatim("It is ", path, "."), "Not as it was written: {.field {names(which(damaged))}}."
       ),
-      i = "Choose another file, or delete this one.", path = path, call = call)
+      i = "Choose another file, or delete this one.", path = path)
   }
 }
 

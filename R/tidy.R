@@ -85,11 +85,11 @@ confint.fallible_result <- function(object, parm, level = NULL, ...) { # nolint:
 }
 
 # The main table of a result with estimates, intervals and standard errors, where it has them.
-estimates_of <- function(object, call = rlang::caller_env()) {
+estimates_of <- function(object) {
   table <- tidy(object)
   if (!is.numeric(table[["estimate"]])) {
     abort_argument("object", "A result of class {.cls {class(object)[[1L]]}} has no estimates.",
-      i = "See {.fun tidy}.", call = call)
+      i = "See {.fun tidy}.")
   }
   lacking <- setdiff(c("std.error", "conf.low", "conf.high"), names(table))
   table[lacking] <- NA_real_
@@ -237,8 +237,8 @@ as_markdown <- function(x, digits = 3L) {
 # Spreadsheets take text that begins with `=`, `+`, `-`, `@`, a tab or a line break for a formula,
 # and a label may be anything that somebody wrote. An apostrophe before such cells and names of
 # columns makes them text; numbers, also as text ("-1"), stay as they are.
-for_spreadsheet <- function(table, wanted, call = rlang::caller_env()) {
-  if (!check_flag(wanted, "spreadsheet", call)) {
+for_spreadsheet <- function(table, wanted) {
+  if (!check_flag(wanted, "spreadsheet")) {
     return(table)
   }
   table[] <- lapply(table, function(column) {
