@@ -6,10 +6,8 @@ counts_ratings <- function(x, counts) {
     return(as_ratings(x, counts = !!counts))
   }
   counts <- rlang::eval_tidy(counts)
-  if (!is.data.frame(counts) && !is.matrix(counts)) {
-    abort_argument("counts",
-      "must be a matrix or data frame of cases x categories, or columns of {.arg x}.", not = counts)
-  }
+  abort_argument_if(!is.data.frame(counts) && !is.matrix(counts), "counts",
+    "must be a matrix or data frame of cases x categories, or columns of {.arg x}.", not = counts)
   as_ratings(counts, counts = tidyselect::everything())
 }
 

@@ -12,15 +12,13 @@ as_compared <- function(x, scale_weights) {
       x = x, scale_weights = check_scale_weights(scale_weights, x$categories)
     ))
   }
-  if (!rlang::is_string(scale_weights, set_scales)) {
-    abort_fallible("labels", "Answers with several labels need a scale for sets.",
-      x = "{.arg scale_weights} is {describe(scale_weights)}.", i = "Give one of
-        {.or {.val {set_scales}}}, or ask about one label at a time with {.fun single_label}.",
-      arg = "scale_weights")
-  }
-  if (x$exchangeable || has_repeats(x)) {
-    abort_argument("x", "Sets of labels need one answer of each rater on a case.")
-  }
+  abort_if(!rlang::is_string(scale_weights, set_scales), "labels",
+    "Answers with several labels need a scale for sets.",
+    x = "{.arg scale_weights} is {describe(scale_weights)}.",
+    i = "Give one of {.or {.val {set_scales}}}, or ask about one label at a time with
+        {.fun single_label}.", arg = "scale_weights")
+  abort_argument_if(x$exchangeable || has_repeats(x), "x",
+    "Sets of labels need one answer of each rater on a case.")
   found <- label_sets(x)
   list(x = found$x, scale_weights = set_weights(found$has, scale_weights))
 }

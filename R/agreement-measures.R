@@ -188,10 +188,8 @@ bare_measure <- function(x, id, scale_weights = NULL, pooling = "pairs") {
   check_suits(measure, list(view), settings)
   tell_alphas(id, name_of_weights(scale_weights))
   raw <- evaluate(measure, view, settings)
-  if (is.na(raw$estimate)) {
-    warn_fallible("undefined", "{measure$title} is {.code NA}: {raw$reason}.",
-      measure = id, reason = raw$reason)
-  }
+  warn_if(is.na(raw$estimate), "undefined", "{measure$title} is {.code NA}: {raw$reason}.",
+    measure = id, reason = raw$reason)
   raw$estimate
 }
 
@@ -251,10 +249,9 @@ krippendorff_alpha <- function(x, level = c("nominal", "ordinal", "interval", "r
   if (level == "nominal") {
     return(bare_measure(x, "krippendorff_alpha", scale_weights))
   }
-  if (!is.null(scale_weights)) {
-    abort_argument("scale_weights", "{.arg scale_weights} and {.code level = {.val {level}}} both
-                                     say how to measure disagreement.", i = "Give one of them.")
-  }
+  abort_argument_if(!is.null(scale_weights), "scale_weights",
+    "{.arg scale_weights} and {.code level = {.val {level}}} both say how to measure disagreement.",
+    i = "Give one of them.")
   bare_measure(x, paste0("krippendorff_alpha_", level))
 }
 

@@ -136,22 +136,20 @@ check_same_cases <- function(samples, given) {
     if (in_database(given[[i]])) {
       abort_no_cases("{.arg {c('x', 'y')[[i]]}} must have its cases")
     }
-    if (inherits(given[[i]], "table") || !is.null(samples[[i]]$view$x$weights)) {
-      abort_argument(c("x", "y")[[i]],
-        "Dependent measures can be compared only where every case is known.",
-        x = "{.arg {c('x', 'y')[[i]]}} is {if (inherits(given[[i]], 'table')) 'an agreement
-             matrix' else 'weighted'}.", i = "Give the ratings, with a row per case.")
-    }
+    abort_argument_if(inherits(given[[i]], "table") || !is.null(samples[[i]]$view$x$weights),
+      c("x", "y")[[i]], "Dependent measures can be compared only where every case is known.",
+      x = "{.arg {c('x', 'y')[[i]]}} is
+          {if (inherits(given[[i]], 'table')) 'an agreement matrix' else 'weighted'}.",
+      i = "Give the ratings, with a row per case.")
   }
 }
 
 check_same_categories <- function(samples) {
   categories <- lapply(samples, function(s) s$view$x$categories)
-  if (!identical(categories[[1L]], categories[[2L]])) {
-    abort_argument("y", "{.arg x} and {.arg y} must have the same categories.",
-      x = "{.arg x} has {.val {categories[[1L]]}}, {.arg y} has {.val {categories[[2L]]}}.",
-      i = "Declare them with {.code categories =} in {.fun ratings}.")
-  }
+  abort_argument_if(!identical(categories[[1L]], categories[[2L]]), "y",
+    "{.arg x} and {.arg y} must have the same categories.",
+    x = "{.arg x} has {.val {categories[[1L]]}}, {.arg y} has {.val {categories[[2L]]}}.",
+    i = "Declare them with {.code categories =} in {.fun ratings}.")
 }
 
 compare_row <- function(measure, samples, about) {

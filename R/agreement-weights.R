@@ -34,21 +34,16 @@ check_scale_weights <- function(weights, labels) {
   ok <- is.matrix(weights) && is.numeric(weights) && all(dim(weights) == n) &&
     all(is.finite(weights)) && all(weights <= 1) && all(diag(weights) == 1) &&
     isSymmetric(unname(weights))
-  if (!ok) {
-    abort_argument("scale_weights", "must be one of {.or {.val {scale_names}}}, or a symmetric {n} x
-                                     {n} matrix of agreement weights: 1 on the diagonal, nowhere
-                                     more.", not = weights,
-      i = if (is.numeric(weights) && is.matrix(weights) && all(diag(weights) %in% 0)) {
-        "Are these weights of disagreement? Give {.code 1 - weights / max(weights)}."
-      })
-  }
+  abort_argument_if(!ok, "scale_weights",
+    "must be one of {.or {.val {scale_names}}}, or a symmetric {n} x {n} matrix of agreement
+        weights: 1 on the diagonal, nowhere more.", not = weights,
+    i = if (is.numeric(weights) && is.matrix(weights) && all(diag(weights) %in% 0)) "Are these
+        weights of disagreement? Give {.code 1 - weights / max(weights)}.")
   for (side in which(!vapply(dimnames(weights), is.null, NA))) {
     named <- dimnames(weights)[[side]]
-    if (!identical(named, labels)) {
-      abort_argument("scale_weights", "must have the categories in their order.",
-        x = "Its {c('rows', 'columns')[[side]]} are {.val {named}}, the categories
-             {.val {labels}}.")
-    }
+    abort_argument_if(!identical(named, labels), "scale_weights",
+      "must have the categories in their order.",
+      x = "Its {c('rows', 'columns')[[side]]} are {.val {named}}, the categories {.val {labels}}.")
   }
   unname(weights)
 }
@@ -63,10 +58,9 @@ label_values <- function(labels) {
 scale_matrix <- function(name, labels) {
   n <- length(labels)
   x <- label_values(labels)
-  if (name == "ratio" && any(x < 0)) {
-    abort_argument("scale_weights", "A ratio scale has no negative values.",
-      x = "Among the categories is {.val {labels[x < 0][[1L]]}}.")
-  }
+  abort_argument_if(name == "ratio" && any(x < 0), "scale_weights",
+    "A ratio scale has no negative values.",
+    x = "Among the categories is {.val {labels[x < 0][[1L]]}}.")
   difference <- abs(outer(x, x, `-`))
   total <- outer(x, x, `+`)
   distance <- switch(name,

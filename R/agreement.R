@@ -97,9 +97,7 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
                       pooling = c("pairs", "cases"), resampling = list()) {
   check_dots_empty(...)
   counts <- rlang::enquo(counts)
-  if (missing(x) && rlang::quo_is_null(counts)) {
-    abort_argument("x", "must be given.")
-  }
+  abort_argument_if(missing(x) && rlang::quo_is_null(counts), "x", "must be given.")
   if (!rlang::quo_is_null(counts)) x <- counts_ratings(x, counts)
   compared <- as_compared(x, scale_weights)
   x <- compared$x
@@ -112,11 +110,9 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
     threads = check_threads(resampling$threads)
   )
   view <- new_view(x, systems = check_flag(systems, "systems"))
-  if (check_flag(by_category, "by_category") && !is.null(scale_weights)) {
-    abort_argument("scale_weights",
-      "One category against the others leaves no use for {.arg scale_weights}.",
-      i = "Leave out {.arg scale_weights} or {.arg by_category}.")
-  }
+  abort_argument_if(check_flag(by_category, "by_category") && !is.null(scale_weights),
+    "scale_weights", "One category against the others leaves no use for {.arg scale_weights}.",
+    i = "Leave out {.arg scale_weights} or {.arg by_category}.")
   settings["scale_weights"] <- list(compared$scale_weights)
   settings$scale_name <- name_of_weights(scale_weights)
   views <- list(view)
@@ -131,13 +127,11 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
 }
 
 pair_views <- function(view) {
-  if (view$exchangeable) {
-    abort_argument("pairwise",
-      paste(
-        "There are no pairs of raters to compare: raters are not identified, only their counts are",
-        "known."
-      ))
-  }
+  abort_argument_if(view$exchangeable, "pairwise",
+    paste(
+      "There are no pairs of raters to compare: raters are not identified, only their counts are",
+      "known."
+    ))
   check_pair_numbers(length(view$judges), columns_of_pairs)
   pairs <- utils::combn(view$judges, 2L, simplify = FALSE)
   lapply(pairs, function(pair) view_pair(view, pair))

@@ -148,13 +148,12 @@ warn_counts <- function(columns) {
     return(invisible())
   }
   sums <- unique(Reduce(`+`, columns))
-  if (length(sums) == 1L && sums > 1 && 0 %in% unlist(columns) && length(columns[[1L]]) > 2L) {
-    warn_fallible("labels", c(
+  warn_if(length(sums) == 1L && sums > 1 && 0 %in% unlist(columns) && length(columns[[1L]]) > 2L,
+    "labels", c(
       "Every row sums to {sums}, as if it had counts of ratings.",
       "i" = "If so, use {.code as_ratings(x, counts = everything())}; here the columns are taken for
              raters."
     ), labels = names(columns))
-  }
 }
 
 # Results of this package that are data frames, but not of ratings.
@@ -166,15 +165,14 @@ as_ratings_of_several <- function(x, arg = "x", call) {
 }
 
 check_several_raters <- function(x, call) {
-  if (length(x$raters) < 2L) {
-    abort_fallible("raters", "At least two raters are needed to learn from their agreement.",
-      x = "Found only {.val {x$raters}}.",
-      i = c(
-        "Systems do not count as raters.",
-        "For one rater, {.fun fit_raters} needs {.arg known_truth} or
-         {.arg known_raters}, a calibration sample."
-      ), raters = x$raters, call = call)
-  }
+  abort_if(length(x$raters) < 2L,
+    "raters", "At least two raters are needed to learn from their agreement.",
+    x = "Found only {.val {x$raters}}.",
+    i = c(
+      "Systems do not count as raters.",
+      "For one rater, {.fun fit_raters} needs {.arg known_truth} or
+       {.arg known_raters}, a calibration sample."
+    ), raters = x$raters, call = call)
   x
 }
 
@@ -200,22 +198,19 @@ table_ratings <- function(x, arg, categories = NULL, ordered = NULL) {
 }
 
 check_agreement_matrix <- function(x, arg) {
-  if (length(dim(x)) != 2L || nrow(x) != ncol(x) || !identical(rownames(x), colnames(x))) {
-    abort_fallible("table",
-      "An agreement matrix must have the same categories in rows and columns.",
-      x = "{.arg {arg}} is {paste(dim(x), collapse = ' x ')}.",
-      i = c(
-        "Give both raters the same levels: {.code table(factor(a, levels), factor(b, levels))}.
-         A matrix of cases x raters must not be a {.cls table}.",
-        "If it has counts of ratings, cases x categories, say so:
-         {.code as_ratings(x, counts = everything())}."
-      ))
-  }
-  if (!is.numeric(x) || !all(is.finite(x)) || any(x < 0) || sum(x) == 0) {
-    abort_fallible("table",
-      "The cells of an agreement matrix must be finite numbers of at least zero, not all zero.",
-      i = "Look at {.arg {arg}}.")
-  }
+  abort_if(length(dim(x)) != 2L || nrow(x) != ncol(x) || !identical(rownames(x), colnames(x)),
+    "table",
+    "An agreement matrix must have the same categories in rows and columns.",
+    x = "{.arg {arg}} is {paste(dim(x), collapse = ' x ')}.",
+    i = c(
+      "Give both raters the same levels: {.code table(factor(a, levels), factor(b, levels))}.
+       A matrix of cases x raters must not be a {.cls table}.",
+      "If it has counts of ratings, cases x categories, say so:
+       {.code as_ratings(x, counts = everything())}."
+    ))
+  abort_if(!is.numeric(x) || !all(is.finite(x)) || any(x < 0) || sum(x) == 0, "table",
+    "The cells of an agreement matrix must be finite numbers of at least zero, not all zero.",
+    i = "Look at {.arg {arg}}.")
 }
 
 # What to do with something that is no data, for messages.

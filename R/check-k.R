@@ -116,10 +116,9 @@ check_k_properties <- function(x, properties = k_properties, system = NULL, erro
 k_properties <- c("accuracy", "errors", "difficulty", "independence", "one category", "chance")
 
 check_some <- function(x, choices, arg) {
-  if (!(is.character(x) && length(x) > 0L && all(x %in% choices))) {
-    abort_argument(arg, "must be some of {.val {choices}}.",
-      x = if (is.character(x)) "It is {.val {x}}." else "It is {describe(x)}.")
-  }
+  abort_argument_if(!(is.character(x) && length(x) > 0L && all(x %in% choices)), arg,
+    "must be some of {.val {choices}}.",
+    x = if (is.character(x)) "It is {.val {x}}." else "It is {describe(x)}.")
   choices[choices %in% x]
 }
 
@@ -135,13 +134,11 @@ check_joined <- function(system, x) {
   }
   check_string(system, "system")
   found <- match(system, x$systems)
-  if (is.na(found)) {
-    abort_fallible("system",
-      "{.arg system} must be the name of a system of {.arg x}, or {.code NA} for none.",
-      x = "It is {.val {system}}.",
-      i = if (length(x$systems) > 0L) "Systems: {.val {x$systems}}." else "There are no systems.",
-      system = system)
-  }
+  abort_if(is.na(found), "system",
+    "{.arg system} must be the name of a system of {.arg x}, or {.code NA} for none.",
+    x = "It is {.val {system}}.",
+    i = if (length(x$systems) > 0L) "Systems: {.val {x$systems}}." else "There are no systems.",
+    system = system)
   found
 }
 

@@ -15,9 +15,7 @@ check_given <- function(up = 1L, but = NULL) {
   lacking <- needed[vapply(needed, function(arg) {
     eval(as.call(list(missing, as.name(arg))), frame)
   }, NA)]
-  if (length(lacking) > 0L) {
-    abort_argument(lacking, "{.arg {lacking}} must be given.", call = frame)
-  }
+  abort_argument_if(length(lacking) > 0L, lacking, "{.arg {lacking}} must be given.", call = frame)
 }
 
 check_number <- function(x, arg, min = -Inf, max = Inf, open_min = FALSE, open_max = FALSE,
@@ -41,16 +39,12 @@ check_level <- function(x, arg = "conf_level", call) {
 check_count <- function(x, arg, min = 1L, max = .Machine$integer.max,
                         call) {
   ok <- is.numeric(x) && length(x) == 1L && is.finite(x) && x == round(x) && x >= min && x <= max
-  if (!ok) {
-    abort_argument(arg, "must be one whole number from {min} to {max}.", not = x, call = call)
-  }
+  abort_argument_if(!ok, arg, "must be one whole number from {min} to {max}.", not = x, call = call)
   invisible(as.integer(x))
 }
 
 check_flag <- function(x, arg, call) {
-  if (!rlang::is_bool(x)) {
-    abort_argument(arg, "must be `TRUE` or `FALSE`.", not = x, call = call)
-  }
+  abort_argument_if(!rlang::is_bool(x), arg, "must be `TRUE` or `FALSE`.", not = x, call = call)
   invisible(x)
 }
 
@@ -59,16 +53,14 @@ check_choice <- function(x, choices, arg, call) {
   if (identical(x, choices)) {
     return(invisible(choices[[1L]]))
   }
-  if (!(rlang::is_string(x) && x %in% choices)) {
-    abort_argument(arg, "must be one of {.or {.val {choices}}}.", not = x, call = call)
-  }
+  abort_argument_if(!(rlang::is_string(x) && x %in% choices), arg,
+    "must be one of {.or {.val {choices}}}.", not = x, call = call)
   invisible(x)
 }
 
 check_class <- function(x, class, arg, how, call) {
-  if (!inherits(x, class)) {
-    abort_argument(arg, "must be a {.cls {class}} object.", not = x, i = how, call = call)
-  }
+  abort_argument_if(!inherits(x, class), arg, "must be a {.cls {class}} object.", not = x, i = how,
+    call = call)
   invisible(x)
 }
 
@@ -81,10 +73,8 @@ check_ratings <- function(x) {
 check_whole_ratings <- function(x, arg = "x", call) {
   parts <- c("patterns", "index", "cases", "raters", "categories")
   lacking <- setdiff(parts, names(unclass(x)))
-  if (length(lacking) > 0L) {
-    abort_argument(arg, "must be ratings that {.fun ratings} made.",
-      x = "It lacks {.field {lacking}}.", call = call)
-  }
+  abort_argument_if(length(lacking) > 0L, arg, "must be ratings that {.fun ratings} made.",
+    x = "It lacks {.field {lacking}}.", call = call)
   invisible(x)
 }
 
@@ -131,12 +121,9 @@ near_names <- function(given, known) {
 }
 
 check_installed <- function(package, purpose, call) {
-  if (!requireNamespace(package, quietly = TRUE)) {
-    abort_fallible("package",
-      "The package {.pkg {package}} is needed {purpose}, and it is not installed.",
-      i = "Install it with {.code install.packages(\"{package}\")}.", package = package,
-      call = call)
-  }
+  abort_if(!requireNamespace(package, quietly = TRUE), "package",
+    "The package {.pkg {package}} is needed {purpose}, and it is not installed.",
+    i = "Install it with {.code install.packages(\"{package}\")}.", package = package, call = call)
 }
 
 # A value in a few words, for messages.
@@ -165,9 +152,8 @@ describe <- function(x) {
 any_columns <- function(x) is.data.frame(x) && length(x) > 0L
 
 check_string <- function(x, arg, call) {
-  if (!(rlang::is_string(x) && !is.na(x))) {
-    abort_argument(arg, "must be one string.", not = x, call = call)
-  }
+  abort_argument_if(!(rlang::is_string(x) && !is.na(x)), arg, "must be one string.", not = x,
+    call = call)
   invisible(x)
 }
 
@@ -218,10 +204,8 @@ check_system_names <- function(systems, known, call) {
   if (is.null(systems)) {
     return(known)
   }
-  if (length(known) == 0L) {
-    abort_fallible("system", "There are no systems for {.arg systems} to choose from.",
-      i = "Give {.arg systems} to {.fun ratings}.", system = character(), call = call)
-  }
+  abort_if(length(known) == 0L, "system", "There are no systems for {.arg systems} to choose from.",
+    i = "Give {.arg systems} to {.fun ratings}.", system = character(), call = call)
   check_names_among(systems, known, "systems", call)
 }
 
@@ -230,16 +214,11 @@ check_names_among <- function(x, choices, arg, call) {
   named <- if (is.character(x)) x else character()
   unknown <- printable(setdiff(named, choices))
   twice <- unique(named[duplicated(named)])
-  if (length(named) == 0L || length(unknown) > 0L || length(twice) > 0L) {
-    abort_argument(arg, "must be different names among {.val {choices}}.",
-      x = if (length(unknown) > 0L) {
-        "There is no {.val {unknown}}."
-      } else if (length(twice) > 0L) {
-        "{.val {twice}} {?is/are} named twice."
-      } else {
-        "It is {describe(x)}."
-      }, call = call)
-  }
+  abort_argument_if(length(named) == 0L || length(unknown) > 0L || length(twice) > 0L, arg,
+    "must be different names among {.val {choices}}.",
+    x = if (length(unknown) > 0L) "There is no {.val {unknown}}." else
+      if (length(twice) > 0L) "{.val {twice}} {?is/are} named twice." else "It is {describe(x)}.",
+    call = call)
   x
 }
 
@@ -260,12 +239,10 @@ as_limits <- function(limits, names, arg, what, call) {
     ok <- setequal(rownames(values), names) && anyDuplicated(rownames(values)) == 0L
     if (ok) values <- values[names, , drop = FALSE]
   }
-  if (!ok) {
-    abort_argument(arg, "must hold probabilities: one for each {what}, or a lower and an upper one,
-                         as a matrix with a row for each{if (what == 'rater') ', or as c(lower,
-                         upper) for all'}.", not = limits,
-      i = "Each {what} is named at most once: {.val {names}}.", call = call)
-  }
+  abort_argument_if(!ok, arg,
+    "must hold probabilities: one for each {what}, or a lower and an upper one, as a matrix with a
+        row for each{if (what == 'rater') ', or as c(lower, upper) for all'}.", not = limits,
+    i = "Each {what} is named at most once: {.val {names}}.", call = call)
   dimnames(values) <- list(names, c("lower", "upper"))
   values
 }

@@ -45,9 +45,8 @@ filter_crowd <- function(x, what = c("workers", "units"), min_units = 3L, flagge
 # An argument of the other kind of filter would do nothing.
 check_unused <- function(given, what) {
   name <- names(given)[!vapply(given, is.null, NA)]
-  if (length(name) > 0L) {
-    abort_argument(name[[1L]], "{.arg {name[[1L]]}} is for {.code what = \"{what}\"}.")
-  }
+  abort_argument_if(length(name) > 0L, name[[1L]],
+    "{.arg {name[[1L]]}} is for {.code what = \"{what}\"}.")
 }
 
 without_units <- function(x, below, sd) {
@@ -61,9 +60,7 @@ without_units <- function(x, below, sd) {
     check_number(below, "below", 0, 1)
   }
   out <- !is.na(value) & value < below
-  if (all(out)) {
-    abort_fallible("empty", "No unit has a {measure} of {.arg below} or more.")
-  }
+  abort_if(all(out), "empty", "No unit has a {measure} of {.arg below} or more.")
   did <- paste0(
     "Left out ", count_noun(sum(out), "unit"), " of ", number(length(out)), " with ", measure,
     " below ", decimals(below), if (by_default) paste0(" (mean - ", format(sd), " sd)")
@@ -111,10 +108,9 @@ abort_few_workers <- function(few, bad, min_units, kept) {
 }
 
 check_identity <- function(x) {
-  if (x$exchangeable) {
-    abort_argument("x", "The workers of {.arg x} are not identified; there are only counts.",
-      i = "Workers can be measured only if each answer names its worker.")
-  }
+  abort_argument_if(x$exchangeable, "x",
+    "The workers of {.arg x} are not identified; there are only counts.",
+    i = "Workers can be measured only if each answer names its worker.")
 }
 
 flagged_names <- function(flagged, x) {
@@ -123,12 +119,10 @@ flagged_names <- function(flagged, x) {
   }
   names <- if (is.atomic(flagged)) printable(as_label(flagged))
   unknown <- setdiff(names, x$workers$worker)
-  if (!(is.null(flagged) || is.atomic(flagged)) || length(unknown) > 0L) {
-    abort_argument("flagged",
-      "must be a {.fun flag_workers} result or names of workers of {.arg x}.",
-      x = if (length(unknown) > 0L) "There is no worker {.val {unknown}}." else
-        "It is {describe(flagged)}.")
-  }
+  abort_argument_if(!(is.null(flagged) || is.atomic(flagged)) || length(unknown) > 0L, "flagged",
+    "must be a {.fun flag_workers} result or names of workers of {.arg x}.",
+    x = if (length(unknown) > 0L) "There is no worker {.val {unknown}}." else "It is
+        {describe(flagged)}.")
   names
 }
 
@@ -183,31 +177,24 @@ proposed_merges <- function(x, other, frequent, clear, similar) {
 
 # The number of the category that each category becomes.
 merge_targets <- function(into, categories) {
-  if (!is.atomic(into) && !is.list(into)) {
-    abort_argument("into", "must be a named vector, {.code c(from = \"into\")}.", not = into)
-  }
+  abort_argument_if(!is.atomic(into) && !is.list(into), "into",
+    "must be a named vector, {.code c(from = \"into\")}.", not = into)
   names <- names(into)
   unknown <- printable(setdiff(c(names, as.character(into)), categories))
-  if (length(into) > 0L && (is.null(names) || length(unknown) > 0L || anyDuplicated(names) > 0L)) {
-    abort_argument("into",
-      "must say for each merged annotation into which other it goes: {.code c(from = \"into\")}.",
-      x = if (is.null(names)) "It has no names." else if (length(unknown) > 0L) {
-        "There is no annotation {.val {unknown}}."
-      } else {
-        "{.val {names[duplicated(names)]}} goes into two."
-      }, i = "The annotations are {.val {categories}}.")
-  }
+  abort_argument_if(
+    length(into) > 0L && (is.null(names) || length(unknown) > 0L || anyDuplicated(names) > 0L),
+    "into",
+    "must say for each merged annotation into which other it goes: {.code c(from = \"into\")}.",
+    x = if (is.null(names)) "It has no names." else if (length(unknown) > 0L) "There is no
+        annotation {.val {unknown}}." else "{.val {names[duplicated(names)]}} goes into two.",
+    i = "The annotations are {.val {categories}}.")
   step <- seq_along(categories)
   step[match(names, categories)] <- match(into, categories)
   target <- step
   for (turn in seq_along(categories)) target <- step[target]
-  if (any(step[target] != target)) {
-    abort_argument("into", "{.arg into} goes round in a circle.")
-  }
-  if (length(unique(target)) < 2L) {
-    abort_fallible("categories_few", "At least two annotations must remain.",
-      categories = categories[unique(target)])
-  }
+  abort_argument_if(any(step[target] != target), "into", "{.arg into} goes round in a circle.")
+  abort_if(length(unique(target)) < 2L, "categories_few", "At least two annotations must remain.",
+    categories = categories[unique(target)])
   target
 }
 
@@ -228,10 +215,8 @@ annotation_kinds <- function(x, other, frequent, clear, similar) {
   clear <- check_number(clear, "clear", 0, 1)
   similar <- check_number(similar, "similar", max = 1)
   table <- x$annotations
-  if (!is.null(other) && !(rlang::is_string(other) && other %in% table$annotation)) {
-    abort_argument("other", "must name an annotation.", not = other,
-      i = "They are {.val {table$annotation}}.")
-  }
+  abort_argument_if(!is.null(other) && !(rlang::is_string(other) && other %in% table$annotation),
+    "other", "must name an annotation.", not = other, i = "They are {.val {table$annotation}}.")
   unclear <- table$clarity < clear
   often <- table$probability >= frequent
   kind <- first_reason(

@@ -66,9 +66,8 @@ flag_workers <- function(x, metrics = NULL, weights = NULL, known = NULL, folds 
   check_given()
   x <- as_crowdtruth(x)
   check_identity(x$ratings)
-  if (!is.null(weights) && !is.null(known)) {
-    abort_argument("known", "Give {.arg weights} or {.arg known}, not both.")
-  }
+  abort_argument_if(!is.null(weights) && !is.null(known), "known",
+    "Give {.arg weights} or {.arg known}, not both.")
   metrics <- check_metrics(metrics, weights, x)
   value <- as.matrix(as.data.frame(x$workers[metrics]))
   out <- list(metrics = metrics, version = x$options$version)
@@ -101,23 +100,20 @@ check_metrics <- function(metrics, weights, x) {
   )[[x$options$version]]
   if (!is.null(weights)) {
     given <- setdiff(names(weights), "(Intercept)")
-    if (!is.numeric(weights) || length(given) == 0L || !all(is.finite(weights)) ||
-      !all(given %in% choices) || anyDuplicated(names(weights)) > 0L) {
-      abort_argument("weights",
-        "must be numbers, named after metrics and perhaps {.val (Intercept)}.",
-        x = "Its names are {.val {names(weights)}}.", i = "The metrics are {.val {choices}}.")
-    }
-    if (!is.null(metrics) && !setequal(metrics, given)) {
-      abort_argument("metrics", "{.arg weights} and {.arg metrics} must name the same metrics.",
-        x = "{.arg weights} names {.val {given}}, {.arg metrics} {.val {metrics}}.",
-        i = "{.arg weights} alone will do.")
-    }
+    abort_argument_if(
+      !is.numeric(weights) || length(given) == 0L || !all(is.finite(weights)) ||
+        !all(given %in% choices) || anyDuplicated(names(weights)) > 0L, "weights",
+      "must be numbers, named after metrics and perhaps {.val (Intercept)}.",
+      x = "Its names are {.val {names(weights)}}.", i = "The metrics are {.val {choices}}.")
+    abort_argument_if(!is.null(metrics) && !setequal(metrics, given), "metrics",
+      "{.arg weights} and {.arg metrics} must name the same metrics.",
+      x = "{.arg weights} names {.val {given}}, {.arg metrics} {.val {metrics}}.",
+      i = "{.arg weights} alone will do.")
     return(given)
   }
   if (is.null(metrics)) metrics <- c(default, "annotations_per_unit")
-  if (!is.character(metrics) || length(metrics) == 0L || !all(metrics %in% choices)) {
-    abort_argument("metrics", "must be among {.val {choices}}.", not = metrics)
-  }
+  abort_argument_if(!is.character(metrics) || length(metrics) == 0L || !all(metrics %in% choices),
+    "metrics", "must be among {.val {choices}}.", not = metrics)
   unique(metrics)
 }
 
@@ -125,11 +121,11 @@ check_metrics <- function(metrics, weights, x) {
 check_known <- function(known, x) {
   names <- names(known)
   unknown <- setdiff(names, x$workers$worker)
-  if (!is.logical(known) || is.null(names) || length(unknown) > 0L || anyDuplicated(names) > 0L) {
-    abort_argument("known", "must be a logical vector named after different workers.",
-      x = if (length(unknown) == 0L) "It is {describe(known)}." else
-        "There is no worker {.val {unknown}}.")
-  }
+  abort_argument_if(
+    !is.logical(known) || is.null(names) || length(unknown) > 0L || anyDuplicated(names) > 0L,
+    "known", "must be a logical vector named after different workers.",
+    x = if (length(unknown) == 0L) "It is {describe(known)}." else "There is no worker
+        {.val {unknown}}.")
   unname(known[match(x$workers$worker, names)])
 }
 
@@ -152,11 +148,9 @@ linear_score <- function(value, weights) {
 fitted_rule <- function(value, known, folds) {
   use <- which(!is.na(known) & stats::complete.cases(value))
   kinds <- table(factor(known[use], c(FALSE, TRUE)))
-  if (any(kinds < 2L)) {
-    abort_argument("known",
-      "must hold at least two workers of each kind whose metrics are defined.",
-      x = "It holds {kinds[['TRUE']]} of low quality and {kinds[['FALSE']]} other{?s}.")
-  }
+  abort_argument_if(any(kinds < 2L), "known",
+    "must hold at least two workers of each kind whose metrics are defined.",
+    x = "It holds {kinds[['TRUE']]} of low quality and {kinds[['FALSE']]} other{?s}.")
   fold <- integer(length(use))
   for (kind in c(FALSE, TRUE)) {
     mine <- which(known[use] == kind)

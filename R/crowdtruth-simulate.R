@@ -88,10 +88,8 @@ draw_kinds <- function(spammers, workers) {
   ok <- is.numeric(spammers) && all(names(spammers) %in% known) && !is.null(names(spammers)) &&
     !anyNA(spammers) && all(spammers >= 0 & spammers == round(spammers)) &&
     sum(spammers) <= workers
-  if (length(spammers) > 0L && !ok) {
-    abort_argument("spammers",
-      "must say how many of the {workers} workers are {.or {.val {known}}}.", not = spammers)
-  }
+  abort_argument_if(length(spammers) > 0L && !ok, "spammers",
+    "must say how many of the {workers} workers are {.or {.val {known}}}.", not = spammers)
   kinds <- rep("faithful", workers)
   bad <- rep(names(spammers), spammers)
   kinds[sample.int(workers, length(bad))] <- bad

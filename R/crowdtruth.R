@@ -104,22 +104,16 @@ crowdtruth <- function(x, version = c("2014", "2.0"), task = c("closed", "open")
 }
 
 check_judgements <- function(x, version) {
-  if (has_repeats(x)) {
-    abort_fallible("repeat",
-      "Repeated ratings are not one answer; CrowdTruth needs one answer of each worker on a unit.",
-      i = "If repeated rows are labels of one answer, call {.fun ratings} with
-           {.code repeats = \"labels\"}.", case = NULL, rater = NULL)
-  }
-  if (x$exchangeable && version == "2.0") {
-    abort_argument("x",
-      "Version 2.0 needs the worker of each answer; {.arg x} holds only counts.",
-      i = "{.code version = \"2014\"} measures units and annotations from counts.")
-  }
+  abort_if(has_repeats(x), "repeat",
+    "Repeated ratings are not one answer; CrowdTruth needs one answer of each worker on a unit.",
+    i = "If repeated rows are labels of one answer, call {.fun ratings} with
+        {.code repeats = \"labels\"}.", case = NULL, rater = NULL)
+  abort_argument_if(x$exchangeable && version == "2.0", "x",
+    "Version 2.0 needs the worker of each answer; {.arg x} holds only counts.",
+    i = "{.code version = \"2014\"} measures units and annotations from counts.")
   if (in_database(x)) abort_no_cases("CrowdTruth measures cases")
-  if (!is.null(x$weights)) {
-    abort_fallible("weights", "CrowdTruth has no case weights.",
-      i = "Make {.arg x} without {.arg weights}.", row = NULL)
-  }
+  abort_if(!is.null(x$weights), "weights", "CrowdTruth has no case weights.",
+    i = "Make {.arg x} without {.arg weights}.", row = NULL)
 }
 
 # Fields as documented above, and options. `history` is what was done before.

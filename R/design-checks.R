@@ -6,21 +6,16 @@ check_probabilities <- function(x, arg, least) {
   if (!ok) {
     how_many <- if (least > 1L) paste0("at least ", least, " ") else ""
     abort_argument(arg, paste0("{.arg {arg}} must be ", how_many, "probabilities in [0, 1]."),
-      x = if (is.numeric(x) && length(x) >= least) {
-        "Among them is {.val {x[!(is.finite(x) & x >= 0 & x <= 1)][[1L]]}}."
-      } else {
-        "It is {describe(x)}."
-      })
+      x = if (is.numeric(x) && length(x) >= least) "Among them is
+          {.val {x[!(is.finite(x) & x >= 0 & x <= 1)][[1L]]}}." else "It is {describe(x)}.")
   }
   x
 }
 
 check_judge_names <- function(names) {
   twice <- unique(names[duplicated(names)])
-  if (length(twice) > 0L) {
-    abort_argument("systems", "Raters and systems must have different names.",
-      x = "Both have {.val {twice}}.")
-  }
+  abort_argument_if(length(twice) > 0L, "systems", "Raters and systems must have different names.",
+    x = "Both have {.val {twice}}.")
 }
 
 name_judges <- function(x, prefix) {
@@ -45,24 +40,17 @@ check_strata <- function(difficulty, accuracies) {
     is.numeric(difficulty[["shift"]]) && is.numeric(difficulty[["weight"]])
   ok <- table && all(abs(difficulty$shift) <= 1) && all(difficulty$weight >= 0) &&
     abs(sum(difficulty$weight) - 1) < 1e-8
-  if (!isTRUE(ok)) {
-    abort_argument("difficulty", "must be a number in [0, 1], or a data frame with columns
-                                  {.val shift} (in [-1, 1]) and {.val weight} (probabilities that
-                                  sum to one).",
-      x = if (table) {
-        "Shifts go from {min(difficulty$shift)} to {max(difficulty$shift)}, weights sum to
-         {format(sum(difficulty$weight), digits = 6)}."
-      } else {
-        "It is {describe(difficulty)}."
-      })
-  }
+  abort_argument_if(!isTRUE(ok), "difficulty",
+    "must be a number in [0, 1], or a data frame with columns {.val shift} (in [-1, 1]) and
+        {.val weight} (probabilities that sum to one).",
+    x = if (table) "Shifts go from {min(difficulty$shift)} to {max(difficulty$shift)}, weights sum
+        to {format(sum(difficulty$weight), digits = 6)}." else "It is {describe(difficulty)}.")
   shifts <- difficulty$shift[difficulty$weight > 0]
   inside <- outer(accuracies, shifts, function(a, d) a + d > 0 & a + d < 1)
-  if (any(shifts != 0) && !any(inside)) {
-    abort_argument("difficulty", "{.arg difficulty} leaves only accuracies of 0 and 1.",
-      x = "Each accuracy plus each of {.val {shifts}} lies outside (0, 1).",
-      i = "Choose a smaller {.arg difficulty}.")
-  }
+  abort_argument_if(any(shifts != 0) && !any(inside), "difficulty",
+    "{.arg difficulty} leaves only accuracies of 0 and 1.",
+    x = "Each accuracy plus each of {.val {shifts}} lies outside (0, 1).",
+    i = "Choose a smaller {.arg difficulty}.")
   difficulty[c("shift", "weight")]
 }
 
@@ -82,10 +70,9 @@ check_difficulty <- function(difficulty) {
 }
 
 check_shared <- function(shared) {
-  if (!(is.null(shared) || (is.character(shared) && all(shared %in% c("difficulty", "errors"))))) {
-    abort_argument("shared", "must be any of {.val difficulty} and {.val errors}, or NULL.",
-      not = shared)
-  }
+  abort_argument_if(
+    !(is.null(shared) || (is.character(shared) && all(shared %in% c("difficulty", "errors")))),
+    "shared", "must be any of {.val difficulty} and {.val errors}, or NULL.", not = shared)
   unique(as.character(shared))
 }
 
@@ -153,22 +140,16 @@ abort_copying <- function(fault, rows, raters, systems) {
 check_matrices <- function(matrices, judges, labels, strata) {
   out <- rep(list(double()), length(judges))
   unknown <- if (is.list(matrices)) setdiff(rlang::names2(matrices), judges)
-  if (!is.list(matrices) || length(unknown) > 0L) {
-    abort_argument("matrices", "must be a list with names of raters or systems.",
-      x = if (is.list(matrices)) {
-        "{.val {unknown}} {?is/are} not among them."
-      } else {
-        "It is {describe(matrices)}."
-      }, i = "There are {.val {judges}}.")
-  }
+  abort_argument_if(!is.list(matrices) || length(unknown) > 0L, "matrices",
+    "must be a list with names of raters or systems.",
+    x = if (is.list(matrices)) "{.val {unknown}} {?is/are} not among them." else "It is
+        {describe(matrices)}.", i = "There are {.val {judges}}.")
   for (judge in names(matrices)) {
     given <- matrices[[judge]]
     each <- is.list(given) && !is.data.frame(given)
-    if (each && length(given) != strata) {
-      abort_argument("matrices",
-        "must hold one matrix for {.val {judge}}, or one for each stratum of {.arg difficulty}.",
-        x = "There are {length(given)} for {strata} strat{?um/a}.")
-    }
+    abort_argument_if(each && length(given) != strata, "matrices",
+      "must hold one matrix for {.val {judge}}, or one for each stratum of {.arg difficulty}.",
+      x = "There are {length(given)} for {strata} strat{?um/a}.")
     names <- if (each) paste(judge, "in stratum", seq_along(given)) else judge
     out[[match(judge, judges)]] <- unlist(Map(
       check_matrix, if (each) unname(given) else list(given), names, length(labels)
@@ -180,16 +161,10 @@ check_matrices <- function(matrices, judges, labels, strata) {
 check_matrix <- function(m, name, n) {
   ok <- is.numeric(m) && identical(dim(m), c(n, n)) && all(is.finite(m)) && all(m >= 0)
   off <- if (ok) which(abs(rowSums(m) - 1) > 1e-8)
-  if (!ok || length(off) > 0L) {
-    abort_argument("matrices",
-      "Matrix {.val {name}} must be {n} x {n} probabilities whose rows sum to one.",
-      x = if (ok) {
-        "Row {off[[1L]]} sums to {format(sum(m[off[[1L]], ]), digits = 6)}."
-      } else if (is.numeric(m) && is.matrix(m) && length(m) > 0L) {
-        "It is {nrow(m)} x {ncol(m)}, and its numbers go from {min(m)} to {max(m)}."
-      } else {
-        "It is {describe(m)}."
-      })
-  }
+  abort_argument_if(!ok || length(off) > 0L, "matrices",
+    "Matrix {.val {name}} must be {n} x {n} probabilities whose rows sum to one.",
+    x = if (ok) "Row {off[[1L]]} sums to {format(sum(m[off[[1L]], ]), digits = 6)}." else
+      if (is.numeric(m) && is.matrix(m) && length(m) > 0L) "It is {nrow(m)} x {ncol(m)}, and its
+        numbers go from {min(m)} to {max(m)}." else "It is {describe(m)}.")
   as.double(t(unclass(m)))
 }

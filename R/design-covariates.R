@@ -47,28 +47,22 @@ check_kinds <- function(covariates, difficulty, judges, given) {
     found <- intersect(names(covariates), setdiff(reserved_names, "weight"))
     paste("A covariate cannot be called", found[[1L]])
   }
-  if (!is.null(fault)) {
-    abort_argument("covariates", "must be a data frame with a row per kind of case: {.val weight},
-                                  probabilities that sum to one, columns of covariates, and columns
-                                  with names of raters or systems.", x = "{fault}.")
-  }
-  if (!identical(difficulty, 0)) {
-    abort_argument("difficulty", "{.arg difficulty} cannot be combined with {.arg covariates}.",
-      i = "Give accuracies of raters and systems for each kind of case in {.arg covariates}.")
-  }
+  abort_argument_if(!is.null(fault), "covariates",
+    "must be a data frame with a row per kind of case: {.val weight}, probabilities that sum to one,
+        columns of covariates, and columns with names of raters or systems.", x = "{fault}.")
+  abort_argument_if(!identical(difficulty, 0), "difficulty",
+    "{.arg difficulty} cannot be combined with {.arg covariates}.",
+    i = "Give accuracies of raters and systems for each kind of case in {.arg covariates}.")
   twice <- intersect(names(covariates), given)
-  if (length(twice) > 0L) {
-    abort_argument("matrices",
-      "{.arg matrices} and {.arg covariates} must name different raters and systems.",
-      x = "Both have {.val {twice}}.")
-  }
+  abort_argument_if(length(twice) > 0L, "matrices",
+    "{.arg matrices} and {.arg covariates} must name different raters and systems.",
+    x = "Both have {.val {twice}}.")
 }
 
 check_accuracy_by_kind <- function(accuracy, judge) {
-  if (!is.numeric(accuracy) || anyNA(accuracy) || any(accuracy < 0 | accuracy > 1)) {
-    abort_argument("covariates", "Accuracies in {.arg covariates} must be probabilities in [0, 1].",
-      x = "Those of {.val {judge}} are {describe(accuracy)}.")
-  }
+  abort_argument_if(!is.numeric(accuracy) || anyNA(accuracy) || any(accuracy < 0 | accuracy > 1),
+    "covariates", "Accuracies in {.arg covariates} must be probabilities in [0, 1].",
+    x = "Those of {.val {judge}} are {describe(accuracy)}.")
 }
 
 kinds_words <- function(design) {

@@ -139,11 +139,10 @@ rater_design <- function(raters, systems = NULL, categories = 5L, n = 200L,
 
 # Fixed strata stand one after another, so that each would meet a part of the drift of its own.
 check_drift <- function(design) {
-  if (any(design$drift != 0) && !design$strata_drawn && nrow(design$strata) > 1L) {
-    abort_argument("drift", "{.arg drift} needs strata that are drawn.",
-      x = "{.code difficulty = list(strata = \"fixed\")}: cases of a stratum stand together, in the
-           order of cases over which accuracy drifts.", i = "Use {.val drawn}.")
-  }
+  abort_argument_if(any(design$drift != 0) && !design$strata_drawn && nrow(design$strata) > 1L,
+    "drift", "{.arg drift} needs strata that are drawn.",
+    x = "{.code difficulty = list(strata = \"fixed\")}: cases of a stratum stand together, in the
+        order of cases over which accuracy drifts.", i = "Use {.val drawn}.")
 }
 
 # Errors that depend on the distance of categories give these an order.

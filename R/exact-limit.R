@@ -22,9 +22,8 @@ exact_limit <- function(design, estimator = "binned") {
   as_designs(design)
   check_fixed(design)
   estimator <- as_estimators(estimator, arg = "estimator")
-  if (length(estimator) != 1L) {
-    abort_argument("estimator", "must be one estimator.", x = "There are {length(estimator)}.")
-  }
+  abort_argument_if(length(estimator) != 1L, "estimator", "must be one estimator.",
+    x = "There are {length(estimator)}.")
   out <- lapply(seq_along(design$systems), function(s) {
     one <- keep_system(design, s)
     truth <- draw_panel(one, 1, c(0L, 0L))
@@ -44,12 +43,10 @@ check_fixed <- function(design) {
       "errors vary at random (set {.arg error_range} to 0)"
     }
   )
-  if (length(drawn) > 0L) {
-    abort_fallible("argument", c(
-      "Only a design whose matrices and base rates are fixed has a limit.",
-      stats::setNames(drawn, rep("x", length(drawn)))
-    ), arg = "design")
-  }
+  abort_if(length(drawn) > 0L, "argument", c(
+    "Only a design whose matrices and base rates are fixed has a limit.",
+    stats::setNames(drawn, rep("x", length(drawn)))
+  ), arg = "design")
 }
 
 # All patterns of answers to a design with one system, with their probabilities as weights.
@@ -58,10 +55,9 @@ exact_panel <- function(design, truth) {
   raters <- length(design$raters)
   hidden <- length(design$hidden)
   answers <- n + any(design$missing > 0)
-  if (raters * log(answers) + (1 + hidden) * log(n) > log(2e6)) {
-    abort_argument("design", "{.arg design} has too many patterns of answers to enumerate.",
-      x = "There are {signif(answers^raters * n^(1 + hidden), 3)}; two million are possible.")
-  }
+  abort_argument_if(raters * log(answers) + (1 + hidden) * log(n) > log(2e6), "design",
+    "{.arg design} has too many patterns of answers to enumerate.",
+    x = "There are {signif(answers^raters * n^(1 + hidden), 3)}; two million are possible.")
   probability <- copy_answers(joint_answers(design, truth), design$copying)
   if (hidden > 0L) probability <- apply(probability, seq_len(raters + 1L), sum)
   if (any(design$missing > 0)) {

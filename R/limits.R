@@ -41,10 +41,9 @@ most_at_once <- 1e9
 
 # Stops where `numbers` are too many; `what` names them, `instead` says what to do.
 check_memory <- function(numbers, what, instead, call) {
-  if (numbers > most_at_once) {
-    abort_fallible("memory", "More than {number(most_at_once)} {what} need too much memory.",
-      x = "There would be {number(numbers)}.", i = instead, numbers = numbers, call = call)
-  }
+  abort_if(numbers > most_at_once, "memory",
+    "More than {number(most_at_once)} {what} need too much memory.",
+    x = "There would be {number(numbers)}.", i = instead, numbers = numbers, call = call)
 }
 
 # So many numbers for each of so many pairs of raters and systems; all of them, unless told.

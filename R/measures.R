@@ -35,12 +35,10 @@ find_measures <- function(ids, views, settings) {
 
 check_suits <- function(measure, views, settings) {
   why <- misfit_of_all(measure, views, settings)
-  if (!is.null(why)) {
-    abort_fallible("measure", c(
-      paste0("{.val {measure$id}} is not defined here: ", why[[1L]]),
-      stats::setNames(why[-1L], rep("i", length(why) - 1L))
-    ), measure = measure$id)
-  }
+  abort_if(!is.null(why), "measure", c(
+    paste0("{.val {measure$id}} is not defined here: ", why[[1L]]),
+    stats::setNames(why[-1L], rep("i", length(why) - 1L))
+  ), measure = measure$id)
 }
 
 misfit_of_all <- function(measure, views, settings) {

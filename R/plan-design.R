@@ -44,11 +44,10 @@ plan_basis <- function(design, approximate) {
     return(list(design = design, accuracies = unname(accuracies)))
   }
   usable <- c("ratings", "ratings_labels", "rater_fit", "data.frame", "matrix", "table")
-  if (!inherits(design, usable)) {
-    abort_argument("design", "must be a {.cls rater_design}, a function of the number of cases, or
-                              the {.cls ratings} of a pilot or a {.cls rater_fit} to them.",
-      not = design, i = "Make one with {.fun rater_design}, {.fun ratings} or {.fun fit_raters}.")
-  }
+  abort_argument_if(!inherits(design, usable), "design",
+    "must be a {.cls rater_design}, a function of the number of cases, or the {.cls ratings} of a
+        pilot or a {.cls rater_fit} to them.", not = design,
+    i = "Make one with {.fun rater_design}, {.fun ratings} or {.fun fit_raters}.")
   pilot_design(design, approximate)
 }
 
@@ -95,11 +94,9 @@ with_raters <- function(design, accuracies) {
 }
 
 check_replaced <- function(judges, tied) {
-  if (tied) {
-    abort_argument("design", "The {judges} of {.arg design} cannot be replaced by others.",
-      x = "Some copy or are copied, or have confusion matrices, missing ratings, loadings or drift
-           of their own.", i = "Leave out what says others, or make a design without these.")
-  }
+  abort_argument_if(tied, "design", "The {judges} of {.arg design} cannot be replaced by others.",
+    x = "Some copy or are copied, or have confusion matrices, missing ratings, loadings or drift of
+        their own.", i = "Leave out what says others, or make a design without these.")
 }
 
 check_judges <- function(design) {
@@ -123,11 +120,10 @@ check_raters <- function(raters) {
 plan_accuracies <- function(x, own, design) {
   chance <- 1 / length(design$categories)
   given <- !vapply(x[c("rater_accuracy", "chance_kappa")], is.null, NA)
-  if (all(given) || !(any(given) || !is.null(own))) {
-    abort_argument("rater_accuracy", "Give {.arg rater_accuracy}, {.arg chance_kappa} or a
-                    {.arg design}{if (all(given)) ', not both'}.",
-      i = "The number of cases depends on how well raters agree; a pilot of 50 cases shows it.")
-  }
+  abort_argument_if(all(given) || !(any(given) || !is.null(own)), "rater_accuracy",
+    "Give {.arg rater_accuracy}, {.arg chance_kappa} or a
+        {.arg design}{if (all(given)) ', not both'}.",
+    i = "The number of cases depends on how well raters agree; a pilot of 50 cases shows it.")
   if (given[[2L]]) {
     return(accuracy_of_kappa(x$chance_kappa, design))
   }
@@ -136,11 +132,11 @@ plan_accuracies <- function(x, own, design) {
   } else {
     own
   }
-  if (mean(accuracies) <= chance + 1e-9) {
-    abort_argument(if (given[[1L]]) "rater_accuracy" else "design", "Raters must be better than
-        chance, which is {format(chance, digits = 3)} with {length(design$categories)} categories.",
-      x = "Their accuracy is {format(mean(accuracies), digits = 3)}.")
-  }
+  abort_argument_if(mean(accuracies) <= chance + 1e-9,
+    if (given[[1L]]) "rater_accuracy" else "design",
+    "Raters must be better than chance, which is {format(chance, digits = 3)} with
+        {length(design$categories)} categories.",
+    x = "Their accuracy is {format(mean(accuracies), digits = 3)}.")
   unname(accuracies)
 }
 
@@ -154,12 +150,10 @@ accuracy_of_kappa <- function(kappa, design) {
     expected_kappa(design) - kappa
   }
   ends <- c(lack(chance), lack(1))
-  if (ends[[1L]] >= 0 || ends[[2L]] < -1e-9) {
-    abort_argument("chance_kappa",
-      "No accuracy of raters has this {.arg chance_kappa} under the violations that are assumed.",
-      x = "It is {kappa}; possible is {format(kappa + ends[[1L]], digits = 3)} to
-           {format(kappa + ends[[2L]], digits = 3)}.")
-  }
+  abort_argument_if(ends[[1L]] >= 0 || ends[[2L]] < -1e-9, "chance_kappa",
+    "No accuracy of raters has this {.arg chance_kappa} under the violations that are assumed.",
+    x = "It is {kappa}; possible is {format(kappa + ends[[1L]], digits = 3)} to
+        {format(kappa + ends[[2L]], digits = 3)}.")
   if (ends[[2L]] <= 0) {
     return(1)
   }
@@ -284,15 +278,13 @@ fit_pilot <- function(x, simple) {
 }
 
 check_pilot_fit <- function(fit) {
-  if (fit$identified != "yes") {
-    abort_argument("design", "This pilot cannot be used for planning: {reason_of_fit(fit)}.",
-      i = "Collect more ratings, or give {.arg rater_accuracy} or {.arg chance_kappa}.")
-  }
-  if (fit$model$errors %in% c("free", "ordinal")) {
-    abort_argument("design", "A pilot with {fit$model$errors} errors cannot be planned from.",
-      x = "It is a fit of the {format(fit$model)}.",
-      i = "Choose {.code errors = \"uniform\"} or {.code \"distance\"} in {.fun rater_model}.")
-  }
+  abort_argument_if(fit$identified != "yes", "design",
+    "This pilot cannot be used for planning: {reason_of_fit(fit)}.",
+    i = "Collect more ratings, or give {.arg rater_accuracy} or {.arg chance_kappa}.")
+  abort_argument_if(fit$model$errors %in% c("free", "ordinal"), "design",
+    "A pilot with {fit$model$errors} errors cannot be planned from.",
+    x = "It is a fit of the {format(fit$model)}.",
+    i = "Choose {.code errors = \"uniform\"} or {.code \"distance\"} in {.fun rater_model}.")
 }
 
 # Accuracies of the pilot's systems, if there are any that could be estimated.

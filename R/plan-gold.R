@@ -148,16 +148,13 @@ gold_settings <- function(given, estimate) {
 
 check_planned_systems <- function(systems, x, of) {
   least <- if (of == "difference") 2L else 1L
-  if (length(x$systems) < least) {
-    abort_fallible("system", "There {?is/are} no {least} system{?s} to plan for.",
-      i = "Give {.arg systems} to {.fun ratings}.", system = x$systems)
-  }
+  abort_if(length(x$systems) < least, "system",
+    "There {?is/are} no {least} system{?s} to plan for.",
+    i = "Give {.arg systems} to {.fun ratings}.", system = x$systems)
   if (is.null(systems) && of == "difference") systems <- x$systems[1:2]
   systems <- check_system_names(systems, x$systems)
-  if (of == "difference" && length(systems) != 2L) {
-    abort_argument("systems", "must be two names for a {.val difference}.",
-      x = "It is {.val {systems}}.")
-  }
+  abort_argument_if(of == "difference" && length(systems) != 2L, "systems",
+    "must be two names for a {.val difference}.", x = "It is {.val {systems}}.")
   match(systems, x$systems)
 }
 
@@ -166,8 +163,7 @@ check_planned_category <- function(category, x, of) {
     return(NULL)
   }
   label <- if (length(category) == 1L) as_label(category)
-  if (is.null(label) || !label %in% x$categories) {
-    abort_argument("category", "must be one of {.val {x$categories}}.", not = category)
-  }
+  abort_argument_if(is.null(label) || !label %in% x$categories, "category",
+    "must be one of {.val {x$categories}}.", not = category)
   match(label, x$categories)
 }

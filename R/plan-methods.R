@@ -60,10 +60,9 @@ format.case_plan <- function(x, ...) paste(format_answer(x), collapse = "; ")
 update.case_plan <- function(object, ...) {
   given <- list(...)
   unknown <- setdiff(rlang::names2(given), names(object$arguments))
-  if (length(unknown) > 0L) {
-    abort_argument(unknown, "{.fun plan_cases} has no argument {.arg {unknown}}.",
-      i = "It has {.arg {names(object$arguments)}}.")
-  }
+  abort_argument_if(length(unknown) > 0L, unknown,
+    "{.fun plan_cases} has no argument {.arg {unknown}}.",
+    i = "It has {.arg {names(object$arguments)}}.")
   # One way to say how good raters are takes the place of the other.
   ways <- c("chance_kappa", "rater_accuracy")
   if (any(ways %in% names(given))) object$arguments[ways] <- list(NULL)

@@ -40,10 +40,9 @@ plan_panels <- function(settings, i, n, seed, tick) {
   )
   rows <- tidy(run_study(study, settings$threads, NULL, tick))
   failed <- !vapply(rows$condition, is.null, NA)
-  if (all(failed)) {
-    abort_argument("estimator", "{.arg estimator} fails on every panel of {n} case{?s}.",
-      x = verbatim(rows$reason[[1L]]), parent = rows$condition[[1L]])
-  }
+  abort_argument_if(all(failed), "estimator",
+    "{.arg estimator} fails on every panel of {n} case{?s}.", x = verbatim(rows$reason[[1L]]),
+    parent = rows$condition[[1L]])
   error <- rows$estimate - ifelse(has_expected(rows), rows$expected, rows$sample)
   near <- !is.na(error) & abs(error) <= settings$margin + 1e-9
   list(

@@ -123,9 +123,8 @@ plan_settings <- function(x) {
     check_cases(x$cases)
   )
   estimator <- as_estimators(x$estimator, arg = "estimator")
-  if (length(estimator) != 1L) {
-    abort_argument("estimator", "must be one estimator.", x = "There are {length(estimator)}.")
-  }
+  abort_argument_if(length(estimator) != 1L, "estimator", "must be one estimator.",
+    x = "There are {length(estimator)}.")
   settings$estimator <- estimator
   settings <- c(settings, plan_design(x, settings$approximate))
   if (settings$approximate) check_approximate(settings)
@@ -146,11 +145,10 @@ check_cases <- function(cases) {
   }
   ok <- is.numeric(cases) && length(cases) == 2L && all(is.finite(cases)) &&
     all(cases == round(cases)) && all(cases >= c(2, max(cases[[1L]], 10))) && all(cases <= 1e7)
-  if (!ok) {
-    abort_argument("cases", "must be the least and the largest number of cases to try (2 to ten
-                             million, the latter at least 10), or one number.",
-      x = if (is.numeric(cases)) "It is {.val {cases}}." else "It is {describe(cases)}.")
-  }
+  abort_argument_if(!ok, "cases",
+    "must be the least and the largest number of cases to try (2 to ten million, the latter at least
+        10), or one number.",
+    x = if (is.numeric(cases)) "It is {.val {cases}}." else "It is {describe(cases)}.")
   list(cases = NULL, least_cases = as.integer(cases[[1L]]), max_cases = as.integer(cases[[2L]]))
 }
 
@@ -160,15 +158,10 @@ check_cost <- function(cost, default = c(case = 0, rating = 1)) {
   ok <- is.numeric(cost) && length(cost) > 0L && all(names %in% names(default)) &&
     !is.null(names) && anyDuplicated(names) == 0L && all(is.finite(cost)) && all(cost >= 0) &&
     !anyNA(default[setdiff(names(default), names)])
-  if (!ok) {
-    abort_argument("cost", "must be numbers of 0 or more,
-                                {.code c({toString(paste(names(default), '= '))})}.",
-      x = if (is.numeric(cost) && length(cost) > 0L) {
-        "It is {.val {cost}}{if (!is.null(names)) ' for '}{.val {names}}."
-      } else {
-        "It is {describe(cost)}."
-      })
-  }
+  abort_argument_if(!ok, "cost",
+    "must be numbers of 0 or more, {.code c({toString(paste(names(default), '= '))})}.",
+    x = if (is.numeric(cost) && length(cost) > 0L) "It is
+        {.val {cost}}{if (!is.null(names)) ' for '}{.val {names}}." else "It is {describe(cost)}.")
   replace(default, names, cost)
 }
 

@@ -85,11 +85,9 @@ check_new_ratings <- function(new) {
 # A data frame with a row per rating; a single rater is enough.
 new_rows <- function(new) {
   further <- setdiff(names(new), c("case", "rater", "rating"))
-  if (length(further) > 0L) {
-    abort_fallible("columns",
-      "{.arg new} must have columns {.val case}, {.val rater} and {.val rating}, and no others.",
-      x = "It has {.val {further}}.", column = further)
-  }
+  abort_if(length(further) > 0L, "columns",
+    "{.arg new} must have columns {.val case}, {.val rater} and {.val rating}, and no others.",
+    x = "It has {.val {further}}.", column = further)
   check_identifiers(new$case, "case")
   check_identifiers(new$rater, "rater")
   for (column in names(new)) check_text(new[[column]], column)
@@ -107,10 +105,8 @@ new_rows <- function(new) {
 # `x` with a place for each case, rater and category that is new.
 with_new_names <- function(x, new) {
   strange <- setdiff(colnames(new$answers), x$systems)
-  if (length(strange) > 0L) {
-    abort_fallible("system", "{.arg new} must have systems of the fit, or none.",
-      x = "{.val {strange}} {?is/are} not among them.", system = strange)
-  }
+  abort_if(length(strange) > 0L, "system", "{.arg new} must have systems of the fit, or none.",
+    x = "{.val {strange}} {?is/are} not among them.", system = strange)
   labels <- unique(c(new$rating, new$answers[!is.na(new$answers)]))
   categories <- c(x$categories, sort(setdiff(labels, x$categories)))
   if (x$ordered && length(categories) > length(x$categories)) {
@@ -155,12 +151,9 @@ joined_answers <- function(x, new, before) {
   for (s in seq_len(ncol(stated))) {
     column <- match(colnames(new$answers)[[s]], x$systems)
     off <- which(old[, column] != stated[, s])
-    if (length(off) > 0L) {
-      abort_fallible("system", "A system has one answer per case.",
-        x = "{.val {x$systems[[column]]}} now has another answer in
-             {count_noun(length(off), 'case')}, such as {.val {new$cases[[off[[1L]]]]}}.",
-        system = x$systems[[column]])
-    }
+    abort_if(length(off) > 0L, "system", "A system has one answer per case.",
+      x = "{.val {x$systems[[column]]}} now has another answer in {count_noun(length(off), 'case')},
+          such as {.val {new$cases[[off[[1L]]]]}}.", system = x$systems[[column]])
     old[, column] <- ifelse(is.na(old[, column]), stated[, s], old[, column])
   }
   old

@@ -45,11 +45,9 @@ build_counts <- function(input, categories) {
   lacking <- setdiff(categories, names(columns))
   columns[lacking] <- list(integer(input$rows))
   unknown <- setdiff(names(columns), categories)
-  if (length(unknown) > 0L) {
-    abort_fallible("category", "Every column of {.arg counts} must be a category.",
-      x = "{.val {unknown}} {?is/are} not among {.val {categories}}.", column = unknown,
-      found = unknown)
-  }
+  abort_if(length(unknown) > 0L, "category", "Every column of {.arg counts} must be a category.",
+    x = "{.val {unknown}} {?is/are} not among {.val {categories}}.", column = unknown,
+    found = unknown)
   columns <- lapply(columns[categories], fill_unseen, n = length(systems$cases), with = 0L)
   most <- max(Reduce(`+`, columns))
   core <- core_patterns_counts(unname(columns), systems$columns, length(systems$cases))
@@ -96,25 +94,21 @@ case_identifiers <- function(input) {
   }
   check_identifiers(input$case, "case")
   twice <- anyDuplicated(input$case)
-  if (twice > 0L) {
-    abort_fallible("case", "Every row must be a case of its own.",
-      x = "Row {twice} repeats case {.val {as.character(input$case[[twice]])}}.",
-      i = "Long data, with a row per rating, need {.arg rater} and {.arg rating}.", row = twice)
-  }
+  abort_if(twice > 0L, "case", "Every row must be a case of its own.",
+    x = "Row {twice} repeats case {.val {as.character(input$case[[twice]])}}.",
+    i = "Long data, with a row per rating, need {.arg rater} and {.arg rating}.", row = twice)
   input$case
 }
 
 check_identifiers <- function(x, arg, call) {
-  if (!(is.factor(x) || is_plain(x, c("character", "numeric")))) {
-    abort_fallible("columns", c(
-      "{.arg {arg}} must be strings, a factor or numbers.",
-      "x" = "It is {describe(x)}.",
-      if (inherits(x, "integer64")) {
-        c("i" = "It has numbers beyond 2^53. Load {.pkg bit64}, or convert it with
-                 {.fun as.character}.")
-      }
-    ), arg = arg, call = call)
-  }
+  abort_if(!(is.factor(x) || is_plain(x, c("character", "numeric"))), "columns", c(
+    "{.arg {arg}} must be strings, a factor or numbers.",
+    "x" = "It is {describe(x)}.",
+    if (inherits(x, "integer64")) {
+      c("i" = "It has numbers beyond 2^53. Load {.pkg bit64}, or convert it with
+               {.fun as.character}.")
+    }
+  ), arg = arg, call = call)
   if (anyNA(x)) {
     row <- which(is.na(x))
     abort_fallible("case", "{.arg {arg}} must be known in every row.",
@@ -130,11 +124,9 @@ list_raters <- function(x) {
 case_weights <- function(weights, which_case, cases) {
   first <- weights[match(seq_along(cases), which_case)]
   off <- which(weights != first[which_case])
-  if (length(off) > 0L) {
-    abort_fallible("weights", "A case must have the same weight in all its rows.",
-      x = "Row {off[[1L]]} of case {.val {as.character(cases[[which_case[[off[[1L]]]]]])}} holds
-           {weights[[off[[1L]]]]}, an earlier row {first[[which_case[[off[[1L]]]]]]}.", row = off)
-  }
+  abort_if(length(off) > 0L, "weights", "A case must have the same weight in all its rows.",
+    x = "Row {off[[1L]]} of case {.val {as.character(cases[[which_case[[off[[1L]]]]]])}} holds
+        {weights[[off[[1L]]]]}, an earlier row {first[[which_case[[off[[1L]]]]]]}.", row = off)
   first
 }
 
@@ -173,11 +165,10 @@ add_systems <- function(input, cases, categories) {
   check_case_types(cases, table$case, is.null(input$case) && is.null(input$case_names))
   at <- match(table$case, cases)
   unseen <- unique(table$case[is.na(at)])
-  if (length(unseen) > 0L && !is.null(input$weights)) {
-    abort_fallible("weights", "Cases of {.arg systems} that are not in {.arg data} have no weight.",
-      x = "Among them is case {.val {unseen[[1L]]}}.", i = "Leave them out of {.arg systems}.",
-      row = match(unseen, table$case))
-  }
+  abort_if(length(unseen) > 0L && !is.null(input$weights), "weights",
+    "Cases of {.arg systems} that are not in {.arg data} have no weight.",
+    x = "Among them is case {.val {unseen[[1L]]}}.", i = "Leave them out of {.arg systems}.",
+    row = match(unseen, table$case))
   at[is.na(at)] <- length(cases) + match(table$case[is.na(at)], unseen)
   cases <- c(cases, unseen)
   names <- list_raters(table$system)
@@ -195,25 +186,17 @@ add_systems <- function(input, cases, categories) {
 check_case_types <- function(cases, system_cases, are_rows) {
   kind <- function(x) if (is.numeric(x)) "numbers" else "strings"
   types <- c(ratings = kind(cases), systems = kind(system_cases))
-  if (types[["ratings"]] != types[["systems"]]) {
-    abort_fallible("case_type",
-      "Case identifiers of {.arg data} and {.arg systems} must be of the same type.",
-      x = "They are {types[['ratings']]} in {.arg data} and {types[['systems']]} in
-           {.arg systems}.",
-      i = if (are_rows) {
-        "{.arg case} is not given, so that cases are numbers of rows."
-      } else {
-        "Convert one of them, for example with {.fun as.character}."
-      }, types = types)
-  }
+  abort_if(types[["ratings"]] != types[["systems"]], "case_type",
+    "Case identifiers of {.arg data} and {.arg systems} must be of the same type.",
+    x = "They are {types[['ratings']]} in {.arg data} and {types[['systems']]} in {.arg systems}.",
+    i = if (are_rows) "{.arg case} is not given, so that cases are numbers of rows." else "Convert
+        one of them, for example with {.fun as.character}.", types = types)
 }
 
 # `answer` is a number for each case and system.
 check_one_prediction <- function(answer, case, system) {
   twice <- anyDuplicated(answer)
-  if (twice > 0L) {
-    abort_fallible("repeat", "A system can give one prediction per case.",
-      x = "System {.val {system[[twice]]}} predicts case {.val {as.character(case[[twice]])}} again
-           in row {twice} of {.arg systems}.", case = case[[twice]], rater = system[[twice]])
-  }
+  abort_if(twice > 0L, "repeat", "A system can give one prediction per case.",
+    x = "System {.val {system[[twice]]}} predicts case {.val {as.character(case[[twice]])}} again in
+        row {twice} of {.arg systems}.", case = case[[twice]], rater = system[[twice]])
 }

@@ -94,10 +94,9 @@ recode_input <- function(input, categories) {
   if (is.null(names(categories))) {
     return(input)
   }
-  if (!input$layout$labels) {
-    abort_argument("categories", "Names of {.arg categories} join labels, and counts have none.",
-      i = "Add up the columns of counts.")
-  }
+  abort_argument_if(!input$layout$labels, "categories",
+    "Names of {.arg categories} join labels, and counts have none.",
+    i = "Add up the columns of counts.")
   old <- check_declared(categories)
   new <- ifelse(nzchar(names(categories)), names(categories), old)
   inform_changed("Labels were changed, as the names of {.arg categories} say.", old, new)
@@ -137,20 +136,16 @@ declared_categories <- function(categories) {
 warn_labels <- function(labels, input) {
   plain <- plain_label(labels)
   similar <- labels[plain %in% plain[duplicated(plain)]]
-  if (length(similar) > 0L) {
-    warn_fallible("labels", c(
-      "Categories differ only in capitals or blanks: {.val {similar}}.",
-      "i" = "They count as different. Fix the labels, or declare {.arg categories}."
-    ), labels = similar)
-  }
+  warn_if(length(similar) > 0L, "labels", c(
+    "Categories differ only in capitals or blanks: {.val {similar}}.",
+    "i" = "They count as different. Fix the labels, or declare {.arg categories}."
+  ), labels = similar)
   twins <- lookalikes(labels)
-  if (length(twins) > 0L) {
-    warn_fallible("labels", c(
-      "Some categories look the same, or are the same number: {.val {twins}}. They differ in
-       alphabet, in invisible characters, in how accents are stored, or in how digits are written.",
-      "i" = "They count as different. Write each of them in one way."
-    ), labels = twins)
-  }
+  warn_if(length(twins) > 0L, "labels", c(
+    "Some categories look the same, or are the same number: {.val {twins}}. They differ in
+     alphabet, in invisible characters, in how accents are stored, or in how digits are written.",
+    "i" = "They count as different. Write each of them in one way."
+  ), labels = twins)
   typos <- if (input$layout$labels) misspelt_labels(labels, input$columns)
   if (length(typos) > 0L) {
     join <- paste(dQuote(typos, FALSE), "=", dQuote(names(typos), FALSE)) # nolint: object_usage.
@@ -161,27 +156,21 @@ warn_labels <- function(labels, input) {
     ), labels = names(typos))
   }
   unread <- grep(unreadable_verdict, plain_label(chartr("_", " ", labels)))
-  if (length(unread) > 0L) {
-    warn_fallible("labels", c(
-      "Categories look like answers that could not be read: {.val {labels[unread]}}.",
-      "i" = "They count as categories. For missing ratings make them {.code NA}, or name them in
-             {.arg na} of {.fun read_ratings}; otherwise declare {.arg categories}."
-    ), labels = labels[unread])
-  }
+  warn_if(length(unread) > 0L, "labels", c(
+    "Categories look like answers that could not be read: {.val {labels[unread]}}.",
+    "i" = "They count as categories. For missing ratings make them {.code NA}, or name them in
+           {.arg na} of {.fun read_ratings}; otherwise declare {.arg categories}."
+  ), labels = labels[unread])
   codes <- seems_missing(labels)
-  if (length(codes) > 0L) {
-    warn_fallible("labels", c(
-      "Some categories look like codes for missing ratings: {.val {codes}}.",
-      "i" = "They count as categories. Make them {.code NA}, or declare {.arg categories}."
-    ), labels = codes)
-  }
+  warn_if(length(codes) > 0L, "labels", c(
+    "Some categories look like codes for missing ratings: {.val {codes}}.",
+    "i" = "They count as categories. Make them {.code NA}, or declare {.arg categories}."
+  ), labels = codes)
   rows <- if (is.null(input$times)) input$rows else sum(input$times)
-  if (length(labels) > 20L && length(labels) > rows / 2) {
-    warn_fallible("labels", c(
-      "There are {length(labels)} categories in {rows} row{?s}.",
-      "i" = "Check the columns of ratings, or declare {.arg categories}."
-    ), labels = labels)
-  }
+  warn_if(length(labels) > 20L && length(labels) > rows / 2, "labels", c(
+    "There are {length(labels)} categories in {rows} row{?s}.",
+    "i" = "Check the columns of ratings, or declare {.arg categories}."
+  ), labels = labels)
 }
 
 # A column that has no category in common with any other holds something else.
@@ -190,27 +179,22 @@ warn_strange_rater <- function(columns) {
   strange <- lengths(labels) > 0L & vapply(seq_along(labels), function(j) {
     !any(labels[[j]] %in% unlist(labels[-j]))
   }, NA)
-  if (length(labels) > 2L && any(strange)) {
-    warn_fallible("labels", c(
-      "No other column shares a label with column{?s} {.val {names(columns)[strange]}}.",
-      "i" = "{cli::qty(sum(strange))}{?It is/They are} taken for {?a rater/raters}; if
-             {?it holds/they hold} something else, choose others by {.arg raters}."
-    ), labels = unlist(labels[strange]))
-  }
+  warn_if(length(labels) > 2L && any(strange), "labels", c(
+    "No other column shares a label with column{?s} {.val {names(columns)[strange]}}.",
+    "i" = "{cli::qty(sum(strange))}{?It is/They are} taken for {?a rater/raters}; if
+           {?it holds/they hold} something else, choose others by {.arg raters}."
+  ), labels = unlist(labels[strange]))
 }
 
 check_declared <- function(categories) {
   check_text(categories, "categories")
   labels <- if (is.atomic(categories)) as_label(categories)
   twice <- unique(labels[duplicated(labels)])
-  if (length(twice) > 0L) {
-    abort_argument("categories", "must be labels that differ.",
-      x = "{.val {twice}} {?is/are} repeated.")
-  }
-  if (length(labels) == 0L || anyNA(labels) || "" %in% labels || has_infinite(categories)) {
-    abort_argument("categories", "must be labels, none of them missing, empty or infinite.",
-      not = categories)
-  }
+  abort_argument_if(length(twice) > 0L, "categories", "must be labels that differ.",
+    x = "{.val {twice}} {?is/are} repeated.")
+  abort_argument_if(
+    length(labels) == 0L || anyNA(labels) || "" %in% labels || has_infinite(categories),
+    "categories", "must be labels, none of them missing, empty or infinite.", not = categories)
   labels
 }
 

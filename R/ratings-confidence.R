@@ -51,21 +51,17 @@ check_takes_confidence <- function(x, input) {
              {.val {given}}.",
       "i" = "Name a column for each rater, in the order of {.arg raters}.")
   }
-  if (!is.null(why)) {
-    abort_fallible("argument", c("{.arg confidence} is of one rating of one rater on a case.", why),
-      arg = "confidence")
-  }
+  abort_if(!is.null(why), "argument",
+    c("{.arg confidence} is of one rating of one rater on a case.", why), arg = "confidence")
 }
 
 # What all columns say, in the same levels: `levels`, and `codes`, an integer vector for each.
 code_confidence <- function(columns, rows) {
   columns <- lapply(columns, function(v) if (all(is.na(v))) rep(NA, length(v)) else v)
   given <- Filter(function(column) !all(is.na(column)), columns)
-  if (length(given) == 0L) {
-    abort_fallible("confidence", "There is not a single {.arg confidence}.",
-      x = "All of {.val {names(columns)}} is missing.", row = integer(),
-      column = names(columns)[[1L]])
-  }
+  abort_if(length(given) == 0L, "confidence", "There is not a single {.arg confidence}.",
+    x = "All of {.val {names(columns)}} is missing.", row = integer(),
+    column = names(columns)[[1L]])
   is_kind <- function(test) all(vapply(given, test, NA))
   if (is_kind(is.ordered)) {
     levels <- shared_levels(given)
@@ -83,18 +79,15 @@ code_confidence <- function(columns, rows) {
 
 shared_levels <- function(columns) {
   levels <- unique(lapply(columns, levels))
-  if (length(levels) > 1L) {
-    abort_fallible("columns", "Columns of {.arg confidence} must have the same levels.",
-      x = "One has {.val {levels[[1L]]}}, another {.val {levels[[2L]]}}.", arg = "confidence")
-  }
+  abort_if(length(levels) > 1L, "columns",
+    "Columns of {.arg confidence} must have the same levels.",
+    x = "One has {.val {levels[[1L]]}}, another {.val {levels[[2L]]}}.", arg = "confidence")
   levels <- levels[[1L]]
-  if (!length(levels) %in% 2:max_levels) {
-    abort_fallible("columns", c(
-      "{.arg confidence} must have two to {max_levels} levels.",
-      "x" = "It has {length(levels)}: {.val {levels}}.",
-      if (length(levels) > max_levels) c("i" = "Join neighbours until five are left.")
-    ), arg = "confidence")
-  }
+  abort_if(!length(levels) %in% 2:max_levels, "columns", c(
+    "{.arg confidence} must have two to {max_levels} levels.",
+    "x" = "It has {length(levels)}: {.val {levels}}.",
+    if (length(levels) > max_levels) c("i" = "Join neighbours until five are left.")
+  ), arg = "confidence")
   levels
 }
 
@@ -112,24 +105,20 @@ abort_confidence_kind <- function(columns) {
 check_shares <- function(x, column, rows) {
   at <- which(!is.na(x) & !(x >= 0 & x <= 1))
   row <- (rows %||% seq_along(x))[at]
-  if (length(row) > 0L) {
-    abort_fallible("confidence", "Numbers of {.arg confidence} must be in [0, 1].",
-      x = "Row {row[[1L]]} of column {.val {column}} holds {x[[at[[1L]]]]}, and {length(row)}
-           row{?s} of it {?is/are} outside.", i = "Divide what goes from 0 to 100 by 100. Make an
-        ordered factor of steps such as 1 to 5: {.code factor(x, 1:5, ordered = TRUE)}.", row = row,
-      column = column)
-  }
+  abort_if(length(row) > 0L, "confidence", "Numbers of {.arg confidence} must be in [0, 1].",
+    x = "Row {row[[1L]]} of column {.val {column}} holds {x[[at[[1L]]]]}, and {length(row)} row{?s}
+        of it {?is/are} outside.",
+    i = "Divide what goes from 0 to 100 by 100. Make an ordered factor of steps such as 1 to 5:
+        {.code factor(x, 1:5, ordered = TRUE)}.", row = row, column = column)
 }
 
 check_has_rating <- function(known, rating, column, rows) {
   row <- (rows %||% seq_along(known))[known & is.na(rating)]
-  if (length(row) > 0L) {
-    abort_fallible("confidence", "{.arg confidence} must stand beside a rating.",
-      x = "{length(row)} row{?s} of column {.val {column}} ha{?s/ve} one where the rating is
-           missing, first row {row[[1L]]}.",
-      i = "Set these to {.code NA}, or see whether the columns are in the order of the raters.",
-      row = row, column = column)
-  }
+  abort_if(length(row) > 0L, "confidence", "{.arg confidence} must stand beside a rating.",
+    x = "{length(row)} row{?s} of column {.val {column}} ha{?s/ve} one where the rating is missing,
+        first row {row[[1L]]}.",
+    i = "Set these to {.code NA}, or see whether the columns are in the order of the raters.",
+    row = row, column = column)
 }
 
 # Systems tell how sure they are by scores.

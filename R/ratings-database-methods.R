@@ -50,10 +50,8 @@ case_table <- function(x, columns, call) {
 # `columns` have an entry per row of the keys; `kept` are columns of the cases.
 match_cases <- function(x, columns, kept = "case") {
   origin <- x$database
-  if (!origin$has_cases) {
-    abort_argument("case", "The cases of these ratings have no identifiers.",
-      i = "Give {.arg case} to {.fun ratings}.")
-  }
+  abort_argument_if(!origin$has_cases, "case", "The cases of these ratings have no identifiers.",
+    i = "Give {.arg case} to {.fun ratings}.")
   now <- fetch_rows(dplyr::summarise(origin$origin, rows = dplyr::n()))
   check_same_rows(as.double(now$rows), origin$rows)
   columns <- lapply(columns, function(column) {

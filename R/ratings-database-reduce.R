@@ -49,11 +49,10 @@ exact_values <- function(value, key) {
 }
 
 check_whole_weights <- function(counted, roles) {
-  if (any(counted$off > 0)) {
-    abort_fallible("weights", "Weights in a database must be whole numbers of at least zero.",
-      x = "Column {.val {roles$weights}} is not usable in {count_noun(sum(counted$off), 'row')}.",
-      i = "With other weights, fetch the rows: {.code dplyr::collect()}.", row = NA_integer_)
-  }
+  abort_if(any(counted$off > 0), "weights",
+    "Weights in a database must be whole numbers of at least zero.",
+    x = "Column {.val {roles$weights}} is not usable in {count_noun(sum(counted$off), 'row')}.",
+    i = "With other weights, fetch the rows: {.code dplyr::collect()}.", row = NA_integer_)
 }
 
 # Long data, or NULL if they are better fetched.
@@ -169,10 +168,9 @@ expand_predictions <- function(counted, values) {
 # ---- Checks -------------------------------------------------------------------------------------
 
 check_counted_cases <- function(counted, cells, origin) {
-  if (any(counted$uneven > 0, na.rm = TRUE)) {
-    abort_fallible("weights", "A case must have the same weight in all its rows.",
-      x = "Not so in {count_noun(sum(counted$uneven), 'case')}.", row = NA_integer_)
-  }
+  abort_if(any(counted$uneven > 0, na.rm = TRUE), "weights",
+    "A case must have the same weight in all its rows.",
+    x = "Not so in {count_noun(sum(counted$uneven), 'case')}.", row = NA_integer_)
   if (origin$repeats != "error") {
     return(invisible())
   }
@@ -191,11 +189,9 @@ check_counted_cases <- function(counted, cells, origin) {
 
 check_predictions <- function(distinct, counted) {
   twice <- counted$predictions > distinct
-  if (any(twice, na.rm = TRUE)) {
-    abort_fallible("repeat", "A system can give one prediction per case.",
-      x = "One predicts again in up to {count_noun(sum(counted$times[which(twice)]), 'case')}.",
-      case = NULL, rater = NULL)
-  }
+  abort_if(any(twice, na.rm = TRUE), "repeat", "A system can give one prediction per case.",
+    x = "One predicts again in up to {count_noun(sum(counted$times[which(twice)]), 'case')}.",
+    case = NULL, rater = NULL)
 }
 
 check_system_rows <- function(systems) {
@@ -203,15 +199,11 @@ check_system_rows <- function(systems) {
     data = systems, roles = list(case = "case", rater = "system"), layout = list(by_rating = TRUE)
   )
   found <- fetch_rows(census_query(origin))
-  if (found$rows == 0) {
-    abort_fallible("system", "{.arg systems} has no rows.", system = character())
-  }
+  abort_if(found$rows == 0, "system", "{.arg systems} has no rows.", system = character())
   lacking <- c(case = found$no_case, system = found$no_rater)
-  if (any(lacking > 0)) {
-    abort_fallible("case",
-      "{.arg systems} must have a {.val case} and a {.val system} in every row.",
-      x = "Missing: {.val {names(lacking)[lacking > 0]}}.", row = NA_integer_)
-  }
+  abort_if(any(lacking > 0), "case",
+    "{.arg systems} must have a {.val case} and a {.val system} in every row.",
+    x = "Missing: {.val {names(lacking)[lacking > 0]}}.", row = NA_integer_)
 }
 
 # ---- What cannot be reduced ---------------------------------------------------------------------

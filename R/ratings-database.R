@@ -125,20 +125,18 @@ column_skeleton <- function(data) {
 # Systems of long data as a lazy table with columns case, system and prediction; NULL otherwise.
 lazy_systems <- function(quo, layout) {
   table <- tryCatch(rlang::eval_tidy(quo), error = function(cnd) NULL)
-  if (is.data.frame(table) || (inherits(table, "tbl_lazy") && !layout$by_rating)) {
-    abort_argument("systems", "must be {if (layout$by_rating) 'a lazy table in the database of' else
-                               'columns of'} {.arg data}.", not = table,
-      i = "{.fun dplyr::copy_to} brings a data frame into a database.")
-  }
+  abort_argument_if(is.data.frame(table) || (inherits(table, "tbl_lazy") && !layout$by_rating),
+    "systems",
+    "must be {if (layout$by_rating) 'a lazy table in the database of' else 'columns of'}
+        {.arg data}.", not = table,
+    i = "{.fun dplyr::copy_to} brings a data frame into a database.")
   if (!inherits(table, "tbl_lazy")) {
     return(NULL)
   }
   lacking <- setdiff(c("case", "system", "prediction"), ask_database(colnames(table)))
-  if (length(lacking) > 0L) {
-    abort_fallible("columns",
-      "{.arg systems} must have columns {.val case}, {.val system} and {.val prediction}.",
-      x = "It lacks {.val {lacking}}.", arg = "systems")
-  }
+  abort_if(length(lacking) > 0L, "columns",
+    "{.arg systems} must have columns {.val case}, {.val system} and {.val prediction}.",
+    x = "It lacks {.val {lacking}}.", arg = "systems")
   dplyr::ungroup(table)
 }
 
@@ -158,33 +156,25 @@ check_in_database <- function(layout, roles, options, systems) {
   } else if (!is.null(systems$raters)) {
     "In a database {.arg systems} of long data are a lazy table, not names of raters."
   }
-  if (!is.null(uncounted)) {
-    abort_fallible("database", uncounted, i = "Fetch the rows with {.code dplyr::collect()}.")
-  }
+  abort_if(!is.null(uncounted), "database", uncounted,
+    i = "Fetch the rows with {.code dplyr::collect()}.")
   if (layout$by_rating && is.null(roles$case)) abort_lacking(layout, "case")
 }
 
 # The number of rows, of which every one must have what identifies it.
 take_census <- function(origin) {
   found <- fetch_rows(census_query(origin))
-  if (found$rows == 0) {
-    abort_fallible("empty", "{.arg data} has no rows.", i = "At least one case is needed.")
-  }
+  abort_if(found$rows == 0, "empty", "{.arg data} has no rows.", i = "At least one case is needed.")
   for (arg in intersect(c("case", "rater"), names(origin$roles))) {
     unknown <- found[[paste0("no_", arg)]] %||% 0
-    if (unknown > 0) {
-      abort_fallible("case", "{.arg {arg}} must be known in every row.",
-        x = "It is missing in {number(unknown)} of {count_noun(found$rows, 'row')}.",
-        row = NA_integer_)
-    }
-  }
-  twice <- found$rows - (found$cases %||% found$rows)
-  if (twice > 0) {
-    abort_fallible("case", "Every row must be a case of its own.",
-      x = "In {count_noun(twice, 'row')} {.arg case} is that of another row.",
-      i = "Long data, with a row per rating, need {.arg rater} and {.arg rating}.",
+    abort_if(unknown > 0, "case", "{.arg {arg}} must be known in every row.",
+      x = "It is missing in {number(unknown)} of {count_noun(found$rows, 'row')}.",
       row = NA_integer_)
   }
+  twice <- found$rows - (found$cases %||% found$rows)
+  abort_if(twice > 0, "case", "Every row must be a case of its own.",
+    x = "In {count_noun(twice, 'row')} {.arg case} is that of another row.",
+    i = "Long data, with a row per rating, need {.arg rater} and {.arg rating}.", row = NA_integer_)
   as.double(found$rows)
 }
 
@@ -238,11 +228,9 @@ fetch_pieces <- function(query, enough) {
 }
 
 check_same_rows <- function(found, before) {
-  if (found != before) {
-    abort_fallible("database", "The table changed while it was read.",
-      x = "It had {count_noun(before, 'row')}, and then {number(found)}.",
-      i = "Read from a copy that stays as it is, or within a transaction.")
-  }
+  abort_if(found != before, "database", "The table changed while it was read.",
+    x = "It had {count_noun(before, 'row')}, and then {number(found)}.",
+    i = "Read from a copy that stays as it is, or within a transaction.")
 }
 
 # An error of the package with one more line.

@@ -75,18 +75,15 @@ check_orders <- function(columns) {
   orders <- unique(lapply(Filter(is.ordered, columns), levels))
   merged <- unique(unlist(orders))
   off <- Filter(function(order) is.unsorted(match(order, merged)), orders)
-  if (length(off) > 0L) {
-    abort_fallible("columns", "Ordered factors must have their levels in the same order.",
-      x = "One has {.val {orders[[1L]]}}, another {.val {off[[1L]]}}.", arg = "raters")
-  }
+  abort_if(length(off) > 0L, "columns", "Ordered factors must have their levels in the same order.",
+    x = "One has {.val {orders[[1L]]}}, another {.val {off[[1L]]}}.", arg = "raters")
 }
 
 as_columns <- function(data, call) {
   is_matrix <- is.matrix(data) && is.atomic(data) && !is.object(data)
-  if (!is_matrix && !is.data.frame(data)) {
-    abort_argument("data", "must be a data frame, or a matrix of cases x raters.", not = data,
-      i = how_to_ratings(data), call = call)
-  }
+  abort_argument_if(!is_matrix && !is.data.frame(data), "data",
+    "must be a data frame, or a matrix of cases x raters.", not = data, i = how_to_ratings(data),
+    call = call)
   case_names <- if (is_matrix) rownames(data)
   check_text(c(colnames(data), case_names), "data", call)
   rows <- nrow(data)
@@ -96,15 +93,12 @@ as_columns <- function(data, call) {
     }
     data <- as.data.frame(data, stringsAsFactors = FALSE)
   }
-  if (rows == 0L) {
-    abort_fallible("empty", "{.arg data} has no rows.", i = "At least one case is needed.",
-      call = call)
-  }
-  if (anyDuplicated(names(data)) > 0L) {
-    abort_fallible("columns", "The columns of {.arg data} must have different names.",
-      x = "{.val {unique(names(data)[duplicated(names(data))])}} {?is/are} repeated.",
-      arg = "data", call = call)
-  }
+  abort_if(rows == 0L, "empty", "{.arg data} has no rows.", i = "At least one case is needed.",
+    call = call)
+  abort_if(anyDuplicated(names(data)) > 0L, "columns",
+    "The columns of {.arg data} must have different names.",
+    x = "{.val {unique(names(data)[duplicated(names(data))])}} {?is/are} repeated.", arg = "data",
+    call = call)
   structure(plain_columns(data), rows = rows, is_matrix = is_matrix, case_names = case_names)
 }
 
@@ -131,10 +125,8 @@ find_layout <- function(data, quos) {
   given <- !vapply(quos, rlang::quo_is_null, logical(1L))
   layouts <- rating_layouts()
   chosen <- Filter(function(layout) any(given[layout$args]), layouts)
-  if (length(chosen) > 1L) {
-    abort_argument("data", "The layout of {.arg data} is not clear.",
-      i = paste0(ask_for_layout(layouts), ": only one of these."))
-  }
+  abort_argument_if(length(chosen) > 1L, "data", "The layout of {.arg data} is not clear.",
+    i = paste0(ask_for_layout(layouts), ": only one of these."))
   if (length(chosen) == 0L) {
     if (isTRUE(attr(data, "is_matrix"))) {
       return(layouts[[1L]])
@@ -191,19 +183,16 @@ select_column <- function(data, quo, arg, call) {
   }
   # A vector would be taken for numbers of columns.
   value <- if (rlang::quo_is_call(quo)) tryCatch(rlang::eval_tidy(quo), error = function(cnd) NULL)
-  if (is.atomic(value) && length(value) > 1L) {
-    abort_fallible("columns", "{.arg {arg}} must name a column of {.arg data}.", not = value,
-      i = "Put the values into a column of {.arg data} and name that.", arg = arg, call = call)
-  }
+  abort_if(is.atomic(value) && length(value) > 1L, "columns",
+    "{.arg {arg}} must name a column of {.arg data}.", not = value,
+    i = "Put the values into a column of {.arg data} and name that.", arg = arg, call = call)
   name <- select_columns(data, quo, arg)
-  if (length(name) != 1L) {
-    abort_fallible("columns", c(
-      "{.arg {arg}} must select one column of {.arg data}.",
-      "x" = "It selects {length(name)}.",
-      if (arg == "rating") c("i" = "If they are one column for each label of an answer, say
-                                    {.code repeats = \"labels\"}.")
-    ), arg = arg, call = call)
-  }
+  abort_if(length(name) != 1L, "columns", c(
+    "{.arg {arg}} must select one column of {.arg data}.",
+    "x" = "It selects {length(name)}.",
+    if (arg == "rating") c("i" = "If they are one column for each label of an answer, say
+                                  {.code repeats = \"labels\"}.")
+  ), arg = arg, call = call)
   name
 }
 
@@ -229,14 +218,12 @@ clean_levels <- function(x) {
 unfactor <- function(x) if (is.factor(x)) as.character(x) else x
 
 check_labels <- function(x, column) {
-  if (!(is.factor(x) || is_plain(x, c("character", "numeric", "logical")))) {
-    abort_fallible("columns", c(
-      "Categories must be factors, strings, logicals or numbers.",
-      "x" = "Column {.val {column}} is {describe(x)}.",
-      if (is.list(x)) c("i" = "If it holds several labels for an answer, say
-                               {.code repeats = \"labels\"} in long data.")
-    ), arg = column)
-  }
+  abort_if(!(is.factor(x) || is_plain(x, c("character", "numeric", "logical"))), "columns", c(
+    "Categories must be factors, strings, logicals or numbers.",
+    "x" = "Column {.val {column}} is {describe(x)}.",
+    if (is.list(x)) c("i" = "If it holds several labels for an answer, say
+                             {.code repeats = \"labels\"} in long data.")
+  ), arg = column)
   if (has_infinite(x)) {
     row <- which(is.infinite(x))
     abort_fallible("columns", "Categories that are numbers must be finite.",
@@ -244,35 +231,27 @@ check_labels <- function(x, column) {
   }
   # Only texts can be empty, and comparing all of them is slow.
   row <- if (is.character(x) || (is.factor(x) && "" %in% levels(x))) match("", x)
-  if (!is.null(row) && !is.na(row)) {
-    abort_fallible("blank", "A category cannot be an empty string.",
-      x = "Found one in column {.val {column}}, row {row}.",
-      i = c(
-        "Use {.code NA} for a missing rating.",
-        "{.fun read_ratings} takes empty fields of a file for missing, and so does
-         {.code read.csv(file, na.strings = c(\"\", \"NA\"))}."
-      ), row = row, column = column)
-  }
+  abort_if(!is.null(row) && !is.na(row), "blank", "A category cannot be an empty string.",
+    x = "Found one in column {.val {column}}, row {row}.",
+    i = c(
+      "Use {.code NA} for a missing rating.",
+      "{.fun read_ratings} takes empty fields of a file for missing, and so does
+       {.code read.csv(file, na.strings = c(\"\", \"NA\"))}."
+    ), row = row, column = column)
 }
 
 has_infinite <- function(x) is.numeric(x) && any(is.infinite(x))
 
 check_weights <- function(x, column) {
   bad <- if (is.numeric(x)) which(!is.finite(x) | x < 0) else seq_along(x)
-  if (length(bad) > 0L) {
-    abort_fallible("weights", "Weights must be finite numbers of at least zero.",
-      x = "Row {bad[[1L]]} of column {.val {column}} holds {.val {x[[bad[[1L]]]]}}.",
-      i = "{length(bad)} row{?s} {?is/are} not usable.", row = bad)
-  }
-  if (sum(x) > 2^53) {
-    abort_fallible("weights",
-      "Weights must not sum to more than 2^53, beyond which cases cannot be counted.",
-      x = "Column {.val {column}} sums to {format(sum(x))}.", row = which.max(x))
-  }
-  if (sum(x) == 0) {
-    abort_fallible("weights", "At least one weight must be above zero.",
-      x = "All of column {.val {column}} is zero.", row = seq_along(x))
-  }
+  abort_if(length(bad) > 0L, "weights", "Weights must be finite numbers of at least zero.",
+    x = "Row {bad[[1L]]} of column {.val {column}} holds {.val {x[[bad[[1L]]]]}}.",
+    i = "{length(bad)} row{?s} {?is/are} not usable.", row = bad)
+  abort_if(sum(x) > 2^53, "weights",
+    "Weights must not sum to more than 2^53, beyond which cases cannot be counted.",
+    x = "Column {.val {column}} sums to {format(sum(x))}.", row = which.max(x))
+  abort_if(sum(x) == 0, "weights", "At least one weight must be above zero.",
+    x = "All of column {.val {column}} is zero.", row = seq_along(x))
   as.double(x)
 }
 

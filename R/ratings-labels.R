@@ -84,11 +84,10 @@ read_label_lists <- function(x, column) {
   row <- rep.int(seq_along(x), lengths(x))
   gap <- is.na(label)
   partly <- row[gap & lengths(x)[row] > 1L]
-  if (length(partly) > 0L) {
-    abort_fallible("columns", "A list of labels must be known as a whole, or be {.code NA}.",
-      x = "Row {partly[[1L]]} of column {.val {column}} holds {.code NA} beside labels.",
-      arg = column)
-  }
+  abort_if(length(partly) > 0L, "columns",
+    "A list of labels must be known as a whole, or be {.code NA}.",
+    x = "Row {partly[[1L]]} of column {.val {column}} holds {.code NA} beside labels.",
+    arg = column)
   list(row = row[!gap], label = label[!gap], empty = which(lengths(x) == 0L), missing = row[gap])
 }
 
@@ -100,12 +99,11 @@ check_label_kinds <- function(x, column) {
   unknown <- kind == "logical"
   unknown[unknown] <- vapply(x[unknown], function(labels) all(is.na(labels)), NA)
   kinds <- unique(kind[!unknown])
-  if (length(setdiff(kinds, c("character", "integer", "logical", "factor", "ordered"))) > 0L ||
-    length(kinds) > 1L) {
-    abort_fallible("columns",
-      "A list of labels must hold vectors of one kind: strings, factors, logicals or numbers.",
-      x = "Column {.val {column}} holds {.val {kinds}}.", arg = column)
-  }
+  abort_if(
+    length(setdiff(kinds, c("character", "integer", "logical", "factor", "ordered"))) > 0L ||
+      length(kinds) > 1L, "columns",
+    "A list of labels must hold vectors of one kind: strings, factors, logicals or numbers.",
+    x = "Column {.val {column}} holds {.val {kinds}}.", arg = column)
 }
 
 read_label_flags <- function(columns) {
@@ -180,14 +178,10 @@ answer_number <- function(entries) {
 }
 
 answer_table <- function(x) {
-  if (x$exchangeable || has_repeats(x)) {
-    abort_argument("what", "{.code what = \"answers\"} needs one answer of each rater on a case.",
-      x = if (x$exchangeable) {
-        "The raters of {.arg x} are not identified; there are only counts."
-      } else {
-        "Raters of {.arg x} repeat their ratings."
-      })
-  }
+  abort_argument_if(x$exchangeable || has_repeats(x), "what",
+    "{.code what = \"answers\"} needs one answer of each rater on a case.",
+    x = if (x$exchangeable) "The raters of {.arg x} are not identified; there are only counts." else
+      "Raters of {.arg x} repeat their ratings.")
   entries <- judgements(x)
   answer <- answer_number(entries)
   first <- !duplicated(answer)

@@ -16,19 +16,12 @@ dimnames.ratings_labels <- dimnames.ratings
   if (!missing(i) && in_database(x)) abort_no_cases("{.arg i} chooses cases")
   keep_case <- if (missing(i)) seq_along(x$index) else find_subset(i, x$cases, "case")
   keep_rater <- if (missing(j)) seq_along(x$raters) else find_subset(j, x$raters, "rater")
-  if (x$exchangeable && !missing(j)) {
-    abort_argument("j", "The raters of {.arg x} are not identified; there are only counts.",
-      i = "Subset cases only.")
-  }
-  if (length(keep_case) == 0L) {
-    abort_fallible("empty", "At least one case must remain.")
-  }
-  if (length(keep_rater) == 0L) {
-    abort_fallible("raters", "At least one rater must remain.", raters = character())
-  }
-  if (anyDuplicated(keep_rater) > 0L) {
-    abort_argument("j", "A rater can be taken only once.")
-  }
+  abort_argument_if(x$exchangeable && !missing(j), "j",
+    "The raters of {.arg x} are not identified; there are only counts.", i = "Subset cases only.")
+  abort_if(length(keep_case) == 0L, "empty", "At least one case must remain.")
+  abort_if(length(keep_rater) == 0L, "raters", "At least one rater must remain.",
+    raters = character())
+  abort_argument_if(anyDuplicated(keep_rater) > 0L, "j", "A rater can be taken only once.")
   if (!missing(k)) x <- keep_systems(x, find_subset(k, x$systems, "system"))
   new_rater <- match(seq_along(x$raters), keep_rater, nomatch = 0L)
   core <- core_patterns_subset(x$patterns, pattern_of_case(x)[keep_case], new_rater)
@@ -56,9 +49,7 @@ dimnames.ratings_labels <- dimnames.ratings
 
 # Patterns are not joined here, though fewer systems may leave some alike.
 keep_systems <- function(x, which, call) {
-  if (anyDuplicated(which) > 0L) {
-    abort_argument("k", "A system can be taken only once.", call = call)
-  }
+  abort_argument_if(anyDuplicated(which) > 0L, "k", "A system can be taken only once.", call = call)
   x$systems <- x$systems[which]
   x$patterns$answer <- x$patterns$answer[, which, drop = FALSE]
   if (!is.null(x$truth)) x$truth$expected <- x$truth$expected[which]
@@ -79,10 +70,9 @@ find_subset <- function(i, names, what, call) {
   } else {
     NA
   }
-  if (anyNA(found)) {
-    abort_argument(what, "There is no such {what}.", i = "Subset the {length(names)} {what}s by
-        position, by name or by a logical vector of length {length(names)}.", call = call)
-  }
+  abort_argument_if(anyNA(found), what, "There is no such {what}.",
+    i = "Subset the {length(names)} {what}s by position, by name or by a logical vector of length
+        {length(names)}.", call = call)
   found
 }
 
@@ -128,14 +118,10 @@ agreement_matrix <- function(x, rater1, rater2) {
 # What a rater or a system says in each pattern.
 judge_answers <- function(x, name, arg) {
   units <- c(if (!x$exchangeable) x$raters, x$systems)
-  if (!(rlang::is_string(name) && name %in% units)) {
-    abort_argument(arg, "must name a rater or a system of {.arg x}.", not = name,
-      i = if (x$exchangeable) {
-        "The raters of {.arg x} are not identified; there are only counts."
-      } else {
-        "They are {.val {units}}."
-      })
-  }
+  abort_argument_if(!(rlang::is_string(name) && name %in% units), arg,
+    "must name a rater or a system of {.arg x}.", not = name,
+    i = if (x$exchangeable) "The raters of {.arg x} are not identified; there are only counts." else
+      "They are {.val {units}}.")
   if (!x$exchangeable && name %in% x$raters) {
     mine <- rating_rater(x) == match(name, x$raters)
     return(data.frame(pattern = rating_pattern(x)[mine], category = rating_category(x)[mine]))

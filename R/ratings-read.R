@@ -138,17 +138,14 @@ judged_by_models <- function(x) {
 check_reading <- function(file, na) {
   file <- check_settings_list(file, "file", c("sep", "encoding", "sheet"))
   sep <- file[["sep"]]
-  if (!is.null(sep) && !(rlang::is_string(sep) && nchar(sep, allowNA = TRUE) %in% 1L)) {
-    abort_argument("sep", "must be one character.", not = sep)
-  }
-  if (!is.null(na) && !(is.character(na) && all(validEnc(na)))) {
-    abort_argument("na", "must be strings that are text.", not = na)
-  }
+  abort_argument_if(!is.null(sep) && !(rlang::is_string(sep) && nchar(sep, allowNA = TRUE) %in% 1L),
+    "sep", "must be one character.", not = sep)
+  abort_argument_if(!is.null(na) && !(is.character(na) && all(validEnc(na))), "na",
+    "must be strings that are text.", not = na)
   encoding <- file[["encoding"]] %||% "UTF-8"
   check_string(encoding, "encoding")
-  if (!encoding %in% c("UTF-8", "latin1", iconvlist())) {
-    abort_argument("encoding", "must be one of those that {.fun iconvlist} lists.", not = encoding)
-  }
+  abort_argument_if(!encoding %in% c("UTF-8", "latin1", iconvlist()), "encoding",
+    "must be one of those that {.fun iconvlist} lists.", not = encoding)
   file
 }
 
@@ -184,13 +181,12 @@ find_files <- function(path) {
   known <- "[.](csv|tsv|xlsx|xls|json|jsonl|ndjson|eval)([.]gz)?$"
   files <- list.files(path, known, full.names = TRUE, ignore.case = TRUE)
   kinds <- unique(tolower(tools::file_ext(sub("[.]gz$", "", files))))
-  if (length(kinds) != 1L) {
-    abort_fallible("file", "The folder has neither {.file ratings.csv} nor {.file ratings.csv.gz},
-                            nor files of one kind.",
-      x = c(
-        "The folder is {.file {path}}.", if (length(files) > 0L) "It has {.file {basename(files)}}."
-      ), path = path)
-  }
+  abort_if(length(kinds) != 1L,
+    "file", "The folder has neither {.file ratings.csv} nor {.file ratings.csv.gz},
+                          nor files of one kind.",
+    x = c(
+      "The folder is {.file {path}}.", if (length(files) > 0L) "It has {.file {basename(files)}}."
+    ), path = path)
   files
 }
 
@@ -232,9 +228,7 @@ read_file <- function(file, how) {
 }
 
 warn_left_out <- function(notes) {
-  if (length(notes) > 0L) {
-    warn_fallible("left_out", stats::setNames(verbatim(notes), rep("!", length(notes))))
-  }
+  warn_if(length(notes) > 0L, "left_out", stats::setNames(verbatim(notes), rep("!", length(notes))))
 }
 
 # ---- What is in them ------------------------------------------------------------------------
@@ -316,11 +310,10 @@ chosen_column <- function(got, quo, arg) {
 }
 
 read_predictions <- function(path, raters, how) {
-  if (!file.exists(path) || dir.exists(path)) {
-    abort_fallible("file", "{.arg systems} must name raters, or be the path of a file.",
-      x = "There is no rater and no file {describe(path)}.",
-      i = if (!is.null(raters)) "The raters are {.val {unique(raters)}}.", path = path)
-  }
+  abort_if(!file.exists(path) || dir.exists(path), "file",
+    "{.arg systems} must name raters, or be the path of a file.",
+    x = "There is no rater and no file {describe(path)}.",
+    i = if (!is.null(raters)) "The raters are {.val {unique(raters)}}.", path = path)
   how[c("keep", "format")] <- list(identity, NULL)
   list2DF(read_file(path, how)$table)
 }

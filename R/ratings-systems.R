@@ -23,10 +23,8 @@ read_systems <- function(quos, data, layout) {
     return(list(raters = check_system_raters(if (is_column) quo else value)))
   }
   columns <- select_columns(data, quo, "systems")
-  if (length(columns) == 0L) {
-    abort_fallible("columns", "{.arg systems} selects no column of {.arg data}.",
-      i = "The columns are {.val {names(data)}}.", arg = "systems")
-  }
+  abort_if(length(columns) == 0L, "columns", "{.arg systems} selects no column of {.arg data}.",
+    i = "The columns are {.val {names(data)}}.", arg = "systems")
   list(columns = columns)
 }
 
@@ -54,16 +52,12 @@ abort_no_system <- function(words, call) {
 
 check_system_raters <- function(value) {
   if (is.factor(value)) value <- as.character(value)
-  if (!is.character(value) || length(value) == 0L || anyNA(value)) {
-    abort_argument("systems", "In long data {.arg systems} must be names of raters that are systems,
-                               or a data frame with columns {.val case}, {.val system} and
-                               {.val prediction}.",
-      x = if (rlang::is_quosure(value)) {
-        "It names the column {.val {rlang::as_name(value)}} of {.arg data}."
-      } else if (!is.null(value)) {
-        "It is {describe(value)}."
-      }, i = "Names are strings, for example {.code systems = c(\"gpt-4o\")}.")
-  }
+  abort_argument_if(!is.character(value) || length(value) == 0L || anyNA(value), "systems",
+    "In long data {.arg systems} must be names of raters that are systems, or a data frame with
+        columns {.val case}, {.val system} and {.val prediction}.",
+    x = if (rlang::is_quosure(value)) "It names the column {.val {rlang::as_name(value)}} of
+        {.arg data}." else if (!is.null(value)) "It is {describe(value)}.",
+    i = "Names are strings, for example {.code systems = c(\"gpt-4o\")}.")
   check_text(value, "systems")
   unique(value)
 }
@@ -77,14 +71,11 @@ system_table <- function(table, quos, data) {
   }, "")
   found <- ifelse(own %in% names(table), own, mapped)
   lacking <- own[!found %in% names(table)]
-  if (length(lacking) > 0L) {
-    abort_fallible("columns", "{.arg systems} must have columns {.val {own}}, or those that
-                               {.arg case}, {.arg rater} and {.arg rating} name.",
-      x = "It lacks {.val {lacking}}; it has {.val {names(table)}}.", arg = "systems")
-  }
-  if (nrow(table) == 0L) {
-    abort_fallible("system", "{.arg systems} has no rows.", system = character())
-  }
+  abort_if(length(lacking) > 0L, "columns",
+    "{.arg systems} must have columns {.val {own}}, or those that {.arg case}, {.arg rater} and
+        {.arg rating} name.", x = "It lacks {.val {lacking}}; it has {.val {names(table)}}.",
+    arg = "systems")
+  abort_if(nrow(table) == 0L, "system", "{.arg systems} has no rows.", system = character())
   table <- stats::setNames(plain_columns(table)[found], own)
   for (column in own) check_text(table[[column]], column)
   check_labels(table$prediction, "prediction")
@@ -96,25 +87,19 @@ system_table <- function(table, quos, data) {
 # What raters who are systems said, as a table of its own.
 split_systems <- function(input, systems, repeats) {
   if (is.null(input$case)) abort_lacking(input$layout, "case")
-  if (repeats == "labels") {
-    abort_argument("systems", "{.arg systems} cannot be raters where answers have several labels.",
-      i = "Make one category of each answer, with {.fun single_label}.")
-  }
+  abort_argument_if(repeats == "labels", "systems",
+    "{.arg systems} cannot be raters where answers have several labels.",
+    i = "Make one category of each answer, with {.fun single_label}.")
   rater <- as_label(input$rater)
   unknown <- setdiff(systems, rater)
-  if (length(unknown) > 0L) {
-    abort_fallible("system", "There {cli::qty(length(unknown))}{?is no rater/are no raters}
-                              {.val {unknown}} in {.arg data}.",
-      i = "The raters are {.val {unique(rater)}}.", system = unknown)
-  }
+  abort_if(length(unknown) > 0L, "system",
+    "There {cli::qty(length(unknown))}{?is no rater/are no raters} {.val {unknown}} in
+        {.arg data}.", i = "The raters are {.val {unique(rater)}}.", system = unknown)
   is_system <- rater %in% systems
-  if (all(is_system)) {
-    abort_fallible("system",
-      "No rater is left: {.arg systems} names every rater of {.arg data}.",
-      x = "The raters are {.val {unique(rater)}}.",
-      i = "Systems are evaluated by the remaining raters; name only the systems.",
-      system = systems)
-  }
+  abort_if(all(is_system), "system",
+    "No rater is left: {.arg systems} names every rater of {.arg data}.",
+    x = "The raters are {.val {unique(rater)}}.",
+    i = "Systems are evaluated by the remaining raters; name only the systems.", system = systems)
   column <- input$columns[[1L]]
   check_labels(column, names(input$columns))
   input$system_table <- tibble::new_tibble(list(

@@ -47,10 +47,8 @@ as.data.frame.ratings <- function(x, row.names = NULL, optional = FALSE, # nolin
                                   what = c("ratings", "systems", "answers", "scores", "counts",
                                            "patterns", "workers"), ...,
                                   spreadsheet = FALSE) {
-  if (!is.null(row.names)) {
-    abort_argument("row.names", "The table has no row names.",
-      i = "Did you mean {.code as.data.frame(x, what = \"systems\")}?")
-  }
+  abort_argument_if(!is.null(row.names), "row.names", "The table has no row names.",
+    i = "Did you mean {.code as.data.frame(x, what = \"systems\")}?")
   what <- check_choice(what, rating_tables, "what")
   for_spreadsheet(plain_data_frame(rating_table(x, what)), spreadsheet)
 }
@@ -76,20 +74,17 @@ rating_table <- function(x, what) {
 
 count_table <- function(x) {
   counts <- category_counts(x)
-  if ("case" %in% x$categories) {
-    abort_argument("x", "No category can be called {.val case}, the name of the column of cases.",
-      i = "Give that category another name.")
-  }
+  abort_argument_if("case" %in% x$categories, "x",
+    "No category can be called {.val case}, the name of the column of cases.",
+    i = "Give that category another name.")
   tibble::new_tibble(
     c(list(case = x$cases), split_columns(unname(counts), x$categories)), nrow = nrow(counts)
   )
 }
 
 drawn_workers <- function(x) {
-  if (is.null(x$kinds)) {
-    abort_argument("x", "The kinds of the workers of {.arg x} are not known.",
-      i = "Those of a crowd from {.fun simulate_crowd} are.")
-  }
+  abort_argument_if(is.null(x$kinds), "x", "The kinds of the workers of {.arg x} are not known.",
+    i = "Those of a crowd from {.fun simulate_crowd} are.")
   tibble::tibble(worker = x$raters, kind = unname(x$kinds[x$raters]))
 }
 

@@ -6,11 +6,9 @@ truth_to_keep <- function(input, x) {
   if (is.null(input$truth)) {
     return(NULL)
   }
-  if (has_labels(x)) {
-    abort_argument("truth",
-      "{.arg truth} is one category per case; answers with several labels have no such truth.",
-      i = "{.fun single_label} makes ratings with one label.")
-  }
+  abort_argument_if(has_labels(x), "truth",
+    "{.arg truth} is one category per case; answers with several labels have no such truth.",
+    i = "{.fun single_label} makes ratings with one label.")
   column <- names(input$truth)
   code <- encode(input$truth[[1L]], x$categories, column, "truth")
   by_rating <- input$layout$by_rating

@@ -155,9 +155,7 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
                     rater_groups = NULL, rater_kind = NULL, truth = NULL, covariates = NULL,
                     scores = NULL, confidence = NULL) {
   check_dots_empty(...)
-  if (missing(data)) {
-    abort_argument("data", "must be given.")
-  }
+  abort_argument_if(missing(data), "data", "must be given.")
   repeats <- check_choice(repeats, c("error", "ratings", "reruns", "labels"), "repeats")
   if (!is.null(ordered)) check_flag(ordered, "ordered")
   options <- list(
@@ -209,23 +207,20 @@ build_ratings <- function(data, columns, options, times = NULL) {
 }
 
 check_long <- function(is_long, repeats) {
-  if (!is_long && repeats != "error") {
-    abort_argument("repeats",
-      "{.code repeats = \"{repeats}\"} needs long data, with a row per rating.",
-      i = "Give {.arg case}, {.arg rater} and {.arg rating}.")
-  }
+  abort_argument_if(!is_long && repeats != "error", "repeats",
+    "{.code repeats = \"{repeats}\"} needs long data, with a row per rating.",
+    i = "Give {.arg case}, {.arg rater} and {.arg rating}.")
 }
 
 # An agreement matrix has none that could be named.
 check_no_columns <- function(columns, repeats) {
   check_long(FALSE, repeats)
   given <- names(columns)[!vapply(columns, rlang::quo_is_null, NA)]
-  if (length(given) > 0L) {
-    abort_argument(given,
-      "A {.cls table} is the agreement matrix of two raters; it has no columns to choose from.",
-      x = "Found {.arg {given}}.", i = "Make a data frame of it, with {.fun as.data.frame}; or give
-        {.arg counts} if it has counts of ratings, cases x categories.")
-  }
+  abort_argument_if(length(given) > 0L, given,
+    "A {.cls table} is the agreement matrix of two raters; it has no columns to choose from.",
+    x = "Found {.arg {given}}.",
+    i = "Make a data frame of it, with {.fun as.data.frame}; or give {.arg counts} if it has counts
+        of ratings, cases x categories.")
 }
 
 # Fields: patterns (see patterns.R), index (pattern of each case), cases (identifiers), weights
@@ -257,26 +252,20 @@ has_reruns <- function(x) x$repeats == "reruns"
 check_built <- function(x, input) {
   named <- !x$exchangeable && !has_labels(x)
   enough <- length(x$raters) >= if (named) 1L else 2L
-  if (length(rating_category(x)) == 0L && (enough || x$exchangeable)) {
-    abort_fallible("missing", "There is not a single rating in {.arg data}.",
-      i = "All ratings are missing; check the columns and the coding of missing values.")
-  }
+  abort_if(length(rating_category(x)) == 0L && (enough || x$exchangeable), "missing",
+    "There is not a single rating in {.arg data}.",
+    i = "All ratings are missing; check the columns and the coding of missing values.")
   if (!enough) {
     found <- if (length(x$raters) == 0L) "none" else "only {.val {x$raters}}"
     abort_fallible("raters", "At least two raters are needed to learn from their agreement.",
       x = paste0("Found ", found, "."),
-      i = if (x$exchangeable) {
-        "No case has two ratings: the counts of every row sum to one or zero."
-      } else {
-        "Systems do not count as raters."
-      }, raters = x$raters)
+      i = if (x$exchangeable) "No case has two ratings: the counts of every row sum to one or
+          zero." else "Systems do not count as raters.", raters = x$raters)
   }
   check_most_ratings(x)
   both <- if (!x$exchangeable) intersect(x$raters, x$systems)
-  if (length(both) > 0L) {
-    abort_fallible("columns", "Raters and systems must have different names.",
-      x = "{.val {both}} {?names/name} both a rater and a system.", arg = "systems")
-  }
+  abort_if(length(both) > 0L, "columns", "Raters and systems must have different names.",
+    x = "{.val {both}} {?names/name} both a rater and a system.", arg = "systems")
   if (x$repeats == "error") check_repeats(x)
   if (has_labels(x)) check_label_once(x)
   check_systems(x)
@@ -286,18 +275,14 @@ check_built <- function(x, input) {
 # Signs that raters are none: columns without ratings, or cases that were taken for raters.
 warn_raters <- function(x, by_rating) {
   silent <- setdiff(x$raters, x$raters[c(rating_rater(x), x$empty$rater)])
-  if (length(silent) > 0L) {
-    warn_fallible("raters", c(
-      "Rater{?s} {.val {silent}} {?has/have} no ratings at all.",
-      "i" = "Leave {cli::qty(length(silent))}{?it/them} out, or check the column{?s}."
-    ), raters = silent)
-  }
-  if (by_rating && nrow(x) < 50L && length(x$raters) > 10L * nrow(x)) {
-    warn_fallible("raters", c(
-      "There are {length(x$raters)} raters of only {count_noun(nrow(x), 'case')}.",
-      "i" = "Are {.arg case} and {.arg rater} swapped?"
-    ), raters = x$raters)
-  }
+  warn_if(length(silent) > 0L, "raters", c(
+    "Rater{?s} {.val {silent}} {?has/have} no ratings at all.",
+    "i" = "Leave {cli::qty(length(silent))}{?it/them} out, or check the column{?s}."
+  ), raters = silent)
+  warn_if(by_rating && nrow(x) < 50L && length(x$raters) > 10L * nrow(x), "raters", c(
+    "There are {length(x$raters)} raters of only {count_noun(nrow(x), 'case')}.",
+    "i" = "Are {.arg case} and {.arg rater} swapped?"
+  ), raters = x$raters)
 }
 
 check_most_ratings <- function(x) {

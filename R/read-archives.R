@@ -10,10 +10,9 @@ usual_file_limits <- c(entries = 1e5, megabytes = 1000, ratio = 200, columns = 1
 file_limits <- function() {
   known <- names(usual_file_limits)
   most <- read_option("fallible.file_limits", usual_file_limits, function(x, arg) {
-    if (!is.numeric(x) || !all(rlang::names2(x) %in% known) || !all(x > 0 & !is.na(x))) {
-      abort_argument(arg, "must be positive numbers, each with one of the names {.val {known}}.",
-        not = x)
-    }
+    abort_argument_if(
+      !is.numeric(x) || !all(rlang::names2(x) %in% known) || !all(x > 0 & !is.na(x)), arg,
+      "must be positive numbers, each with one of the names {.val {known}}.", not = x)
     replace(usual_file_limits, names(x), x)
   })
   list(most = most, advice = "If you trust it, raise `options(fallible.file_limits = c(%s = ))`.")

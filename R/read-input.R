@@ -8,9 +8,8 @@
 # call, which are in `how`, as are limits, where they are not the usual ones, and the folder for
 # what must be unpacked, scratch.
 open_input <- function(path, how) {
-  if (!rlang::is_string(path) || !utils::file_test("-f", path)) {
-    abort_fallible("file", "There is no file {describe(path)}.", path = path)
-  }
+  abort_if(!rlang::is_string(path) || !utils::file_test("-f", path), "file",
+    "There is no file {describe(path)}.", path = path)
   stem <- sub("[.]gz$", "", basename(path))
   input <- rlang::env(
     path = path, name = sub("[.][^.]*$", "", stem), extension = tolower(tools::file_ext(stem)),
@@ -57,10 +56,8 @@ plain_file <- function(input, scratch) {
 
 # `topic`: of its class, where it has one besides.
 abort_file <- function(path, what, ..., topic = NULL) {
-  abort_fallible(
-    c(topic, "file"), c(paste("{.file {path}}", verbatim(what)), vapply(c(...), verbatim, "")),
-    path = path
-  )
+  abort_fallible(c(topic, "file"),
+    c(paste("{.file {path}}", verbatim(what)), vapply(c(...), verbatim, "")), path = path)
 }
 
 # ---- Kinds ----------------------------------------------------------------------------------

@@ -105,9 +105,9 @@ new_own_measure <- function(id, title, kernel, form, range, raters, reference) {
   raters <- raters %||% if (form == "table") 2 else Inf
   range <- range %||% c(-1, 1)
   check_range(range, "numbers", finite = FALSE)
-  if (!(identical(as.double(raters), 2) || (identical(raters, Inf) && form != "table"))) {
-    abort_argument("raters", "must be {.code 2}, or {.code Inf} for two or more.", not = raters)
-  }
+  abort_argument_if(
+    !(identical(as.double(raters), 2) || (identical(raters, Inf) && form != "table")), "raters",
+    "must be {.code 2}, or {.code Inf} for two or more.", not = raters)
   check_kernel(kernel, form, if (form == "table") "table" else c(form, "weights"))
   new_measure(
     id, title, reference, kernel = kernel, form = form, lower = range[[1L]],

@@ -79,9 +79,7 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
 check_date <- function(date) {
   ok <- is.null(date) || (is.character(date) || inherits(date, c("Date", "POSIXt"))) &&
     length(date) == 1L && !is.na(date)
-  if (!ok) {
-    abort_argument("date", "must be a string, a {.cls Date} or NULL.", not = date)
-  }
+  abort_argument_if(!ok, "date", "must be a string, a {.cls Date} or NULL.", not = date)
 }
 
 put_report <- function(made, file) {
@@ -89,19 +87,14 @@ put_report <- function(made, file) {
     file, function(beside) file.copy(made, beside, overwrite = TRUE),
     function(beside) identical(file_bytes(beside), file_bytes(made))
   )
-  if (!put) {
-    abort_fallible("file", "{.file {file}} cannot be written.",
-      i = "The folder must be writable and have space for a second copy.",
-      path = file)
-  }
+  abort_if(!put, "file", "{.file {file}} cannot be written.",
+    i = "The folder must be writable and have space for a second copy.", path = file)
 }
 
 check_report_input <- function(x) {
   check_several_raters(check_ratings(x))
-  if (length(x$systems) == 0L) {
-    abort_fallible("system", "A report of accuracy needs systems.",
-      i = "Give {.arg systems} to {.fun ratings}.", system = character())
-  }
+  abort_if(length(x$systems) == 0L, "system", "A report of accuracy needs systems.",
+    i = "Give {.arg systems} to {.fun ratings}.", system = character())
 }
 
 # What is said without R: clauses that name arguments or functions are left out.
@@ -127,12 +120,10 @@ checks_in_words <- function(check) {
 report_format <- function(file) {
   check_string(file, "file")
   extension <- tolower(tools::file_ext(file))
-  if (!extension %in% c("html", "docx", "pdf") || !dir.exists(dirname(file)) || dir.exists(file)) {
-    abort_fallible("file", "{.arg file} must be a path that ends in {.val .html}, {.val .docx} or
-                            {.val .pdf}, in a folder that exists.",
-      x = if (dir.exists(file)) "{.file {file}} is a folder." else "It is {describe(file)}.",
-      path = file)
-  }
+  abort_if(!extension %in% c("html", "docx", "pdf") || !dir.exists(dirname(file)) ||
+      dir.exists(file), "file", "{.arg file} must be a path that ends in {.val .html}, {.val .docx}
+        or {.val .pdf}, in a folder that exists.", x = if (dir.exists(file)) "{.file {file}} is a
+        folder." else "It is {describe(file)}.", path = file)
   for (package in c("rmarkdown", "knitr", "ggplot2")) {
     check_installed(package, "to write reports")
   }

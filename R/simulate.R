@@ -109,9 +109,8 @@ sample_accuracy <- function(x) {
 
 check_truth <- function(x) {
   check_ratings(x)
-  if (is.null(x$truth)) {
-    abort_argument("x", "The truth of the cases of {.arg x} is not known.", i = "Only what
-        {.fun simulate_ratings} and {.fun with_truth} make, or {.fun ratings} with {.arg truth},
-        carries its truth; for estimates, see {.fun ground_truth} and {.fun estimate_accuracy}.")
-  }
+  abort_argument_if(is.null(x$truth), "x", "The truth of the cases of {.arg x} is not known.",
+    i = "Only what {.fun simulate_ratings} and {.fun with_truth} make, or {.fun ratings} with
+        {.arg truth}, carries its truth; for estimates, see {.fun ground_truth} and
+        {.fun estimate_accuracy}.")
 }

@@ -6,10 +6,8 @@ save_checkpoint <- function(study, path) {
     path, function(temporary) write_hashed(study, temporary),
     function(temporary) inherits(read_hashed(temporary), "simulation_study")
   )
-  if (!saved) {
-    abort_fallible("file", "The file of {.arg checkpoint} cannot be written.",
-      x = verbatim("It is ", path, "."), path = path)
-  }
+  abort_if(!saved, "file", "The file of {.arg checkpoint} cannot be written.",
+    x = verbatim("It is ", path, "."), path = path)
 }
 
 # An RDS file with a hash of its bytes behind them, which `readRDS()` passes over: changed bytes can
@@ -44,12 +42,10 @@ lock_checkpoint <- function(path, frame = parent.frame()) {
   lock_file <- paste0(path, ".lock")
   ours <- path %in% lock_store$paths # the system's locks do not know this process from itself
   lock <- if (!ours) tryCatch(filelock::lock(lock_file, timeout = 0), error = function(e) NA)
-  if (is.null(lock)) {
-    abort_fallible("file",
-      "The file of {.arg checkpoint} is in use by another {if (ours) 'study' else 'process'}.",
-      x = verbatim("It is ", path, "."), i = "Wait until that ends, or choose another file.",
-      path = path)
-  }
+  abort_if(is.null(lock), "file",
+    "The file of {.arg checkpoint} is in use by another {if (ours) 'study' else 'process'}.",
+    x = verbatim("It is ", path, "."), i = "Wait until that ends, or choose another file.",
+    path = path)
   lock_store$paths <- c(lock_store$paths, path)
   withr::defer({
     lock_store$paths <- setdiff(lock_store$paths, path)
@@ -73,12 +69,9 @@ resume <- function(study, path, parts = c("designs", "estimators", "n", "panels"
     abort_fallible("file", "The file of {.arg checkpoint} cannot be read.",
       x = c(verbatim("It is ", path, "."), verbatim(conditionMessage(e))), path = path)
   })
-  if (!inherits(before, "simulation_study") || !is.list(before)) {
-    abort_fallible("file",
-      "The file of {.arg checkpoint} was not written by a study, or has changed.",
-      x = verbatim("It is ", path, "."),
-      i = "Choose another file, or delete this one.", path = path)
-  }
+  abort_if(!inherits(before, "simulation_study") || !is.list(before), "file",
+    "The file of {.arg checkpoint} was not written by a study, or has changed.",
+    x = verbatim("It is ", path, "."), i = "Choose another file, or delete this one.", path = path)
   check_same_study(before, study, parts, path)
   check_progress(before, study, path)
   inform_fallible(verbatim(
@@ -96,12 +89,11 @@ check_same_study <- function(before, study, parts, path) {
     )
   }, NA)]
   more <- is.numeric(before$runs) && isTRUE(before$runs > study$runs)
-  if (length(differ) > 0L || more) {
-    abort_fallible("file", "The file of {.arg checkpoint} holds another study.",
-      x = if (length(differ) > 0L) "Not the same: {.arg {differ}}." else
-        "It has {before$runs} {.arg runs}, more than the {study$runs} asked for.",
-      i = "Choose another file, or delete this one.", path = path)
-  }
+  abort_if(length(differ) > 0L || more, "file",
+    "The file of {.arg checkpoint} holds another study.",
+    x = if (length(differ) > 0L) "Not the same: {.arg {differ}}." else "It has {before$runs}
+        {.arg runs}, more than the {study$runs} asked for.",
+    i = "Choose another file, or delete this one.", path = path)
 }
 
 # Functions within functions keep theirs, which a file changes.
@@ -125,13 +117,11 @@ check_progress <- function(before, study, path) {
     done = !whole(done, length(study$done)) || any(done < 0L | done > study$runs)
   )
   if (!any(damaged)) damaged <- c(results = !whole_results(before[["results"]], done, study))
-  if (any(damaged)) {
-    abort_fallible("file", "The file of {.arg checkpoint} is damaged.",
-      x = c(
-        verbatim("It is ", path, "."), "Not as it was written: {.field {names(which(damaged))}}."
-      ),
-      i = "Choose another file, or delete this one.", path = path)
-  }
+  abort_if(any(damaged), "file", "The file of {.arg checkpoint} is damaged.",
+    x = c(
+      verbatim("It is ", path, "."), "Not as it was written: {.field {names(which(damaged))}}."
+    ),
+    i = "Choose another file, or delete this one.", path = path)
 }
 
 # Are the results those of so many runs of each cell, and of nothing else?

@@ -58,9 +58,8 @@ summary.simulation_study <- function(object, by = c("design", "n", "system", "es
 
 check_by <- function(by) {
   choices <- c("design", "n", "system", "estimator")
-  if (!is.null(by) && !(is.character(by) && all(by %in% choices))) {
-    abort_argument("by", "must be any of {.val {choices}}.", not = by)
-  }
+  abort_argument_if(!is.null(by) && !(is.character(by) && all(by %in% choices)), "by",
+    "must be any of {.val {choices}}.", not = by)
   unique(by)
 }
 

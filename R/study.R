@@ -125,30 +125,25 @@ as_designs <- function(x, n = NULL) {
   if (inherits(x, "rater_design") || is.function(x)) x <- list(design = x)
   ok <- is.list(x) && length(x) > 0L &&
     all(vapply(x, function(design) inherits(design, "rater_design") || is.function(design), NA))
-  if (!ok) {
-    abort_argument("designs",
-      "must be a {.cls rater_design}, a function of the number of cases, or a list of them.",
-      not = x, i = "Make designs with {.fun rater_design} or {.fun lehner_design}.")
-  }
+  abort_argument_if(!ok, "designs",
+    "must be a {.cls rater_design}, a function of the number of cases, or a list of them.", not = x,
+    i = "Make designs with {.fun rater_design} or {.fun lehner_design}.")
   names <- rlang::names2(x)
   names[names == ""] <- paste("design", seq_along(x))[names == ""]
   check_names(names, "designs")
   own <- vapply(x, is.function, NA)
   if (any(own)) x[own] <- as_worlds(x[own], names[own], n)
   alone <- names[lengths(lapply(x, `[[`, "systems")) == 0L]
-  if (length(alone) > 0L) {
-    abort_fallible("system", "A design must have a system whose accuracy is estimated.",
-      x = "There is none in {.val {alone}}.", i = "Give {.arg systems} to {.fun rater_design}.",
-      system = character())
-  }
+  abort_if(length(alone) > 0L, "system", "A design must have a system whose accuracy is estimated.",
+    x = "There is none in {.val {alone}}.", i = "Give {.arg systems} to {.fun rater_design}.",
+    system = character())
   stats::setNames(x, names)
 }
 
 as_worlds <- function(functions, names, n) {
-  if (length(n) == 0L) {
-    abort_argument("n", "Give {.arg n}, the number of cases: functions have none of their own.",
-      x = "{.val {names}} {?is a function/are functions}.")
-  }
+  abort_argument_if(length(n) == 0L, "n",
+    "Give {.arg n}, the number of cases: functions have none of their own.",
+    x = "{.val {names}} {?is a function/are functions}.")
   Map(new_world, functions, names, MoreArgs = list(n = n[[1L]]))
 }
 
@@ -162,9 +157,8 @@ check_sizes <- function(n) {
 
 check_path <- function(path) {
   ok <- rlang::is_string(path) && validEnc(path) && dir.exists(dirname(path)) && !dir.exists(path)
-  if (!ok) {
-    abort_argument("checkpoint", "must be the path of a file in a folder that exists.", not = path)
-  }
+  abort_argument_if(!ok, "checkpoint", "must be the path of a file in a folder that exists.",
+    not = path)
   # Estimators may change the folder; and a link is locked as what it leads to.
   if (file.exists(path)) {
     normalizePath(path)

@@ -94,15 +94,13 @@ as_result <- function(value, systems, arg = "estimators") {
   }, NA)
   ok <- all(numeric) && length(table[["estimate"]]) == length(systems) && !anyNA(place) &&
     !any(is.infinite(table[["estimate"]]))
-  if (!ok) {
-    abort_argument(arg, "An estimator must return {length(systems)} finite number{?s}, one per
-                         system, or a data frame with a column {.val estimate} and a row per
-                         system.",
-      x = c(
-        "It returned {describe(value)}.",
-        if (length(named) > 0L) "It names {.val {named}}; systems are {.val {systems}}."
-      ), call = NULL)
-  }
+  abort_argument_if(!ok, arg, "An estimator must return {length(systems)} finite number{?s}, one per
+                       system, or a data frame with a column {.val estimate} and a row per
+                       system.",
+    x = c(
+      "It returned {describe(value)}.",
+      if (length(named) > 0L) "It names {.val {named}}; systems are {.val {systems}}."
+    ), call = NULL)
   out <- result_table(na_real(as.double(table[["estimate"]][place])))
   for (column in intersect(interval_columns, names(table))) {
     out[[column]] <- as.double(table[[column]][place])

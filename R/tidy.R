@@ -74,10 +74,9 @@ vcov.fallible_result <- function(object, ...) { # nolint: object_name.
 confint.fallible_result <- function(object, parm, level = NULL, ...) { # nolint: object_name.
   table <- estimates_of(object)
   own <- glance(object)[["conf_level"]] %||% unclass(object)[["options"]]$conf_level
-  if (!is.null(level) && !isTRUE(all.equal(level, own))) {
-    abort_argument("level", "must be that of the intervals of {.arg object}.", not = level,
-      i = "It has intervals of level {own}. Make it again with another {.arg conf_level}.")
-  }
+  abort_argument_if(!is.null(level) && !isTRUE(all.equal(level, own)), "level",
+    "must be that of the intervals of {.arg object}.", not = level,
+    i = "It has intervals of level {own}. Make it again with another {.arg conf_level}.")
   ends <- as.matrix(table[c("conf.low", "conf.high")])
   tail <- (1 + c(-1, 1) * (own %||% NA_real_)) / 2
   dimnames(ends) <- list(names_of_rows(table), paste(format(100 * tail, trim = TRUE), "%"))
@@ -87,10 +86,8 @@ confint.fallible_result <- function(object, parm, level = NULL, ...) { # nolint:
 # The main table of a result with estimates, intervals and standard errors, where it has them.
 estimates_of <- function(object) {
   table <- tidy(object)
-  if (!is.numeric(table[["estimate"]])) {
-    abort_argument("object", "A result of class {.cls {class(object)[[1L]]}} has no estimates.",
-      i = "See {.fun tidy}.")
-  }
+  abort_argument_if(!is.numeric(table[["estimate"]]), "object",
+    "A result of class {.cls {class(object)[[1L]]}} has no estimates.", i = "See {.fun tidy}.")
   lacking <- setdiff(c("std.error", "conf.low", "conf.high"), names(table))
   table[lacking] <- NA_real_
   table
