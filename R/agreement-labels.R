@@ -8,9 +8,7 @@ set_scales <- c("masi", "jaccard", "identity")
 as_compared <- function(x, scale_weights) {
   if (!has_labels(x)) {
     x <- as_ratings_of_several(x)
-    return(list(
-      x = x, scale_weights = check_scale_weights(scale_weights, x$categories)
-    ))
+    return(list(x = x, scale_weights = check_scale_weights(scale_weights, x$categories)))
   }
   abort_if(!rlang::is_string(scale_weights, set_scales), "labels",
     "Answers with several labels need a scale for sets.",

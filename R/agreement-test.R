@@ -91,8 +91,7 @@ test_against <- function(sample, measures, about) {
 new_sample <- function(x, scale_weights, interval, pooling, arg) {
   x <- as_ratings_of_several(x, arg)
   settings <- list(
-    conf_level = 0.9,
-    interval = check_choice(interval, c("analytic", "jackknife"), "interval"),
+    conf_level = 0.9, interval = check_choice(interval, c("analytic", "jackknife"), "interval"),
     pooling = check_choice(pooling, c("pairs", "cases"), "pooling")
   )
   settings$scale_weights <- check_scale_weights(scale_weights, x$categories)

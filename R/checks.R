@@ -18,8 +18,7 @@ check_given <- function(up = 1L, but = NULL) {
   abort_argument_if(length(lacking) > 0L, lacking, "{.arg {lacking}} must be given.", call = frame)
 }
 
-check_number <- function(x, arg, min = -Inf, max = Inf, open_min = FALSE, open_max = FALSE,
-                         call) {
+check_number <- function(x, arg, min = -Inf, max = Inf, open_min = FALSE, open_max = FALSE, call) {
   is_number <- is.numeric(x) && length(x) == 1L && is.finite(x)
   inside <- is_number && (if (open_min) x > min else x >= min) &&
     (if (open_max) x < max else x <= max)
@@ -36,8 +35,7 @@ check_level <- function(x, arg = "conf_level", call) {
   check_number(x, arg, 0, 1, open_min = TRUE, open_max = TRUE, call = call)
 }
 
-check_count <- function(x, arg, min = 1L, max = .Machine$integer.max,
-                        call) {
+check_count <- function(x, arg, min = 1L, max = .Machine$integer.max, call) {
   ok <- is.numeric(x) && length(x) == 1L && is.finite(x) && x == round(x) && x >= min && x <= max
   abort_argument_if(!ok, arg, "must be one whole number from {min} to {max}.", not = x, call = call)
   invisible(as.integer(x))
@@ -193,10 +191,7 @@ check_text <- function(x, what, call) {
 
 # `x` with those of its systems that a user chose.
 choose_systems <- function(x, systems, call) {
-  if (is.null(systems)) {
-    return(x)
-  }
-  x[, , check_system_names(systems, x$systems, call)]
+  if (is.null(systems)) x else x[, , check_system_names(systems, x$systems, call)]
 }
 
 # Names of systems among those `known`, each once; all of them for NULL.

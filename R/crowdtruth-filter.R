@@ -35,9 +35,7 @@ filter_crowd <- function(x, what = c("workers", "units"), min_units = 3L, flagge
     check_unused(list(below = below, sd = if (!missing(sd)) sd), "units")
     without_workers(x, min_units, flagged)
   } else {
-    check_unused(
-      list(min_units = if (!missing(min_units)) min_units, flagged = flagged), "workers"
-    )
+    check_unused(list(min_units = if (!missing(min_units)) min_units, flagged = flagged), "workers")
     without_units(x, below, sd)
   }
 }

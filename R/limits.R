@@ -56,9 +56,7 @@ check_pair_numbers <- function(judges, numbers, call, pairs = judges * (judges -
 
 check_panel_memory <- function(design, n) {
   judges <- length(design$raters) + length(design$systems)
-  check_memory(
-    as.double(n) * judges, "answers of a panel", "Draw fewer cases, in several panels."
-  )
+  check_memory(as.double(n) * judges, "answers of a panel", "Draw fewer cases, in several panels.")
 }
 
 # What the core throws, and what it asks of C++, as errors of ours. R's own errors, those of

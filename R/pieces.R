@@ -1,9 +1,7 @@
 # Independent pieces of work on other processes, or machines, by package future.
 
 # Has the user planned for other processes?
-has_workers <- function() {
-  isNamespaceLoaded("future") && !inherits(future::plan(), "sequential")
-}
+has_workers <- function() isNamespaceLoaded("future") && !inherits(future::plan(), "sequential")
 
 # Are they on other machines, as far as a plan tells?
 has_remote_workers <- function() {

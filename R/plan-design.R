@@ -154,10 +154,7 @@ accuracy_of_kappa <- function(kappa, design) {
     "No accuracy of raters has this {.arg chance_kappa} under the violations that are assumed.",
     x = "It is {kappa}; possible is {format(kappa + ends[[1L]], digits = 3)} to
         {format(kappa + ends[[2L]], digits = 3)}.")
-  if (ends[[2L]] <= 0) {
-    return(1)
-  }
-  stats::uniroot(lack, c(chance, 1), tol = 1e-12)$root
+  if (ends[[2L]] <= 0) 1 else stats::uniroot(lack, c(chance, 1), tol = 1e-12)$root
 }
 
 # Kappa of a pair of raters, in the mean over pairs, with categories alike where base rates are

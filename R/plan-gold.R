@@ -91,8 +91,7 @@ plan_gold <- function(x, half_width = 0.05, of = c("accuracy", "difference", "re
   settings <- gold_settings(
     list(
       half_width = half_width, of = of, systems = systems, category = category, gold = gold,
-      interval = interval, target = target, conf_level = conf_level, choice = choice,
-      cost = cost
+      interval = interval, target = target, conf_level = conf_level, choice = choice, cost = cost
     ), estimate
   )
   predicted <- predict_categories(estimate$fit$x)

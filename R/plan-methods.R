@@ -159,10 +159,7 @@ format_estimator <- function(estimator) {
 }
 
 format_pilot <- function(pilot) {
-  if (is.null(pilot)) {
-    return(NULL)
-  }
-  paste0(
+  if (!is.null(pilot)) paste0(
     "Pilot of ", count_noun(pilot$cases, "case"), ", ", pilot$model, ": mean rater accuracy ",
     decimals(pilot$rater_accuracy),
     if (!is.na(pilot$std.error)) paste0(" (standard error ", decimals(pilot$std.error), ")"),
@@ -244,10 +241,7 @@ pilot_note <- function(x) {
     approximate_cases(approximate_errors(settings, m), settings)
   }, 0)
   ratio <- cases[[2L]] / cases[[1L]]
-  if (ratio < 1.05) {
-    return(NULL)
-  }
-  paste0(
+  if (ratio >= 1.05) paste0(
     "If raters were a standard error less accurate (", decimals(low), "), about ",
     decimals(ratio, 1L), " times as many cases"
   )

@@ -96,9 +96,8 @@
 #' @export
 plan_cases <- function(design = NULL, margin = 0.1, conf_level = default_conf_level(),
                        raters = NULL, rater_accuracy = NULL, chance_kappa = NULL,
-                       system_accuracy = NULL,
-                       cases = c(2, 20000), cost = c(case = 0, rating = 1), estimator = "joint",
-                       runs = 500L, threads = default_threads()) {
+                       system_accuracy = NULL, cases = c(2, 20000), cost = c(case = 0, rating = 1),
+                       estimator = "joint", runs = 500L, threads = default_threads()) {
   arguments <- mget(names(formals()))
   settings <- plan_settings(arguments)
   settings$threads <- check_threads(threads)
@@ -116,9 +115,8 @@ plan_settings <- function(x) {
   settings <- c(
     list(
       margin = check_number(x$margin, "margin", 1e-6, 1, open_max = TRUE),
-      conf_level = check_level(x$conf_level),
-      cost = check_cost(x$cost),
-      runs = check_runs(x$runs), approximate = identical(as.double(x$runs), 0)
+      conf_level = check_level(x$conf_level), cost = check_cost(x$cost), runs = check_runs(x$runs),
+      approximate = identical(as.double(x$runs), 0)
     ),
     check_cases(x$cases)
   )
@@ -139,8 +137,7 @@ check_runs <- function(runs) {
 check_cases <- function(cases) {
   if (length(cases) == 1L) {
     return(list(
-      cases = check_count(cases, "cases", min = 2L),
-      least_cases = 2L, max_cases = 20000L
+      cases = check_count(cases, "cases", min = 2L), least_cases = 2L, max_cases = 20000L
     ))
   }
   ok <- is.numeric(cases) && length(cases) == 2L && all(is.finite(cases)) &&

@@ -40,8 +40,7 @@ build_wide <- function(input, categories) {
 build_counts <- function(input, categories) {
   cases <- case_identifiers(input)
   systems <- add_systems(input, cases, categories)
-  columns <- Map(function(x, name) check_counts(x, name), input$columns,
-    names(input$columns))
+  columns <- Map(function(x, name) check_counts(x, name), input$columns, names(input$columns))
   lacking <- setdiff(categories, names(columns))
   columns[lacking] <- list(integer(input$rows))
   unknown <- setdiff(names(columns), categories)

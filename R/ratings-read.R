@@ -96,8 +96,7 @@ read_ratings <- function(path, format = NULL, case = NULL, rater = NULL, rating 
   file <- check_reading(file, na)
   mapping <- rlang::enquos(case = case, rater = rater, rating = rating, raters = raters)
   how <- list(
-    format = format, sep = file[["sep"]], sheet = file[["sheet"]],
-    encoding = file[["encoding"]],
+    format = format, sep = file[["sep"]], sheet = file[["sheet"]], encoding = file[["encoding"]],
     scratch = withr::local_tempdir(), keep = keep_columns(mapping, rlang::enquos(...)),
     named = unlist(lapply(mapping, function(quo) all.vars(rlang::quo_get_expr(quo))))
   )

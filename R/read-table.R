@@ -189,10 +189,7 @@ form_answer <- function(field) {
   if (!is.list(field)) {
     return(field)
   }
-  if (!is.null(field$label)) {
-    return(field$label)
-  }
-  names(field)[vapply(field, isTRUE, NA)]
+  if (!is.null(field$label)) field$label else names(field)[vapply(field, isTRUE, NA)]
 }
 
 # ---- Excel ----------------------------------------------------------------------------------
@@ -240,7 +237,6 @@ sheet_columns <- function(input, sheet) {
 
 excel_try <- function(value, input) {
   tryCatch(value, error = function(cnd) {
-    abort_file(input$path, "cannot be read as an Excel file.",
-      "x" = conditionMessage(cnd))
+    abort_file(input$path, "cannot be read as an Excel file.", "x" = conditionMessage(cnd))
   })
 }

@@ -93,8 +93,7 @@ simulation_study <- function(designs, estimators = c("binned", "unbinned"), runs
   check_given()
   n <- check_sizes(n)
   study <- new_study(
-    as_designs(designs, n), as_estimators(estimators),
-    check_count(runs, "runs", max = 1000000L), n,
+    as_designs(designs, n), as_estimators(estimators), check_count(runs, "runs", max = 1000000L), n,
     check_choice(panels, c("separate", "same"), "panels"), draw_seed()
   )
   threads <- check_threads(threads)
