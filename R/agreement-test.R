@@ -75,7 +75,7 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
   ids <- intersect(names(found[[1L]]), names(found[[2L]]))
   tell_alphas(ids, about$scale_name)
   rows <- lapply(found[[1L]][ids], compare_row, samples = samples, about = about)
-  new_result_table(rows, "agreement_comparison", about = about)
+  new_result_table(rows, c("agreement_comparison", "agreement_test"), about = about)
 }
 
 test_against <- function(sample, measures, about) {

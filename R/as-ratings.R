@@ -149,11 +149,9 @@ warn_counts <- function(columns) {
   }
   sums <- unique(Reduce(`+`, columns))
   warn_if(length(sums) == 1L && sums > 1 && 0 %in% unlist(columns) && length(columns[[1L]]) > 2L,
-    "labels", c(
-      "Every row sums to {sums}, as if it had counts of ratings.",
-      "i" = "If so, use {.code as_ratings(x, counts = everything())}; here the columns are taken for
-             raters."
-    ), labels = names(columns))
+    "labels", "Every row sums to {sums}, as if it had counts of ratings.",
+    i = "If so, use {.code as_ratings(x, counts = everything())}; here the columns are taken for
+        raters.", labels = names(columns))
 }
 
 # Results of this package that are data frames, but not of ratings.

@@ -92,13 +92,11 @@ check_dots_empty <- function(...) {
     wrong <- untruncated(names[names != ""])
     near <- near_names(names[names != ""], known)
     unnamed <- vapply(given[names == ""], rlang::as_label, "")
-    abort_fallible("argument", c(
-      "This function has no such argument.",
-      if (length(wrong) > 0L) c("x" = "Found {.arg {wrong}}."),
-      if (length(unnamed) > 0L) c("x" = "Found {.code {unnamed}} without a name."),
-      if (length(near) > 0L) c("i" = "Did you mean {.arg {near}}?"),
-      "i" = "It has {.arg {untruncated(known)}}."
-    ), arg = names)
+    abort_fallible("argument", "This function has no such argument.",
+      x = c(if (length(wrong) > 0L) "Found {.arg {wrong}}.", if (length(unnamed) > 0L) "Found
+          {.code {unnamed}} without a name."),
+      i = c(if (length(near) > 0L) "Did you mean {.arg {near}}?", "It has
+          {.arg {untruncated(known)}}."), arg = names)
   }
 }
 

@@ -89,11 +89,14 @@ abort_fallible <- function(topic, message, ..., not, x = NULL, i = NULL, call,
                            .envir = parent.frame()) {
   if (missing(call)) call <- user_frame()
   if (!missing(not)) x <- c(x, paste0("It is ", verbatim(describe(not)), "."))
-  bullets <- rlang::set_names(as.character(c(x, i)), rep(c("x", "i"), c(length(x), length(i))))
   cli::cli_abort(
-    in_words(c(message, bullets), .envir), ...,
+    in_words(with_bullets(message, x, i), .envir), ...,
     class = c(paste0("fallible_error_", topic), "fallible_error"), call = call, .envir = .envir
   )
+}
+
+with_bullets <- function(message, x, i) {
+  c(message, stats::setNames(as.character(c(x, i)), rep(c("x", "i"), c(length(x), length(i)))))
 }
 
 # Of an argument; what it "must" be or have needs no subject.
@@ -150,15 +153,15 @@ in_words <- function(message, envir) {
 verbatim <- function(...) gsub("([{}])", "\\1\\1", paste0(...))
 
 # Warnings name no call: what a user typed is often a few calls further out.
-warn_fallible <- function(topic, message, ..., .envir = parent.frame()) {
+warn_fallible <- function(topic, message, ..., x = NULL, i = NULL, .envir = parent.frame()) {
   cli::cli_warn(
-    in_words(message, .envir), ...,
+    in_words(with_bullets(message, x, i), .envir), ...,
     class = c(paste0("fallible_warning_", topic), "fallible_warning"), .envir = .envir
   )
 }
 
-inform_fallible <- function(message, .envir = parent.frame()) {
-  if (!is_quiet()) cli::cli_inform(in_words(message, .envir))
+inform_fallible <- function(message, i = NULL, .envir = parent.frame()) {
+  if (!is_quiet()) cli::cli_inform(in_words(with_bullets(message, NULL, i), .envir))
 }
 
 # What a condition says in one line, the same on every console: its first line, and what was found
@@ -190,7 +193,7 @@ inform_once <- function(topic, message, .envir = parent.frame()) {
     return(invisible())
   }
   informed[[topic]] <- TRUE
-  inform_fallible(message, .envir)
+  inform_fallible(message, .envir = .envir)
 }
 
 informed <- new.env()

@@ -131,16 +131,13 @@ measure_crowd <- function(x, options, history = character()) {
   )
   similarity <- found$similarity
   dimnames(similarity) <- list(x$categories, x$categories)
-  structure(
-    list(
-      units = unit_table(x, entries, found, measured),
-      workers = worker_table(x, entries, measured),
-      annotations = annotation_table(x, found, similarity, measured),
-      scores = scores, similarity = similarity,
-      convergence = convergence_table(measured),
-      converged = measured$converged, ratings = x, options = options, history = history
-    ),
-    class = c("crowdtruth", "fallible_result")
+  new_result("crowdtruth",
+    units = unit_table(x, entries, found, measured),
+    workers = worker_table(x, entries, measured),
+    annotations = annotation_table(x, found, similarity, measured),
+    scores = scores, similarity = similarity,
+    convergence = convergence_table(measured),
+    converged = measured$converged, ratings = x, options = options, history = history
   )
 }
 
@@ -163,12 +160,9 @@ measure_quality <- function(x, entries, options) {
   if (!out$converged) {
     last <- max(utils::tail(out$unit_change, 1L), utils::tail(out$worker_change, 1L),
       utils::tail(out$annotation_change, 1L))
-    warn_fallible("no_convergence", c(
-      "Qualities had not settled after {options$max_steps} step{?s}.",
-      "x" = "The last step changed one by {signif(last, 3)}, not by less than
-             {options$tolerance}.",
-      "i" = "Raise {.arg max_steps} or {.arg tolerance}."
-    ), change = last)
+    warn_fallible("no_convergence", "Qualities had not settled after {options$max_steps} step{?s}.",
+      x = "The last step changed one by {signif(last, 3)}, not by less than {options$tolerance}.",
+      i = "Raise {.arg max_steps} or {.arg tolerance}.", change = last)
   }
   if (options$open) out$aqs[] <- NA_real_
   na_real(out)

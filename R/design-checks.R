@@ -127,13 +127,11 @@ copying_faults <- function(copying, from, to, raters, systems) {
 }
 
 abort_copying <- function(fault, rows, raters, systems) {
-  abort_fallible("argument", c(
-    "{.arg copying} must be a data frame with columns {.val from} (a rater, or a system that another
-     copies), {.val to} (another rater or system) and {.val probability}.",
-    stats::setNames(fault, rep("x", length(fault))),
-    "i" = "Raters are {.val {raters}}.",
-    "i" = if (length(systems) > 0L) "Systems are {.val {systems}}."
-  ), arg = "copying", row = rows)
+  abort_argument("copying",
+    "must be a data frame with columns {.val from} (a rater, or a system that another copies),
+        {.val to} (another rater or system) and {.val probability}.", x = fault,
+    i = c("Raters are {.val {raters}}.",
+      if (length(systems) > 0L) "Systems are {.val {systems}}."), row = rows)
 }
 
 # For each judge the numbers of its matrices, row by row: of none, of one, or of one per stratum.

@@ -43,10 +43,8 @@ check_fixed <- function(design) {
       "errors vary at random (set {.arg error_range} to 0)"
     }
   )
-  abort_if(length(drawn) > 0L, "argument", c(
-    "Only a design whose matrices and base rates are fixed has a limit.",
-    stats::setNames(drawn, rep("x", length(drawn)))
-  ), arg = "design")
+  abort_if(length(drawn) > 0L, "argument",
+    "Only a design whose matrices and base rates are fixed has a limit.", x = drawn, arg = "design")
 }
 
 # All patterns of answers to a design with one system, with their probabilities as weights.

@@ -35,10 +35,9 @@ find_measures <- function(ids, views, settings) {
 
 check_suits <- function(measure, views, settings) {
   why <- misfit_of_all(measure, views, settings)
-  abort_if(!is.null(why), "measure", c(
-    paste0("{.val {measure$id}} is not defined here: ", why[[1L]]),
-    stats::setNames(why[-1L], rep("i", length(why) - 1L))
-  ), measure = measure$id)
+  abort_if(!is.null(why), "measure",
+    paste0("{.val {measure$id}} is not defined here: ", why[[1L]]), i = why[-1L],
+    measure = measure$id)
 }
 
 misfit_of_all <- function(measure, views, settings) {

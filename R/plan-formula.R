@@ -21,11 +21,9 @@ check_approximate <- function(settings) {
       "there are too many raters and categories"
     }
   )
-  abort_if(length(broken) > 0L, "argument", c(
-    "The approximation knows the K-model and its joint estimate only.",
-    stats::setNames(broken, rep("x", length(broken))),
-    "i" = "Leave out {.code runs = 0} to simulate."
-  ), arg = "runs")
+  abort_if(length(broken) > 0L, "argument",
+    "The approximation knows the K-model and its joint estimate only.", x = broken,
+    i = "Leave out {.code runs = 0} to simulate.", arg = "runs")
 }
 
 most_compositions <- 20000

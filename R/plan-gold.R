@@ -98,14 +98,11 @@ plan_gold <- function(x, half_width = 0.05, of = c("accuracy", "difference", "re
   quantities <- planned_quantities(estimate, predicted, settings)
   table <- do.call(rbind, lapply(quantities, gold_rows, settings = settings))
   chosen <- choose_gold(table, quantities, estimate$fit$x, settings)
-  structure(
-    list(
-      table = table, curve = do.call(rbind, lapply(quantities, gold_curve, settings = settings)),
-      costs = gold_costs(table, quantities, estimate, settings), chosen = chosen,
-      cases = max(vapply(quantities, function(quantity) quantity$of$cases, 0)), settings = settings,
-      in_database = in_database(estimate$fit$x)
-    ),
-    class = c("gold_plan", "fallible_result")
+  new_result("gold_plan",
+    table = table, curve = do.call(rbind, lapply(quantities, gold_curve, settings = settings)),
+    costs = gold_costs(table, quantities, estimate, settings), chosen = chosen,
+    cases = max(vapply(quantities, function(quantity) quantity$of$cases, 0)), settings = settings,
+    in_database = in_database(estimate$fit$x)
   )
 }
 

@@ -176,13 +176,10 @@ new_case_plan <- function(parts, settings, arguments, seed) {
     "raters", "cases", "std.error", "probability", "probability_mcse", "lowest", "half_width",
     "half_width_mcse", "bias", "ratings", "cost", "cheapest", "reason"
   )
-  structure(
-    list(
-      table = tibble::as_tibble(table)[first],
-      curve = tibble::as_tibble(do.call(rbind, lapply(parts, `[[`, "curve"))),
-      settings = settings, arguments = arguments, seed = seed
-    ),
-    class = c("case_plan", "fallible_result")
+  new_result("case_plan",
+    table = tibble::as_tibble(table)[first],
+    curve = tibble::as_tibble(do.call(rbind, lapply(parts, `[[`, "curve"))),
+    settings = settings, arguments = arguments, seed = seed
   )
 }
 

@@ -100,14 +100,10 @@ case_identifiers <- function(input) {
 }
 
 check_identifiers <- function(x, arg, call) {
-  abort_if(!(is.factor(x) || is_plain(x, c("character", "numeric"))), "columns", c(
-    "{.arg {arg}} must be strings, a factor or numbers.",
-    "x" = "It is {describe(x)}.",
-    if (inherits(x, "integer64")) {
-      c("i" = "It has numbers beyond 2^53. Load {.pkg bit64}, or convert it with
-               {.fun as.character}.")
-    }
-  ), arg = arg, call = call)
+  abort_if(!(is.factor(x) || is_plain(x, c("character", "numeric"))), "columns",
+    "{.arg {arg}} must be strings, a factor or numbers.", x = "It is {describe(x)}.",
+    i = if (inherits(x, "integer64")) "It has numbers beyond 2^53. Load {.pkg bit64}, or convert it
+        with {.fun as.character}.", arg = arg, call = call)
   if (anyNA(x)) {
     row <- which(is.na(x))
     abort_fallible("case", "{.arg {arg}} must be known in every row.",

@@ -136,41 +136,37 @@ declared_categories <- function(categories) {
 warn_labels <- function(labels, input) {
   plain <- plain_label(labels)
   similar <- labels[plain %in% plain[duplicated(plain)]]
-  warn_if(length(similar) > 0L, "labels", c(
+  warn_if(length(similar) > 0L, "labels",
     "Categories differ only in capitals or blanks: {.val {similar}}.",
-    "i" = "They count as different. Fix the labels, or declare {.arg categories}."
-  ), labels = similar)
+    i = "They count as different. Fix the labels, or declare {.arg categories}.", labels = similar)
   twins <- lookalikes(labels)
-  warn_if(length(twins) > 0L, "labels", c(
-    "Some categories look the same, or are the same number: {.val {twins}}. They differ in
-     alphabet, in invisible characters, in how accents are stored, or in how digits are written.",
-    "i" = "They count as different. Write each of them in one way."
-  ), labels = twins)
+  warn_if(length(twins) > 0L, "labels",
+    "Some categories look the same, or are the same number: {.val {twins}}. They differ in alphabet,
+        in invisible characters, in how accents are stored, or in how digits are written.",
+    i = "They count as different. Write each of them in one way.", labels = twins)
   typos <- if (input$layout$labels) misspelt_labels(labels, input$columns)
   if (length(typos) > 0L) {
     join <- paste(dQuote(typos, FALSE), "=", dQuote(names(typos), FALSE)) # nolint: object_usage.
-    warn_fallible("labels", c(
+    warn_fallible("labels",
       "Some rare categories are one letter away from frequent ones: {.val {names(typos)}}.",
-      "i" = "They count as different. To join them,
-             {.code categories = c({verbatim(toString(join))})}."
-    ), labels = names(typos))
+      i = "They count as different. To join them,
+          {.code categories = c({verbatim(toString(join))})}.", labels = names(typos))
   }
   unread <- grep(unreadable_verdict, plain_label(chartr("_", " ", labels)))
-  warn_if(length(unread) > 0L, "labels", c(
+  warn_if(length(unread) > 0L, "labels",
     "Categories look like answers that could not be read: {.val {labels[unread]}}.",
-    "i" = "They count as categories. For missing ratings make them {.code NA}, or name them in
-           {.arg na} of {.fun read_ratings}; otherwise declare {.arg categories}."
-  ), labels = labels[unread])
+    i = "They count as categories. For missing ratings make them {.code NA}, or name them in
+        {.arg na} of {.fun read_ratings}; otherwise declare {.arg categories}.",
+    labels = labels[unread])
   codes <- seems_missing(labels)
-  warn_if(length(codes) > 0L, "labels", c(
+  warn_if(length(codes) > 0L, "labels",
     "Some categories look like codes for missing ratings: {.val {codes}}.",
-    "i" = "They count as categories. Make them {.code NA}, or declare {.arg categories}."
-  ), labels = codes)
+    i = "They count as categories. Make them {.code NA}, or declare {.arg categories}.",
+    labels = codes)
   rows <- if (is.null(input$times)) input$rows else sum(input$times)
-  warn_if(length(labels) > 20L && length(labels) > rows / 2, "labels", c(
+  warn_if(length(labels) > 20L && length(labels) > rows / 2, "labels",
     "There are {length(labels)} categories in {rows} row{?s}.",
-    "i" = "Check the columns of ratings, or declare {.arg categories}."
-  ), labels = labels)
+    i = "Check the columns of ratings, or declare {.arg categories}.", labels = labels)
 }
 
 # A column that has no category in common with any other holds something else.
@@ -179,11 +175,11 @@ warn_strange_rater <- function(columns) {
   strange <- lengths(labels) > 0L & vapply(seq_along(labels), function(j) {
     !any(labels[[j]] %in% unlist(labels[-j]))
   }, NA)
-  warn_if(length(labels) > 2L && any(strange), "labels", c(
+  warn_if(length(labels) > 2L && any(strange), "labels",
     "No other column shares a label with column{?s} {.val {names(columns)[strange]}}.",
-    "i" = "{cli::qty(sum(strange))}{?It is/They are} taken for {?a rater/raters}; if
-           {?it holds/they hold} something else, choose others by {.arg raters}."
-  ), labels = unlist(labels[strange]))
+    i = "{cli::qty(sum(strange))}{?It is/They are} taken for {?a rater/raters}; if
+        {?it holds/they hold} something else, choose others by {.arg raters}.",
+    labels = unlist(labels[strange]))
 }
 
 check_declared <- function(categories) {
@@ -221,16 +217,13 @@ encode <- function(x, categories, column, role, rows = seq_along(x)) {
 
 abort_unknown <- function(found, rows, categories, column, role) {
   found <- as_label(found)
-  abort_fallible("category", c(
-    paste(
-      switch(role, system = "A system uses", truth = "The truth of a case is", "A rater uses"),
-      "a category that is not declared."
-    ),
-    "x" = "Row {rows[[1L]]} of column {.val {column}} holds {.val {found}}.",
-    if (length(rows) > 1L) c("x" = "So do others: {length(rows)} rows are not usable."),
-    "i" = "The categories are {.val {categories}}; declare more with {.arg categories}, or mend
-           the label."
-  ), row = rows, column = column, found = found)
+  abort_fallible("category",
+    paste(switch(role, system = "A system uses", truth = "The truth of a case is", "A rater uses"),
+      "a category that is not declared."),
+    x = c("Row {rows[[1L]]} of column {.val {column}} holds {.val {found}}.",
+      if (length(rows) > 1L) "So do others: {length(rows)} rows are not usable."),
+    i = "The categories are {.val {categories}}; declare more with {.arg categories}, or mend the
+        label.", row = rows, column = column, found = found)
 }
 
 encode_all <- function(columns, categories, role) {

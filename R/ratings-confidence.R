@@ -83,11 +83,10 @@ shared_levels <- function(columns) {
     "Columns of {.arg confidence} must have the same levels.",
     x = "One has {.val {levels[[1L]]}}, another {.val {levels[[2L]]}}.", arg = "confidence")
   levels <- levels[[1L]]
-  abort_if(!length(levels) %in% 2:max_levels, "columns", c(
+  abort_if(!length(levels) %in% 2:max_levels, "columns",
     "{.arg confidence} must have two to {max_levels} levels.",
-    "x" = "It has {length(levels)}: {.val {levels}}.",
-    if (length(levels) > max_levels) c("i" = "Join neighbours until five are left.")
-  ), arg = "confidence")
+    x = "It has {length(levels)}: {.val {levels}}.",
+    i = if (length(levels) > max_levels) "Join neighbours until five are left.", arg = "confidence")
   levels
 }
 
@@ -125,11 +124,10 @@ check_has_rating <- function(known, rating, column, rows) {
 warn_sure_systems <- function(known, system) {
   if (any(known)) {
     systems <- unique(system[known])
-    warn_fallible("confidence", c(
+    warn_fallible("confidence",
       "{.arg confidence} is of raters; that of {.val {systems}}, which {cli::qty(length(systems))}
-       {?is a system/are systems}, is not used.",
-      "i" = "What systems say in numbers are {.arg scores}."
-    ), systems = systems)
+          {?is a system/are systems}, is not used.",
+      i = "What systems say in numbers are {.arg scores}.", systems = systems)
   }
 }
 

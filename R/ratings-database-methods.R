@@ -12,11 +12,9 @@
 dimnames.ratings_database <- function(x) list(NULL, x$raters)
 
 abort_no_cases <- function(what, call, hint = NULL, .envir = parent.frame()) {
-  abort_fallible("database", c(
-    paste0(what, "; they are in the database, where they were counted."),
-    if (!is.null(hint)) c("i" = hint),
-    "i" = "{.code dplyr::collect()} of the ratings fetches them."
-  ), call = call, .envir = .envir)
+  abort_fallible("database", paste0(what, "; they are in the database, where they were counted."),
+    i = c(hint, "{.code dplyr::collect()} of the ratings fetches them."),
+    call = call, .envir = .envir)
 }
 
 in_database <- function(x) inherits(x, "ratings_database")

@@ -211,10 +211,8 @@ check_system_rows <- function(systems) {
 # Long data of many raters, as ratings in memory.
 fetch_ratings <- function(origin, quos, options) {
   roles <- origin$roles
-  inform_fallible(c(
-    "There are too many raters for the database to count cases that are alike.",
-    "i" = paste(count_noun(origin$rows, "row"), "are fetched; the ratings are in memory.")
-  ))
+  inform_fallible("There are too many raters for the database to count cases that are alike.",
+    i = paste(count_noun(origin$rows, "row"), "are fetched; the ratings are in memory."))
   columns <- c(roles$case, roles$rater, roles$raters, roles$weights)
   table <- fetch_exact(dplyr::select(origin$data, dplyr::all_of(columns)))
   check_same_rows(nrow(table), origin$rows)

@@ -114,11 +114,10 @@ warn_grouped <- function(groups, roles) {
   if (!is.null(roles$case)) {
     by <- paste0("data.frame(case = ", column(roles$case), ", by = ", by, ")")
   }
-  warn_fallible("grouped", c(
+  warn_fallible("grouped",
     "{.arg data} is grouped by {.val {groups}}, and {.fun ratings} pools the groups.",
-    "i" = "For an estimate per group, {.code estimate_accuracy(x, by = {by})}.",
-    "i" = "If they are to be pooled, ungroup {.arg data}."
-  ), groups = groups)
+    i = c("For an estimate per group, {.code estimate_accuracy(x, by = {by})}.", "If they are to be
+        pooled, ungroup {.arg data}."), groups = groups)
 }
 
 find_layout <- function(data, quos) {
@@ -187,12 +186,10 @@ select_column <- function(data, quo, arg, call) {
     "{.arg {arg}} must name a column of {.arg data}.", not = value,
     i = "Put the values into a column of {.arg data} and name that.", arg = arg, call = call)
   name <- select_columns(data, quo, arg)
-  abort_if(length(name) != 1L, "columns", c(
-    "{.arg {arg}} must select one column of {.arg data}.",
-    "x" = "It selects {length(name)}.",
-    if (arg == "rating") c("i" = "If they are one column for each label of an answer, say
-                                  {.code repeats = \"labels\"}.")
-  ), arg = arg, call = call)
+  abort_if(length(name) != 1L, "columns", "{.arg {arg}} must select one column of {.arg data}.",
+    x = "It selects {length(name)}.",
+    i = if (arg == "rating") "If they are one column for each label of an answer, say
+        {.code repeats = \"labels\"}.", arg = arg, call = call)
   name
 }
 
@@ -218,12 +215,11 @@ clean_levels <- function(x) {
 unfactor <- function(x) if (is.factor(x)) as.character(x) else x
 
 check_labels <- function(x, column) {
-  abort_if(!(is.factor(x) || is_plain(x, c("character", "numeric", "logical"))), "columns", c(
+  abort_if(!(is.factor(x) || is_plain(x, c("character", "numeric", "logical"))), "columns",
     "Categories must be factors, strings, logicals or numbers.",
-    "x" = "Column {.val {column}} is {describe(x)}.",
-    if (is.list(x)) c("i" = "If it holds several labels for an answer, say
-                             {.code repeats = \"labels\"} in long data.")
-  ), arg = column)
+    x = "Column {.val {column}} is {describe(x)}.",
+    i = if (is.list(x)) "If it holds several labels for an answer, say {.code repeats = \"labels\"}
+        in long data.", arg = column)
   if (has_infinite(x)) {
     row <- which(is.infinite(x))
     abort_fallible("columns", "Categories that are numbers must be finite.",

@@ -3,13 +3,18 @@
 dim.ratings <- function(x) c(n_cases(x), length(x$raters))
 
 #' @export
-dim.ratings_labels <- dim.ratings
-
-#' @export
 dimnames.ratings <- function(x) list(as_label(x$cases), x$raters)
 
-#' @export
-dimnames.ratings_labels <- dimnames.ratings
+# What ratings do alike whether answers have one label or several.
+#' @rawNamespace
+#' S3method(dim,ratings_labels,dim.ratings); S3method(dimnames,ratings_labels,dimnames.ratings)
+#' S3method("[",ratings_labels,"[.ratings"); S3method(summary,ratings_labels,summary.ratings)
+#' S3method(print,ratings_labels,print.ratings); S3method(format,ratings_labels,format.ratings)
+#' S3method(tidy,ratings_labels,tidy.ratings); S3method(glance,ratings_labels,glance.ratings)
+#' S3method(as.data.frame,ratings_labels,as.data.frame.ratings)
+#' S3method(shown_table,ratings_labels,shown_table.ratings)
+#' @noRd
+NULL
 
 #' @export
 `[.ratings` <- function(x, i, j, k, ...) {
@@ -43,9 +48,6 @@ dimnames.ratings_labels <- dimnames.ratings
   if (!is.null(x$empty)) x$empty <- subset_empty(x$empty, keep_case, new_rater)
   x
 }
-
-#' @export
-`[.ratings_labels` <- `[.ratings`
 
 # Patterns are not joined here, though fewer systems may leave some alike.
 keep_systems <- function(x, which, call) {
@@ -172,9 +174,6 @@ summary.ratings <- function(object, ...) {
   )
 }
 
-#' @export
-summary.ratings_labels <- summary.ratings
-
 # Each system: cases answered, those without ratings, and agreement with single ratings.
 summarise_systems <- function(x, weight) {
   pattern <- rating_pattern(x)
@@ -214,9 +213,6 @@ print.ratings <- function(x, ...) {
   )
   invisible(x)
 }
-
-#' @export
-print.ratings_labels <- print.ratings
 
 next_step <- function(x) {
   if (has_labels(x)) {

@@ -125,12 +125,9 @@ ratings_of <- function(got, mapping, systems, how, na, clean_labels = FALSE, ...
 
 judged_by_models <- function(x) {
   x$rater_kind <- "model"
-  inform_fallible(c(
-    "Raters are taken for language models, as judges in such logs mostly are: {.code rater_kind =
-     \"model\"}.",
-    "i" = "If they are people, or programs, say so by {.arg rater_kind}: who rates decides
-           intervals."
-  ))
+  inform_fallible("Raters are taken for language models, as judges in such logs mostly are:
+        {.code rater_kind = \"model\"}.", i = "If they are people, or programs, say so by
+        {.arg rater_kind}: who rates decides intervals.")
   x
 }
 
@@ -265,14 +262,11 @@ check_files <- function(got, mapping, systems) {
 
 abort_mapping <- function(arg, got) {
   choices <- if (arg == "rating") got$choices
-  abort_fallible("file", c(
-    "Say which column holds the {arg}: {.arg {arg}}.",
-    "x" = "The file looks like {got$format$words}, with the columns
-           {.val {names(got$table)}}.",
-    if (length(choices) > 0L) c("i" = "It may be {.or {.val {choices}}}."),
-    "i" = "A table with a row per rating needs {.arg case}, {.arg rater} and {.arg rating}; one with
-           a column for each rater, {.arg raters}."
-  ), path = got$path)
+  abort_fallible("file", "Say which column holds the {arg}: {.arg {arg}}.",
+    x = "The file looks like {got$format$words}, with the columns {.val {names(got$table)}}.",
+    i = c(if (length(choices) > 0L) "It may be {.or {.val {choices}}}.", "A table with a row per
+        rating needs {.arg case}, {.arg rater} and {.arg rating}; one with a column for each rater,
+        {.arg raters}."), path = got$path)
 }
 
 # A list: columns, what ratings() takes for systems; table, if they are a table of their own;

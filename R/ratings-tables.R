@@ -160,15 +160,3 @@ format.ratings <- function(x, ...) {
     }
   )
 }
-
-#' @export
-as.data.frame.ratings_labels <- as.data.frame.ratings
-
-#' @export
-tidy.ratings_labels <- tidy.ratings
-
-#' @export
-glance.ratings_labels <- glance.ratings
-
-#' @export
-format.ratings_labels <- format.ratings

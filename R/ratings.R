@@ -275,14 +275,11 @@ check_built <- function(x, input) {
 # Signs that raters are none: columns without ratings, or cases that were taken for raters.
 warn_raters <- function(x, by_rating) {
   silent <- setdiff(x$raters, x$raters[c(rating_rater(x), x$empty$rater)])
-  warn_if(length(silent) > 0L, "raters", c(
-    "Rater{?s} {.val {silent}} {?has/have} no ratings at all.",
-    "i" = "Leave {cli::qty(length(silent))}{?it/them} out, or check the column{?s}."
-  ), raters = silent)
-  warn_if(by_rating && nrow(x) < 50L && length(x$raters) > 10L * nrow(x), "raters", c(
+  warn_if(length(silent) > 0L, "raters", "Rater{?s} {.val {silent}} {?has/have} no ratings at all.",
+    i = "Leave {cli::qty(length(silent))}{?it/them} out, or check the column{?s}.", raters = silent)
+  warn_if(by_rating && nrow(x) < 50L && length(x$raters) > 10L * nrow(x), "raters",
     "There are {length(x$raters)} raters of only {count_noun(nrow(x), 'case')}.",
-    "i" = "Are {.arg case} and {.arg rater} swapped?"
-  ), raters = x$raters)
+    i = "Are {.arg case} and {.arg rater} swapped?", raters = x$raters)
 }
 
 check_most_ratings <- function(x) {

@@ -108,12 +108,9 @@ simulation_study <- function(designs, estimators = c("binned", "unbinned"), runs
 # A study of which nothing is done yet. Fields: as the arguments, results (a list of columns) and
 # done (the number of runs of each cell).
 new_study <- function(designs, estimators, runs, n, panels, seed) {
-  study <- structure(
-    list(
-      designs = designs, estimators = estimators, runs = runs, n = n, panels = panels,
-      seed = seed, results = NULL
-    ),
-    class = c("simulation_study", "fallible_result")
+  study <- new_result("simulation_study",
+    designs = designs, estimators = estimators, runs = runs, n = n, panels = panels,
+    seed = seed, results = NULL
   )
   study$done <- integer(length(study_cells(study)))
   study

@@ -28,9 +28,6 @@ used_columns <- function(table) {
 shown_table.ratings <- function(x) NULL
 
 #' @export
-shown_table.ratings_labels <- shown_table.ratings
-
-#' @export
 shown_table.rater_model <- function(x) NULL
 
 #' @export

@@ -116,6 +116,8 @@ plain_data_frame <- function(table) list2DF(lapply(table, identity))
 
 plain_tibble <- function(table) tibble::as_tibble(plain_data_frame(table))
 
+new_result <- function(class, ...) structure(list(...), class = c(class, "fallible_result"))
+
 # A result that is a table: `rows` are lists of columns, `...` attributes.
 new_result_table <- function(rows, class, ...) {
   table <- stack_tables(rows)

@@ -87,12 +87,11 @@ check_world_systems <- function(x, world) {
 }
 
 abort_world <- function(world, must, found, ...) {
-  abort_fallible("design", c(
-    paste0("Design ", verbatim("\"", world$label, "\""), " ", must, "."),
-    "x" = found,
-    "i" = "A design may be a function of the number of cases that returns {.fun ratings} with the
-           answers of systems, and with the truth of each case by {.fun with_truth}."
-  ), design = world$label, ..., call = NULL)
+  abort_fallible("design", paste0("Design ", verbatim("\"", world$label, "\""), " ", must, "."),
+    x = found,
+    i = "A design may be a function of the number of cases that returns {.fun ratings} with the
+        answers of systems, and with the truth of each case by {.fun with_truth}.",
+    design = world$label, ..., call = NULL)
 }
 
 # Seeds of a world's own, in a lane beside those of estimators: the two must not go together.
