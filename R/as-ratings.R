@@ -83,9 +83,7 @@ as_ratings.crowdtruth <- function(x, ..., arg = "x", call = user_frame()) {
 
 #' @export
 as_ratings.matrix <- function(x, ..., arg = "x", call = user_frame()) {
-  if (is.object(x)) {
-    return(as_ratings.default(x, arg = arg, call = call))
-  }
+  if (is.object(x)) return(as_ratings.default(x, arg = arg, call = call))
   if (!names_columns(...)) warn_counts(x)
   ratings(x, ...)
 }
@@ -97,12 +95,8 @@ as_ratings.table <- function(x, ..., arg = "x", call = user_frame()) {
 
 #' @export
 as_ratings.data.frame <- function(x, ..., arg = "x", call = user_frame()) {
-  if (inherits(x, own_tables)) {
-    return(as_ratings.default(x, arg = arg, call = call))
-  }
-  if (names_columns(...)) {
-    return(ratings(x, ...))
-  }
+  if (inherits(x, own_tables)) return(as_ratings.default(x, arg = arg, call = call))
+  if (names_columns(...)) return(ratings(x, ...))
   roles <- guess_roles(names(x))
   warn_counts(x[roles$raters])
   guessed_ratings(x, roles, ...)
@@ -110,9 +104,7 @@ as_ratings.data.frame <- function(x, ..., arg = "x", call = user_frame()) {
 
 #' @export
 as_ratings.tbl_lazy <- function(x, ..., arg = "x", call = user_frame()) {
-  if (names_columns(...)) {
-    return(ratings(x, ...))
-  }
+  if (names_columns(...)) return(ratings(x, ...))
   guessed_ratings(x, guess_roles(ask_database(colnames(x))), ...)
 }
 
@@ -144,9 +136,7 @@ names_columns <- function(...) {
 warn_counts <- function(columns) {
   whole <- function(x) is_plain(x, "numeric") && !anyNA(x) && all(x >= 0 & x == round(x))
   columns <- as.list(as.data.frame(columns))
-  if (length(columns) < 2L || !all(vapply(columns, whole, NA))) {
-    return(invisible())
-  }
+  if (length(columns) < 2L || !all(vapply(columns, whole, NA))) return(invisible())
   sums <- unique(Reduce(`+`, columns))
   warn_if(length(sums) == 1L && sums > 1 && 0 %in% unlist(columns) && length(columns[[1L]]) > 2L,
     "labels", "Every row sums to {sums}, as if it had counts of ratings.",

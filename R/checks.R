@@ -48,9 +48,7 @@ check_flag <- function(x, arg, call) {
 
 # One of `choices`; the whole vector of choices, as in a function's default, means the first.
 check_choice <- function(x, choices, arg, call) {
-  if (identical(x, choices)) {
-    return(invisible(choices[[1L]]))
-  }
+  if (identical(x, choices)) return(invisible(choices[[1L]]))
   abort_argument_if(!(rlang::is_string(x) && x %in% choices), arg,
     "must be one of {.or {.val {choices}}}.", not = x, call = call)
   invisible(x)
@@ -194,9 +192,7 @@ choose_systems <- function(x, systems, call) {
 
 # Names of systems among those `known`, each once; all of them for NULL.
 check_system_names <- function(systems, known, call) {
-  if (is.null(systems)) {
-    return(known)
-  }
+  if (is.null(systems)) return(known)
   abort_if(length(known) == 0L, "system", "There are no systems for {.arg systems} to choose from.",
     i = "Give {.arg systems} to {.fun ratings}.", system = character(), call = call)
   check_names_among(systems, known, "systems", call)
@@ -217,9 +213,7 @@ check_names_among <- function(x, choices, arg, call) {
 
 # NULL stays NULL. A pair is a range for all raters; base rates are one number for each category.
 as_limits <- function(limits, names, arg, what, call) {
-  if (is.null(limits)) {
-    return(NULL)
-  }
+  if (is.null(limits)) return(NULL)
   if (is.data.frame(limits)) limits <- as.matrix(limits)
   values <- if (is.matrix(limits)) {
     limits

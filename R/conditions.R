@@ -189,9 +189,7 @@ without_trace <- function(condition) {
 
 # A message, once in a session.
 inform_once <- function(topic, message, .envir = parent.frame()) {
-  if (is_quiet() || !is.null(informed[[topic]])) {
-    return(invisible())
-  }
+  if (is_quiet() || !is.null(informed[[topic]])) return(invisible())
   informed[[topic]] <- TRUE
   inform_fallible(message, .envir = .envir)
 }

@@ -88,9 +88,7 @@ ratings_fields <- function(core, systems, input, categories, raters, exchangeabl
 }
 
 case_identifiers <- function(input) {
-  if (is.null(input$case)) {
-    return(input$case_names %||% seq_len(input$rows))
-  }
+  if (is.null(input$case)) return(input$case_names %||% seq_len(input$rows))
   check_identifiers(input$case, "case")
   twice <- anyDuplicated(input$case)
   abort_if(twice > 0L, "case", "Every row must be a case of its own.",

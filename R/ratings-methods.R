@@ -279,12 +279,8 @@ format_range <- function(n) {
 }
 
 format_agreement <- function(info) {
-  if (has_labels(info$x)) {
-    return(character())
-  }
-  if (is.na(info$agreement)) {
-    return("No case was rated by two raters: agreement is unknown")
-  }
+  if (has_labels(info$x)) return(character())
+  if (is.na(info$agreement)) return("No case was rated by two raters: agreement is unknown")
   paste0(
     "Pairs of raters agree: ", percent(info$agreement), " (chance ",
     percent(1 / length(info$x$categories)), "; Fleiss' kappa ",
