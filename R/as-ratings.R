@@ -90,7 +90,7 @@ as_ratings.matrix <- function(x, ..., arg = "x", call = user_frame()) {
 
 #' @export
 as_ratings.table <- function(x, ..., arg = "x", call = user_frame()) {
-  if (...length() > 0L) ratings(x, ...) else table_ratings(x, arg, call)
+  if (...length() > 0L) ratings(x, ...) else table_ratings(x, arg)
 }
 
 #' @export
@@ -148,11 +148,11 @@ warn_counts <- function(columns) {
 own_tables <- c("ground_truth", "agreement", "agreement_benchmark", "k_check")
 
 # For verbs that learn from agreement, which a single rater has none of.
-as_ratings_of_several <- function(x, arg = "x", call) {
+as_ratings_of_several <- function(x, arg = "x", call = user_frame()) {
   check_several_raters(as_ratings(x, arg = arg, call = call), call)
 }
 
-check_several_raters <- function(x, call) {
+check_several_raters <- function(x, call = user_frame()) {
   abort_if(length(x$raters) < 2L,
     "raters", "At least two raters are needed to learn from their agreement.",
     x = "Found only {.val {x$raters}}.",

@@ -42,7 +42,7 @@ look <- function() {
     )
 }
 
-check_ggplot2 <- function(call) {
+check_ggplot2 <- function(call = user_frame()) {
   check_installed("ggplot2", "to draw", call = call)
 }
 

@@ -97,7 +97,7 @@ case_identifiers <- function(input) {
   input$case
 }
 
-check_identifiers <- function(x, arg, call) {
+check_identifiers <- function(x, arg, call = user_frame()) {
   abort_if(!(is.factor(x) || is_plain(x, c("character", "numeric"))), "columns",
     "{.arg {arg}} must be strings, a factor or numbers.", x = "It is {describe(x)}.",
     i = if (inherits(x, "integer64")) "It has numbers beyond 2^53. Load {.pkg bit64}, or convert it

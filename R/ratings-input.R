@@ -79,7 +79,7 @@ check_orders <- function(columns) {
     x = "One has {.val {orders[[1L]]}}, another {.val {off[[1L]]}}.", arg = "raters")
 }
 
-as_columns <- function(data, call) {
+as_columns <- function(data, call = user_frame()) {
   is_matrix <- is.matrix(data) && is.atomic(data) && !is.object(data)
   abort_argument_if(!is_matrix && !is.data.frame(data), "data",
     "must be a data frame, or a matrix of cases x raters.", not = data, i = how_to_ratings(data),
@@ -170,7 +170,7 @@ abort_selection <- function(cnd, columns, arg) {
     ), arg = arg, parent = if (length(lacking) == 0L) cnd)
 }
 
-select_column <- function(data, quo, arg, call) {
+select_column <- function(data, quo, arg, call = user_frame()) {
   if (rlang::quo_is_null(quo)) return(NULL)
   # A vector would be taken for numbers of columns.
   value <- if (rlang::quo_is_call(quo)) tryCatch(rlang::eval_tidy(quo), error = function(cnd) NULL)

@@ -35,7 +35,7 @@ without_constant <- function(x) {
   if (length(x$constant) > 0L) keep_systems(x, match(answering_systems(x), x$systems), NULL) else x
 }
 
-abort_no_system <- function(words, call) {
+abort_no_system <- function(words, call = user_frame()) {
   abort_fallible("system", words,
     i = c(
       "Give {.arg systems} to {.fun ratings}.",

@@ -26,7 +26,7 @@ register <- function(kind, id, kernel, taken, make) {
 }
 
 # Can a kernel be called with what is `given`?
-check_kernel <- function(kernel, form, given, call) {
+check_kernel <- function(kernel, form, given, call = user_frame()) {
   own <- formals(args(kernel))
   required <- names(own)[vapply(own, rlang::is_missing, NA) & names(own) != "..."]
   extra <- setdiff(required, utils::head(names(own), length(given)))
@@ -38,14 +38,14 @@ check_kernel <- function(kernel, form, given, call) {
     call = call)
 }
 
-check_range <- function(range, words, finite, call) {
+check_range <- function(range, words, finite, call = user_frame()) {
   ok <- is.numeric(range) && length(range) == 2L && !anyNA(range) && range[[1L]] < range[[2L]]
   abort_argument_if(!ok || (finite && !all(is.finite(range))), "range",
     paste0("must be two ", words, ", the smaller one first."), not = range, call = call)
 }
 
 # The records of these names.
-find_records <- function(kind, ids, known, call) {
+find_records <- function(kind, ids, known, call = user_frame()) {
   off <- if (is.character(ids)) printable(setdiff(ids, names(known)))
   if (!is.character(ids) || length(ids) == 0L || anyNA(ids) || length(off) > 0L) {
     near <- near_names(off, names(known))
