@@ -240,11 +240,7 @@ draft_estimate <- function(fit, options) {
 new_point <- function(value, estimator = NULL, shared = NULL, independent = NULL, reason = NULL,
                       posterior = NULL, bins = rep(list(no_bins), length(value)),
                       uninformative = NA_real_, mean_posterior = NA_real_) {
-  list(
-    value = value, estimator = estimator, shared = shared, independent = independent,
-    reason = reason, posterior = posterior, bins = bins, uninformative = uninformative,
-    mean_posterior = mean_posterior
-  )
+  mget(names(formals()))
 }
 
 # What an interval of the registry finds. table: columns std.error, conf.low, conf.high and reason
@@ -253,7 +249,7 @@ new_point <- function(value, estimator = NULL, shared = NULL, independent = NULL
 # found a better fit than that
 # of the draft adds a draft of its own.
 new_interval_found <- function(table, replicates = NULL, sampling = NULL) {
-  list(table = table, replicates = replicates, sampling = sampling)
+  mget(names(formals()))
 }
 
 interval_of_draft <- function(draft) {

@@ -103,18 +103,14 @@ estimate_metrics.default <- function(x, metrics = NULL, ...) {
 estimate_metrics.ratings <- function(x, metrics = NULL, average = "macro", beta = 1, cost = NULL,
                                      bins = 10L, ...) {
   call <- rlang::current_env()
-  asked <- settle_metrics(metrics, average, beta, cost, bins, x, call)
+  data <- if (inherits(x, "rater_fit")) x$x else x
+  asked <- settle_metrics(metrics, average, beta, cost, bins, data, call)
   new_metric_estimate(estimate_accuracy(x, ...), asked, NULL, NULL, call)
 }
 
 #' @rdname metric_estimate
 #' @export
-estimate_metrics.rater_fit <- function(x, metrics = NULL, average = "macro", beta = 1, cost = NULL,
-                                       bins = 10L, ...) {
-  call <- rlang::current_env()
-  asked <- settle_metrics(metrics, average, beta, cost, bins, x$x, call)
-  new_metric_estimate(estimate_accuracy(x, ...), asked, NULL, NULL, call)
-}
+estimate_metrics.rater_fit <- estimate_metrics.ratings
 
 #' @rdname metric_estimate
 #' @export
@@ -123,25 +119,16 @@ estimate_metrics.accuracy_estimate <- function(x, metrics = NULL, average = "mac
                                                conf_level = NULL, systems = NULL, ...) {
   call <- rlang::current_env()
   check_dots_empty(...)
-  asked <- settle_metrics(metrics, average, beta, cost, bins, x$fit$x, call)
-  check_system_names(systems, x$table$system, call)
-  interval <- check_metric_interval(interval, x, call)
-  new_metric_estimate(x, asked, interval, conf_level, call, systems)
-}
-
-#' @rdname metric_estimate
-#' @export
-estimate_metrics.accuracy_by_group <- function(x, metrics = NULL, average = "macro", beta = 1,
-                                               cost = NULL, bins = 10L, interval = NULL,
-                                               conf_level = NULL, systems = NULL, ...) {
-  call <- rlang::current_env()
-  check_dots_empty(...)
-  one <- x[[1L]]
+  one <- if (inherits(x, "accuracy_by_group")) x[[1L]] else x
   asked <- settle_metrics(metrics, average, beta, cost, bins, one$fit$x, call)
   check_system_names(systems, one$table$system, call)
   interval <- check_metric_interval(interval, one, call)
   new_metric_estimate(x, asked, interval, conf_level, call, systems)
 }
+
+#' @rdname metric_estimate
+#' @export
+estimate_metrics.accuracy_by_group <- estimate_metrics.accuracy_estimate
 
 # What a user asked for: a plan (see metric_plan()).
 settle_metrics <- function(metrics, average, beta, cost, bins, x, call) {
@@ -174,10 +161,7 @@ new_metric_estimate <- function(estimate, plan, interval, conf_level, call, syst
   estimates <- if (grouped) unclass(estimate) else list(estimate)
   one <- estimates[[1L]]
   interval <- interval %||% one$options$interval
-  conf_level <- check_number(
-    conf_level %||% one$options$conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE,
-    call = call
-  )
+  conf_level <- check_level(conf_level %||% one$options$conf_level, call = call)
   tables <- lapply(seq_along(estimates), function(g) {
     found <- metrics_of_estimate(estimates[[g]], plan, interval, conf_level, systems, call)
     if (grouped) tibble::tibble(group = names(estimates)[[g]], found) else found

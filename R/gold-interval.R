@@ -5,7 +5,7 @@
 corrected_interval <- function(x, target, conf_level) {
   share <- pmin(pmax(x$estimate, 0), 1)
   size <- gold_size(x, target, conf_level)
-  ends <- matrix(wilson_interval(share, size, normal_quantile(conf_level)), ncol = 2L)
+  ends <- wilson_interval(share, size, normal_quantile(conf_level))
   list(
     estimate = share, std.error = sqrt(x$variance / size), conf.low = ends[, 1L],
     conf.high = ends[, 2L], size = size
@@ -15,15 +15,7 @@ corrected_interval <- function(x, target, conf_level) {
 # Lists of numbers with the same names: a vector for each that all have.
 bind_numbers <- function(lists) {
   fields <- setdiff(Reduce(intersect, lapply(lists, names)), c("rest", "answers"))
-  lapply(rlang::set_names(fields), function(field) vapply(lists, `[[`, 0, field))
-}
-
-# Wilson's interval of shares that are known as well as from `n` independent cases: all lower ends,
-# then all upper ones.
-wilson_interval <- function(share, n, z) {
-  centre <- (share + z^2 / (2 * n)) / (1 + z^2 / n)
-  half <- z / (1 + z^2 / n) * sqrt(share * (1 - share) / n + z^2 / (4 * n^2))
-  c(pmax(0, centre - half), pmin(1, centre + half))
+  lapply(stats::setNames(nm = fields), function(field) vapply(lists, `[[`, 0, field))
 }
 
 # How many independent cases would tell as much of the `"cases"` at hand, or of the `"population"`

@@ -190,13 +190,12 @@ gold_common <- function(interval, independent, shared) {
   )
 }
 
-# What ratings alone say of system number `s`: the centre of its interval, the whole error, and the
+# What ratings alone say of systems of number `s`: the centre of its interval, the whole error, and the
 # part of it that errors in common may hide; both NA where the interval tells of sampling alone.
 ratings_alone <- function(estimate, s) {
   table <- estimate$gold$alone %||% estimate$table
-  bias <- sqrt(pmax(0, table$std.error[[s]]^2 - estimate$details$sampling[[s]]^2))
+  bias <- sqrt(pmax(0, table$std.error[s]^2 - estimate$details$sampling[s]^2))
   list(
-    estimate = estimate$details$centre[[s]], std.error = table$std.error[[s]] + 0 * bias,
-    bias = bias
+    estimate = estimate$details$centre[s], std.error = table$std.error[s] + 0 * bias, bias = bias
   )
 }

@@ -121,8 +121,11 @@ with_percentiles <- function(found, plan, values, conf_level, moved = FALSE) {
   ends <- ranges_of_plan(plan)
   values <- to_unit(values, ends)
   if (moved) values <- moved_to(values, to_unit(found$estimate, ends))
-  intervals <- percentile_intervals(values, conf_level, TRUE)
-  found <- add_intervals(found, intervals)
+  on_scale(add_intervals(found, core_percentile_intervals(values, conf_level, TRUE)), ends)
+}
+
+# Intervals on the unit scale, from the lowest value of each metric to its highest.
+on_scale <- function(found, ends) {
   wide <- ends[, 2L] - ends[, 1L]
   found$std.error <- found$std.error * wide
   found$conf.low <- ends[, 1L] + wide * found$conf.low

@@ -281,10 +281,7 @@ score_values <- function(plan, book, w, v) {
 score_metric <- function(id, title, reference, kernel, influence, form = "table", pairs = FALSE,
                          probabilities = TRUE, gaps = FALSE, linear = gaps, ...) {
   record <- new_metric(id, title, reference, kernel, form, needs = "scores", ...)
-  c(record, list(
-    pairs = pairs, probabilities = probabilities, gaps = gaps, influence = influence,
-    linear = linear
-  ))
+  c(record, mget(c("pairs", "probabilities", "gaps", "influence", "linear")))
 }
 
 one_kind_only <- "no case, or every case, is of one category"

@@ -115,3 +115,11 @@ na_real <- function(x) {
 
 # Standard errors on either side of a normal interval.
 normal_quantile <- function(conf_level) stats::qnorm((1 + conf_level) / 2)
+
+# Wilson's intervals of shares that are known as well as from `n` independent cases: columns of
+# lower and upper ends.
+wilson_interval <- function(share, n, z) {
+  centre <- (share + z^2 / (2 * n)) / (1 + z^2 / n)
+  half <- z / (1 + z^2 / n) * sqrt(share * (1 - share) / n + z^2 / (4 * n^2))
+  cbind(pmax(0, centre - half), pmin(1, centre + half))
+}

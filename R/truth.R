@@ -200,12 +200,10 @@ calibration <- function(x, truth = NULL, bins = 10L, conf_level = default_conf_l
   n <- tabulate(bin, bins)[found]
   share <- tabulate(bin[hit], bins)[found] / n
   mean_of <- rowsum(as.vector(probability), as.vector(bin))[, 1L] / n
-  z <- normal_quantile(conf_level)
-  centre <- (share + z^2 / (2 * n)) / (1 + z^2 / n)
-  half <- z / (1 + z^2 / n) * sqrt(share * (1 - share) / n + z^2 / (4 * n^2))
+  ends <- wilson_interval(share, n, normal_quantile(conf_level))
   tibble::tibble(
     lower = (found - 1) / bins, upper = found / bins, probability = unname(mean_of),
-    share = share, conf.low = pmax(centre - half, 0), conf.high = pmin(centre + half, 1), n = n
+    share = share, conf.low = ends[, 1L], conf.high = ends[, 2L], n = n
   )
 }
 
