@@ -59,7 +59,7 @@ NULL
 # `gold` of all functions here is what read_gold() gives, with `settings` (target, widen) and
 # `kind`: "sample", or why it is none, "picked", "unsaid" or "unrated", or "likelihood" where the
 # interval does not measure with it. NULL if nothing was given.
-settle_gold <- function(known_truth, gold_sample, x, call) {
+settle_gold <- function(known_truth, gold_sample, x, call = user_frame()) {
   if (is.null(known_truth) || isFALSE(known_truth)) {
     check_no_sample(gold_sample, call)
     return(NULL)

@@ -34,7 +34,7 @@
 #' @export
 tidy.gold_plan <- function(x, what = c("answer", "curve", "costs"), ...) {
   check_dots_empty(...)
-  switch(check_choice(what, c("answer", "curve", "costs"), "what"),
+  switch(check_choice(what),
     answer = x$table,
     curve = x$curve,
     costs = x$costs %||% tibble::tibble(
@@ -76,9 +76,7 @@ augment.gold_plan <- function(x, ...) {
 #' @export
 format.gold_plan <- function(x, ...) {
   best <- settled_row(x)
-  if (is.na(best$gold)) {
-    return(paste0("Not reached: ", best$reason))
-  }
+  if (is.na(best$gold)) return(paste0("Not reached: ", best$reason))
   paste0(
     count_noun(number_to_draw(best), "gold case"), " of ", number_of(best$cases),
     " for a half-width of ", decimals(best$half_width), " (",
@@ -88,10 +86,8 @@ format.gold_plan <- function(x, ...) {
 
 #' @export
 print.gold_plan <- function(x, ...) {
-  cat_lines(paste("<gold_plan>", caption_of(x)), "")
-  print(shown_table(x), row.names = FALSE)
-  cat_lines("", notes_of(x), "", "More: augment() (the cases to label), tidy(), glance(), plot().")
-  invisible(x)
+  more <- "augment() (the cases to label), tidy(), glance(), plot()"
+  print_result(x, more, left = integer(), most = Inf)
 }
 
 #' @export
