@@ -255,16 +255,17 @@ end_direction <- function(estimate, table, s, n) {
   own - share(ends$shared_counts)
 }
 
-# So many standard errors wide. What errors in common hide is added to what sampling does as in
-# add_sampling(): it is no matter of so many cases, which would have hardly any where the estimate
-# is near an end.
+# So many standard errors wide. Wilson's interval of fewer than z^2 cases would stand around one half
+# rather than around the estimate. There it is of sampling alone, and what errors in common hide is
+# added as in add_sampling().
 interval_rows <- function(found, plan, z) {
   at <- which(!is.na(found$estimate) & !is.na(found$std.error))
   ends <- ranges_of_plan(plan)[at, , drop = FALSE]
   wide <- ends[, 2L] - ends[, 1L]
   value <- clip01(to_unit(found$estimate[at], ends))
-  hidden <- found$hidden[at] / wide
-  sampling <- sqrt(pmax((found$std.error[at] / wide)^2 - hidden^2, 0))
+  error <- found$std.error[at] / wide
+  hidden <- ifelse(value * (1 - value) < (z * error)^2, found$hidden[at] / wide, 0)
+  sampling <- sqrt(pmax(error^2 - hidden^2, 0))
   limits <- matrix(unit_interval(value, sampling, z, found[["cases"]][at]), ncol = 2L)
   reach <- sqrt((limits - value)^2 + (z * hidden)^2)
   found$conf.low[at] <- ends[, 1L] + wide * pmax(0, value - reach[, 1L])
