@@ -65,7 +65,7 @@ by_weights <- function(raw, measure, view) {
 kernel_options <- function(measure, view, settings) {
   scale <- if (measure$weights) settings$scale_weights
   list(
-    kernel = measure$kernel, scale = scale %||% scale_matrix(measure$metric, view$labels, NULL),
+    kernel = measure$kernel, scale = scale %||% scale_matrix(measure$metric, view$labels),
     pooling = settings$pooling
   )
 }
@@ -159,10 +159,9 @@ call_kernel <- function(measure, rows, weight) {
   value <- tryCatch(kernel_value(measure, rows, weight), error = function(e) {
     abort_argument("kernel", "The kernel of {.val {measure$id}} stopped.", parent = e, call = NULL)
   })
-  if (!((is.numeric(value) || identical(value, NA)) && length(value) == 1L)) {
-    abort_argument("kernel", "The kernel of {.val {measure$id}} must return one number.",
-      x = "It returned {describe(value)}.", call = NULL)
-  }
+  abort_argument_if(!((is.numeric(value) || identical(value, NA)) && length(value) == 1L), "kernel",
+    "The kernel of {.val {measure$id}} must return one number.",
+    x = "It returned {describe(value)}.", call = NULL)
   if (is.finite(value)) as.double(value) else NA_real_
 }
 

@@ -49,9 +49,9 @@ tidy.agreement <- function(x, what = c("agreement", "benchmark"), ...,
   if (what == "agreement") {
     return(plain_tibble(x))
   }
-  if (!has_columns(x, c("measure", "estimate", "std.error")) || is.null(attr(x, "about"))) {
-    abort_argument("x", "must be an {.fun agreement} result with its columns.", not = x)
-  }
+  abort_argument_if(
+    !has_columns(x, c("measure", "estimate", "std.error")) || is.null(attr(x, "about")), "x",
+    "must be an {.fun agreement} result with its columns.", not = x)
   benchmark_table(x, scale, attr(x, "about")$conf_level)
 }
 

@@ -95,16 +95,13 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
                       interval = c("analytic", "jackknife", "bootstrap", "none"), ...,
                       counts = NULL, pairwise = FALSE, by_category = FALSE, systems = pairwise,
                       pooling = c("pairs", "cases"), resampling = list()) {
-  call <- rlang::current_env()
   check_dots_empty(...)
   counts <- rlang::enquo(counts)
-  if (missing(x) && rlang::quo_is_null(counts)) {
-    abort_argument("x", "must be given.", call = call)
-  }
-  if (!rlang::quo_is_null(counts)) x <- counts_ratings(x, counts, call)
-  compared <- as_compared(x, scale_weights, call)
+  abort_argument_if(missing(x) && rlang::quo_is_null(counts), "x", "must be given.")
+  if (!rlang::quo_is_null(counts)) x <- counts_ratings(x, counts)
+  compared <- as_compared(x, scale_weights)
   x <- compared$x
-  resampling <- check_resampling(resampling, call, c("replicates", "threads"))
+  resampling <- check_resampling(resampling, known = c("replicates", "threads"))
   settings <- list(
     conf_level = check_level(conf_level),
     interval = check_choice(interval, c("analytic", "jackknife", "bootstrap", "none"), "interval"),
@@ -113,17 +110,15 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
     threads = check_threads(resampling$threads)
   )
   view <- new_view(x, systems = check_flag(systems, "systems"))
-  if (check_flag(by_category, "by_category") && !is.null(scale_weights)) {
-    abort_argument("scale_weights",
-      "One category against the others leaves no use for {.arg scale_weights}.",
-      i = "Leave out {.arg scale_weights} or {.arg by_category}.", call = call)
-  }
+  abort_argument_if(check_flag(by_category, "by_category") && !is.null(scale_weights),
+    "scale_weights", "One category against the others leaves no use for {.arg scale_weights}.",
+    i = "Leave out {.arg scale_weights} or {.arg by_category}.")
   settings["scale_weights"] <- list(compared$scale_weights)
   settings$scale_name <- name_of_weights(scale_weights)
   views <- list(view)
-  if (check_flag(pairwise, "pairwise")) views <- pair_views(views[[1L]], call)
+  if (check_flag(pairwise, "pairwise")) views <- pair_views(views[[1L]])
   if (by_category) views <- unlist(lapply(views, category_views), recursive = FALSE)
-  found <- find_measures(measures, views, settings, call)
+  found <- find_measures(measures, views, settings)
   tell_alphas(names(found), settings$scale_name)
   tasks <- unlist(lapply(views, function(view) {
     lapply(found, function(measure) list(view = view, measure = measure))
@@ -131,15 +126,13 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
   new_agreement(run_tasks(tasks, settings), view, settings, pairwise, by_category)
 }
 
-pair_views <- function(view, call) {
-  if (view$exchangeable) {
-    abort_argument("pairwise",
-      paste(
-        "There are no pairs of raters to compare: raters are not identified, only their counts are",
-        "known."
-      ), call = call)
-  }
-  check_pair_numbers(length(view$judges), columns_of_pairs, call)
+pair_views <- function(view) {
+  abort_argument_if(view$exchangeable, "pairwise",
+    paste(
+      "There are no pairs of raters to compare: raters are not identified, only their counts are",
+      "known."
+    ))
+  check_pair_numbers(length(view$judges), columns_of_pairs)
   pairs <- utils::combn(view$judges, 2L, simplify = FALSE)
   lapply(pairs, function(pair) view_pair(view, pair))
 }
@@ -162,7 +155,7 @@ run_tasks <- function(tasks, settings) {
   known <- which(is.na(table$reason))
   check_memory(
     as.double(settings$replicates) * length(tasks), "replicates of measures",
-    "Ask for fewer {.arg replicates}, measures or pairs.", rlang::caller_env()
+    "Ask for fewer {.arg replicates}, measures or pairs."
   )
   bar <- progress_bar("Bootstrap", length(known) * settings$replicates)
   replicates <- matrix(NA_real_, settings$replicates, length(tasks))

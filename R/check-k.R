@@ -84,17 +84,16 @@
 check_k_properties <- function(x, properties = k_properties, system = NULL, errors = NULL,
                                alpha = 0.05, resampling = list(), alternative = NULL, ...) {
   check_given()
-  call <- rlang::current_env()
   check_dots_empty(...)
-  x <- with_votes(as_ratings_of_several(x, call = call))
-  resampling <- check_resampling(resampling, call, c("replicates", "threads"))
+  x <- with_votes(as_ratings_of_several(x))
+  resampling <- check_resampling(resampling, known = c("replicates", "threads"))
   settings <- list(
-    properties = check_some(properties, k_properties, "properties", call),
-    system = check_joined(system, x, call),
+    properties = check_some(properties, k_properties, "properties"),
+    system = check_joined(system, x),
     errors = if (is.null(errors)) {
       c(if (x$ordered) "distance", if (length(x$raters) <= 20L) "free")
     } else {
-      check_some(errors, c("distance", "free"), "errors", call)
+      check_some(errors, c("distance", "free"), "errors")
     },
     alpha = check_level(alpha, "alpha"),
     replicates = check_count(
@@ -102,7 +101,7 @@ check_k_properties <- function(x, properties = k_properties, system = NULL, erro
     ),
     threads = check_threads(resampling$threads)
   )
-  alternative <- check_alternatives(alternative, x, call)
+  alternative <- check_alternatives(alternative, x)
   plan <- plan_k(x, settings)
   ran <- run_k(x, plan, settings)
   rows <- c(
@@ -116,16 +115,15 @@ check_k_properties <- function(x, properties = k_properties, system = NULL, erro
 
 k_properties <- c("accuracy", "errors", "difficulty", "independence", "one category", "chance")
 
-check_some <- function(x, choices, arg, call) {
-  if (!(is.character(x) && length(x) > 0L && all(x %in% choices))) {
-    abort_argument(arg, "must be some of {.val {choices}}.",
-      x = if (is.character(x)) "It is {.val {x}}." else "It is {describe(x)}.", call = call)
-  }
+check_some <- function(x, choices, arg) {
+  abort_argument_if(!(is.character(x) && length(x) > 0L && all(x %in% choices)), arg,
+    "must be some of {.val {choices}}.",
+    x = if (is.character(x)) "It is {.val {x}}." else "It is {describe(x)}.")
   choices[choices %in% x]
 }
 
 # Position of the system that joins; 0 for none.
-check_joined <- function(system, x, call) {
+check_joined <- function(system, x) {
   if (is.atomic(system) && length(system) == 1L && is.na(system)) {
     return(0L)
   }
@@ -134,15 +132,13 @@ check_joined <- function(system, x, call) {
     answers <- colSums((pattern_answers(x) > 0L) * rated)
     return(if (any(answers > 0)) which.max(answers) else 0L)
   }
-  check_string(system, "system", call)
+  check_string(system, "system")
   found <- match(system, x$systems)
-  if (is.na(found)) {
-    abort_fallible("system",
-      "{.arg system} must be the name of a system of {.arg x}, or {.code NA} for none.",
-      x = "It is {.val {system}}.",
-      i = if (length(x$systems) > 0L) "Systems: {.val {x$systems}}." else "There are no systems.",
-      system = system, call = call)
-  }
+  abort_if(is.na(found), "system",
+    "{.arg system} must be the name of a system of {.arg x}, or {.code NA} for none.",
+    x = "It is {.val {system}}.",
+    i = if (length(x$systems) > 0L) "Systems: {.val {x$systems}}." else "There are no systems.",
+    system = system)
   found
 }
 

@@ -45,9 +45,8 @@ data_check <- function(x, ...) {
     look_at_kind(x)
   )
   checks <- do.call(rbind, Filter(Negate(is.null), checks))
-  structure(
-    list(checks = checks, questions = list_questions(x, agreed), facts = glance(x)),
-    class = c("data_check", "fallible_result")
+  new_result("data_check",
+    checks = checks, questions = list_questions(x, agreed), facts = glance(x)
   )
 }
 

@@ -256,7 +256,7 @@ update.draws_fit <- function(object, model = object$model, x = object$x, # nolin
   check_dots_empty(...)
   if (!is.null(new) && !missing(x)) abort_both(call)
   if (missing(x) && any(known_patterns(object))) x <- x[]
-  if (!is.null(new)) x <- add_ratings(x, new, call)
+  if (!is.null(new)) x <- add_ratings(x, new)
   sampling <- object$sampling
   sampling <- list(
     draws = sampling$chains * sampling$kept, chains = sampling$chains, warmup = sampling$warmup,

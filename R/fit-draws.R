@@ -73,7 +73,7 @@ check_sampling <- function(sampling, call) {
     chains = chains, kept = as.integer(ceiling(draws / chains)),
     warmup = count("warmup", 1000L, 0L, 1e7),
     thin = if (!is.null(given$thin)) count("thin", 1L, 1L, 1e6),
-    threads = check_threads(given$threads %||% default_threads(call), call)
+    threads = check_threads(given$threads %||% default_threads(), call)
   )
 }
 

@@ -334,7 +334,7 @@ reason_of_parameters <- function(model, categories) {
 }
 
 # What a user may give where a fit is needed.
-as_fit <- function(fit, call = rlang::caller_env()) {
+as_fit <- function(fit, call) {
   if (inherits(fit, "accuracy_estimate")) fit <- fit$fit
   if (inherits(fit, "rater_fit")) fit else fit_raters(as_ratings_of_several(fit, "fit", call))
 }

@@ -1,9 +1,7 @@
 # Words and numbers as printed objects show them.
 
 # More are noise.
-check_digits <- function(digits, call = rlang::caller_env()) {
-  check_count(digits, "digits", 0L, 15L, call)
-}
+check_digits <- function(digits) check_count(digits, "digits", 0L, 15L)
 
 decimals <- function(x, digits = 3L) {
   ifelse(is.na(x), "NA", formatC(x, format = "f", digits = digits))

@@ -1,7 +1,7 @@
 # Plans without simulation: joint estimates under the K-model as normal with the variance of the
 # Fisher information.
 
-check_approximate <- function(settings, call) {
+check_approximate <- function(settings) {
   options <- attr(settings$estimator[[1L]], "options")
   joint <- !is.null(options) && method_of(list(options = options))$likelihood &&
     is_k_model(options$model)
@@ -21,13 +21,9 @@ check_approximate <- function(settings, call) {
       "there are too many raters and categories"
     }
   )
-  if (length(broken) > 0L) {
-    abort_fallible("argument", c(
-      "The approximation knows the K-model and its joint estimate only.",
-      stats::setNames(broken, rep("x", length(broken))),
-      "i" = "Leave out {.code runs = 0} to simulate."
-    ), arg = "runs", call = call)
-  }
+  abort_if(length(broken) > 0L, "argument",
+    "The approximation knows the K-model and its joint estimate only.", x = broken,
+    i = "Leave out {.code runs = 0} to simulate.", arg = "runs")
 }
 
 most_compositions <- 20000

@@ -88,10 +88,8 @@ format.gold_plan <- function(x, ...) {
 
 #' @export
 print.gold_plan <- function(x, ...) {
-  cat_lines(paste("<gold_plan>", caption_of(x)), "")
-  print(shown_table(x), row.names = FALSE)
-  cat_lines("", notes_of(x), "", "More: augment() (the cases to label), tidy(), glance(), plot().")
-  invisible(x)
+  more <- "augment() (the cases to label), tidy(), glance(), plot()"
+  print_result(x, more, left = integer(), most = Inf)
 }
 
 #' @export

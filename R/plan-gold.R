@@ -86,89 +86,80 @@ plan_gold <- function(x, half_width = 0.05, of = c("accuracy", "difference", "re
                       choice = c("stratified", "active", "random"),
                       cost = NULL, ...) {
   check_given()
-  call <- rlang::current_env()
   check_dots_empty(...)
-  estimate <- as_planned_estimate(x, call)
+  estimate <- as_planned_estimate(x)
   settings <- gold_settings(
     list(
       half_width = half_width, of = of, systems = systems, category = category, gold = gold,
-      interval = interval, target = target, conf_level = conf_level, choice = choice,
-      cost = cost
-    ), estimate, call
+      interval = interval, target = target, conf_level = conf_level, choice = choice, cost = cost
+    ), estimate
   )
   predicted <- predict_categories(estimate$fit$x)
   quantities <- planned_quantities(estimate, predicted, settings)
   table <- do.call(rbind, lapply(quantities, gold_rows, settings = settings))
   chosen <- choose_gold(table, quantities, estimate$fit$x, settings)
-  structure(
-    list(
-      table = table, curve = do.call(rbind, lapply(quantities, gold_curve, settings = settings)),
-      costs = gold_costs(table, quantities, estimate, settings), chosen = chosen,
-      cases = max(vapply(quantities, function(quantity) quantity$of$cases, 0)), settings = settings,
-      in_database = in_database(estimate$fit$x)
-    ),
-    class = c("gold_plan", "fallible_result")
+  new_result("gold_plan",
+    table = table, curve = do.call(rbind, lapply(quantities, gold_curve, settings = settings)),
+    costs = gold_costs(table, quantities, estimate, settings), chosen = chosen,
+    cases = max(vapply(quantities, function(quantity) quantity$of$cases, 0)), settings = settings,
+    in_database = in_database(estimate$fit$x)
   )
 }
 
-as_planned_estimate <- function(x, call) {
+as_planned_estimate <- function(x) {
   if (!inherits(x, "accuracy_estimate")) {
-    check_class(x, "ratings", "x", "Make one with {.fun ratings}.", call)
+    check_class(x, "ratings", "x", "Make one with {.fun ratings}.")
     x <- suppressWarnings(estimate_accuracy(x), classes = "fallible_warning")
   }
   x
 }
 
-gold_settings <- function(given, estimate, call) {
+gold_settings <- function(given, estimate) {
   x <- estimate$fit$x
-  number <- function(arg, ...) check_number(given[[arg]], arg, ..., call = call)
-  of <- check_choice(given$of, c("accuracy", "difference", "recall", "precision"), "of", call)
+  number <- function(arg, ...) check_number(given[[arg]], arg, ...)
+  of <- check_choice(given$of, c("accuracy", "difference", "recall", "precision"), "of")
   list(
     half_width = number("half_width", 0, 0.5, open_min = TRUE, open_max = TRUE), of = of,
-    systems = check_planned_systems(given$systems, x, of, call),
-    category = check_planned_category(given$category, x, of, call),
+    systems = check_planned_systems(given$systems, x, of),
+    category = check_planned_category(given$category, x, of),
     category_label = given$category,
     gold = if (!is.null(given$gold)) {
-      as.double(check_count(given$gold, "gold", max = count_cases(x), call = call))
+      as.double(check_count(given$gold, "gold", max = count_cases(x)))
     },
     # Of anything but an accuracy ratings alone have no error that is known well enough.
     interval = if (of == "accuracy") {
       intervals <- c("combined", "corrected")
       own <- intersect(estimate$options$interval, intervals)
       usual <- intervals
-      check_choice(given$interval %||% c(own, usual)[[1L]], intervals, "interval", call)
+      check_choice(given$interval %||% c(own, usual)[[1L]], intervals, "interval")
     } else {
       "corrected"
     },
-    target = check_choice(given$target, c("population", "cases"), "target", call),
+    target = check_choice(given$target, c("population", "cases"), "target"),
     conf_level = number("conf_level", 0, 1, open_min = TRUE, open_max = TRUE),
-    choice = check_choice(given$choice, c("stratified", "active", "random"), "choice", call),
-    cost = if (!is.null(given$cost)) check_cost(given$cost, call, c(gold = NA, rating = NA))
+    choice = check_choice(given$choice, c("stratified", "active", "random"), "choice"),
+    cost = if (!is.null(given$cost)) check_cost(given$cost, c(gold = NA, rating = NA))
   )
 }
 
-check_planned_systems <- function(systems, x, of, call) {
+check_planned_systems <- function(systems, x, of) {
   least <- if (of == "difference") 2L else 1L
-  if (length(x$systems) < least) {
-    abort_fallible("system", "There {?is/are} no {least} system{?s} to plan for.",
-      i = "Give {.arg systems} to {.fun ratings}.", system = x$systems, call = call)
-  }
+  abort_if(length(x$systems) < least, "system",
+    "There {?is/are} no {least} system{?s} to plan for.",
+    i = "Give {.arg systems} to {.fun ratings}.", system = x$systems)
   if (is.null(systems) && of == "difference") systems <- x$systems[1:2]
-  systems <- check_system_names(systems, x$systems, call)
-  if (of == "difference" && length(systems) != 2L) {
-    abort_argument("systems", "must be two names for a {.val difference}.",
-      x = "It is {.val {systems}}.", call = call)
-  }
+  systems <- check_system_names(systems, x$systems)
+  abort_argument_if(of == "difference" && length(systems) != 2L, "systems",
+    "must be two names for a {.val difference}.", x = "It is {.val {systems}}.")
   match(systems, x$systems)
 }
 
-check_planned_category <- function(category, x, of, call) {
+check_planned_category <- function(category, x, of) {
   if (!of %in% c("recall", "precision")) {
     return(NULL)
   }
   label <- if (length(category) == 1L) as_label(category)
-  if (is.null(label) || !label %in% x$categories) {
-    abort_argument("category", "must be one of {.val {x$categories}}.", not = category, call = call)
-  }
+  abort_argument_if(is.null(label) || !label %in% x$categories, "category",
+    "must be one of {.val {x$categories}}.", not = category)
   match(label, x$categories)
 }

@@ -60,10 +60,9 @@ format.case_plan <- function(x, ...) paste(format_answer(x), collapse = "; ")
 update.case_plan <- function(object, ...) {
   given <- list(...)
   unknown <- setdiff(rlang::names2(given), names(object$arguments))
-  if (length(unknown) > 0L) {
-    abort_argument(unknown, "{.fun plan_cases} has no argument {.arg {unknown}}.",
-      i = "It has {.arg {names(object$arguments)}}.")
-  }
+  abort_argument_if(length(unknown) > 0L, unknown,
+    "{.fun plan_cases} has no argument {.arg {unknown}}.",
+    i = "It has {.arg {names(object$arguments)}}.")
   # One way to say how good raters are takes the place of the other.
   ways <- c("chance_kappa", "rater_accuracy")
   if (any(ways %in% names(given))) object$arguments[ways] <- list(NULL)
@@ -160,10 +159,7 @@ format_estimator <- function(estimator) {
 }
 
 format_pilot <- function(pilot) {
-  if (is.null(pilot)) {
-    return(NULL)
-  }
-  paste0(
+  if (!is.null(pilot)) paste0(
     "Pilot of ", count_noun(pilot$cases, "case"), ", ", pilot$model, ": mean rater accuracy ",
     decimals(pilot$rater_accuracy),
     if (!is.na(pilot$std.error)) paste0(" (standard error ", decimals(pilot$std.error), ")"),
@@ -245,10 +241,7 @@ pilot_note <- function(x) {
     approximate_cases(approximate_errors(settings, m), settings)
   }, 0)
   ratio <- cases[[2L]] / cases[[1L]]
-  if (ratio < 1.05) {
-    return(NULL)
-  }
-  paste0(
+  if (ratio >= 1.05) paste0(
     "If raters were a standard error less accurate (", decimals(low), "), about ",
     decimals(ratio, 1L), " times as many cases"
   )

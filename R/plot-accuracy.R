@@ -70,8 +70,7 @@ plot_bins <- function(object) {
   estimates <- estimates[!is.na(estimates$estimate), ]
   if (nrow(table) == 0L || nrow(estimates) == 0L) {
     abort_argument("object", "There are no bins to draw.",
-      i = paste0("The estimate is {.code NA}: ", tidy(object)$reason[[1L]], "."),
-      call = rlang::caller_env())
+      i = paste0("The estimate is {.code NA}: ", tidy(object)$reason[[1L]], "."))
   }
   n <- length(object$fit$x$categories)
   table$system <- factor(table$system, levels = unique(table$system))

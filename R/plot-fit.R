@@ -79,7 +79,7 @@ plot_confusion <- function(fit, max_raters) {
     abort_fallible("argument", c(
       "There is nothing to draw.",
       "x" = verbatim("No confusion matrix: ", reason_of_fit(fit), ".")
-    ), call = rlang::caller_env())
+    ))
   }
   all <- length(matrices)
   if (all > max_raters) {

@@ -92,34 +92,31 @@ read_ratings <- function(path, format = NULL, case = NULL, rater = NULL, rating 
                          systems = TRUE, na = c("", "NA", "n/a", "-", "?"), clean_labels = FALSE,
                          raters = NULL, file = list(), ...) {
   check_given()
-  call <- rlang::current_env()
   check_flag(clean_labels, "clean_labels")
-  file <- check_reading(file, na, call)
+  file <- check_reading(file, na)
   mapping <- rlang::enquos(case = case, rater = rater, rating = rating, raters = raters)
   how <- list(
-    format = format, sep = file[["sep"]], sheet = file[["sheet"]],
-    encoding = file[["encoding"]], call = call,
+    format = format, sep = file[["sep"]], sheet = file[["sheet"]], encoding = file[["encoding"]],
     scratch = withr::local_tempdir(), keep = keep_columns(mapping, rlang::enquos(...)),
     named = unlist(lapply(mapping, function(quo) all.vars(rlang::quo_get_expr(quo))))
   )
-  got <- read_files(find_files(path, call), how)
+  got <- read_files(find_files(path), how)
   ratings_of(got, mapping, rlang::enquo(systems), how, na, clean_labels, ...)
 }
 
 # Of what read_files() got; `mapping` and `systems` are quosures of arguments of read_ratings().
 ratings_of <- function(got, mapping, systems, how, na, clean_labels = FALSE, ...) {
-  call <- how$call
-  mapping <- fill_mapping(mapping, got, call)
+  mapping <- fill_mapping(mapping, got)
   systems <- find_systems(systems, got, mapping, how)
-  check_files(got, mapping, systems$columns, call)
-  tables <- list(ratings = known_ids(systems$ratings %||% got$table, mapping, call))
+  check_files(got, mapping, systems$columns)
+  tables <- list(ratings = known_ids(systems$ratings %||% got$table, mapping))
   if (is.data.frame(systems$table)) tables$systems <- as.list(systems$table)
-  tables <- settle_labels(tables, mapping, systems$columns, na, clean_labels, call)
+  tables <- settle_labels(tables, mapping, systems$columns, na, clean_labels)
   given <- if (is.null(tables$systems)) systems$columns else list2DF(tables$systems)
-  x <- blame(rlang::frame_call(call), ratings(
+  x <- ratings(
     list2DF(tables$ratings), case = !!mapping$case, rater = !!mapping$rater,
     rating = !!mapping$rating, raters = !!mapping$raters, systems = !!given, ...
-  ))
+  )
   if (got$format$judges && is.null(x$rater_kind)) x <- judged_by_models(x)
   warn_alike(as_label(x$cases), "case")
   warn_alike(x$raters, "rater")
@@ -128,38 +125,23 @@ ratings_of <- function(got, mapping, systems, how, na, clean_labels = FALSE, ...
 
 judged_by_models <- function(x) {
   x$rater_kind <- "model"
-  inform_fallible(c(
-    "Raters are taken for language models, as judges in such logs mostly are: {.code rater_kind =
-     \"model\"}.",
-    "i" = "If they are people, or programs, say so by {.arg rater_kind}: who rates decides
-           intervals."
-  ))
+  inform_fallible("Raters are taken for language models, as judges in such logs mostly are:
+        {.code rater_kind = \"model\"}.", i = "If they are people, or programs, say so by
+        {.arg rater_kind}: who rates decides intervals.")
   x
 }
 
-# Errors say what the user called.
-blame <- function(call, value) {
-  tryCatch(value, fallible_error = function(cnd) {
-    cnd$call <- call
-    rlang::cnd_signal(cnd)
-  })
-}
-
-check_reading <- function(file, na, call) {
-  file <- check_settings_list(file, "file", c("sep", "encoding", "sheet"), call)
+check_reading <- function(file, na) {
+  file <- check_settings_list(file, "file", c("sep", "encoding", "sheet"))
   sep <- file[["sep"]]
-  if (!is.null(sep) && !(rlang::is_string(sep) && nchar(sep, allowNA = TRUE) %in% 1L)) {
-    abort_argument("sep", "must be one character.", not = sep, call = call)
-  }
-  if (!is.null(na) && !(is.character(na) && all(validEnc(na)))) {
-    abort_argument("na", "must be strings that are text.", not = na, call = call)
-  }
+  abort_argument_if(!is.null(sep) && !(rlang::is_string(sep) && nchar(sep, allowNA = TRUE) %in% 1L),
+    "sep", "must be one character.", not = sep)
+  abort_argument_if(!is.null(na) && !(is.character(na) && all(validEnc(na))), "na",
+    "must be strings that are text.", not = na)
   encoding <- file[["encoding"]] %||% "UTF-8"
-  check_string(encoding, "encoding", call)
-  if (!encoding %in% c("UTF-8", "latin1", iconvlist())) {
-    abort_argument("encoding", "must be one of those that {.fun iconvlist} lists.", not = encoding,
-      call = call)
-  }
+  check_string(encoding, "encoding")
+  abort_argument_if(!encoding %in% c("UTF-8", "latin1", iconvlist()), "encoding",
+    "must be one of those that {.fun iconvlist} lists.", not = encoding)
   file
 }
 
@@ -179,11 +161,11 @@ keep_columns <- function(mapping, dots) {
 
 # ---- Which files ----------------------------------------------------------------------------
 
-find_files <- function(path, call) {
+find_files <- function(path) {
   if (!is.character(path) || length(path) == 0L || !all(file.exists(path))) {
     if (is.character(path)) path <- path[!file.exists(path)][1L]
     abort_fallible("file", "{.arg path} must be a folder or files that exist.", not = path,
-      path = path, call = call)
+      path = path)
   }
   if (length(path) > 1L || !dir.exists(path)) {
     return(path)
@@ -195,13 +177,12 @@ find_files <- function(path, call) {
   known <- "[.](csv|tsv|xlsx|xls|json|jsonl|ndjson|eval)([.]gz)?$"
   files <- list.files(path, known, full.names = TRUE, ignore.case = TRUE)
   kinds <- unique(tolower(tools::file_ext(sub("[.]gz$", "", files))))
-  if (length(kinds) != 1L) {
-    abort_fallible("file", "The folder has neither {.file ratings.csv} nor {.file ratings.csv.gz},
-                            nor files of one kind.",
-      x = c(
-        "The folder is {.file {path}}.", if (length(files) > 0L) "It has {.file {basename(files)}}."
-      ), path = path, call = call)
-  }
+  abort_if(length(kinds) != 1L,
+    "file", "The folder has neither {.file ratings.csv} nor {.file ratings.csv.gz},
+                          nor files of one kind.",
+    x = c(
+      "The folder is {.file {path}}.", if (length(files) > 0L) "It has {.file {basename(files)}}."
+    ), path = path)
   files
 }
 
@@ -237,61 +218,55 @@ read_file <- function(file, how) {
   got <- tryCatch(format$read(input, how$keep), error = function(cnd) {
     # Whatever a format stumbles over is a fault of the file, or of the format that was named.
     if (inherits(cnd, "fallible_error")) rlang::cnd_signal(cnd)
-    abort_file(file, paste0("cannot be read as ", format$words, "."), "x" = conditionMessage(cnd),
-      call = input$call)
+    abort_file(file, paste0("cannot be read as ", format$words, "."), "x" = conditionMessage(cnd))
   })
   c(got, list(name = input$name, format = format, path = file))
 }
 
 warn_left_out <- function(notes) {
-  if (length(notes) > 0L) {
-    warn_fallible("left_out", stats::setNames(verbatim(notes), rep("!", length(notes))))
-  }
+  warn_if(length(notes) > 0L, "left_out", stats::setNames(verbatim(notes), rep("!", length(notes))))
 }
 
 # ---- What is in them ------------------------------------------------------------------------
 
 # The columns that were asked for, and otherwise those that the format knows.
-fill_mapping <- function(mapping, got, call) {
+fill_mapping <- function(mapping, got) {
   given <- !vapply(mapping, rlang::quo_is_null, NA)
   if (given[["raters"]]) {
     return(mapping)
   }
   for (arg in c("case", "rater", "rating")[!given[c("case", "rater", "rating")]]) {
-    if (!isTRUE(got$map[[arg]] %in% names(got$table))) abort_mapping(arg, got, call)
+    if (!isTRUE(got$map[[arg]] %in% names(got$table))) abort_mapping(arg, got)
     mapping[[arg]] <- rlang::as_quosure(got$map[[arg]], baseenv())
   }
   mapping
 }
 
 # What one of several files lacks would be missing without a word.
-check_files <- function(got, mapping, systems, call) {
+check_files <- function(got, mapping, systems) {
   if (length(got$files) < 2L) {
     return(invisible())
   }
   if (rlang::is_quosure(systems)) mapping$systems <- systems
   for (arg in names(mapping)) {
-    columns <- select_columns(list2DF(got$table), mapping[[arg]], arg, call)
+    columns <- select_columns(list2DF(got$table), mapping[[arg]], arg)
     for (path in names(got$files)) {
       lacking <- setdiff(columns, got$files[[path]])
       if (length(lacking) == 0L) next
       abort_file(path, paste0("lacks the column ", toString(dQuote(lacking, FALSE)), "."),
         "x" = paste0("It is `", arg, "`, and other files have it."),
-        "i" = "Name it alike in all files, or read them one by one.", call = call)
+        "i" = "Name it alike in all files, or read them one by one.")
     }
   }
 }
 
-abort_mapping <- function(arg, got, call) {
+abort_mapping <- function(arg, got) {
   choices <- if (arg == "rating") got$choices
-  abort_fallible("file", c(
-    "Say which column holds the {arg}: {.arg {arg}}.",
-    "x" = "The file looks like {got$format$words}, with the columns
-           {.val {names(got$table)}}.",
-    if (length(choices) > 0L) c("i" = "It may be {.or {.val {choices}}}."),
-    "i" = "A table with a row per rating needs {.arg case}, {.arg rater} and {.arg rating}; one with
-           a column for each rater, {.arg raters}."
-  ), path = got$path, call = call)
+  abort_fallible("file", "Say which column holds the {arg}: {.arg {arg}}.",
+    x = "The file looks like {got$format$words}, with the columns {.val {names(got$table)}}.",
+    i = c(if (length(choices) > 0L) "It may be {.or {.val {choices}}}.", "A table with a row per
+        rating needs {.arg case}, {.arg rater} and {.arg rating}; one with a column for each rater,
+        {.arg raters}."), path = got$path)
 }
 
 # A list: columns, what ratings() takes for systems; table, if they are a table of their own;
@@ -303,7 +278,7 @@ find_systems <- function(quo, got, mapping, how) {
   if (rlang::is_bool(value)) {
     path <- if (value && got$format$tabular) find_file(dirname(names(got$files)[[1L]]), "systems")
     if (is.null(path) && !value && length(own) > 0L) {
-      keep <- !chosen_column(got, mapping$rater, "rater", how$call) %in% own
+      keep <- !chosen_column(got, mapping$rater, "rater") %in% own
       return(list(ratings = lapply(got$table, `[`, keep)))
     }
     if (is.null(path)) {
@@ -311,7 +286,7 @@ find_systems <- function(quo, got, mapping, how) {
     }
     value <- path
   }
-  raters <- if (long) chosen_column(got, mapping$rater, "rater", how$call)
+  raters <- if (long) chosen_column(got, mapping$rater, "rater")
   is_file <- rlang::is_string(value) && !is_constant_system(value) &&
     !value %in% c(raters, if (!long) names(got$table)) && (long || file.exists(value))
   if (is.data.frame(value)) {
@@ -323,25 +298,23 @@ find_systems <- function(quo, got, mapping, how) {
   }
 }
 
-chosen_column <- function(got, quo, arg, call) {
-  got$table[[select_column(list2DF(got$table), quo, arg, call)]]
+chosen_column <- function(got, quo, arg) {
+  got$table[[select_column(list2DF(got$table), quo, arg)]]
 }
 
 read_predictions <- function(path, raters, how) {
-  if (!file.exists(path) || dir.exists(path)) {
-    abort_fallible("file", "{.arg systems} must name raters, or be the path of a file.",
-      x = "There is no rater and no file {describe(path)}.",
-      i = if (!is.null(raters)) "The raters are {.val {unique(raters)}}.", path = path,
-      call = how$call)
-  }
+  abort_if(!file.exists(path) || dir.exists(path), "file",
+    "{.arg systems} must name raters, or be the path of a file.",
+    x = "There is no rater and no file {describe(path)}.",
+    i = if (!is.null(raters)) "The raters are {.val {unique(raters)}}.", path = path)
   how[c("keep", "format")] <- list(identity, NULL)
   list2DF(read_file(path, how)$table)
 }
 
 # An empty field names no case and no rater; ratings() says in which row.
-known_ids <- function(table, mapping, call) {
+known_ids <- function(table, mapping) {
   for (arg in c("case", "rater")) {
-    name <- select_column(list2DF(table), mapping[[arg]], arg, call)
+    name <- select_column(list2DF(table), mapping[[arg]], arg)
     if (is.character(table[[name %||% ""]])) {
       table[[name]][trim_bytes(table[[name]]) %in% c("", "NA")] <- NA
     }
@@ -352,12 +325,12 @@ known_ids <- function(table, mapping, call) {
 # ---- Labels ---------------------------------------------------------------------------------
 
 # Missing and cleaned labels of ratings and systems, with one way of writing for both.
-settle_labels <- function(tables, mapping, columns, na, clean, call) {
+settle_labels <- function(tables, mapping, columns, na, clean) {
   data <- list2DF(tables$ratings)
   arg <- if (rlang::quo_is_null(mapping$raters)) "rating" else "raters"
-  at <- list(ratings = select_columns(data, mapping[[arg]], arg, call))
+  at <- list(ratings = select_columns(data, mapping[[arg]], arg))
   if (rlang::is_quosure(columns)) {
-    at$ratings <- c(at$ratings, select_columns(data, columns, "systems", call))
+    at$ratings <- c(at$ratings, select_columns(data, columns, "systems"))
   }
   if (!is.null(tables$systems)) {
     at$systems <- intersect(c("prediction", at$ratings), names(tables$systems))[1L]

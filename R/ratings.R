@@ -155,15 +155,12 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
                     rater_groups = NULL, rater_kind = NULL, truth = NULL, covariates = NULL,
                     scores = NULL, confidence = NULL) {
   check_dots_empty(...)
-  call <- rlang::current_env()
-  if (missing(data)) {
-    abort_argument("data", "must be given.", call = call)
-  }
+  abort_argument_if(missing(data), "data", "must be given.")
   repeats <- check_choice(repeats, c("error", "ratings", "reruns", "labels"), "repeats")
   if (!is.null(ordered)) check_flag(ordered, "ordered")
   options <- list(
     categories = categories, ordered = ordered, repeats = repeats,
-    rater_kind = check_rater_kind(rater_kind, call), scores = scores
+    rater_kind = check_rater_kind(rater_kind), scores = scores
   )
   columns <- rlang::enquos(
     raters = raters, systems = systems, case = case, rater = rater, rating = rating,
@@ -172,61 +169,58 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
   )
   if (inherits(data, "table")) {
     if (rlang::quo_is_null(columns$counts)) {
-      check_no_columns(columns, repeats, call)
-      if (!is.null(scores)) abort_scores_of_table(call)
-      x <- table_ratings(data, "data", call, categories, ordered)
-      x$rater_kind <- settle_kinds(options$rater_kind, x, call)
+      check_no_columns(columns, repeats)
+      if (!is.null(scores)) abort_scores_of_table()
+      x <- table_ratings(data, "data", categories, ordered)
+      x$rater_kind <- settle_kinds(options$rater_kind, x)
       return(x)
     }
     data <- unclass(data)
   }
   build <- if (inherits(data, "tbl_lazy")) database_ratings else build_ratings
-  x <- build(data, columns, options, call)
+  x <- build(data, columns, options)
   ask_who_rates(x)
   x
 }
 
 # `columns` are quosures of the arguments that name columns; `times` is how many cases a row of
 # `data` stands for, where a database counted them.
-build_ratings <- function(data, columns, options, call, times = NULL) {
-  input <- read_input(data, columns, options$repeats, call)
+build_ratings <- function(data, columns, options, times = NULL) {
+  input <- read_input(data, columns, options$repeats)
   input$times <- times
-  input <- recode_input(input, options$categories, call)
+  input <- recode_input(input, options$categories)
   options$categories <- declared_categories(options$categories)
-  check_long(input$layout$by_rating, options$repeats, call)
-  categories <- find_categories(input, options$categories, call)
-  x <- input$layout$build(input, categories, call)
+  check_long(input$layout$by_rating, options$repeats)
+  categories <- find_categories(input, options$categories)
+  x <- input$layout$build(input, categories)
   x$ordered <- options$ordered %||% input$ordered
   x$repeats <- options$repeats
   x$constant <- names(input$constant)
   x <- new_ratings(x)
-  check_built(x, input, call)
-  x$rater_groups <- groups_of_raters(input$groups, x, call)
-  x$rater_kind <- settle_kinds(options$rater_kind, x, call)
-  x$truth <- truth_to_keep(input, x, call)
-  x <- with_confidence(x, input, call)
-  x <- with_covariates(x, input, call)
-  with_scores(x, options, data, input$layout$by_rating, call)
+  check_built(x, input)
+  x$rater_groups <- groups_of_raters(input$groups, x)
+  x$rater_kind <- settle_kinds(options$rater_kind, x)
+  x$truth <- truth_to_keep(input, x)
+  x <- with_confidence(x, input)
+  x <- with_covariates(x, input)
+  with_scores(x, options, data, input$layout$by_rating)
 }
 
-check_long <- function(is_long, repeats, call) {
-  if (!is_long && repeats != "error") {
-    abort_argument("repeats",
-      "{.code repeats = \"{repeats}\"} needs long data, with a row per rating.",
-      i = "Give {.arg case}, {.arg rater} and {.arg rating}.", call = call)
-  }
+check_long <- function(is_long, repeats) {
+  abort_argument_if(!is_long && repeats != "error", "repeats",
+    "{.code repeats = \"{repeats}\"} needs long data, with a row per rating.",
+    i = "Give {.arg case}, {.arg rater} and {.arg rating}.")
 }
 
 # An agreement matrix has none that could be named.
-check_no_columns <- function(columns, repeats, call) {
-  check_long(FALSE, repeats, call)
+check_no_columns <- function(columns, repeats) {
+  check_long(FALSE, repeats)
   given <- names(columns)[!vapply(columns, rlang::quo_is_null, NA)]
-  if (length(given) > 0L) {
-    abort_argument(given,
-      "A {.cls table} is the agreement matrix of two raters; it has no columns to choose from.",
-      x = "Found {.arg {given}}.", i = "Make a data frame of it, with {.fun as.data.frame}; or give
-        {.arg counts} if it has counts of ratings, cases x categories.", call = call)
-  }
+  abort_argument_if(length(given) > 0L, given,
+    "A {.cls table} is the agreement matrix of two raters; it has no columns to choose from.",
+    x = "Found {.arg {given}}.",
+    i = "Make a data frame of it, with {.fun as.data.frame}; or give {.arg counts} if it has counts
+        of ratings, cases x categories.")
 }
 
 # Fields: patterns (see patterns.R), index (pattern of each case), cases (identifiers), weights
@@ -255,64 +249,50 @@ has_repeats <- function(x) x$repeats == "ratings" || has_reruns(x)
 has_reruns <- function(x) x$repeats == "reruns"
 
 # What can only be checked when everything is in place.
-check_built <- function(x, input, call) {
+check_built <- function(x, input) {
   named <- !x$exchangeable && !has_labels(x)
   enough <- length(x$raters) >= if (named) 1L else 2L
-  if (length(rating_category(x)) == 0L && (enough || x$exchangeable)) {
-    abort_fallible("missing", "There is not a single rating in {.arg data}.",
-      i = "All ratings are missing; check the columns and the coding of missing values.",
-      call = call)
-  }
+  abort_if(length(rating_category(x)) == 0L && (enough || x$exchangeable), "missing",
+    "There is not a single rating in {.arg data}.",
+    i = "All ratings are missing; check the columns and the coding of missing values.")
   if (!enough) {
     found <- if (length(x$raters) == 0L) "none" else "only {.val {x$raters}}"
     abort_fallible("raters", "At least two raters are needed to learn from their agreement.",
       x = paste0("Found ", found, "."),
-      i = if (x$exchangeable) {
-        "No case has two ratings: the counts of every row sum to one or zero."
-      } else {
-        "Systems do not count as raters."
-      }, raters = x$raters, call = call)
+      i = if (x$exchangeable) "No case has two ratings: the counts of every row sum to one or
+          zero." else "Systems do not count as raters.", raters = x$raters)
   }
-  check_most_ratings(x, call)
+  check_most_ratings(x)
   both <- if (!x$exchangeable) intersect(x$raters, x$systems)
-  if (length(both) > 0L) {
-    abort_fallible("columns", "Raters and systems must have different names.",
-      x = "{.val {both}} {?names/name} both a rater and a system.", arg = "systems", call = call)
-  }
-  if (x$repeats == "error") check_repeats(x, call)
-  if (has_labels(x)) check_label_once(x, call)
-  check_systems(x, call)
+  abort_if(length(both) > 0L, "columns", "Raters and systems must have different names.",
+    x = "{.val {both}} {?names/name} both a rater and a system.", arg = "systems")
+  if (x$repeats == "error") check_repeats(x)
+  if (has_labels(x)) check_label_once(x)
+  check_systems(x)
   if (!x$exchangeable) warn_raters(x, input$layout$by_rating)
 }
 
 # Signs that raters are none: columns without ratings, or cases that were taken for raters.
 warn_raters <- function(x, by_rating) {
   silent <- setdiff(x$raters, x$raters[c(rating_rater(x), x$empty$rater)])
-  if (length(silent) > 0L) {
-    warn_fallible("raters", c(
-      "Rater{?s} {.val {silent}} {?has/have} no ratings at all.",
-      "i" = "Leave {cli::qty(length(silent))}{?it/them} out, or check the column{?s}."
-    ), raters = silent)
-  }
-  if (by_rating && nrow(x) < 50L && length(x$raters) > 10L * nrow(x)) {
-    warn_fallible("raters", c(
-      "There are {length(x$raters)} raters of only {count_noun(nrow(x), 'case')}.",
-      "i" = "Are {.arg case} and {.arg rater} swapped?"
-    ), raters = x$raters)
-  }
+  warn_if(length(silent) > 0L, "raters", "Rater{?s} {.val {silent}} {?has/have} no ratings at all.",
+    i = "Leave {cli::qty(length(silent))}{?it/them} out, or check the column{?s}.", raters = silent)
+  warn_if(by_rating && nrow(x) < 50L && length(x$raters) > 10L * nrow(x), "raters",
+    "There are {length(x$raters)} raters of only {count_noun(nrow(x), 'case')}.",
+    i = "Are {.arg case} and {.arg rater} swapped?", raters = x$raters)
 }
 
-check_most_ratings <- function(x, call) {
+check_most_ratings <- function(x) {
   ratings <- pattern_lengths(x)
   if (any(ratings > core_max_ratings())) {
     case <- x$cases[[match(which.max(ratings), pattern_of_case(x))]]
     abort_fallible("counts", "A case can have at most {core_max_ratings()} ratings.",
       x = "Case {.val {as.character(case)}} has {max(ratings)}.", row = match(case, x$cases),
-      column = NA_character_, call = call)
+      column = NA_character_)
   }
 }
 
-check_repeats <- function(x, call) {
+check_repeats <- function(x) {
   twice <- repeated_ratings(x)
   if (nrow(twice) == 0L) {
     return(invisible(x))
@@ -325,10 +305,10 @@ check_repeats <- function(x, call) {
          rating by one rater.", i = "If these are independent repeats, say
       {.code repeats = \"ratings\"}; if they are runs of one model or otherwise alike,
       {.code repeats = \"reruns\"}; if they are one answer with several labels,
-      {.code repeats = \"labels\"}.", case = case, rater = rater, call = call)
+      {.code repeats = \"labels\"}.", case = case, rater = rater)
 }
 
-check_systems <- function(x, call) {
+check_systems <- function(x) {
   if (length(x$systems) == 0L) {
     return(invisible(x))
   }
@@ -340,13 +320,13 @@ check_systems <- function(x, call) {
     system <- x$systems[total == 0]
     abort_fallible("system", "System{?s} {.val {system}} {?has/have} no prediction.",
       i = "{cli::qty(length(system))}Leave {?it/them} out of {.arg systems}, or check the case
-           identifiers.", system = system, call = call)
+           identifiers.", system = system)
   }
   unrated <- total - colSums(answered * rated * cases)
   if (any(unrated == total)) {
     system <- x$systems[unrated == total]
     abort_fallible("unrated", "No rater saw any case of system{?s} {.val {system}}.",
-      i = "Check that ratings and systems name their cases alike.", system = system, call = call)
+      i = "Check that ratings and systems name their cases alike.", system = system)
   }
   if (any(unrated > 0)) {
     some <- unrated > 0

@@ -26,8 +26,7 @@ read_label_studio <- function(input, keep) {
   cancelled <- vapply(answers, `[[`, NA, "cancelled")
   kept <- answers[!cancelled]
   if (length(kept) == 0L) {
-    abort_file(input$path, "holds no annotation.", "i" = "Export it after the first annotation.",
-      call = input$call)
+    abort_file(input$path, "holds no annotation.", "i" = "Export it after the first annotation.")
   }
   controls <- unique(unlist(lapply(kept, function(answer) names(answer$labels))))
   other <- setdiff(unlist(lapply(kept, `[[`, "other")), controls)

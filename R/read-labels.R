@@ -34,9 +34,7 @@ lookalikes <- function(labels) {
   same <- ifelse(is.na(number), same, as_label(number))
   own <- plain_label(labels)
   twins <- labels[same %in% same[duplicated(same)]]
-  Filter(function(label) {
-    length(unique(own[same == same[match(label, labels)]])) > 1L
-  }, twins)
+  Filter(function(label) length(unique(own[same == same[match(label, labels)]])) > 1L, twins)
 }
 
 usual_missing <- c("n/a", "na", "nan", "null", "none given", "-", "--", "?", ".", "")

@@ -29,7 +29,7 @@ read_json_array <- function(input, keep) {
   document <- input$document
   if (!is.null(names(document)) || length(document) == 0L) {
     abort_file(input$path, "is not an array of records.",
-      "i" = "Its fields are those of one object.", call = input$call)
+      "i" = "Its fields are those of one object.")
   }
   check_fields(document, list(), input, keep)
   table <- record_table(document, input, keep)
@@ -111,8 +111,7 @@ read_doccano <- function(input, keep) {
     label <- "label"
   }
   if (any(vapply(table[[label]], is.list, NA))) {
-    abort_file(input$path, "marks parts of texts, which are not categories of cases.",
-      call = input$call)
+    abort_file(input$path, "marks parts of texts, which are not categories of cases.")
   }
   list(
     table = table,

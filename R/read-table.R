@@ -56,7 +56,7 @@ read_csv <- function(input, fast = fast_columns) {
     error = function(cnd) abort_csv(input, cnd), warning = function(cnd) abort_csv(input, cnd)
   )
   if (length(columns[[1L]]) == 0L) {
-    abort_file(input$path, "has names of columns and no rows.", call = input$call)
+    abort_file(input$path, "has names of columns and no rows.")
   }
   columns <- name_columns(stats::setNames(columns, header), input)
   Map(check_encoding, columns, names(columns), list(input))
@@ -107,7 +107,7 @@ name_columns <- function(columns, input) {
   if (length(twice) > 0L) {
     abort_file(input$path, "has several columns of one name.",
       "x" = paste0("Twice or more: ", toString(dQuote(twice, FALSE)), "."),
-      "i" = "Give each column a name of its own.", call = input$call)
+      "i" = "Give each column a name of its own.")
   }
   names(columns)[unnamed] <- paste0("...", which(unnamed))
   blank <- vapply(columns[unnamed], function(x) all(is.na(x) | !nzchar(trimws(x))), NA)
@@ -127,8 +127,7 @@ check_encoding <- function(x, column, input) {
 abort_encoding <- function(input, where) {
   abort_file(input$path, paste0("is not encoded in ", input$encoding, "."),
     "x" = paste0("Found bytes that are not text in ", where, "."),
-    "i" = "Give its encoding, for example `file = list(encoding = \"latin1\")`.",
-    call = input$call)
+    "i" = "Give its encoding, for example `file = list(encoding = \"latin1\")`.")
 }
 
 abort_csv <- function(input, cnd) {
@@ -136,8 +135,7 @@ abort_csv <- function(input, cnd) {
   abort_file(
     input$path, paste0("must have as many columns in all lines as in the first, ", expected, "."),
     "x" = csv_fault(input, expected, grepl("EOF", conditionMessage(cnd), fixed = TRUE)),
-    "i" = if (expected == 1L) "Give the separator, for example `file = list(sep = \";\")`.",
-    call = input$call
+    "i" = if (expected == 1L) "Give the separator, for example `file = list(sep = \";\")`."
   )
 }
 
@@ -178,7 +176,7 @@ task_answers <- function(table, input) {
   if (is.null(table$Answer.taskAnswers)) {
     return(NULL)
   }
-  check_json(input$call)
+  check_json()
   answers <- record_table(lapply(seq_along(table$Answer.taskAnswers), function(row) {
     form <- parse_json(table$Answer.taskAnswers[[row]], input, row + 1L)
     lapply(if (is.null(names(form))) form[[1L]] else form, form_answer)
@@ -191,16 +189,13 @@ form_answer <- function(field) {
   if (!is.list(field)) {
     return(field)
   }
-  if (!is.null(field$label)) {
-    return(field$label)
-  }
-  names(field)[vapply(field, isTRUE, NA)]
+  if (!is.null(field$label)) field$label else names(field)[vapply(field, isTRUE, NA)]
 }
 
 # ---- Excel ----------------------------------------------------------------------------------
 
 read_excel <- function(input, keep) {
-  check_installed("readxl", "to read Excel files", call = input$call)
+  check_installed("readxl", "to read Excel files")
   if (input$kind == "zip") input$entries
   sheets <- excel_try(readxl::excel_sheets(input$plain), input)
   sheet <- input$sheet %||% sheets[[1L]]
@@ -217,7 +212,7 @@ read_excel <- function(input, keep) {
   }
   table <- read("text")
   if (nrow(table) == 0L) {
-    abort_file(input$path, paste0("has no rows in sheet \"", sheet, "\"."), call = input$call)
+    abort_file(input$path, paste0("has no rows in sheet \"", sheet, "\"."))
   }
   table <- name_columns(as.list(table), input)
   list(
@@ -242,7 +237,6 @@ sheet_columns <- function(input, sheet) {
 
 excel_try <- function(value, input) {
   tryCatch(value, error = function(cnd) {
-    abort_file(input$path, "cannot be read as an Excel file.",
-      "x" = conditionMessage(cnd), call = input$call)
+    abort_file(input$path, "cannot be read as an Excel file.", "x" = conditionMessage(cnd))
   })
 }

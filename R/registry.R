@@ -10,20 +10,16 @@ registered <- function(kind) {
 }
 
 # Adds what `make` makes, or takes it away where the kernel is NULL; `taken`: names of the package.
-register <- function(kind, id, kernel, taken, make, call) {
+register <- function(kind, id, kernel, taken, make) {
   usable <- rlang::is_string(id) && nzchar(id) && !startsWith(id, ".")
-  if (!usable || id %in% taken) {
-    abort_argument("id",
-      paste0("must be a name that no ", kind, " of the package has and that starts with no dot."),
-      not = id, call = call)
-  }
+  abort_argument_if(!usable || id %in% taken, "id",
+    paste0("must be a name that no ", kind, " of the package has and that starts with no dot."),
+    not = id)
   of <- registries[[kind]]
   if (is.null(kernel)) {
     rm(list = intersect(id, ls(of)), envir = of)
   } else {
-    if (!is.function(kernel)) {
-      abort_argument("kernel", "must be a function.", not = kernel, call = call)
-    }
+    abort_argument_if(!is.function(kernel), "kernel", "must be a function.", not = kernel)
     assign(id, make(), envir = of)
   }
   invisible(id)
@@ -36,20 +32,16 @@ check_kernel <- function(kernel, form, given, call) {
   extra <- setdiff(required, utils::head(names(own), length(given)))
   short <- length(own) < length(given) && !"..." %in% names(own)
   # Some primitive functions tell nothing of their arguments.
-  if (!is.null(args(kernel)) && (short || length(extra) > 0L)) {
-    abort_argument("kernel",
-      "A {.arg kernel} of form {.val {form}} is called as {.code kernel({toString(given)})}.",
-      x = if (length(own) == 0L) "It takes no arguments." else "It takes {.arg {names(own)}}.",
-      call = call)
-  }
+  abort_argument_if(!is.null(args(kernel)) && (short || length(extra) > 0L), "kernel",
+    "A {.arg kernel} of form {.val {form}} is called as {.code kernel({toString(given)})}.",
+    x = if (length(own) == 0L) "It takes no arguments." else "It takes {.arg {names(own)}}.",
+    call = call)
 }
 
 check_range <- function(range, words, finite, call) {
   ok <- is.numeric(range) && length(range) == 2L && !anyNA(range) && range[[1L]] < range[[2L]]
-  if (!ok || (finite && !all(is.finite(range)))) {
-    abort_argument("range", paste0("must be two ", words, ", the smaller one first."), not = range,
-      call = call)
-  }
+  abort_argument_if(!ok || (finite && !all(is.finite(range))), "range",
+    paste0("must be two ", words, ", the smaller one first."), not = range, call = call)
 }
 
 # The records of these names.

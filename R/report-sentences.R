@@ -33,10 +33,9 @@ may_say <- function(x, what = c("sentences", "methods")) {
   what <- check_choice(what, c("sentences", "methods"), "what")
   ok <- c("accuracy_estimate", "system_comparison", "metric_estimate", "agreement")
   if (what == "methods") ok <- c(ok, "draws_fit", "fit_check")
-  if (!inherits(x, ok)) {
-    abort_argument("x", "must be a result of {.fun estimate_accuracy}, {.fun compare_systems},
-                         {.fun estimate_metrics} or {.fun agreement}.", not = x)
-  }
+  abort_argument_if(!inherits(x, ok), "x",
+    "must be a result of {.fun estimate_accuracy}, {.fun compare_systems}, {.fun estimate_metrics}
+        or {.fun agreement}.", not = x)
   if (what == "sentences") say_sentences(x) else with_references(say_methods(x))
 }
 

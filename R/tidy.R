@@ -74,10 +74,9 @@ vcov.fallible_result <- function(object, ...) { # nolint: object_name.
 confint.fallible_result <- function(object, parm, level = NULL, ...) { # nolint: object_name.
   table <- estimates_of(object)
   own <- glance(object)[["conf_level"]] %||% unclass(object)[["options"]]$conf_level
-  if (!is.null(level) && !isTRUE(all.equal(level, own))) {
-    abort_argument("level", "must be that of the intervals of {.arg object}.", not = level,
-      i = "It has intervals of level {own}. Make it again with another {.arg conf_level}.")
-  }
+  abort_argument_if(!is.null(level) && !isTRUE(all.equal(level, own)), "level",
+    "must be that of the intervals of {.arg object}.", not = level,
+    i = "It has intervals of level {own}. Make it again with another {.arg conf_level}.")
   ends <- as.matrix(table[c("conf.low", "conf.high")])
   tail <- (1 + c(-1, 1) * (own %||% NA_real_)) / 2
   dimnames(ends) <- list(names_of_rows(table), paste(format(100 * tail, trim = TRUE), "%"))
@@ -85,12 +84,10 @@ confint.fallible_result <- function(object, parm, level = NULL, ...) { # nolint:
 }
 
 # The main table of a result with estimates, intervals and standard errors, where it has them.
-estimates_of <- function(object, call = rlang::caller_env()) {
+estimates_of <- function(object) {
   table <- tidy(object)
-  if (!is.numeric(table[["estimate"]])) {
-    abort_argument("object", "A result of class {.cls {class(object)[[1L]]}} has no estimates.",
-      i = "See {.fun tidy}.", call = call)
-  }
+  abort_argument_if(!is.numeric(table[["estimate"]]), "object",
+    "A result of class {.cls {class(object)[[1L]]}} has no estimates.", i = "See {.fun tidy}.")
   lacking <- setdiff(c("std.error", "conf.low", "conf.high"), names(table))
   table[lacking] <- NA_real_
   table
@@ -118,6 +115,8 @@ as.character.fallible_result <- function(x, ...) { # nolint: object_name.
 plain_data_frame <- function(table) list2DF(lapply(table, identity))
 
 plain_tibble <- function(table) tibble::as_tibble(plain_data_frame(table))
+
+new_result <- function(class, ...) structure(list(...), class = c(class, "fallible_result"))
 
 # A result that is a table: `rows` are lists of columns, `...` attributes.
 new_result_table <- function(rows, class, ...) {
@@ -237,8 +236,8 @@ as_markdown <- function(x, digits = 3L) {
 # Spreadsheets take text that begins with `=`, `+`, `-`, `@`, a tab or a line break for a formula,
 # and a label may be anything that somebody wrote. An apostrophe before such cells and names of
 # columns makes them text; numbers, also as text ("-1"), stay as they are.
-for_spreadsheet <- function(table, wanted, call = rlang::caller_env()) {
-  if (!check_flag(wanted, "spreadsheet", call)) {
+for_spreadsheet <- function(table, wanted) {
+  if (!check_flag(wanted, "spreadsheet")) {
     return(table)
   }
   table[] <- lapply(table, function(column) {
