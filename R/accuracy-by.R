@@ -3,9 +3,9 @@
 # and one fit for all cost up to half where their base rates or raters differed.
 
 # `estimate` makes an estimate of some cases, their clusters and the gold among them.
-estimate_by <- function(x, by, estimate, cluster, gold, call) {
-  by <- check_case_values(by, x, "by", call)
-  cluster <- check_case_values(cluster, x, "cluster", call)
+estimate_by <- function(x, by, estimate, cluster, gold) {
+  by <- check_case_values(by, x, "by")
+  cluster <- check_case_values(cluster, x, "cluster")
   groups <- if (is.factor(by)) levels(droplevels(by)) else as.character(sort(unique(by)))
   by <- as.character(by)
   seeds <- sample.int(.Machine$integer.max, length(groups)) # the same wherever a group is estimated
@@ -17,7 +17,7 @@ estimate_by <- function(x, by, estimate, cluster, gold, call) {
     part$leans <- leans # nor does how raters lean
     group_task(part, cluster[own], gold_among(gold, own, part), estimate, seed)
   }, groups, seeds)
-  found <- if (has_workers()) run_pieces(tasks, groups, call) else lapply(tasks, function(f) f())
+  found <- if (has_workers()) run_pieces(tasks, groups) else lapply(tasks, function(f) f())
   conditions <- stats::setNames(lapply(found, `[[`, "warnings"), groups)
   warn_groups(conditions[lengths(conditions) > 0L], length(groups))
   structure(

@@ -1,8 +1,8 @@
 # Cases in clusters: `cluster` of estimate_accuracy().
 
 # Integers that tell clusters apart.
-check_cluster <- function(cluster, x, call) {
-  cluster <- check_case_values(cluster, x, "cluster", call)
+check_cluster <- function(cluster, x) {
+  cluster <- check_case_values(cluster, x, "cluster")
   match(cluster, unique(cluster))
 }
 

@@ -4,19 +4,19 @@
 common_words <- c("typical", "none", "all")
 
 # As given: one of the words or a share, NULL if nothing is stated.
-check_common <- function(common, method, call) {
+check_common <- function(common, method) {
   if (is.null(common)) {
     return(NULL)
   }
   if (is.null(method$common)) {
     abort_argument("common",
       "{.code method = \"{method$id}\"} has no {.arg common}: its assumption is fixed.",
-      i = "Methods with {.arg common}: {.val {names(with_common())}}.", call = call)
+      i = "Methods with {.arg common}: {.val {names(with_common())}}.")
   }
   if (is.character(common)) {
-    return(check_choice(common, common_words, "common", call))
+    return(check_choice(common, common_words, "common"))
   }
-  check_number(common, "common", 0, 1, call = call)
+  check_number(common, "common", 0, 1)
 }
 
 with_common <- function() Filter(function(method) !is.null(method$common), accuracy_methods())

@@ -64,17 +64,15 @@
 confusion.accuracy_estimate <- function(x, # nolint: object_name.
                                         interval = NULL, conf_level = NULL, systems = NULL,
                                         ...) {
-  call <- rlang::current_env()
   check_dots_empty(...)
-  systems <- check_system_names(systems, x$table$system, call)
-  interval <- check_cell_interval(interval, x, call)
+  systems <- check_system_names(systems, x$table$system)
+  interval <- check_cell_interval(interval, x)
   if (is.null(conf_level)) conf_level <- x$options$conf_level
-  conf_level <- check_level(conf_level, call = call)
+  conf_level <- check_level(conf_level)
   if (!method_of(x)$posterior) {
     abort_argument("x",
       "Method {.val {x$options$method}} estimates accuracy only, not a confusion matrix.",
-      i = "Estimate with {.arg method} {.or {.val {ids_with('posterior', accuracy_methods())}}}.",
-      call = call)
+      i = "Estimate with {.arg method} {.or {.val {ids_with('posterior', accuracy_methods())}}}.")
   }
   by_gold <- !is.null(accuracy_intervals()[[interval]]$gold)
   alone <- without_gold(x)
@@ -98,17 +96,17 @@ confusion.accuracy_estimate <- function(x, # nolint: object_name.
 }
 
 # That of the estimate, if gold cases measure it.
-check_cell_interval <- function(interval, estimate, call) {
+check_cell_interval <- function(interval, estimate) {
   having <- cell_intervals(estimate)
   if (is.null(estimate$gold) && rlang::is_string(interval) && interval %in% gold_ids()) {
     abort_argument("interval",
       "{.code interval = \"{interval}\"} needs an estimate whose interval uses gold cases.",
       x = "{.arg x} has {.code interval = \"{estimate$options$interval}\"}.",
       i = "Give {.arg known_truth} and {.code interval = \"{interval}\"} to
-           {.fun estimate_accuracy}.", call = call)
+           {.fun estimate_accuracy}.")
   }
   if (!is.null(estimate$gold)) having <- unique(c(estimate$options$interval, gold_ids(), having))
-  check_choice(interval %||% having, having, "interval", call)
+  check_choice(interval %||% having, having, "interval")
 }
 
 gold_ids <- function() names(gold_intervals())

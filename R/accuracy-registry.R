@@ -145,8 +145,8 @@ method_words <- function(id, model = NULL) {
   paste0(method$words, if (said) paste0(", ", format(model)))
 }
 
-check_accuracy_method <- function(method, call, arg = "method") {
-  check_choice(method, names(accuracy_methods()), arg, call)
+check_accuracy_method <- function(method, arg = "method") {
+  check_choice(method, names(accuracy_methods()), arg)
 }
 
 accuracy_options <- c(
@@ -164,28 +164,28 @@ as_arguments <- function(options) {
   ))
 }
 
-check_accuracy_options <- function(x, call) {
-  method <- check_accuracy_method(x$method, call)
-  interval <- check_choice(x$interval, names(accuracy_intervals()), "interval", call)
+check_accuracy_options <- function(x) {
+  method <- check_accuracy_method(x$method)
+  interval <- check_choice(x$interval, names(accuracy_intervals()), "interval")
   list(
     method = method,
     interval = interval,
-    conf_level = check_level(x$conf_level, call = call),
-    clip = check_choice(x$clip, c("bin", "overall", "none"), "clip", call),
-    bin_width = check_number(x$bin_width, "bin_width", 0.001, 1, call = call),
+    conf_level = check_level(x$conf_level),
+    clip = check_choice(x$clip, c("bin", "overall", "none"), "clip"),
+    bin_width = check_number(x$bin_width, "bin_width", 0.001, 1),
     replicates = check_count(
       x$replicates %||% accuracy_intervals()[[interval]]$replicates, "replicates",
-      min = 2L, max = 1e7, call = call
+      min = 2L, max = 1e7
     ),
-    common = check_common(x$common, accuracy_methods()[[method]], call)
+    common = check_common(x$common, accuracy_methods()[[method]])
   )
 }
 
 # The one place that knows which method goes with which interval, model, fit, clusters and gold.
-check_pair <- function(options, model, fit, call, gold = NULL) {
+check_pair <- function(options, model, fit, gold = NULL) {
   of <- list(options = options)
   why <- pair_misfit(method_of(of), interval_of(of), model, fit, !is.null(options$cluster), gold)
-  if (!is.null(why)) abort_argument(why$arg, why$message, call = call)
+  if (!is.null(why)) abort_argument(why$arg, why$message)
 }
 
 # The argument that is wrong, and what to say of it; NULL if all fits. Where `fit` is NULL there is

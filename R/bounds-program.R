@@ -7,8 +7,8 @@ most_variables <- 1e5
 # Seconds after which a program is given up.
 most_seconds <- 120
 
-check_rglpk <- function(call) {
-  check_installed("Rglpk", "for bounds given the ratings alone", call = call)
+check_rglpk <- function() {
+  check_installed("Rglpk", "for bounds given the ratings alone")
 }
 
 # The patterns of ratings, of the answers of one system, and of known truths: one row each for which

@@ -47,9 +47,8 @@
 #' @export
 check_fit <- function(fit, priors = c(0.5, 2)) {
   check_given()
-  call <- rlang::current_env()
   check_class(fit, "draws_fit", "fit", "Make one with {.code fit_raters(method = \"bayes\")}.")
-  others <- settle_priors(priors, fit, call)
+  others <- settle_priors(priors, fit)
   draws <- checked_draws(fit)
   structure(
     list(
@@ -164,7 +163,7 @@ pattern_check <- function(fit, laws) {
 # ---- Other priors -------------------------------------------------------------------------------
 
 # A list with names of priors as settle_prior() gives them.
-settle_priors <- function(priors, fit, call) {
+settle_priors <- function(priors, fit) {
   if (is.null(priors)) {
     return(list())
   }
@@ -175,9 +174,9 @@ settle_priors <- function(priors, fit, call) {
     all(vapply(priors, inherits, NA, "rater_prior"))
   if (!ok) {
     abort_argument("priors", "must be positive powers, or a list of {.fun rater_prior} with names.",
-      not = priors, call = call)
+      not = priors)
   }
-  lapply(priors, settle_prior, x = fit$x, model = fit$model, call = call)
+  lapply(priors, settle_prior, x = fit$x, model = fit$model)
 }
 
 raised_prior <- function(prior, power) {

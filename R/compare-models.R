@@ -27,15 +27,13 @@
 #' compare_models(fit)
 #' @export
 compare_models <- function(...) {
-  call <- rlang::current_env()
   fits <- list(...)
-  if (length(fits) == 0L) abort_argument("...", "There is no model to compare.", call = call)
+  if (length(fits) == 0L) abort_argument("...", "There is no model to compare.")
   for (fit in fits) {
-    check_class(fit, "draws_fit", "...", "Make them with {.code fit_raters(method = \"bayes\")}.",
-      call)
+    check_class(fit, "draws_fit", "...", "Make them with {.code fit_raters(method = \"bayes\")}.")
   }
   if (length(fits) == 1L) fits <- fits_of_all_laws(fits[[1L]])
-  check_same_ratings(fits, call)
+  check_same_ratings(fits)
   names <- vapply(fits, function(fit) format(fit$model), "")
   given <- rlang::names2(fits)
   names <- make.unique(ifelse(given == "", names, given), sep = " ")
@@ -76,12 +74,12 @@ fits_of_all_laws <- function(fit) {
   Filter(Negate(is.null), fits)
 }
 
-check_same_ratings <- function(fits, call) {
+check_same_ratings <- function(fits) {
   of <- function(fit) list(fit$x$cases, fit$x$raters, as.data.frame(fit$x), fit$given$truth)
   same <- vapply(fits[-1L], function(fit) identical(of(fit), of(fits[[1L]])), NA)
   if (!all(same)) {
     abort_argument("...", "Models are compared on the same ratings and known truths.",
-      x = "Those of fit {which(!same)[[1L]] + 1L} are others than those of the first.", call = call)
+      x = "Those of fit {which(!same)[[1L]] + 1L} are others than those of the first.")
   }
 }
 

@@ -2,22 +2,22 @@
 # differences and ranks.
 
 # `some`: not all pairs but those with `reference`, or with the `best`, a number.
-check_against <- function(reference, best, systems, call) {
+check_against <- function(reference, best, systems) {
   if (!is.null(reference) && !is.null(best)) {
     abort_argument("best", "Systems are compared with {.arg reference} or with the {.arg best}.",
-      x = "Both are given.", i = "{.code reference = \"best\"} is the best one.", call = call)
+      x = "Both are given.", i = "{.code reference = \"best\"} is the best one.")
   }
   some <- !is.null(reference) || !is.null(best)
-  if (!is.null(reference)) reference <- check_reference(reference, systems, call)
-  if (!is.null(best)) best <- check_count(best, "best", max = length(systems), call = call)
+  if (!is.null(reference)) reference <- check_reference(reference, systems)
+  if (!is.null(best)) best <- check_count(best, "best", max = length(systems))
   against <- list(some = some, reference = reference, best = best)
-  check_pairs(length(systems), against, call)
+  check_pairs(length(systems), against)
   against
 }
 
 # NULL is the best.
-check_reference <- function(reference, systems, call) {
-  check_string(reference, "reference", call = call)
+check_reference <- function(reference, systems) {
+  check_string(reference, "reference")
   if (reference %in% systems) {
     return(reference)
   }
@@ -25,20 +25,18 @@ check_reference <- function(reference, systems, call) {
     abort_fallible("system",
       "{.arg reference} must be {.val best}, or one of the systems that are compared.",
       x = "There is no {.val {printable(reference)}}.",
-      i = verbatim("Systems are ", shorten(systems, most = 6L), "."), system = reference,
-      call = call)
+      i = verbatim("Systems are ", shorten(systems, most = 6L), "."), system = reference)
   }
 }
 
 most_of_pairs <- 2e5 # that are compared
 
-check_pairs <- function(systems, against, call) {
+check_pairs <- function(systems, against) {
   pairs <- count_pairs(systems, against)
   if (pairs > most_of_pairs) {
     abort_argument("best", "No more than {number(most_of_pairs)} pairs can be compared.",
       x = "{number(systems)} systems make {number(pairs)}.", i = "Compare them with one system by
-        {.arg reference}, or with a few by {.arg best}; or choose some with {.arg systems}.",
-      call = call)
+        {.arg reference}, or with a few by {.arg best}; or choose some with {.arg systems}.")
   }
 }
 
@@ -48,10 +46,10 @@ count_pairs <- function(systems, against) {
 }
 
 # Of gold each pair has an interval of its own.
-abort_not_all <- function(call) {
+abort_not_all <- function() {
   abort_argument("simultaneous",
     "Of an estimate with gold cases, {.arg simultaneous} needs all pairs.",
-    i = "Leave out {.arg reference} and {.arg best}, or choose {.arg systems}.", call = call)
+    i = "Leave out {.arg reference} and {.arg best}, or choose {.arg systems}.")
 }
 
 # first, second: places of the systems of each pair; with: of those with which all are compared, and

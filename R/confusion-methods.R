@@ -109,5 +109,5 @@ shown_table.confusion_matrix <- function(x) { # nolint: object_name.
 
 #' @export
 confusion.accuracy_by_group <- function(x, ...) { # nolint: object_name.
-  check_estimate(x, rlang::current_env(), "x")
+  check_estimate(x, "x")
 }

@@ -1,20 +1,20 @@
 # Models of a user's own as alternatives in check_k_properties().
 
 # A named list of models, from one or several.
-check_alternatives <- function(alternative, x, call) {
+check_alternatives <- function(alternative, x) {
   if (inherits(alternative, "rater_model")) alternative <- list(alternative)
   ok <- is.null(alternative) || (is.list(alternative) &&
     all(vapply(alternative, inherits, NA, "rater_model")))
   if (!ok) {
     abort_argument("alternative", "must be a {.cls rater_model}, or a list of them.",
-      not = alternative, call = call)
+      not = alternative)
   }
   for (model in alternative) {
-    check_method("likelihood", model, x, FALSE, call)
+    check_method("likelihood", model, x, FALSE)
     if (uses_confidence(model)) {
       abort_argument("alternative",
         "Models with {.code confidence = TRUE} cannot be among {.arg alternative}.",
-        x = "Their likelihood is of other data than that of models without.", call = call)
+        x = "Their likelihood is of other data than that of models without.")
     }
   }
   names <- rlang::names2(alternative)

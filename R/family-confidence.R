@@ -13,16 +13,16 @@ with_levels_of <- function(model, confidence) {
   model
 }
 
-check_confidence_axes <- function(confidence, difficulty, call) {
-  check_flag(confidence, "confidence", call)
+check_confidence_axes <- function(confidence, difficulty) {
+  check_flag(confidence, "confidence")
   if (confidence && identical(difficulty, "strata")) {
     abort_argument("difficulty",
       "A model with {.code confidence = TRUE} cannot have strata of difficulty.",
-      i = "{.arg difficulty} may be a formula.", call = call)
+      i = "{.arg difficulty} may be a formula.")
   }
 }
 
-check_has_confidence <- function(model, x, call) {
+check_has_confidence <- function(model, x) {
   if (!uses_confidence(model)) {
     return(invisible())
   }
@@ -37,7 +37,7 @@ check_has_confidence <- function(model, x, call) {
   if (!is.null(why)) {
     abort_argument("model",
       "A model with {.code confidence = TRUE} needs ratings with {.arg confidence}.", x = why,
-      i = "Give {.arg confidence} to {.fun ratings}, or choose a model without.", call = call)
+      i = "Give {.arg confidence} to {.fun ratings}, or choose a model without.")
   }
 }
 
@@ -59,7 +59,7 @@ seen_levels <- function(x) {
 }
 
 # Levels of other ratings in the numbers of the fit.
-recode_levels <- function(x, fit, call) {
+recode_levels <- function(x, fit) {
   if (!uses_confidence(fit$model) || is.null(x$confidence)) {
     return(x)
   }
@@ -68,7 +68,7 @@ recode_levels <- function(x, fit, call) {
   strange <- x$confidence$levels[intersect(which(is.na(place)), x$confidence$code)]
   if (length(strange) > 0L) {
     abort_argument("newdata", "must have a {.arg confidence} of the levels of the fit.",
-      x = "{.val {strange}} {?is/are} not among {.val {levels}}.", call = call)
+      x = "{.val {strange}} {?is/are} not among {.val {levels}}.")
   }
   x$confidence$code <- place[x$confidence$code]
   x$confidence$levels <- levels

@@ -50,9 +50,9 @@ ratings_with_system <- function(x, system, level) {
   list(pattern = pattern, rater = rater, category = category, level = level, raters = raters)
 }
 
-base_design <- function(x, model, like = NULL, call = NULL) {
+base_design <- function(x, model, like = NULL) {
   covariates <- pattern_covariates(x) %||% tibble::new_tibble(list(), nrow = n_patterns(x))
-  formula_design(model$formulas$base_rates, covariates, like, "base_rates", call)
+  formula_design(model$formulas$base_rates, covariates, like, "base_rates")
 }
 
 # Logarithms of the law, cells (rows within ratings) x classes (true categories within strata).

@@ -252,9 +252,8 @@ update.draws_fit <- function(object, model = object$model, x = object$x, # nolin
                              known_truth = object$given$truth,
                              known_raters = object$given$raters, prior = object$given$prior,
                              new = NULL, ...) {
-  call <- rlang::current_env()
   check_dots_empty(...)
-  if (!is.null(new) && !missing(x)) abort_both(call)
+  if (!is.null(new) && !missing(x)) abort_both()
   if (missing(x) && any(known_patterns(object))) x <- x[]
   if (!is.null(new)) x <- add_ratings(x, new)
   sampling <- object$sampling

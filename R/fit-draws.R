@@ -12,18 +12,18 @@ NULL
 # chain, with a column per parameter), terms (what each is), diagnostics (of those
 # watched), systems (draws of the accuracy of systems that raters alone judge), prior (see
 # settle_prior()), sampling, switched; task and seed, to draw the same again.
-fit_draws <- function(model, checked, prior, sampling, call) {
+fit_draws <- function(model, checked, prior, sampling) {
   x <- checked$x
-  check_drawn_model(model, x, call)
-  sampling <- check_sampling(sampling, call)
+  check_drawn_model(model, x)
+  sampling <- check_sampling(sampling)
   prior <- prior %||% rater_prior()
   named <- names(prior$raters)
-  prior <- settle_prior(prior, x, model, call = call)
-  check_settled(named, prior, model, checked, call)
+  prior <- settle_prior(prior, x, model)
+  check_settled(named, prior, model, checked)
   learnable <- if (model_is_dependent(model)) {
-    check_learnable(x, model, nrow(prior$base_rates), named, call)
+    check_learnable(x, model, nrow(prior$base_rates), named)
   }
-  fit <- fit_settled(x, model, checked$known, prior, sampling, draw_seed(), call)
+  fit <- fit_settled(x, model, checked$known, prior, sampling, draw_seed())
   fit$learnable <- learnable
   fit$named <- named
   warn_mixing(fit)
@@ -31,18 +31,18 @@ fit_draws <- function(model, checked, prior, sampling, call) {
   fit
 }
 
-fit_settled <- function(x, model, known, prior, sampling, seed, call = NULL) {
+fit_settled <- function(x, model, known, prior, sampling, seed) {
   task <- sampler_task(x, model, known, prior)
   check_memory(
     as.double(sampling$kept) * sampling$chains * length(task$terms$term), "numbers of draws",
-    "Ask for fewer {.field draws} in {.arg sampling}.", call
+    "Ask for fewer {.field draws} in {.arg sampling}."
   )
   drawn <- draw_until_mixed(x, task, sampling, seed)
   draws_fit(x, model, known, prior, drawn, task, sampling, seed)
 }
 
 # What the sampler knows: accuracies and errors of the core, equal difficulty, base rates by groups.
-check_drawn_model <- function(model, x, call) {
+check_drawn_model <- function(model, x) {
   formulas <- Filter(is_used_formula, model$formulas[setdiff(names(model$formulas), "base_rates")])
   known <- model$errors %in% c("uniform", "free") && model$difficulty == "none" &&
     length(formulas) == 0L && !uses_confidence(model) && !is.function(model$family$law)
@@ -50,22 +50,22 @@ check_drawn_model <- function(model, x, call) {
     abort_argument("model", "{.code method = \"bayes\"} knows uniform and free errors, of all raters
                              or of each, on cases of equal difficulty.",
       x = "{.arg model} is the {format(model)}.",
-      i = "A formula may say which cases have base rates of their own.", call = call)
+      i = "A formula may say which cases have base rates of their own.")
   }
-  if (model_is_dependent(model)) check_dependent_panel(model, x, call)
+  if (model_is_dependent(model)) check_dependent_panel(model, x)
   if (!weights_are_counts(x)) {
     abort_fallible("weights", "Weights that are not counts leave no cases to draw the truth of.",
       i = "Use {.code method = \"likelihood\"}.",
-      row = which(x$weights != round(x$weights)), call = call)
+      row = which(x$weights != round(x$weights)))
   }
 }
 
 # draws and chains, of which `kept` are of each chain; warmup; thin, NULL to be found.
-check_sampling <- function(sampling, call) {
+check_sampling <- function(sampling) {
   known <- c("draws", "chains", "warmup", "thin", "threads")
-  given <- check_settings_list(sampling, "sampling", known, call)
+  given <- check_settings_list(sampling, "sampling", known)
   count <- function(name, default, least, most) {
-    check_count(given[[name]] %||% default, name, least, most, call = call)
+    check_count(given[[name]] %||% default, name, least, most)
   }
   chains <- count("chains", 4L, 1L, 1000L)
   draws <- count("draws", 4000L, 4L * chains, 1e7)
@@ -73,25 +73,25 @@ check_sampling <- function(sampling, call) {
     chains = chains, kept = as.integer(ceiling(draws / chains)),
     warmup = count("warmup", 1000L, 0L, 1e7),
     thin = if (!is.null(given$thin)) count("thin", 1L, 1L, 1e6),
-    threads = check_threads(given$threads %||% default_threads(), call)
+    threads = check_threads(given$threads %||% default_threads())
   )
 }
 
 # Two raters in one population tell nothing by themselves: the answer would be the prior.
-check_settled <- function(named, prior, model, checked, call) {
+check_settled <- function(named, prior, model, checked) {
   x <- checked$x
   told <- length(unique(rating_rater(x))) + 2 * (nrow(prior$base_rates) > 1L) >= 3 ||
     x$exchangeable || model$accuracy == "common" || any(checked$known$truth > 0L) ||
     any(lengths(checked$known$raters) > 0L) || length(checked$known$counts) > 0L
   if (prior$others == "partial" && (model$errors == "uniform" || model_is_dependent(model))) {
     abort_fallible("prior", "{.code others = \"partial\"} is for free errors that are independent.",
-      i = "Choose {.val vague} or {.val flat} in {.fun rater_prior}.", call = call)
+      i = "Choose {.val vague} or {.val flat} in {.fun rater_prior}.")
   }
   if (!told && !all(x$raters %in% named)) {
     abort_fallible("prior", "The answer would be the prior: two raters of one population cannot tell
                              how good each is.",
       i = "Say what is known of both, with {.fun rater_prior}; or give more raters, populations with
-           base rates of their own, or known truths.", call = call)
+           base rates of their own, or known truths.")
   }
 }
 

@@ -3,7 +3,7 @@
 
 # `known`: see with_known(); `start`: see start_of().
 fit_latent <- function(x, model, method, known, iterations = 2000L, start = NULL) {
-  check_model_size(x, rlang::caller_env())
+  check_model_size(x)
   if (is_one_judge(x, model, known)) {
     return(fit_one_judge(x, model, known))
   }
@@ -65,7 +65,7 @@ pooled_tolerance <- 1e-8
 pooled_rounds <- 20000L
 
 # Fits keep some dozen tables of a number for each rater, true category and rating.
-check_model_size <- function(x, call, most = 1e7) {
+check_model_size <- function(x, most = 1e7) {
   raters <- length(x$raters)
   categories <- length(x$categories)
   if (raters * categories^2 > most) {
@@ -73,8 +73,7 @@ check_model_size <- function(x, call, most = 1e7) {
                          which there must be no more than {number(most)}.",
       x = "{count_noun(raters, 'rater')} and {number(categories)} categories make
            {number(raters * categories^2)}.", i = "Join rare categories.
-        {.code method = \"binned\", interval = \"bootstrap\"} needs no model of errors.",
-      call = call)
+        {.code method = \"binned\", interval = \"bootstrap\"} needs no model of errors.")
   }
 }
 

@@ -77,11 +77,10 @@ judged_errors <- function(fit, at, rates) {
   out
 }
 
-check_tells_systems <- function(fit, call) {
+check_tells_systems <- function(fit) {
   if (inherits(fit, "judge_fit")) {
     abort_argument("x", "must be a fit to the ratings of several raters.",
-      x = "One judge with a calibration sample gives base rates, but says nothing about systems.",
-      call = call)
+      x = "One judge with a calibration sample gives base rates, but says nothing about systems.")
   }
 }
 

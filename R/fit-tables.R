@@ -23,7 +23,7 @@ base_rates <- function(fit, newdata = NULL) {
   check_given()
   fit <- as_fit(fit)
   if (!is.null(newdata)) {
-    return(rates_by_covariates(fit, newdata, rlang::current_env()))
+    return(rates_by_covariates(fit, newdata))
   }
   rates <- stats::setNames(as.list(unname(fit$base_rates)), fit$x$categories)
   tibble::new_tibble(rates, nrow = 1L)
@@ -66,7 +66,7 @@ vcov.rater_fit <- function(object, ...) {
   terms <- names(stats::coef(object))
   known <- covariance_of(object)
   out <- known$covariance %||% {
-    check_vcov_size(length(terms), rlang::current_env())
+    check_vcov_size(length(terms))
     replace(
       matrix(NA_real_, length(terms), length(terms)), cbind(seq_along(terms), seq_along(terms)),
       known$variance %||% NA_real_
@@ -86,10 +86,10 @@ confint.rater_fit <- function(object, parm, level = 0.95, ...) {
   if (missing(parm)) out else out[parm, , drop = FALSE]
 }
 
-check_vcov_size <- function(n, call, most = 5000L) {
+check_vcov_size <- function(n, most = 5000L) {
   if (n > most) {
     abort_argument("object", "A covariance matrix of more than {most} parameters is not made.",
-      x = "There are {n}.", i = "{.fun tidy} has their standard errors.", call = call)
+      x = "There are {n}.", i = "{.fun tidy} has their standard errors.")
   }
 }
 

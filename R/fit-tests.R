@@ -54,11 +54,10 @@
 test_accuracy <- function(fit, prevalence = NULL, combine = NULL,
                           conf_level = default_conf_level()) {
   check_given()
-  call <- rlang::current_env()
-  check_tested_fit(fit, call)
+  check_tested_fit(fit)
   conf_level <- check_level(conf_level)
-  rates <- check_prevalence(prevalence, fit$x$categories, call)
-  both <- check_combined(combine, fit$x$raters, call)
+  rates <- check_prevalence(prevalence, fit$x$categories)
+  both <- check_combined(combine, fit$x$raters)
   found <- tested(fit, rates, both, conf_level)
   prior <- fit$x$raters %in% mostly_prior(fit)
   prior <- c(prior, if (length(both) > 0L) rep(any(prior[both]), 2L))
@@ -95,14 +94,13 @@ tested.rater_fit <- function(fit, rates, both, conf_level) {
 # ---- Two tests as one ---------------------------------------------------------------------------
 
 # The places of two raters; none if nobody asks.
-check_combined <- function(combine, raters, call) {
+check_combined <- function(combine, raters) {
   if (is.null(combine)) {
     return(integer())
   }
   at <- match(as_label(combine), raters)
   if (length(at) != 2L || anyNA(at) || at[[1L]] == at[[2L]]) {
-    abort_argument("combine", "must be the names of two raters of {.arg fit}.", not = combine,
-      call = call)
+    abort_argument("combine", "must be the names of two raters of {.arg fit}.", not = combine)
   }
   at
 }
@@ -151,16 +149,16 @@ test_measures <- c(
   "sensitivity", "specificity", "ppv", "npv", "lr_positive", "lr_negative", "dor", "youden"
 )
 
-check_tested_fit <- function(fit, call) {
-  check_class(fit, "rater_fit", "fit", "Make one with {.fun fit_raters}.", call)
+check_tested_fit <- function(fit) {
+  check_class(fit, "rater_fit", "fit", "Make one with {.fun fit_raters}.")
   if (!inherits(fit, c("latent_fit", "draws_fit")) || fit$method == "pairs") {
     abort_argument("fit", "must be of a {.fun rater_model} without formulas, by likelihood.",
       x = "It is one of the {format(fit$model)}, by {fit$method}.",
-      i = "{.code fit_raters(x, dawid_skene())} gives each rater a confusion matrix.", call = call)
+      i = "{.code fit_raters(x, dawid_skene())} gives each rater a confusion matrix.")
   }
 }
 
-check_prevalence <- function(prevalence, categories, call) {
+check_prevalence <- function(prevalence, categories) {
   if (is.null(prevalence)) {
     return(NULL)
   }
@@ -172,8 +170,7 @@ check_prevalence <- function(prevalence, categories, call) {
     all(prevalence >= 0) && abs(sum(prevalence) - 1) < 1e-6
   if (!ok) {
     abort_argument("prevalence", "must be probabilities named {.val {categories}} that sum to one;
-                                  of two categories the last one's will do.", not = prevalence,
-      call = call)
+                                  of two categories the last one's will do.", not = prevalence)
   }
   unname(prevalence[categories])
 }

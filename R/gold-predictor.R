@@ -23,7 +23,7 @@ posterior_of_raters <- function(x) {
   x$patterns <- pick_systems(x$patterns, 0L)
   model <- if (x$exchangeable) k_model() else model_of_each
   fit <- suppressWarnings(
-    fit_checked(with_votes(x), model, NULL, NULL, NULL, NULL), classes = "fallible_warning"
+    fit_checked(with_votes(x), model, NULL, NULL, NULL), classes = "fallible_warning"
   )
   posterior(fit)
 }

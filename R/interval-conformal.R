@@ -101,9 +101,8 @@ default_reference_sets <- function() {
 #' @export
 calibrate_interval <- function(sets = default_reference_sets(),
                                conf_level = default_conf_level()) {
-  call <- rlang::current_env()
-  check_reference_sets(sets, call)
-  conf_level <- check_level(conf_level, call = call)
+  check_reference_sets(sets)
+  conf_level <- check_level(conf_level)
   error <- core_robust_error(
     sets$estimate, sets$sampling, sets$gap, sets$suspicion, sets$rater_error, sets$base_rate_range,
     sets$open_share, ifelse(sets$kind %in% machine_kinds, "machines", "people")
@@ -124,17 +123,16 @@ reference_columns <- c(
   "base_rate_range", "open_share"
 )
 
-check_reference_sets <- function(sets, call) {
+check_reference_sets <- function(sets) {
   lacking <- setdiff(reference_columns, names(sets))
   if (!is.data.frame(sets) || length(lacking) > 0L) {
     abort_argument("sets", "must be a data frame like {.code reference_sets}.",
-      x = if (is.data.frame(sets)) "It lacks {.val {lacking}}." else "It is {describe(sets)}.",
-      call = call)
+      x = if (is.data.frame(sets)) "It lacks {.val {lacking}}." else "It is {describe(sets)}.")
   }
   holes <- vapply(reference_columns, function(column) anyNA(sets[[column]]), NA)
   if (any(holes)) {
     abort_argument("sets", "must be complete.",
-      x = "Values are missing in {.val {reference_columns[holes]}}.", call = call)
+      x = "Values are missing in {.val {reference_columns[holes]}}.")
   }
 }
 

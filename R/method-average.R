@@ -23,7 +23,7 @@ average_of <- function(fit, options) {
   if (fit$identified %in% c("chance", "no_pairs")) {
     return(NULL)
   }
-  check_model_size(fit$x, rlang::caller_env(3L))
+  check_model_size(fit$x)
   estimator <- make_estimator(fit, method_average, options)
   list(estimator = estimator, point = point_of(estimator))
 }

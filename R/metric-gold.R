@@ -10,7 +10,7 @@ metrics_with_gold <- function(found, estimate, plan, s, interval, conf_level) {
   part <- gold_tables(estimate$gold$evidence, s, length(plan$categories))
   if (isTRUE(part$all_known)) {
     columns <- c("estimate", "reason")
-    found[columns] <- point_rows(estimate, plan, part$counts, s, NULL)[columns]
+    found[columns] <- point_rows(estimate, plan, part$counts, s)[columns]
   }
   slopes <- if (!is.null(part)) metric_slopes(plan, part$start)
   ends <- ranges_of_plan(plan)

@@ -1,14 +1,14 @@
 # Metrics of the joint table of truth and answer: estimates, and their intervals without gold. Ends
 # of intervals are found on the unit scale, from the lowest value of a metric to the highest.
 
-metrics_of_table <- function(estimate, plan, interval, conf_level, call) {
+metrics_of_table <- function(estimate, plan, interval, conf_level) {
   alone <- without_gold(estimate)
   by_gold <- !is.null(estimate$gold) && !is.null(accuracy_intervals()[[interval]]$gold)
   counts <- table_counts(alone)
   finder <- metric_interval(if (by_gold) alone$options$interval else interval)
   draws <- if (has_posterior(alone) && finder$draws) confusion_draws(alone)
   tables <- lapply(seq_along(alone$fit$x$systems), function(s) {
-    found <- point_rows(alone, plan, counts[[s]], s, call)
+    found <- point_rows(alone, plan, counts[[s]], s)
     found <- finder$find(found, alone, plan, counts[[s]], draws, s, conf_level)
     if (by_gold) {
       metrics_with_gold(found, estimate, plan, s, interval, conf_level)
@@ -34,7 +34,7 @@ table_counts <- function(estimate) {
 }
 
 # Rows of one system without intervals.
-point_rows <- function(estimate, plan, counts, s, call) {
+point_rows <- function(estimate, plan, counts, s) {
   rows <- plan$rows
   value <- rep(NA_real_, nrow(rows))
   reason <- rep(NA_character_, nrow(rows))
@@ -43,7 +43,7 @@ point_rows <- function(estimate, plan, counts, s, call) {
   } else if (anyNA(counts)) {
     reason[] <- estimate$table$reason[[s]]
   } else {
-    value <- metric_values(plan, as_shares(matrix(counts, 1L), length(plan$categories)), call)[1L, ]
+    value <- metric_values(plan, as_shares(matrix(counts, 1L), length(plan$categories)))[1L, ]
     reason[is.na(value)] <- undefined_reason(plan)[is.na(value)]
   }
   columns_tibble(

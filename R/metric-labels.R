@@ -72,15 +72,14 @@ estimate_metrics.ratings_labels <- function(x, # nolint: object_name, object_len
                                             interval = c("bootstrap", "none"),
                                             conf_level = default_conf_level(),
                                             resampling = list(), ...) {
-  call <- rlang::current_env()
   check_dots_empty(...)
-  method <- check_choice(method, c("joint", "shared"), "method", call)
-  interval <- check_choice(interval, c("bootstrap", "none"), "interval", call)
-  conf_level <- check_level(conf_level, call = call)
-  replicates <- check_resampling(resampling, call, "replicates")$replicates %||% 200L
-  replicates <- check_count(replicates, "replicates", min = 2L, call = call)
-  plan <- label_plan(metrics, average, beta, x, call)
-  panel <- label_panel(x, systems, call)
+  method <- check_choice(method, c("joint", "shared"), "method")
+  interval <- check_choice(interval, c("bootstrap", "none"), "interval")
+  conf_level <- check_level(conf_level)
+  replicates <- check_resampling(resampling, known = "replicates")$replicates %||% 200L
+  replicates <- check_count(replicates, "replicates", min = 2L)
+  plan <- label_plan(metrics, average, beta, x)
+  panel <- label_panel(x, systems)
   model <- rater_model("rater", "free", base_rates = if (panel$labels > 1L) ~label else ~1)
   estimate <- estimate_accuracy(
     panel$x, method, model, interval = "none",
@@ -103,19 +102,19 @@ estimate_metrics.ratings_labels <- function(x, # nolint: object_name, object_len
 }
 
 # As metric_plan(), with labels in the place of categories; `of_label` is the plan of one label.
-label_plan <- function(metrics, average, beta, x, call) {
+label_plan <- function(metrics, average, beta, x) {
   metrics <- metrics %||% default_label_metrics
   rest <- if (is.character(metrics)) setdiff(metrics, names(label_records)) else metrics
   only_own <- is.character(metrics) && length(metrics) > 0L && length(rest) == 0L
   plan <- settle_metrics(
     if (only_own) "accuracy" else rest, average, beta, NULL, 10L,
-    list(categories = c("yes", "no"), ordered = FALSE), call
+    list(categories = c("yes", "no"), ordered = FALSE)
   )
   others <- if (!only_own) plan$records
   off <- Filter(function(record) record$needs != "table", others)
   if (length(off) > 0L) {
     abort_fallible("metric", "Answers with several labels have no scores.",
-      x = "{.val {names(off)}} needs them.", metric = names(off), call = call)
+      x = "{.val {names(off)}} needs them.", metric = names(off))
   }
   records <- c(others, label_records)[unique(metrics)]
   rows <- lapply(records, function(record) {
@@ -135,8 +134,8 @@ label_plan <- function(metrics, average, beta, x, call) {
 # Cases times labels as ratings "yes" and "no" (`x`), with a system per system and label that has
 # answered its own label only; `cluster`, the case of each; `said`, cases x labels of each system,
 # NA without an answer.
-label_panel <- function(x, systems, call) {
-  check_label_panel(x, systems, call)
+label_panel <- function(x, systems) {
+  check_label_panel(x, systems)
   systems <- systems %||% x$systems
   n <- nrow(x)
   labels <- length(x$categories)
@@ -170,20 +169,19 @@ label_panel <- function(x, systems, call) {
   )
 }
 
-check_label_panel <- function(x, systems, call) {
+check_label_panel <- function(x, systems) {
   if (x$exchangeable || has_repeats(x) || !is.null(x$weights)) {
     abort_argument("x",
       "Metrics of labels need one answer of each rater on a case, and cases without weights.",
-      x = if (!is.null(x$weights)) "{.arg x} has weights.", call = call)
+      x = if (!is.null(x$weights)) "{.arg x} has weights.")
   }
-  check_system_names(systems, c(x$raters, x$systems), call)
+  check_system_names(systems, c(x$raters, x$systems))
   if (length(systems %||% x$systems) == 0L) {
     abort_fallible("system", "There is no system.",
-      i = "Name in {.arg systems} the raters of {.arg x} that are systems.", system = character(),
-      call = call)
+      i = "Name in {.arg systems} the raters of {.arg x} that are systems.", system = character())
   }
   if (length(setdiff(x$raters, systems)) < 2L) {
-    abort_argument("systems", "At least two raters must be left that are not systems.", call = call)
+    abort_argument("systems", "At least two raters must be left that are not systems.")
   }
 }
 

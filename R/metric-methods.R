@@ -197,7 +197,6 @@ metric_interval_note <- function(x, one) {
 #' @rdname metric_estimate
 #' @export
 augment.metric_estimate <- function(x, ...) {
-  call <- rlang::current_env()
   check_dots_empty(...)
   if (!is.null(x$panel)) {
     return(augment_labels(x))
@@ -206,8 +205,7 @@ augment.metric_estimate <- function(x, ...) {
   if (!has_posterior(one)) {
     abort_argument("x",
       "Method {.val {one$options$method}} gives no probabilities of the categories of a case.",
-      i = "Estimate with {.arg method} {.or {.val {ids_with('posterior', accuracy_methods())}}}.",
-      call = call)
+      i = "Estimate with {.arg method} {.or {.val {ids_with('posterior', accuracy_methods())}}}.")
   }
   tables <- lapply(seq_along(x$estimates), function(g) {
     of <- lapply(x$options$systems, weighted_answers, estimate = x$estimates[[g]])

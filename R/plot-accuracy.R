@@ -29,8 +29,8 @@ autoplot.accuracy_estimate <- function(object, # nolint: object_name.
   check_dots_empty(...)
   switch(type,
     systems = plot_systems(object), bins = plot_bins(object),
-    sensitivity = plot_sensitivity(object, rlang::current_env()),
-    gold = plot_gold(object, rlang::current_env())
+    sensitivity = plot_sensitivity(object),
+    gold = plot_gold(object)
   )
 }
 

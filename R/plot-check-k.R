@@ -19,7 +19,7 @@ autoplot.k_check <- function(object, # nolint: object_name.
   if (type == "tests") rows <- rows[!is.na(rows$p.value), ]
   if (nrow(rows) == 0L) {
     abort_plot("There is nothing to draw: no such test was done.",
-      "The column {.code reason} says why.", rlang::current_env())
+      "The column {.code reason} says why.")
   }
   alpha <- attr(object, "about")$alpha
   switch(type,

@@ -27,7 +27,7 @@ autoplot.draws_fit <- function(object, # nolint: object_name.
   if (is.null(terms)) {
     terms <- utils::head(known[is_watched(object$terms)], 12L)
   }
-  check_names_among(terms, known, "terms", rlang::current_env())
+  check_names_among(terms, known, "terms")
   table <- drawn_table(object, terms)
   switch(type,
     density = draw_densities(object, table), trace = draw_traces(table),

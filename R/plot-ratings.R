@@ -26,7 +26,7 @@ autoplot.ratings <- function(object, # nolint: object_name.
   if (type == "ratings") {
     plot_who_rated(object, max_cases, max_raters)
   } else {
-    plot_agreement(object, max_raters, rlang::current_env())
+    plot_agreement(object, max_raters)
   }
 }
 
@@ -131,12 +131,12 @@ repeat_slices <- function(column, rater, width) {
   data.frame(column = column + width * ((number - 0.5) / total - 0.5), width = 1 / total)
 }
 
-plot_agreement <- function(x, max_raters, call) {
-  x <- as_ratings_of_several(x, "object", call)
+plot_agreement <- function(x, max_raters) {
+  x <- as_ratings_of_several(x, "object")
   if (x$exchangeable && length(x$systems) == 0L) {
     abort_argument("type",
       "The raters of {.arg object} are not identified, so there are no pairs to draw.",
-      i = "Use {.code type = \"ratings\"}.", call = call)
+      i = "Use {.code type = \"ratings\"}.")
   }
   pairs <- pairwise_agreement(x, if (x$exchangeable) NULL else busiest(x, max_raters))
   pairs$value <- pairs$agreement

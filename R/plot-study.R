@@ -15,7 +15,7 @@ autoplot.simulation_study <- function(object, # nolint: object_name.
   known <- names(object$estimators)
   estimators <- estimators %||% known
   if (is.character(estimators)) estimators <- unique(estimators)
-  check_names_among(estimators, known, "estimators", rlang::current_env())
+  check_names_among(estimators, known, "estimators")
   rows <- tidy(object)
   lacking <- is.na(rows$estimate[rows$estimator %in% estimators])
   if (all(lacking)) {

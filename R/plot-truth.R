@@ -22,16 +22,16 @@ autoplot.ground_truth <- function(object, type = c("cases", "calibration"), # no
   if (type == "calibration") {
     return(plot_calibration(calibration(object, truth, bins, conf_level), conf_level))
   }
-  plot_truth(object, max_cases, rlang::current_env())
+  plot_truth(object, max_cases)
 }
 
-plot_truth <- function(object, max_cases, call) {
-  probability <- unname(probability_matrix(object, "object", call))
+plot_truth <- function(object, max_cases) {
+  probability <- unname(probability_matrix(object, "object"))
   categories <- setdiff(names(object), "case")
   known <- which(!is.na(probability[, 1L]))
   if (length(known) == 0L) {
     abort_argument("object", "There are no probabilities to draw: all of them are {.code NA}.",
-      i = "The fit they come from is not identified.", call = call)
+      i = "The fit they come from is not identified.")
   }
   probability <- probability[known, , drop = FALSE]
   best <- max.col(probability, ties.method = "first")

@@ -53,8 +53,8 @@ check_drawn <- function(value, what, reason) {
     i = paste0(what, " {.code NA}: ", verbatim(reason[[1L]]), "."))
 }
 
-check_ggplot2 <- function(call) {
-  check_installed("ggplot2", "to draw", call = call)
+check_ggplot2 <- function() {
+  check_installed("ggplot2", "to draw")
 }
 
 #' Pictures of results

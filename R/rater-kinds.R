@@ -9,25 +9,25 @@ kind_words <- c(
 )
 
 # As given: one word for all raters, or words with raters or their groups as names.
-check_rater_kind <- function(kind, call) {
+check_rater_kind <- function(kind) {
   if (is.null(kind)) {
     return(NULL)
   }
   if (is.null(names(kind))) {
-    return(check_choice(kind, rater_kinds, "rater_kind", call))
+    return(check_choice(kind, rater_kinds, "rater_kind"))
   }
   known <- is.character(kind) & kind %in% rater_kinds
   if (!all(known)) {
     abort_argument("rater_kind", "must be one of {.or {.val {rater_kinds}}}, for all raters or with
                                   raters or groups as names.",
       x = if (is.character(kind)) "Found {.val {unique(kind[!known])}}." else
-        "It is {describe(kind)}.", call = call)
+        "It is {describe(kind)}.")
   }
   kind
 }
 
 # One word where all are of one kind, otherwise a word per rater, with names.
-settle_kinds <- function(kind, x, call) {
+settle_kinds <- function(kind, x) {
   if (is.null(names(kind))) {
     return(kind)
   }
@@ -44,7 +44,7 @@ settle_kinds <- function(kind, x, call) {
         "{.val {strange}} {?is/are} neither."
       } else {
         "It does not name {.val {lacking}}."
-      }, rater = c(strange, lacking), call = call)
+      }, rater = c(strange, lacking))
   }
   kind <- kind[at]
   if (length(unique(kind)) == 1L) kind[[1L]] else stats::setNames(kind, x$raters)

@@ -13,20 +13,19 @@ NULL
 #   order       "mean", "each" or "none"
 #   base_rates  populations x categories, Dirichlet parameters
 #   text        words: raters, a list by name with a string for each row (or one), and base_rates
-settle_prior <- function(prior, x, model, populations = populations_of(x, model),
-                         call) {
-  check_class(prior, "rater_prior", "prior", "Make one with {.fun rater_prior}.", call)
+settle_prior <- function(prior, x, model, populations = populations_of(x, model)) {
+  check_class(prior, "rater_prior", "prior", "Make one with {.fun rater_prior}.")
   categories <- x$categories
   coin <- model$errors == "uniform"
   unknown <- setdiff(names(prior$raters), x$raters)
   if (length(unknown) > 0L) {
     abort_argument("prior", "must name raters of {.arg x}.",
-      x = "{.val {unknown}} {?is/are} not among {.val {x$raters}}.", call = call)
+      x = "{.val {unknown}} {?is/are} not among {.val {x$raters}}.")
   }
   others <- if (is.list(prior$others)) "own" else prior$others
   plain <- plain_parameters(if (others == "flat") "flat" else "vague", length(categories), coin)
   system <- if (others == "own") {
-    settle_law(prior$others, "others", plain, categories, coin, call)
+    settle_law(prior$others, "others", plain, categories, coin)
   } else if (others != "partial") {
     plain
   }
@@ -34,10 +33,10 @@ settle_prior <- function(prior, x, model, populations = populations_of(x, model)
   base <- system %||% plain
   raters <- lapply(stats::setNames(nm = x$raters), function(rater) {
     own <- prior$raters[[rater]]
-    if (is.null(own)) system else settle_law(own, rater, base, categories, coin, call)
+    if (is.null(own)) system else settle_law(own, rater, base, categories, coin)
   })
-  if (model$accuracy == "common") raters <- same_for_all(raters, names(prior$raters), call)
-  rates <- settle_rates(prior$base_rates, populations, categories, call)
+  if (model$accuracy == "common") raters <- same_for_all(raters, names(prior$raters))
+  rates <- settle_rates(prior$base_rates, populations, categories)
   list(
     raters = raters, system = system, others = others, order = prior$order, base_rates = rates,
     text = list(raters = lapply(raters, law_words), base_rates = apply(rates, 1L, dirichlet_words))
@@ -69,12 +68,12 @@ plain_parameters <- function(name, n, coin) {
   out
 }
 
-settle_law <- function(law, rater, base, categories, coin, call) {
+settle_law <- function(law, rater, base, categories, coin) {
   if (coin) {
     if (!identical(names(law), "right")) {
       abort_prior("With uniform errors the prior of {.val {rater}} must be {.code list(right =)}.",
         x = "It has {.field {names(law)}}.",
-        i = "With {.fun dawid_skene} raters have rows for each true category.", call = call)
+        i = "With {.fun dawid_skene} raters have rows for each true category.")
     }
     return(law$right)
   }
@@ -82,19 +81,19 @@ settle_law <- function(law, rater, base, categories, coin, call) {
   if (!is.null(law$matrix)) {
     if (nrow(law$matrix) != n) {
       abort_prior("The prior of {.val {rater}} must be a {n} x {n} matrix.",
-        x = "It is {nrow(law$matrix)} x {ncol(law$matrix)}.", call = call)
+        x = "It is {nrow(law$matrix)} x {ncol(law$matrix)}.")
     }
-    return(matrix(as.double(in_order_of(categories, law$matrix, rater, call)), n))
+    return(matrix(as.double(in_order_of(categories, law$matrix, rater)), n))
   }
   if (!is.null(law$right)) {
-    out <- shares_of_wrong(law$wrong %||% rep(1, n), rater, categories, call) * law$right[[2L]]
+    out <- shares_of_wrong(law$wrong %||% rep(1, n), rater, categories) * law$right[[2L]]
     diag(out) <- law$right[[1L]]
     return(out)
   }
   if (n != 2L) {
     abort_prior("The prior of {.val {rater}} is of a sensitivity or a specificity, which need two
                  categories.",
-      x = "{.arg x} has {n}.", i = "Use {.code list(right =)}, or a matrix.", call = call)
+      x = "{.arg x} has {n}.", i = "Use {.code list(right =)}, or a matrix.")
   }
   if (!is.null(law$spec)) base[1L, ] <- law$spec
   if (!is.null(law$sens)) base[2L, ] <- rev(law$sens)
@@ -102,14 +101,14 @@ settle_law <- function(law, rater, base, categories, coin, call) {
 }
 
 # Rows sum to one, without the right answers.
-shares_of_wrong <- function(wrong, rater, categories, call) {
+shares_of_wrong <- function(wrong, rater, categories) {
   n <- length(categories)
   if (!is.null(names(wrong)) && setequal(names(wrong), categories)) wrong <- wrong[categories]
   ok <- length(wrong) == n && (is.null(names(wrong)) || identical(names(wrong), categories))
   if (!ok) {
     abort_prior(
       "{.field wrong} of {.val {rater}} must be a number for each of {.val {categories}}.",
-      not = wrong, call = call
+      not = wrong
     )
   }
   out <- matrix(wrong, n, n, byrow = TRUE)
@@ -117,18 +116,18 @@ shares_of_wrong <- function(wrong, rater, categories, call) {
   out / rowSums(out)
 }
 
-same_for_all <- function(raters, named, call) {
+same_for_all <- function(raters, named) {
   said <- unique(raters[named])
   if (length(said) > 1L) {
     abort_prior("In this model all raters have the same parameters, so their priors must be equal.",
       x = "Those of {.val {named}} differ.",
-      i = "{.code rater_model(\"rater\")} lets raters differ.", call = call)
+      i = "{.code rater_model(\"rater\")} lets raters differ.")
   }
   if (length(said) == 1L) raters[] <- said
   raters
 }
 
-settle_rates <- function(laws, populations, categories, call) {
+settle_rates <- function(laws, populations, categories) {
   if (!is.null(names(laws))) {
     if (!setequal(names(laws), populations)) {
       abort_argument("prior", "Base rates must have a prior for each population.",
@@ -136,23 +135,23 @@ settle_rates <- function(laws, populations, categories, call) {
           "Those of the prior are {.val {names(laws)}}.",
           if (is.null(populations)) "All cases of {.arg x} are of one." else
             "Those of {.arg x} are {.val {populations}}."
-        ), call = call)
+        ))
     }
     laws <- laws[populations]
   }
-  rows <- lapply(laws, settle_rate_law, categories = categories, call = call)
+  rows <- lapply(laws, settle_rate_law, categories = categories)
   matrix(
     unlist(rows), max(length(populations), 1L), length(categories), byrow = TRUE,
     dimnames = list(populations, categories)
   )
 }
 
-settle_rate_law <- function(law, categories, call) {
+settle_rate_law <- function(law, categories) {
   n <- length(categories)
   if (!is.null(law$beta)) {
     if (n != 2L) {
       abort_prior("A Beta distribution of base rates needs two categories.",
-        x = "{.arg x} has {n}.", i = "Give a Dirichlet parameter for each.", call = call)
+        x = "{.arg x} has {n}.", i = "Give a Dirichlet parameter for each.")
     }
     return(rev(law$beta))
   }
@@ -168,8 +167,7 @@ settle_rate_law <- function(law, categories, call) {
     abort_prior(
       "The prior of base rates must be a number, or one for each of {.val {categories}} by name.",
       not = given,
-      i = if (n == 2L) "{.code list(a, b)} is a Beta distribution of the second category.",
-      call = call
+      i = if (n == 2L) "{.code list(a, b)} is a Beta distribution of the second category."
     )
   }
   as.double(if (is.null(named)) rep_len(given, n) else given[categories])

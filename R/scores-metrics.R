@@ -1,7 +1,7 @@
 # Metrics of scores in estimate_metrics(): estimates and intervals.
 
 # An entry for metric_engines().
-metrics_of_scores <- function(estimate, plan, interval, conf_level, call) {
+metrics_of_scores <- function(estimate, plan, interval, conf_level) {
   alone <- without_gold(estimate)
   panel <- score_panel(alone)
   judges <- lapply(seq_along(alone$fit$x$systems), panel$judge)

@@ -57,7 +57,7 @@ glance.shared_errors <- function(x, ...) {
 #' @export
 as.matrix.shared_errors <- function(x, ...) {
   n <- length(x$judges)
-  check_pair_numbers(n, 2, rlang::current_env())
+  check_pair_numbers(n, 2)
   out <- matrix(NA_real_, n, n, dimnames = list(x$judges, x$judges))
   diag(out) <- 1
   at <- cbind(x$pairs$one, x$pairs$two)

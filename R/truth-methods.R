@@ -28,7 +28,7 @@
 tidy.ground_truth <- function(x, what = c("cases", "categories"), ...) {
   check_dots_empty(...)
   what <- check_choice(what, c("cases", "categories"), "what")
-  probability <- probability_matrix(x, "x", rlang::current_env())
+  probability <- probability_matrix(x, "x")
   labels <- colnames(probability)
   if (what == "cases") {
     return(tibble::tibble(
@@ -50,7 +50,7 @@ tidy.ground_truth <- function(x, what = c("cases", "categories"), ...) {
 glance.ground_truth <- function(x, ..., sure = 0.8) {
   check_dots_empty(...)
   check_number(sure, "sure", 0, 1)
-  probability <- probability_matrix(x, "x", rlang::current_env())
+  probability <- probability_matrix(x, "x")
   known <- probability[!is.na(probability[, 1L]), , drop = FALSE]
   highest <- most_probable(known)$probability
   tibble::tibble(
@@ -124,9 +124,9 @@ notes_of.ground_truth <- function(x) { # nolint: object_name.
   )
 }
 
-check_rows <- function(n, call) {
+check_rows <- function(n) {
   if (!(is.numeric(n) && length(n) == 1L && !is.na(n) && n >= 0)) {
-    abort_argument("n", "must be a number of rows, or Inf for all.", not = n, call = call)
+    abort_argument("n", "must be a number of rows, or Inf for all.", not = n)
   }
   as.double(n)
 }
