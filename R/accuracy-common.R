@@ -8,11 +8,9 @@ check_common <- function(common, method) {
   if (is.null(common)) {
     return(NULL)
   }
-  if (is.null(method$common)) {
-    abort_argument("common",
-      "{.code method = \"{method$id}\"} has no {.arg common}: its assumption is fixed.",
-      i = "Methods with {.arg common}: {.val {names(with_common())}}.")
-  }
+  abort_argument_if(is.null(method$common), "common",
+    "{.code method = \"{method$id}\"} has no {.arg common}: its assumption is fixed.",
+    i = "Methods with {.arg common}: {.val {names(with_common())}}.")
   if (is.character(common)) {
     return(check_choice(common, common_words, "common"))
   }

@@ -69,11 +69,9 @@ confusion.accuracy_estimate <- function(x, # nolint: object_name.
   interval <- check_cell_interval(interval, x)
   if (is.null(conf_level)) conf_level <- x$options$conf_level
   conf_level <- check_level(conf_level)
-  if (!method_of(x)$posterior) {
-    abort_argument("x",
-      "Method {.val {x$options$method}} estimates accuracy only, not a confusion matrix.",
-      i = "Estimate with {.arg method} {.or {.val {ids_with('posterior', accuracy_methods())}}}.")
-  }
+  abort_argument_if(!method_of(x)$posterior, "x",
+    "Method {.val {x$options$method}} estimates accuracy only, not a confusion matrix.",
+    i = "Estimate with {.arg method} {.or {.val {ids_with('posterior', accuracy_methods())}}}.")
   by_gold <- !is.null(accuracy_intervals()[[interval]]$gold)
   alone <- without_gold(x)
   counts <- confusion_counts(alone)
@@ -98,13 +96,12 @@ confusion.accuracy_estimate <- function(x, # nolint: object_name.
 # That of the estimate, if gold cases measure it.
 check_cell_interval <- function(interval, estimate) {
   having <- cell_intervals(estimate)
-  if (is.null(estimate$gold) && rlang::is_string(interval) && interval %in% gold_ids()) {
-    abort_argument("interval",
-      "{.code interval = \"{interval}\"} needs an estimate whose interval uses gold cases.",
-      x = "{.arg x} has {.code interval = \"{estimate$options$interval}\"}.",
-      i = "Give {.arg known_truth} and {.code interval = \"{interval}\"} to
-           {.fun estimate_accuracy}.")
-  }
+  abort_argument_if(
+    is.null(estimate$gold) && rlang::is_string(interval) && interval %in% gold_ids(), "interval",
+    "{.code interval = \"{interval}\"} needs an estimate whose interval uses gold cases.",
+    x = "{.arg x} has {.code interval = \"{estimate$options$interval}\"}.",
+    i = "Give {.arg known_truth} and {.code interval = \"{interval}\"} to
+        {.fun estimate_accuracy}.")
   if (!is.null(estimate$gold)) having <- unique(c(estimate$options$interval, gold_ids(), having))
   check_choice(interval %||% having, having, "interval")
 }

@@ -60,11 +60,9 @@ many_cases <- 1e6
 announce_average <- function(x, threads) {
   seconds <- average_seconds(x, threads)
   if (seconds > 10) {
-    inform_fallible(c(
-      verbatim("Averaging over models will take about ", rough_time(seconds), "."),
-      "i" = "More {.arg threads} are quicker, as are fewer systems at a time, and the methods that
-             average over nothing; see {.fun estimate_accuracy}."
-    ))
+    inform_fallible(verbatim("Averaging over models will take about ", rough_time(seconds), "."),
+      i = "More {.arg threads} are quicker, as are fewer systems at a time, and the methods that
+          average over nothing; see {.fun estimate_accuracy}.")
   }
   seconds > 10
 }

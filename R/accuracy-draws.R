@@ -71,10 +71,9 @@ estimate_accuracy.draws_fit <- function(x, # nolint: object_name.
   options["common"] <- list(check_common(common, record))
   if (!is.null(record$common)) options$common <- options$common %||% common_words[[1L]]
   about <- choose_systems(x$x, systems)
-  if (length(about$systems) == 0L) {
-    abort_fallible("system", "There is no system whose accuracy could be estimated.",
-      i = "Give {.arg systems} to {.fun ratings}.", system = character())
-  }
+  abort_if(length(about$systems) == 0L, "system",
+    "There is no system whose accuracy could be estimated.",
+    i = "Give {.arg systems} to {.fun ratings}.", system = character())
   gold <- gold_of_draws(x, known_truth, gold_sample)
   if (!is.null(gold)) x <- draws_without_truth(x)
   draws_estimate(x, about, options, gold)
@@ -86,10 +85,9 @@ gold_of_draws <- function(fit, known_truth, gold_sample) {
     return(NULL)
   }
   gold <- settle_gold(known_truth %||% fit$given$truth, gold_sample %||% "given", fit$x)
-  if (!identical(gold_sample, "random")) {
-    abort_argument("gold_sample", "Of posterior draws known truths must be a random sample.",
-      i = "Say {.code gold_sample = \"random\"}, or give them to {.fun fit_raters}.")
-  }
+  abort_argument_if(!identical(gold_sample, "random"), "gold_sample",
+    "Of posterior draws known truths must be a random sample.",
+    i = "Say {.code gold_sample = \"random\"}, or give them to {.fun fit_raters}.")
   if (length(gold$case) > 0L) gold
 }
 

@@ -141,19 +141,17 @@ update.accuracy_estimate <- function(object, known_truth, gold_sample = NULL,
 }
 
 abort_no_gold <- function() {
-  abort_argument("object",
-    "{.arg object} has no gold sample to which cases could be added.",
+  abort_argument("object", "{.arg object} has no gold sample to which cases could be added.",
     i = "Give all of them to {.fun estimate_accuracy} as {.arg known_truth}, and say how they were
-         chosen, as {.arg gold_sample}.")
+        chosen, as {.arg gold_sample}.")
 }
 
 merge_gold <- function(gold, more, x) {
-  if (length(more$case) > 0L && more$sample != gold$sample) {
-    abort_fallible("gold", "All gold cases must have been chosen in the same way.",
-      x = "These are {.val {more$sample}}, the earlier ones {.val {gold$sample}}.",
-      i = "Give the probability of each to be chosen, in any batch, to {.fun estimate_accuracy}.",
-      case = as_label(x$cases[more$case]))
-  }
+  abort_if(length(more$case) > 0L && more$sample != gold$sample, "gold",
+    "All gold cases must have been chosen in the same way.",
+    x = "These are {.val {more$sample}}, the earlier ones {.val {gold$sample}}.",
+    i = "Give the probability of each to be chosen, in any batch, to {.fun estimate_accuracy}.",
+    case = as_label(x$cases[more$case]))
   before <- match(more$case, gold$case)
   off <- which(more$truth != gold$truth[before])
   if (length(off) > 0L) {
@@ -177,13 +175,11 @@ merge_gold <- function(gold, more, x) {
 # A probability is that of being chosen in any batch, so that a further batch changes all of them.
 check_same_chance <- function(gold, more, before, x) {
   off <- which(more$probability != gold$probability[before])
-  if (length(off) > 0L) {
-    abort_fallible("gold", "A case has one probability of being chosen, in any batch.",
-      x = "{length(off)} case{?s} {?has/have} another than before, first case
-           {.val {as_label(x$cases[more$case[[off[[1L]]]]])}}.",
-      i = "Give all gold cases, with new probabilities, to {.fun estimate_accuracy}.",
-      case = as_label(x$cases[more$case[off]]))
-  }
+  abort_if(length(off) > 0L, "gold", "A case has one probability of being chosen, in any batch.",
+    x = "{length(off)} case{?s} {?has/have} another than before, first case
+        {.val {as_label(x$cases[more$case[[off[[1L]]]]])}}.",
+    i = "Give all gold cases, with new probabilities, to {.fun estimate_accuracy}.",
+    case = as_label(x$cases[more$case[off]]))
 }
 
 #' @rdname update.accuracy_estimate
@@ -196,10 +192,8 @@ update.accuracy_by_group <- function(object, known_truth, gold_sample = NULL, ..
   given <- as_truth_table(known_truth, "known_truth")
   groups <- lapply(unclass(object), function(estimate) as_label(estimate$fit$x$cases))
   unknown <- setdiff(given$case, unlist(groups))
-  if (length(unknown) > 0L) {
-    abort_fallible("case", "{.arg known_truth} must hold cases of {.arg object}.",
-      x = "{.val {unknown}} {?is/are} in none of its groups.", row = match(unknown, given$case))
-  }
+  abort_if(length(unknown) > 0L, "case", "{.arg known_truth} must hold cases of {.arg object}.",
+    x = "{.val {unknown}} {?is/are} in none of its groups.", row = match(unknown, given$case))
   labels <- if (is.data.frame(known_truth)) as_label(known_truth$case) else names(known_truth)
   object[] <- Map(function(estimate, cases) {
     own <- labels %in% cases

@@ -68,18 +68,14 @@ settle_gold <- function(known_truth, gold_sample, x) {
 }
 
 check_no_sample <- function(gold_sample) {
-  if (!is.null(gold_sample)) {
-    abort_argument("known_truth", "{.arg gold_sample} says how the cases of {.arg known_truth} were
-                                   chosen, which is not given.",
-      i = "{.code known_truth = TRUE} takes the truth that {.arg x} holds.")
-  }
+  abort_argument_if(!is.null(gold_sample), "known_truth",
+    "{.arg gold_sample} says how the cases of {.arg known_truth} were chosen, which is not given.",
+    i = "{.code known_truth = TRUE} takes the truth that {.arg x} holds.")
 }
 
 warn_no_gold <- function() {
-  warn_fallible("gold_none", c(
-    "{.arg known_truth} holds no truth, so the ratings alone are used.",
-    "i" = "Leave it out, or check whether all its truths are missing."
-  ))
+  warn_fallible("gold_none", "{.arg known_truth} holds no truth, so the ratings alone are used.",
+    i = "Leave it out, or check whether all its truths are missing.")
 }
 
 # Gold may measure what is fitted without it.
@@ -88,24 +84,20 @@ check_gold_of <- function(fit, known_truth, gold_sample) UseMethod("check_gold_o
 check_gold_of.rater_fit <- function(fit, known_truth, gold_sample) invisible()
 
 check_gold_of.score_fit <- function(fit, known_truth, gold_sample) {
-  if (any(known_patterns(fit)) && !is.null(known_truth)) {
-    abort_argument("known_truth", "The fit has already used known truths, so they cannot check it.",
-      i = "Fit {.fun fit_scores} without {.arg known_truth}, and give it here.")
-  }
-  if (!is.null(known_truth) && (is.null(gold_sample) || identical(gold_sample, "given"))) {
-    abort_argument("known_truth",
-      "Known truths that are not a sample must be given to {.fun fit_scores}.",
-      i = "{.code gold_sample = \"random\"} says that they are a random sample.")
-  }
+  abort_argument_if(any(known_patterns(fit)) && !is.null(known_truth), "known_truth",
+    "The fit has already used known truths, so they cannot check it.",
+    i = "Fit {.fun fit_scores} without {.arg known_truth}, and give it here.")
+  abort_argument_if(
+    !is.null(known_truth) && (is.null(gold_sample) || identical(gold_sample, "given")),
+    "known_truth", "Known truths that are not a sample must be given to {.fun fit_scores}.",
+    i = "{.code gold_sample = \"random\"} says that they are a random sample.")
 }
 
 # A posterior that was given may know the truth already, or not: nobody can tell.
 check_gold_of.posterior_fit <- function(fit, known_truth, gold_sample) {
-  if (!is.null(known_truth) && !isFALSE(known_truth)) {
-    abort_argument("known_truth",
-      "{.arg known_truth} needs a model; this fit has only a posterior.",
-      i = "Give {.arg known_truth} with the ratings.")
-  }
+  abort_argument_if(!is.null(known_truth) && !isFALSE(known_truth), "known_truth",
+    "{.arg known_truth} needs a model; this fit has only a posterior.",
+    i = "Give {.arg known_truth} with the ratings.")
 }
 
 gold_measures <- function(gold) identical(gold$kind, "sample")
@@ -183,10 +175,9 @@ fit_without_truth <- function(fit, known_truth) {
   if (!any(known_patterns(fit))) {
     return(fit)
   }
-  if (!identical(known_truth, fit$given$truth)) {
-    abort_argument("known_truth", "{.arg x} is a fit that already uses known truth.",
-      i = "Leave out {.arg known_truth}, or give all known cases to {.fun estimate_accuracy}, with
-           ratings or with a fit that knows none.")
-  }
+  abort_argument_if(!identical(known_truth, fit$given$truth), "known_truth",
+    "{.arg x} is a fit that already uses known truth.",
+    i = "Leave out {.arg known_truth}, or give all known cases to {.fun estimate_accuracy}, with
+        ratings or with a fit that knows none.")
   fit_raters(fit$x[], fit$model, known_raters = fit$given$raters)
 }

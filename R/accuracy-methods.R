@@ -5,10 +5,9 @@
     return(x)
   }
   at <- find_subset(i, x$table$system, "system")
-  if (!is.null(rule_field(x$fit$model)) || any(known_patterns(x$fit))) {
-    abort_argument("x", "rests on a fit of all systems together.",
-      i = "Choose {.arg systems} in {.fun estimate_accuracy}.")
-  }
+  abort_argument_if(!is.null(rule_field(x$fit$model)) || any(known_patterns(x$fit)), "x",
+    "rests on a fit of all systems together.",
+    i = "Choose {.arg systems} in {.fun estimate_accuracy}.")
   structure(systems_of(unclass(x), at), class = class(x))
 }
 

@@ -185,7 +185,7 @@ check_accuracy_options <- function(x) {
 check_pair <- function(options, model, fit, gold = NULL) {
   of <- list(options = options)
   why <- pair_misfit(method_of(of), interval_of(of), model, fit, !is.null(options$cluster), gold)
-  if (!is.null(why)) abort_argument(why$arg, why$message)
+  abort_argument_if(!is.null(why), why$arg, why$message)
 }
 
 # The argument that is wrong, and what to say of it; NULL if all fits. Where `fit` is NULL there is

@@ -109,20 +109,15 @@ tidy.accuracy_estimate <- function(x, what = c(
 check_known_dots <- function(known, ...) {
   given <- rlang::names2(list(...))
   off <- setdiff(given, known)
-  if (length(off) > 0L) {
-    abort_argument("...",
-      if (any(off == "")) "Arguments in {.arg ...} must be named." else
-        "There is no argument {.arg {off}} here.",
-      i = "They are {.arg {known}}.")
-  }
+  abort_argument_if(length(off) > 0L, "...",
+    if (any(off == "")) "Arguments in {.arg ...} must be named." else "There is no argument
+        {.arg {off}} here.", i = "They are {.arg {known}}.")
 }
 
 bins_of_estimate <- function(x) {
-  if (!method_of(x)$bins) {
-    abort_argument("what",
-      "There are no bins in an estimate with method {.val {x$options$method}}.",
-      i = "Use {.code estimate_accuracy(method = \"binned\")}.")
-  }
+  abort_argument_if(!method_of(x)$bins, "what",
+    "There are no bins in an estimate with method {.val {x$options$method}}.",
+    i = "Use {.code estimate_accuracy(method = \"binned\")}.")
   x$bins
 }
 

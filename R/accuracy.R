@@ -77,9 +77,7 @@ estimate_accuracy <- function(x, ...) {
 }
 
 #' @export
-estimate_accuracy.default <- function(x, ...) {
-  estimate_accuracy(as_ratings_of_several(x), ...)
-}
+estimate_accuracy.default <- function(x, ...) estimate_accuracy(as_ratings_of_several(x), ...)
 
 #' @rdname estimate_accuracy
 #' @export
@@ -190,12 +188,10 @@ judge_systems <- function(fit, cluster, gold, given) {
 }
 
 check_nothing_known <- function(fit) {
-  if (any(known_patterns(fit)) || any(is_known_rater(fit)) ||
-    inherits(fit, "posterior_fit")) {
-    abort_argument("by",
-      "{.arg by} refits each group and cannot use known truths or raters, or a given posterior.",
-      i = "Fit the cases of each group, {.code x[cases, ]}, with what is known of them.")
-  }
+  abort_argument_if(
+    any(known_patterns(fit)) || any(is_known_rater(fit)) || inherits(fit, "posterior_fit"), "by",
+    "{.arg by} refits each group and cannot use known truths or raters, or a given posterior.",
+    i = "Fit the cases of each group, {.code x[cases, ]}, with what is known of them.")
 }
 
 # Everything but the interval. Fields: fit, options, average (what average_of() gives, or NULL),
@@ -245,9 +241,7 @@ new_point <- function(value, estimator = NULL, shared = NULL, independent = NULL
 # error from sampling alone, where it is not that of the average; robust ones add their centre. What
 # found a better fit than that
 # of the draft adds a draft of its own.
-new_interval_found <- function(table, replicates = NULL, sampling = NULL) {
-  mget(names(formals()))
-}
+new_interval_found <- function(table, replicates = NULL, sampling = NULL) mget(names(formals()))
 
 interval_of_draft <- function(draft) {
   interval <- interval_of(draft)

@@ -72,10 +72,9 @@ alt_test <- function(x, ..., epsilon = 0.2, score = c("accuracy", "neg_rmse"), q
 }
 
 check_alt_ratings <- function(x) {
-  if (length(x$systems) == 0L) {
-    abort_fallible("system", "{.fun alt_test} needs systems with answers of their own.",
-      i = "Name columns, or raters, as {.arg systems} of {.fun ratings}.", system = character())
-  }
+  abort_if(length(x$systems) == 0L, "system",
+    "{.fun alt_test} needs systems with answers of their own.",
+    i = "Name columns, or raters, as {.arg systems} of {.fun ratings}.", system = character())
   why <- if (x$exchangeable) {
     "Counts do not show which rater gave which rating."
   } else if (has_repeats(x)) {
@@ -84,10 +83,8 @@ check_alt_ratings <- function(x) {
   } else if (!identical(x$weights, x$times)) { # which a database counts, one for each case
     "Cases of {.arg x} have weights."
   }
-  if (!is.null(why)) {
-    abort_argument("x", "must have one rating of each rater on a case, and cases without weights.",
-      x = why)
-  }
+  abort_argument_if(!is.null(why), "x",
+    "must have one rating of each rater on a case, and cases without weights.", x = why)
 }
 
 # Categories x categories: how near the answer in a row is to that in a column. Means over the same
@@ -99,11 +96,9 @@ closeness <- function(x, score) {
   }
   value <- suppressWarnings(as.numeric(x$categories))
   if (anyNA(value)) {
-    if (!x$ordered) {
-      abort_argument("score",
-        "{.code score = \"neg_rmse\"} needs categories that are numbers, or that are ordered.",
-        x = "The categories are {.val {x$categories}}.")
-    }
+    abort_argument_if(!x$ordered, "score",
+      "{.code score = \"neg_rmse\"} needs categories that are numbers, or that are ordered.",
+      x = "The categories are {.val {x$categories}}.")
     value <- seq_len(k)
   }
   -outer(value, value, `-`)^2

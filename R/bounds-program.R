@@ -7,9 +7,7 @@ most_variables <- 1e5
 # Seconds after which a program is given up.
 most_seconds <- 120
 
-check_rglpk <- function() {
-  check_installed("Rglpk", "for bounds given the ratings alone")
-}
+check_rglpk <- function() check_installed("Rglpk", "for bounds given the ratings alone")
 
 # The patterns of ratings, of the answers of one system, and of known truths: one row each for which
 # there are cases. `truth` has a category for each pattern, 0 is unknown, or is empty.

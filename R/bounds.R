@@ -161,11 +161,9 @@ check_bounded <- function(systems, x) {
 
 check_nothing_assumed <- function(assumed) {
   given <- names(assumed)[!vapply(assumed, function(x) is.null(x) || isTRUE(x), NA)]
-  if (length(given) > 0L) {
-    abort_argument(given,
-      "Truth and raters are taken from the fit, so no further assumption is possible.",
-      x = "Found {.arg {given}}.", i = "Use {.code given = \"ratings\"}.")
-  }
+  abort_argument_if(length(given) > 0L, given,
+    "Truth and raters are taken from the fit, so no further assumption is possible.",
+    x = "Found {.arg {given}}.", i = "Use {.code given = \"ratings\"}.")
 }
 
 check_group_size <- function(group_size, x) {

@@ -172,10 +172,8 @@ settle_priors <- function(priors, fit) {
   }
   ok <- is.list(priors) && !inherits(priors, "rater_prior") && rlang::is_named(priors) &&
     all(vapply(priors, inherits, NA, "rater_prior"))
-  if (!ok) {
-    abort_argument("priors", "must be positive powers, or a list of {.fun rater_prior} with names.",
-      not = priors)
-  }
+  abort_argument_if(!ok, "priors",
+    "must be positive powers, or a list of {.fun rater_prior} with names.", not = priors)
   lapply(priors, settle_prior, x = fit$x, model = fit$model)
 }
 

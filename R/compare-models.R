@@ -28,7 +28,7 @@
 #' @export
 compare_models <- function(...) {
   fits <- list(...)
-  if (length(fits) == 0L) abort_argument("...", "There is no model to compare.")
+  abort_argument_if(length(fits) == 0L, "...", "There is no model to compare.")
   for (fit in fits) {
     check_class(fit, "draws_fit", "...", "Make them with {.code fit_raters(method = \"bayes\")}.")
   }
@@ -77,10 +77,8 @@ fits_of_all_laws <- function(fit) {
 check_same_ratings <- function(fits) {
   of <- function(fit) list(fit$x$cases, fit$x$raters, as.data.frame(fit$x), fit$given$truth)
   same <- vapply(fits[-1L], function(fit) identical(of(fit), of(fits[[1L]])), NA)
-  if (!all(same)) {
-    abort_argument("...", "Models are compared on the same ratings and known truths.",
-      x = "Those of fit {which(!same)[[1L]] + 1L} are others than those of the first.")
-  }
+  abort_argument_if(!all(same), "...", "Models are compared on the same ratings and known truths.",
+    x = "Those of fit {which(!same)[[1L]] + 1L} are others than those of the first.")
 }
 
 compared_table <- function(names, criteria) {

@@ -3,10 +3,9 @@
 
 # `some`: not all pairs but those with `reference`, or with the `best`, a number.
 check_against <- function(reference, best, systems) {
-  if (!is.null(reference) && !is.null(best)) {
-    abort_argument("best", "Systems are compared with {.arg reference} or with the {.arg best}.",
-      x = "Both are given.", i = "{.code reference = \"best\"} is the best one.")
-  }
+  abort_argument_if(!is.null(reference) && !is.null(best), "best",
+    "Systems are compared with {.arg reference} or with the {.arg best}.", x = "Both are given.",
+    i = "{.code reference = \"best\"} is the best one.")
   some <- !is.null(reference) || !is.null(best)
   if (!is.null(reference)) reference <- check_reference(reference, systems)
   if (!is.null(best)) best <- check_count(best, "best", max = length(systems))
@@ -21,23 +20,21 @@ check_reference <- function(reference, systems) {
   if (reference %in% systems) {
     return(reference)
   }
-  if (reference != "best") {
-    abort_fallible("system",
-      "{.arg reference} must be {.val best}, or one of the systems that are compared.",
-      x = "There is no {.val {printable(reference)}}.",
-      i = verbatim("Systems are ", shorten(systems, most = 6L), "."), system = reference)
-  }
+  abort_if(reference != "best", "system",
+    "{.arg reference} must be {.val best}, or one of the systems that are compared.",
+    x = "There is no {.val {printable(reference)}}.",
+    i = verbatim("Systems are ", shorten(systems, most = 6L), "."), system = reference)
 }
 
 most_of_pairs <- 2e5 # that are compared
 
 check_pairs <- function(systems, against) {
   pairs <- count_pairs(systems, against)
-  if (pairs > most_of_pairs) {
-    abort_argument("best", "No more than {number(most_of_pairs)} pairs can be compared.",
-      x = "{number(systems)} systems make {number(pairs)}.", i = "Compare them with one system by
-        {.arg reference}, or with a few by {.arg best}; or choose some with {.arg systems}.")
-  }
+  abort_argument_if(pairs > most_of_pairs, "best",
+    "No more than {number(most_of_pairs)} pairs can be compared.",
+    x = "{number(systems)} systems make {number(pairs)}.",
+    i = "Compare them with one system by {.arg reference}, or with a few by {.arg best}; or choose
+        some with {.arg systems}.")
 }
 
 count_pairs <- function(systems, against) {
@@ -119,9 +116,7 @@ comparison_draws <- function(estimate, pairs = all_pairs(estimate)) {
   )
 }
 
-all_pairs <- function(estimate) {
-  compared_pairs(estimate$table$estimate, estimate$table$system)
-}
+all_pairs <- function(estimate) compared_pairs(estimate$table$estimate, estimate$table$system)
 
 # All systems together, or many in blocks, each beside those with which all are compared.
 draw_parts <- function(estimate, replicates, with) {

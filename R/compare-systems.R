@@ -162,20 +162,16 @@ estimate_to_compare <- function(x, ...) {
 }
 
 check_estimate <- function(x, arg = "x") {
-  if (inherits(x, "accuracy_by_group")) {
-    abort_argument(arg,
-      "{.arg {arg}} holds an estimate for each of the groups {.val {names(x)}}; choose one.",
-      i = "For example {.code x[[\"{names(x)[[1L]]}\"]]}.")
-  }
+  abort_argument_if(inherits(x, "accuracy_by_group"), arg,
+    "{.arg {arg}} holds an estimate for each of the groups {.val {names(x)}}; choose one.",
+    i = "For example {.code x[[\"{names(x)[[1L]]}\"]]}.")
   check_class(x, "accuracy_estimate", arg, "Make one with {.fun estimate_accuracy}.")
 }
 
 check_compared <- function(systems, known) {
   systems <- check_system_names(systems, known)
-  if (length(systems) < 2L) {
-    abort_fallible("system", "At least two systems are needed to compare.",
-      x = "There is only {.val {systems}}.", system = systems)
-  }
+  abort_if(length(systems) < 2L, "system", "At least two systems are needed to compare.",
+    x = "There is only {.val {systems}}.", system = systems)
   systems
 }
 
@@ -187,11 +183,10 @@ on_common_cases <- function(estimate, systems) {
   answered <- x$patterns$answer[, at, drop = FALSE] > 0L & judged_patterns(estimate$fit)
   common <- rowSums(answered) == length(at)
   left_out <- as.double(count_cases(x, rowSums(answered) > 0L & !common))
-  if (count_cases(x, common) == 0) {
-    abort_fallible("system", "No case was answered by all of these systems and seen by a rater.",
-      x = "Systems are {.val {systems}}.", i = "Compare fewer at a time, with {.arg systems}.",
-      system = systems)
-  }
+  abort_if(count_cases(x, common) == 0, "system",
+    "No case was answered by all of these systems and seen by a rater.",
+    x = "Systems are {.val {systems}}.", i = "Compare fewer at a time, with {.arg systems}.",
+    system = systems)
   if (left_out > 0 || !identical(systems, x$systems)) {
     x$patterns$answer <- x$patterns$answer[, at, drop = FALSE]
     x$patterns$answer[!common, ] <- 0L

@@ -97,10 +97,7 @@ gold_cell <- function(evidence, cell) {
 }
 
 lack_of_cell <- function(estimate, x, cell) {
-  if (!is.null(x)) {
-    return(lack_of_clusters(x))
-  }
-  paste0(no_interval, lack_of_rate(estimate, cell))
+  if (!is.null(x)) lack_of_clusters(x) else paste0(no_interval, lack_of_rate(estimate, cell))
 }
 
 lack_of_rate <- function(estimate, cell) {

@@ -131,10 +131,9 @@ estimate_metrics.accuracy_by_group <- estimate_metrics.accuracy_estimate
 # What a user asked for: a plan (see metric_plan()).
 settle_metrics <- function(metrics, average, beta, cost, bins, x) {
   categories <- x$categories
-  if (!is.null(average) && !(is.character(average) && all(average %in% metric_averages))) {
-    abort_argument("average", "must be among {.val {metric_averages}}, or {.code NULL}.",
-      not = average)
-  }
+  abort_argument_if(
+    !is.null(average) && !(is.character(average) && all(average %in% metric_averages)), "average",
+    "must be among {.val {metric_averages}}, or {.code NULL}.", not = average)
   settings <- list(
     beta = check_number(beta, "beta", 0, open_min = TRUE),
     cost = check_cost_matrix(cost, categories), bins = check_count(bins, "bins"),

@@ -74,13 +74,8 @@ as_estimators <- function(x, arg = "estimators") {
     off <- if (is.list(x)) which(!usable)[1L] else NA
     name <- if (!is.na(off)) rlang::names2(x)[[off]]
     abort_argument(arg, "must be names of methods, or a list of functions of ratings.",
-      x = if (is.na(off)) {
-        "It is {describe(x)}."
-      } else if (name == "") {
-        "Element {off} is {describe(x[[off]])}."
-      } else {
-        "{.val {name}} is {describe(x[[off]])}."
-      })
+      x = if (is.na(off)) "It is {describe(x)}." else if (name == "") "Element {off} is
+          {describe(x[[off]])}." else "{.val {name}} is {describe(x[[off]])}.")
   }
   names <- rlang::names2(x)
   methods <- vapply(x, is.character, NA)
@@ -94,10 +89,8 @@ as_estimators <- function(x, arg = "estimators") {
 
 check_names <- function(names, arg) {
   bad <- if (any(names == "")) "" else names[duplicated(names)]
-  if (length(bad) > 0L) {
-    abort_argument(arg, "must have names that differ.",
-      x = if (bad[[1L]] == "") "One has no name." else "{.val {bad[[1L]]}} is repeated.")
-  }
+  abort_argument_if(length(bad) > 0L, arg, "must have names that differ.",
+    x = if (bad[[1L]] == "") "One has no name." else "{.val {bad[[1L]]}} is repeated.")
 }
 
 # What an estimator says of one panel (or of the error in drawing it): a data frame with a row per

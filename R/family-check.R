@@ -5,17 +5,13 @@ check_alternatives <- function(alternative, x) {
   if (inherits(alternative, "rater_model")) alternative <- list(alternative)
   ok <- is.null(alternative) || (is.list(alternative) &&
     all(vapply(alternative, inherits, NA, "rater_model")))
-  if (!ok) {
-    abort_argument("alternative", "must be a {.cls rater_model}, or a list of them.",
-      not = alternative)
-  }
+  abort_argument_if(!ok, "alternative", "must be a {.cls rater_model}, or a list of them.",
+    not = alternative)
   for (model in alternative) {
     check_method("likelihood", model, x, FALSE)
-    if (uses_confidence(model)) {
-      abort_argument("alternative",
-        "Models with {.code confidence = TRUE} cannot be among {.arg alternative}.",
-        x = "Their likelihood is of other data than that of models without.")
-    }
+    abort_argument_if(uses_confidence(model), "alternative",
+      "Models with {.code confidence = TRUE} cannot be among {.arg alternative}.",
+      x = "Their likelihood is of other data than that of models without.")
   }
   names <- rlang::names2(alternative)
   names[names == ""] <- vapply(alternative, format, "")[names == ""]

@@ -15,11 +15,9 @@ with_levels_of <- function(model, confidence) {
 
 check_confidence_axes <- function(confidence, difficulty) {
   check_flag(confidence, "confidence")
-  if (confidence && identical(difficulty, "strata")) {
-    abort_argument("difficulty",
-      "A model with {.code confidence = TRUE} cannot have strata of difficulty.",
-      i = "{.arg difficulty} may be a formula.")
-  }
+  abort_argument_if(confidence && identical(difficulty, "strata"), "difficulty",
+    "A model with {.code confidence = TRUE} cannot have strata of difficulty.",
+    i = "{.arg difficulty} may be a formula.")
 }
 
 check_has_confidence <- function(model, x) {
@@ -34,11 +32,9 @@ check_has_confidence <- function(model, x) {
   } else if (length(seen) < 2L) {
     "All of it is {.val {x$confidence$levels[seen]}}."
   }
-  if (!is.null(why)) {
-    abort_argument("model",
-      "A model with {.code confidence = TRUE} needs ratings with {.arg confidence}.", x = why,
-      i = "Give {.arg confidence} to {.fun ratings}, or choose a model without.")
-  }
+  abort_argument_if(!is.null(why), "model",
+    "A model with {.code confidence = TRUE} needs ratings with {.arg confidence}.", x = why,
+    i = "Give {.arg confidence} to {.fun ratings}, or choose a model without.")
 }
 
 # Levels that nobody used, but perhaps on cases without weight, would have no estimate.
@@ -66,10 +62,9 @@ recode_levels <- function(x, fit) {
   levels <- fit$x$confidence$levels
   place <- match(x$confidence$levels, levels)
   strange <- x$confidence$levels[intersect(which(is.na(place)), x$confidence$code)]
-  if (length(strange) > 0L) {
-    abort_argument("newdata", "must have a {.arg confidence} of the levels of the fit.",
-      x = "{.val {strange}} {?is/are} not among {.val {levels}}.")
-  }
+  abort_argument_if(length(strange) > 0L, "newdata",
+    "must have a {.arg confidence} of the levels of the fit.",
+    x = "{.val {strange}} {?is/are} not among {.val {levels}}.")
   x$confidence$code <- place[x$confidence$code]
   x$confidence$levels <- levels
   x

@@ -58,11 +58,9 @@ base_design <- function(x, model, like = NULL) {
 # Logarithms of the law, cells (rows within ratings) x classes (true categories within strata).
 log_cells <- function(law, shape) {
   logs <- log(pmax(law, .Machine$double.xmin))
-  if (prod(dim(logs)) != prod(shape)) {
-    abort_argument("law",
-      "{.arg law} of the family of models must always return an array of the same shape.",
-      x = "It returned {describe(law)}.", call = NULL)
-  }
+  abort_argument_if(prod(dim(logs)) != prod(shape), "law",
+    "{.arg law} of the family of models must always return an array of the same shape.",
+    x = "It returned {describe(law)}.", call = NULL)
   matrix(aperm(array(logs, shape), c(1L, 3L, 2L, 4L)), shape[[1L]] * shape[[3L]])
 }
 

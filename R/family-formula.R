@@ -187,14 +187,11 @@ base_coefficients <- function(fit, coefficients) {
 }
 
 rates_by_covariates <- function(fit, newdata) {
-  if (is_empty_formula(fit$model$formulas$base_rates)) {
-    abort_argument("newdata", "{.arg newdata} needs a fit whose base rates are by formula.",
-      x = "{.arg fit} is one of the {format(fit$model)}.")
-  }
-  if (!is.data.frame(newdata)) {
-    abort_argument("newdata", "must be a data frame with the covariates of the formula.",
-      not = newdata)
-  }
+  abort_argument_if(is_empty_formula(fit$model$formulas$base_rates), "newdata",
+    "{.arg newdata} needs a fit whose base rates are by formula.",
+    x = "{.arg fit} is one of the {format(fit$model)}.")
+  abort_argument_if(!is.data.frame(newdata), "newdata",
+    "must be a data frame with the covariates of the formula.", not = newdata)
   design <- formula_design(fit$model$formulas$base_rates, newdata, fit$base, "base_rates")
   n <- length(fit$x$categories)
   coefficients <- utils::tail(fit$theta, ncol(design$matrix) * (n - 1L))
@@ -212,13 +209,11 @@ formula_design <- function(formula, data, like = NULL, arg = "base_rates") {
   terms <- like$terms %||% stats::terms(formula)
   attr(terms, "intercept") <- 1L
   lacking <- setdiff(all.vars(terms), names(data))
-  if (length(lacking) > 0L) {
-    abort_fallible("columns",
-      "The formula for {.arg {arg}} must be of {.arg covariates} of the ratings.",
-      x = "{.val {lacking}} {?is/are} not among them.",
-      i = if (length(names(data)) > 0L) "There are {.val {names(data)}}." else
-        "Give {.arg covariates} to {.fun ratings}.", arg = arg)
-  }
+  abort_if(length(lacking) > 0L, "columns",
+    "The formula for {.arg {arg}} must be of {.arg covariates} of the ratings.",
+    x = "{.val {lacking}} {?is/are} not among them.",
+    i = if (length(names(data)) > 0L) "There are {.val {names(data)}}." else "Give {.arg covariates}
+        to {.fun ratings}.", arg = arg)
   made <- tryCatch(
     {
       frame <- stats::model.frame(terms, data, xlev = like$xlev, na.action = stats::na.pass)

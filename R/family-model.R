@@ -77,9 +77,7 @@ rater_family <- function(law, start, words = "own model", ..., base_rates = ~1, 
   check_string(words, "words")
   ok <- is.numeric(strata) && length(strata) > 0L && all(is.finite(strata)) && all(strata > 0) &&
     abs(sum(strata) - 1) < 1e-6
-  if (!ok) {
-    abort_argument("strata", "must be probabilities above 0 that sum to one.", not = strata)
-  }
+  abort_argument_if(!ok, "strata", "must be probabilities above 0 that sum to one.", not = strata)
   new_family_model(
     list(accuracy = "rater", errors = "own", difficulty = "own", words = words),
     list(law = law, start = start, gradient = gradient, strata = strata),
@@ -94,18 +92,15 @@ family_arguments <- list(
 
 check_family_function <- function(f, arg) {
   needs <- family_arguments[[arg]]
-  if (!is.function(f) || length(formals(args(f))) < length(needs)) {
-    abort_argument(arg, "must be a function of {.arg {needs}}.",
-      x = if (is.function(f)) "It has {length(formals(args(f)))} argument{?s}." else
-        "It is {describe(f)}.")
-  }
+  abort_argument_if(!is.function(f) || length(formals(args(f))) < length(needs), arg,
+    "must be a function of {.arg {needs}}.",
+    x = if (is.function(f)) "It has {length(formals(args(f)))} argument{?s}." else
+      "It is {describe(f)}.")
 }
 
 check_formula <- function(formula, arg) {
-  if (!rlang::is_formula(formula) || length(formula) != 2L) {
-    abort_argument(arg, "must be a formula without a left side, such as {.code ~ site}.",
-      not = formula)
-  }
+  abort_argument_if(!rlang::is_formula(formula) || length(formula) != 2L, arg,
+    "must be a formula without a left side, such as {.code ~ site}.", not = formula)
   formula
 }
 
@@ -149,10 +144,9 @@ call_family <- function(family, name, ...) {
 
 family_start <- function(family, data) {
   start <- call_family(family, "start", data$judged, data$categories)
-  if (!is.numeric(start) || !all(is.finite(start))) {
-    abort_argument("start", "{.arg start} of the family of models must return finite numbers.",
-      x = "It returned {describe(start)}.", call = NULL)
-  }
+  abort_argument_if(!is.numeric(start) || !all(is.finite(start)), "start",
+    "{.arg start} of the family of models must return finite numbers.",
+    x = "It returned {describe(start)}.", call = NULL)
   names <- rlang::names2(start)
   lacks <- names == ""
   names[lacks] <- paste("parameter", seq_along(start))[lacks]
@@ -225,11 +219,9 @@ model_lines.family_model <- function(x) { # nolint: object_name.
 }
 
 check_no_family <- function(model, arg) {
-  if (!is.null(model$family)) {
-    abort_argument(arg,
-      "{.arg {arg}} works only with models without a formula that are not your own family.",
-      x = "{.arg model} is the {format(model)}.")
-  }
+  abort_argument_if(!is.null(model$family), arg,
+    "{.arg {arg}} works only with models without a formula that are not your own family.",
+    x = "{.arg model} is the {format(model)}.")
 }
 
 # Patterns of cases that are alike for a model: with the same ratings and, where the model knows of

@@ -2,21 +2,17 @@
 # that of the core, src/core/model/ordinal.hpp.
 
 check_ordinal_axes <- function(accuracy, difficulty) {
-  if (rlang::is_formula(accuracy) || rlang::is_formula(difficulty) ||
-    !"none" %in% difficulty[1L]) {
-    abort_argument("errors", "With {.code errors = \"ordinal\"} only base rates may have a formula,
-                              and cases are equally difficult.",
-      x = "{.arg {if (rlang::is_formula(accuracy)) 'accuracy' else 'difficulty'}} is given.")
-  }
+  abort_argument_if(rlang::is_formula(accuracy) || rlang::is_formula(difficulty) ||
+      !"none" %in% difficulty[1L], "errors", "With {.code errors = \"ordinal\"} only base rates may
+        have a formula, and cases are equally difficult.",
+    x = "{.arg {if (rlang::is_formula(accuracy)) 'accuracy' else 'difficulty'}} is given.")
 }
 
 check_order <- function(model, x) {
-  if (model$errors == "ordinal" && !x$ordered && length(x$categories) > 2L) {
-    abort_argument("model",
-      "A model with {.code errors = \"ordinal\"} needs categories in an order.",
-      x = "Those of {.arg x} are not ordered: {.val {x$categories}}.",
-      i = "Give {.code ordered = TRUE} to {.fun ratings}, with {.arg categories} in their order.")
-  }
+  abort_argument_if(model$errors == "ordinal" && !x$ordered && length(x$categories) > 2L, "model",
+    "A model with {.code errors = \"ordinal\"} needs categories in an order.",
+    x = "Those of {.arg x} are not ordered: {.val {x$categories}}.",
+    i = "Give {.code ordered = TRUE} to {.fun ratings}, with {.arg categories} in their order.")
 }
 
 ordinal_by_formula <- function(accuracy, errors, difficulty, system, base_rates) {

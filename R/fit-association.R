@@ -8,9 +8,7 @@ needs_association <- function(model, x) {
   !x$exchangeable && (own_law || model$accuracy == "rater")
 }
 
-association_of <- function(x) {
-  as.list(core_association(x$patterns, weights_of_labels(x)))
-}
+association_of <- function(x) as.list(core_association(x$patterns, weights_of_labels(x)))
 
 # `identified` as the K-model has it. Raters who agree on everything are not at chance.
 told_by_association <- function(x, identified, found = association_of(x)) {
@@ -63,10 +61,8 @@ warn_weakly_identified <- function(fit) {
 }
 
 warn_weak <- function(why) {
-  warn_fallible("weakly_identified", c(
-    "The model is only weakly identified: {why}.",
-    "i" = "Known truth for some cases, or more raters, would help."
-  ), why = why)
+  warn_fallible("weakly_identified", "The model is only weakly identified: {why}.",
+    i = "Known truth for some cases, or more raters, would help.", why = why)
 }
 
 # Do ratings tell less of the base rates than the prior? By the covariance of the estimates, where

@@ -237,9 +237,8 @@ tested.draws_fit <- function(fit, rates, both, conf_level) { # nolint: object_na
 }
 
 drawing_law.draws_fit <- function(fit) { # nolint: object_name.
-  if (model_is_dependent(fit$model)) {
-    abort_argument("object", "Ratings with dependent errors are not drawn.", call = NULL)
-  }
+  abort_argument_if(model_is_dependent(fit$model), "object",
+    "Ratings with dependent errors are not drawn.", call = NULL)
   NextMethod()
 }
 

@@ -46,18 +46,14 @@ check_drawn_model <- function(model, x) {
   formulas <- Filter(is_used_formula, model$formulas[setdiff(names(model$formulas), "base_rates")])
   known <- model$errors %in% c("uniform", "free") && model$difficulty == "none" &&
     length(formulas) == 0L && !uses_confidence(model) && !is.function(model$family$law)
-  if (!known) {
-    abort_argument("model", "{.code method = \"bayes\"} knows uniform and free errors, of all raters
-                             or of each, on cases of equal difficulty.",
-      x = "{.arg model} is the {format(model)}.",
-      i = "A formula may say which cases have base rates of their own.")
-  }
+  abort_argument_if(!known, "model",
+    "{.code method = \"bayes\"} knows uniform and free errors, of all raters or of each, on cases of
+        equal difficulty.", x = "{.arg model} is the {format(model)}.",
+    i = "A formula may say which cases have base rates of their own.")
   if (model_is_dependent(model)) check_dependent_panel(model, x)
-  if (!weights_are_counts(x)) {
-    abort_fallible("weights", "Weights that are not counts leave no cases to draw the truth of.",
-      i = "Use {.code method = \"likelihood\"}.",
-      row = which(x$weights != round(x$weights)))
-  }
+  abort_if(!weights_are_counts(x), "weights",
+    "Weights that are not counts leave no cases to draw the truth of.",
+    i = "Use {.code method = \"likelihood\"}.", row = which(x$weights != round(x$weights)))
 }
 
 # draws and chains, of which `kept` are of each chain; warmup; thin, NULL to be found.
@@ -83,16 +79,13 @@ check_settled <- function(named, prior, model, checked) {
   told <- length(unique(rating_rater(x))) + 2 * (nrow(prior$base_rates) > 1L) >= 3 ||
     x$exchangeable || model$accuracy == "common" || any(checked$known$truth > 0L) ||
     any(lengths(checked$known$raters) > 0L) || length(checked$known$counts) > 0L
-  if (prior$others == "partial" && (model$errors == "uniform" || model_is_dependent(model))) {
-    abort_fallible("prior", "{.code others = \"partial\"} is for free errors that are independent.",
-      i = "Choose {.val vague} or {.val flat} in {.fun rater_prior}.")
-  }
-  if (!told && !all(x$raters %in% named)) {
-    abort_fallible("prior", "The answer would be the prior: two raters of one population cannot tell
-                             how good each is.",
-      i = "Say what is known of both, with {.fun rater_prior}; or give more raters, populations with
-           base rates of their own, or known truths.")
-  }
+  abort_if(prior$others == "partial" && (model$errors == "uniform" || model_is_dependent(model)),
+    "prior", "{.code others = \"partial\"} is for free errors that are independent.",
+    i = "Choose {.val vague} or {.val flat} in {.fun rater_prior}.")
+  abort_if(!told && !all(x$raters %in% named), "prior",
+    "The answer would be the prior: two raters of one population cannot tell how good each is.",
+    i = "Say what is known of both, with {.fun rater_prior}; or give more raters, populations with
+        base rates of their own, or known truths.")
 }
 
 # What the core is asked, and what the numbers that it gives are.
@@ -339,24 +332,17 @@ warn_mixing <- function(fit) {
     rhat = max(fit$diagnostics[, "rhat"], 1, na.rm = TRUE),
     ess = min(fit$diagnostics[, c("ess_bulk", "ess_tail")], Inf, na.rm = TRUE)
   )
-  if (worst[["rhat"]] > 1.01 || worst[["ess"]] < 400) {
-    warn_fallible("no_convergence", c(
-      "Chains have not mixed: Rhat {decimals(worst[['rhat']], 3L)}, effective sample size
-       {round(worst[['ess']])}.",
-      "i" = "Ask for more with {.code sampling = list(draws = )}, or give stronger priors."
-    ))
-  }
+  warn_if(worst[["rhat"]] > 1.01 || worst[["ess"]] < 400, "no_convergence",
+    "Chains have not mixed: Rhat {decimals(worst[['rhat']], 3L)}, effective sample size
+        {round(worst[['ess']])}.",
+    i = "Ask for more with {.code sampling = list(draws = )}, or give stronger priors.")
   if (fit$switched > 0.01 && !all(fit$x$raters %in% fit$named)) { # priors tell them apart
-    warn_fallible("switched", c(
+    warn_fallible("switched",
       "In {percent(fit$switched)} of the draws categories have changed names.",
-      "i" = "Use {.code order = \"mean\"} or {.val each} in {.fun rater_prior}, or priors that tell
-             categories apart."
-    ), categories = fit$x$categories)
+      i = "Use {.code order = \"mean\"} or {.val each} in {.fun rater_prior}, or priors that tell
+          categories apart.", categories = fit$x$categories)
   }
-  if (fit$stuck > 0.01) {
-    warn_fallible("prior", c(
-      "The priors contradict the order of categories that was asked for.",
-      "i" = "Use {.code order = \"none\"} in {.fun rater_prior}, or other priors."
-    ))
-  }
+  warn_if(fit$stuck > 0.01, "prior",
+    "The priors contradict the order of categories that was asked for.",
+    i = "Use {.code order = \"none\"} in {.fun rater_prior}, or other priors.")
 }

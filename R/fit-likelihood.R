@@ -68,13 +68,11 @@ pooled_rounds <- 20000L
 check_model_size <- function(x, most = 1e7) {
   raters <- length(x$raters)
   categories <- length(x$categories)
-  if (raters * categories^2 > most) {
-    abort_argument("x", "A model of errors has a number for each rater, true category and rating, of
-                         which there must be no more than {number(most)}.",
-      x = "{count_noun(raters, 'rater')} and {number(categories)} categories make
-           {number(raters * categories^2)}.", i = "Join rare categories.
+  abort_argument_if(raters * categories^2 > most, "x", "A model of errors has a number for each
+        rater, true category and rating, of which there must be no more than {number(most)}.",
+    x = "{count_noun(raters, 'rater')} and {number(categories)} categories make
+        {number(raters * categories^2)}.", i = "Join rare categories.
         {.code method = \"binned\", interval = \"bootstrap\"} needs no model of errors.")
-  }
 }
 
 # The model as the core fits it. Priors have no part in sums of squares; and beside weights that are
@@ -204,14 +202,11 @@ warn_latent <- function(fit) {
     return(warn_weakly_identified(fit))
   }
   switched <- fit$x$categories[sort(unique(switched_categories(fit)))]
-  if (length(switched) > 0L) {
-    warn_fallible("switched", c(
-      "Under the fitted model raters mostly call these categories by each other's names:
-       {.val {switched}}.",
-      "i" = "The likelihood does not determine the names of latent classes. Join categories,
-             choose a simpler model, or check who the raters are."
-    ), categories = switched)
-  }
+  warn_if(length(switched) > 0L, "switched",
+    "Under the fitted model raters mostly call these categories by each other's names:
+        {.val {switched}}.",
+    i = "The likelihood does not determine the names of latent classes. Join categories, choose a
+        simpler model, or check who the raters are.", categories = switched)
 }
 
 #' @export
@@ -224,10 +219,8 @@ logLik.rater_fit <- function(object, ...) {
 }
 
 warn_convergence <- function(what) {
-  warn_fallible("no_convergence", c(
-    "The {what} fit did not converge.",
-    "i" = "Its numbers are those of the last iteration. Try a simpler model, or stronger priors."
-  ))
+  warn_fallible("no_convergence", "The {what} fit did not converge.",
+    i = "Its numbers are those of the last iteration. Try a simpler model, or stronger priors.")
 }
 
 covariance_of.latent_fit <- function(fit) { # nolint: object_name.

@@ -75,11 +75,9 @@ judge <- function(fit, newdata) {
 as_new_cases <- function(fit, x) {
   place <- match(x$categories, fit$x$categories)
   strange <- x$categories[intersect(which(is.na(place)), rating_category(x))]
-  if (length(strange) > 0L) {
-    abort_fallible("category", "{.arg newdata} must have the categories of the fit.",
-      x = "{.val {strange}} {?is/are} not among {.val {fit$x$categories}}.", row = NA_integer_,
-      column = NA_character_, found = strange)
-  }
+  abort_if(length(strange) > 0L, "category", "{.arg newdata} must have the categories of the fit.",
+    x = "{.val {strange}} {?is/are} not among {.val {fit$x$categories}}.", row = NA_integer_,
+    column = NA_character_, found = strange)
   x <- recode_levels(recode_ratings(x, place, fit$x$categories), fit)
   x$ordered <- fit$x$ordered
   if (!tells_raters_apart(fit)) {
@@ -87,14 +85,10 @@ as_new_cases <- function(fit, x) {
   }
   place <- match(x$raters, fit$x$raters)
   strange <- x$raters[intersect(which(is.na(place)), rating_rater(x))]
-  if (x$exchangeable || length(strange) > 0L) {
-    abort_argument("newdata", "must have ratings by the raters of the fit.",
-      x = if (x$exchangeable) {
-        "It has counts of ratings."
-      } else {
-        "{.val {strange}} {?is/are} not among {.val {fit$x$raters}}."
-      })
-  }
+  abort_argument_if(x$exchangeable || length(strange) > 0L, "newdata",
+    "must have ratings by the raters of the fit.",
+    x = if (x$exchangeable) "It has counts of ratings." else "{.val {strange}} {?is/are} not among
+        {.val {fit$x$raters}}.")
   recode_raters(x, place, fit$x$raters)
 }
 
@@ -143,14 +137,12 @@ simulate.rater_fit <- function(object, nsim = 1L, seed = NULL, ...) {
   check_dots_empty(...)
   nsim <- check_count(nsim, "nsim")
   check_has_law(object, "Drawing panels")
-  if (object$identified != "yes" || anyNA(object$base_rates)) {
-    abort_argument("object", "There is nothing to draw from: the fit is not identified.",
-      x = "The reason: {reason_of_fit(object)}.")
-  }
-  if (!weights_are_counts(object$x)) {
-    abort_fallible("weights", "Weights that are not counts leave no cases to draw.",
-      row = which(object$x$weights != round(object$x$weights)))
-  }
+  abort_argument_if(object$identified != "yes" || anyNA(object$base_rates), "object",
+    "There is nothing to draw from: the fit is not identified.",
+    x = "The reason: {reason_of_fit(object)}.")
+  abort_if(!weights_are_counts(object$x), "weights",
+    "Weights that are not counts leave no cases to draw.",
+    row = which(object$x$weights != round(object$x$weights)))
   check_panel_size(object$x)
   run <- function() lapply(seq_len(nsim), function(i) draw_from_fit(object))
   if (is.null(seed)) {
@@ -167,11 +159,10 @@ simulate.rater_fit <- function(object, nsim = 1L, seed = NULL, ...) {
 # Weights can stand for more cases than any memory holds.
 check_panel_size <- function(x, most = 1e8) {
   n <- sum(pattern_cases(x) * diff(x$patterns$start))
-  if (n > most) {
-    abort_fallible("weights", "A panel with more than {number(most)} ratings cannot be drawn.",
-      x = "The weights of its cases stand for {number(n)}.", i = "Fit with smaller weights, or draw
-        from a {.fun rater_design} with {.fun simulate_ratings}.", row = which.max(x$weights))
-  }
+  abort_if(n > most, "weights", "A panel with more than {number(most)} ratings cannot be drawn.",
+    x = "The weights of its cases stand for {number(n)}.",
+    i = "Fit with smaller weights, or draw from a {.fun rater_design} with
+        {.fun simulate_ratings}.", row = which.max(x$weights))
 }
 
 draw_from_fit <- function(fit) {

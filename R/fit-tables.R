@@ -87,10 +87,9 @@ confint.rater_fit <- function(object, parm, level = 0.95, ...) {
 }
 
 check_vcov_size <- function(n, most = 5000L) {
-  if (n > most) {
-    abort_argument("object", "A covariance matrix of more than {most} parameters is not made.",
-      x = "There are {n}.", i = "{.fun tidy} has their standard errors.")
-  }
+  abort_argument_if(n > most, "object",
+    "A covariance matrix of more than {most} parameters is not made.", x = "There are {n}.",
+    i = "{.fun tidy} has their standard errors.")
 }
 
 covariance_of <- function(fit) UseMethod("covariance_of")

@@ -99,9 +99,8 @@ check_combined <- function(combine, raters) {
     return(integer())
   }
   at <- match(as_label(combine), raters)
-  if (length(at) != 2L || anyNA(at) || at[[1L]] == at[[2L]]) {
-    abort_argument("combine", "must be the names of two raters of {.arg fit}.", not = combine)
-  }
+  abort_argument_if(length(at) != 2L || anyNA(at) || at[[1L]] == at[[2L]], "combine",
+    "must be the names of two raters of {.arg fit}.", not = combine)
   at
 }
 
@@ -151,11 +150,10 @@ test_measures <- c(
 
 check_tested_fit <- function(fit) {
   check_class(fit, "rater_fit", "fit", "Make one with {.fun fit_raters}.")
-  if (!inherits(fit, c("latent_fit", "draws_fit")) || fit$method == "pairs") {
-    abort_argument("fit", "must be of a {.fun rater_model} without formulas, by likelihood.",
-      x = "It is one of the {format(fit$model)}, by {fit$method}.",
-      i = "{.code fit_raters(x, dawid_skene())} gives each rater a confusion matrix.")
-  }
+  abort_argument_if(!inherits(fit, c("latent_fit", "draws_fit")) || fit$method == "pairs", "fit",
+    "must be of a {.fun rater_model} without formulas, by likelihood.",
+    x = "It is one of the {format(fit$model)}, by {fit$method}.",
+    i = "{.code fit_raters(x, dawid_skene())} gives each rater a confusion matrix.")
 }
 
 check_prevalence <- function(prevalence, categories) {
@@ -168,10 +166,9 @@ check_prevalence <- function(prevalence, categories) {
   ok <- is.numeric(prevalence) && setequal(names(prevalence), categories) &&
     length(prevalence) == length(categories) && all(is.finite(prevalence)) &&
     all(prevalence >= 0) && abs(sum(prevalence) - 1) < 1e-6
-  if (!ok) {
-    abort_argument("prevalence", "must be probabilities named {.val {categories}} that sum to one;
-                                  of two categories the last one's will do.", not = prevalence)
-  }
+  abort_argument_if(!ok, "prevalence",
+    "must be probabilities named {.val {categories}} that sum to one; of two categories the last
+        one's will do.", not = prevalence)
   unname(prevalence[categories])
 }
 

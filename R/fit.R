@@ -154,9 +154,8 @@ fit_raters <- function(x, model = k_model(), method = NULL, known_truth = NULL,
 
 check_only_bayes <- function(given) {
   given <- names(given)[!vapply(given, is.null, NA)]
-  if (length(given) > 0L) {
-    abort_argument(given[[1L]], "{.arg {given[[1L]]}} is for {.code method = \"bayes\"}.")
-  }
+  abort_argument_if(length(given) > 0L, given[[1L]],
+    "{.arg {given[[1L]]}} is for {.code method = \"bayes\"}.")
 }
 
 # `start`: see start_of().
@@ -204,36 +203,27 @@ fit_model.rater_model <- function(model, checked, method, start) {
 check_method <- function(method, model, x, know) {
   if (is.null(method)) method <- if (is_k_model(model) && !know) "algebraic" else "likelihood"
   check_choice(method, fit_methods, "method")
-  if (model_is_dependent(model) && method != "bayes") {
-    abort_argument("model", "Dependent errors are fitted by {.code method = \"bayes\"}.",
-      x = "{.arg model} is the {format(model)}.")
-  }
+  abort_argument_if(model_is_dependent(model) && method != "bayes", "model",
+    "Dependent errors are fitted by {.code method = \"bayes\"}.",
+    x = "{.arg model} is the {format(model)}.")
   check_order(model, x)
   check_has_confidence(model, x)
-  if (!is.null(model$family) && !method %in% c("likelihood", "bayes")) {
-    abort_argument("method",
-      "A family of models, or one by formula, is fitted by {.code method = \"likelihood\"}.",
-      x = "{.arg method} is {.val {method}}.")
-  }
-  if (know && !method %in% c("likelihood", "bayes")) {
-    abort_argument("method", "Known cases and raters need a likelihood.",
-      x = "{.arg method} is {.val {method}}.", i = "Use {.code method = \"likelihood\"}.")
-  }
-  if (method == "pairs" && !has_pairs(model)) {
-    abort_argument("method",
-      "Only models with errors that are uniform or by distance, and without confidence, are fitted
-       to pairs of ratings.",
-      x = "{.arg model} is the {format(model)}.", i = "Use {.code method = \"likelihood\"}.")
-  }
-  if (method == "algebraic" && !is_k_model(model)) {
-    abort_argument("method", "{.code method = \"algebraic\"} fits the K-model only.",
-      x = "{.arg model} is the {format(model)}.", i = "Use {.code method = \"likelihood\"}.")
-  }
-  if (model$accuracy == "rater" && x$exchangeable) {
-    abort_argument("model",
-      "A model with an accuracy for each rater needs the rater of each rating.",
-      x = "{.arg x} has counts of ratings.", i = "Choose {.code accuracy = \"common\"}.")
-  }
+  abort_argument_if(!is.null(model$family) && !method %in% c("likelihood", "bayes"), "method",
+    "A family of models, or one by formula, is fitted by {.code method = \"likelihood\"}.",
+    x = "{.arg method} is {.val {method}}.")
+  abort_argument_if(know && !method %in% c("likelihood", "bayes"), "method",
+    "Known cases and raters need a likelihood.", x = "{.arg method} is {.val {method}}.",
+    i = "Use {.code method = \"likelihood\"}.")
+  abort_argument_if(method == "pairs" && !has_pairs(model), "method",
+    "Only models with errors that are uniform or by distance, and without confidence, are fitted to
+        pairs of ratings.", x = "{.arg model} is the {format(model)}.",
+    i = "Use {.code method = \"likelihood\"}.")
+  abort_argument_if(method == "algebraic" && !is_k_model(model), "method",
+    "{.code method = \"algebraic\"} fits the K-model only.",
+    x = "{.arg model} is the {format(model)}.", i = "Use {.code method = \"likelihood\"}.")
+  abort_argument_if(model$accuracy == "rater" && x$exchangeable, "model",
+    "A model with an accuracy for each rater needs the rater of each rating.",
+    x = "{.arg x} has counts of ratings.", i = "Choose {.code accuracy = \"common\"}.")
   method
 }
 
@@ -259,10 +249,9 @@ new_rater_fit <- function(fields, kind) {
 
 warn_fit <- function(fit) {
   if (fit$identified != "yes") {
-    warn_fallible("not_identified", c(
-      "Accuracy cannot be estimated: {reason_of_fit(fit)}.",
-      "i" = "Base rates and all results that depend on them are {.code NA}."
-    ), reason = reason_of_fit(fit))
+    warn_fallible("not_identified", "Accuracy cannot be estimated: {reason_of_fit(fit)}.",
+      i = "Base rates and all results that depend on them are {.code NA}.",
+      reason = reason_of_fit(fit))
   } else {
     warn_kind(fit)
   }

@@ -86,9 +86,7 @@ gold_weight <- function(blend, prior, error) {
 # Of the cases at hand, or with what these differ from the population.
 add_sampling <- function(blend, weight, target, variance, conf_level, limits) {
   if (target == "cases") variance <- 0
-  reach <- function(end) {
-    sqrt((end - blend$mean)^2 + normal_quantile(conf_level)^2 * variance)
-  }
+  reach <- function(end) sqrt((end - blend$mean)^2 + normal_quantile(conf_level)^2 * variance)
   list(
     estimate = blend$mean, std.error = sqrt(blend$sd^2 + variance),
     conf.low = pmax(limits[[1L]], blend$mean - reach(blend$low)),

@@ -88,10 +88,8 @@ as_gold_cases <- function(known_truth, gold_sample) {
   if (!inherits(known_truth, "gold_cases")) {
     return(gold_cases(known_truth, gold_sample))
   }
-  if (!is.null(gold_sample) && !is.null(known_truth$sample)) {
-    abort_argument("gold_sample", "{.arg known_truth} says how its cases were chosen.",
-      i = "Leave {.arg gold_sample} out.")
-  }
+  abort_argument_if(!is.null(gold_sample) && !is.null(known_truth$sample), "gold_sample",
+    "{.arg known_truth} says how its cases were chosen.", i = "Leave {.arg gold_sample} out.")
   known_truth["sample"] <- list(known_truth$sample %||% gold_sample)
   known_truth
 }
@@ -120,12 +118,10 @@ is_sample <- function(gold, x) {
 
 # The truth that the data came with.
 stored_truth <- function(x) {
-  if (is.null(x$truth)) {
-    abort_argument("known_truth",
-      "{.code known_truth = TRUE} takes the truth that {.arg x} holds, and it holds none.",
-      i = "Name its column as {.arg truth} of {.fun ratings}; or give categories with the cases as
-           names, or a data frame with columns {.val case} and {.val truth}.")
-  }
+  abort_argument_if(is.null(x$truth), "known_truth",
+    "{.code known_truth = TRUE} takes the truth that {.arg x} holds, and it holds none.",
+    i = "Name its column as {.arg truth} of {.fun ratings}; or give categories with the cases as
+        names, or a data frame with columns {.val case} and {.val truth}.")
   truth(x)
 }
 
@@ -163,26 +159,21 @@ probability_of_sample <- function(gold_sample, x) {
   } else if (is.numeric(gold_sample) && length(gold_sample) == length(x$index)) {
     as.double(gold_sample)
   } else {
-    abort_argument("gold_sample",
-      "must be {.val random}, {.val given}, or the probability of each case to be chosen.",
-      not = gold_sample, i = "Probabilities are a vector in the order of the {length(x$index)}
-                              cases, one named by case, a data frame with columns {.val case} and
-                              {.val probability}, or a column of {.arg known_truth}.")
+    abort_argument("gold_sample", "must be {.val random}, {.val given}, or the probability of each
+          case to be chosen.", not = gold_sample, i = "Probabilities are a vector in the order of
+          the {length(x$index)} cases, one named by case, a data frame with columns {.val case} and
+          {.val probability}, or a column of {.arg known_truth}.")
   }
 }
 
 look_up_probability <- function(case, probability, x) {
   case <- as_label(case)
-  if (!is.numeric(probability)) {
-    abort_fallible("gold", "Probabilities of being chosen must be numbers.",
-      x = "They are {describe(probability)}.", case = unique(case), found = probability)
-  }
+  abort_if(!is.numeric(probability), "gold", "Probabilities of being chosen must be numbers.",
+    x = "They are {describe(probability)}.", case = unique(case), found = probability)
   probability <- unname(probability)
   off <- which(!probability %in% NA & probability != probability[match(case, case)])
-  if (length(off) > 0L) {
-    abort_fallible("gold", "A case has one probability of being chosen.",
-      x = "Case {.val {case[[off[[1L]]]]}} has several.", case = unique(case[off]))
-  }
+  abort_if(length(off) > 0L, "gold", "A case has one probability of being chosen.",
+    x = "Case {.val {case[[off[[1L]]]]}} has several.", case = unique(case[off]))
   probability[match(as_label(x$cases), case)]
 }
 
@@ -211,26 +202,20 @@ warn_gold <- function(gold, x, kind = gold_kind(gold, x)) {
     return(invisible())
   }
   if (kind == "unsaid") {
-    warn_fallible("hand_picked", c(
+    warn_fallible("hand_picked",
       "Without {.arg gold_sample} the {n} case{?s} with known truth {?counts/count} as picked by
-       hand, and cannot measure accuracy.",
-      "i" = "Write {.code gold_sample = \"random\"} for a random sample, or give the probability
-             with which each case was chosen; {.code gold_sample = \"given\"} says that they
-             were picked by hand."
-    ), cases = n)
+          hand, and cannot measure accuracy.",
+      i = "Write {.code gold_sample = \"random\"} for a random sample, or give the probability with
+          which each case was chosen; {.code gold_sample = \"given\"} says that they were picked by
+          hand.", cases = n)
   } else if (kind == "unrated") {
-    warn_fallible("gold_unrated", c(
+    warn_fallible("gold_unrated",
       "No rater saw any of the {n} case{?s} with known truth, which therefore cannot measure
-       accuracy.",
-      "i" = "Give the probability with which each case was chosen, if it is known."
-    ), cases = n)
+          accuracy.", i = "Give the probability with which each case was chosen, if it is known.",
+      cases = n)
   }
-  if (n == nrow(x)) {
-    warn_fallible(
-      "gold_all", "The truth of all {n} cases is known, so ratings add nothing.",
-      cases = n
-    )
-  }
+  warn_if(n == nrow(x), "gold_all", "The truth of all {n} cases is known, so ratings add nothing.",
+    cases = n)
 }
 
 gold_kind <- function(gold, x) {

@@ -27,11 +27,9 @@ drawn_weight <- function(gold, which) {
 
 # A weight is soon said, and makes as many copies.
 check_gold_size <- function(n, most = 1e7) {
-  if (n > most) {
-    abort_fallible("weights", "No more than {number(most)} cases of known truth can be used.",
-      x = "The weights of those given stand for {number(n)}.",
-      i = "Give smaller weights, or the truth of fewer cases.", call = NULL)
-  }
+  abort_if(n > most, "weights", "No more than {number(most)} cases of known truth can be used.",
+    x = "The weights of those given stand for {number(n)}.",
+    i = "Give smaller weights, or the truth of fewer cases.", call = NULL)
 }
 
 # The patterns among `which` that count, and the gold cases on them. Cases without ratings count if
@@ -49,9 +47,7 @@ gold_part <- function(evidence, which) {
 # Do gold cases stand for all cases of a part? The inverse of
 # their probabilities sums to the number of cases, give or take what chance makes of it, unless some
 # cases had no chance to be drawn.
-stands_for <- function(part) {
-  stand_for(as.matrix(part$weight), as.matrix(part$w), part$drawn)
-}
+stands_for <- function(part) stand_for(as.matrix(part$weight), as.matrix(part$w), part$drawn)
 
 stand_for <- function(weight, w, drawn) {
   cases <- colSums(weight)

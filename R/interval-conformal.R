@@ -41,9 +41,7 @@ conformal_draws <- function(estimate, replicates) {
   draws
 }
 
-conformal_note <- function(x) {
-  paste0("Interval (conformal): ", format(calibration_of(x)))
-}
+conformal_note <- function(x) paste0("Interval (conformal): ", format(calibration_of(x)))
 
 # Language models are compared with their kind, people with people.
 calibration_of <- function(of) {
@@ -125,15 +123,12 @@ reference_columns <- c(
 
 check_reference_sets <- function(sets) {
   lacking <- setdiff(reference_columns, names(sets))
-  if (!is.data.frame(sets) || length(lacking) > 0L) {
-    abort_argument("sets", "must be a data frame like {.code reference_sets}.",
-      x = if (is.data.frame(sets)) "It lacks {.val {lacking}}." else "It is {describe(sets)}.")
-  }
+  abort_argument_if(!is.data.frame(sets) || length(lacking) > 0L, "sets",
+    "must be a data frame like {.code reference_sets}.",
+    x = if (is.data.frame(sets)) "It lacks {.val {lacking}}." else "It is {describe(sets)}.")
   holes <- vapply(reference_columns, function(column) anyNA(sets[[column]]), NA)
-  if (any(holes)) {
-    abort_argument("sets", "must be complete.",
-      x = "Values are missing in {.val {reference_columns[holes]}}.")
-  }
+  abort_argument_if(any(holes), "sets", "must be complete.",
+    x = "Values are missing in {.val {reference_columns[holes]}}.")
 }
 
 # The least score with mass enough at or below it, infinite if there is none.

@@ -54,21 +54,15 @@ check_known_truth <- function(truth, x, arg = "known_truth") {
 # A confusion matrix for each rater who is known, a list of `counts` for one of whom there is a
 # calibration sample, NULL for the others.
 check_known_raters <- function(raters, x) {
-  if (x$exchangeable) {
-    abort_argument("known_raters", "{.arg known_raters} needs the rater of each rating.",
-      x = "{.arg x} has counts of ratings.")
-  }
+  abort_argument_if(x$exchangeable, "known_raters",
+    "{.arg known_raters} needs the rater of each rating.", x = "{.arg x} has counts of ratings.")
   ok <- is.list(raters) || (is.numeric(raters) && is.null(dim(raters)))
-  if (!ok || !rlang::is_named(raters) || anyDuplicated(names(raters)) > 0L) {
-    abort_argument("known_raters", "must be a list with the names of raters, each once.",
-      not = raters,
-      i = "For each known rater it has a confusion matrix, or a probability of a correct rating.")
-  }
+  abort_argument_if(!ok || !rlang::is_named(raters) || anyDuplicated(names(raters)) > 0L,
+    "known_raters", "must be a list with the names of raters, each once.", not = raters,
+    i = "For each known rater it has a confusion matrix, or a probability of a correct rating.")
   unknown <- setdiff(names(raters), x$raters)
-  if (length(unknown) > 0L) {
-    abort_argument("known_raters", "must name raters of {.arg x}.",
-      x = "{.val {unknown}} {?is/are} not among {.val {x$raters}}.")
-  }
+  abort_argument_if(length(unknown) > 0L, "known_raters", "must name raters of {.arg x}.",
+    x = "{.val {unknown}} {?is/are} not among {.val {x$raters}}.")
   lapply(stats::setNames(nm = x$raters), function(rater) {
     if (rater %in% names(raters)) check_known_matrix(raters[[rater]], rater, x$categories)
   })
@@ -87,12 +81,10 @@ check_known_matrix <- function(matrix, rater, categories) {
   counts <- shaped && all(matrix == round(matrix)) &&
     (inherits(matrix, "table") || any(rowSums(matrix) > 1))
   ok <- shaped && (counts || all(abs(rowSums(matrix) - 1) < 1e-6))
-  if (!ok) {
-    abort_argument("known_raters", "A known rater must have a probability in [0, 1], or a {n} x {n}
-                                    matrix of probabilities with the true category in rows, which
-                                    sum to one; or a table of as many counts, of truth by answer.",
-      x = "That of {.val {rater}} is {describe(matrix)}.")
-  }
+  abort_argument_if(!ok, "known_raters",
+    "A known rater must have a probability in [0, 1], or a {n} x {n} matrix of probabilities with
+        the true category in rows, which sum to one; or a table of as many counts, of truth by
+        answer.", x = "That of {.val {rater}} is {describe(matrix)}.")
   matrix <- in_order_of(categories, matrix, rater)
   matrix <- matrix(as.double(matrix), n)
   if (counts) list(counts = matrix) else matrix / rowSums(matrix)
@@ -102,12 +94,10 @@ check_known_matrix <- function(matrix, rater, categories) {
 in_order_of <- function(categories, matrix, rater) {
   labels <- dimnames(matrix)
   for (names in labels) {
-    if (!is.null(names) && !setequal(names, categories)) {
-      abort_fallible("category",
-        "The matrix of rater {.val {rater}} must have the categories of {.arg x}.",
-        x = "It has {.val {names}}.", row = NA_integer_, column = rater,
-        found = setdiff(names, categories))
-    }
+    abort_if(!is.null(names) && !setequal(names, categories), "category",
+      "The matrix of rater {.val {rater}} must have the categories of {.arg x}.",
+      x = "It has {.val {names}}.", row = NA_integer_, column = rater,
+      found = setdiff(names, categories))
   }
   if (!is.null(labels[[1L]])) matrix <- matrix[match(categories, labels[[1L]]), , drop = FALSE]
   if (!is.null(labels[[2L]])) matrix <- matrix[, match(categories, labels[[2L]]), drop = FALSE]

@@ -53,10 +53,9 @@ case_replicates <- function(estimator, resampling, tick) {
 warn_stopped <- function(stops) {
   if (length(stops) > 0L) {
     first <- verbatim(in_one_line(stops[[1L]]))
-    warn_fallible("bootstrap", c(
+    warn_fallible("bootstrap",
       "The function given as {.arg method} stopped in {length(stops)} bootstrap replicate{?s}.",
-      "x" = paste0("First: ", first)
-    ), error = stops[[1L]])
+      x = paste0("First: ", first), error = stops[[1L]])
   }
 }
 
@@ -86,12 +85,10 @@ function_options <- function(given) {
   set <- names(Filter(Negate(is.null), given[c("model", "common", "known_truth", "gold_sample")]))
   allowed <- ids_with("own_fit", accuracy_intervals())
   interval <- given$interval %||% interval_bootstrap$id
-  if (length(set) > 0L || !interval %in% allowed) {
-    abort_argument(c(set, "interval")[[1L]],
-      "A function as {.arg method} goes with {.code interval = \"bootstrap\"} or {.val none} only.",
-      x = if (length(set) > 0L) "{.arg {set}} {?is/are} not for it." else
-        "{.arg interval} is {describe(interval)}.")
-  }
+  abort_argument_if(length(set) > 0L || !interval %in% allowed, c(set, "interval")[[1L]],
+    "A function as {.arg method} goes with {.code interval = \"bootstrap\"} or {.val none} only.",
+    x = if (length(set) > 0L) "{.arg {set}} {?is/are} not for it." else "{.arg interval} is
+        {describe(interval)}.")
   given$method <- method_shared$id # has no options of its own
   given$interval <- interval
   options <- check_accuracy_options(given)

@@ -10,10 +10,9 @@ check_compared_metric <- function(metric, category, cost, estimate) {
   plan <- settle_metrics(metric, "macro", 1, cost, 1L, estimate$fit$x)
   check_derived(plan$records[[1L]], estimate)
   by_category <- plan$records[[1L]]$form == "category"
-  if (!is.null(category) && !by_category) {
-    abort_argument("category", "{.arg category} goes with metrics of one category.",
-      x = "{.val {metric}} is about all of them.")
-  }
+  abort_argument_if(!is.null(category) && !by_category, "category",
+    "{.arg category} goes with metrics of one category.",
+    x = "{.val {metric}} is about all of them.")
   if (!is.null(category)) check_choice(category, plan$categories, "category")
   plan$row <- if (is.null(category)) 1L else match(category, plan$rows$category)
   plan
@@ -31,11 +30,11 @@ check_derived <- function(record, estimate) {
   } else if (!draws$delta && !draws$cells) {
     paste0("a ", draws$words, " is for accuracy only")
   }
-  if (!is.null(why)) {
-    abort_fallible("metric", "Differences of {.val {record$id}} are not derived here: {why}.",
-      i = "Use {.fun estimate_metrics}, or {.code metric = \"accuracy\"}{if (gold) ', or an estimate
-           without gold cases'}.", metric = record$id)
-  }
+  abort_if(!is.null(why), "metric",
+    "Differences of {.val {record$id}} are not derived here: {why}.",
+    i = "Use {.fun estimate_metrics}, or
+        {.code metric = \"accuracy\"}{if (gold) ', or an estimate without gold cases'}.",
+    metric = record$id)
 }
 
 # The estimate with values, replicates and errors of the metric in the place of those of accuracy.

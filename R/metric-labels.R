@@ -112,10 +112,8 @@ label_plan <- function(metrics, average, beta, x) {
   )
   others <- if (!only_own) plan$records
   off <- Filter(function(record) record$needs != "table", others)
-  if (length(off) > 0L) {
-    abort_fallible("metric", "Answers with several labels have no scores.",
-      x = "{.val {names(off)}} needs them.", metric = names(off))
-  }
+  abort_if(length(off) > 0L, "metric", "Answers with several labels have no scores.",
+    x = "{.val {names(off)}} needs them.", metric = names(off))
   records <- c(others, label_records)[unique(metrics)]
   rows <- lapply(records, function(record) {
     whole <- record$form == "set"
@@ -170,19 +168,14 @@ label_panel <- function(x, systems) {
 }
 
 check_label_panel <- function(x, systems) {
-  if (x$exchangeable || has_repeats(x) || !is.null(x$weights)) {
-    abort_argument("x",
-      "Metrics of labels need one answer of each rater on a case, and cases without weights.",
-      x = if (!is.null(x$weights)) "{.arg x} has weights.")
-  }
+  abort_argument_if(x$exchangeable || has_repeats(x) || !is.null(x$weights), "x",
+    "Metrics of labels need one answer of each rater on a case, and cases without weights.",
+    x = if (!is.null(x$weights)) "{.arg x} has weights.")
   check_system_names(systems, c(x$raters, x$systems))
-  if (length(systems %||% x$systems) == 0L) {
-    abort_fallible("system", "There is no system.",
-      i = "Name in {.arg systems} the raters of {.arg x} that are systems.", system = character())
-  }
-  if (length(setdiff(x$raters, systems)) < 2L) {
-    abort_argument("systems", "At least two raters must be left that are not systems.")
-  }
+  abort_if(length(systems %||% x$systems) == 0L, "system", "There is no system.",
+    i = "Name in {.arg systems} the raters of {.arg x} that are systems.", system = character())
+  abort_argument_if(length(setdiff(x$raters, systems)) < 2L, "systems",
+    "At least two raters must be left that are not systems.")
 }
 
 # Of each rater: cases x labels, is the label in the answer, NA without an answer.

@@ -202,11 +202,9 @@ augment.metric_estimate <- function(x, ...) {
     return(augment_labels(x))
   }
   one <- x$estimates[[1L]]
-  if (!has_posterior(one)) {
-    abort_argument("x",
-      "Method {.val {one$options$method}} gives no probabilities of the categories of a case.",
-      i = "Estimate with {.arg method} {.or {.val {ids_with('posterior', accuracy_methods())}}}.")
-  }
+  abort_argument_if(!has_posterior(one), "x",
+    "Method {.val {one$options$method}} gives no probabilities of the categories of a case.",
+    i = "Estimate with {.arg method} {.or {.val {ids_with('posterior', accuracy_methods())}}}.")
   tables <- lapply(seq_along(x$estimates), function(g) {
     of <- lapply(x$options$systems, weighted_answers, estimate = x$estimates[[g]])
     found <- do.call(rbind, of)

@@ -109,11 +109,8 @@ run_kernel <- function(record, each, n, settings) {
     other <- values[!counted]
     abort_fallible("metric",
       "Metric {.val {record$id}} must return {n} number{?s} from {ends[[1L]]} to {ends[[2L]]}.",
-      x = if (length(other) > 0L) {
-        "It returned {describe(other[[1L]])}."
-      } else {
-        "Among them is {.val {off[[1L]]}}."
-      }, metric = record$id)
+      x = if (length(other) > 0L) "It returned {describe(other[[1L]])}." else "Among them is
+          {.val {off[[1L]]}}.", metric = record$id)
   }
   value
 }

@@ -84,11 +84,9 @@ find_metrics <- function(ids, settings, scored) {
 
 check_settings <- function(record, settings) {
   lacking <- record$settings[vapply(settings[record$settings], is.null, NA)]
-  if (length(lacking) > 0L) {
-    abort_fallible("metric", "Metric {.val {record$id}} needs {.arg {lacking}}.",
-      i = "{.arg cost} is a matrix of costs: true categories in rows, answers in columns.",
-      metric = record$id)
-  }
+  abort_if(length(lacking) > 0L, "metric", "Metric {.val {record$id}} needs {.arg {lacking}}.",
+    i = "{.arg cost} is a matrix of costs: true categories in rows, answers in columns.",
+    metric = record$id)
 }
 
 # Costs of each answer (columns) given each truth (rows), in the order of the categories.
@@ -98,27 +96,21 @@ check_cost_matrix <- function(cost, categories) {
   }
   n <- length(categories)
   if (is.data.frame(cost)) cost <- as.matrix(cost)
-  if (!(is.numeric(cost) && identical(dim(cost), c(n, n)) && all(is.finite(cost)))) {
-    abort_argument("cost", "must be a {n} x {n} matrix of finite numbers, true categories in rows
-                            and answers in columns.",
-      x = if (length(dim(cost)) == 2L && !identical(dim(cost), c(n, n))) {
-        "It has {nrow(cost)} row{?s} and {ncol(cost)} columns."
-      } else {
-        "It is {describe(cost)}."
-      }, i = "Categories are {.val {categories}}.")
-  }
+  abort_argument_if(!(is.numeric(cost) && identical(dim(cost), c(n, n)) && all(is.finite(cost))),
+    "cost",
+    "must be a {n} x {n} matrix of finite numbers, true categories in rows and answers in columns.",
+    x = if (length(dim(cost)) == 2L && !identical(dim(cost), c(n, n))) "It has {nrow(cost)} row{?s}
+        and {ncol(cost)} columns." else "It is {describe(cost)}.",
+    i = "Categories are {.val {categories}}.")
   for (side in 1:2) {
     names <- dimnames(cost)[[side]]
     if (is.null(names)) next
-    if (!setequal(names, categories)) {
-      abort_argument("cost", "must have the categories of {.arg x}.",
-        x = "Its {c('rows', 'columns')[[side]]} are {.val {names}}.",
-        i = "Categories are {.val {categories}}.")
-    }
+    abort_argument_if(!setequal(names, categories), "cost", "must have the categories of {.arg x}.",
+      x = "Its {c('rows', 'columns')[[side]]} are {.val {names}}.",
+      i = "Categories are {.val {categories}}.")
     cost <- if (side == 1L) cost[categories, , drop = FALSE] else cost[, categories, drop = FALSE]
   }
-  if (diff(range(cost)) == 0) {
-    abort_argument("cost", "must differ between cells.", x = "All costs are {.val {cost[[1L]]}}.")
-  }
+  abort_argument_if(diff(range(cost)) == 0, "cost", "must differ between cells.",
+    x = "All costs are {.val {cost[[1L]]}}.")
   unname(cost)
 }

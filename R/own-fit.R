@@ -47,9 +47,8 @@ as_rater_fit <- function(x, posterior, base_rates = NULL, ..., model = "own mode
   x <- as_ratings(x)
   if (in_database(x)) abort_no_cases("A posterior is one of each case")
   x <- with_votes(x)
-  if (!rlang::is_string(model) || is.na(model) || model == "") {
-    abort_argument("model", "must be a name, one string.", not = model)
-  }
+  abort_argument_if(!rlang::is_string(model) || is.na(model) || model == "", "model",
+    "must be a name, one string.", not = model)
   posterior <- check_posterior(posterior, x)
   weight <- weights_of_cases(x)
   rates <- colSums(posterior * weight) / sum(weight)
@@ -119,17 +118,12 @@ check_posterior <- function(posterior, x) {
   shaped <- is.matrix(posterior) && is.numeric(posterior) && nrow(posterior) == nrow(x) &&
     ncol(posterior) == n
   names <- if (shaped) colnames(posterior) %||% x$categories
-  if (!shaped || !setequal(names, x$categories)) {
-    abort_argument("posterior", "must be a matrix of {nrow(x)} case{?s} x {n} categories, or such a
-                                 table with a column {.val case}.",
-      x = if (shaped) {
-        "Its columns are {.val {names}}; categories are {.val {x$categories}}."
-      } else if (is.matrix(posterior)) {
-        "It is {nrow(posterior)} x {ncol(posterior)}, of type {typeof(posterior)}."
-      } else {
-        "It is {describe(posterior)}."
-      })
-  }
+  abort_argument_if(!shaped || !setequal(names, x$categories), "posterior",
+    "must be a matrix of {nrow(x)} case{?s} x {n} categories, or such a table with a column
+        {.val case}.",
+    x = if (shaped) "Its columns are {.val {names}}; categories are {.val {x$categories}}." else
+      if (is.matrix(posterior)) "It is {nrow(posterior)} x {ncol(posterior)}, of type
+        {typeof(posterior)}." else "It is {describe(posterior)}.")
   posterior <- posterior[, match(x$categories, names), drop = FALSE]
   check_probability_rows(posterior, x)
   posterior <- pmax(posterior, 0)
@@ -145,30 +139,22 @@ check_probability_rows <- function(posterior, x) {
   row <- c(off, odd)[[1L]]
   said <- format(posterior[row, ], digits = 6, trim = TRUE) # nolint: object_usage.
   abort_argument("posterior", "Each row of {.arg posterior} must be probabilities that sum to one.",
-    x = if (length(off) > 0L) {
-      "That of case {.val {as.character(x$cases[[row]])}} is {said}."
-    } else {
+    x = if (length(off) > 0L) "That of case {.val {as.character(x$cases[[row]])}} is {said}." else
       "That of case {.val {as.character(x$cases[[row]])}} sums to
-       {format(sum(posterior[row, ]), digits = 6)}."
-    }, i = if (length(c(off, odd)) > 1L) "{length(c(off, odd))} rows do not.", row = c(off, odd))
+        {format(sum(posterior[row, ]), digits = 6)}.",
+    i = if (length(c(off, odd)) > 1L) "{length(c(off, odd))} rows do not.", row = c(off, odd))
 }
 
 posterior_of_table <- function(table, x) {
   lacking <- setdiff(c("case", x$categories), names(table))
-  if (length(lacking) > 0L) {
-    abort_fallible("columns",
-      "{.arg posterior} must have the column {.val case} and a column per category.",
-      x = "It lacks {.val {lacking}}.", arg = "posterior")
-  }
+  abort_if(length(lacking) > 0L, "columns",
+    "{.arg posterior} must have the column {.val case} and a column per category.",
+    x = "It lacks {.val {lacking}}.", arg = "posterior")
   at <- match(as_label(x$cases), as_label(table$case))
-  if (anyNA(at) || anyDuplicated(as_label(table$case)) > 0L) {
-    abort_fallible("case", "{.arg posterior} must have one row for each case of {.arg x}.",
-      x = if (anyNA(at)) {
-        "There is none for {.val {as.character(x$cases[is.na(at)])}}."
-      } else {
-        "One case is repeated."
-      }, row = which(is.na(at)))
-  }
+  abort_if(anyNA(at) || anyDuplicated(as_label(table$case)) > 0L, "case",
+    "{.arg posterior} must have one row for each case of {.arg x}.",
+    x = if (anyNA(at)) "There is none for {.val {as.character(x$cases[is.na(at)])}}." else
+      "One case is repeated.", row = which(is.na(at)))
   as.matrix(as.data.frame(table)[at, x$categories, drop = FALSE])
 }
 

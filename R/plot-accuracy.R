@@ -68,10 +68,9 @@ plot_bins <- function(object) {
   table <- tidy(object, "bins")
   estimates <- tidy(object)
   estimates <- estimates[!is.na(estimates$estimate), ]
-  if (nrow(table) == 0L || nrow(estimates) == 0L) {
-    abort_argument("object", "There are no bins to draw.",
-      i = paste0("The estimate is {.code NA}: ", tidy(object)$reason[[1L]], "."))
-  }
+  abort_argument_if(nrow(table) == 0L || nrow(estimates) == 0L, "object",
+    "There are no bins to draw.",
+    i = paste0("The estimate is {.code NA}: ", tidy(object)$reason[[1L]], "."))
   n <- length(object$fit$x$categories)
   table$system <- factor(table$system, levels = unique(table$system))
   probability <- seq(1 / n, 1, length.out = 50L)

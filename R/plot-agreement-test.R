@@ -26,14 +26,12 @@ autoplot.agreement_test <- function(object, ...) { # nolint: object_name.
 
 # Rows with an estimate, with the title of their measure, the first on top.
 drawn_measures <- function(object) {
-  if (!is_whole_test(object)) {
-    abort_argument("object", "must have all columns that it was given at first.")
-  }
+  abort_argument_if(!is_whole_test(object), "object",
+    "must have all columns that it was given at first.")
   seen <- plain_data_frame(object[!is.na(object$estimate), ])
-  if (nrow(seen) == 0L) {
-    abort_argument("object", "All measures are {.code NA}; there is nothing to draw.",
-      i = "The column {.code reason} says why.")
-  }
+  abort_argument_if(nrow(seen) == 0L, "object",
+    "All measures are {.code NA}; there is nothing to draw.",
+    i = "The column {.code reason} says why.")
   titles <- measure_titles(seen$measure, attr(object, "about")$scale_name)
   titles <- titles[seen$measure]
   seen$title <- factor(titles, levels = rev(unique(titles)))

@@ -24,9 +24,8 @@ autoplot.agreement <- function(object, # nolint: object_name.
     "measure", "estimate", "conf.low", "conf.high", if (about$pairwise) c("rater1", "rater2"),
     if (about$by_category) "category"
   )
-  if (is.null(about) || !all(needed %in% names(object))) {
-    abort_argument("object", "must have all columns that {.fun agreement} gave it.")
-  }
+  abort_argument_if(is.null(about) || !all(needed %in% names(object)), "object",
+    "must have all columns that {.fun agreement} gave it.")
   if (is.null(type)) type <- if (about$pairwise) "pairs" else "measures"
   type <- check_choice(type, c("measures", "pairs", "chart"), "type")
   switch(type,
@@ -36,9 +35,7 @@ autoplot.agreement <- function(object, # nolint: object_name.
   )
 }
 
-abort_plot <- function(why, how) {
-  abort_argument("type", why, i = how)
-}
+abort_plot <- function(why, how) abort_argument("type", why, i = how)
 
 plot_measures <- function(object, about) {
   seen <- object[!is.na(object$estimate), ]

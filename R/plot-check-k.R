@@ -12,9 +12,8 @@ autoplot.k_check <- function(object, # nolint: object_name.
                              type = c("tests", "pairs", "disagreements"), ...) {
   check_dots_empty(...)
   type <- check_choice(type, c("tests", "pairs", "disagreements"), "type")
-  if (!is_whole_check(object)) {
-    abort_argument("object", "must have all columns that {.fun check_k_properties} gave it.")
-  }
+  abort_argument_if(!is_whole_check(object), "object",
+    "must have all columns that {.fun check_k_properties} gave it.")
   rows <- tidy(object, what = type)
   if (type == "tests") rows <- rows[!is.na(rows$p.value), ]
   if (nrow(rows) == 0L) {

@@ -133,11 +133,9 @@ repeat_slices <- function(column, rater, width) {
 
 plot_agreement <- function(x, max_raters) {
   x <- as_ratings_of_several(x, "object")
-  if (x$exchangeable && length(x$systems) == 0L) {
-    abort_argument("type",
-      "The raters of {.arg object} are not identified, so there are no pairs to draw.",
-      i = "Use {.code type = \"ratings\"}.")
-  }
+  abort_argument_if(x$exchangeable && length(x$systems) == 0L, "type",
+    "The raters of {.arg object} are not identified, so there are no pairs to draw.",
+    i = "Use {.code type = \"ratings\"}.")
   pairs <- pairwise_agreement(x, if (x$exchangeable) NULL else busiest(x, max_raters))
   pairs$value <- pairs$agreement
   heat_map(pairs, unique(pairs$judge1), x$systems, sorted = TRUE) +

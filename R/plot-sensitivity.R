@@ -144,10 +144,8 @@ sensitivity_subtitle <- function(object, marks) {
 no_sensitivity <- function(object) {
   reason <- tidy(object)$reason[[1L]]
   abort_argument("object", "There is no range of dependence to draw.",
-    i = if (all(is.na(tidy(object)$estimate)) && !is.na(reason)) {
-      paste0("The estimate is {.code NA}: ", verbatim(reason), ".")
-    } else {
-      "Method {.val {object$options$method}} has one with {.code interval = \"robust\"};
-       methods {.val average}, {.val joint} and {.val shared} always have."
-    })
+    i = if (all(is.na(tidy(object)$estimate)) && !is.na(reason)) paste0("The estimate is
+        {.code NA}: ", verbatim(reason), ".") else "Method {.val {object$options$method}} has one
+        with {.code interval = \"robust\"}; methods {.val average}, {.val joint} and {.val shared}
+        always have.")
 }

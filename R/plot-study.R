@@ -18,10 +18,8 @@ autoplot.simulation_study <- function(object, # nolint: object_name.
   check_names_among(estimators, known, "estimators")
   rows <- tidy(object)
   lacking <- is.na(rows$estimate[rows$estimator %in% estimators])
-  if (all(lacking)) {
-    abort_argument("object", "There is no estimate to draw.",
-      i = "The column {.field reason} of {.code tidy()} says why.")
-  }
+  abort_argument_if(all(lacking), "object", "There is no estimate to draw.",
+    i = "The column {.field reason} of {.code tidy()} says why.")
   plot <- switch(type,
     accuracy = plot_study_accuracy(object, estimators),
     error = plot_study_error(object, estimators)

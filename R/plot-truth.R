@@ -29,10 +29,9 @@ plot_truth <- function(object, max_cases) {
   probability <- unname(probability_matrix(object, "object"))
   categories <- setdiff(names(object), "case")
   known <- which(!is.na(probability[, 1L]))
-  if (length(known) == 0L) {
-    abort_argument("object", "There are no probabilities to draw: all of them are {.code NA}.",
-      i = "The fit they come from is not identified.")
-  }
+  abort_argument_if(length(known) == 0L, "object",
+    "There are no probabilities to draw: all of them are {.code NA}.",
+    i = "The fit they come from is not identified.")
   probability <- probability[known, , drop = FALSE]
   best <- max.col(probability, ties.method = "first")
   order <- order(best, -probability[cbind(seq_along(best), best)])

@@ -128,11 +128,9 @@ read_groups <- function(data, quo, rater_name) {
 }
 
 group_column <- function(data, quo, rater_name) {
-  if (is.null(rater_name)) {
-    abort_argument("rater_groups",
-      "{.arg rater_groups} can be a column in long data only, with a row per rating.",
-      i = "Name the raters: {.code rater_groups = c(rater1 = \"group\", rater2 = \"group\")}.")
-  }
+  abort_argument_if(is.null(rater_name), "rater_groups",
+    "{.arg rater_groups} can be a column in long data only, with a row per rating.",
+    i = "Name the raters: {.code rater_groups = c(rater1 = \"group\", rater2 = \"group\")}.")
   name <- select_column(data, quo, "rater_groups")
   list(rater = unfactor(data[[rater_name]]), group = unfactor(data[[name]]))
 }
@@ -165,24 +163,18 @@ groups_of_raters <- function(table, x) {
   if (is.null(table)) {
     return(NULL)
   }
-  if (x$exchangeable) {
-    abort_argument("rater_groups", "{.arg rater_groups} needs the rater of each rating.",
-      x = "{.arg data} has counts of ratings.")
-  }
+  abort_argument_if(x$exchangeable, "rater_groups",
+    "{.arg rater_groups} needs the rater of each rating.", x = "{.arg data} has counts of ratings.")
   unknown <- setdiff(table$rater, x$raters)
-  if (length(unknown) > 0L) {
-    abort_argument("rater_groups", "must name raters of {.arg data}.",
-      x = "{.val {unknown}} {?is/are} not among {.val {x$raters}}.", rater = unknown)
-  }
+  abort_argument_if(length(unknown) > 0L, "rater_groups", "must name raters of {.arg data}.",
+    x = "{.val {unknown}} {?is/are} not among {.val {x$raters}}.", rater = unknown)
   group <- table$group[match(x$raters, table$rater)]
   alone <- x$raters[is.na(group)]
   check_group_names(group, alone, x$systems)
   group[is.na(group)] <- alone
-  if (length(unique(group)) < 2L) {
-    abort_fallible("raters",
-      "At least two groups of raters are needed to learn from their agreement.",
-      x = "All raters are in {.val {group[[1L]]}}, which counts as one vote.", raters = x$raters)
-  }
+  abort_if(length(unique(group)) < 2L, "raters",
+    "At least two groups of raters are needed to learn from their agreement.",
+    x = "All raters are in {.val {group[[1L]]}}, which counts as one vote.", raters = x$raters)
   group
 }
 

@@ -17,12 +17,10 @@ check_rater_kind <- function(kind) {
     return(check_choice(kind, rater_kinds, "rater_kind"))
   }
   known <- is.character(kind) & kind %in% rater_kinds
-  if (!all(known)) {
-    abort_argument("rater_kind", "must be one of {.or {.val {rater_kinds}}}, for all raters or with
-                                  raters or groups as names.",
-      x = if (is.character(kind)) "Found {.val {unique(kind[!known])}}." else
-        "It is {describe(kind)}.")
-  }
+  abort_argument_if(!all(known), "rater_kind",
+    "must be one of {.or {.val {rater_kinds}}}, for all raters or with raters or groups as names.",
+    x = if (is.character(kind)) "Found {.val {unique(kind[!known])}}." else
+      "It is {describe(kind)}.")
   kind
 }
 
@@ -35,17 +33,11 @@ settle_kinds <- function(kind, x) {
   at <- ifelse(x$raters %in% names(kind), x$raters, group)
   strange <- setdiff(names(kind), c(x$raters, group))
   lacking <- x$raters[!at %in% names(kind)]
-  if (x$exchangeable || length(strange) > 0L || length(lacking) > 0L) {
-    abort_argument("rater_kind",
-      "{.arg rater_kind} with names must name all raters, or their groups.",
-      x = if (x$exchangeable) {
-        "{.arg data} has counts of ratings, which do not show which rater gave them."
-      } else if (length(strange) > 0L) {
-        "{.val {strange}} {?is/are} neither."
-      } else {
-        "It does not name {.val {lacking}}."
-      }, rater = c(strange, lacking))
-  }
+  abort_argument_if(x$exchangeable || length(strange) > 0L || length(lacking) > 0L, "rater_kind",
+    "{.arg rater_kind} with names must name all raters, or their groups.",
+    x = if (x$exchangeable) "{.arg data} has counts of ratings, which do not show which rater gave
+        them." else if (length(strange) > 0L) "{.val {strange}} {?is/are} neither." else "It does
+        not name {.val {lacking}}.", rater = c(strange, lacking))
   kind <- kind[at]
   if (length(unique(kind)) == 1L) kind[[1L]] else stats::setNames(kind, x$raters)
 }

@@ -235,11 +235,9 @@ model_by_formula <- function(accuracy, errors, difficulty, system, base_rates) {
   if (!given[["accuracy"]]) check_choice(accuracy, c("common", "rater"), "accuracy")
   if (!given[["difficulty"]]) {
     strata <- check_choice(difficulty, c("none", "strata"), "difficulty") == "strata"
-    if (strata) {
-      abort_argument("difficulty",
-        "A model with a formula cannot have strata of difficulty.",
-        i = "{.arg difficulty} may be a formula too.")
-    }
+    abort_argument_if(strata, "difficulty",
+      "A model with a formula cannot have strata of difficulty.",
+      i = "{.arg difficulty} may be a formula too.")
   }
   formula_model(
     if (given[["accuracy"]]) "rater" else accuracy[[1L]],
@@ -250,11 +248,9 @@ model_by_formula <- function(accuracy, errors, difficulty, system, base_rates) {
 
 check_no_prior <- function(prior) {
   given <- !is.null(prior) && !identical(prior, "weak")
-  if (given && length(check_prior(prior)) > 0L) {
-    abort_argument("prior",
-      "Models with a formula, ordinal errors or confidence are fitted without priors.",
-      i = "Leave {.arg prior} out.")
-  }
+  abort_argument_if(given && length(check_prior(prior)) > 0L, "prior",
+    "Models with a formula, ordinal errors or confidence are fitted without priors.",
+    i = "Leave {.arg prior} out.")
 }
 
 weak_prior <- list(
@@ -280,21 +276,17 @@ check_prior <- function(prior, poolable = FALSE) {
   }
   known <- names(weak_prior)
   unknown <- if (is.list(prior)) setdiff(rlang::names2(prior), known)
-  if (!is.list(prior) || length(unknown) > 0L) {
-    abort_argument("prior",
-      "must be {.val {if (poolable) 'pooled'}}{if (poolable) ', '}{.val weak}, {.val none} or a
-       list with some of {.val {known}}.",
-      x = if (is.list(prior)) "It has {.val {unknown}}." else "It is {describe(prior)}.")
-  }
+  abort_argument_if(!is.list(prior) || length(unknown) > 0L, "prior",
+    "must be {.val {if (poolable) 'pooled'}}{if (poolable) ', '}{.val weak}, {.val none} or a list
+        with some of {.val {known}}.",
+    x = if (is.list(prior)) "It has {.val {unknown}}." else "It is {describe(prior)}.")
   for (name in names(prior)) {
     value <- prior[[name]]
     ok <- is.numeric(value) && length(value) == length(weak_prior[[name]]) &&
       all(is.finite(value)) && all(value > 0)
-    if (!ok) {
-      abort_argument("prior",
-        "{.field {name}} in {.arg prior} must be {length(weak_prior[[name]])} positive number{?s}.",
-        not = value)
-    }
+    abort_argument_if(!ok, "prior",
+      "{.field {name}} in {.arg prior} must be {length(weak_prior[[name]])} positive number{?s}.",
+      not = value)
   }
   utils::modifyList(weak_prior, prior)
 }

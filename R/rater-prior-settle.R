@@ -18,10 +18,8 @@ settle_prior <- function(prior, x, model, populations = populations_of(x, model)
   categories <- x$categories
   coin <- model$errors == "uniform"
   unknown <- setdiff(names(prior$raters), x$raters)
-  if (length(unknown) > 0L) {
-    abort_argument("prior", "must name raters of {.arg x}.",
-      x = "{.val {unknown}} {?is/are} not among {.val {x$raters}}.")
-  }
+  abort_argument_if(length(unknown) > 0L, "prior", "must name raters of {.arg x}.",
+    x = "{.val {unknown}} {?is/are} not among {.val {x$raters}}.")
   others <- if (is.list(prior$others)) "own" else prior$others
   plain <- plain_parameters(if (others == "flat") "flat" else "vague", length(categories), coin)
   system <- if (others == "own") {
@@ -129,14 +127,13 @@ same_for_all <- function(raters, named) {
 
 settle_rates <- function(laws, populations, categories) {
   if (!is.null(names(laws))) {
-    if (!setequal(names(laws), populations)) {
-      abort_argument("prior", "Base rates must have a prior for each population.",
-        x = c(
-          "Those of the prior are {.val {names(laws)}}.",
-          if (is.null(populations)) "All cases of {.arg x} are of one." else
-            "Those of {.arg x} are {.val {populations}}."
-        ))
-    }
+    abort_argument_if(!setequal(names(laws), populations),
+      "prior", "Base rates must have a prior for each population.",
+      x = c(
+        "Those of the prior are {.val {names(laws)}}.",
+        if (is.null(populations)) "All cases of {.arg x} are of one." else
+          "Those of {.arg x} are {.val {populations}}."
+      ))
     laws <- laws[populations]
   }
   rows <- lapply(laws, settle_rate_law, categories = categories)

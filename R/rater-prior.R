@@ -70,10 +70,10 @@
 rater_prior <- function(..., base_rates = 1, others = c("vague", "flat", "partial"),
                         order = c("mean", "each", "none")) {
   raters <- list(...)
-  if (length(raters) > 0L && (!rlang::is_named(raters) || anyDuplicated(names(raters)) > 0L)) {
-    abort_argument("...", "Priors must have the names of raters, each once.",
-      x = "The names are {.val {rlang::names2(raters)}}.")
-  }
+  abort_argument_if(
+    length(raters) > 0L && (!rlang::is_named(raters) || anyDuplicated(names(raters)) > 0L), "...",
+    "Priors must have the names of raters, each once.",
+    x = "The names are {.val {rlang::names2(raters)}}.")
   named <- Map(function(one, rater) check_rater_law(one, rater), raters, names(raters))
   law <- if (is.list(others) || is.matrix(others)) {
     check_rater_law(others, "others")
@@ -232,9 +232,8 @@ check_rate_laws <- function(x) {
   if (!is.list(x) || is_beta_list(x)) {
     return(list(one(x)))
   }
-  if (!rlang::is_named(x) || anyDuplicated(names(x)) > 0L) {
-    abort_argument("base_rates", "Priors of several populations must have their names, each once.",
-      x = "The names are {.val {rlang::names2(x)}}.")
-  }
+  abort_argument_if(!rlang::is_named(x) || anyDuplicated(names(x)) > 0L, "base_rates",
+    "Priors of several populations must have their names, each once.",
+    x = "The names are {.val {rlang::names2(x)}}.")
   lapply(x, one)
 }

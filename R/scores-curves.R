@@ -82,19 +82,17 @@ judged_scores <- function(x, systems, category) {
     judge
   })
   usable <- Filter(function(judge) is.null(judge$lack), judges)
-  if (length(usable) == 0L) {
-    abort_argument("x", "There is no curve of scores.", x = verbatim(judges[[1L]]$lack))
-  }
+  abort_argument_if(length(usable) == 0L, "x", "There is no curve of scores.",
+    x = verbatim(judges[[1L]]$lack))
   categories <- x$fit$x$categories
   if (!is.null(category)) check_names_among(category, categories, "category")
   list(estimate = x, panel = panel, judges = usable, categories = categories)
 }
 
 check_score_scale <- function(judged) {
-  if (judged$estimate$fit$x$scores$scale != "probability") {
-    abort_argument("what", "Scores that only order cases have no reliability.",
-      i = "{.code tidy(x, \"roc\")} needs the order only.")
-  }
+  abort_argument_if(judged$estimate$fit$x$scores$scale != "probability", "what",
+    "Scores that only order cases have no reliability.",
+    i = "{.code tidy(x, \"roc\")} needs the order only.")
 }
 
 # Sensitivity and specificity at each distinct score, from the highest.
@@ -169,9 +167,7 @@ with_score_draws <- function(table, judged, judge, measure) {
 threshold_of_estimate <- function(x, category, sensitivity = NULL, specificity = NULL, cost = NULL,
                                   systems = NULL) {
   goal <- check_goal(sensitivity, specificity, cost)
-  if (missing(category)) {
-    abort_argument("category", "Say of which category: {.arg category}.")
-  }
+  abort_argument_if(missing(category), "category", "Say of which category: {.arg category}.")
   judged <- judged_scores(x, systems, NULL)
   k <- match(check_choice(category, judged$categories, "category"), judged$categories)
   tables <- lapply(names(judged$judges), function(system) {
@@ -206,11 +202,9 @@ cut_values <- function(w, v, above) {
 check_goal <- function(sensitivity, specificity, cost) {
   goal <- list(sensitivity = sensitivity, specificity = specificity, cost = cost)
   goal <- Filter(Negate(is.null), goal)
-  if (length(goal) != 1L) {
-    abort_argument("sensitivity", "Say what the threshold is to reach: one of {.arg sensitivity},
-                                   {.arg specificity} and {.arg cost}.",
-      x = "{length(goal)} of them {?is/are} given.")
-  }
+  abort_argument_if(length(goal) != 1L, "sensitivity",
+    "Say what the threshold is to reach: one of {.arg sensitivity}, {.arg specificity} and
+        {.arg cost}.", x = "{length(goal)} of them {?is/are} given.")
   name <- names(goal)
   if (name != "cost") {
     goal[[1L]] <- check_number(goal[[1L]], name, 0, 1, open_min = TRUE)

@@ -82,28 +82,24 @@ fit_scores <- function(x, known_truth = NULL, raters = NULL, trust = NULL, ...) 
 }
 
 check_has_scores <- function(x) {
-  if (is.null(x$scores)) {
-    abort_argument("x", "{.arg x} has no scores.", i = "Give {.arg scores} to {.fun ratings}.")
-  }
+  abort_argument_if(is.null(x$scores), "x", "{.arg x} has no scores.",
+    i = "Give {.arg scores} to {.fun ratings}.")
 }
 
 # Two sources agree as well under other laws.
 check_sources <- function(x, raters) {
   sources <- raters + length(x$systems)
-  if (sources < 3L) {
-    abort_argument("x", "Without known truths, the accuracy of a source can be estimated only
-                         among three or more, raters and systems together.",
-      x = "There {?is/are} {sources}.",
-      i = "Give {.arg known_truth}, or {.arg trust}.")
-  }
+  abort_argument_if(sources < 3L, "x",
+    "Without known truths, the accuracy of a source can be estimated only among three or more,
+        raters and systems together.", x = "There {?is/are} {sources}.",
+    i = "Give {.arg known_truth}, or {.arg trust}.")
 }
 
 check_trust <- function(trust, x) {
   check_names_among(trust, names(x$scores$values), "trust")
-  if (x$scores$scale != "probability") {
-    abort_argument("trust", "Scores that only order cases cannot be used as probabilities.",
-      i = "Leave out {.arg trust} for the joint model, which needs the order only.")
-  }
+  abort_argument_if(x$scores$scale != "probability", "trust",
+    "Scores that only order cases cannot be used as probabilities.",
+    i = "Leave out {.arg trust} for the joint model, which needs the order only.")
 }
 
 # ---- Codes ---------------------------------------------------------------------------------------

@@ -14,11 +14,9 @@ with_scores <- function(x, given, data, by_rating) {
   if (is.null(given$scores)) {
     return(x)
   }
-  if (has_labels(x)) {
-    abort_argument("scores",
-      "{.arg scores} are of systems that choose one category, and answers here have several.",
-      i = "{.fun single_label} makes ratings with one label.")
-  }
+  abort_argument_if(has_labels(x), "scores",
+    "{.arg scores} are of systems that choose one category, and answers here have several.",
+    i = "{.fun single_label} makes ratings with one label.")
   scale <- scale_of_scores(given$scores)
   scores <- without_scale(given$scores)
   read <- if (is.data.frame(scores)) scores_of_table else scores_of_columns
@@ -74,10 +72,8 @@ scores_of_columns <- function(x, scores, data, by_rating) {
                'score')}}."))
   }
   check_scored_systems(names(scores), x)
-  if (by_rating) {
-    abort_argument("scores", "Scores in columns need wide data, with a row per case.",
-      i = "Give a data frame of columns {.val {c('case', 'system', 'category', 'score')}}.")
-  }
+  abort_argument_if(by_rating, "scores", "Scores in columns need wide data, with a row per case.",
+    i = "Give a data frame of columns {.val {c('case', 'system', 'category', 'score')}}.")
   lapply(rlang::set_names(names(scores)), function(system) {
     columns <- scores[[system]]
     check_score_columns(columns, names(data), system, x)
@@ -93,35 +89,27 @@ scores_of_columns <- function(x, scores, data, by_rating) {
 
 check_score_columns <- function(columns, having, system, x) {
   unknown <- setdiff(columns, having)
-  if (length(unknown) > 0L) {
-    abort_fallible("columns", "{.arg scores} must name columns of {.arg data}.",
-      x = "There is no {.val {unknown}}, named for system {.val {system}}.", arg = "scores")
-  }
+  abort_if(length(unknown) > 0L, "columns", "{.arg scores} must name columns of {.arg data}.",
+    x = "There is no {.val {unknown}}, named for system {.val {system}}.", arg = "scores")
   taken <- intersect(columns, c(x$raters, x$systems))
-  if (length(taken) > 0L) {
-    abort_fallible("columns", "A column of {.arg data} can have only one role.",
-      x = "{.val {taken}} {?is/are} named by {.arg scores} and hold{?s/} answers.", arg = "scores")
-  }
+  abort_if(length(taken) > 0L, "columns", "A column of {.arg data} can have only one role.",
+    x = "{.val {taken}} {?is/are} named by {.arg scores} and hold{?s/} answers.", arg = "scores")
 }
 
 # A data frame with a row per case, system and category.
 scores_of_table <- function(x, scores, data, by_rating) {
   own <- c("case", "system", "category", "score")
   lacking <- setdiff(own, names(scores))
-  if (length(lacking) > 0L) {
-    abort_fallible("columns", "{.arg scores} must have columns {.val {own}}.",
-      x = "It lacks {.val {lacking}}; it has {.val {names(scores)}}.", arg = "scores")
-  }
+  abort_if(length(lacking) > 0L, "columns", "{.arg scores} must have columns {.val {own}}.",
+    x = "It lacks {.val {lacking}}; it has {.val {names(scores)}}.", arg = "scores")
   table <- lapply(plain_columns(scores)[own], unfactor)
   check_identifiers(table$case, "scores$case")
   system <- as_label(table$system)
   check_scored_systems(unique(system), x)
   at <- match(as_label(table$case), as_label(x$cases))
-  if (anyNA(at)) {
-    abort_fallible("case", "{.arg scores} must name cases of {.arg data}.",
-      x = "{sum(is.na(at))} row{?s} {?is/are} not, first row {which(is.na(at))[[1L]]} of case
-           {.val {as_label(table$case)[is.na(at)][[1L]]}}.", row = which(is.na(at)))
-  }
+  abort_if(anyNA(at), "case", "{.arg scores} must name cases of {.arg data}.",
+    x = "{sum(is.na(at))} row{?s} {?is/are} not, first row {which(is.na(at))[[1L]]} of case
+        {.val {as_label(table$case)[is.na(at)][[1L]]}}.", row = which(is.na(at)))
   category <- as_label(table$category)
   score <- as_score(table$score, "score", unique(system))
   lapply(rlang::set_names(unique(system)), function(one) {
@@ -129,12 +117,10 @@ scores_of_table <- function(x, scores, data, by_rating) {
     columns <- unique(category[mine])
     cell <- cbind(at[mine], match(category[mine], columns))
     twice <- anyDuplicated(cell)
-    if (twice > 0L) {
-      abort_fallible("repeat", "A system can give one score per case and category.",
-        x = "Row {mine[[twice]]} of {.arg scores} repeats that of system {.val {one}}, case
-             {.val {as_label(x$cases[[cell[twice, 1L]]])}}, {.val {columns[[cell[twice, 2L]]]}}.",
-        case = x$cases[[cell[twice, 1L]]], rater = one)
-    }
+    abort_if(twice > 0L, "repeat", "A system can give one score per case and category.",
+      x = "Row {mine[[twice]]} of {.arg scores} repeats that of system {.val {one}}, case
+          {.val {as_label(x$cases[[cell[twice, 1L]]])}}, {.val {columns[[cell[twice, 2L]]]}}.",
+      case = x$cases[[cell[twice, 1L]]], rater = one)
     values <- matrix(NA_real_, length(x$cases), length(columns), dimnames = list(NULL, columns))
     values[cell] <- score[mine]
     values
@@ -143,15 +129,10 @@ scores_of_table <- function(x, scores, data, by_rating) {
 
 check_scored_systems <- function(systems, x) {
   unknown <- setdiff(systems, x$systems)
-  if (length(unknown) > 0L) {
-    abort_fallible("system", "{.arg scores} must be of systems of {.arg data}.",
-      x = "{.val {unknown}} {?is/are} not among {.arg systems}.",
-      i = if (length(x$systems) > 0L) {
-        "They are {.val {x$systems}}."
-      } else {
-        "Give {.arg systems} with the answers that go with the scores."
-      }, system = unknown)
-  }
+  abort_if(length(unknown) > 0L, "system", "{.arg scores} must be of systems of {.arg data}.",
+    x = "{.val {unknown}} {?is/are} not among {.arg systems}.",
+    i = if (length(x$systems) > 0L) "They are {.val {x$systems}}." else "Give {.arg systems} with
+        the answers that go with the scores.", system = unknown)
 }
 
 as_score <- function(column, name, system) {
@@ -168,12 +149,9 @@ as_score <- function(column, name, system) {
 # Cases x categories. Of two categories the score of one tells that of the other.
 complete_scores <- function(values, categories, scale, system) {
   unknown <- setdiff(colnames(values), categories)
-  if (length(unknown) > 0L) {
-    abort_fallible("category", "Scores must be of categories of {.arg data}.",
-      x = "System {.val {system}} has scores of {.val {unknown}}.",
-      i = "Categories are {.val {categories}}.", row = NA_integer_, column = system,
-      found = unknown)
-  }
+  abort_if(length(unknown) > 0L, "category", "Scores must be of categories of {.arg data}.",
+    x = "System {.val {system}} has scores of {.val {unknown}}.",
+    i = "Categories are {.val {categories}}.", row = NA_integer_, column = system, found = unknown)
   lacking <- setdiff(categories, colnames(values))
   if (length(categories) == 2L && length(lacking) == 1L) {
     other <- if (scale == "probability") 1 - values else -values
@@ -245,13 +223,9 @@ warn_scores <- function(x) {
   constant <- vapply(x$scores$values, function(values) {
     all(apply(values, 2L, function(v) length(unique(v[!is.na(v)])) <= 1L))
   }, NA)
-  if (any(constant)) {
-    warn_fallible(
-      "scores",
-      "All scores of {.val {names(constant)[constant]}} are equal, so they order no cases.",
-      systems = names(constant)[constant], cases = NULL
-    )
-  }
+  warn_if(any(constant), "scores",
+    "All scores of {.val {names(constant)[constant]}} are equal, so they order no cases.",
+    systems = names(constant)[constant], cases = NULL)
 }
 
 # ---- Their use -----------------------------------------------------------------------------------

@@ -162,11 +162,10 @@ known_cells <- function(x, known_truth) {
 
 check_named_once <- function(x) {
   repeated <- nrow(repeated_ratings(x)) > 0L
-  if (x$exchangeable || repeated) {
-    abort_argument("x", "Shared errors need identified raters with one rating per case.",
-      x = if (repeated) "Some raters rated a case more than once." else "{.arg x} has counts of
+  abort_argument_if(x$exchangeable || repeated, "x",
+    "Shared errors need identified raters with one rating per case.",
+    x = if (repeated) "Some raters rated a case more than once." else "{.arg x} has counts of
         ratings.")
-  }
 }
 
 # Ratings of a case in the mean of the cases that have some: the number of raters if all rated all.

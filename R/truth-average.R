@@ -55,12 +55,9 @@ weights_of_labels <- function(x) {
 }
 
 warn_two_raters <- function(x) {
-  if (length(unique(rating_rater(x))) == 2L) {
-    warn_fallible("weakly_identified", c(
-      "Where the two raters disagree, only the priors decide which is right.",
-      "i" = "Add a third rater, or give {.arg known_truth} for some cases."
-    ), why = "two raters")
-  }
+  warn_if(length(unique(rating_rater(x))) == 2L, "weakly_identified",
+    "Where the two raters disagree, only the priors decide which is right.",
+    i = "Add a third rater, or give {.arg known_truth} for some cases.", why = "two raters")
 }
 
 # Probabilities that are as sure as raters with correlated errors allow: evidence of r ratings

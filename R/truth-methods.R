@@ -103,10 +103,7 @@ notes_of.ground_truth <- function(x) { # nolint: object_name.
     return(NULL)
   }
   told <- glance(x)
-  if (is.na(told$probability)) {
-    return(NULL)
-  }
-  c(
+  if (!is.na(told$probability)) c(
     paste0(
       "Expected share of correct labels: ", percent(told$probability), "; below 0.8 in ",
       number(told$unsure), " of ", count_noun(told$cases - told$missing, "case"),
@@ -125,9 +122,8 @@ notes_of.ground_truth <- function(x) { # nolint: object_name.
 }
 
 check_rows <- function(n) {
-  if (!(is.numeric(n) && length(n) == 1L && !is.na(n) && n >= 0)) {
-    abort_argument("n", "must be a number of rows, or Inf for all.", not = n)
-  }
+  abort_argument_if(!(is.numeric(n) && length(n) == 1L && !is.na(n) && n >= 0), "n",
+    "must be a number of rows, or Inf for all.", not = n)
   as.double(n)
 }
 

@@ -134,10 +134,9 @@ flattened <- function(labels, rho) {
 
 # `posterior` has a row per pattern of `x`. Attribute: what is true, where `x` knows it.
 new_ground_truth <- function(x, posterior, rho = 0) {
-  if ("case" %in% x$categories) {
-    abort_argument("fit", "No category can be called {.val case}, the name of the column of cases.",
-      i = "Give that category another name, or choose {.code format = \"long\"}.")
-  }
+  abort_argument_if("case" %in% x$categories, "fit",
+    "No category can be called {.val case}, the name of the column of cases.",
+    i = "Give that category another name, or choose {.code format = \"long\"}.")
   columns <- lapply(seq_along(x$categories), function(k) posterior[, k])
   names(columns) <- x$categories
   table <- case_table(x, columns)
@@ -187,10 +186,8 @@ calibration <- function(x, truth = NULL, bins = 10L, conf_level = default_conf_l
   conf_level <- check_level(conf_level)
   true <- true_categories(x, truth, colnames(probability))
   known <- true > 0L & !is.na(probability[, 1L])
-  if (!any(known)) {
-    abort_argument("truth", "The truth of the cases in {.arg x} cannot be estimated.",
-      i = if (anyNA(probability)) "Their probabilities are {.code NA}.")
-  }
+  abort_argument_if(!any(known), "truth", "The truth of the cases in {.arg x} cannot be estimated.",
+    i = if (anyNA(probability)) "Their probabilities are {.code NA}.")
   probability <- probability[known, , drop = FALSE]
   hit <- col(probability) == true[known]
   bin <- pmax(ceiling(probability * bins - 1e-9), 1)
@@ -208,29 +205,23 @@ calibration <- function(x, truth = NULL, bins = 10L, conf_level = default_conf_l
 # The probabilities of a table like those of ground_truth(), cases x categories.
 probability_matrix <- function(x, arg) {
   categories <- setdiff(names(x), "case")
-  if (!is.data.frame(x) || !"case" %in% names(x) || length(categories) == 0L) {
-    abort_fallible("columns",
-      "{.arg {arg}} must have the column {.val case} and a column per category.",
-      x = if (any_columns(x)) "It has {.val {names(x)}}." else "It is {describe(x)}.", arg = arg)
-  }
+  abort_if(!is.data.frame(x) || !"case" %in% names(x) || length(categories) == 0L, "columns",
+    "{.arg {arg}} must have the column {.val case} and a column per category.",
+    x = if (any_columns(x)) "It has {.val {names(x)}}." else "It is {describe(x)}.", arg = arg)
   out <- as.matrix(as.data.frame(x)[categories])
   dimnames(out) <- list(NULL, categories)
   ok <- is.numeric(out) && all(is.na(out) | (out >= 0 & out <= 1 + 1e-9))
-  if (!ok) {
-    abort_fallible("columns",
-      "The columns of {.arg {arg}} other than {.val case} must hold probabilities.",
-      x = "Found something else among {.val {categories}}.", arg = arg)
-  }
+  abort_if(!ok, "columns",
+    "The columns of {.arg {arg}} other than {.val case} must hold probabilities.",
+    x = "Found something else among {.val {categories}}.", arg = arg)
   out
 }
 
 # A column number for each row of `x`; 0 where the truth is not known.
 true_categories <- function(x, truth, categories) {
   if (is.null(truth)) truth <- attr(x, "truth")
-  if (is.null(truth)) {
-    abort_argument("truth", "Calibration needs the {.arg truth} of some cases.",
-      i = "Only what {.fun simulate_ratings} and {.fun with_truth} make carries its truth.")
-  }
+  abort_argument_if(is.null(truth), "truth", "Calibration needs the {.arg truth} of some cases.",
+    i = "Only what {.fun simulate_ratings} and {.fun with_truth} make carries its truth.")
   given <- as_truth_table(truth, "truth")
   code <- match(given$truth, categories)
   if (anyNA(code)) {
@@ -249,21 +240,16 @@ as_truth_table <- function(truth, arg) {
   for (part in c(list(names(truth)), as.list(truth))) check_text(part, arg)
   if (is.data.frame(truth)) {
     column <- intersect(c("truth", "category"), names(truth))[1L]
-    if (!"case" %in% names(truth) || is.na(column)) {
-      abort_fallible("columns", "{.arg {arg}} must have the columns {.val case} and {.val truth}.",
-        x = if (any_columns(truth)) {
-          "It has {.val {names(truth)}}."
-        } else {
-          "It is {describe(truth)}."
-        }, arg = arg)
-    }
+    abort_if(!"case" %in% names(truth) || is.na(column), "columns",
+      "{.arg {arg}} must have the columns {.val case} and {.val truth}.",
+      x = if (any_columns(truth)) "It has {.val {names(truth)}}." else "It is {describe(truth)}.",
+      arg = arg)
     case <- as_label(truth$case)
     category <- as_label(truth[[column]])
   } else {
-    if (!(is.atomic(truth) && rlang::is_named(truth))) {
-      abort_argument(arg, "must be categories with the cases as names, or a data frame with columns
-                           {.val case} and {.val truth}.", not = truth)
-    }
+    abort_argument_if(!(is.atomic(truth) && rlang::is_named(truth)), arg,
+      "must be categories with the cases as names, or a data frame with columns {.val case} and
+          {.val truth}.", not = truth)
     case <- names(truth)
     category <- as_label(unname(truth))
   }

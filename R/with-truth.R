@@ -38,10 +38,8 @@ with_truth <- function(x, truth, expected = NULL) {
   check_given()
   x <- as_ratings(x)
   code <- case_truth(truth, x)
-  if (all(is.na(code))) {
-    abort_argument("truth", "must be known for at least one case.",
-      x = "It is missing for all {length(code)} case{?s}.")
-  }
+  abort_argument_if(all(is.na(code)), "truth", "must be known for at least one case.",
+    x = "It is missing for all {length(code)} case{?s}.")
   shares <- tabulate(code, length(x$categories)) / sum(!is.na(code))
   x$truth <- list(
     category = code, expected = check_expected(expected, x$systems),
@@ -58,10 +56,9 @@ case_truth <- function(truth, x) {
     return(replace(code, code == 0L, NA))
   }
   if (in_database(x)) abort_no_cases("A truth is one of each case")
-  if (length(truth) != nrow(x)) {
-    abort_argument("truth", "must have a category for each case of {.arg x}, or name the cases.",
-      x = "There are {length(truth)} for {nrow(x)} case{?s}.")
-  }
+  abort_argument_if(length(truth) != nrow(x), "truth",
+    "must have a category for each case of {.arg x}, or name the cases.",
+    x = "There are {length(truth)} for {nrow(x)} case{?s}.")
   label <- as_label(truth)
   code <- match(label, x$categories)
   off <- which(is.na(code) & !is.na(label))
@@ -83,16 +80,10 @@ check_expected <- function(expected, systems) {
     length(expected) == length(systems) &&
     all(is.na(expected) | (expected >= 0 & expected <= 1))
   place <- if (is.null(names(expected))) seq_along(systems) else match(systems, names(expected))
-  if (!ok || anyNA(place)) {
-    abort_argument("expected",
-      "must be a probability in [0, 1] for each system of {.arg x}, or NULL.",
-      x = if (ok) {
-        "It names {.val {names(expected)}}."
-      } else if (is.numeric(expected)) {
-        "It is {.val {unname(expected)}}."
-      } else {
-        "It is {describe(expected)}."
-      }, i = if (length(systems) > 0L) "Systems are {.val {systems}}.")
-  }
+  abort_argument_if(!ok || anyNA(place), "expected",
+    "must be a probability in [0, 1] for each system of {.arg x}, or NULL.",
+    x = if (ok) "It names {.val {names(expected)}}." else if (is.numeric(expected)) "It is
+        {.val {unname(expected)}}." else "It is {describe(expected)}.",
+    i = if (length(systems) > 0L) "Systems are {.val {systems}}.")
   stats::setNames(as.double(expected)[place], systems)
 }
