@@ -97,12 +97,10 @@ tidy.accuracy_estimate <- function(x, what = c(
     return(of_scores(x, ...))
   }
   check_dots_empty(...)
-  switch(what,
-    estimate = x$table, details = with_bins_only(x),
+  switch(what, estimate = x$table, details = with_bins_only(x),
     members = if (NROW(x$members) > 0L) x$members else no_members,
     gold = x$gold$sources %||% no_gold_sources, gold_details = x$gold$details %||% no_gold_details,
-    replicates = replicate_table(x$replicates), bins = bins_of_estimate(x)
-  )
+    replicates = replicate_table(x$replicates), bins = bins_of_estimate(x))
 }
 
 # `...` of tables that take arguments of their own: all named, and known.

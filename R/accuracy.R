@@ -123,9 +123,7 @@ fit_for <- function(method, x, model, fit_method, known_truth) {
   averages <- accuracy_methods()[[method]]$model == "own"
   if (!is.null(known_truth)) fit_method <- NULL # that of known truths
   withCallingHandlers(
-    fit_checked(
-      with_votes(x), model, fit_method, known_truth, NULL
-    ),
+    fit_checked(with_votes(x), model, fit_method, known_truth, NULL),
     # Base rates by algebra, of which the average makes no use.
     fallible_warning_boundary = function(w) if (averages) rlang::cnd_muffle(w)
   )

@@ -10,9 +10,7 @@ check_assumed <- function(assumed, x) {
     base_rates = as_limits(assumed$base_rates, x$categories, "base_rates", "category")
   )
   check_rates_possible(out$base_rates)
-  out$error_correlation <- check_error_correlation(
-    assumed$error_correlation, out$rater_accuracy, x
-  )
+  out$error_correlation <- check_error_correlation(assumed$error_correlation, out$rater_accuracy, x)
   out
 }
 

@@ -31,8 +31,7 @@ accuracy_estimator <- function(method = "binned", model = k_model(), interval = 
   known <- if (number > 0L) {
     list(
       gold_sample = check_choice(gold_sample, c("random", "given"), "gold_sample"),
-      target = check_choice(target, c("population", "cases"), "target"),
-      widen = check_widen(widen)
+      target = check_choice(target, c("population", "cases"), "target"), widen = check_widen(widen)
     )
   }
   kind <- if (!is.null(known)) switch(known$gold_sample, random = "sample", given = "picked")

@@ -30,8 +30,7 @@ fit_family <- function(x, model, known) {
 }
 
 # The problem and where to start; `family` has closures of its own for these data.
-family_problem_of <- function(x, model, base, known = integer(), system = 0L,
-                              bound = NULL) {
+family_problem_of <- function(x, model, base, known = integer(), system = 0L, bound = NULL) {
   data <- family_data(x, model, base, known, system)
   family <- bound %||% model$family
   if (!is.null(family$bind)) family <- family$bind(data$judged, data$categories)

@@ -44,10 +44,7 @@ update.rater_fit <- function(object, model = object$model, method = NULL, x = ob
   }
   x <- add_ratings(x, new)
   warm <- same && length(x$categories) == length(object$x$categories)
-  fit_checked(
-    x, model, method, known_truth, known_raters,
-    start = if (warm) start_of(object)
-  )
+  fit_checked(x, model, method, known_truth, known_raters, start = if (warm) start_of(object))
 }
 
 abort_both <- function() {

@@ -34,8 +34,7 @@ gold_cases <- function(truth, sample = NULL, target = c("population", "cases"), 
   structure(
     list(
       truth = truth, sample = sample,
-      target = check_choice(target, c("population", "cases"), "target"),
-      widen = check_widen(widen)
+      target = check_choice(target, c("population", "cases"), "target"), widen = check_widen(widen)
     ),
     class = c("gold_cases", "fallible_result")
   )

@@ -27,11 +27,8 @@ autoplot.accuracy_estimate <- function(object, # nolint: object_name.
     return(plot_score_curve(object, type, ...))
   }
   check_dots_empty(...)
-  switch(type,
-    systems = plot_systems(object), bins = plot_bins(object),
-    sensitivity = plot_sensitivity(object),
-    gold = plot_gold(object)
-  )
+  switch(type, systems = plot_systems(object), bins = plot_bins(object),
+    sensitivity = plot_sensitivity(object), gold = plot_gold(object))
 }
 
 plot_systems <- function(object) {

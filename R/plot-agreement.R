@@ -28,11 +28,8 @@ autoplot.agreement <- function(object, # nolint: object_name.
     "must have all columns that {.fun agreement} gave it.")
   if (is.null(type)) type <- if (about$pairwise) "pairs" else "measures"
   type <- check_choice(type, c("measures", "pairs", "chart"), "type")
-  switch(type,
-    measures = plot_measures(object, about),
-    pairs = plot_pairs(object, about),
-    chart = plot_chart(about)
-  )
+  switch(type, measures = plot_measures(object, about), pairs = plot_pairs(object, about),
+    chart = plot_chart(about))
 }
 
 abort_plot <- function(why, how) abort_argument("type", why, i = how)

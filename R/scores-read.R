@@ -176,9 +176,7 @@ check_scores <- function(values, x, scale, system) {
   }
   row <- which(told > 0L & told < ncol(values))
   if (length(row) > 0L) {
-    abort_scores(c(
-      "A case must have scores of all categories or of none.", tell(row)
-    ), system, row)
+    abort_scores(c("A case must have scores of all categories or of none.", tell(row)), system, row)
   }
   off <- is.infinite(values) | (scale == "probability" & (values < 0 | values > 1))
   row <- which(rowSums(off, na.rm = TRUE) > 0)

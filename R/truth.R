@@ -225,9 +225,7 @@ true_categories <- function(x, truth, categories) {
   given <- as_truth_table(truth, "truth")
   code <- match(given$truth, categories)
   if (anyNA(code)) {
-    abort_unknown_truth(
-      unique(given$truth[is.na(code)]), which(is.na(code)), "truth", categories
-    )
+    abort_unknown_truth(unique(given$truth[is.na(code)]), which(is.na(code)), "truth", categories)
   }
   at <- match(as_label(x$case), given$case)
   replace(code[at], is.na(at), 0L)
