@@ -106,7 +106,7 @@ tidy.accuracy_by_group <- function(x, what = c(
                                      "replicates", "bins", "roc", "reliability", "threshold",
                                      "groups"
                                    ), ...) {
-  what <- check_choice(what, eval(formals(tidy.accuracy_by_group)$what), "what")
+  what <- check_choice(what)
   bind_groups(x, function(one) if (what == "groups") glance(one, ...) else tidy(one, what, ...))
 }
 

@@ -80,16 +80,13 @@ confusion.accuracy_estimate <- function(x, # nolint: object_name.
     found <- confusion_table(alone, systems, counts, if (!by_gold) draws, conf_level, share)
     if (by_gold) cells_with_gold(found, x, counts, draws, interval, conf_level) else found
   }
-  structure(
-    list(
-      cells = table(cell_shares), categories = table(category_shares),
-      options = c(x$options[c("method", "replicates")], list(
-        interval = if (is.null(draws$values) && !by_gold) interval_none$id else interval,
-        conf_level = conf_level, clustered = !is.null(x$options$cluster),
-        target = x$gold$settings$target, gold = length(x$gold$case)
-      ))
-    ),
-    class = c("confusion_estimate", "fallible_result")
+  new_result("confusion_estimate",
+    cells = table(cell_shares), categories = table(category_shares),
+    options = c(x$options[c("method", "replicates")], list(
+      interval = if (is.null(draws$values) && !by_gold) interval_none$id else interval,
+      conf_level = conf_level, clustered = !is.null(x$options$cluster),
+      target = x$gold$settings$target, gold = length(x$gold$case)
+    ))
   )
 }
 

@@ -60,7 +60,7 @@ estimate_accuracy.draws_fit <- function(x, # nolint: object_name.
                                         bins = list(), resampling = list(), ...) {
   check_dots_empty(...)
   options <- list(
-    method = check_choice(method, c("joint", "shared"), "method"),
+    method = check_choice(method),
     interval = check_choice(interval, interval_posterior$id, "interval"),
     conf_level = check_number(
       conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE

@@ -88,7 +88,7 @@ tidy.accuracy_estimate <- function(x, what = c(
                                      "estimate", "details", "members", "gold", "gold_details",
                                      "replicates", "bins", "roc", "reliability", "threshold"
                                    ), ...) {
-  what <- check_choice(what, eval(formals(tidy.accuracy_estimate)$what), "what")
+  what <- check_choice(what)
   of_scores <- list(
     roc = roc_of_estimate, reliability = reliability_of_estimate, threshold = threshold_of_estimate
   )[[what]]

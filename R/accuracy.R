@@ -288,14 +288,11 @@ new_accuracy_estimate <- function(draft, found) {
     typical_error(draft, point$value, details$sampling, beside)$centre
   replicates <- found$replicates
   if (!is.null(replicates)) dimnames(replicates) <- list(NULL, systems)
-  structure(
-    list(
-      fit = draft$fit, options = draft$options, table = table,
-      bins = bind_bins(systems, point$bins), details = details, replicates = replicates,
-      posterior = point$posterior, members = member_table(draft$average, systems),
-      typical = beside$typical, end_counts = end_counts(draft$average)
-    ),
-    class = c("accuracy_estimate", "fallible_result")
+  new_result("accuracy_estimate",
+    fit = draft$fit, options = draft$options, table = table,
+    bins = bind_bins(systems, point$bins), details = details, replicates = replicates,
+    posterior = point$posterior, members = member_table(draft$average, systems),
+    typical = beside$typical, end_counts = end_counts(draft$average)
   )
 }
 

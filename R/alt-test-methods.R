@@ -3,7 +3,7 @@
 #' @export
 tidy.alt_test <- function(x, what = c("systems", "raters"), ...) {
   check_dots_empty(...)
-  x[[check_choice(what, c("systems", "raters"), "what")]]
+  x[[check_choice(what)]]
 }
 
 #' @rdname alt_test

@@ -54,20 +54,17 @@ alt_test <- function(x, ..., epsilon = 0.2, score = c("accuracy", "neg_rmse"), q
   q <- check_level(q, "q")
   min_raters <- check_count(min_raters, "min_raters", 2L)
   min_cases <- check_count(min_cases, "min_cases", 2L)
-  score <- check_choice(score, c("accuracy", "neg_rmse"), "score")
+  score <- check_choice(score)
   options <- list(
     epsilon = epsilon, score = score, q = q, min_raters = min_raters, min_cases = min_cases,
     ratings = nrow(x)
   )
   near <- closeness(x, score)
   each <- lapply(seq_along(x$systems), test_against_raters, x = x, near = near, options = options)
-  structure(
-    list(
-      systems = do.call(rbind, lapply(each, `[[`, "system")),
-      raters = do.call(rbind, lapply(each, `[[`, "raters")),
-      options = options
-    ),
-    class = c("alt_test", "fallible_result")
+  new_result("alt_test",
+    systems = do.call(rbind, lapply(each, `[[`, "system")),
+    raters = do.call(rbind, lapply(each, `[[`, "raters")),
+    options = options
   )
 }
 

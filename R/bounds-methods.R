@@ -59,7 +59,7 @@
 tidy.accuracy_bounds <- function(x, what = c("bounds", "breakdown"), ..., better_than = NULL,
                                  systems = NULL) {
   check_dots_empty(...)
-  if (check_choice(what, c("bounds", "breakdown"), "what") == "bounds") {
+  if (check_choice(what) == "bounds") {
     return(x$table)
   }
   breakdown_table(x, better_than, systems)

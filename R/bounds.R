@@ -110,7 +110,7 @@ accuracy_bounds <- function(x, systems = NULL, given = c("fit", "ratings"), rate
                             resampling = list(), ...) {
   check_given()
   check_dots_empty(...)
-  given <- check_choice(given, c("fit", "ratings"), "given")
+  given <- check_choice(given)
   cluster <- if (inherits(x, "accuracy_estimate")) x$options$cluster
   fit <- fit_of_bounds(x, given)
   systems <- check_bounded(systems, fit$x)

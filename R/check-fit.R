@@ -50,13 +50,10 @@ check_fit <- function(fit, priors = c(0.5, 2)) {
   check_class(fit, "draws_fit", "fit", "Make one with {.code fit_raters(method = \"bayes\")}.")
   others <- settle_priors(priors, fit)
   draws <- checked_draws(fit)
-  structure(
-    list(
-      fit = fit, terms = checked_terms(fit), pairs = pair_checks(fit, draws),
-      patterns = pattern_check(fit, draws), criteria = criteria_of_fit(fit)$table,
-      sensitivity = prior_shifts(fit, others)
-    ),
-    class = c("fit_check", "fallible_result")
+  new_result("fit_check",
+    fit = fit, terms = checked_terms(fit), pairs = pair_checks(fit, draws),
+    patterns = pattern_check(fit, draws), criteria = criteria_of_fit(fit)$table,
+    sensitivity = prior_shifts(fit, others)
   )
 }
 
@@ -215,7 +212,7 @@ most_shift <- 0.3
 tidy.fit_check <- function(x, what = c("terms", "sensitivity", "pairs", "patterns", "criteria"),
                            ...) {
   check_dots_empty(...)
-  x[[check_choice(what, eval(formals(tidy.fit_check)$what), "what")]]
+  x[[check_choice(what)]]
 }
 
 #' @rdname check_fit

@@ -46,8 +46,13 @@ check_flag <- function(x, arg, call) {
   invisible(x)
 }
 
-# One of `choices`; the whole vector of choices, as in a function's default, means the first.
+# One of `choices`, by default those of the argument that `x` is; all of them, as in a function's
+# default, mean the first.
 check_choice <- function(x, choices, arg, call) {
+  if (missing(choices)) {
+    arg <- as.character(substitute(x))
+    choices <- eval(formals(sys.function(sys.parent()))[[arg]])
+  }
   if (identical(x, choices)) {
     return(invisible(choices[[1L]]))
   }

@@ -31,7 +31,7 @@
 #' @export
 tidy.system_comparison <- function(x, what = c("differences", "ranks", "sources"), ...) {
   check_dots_empty(...)
-  what <- check_choice(what, c("differences", "ranks", "sources"), "what")
+  what <- check_choice(what)
   x[[what]] %||% no_pair_sources
 }
 

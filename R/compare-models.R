@@ -38,11 +38,8 @@ compare_models <- function(...) {
   given <- rlang::names2(fits)
   names <- make.unique(ifelse(given == "", names, given), sep = " ")
   criteria <- lapply(fits, criteria_of_fit)
-  found <- structure(
-    list(
-      models = compared_table(names, criteria), fits = stats::setNames(fits, names)
-    ),
-    class = c("model_comparison", "fallible_result")
+  found <- new_result("model_comparison",
+    models = compared_table(names, criteria), fits = stats::setNames(fits, names)
   )
   found$terms <- compared_terms(found)
   warn_undecided(found)
@@ -138,7 +135,7 @@ warn_undecided <- function(x) {
 #' @export
 tidy.model_comparison <- function(x, what = c("models", "terms"), ...) {
   check_dots_empty(...)
-  x[[check_choice(what, c("models", "terms"), "what")]]
+  x[[check_choice(what)]]
 }
 
 #' @rdname compare_models

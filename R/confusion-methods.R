@@ -4,7 +4,7 @@
 #' @export
 tidy.confusion_estimate <- function(x, what = c("cells", "categories"), ...) {
   check_dots_empty(...)
-  x[[check_choice(what, c("cells", "categories"), "what")]]
+  x[[check_choice(what)]]
 }
 
 #' @rdname confusion_estimate

@@ -39,7 +39,7 @@ confusion_matrix <- function(categories, accuracy, difficulty = 0, dispersion = 
                              base_rates = NULL, normalise = c("expected", "row")) {
   check_given()
   labels <- check_category_labels(categories)
-  normalise <- check_choice(normalise, c("expected", "row"), "normalise")
+  normalise <- check_choice(normalise)
   accuracy <- check_number(accuracy, "accuracy", 0, 1)
   difficulty <- check_number(difficulty, "difficulty", -1, 1)
   dispersion <- check_number(dispersion, "dispersion", 0, open_min = TRUE)

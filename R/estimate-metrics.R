@@ -163,15 +163,12 @@ new_metric_estimate <- function(estimate, plan, interval, conf_level, systems = 
     found <- metrics_of_estimate(estimates[[g]], plan, interval, conf_level, systems)
     if (grouped) tibble::tibble(group = names(estimates)[[g]], found) else found
   })
-  structure(
-    list(
-      table = do.call(rbind, tables), estimates = estimates, plan = plan,
-      options = list(
-        method = one$options$method, interval = interval, conf_level = conf_level,
-        grouped = grouped, systems = systems %||% one$table$system
-      )
-    ),
-    class = c("metric_estimate", "fallible_result")
+  new_result("metric_estimate",
+    table = do.call(rbind, tables), estimates = estimates, plan = plan,
+    options = list(
+      method = one$options$method, interval = interval, conf_level = conf_level,
+      grouped = grouped, systems = systems %||% one$table$system
+    )
   )
 }
 

@@ -30,8 +30,8 @@ accuracy_estimator <- function(method = "binned", model = k_model(), interval = 
   number <- check_count(gold, "gold", min = 0L)
   known <- if (number > 0L) {
     list(
-      gold_sample = check_choice(gold_sample, c("random", "given"), "gold_sample"),
-      target = check_choice(target, c("population", "cases"), "target"), widen = check_widen(widen)
+      gold_sample = check_choice(gold_sample),
+      target = check_choice(target), widen = check_widen(widen)
     )
   }
   kind <- if (!is.null(known)) switch(known$gold_sample, random = "sample", given = "picked")

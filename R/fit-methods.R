@@ -32,7 +32,7 @@
 #' @export
 predict.rater_fit <- function(object, newdata = NULL, type = c("category", "probability"), ...) {
   check_dots_empty(...)
-  type <- check_choice(type, c("category", "probability"), "type")
+  type <- check_choice(type)
   judged <- judge(object, newdata)
   if (type == "probability") {
     return(new_ground_truth(judged$x, judged$posterior))

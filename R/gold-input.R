@@ -31,12 +31,9 @@
 #' @export
 gold_cases <- function(truth, sample = NULL, target = c("population", "cases"), widen = NULL) {
   check_given()
-  structure(
-    list(
-      truth = truth, sample = sample,
-      target = check_choice(target, c("population", "cases"), "target"), widen = check_widen(widen)
-    ),
-    class = c("gold_cases", "fallible_result")
+  new_result("gold_cases",
+    truth = truth, sample = sample,
+    target = check_choice(target), widen = check_widen(widen)
   )
 }
 

@@ -107,12 +107,9 @@ calibrate_interval <- function(sets = default_reference_sets(),
   )
   off <- abs(error$centre - sets$truth)
   score <- ifelse(off == 0, 0, off / error$std.error)
-  structure(
-    list(
-      factor = family_quantile(score, sets$family, conf_level), conf_level = conf_level,
-      family = as.character(sets$family), score = score
-    ),
-    class = c("interval_calibration", "fallible_result")
+  new_result("interval_calibration",
+    factor = family_quantile(score, sets$family, conf_level), conf_level = conf_level,
+    family = as.character(sets$family), score = score
   )
 }
 

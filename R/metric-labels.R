@@ -73,8 +73,8 @@ estimate_metrics.ratings_labels <- function(x, # nolint: object_name, object_len
                                             conf_level = default_conf_level(),
                                             resampling = list(), ...) {
   check_dots_empty(...)
-  method <- check_choice(method, c("joint", "shared"), "method")
-  interval <- check_choice(interval, c("bootstrap", "none"), "interval")
+  method <- check_choice(method)
+  interval <- check_choice(interval)
   conf_level <- check_level(conf_level)
   replicates <- check_resampling(resampling, known = "replicates")$replicates %||% 200L
   replicates <- check_count(replicates, "replicates", min = 2L)
@@ -89,15 +89,12 @@ estimate_metrics.ratings_labels <- function(x, # nolint: object_name, object_len
   estimate$options$conf_level <- conf_level
   estimate$options["cluster"] <- list(NULL) # whole cases, to whoever asks
   table <- label_table(estimate, plan, panel, interval, conf_level)
-  structure(
-    list(
-      table = table, estimates = list(estimate), plan = plan, panel = panel,
-      options = list(
-        method = method, interval = interval, conf_level = conf_level, grouped = FALSE,
-        systems = panel$systems
-      )
-    ),
-    class = c("metric_estimate", "fallible_result")
+  new_result("metric_estimate",
+    table = table, estimates = list(estimate), plan = plan, panel = panel,
+    options = list(
+      method = method, interval = interval, conf_level = conf_level, grouped = FALSE,
+      systems = panel$systems
+    )
   )
 }
 

@@ -22,7 +22,7 @@
 autoplot.accuracy_estimate <- function(object, # nolint: object_name.
                                        type = c("systems", "bins", "sensitivity", "gold", "roc",
                                                 "reliability"), ...) {
-  type <- check_choice(type, eval(formals(autoplot.accuracy_estimate)$type), "type")
+  type <- check_choice(type)
   if (type %in% c("roc", "reliability")) {
     return(plot_score_curve(object, type, ...))
   }

@@ -11,7 +11,7 @@
 autoplot.k_check <- function(object, # nolint: object_name.
                              type = c("tests", "pairs", "disagreements"), ...) {
   check_dots_empty(...)
-  type <- check_choice(type, c("tests", "pairs", "disagreements"), "type")
+  type <- check_choice(type)
   abort_argument_if(!is_whole_check(object), "object",
     "must have all columns that {.fun check_k_properties} gave it.")
   rows <- tidy(object, what = type)

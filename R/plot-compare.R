@@ -11,7 +11,7 @@
 autoplot.system_comparison <- function(object, # nolint: object_name.
                                        type = c("differences", "ranks"), ...) {
   check_dots_empty(...)
-  type <- check_choice(type, c("differences", "ranks"), "type")
+  type <- check_choice(type)
   abort_argument_if(type == "ranks" && nrow(tidy(object, "ranks")) == 0L, "type",
     "There are no ranks of systems that are compared with one reference.",
     i = "Draw {.val differences}, or compare with the {.arg best}.")

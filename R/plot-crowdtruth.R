@@ -24,7 +24,7 @@ autoplot.crowdtruth <- function(object, # nolint: object_name.
                                 type = c("scores", "similarity", "workers", "convergence"),
                                 flags = NULL, max_units = 25L, ...) {
   check_dots_empty(...)
-  type <- check_choice(type, c("scores", "similarity", "workers", "convergence"), "type")
+  type <- check_choice(type)
   max_units <- check_count(max_units, "max_units")
   if (!is.null(flags)) {
     check_class(flags, "worker_flags", "flags", "Make them with {.fun flag_workers}.")

@@ -22,7 +22,7 @@ autoplot.draws_fit <- function(object, # nolint: object_name.
                                type = c("density", "trace", "rank", "prior"),
                                terms = NULL, ...) {
   check_dots_empty(...)
-  type <- check_choice(type, c("density", "trace", "rank", "prior"), "type")
+  type <- check_choice(type)
   known <- colnames(object$draws)
   if (is.null(terms)) {
     terms <- utils::head(known[is_watched(object$terms)], 12L)
@@ -130,7 +130,7 @@ plot_medians <- function(table, terms, colours, width) {
 #' @rawNamespace S3method(ggplot2::autoplot,fit_check)
 autoplot.fit_check <- function(object, type = c("prior", "pairs"), ...) { # nolint: object_name.
   check_dots_empty(...)
-  type <- check_choice(type, c("prior", "pairs"), "type")
+  type <- check_choice(type)
   if (type == "prior") {
     return(autoplot.draws_fit(object$fit, "prior"))
   }

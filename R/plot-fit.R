@@ -21,7 +21,7 @@ autoplot.rater_fit <- function(object, # nolint: object_name.
                                type = c("parameters", "confusion", "tests"), max_raters = 12L,
                                ...) {
   check_dots_empty(...)
-  type <- check_choice(type, c("parameters", "confusion", "tests"), "type")
+  type <- check_choice(type)
   max_raters <- check_count(max_raters, "max_raters")
   switch(type,
     confusion = plot_confusion(object, max_raters), parameters = plot_parameters(object),

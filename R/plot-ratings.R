@@ -20,7 +20,7 @@ autoplot.ratings <- function(object, # nolint: object_name.
                              type = c("ratings", "agreement"), max_cases = 150L,
                              max_raters = 30L, ...) {
   check_dots_empty(...)
-  type <- check_choice(type, c("ratings", "agreement"), "type")
+  type <- check_choice(type)
   max_cases <- check_count(max_cases, "max_cases")
   max_raters <- check_count(max_raters, "max_raters", min = 2L)
   if (type == "ratings") {

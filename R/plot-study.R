@@ -11,7 +11,7 @@
 autoplot.simulation_study <- function(object, # nolint: object_name.
                                       type = c("accuracy", "error"), estimators = NULL, ...) {
   check_dots_empty(...)
-  type <- check_choice(type, c("accuracy", "error"), "type")
+  type <- check_choice(type)
   known <- names(object$estimators)
   estimators <- estimators %||% known
   if (is.character(estimators)) estimators <- unique(estimators)

@@ -17,7 +17,7 @@ autoplot.ground_truth <- function(object, type = c("cases", "calibration"), # no
                                   max_cases = 150L, truth = NULL, bins = 10L,
                                   conf_level = default_conf_level(), ...) {
   check_dots_empty(...)
-  type <- check_choice(type, c("cases", "calibration"), "type")
+  type <- check_choice(type)
   max_cases <- check_count(max_cases, "max_cases")
   if (type == "calibration") {
     return(plot_calibration(calibration(object, truth, bins, conf_level), conf_level))

@@ -199,10 +199,10 @@ rater_model <- function(accuracy = c("common", "rater"),
     return(with_levels_of(model, confidence))
   }
   model <- list(
-    accuracy = check_choice(accuracy, c("common", "rater"), "accuracy"),
+    accuracy = check_choice(accuracy),
     errors = check_choice(errors, errors_axis, "errors"),
-    difficulty = check_choice(difficulty, c("none", "strata"), "difficulty"),
-    system = check_choice(system, c("shared", "own"), "system")
+    difficulty = check_choice(difficulty),
+    system = check_choice(system)
   )
   poolable <- model$accuracy == "rater" && model$errors == "free" && model$difficulty == "none" &&
     !confidence

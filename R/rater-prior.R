@@ -78,16 +78,13 @@ rater_prior <- function(..., base_rates = 1, others = c("vague", "flat", "partia
   law <- if (is.list(others) || is.matrix(others)) {
     check_rater_law(others, "others")
   } else {
-    check_choice(others, c("vague", "flat", "partial"), "others")
+    check_choice(others)
   }
   orders <- c("mean", "each", "none")
   if (missing(order) && identical(law, "flat")) order <- "each"
-  structure(
-    list(
-      raters = named, others = law, order = check_choice(order, orders, "order"),
-      base_rates = check_rate_laws(base_rates)
-    ),
-    class = c("rater_prior", "fallible_result")
+  new_result("rater_prior",
+    raters = named, others = law, order = check_choice(order, orders, "order"),
+    base_rates = check_rate_laws(base_rates)
   )
 }
 

@@ -64,7 +64,7 @@
 #' register_measure("unanimous", kernel = NULL)
 #' @export
 measures <- function(kind = c("agreement", "metric")) {
-  if (check_choice(kind, c("agreement", "metric"), "kind") == "metric") {
+  if (check_choice(kind) == "metric") {
     return(metric_table())
   }
   all <- all_measures()
@@ -85,7 +85,7 @@ register_measure <- function(id, title, kernel, form = NULL, range = NULL,
                              kind = c("agreement", "metric"), raters = NULL,
                              better = c("high", "low"), reference = "") {
   check_given(but = if (!missing(kernel) && is.null(kernel)) "title")
-  of_metric <- check_choice(kind, c("agreement", "metric"), "kind") == "metric"
+  of_metric <- check_choice(kind) == "metric"
   taken <- names(if (of_metric) c(built_in_metrics, score_records, label_records) else
     built_in_measures)
   make <- function() {

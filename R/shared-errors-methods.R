@@ -37,7 +37,7 @@
 #' @export
 tidy.shared_errors <- function(x, what = c("pairs", "raters"), ...) {
   check_dots_empty(...)
-  if (check_choice(what, c("pairs", "raters"), "what") == "raters") {
+  if (check_choice(what) == "raters") {
     return(x$raters)
   }
   table <- pairs_of_all(x)

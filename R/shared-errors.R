@@ -108,18 +108,15 @@ shared_errors <- function(x, known_truth = NULL, accuracy = NULL, coinciding = N
     table <- add_open_range(table, found$agreeing, x, limits, least_same)
   }
   size <- ratings_per_case(x)
-  structure(
-    list(
-      pairs = table, raters = rater_rows(table, x$raters, answers, size),
-      about = whole_panel(table, answers, length(x$raters), size),
-      counts = tibble::tibble(
-        raters = length(x$raters), systems = length(x$systems), n = count_cases(x),
-        known = sum(cells$weight)
-      ),
-      options = list(conf_level = conf_level, limits = limits, coinciding = least_same),
-      judges = judges
+  new_result("shared_errors",
+    pairs = table, raters = rater_rows(table, x$raters, answers, size),
+    about = whole_panel(table, answers, length(x$raters), size),
+    counts = tibble::tibble(
+      raters = length(x$raters), systems = length(x$systems), n = count_cases(x),
+      known = sum(cells$weight)
     ),
-    class = c("shared_errors", "fallible_result")
+    options = list(conf_level = conf_level, limits = limits, coinciding = least_same),
+    judges = judges
   )
 }
 

@@ -27,7 +27,7 @@
 #' @export
 tidy.ground_truth <- function(x, what = c("cases", "categories"), ...) {
   check_dots_empty(...)
-  what <- check_choice(what, c("cases", "categories"), "what")
+  what <- check_choice(what)
   probability <- probability_matrix(x, "x")
   labels <- colnames(probability)
   if (what == "cases") {

@@ -77,7 +77,7 @@
 #' @export
 ground_truth <- function(fit, format = c("wide", "long"), rho = NULL) {
   check_given()
-  format <- check_choice(format, c("wide", "long"), "format")
+  format <- check_choice(format)
   if (!is.null(rho)) check_number(rho, "rho", 0, 1)
   labels <- labels_of(fit)
   rho <- rho %||% labels$common
