@@ -184,7 +184,7 @@ autoplot.accuracy_by_group <- function(object, ...) { # nolint: object_name.
     titled(
       "Accuracy of systems by group",
       if (!all(is.na(seen$conf.low))) {
-        paste0("With ", format(100 * level), "% intervals; each group is fitted separately")
+        paste0("With ", interval_title(level), "s; each group is fitted separately")
       },
       "probability of the correct category", caption = lacking_words(table)
     ) +

@@ -287,7 +287,7 @@ notes_of.confusion_estimate <- function(x) { # nolint: object_name.
       gold_cell_note(x)
     } else if (has_interval(x)) {
       paste0(
-        format(100 * x$options$conf_level), "% intervals: ",
+        interval_title(x$options$conf_level), "s: ",
         if (interval_of(x)$drawn) {
           "quantiles of posterior draws"
         } else {

@@ -120,20 +120,23 @@ worth_in_labels <- function(rows, cases) {
 
 # Why gold measures nothing of a system; NULL if it does.
 lack_of_gold <- function(estimate, s) {
-  n <- length(estimate$gold$case)
+  evidence <- estimate$gold$evidence
   if (!is.null(estimate$gold$measured[[s]])) {
     NULL
-  } else if (n == 0L) {
-    "there are no gold cases"
-  } else if (is.null(estimate$gold$evidence)) {
+  } else if (is.null(evidence)) {
+    lack_of_evidence(estimate)
+  } else if (any(evidence$answer[evidence$at, s] > 0L)) {
+    only_some_drawn
+  } else {
+    paste("it answered none of the", number(length(estimate$gold$case)), "gold cases")
+  }
+}
+
+lack_of_evidence <- function(estimate) {
+  if (length(estimate$gold$case) > 0L) {
     "weights are not counts, so gold cases are not a sample of cases"
   } else {
-    answered <- sum(estimate$gold$evidence$answer[estimate$gold$evidence$at, s] > 0L)
-    if (answered > 0L) {
-      only_some_drawn
-    } else {
-      paste("it answered none of the", number(n), "gold cases")
-    }
+    "there are no gold cases"
   }
 }
 

@@ -120,7 +120,7 @@ lack_of_rate <- function(estimate, cell) {
 
 gold_cell_note <- function(x) {
   paste0(
-    format(100 * x$options$conf_level), "% intervals: ", x$options$interval, ", of the ",
+    interval_title(x$options$conf_level), "s: ", x$options$interval, ", of the ",
     x$options$target, ", each by itself, with ", count_noun(x$options$gold, "gold case")
   )
 }

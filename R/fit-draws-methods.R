@@ -122,8 +122,7 @@ shown_table.draws_fit <- function(x) { # nolint: object_name.
   table <- tidy(x)
   table <- table[is_watched(table), ]
   out <- data.frame(parameter = table$term, estimate = decimals(table$estimate))
-  out[[paste0(format(100 * default_conf_level()), "% interval")]] <-
-    bracketed(table$conf.low, table$conf.high)
+  out[[interval_title(default_conf_level())]] <- bracketed(table$conf.low, table$conf.high)
   out$prior <- ifelse(table$contraction < least_contraction & !is.na(table$contraction),
     "mostly prior", "")
   out

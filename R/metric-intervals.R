@@ -46,12 +46,21 @@ point_rows <- function(estimate, plan, counts, s) {
     value <- metric_values(plan, as_shares(matrix(counts, 1L), length(plan$categories)))[1L, ]
     reason[is.na(value)] <- undefined_reason(plan)[is.na(value)]
   }
+  found <- metric_rows(
+    estimate, plan, estimate$table$system[[s]], value, estimate$table$n[[s]], reason
+  )
+  found[c("hidden", "sampling", "cases")] <- NA_real_
+  found
+}
+
+# Rows of a system as tidy() has them, without intervals.
+metric_rows <- function(estimate, plan, system, value, n, reason) {
+  rows <- plan$rows
   columns_tibble(
-    system = rep(estimate$table$system[[s]], nrow(rows)), metric = rows$metric,
-    average = rows$average, category = rows$category, estimate = na_real(value),
-    std.error = NA_real_, conf.low = NA_real_, conf.high = NA_real_, n = estimate$table$n[[s]],
-    method = estimate$options$method, reason = reason, hidden = NA_real_, sampling = NA_real_,
-    cases = NA_real_
+    system = rep(system, nrow(rows)), metric = rows$metric, average = rows$average,
+    category = rows$category, estimate = na_real(value), std.error = NA_real_,
+    conf.low = NA_real_, conf.high = NA_real_, n = n, method = estimate$options$method,
+    reason = unname(reason)
   )
 }
 
@@ -216,8 +225,15 @@ hidden_errors <- function(estimate, table, s, along, by_answer) {
   wrong <- square - diag(diag(square), n)
   share <- wrong / replace(rowSums(wrong), rowSums(wrong) == 0, Inf)
   shift <- of_answer * by_answer(diag(n) - share)
-  level <- colSums(shift)
   own <- hidden_of_errors(estimate, s, wrong_by_answer(estimate, s))
+  hidden_in_all(estimate, range, line, raters, shift, of_answer, own)
+}
+
+# Of both parts: `line`, how far each quantity is from one end to the other, with variance `range`;
+# and `shift`, how far it moves with each answer (of which there is the share `of_answer`), by
+# `raters` for all answers and by `own` where they differ.
+hidden_in_all <- function(estimate, range, line, raters, shift, of_answer, own) {
+  level <- colSums(shift)
   apart <- colSums((own * (shift - outer(of_answer, level)))^2)
   sqrt(pmax(range * line^2 + raters^2 * level^2 + apart_share(estimate) * apart, 0))
 }

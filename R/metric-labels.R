@@ -204,19 +204,14 @@ label_table <- function(estimate, plan, panel, interval, conf_level) {
   }
   tables <- lapply(seq_along(panel$systems), function(s) {
     of <- (s - 1L) * panel$labels + seq_len(panel$labels)
-    rows <- plan$rows
-    at <- match(rows$category, plan$categories)
+    at <- match(plan$rows$category, plan$categories)
     reason <- ifelse(is.na(at), estimate$table$reason[of[which(lost[of])[1L]]],
       estimate$table$reason[of][at])
     unknown <- is.na(values[[s]])
     reason[unknown & is.na(reason)] <- undefined_reason(plan)[unknown & is.na(reason)]
-    found <- columns_tibble(
-      system = rep(panel$systems[[s]], nrow(rows)), metric = rows$metric, average = rows$average,
-      category = rows$category, estimate = na_real(values[[s]]), std.error = NA_real_,
-      conf.low = NA_real_, conf.high = NA_real_,
-      n = ifelse(is.na(at), max(estimate$table$n[of]), estimate$table$n[of][at]),
-      method = estimate$options$method, reason = ifelse(unknown, reason, NA_character_)
-    )
+    n <- ifelse(is.na(at), max(estimate$table$n[of]), estimate$table$n[of][at])
+    reason[!unknown] <- NA_character_
+    found <- metric_rows(estimate, plan, panel$systems[[s]], values[[s]], n, reason)
     if (is.null(replicates)) found else with_percentiles(found, plan, replicates[[s]], conf_level)
   })
   do.call(rbind, tables)

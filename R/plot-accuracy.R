@@ -57,7 +57,7 @@ systems_subtitle <- function(object, rater) {
   if (all(is.na(tidy(object)$estimate))) {
     return(paste("Not identified:", tidy(object)$reason[[1L]]))
   }
-  interval <- if (!is.na(level)) paste0(" with ", format(100 * level), "% intervals")
+  interval <- if (!is.na(level)) paste0(" with ", interval_title(level), "s")
   paste0("Estimates", interval, "; dashed: a single rater (", in_percent(rater), ")")
 }
 

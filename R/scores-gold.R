@@ -76,10 +76,8 @@ gold_weights <- function(part, slope) {
 }
 
 lack_of_scored <- function(estimate, part, plan, i, interval) {
-  if (length(estimate$gold$case) == 0L) {
-    return("there are no gold cases")
-  } else if (is.null(estimate$gold$evidence)) {
-    return("weights are not counts, so gold cases are not a sample of cases")
+  if (is.null(estimate$gold$evidence)) {
+    return(lack_of_evidence(estimate))
   } else if (interval$anytime) {
     return("anytime intervals are derived for accuracy, recall and precision only")
   } else if (part$gold == 0L) {

@@ -99,12 +99,7 @@ score_point <- function(estimate, plan, judge, panel, s) {
       reason[off] <- "scores are not probabilities, they only order cases"
     }
   }
-  columns_tibble(
-    system = rep(estimate$table$system[[s]], nrow(rows)), metric = rows$metric,
-    average = rows$average, category = rows$category, estimate = na_real(value),
-    std.error = NA_real_, conf.low = NA_real_, conf.high = NA_real_, n = judge$n %||% 0,
-    method = estimate$options$method, reason = unname(reason)
-  )
+  metric_rows(estimate, plan, estimate$table$system[[s]], value, judge$n %||% 0, reason)
 }
 
 lack_of_score_interval <- function(estimate, interval) {
@@ -266,11 +261,8 @@ hidden_of_scores <- function(estimate, plan, judge, panel, s) {
     moved <- rowsum(rowSums(g * (said - judge$w)) * v, top) / sum(v)
     ifelse(wrong > 0, moved / wrong, 0)
   }, as.vector(wrong))
-  shift <- matrix(shift, length(wrong))
-  level <- colSums(shift)
   of_answer <- as.vector(rowsum(v, top)) / sum(v)
-  apart <- colSums((shift - outer(of_answer, level))^2)
-  sqrt(pmax(range * line^2 + raters^2 * (level^2 + apart_share(estimate) * apart), 0))
+  hidden_in_all(estimate, range, line, raters, matrix(shift, length(wrong)), of_answer, raters)
 }
 
 # How far each metric is from errors of their own to errors in common.

@@ -90,7 +90,7 @@ format.shared_errors <- function(x, digits = 2L, ...) {
     if (is.na(low)) {
       ""
     } else {
-      paste0(" (", format(100 * facts$conf_level), "% interval ", between(low, high), ")")
+      paste0(" (", interval_title(facts$conf_level), " ", between(low, high), ")")
     }
   }
   paste0(
@@ -124,8 +124,7 @@ shown_table.shared_errors <- function(x) { # nolint: object_name.
   out <- data.frame(pair = paste(table$rater1, "-", table$rater2))
   if (any(table$known > 0)) {
     out$correlation <- decimals(table$estimate, 2L)
-    out[[paste0(format(100 * x$options$conf_level), "% interval")]] <-
-      range(table$conf.low, table$conf.high)
+    out[[interval_title(x$options$conf_level)]] <- range(table$conf.low, table$conf.high)
     if (any(table$expected < 1, na.rm = TRUE)) { # with two categories wrong answers are the same
       out[["same wrong answer"]] <- decimals(table$coinciding, 2L)
       out[["by chance"]] <- decimals(table$expected, 2L)
