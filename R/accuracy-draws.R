@@ -46,7 +46,7 @@
 #' @family estimation
 #' @examples
 #' set.seed(1)
-#' x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.8, b = 0.7), n = 300))
+#' x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.8, b = 0.7), n = 100))
 #' fit <- fit_raters(x, dawid_skene(), method = "bayes", sampling = list(draws = 1000))
 #' estimate <- estimate_accuracy(fit)
 #' estimate

@@ -34,7 +34,7 @@ calibrate <- function(panels, n = 60L) {
 
 test_that("planted parameters are anywhere among the draws, and posteriors have the prior's mean", {
   withr::local_seed(11)
-  panels <- if (extended_tests()) 300L else 60L
+  panels <- if (nightly_tests()) 300L else 60L
   found <- calibrate(panels)
   # Ranks 0 to 40 of 40 draws: mean 1/2, variance (41^2 - 1) / 12 / 40^2.
   z <- (rowMeans(found[1:3, ]) - 0.5) / sqrt((41^2 - 1) / 12 / 40^2 / panels)
