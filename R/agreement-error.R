@@ -18,9 +18,7 @@ evaluate <- function(measure, view, settings) {
   )
   # Without counts there are no cases to leave out.
   if (!view$counted) influence <- "none"
-  if (is.function(measure$kernel)) {
-    return(evaluate_function(measure, view, influence))
-  }
+  if (is.function(measure$kernel)) return(evaluate_function(measure, view, influence))
   raw <- core_agreement(
     view$x$patterns, safe_weight(view), selection_of(view, measure),
     kernel_options(measure, view, settings), influence, function(done) NULL
@@ -55,9 +53,7 @@ safe_weight <- function(view) {
 
 # Is agreement by chance certain though more than one category is in use?
 by_weights <- function(raw, measure, view) {
-  if (raw$undefined != "certain") {
-    return(FALSE)
-  }
+  if (raw$undefined != "certain") return(FALSE)
   rows <- core_rated_rows(view$x$patterns, view$weight, selection_of(view, measure))
   length(unique(rows$category[rows$weight[rows$row] > 0])) > 1L
 }
@@ -81,9 +77,7 @@ error_of <- function(measure, view, raw, settings) {
     n = as.double(sum(view$cases[raw$used])), method = method, std.error = NA_real_,
     conf.low = NA_real_, conf.high = NA_real_, reason = NULL
   )
-  if (is.na(raw$estimate) || method == "none") {
-    return(out)
-  }
+  if (is.na(raw$estimate) || method == "none") return(out)
   why <- if (!view$counted) {
     "weights are not counts"
   } else if (out$n < 2) {
@@ -202,9 +196,7 @@ jackknife_function <- function(measure, rows) {
     weight[[i]] <- weight[[i]] - 1
     without[[i]] <- call_kernel(measure, rows, weight)
   }
-  if (anyNA(without)) {
-    return(NULL)
-  }
+  if (anyNA(without)) return(NULL)
   mean <- sum(rows$weight * without) / n
   ifelse(rows$weight > 0, (n - 1) / n * (mean - without), 0)
 }

@@ -2,9 +2,7 @@
 
 # Counts of ratings: columns of x, or a matrix or data frame of their own.
 counts_ratings <- function(x, counts) {
-  if (!missing(x)) {
-    return(as_ratings(x, counts = !!counts))
-  }
+  if (!missing(x)) return(as_ratings(x, counts = !!counts))
   counts <- rlang::eval_tidy(counts)
   abort_argument_if(!is.data.frame(counts) && !is.matrix(counts), "counts",
     "must be a matrix or data frame of cases x categories, or columns of {.arg x}.", not = counts)

@@ -10,6 +10,8 @@
 #'   for one measure `Fleiss' kappa 0.43, p < .001`, for several a line of them.
 #' @family agreement
 #' @name agreement_tests
+#' @rawNamespace S3method(tidy,agreement_comparison,tidy.agreement_test)
+#' @rawNamespace S3method(print,agreement_comparison,print.agreement_test)
 #' @examples
 #' x <- ratings(fleiss1971, case = case, counts = depression:other)
 #' test <- compare_agreement(x, measures = "fleiss_kappa")

@@ -66,9 +66,7 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
   samples <- Map(function(one, arg) {
     new_sample(one, scale_weights, interval, pooling, arg)
   }, given, names(given))
-  if (is.null(y)) {
-    return(test_against(samples[[1L]], measures, about))
-  }
+  if (is.null(y)) return(test_against(samples[[1L]], measures, about))
   check_same_cases(samples, given)
   check_same_categories(samples)
   found <- lapply(samples, function(s) find_measures(measures, list(s$view), s$settings))
@@ -120,9 +118,7 @@ test_row <- function(measure, sample, about) {
 }
 
 p_value <- function(statistic, degrees, alternative) {
-  if (is.na(statistic)) {
-    return(NA_real_)
-  }
+  if (is.na(statistic)) return(NA_real_)
   switch(alternative,
     two.sided = 2 * stats::pt(-abs(statistic), degrees),
     greater = stats::pt(statistic, degrees, lower.tail = FALSE),

@@ -23,9 +23,7 @@ tell_alphas <- function(ids, scale_weights) {
 }
 
 check_scale_weights <- function(weights, labels) {
-  if (is.null(weights)) {
-    return(NULL)
-  }
+  if (is.null(weights)) return(NULL)
   if (is.character(weights)) {
     name <- check_choice(weights, scale_names, "scale_weights")
     return(scale_matrix(name, labels))

@@ -149,9 +149,7 @@ run_tasks <- function(tasks, settings) {
   }
   bar$close()
   table <- tibble::as_tibble(stack_tables(rows))
-  if (settings$interval != "bootstrap") {
-    return(table)
-  }
+  if (settings$interval != "bootstrap") return(table)
   known <- which(is.na(table$reason))
   check_memory(
     as.double(settings$replicates) * length(tasks), "replicates of measures",
@@ -220,9 +218,7 @@ header_of_agreement <- function(view) {
   x <- view$x
   header <- format_header(x)
   header[[1L]] <- sub("<ratings>", "<agreement>", header[[1L]], fixed = TRUE)
-  if (is.null(x$weights) || !weights_are_counts(x)) {
-    return(header)
-  }
+  if (is.null(x$weights) || !weights_are_counts(x)) return(header)
   cases <- count_noun(nrow(x), "case")
   header[[1L]] <- sub(cases, count_noun(sum(x$weights), "case"), header[[1L]], fixed = TRUE)
   header[1:2]

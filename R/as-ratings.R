@@ -83,26 +83,20 @@ as_ratings.crowdtruth <- function(x, ..., arg = "x", call = user_frame()) {
 
 #' @export
 as_ratings.matrix <- function(x, ..., arg = "x", call = user_frame()) {
-  if (is.object(x)) {
-    return(as_ratings.default(x, arg = arg, call = call))
-  }
+  if (is.object(x)) return(as_ratings.default(x, arg = arg, call = call))
   if (!names_columns(...)) warn_counts(x)
   ratings(x, ...)
 }
 
 #' @export
 as_ratings.table <- function(x, ..., arg = "x", call = user_frame()) {
-  if (...length() > 0L) ratings(x, ...) else table_ratings(x, arg, call)
+  if (...length() > 0L) ratings(x, ...) else table_ratings(x, arg)
 }
 
 #' @export
 as_ratings.data.frame <- function(x, ..., arg = "x", call = user_frame()) {
-  if (inherits(x, own_tables)) {
-    return(as_ratings.default(x, arg = arg, call = call))
-  }
-  if (names_columns(...)) {
-    return(ratings(x, ...))
-  }
+  if (inherits(x, own_tables)) return(as_ratings.default(x, arg = arg, call = call))
+  if (names_columns(...)) return(ratings(x, ...))
   roles <- guess_roles(names(x))
   warn_counts(x[roles$raters])
   guessed_ratings(x, roles, ...)
@@ -110,9 +104,7 @@ as_ratings.data.frame <- function(x, ..., arg = "x", call = user_frame()) {
 
 #' @export
 as_ratings.tbl_lazy <- function(x, ..., arg = "x", call = user_frame()) {
-  if (names_columns(...)) {
-    return(ratings(x, ...))
-  }
+  if (names_columns(...)) return(ratings(x, ...))
   guessed_ratings(x, guess_roles(ask_database(colnames(x))), ...)
 }
 
@@ -144,9 +136,7 @@ names_columns <- function(...) {
 warn_counts <- function(columns) {
   whole <- function(x) is_plain(x, "numeric") && !anyNA(x) && all(x >= 0 & x == round(x))
   columns <- as.list(as.data.frame(columns))
-  if (length(columns) < 2L || !all(vapply(columns, whole, NA))) {
-    return(invisible())
-  }
+  if (length(columns) < 2L || !all(vapply(columns, whole, NA))) return(invisible())
   sums <- unique(Reduce(`+`, columns))
   warn_if(length(sums) == 1L && sums > 1 && 0 %in% unlist(columns) && length(columns[[1L]]) > 2L,
     "labels", "Every row sums to {sums}, as if it had counts of ratings.",
@@ -158,11 +148,11 @@ warn_counts <- function(columns) {
 own_tables <- c("ground_truth", "agreement", "agreement_benchmark", "k_check")
 
 # For verbs that learn from agreement, which a single rater has none of.
-as_ratings_of_several <- function(x, arg = "x", call) {
+as_ratings_of_several <- function(x, arg = "x", call = user_frame()) {
   check_several_raters(as_ratings(x, arg = arg, call = call), call)
 }
 
-check_several_raters <- function(x, call) {
+check_several_raters <- function(x, call = user_frame()) {
   abort_if(length(x$raters) < 2L,
     "raters", "At least two raters are needed to learn from their agreement.",
     x = "Found only {.val {x$raters}}.",

@@ -18,7 +18,8 @@ check_given <- function(up = 1L, but = NULL) {
   abort_argument_if(length(lacking) > 0L, lacking, "{.arg {lacking}} must be given.", call = frame)
 }
 
-check_number <- function(x, arg, min = -Inf, max = Inf, open_min = FALSE, open_max = FALSE, call) {
+check_number <- function(x, arg, min = -Inf, max = Inf, open_min = FALSE, open_max = FALSE,
+                         call = user_frame()) {
   is_number <- is.numeric(x) && length(x) == 1L && is.finite(x)
   inside <- is_number && (if (open_min) x > min else x >= min) &&
     (if (open_max) x < max else x <= max)
@@ -31,37 +32,35 @@ check_number <- function(x, arg, min = -Inf, max = Inf, open_min = FALSE, open_m
 }
 
 # A level of confidence.
-check_level <- function(x, arg = "conf_level", call) {
+check_level <- function(x, arg = "conf_level", call = user_frame()) {
   check_number(x, arg, 0, 1, open_min = TRUE, open_max = TRUE, call = call)
 }
 
-check_count <- function(x, arg, min = 1L, max = .Machine$integer.max, call) {
+check_count <- function(x, arg, min = 1L, max = .Machine$integer.max, call = user_frame()) {
   ok <- is.numeric(x) && length(x) == 1L && is.finite(x) && x == round(x) && x >= min && x <= max
   abort_argument_if(!ok, arg, "must be one whole number from {min} to {max}.", not = x, call = call)
   invisible(as.integer(x))
 }
 
-check_flag <- function(x, arg, call) {
+check_flag <- function(x, arg, call = user_frame()) {
   abort_argument_if(!rlang::is_bool(x), arg, "must be `TRUE` or `FALSE`.", not = x, call = call)
   invisible(x)
 }
 
 # One of `choices`, by default those of the argument that `x` is; all of them, as in a function's
 # default, mean the first.
-check_choice <- function(x, choices, arg, call) {
+check_choice <- function(x, choices, arg, call = user_frame()) {
   if (missing(choices)) {
     arg <- as.character(substitute(x))
     choices <- eval(formals(sys.function(sys.parent()))[[arg]])
   }
-  if (identical(x, choices)) {
-    return(invisible(choices[[1L]]))
-  }
+  if (identical(x, choices)) return(invisible(choices[[1L]]))
   abort_argument_if(!(rlang::is_string(x) && x %in% choices), arg,
     "must be one of {.or {.val {choices}}}.", not = x, call = call)
   invisible(x)
 }
 
-check_class <- function(x, class, arg, how, call) {
+check_class <- function(x, class, arg, how, call = user_frame()) {
   abort_argument_if(!inherits(x, class), arg, "must be a {.cls {class}} object.", not = x, i = how,
     call = call)
   invisible(x)
@@ -73,7 +72,7 @@ check_ratings <- function(x) {
 }
 
 # A class says what an object is, and not that it has what belongs to it.
-check_whole_ratings <- function(x, arg = "x", call) {
+check_whole_ratings <- function(x, arg = "x", call = user_frame()) {
   parts <- c("patterns", "index", "cases", "raters", "categories")
   lacking <- setdiff(parts, names(unclass(x)))
   abort_argument_if(length(lacking) > 0L, arg, "must be ratings that {.fun ratings} made.",
@@ -82,7 +81,7 @@ check_whole_ratings <- function(x, arg = "x", call) {
 }
 
 # A cap that is polite to other users of the machine: never more than it has cores.
-check_threads <- function(threads, call) {
+check_threads <- function(threads, call = user_frame()) {
   threads <- check_count(threads, "threads", call = call)
   limit <- getOption("mc.cores", parallel::detectCores())
   if (is.na(limit)) threads else min(threads, max(as.integer(limit), 1L))
@@ -121,7 +120,7 @@ near_names <- function(given, known) {
   known[near]
 }
 
-check_installed <- function(package, purpose, call) {
+check_installed <- function(package, purpose, call = user_frame()) {
   abort_if(!requireNamespace(package, quietly = TRUE), "package",
     "The package {.pkg {package}} is needed {purpose}, and it is not installed.",
     i = "Install it with {.code install.packages(\"{package}\")}.", package = package, call = call)
@@ -152,7 +151,7 @@ describe <- function(x) {
 
 any_columns <- function(x) is.data.frame(x) && length(x) > 0L
 
-check_string <- function(x, arg, call) {
+check_string <- function(x, arg, call = user_frame()) {
   abort_argument_if(!(rlang::is_string(x) && !is.na(x)), arg, "must be one string.", not = x,
     call = call)
   invisible(x)
@@ -179,7 +178,7 @@ is_text <- function(x) {
 }
 
 # The strings, levels or list of strings in `x` must be text; `what` names an argument or a column.
-check_text <- function(x, what, call) {
+check_text <- function(x, what, call = user_frame()) {
   words <- if (is.factor(x)) levels(x) else if (is.list(x)) unlist(x) else x
   bad <- if (is.character(words)) which(!is_text(words))
   if (length(bad) > 0L) {
@@ -193,22 +192,20 @@ check_text <- function(x, what, call) {
 }
 
 # `x` with those of its systems that a user chose.
-choose_systems <- function(x, systems, call) {
+choose_systems <- function(x, systems, call = user_frame()) {
   if (is.null(systems)) x else x[, , check_system_names(systems, x$systems, call)]
 }
 
 # Names of systems among those `known`, each once; all of them for NULL.
-check_system_names <- function(systems, known, call) {
-  if (is.null(systems)) {
-    return(known)
-  }
+check_system_names <- function(systems, known, call = user_frame()) {
+  if (is.null(systems)) return(known)
   abort_if(length(known) == 0L, "system", "There are no systems for {.arg systems} to choose from.",
     i = "Give {.arg systems} to {.fun ratings}.", system = character(), call = call)
   check_names_among(systems, known, "systems", call)
 }
 
 # Some of the `choices`, each once.
-check_names_among <- function(x, choices, arg, call) {
+check_names_among <- function(x, choices, arg, call = user_frame()) {
   named <- if (is.character(x)) x else character()
   unknown <- printable(setdiff(named, choices))
   twice <- unique(named[duplicated(named)])
@@ -221,10 +218,8 @@ check_names_among <- function(x, choices, arg, call) {
 }
 
 # NULL stays NULL. A pair is a range for all raters; base rates are one number for each category.
-as_limits <- function(limits, names, arg, what, call) {
-  if (is.null(limits)) {
-    return(NULL)
-  }
+as_limits <- function(limits, names, arg, what, call = user_frame()) {
+  if (is.null(limits)) return(NULL)
   if (is.data.frame(limits)) limits <- as.matrix(limits)
   values <- if (is.matrix(limits)) {
     limits

@@ -84,10 +84,9 @@
 NULL
 
 # `x` says what was found (`not` is the thing itself), `i` what to do: sentences, or NULL for none.
-# Errors name the function that the user called; `call` is only for those that name another.
-abort_fallible <- function(topic, message, ..., not, x = NULL, i = NULL, call,
+# Errors name the function that the user called; `call` is for those that name another or none.
+abort_fallible <- function(topic, message, ..., not, x = NULL, i = NULL, call = user_frame(),
                            .envir = parent.frame()) {
-  if (missing(call)) call <- user_frame()
   if (!missing(not)) x <- c(x, paste0("It is ", verbatim(describe(not)), "."))
   cli::cli_abort(
     in_words(with_bullets(message, x, i), .envir), ...,
@@ -189,9 +188,7 @@ without_trace <- function(condition) {
 
 # A message, once in a session.
 inform_once <- function(topic, message, .envir = parent.frame()) {
-  if (is_quiet() || !is.null(informed[[topic]])) {
-    return(invisible())
-  }
+  if (is_quiet() || !is.null(informed[[topic]])) return(invisible())
   informed[[topic]] <- TRUE
   inform_fallible(message, .envir = .envir)
 }

@@ -155,9 +155,7 @@ print.crowdtruth <- function(x, ...) {
 
 # "Units: clarity .61 to 1.00, mean .85; lowest 225527736, 225527737"
 describe_spread <- function(what, measure, value, name, high = FALSE) {
-  if (all(is.na(value))) {
-    return(paste0(what, ": ", measure, " is undefined"))
-  }
+  if (all(is.na(value))) return(paste0(what, ": ", measure, " is undefined"))
   order <- order(if (high) -value else value)[seq_len(min(3L, sum(!is.na(value))))]
   paste0(
     what, ": ", measure, " ", decimals(min(value, na.rm = TRUE)), " to ",

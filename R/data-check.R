@@ -124,15 +124,11 @@ quiet_tidy <- function(value) {
 }
 
 look_at_constant <- function(x) {
-  if (x$exchangeable) {
-    return(NULL)
-  }
+  if (x$exchangeable) return(NULL)
   used <- vapply(split(rating_category(x), factor(rating_rater(x), seq_along(x$raters))),
     function(answers) length(unique(answers)), 0L)
   constant <- x$raters[used == 1L & rater_totals(x) >= 10]
-  if (length(constant) == 0L) {
-    return(finding("constant raters", "ok", "none"))
-  }
+  if (length(constant) == 0L) return(finding("constant raters", "ok", "none"))
   finding("constant raters", "problem", paste("Always the same answer:", shorten(constant)),
     "Their ratings carry no information. Check their work, or leave them out.")
 }
@@ -155,18 +151,14 @@ most_compared <- 200L # raters and systems
 
 look_at_copies <- function(x) {
   pairs <- if (length(x$raters) + length(x$systems) <= most_compared) compared_answers(x)
-  if (is.null(pairs)) {
-    return(NULL)
-  }
+  if (is.null(pairs)) return(NULL)
   if (all_nearly_copies(pairs, length(x$raters))) {
     return(finding("duplicates", "doubt", near_copies,
       "If they are one source, their agreement is no evidence: declare it by `rater_groups`."))
   }
   copies <- which(pairs$same >= 0.99 & pairs$chance < 0.01 / nrow(pairs))
   words <- paste(pairs$first[copies], "and", pairs$second[copies])
-  if (length(copies) == 0L) {
-    return(finding("duplicates", "ok", "none"))
-  }
+  if (length(copies) == 0L) return(finding("duplicates", "ok", "none"))
   finding("duplicates", "problem", paste("Nearly the same answers:", shorten(words, "; ")),
     "If they are one source, keep one of them, or declare it by `ratings(rater_groups = )`.")
 }
@@ -181,9 +173,7 @@ near_copies <- paste(
 # errors being independent. NULL where raters have no single answers.
 compared_answers <- function(x) {
   answers <- all_answers(x)
-  if (ncol(answers) < 2L) {
-    return(NULL)
-  }
+  if (ncol(answers) < 2L) return(NULL)
   seen <- !is.na(answers)
   weight <- x$weights %||% 1
   common <- crossprod(seen * weight, seen)
@@ -253,9 +243,7 @@ look_at_categories <- function(x) {
 }
 
 look_at_missing <- function(x) {
-  if (x$exchangeable) {
-    return(NULL)
-  }
+  if (x$exchangeable) return(NULL)
   share <- 1 - sum(rater_totals(x)) / (count_cases(x) * length(x$raters))
   parts <- count_parts(x)
   finding("missing ratings", if (parts > 1L) "problem" else if (share > 0.5) "doubt" else "ok",

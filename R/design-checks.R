@@ -77,9 +77,7 @@ check_shared <- function(shared) {
 }
 
 check_copying <- function(copying, raters, systems) {
-  if (is.null(copying)) {
-    return(data.frame(from = integer(), to = integer(), probability = double()))
-  }
+  if (is.null(copying)) return(data.frame(from = integer(), to = integer(), probability = double()))
   judges <- c(raters, systems)
   number <- function(x) {
     if (is.numeric(x)) match(x, seq_along(judges)) else match(as.character(x), judges)

@@ -4,9 +4,7 @@
 # judge, of a matrix for each kind) and judges (whose accuracy depends on the kind). Empty without
 # covariates.
 design_kinds <- function(covariates, difficulty, judges, labels, dispersion, given) {
-  if (is.null(covariates)) {
-    return(list(strata = difficulty))
-  }
+  if (is.null(covariates)) return(list(strata = difficulty))
   check_kinds(covariates, difficulty, judges, given)
   by_kind <- intersect(judges, names(covariates))
   for (judge in by_kind) check_accuracy_by_kind(covariates[[judge]], judge)
@@ -66,12 +64,8 @@ check_accuracy_by_kind <- function(accuracy, judge) {
 }
 
 kinds_words <- function(design) {
-  if (is.null(design$covariates)) {
-    return(NULL)
-  }
+  if (is.null(design$covariates)) return(NULL)
   names <- shorten(names(design$covariates))
-  if (length(design$by_kind) == 0L) {
-    return(NULL)
-  }
+  if (length(design$by_kind) == 0L) return(NULL)
   paste0("accuracy of ", shorten(design$by_kind), " depends on ", names)
 }

@@ -50,9 +50,7 @@ case_nodes <- function(design) {
 
 # The row of a confusion matrix that holds for a case: what the simulator draws from.
 case_row <- function(row, truth, loading, drift, effect, position) {
-  if (loading == 0 && drift == 0) {
-    return(row)
-  }
+  if (loading == 0 && drift == 0) return(row)
   n <- length(row)
   right <- min(max(row[[truth]] + drift * (position - 0.5), 0), 1)
   order <- (truth + seq_len(n) - 2L) %% n + 1L

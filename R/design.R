@@ -170,9 +170,7 @@ lehner_design <- function(figure, system = c(0.1, 0.3, 0.5, 0.7, 0.9)) {
   if (length(system) > 0L && is.null(names(system))) names(system) <- paste("system", system)
   accuracy <- c(0.6, 0.4, 0.6, 0.8, 0.4, 0.6, 0.8, 0.6, 0.4, 0.6, 0.8, 0.4, 0.6, 0.8)[[figure]]
   n <- c(5000L, 200L, 200L, 200L, 50L, 50L, 50L)[[(figure - 1L) %% 7L + 1L]]
-  if (figure < 8L) {
-    return(rater_design(rep(accuracy, 3L), system, n = n))
-  }
+  if (figure < 8L) return(rater_design(rep(accuracy, 3L), system, n = n))
   rater_design(
     accuracy + c(-0.1, 0, 0.1), system,
     n = n, dispersion = 2, error_range = 1, difficulty = 0.2
@@ -201,9 +199,7 @@ print.rater_design <- function(x, ...) {
 }
 
 missing_words <- function(x) {
-  if (all_same(x$missing)) {
-    return(percent(x$missing[[1L]]))
-  }
+  if (all_same(x$missing)) return(percent(x$missing[[1L]]))
   shorten(paste(names(x$raters), percent(x$missing)))
 }
 
@@ -260,9 +256,7 @@ design_violations <- function(x) {
       paste("accuracy drifts over the cases by", words_by_judge(x$drift, judges))
     }
   )
-  if (length(broken) == 0L) {
-    return("The K-properties hold")
-  }
+  if (length(broken) == 0L) return("The K-properties hold")
   c("The K-properties do not hold:", paste("  -", broken))
 }
 

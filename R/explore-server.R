@@ -274,9 +274,7 @@ known_fields <- function(file) {
 # The list that the page gives says in a column how probable it was that each case was chosen.
 known_cases <- function(input, file) {
   read <- if (!is.null(input$gold) && !is.null(input$gold_case)) file()
-  if (is.null(read)) {
-    return(NULL)
-  }
+  if (is.null(read)) return(NULL)
   column <- function(id) as_label(read$table[[sent(input[[id]], read$columns, id)]])
   table <- data.frame(case = column("gold_case"), truth = column("gold_truth"))
   table$truth[table$truth %in% page_na()] <- NA

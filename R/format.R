@@ -75,9 +75,7 @@ round_columns <- function(table) {
 
 # A data frame with its doubles at three decimals, under a title.
 print_table <- function(title, table, most = 12L) {
-  if (is.null(table)) {
-    return(invisible())
-  }
+  if (is.null(table)) return(invisible())
   cat("\n", printable(title), "\n", sep = "")
   print(round_columns(utils::head(table, most)), row.names = FALSE, right = TRUE)
   if (nrow(table) > most) cat("... and", nrow(table) - most, "more\n")

@@ -40,14 +40,15 @@ most_numbers <- 1e8 # 800 MB
 most_at_once <- 1e9
 
 # Stops where `numbers` are too many; `what` names them, `instead` says what to do.
-check_memory <- function(numbers, what, instead, call) {
+check_memory <- function(numbers, what, instead, call = user_frame()) {
   abort_if(numbers > most_at_once, "memory",
     "More than {number(most_at_once)} {what} need too much memory.",
     x = "There would be {number(numbers)}.", i = instead, numbers = numbers, call = call)
 }
 
 # So many numbers for each of so many pairs of raters and systems; all of them, unless told.
-check_pair_numbers <- function(judges, numbers, call, pairs = judges * (judges - 1) / 2) {
+check_pair_numbers <- function(judges, numbers, call = user_frame(),
+                               pairs = judges * (judges - 1) / 2) {
   check_memory(
     numbers * pairs, "numbers about pairs of raters and systems",
     "Choose raters, for example {.code x[, 1:1000]}.", call

@@ -43,9 +43,7 @@ check_suits <- function(measure, views, settings) {
 misfit_of_all <- function(measure, views, settings) {
   for (view in views) {
     why <- misfit(measure, view, settings)
-    if (is.null(why)) {
-      return(NULL)
-    }
+    if (is.null(why)) return(NULL)
   }
   why
 }

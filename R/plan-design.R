@@ -5,9 +5,7 @@
 # labels, systems (their accuracies) and missing of that design, pilot (NULL, or what the print
 # tells of it).
 plan_design <- function(x, approximate) {
-  if (is.function(x$design)) {
-    return(plan_world(x, approximate))
-  }
+  if (is.function(x$design)) return(plan_world(x, approximate))
   from <- plan_basis(x$design, approximate)
   design <- with_systems(from$design, x$system_accuracy)
   accuracies <- plan_accuracies(x, from$accuracies, design)
@@ -36,9 +34,7 @@ plan_design <- function(x, approximate) {
 
 # What a plan starts from: a design, and the accuracies of its raters if they are known.
 plan_basis <- function(design, approximate) {
-  if (is.null(design)) {
-    return(list(design = rater_design(c(1, 1, 1))))
-  }
+  if (is.null(design)) return(list(design = rater_design(c(1, 1, 1))))
   if (inherits(design, "rater_design")) {
     accuracies <- given_accuracies(design)[seq_along(design$raters)]
     return(list(design = design, accuracies = unname(accuracies)))
@@ -54,9 +50,7 @@ plan_basis <- function(design, approximate) {
 # The design with systems of these accuracies, or with those of the paper if it has none.
 with_systems <- function(design, accuracies) {
   if (is.null(accuracies)) {
-    if (length(design$systems) > 0L) {
-      return(design)
-    }
+    if (length(design$systems) > 0L) return(design)
     accuracies <- c(0.1, 0.3, 0.5, 0.7, 0.9)
   }
   accuracies <- check_probabilities(accuracies, "system_accuracy", 1L)
@@ -124,9 +118,7 @@ plan_accuracies <- function(x, own, design) {
     "Give {.arg rater_accuracy}, {.arg chance_kappa} or a
         {.arg design}{if (all(given)) ', not both'}.",
     i = "The number of cases depends on how well raters agree; a pilot of 50 cases shows it.")
-  if (given[[2L]]) {
-    return(accuracy_of_kappa(x$chance_kappa, design))
-  }
+  if (given[[2L]]) return(accuracy_of_kappa(x$chance_kappa, design))
   accuracies <- if (given[[1L]]) {
     check_probabilities(x$rater_accuracy, "rater_accuracy", 1L)
   } else {
@@ -182,9 +174,7 @@ expected_kappa <- function(design) {
 }
 
 expected_matrix <- function(design, rater, stratum, rates) {
-  if (length(design$matrices[[rater]]) > 0L) {
-    return(given_matrix(design, rater, stratum))
-  }
+  if (length(design$matrices[[rater]]) > 0L) return(given_matrix(design, rater, stratum))
   unclass(confusion_matrix(
     design$categories, design$raters[[rater]], design$strata$shift[[stratum]], design$dispersion,
     base_rates = rates
@@ -267,9 +257,7 @@ fit_pilot <- function(x, simple) {
   fits <- function(model) suppressWarnings(fit_raters(x, model), classes = "fallible_warning")
   if (!simple && !x$exchangeable && length(x$raters) > 2L) {
     fit <- fits(rater_model("rater"))
-    if (fit$identified == "yes") {
-      return(fit)
-    }
+    if (fit$identified == "yes") return(fit)
   }
   fits(k_model())
 }
@@ -286,9 +274,7 @@ check_pilot_fit <- function(fit) {
 
 # Accuracies of the pilot's systems, if there are any that could be estimated.
 pilot_systems <- function(fit) {
-  if (length(fit$x$systems) == 0L) {
-    return(NULL)
-  }
+  if (length(fit$x$systems) == 0L) return(NULL)
   estimate <- suppressWarnings(
     estimate_accuracy(fit, method = "joint", interval = "none"),
     classes = "fallible_warning"

@@ -60,9 +60,7 @@ approximate_cases <- function(errors, settings) {
   lack <- function(root) approximate_within(errors, root^2, settings$margin) - settings$conf_level
   high <- 2
   while (lack(high) < 0) high <- 2 * high
-  if (lack(sqrt(2)) >= 0) {
-    return(2)
-  }
+  if (lack(sqrt(2)) >= 0) return(2)
   ceiling(stats::uniroot(lack, c(sqrt(2), high), tol = 1e-6)$root^2 - 1e-3)
 }
 
@@ -160,8 +158,6 @@ fisher_information <- function(tally, system, rates) {
 
 # All ways to share m ratings among n categories, a row each.
 compositions <- function(m, n) {
-  if (n == 1L) {
-    return(matrix(m, 1L, 1L))
-  }
+  if (n == 1L) return(matrix(m, 1L, 1L))
   do.call(rbind, lapply(seq(0, m), function(first) cbind(first, compositions(m - first, n - 1L))))
 }

@@ -76,9 +76,7 @@ augment.gold_plan <- function(x, ...) {
 #' @export
 format.gold_plan <- function(x, ...) {
   best <- settled_row(x)
-  if (is.na(best$gold)) {
-    return(paste0("Not reached: ", best$reason))
-  }
+  if (is.na(best$gold)) return(paste0("Not reached: ", best$reason))
   paste0(
     count_noun(number_to_draw(best), "gold case"), " of ", number_of(best$cases),
     " for a half-width of ", decimals(best$half_width), " (",

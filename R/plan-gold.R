@@ -155,9 +155,7 @@ check_planned_systems <- function(systems, x, of) {
 }
 
 check_planned_category <- function(category, x, of) {
-  if (!of %in% c("recall", "precision")) {
-    return(NULL)
-  }
+  if (!of %in% c("recall", "precision")) return(NULL)
   label <- if (length(category) == 1L) as_label(category)
   abort_argument_if(is.null(label) || !label %in% x$categories, "category",
     "must be one of {.val {x$categories}}.", not = category)

@@ -147,9 +147,7 @@ format_judges <- function(settings) {
 # A pilot or a kappa does not tell whether they hold.
 presumed_properties <- function(design) {
   broken <- design_violations(design)
-  if (length(broken) > 1L) {
-    return(broken)
-  }
+  if (length(broken) > 1L) return(broken)
   "Assumed: the K-properties hold; otherwise more cases are needed, or no number is enough"
 }
 
@@ -210,9 +208,7 @@ plan_notes <- function(x) {
 
 # Rows whose costs cannot be told apart from the lowest.
 near_tie <- function(table) {
-  if (nrow(table) < 2L || all(is.na(table$std.error))) {
-    return(NULL)
-  }
+  if (nrow(table) < 2L || all(is.na(table$std.error))) return(NULL)
   error <- table$std.error * table$cost / table$cases
   best <- which(table$cheapest)[1L]
   difference <- table$cost - table$cost[[best]]
@@ -259,9 +255,7 @@ format_advice <- function(x) {
   } else if (same && kappa >= 0.5 && kappa <= 0.6) {
     100
   }
-  if (is.null(advised)) {
-    return("Advice of Lehner (2015): none for these settings")
-  }
+  if (is.null(advised)) return("Advice of Lehner (2015): none for these settings")
   curve <- tidy(x, "curve")
   here <- stats::approx(sqrt(curve$cases), stats::qnorm(curve$probability), sqrt(advised))$y
   advice <- c(

@@ -60,9 +60,7 @@ search_cases <- function(at, settings, i) {
   bracket <- bracket_cases(
     share, start_cases(settings, i), target, settings$max_cases, settings$least_cases
   )
-  if (is.null(bracket$high)) {
-    return(unreached(at, bracket$tried, settings, i))
-  }
+  if (is.null(bracket$high)) return(unreached(at, bracket$tried, settings, i))
   if (is.null(bracket$low)) { # so few that there is nothing below
     return(answer_at(at(bracket$high), bracket$high, settings, i))
   }
@@ -169,9 +167,7 @@ answer_at <- function(panels, n, settings, i) {
 
 # NA where the probability is as high as it should be.
 reason_short <- function(probability, settings) {
-  if (probability >= settings$conf_level) {
-    return(NA_character_)
-  }
+  if (probability >= settings$conf_level) return(NA_character_)
   paste("the probability is only", percent(probability))
 }
 

@@ -54,9 +54,7 @@ abort_not_added <- function(message, why) {
 # case in `cases`; `ids`, the cases as they were given; `answers`, cases x systems, in labels; and
 # `truth`, NULL or a label for each case.
 new_ratings_long <- function(new, x) {
-  if (is.data.frame(new) && all(c("case", "rater", "rating") %in% names(new))) {
-    return(new_rows(new))
-  }
+  if (is.data.frame(new) && all(c("case", "rater", "rating") %in% names(new))) return(new_rows(new))
   new <- as_ratings(new, categories = x$categories, arg = "new")
   check_new_ratings(new)
   pattern <- pattern_of_case(new)
@@ -130,9 +128,7 @@ with_new_names <- function(x, new) {
 
 # `cases`: the former place of each case.
 add_truth <- function(x, new, cases) {
-  if (is.null(x$truth) && is.null(new$truth)) {
-    return(x)
-  }
+  if (is.null(x$truth) && is.null(new$truth)) return(x)
   x$truth <- subset_truth(x$truth %||% list(
     category = NA_integer_, kept = TRUE,
     expected = stats::setNames(rep(NA_real_, length(x$systems)), x$systems)

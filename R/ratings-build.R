@@ -88,9 +88,7 @@ ratings_fields <- function(core, systems, input, categories, raters, exchangeabl
 }
 
 case_identifiers <- function(input) {
-  if (is.null(input$case)) {
-    return(input$case_names %||% seq_len(input$rows))
-  }
+  if (is.null(input$case)) return(input$case_names %||% seq_len(input$rows))
   check_identifiers(input$case, "case")
   twice <- anyDuplicated(input$case)
   abort_if(twice > 0L, "case", "Every row must be a case of its own.",
@@ -99,7 +97,7 @@ case_identifiers <- function(input) {
   input$case
 }
 
-check_identifiers <- function(x, arg, call) {
+check_identifiers <- function(x, arg, call = user_frame()) {
   abort_if(!(is.factor(x) || is_plain(x, c("character", "numeric"))), "columns",
     "{.arg {arg}} must be strings, a factor or numbers.", x = "It is {describe(x)}.",
     i = if (inherits(x, "integer64")) "It has numbers beyond 2^53. Load {.pkg bit64}, or convert it

@@ -14,9 +14,7 @@ plain_columns <- function(data) {
 # A 64-bit integer is a double with the bits of that integer, which only its package can read.
 # Numbers where they are exact, otherwise strings; left alone where that package is not there.
 plain_integers <- function(x) {
-  if (!inherits(x, "integer64")) {
-    return(x)
-  }
+  if (!inherits(x, "integer64")) return(x)
   bytes <- writeBin(as.vector(unclass(x)), raw(), endian = "little")
   halves <- matrix(readBin(bytes, "integer", 2L * length(x), endian = "little"), 2L)
   halves[is.na(halves)] <- -2^31 # whose bits are those of NA
@@ -37,9 +35,7 @@ reads_integer64 <- function() isNamespaceLoaded("bit64")
 # Numbers as labels, of which those that are equal have one: 100000 is 1e5, and -0 is 0.
 as_label <- function(x) {
   x <- plain_integers(x)
-  if (!is.numeric(x)) {
-    return(check_text(as.character(x), NULL, NULL))
-  }
+  if (!is.numeric(x)) return(check_text(as.character(x), NULL, NULL))
   whole <- is.finite(x) & x == round(x) & abs(x) <= 2^53
   out <- as.character(x)
   out[whole] <- sprintf("%.0f", x[whole] + 0)
@@ -91,9 +87,7 @@ abort_many_categories <- function(categories) {
 
 # Labels of ratings and systems as the names of `categories` say.
 recode_input <- function(input, categories) {
-  if (is.null(names(categories))) {
-    return(input)
-  }
+  if (is.null(names(categories))) return(input)
   abort_argument_if(!input$layout$labels, "categories",
     "Names of {.arg categories} join labels, and counts have none.",
     i = "Add up the columns of counts.")
@@ -126,9 +120,7 @@ recode_input <- function(input, categories) {
 # NULL where all of them are names of what is in the data.
 declared_categories <- function(categories) {
   names <- names(categories) %||% rep("", length(categories))
-  if (is.null(categories) || all(nzchar(names))) {
-    return(NULL)
-  }
+  if (is.null(categories) || all(nzchar(names))) return(NULL)
   if (any(nzchar(names))) unique(ifelse(nzchar(names), names, as_label(categories))) else categories
 }
 

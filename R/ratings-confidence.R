@@ -13,9 +13,7 @@ fifths <- list(
 # `x` with `confidence`, if `input` has columns of it.
 with_confidence <- function(x, input) {
   columns <- input$confidence
-  if (is.null(columns)) {
-    return(x)
-  }
+  if (is.null(columns)) return(x)
   check_takes_confidence(x, input)
   coded <- code_confidence(columns, input$source)
   known <- lapply(coded$codes, Negate(is.na))
@@ -151,9 +149,7 @@ subset_confidence <- function(stated, cases, rater = NULL) {
   of <- if (is.null(rater)) stated$rater[at] else rater[stated$rater[at]]
   kept <- order(case, of)
   kept <- kept[of[kept] > 0L]
-  if (length(kept) == 0L) {
-    return(NULL)
-  }
+  if (length(kept) == 0L) return(NULL)
   list(levels = stated$levels, case = case[kept], rater = of[kept], code = stated$code[at][kept])
 }
 
@@ -163,9 +159,7 @@ confidence_factor <- function(code, x) {
 
 format_confidence <- function(x) {
   stated <- x$confidence
-  if (is.null(stated)) {
-    return(NULL)
-  }
+  if (is.null(stated)) return(NULL)
   each <- tabulate(stated$code, length(stated$levels))
   shares <- if (sum(each) > 0) paste0(" (", percent(each / sum(each)), ")")
   without <- n_ratings(x) - sum(each)

@@ -11,7 +11,7 @@
 #' @export
 dimnames.ratings_database <- function(x) list(NULL, x$raters)
 
-abort_no_cases <- function(what, call, hint = NULL, .envir = parent.frame()) {
+abort_no_cases <- function(what, call = user_frame(), hint = NULL, .envir = parent.frame()) {
   abort_fallible("database", paste0(what, "; they are in the database, where they were counted."),
     i = c(hint, "{.code dplyr::collect()} of the ratings fetches them."),
     call = call, .envir = .envir)
@@ -35,10 +35,8 @@ format_source <- function(x) {
 
 # A row per case of `x`, with `columns` of its pattern (a list, with an entry per pattern): a tibble
 # or, of ratings in a database, a lazy table.
-case_table <- function(x, columns, call) {
-  if (in_database(x)) {
-    return(match_cases(x, lapply(columns, `[`, pattern_of_case(x)), call))
-  }
+case_table <- function(x, columns, call = user_frame()) {
+  if (in_database(x)) return(match_cases(x, lapply(columns, `[`, pattern_of_case(x))))
   index <- pattern_of_case(x)
   tibble::new_tibble(
     c(list(case = x$cases), lapply(columns, `[`, index)), nrow = length(index)

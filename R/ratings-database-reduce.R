@@ -68,9 +68,7 @@ reduce_long <- function(origin) {
     values$prediction <- fetch_labels(origin$systems, "prediction")
   }
   cells <- list_cells(values$rater$key, if (origin$repeats != "error") values$rating$key)
-  if (too_wide(values, cells)) {
-    return(NULL)
-  }
+  if (too_wide(values, cells)) return(NULL)
   columns <- c(numbered("r", length(cells)), numbered("s", NROW(values$system)))
   cases <- all_cases_query(origin, cells, values$system$key)
   counted <- fetch_rows(with_keys(long_count_query(cases, columns), columns))
@@ -111,9 +109,7 @@ fetch_labels <- function(data, column) {
 
 # One per rater or, where raters repeat themselves, one per rater and category.
 list_cells <- function(raters, ratings) {
-  if (is.null(ratings)) {
-    return(lapply(raters, function(rater) list(rater = rater)))
-  }
+  if (is.null(ratings)) return(lapply(raters, function(rater) list(rater = rater)))
   pairs <- expand.grid(rater = raters, rating = ratings, stringsAsFactors = FALSE)
   Map(function(rater, rating) list(rater = rater, rating = rating), pairs$rater, pairs$rating)
 }
@@ -171,9 +167,7 @@ check_counted_cases <- function(counted, cells, origin) {
   abort_if(any(counted$uneven > 0, na.rm = TRUE), "weights",
     "A case must have the same weight in all its rows.",
     x = "Not so in {count_noun(sum(counted$uneven), 'case')}.", row = NA_integer_)
-  if (origin$repeats != "error") {
-    return(invisible())
-  }
+  if (origin$repeats != "error") return(invisible())
   distinct <- rowSums(!is.na(counted[numbered("r", length(cells))]))
   twice <- counted$given > distinct
   if (any(twice)) {
@@ -229,9 +223,7 @@ fetch_exact <- function(query) {
   large <- names(rows)[vapply(rows, function(x) {
     is.numeric(x) && any(abs(x) > 2^53, na.rm = TRUE)
   }, NA)]
-  if (length(large) == 0L) {
-    return(rows)
-  }
+  if (length(large) == 0L) return(rows)
   as_text <- lapply(stats::setNames(rlang::syms(large), large), function(column) {
     rlang::expr(as.character(!!column))
   })

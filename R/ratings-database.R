@@ -98,9 +98,7 @@ database_ratings <- function(data, quos, options) {
   quos$rater_groups <- fetch_groups(origin, quos$rater_groups, skeleton)
   reduce <- if (layout$by_rating) reduce_long else reduce_rows
   reduced <- reduce(origin)
-  if (is.null(reduced)) {
-    return(fetch_ratings(origin, quos, options))
-  }
+  if (is.null(reduced)) return(fetch_ratings(origin, quos, options))
   check_same_rows(sum(reduced$rows), origin$rows)
   columns <- reduced_columns(quos, reduced)
   x <- with_footer(build_ratings(reduced$table, columns, options, reduced$times), c(
@@ -130,9 +128,7 @@ lazy_systems <- function(quo, layout) {
     "must be {if (layout$by_rating) 'a lazy table in the database of' else 'columns of'}
         {.arg data}.", not = table,
     i = "{.fun dplyr::copy_to} brings a data frame into a database.")
-  if (!inherits(table, "tbl_lazy")) {
-    return(NULL)
-  }
+  if (!inherits(table, "tbl_lazy")) return(NULL)
   lacking <- setdiff(c("case", "system", "prediction"), ask_database(colnames(table)))
   abort_if(length(lacking) > 0L, "columns",
     "{.arg systems} must have columns {.val case}, {.val system} and {.val prediction}.",
@@ -181,9 +177,7 @@ take_census <- function(origin) {
 # A column of groups as a table of raters and groups; anything else as it is.
 fetch_groups <- function(origin, quo, skeleton) {
   value <- tryCatch(rlang::eval_tidy(quo, data = skeleton), error = function(cnd) quo)
-  if (is.null(origin$roles$rater) || !(rlang::is_string(value) || is.logical(value))) {
-    return(quo)
-  }
+  if (is.null(origin$roles$rater) || !(rlang::is_string(value) || is.logical(value))) return(quo)
   name <- select_column(skeleton, quo, "rater_groups")
   groups <- fetch_rows(groups_query(origin, name))
   rlang::new_quosure(data.frame(rater = groups$rater, group = groups$group))
@@ -221,9 +215,7 @@ fetch_pieces <- function(query, enough) {
   repeat {
     piece <- DBI::dbFetch(result, n = rows_at_once)
     pieces[[length(pieces) + 1L]] <- piece
-    if (nrow(piece) < rows_at_once || enough(piece)) {
-      return(pieces)
-    }
+    if (nrow(piece) < rows_at_once || enough(piece)) return(pieces)
   }
 }
 

@@ -79,7 +79,7 @@ check_orders <- function(columns) {
     x = "One has {.val {orders[[1L]]}}, another {.val {off[[1L]]}}.", arg = "raters")
 }
 
-as_columns <- function(data, call) {
+as_columns <- function(data, call = user_frame()) {
   is_matrix <- is.matrix(data) && is.atomic(data) && !is.object(data)
   abort_argument_if(!is_matrix && !is.data.frame(data), "data",
     "must be a data frame, or a matrix of cases x raters.", not = data, i = how_to_ratings(data),
@@ -105,9 +105,7 @@ as_columns <- function(data, call) {
 # Groups beside the case and the rater of a row would be lost without a word.
 warn_grouped <- function(groups, roles) {
   groups <- setdiff(groups, c(".rows", roles$case, roles$rater))
-  if (length(groups) == 0L) {
-    return(invisible())
-  }
+  if (length(groups) == 0L) return(invisible())
   column <- function(name) paste0("data$", deparse(as.name(name), backtick = TRUE))
   by <- toString(vapply(groups, column, ""))
   if (length(groups) > 1L) by <- paste0("interaction(", by, ")")
@@ -127,9 +125,7 @@ find_layout <- function(data, quos) {
   abort_argument_if(length(chosen) > 1L, "data", "The layout of {.arg data} is not clear.",
     i = paste0(ask_for_layout(layouts), ": only one of these."))
   if (length(chosen) == 0L) {
-    if (isTRUE(attr(data, "is_matrix"))) {
-      return(layouts[[1L]])
-    }
+    if (isTRUE(attr(data, "is_matrix"))) return(layouts[[1L]])
     abort_argument("raters", "Say which columns of {.arg data} hold the ratings.",
       i = c(paste0(ask_for_layout(layouts), "."), "The columns are {.val {names(data)}}."))
   }
@@ -156,9 +152,7 @@ abort_lacking <- function(layout, arg, i = NULL) {
 }
 
 select_columns <- function(data, quo, arg) {
-  if (rlang::quo_is_null(quo)) {
-    return(character())
-  }
+  if (rlang::quo_is_null(quo)) return(character())
   names(data)[tryCatch(
     tidyselect::eval_select(quo, as.data.frame(data), allow_rename = FALSE),
     error = function(cnd) abort_selection(cnd, names(data), arg)
@@ -176,10 +170,8 @@ abort_selection <- function(cnd, columns, arg) {
     ), arg = arg, parent = if (length(lacking) == 0L) cnd)
 }
 
-select_column <- function(data, quo, arg, call) {
-  if (rlang::quo_is_null(quo)) {
-    return(NULL)
-  }
+select_column <- function(data, quo, arg, call = user_frame()) {
+  if (rlang::quo_is_null(quo)) return(NULL)
   # A vector would be taken for numbers of columns.
   value <- if (rlang::quo_is_call(quo)) tryCatch(rlang::eval_tidy(quo), error = function(cnd) NULL)
   abort_if(is.atomic(value) && length(value) > 1L, "columns",
@@ -206,9 +198,7 @@ check_disjoint <- function(roles, layout) {
 
 # A level that stands for missing values is no category, nor is an empty one that no rater used.
 clean_levels <- function(x) {
-  if (!is.factor(x) || !any(levels(x) %in% c(NA, ""))) {
-    return(x)
-  }
+  if (!is.factor(x) || !any(levels(x) %in% c(NA, ""))) return(x)
   factor(x, levels = setdiff(levels(x), c(NA, if (!"" %in% x) "")))
 }
 

@@ -53,9 +53,7 @@ check_one_answer <- function(input) {
 # With a row per label, a row that is NA would be lost beside others of its answer.
 check_known_answers <- function(input) {
   gap <- which(is.na(input$columns[[1L]]))
-  if (length(gap) == 0L || is.null(input$case)) {
-    return(invisible(input))
-  }
+  if (length(gap) == 0L || is.null(input$case)) return(invisible(input))
   answer <- answer_of_row(input)
   partly <- gap[answer[gap] %in% answer[-gap]]
   if (length(partly) > 0L) {
@@ -141,9 +139,7 @@ check_label_once <- function(x) {
   twice <- which(
     pattern[-1L] == pattern[-n] & rater[-1L] == rater[-n] & category[-1L] == category[-n]
   )
-  if (length(twice) == 0L) {
-    return(invisible(x))
-  }
+  if (length(twice) == 0L) return(invisible(x))
   at <- twice[[1L]]
   case <- x$cases[[match(pattern[[at]], pattern_of_case(x))]]
   rater <- x$raters[[rater[[at]]]]

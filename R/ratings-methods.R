@@ -50,7 +50,7 @@ NULL
 }
 
 # Patterns are not joined here, though fewer systems may leave some alike.
-keep_systems <- function(x, which, call) {
+keep_systems <- function(x, which, call = user_frame()) {
   abort_argument_if(anyDuplicated(which) > 0L, "k", "A system can be taken only once.", call = call)
   x$systems <- x$systems[which]
   x$patterns$answer <- x$patterns$answer[, which, drop = FALSE]
@@ -60,7 +60,7 @@ keep_systems <- function(x, which, call) {
 }
 
 # Positions of the elements that `i` asks for, by number, truth value or name.
-find_subset <- function(i, names, what, call) {
+find_subset <- function(i, names, what, call = user_frame()) {
   positions <- seq_along(names)
   found <- if (is.character(i)) {
     match(i, as_label(names))
@@ -279,12 +279,8 @@ format_range <- function(n) {
 }
 
 format_agreement <- function(info) {
-  if (has_labels(info$x)) {
-    return(character())
-  }
-  if (is.na(info$agreement)) {
-    return("No case was rated by two raters: agreement is unknown")
-  }
+  if (has_labels(info$x)) return(character())
+  if (is.na(info$agreement)) return("No case was rated by two raters: agreement is unknown")
   paste0(
     "Pairs of raters agree: ", percent(info$agreement), " (chance ",
     percent(1 / length(info$x$categories)), "; Fleiss' kappa ",

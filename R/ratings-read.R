@@ -153,9 +153,7 @@ keep_columns <- function(mapping, dots) {
   named <- unlist(lapply(expressions, function(e) c(all.vars(e), if (is.character(e)) e)))
   given <- names(mapping)[!vapply(mapping, rlang::quo_is_null, NA)]
   complete <- "raters" %in% given || all(c("rater", "rating") %in% given)
-  if (!complete || length(setdiff(calls, c("c", "`"))) > 0L) {
-    return(identity)
-  }
+  if (!complete || length(setdiff(calls, c("c", "`"))) > 0L) return(identity)
   function(names) intersect(names, c(named, "case", "rater", "rating"))
 }
 
@@ -167,13 +165,9 @@ find_files <- function(path) {
     abort_fallible("file", "{.arg path} must be a folder or files that exist.", not = path,
       path = path)
   }
-  if (length(path) > 1L || !dir.exists(path)) {
-    return(path)
-  }
+  if (length(path) > 1L || !dir.exists(path)) return(path)
   file <- find_file(path, "ratings")
-  if (!is.null(file)) {
-    return(file)
-  }
+  if (!is.null(file)) return(file)
   known <- "[.](csv|tsv|xlsx|xls|json|jsonl|ndjson|eval)([.]gz)?$"
   files <- list.files(path, known, full.names = TRUE, ignore.case = TRUE)
   kinds <- unique(tolower(tools::file_ext(sub("[.]gz$", "", files))))
@@ -232,9 +226,7 @@ warn_left_out <- function(notes) {
 # The columns that were asked for, and otherwise those that the format knows.
 fill_mapping <- function(mapping, got) {
   given <- !vapply(mapping, rlang::quo_is_null, NA)
-  if (given[["raters"]]) {
-    return(mapping)
-  }
+  if (given[["raters"]]) return(mapping)
   for (arg in c("case", "rater", "rating")[!given[c("case", "rater", "rating")]]) {
     if (!isTRUE(got$map[[arg]] %in% names(got$table))) abort_mapping(arg, got)
     mapping[[arg]] <- rlang::as_quosure(got$map[[arg]], baseenv())
@@ -244,9 +236,7 @@ fill_mapping <- function(mapping, got) {
 
 # What one of several files lacks would be missing without a word.
 check_files <- function(got, mapping, systems) {
-  if (length(got$files) < 2L) {
-    return(invisible())
-  }
+  if (length(got$files) < 2L) return(invisible())
   if (rlang::is_quosure(systems)) mapping$systems <- systems
   for (arg in names(mapping)) {
     columns <- select_columns(list2DF(got$table), mapping[[arg]], arg)
@@ -281,9 +271,7 @@ find_systems <- function(quo, got, mapping, how) {
       keep <- !chosen_column(got, mapping$rater, "rater") %in% own
       return(list(ratings = lapply(got$table, `[`, keep)))
     }
-    if (is.null(path)) {
-      return(list(columns = if (length(own) > 0L) own))
-    }
+    if (is.null(path)) return(list(columns = if (length(own) > 0L) own))
     value <- path
   }
   raters <- if (long) chosen_column(got, mapping$rater, "rater")

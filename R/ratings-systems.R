@@ -4,24 +4,18 @@
 # constant (labels, with the systems as names).
 read_systems <- function(quos, data, layout) {
   quo <- quos$systems
-  if (rlang::quo_is_null(quo)) {
-    return(list())
-  }
+  if (rlang::quo_is_null(quo)) return(list())
   # Names of columns go before what is found elsewhere.
   is_column <- rlang::quo_is_symbol(quo) && rlang::as_name(quo) %in% names(data)
   used <- all.vars(rlang::quo_get_expr(quo))
   selects <- length(used) > 0L && all(used %in% names(data))
   value <- if (!selects) tryCatch(rlang::eval_tidy(quo), error = function(cnd) NULL)
-  if (is.data.frame(value)) {
-    return(list(table = system_table(value, quos, data)))
-  }
+  if (is.data.frame(value)) return(list(table = system_table(value, quos, data)))
   if (is_constant_system(value)) {
     check_text(c(value, names(value)), "systems")
     return(list(constant = value))
   }
-  if (layout$by_rating) {
-    return(list(raters = check_system_raters(if (is_column) quo else value)))
-  }
+  if (layout$by_rating) return(list(raters = check_system_raters(if (is_column) quo else value)))
   columns <- select_columns(data, quo, "systems")
   abort_if(length(columns) == 0L, "columns", "{.arg systems} selects no column of {.arg data}.",
     i = "The columns are {.val {names(data)}}.", arg = "systems")
@@ -41,7 +35,7 @@ without_constant <- function(x) {
   if (length(x$constant) > 0L) keep_systems(x, match(answering_systems(x), x$systems), NULL) else x
 }
 
-abort_no_system <- function(words, call) {
+abort_no_system <- function(words, call = user_frame()) {
   abort_fallible("system", words,
     i = c(
       "Give {.arg systems} to {.fun ratings}.",

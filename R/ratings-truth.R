@@ -3,9 +3,7 @@
 # A list like that of simulated panels: `category`, a code per case, NA where it is not known;
 # `expected`, NA for each system; and `kept`, TRUE. NULL if nobody gave it.
 truth_to_keep <- function(input, x) {
-  if (is.null(input$truth)) {
-    return(NULL)
-  }
+  if (is.null(input$truth)) return(NULL)
   abort_argument_if(has_labels(x), "truth",
     "{.arg truth} is one category per case; answers with several labels have no such truth.",
     i = "{.fun single_label} makes ratings with one label.")

@@ -294,9 +294,7 @@ check_most_ratings <- function(x) {
 
 check_repeats <- function(x) {
   twice <- repeated_ratings(x)
-  if (nrow(twice) == 0L) {
-    return(invisible(x))
-  }
+  if (nrow(twice) == 0L) return(invisible(x))
   at <- match(twice$pattern[[1L]], pattern_of_case(x))
   case <- x$cases[[at]]
   rater <- x$raters[[twice$rater[[1L]]]]
@@ -309,9 +307,7 @@ check_repeats <- function(x) {
 }
 
 check_systems <- function(x) {
-  if (length(x$systems) == 0L) {
-    return(invisible(x))
-  }
+  if (length(x$systems) == 0L) return(invisible(x))
   rated <- rated_patterns(x)
   answered <- pattern_answers(x) > 0L
   cases <- pattern_times(x)

@@ -78,9 +78,7 @@ count_bytes <- function(connection, size) {
   last <- 10L
   repeat {
     block <- readBin(connection, "raw", min(size, 2^22))
-    if (length(block) == 0L) {
-      return(structure(total, last = last))
-    }
+    if (length(block) == 0L) return(structure(total, last = last))
     total <- total + tabulate(as.integer(block) + 1L, 256L)
     last <- as.integer(utils::tail(block, 1L))
   }
@@ -123,9 +121,7 @@ unpack <- function(input, scratch) {
 has_whole_content <- function(path, size) {
   all <- file_bytes(path)
   stated <- sum(as.integer(utils::tail(all, 4L)) * 256^(0:3))
-  if (stated == size %% 2^32) {
-    return(TRUE)
-  }
+  if (stated == size %% 2^32) return(TRUE)
   # Of several parts one after another, the end tells the size of the last.
   parts <- length(grepRaw(as.raw(c(0x1f, 0x8b, 0x08)), all, fixed = TRUE, all = TRUE))
   stated < size && parts > 1L

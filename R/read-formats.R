@@ -38,12 +38,8 @@ abort_format <- function(input) {
 }
 
 looks_like <- function(input, signature) {
-  if (!is.null(signature)) {
-    return(signature$words)
-  }
-  if (input$kind == "other") {
-    return("not text: it holds zero bytes")
-  }
+  if (!is.null(signature)) return(signature$words)
+  if (input$kind == "other") return("not text: it holds zero bytes")
   if (input$kind == "json") {
     fields <- names(input$record)
     return(if (is.null(fields)) {

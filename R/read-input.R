@@ -93,9 +93,7 @@ signature_of <- function(input) {
 # NULL where it is text.
 kind_of_bytes <- function(input) {
   signature <- signature_of(input)
-  if (!is.null(signature)) {
-    return(signature$kind)
-  }
+  if (!is.null(signature)) return(signature$kind)
   if (as.raw(0L) %in% first_bytes(input$plain)) "other"
 }
 
@@ -163,9 +161,7 @@ parse_json <- function(text, input, line = NULL) {
 # Whole numbers that 64 bits may not hold become strings, outside strings; jsonlite rounds them.
 quote_long <- function(text) {
   long <- "(?<![0-9.eE+-])-?[0-9]{19,}(?![0-9.eE])"
-  if (!grepl("[0-9]{19}", text, perl = TRUE, useBytes = TRUE) || !validUTF8(text)) {
-    return(text)
-  }
+  if (!grepl("[0-9]{19}", text, perl = TRUE, useBytes = TRUE) || !validUTF8(text)) return(text)
   string <- "\"[^\"\\\\]*+(?:\\\\.[^\"\\\\]*+)*+\"(*SKIP)(*FAIL)"
   gsub(paste0(string, "|(", long, ")"), "\"\\1\"", text, perl = TRUE)
 }
@@ -278,16 +274,12 @@ shorten_text <- function(x, most = 60L) {
 
 # Strings, or a list of them where an answer may hold several.
 as_text <- function(x) {
-  if (!is.list(x)) {
-    return(as_label(x))
-  }
+  if (!is.list(x)) return(as_label(x))
   x <- lapply(x, function(value) {
     plain <- is.list(value) && !is.data.frame(value) && all(lengths(value) == 1L)
     if (plain) unlist(value) else value
   })
-  if (!all(vapply(x, function(v) is.null(v) || (is.atomic(v) && is.null(dim(v))), NA))) {
-    return(x)
-  }
+  if (!all(vapply(x, function(v) is.null(v) || (is.atomic(v) && is.null(dim(v))), NA))) return(x)
   if (all(lengths(x) <= 1L)) {
     x[lengths(x) == 0L] <- NA
     return(as_label(unlist(x)))

@@ -87,9 +87,7 @@ format_doccano <- function() {
   new_format("doccano", "an export of Doccano (JSONL or JSON)",
     sniff = function(input) {
       record <- if (input$kind %in% c("jsonl", "json")) input$record
-      if (!is.list(record) || is.null(names(record))) {
-        return(FALSE)
-      }
+      if (!is.list(record) || is.null(names(record))) return(FALSE)
       by_user <- any(c("user", "user_id") %in% names(record$annotations[1L][[1L]]))
       by_user || is.list(record$label) || is.list(record$labels)
     },

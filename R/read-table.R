@@ -64,9 +64,7 @@ read_csv <- function(input, fast = fast_columns) {
 
 # NULL unless every line is a row, and every field what it stands for.
 fast_columns <- function(input, skip) {
-  if (!requireNamespace("data.table", quietly = TRUE)) {
-    return(NULL)
-  }
+  if (!requireNamespace("data.table", quietly = TRUE)) return(NULL)
   table <- or_null(data.table::fread(
     input$plain, sep = csv_separator(input), quote = "\"", skip = skip, header = FALSE,
     colClasses = "character", na.strings = NULL, strip.white = FALSE, encoding = "UTF-8",
@@ -93,9 +91,7 @@ split_line <- function(line, sep) {
 
 # The character that splits the first line into most fields.
 csv_separator <- function(input, line = input$first[[1L]]) {
-  if (!is.null(input$sep)) {
-    return(input$sep)
-  }
+  if (!is.null(input$sep)) return(input$sep)
   fields <- vapply(separators, function(sep) length(split_line(line, sep)), 0L)
   separators[[which.max(fields)]]
 }
@@ -173,9 +169,7 @@ read_mturk <- function(input, keep) {
 
 # Newer forms give all answers of an assignment as one field of JSON.
 task_answers <- function(table, input) {
-  if (is.null(table$Answer.taskAnswers)) {
-    return(NULL)
-  }
+  if (is.null(table$Answer.taskAnswers)) return(NULL)
   check_json()
   answers <- record_table(lapply(seq_along(table$Answer.taskAnswers), function(row) {
     form <- parse_json(table$Answer.taskAnswers[[row]], input, row + 1L)
@@ -186,9 +180,7 @@ task_answers <- function(table, input) {
 
 # A list of buttons with their states, an object with a label, or a value.
 form_answer <- function(field) {
-  if (!is.list(field)) {
-    return(field)
-  }
+  if (!is.list(field)) return(field)
   if (!is.null(field$label)) field$label else names(field)[vapply(field, isTRUE, NA)]
 }
 

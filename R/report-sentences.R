@@ -125,18 +125,14 @@ on_cases <- function(estimate, n) {
 
 # How many cases of an estimate had a known truth: those that measure, or that a fit was given.
 cases_of_known_truth <- function(estimate) {
-  if (!is.null(estimate$gold)) {
-    return(length(estimate$gold$case))
-  }
+  if (!is.null(estimate$gold)) return(length(estimate$gold$case))
   fit <- estimate$fit
   sum(known_patterns(fit)[pattern_of_case(fit$x)])
 }
 
 truth_words <- function(estimate) {
   gold <- cases_of_known_truth(estimate)
-  if (gold == 0L) {
-    return("without known truth")
-  }
+  if (gold == 0L) return("without known truth")
   chosen <- switch(estimate$gold$sample %||% "none",
     random = " (a random sample)", none = "", " (chosen with known probabilities)"
   )

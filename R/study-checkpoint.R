@@ -26,9 +26,7 @@ read_hashed <- function(path) {
   bytes <- readBin(con, "raw", max(file.size(path) - hash_length, 0))
   behind <- readBin(con, "raw", hash_length)
   close(con)
-  if (!identical(behind, charToRaw(rlang::hash(bytes)))) {
-    return(NULL)
-  }
+  if (!identical(behind, charToRaw(rlang::hash(bytes)))) return(NULL)
   con <- gzcon(rawConnection(bytes))
   on.exit(close(con))
   readRDS(con)
@@ -62,9 +60,7 @@ lock_store <- new.env()
 # The study with the results of the file, if that holds the same study but for its seed and the
 # number of runs. `parts` are what must be the same.
 resume <- function(study, path, parts = c("designs", "estimators", "n", "panels")) {
-  if (!file.exists(path)) {
-    return(study)
-  }
+  if (!file.exists(path)) return(study)
   before <- tryCatch(suppressWarnings(read_hashed(path)), error = function(e) {
     abort_fallible("file", "The file of {.arg checkpoint} cannot be read.",
       x = c(verbatim("It is ", path, "."), verbatim(conditionMessage(e))), path = path)
@@ -126,9 +122,7 @@ check_progress <- function(before, study, path) {
 
 # Are the results those of so many runs of each cell, and of nothing else?
 whole_results <- function(results, done, study) {
-  if (sum(done) == 0L) {
-    return(is.null(results))
-  }
+  if (sum(done) == 0L) return(is.null(results))
   systems <- lapply(study_cells(study), function(cell) names(cell$design$systems))
   per_run <- lengths(systems) * length(study$estimators)
   numbers <- c("estimate", interval_columns, "expected", "sample")

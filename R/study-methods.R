@@ -97,9 +97,7 @@ summarise_errors <- function(target, group, margin) {
 # variance of the panels' sums of deviations; a panel without a value has none, but it might have
 # had.
 mean_mcse <- function(x, which, cell, panel) {
-  if (length(x) == 0L) {
-    return(NA_real_)
-  }
+  if (length(x) == 0L) return(NA_real_)
   deviation <- double(length(which))
   deviation[which] <- x - mean(x)
   parts <- vapply(split(seq_along(which), cell), function(rows) {

@@ -90,9 +90,7 @@ run_study <- function(study, threads, checkpoint, tick = NULL, clock = elapsed) 
 # Rows come in the order of cells, runs, systems and estimators. What is done is what is there, so
 # that an interrupt cannot part them.
 add_results <- function(study, tables) {
-  if (length(tables) == 0L) {
-    return(study)
-  }
+  if (length(tables) == 0L) return(study)
   table <- stack_tables(c(if (!is.null(study$results)) list(study$results), tables))
   order <- order(
     table$cell, table$run, match(table$system, unique(table$system)),
@@ -203,9 +201,7 @@ run_block <- function(block, estimators, seed, threads = 1L, tick = function(don
 # What estimate_accuracy() would draw in each run: two words per run.
 bootstrap_seeds <- function(estimators, seeds) {
   replicates <- vapply(estimators, function(estimator) core_options(estimator)$replicates, 0L)
-  if (!any(replicates > 0L)) {
-    return(matrix(0L, 2L, 0L))
-  }
+  if (!any(replicates > 0L)) return(matrix(0L, 2L, 0L))
   vapply(seeds, function(seed) with_run_seed(seed, draw_seed()), integer(2L))
 }
 

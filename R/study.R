@@ -144,9 +144,7 @@ as_worlds <- function(functions, names, n) {
 }
 
 check_sizes <- function(n) {
-  if (is.null(n)) {
-    return(NULL)
-  }
+  if (is.null(n)) return(NULL)
   if (length(n) == 0L) check_count(n, "n")
   unique(vapply(n, check_count, 0L, arg = "n"))
 }

@@ -142,9 +142,7 @@ tables_of <- function(x) {
   methods <- lapply(class(x), utils::getS3method, f = "tidy", optional = TRUE)
   method <- Find(Negate(is.null), methods)
   names <- setdiff(eval(formals(method)$what), not_shown_unasked)
-  if (length(names) == 0L) {
-    return(list(table = tidy(x)))
-  }
+  if (length(names) == 0L) return(list(table = tidy(x)))
   tables <- lapply(stats::setNames(nm = names), function(what) {
     tryCatch(tidy(x, what = what), fallible_error = function(e) NULL)
   })
@@ -153,9 +151,7 @@ tables_of <- function(x) {
 
 # The summary of all results that have no other: what they rest on, and all their tables.
 summarise_result <- function(object, ...) {
-  if (is_part(object)) {
-    return(summary(plain_data_frame(object)))
-  }
+  if (is_part(object)) return(summary(plain_data_frame(object)))
   structure(list(object = object), class = "result_summary")
 }
 
@@ -181,9 +177,7 @@ knit_result <- function(x, ..., options = list(), inline = FALSE) {
     return(knitr::asis_output(literal(toString(words))))
   }
   table <- if (!isFALSE(options$fallible.table) && !is_part(x)) shown_table(x)
-  if (is.null(table)) {
-    return(knitr::normal_print(x))
-  }
+  if (is.null(table)) return(knitr::normal_print(x))
   more <- nrow(table) - most_shown
   notes <- c(if (more > 0L) paste("... and", more, "rows more"), gsub("\\s+", " ", notes_of(x)))
   right <- vapply(table, function(column) all(grepl("^[-+<.[]*[0-9]|^NA$|^$", column)), NA)
@@ -227,9 +221,7 @@ escape_markdown <- function(words) {
 # Words for a document, in which what would be markup is written as entities, or lines of a table.
 # Labels and names are data: they are to be read as they are, and neither as markup nor as code.
 as_markdown <- function(x, digits = 3L) {
-  if (!is.data.frame(x)) {
-    return(escape_markdown(x))
-  }
+  if (!is.data.frame(x)) return(escape_markdown(x))
   as.character(knitr::kable(table_as_text(x), "pipe", digits = digits, row.names = FALSE))
 }
 
@@ -237,9 +229,7 @@ as_markdown <- function(x, digits = 3L) {
 # and a label may be anything that somebody wrote. An apostrophe before such cells and names of
 # columns makes them text; numbers, also as text ("-1"), stay as they are.
 for_spreadsheet <- function(table, wanted) {
-  if (!check_flag(wanted, "spreadsheet")) {
-    return(table)
-  }
+  if (!check_flag(wanted, "spreadsheet")) return(table)
   table[] <- lapply(table, function(column) {
     if (is.factor(column)) levels(column) <- without_formulas(levels(column))
     if (is.character(column)) without_formulas(column) else column

@@ -27,9 +27,7 @@ first_panel <- function(world, n) {
       suppressWarnings(world_panel(world, n, seed), classes = "fallible_warning"),
       fallible_error = identity
     )
-    if (!inherits(x, "error")) {
-      return(x)
-    }
+    if (!inherits(x, "error")) return(x)
     if (seed == 1L) first <- x
   }
   first
