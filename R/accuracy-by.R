@@ -46,9 +46,7 @@ catch_warnings <- function(code) {
 # One warning of the classes of all, which says what each kind of them is about. `conditions` are
 # lists of them, with the names of the groups; there are `all` groups.
 warn_groups <- function(conditions, all) {
-  if (length(conditions) == 0L) {
-    return(invisible())
-  }
+  if (length(conditions) == 0L) return(invisible())
   each <- unlist(unname(conditions), recursive = FALSE)
   group <- rep(names(conditions), lengths(conditions))
   topic <- vapply(each, function(w) sub("^fallible_warning_", "", class(w)[[1L]]), "")

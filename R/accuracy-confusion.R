@@ -120,9 +120,7 @@ confusion_counts <- function(estimate) {
   weight <- pattern_weights(x) * judged_patterns(estimate$fit)
   lapply(seq_along(x$systems), function(s) {
     posterior <- estimate$posterior[[s]]
-    if (is.null(posterior) || is.na(estimate$table$estimate[[s]])) {
-      return(rep(NA_real_, n * n))
-    }
+    if (is.null(posterior) || is.na(estimate$table$estimate[[s]])) return(rep(NA_real_, n * n))
     answer <- outer(pattern_answers(x)[, s], seq_len(n), `==`) * weight
     as.vector(crossprod(answer, posterior))
   })
@@ -130,9 +128,7 @@ confusion_counts <- function(estimate) {
 
 # A list of values, replicates x counts of all systems, or of the reason why there are none.
 confusion_draws <- function(estimate) {
-  if (!is.null(estimate$cells)) {
-    return(estimate$cells)
-  }
+  if (!is.null(estimate$cells)) return(estimate$cells)
   x <- estimate$fit$x
   cells <- length(x$categories)^2
   reason <- lack_of_interval(interval_bootstrap, estimate)

@@ -81,9 +81,7 @@ estimate_accuracy.draws_fit <- function(x, # nolint: object_name.
 
 # A random sample, a list with case and truth (numbers), or NULL.
 gold_of_draws <- function(fit, known_truth, gold_sample) {
-  if (is.null(known_truth) && is.null(gold_sample)) {
-    return(NULL)
-  }
+  if (is.null(known_truth) && is.null(gold_sample)) return(NULL)
   gold <- settle_gold(known_truth %||% fit$given$truth, gold_sample %||% "given", fit$x)
   abort_argument_if(!identical(gold_sample, "random"), "gold_sample",
     "Of posterior draws known truths must be a random sample.",
@@ -92,9 +90,7 @@ gold_of_draws <- function(fit, known_truth, gold_sample) {
 }
 
 draws_without_truth <- function(fit) {
-  if (!any(known_patterns(fit))) {
-    return(fit)
-  }
+  if (!any(known_patterns(fit))) return(fit)
   checked <- with_known(fit$x[], NULL, fit$given$raters)
   fit_settled(checked$x, fit$model, checked$known, fit$prior, fit$sampling, fit$seed)
 }

@@ -31,9 +31,7 @@ gold_columns <- function(x, systems) {
 
 gold_notes <- function(x) {
   gold <- x$gold
-  if (is.null(gold)) {
-    return(NULL)
-  }
+  if (is.null(gold)) return(NULL)
   details <- gold$details
   reasons <- reason_notes(details$reason, NA, details$system)
   c(

@@ -8,9 +8,7 @@
 # gold_accuracy() gives for each system, NULL for one that only ratings tell of; `sources`, a row
 # per system and interval; and `details`, a row per system. `predicted`: see gold_evidence().
 with_gold <- function(estimate, gold, predicted = NULL) {
-  if (!gold_measures(gold)) {
-    return(estimate)
-  }
+  if (!gold_measures(gold)) return(estimate)
   gold$alone <- estimate$table
   x <- estimate$fit$x
   if (length(gold$case) > 0L && weights_are_counts(x)) {
@@ -179,9 +177,7 @@ worth_of <- function(x) if (x$ratio > 0) x$design / x$ratio else Inf
 
 # Does gold say more of a system's estimate than ratings alone do?
 rests_on_gold <- function(estimate) {
-  if (is.null(estimate$gold)) {
-    return(rep(FALSE, nrow(estimate$table)))
-  }
+  if (is.null(estimate$gold)) return(rep(FALSE, nrow(estimate$table)))
   sources <- estimate$gold$sources
   weight <- sources$weight[sources$interval == estimate$options$interval]
   weight >= 0.5 & !is.na(weight)

@@ -143,9 +143,7 @@ lack_of_sample <- function(interval, gold) {
 # The gold among some cases of a panel, `own`, which make up `part`. Where all of it is on cases
 # that no rater saw it is no sample of the others, and as good as none.
 gold_among <- function(gold, own, part) {
-  if (is.null(gold)) {
-    return(NULL)
-  }
+  if (is.null(gold)) return(NULL)
   at <- match(gold$case, own)
   here <- !is.na(at)
   gold$case <- at[here]
@@ -172,9 +170,7 @@ gold_table <- function(gold, x) {
 
 # A fit to ratings alone, if the truth that it knows is what is to measure now.
 fit_without_truth <- function(fit, known_truth) {
-  if (!any(known_patterns(fit))) {
-    return(fit)
-  }
+  if (!any(known_patterns(fit))) return(fit)
   abort_argument_if(!identical(known_truth, fit$given$truth), "known_truth",
     "{.arg x} is a fit that already uses known truth.",
     i = "Leave out {.arg known_truth}, or give all known cases to {.fun estimate_accuracy}, with

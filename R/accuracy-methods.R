@@ -1,9 +1,7 @@
 #' @rdname tidy.accuracy_estimate
 #' @export
 `[.accuracy_estimate` <- function(x, i, ...) {
-  if (missing(i)) {
-    return(x)
-  }
+  if (missing(i)) return(x)
   at <- find_subset(i, x$table$system, "system")
   abort_argument_if(!is.null(rule_field(x$fit$model)) || any(known_patterns(x$fit)), "x",
     "rests on a fit of all systems together.",

@@ -95,9 +95,7 @@ said_ids <- function(records) {
 
 # Whoever names a model, or knows a rater, wants it used.
 default_method <- function(model, known_raters = FALSE) {
-  if (inherits(model, "own_model")) {
-    return(method_shared$id)
-  }
+  if (inherits(model, "own_model")) return(method_shared$id)
   if (is_k_model(model) && !any(known_raters)) method_average$id else method_joint$id
 }
 
@@ -138,9 +136,7 @@ runs_compiled <- function(options) {
 # How a number came about; `model` is left out where it does not say more.
 method_words <- function(id, model = NULL) {
   method <- accuracy_methods()[[id]]
-  if (is.null(method)) {
-    return(id)
-  }
+  if (is.null(method)) return(id)
   said <- !is.null(model) && method$model != "own"
   paste0(method$words, if (said) paste0(", ", format(model)))
 }
@@ -246,9 +242,7 @@ rule_misfit <- function(field, method, interval, fit) {
   )
   used <- c(method = method$id, interval = interval$id)
   off <- names(used)[!unlist(Map(`%in%`, used, having))]
-  if (length(off) == 0L) {
-    return(NULL)
-  }
+  if (length(off) == 0L) return(NULL)
   arg <- off[[1L]]
   list(arg = arg, message = c(
     if (family) {

@@ -244,13 +244,9 @@ new_interval_found <- function(table, replicates = NULL, sampling = NULL) mget(n
 interval_of_draft <- function(draft) {
   interval <- interval_of(draft)
   table <- result_table(draft$point$value, reason = draft$reason)
-  if (is.null(interval$find)) {
-    return(new_interval_found(table))
-  }
+  if (is.null(interval$find)) return(new_interval_found(table))
   why <- lack_of_interval(interval, draft)
-  if (!is.null(why)) {
-    return(new_interval_found(without_interval(table, why)))
-  }
+  if (!is.null(why)) return(new_interval_found(without_interval(table, why)))
   if (all(is.na(draft$point$value))) new_interval_found(table) else interval$find(draft, table)
 }
 

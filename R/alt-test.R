@@ -88,9 +88,7 @@ check_alt_ratings <- function(x) {
 # raters are in the order of their sums, and roots of means of squares too.
 closeness <- function(x, score) {
   k <- length(x$categories)
-  if (score == "accuracy") {
-    return(diag(k))
-  }
+  if (score == "accuracy") return(diag(k))
   value <- suppressWarnings(as.numeric(x$categories))
   if (anyNA(value)) {
     abort_argument_if(!x$ordered, "score",

@@ -22,9 +22,7 @@ whole_range <- function(names) {
 }
 
 check_rates_possible <- function(base_rates) {
-  if (is.null(base_rates)) {
-    return(invisible())
-  }
+  if (is.null(base_rates)) return(invisible())
   abort_argument_if(sum(base_rates[, 1L]) > 1 + 1e-6 || sum(base_rates[, 2L]) < 1 - 1e-6,
     "base_rates", "The limits of {.arg base_rates} must allow base rates that sum to one.",
     x = "The lower sum to {decimals(sum(base_rates[, 1L]))}, the upper to
@@ -32,9 +30,7 @@ check_rates_possible <- function(base_rates) {
 }
 
 check_error_correlation <- function(limits, accuracy, x) {
-  if (is.null(limits)) {
-    return(NULL)
-  }
+  if (is.null(limits)) return(NULL)
   if (length(limits) == 1L) limits <- c(-1, limits)
   ok <- is.numeric(limits) && length(limits) == 2L && !anyNA(limits) && all(abs(limits) <= 1) &&
     limits[[1L]] <= limits[[2L]]

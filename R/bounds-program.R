@@ -158,9 +158,7 @@ solve_bounds <- function(x, system, weight, truth, assumed) {
   columns <- length(panel$weight) * panel$categories
   answered <- which(panel$answer > 0L)
   nothing <- function(reason) list(lowest = NA_real_, highest = NA_real_, reason = reason)
-  if (length(answered) == 0L) {
-    return(nothing("no case of the system has a rating"))
-  }
+  if (length(answered) == 0L) return(nothing("no case of the system has a rating"))
   if (columns > most_variables) {
     return(nothing(paste0(
       "the linear program is too large: ", number(length(panel$weight)), " patterns of ",
@@ -174,9 +172,7 @@ solve_bounds <- function(x, system, weight, truth, assumed) {
   )
   ends <- lapply(c(FALSE, TRUE), function(most) solve_program(program, right, most))
   status <- vapply(ends, `[[`, 0, "status")
-  if (any(status != 0)) {
-    return(nothing(reason_of_status(max(status))))
-  }
+  if (any(status != 0)) return(nothing(reason_of_status(max(status))))
   value <- pmin(pmax(vapply(ends, `[[`, 0, "optimum"), 0), 1)
   list(lowest = value[[1L]], highest = value[[2L]], reason = NA_character_)
 }

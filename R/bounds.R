@@ -167,9 +167,7 @@ check_nothing_assumed <- function(assumed) {
 }
 
 check_group_size <- function(group_size, x) {
-  if (is.null(group_size)) {
-    return(if (weights_are_counts(x)) 4 * sqrt(count_cases(x)) else 0)
-  }
+  if (is.null(group_size)) return(if (weights_are_counts(x)) 4 * sqrt(count_cases(x)) else 0)
   check_number(group_size, "group_size", 0)
 }
 
@@ -268,9 +266,7 @@ fit_replicates <- function(fit, at, options) {
 # `range_of(weight)` gives lowest and highest, or NULL.
 draw_ranges <- function(fit, systems, options, range_of) {
   weight <- pattern_weights(fit$x) * judged_patterns(fit)
-  if (!all(weight == round(weight))) {
-    return(NULL)
-  }
+  if (!all(weight == round(weight))) return(NULL)
   # What is drawn does not depend on the order of patterns: that of cases, or of a database.
   order <- order_of_patterns(fit$x, fit$known$truth)
   rows <- resampled(resampling = judged_resampling(fit, weight, order, options), run = function(w) {

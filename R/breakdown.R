@@ -86,9 +86,7 @@ lowest_margin <- function(bounds, systems, than, value) {
 # Of the accuracies of two systems. NA where bounds do not know it.
 lowest_difference <- function(bounds, one, two) {
   names <- bounds$table$system
-  if (!all(c(one, two) %in% names) || is.null(bounds$differences)) {
-    return(NA_real_)
-  }
+  if (!all(c(one, two) %in% names) || is.null(bounds$differences)) return(NA_real_)
   pairs <- pairs_of_systems(length(names))
   at <- match(c(one, two), names)
   here <- which(pairs[1L, ] == min(at) & pairs[2L, ] == max(at))

@@ -33,9 +33,7 @@ NULL
 
 # A value per case of `x`, from a vector in the order of its cases or a table of cases; NULL stays.
 check_case_values <- function(value, x, arg) {
-  if (is.null(value)) {
-    return(NULL)
-  }
+  if (is.null(value)) return(NULL)
   if (in_database(x)) {
     abort_no_cases("{.arg {arg}} is about cases",
       hint = "{.code dplyr::filter()} makes ratings of one group in the database.")

@@ -95,9 +95,7 @@ pair_checks <- function(fit, laws) {
     b <- codes[, both[2L, i]]
     common <- weight * (a > 0L & b > 0L)
     cases <- as.vector(rowsum_codes(population, common, nrow(laws[[1L]]$base_rates)))
-    if (sum(cases) == 0) {
-      return(NULL)
-    }
+    if (sum(cases) == 0) return(NULL)
     agree <- vapply(laws, function(law) agreement_of_law(law, both[, i], fit), cases)
     new <- colSums(matrix(stats::rbinom(length(agree), cases, pmin(agree, 1)), length(cases)))
     observed <- sum(common * (a == b))
@@ -161,9 +159,7 @@ pattern_check <- function(fit, laws) {
 
 # A list with names of priors as settle_prior() gives them.
 settle_priors <- function(priors, fit) {
-  if (is.null(priors)) {
-    return(list())
-  }
+  if (is.null(priors)) return(list())
   if (is.numeric(priors) && length(priors) > 0L && all(is.finite(priors) & priors > 0)) {
     return(lapply(stats::setNames(priors, paste("power", priors)), raised_prior, prior = fit$prior))
   }

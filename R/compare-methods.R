@@ -222,9 +222,7 @@ comparison_error_note <- function(x) {
       if (!is.null(clusters)) paste0("; gold in ", count_noun(clusters, "cluster"))
     ))
   }
-  if (x$options$drawn) {
-    return("Intervals: quantiles of differences of posterior draws")
-  }
+  if (x$options$drawn) return("Intervals: quantiles of differences of posterior draws")
   paste0(
     "Intervals: sampling error", x$options$allowance, "; ", number(x$options$replicates),
     " resamples of ", if (is.null(clusters)) "cases" else count_noun(clusters, "cluster"),

@@ -52,9 +52,7 @@ fits_of_all_laws <- function(fit) {
   laws <- list(NULL, list(type = "easy"), if (length(own$pairs) > 0L) own)
   laws <- laws[seq_len(if (length(own$pairs) > 0L) 3L else 2L)]
   fits <- lapply(laws, function(law) {
-    if (identical(law$type, own$type)) {
-      return(fit)
-    }
+    if (identical(law$type, own$type)) return(fit)
     model <- fit$model
     model$dependence <- law
     populations <- nrow(fit$prior$base_rates)
@@ -109,16 +107,12 @@ compared_terms <- function(x) {
 # Where models that ratings cannot tell apart differ by more than what is flagged of priors.
 warn_undecided <- function(x) {
   open <- x$models$model[x$models$undecided]
-  if (length(open) < 2L) {
-    return(invisible())
-  }
+  if (length(open) < 2L) return(invisible())
   spread <- do.call(pmax, lapply(x$fits[open], function(fit) {
     apply(fit$draws[, x$terms$term, drop = FALSE], 2L, stats::sd)
   }))
   off <- x$terms[x$terms$highest - x$terms$lowest > most_shift * spread, ]
-  if (nrow(off) == 0L) {
-    return(invisible())
-  }
+  if (nrow(off) == 0L) return(invisible())
   shown <- utils::head(off, 4L)
   warn_fallible("dependence", c(
     "Models disagree that these ratings cannot distinguish: report all of them.",

@@ -17,9 +17,7 @@ check_against <- function(reference, best, systems) {
 # NULL is the best.
 check_reference <- function(reference, systems) {
   check_string(reference, "reference")
-  if (reference %in% systems) {
-    return(reference)
-  }
+  if (reference %in% systems) return(reference)
   abort_if(reference != "best", "system",
     "{.arg reference} must be {.val best}, or one of the systems that are compared.",
     x = "There is no {.val {printable(reference)}}.",
@@ -96,18 +94,14 @@ comparison_draws <- function(estimate, pairs = all_pairs(estimate)) {
     )))
   }
   why <- lack_of_interval(interval_bootstrap, estimate)
-  if (!is.null(why)) {
-    return(no_draws(paste0(no_interval, why)))
-  }
+  if (!is.null(why)) return(no_draws(paste0(no_interval, why)))
   values <- estimate$replicates %||% stand_in_replicates(estimate, "accuracy")
   whole <- stats::complete.cases(values)
   if (mean(whole) < 0.5) {
     return(no_draws(paste0(no_interval, "most bootstrap replicates gave no estimate")))
   }
   parts <- draw_parts(estimate, values[whole, , drop = FALSE], pairs$with)
-  if (is.character(parts)) {
-    return(no_draws(paste0(no_interval, parts)))
-  }
+  if (is.character(parts)) return(no_draws(paste0(no_interval, parts)))
   first <- parts[[1L]]
   list(
     parts = parts, ranked = first$values[, match(pairs$ranked, first$at), drop = FALSE],
@@ -133,9 +127,7 @@ draw_parts <- function(estimate, replicates, with) {
   for (rest in split(others, block)) {
     at <- c(with, rest)
     values <- record$draws(estimate_of(estimate, at), replicates[, at, drop = FALSE])
-    if (is.character(values)) {
-      return(values)
-    }
+    if (is.character(values)) return(values)
     parts <- c(parts, list(list(at = at, values = values)))
   }
   parts
@@ -179,9 +171,7 @@ difference_table <- function(estimate, pairs, draws, conf_level, simultaneous) {
     std.error = NA_real_, conf.low = NA_real_, conf.high = NA_real_, probability = NA_real_,
     n = cases, method = method, reason = draws$reason
   )
-  if (length(draws$parts) == 0L) {
-    return(table)
-  }
+  if (length(draws$parts) == 0L) return(table)
   iterated <- method_of(estimate)$iterated
   centre <- estimate$details$centre[first] - estimate$details$centre[second]
   blocks <- pair_blocks(pairs, draws$parts, estimate$details$centre)
@@ -203,9 +193,7 @@ difference_table <- function(estimate, pairs, draws, conf_level, simultaneous) {
       'Use {.code interval = "robust"} for the estimate.'
     )
   }
-  if (!simultaneous) {
-    return(table)
-  }
+  if (!simultaneous) return(table)
   simultaneous_intervals(table, blocks, conf_level, if (hidden) centre else table$estimate)
 }
 
@@ -268,9 +256,7 @@ same_answers <- function(fit, first, second) {
 # As many standard errors wide as the worst of all pairs needs.
 simultaneous_intervals <- function(table, blocks, conf_level, centre) {
   known <- !is.na(table$conf.low)
-  if (!any(known)) {
-    return(table)
-  }
+  if (!any(known)) return(table)
   worst <- worst_of_pairs(blocks, replace(table$std.error, !known, NA))
   half <- stats::quantile(worst, conf_level, names = FALSE) * table$std.error[known]
   table$conf.low[known] <- pmax(centre[known] - half, -1)

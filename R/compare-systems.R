@@ -199,14 +199,10 @@ on_common_cases <- function(estimate, systems) {
 
 # The same for other answers by systems.
 estimate_again <- function(estimate, x) {
-  if (!is.null(estimate$cells)) {
-    return(draws_estimate(estimate$fit, x, estimate$options))
-  }
+  if (!is.null(estimate$cells)) return(draws_estimate(estimate$fit, x, estimate$options))
   fit <- fit_beside(estimate$fit, x)
   options <- estimate$options
-  if (!is.null(options$record)) {
-    return(function_estimate(x, options))
-  }
+  if (!is.null(options$record)) return(function_estimate(x, options))
   # Not needed, but to find the top that the estimate is from.
   if (is.null(interval_of(estimate)$draws) && is.null(options$deviance)) {
     options$interval <- interval_none$id

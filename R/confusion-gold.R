@@ -39,9 +39,7 @@ place_cells <- function(table, estimate) {
 # What sampling does and errors in common hide of each cell, as of metrics (errors_along()).
 cell_errors <- function(table, cells, estimate, counts, draws) {
   table[c("sampling", "hidden", "cases")] <- NA_real_
-  if (is.null(draws$values)) {
-    return(table)
-  }
+  if (is.null(draws$values)) return(table)
   for (s in unique(cells$system)) {
     at <- which(cells$system == s)
     shares <- as_shares(matrix(counts[[s]], 1L), length(estimate$fit$x$categories))[1L, ]

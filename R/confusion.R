@@ -73,9 +73,7 @@ check_category_labels <- function(categories) {
 }
 
 check_base_rates <- function(base_rates, n) {
-  if (is.null(base_rates)) {
-    return(rep(1 / n, n))
-  }
+  if (is.null(base_rates)) return(rep(1 / n, n))
   if (is.data.frame(base_rates) && nrow(base_rates) == 1L) base_rates <- unlist(base_rates)
   ok <- is.numeric(base_rates) && length(base_rates) == n && all(is.finite(base_rates)) &&
     all(base_rates >= 0)

@@ -8,9 +8,7 @@ reserved_names <- c(
 # `x` with a tibble, a row per case, of what its data say of cases.
 with_covariates <- function(x, input) {
   columns <- input$covariates
-  if (is.null(columns)) {
-    return(x)
-  }
+  if (is.null(columns)) return(x)
   reserved <- c(reserved_names, if (!is.null(x$confidence)) "confidence")
   taken <- intersect(names(columns), c(reserved, x$raters, x$systems))
   abort_if(length(taken) > 0L, "columns",

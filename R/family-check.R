@@ -27,9 +27,7 @@ without_prior <- function(model) {
 # A row per model: twice its gain in log-likelihood on the model with equal errors and difficulty,
 # and an accuracy for each rater if these can be told apart. Systems do not join.
 alternative_rows <- function(x, alternative, settings) {
-  if (length(alternative) == 0L) {
-    return(list())
-  }
+  if (length(alternative) == 0L) return(list())
   null <- first_identified(x, utils::modifyList(settings, list(system = 0L)),
     axes(c("rater", "common"), "uniform", "none"))$null
   reason <- reason_untestable(x)

@@ -21,9 +21,7 @@ check_confidence_axes <- function(confidence, difficulty) {
 }
 
 check_has_confidence <- function(model, x) {
-  if (!uses_confidence(model)) {
-    return(invisible())
-  }
+  if (!uses_confidence(model)) return(invisible())
   seen <- seen_levels(x)
   why <- if (!is.null(x$voted)) {
     "Groups of raters count as one vote each, and a vote has no confidence."
@@ -56,9 +54,7 @@ seen_levels <- function(x) {
 
 # Levels of other ratings in the numbers of the fit.
 recode_levels <- function(x, fit) {
-  if (!uses_confidence(fit$model) || is.null(x$confidence)) {
-    return(x)
-  }
+  if (!uses_confidence(fit$model) || is.null(x$confidence)) return(x)
   levels <- fit$x$confidence$levels
   place <- match(x$confidence$levels, levels)
   strange <- x$confidence$levels[intersect(which(is.na(place)), x$confidence$code)]
@@ -72,9 +68,7 @@ recode_levels <- function(x, fit) {
 
 # Patterns whose cases are also alike in confidence.
 split_by_confidence <- function(x) {
-  if (is.null(x$confidence)) {
-    return(x)
-  }
+  if (is.null(x$confidence)) return(x)
   pattern <- pattern_of_case(x)
   at <- ratings_in(x, pattern)
   case <- rep.int(seq_along(pattern), pattern_lengths(x)[pattern])
@@ -86,9 +80,7 @@ split_by_confidence <- function(x) {
 
 # The level of each rating of patterns that were split by it, 0 where none is known.
 rating_levels <- function(x, model) {
-  if (!uses_confidence(model) || is.null(x$confidence)) {
-    return(rep(0L, length(rating_rater(x))))
-  }
+  if (!uses_confidence(model) || is.null(x$confidence)) return(rep(0L, length(rating_rater(x))))
   first <- match(seq_len(n_patterns(x)), x$index)
   level_of_ratings(x, first[rating_pattern(x)], rating_rater(x))
 }

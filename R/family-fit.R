@@ -134,16 +134,12 @@ mean_matrices <- function(law, data) {
 # By the rank of the scores of answers drawn at random, for cases that were rated by the same raters
 # and have the same covariates as those at hand.
 tells_parameters_apart <- function(problem, start, seed = 1L) {
-  if (length(start) > most_curved) {
-    return(TRUE)
-  }
+  if (length(start) > most_curved) return(TRUE)
   drawn <- withr::with_seed(seed, random_answers(problem, 30L * length(start) + 300L))
   theta <- withr::with_seed(seed, start + stats::rnorm(length(start), sd = 0.3))
   scores <- as.matrix(pattern_scores(drawn, theta))
   lengths <- sqrt(colMeans(scores^2))
-  if (any(lengths < 1e-8)) {
-    return(FALSE)
-  }
+  if (any(lengths < 1e-8)) return(FALSE)
   values <- svd(sweep(scores, 2L, lengths, `/`), 0L, 0L)$d
   values[[length(start)]] > 1e-6 * values[[1L]]
 }

@@ -146,9 +146,7 @@ formula_gradient <- function(parameters, judged, counts, layout) {
 }
 
 with_error_slopes <- function(out, parameters, judged, counts, layout) {
-  if (length(layout$at$shape) + length(layout$at$dispersion) == 0L) {
-    return(out)
-  }
+  if (length(layout$at$shape) + length(layout$at$dispersion) == 0L) return(out)
   n <- layout$n
   wrong <- wrong_shares(parameters, judged, layout)
   seen <- array(0, dim(wrong$shares))
@@ -176,9 +174,7 @@ formula_report <- function(parameters, layout) {
 
 # Of the columns of a formula, as they were before they were standardised.
 base_coefficients <- function(fit, coefficients) {
-  if (nrow(coefficients) == 1L) {
-    return(NULL)
-  }
+  if (nrow(coefficients) == 1L) return(NULL)
   raw <- unstandardise(fit$base) %*% coefficients
   names <- outer(fit$base$names, fit$x$categories[-1L], function(column, category) {
     paste0("base_rate[", category, "]:", column)

@@ -121,9 +121,7 @@ sampler_task <- function(x, model, known, prior) {
 population_of_patterns <- function(x, model) {
   formula <- model$formulas$base_rates
   values <- if (!is.null(formula)) x$covariates[all.vars(formula)]
-  if (length(values) == 0L) {
-    return(integer())
-  }
+  if (length(values) == 0L) return(integer())
   as.integer(population_factor(values))[match(seq_len(n_patterns(x)), x$index)]
 }
 
@@ -162,9 +160,7 @@ draw_until_mixed <- function(x, task, sampling, seed) {
     sweeps <- sampling$chains * (sampling$warmup + times * thin * sampling$kept)
     done <- !is.null(sampling$thin) || least >= enough || times * thin > 1024 ||
       sweeps * step > most_steps
-    if (done) {
-      return(found)
-    }
+    if (done) return(found)
     thin <- as.integer(times * thin)
   }
 }

@@ -4,9 +4,7 @@
 # `known`: see with_known(); `start`: see start_of().
 fit_latent <- function(x, model, method, known, iterations = 2000L, start = NULL) {
   check_model_size(x)
-  if (is_one_judge(x, model, known)) {
-    return(fit_one_judge(x, model, known))
-  }
+  if (is_one_judge(x, model, known)) return(fit_one_judge(x, model, known))
   by_agreement <- fit_algebraic(x, k_model())
   bar <- progress_bar("Fit", NA, "{cli::pb_spin} {cli::pb_name}{cli::pb_elapsed}")
   core <- fit_core(x, model, method, known, iterations, start, bar$tick)
@@ -145,9 +143,7 @@ without_the_unknown <- function(fit, naturals) {
 # where there is none, and `variance`, NULL where there is not even that. A fit without `unsure`,
 # the places of those of which nothing is known, knows nothing of any.
 latent_covariance <- function(fit) {
-  if (is.null(fit$unsure)) {
-    return(NULL)
-  }
+  if (is.null(fit$unsure)) return(NULL)
   out <- core_latent_covariance(
     fit$x$patterns, pattern_weights(fit$x), fit$known, model_of_fit(fit), fit$method, fit$theta
   )

@@ -34,9 +34,7 @@ predict.rater_fit <- function(object, newdata = NULL, type = c("category", "prob
   check_dots_empty(...)
   type <- check_choice(type)
   judged <- judge(object, newdata)
-  if (type == "probability") {
-    return(new_ground_truth(judged$x, judged$posterior))
-  }
+  if (type == "probability") return(new_ground_truth(judged$x, judged$posterior))
   best <- most_probable(judged$posterior)
   case_table(judged$x, list(
     category = category_factor(best$category, judged$x), probability = best$probability,
@@ -62,9 +60,7 @@ augment.rater_fit <- function(x, newdata = NULL, ...) {
 
 # The ratings to be judged, and the posterior of each of their patterns.
 judge <- function(fit, newdata) {
-  if (is.null(newdata)) {
-    return(list(x = fit$x, posterior = posterior(fit)))
-  }
+  if (is.null(newdata)) return(list(x = fit$x, posterior = posterior(fit)))
   check_has_law(fit, "Judging new cases")
   newdata <- as_ratings(newdata, categories = fit$x$categories, arg = "newdata")
   x <- patterns_for(fit$model, as_new_cases(fit, vote_alike(newdata, fit$x)))
@@ -80,9 +76,7 @@ as_new_cases <- function(fit, x) {
     column = NA_character_, found = strange)
   x <- recode_levels(recode_ratings(x, place, fit$x$categories), fit)
   x$ordered <- fit$x$ordered
-  if (!tells_raters_apart(fit)) {
-    return(x)
-  }
+  if (!tells_raters_apart(fit)) return(x)
   place <- match(x$raters, fit$x$raters)
   strange <- x$raters[intersect(which(is.na(place)), rating_rater(x))]
   abort_argument_if(x$exchangeable || length(strange) > 0L, "newdata",

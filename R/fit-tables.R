@@ -22,9 +22,7 @@
 base_rates <- function(fit, newdata = NULL) {
   check_given()
   fit <- as_fit(fit)
-  if (!is.null(newdata)) {
-    return(rates_by_covariates(fit, newdata))
-  }
+  if (!is.null(newdata)) return(rates_by_covariates(fit, newdata))
   rates <- stats::setNames(as.list(unname(fit$base_rates)), fit$x$categories)
   tibble::new_tibble(rates, nrow = 1L)
 }
@@ -159,9 +157,7 @@ glance.rater_fit <- function(x, ...) {
     logLik = as.double(log_likelihood), AIC = stats::AIC(log_likelihood),
     BIC = stats::BIC(log_likelihood), nobs = stats::nobs(x)
   )
-  if (is.null(x$centre)) {
-    return(table)
-  }
+  if (is.null(x$centre)) return(table)
   of_centre <- x$centre[c("c", "tau", "ups", "a")]
   if (x$identified != "yes") of_centre[] <- NA_real_
   tibble::as_tibble(c(table, lapply(of_centre, na_real)))

@@ -95,9 +95,7 @@ tested.rater_fit <- function(fit, rates, both, conf_level) {
 
 # The places of two raters; none if nobody asks.
 check_combined <- function(combine, raters) {
-  if (is.null(combine)) {
-    return(integer())
-  }
+  if (is.null(combine)) return(integer())
   at <- match(as_label(combine), raters)
   abort_argument_if(length(at) != 2L || anyNA(at) || at[[1L]] == at[[2L]], "combine",
     "must be the names of two raters of {.arg fit}.", not = combine)
@@ -111,14 +109,10 @@ combined_names <- function(raters) {
 # Probabilities of an answer by truth (raters x truth x answer) with those of both and of either
 # behind them; errors are independent given the truth. Of `variance`, if given, by the delta method.
 with_combined <- function(p, both, variance = NULL) {
-  if (length(both) == 0L) {
-    return(variance %||% p)
-  }
+  if (length(both) == 0L) return(variance %||% p)
   a <- p[both[[1L]], , ]
   b <- p[both[[2L]], , ]
-  if (is.null(variance)) {
-    return(stack_tests(p, a * b, 1 - (1 - a) * (1 - b)))
-  }
+  if (is.null(variance)) return(stack_tests(p, a * b, 1 - (1 - a) * (1 - b)))
   of_a <- variance[both[[1L]], , ]
   of_b <- variance[both[[2L]], , ]
   stack_tests(variance, b^2 * of_a + a^2 * of_b, (1 - b)^2 * of_a + (1 - a)^2 * of_b)
@@ -131,9 +125,7 @@ stack_tests <- function(p, both, either) {
 
 # Raters with fewer ratings than the centre counts for.
 mostly_prior <- function(fit) {
-  if (is.null(fit$centre) || fit$identified != "yes") {
-    return(character())
-  }
+  if (is.null(fit$centre) || fit$identified != "yes") return(character())
   x <- fit$x
   n <- ratings_of_raters(x)
   x$raters[n > 0 & n < fit$centre$c & !is_known_rater(fit)]
@@ -157,9 +149,7 @@ check_tested_fit <- function(fit) {
 }
 
 check_prevalence <- function(prevalence, categories) {
-  if (is.null(prevalence)) {
-    return(NULL)
-  }
+  if (is.null(prevalence)) return(NULL)
   if (length(prevalence) == 1L && length(categories) == 2L && is.null(names(prevalence))) {
     prevalence <- stats::setNames(c(1 - prevalence, prevalence), categories)
   }
@@ -213,15 +203,9 @@ as_test_column <- function(x) {
 # Standard errors on the scale of intervals.
 test_errors <- function(fit, at, rates, both = integer(), most = 500L) {
   out <- array(NA_real_, dim(at))
-  if (fit$identified == "yes" && !is.null(fit$calibrated)) {
-    return(judged_errors(fit, at, rates))
-  }
-  if (fit$identified != "yes" || is.null(fit$unsure) || !weights_are_counts(fit$x)) {
-    return(out)
-  }
-  if (length(fit$theta) > most) {
-    return(array(errors_given_truth(fit, rates, both), dim(at)))
-  }
+  if (fit$identified == "yes" && !is.null(fit$calibrated)) return(judged_errors(fit, at, rates))
+  if (fit$identified != "yes" || is.null(fit$unsure) || !weights_are_counts(fit$x)) return(out)
+  if (length(fit$theta) > most) return(array(errors_given_truth(fit, rates, both), dim(at)))
   inverse <- inverse_of_bend(fit)
   slopes <- vapply(seq_along(fit$theta), function(i) {
     step <- 1e-4

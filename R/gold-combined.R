@@ -51,9 +51,7 @@ combined_interval <- function(x, alone, target, conf_level, widen = default_wide
 
 # Do gold cases leave standing what ratings alone say? See gold_test().
 is_believed <- function(x, prior, value, error, conf_level, widen) {
-  if (!is.null(widen)) {
-    return(TRUE)
-  }
+  if (!is.null(widen)) return(TRUE)
   p <- contradiction(prior, value, error)$p.value
   x$gold < fewest_tested | p >= 1 - conf_level
 }
@@ -122,9 +120,7 @@ fewest_tested <- 5L
 
 gold_test <- function(x, alone) {
   none <- list(statistic = NA_real_, p.value = NA_real_)
-  if (x$gold < fewest_tested || is.na(alone$estimate) || is.na(alone$std.error)) {
-    return(none)
-  }
+  if (x$gold < fewest_tested || is.na(alone$estimate) || is.na(alone$std.error)) return(none)
   prior <- ratings_prior(alone, 0, alone$estimate * (1 - alone$estimate), x$cases, 0)
   contradiction(prior, min(max(x$estimate, 0), 1), x$variance * gold_error(x, "cases"))
 }

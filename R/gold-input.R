@@ -81,9 +81,7 @@ check_widen <- function(widen) {
 
 # Gold cases, whatever form they come in; `gold_sample` is the short form of their `sample`.
 as_gold_cases <- function(known_truth, gold_sample) {
-  if (!inherits(known_truth, "gold_cases")) {
-    return(gold_cases(known_truth, gold_sample))
-  }
+  if (!inherits(known_truth, "gold_cases")) return(gold_cases(known_truth, gold_sample))
   abort_argument_if(!is.null(gold_sample) && !is.null(known_truth$sample), "gold_sample",
     "{.arg known_truth} says how its cases were chosen.", i = "Leave {.arg gold_sample} out.")
   known_truth["sample"] <- list(known_truth$sample %||% gold_sample)
@@ -194,9 +192,7 @@ check_gold_probability <- function(probability, case) {
 # What users must be told of their gold before it is put to use. `kind`: see settle_gold().
 warn_gold <- function(gold, x, kind = gold_kind(gold, x)) {
   n <- length(gold$case)
-  if (n == 0L) {
-    return(invisible())
-  }
+  if (n == 0L) return(invisible())
   if (kind == "unsaid") {
     warn_fallible("hand_picked",
       "Without {.arg gold_sample} the {n} case{?s} with known truth {?counts/count} as picked by
@@ -215,8 +211,6 @@ warn_gold <- function(gold, x, kind = gold_kind(gold, x)) {
 }
 
 gold_kind <- function(gold, x) {
-  if (length(gold$case) == 0L || is_sample(gold, x)) {
-    return("sample")
-  }
+  if (length(gold$case) == 0L || is_sample(gold, x)) return("sample")
   switch(gold$sample, random = "unrated", given = "picked", gold$sample)
 }

@@ -38,9 +38,7 @@ predict_answer <- function(predicted, answer) {
 
 # Cases without ratings are like the mean of the others.
 fill_unrated <- function(q, weight) {
-  if (!anyNA(q)) {
-    return(q)
-  }
+  if (!anyNA(q)) return(q)
   known <- !is.na(q)
   weight <- as.matrix(weight * known)
   mean <- colSums(weight * as.vector(replace(q, !known, 0))) / colSums(weight)

@@ -78,9 +78,7 @@ gold_share <- function(part, y, q) {
 gold_difference <- function(evidence, first, second) {
   part <- gold_part_of_pairs(evidence, first, second)
   told <- part$told
-  if (!any(told)) {
-    return(list(told = told))
-  }
+  if (!any(told)) return(list(told = told))
   part <- lapply(part, function(x) if (is.matrix(x)) x[, told, drop = FALSE] else x[told])
   of_gold <- function(x) x[evidence$at, , drop = FALSE]
   cases <- colSums(part$weight)
@@ -153,9 +151,7 @@ gold_precision <- function(evidence, s, answer, truth = answer) {
 gold_recall <- function(evidence, s, truth, answer = truth) {
   part <- gold_part(evidence, evidence$answer[, s] > 0L)
   hit <- evidence$answer[, s] == answer
-  if (!stands_for(part) || is_constant(hit, part$weight)) {
-    return(NULL)
-  }
+  if (!stands_for(part) || is_constant(hit, part$weight)) return(NULL)
   q <- evidence$predicted[, truth]
   member <- part$truth == truth
   x <- correct_rate(

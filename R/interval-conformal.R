@@ -20,9 +20,7 @@ interval_conformal <- new_interval(
 # The robust error, times a factor from the reference sets instead of that of the normal curve.
 conformal_interval <- function(draft, table) {
   found <- robust_interval(draft, table)
-  if (is.null(found$sampling)) {
-    return(found)
-  }
+  if (is.null(found$sampling)) return(found)
   centre <- typical_error(draft, table$estimate, found$sampling, draft$beside)$centre
   found$table <- with_limits(found$table, centre, calibration_of(draft)$factor)
   found

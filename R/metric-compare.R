@@ -3,9 +3,7 @@
 
 # A plan of one row; NULL for accuracy.
 check_compared_metric <- function(metric, category, cost, estimate) {
-  if (is.null(metric) || identical(metric, built_in_metrics$accuracy$id)) {
-    return(NULL)
-  }
+  if (is.null(metric) || identical(metric, built_in_metrics$accuracy$id)) return(NULL)
   check_string(metric, "metric")
   plan <- settle_metrics(metric, "macro", 1, cost, 1L, estimate$fit$x)
   check_derived(plan$records[[1L]], estimate)
@@ -40,9 +38,7 @@ check_derived <- function(record, estimate) {
 # The estimate with values, replicates and errors of the metric in the place of those of accuracy.
 # What is hidden is a column of its details.
 in_metric <- function(estimate, plan) {
-  if (is.null(plan)) {
-    return(estimate)
-  }
+  if (is.null(plan)) return(estimate)
   counts <- confusion_counts(estimate)
   draws <- confusion_draws(estimate)
   record <- draws_interval(estimate)
@@ -91,9 +87,7 @@ metric_replicates <- function(estimate, plan, counts, draws, centre, record, s) 
 
 # A comparison on the scale of the metric. Who is better stays as it is.
 from_unit <- function(found, plan) {
-  if (is.null(plan)) {
-    return(found)
-  }
+  if (is.null(plan)) return(found)
   record <- plan$records[[1L]]
   ends <- ranges_of_plan(plan)[plan$row, ]
   low <- record$better == "low"

@@ -94,9 +94,7 @@ metric_interval <- function(id) {
 # truth is open.
 own_accuracy <- function(found, estimate, interval, s, conf_level) {
   at <- which(found$metric == built_in_metrics$accuracy$id)
-  if (length(at) == 0L || open_share(estimate$fit)[[s]] %in% 0) {
-    return(found)
-  }
+  if (length(at) == 0L || open_share(estimate$fit)[[s]] %in% 0) return(found)
   own <- estimate$table[s, ]
   same <- interval == estimate$options$interval && conf_level == estimate$options$conf_level
   if (!same && interval == estimate$options$interval && accuracy_intervals()[[interval]]$delta) {
@@ -246,9 +244,7 @@ wrong_by_answer <- function(estimate, s) {
   number <- pattern_weights(x) * judged_patterns(estimate$fit) * diff(x$patterns$start)
   wrong <- 1 - rowSums(rating_shares(x) * estimate$posterior[[s]])
   use <- number > 0 & answer > 0L & !is.na(wrong)
-  if (!any(use)) {
-    return(rep(estimate$details$rater_error[[s]], length(x$categories)))
-  }
+  if (!any(use)) return(rep(estimate$details$rater_error[[s]], length(x$categories)))
   sum_of <- function(value) rowsum_codes(answer[use], value[use], length(x$categories))
   share <- sum_of(wrong * number) / sum_of(number)
   ifelse(is.na(share), estimate$details$rater_error[[s]], share)
@@ -262,9 +258,7 @@ apart_share <- function(estimate) if (panel_kind(estimate) == "machines") 0 else
 # where it is a model's.
 end_direction <- function(estimate, table, s, n) {
   ends <- if (length(estimate$end_counts) > 0L) estimate$end_counts[[s]]
-  if (length(ends$shared_counts) == 0L) {
-    return(rep(0, length(table)))
-  }
+  if (length(ends$shared_counts) == 0L) return(rep(0, length(table)))
   share <- function(counts) as_shares(matrix(counts, 1L), n)[1L, ]
   own <- if (is_averaged(estimate)) share(ends$independent_counts) else table
   own - share(ends$shared_counts)

@@ -272,9 +272,7 @@ values_over_labels <- function(counts, plan) {
 
 # Of each case, the posterior mean of how right the whole answer is; NA without an answer.
 set_scores <- function(id, yes, said) {
-  if (id == "subset_accuracy") {
-    return(exp(rowSums(log(ifelse(said, yes, 1 - yes)))))
-  }
+  if (id == "subset_accuracy") return(exp(rowSums(log(ifelse(said, yes, 1 - yes)))))
   size <- rowSums(said)
   # How many labels are true that the answer has not: its distribution, label by label.
   missed <- cbind(rep(1, nrow(yes)), matrix(0, nrow(yes), ncol(yes)))

@@ -24,9 +24,7 @@ metric_slopes <- function(plan, table) {
 # The slopes of a row of the plan, a number per cell.
 slope_of <- function(slopes, i) {
   at <- sum(slopes$whole[seq_len(i)] == slopes$whole[[i]])
-  if (slopes$whole[[i]]) {
-    return(slopes$cells[, at])
-  }
+  if (slopes$whole[[i]]) return(slopes$cells[, at])
   of <- matrix(slopes$sums[, at], ncol = 3L)
   square <- outer(of[, 1L], of[, 2L], `+`) + diag(of[, 3L], slopes$n)
   replace(as.vector(t(square)), !slopes$there, 0)

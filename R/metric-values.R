@@ -9,9 +9,7 @@ metric_averages <- c("macro", "macro_weighted", "micro")
 # NA for metrics of the whole table); and of each metric its record and place.
 metric_plan <- function(records, categories, averages, settings) {
   rows <- lapply(records, function(record) {
-    if (record$needs == "scores") {
-      return(rows_of_scores(record, categories, averages))
-    }
+    if (record$needs == "scores") return(rows_of_scores(record, categories, averages))
     n <- length(categories)
     one <- record$form == "table"
     average <- if (one) NA_character_ else c(averages, rep(NA_character_, n))
@@ -88,9 +86,7 @@ against_rest <- function(tables, n) {
 # `each` has the arguments of so many calls, which give `n` numbers each in the range of the metric,
 # NA where it is undefined.
 run_kernel <- function(record, each, n, settings) {
-  if (record$ordered && !settings$ordered) {
-    return(rep(NA_real_, n * length(each)))
-  }
+  if (record$ordered && !settings$ordered) return(rep(NA_real_, n * length(each)))
   more <- settings[record$settings]
   values <- tryCatch(
     lapply(each, function(args) do.call(record$kernel, c(args, more))),

@@ -74,9 +74,7 @@ new_own_metric <- function(id, title, kernel, form, range, better, reference) {
 # The metrics asked for, or those shown unasked; `scored`: are there scores?
 find_metrics <- function(ids, settings, scored) {
   known <- all_metrics()
-  if (is.null(ids)) {
-    return(Filter(function(m) m$default && (scored || m$needs != "scores"), known))
-  }
+  if (is.null(ids)) return(Filter(function(m) m$default && (scored || m$needs != "scores"), known))
   found <- find_records("metric", ids, known)
   for (record in found) check_settings(record, settings)
   found
@@ -91,9 +89,7 @@ check_settings <- function(record, settings) {
 
 # Costs of each answer (columns) given each truth (rows), in the order of the categories.
 check_cost_matrix <- function(cost, categories) {
-  if (is.null(cost)) {
-    return(NULL)
-  }
+  if (is.null(cost)) return(NULL)
   n <- length(categories)
   if (is.data.frame(cost)) cost <- as.matrix(cost)
   abort_argument_if(!(is.numeric(cost) && identical(dim(cost), c(n, n)) && all(is.finite(cost))),

@@ -133,9 +133,7 @@ check_posterior <- function(posterior, x) {
 check_probability_rows <- function(posterior, x) {
   off <- which(rowSums(!is.finite(posterior) | posterior < -1e-9) > 0L)
   odd <- if (length(off) == 0L) which(abs(rowSums(posterior) - 1) > 1e-6)
-  if (length(off) + length(odd) == 0L) {
-    return(invisible())
-  }
+  if (length(off) + length(odd) == 0L) return(invisible())
   row <- c(off, odd)[[1L]]
   said <- format(posterior[row, ], digits = 6, trim = TRUE) # nolint: object_usage.
   abort_argument("posterior", "Each row of {.arg posterior} must be probabilities that sum to one.",

@@ -23,9 +23,7 @@ autoplot.accuracy_estimate <- function(object, # nolint: object_name.
                                        type = c("systems", "bins", "sensitivity", "gold", "roc",
                                                 "reliability"), ...) {
   type <- check_choice(type)
-  if (type %in% c("roc", "reliability")) {
-    return(plot_score_curve(object, type, ...))
-  }
+  if (type %in% c("roc", "reliability")) return(plot_score_curve(object, type, ...))
   check_dots_empty(...)
   switch(type, systems = plot_systems(object), bins = plot_bins(object),
     sensitivity = plot_sensitivity(object), gold = plot_gold(object))
@@ -54,9 +52,7 @@ plot_systems <- function(object) {
 
 systems_subtitle <- function(object, rater) {
   level <- glance(object)$conf_level[[1L]]
-  if (all(is.na(tidy(object)$estimate))) {
-    return(paste("Not identified:", tidy(object)$reason[[1L]]))
-  }
+  if (all(is.na(tidy(object)$estimate))) return(paste("Not identified:", tidy(object)$reason[[1L]]))
   interval <- if (!is.na(level)) paste0(" with ", interval_title(level), "s")
   paste0("Estimates", interval, "; dashed: a single rater (", in_percent(rater), ")")
 }

@@ -131,9 +131,7 @@ plot_medians <- function(table, terms, colours, width) {
 autoplot.fit_check <- function(object, type = c("prior", "pairs"), ...) { # nolint: object_name.
   check_dots_empty(...)
   type <- check_choice(type)
-  if (type == "prior") {
-    return(autoplot.draws_fit(object$fit, "prior"))
-  }
+  if (type == "prior") return(autoplot.draws_fit(object$fit, "prior"))
   table <- utils::head(object$pairs[order(object$pairs$p.value), ], 30L)
   table$pair <- factor(paste(table$rater1, "and", table$rater2),
     rev(paste(table$rater1, "and", table$rater2)))

@@ -113,9 +113,7 @@ read_groups <- function(data, quo, rater_name) {
   } else {
     tryCatch(rlang::eval_tidy(quo), error = function(cnd) quo)
   }
-  if (is.null(value)) {
-    return(NULL)
-  }
+  if (is.null(value)) return(NULL)
   table <- if (rlang::is_quosure(value) || (rlang::is_string(value) && is.null(names(value)))) {
     group_column(data, quo, rater_name)
   } else {
@@ -160,9 +158,7 @@ check_one_group <- function(table) {
 
 # The group of each rater; those of whom nothing is said have one of their own, with their name.
 groups_of_raters <- function(table, x) {
-  if (is.null(table)) {
-    return(NULL)
-  }
+  if (is.null(table)) return(NULL)
   abort_argument_if(x$exchangeable, "rater_groups",
     "{.arg rater_groups} needs the rater of each rating.", x = "{.arg data} has counts of ratings.")
   unknown <- setdiff(table$rater, x$raters)
@@ -218,9 +214,7 @@ format_votes <- function(x) {
 # A row per group of several raters: how many, the share of pairs of members that agree, on how many
 # cases it has a vote, and on how many it has none since categories tie.
 group_table <- function(x) {
-  if (is.null(x$rater_groups)) {
-    return(NULL)
-  }
+  if (is.null(x$rater_groups)) return(NULL)
   raters <- table(factor(x$rater_groups, unique(x$rater_groups)))
   groups <- names(raters)[raters > 1L]
   votes <- with_votes(x)

@@ -268,12 +268,8 @@ check_prior <- function(prior, poolable = FALSE) {
     if (!poolable) abort_not_poolable()
     return(pooled_prior)
   }
-  if (identical(prior, "weak")) {
-    return(weak_prior)
-  }
-  if (identical(prior, "none") || identical(prior, list())) {
-    return(list())
-  }
+  if (identical(prior, "weak")) return(weak_prior)
+  if (identical(prior, "none") || identical(prior, list())) return(list())
   known <- names(weak_prior)
   unknown <- if (is.list(prior)) setdiff(rlang::names2(prior), known)
   abort_argument_if(!is.list(prior) || length(unknown) > 0L, "prior",

@@ -55,12 +55,8 @@ population_factor <- function(values) {
 
 # The prior of a rater of whom nothing is known.
 plain_parameters <- function(name, n, coin) {
-  if (coin) {
-    return(if (name == "flat") c(1, 1) else c(2.8, 1.2))
-  }
-  if (name == "flat") {
-    return(matrix(1, n, n))
-  }
+  if (coin) return(if (name == "flat") c(1, 1) else c(2.8, 1.2))
+  if (name == "flat") return(matrix(1, n, n))
   out <- matrix(1.2 / (n - 1), n, n)
   diag(out) <- 2.8
   out
@@ -184,12 +180,8 @@ dirichlet_words <- function(x) {
 
 # Of two categories the Beta distribution is that of a right rating.
 law_words <- function(parameters) {
-  if (is.null(parameters)) {
-    return("around the centre of the panel")
-  }
-  if (!is.matrix(parameters)) {
-    return(paste0("Beta(", prior_numbers(parameters), ")"))
-  }
+  if (is.null(parameters)) return("around the centre of the panel")
+  if (!is.matrix(parameters)) return(paste0("Beta(", prior_numbers(parameters), ")"))
   vapply(seq_len(nrow(parameters)), function(k) {
     row <- parameters[k, ]
     dirichlet_words(if (length(row) == 2L && k == 1L) rev(row) else row)

@@ -118,9 +118,7 @@ beta_law <- function(x, what) {
     if (has("a", "b")) told <- told[c("a", "b")]
     return(check_proper(as.double(unlist(told, use.names = FALSE)), what))
   }
-  if (numbers && has("range") && length(told) == 1L) {
-    return(beta_of_range(told$range, what))
-  }
+  if (numbers && has("range") && length(told) == 1L) return(beta_of_range(told$range, what))
   by_mode <- has("mode", "at_least") || has("mode", "at_most")
   if (!numbers || anyDuplicated(names) > 0L || !by_mode) {
     abort_prior(
@@ -221,14 +219,10 @@ check_rate_laws <- function(x) {
   if (is.data.frame(x)) x <- as.matrix(x)
   if (is.matrix(x)) x <- stats::setNames(lapply(seq_len(nrow(x)), function(p) x[p, ]), rownames(x))
   one <- function(law) {
-    if (is_beta_list(law)) {
-      return(list(beta = beta_law(law, "base rates")))
-    }
+    if (is_beta_list(law)) return(list(beta = beta_law(law, "base rates")))
     list(categories = check_proper(law, "base rates"))
   }
-  if (!is.list(x) || is_beta_list(x)) {
-    return(list(one(x)))
-  }
+  if (!is.list(x) || is_beta_list(x)) return(list(one(x)))
   abort_argument_if(!rlang::is_named(x) || anyDuplicated(names(x)) > 0L, "base_rates",
     "Priors of several populations must have their names, each once.",
     x = "The names are {.val {rlang::names2(x)}}.")

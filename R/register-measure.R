@@ -64,9 +64,7 @@
 #' register_measure("unanimous", kernel = NULL)
 #' @export
 measures <- function(kind = c("agreement", "metric")) {
-  if (check_choice(kind) == "metric") {
-    return(metric_table())
-  }
+  if (check_choice(kind) == "metric") return(metric_table())
   all <- all_measures()
   field <- function(name, type) unname(vapply(all, `[[`, type, name))
   ends <- function(name) vapply(field(name, 0), format, "") # each by itself, not as a column

@@ -166,7 +166,7 @@ disputed_cases <- function(x, most = 15L) {
   n <- category_counts(x)
   total <- rowSums(n)
   share <- ifelse(total >= 2, apply(n, 1L, max) / total, 1)
-  labels <- suppressWarnings(labels_of(x, user_frame()), classes = "fallible_warning")
+  labels <- suppressWarnings(labels_of(x), classes = "fallible_warning")
   best <- most_probable(flattened(labels, labels$common)[pattern_of_case(labels$x), , drop = FALSE])
   at <- order(best$probability, share)
   at <- utils::head(at[share[at] < 1], most)

@@ -151,13 +151,9 @@ reliability_table <- function(judged, system, k, bins) {
 # of cases, gives for each row, in [0, 1].
 with_score_draws <- function(table, judged, judge, measure) {
   estimate <- judged$estimate
-  if (is.null(interval_of(estimate)$find)) {
-    return(table)
-  }
+  if (is.null(interval_of(estimate)$find)) return(table)
   lack <- lack_of_interval(interval_bootstrap, estimate)
-  if (!is.null(lack)) {
-    return(without_interval(table, lack))
-  }
+  if (!is.null(lack)) return(without_interval(table, lack))
   draws <- draw_scores(estimate, judged$panel, list(judge), nrow(table), function(judge, w, v) {
     measure(w, v)
   })[[1L]]

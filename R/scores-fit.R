@@ -161,9 +161,7 @@ equal_bins <- function(score, weight) {
 within_bins <- function(codes, weight, first) {
   systems <- lapply(seq_len(ncol(codes$code)), function(s) {
     used <- which(codes$place[, s] > 0)
-    if (length(used) == 0L) {
-      return(NULL)
-    }
+    if (length(used) == 0L) return(NULL)
     code <- codes$code[used, s]
     place <- codes$place[used, s]
     centre <- rowsum_codes(code, weight[used] * place, max(code)) /

@@ -50,9 +50,7 @@ gold_score <- function(part, g, found, plan, judge, i) {
     g[cbind(part$at, part$truth)], q[part$at], prediction_of(q, part$weight),
     function(mean, spread, gold) max(spread, varies), w = part$w
   )
-  if (!is.finite(x$variance) || x$variance <= 0) {
-    return(NULL)
-  }
+  if (!is.finite(x$variance) || x$variance <= 0) return(NULL)
   value <- function(slope) {
     if (plan$records[[plan$rows$metric[[i]]]]$linear) {
       start <- to_unit(found$estimate[[i]], t(ends))

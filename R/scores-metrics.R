@@ -49,13 +49,9 @@ score_panel <- function(estimate) {
   judge <- function(s) {
     values <- x$scores$values[[x$systems[[s]]]]
     lack <- lack %||% if (is.null(values)) "the system has no scores"
-    if (!is.null(lack)) {
-      return(list(lack = lack))
-    }
+    if (!is.null(lack)) return(list(lack = lack))
     at <- which(!is.na(values[, 1L]) & judged_patterns(estimate$fit)[x$index] & weight > 0)
-    if (length(at) == 0L) {
-      return(list(lack = "raters saw no case that has scores"))
-    }
+    if (length(at) == 0L) return(list(lack = "raters saw no case that has scores"))
     list(
       at = at, book = score_book(values[at, , drop = FALSE]), back = back_of(estimate, s),
       n = sum(weight[at])
@@ -179,9 +175,7 @@ draws_of_judges <- function(estimate, judges, numbers, run, size = NaN) {
 metric_line <- function(plan, judge, panel) {
   v <- panel$weight[judge$at]
   w <- score_weights(judge, panel, panel$p, panel$weight)
-  if (is.null(w)) {
-    return(function(at, w) NA_real_)
-  }
+  if (is.null(w)) return(function(at, w) NA_real_)
   start <- score_values(plan, judge$book, w, v)
   # Metrics by categories of a case by cases.
   has <- simplify2array(score_influence(plan, judge$book, w, v))

@@ -11,9 +11,7 @@ sum_tolerance <- 0.005
 # that has scores, NA where it has none. `given$scores` is what users gave; `by_rating`: has `data`
 # a row per rating?
 with_scores <- function(x, given, data, by_rating) {
-  if (is.null(given$scores)) {
-    return(x)
-  }
+  if (is.null(given$scores)) return(x)
   abort_argument_if(has_labels(x), "scores",
     "{.arg scores} are of systems that choose one category, and answers here have several.",
     i = "{.fun single_label} makes ratings with one label.")
@@ -42,9 +40,7 @@ scale_of_scores <- function(scores) {
 }
 
 without_scale <- function(scores) {
-  if (!says_scale(scores)) {
-    return(scores)
-  }
+  if (!says_scale(scores)) return(scores)
   scores <- scores[names(scores) != "scale"]
   if (length(scores) == 1L && is.data.frame(scores[[1L]])) scores[[1L]] else scores
 }

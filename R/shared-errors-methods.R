@@ -37,9 +37,7 @@
 #' @export
 tidy.shared_errors <- function(x, what = c("pairs", "raters"), ...) {
   check_dots_empty(...)
-  if (check_choice(what) == "raters") {
-    return(x$raters)
-  }
+  if (check_choice(what) == "raters") return(x$raters)
   table <- pairs_of_all(x)
   table[!names(table) %in% c("one", "two", "covariance", "spread", "conf_level")]
 }

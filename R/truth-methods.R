@@ -70,9 +70,7 @@ as.data.frame.ground_truth <- function(x, row.names = NULL, # nolint: object_nam
 #' @rdname tidy.ground_truth
 #' @export
 format.ground_truth <- function(x, ...) {
-  if (!has_columns(x, "case") || ncol(x) < 2L) {
-    return(NextMethod())
-  }
+  if (!has_columns(x, "case") || ncol(x) < 2L) return(NextMethod())
   told <- glance(x)
   paste0(
     count_noun(told$cases, "case"), " x ",
@@ -99,9 +97,7 @@ print.ground_truth <- function(x, n = NULL, ...) {
 #' @export
 notes_of.ground_truth <- function(x) { # nolint: object_name.
   rho <- attr(x, "rho")
-  if (is.null(rho) || nrow(x) == 0L || !has_columns(x, "case")) {
-    return(NULL)
-  }
+  if (is.null(rho) || nrow(x) == 0L || !has_columns(x, "case")) return(NULL)
   told <- glance(x)
   if (!is.na(told$probability)) c(
     paste0(

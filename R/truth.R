@@ -83,9 +83,7 @@ ground_truth <- function(fit, format = c("wide", "long"), rho = NULL) {
   rho <- rho %||% labels$common
   x <- labels$x
   posterior <- flattened(labels, rho)
-  if (format == "wide") {
-    return(new_ground_truth(x, posterior, rho))
-  }
+  if (format == "wide") return(new_ground_truth(x, posterior, rho))
   if (in_database(x)) {
     abort_no_cases("The long format needs the cases",
       hint = "{.code format = \"wide\"} gives a lazy table.")
@@ -140,9 +138,7 @@ new_ground_truth <- function(x, posterior, rho = 0) {
   columns <- lapply(seq_along(x$categories), function(k) posterior[, k])
   names(columns) <- x$categories
   table <- case_table(x, columns)
-  if (!is.data.frame(table)) {
-    return(table)
-  }
+  if (!is.data.frame(table)) return(table)
   tibble::new_tibble(
     table, nrow = nrow(x), truth = if (!is.null(x$truth)) truth(x), rho = rho,
     kind = panel_kind(x), class = c("ground_truth", "fallible_result")

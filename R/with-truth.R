@@ -73,9 +73,7 @@ abort_unknown_truth <- function(unknown, row, arg, categories) {
 }
 
 check_expected <- function(expected, systems) {
-  if (is.null(expected)) {
-    return(stats::setNames(rep(NA_real_, length(systems)), systems))
-  }
+  if (is.null(expected)) return(stats::setNames(rep(NA_real_, length(systems)), systems))
   ok <- (is.numeric(expected) || is.logical(expected) && all(is.na(expected))) &&
     length(expected) == length(systems) &&
     all(is.na(expected) | (expected >= 0 & expected <= 1))
