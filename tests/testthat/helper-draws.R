@@ -59,7 +59,7 @@ simulated_ranks <- function(replicates, draw, model, prior, thin = 5L) {
   vapply(seq_len(replicates), function(seed) {
     world <- withr::with_seed(seed, draw())
     settled <- settle_prior(prior, world$x, model)
-    known <- with_known(world$x, world$known, NULL, NULL)
+    known <- with_known(world$x, world$known, NULL)
     task <- sampler_task(known$x, model, known$known, settled)
     options <- list(
       chains = 1L, kept = 99L, warmup = 200L, threads = 1L, thin = thin, seed = c(seed, 7L)
