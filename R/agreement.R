@@ -1,7 +1,7 @@
 #' Agreement between raters
 #'
-#' Measures how much raters agree, beyond what they would by chance, with standard errors and
-#' intervals. Takes any ratings that [ratings()] takes, or an agreement matrix.
+#' Measures how much raters agree, beyond agreement by chance, with standard errors and intervals.
+#' Takes any ratings that [ratings()] takes, or an agreement matrix.
 #'
 #' @section Measures:
 #' [measures()] lists them. Without `measures`, those that suit the data are shown. With two raters
@@ -29,25 +29,25 @@
 #'   Fleiss, Cohen and Everitt's (1969) with `n - 1` for `n`, for Yule's Y Yule's (1912).
 #' * `"jackknife"`: leaves out one case at a time, one per distinct case.
 #' * `"bootstrap"`: resamples cases; percentiles. With few cases, of which a resample has many
-#'   twice, resamples may be biased by more than they vary, and their interval leaves the estimate:
-#'   then there is a warning (reflected or bias-corrected percentiles would leave it just there).
+#'   twice, resamples may be biased by more than they vary, so that the interval does not contain
+#'   the estimate; then there is a warning (reflected or bias-corrected percentiles would not help).
 #' * `"none"`.
 #'
 #' The first two are the estimate plus and minus standard errors times the quantile of Student's t
-#' with `n - 1` degrees of freedom, cut at the measure's range. A measure that was registered has no
-#' analytic error; the jackknife takes its place, and the column `method` says so. Where weights are
-#' not counts, or no case makes a difference, there is no interval, and `reason` says so.
+#' with `n - 1` degrees of freedom, cut at the measure's range. For a measure that you registered
+#' the jackknife replaces the analytic error, and the column `method` says so. Where weights are not
+#' counts, or no case makes a difference, there is no interval, and `reason` says so.
 #'
 #' @srrstats {G1.6} `bench/agreement.R` and `bench/speed.R`, beside five other packages
 #' @param x A [ratings()] object, a data frame or matrix of cases x raters, or an agreement matrix
 #'   of class [table][base::table]; see [as_ratings()].
 #' @param measures Names from [measures()]; `NULL` for those that suit the data.
-#' @param scale_weights What pairs of different categories count: `NULL` or `"identity"` nothing,
-#'   as for nominal categories; `"linear"`, `"quadratic"`, `"ordinal"`, `"radical"`, `"ratio"`,
-#'   `"circular"` or `"bipolar"`, in the sense of Gwet (2014), from the values of the categories if
-#'   their labels are numbers and otherwise from their order; or a symmetric matrix with 1 on the
-#'   diagonal. For answers with several labels (`repeats = "labels"` of [ratings()]): `"jaccard"`,
-#'   the labels that two answers have in common as a share of those that either has; `"masi"`, the
+#' @param scale_weights How much pairs of different categories count as agreement. `NULL` or
+#'   `"identity"`: nothing, as for nominal categories; `"linear"`, `"quadratic"`, `"ordinal"`,
+#'   `"radical"`, `"ratio"`, `"circular"` or `"bipolar"`, as in Gwet (2014), from the values of the
+#'   categories if their labels are numbers and otherwise from their order; or a symmetric matrix
+#'   with 1 on the diagonal. For answers with several labels (`repeats = "labels"` of [ratings()]):
+#'   `"jaccard"`, the number of labels in both answers divided by that in either; `"masi"`, the
 #'   same times 2/3 where one answer is part of the other and 1/3 where neither is (Passonneau,
 #'   2006); or `"identity"`.
 #' @param conf_level Probability with which intervals are meant to cover, in (0, 1); see
@@ -59,15 +59,15 @@
 #' @param pairwise Compare each pair of raters, instead of all?
 #' @param by_category Take each category in turn against all others?
 #' @param systems Do the systems of `x` count as raters?
-#' @param pooling What counts the same where numbers of ratings differ: `"pairs"` or `"cases"`.
+#' @param pooling What has equal weight where numbers of ratings differ: `"pairs"` or `"cases"`.
 #' @param resampling A list of what concerns the bootstrap: `replicates`, by default 1000;
 #'   `threads`, see [estimate_accuracy()].
 #' @return A tibble of class `agreement`, with a row per measure: `measure`; `scale_weights`, their
 #'   name (`"own"` for a matrix); `estimate`; `std.error`, `conf.low`, `conf.high`; `n`, the number
-#'   of cases that entered; `method` of the interval; `benchmark`, the word for it on the scale of
-#'   Landis and Koch, see [tidy()][tidy.agreement]; `reason`, why something is `NA`. In front stand
-#'   `rater1` and `rater2` if `pairwise`, and `category` if `by_category`. Methods: `print()`,
-#'   [tidy()][tidy.agreement], [glance()][tidy.agreement], [format()][tidy.agreement],
+#'   of cases used; `method` of the interval; `benchmark`, the word for it on the scale of
+#'   Landis and Koch, see [tidy()][tidy.agreement]; `reason`, why something is `NA`. The first
+#'   columns are `rater1` and `rater2` if `pairwise`, and `category` if `by_category`. Methods:
+#'   `print()`, [tidy()][tidy.agreement], [glance()][tidy.agreement], [format()][tidy.agreement],
 #'   [autoplot()][autoplot.agreement].
 #' @family agreement
 #' @seealso [compare_agreement()] for tests; the article *Agreement*.
@@ -84,7 +84,10 @@
 #'   of the Royal Statistical Society*, 75(6), 579--652. \doi{10.2307/2340126}
 #' @examples
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
-#' agreement(x)
+#' agreed <- agreement(x)
+#' agreed
+#' tidy(agreed)
+#' if (requireNamespace("ggplot2", quietly = TRUE)) plot(agreed)
 #' agreement(x, "cohen_kappa", pairwise = TRUE)
 #' agreement(fleiss1971, "fleiss_kappa", counts = depression:other, by_category = TRUE)
 #'

@@ -63,7 +63,7 @@ look_at_cases <- function(x) {
   n <- count_cases(x, pattern_lengths(x) >= 2L)
   status <- grade(n, 50, 200)
   finding("cases", status,
-    paste0(count_noun(n, "case"), " with two or more ratings; sampling error of a share up to +-",
+    paste0(count_noun(n, "case"), " with two or more ratings; sampling error up to +-",
       percent(1.645 * sqrt(0.25 / max(n, 1)))),
     if (status != "ok") "Report intervals. `plan_cases()` says how many cases are enough." else NA
   )
@@ -290,7 +290,7 @@ look_at_kind <- function(x) {
     machines = finding("who rates", "doubt", format_kinds(x),
       paste("They share errors that ratings cannot show: 20 random cases with known truth say",
         "more than their agreement. See `plan_gold()` and `shared_errors()`.")),
-    unsaid = finding("who rates", "doubt", format_kinds(x) %||% "not said",
+    unsaid = finding("who rates", "doubt", format_kinds(x) %||% "not declared",
       if (is.null(rater_kind(x))) {
         paste("Intervals depend on it: declare `rater_kind` in `ratings()`, people",
           "(\"expert\", \"crowd\") or machines (\"model\", \"tool\").")

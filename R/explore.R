@@ -94,7 +94,7 @@ explore_data <- function() {
         shiny::fileInput("file", "File (CSV, TSV, Excel, JSON, JSON Lines)"),
         shiny::uiOutput("mapping"),
         shiny::textInput(
-          "na", "What stands for a missing answer, with commas between", toString(page_na()[-1L])
+          "na", "Words for a missing answer, separated by commas", toString(page_na()[-1L])
         ),
         shiny::checkboxInput("clean", "Join labels that differ only in capitals and blanks")
       ),
@@ -154,7 +154,7 @@ explore_comparison <- function() {
 page_na <- function() eval(formals(read_ratings)$na)
 
 page_kinds <- c(
-  "As the ratings declare, or not declared" = "", "Trained people" = "expert",
+  "Not declared (or as in the ratings)" = "", "Trained people" = "expert",
   "A crowd" = "crowd", "Language models" = "model", "Other programs" = "tool"
 )
 
@@ -163,9 +163,13 @@ explore_plan <- function() {
     "Plan",
     shiny::tagList(
       shiny::sliderInput(
-        "half_width", "Half the width of the interval wanted", 0.02, 0.2, 0.05, 0.01
+        "half_width", "Margin of error that you want (0.05: 5 points up or down)", 0.02, 0.2, 0.05,
+        0.01
       ),
-      shiny::tags$p("How many cases need a known truth?"),
+      shiny::tags$p(
+        "For how many cases must the truth be found out? The list has those that help most. Fill",
+        "in its column \"truth\", and give it back under \"Data\" as cases of known truth."
+      ),
       shiny::downloadButton("cases", "Download the cases to label")
     ),
     shiny::uiOutput("plan"), wide_table("plan_table")

@@ -5,12 +5,12 @@
 #' `007` stays `"007"`.
 #'
 #' @section Formats:
-#' | `format` | is | `case`, `rater`, `rating`, if not said |
+#' | `format` | is | `case`, `rater`, `rating` by default |
 #' |---|---|---|
 #' | `"csv"` | a table of text with any separator | `case`, `rater`, `rating` |
 #' | `"excel"` | an Excel file (package \pkg{readxl}) | `case`, `rater`, `rating` |
 #' | `"label_studio"` | Label Studio, JSON | `id`, `completed_by`, the name of the control |
-#' | `"label_studio_min"` | Label Studio, JSON-MIN | `id`, `annotator`; say `rating` |
+#' | `"label_studio_min"` | Label Studio, JSON-MIN | `id`, `annotator`; give `rating` |
 #' | `"prodigy"` | Prodigy, JSONL, choices | `_input_hash`, `_annotator_id`, `accept` |
 #' | | and single labels | `_task_hash`, `_annotator_id`, `answer` |
 #' | `"doccano"` | Doccano, JSONL or JSON | `id`, the name of the file, `label` |
@@ -20,21 +20,21 @@
 #' | `"jsonl"` | records with any fields, one per line | `case`, `rater`, `rating` |
 #' | `"json"` | an array of such records | `case`, `rater`, `rating` |
 #'
-#' A file that is compressed by gzip is read as what is in it. Fields in fields of JSON are named
-#' with dots, `meta.judge`. All but tables need the package \pkg{jsonlite}. The layout of this
-#' package is a folder with `ratings.csv` (columns `case`, `rater`, `rating`) and perhaps
-#' `systems.csv` (`case`, `system`, `prediction`), either of them perhaps compressed (`.csv.gz`).
+#' Files may be compressed by gzip. Nested fields of JSON are named with dots, `meta.judge`. All
+#' formats but tables need the package \pkg{jsonlite}. The package's own layout is a folder with
+#' `ratings.csv` (columns `case`, `rater`, `rating`) and perhaps `systems.csv` (`case`, `system`,
+#' `prediction`), both of which may be compressed (`.csv.gz`).
 #'
-#' Sessions of Prodigy without names have the time of their start: then each file is one annotator.
-#' Sets of assertions of promptfoo are no raters, those in them are.
+#' Sessions of Prodigy without names are named by the time of their start; then each file is taken
+#' for one annotator. Of promptfoo's sets of assertions, each assertion is a rater.
 #'
-#' What a file has beside these columns can be mapped too: data of a task of Label Studio are
-#' `data.name`, and where files are several, `file` is the name of each.
+#' Other columns can be used too: data of a task of Label Studio are `data.name`, and if there are
+#' several files, `file` is the name of each.
 #'
 #' @section Models among the raters:
-#' `systems = c("gpt-4o")` says which of the raters are systems. Predictions that a project of Label
-#' Studio holds are those of systems from the start. Judges whose verdicts a log of Inspect or
-#' promptfoo holds are raters of the answers of the model that was evaluated.
+#' `systems = c("gpt-4o")` says which of the raters are systems. Predictions in a project of Label
+#' Studio are read as those of systems. In logs of Inspect and promptfoo the judges are the raters
+#' of the answers of the model that was evaluated.
 #'
 #' @section Files from others:
 #' Files are parsed, and nothing in them is ever run. An archive (`.eval`, `.xlsx`) with a link, or
@@ -44,32 +44,33 @@
 #'
 #' @section Labels:
 #' Labels are compared with `na` whatever their capitals and the blanks around them. A warning of
-#' class `fallible_warning_missing` lists what was taken and how often, but for empty fields and
-#' `NA`. `clean_labels = TRUE` makes one label of those that differ only in capitals and blanks, the
-#' most frequent of them, and says so. Labels in two alphabets that look the same (a Latin and a
-#' Cyrillic `A`) are a warning of [ratings()]. Names of cases, or of raters, that differ only in
-#' capitals and blanks stay what they are, with a warning of class `fallible_warning_alike`.
+#' class `fallible_warning_missing` lists which labels were taken for missing ratings and how often,
+#' except empty fields and `NA`. `clean_labels = TRUE` joins labels that differ only in capitals and
+#' blanks to the most frequent of them, and says so. [ratings()] warns of labels in two alphabets
+#' that look the same (a Latin and a Cyrillic `A`). Names of cases, or of raters, that differ only
+#' in capitals and blanks are left as they are, with a warning of class `fallible_warning_alike`.
 #'
 #' @srrstats {UL1.4b} examples are files as tools write them
-#' @param path A file; several files, the names of the vector, if any, being their names; or a
-#'   folder with `ratings.csv`, or with files of one kind.
+#' @param path A file; several files, which are named by the names of the vector, if any; or a
+#'   folder with `ratings.csv`, or with files in one format.
 #' @param format What the file is, see Formats; by default, found by looking at it.
 #' @param case,rater,rating,raters Columns, as in [ratings()]: `raters` for wide tables, with a
-#'   column for each rater, the others for a row per rating. What the format knows need not be said.
-#' @param systems `TRUE` for what the files say: the systems of the format, and `systems.csv` or
-#'   `systems.csv.gz` beside a table of ratings, if there is one; `FALSE` for none; names of raters
+#'   column for each rater, the others for a row per rating. Needed only where they differ from
+#'   those of the format.
+#' @param systems `TRUE` for the systems in the files: those of the format, and `systems.csv` or
+#'   `systems.csv.gz` next to a table of ratings, if there is one; `FALSE` for none; names of raters
 #'   that are systems; a path, or a data frame, of predictions, with columns `case`, `system`,
 #'   `prediction` or named as `case`, `rater`, `rating` say; in wide tables also columns.
 #' @param na Labels that stand for a missing rating.
-#' @param clean_labels Shall labels that differ only in capitals and blanks become one?
-#' @param file How tables are written, if not as usual, a list with any of these: `sep`, the
+#' @param clean_labels Should labels that differ only in capitals and blanks become one?
+#' @param file How tables are written, if not as usual: a list with any of these: `sep`, the
 #'   character that separates columns of text (by default, that of comma, semicolon, tab and
 #'   vertical bar which splits the first line into most fields); `encoding` of text, if not UTF-8 or
 #'   UTF-16; `sheet`, the name or number of the sheet of an Excel file (by default the first).
 #' @param ... Passed to [ratings()]: `categories`, `ordered`, `repeats`, `weights`, `rater_kind`,
 #'   `rater_groups` and whatever else it has.
-#' @return A [ratings()] object. What a format leaves out is told by a warning of class
-#'   `fallible_warning_left_out`; a file that cannot be read is an error of class
+#' @return A [ratings()] object. A warning of class `fallible_warning_left_out` lists what was left
+#'   out; a file that cannot be read is an error of class
 #'   `fallible_error_file`, which names the line where there is one.
 #' @family data
 #' @examples

@@ -5,7 +5,7 @@
 #' Collects what raters said about cases, and what automated systems predicted for them, in one
 #' checked object on which everything else in the package works. Raters may disagree, may skip
 #' cases, and may be less accurate than the systems. Systems never count as raters. A single rater
-#' does for [fit_raters()] with `known_truth` or `known_raters`; all else needs two.
+#' is enough for [fit_raters()] with `known_truth` or `known_raters`; all else needs two.
 #'
 #' @section Layouts:
 #' * **Wide**: a data frame with a row per case, `raters` the columns of the raters, and perhaps
@@ -16,7 +16,7 @@
 #' * **Table**: an agreement matrix of class [table][base::table], the categories of one rater in
 #'   rows and of another in columns, whose cells count cases; see [as_ratings()].
 #' * **Counts**: a column per category, holding how many raters chose it (`counts`). Raters are then
-#'   exchangeable: raters are not identified.
+#'   exchangeable: it is not known who gave which rating.
 #'
 #' Ratings may be factors, strings, logicals or numbers; they are compared by label. A missing
 #' rating is `NA`.
@@ -30,13 +30,13 @@
 #' @section Cases that are the same:
 #' Cases with the same ratings and the same answers are kept once, as a *pattern*, with the list of
 #' the cases that have it. Ten million cases of three raters and five categories are at most 125
-#' patterns (times the answers of the systems), and fitting costs patterns, not cases.
+#' patterns (times the answers of the systems); the time for a fit grows with patterns, not cases.
 #'
 #' @section Several labels:
 #' With `repeats = "labels"` an answer may hold any number of labels. Long data then come with a row
 #' per label; or with a row per answer, `rating` being a list column of labels, or a column of 0 and
-#' 1 for each label. An answer without any label, where the list is empty or all columns are 0, was
-#' given all the same and is kept as an empty answer; `NA` stands for an answer that was not given.
+#' 1 for each label. An answer without any label, where the list is empty or all columns are 0, is
+#' kept as an empty answer; `NA` stands for an answer that was not given.
 #'
 #' @section Groups:
 #' A grouped data frame (of \pkg{dplyr}) is read as if it were not grouped, with a warning unless
@@ -75,38 +75,34 @@
 #'   intervals are `NA`. In long data, the same for all rows of a case.
 #' @param repeats What two rows of one rater on one case mean: `"error"`, a mistake; `"ratings"`,
 #'   independent repeats (pairs of them are not agreement between raters, but each is evidence about
-#'   the case); `"reruns"`, one opinion asked for again (a language model's, say), which makes one
-#'   vote of less noise, see [rater_groups]; `"labels"`, one answer with several labels, for
-#'   [crowdtruth()], which methods for single categories refuse ([single_label()] is the way out).
+#'   the case); `"reruns"`, one opinion that was asked for again (from a language model, say), which
+#'   becomes one vote with less noise, see [rater_groups]; `"labels"`, one answer with several
+#'   labels, for [crowdtruth()]. Methods for single categories refuse these; see [single_label()].
 #' @param rater_groups Raters who share a source: a family of models, a laboratory, a training.
 #'   Groups as a vector with the raters as names, a data frame with columns `rater` and `group`, or,
 #'   in long data, a column that is the same in all rows of a rater. Raters without a group,
 #'   or `NA`, are groups of their own. Fits count a group as one vote; see [rater_groups].
 #' @param truth A column with the true category of each case, `NA` where it is not known; in long
-#'   data the same in all rows of a case where it is known. It is only kept: nothing is estimated
-#'   from it unless [estimate_accuracy()] is told `known_truth = TRUE`; [truth()] gives it back, and
+#'   data the same in all rows of a case where it is known. It is only kept, and used for nothing
+#'   but `known_truth = TRUE` of [estimate_accuracy()]; [truth()] gives it back, and
 #'   [true_accuracy()] and [calibration()] compare with it.
-#' @param covariates Columns of what is known of each case beside its ratings, such as a site or an
-#'   age, for models that use them: see [rater_model()]. Numbers, strings, factors or logicals,
-#'   known for every case; in long data the same in all rows of a case. Cases with the same ratings
-#'   and other covariates are other patterns where a model makes use of these. Not for lazy tables.
-#' @param rater_kind Who rates, which decides the intervals of [estimate_accuracy()]: `"expert"` or
-#'   `"crowd"` (people), `"model"` (language models) or `"tool"` (other programs), which err
-#'   together in ways that no rating shows. One word for all, or words with all raters (or their
-#'   groups) as names; `NULL` if unknown. A panel of people and machines counts as undeclared;
-#'   for the intervals of people leave out the other raters.
-#'
-#' @param scores What systems say in numbers, one for each category, beside their answers. In wide
+#' @param covariates Columns of what else is known of each case, such as a site or an age, for
+#'   models that use them: see [rater_model()]. Numbers, strings, factors or logicals, known for
+#'   every case; in long data the same in all rows of a case. Not for lazy tables.
+#' @param rater_kind Who rates; intervals of [estimate_accuracy()] depend on it. `"expert"` or
+#'   `"crowd"` (people), `"model"` (language models) or `"tool"` (other programs); machines share
+#'   errors in ways that no rating shows. One word for all, or words with all raters (or their
+#'   groups) as names; `NULL` if unknown. A panel of people and machines counts as undeclared.
+#' @param scores Scores that systems give to the categories, in addition to their answers. In wide
 #'   data a list with the systems as names, each a vector of columns with the categories as names:
-#'   `list(new = c(no = "p_no", yes = "p_yes"))`. Of two categories one is enough,
-#'   `list(new = c(yes = "p_yes"))`, and its name says which it is, so that there is no guessing
-#'   which category is the positive one. For any layout, a data frame with columns `case`, `system`,
-#'   `category` and `score`. Cases without scores are `NA`. See [score_metrics]. Not for lazy
-#'   tables.
+#'   `list(new = c(no = "p_no", yes = "p_yes"))`. With two categories one column is enough,
+#'   `list(new = c(yes = "p_yes"))`; its name says which category it is for. For any layout, a data
+#'   frame with columns `case`, `system`, `category` and `score`. Cases without scores are `NA`. See
+#'   [score_metrics]. Not for lazy tables.
 #'
 #'   Scores are probabilities, in \[0, 1\], those of a case summing to one within .005 per category
-#'   (what rounding does). If they are any numbers of which only the order of cases counts, within a
-#'   category, say so in the list: `list(new = c(yes = "points"), scale = "order")`, or
+#'   (to allow for rounding). If they are other numbers, of which only the order of cases within a
+#'   category counts, say so in the list: `list(new = c(yes = "points"), scale = "order")`, or
 #'   `list(table, scale = "order")`.
 #' @param confidence How sure raters said they were: in long data a column, in wide data a column
 #'   for each rater, in the order of `raters`. Ordered factors with two to five levels, the lowest
@@ -132,11 +128,11 @@
 #' # Long, with a model that is one of the raters
 #' verdicts <- data.frame(
 #'   item = rep(1:4, each = 3), who = c("ann", "bob", "gpt-4o"),
-#'   said = c(
+#'   label = c(
 #'     "good", "good", "good", "bad", "bad", "good", "good", "bad", "bad", "bad", "bad", "bad"
 #'   )
 #' )
-#' ratings(verdicts, case = item, rater = who, rating = said, systems = "gpt-4o")
+#' ratings(verdicts, case = item, rater = who, rating = label, systems = "gpt-4o")
 #'
 #' # Counts: raters are not identified
 #' ratings(fleiss1971, case = case, counts = depression:other)

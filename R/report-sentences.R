@@ -146,9 +146,9 @@ both_ends_words <- function(table) {
   low <- whole_percent(pmin(table$shared, table$independent))
   high <- whole_percent(pmax(table$shared, table$independent))
   ifelse(is.na(table$shared) | is.na(table$independent), "", paste0(
-    " What its errors have in common with those of the raters cannot be seen in ratings; ",
-    ifelse(low == high, paste("whatever it is, the estimate is", low),
-      paste("depending on that, the estimate is between", low, "and", high)),
+    " Ratings cannot show how many errors it shares with the raters; ",
+    ifelse(low == high, paste("however many, the estimate is", low),
+      paste("depending on this, the estimate is between", low, "and", high)),
     "."
   ))
 }
@@ -162,7 +162,7 @@ say_methods.accuracy_estimate <- function(x) {
       count_noun(sum(pattern_lengths(ratings)[pattern_of_case(ratings)]), "rating"), " of ",
       count_noun(nrow(ratings), "case"), " by ", count_noun(length(ratings$raters), "rater"),
       " in ", count_noun(length(ratings$categories), "category", "categories"), ", ",
-      truth_words(x), ", with the R package fallible: the agreement of fallible raters tells ",
+      truth_words(x), ", with the R package fallible: the agreement of fallible raters shows ",
       "their accuracy, and so that of systems (Lehner 2015). ", percent(told$agreement),
       " of pairs of ratings agree."
     ),
@@ -236,7 +236,7 @@ say_methods.system_comparison <- function(x) {
       if (x$left_out > 0) paste0(" (", number(x$left_out), " that not all of them answered were ",
         "left out)"),
       ", with the method \"", options$method, "\" of the R package fallible: the agreement of ",
-      "fallible raters tells their accuracy, and so that of systems (Lehner 2015)."
+      "fallible raters shows their accuracy, and so that of systems (Lehner 2015)."
     ),
     if (!is.null(x$gold)) {
       paste0(

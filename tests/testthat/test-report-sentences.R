@@ -13,7 +13,7 @@ test_that("sentences tell of known truths", {
     fixed = TRUE)
   expect_no_match(said$sentence, "without known truth|against the truth\\.$")
   expect_identical(
-    grepl("have in common", said$sentence[said$may], fixed = TRUE), !rests_on_gold(sample)
+    grepl("errors it shares", said$sentence[said$may], fixed = TRUE), !rests_on_gold(sample)
   )
   words <- may_say(sample, "methods")
   expect_match(words[[1]], "with known truth of 40 of 80 cases (a random sample), with the R",
@@ -21,7 +21,7 @@ test_that("sentences tell of known truths", {
   expect_match(words[[1]], "prediction-powered inference, Angelopoulos et al. 2023")
   expect_match(words, "Prediction-powered inference. Science, 382", all = FALSE)
   all <- quiet(estimate_accuracy(fit_raters(x, known_truth = truth(x)), interval = "none"))
-  expect_no_match(may_say(all)$sentence, "have in common|validated")
+  expect_no_match(may_say(all)$sentence, "errors it shares|validated")
   expect_no_match(may_say(all, "methods"), "none|NA|interval")
 })
 

@@ -88,7 +88,7 @@ test_that("a report says who rates, as it is told", {
   people <- words(c(rater1 = "crowd", rater2 = "expert", rater3 = "crowd"))
   expect_match(people, "Raters: experts (1), a crowd (2)", fixed = TRUE)
   expect_no_match(people, "Raters are language models|Shared errors")
-  expect_match(words(NULL), "who rates doubtful not said", fixed = TRUE)
+  expect_match(words(NULL), "who rates doubtful not declared", fixed = TRUE)
   expect_error(accuracy_report(x, file, rater_kind = "robot"), class = "fallible_error_argument")
   expect_error(
     accuracy_report(x, file, rater_kind = c(rater1 = "crowd")), "must name all raters",
