@@ -245,7 +245,7 @@ gwet_ac <- function(x, scale_weights = NULL, pooling = c("pairs", "cases")) {
 #' @export
 krippendorff_alpha <- function(x, level = c("nominal", "ordinal", "interval", "ratio"),
                                scale_weights = NULL) {
-  level <- check_choice(level, c("nominal", "ordinal", "interval", "ratio"), "level")
+  level <- check_choice(level)
   if (level == "nominal") return(bare_measure(x, "krippendorff_alpha", scale_weights))
   abort_argument_if(!is.null(scale_weights), "scale_weights",
     "{.arg scale_weights} and {.code level = {.val {level}}} both say how to measure disagreement.",

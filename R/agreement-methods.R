@@ -44,7 +44,7 @@
 tidy.agreement <- function(x, what = c("agreement", "benchmark"), ...,
                            scale = c("landis-koch", "fleiss", "altman")) {
   check_dots_empty(...)
-  what <- check_choice(what, c("agreement", "benchmark"), "what")
+  what <- check_choice(what)
   scale <- check_choice(scale, names(benchmark_scales), "scale")
   if (what == "agreement") return(plain_tibble(x))
   abort_argument_if(

@@ -57,10 +57,9 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
   check_dots_empty(...)
   conf_level <- check_level(conf_level)
   null <- check_number(null, "null", -1, 1, open_max = TRUE)
-  choices <- c("two.sided", "greater", "less")
   about <- list(
-    null = null, alternative = check_choice(alternative, choices, "alternative"),
-    conf_level = conf_level, scale_name = name_of_weights(scale_weights)
+    null = null, alternative = check_choice(alternative), conf_level = conf_level,
+    scale_name = name_of_weights(scale_weights)
   )
   given <- c(list(x = x), if (!is.null(y)) list(y = y))
   samples <- Map(function(one, arg) {

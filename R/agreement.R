@@ -107,8 +107,8 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
   resampling <- check_resampling(resampling, known = c("replicates", "threads"))
   settings <- list(
     conf_level = check_level(conf_level),
-    interval = check_choice(interval, c("analytic", "jackknife", "bootstrap", "none"), "interval"),
-    pooling = check_choice(pooling, c("pairs", "cases"), "pooling"),
+    interval = check_choice(interval),
+    pooling = check_choice(pooling),
     replicates = check_count(resampling$replicates %||% 1000L, "replicates", min = 2L, max = 1e7),
     threads = check_threads(resampling$threads)
   )

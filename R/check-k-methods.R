@@ -29,7 +29,7 @@
 #' @export
 tidy.k_check <- function(x, what = c("tests", "pairs", "disagreements"), ...) {
   check_dots_empty(...)
-  what <- check_choice(what, c("tests", "pairs", "disagreements"), "what")
+  what <- check_choice(what)
   about <- attr(x, "about")
   switch(what,
     tests = plain_tibble(x),

@@ -47,13 +47,9 @@ check_flag <- function(x, arg, call = user_frame()) {
   invisible(x)
 }
 
-# One of `choices`, by default those of the argument that `x` is; all of them, as in a function's
-# default, mean the first.
-check_choice <- function(x, choices, arg, call = user_frame()) {
-  if (missing(choices)) {
-    arg <- as.character(substitute(x))
-    choices <- eval(formals(sys.function(sys.parent()))[[arg]])
-  }
+# One of `choices`, by default those of the argument of that name; all of them mean the first.
+check_choice <- function(x, choices = NULL, arg = rlang::caller_arg(x), call = user_frame()) {
+  choices <- choices %||% eval(formals(rlang::caller_fn())[[arg]])
   if (identical(x, choices)) return(invisible(choices[[1L]]))
   abort_argument_if(!(rlang::is_string(x) && x %in% choices), arg,
     "must be one of {.or {.val {choices}}}.", not = x, call = call)

@@ -99,7 +99,7 @@ with_bullets <- function(message, x, i) {
 }
 
 # Of an argument; what it "must" be or have needs no subject.
-abort_argument <- function(arg, message, ..., call, .envir = parent.frame()) {
+abort_argument <- function(arg, message, ..., call = user_frame(), .envir = parent.frame()) {
   subject <- if (startsWith(message[[1L]], "must ")) paste0("{.arg ", arg, "} ")
   message[[1L]] <- paste0(subject, message[[1L]])
   abort_fallible("argument", message, ..., arg = arg, call = call, .envir = .envir)

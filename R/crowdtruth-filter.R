@@ -31,7 +31,7 @@ filter_crowd <- function(x, what = c("workers", "units"), min_units = 3L, flagge
                          below = NULL, sd = 1) {
   check_given()
   x <- as_crowdtruth(x)
-  if (check_choice(what, c("workers", "units"), "what") == "workers") {
+  if (check_choice(what) == "workers") {
     check_unused(list(below = below, sd = if (!missing(sd)) sd), "units")
     without_workers(x, min_units, flagged)
   } else {

@@ -43,8 +43,7 @@ tidy.crowdtruth <- function(x, what = c("workers", "units", "annotations", "scor
                                         "labels", "kinds", "convergence"), ..., other = NULL,
                             frequent = 0.5, clear = 0.6, similar = 0.6) {
   check_dots_empty(...)
-  choices <- eval(formals()$what)
-  what <- check_choice(what, choices, "what")
+  what <- check_choice(what)
   if (what == "similarity") {
     n <- nrow(x$similarity)
     off_diagonal <- which(row(x$similarity) != col(x$similarity))

@@ -94,8 +94,8 @@ crowdtruth <- function(x, version = c("2014", "2.0"), task = c("closed", "open")
   check_dots_empty(...)
   if (is.numeric(version) && length(version) == 1L) version <- sub("^2$", "2.0", version)
   options <- list(
-    version = check_choice(version, c("2014", "2.0"), "version"),
-    open = check_choice(task, c("closed", "open"), "task") == "open",
+    version = check_choice(version),
+    open = check_choice(task) == "open",
     tolerance = check_number(tolerance, "tolerance", 0, open_min = TRUE),
     max_steps = check_count(max_steps, "max_steps")
   )

@@ -53,7 +53,7 @@ list_questions <- function(x, agreed) {
 #' @export
 tidy.data_check <- function(x, what = c("checks", "questions"), ...) {
   check_dots_empty(...)
-  x[[check_choice(what, c("checks", "questions"), "what")]]
+  x[[check_choice(what)]]
 }
 
 #' @rdname data_check

@@ -34,7 +34,7 @@
 #' @export
 tidy.gold_plan <- function(x, what = c("answer", "curve", "costs"), ...) {
   check_dots_empty(...)
-  switch(check_choice(what, c("answer", "curve", "costs"), "what"),
+  switch(check_choice(what),
     answer = x$table,
     curve = x$curve,
     costs = x$costs %||% tibble::tibble(

@@ -32,7 +32,7 @@
 #' @export
 tidy.case_plan <- function(x, what = c("answer", "curve"), ...) {
   check_dots_empty(...)
-  switch(check_choice(what, c("answer", "curve"), "what"), answer = x$table, curve = x$curve)
+  switch(check_choice(what), answer = x$table, curve = x$curve)
 }
 
 #' @rdname tidy.case_plan

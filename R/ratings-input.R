@@ -154,7 +154,9 @@ abort_lacking <- function(layout, arg, i = NULL) {
 select_columns <- function(data, quo, arg) {
   if (rlang::quo_is_null(quo)) return(character())
   names(data)[tryCatch(
-    tidyselect::eval_select(quo, as.data.frame(data), allow_rename = FALSE),
+    tidyselect::eval_select(
+      quo, as.data.frame(data), allow_rename = FALSE, error_call = user_frame()
+    ),
     error = function(cnd) abort_selection(cnd, names(data), arg)
   )]
 }

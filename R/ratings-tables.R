@@ -49,7 +49,7 @@ as.data.frame.ratings <- function(x, row.names = NULL, optional = FALSE, # nolin
                                   spreadsheet = FALSE) {
   abort_argument_if(!is.null(row.names), "row.names", "The table has no row names.",
     i = "Did you mean {.code as.data.frame(x, what = \"systems\")}?")
-  what <- check_choice(what, rating_tables, "what")
+  what <- check_choice(what)
   for_spreadsheet(plain_data_frame(rating_table(x, what)), spreadsheet)
 }
 
@@ -58,11 +58,9 @@ as.data.frame.ratings <- function(x, row.names = NULL, optional = FALSE, # nolin
 tidy.ratings <- function(x, what = c("ratings", "systems", "answers", "scores", "counts",
                                      "patterns", "workers"), ...) {
   check_dots_empty(...)
-  what <- check_choice(what, rating_tables, "what")
+  what <- check_choice(what)
   rating_table(x, what)
 }
-
-rating_tables <- c("ratings", "systems", "answers", "scores", "counts", "patterns", "workers")
 
 rating_table <- function(x, what) {
   switch(what,

@@ -152,7 +152,7 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
                     scores = NULL, confidence = NULL) {
   check_dots_empty(...)
   abort_argument_if(missing(data), "data", "must be given.")
-  repeats <- check_choice(repeats, c("error", "ratings", "reruns", "labels"), "repeats")
+  repeats <- check_choice(repeats)
   if (!is.null(ordered)) check_flag(ordered, "ordered")
   options <- list(
     categories = categories, ordered = ordered, repeats = repeats,

@@ -30,7 +30,7 @@
 #' @export
 may_say <- function(x, what = c("sentences", "methods")) {
   check_given()
-  what <- check_choice(what, c("sentences", "methods"), "what")
+  what <- check_choice(what)
   ok <- c("accuracy_estimate", "system_comparison", "metric_estimate", "agreement")
   if (what == "methods") ok <- c(ok, "draws_fit", "fit_check")
   abort_argument_if(!inherits(x, ok), "x",

@@ -29,7 +29,7 @@ single_label <- function(x, label = NULL, several = c("error", "omit"), ...) {
   check_given()
   check_dots_empty(...)
   x <- as_answers(x)
-  several <- check_choice(several, c("error", "omit"), "several")
+  several <- check_choice(several)
   if (is.null(label)) return(if (has_labels(x)) single_labels(x, several) else x)
   abort_argument_if(x$exchangeable || has_repeats(x), "label",
     "{.arg label} needs one answer of each rater on a case.")

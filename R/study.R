@@ -94,7 +94,7 @@ simulation_study <- function(designs, estimators = c("binned", "unbinned"), runs
   n <- check_sizes(n)
   study <- new_study(
     as_designs(designs, n), as_estimators(estimators), check_count(runs, "runs", max = 1000000L), n,
-    check_choice(panels, c("separate", "same"), "panels"), draw_seed()
+    check_choice(panels), draw_seed()
   )
   threads <- check_threads(threads)
   if (!is.null(checkpoint)) {
@@ -189,7 +189,7 @@ replay <- function(study, row, what = c("panel", "estimate")) {
   check_class(study, "simulation_study", "study", "Make one with {.fun simulation_study}.")
   table <- tidy(study)
   row <- check_count(row, "row", max = nrow(table))
-  what <- check_choice(what, c("panel", "estimate"), "what")
+  what <- check_choice(what)
   at <- table[row, ]
   cells <- study_cells(study)
   cell <- which(vapply(cells, function(cell) {
