@@ -57,7 +57,7 @@ fits_of_all_laws <- function(fit) {
     model$dependence <- law
     populations <- nrow(fit$prior$base_rates)
     able <- is.null(law) || fit$prior$others != "partial" && tryCatch({
-      check_learnable(fit$x, model, populations, fit$named, NULL)
+      check_learnable(fit$x, model, populations, fit$named)
       TRUE
     }, fallible_error_prior = function(e) FALSE)
     if (able) {
