@@ -8,7 +8,7 @@
 #' Accuracy of systems from posterior draws
 #'
 #' Of a fit by `method = "bayes"` of [fit_raters()]: the posterior of the accuracy of systems, with
-#' what raters and systems may have in common in it. [compare_systems()], [estimate_metrics()] and
+#' errors that raters and systems may share in it. [compare_systems()], [estimate_metrics()] and
 #' [confusion()] of the result take its draws.
 #'
 #' @section Shared errors:

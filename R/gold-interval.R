@@ -6,10 +6,20 @@ corrected_interval <- function(x, target, conf_level) {
   share <- pmin(pmax(x$estimate, 0), 1)
   size <- gold_size(x, target, conf_level)
   ends <- wilson_interval(share, size, normal_quantile(conf_level))
-  list(
+  found <- list(
     estimate = share, std.error = sqrt(x$variance / size), conf.low = ends[, 1L],
     conf.high = ends[, 2L], size = size
   )
+  reach_ends(found, x)
+}
+
+# Of cells and metrics: where all gold cases are hits, or all misses, they cannot exclude that all
+# cases are, whatever ratings predict of these; and no middle part of a posterior has the end of the
+# scale in it. `low` and `high`: does nothing else exclude the ends?
+reach_ends <- function(found, x, low = TRUE, high = TRUE) {
+  found$conf.low[which(low & x$seen <= 1e-12)] <- 0
+  found$conf.high[which(high & x$seen >= 1 - 1e-12)] <- 1
+  found
 }
 
 # Lists of numbers with the same names: a vector for each that all have.

@@ -143,7 +143,9 @@ as_part <- function(x, share, among) {
 gold_precision <- function(evidence, s, answer, truth = answer) {
   part <- gold_part(evidence, evidence$answer[, s] == answer)
   if (part$gold > 0L && stands_for(part)) {
-    gold_share(part, part$truth == truth, fill_unrated(evidence$predicted[, truth], part$weight))
+    q <- fill_unrated(evidence$predicted[, truth], part$weight)
+    x <- gold_share(part, part$truth == truth, q)
+    replace(x, "seen", x$alone)
   }
 }
 

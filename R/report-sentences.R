@@ -205,7 +205,7 @@ say_sentences.system_comparison <- function(x) {
   )
   sentence_table(
     c(pair, if (!is.na(of_best$best)) NA),
-    c(told, if (!is.na(of_best$best)) paste0(capitalised(format(x)), ".")),
+    c(told, if (!is.na(of_best$best)) paste0(format(x), ".")),
     c(
       paste0(table$system1, " is better than ", table$system2, ".")[open],
       paste0(table$system1, " and ", table$system2, " are equally good.")[open], of_all

@@ -104,14 +104,23 @@ plain_words <- function(words) {
   ifelse(is.na(out), "", out)
 }
 
+# Notes below a table of estimates, for those who do not know it from the console.
+notes_in_words <- function(estimate) {
+  notes <- plain_words(notes_of(estimate))
+  notes <- notes[nzchar(notes) & !grepl("^(Range|Labels|p):", notes)]
+  notes <- sub("^(Interval) \\([a-z]+\\)", "\\1", sub("^Gold: ", "Known truth: ", notes))
+  gsub("gold cases", "known cases", notes, fixed = TRUE)
+}
+
 # The checks of data_check(), for readers who use no R.
 checks_in_words <- function(check) {
   table <- tidy(check)
   verdict <- c(ok = "good", doubt = "doubtful", problem = "a problem")
   data.frame(
     what = table$check, verdict = unname(verdict[table$status]),
-    found = gsub("^[. ]+|(?<=[.!?]).$|[. ]+$", "", perl = TRUE, paste(
-      plain_words(table$found), plain_words(table$advice), sep = ". "
+    found = gsub("+-", "\u00b1", fixed = TRUE, gsub(
+      "^[. ]+|(?<=[.!?]).$|[. ]+$", "", perl = TRUE,
+      paste(plain_words(table$found), plain_words(table$advice), sep = ". ")
     ))
   )
 }

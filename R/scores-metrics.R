@@ -216,12 +216,14 @@ score_intervals <- function(found, estimate, plan, judge, panel, draws, interval
   )
 }
 
-# There may be no gaps, and chance may have made all that it can: the lower end allows for that.
-with_slack <- function(found, plan, judge, panel) {
+# There may be no gaps, and chance may have made all that it can: the lower end allows for that. It
+# is no nearer than `z` standard errors, since gold cases add chance of their own.
+with_slack <- function(found, plan, judge, panel, z = 0) {
   for (i in which(vapply(plan$records, `[[`, NA, "gaps")[plan$rows$metric])) {
     kernel <- plan$records[[plan$rows$metric[[i]]]]$kernel
     slack <- kernel(judge$book, judge$w, panel$weight[judge$at], plan$settings)$slack
-    found$conf.low[[i]] <- max(0, found$conf.low[[i]] - slack)
+    low <- min(found$conf.low[[i]], found$estimate[[i]] - z * found$std.error[[i]])
+    found$conf.low[[i]] <- max(0, low - slack)
   }
   found
 }

@@ -78,7 +78,7 @@ test_that("of systems compared the difference is told, and what it does not show
   said <- may_say(sure)
   expect_match(said$sentence[[1]], "cases, a is more accurate than b by \\d+ percentage points \\(90% interval")
   expect_identical(said$system[1:2], c("a - b", NA))
-  expect_match(said$sentence[[2]], "^A is most accurate with probability 1.00")
+  expect_match(said$sentence[[2]], "^a is most accurate with probability 1.00")
   expect_no_match(said$sentence[!said$may], "equally good")
   few <- withr::with_seed(2, simulate_ratings(
     rater_design(c(0.7, 0.8, 0.8), c(a = 0.75, b = 0.7, c = 0.7), 3, n = 60)

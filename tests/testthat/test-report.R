@@ -105,6 +105,11 @@ test_that("ratings of any layout have a report", {
   accuracy_report(x, file)
   expect_match(words_of(file), "up to 6 exchangeable raters", fixed = TRUE)
   expect_no_match(words_of(file), "Not made|The number NULL")
+  accuracy_report(quiet(ratings(dawid1979,
+    case = case, rater = rater, rating = rating, systems = "A4", repeats = "reruns"
+  )), file)
+  expect_match(words_of(file), "Fleiss. kappa 0[.]53 0[.]44 to")
+  expect_no_match(words_of(file), "Not made|fleiss_kappa")
 })
 
 test_that("labels, title and date are text in a report, and neither markup nor code", {

@@ -56,7 +56,7 @@ class DependentChain {
         shared_(dependence_parameters(rows, prior), 0.25),
         given_class_(static_cast<std::size_t>(rows.size()) * K_) {
     list_answers();
-    start();
+    start_matrices(prior, K_, stream_, theta_);
     for (int k = 0; k < K_; ++k) refresh(all_, k);
   }
 
@@ -116,20 +116,6 @@ class DependentChain {
         if (a.pair < 0) continue;
         const std::vector<int>& both = rows_of_pair_[a.pair];
         if (!std::binary_search(both.begin(), both.end(), row)) a.pair = -1;
-      }
-    }
-  }
-
-  void start() {
-    std::vector<double> row(K_);
-    for (std::size_t m = 0; m < prior_.matrix.size(); ++m) {
-      double* matrix = &theta_[m * cells_];
-      const MatrixPrior& prior = prior_.matrix[m];
-      if (!prior.fixed.empty()) std::copy(prior.fixed.begin(), prior.fixed.end(), matrix);
-      for (int k = 0; prior.fixed.empty() && k < K_; ++k) {
-        for (int l = 0; l < K_; ++l) row[l] = 20 * (l == k ? 0.7 : 0.3 / (K_ - 1));
-        dirichlet(stream_, row.data(), K_, matrix + k * K_);
-        if (prior.equal_errors) set_equal_errors(0.7, K_, matrix);
       }
     }
   }
@@ -295,14 +281,7 @@ class DependentChain {
         stream_);
   }
 
-  std::vector<double> mean_matrix() const {
-    std::vector<double> mean(cells_, 0.0);
-    for (int j = 0; j < prior_.raters; ++j) {
-      const double* matrix = &theta_[prior_.matrix_of[j] * cells_];
-      for (std::size_t i = 0; i < cells_; ++i) mean[i] += matrix[i] / prior_.raters;
-    }
-    return mean;
-  }
+  std::vector<double> mean_matrix() const { return mean_of_raters(prior_, theta_, K_); }
 
   void store(PosteriorChain& out) {
     std::vector<double> count(system_.size(), 0.0), weight(K_), split;

@@ -33,9 +33,8 @@ class Chain {
         base_count_(base_.size()),
         count_(theta_.size()),
         system_count_(system_.size()),
-        none_(cells_, 0.0),
         centre_(K_) {
-    start();
+    start_matrices(prior, K_, stream_, theta_);
   }
 
   PosteriorChain run() {
@@ -56,26 +55,6 @@ class Chain {
   }
 
  private:
-  // Diagonals around .7, apart in each chain; other starts only find other names of the classes.
-  void start() {
-    std::vector<double> row(K_);
-    for (std::size_t m = 0; m < prior_.matrix.size(); ++m) {
-      double* matrix = &theta_[m * cells_];
-      if (!prior_.matrix[m].fixed.empty()) {
-        std::copy(prior_.matrix[m].fixed.begin(), prior_.matrix[m].fixed.end(), matrix);
-        continue;
-      }
-      for (int k = 0; k < K_; ++k) {
-        for (int l = 0; l < K_; ++l) row[l] = 20 * (l == k ? 0.7 : 0.3 / (K_ - 1));
-        if (prior_.matrix[m].equal_errors) {
-          if (k == 0) draw_rows({{14, 6}, true}, none_.data(), K_, stream_, matrix);
-        } else {
-          dirichlet(stream_, row.data(), K_, matrix + k * K_);
-        }
-      }
-    }
-  }
-
   // Joint probability of a row and each class, up to exp of what is returned.
   double joint(int row) {
     const double* rate = &base_[static_cast<std::size_t>(rows_.population[row]) * K_];
@@ -216,14 +195,7 @@ class Chain {
     draw_rows(around, &count_[m * cells_], K_, stream_, &theta_[m * cells_]);
   }
 
-  std::vector<double> mean_matrix() const {
-    std::vector<double> mean(cells_, 0.0);
-    for (int j = 0; j < prior_.raters; ++j) {
-      const double* matrix = &theta_[prior_.matrix_of[j] * cells_];
-      for (std::size_t i = 0; i < cells_; ++i) mean[i] += matrix[i] / prior_.raters;
-    }
-    return mean;
-  }
+  std::vector<double> mean_matrix() const { return mean_of_raters(prior_, theta_, K_); }
 
   bool mean_dominates() const { return dominates(mean_matrix().data(), K_); }
 
@@ -258,7 +230,7 @@ class Chain {
   int K_;
   std::size_t cells_;
   std::vector<double> base_, theta_, system_;
-  std::vector<double> base_count_, count_, system_count_, none_;
+  std::vector<double> base_count_, count_, system_count_;
   CentreDraws centre_;
   std::vector<double> weight_, split_, before_;
   double stuck_ = 0;
@@ -295,6 +267,35 @@ void draw_rows(const MatrixPrior& prior, const double* count, int K, Stream& str
     for (int l = 0; l < K; ++l) parameter[l] = prior.rows[k * K + l] + count[k * K + l];
     dirichlet(stream, parameter.data(), K, matrix + k * K);
   }
+}
+
+void start_matrices(const PosteriorPrior& prior, int K, Stream& stream,
+                    std::vector<double>& matrices) {
+  const std::vector<double> none(static_cast<std::size_t>(K) * K, 0.0);
+  MatrixPrior around{std::vector<double>(none.size(), 20 * 0.3 / (K - 1))};
+  for (int k = 0; k < K; ++k) around.rows[k * K + k] = 20 * 0.7;
+  for (std::size_t m = 0; m < prior.matrix.size(); ++m) {
+    double* matrix = &matrices[m * none.size()];
+    const std::vector<double>& fixed = prior.matrix[m].fixed;
+    if (!fixed.empty()) {
+      std::copy(fixed.begin(), fixed.end(), matrix);
+      continue;
+    }
+    const MatrixPrior& law = prior.matrix[m].equal_errors ? MatrixPrior{{14, 6}, true} : around;
+    do {
+      draw_rows(law, none.data(), K, stream, matrix);
+    } while (!dominates(matrix, K));
+  }
+}
+
+std::vector<double> mean_of_raters(const PosteriorPrior& prior, const std::vector<double>& matrices,
+                                   int K) {
+  std::vector<double> mean(static_cast<std::size_t>(K) * K, 0.0);
+  for (int j = 0; j < prior.raters; ++j) {
+    const double* matrix = &matrices[prior.matrix_of[j] * mean.size()];
+    for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += matrix[i] / prior.raters;
+  }
+  return mean;
 }
 
 int posterior_parameters(const PosteriorRows& rows, const PosteriorPrior& prior) {
