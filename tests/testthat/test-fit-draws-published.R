@@ -3,7 +3,7 @@
 
 # A long run, a column per parameter.
 long_run <- function(x, model, prior, n = 1e6, thin = 1L, counts = NULL) {
-  known <- with_known(patterns_for(model, x), NULL, counts, NULL)
+  known <- with_known(patterns_for(model, x), NULL, counts)
   task <- sampler_task(known$x, model, known$known, settle_prior(prior, known$x, model))
   named_draws(run_task(known$x, task, n, thin), task$terms)
 }
