@@ -32,7 +32,8 @@
 #'   whose cases raters err often, is less certain than that of a frequent one. The recall of a rare
 #'   category is hardly known at all: the accuracy may be off by as many cases as there are of it.
 #'   For sampling error intervals are Wilson's, for as many cases as would give that error; where no
-#'   error was seen, for as many as could have shown one. The allowance widens both sides by squares.
+#'   error was seen, for as many as could have shown one. The allowance widens both sides, as
+#'   squares add up.
 #' * `"bootstrap"`: percentiles of the metric over replicates, as in [confusion()]; sampling error
 #'   only.
 #' * With gold cases that are a sample, `"combined"` and `"corrected"`: recall and precision are
@@ -40,9 +41,9 @@
 #'   over cases, as they measure an accuracy; the estimate is the metric of the table with the same
 #'   correction. Metrics of a category that no gold case has as its truth or its answer, and
 #'   averages over categories that include it, are from ratings alone, without an interval.
-#'   Where all gold cases are hits, or all misses, intervals reach the end of the scale (`"combined"`
-#'   ones only if what ratings alone say does not exclude it). `"anytime"` is for accuracy, recall
-#'   and precision only.
+#'   Where all gold cases are hits, or all misses, intervals reach the end of the scale
+#'   (`"combined"` ones only if what ratings alone say does not exclude it). `"anytime"` is for
+#'   accuracy, recall and precision only.
 #' * `"profile"` and `"conformal"` are for accuracy only; other metrics have no such interval.
 #'
 #' @param x [ratings()] with systems, the result of [fit_raters()], or of [estimate_accuracy()].
