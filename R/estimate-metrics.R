@@ -32,8 +32,8 @@
 #'   whose cases raters err often, is less certain than that of a frequent one. The recall of a rare
 #'   category is hardly known at all: the accuracy may be off by as many cases as there are of it.
 #'   For sampling error intervals are Wilson's, for as many cases as would give that error; where no
-#'   error was seen, for as many as could have shown one. The allowance widens both sides by
-#'   squares.
+#'   error was seen, for as many as could have shown one. The allowance widens both sides, as
+#'   squares add up.
 #' * `"bootstrap"`: percentiles of the metric over replicates, as in [confusion()]; sampling error
 #'   only.
 #' * With gold cases that are a sample, `"combined"` and `"corrected"`: recall and precision are

@@ -184,8 +184,9 @@ gold_common <- function(interval, independent, shared) {
   )
 }
 
-# What ratings alone say of systems of number `s`: the centre of the interval, the whole error, and
-# the part of it that errors in common may hide; both NA where that tells of sampling alone.
+# What ratings alone say of systems of number `s`: the centre of their intervals, the whole error,
+# and the part of it that errors in common may hide; both NA where the interval tells of sampling
+# alone.
 ratings_alone <- function(estimate, s) {
   table <- estimate$gold$alone %||% estimate$table
   bias <- sqrt(pmax(0, table$std.error[s]^2 - estimate$details$sampling[s]^2))
