@@ -137,7 +137,7 @@ caption_of.accuracy_by_group <- function(x) { # nolint: object_name.
 #' @export
 shown_table.accuracy_by_group <- function(x) { # nolint: object_name.
   options <- x[[1L]]$options
-  shown <- utils::head(tidy(x), 30L)
+  shown <- tidy(x)
   out <- data.frame(
     group = shown$group, system = shown$system, accuracy = decimals(shown$estimate)
   )
@@ -163,48 +163,30 @@ notes_of.accuracy_by_group <- function(x) { # nolint: object_name.
 
 #' @export
 print.accuracy_by_group <- function(x, ...) {
-  cat_lines(paste0("<accuracy_by_group> ", caption_of(x)))
-  cat("\n")
-  print(shown_table(x), row.names = FALSE)
-  more <- nrow(tidy(x)) - 30L
-  if (more > 0L) cat("... and", more, "more; see tidy()\n")
-  cat_lines(
-    "", notes_of(x),
-    paste0("More: x[[\"", names(x)[[1L]], "\"]] for a group, tidy(), glance(), plot().")
-  )
-  invisible(x)
+  more <- paste0("x[[\"", names(x)[[1L]], "\"]] for a group, tidy(), glance(), plot()")
+  print_result(x, more, left = integer(), most = 30L)
 }
 
 #' @rdname accuracy_by_group
-#' @method autoplot accuracy_by_group
 #' @rawNamespace S3method(ggplot2::autoplot,accuracy_by_group)
 autoplot.accuracy_by_group <- function(object, ...) { # nolint: object_name.
-  check_ggplot2()
   check_dots_empty(...)
   table <- tidy(object)
   table$group <- factor(table$group, levels = rev(names(object)))
   seen <- table[!is.na(table$estimate), ]
   level <- object[[1L]]$options$conf_level
-  lacking <- nrow(table) - nrow(seen)
   ggplot2::ggplot(table, ggplot2::aes(.data$estimate, .data$group)) +
     interval_lines() +
-    ggplot2::geom_point(colour = plot_colours[["main"]], size = 2.6, na.rm = TRUE) +
-    (if (length(unique(table$system)) > 1L) {
-      ggplot2::facet_wrap(~system, labeller = wrapped())
-    }) +
-    ggplot2::scale_x_continuous(
-      limits = range(0, 1, seen$estimate, seen$conf.low, seen$conf.high, na.rm = TRUE),
-      breaks = c(0, 0.5, 1), labels = in_percent
-    ) +
+    main_points(na.rm = TRUE) +
+    panels_of(table, "system") +
+    estimate_axis(seen, breaks = c(0, 0.5, 1), labels = in_percent) +
     ggplot2::scale_y_discrete(drop = FALSE) +
-    ggplot2::labs(
-      title = "Accuracy of systems by group",
-      subtitle = if (!all(is.na(seen$conf.low))) {
+    titled(
+      "Accuracy of systems by group",
+      if (!all(is.na(seen$conf.low))) {
         paste0("With ", format(100 * level), "% intervals; each group is fitted separately")
       },
-      caption = if (lacking > 0L) paste(count_noun(lacking, "estimate"), "missing"),
-      x = "probability of the correct category", y = NULL
+      "probability of the correct category", caption = lacking_words(table)
     ) +
-    theme_fallible() +
-    ggplot2::theme(panel.spacing.x = ggplot2::unit(18, "pt"))
+    room_between(18)
 }

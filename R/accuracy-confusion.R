@@ -192,7 +192,7 @@ confusion_table <- function(estimate, systems, counts, draws, conf_level, share)
     } else if (!is.null(draws$values)) {
       values <- in_blocks(draws, s, function(counts) share(counts, x$categories)$value)
       if (has_stand_in(estimate)) values <- moved_to(values, table$estimate)
-      table <- add_intervals(table, percentile_intervals(values, conf_level, TRUE))
+      table <- add_intervals(table, core_percentile_intervals(values, conf_level, TRUE))
     }
     table
   })
@@ -285,19 +285,12 @@ print_categories <- function(x, system) {
 #' @export
 notes_of.confusion_estimate <- function(x) { # nolint: object_name.
   table <- x$categories
-  reasons <- unique(table$reason[!is.na(table$reason)])
   c(
     "Recall: a case of the category is recognised; precision: an answer of the category is right;
      cases: expected number",
-    vapply(reasons, function(reason) {
-      of <- table$reason %in% reason
-      what <- if (startsWith(reason, no_interval)) "No interval for " else "NA for "
-      paste0(
-        what, shorten(unique(paste(table$measure, "of", table$category, "in", table$system)[of]),
-          most = 3L
-        ), ": ", sub(no_interval, "", reason, fixed = TRUE)
-      )
-    }, "", USE.NAMES = FALSE),
+    reason_notes(
+      table$reason, NA, paste(table$measure, "of", table$category, "in", table$system), 3L
+    ),
     if (x$options$gold > 0L && x$options$interval %in% gold_ids()) {
       gold_cell_note(x)
     } else if (has_interval(x)) {
@@ -318,34 +311,23 @@ notes_of.confusion_estimate <- function(x) { # nolint: object_name.
   )
 }
 
-#' Picture of the confusion matrix of a system
-#'
-#' @param object A [confusion()] result for an estimate of accuracy.
-#' @param ... For `plot()`, passed on to `autoplot()`.
-#' @inherit autoplot.ratings return
-#' @family plots
+#' @rdname confusion_estimate
+#' @param object A `confusion()` result for an estimate of accuracy.
+#' @return `autoplot()`: a ggplot, the matrix of each system as a heat map.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
-#' set.seed(1)
-#' x <- simulate_ratings(lehner_design(3, system = 0.7))
-#' estimate <- estimate_accuracy(x, method = "joint", interval = "none")
-#' plot(confusion(estimate, interval = "none"))
-#' @method autoplot confusion_estimate
+#' plot(matrices)
 #' @rawNamespace S3method(ggplot2::autoplot,confusion_estimate)
 autoplot.confusion_estimate <- function(object, ...) { # nolint: object_name.
-  check_ggplot2()
   check_dots_empty(...)
   cells <- tidy(object)
-  if (all(is.na(cells$estimate))) {
-    abort_argument("object", "There is nothing to draw.",
-      i = paste0("The matrix is {.code NA}: ", verbatim(cells$reason[[1L]]), "."))
-  }
+  check_drawn(cells$estimate, "The matrix is", cells$reason)
   systems <- unique(cells$system)
   pairs <- data.frame(
     judge1 = cells$prediction, judge2 = cells$truth, value = cells$estimate,
     system = factor(cells$system, levels = systems)
   )
   heat_map(pairs, unique(cells$truth)) +
-    (if (length(systems) > 1L) ggplot2::facet_wrap(~system, labeller = wrapped())) +
+    panels_of(pairs, "system") +
     share_scale(name = "probability", breaks = c(0, 0.5, 1)) +
     ggplot2::labs(
       title = "Answers by true category", x = "answer of the system", y = "true category",

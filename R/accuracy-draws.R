@@ -8,7 +8,7 @@
 #' Accuracy of systems from posterior draws
 #'
 #' Of a fit by `method = "bayes"` of [fit_raters()]: the posterior of the accuracy of systems, with
-#' what raters and systems may have in common in it. [compare_systems()], [estimate_metrics()] and
+#' errors that raters and systems may share in it. [compare_systems()], [estimate_metrics()] and
 #' [confusion()] of the result take its draws.
 #'
 #' @section Shared errors:
@@ -46,7 +46,7 @@
 #' @family estimation
 #' @examples
 #' set.seed(1)
-#' x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.8, b = 0.7), n = 300))
+#' x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.8, b = 0.7), n = 100))
 #' fit <- fit_raters(x, dawid_skene(), method = "bayes", sampling = list(draws = 1000))
 #' estimate <- estimate_accuracy(fit)
 #' estimate
@@ -184,7 +184,7 @@ mixed_ends <- function(fit, parts, options) {
   if (typical) {
     machines <- panel_kind(x) == "machines"
     open <- replace(open_share(fit), is.na(open_share(fit)), 1)
-    error <- robust_error(colMeans(kept), 0 * hidden, 0 * hidden, 1 + 0 * hidden,
+    error <- core_robust_error(colMeans(kept), 0 * hidden, 0 * hidden, 1 + 0 * hidden,
       sizes$rater_error, sizes$range, open, panel_kind(x))
     spread <- if (machines) 0 else common_spread
     hidden <- error$hidden

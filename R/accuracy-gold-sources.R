@@ -37,72 +37,85 @@ measure_with_gold <- function(estimate) {
     if (!is.null(gold$evidence)) gold_accuracy(gold$evidence, s)
   })
   estimate$gold <- gold
-  sources <- lapply(systems, function(s) gold_sources(estimate, s))
-  estimate$gold$sources <- do.call(rbind, sources)
+  estimate$gold$sources <- sources_of_systems(estimate)
   estimate$gold$details <- do.call(rbind, lapply(systems, function(s) gold_facts(estimate, s)))
-  for (s in which(lengths(gold$measured) > 0L)) {
-    row <- sources[[s]][sources[[s]]$interval == estimate$options$interval, ]
-    columns <- c("estimate", "std.error", "conf.low", "conf.high", "reason")
-    estimate$table[s, columns] <- row[columns]
-  }
+  estimate$table <- settle_sources(
+    estimate$table, estimate$gold$sources, estimate$options$interval
+  )
   estimate
 }
 
 gold_alone <- "gold alone" # sources that are no intervals of estimate_accuracy()
 ratings_only <- "ratings alone"
 
-# Rows of gold alone, ratings alone, and intervals with both. `labels`: how many gold labels would
-# do without ratings; `weight` of gold in the estimate.
-gold_sources <- function(estimate, s) {
-  x <- estimate$gold$measured[[s]]
-  alone <- ratings_alone(estimate, s)
-  settings <- c(estimate$gold$settings, estimate$options["conf_level"])
-  records <- gold_intervals()
-  shown <- !vapply(records, `[[`, NA, "anytime") | names(records) == estimate$options$interval
-  none <- list(estimate = NA_real_)
-  found <- lapply(records[shown], function(record) {
-    if (is.null(x)) none else record$gold(x, alone, settings)
-  })
-  found <- c(stats::setNames(list(
-    if (is.null(x)) none else without_ratings(x, settings),
-    c(estimate$gold$alone[s, c(interval_columns, "estimate")], weight = 0)
-  ), c(gold_alone, ratings_only)), found)
-  lack <- lack_of_gold(estimate, s) %||% lack_of_clusters(x) %||% NA_character_
-  rows <- Map(function(interval, from) {
-    source_row(estimate, s, interval, from, settings$target, lack)
-  }, names(found), found)
-  do.call(rbind, unname(rows))
-}
-
-without_ratings <- function(x, settings) {
-  x$estimate <- x$alone
-  x$ratio <- x$design
-  corrected_interval(x, settings$target, settings$conf_level)
-}
-
-source_row <- function(estimate, s, interval, found, target, lack) {
-  x <- estimate$gold$measured[[s]]
-  of_ratings <- interval == ratings_only
-  columns_tibble(
-    system = estimate$table$system[[s]], interval = interval, estimate = found$estimate,
-    std.error = found$std.error %||% NA_real_, conf.low = found$conf.low %||% NA_real_,
-    conf.high = found$conf.high %||% NA_real_,
-    labels = worth_in_labels(found, if (target == "cases" && !of_ratings) x$cases),
-    weight = if (is.null(x) && !of_ratings) NA_real_ else found$weight %||% 1,
-    reason = if (of_ratings) estimate$gold$alone$reason[[s]] else lack
+sources_of_systems <- function(estimate) {
+  gold <- estimate$gold
+  told <- lengths(gold$measured) > 0L
+  lack <- vapply(seq_along(told), function(s) {
+    lack_of_gold(estimate, s) %||% lack_of_clusters(gold$measured[[s]]) %||% NA_character_
+  }, "")
+  settings <- c(gold$settings, estimate$options["conf_level"])
+  rows <- source_rows(
+    gold$alone["system"], gold$alone, told, bind_numbers(gold$measured[told]),
+    ratings_alone(estimate, which(told)), lack, "gold", settings, estimate$options$interval
   )
+  cases <- rep(Inf, nrow(rows))
+  drawn <- gold$settings$target == "cases" & rows$interval != ratings_only & !is.na(rows$estimate)
+  own <- match(rows$system[drawn], gold$alone$system)
+  cases[drawn] <- vapply(gold$measured[own], `[[`, 0, "cases")
+  rows$labels <- worth_in_labels(rows, cases)
+  rows[names(no_gold_sources)]
 }
 
-# Labels that alone would give such an error; `cases` that they would be drawn from, if the accuracy
-# is that of these cases.
-worth_in_labels <- function(found, cases = NULL) {
-  if (is.na(found$estimate) || is.na(found$std.error)) {
-    return(NA_real_)
+# What each source says of each row of `about`: gold alone, ratings alone, and intervals with both,
+# with the `weight` of gold in the estimate, and the `size` of each interval (see gold_size()).
+# `told`: of which rows gold tells something, namely `x`, where ratings alone say `alone`; `table`:
+# what ratings alone say of all rows, as estimates and intervals; `lack`: what gold lacks; `field`:
+# "gold" or "difference", see new_interval().
+source_rows <- function(about, table, told, x, alone, lack, field, settings, interval) {
+  shown <- Filter(function(of) !of$anytime || of$id == interval, gold_intervals())
+  unaided <- replace(x, c("estimate", "ratio"), x[c("alone", "design")])
+  say <- function(id) {
+    if (!any(told)) {
+      list()
+    } else if (id == gold_alone) {
+      interval_corrected[[field]](unaided, alone, settings)
+    } else {
+      shown[[id]][[field]](x, alone, settings)
+    }
   }
-  variance <- found$std.error^2 / (found$estimate * (1 - found$estimate))
-  error <- if (is.na(found$size %||% NA)) variance else 1 / found$size
-  labels <- 1 / (error + if (is.null(cases)) 0 else 1 / cases)
-  if (is.finite(labels)) labels else NA_real_
+  columns <- c("estimate", interval_columns, "size", "weight")
+  tables <- lapply(c(gold_alone, names(shown)), function(id) {
+    found <- say(id)
+    found$weight <- found$weight %||% 1
+    numbers <- lapply(rlang::set_names(columns), function(column) {
+      replace(rep(NA_real_, nrow(about)), told, found[[column]])
+    })
+    tibble::tibble(about, interval = id, !!!numbers, reason = lack)
+  })
+  of_ratings <- tibble::tibble(
+    about, interval = ratings_only, table[c("estimate", interval_columns)], size = NA_real_,
+    weight = 0, table["reason"]
+  )
+  rows <- do.call(rbind, append(tables, list(of_ratings), 1L))
+  rows[order(rep(seq_len(nrow(about)), length(tables) + 1L)), ]
+}
+
+# `table` by the interval that users chose; by ratings alone where gold tells nothing of a row.
+settle_sources <- function(table, sources, interval) {
+  chosen <- sources[sources$interval == interval, ]
+  told <- !is.na(chosen$estimate)
+  columns <- c("estimate", interval_columns, "reason")
+  table[told, columns] <- chosen[told, columns]
+  table
+}
+
+# Labels that alone would give such errors; `cases` that they would be drawn from, if the accuracy
+# is that of these cases.
+worth_in_labels <- function(rows, cases) {
+  variance <- rows$std.error^2 / (rows$estimate * (1 - rows$estimate))
+  labels <- 1 / (ifelse(is.na(rows$size), variance, 1 / rows$size) + 1 / cases)
+  ifelse(is.finite(labels) & !is.na(rows$std.error), labels, NA_real_)
 }
 
 # Why gold measures nothing of a system; NULL if it does.

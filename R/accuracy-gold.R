@@ -1,42 +1,47 @@
 #' @section Gold cases:
 #' A few cases whose truth is known, a random sample or one drawn with known probabilities
 #' (`gold_sample`), measure what ratings cannot show. The estimate from ratings is made without
-#' them; what ratings predict of each case (half the posterior of raters with an accuracy each, half
-#' the share of ratings) is then held against gold. With `y` 1 where an answer is the truth, and `q`
-#' what is predicted of it, the accuracy is `mean(y - slope q)` over gold cases plus `slope mean(q)`
-#' over all: prediction-powered inference (Angelopoulos et al. 2023), with a slope of their
-#' `"PPI++"` kind that is drawn towards .5 where gold cases are few. Worthless predictions get a
-#' slope of 0, and gold speaks alone.
+#' them; what ratings predict for each case (half the posterior of raters with an accuracy each,
+#' half the share of ratings) is then compared with gold. With `y` 1 where an answer is the truth,
+#' and `q` its predicted probability, the accuracy is `mean(y - slope q)` over gold cases plus
+#' `slope mean(q)` over all cases: prediction-powered inference (Angelopoulos et al. 2023), with a
+#' slope as in PPI++ that is drawn towards .5 where gold cases are few. Worthless predictions get a
+#' slope of 0, which leaves gold alone.
 #'
 #' * `"corrected"` is Wilson's interval with as many cases as gold and ratings are worth. It is
 #'   valid however many errors are shared.
-#' * `"combined"`, the default, takes what ratings alone say for a prior: normal
-#'   around their estimate, with their robust error, where gold cases are few, and with a flat part
-#'   (up to .7) once there are enough to contradict it. By then it is no surer than gold itself, and
-#'   where five or more gold cases contradict it (as the print says) it has no part, so that the
-#'   interval is `"corrected"`. Where machines rate, what they say alone is the interval of their
-#'   kind, around its centre.
+#' * `"combined"`, the default, uses the estimate from ratings alone as a prior: normal, with its
+#'   robust error, where gold cases are few, and with a flat part (of weight up to .7) once there
+#'   are enough to contradict it. It is then no narrower than gold itself makes it, and where five
+#'   or more gold cases contradict it (as the print says) it is not used, so that the interval is
+#'   `"corrected"`. Where machines rate, the prior is the interval of their kind, around its centre.
 #' * `"anytime"` is `"corrected"` as a confidence sequence: valid, approximately, at all numbers of
 #'   gold cases at once, so that you may look after every batch
 #'   ([update()][update.accuracy_estimate]) and stop when the half-width is small enough. It is
 #'   wider.
 #'
-#' On 28 sets with known truth, 20 of them real, with 10, 20, 50 and 100 random gold cases (20 draws
-#' each), nominal 90% intervals of the kind `"corrected"` covered .949, .924, .919 and .913,
-#' `"combined"` .954, .924, .921 and .912. Widths were .331, .234, .150 and .106, and .291, .218,
-#' .144 and .104; those of gold alone .378, .281, .185 and .133 (bench/gold.R). In simulated worlds
-#' where raters copy each other, or systems err where raters do, `"combined"` covered .86, .84 and
-#' .84 with 20, 50 and 100 (standard error .03), `"corrected"` .90, .87 and .88 (bench/coverage.R).
+#' On 28 sets with known truth, 20 of them real (20 draws of random gold cases each), nominal 90%
+#' intervals had this coverage and mean width (`bench/gold.R` in the sources):
 #'
-#' Table `tidy(what = "gold")` has gold alone, ratings alone and both together side by side. Cases
-#' that no rater saw count as predicted on average. Of systems (or groups, with `by`) that answered
-#' no gold case there is what ratings alone say, and why. With `cluster` gold cases of a cluster are
-#' not independent; below five clusters with gold there is no interval. Weights that count cases
-#' make copies of gold cases, too.
+#' | gold cases | `"corrected"` | `"combined"` | gold alone |
+#' |---|---|---|---|
+#' | 10 | .949, .331 wide | .954, .291 wide | .904, .378 wide |
+#' | 20 | .924, .234 | .924, .218 | .911, .281 |
+#' | 50 | .919, .150 | .921, .144 | .909, .185 |
+#' | 100 | .913, .106 | .912, .104 | .896, .133 |
 #'
-#' Gold cases that were picked by hand (`gold_sample = "given"`, or nothing said) measure
-#' nothing: they only enter the likelihood, as in [fit_raters()], and so does all gold with the
-#' other intervals. Without gold cases nothing changes.
+#' In simulated worlds where raters copy each other, or systems err where raters do, `"combined"`
+#' covered .86, .84 and .84 with 20, 50 and 100 gold cases (standard error .03), `"corrected"` .90,
+#' .87 and .88 (`bench/coverage.R`).
+#'
+#' `tidy(what = "gold")` has the estimates from gold alone, from ratings alone and from both. Cases
+#' that no rater saw get the mean prediction. Systems (or groups, with `by`) that answered no gold
+#' case have the estimate from ratings alone, with the reason. With `cluster` gold cases of a
+#' cluster are not independent; below five clusters with gold there is no interval. Weights that
+#' count cases make copies of gold cases, too.
+#'
+#' Gold cases that were picked by hand (`gold_sample = "given"`, the default) measure nothing: they
+#' only enter the likelihood, as in [fit_raters()], and so does all gold with the other intervals.
 #' @references Angelopoulos, A. N., Bates, S., Fannjiang, C., Jordan, M. I. and Zrnic, T. (2023).
 #'   Prediction-powered inference. *Science*, 382, 669-674. \doi{10.1126/science.adi6000}
 #'
@@ -54,7 +59,7 @@ NULL
 # `gold` of all functions here is what read_gold() gives, with `settings` (target, widen) and
 # `kind`: "sample", or why it is none, "picked", "unsaid" or "unrated", or "likelihood" where the
 # interval does not measure with it. NULL if nothing was given.
-settle_gold <- function(known_truth, gold_sample, x, call) {
+settle_gold <- function(known_truth, gold_sample, x, call = user_frame()) {
   if (is.null(known_truth) || isFALSE(known_truth)) {
     check_no_sample(gold_sample, call)
     return(NULL)

@@ -169,7 +169,7 @@ range_note <- function(x) {
 }
 
 # A line per reason why something is NA; `of` are the names of its rows.
-reason_notes <- function(reason, estimate, of) {
+reason_notes <- function(reason, estimate, of, most = 4L) {
   vapply(unique(reason[!is.na(reason)]), function(why) {
     at <- reason %in% why
     what <- if (startsWith(why, no_interval)) {
@@ -179,7 +179,7 @@ reason_notes <- function(reason, estimate, of) {
     } else {
       "For "
     }
-    paste0(what, shorten(of[at], most = 4L), ": ", sub(no_interval, "", why, fixed = TRUE))
+    paste0(what, shorten(of[at], most = most), ": ", sub(no_interval, "", why, fixed = TRUE))
   }, "", USE.NAMES = FALSE)
 }
 

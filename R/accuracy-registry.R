@@ -20,12 +20,7 @@ new_method <- function(id, words, model, estimate, of_posterior = NULL, of_famil
                        posterior = FALSE, likelihood = FALSE, clips = FALSE, bins = FALSE,
                        iterated = TRUE, compiled = TRUE, stand_in = id, draws = "bootstrap",
                        common = NULL, explain = function(estimate) NULL) {
-  list(
-    id = id, words = words, model = model, estimate = estimate, of_posterior = of_posterior,
-    of_family = of_family, posterior = posterior, likelihood = likelihood, clips = clips,
-    bins = bins, iterated = iterated, compiled = compiled, stand_in = stand_in, draws = draws,
-    common = common, explain = explain
-  )
+  mget(names(formals()))
 }
 
 # An interval is a list. words: what messages call it; likelihood: does it need a method with one;
@@ -50,13 +45,7 @@ new_interval <- function(id, words = id, find = NULL, draws = NULL, note = funct
                          replicates = 1000L, hidden = FALSE, cells = FALSE, compiled = FALSE,
                          gold = NULL, difference = NULL, anytime = FALSE, own_fit = FALSE,
                          delta = FALSE, drawn = FALSE, explain = function(estimate) NULL) {
-  list(
-    id = id, words = words, find = find, draws = draws, note = note, likelihood = likelihood,
-    clusters = clusters, average = average, uncounted = uncounted, replicates = replicates,
-    hidden = hidden, cells = cells, compiled = compiled, gold = gold,
-    difference = difference, anytime = anytime, own_fit = own_fit,
-    delta = delta, drawn = drawn, explain = explain
-  )
+  mget(names(formals()))
 }
 
 # Functions, since the records are in files that R reads after this one; what they list is made

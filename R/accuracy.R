@@ -23,10 +23,10 @@
 #' @param bins A list of what concerns `"binned"` and `"unbinned"`: `width`, that of the bins, a
 #'   probability in \[0.001, 1\], by default 0.1 (one bin is 1); and `clip`, where estimates are
 #'   clipped to \[0, 1\]: in each `"bin"`, as published and by default, `"overall"`, or `"none"`.
-#' @param common What is assumed of errors that systems and raters have in common: `"typical"`, what
-#'   such panels typically have; `"none"`, as published; `"all"`, the system errs where the raters
-#'   err; or a number, the share in \[0, 1\] of the distance from the one to the other. `NULL` is
-#'   `"typical"` for `"average"` and `"none"` for `"joint"`; the other methods cannot have it.
+#' @param common What is assumed of errors that systems and raters share: `"typical"`, what such
+#'   panels typically share; `"none"`, as published; `"all"`, the system errs where the raters err;
+#'   or a number in \[0, 1\], the share of the way from none to all. `NULL` is `"typical"` for
+#'   `"average"` and `"none"` for `"joint"`; the other methods do not use it.
 #' @param resampling A list of what concerns the bootstrap. `replicates`, their number, by default
 #'   1000, and 200 for robust intervals (where `"average"` needs none). `threads`, by default 1 or
 #'   what option `fallible.threads` says; no more are used than the machine has cores, or than
@@ -35,12 +35,12 @@
 #'   cluster are not independent, and resampled together. Replicates are drawn on other machines if
 #'   a `future::plan()` names some (not `"multisession"` or `"multicore"`: on one machine threads
 #'   are quicker).
-#' @param systems Names of the systems to judge; `NULL` for all.
+#' @param systems Names of the systems to evaluate; `NULL` for all.
 #' @param known_truth Cases whose truth is known, called gold cases: categories with the cases as
 #'   names; a data frame with columns `case` and `truth` (or `category`), such as the list that
 #'   `augment()` gives of a [plan_gold()], filled in; `TRUE` for the truth that `x` holds (see
-#'   [ratings()]), which is never used otherwise; or [gold_cases()], which say besides how they were
-#'   chosen and what they are to measure. Missing ones are not known.
+#'   [ratings()]), which is never used otherwise; or [gold_cases()], which also say how they were
+#'   chosen and what they are to measure. Where the truth is `NA` a case is not known.
 #' @param gold_sample How gold cases were chosen: `"random"`; the probability of each case to be
 #'   chosen, in (0, 1], as a vector (in the order of the cases or named by case), a data frame with
 #'   columns `case` and `probability`, or the name of a column of `known_truth` (`probability` needs
@@ -57,19 +57,30 @@
 #' @templateVar where Equations 6-7
 #' @template ref-lehner
 #' @examples
-#' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
-#' estimate_accuracy(x)
-#'
-#' # As published.
 #' set.seed(1)
+#' x <- simulate_ratings(
+#'   rater_design(c(0.7, 0.7, 0.8), c(a = 0.8, b = 0.6), n = 300), rater_kind = "expert"
+#' )
+#' estimate <- estimate_accuracy(x)
+#' estimate
+#' tidy(estimate)
+#' if (requireNamespace("ggplot2", quietly = TRUE)) plot(estimate)
+#'
+#' # At two sites, and with several cases of each patient
+#' site <- rep(c("east", "west"), each = 150)
+#' estimate_accuracy(x, by = site, systems = "a")
+#' patient <- rep(1:100, 3)
+#' estimate_accuracy(x, systems = "a", resampling = list(cluster = patient, replicates = 50))
+#'
+#' # Sixty cases at random, whose truth was found out
+#' gold <- truth(x)[sample(300, 60), ]
+#' estimate_accuracy(x, known_truth = gold, gold_sample = "random")
+#'
+#' # The example of Lehner (2015), as published
+#' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
 #' published <- estimate_accuracy(x, method = "binned", interval = "bootstrap")
 #' published
 #' tidy(published, "bins")
-#'
-#' # Sixty cases at random, whose truth was found out
-#' x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.8), n = 1000))
-#' gold <- truth(x)[sample(1000, 60), ]
-#' estimate_accuracy(x, known_truth = gold, gold_sample = "random")
 #' @export
 estimate_accuracy <- function(x, ...) {
   check_given()
@@ -240,11 +251,7 @@ draft_estimate <- function(fit, options) {
 new_point <- function(value, estimator = NULL, shared = NULL, independent = NULL, reason = NULL,
                       posterior = NULL, bins = rep(list(no_bins), length(value)),
                       uninformative = NA_real_, mean_posterior = NA_real_) {
-  list(
-    value = value, estimator = estimator, shared = shared, independent = independent,
-    reason = reason, posterior = posterior, bins = bins, uninformative = uninformative,
-    mean_posterior = mean_posterior
-  )
+  mget(names(formals()))
 }
 
 # What an interval of the registry finds. table: columns std.error, conf.low, conf.high and reason
@@ -253,7 +260,7 @@ new_point <- function(value, estimator = NULL, shared = NULL, independent = NULL
 # found a better fit than that
 # of the draft adds a draft of its own.
 new_interval_found <- function(table, replicates = NULL, sampling = NULL) {
-  list(table = table, replicates = replicates, sampling = sampling)
+  mget(names(formals()))
 }
 
 interval_of_draft <- function(draft) {

@@ -67,23 +67,16 @@ print.alt_test <- function(x, ...) {
   print_result(x, "tidy(what = \"raters\"), plot()", left = c(1L, 4L))
 }
 
-#' Picture of the alternative annotator test
-#'
-#' The advantage of each system over each rater, and their mean as a line; filled where the system
-#' wins. Above a half the others agree more often with the system than with the rater, or as often.
-#'
-#' @param object An [alt_test()] result.
-#' @param ... For `plot()`, passed on to `autoplot()`.
-#' @inherit autoplot.ratings return
-#' @family plots
+#' @rdname alt_test
+#' @order 2
+#' @param object An `alt_test()` result.
+#' @return `autoplot()`: a ggplot of the advantage of each system over each rater, and their mean as
+#'   a line; filled where the system wins. Above a half the others agree more often with the system
+#'   than with the rater, or as often.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
-#' set.seed(1)
-#' x <- simulate_ratings(rater_design(c(0.7, 0.75, 0.8), c(good = 0.9, poor = 0.5), 3, n = 100))
 #' plot(alt_test(x))
-#' @method autoplot alt_test
 #' @rawNamespace S3method(ggplot2::autoplot,alt_test)
 autoplot.alt_test <- function(object, ...) { # nolint: object_name.
-  check_ggplot2()
   check_dots_empty(...)
   table <- tidy(object, what = "raters")
   table <- table[!is.na(table$advantage), ]
@@ -97,20 +90,14 @@ autoplot.alt_test <- function(object, ...) { # nolint: object_name.
   table$wins <- factor(ifelse(table$won, "the system wins", "it does not"),
     c("the system wins", "it does not"))
   ggplot2::ggplot(table, ggplot2::aes(.data$advantage, .data$system)) +
-    ggplot2::geom_vline(xintercept = 0.5, colour = plot_colours[["muted"]], linetype = 2) +
-    ggplot2::geom_point(
-      data = means, shape = 124, size = 7, colour = plot_colours[["accent"]]
-    ) +
-    ggplot2::geom_point(
-      ggplot2::aes(shape = .data$wins), colour = plot_colours[["main"]], size = 2.6, alpha = 0.8
-    ) +
+    line_at(0.5, "muted", 2) +
+    ggplot2::geom_point(data = means, shape = 124, size = 7, colour = plot_colours[["accent"]]) +
+    main_points(mapping = ggplot2::aes(shape = .data$wins), alpha = 0.8) +
     ggplot2::scale_shape_manual(values = c(16, 1), drop = FALSE) +
     ggplot2::scale_x_continuous(limits = c(0, 1)) +
-    ggplot2::labs(
-      title = "Alternative annotator test",
-      subtitle = paste0("A point per rater, the mean as a line; epsilon ",
-        format(object$options$epsilon)),
-      x = "advantage of the system over the rater", y = NULL, shape = NULL
-    ) +
-    theme_fallible()
+    titled(
+      "Alternative annotator test",
+      paste("A point per rater, the mean as a line; epsilon", format(object$options$epsilon)),
+      "advantage of the system over the rater", shape = NULL
+    )
 }

@@ -149,13 +149,7 @@ bounds_notes <- function(x) {
         paste("  -", assumption_words(x$assumed))
       )
     },
-    vapply(unique(table$reason[!is.na(table$reason)]), function(reason) {
-      what <- if (startsWith(reason, no_interval)) "No confidence set for " else "NA for "
-      paste0(
-        what, shorten(table$system[table$reason %in% reason], most = 4L), ": ",
-        sub(no_interval, "", reason, fixed = TRUE)
-      )
-    }, "", USE.NAMES = FALSE)
+    sub("^No interval", "No confidence set", reason_notes(table$reason, NA, table$system))
   )
 }
 

@@ -173,7 +173,7 @@ check_group_size <- function(group_size, x) {
   if (is.null(group_size)) {
     return(if (weights_are_counts(x)) 4 * sqrt(count_cases(x)) else 0)
   }
-  check_number(group_size, "group_size", 0, call = rlang::caller_env())
+  check_number(group_size, "group_size", 0)
 }
 
 # Fields: table (what tidy() gives), options, assumed (given the ratings alone), fit, differences

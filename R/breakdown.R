@@ -1,6 +1,6 @@
 # How much errors in common a claim survives: a table of bounds that were made from an estimate.
 
-breakdown_table <- function(x, better_than, systems = NULL, call = rlang::caller_env()) {
+breakdown_table <- function(x, better_than, systems = NULL, call = user_frame()) {
   if (is.null(better_than)) {
     abort_argument("better_than", "State what systems are claimed to be better than.", call = call)
   }

@@ -1,17 +1,17 @@
 #' @section Profiles:
 #' `interval = "profile"`, for method `"joint"`, holds the accuracy of the system at a value,
 #' maximises the log posterior over all else, and ends where that falls short of its top by half the
-#' `conf_level` quantile of chi-squared with one degree of freedom. No numbers are drawn at random,
-#' it is several times faster than a bootstrap, and one-sided where an end is 0 or 1; `std.error` is
+#' `conf_level` quantile of chi-squared with one degree of freedom. Nothing is drawn at random. It
+#' is several times faster than a bootstrap, and one-sided where an end is 0 or 1; `std.error` is
 #' what a normal interval of this width would have. It is `NA`, with a reason, where the prior is
 #' estimated from the same ratings (`prior = "pooled"`) or weights are not counts. Like a bootstrap
 #' it covers sampling error only.
 #'
 #' @section Groups and clusters:
-#' With `by` every group of cases is fitted alone; groups share neither raters' accuracy nor base
-#' rates. (In simulations of four groups of 50 or 200 cases this cost at most 7% of root mean
-#' squared error where groups were alike, and one fit for all cost up to 45% where their base rates
-#' or raters differed; where only some of this differs, a formula of covariates does with fewer
+#' With `by` every group of cases is fitted by itself; groups share neither raters' accuracy nor
+#' base rates. (In simulations of four groups of 50 or 200 cases this cost at most 7% of root mean
+#' squared error where groups were the same, and one fit for all cost up to 45% where their base
+#' rates or raters differed. If only some of this differs, a formula of covariates needs fewer
 #' parameters: see [rater_model()].) The result is a list with an estimate per group; see
 #' [accuracy_by_group]. Where package future has a plan that is not sequential, groups are shared
 #' out to its workers, with the same numbers; a worker that dies is an error of class

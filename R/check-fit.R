@@ -248,8 +248,7 @@ format.fit_check <- function(x, ...) {
 
 #' @export
 shown_table.fit_check <- function(x) { # nolint: object_name.
-  watched <- is_watched(x$fit$terms)
-  terms <- utils::head(x$terms[watched, ], 15L)
+  terms <- x$terms[is_watched(x$fit$terms), ]
   out <- data.frame(
     parameter = terms$term, prior = decimals(terms$prior_mean),
     posterior = decimals(terms$estimate), contraction = decimals(terms$contraction)
@@ -311,11 +310,6 @@ notes_of.fit_check <- function(x) { # nolint: object_name.
 
 #' @export
 print.fit_check <- function(x, ...) {
-  cat_lines(paste0("<fit_check> ", format(x$fit$model), ", ", format(x)))
-  cat("\n")
-  print(align_left(shown_table(x), 1L), row.names = FALSE)
-  rest <- sum(is_watched(x$fit$terms)) - 15L
-  if (rest > 0L) cat("... and", rest, "more; see tidy()\n")
-  cat_lines("", notes_of(x), "More: tidy(), plot(), compare_models().")
-  invisible(x)
+  head <- paste0("<fit_check> ", format(x$fit$model), ", ", format(x))
+  print_result(x, "tidy(), plot(), compare_models()", head, most = 15L)
 }

@@ -12,7 +12,7 @@ compare_with_gold <- function(found, estimate, pairs) {
   measured <- gold_pairs(estimate, found$differences, found$options$conf_level)
   found$sources <- measured$sources
   found$gold$differ <- measured$differ
-  found$differences <- settle_pairs(found$differences, found$sources, found$options$interval)
+  found$differences <- settle_sources(found$differences, found$sources, found$options$interval)
   ranked <- found$accuracy$system[pairs$ranked]
   among <- found$differences$system1 %in% ranked & found$differences$system2 %in% ranked
   together <- draws_of_pairs(found$differences[among, ], ranked, found$options$conf_level)
@@ -36,14 +36,21 @@ gold_pairs <- function(estimate, table, conf_level) {
     })
   }
   x$told <- x$told %||% logical(nrow(table))
-  settings <- c(estimate$gold$settings, conf_level = conf_level)
+  lack <- ifelse(x$told, NA, "no gold case was answered by both systems")
+  lack[x$told] <- vapply(x$clusters %||% rep(Inf, sum(x$told)), function(n) {
+    lack_of_clusters(list(clusters = n)) %||% NA_character_
+  }, "")
   centre <- estimate$details$centre
   alone <- list(
     estimate = centre[first] - centre[second], std.error = table$std.error,
     bias = bias_of_pairs(estimate, first, second)
   )
+  sources <- source_rows(
+    table[c("system1", "system2")], table, x$told, x, lapply(alone, `[`, x$told), lack,
+    "difference", c(estimate$gold$settings, conf_level = conf_level), interval_of(estimate)$id
+  )
   list(
-    sources = pair_sources(x, alone, table, settings, interval_of(estimate)$id),
+    sources = sources[names(no_pair_sources)],
     differ = replace(rep(NA_real_, nrow(table)), x$told, x$disputed)
   )
 }
@@ -60,7 +67,7 @@ over_pairs <- function(answer, first, second, f) {
 # See ratings_alone(). What errors in common may hide of two systems goes together as their answers
 # do.
 bias_of_pairs <- function(estimate, first, second) {
-  bias <- vapply(seq_along(estimate$table$system), function(s) ratings_alone(estimate, s)$bias, 0)
+  bias <- ratings_alone(estimate, seq_along(estimate$table$system))$bias
   answer <- pattern_answers(estimate$fit$x)
   weight <- pattern_weights(estimate$fit$x) * judged_patterns(estimate$fit)
   alike <- over_pairs(answer, first, second, function(at) {
@@ -78,59 +85,6 @@ no_pair_sources <- tibble::tibble(
   std.error = double(), conf.low = double(), conf.high = double(), weight = double(),
   reason = character()
 )
-
-# A row per pair and source.
-pair_sources <- function(x, alone, table, settings, interval) {
-  records <- gold_intervals()
-  shown <- !vapply(records, `[[`, NA, "anytime") | names(records) == interval
-  alone <- lapply(alone, `[`, x$told)
-  found <- lapply(records[shown], function(record) {
-    if (any(x$told)) record$difference(x, alone, settings)
-  })
-  by_gold <- c(
-    stats::setNames(list(if (any(x$told)) difference_of_gold(x, settings)), gold_alone), found
-  )
-  tables <- lapply(names(by_gold), function(id) source_of_pairs(x, table, id, by_gold[[id]]))
-  of_ratings <- tibble::tibble(
-    table[c("system1", "system2")], interval = ratings_only, table["estimate"],
-    table[setdiff(interval_columns, "reason")], weight = 0, table["reason"]
-  )
-  all <- do.call(rbind, c(tables[1L], list(of_ratings), tables[-1L]))
-  all[order(rep(seq_len(nrow(table)), length(tables) + 1L)), names(no_pair_sources)]
-}
-
-difference_of_gold <- function(x, settings) {
-  x$estimate <- x$alone
-  x$ratio <- x$design
-  difference_interval(x, settings$target, settings$conf_level)
-}
-
-# `found` is of the pairs that gold tells of.
-source_of_pairs <- function(x, table, interval, found) {
-  all <- function(value) replace(rep(NA_real_, length(x$told)), x$told, value)
-  reason <- rep("no gold case was answered by both systems", length(x$told))
-  reason[x$told] <- NA_character_
-  few <- which(x$clusters < fewest_clusters)
-  reason[which(x$told)[few]] <- vapply(x$clusters[few], function(n) {
-    lack_of_clusters(list(clusters = n))
-  }, "")
-  columns_tibble(
-    system1 = table$system1, system2 = table$system2, interval = rep(interval, length(x$told)),
-    estimate = all(found$estimate), std.error = all(found$std.error),
-    conf.low = all(found$conf.low), conf.high = all(found$conf.high),
-    weight = all(found$weight %||% 1), reason = reason
-  )
-}
-
-# The table of differences by the interval that users chose; by ratings alone where gold tells
-# nothing of a pair.
-settle_pairs <- function(table, sources, interval) {
-  chosen <- sources[sources$interval == interval, ]
-  told <- !is.na(chosen$estimate)
-  columns <- c("estimate", "std.error", "conf.low", "conf.high", "reason")
-  table[told, columns] <- chosen[told, columns]
-  table
-}
 
 # Draws of the accuracies of all systems (about their mean) whose differences vary as each pair says
 # of itself: the errors whose squared distances are the variances of differences, as far as there

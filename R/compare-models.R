@@ -1,6 +1,6 @@
 #' Compare models of posterior draws
 #'
-#' Laws of what errors have in common, or other models, of the same ratings: how well each predicts
+#' Models of shared errors, or other models, of the same ratings: how well each predicts
 #' a case that it has not seen, and what each says of base rates and raters. Ratings often cannot
 #' tell models apart that disagree about accuracy (Albert and Dodd, 2004); a warning of class
 #' `fallible_warning_dependence` then says how far. Report all of them. A model that predicts better
@@ -128,7 +128,7 @@ warn_undecided <- function(x) {
   }
   shown <- utils::head(off, 4L)
   warn_fallible("dependence", c(
-    "Models disagree that these ratings cannot distinguish: report all of them.",
+    "These ratings cannot distinguish models that disagree: report all of them.",
     stats::setNames(verbatim(
       shown$term, ": ", decimals(shown$lowest), " to ", decimals(shown$highest)
     ), rep("x", nrow(shown))),
@@ -159,7 +159,7 @@ glance.model_comparison <- function(x, ...) {
 format.model_comparison <- function(x, ...) {
   paste0(
     "Best prediction: ", x$models$model[[1L]], "; ", sum(x$models$undecided), " of ",
-    count_noun(nrow(x$models), "model"), " cannot be told from it"
+    count_noun(nrow(x$models), "model"), " undecided"
   )
 }
 

@@ -6,7 +6,7 @@ reserved_names <- c(
 )
 
 # `x` with a tibble, a row per case, of what its data say of cases.
-with_covariates <- function(x, input, call) {
+with_covariates <- function(x, input, call = user_frame()) {
   columns <- input$covariates
   if (is.null(columns)) {
     return(x)
@@ -32,7 +32,7 @@ with_covariates <- function(x, input, call) {
   x
 }
 
-check_covariate <- function(column, name, call) {
+check_covariate <- function(column, name, call = user_frame()) {
   if (!(is.factor(column) || is_plain(column, c("numeric", "character", "logical")))) {
     abort_fallible("columns", "Covariates must be numbers, strings, factors or logicals.",
       x = "Column {.val {name}} is {describe(column)}.", arg = "covariates", call = call)

@@ -240,8 +240,8 @@ check_learnable <- function(x, model, populations, named, call) {
   short <- !is.null(found) && found$rank < found$parameters
   if (short && !all(x$raters %in% named)) {
     abort_fallible("prior",
-      "So few raters and populations cannot tell what raters have in common: {found$parameters}
-       parameters, of which ratings tell {found$rank}.",
+      "So few raters and populations cannot show which errors raters share: the model has
+       {found$parameters} parameters, of which ratings determine {found$rank}.",
       i = "Say what is known of all raters, with {.fun rater_prior}; or give more raters, or
            populations with base rates of their own.", call = call)
   }
@@ -256,12 +256,12 @@ warn_dependence <- function(fit) {
     found$rank <- min(found$rank, here$rank)
   }
   warn_fallible("dependence", c(
-    "Ratings alone do not show which errors raters have in common: other laws may fit as well and
-     tell other accuracies.",
+    "Ratings alone do not show which errors raters share: other models may fit as well and give
+     other accuracies.",
     if (!is.null(found) && found$rank < found$parameters) c(
       "x" = "{.val {shared_names(fit)}} cannot be learnt from these data (rank {found$rank} of
-             {found$parameters} parameters): what the priors do not say of them is not known."
+             {found$parameters} parameters): only their priors say what they are."
     ),
-    "i" = "Report {.fun compare_models} of all laws. Only known truths can decide."
+    "i" = "Report what {.fun compare_models} gives. Only known truths can decide."
   ), rank = found$rank, parameters = found$parameters)
 }

@@ -67,7 +67,7 @@ print.accuracy_estimator <- function(x, ...) {
 }
 
 # A named list of functions, from what a user may give.
-as_estimators <- function(x, call, arg = "estimators") {
+as_estimators <- function(x, call = user_frame(), arg = "estimators") {
   if (is.function(x)) x <- list(estimator = x)
   if (is.character(x)) x <- stats::setNames(as.list(x), rlang::names2(x))
   usable <- vapply(as.list(x), function(f) is.function(f) || rlang::is_string(f), NA)
@@ -93,7 +93,7 @@ as_estimators <- function(x, call, arg = "estimators") {
   stats::setNames(x, names)
 }
 
-check_names <- function(names, arg, call) {
+check_names <- function(names, arg, call = user_frame()) {
   bad <- if (any(names == "")) "" else names[duplicated(names)]
   if (length(bad) > 0L) {
     abort_argument(arg, "must have names that differ.",

@@ -1,7 +1,7 @@
 # Models of a user's own as alternatives in check_k_properties().
 
 # A named list of models, from one or several.
-check_alternatives <- function(alternative, x, call) {
+check_alternatives <- function(alternative, x, call = user_frame()) {
   if (inherits(alternative, "rater_model")) alternative <- list(alternative)
   ok <- is.null(alternative) || (is.list(alternative) &&
     all(vapply(alternative, inherits, NA, "rater_model")))

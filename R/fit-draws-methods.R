@@ -110,19 +110,11 @@ format.draws_fit <- function(x, ...) NextMethod()
 
 #' @export
 print.draws_fit <- function(x, ...) {
-  cat_lines(
-    paste0(
-      sub("<rater_fit>", "<draws_fit>", format_fit(x)[[1L]], fixed = TRUE), "; ",
-      count_noun(x$sampling$chains, "chain"), " of ",
-      count_noun(x$sampling$kept, "draw"),
-      if (x$sampling$thin > 1L) paste0(", one of ", x$sampling$thin, " sweeps each")
-    ), ""
-  )
-  shown <- shown_table(x)
-  print(align_left(utils::head(shown, 20L), 1L), row.names = FALSE)
-  if (nrow(shown) > 20L) cat("... and", nrow(shown) - 20L, "more; see tidy()\n")
-  cat_lines("", notes_of(x), "More: tidy(), draws(), ground_truth(), test_accuracy(), plot().")
-  invisible(x)
+  print_result(x, "tidy(), draws(), ground_truth(), test_accuracy(), plot()", paste0(
+    sub("<rater_fit>", "<draws_fit>", format_fit(x)[[1L]], fixed = TRUE), "; ",
+    count_noun(x$sampling$chains, "chain"), " of ", count_noun(x$sampling$kept, "draw"),
+    if (x$sampling$thin > 1L) paste0(", one of ", x$sampling$thin, " sweeps each")
+  ))
 }
 
 #' @export
@@ -136,9 +128,6 @@ shown_table.draws_fit <- function(x) { # nolint: object_name.
     "mostly prior", "")
   out
 }
-
-#' @export
-caption_of.draws_fit <- function(x) format(x) # nolint: object_name.
 
 #' @export
 notes_of.draws_fit <- function(x) { # nolint: object_name.
@@ -267,7 +256,7 @@ update.draws_fit <- function(object, model = object$model, x = object$x, # nolin
   check_dots_empty(...)
   if (!is.null(new) && !missing(x)) abort_both(call)
   if (missing(x) && any(known_patterns(object))) x <- x[]
-  if (!is.null(new)) x <- add_ratings(x, new, call)
+  if (!is.null(new)) x <- add_ratings(x, new)
   sampling <- object$sampling
   sampling <- list(
     draws = sampling$chains * sampling$kept, chains = sampling$chains, warmup = sampling$warmup,

@@ -33,8 +33,9 @@ fit_draws <- function(model, checked, prior, sampling, call) {
 
 fit_settled <- function(x, model, known, prior, sampling, seed, call = NULL) {
   task <- sampler_task(x, model, known, prior)
+  # Those of the core, of R and of users.
   check_memory(
-    as.double(sampling$kept) * sampling$chains * length(task$terms$term), "numbers of draws",
+    3 * as.double(sampling$kept) * sampling$chains * length(task$terms$term), "numbers of draws",
     "Ask for fewer {.field draws} in {.arg sampling}.", call
   )
   drawn <- draw_until_mixed(x, task, sampling, seed)
@@ -73,7 +74,7 @@ check_sampling <- function(sampling, call) {
     chains = chains, kept = as.integer(ceiling(draws / chains)),
     warmup = count("warmup", 1000L, 0L, 1e7),
     thin = if (!is.null(given$thin)) count("thin", 1L, 1L, 1e6),
-    threads = check_threads(given$threads %||% default_threads(call), call)
+    threads = check_threads(given$threads %||% default_threads(), call)
   )
 }
 
@@ -161,7 +162,7 @@ draw_until_mixed <- function(x, task, sampling, seed) {
     found <- run_sampler(x, task, c(sampling[run_options], list(thin = thin, seed = seed)),
       tick = bar$tick)
     found$thin <- thin
-    found$kept <- named_draws(found$draws, task$terms, x)
+    found$kept <- named_draws(found$draws, task$terms)
     found$diagnostics <- diagnose_all(found$kept[, watched, drop = FALSE], sampling$chains)
     least <- min(found$diagnostics[, c("ess_bulk", "ess_tail")], Inf, na.rm = TRUE)
     # So many times further apart, were draws worth in proportion.
@@ -252,7 +253,7 @@ centre_terms <- function(x, before) {
   )
 }
 
-named_draws <- function(draws, terms, x) {
+named_draws <- function(draws, terms) {
   out <- draws[, terms$place, drop = FALSE]
   colnames(out) <- terms$term
   out

@@ -25,11 +25,8 @@ print.rater_fit <- function(x, ...) {
 #' @rdname tidy.rater_fit
 #' @export
 format.rater_fit <- function(x, ...) {
-  size <- paste0(
-    count_noun(dim(x$x)[[1L]], "case"), ", ", count_noun(dim(x$x)[[2L]], "rater")
-  )
   paste0(
-    format(x$model), ", ", x$method, ", ", size, ": ",
+    format(x$model), ", ", x$method, ", ", size_of_fit(x), ": ",
     if (x$identified == "yes") {
       paste0("rater accuracy ", decimals(x$rater_accuracy, 2L), ", Fleiss' kappa ",
         decimals(kappa_of_agreement(x$x, x$agreement), 2L))
@@ -39,12 +36,15 @@ format.rater_fit <- function(x, ...) {
   )
 }
 
+# Weights that are counts are cases.
+size_of_fit <- function(fit) {
+  x <- fit$x
+  cases <- if (weights_are_counts(x)) sum(weights_of_cases(x)) else dim(x)[[1L]]
+  paste0(count_noun(cases, "case"), ", ", count_noun(dim(x)[[2L]], "rater"))
+}
+
 format_fit <- function(fit) {
-  size <- dim(fit$x)
-  out <- paste0(
-    "<rater_fit> ", format(fit$model), ", ", fit$method, ", ", count_noun(size[[1L]], "case"),
-    ", ", count_noun(size[[2L]], "rater")
-  )
+  out <- paste0("<rater_fit> ", format(fit$model), ", ", fit$method, ", ", size_of_fit(fit))
   if (fit$identified != "yes") {
     return(c(out, paste0("Not identified: ", reason_of_fit(fit))))
   }

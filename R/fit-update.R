@@ -43,7 +43,7 @@ update.rater_fit <- function(object, model = object$model, method = NULL, x = ob
   if (is.null(new)) {
     return(fit_raters(x, model, method, known_truth = known_truth, known_raters = known_raters))
   }
-  x <- add_ratings(x, new, call)
+  x <- add_ratings(x, new)
   warm <- same && length(x$categories) == length(object$x$categories)
   fit_checked(
     x, model, method, known_truth, known_raters, call,

@@ -1,19 +1,19 @@
 #' Fit a model to raters
 #'
 #' Estimates how accurate raters are, and how frequent the categories are, from the agreement
-#' between raters alone; the answers of systems are not used.
+#' between raters; the answers of systems are not used.
 #'
 #' @section Methods:
 #' With `method = "likelihood"` any [rater_model()] is fitted to the distinct rows of ratings, by
 #' L-BFGS on the log posterior from the shares of votes (after steps of EM where errors are free)
-#' and, where cases differ in difficulty, from two starts more, the best of which is kept. With many
-#' parameters and few cases there may be a higher top. Standard errors are from the curvature at
-#' the top, as if what lies on a boundary were known; they are `NA` for a number on a boundary.
-#' They are computed when `vcov()`, `tidy()` or a plot asks for them, not by the fit. For more than
-#' 2000 parameters, and where they would take longer than some ten seconds, each is found by itself,
-#' as if true categories were known as far as they are expected: an accuracy from the rater's own
-#' ratings. These are too small where raters often differ, and covariances are `NA`; of more than
-#' 5000 parameters `vcov()` makes no matrix, and `tidy()` has the standard errors. Two ratings
+#' and, where cases differ in difficulty, from two more starts, the best of which is kept. With many
+#' parameters and few cases this may be a local maximum. Standard errors are from the curvature at
+#' the maximum, as if parameters on a boundary were known; for these they are `NA`. They are
+#' computed when `vcov()`, `tidy()` or a plot asks for them, not by the fit. With more than 2000
+#' parameters, or where they would take longer than some ten seconds, each is found by itself, as if
+#' the posterior of true categories were known: an accuracy from the rater's own ratings. Such
+#' standard errors are too small where raters often differ, and covariances are `NA`; with more than
+#' 5000 parameters `vcov()` is an error, and `tidy()` has the standard errors. Two ratings
 #' of a case by one rater count as independent, unless they are reruns: these, and the raters of a
 #' declared group, become one vote before anything is fitted, by any method; see [rater_groups].
 #' The raters of the fit are then the groups.
@@ -29,19 +29,19 @@
 #' * Of free errors of each rater, raters who share too few cases with others to be known are `NA`,
 #'   or near the centre of the panel, while the rest is fitted, if base rates and three raters at
 #'   least are identified.
-#' * `fallible_warning_no_convergence` says that the top was not reached;
-#'   `fallible_warning_weakly_identified`, of free errors of each rater, that their agreement is
-#'   barely distinguishable from chance, that base rates are mostly prior (where that is quick to
-#'   find), or that raters who use the labels in the opposite sense gave over a third of the
-#'   ratings; and `fallible_warning_switched`, of other models, that classes have changed names.
+#' * `fallible_warning_no_convergence`: the maximum was not reached.
+#'   `fallible_warning_weakly_identified`, for free errors of each rater: their agreement is barely
+#'   distinguishable from chance, base rates are mostly prior, or raters who use the labels in the
+#'   opposite sense gave over a third of the ratings. `fallible_warning_switched`, for other models:
+#'   classes have changed names.
 #'
 #' With `method = "pairs"` uniform errors or errors by distance are fitted by least squares to the
 #' relative frequencies of all pairs of ratings by two raters (footnote 5 of the paper), each pair
-#' of raters with the weight of its common cases. What counts is every pair of categories, not only
-#' whether the two agree. Time does not grow with the number of cases, priors have no part, and
-#' there is no likelihood: [logLik()][stats::logLik], `AIC` and `BIC` are `NA`. Standard errors are
-#' from the spread of the cases' slopes (sandwich). Nothing is gained over likelihood but a check by
-#' different means: where both disagree the model is wrong.
+#' of raters with the weight of its common cases. All pairs of categories count, not only whether
+#' the two agree. The time does not grow with the number of cases, priors are not used, and there is
+#' no likelihood: [logLik()][stats::logLik], `AIC` and `BIC` are `NA`. Standard errors are by the
+#' sandwich. It serves as a check of the likelihood by different means: where the two disagree, the
+#' model is wrong.
 #'
 #' With `method = "algebraic"` agreement is the share of agreeing pairs among all pairs of ratings
 #' by different raters, over all cases, and rater accuracy and base rates solve Lehner's equations 2
@@ -54,41 +54,40 @@
 #' Some cases may have a known truth (gold items), as if a rater who is never wrong had rated them;
 #' they count like other cases in base rates, so they should be drawn like these. Some raters may be
 #' known, from a calibration elsewhere. Their confusion matrices are used as given, whatever the
-#' model, and are not estimated; a single probability stands for a matrix with errors all alike.
+#' model, and are not estimated; a single probability stands for a matrix with equal errors.
 #' Both need `method = "likelihood"`, which is then the default, and can identify models that
-#' agreement alone does not; of a single rater they are all that there is. [ground_truth()] gives a
-#' known case probability one at its truth, and [estimate_accuracy()] judges systems there by that
-#' truth.
+#' agreement alone does not; a single rater needs them. [ground_truth()] gives a known case
+#' probability one at its truth, and [estimate_accuracy()] compares systems there with that truth.
 #'
 #' @section Posterior draws:
 #' With `method = "bayes"` everything is drawn from the posterior: the true categories of all cases,
 #' base rates, and accuracies or confusion matrices, under the priors of [rater_prior()], by Gibbs
 #' sampling on distinct rows of ratings. Errors are uniform or free, of all raters or of each, cases
-#' equally difficult; a formula of base rates names populations with rates of their own. What a fit
-#' of a single sample of two tests says is its prior, and is refused without one; elsewhere `tidy()`
-#' has the contraction of each parameter, how much less it varies than before the ratings were seen.
-#' Estimates are posterior medians; [draws()] has the draws. As everywhere, raters are taken to err
-#' independently given the truth: the class that is found is what they share, and two antibody tests
-#' outvote a better test of something else. For tests in medicine see [test_accuracy()].
+#' equally difficult; a formula of base rates names populations with rates of their own. A fit of a
+#' single sample of two tests only repeats its prior, and is an error without one; otherwise
+#' `tidy()` has the contraction of each parameter, how much less it varies than before the ratings
+#' were seen. Estimates are posterior medians; [draws()] has the draws. As everywhere, raters are
+#' assumed to err independently given the truth: the class that is found is what they have in
+#' common, and two antibody tests outvote a better test of something else. For diagnostic tests see
+#' [test_accuracy()].
 #'
 #' @section Degenerate data:
-#' * **Two raters.** Free errors are never identified, other models mostly are: agreement is one
-#'   number, but which categories meet which says more. With two categories a model of two raters
-#'   has no number to spare.
+#' * **Two raters.** Free errors are never identified, other models mostly are: which categories
+#'   meet which says more than agreement. With two categories, no degree of freedom is left.
 #' * **No common cases, or none at all to compare** (a single rating per case). Nothing is
 #'   identified without gold items or known raters.
-#' * **Agreement at or below chance** (1 / number of categories). Models in which raters are alike
+#' * **Agreement at or below chance** (1 / number of categories). Models in which raters are equal
 #'   are not identified; with `"algebraic"` rater accuracy is set to chance. Models in which they
 #'   differ are not, if raters agree no more than by chance given how often each uses each category,
 #'   and pairs of their ratings are no more associated than those of independent raters. A single
 #'   rater below chance among better ones is fitted as it is.
 #' * **Perfect agreement.** Accuracy is at its upper limit: 1 without priors, less with them.
-#'   Standard errors are `NA`, and so is what only errors could tell, their dispersion.
+#'   Standard errors are `NA`, and so is the dispersion of errors, since there are none.
 #' * **A category that no rater used** has base rate 0, or by the prior a little more.
-#' * **A rater who always says the same** says nothing about the others where raters differ: a
-#'   model is identified only if it is so without that rater. With free errors there is no harm. A
-#'   model with one accuracy for all answers takes that rater for accurate where its category is
-#'   frequent, and may even make that category frequent to fit; leave it out, or choose free errors.
+#' * **A rater who always says the same** gives no information about the others where raters differ:
+#'   a model is identified only if it is so without that rater. With free errors this does no harm.
+#'   A model with one accuracy for all answers takes that rater for accurate where the category is
+#'   frequent, and may overestimate its base rate; leave the rater out, or choose free errors.
 #' * **A rater without a rating** is `NA` if raters differ, and does not matter otherwise.
 #' * **One case**, or few: what is identified in principle is estimated, with the prior's help, and
 #'   the standard errors show how little it is worth.
@@ -334,7 +333,7 @@ reason_of_parameters <- function(model, categories) {
 }
 
 # What a user may give where a fit is needed.
-as_fit <- function(fit, call = rlang::caller_env()) {
+as_fit <- function(fit, call) {
   if (inherits(fit, "accuracy_estimate")) fit <- fit$fit
   if (inherits(fit, "rater_fit")) fit else fit_raters(as_ratings_of_several(fit, "fit", call))
 }

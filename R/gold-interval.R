@@ -5,25 +5,27 @@
 corrected_interval <- function(x, target, conf_level) {
   share <- pmin(pmax(x$estimate, 0), 1)
   size <- gold_size(x, target, conf_level)
-  ends <- matrix(wilson_interval(share, size, normal_quantile(conf_level)), ncol = 2L)
-  list(
+  ends <- wilson_interval(share, size, normal_quantile(conf_level))
+  found <- list(
     estimate = share, std.error = sqrt(x$variance / size), conf.low = ends[, 1L],
     conf.high = ends[, 2L], size = size
   )
+  reach_ends(found, x)
+}
+
+# Of cells and metrics: where all gold cases are hits, or all misses, they cannot exclude that all
+# cases are, whatever ratings predict of these; and no middle part of a posterior has the end of the
+# scale in it. `low` and `high`: does nothing else exclude the ends?
+reach_ends <- function(found, x, low = TRUE, high = TRUE) {
+  found$conf.low[which(low & x$seen <= 1e-12)] <- 0
+  found$conf.high[which(high & x$seen >= 1 - 1e-12)] <- 1
+  found
 }
 
 # Lists of numbers with the same names: a vector for each that all have.
 bind_numbers <- function(lists) {
   fields <- setdiff(Reduce(intersect, lapply(lists, names)), c("rest", "answers"))
-  lapply(rlang::set_names(fields), function(field) vapply(lists, `[[`, 0, field))
-}
-
-# Wilson's interval of shares that are known as well as from `n` independent cases: all lower ends,
-# then all upper ones.
-wilson_interval <- function(share, n, z) {
-  centre <- (share + z^2 / (2 * n)) / (1 + z^2 / n)
-  half <- z / (1 + z^2 / n) * sqrt(share * (1 - share) / n + z^2 / (4 * n^2))
-  c(pmax(0, centre - half), pmin(1, centre + half))
+  lapply(stats::setNames(nm = fields), function(field) vapply(lists, `[[`, 0, field))
 }
 
 # How many independent cases would tell as much of the `"cases"` at hand, or of the `"population"`

@@ -31,6 +31,7 @@ correct_rate <- function(hit, member, q_hit, q_member, weight, at, w = rep(1, le
   list(
     estimate = min(max(rate + off$estimate / share, 0), 1),
     alone = min(max(rate + off$alone / share, 0), 1), slope = off$slope,
+    seen = sum(w * hit) / gold,
     ratio = off$ratio * more, variance = own, rest = off$rest, answers = off$answers,
     gold = off$gold * share, labels = off$gold, cases = off$cases * share,
     design = off$design * more, at_hand = more

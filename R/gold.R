@@ -149,7 +149,9 @@ as_part <- function(x, share, among) {
 gold_precision <- function(evidence, s, answer, truth = answer) {
   part <- gold_part(evidence, evidence$answer[, s] == answer)
   if (part$gold > 0L && stands_for(part)) {
-    gold_share(part, part$truth == truth, fill_unrated(evidence$predicted[, truth], part$weight))
+    q <- fill_unrated(evidence$predicted[, truth], part$weight)
+    x <- gold_share(part, part$truth == truth, q)
+    replace(x, "seen", x$alone)
   }
 }
 
@@ -190,13 +192,13 @@ gold_common <- function(interval, independent, shared) {
   )
 }
 
-# What ratings alone say of system number `s`: the centre of its interval, the whole error, and the
-# part of it that errors in common may hide; both NA where the interval tells of sampling alone.
+# What ratings alone say of systems of number `s`: the centre of their intervals, the whole error,
+# and the part of it that errors in common may hide; both NA where the interval tells of sampling
+# alone.
 ratings_alone <- function(estimate, s) {
   table <- estimate$gold$alone %||% estimate$table
-  bias <- sqrt(pmax(0, table$std.error[[s]]^2 - estimate$details$sampling[[s]]^2))
+  bias <- sqrt(pmax(0, table$std.error[s]^2 - estimate$details$sampling[s]^2))
   list(
-    estimate = estimate$details$centre[[s]], std.error = table$std.error[[s]] + 0 * bias,
-    bias = bias
+    estimate = estimate$details$centre[s], std.error = table$std.error[s] + 0 * bias, bias = bias
   )
 }

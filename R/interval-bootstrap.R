@@ -19,7 +19,7 @@ interval_bootstrap <- new_interval(
 bootstrap_interval <- function(draft, table) {
   options <- draft$options
   replicates <- na_real(bootstrap_replicates(draft$point$estimator, draft$fit, options))
-  intervals <- percentile_intervals(replicates, options$conf_level, method_of(draft)$iterated)
+  intervals <- core_percentile_intervals(replicates, options$conf_level, method_of(draft)$iterated)
   known <- !is.na(table$estimate)
   warn_failed(
     draft$fit$x$systems[known], colMeans(is.na(replicates))[known], options$conf_level,

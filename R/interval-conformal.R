@@ -104,7 +104,7 @@ calibrate_interval <- function(sets = default_reference_sets(),
   call <- rlang::current_env()
   check_reference_sets(sets, call)
   conf_level <- check_level(conf_level, call = call)
-  error <- robust_error(
+  error <- core_robust_error(
     sets$estimate, sets$sampling, sets$gap, sets$suspicion, sets$rater_error, sets$base_rate_range,
     sets$open_share, ifelse(sets$kind %in% machine_kinds, "machines", "people")
   )

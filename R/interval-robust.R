@@ -17,26 +17,19 @@ interval_robust <- new_interval(
 )
 
 # Where an interval has its centre, the whole error, and the part of it that shared errors may
-# hide; nobody else computes these. All arguments have an entry per system: the estimate; its
-# standard error from sampling; the distance from the shared end of the range; how much the data
-# call for suspicion, from 0 (nothing is hidden) to 1; the share of ratings that are wrong; the
-# range of accuracies over possible base rates; and the share of cases whose truth is not known,
-# which alone can hide anything. `kind`: see panel_kind(), of all or of each.
-robust_error <- function(estimate, sampling, gap, suspicion, rater_error, base_rate_range,
-                         open_share, kind) {
-  core_robust_error(
-    estimate, sampling, gap, suspicion, rater_error, base_rate_range, open_share, kind
-  )
-}
-
-# The same for a draft or an estimate; `parts` are what stands beside it. Who states what is in
-# common hides nothing. Other methods than the average have been compared with no truth where
+# hide, of a draft or an estimate; nobody but core_robust_error() computes these. All its arguments
+# have an entry per system: the estimate; its standard error from sampling; the distance from the
+# shared end of the range; how much the data call for suspicion, from 0 (nothing is hidden) to 1;
+# the share of ratings that are wrong; the range of accuracies over possible base rates; and the
+# share of cases whose truth is not known, which alone can hide anything. Its `kind`: see
+# panel_kind(), of all or of each. `parts` are what stands beside the estimate. Who states what is
+# in common hides nothing. Other methods than the average have been compared with no truth where
 # machines rate, so that their centres stay.
 whole_error <- function(of, value, sampling, gap, parts) {
   if (is_stated(of$options)) {
     return(list(centre = value, std.error = sampling, hidden = 0 * value))
   }
-  out <- robust_error(
+  out <- core_robust_error(
     value, sampling, gap, parts$suspicion, parts$rater_error, parts$base_rate_range,
     open_share(of$fit), panel_kind(of$fit)
   )
@@ -85,7 +78,7 @@ open_share <- function(fit) {
   unname(colSums(answered * !known_patterns(fit)) / colSums(answered))
 }
 
-# How much of what shared errors hide (see robust_error()) is the same for two systems: its
+# How much of what shared errors hide (see core_robust_error()) is the same for two systems: its
 # correlation is the share of cases on which they gave the same answer, to this power. What is
 # hidden of an answer is hidden of the same answer by another, so that equals have all of it in
 # common, and systems that are nearly equal nearly all. The power is the least whole number with
@@ -227,7 +220,7 @@ hidden_of_errors <- function(estimate, s, rater_error) {
   if (is_stated(estimate$options)) {
     return(none)
   }
-  robust_error(
+  core_robust_error(
     none + estimate$table$estimate[[s]], none, none, of$suspicion, rater_error, of$base_rate_range,
     none + open_share(estimate$fit)[[s]], panel_kind(estimate$fit)
   )$hidden

@@ -17,12 +17,7 @@ new_metric <- function(id, title, reference, kernel, form = "category", needs = 
                        gradient = NULL, settings = character(), lower = 0, upper = 1,
                        better = "high", drops = "never", same_as = NA_character_, cell = "",
                        undefined = zero_by_zero, default = FALSE, ordered = FALSE) {
-  list(
-    id = id, title = title, reference = reference, kernel = kernel, form = form, needs = needs,
-    gradient = gradient, settings = settings, lower = lower, upper = upper, better = better,
-    drops = drops, same_as = same_as, cell = cell, undefined = undefined, default = default,
-    ordered = ordered
-  )
+  mget(names(formals()))
 }
 
 zero_by_zero <- "its denominator is 0"

@@ -152,13 +152,18 @@ values_by_row <- function(plan, tables) {
   }))
 }
 
-# In units of the variance of a share.
+# In units of the variance of a share, with half a case of either kind where that would be 0. Where
+# gold tells as much of the share as far more cases would, half of one of these.
 as_share <- function(x, value, alone, cluster) {
-  share <- (x$gold * value + 0.5) / (x$gold + 1)
-  own <- share * (1 - share)
+  variance_of_share <- function(cases) {
+    share <- (cases * value + 0.5) / (cases + 1)
+    share * (1 - share)
+  }
+  cases <- x$gold * variance_of_share(x$gold) / x$variance
+  own <- variance_of_share(pmin(most_information, pmax(x$gold, cases)))
   more <- x$variance / own
   x$estimate <- value
-  x$alone <- alone
+  x$alone <- x$seen <- alone
   x$variance <- own
   x$ratio <- x$ratio * more
   x$design <- x$design * more

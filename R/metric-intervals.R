@@ -121,8 +121,11 @@ with_percentiles <- function(found, plan, values, conf_level, moved = FALSE) {
   ends <- ranges_of_plan(plan)
   values <- to_unit(values, ends)
   if (moved) values <- moved_to(values, to_unit(found$estimate, ends))
-  intervals <- percentile_intervals(values, conf_level, TRUE)
-  found <- add_intervals(found, intervals)
+  on_scale(add_intervals(found, core_percentile_intervals(values, conf_level, TRUE)), ends)
+}
+
+# Intervals on the unit scale, from the lowest value of each metric to its highest.
+on_scale <- function(found, ends) {
   wide <- ends[, 2L] - ends[, 1L]
   found$std.error <- found$std.error * wide
   found$conf.low <- ends[, 1L] + wide * found$conf.low
@@ -168,7 +171,8 @@ errors_along <- function(estimate, table, s, draws, along, by_answer) {
 
 # Where replicates saw no error nothing varies in them. The error is then that of as many cases as
 # one more of which, of the worst kind, would move the estimate as far (`steepest`: how far a share
-# of cases may move it at most), with half a case of either kind.
+# of cases may move it at most), with half a case of either kind. What lies between two ends has no
+# standard deviation above half their distance, however steep its slopes are.
 with_errors <- function(found, errors, steepest, ends) {
   wide <- ends[, 2L] - ends[, 1L]
   found$cases <- found$n * wide / steepest
@@ -177,8 +181,8 @@ with_errors <- function(found, errors, steepest, ends) {
   share <- (value * found$cases + 0.5) / (found$cases + 1)
   least <- wide * sqrt(share * (1 - share) / found$cases)
   found$sampling <- ifelse(none, least, errors$sampling)
-  found$hidden <- errors$hidden
-  found$std.error <- sqrt(found$sampling^2 + found$hidden^2)
+  found$hidden <- pmin(errors$hidden, wide / 2)
+  found$std.error <- pmin(sqrt(found$sampling^2 + found$hidden^2), wide / 2)
   found
 }
 
@@ -251,16 +255,20 @@ end_direction <- function(estimate, table, s, n) {
   own - share(ends$shared_counts)
 }
 
-# So many standard errors wide.
+# So many standard errors wide. What errors in common hide is added to what sampling does as in
+# add_sampling(): it is no matter of so many cases, which would have hardly any where the estimate
+# is near an end.
 interval_rows <- function(found, plan, z) {
   at <- which(!is.na(found$estimate) & !is.na(found$std.error))
   ends <- ranges_of_plan(plan)[at, , drop = FALSE]
   wide <- ends[, 2L] - ends[, 1L]
-  value <- pmin(pmax(to_unit(found$estimate[at], ends), 0), 1)
-  limits <- unit_interval(value, found$std.error[at] / wide, z, found[["cases"]][at])
-  limits <- matrix(ends[, 1L] + wide * limits, ncol = 2L)
-  found$conf.low[at] <- limits[, 1L]
-  found$conf.high[at] <- limits[, 2L]
+  value <- clip01(to_unit(found$estimate[at], ends))
+  hidden <- found$hidden[at] / wide
+  sampling <- sqrt(pmax((found$std.error[at] / wide)^2 - hidden^2, 0))
+  limits <- matrix(unit_interval(value, sampling, z, found[["cases"]][at]), ncol = 2L)
+  reach <- sqrt((limits - value)^2 + (z * hidden)^2)
+  found$conf.low[at] <- ends[, 1L] + wide * pmax(0, value - reach[, 1L])
+  found$conf.high[at] <- ends[, 1L] + wide * pmin(1, value + reach[, 2L])
   found
 }
 

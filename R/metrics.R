@@ -60,7 +60,7 @@ metric_table <- function() {
   )
 }
 
-new_own_metric <- function(id, title, kernel, form, range, better, reference, call) {
+new_own_metric <- function(id, title, kernel, form, range, better, reference, call = user_frame()) {
   form <- check_choice(form %||% "category", c("category", "table"), "form", call)
   check_kernel(kernel, form, if (form == "table") "table" else c("tp", "fn", "fp", "tn"), call)
   range <- range %||% c(0, 1)

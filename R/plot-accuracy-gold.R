@@ -28,20 +28,15 @@ plot_gold <- function(object, call) {
     interval_lines(main = FALSE, alpha = 0.6) +
     ggplot2::geom_point(size = 2.6) +
     ggplot2::facet_wrap(~system, labeller = wrapped()) +
-    ggplot2::scale_colour_manual(
-      values = c(`FALSE` = plot_colours[["main"]], `TRUE` = plot_colours[["accent"]]),
-      guide = "none"
-    ) +
+    flag_colours() +
     ggplot2::scale_x_continuous(labels = in_percent, expand = ggplot2::expansion(mult = 0.08)) +
-    ggplot2::labs(
-      title = paste("Accuracy by", count_noun(length(object$gold$case), "gold case"),
-        "and by ratings"),
-      subtitle = paste0(
+    titled(
+      paste("Accuracy by", count_noun(length(object$gold$case), "gold case"), "and by ratings"),
+      paste0(
         interval_title(object$options$conf_level), "s, of the ", settings$target,
         if (nrow(ends) > 0L) "; shaded: the range of ratings alone"
       ),
-      x = "probability of the correct category", y = NULL
+      "probability of the correct category"
     ) +
-    theme_fallible() +
-    ggplot2::theme(panel.spacing.x = ggplot2::unit(18, "pt"))
+    room_between(18)
 }

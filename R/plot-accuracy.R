@@ -18,12 +18,10 @@
 #' plot(estimate_accuracy(x))
 #' plot(estimate_accuracy(x, "binned", interval = "none"), type = "bins")
 #' plot(estimate_accuracy(x), type = "sensitivity")
-#' @method autoplot accuracy_estimate
 #' @rawNamespace S3method(ggplot2::autoplot,accuracy_estimate)
 autoplot.accuracy_estimate <- function(object, # nolint: object_name.
                                        type = c("systems", "bins", "sensitivity", "gold", "roc",
                                                 "reliability"), ...) {
-  check_ggplot2()
   type <- check_choice(type, eval(formals(autoplot.accuracy_estimate)$type), "type")
   if (type %in% c("roc", "reliability")) {
     return(plot_score_curve(object, type, ...))
@@ -44,27 +42,17 @@ plot_systems <- function(object) {
   seen <- table[!is.na(table$estimate), ]
   lacking <- setdiff(order, seen$system)
   ggplot2::ggplot(seen, ggplot2::aes(.data$estimate, .data$system)) +
-    (if (!is.na(rater)) {
-      ggplot2::geom_vline(
-        xintercept = rater, linetype = "dashed", colour = plot_colours[["accent"]]
-      )
-    }) +
+    (if (!is.na(rater)) line_at(rater)) +
     interval_layers(in_percent) +
     # Room for the labels, also where the interval ends at 1.
-    ggplot2::scale_x_continuous(
-      limits = range(0, 1, seen$estimate, seen$conf.low, seen$conf.high, na.rm = TRUE),
-      labels = in_percent, expand = ggplot2::expansion(add = 0.03)
-    ) +
+    estimate_axis(seen, labels = in_percent, expand = ggplot2::expansion(add = 0.03)) +
     ggplot2::scale_y_discrete(limits = order, expand = ggplot2::expansion(add = 0.6)) +
-    ggplot2::labs(
-      title = "Accuracy of systems",
-      subtitle = systems_subtitle(object, rater),
+    titled(
+      "Accuracy of systems", systems_subtitle(object, rater), "probability of the correct category",
       caption = if (length(lacking) > 0L) {
         paste("Not identified for", shorten(lacking, most = 4L))
-      },
-      x = "probability of the correct category", y = NULL
-    ) +
-    theme_fallible()
+      }
+    )
 }
 
 systems_subtitle <- function(object, rater) {
@@ -82,8 +70,7 @@ plot_bins <- function(object) {
   estimates <- estimates[!is.na(estimates$estimate), ]
   if (nrow(table) == 0L || nrow(estimates) == 0L) {
     abort_argument("object", "There are no bins to draw.",
-      i = paste0("The estimate is {.code NA}: ", tidy(object)$reason[[1L]], "."),
-      call = rlang::caller_env())
+      i = paste0("The estimate is {.code NA}: ", tidy(object)$reason[[1L]], "."))
   }
   n <- length(object$fit$x$categories)
   table$system <- factor(table$system, levels = unique(table$system))
@@ -91,23 +78,20 @@ plot_bins <- function(object) {
   curve <- expected_agreement(estimates, probability, n)
   curve$system <- factor(curve$system, levels = levels(table$system))
   ggplot2::ggplot(table, ggplot2::aes(.data$probability, .data$agreement)) +
-    ggplot2::geom_line(
-      data = curve, colour = plot_colours[["accent"]], linetype = "dashed"
-    ) +
+    ggplot2::geom_line(data = curve, colour = plot_colours[["accent"]], linetype = "dashed") +
     ggplot2::geom_point(
       ggplot2::aes(size = .data$cases), colour = plot_colours[["main"]], alpha = 0.75
     ) +
-    (if (nrow(estimates) > 1L) ggplot2::facet_wrap(~system, labeller = wrapped())) +
+    panels_of(estimates, "system") +
     ggplot2::scale_x_continuous(limits = c(0, 1), breaks = c(0, 0.5, 1)) +
     ggplot2::scale_y_continuous(limits = c(0, 1), breaks = c(0, 0.5, 1)) +
     ggplot2::coord_cartesian(clip = "off") +
     ggplot2::scale_size(range = c(2, 8), limits = c(0, NA), name = "cases", breaks = size_breaks) +
-    ggplot2::labs(
-      title = "How often systems give the most probable category",
-      subtitle = "A point per bin; dashed: expected at the estimated accuracy",
-      x = "mean probability of the most probable category", y = "share of agreement"
-    ) +
-    theme_fallible()
+    titled(
+      "How often systems give the most probable category",
+      "A point per bin; dashed: expected at the estimated accuracy",
+      "mean probability of the most probable category", "share of agreement"
+    )
 }
 
 # Equation 6: agreement of a system of this accuracy with a category of this probability.

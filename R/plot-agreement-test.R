@@ -1,41 +1,27 @@
-#' Pictures of tests of agreement
-#'
-#' Of a test, estimates beside the value that was tested; of a comparison, differences with their
-#' intervals beside zero.
-#'
+#' @rdname agreement_tests
 #' @param object A [compare_agreement()] result.
-#' @param ... For `plot()`, passed on to `autoplot()`.
-#' @inherit autoplot.ratings return
-#' @family plots
+#' @return `autoplot()`: a ggplot; of a test, estimates beside the value that was tested; of a
+#'   comparison, differences with their intervals beside zero.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
-#' x <- ratings(fleiss1971, case = case, counts = depression:other)
-#' plot(compare_agreement(x))
-#' @method autoplot agreement_test
+#' plot(test)
 #' @rawNamespace S3method(ggplot2::autoplot,agreement_test)
 autoplot.agreement_test <- function(object, ...) { # nolint: object_name.
-  check_ggplot2()
   check_dots_empty(...)
   seen <- drawn_measures(object, rlang::current_env())
   null <- attr(object, "about")$null
   ggplot2::ggplot(seen, ggplot2::aes(.data$estimate, .data$title)) +
-    ggplot2::geom_vline(
-      xintercept = null, linetype = "dashed", colour = plot_colours[["accent"]]
-    ) +
+    line_at(null) +
     ggplot2::geom_segment(
       ggplot2::aes(xend = null, yend = .data$title), colour = plot_colours[["muted"]]
     ) +
-    ggplot2::geom_point(colour = plot_colours[["main"]], size = 3) +
+    main_points(3) +
     ggplot2::geom_text(
       ggplot2::aes(label = paste("p", sub("^(?=[0-9])", "= ", show_p(.data$p.value), perl = TRUE))),
       vjust = -1.1, size = 3.3, na.rm = TRUE
     ) +
     ggplot2::scale_x_continuous(limits = range(0, 1, null, seen$estimate)) +
     ggplot2::scale_y_discrete(expand = ggplot2::expansion(add = 0.6)) +
-    ggplot2::labs(
-      title = caption_of(object), subtitle = "Dashed: the value that is tested", x = "agreement",
-      y = NULL
-    ) +
-    theme_fallible()
+    titled(caption_of(object), "Dashed: the value that is tested", "agreement")
 }
 
 # Rows with an estimate, with the title of their measure, the first on top.
@@ -54,25 +40,21 @@ drawn_measures <- function(object, call) {
   seen
 }
 
-#' @rdname autoplot.agreement_test
-#' @method autoplot agreement_comparison
+#' @rdname agreement_tests
 #' @rawNamespace S3method(ggplot2::autoplot,agreement_comparison)
 autoplot.agreement_comparison <- function(object, ...) { # nolint: object_name.
-  check_ggplot2()
   check_dots_empty(...)
   seen <- drawn_measures(object, rlang::current_env())
   ggplot2::ggplot(seen, ggplot2::aes(.data$estimate, .data$title)) +
-    ggplot2::geom_vline(xintercept = 0, linetype = "dashed", colour = plot_colours[["accent"]]) +
+    line_at(0) +
     interval_layers() +
     ggplot2::scale_y_discrete(expand = ggplot2::expansion(add = 0.6)) +
-    ggplot2::labs(
-      title = "Differences of agreement on the same cases",
-      subtitle = if (!all(is.na(seen$conf.low))) {
-        paste("The first panel less the second, with", paste0(
-          interval_title(attr(object, "about")$conf_level), "s"
-        ))
+    titled(
+      "Differences of agreement on the same cases",
+      if (!all(is.na(seen$conf.low))) {
+        level <- attr(object, "about")$conf_level
+        paste0("The first panel less the second, with ", interval_title(level), "s")
       },
-      x = "difference of agreement", y = NULL
-    ) +
-    theme_fallible()
+      "difference of agreement"
+    )
 }

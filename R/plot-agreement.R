@@ -15,11 +15,9 @@
 #' plot(agreement(x))
 #' plot(agreement(x, "cohen_kappa", pairwise = TRUE))
 #' plot(agreement(agreement_matrix(x, "rater1", "rater2")), type = "chart")
-#' @method autoplot agreement
 #' @rawNamespace S3method(ggplot2::autoplot,agreement)
 autoplot.agreement <- function(object, # nolint: object_name.
                                type = NULL, ...) {
-  check_ggplot2()
   check_dots_empty(...)
   about <- attr(object, "about")
   needed <- c(
@@ -66,24 +64,19 @@ plot_measures <- function(object, about, call) {
   interval <- !all(is.na(seen$conf.low))
   seen$panel <- factor(seen$title, levels = unname(titles))
   ggplot2::ggplot(seen, ggplot2::aes(.data$estimate, .data$label)) +
-    ggplot2::geom_vline(xintercept = 0, colour = plot_colours[["muted"]], linewidth = 0.4) +
+    line_at(0, "muted", "solid", linewidth = 0.4) +
     interval_layers() +
     (if (faceted && length(titles) > 1L) ggplot2::facet_wrap(~panel, labeller = wrapped())) +
-    ggplot2::scale_x_continuous(
-      limits = range(0, 1, seen$estimate, seen$conf.low, seen$conf.high, na.rm = TRUE),
+    estimate_axis(seen,
       breaks = if (faceted) c(-0.5, 0, 0.5, 1) else ggplot2::waiver(),
       expand = ggplot2::expansion(add = 0.05)
     ) +
     ggplot2::scale_y_discrete(expand = ggplot2::expansion(add = c(0.6, 1))) +
-    ggplot2::labs(
-      title = if (faceted && length(titles) == 1L) titles[[1L]] else "Agreement",
-      subtitle = if (interval) {
-        paste0("Estimates with ", format(100 * about$conf_level), "% intervals")
-      },
-      caption = if (length(lacking) > 0L) paste("Not defined for some:", shorten(lacking)),
-      x = NULL, y = NULL
+    titled(
+      if (faceted && length(titles) == 1L) titles[[1L]] else "Agreement",
+      if (interval) paste0("Estimates with ", interval_title(about$conf_level), "s"),
+      caption = if (length(lacking) > 0L) paste("Not defined for some:", shorten(lacking))
     ) +
-    theme_fallible() +
     ggplot2::theme(panel.spacing.x = ggplot2::unit(1.2, "lines"))
 }
 
@@ -181,10 +174,8 @@ plot_chart <- function(about, call) {
       limits = c(0, total), expand = c(0, 0)
     ) +
     ggplot2::coord_equal() +
-    ggplot2::labs(
-      title = "Agreement chart",
-      subtitle = paste0("Bangdiwala's B, the dark share of the rectangles: ", decimals(b)),
-      x = raters[[2L]], y = raters[[1L]]
-    ) +
-    theme_fallible()
+    titled(
+      "Agreement chart", paste("Bangdiwala's B, the dark share of the rectangles:", decimals(b)),
+      raters[[2L]], raters[[1L]]
+    )
 }

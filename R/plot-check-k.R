@@ -1,22 +1,15 @@
-#' Pictures of checks of the K-properties
-#'
+#' @rdname tidy.k_check
 #' @param object A [check_k_properties()] result.
 #' @param type `"tests"`: the p-value of each test, against the level. `"pairs"`: how often each
 #'   pair of raters agrees, against what the fitted model expects; pairs above the line agree more
 #'   than their accuracies explain. `"disagreements"`: the same for pairs of ratings that disagree,
 #'   by their categories, against equally probable errors.
-#' @param ... For `plot()`, passed on to `autoplot()`.
-#' @inherit autoplot.ratings return
-#' @family plots
+#' @return `autoplot()`: a ggplot.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
-#' set.seed(1)
-#' x <- simulate_ratings(rater_design(c(0.4, 0.6, 0.9), systems = 0.7))
-#' plot(check_k_properties(x, c("accuracy", "difficulty"), resampling = list(replicates = 49)))
-#' @method autoplot k_check
+#' plot(checks)
 #' @rawNamespace S3method(ggplot2::autoplot,k_check)
 autoplot.k_check <- function(object, # nolint: object_name.
                              type = c("tests", "pairs", "disagreements"), ...) {
-  check_ggplot2()
   check_dots_empty(...)
   type <- check_choice(type, c("tests", "pairs", "disagreements"), "type")
   if (!is_whole_check(object)) {
@@ -66,24 +59,20 @@ plot_p_values <- function(rows, alpha) {
     ggplot2::geom_text(
       ggplot2::aes(label = show_p(.data$p.adjusted)), vjust = -1.1, size = 3.2
     ) +
-    ggplot2::scale_colour_manual(
-      values = c(`FALSE` = plot_colours[["main"]], `TRUE` = plot_colours[["accent"]]),
-      guide = "none"
-    ) +
+    flag_colours() +
     ggplot2::scale_x_log10(
       breaks = c(0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1), labels = format,
       limits = c(lowest / 1.5, 1.3), expand = c(0, 0)
     ) +
     ggplot2::scale_y_discrete(expand = ggplot2::expansion(add = 0.7)) +
-    ggplot2::labs(
-      title = "Checks of the K-properties",
-      subtitle = paste0(
+    titled(
+      "Checks of the K-properties",
+      paste0(
         "Shaded: the ratings contradict the property at level ", format(alpha),
         ". Elsewhere they do not prove it"
       ),
-      x = "adjusted p-value", y = NULL
-    ) +
-    theme_fallible()
+      "adjusted p-value"
+    )
 }
 
 # Observed against expected; the line is where they are equal.
@@ -103,14 +92,7 @@ plot_excess <- function(rows, title, x, y) {
       ggplot2::aes(label = .data$label, colour = .data$odd), data = named, size = 3.1,
       vjust = -0.9, check_overlap = TRUE
     ) +
-    ggplot2::scale_colour_manual(
-      values = c(`FALSE` = plot_colours[["main"]], `TRUE` = plot_colours[["accent"]]),
-      guide = "none"
-    ) +
+    flag_colours() +
     ggplot2::coord_equal(xlim = ends + c(-1, 1) * room, ylim = ends + c(-1, 1) * room) +
-    ggplot2::labs(
-      title = title, subtitle = "Above the line: more often than the fitted model says",
-      x = x, y = y
-    ) +
-    theme_fallible()
+    titled(title, "Above the line: more often than the fitted model says", x, y)
 }

@@ -1,33 +1,22 @@
-#' Pictures of a comparison
-#'
+#' @rdname tidy.system_comparison
 #' @param object A [compare_systems()] result.
 #' @param type `"differences"`: the difference of each pair with its interval, which tells the two
 #'   apart if it does not reach over zero; of more than 40, the first of those that are printed.
 #'   `"ranks"`: the probability of each rank of each system that has ranks.
-#' @param ... For `plot()`, passed on to `autoplot()`.
-#' @inherit autoplot.ratings return
-#' @family plots
+#' @return `autoplot()`: a ggplot.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
-#' set.seed(1)
-#' x <- simulate_ratings(lehner_design(3, system = c(a = 0.7, b = 0.75, c = 0.5)))
-#' comparison <- compare_systems(x, method = "unbinned", resampling = list(replicates = 200))
 #' plot(comparison)
 #' plot(comparison, type = "ranks")
-#' @method autoplot system_comparison
 #' @rawNamespace S3method(ggplot2::autoplot,system_comparison)
 autoplot.system_comparison <- function(object, # nolint: object_name.
                                        type = c("differences", "ranks"), ...) {
-  check_ggplot2()
   check_dots_empty(...)
   type <- check_choice(type, c("differences", "ranks"), "type")
   if (type == "ranks" && nrow(tidy(object, "ranks")) == 0L) {
     abort_argument("type", "There are no ranks of systems that are compared with one reference.",
       i = "Draw {.val differences}, or compare with the {.arg best}.")
   }
-  if (all(is.na(tidy(object)$probability))) {
-    abort_argument("object", "There is nothing to draw.",
-      i = paste0("The comparison is {.code NA}: ", verbatim(tidy(object)$reason[[1L]]), "."))
-  }
+  check_drawn(tidy(object)$probability, "The comparison is", tidy(object)$reason)
   if (type == "differences") plot_differences(object) else plot_ranks(object)
 }
 
@@ -39,7 +28,6 @@ plot_differences <- function(object) {
   table$pair <- factor(pair, levels = rev(pair))
   apart <- !is.na(table$conf.low) & (table$conf.low > 0 | table$conf.high < 0)
   table$verdict <- ifelse(apart, "different", "undecided")
-  colours <- c(`told apart` = "main", `not told apart` = "muted")
   hidden <- nrow(tidy(object)) - nrow(table)
   ggplot2::ggplot(
     table, ggplot2::aes(.data$estimate, .data$pair, colour = .data$verdict)
@@ -48,21 +36,21 @@ plot_differences <- function(object) {
     interval_lines(main = FALSE) +
     ggplot2::geom_point(size = 2.6) +
     ggplot2::scale_colour_manual(
-      values = stats::setNames(plot_colours[colours], names(colours)), name = NULL
+      values = c(different = plot_colours[["main"]], undecided = plot_colours[["muted"]]),
+      name = NULL
     ) +
-    ggplot2::labs(
-      title = paste("Differences of", compared_metric(object), "on the same cases"),
-      subtitle = paste0(
-        format(100 * object$options$conf_level), "% intervals",
+    titled(
+      paste("Differences of", compared_metric(object), "on the same cases"),
+      paste0(
+        interval_title(object$options$conf_level), "s",
         if (object$options$simultaneous) ", all at once" else ", each for its pair alone"
       ),
       caption = if (hidden > 0L) {
         smaller <- if (is.null(object$options$against)) "smaller" else "more"
         paste(number(hidden), smaller, "differences are not shown")
       },
-      x = paste(compared_metric(object), "of the first less that of the second"), y = NULL
-    ) +
-    theme_fallible()
+      x = paste(compared_metric(object), "of the first less that of the second")
+    )
 }
 
 plot_ranks <- function(object) {
@@ -85,10 +73,6 @@ plot_ranks <- function(object) {
     ggplot2::scale_colour_manual(values = c(`FALSE` = "grey20", `TRUE` = "white")) +
     share_scale(name = "probability", breaks = c(0, 0.5, 1)) +
     ggplot2::scale_x_continuous(breaks = spread(length(order), 12L), position = "top") +
-    ggplot2::labs(
-      title = "Ranks of systems", subtitle = paste("1 is the", best_by(object)), x = "rank",
-      y = NULL
-    ) +
-    theme_fallible() +
+    titled("Ranks of systems", paste("1 is the", best_by(object)), "rank") +
     ggplot2::theme(panel.grid = ggplot2::element_blank())
 }

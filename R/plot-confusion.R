@@ -1,15 +1,10 @@
-#' Picture of a confusion matrix
-#'
-#' @param object A [confusion_matrix()].
-#' @param ... For `plot()`, passed on to `autoplot()`.
-#' @inherit autoplot.ratings return
-#' @family plots
+#' @rdname confusion_matrix
+#' @param object A `confusion_matrix`.
+#' @return `autoplot()`: a ggplot, the matrix as a heat map.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(confusion_matrix(LETTERS[1:5], accuracy = 0.6, difficulty = -0.2, dispersion = 2))
-#' @method autoplot confusion_matrix
 #' @rawNamespace S3method(ggplot2::autoplot,confusion_matrix)
 autoplot.confusion_matrix <- function(object, ...) { # nolint: object_name.
-  check_ggplot2()
   check_dots_empty(...)
   labels <- rownames(object)
   cells <- data.frame(

@@ -19,12 +19,10 @@
 #' set.seed(1)
 #' x <- simulate_crowd(spammers = c(random = 3, constant = 2, copy = 3))
 #' plot(crowdtruth(x), type = "workers")
-#' @method autoplot crowdtruth
 #' @rawNamespace S3method(ggplot2::autoplot,crowdtruth)
 autoplot.crowdtruth <- function(object, # nolint: object_name.
                                 type = c("scores", "similarity", "workers", "convergence"),
                                 flags = NULL, max_units = 25L, ...) {
-  check_ggplot2()
   check_dots_empty(...)
   type <- check_choice(type, c("scores", "similarity", "workers", "convergence"), "type")
   max_units <- check_count(max_units, "max_units")
@@ -76,10 +74,7 @@ plot_scores <- function(object, max_units) {
     score_scale(name = "score", limits = c(0, 1), breaks = c(0, 0.5, 1)) +
     ggplot2::scale_x_discrete(position = "top") +
     ggplot2::scale_y_discrete(labels = rev(as_label(units$unit[chosen]))) +
-    ggplot2::labs(
-      title = "What workers saw in each unit", subtitle = subtitle, x = NULL, y = "unit"
-    ) +
-    theme_fallible() +
+    titled("What workers saw in each unit", subtitle, y = "unit") +
     ggplot2::theme(
       panel.grid = ggplot2::element_blank(),
       axis.text.y = ggplot2::element_text(size = if (length(chosen) > 20L) 6.5 else 9),
@@ -133,15 +128,12 @@ plot_similarity <- function(object) {
     text_scale() +
     score_scale(name = "causal power", limits = c(0, 1), breaks = c(0, 0.5, 1)) +
     ggplot2::scale_x_discrete(position = "top") +
-    ggplot2::labs(
-      title = "Which annotation goes with which",
-      subtitle = paste(
+    titled(
+      "Which annotation goes with which", paste(
         "How much more probable the annotation of a column becomes where that of the row is given;",
         "no more or less is not shaded"
-      ),
-      x = NULL, y = NULL
+      )
     ) +
-    theme_fallible() +
     ggplot2::theme(
       panel.grid = ggplot2::element_blank(),
       axis.text.x.top = upright_if(sum(nchar(annotations)) > 30L)
@@ -169,23 +161,20 @@ plot_convergence <- function(object) {
       unique(round(pretty(c(1, max(limits)), 6)))
     }) +
     ggplot2::scale_colour_manual(values = category_colours(parts), name = NULL) +
-    ggplot2::labs(
-      title = "How the qualities settle",
-      subtitle = paste0(
+    titled(
+      "How the qualities settle",
+      paste0(
         "Largest change in each step; ",
         if (object$converged) "stopped below " else "NOT yet below ",
         format(object$options$tolerance), ", the dashed line"
       ),
-      x = "step", y = "largest change"
-    ) +
-    theme_fallible()
+      "step", "largest change"
+    )
 }
 
 #' @rdname autoplot.crowdtruth
-#' @method autoplot worker_flags
 #' @rawNamespace S3method(ggplot2::autoplot,worker_flags)
 autoplot.worker_flags <- function(object, ...) { # nolint: object_name.
-  check_ggplot2()
   check_dots_empty(...)
   if (length(object$metrics) < 2L) {
     abort_argument("object", "A scatter plot needs two metrics.",
@@ -225,15 +214,14 @@ autoplot.worker_flags <- function(object, ...) { # nolint: object_name.
       shape = ggplot2::guide_legend(order = 2L, override.aes = list(size = 2.5)),
       size = if (length(unique(shown$units)) > 1L) ggplot2::guide_legend(order = 3L) else "none"
     ) +
-    ggplot2::labs(
-      title = "Workers by their metrics",
-      subtitle = paste0(
+    titled(
+      "Workers by their metrics",
+      paste0(
         count_noun(sum(shown$flagged), "worker"), " of ", number(nrow(table)), " flagged",
         if (lacking > 0L) paste0("; ", lacking, " without metrics not shown")
       ),
-      x = spaced(object$metrics[[1L]]), y = spaced(object$metrics[[2L]])
+      spaced(object$metrics[[1L]]), spaced(object$metrics[[2L]])
     ) +
-    theme_fallible() +
     ggplot2::theme(legend.box = "vertical", legend.spacing.y = ggplot2::unit(0, "pt"))
 }
 

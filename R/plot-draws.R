@@ -17,12 +17,10 @@
 #' fit <- fit_raters(x, method = "bayes", sampling = list(draws = 1000))
 #' plot(fit)
 #' plot(fit, type = "rank", terms = "right")
-#' @method autoplot draws_fit
 #' @rawNamespace S3method(ggplot2::autoplot,draws_fit)
 autoplot.draws_fit <- function(object, # nolint: object_name.
                                type = c("density", "trace", "rank", "prior"),
                                terms = NULL, ...) {
-  check_ggplot2()
   check_dots_empty(...)
   type <- check_choice(type, c("density", "trace", "rank", "prior"), "type")
   known <- colnames(object$draws)
@@ -58,11 +56,7 @@ draw_densities <- function(object, table) {
     }) +
     ggplot2::facet_wrap(~term, scales = "free_y") +
     ggplot2::scale_y_continuous(breaks = NULL) +
-    ggplot2::labs(
-      title = "Posterior and prior",
-      subtitle = "Posterior densities; dashed: priors", x = NULL, y = NULL
-    ) +
-    theme_fallible()
+    titled("Posterior and prior", "Posterior densities; dashed: priors")
 }
 
 # Of parameters whose prior is a Beta distribution; its peaks at 0 and 1 are cut off.
@@ -82,8 +76,7 @@ draw_traces <- function(table) {
     ggplot2::geom_line(linewidth = 0.2, alpha = 0.7) +
     ggplot2::facet_wrap(~term, scales = "free_y") +
     ggplot2::scale_colour_manual(values = category_colours(levels(table$chain))) +
-    ggplot2::labs(title = "Draws of each chain", x = "draw", y = NULL) +
-    theme_fallible()
+    titled("Draws of each chain", x = "draw")
 }
 
 draw_ranks <- function(table) {
@@ -92,46 +85,50 @@ draw_ranks <- function(table) {
     ggplot2::geom_histogram(breaks = seq(0, 1, 0.05), show.legend = FALSE) +
     ggplot2::facet_grid(chain ~ term) +
     ggplot2::scale_fill_manual(values = category_colours(levels(table$chain))) +
-    ggplot2::labs(
-      title = "Ranks of the draws of each chain", subtitle = "Uniform if chains have mixed",
-      x = "rank among the draws of all chains", y = NULL
-    ) +
-    theme_fallible()
+    titled(
+      "Ranks of the draws of each chain", "Uniform if chains have mixed",
+      "rank among the draws of all chains"
+    )
 }
 
 draw_priors <- function(object, terms) {
   of <- object$terms[match(terms, object$terms$term), ]
-  ends <- apply(object$draws[, terms, drop = FALSE], 2L, stats::quantile, c(0.05, 0.5, 0.95))
-  before <- lapply(c(0.05, 0.5, 0.95), stats::qbeta, of$a, of$total - of$a)
-  table <- data.frame(
-    term = factor(rep(terms, 2L), rev(terms)),
-    of = factor(rep(c("prior", "posterior"), each = length(terms)), c("posterior", "prior")),
-    low = c(before[[1L]], ends[1L, ]), middle = c(before[[2L]], ends[2L, ]),
-    high = c(before[[3L]], ends[3L, ])
-  )
-  ggplot2::ggplot(table[!is.na(table$low), ],
-    ggplot2::aes(.data$middle, .data$term, colour = .data$of)) +
-    ggplot2::geom_pointrange(ggplot2::aes(xmin = .data$low, xmax = .data$high),
-      position = ggplot2::position_dodge(width = 0.5)) +
-    ggplot2::scale_colour_manual(
-      values = c(prior = plot_colours[["accent"]], posterior = plot_colours[["main"]]),
-      breaks = c("prior", "posterior"), name = NULL
+  before <- lapply(middle_90, stats::qbeta, of$a, of$total - of$a)
+  table <- rbind(ends_of(do.call(rbind, before), terms, "prior"), ends_of_draws(object, terms))
+  colours <- c(prior = plot_colours[["accent"]], posterior = plot_colours[["main"]])
+  plot_medians(table[!is.na(table$low), ], terms, colours, 0.5) +
+    titled("Before and after the ratings were seen", "Medians and 90% intervals")
+}
+
+middle_90 <- c(0.05, 0.5, 0.95)
+
+ends_of_draws <- function(fit, terms, of = "posterior") {
+  ends_of(apply(fit$draws[, terms, drop = FALSE], 2L, stats::quantile, middle_90), terms, of)
+}
+
+# `ends`: low, middle and high of each term in rows; `of` what they are.
+ends_of <- function(ends, terms, of) {
+  data.frame(term = terms, of = of, low = ends[1L, ], middle = ends[2L, ], high = ends[3L, ])
+}
+
+# A line per term and name of `colours`, the first of which is at the top.
+plot_medians <- function(table, terms, colours, width) {
+  table$term <- factor(table$term, rev(terms))
+  table$of <- factor(table$of, rev(names(colours)))
+  ggplot2::ggplot(table, ggplot2::aes(.data$middle, .data$term, colour = .data$of)) +
+    ggplot2::geom_pointrange(
+      ggplot2::aes(xmin = .data$low, xmax = .data$high),
+      position = ggplot2::position_dodge(width = width)
     ) +
-    ggplot2::labs(
-      title = "Before and after the ratings were seen", x = NULL, y = NULL,
-      subtitle = "Medians and 90% intervals"
-    ) +
-    theme_fallible()
+    ggplot2::scale_colour_manual(values = colours, breaks = names(colours), name = NULL)
 }
 
 #' @rdname check_fit
 #' @param object A `check_fit()` result.
 #' @param type `"prior"`: each parameter before and after the ratings were seen; `"pairs"`: how
 #'   often raters agreed, against what is expected.
-#' @method autoplot fit_check
 #' @rawNamespace S3method(ggplot2::autoplot,fit_check)
 autoplot.fit_check <- function(object, type = c("prior", "pairs"), ...) { # nolint: object_name.
-  check_ggplot2()
   check_dots_empty(...)
   type <- check_choice(type, c("prior", "pairs"), "type")
   if (type == "prior") {
@@ -146,39 +143,21 @@ autoplot.fit_check <- function(object, type = c("prior", "pairs"), ...) { # noli
       linewidth = 3, colour = plot_colours[["main"]], alpha = 0.4
     ) +
     ggplot2::geom_point(colour = plot_colours[["accent"]]) +
-    ggplot2::labs(
-      title = "How often raters agree", y = NULL, x = "share of their common cases",
-      subtitle = "Dots: the ratings; bars: 90% of new ratings under the model"
-    ) +
-    theme_fallible()
+    titled(
+      "How often raters agree", "Dots: the ratings; bars: 90% of new ratings under the model",
+      "share of their common cases"
+    )
 }
 
 #' @rdname compare_models
 #' @param object A `compare_models()` result.
-#' @method autoplot model_comparison
 #' @rawNamespace S3method(ggplot2::autoplot,model_comparison)
 autoplot.model_comparison <- function(object, ...) { # nolint: object_name.
-  check_ggplot2()
   check_dots_empty(...)
   terms <- utils::head(object$terms$term, 20L)
-  parts <- lapply(object$models$model, function(model) {
-    ends <- apply(object$fits[[model]]$draws[, terms, drop = FALSE], 2L, stats::quantile,
-      c(0.05, 0.5, 0.95))
-    data.frame(term = terms, model = model, low = ends[1L, ], middle = ends[2L, ],
-      high = ends[3L, ])
-  })
-  table <- do.call(rbind, parts)
-  table$term <- factor(table$term, rev(terms))
-  table$model <- factor(table$model, rev(object$models$model))
-  ggplot2::ggplot(table, ggplot2::aes(.data$middle, .data$term, colour = .data$model)) +
-    ggplot2::geom_pointrange(ggplot2::aes(xmin = .data$low, xmax = .data$high),
-      position = ggplot2::position_dodge(width = 0.6)) +
-    ggplot2::scale_colour_manual(
-      values = category_colours(object$models$model), breaks = object$models$model, name = NULL
-    ) +
+  models <- object$models$model
+  parts <- Map(ends_of_draws, object$fits[models], list(terms), models)
+  plot_medians(do.call(rbind, unname(parts)), terms, category_colours(models), 0.6) +
     ggplot2::guides(colour = ggplot2::guide_legend(ncol = 1L)) +
-    ggplot2::labs(
-      title = "What each model says", subtitle = "Medians and 90% intervals", x = NULL, y = NULL
-    ) +
-    theme_fallible()
+    titled("What each model says", "Medians and 90% intervals")
 }

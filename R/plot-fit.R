@@ -1,5 +1,4 @@
-#' Picture of a fit
-#'
+#' @rdname tidy.rater_fit
 #' @srrstats {UL6.0, UL6.1, UL6.2} autoplot() and plot(); long labels are shortened
 #' @param object A [fit_raters()] result.
 #' @param type `"parameters"`: with 90% intervals, by their standard errors, the accuracy of a
@@ -11,20 +10,16 @@
 #'   far the prior draws it.
 #' @param max_raters Of more raters than this, those with the most ratings have their confusion
 #'   matrices drawn.
-#' @param ... For `plot()`, passed on to `autoplot()`.
-#' @inherit autoplot.ratings return
-#' @family plots
+#' @return `autoplot()`: a ggplot.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
-#' plot(fit_raters(ratings(fleiss1971, case = case, counts = depression:other)))
+#' plot(fit)
 #' set.seed(1)
 #' x <- simulate_ratings(rater_design(c(0.6, 0.7, 0.8), categories = 3, n = 200))
 #' plot(fit_raters(x, dawid_skene()), "confusion")
-#' @method autoplot rater_fit
 #' @rawNamespace S3method(ggplot2::autoplot,rater_fit)
 autoplot.rater_fit <- function(object, # nolint: object_name.
                                type = c("parameters", "confusion", "tests"), max_raters = 12L,
                                ...) {
-  check_ggplot2()
   check_dots_empty(...)
   type <- check_choice(type, c("parameters", "confusion", "tests"), "type")
   max_raters <- check_count(max_raters, "max_raters")
@@ -61,19 +56,18 @@ plot_parameters <- function(object) {
       colour = plot_colours[["muted"]]
     ) +
     interval_lines() +
-    ggplot2::geom_point(colour = plot_colours[["main"]], size = 2.6) +
+    main_points() +
     ggplot2::facet_grid(panel ~ ., scales = "free_y", space = "free_y") +
     ggplot2::scale_x_continuous(limits = c(0, 1)) +
-    ggplot2::labs(
-      title = "What agreement says about raters",
-      subtitle = if (object$identified == "yes") {
+    titled(
+      "What agreement says about raters",
+      if (object$identified == "yes") {
         "Estimates with 90% intervals; dashed: accuracy by chance"
       } else {
         paste("Not identified:", reason_of_fit(object))
       },
-      x = "probability", y = NULL
+      "probability"
     ) +
-    theme_fallible() +
     ggplot2::theme(strip.text.y = ggplot2::element_text(angle = 0))
 }
 
@@ -85,7 +79,7 @@ plot_confusion <- function(fit, max_raters) {
     abort_fallible("argument", c(
       "There is nothing to draw.",
       "x" = verbatim("No confusion matrix: ", reason_of_fit(fit), ".")
-    ), call = rlang::caller_env())
+    ))
   }
   all <- length(matrices)
   if (all > max_raters) {

@@ -1,26 +1,14 @@
-#' Picture of metrics
-#'
-#' A panel for each metric of categories, with a row per category and average, and one for those of
-#' the whole table; points are estimates, lines their intervals.
-#'
-#' @param object An [estimate_metrics()] result.
-#' @param ... For `plot()`, passed on to `autoplot()`.
-#' @inherit autoplot.ratings return
-#' @family plots
+#' @rdname metric_estimate
+#' @param object An `estimate_metrics()` result.
+#' @return `autoplot()`: a ggplot with a panel for each metric of categories, with a row per category
+#'   and average, and one for those of the whole table; points are estimates, lines their intervals.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
-#' set.seed(1)
-#' x <- simulate_ratings(lehner_design(3, system = c(a = 0.7, b = 0.5)))
-#' plot(estimate_metrics(x))
-#' @method autoplot metric_estimate
+#' plot(found)
 #' @rawNamespace S3method(ggplot2::autoplot,metric_estimate)
 autoplot.metric_estimate <- function(object, ...) { # nolint: object_name.
-  check_ggplot2()
   check_dots_empty(...)
   table <- tidy(object)
-  if (all(is.na(table$estimate))) {
-    abort_argument("object", "There is nothing to draw.",
-      i = paste0("All metrics are {.code NA}: ", verbatim(table$reason[[1L]]), "."))
-  }
+  check_drawn(table$estimate, "All metrics are", table$reason)
   table <- panels_of_metrics(table, object$plan)
   systems <- length(unique(table$who)) > 1L
   dodge <- ggplot2::position_dodge(width = if (systems) 0.6 else 0)
@@ -35,23 +23,15 @@ autoplot.metric_estimate <- function(object, ...) { # nolint: object_name.
     interval_lines(main = FALSE, position = dodge) +
     ggplot2::geom_point(ggplot2::aes(shape = .data$kind), position = dodge, size = 2.4) +
     ggplot2::facet_wrap(~panel, scales = if (shares) "free_y" else "free", labeller = wrapped()) +
-    ggplot2::scale_colour_manual(
-      values = category_colours(levels(table$who)), guide = if (systems) "legend" else "none"
-    ) +
+    category_scale(levels(table$who)) +
     ggplot2::scale_shape_manual(values = c(category = 19, overall = 18), guide = "none") +
     ggplot2::scale_x_continuous(breaks = scales_of_share) +
     (if (shares) ggplot2::expand_limits(x = 1)) +
-    ggplot2::labs(
-      title = "Metrics of systems", x = NULL, y = NULL, colour = NULL,
-      subtitle = if (!all(is.na(table$conf.low))) {
-        paste0("With ", interval_title(object$options$conf_level), "s; truth is estimated")
-      } else {
-        "Truth is estimated"
-      },
+    titled(
+      "Metrics of systems", truth_subtitle(table, object$options$conf_level), colour = NULL,
       caption = lacking_words(table)
     ) +
-    theme_fallible() +
-    ggplot2::theme(panel.spacing.x = ggplot2::unit(14, "pt"))
+    room_between(14)
 }
 
 # Who, in which panel and row; the first row is at the top.
@@ -75,9 +55,4 @@ panels_of_metrics <- function(table, plan) {
 scales_of_share <- function(limits) {
   at <- pretty(limits, 3L)
   at[at >= limits[[1L]] & at <= limits[[2L]]]
-}
-
-lacking_words <- function(table) {
-  lacking <- sum(is.na(table$estimate))
-  if (lacking > 0L) paste(count_noun(lacking, "estimate"), "missing")
 }

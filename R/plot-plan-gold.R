@@ -1,21 +1,12 @@
-#' Picture of a plan for gold
-#'
-#' The half-width of intervals against the number of gold cases: gold alone, corrected by ratings,
-#' and combined with what ratings alone say. The half-width that is wanted is
-#' grey and dashed.
-#'
+#' @rdname tidy.gold_plan
 #' @param object A [plan_gold()] result.
-#' @param ... For `plot()`, passed on to `autoplot()`.
-#' @inherit autoplot.ratings return
-#' @family plots
+#' @return `autoplot()`: a ggplot of the half-width of intervals against the number of gold cases:
+#'   gold alone, corrected by ratings, and combined with what ratings alone say. The half-width that
+#'   is wanted is grey and dashed.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
-#' set.seed(1)
-#' x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.8), n = 1000))
-#' plot(plan_gold(x))
-#' @method autoplot gold_plan
+#' plot(plan)
 #' @rawNamespace S3method(ggplot2::autoplot,gold_plan)
 autoplot.gold_plan <- function(object, ...) { # nolint: object_name.
-  check_ggplot2()
   check_dots_empty(...)
   curve <- tidy(object, what = "curve")
   answer <- tidy(object)
@@ -36,11 +27,7 @@ autoplot.gold_plan <- function(object, ...) { # nolint: object_name.
     ggplot2::scale_y_continuous(limits = c(0, NA)) +
     ggplot2::scale_colour_manual(values = gold_colours, name = NULL) +
     ggplot2::scale_linetype_manual(values = plot_lines, name = NULL) +
-    ggplot2::labs(
-      title = "Half-width of intervals", subtitle = caption_of(object), x = "gold cases",
-      y = "half-width"
-    ) +
-    theme_fallible()
+    titled("Half-width of intervals", caption_of(object), "gold cases", "half-width")
 }
 
 gold_colours <- c("gold alone" = "#8A8F98", corrected = "#D1495B", combined = "#1F5C99")

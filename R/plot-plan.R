@@ -1,23 +1,16 @@
-#' Picture of a plan
-#'
-#' @param object A [plan_cases()] result.
+#' @rdname tidy.case_plan
 #' @param type `"probability"`: that an estimate is within the margin, against the number of cases;
 #'   `"half_width"`: the margin that is kept with probability `conf_level`. The target is
 #'   grey and dashed. Bands are two Monte Carlo standard errors either way.
-#' @param ... For `plot()`, passed on to `autoplot()`.
-#' @inherit autoplot.ratings return
-#' @family plots
+#' @return `autoplot()`: a ggplot.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
-#' plan <- plan_cases(chance_kappa = 0.3, raters = 2:4, runs = 0)
 #' plot(plan)
 #' plot(plan, type = "half_width")
-#' @method autoplot case_plan
 #' @rawNamespace S3method(ggplot2::autoplot,case_plan)
 autoplot.case_plan <- function(object, type = c("probability", "half_width"), # nolint: object_name.
                                ...) {
-  check_ggplot2()
   check_dots_empty(...)
-  type <- check_choice(type, c("probability", "half_width"), "type")
+  type <- check_choice(type)
   curve <- tidy(object, what = "curve")
   answer <- tidy(object)
   curve$value <- curve[[type]]
@@ -57,24 +50,19 @@ autoplot.case_plan <- function(object, type = c("probability", "half_width"), # 
     } else {
       ggplot2::scale_y_continuous(limits = c(0, NA))
     }) +
-    ggplot2::scale_colour_manual(
-      values = category_colours(levels(curve$group)), name = "raters",
-      aesthetics = c("colour", "fill"), guide = if (several) "legend" else "none"
-    ) +
+    category_scale(levels(curve$group), name = "raters", aesthetics = c("colour", "fill")) +
     ggplot2::scale_linetype_manual(
       values = rep_len(plot_lines, nlevels(curve$group)), name = "raters",
       guide = if (several) "legend" else "none"
     ) +
-    ggplot2::labs(
-      title = if (shares) {
+    titled(
+      if (shares) {
         paste("Probability of an estimate within", format(settings$margin), "of the truth")
       } else {
         paste("Margin that is kept with probability", format(settings$conf_level))
       },
-      subtitle = plan_subtitle(settings), x = "cases",
-      y = if (shares) "probability" else "margin"
-    ) +
-    theme_fallible()
+      plan_subtitle(settings), "cases", if (shares) "probability" else "margin"
+    )
 }
 
 plan_subtitle <- function(settings) {

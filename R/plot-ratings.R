@@ -14,13 +14,11 @@
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
 #' plot(x)
 #' plot(x, type = "agreement")
-#' @method autoplot ratings
 #' @rawNamespace S3method(ggplot2::autoplot,ratings)
 #' S3method(ggplot2::autoplot,ratings_labels)
 autoplot.ratings <- function(object, # nolint: object_name.
                              type = c("ratings", "agreement"), max_cases = 150L,
                              max_raters = 30L, ...) {
-  check_ggplot2()
   check_dots_empty(...)
   type <- check_choice(type, c("ratings", "agreement"), "type")
   max_cases <- check_count(max_cases, "max_cases")

@@ -4,14 +4,10 @@ plot_score_curve <- function(object, type, ...) {
   who <- ifelse(is.na(table$category), table$system, paste0(table$system, ", ", table$category))
   table$who <- factor(who, unique(who))
   drawn <- if (type == "roc") draw_roc(table) else draw_reliability(table, object)
-  several <- nlevels(table$who) > 1L
   drawn +
     ggplot2::geom_abline(linetype = "dashed", colour = plot_colours[["accent"]]) +
-    ggplot2::scale_colour_manual(
-      values = category_colours(levels(table$who)), guide = if (several) "legend" else "none"
-    ) +
-    ggplot2::coord_equal(xlim = c(0, 1), ylim = c(0, 1)) +
-    theme_fallible()
+    category_scale(levels(table$who)) +
+    ggplot2::coord_equal(xlim = c(0, 1), ylim = c(0, 1))
 }
 
 draw_roc <- function(table) {
@@ -19,10 +15,7 @@ draw_roc <- function(table) {
     table, ggplot2::aes(1 - .data$specificity, .data$sensitivity, colour = .data$who)
   ) +
     ggplot2::geom_step(linewidth = 0.9) +
-    ggplot2::labs(
-      title = "ROC curves", subtitle = "Truth is estimated",
-      x = "1 - specificity", y = "sensitivity", colour = NULL
-    )
+    titled("ROC curves", "Truth is estimated", "1 - specificity", "sensitivity", colour = NULL)
 }
 
 draw_reliability <- function(table, object) {
@@ -35,11 +28,8 @@ draw_reliability <- function(table, object) {
     ) +
     ggplot2::geom_point(ggplot2::aes(size = .data$n)) +
     ggplot2::scale_size_area(max_size = 5, guide = "none") +
-    ggplot2::labs(
-      title = "Reliability of scores",
-      subtitle = if (all(is.na(table$conf.low))) "Truth is estimated" else paste0(
-        "With ", interval_title(object$options$conf_level), "s; truth is estimated"
-      ),
-      x = "score, mean of a bin", y = "share that is right", colour = NULL
+    titled(
+      "Reliability of scores", truth_subtitle(table, object$options$conf_level),
+      "score, mean of a bin", "share that is right", colour = NULL
     )
 }

@@ -17,22 +17,20 @@ plot_sensitivity <- function(object, call) {
   marks <- of_systems(sensitivity_marks(object))
   ggplot2::ggplot(of_systems(sensitivity_ends(object)), ggplot2::aes(.data$common, .data$value)) +
     sensitivity_layers(marks, object, of_systems(table)) +
-    (if (length(systems) > 1L) ggplot2::facet_wrap(~system, labeller = wrapped())) +
+    panels_of(marks, "system") +
     ggplot2::scale_x_continuous(
       limits = c(0, 1), breaks = c(0, 0.5, 1), labels = in_percent,
       expand = ggplot2::expansion(add = 0.05)
     ) +
     ggplot2::scale_y_continuous(labels = in_percent, limits = no_narrower) +
-    ggplot2::labs(
-      title = "Accuracy by how many errors are shared with the raters",
-      subtitle = sensitivity_subtitle(object, marks),
+    titled(
+      "Accuracy by how many errors are shared with the raters",
+      sensitivity_subtitle(object, marks), "assumed share of shared errors", "accuracy",
       caption = if (length(systems) < nrow(table)) {
         paste("Not identified for", shorten(setdiff(table$system, systems), most = 4L))
-      },
-      x = "assumed share of shared errors", y = "accuracy"
+      }
     ) +
-    theme_fallible() +
-    ggplot2::theme(panel.spacing.x = ggplot2::unit(18, "pt"))
+    room_between(18)
 }
 
 # A range of few points of a percent should not look like a fall.

@@ -1,20 +1,11 @@
-#' Picture of shared errors
-#'
-#' The correlations of being right as a heat map. Without known truth, the range of each pair.
-#'
+#' @rdname tidy.shared_errors
 #' @param object A [shared_errors()] result.
-#' @param ... For `plot()`, passed on to `autoplot()`.
-#' @inherit autoplot.ratings return
-#' @family shared errors
+#' @return `autoplot()`: a ggplot, the correlations of being right as a heat map; without known truth,
+#'   the range of each pair.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
-#' set.seed(1)
-#' copying <- data.frame(from = 1, to = 2, probability = 0.5)
-#' x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), 0.8, 4, n = 300, copying = copying))
-#' plot(shared_errors(x))
-#' @method autoplot shared_errors
+#' plot(errors)
 #' @rawNamespace S3method(ggplot2::autoplot,shared_errors)
 autoplot.shared_errors <- function(object, ...) { # nolint: object_name.
-  check_ggplot2()
   check_dots_empty(...)
   if (all(is.na(tidy(object)$estimate))) plot_open_ranges(object) else plot_correlations(object)
 }
@@ -50,15 +41,12 @@ plot_open_ranges <- function(object) {
     ggplot2::geom_vline(xintercept = 0, colour = "grey35") +
     range_lines() +
     ggplot2::scale_x_continuous(limits = c(-1, 1)) +
-    ggplot2::labs(
-      title = "Shared errors that the ratings allow",
-      subtitle = paste(
-        "No truth is known; accuracies within", limits_in_words(object$options$limits)
-      ),
+    titled(
+      "Shared errors that the ratings allow",
+      paste("No truth is known; accuracies within", limits_in_words(object$options$limits)),
+      "correlation of being right",
       caption = if (nrow(seen) < nrow(table)) {
         paste(nrow(table) - nrow(seen), "further pairs are not shown")
-      },
-      x = "correlation of being right", y = NULL
-    ) +
-    theme_fallible()
+      }
+    )
 }

@@ -1,23 +1,15 @@
-#' Pictures of a simulation study
-#'
-#' @param object A [simulation_study()] result.
+#' @rdname summary.simulation_study
 #' @param type `"accuracy"`: estimated against true accuracy, a point per panel and system for each
 #'   measure of truth, a facet per design. `"error"`: bias and root mean squared error of each
 #'   design, with two Monte Carlo standard errors on either side.
 #' @param estimators Names of estimators to draw; `NULL` for all.
-#' @param ... For `plot()`, passed on to `autoplot()`.
-#' @inherit autoplot.ratings return
-#' @family plots
+#' @return `autoplot()`: a ggplot.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
-#' set.seed(1)
-#' study <- simulation_study(list(`Figure 3` = lehner_design(3), `Figure 10` = lehner_design(10)))
-#' plot(study, estimators = "binned")
+#' plot(study)
 #' plot(study, type = "error")
-#' @method autoplot simulation_study
 #' @rawNamespace S3method(ggplot2::autoplot,simulation_study)
 autoplot.simulation_study <- function(object, # nolint: object_name.
                                       type = c("accuracy", "error"), estimators = NULL, ...) {
-  check_ggplot2()
   check_dots_empty(...)
   type <- check_choice(type, c("accuracy", "error"), "type")
   known <- names(object$estimators)
@@ -78,13 +70,11 @@ plot_study_accuracy <- function(object, estimators) {
     ggplot2::scale_x_continuous(breaks = c(0, 0.5, 1), labels = c("0", "0.5", "1")) +
     ggplot2::scale_y_continuous(breaks = c(0, 0.5, 1), labels = c("0", "0.5", "1")) +
     ggplot2::coord_equal(xlim = c(0, 1), ylim = range(0, 1, points$estimate)) +
-    ggplot2::labs(
-      title = "Estimated and true accuracy of systems",
-      subtitle = "On the line estimates are right",
-      x = "true accuracy", y = "estimated accuracy"
+    titled(
+      "Estimated and true accuracy of systems", "On the line estimates are right",
+      "true accuracy", "estimated accuracy"
     ) +
-    theme_fallible() +
-    ggplot2::theme(panel.spacing.x = ggplot2::unit(14, "pt")) # room for the numbers below
+    room_between(14) # for the numbers below
 }
 
 plot_study_error <- function(object, estimators) {
@@ -105,7 +95,7 @@ plot_study_error <- function(object, estimators) {
     long[!is.na(long$value), ],
     ggplot2::aes(.data$value, .data$label, colour = .data$estimator, shape = .data$truth)
   ) +
-    ggplot2::geom_vline(xintercept = 0, colour = plot_colours[["muted"]]) +
+    line_at(0, "muted", "solid") +
     ggplot2::geom_linerange(
       ggplot2::aes(
         xmin = .data$value - 2 * .data$error, xmax = .data$value + 2 * .data$error,
@@ -125,10 +115,8 @@ plot_study_error <- function(object, estimators) {
       values = c(expected = 19, `in the sample` = 21), name = "against accuracy"
     ) +
     ggplot2::scale_y_discrete(limits = rev(levels(long$label))) +
-    ggplot2::labs(
-      title = "Errors of estimates",
-      subtitle = "All systems of a design; lines are two Monte Carlo standard errors either way",
-      x = NULL, y = NULL
-    ) +
-    theme_fallible()
+    titled(
+      "Errors of estimates",
+      "All systems of a design; lines are two Monte Carlo standard errors either way"
+    )
 }

@@ -18,8 +18,7 @@ plot_tests <- function(fit) {
     ggplot2::geom_point(colour = plot_colours[["main"]], size = 2.2, na.rm = TRUE) +
     ggplot2::facet_wrap(ggplot2::vars(.data$category)) +
     ggplot2::coord_equal(xlim = c(0, 1), ylim = c(0, 1)) +
-    ggplot2::labs(x = "1 - specificity", y = "sensitivity") +
-    theme_fallible()
+    titled(NULL, NULL, "1 - specificity", "sensitivity")
 }
 
 # A row per rater and category, of the fit and of ratings alone.

@@ -1,29 +1,21 @@
-#' Picture of ground truth
-#'
-#' `type = "cases"`: one column per case, filled by the probabilities of its categories. Cases with
-#' the same most probable category stand together, those first about which the raters leave least
-#' doubt. `type = "calibration"`: how often categories are true, against the probabilities that they
-#' were given, where the truth is known.
-#'
+#' @rdname tidy.ground_truth
 #' @param object A [ground_truth()] result.
-#' @param type What to draw.
+#' @param type `"cases"`: one column per case, filled by the probabilities of its categories. Cases
+#'   with the same most probable category stand together, those first about which the raters leave
+#'   least doubt. `"calibration"`: how often categories are true, against the probabilities that
+#'   they were given, where the truth is known.
 #' @param max_cases How many cases are drawn at most; of more, an evenly spaced choice.
 #' @param truth,bins,conf_level See [calibration()].
-#' @param ... For `plot()`, passed on to `autoplot()`.
-#' @inherit autoplot.ratings return
-#' @family plots
+#' @return `autoplot()`: a ggplot.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
-#' plot(ground_truth(ratings(lehner2015, raters = rater1:rater4, case = case)))
-#'
+#' plot(truth)
 #' set.seed(1)
 #' x <- simulate_ratings(rater_design(c(0.6, 0.7, 0.8), n = 500))
 #' plot(ground_truth(fit_raters(x)), type = "calibration")
-#' @method autoplot ground_truth
 #' @rawNamespace S3method(ggplot2::autoplot,ground_truth)
 autoplot.ground_truth <- function(object, type = c("cases", "calibration"), # nolint: object_name.
                                   max_cases = 150L, truth = NULL, bins = 10L,
                                   conf_level = default_conf_level(), ...) {
-  check_ggplot2()
   check_dots_empty(...)
   type <- check_choice(type, c("cases", "calibration"), "type")
   max_cases <- check_count(max_cases, "max_cases")
@@ -60,12 +52,11 @@ plot_truth <- function(object, max_cases, call) {
       guide = category_legend(categories)
     ) +
     case_axis(object$case[known][shown]) +
-    ggplot2::labs(
-      title = "What the raters say about each case",
-      subtitle = choice_subtitle(length(shown), length(known), "case", "evenly spaced"),
-      x = "case, by most probable category", y = "probability"
+    titled(
+      "What the raters say about each case",
+      choice_subtitle(length(shown), length(known), "case", "evenly spaced"),
+      "case, by most probable category", "probability"
     ) +
-    theme_fallible() +
     ggplot2::theme(panel.grid.major.x = ggplot2::element_blank())
 }
 
@@ -77,7 +68,7 @@ plot_calibration <- function(table, conf_level) {
       ggplot2::aes(ymin = .data$conf.low, ymax = .data$conf.high),
       colour = plot_colours[["main"]], linewidth = 1.1, alpha = 0.45
     ) +
-    ggplot2::geom_point(colour = plot_colours[["main"]], size = 2.6) +
+    main_points() +
     ggplot2::geom_text(
       ggplot2::aes(y = .data$conf.high, label = trimws(number(.data$n))),
       vjust = -0.6, size = 3, colour = plot_colours[["muted"]]
@@ -85,14 +76,12 @@ plot_calibration <- function(table, conf_level) {
     ggplot2::scale_x_continuous(limits = c(0, 1), breaks = seq(0, 1, 0.2)) +
     ggplot2::scale_y_continuous(breaks = seq(0, 1, 0.2)) +
     ggplot2::coord_cartesian(ylim = c(0, 1), clip = "off") +
-    ggplot2::labs(
-      title = "Calibration of category probabilities",
-      subtitle = paste0(
-        "Shares with ", format(100 * conf_level), "% intervals, counts above; ",
+    titled(
+      "Calibration of category probabilities",
+      paste0(
+        "Shares with ", interval_title(conf_level), "s, counts above; ",
         sum(inside), " of ", count_noun(length(inside), "interval"), " on the line"
       ),
-      x = "posterior probability of a category, mean of a bin",
-      y = "share in which it is the true one"
-    ) +
-    theme_fallible()
+      "posterior probability of a category, mean of a bin", "share in which it is the true one"
+    )
 }

@@ -9,6 +9,11 @@ plot_colours <- c(
 # than a picture of seven inches.
 theme_fallible <- function() structure(list(own = TRUE), class = "fallible_look")
 
+# Titles, names of axes (none, unless given), and the look.
+titled <- function(title, subtitle = NULL, x = NULL, y = NULL, ...) {
+  list(ggplot2::labs(title = title, subtitle = subtitle, x = x, y = y, ...), theme_fallible())
+}
+
 # The texts alone, for labels that come after the theme.
 wrapped_texts <- function() structure(list(own = FALSE), class = "fallible_look")
 
@@ -42,7 +47,13 @@ look <- function() {
     )
 }
 
-check_ggplot2 <- function(call = rlang::caller_env()) {
+# Is there a number to draw? If not, `what` says what is NA, and `reason` why.
+check_drawn <- function(value, what, reason) {
+  abort_argument_if(all(is.na(value)), "object", "There is nothing to draw.",
+    i = paste0(what, " {.code NA}: ", verbatim(reason[[1L]]), "."))
+}
+
+check_ggplot2 <- function(call = user_frame()) {
   check_installed("ggplot2", "to draw", call = call)
 }
 
@@ -77,7 +88,7 @@ autoplot <- function(object, ...) {
 
 # plot() draws what autoplot() describes, with other titles if some are given.
 draw <- function(x, ..., title = NULL, subtitle = NULL) {
-  check_ggplot2(call = rlang::caller_env())
+  check_ggplot2()
   titles <- Filter(Negate(is.null), list(title = title, subtitle = subtitle))
   print(ggplot2::autoplot(x, ...) + do.call(ggplot2::labs, titles) + wrapped_texts())
   invisible(x)
@@ -120,6 +131,50 @@ interval_lines <- function(low = "conf.low", high = "conf.high", main = TRUE, li
   ))
 }
 
+main_points <- function(size = 2.6, ...) {
+  ggplot2::geom_point(colour = plot_colours[["main"]], size = size, ...)
+}
+
+line_at <- function(x, colour = "accent", linetype = "dashed", ...) {
+  ggplot2::geom_vline(
+    xintercept = x, colour = plot_colours[[colour]], linetype = linetype, ...
+  )
+}
+
+# What stands out has another colour.
+flag_colours <- function() {
+  ggplot2::scale_colour_manual(
+    values = c(`FALSE` = plot_colours[["main"]], `TRUE` = plot_colours[["accent"]]), guide = "none"
+  )
+}
+
+# From 0 to 1, and as far as estimates and intervals go.
+estimate_axis <- function(table, ...) {
+  ggplot2::scale_x_continuous(
+    limits = range(0, 1, table$estimate, table$conf.low, table$conf.high, na.rm = TRUE), ...
+  )
+}
+
+# A panel for each of several values of a column.
+panels_of <- function(table, column) {
+  if (length(unique(table[[column]])) > 1L) ggplot2::facet_wrap(column, labeller = wrapped())
+}
+
+room_between <- function(points) {
+  ggplot2::theme(panel.spacing.x = ggplot2::unit(points, "pt"))
+}
+
+# Below the title of what rests on an estimated truth.
+truth_subtitle <- function(table, level) {
+  if (all(is.na(table$conf.low))) "Truth is estimated" else
+    paste0("With ", interval_title(level), "s; truth is estimated")
+}
+
+lacking_words <- function(table) {
+  lacking <- sum(is.na(table$estimate))
+  if (lacking > 0L) paste(count_noun(lacking, "estimate"), "missing")
+}
+
 range_lines <- function() interval_lines("lowest", "highest", linewidth = 3.2, alpha = NA)
 
 # Estimates as points with their numbers above them, told by `words`, and intervals where there
@@ -127,7 +182,7 @@ range_lines <- function() interval_lines("lowest", "highest", linewidth = 3.2, a
 interval_layers <- function(words = function(x) decimals(x, 2L)) {
   list(
     interval_lines(),
-    ggplot2::geom_point(colour = plot_colours[["main"]], size = 3),
+    main_points(3),
     # On a ground of its own, since the line of a comparison may pass behind it.
     ggplot2::geom_label(
       ggplot2::aes(label = words(.data$estimate)), vjust = -0.6, size = 3.3,
@@ -142,6 +197,13 @@ wrapped <- function() ggplot2::label_wrap_gen(width = 18, multi_line = TRUE)
 # Legends of categories with no more columns than fit beside each other.
 category_legend <- function(categories) {
   ggplot2::guide_legend(ncol = max(1L, min(8L, 70L %/% (max(nchar(categories)) + 4L))))
+}
+
+category_scale <- function(categories, ...) {
+  ggplot2::scale_colour_manual(
+    values = category_colours(categories),
+    guide = if (length(categories) > 1L) "legend" else "none", ...
+  )
 }
 
 # At most `most` of 1 ... n, evenly spaced.

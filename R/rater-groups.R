@@ -107,7 +107,7 @@ vote_alike <- function(x, fitted) {
 # ---- What users declare -------------------------------------------------------------------------
 
 # A data frame with columns rater and group (NA is a group of its own), or NULL.
-read_groups <- function(data, quo, rater_name, call) {
+read_groups <- function(data, quo, rater_name, call = user_frame()) {
   value <- if (rlang::quo_is_symbol(quo) && rlang::as_name(quo) %in% names(data)) {
     quo
   } else {
@@ -163,7 +163,7 @@ check_one_group <- function(table, call) {
 }
 
 # The group of each rater; those of whom nothing is said have one of their own, with their name.
-groups_of_raters <- function(table, x, call) {
+groups_of_raters <- function(table, x, call = user_frame()) {
   if (is.null(table)) {
     return(NULL)
   }

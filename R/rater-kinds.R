@@ -9,7 +9,7 @@ kind_words <- c(
 )
 
 # As given: one word for all raters, or words with raters or their groups as names.
-check_rater_kind <- function(kind, call) {
+check_rater_kind <- function(kind, call = user_frame()) {
   if (is.null(kind)) {
     return(NULL)
   }
@@ -27,7 +27,7 @@ check_rater_kind <- function(kind, call) {
 }
 
 # One word where all are of one kind, otherwise a word per rater, with names.
-settle_kinds <- function(kind, x, call) {
+settle_kinds <- function(kind, x, call = user_frame()) {
   if (is.null(names(kind))) {
     return(kind)
   }

@@ -147,7 +147,7 @@ k_model <- function() plain_k_model
 #'   formula, with ordinal errors or confidence, which have none.
 #' @param base_rates A formula of covariates; `~ 1` is one set of base rates for all cases.
 #' @param confidence Does the model use how sure raters said they were? See *Confidence*.
-#' @param dependence,pairs Which errors raters have in common given the truth, see *Dependence*;
+#' @param dependence,pairs Which errors raters share given the truth, see *Dependence*;
 #'   `pairs` is a list of the names of two raters each, such as `list(c("a", "b"))`.
 #' @return An object of class `rater_model`, with a field per argument.
 #' @family estimation

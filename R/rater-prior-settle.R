@@ -14,7 +14,7 @@ NULL
 #   base_rates  populations x categories, Dirichlet parameters
 #   text        words: raters, a list by name with a string for each row (or one), and base_rates
 settle_prior <- function(prior, x, model, populations = populations_of(x, model),
-                         call = rlang::caller_env()) {
+                         call = user_frame()) {
   check_class(prior, "rater_prior", "prior", "Make one with {.fun rater_prior}.", call)
   categories <- x$categories
   coin <- model$errors == "uniform"

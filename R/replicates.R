@@ -98,8 +98,3 @@ warn_outside <- function(names, table, why) {
     ), systems = names[out], share = numeric())
   }
 }
-
-# An interval per column of replicates; `iterated`: see new_method().
-percentile_intervals <- function(replicates, conf_level, iterated) {
-  core_percentile_intervals(replicates, conf_level, iterated)
-}

@@ -165,7 +165,7 @@ with_score_draws <- function(table, judged, judge, measure) {
   draws <- draw_scores(estimate, judged$panel, list(judge), nrow(table), function(judge, w, v) {
     measure(w, v)
   })[[1L]]
-  add_intervals(table, percentile_intervals(draws, estimate$options$conf_level, TRUE))
+  add_intervals(table, core_percentile_intervals(draws, estimate$options$conf_level, TRUE))
 }
 
 threshold_of_estimate <- function(x, category, sensitivity = NULL, specificity = NULL, cost = NULL,

@@ -215,15 +215,11 @@ score_intervals <- function(found, estimate, plan, judge, panel, draws, interval
   ends <- ranges_of_plan(plan)
   values <- to_unit(draws, ends)
   values <- around_estimate(values, to_unit(found$estimate, ends), plan)
-  wide <- ends[, 2L] - ends[, 1L]
   if (interval$cells) {
-    found <- add_intervals(found, percentile_intervals(values, conf_level, TRUE))
-    found$std.error <- found$std.error * wide
-    found$conf.low <- ends[, 1L] + wide * found$conf.low
-    found$conf.high <- ends[, 1L] + wide * found$conf.high
-    return(with_slack(found, plan, judge, panel))
+    found <- add_intervals(found, core_percentile_intervals(values, conf_level, TRUE))
+    return(with_slack(on_scale(found, ends), plan, judge, panel))
   }
-  sampling <- apply(values, 2L, stats::sd, na.rm = TRUE) * wide
+  sampling <- apply(values, 2L, stats::sd, na.rm = TRUE) * (ends[, 2L] - ends[, 1L])
   found$hidden <- hidden_of_scores(estimate, plan, judge, panel, s)
   found$std.error <- ifelse(is.na(found$estimate), NA_real_, sqrt(sampling^2 + found$hidden^2))
   with_slack(
@@ -231,12 +227,14 @@ score_intervals <- function(found, estimate, plan, judge, panel, draws, interval
   )
 }
 
-# There may be no gaps, and chance may have made all that it can: the lower end allows for that.
-with_slack <- function(found, plan, judge, panel) {
+# There may be no gaps, and chance may have made all that it can: the lower end allows for that. It
+# is no nearer than `z` standard errors, since gold cases add chance of their own.
+with_slack <- function(found, plan, judge, panel, z = 0) {
   for (i in which(vapply(plan$records, `[[`, NA, "gaps")[plan$rows$metric])) {
     kernel <- plan$records[[plan$rows$metric[[i]]]]$kernel
     slack <- kernel(judge$book, judge$w, panel$weight[judge$at], plan$settings)$slack
-    found$conf.low[[i]] <- max(0, found$conf.low[[i]] - slack)
+    low <- min(found$conf.low[[i]], found$estimate[[i]] - z * found$std.error[[i]])
+    found$conf.low[[i]] <- max(0, low - slack)
   }
   found
 }

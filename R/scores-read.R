@@ -10,7 +10,7 @@ sum_tolerance <- 0.005
 # `x` with `scores`: a list of `scale` and `values`, a matrix of cases x categories for each system
 # that has scores, NA where it has none. `given$scores` is what users gave; `by_rating`: has `data`
 # a row per rating?
-with_scores <- function(x, given, data, by_rating, call) {
+with_scores <- function(x, given, data, by_rating, call = user_frame()) {
   if (is.null(given$scores)) {
     return(x)
   }
@@ -298,7 +298,7 @@ format_scores <- function(x) {
   }
 }
 
-abort_scores_of_table <- function(call) {
+abort_scores_of_table <- function(call = user_frame()) {
   abort_argument("scores", "{.arg scores} are of single cases, and a table of counts has none.",
     i = "Give a data frame with a row per case.", call = call)
 }

@@ -211,7 +211,8 @@ pairs_of_all <- function(x) {
 # One table of ranges by share of agreement serves all pairs with the same limits.
 add_open_range <- function(table, agreeing, x, limits, least_same) {
   n <- if (weights_are_counts(x)) table$n else Inf # probabilities have no sampling error
-  interval <- share_limits(agreeing / table$n, n, table$conf_level)
+  z <- normal_quantile(table$conf_level)
+  interval <- wilson_interval(agreeing / table$n, n, z)
   # Whole percents outwards, so that pairs have most of them in common.
   from <- floor(100 * interval[, 1L] + 1e-9)
   to <- ceiling(100 * interval[, 2L] - 1e-9)
@@ -236,13 +237,6 @@ add_open_range <- function(table, agreeing, x, limits, least_same) {
     table$highest[rows] <- range_of[2L, span]
   }
   table
-}
-
-share_limits <- function(share, n, conf_level) {
-  z <- normal_quantile(conf_level)
-  centre <- (share + z^2 / (2 * n)) / (1 + z^2 / n)
-  half <- z / (1 + z^2 / n) * sqrt(share * (1 - share) / n + z^2 / (4 * n^2))
-  cbind(pmax(centre - half, 0), pmin(centre + half, 1))
 }
 
 # The lowest and highest correlation at a share of agreement, by a grid of accuracies that closes in

@@ -124,7 +124,7 @@ notes_of.ground_truth <- function(x) { # nolint: object_name.
   )
 }
 
-check_rows <- function(n, call = rlang::caller_env()) {
+check_rows <- function(n, call) {
   if (!(is.numeric(n) && length(n) == 1L && !is.na(n) && n >= 0)) {
     abort_argument("n", "must be a number of rows, or Inf for all.", not = n, call = call)
   }

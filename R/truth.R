@@ -5,35 +5,35 @@
 #'
 #' @section Labels of ratings:
 #' Ratings alone get *labels of the average*: the mean of the posteriors of two models of the
-#' raters, [dawid_skene()] with its pooled prior and the same around a centre in which errors are
-#' alike, one of which expects that a panel has biases, the other that cases are hard. On 25
-#' families of panels with known truth its labels are right in .81 of cases, the majority of votes
-#' in .79, the K-model in .78.
+#' raters, [dawid_skene()] with its pooled prior, and the same around a centre in which all errors
+#' are equally probable. The first expects that a panel has biases, the second that cases are hard.
+#' On 25 families of panels with known truth the labels are right in .81 of cases, those of the
+#' majority of votes in .79, of the K-model in .78.
 #'
-#' Raters of the same case err together, so that the posterior of any model that takes them for
+#' Raters of the same case share errors, so that the posterior of any model that takes them for
 #' independent is far too sure. Labels of the average are flattened: the evidence of r ratings
-#' counts for `1 / (1 + (r - 1) rho)` of itself, and base rates stay what they are. No most probable
-#' category changes by that. `rho` is the correlation of two raters' being right on a case; .43 is
+#' is reduced to `1 / (1 + (r - 1) rho)` of itself, while base rates and the most probable category
+#' stay the same. `rho` is the correlation, over cases, of two raters' being right; .43 is
 #' the mean of the same families (standard deviation .21). The ratings themselves cannot show it.
 #' Log loss falls from 1.16 to .55 on these families; on 16 others, which took no part in the
 #' choice, from 1.83 to 1.10. Where raters do err independently the probabilities are not sure
-#' enough. Language models and programs have more in common than people: their labels remain too
-#' sure, and a larger `rho` is yours to give. [calibration()] tells, where some truths are known.
+#' enough. Language models and programs share more errors than people: their labels remain too
+#' sure, and you may give a larger `rho`. If some truths are known, [calibration()] shows it.
 #'
-#' Two raters get labels with a warning: where they disagree priors decide. Counts of ratings, of
-#' whose raters are not identified, get the posterior of the K-model, flattened.
+#' Two raters get labels with a warning: where they disagree priors decide. Counts of ratings
+#' get the posterior of the K-model, flattened.
 #'
 #' @section How sure labels are:
 #' The mean of the highest probability of each case is the share of labels that are expected to be
-#' right, if probabilities mean what they say; `print()` tells it, and of how many cases the label
-#' is less probable than .8. If these are checked again, the others are at least as sure;
+#' right, if the probabilities are right; `print()` shows it, and how many cases have a label
+#' that is less probable than .8. If these are checked by hand, the others are at least as sure;
 #' `glance(sure = )` counts them for another limit, and [disputed_cases()] lists the
-#' least sure. Labels are less sure than they say in panels of language models or programs, and of
-#' models whose raters are taken to err independently (`rho = 0`) though they do not; `print()` says
-#' where that is so, as far as `rater_kind` of [ratings()] tells who rates.
+#' least sure. Labels are less sure than they look in panels of language models or programs, and
+#' where raters are taken to err independently (`rho = 0`) though they do not; `print()` says so
+#' where `rater_kind` of [ratings()] declares who rates.
 #'
 #' @section Labels of a model:
-#' A fit has the posterior of its model by Bayes' rule, not flattened unless you say `rho`, and so
+#' A fit has the posterior of its model by Bayes' rule, not flattened unless you give `rho`, and so
 #' has an estimate by a named method or model; an estimate by method `"average"` has the labels of
 #' the average. Under the K-model the probability of category k is proportional to its base rate
 #' times, for each rating, the rater accuracy if the rating is k and otherwise (1 - accuracy) /
@@ -52,14 +52,14 @@
 #' @param fit A [fit_raters()] or [estimate_accuracy()] result; or [ratings()].
 #' @param format `"wide"`, with a column for each category, or `"long"`, with a row for each case
 #'   and category.
-#' @param rho How far raters err together, in \[0, 1\]; 0 takes them for independent. `NULL` is .43
+#' @param rho How far raters share errors, in \[0, 1\]; 0 takes them for independent. `NULL` is .43
 #'   for labels of the average, 0 for those of a model.
 #' @param object A `ground_truth()` result.
 #' @param ... Not used.
 #' @return For `"wide"`, a tibble of class `ground_truth`: `case`, then a column of probabilities
 #'   for each category; rows sum to one; see [tidy()][tidy.ground_truth] for what it can be turned
 #'   into. For `"long"`, a tibble with `case`, `category` (a factor)
-#'   and `probability`. `NA` where nothing follows from the ratings. Of ratings in a database, a
+#'   and `probability`. `NA` where nothing follows from the ratings. For ratings in a database, a
 #'   lazy table with the columns of `"wide"`; see [ratings-database]. `predict()`: a tibble with
 #'   `case`, `category`, `probability` and `tied`, as [predict.rater_fit()] has them.
 #' @family estimation
@@ -200,12 +200,10 @@ calibration <- function(x, truth = NULL, bins = 10L, conf_level = default_conf_l
   n <- tabulate(bin, bins)[found]
   share <- tabulate(bin[hit], bins)[found] / n
   mean_of <- rowsum(as.vector(probability), as.vector(bin))[, 1L] / n
-  z <- normal_quantile(conf_level)
-  centre <- (share + z^2 / (2 * n)) / (1 + z^2 / n)
-  half <- z / (1 + z^2 / n) * sqrt(share * (1 - share) / n + z^2 / (4 * n^2))
+  ends <- wilson_interval(share, n, normal_quantile(conf_level))
   tibble::tibble(
     lower = (found - 1) / bins, upper = found / bins, probability = unname(mean_of),
-    share = share, conf.low = pmax(centre - half, 0), conf.high = pmin(centre + half, 1), n = n
+    share = share, conf.low = ends[, 1L], conf.high = ends[, 2L], n = n
   )
 }
 

@@ -72,12 +72,13 @@ postgres <- function(env = parent.frame()) {
   con
 }
 
-# A test on every backend, of which the short form of the tests has SQLite alone, and only where the
-# test is `central`: dbplyr takes a second to write a few queries.
+# A test on every backend. Where it is `central`, the short form of the tests has SQLite alone;
+# others run on SQLite in the long form and on PostgreSQL every night: dbplyr takes a second to
+# write a few queries.
 on_databases <- function(what, code, central = FALSE) {
   code <- substitute(code)
   env <- parent.frame()
-  for (kind in c("sqlite", "postgres")) {
+  for (kind in c("sqlite", if (central || nightly_tests()) "postgres")) {
     test_that(paste0(what, " (", kind, ")"), {
       if (!central) skip_unless_extended()
       con <- get(kind)()

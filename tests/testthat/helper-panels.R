@@ -9,6 +9,13 @@ rounds <- function(n) {
   seq_len(ceiling(n * share))
 }
 
+# What takes long, and fails only with what the other tests see too.
+nightly_tests <- function() Sys.getenv("FALLIBLE_EXTENDED_TESTS") == "nightly"
+
+skip_unless_nightly <- function() {
+  skip_if_not(nightly_tests(), "FALLIBLE_EXTENDED_TESTS is not \"nightly\"")
+}
+
 skip_unless_extended <- function() {
   skip_if_not(extended_tests(), "FALLIBLE_EXTENDED_TESTS is not \"true\"")
 }

@@ -11,7 +11,7 @@ test_that("without predictions the interval is Wilson's", {
   expect_lt(max(abs(three_numbers(interval) - c(0.8, wilson_interval(0.8, 5, qnorm(0.95))))), 1e-12)
   expect_lt(max(abs(three_numbers(interval) - c(0.8, 0.43529, 0.95404))), 1e-5)
   expect_equal(
-    wilson_interval(0.8, 5, qnorm(0.95)),
+    as.vector(wilson_interval(0.8, 5, qnorm(0.95))),
     as.vector(
       suppressWarnings(prop.test(4, 5, conf.level = 0.9, correct = FALSE))$conf.int
     )

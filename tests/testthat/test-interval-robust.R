@@ -50,7 +50,7 @@ test_that("core and twin give the published oracles of the typical interval", {
     twin <- reference_typical(
       of$indep, of$shared, of$s, of$E, of$samp, of$N, lean$range, of$kind, of$o
     )
-    core <- robust_error(
+    core <- core_robust_error(
       twin$est, of$samp, of$indep - of$shared, of$s, of$E,
       core_base_rate_range(of$p, of$kappa, of$q, of$v), of$o, of$kind
     )

@@ -46,7 +46,7 @@ test_that("only files that are as a study wrote them are read", {
   n <- length(bytes)
   # All the places of a header and of the hash, and some of what is between.
   places <- unique(c(1:40, round(seq(41, n - 33, length.out = 40)), n - 32:0))
-  if (!extended_tests()) places <- places[seq(1, length(places), by = 5)]
+  if (!nightly_tests()) places <- places[seq(1, length(places), by = 5)]
   expect_over(places, function(at) {
     writeBin(replace(bytes, at, xor(bytes[at], as.raw(1))), file)
     e <- tryCatch(run(), error = identity)
@@ -122,7 +122,7 @@ test_that("a file of which parts are not as they were written is refused", {
 
 test_that("what fails before the file is written is not blamed on the file", {
   file <- withr::local_tempfile(fileext = ".rds")
-  expect_error(save_checkpoint(stop("no results"), file, NULL), "no results")
+  expect_error(save_checkpoint(stop("no results"), file), "no results")
 })
 
 test_that("a file that another process writes is refused, and free once that has gone", {

@@ -55,11 +55,11 @@ test_that("compiled estimators say what estimate_accuracy() says, intervals incl
   slow <- lapply(options, function(o) function(x) do.call(estimate_accuracy, c(list(x), o)))
   # Weak raters and few cases: not identified, stuck and failing replicates are among them.
   design <- small(missing = 0.2, difficulty = 0.1, error_range = 1)
-  for (panels in c("same", if (extended_tests()) "separate")) {
+  for (panels in c("same", if (nightly_tests()) "separate")) {
     study <- simulation_study(
       list(design, rater_design(c(0.3, 0.3), 0.9, n = 15), rater_design(c(1, 1), 1, n = 20)),
       stats::setNames(c(compiled, slow), c(paste0("c", n), paste0("s", n))),
-      runs = if (extended_tests()) 12 else 6, panels = panels
+      runs = if (nightly_tests()) 12 else 6, panels = panels
     )
     rows <- tidy(study)
     expect_true(any(is.na(rows$estimate)))

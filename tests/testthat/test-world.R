@@ -179,7 +179,7 @@ test_that("processes of any plan give the numbers of one process", {
 })
 
 test_that("a plan can be made for a world", {
-  skip_unless_extended()
+  skip_unless_nightly()
   set.seed(8)
   plan <- plan_cases(plain_world, estimator = "unbinned", runs = 40, cases = c(10, 400))
   set.seed(8)

@@ -48,7 +48,7 @@ class DependentChain : public Chain {
         shared_(dependence_parameters(rows, prior), 0.25),
         given_class_(static_cast<std::size_t>(rows.size()) * K_) {
     list_answers();
-    start();
+    start_matrices(prior, K_, stream_, theta_);
     for (int k = 0; k < K_; ++k) refresh(all_, k);
   }
 
@@ -100,20 +100,6 @@ class DependentChain : public Chain {
         if (a.pair < 0) continue;
         const std::vector<int>& both = rows_of_pair_[a.pair];
         if (!std::binary_search(both.begin(), both.end(), row)) a.pair = -1;
-      }
-    }
-  }
-
-  void start() {
-    std::vector<double> row(K_);
-    for (std::size_t m = 0; m < prior_.matrix.size(); ++m) {
-      double* matrix = &theta_[m * cells_];
-      const MatrixPrior& prior = prior_.matrix[m];
-      if (!prior.fixed.empty()) std::copy(prior.fixed.begin(), prior.fixed.end(), matrix);
-      for (int k = 0; prior.fixed.empty() && k < K_; ++k) {
-        for (int l = 0; l < K_; ++l) row[l] = 20 * (l == k ? 0.7 : 0.3 / (K_ - 1));
-        dirichlet(stream_, row.data(), K_, matrix + k * K_);
-        if (prior.equal_errors) set_equal_errors(0.7, K_, matrix);
       }
     }
   }

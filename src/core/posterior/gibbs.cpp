@@ -25,9 +25,8 @@ class GibbsChain : public Chain {
         base_count_(base_.size()),
         count_(theta_.size()),
         system_count_(system_.size()),
-        none_(cells_, 0.0),
         centre_(K_) {
-    start();
+    start_matrices(prior, K_, stream_, theta_);
   }
 
  private:
@@ -35,26 +34,6 @@ class GibbsChain : public Chain {
     allocate(kept);
     draw_parameters();
     if (kept) store(*kept);
-  }
-
-  // Diagonals around .7, apart in each chain; other starts only find other names of the classes.
-  void start() {
-    std::vector<double> row(K_);
-    for (std::size_t m = 0; m < prior_.matrix.size(); ++m) {
-      double* matrix = &theta_[m * cells_];
-      if (!prior_.matrix[m].fixed.empty()) {
-        std::copy(prior_.matrix[m].fixed.begin(), prior_.matrix[m].fixed.end(), matrix);
-        continue;
-      }
-      for (int k = 0; k < K_; ++k) {
-        for (int l = 0; l < K_; ++l) row[l] = 20 * (l == k ? 0.7 : 0.3 / (K_ - 1));
-        if (prior_.matrix[m].equal_errors) {
-          if (k == 0) draw_rows({{14, 6}, true}, none_.data(), K_, stream_, matrix);
-        } else {
-          dirichlet(stream_, row.data(), K_, matrix + k * K_);
-        }
-      }
-    }
   }
 
   // Joint probability of a row and each class, up to exp of what is returned.
@@ -216,7 +195,7 @@ class GibbsChain : public Chain {
     }
   }
 
-  std::vector<double> base_count_, count_, system_count_, none_;
+  std::vector<double> base_count_, count_, system_count_;
   CentreDraws centre_;
   std::vector<double> weight_, split_, before_;
 };
@@ -251,6 +230,25 @@ void draw_rows(const MatrixPrior& prior, const double* count, int K, Stream& str
   for (int k = 0; k < K; ++k) {
     for (int l = 0; l < K; ++l) parameter[l] = prior.rows[k * K + l] + count[k * K + l];
     dirichlet(stream, parameter.data(), K, matrix + k * K);
+  }
+}
+
+void start_matrices(const PosteriorPrior& prior, int K, Stream& stream,
+                    std::vector<double>& matrices) {
+  const std::vector<double> none(static_cast<std::size_t>(K) * K, 0.0);
+  MatrixPrior around{std::vector<double>(none.size(), 20 * 0.3 / (K - 1))};
+  for (int k = 0; k < K; ++k) around.rows[k * K + k] = 20 * 0.7;
+  for (std::size_t m = 0; m < prior.matrix.size(); ++m) {
+    double* matrix = &matrices[m * none.size()];
+    const std::vector<double>& fixed = prior.matrix[m].fixed;
+    if (!fixed.empty()) {
+      std::copy(fixed.begin(), fixed.end(), matrix);
+      continue;
+    }
+    const MatrixPrior& law = prior.matrix[m].equal_errors ? MatrixPrior{{14, 6}, true} : around;
+    do {
+      draw_rows(law, none.data(), K, stream, matrix);
+    } while (!dominates(matrix, K));
   }
 }
 

@@ -71,6 +71,11 @@ void draw_rows(const MatrixPrior& prior, const double* count, int K, Stream& str
 
 double share_right(const double* count, int K);
 
+// Matrices with diagonals around .7 that dominate, apart in each chain: other starts only find
+// other names of the classes.
+void start_matrices(const PosteriorPrior& prior, int K, Stream& stream,
+                    std::vector<double>& matrices);
+
 int posterior_parameters(const PosteriorRows& rows, const PosteriorPrior& prior);
 
 // The same for any number of threads; items of the host are chains.
