@@ -45,9 +45,7 @@ size_of_fit <- function(fit) {
 
 format_fit <- function(fit) {
   out <- paste0("<rater_fit> ", format(fit$model), ", ", fit$method, ", ", size_of_fit(fit))
-  if (fit$identified != "yes") {
-    return(c(out, paste0("Not identified: ", reason_of_fit(fit))))
-  }
+  if (fit$identified != "yes") return(c(out, paste0("Not identified: ", reason_of_fit(fit))))
   c(
     out,
     if (!is.na(fit$agreement)) {
@@ -79,9 +77,7 @@ format_accuracy <- function(fit) {
 
 # Of models with confidence.
 format_sureness <- function(fit) {
-  if (!uses_confidence(fit$model)) {
-    return(NULL)
-  }
+  if (!uses_confidence(fit$model)) return(NULL)
   levels <- fit$x$confidence$levels
   most <- levels[[length(levels)]]
   share <- stats::coef(fit)[paste0("confidence_", c("right", "wrong"), "[", most, "]")]
@@ -129,9 +125,7 @@ likelihood_lines.rater_fit <- function(fit) {
 }
 
 format_centre <- function(fit) {
-  if (is.null(fit$centre)) {
-    return(NULL)
-  }
+  if (is.null(fit$centre)) return(NULL)
   prior <- mostly_prior(fit)
   c(
     paste0(

@@ -62,14 +62,9 @@ CentreDraws::CentreDraws(int categories)
 }
 
 std::vector<double> CentreDraws::shares(const std::vector<double>& ratio) const {
-  std::vector<double> out(K_, 1.0);
-  double most = 0, total = 0;
-  for (const double r : ratio) most = std::max(most, r);
-  for (int l = 0; l < K_; ++l) {
-    out[l] = std::exp((l < K_ - 1 ? ratio[l] : 0.0) - most);
-    total += out[l];
-  }
-  for (double& share : out) share /= total;
+  std::vector<double> out = ratio;
+  out.push_back(0);
+  to_shares(out.begin(), out.end());
   return out;
 }
 
