@@ -59,58 +59,50 @@ NULL
 # `gold` of all functions here is what read_gold() gives, with `settings` (target, widen) and
 # `kind`: "sample", or why it is none, "picked", "unsaid" or "unrated", or "likelihood" where the
 # interval does not measure with it. NULL if nothing was given.
-settle_gold <- function(known_truth, gold_sample, x, call = user_frame()) {
+settle_gold <- function(known_truth, gold_sample, x) {
   if (is.null(known_truth) || isFALSE(known_truth)) {
-    check_no_sample(gold_sample, call)
+    check_no_sample(gold_sample)
     return(NULL)
   }
-  given <- as_gold_cases(known_truth, gold_sample, call)
-  gold <- read_gold(given$truth, given$sample, x, call)
+  given <- as_gold_cases(known_truth, gold_sample)
+  gold <- read_gold(given$truth, given$sample, x)
   if (length(gold$case) == 0L) warn_no_gold()
   gold$settings <- given[c("target", "widen")]
   gold$kind <- gold_kind(gold, x)
   gold
 }
 
-check_no_sample <- function(gold_sample, call) {
-  if (!is.null(gold_sample)) {
-    abort_argument("known_truth", "{.arg gold_sample} says how the cases of {.arg known_truth} were
-                                   chosen, which is not given.",
-      i = "{.code known_truth = TRUE} takes the truth that {.arg x} holds.", call = call)
-  }
+check_no_sample <- function(gold_sample) {
+  abort_argument_if(!is.null(gold_sample), "known_truth",
+    "{.arg gold_sample} says how the cases of {.arg known_truth} were chosen, which is not given.",
+    i = "{.code known_truth = TRUE} takes the truth that {.arg x} holds.")
 }
 
 warn_no_gold <- function() {
-  warn_fallible("gold_none", c(
-    "{.arg known_truth} holds no truth, so the ratings alone are used.",
-    "i" = "Leave it out, or check whether all its truths are missing."
-  ))
+  warn_fallible("gold_none", "{.arg known_truth} holds no truth, so the ratings alone are used.",
+    i = "Leave it out, or check whether all its truths are missing.")
 }
 
 # Gold may measure what is fitted without it.
-check_gold_of <- function(fit, known_truth, gold_sample, call) UseMethod("check_gold_of")
+check_gold_of <- function(fit, known_truth, gold_sample) UseMethod("check_gold_of")
 
-check_gold_of.rater_fit <- function(fit, known_truth, gold_sample, call) invisible()
+check_gold_of.rater_fit <- function(fit, known_truth, gold_sample) invisible()
 
-check_gold_of.score_fit <- function(fit, known_truth, gold_sample, call) {
-  if (any(known_patterns(fit)) && !is.null(known_truth)) {
-    abort_argument("known_truth", "The fit has already used known truths, so they cannot check it.",
-      i = "Fit {.fun fit_scores} without {.arg known_truth}, and give it here.", call = call)
-  }
-  if (!is.null(known_truth) && (is.null(gold_sample) || identical(gold_sample, "given"))) {
-    abort_argument("known_truth",
-      "Known truths that are not a sample must be given to {.fun fit_scores}.",
-      i = "{.code gold_sample = \"random\"} says that they are a random sample.", call = call)
-  }
+check_gold_of.score_fit <- function(fit, known_truth, gold_sample) {
+  abort_argument_if(any(known_patterns(fit)) && !is.null(known_truth), "known_truth",
+    "The fit has already used known truths, so they cannot check it.",
+    i = "Fit {.fun fit_scores} without {.arg known_truth}, and give it here.")
+  abort_argument_if(
+    !is.null(known_truth) && (is.null(gold_sample) || identical(gold_sample, "given")),
+    "known_truth", "Known truths that are not a sample must be given to {.fun fit_scores}.",
+    i = "{.code gold_sample = \"random\"} says that they are a random sample.")
 }
 
 # A posterior that was given may know the truth already, or not: nobody can tell.
-check_gold_of.posterior_fit <- function(fit, known_truth, gold_sample, call) {
-  if (!is.null(known_truth) && !isFALSE(known_truth)) {
-    abort_argument("known_truth",
-      "{.arg known_truth} needs a model; this fit has only a posterior.",
-      i = "Give {.arg known_truth} with the ratings.", call = call)
-  }
+check_gold_of.posterior_fit <- function(fit, known_truth, gold_sample) {
+  abort_argument_if(!is.null(known_truth) && !isFALSE(known_truth), "known_truth",
+    "{.arg known_truth} needs a model; this fit has only a posterior.",
+    i = "Give {.arg known_truth} with the ratings.")
 }
 
 gold_measures <- function(gold) identical(gold$kind, "sample")
@@ -156,9 +148,7 @@ lack_of_sample <- function(interval, gold) {
 # The gold among some cases of a panel, `own`, which make up `part`. Where all of it is on cases
 # that no rater saw it is no sample of the others, and as good as none.
 gold_among <- function(gold, own, part) {
-  if (is.null(gold)) {
-    return(NULL)
-  }
+  if (is.null(gold)) return(NULL)
   at <- match(gold$case, own)
   here <- !is.na(at)
   gold$case <- at[here]
@@ -184,14 +174,11 @@ gold_table <- function(gold, x) {
 }
 
 # A fit to ratings alone, if the truth that it knows is what is to measure now.
-fit_without_truth <- function(fit, known_truth, call) {
-  if (!any(known_patterns(fit))) {
-    return(fit)
-  }
-  if (!identical(known_truth, fit$given$truth)) {
-    abort_argument("known_truth", "{.arg x} is a fit that already uses known truth.",
-      i = "Leave out {.arg known_truth}, or give all known cases to {.fun estimate_accuracy}, with
-           ratings or with a fit that knows none.", call = call)
-  }
+fit_without_truth <- function(fit, known_truth) {
+  if (!any(known_patterns(fit))) return(fit)
+  abort_argument_if(!identical(known_truth, fit$given$truth), "known_truth",
+    "{.arg x} is a fit that already uses known truth.",
+    i = "Leave out {.arg known_truth}, or give all known cases to {.fun estimate_accuracy}, with
+        ratings or with a fit that knows none.")
   fit_raters(fit$x[], fit$model, known_raters = fit$given$raters)
 }

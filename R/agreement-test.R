@@ -127,9 +127,7 @@ p_value <- function(statistic, degrees, alternative) {
 
 check_same_cases <- function(samples, given) {
   for (i in 1:2) {
-    if (in_database(given[[i]])) {
-      abort_no_cases("{.arg {c('x', 'y')[[i]]}} must have its cases")
-    }
+    if (in_database(given[[i]])) abort_no_cases("{.arg {c('x', 'y')[[i]]}} must have its cases")
     abort_argument_if(inherits(given[[i]], "table") || !is.null(samples[[i]]$view$x$weights),
       c("x", "y")[[i]], "Dependent measures can be compared only where every case is known.",
       x = "{.arg {c('x', 'y')[[i]]}} is

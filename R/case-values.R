@@ -32,41 +32,34 @@ NULL
 # What users say of cases beside ratings: groups and clusters.
 
 # A value per case of `x`, from a vector in the order of its cases or a table of cases; NULL stays.
-check_case_values <- function(value, x, arg, call) {
-  if (is.null(value)) {
-    return(NULL)
-  }
+check_case_values <- function(value, x, arg) {
+  if (is.null(value)) return(NULL)
   if (in_database(x)) {
-    abort_no_cases("{.arg {arg}} is about cases", call,
-      "{.code dplyr::filter()} makes ratings of one group in the database.")
+    abort_no_cases("{.arg {arg}} is about cases",
+      hint = "{.code dplyr::filter()} makes ratings of one group in the database.")
   }
-  if (is.data.frame(value)) value <- look_up_cases(value, x, arg, call)
-  if (!is.atomic(value) || !is.null(dim(value)) || length(value) != nrow(x)) {
-    abort_argument(arg, "must have a value for each of the {nrow(x)} cases, in their order, or be a
-                         data frame with a column {.val case} and one other.",
-      x = "It is {describe(value)}{if (is.factor(value)) paste(' and length', length(value))}.",
-      call = call)
-  }
+  if (is.data.frame(value)) value <- look_up_cases(value, x, arg)
+  abort_argument_if(!is.atomic(value) || !is.null(dim(value)) || length(value) != nrow(x), arg,
+    "must have a value for each of the {nrow(x)} cases, in their order, or be a data frame with a
+        column {.val case} and one other.",
+    x = "It is {describe(value)}{if (is.factor(value)) paste(' and length', length(value))}.")
   if (anyNA(value)) {
     case <- x$cases[which(is.na(value))]
     abort_argument(arg, "must be known for every case.", x = "It is missing for {length(case)}
-        case{?s}, first for case {.val {as.character(case[[1L]])}}.", case = case, call = call)
+        case{?s}, first for case {.val {as.character(case[[1L]])}}.", case = case)
   }
   value
 }
 
-look_up_cases <- function(table, x, arg, call) {
-  if (ncol(table) != 2L || !"case" %in% names(table)) {
-    abort_fallible("columns", "{.arg {arg}} must have a column {.val case} and one other.",
-      x = if (any_columns(table)) "It has {.val {names(table)}}." else "It is {describe(table)}.",
-      arg = arg, call = call)
-  }
+look_up_cases <- function(table, x, arg) {
+  abort_if(ncol(table) != 2L || !"case" %in% names(table), "columns",
+    "{.arg {arg}} must have a column {.val case} and one other.",
+    x = if (any_columns(table)) "It has {.val {names(table)}}." else "It is {describe(table)}.",
+    arg = arg)
   other <- table[[setdiff(names(table), "case")]]
   twice <- duplicated(table$case)
   off <- twice & !(other == other[match(table$case, table$case)]) %in% TRUE
-  if (any(off)) {
-    abort_argument(arg, "must have one value for each case.",
-      x = "Case {.val {as.character(table$case[off][[1L]])}} has several.", call = call)
-  }
+  abort_argument_if(any(off), arg, "must have one value for each case.",
+    x = "Case {.val {as.character(table$case[off][[1L]])}} has several.")
   other[match(as_label(x$cases), as_label(table$case))]
 }

@@ -106,17 +106,16 @@ compare_systems <- function(x, systems = NULL, conf_level = NULL, simultaneous =
                             reference = NULL, best = NULL, metric = NULL, category = NULL,
                             cost = NULL, ...) {
   check_given()
-  call <- rlang::current_env()
-  estimate <- estimate_to_compare(x, call, ...)
+  estimate <- estimate_to_compare(x, ...)
   if (is.null(conf_level)) conf_level <- estimate$options$conf_level
-  conf_level <- check_level(conf_level, call = call)
+  conf_level <- check_level(conf_level)
   check_flag(simultaneous, "simultaneous")
-  systems <- check_compared(systems, estimate$table$system, call)
-  against <- check_against(reference, best, systems, call)
-  plan <- check_compared_metric(metric, category, cost, estimate, call)
+  systems <- check_compared(systems, estimate$table$system)
+  against <- check_against(reference, best, systems)
+  plan <- check_compared_metric(metric, category, cost, estimate)
   gold <- estimate$gold
-  if (!is.null(gold) && simultaneous && against$some) abort_not_all(call)
-  alone <- in_metric(on_common_cases(without_gold(estimate), systems, call), plan)
+  if (!is.null(gold) && simultaneous && against$some) abort_not_all()
+  alone <- in_metric(on_common_cases(without_gold(estimate), systems), plan)
   measured <- alone
   if (!is.null(gold)) {
     measured$options$interval <- estimate$options$interval
@@ -149,48 +148,43 @@ compare_by_ratings <- function(estimate, pairs, conf_level, simultaneous) {
   )
 }
 
-estimate_to_compare <- function(x, call, ...) {
+estimate_to_compare <- function(x, ...) {
   if (inherits(x, c("accuracy_estimate", "accuracy_by_group"))) {
     check_dots_empty(...)
   } else {
-    if (!inherits(x, "rater_fit")) x <- as_ratings(x, call = call)
+    if (!inherits(x, "rater_fit")) x <- as_ratings(x)
     x <- estimate_accuracy(x, ...)
   }
-  check_estimate(x, call)
+  check_estimate(x)
   x
 }
 
-check_estimate <- function(x, call, arg = "x") {
-  if (inherits(x, "accuracy_by_group")) {
-    abort_argument(arg,
-      "{.arg {arg}} holds an estimate for each of the groups {.val {names(x)}}; choose one.",
-      i = "For example {.code x[[\"{names(x)[[1L]]}\"]]}.", call = call)
-  }
-  check_class(x, "accuracy_estimate", arg, "Make one with {.fun estimate_accuracy}.", call)
+check_estimate <- function(x, arg = "x") {
+  abort_argument_if(inherits(x, "accuracy_by_group"), arg,
+    "{.arg {arg}} holds an estimate for each of the groups {.val {names(x)}}; choose one.",
+    i = "For example {.code x[[\"{names(x)[[1L]]}\"]]}.")
+  check_class(x, "accuracy_estimate", arg, "Make one with {.fun estimate_accuracy}.")
 }
 
-check_compared <- function(systems, known, call) {
-  systems <- check_system_names(systems, known, call)
-  if (length(systems) < 2L) {
-    abort_fallible("system", "At least two systems are needed to compare.",
-      x = "There is only {.val {systems}}.", system = systems, call = call)
-  }
+check_compared <- function(systems, known) {
+  systems <- check_system_names(systems, known)
+  abort_if(length(systems) < 2L, "system", "At least two systems are needed to compare.",
+    x = "There is only {.val {systems}}.", system = systems)
   systems
 }
 
 # The estimate of these systems on the cases that all of them answered, with the number of cases
 # that leaves out.
-on_common_cases <- function(estimate, systems, call) {
+on_common_cases <- function(estimate, systems) {
   x <- estimate$fit$x
   at <- match(systems, x$systems)
   answered <- x$patterns$answer[, at, drop = FALSE] > 0L & judged_patterns(estimate$fit)
   common <- rowSums(answered) == length(at)
   left_out <- as.double(count_cases(x, rowSums(answered) > 0L & !common))
-  if (count_cases(x, common) == 0) {
-    abort_fallible("system", "No case was answered by all of these systems and seen by a rater.",
-      x = "Systems are {.val {systems}}.", i = "Compare fewer at a time, with {.arg systems}.",
-      system = systems, call = call)
-  }
+  abort_if(count_cases(x, common) == 0, "system",
+    "No case was answered by all of these systems and seen by a rater.",
+    x = "Systems are {.val {systems}}.", i = "Compare fewer at a time, with {.arg systems}.",
+    system = systems)
   if (left_out > 0 || !identical(systems, x$systems)) {
     x$patterns$answer <- x$patterns$answer[, at, drop = FALSE]
     x$patterns$answer[!common, ] <- 0L
@@ -203,14 +197,10 @@ on_common_cases <- function(estimate, systems, call) {
 
 # The same for other answers by systems.
 estimate_again <- function(estimate, x) {
-  if (!is.null(estimate$cells)) {
-    return(draws_estimate(estimate$fit, x, estimate$options))
-  }
+  if (!is.null(estimate$cells)) return(draws_estimate(estimate$fit, x, estimate$options))
   fit <- fit_beside(estimate$fit, x)
   options <- estimate$options
-  if (!is.null(options$record)) {
-    return(function_estimate(x, options))
-  }
+  if (!is.null(options$record)) return(function_estimate(x, options))
   # Not needed, but to find the top that the estimate is from.
   if (is.null(interval_of(estimate)$draws) && is.null(options$deviance)) {
     options$interval <- interval_none$id

@@ -72,7 +72,7 @@ check_category_labels <- function(categories) {
   labels
 }
 
-check_base_rates <- function(base_rates, n, call = user_frame()) {
+check_base_rates <- function(base_rates, n) {
   if (is.null(base_rates)) return(rep(1 / n, n))
   if (is.data.frame(base_rates) && nrow(base_rates) == 1L) base_rates <- unlist(base_rates)
   ok <- is.numeric(base_rates) && length(base_rates) == n && all(is.finite(base_rates)) &&
@@ -82,7 +82,7 @@ check_base_rates <- function(base_rates, n, call = user_frame()) {
     x = if (ok) "They sum to {format(sum(base_rates), digits = 6)}." else
       if (is.numeric(base_rates) && length(base_rates) == n) "Among them is
         {.val {base_rates[!(is.finite(base_rates) & base_rates >= 0)][[1L]]}}." else "It is
-        {describe(base_rates)}.", call = call)
+        {describe(base_rates)}.")
   as.double(base_rates)
 }
 

@@ -31,8 +31,9 @@
 #'   expected to be wrong on cases with that answer, so that the precision of a rare category, on
 #'   whose cases raters err often, is less certain than that of a frequent one. The recall of a rare
 #'   category is hardly known at all: the accuracy may be off by as many cases as there are of it.
-#'   For sampling error intervals are Wilson's, for as many cases as would give that error; where no
-#'   error was seen, for as many as could have shown one. The allowance widens both sides by squares.
+#'   Intervals are Wilson's, for as many cases as would give that error; where no error was seen,
+#'   for as many as could have shown one; and where that would be hardly any cases, for sampling
+#'   error alone, widened by the allowance as squares add up.
 #' * `"bootstrap"`: percentiles of the metric over replicates, as in [confusion()]; sampling error
 #'   only.
 #' * With gold cases that are a sample, `"combined"` and `"corrected"`: recall and precision are
@@ -40,9 +41,9 @@
 #'   over cases, as they measure an accuracy; the estimate is the metric of the table with the same
 #'   correction. Metrics of a category that no gold case has as its truth or its answer, and
 #'   averages over categories that include it, are from ratings alone, without an interval.
-#'   Where all gold cases are hits, or all misses, intervals reach the end of the scale (`"combined"`
-#'   ones only if what ratings alone say does not exclude it). `"anytime"` is for accuracy, recall
-#'   and precision only.
+#'   Where all gold cases are hits, or all misses, intervals reach the end of the scale
+#'   (`"combined"` ones only if what ratings alone say does not exclude it). `"anytime"` is for
+#'   accuracy, recall and precision only.
 #' * `"profile"` and `"conformal"` are for accuracy only; other metrics have no such interval.
 #'
 #' @param x [ratings()] with systems, the result of [fit_raters()], or of [estimate_accuracy()].
@@ -98,17 +99,16 @@ estimate_metrics <- function(x, metrics = NULL, ...) {
 
 #' @export
 estimate_metrics.default <- function(x, metrics = NULL, ...) {
-  estimate_metrics(as_ratings_of_several(x, call = rlang::current_env()), metrics, ...)
+  estimate_metrics(as_ratings_of_several(x), metrics, ...)
 }
 
 #' @rdname metric_estimate
 #' @export
 estimate_metrics.ratings <- function(x, metrics = NULL, average = "macro", beta = 1, cost = NULL,
                                      bins = 10L, ...) {
-  call <- rlang::current_env()
   data <- if (inherits(x, "rater_fit")) x$x else x
-  asked <- settle_metrics(metrics, average, beta, cost, bins, data, call)
-  new_metric_estimate(estimate_accuracy(x, ...), asked, NULL, NULL, call)
+  asked <- settle_metrics(metrics, average, beta, cost, bins, data)
+  new_metric_estimate(estimate_accuracy(x, ...), asked, NULL, NULL)
 }
 
 #' @rdname metric_estimate
@@ -120,13 +120,12 @@ estimate_metrics.rater_fit <- estimate_metrics.ratings
 estimate_metrics.accuracy_estimate <- function(x, metrics = NULL, average = "macro", beta = 1,
                                                cost = NULL, bins = 10L, interval = NULL,
                                                conf_level = NULL, systems = NULL, ...) {
-  call <- rlang::current_env()
   check_dots_empty(...)
   one <- if (inherits(x, "accuracy_by_group")) x[[1L]] else x
-  asked <- settle_metrics(metrics, average, beta, cost, bins, one$fit$x, call)
-  check_system_names(systems, one$table$system, call)
-  interval <- check_metric_interval(interval, one, call)
-  new_metric_estimate(x, asked, interval, conf_level, call, systems)
+  asked <- settle_metrics(metrics, average, beta, cost, bins, one$fit$x)
+  check_system_names(systems, one$table$system)
+  interval <- check_metric_interval(interval, one)
+  new_metric_estimate(x, asked, interval, conf_level, systems)
 }
 
 #' @rdname metric_estimate
@@ -134,62 +133,58 @@ estimate_metrics.accuracy_estimate <- function(x, metrics = NULL, average = "mac
 estimate_metrics.accuracy_by_group <- estimate_metrics.accuracy_estimate
 
 # What a user asked for: a plan (see metric_plan()).
-settle_metrics <- function(metrics, average, beta, cost, bins, x, call) {
+settle_metrics <- function(metrics, average, beta, cost, bins, x) {
   categories <- x$categories
-  if (!is.null(average) && !(is.character(average) && all(average %in% metric_averages))) {
-    abort_argument("average", "must be among {.val {metric_averages}}, or {.code NULL}.",
-      not = average, call = call)
-  }
+  abort_argument_if(
+    !is.null(average) && !(is.character(average) && all(average %in% metric_averages)), "average",
+    "must be among {.val {metric_averages}}, or {.code NULL}.", not = average)
   settings <- list(
-    beta = check_number(beta, "beta", 0, open_min = TRUE, call = call),
-    cost = check_cost_matrix(cost, categories, call), bins = check_count(bins, "bins", call = call),
+    beta = check_number(beta, "beta", 0, open_min = TRUE),
+    cost = check_cost_matrix(cost, categories), bins = check_count(bins, "bins"),
     ordered = x$ordered || length(categories) == 2L, steps = length(categories) - 1L
   )
-  records <- find_metrics(metrics, settings, !is.null(x$scores), call)
+  records <- find_metrics(metrics, settings, !is.null(x$scores))
   metric_plan(records, categories, unique(average), settings)
 }
 
 # Its own, or one that needs nothing but the estimate.
-check_metric_interval <- function(interval, estimate, call) {
+check_metric_interval <- function(interval, estimate) {
   own <- estimate$options$interval
   having <- unique(c(
     own, if (!is.null(estimate$gold)) gold_ids(), cell_intervals(estimate)
   ))
-  check_choice(interval %||% own, having, "interval", call)
+  check_choice(interval %||% own, having, "interval")
 }
 
 # Fields: table (what tidy() gives), estimates (a list, named after groups), plan, options.
-new_metric_estimate <- function(estimate, plan, interval, conf_level, call, systems = NULL) {
+new_metric_estimate <- function(estimate, plan, interval, conf_level, systems = NULL) {
   grouped <- inherits(estimate, "accuracy_by_group")
   estimates <- if (grouped) unclass(estimate) else list(estimate)
   one <- estimates[[1L]]
   interval <- interval %||% one$options$interval
-  conf_level <- check_level(conf_level %||% one$options$conf_level, call = call)
+  conf_level <- check_level(conf_level %||% one$options$conf_level)
   tables <- lapply(seq_along(estimates), function(g) {
-    found <- metrics_of_estimate(estimates[[g]], plan, interval, conf_level, systems, call)
+    found <- metrics_of_estimate(estimates[[g]], plan, interval, conf_level, systems)
     if (grouped) tibble::tibble(group = names(estimates)[[g]], found) else found
   })
-  structure(
-    list(
-      table = do.call(rbind, tables), estimates = estimates, plan = plan,
-      options = list(
-        method = one$options$method, interval = interval, conf_level = conf_level,
-        grouped = grouped, systems = systems %||% one$table$system
-      )
-    ),
-    class = c("metric_estimate", "fallible_result")
+  new_result("metric_estimate",
+    table = do.call(rbind, tables), estimates = estimates, plan = plan,
+    options = list(
+      method = one$options$method, interval = interval, conf_level = conf_level,
+      grouped = grouped, systems = systems %||% one$table$system
+    )
   )
 }
 
 # A row per system and row of the plan. An engine knows how metrics that need the same are found.
-metrics_of_estimate <- function(estimate, plan, interval, conf_level, systems, call) {
+metrics_of_estimate <- function(estimate, plan, interval, conf_level, systems) {
   engines <- metric_engines()
   needs <- vapply(plan$records, `[[`, "", "needs")
   tables <- lapply(unique(needs), function(need) {
     part <- metric_plan(
       plan$records[needs == need], plan$categories, plan$averages, plan$settings
     )
-    engines[[need]](estimate, part, interval, conf_level, call)
+    engines[[need]](estimate, part, interval, conf_level)
   })
   table <- do.call(rbind, tables)
   # What raters judge has no answers of its own, which could be of one category or another.
@@ -202,5 +197,5 @@ metrics_of_estimate <- function(estimate, plan, interval, conf_level, systems, c
 }
 
 # By what metrics need: functions of an estimate, a plan of such metrics, interval and conf_level
-# (and the call to blame) that give the rows of tidy().
+# that give the rows of tidy().
 metric_engines <- function() list(table = metrics_of_table, scores = metrics_of_scores)

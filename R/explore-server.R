@@ -306,9 +306,7 @@ chosen_ratings <- function(input, file) {
   abort_if(!long && is.null(mapping$raters), "page", "Tick the columns of the raters first.",
     field = "raters", call = NULL)
   na <- page_na()
-  if (rlang::is_string(input$na)) {
-    na <- c("", trimws(strsplit(input$na, ",", fixed = TRUE)[[1L]]))
-  }
+  if (rlang::is_string(input$na)) na <- c("", trimws(strsplit(input$na, ",", fixed = TRUE)[[1L]]))
   clean <- isTRUE(input$clean)
   code <- rlang::call2(
     "read_ratings", input$file$name, !!!mapping, systems = systems,

@@ -139,34 +139,31 @@
 fit_raters <- function(x, model = k_model(), method = NULL, known_truth = NULL,
                        known_raters = NULL, prior = NULL, sampling = list(), ...) {
   check_given()
-  call <- rlang::current_env()
-  x <- with_votes(as_ratings(x, call = call))
+  x <- with_votes(as_ratings(x))
   check_dots_empty(...)
   if (!identical(method, "bayes")) {
-    check_only_bayes(list(prior = prior, sampling = if (length(sampling) > 0L) sampling), call)
-    return(fit_checked(x, model, method, known_truth, known_raters, call))
+    check_only_bayes(list(prior = prior, sampling = if (length(sampling) > 0L) sampling))
+    return(fit_checked(x, model, method, known_truth, known_raters))
   }
-  checked <- check_fitted(x, model, method, known_truth, known_raters, call)
-  fit <- fit_draws(model, checked, prior, sampling, call)
+  checked <- check_fitted(x, model, method, known_truth, known_raters)
+  fit <- fit_draws(model, checked, prior, sampling)
   fit$given <- c(checked$given, list(prior = prior))
   fit
 }
 
-check_only_bayes <- function(given, call) {
+check_only_bayes <- function(given) {
   given <- names(given)[!vapply(given, is.null, NA)]
-  if (length(given) > 0L) {
-    abort_argument(given[[1L]], "{.arg {given[[1L]]}} is for {.code method = \"bayes\"}.",
-      call = call)
-  }
+  abort_argument_if(length(given) > 0L, given[[1L]],
+    "{.arg {given[[1L]]}} is for {.code method = \"bayes\"}.")
 }
 
 # `start`: see start_of().
-fit_checked <- function(x, model, method, known_truth, known_raters, call, start = NULL) {
-  checked <- check_fitted(x, model, method, known_truth, known_raters, call)
+fit_checked <- function(x, model, method, known_truth, known_raters, start = NULL) {
+  checked <- check_fitted(x, model, method, known_truth, known_raters)
   fit <- if (checked$method == "algebraic") {
     fit_algebraic(checked$x, model)
   } else {
-    fit_model(model, checked, checked$method, start, call)
+    fit_model(model, checked, checked$method, start)
   }
   fit$given <- checked$given
   warn_fit(fit)
@@ -174,19 +171,19 @@ fit_checked <- function(x, model, method, known_truth, known_raters, call, start
 }
 
 # What with_known() gives, and the method.
-check_fitted <- function(x, model, method, known_truth, known_raters, call) {
-  check_class(model, "rater_model", "model", "Make one with {.fun rater_model}.", call)
+check_fitted <- function(x, model, method, known_truth, known_raters) {
+  check_class(model, "rater_model", "model", "Make one with {.fun rater_model}.")
   check_memory(
     as.double(n_patterns(x)) * length(x$categories), "probabilities of categories of cases",
-    "Take fewer cases, or join categories.", call
+    "Take fewer cases, or join categories."
   )
   know <- !is.null(known_truth) || !is.null(known_raters)
-  if (!know) check_several_raters(x, call)
-  method <- check_method(method, model, x, know, call)
-  if (!is.null(known_raters)) check_no_family(model, "known_raters", call)
+  if (!know) check_several_raters(x)
+  method <- check_method(method, model, x, know)
+  if (!is.null(known_raters)) check_no_family(model, "known_raters")
   if (uses_confidence(model)) x <- drop_unused_levels(x)
   x <- patterns_for(model, x)
-  c(with_known(x, known_truth, known_raters, call), list(method = method))
+  c(with_known(x, known_truth, known_raters), list(method = method))
 }
 
 # Different confusion matrices can give all pairs the same frequencies.
@@ -195,50 +192,37 @@ has_pairs <- function(model) {
 }
 
 # A model fitted to what with_known() gives.
-fit_model <- function(model, checked, method, start, call) UseMethod("fit_model")
+fit_model <- function(model, checked, method, start) UseMethod("fit_model")
 
-fit_model.rater_model <- function(model, checked, method, start, call) {
+fit_model.rater_model <- function(model, checked, method, start) {
   fit_latent(checked$x, model, method, checked$known, start = start)
 }
 
 # Algebra knows the K-model only; a model of each rater must know the raters.
-check_method <- function(method, model, x, know, call) {
+check_method <- function(method, model, x, know) {
   if (is.null(method)) method <- if (is_k_model(model) && !know) "algebraic" else "likelihood"
-  check_choice(method, fit_methods, "method", call = call)
-  if (model_is_dependent(model) && method != "bayes") {
-    abort_argument("model", "Dependent errors are fitted by {.code method = \"bayes\"}.",
-      x = "{.arg model} is the {format(model)}.", call = call)
-  }
-  check_order(model, x, call)
-  check_has_confidence(model, x, call)
-  if (!is.null(model$family) && !method %in% c("likelihood", "bayes")) {
-    abort_argument("method",
-      "A family of models, or one by formula, is fitted by {.code method = \"likelihood\"}.",
-      x = "{.arg method} is {.val {method}}.", call = call)
-  }
-  if (know && !method %in% c("likelihood", "bayes")) {
-    abort_argument("method", "Known cases and raters need a likelihood.",
-      x = "{.arg method} is {.val {method}}.", i = "Use {.code method = \"likelihood\"}.",
-      call = call)
-  }
-  if (method == "pairs" && !has_pairs(model)) {
-    abort_argument("method",
-      "Only models with errors that are uniform or by distance, and without confidence, are fitted
-       to pairs of ratings.",
-      x = "{.arg model} is the {format(model)}.", i = "Use {.code method = \"likelihood\"}.",
-      call = call)
-  }
-  if (method == "algebraic" && !is_k_model(model)) {
-    abort_argument("method", "{.code method = \"algebraic\"} fits the K-model only.",
-      x = "{.arg model} is the {format(model)}.", i = "Use {.code method = \"likelihood\"}.",
-      call = call)
-  }
-  if (model$accuracy == "rater" && x$exchangeable) {
-    abort_argument("model",
-      "A model with an accuracy for each rater needs the rater of each rating.",
-      x = "{.arg x} has counts of ratings.", i = "Choose {.code accuracy = \"common\"}.",
-      call = call)
-  }
+  check_choice(method, fit_methods, "method")
+  abort_argument_if(model_is_dependent(model) && method != "bayes", "model",
+    "Dependent errors are fitted by {.code method = \"bayes\"}.",
+    x = "{.arg model} is the {format(model)}.")
+  check_order(model, x)
+  check_has_confidence(model, x)
+  abort_argument_if(!is.null(model$family) && !method %in% c("likelihood", "bayes"), "method",
+    "A family of models, or one by formula, is fitted by {.code method = \"likelihood\"}.",
+    x = "{.arg method} is {.val {method}}.")
+  abort_argument_if(know && !method %in% c("likelihood", "bayes"), "method",
+    "Known cases and raters need a likelihood.", x = "{.arg method} is {.val {method}}.",
+    i = "Use {.code method = \"likelihood\"}.")
+  abort_argument_if(method == "pairs" && !has_pairs(model), "method",
+    "Only models with errors that are uniform or by distance, and without confidence, are fitted to
+        pairs of ratings.", x = "{.arg model} is the {format(model)}.",
+    i = "Use {.code method = \"likelihood\"}.")
+  abort_argument_if(method == "algebraic" && !is_k_model(model), "method",
+    "{.code method = \"algebraic\"} fits the K-model only.",
+    x = "{.arg model} is the {format(model)}.", i = "Use {.code method = \"likelihood\"}.")
+  abort_argument_if(model$accuracy == "rater" && x$exchangeable, "model",
+    "A model with an accuracy for each rater needs the rater of each rating.",
+    x = "{.arg x} has counts of ratings.", i = "Choose {.code accuracy = \"common\"}.")
   method
 }
 
@@ -264,10 +248,9 @@ new_rater_fit <- function(fields, kind) {
 
 warn_fit <- function(fit) {
   if (fit$identified != "yes") {
-    warn_fallible("not_identified", c(
-      "Accuracy cannot be estimated: {reason_of_fit(fit)}.",
-      "i" = "Base rates and all results that depend on them are {.code NA}."
-    ), reason = reason_of_fit(fit))
+    warn_fallible("not_identified", "Accuracy cannot be estimated: {reason_of_fit(fit)}.",
+      i = "Base rates and all results that depend on them are {.code NA}.",
+      reason = reason_of_fit(fit))
   } else {
     warn_kind(fit)
   }
@@ -333,7 +316,7 @@ reason_of_parameters <- function(model, categories) {
 }
 
 # What a user may give where a fit is needed.
-as_fit <- function(fit, call) {
+as_fit <- function(fit) {
   if (inherits(fit, "accuracy_estimate")) fit <- fit$fit
-  if (inherits(fit, "rater_fit")) fit else fit_raters(as_ratings_of_several(fit, "fit", call))
+  if (inherits(fit, "rater_fit")) fit else fit_raters(as_ratings_of_several(fit, "fit"))
 }

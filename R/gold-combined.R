@@ -56,9 +56,7 @@ combined_interval <- function(x, alone, target, conf_level, widen = default_wide
 
 # Do gold cases leave standing what ratings alone say? See gold_test().
 is_believed <- function(x, prior, value, error, conf_level, widen) {
-  if (!is.null(widen)) {
-    return(TRUE)
-  }
+  if (!is.null(widen)) return(TRUE)
   p <- contradiction(prior, value, error)$p.value
   x$gold < fewest_tested | p >= 1 - conf_level
 }
@@ -91,9 +89,7 @@ gold_weight <- function(blend, prior, error) {
 # Of the cases at hand, or with what these differ from the population.
 add_sampling <- function(blend, weight, target, variance, conf_level, limits) {
   if (target == "cases") variance <- 0
-  reach <- function(end) {
-    sqrt((end - blend$mean)^2 + normal_quantile(conf_level)^2 * variance)
-  }
+  reach <- function(end) sqrt((end - blend$mean)^2 + normal_quantile(conf_level)^2 * variance)
   list(
     estimate = blend$mean, std.error = sqrt(blend$sd^2 + variance),
     conf.low = pmax(limits[[1L]], blend$mean - reach(blend$low)),
@@ -129,9 +125,7 @@ fewest_tested <- 5L
 
 gold_test <- function(x, alone) {
   none <- list(statistic = NA_real_, p.value = NA_real_)
-  if (x$gold < fewest_tested || is.na(alone$estimate) || is.na(alone$std.error)) {
-    return(none)
-  }
+  if (x$gold < fewest_tested || is.na(alone$estimate) || is.na(alone$std.error)) return(none)
   spread <- alone$estimate * (1 - alone$estimate) * x$at_hand
   prior <- ratings_prior(alone, 0, spread, x$cases, 0, unit = x$at_hand)
   contradiction(prior, min(max(x$estimate, 0), 1), x$variance * gold_error(x, "cases"))

@@ -164,9 +164,7 @@ pr_points <- function(order, a, v) {
 
 pr_auc_of_scores <- function(book, w, v, settings) {
   list(each = vapply(seq_len(ncol(w)), function(k) {
-    if (sum(w[, k] * v) <= 0) {
-      return(NA_real_)
-    }
+    if (sum(w[, k] * v) <= 0) return(NA_real_)
     points <- pr_points(book$order[[k]], w[, k], v)
     m <- length(points$recall)
     mid <- (points$precision[-1L] + points$precision[-m]) / 2
@@ -265,9 +263,7 @@ score_values <- function(plan, book, w, v) {
     found <- record$kernel(book, w, v, plan$settings)
     each <- found$each
     vapply(seq_len(nrow(rows)), function(i) {
-      if (!is.na(rows$category[[i]])) {
-        return(each[[match(rows$category[[i]], plan$categories)]])
-      }
+      if (!is.na(rows$category[[i]])) return(each[[match(rows$category[[i]], plan$categories)]])
       switch(if (is.na(rows$average[[i]])) "whole" else rows$average[[i]],
         macro = mean(each), macro_weighted = sum(each * share) / sum(share), found$whole
       )

@@ -53,9 +53,7 @@ check_drawn <- function(value, what, reason) {
     i = paste0(what, " {.code NA}: ", verbatim(reason[[1L]]), "."))
 }
 
-check_ggplot2 <- function(call = user_frame()) {
-  check_installed("ggplot2", "to draw", call = call)
-}
+check_ggplot2 <- function() check_installed("ggplot2", "to draw")
 
 #' Pictures of results
 #'
@@ -160,9 +158,7 @@ panels_of <- function(table, column) {
   if (length(unique(table[[column]])) > 1L) ggplot2::facet_wrap(column, labeller = wrapped())
 }
 
-room_between <- function(points) {
-  ggplot2::theme(panel.spacing.x = ggplot2::unit(points, "pt"))
-}
+room_between <- function(points) ggplot2::theme(panel.spacing.x = ggplot2::unit(points, "pt"))
 
 # Below the title of what rests on an estimated truth.
 truth_subtitle <- function(table, level) {

@@ -72,9 +72,7 @@ find_categories <- function(input, declared) {
       x = paste0("Found ", found, "."), i = "If there are categories that no rater used, declare the
         labels of all of them with {.arg categories}.", categories = categories)
   }
-  if (length(categories) > max_categories) {
-    abort_many_categories(categories)
-  }
+  if (length(categories) > max_categories) abort_many_categories(categories)
   if (is.null(declared)) warn_labels(categories, input)
   categories
 }

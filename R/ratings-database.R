@@ -79,9 +79,7 @@ max_pivoted <- list(columns = 500L, raters = 50L)
 rows_at_once <- 100000L
 
 database_ratings <- function(data, quos, options) {
-  for (package in c("dbplyr", "dplyr", "DBI")) {
-    check_installed(package, "for ratings in a database")
-  }
+  for (package in c("dbplyr", "dplyr", "DBI")) check_installed(package, "for ratings in a database")
   skeleton <- column_skeleton(data)
   layout <- find_layout(skeleton, quos)
   check_long(layout$by_rating, options$repeats)

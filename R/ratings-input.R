@@ -33,9 +33,7 @@ read_input <- function(data, quos, repeats) {
   }
   if (is.null(roles$case)) input$case_names <- attr(data, "case_names")
   input$groups <- read_groups(data, quos$rater_groups, roles$rater)
-  if (!is.null(roles$weights)) {
-    input$weights <- check_weights(data[[roles$weights]], roles$weights)
-  }
+  if (!is.null(roles$weights)) input$weights <- check_weights(data[[roles$weights]], roles$weights)
   if (length(given_systems$raters) > 0L) {
     input <- split_systems(input, given_systems$raters, repeats)
   }

@@ -46,9 +46,7 @@ check_cells <- function(columns, rows, input) {
 # The lines of a text, before it is taken apart. Any of these line ends may be its own.
 check_lines <- function(input) {
   found <- count_bytes(file(input$plain, "rb"), file.size(input$plain))
-  if (found[[1L]] > 0) {
-    abort_file(input$path, "is not text: it holds zero bytes.")
-  }
+  if (found[[1L]] > 0) abort_file(input$path, "is not text: it holds zero bytes.")
   lines <- max(found[utf8ToInt("\n\r") + 1L]) + !attr(found, "last") %in% c(10L, 13L)
   check_cells(1, lines, input)
   lines

@@ -99,9 +99,7 @@ kind_of_bytes <- function(input) {
 
 kind_of_text <- function(input) {
   first <- input$first
-  if (length(first) == 0L) {
-    abort_file(input$path, "is empty.")
-  }
+  if (length(first) == 0L) abort_file(input$path, "is empty.")
   is_json <- grepl("^[[{]", first[[1L]], useBytes = TRUE)
   if (input$extension %in% c("jsonl", "ndjson")) {
     "jsonl"

@@ -93,9 +93,7 @@ read_promptfoo <- function(input, keep) {
   }
   graded <- vapply(results, function(r) length(r$gradingResult$componentResults) > 0L, NA)
   records <- unlist(lapply(results[graded], promptfoo_records), recursive = FALSE)
-  if (length(records) == 0L) {
-    abort_file(input$path, "holds no result with graded assertions.")
-  }
+  if (length(records) == 0L) abort_file(input$path, "holds no result with graded assertions.")
   list(
     table = record_table(records, input),
     map = list(case = "result", rater = "assertion", rating = "verdict"),

@@ -55,9 +55,7 @@ read_csv <- function(input, fast = fast_columns) {
     ),
     error = function(cnd) abort_csv(input, cnd), warning = function(cnd) abort_csv(input, cnd)
   )
-  if (length(columns[[1L]]) == 0L) {
-    abort_file(input$path, "has names of columns and no rows.")
-  }
+  if (length(columns[[1L]]) == 0L) abort_file(input$path, "has names of columns and no rows.")
   columns <- name_columns(stats::setNames(columns, header), input)
   Map(check_encoding, columns, names(columns), list(input))
 }
@@ -203,9 +201,7 @@ read_excel <- function(input, keep) {
     check_cells(columns, nrow(read(c("text", rep("skip", columns - 1)))), input)
   }
   table <- read("text")
-  if (nrow(table) == 0L) {
-    abort_file(input$path, paste0("has no rows in sheet \"", sheet, "\"."))
-  }
+  if (nrow(table) == 0L) abort_file(input$path, paste0("has no rows in sheet \"", sheet, "\"."))
   table <- name_columns(as.list(table), input)
   list(
     table = table, map = named_columns(table),

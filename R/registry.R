@@ -26,7 +26,7 @@ register <- function(kind, id, kernel, taken, make) {
 }
 
 # Can a kernel be called with what is `given`?
-check_kernel <- function(kernel, form, given, call = user_frame()) {
+check_kernel <- function(kernel, form, given) {
   own <- formals(args(kernel))
   required <- names(own)[vapply(own, rlang::is_missing, NA) & names(own) != "..."]
   extra <- setdiff(required, utils::head(names(own), length(given)))
@@ -34,18 +34,17 @@ check_kernel <- function(kernel, form, given, call = user_frame()) {
   # Some primitive functions tell nothing of their arguments.
   abort_argument_if(!is.null(args(kernel)) && (short || length(extra) > 0L), "kernel",
     "A {.arg kernel} of form {.val {form}} is called as {.code kernel({toString(given)})}.",
-    x = if (length(own) == 0L) "It takes no arguments." else "It takes {.arg {names(own)}}.",
-    call = call)
+    x = if (length(own) == 0L) "It takes no arguments." else "It takes {.arg {names(own)}}.")
 }
 
-check_range <- function(range, words, finite, call = user_frame()) {
+check_range <- function(range, words, finite) {
   ok <- is.numeric(range) && length(range) == 2L && !anyNA(range) && range[[1L]] < range[[2L]]
   abort_argument_if(!ok || (finite && !all(is.finite(range))), "range",
-    paste0("must be two ", words, ", the smaller one first."), not = range, call = call)
+    paste0("must be two ", words, ", the smaller one first."), not = range)
 }
 
 # The records of these names.
-find_records <- function(kind, ids, known, call = user_frame()) {
+find_records <- function(kind, ids, known) {
   off <- if (is.character(ids)) printable(setdiff(ids, names(known)))
   if (!is.character(ids) || length(ids) == 0L || anyNA(ids) || length(off) > 0L) {
     near <- near_names(off, names(known))
@@ -54,7 +53,7 @@ find_records <- function(kind, ids, known, call = user_frame()) {
     do.call(abort_fallible, quote = TRUE, c(list(
       kind, "{.arg {plural}} must be among the {.code id} of {.code {list_of}}.",
       x = if (length(off) > 0L) "There is no {.val {off}}." else "It is {describe(ids)}.",
-      i = if (length(near) > 0L) "Did you mean {.val {near}}?", call = call
+      i = if (length(near) > 0L) "Did you mean {.val {near}}?"
     ), stats::setNames(list(ids), kind)))
   }
   known[unique(ids)]

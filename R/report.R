@@ -43,9 +43,7 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
   check_given()
   check_dots_empty(...)
   check_report_input(x)
-  if (!is.null(rater_kind)) {
-    x$rater_kind <- settle_kinds(check_rater_kind(rater_kind), x)
-  }
+  if (!is.null(rater_kind)) x$rater_kind <- settle_kinds(check_rater_kind(rater_kind), x)
   settle_gold(known_truth, gold_sample, x) # refused before pages are made
   format <- report_format(file)
   check_string(title, "title")
@@ -133,9 +131,7 @@ report_format <- function(file) {
       dir.exists(file), "file", "{.arg file} must be a path that ends in {.val .html}, {.val .docx}
         or {.val .pdf}, in a folder that exists.", x = if (dir.exists(file)) "{.file {file}} is a
         folder." else "It is {describe(file)}.", path = file)
-  for (package in c("rmarkdown", "knitr", "ggplot2")) {
-    check_installed(package, "to write reports")
-  }
+  for (package in c("rmarkdown", "knitr", "ggplot2")) check_installed(package, "to write reports")
   if (!rmarkdown::pandoc_available()) abort_program("pandoc")
   if (extension == "pdf" && !nzchar(Sys.which("pdflatex"))) abort_program("pdflatex")
   no_links <- "-autolink_bare_uris"
@@ -175,7 +171,7 @@ disputed_cases <- function(x, most = 15L) {
   n <- category_counts(x)
   total <- rowSums(n)
   share <- ifelse(total >= 2, apply(n, 1L, max) / total, 1)
-  labels <- suppressWarnings(labels_of(x, user_frame()), classes = "fallible_warning")
+  labels <- suppressWarnings(labels_of(x), classes = "fallible_warning")
   best <- most_probable(flattened(labels, labels$common)[pattern_of_case(labels$x), , drop = FALSE])
   at <- order(best$probability, share)
   at <- utils::head(at[share[at] < 1], most)

@@ -52,9 +52,7 @@ gold_score <- function(part, g, found, plan, judge, i) {
     function(mean, spread, gold) (gold * spread + prior_cases * varies) / (gold + prior_cases),
     w = part$w
   )
-  if (!is.finite(x$variance) || x$variance <= 0) {
-    return(NULL)
-  }
+  if (!is.finite(x$variance) || x$variance <= 0) return(NULL)
   value <- function(slope) {
     if (plan$records[[plan$rows$metric[[i]]]]$linear) {
       start <- to_unit(found$estimate[[i]], t(ends))
@@ -78,10 +76,8 @@ gold_weights <- function(part, slope) {
 }
 
 lack_of_scored <- function(estimate, part, plan, i, interval) {
-  if (length(estimate$gold$case) == 0L) {
-    return("there are no gold cases")
-  } else if (is.null(estimate$gold$evidence)) {
-    return("weights are not counts, so gold cases are not a sample of cases")
+  if (is.null(estimate$gold$evidence)) {
+    return(lack_of_evidence(estimate))
   } else if (interval$anytime) {
     return("anytime intervals are derived for accuracy, recall and precision only")
   } else if (part$gold == 0L) {

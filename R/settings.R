@@ -29,7 +29,7 @@ check_resampling <- function(resampling, call = user_frame(),
 }
 
 # As options of an estimator have them.
-check_bins <- function(bins, call) {
-  given <- check_settings_list(bins, "bins", c("width", "clip"), call)
+check_bins <- function(bins) {
+  given <- check_settings_list(bins, "bins", c("width", "clip"))
   list(clip = given[["clip"]] %||% "bin", bin_width = given[["width"]] %||% 0.1)
 }

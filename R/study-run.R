@@ -211,12 +211,12 @@ compiled_results <- function(result, estimator, core, block) {
   systems <- length(out$estimate) / block$runs
   categories <- length(block$design$categories)
   fits <- list(
-    identified = rep(result$told, systems), agreement = rep(core$agreement, systems)
+    identified = rep(result$identifiable, systems), agreement = rep(core$agreement, systems)
   )
   out$reason <- reason_no_estimate(
     fits$identified, fits$agreement, categories, out$estimate, block$n
   )
-  unidentified <- rep(result$told == "yes" & !result$identified, systems)
+  unidentified <- rep(result$identifiable == "yes" & !result$identified, systems)
   out$reason[unidentified] <- reason_of_parameters(attr(estimator, "options")$model, categories)
   out <- add_intervals(out, result$interval)
   out$condition <- rep(list(NULL), length(out$estimate))

@@ -161,9 +161,7 @@ print.result_summary <- function(x, ...) {
   cat_lines(paste0("<summary of ", class(object)[[1L]], "> ", caption_of(object)))
   print_facts(glance(object))
   tables <- tables_of(object)
-  for (name in names(tables)) {
-    print_table(capitalised(name), used_columns(tables[[name]]))
-  }
+  for (name in names(tables)) print_table(capitalised(name), used_columns(tables[[name]]))
   invisible(x)
 }
 

@@ -77,19 +77,16 @@
 #' @export
 ground_truth <- function(fit, format = c("wide", "long"), rho = NULL) {
   check_given()
-  call <- rlang::current_env()
-  format <- check_choice(format, c("wide", "long"), "format")
-  if (!is.null(rho)) check_number(rho, "rho", 0, 1, call = call)
-  labels <- labels_of(fit, call)
+  format <- check_choice(format)
+  if (!is.null(rho)) check_number(rho, "rho", 0, 1)
+  labels <- labels_of(fit)
   rho <- rho %||% labels$common
   x <- labels$x
   posterior <- flattened(labels, rho)
-  if (format == "wide") {
-    return(new_ground_truth(x, posterior, call, rho))
-  }
+  if (format == "wide") return(new_ground_truth(x, posterior, rho))
   if (in_database(x)) {
-    abort_no_cases("The long format needs the cases", call,
-      "{.code format = \"wide\"} gives a lazy table.")
+    abort_no_cases("The long format needs the cases",
+      hint = "{.code format = \"wide\"} gives a lazy table.")
   }
   n <- length(x$categories)
   tibble::tibble(
@@ -103,7 +100,7 @@ ground_truth <- function(fit, format = c("wide", "long"), rho = NULL) {
 #' @export
 predict.ground_truth <- function(object, ...) {
   check_dots_empty(...)
-  probability <- probability_matrix(object, "object", rlang::current_env())
+  probability <- probability_matrix(object, "object")
   best <- most_probable(probability)
   tibble::tibble(
     case = object$case,
@@ -114,16 +111,16 @@ predict.ground_truth <- function(object, ...) {
 
 # A list: x; posterior, with a row per pattern of `x`; certain, which of these are known; common,
 # what raters are taken to have in common if nobody says. Those of estimates are beside gold.
-labels_of <- function(x, call) UseMethod("labels_of")
+labels_of <- function(x) UseMethod("labels_of")
 
 #' @exportS3Method
-labels_of.default <- function(x, call) {
-  x <- with_votes(as_ratings_of_several(x, "fit", call))
+labels_of.default <- function(x) {
+  x <- with_votes(as_ratings_of_several(x, "fit"))
   c(average_labels(x), common = typical_rho)
 }
 
 #' @exportS3Method
-labels_of.rater_fit <- function(x, call) {
+labels_of.rater_fit <- function(x) {
   list(x = x$x, posterior = posterior(x), certain = known_patterns(x), common = 0)
 }
 
@@ -134,17 +131,14 @@ flattened <- function(labels, rho) {
 }
 
 # `posterior` has a row per pattern of `x`. Attribute: what is true, where `x` knows it.
-new_ground_truth <- function(x, posterior, call, rho = 0) {
-  if ("case" %in% x$categories) {
-    abort_argument("fit", "No category can be called {.val case}, the name of the column of cases.",
-      i = "Give that category another name, or choose {.code format = \"long\"}.", call = call)
-  }
+new_ground_truth <- function(x, posterior, rho = 0) {
+  abort_argument_if("case" %in% x$categories, "fit",
+    "No category can be called {.val case}, the name of the column of cases.",
+    i = "Give that category another name, or choose {.code format = \"long\"}.")
   columns <- lapply(seq_along(x$categories), function(k) posterior[, k])
   names(columns) <- x$categories
-  table <- case_table(x, columns, call)
-  if (!is.data.frame(table)) {
-    return(table)
-  }
+  table <- case_table(x, columns)
+  if (!is.data.frame(table)) return(table)
   tibble::new_tibble(
     table, nrow = nrow(x), truth = if (!is.null(x$truth)) truth(x), rho = rho,
     kind = panel_kind(x), class = c("ground_truth", "fallible_result")
@@ -183,16 +177,13 @@ new_ground_truth <- function(x, posterior, call, rho = 0) {
 #' @export
 calibration <- function(x, truth = NULL, bins = 10L, conf_level = default_conf_level()) {
   check_given()
-  call <- rlang::current_env()
-  probability <- probability_matrix(x, "x", call)
+  probability <- probability_matrix(x, "x")
   bins <- check_count(bins, "bins")
   conf_level <- check_level(conf_level)
-  true <- true_categories(x, truth, colnames(probability), call)
+  true <- true_categories(x, truth, colnames(probability))
   known <- true > 0L & !is.na(probability[, 1L])
-  if (!any(known)) {
-    abort_argument("truth", "The truth of the cases in {.arg x} cannot be estimated.",
-      i = if (anyNA(probability)) "Their probabilities are {.code NA}.", call = call)
-  }
+  abort_argument_if(!any(known), "truth", "The truth of the cases in {.arg x} cannot be estimated.",
+    i = if (anyNA(probability)) "Their probabilities are {.code NA}.")
   probability <- probability[known, , drop = FALSE]
   hit <- col(probability) == true[known]
   bin <- pmax(ceiling(probability * bins - 1e-9), 1)
@@ -208,66 +199,51 @@ calibration <- function(x, truth = NULL, bins = 10L, conf_level = default_conf_l
 }
 
 # The probabilities of a table like those of ground_truth(), cases x categories.
-probability_matrix <- function(x, arg, call) {
+probability_matrix <- function(x, arg) {
   categories <- setdiff(names(x), "case")
-  if (!is.data.frame(x) || !"case" %in% names(x) || length(categories) == 0L) {
-    abort_fallible("columns",
-      "{.arg {arg}} must have the column {.val case} and a column per category.",
-      x = if (any_columns(x)) "It has {.val {names(x)}}." else "It is {describe(x)}.", arg = arg,
-      call = call)
-  }
+  abort_if(!is.data.frame(x) || !"case" %in% names(x) || length(categories) == 0L, "columns",
+    "{.arg {arg}} must have the column {.val case} and a column per category.",
+    x = if (any_columns(x)) "It has {.val {names(x)}}." else "It is {describe(x)}.", arg = arg)
   out <- as.matrix(as.data.frame(x)[categories])
   dimnames(out) <- list(NULL, categories)
   ok <- is.numeric(out) && all(is.na(out) | (out >= 0 & out <= 1 + 1e-9))
-  if (!ok) {
-    abort_fallible("columns",
-      "The columns of {.arg {arg}} other than {.val case} must hold probabilities.",
-      x = "Found something else among {.val {categories}}.", arg = arg, call = call)
-  }
+  abort_if(!ok, "columns",
+    "The columns of {.arg {arg}} other than {.val case} must hold probabilities.",
+    x = "Found something else among {.val {categories}}.", arg = arg)
   out
 }
 
 # A column number for each row of `x`; 0 where the truth is not known.
-true_categories <- function(x, truth, categories, call) {
+true_categories <- function(x, truth, categories) {
   if (is.null(truth)) truth <- attr(x, "truth")
-  if (is.null(truth)) {
-    abort_argument("truth", "Calibration needs the {.arg truth} of some cases.",
-      i = "Only what {.fun simulate_ratings} and {.fun with_truth} make carries its truth.",
-      call = call)
-  }
-  given <- as_truth_table(truth, "truth", call)
+  abort_argument_if(is.null(truth), "truth", "Calibration needs the {.arg truth} of some cases.",
+    i = "Only what {.fun simulate_ratings} and {.fun with_truth} make carries its truth.")
+  given <- as_truth_table(truth, "truth")
   code <- match(given$truth, categories)
   if (anyNA(code)) {
-    abort_unknown_truth(
-      unique(given$truth[is.na(code)]), which(is.na(code)), "truth", categories, call
-    )
+    abort_unknown_truth(unique(given$truth[is.na(code)]), which(is.na(code)), "truth", categories)
   }
   at <- match(as_label(x$case), given$case)
   replace(code[at], is.na(at), 0L)
 }
 
 # Cases and their truths as labels, from what a user may give; without those that are missing.
-as_truth_table <- function(truth, arg, call) {
+as_truth_table <- function(truth, arg) {
   if (inherits(truth, "gold_cases")) truth <- truth$truth
   truth <- name_cases(truth)
-  for (part in c(list(names(truth)), as.list(truth))) check_text(part, arg, call)
+  for (part in c(list(names(truth)), as.list(truth))) check_text(part, arg)
   if (is.data.frame(truth)) {
     column <- intersect(c("truth", "category"), names(truth))[1L]
-    if (!"case" %in% names(truth) || is.na(column)) {
-      abort_fallible("columns", "{.arg {arg}} must have the columns {.val case} and {.val truth}.",
-        x = if (any_columns(truth)) {
-          "It has {.val {names(truth)}}."
-        } else {
-          "It is {describe(truth)}."
-        }, arg = arg, call = call)
-    }
+    abort_if(!"case" %in% names(truth) || is.na(column), "columns",
+      "{.arg {arg}} must have the columns {.val case} and {.val truth}.",
+      x = if (any_columns(truth)) "It has {.val {names(truth)}}." else "It is {describe(truth)}.",
+      arg = arg)
     case <- as_label(truth$case)
     category <- as_label(truth[[column]])
   } else {
-    if (!(is.atomic(truth) && rlang::is_named(truth))) {
-      abort_argument(arg, "must be categories with the cases as names, or a data frame with columns
-                           {.val case} and {.val truth}.", not = truth, call = call)
-    }
+    abort_argument_if(!(is.atomic(truth) && rlang::is_named(truth)), arg,
+      "must be categories with the cases as names, or a data frame with columns {.val case} and
+          {.val truth}.", not = truth)
     case <- names(truth)
     category <- as_label(unname(truth))
   }
@@ -280,7 +256,7 @@ as_truth_table <- function(truth, arg, call) {
     off <- off[[1L]]
     abort_fallible("case", "A case has one true category.", x = "Case {.val {case[[off]]}} has
         {.val {category[[first[[off]]]]}} and {.val {category[[off]]}} in {.arg {arg}}.",
-      row = which(known)[[off]], call = call)
+      row = which(known)[[off]])
   }
   list(case = case[!duplicated(case)], truth = category[!duplicated(case)])
 }

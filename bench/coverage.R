@@ -305,8 +305,9 @@ summarise <- function(of, name, panels) {
 
 # Do the first panels say what they said? A coverage may move by a panel in fifty, since ends of
 # intervals differ in their last digits between machines.
-check <- function(file, panels = kept, most = 0.02) {
+check <- function(file, most = 0.02) {
   before <- utils::read.csv(file, colClasses = c(missed = "character"), na.strings = "NA")
+  panels <- nchar(before$missed[[1L]])
   now <- do.call(rbind, lapply(unique(before$world), run_world, panels = panels))
   key <- function(table) do.call(paste, table[c("world", "quantity", "of", "gold", "interval")])
   at <- match(key(before), key(now))

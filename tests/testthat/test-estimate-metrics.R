@@ -62,7 +62,7 @@ test_that("the delta method gives accuracy the error that it has", {
       counts <- confusion_counts(estimate)[[s]]
       draws <- confusion_draws(estimate)
       found <- delta_rows(
-        point_rows(estimate, plan, counts, s, NULL), estimate, plan, counts, draws, s, 0.9
+        point_rows(estimate, plan, counts, s), estimate, plan, counts, draws, s, 0.9
       )
       own <- draws$values[, (s - 1L) * 9L + 1:9]
       seen <- stats::sd(rowSums(own[, c(1, 5, 9)]) / rowSums(own))
