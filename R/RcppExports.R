@@ -73,8 +73,8 @@ core_share_ahead <- function(replicates, first, second) {
     .Call(`_fallible_core_share_ahead`, replicates, first, second)
 }
 
-core_robust_error <- function(estimate, sampling, gap, suspicion, rater_error, range, open_share, kind) {
-    .Call(`_fallible_core_robust_error`, estimate, sampling, gap, suspicion, rater_error, range, open_share, kind)
+core_robust_error <- function(estimate, sampling, gap, dependence, rater_error, range, open_share, kind) {
+    .Call(`_fallible_core_robust_error`, estimate, sampling, gap, dependence, rater_error, range, open_share, kind)
 }
 
 core_rater_leans <- function(patterns, weight) {
@@ -89,8 +89,8 @@ core_base_rate_range <- function(share, kappa, answers, covariance) {
     .Call(`_fallible_core_base_rate_range`, share, kappa, answers, covariance)
 }
 
-core_blend <- function(said, prior, conf_level) {
-    .Call(`_fallible_core_blend`, said, prior, conf_level)
+core_blend <- function(stated, prior, conf_level) {
+    .Call(`_fallible_core_blend`, stated, prior, conf_level)
 }
 
 core_fit_latent <- function(patterns, weight, known, model, method, iterations, start, tick) {

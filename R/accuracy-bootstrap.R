@@ -64,7 +64,5 @@ replicates_in_pieces <- function(made_of, what, resampling, pieces) {
 
 replicates_task <- function(made_of, what, resampling) {
   force(list(made_of, what, resampling))
-  function() {
-    core_replicates(do.call(make_estimator, made_of), what, resampling, no_tick)
-  }
+  function() core_replicates(do.call(make_estimator, made_of), what, resampling, no_tick)
 }

@@ -3,9 +3,9 @@
 # and one fit for all cost up to half where their base rates or raters differed.
 
 # `estimate` makes an estimate of some cases, their clusters and the gold among them.
-estimate_by <- function(x, by, estimate, cluster, gold, call) {
-  by <- check_case_values(by, x, "by", call)
-  cluster <- check_case_values(cluster, x, "cluster", call)
+estimate_by <- function(x, by, estimate, cluster, gold) {
+  by <- check_case_values(by, x, "by")
+  cluster <- check_case_values(cluster, x, "cluster")
   groups <- if (is.factor(by)) levels(droplevels(by)) else as.character(sort(unique(by)))
   by <- as.character(by)
   seeds <- sample.int(.Machine$integer.max, length(groups)) # the same wherever a group is estimated
@@ -17,7 +17,7 @@ estimate_by <- function(x, by, estimate, cluster, gold, call) {
     part$leans <- leans # nor does how raters lean
     group_task(part, cluster[own], gold_among(gold, own, part), estimate, seed)
   }, groups, seeds)
-  found <- if (has_workers()) run_pieces(tasks, groups, call) else lapply(tasks, function(f) f())
+  found <- if (has_workers()) run_pieces(tasks, groups) else lapply(tasks, function(f) f())
   conditions <- stats::setNames(lapply(found, `[[`, "warnings"), groups)
   warn_groups(conditions[lengths(conditions) > 0L], length(groups))
   structure(
@@ -46,9 +46,7 @@ catch_warnings <- function(code) {
 # One warning of the classes of all, which says what each kind of them is about. `conditions` are
 # lists of them, with the names of the groups; there are `all` groups.
 warn_groups <- function(conditions, all) {
-  if (length(conditions) == 0L) {
-    return(invisible())
-  }
+  if (length(conditions) == 0L) return(invisible())
   each <- unlist(unname(conditions), recursive = FALSE)
   group <- rep(names(conditions), lengths(conditions))
   topic <- vapply(each, function(w) sub("^fallible_warning_", "", class(w)[[1L]]), "")
@@ -106,7 +104,7 @@ tidy.accuracy_by_group <- function(x, what = c(
                                      "replicates", "bins", "roc", "reliability", "threshold",
                                      "groups"
                                    ), ...) {
-  what <- check_choice(what, eval(formals(tidy.accuracy_by_group)$what), "what")
+  what <- check_choice(what)
   bind_groups(x, function(one) if (what == "groups") glance(one, ...) else tidy(one, what, ...))
 }
 
@@ -184,7 +182,7 @@ autoplot.accuracy_by_group <- function(object, ...) { # nolint: object_name.
     titled(
       "Accuracy of systems by group",
       if (!all(is.na(seen$conf.low))) {
-        paste0("With ", format(100 * level), "% intervals; each group is fitted separately")
+        paste0("With ", interval_title(level), "s; each group is fitted separately")
       },
       "probability of the correct category", caption = lacking_words(table)
     ) +

@@ -1,8 +1,8 @@
 # Cases in clusters: `cluster` of estimate_accuracy().
 
 # Integers that tell clusters apart.
-check_cluster <- function(cluster, x, call) {
-  cluster <- check_case_values(cluster, x, "cluster", call)
+check_cluster <- function(cluster, x) {
+  cluster <- check_case_values(cluster, x, "cluster")
   match(cluster, unique(cluster))
 }
 
@@ -21,9 +21,7 @@ is_one_cluster <- function(estimate) {
 
 # What was drawn, for notes.
 resampling_note <- function(estimate) {
-  if (is.null(estimate$options$cluster)) {
-    return("case bootstrap")
-  }
+  if (is.null(estimate$options$cluster)) return("case bootstrap")
   n <- count_clusters(estimate)
   paste0("bootstrap of ", count_noun(n, "cluster"), if (n < few_clusters) " (few, so too short)")
 }
@@ -33,9 +31,7 @@ few_clusters <- 20L
 # By how much clusters widen the sampling error of each system: of the joint estimate, whose
 # bootstrap is cheap, with clusters and with cases drawn.
 cluster_widening <- function(estimate) {
-  if (is.null(estimate$options$cluster)) {
-    return(1)
-  }
+  if (is.null(estimate$options$cluster)) return(1)
   seed <- draw_seed()
   estimator <- make_estimator(estimate$fit, method_joint, estimate$options)
   error <- function(options) {

@@ -4,19 +4,13 @@
 common_words <- c("typical", "none", "all")
 
 # As given: one of the words or a share, NULL if nothing is stated.
-check_common <- function(common, method, call) {
-  if (is.null(common)) {
-    return(NULL)
-  }
-  if (is.null(method$common)) {
-    abort_argument("common",
-      "{.code method = \"{method$id}\"} has no {.arg common}: its assumption is fixed.",
-      i = "Methods with {.arg common}: {.val {names(with_common())}}.", call = call)
-  }
-  if (is.character(common)) {
-    return(check_choice(common, common_words, "common", call))
-  }
-  check_number(common, "common", 0, 1, call = call)
+check_common <- function(common, method) {
+  if (is.null(common)) return(NULL)
+  abort_argument_if(is.null(method$common), "common",
+    "{.code method = \"{method$id}\"} has no {.arg common}: its assumption is fixed.",
+    i = "Methods with {.arg common}: {.val {names(with_common())}}.")
+  if (is.character(common)) return(check_choice(common, common_words, "common"))
+  check_number(common, "common", 0, 1)
 }
 
 with_common <- function() Filter(function(method) !is.null(method$common), accuracy_methods())
@@ -49,9 +43,7 @@ is_corrected <- function(back) any(back != 0, na.rm = TRUE) # NA has no estimate
 common_note <- function(x) {
   common <- common_of(x$options)
   share <- x$details$common[!is.na(x$table$estimate)]
-  if (is.null(common) || length(share) == 0L || all(is.na(share))) {
-    return(NULL)
-  }
+  if (is.null(common) || length(share) == 0L || all(is.na(share))) return(NULL)
   if (common == common_words[[1L]] && max(share, na.rm = TRUE) == 0) {
     return("Assumed: independent errors; ratings show no sign of shared ones, nor rule them out.")
   }

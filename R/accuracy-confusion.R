@@ -64,18 +64,14 @@
 confusion.accuracy_estimate <- function(x, # nolint: object_name.
                                         interval = NULL, conf_level = NULL, systems = NULL,
                                         ...) {
-  call <- rlang::current_env()
   check_dots_empty(...)
-  systems <- check_system_names(systems, x$table$system, call)
-  interval <- check_cell_interval(interval, x, call)
+  systems <- check_system_names(systems, x$table$system)
+  interval <- check_cell_interval(interval, x)
   if (is.null(conf_level)) conf_level <- x$options$conf_level
-  conf_level <- check_level(conf_level, call = call)
-  if (!method_of(x)$posterior) {
-    abort_argument("x",
-      "Method {.val {x$options$method}} estimates accuracy only, not a confusion matrix.",
-      i = "Estimate with {.arg method} {.or {.val {ids_with('posterior', accuracy_methods())}}}.",
-      call = call)
-  }
+  conf_level <- check_level(conf_level)
+  abort_argument_if(!method_of(x)$posterior, "x",
+    "Method {.val {x$options$method}} estimates accuracy only, not a confusion matrix.",
+    i = "Estimate with {.arg method} {.or {.val {ids_with('posterior', accuracy_methods())}}}.")
   by_gold <- !is.null(accuracy_intervals()[[interval]]$gold)
   alone <- without_gold(x)
   counts <- confusion_counts(alone)
@@ -84,31 +80,27 @@ confusion.accuracy_estimate <- function(x, # nolint: object_name.
     found <- confusion_table(alone, systems, counts, if (!by_gold) draws, conf_level, share)
     if (by_gold) cells_with_gold(found, x, counts, draws, interval, conf_level) else found
   }
-  structure(
-    list(
-      cells = table(cell_shares), categories = table(category_shares),
-      options = c(x$options[c("method", "replicates")], list(
-        interval = if (is.null(draws$values) && !by_gold) interval_none$id else interval,
-        conf_level = conf_level, clustered = !is.null(x$options$cluster),
-        target = x$gold$settings$target, gold = length(x$gold$case)
-      ))
-    ),
-    class = c("confusion_estimate", "fallible_result")
+  new_result("confusion_estimate",
+    cells = table(cell_shares), categories = table(category_shares),
+    options = c(x$options[c("method", "replicates")], list(
+      interval = if (is.null(draws$values) && !by_gold) interval_none$id else interval,
+      conf_level = conf_level, clustered = !is.null(x$options$cluster),
+      target = x$gold$settings$target, gold = length(x$gold$case)
+    ))
   )
 }
 
 # That of the estimate, if gold cases measure it.
-check_cell_interval <- function(interval, estimate, call) {
+check_cell_interval <- function(interval, estimate) {
   having <- cell_intervals(estimate)
-  if (is.null(estimate$gold) && rlang::is_string(interval) && interval %in% gold_ids()) {
-    abort_argument("interval",
-      "{.code interval = \"{interval}\"} needs an estimate whose interval uses gold cases.",
-      x = "{.arg x} has {.code interval = \"{estimate$options$interval}\"}.",
-      i = "Give {.arg known_truth} and {.code interval = \"{interval}\"} to
-           {.fun estimate_accuracy}.", call = call)
-  }
+  abort_argument_if(
+    is.null(estimate$gold) && rlang::is_string(interval) && interval %in% gold_ids(), "interval",
+    "{.code interval = \"{interval}\"} needs an estimate whose interval uses gold cases.",
+    x = "{.arg x} has {.code interval = \"{estimate$options$interval}\"}.",
+    i = "Give {.arg known_truth} and {.code interval = \"{interval}\"} to
+        {.fun estimate_accuracy}.")
   if (!is.null(estimate$gold)) having <- unique(c(estimate$options$interval, gold_ids(), having))
-  check_choice(interval %||% having, having, "interval", call)
+  check_choice(interval %||% having, having, "interval")
 }
 
 gold_ids <- function() names(gold_intervals())
@@ -128,9 +120,7 @@ confusion_counts <- function(estimate) {
   weight <- pattern_weights(x) * judged_patterns(estimate$fit)
   lapply(seq_along(x$systems), function(s) {
     posterior <- estimate$posterior[[s]]
-    if (is.null(posterior) || is.na(estimate$table$estimate[[s]])) {
-      return(rep(NA_real_, n * n))
-    }
+    if (is.null(posterior) || is.na(estimate$table$estimate[[s]])) return(rep(NA_real_, n * n))
     answer <- outer(pattern_answers(x)[, s], seq_len(n), `==`) * weight
     as.vector(crossprod(answer, posterior))
   })
@@ -138,9 +128,7 @@ confusion_counts <- function(estimate) {
 
 # A list of values, replicates x counts of all systems, or of the reason why there are none.
 confusion_draws <- function(estimate) {
-  if (!is.null(estimate$cells)) {
-    return(estimate$cells)
-  }
+  if (!is.null(estimate$cells)) return(estimate$cells)
   x <- estimate$fit$x
   cells <- length(x$categories)^2
   reason <- lack_of_interval(interval_bootstrap, estimate)
@@ -295,7 +283,7 @@ notes_of.confusion_estimate <- function(x) { # nolint: object_name.
       gold_cell_note(x)
     } else if (has_interval(x)) {
       paste0(
-        format(100 * x$options$conf_level), "% intervals: ",
+        interval_title(x$options$conf_level), "s: ",
         if (interval_of(x)$drawn) {
           "quantiles of posterior draws"
         } else {

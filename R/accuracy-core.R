@@ -5,9 +5,7 @@
 # An estimator by a method of the registry, for what `fit` tells of the raters.
 make_estimator <- function(fit, method, options) {
   rule <- rule_of(method, fit$model)
-  if (!is.null(rule)) {
-    return(rule(fit, options)$estimator)
-  }
+  if (!is.null(rule)) return(rule(fit, options)$estimator)
   of <- estimator_setup(fit, method, options)
   tick <- no_tick
   if (method$model == "own") {
@@ -45,9 +43,7 @@ estimator_setup <- function(fit, method, options) {
 replicating_estimator <- function(fit, method, options, paired = FALSE) {
   linear <- method$likelihood && fit$method != "pairs" && is.null(fit$refit) &&
     is.null(options$deviance) && (paired || length(fit$x$systems) > many_systems)
-  if (!linear) {
-    return(make_estimator(fit, method, options))
-  }
+  if (!linear) return(make_estimator(fit, method, options))
   structure(
     c(list(patterns = fit$x$patterns), estimator_setup(fit, method, options)),
     class = "linear_estimator"
@@ -60,11 +56,9 @@ many_cases <- 1e6
 announce_average <- function(x, threads) {
   seconds <- average_seconds(x, threads)
   if (seconds > 10) {
-    inform_fallible(c(
-      verbatim("Averaging over models will take about ", rough_time(seconds), "."),
-      "i" = "More {.arg threads} are quicker, as are fewer systems at a time, and the methods that
-             average over nothing; see {.fun estimate_accuracy}."
-    ))
+    inform_fallible(verbatim("Averaging over models will take about ", rough_time(seconds), "."),
+      i = "More {.arg threads} are quicker, as are fewer systems at a time, and the methods that
+          average over nothing; see {.fun estimate_accuracy}.")
   }
   seconds > 10
 }
@@ -104,9 +98,7 @@ point_of <- function(estimator) {
 # A row per replicate. `what`: "accuracy", a column per system, or "counts", expected numbers of
 # cases by truth and answer (answers within truths within systems); `resampling`: see there.
 replicates_of <- function(estimator, what, resampling, tick = no_tick) {
-  if (inherits(estimator, "case_estimator")) {
-    return(case_replicates(estimator, resampling, tick))
-  }
+  if (inherits(estimator, "case_estimator")) return(case_replicates(estimator, resampling, tick))
   if (inherits(estimator, "linear_estimator")) {
     return(linear_replicates(estimator, resampling, tick))
   }
@@ -139,9 +131,7 @@ linear_replicates <- function(estimator, resampling, tick) {
 # An estimator whose errors in common are stated: both ends of its range, and what is taken back of
 # the distance for each system.
 mixed_estimator <- function(independent, shared, back) {
-  if (!is_corrected(back)) {
-    return(independent)
-  }
+  if (!is_corrected(back)) return(independent)
   list(independent = independent, shared = shared, back = back)
 }
 

@@ -8,7 +8,7 @@
 #' Accuracy of systems from posterior draws
 #'
 #' Of a fit by `method = "bayes"` of [fit_raters()]: the posterior of the accuracy of systems, with
-#' what raters and systems may have in common in it. [compare_systems()], [estimate_metrics()] and
+#' errors that raters and systems may share in it. [compare_systems()], [estimate_metrics()] and
 #' [confusion()] of the result take its draws.
 #'
 #' @section Shared errors:
@@ -58,10 +58,9 @@ estimate_accuracy.draws_fit <- function(x, # nolint: object_name.
                                         conf_level = default_conf_level(), common = NULL,
                                         systems = NULL, known_truth = NULL, gold_sample = NULL,
                                         bins = list(), resampling = list(), ...) {
-  call <- rlang::current_env()
   check_dots_empty(...)
   options <- list(
-    method = check_choice(method, c("joint", "shared"), "method"),
+    method = check_choice(method),
     interval = check_choice(interval, interval_posterior$id, "interval"),
     conf_level = check_number(
       conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE
@@ -69,43 +68,37 @@ estimate_accuracy.draws_fit <- function(x, # nolint: object_name.
     replicates = nrow(x$draws)
   )
   record <- accuracy_methods()[[options$method]]
-  options["common"] <- list(check_common(common, record, call))
+  options["common"] <- list(check_common(common, record))
   if (!is.null(record$common)) options$common <- options$common %||% common_words[[1L]]
-  about <- choose_systems(x$x, systems, call)
-  if (length(about$systems) == 0L) {
-    abort_fallible("system", "There is no system whose accuracy could be estimated.",
-      i = "Give {.arg systems} to {.fun ratings}.", system = character(), call = call)
-  }
-  gold <- gold_of_draws(x, known_truth, gold_sample, call)
+  about <- choose_systems(x$x, systems)
+  abort_if(length(about$systems) == 0L, "system",
+    "There is no system whose accuracy could be estimated.",
+    i = "Give {.arg systems} to {.fun ratings}.", system = character())
+  gold <- gold_of_draws(x, known_truth, gold_sample)
   if (!is.null(gold)) x <- draws_without_truth(x)
   draws_estimate(x, about, options, gold)
 }
 
 # A random sample, a list with case and truth (numbers), or NULL.
-gold_of_draws <- function(fit, known_truth, gold_sample, call) {
-  if (is.null(known_truth) && is.null(gold_sample)) {
-    return(NULL)
-  }
-  gold <- settle_gold(known_truth %||% fit$given$truth, gold_sample %||% "given", fit$x, call)
-  if (!identical(gold_sample, "random")) {
-    abort_argument("gold_sample", "Of posterior draws known truths must be a random sample.",
-      i = "Say {.code gold_sample = \"random\"}, or give them to {.fun fit_raters}.", call = call)
-  }
+gold_of_draws <- function(fit, known_truth, gold_sample) {
+  if (is.null(known_truth) && is.null(gold_sample)) return(NULL)
+  gold <- settle_gold(known_truth %||% fit$given$truth, gold_sample %||% "given", fit$x)
+  abort_argument_if(!identical(gold_sample, "random"), "gold_sample",
+    "Of posterior draws known truths must be a random sample.",
+    i = "Say {.code gold_sample = \"random\"}, or give them to {.fun fit_raters}.")
   if (length(gold$case) > 0L) gold
 }
 
 draws_without_truth <- function(fit) {
-  if (!any(known_patterns(fit))) {
-    return(fit)
-  }
-  checked <- with_known(fit$x[], NULL, fit$given$raters, NULL)
+  if (!any(known_patterns(fit))) return(fit)
+  checked <- with_known(fit$x[], NULL, fit$given$raters)
   fit_settled(checked$x, fit$model, checked$known, fit$prior, fit$sampling, fit$seed)
 }
 
 # `about`: the ratings of the fit, with the systems (and of these the answers) that are judged.
 draws_estimate <- function(fit, about, options, gold = NULL) {
   checked <- with_known(
-    join_patterns(about), if (any(known_patterns(fit))) fit$given$truth, fit$given$raters, NULL
+    join_patterns(about), if (any(known_patterns(fit))) fit$given$truth, fit$given$raters
   )
   fit$x <- checked$x
   fit$known <- checked$known

@@ -31,9 +31,7 @@ gold_columns <- function(x, systems) {
 
 gold_notes <- function(x) {
   gold <- x$gold
-  if (is.null(gold)) {
-    return(NULL)
-  }
+  if (is.null(gold)) return(NULL)
   details <- gold$details
   reasons <- reason_notes(details$reason, NA, details$system)
   c(
@@ -70,12 +68,12 @@ group_gold_notes <- function(x) {
 # An estimate that names no model has the labels of the average; gold cases are certain, and have
 # patterns of their own.
 #' @exportS3Method
-labels_of.accuracy_estimate <- function(x, call) { # nolint: object_name.
+labels_of.accuracy_estimate <- function(x) { # nolint: object_name.
   averaged <- is_averaged(x) && is_k_model(x$fit$model)
   labels <- if (averaged) {
     c(average_labels(x$fit$x, x$fit$known), common = typical_rho)
   } else {
-    labels_of(x$fit, call)
+    labels_of(x$fit)
   }
   if (length(x$gold$case) > 0L) with_certain_cases(labels, x$gold) else labels
 }
@@ -116,21 +114,20 @@ labels_of.accuracy_estimate <- function(x, call) { # nolint: object_name.
 #' @export
 update.accuracy_estimate <- function(object, known_truth, gold_sample = NULL,
                                      interval = object$options$interval, ...) {
-  call <- rlang::current_env()
   check_dots_empty(...)
   x <- object$fit$x
-  if (is.null(object$gold) || !weights_are_counts(x)) abort_no_gold(call)
-  interval <- check_choice(interval, names(gold_intervals()), "interval", call)
+  if (is.null(object$gold) || !weights_are_counts(x)) abort_no_gold()
+  interval <- check_choice(interval, names(gold_intervals()), "interval")
   gold <- object$gold
   if (!missing(known_truth)) {
-    given <- as_gold_cases(known_truth, gold_sample, call)
+    given <- as_gold_cases(known_truth, gold_sample)
     given$sample <- given$sample %||% if (gold$sample == "random") gold$sample
     given[c("target", "widen")] <- gold$settings[c("target", "widen")]
-    more <- settle_gold(given, NULL, x, call)
-    gold <- if (length(gold$case) == 0L) more else merge_gold(gold, more, x, call)
+    more <- settle_gold(given, NULL, x)
+    gold <- if (length(gold$case) == 0L) more else merge_gold(gold, more, x)
     if (!gold_measures(gold)) {
       why <- lack_of_sample(gold_intervals()[[interval]], gold)
-      abort_argument("gold_sample", why$message, call = call)
+      abort_argument("gold_sample", why$message)
     }
     warn_gold(gold, x)
   }
@@ -141,20 +138,18 @@ update.accuracy_estimate <- function(object, known_truth, gold_sample = NULL,
   )
 }
 
-abort_no_gold <- function(call) {
-  abort_argument("object",
-    "{.arg object} has no gold sample to which cases could be added.",
+abort_no_gold <- function() {
+  abort_argument("object", "{.arg object} has no gold sample to which cases could be added.",
     i = "Give all of them to {.fun estimate_accuracy} as {.arg known_truth}, and say how they were
-         chosen, as {.arg gold_sample}.", call = call)
+        chosen, as {.arg gold_sample}.")
 }
 
-merge_gold <- function(gold, more, x, call) {
-  if (length(more$case) > 0L && more$sample != gold$sample) {
-    abort_fallible("gold", "All gold cases must have been chosen in the same way.",
-      x = "These are {.val {more$sample}}, the earlier ones {.val {gold$sample}}.",
-      i = "Give the probability of each to be chosen, in any batch, to {.fun estimate_accuracy}.",
-      case = as_label(x$cases[more$case]), call = call)
-  }
+merge_gold <- function(gold, more, x) {
+  abort_if(length(more$case) > 0L && more$sample != gold$sample, "gold",
+    "All gold cases must have been chosen in the same way.",
+    x = "These are {.val {more$sample}}, the earlier ones {.val {gold$sample}}.",
+    i = "Give the probability of each to be chosen, in any batch, to {.fun estimate_accuracy}.",
+    case = as_label(x$cases[more$case]))
   before <- match(more$case, gold$case)
   off <- which(more$truth != gold$truth[before])
   if (length(off) > 0L) {
@@ -163,9 +158,9 @@ merge_gold <- function(gold, more, x, call) {
     old <- x$categories[[gold$truth[[before[[off[[1L]]]]]]]] # nolint: object_usage. Glue uses it.
     abort_fallible("case", "A case has one true category.", x = "{length(off)} case{?s} {?has/have}
         another than before, first case {.val {case[[1L]]}}: {.val {old}} before, {.val {now[[1L]]}}
-        now.", row = off, case = case, found = now, call = call)
+        now.", row = off, case = case, found = now)
   }
-  check_same_chance(gold, more, before, x, call)
+  check_same_chance(gold, more, before, x)
   new <- is.na(before)
   join <- function(field) c(gold[[field]], more[[field]][new])
   order <- order(join("case"))
@@ -176,33 +171,27 @@ merge_gold <- function(gold, more, x, call) {
 }
 
 # A probability is that of being chosen in any batch, so that a further batch changes all of them.
-check_same_chance <- function(gold, more, before, x, call) {
+check_same_chance <- function(gold, more, before, x) {
   off <- which(more$probability != gold$probability[before])
-  if (length(off) > 0L) {
-    abort_fallible("gold", "A case has one probability of being chosen, in any batch.",
-      x = "{length(off)} case{?s} {?has/have} another than before, first case
-           {.val {as_label(x$cases[more$case[[off[[1L]]]]])}}.",
-      i = "Give all gold cases, with new probabilities, to {.fun estimate_accuracy}.",
-      case = as_label(x$cases[more$case[off]]), call = call)
-  }
+  abort_if(length(off) > 0L, "gold", "A case has one probability of being chosen, in any batch.",
+    x = "{length(off)} case{?s} {?has/have} another than before, first case
+        {.val {as_label(x$cases[more$case[[off[[1L]]]]])}}.",
+    i = "Give all gold cases, with new probabilities, to {.fun estimate_accuracy}.",
+    case = as_label(x$cases[more$case[off]]))
 }
 
 #' @rdname update.accuracy_estimate
 #' @export
 update.accuracy_by_group <- function(object, known_truth, gold_sample = NULL, ...) {
-  call <- rlang::current_env()
   if (missing(known_truth)) {
     object[] <- lapply(unclass(object), stats::update, ...)
     return(object)
   }
-  given <- as_truth_table(known_truth, "known_truth", call)
+  given <- as_truth_table(known_truth, "known_truth")
   groups <- lapply(unclass(object), function(estimate) as_label(estimate$fit$x$cases))
   unknown <- setdiff(given$case, unlist(groups))
-  if (length(unknown) > 0L) {
-    abort_fallible("case", "{.arg known_truth} must hold cases of {.arg object}.",
-      x = "{.val {unknown}} {?is/are} in none of its groups.", row = match(unknown, given$case),
-      call = call)
-  }
+  abort_if(length(unknown) > 0L, "case", "{.arg known_truth} must hold cases of {.arg object}.",
+    x = "{.val {unknown}} {?is/are} in none of its groups.", row = match(unknown, given$case))
   labels <- if (is.data.frame(known_truth)) as_label(known_truth$case) else names(known_truth)
   object[] <- Map(function(estimate, cases) {
     own <- labels %in% cases

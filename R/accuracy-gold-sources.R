@@ -8,9 +8,7 @@
 # gold_accuracy() gives for each system, NULL for one that only ratings tell of; `sources`, a row
 # per system and interval; and `details`, a row per system. `predicted`: see gold_evidence().
 with_gold <- function(estimate, gold, predicted = NULL) {
-  if (!gold_measures(gold)) {
-    return(estimate)
-  }
+  if (!gold_measures(gold)) return(estimate)
   gold$alone <- estimate$table
   x <- estimate$fit$x
   if (length(gold$case) > 0L && weights_are_counts(x)) {
@@ -120,20 +118,23 @@ worth_in_labels <- function(rows, cases) {
 
 # Why gold measures nothing of a system; NULL if it does.
 lack_of_gold <- function(estimate, s) {
-  n <- length(estimate$gold$case)
+  evidence <- estimate$gold$evidence
   if (!is.null(estimate$gold$measured[[s]])) {
     NULL
-  } else if (n == 0L) {
-    "there are no gold cases"
-  } else if (is.null(estimate$gold$evidence)) {
+  } else if (is.null(evidence)) {
+    lack_of_evidence(estimate)
+  } else if (any(evidence$answer[evidence$at, s] > 0L)) {
+    only_some_drawn
+  } else {
+    paste("it answered none of the", number(length(estimate$gold$case)), "gold cases")
+  }
+}
+
+lack_of_evidence <- function(estimate) {
+  if (length(estimate$gold$case) > 0L) {
     "weights are not counts, so gold cases are not a sample of cases"
   } else {
-    answered <- sum(estimate$gold$evidence$answer[estimate$gold$evidence$at, s] > 0L)
-    if (answered > 0L) {
-      only_some_drawn
-    } else {
-      paste("it answered none of the", number(n), "gold cases")
-    }
+    "there are no gold cases"
   }
 }
 
@@ -176,9 +177,7 @@ worth_of <- function(x) if (x$ratio > 0) x$design / x$ratio else Inf
 
 # Does gold say more of a system's estimate than ratings alone do?
 rests_on_gold <- function(estimate) {
-  if (is.null(estimate$gold)) {
-    return(rep(FALSE, nrow(estimate$table)))
-  }
+  if (is.null(estimate$gold)) return(rep(FALSE, nrow(estimate$table)))
   sources <- estimate$gold$sources
   weight <- sources$weight[sources$interval == estimate$options$interval]
   weight >= 0.5 & !is.na(weight)

@@ -1,42 +1,47 @@
 #' @section Gold cases:
 #' A few cases whose truth is known, a random sample or one drawn with known probabilities
 #' (`gold_sample`), measure what ratings cannot show. The estimate from ratings is made without
-#' them; what ratings predict of each case (half the posterior of raters with an accuracy each, half
-#' the share of ratings) is then held against gold. With `y` 1 where an answer is the truth, and `q`
-#' what is predicted of it, the accuracy is `mean(y - slope q)` over gold cases plus `slope mean(q)`
-#' over all: prediction-powered inference (Angelopoulos et al. 2023), with a slope of their
-#' `"PPI++"` kind that is drawn towards .5 where gold cases are few. Worthless predictions get a
-#' slope of 0, and gold speaks alone.
+#' them; what ratings predict for each case (half the posterior of raters with an accuracy each,
+#' half the share of ratings) is then compared with gold. With `y` 1 where an answer is the truth,
+#' and `q` its predicted probability, the accuracy is `mean(y - slope q)` over gold cases plus
+#' `slope mean(q)` over all cases: prediction-powered inference (Angelopoulos et al. 2023), with a
+#' slope as in PPI++ that is drawn towards .5 where gold cases are few. Worthless predictions get a
+#' slope of 0, which leaves gold alone.
 #'
 #' * `"corrected"` is Wilson's interval with as many cases as gold and ratings are worth. It is
 #'   valid however many errors are shared.
-#' * `"combined"`, the default, takes what ratings alone say for a prior: normal
-#'   around their estimate, with their robust error, where gold cases are few, and with a flat part
-#'   (up to .7) once there are enough to contradict it. By then it is no surer than gold itself, and
-#'   where five or more gold cases contradict it (as the print says) it has no part, so that the
-#'   interval is `"corrected"`. Where machines rate, what they say alone is the interval of their
-#'   kind, around its centre.
+#' * `"combined"`, the default, uses the estimate from ratings alone as a prior: normal, with its
+#'   robust error, where gold cases are few, and with a flat part (of weight up to .7) once there
+#'   are enough to contradict it. It is then no narrower than gold itself makes it, and where five
+#'   or more gold cases contradict it (as the print says) it is not used, so that the interval is
+#'   `"corrected"`. Where machines rate, the prior is the interval of their kind, around its centre.
 #' * `"anytime"` is `"corrected"` as a confidence sequence: valid, approximately, at all numbers of
 #'   gold cases at once, so that you may look after every batch
 #'   ([update()][update.accuracy_estimate]) and stop when the half-width is small enough. It is
 #'   wider.
 #'
-#' On 28 sets with known truth, 20 of them real, with 10, 20, 50 and 100 random gold cases (20 draws
-#' each), nominal 90% intervals of the kind `"corrected"` covered .949, .924, .919 and .913,
-#' `"combined"` .954, .924, .921 and .912. Widths were .331, .234, .150 and .106, and .291, .218,
-#' .144 and .104; those of gold alone .378, .281, .185 and .133 (bench/gold.R). In simulated worlds
-#' where raters copy each other, or systems err where raters do, `"combined"` covered .86, .84 and
-#' .84 with 20, 50 and 100 (standard error .03), `"corrected"` .90, .87 and .88 (bench/coverage.R).
+#' On 28 sets with known truth, 20 of them real (20 draws of random gold cases each), nominal 90%
+#' intervals had this coverage and mean width (`bench/gold.R` in the sources):
 #'
-#' Table `tidy(what = "gold")` has gold alone, ratings alone and both together side by side. Cases
-#' that no rater saw count as predicted on average. Of systems (or groups, with `by`) that answered
-#' no gold case there is what ratings alone say, and why. With `cluster` gold cases of a cluster are
-#' not independent; below five clusters with gold there is no interval. Weights that count cases
-#' make copies of gold cases, too.
+#' | gold cases | `"corrected"` | `"combined"` | gold alone |
+#' |---|---|---|---|
+#' | 10 | .949, .331 wide | .954, .291 wide | .904, .378 wide |
+#' | 20 | .924, .234 | .924, .218 | .911, .281 |
+#' | 50 | .919, .150 | .921, .144 | .909, .185 |
+#' | 100 | .913, .106 | .912, .104 | .896, .133 |
 #'
-#' Gold cases that were picked by hand (`gold_sample = "given"`, or nothing said) measure
-#' nothing: they only enter the likelihood, as in [fit_raters()], and so does all gold with the
-#' other intervals. Without gold cases nothing changes.
+#' In simulated worlds where raters copy each other, or systems err where raters do, `"combined"`
+#' covered .86, .84 and .84 with 20, 50 and 100 gold cases (standard error .03), `"corrected"` .90,
+#' .87 and .88 (`bench/coverage.R`).
+#'
+#' `tidy(what = "gold")` has the estimates from gold alone, from ratings alone and from both. Cases
+#' that no rater saw get the mean prediction. Systems (or groups, with `by`) that answered no gold
+#' case have the estimate from ratings alone, with the reason. With `cluster` gold cases of a
+#' cluster are not independent; below five clusters with gold there is no interval. Weights that
+#' count cases make copies of gold cases, too.
+#'
+#' Gold cases that were picked by hand (`gold_sample = "given"`, the default) measure nothing: they
+#' only enter the likelihood, as in [fit_raters()], and so does all gold with the other intervals.
 #' @references Angelopoulos, A. N., Bates, S., Fannjiang, C., Jordan, M. I. and Zrnic, T. (2023).
 #'   Prediction-powered inference. *Science*, 382, 669-674. \doi{10.1126/science.adi6000}
 #'
@@ -54,58 +59,50 @@ NULL
 # `gold` of all functions here is what read_gold() gives, with `settings` (target, widen) and
 # `kind`: "sample", or why it is none, "picked", "unsaid" or "unrated", or "likelihood" where the
 # interval does not measure with it. NULL if nothing was given.
-settle_gold <- function(known_truth, gold_sample, x, call) {
+settle_gold <- function(known_truth, gold_sample, x) {
   if (is.null(known_truth) || isFALSE(known_truth)) {
-    check_no_sample(gold_sample, call)
+    check_no_sample(gold_sample)
     return(NULL)
   }
-  given <- as_gold_cases(known_truth, gold_sample, call)
-  gold <- read_gold(given$truth, given$sample, x, call)
+  given <- as_gold_cases(known_truth, gold_sample)
+  gold <- read_gold(given$truth, given$sample, x)
   if (length(gold$case) == 0L) warn_no_gold()
   gold$settings <- given[c("target", "widen")]
   gold$kind <- gold_kind(gold, x)
   gold
 }
 
-check_no_sample <- function(gold_sample, call) {
-  if (!is.null(gold_sample)) {
-    abort_argument("known_truth", "{.arg gold_sample} says how the cases of {.arg known_truth} were
-                                   chosen, which is not given.",
-      i = "{.code known_truth = TRUE} takes the truth that {.arg x} holds.", call = call)
-  }
+check_no_sample <- function(gold_sample) {
+  abort_argument_if(!is.null(gold_sample), "known_truth",
+    "{.arg gold_sample} says how the cases of {.arg known_truth} were chosen, which is not given.",
+    i = "{.code known_truth = TRUE} takes the truth that {.arg x} holds.")
 }
 
 warn_no_gold <- function() {
-  warn_fallible("gold_none", c(
-    "{.arg known_truth} holds no truth, so the ratings alone are used.",
-    "i" = "Leave it out, or check whether all its truths are missing."
-  ))
+  warn_fallible("gold_none", "{.arg known_truth} holds no truth, so the ratings alone are used.",
+    i = "Leave it out, or check whether all its truths are missing.")
 }
 
 # Gold may measure what is fitted without it.
-check_gold_of <- function(fit, known_truth, gold_sample, call) UseMethod("check_gold_of")
+check_gold_of <- function(fit, known_truth, gold_sample) UseMethod("check_gold_of")
 
-check_gold_of.rater_fit <- function(fit, known_truth, gold_sample, call) invisible()
+check_gold_of.rater_fit <- function(fit, known_truth, gold_sample) invisible()
 
-check_gold_of.score_fit <- function(fit, known_truth, gold_sample, call) {
-  if (any(known_patterns(fit)) && !is.null(known_truth)) {
-    abort_argument("known_truth", "The fit has already used known truths, so they cannot check it.",
-      i = "Fit {.fun fit_scores} without {.arg known_truth}, and give it here.", call = call)
-  }
-  if (!is.null(known_truth) && (is.null(gold_sample) || identical(gold_sample, "given"))) {
-    abort_argument("known_truth",
-      "Known truths that are not a sample must be given to {.fun fit_scores}.",
-      i = "{.code gold_sample = \"random\"} says that they are a random sample.", call = call)
-  }
+check_gold_of.score_fit <- function(fit, known_truth, gold_sample) {
+  abort_argument_if(any(known_patterns(fit)) && !is.null(known_truth), "known_truth",
+    "The fit has already used known truths, so they cannot check it.",
+    i = "Fit {.fun fit_scores} without {.arg known_truth}, and give it here.")
+  abort_argument_if(
+    !is.null(known_truth) && (is.null(gold_sample) || identical(gold_sample, "given")),
+    "known_truth", "Known truths that are not a sample must be given to {.fun fit_scores}.",
+    i = "{.code gold_sample = \"random\"} says that they are a random sample.")
 }
 
 # A posterior that was given may know the truth already, or not: nobody can tell.
-check_gold_of.posterior_fit <- function(fit, known_truth, gold_sample, call) {
-  if (!is.null(known_truth) && !isFALSE(known_truth)) {
-    abort_argument("known_truth",
-      "{.arg known_truth} needs a model; this fit has only a posterior.",
-      i = "Give {.arg known_truth} with the ratings.", call = call)
-  }
+check_gold_of.posterior_fit <- function(fit, known_truth, gold_sample) {
+  abort_argument_if(!is.null(known_truth) && !isFALSE(known_truth), "known_truth",
+    "{.arg known_truth} needs a model; this fit has only a posterior.",
+    i = "Give {.arg known_truth} with the ratings.")
 }
 
 gold_measures <- function(gold) identical(gold$kind, "sample")
@@ -151,9 +148,7 @@ lack_of_sample <- function(interval, gold) {
 # The gold among some cases of a panel, `own`, which make up `part`. Where all of it is on cases
 # that no rater saw it is no sample of the others, and as good as none.
 gold_among <- function(gold, own, part) {
-  if (is.null(gold)) {
-    return(NULL)
-  }
+  if (is.null(gold)) return(NULL)
   at <- match(gold$case, own)
   here <- !is.na(at)
   gold$case <- at[here]
@@ -179,14 +174,11 @@ gold_table <- function(gold, x) {
 }
 
 # A fit to ratings alone, if the truth that it knows is what is to measure now.
-fit_without_truth <- function(fit, known_truth, call) {
-  if (!any(known_patterns(fit))) {
-    return(fit)
-  }
-  if (!identical(known_truth, fit$given$truth)) {
-    abort_argument("known_truth", "{.arg x} is a fit that already uses known truth.",
-      i = "Leave out {.arg known_truth}, or give all known cases to {.fun estimate_accuracy}, with
-           ratings or with a fit that knows none.", call = call)
-  }
+fit_without_truth <- function(fit, known_truth) {
+  if (!any(known_patterns(fit))) return(fit)
+  abort_argument_if(!identical(known_truth, fit$given$truth), "known_truth",
+    "{.arg x} is a fit that already uses known truth.",
+    i = "Leave out {.arg known_truth}, or give all known cases to {.fun estimate_accuracy}, with
+        ratings or with a fit that knows none.")
   fit_raters(fit$x[], fit$model, known_raters = fit$given$raters)
 }

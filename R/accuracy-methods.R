@@ -1,22 +1,18 @@
 #' @rdname tidy.accuracy_estimate
 #' @export
 `[.accuracy_estimate` <- function(x, i, ...) {
-  if (missing(i)) {
-    return(x)
-  }
-  call <- rlang::current_env()
-  at <- find_subset(i, x$table$system, "system", call)
-  if (!is.null(rule_field(x$fit$model)) || any(known_patterns(x$fit))) {
-    abort_argument("x", "rests on a fit of all systems together.",
-      i = "Choose {.arg systems} in {.fun estimate_accuracy}.", call = call)
-  }
-  structure(systems_of(unclass(x), at, call), class = class(x))
+  if (missing(i)) return(x)
+  at <- find_subset(i, x$table$system, "system")
+  abort_argument_if(!is.null(rule_field(x$fit$model)) || any(known_patterns(x$fit)), "x",
+    "rests on a fit of all systems together.",
+    i = "Choose {.arg systems} in {.fun estimate_accuracy}.")
+  structure(systems_of(unclass(x), at), class = class(x))
 }
 
 # Patterns that no longer differ become one, of which the first is as good as any.
-systems_of <- function(x, at, call) {
+systems_of <- function(x, at) {
   before <- x$fit$x$index
-  x$fit <- fit_beside(x$fit, join_patterns(keep_systems(x$fit$x, at, call)))
+  x$fit <- fit_beside(x$fit, join_patterns(keep_systems(x$fit$x, at)))
   pattern <- before[match(seq_len(n_patterns(x$fit$x)), x$fit$x$index)]
   rows <- c("table", "details")
   x[rows] <- lapply(x[rows], function(table) table[at, ])

@@ -95,9 +95,7 @@ said_ids <- function(records) {
 
 # Whoever names a model, or knows a rater, wants it used.
 default_method <- function(model, known_raters = FALSE) {
-  if (inherits(model, "own_model")) {
-    return(method_shared$id)
-  }
+  if (inherits(model, "own_model")) return(method_shared$id)
   if (is_k_model(model) && !any(known_raters)) method_average$id else method_joint$id
 }
 
@@ -138,15 +136,13 @@ runs_compiled <- function(options) {
 # How a number came about; `model` is left out where it does not say more.
 method_words <- function(id, model = NULL) {
   method <- accuracy_methods()[[id]]
-  if (is.null(method)) {
-    return(id)
-  }
+  if (is.null(method)) return(id)
   said <- !is.null(model) && method$model != "own"
   paste0(method$words, if (said) paste0(", ", format(model)))
 }
 
-check_accuracy_method <- function(method, call, arg = "method") {
-  check_choice(method, names(accuracy_methods()), arg, call)
+check_accuracy_method <- function(method, arg = "method") {
+  check_choice(method, names(accuracy_methods()), arg)
 }
 
 accuracy_options <- c(
@@ -164,28 +160,28 @@ as_arguments <- function(options) {
   ))
 }
 
-check_accuracy_options <- function(x, call) {
-  method <- check_accuracy_method(x$method, call)
-  interval <- check_choice(x$interval, names(accuracy_intervals()), "interval", call)
+check_accuracy_options <- function(x) {
+  method <- check_accuracy_method(x$method)
+  interval <- check_choice(x$interval, names(accuracy_intervals()), "interval")
   list(
     method = method,
     interval = interval,
-    conf_level = check_level(x$conf_level, call = call),
-    clip = check_choice(x$clip, c("bin", "overall", "none"), "clip", call),
-    bin_width = check_number(x$bin_width, "bin_width", 0.001, 1, call = call),
+    conf_level = check_level(x$conf_level),
+    clip = check_choice(x$clip, c("bin", "overall", "none"), "clip"),
+    bin_width = check_number(x$bin_width, "bin_width", 0.001, 1),
     replicates = check_count(
       x$replicates %||% accuracy_intervals()[[interval]]$replicates, "replicates",
-      min = 2L, max = 1e7, call = call
+      min = 2L, max = 1e7
     ),
-    common = check_common(x$common, accuracy_methods()[[method]], call)
+    common = check_common(x$common, accuracy_methods()[[method]])
   )
 }
 
 # The one place that knows which method goes with which interval, model, fit, clusters and gold.
-check_pair <- function(options, model, fit, call, gold = NULL) {
+check_pair <- function(options, model, fit, gold = NULL) {
   of <- list(options = options)
   why <- pair_misfit(method_of(of), interval_of(of), model, fit, !is.null(options$cluster), gold)
-  if (!is.null(why)) abort_argument(why$arg, why$message, call = call)
+  abort_argument_if(!is.null(why), why$arg, why$message)
 }
 
 # The argument that is wrong, and what to say of it; NULL if all fits. Where `fit` is NULL there is
@@ -246,9 +242,7 @@ rule_misfit <- function(field, method, interval, fit) {
   )
   used <- c(method = method$id, interval = interval$id)
   off <- names(used)[!unlist(Map(`%in%`, used, having))]
-  if (length(off) == 0L) {
-    return(NULL)
-  }
+  if (length(off) == 0L) return(NULL)
   arg <- off[[1L]]
   list(arg = arg, message = c(
     if (family) {

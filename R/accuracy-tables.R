@@ -88,42 +88,34 @@ tidy.accuracy_estimate <- function(x, what = c(
                                      "estimate", "details", "members", "gold", "gold_details",
                                      "replicates", "bins", "roc", "reliability", "threshold"
                                    ), ...) {
-  call <- rlang::current_env()
-  what <- check_choice(what, eval(formals(tidy.accuracy_estimate)$what), "what")
+  what <- check_choice(what)
   of_scores <- list(
     roc = roc_of_estimate, reliability = reliability_of_estimate, threshold = threshold_of_estimate
   )[[what]]
   if (!is.null(of_scores)) {
-    check_known_dots(names(formals(of_scores)), call, ...)
-    return(of_scores(x, ..., call = call))
+    check_known_dots(setdiff(names(formals(of_scores)), "x"), ...)
+    return(of_scores(x, ...))
   }
   check_dots_empty(...)
-  switch(what,
-    estimate = x$table, details = with_bins_only(x),
+  switch(what, estimate = x$table, details = with_bins_only(x),
     members = if (NROW(x$members) > 0L) x$members else no_members,
     gold = x$gold$sources %||% no_gold_sources, gold_details = x$gold$details %||% no_gold_details,
-    replicates = replicate_table(x$replicates), bins = bins_of_estimate(x, call)
-  )
+    replicates = replicate_table(x$replicates), bins = bins_of_estimate(x))
 }
 
 # `...` of tables that take arguments of their own: all named, and known.
-check_known_dots <- function(known, call, ...) {
+check_known_dots <- function(known, ...) {
   given <- rlang::names2(list(...))
-  off <- setdiff(given, setdiff(known, c("x", "call")))
-  if (length(off) > 0L) {
-    abort_argument("...",
-      if (any(off == "")) "Arguments in {.arg ...} must be named." else
-        "There is no argument {.arg {off}} here.",
-      i = "They are {.arg {setdiff(known, c('x', 'call'))}}.", call = call)
-  }
+  off <- setdiff(given, known)
+  abort_argument_if(length(off) > 0L, "...",
+    if (any(off == "")) "Arguments in {.arg ...} must be named." else "There is no argument
+        {.arg {off}} here.", i = "They are {.arg {known}}.")
 }
 
-bins_of_estimate <- function(x, call) {
-  if (!method_of(x)$bins) {
-    abort_argument("what",
-      "There are no bins in an estimate with method {.val {x$options$method}}.",
-      i = "Use {.code estimate_accuracy(method = \"binned\")}.", call = call)
-  }
+bins_of_estimate <- function(x) {
+  abort_argument_if(!method_of(x)$bins, "what",
+    "There are no bins in an estimate with method {.val {x$options$method}}.",
+    i = "Use {.code estimate_accuracy(method = \"binned\")}.")
   x$bins
 }
 

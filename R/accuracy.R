@@ -23,10 +23,10 @@
 #' @param bins A list of what concerns `"binned"` and `"unbinned"`: `width`, that of the bins, a
 #'   probability in \[0.001, 1\], by default 0.1 (one bin is 1); and `clip`, where estimates are
 #'   clipped to \[0, 1\]: in each `"bin"`, as published and by default, `"overall"`, or `"none"`.
-#' @param common What is assumed of errors that systems and raters have in common: `"typical"`, what
-#'   such panels typically have; `"none"`, as published; `"all"`, the system errs where the raters
-#'   err; or a number, the share in \[0, 1\] of the distance from the one to the other. `NULL` is
-#'   `"typical"` for `"average"` and `"none"` for `"joint"`; the other methods cannot have it.
+#' @param common What is assumed of errors that systems and raters share: `"typical"`, what such
+#'   panels typically share; `"none"`, as published; `"all"`, the system errs where the raters err;
+#'   or a number in \[0, 1\], the share of the way from none to all. `NULL` is `"typical"` for
+#'   `"average"` and `"none"` for `"joint"`; the other methods do not use it.
 #' @param resampling A list of what concerns the bootstrap. `replicates`, their number, by default
 #'   1000, and 200 for robust intervals (where `"average"` needs none). `threads`, by default 1 or
 #'   what option `fallible.threads` says; no more are used than the machine has cores, or than
@@ -35,12 +35,12 @@
 #'   cluster are not independent, and resampled together. Replicates are drawn on other machines if
 #'   a `future::plan()` names some (not `"multisession"` or `"multicore"`: on one machine threads
 #'   are quicker).
-#' @param systems Names of the systems to judge; `NULL` for all.
+#' @param systems Names of the systems to evaluate; `NULL` for all.
 #' @param known_truth Cases whose truth is known, called gold cases: categories with the cases as
 #'   names; a data frame with columns `case` and `truth` (or `category`), such as the list that
 #'   `augment()` gives of a [plan_gold()], filled in; `TRUE` for the truth that `x` holds (see
-#'   [ratings()]), which is never used otherwise; or [gold_cases()], which say besides how they were
-#'   chosen and what they are to measure. Missing ones are not known.
+#'   [ratings()]), which is never used otherwise; or [gold_cases()], which also say how they were
+#'   chosen and what they are to measure. Where the truth is `NA` a case is not known.
 #' @param gold_sample How gold cases were chosen: `"random"`; the probability of each case to be
 #'   chosen, in (0, 1], as a vector (in the order of the cases or named by case), a data frame with
 #'   columns `case` and `probability`, or the name of a column of `known_truth` (`probability` needs
@@ -57,19 +57,30 @@
 #' @templateVar where Equations 6-7
 #' @template ref-lehner
 #' @examples
-#' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
-#' estimate_accuracy(x)
-#'
-#' # As published.
 #' set.seed(1)
+#' x <- simulate_ratings(
+#'   rater_design(c(0.7, 0.7, 0.8), c(a = 0.8, b = 0.6), n = 300), rater_kind = "expert"
+#' )
+#' estimate <- estimate_accuracy(x)
+#' estimate
+#' tidy(estimate)
+#' if (requireNamespace("ggplot2", quietly = TRUE)) plot(estimate)
+#'
+#' # At two sites, and with several cases of each patient
+#' site <- rep(c("east", "west"), each = 150)
+#' estimate_accuracy(x, by = site, systems = "a")
+#' patient <- rep(1:100, 3)
+#' estimate_accuracy(x, systems = "a", resampling = list(cluster = patient, replicates = 50))
+#'
+#' # Sixty cases at random, whose truth was found out
+#' gold <- truth(x)[sample(300, 60), ]
+#' estimate_accuracy(x, known_truth = gold, gold_sample = "random")
+#'
+#' # The example of Lehner (2015), as published
+#' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
 #' published <- estimate_accuracy(x, method = "binned", interval = "bootstrap")
 #' published
 #' tidy(published, "bins")
-#'
-#' # Sixty cases at random, whose truth was found out
-#' x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.8), n = 1000))
-#' gold <- truth(x)[sample(1000, 60), ]
-#' estimate_accuracy(x, known_truth = gold, gold_sample = "random")
 #' @export
 estimate_accuracy <- function(x, ...) {
   check_given()
@@ -77,9 +88,7 @@ estimate_accuracy <- function(x, ...) {
 }
 
 #' @export
-estimate_accuracy.default <- function(x, ...) {
-  estimate_accuracy(as_ratings_of_several(x, call = rlang::current_env()), ...)
-}
+estimate_accuracy.default <- function(x, ...) estimate_accuracy(as_ratings_of_several(x), ...)
 
 #' @rdname estimate_accuracy
 #' @export
@@ -88,47 +97,44 @@ estimate_accuracy.ratings <- function(x, method = NULL, model = k_model(), inter
                                       bins = list(), common = NULL, resampling = list(),
                                       by = NULL, systems = NULL, known_truth = NULL,
                                       gold_sample = NULL, ...) {
-  call <- rlang::current_env()
-  check_several_raters(check_whole_ratings(x, call = call), call)
+  check_several_raters(check_whole_ratings(x))
   check_dots_empty(...)
-  settings <- c(check_bins(bins, call), check_resampling(resampling, call))
+  settings <- c(check_bins(bins), check_resampling(resampling))
   if (is.function(method)) {
     given <- c(mget(c(settled, "known_truth", "gold_sample")), settings)
     if (missing(interval)) given["interval"] <- list(NULL)
     if (!missing(model)) given$model <- model
-    x <- choose_systems(x, systems, call)
-    return(estimate_by_function(x, method, given, by, settings$cluster, call))
+    x <- choose_systems(x, systems)
+    return(estimate_by_function(x, method, given, by, settings$cluster))
   }
   check_class(model, "rater_model", "model", "Make one with {.fun rater_model}.")
-  method <- check_accuracy_method(method %||% default_method(model), call)
-  x <- choose_systems(x, systems, call)
-  gold <- settle_gold(known_truth, gold_sample, x, call)
+  method <- check_accuracy_method(method %||% default_method(model))
+  x <- choose_systems(x, systems)
+  gold <- settle_gold(known_truth, gold_sample, x)
   interval <- interval %||% interval_of_model(model) %||% default_interval(x, gold)
-  interval <- check_choice(interval, names(accuracy_intervals()), "interval", call)
+  interval <- check_choice(interval, names(accuracy_intervals()), "interval")
   if (!is.null(gold)) gold <- gold_for(interval, gold)
   given <- c(mget(settled), settings)
-  estimate <- function(x, cluster, gold) estimate_anew(x, cluster, gold, model, NULL, given, call)
+  estimate <- function(x, cluster, gold) estimate_anew(x, cluster, gold, model, NULL, given)
   if (is.null(by)) {
     estimate(x, settings$cluster, gold)
   } else {
-    estimate_by(x, by, estimate, settings$cluster, gold, call)
+    estimate_by(x, by, estimate, settings$cluster, gold)
   }
 }
 
 # Fits the raters of some cases and judges their systems; `given` are all other arguments.
-estimate_anew <- function(x, cluster, gold, model, fit_method, given, call) {
+estimate_anew <- function(x, cluster, gold, model, fit_method, given) {
   truth <- if (!is.null(gold)) truth_for_fit(gold, x)
-  fit <- fit_for(given$method, x, model, fit_method, truth, call)
-  judge_systems(fit, cluster, gold, given, call)
+  fit <- fit_for(given$method, x, model, fit_method, truth)
+  judge_systems(fit, cluster, gold, given)
 }
 
-fit_for <- function(method, x, model, fit_method, known_truth, call) {
+fit_for <- function(method, x, model, fit_method, known_truth) {
   averages <- accuracy_methods()[[method]]$model == "own"
   if (!is.null(known_truth)) fit_method <- NULL # that of known truths
   withCallingHandlers(
-    fit_checked(
-      with_votes(x), model, fit_method, known_truth, NULL, call
-    ),
+    fit_checked(with_votes(x), model, fit_method, known_truth, NULL),
     # Base rates by algebra, of which the average makes no use.
     fallible_warning_boundary = function(w) if (averages) rlang::cnd_muffle(w)
   )
@@ -141,45 +147,44 @@ estimate_accuracy.rater_fit <- function(x, method = NULL, interval = NULL,
                                         bins = list(), common = NULL, resampling = list(),
                                         by = NULL, systems = NULL, known_truth = NULL,
                                         gold_sample = NULL, ...) {
-  call <- rlang::current_env()
   check_dots_empty(...)
-  settings <- c(check_bins(bins, call), check_resampling(resampling, call))
-  if (!is.null(systems)) x <- fit_beside(x, choose_systems(x$x, systems, call))
-  check_gold_of(x, known_truth, gold_sample, call)
+  settings <- c(check_bins(bins), check_resampling(resampling))
+  if (!is.null(systems)) x <- fit_beside(x, choose_systems(x$x, systems))
+  check_gold_of(x, known_truth, gold_sample)
   method <- method %||% default_method(x$model, is_known_rater(x))
   if (!is.null(gold_sample) && is.null(known_truth)) known_truth <- x$given$truth
-  if (!is.null(known_truth)) x <- fit_without_truth(x, known_truth, call)
-  gold <- settle_gold(known_truth, gold_sample, x$x, call)
+  if (!is.null(known_truth)) x <- fit_without_truth(x, known_truth)
+  gold <- settle_gold(known_truth, gold_sample, x$x)
   own <- if (is.null(x$scored)) interval_of_model(x$model)
   interval <- interval %||% own %||% default_interval(x$x, gold)
-  interval <- check_choice(interval, names(accuracy_intervals()), "interval", call)
+  interval <- check_choice(interval, names(accuracy_intervals()), "interval")
   gold <- gold_for(interval, gold)
   given <- c(mget(settled), settings)
   if (!is.null(by)) {
-    check_nothing_known(x, call)
+    check_nothing_known(x)
     estimate <- function(group, cluster, gold) {
-      estimate_anew(group, cluster, gold, x$model, x$method, given, call)
+      estimate_anew(group, cluster, gold, x$model, x$method, given)
     }
-    return(estimate_by(x$x, by, estimate, settings$cluster, gold, call))
+    return(estimate_by(x$x, by, estimate, settings$cluster, gold))
   }
   truth <- truth_for_fit(gold, x$x)
   if (!is.null(truth)) x <- stats::update(x, known_truth = truth)
-  judge_systems(x, settings$cluster, gold, given, call)
+  judge_systems(x, settings$cluster, gold, given)
 }
 
 # Arguments that are settings by themselves; `bins` and `resampling` hold the others.
 settled <- c("method", "interval", "conf_level", "common")
 
 # What both do with a fit: `given` are arguments as users gave them.
-judge_systems <- function(fit, cluster, gold, given, call) {
-  options <- check_accuracy_options(given[accuracy_options], call)
-  options$threads <- check_threads(given$threads, call)
-  options["cluster"] <- list(if (!is.null(cluster)) check_cluster(cluster, fit$x, call))
-  check_tells_systems(fit, call)
+judge_systems <- function(fit, cluster, gold, given) {
+  options <- check_accuracy_options(given[accuracy_options])
+  options$threads <- check_threads(given$threads)
+  options["cluster"] <- list(if (!is.null(cluster)) check_cluster(cluster, fit$x))
+  check_tells_systems(fit)
   if (length(fit$x$systems) == 0L) {
-    abort_no_system("There is no system to estimate the accuracy of.", call)
+    abort_no_system("There is no system to estimate the accuracy of.")
   }
-  check_pair(options, fit$model, fit, call, gold)
+  check_pair(options, fit$model, fit, gold)
   if (!is.null(gold)) warn_gold(gold, fit$x)
   draft <- draft_estimate(fit, options)
   found <- interval_of_draft(draft)
@@ -191,14 +196,11 @@ judge_systems <- function(fit, cluster, gold, given, call) {
   estimate
 }
 
-check_nothing_known <- function(fit, call) {
-  if (any(known_patterns(fit)) || any(is_known_rater(fit)) ||
-    inherits(fit, "posterior_fit")) {
-    abort_argument("by",
-      "{.arg by} refits each group and cannot use known truths or raters, or a given posterior.",
-      i = "Fit the cases of each group, {.code x[cases, ]}, with what is known of them.",
-      call = call)
-  }
+check_nothing_known <- function(fit) {
+  abort_argument_if(
+    any(known_patterns(fit)) || any(is_known_rater(fit)) || inherits(fit, "posterior_fit"), "by",
+    "{.arg by} refits each group and cannot use known truths or raters, or a given posterior.",
+    i = "Fit the cases of each group, {.code x[cases, ]}, with what is known of them.")
 }
 
 # Everything but the interval. Fields: fit, options, average (what average_of() gives, or NULL),
@@ -248,20 +250,14 @@ new_point <- function(value, estimator = NULL, shared = NULL, independent = NULL
 # error from sampling alone, where it is not that of the average; robust ones add their centre. What
 # found a better fit than that
 # of the draft adds a draft of its own.
-new_interval_found <- function(table, replicates = NULL, sampling = NULL) {
-  mget(names(formals()))
-}
+new_interval_found <- function(table, replicates = NULL, sampling = NULL) mget(names(formals()))
 
 interval_of_draft <- function(draft) {
   interval <- interval_of(draft)
   table <- result_table(draft$point$value, reason = draft$reason)
-  if (is.null(interval$find)) {
-    return(new_interval_found(table))
-  }
+  if (is.null(interval$find)) return(new_interval_found(table))
   why <- lack_of_interval(interval, draft)
-  if (!is.null(why)) {
-    return(new_interval_found(without_interval(table, why)))
-  }
+  if (!is.null(why)) return(new_interval_found(without_interval(table, why)))
   if (all(is.na(draft$point$value))) new_interval_found(table) else interval$find(draft, table)
 }
 
@@ -299,14 +295,11 @@ new_accuracy_estimate <- function(draft, found) {
     typical_error(draft, point$value, details$sampling, beside)$centre
   replicates <- found$replicates
   if (!is.null(replicates)) dimnames(replicates) <- list(NULL, systems)
-  structure(
-    list(
-      fit = draft$fit, options = draft$options, table = table,
-      bins = bind_bins(systems, point$bins), details = details, replicates = replicates,
-      posterior = point$posterior, members = member_table(draft$average, systems),
-      typical = beside$typical, end_counts = end_counts(draft$average)
-    ),
-    class = c("accuracy_estimate", "fallible_result")
+  new_result("accuracy_estimate",
+    fit = draft$fit, options = draft$options, table = table,
+    bins = bind_bins(systems, point$bins), details = details, replicates = replicates,
+    posterior = point$posterior, members = member_table(draft$average, systems),
+    typical = beside$typical, end_counts = end_counts(draft$average)
   )
 }
 

@@ -18,9 +18,7 @@ evaluate <- function(measure, view, settings) {
   )
   # Without counts there are no cases to leave out.
   if (!view$counted) influence <- "none"
-  if (is.function(measure$kernel)) {
-    return(evaluate_function(measure, view, influence))
-  }
+  if (is.function(measure$kernel)) return(evaluate_function(measure, view, influence))
   raw <- core_agreement(
     view$x$patterns, safe_weight(view), selection_of(view, measure),
     kernel_options(measure, view, settings), influence, function(done) NULL
@@ -55,9 +53,7 @@ safe_weight <- function(view) {
 
 # Is agreement by chance certain though more than one category is in use?
 by_weights <- function(raw, measure, view) {
-  if (raw$undefined != "certain") {
-    return(FALSE)
-  }
+  if (raw$undefined != "certain") return(FALSE)
   rows <- core_rated_rows(view$x$patterns, view$weight, selection_of(view, measure))
   length(unique(rows$category[rows$weight[rows$row] > 0])) > 1L
 }
@@ -65,7 +61,7 @@ by_weights <- function(raw, measure, view) {
 kernel_options <- function(measure, view, settings) {
   scale <- if (measure$weights) settings$scale_weights
   list(
-    kernel = measure$kernel, scale = scale %||% scale_matrix(measure$metric, view$labels, NULL),
+    kernel = measure$kernel, scale = scale %||% scale_matrix(measure$metric, view$labels),
     pooling = settings$pooling
   )
 }
@@ -81,9 +77,7 @@ error_of <- function(measure, view, raw, settings) {
     n = as.double(sum(view$cases[raw$used])), method = method, std.error = NA_real_,
     conf.low = NA_real_, conf.high = NA_real_, reason = NULL
   )
-  if (is.na(raw$estimate) || method == "none") {
-    return(out)
-  }
+  if (is.na(raw$estimate) || method == "none") return(out)
   why <- if (!view$counted) {
     "weights are not counts"
   } else if (out$n < 2) {
@@ -159,10 +153,9 @@ call_kernel <- function(measure, rows, weight) {
   value <- tryCatch(kernel_value(measure, rows, weight), error = function(e) {
     abort_argument("kernel", "The kernel of {.val {measure$id}} stopped.", parent = e, call = NULL)
   })
-  if (!((is.numeric(value) || identical(value, NA)) && length(value) == 1L)) {
-    abort_argument("kernel", "The kernel of {.val {measure$id}} must return one number.",
-      x = "It returned {describe(value)}.", call = NULL)
-  }
+  abort_argument_if(!((is.numeric(value) || identical(value, NA)) && length(value) == 1L), "kernel",
+    "The kernel of {.val {measure$id}} must return one number.",
+    x = "It returned {describe(value)}.", call = NULL)
   if (is.finite(value)) as.double(value) else NA_real_
 }
 
@@ -203,9 +196,7 @@ jackknife_function <- function(measure, rows) {
     weight[[i]] <- weight[[i]] - 1
     without[[i]] <- call_kernel(measure, rows, weight)
   }
-  if (anyNA(without)) {
-    return(NULL)
-  }
+  if (anyNA(without)) return(NULL)
   mean <- sum(rows$weight * without) / n
   ifelse(rows$weight > 0, (n - 1) / n * (mean - without), 0)
 }

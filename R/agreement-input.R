@@ -1,16 +1,11 @@
 # What agreement() and the functions of single measures compare.
 
 # Counts of ratings: columns of x, or a matrix or data frame of their own.
-counts_ratings <- function(x, counts, call) {
-  if (!missing(x)) {
-    return(as_ratings(x, counts = !!counts, call = call))
-  }
+counts_ratings <- function(x, counts) {
+  if (!missing(x)) return(as_ratings(x, counts = !!counts))
   counts <- rlang::eval_tidy(counts)
-  if (!is.data.frame(counts) && !is.matrix(counts)) {
-    abort_argument("counts",
-      "must be a matrix or data frame of cases x categories, or columns of {.arg x}.", not = counts,
-      call = call)
-  }
+  abort_argument_if(!is.data.frame(counts) && !is.matrix(counts), "counts",
+    "must be a matrix or data frame of cases x categories, or columns of {.arg x}.", not = counts)
   as_ratings(counts, counts = tidyselect::everything())
 }
 

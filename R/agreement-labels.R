@@ -5,22 +5,18 @@ set_scales <- c("masi", "jaccard", "identity")
 
 # A list: x with one category each, and what pairs of these count. Ratings that are no sets of
 # labels go as they came.
-as_compared <- function(x, scale_weights, call) {
+as_compared <- function(x, scale_weights) {
   if (!has_labels(x)) {
-    x <- as_ratings_of_several(x, call = call)
-    return(list(
-      x = x, scale_weights = check_scale_weights(scale_weights, x$categories, call)
-    ))
+    x <- as_ratings_of_several(x)
+    return(list(x = x, scale_weights = check_scale_weights(scale_weights, x$categories)))
   }
-  if (!rlang::is_string(scale_weights, set_scales)) {
-    abort_fallible("labels", "Answers with several labels need a scale for sets.",
-      x = "{.arg scale_weights} is {describe(scale_weights)}.", i = "Give one of
-        {.or {.val {set_scales}}}, or ask about one label at a time with {.fun single_label}.",
-      arg = "scale_weights", call = call)
-  }
-  if (x$exchangeable || has_repeats(x)) {
-    abort_argument("x", "Sets of labels need one answer of each rater on a case.", call = call)
-  }
+  abort_if(!rlang::is_string(scale_weights, set_scales), "labels",
+    "Answers with several labels need a scale for sets.",
+    x = "{.arg scale_weights} is {describe(scale_weights)}.",
+    i = "Give one of {.or {.val {set_scales}}}, or ask about one label at a time with
+        {.fun single_label}.", arg = "scale_weights")
+  abort_argument_if(x$exchangeable || has_repeats(x), "x",
+    "Sets of labels need one answer of each rater on a case.")
   found <- label_sets(x)
   list(x = found$x, scale_weights = set_weights(found$has, scale_weights))
 }

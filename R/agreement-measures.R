@@ -176,23 +176,20 @@ names(built_in_measures) <- vapply(built_in_measures, `[[`, "", "id")
 #' @name agreement_measures
 NULL
 
-bare_measure <- function(x, id, scale_weights = NULL, pooling = "pairs",
-                         call = rlang::caller_env()) {
+bare_measure <- function(x, id, scale_weights = NULL, pooling = "pairs") {
   check_given(2L)
   settings <- list(
-    interval = "none", pooling = check_choice(pooling, c("pairs", "cases"), "pooling", call)
+    interval = "none", pooling = check_choice(pooling, c("pairs", "cases"), "pooling")
   )
-  compared <- as_compared(x, scale_weights, call)
+  compared <- as_compared(x, scale_weights)
   settings$scale_weights <- compared$scale_weights
   view <- new_view(compared$x)
   measure <- built_in_measures[[id]]
-  check_suits(measure, list(view), settings, call)
+  check_suits(measure, list(view), settings)
   tell_alphas(id, name_of_weights(scale_weights))
   raw <- evaluate(measure, view, settings)
-  if (is.na(raw$estimate)) {
-    warn_fallible("undefined", "{measure$title} is {.code NA}: {raw$reason}.",
-      measure = id, reason = raw$reason)
-  }
+  warn_if(is.na(raw$estimate), "undefined", "{measure$title} is {.code NA}: {raw$reason}.",
+    measure = id, reason = raw$reason)
   raw$estimate
 }
 
@@ -248,14 +245,11 @@ gwet_ac <- function(x, scale_weights = NULL, pooling = c("pairs", "cases")) {
 #' @export
 krippendorff_alpha <- function(x, level = c("nominal", "ordinal", "interval", "ratio"),
                                scale_weights = NULL) {
-  level <- check_choice(level, c("nominal", "ordinal", "interval", "ratio"), "level")
-  if (level == "nominal") {
-    return(bare_measure(x, "krippendorff_alpha", scale_weights))
-  }
-  if (!is.null(scale_weights)) {
-    abort_argument("scale_weights", "{.arg scale_weights} and {.code level = {.val {level}}} both
-                                     say how to measure disagreement.", i = "Give one of them.")
-  }
+  level <- check_choice(level)
+  if (level == "nominal") return(bare_measure(x, "krippendorff_alpha", scale_weights))
+  abort_argument_if(!is.null(scale_weights), "scale_weights",
+    "{.arg scale_weights} and {.code level = {.val {level}}} both say how to measure disagreement.",
+    i = "Give one of them.")
   bare_measure(x, paste0("krippendorff_alpha_", level))
 }
 

@@ -44,14 +44,12 @@
 tidy.agreement <- function(x, what = c("agreement", "benchmark"), ...,
                            scale = c("landis-koch", "fleiss", "altman")) {
   check_dots_empty(...)
-  what <- check_choice(what, c("agreement", "benchmark"), "what")
+  what <- check_choice(what)
   scale <- check_choice(scale, names(benchmark_scales), "scale")
-  if (what == "agreement") {
-    return(plain_tibble(x))
-  }
-  if (!has_columns(x, c("measure", "estimate", "std.error")) || is.null(attr(x, "about"))) {
-    abort_argument("x", "must be an {.fun agreement} result with its columns.", not = x)
-  }
+  if (what == "agreement") return(plain_tibble(x))
+  abort_argument_if(
+    !has_columns(x, c("measure", "estimate", "std.error")) || is.null(attr(x, "about")), "x",
+    "must be an {.fun agreement} result with its columns.", not = x)
   benchmark_table(x, scale, attr(x, "about")$conf_level)
 }
 
@@ -73,14 +71,10 @@ glance.agreement <- function(x, ...) {
 #' @rdname tidy.agreement
 #' @export
 format.agreement <- function(x, ...) {
-  if (!is_whole_agreement(x)) {
-    return(NextMethod())
-  }
+  if (!is_whole_agreement(x)) return(NextMethod())
   of <- do.call(paste, c(unname(lapply(x[agreement_labels(x)], as.character)), sep = ", "))
   two <- function(value) decimals(value, 2L)
-  if (nrow(x) != 1L) {
-    return(shorten(paste(of, two(x$estimate)), separator = "; "))
-  }
+  if (nrow(x) != 1L) return(shorten(paste(of, two(x$estimate)), separator = "; "))
   title <- measure_titles(x$measure, attr(x, "about")$scale_name)
   paste(sub(x$measure, title, of, fixed = TRUE),
     estimate_words(x, attr(x, "about")$conf_level, two))
@@ -93,9 +87,7 @@ caption_of.agreement <- function(x) { # nolint: object_name.
 
 #' @export
 print.agreement <- function(x, ...) {
-  if (!is_whole_agreement(x)) {
-    return(NextMethod())
-  }
+  if (!is_whole_agreement(x)) return(NextMethod())
   about <- attr(x, "about")
   print_result(x, next_of_agreement(x), left = seq_along(agreement_labels(x)), most = 40L, head = c(
     about$header,

@@ -10,6 +10,8 @@
 #'   for one measure `Fleiss' kappa 0.43, p < .001`, for several a line of them.
 #' @family agreement
 #' @name agreement_tests
+#' @rawNamespace S3method(tidy,agreement_comparison,tidy.agreement_test)
+#' @rawNamespace S3method(print,agreement_comparison,print.agreement_test)
 #' @examples
 #' x <- ratings(fleiss1971, case = case, counts = depression:other)
 #' test <- compare_agreement(x, measures = "fleiss_kappa")
@@ -17,13 +19,6 @@
 #' glance(test)
 #' @export
 tidy.agreement_test <- function(x, ...) {
-  check_dots_empty(...)
-  plain_tibble(x)
-}
-
-#' @rdname agreement_tests
-#' @export
-tidy.agreement_comparison <- function(x, ...) {
   check_dots_empty(...)
   plain_tibble(x)
 }
@@ -112,37 +107,21 @@ shown_table.agreement_comparison <- function(x) { # nolint: object_name, object_
 #' @export
 notes_of.agreement_test <- function(x) { # nolint: object_name.
   null <- x$measure[x$method %in% "null"]
-  c(notes_of_tests(x), if (length(null) > 0L) {
-    paste0(
-      "Standard errors under independence, for the test only: ",
-      shorten(null)
-    )
-  })
-}
-
-#' @export
-notes_of.agreement_comparison <- function(x) { # nolint: object_name.
-  notes_of_tests(x)
-}
-
-notes_of_tests <- function(x) {
   lacking <- which(!is.na(x$reason))
   c(
     paste0(
       x$measure[lacking], ": ", sub(no_interval, "", x$reason[lacking], fixed = TRUE),
       recycle0 = TRUE
     ),
-    weights_note(x$measure, attr(x, "about"))
+    weights_note(x$measure, attr(x, "about")),
+    if (length(null) > 0L) {
+      paste0("Standard errors under independence, for the test only: ", shorten(null))
+    }
   )
 }
 
 #' @export
 print.agreement_test <- function(x, ...) {
-  if (is_whole_test(x)) print_result(x, "tidy(), glance(), plot()") else NextMethod()
-}
-
-#' @export
-print.agreement_comparison <- function(x, ...) {
   if (is_whole_test(x)) print_result(x, "tidy(), glance(), plot()") else NextMethod()
 }
 

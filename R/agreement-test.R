@@ -54,33 +54,29 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
                               interval = c("analytic", "jackknife"), ...,
                               pooling = c("pairs", "cases")) {
   check_given()
-  call <- rlang::current_env()
   check_dots_empty(...)
   conf_level <- check_level(conf_level)
   null <- check_number(null, "null", -1, 1, open_max = TRUE)
-  choices <- c("two.sided", "greater", "less")
   about <- list(
-    null = null, alternative = check_choice(alternative, choices, "alternative"),
-    conf_level = conf_level, scale_name = name_of_weights(scale_weights)
+    null = null, alternative = check_choice(alternative), conf_level = conf_level,
+    scale_name = name_of_weights(scale_weights)
   )
   given <- c(list(x = x), if (!is.null(y)) list(y = y))
   samples <- Map(function(one, arg) {
-    new_sample(one, scale_weights, interval, pooling, arg, call)
+    new_sample(one, scale_weights, interval, pooling, arg)
   }, given, names(given))
-  if (is.null(y)) {
-    return(test_against(samples[[1L]], measures, about, call))
-  }
-  check_same_cases(samples, given, call)
-  check_same_categories(samples, call)
-  found <- lapply(samples, function(s) find_measures(measures, list(s$view), s$settings, call))
+  if (is.null(y)) return(test_against(samples[[1L]], measures, about))
+  check_same_cases(samples, given)
+  check_same_categories(samples)
+  found <- lapply(samples, function(s) find_measures(measures, list(s$view), s$settings))
   ids <- intersect(names(found[[1L]]), names(found[[2L]]))
   tell_alphas(ids, about$scale_name)
   rows <- lapply(found[[1L]][ids], compare_row, samples = samples, about = about)
-  new_result_table(rows, "agreement_comparison", about = about)
+  new_result_table(rows, c("agreement_comparison", "agreement_test"), about = about)
 }
 
-test_against <- function(sample, measures, about, call) {
-  found <- find_measures(measures, list(sample$view), sample$settings, call)
+test_against <- function(sample, measures, about) {
+  found <- find_measures(measures, list(sample$view), sample$settings)
   if (is.null(measures)) { # those for which zero is what chance gives
     found <- Filter(function(measure) measure$lower < 0, found)
   }
@@ -89,14 +85,13 @@ test_against <- function(sample, measures, about, call) {
   new_result_table(rows, "agreement_test", about = about)
 }
 
-new_sample <- function(x, scale_weights, interval, pooling, arg, call) {
-  x <- as_ratings_of_several(x, arg, call)
+new_sample <- function(x, scale_weights, interval, pooling, arg) {
+  x <- as_ratings_of_several(x, arg)
   settings <- list(
-    conf_level = 0.9,
-    interval = check_choice(interval, c("analytic", "jackknife"), "interval", call),
-    pooling = check_choice(pooling, c("pairs", "cases"), "pooling", call)
+    conf_level = 0.9, interval = check_choice(interval, c("analytic", "jackknife"), "interval"),
+    pooling = check_choice(pooling, c("pairs", "cases"), "pooling")
   )
-  settings$scale_weights <- check_scale_weights(scale_weights, x$categories, call)
+  settings$scale_weights <- check_scale_weights(scale_weights, x$categories)
   list(view = new_view(x), settings = settings)
 }
 
@@ -122,9 +117,7 @@ test_row <- function(measure, sample, about) {
 }
 
 p_value <- function(statistic, degrees, alternative) {
-  if (is.na(statistic)) {
-    return(NA_real_)
-  }
+  if (is.na(statistic)) return(NA_real_)
   switch(alternative,
     two.sided = 2 * stats::pt(-abs(statistic), degrees),
     greater = stats::pt(statistic, degrees, lower.tail = FALSE),
@@ -132,27 +125,23 @@ p_value <- function(statistic, degrees, alternative) {
   )
 }
 
-check_same_cases <- function(samples, given, call) {
+check_same_cases <- function(samples, given) {
   for (i in 1:2) {
-    if (in_database(given[[i]])) {
-      abort_no_cases("{.arg {c('x', 'y')[[i]]}} must have its cases", call)
-    }
-    if (inherits(given[[i]], "table") || !is.null(samples[[i]]$view$x$weights)) {
-      abort_argument(c("x", "y")[[i]],
-        "Dependent measures can be compared only where every case is known.",
-        x = "{.arg {c('x', 'y')[[i]]}} is {if (inherits(given[[i]], 'table')) 'an agreement
-             matrix' else 'weighted'}.", i = "Give the ratings, with a row per case.", call = call)
-    }
+    if (in_database(given[[i]])) abort_no_cases("{.arg {c('x', 'y')[[i]]}} must have its cases")
+    abort_argument_if(inherits(given[[i]], "table") || !is.null(samples[[i]]$view$x$weights),
+      c("x", "y")[[i]], "Dependent measures can be compared only where every case is known.",
+      x = "{.arg {c('x', 'y')[[i]]}} is
+          {if (inherits(given[[i]], 'table')) 'an agreement matrix' else 'weighted'}.",
+      i = "Give the ratings, with a row per case.")
   }
 }
 
-check_same_categories <- function(samples, call) {
+check_same_categories <- function(samples) {
   categories <- lapply(samples, function(s) s$view$x$categories)
-  if (!identical(categories[[1L]], categories[[2L]])) {
-    abort_argument("y", "{.arg x} and {.arg y} must have the same categories.",
-      x = "{.arg x} has {.val {categories[[1L]]}}, {.arg y} has {.val {categories[[2L]]}}.",
-      i = "Declare them with {.code categories =} in {.fun ratings}.", call = call)
-  }
+  abort_argument_if(!identical(categories[[1L]], categories[[2L]]), "y",
+    "{.arg x} and {.arg y} must have the same categories.",
+    x = "{.arg x} has {.val {categories[[1L]]}}, {.arg y} has {.val {categories[[2L]]}}.",
+    i = "Declare them with {.code categories =} in {.fun ratings}.")
 }
 
 compare_row <- function(measure, samples, about) {

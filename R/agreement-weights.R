@@ -22,33 +22,26 @@ tell_alphas <- function(ids, scale_weights) {
   }
 }
 
-check_scale_weights <- function(weights, labels, call) {
-  if (is.null(weights)) {
-    return(NULL)
-  }
+check_scale_weights <- function(weights, labels) {
+  if (is.null(weights)) return(NULL)
   if (is.character(weights)) {
-    name <- check_choice(weights, scale_names, "scale_weights", call)
-    return(scale_matrix(name, labels, call))
+    name <- check_choice(weights, scale_names, "scale_weights")
+    return(scale_matrix(name, labels))
   }
   n <- length(labels)
   ok <- is.matrix(weights) && is.numeric(weights) && all(dim(weights) == n) &&
     all(is.finite(weights)) && all(weights <= 1) && all(diag(weights) == 1) &&
     isSymmetric(unname(weights))
-  if (!ok) {
-    abort_argument("scale_weights", "must be one of {.or {.val {scale_names}}}, or a symmetric {n} x
-                                     {n} matrix of agreement weights: 1 on the diagonal, nowhere
-                                     more.", not = weights,
-      i = if (is.numeric(weights) && is.matrix(weights) && all(diag(weights) %in% 0)) {
-        "Are these weights of disagreement? Give {.code 1 - weights / max(weights)}."
-      }, call = call)
-  }
+  abort_argument_if(!ok, "scale_weights",
+    "must be one of {.or {.val {scale_names}}}, or a symmetric {n} x {n} matrix of agreement
+        weights: 1 on the diagonal, nowhere more.", not = weights,
+    i = if (is.numeric(weights) && is.matrix(weights) && all(diag(weights) %in% 0)) "Are these
+        weights of disagreement? Give {.code 1 - weights / max(weights)}.")
   for (side in which(!vapply(dimnames(weights), is.null, NA))) {
     named <- dimnames(weights)[[side]]
-    if (!identical(named, labels)) {
-      abort_argument("scale_weights", "must have the categories in their order.",
-        x = "Its {c('rows', 'columns')[[side]]} are {.val {named}}, the categories
-             {.val {labels}}.", call = call)
-    }
+    abort_argument_if(!identical(named, labels), "scale_weights",
+      "must have the categories in their order.",
+      x = "Its {c('rows', 'columns')[[side]]} are {.val {named}}, the categories {.val {labels}}.")
   }
   unname(weights)
 }
@@ -60,13 +53,12 @@ label_values <- function(labels) {
 }
 
 # Distances of category values, divided by the largest.
-scale_matrix <- function(name, labels, call) {
+scale_matrix <- function(name, labels) {
   n <- length(labels)
   x <- label_values(labels)
-  if (name == "ratio" && any(x < 0)) {
-    abort_argument("scale_weights", "A ratio scale has no negative values.",
-      x = "Among the categories is {.val {labels[x < 0][[1L]]}}.", call = call)
-  }
+  abort_argument_if(name == "ratio" && any(x < 0), "scale_weights",
+    "A ratio scale has no negative values.",
+    x = "Among the categories is {.val {labels[x < 0][[1L]]}}.")
   difference <- abs(outer(x, x, `-`))
   total <- outer(x, x, `+`)
   distance <- switch(name,

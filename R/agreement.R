@@ -1,7 +1,7 @@
 #' Agreement between raters
 #'
-#' Measures how much raters agree, beyond what they would by chance, with standard errors and
-#' intervals. Takes any ratings that [ratings()] takes, or an agreement matrix.
+#' Measures how much raters agree, beyond agreement by chance, with standard errors and intervals.
+#' Takes any ratings that [ratings()] takes, or an agreement matrix.
 #'
 #' @section Measures:
 #' [measures()] lists them. Without `measures`, those that suit the data are shown. With two raters
@@ -29,25 +29,25 @@
 #'   Fleiss, Cohen and Everitt's (1969) with `n - 1` for `n`, for Yule's Y Yule's (1912).
 #' * `"jackknife"`: leaves out one case at a time, one per distinct case.
 #' * `"bootstrap"`: resamples cases; percentiles. With few cases, of which a resample has many
-#'   twice, resamples may be biased by more than they vary, and their interval leaves the estimate:
-#'   then there is a warning (reflected or bias-corrected percentiles would leave it just there).
+#'   twice, resamples may be biased by more than they vary, so that the interval does not contain
+#'   the estimate; then there is a warning (reflected or bias-corrected percentiles would not help).
 #' * `"none"`.
 #'
 #' The first two are the estimate plus and minus standard errors times the quantile of Student's t
-#' with `n - 1` degrees of freedom, cut at the measure's range. A measure that was registered has no
-#' analytic error; the jackknife takes its place, and the column `method` says so. Where weights are
-#' not counts, or no case makes a difference, there is no interval, and `reason` says so.
+#' with `n - 1` degrees of freedom, cut at the measure's range. For a measure that you registered
+#' the jackknife replaces the analytic error, and the column `method` says so. Where weights are not
+#' counts, or no case makes a difference, there is no interval, and `reason` says so.
 #'
 #' @srrstats {G1.6} `bench/agreement.R` and `bench/speed.R`, beside five other packages
 #' @param x A [ratings()] object, a data frame or matrix of cases x raters, or an agreement matrix
 #'   of class [table][base::table]; see [as_ratings()].
 #' @param measures Names from [measures()]; `NULL` for those that suit the data.
-#' @param scale_weights What pairs of different categories count: `NULL` or `"identity"` nothing,
-#'   as for nominal categories; `"linear"`, `"quadratic"`, `"ordinal"`, `"radical"`, `"ratio"`,
-#'   `"circular"` or `"bipolar"`, in the sense of Gwet (2014), from the values of the categories if
-#'   their labels are numbers and otherwise from their order; or a symmetric matrix with 1 on the
-#'   diagonal. For answers with several labels (`repeats = "labels"` of [ratings()]): `"jaccard"`,
-#'   the labels that two answers have in common as a share of those that either has; `"masi"`, the
+#' @param scale_weights How much pairs of different categories count as agreement. `NULL` or
+#'   `"identity"`: nothing, as for nominal categories; `"linear"`, `"quadratic"`, `"ordinal"`,
+#'   `"radical"`, `"ratio"`, `"circular"` or `"bipolar"`, as in Gwet (2014), from the values of the
+#'   categories if their labels are numbers and otherwise from their order; or a symmetric matrix
+#'   with 1 on the diagonal. For answers with several labels (`repeats = "labels"` of [ratings()]):
+#'   `"jaccard"`, the number of labels in both answers divided by that in either; `"masi"`, the
 #'   same times 2/3 where one answer is part of the other and 1/3 where neither is (Passonneau,
 #'   2006); or `"identity"`.
 #' @param conf_level Probability with which intervals are meant to cover, in (0, 1); see
@@ -59,15 +59,15 @@
 #' @param pairwise Compare each pair of raters, instead of all?
 #' @param by_category Take each category in turn against all others?
 #' @param systems Do the systems of `x` count as raters?
-#' @param pooling What counts the same where numbers of ratings differ: `"pairs"` or `"cases"`.
+#' @param pooling What has equal weight where numbers of ratings differ: `"pairs"` or `"cases"`.
 #' @param resampling A list of what concerns the bootstrap: `replicates`, by default 1000;
 #'   `threads`, see [estimate_accuracy()].
 #' @return A tibble of class `agreement`, with a row per measure: `measure`; `scale_weights`, their
 #'   name (`"own"` for a matrix); `estimate`; `std.error`, `conf.low`, `conf.high`; `n`, the number
-#'   of cases that entered; `method` of the interval; `benchmark`, the word for it on the scale of
-#'   Landis and Koch, see [tidy()][tidy.agreement]; `reason`, why something is `NA`. In front stand
-#'   `rater1` and `rater2` if `pairwise`, and `category` if `by_category`. Methods: `print()`,
-#'   [tidy()][tidy.agreement], [glance()][tidy.agreement], [format()][tidy.agreement],
+#'   of cases used; `method` of the interval; `benchmark`, the word for it on the scale of
+#'   Landis and Koch, see [tidy()][tidy.agreement]; `reason`, why something is `NA`. The first
+#'   columns are `rater1` and `rater2` if `pairwise`, and `category` if `by_category`. Methods:
+#'   `print()`, [tidy()][tidy.agreement], [glance()][tidy.agreement], [format()][tidy.agreement],
 #'   [autoplot()][autoplot.agreement].
 #' @family agreement
 #' @seealso [compare_agreement()] for tests; the article *Agreement*.
@@ -84,7 +84,10 @@
 #'   of the Royal Statistical Society*, 75(6), 579--652. \doi{10.2307/2340126}
 #' @examples
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
-#' agreement(x)
+#' agreed <- agreement(x)
+#' agreed
+#' tidy(agreed)
+#' if (requireNamespace("ggplot2", quietly = TRUE)) plot(agreed)
 #' agreement(x, "cohen_kappa", pairwise = TRUE)
 #' agreement(fleiss1971, "fleiss_kappa", counts = depression:other, by_category = TRUE)
 #'
@@ -95,35 +98,30 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
                       interval = c("analytic", "jackknife", "bootstrap", "none"), ...,
                       counts = NULL, pairwise = FALSE, by_category = FALSE, systems = pairwise,
                       pooling = c("pairs", "cases"), resampling = list()) {
-  call <- rlang::current_env()
   check_dots_empty(...)
   counts <- rlang::enquo(counts)
-  if (missing(x) && rlang::quo_is_null(counts)) {
-    abort_argument("x", "must be given.", call = call)
-  }
-  if (!rlang::quo_is_null(counts)) x <- counts_ratings(x, counts, call)
-  compared <- as_compared(x, scale_weights, call)
+  abort_argument_if(missing(x) && rlang::quo_is_null(counts), "x", "must be given.")
+  if (!rlang::quo_is_null(counts)) x <- counts_ratings(x, counts)
+  compared <- as_compared(x, scale_weights)
   x <- compared$x
-  resampling <- check_resampling(resampling, call, c("replicates", "threads"))
+  resampling <- check_resampling(resampling, known = c("replicates", "threads"))
   settings <- list(
     conf_level = check_level(conf_level),
-    interval = check_choice(interval, c("analytic", "jackknife", "bootstrap", "none"), "interval"),
-    pooling = check_choice(pooling, c("pairs", "cases"), "pooling"),
+    interval = check_choice(interval),
+    pooling = check_choice(pooling),
     replicates = check_count(resampling$replicates %||% 1000L, "replicates", min = 2L, max = 1e7),
     threads = check_threads(resampling$threads)
   )
   view <- new_view(x, systems = check_flag(systems, "systems"))
-  if (check_flag(by_category, "by_category") && !is.null(scale_weights)) {
-    abort_argument("scale_weights",
-      "One category against the others leaves no use for {.arg scale_weights}.",
-      i = "Leave out {.arg scale_weights} or {.arg by_category}.", call = call)
-  }
+  abort_argument_if(check_flag(by_category, "by_category") && !is.null(scale_weights),
+    "scale_weights", "One category against the others leaves no use for {.arg scale_weights}.",
+    i = "Leave out {.arg scale_weights} or {.arg by_category}.")
   settings["scale_weights"] <- list(compared$scale_weights)
   settings$scale_name <- name_of_weights(scale_weights)
   views <- list(view)
-  if (check_flag(pairwise, "pairwise")) views <- pair_views(views[[1L]], call)
+  if (check_flag(pairwise, "pairwise")) views <- pair_views(views[[1L]])
   if (by_category) views <- unlist(lapply(views, category_views), recursive = FALSE)
-  found <- find_measures(measures, views, settings, call)
+  found <- find_measures(measures, views, settings)
   tell_alphas(names(found), settings$scale_name)
   tasks <- unlist(lapply(views, function(view) {
     lapply(found, function(measure) list(view = view, measure = measure))
@@ -131,15 +129,13 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
   new_agreement(run_tasks(tasks, settings), view, settings, pairwise, by_category)
 }
 
-pair_views <- function(view, call) {
-  if (view$exchangeable) {
-    abort_argument("pairwise",
-      paste(
-        "There are no pairs of raters to compare: raters are not identified, only their counts are",
-        "known."
-      ), call = call)
-  }
-  check_pair_numbers(length(view$judges), columns_of_pairs, call)
+pair_views <- function(view) {
+  abort_argument_if(view$exchangeable, "pairwise",
+    paste(
+      "There are no pairs of raters to compare: raters are not identified, only their counts are",
+      "known."
+    ))
+  check_pair_numbers(length(view$judges), columns_of_pairs)
   pairs <- utils::combn(view$judges, 2L, simplify = FALSE)
   lapply(pairs, function(pair) view_pair(view, pair))
 }
@@ -156,13 +152,11 @@ run_tasks <- function(tasks, settings) {
   }
   bar$close()
   table <- tibble::as_tibble(stack_tables(rows))
-  if (settings$interval != "bootstrap") {
-    return(table)
-  }
+  if (settings$interval != "bootstrap") return(table)
   known <- which(is.na(table$reason))
   check_memory(
     as.double(settings$replicates) * length(tasks), "replicates of measures",
-    "Ask for fewer {.arg replicates}, measures or pairs.", rlang::caller_env()
+    "Ask for fewer {.arg replicates}, measures or pairs."
   )
   bar <- progress_bar("Bootstrap", length(known) * settings$replicates)
   replicates <- matrix(NA_real_, settings$replicates, length(tasks))
@@ -227,9 +221,7 @@ header_of_agreement <- function(view) {
   x <- view$x
   header <- format_header(x)
   header[[1L]] <- sub("<ratings>", "<agreement>", header[[1L]], fixed = TRUE)
-  if (is.null(x$weights) || !weights_are_counts(x)) {
-    return(header)
-  }
+  if (is.null(x$weights) || !weights_are_counts(x)) return(header)
   cases <- count_noun(nrow(x), "case")
   header[[1L]] <- sub(cases, count_noun(sum(x$weights), "case"), header[[1L]], fixed = TRUE)
   header[1:2]

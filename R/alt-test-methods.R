@@ -3,7 +3,7 @@
 #' @export
 tidy.alt_test <- function(x, what = c("systems", "raters"), ...) {
   check_dots_empty(...)
-  x[[check_choice(what, c("systems", "raters"), "what")]]
+  x[[check_choice(what)]]
 }
 
 #' @rdname alt_test
@@ -80,9 +80,8 @@ autoplot.alt_test <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
   table <- tidy(object, what = "raters")
   table <- table[!is.na(table$advantage), ]
-  if (nrow(table) == 0L) {
-    abort_argument("object", "There is nothing to draw.", i = "No rater has enough cases.")
-  }
+  abort_argument_if(nrow(table) == 0L, "object", "There is nothing to draw.",
+    i = "No rater has enough cases.")
   means <- object$systems[!is.na(object$systems$advantage), ]
   levels <- means$system[order(means$advantage)]
   table$system <- factor(table$system, levels)

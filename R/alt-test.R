@@ -48,36 +48,30 @@ alt_test <- function(x, ..., epsilon = 0.2, score = c("accuracy", "neg_rmse"), q
                      min_raters = 2, min_cases = 30, systems = NULL) {
   check_given()
   check_dots_empty(...)
-  call <- rlang::current_env()
-  x <- without_constant(choose_systems(as_ratings_of_several(x), systems, call))
-  check_alt_ratings(x, call)
+  x <- without_constant(choose_systems(as_ratings_of_several(x), systems))
+  check_alt_ratings(x)
   epsilon <- check_number(epsilon, "epsilon", 0, 1)
   q <- check_level(q, "q")
   min_raters <- check_count(min_raters, "min_raters", 2L)
   min_cases <- check_count(min_cases, "min_cases", 2L)
-  score <- check_choice(score, c("accuracy", "neg_rmse"), "score")
+  score <- check_choice(score)
   options <- list(
     epsilon = epsilon, score = score, q = q, min_raters = min_raters, min_cases = min_cases,
     ratings = nrow(x)
   )
-  near <- closeness(x, score, call)
+  near <- closeness(x, score)
   each <- lapply(seq_along(x$systems), test_against_raters, x = x, near = near, options = options)
-  structure(
-    list(
-      systems = do.call(rbind, lapply(each, `[[`, "system")),
-      raters = do.call(rbind, lapply(each, `[[`, "raters")),
-      options = options
-    ),
-    class = c("alt_test", "fallible_result")
+  new_result("alt_test",
+    systems = do.call(rbind, lapply(each, `[[`, "system")),
+    raters = do.call(rbind, lapply(each, `[[`, "raters")),
+    options = options
   )
 }
 
-check_alt_ratings <- function(x, call) {
-  if (length(x$systems) == 0L) {
-    abort_fallible("system", "{.fun alt_test} needs systems with answers of their own.",
-      i = "Name columns, or raters, as {.arg systems} of {.fun ratings}.", system = character(),
-      call = call)
-  }
+check_alt_ratings <- function(x) {
+  abort_if(length(x$systems) == 0L, "system",
+    "{.fun alt_test} needs systems with answers of their own.",
+    i = "Name columns, or raters, as {.arg systems} of {.fun ratings}.", system = character())
   why <- if (x$exchangeable) {
     "Counts do not show which rater gave which rating."
   } else if (has_repeats(x)) {
@@ -86,26 +80,20 @@ check_alt_ratings <- function(x, call) {
   } else if (!identical(x$weights, x$times)) { # which a database counts, one for each case
     "Cases of {.arg x} have weights."
   }
-  if (!is.null(why)) {
-    abort_argument("x", "must have one rating of each rater on a case, and cases without weights.",
-      x = why, call = call)
-  }
+  abort_argument_if(!is.null(why), "x",
+    "must have one rating of each rater on a case, and cases without weights.", x = why)
 }
 
 # Categories x categories: how near the answer in a row is to that in a column. Means over the same
 # raters are in the order of their sums, and roots of means of squares too.
-closeness <- function(x, score, call) {
+closeness <- function(x, score) {
   k <- length(x$categories)
-  if (score == "accuracy") {
-    return(diag(k))
-  }
+  if (score == "accuracy") return(diag(k))
   value <- suppressWarnings(as.numeric(x$categories))
   if (anyNA(value)) {
-    if (!x$ordered) {
-      abort_argument("score",
-        "{.code score = \"neg_rmse\"} needs categories that are numbers, or that are ordered.",
-        x = "The categories are {.val {x$categories}}.", call = call)
-    }
+    abort_argument_if(!x$ordered, "score",
+      "{.code score = \"neg_rmse\"} needs categories that are numbers, or that are ordered.",
+      x = "The categories are {.val {x$categories}}.")
     value <- seq_len(k)
   }
   -outer(value, value, `-`)^2

@@ -50,7 +50,7 @@ as_ratings <- function(x, ...) {
 
 #' @rdname as_ratings
 #' @export
-as_ratings.default <- function(x, ..., arg = "x", call = rlang::current_env()) {
+as_ratings.default <- function(x, ..., arg = "x", call = user_frame()) {
   abort_argument(arg, "must be ratings, a data frame or matrix of cases x raters, or an agreement
                        matrix of class {.cls table}.", not = x,
     i = how_to_ratings(x) %||% "Make ratings with {.fun ratings}.", call = call)
@@ -58,13 +58,13 @@ as_ratings.default <- function(x, ..., arg = "x", call = rlang::current_env()) {
 
 #' @rdname as_ratings
 #' @export
-as_ratings.ratings <- function(x, ..., votes = FALSE, arg = "x", call = rlang::current_env()) {
+as_ratings.ratings <- function(x, ..., votes = FALSE, arg = "x", call = user_frame()) {
   x <- check_whole_ratings(x, arg, call)
   if (check_flag(votes, "votes")) with_votes(x) else x
 }
 
 #' @export
-as_ratings.ratings_labels <- function(x, ..., arg = "x", call = rlang::current_env()) {
+as_ratings.ratings_labels <- function(x, ..., arg = "x", call = user_frame()) {
   abort_fallible("labels",
     "{.arg {arg}} has answers with several labels; this method needs one category per rating.",
     i = c(
@@ -77,43 +77,35 @@ as_ratings.ratings_labels <- function(x, ..., arg = "x", call = rlang::current_e
 }
 
 #' @export
-as_ratings.crowdtruth <- function(x, ..., arg = "x", call = rlang::current_env()) {
+as_ratings.crowdtruth <- function(x, ..., arg = "x", call = user_frame()) {
   as_ratings(x$ratings, arg = arg, call = call)
 }
 
 #' @export
-as_ratings.matrix <- function(x, ..., arg = "x", call = rlang::current_env()) {
-  if (is.object(x)) {
-    return(as_ratings.default(x, arg = arg, call = call))
-  }
+as_ratings.matrix <- function(x, ..., arg = "x", call = user_frame()) {
+  if (is.object(x)) return(as_ratings.default(x, arg = arg, call = call))
   if (!names_columns(...)) warn_counts(x)
   ratings(x, ...)
 }
 
 #' @export
-as_ratings.table <- function(x, ..., arg = "x", call = rlang::current_env()) {
-  if (...length() > 0L) ratings(x, ...) else table_ratings(x, arg, call)
+as_ratings.table <- function(x, ..., arg = "x", call = user_frame()) {
+  if (...length() > 0L) ratings(x, ...) else table_ratings(x, arg)
 }
 
 #' @export
-as_ratings.data.frame <- function(x, ..., arg = "x", call = rlang::current_env()) {
-  if (inherits(x, own_tables)) {
-    return(as_ratings.default(x, arg = arg, call = call))
-  }
-  if (names_columns(...)) {
-    return(ratings(x, ...))
-  }
+as_ratings.data.frame <- function(x, ..., arg = "x", call = user_frame()) {
+  if (inherits(x, own_tables)) return(as_ratings.default(x, arg = arg, call = call))
+  if (names_columns(...)) return(ratings(x, ...))
   roles <- guess_roles(names(x))
   warn_counts(x[roles$raters])
   guessed_ratings(x, roles, ...)
 }
 
 #' @export
-as_ratings.tbl_lazy <- function(x, ..., arg = "x", call = rlang::current_env()) {
-  if (names_columns(...)) {
-    return(ratings(x, ...))
-  }
-  guessed_ratings(x, guess_roles(ask_database(colnames(x), call)), ...)
+as_ratings.tbl_lazy <- function(x, ..., arg = "x", call = user_frame()) {
+  if (names_columns(...)) return(ratings(x, ...))
+  guessed_ratings(x, guess_roles(ask_database(colnames(x))), ...)
 }
 
 # What columns are, by their names: arguments of ratings().
@@ -144,50 +136,44 @@ names_columns <- function(...) {
 warn_counts <- function(columns) {
   whole <- function(x) is_plain(x, "numeric") && !anyNA(x) && all(x >= 0 & x == round(x))
   columns <- as.list(as.data.frame(columns))
-  if (length(columns) < 2L || !all(vapply(columns, whole, NA))) {
-    return(invisible())
-  }
+  if (length(columns) < 2L || !all(vapply(columns, whole, NA))) return(invisible())
   sums <- unique(Reduce(`+`, columns))
-  if (length(sums) == 1L && sums > 1 && 0 %in% unlist(columns) && length(columns[[1L]]) > 2L) {
-    warn_fallible("labels", c(
-      "Every row sums to {sums}, as if it had counts of ratings.",
-      "i" = "If so, use {.code as_ratings(x, counts = everything())}; here the columns are taken for
-             raters."
-    ), labels = names(columns))
-  }
+  warn_if(length(sums) == 1L && sums > 1 && 0 %in% unlist(columns) && length(columns[[1L]]) > 2L,
+    "labels", "Every row sums to {sums}, as if it had counts of ratings.",
+    i = "If so, use {.code as_ratings(x, counts = everything())}; here the columns are taken for
+        raters.", labels = names(columns))
 }
 
 # Results of this package that are data frames, but not of ratings.
 own_tables <- c("ground_truth", "agreement", "agreement_benchmark", "k_check")
 
 # For verbs that learn from agreement, which a single rater has none of.
-as_ratings_of_several <- function(x, arg = "x", call = rlang::caller_env()) {
+as_ratings_of_several <- function(x, arg = "x", call = user_frame()) {
   check_several_raters(as_ratings(x, arg = arg, call = call), call)
 }
 
-check_several_raters <- function(x, call) {
-  if (length(x$raters) < 2L) {
-    abort_fallible("raters", "At least two raters are needed to learn from their agreement.",
-      x = "Found only {.val {x$raters}}.",
-      i = c(
-        "Systems do not count as raters.",
-        "For one rater, {.fun fit_raters} needs {.arg known_truth} or
-         {.arg known_raters}, a calibration sample."
-      ), raters = x$raters, call = call)
-  }
+check_several_raters <- function(x, call = user_frame()) {
+  abort_if(length(x$raters) < 2L,
+    "raters", "At least two raters are needed to learn from their agreement.",
+    x = "Found only {.val {x$raters}}.",
+    i = c(
+      "Systems do not count as raters.",
+      "For one rater, {.fun fit_raters} needs {.arg known_truth} or
+       {.arg known_raters}, a calibration sample."
+    ), raters = x$raters, call = call)
   x
 }
 
 # The same for verbs that take answers with several labels as they are.
-as_answers <- function(x, arg = "x", call = rlang::caller_env()) {
+as_answers <- function(x, arg = "x") {
   if (inherits(x, "crowdtruth")) x <- x$ratings
-  if (has_labels(x)) x else as_ratings_of_several(x, arg, call)
+  if (has_labels(x)) x else as_ratings_of_several(x, arg)
 }
 
 # An agreement matrix as ratings: a row per cell, weighted by its count.
-table_ratings <- function(x, arg, call, categories = NULL, ordered = NULL) {
-  check_text(c(unlist(dimnames(x)), names(dimnames(x))), arg, call)
-  check_agreement_matrix(x, arg, call)
+table_ratings <- function(x, arg, categories = NULL, ordered = NULL) {
+  check_text(c(unlist(dimnames(x)), names(dimnames(x))), arg)
+  check_agreement_matrix(x, arg)
   labels <- rownames(x) %||% as.character(seq_len(nrow(x)))
   cells <- expand.grid(rater1 = labels, rater2 = labels, stringsAsFactors = FALSE)
   cells$weight <- as.vector(unclass(x))
@@ -199,23 +185,20 @@ table_ratings <- function(x, arg, call, categories = NULL, ordered = NULL) {
   out
 }
 
-check_agreement_matrix <- function(x, arg, call) {
-  if (length(dim(x)) != 2L || nrow(x) != ncol(x) || !identical(rownames(x), colnames(x))) {
-    abort_fallible("table",
-      "An agreement matrix must have the same categories in rows and columns.",
-      x = "{.arg {arg}} is {paste(dim(x), collapse = ' x ')}.",
-      i = c(
-        "Give both raters the same levels: {.code table(factor(a, levels), factor(b, levels))}.
-         A matrix of cases x raters must not be a {.cls table}.",
-        "If it has counts of ratings, cases x categories, say so:
-         {.code as_ratings(x, counts = everything())}."
-      ), call = call)
-  }
-  if (!is.numeric(x) || !all(is.finite(x)) || any(x < 0) || sum(x) == 0) {
-    abort_fallible("table",
-      "The cells of an agreement matrix must be finite numbers of at least zero, not all zero.",
-      i = "Look at {.arg {arg}}.", call = call)
-  }
+check_agreement_matrix <- function(x, arg) {
+  abort_if(length(dim(x)) != 2L || nrow(x) != ncol(x) || !identical(rownames(x), colnames(x)),
+    "table",
+    "An agreement matrix must have the same categories in rows and columns.",
+    x = "{.arg {arg}} is {paste(dim(x), collapse = ' x ')}.",
+    i = c(
+      "Give both raters the same levels: {.code table(factor(a, levels), factor(b, levels))}.
+       A matrix of cases x raters must not be a {.cls table}.",
+      "If it has counts of ratings, cases x categories, say so:
+       {.code as_ratings(x, counts = everything())}."
+    ))
+  abort_if(!is.numeric(x) || !all(is.finite(x)) || any(x < 0) || sum(x) == 0, "table",
+    "The cells of an agreement matrix must be finite numbers of at least zero, not all zero.",
+    i = "Look at {.arg {arg}}.")
 }
 
 # What to do with something that is no data, for messages.

@@ -59,9 +59,7 @@
 tidy.accuracy_bounds <- function(x, what = c("bounds", "breakdown"), ..., better_than = NULL,
                                  systems = NULL) {
   check_dots_empty(...)
-  if (check_choice(what, c("bounds", "breakdown"), "what") == "bounds") {
-    return(x$table)
-  }
+  if (check_choice(what) == "bounds") return(x$table)
   breakdown_table(x, better_than, systems)
 }
 
@@ -171,9 +169,7 @@ assumption_words <- function(assumed) {
 
 limit_words <- function(limits, what) {
   limits <- limits[limits[, 1L] > 0 | limits[, 2L] < 1, , drop = FALSE]
-  if (is.null(limits) || nrow(limits) == 0L) {
-    return(NULL)
-  }
+  if (is.null(limits) || nrow(limits) == 0L) return(NULL)
   value <- ifelse(
     limits[, 1L] == limits[, 2L], decimals(limits[, 1L], 2L),
     paste(decimals(limits[, 1L], 2L), "to", decimals(limits[, 2L], 2L))

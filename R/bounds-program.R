@@ -7,9 +7,7 @@ most_variables <- 1e5
 # Seconds after which a program is given up.
 most_seconds <- 120
 
-check_rglpk <- function(call) {
-  check_installed("Rglpk", "for bounds given the ratings alone", call = call)
-}
+check_rglpk <- function() check_installed("Rglpk", "for bounds given the ratings alone")
 
 # The patterns of ratings, of the answers of one system, and of known truths: one row each for which
 # there are cases. `truth` has a category for each pattern, 0 is unknown, or is empty.
@@ -160,9 +158,7 @@ solve_bounds <- function(x, system, weight, truth, assumed) {
   columns <- length(panel$weight) * panel$categories
   answered <- which(panel$answer > 0L)
   nothing <- function(reason) list(lowest = NA_real_, highest = NA_real_, reason = reason)
-  if (length(answered) == 0L) {
-    return(nothing("no case of the system has a rating"))
-  }
+  if (length(answered) == 0L) return(nothing("no case of the system has a rating"))
   if (columns > most_variables) {
     return(nothing(paste0(
       "the linear program is too large: ", number(length(panel$weight)), " patterns of ",
@@ -176,9 +172,7 @@ solve_bounds <- function(x, system, weight, truth, assumed) {
   )
   ends <- lapply(c(FALSE, TRUE), function(most) solve_program(program, right, most))
   status <- vapply(ends, `[[`, 0, "status")
-  if (any(status != 0)) {
-    return(nothing(reason_of_status(max(status))))
-  }
+  if (any(status != 0)) return(nothing(reason_of_status(max(status))))
   value <- pmin(pmax(vapply(ends, `[[`, 0, "optimum"), 0), 1)
   list(lowest = value[[1L]], highest = value[[2L]], reason = NA_character_)
 }

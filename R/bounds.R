@@ -109,14 +109,13 @@ accuracy_bounds <- function(x, systems = NULL, given = c("fit", "ratings"), rate
                             group_size = NULL, interval = NULL, conf_level = default_conf_level(),
                             resampling = list(), ...) {
   check_given()
-  call <- rlang::current_env()
   check_dots_empty(...)
-  given <- check_choice(given, c("fit", "ratings"), "given")
+  given <- check_choice(given)
   cluster <- if (inherits(x, "accuracy_estimate")) x$options$cluster
-  fit <- fit_of_bounds(x, given, call)
-  systems <- check_bounded(systems, fit$x, call)
+  fit <- fit_of_bounds(x, given)
+  systems <- check_bounded(systems, fit$x)
   interval <- interval %||% if (given == "fit") "bootstrap" else "none"
-  replicates <- check_resampling(resampling, call, "replicates")$replicates %||% 200L
+  replicates <- check_resampling(resampling, known = "replicates")$replicates %||% 200L
   options <- list(
     given = given, interval = check_choice(interval, c("bootstrap", "none"), "interval"),
     conf_level = check_level(conf_level),
@@ -124,56 +123,52 @@ accuracy_bounds <- function(x, systems = NULL, given = c("fit", "ratings"), rate
   )
   check_memory(
     2 * options$replicates * length(systems), "replicates of bounds",
-    "Ask for fewer {.arg replicates}, or choose {.arg systems}.", call
+    "Ask for fewer {.arg replicates}, or choose {.arg systems}."
   )
   assumed <- list(
     rater_accuracy = rater_accuracy, better_than_chance = better_than_chance,
     base_rates = base_rates, error_correlation = error_correlation
   )
   if (given == "fit") {
-    check_nothing_assumed(assumed, call)
+    check_nothing_assumed(assumed)
     options$group_size <- check_group_size(group_size, fit$x)
     out <- bounds_of_fit(fit, systems, options)
   } else {
-    check_rglpk(call)
-    out <- bounds_of_ratings(fit, systems, options, check_assumed(assumed, fit$x, call))
+    check_rglpk()
+    out <- bounds_of_ratings(fit, systems, options, check_assumed(assumed, fit$x))
   }
   if (inherits(x, "accuracy_estimate")) out$estimate <- x
   out
 }
 
 # Without a fit only the ratings and what is known of their truth matter.
-fit_of_bounds <- function(x, given, call) {
+fit_of_bounds <- function(x, given) {
   if (inherits(x, "accuracy_estimate")) x <- x$fit
   if (inherits(x, "rater_fit")) {
-    check_tells_systems(x, call)
+    check_tells_systems(x)
     return(x)
   }
-  x <- as_ratings_of_several(x, call = call)
+  x <- as_ratings_of_several(x)
   if (given == "ratings") list(x = x, known = nothing_known) else fit_raters(x)
 }
 
-check_bounded <- function(systems, x, call) {
+check_bounded <- function(systems, x) {
   if (length(x$systems) == 0L) {
-    abort_no_system("There is no system to bound the accuracy of.", call)
+    abort_no_system("There is no system to bound the accuracy of.")
   }
-  check_system_names(systems, x$systems, call)
+  check_system_names(systems, x$systems)
 }
 
-check_nothing_assumed <- function(assumed, call) {
+check_nothing_assumed <- function(assumed) {
   given <- names(assumed)[!vapply(assumed, function(x) is.null(x) || isTRUE(x), NA)]
-  if (length(given) > 0L) {
-    abort_argument(given,
-      "Truth and raters are taken from the fit, so no further assumption is possible.",
-      x = "Found {.arg {given}}.", i = "Use {.code given = \"ratings\"}.", call = call)
-  }
+  abort_argument_if(length(given) > 0L, given,
+    "Truth and raters are taken from the fit, so no further assumption is possible.",
+    x = "Found {.arg {given}}.", i = "Use {.code given = \"ratings\"}.")
 }
 
 check_group_size <- function(group_size, x) {
-  if (is.null(group_size)) {
-    return(if (weights_are_counts(x)) 4 * sqrt(count_cases(x)) else 0)
-  }
-  check_number(group_size, "group_size", 0, call = rlang::caller_env())
+  if (is.null(group_size)) return(if (weights_are_counts(x)) 4 * sqrt(count_cases(x)) else 0)
+  check_number(group_size, "group_size", 0)
 }
 
 # Fields: table (what tidy() gives), options, assumed (given the ratings alone), fit, differences
@@ -271,9 +266,7 @@ fit_replicates <- function(fit, at, options) {
 # `range_of(weight)` gives lowest and highest, or NULL.
 draw_ranges <- function(fit, systems, options, range_of) {
   weight <- pattern_weights(fit$x) * judged_patterns(fit)
-  if (!all(weight == round(weight))) {
-    return(NULL)
-  }
+  if (!all(weight == round(weight))) return(NULL)
   # What is drawn does not depend on the order of patterns: that of cases, or of a database.
   order <- order_of_patterns(fit$x, fit$known$truth)
   rows <- resampled(resampling = judged_resampling(fit, weight, order, options), run = function(w) {

@@ -1,21 +1,18 @@
 # How much errors in common a claim survives: a table of bounds that were made from an estimate.
 
-breakdown_table <- function(x, better_than, systems = NULL, call = rlang::caller_env()) {
-  if (is.null(better_than)) {
-    abort_argument("better_than", "State what systems are claimed to be better than.", call = call)
-  }
+breakdown_table <- function(x, better_than, systems = NULL) {
+  abort_argument_if(is.null(better_than), "better_than",
+    "State what systems are claimed to be better than.")
   estimate <- x$estimate
-  if (is.null(estimate)) {
-    abort_argument("x", "These bounds come from ratings or a fit, not from an estimate.",
-      i = "Make them from one: {.code accuracy_bounds(estimate_accuracy(x))}.", call = call)
-  }
-  than <- check_better_than(better_than, estimate$fit$x, call)
-  systems <- check_bounded(systems, estimate$fit$x, call)
+  abort_argument_if(is.null(estimate), "x",
+    "These bounds come from ratings or a fit, not from an estimate.",
+    i = "Make them from one: {.code accuracy_bounds(estimate_accuracy(x))}.")
+  than <- check_better_than(better_than, estimate$fit$x)
+  systems <- check_bounded(systems, estimate$fit$x)
   if (than$kind == "system") systems <- setdiff(systems, better_than)
-  if (length(systems) == 0L) {
-    abort_fallible("system", "There is no other system to compare with {.arg better_than}.",
-      x = "It names the only one.", system = better_than, call = call)
-  }
+  abort_if(length(systems) == 0L, "system",
+    "There is no other system to compare with {.arg better_than}.", x = "It names the only one.",
+    system = better_than)
   ends <- claim_ends(tidy(estimate), systems, than, estimate$fit)
   claim <- where_claim_holds(ends$independent, ends$shared)
   lowest <- lowest_margin(x, systems, than, ends$value)
@@ -26,16 +23,15 @@ breakdown_table <- function(x, better_than, systems = NULL, call = rlang::caller
   )
 }
 
-check_better_than <- function(better_than, x, call) {
+check_better_than <- function(better_than, x) {
   if (is.numeric(better_than)) {
-    value <- check_number(better_than, "better_than", 0, 1, call = call)
+    value <- check_number(better_than, "better_than", 0, 1)
     return(list(kind = "accuracy", value = value))
   }
   raters <- if (!x$exchangeable) x$raters
-  if (!(rlang::is_string(better_than) && better_than %in% c(raters, x$systems))) {
-    abort_argument("better_than", "must be an accuracy in [0, 1], or name a rater or a system.",
-      not = better_than, i = "They are {.val {c(raters, x$systems)}}.", call = call)
-  }
+  abort_argument_if(!(rlang::is_string(better_than) && better_than %in% c(raters, x$systems)),
+    "better_than", "must be an accuracy in [0, 1], or name a rater or a system.", not = better_than,
+    i = "They are {.val {c(raters, x$systems)}}.")
   list(kind = if (better_than %in% x$systems) "system" else "rater", name = better_than)
 }
 
@@ -90,9 +86,7 @@ lowest_margin <- function(bounds, systems, than, value) {
 # Of the accuracies of two systems. NA where bounds do not know it.
 lowest_difference <- function(bounds, one, two) {
   names <- bounds$table$system
-  if (!all(c(one, two) %in% names) || is.null(bounds$differences)) {
-    return(NA_real_)
-  }
+  if (!all(c(one, two) %in% names) || is.null(bounds$differences)) return(NA_real_)
   pairs <- pairs_of_systems(length(names))
   at <- match(c(one, two), names)
   here <- which(pairs[1L, ] == min(at) & pairs[2L, ] == max(at))

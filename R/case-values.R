@@ -1,17 +1,17 @@
 #' @section Profiles:
 #' `interval = "profile"`, for method `"joint"`, holds the accuracy of the system at a value,
 #' maximises the log posterior over all else, and ends where that falls short of its top by half the
-#' `conf_level` quantile of chi-squared with one degree of freedom. No numbers are drawn at random,
-#' it is several times faster than a bootstrap, and one-sided where an end is 0 or 1; `std.error` is
+#' `conf_level` quantile of chi-squared with one degree of freedom. Nothing is drawn at random. It
+#' is several times faster than a bootstrap, and one-sided where an end is 0 or 1; `std.error` is
 #' what a normal interval of this width would have. It is `NA`, with a reason, where the prior is
 #' estimated from the same ratings (`prior = "pooled"`) or weights are not counts. Like a bootstrap
 #' it covers sampling error only.
 #'
 #' @section Groups and clusters:
-#' With `by` every group of cases is fitted alone; groups share neither raters' accuracy nor base
-#' rates. (In simulations of four groups of 50 or 200 cases this cost at most 7% of root mean
-#' squared error where groups were alike, and one fit for all cost up to 45% where their base rates
-#' or raters differed; where only some of this differs, a formula of covariates does with fewer
+#' With `by` every group of cases is fitted by itself; groups share neither raters' accuracy nor
+#' base rates. (In simulations of four groups of 50 or 200 cases this cost at most 7% of root mean
+#' squared error where groups were the same, and one fit for all cost up to 45% where their base
+#' rates or raters differed. If only some of this differs, a formula of covariates needs fewer
 #' parameters: see [rater_model()].) The result is a list with an estimate per group; see
 #' [accuracy_by_group]. Where package future has a plan that is not sequential, groups are shared
 #' out to its workers, with the same numbers; a worker that dies is an error of class
@@ -32,41 +32,34 @@ NULL
 # What users say of cases beside ratings: groups and clusters.
 
 # A value per case of `x`, from a vector in the order of its cases or a table of cases; NULL stays.
-check_case_values <- function(value, x, arg, call) {
-  if (is.null(value)) {
-    return(NULL)
-  }
+check_case_values <- function(value, x, arg) {
+  if (is.null(value)) return(NULL)
   if (in_database(x)) {
-    abort_no_cases("{.arg {arg}} is about cases", call,
-      "{.code dplyr::filter()} makes ratings of one group in the database.")
+    abort_no_cases("{.arg {arg}} is about cases",
+      hint = "{.code dplyr::filter()} makes ratings of one group in the database.")
   }
-  if (is.data.frame(value)) value <- look_up_cases(value, x, arg, call)
-  if (!is.atomic(value) || !is.null(dim(value)) || length(value) != nrow(x)) {
-    abort_argument(arg, "must have a value for each of the {nrow(x)} cases, in their order, or be a
-                         data frame with a column {.val case} and one other.",
-      x = "It is {describe(value)}{if (is.factor(value)) paste(' and length', length(value))}.",
-      call = call)
-  }
+  if (is.data.frame(value)) value <- look_up_cases(value, x, arg)
+  abort_argument_if(!is.atomic(value) || !is.null(dim(value)) || length(value) != nrow(x), arg,
+    "must have a value for each of the {nrow(x)} cases, in their order, or be a data frame with a
+        column {.val case} and one other.",
+    x = "It is {describe(value)}{if (is.factor(value)) paste(' and length', length(value))}.")
   if (anyNA(value)) {
     case <- x$cases[which(is.na(value))]
     abort_argument(arg, "must be known for every case.", x = "It is missing for {length(case)}
-        case{?s}, first for case {.val {as.character(case[[1L]])}}.", case = case, call = call)
+        case{?s}, first for case {.val {as.character(case[[1L]])}}.", case = case)
   }
   value
 }
 
-look_up_cases <- function(table, x, arg, call) {
-  if (ncol(table) != 2L || !"case" %in% names(table)) {
-    abort_fallible("columns", "{.arg {arg}} must have a column {.val case} and one other.",
-      x = if (any_columns(table)) "It has {.val {names(table)}}." else "It is {describe(table)}.",
-      arg = arg, call = call)
-  }
+look_up_cases <- function(table, x, arg) {
+  abort_if(ncol(table) != 2L || !"case" %in% names(table), "columns",
+    "{.arg {arg}} must have a column {.val case} and one other.",
+    x = if (any_columns(table)) "It has {.val {names(table)}}." else "It is {describe(table)}.",
+    arg = arg)
   other <- table[[setdiff(names(table), "case")]]
   twice <- duplicated(table$case)
   off <- twice & !(other == other[match(table$case, table$case)]) %in% TRUE
-  if (any(off)) {
-    abort_argument(arg, "must have one value for each case.",
-      x = "Case {.val {as.character(table$case[off][[1L]])}} has several.", call = call)
-  }
+  abort_argument_if(any(off), arg, "must have one value for each case.",
+    x = "Case {.val {as.character(table$case[off][[1L]])}} has several.")
   other[match(as_label(x$cases), as_label(table$case))]
 }

@@ -47,17 +47,13 @@
 #' @export
 check_fit <- function(fit, priors = c(0.5, 2)) {
   check_given()
-  call <- rlang::current_env()
   check_class(fit, "draws_fit", "fit", "Make one with {.code fit_raters(method = \"bayes\")}.")
-  others <- settle_priors(priors, fit, call)
+  others <- settle_priors(priors, fit)
   draws <- checked_draws(fit)
-  structure(
-    list(
-      fit = fit, terms = checked_terms(fit), pairs = pair_checks(fit, draws),
-      patterns = pattern_check(fit, draws), criteria = criteria_of_fit(fit)$table,
-      sensitivity = prior_shifts(fit, others)
-    ),
-    class = c("fit_check", "fallible_result")
+  new_result("fit_check",
+    fit = fit, terms = checked_terms(fit), pairs = pair_checks(fit, draws),
+    patterns = pattern_check(fit, draws), criteria = criteria_of_fit(fit)$table,
+    sensitivity = prior_shifts(fit, others)
   )
 }
 
@@ -99,9 +95,7 @@ pair_checks <- function(fit, laws) {
     b <- codes[, both[2L, i]]
     common <- weight * (a > 0L & b > 0L)
     cases <- as.vector(rowsum_codes(population, common, nrow(laws[[1L]]$base_rates)))
-    if (sum(cases) == 0) {
-      return(NULL)
-    }
+    if (sum(cases) == 0) return(NULL)
     agree <- vapply(laws, function(law) agreement_of_law(law, both[, i], fit), cases)
     new <- colSums(matrix(stats::rbinom(length(agree), cases, pmin(agree, 1)), length(cases)))
     observed <- sum(common * (a == b))
@@ -164,20 +158,16 @@ pattern_check <- function(fit, laws) {
 # ---- Other priors -------------------------------------------------------------------------------
 
 # A list with names of priors as settle_prior() gives them.
-settle_priors <- function(priors, fit, call) {
-  if (is.null(priors)) {
-    return(list())
-  }
+settle_priors <- function(priors, fit) {
+  if (is.null(priors)) return(list())
   if (is.numeric(priors) && length(priors) > 0L && all(is.finite(priors) & priors > 0)) {
     return(lapply(stats::setNames(priors, paste("power", priors)), raised_prior, prior = fit$prior))
   }
   ok <- is.list(priors) && !inherits(priors, "rater_prior") && rlang::is_named(priors) &&
     all(vapply(priors, inherits, NA, "rater_prior"))
-  if (!ok) {
-    abort_argument("priors", "must be positive powers, or a list of {.fun rater_prior} with names.",
-      not = priors, call = call)
-  }
-  lapply(priors, settle_prior, x = fit$x, model = fit$model, call = call)
+  abort_argument_if(!ok, "priors",
+    "must be positive powers, or a list of {.fun rater_prior} with names.", not = priors)
+  lapply(priors, settle_prior, x = fit$x, model = fit$model)
 }
 
 raised_prior <- function(prior, power) {
@@ -218,7 +208,7 @@ most_shift <- 0.3
 tidy.fit_check <- function(x, what = c("terms", "sensitivity", "pairs", "patterns", "criteria"),
                            ...) {
   check_dots_empty(...)
-  x[[check_choice(what, eval(formals(tidy.fit_check)$what), "what")]]
+  x[[check_choice(what)]]
 }
 
 #' @rdname check_fit

@@ -29,7 +29,7 @@
 #' @export
 tidy.k_check <- function(x, what = c("tests", "pairs", "disagreements"), ...) {
   check_dots_empty(...)
-  what <- check_choice(what, c("tests", "pairs", "disagreements"), "what")
+  what <- check_choice(what)
   about <- attr(x, "about")
   switch(what,
     tests = plain_tibble(x),
@@ -62,9 +62,7 @@ glance.k_check <- function(x, ...) {
 #' @rdname tidy.k_check
 #' @export
 format.k_check <- function(x, ...) {
-  if (!is_whole_check(x)) {
-    return(NextMethod())
-  }
+  if (!is_whole_check(x)) return(NextMethod())
   facts <- glance(x)
   bad <- unique(k_labels[x$property[x$verdict %in% c("violated", "contradiction")]])
   paste0(
@@ -91,9 +89,7 @@ is_whole_check <- function(x) {
 
 #' @export
 print.k_check <- function(x, ...) {
-  if (!is_whole_check(x)) {
-    return(NextMethod())
-  }
+  if (!is_whole_check(x)) return(NextMethod())
   about <- attr(x, "about")
   print_result(
     x, "summary(), tidy(), plot(); vignette(\"how-far-to-trust\")",
@@ -187,9 +183,7 @@ advice_of <- function(x) {
       "The lowest base rate is below zero by more than chance: the K-model does not fit."
     }
   )
-  if (length(out) > 0L) {
-    return(out)
-  }
+  if (length(out) > 0L) return(out)
   if (all(x$verdict == "not tested")) {
     return("Nothing could be tested, so the K-properties are neither supported nor contradicted.")
   }
@@ -214,9 +208,7 @@ better_model <- function(x, dropped) {
 caveats_of <- function(x) {
   about <- attr(x, "about")
   tests <- sum(!is.na(x$p.value))
-  if (tests == 0L) {
-    return(NULL)
-  }
+  if (tests == 0L) return(NULL)
   c(
     paste(
       "A test that is not significant does not show that a property holds: with few cases or weak",

@@ -63,9 +63,7 @@ first_identified <- function(x, settings, choices, axis = NULL, to = NULL) {
     identified <- core_identified(
       x$patterns, pattern_weights(x), settings$system - 1L, unclass(alternative %||% null)
     )
-    if (identified) {
-      return(list(null = null, alternative = alternative))
-    }
+    if (identified) return(list(null = null, alternative = alternative))
   }
   NULL
 }

@@ -65,9 +65,7 @@ below_chance_row <- function(x, alpha) {
   row <- function(...) k_row("chance", "agreement below chance", ...)
   chance <- 1 / length(x$categories)
   fit <- fit_algebraic(x, k_model())
-  if (fit$identified == "no_pairs") {
-    return(row(reason = reason_of_fit(fit)))
-  }
+  if (fit$identified == "no_pairs") return(row(reason = reason_of_fit(fit)))
   impossible <- fit$agreement <= chance
   all_raters <- paste("all raters agree in", percent(fit$agreement), "of pairs")
   pairs <- if (!x$exchangeable && weights_are_counts(x) && length(x$raters) <= most_judges) {

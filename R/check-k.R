@@ -84,17 +84,16 @@
 check_k_properties <- function(x, properties = k_properties, system = NULL, errors = NULL,
                                alpha = 0.05, resampling = list(), alternative = NULL, ...) {
   check_given()
-  call <- rlang::current_env()
   check_dots_empty(...)
-  x <- with_votes(as_ratings_of_several(x, call = call))
-  resampling <- check_resampling(resampling, call, c("replicates", "threads"))
+  x <- with_votes(as_ratings_of_several(x))
+  resampling <- check_resampling(resampling, known = c("replicates", "threads"))
   settings <- list(
-    properties = check_some(properties, k_properties, "properties", call),
-    system = check_joined(system, x, call),
+    properties = check_some(properties, k_properties, "properties"),
+    system = check_joined(system, x),
     errors = if (is.null(errors)) {
       c(if (x$ordered) "distance", if (length(x$raters) <= 20L) "free")
     } else {
-      check_some(errors, c("distance", "free"), "errors", call)
+      check_some(errors, c("distance", "free"), "errors")
     },
     alpha = check_level(alpha, "alpha"),
     replicates = check_count(
@@ -102,7 +101,7 @@ check_k_properties <- function(x, properties = k_properties, system = NULL, erro
     ),
     threads = check_threads(resampling$threads)
   )
-  alternative <- check_alternatives(alternative, x, call)
+  alternative <- check_alternatives(alternative, x)
   plan <- plan_k(x, settings)
   ran <- run_k(x, plan, settings)
   rows <- c(
@@ -116,33 +115,28 @@ check_k_properties <- function(x, properties = k_properties, system = NULL, erro
 
 k_properties <- c("accuracy", "errors", "difficulty", "independence", "one category", "chance")
 
-check_some <- function(x, choices, arg, call) {
-  if (!(is.character(x) && length(x) > 0L && all(x %in% choices))) {
-    abort_argument(arg, "must be some of {.val {choices}}.",
-      x = if (is.character(x)) "It is {.val {x}}." else "It is {describe(x)}.", call = call)
-  }
+check_some <- function(x, choices, arg) {
+  abort_argument_if(!(is.character(x) && length(x) > 0L && all(x %in% choices)), arg,
+    "must be some of {.val {choices}}.",
+    x = if (is.character(x)) "It is {.val {x}}." else "It is {describe(x)}.")
   choices[choices %in% x]
 }
 
 # Position of the system that joins; 0 for none.
-check_joined <- function(system, x, call) {
-  if (is.atomic(system) && length(system) == 1L && is.na(system)) {
-    return(0L)
-  }
+check_joined <- function(system, x) {
+  if (is.atomic(system) && length(system) == 1L && is.na(system)) return(0L)
   if (is.null(system)) {
     rated <- pattern_weights(x) * rated_patterns(x)
     answers <- colSums((pattern_answers(x) > 0L) * rated)
     return(if (any(answers > 0)) which.max(answers) else 0L)
   }
-  check_string(system, "system", call)
+  check_string(system, "system")
   found <- match(system, x$systems)
-  if (is.na(found)) {
-    abort_fallible("system",
-      "{.arg system} must be the name of a system of {.arg x}, or {.code NA} for none.",
-      x = "It is {.val {system}}.",
-      i = if (length(x$systems) > 0L) "Systems: {.val {x$systems}}." else "There are no systems.",
-      system = system, call = call)
-  }
+  abort_if(is.na(found), "system",
+    "{.arg system} must be the name of a system of {.arg x}, or {.code NA} for none.",
+    x = "It is {.val {system}}.",
+    i = if (length(x$systems) > 0L) "Systems: {.val {x$systems}}." else "There are no systems.",
+    system = system)
   found
 }
 
@@ -153,9 +147,7 @@ judge_names <- function(x, settings) c(x$raters, x$systems[settings$system])
 run_k <- function(x, plan, settings) {
   testable <- which(!vapply(plan, function(test) is.null(test$null), NA))
   out <- vector("list", length(plan))
-  if (length(testable) == 0L) {
-    return(out)
-  }
+  if (length(testable) == 0L) return(out)
   tests <- lapply(plan[testable], function(test) {
     list(
       null = unclass(test$null),
@@ -189,9 +181,7 @@ k_row <- function(property, test, null = NULL, alternative = NULL, statistic = N
 }
 
 label_axes <- function(model) {
-  if (!is.null(model$family)) {
-    return(format(model))
-  }
+  if (!is.null(model$family)) return(format(model))
   paste(model$accuracy, model$errors, model$difficulty, sep = ", ")
 }
 
@@ -210,9 +200,7 @@ reported_statistic <- function(statistic, which) {
 model_rows <- function(test, found, x, settings) {
   values <- if (is.null(found)) list() else as.list(found$statistic)
   row <- function(property, name, which, ...) {
-    if (is.null(found)) {
-      return(k_row(property, name, reason = test$reason))
-    }
+    if (is.null(found)) return(k_row(property, name, reason = test$reason))
     statistic <- values[[which]]
     k_row(
       property, name, test$null, ...,
@@ -240,9 +228,7 @@ model_rows <- function(test, found, x, settings) {
 # A lowest base rate that is not negative is nothing unusual.
 base_rate_row <- function(test, found, settings) {
   row <- function(...) k_row("chance", "negative base rates", ...)
-  if (is.null(found)) {
-    return(row(reason = test$reason))
-  }
+  if (is.null(found)) return(row(reason = test$reason))
   lowest <- found$statistic[["lowest_rate"]]
   p <- bootstrap_p(-min(lowest, 0), -pmin(found$replicates[, 3L], 0))
   row(test$null, statistic = lowest, p_value = p)
@@ -250,9 +236,7 @@ base_rate_row <- function(test, found, settings) {
 
 # The two categories that raters confuse most beyond what is expected.
 odd_categories <- function(found, x) {
-  if (is.null(found)) {
-    return(NA_character_)
-  }
+  if (is.null(found)) return(NA_character_)
   cells <- disagreement_cells(found, x)
   worst <- which.max((cells$observed - cells$expected) / sqrt(pmax(cells$expected, 1e-12)))
   paste(cells$category1[[worst]], "and", cells$category2[[worst]])
@@ -268,9 +252,7 @@ disagreement_cells <- function(found, x) {
 
 # Of four judges a pair that agrees too often leaves the same traces as one of the other two.
 closest_pair <- function(found, judges) {
-  if (is.null(found)) {
-    return(NA_character_)
-  }
+  if (is.null(found)) return(NA_character_)
   pairs <- found$agreement
   worst <- which.max(pairs$excess)
   pair <- c(pairs$judge1[[worst]], pairs$judge2[[worst]])
@@ -316,9 +298,7 @@ new_k_check <- function(rows, plan, ran, x, settings) {
 
 # Each pair's p-value is against the largest excess of all pairs.
 pair_table <- function(found, judges) {
-  if (is.null(found)) {
-    return(NULL)
-  }
+  if (is.null(found)) return(NULL)
   pairs <- found$agreement
   largest <- found$replicates[, 4L]
   tibble::tibble(

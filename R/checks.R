@@ -15,13 +15,11 @@ check_given <- function(up = 1L, but = NULL) {
   lacking <- needed[vapply(needed, function(arg) {
     eval(as.call(list(missing, as.name(arg))), frame)
   }, NA)]
-  if (length(lacking) > 0L) {
-    abort_argument(lacking, "{.arg {lacking}} must be given.", call = frame)
-  }
+  abort_argument_if(length(lacking) > 0L, lacking, "{.arg {lacking}} must be given.", call = frame)
 }
 
 check_number <- function(x, arg, min = -Inf, max = Inf, open_min = FALSE, open_max = FALSE,
-                         call = rlang::caller_env()) {
+                         call = user_frame()) {
   is_number <- is.numeric(x) && length(x) == 1L && is.finite(x)
   inside <- is_number && (if (open_min) x > min else x >= min) &&
     (if (open_max) x < max else x <= max)
@@ -34,69 +32,59 @@ check_number <- function(x, arg, min = -Inf, max = Inf, open_min = FALSE, open_m
 }
 
 # A level of confidence.
-check_level <- function(x, arg = "conf_level", call = rlang::caller_env()) {
+check_level <- function(x, arg = "conf_level", call = user_frame()) {
   check_number(x, arg, 0, 1, open_min = TRUE, open_max = TRUE, call = call)
 }
 
-check_count <- function(x, arg, min = 1L, max = .Machine$integer.max,
-                        call = rlang::caller_env()) {
+check_count <- function(x, arg, min = 1L, max = .Machine$integer.max, call = user_frame()) {
   ok <- is.numeric(x) && length(x) == 1L && is.finite(x) && x == round(x) && x >= min && x <= max
-  if (!ok) {
-    abort_argument(arg, "must be one whole number from {min} to {max}.", not = x, call = call)
-  }
+  abort_argument_if(!ok, arg, "must be one whole number from {min} to {max}.", not = x, call = call)
   invisible(as.integer(x))
 }
 
-check_flag <- function(x, arg, call = rlang::caller_env()) {
-  if (!rlang::is_bool(x)) {
-    abort_argument(arg, "must be `TRUE` or `FALSE`.", not = x, call = call)
-  }
+check_flag <- function(x, arg, call = user_frame()) {
+  abort_argument_if(!rlang::is_bool(x), arg, "must be `TRUE` or `FALSE`.", not = x, call = call)
   invisible(x)
 }
 
-# One of `choices`; the whole vector of choices, as in a function's default, means the first.
-check_choice <- function(x, choices, arg, call = rlang::caller_env()) {
-  if (identical(x, choices)) {
-    return(invisible(choices[[1L]]))
-  }
-  if (!(rlang::is_string(x) && x %in% choices)) {
-    abort_argument(arg, "must be one of {.or {.val {choices}}}.", not = x, call = call)
-  }
+# One of `choices`, by default those of the argument of that name; all of them mean the first.
+check_choice <- function(x, choices = NULL, arg = rlang::caller_arg(x), call = user_frame()) {
+  choices <- choices %||% eval(formals(rlang::caller_fn())[[arg]])
+  if (identical(x, choices)) return(invisible(choices[[1L]]))
+  abort_argument_if(!(rlang::is_string(x) && x %in% choices), arg,
+    "must be one of {.or {.val {choices}}}.", not = x, call = call)
   invisible(x)
 }
 
-check_class <- function(x, class, arg, how, call = rlang::caller_env()) {
-  if (!inherits(x, class)) {
-    abort_argument(arg, "must be a {.cls {class}} object.", not = x, i = how, call = call)
-  }
+check_class <- function(x, class, arg, how, call = user_frame()) {
+  abort_argument_if(!inherits(x, class), arg, "must be a {.cls {class}} object.", not = x, i = how,
+    call = call)
   invisible(x)
 }
 
-check_ratings <- function(x, call = rlang::caller_env()) {
-  check_class(x, "ratings", "x", "Make one with {.fun ratings}.", call = call)
-  check_whole_ratings(x, call = call)
+check_ratings <- function(x) {
+  check_class(x, "ratings", "x", "Make one with {.fun ratings}.")
+  check_whole_ratings(x)
 }
 
 # A class says what an object is, and not that it has what belongs to it.
-check_whole_ratings <- function(x, arg = "x", call = rlang::caller_env()) {
+check_whole_ratings <- function(x, arg = "x", call = user_frame()) {
   parts <- c("patterns", "index", "cases", "raters", "categories")
   lacking <- setdiff(parts, names(unclass(x)))
-  if (length(lacking) > 0L) {
-    abort_argument(arg, "must be ratings that {.fun ratings} made.",
-      x = "It lacks {.field {lacking}}.", call = call)
-  }
+  abort_argument_if(length(lacking) > 0L, arg, "must be ratings that {.fun ratings} made.",
+    x = "It lacks {.field {lacking}}.", call = call)
   invisible(x)
 }
 
 # A cap that is polite to other users of the machine: never more than it has cores.
-check_threads <- function(threads, call = rlang::caller_env()) {
+check_threads <- function(threads, call = user_frame()) {
   threads <- check_count(threads, "threads", call = call)
   limit <- getOption("mc.cores", parallel::detectCores())
   if (is.na(limit)) threads else min(threads, max(as.integer(limit), 1L))
 }
 
 # Names arguments without evaluating them, what they may have been meant to be, and all there are.
-check_dots_empty <- function(..., call = rlang::caller_env()) {
+check_dots_empty <- function(...) {
   if (...length() > 0L) {
     given <- as.list(substitute(alist(...)))[-1L]
     names <- rlang::names2(given)
@@ -104,13 +92,11 @@ check_dots_empty <- function(..., call = rlang::caller_env()) {
     wrong <- untruncated(names[names != ""])
     near <- near_names(names[names != ""], known)
     unnamed <- vapply(given[names == ""], rlang::as_label, "")
-    abort_fallible("argument", c(
-      "This function has no such argument.",
-      if (length(wrong) > 0L) c("x" = "Found {.arg {wrong}}."),
-      if (length(unnamed) > 0L) c("x" = "Found {.code {unnamed}} without a name."),
-      if (length(near) > 0L) c("i" = "Did you mean {.arg {near}}?"),
-      "i" = "It has {.arg {untruncated(known)}}."
-    ), arg = names, call = call)
+    abort_fallible("argument", "This function has no such argument.",
+      x = c(if (length(wrong) > 0L) "Found {.arg {wrong}}.", if (length(unnamed) > 0L) "Found
+          {.code {unnamed}} without a name."),
+      i = c(if (length(near) > 0L) "Did you mean {.arg {near}}?", "It has
+          {.arg {untruncated(known)}}."), arg = names)
   }
 }
 
@@ -130,13 +116,10 @@ near_names <- function(given, known) {
   known[near]
 }
 
-check_installed <- function(package, purpose, call = rlang::caller_env()) {
-  if (!requireNamespace(package, quietly = TRUE)) {
-    abort_fallible("package",
-      "The package {.pkg {package}} is needed {purpose}, and it is not installed.",
-      i = "Install it with {.code install.packages(\"{package}\")}.", package = package,
-      call = call)
-  }
+check_installed <- function(package, purpose, call = user_frame()) {
+  abort_if(!requireNamespace(package, quietly = TRUE), "package",
+    "The package {.pkg {package}} is needed {purpose}, and it is not installed.",
+    i = "Install it with {.code install.packages(\"{package}\")}.", package = package, call = call)
 }
 
 # A value in a few words, for messages.
@@ -164,10 +147,9 @@ describe <- function(x) {
 
 any_columns <- function(x) is.data.frame(x) && length(x) > 0L
 
-check_string <- function(x, arg, call = rlang::caller_env()) {
-  if (!(rlang::is_string(x) && !is.na(x))) {
-    abort_argument(arg, "must be one string.", not = x, call = call)
-  }
+check_string <- function(x, arg, call = user_frame()) {
+  abort_argument_if(!(rlang::is_string(x) && !is.na(x)), arg, "must be one string.", not = x,
+    call = call)
   invisible(x)
 }
 
@@ -192,7 +174,7 @@ is_text <- function(x) {
 }
 
 # The strings, levels or list of strings in `x` must be text; `what` names an argument or a column.
-check_text <- function(x, what, call) {
+check_text <- function(x, what, call = user_frame()) {
   words <- if (is.factor(x)) levels(x) else if (is.list(x)) unlist(x) else x
   bad <- if (is.character(words)) which(!is_text(words))
   if (length(bad) > 0L) {
@@ -206,48 +188,34 @@ check_text <- function(x, what, call) {
 }
 
 # `x` with those of its systems that a user chose.
-choose_systems <- function(x, systems, call) {
-  if (is.null(systems)) {
-    return(x)
-  }
-  x[, , check_system_names(systems, x$systems, call)]
+choose_systems <- function(x, systems, call = user_frame()) {
+  if (is.null(systems)) x else x[, , check_system_names(systems, x$systems, call)]
 }
 
 # Names of systems among those `known`, each once; all of them for NULL.
-check_system_names <- function(systems, known, call) {
-  if (is.null(systems)) {
-    return(known)
-  }
-  if (length(known) == 0L) {
-    abort_fallible("system", "There are no systems for {.arg systems} to choose from.",
-      i = "Give {.arg systems} to {.fun ratings}.", system = character(), call = call)
-  }
+check_system_names <- function(systems, known, call = user_frame()) {
+  if (is.null(systems)) return(known)
+  abort_if(length(known) == 0L, "system", "There are no systems for {.arg systems} to choose from.",
+    i = "Give {.arg systems} to {.fun ratings}.", system = character(), call = call)
   check_names_among(systems, known, "systems", call)
 }
 
 # Some of the `choices`, each once.
-check_names_among <- function(x, choices, arg, call) {
+check_names_among <- function(x, choices, arg, call = user_frame()) {
   named <- if (is.character(x)) x else character()
   unknown <- printable(setdiff(named, choices))
   twice <- unique(named[duplicated(named)])
-  if (length(named) == 0L || length(unknown) > 0L || length(twice) > 0L) {
-    abort_argument(arg, "must be different names among {.val {choices}}.",
-      x = if (length(unknown) > 0L) {
-        "There is no {.val {unknown}}."
-      } else if (length(twice) > 0L) {
-        "{.val {twice}} {?is/are} named twice."
-      } else {
-        "It is {describe(x)}."
-      }, call = call)
-  }
+  abort_argument_if(length(named) == 0L || length(unknown) > 0L || length(twice) > 0L, arg,
+    "must be different names among {.val {choices}}.",
+    x = if (length(unknown) > 0L) "There is no {.val {unknown}}." else
+      if (length(twice) > 0L) "{.val {twice}} {?is/are} named twice." else "It is {describe(x)}.",
+    call = call)
   x
 }
 
 # NULL stays NULL. A pair is a range for all raters; base rates are one number for each category.
-as_limits <- function(limits, names, arg, what, call) {
-  if (is.null(limits)) {
-    return(NULL)
-  }
+as_limits <- function(limits, names, arg, what, call = user_frame()) {
+  if (is.null(limits)) return(NULL)
   if (is.data.frame(limits)) limits <- as.matrix(limits)
   values <- if (is.matrix(limits)) {
     limits
@@ -260,12 +228,10 @@ as_limits <- function(limits, names, arg, what, call) {
     ok <- setequal(rownames(values), names) && anyDuplicated(rownames(values)) == 0L
     if (ok) values <- values[names, , drop = FALSE]
   }
-  if (!ok) {
-    abort_argument(arg, "must hold probabilities: one for each {what}, or a lower and an upper one,
-                         as a matrix with a row for each{if (what == 'rater') ', or as c(lower,
-                         upper) for all'}.", not = limits,
-      i = "Each {what} is named at most once: {.val {names}}.", call = call)
-  }
+  abort_argument_if(!ok, arg,
+    "must hold probabilities: one for each {what}, or a lower and an upper one, as a matrix with a
+        row for each{if (what == 'rater') ', or as c(lower, upper) for all'}.", not = limits,
+    i = "Each {what} is named at most once: {.val {names}}.", call = call)
   dimnames(values) <- list(names, c("lower", "upper"))
   values
 }

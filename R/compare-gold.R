@@ -91,15 +91,11 @@ no_pair_sources <- tibble::tibble(
 # are such (classical scaling). None where a pair has no interval.
 draws_of_pairs <- function(table, systems, conf_level, draws = 4000L) {
   n <- length(systems)
-  if (n < 2L) {
-    return(matrix(0, draws, n))
-  }
+  if (n < 2L) return(matrix(0, draws, n))
   first <- match(table$system1, systems)
   second <- match(table$system2, systems)
   error <- error_of_pairs(table, conf_level)
-  if (anyNA(error)) {
-    return(matrix(NA_real_, 0L, n))
-  }
+  if (anyNA(error)) return(matrix(NA_real_, 0L, n))
   apart <- matrix(0, n, n)
   squared <- apart
   apart[cbind(first, second)] <- table$estimate
@@ -128,9 +124,7 @@ pairs_together <- function(table, together, options) {
   error <- error_of_pairs(table, options$conf_level)
   table$probability <- stats::pnorm(table$estimate / error)
   table$probability[error %in% 0] <- 0.5
-  if (nrow(together) == 0L) {
-    return(if (options$simultaneous) without_ends(table) else table)
-  }
+  if (nrow(together) == 0L) return(if (options$simultaneous) without_ends(table) else table)
   systems <- unique(c(table$system1, table$system2))
   blocks <- pair_blocks(
     list(first = match(table$system1, systems), second = match(table$system2, systems)),
@@ -145,9 +139,7 @@ pairs_together <- function(table, together, options) {
 # As many times as wide as the worst of all pairs needs.
 widen_pairs <- function(table, blocks, error, conf_level) {
   known <- which(error > 0)
-  if (length(known) == 0L) {
-    return(table)
-  }
+  if (length(known) == 0L) return(table)
   worst <- stats::quantile(worst_of_pairs(blocks, error), conf_level, names = FALSE)
   times <- max(1, worst / normal_quantile(conf_level))
   value <- table$estimate[known]

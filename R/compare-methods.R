@@ -31,7 +31,7 @@
 #' @export
 tidy.system_comparison <- function(x, what = c("differences", "ranks", "sources"), ...) {
   check_dots_empty(...)
-  what <- check_choice(what, c("differences", "ranks", "sources"), "what")
+  what <- check_choice(what)
   x[[what]] %||% no_pair_sources
 }
 
@@ -222,9 +222,7 @@ comparison_error_note <- function(x) {
       if (!is.null(clusters)) paste0("; gold in ", count_noun(clusters, "cluster"))
     ))
   }
-  if (x$options$drawn) {
-    return("Intervals: quantiles of differences of posterior draws")
-  }
+  if (x$options$drawn) return("Intervals: quantiles of differences of posterior draws")
   paste0(
     "Intervals: sampling error", x$options$allowance, "; ", number(x$options$replicates),
     " resamples of ", if (is.null(clusters)) "cases" else count_noun(clusters, "cluster"),

@@ -1,6 +1,6 @@
 #' Compare models of posterior draws
 #'
-#' Laws of what errors have in common, or other models, of the same ratings: how well each predicts
+#' Models of shared errors, or other models, of the same ratings: how well each predicts
 #' a case that it has not seen, and what each says of base rates and raters. Ratings often cannot
 #' tell models apart that disagree about accuracy (Albert and Dodd, 2004); a warning of class
 #' `fallible_warning_dependence` then says how far. Report all of them. A model that predicts better
@@ -27,24 +27,19 @@
 #' compare_models(fit)
 #' @export
 compare_models <- function(...) {
-  call <- rlang::current_env()
   fits <- list(...)
-  if (length(fits) == 0L) abort_argument("...", "There is no model to compare.", call = call)
+  abort_argument_if(length(fits) == 0L, "...", "There is no model to compare.")
   for (fit in fits) {
-    check_class(fit, "draws_fit", "...", "Make them with {.code fit_raters(method = \"bayes\")}.",
-      call)
+    check_class(fit, "draws_fit", "...", "Make them with {.code fit_raters(method = \"bayes\")}.")
   }
   if (length(fits) == 1L) fits <- fits_of_all_laws(fits[[1L]])
-  check_same_ratings(fits, call)
+  check_same_ratings(fits)
   names <- vapply(fits, function(fit) format(fit$model), "")
   given <- rlang::names2(fits)
   names <- make.unique(ifelse(given == "", names, given), sep = " ")
   criteria <- lapply(fits, criteria_of_fit)
-  found <- structure(
-    list(
-      models = compared_table(names, criteria), fits = stats::setNames(fits, names)
-    ),
-    class = c("model_comparison", "fallible_result")
+  found <- new_result("model_comparison",
+    models = compared_table(names, criteria), fits = stats::setNames(fits, names)
   )
   found$terms <- compared_terms(found)
   warn_undecided(found)
@@ -57,14 +52,12 @@ fits_of_all_laws <- function(fit) {
   laws <- list(NULL, list(type = "easy"), if (length(own$pairs) > 0L) own)
   laws <- laws[seq_len(if (length(own$pairs) > 0L) 3L else 2L)]
   fits <- lapply(laws, function(law) {
-    if (identical(law$type, own$type)) {
-      return(fit)
-    }
+    if (identical(law$type, own$type)) return(fit)
     model <- fit$model
     model$dependence <- law
     populations <- nrow(fit$prior$base_rates)
     able <- is.null(law) || fit$prior$others != "partial" && tryCatch({
-      check_learnable(fit$x, model, populations, fit$named, NULL)
+      check_learnable(fit$x, model, populations, fit$named)
       TRUE
     }, fallible_error_prior = function(e) FALSE)
     if (able) {
@@ -76,13 +69,11 @@ fits_of_all_laws <- function(fit) {
   Filter(Negate(is.null), fits)
 }
 
-check_same_ratings <- function(fits, call) {
+check_same_ratings <- function(fits) {
   of <- function(fit) list(fit$x$cases, fit$x$raters, as.data.frame(fit$x), fit$given$truth)
   same <- vapply(fits[-1L], function(fit) identical(of(fit), of(fits[[1L]])), NA)
-  if (!all(same)) {
-    abort_argument("...", "Models are compared on the same ratings and known truths.",
-      x = "Those of fit {which(!same)[[1L]] + 1L} are others than those of the first.", call = call)
-  }
+  abort_argument_if(!all(same), "...", "Models are compared on the same ratings and known truths.",
+    x = "Those of fit {which(!same)[[1L]] + 1L} are others than those of the first.")
 }
 
 compared_table <- function(names, criteria) {
@@ -116,19 +107,15 @@ compared_terms <- function(x) {
 # Where models that ratings cannot tell apart differ by more than what is flagged of priors.
 warn_undecided <- function(x) {
   open <- x$models$model[x$models$undecided]
-  if (length(open) < 2L) {
-    return(invisible())
-  }
+  if (length(open) < 2L) return(invisible())
   spread <- do.call(pmax, lapply(x$fits[open], function(fit) {
     apply(fit$draws[, x$terms$term, drop = FALSE], 2L, stats::sd)
   }))
   off <- x$terms[x$terms$highest - x$terms$lowest > most_shift * spread, ]
-  if (nrow(off) == 0L) {
-    return(invisible())
-  }
+  if (nrow(off) == 0L) return(invisible())
   shown <- utils::head(off, 4L)
   warn_fallible("dependence", c(
-    "Models disagree that these ratings cannot distinguish: report all of them.",
+    "These ratings cannot distinguish models that disagree: report all of them.",
     stats::setNames(verbatim(
       shown$term, ": ", decimals(shown$lowest), " to ", decimals(shown$highest)
     ), rep("x", nrow(shown))),
@@ -142,7 +129,7 @@ warn_undecided <- function(x) {
 #' @export
 tidy.model_comparison <- function(x, what = c("models", "terms"), ...) {
   check_dots_empty(...)
-  x[[check_choice(what, c("models", "terms"), "what")]]
+  x[[check_choice(what)]]
 }
 
 #' @rdname compare_models
@@ -159,7 +146,7 @@ glance.model_comparison <- function(x, ...) {
 format.model_comparison <- function(x, ...) {
   paste0(
     "Best prediction: ", x$models$model[[1L]], "; ", sum(x$models$undecided), " of ",
-    count_noun(nrow(x$models), "model"), " cannot be told from it"
+    count_noun(nrow(x$models), "model"), " undecided"
   )
 }
 

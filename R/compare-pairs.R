@@ -2,44 +2,37 @@
 # differences and ranks.
 
 # `some`: not all pairs but those with `reference`, or with the `best`, a number.
-check_against <- function(reference, best, systems, call) {
-  if (!is.null(reference) && !is.null(best)) {
-    abort_argument("best", "Systems are compared with {.arg reference} or with the {.arg best}.",
-      x = "Both are given.", i = "{.code reference = \"best\"} is the best one.", call = call)
-  }
+check_against <- function(reference, best, systems) {
+  abort_argument_if(!is.null(reference) && !is.null(best), "best",
+    "Systems are compared with {.arg reference} or with the {.arg best}.", x = "Both are given.",
+    i = "{.code reference = \"best\"} is the best one.")
   some <- !is.null(reference) || !is.null(best)
-  if (!is.null(reference)) reference <- check_reference(reference, systems, call)
-  if (!is.null(best)) best <- check_count(best, "best", max = length(systems), call = call)
+  if (!is.null(reference)) reference <- check_reference(reference, systems)
+  if (!is.null(best)) best <- check_count(best, "best", max = length(systems))
   against <- list(some = some, reference = reference, best = best)
-  check_pairs(length(systems), against, call)
+  check_pairs(length(systems), against)
   against
 }
 
 # NULL is the best.
-check_reference <- function(reference, systems, call) {
-  check_string(reference, "reference", call = call)
-  if (reference %in% systems) {
-    return(reference)
-  }
-  if (reference != "best") {
-    abort_fallible("system",
-      "{.arg reference} must be {.val best}, or one of the systems that are compared.",
-      x = "There is no {.val {printable(reference)}}.",
-      i = verbatim("Systems are ", shorten(systems, most = 6L), "."), system = reference,
-      call = call)
-  }
+check_reference <- function(reference, systems) {
+  check_string(reference, "reference")
+  if (reference %in% systems) return(reference)
+  abort_if(reference != "best", "system",
+    "{.arg reference} must be {.val best}, or one of the systems that are compared.",
+    x = "There is no {.val {printable(reference)}}.",
+    i = verbatim("Systems are ", shorten(systems, most = 6L), "."), system = reference)
 }
 
 most_of_pairs <- 2e5 # that are compared
 
-check_pairs <- function(systems, against, call) {
+check_pairs <- function(systems, against) {
   pairs <- count_pairs(systems, against)
-  if (pairs > most_of_pairs) {
-    abort_argument("best", "No more than {number(most_of_pairs)} pairs can be compared.",
-      x = "{number(systems)} systems make {number(pairs)}.", i = "Compare them with one system by
-        {.arg reference}, or with a few by {.arg best}; or choose some with {.arg systems}.",
-      call = call)
-  }
+  abort_argument_if(pairs > most_of_pairs, "best",
+    "No more than {number(most_of_pairs)} pairs can be compared.",
+    x = "{number(systems)} systems make {number(pairs)}.",
+    i = "Compare them with one system by {.arg reference}, or with a few by {.arg best}; or choose
+        some with {.arg systems}.")
 }
 
 count_pairs <- function(systems, against) {
@@ -48,10 +41,10 @@ count_pairs <- function(systems, against) {
 }
 
 # Of gold each pair has an interval of its own.
-abort_not_all <- function(call) {
+abort_not_all <- function() {
   abort_argument("simultaneous",
     "Of an estimate with gold cases, {.arg simultaneous} needs all pairs.",
-    i = "Leave out {.arg reference} and {.arg best}, or choose {.arg systems}.", call = call)
+    i = "Leave out {.arg reference} and {.arg best}, or choose {.arg systems}.")
 }
 
 # first, second: places of the systems of each pair; with: of those with which all are compared, and
@@ -101,18 +94,14 @@ comparison_draws <- function(estimate, pairs = all_pairs(estimate)) {
     )))
   }
   why <- lack_of_interval(interval_bootstrap, estimate)
-  if (!is.null(why)) {
-    return(no_draws(paste0(no_interval, why)))
-  }
+  if (!is.null(why)) return(no_draws(paste0(no_interval, why)))
   values <- estimate$replicates %||% stand_in_replicates(estimate, "accuracy")
   whole <- stats::complete.cases(values)
   if (mean(whole) < 0.5) {
     return(no_draws(paste0(no_interval, "most bootstrap replicates gave no estimate")))
   }
   parts <- draw_parts(estimate, values[whole, , drop = FALSE], pairs$with)
-  if (is.character(parts)) {
-    return(no_draws(paste0(no_interval, parts)))
-  }
+  if (is.character(parts)) return(no_draws(paste0(no_interval, parts)))
   first <- parts[[1L]]
   list(
     parts = parts, ranked = first$values[, match(pairs$ranked, first$at), drop = FALSE],
@@ -121,9 +110,7 @@ comparison_draws <- function(estimate, pairs = all_pairs(estimate)) {
   )
 }
 
-all_pairs <- function(estimate) {
-  compared_pairs(estimate$table$estimate, estimate$table$system)
-}
+all_pairs <- function(estimate) compared_pairs(estimate$table$estimate, estimate$table$system)
 
 # All systems together, or many in blocks, each beside those with which all are compared.
 draw_parts <- function(estimate, replicates, with) {
@@ -140,9 +127,7 @@ draw_parts <- function(estimate, replicates, with) {
   for (rest in split(others, block)) {
     at <- c(with, rest)
     values <- record$draws(estimate_of(estimate, at), replicates[, at, drop = FALSE])
-    if (is.character(values)) {
-      return(values)
-    }
+    if (is.character(values)) return(values)
     parts <- c(parts, list(list(at = at, values = values)))
   }
   parts
@@ -186,9 +171,7 @@ difference_table <- function(estimate, pairs, draws, conf_level, simultaneous) {
     std.error = NA_real_, conf.low = NA_real_, conf.high = NA_real_, probability = NA_real_,
     n = cases, method = method, reason = draws$reason
   )
-  if (length(draws$parts) == 0L) {
-    return(table)
-  }
+  if (length(draws$parts) == 0L) return(table)
   iterated <- method_of(estimate)$iterated
   centre <- estimate$details$centre[first] - estimate$details$centre[second]
   blocks <- pair_blocks(pairs, draws$parts, estimate$details$centre)
@@ -210,9 +193,7 @@ difference_table <- function(estimate, pairs, draws, conf_level, simultaneous) {
       'Use {.code interval = "robust"} for the estimate.'
     )
   }
-  if (!simultaneous) {
-    return(table)
-  }
+  if (!simultaneous) return(table)
   simultaneous_intervals(table, blocks, conf_level, if (hidden) centre else table$estimate)
 }
 
@@ -275,9 +256,7 @@ same_answers <- function(fit, first, second) {
 # As many standard errors wide as the worst of all pairs needs.
 simultaneous_intervals <- function(table, blocks, conf_level, centre) {
   known <- !is.na(table$conf.low)
-  if (!any(known)) {
-    return(table)
-  }
+  if (!any(known)) return(table)
   worst <- worst_of_pairs(blocks, replace(table$std.error, !known, NA))
   half <- stats::quantile(worst, conf_level, names = FALSE) * table$std.error[known]
   table$conf.low[known] <- pmax(centre[known] - half, -1)

@@ -1,9 +1,9 @@
 #' Compare systems on the same cases
 #'
 #' Differences of accuracy between all pairs of systems, with intervals, and how probable it is that
-#' each system is the most accurate. Systems are judged by the same raters on the same cases, so
+#' each system is the most accurate. Systems are evaluated by the same raters on the same cases, so
 #' that part of their error is common and cancels: a difference is known better than from separate
-#' studies, and several systems cost little more than one.
+#' studies.
 #'
 #' @section Cases:
 #' Systems are compared on the cases that all of them answered and a rater saw; other cases may be
@@ -17,30 +17,28 @@
 #' made if not. Intervals are percentiles of the differences, probabilities of ranks are shares of
 #' replicates; equals share a rank. They cover sampling error only.
 #'
-#' For method `"average"`, and for robust intervals, each system has the sampling error that its
-#' estimate tells; how the errors of two systems go together is taken from replicates of the joint
-#' estimate (or of the method's own). What shared errors with the raters could hide is added as
-#' in robust intervals; for conformal ones all errors are as much larger as these are wider. It is
-#' correlated between two systems, by the third power of the share of
-#' cases on which they gave the same answer: .73 where nine of ten answers are the same, .13 where
-#' half of them are. Rule and power were chosen on public data with known truth; few of these have
-#' several systems, so it is a rough guide. `compare-coverage.csv` in folder `extdata/results` of
-#' the installed package has the coverage, with its standard error. With the assumption that what is
-#' hidden cancels, intervals covered too seldom.
+#' For method `"average"`, and for robust intervals, each system has the sampling error of its
+#' estimate; the correlation of the errors of two systems is that of replicates of the joint
+#' estimate (or of the method's own). An allowance for errors shared with the raters is added as in
+#' robust intervals; in conformal ones all errors are larger by as much as these are wider. Its
+#' correlation between two systems is the third power of the share of cases on which they gave the
+#' same answer: .73 where nine of ten answers are the same, .13 where half of them are. This rule
+#' was chosen on public data with known truth; few of these have several systems, so it is a rough
+#' guide. Assuming that shared errors cancel gave intervals that covered too seldom.
 #'
 #' @section Known truths:
 #' Of an estimate with gold cases (`known_truth` of [estimate_accuracy()]) differences are measured
 #' on them, too, with the interval of the estimate. Where two systems gave the same answer the
-#' difference is zero whatever the truth, so only gold cases on which they differ tell anything.
-#' Those that ratings predict to be won by one system are held against what gold cases say, as for
-#' accuracies; `"corrected"` has Student's interval, `"combined"` takes what ratings alone say as a
+#' difference is zero whatever the truth, so only gold cases on which they differ count. The
+#' predictions of ratings, which system is right on them, are corrected as for accuracies;
+#' `"corrected"` has Student's interval, `"combined"` uses the difference from ratings alone as a
 #' prior (normal, with a flat part between minus and plus the share of cases on which the answers
-#' differ), of which shared errors are at least .1 of that share. Each pair is measured by
-#' itself. Ranks are of errors of all systems whose differences vary as those of the pairs do (by
-#' classical scaling), and so are intervals for all differences at once; both are `NA` where a pair
-#' has no interval. A pair without gold cases keeps what ratings alone say of it.
+#' differ), whose error for shared errors is at least .1 of that share. Each pair is measured by
+#' itself. Ranks, and intervals for all differences at once, are from errors of systems whose
+#' differences vary as those of the pairs do (by classical scaling); both are `NA` where a pair
+#' has no interval. A pair without gold cases keeps the difference from ratings alone.
 #'
-#' Let [plan_gold()] draw the cases where answers differ, if a difference is all that is wanted: in
+#' Let [plan_gold()] draw the cases where answers differ, if you want a difference only: in
 #' public and simulated panels 50 gold cases at random gave 90% intervals .76 as wide as gold alone
 #' (those of `"corrected"`; coverage .92), and 50 where answers differ .49 as wide (coverage .91).
 #'
@@ -49,7 +47,7 @@
 #' that looks best is likely to look better than it is. With `simultaneous = TRUE` the intervals
 #' cover all differences at once with probability `conf_level` (the largest studentised deviation
 #' of the replicates sets their width); the ranks need no such correction. There are no p-values:
-#' whether an interval reaches over zero says the same and more.
+#' an interval that excludes zero says the same and more.
 #'
 #' @section Many systems:
 #' All pairs of three thousand systems are millions. A leaderboard asks two other things, and for
@@ -61,11 +59,11 @@
 #' likely to be too high, the more so the more systems there are; `simultaneous = TRUE` allows for
 #' that.
 #'
-#' With more than 100 systems the replicates of joint estimates, which also tell how averages go
-#' together, are of first order: how far each case moves an estimate is found once, and nothing is
-#' refitted (the infinitesimal jackknife, Efron 1982). Systems are then taken in blocks; what is
-#' hidden of two systems goes together as ever if they are compared, and not otherwise if they are
-#' of two blocks, which makes simultaneous intervals a little wider.
+#' With more than 100 systems the replicates of joint estimates, which also give the correlations of
+#' averages, are of first order: how far each case moves an estimate is found once, and nothing is
+#' refitted (the infinitesimal jackknife, Efron 1982). Systems are then taken in blocks. The
+#' allowances for shared errors of two systems of different blocks are correlated only if the two
+#' are compared, which makes simultaneous intervals a little wider.
 #'
 #' @references Efron, B. (1982). *The Jackknife, the Bootstrap and Other Resampling Plans*. SIAM.
 #' @param x An [estimate_accuracy()] result with at least two systems; or [ratings()] or a
@@ -108,17 +106,16 @@ compare_systems <- function(x, systems = NULL, conf_level = NULL, simultaneous =
                             reference = NULL, best = NULL, metric = NULL, category = NULL,
                             cost = NULL, ...) {
   check_given()
-  call <- rlang::current_env()
-  estimate <- estimate_to_compare(x, call, ...)
+  estimate <- estimate_to_compare(x, ...)
   if (is.null(conf_level)) conf_level <- estimate$options$conf_level
-  conf_level <- check_level(conf_level, call = call)
+  conf_level <- check_level(conf_level)
   check_flag(simultaneous, "simultaneous")
-  systems <- check_compared(systems, estimate$table$system, call)
-  against <- check_against(reference, best, systems, call)
-  plan <- check_compared_metric(metric, category, cost, estimate, call)
+  systems <- check_compared(systems, estimate$table$system)
+  against <- check_against(reference, best, systems)
+  plan <- check_compared_metric(metric, category, cost, estimate)
   gold <- estimate$gold
-  if (!is.null(gold) && simultaneous && against$some) abort_not_all(call)
-  alone <- in_metric(on_common_cases(without_gold(estimate), systems, call), plan)
+  if (!is.null(gold) && simultaneous && against$some) abort_not_all()
+  alone <- in_metric(on_common_cases(without_gold(estimate), systems), plan)
   measured <- alone
   if (!is.null(gold)) {
     measured$options$interval <- estimate$options$interval
@@ -151,48 +148,43 @@ compare_by_ratings <- function(estimate, pairs, conf_level, simultaneous) {
   )
 }
 
-estimate_to_compare <- function(x, call, ...) {
+estimate_to_compare <- function(x, ...) {
   if (inherits(x, c("accuracy_estimate", "accuracy_by_group"))) {
     check_dots_empty(...)
   } else {
-    if (!inherits(x, "rater_fit")) x <- as_ratings(x, call = call)
+    if (!inherits(x, "rater_fit")) x <- as_ratings(x)
     x <- estimate_accuracy(x, ...)
   }
-  check_estimate(x, call)
+  check_estimate(x)
   x
 }
 
-check_estimate <- function(x, call, arg = "x") {
-  if (inherits(x, "accuracy_by_group")) {
-    abort_argument(arg,
-      "{.arg {arg}} holds an estimate for each of the groups {.val {names(x)}}; choose one.",
-      i = "For example {.code x[[\"{names(x)[[1L]]}\"]]}.", call = call)
-  }
-  check_class(x, "accuracy_estimate", arg, "Make one with {.fun estimate_accuracy}.", call)
+check_estimate <- function(x, arg = "x") {
+  abort_argument_if(inherits(x, "accuracy_by_group"), arg,
+    "{.arg {arg}} holds an estimate for each of the groups {.val {names(x)}}; choose one.",
+    i = "For example {.code x[[\"{names(x)[[1L]]}\"]]}.")
+  check_class(x, "accuracy_estimate", arg, "Make one with {.fun estimate_accuracy}.")
 }
 
-check_compared <- function(systems, known, call) {
-  systems <- check_system_names(systems, known, call)
-  if (length(systems) < 2L) {
-    abort_fallible("system", "At least two systems are needed to compare.",
-      x = "There is only {.val {systems}}.", system = systems, call = call)
-  }
+check_compared <- function(systems, known) {
+  systems <- check_system_names(systems, known)
+  abort_if(length(systems) < 2L, "system", "At least two systems are needed to compare.",
+    x = "There is only {.val {systems}}.", system = systems)
   systems
 }
 
 # The estimate of these systems on the cases that all of them answered, with the number of cases
 # that leaves out.
-on_common_cases <- function(estimate, systems, call) {
+on_common_cases <- function(estimate, systems) {
   x <- estimate$fit$x
   at <- match(systems, x$systems)
   answered <- x$patterns$answer[, at, drop = FALSE] > 0L & judged_patterns(estimate$fit)
   common <- rowSums(answered) == length(at)
   left_out <- as.double(count_cases(x, rowSums(answered) > 0L & !common))
-  if (count_cases(x, common) == 0) {
-    abort_fallible("system", "No case was answered by all of these systems and seen by a rater.",
-      x = "Systems are {.val {systems}}.", i = "Compare fewer at a time, with {.arg systems}.",
-      system = systems, call = call)
-  }
+  abort_if(count_cases(x, common) == 0, "system",
+    "No case was answered by all of these systems and seen by a rater.",
+    x = "Systems are {.val {systems}}.", i = "Compare fewer at a time, with {.arg systems}.",
+    system = systems)
   if (left_out > 0 || !identical(systems, x$systems)) {
     x$patterns$answer <- x$patterns$answer[, at, drop = FALSE]
     x$patterns$answer[!common, ] <- 0L
@@ -205,14 +197,10 @@ on_common_cases <- function(estimate, systems, call) {
 
 # The same for other answers by systems.
 estimate_again <- function(estimate, x) {
-  if (!is.null(estimate$cells)) {
-    return(draws_estimate(estimate$fit, x, estimate$options))
-  }
+  if (!is.null(estimate$cells)) return(draws_estimate(estimate$fit, x, estimate$options))
   fit <- fit_beside(estimate$fit, x)
   options <- estimate$options
-  if (!is.null(options$record)) {
-    return(function_estimate(x, options))
-  }
+  if (!is.null(options$record)) return(function_estimate(x, options))
   # Not needed, but to find the top that the estimate is from.
   if (is.null(interval_of(estimate)$draws) && is.null(options$deviance)) {
     options$interval <- interval_none$id

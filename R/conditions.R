@@ -84,21 +84,58 @@
 NULL
 
 # `x` says what was found (`not` is the thing itself), `i` what to do: sentences, or NULL for none.
-abort_fallible <- function(topic, message, ..., not, x = NULL, i = NULL,
-                           call = rlang::caller_env(), .envir = parent.frame()) {
+# Errors name the function that the user called; `call` is for those that name another or none.
+abort_fallible <- function(topic, message, ..., not, x = NULL, i = NULL, call = user_frame(),
+                           .envir = parent.frame()) {
   if (!missing(not)) x <- c(x, paste0("It is ", verbatim(describe(not)), "."))
-  bullets <- rlang::set_names(as.character(c(x, i)), rep(c("x", "i"), c(length(x), length(i))))
   cli::cli_abort(
-    in_words(c(message, bullets), .envir), ...,
+    in_words(with_bullets(message, x, i), .envir), ...,
     class = c(paste0("fallible_error_", topic), "fallible_error"), call = call, .envir = .envir
   )
 }
 
+with_bullets <- function(message, x, i) {
+  c(message, stats::setNames(as.character(c(x, i)), rep(c("x", "i"), c(length(x), length(i)))))
+}
+
 # Of an argument; what it "must" be or have needs no subject.
-abort_argument <- function(arg, message, ..., call = rlang::caller_env(), .envir = parent.frame()) {
+abort_argument <- function(arg, message, ..., call = user_frame(), .envir = parent.frame()) {
   subject <- if (startsWith(message[[1L]], "must ")) paste0("{.arg ", arg, "} ")
   message[[1L]] <- paste0(subject, message[[1L]])
   abort_fallible("argument", message, ..., arg = arg, call = call, .envir = .envir)
+}
+
+# The same if something is wrong; messages are not looked at before.
+abort_if <- function(wrong, ..., .envir = parent.frame()) {
+  if (wrong) abort_fallible(..., .envir = .envir)
+}
+
+abort_argument_if <- function(wrong, ..., .envir = parent.frame()) {
+  if (wrong) abort_argument(..., .envir = .envir)
+}
+
+warn_if <- function(doubtful, ..., .envir = parent.frame()) {
+  if (doubtful) warn_fallible(..., .envir = .envir)
+}
+
+# The frame of the function of this package that the user called, or that a function of the user's
+# called: the last of ours on the way from a fault through those who asked for it. What is only on
+# the stack, since it waits for the value of an argument, has not asked.
+user_frame <- function() {
+  ours <- topenv()
+  parents <- sys.parents()
+  at <- sys.nframe()
+  found <- NULL
+  while (at > 0L) {
+    home <- environment(sys.function(at))
+    if (identical(home, ours)) {
+      found <- sys.frame(at)
+    } else if (is.environment(home) && identical(topenv(home), globalenv())) {
+      break
+    }
+    at <- parents[[at]]
+  }
+  found
 }
 
 # The message with all values in it, as text in which nothing is markup and nothing steers a
@@ -115,15 +152,15 @@ in_words <- function(message, envir) {
 verbatim <- function(...) gsub("([{}])", "\\1\\1", paste0(...))
 
 # Warnings name no call: what a user typed is often a few calls further out.
-warn_fallible <- function(topic, message, ..., .envir = parent.frame()) {
+warn_fallible <- function(topic, message, ..., x = NULL, i = NULL, .envir = parent.frame()) {
   cli::cli_warn(
-    in_words(message, .envir), ...,
+    in_words(with_bullets(message, x, i), .envir), ...,
     class = c(paste0("fallible_warning_", topic), "fallible_warning"), .envir = .envir
   )
 }
 
-inform_fallible <- function(message, .envir = parent.frame()) {
-  if (!is_quiet(NULL)) cli::cli_inform(in_words(message, .envir))
+inform_fallible <- function(message, i = NULL, .envir = parent.frame()) {
+  if (!is_quiet()) cli::cli_inform(in_words(with_bullets(message, NULL, i), .envir))
 }
 
 # What a condition says in one line, the same on every console: its first line, and what was found
@@ -151,11 +188,9 @@ without_trace <- function(condition) {
 
 # A message, once in a session.
 inform_once <- function(topic, message, .envir = parent.frame()) {
-  if (is_quiet(NULL) || !is.null(informed[[topic]])) {
-    return(invisible())
-  }
+  if (is_quiet() || !is.null(informed[[topic]])) return(invisible())
   informed[[topic]] <- TRUE
-  inform_fallible(message, .envir)
+  inform_fallible(message, .envir = .envir)
 }
 
 informed <- new.env()

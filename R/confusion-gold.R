@@ -39,9 +39,7 @@ place_cells <- function(table, estimate) {
 # What sampling does and errors in common hide of each cell, as of metrics (errors_along()).
 cell_errors <- function(table, cells, estimate, counts, draws) {
   table[c("sampling", "hidden", "cases")] <- NA_real_
-  if (is.null(draws$values)) {
-    return(table)
-  }
+  if (is.null(draws$values)) return(table)
   for (s in unique(cells$system)) {
     at <- which(cells$system == s)
     shares <- as_shares(matrix(counts[[s]], 1L), length(estimate$fit$x$categories))[1L, ]
@@ -97,10 +95,7 @@ gold_cell <- function(evidence, cell) {
 }
 
 lack_of_cell <- function(estimate, x, cell) {
-  if (!is.null(x)) {
-    return(lack_of_clusters(x))
-  }
-  paste0(no_interval, lack_of_rate(estimate, cell))
+  if (!is.null(x)) lack_of_clusters(x) else paste0(no_interval, lack_of_rate(estimate, cell))
 }
 
 lack_of_rate <- function(estimate, cell) {
@@ -123,7 +118,7 @@ lack_of_rate <- function(estimate, cell) {
 
 gold_cell_note <- function(x) {
   paste0(
-    format(100 * x$options$conf_level), "% intervals: ", x$options$interval, ", of the ",
+    interval_title(x$options$conf_level), "s: ", x$options$interval, ", of the ",
     x$options$target, ", each by itself, with ", count_noun(x$options$gold, "gold case")
   )
 }

@@ -4,7 +4,7 @@
 #' @export
 tidy.confusion_estimate <- function(x, what = c("cells", "categories"), ...) {
   check_dots_empty(...)
-  x[[check_choice(what, c("cells", "categories"), "what")]]
+  x[[check_choice(what)]]
 }
 
 #' @rdname confusion_estimate
@@ -109,5 +109,5 @@ shown_table.confusion_matrix <- function(x) { # nolint: object_name.
 
 #' @export
 confusion.accuracy_by_group <- function(x, ...) { # nolint: object_name.
-  check_estimate(x, rlang::current_env(), "x")
+  check_estimate(x, "x")
 }

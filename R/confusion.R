@@ -39,7 +39,7 @@ confusion_matrix <- function(categories, accuracy, difficulty = 0, dispersion = 
                              base_rates = NULL, normalise = c("expected", "row")) {
   check_given()
   labels <- check_category_labels(categories)
-  normalise <- check_choice(normalise, c("expected", "row"), "normalise")
+  normalise <- check_choice(normalise)
   accuracy <- check_number(accuracy, "accuracy", 0, 1)
   difficulty <- check_number(difficulty, "difficulty", -1, 1)
   dispersion <- check_number(dispersion, "dispersion", 0, open_min = TRUE)
@@ -60,36 +60,29 @@ new_confusion_matrix <- function(matrix, labels, base_rates) {
   )
 }
 
-check_category_labels <- function(categories, call = rlang::caller_env()) {
+check_category_labels <- function(categories) {
   if (is.numeric(categories) && length(categories) == 1L) {
-    n <- check_count(categories, "categories", min = 2L, max = max_categories, call = call)
+    n <- check_count(categories, "categories", min = 2L, max = max_categories)
     return(as.character(seq_len(n)))
   }
-  labels <- check_declared(categories, call)
-  if (length(labels) < 2L || length(labels) > max_categories) {
-    abort_argument("categories", "must be 2 to {max_categories} labels, or their number.",
-      x = "Found {length(labels)} label{?s}.", call = call)
-  }
+  labels <- check_declared(categories)
+  abort_argument_if(length(labels) < 2L || length(labels) > max_categories, "categories",
+    "must be 2 to {max_categories} labels, or their number.",
+    x = "Found {length(labels)} label{?s}.")
   labels
 }
 
-check_base_rates <- function(base_rates, n, call = rlang::caller_env()) {
-  if (is.null(base_rates)) {
-    return(rep(1 / n, n))
-  }
+check_base_rates <- function(base_rates, n) {
+  if (is.null(base_rates)) return(rep(1 / n, n))
   if (is.data.frame(base_rates) && nrow(base_rates) == 1L) base_rates <- unlist(base_rates)
   ok <- is.numeric(base_rates) && length(base_rates) == n && all(is.finite(base_rates)) &&
     all(base_rates >= 0)
-  if (!ok || abs(sum(base_rates) - 1) > 1e-8) {
-    abort_argument("base_rates", "must be {n} probabilities that sum to one.",
-      x = if (ok) {
-        "They sum to {format(sum(base_rates), digits = 6)}."
-      } else if (is.numeric(base_rates) && length(base_rates) == n) {
-        "Among them is {.val {base_rates[!(is.finite(base_rates) & base_rates >= 0)][[1L]]}}."
-      } else {
-        "It is {describe(base_rates)}."
-      }, call = call)
-  }
+  abort_argument_if(!ok || abs(sum(base_rates) - 1) > 1e-8, "base_rates",
+    "must be {n} probabilities that sum to one.",
+    x = if (ok) "They sum to {format(sum(base_rates), digits = 6)}." else
+      if (is.numeric(base_rates) && length(base_rates) == n) "Among them is
+        {.val {base_rates[!(is.finite(base_rates) & base_rates >= 0)][[1L]]}}." else "It is
+        {describe(base_rates)}.")
   as.double(base_rates)
 }
 

@@ -6,65 +6,53 @@ reserved_names <- c(
 )
 
 # `x` with a tibble, a row per case, of what its data say of cases.
-with_covariates <- function(x, input, call) {
+with_covariates <- function(x, input) {
   columns <- input$covariates
-  if (is.null(columns)) {
-    return(x)
-  }
+  if (is.null(columns)) return(x)
   reserved <- c(reserved_names, if (!is.null(x$confidence)) "confidence")
   taken <- intersect(names(columns), c(reserved, x$raters, x$systems))
-  if (length(taken) > 0L) {
-    abort_fallible("columns", "{.arg covariates} must not have names that tables of ratings use.",
-      x = "{.val {taken}} {?is/are} taken.",
-      i = "Give the columns other names.", arg = "covariates", call = call)
-  }
-  for (name in names(columns)) check_covariate(columns[[name]], name, call)
+  abort_if(length(taken) > 0L, "columns",
+    "{.arg covariates} must not have names that tables of ratings use.",
+    x = "{.val {taken}} {?is/are} taken.", i = "Give the columns other names.", arg = "covariates")
+  for (name in names(columns)) check_covariate(columns[[name]], name)
   rows <- length(columns[[1L]])
   case <- if (input$layout$by_rating) {
     match(input$row_case %||% input$case, x$cases)
   } else {
     seq_len(rows)
   }
-  check_row_cases(case, x, call)
+  check_row_cases(case, x)
   first <- match(seq_along(x$cases), case)
-  for (name in names(columns)) check_constant(columns[[name]], name, case, first, x, call)
+  for (name in names(columns)) check_constant(columns[[name]], name, case, first, x)
   x$covariates <- tibble::as_tibble(lapply(columns, `[`, first))
   x
 }
 
-check_covariate <- function(column, name, call) {
-  if (!(is.factor(column) || is_plain(column, c("numeric", "character", "logical")))) {
-    abort_fallible("columns", "Covariates must be numbers, strings, factors or logicals.",
-      x = "Column {.val {name}} is {describe(column)}.", arg = "covariates", call = call)
-  }
+check_covariate <- function(column, name) {
+  abort_if(!(is.factor(column) || is_plain(column, c("numeric", "character", "logical"))),
+    "columns", "Covariates must be numbers, strings, factors or logicals.",
+    x = "Column {.val {name}} is {describe(column)}.", arg = "covariates")
   row <- which(if (is.numeric(column)) !is.finite(column) else is.na(column))
-  if (length(row) > 0L) {
-    abort_fallible("missing", "Covariates must be known for every case.",
-      x = "Column {.val {name}} is missing or infinite in {length(row)} row{?s}, first in row
-           {row[[1L]]}.", i = "Leave these cases out, or make \"not known\" a category of its own.",
-      row = row, column = name, call = call)
-  }
+  abort_if(length(row) > 0L, "missing", "Covariates must be known for every case.",
+    x = "Column {.val {name}} is missing or infinite in {length(row)} row{?s}, first in row
+        {row[[1L]]}.", i = "Leave these cases out, or make \"not known\" a category of its own.",
+    row = row, column = name)
 }
 
 # Cases that only a table of systems names.
-check_row_cases <- function(case, x, call) {
+check_row_cases <- function(case, x) {
   lacking <- setdiff(seq_along(x$cases), case)
-  if (length(lacking) > 0L) {
-    abort_fallible("case",
-      "Cases of {.arg systems} that are not in {.arg data} have no {.arg covariates}.",
-      x = "Among them is case {.val {as_label(x$cases[lacking[[1L]]])}}.",
-      i = "Leave them out of {.arg systems}.", row = lacking, call = call)
-  }
+  abort_if(length(lacking) > 0L, "case",
+    "Cases of {.arg systems} that are not in {.arg data} have no {.arg covariates}.",
+    x = "Among them is case {.val {as_label(x$cases[lacking[[1L]]])}}.",
+    i = "Leave them out of {.arg systems}.", row = lacking)
 }
 
-check_constant <- function(column, name, case, first, x, call) {
+check_constant <- function(column, name, case, first, x) {
   row <- which(column != column[first[case]])
-  if (length(row) > 0L) {
-    abort_fallible("case", "A covariate must be the same in all rows of a case.",
-      x = "Rows {first[case[row[[1L]]]]} and {row[[1L]]} of column {.val {name}} differ, and are
-           both of case {.val {as_label(x$cases[case[row[[1L]]]])}}.", row = row, column = name,
-      call = call)
-  }
+  abort_if(length(row) > 0L, "case", "A covariate must be the same in all rows of a case.",
+    x = "Rows {first[case[row[[1L]]]]} and {row[[1L]]} of column {.val {name}} differ, and are both
+        of case {.val {as_label(x$cases[case[row[[1L]]]])}}.", row = row, column = name)
 }
 
 split_by_covariates <- function(x, which = names(x$covariates)) {

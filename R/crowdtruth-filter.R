@@ -30,28 +30,24 @@
 filter_crowd <- function(x, what = c("workers", "units"), min_units = 3L, flagged = NULL,
                          below = NULL, sd = 1) {
   check_given()
-  call <- rlang::current_env()
   x <- as_crowdtruth(x)
-  if (check_choice(what, c("workers", "units"), "what") == "workers") {
-    check_unused(list(below = below, sd = if (!missing(sd)) sd), "units", call)
-    without_workers(x, min_units, flagged, call)
+  if (check_choice(what) == "workers") {
+    check_unused(list(below = below, sd = if (!missing(sd)) sd), "units")
+    without_workers(x, min_units, flagged)
   } else {
-    check_unused(
-      list(min_units = if (!missing(min_units)) min_units, flagged = flagged), "workers", call
-    )
-    without_units(x, below, sd, call)
+    check_unused(list(min_units = if (!missing(min_units)) min_units, flagged = flagged), "workers")
+    without_units(x, below, sd)
   }
 }
 
 # An argument of the other kind of filter would do nothing.
-check_unused <- function(given, what, call) {
+check_unused <- function(given, what) {
   name <- names(given)[!vapply(given, is.null, NA)]
-  if (length(name) > 0L) {
-    abort_argument(name[[1L]], "{.arg {name[[1L]]}} is for {.code what = \"{what}\"}.", call = call)
-  }
+  abort_argument_if(length(name) > 0L, name[[1L]],
+    "{.arg {name[[1L]]}} is for {.code what = \"{what}\"}.")
 }
 
-without_units <- function(x, below, sd, call) {
+without_units <- function(x, below, sd) {
   measure <- unit_measure(x)
   value <- x$units[[measure]]
   sd <- check_number(sd, "sd", 0)
@@ -62,9 +58,7 @@ without_units <- function(x, below, sd, call) {
     check_number(below, "below", 0, 1)
   }
   out <- !is.na(value) & value < below
-  if (all(out)) {
-    abort_fallible("empty", "No unit has a {measure} of {.arg below} or more.", call = call)
-  }
+  abort_if(all(out), "empty", "No unit has a {measure} of {.arg below} or more.")
   did <- paste0(
     "Left out ", count_noun(sum(out), "unit"), " of ", number(length(out)), " with ", measure,
     " below ", decimals(below), if (by_default) paste0(" (mean - ", format(sd), " sd)")
@@ -77,13 +71,13 @@ population_sd <- function(x) {
   sqrt(mean((x - mean(x))^2))
 }
 
-without_workers <- function(x, min_units, flagged, call) {
-  check_identity(x$ratings, call)
+without_workers <- function(x, min_units, flagged) {
+  check_identity(x$ratings)
   min_units <- check_count(min_units, "min_units", min = 0L)
   few <- x$workers$units < min_units
-  bad <- x$workers$worker %in% flagged_names(flagged, x, call)
+  bad <- x$workers$worker %in% flagged_names(flagged, x)
   out <- few | bad
-  if (sum(!out) < 2L) abort_few_workers(few, bad, min_units, x$workers$worker[!out], call)
+  if (sum(!out) < 2L) abort_few_workers(few, bad, min_units, x$workers$worker[!out])
   did <- c(
     if (any(few) || is.null(flagged)) paste0(
       "Left out ", count_noun(sum(few), "worker"), " of ", number(length(few)),
@@ -97,7 +91,7 @@ without_workers <- function(x, min_units, flagged, call) {
 }
 
 # `few` and `bad`: which workers have few units, which are flagged.
-abort_few_workers <- function(few, bad, min_units, kept, call) {
+abort_few_workers <- function(few, bad, min_units, kept) {
   abort_fallible("raters", "At least two workers must remain.",
     x = c(
       if (any(few)) {
@@ -108,28 +102,25 @@ abort_few_workers <- function(few, bad, min_units, kept, call) {
     ),
     i = paste(c(
       if (any(few)) "Lower {.arg min_units}.", if (any(bad)) "Flag fewer workers."
-    ), collapse = " "), raters = kept, call = call)
+    ), collapse = " "), raters = kept)
 }
 
-check_identity <- function(x, call) {
-  if (x$exchangeable) {
-    abort_argument("x", "The workers of {.arg x} are not identified; there are only counts.",
-      i = "Workers can be measured only if each answer names its worker.", call = call)
-  }
+check_identity <- function(x) {
+  abort_argument_if(x$exchangeable, "x",
+    "The workers of {.arg x} are not identified; there are only counts.",
+    i = "Workers can be measured only if each answer names its worker.")
 }
 
-flagged_names <- function(flagged, x, call) {
+flagged_names <- function(flagged, x) {
   if (inherits(flagged, "worker_flags")) {
     return(flagged$workers$worker[flagged$workers$flagged %in% TRUE])
   }
   names <- if (is.atomic(flagged)) printable(as_label(flagged))
   unknown <- setdiff(names, x$workers$worker)
-  if (!(is.null(flagged) || is.atomic(flagged)) || length(unknown) > 0L) {
-    abort_argument("flagged",
-      "must be a {.fun flag_workers} result or names of workers of {.arg x}.",
-      x = if (length(unknown) > 0L) "There is no worker {.val {unknown}}." else
-        "It is {describe(flagged)}.", call = call)
-  }
+  abort_argument_if(!(is.null(flagged) || is.atomic(flagged)) || length(unknown) > 0L, "flagged",
+    "must be a {.fun flag_workers} result or names of workers of {.arg x}.",
+    x = if (length(unknown) > 0L) "There is no worker {.val {unknown}}." else "It is
+        {describe(flagged)}.")
   names
 }
 
@@ -165,7 +156,7 @@ merge_annotations <- function(x, into = NULL, other = NULL, frequent = 0.5, clea
   check_given()
   x <- as_crowdtruth(x)
   if (is.null(into)) into <- proposed_merges(x, other, frequent, clear, similar)
-  target <- merge_targets(into, x$ratings$categories, rlang::current_env())
+  target <- merge_targets(into, x$ratings$categories)
   moved <- target != seq_along(target)
   categories <- x$ratings$categories
   did <- if (any(moved)) {
@@ -183,33 +174,25 @@ proposed_merges <- function(x, other, frequent, clear, similar) {
 }
 
 # The number of the category that each category becomes.
-merge_targets <- function(into, categories, call) {
-  if (!is.atomic(into) && !is.list(into)) {
-    abort_argument("into", "must be a named vector, {.code c(from = \"into\")}.", not = into,
-      call = call)
-  }
+merge_targets <- function(into, categories) {
+  abort_argument_if(!is.atomic(into) && !is.list(into), "into",
+    "must be a named vector, {.code c(from = \"into\")}.", not = into)
   names <- names(into)
   unknown <- printable(setdiff(c(names, as.character(into)), categories))
-  if (length(into) > 0L && (is.null(names) || length(unknown) > 0L || anyDuplicated(names) > 0L)) {
-    abort_argument("into",
-      "must say for each merged annotation into which other it goes: {.code c(from = \"into\")}.",
-      x = if (is.null(names)) "It has no names." else if (length(unknown) > 0L) {
-        "There is no annotation {.val {unknown}}."
-      } else {
-        "{.val {names[duplicated(names)]}} goes into two."
-      }, i = "The annotations are {.val {categories}}.", call = call)
-  }
+  abort_argument_if(
+    length(into) > 0L && (is.null(names) || length(unknown) > 0L || anyDuplicated(names) > 0L),
+    "into",
+    "must say for each merged annotation into which other it goes: {.code c(from = \"into\")}.",
+    x = if (is.null(names)) "It has no names." else if (length(unknown) > 0L) "There is no
+        annotation {.val {unknown}}." else "{.val {names[duplicated(names)]}} goes into two.",
+    i = "The annotations are {.val {categories}}.")
   step <- seq_along(categories)
   step[match(names, categories)] <- match(into, categories)
   target <- step
   for (turn in seq_along(categories)) target <- step[target]
-  if (any(step[target] != target)) {
-    abort_argument("into", "{.arg into} goes round in a circle.", call = call)
-  }
-  if (length(unique(target)) < 2L) {
-    abort_fallible("categories_few", "At least two annotations must remain.",
-      categories = categories[unique(target)], call = call)
-  }
+  abort_argument_if(any(step[target] != target), "into", "{.arg into} goes round in a circle.")
+  abort_if(length(unique(target)) < 2L, "categories_few", "At least two annotations must remain.",
+    categories = categories[unique(target)])
   target
 }
 
@@ -225,15 +208,13 @@ merge_labels <- function(x, target) {
   rebuild(recode_answers(x, new), rows, x$categories[kept], x$repeats)
 }
 
-annotation_kinds <- function(x, other, frequent, clear, similar, call = rlang::caller_env()) {
-  frequent <- check_number(frequent, "frequent", 0, 1, call = call)
-  clear <- check_number(clear, "clear", 0, 1, call = call)
-  similar <- check_number(similar, "similar", max = 1, call = call)
+annotation_kinds <- function(x, other, frequent, clear, similar) {
+  frequent <- check_number(frequent, "frequent", 0, 1)
+  clear <- check_number(clear, "clear", 0, 1)
+  similar <- check_number(similar, "similar", max = 1)
   table <- x$annotations
-  if (!is.null(other) && !(rlang::is_string(other) && other %in% table$annotation)) {
-    abort_argument("other", "must name an annotation.", not = other,
-      i = "They are {.val {table$annotation}}.", call = call)
-  }
+  abort_argument_if(!is.null(other) && !(rlang::is_string(other) && other %in% table$annotation),
+    "other", "must name an annotation.", not = other, i = "They are {.val {table$annotation}}.")
   unclear <- table$clarity < clear
   often <- table$probability >= frequent
   kind <- first_reason(

@@ -64,17 +64,15 @@ spam_sign <- c(
 flag_workers <- function(x, metrics = NULL, weights = NULL, known = NULL, folds = 10L, sd = 1,
                          votes = min(2L, length(metrics))) {
   check_given()
-  call <- rlang::current_env()
   x <- as_crowdtruth(x)
-  check_identity(x$ratings, call)
-  if (!is.null(weights) && !is.null(known)) {
-    abort_argument("known", "Give {.arg weights} or {.arg known}, not both.", call = call)
-  }
-  metrics <- check_metrics(metrics, weights, x, call)
+  check_identity(x$ratings)
+  abort_argument_if(!is.null(weights) && !is.null(known), "known",
+    "Give {.arg weights} or {.arg known}, not both.")
+  metrics <- check_metrics(metrics, weights, x)
   value <- as.matrix(as.data.frame(x$workers[metrics]))
   out <- list(metrics = metrics, version = x$options$version)
   out <- c(out, if (!is.null(known)) {
-    fitted_rule(value, check_known(known, x, call), check_count(folds, "folds", min = 2L), call)
+    fitted_rule(value, check_known(known, x), check_count(folds, "folds", min = 2L))
   } else if (!is.null(weights)) {
     weights <- c(weights[setdiff(names(weights), metrics)], weights[metrics])
     list(rule = "weights", weights = weights, score = linear_score(value, weights))
@@ -95,43 +93,39 @@ flag_workers <- function(x, metrics = NULL, weights = NULL, known = NULL, folds 
   structure(c(list(workers = table), out), class = c("worker_flags", "fallible_result"))
 }
 
-check_metrics <- function(metrics, weights, x, call) {
+check_metrics <- function(metrics, weights, x) {
   choices <- intersect(names(spam_sign), names(x$workers))
   default <- list(
     `2014` = c("unit_disagreement", "worker_disagreement"), `2.0` = c("wwa", "wua")
   )[[x$options$version]]
   if (!is.null(weights)) {
     given <- setdiff(names(weights), "(Intercept)")
-    if (!is.numeric(weights) || length(given) == 0L || !all(is.finite(weights)) ||
-      !all(given %in% choices) || anyDuplicated(names(weights)) > 0L) {
-      abort_argument("weights",
-        "must be numbers, named after metrics and perhaps {.val (Intercept)}.",
-        x = "Its names are {.val {names(weights)}}.", i = "The metrics are {.val {choices}}.",
-        call = call)
-    }
-    if (!is.null(metrics) && !setequal(metrics, given)) {
-      abort_argument("metrics", "{.arg weights} and {.arg metrics} must name the same metrics.",
-        x = "{.arg weights} names {.val {given}}, {.arg metrics} {.val {metrics}}.",
-        i = "{.arg weights} alone will do.", call = call)
-    }
+    abort_argument_if(
+      !is.numeric(weights) || length(given) == 0L || !all(is.finite(weights)) ||
+        !all(given %in% choices) || anyDuplicated(names(weights)) > 0L, "weights",
+      "must be numbers, named after metrics and perhaps {.val (Intercept)}.",
+      x = "Its names are {.val {names(weights)}}.", i = "The metrics are {.val {choices}}.")
+    abort_argument_if(!is.null(metrics) && !setequal(metrics, given), "metrics",
+      "{.arg weights} and {.arg metrics} must name the same metrics.",
+      x = "{.arg weights} names {.val {given}}, {.arg metrics} {.val {metrics}}.",
+      i = "{.arg weights} alone will do.")
     return(given)
   }
   if (is.null(metrics)) metrics <- c(default, "annotations_per_unit")
-  if (!is.character(metrics) || length(metrics) == 0L || !all(metrics %in% choices)) {
-    abort_argument("metrics", "must be among {.val {choices}}.", not = metrics, call = call)
-  }
+  abort_argument_if(!is.character(metrics) || length(metrics) == 0L || !all(metrics %in% choices),
+    "metrics", "must be among {.val {choices}}.", not = metrics)
   unique(metrics)
 }
 
 # For every worker of low quality or not, or NA.
-check_known <- function(known, x, call) {
+check_known <- function(known, x) {
   names <- names(known)
   unknown <- setdiff(names, x$workers$worker)
-  if (!is.logical(known) || is.null(names) || length(unknown) > 0L || anyDuplicated(names) > 0L) {
-    abort_argument("known", "must be a logical vector named after different workers.",
-      x = if (length(unknown) == 0L) "It is {describe(known)}." else
-        "There is no worker {.val {unknown}}.", call = call)
-  }
+  abort_argument_if(
+    !is.logical(known) || is.null(names) || length(unknown) > 0L || anyDuplicated(names) > 0L,
+    "known", "must be a logical vector named after different workers.",
+    x = if (length(unknown) == 0L) "It is {describe(known)}." else "There is no worker
+        {.val {unknown}}.")
   unname(known[match(x$workers$worker, names)])
 }
 
@@ -151,15 +145,12 @@ linear_score <- function(value, weights) {
   drop(value %*% slope) + intercept
 }
 
-fitted_rule <- function(value, known, folds, call) {
+fitted_rule <- function(value, known, folds) {
   use <- which(!is.na(known) & stats::complete.cases(value))
   kinds <- table(factor(known[use], c(FALSE, TRUE)))
-  if (any(kinds < 2L)) {
-    abort_argument("known",
-      "must hold at least two workers of each kind whose metrics are defined.",
-      x = "It holds {kinds[['TRUE']]} of low quality and {kinds[['FALSE']]} other{?s}.",
-      call = call)
-  }
+  abort_argument_if(any(kinds < 2L), "known",
+    "must hold at least two workers of each kind whose metrics are defined.",
+    x = "It holds {kinds[['TRUE']]} of low quality and {kinds[['FALSE']]} other{?s}.")
   fold <- integer(length(use))
   for (kind in c(FALSE, TRUE)) {
     mine <- which(known[use] == kind)

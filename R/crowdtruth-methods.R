@@ -43,8 +43,7 @@ tidy.crowdtruth <- function(x, what = c("workers", "units", "annotations", "scor
                                         "labels", "kinds", "convergence"), ..., other = NULL,
                             frequent = 0.5, clear = 0.6, similar = 0.6) {
   check_dots_empty(...)
-  choices <- eval(formals()$what)
-  what <- check_choice(what, choices, "what")
+  what <- check_choice(what)
   if (what == "similarity") {
     n <- nrow(x$similarity)
     off_diagonal <- which(row(x$similarity) != col(x$similarity))
@@ -54,10 +53,8 @@ tidy.crowdtruth <- function(x, what = c("workers", "units", "annotations", "scor
       similarity = x$similarity[off_diagonal]
     )[order(rep(seq_len(n), n)[off_diagonal]), ])
   }
-  if (what == "convergence" && is.null(x$convergence)) {
-    abort_argument("what", "Version 2014 has no steps that could converge.",
-      i = "Measure with {.code version = \"2.0\"}.")
-  }
+  abort_argument_if(what == "convergence" && is.null(x$convergence), "what",
+    "Version 2014 has no steps that could converge.", i = "Measure with {.code version = \"2.0\"}.")
   switch(what,
     labels = label_shares(x), kinds = annotation_kinds(x, other, frequent, clear, similar),
     x[[what]]
@@ -157,9 +154,7 @@ print.crowdtruth <- function(x, ...) {
 
 # "Units: clarity .61 to 1.00, mean .85; lowest 225527736, 225527737"
 describe_spread <- function(what, measure, value, name, high = FALSE) {
-  if (all(is.na(value))) {
-    return(paste0(what, ": ", measure, " is undefined"))
-  }
+  if (all(is.na(value))) return(paste0(what, ": ", measure, " is undefined"))
   order <- order(if (high) -value else value)[seq_len(min(3L, sum(!is.na(value))))]
   paste0(
     what, ": ", measure, " ", decimals(min(value, na.rm = TRUE)), " to ",
@@ -188,23 +183,22 @@ score_rows <- function(x) {
 
 label_shares <- function(x) {
   scores <- as.matrix(x)
-  if ("case" %in% colnames(scores)) {
-    abort_argument("x", "No annotation can be called {.val case}, the name of the column of units.",
-      i = "Give that annotation another name.")
-  }
+  abort_argument_if("case" %in% colnames(scores), "x",
+    "No annotation can be called {.val case}, the name of the column of units.",
+    i = "Give that annotation another name.")
   total <- rowSums(scores)
   shares <- scores / ifelse(total > 0, total, NA)
   columns <- lapply(stats::setNames(nm = colnames(scores)), function(a) unname(shares[, a]))
   tibble::new_tibble(c(list(case = x$units$unit), columns), nrow = nrow(scores))
 }
 
-check_crowdtruth <- function(x, call = rlang::caller_env()) {
-  check_class(x, "crowdtruth", "x", "Make one with {.fun crowdtruth}.", call = call)
+check_crowdtruth <- function(x) {
+  check_class(x, "crowdtruth", "x", "Make one with {.fun crowdtruth}.")
 }
 
 # What verbs on CrowdTruth take: a result, or ratings that are then measured.
-as_crowdtruth <- function(x, call = rlang::caller_env()) {
-  if (inherits(x, "crowdtruth")) x else crowdtruth(as_answers(x, call = call))
+as_crowdtruth <- function(x) {
+  if (inherits(x, "crowdtruth")) x else crowdtruth(as_answers(x))
 }
 
 #' @export

@@ -39,9 +39,9 @@ simulate_crowd <- function(units = 60L, workers = 30L, per_unit = min(10L, worke
   labels <- check_count(labels, "labels", min = 2L, max = 26L)
   check_memory(
     as.double(units) * max(per_unit, 2 * labels), "answers of a crowd",
-    "Have fewer {.arg units}, or fewer answers {.arg per_unit}.", rlang::current_env()
+    "Have fewer {.arg units}, or fewer answers {.arg per_unit}."
   )
-  kinds <- draw_kinds(spammers, workers, rlang::current_env())
+  kinds <- draw_kinds(spammers, workers)
   worker <- as.vector(assign_workers(units, workers, per_unit))
   unit <- rep(seq_len(units), each = per_unit)
   main <- sample.int(labels, units, replace = TRUE)
@@ -83,16 +83,13 @@ simulate_crowd <- function(units = 60L, workers = 30L, per_unit = min(10L, worke
   x
 }
 
-draw_kinds <- function(spammers, workers, call) {
+draw_kinds <- function(spammers, workers) {
   known <- c("random", "constant", "copy")
   ok <- is.numeric(spammers) && all(names(spammers) %in% known) && !is.null(names(spammers)) &&
     !anyNA(spammers) && all(spammers >= 0 & spammers == round(spammers)) &&
     sum(spammers) <= workers
-  if (length(spammers) > 0L && !ok) {
-    abort_argument("spammers",
-      "must say how many of the {workers} workers are {.or {.val {known}}}.", not = spammers,
-      call = call)
-  }
+  abort_argument_if(length(spammers) > 0L && !ok, "spammers",
+    "must say how many of the {workers} workers are {.or {.val {known}}}.", not = spammers)
   kinds <- rep("faithful", workers)
   bad <- rep(names(spammers), spammers)
   kinds[sample.int(workers, length(bad))] <- bad

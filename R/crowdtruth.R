@@ -90,37 +90,30 @@
 crowdtruth <- function(x, version = c("2014", "2.0"), task = c("closed", "open"),
                        tolerance = 0.001, max_steps = 1000L, ...) {
   check_given()
-  call <- rlang::current_env()
-  x <- as_answers(x, call = call)
+  x <- as_answers(x)
   check_dots_empty(...)
   if (is.numeric(version) && length(version) == 1L) version <- sub("^2$", "2.0", version)
   options <- list(
-    version = check_choice(version, c("2014", "2.0"), "version"),
-    open = check_choice(task, c("closed", "open"), "task") == "open",
+    version = check_choice(version),
+    open = check_choice(task) == "open",
     tolerance = check_number(tolerance, "tolerance", 0, open_min = TRUE),
     max_steps = check_count(max_steps, "max_steps")
   )
-  check_judgements(x, options$version, call)
+  check_judgements(x, options$version)
   measure_crowd(x, options)
 }
 
-check_judgements <- function(x, version, call) {
-  if (has_repeats(x)) {
-    abort_fallible("repeat",
-      "Repeated ratings are not one answer; CrowdTruth needs one answer of each worker on a unit.",
-      i = "If repeated rows are labels of one answer, call {.fun ratings} with
-           {.code repeats = \"labels\"}.", case = NULL, rater = NULL, call = call)
-  }
-  if (x$exchangeable && version == "2.0") {
-    abort_argument("x",
-      "Version 2.0 needs the worker of each answer; {.arg x} holds only counts.",
-      i = "{.code version = \"2014\"} measures units and annotations from counts.", call = call)
-  }
-  if (in_database(x)) abort_no_cases("CrowdTruth measures cases", call)
-  if (!is.null(x$weights)) {
-    abort_fallible("weights", "CrowdTruth has no case weights.",
-      i = "Make {.arg x} without {.arg weights}.", row = NULL, call = call)
-  }
+check_judgements <- function(x, version) {
+  abort_if(has_repeats(x), "repeat",
+    "Repeated ratings are not one answer; CrowdTruth needs one answer of each worker on a unit.",
+    i = "If repeated rows are labels of one answer, call {.fun ratings} with
+        {.code repeats = \"labels\"}.", case = NULL, rater = NULL)
+  abort_argument_if(x$exchangeable && version == "2.0", "x",
+    "Version 2.0 needs the worker of each answer; {.arg x} holds only counts.",
+    i = "{.code version = \"2014\"} measures units and annotations from counts.")
+  if (in_database(x)) abort_no_cases("CrowdTruth measures cases")
+  abort_if(!is.null(x$weights), "weights", "CrowdTruth has no case weights.",
+    i = "Make {.arg x} without {.arg weights}.", row = NULL)
 }
 
 # Fields as documented above, and options. `history` is what was done before.
@@ -138,16 +131,13 @@ measure_crowd <- function(x, options, history = character()) {
   )
   similarity <- found$similarity
   dimnames(similarity) <- list(x$categories, x$categories)
-  structure(
-    list(
-      units = unit_table(x, entries, found, measured),
-      workers = worker_table(x, entries, measured),
-      annotations = annotation_table(x, found, similarity, measured),
-      scores = scores, similarity = similarity,
-      convergence = convergence_table(measured),
-      converged = measured$converged, ratings = x, options = options, history = history
-    ),
-    class = c("crowdtruth", "fallible_result")
+  new_result("crowdtruth",
+    units = unit_table(x, entries, found, measured),
+    workers = worker_table(x, entries, measured),
+    annotations = annotation_table(x, found, similarity, measured),
+    scores = scores, similarity = similarity,
+    convergence = convergence_table(measured),
+    converged = measured$converged, ratings = x, options = options, history = history
   )
 }
 
@@ -170,12 +160,9 @@ measure_quality <- function(x, entries, options) {
   if (!out$converged) {
     last <- max(utils::tail(out$unit_change, 1L), utils::tail(out$worker_change, 1L),
       utils::tail(out$annotation_change, 1L))
-    warn_fallible("no_convergence", c(
-      "Qualities had not settled after {options$max_steps} step{?s}.",
-      "x" = "The last step changed one by {signif(last, 3)}, not by less than
-             {options$tolerance}.",
-      "i" = "Raise {.arg max_steps} or {.arg tolerance}."
-    ), change = last)
+    warn_fallible("no_convergence", "Qualities had not settled after {options$max_steps} step{?s}.",
+      x = "The last step changed one by {signif(last, 3)}, not by less than {options$tolerance}.",
+      i = "Raise {.arg max_steps} or {.arg tolerance}.", change = last)
   }
   if (options$open) out$aqs[] <- NA_real_
   na_real(out)

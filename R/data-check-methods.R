@@ -26,16 +26,12 @@ list_questions <- function(x, agreed) {
     question(
       "How accurate are the systems?",
       if (has_systems) unless("assumption") else "no",
-      if (!has_systems) none else lack %||%
-        "If they err independently: `estimate_accuracy()`."
+      if (!has_systems) none else lack %||% "If they err independently."
     ),
     question(
       "Which system is better?", if (length(x$systems) < 2L) "no" else "assumption",
-      if (length(x$systems) < 2L) {
-        "There are fewer than two systems."
-      } else {
-        "If they share errors to the same extent: `compare_systems()`."
-      }
+      if (length(x$systems) < 2L) "There are fewer than two systems." else
+        "If they share errors equally."
     ),
     question(
       "Can a model replace a rater?", if (has_systems) "yes" else "no",
@@ -57,7 +53,7 @@ list_questions <- function(x, agreed) {
 #' @export
 tidy.data_check <- function(x, what = c("checks", "questions"), ...) {
   check_dots_empty(...)
-  x[[check_choice(what, c("checks", "questions"), "what")]]
+  x[[check_choice(what)]]
 }
 
 #' @rdname data_check
@@ -107,12 +103,19 @@ notes_of.data_check <- function(x) { # nolint: object_name.
 #' @export
 print.data_check <- function(x, ...) {
   cat_lines(paste0("<data_check> ", format(x)), "")
-  mark <- c(ok = " ", doubt = "?", problem = "!")[x$checks$status]
-  width <- max(nchar(x$checks$check))
-  for (i in seq_len(nrow(x$checks))) {
-    cat_hanging(paste(mark[[i]], format(x$checks$check[[i]], width = width)), x$checks$found[[i]])
-    if (!is.na(x$checks$advice[[i]])) cat_hanging(strrep(" ", width + 2L), x$checks$advice[[i]])
+  fine <- x$checks$status == "ok"
+  weak <- x$checks[!fine, ]
+  label <- paste(ifelse(weak$status == "doubt", "?", "!"), weak$check, recycle0 = TRUE)
+  words <- paste0(weak$found, ". ", ifelse(is.na(weak$advice), "", weak$advice), recycle0 = TRUE)
+  if (any(fine)) {
+    label <- c(label, "  in order")
+    found <- x$checks$found[fine]
+    words <- c(words, paste(
+      ifelse(found == "none", paste("no", x$checks$check[fine]), found), collapse = "; "
+    ))
   }
+  label <- format(label)
+  for (i in seq_along(label)) cat_hanging(label[[i]], words[[i]])
   words <- c(yes = "yes", assumption = "if assumed", gold = "with gold", no = "no")
   cat("\n")
   cat_lines("Questions that these ratings can answer")

@@ -45,9 +45,8 @@ data_check <- function(x, ...) {
     look_at_kind(x)
   )
   checks <- do.call(rbind, Filter(Negate(is.null), checks))
-  structure(
-    list(checks = checks, questions = list_questions(x, agreed), facts = glance(x)),
-    class = c("data_check", "fallible_result")
+  new_result("data_check",
+    checks = checks, questions = list_questions(x, agreed), facts = glance(x)
   )
 }
 
@@ -64,7 +63,7 @@ look_at_cases <- function(x) {
   n <- count_cases(x, pattern_lengths(x) >= 2L)
   status <- grade(n, 50, 200)
   finding("cases", status,
-    paste0(count_noun(n, "case"), " with two or more ratings; sampling error of a share up to +-",
+    paste0(count_noun(n, "case"), " with two or more ratings; sampling error up to +-",
       percent(1.645 * sqrt(0.25 / max(n, 1)))),
     if (status != "ok") "Report intervals. `plan_cases()` says how many cases are enough." else NA
   )
@@ -125,15 +124,11 @@ quiet_tidy <- function(value) {
 }
 
 look_at_constant <- function(x) {
-  if (x$exchangeable) {
-    return(NULL)
-  }
+  if (x$exchangeable) return(NULL)
   used <- vapply(split(rating_category(x), factor(rating_rater(x), seq_along(x$raters))),
     function(answers) length(unique(answers)), 0L)
   constant <- x$raters[used == 1L & rater_totals(x) >= 10]
-  if (length(constant) == 0L) {
-    return(finding("constant raters", "ok", "none"))
-  }
+  if (length(constant) == 0L) return(finding("constant raters", "ok", "none"))
   finding("constant raters", "problem", paste("Always the same answer:", shorten(constant)),
     "Their ratings carry no information. Check their work, or leave them out.")
 }
@@ -156,18 +151,14 @@ most_compared <- 200L # raters and systems
 
 look_at_copies <- function(x) {
   pairs <- if (length(x$raters) + length(x$systems) <= most_compared) compared_answers(x)
-  if (is.null(pairs)) {
-    return(NULL)
-  }
+  if (is.null(pairs)) return(NULL)
   if (all_nearly_copies(pairs, length(x$raters))) {
     return(finding("duplicates", "doubt", near_copies,
       "If they are one source, their agreement is no evidence: declare it by `rater_groups`."))
   }
   copies <- which(pairs$same >= 0.99 & pairs$chance < 0.01 / nrow(pairs))
   words <- paste(pairs$first[copies], "and", pairs$second[copies])
-  if (length(copies) == 0L) {
-    return(finding("duplicates", "ok", "none"))
-  }
+  if (length(copies) == 0L) return(finding("duplicates", "ok", "none"))
   finding("duplicates", "problem", paste("Nearly the same answers:", shorten(words, "; ")),
     "If they are one source, keep one of them, or declare it by `ratings(rater_groups = )`.")
 }
@@ -182,9 +173,7 @@ near_copies <- paste(
 # errors being independent. NULL where raters have no single answers.
 compared_answers <- function(x) {
   answers <- all_answers(x)
-  if (ncol(answers) < 2L) {
-    return(NULL)
-  }
+  if (ncol(answers) < 2L) return(NULL)
   seen <- !is.na(answers)
   weight <- x$weights %||% 1
   common <- crossprod(seen * weight, seen)
@@ -254,9 +243,7 @@ look_at_categories <- function(x) {
 }
 
 look_at_missing <- function(x) {
-  if (x$exchangeable) {
-    return(NULL)
-  }
+  if (x$exchangeable) return(NULL)
   share <- 1 - sum(rater_totals(x)) / (count_cases(x) * length(x$raters))
   parts <- count_parts(x)
   finding("missing ratings", if (parts > 1L) "problem" else if (share > 0.5) "doubt" else "ok",
@@ -303,7 +290,7 @@ look_at_kind <- function(x) {
     machines = finding("who rates", "doubt", format_kinds(x),
       paste("They share errors that ratings cannot show: 20 random cases with known truth say",
         "more than their agreement. See `plan_gold()` and `shared_errors()`.")),
-    unsaid = finding("who rates", "doubt", format_kinds(x) %||% "not said",
+    unsaid = finding("who rates", "doubt", format_kinds(x) %||% "not declared",
       if (is.null(rater_kind(x))) {
         paste("Intervals depend on it: declare `rater_kind` in `ratings()`, people",
           "(\"expert\", \"crowd\") or machines (\"model\", \"tool\").")

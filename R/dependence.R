@@ -2,13 +2,12 @@
 # src/core/posterior/dependent.hpp. A model has a field `dependence` only if there is any: type
 # ("easy" or "pairs") and pairs, a list of two names each.
 
-check_dependence <- function(dependence, pairs, errors, difficulty, confidence, call) {
-  type <- check_choice(dependence, c("none", "easy", "pairs"), "dependence", call)
+check_dependence <- function(dependence, pairs, errors, difficulty, confidence) {
+  type <- check_choice(dependence, c("none", "easy", "pairs"), "dependence")
   if ((type == "pairs") == is.null(pairs)) {
     abort_argument("pairs", "{.arg pairs} is needed for {.code dependence = \"pairs\"}, and goes
                              with no other.",
-      i = "A list of the names of two raters each, such as {.code list(c(\"a\", \"b\"))}.",
-      call = call)
+      i = "A list of the names of two raters each, such as {.code list(c(\"a\", \"b\"))}.")
   }
   if (type == "none") {
     return(NULL)
@@ -17,14 +16,14 @@ check_dependence <- function(dependence, pairs, errors, difficulty, confidence, 
     errors[[1L]] %in% c("uniform", "free") && !isTRUE(confidence)
   if (!free) {
     abort_argument("dependence", "Dependent errors go with uniform or free ones, on cases of equal
-                                  difficulty, without confidence.", call = call)
+                                  difficulty, without confidence.")
   }
   if (type == "pairs") {
     ok <- is.list(pairs) && all(lengths(pairs) == 2L) && all(vapply(pairs, is.character, NA)) &&
       anyDuplicated(unlist(pairs)) == 0L && !anyNA(unlist(pairs))
     if (!ok) {
       abort_argument("pairs", "must be a list of the names of two raters each, all different.",
-        not = pairs, call = call)
+        not = pairs)
     }
   }
   list(type = type, pairs = pairs)
@@ -50,15 +49,15 @@ pairs_of <- function(model, raters) {
 # More ratings of a case have a probability that is no number.
 most_dependent <- 300L
 
-check_dependent_panel <- function(model, x, call) {
+check_dependent_panel <- function(model, x) {
   unknown <- setdiff(unlist(model$dependence$pairs), x$raters)
   if (length(unknown) > 0L) {
     abort_argument("model", "{.field pairs} must name raters of {.arg x}.",
-      x = "{.val {unknown}} {?is/are} not among {.val {x$raters}}.", call = call)
+      x = "{.val {unknown}} {?is/are} not among {.val {x$raters}}.")
   }
   if (x$exchangeable || max(diff(x$patterns$start)) > most_dependent) {
     abort_argument("model", "Dependent errors need to know who gave which rating, of no more than
-                             {most_dependent} per case.", call = call)
+                             {most_dependent} per case.")
   }
 }
 
@@ -235,15 +234,15 @@ relist_law <- function(parameters, law, model) {
 }
 
 # What must be known besides, where raters and populations are too few.
-check_learnable <- function(x, model, populations, named, call) {
+check_learnable <- function(x, model, populations, named) {
   found <- rank_of_model(x, model, populations)
   short <- !is.null(found) && found$rank < found$parameters
   if (short && !all(x$raters %in% named)) {
     abort_fallible("prior",
-      "So few raters and populations cannot tell what raters have in common: {found$parameters}
-       parameters, of which ratings tell {found$rank}.",
+      "So few raters and populations cannot show which errors raters share: the model has
+       {found$parameters} parameters, of which ratings determine {found$rank}.",
       i = "Say what is known of all raters, with {.fun rater_prior}; or give more raters, or
-           populations with base rates of their own.", call = call)
+           populations with base rates of their own.")
   }
   found
 }
@@ -256,12 +255,12 @@ warn_dependence <- function(fit) {
     found$rank <- min(found$rank, here$rank)
   }
   warn_fallible("dependence", c(
-    "Ratings alone do not show which errors raters have in common: other laws may fit as well and
-     tell other accuracies.",
+    "Ratings alone do not show which errors raters share: other models may fit as well and give
+     other accuracies.",
     if (!is.null(found) && found$rank < found$parameters) c(
       "x" = "{.val {shared_names(fit)}} cannot be learnt from these data (rank {found$rank} of
-             {found$parameters} parameters): what the priors do not say of them is not known."
+             {found$parameters} parameters): only their priors say what they are."
     ),
-    "i" = "Report {.fun compare_models} of all laws. Only known truths can decide."
+    "i" = "Report what {.fun compare_models} gives. Only known truths can decide."
   ), rank = found$rank, parameters = found$parameters)
 }

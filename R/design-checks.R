@@ -1,26 +1,21 @@
 # Checks of what designs are made of.
 
-check_probabilities <- function(x, arg, least, call = rlang::caller_env()) {
+check_probabilities <- function(x, arg, least) {
   ok <- (is.numeric(x) || is.null(x)) && length(x) >= least && all(is.finite(x)) &&
     all(x >= 0) && all(x <= 1)
   if (!ok) {
     how_many <- if (least > 1L) paste0("at least ", least, " ") else ""
     abort_argument(arg, paste0("{.arg {arg}} must be ", how_many, "probabilities in [0, 1]."),
-      x = if (is.numeric(x) && length(x) >= least) {
-        "Among them is {.val {x[!(is.finite(x) & x >= 0 & x <= 1)][[1L]]}}."
-      } else {
-        "It is {describe(x)}."
-      }, call = call)
+      x = if (is.numeric(x) && length(x) >= least) "Among them is
+          {.val {x[!(is.finite(x) & x >= 0 & x <= 1)][[1L]]}}." else "It is {describe(x)}.")
   }
   x
 }
 
-check_judge_names <- function(names, call) {
+check_judge_names <- function(names) {
   twice <- unique(names[duplicated(names)])
-  if (length(twice) > 0L) {
-    abort_argument("systems", "Raters and systems must have different names.",
-      x = "Both have {.val {twice}}.", call = call)
-  }
+  abort_argument_if(length(twice) > 0L, "systems", "Raters and systems must have different names.",
+    x = "Both have {.val {twice}}.")
 }
 
 name_judges <- function(x, prefix) {
@@ -32,9 +27,9 @@ name_judges <- function(x, prefix) {
 }
 
 # A data frame of shift and weight. Some accuracy must stay inside (0, 1) in some stratum.
-check_strata <- function(difficulty, accuracies, call) {
+check_strata <- function(difficulty, accuracies) {
   if (is.numeric(difficulty) && is.null(dim(difficulty))) {
-    d <- check_number(difficulty, "difficulty", 0, 1, call = call)
+    d <- check_number(difficulty, "difficulty", 0, 1)
     difficulty <- if (d == 0) {
       data.frame(shift = 0, weight = 1)
     } else {
@@ -45,54 +40,44 @@ check_strata <- function(difficulty, accuracies, call) {
     is.numeric(difficulty[["shift"]]) && is.numeric(difficulty[["weight"]])
   ok <- table && all(abs(difficulty$shift) <= 1) && all(difficulty$weight >= 0) &&
     abs(sum(difficulty$weight) - 1) < 1e-8
-  if (!isTRUE(ok)) {
-    abort_argument("difficulty", "must be a number in [0, 1], or a data frame with columns
-                                  {.val shift} (in [-1, 1]) and {.val weight} (probabilities that
-                                  sum to one).",
-      x = if (table) {
-        "Shifts go from {min(difficulty$shift)} to {max(difficulty$shift)}, weights sum to
-         {format(sum(difficulty$weight), digits = 6)}."
-      } else {
-        "It is {describe(difficulty)}."
-      }, call = call)
-  }
+  abort_argument_if(!isTRUE(ok), "difficulty",
+    "must be a number in [0, 1], or a data frame with columns {.val shift} (in [-1, 1]) and
+        {.val weight} (probabilities that sum to one).",
+    x = if (table) "Shifts go from {min(difficulty$shift)} to {max(difficulty$shift)}, weights sum
+        to {format(sum(difficulty$weight), digits = 6)}." else "It is {describe(difficulty)}.")
   shifts <- difficulty$shift[difficulty$weight > 0]
   inside <- outer(accuracies, shifts, function(a, d) a + d > 0 & a + d < 1)
-  if (any(shifts != 0) && !any(inside)) {
-    abort_argument("difficulty", "{.arg difficulty} leaves only accuracies of 0 and 1.",
-      x = "Each accuracy plus each of {.val {shifts}} lies outside (0, 1).",
-      i = "Choose a smaller {.arg difficulty}.", call = call)
-  }
+  abort_argument_if(any(shifts != 0) && !any(inside), "difficulty",
+    "{.arg difficulty} leaves only accuracies of 0 and 1.",
+    x = "Each accuracy plus each of {.val {shifts}} lies outside (0, 1).",
+    i = "Choose a smaller {.arg difficulty}.")
   difficulty[c("shift", "weight")]
 }
 
 # What a design says of difficulty: a number or a table is the `value` of the list.
-check_difficulty <- function(difficulty, call) {
+check_difficulty <- function(difficulty) {
   out <- list(
     value = 0, strata = "drawn", redraw = TRUE, shared = c("difficulty", "errors"), loading = 0
   )
   given <- if (is.list(difficulty) && !is.data.frame(difficulty)) {
-    check_settings_list(difficulty, "difficulty", names(out), call)
+    check_settings_list(difficulty, "difficulty", names(out))
   } else {
     list(value = difficulty)
   }
   out[names(given)] <- given
-  out["shared"] <- list(check_shared(out$shared, call))
+  out["shared"] <- list(check_shared(out$shared))
   out
 }
 
-check_shared <- function(shared, call) {
-  if (!(is.null(shared) || (is.character(shared) && all(shared %in% c("difficulty", "errors"))))) {
-    abort_argument("shared", "must be any of {.val difficulty} and {.val errors}, or NULL.",
-      not = shared, call = call)
-  }
+check_shared <- function(shared) {
+  abort_argument_if(
+    !(is.null(shared) || (is.character(shared) && all(shared %in% c("difficulty", "errors")))),
+    "shared", "must be any of {.val difficulty} and {.val errors}, or NULL.", not = shared)
   unique(as.character(shared))
 }
 
-check_copying <- function(copying, raters, systems, call) {
-  if (is.null(copying)) {
-    return(data.frame(from = integer(), to = integer(), probability = double()))
-  }
+check_copying <- function(copying, raters, systems) {
+  if (is.null(copying)) return(data.frame(from = integer(), to = integer(), probability = double()))
   judges <- c(raters, systems)
   number <- function(x) {
     if (is.numeric(x)) match(x, seq_along(judges)) else match(as.character(x), judges)
@@ -104,7 +89,7 @@ check_copying <- function(copying, raters, systems, call) {
     } else {
       paste("It is", describe(copying))
     }
-    abort_copying(verbatim(fault, "."), integer(), raters, systems, call)
+    abort_copying(verbatim(fault, "."), integer(), raters, systems)
   }
   from <- number(copying$from)
   to <- number(copying$to)
@@ -113,7 +98,7 @@ check_copying <- function(copying, raters, systems, call) {
   if (length(off) > 0L) {
     rows <- verbatim("Row ", off, ": ", fault[off], ".")
     if (length(rows) > 5L) rows <- c(rows[1:4], paste(length(rows) - 4L, "more rows are wrong."))
-    abort_copying(rows, off, raters, systems, call)
+    abort_copying(rows, off, raters, systems)
   }
   data.frame(from = from, to = to, probability = as.double(copying$probability))
 }
@@ -139,58 +124,43 @@ copying_faults <- function(copying, from, to, raters, systems) {
   Reduce(function(first, then) ifelse(is.na(first), then, first), faults)
 }
 
-abort_copying <- function(fault, rows, raters, systems, call) {
-  abort_fallible("argument", c(
-    "{.arg copying} must be a data frame with columns {.val from} (a rater, or a system that another
-     copies), {.val to} (another rater or system) and {.val probability}.",
-    stats::setNames(fault, rep("x", length(fault))),
-    "i" = "Raters are {.val {raters}}.",
-    "i" = if (length(systems) > 0L) "Systems are {.val {systems}}."
-  ), arg = "copying", row = rows, call = call)
+abort_copying <- function(fault, rows, raters, systems) {
+  abort_argument("copying",
+    "must be a data frame with columns {.val from} (a rater, or a system that another copies),
+        {.val to} (another rater or system) and {.val probability}.", x = fault,
+    i = c("Raters are {.val {raters}}.",
+      if (length(systems) > 0L) "Systems are {.val {systems}}."), row = rows)
 }
 
 # For each judge the numbers of its matrices, row by row: of none, of one, or of one per stratum.
-check_matrices <- function(matrices, judges, labels, strata, call) {
+check_matrices <- function(matrices, judges, labels, strata) {
   out <- rep(list(double()), length(judges))
   unknown <- if (is.list(matrices)) setdiff(rlang::names2(matrices), judges)
-  if (!is.list(matrices) || length(unknown) > 0L) {
-    abort_argument("matrices", "must be a list with names of raters or systems.",
-      x = if (is.list(matrices)) {
-        "{.val {unknown}} {?is/are} not among them."
-      } else {
-        "It is {describe(matrices)}."
-      }, i = "There are {.val {judges}}.", call = call)
-  }
+  abort_argument_if(!is.list(matrices) || length(unknown) > 0L, "matrices",
+    "must be a list with names of raters or systems.",
+    x = if (is.list(matrices)) "{.val {unknown}} {?is/are} not among them." else "It is
+        {describe(matrices)}.", i = "There are {.val {judges}}.")
   for (judge in names(matrices)) {
     given <- matrices[[judge]]
     each <- is.list(given) && !is.data.frame(given)
-    if (each && length(given) != strata) {
-      abort_argument("matrices",
-        "must hold one matrix for {.val {judge}}, or one for each stratum of {.arg difficulty}.",
-        x = "There are {length(given)} for {strata} strat{?um/a}.", call = call)
-    }
+    abort_argument_if(each && length(given) != strata, "matrices",
+      "must hold one matrix for {.val {judge}}, or one for each stratum of {.arg difficulty}.",
+      x = "There are {length(given)} for {strata} strat{?um/a}.")
     names <- if (each) paste(judge, "in stratum", seq_along(given)) else judge
     out[[match(judge, judges)]] <- unlist(Map(
-      check_matrix, if (each) unname(given) else list(given), names, length(labels),
-      MoreArgs = list(call = call)
+      check_matrix, if (each) unname(given) else list(given), names, length(labels)
     ))
   }
   out
 }
 
-check_matrix <- function(m, name, n, call) {
+check_matrix <- function(m, name, n) {
   ok <- is.numeric(m) && identical(dim(m), c(n, n)) && all(is.finite(m)) && all(m >= 0)
   off <- if (ok) which(abs(rowSums(m) - 1) > 1e-8)
-  if (!ok || length(off) > 0L) {
-    abort_argument("matrices",
-      "Matrix {.val {name}} must be {n} x {n} probabilities whose rows sum to one.",
-      x = if (ok) {
-        "Row {off[[1L]]} sums to {format(sum(m[off[[1L]], ]), digits = 6)}."
-      } else if (is.numeric(m) && is.matrix(m) && length(m) > 0L) {
-        "It is {nrow(m)} x {ncol(m)}, and its numbers go from {min(m)} to {max(m)}."
-      } else {
-        "It is {describe(m)}."
-      }, call = call)
-  }
+  abort_argument_if(!ok || length(off) > 0L, "matrices",
+    "Matrix {.val {name}} must be {n} x {n} probabilities whose rows sum to one.",
+    x = if (ok) "Row {off[[1L]]} sums to {format(sum(m[off[[1L]], ]), digits = 6)}." else
+      if (is.numeric(m) && is.matrix(m) && length(m) > 0L) "It is {nrow(m)} x {ncol(m)}, and its
+        numbers go from {min(m)} to {max(m)}." else "It is {describe(m)}.")
   as.double(t(unclass(m)))
 }

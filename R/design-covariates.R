@@ -3,15 +3,13 @@
 # A list: strata (see check_strata()), covariates (a tibble, a row per kind), matrices (a list by
 # judge, of a matrix for each kind) and judges (whose accuracy depends on the kind). Empty without
 # covariates.
-design_kinds <- function(covariates, difficulty, judges, labels, dispersion, given, call) {
-  if (is.null(covariates)) {
-    return(list(strata = difficulty))
-  }
-  check_kinds(covariates, difficulty, judges, given, call)
+design_kinds <- function(covariates, difficulty, judges, labels, dispersion, given) {
+  if (is.null(covariates)) return(list(strata = difficulty))
+  check_kinds(covariates, difficulty, judges, given)
   by_kind <- intersect(judges, names(covariates))
-  for (judge in by_kind) check_accuracy_by_kind(covariates[[judge]], judge, call)
+  for (judge in by_kind) check_accuracy_by_kind(covariates[[judge]], judge)
   kept <- covariates[setdiff(names(covariates), c("weight", by_kind))]
-  for (name in names(kept)) check_covariate(kept[[name]], name, call)
+  for (name in names(kept)) check_covariate(kept[[name]], name)
   list(
     strata = data.frame(shift = 0, weight = covariates$weight),
     covariates = tibble::as_tibble(kept), judges = by_kind,
@@ -30,7 +28,7 @@ even_matrix <- function(accuracy, n, dispersion) {
   out
 }
 
-check_kinds <- function(covariates, difficulty, judges, given, call) {
+check_kinds <- function(covariates, difficulty, judges, given) {
   weight <- if (is.data.frame(covariates)) covariates[["weight"]]
   fault <- if (!is.data.frame(covariates) || nrow(covariates) == 0L) {
     paste("It is", describe(covariates))
@@ -47,38 +45,27 @@ check_kinds <- function(covariates, difficulty, judges, given, call) {
     found <- intersect(names(covariates), setdiff(reserved_names, "weight"))
     paste("A covariate cannot be called", found[[1L]])
   }
-  if (!is.null(fault)) {
-    abort_argument("covariates", "must be a data frame with a row per kind of case: {.val weight},
-                                  probabilities that sum to one, columns of covariates, and columns
-                                  with names of raters or systems.", x = "{fault}.", call = call)
-  }
-  if (!identical(difficulty, 0)) {
-    abort_argument("difficulty", "{.arg difficulty} cannot be combined with {.arg covariates}.",
-      i = "Give accuracies of raters and systems for each kind of case in {.arg covariates}.",
-      call = call)
-  }
+  abort_argument_if(!is.null(fault), "covariates",
+    "must be a data frame with a row per kind of case: {.val weight}, probabilities that sum to one,
+        columns of covariates, and columns with names of raters or systems.", x = "{fault}.")
+  abort_argument_if(!identical(difficulty, 0), "difficulty",
+    "{.arg difficulty} cannot be combined with {.arg covariates}.",
+    i = "Give accuracies of raters and systems for each kind of case in {.arg covariates}.")
   twice <- intersect(names(covariates), given)
-  if (length(twice) > 0L) {
-    abort_argument("matrices",
-      "{.arg matrices} and {.arg covariates} must name different raters and systems.",
-      x = "Both have {.val {twice}}.", call = call)
-  }
+  abort_argument_if(length(twice) > 0L, "matrices",
+    "{.arg matrices} and {.arg covariates} must name different raters and systems.",
+    x = "Both have {.val {twice}}.")
 }
 
-check_accuracy_by_kind <- function(accuracy, judge, call) {
-  if (!is.numeric(accuracy) || anyNA(accuracy) || any(accuracy < 0 | accuracy > 1)) {
-    abort_argument("covariates", "Accuracies in {.arg covariates} must be probabilities in [0, 1].",
-      x = "Those of {.val {judge}} are {describe(accuracy)}.", call = call)
-  }
+check_accuracy_by_kind <- function(accuracy, judge) {
+  abort_argument_if(!is.numeric(accuracy) || anyNA(accuracy) || any(accuracy < 0 | accuracy > 1),
+    "covariates", "Accuracies in {.arg covariates} must be probabilities in [0, 1].",
+    x = "Those of {.val {judge}} are {describe(accuracy)}.")
 }
 
 kinds_words <- function(design) {
-  if (is.null(design$covariates)) {
-    return(NULL)
-  }
+  if (is.null(design$covariates)) return(NULL)
   names <- shorten(names(design$covariates))
-  if (length(design$by_kind) == 0L) {
-    return(NULL)
-  }
+  if (length(design$by_kind) == 0L) return(NULL)
   paste0("accuracy of ", shorten(design$by_kind), " depends on ", names)
 }

@@ -2,24 +2,17 @@
 
 # One number for all judges, or one for each, or some by name (the others are zero). `judges` are
 # what the argument is about, in words.
-by_judge <- function(x, names, arg, least, judges, call) {
+by_judge <- function(x, names, arg, least, judges) {
   named <- !is.null(names(x))
   ok <- is.numeric(x) && all(is.finite(x)) && all(x >= least) && all(x < 1) &&
     (least == 0 || all(x > least)) && length(x) > 0L
   fits <- if (named) all(names(x) %in% names) else length(x) %in% c(1L, length(names))
-  if (!ok || !fits || anyDuplicated(names(x)) > 0L) {
-    abort_argument(arg, "must be one number in {if (least == 0) '[' else '('}{least}, 1), or one for
-                         each {judges}, or some by name.",
-      x = if (ok && named) {
-        "It names {.val {names(x)}}; there are {.val {names}}."
-      } else if (ok) {
-        "There are {length(x)} for {length(names)}."
-      } else if (is.numeric(x) && length(x) > 0L) {
-        "It is {.val {unname(x)}}."
-      } else {
-        "It is {describe(x)}."
-      }, call = call)
-  }
+  abort_argument_if(!ok || !fits || anyDuplicated(names(x)) > 0L, arg,
+    "must be one number in {if (least == 0) '[' else '('}{least}, 1), or one for each {judges}, or
+        some by name.",
+    x = if (ok && named) "It names {.val {names(x)}}; there are {.val {names}}." else if (ok) "There
+        are {length(x)} for {length(names)}." else if (is.numeric(x) && length(x) > 0L) "It is
+        {.val {unname(x)}}." else "It is {describe(x)}.")
   out <- double(length(names))
   if (named) replace(out, match(names(x), names), x) else rep_len(as.double(x), length(names))
 }
@@ -57,9 +50,7 @@ case_nodes <- function(design) {
 
 # The row of a confusion matrix that holds for a case: what the simulator draws from.
 case_row <- function(row, truth, loading, drift, effect, position) {
-  if (loading == 0 && drift == 0) {
-    return(row)
-  }
+  if (loading == 0 && drift == 0) return(row)
   n <- length(row)
   right <- min(max(row[[truth]] + drift * (position - 0.5), 0), 1)
   order <- (truth + seq_len(n) - 2L) %% n + 1L

@@ -90,13 +90,12 @@ rater_design <- function(raters, systems = NULL, categories = 5L, n = 200L,
                          error_range = 0, difficulty = 0, missing = 0, copying = NULL,
                          matrices = list(), drift = 0, covariates = NULL) {
   check_given()
-  call <- rlang::current_env()
   labels <- check_category_labels(categories)
   raters <- name_judges(check_probabilities(raters, "raters", 2L), "rater")
   systems <- name_judges(check_probabilities(systems, "systems", 0L), "system")
   judges <- c(names(raters), names(systems))
-  check_judge_names(judges, call)
-  hard <- check_difficulty(difficulty, call)
+  check_judge_names(judges)
+  hard <- check_difficulty(difficulty)
   matrices <- matrices %||% list()
   normalise <- if (is.list(matrices)) matrices[["normalise"]] %||% "expected"
   if (is.list(matrices)) matrices <- matrices[rlang::names2(matrices) != "normalise"]
@@ -107,11 +106,11 @@ rater_design <- function(raters, systems = NULL, categories = 5L, n = 200L,
     "fixed"
   }
   kinds <- design_kinds(
-    covariates, hard$value, judges, labels, dispersion, names(matrices), call
+    covariates, hard$value, judges, labels, dispersion, names(matrices)
   )
   if (length(kinds$matrices) > 0L) matrices <- c(matrices, kinds$matrices)
   shifted <- c(raters, if ("difficulty" %in% hard$shared) systems)
-  strata_of <- check_strata(kinds$strata, shifted, call)
+  strata_of <- check_strata(kinds$strata, shifted)
   design <- list(
     categories = labels, n = check_count(n, "n"), raters = raters, systems = systems,
     law = law, base_rates = if (law == "fixed") base_rates else double(),
@@ -123,28 +122,27 @@ rater_design <- function(raters, systems = NULL, categories = 5L, n = 200L,
     strata_drawn = check_choice(hard$strata, c("drawn", "fixed"), "strata") == "drawn",
     redraw = check_flag(hard$redraw, "redraw"),
     system_strata = "difficulty" %in% hard$shared, system_errors = "errors" %in% hard$shared,
-    missing = by_judge(missing, names(raters), "missing", 0, "rater", call),
-    copying = check_copying(copying, names(raters), names(systems), call),
-    matrices = check_matrices(matrices, judges, labels, nrow(strata_of), call),
-    loading = by_judge(hard$loading, judges, "loading", -1, "rater and system", call),
-    drift = by_judge(drift, judges, "drift", -1, "rater and system", call),
+    missing = by_judge(missing, names(raters), "missing", 0, "rater"),
+    copying = check_copying(copying, names(raters), names(systems)),
+    matrices = check_matrices(matrices, judges, labels, nrow(strata_of)),
+    loading = by_judge(hard$loading, judges, "loading", -1, "rater and system"),
+    drift = by_judge(drift, judges, "drift", -1, "rater and system"),
     hidden = double(), covariates = kinds$covariates, by_kind = kinds$judges
   )
-  check_drift(design, call)
+  check_drift(design)
   check_memory(
     as.double(length(labels))^2 * length(judges) * nrow(strata_of), "probabilities of a design",
-    "Have fewer categories, raters or strata.", call
+    "Have fewer categories, raters or strata."
   )
   structure(design, class = c("rater_design", "fallible_result"))
 }
 
 # Fixed strata stand one after another, so that each would meet a part of the drift of its own.
-check_drift <- function(design, call) {
-  if (any(design$drift != 0) && !design$strata_drawn && nrow(design$strata) > 1L) {
-    abort_argument("drift", "{.arg drift} needs strata that are drawn.",
-      x = "{.code difficulty = list(strata = \"fixed\")}: cases of a stratum stand together, in the
-           order of cases over which accuracy drifts.", i = "Use {.val drawn}.", call = call)
-  }
+check_drift <- function(design) {
+  abort_argument_if(any(design$drift != 0) && !design$strata_drawn && nrow(design$strata) > 1L,
+    "drift", "{.arg drift} needs strata that are drawn.",
+    x = "{.code difficulty = list(strata = \"fixed\")}: cases of a stratum stand together, in the
+        order of cases over which accuracy drifts.", i = "Use {.val drawn}.")
 }
 
 # Errors that depend on the distance of categories give these an order.
@@ -172,9 +170,7 @@ lehner_design <- function(figure, system = c(0.1, 0.3, 0.5, 0.7, 0.9)) {
   if (length(system) > 0L && is.null(names(system))) names(system) <- paste("system", system)
   accuracy <- c(0.6, 0.4, 0.6, 0.8, 0.4, 0.6, 0.8, 0.6, 0.4, 0.6, 0.8, 0.4, 0.6, 0.8)[[figure]]
   n <- c(5000L, 200L, 200L, 200L, 50L, 50L, 50L)[[(figure - 1L) %% 7L + 1L]]
-  if (figure < 8L) {
-    return(rater_design(rep(accuracy, 3L), system, n = n))
-  }
+  if (figure < 8L) return(rater_design(rep(accuracy, 3L), system, n = n))
   rater_design(
     accuracy + c(-0.1, 0, 0.1), system,
     n = n, dispersion = 2, error_range = 1, difficulty = 0.2
@@ -203,9 +199,7 @@ print.rater_design <- function(x, ...) {
 }
 
 missing_words <- function(x) {
-  if (all_same(x$missing)) {
-    return(percent(x$missing[[1L]]))
-  }
+  if (all_same(x$missing)) return(percent(x$missing[[1L]]))
   shorten(paste(names(x$raters), percent(x$missing)))
 }
 
@@ -262,9 +256,7 @@ design_violations <- function(x) {
       paste("accuracy drifts over the cases by", words_by_judge(x$drift, judges))
     }
   )
-  if (length(broken) == 0L) {
-    return("The K-properties hold")
-  }
+  if (length(broken) == 0L) return("The K-properties hold")
   c("The K-properties do not hold:", paste("  -", broken))
 }
 

@@ -57,9 +57,7 @@ autocovariance <- function(x) {
 plain_ess <- function(x) {
   n <- nrow(x)
   all <- length(x)
-  if (n < 3L || max(x) - min(x) < 1e-300) {
-    return(NA_real_)
-  }
+  if (n < 3L || max(x) - min(x) < 1e-300) return(NA_real_)
   covariance <- rowMeans(autocovariance(x))
   within <- covariance[[1L]] * n / (n - 1)
   total <- within * (n - 1) / n + if (ncol(x) > 1L) stats::var(colMeans(x)) else 0

@@ -1,4 +1,4 @@
-#' Any metric without truth
+#' Metrics of systems without known truth
 #'
 #' Recall, precision, F measure, Matthews' correlation, costs and every other metric that a joint
 #' table of truth and answer gives, of systems whose correct answers are not known. The table is
@@ -7,10 +7,10 @@
 #'
 #' @section Where the table comes from:
 #' Each case counts for every category with its posterior probability of being true, under the
-#' method of the estimate; with known truths, for its own. What is assumed of shared errors
-#' (`common`) is mixed case by case. [confusion()] reads its recall and precision off the same
-#' table. Methods that estimate accuracy alone give no other metric, which is then `NA` with a
-#' reason. `accuracy` is that of the estimate; micro averages, which are read off the table, can
+#' method of the estimate; cases with known truth count for that category. The assumption on shared
+#' errors (`common`) is applied case by case. [confusion()] takes recall and precision from the same
+#' table. With methods that estimate accuracy alone, other metrics are `NA` with a reason.
+#' `accuracy` is that of the estimate; micro averages, which are taken from the table, can
 #' differ from it by as much as a case or two would move it.
 #'
 #' What is 0 / 0 is `NA` with a reason. Macro averages of recall, precision and F are over the
@@ -19,30 +19,35 @@
 #' categories where the metric is undefined, or are undefined with it, as those of yardstick do.
 #'
 #' @section Intervals:
-#' That of the estimate, or what `interval` says.
-#' * `"robust"`: the delta method. How a metric moves with each cell of the table, times how the
-#'   cells vary over the replicates of a case bootstrap (of clusters, if there are any), gives the
-#'   sampling error, raised to the scale of that of the accuracy where replicates vary less. What
-#'   shared errors could hide is added. On the line from a table where systems err where raters
-#'   err to one where their errors are their own it is half the distance. What it is besides for the
-#'   accuracy moves cases with an answer to the truth that the answer is; the same for all answers,
-#'   and once more for every answer by itself, with three times its variance and such that the
-#'   accuracy stays. The latter goes by the share of ratings that are thought to be wrong on cases
-#'   with that answer, so that the precision of a rare category, on whose cases raters err often, is
-#'   less sure than that of a frequent one. Intervals are Wilson's, of as many cases as would give
-#'   that error; where no error was seen, of as many as could have shown one.
+#' The kind of interval is that of the estimate, unless `interval` says otherwise.
+#' * `"robust"`: the delta method. The derivatives of a metric by the cells of the table, and the
+#'   covariances of these over replicates of a case bootstrap (of clusters, if there are any), give
+#'   the sampling error; it is scaled up to that of the accuracy where replicates vary less. An
+#'   allowance for shared errors is added, in two parts. The first is half the distance between the
+#'   metric if systems err where raters err, and if they err independently. The second corresponds
+#'   to the rest of the allowance for accuracy: cases of an answer move to or from the truth that it
+#'   names, once by the same share for all answers, and once for each answer by itself, with three
+#'   times the variance and such that the accuracy stays. This is larger the more ratings are
+#'   expected to be wrong on cases with that answer, so that the precision of a rare category, on
+#'   whose cases raters err often, is less certain than that of a frequent one. The recall of a rare
+#'   category is hardly known at all: the accuracy may be off by as many cases as there are of it.
+#'   Intervals are Wilson's, for as many cases as would give that error; where no error was seen,
+#'   for as many as could have shown one; and where that would be hardly any cases, for sampling
+#'   error alone, widened by the allowance as squares add up.
 #' * `"bootstrap"`: percentiles of the metric over replicates, as in [confusion()]; sampling error
 #'   only.
 #' * With gold cases that are a sample, `"combined"` and `"corrected"`: recall and precision are
-#'   those of [confusion()]. Of any other metric, the mean of its derivative over cases is what gold
-#'   cases measure and ratings predict, as they do with an accuracy; the estimate is the metric of
-#'   the table that is corrected alike. A category that no gold case has, or that is no gold case's
-#'   answer, leaves its metrics, and averages over categories, to ratings alone, without an
-#'   interval. `"anytime"` is derived for accuracy, recall and precision only.
-#' * `"profile"` and `"conformal"` are of the accuracy alone; other metrics have no such interval.
+#'   those of [confusion()]. For any other metric, gold cases measure the mean of its derivative
+#'   over cases, as they measure an accuracy; the estimate is the metric of the table with the same
+#'   correction. Metrics of a category that no gold case has as its truth or its answer, and
+#'   averages over categories that include it, are from ratings alone, without an interval.
+#'   Where all gold cases are hits, or all misses, intervals reach the end of the scale
+#'   (`"combined"` ones only if what ratings alone say does not exclude it). `"anytime"` is for
+#'   accuracy, recall and precision only.
+#' * `"profile"` and `"conformal"` are for accuracy only; other metrics have no such interval.
 #'
 #' @param x [ratings()] with systems, the result of [fit_raters()], or of [estimate_accuracy()].
-#' @param metrics Names of metrics, see [system_metrics]; `NULL` for those that are shown unasked.
+#' @param metrics Names of metrics, see [system_metrics]; `NULL` for a selection.
 #' @param average How metrics of one category are averaged over categories, any of `"macro"` (the
 #'   mean), `"macro_weighted"` (weighted by the share of cases of each) and `"micro"` (of counts
 #'   summed over categories; not of metrics of scores). `NULL` for no averages.
@@ -56,7 +61,7 @@
 #'   of the estimate.
 #' @param systems Names of the systems; `NULL` for all.
 #' @param ... For ratings and fits: arguments of [estimate_accuracy()], such as `method`,
-#'   `interval`, `common`, `by`, `cluster` and `known_truth`. Otherwise not used.
+#'   `interval`, `common`, `by`, `resampling` and `known_truth`. Otherwise not used.
 #' @return An object of class `metric_estimate`. `tidy()`: a tibble with a row per system and
 #'   metric, of a category or an average: `group` (of `by` only), `system`, `metric`, `average`
 #'   (`"macro"`, `"macro_weighted"`, `"micro"`, `"hand_till"`; `NA` for what is no average),
@@ -68,8 +73,7 @@
 #'   probability of the truth, times the weight of the case; cases without an answer or a rating are
 #'   left out.
 #' @family estimation
-#' @seealso [register_measure()] for metrics of your own; the article
-#'   `vignettes/articles/beyond-accuracy.Rmd` of the sources.
+#' @seealso [register_measure()] for metrics of your own; the article *Beyond accuracy*.
 #' @examples
 #' set.seed(1)
 #' x <- simulate_ratings(lehner_design(3, system = c(a = 0.7, b = 0.6)))
@@ -77,7 +81,7 @@
 #' found
 #' tidy(found)
 #'
-#' # What wrong answers cost: calling an E an A ten times as much as anything else
+#' # What wrong answers cost: calling an E an A costs ten times as much as any other error
 #' cost <- 1 - diag(5)
 #' cost[5, 1] <- 10
 #' estimate_metrics(x, c("accuracy", "loss"), cost = cost)
@@ -95,17 +99,16 @@ estimate_metrics <- function(x, metrics = NULL, ...) {
 
 #' @export
 estimate_metrics.default <- function(x, metrics = NULL, ...) {
-  estimate_metrics(as_ratings_of_several(x, call = rlang::current_env()), metrics, ...)
+  estimate_metrics(as_ratings_of_several(x), metrics, ...)
 }
 
 #' @rdname metric_estimate
 #' @export
 estimate_metrics.ratings <- function(x, metrics = NULL, average = "macro", beta = 1, cost = NULL,
                                      bins = 10L, ...) {
-  call <- rlang::current_env()
   data <- if (inherits(x, "rater_fit")) x$x else x
-  asked <- settle_metrics(metrics, average, beta, cost, bins, data, call)
-  new_metric_estimate(estimate_accuracy(x, ...), asked, NULL, NULL, call)
+  asked <- settle_metrics(metrics, average, beta, cost, bins, data)
+  new_metric_estimate(estimate_accuracy(x, ...), asked, NULL, NULL)
 }
 
 #' @rdname metric_estimate
@@ -117,13 +120,12 @@ estimate_metrics.rater_fit <- estimate_metrics.ratings
 estimate_metrics.accuracy_estimate <- function(x, metrics = NULL, average = "macro", beta = 1,
                                                cost = NULL, bins = 10L, interval = NULL,
                                                conf_level = NULL, systems = NULL, ...) {
-  call <- rlang::current_env()
   check_dots_empty(...)
   one <- if (inherits(x, "accuracy_by_group")) x[[1L]] else x
-  asked <- settle_metrics(metrics, average, beta, cost, bins, one$fit$x, call)
-  check_system_names(systems, one$table$system, call)
-  interval <- check_metric_interval(interval, one, call)
-  new_metric_estimate(x, asked, interval, conf_level, call, systems)
+  asked <- settle_metrics(metrics, average, beta, cost, bins, one$fit$x)
+  check_system_names(systems, one$table$system)
+  interval <- check_metric_interval(interval, one)
+  new_metric_estimate(x, asked, interval, conf_level, systems)
 }
 
 #' @rdname metric_estimate
@@ -131,62 +133,58 @@ estimate_metrics.accuracy_estimate <- function(x, metrics = NULL, average = "mac
 estimate_metrics.accuracy_by_group <- estimate_metrics.accuracy_estimate
 
 # What a user asked for: a plan (see metric_plan()).
-settle_metrics <- function(metrics, average, beta, cost, bins, x, call) {
+settle_metrics <- function(metrics, average, beta, cost, bins, x) {
   categories <- x$categories
-  if (!is.null(average) && !(is.character(average) && all(average %in% metric_averages))) {
-    abort_argument("average", "must be among {.val {metric_averages}}, or {.code NULL}.",
-      not = average, call = call)
-  }
+  abort_argument_if(
+    !is.null(average) && !(is.character(average) && all(average %in% metric_averages)), "average",
+    "must be among {.val {metric_averages}}, or {.code NULL}.", not = average)
   settings <- list(
-    beta = check_number(beta, "beta", 0, open_min = TRUE, call = call),
-    cost = check_cost_matrix(cost, categories, call), bins = check_count(bins, "bins", call = call),
+    beta = check_number(beta, "beta", 0, open_min = TRUE),
+    cost = check_cost_matrix(cost, categories), bins = check_count(bins, "bins"),
     ordered = x$ordered || length(categories) == 2L, steps = length(categories) - 1L
   )
-  records <- find_metrics(metrics, settings, !is.null(x$scores), call)
+  records <- find_metrics(metrics, settings, !is.null(x$scores))
   metric_plan(records, categories, unique(average), settings)
 }
 
 # Its own, or one that needs nothing but the estimate.
-check_metric_interval <- function(interval, estimate, call) {
+check_metric_interval <- function(interval, estimate) {
   own <- estimate$options$interval
   having <- unique(c(
     own, if (!is.null(estimate$gold)) gold_ids(), cell_intervals(estimate)
   ))
-  check_choice(interval %||% own, having, "interval", call)
+  check_choice(interval %||% own, having, "interval")
 }
 
 # Fields: table (what tidy() gives), estimates (a list, named after groups), plan, options.
-new_metric_estimate <- function(estimate, plan, interval, conf_level, call, systems = NULL) {
+new_metric_estimate <- function(estimate, plan, interval, conf_level, systems = NULL) {
   grouped <- inherits(estimate, "accuracy_by_group")
   estimates <- if (grouped) unclass(estimate) else list(estimate)
   one <- estimates[[1L]]
   interval <- interval %||% one$options$interval
-  conf_level <- check_level(conf_level %||% one$options$conf_level, call = call)
+  conf_level <- check_level(conf_level %||% one$options$conf_level)
   tables <- lapply(seq_along(estimates), function(g) {
-    found <- metrics_of_estimate(estimates[[g]], plan, interval, conf_level, systems, call)
+    found <- metrics_of_estimate(estimates[[g]], plan, interval, conf_level, systems)
     if (grouped) tibble::tibble(group = names(estimates)[[g]], found) else found
   })
-  structure(
-    list(
-      table = do.call(rbind, tables), estimates = estimates, plan = plan,
-      options = list(
-        method = one$options$method, interval = interval, conf_level = conf_level,
-        grouped = grouped, systems = systems %||% one$table$system
-      )
-    ),
-    class = c("metric_estimate", "fallible_result")
+  new_result("metric_estimate",
+    table = do.call(rbind, tables), estimates = estimates, plan = plan,
+    options = list(
+      method = one$options$method, interval = interval, conf_level = conf_level,
+      grouped = grouped, systems = systems %||% one$table$system
+    )
   )
 }
 
 # A row per system and row of the plan. An engine knows how metrics that need the same are found.
-metrics_of_estimate <- function(estimate, plan, interval, conf_level, systems, call) {
+metrics_of_estimate <- function(estimate, plan, interval, conf_level, systems) {
   engines <- metric_engines()
   needs <- vapply(plan$records, `[[`, "", "needs")
   tables <- lapply(unique(needs), function(need) {
     part <- metric_plan(
       plan$records[needs == need], plan$categories, plan$averages, plan$settings
     )
-    engines[[need]](estimate, part, interval, conf_level, call)
+    engines[[need]](estimate, part, interval, conf_level)
   })
   table <- do.call(rbind, tables)
   # What raters judge has no answers of its own, which could be of one category or another.
@@ -199,5 +197,5 @@ metrics_of_estimate <- function(estimate, plan, interval, conf_level, systems, c
 }
 
 # By what metrics need: functions of an estimate, a plan of such metrics, interval and conf_level
-# (and the call to blame) that give the rows of tidy().
+# that give the rows of tidy().
 metric_engines <- function() list(table = metrics_of_table, scores = metrics_of_scores)

@@ -23,21 +23,19 @@ accuracy_estimator <- function(method = "binned", model = k_model(), interval = 
                                conf_level = default_conf_level(), bins = list(), common = NULL,
                                resampling = list(), gold = 0, gold_sample = c("random", "given"),
                                target = c("population", "cases"), widen = NULL) {
-  call <- rlang::current_env()
-  resampling <- check_resampling(resampling, call, "replicates")
-  given <- c(mget(settled), check_bins(bins, call), resampling["replicates"])
-  options <- check_accuracy_options(given, call)
+  resampling <- check_resampling(resampling, known = "replicates")
+  given <- c(mget(settled), check_bins(bins), resampling["replicates"])
+  options <- check_accuracy_options(given)
   check_class(model, "rater_model", "model", "Make one with {.fun rater_model}.")
-  number <- check_count(gold, "gold", min = 0L, call = call)
+  number <- check_count(gold, "gold", min = 0L)
   known <- if (number > 0L) {
     list(
-      gold_sample = check_choice(gold_sample, c("random", "given"), "gold_sample", call),
-      target = check_choice(target, c("population", "cases"), "target", call),
-      widen = check_widen(widen, call)
+      gold_sample = check_choice(gold_sample),
+      target = check_choice(target), widen = check_widen(widen)
     )
   }
   kind <- if (!is.null(known)) switch(known$gold_sample, random = "sample", given = "picked")
-  check_pair(options, model, NULL, call, list(kind = kind, case = seq_len(number)))
+  check_pair(options, model, NULL, list(kind = kind, case = seq_len(number)))
   options <- append(options, list(model = model), 1L)
   structure(
     function(x) {
@@ -67,7 +65,7 @@ print.accuracy_estimator <- function(x, ...) {
 }
 
 # A named list of functions, from what a user may give.
-as_estimators <- function(x, call, arg = "estimators") {
+as_estimators <- function(x, arg = "estimators") {
   if (is.function(x)) x <- list(estimator = x)
   if (is.character(x)) x <- stats::setNames(as.list(x), rlang::names2(x))
   usable <- vapply(as.list(x), function(f) is.function(f) || rlang::is_string(f), NA)
@@ -75,31 +73,23 @@ as_estimators <- function(x, call, arg = "estimators") {
     off <- if (is.list(x)) which(!usable)[1L] else NA
     name <- if (!is.na(off)) rlang::names2(x)[[off]]
     abort_argument(arg, "must be names of methods, or a list of functions of ratings.",
-      x = if (is.na(off)) {
-        "It is {describe(x)}."
-      } else if (name == "") {
-        "Element {off} is {describe(x[[off]])}."
-      } else {
-        "{.val {name}} is {describe(x[[off]])}."
-      }, call = call)
+      x = if (is.na(off)) "It is {describe(x)}." else if (name == "") "Element {off} is
+          {describe(x[[off]])}." else "{.val {name}} is {describe(x[[off]])}.")
   }
   names <- rlang::names2(x)
   methods <- vapply(x, is.character, NA)
   names[names == "" & methods] <- unlist(x[names == "" & methods])
-  check_names(names, arg, call)
+  check_names(names, arg)
   x[methods] <- lapply(x[methods], function(method) {
-    accuracy_estimator(check_accuracy_method(method, call, arg))
+    accuracy_estimator(check_accuracy_method(method, arg))
   })
   stats::setNames(x, names)
 }
 
-check_names <- function(names, arg, call) {
+check_names <- function(names, arg) {
   bad <- if (any(names == "")) "" else names[duplicated(names)]
-  if (length(bad) > 0L) {
-    abort_argument(arg, "must have names that differ.",
-      x = if (bad[[1L]] == "") "One has no name." else "{.val {bad[[1L]]}} is repeated.",
-      call = call)
-  }
+  abort_argument_if(length(bad) > 0L, arg, "must have names that differ.",
+    x = if (bad[[1L]] == "") "One has no name." else "{.val {bad[[1L]]}} is repeated.")
 }
 
 # What an estimator says of one panel (or of the error in drawing it): a data frame with a row per

@@ -18,19 +18,16 @@
 #' @export
 exact_limit <- function(design, estimator = "binned") {
   check_given()
-  call <- rlang::current_env()
   check_design(design)
-  as_designs(design, call)
-  check_fixed(design, call)
-  estimator <- as_estimators(estimator, call, "estimator")
-  if (length(estimator) != 1L) {
-    abort_argument("estimator", "must be one estimator.", x = "There are {length(estimator)}.",
-      call = call)
-  }
+  as_designs(design)
+  check_fixed(design)
+  estimator <- as_estimators(estimator, arg = "estimator")
+  abort_argument_if(length(estimator) != 1L, "estimator", "must be one estimator.",
+    x = "There are {length(estimator)}.")
   out <- lapply(seq_along(design$systems), function(s) {
     one <- keep_system(design, s)
     truth <- draw_panel(one, 1, c(0L, 0L))
-    x <- exact_panel(one, truth, call)
+    x <- exact_panel(one, truth)
     value <- suppressWarnings(estimator[[1L]](x), classes = "fallible_warning")
     result <- as_result(value, x$systems, "estimator")
     c(list(expected = truth$expected), result[c("estimate", "reason")])
@@ -38,7 +35,7 @@ exact_limit <- function(design, estimator = "binned") {
   tibble::as_tibble(list2DF(c(list(system = names(design$systems)), stack_tables(out))))
 }
 
-check_fixed <- function(design, call) {
+check_fixed <- function(design) {
   varies <- c(rep(TRUE, length(design$raters)), rep(design$system_errors, length(design$systems)))
   drawn <- c(
     if (design$law != "fixed") "base rates are drawn (give {.arg base_rates})",
@@ -46,25 +43,19 @@ check_fixed <- function(design, call) {
       "errors vary at random (set {.arg error_range} to 0)"
     }
   )
-  if (length(drawn) > 0L) {
-    abort_fallible("argument", c(
-      "Only a design whose matrices and base rates are fixed has a limit.",
-      stats::setNames(drawn, rep("x", length(drawn)))
-    ), arg = "design", call = call)
-  }
+  abort_if(length(drawn) > 0L, "argument",
+    "Only a design whose matrices and base rates are fixed has a limit.", x = drawn, arg = "design")
 }
 
 # All patterns of answers to a design with one system, with their probabilities as weights.
-exact_panel <- function(design, truth, call) {
+exact_panel <- function(design, truth) {
   n <- length(design$categories)
   raters <- length(design$raters)
   hidden <- length(design$hidden)
   answers <- n + any(design$missing > 0)
-  if (raters * log(answers) + (1 + hidden) * log(n) > log(2e6)) {
-    abort_argument("design", "{.arg design} has too many patterns of answers to enumerate.",
-      x = "There are {signif(answers^raters * n^(1 + hidden), 3)}; two million are possible.",
-      call = call)
-  }
+  abort_argument_if(raters * log(answers) + (1 + hidden) * log(n) > log(2e6), "design",
+    "{.arg design} has too many patterns of answers to enumerate.",
+    x = "There are {signif(answers^raters * n^(1 + hidden), 3)}; two million are possible.")
   probability <- copy_answers(joint_answers(design, truth), design$copying)
   if (hidden > 0L) probability <- apply(probability, seq_len(raters + 1L), sum)
   if (any(design$missing > 0)) {

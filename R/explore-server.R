@@ -211,9 +211,9 @@ abort_page <- function(field) {
 }
 
 # A list: what was read, words for its format, columns, what the format knows of them, their values.
-file_columns <- function(file, limits = page_limits(), call = rlang::caller_env()) {
+file_columns <- function(file, limits = page_limits()) {
   if (!is_upload(file)) abort_page("file")
-  how <- list(scratch = withr::local_tempdir(), keep = identity, limits = limits, call = call)
+  how <- list(scratch = withr::local_tempdir(), keep = identity, limits = limits)
   got <- read_files(file$datapath, how)
   list(
     got = got, how = how, words = got$format$words, columns = setdiff(names(got$table), "file"),
@@ -274,9 +274,7 @@ known_fields <- function(file) {
 # The list that the page gives says in a column how probable it was that each case was chosen.
 known_cases <- function(input, file) {
   read <- if (!is.null(input$gold) && !is.null(input$gold_case)) file()
-  if (is.null(read)) {
-    return(NULL)
-  }
+  if (is.null(read)) return(NULL)
   column <- function(id) as_label(read$table[[sent(input[[id]], read$columns, id)]])
   table <- data.frame(case = column("gold_case"), truth = column("gold_truth"))
   table$truth[table$truth %in% page_na()] <- NA
@@ -297,9 +295,7 @@ chosen_ratings <- function(input, file) {
     return(list(x = eval(code), code = code))
   }
   read <- if (!is.null(input$file)) file()
-  if (is.null(read)) {
-    abort_fallible("file", "Choose a file first, one that can be read.", call = NULL)
-  }
+  abort_if(is.null(read), "file", "Choose a file first, one that can be read.", call = NULL)
   long <- sent(input$layout, c("long", "wide"), "layout") == "long"
   mapping <- if (long) c("case", "rater", "rating") else c("case", "raters")
   mapping <- lapply(stats::setNames(nm = mapping), function(id) {
@@ -307,13 +303,10 @@ chosen_ratings <- function(input, file) {
   })
   known <- if (long) rater_names(read, mapping$rater) else read$columns
   systems <- sent(input$systems, known, "systems", several = TRUE)
-  if (!long && is.null(mapping$raters)) {
-    abort_fallible("page", "Tick the columns of the raters first.", field = "raters", call = NULL)
-  }
+  abort_if(!long && is.null(mapping$raters), "page", "Tick the columns of the raters first.",
+    field = "raters", call = NULL)
   na <- page_na()
-  if (rlang::is_string(input$na)) {
-    na <- c("", trimws(strsplit(input$na, ",", fixed = TRUE)[[1L]]))
-  }
+  if (rlang::is_string(input$na)) na <- c("", trimws(strsplit(input$na, ",", fixed = TRUE)[[1L]]))
   clean <- isTRUE(input$clean)
   code <- rlang::call2(
     "read_ratings", input$file$name, !!!mapping, systems = systems,

@@ -27,13 +27,12 @@
 #' @export
 explore <- function(x = NULL, ..., port = NULL, max_size = 5, max_cells = 2e5) {
   check_dots_empty(...)
-  call <- rlang::current_env()
   if (!is.null(x)) check_class(x, "ratings", "x", "Make one with {.fun ratings}.")
   if (!is.null(port)) check_count(port, "port", 1L, max = 65535L)
   max_size <- check_number(max_size, "max_size", 0, 1e6, open_min = TRUE)
   max_cells <- check_number(max_cells, "max_cells", 1, most_at_once)
   for (package in c("shiny", "bslib", "ggplot2")) {
-    check_installed(package, "for an interactive page", call)
+    check_installed(package, "for an interactive page")
   }
   start <- function() {
     old <- options(shiny.maxRequestSize = max_size * 1e6, cli.num_colors = 1L)
@@ -95,7 +94,7 @@ explore_data <- function() {
         shiny::fileInput("file", "File (CSV, TSV, Excel, JSON, JSON Lines)"),
         shiny::uiOutput("mapping"),
         shiny::textInput(
-          "na", "What stands for a missing answer, with commas between", toString(page_na()[-1L])
+          "na", "Words for a missing answer, separated by commas", toString(page_na()[-1L])
         ),
         shiny::checkboxInput("clean", "Join labels that differ only in capitals and blanks")
       ),
@@ -155,7 +154,7 @@ explore_comparison <- function() {
 page_na <- function() eval(formals(read_ratings)$na)
 
 page_kinds <- c(
-  "As the ratings declare, or not declared" = "", "Trained people" = "expert",
+  "Not declared (or as in the ratings)" = "", "Trained people" = "expert",
   "A crowd" = "crowd", "Language models" = "model", "Other programs" = "tool"
 )
 
@@ -164,9 +163,13 @@ explore_plan <- function() {
     "Plan",
     shiny::tagList(
       shiny::sliderInput(
-        "half_width", "Half the width of the interval wanted", 0.02, 0.2, 0.05, 0.01
+        "half_width", "Margin of error that you want (0.05: 5 points up or down)", 0.02, 0.2, 0.05,
+        0.01
       ),
-      shiny::tags$p("How many cases need a known truth?"),
+      shiny::tags$p(
+        "For how many cases must the truth be found out? The list has those that help most. Fill",
+        "in its column \"truth\", and give it back under \"Data\" as cases of known truth."
+      ),
       shiny::downloadButton("cases", "Download the cases to label")
     ),
     shiny::uiOutput("plan"), wide_table("plan_table")

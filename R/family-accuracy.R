@@ -14,10 +14,9 @@ family_ends <- function(fit, options, which) {
 
 # What is assumed of errors in common is one of the two ends.
 family_point <- function(fit, options, rule, joint = FALSE, posterior = FALSE, bins = NULL) {
-  if (!is.null(options$common) && !identical(options$common, "none")) {
-    abort_argument("common", "{.arg common} is not for families of models and formulas.",
-      i = "Use methods {.val joint} and {.val shared}, the two ends of the range.", call = NULL)
-  }
+  abort_argument_if(!is.null(options$common) && !identical(options$common, "none"), "common",
+    "{.arg common} is not for families of models and formulas.",
+    i = "Use methods {.val joint} and {.val shared}, the two ends of the range.", call = NULL)
   if (fit$identified != "yes") {
     lacking <- rep(NA_real_, length(fit$x$systems))
     reason <- if (fit$identified == "parameters") rep(reason_of_fit(fit), length(lacking))

@@ -1,21 +1,17 @@
 # Models of a user's own as alternatives in check_k_properties().
 
 # A named list of models, from one or several.
-check_alternatives <- function(alternative, x, call) {
+check_alternatives <- function(alternative, x) {
   if (inherits(alternative, "rater_model")) alternative <- list(alternative)
   ok <- is.null(alternative) || (is.list(alternative) &&
     all(vapply(alternative, inherits, NA, "rater_model")))
-  if (!ok) {
-    abort_argument("alternative", "must be a {.cls rater_model}, or a list of them.",
-      not = alternative, call = call)
-  }
+  abort_argument_if(!ok, "alternative", "must be a {.cls rater_model}, or a list of them.",
+    not = alternative)
   for (model in alternative) {
-    check_method("likelihood", model, x, FALSE, call)
-    if (uses_confidence(model)) {
-      abort_argument("alternative",
-        "Models with {.code confidence = TRUE} cannot be among {.arg alternative}.",
-        x = "Their likelihood is of other data than that of models without.", call = call)
-    }
+    check_method("likelihood", model, x, FALSE)
+    abort_argument_if(uses_confidence(model), "alternative",
+      "Models with {.code confidence = TRUE} cannot be among {.arg alternative}.",
+      x = "Their likelihood is of other data than that of models without.")
   }
   names <- rlang::names2(alternative)
   names[names == ""] <- vapply(alternative, format, "")[names == ""]
@@ -31,9 +27,7 @@ without_prior <- function(model) {
 # A row per model: twice its gain in log-likelihood on the model with equal errors and difficulty,
 # and an accuracy for each rater if these can be told apart. Systems do not join.
 alternative_rows <- function(x, alternative, settings) {
-  if (length(alternative) == 0L) {
-    return(list())
-  }
+  if (length(alternative) == 0L) return(list())
   null <- first_identified(x, utils::modifyList(settings, list(system = 0L)),
     axes(c("rater", "common"), "uniform", "none"))$null
   reason <- reason_untestable(x)

@@ -13,19 +13,15 @@ with_levels_of <- function(model, confidence) {
   model
 }
 
-check_confidence_axes <- function(confidence, difficulty, call) {
-  check_flag(confidence, "confidence", call)
-  if (confidence && identical(difficulty, "strata")) {
-    abort_argument("difficulty",
-      "A model with {.code confidence = TRUE} cannot have strata of difficulty.",
-      i = "{.arg difficulty} may be a formula.", call = call)
-  }
+check_confidence_axes <- function(confidence, difficulty) {
+  check_flag(confidence, "confidence")
+  abort_argument_if(confidence && identical(difficulty, "strata"), "difficulty",
+    "A model with {.code confidence = TRUE} cannot have strata of difficulty.",
+    i = "{.arg difficulty} may be a formula.")
 }
 
-check_has_confidence <- function(model, x, call) {
-  if (!uses_confidence(model)) {
-    return(invisible())
-  }
+check_has_confidence <- function(model, x) {
+  if (!uses_confidence(model)) return(invisible())
   seen <- seen_levels(x)
   why <- if (!is.null(x$voted)) {
     "Groups of raters count as one vote each, and a vote has no confidence."
@@ -34,11 +30,9 @@ check_has_confidence <- function(model, x, call) {
   } else if (length(seen) < 2L) {
     "All of it is {.val {x$confidence$levels[seen]}}."
   }
-  if (!is.null(why)) {
-    abort_argument("model",
-      "A model with {.code confidence = TRUE} needs ratings with {.arg confidence}.", x = why,
-      i = "Give {.arg confidence} to {.fun ratings}, or choose a model without.", call = call)
-  }
+  abort_argument_if(!is.null(why), "model",
+    "A model with {.code confidence = TRUE} needs ratings with {.arg confidence}.", x = why,
+    i = "Give {.arg confidence} to {.fun ratings}, or choose a model without.")
 }
 
 # Levels that nobody used, but perhaps on cases without weight, would have no estimate.
@@ -59,17 +53,14 @@ seen_levels <- function(x) {
 }
 
 # Levels of other ratings in the numbers of the fit.
-recode_levels <- function(x, fit, call) {
-  if (!uses_confidence(fit$model) || is.null(x$confidence)) {
-    return(x)
-  }
+recode_levels <- function(x, fit) {
+  if (!uses_confidence(fit$model) || is.null(x$confidence)) return(x)
   levels <- fit$x$confidence$levels
   place <- match(x$confidence$levels, levels)
   strange <- x$confidence$levels[intersect(which(is.na(place)), x$confidence$code)]
-  if (length(strange) > 0L) {
-    abort_argument("newdata", "must have a {.arg confidence} of the levels of the fit.",
-      x = "{.val {strange}} {?is/are} not among {.val {levels}}.", call = call)
-  }
+  abort_argument_if(length(strange) > 0L, "newdata",
+    "must have a {.arg confidence} of the levels of the fit.",
+    x = "{.val {strange}} {?is/are} not among {.val {levels}}.")
   x$confidence$code <- place[x$confidence$code]
   x$confidence$levels <- levels
   x
@@ -77,9 +68,7 @@ recode_levels <- function(x, fit, call) {
 
 # Patterns whose cases are also alike in confidence.
 split_by_confidence <- function(x) {
-  if (is.null(x$confidence)) {
-    return(x)
-  }
+  if (is.null(x$confidence)) return(x)
   pattern <- pattern_of_case(x)
   at <- ratings_in(x, pattern)
   case <- rep.int(seq_along(pattern), pattern_lengths(x)[pattern])
@@ -91,9 +80,7 @@ split_by_confidence <- function(x) {
 
 # The level of each rating of patterns that were split by it, 0 where none is known.
 rating_levels <- function(x, model) {
-  if (!uses_confidence(model) || is.null(x$confidence)) {
-    return(rep(0L, length(rating_rater(x))))
-  }
+  if (!uses_confidence(model) || is.null(x$confidence)) return(rep(0L, length(rating_rater(x))))
   first <- match(seq_len(n_patterns(x)), x$index)
   level_of_ratings(x, first[rating_pattern(x)], rating_rater(x))
 }

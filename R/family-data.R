@@ -50,19 +50,17 @@ ratings_with_system <- function(x, system, level) {
   list(pattern = pattern, rater = rater, category = category, level = level, raters = raters)
 }
 
-base_design <- function(x, model, like = NULL, call = NULL) {
+base_design <- function(x, model, like = NULL) {
   covariates <- pattern_covariates(x) %||% tibble::new_tibble(list(), nrow = n_patterns(x))
-  formula_design(model$formulas$base_rates, covariates, like, "base_rates", call)
+  formula_design(model$formulas$base_rates, covariates, like, "base_rates")
 }
 
 # Logarithms of the law, cells (rows within ratings) x classes (true categories within strata).
 log_cells <- function(law, shape) {
   logs <- log(pmax(law, .Machine$double.xmin))
-  if (prod(dim(logs)) != prod(shape)) {
-    abort_argument("law",
-      "{.arg law} of the family of models must always return an array of the same shape.",
-      x = "It returned {describe(law)}.", call = NULL)
-  }
+  abort_argument_if(prod(dim(logs)) != prod(shape), "law",
+    "{.arg law} of the family of models must always return an array of the same shape.",
+    x = "It returned {describe(law)}.", call = NULL)
   matrix(aperm(array(logs, shape), c(1L, 3L, 2L, 4L)), shape[[1L]] * shape[[3L]])
 }
 

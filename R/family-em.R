@@ -74,11 +74,9 @@ law_slopes <- function(problem, own, counts) {
       family, "gradient", own, family$judged %||% problem$data$judged, problem$data$categories,
       as_law_array(counts, problem$shape)
     )
-    if (!is.numeric(slopes) || length(slopes) != length(own)) {
-      abort_argument("gradient",
-        "{.arg gradient} of the family of models must return {length(own)} number{?s}.",
-        x = "It returned {describe(slopes)}.", call = NULL)
-    }
+    abort_argument_if(!is.numeric(slopes) || length(slopes) != length(own), "gradient",
+      "{.arg gradient} of the family of models must return {length(own)} number{?s}.",
+      x = "It returned {describe(slopes)}.", call = NULL)
     return(as.double(slopes))
   }
   step <- 1e-5 * pmax(abs(own), 1)
@@ -98,9 +96,7 @@ law_slopes <- function(problem, own, counts) {
 # enough for all of a set; and which rows (rows x parameters) each is about.
 parameters_apart <- function(problem, start) {
   at <- withr::with_seed(1L, start + stats::rnorm(length(start), sd = 0.3))
-  law <- function(at) {
-    matrix(family_law(problem$family, at, problem$data), problem$shape[[1L]])
-  }
+  law <- function(at) matrix(family_law(problem$family, at, problem$data), problem$shape[[1L]])
   here <- law(at)
   touched <- vapply(seq_along(at), function(i) {
     rowSums(law(replace(at, i, at[[i]] + 0.1)) != here) > 0

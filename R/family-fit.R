@@ -2,10 +2,10 @@
 
 # `known`: see with_known(). Field `family` of the fit: what is needed to do the same with other
 # ratings (family and base, as made for these).
-fit_family <- function(x, model, known, call) {
+fit_family <- function(x, model, known) {
   by_agreement <- fit_algebraic(x, k_model())
-  base <- base_design(x, model, call = call)
-  made <- family_problem_of(x, model, base, known$truth, call)
+  base <- base_design(x, model)
+  made <- family_problem_of(x, model, base, known$truth)
   problem <- made$problem
   fit <- c(
     list(x = x, model = model, method = "likelihood", known = known, family = made$family),
@@ -30,11 +30,10 @@ fit_family <- function(x, model, known, call) {
 }
 
 # The problem and where to start; `family` has closures of its own for these data.
-family_problem_of <- function(x, model, base, known = integer(), call = NULL, system = 0L,
-                              bound = NULL) {
+family_problem_of <- function(x, model, base, known = integer(), system = 0L, bound = NULL) {
   data <- family_data(x, model, base, known, system)
   family <- bound %||% model$family
-  if (!is.null(family$bind)) family <- family$bind(data$judged, data$categories, call)
+  if (!is.null(family$bind)) family <- family$bind(data$judged, data$categories)
   if (!is.null(family$prepare)) family$judged <- family$prepare(data$judged)
   own <- family_start(family, data)
   check_law(family_law(family, own, data), family, data)
@@ -135,16 +134,12 @@ mean_matrices <- function(law, data) {
 # By the rank of the scores of answers drawn at random, for cases that were rated by the same raters
 # and have the same covariates as those at hand.
 tells_parameters_apart <- function(problem, start, seed = 1L) {
-  if (length(start) > most_curved) {
-    return(TRUE)
-  }
+  if (length(start) > most_curved) return(TRUE)
   drawn <- withr::with_seed(seed, random_answers(problem, 30L * length(start) + 300L))
   theta <- withr::with_seed(seed, start + stats::rnorm(length(start), sd = 0.3))
   scores <- as.matrix(pattern_scores(drawn, theta))
   lengths <- sqrt(colMeans(scores^2))
-  if (any(lengths < 1e-8)) {
-    return(FALSE)
-  }
+  if (any(lengths < 1e-8)) return(FALSE)
   values <- svd(sweep(scores, 2L, lengths, `/`), 0L, 0L)$d
   values[[length(start)]] > 1e-6 * values[[1L]]
 }
@@ -215,8 +210,8 @@ drawing_law.family_fit <- function(fit) { # nolint: object_name.
   )
 }
 
-fit_model.family_model <- function(model, checked, method, start, call) { # nolint: object_name.
-  fit_family(checked$x, model, checked$known, call)
+fit_model.family_model <- function(model, checked, method, start) { # nolint: object_name.
+  fit_family(checked$x, model, checked$known)
 }
 
 refitting.family_fit <- function(fit) NULL # nolint: object_name.

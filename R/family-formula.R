@@ -5,8 +5,8 @@
 
 # `formulas`: accuracy, difficulty and base_rates, ~ 1 where nobody gave one.
 formula_model <- function(accuracy, errors, difficulty, system, formulas) {
-  family <- list(bind = function(judged, categories, call) {
-    bind_formulas(judged, categories, call, accuracy, errors, system, formulas)
+  family <- list(bind = function(judged, categories) {
+    bind_formulas(judged, categories, accuracy, errors, system, formulas)
   })
   given <- !vapply(formulas, is_empty_formula, NA)
   new_family_model(
@@ -19,13 +19,13 @@ formula_model <- function(accuracy, errors, difficulty, system, formulas) {
 }
 
 # A family for these data: designs are standardised by them.
-bind_formulas <- function(judged, categories, call, accuracy, errors, system, formulas) {
-  effects <- formula_design(formulas$accuracy %||% ~1, judged, NULL, "accuracy", call)
-  hardness <- formula_design(formulas$difficulty %||% ~1, judged, NULL, "difficulty", call)
+bind_formulas <- function(judged, categories, accuracy, errors, system, formulas) {
+  effects <- formula_design(formulas$accuracy %||% ~1, judged, NULL, "accuracy")
+  hardness <- formula_design(formulas$difficulty %||% ~1, judged, NULL, "difficulty")
   layout <- formula_layout(judged, length(categories), accuracy, errors, system, effects, hardness)
   prepare <- function(judged) {
     of <- function(formula, design, arg) {
-      formula_design(formula %||% ~1, judged, design, arg, call)$matrix[, -1L, drop = FALSE]
+      formula_design(formula %||% ~1, judged, design, arg)$matrix[, -1L, drop = FALSE]
     }
     x <- of(formulas$accuracy, effects, "accuracy")
     d <- of(formulas$difficulty, hardness, "difficulty")
@@ -146,9 +146,7 @@ formula_gradient <- function(parameters, judged, counts, layout) {
 }
 
 with_error_slopes <- function(out, parameters, judged, counts, layout) {
-  if (length(layout$at$shape) + length(layout$at$dispersion) == 0L) {
-    return(out)
-  }
+  if (length(layout$at$shape) + length(layout$at$dispersion) == 0L) return(out)
   n <- layout$n
   wrong <- wrong_shares(parameters, judged, layout)
   seen <- array(0, dim(wrong$shares))
@@ -176,9 +174,7 @@ formula_report <- function(parameters, layout) {
 
 # Of the columns of a formula, as they were before they were standardised.
 base_coefficients <- function(fit, coefficients) {
-  if (nrow(coefficients) == 1L) {
-    return(NULL)
-  }
+  if (nrow(coefficients) == 1L) return(NULL)
   raw <- unstandardise(fit$base) %*% coefficients
   names <- outer(fit$base$names, fit$x$categories[-1L], function(column, category) {
     paste0("base_rate[", category, "]:", column)
@@ -186,16 +182,13 @@ base_coefficients <- function(fit, coefficients) {
   stats::setNames(as.vector(raw), names)
 }
 
-rates_by_covariates <- function(fit, newdata, call) {
-  if (is_empty_formula(fit$model$formulas$base_rates)) {
-    abort_argument("newdata", "{.arg newdata} needs a fit whose base rates are by formula.",
-      x = "{.arg fit} is one of the {format(fit$model)}.", call = call)
-  }
-  if (!is.data.frame(newdata)) {
-    abort_argument("newdata", "must be a data frame with the covariates of the formula.",
-      not = newdata, call = call)
-  }
-  design <- formula_design(fit$model$formulas$base_rates, newdata, fit$base, "base_rates", call)
+rates_by_covariates <- function(fit, newdata) {
+  abort_argument_if(is_empty_formula(fit$model$formulas$base_rates), "newdata",
+    "{.arg newdata} needs a fit whose base rates are by formula.",
+    x = "{.arg fit} is one of the {format(fit$model)}.")
+  abort_argument_if(!is.data.frame(newdata), "newdata",
+    "must be a data frame with the covariates of the formula.", not = newdata)
+  design <- formula_design(fit$model$formulas$base_rates, newdata, fit$base, "base_rates")
   n <- length(fit$x$categories)
   coefficients <- utils::tail(fit$theta, ncol(design$matrix) * (n - 1L))
   logits <- cbind(0, design$matrix %*% matrix(coefficients, ncol(design$matrix)))
@@ -208,17 +201,15 @@ rates_by_covariates <- function(fit, newdata, call) {
 
 # A list: matrix (rows of `data` x columns, standardised, the intercept first), and what makes the
 # same of other data: terms, xlev, centre and scale. `like` is such a list.
-formula_design <- function(formula, data, like = NULL, arg = "base_rates", call = NULL) {
+formula_design <- function(formula, data, like = NULL, arg = "base_rates") {
   terms <- like$terms %||% stats::terms(formula)
   attr(terms, "intercept") <- 1L
   lacking <- setdiff(all.vars(terms), names(data))
-  if (length(lacking) > 0L) {
-    abort_fallible("columns",
-      "The formula for {.arg {arg}} must be of {.arg covariates} of the ratings.",
-      x = "{.val {lacking}} {?is/are} not among them.",
-      i = if (length(names(data)) > 0L) "There are {.val {names(data)}}." else
-        "Give {.arg covariates} to {.fun ratings}.", arg = arg, call = call)
-  }
+  abort_if(length(lacking) > 0L, "columns",
+    "The formula for {.arg {arg}} must be of {.arg covariates} of the ratings.",
+    x = "{.val {lacking}} {?is/are} not among them.",
+    i = if (length(names(data)) > 0L) "There are {.val {names(data)}}." else "Give {.arg covariates}
+        to {.fun ratings}.", arg = arg)
   made <- tryCatch(
     {
       frame <- stats::model.frame(terms, data, xlev = like$xlev, na.action = stats::na.pass)
@@ -226,7 +217,7 @@ formula_design <- function(formula, data, like = NULL, arg = "base_rates", call 
     },
     error = function(cnd) {
       abort_argument(arg, "The formula for {.arg {arg}} cannot be used with these covariates.",
-        parent = cnd, call = call)
+        parent = cnd)
     }
   )
   m <- made$matrix

@@ -70,22 +70,18 @@
 rater_family <- function(law, start, words = "own model", ..., base_rates = ~1, strata = 1,
                          gradient = NULL) {
   check_given()
-  call <- rlang::current_env()
   check_dots_empty(...)
   for (arg in c("law", "start", if (!is.null(gradient)) "gradient")) {
-    check_family_function(get(arg), arg, call)
+    check_family_function(get(arg), arg)
   }
-  check_string(words, "words", call)
+  check_string(words, "words")
   ok <- is.numeric(strata) && length(strata) > 0L && all(is.finite(strata)) && all(strata > 0) &&
     abs(sum(strata) - 1) < 1e-6
-  if (!ok) {
-    abort_argument("strata", "must be probabilities above 0 that sum to one.", not = strata,
-      call = call)
-  }
+  abort_argument_if(!ok, "strata", "must be probabilities above 0 that sum to one.", not = strata)
   new_family_model(
     list(accuracy = "rater", errors = "own", difficulty = "own", words = words),
     list(law = law, start = start, gradient = gradient, strata = strata),
-    list(base_rates = check_formula(base_rates, "base_rates", call))
+    list(base_rates = check_formula(base_rates, "base_rates"))
   )
 }
 
@@ -94,20 +90,17 @@ family_arguments <- list(
   gradient = c("parameters", "judged", "categories", "counts")
 )
 
-check_family_function <- function(f, arg, call) {
+check_family_function <- function(f, arg) {
   needs <- family_arguments[[arg]]
-  if (!is.function(f) || length(formals(args(f))) < length(needs)) {
-    abort_argument(arg, "must be a function of {.arg {needs}}.",
-      x = if (is.function(f)) "It has {length(formals(args(f)))} argument{?s}." else
-        "It is {describe(f)}.", call = call)
-  }
+  abort_argument_if(!is.function(f) || length(formals(args(f))) < length(needs), arg,
+    "must be a function of {.arg {needs}}.",
+    x = if (is.function(f)) "It has {length(formals(args(f)))} argument{?s}." else
+      "It is {describe(f)}.")
 }
 
-check_formula <- function(formula, arg, call) {
-  if (!rlang::is_formula(formula) || length(formula) != 2L) {
-    abort_argument(arg, "must be a formula without a left side, such as {.code ~ site}.",
-      not = formula, call = call)
-  }
+check_formula <- function(formula, arg) {
+  abort_argument_if(!rlang::is_formula(formula) || length(formula) != 2L, arg,
+    "must be a formula without a left side, such as {.code ~ site}.", not = formula)
   formula
 }
 
@@ -151,10 +144,9 @@ call_family <- function(family, name, ...) {
 
 family_start <- function(family, data) {
   start <- call_family(family, "start", data$judged, data$categories)
-  if (!is.numeric(start) || !all(is.finite(start))) {
-    abort_argument("start", "{.arg start} of the family of models must return finite numbers.",
-      x = "It returned {describe(start)}.", call = NULL)
-  }
+  abort_argument_if(!is.numeric(start) || !all(is.finite(start)), "start",
+    "{.arg start} of the family of models must return finite numbers.",
+    x = "It returned {describe(start)}.", call = NULL)
   names <- rlang::names2(start)
   lacks <- names == ""
   names[lacks] <- paste("parameter", seq_along(start))[lacks]
@@ -226,12 +218,10 @@ model_lines.family_model <- function(x) { # nolint: object_name.
   )
 }
 
-check_no_family <- function(model, arg, call) {
-  if (!is.null(model$family)) {
-    abort_argument(arg,
-      "{.arg {arg}} works only with models without a formula that are not your own family.",
-      x = "{.arg model} is the {format(model)}.", call = call)
-  }
+check_no_family <- function(model, arg) {
+  abort_argument_if(!is.null(model$family), arg,
+    "{.arg {arg}} works only with models without a formula that are not your own family.",
+    x = "{.arg model} is the {format(model)}.")
 }
 
 # Patterns of cases that are alike for a model: with the same ratings and, where the model knows of

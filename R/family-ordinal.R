@@ -1,35 +1,29 @@
 # Ordinal errors: what a model of them needs, and these beside base rates by formula. The law is
 # that of the core, src/core/model/ordinal.hpp.
 
-check_ordinal_axes <- function(accuracy, difficulty, call) {
-  if (rlang::is_formula(accuracy) || rlang::is_formula(difficulty) ||
-    !"none" %in% difficulty[1L]) {
-    abort_argument("errors", "With {.code errors = \"ordinal\"} only base rates may have a formula,
-                              and cases are equally difficult.",
-      x = "{.arg {if (rlang::is_formula(accuracy)) 'accuracy' else 'difficulty'}} is given.",
-      call = call)
-  }
+check_ordinal_axes <- function(accuracy, difficulty) {
+  abort_argument_if(rlang::is_formula(accuracy) || rlang::is_formula(difficulty) ||
+      !"none" %in% difficulty[1L], "errors", "With {.code errors = \"ordinal\"} only base rates may
+        have a formula, and cases are equally difficult.",
+    x = "{.arg {if (rlang::is_formula(accuracy)) 'accuracy' else 'difficulty'}} is given.")
 }
 
-check_order <- function(model, x, call) {
-  if (model$errors == "ordinal" && !x$ordered && length(x$categories) > 2L) {
-    abort_argument("model",
-      "A model with {.code errors = \"ordinal\"} needs categories in an order.",
-      x = "Those of {.arg x} are not ordered: {.val {x$categories}}.",
-      i = "Give {.code ordered = TRUE} to {.fun ratings}, with {.arg categories} in their order.",
-      call = call)
-  }
+check_order <- function(model, x) {
+  abort_argument_if(model$errors == "ordinal" && !x$ordered && length(x$categories) > 2L, "model",
+    "A model with {.code errors = \"ordinal\"} needs categories in an order.",
+    x = "Those of {.arg x} are not ordered: {.val {x$categories}}.",
+    i = "Give {.code ordered = TRUE} to {.fun ratings}, with {.arg categories} in their order.")
 }
 
-ordinal_by_formula <- function(accuracy, errors, difficulty, system, base_rates, call) {
-  accuracy <- check_choice(accuracy, c("common", "rater"), "accuracy", call)
+ordinal_by_formula <- function(accuracy, errors, difficulty, system, base_rates) {
+  accuracy <- check_choice(accuracy, c("common", "rater"), "accuracy")
   new_family_model(
     list(
       accuracy = accuracy, errors = errors, difficulty = "none",
       words = paste0("rater model, ", accuracy, ", ordinal")
     ),
-    list(bind = function(judged, categories, call) bind_ordinal(judged, categories, accuracy)),
-    list(base_rates = check_formula(base_rates, "base_rates", call))
+    list(bind = function(judged, categories) bind_ordinal(judged, categories, accuracy)),
+    list(base_rates = check_formula(base_rates, "base_rates"))
   )
 }
 

@@ -16,17 +16,13 @@ fit_algebraic <- function(x, model) {
 posterior <- function(fit, x = NULL) UseMethod("posterior")
 
 posterior.rater_fit <- function(fit, x = NULL) {
-  if (is.null(x)) {
-    return(fit$posterior)
-  }
+  if (is.null(x)) return(fit$posterior)
   if (fit$identified != "yes") unknown_posterior(x) else posterior_of_others(fit, x)
 }
 
 posterior.k_fit <- function(fit, x = NULL) {
   x <- x %||% fit$x
-  if (fit$identified != "yes") {
-    return(unknown_posterior(x))
-  }
+  if (fit$identified != "yes") return(unknown_posterior(x))
   core_posterior_algebraic(x$patterns, pattern_weights(x), core_parameters(fit))
 }
 

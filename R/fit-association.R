@@ -8,15 +8,11 @@ needs_association <- function(model, x) {
   !x$exchangeable && (own_law || model$accuracy == "rater")
 }
 
-association_of <- function(x) {
-  as.list(core_association(x$patterns, weights_of_labels(x)))
-}
+association_of <- function(x) as.list(core_association(x$patterns, weights_of_labels(x)))
 
 # `identified` as the K-model has it. Raters who agree on everything are not at chance.
 told_by_association <- function(x, identified, found = association_of(x)) {
-  if (identified == "no_pairs") {
-    return(identified)
-  }
+  if (identified == "no_pairs") return(identified)
   alive <- found$excess > 1e-9 || found$statistic > found$df
   if (alive || agrees_on_all(x)) "yes" else "unrelated"
 }
@@ -63,10 +59,8 @@ warn_weakly_identified <- function(fit) {
 }
 
 warn_weak <- function(why) {
-  warn_fallible("weakly_identified", c(
-    "The model is only weakly identified: {why}.",
-    "i" = "Known truth for some cases, or more raters, would help."
-  ), why = why)
+  warn_fallible("weakly_identified", "The model is only weakly identified: {why}.",
+    i = "Known truth for some cases, or more raters, would help.", why = why)
 }
 
 # Do ratings tell less of the base rates than the prior? By the covariance of the estimates, where
@@ -74,15 +68,11 @@ warn_weak <- function(why) {
 rates_are_prior <- function(fit, most = 2e6) {
   used <- which(fit$base_rates > 0)
   work <- length(fit$theta)^2 * n_patterns(fit$x) * length(used)
-  if (length(fit$model$prior) == 0L || !weights_are_counts(fit$x) || work > most) {
-    return(FALSE)
-  }
+  if (length(fit$model$prior) == 0L || !weights_are_counts(fit$x) || work > most) return(FALSE)
   terms <- paste0("base_rate[", fit$x$categories[used[-1L]], "]")
   at <- match(terms, names(fit$coefficients))
   covariance <- covariance_of(fit)$covariance
-  if (is.null(covariance) || anyNA(covariance[at, at])) {
-    return(FALSE)
-  }
+  if (is.null(covariance) || anyNA(covariance[at, at])) return(FALSE)
   rates <- fit$base_rates[used[-1L]]
   logit <- diag(rates, length(rates)) - rates %o% rates
   relative <- length(used) * covariance[at, at, drop = FALSE] %*% solve(logit)
@@ -103,9 +93,7 @@ share_of_opposite <- function(fit) {
 
 is_opposite <- function(matrix, n) {
   used <- n > 0 & !is.na(matrix[, 1L])
-  if (sum(used) < 2L) {
-    return(FALSE)
-  }
+  if (sum(used) < 2L) return(FALSE)
   right <- diag(matrix)[used]
   others <- vapply(which(used), function(k) max(matrix[setdiff(which(used), k), k]), 0)
   error <- function(p) p * (1 - p) / n[used]
@@ -125,9 +113,7 @@ renamed_theta <- function(core, x, model) {
   n <- length(x$categories)
   gain <- apply(core$confusion * ratings_of_raters(x), c(2L, 3L), sum)
   name <- core_best_names(as.vector(t(gain)), n)
-  if (identical(name, seq_len(n))) {
-    return(NULL)
-  }
+  if (identical(name, seq_len(n))) return(NULL)
   of <- order(name)
   matrices <- core$confusion[, of, , drop = FALSE]
   log_of <- function(p) log(pmax(p, 1e-15))

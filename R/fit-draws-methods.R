@@ -122,8 +122,7 @@ shown_table.draws_fit <- function(x) { # nolint: object_name.
   table <- tidy(x)
   table <- table[is_watched(table), ]
   out <- data.frame(parameter = table$term, estimate = decimals(table$estimate))
-  out[[paste0(format(100 * default_conf_level()), "% interval")]] <-
-    bracketed(table$conf.low, table$conf.high)
+  out[[interval_title(default_conf_level())]] <- bracketed(table$conf.low, table$conf.high)
   out$prior <- ifelse(table$contraction < least_contraction & !is.na(table$contraction),
     "mostly prior", "")
   out
@@ -237,9 +236,8 @@ tested.draws_fit <- function(fit, rates, both, conf_level) { # nolint: object_na
 }
 
 drawing_law.draws_fit <- function(fit) { # nolint: object_name.
-  if (model_is_dependent(fit$model)) {
-    abort_argument("object", "Ratings with dependent errors are not drawn.", call = NULL)
-  }
+  abort_argument_if(model_is_dependent(fit$model), "object",
+    "Ratings with dependent errors are not drawn.", call = NULL)
   NextMethod()
 }
 
@@ -252,11 +250,10 @@ update.draws_fit <- function(object, model = object$model, x = object$x, # nolin
                              known_truth = object$given$truth,
                              known_raters = object$given$raters, prior = object$given$prior,
                              new = NULL, ...) {
-  call <- rlang::current_env()
   check_dots_empty(...)
-  if (!is.null(new) && !missing(x)) abort_both(call)
+  if (!is.null(new) && !missing(x)) abort_both()
   if (missing(x) && any(known_patterns(object))) x <- x[]
-  if (!is.null(new)) x <- add_ratings(x, new, call)
+  if (!is.null(new)) x <- add_ratings(x, new)
   sampling <- object$sampling
   sampling <- list(
     draws = sampling$chains * sampling$kept, chains = sampling$chains, warmup = sampling$warmup,

@@ -12,18 +12,18 @@ NULL
 # chain, with a column per parameter), terms (what each is), diagnostics (of those
 # watched), systems (draws of the accuracy of systems that raters alone judge), prior (see
 # settle_prior()), sampling, switched; task and seed, to draw the same again.
-fit_draws <- function(model, checked, prior, sampling, call) {
+fit_draws <- function(model, checked, prior, sampling) {
   x <- checked$x
-  check_drawn_model(model, x, call)
-  sampling <- check_sampling(sampling, call)
+  check_drawn_model(model, x)
+  sampling <- check_sampling(sampling)
   prior <- prior %||% rater_prior()
   named <- names(prior$raters)
-  prior <- settle_prior(prior, x, model, call = call)
-  check_settled(named, prior, model, checked, call)
+  prior <- settle_prior(prior, x, model)
+  check_settled(named, prior, model, checked)
   learnable <- if (model_is_dependent(model)) {
-    check_learnable(x, model, nrow(prior$base_rates), named, call)
+    check_learnable(x, model, nrow(prior$base_rates), named)
   }
-  fit <- fit_settled(x, model, checked$known, prior, sampling, draw_seed(), call)
+  fit <- fit_settled(x, model, checked$known, prior, sampling, draw_seed())
   fit$learnable <- learnable
   fit$named <- named
   warn_mixing(fit)
@@ -31,41 +31,38 @@ fit_draws <- function(model, checked, prior, sampling, call) {
   fit
 }
 
-fit_settled <- function(x, model, known, prior, sampling, seed, call = NULL) {
+fit_settled <- function(x, model, known, prior, sampling, seed) {
   task <- sampler_task(x, model, known, prior)
+  # Those of the core, of R and of users.
   check_memory(
-    as.double(sampling$kept) * sampling$chains * length(task$terms$term), "numbers of draws",
-    "Ask for fewer {.field draws} in {.arg sampling}.", call
+    3 * as.double(sampling$kept) * sampling$chains * length(task$terms$term), "numbers of draws",
+    "Ask for fewer {.field draws} in {.arg sampling}."
   )
   drawn <- draw_until_mixed(x, task, sampling, seed)
   draws_fit(x, model, known, prior, drawn, task, sampling, seed)
 }
 
 # What the sampler knows: accuracies and errors of the core, equal difficulty, base rates by groups.
-check_drawn_model <- function(model, x, call) {
+check_drawn_model <- function(model, x) {
   formulas <- Filter(is_used_formula, model$formulas[setdiff(names(model$formulas), "base_rates")])
   known <- model$errors %in% c("uniform", "free") && model$difficulty == "none" &&
     length(formulas) == 0L && !uses_confidence(model) && !is.function(model$family$law)
-  if (!known) {
-    abort_argument("model", "{.code method = \"bayes\"} knows uniform and free errors, of all raters
-                             or of each, on cases of equal difficulty.",
-      x = "{.arg model} is the {format(model)}.",
-      i = "A formula may say which cases have base rates of their own.", call = call)
-  }
-  if (model_is_dependent(model)) check_dependent_panel(model, x, call)
-  if (!weights_are_counts(x)) {
-    abort_fallible("weights", "Weights that are not counts leave no cases to draw the truth of.",
-      i = "Use {.code method = \"likelihood\"}.",
-      row = which(x$weights != round(x$weights)), call = call)
-  }
+  abort_argument_if(!known, "model",
+    "{.code method = \"bayes\"} knows uniform and free errors, of all raters or of each, on cases of
+        equal difficulty.", x = "{.arg model} is the {format(model)}.",
+    i = "A formula may say which cases have base rates of their own.")
+  if (model_is_dependent(model)) check_dependent_panel(model, x)
+  abort_if(!weights_are_counts(x), "weights",
+    "Weights that are not counts leave no cases to draw the truth of.",
+    i = "Use {.code method = \"likelihood\"}.", row = which(x$weights != round(x$weights)))
 }
 
 # draws and chains, of which `kept` are of each chain; warmup; thin, NULL to be found.
-check_sampling <- function(sampling, call) {
+check_sampling <- function(sampling) {
   known <- c("draws", "chains", "warmup", "thin", "threads")
-  given <- check_settings_list(sampling, "sampling", known, call)
+  given <- check_settings_list(sampling, "sampling", known)
   count <- function(name, default, least, most) {
-    check_count(given[[name]] %||% default, name, least, most, call = call)
+    check_count(given[[name]] %||% default, name, least, most)
   }
   chains <- count("chains", 4L, 1L, 1000L)
   draws <- count("draws", 4000L, 4L * chains, 1e7)
@@ -73,26 +70,23 @@ check_sampling <- function(sampling, call) {
     chains = chains, kept = as.integer(ceiling(draws / chains)),
     warmup = count("warmup", 1000L, 0L, 1e7),
     thin = if (!is.null(given$thin)) count("thin", 1L, 1L, 1e6),
-    threads = check_threads(given$threads %||% default_threads(call), call)
+    threads = check_threads(given$threads %||% default_threads())
   )
 }
 
 # Two raters in one population tell nothing by themselves: the answer would be the prior.
-check_settled <- function(named, prior, model, checked, call) {
+check_settled <- function(named, prior, model, checked) {
   x <- checked$x
   told <- length(unique(rating_rater(x))) + 2 * (nrow(prior$base_rates) > 1L) >= 3 ||
     x$exchangeable || model$accuracy == "common" || any(checked$known$truth > 0L) ||
     any(lengths(checked$known$raters) > 0L) || length(checked$known$counts) > 0L
-  if (prior$others == "partial" && (model$errors == "uniform" || model_is_dependent(model))) {
-    abort_fallible("prior", "{.code others = \"partial\"} is for free errors that are independent.",
-      i = "Choose {.val vague} or {.val flat} in {.fun rater_prior}.", call = call)
-  }
-  if (!told && !all(x$raters %in% named)) {
-    abort_fallible("prior", "The answer would be the prior: two raters of one population cannot tell
-                             how good each is.",
-      i = "Say what is known of both, with {.fun rater_prior}; or give more raters, populations with
-           base rates of their own, or known truths.", call = call)
-  }
+  abort_if(prior$others == "partial" && (model$errors == "uniform" || model_is_dependent(model)),
+    "prior", "{.code others = \"partial\"} is for free errors that are independent.",
+    i = "Choose {.val vague} or {.val flat} in {.fun rater_prior}.")
+  abort_if(!told && !all(x$raters %in% named), "prior",
+    "The answer would be the prior: two raters of one population cannot tell how good each is.",
+    i = "Say what is known of both, with {.fun rater_prior}; or give more raters, populations with
+        base rates of their own, or known truths.")
 }
 
 # What the core is asked, and what the numbers that it gives are.
@@ -128,9 +122,7 @@ sampler_task <- function(x, model, known, prior) {
 population_of_patterns <- function(x, model) {
   formula <- model$formulas$base_rates
   values <- if (!is.null(formula)) x$covariates[all.vars(formula)]
-  if (length(values) == 0L) {
-    return(integer())
-  }
+  if (length(values) == 0L) return(integer())
   as.integer(population_factor(values))[match(seq_len(n_patterns(x)), x$index)]
 }
 
@@ -161,7 +153,7 @@ draw_until_mixed <- function(x, task, sampling, seed) {
     found <- run_sampler(x, task, c(sampling[run_options], list(thin = thin, seed = seed)),
       tick = bar$tick)
     found$thin <- thin
-    found$kept <- named_draws(found$draws, task$terms, x)
+    found$kept <- named_draws(found$draws, task$terms)
     found$diagnostics <- diagnose_all(found$kept[, watched, drop = FALSE], sampling$chains)
     least <- min(found$diagnostics[, c("ess_bulk", "ess_tail")], Inf, na.rm = TRUE)
     # So many times further apart, were draws worth in proportion.
@@ -169,9 +161,7 @@ draw_until_mixed <- function(x, task, sampling, seed) {
     sweeps <- sampling$chains * (sampling$warmup + times * thin * sampling$kept)
     done <- !is.null(sampling$thin) || least >= enough || times * thin > 1024 ||
       sweeps * step > most_steps
-    if (done) {
-      return(found)
-    }
+    if (done) return(found)
     thin <- as.integer(times * thin)
   }
 }
@@ -252,7 +242,7 @@ centre_terms <- function(x, before) {
   )
 }
 
-named_draws <- function(draws, terms, x) {
+named_draws <- function(draws, terms) {
   out <- draws[, terms$place, drop = FALSE]
   colnames(out) <- terms$term
   out
@@ -339,24 +329,17 @@ warn_mixing <- function(fit) {
     rhat = max(fit$diagnostics[, "rhat"], 1, na.rm = TRUE),
     ess = min(fit$diagnostics[, c("ess_bulk", "ess_tail")], Inf, na.rm = TRUE)
   )
-  if (worst[["rhat"]] > 1.01 || worst[["ess"]] < 400) {
-    warn_fallible("no_convergence", c(
-      "Chains have not mixed: Rhat {decimals(worst[['rhat']], 3L)}, effective sample size
-       {round(worst[['ess']])}.",
-      "i" = "Ask for more with {.code sampling = list(draws = )}, or give stronger priors."
-    ))
-  }
+  warn_if(worst[["rhat"]] > 1.01 || worst[["ess"]] < 400, "no_convergence",
+    "Chains have not mixed: Rhat {decimals(worst[['rhat']], 3L)}, effective sample size
+        {round(worst[['ess']])}.",
+    i = "Ask for more with {.code sampling = list(draws = )}, or give stronger priors.")
   if (fit$switched > 0.01 && !all(fit$x$raters %in% fit$named)) { # priors tell them apart
-    warn_fallible("switched", c(
+    warn_fallible("switched",
       "In {percent(fit$switched)} of the draws categories have changed names.",
-      "i" = "Use {.code order = \"mean\"} or {.val each} in {.fun rater_prior}, or priors that tell
-             categories apart."
-    ), categories = fit$x$categories)
+      i = "Use {.code order = \"mean\"} or {.val each} in {.fun rater_prior}, or priors that tell
+          categories apart.", categories = fit$x$categories)
   }
-  if (fit$stuck > 0.01) {
-    warn_fallible("prior", c(
-      "The priors contradict the order of categories that was asked for.",
-      "i" = "Use {.code order = \"none\"} in {.fun rater_prior}, or other priors."
-    ))
-  }
+  warn_if(fit$stuck > 0.01, "prior",
+    "The priors contradict the order of categories that was asked for.",
+    i = "Use {.code order = \"none\"} in {.fun rater_prior}, or other priors.")
 }

@@ -3,10 +3,8 @@
 
 # `known`: see with_known(); `start`: see start_of().
 fit_latent <- function(x, model, method, known, iterations = 2000L, start = NULL) {
-  check_model_size(x, rlang::caller_env())
-  if (is_one_judge(x, model, known)) {
-    return(fit_one_judge(x, model, known))
-  }
+  check_model_size(x)
+  if (is_one_judge(x, model, known)) return(fit_one_judge(x, model, known))
   by_agreement <- fit_algebraic(x, k_model())
   bar <- progress_bar("Fit", NA, "{cli::pb_spin} {cli::pb_name}{cli::pb_elapsed}")
   core <- fit_core(x, model, method, known, iterations, start, bar$tick)
@@ -65,17 +63,14 @@ pooled_tolerance <- 1e-8
 pooled_rounds <- 20000L
 
 # Fits keep some dozen tables of a number for each rater, true category and rating.
-check_model_size <- function(x, call, most = 1e7) {
+check_model_size <- function(x, most = 1e7) {
   raters <- length(x$raters)
   categories <- length(x$categories)
-  if (raters * categories^2 > most) {
-    abort_argument("x", "A model of errors has a number for each rater, true category and rating, of
-                         which there must be no more than {number(most)}.",
-      x = "{count_noun(raters, 'rater')} and {number(categories)} categories make
-           {number(raters * categories^2)}.", i = "Join rare categories.
-        {.code method = \"binned\", interval = \"bootstrap\"} needs no model of errors.",
-      call = call)
-  }
+  abort_argument_if(raters * categories^2 > most, "x", "A model of errors has a number for each
+        rater, true category and rating, of which there must be no more than {number(most)}.",
+    x = "{count_noun(raters, 'rater')} and {number(categories)} categories make
+        {number(raters * categories^2)}.", i = "Join rare categories.
+        {.code method = \"binned\", interval = \"bootstrap\"} needs no model of errors.")
 }
 
 # The model as the core fits it. Priors have no part in sums of squares; and beside weights that are
@@ -148,9 +143,7 @@ without_the_unknown <- function(fit, naturals) {
 # where there is none, and `variance`, NULL where there is not even that. A fit without `unsure`,
 # the places of those of which nothing is known, knows nothing of any.
 latent_covariance <- function(fit) {
-  if (is.null(fit$unsure)) {
-    return(NULL)
-  }
+  if (is.null(fit$unsure)) return(NULL)
   out <- core_latent_covariance(
     fit$x$patterns, pattern_weights(fit$x), fit$known, model_of_fit(fit), fit$method, fit$theta
   )
@@ -205,14 +198,11 @@ warn_latent <- function(fit) {
     return(warn_weakly_identified(fit))
   }
   switched <- fit$x$categories[sort(unique(switched_categories(fit)))]
-  if (length(switched) > 0L) {
-    warn_fallible("switched", c(
-      "Under the fitted model raters mostly call these categories by each other's names:
-       {.val {switched}}.",
-      "i" = "The likelihood does not determine the names of latent classes. Join categories,
-             choose a simpler model, or check who the raters are."
-    ), categories = switched)
-  }
+  warn_if(length(switched) > 0L, "switched",
+    "Under the fitted model raters mostly call these categories by each other's names:
+        {.val {switched}}.",
+    i = "The likelihood does not determine the names of latent classes. Join categories, choose a
+        simpler model, or check who the raters are.", categories = switched)
 }
 
 #' @export
@@ -225,10 +215,8 @@ logLik.rater_fit <- function(object, ...) {
 }
 
 warn_convergence <- function(what) {
-  warn_fallible("no_convergence", c(
-    "The {what} fit did not converge.",
-    "i" = "Its numbers are those of the last iteration. Try a simpler model, or stronger priors."
-  ))
+  warn_fallible("no_convergence", "The {what} fit did not converge.",
+    i = "Its numbers are those of the last iteration. Try a simpler model, or stronger priors.")
 }
 
 covariance_of.latent_fit <- function(fit) { # nolint: object_name.

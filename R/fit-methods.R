@@ -32,23 +32,21 @@
 #' @export
 predict.rater_fit <- function(object, newdata = NULL, type = c("category", "probability"), ...) {
   check_dots_empty(...)
-  type <- check_choice(type, c("category", "probability"), "type")
-  judged <- judge(object, newdata, rlang::current_env())
-  if (type == "probability") {
-    return(new_ground_truth(judged$x, judged$posterior, rlang::current_env()))
-  }
+  type <- check_choice(type)
+  judged <- judge(object, newdata)
+  if (type == "probability") return(new_ground_truth(judged$x, judged$posterior))
   best <- most_probable(judged$posterior)
   case_table(judged$x, list(
     category = category_factor(best$category, judged$x), probability = best$probability,
     tied = best$tied
-  ), rlang::current_env())
+  ))
 }
 
 #' @rdname predict.rater_fit
 #' @export
 augment.rater_fit <- function(x, newdata = NULL, ...) {
   check_dots_empty(...)
-  judged <- judge(x, newdata, rlang::current_env())
+  judged <- judge(x, newdata)
   best <- most_probable(judged$posterior)
   columns <- lapply(seq_along(judged$x$categories), function(k) judged$posterior[, k])
   names(columns) <- paste0(".posterior_", judged$x$categories)
@@ -57,44 +55,34 @@ augment.rater_fit <- function(x, newdata = NULL, ...) {
       .fitted = category_factor(best$category, judged$x), .probability = best$probability,
       .tied = best$tied, .entropy = entropy(judged$posterior)
     ), columns
-  ), rlang::current_env())
+  ))
 }
 
 # The ratings to be judged, and the posterior of each of their patterns.
-judge <- function(fit, newdata, call) {
-  if (is.null(newdata)) {
-    return(list(x = fit$x, posterior = posterior(fit)))
-  }
-  check_has_law(fit, "Judging new cases", call)
-  newdata <- as_ratings(newdata, categories = fit$x$categories, arg = "newdata", call = call)
-  x <- patterns_for(fit$model, as_new_cases(fit, vote_alike(newdata, fit$x), call))
+judge <- function(fit, newdata) {
+  if (is.null(newdata)) return(list(x = fit$x, posterior = posterior(fit)))
+  check_has_law(fit, "Judging new cases")
+  newdata <- as_ratings(newdata, categories = fit$x$categories, arg = "newdata")
+  x <- patterns_for(fit$model, as_new_cases(fit, vote_alike(newdata, fit$x)))
   list(x = x, posterior = posterior(fit, x))
 }
 
 # The same ratings in the numbers that the fit has for categories and raters.
-as_new_cases <- function(fit, x, call) {
+as_new_cases <- function(fit, x) {
   place <- match(x$categories, fit$x$categories)
   strange <- x$categories[intersect(which(is.na(place)), rating_category(x))]
-  if (length(strange) > 0L) {
-    abort_fallible("category", "{.arg newdata} must have the categories of the fit.",
-      x = "{.val {strange}} {?is/are} not among {.val {fit$x$categories}}.", row = NA_integer_,
-      column = NA_character_, found = strange, call = call)
-  }
-  x <- recode_levels(recode_ratings(x, place, fit$x$categories), fit, call)
+  abort_if(length(strange) > 0L, "category", "{.arg newdata} must have the categories of the fit.",
+    x = "{.val {strange}} {?is/are} not among {.val {fit$x$categories}}.", row = NA_integer_,
+    column = NA_character_, found = strange)
+  x <- recode_levels(recode_ratings(x, place, fit$x$categories), fit)
   x$ordered <- fit$x$ordered
-  if (!tells_raters_apart(fit)) {
-    return(x)
-  }
+  if (!tells_raters_apart(fit)) return(x)
   place <- match(x$raters, fit$x$raters)
   strange <- x$raters[intersect(which(is.na(place)), rating_rater(x))]
-  if (x$exchangeable || length(strange) > 0L) {
-    abort_argument("newdata", "must have ratings by the raters of the fit.",
-      x = if (x$exchangeable) {
-        "It has counts of ratings."
-      } else {
-        "{.val {strange}} {?is/are} not among {.val {fit$x$raters}}."
-      }, call = call)
-  }
+  abort_argument_if(x$exchangeable || length(strange) > 0L, "newdata",
+    "must have ratings by the raters of the fit.",
+    x = if (x$exchangeable) "It has counts of ratings." else "{.val {strange}} {?is/are} not among
+        {.val {fit$x$raters}}.")
   recode_raters(x, place, fit$x$raters)
 }
 
@@ -142,17 +130,14 @@ entropy <- function(probability) {
 simulate.rater_fit <- function(object, nsim = 1L, seed = NULL, ...) {
   check_dots_empty(...)
   nsim <- check_count(nsim, "nsim")
-  call <- rlang::current_env()
-  check_has_law(object, "Drawing panels", call)
-  if (object$identified != "yes" || anyNA(object$base_rates)) {
-    abort_argument("object", "There is nothing to draw from: the fit is not identified.",
-      x = "The reason: {reason_of_fit(object)}.", call = call)
-  }
-  if (!weights_are_counts(object$x)) {
-    abort_fallible("weights", "Weights that are not counts leave no cases to draw.",
-      row = which(object$x$weights != round(object$x$weights)), call = call)
-  }
-  check_panel_size(object$x, call)
+  check_has_law(object, "Drawing panels")
+  abort_argument_if(object$identified != "yes" || anyNA(object$base_rates), "object",
+    "There is nothing to draw from: the fit is not identified.",
+    x = "The reason: {reason_of_fit(object)}.")
+  abort_if(!weights_are_counts(object$x), "weights",
+    "Weights that are not counts leave no cases to draw.",
+    row = which(object$x$weights != round(object$x$weights)))
+  check_panel_size(object$x)
   run <- function() lapply(seq_len(nsim), function(i) draw_from_fit(object))
   if (is.null(seed)) {
     if (!exists(".Random.seed", globalenv(), inherits = FALSE)) stats::runif(1L)
@@ -166,14 +151,12 @@ simulate.rater_fit <- function(object, nsim = 1L, seed = NULL, ...) {
 }
 
 # Weights can stand for more cases than any memory holds.
-check_panel_size <- function(x, call, most = 1e8) {
+check_panel_size <- function(x, most = 1e8) {
   n <- sum(pattern_cases(x) * diff(x$patterns$start))
-  if (n > most) {
-    abort_fallible("weights", "A panel with more than {number(most)} ratings cannot be drawn.",
-      x = "The weights of its cases stand for {number(n)}.", i = "Fit with smaller weights, or draw
-        from a {.fun rater_design} with {.fun simulate_ratings}.", row = which.max(x$weights),
-      call = call)
-  }
+  abort_if(n > most, "weights", "A panel with more than {number(most)} ratings cannot be drawn.",
+    x = "The weights of its cases stand for {number(n)}.",
+    i = "Fit with smaller weights, or draw from a {.fun rater_design} with
+        {.fun simulate_ratings}.", row = which.max(x$weights))
 }
 
 draw_from_fit <- function(fit) {

@@ -77,12 +77,10 @@ judged_errors <- function(fit, at, rates) {
   out
 }
 
-check_tells_systems <- function(fit, call) {
-  if (inherits(fit, "judge_fit")) {
-    abort_argument("x", "must be a fit to the ratings of several raters.",
-      x = "One judge with a calibration sample gives base rates, but says nothing about systems.",
-      call = call)
-  }
+check_tells_systems <- function(fit) {
+  abort_argument_if(inherits(fit, "judge_fit"), "x",
+    "must be a fit to the ratings of several raters.",
+    x = "One judge with a calibration sample gives base rates, but says nothing about systems.")
 }
 
 # The interval of both base rates of Lee et al. (2025), in [0, 1]: from shares drawn to the middle,

@@ -25,11 +25,8 @@ print.rater_fit <- function(x, ...) {
 #' @rdname tidy.rater_fit
 #' @export
 format.rater_fit <- function(x, ...) {
-  size <- paste0(
-    count_noun(dim(x$x)[[1L]], "case"), ", ", count_noun(dim(x$x)[[2L]], "rater")
-  )
   paste0(
-    format(x$model), ", ", x$method, ", ", size, ": ",
+    format(x$model), ", ", x$method, ", ", size_of_fit(x), ": ",
     if (x$identified == "yes") {
       paste0("rater accuracy ", decimals(x$rater_accuracy, 2L), ", Fleiss' kappa ",
         decimals(kappa_of_agreement(x$x, x$agreement), 2L))
@@ -39,15 +36,16 @@ format.rater_fit <- function(x, ...) {
   )
 }
 
+# Weights that are counts are cases.
+size_of_fit <- function(fit) {
+  x <- fit$x
+  cases <- if (weights_are_counts(x)) sum(weights_of_cases(x)) else dim(x)[[1L]]
+  paste0(count_noun(cases, "case"), ", ", count_noun(dim(x)[[2L]], "rater"))
+}
+
 format_fit <- function(fit) {
-  size <- dim(fit$x)
-  out <- paste0(
-    "<rater_fit> ", format(fit$model), ", ", fit$method, ", ", count_noun(size[[1L]], "case"),
-    ", ", count_noun(size[[2L]], "rater")
-  )
-  if (fit$identified != "yes") {
-    return(c(out, paste0("Not identified: ", reason_of_fit(fit))))
-  }
+  out <- paste0("<rater_fit> ", format(fit$model), ", ", fit$method, ", ", size_of_fit(fit))
+  if (fit$identified != "yes") return(c(out, paste0("Not identified: ", reason_of_fit(fit))))
   c(
     out,
     if (!is.na(fit$agreement)) {
@@ -79,9 +77,7 @@ format_accuracy <- function(fit) {
 
 # Of models with confidence.
 format_sureness <- function(fit) {
-  if (!uses_confidence(fit$model)) {
-    return(NULL)
-  }
+  if (!uses_confidence(fit$model)) return(NULL)
   levels <- fit$x$confidence$levels
   most <- levels[[length(levels)]]
   share <- stats::coef(fit)[paste0("confidence_", c("right", "wrong"), "[", most, "]")]
@@ -129,9 +125,7 @@ likelihood_lines.rater_fit <- function(fit) {
 }
 
 format_centre <- function(fit) {
-  if (is.null(fit$centre)) {
-    return(NULL)
-  }
+  if (is.null(fit$centre)) return(NULL)
   prior <- mostly_prior(fit)
   c(
     paste0(

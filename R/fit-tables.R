@@ -22,9 +22,7 @@
 base_rates <- function(fit, newdata = NULL) {
   check_given()
   fit <- as_fit(fit)
-  if (!is.null(newdata)) {
-    return(rates_by_covariates(fit, newdata, rlang::current_env()))
-  }
+  if (!is.null(newdata)) return(rates_by_covariates(fit, newdata))
   rates <- stats::setNames(as.list(unname(fit$base_rates)), fit$x$categories)
   tibble::new_tibble(rates, nrow = 1L)
 }
@@ -66,7 +64,7 @@ vcov.rater_fit <- function(object, ...) {
   terms <- names(stats::coef(object))
   known <- covariance_of(object)
   out <- known$covariance %||% {
-    check_vcov_size(length(terms), rlang::current_env())
+    check_vcov_size(length(terms))
     replace(
       matrix(NA_real_, length(terms), length(terms)), cbind(seq_along(terms), seq_along(terms)),
       known$variance %||% NA_real_
@@ -86,11 +84,10 @@ confint.rater_fit <- function(object, parm, level = 0.95, ...) {
   if (missing(parm)) out else out[parm, , drop = FALSE]
 }
 
-check_vcov_size <- function(n, call, most = 5000L) {
-  if (n > most) {
-    abort_argument("object", "A covariance matrix of more than {most} parameters is not made.",
-      x = "There are {n}.", i = "{.fun tidy} has their standard errors.", call = call)
-  }
+check_vcov_size <- function(n, most = 5000L) {
+  abort_argument_if(n > most, "object",
+    "A covariance matrix of more than {most} parameters is not made.", x = "There are {n}.",
+    i = "{.fun tidy} has their standard errors.")
 }
 
 covariance_of <- function(fit) UseMethod("covariance_of")
@@ -160,9 +157,7 @@ glance.rater_fit <- function(x, ...) {
     logLik = as.double(log_likelihood), AIC = stats::AIC(log_likelihood),
     BIC = stats::BIC(log_likelihood), nobs = stats::nobs(x)
   )
-  if (is.null(x$centre)) {
-    return(table)
-  }
+  if (is.null(x$centre)) return(table)
   of_centre <- x$centre[c("c", "tau", "ups", "a")]
   if (x$identified != "yes") of_centre[] <- NA_real_
   tibble::as_tibble(c(table, lapply(of_centre, na_real)))

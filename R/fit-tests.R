@@ -54,11 +54,10 @@
 test_accuracy <- function(fit, prevalence = NULL, combine = NULL,
                           conf_level = default_conf_level()) {
   check_given()
-  call <- rlang::current_env()
-  check_tested_fit(fit, call)
+  check_tested_fit(fit)
   conf_level <- check_level(conf_level)
-  rates <- check_prevalence(prevalence, fit$x$categories, call)
-  both <- check_combined(combine, fit$x$raters, call)
+  rates <- check_prevalence(prevalence, fit$x$categories)
+  both <- check_combined(combine, fit$x$raters)
   found <- tested(fit, rates, both, conf_level)
   prior <- fit$x$raters %in% mostly_prior(fit)
   prior <- c(prior, if (length(both) > 0L) rep(any(prior[both]), 2L))
@@ -95,15 +94,11 @@ tested.rater_fit <- function(fit, rates, both, conf_level) {
 # ---- Two tests as one ---------------------------------------------------------------------------
 
 # The places of two raters; none if nobody asks.
-check_combined <- function(combine, raters, call) {
-  if (is.null(combine)) {
-    return(integer())
-  }
+check_combined <- function(combine, raters) {
+  if (is.null(combine)) return(integer())
   at <- match(as_label(combine), raters)
-  if (length(at) != 2L || anyNA(at) || at[[1L]] == at[[2L]]) {
-    abort_argument("combine", "must be the names of two raters of {.arg fit}.", not = combine,
-      call = call)
-  }
+  abort_argument_if(length(at) != 2L || anyNA(at) || at[[1L]] == at[[2L]], "combine",
+    "must be the names of two raters of {.arg fit}.", not = combine)
   at
 }
 
@@ -114,14 +109,10 @@ combined_names <- function(raters) {
 # Probabilities of an answer by truth (raters x truth x answer) with those of both and of either
 # behind them; errors are independent given the truth. Of `variance`, if given, by the delta method.
 with_combined <- function(p, both, variance = NULL) {
-  if (length(both) == 0L) {
-    return(variance %||% p)
-  }
+  if (length(both) == 0L) return(variance %||% p)
   a <- p[both[[1L]], , ]
   b <- p[both[[2L]], , ]
-  if (is.null(variance)) {
-    return(stack_tests(p, a * b, 1 - (1 - a) * (1 - b)))
-  }
+  if (is.null(variance)) return(stack_tests(p, a * b, 1 - (1 - a) * (1 - b)))
   of_a <- variance[both[[1L]], , ]
   of_b <- variance[both[[2L]], , ]
   stack_tests(variance, b^2 * of_a + a^2 * of_b, (1 - b)^2 * of_a + (1 - a)^2 * of_b)
@@ -134,9 +125,7 @@ stack_tests <- function(p, both, either) {
 
 # Raters with fewer ratings than the centre counts for.
 mostly_prior <- function(fit) {
-  if (is.null(fit$centre) || fit$identified != "yes") {
-    return(character())
-  }
+  if (is.null(fit$centre) || fit$identified != "yes") return(character())
   x <- fit$x
   n <- ratings_of_raters(x)
   x$raters[n > 0 & n < fit$centre$c & !is_known_rater(fit)]
@@ -151,30 +140,25 @@ test_measures <- c(
   "sensitivity", "specificity", "ppv", "npv", "lr_positive", "lr_negative", "dor", "youden"
 )
 
-check_tested_fit <- function(fit, call) {
-  check_class(fit, "rater_fit", "fit", "Make one with {.fun fit_raters}.", call)
-  if (!inherits(fit, c("latent_fit", "draws_fit")) || fit$method == "pairs") {
-    abort_argument("fit", "must be of a {.fun rater_model} without formulas, by likelihood.",
-      x = "It is one of the {format(fit$model)}, by {fit$method}.",
-      i = "{.code fit_raters(x, dawid_skene())} gives each rater a confusion matrix.", call = call)
-  }
+check_tested_fit <- function(fit) {
+  check_class(fit, "rater_fit", "fit", "Make one with {.fun fit_raters}.")
+  abort_argument_if(!inherits(fit, c("latent_fit", "draws_fit")) || fit$method == "pairs", "fit",
+    "must be of a {.fun rater_model} without formulas, by likelihood.",
+    x = "It is one of the {format(fit$model)}, by {fit$method}.",
+    i = "{.code fit_raters(x, dawid_skene())} gives each rater a confusion matrix.")
 }
 
-check_prevalence <- function(prevalence, categories, call) {
-  if (is.null(prevalence)) {
-    return(NULL)
-  }
+check_prevalence <- function(prevalence, categories) {
+  if (is.null(prevalence)) return(NULL)
   if (length(prevalence) == 1L && length(categories) == 2L && is.null(names(prevalence))) {
     prevalence <- stats::setNames(c(1 - prevalence, prevalence), categories)
   }
   ok <- is.numeric(prevalence) && setequal(names(prevalence), categories) &&
     length(prevalence) == length(categories) && all(is.finite(prevalence)) &&
     all(prevalence >= 0) && abs(sum(prevalence) - 1) < 1e-6
-  if (!ok) {
-    abort_argument("prevalence", "must be probabilities named {.val {categories}} that sum to one;
-                                  of two categories the last one's will do.", not = prevalence,
-      call = call)
-  }
+  abort_argument_if(!ok, "prevalence",
+    "must be probabilities named {.val {categories}} that sum to one; of two categories the last
+        one's will do.", not = prevalence)
   unname(prevalence[categories])
 }
 
@@ -219,15 +203,9 @@ as_test_column <- function(x) {
 # Standard errors on the scale of intervals.
 test_errors <- function(fit, at, rates, both = integer(), most = 500L) {
   out <- array(NA_real_, dim(at))
-  if (fit$identified == "yes" && !is.null(fit$calibrated)) {
-    return(judged_errors(fit, at, rates))
-  }
-  if (fit$identified != "yes" || is.null(fit$unsure) || !weights_are_counts(fit$x)) {
-    return(out)
-  }
-  if (length(fit$theta) > most) {
-    return(array(errors_given_truth(fit, rates, both), dim(at)))
-  }
+  if (fit$identified == "yes" && !is.null(fit$calibrated)) return(judged_errors(fit, at, rates))
+  if (fit$identified != "yes" || is.null(fit$unsure) || !weights_are_counts(fit$x)) return(out)
+  if (length(fit$theta) > most) return(array(errors_given_truth(fit, rates, both), dim(at)))
   inverse <- inverse_of_bend(fit)
   slopes <- vapply(seq_along(fit$theta), function(i) {
     step <- 1e-4

@@ -30,11 +30,10 @@
 update.rater_fit <- function(object, model = object$model, method = NULL, x = object$x,
                              known_truth = object$given$truth, known_raters = object$given$raters,
                              new = NULL, ...) {
-  call <- rlang::current_env()
   check_dots_empty(...)
-  check_has_law(object, "A new fit", call)
+  check_has_law(object, "A new fit")
   same <- missing(model) && is.null(method)
-  if (!is.null(new) && !missing(x)) abort_both(call)
+  if (!is.null(new) && !missing(x)) abort_both()
   if (missing(x) && any(known_patterns(object))) x <- x[] # patterns as they were without truths
   if (is.null(method) && inherits(model, "rater_model")) {
     know <- !is.null(known_truth) || !is.null(known_raters)
@@ -43,18 +42,15 @@ update.rater_fit <- function(object, model = object$model, method = NULL, x = ob
   if (is.null(new)) {
     return(fit_raters(x, model, method, known_truth = known_truth, known_raters = known_raters))
   }
-  x <- add_ratings(x, new, call)
+  x <- add_ratings(x, new)
   warm <- same && length(x$categories) == length(object$x$categories)
-  fit_checked(
-    x, model, method, known_truth, known_raters, call,
-    start = if (warm) start_of(object)
-  )
+  fit_checked(x, model, method, known_truth, known_raters, start = if (warm) start_of(object))
 }
 
-abort_both <- function(call) {
+abort_both <- function() {
   abort_argument("new",
     "Give {.arg x} to replace the ratings of the fit, or {.arg new} to add to them.",
-    x = "Both are given.", call = call)
+    x = "Both are given.")
 }
 
 # Where to begin: parameters, and how many raters have some; NULL for a fit without.

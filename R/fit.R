@@ -1,19 +1,19 @@
 #' Fit a model to raters
 #'
 #' Estimates how accurate raters are, and how frequent the categories are, from the agreement
-#' between raters alone; the answers of systems are not used.
+#' between raters; the answers of systems are not used.
 #'
 #' @section Methods:
 #' With `method = "likelihood"` any [rater_model()] is fitted to the distinct rows of ratings, by
 #' L-BFGS on the log posterior from the shares of votes (after steps of EM where errors are free)
-#' and, where cases differ in difficulty, from two starts more, the best of which is kept. With many
-#' parameters and few cases there may be a higher top. Standard errors are from the curvature at
-#' the top, as if what lies on a boundary were known; they are `NA` for a number on a boundary.
-#' They are computed when `vcov()`, `tidy()` or a plot asks for them, not by the fit. For more than
-#' 2000 parameters, and where they would take longer than some ten seconds, each is found by itself,
-#' as if true categories were known as far as they are expected: an accuracy from the rater's own
-#' ratings. These are too small where raters often differ, and covariances are `NA`; of more than
-#' 5000 parameters `vcov()` makes no matrix, and `tidy()` has the standard errors. Two ratings
+#' and, where cases differ in difficulty, from two more starts, the best of which is kept. With many
+#' parameters and few cases this may be a local maximum. Standard errors are from the curvature at
+#' the maximum, as if parameters on a boundary were known; for these they are `NA`. They are
+#' computed when `vcov()`, `tidy()` or a plot asks for them, not by the fit. With more than 2000
+#' parameters, or where they would take longer than some ten seconds, each is found by itself, as if
+#' the posterior of true categories were known: an accuracy from the rater's own ratings. Such
+#' standard errors are too small where raters often differ, and covariances are `NA`; with more than
+#' 5000 parameters `vcov()` is an error, and `tidy()` has the standard errors. Two ratings
 #' of a case by one rater count as independent, unless they are reruns: these, and the raters of a
 #' declared group, become one vote before anything is fitted, by any method; see [rater_groups].
 #' The raters of the fit are then the groups.
@@ -29,19 +29,19 @@
 #' * Of free errors of each rater, raters who share too few cases with others to be known are `NA`,
 #'   or near the centre of the panel, while the rest is fitted, if base rates and three raters at
 #'   least are identified.
-#' * `fallible_warning_no_convergence` says that the top was not reached;
-#'   `fallible_warning_weakly_identified`, of free errors of each rater, that their agreement is
-#'   barely distinguishable from chance, that base rates are mostly prior (where that is quick to
-#'   find), or that raters who use the labels in the opposite sense gave over a third of the
-#'   ratings; and `fallible_warning_switched`, of other models, that classes have changed names.
+#' * `fallible_warning_no_convergence`: the maximum was not reached.
+#'   `fallible_warning_weakly_identified`, for free errors of each rater: their agreement is barely
+#'   distinguishable from chance, base rates are mostly prior, or raters who use the labels in the
+#'   opposite sense gave over a third of the ratings. `fallible_warning_switched`, for other models:
+#'   classes have changed names.
 #'
 #' With `method = "pairs"` uniform errors or errors by distance are fitted by least squares to the
 #' relative frequencies of all pairs of ratings by two raters (footnote 5 of the paper), each pair
-#' of raters with the weight of its common cases. What counts is every pair of categories, not only
-#' whether the two agree. Time does not grow with the number of cases, priors have no part, and
-#' there is no likelihood: [logLik()][stats::logLik], `AIC` and `BIC` are `NA`. Standard errors are
-#' from the spread of the cases' slopes (sandwich). Nothing is gained over likelihood but a check by
-#' different means: where both disagree the model is wrong.
+#' of raters with the weight of its common cases. All pairs of categories count, not only whether
+#' the two agree. The time does not grow with the number of cases, priors are not used, and there is
+#' no likelihood: [logLik()][stats::logLik], `AIC` and `BIC` are `NA`. Standard errors are by the
+#' sandwich. It serves as a check of the likelihood by different means: where the two disagree, the
+#' model is wrong.
 #'
 #' With `method = "algebraic"` agreement is the share of agreeing pairs among all pairs of ratings
 #' by different raters, over all cases, and rater accuracy and base rates solve Lehner's equations 2
@@ -54,41 +54,40 @@
 #' Some cases may have a known truth (gold items), as if a rater who is never wrong had rated them;
 #' they count like other cases in base rates, so they should be drawn like these. Some raters may be
 #' known, from a calibration elsewhere. Their confusion matrices are used as given, whatever the
-#' model, and are not estimated; a single probability stands for a matrix with errors all alike.
+#' model, and are not estimated; a single probability stands for a matrix with equal errors.
 #' Both need `method = "likelihood"`, which is then the default, and can identify models that
-#' agreement alone does not; of a single rater they are all that there is. [ground_truth()] gives a
-#' known case probability one at its truth, and [estimate_accuracy()] judges systems there by that
-#' truth.
+#' agreement alone does not; a single rater needs them. [ground_truth()] gives a known case
+#' probability one at its truth, and [estimate_accuracy()] compares systems there with that truth.
 #'
 #' @section Posterior draws:
 #' With `method = "bayes"` everything is drawn from the posterior: the true categories of all cases,
 #' base rates, and accuracies or confusion matrices, under the priors of [rater_prior()], by Gibbs
 #' sampling on distinct rows of ratings. Errors are uniform or free, of all raters or of each, cases
-#' equally difficult; a formula of base rates names populations with rates of their own. What a fit
-#' of a single sample of two tests says is its prior, and is refused without one; elsewhere `tidy()`
-#' has the contraction of each parameter, how much less it varies than before the ratings were seen.
-#' Estimates are posterior medians; [draws()] has the draws. As everywhere, raters are taken to err
-#' independently given the truth: the class that is found is what they share, and two antibody tests
-#' outvote a better test of something else. For tests in medicine see [test_accuracy()].
+#' equally difficult; a formula of base rates names populations with rates of their own. A fit of a
+#' single sample of two tests only repeats its prior, and is an error without one; otherwise
+#' `tidy()` has the contraction of each parameter, how much less it varies than before the ratings
+#' were seen. Estimates are posterior medians; [draws()] has the draws. As everywhere, raters are
+#' assumed to err independently given the truth: the class that is found is what they have in
+#' common, and two antibody tests outvote a better test of something else. For diagnostic tests see
+#' [test_accuracy()].
 #'
 #' @section Degenerate data:
-#' * **Two raters.** Free errors are never identified, other models mostly are: agreement is one
-#'   number, but which categories meet which says more. With two categories a model of two raters
-#'   has no number to spare.
+#' * **Two raters.** Free errors are never identified, other models mostly are: which categories
+#'   meet which says more than agreement. With two categories, no degree of freedom is left.
 #' * **No common cases, or none at all to compare** (a single rating per case). Nothing is
 #'   identified without gold items or known raters.
-#' * **Agreement at or below chance** (1 / number of categories). Models in which raters are alike
+#' * **Agreement at or below chance** (1 / number of categories). Models in which raters are equal
 #'   are not identified; with `"algebraic"` rater accuracy is set to chance. Models in which they
 #'   differ are not, if raters agree no more than by chance given how often each uses each category,
 #'   and pairs of their ratings are no more associated than those of independent raters. A single
 #'   rater below chance among better ones is fitted as it is.
 #' * **Perfect agreement.** Accuracy is at its upper limit: 1 without priors, less with them.
-#'   Standard errors are `NA`, and so is what only errors could tell, their dispersion.
+#'   Standard errors are `NA`, and so is the dispersion of errors, since there are none.
 #' * **A category that no rater used** has base rate 0, or by the prior a little more.
-#' * **A rater who always says the same** says nothing about the others where raters differ: a
-#'   model is identified only if it is so without that rater. With free errors there is no harm. A
-#'   model with one accuracy for all answers takes that rater for accurate where its category is
-#'   frequent, and may even make that category frequent to fit; leave it out, or choose free errors.
+#' * **A rater who always says the same** gives no information about the others where raters differ:
+#'   a model is identified only if it is so without that rater. With free errors this does no harm.
+#'   A model with one accuracy for all answers takes that rater for accurate where the category is
+#'   frequent, and may overestimate its base rate; leave the rater out, or choose free errors.
 #' * **A rater without a rating** is `NA` if raters differ, and does not matter otherwise.
 #' * **One case**, or few: what is identified in principle is estimated, with the prior's help, and
 #'   the standard errors show how little it is worth.
@@ -140,34 +139,31 @@
 fit_raters <- function(x, model = k_model(), method = NULL, known_truth = NULL,
                        known_raters = NULL, prior = NULL, sampling = list(), ...) {
   check_given()
-  call <- rlang::current_env()
-  x <- with_votes(as_ratings(x, call = call))
+  x <- with_votes(as_ratings(x))
   check_dots_empty(...)
   if (!identical(method, "bayes")) {
-    check_only_bayes(list(prior = prior, sampling = if (length(sampling) > 0L) sampling), call)
-    return(fit_checked(x, model, method, known_truth, known_raters, call))
+    check_only_bayes(list(prior = prior, sampling = if (length(sampling) > 0L) sampling))
+    return(fit_checked(x, model, method, known_truth, known_raters))
   }
-  checked <- check_fitted(x, model, method, known_truth, known_raters, call)
-  fit <- fit_draws(model, checked, prior, sampling, call)
+  checked <- check_fitted(x, model, method, known_truth, known_raters)
+  fit <- fit_draws(model, checked, prior, sampling)
   fit$given <- c(checked$given, list(prior = prior))
   fit
 }
 
-check_only_bayes <- function(given, call) {
+check_only_bayes <- function(given) {
   given <- names(given)[!vapply(given, is.null, NA)]
-  if (length(given) > 0L) {
-    abort_argument(given[[1L]], "{.arg {given[[1L]]}} is for {.code method = \"bayes\"}.",
-      call = call)
-  }
+  abort_argument_if(length(given) > 0L, given[[1L]],
+    "{.arg {given[[1L]]}} is for {.code method = \"bayes\"}.")
 }
 
 # `start`: see start_of().
-fit_checked <- function(x, model, method, known_truth, known_raters, call, start = NULL) {
-  checked <- check_fitted(x, model, method, known_truth, known_raters, call)
+fit_checked <- function(x, model, method, known_truth, known_raters, start = NULL) {
+  checked <- check_fitted(x, model, method, known_truth, known_raters)
   fit <- if (checked$method == "algebraic") {
     fit_algebraic(checked$x, model)
   } else {
-    fit_model(model, checked, checked$method, start, call)
+    fit_model(model, checked, checked$method, start)
   }
   fit$given <- checked$given
   warn_fit(fit)
@@ -175,19 +171,19 @@ fit_checked <- function(x, model, method, known_truth, known_raters, call, start
 }
 
 # What with_known() gives, and the method.
-check_fitted <- function(x, model, method, known_truth, known_raters, call) {
-  check_class(model, "rater_model", "model", "Make one with {.fun rater_model}.", call)
+check_fitted <- function(x, model, method, known_truth, known_raters) {
+  check_class(model, "rater_model", "model", "Make one with {.fun rater_model}.")
   check_memory(
     as.double(n_patterns(x)) * length(x$categories), "probabilities of categories of cases",
-    "Take fewer cases, or join categories.", call
+    "Take fewer cases, or join categories."
   )
   know <- !is.null(known_truth) || !is.null(known_raters)
-  if (!know) check_several_raters(x, call)
-  method <- check_method(method, model, x, know, call)
-  if (!is.null(known_raters)) check_no_family(model, "known_raters", call)
+  if (!know) check_several_raters(x)
+  method <- check_method(method, model, x, know)
+  if (!is.null(known_raters)) check_no_family(model, "known_raters")
   if (uses_confidence(model)) x <- drop_unused_levels(x)
   x <- patterns_for(model, x)
-  c(with_known(x, known_truth, known_raters, call), list(method = method))
+  c(with_known(x, known_truth, known_raters), list(method = method))
 }
 
 # Different confusion matrices can give all pairs the same frequencies.
@@ -196,50 +192,37 @@ has_pairs <- function(model) {
 }
 
 # A model fitted to what with_known() gives.
-fit_model <- function(model, checked, method, start, call) UseMethod("fit_model")
+fit_model <- function(model, checked, method, start) UseMethod("fit_model")
 
-fit_model.rater_model <- function(model, checked, method, start, call) {
+fit_model.rater_model <- function(model, checked, method, start) {
   fit_latent(checked$x, model, method, checked$known, start = start)
 }
 
 # Algebra knows the K-model only; a model of each rater must know the raters.
-check_method <- function(method, model, x, know, call) {
+check_method <- function(method, model, x, know) {
   if (is.null(method)) method <- if (is_k_model(model) && !know) "algebraic" else "likelihood"
-  check_choice(method, fit_methods, "method", call = call)
-  if (model_is_dependent(model) && method != "bayes") {
-    abort_argument("model", "Dependent errors are fitted by {.code method = \"bayes\"}.",
-      x = "{.arg model} is the {format(model)}.", call = call)
-  }
-  check_order(model, x, call)
-  check_has_confidence(model, x, call)
-  if (!is.null(model$family) && !method %in% c("likelihood", "bayes")) {
-    abort_argument("method",
-      "A family of models, or one by formula, is fitted by {.code method = \"likelihood\"}.",
-      x = "{.arg method} is {.val {method}}.", call = call)
-  }
-  if (know && !method %in% c("likelihood", "bayes")) {
-    abort_argument("method", "Known cases and raters need a likelihood.",
-      x = "{.arg method} is {.val {method}}.", i = "Use {.code method = \"likelihood\"}.",
-      call = call)
-  }
-  if (method == "pairs" && !has_pairs(model)) {
-    abort_argument("method",
-      "Only models with errors that are uniform or by distance, and without confidence, are fitted
-       to pairs of ratings.",
-      x = "{.arg model} is the {format(model)}.", i = "Use {.code method = \"likelihood\"}.",
-      call = call)
-  }
-  if (method == "algebraic" && !is_k_model(model)) {
-    abort_argument("method", "{.code method = \"algebraic\"} fits the K-model only.",
-      x = "{.arg model} is the {format(model)}.", i = "Use {.code method = \"likelihood\"}.",
-      call = call)
-  }
-  if (model$accuracy == "rater" && x$exchangeable) {
-    abort_argument("model",
-      "A model with an accuracy for each rater needs the rater of each rating.",
-      x = "{.arg x} has counts of ratings.", i = "Choose {.code accuracy = \"common\"}.",
-      call = call)
-  }
+  check_choice(method, fit_methods, "method")
+  abort_argument_if(model_is_dependent(model) && method != "bayes", "model",
+    "Dependent errors are fitted by {.code method = \"bayes\"}.",
+    x = "{.arg model} is the {format(model)}.")
+  check_order(model, x)
+  check_has_confidence(model, x)
+  abort_argument_if(!is.null(model$family) && !method %in% c("likelihood", "bayes"), "method",
+    "A family of models, or one by formula, is fitted by {.code method = \"likelihood\"}.",
+    x = "{.arg method} is {.val {method}}.")
+  abort_argument_if(know && !method %in% c("likelihood", "bayes"), "method",
+    "Known cases and raters need a likelihood.", x = "{.arg method} is {.val {method}}.",
+    i = "Use {.code method = \"likelihood\"}.")
+  abort_argument_if(method == "pairs" && !has_pairs(model), "method",
+    "Only models with errors that are uniform or by distance, and without confidence, are fitted to
+        pairs of ratings.", x = "{.arg model} is the {format(model)}.",
+    i = "Use {.code method = \"likelihood\"}.")
+  abort_argument_if(method == "algebraic" && !is_k_model(model), "method",
+    "{.code method = \"algebraic\"} fits the K-model only.",
+    x = "{.arg model} is the {format(model)}.", i = "Use {.code method = \"likelihood\"}.")
+  abort_argument_if(model$accuracy == "rater" && x$exchangeable, "model",
+    "A model with an accuracy for each rater needs the rater of each rating.",
+    x = "{.arg x} has counts of ratings.", i = "Choose {.code accuracy = \"common\"}.")
   method
 }
 
@@ -265,10 +248,9 @@ new_rater_fit <- function(fields, kind) {
 
 warn_fit <- function(fit) {
   if (fit$identified != "yes") {
-    warn_fallible("not_identified", c(
-      "Accuracy cannot be estimated: {reason_of_fit(fit)}.",
-      "i" = "Base rates and all results that depend on them are {.code NA}."
-    ), reason = reason_of_fit(fit))
+    warn_fallible("not_identified", "Accuracy cannot be estimated: {reason_of_fit(fit)}.",
+      i = "Base rates and all results that depend on them are {.code NA}.",
+      reason = reason_of_fit(fit))
   } else {
     warn_kind(fit)
   }
@@ -334,7 +316,7 @@ reason_of_parameters <- function(model, categories) {
 }
 
 # What a user may give where a fit is needed.
-as_fit <- function(fit, call = rlang::caller_env()) {
+as_fit <- function(fit) {
   if (inherits(fit, "accuracy_estimate")) fit <- fit$fit
-  if (inherits(fit, "rater_fit")) fit else fit_raters(as_ratings_of_several(fit, "fit", call))
+  if (inherits(fit, "rater_fit")) fit else fit_raters(as_ratings_of_several(fit, "fit"))
 }

@@ -1,9 +1,7 @@
 # Words and numbers as printed objects show them.
 
 # More are noise.
-check_digits <- function(digits, call = rlang::caller_env()) {
-  check_count(digits, "digits", 0L, 15L, call)
-}
+check_digits <- function(digits) check_count(digits, "digits", 0L, 15L)
 
 decimals <- function(x, digits = 3L) {
   ifelse(is.na(x), "NA", formatC(x, format = "f", digits = digits))
@@ -77,9 +75,7 @@ round_columns <- function(table) {
 
 # A data frame with its doubles at three decimals, under a title.
 print_table <- function(title, table, most = 12L) {
-  if (is.null(table)) {
-    return(invisible())
-  }
+  if (is.null(table)) return(invisible())
   cat("\n", printable(title), "\n", sep = "")
   print(round_columns(utils::head(table, most)), row.names = FALSE, right = TRUE)
   if (nrow(table) > most) cat("... and", nrow(table) - most, "more\n")

@@ -69,9 +69,7 @@ active_probability <- function(gold, spread, weight) {
   repeat {
     scale <- (gold - sum(weight[sure])) / sum((weight * size)[!sure])
     more <- !sure & scale * size >= 1
-    if (!any(more)) {
-      return(ifelse(sure, 1, scale * size))
-    }
+    if (!any(more)) return(ifelse(sure, 1, scale * size))
     sure <- sure | more
   }
 }

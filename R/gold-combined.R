@@ -19,11 +19,13 @@ most_information <- 1e5 # cases that a likelihood may count for
 # since errors in common need leave no trace in them. So the variance that is widened is never less
 # than that of what gold says (`error`). In the limit of many cases nominal 90% intervals then cover
 # .85 whatever the bias (.70 if a sure prior is believed). `widen`, if given, is the factor by which
-# the variance grows, and gold has no part in it.
-ratings_prior <- function(alone, gold, case_variance, cases, widen, error = 0) {
+# the variance grows, and gold has no part in it. `case_variance` is that of a case at hand. Where
+# that is `unit` times what it is of a share, so is the least variance of the prior: of logarithmic
+# losses, which have a range of 36, a hundredth of the range is no small error.
+ratings_prior <- function(alone, gold, case_variance, cases, widen, error = 0, unit = 1) {
   # Sampling of cases is what gold cases and ratings have in common.
   sampling <- alone$std.error^2 - case_variance / cases
-  variance <- pmax(sampling, alone$bias^2, least_prior_variance)
+  variance <- pmax(sampling, alone$bias^2, least_prior_variance * pmin(1, unit))
   enough <- 1 / (1 + (half_vague / gold)^2)
   wide <- (1 + widen %||% default_widen) * if (is.null(widen)) pmax(variance, error) else variance
   list(
@@ -37,23 +39,24 @@ ratings_prior <- function(alone, gold, case_variance, cases, widen, error = 0) {
 combined_interval <- function(x, alone, target, conf_level, widen = default_widen) {
   corrected <- corrected_interval(x, target, conf_level)
   error <- x$variance * gold_error(x, "cases")
-  spread <- alone$estimate * (1 - alone$estimate)
-  prior <- ratings_prior(alone, x$labels, spread, x$cases, widen, error)
+  spread <- alone$estimate * (1 - alone$estimate) * x$at_hand
+  prior <- ratings_prior(alone, x$labels, spread, x$cases, widen, error, x$at_hand)
   believed <- is_believed(x, prior, corrected$estimate, error, conf_level, widen)
   where_both_tell(x, prior, corrected, believed, function(x, prior, share) {
     size <- pmin(most_information, gold_size(x, "cases", conf_level))
     blend <- core_blend(list(value = share, size = size), prior, conf_level)
     spread <- blend$mean * (1 - blend$mean)
     weight <- gold_weight(blend, prior, spread / size)
-    add_sampling(blend, weight, target, spread / x$cases, conf_level, c(0, 1))
+    sampling <- spread * x$at_hand / x$cases
+    found <- add_sampling(blend, weight, target, sampling, conf_level, c(0, 1))
+    reach <- normal_quantile(conf_level) * prior$sd
+    reach_ends(found, x, prior$centre - reach <= 0, prior$centre + reach >= 1)
   })
 }
 
 # Do gold cases leave standing what ratings alone say? See gold_test().
 is_believed <- function(x, prior, value, error, conf_level, widen) {
-  if (!is.null(widen)) {
-    return(TRUE)
-  }
+  if (!is.null(widen)) return(TRUE)
   p <- contradiction(prior, value, error)$p.value
   x$gold < fewest_tested | p >= 1 - conf_level
 }
@@ -86,9 +89,7 @@ gold_weight <- function(blend, prior, error) {
 # Of the cases at hand, or with what these differ from the population.
 add_sampling <- function(blend, weight, target, variance, conf_level, limits) {
   if (target == "cases") variance <- 0
-  reach <- function(end) {
-    sqrt((end - blend$mean)^2 + normal_quantile(conf_level)^2 * variance)
-  }
+  reach <- function(end) sqrt((end - blend$mean)^2 + normal_quantile(conf_level)^2 * variance)
   list(
     estimate = blend$mean, std.error = sqrt(blend$sd^2 + variance),
     conf.low = pmax(limits[[1L]], blend$mean - reach(blend$low)),
@@ -124,9 +125,8 @@ fewest_tested <- 5L
 
 gold_test <- function(x, alone) {
   none <- list(statistic = NA_real_, p.value = NA_real_)
-  if (x$gold < fewest_tested || is.na(alone$estimate) || is.na(alone$std.error)) {
-    return(none)
-  }
-  prior <- ratings_prior(alone, 0, alone$estimate * (1 - alone$estimate), x$cases, 0)
+  if (x$gold < fewest_tested || is.na(alone$estimate) || is.na(alone$std.error)) return(none)
+  spread <- alone$estimate * (1 - alone$estimate) * x$at_hand
+  prior <- ratings_prior(alone, 0, spread, x$cases, 0, unit = x$at_hand)
   contradiction(prior, min(max(x$estimate, 0), 1), x$variance * gold_error(x, "cases"))
 }

@@ -39,7 +39,8 @@ correct_share <- function(y, q, of, w = rep(1, length(y))) {
 # alone); `variance`, that of y; `rest` and `answers`, the weighted deviations of gold cases with
 # and without predictions; `gold` and `cases`, numbers; `labels`, of gold cases that were needed for
 # it; `design`, how many gold cases of unequal weights do what one of equal weight does; and
-# `at_hand`, the variance of a case at hand (1), both in units of `variance`.
+# `at_hand`, the variance of a case at hand (1), both in units of `variance`; and `seen`, see
+# reach_ends().
 correct_mean <- function(y, q, of, scale, least_variance = 0, w = rep(1, length(y))) {
   y <- as.matrix(y)
   q <- as.matrix(q)
@@ -58,7 +59,7 @@ correct_mean <- function(y, q, of, scale, least_variance = 0, w = rep(1, length(
     estimate = colSums(w * rest) / m + slope * of$mean, slope = slope,
     ratio = ifelse(unaided, design, left), variance = variance, rest = w * centred(rest, w),
     answers = w * centred(y, w), gold = m, labels = m, alone = alone, cases = of$cases,
-    design = design, at_hand = rep(1, length(m))
+    design = design, at_hand = rep(1, length(m)), seen = rep(NA_real_, length(m))
   )
 }
 

@@ -19,8 +19,6 @@ difference_interval <- function(x, target, conf_level) {
 
 # The number of clusters is in the size, see gold_size().
 quantile_of_few <- function(x, conf_level) {
-  if (!is.null(x$clusters)) {
-    return(normal_quantile(conf_level))
-  }
+  if (!is.null(x$clusters)) return(normal_quantile(conf_level))
   ifelse(x$gold > 1, stats::qt((1 + conf_level) / 2, pmax(x$gold - 1, 1)), Inf)
 }

@@ -31,14 +31,9 @@
 #' @export
 gold_cases <- function(truth, sample = NULL, target = c("population", "cases"), widen = NULL) {
   check_given()
-  call <- rlang::current_env()
-  structure(
-    list(
-      truth = truth, sample = sample,
-      target = check_choice(target, c("population", "cases"), "target", call),
-      widen = check_widen(widen, call)
-    ),
-    class = c("gold_cases", "fallible_result")
+  new_result("gold_cases",
+    truth = truth, sample = sample,
+    target = check_choice(target), widen = check_widen(widen)
   )
 }
 
@@ -48,7 +43,7 @@ gold_cases <- function(truth, sample = NULL, target = c("population", "cases"), 
 #' @export
 tidy.gold_cases <- function(x, ...) {
   check_dots_empty(...)
-  given <- if (!isTRUE(x$truth)) as_truth_table(x$truth, "truth", rlang::current_env())
+  given <- if (!isTRUE(x$truth)) as_truth_table(x$truth, "truth")
   tibble::tibble(case = given$case %||% character(), truth = given$truth %||% character())
 }
 
@@ -80,19 +75,15 @@ print.gold_cases <- function(x, ...) {
   invisible(x)
 }
 
-check_widen <- function(widen, call) {
-  if (!is.null(widen)) check_number(widen, "widen", 0, 1e6, call = call)
+check_widen <- function(widen) {
+  if (!is.null(widen)) check_number(widen, "widen", 0, 1e6)
 }
 
 # Gold cases, whatever form they come in; `gold_sample` is the short form of their `sample`.
-as_gold_cases <- function(known_truth, gold_sample, call) {
-  if (!inherits(known_truth, "gold_cases")) {
-    return(gold_cases(known_truth, gold_sample))
-  }
-  if (!is.null(gold_sample) && !is.null(known_truth$sample)) {
-    abort_argument("gold_sample", "{.arg known_truth} says how its cases were chosen.",
-      i = "Leave {.arg gold_sample} out.", call = call)
-  }
+as_gold_cases <- function(known_truth, gold_sample) {
+  if (!inherits(known_truth, "gold_cases")) return(gold_cases(known_truth, gold_sample))
+  abort_argument_if(!is.null(gold_sample) && !is.null(known_truth$sample), "gold_sample",
+    "{.arg known_truth} says how its cases were chosen.", i = "Leave {.arg gold_sample} out.")
   known_truth["sample"] <- list(known_truth$sample %||% gold_sample)
   known_truth
 }
@@ -100,13 +91,13 @@ as_gold_cases <- function(known_truth, gold_sample, call) {
 # Fields: `case`, places among the cases of `x`; `truth`, numbers of categories; `sample`, how they
 # were chosen ("random", "probability", "given" by hand, or "unsaid", which is taken for that); and
 # `probability`, of each case to be chosen, or NULL where it was the same for all.
-read_gold <- function(known_truth, gold_sample, x, call) {
-  known_truth <- if (isTRUE(known_truth)) stored_truth(x, call) else name_cases(known_truth)
-  code <- check_known_truth(known_truth, x, call)
+read_gold <- function(known_truth, gold_sample, x) {
+  known_truth <- if (isTRUE(known_truth)) stored_truth(x) else name_cases(known_truth)
+  code <- check_known_truth(known_truth, x)
   case <- which(code > 0L)
-  probability <- given_probability(known_truth, gold_sample, x, call)
-  if (!is.null(probability)) check_gold_probability(probability[case], x$cases[case], call)
-  sample <- if (!is.null(probability)) "probability" else check_gold_sample(gold_sample, call)
+  probability <- given_probability(known_truth, gold_sample, x)
+  if (!is.null(probability)) check_gold_probability(probability[case], x$cases[case])
+  sample <- if (!is.null(probability)) "probability" else check_gold_sample(gold_sample)
   list(
     case = case, truth = code[case], sample = sample %||% "unsaid", probability = probability[case]
   )
@@ -120,82 +111,73 @@ is_sample <- function(gold, x) {
 }
 
 # The truth that the data came with.
-stored_truth <- function(x, call) {
-  if (is.null(x$truth)) {
-    abort_argument("known_truth",
-      "{.code known_truth = TRUE} takes the truth that {.arg x} holds, and it holds none.",
-      i = "Name its column as {.arg truth} of {.fun ratings}; or give categories with the cases as
-           names, or a data frame with columns {.val case} and {.val truth}.", call = call)
-  }
+stored_truth <- function(x) {
+  abort_argument_if(is.null(x$truth), "known_truth",
+    "{.code known_truth = TRUE} takes the truth that {.arg x} holds, and it holds none.",
+    i = "Name its column as {.arg truth} of {.fun ratings}; or give categories with the cases as
+        names, or a data frame with columns {.val case} and {.val truth}.")
   truth(x)
 }
 
 # Both choices at once, which elsewhere stand for a default, say nothing here.
-check_gold_sample <- function(gold_sample, call) {
+check_gold_sample <- function(gold_sample) {
   if (!is.null(gold_sample)) {
     if (length(gold_sample) > 1L) gold_sample <- list(gold_sample)
-    check_choice(gold_sample, c("random", "given"), "gold_sample", call)
+    check_choice(gold_sample, c("random", "given"), "gold_sample")
   }
 }
 
 # A probability per case of `x`, NA where none is given; NULL if the user gave no probabilities.
-given_probability <- function(known_truth, gold_sample, x, call) {
+given_probability <- function(known_truth, gold_sample, x) {
   column <- if (is.data.frame(known_truth)) intersect("probability", names(known_truth))
   named <- is.data.frame(known_truth) && rlang::is_string(gold_sample) &&
     gold_sample %in% names(known_truth)
   if (named) column <- gold_sample
   told <- !is.null(gold_sample) && !named
   if (length(column) == 1L) {
-    if (told) abort_two_samples(column, gold_sample, call)
+    if (told) abort_two_samples(column, gold_sample)
     table <- known_truth[!is.na(known_truth[[truth_column(known_truth)]]), ]
-    look_up_probability(table$case, table[[column]], x, call)
+    look_up_probability(table$case, table[[column]], x)
   } else if (told && !is.character(gold_sample)) {
-    probability_of_sample(gold_sample, x, call)
+    probability_of_sample(gold_sample, x)
   }
 }
 
 truth_column <- function(table) intersect(c("truth", "category"), names(table))[[1L]]
 
-probability_of_sample <- function(gold_sample, x, call) {
+probability_of_sample <- function(gold_sample, x) {
   if (is.data.frame(gold_sample) && all(c("case", "probability") %in% names(gold_sample))) {
-    look_up_probability(gold_sample$case, gold_sample$probability, x, call)
+    look_up_probability(gold_sample$case, gold_sample$probability, x)
   } else if (is.numeric(gold_sample) && rlang::is_named(gold_sample)) {
-    look_up_probability(names(gold_sample), gold_sample, x, call)
+    look_up_probability(names(gold_sample), gold_sample, x)
   } else if (is.numeric(gold_sample) && length(gold_sample) == length(x$index)) {
     as.double(gold_sample)
   } else {
-    abort_argument("gold_sample",
-      "must be {.val random}, {.val given}, or the probability of each case to be chosen.",
-      not = gold_sample, i = "Probabilities are a vector in the order of the {length(x$index)}
-                              cases, one named by case, a data frame with columns {.val case} and
-                              {.val probability}, or a column of {.arg known_truth}.", call = call)
+    abort_argument("gold_sample", "must be {.val random}, {.val given}, or the probability of each
+          case to be chosen.", not = gold_sample, i = "Probabilities are a vector in the order of
+          the {length(x$index)} cases, one named by case, a data frame with columns {.val case} and
+          {.val probability}, or a column of {.arg known_truth}.")
   }
 }
 
-look_up_probability <- function(case, probability, x, call) {
+look_up_probability <- function(case, probability, x) {
   case <- as_label(case)
-  if (!is.numeric(probability)) {
-    abort_fallible("gold", "Probabilities of being chosen must be numbers.",
-      x = "They are {describe(probability)}.", case = unique(case), found = probability,
-      call = call)
-  }
+  abort_if(!is.numeric(probability), "gold", "Probabilities of being chosen must be numbers.",
+    x = "They are {describe(probability)}.", case = unique(case), found = probability)
   probability <- unname(probability)
   off <- which(!probability %in% NA & probability != probability[match(case, case)])
-  if (length(off) > 0L) {
-    abort_fallible("gold", "A case has one probability of being chosen.",
-      x = "Case {.val {case[[off[[1L]]]]}} has several.", case = unique(case[off]), call = call)
-  }
+  abort_if(length(off) > 0L, "gold", "A case has one probability of being chosen.",
+    x = "Case {.val {case[[off[[1L]]]]}} has several.", case = unique(case[off]))
   probability[match(as_label(x$cases), case)]
 }
 
-abort_two_samples <- function(column, gold_sample, call) {
+abort_two_samples <- function(column, gold_sample) {
   abort_argument("gold_sample", "{.arg known_truth} says in column {.val {column}} with which
                                  probability cases were chosen; {.arg gold_sample} must not say
-                                 something else.", not = gold_sample, i = "Leave out one of them.",
-    call = call)
+                                 something else.", not = gold_sample, i = "Leave out one of them.")
 }
 
-check_gold_probability <- function(probability, case, call) {
+check_gold_probability <- function(probability, case) {
   ok <- is.numeric(probability) & !is.na(probability) & probability > 0 & probability <= 1
   if (!all(ok)) {
     off <- as_label(case[!ok])
@@ -203,42 +185,32 @@ check_gold_probability <- function(probability, case, call) {
     abort_fallible("gold",
       "Every gold case needs the probability in (0, 1] with which it was chosen.",
       x = "{length(off)} of {length(ok)} case{?s} {?has/have} another or none, first case
-           {.val {off[[1L]]}}: {.val {found[[1L]]}}.", case = off, found = found, call = call)
+           {.val {off[[1L]]}}: {.val {found[[1L]]}}.", case = off, found = found)
   }
 }
 
 # What users must be told of their gold before it is put to use. `kind`: see settle_gold().
 warn_gold <- function(gold, x, kind = gold_kind(gold, x)) {
   n <- length(gold$case)
-  if (n == 0L) {
-    return(invisible())
-  }
+  if (n == 0L) return(invisible())
   if (kind == "unsaid") {
-    warn_fallible("hand_picked", c(
+    warn_fallible("hand_picked",
       "Without {.arg gold_sample} the {n} case{?s} with known truth {?counts/count} as picked by
-       hand, and cannot measure accuracy.",
-      "i" = "Write {.code gold_sample = \"random\"} for a random sample, or give the probability
-             with which each case was chosen; {.code gold_sample = \"given\"} says that they
-             were picked by hand."
-    ), cases = n)
+          hand, and cannot measure accuracy.",
+      i = "Write {.code gold_sample = \"random\"} for a random sample, or give the probability with
+          which each case was chosen; {.code gold_sample = \"given\"} says that they were picked by
+          hand.", cases = n)
   } else if (kind == "unrated") {
-    warn_fallible("gold_unrated", c(
+    warn_fallible("gold_unrated",
       "No rater saw any of the {n} case{?s} with known truth, which therefore cannot measure
-       accuracy.",
-      "i" = "Give the probability with which each case was chosen, if it is known."
-    ), cases = n)
+          accuracy.", i = "Give the probability with which each case was chosen, if it is known.",
+      cases = n)
   }
-  if (n == nrow(x)) {
-    warn_fallible(
-      "gold_all", "The truth of all {n} cases is known, so ratings add nothing.",
-      cases = n
-    )
-  }
+  warn_if(n == nrow(x), "gold_all", "The truth of all {n} cases is known, so ratings add nothing.",
+    cases = n)
 }
 
 gold_kind <- function(gold, x) {
-  if (length(gold$case) == 0L || is_sample(gold, x)) {
-    return("sample")
-  }
+  if (length(gold$case) == 0L || is_sample(gold, x)) return("sample")
   switch(gold$sample, random = "unrated", given = "picked", gold$sample)
 }

@@ -6,10 +6,20 @@ corrected_interval <- function(x, target, conf_level) {
   share <- pmin(pmax(x$estimate, 0), 1)
   size <- gold_size(x, target, conf_level)
   ends <- wilson_interval(share, size, normal_quantile(conf_level))
-  list(
+  found <- list(
     estimate = share, std.error = sqrt(x$variance / size), conf.low = ends[, 1L],
     conf.high = ends[, 2L], size = size
   )
+  reach_ends(found, x)
+}
+
+# Of cells and metrics: where all gold cases are hits, or all misses, they cannot exclude that all
+# cases are, whatever ratings predict of these; and no middle part of a posterior has the end of the
+# scale in it. `low` and `high`: does nothing else exclude the ends?
+reach_ends <- function(found, x, low = TRUE, high = TRUE) {
+  found$conf.low[which(low & x$seen <= 1e-12)] <- 0
+  found$conf.high[which(high & x$seen >= 1 - 1e-12)] <- 1
+  found
 }
 
 # Lists of numbers with the same names: a vector for each that all have.
@@ -22,9 +32,7 @@ bind_numbers <- function(lists) {
 # that they are a sample of. NA where gold cases are in clusters that are too few.
 gold_size <- function(x, target, conf_level) {
   size <- 1 / gold_error(x, target)
-  if (is.null(x$clusters)) {
-    return(size)
-  }
+  if (is.null(x$clusters)) return(size)
   # As far from the mean as t is with so few clusters.
   few <- stats::qt((1 + conf_level) / 2, pmax(x$clusters - 1, 1))
   ifelse(x$clusters < fewest_clusters, NA_real_, (normal_quantile(conf_level) / few)^2 * size)
@@ -43,9 +51,7 @@ fewest_clusters <- 5L
 # where they are. What helps with independent cases need not with clusters. `variance` is that of y
 # for which the interval takes its size; `counts`, which gold cases have a part in each mean.
 in_clusters <- function(x, cluster, variance = share_variance(x), counts = TRUE | x$rest) {
-  if (is.null(cluster)) {
-    return(x)
-  }
+  if (is.null(cluster)) return(x)
   x$clusters <- as.double(colSums(rowsum(1 * counts, cluster) > 0))
   enough <- x$clusters >= fewest_clusters
   # Few clusters fit a slope of their own, too.

@@ -23,7 +23,7 @@ posterior_of_raters <- function(x) {
   x$patterns <- pick_systems(x$patterns, 0L)
   model <- if (x$exchangeable) k_model() else model_of_each
   fit <- suppressWarnings(
-    fit_checked(with_votes(x), model, NULL, NULL, NULL, NULL), classes = "fallible_warning"
+    fit_checked(with_votes(x), model, NULL, NULL, NULL), classes = "fallible_warning"
   )
   posterior(fit)
 }
@@ -38,9 +38,7 @@ predict_answer <- function(predicted, answer) {
 
 # Cases without ratings are like the mean of the others.
 fill_unrated <- function(q, weight) {
-  if (!anyNA(q)) {
-    return(q)
-  }
+  if (!anyNA(q)) return(q)
   known <- !is.na(q)
   weight <- as.matrix(weight * known)
   mean <- colSums(weight * as.vector(replace(q, !known, 0))) / colSums(weight)

@@ -12,9 +12,7 @@
 correct_rate <- function(hit, member, q_hit, q_member, weight, at, w = rep(1, length(hit))) {
   w <- w / mean(w)
   gold <- sum(w * member)
-  if (gold <= 0) {
-    return(NULL)
-  }
+  if (gold <= 0) return(NULL)
   mean_of <- function(y, q) correct_share(y, q[at], prediction_of(q, weight), w)$estimate
   share <- min(max(mean_of(member, q_member), 0.5 * gold / length(hit)), 1)
   rate <- min(max(mean_of(hit, q_hit) / share, 0), 1)
@@ -31,6 +29,7 @@ correct_rate <- function(hit, member, q_hit, q_member, weight, at, w = rep(1, le
   list(
     estimate = min(max(rate + off$estimate / share, 0), 1),
     alone = min(max(rate + off$alone / share, 0), 1), slope = off$slope,
+    seen = sum(w * hit) / gold,
     ratio = off$ratio * more, variance = own, rest = off$rest, answers = off$answers,
     gold = off$gold * share, labels = off$gold, cases = off$cases * share,
     design = off$design * more, at_hand = more

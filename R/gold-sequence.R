@@ -17,9 +17,7 @@ sequence_interval <- function(x, alone, target, conf_level) {
   corrected <- corrected_interval(x, target, conf_level)
   share <- corrected$estimate
   size <- min(most_information, corrected$size)
-  if (is.na(size) || (target == "cases" && x$gold >= x$cases)) {
-    return(corrected)
-  }
+  if (is.na(size) || (target == "cases" && x$gold >= x$cases)) return(corrected)
   least <- log(mean_likelihood(share, size, alone, x$cases)) + log(1 - conf_level)
   above <- function(theta) log_ratio(theta, share, size) - least
   corrected$conf.low <- if (share > 0) crossing(above, c(0, share)) else 0
@@ -55,9 +53,7 @@ mean_likelihood <- function(share, size, alone, cases) {
 crossing <- function(above, range) {
   ends <- range + c(1, -1) * 1e-12 * (range %in% c(0, 1))
   values <- c(above(ends[[1L]]), above(ends[[2L]]))
-  if (prod(sign(values)) > 0) {
-    return(range[range %in% c(0, 1)][[1L]])
-  }
+  if (prod(sign(values)) > 0) return(range[range %in% c(0, 1)][[1L]])
   stats::uniroot(above, ends, f.lower = values[[1L]], f.upper = values[[2L]], tol = 1e-9)$root
 }
 

@@ -27,11 +27,9 @@ drawn_weight <- function(gold, which) {
 
 # A weight is soon said, and makes as many copies.
 check_gold_size <- function(n, most = 1e7) {
-  if (n > most) {
-    abort_fallible("weights", "No more than {number(most)} cases of known truth can be used.",
-      x = "The weights of those given stand for {number(n)}.",
-      i = "Give smaller weights, or the truth of fewer cases.", call = NULL)
-  }
+  abort_if(n > most, "weights", "No more than {number(most)} cases of known truth can be used.",
+    x = "The weights of those given stand for {number(n)}.",
+    i = "Give smaller weights, or the truth of fewer cases.", call = NULL)
 }
 
 # The patterns among `which` that count, and the gold cases on them. Cases without ratings count if
@@ -49,9 +47,7 @@ gold_part <- function(evidence, which) {
 # Do gold cases stand for all cases of a part? The inverse of
 # their probabilities sums to the number of cases, give or take what chance makes of it, unless some
 # cases had no chance to be drawn.
-stands_for <- function(part) {
-  stand_for(as.matrix(part$weight), as.matrix(part$w), part$drawn)
-}
+stands_for <- function(part) stand_for(as.matrix(part$weight), as.matrix(part$w), part$drawn)
 
 stand_for <- function(weight, w, drawn) {
   cases <- colSums(weight)
@@ -82,9 +78,7 @@ gold_share <- function(part, y, q) {
 gold_difference <- function(evidence, first, second) {
   part <- gold_part_of_pairs(evidence, first, second)
   told <- part$told
-  if (!any(told)) {
-    return(list(told = told))
-  }
+  if (!any(told)) return(list(told = told))
   part <- lapply(part, function(x) if (is.matrix(x)) x[, told, drop = FALSE] else x[told])
   of_gold <- function(x) x[evidence$at, , drop = FALSE]
   cases <- colSums(part$weight)
@@ -149,7 +143,9 @@ as_part <- function(x, share, among) {
 gold_precision <- function(evidence, s, answer, truth = answer) {
   part <- gold_part(evidence, evidence$answer[, s] == answer)
   if (part$gold > 0L && stands_for(part)) {
-    gold_share(part, part$truth == truth, fill_unrated(evidence$predicted[, truth], part$weight))
+    q <- fill_unrated(evidence$predicted[, truth], part$weight)
+    x <- gold_share(part, part$truth == truth, q)
+    replace(x, "seen", x$alone)
   }
 }
 
@@ -157,9 +153,7 @@ gold_precision <- function(evidence, s, answer, truth = answer) {
 gold_recall <- function(evidence, s, truth, answer = truth) {
   part <- gold_part(evidence, evidence$answer[, s] > 0L)
   hit <- evidence$answer[, s] == answer
-  if (!stands_for(part) || is_constant(hit, part$weight)) {
-    return(NULL)
-  }
+  if (!stands_for(part) || is_constant(hit, part$weight)) return(NULL)
   q <- evidence$predicted[, truth]
   member <- part$truth == truth
   x <- correct_rate(
@@ -190,8 +184,9 @@ gold_common <- function(interval, independent, shared) {
   )
 }
 
-# What ratings alone say of systems of number `s`: the centre of its interval, the whole error, and the
-# part of it that errors in common may hide; both NA where the interval tells of sampling alone.
+# What ratings alone say of systems of number `s`: the centre of their intervals, the whole error,
+# and the part of it that errors in common may hide; both NA where the interval tells of sampling
+# alone.
 ratings_alone <- function(estimate, s) {
   table <- estimate$gold$alone %||% estimate$table
   bias <- sqrt(pmax(0, table$std.error[s]^2 - estimate$details$sampling[s]^2))

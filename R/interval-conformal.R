@@ -20,9 +20,7 @@ interval_conformal <- new_interval(
 # The robust error, times a factor from the reference sets instead of that of the normal curve.
 conformal_interval <- function(draft, table) {
   found <- robust_interval(draft, table)
-  if (is.null(found$sampling)) {
-    return(found)
-  }
+  if (is.null(found$sampling)) return(found)
   centre <- typical_error(draft, table$estimate, found$sampling, draft$beside)$centre
   found$table <- with_limits(found$table, centre, calibration_of(draft)$factor)
   found
@@ -41,9 +39,7 @@ conformal_draws <- function(estimate, replicates) {
   draws
 }
 
-conformal_note <- function(x) {
-  paste0("Interval (conformal): ", format(calibration_of(x)))
-}
+conformal_note <- function(x) paste0("Interval (conformal): ", format(calibration_of(x)))
 
 # Language models are compared with their kind, people with people.
 calibration_of <- function(of) {
@@ -101,21 +97,17 @@ default_reference_sets <- function() {
 #' @export
 calibrate_interval <- function(sets = default_reference_sets(),
                                conf_level = default_conf_level()) {
-  call <- rlang::current_env()
-  check_reference_sets(sets, call)
-  conf_level <- check_level(conf_level, call = call)
+  check_reference_sets(sets)
+  conf_level <- check_level(conf_level)
   error <- core_robust_error(
     sets$estimate, sets$sampling, sets$gap, sets$suspicion, sets$rater_error, sets$base_rate_range,
     sets$open_share, ifelse(sets$kind %in% machine_kinds, "machines", "people")
   )
   off <- abs(error$centre - sets$truth)
   score <- ifelse(off == 0, 0, off / error$std.error)
-  structure(
-    list(
-      factor = family_quantile(score, sets$family, conf_level), conf_level = conf_level,
-      family = as.character(sets$family), score = score
-    ),
-    class = c("interval_calibration", "fallible_result")
+  new_result("interval_calibration",
+    factor = family_quantile(score, sets$family, conf_level), conf_level = conf_level,
+    family = as.character(sets$family), score = score
   )
 }
 
@@ -124,18 +116,14 @@ reference_columns <- c(
   "base_rate_range", "open_share"
 )
 
-check_reference_sets <- function(sets, call) {
+check_reference_sets <- function(sets) {
   lacking <- setdiff(reference_columns, names(sets))
-  if (!is.data.frame(sets) || length(lacking) > 0L) {
-    abort_argument("sets", "must be a data frame like {.code reference_sets}.",
-      x = if (is.data.frame(sets)) "It lacks {.val {lacking}}." else "It is {describe(sets)}.",
-      call = call)
-  }
+  abort_argument_if(!is.data.frame(sets) || length(lacking) > 0L, "sets",
+    "must be a data frame like {.code reference_sets}.",
+    x = if (is.data.frame(sets)) "It lacks {.val {lacking}}." else "It is {describe(sets)}.")
   holes <- vapply(reference_columns, function(column) anyNA(sets[[column]]), NA)
-  if (any(holes)) {
-    abort_argument("sets", "must be complete.",
-      x = "Values are missing in {.val {reference_columns[holes]}}.", call = call)
-  }
+  abort_argument_if(any(holes), "sets", "must be complete.",
+    x = "Values are missing in {.val {reference_columns[holes]}}.")
 }
 
 # The least score with mass enough at or below it, infinite if there is none.

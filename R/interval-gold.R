@@ -29,7 +29,7 @@ interval_combined <- gold_interval(
   function(x, alone, settings) {
     combined_difference(x, alone, settings$target, settings$conf_level, settings$widen)
   },
-  "gold cases with ratings, and ratings alone as far as gold does not contradict them",
+  "gold cases with ratings, and ratings alone as far as gold cases do not contradict them",
   "takes the estimate from ratings alone as a prior, as far as gold cases do not contradict it."
 )
 

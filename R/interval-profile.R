@@ -15,9 +15,7 @@ interval_profile <- new_interval(
 
 profile_interval <- function(draft, table) {
   why <- lack_of_profile(draft$fit)
-  if (!is.null(why)) {
-    return(new_interval_found(without_interval(table, why)))
-  }
+  if (!is.null(why)) return(new_interval_found(without_interval(table, why)))
   known <- !is.na(table$estimate)
   bar <- progress_bar("Profiles", length(known))
   deviance <- stats::qchisq(draft$options$conf_level, 1)

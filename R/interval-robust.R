@@ -26,9 +26,7 @@ interval_robust <- new_interval(
 # in common hides nothing. Other methods than the average have been compared with no truth where
 # machines rate, so that their centres stay.
 whole_error <- function(of, value, sampling, gap, parts) {
-  if (is_stated(of$options)) {
-    return(list(centre = value, std.error = sampling, hidden = 0 * value))
-  }
+  if (is_stated(of$options)) return(list(centre = value, std.error = sampling, hidden = 0 * value))
   out <- core_robust_error(
     value, sampling, gap, parts$suspicion, parts$rater_error, parts$base_rate_range,
     open_share(of$fit), panel_kind(of$fit)
@@ -47,9 +45,7 @@ typical_error <- function(of, value, sampling, parts) {
 # The sampling error of the average is its own, that of the others from a bootstrap.
 robust_interval <- function(draft, table) {
   scored <- !is.null(draft$fit$scored)
-  if (is.null(draft$average) && !scored) {
-    return(new_interval_found(table))
-  }
+  if (is.null(draft$average) && !scored) return(new_interval_found(table))
   if (is_averaged(draft)) {
     found <- new_interval_found(table, sampling = own_sampling(draft) * cluster_widening(draft))
   } else {
@@ -217,9 +213,7 @@ hidden_of_gap <- function(estimate, gap) {
 hidden_of_errors <- function(estimate, s, rater_error) {
   of <- estimate$details[rep(s, length(rater_error)), ]
   none <- 0 * rater_error
-  if (is_stated(estimate$options)) {
-    return(none)
-  }
+  if (is_stated(estimate$options)) return(none)
   core_robust_error(
     none + estimate$table$estimate[[s]], none, none, of$suspicion, rater_error, of$base_rate_range,
     none + open_share(estimate$fit)[[s]], panel_kind(estimate$fit)
@@ -229,9 +223,7 @@ hidden_of_errors <- function(estimate, s, rater_error) {
 # Standard errors on either side of a robust interval. What is hidden differs between families of
 # data sets with heavier tails than the normal curve has; sampling does not.
 robust_quantile <- function(options, conf_level) {
-  if (is_stated(options)) {
-    return(normal_quantile(conf_level))
-  }
+  if (is_stated(options)) return(normal_quantile(conf_level))
   heavy <- stats::qt((1 + c(conf_level, 0.9)) / 2, tail_freedom)
   normal_quantile(0.9) * heavy[[1L]] / heavy[[2L]]
 }

@@ -7,12 +7,12 @@ nothing_known <- list(truth = integer(), raters = list())
 # `x` with a pattern of its own for every truth that is known of its cases; `known` for the core:
 # truth, a category per pattern (0 is unknown), and raters, a matrix each or NULL; `given`: what the
 # user gave.
-with_known <- function(x, truth, raters, call) {
+with_known <- function(x, truth, raters) {
   out <- list(
     x = x, known = nothing_known, given = list(truth = truth, raters = raters)
   )
   if (!is.null(truth)) {
-    code <- check_known_truth(truth, x, call)
+    code <- check_known_truth(truth, x)
     patterns <- n_patterns(x)
     key <- code * patterns + pattern_of_case(x)
     of <- unique(key)
@@ -21,7 +21,7 @@ with_known <- function(x, truth, raters, call) {
     out$known$truth <- as.integer((of - 1L) %/% patterns)
   }
   if (!is.null(raters)) {
-    given <- check_known_raters(raters, x, call)
+    given <- check_known_raters(raters, x)
     counted <- vapply(given, is.list, NA)
     out$known$raters <- replace(given, counted, list(NULL))
     if (any(counted)) {
@@ -32,19 +32,19 @@ with_known <- function(x, truth, raters, call) {
 }
 
 # Category of each case, 0 where it is not known.
-check_known_truth <- function(truth, x, call, arg = "known_truth") {
-  given <- as_truth_table(truth, arg, call)
+check_known_truth <- function(truth, x, arg = "known_truth") {
+  given <- as_truth_table(truth, arg)
   cases <- as_label(x$cases)
   off <- which(!given$case %in% cases)
   if (length(off) > 0L) {
     unknown <- given$case[off]
     abort_fallible("case", "{.arg {arg}} must name cases of {.arg x}.",
-      x = "{.val {unknown}} {?is/are} not among them.", row = off, call = call)
+      x = "{.val {unknown}} {?is/are} not among them.", row = off)
   }
   code <- match(given$truth, x$categories)
   if (anyNA(code)) {
     unknown <- unique(given$truth[is.na(code)])
-    abort_unknown_truth(unknown, which(is.na(code)), arg, x$categories, call)
+    abort_unknown_truth(unknown, which(is.na(code)), arg, x$categories)
   }
   # A case that is there several times has the same truth each time.
   known <- code[match(cases, given$case)]
@@ -53,32 +53,25 @@ check_known_truth <- function(truth, x, call, arg = "known_truth") {
 
 # A confusion matrix for each rater who is known, a list of `counts` for one of whom there is a
 # calibration sample, NULL for the others.
-check_known_raters <- function(raters, x, call) {
-  if (x$exchangeable) {
-    abort_argument("known_raters", "{.arg known_raters} needs the rater of each rating.",
-      x = "{.arg x} has counts of ratings.", call = call)
-  }
+check_known_raters <- function(raters, x) {
+  abort_argument_if(x$exchangeable, "known_raters",
+    "{.arg known_raters} needs the rater of each rating.", x = "{.arg x} has counts of ratings.")
   ok <- is.list(raters) || (is.numeric(raters) && is.null(dim(raters)))
-  if (!ok || !rlang::is_named(raters) || anyDuplicated(names(raters)) > 0L) {
-    abort_argument("known_raters", "must be a list with the names of raters, each once.",
-      not = raters,
-      i = "For each known rater it has a confusion matrix, or a probability of a correct rating.",
-      call = call)
-  }
+  abort_argument_if(!ok || !rlang::is_named(raters) || anyDuplicated(names(raters)) > 0L,
+    "known_raters", "must be a list with the names of raters, each once.", not = raters,
+    i = "For each known rater it has a confusion matrix, or a probability of a correct rating.")
   unknown <- setdiff(names(raters), x$raters)
-  if (length(unknown) > 0L) {
-    abort_argument("known_raters", "must name raters of {.arg x}.",
-      x = "{.val {unknown}} {?is/are} not among {.val {x$raters}}.", call = call)
-  }
+  abort_argument_if(length(unknown) > 0L, "known_raters", "must name raters of {.arg x}.",
+    x = "{.val {unknown}} {?is/are} not among {.val {x$raters}}.")
   lapply(stats::setNames(nm = x$raters), function(rater) {
-    if (rater %in% names(raters)) check_known_matrix(raters[[rater]], rater, x$categories, call)
+    if (rater %in% names(raters)) check_known_matrix(raters[[rater]], rater, x$categories)
   })
 }
 
-check_known_matrix <- function(matrix, rater, categories, call) {
+check_known_matrix <- function(matrix, rater, categories) {
   n <- length(categories)
   if (is.numeric(matrix) && is.null(dim(matrix)) && length(matrix) == 1L) {
-    accuracy <- check_number(matrix, paste0("known_raters$", rater), 0, 1, call = call)
+    accuracy <- check_number(matrix, paste0("known_raters$", rater), 0, 1)
     matrix <- matrix((1 - accuracy) / (n - 1), n, n)
     diag(matrix) <- accuracy
     return(matrix)
@@ -88,27 +81,23 @@ check_known_matrix <- function(matrix, rater, categories, call) {
   counts <- shaped && all(matrix == round(matrix)) &&
     (inherits(matrix, "table") || any(rowSums(matrix) > 1))
   ok <- shaped && (counts || all(abs(rowSums(matrix) - 1) < 1e-6))
-  if (!ok) {
-    abort_argument("known_raters", "A known rater must have a probability in [0, 1], or a {n} x {n}
-                                    matrix of probabilities with the true category in rows, which
-                                    sum to one; or a table of as many counts, of truth by answer.",
-      x = "That of {.val {rater}} is {describe(matrix)}.", call = call)
-  }
-  matrix <- in_order_of(categories, matrix, rater, call)
+  abort_argument_if(!ok, "known_raters",
+    "A known rater must have a probability in [0, 1], or a {n} x {n} matrix of probabilities with
+        the true category in rows, which sum to one; or a table of as many counts, of truth by
+        answer.", x = "That of {.val {rater}} is {describe(matrix)}.")
+  matrix <- in_order_of(categories, matrix, rater)
   matrix <- matrix(as.double(matrix), n)
   if (counts) list(counts = matrix) else matrix / rowSums(matrix)
 }
 
 # A matrix whose rows and columns, where they have names, are put in the order of the categories.
-in_order_of <- function(categories, matrix, rater, call) {
+in_order_of <- function(categories, matrix, rater) {
   labels <- dimnames(matrix)
   for (names in labels) {
-    if (!is.null(names) && !setequal(names, categories)) {
-      abort_fallible("category",
-        "The matrix of rater {.val {rater}} must have the categories of {.arg x}.",
-        x = "It has {.val {names}}.", row = NA_integer_, column = rater,
-        found = setdiff(names, categories), call = call)
-    }
+    abort_if(!is.null(names) && !setequal(names, categories), "category",
+      "The matrix of rater {.val {rater}} must have the categories of {.arg x}.",
+      x = "It has {.val {names}}.", row = NA_integer_, column = rater,
+      found = setdiff(names, categories))
   }
   if (!is.null(labels[[1L]])) matrix <- matrix[match(categories, labels[[1L]]), , drop = FALSE]
   if (!is.null(labels[[2L]])) matrix <- matrix[, match(categories, labels[[2L]]), drop = FALSE]

@@ -40,31 +40,29 @@ most_numbers <- 1e8 # 800 MB
 most_at_once <- 1e9
 
 # Stops where `numbers` are too many; `what` names them, `instead` says what to do.
-check_memory <- function(numbers, what, instead, call) {
-  if (numbers > most_at_once) {
-    abort_fallible("memory", "More than {number(most_at_once)} {what} need too much memory.",
-      x = "There would be {number(numbers)}.", i = instead, numbers = numbers, call = call)
-  }
+check_memory <- function(numbers, what, instead, call = user_frame()) {
+  abort_if(numbers > most_at_once, "memory",
+    "More than {number(most_at_once)} {what} need too much memory.",
+    x = "There would be {number(numbers)}.", i = instead, numbers = numbers, call = call)
 }
 
 # So many numbers for each of so many pairs of raters and systems; all of them, unless told.
-check_pair_numbers <- function(judges, numbers, call = NULL, pairs = judges * (judges - 1) / 2) {
+check_pair_numbers <- function(judges, numbers, call = user_frame(),
+                               pairs = judges * (judges - 1) / 2) {
   check_memory(
     numbers * pairs, "numbers about pairs of raters and systems",
     "Choose raters, for example {.code x[, 1:1000]}.", call
   )
 }
 
-check_panel_memory <- function(design, n, call) {
+check_panel_memory <- function(design, n) {
   judges <- length(design$raters) + length(design$systems)
-  check_memory(
-    as.double(n) * judges, "answers of a panel", "Draw fewer cases, in several panels.", call
-  )
+  check_memory(as.double(n) * judges, "answers of a panel", "Draw fewer cases, in several panels.")
 }
 
 # What the core throws, and what it asks of C++, as errors of ours. R's own errors, those of
 # progress bars among them, and interrupts pass.
-of_core <- function(code, call = NULL) {
+of_core <- function(code) {
   tryCatch(code, `C++Error` = function(e) {
     lack <- inherits(e, c("std::bad_alloc", "std::length_error", "std::bad_array_new_length"))
     abort_fallible(if (lack) "memory" else "core", c(
@@ -72,7 +70,7 @@ of_core <- function(code, call = NULL) {
       "x" = verbatim(conditionMessage(e)),
       "i" = if (lack) "See {.help fallible-limits}." else
         "An object was changed by hand, or this is a bug: please report it."
-    ), numbers = NA_real_, call = call) # which nobody counted
+    ), numbers = NA_real_) # which nobody counted
   })
 }
 

@@ -20,7 +20,7 @@ measure_titles <- function(ids, scale_weights = unweighted) {
 
 # The measures asked for, or those that suit what is compared if nobody asked. In some views a
 # measure may be undefined, but not in all.
-find_measures <- function(ids, views, settings, call) {
+find_measures <- function(ids, views, settings) {
   known <- all_measures()
   if (is.null(ids)) {
     one <- views[[1L]]
@@ -28,27 +28,22 @@ find_measures <- function(ids, views, settings, call) {
     suits <- function(m) m$default %in% shown && is.null(misfit_of_all(m, views, settings))
     return(Filter(suits, known))
   }
-  found <- find_records("measure", ids, known, call)
-  for (measure in found) check_suits(measure, views, settings, call)
+  found <- find_records("measure", ids, known)
+  for (measure in found) check_suits(measure, views, settings)
   found
 }
 
-check_suits <- function(measure, views, settings, call) {
+check_suits <- function(measure, views, settings) {
   why <- misfit_of_all(measure, views, settings)
-  if (!is.null(why)) {
-    abort_fallible("measure", c(
-      paste0("{.val {measure$id}} is not defined here: ", why[[1L]]),
-      stats::setNames(why[-1L], rep("i", length(why) - 1L))
-    ), measure = measure$id, call = call)
-  }
+  abort_if(!is.null(why), "measure",
+    paste0("{.val {measure$id}} is not defined here: ", why[[1L]]), i = why[-1L],
+    measure = measure$id)
 }
 
 misfit_of_all <- function(measure, views, settings) {
   for (view in views) {
     why <- misfit(measure, view, settings)
-    if (is.null(why)) {
-      return(NULL)
-    }
+    if (is.null(why)) return(NULL)
   }
   why
 }

@@ -20,10 +20,8 @@ method_average <- new_method(
 # Fields: estimator; systems, a list per system of what the average says. NULL where the raters do
 # not tell anything.
 average_of <- function(fit, options) {
-  if (fit$identified %in% c("chance", "no_pairs")) {
-    return(NULL)
-  }
-  check_model_size(fit$x, rlang::caller_env(3L))
+  if (fit$identified %in% c("chance", "no_pairs")) return(NULL)
+  check_model_size(fit$x)
   estimator <- make_estimator(fit, method_average, options)
   list(estimator = estimator, point = point_of(estimator))
 }
@@ -82,9 +80,7 @@ end_counts <- function(average) {
 # The sampling error of averaged estimates is their own.
 own_sampling <- function(draft) {
   n <- length(draft$point$value)
-  if (!is_averaged(draft) || !weights_are_counts(draft$fit$x)) {
-    return(rep(NA_real_, n))
-  }
+  if (!is_averaged(draft) || !weights_are_counts(draft$fit$x)) return(rep(NA_real_, n))
   of_average(draft$average, "std.error", n)
 }
 

@@ -53,23 +53,22 @@ case_replicates <- function(estimator, resampling, tick) {
 warn_stopped <- function(stops) {
   if (length(stops) > 0L) {
     first <- verbatim(in_one_line(stops[[1L]]))
-    warn_fallible("bootstrap", c(
+    warn_fallible("bootstrap",
       "The function given as {.arg method} stopped in {length(stops)} bootstrap replicate{?s}.",
-      "x" = paste0("First: ", first)
-    ), error = stops[[1L]])
+      x = paste0("First: ", first), error = stops[[1L]])
   }
 }
 
 # What estimate_accuracy() gives for a function; `given` are its other arguments.
-estimate_by_function <- function(x, run, given, by, cluster, call) {
-  if (in_database(x)) abort_no_cases("A function as {.arg method} is given cases", call)
-  options <- function_options(given, call)
+estimate_by_function <- function(x, run, given, by, cluster) {
+  if (in_database(x)) abort_no_cases("A function as {.arg method} is given cases")
+  options <- function_options(given)
   options$record <- function_method(run)
   estimate <- function(x, cluster, gold = NULL) {
-    options["cluster"] <- list(if (!is.null(cluster)) check_cluster(cluster, x, call))
+    options["cluster"] <- list(if (!is.null(cluster)) check_cluster(cluster, x))
     function_estimate(x, options)
   }
-  if (is.null(by)) estimate(x, cluster) else estimate_by(x, by, estimate, cluster, NULL, call)
+  if (is.null(by)) estimate(x, cluster) else estimate_by(x, by, estimate, cluster, NULL)
 }
 
 # Of the raters the K-model tells agreement; whether it can be identified is not for it to say.
@@ -82,19 +81,17 @@ function_estimate <- function(x, options) {
   new_accuracy_estimate(draft, interval_of_draft(draft))
 }
 
-function_options <- function(given, call) {
+function_options <- function(given) {
   set <- names(Filter(Negate(is.null), given[c("model", "common", "known_truth", "gold_sample")]))
   allowed <- ids_with("own_fit", accuracy_intervals())
   interval <- given$interval %||% interval_bootstrap$id
-  if (length(set) > 0L || !interval %in% allowed) {
-    abort_argument(c(set, "interval")[[1L]],
-      "A function as {.arg method} goes with {.code interval = \"bootstrap\"} or {.val none} only.",
-      x = if (length(set) > 0L) "{.arg {set}} {?is/are} not for it." else
-        "{.arg interval} is {describe(interval)}.", call = call)
-  }
+  abort_argument_if(length(set) > 0L || !interval %in% allowed, c(set, "interval")[[1L]],
+    "A function as {.arg method} goes with {.code interval = \"bootstrap\"} or {.val none} only.",
+    x = if (length(set) > 0L) "{.arg {set}} {?is/are} not for it." else "{.arg interval} is
+        {describe(interval)}.")
   given$method <- method_shared$id # has no options of its own
   given$interval <- interval
-  options <- check_accuracy_options(given, call)
+  options <- check_accuracy_options(given)
   options$method <- "own function"
   options$threads <- check_threads(given$threads)
   options

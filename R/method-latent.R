@@ -38,7 +38,7 @@ estimate_latent <- function(fit, options, average) {
   if (fit$identified %in% c("chance", "unrelated", "no_pairs")) {
     return(new_point(lacking, shared = lacking, independent = lacking))
   }
-  check_model_size(fit$x, rlang::caller_env(3L))
+  check_model_size(fit$x)
   ends <- by_id(list(method_shared, method_joint))
   estimators <- lapply(ends, make_estimator, fit = fit, options = options)
   found <- lapply(estimators, point_of)

@@ -84,9 +84,7 @@ unbinned_of_posterior <- function(answer, posterior, weight, options) {
 binned_of_posterior <- function(answer, posterior, weight, options) {
   table <- bins_of_posterior(answer, posterior, weight, options)
   known <- table[!is.na(table$estimate), ]
-  if (nrow(known) == 0L) {
-    return(NA_real_)
-  }
+  if (nrow(known) == 0L) return(NA_real_)
   value <- stats::weighted.mean(known$estimate, known$cases)
   if (options$clip == "overall") clip01(value) else value
 }
@@ -94,9 +92,7 @@ binned_of_posterior <- function(answer, posterior, weight, options) {
 # Bins count from the top; an edge belongs to the bin below it. Tied categories share the credit.
 bins_of_posterior <- function(answer, posterior, weight, options) {
   use <- which(weight > 0)
-  if (length(use) == 0L) {
-    return(no_bins)
-  }
+  if (length(use) == 0L) return(no_bins)
   posterior <- posterior[use, , drop = FALSE]
   weight <- weight[use]
   width <- options$bin_width

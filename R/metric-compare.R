@@ -2,24 +2,21 @@
 # compare_systems() makes what it makes of accuracies. On the unit scale, 1 is the best.
 
 # A plan of one row; NULL for accuracy.
-check_compared_metric <- function(metric, category, cost, estimate, call) {
-  if (is.null(metric) || identical(metric, built_in_metrics$accuracy$id)) {
-    return(NULL)
-  }
-  check_string(metric, "metric", call = call)
-  plan <- settle_metrics(metric, "macro", 1, cost, 1L, estimate$fit$x, call)
-  check_derived(plan$records[[1L]], estimate, call)
+check_compared_metric <- function(metric, category, cost, estimate) {
+  if (is.null(metric) || identical(metric, built_in_metrics$accuracy$id)) return(NULL)
+  check_string(metric, "metric")
+  plan <- settle_metrics(metric, "macro", 1, cost, 1L, estimate$fit$x)
+  check_derived(plan$records[[1L]], estimate)
   by_category <- plan$records[[1L]]$form == "category"
-  if (!is.null(category) && !by_category) {
-    abort_argument("category", "{.arg category} goes with metrics of one category.",
-      x = "{.val {metric}} is about all of them.", call = call)
-  }
-  if (!is.null(category)) check_choice(category, plan$categories, "category", call)
+  abort_argument_if(!is.null(category) && !by_category, "category",
+    "{.arg category} goes with metrics of one category.",
+    x = "{.val {metric}} is about all of them.")
+  if (!is.null(category)) check_choice(category, plan$categories, "category")
   plan$row <- if (is.null(category)) 1L else match(category, plan$rows$category)
   plan
 }
 
-check_derived <- function(record, estimate, call) {
+check_derived <- function(record, estimate) {
   draws <- draws_interval(estimate)
   gold <- length(estimate$gold$case) > 0L
   why <- if (record$needs != "table" || record$better == "") {
@@ -31,25 +28,23 @@ check_derived <- function(record, estimate, call) {
   } else if (!draws$delta && !draws$cells) {
     paste0("a ", draws$words, " is for accuracy only")
   }
-  if (!is.null(why)) {
-    abort_fallible("metric", "Differences of {.val {record$id}} are not derived here: {why}.",
-      i = "Use {.fun estimate_metrics}, or {.code metric = \"accuracy\"}{if (gold) ', or an estimate
-           without gold cases'}.", metric = record$id, call = call)
-  }
+  abort_if(!is.null(why), "metric",
+    "Differences of {.val {record$id}} are not derived here: {why}.",
+    i = "Use {.fun estimate_metrics}, or
+        {.code metric = \"accuracy\"}{if (gold) ', or an estimate without gold cases'}.",
+    metric = record$id)
 }
 
 # The estimate with values, replicates and errors of the metric in the place of those of accuracy.
 # What is hidden is a column of its details.
 in_metric <- function(estimate, plan) {
-  if (is.null(plan)) {
-    return(estimate)
-  }
+  if (is.null(plan)) return(estimate)
   counts <- confusion_counts(estimate)
   draws <- confusion_draws(estimate)
   record <- draws_interval(estimate)
   level <- estimate$options$conf_level
   rows <- lapply(seq_along(counts), function(s) {
-    found <- point_rows(estimate, plan, counts[[s]], s, NULL)
+    found <- point_rows(estimate, plan, counts[[s]], s)
     if (record$delta) found <- delta_rows(found, estimate, plan, counts[[s]], draws, s, level)
     found[plan$row, ]
   })
@@ -92,9 +87,7 @@ metric_replicates <- function(estimate, plan, counts, draws, centre, record, s) 
 
 # A comparison on the scale of the metric. Who is better stays as it is.
 from_unit <- function(found, plan) {
-  if (is.null(plan)) {
-    return(found)
-  }
+  if (is.null(plan)) return(found)
   record <- plan$records[[1L]]
   ends <- ranges_of_plan(plan)[plan$row, ]
   low <- record$better == "low"

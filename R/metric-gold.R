@@ -10,7 +10,7 @@ metrics_with_gold <- function(found, estimate, plan, s, interval, conf_level) {
   part <- gold_tables(estimate$gold$evidence, s, length(plan$categories))
   if (isTRUE(part$all_known)) {
     columns <- c("estimate", "reason")
-    found[columns] <- point_rows(estimate, plan, part$counts, s, NULL)[columns]
+    found[columns] <- point_rows(estimate, plan, part$counts, s)[columns]
   }
   slopes <- if (!is.null(part)) metric_slopes(plan, part$start)
   ends <- ranges_of_plan(plan)
@@ -78,14 +78,10 @@ unit_row <- function(found, i, ends) {
 # slopes at, in which no cell is quite empty that ratings expect a case in; and what gold_part()
 # gives. NULL without gold.
 gold_tables <- function(evidence, s, n) {
-  if (is.null(evidence)) {
-    return(NULL)
-  }
+  if (is.null(evidence)) return(NULL)
   answer <- evidence$answer[, s]
   part <- gold_part(evidence, answer > 0L)
-  if (part$gold == 0L || !stands_for(part)) {
-    return(NULL)
-  }
+  if (part$gold == 0L || !stands_for(part)) return(NULL)
   part$answer <- answer
   part$predicted <- apply(evidence$predicted, 2L, fill_unrated, part$weight)
   part$cells <- (part$truth - 1L) * n + answer[part$at]
@@ -152,13 +148,18 @@ values_by_row <- function(plan, tables) {
   }))
 }
 
-# In units of the variance of a share.
+# In units of the variance of a share, with half a case of either kind where that would be 0. Where
+# gold tells as much of the share as far more cases would, half of one of these.
 as_share <- function(x, value, alone, cluster) {
-  share <- (x$gold * value + 0.5) / (x$gold + 1)
-  own <- share * (1 - share)
+  variance_of_share <- function(cases) {
+    share <- (cases * value + 0.5) / (cases + 1)
+    share * (1 - share)
+  }
+  cases <- x$gold * variance_of_share(x$gold) / x$variance
+  own <- variance_of_share(pmin(most_information, pmax(x$gold, cases)))
   more <- x$variance / own
   x$estimate <- value
-  x$alone <- alone
+  x$alone <- x$seen <- alone
   x$variance <- own
   x$ratio <- x$ratio * more
   x$design <- x$design * more
@@ -169,9 +170,7 @@ as_share <- function(x, value, alone, cluster) {
 # A category that the row rests on and of which no gold case is, or that no gold case has as its
 # answer, by its number; NULL if there is none, or no truth is open.
 untold_category <- function(part, plan, i) {
-  if (part$all_known) {
-    return(NULL)
-  }
+  if (part$all_known) return(NULL)
   n <- length(plan$categories)
   table <- matrix(part$gold_table, n, byrow = TRUE)
   expected <- matrix(part$mean, n, byrow = TRUE)
@@ -185,9 +184,7 @@ untold_category <- function(part, plan, i) {
 
 # Why gold says nothing of a metric by its derivative; NULL if it does.
 lack_of_metric <- function(estimate, part, plan, i, s, record) {
-  if (is.null(part)) {
-    return(lack_of_gold(estimate, s) %||% only_some_drawn)
-  }
+  if (is.null(part)) return(lack_of_gold(estimate, s) %||% only_some_drawn)
   untold <- untold_category(part, plan, i)
   if (record$anytime) {
     "anytime intervals are derived for accuracy, recall and precision only"

@@ -95,9 +95,7 @@ score_influence <- function(plan, book, w, v) {
     of <- record$influence(book, w, v, plan$settings)
     value <- record$kernel(book, w, v, plan$settings)$each
     lapply(seq_len(nrow(rows)), function(i) {
-      if (!is.na(rows$category[[i]])) {
-        return(of$each[[match(rows$category[[i]], plan$categories)]])
-      }
+      if (!is.na(rows$category[[i]])) return(of$each[[match(rows$category[[i]], plan$categories)]])
       switch(if (is.na(rows$average[[i]])) "whole" else rows$average[[i]],
         macro = Reduce(`+`, of$each) / length(of$each),
         macro_weighted = Reduce(`+`, Map(`*`, of$each, share)) +

@@ -1,14 +1,14 @@
 # Metrics of the joint table of truth and answer: estimates, and their intervals without gold. Ends
 # of intervals are found on the unit scale, from the lowest value of a metric to the highest.
 
-metrics_of_table <- function(estimate, plan, interval, conf_level, call) {
+metrics_of_table <- function(estimate, plan, interval, conf_level) {
   alone <- without_gold(estimate)
   by_gold <- !is.null(estimate$gold) && !is.null(accuracy_intervals()[[interval]]$gold)
   counts <- table_counts(alone)
   finder <- metric_interval(if (by_gold) alone$options$interval else interval)
   draws <- if (has_posterior(alone) && finder$draws) confusion_draws(alone)
   tables <- lapply(seq_along(alone$fit$x$systems), function(s) {
-    found <- point_rows(alone, plan, counts[[s]], s, call)
+    found <- point_rows(alone, plan, counts[[s]], s)
     found <- finder$find(found, alone, plan, counts[[s]], draws, s, conf_level)
     if (by_gold) {
       metrics_with_gold(found, estimate, plan, s, interval, conf_level)
@@ -34,7 +34,7 @@ table_counts <- function(estimate) {
 }
 
 # Rows of one system without intervals.
-point_rows <- function(estimate, plan, counts, s, call) {
+point_rows <- function(estimate, plan, counts, s) {
   rows <- plan$rows
   value <- rep(NA_real_, nrow(rows))
   reason <- rep(NA_character_, nrow(rows))
@@ -43,15 +43,24 @@ point_rows <- function(estimate, plan, counts, s, call) {
   } else if (anyNA(counts)) {
     reason[] <- estimate$table$reason[[s]]
   } else {
-    value <- metric_values(plan, as_shares(matrix(counts, 1L), length(plan$categories)), call)[1L, ]
+    value <- metric_values(plan, as_shares(matrix(counts, 1L), length(plan$categories)))[1L, ]
     reason[is.na(value)] <- undefined_reason(plan)[is.na(value)]
   }
+  found <- metric_rows(
+    estimate, plan, estimate$table$system[[s]], value, estimate$table$n[[s]], reason
+  )
+  found[c("hidden", "sampling", "cases")] <- NA_real_
+  found
+}
+
+# Rows of a system as tidy() has them, without intervals.
+metric_rows <- function(estimate, plan, system, value, n, reason) {
+  rows <- plan$rows
   columns_tibble(
-    system = rep(estimate$table$system[[s]], nrow(rows)), metric = rows$metric,
-    average = rows$average, category = rows$category, estimate = na_real(value),
-    std.error = NA_real_, conf.low = NA_real_, conf.high = NA_real_, n = estimate$table$n[[s]],
-    method = estimate$options$method, reason = reason, hidden = NA_real_, sampling = NA_real_,
-    cases = NA_real_
+    system = rep(system, nrow(rows)), metric = rows$metric, average = rows$average,
+    category = rows$category, estimate = na_real(value), std.error = NA_real_,
+    conf.low = NA_real_, conf.high = NA_real_, n = n, method = estimate$options$method,
+    reason = unname(reason)
   )
 }
 
@@ -85,9 +94,7 @@ metric_interval <- function(id) {
 # truth is open.
 own_accuracy <- function(found, estimate, interval, s, conf_level) {
   at <- which(found$metric == built_in_metrics$accuracy$id)
-  if (length(at) == 0L || open_share(estimate$fit)[[s]] %in% 0) {
-    return(found)
-  }
+  if (length(at) == 0L || open_share(estimate$fit)[[s]] %in% 0) return(found)
   own <- estimate$table[s, ]
   same <- interval == estimate$options$interval && conf_level == estimate$options$conf_level
   if (!same && interval == estimate$options$interval && accuracy_intervals()[[interval]]$delta) {
@@ -171,7 +178,8 @@ errors_along <- function(estimate, table, s, draws, along, by_answer) {
 
 # Where replicates saw no error nothing varies in them. The error is then that of as many cases as
 # one more of which, of the worst kind, would move the estimate as far (`steepest`: how far a share
-# of cases may move it at most), with half a case of either kind.
+# of cases may move it at most), with half a case of either kind. What lies between two ends has no
+# standard deviation above half their distance, however steep its slopes are.
 with_errors <- function(found, errors, steepest, ends) {
   wide <- ends[, 2L] - ends[, 1L]
   found$cases <- found$n * wide / steepest
@@ -180,8 +188,8 @@ with_errors <- function(found, errors, steepest, ends) {
   share <- (value * found$cases + 0.5) / (found$cases + 1)
   least <- wide * sqrt(share * (1 - share) / found$cases)
   found$sampling <- ifelse(none, least, errors$sampling)
-  found$hidden <- errors$hidden
-  found$std.error <- sqrt(found$sampling^2 + found$hidden^2)
+  found$hidden <- pmin(errors$hidden, wide / 2)
+  found$std.error <- pmin(sqrt(found$sampling^2 + found$hidden^2), wide / 2)
   found
 }
 
@@ -216,8 +224,15 @@ hidden_errors <- function(estimate, table, s, along, by_answer) {
   wrong <- square - diag(diag(square), n)
   share <- wrong / replace(rowSums(wrong), rowSums(wrong) == 0, Inf)
   shift <- of_answer * by_answer(diag(n) - share)
-  level <- colSums(shift)
   own <- hidden_of_errors(estimate, s, wrong_by_answer(estimate, s))
+  hidden_in_all(estimate, range, line, raters, shift, of_answer, own)
+}
+
+# Of both parts: `line`, how far each quantity is from one end to the other, with variance `range`;
+# and `shift`, how far it moves with each answer (of which there is the share `of_answer`), by
+# `raters` for all answers and by `own` where they differ.
+hidden_in_all <- function(estimate, range, line, raters, shift, of_answer, own) {
+  level <- colSums(shift)
   apart <- colSums((own * (shift - outer(of_answer, level)))^2)
   sqrt(pmax(range * line^2 + raters^2 * level^2 + apart_share(estimate) * apart, 0))
 }
@@ -230,9 +245,7 @@ wrong_by_answer <- function(estimate, s) {
   number <- pattern_weights(x) * judged_patterns(estimate$fit) * diff(x$patterns$start)
   wrong <- 1 - rowSums(rating_shares(x) * estimate$posterior[[s]])
   use <- number > 0 & answer > 0L & !is.na(wrong)
-  if (!any(use)) {
-    return(rep(estimate$details$rater_error[[s]], length(x$categories)))
-  }
+  if (!any(use)) return(rep(estimate$details$rater_error[[s]], length(x$categories)))
   sum_of <- function(value) rowsum_codes(answer[use], value[use], length(x$categories))
   share <- sum_of(wrong * number) / sum_of(number)
   ifelse(is.na(share), estimate$details$rater_error[[s]], share)
@@ -246,24 +259,27 @@ apart_share <- function(estimate) if (panel_kind(estimate) == "machines") 0 else
 # where it is a model's.
 end_direction <- function(estimate, table, s, n) {
   ends <- if (length(estimate$end_counts) > 0L) estimate$end_counts[[s]]
-  if (length(ends$shared_counts) == 0L) {
-    return(rep(0, length(table)))
-  }
+  if (length(ends$shared_counts) == 0L) return(rep(0, length(table)))
   share <- function(counts) as_shares(matrix(counts, 1L), n)[1L, ]
   own <- if (is_averaged(estimate)) share(ends$independent_counts) else table
   own - share(ends$shared_counts)
 }
 
-# So many standard errors wide.
+# So many standard errors wide. Wilson's interval of fewer than z^2 cases would stand around one
+# half rather than around the estimate. There it is of sampling alone, and what errors in common
+# hide is added as in add_sampling().
 interval_rows <- function(found, plan, z) {
   at <- which(!is.na(found$estimate) & !is.na(found$std.error))
   ends <- ranges_of_plan(plan)[at, , drop = FALSE]
   wide <- ends[, 2L] - ends[, 1L]
-  value <- pmin(pmax(to_unit(found$estimate[at], ends), 0), 1)
-  limits <- unit_interval(value, found$std.error[at] / wide, z, found[["cases"]][at])
-  limits <- matrix(ends[, 1L] + wide * limits, ncol = 2L)
-  found$conf.low[at] <- limits[, 1L]
-  found$conf.high[at] <- limits[, 2L]
+  value <- clip01(to_unit(found$estimate[at], ends))
+  error <- found$std.error[at] / wide
+  hidden <- ifelse(value * (1 - value) < (z * error)^2, found$hidden[at] / wide, 0)
+  sampling <- sqrt(pmax(error^2 - hidden^2, 0))
+  limits <- matrix(unit_interval(value, sampling, z, found[["cases"]][at]), ncol = 2L)
+  reach <- sqrt((limits - value)^2 + (z * hidden)^2)
+  found$conf.low[at] <- ends[, 1L] + wide * pmax(0, value - reach[, 1L])
+  found$conf.high[at] <- ends[, 1L] + wide * pmin(1, value + reach[, 2L])
   found
 }
 

@@ -72,15 +72,14 @@ estimate_metrics.ratings_labels <- function(x, # nolint: object_name, object_len
                                             interval = c("bootstrap", "none"),
                                             conf_level = default_conf_level(),
                                             resampling = list(), ...) {
-  call <- rlang::current_env()
   check_dots_empty(...)
-  method <- check_choice(method, c("joint", "shared"), "method", call)
-  interval <- check_choice(interval, c("bootstrap", "none"), "interval", call)
-  conf_level <- check_level(conf_level, call = call)
-  replicates <- check_resampling(resampling, call, "replicates")$replicates %||% 200L
-  replicates <- check_count(replicates, "replicates", min = 2L, call = call)
-  plan <- label_plan(metrics, average, beta, x, call)
-  panel <- label_panel(x, systems, call)
+  method <- check_choice(method)
+  interval <- check_choice(interval)
+  conf_level <- check_level(conf_level)
+  replicates <- check_resampling(resampling, known = "replicates")$replicates %||% 200L
+  replicates <- check_count(replicates, "replicates", min = 2L)
+  plan <- label_plan(metrics, average, beta, x)
+  panel <- label_panel(x, systems)
   model <- rater_model("rater", "free", base_rates = if (panel$labels > 1L) ~label else ~1)
   estimate <- estimate_accuracy(
     panel$x, method, model, interval = "none",
@@ -90,33 +89,28 @@ estimate_metrics.ratings_labels <- function(x, # nolint: object_name, object_len
   estimate$options$conf_level <- conf_level
   estimate$options["cluster"] <- list(NULL) # whole cases, to whoever asks
   table <- label_table(estimate, plan, panel, interval, conf_level)
-  structure(
-    list(
-      table = table, estimates = list(estimate), plan = plan, panel = panel,
-      options = list(
-        method = method, interval = interval, conf_level = conf_level, grouped = FALSE,
-        systems = panel$systems
-      )
-    ),
-    class = c("metric_estimate", "fallible_result")
+  new_result("metric_estimate",
+    table = table, estimates = list(estimate), plan = plan, panel = panel,
+    options = list(
+      method = method, interval = interval, conf_level = conf_level, grouped = FALSE,
+      systems = panel$systems
+    )
   )
 }
 
 # As metric_plan(), with labels in the place of categories; `of_label` is the plan of one label.
-label_plan <- function(metrics, average, beta, x, call) {
+label_plan <- function(metrics, average, beta, x) {
   metrics <- metrics %||% default_label_metrics
   rest <- if (is.character(metrics)) setdiff(metrics, names(label_records)) else metrics
   only_own <- is.character(metrics) && length(metrics) > 0L && length(rest) == 0L
   plan <- settle_metrics(
     if (only_own) "accuracy" else rest, average, beta, NULL, 10L,
-    list(categories = c("yes", "no"), ordered = FALSE), call
+    list(categories = c("yes", "no"), ordered = FALSE)
   )
   others <- if (!only_own) plan$records
   off <- Filter(function(record) record$needs != "table", others)
-  if (length(off) > 0L) {
-    abort_fallible("metric", "Answers with several labels have no scores.",
-      x = "{.val {names(off)}} needs them.", metric = names(off), call = call)
-  }
+  abort_if(length(off) > 0L, "metric", "Answers with several labels have no scores.",
+    x = "{.val {names(off)}} needs them.", metric = names(off))
   records <- c(others, label_records)[unique(metrics)]
   rows <- lapply(records, function(record) {
     whole <- record$form == "set"
@@ -135,8 +129,8 @@ label_plan <- function(metrics, average, beta, x, call) {
 # Cases times labels as ratings "yes" and "no" (`x`), with a system per system and label that has
 # answered its own label only; `cluster`, the case of each; `said`, cases x labels of each system,
 # NA without an answer.
-label_panel <- function(x, systems, call) {
-  check_label_panel(x, systems, call)
+label_panel <- function(x, systems) {
+  check_label_panel(x, systems)
   systems <- systems %||% x$systems
   n <- nrow(x)
   labels <- length(x$categories)
@@ -170,21 +164,15 @@ label_panel <- function(x, systems, call) {
   )
 }
 
-check_label_panel <- function(x, systems, call) {
-  if (x$exchangeable || has_repeats(x) || !is.null(x$weights)) {
-    abort_argument("x",
-      "Metrics of labels need one answer of each rater on a case, and cases without weights.",
-      x = if (!is.null(x$weights)) "{.arg x} has weights.", call = call)
-  }
-  check_system_names(systems, c(x$raters, x$systems), call)
-  if (length(systems %||% x$systems) == 0L) {
-    abort_fallible("system", "There is no system.",
-      i = "Name in {.arg systems} the raters of {.arg x} that are systems.", system = character(),
-      call = call)
-  }
-  if (length(setdiff(x$raters, systems)) < 2L) {
-    abort_argument("systems", "At least two raters must be left that are not systems.", call = call)
-  }
+check_label_panel <- function(x, systems) {
+  abort_argument_if(x$exchangeable || has_repeats(x) || !is.null(x$weights), "x",
+    "Metrics of labels need one answer of each rater on a case, and cases without weights.",
+    x = if (!is.null(x$weights)) "{.arg x} has weights.")
+  check_system_names(systems, c(x$raters, x$systems))
+  abort_if(length(systems %||% x$systems) == 0L, "system", "There is no system.",
+    i = "Name in {.arg systems} the raters of {.arg x} that are systems.", system = character())
+  abort_argument_if(length(setdiff(x$raters, systems)) < 2L, "systems",
+    "At least two raters must be left that are not systems.")
 }
 
 # Of each rater: cases x labels, is the label in the answer, NA without an answer.
@@ -216,19 +204,14 @@ label_table <- function(estimate, plan, panel, interval, conf_level) {
   }
   tables <- lapply(seq_along(panel$systems), function(s) {
     of <- (s - 1L) * panel$labels + seq_len(panel$labels)
-    rows <- plan$rows
-    at <- match(rows$category, plan$categories)
+    at <- match(plan$rows$category, plan$categories)
     reason <- ifelse(is.na(at), estimate$table$reason[of[which(lost[of])[1L]]],
       estimate$table$reason[of][at])
     unknown <- is.na(values[[s]])
     reason[unknown & is.na(reason)] <- undefined_reason(plan)[unknown & is.na(reason)]
-    found <- columns_tibble(
-      system = rep(panel$systems[[s]], nrow(rows)), metric = rows$metric, average = rows$average,
-      category = rows$category, estimate = na_real(values[[s]]), std.error = NA_real_,
-      conf.low = NA_real_, conf.high = NA_real_,
-      n = ifelse(is.na(at), max(estimate$table$n[of]), estimate$table$n[of][at]),
-      method = estimate$options$method, reason = ifelse(unknown, reason, NA_character_)
-    )
+    n <- ifelse(is.na(at), max(estimate$table$n[of]), estimate$table$n[of][at])
+    reason[!unknown] <- NA_character_
+    found <- metric_rows(estimate, plan, panel$systems[[s]], values[[s]], n, reason)
     if (is.null(replicates)) found else with_percentiles(found, plan, replicates[[s]], conf_level)
   })
   do.call(rbind, tables)
@@ -289,9 +272,7 @@ values_over_labels <- function(counts, plan) {
 
 # Of each case, the posterior mean of how right the whole answer is; NA without an answer.
 set_scores <- function(id, yes, said) {
-  if (id == "subset_accuracy") {
-    return(exp(rowSums(log(ifelse(said, yes, 1 - yes)))))
-  }
+  if (id == "subset_accuracy") return(exp(rowSums(log(ifelse(said, yes, 1 - yes)))))
   size <- rowSums(said)
   # How many labels are true that the answer has not: its distribution, label by label.
   missed <- cbind(rep(1, nrow(yes)), matrix(0, nrow(yes), ncol(yes)))

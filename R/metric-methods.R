@@ -89,9 +89,7 @@ system_rows <- function(table, name, title) {
 # Of a system: a row per category, a column per metric.
 category_metrics <- function(table, system) {
   table <- table[!is.na(table$category) & table$system == system, ]
-  if (nrow(table) == 0L) {
-    return(NULL)
-  }
+  if (nrow(table) == 0L) return(NULL)
   columns <- lapply(split(table, factor(table$metric, unique(table$metric))), with_interval)
   data.frame(category = unique(table$category), columns, check.names = FALSE)
 }
@@ -176,9 +174,7 @@ notes_of.metric_estimate <- function(x) { # nolint: object_name.
 
 metric_interval_note <- function(x, one) {
   record <- accuracy_intervals()[[x$options$interval]]
-  if (is.null(record$find) || all(is.na(x$table$conf.low))) {
-    return(NULL)
-  }
+  if (is.null(record$find) || all(is.na(x$table$conf.low))) return(NULL)
   drawn <- paste0(resampling_note(one), ", ", number(one$options$replicates), " replicates")
   about <- if (!is.null(one$gold) && !is.null(record$gold)) {
     paste0("each metric by itself, in the ", one$gold$settings$target, ", with ",
@@ -197,18 +193,12 @@ metric_interval_note <- function(x, one) {
 #' @rdname metric_estimate
 #' @export
 augment.metric_estimate <- function(x, ...) {
-  call <- rlang::current_env()
   check_dots_empty(...)
-  if (!is.null(x$panel)) {
-    return(augment_labels(x))
-  }
+  if (!is.null(x$panel)) return(augment_labels(x))
   one <- x$estimates[[1L]]
-  if (!has_posterior(one)) {
-    abort_argument("x",
-      "Method {.val {one$options$method}} gives no probabilities of the categories of a case.",
-      i = "Estimate with {.arg method} {.or {.val {ids_with('posterior', accuracy_methods())}}}.",
-      call = call)
-  }
+  abort_argument_if(!has_posterior(one), "x",
+    "Method {.val {one$options$method}} gives no probabilities of the categories of a case.",
+    i = "Estimate with {.arg method} {.or {.val {ids_with('posterior', accuracy_methods())}}}.")
   tables <- lapply(seq_along(x$estimates), function(g) {
     of <- lapply(x$options$systems, weighted_answers, estimate = x$estimates[[g]])
     found <- do.call(rbind, of)

@@ -24,9 +24,7 @@ metric_slopes <- function(plan, table) {
 # The slopes of a row of the plan, a number per cell.
 slope_of <- function(slopes, i) {
   at <- sum(slopes$whole[seq_len(i)] == slopes$whole[[i]])
-  if (slopes$whole[[i]]) {
-    return(slopes$cells[, at])
-  }
+  if (slopes$whole[[i]]) return(slopes$cells[, at])
   of <- matrix(slopes$sums[, at], ncol = 3L)
   square <- outer(of[, 1L], of[, 2L], `+`) + diag(of[, 3L], slopes$n)
   replace(as.vector(t(square)), !slopes$there, 0)
@@ -59,7 +57,7 @@ slopes_by_answer <- function(slopes, weight) {
 
 slopes_of_table <- function(record, plan, square, there) {
   table <- as.vector(t(square))
-  slope <- if (is.na(values_of_tables(record, plan, matrix(table, 1L), NULL))) {
+  slope <- if (is.na(values_of_tables(record, plan, matrix(table, 1L)))) {
     NA_real_ * table
   } else if (is.null(record$gradient)) {
     numeric_slopes(record, plan, table, which(there))
@@ -73,7 +71,7 @@ slopes_of_table <- function(record, plan, square, there) {
 # Of kernels of users, table by table.
 numeric_slopes <- function(record, plan, table, there) {
   slope <- numeric(length(table))
-  value <- function(tables) values_of_tables(record, plan, tables, NULL)[, 1L]
+  value <- function(tables) values_of_tables(record, plan, tables)[, 1L]
   own <- value(matrix(table, 1L))
   size <- ceiling(most_in_block / length(table))
   for (cells in split(there, ceiling(seq_along(there) / size))) {
@@ -114,7 +112,7 @@ kernel_slopes <- function(record, plan, parts, more) {
   moved <- lapply(seq_len(4L), function(i) {
     (1 - steps) * parts[[i]] + steps * rep(more[i, ], each = n)
   })
-  value <- matrix(run_kernel(record, list(moved), length(steps), plan$settings, NULL), ncol = 3L)
+  value <- matrix(run_kernel(record, list(moved), length(steps), plan$settings), ncol = 3L)
   slope <- (4 * value[, 2L] - value[, 3L] - 3 * value[, 1L]) / slope_step
   list(value = value[seq_len(n), 1L], slope = matrix(slope, n))
 }

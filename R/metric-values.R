@@ -9,9 +9,7 @@ metric_averages <- c("macro", "macro_weighted", "micro")
 # NA for metrics of the whole table); and of each metric its record and place.
 metric_plan <- function(records, categories, averages, settings) {
   rows <- lapply(records, function(record) {
-    if (record$needs == "scores") {
-      return(rows_of_scores(record, categories, averages))
-    }
+    if (record$needs == "scores") return(rows_of_scores(record, categories, averages))
     n <- length(categories)
     one <- record$form == "table"
     average <- if (one) NA_character_ else c(averages, rep(NA_character_, n))
@@ -24,31 +22,31 @@ metric_plan <- function(records, categories, averages, settings) {
   )
 }
 
-metric_values <- function(plan, tables, call = NULL) {
+metric_values <- function(plan, tables) {
   parts <- against_rest(tables, length(plan$categories))
   values <- lapply(plan$records, function(record) {
     if (record$form == "table") {
-      values_of_tables(record, plan, tables, call)
+      values_of_tables(record, plan, tables)
     } else {
-      values_of_categories(record, plan, parts, call)
+      values_of_categories(record, plan, parts)
     }
   })
   unname(do.call(cbind, values))
 }
 
-values_of_tables <- function(record, plan, tables, call) {
+values_of_tables <- function(record, plan, tables) {
   n <- length(plan$categories)
   labels <- list(truth = plan$categories, answer = plan$categories)
   each <- lapply(seq_len(nrow(tables)), function(i) {
     list(matrix(tables[i, ], n, byrow = TRUE, dimnames = labels))
   })
-  matrix(run_kernel(record, each, 1L, plan$settings, call), ncol = 1L)
+  matrix(run_kernel(record, each, 1L, plan$settings), ncol = 1L)
 }
 
-values_of_categories <- function(record, plan, parts, call) {
+values_of_categories <- function(record, plan, parts) {
   of <- function(parts) {
     flat <- lapply(parts, as.vector)
-    value <- run_kernel(record, list(unname(flat)), length(flat$tp), plan$settings, call)
+    value <- run_kernel(record, list(unname(flat)), length(flat$tp), plan$settings)
     matrix(value, NROW(parts$tp))
   }
   each <- of(parts)
@@ -87,16 +85,14 @@ against_rest <- function(tables, n) {
 
 # `each` has the arguments of so many calls, which give `n` numbers each in the range of the metric,
 # NA where it is undefined.
-run_kernel <- function(record, each, n, settings, call) {
-  if (record$ordered && !settings$ordered) {
-    return(rep(NA_real_, n * length(each)))
-  }
+run_kernel <- function(record, each, n, settings) {
+  if (record$ordered && !settings$ordered) return(rep(NA_real_, n * length(each)))
   more <- settings[record$settings]
   values <- tryCatch(
     lapply(each, function(args) do.call(record$kernel, c(args, more))),
     error = function(e) {
       abort_fallible("metric", "Metric {.val {record$id}} stopped.",
-        x = verbatim(conditionMessage(e)), metric = record$id, parent = e, call = call)
+        x = verbatim(conditionMessage(e)), metric = record$id, parent = e)
     }
   )
   ends <- range_of_metric(record, settings)
@@ -109,11 +105,8 @@ run_kernel <- function(record, each, n, settings, call) {
     other <- values[!counted]
     abort_fallible("metric",
       "Metric {.val {record$id}} must return {n} number{?s} from {ends[[1L]]} to {ends[[2L]]}.",
-      x = if (length(other) > 0L) {
-        "It returned {describe(other[[1L]])}."
-      } else {
-        "Among them is {.val {off[[1L]]}}."
-      }, metric = record$id, call = call)
+      x = if (length(other) > 0L) "It returned {describe(other[[1L]])}." else "Among them is
+          {.val {off[[1L]]}}.", metric = record$id)
   }
   value
 }

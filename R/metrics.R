@@ -60,66 +60,53 @@ metric_table <- function() {
   )
 }
 
-new_own_metric <- function(id, title, kernel, form, range, better, reference, call) {
-  form <- check_choice(form %||% "category", c("category", "table"), "form", call)
-  check_kernel(kernel, form, if (form == "table") "table" else c("tp", "fn", "fp", "tn"), call)
+new_own_metric <- function(id, title, kernel, form, range, better, reference) {
+  form <- check_choice(form %||% "category", c("category", "table"), "form")
+  check_kernel(kernel, form, if (form == "table") "table" else c("tp", "fn", "fp", "tn"))
   range <- range %||% c(0, 1)
-  check_range(range, "finite numbers", finite = TRUE, call)
+  check_range(range, "finite numbers", finite = TRUE)
   new_metric(
     id, title, reference, kernel, form, lower = range[[1L]], upper = range[[2L]],
-    better = check_choice(better, c("high", "low"), "better", call), drops = "undefined"
+    better = check_choice(better, c("high", "low"), "better"), drops = "undefined"
   )
 }
 
 # The metrics asked for, or those shown unasked; `scored`: are there scores?
-find_metrics <- function(ids, settings, scored, call) {
+find_metrics <- function(ids, settings, scored) {
   known <- all_metrics()
-  if (is.null(ids)) {
-    return(Filter(function(m) m$default && (scored || m$needs != "scores"), known))
-  }
-  found <- find_records("metric", ids, known, call)
-  for (record in found) check_settings(record, settings, call)
+  if (is.null(ids)) return(Filter(function(m) m$default && (scored || m$needs != "scores"), known))
+  found <- find_records("metric", ids, known)
+  for (record in found) check_settings(record, settings)
   found
 }
 
-check_settings <- function(record, settings, call) {
+check_settings <- function(record, settings) {
   lacking <- record$settings[vapply(settings[record$settings], is.null, NA)]
-  if (length(lacking) > 0L) {
-    abort_fallible("metric", "Metric {.val {record$id}} needs {.arg {lacking}}.",
-      i = "{.arg cost} is a matrix of costs: true categories in rows, answers in columns.",
-      metric = record$id, call = call)
-  }
+  abort_if(length(lacking) > 0L, "metric", "Metric {.val {record$id}} needs {.arg {lacking}}.",
+    i = "{.arg cost} is a matrix of costs: true categories in rows, answers in columns.",
+    metric = record$id)
 }
 
 # Costs of each answer (columns) given each truth (rows), in the order of the categories.
-check_cost_matrix <- function(cost, categories, call) {
-  if (is.null(cost)) {
-    return(NULL)
-  }
+check_cost_matrix <- function(cost, categories) {
+  if (is.null(cost)) return(NULL)
   n <- length(categories)
   if (is.data.frame(cost)) cost <- as.matrix(cost)
-  if (!(is.numeric(cost) && identical(dim(cost), c(n, n)) && all(is.finite(cost)))) {
-    abort_argument("cost", "must be a {n} x {n} matrix of finite numbers, true categories in rows
-                            and answers in columns.",
-      x = if (length(dim(cost)) == 2L && !identical(dim(cost), c(n, n))) {
-        "It has {nrow(cost)} row{?s} and {ncol(cost)} columns."
-      } else {
-        "It is {describe(cost)}."
-      }, i = "Categories are {.val {categories}}.", call = call)
-  }
+  abort_argument_if(!(is.numeric(cost) && identical(dim(cost), c(n, n)) && all(is.finite(cost))),
+    "cost",
+    "must be a {n} x {n} matrix of finite numbers, true categories in rows and answers in columns.",
+    x = if (length(dim(cost)) == 2L && !identical(dim(cost), c(n, n))) "It has {nrow(cost)} row{?s}
+        and {ncol(cost)} columns." else "It is {describe(cost)}.",
+    i = "Categories are {.val {categories}}.")
   for (side in 1:2) {
     names <- dimnames(cost)[[side]]
     if (is.null(names)) next
-    if (!setequal(names, categories)) {
-      abort_argument("cost", "must have the categories of {.arg x}.",
-        x = "Its {c('rows', 'columns')[[side]]} are {.val {names}}.",
-        i = "Categories are {.val {categories}}.", call = call)
-    }
+    abort_argument_if(!setequal(names, categories), "cost", "must have the categories of {.arg x}.",
+      x = "Its {c('rows', 'columns')[[side]]} are {.val {names}}.",
+      i = "Categories are {.val {categories}}.")
     cost <- if (side == 1L) cost[categories, , drop = FALSE] else cost[, categories, drop = FALSE]
   }
-  if (diff(range(cost)) == 0) {
-    abort_argument("cost", "must differ between cells.", x = "All costs are {.val {cost[[1L]]}}.",
-      call = call)
-  }
+  abort_argument_if(diff(range(cost)) == 0, "cost", "must differ between cells.",
+    x = "All costs are {.val {cost[[1L]]}}.")
   unname(cost)
 }

@@ -26,28 +26,20 @@
 #' options(before)
 NULL
 
-default_conf_level <- function(call = rlang::caller_env()) {
-  read_option("fallible.conf_level", 0.9, call, function(x, arg) {
-    check_number(x, arg, 0, 1, open_min = TRUE, open_max = TRUE, call = call)
-  })
-}
+default_conf_level <- function() read_option("fallible.conf_level", 0.9, check_level)
 
-default_threads <- function(call = rlang::caller_env()) {
-  read_option("fallible.threads", 1L, call, function(x, arg) check_count(x, arg, call = call))
-}
+default_threads <- function() read_option("fallible.threads", 1L, check_count)
 
-is_quiet <- function(call = rlang::caller_env()) {
-  read_option("fallible.quiet", FALSE, call, function(x, arg) check_flag(x, arg, call = call))
-}
+is_quiet <- function() read_option("fallible.quiet", FALSE, check_flag)
 
 # `check` takes a value and its name, like the checks of arguments.
-read_option <- function(option, otherwise, call, check) {
+read_option <- function(option, otherwise, check) {
   tryCatch(
     check(getOption(option, otherwise), option),
     fallible_error_argument = function(e) {
       abort_fallible("option", "The option {.code {option}} cannot be used.",
         i = "Set it by {.fun options}, see {.code ?`fallible-options`}.", option = option,
-        parent = e, call = call)
+        parent = e)
     }
   )
 }

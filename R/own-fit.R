@@ -43,18 +43,16 @@
 #' @export
 as_rater_fit <- function(x, posterior, base_rates = NULL, ..., model = "own model") {
   check_given()
-  call <- rlang::current_env()
   check_dots_empty(...)
-  x <- as_ratings(x, call = call)
-  if (in_database(x)) abort_no_cases("A posterior is one of each case", call)
+  x <- as_ratings(x)
+  if (in_database(x)) abort_no_cases("A posterior is one of each case")
   x <- with_votes(x)
-  if (!rlang::is_string(model) || is.na(model) || model == "") {
-    abort_argument("model", "must be a name, one string.", not = model, call = call)
-  }
-  posterior <- check_posterior(posterior, x, call)
+  abort_argument_if(!rlang::is_string(model) || is.na(model) || model == "", "model",
+    "must be a name, one string.", not = model)
+  posterior <- check_posterior(posterior, x)
   weight <- weights_of_cases(x)
   rates <- colSums(posterior * weight) / sum(weight)
-  if (!is.null(base_rates)) rates <- check_base_rates(base_rates, ncol(posterior), call)
+  if (!is.null(base_rates)) rates <- check_base_rates(base_rates, ncol(posterior))
   own_fit(x, posterior, rates, model)
 }
 
@@ -114,74 +112,58 @@ own_model <- function(words, x) {
 format.own_model <- function(x, ...) x$words
 
 # Cases x categories in the order of those of `x`; rows sum to one exactly.
-check_posterior <- function(posterior, x, call) {
-  if (is.data.frame(posterior)) posterior <- posterior_of_table(posterior, x, call)
+check_posterior <- function(posterior, x) {
+  if (is.data.frame(posterior)) posterior <- posterior_of_table(posterior, x)
   n <- length(x$categories)
   shaped <- is.matrix(posterior) && is.numeric(posterior) && nrow(posterior) == nrow(x) &&
     ncol(posterior) == n
   names <- if (shaped) colnames(posterior) %||% x$categories
-  if (!shaped || !setequal(names, x$categories)) {
-    abort_argument("posterior", "must be a matrix of {nrow(x)} case{?s} x {n} categories, or such a
-                                 table with a column {.val case}.",
-      x = if (shaped) {
-        "Its columns are {.val {names}}; categories are {.val {x$categories}}."
-      } else if (is.matrix(posterior)) {
-        "It is {nrow(posterior)} x {ncol(posterior)}, of type {typeof(posterior)}."
-      } else {
-        "It is {describe(posterior)}."
-      }, call = call)
-  }
+  abort_argument_if(!shaped || !setequal(names, x$categories), "posterior",
+    "must be a matrix of {nrow(x)} case{?s} x {n} categories, or such a table with a column
+        {.val case}.",
+    x = if (shaped) "Its columns are {.val {names}}; categories are {.val {x$categories}}." else
+      if (is.matrix(posterior)) "It is {nrow(posterior)} x {ncol(posterior)}, of type
+        {typeof(posterior)}." else "It is {describe(posterior)}.")
   posterior <- posterior[, match(x$categories, names), drop = FALSE]
-  check_probability_rows(posterior, x, call)
+  check_probability_rows(posterior, x)
   posterior <- pmax(posterior, 0)
   unname(posterior / rowSums(posterior))
 }
 
-check_probability_rows <- function(posterior, x, call) {
+check_probability_rows <- function(posterior, x) {
   off <- which(rowSums(!is.finite(posterior) | posterior < -1e-9) > 0L)
   odd <- if (length(off) == 0L) which(abs(rowSums(posterior) - 1) > 1e-6)
-  if (length(off) + length(odd) == 0L) {
-    return(invisible())
-  }
+  if (length(off) + length(odd) == 0L) return(invisible())
   row <- c(off, odd)[[1L]]
   said <- format(posterior[row, ], digits = 6, trim = TRUE) # nolint: object_usage.
   abort_argument("posterior", "Each row of {.arg posterior} must be probabilities that sum to one.",
-    x = if (length(off) > 0L) {
-      "That of case {.val {as.character(x$cases[[row]])}} is {said}."
-    } else {
+    x = if (length(off) > 0L) "That of case {.val {as.character(x$cases[[row]])}} is {said}." else
       "That of case {.val {as.character(x$cases[[row]])}} sums to
-       {format(sum(posterior[row, ]), digits = 6)}."
-    }, i = if (length(c(off, odd)) > 1L) "{length(c(off, odd))} rows do not.", row = c(off, odd),
-    call = call)
+        {format(sum(posterior[row, ]), digits = 6)}.",
+    i = if (length(c(off, odd)) > 1L) "{length(c(off, odd))} rows do not.", row = c(off, odd))
 }
 
-posterior_of_table <- function(table, x, call) {
+posterior_of_table <- function(table, x) {
   lacking <- setdiff(c("case", x$categories), names(table))
-  if (length(lacking) > 0L) {
-    abort_fallible("columns",
-      "{.arg posterior} must have the column {.val case} and a column per category.",
-      x = "It lacks {.val {lacking}}.", arg = "posterior", call = call)
-  }
+  abort_if(length(lacking) > 0L, "columns",
+    "{.arg posterior} must have the column {.val case} and a column per category.",
+    x = "It lacks {.val {lacking}}.", arg = "posterior")
   at <- match(as_label(x$cases), as_label(table$case))
-  if (anyNA(at) || anyDuplicated(as_label(table$case)) > 0L) {
-    abort_fallible("case", "{.arg posterior} must have one row for each case of {.arg x}.",
-      x = if (anyNA(at)) {
-        "There is none for {.val {as.character(x$cases[is.na(at)])}}."
-      } else {
-        "One case is repeated."
-      }, row = which(is.na(at)), call = call)
-  }
+  abort_if(anyNA(at) || anyDuplicated(as_label(table$case)) > 0L, "case",
+    "{.arg posterior} must have one row for each case of {.arg x}.",
+    x = if (anyNA(at)) "There is none for {.val {as.character(x$cases[is.na(at)])}}." else
+      "One case is repeated.", row = which(is.na(at)))
   as.matrix(as.data.frame(table)[at, x$categories, drop = FALSE])
 }
 
 # For what needs the model and not only its posterior.
-check_has_law <- function(fit, what, call) UseMethod("check_has_law")
+check_has_law <- function(fit, what) UseMethod("check_has_law")
 
-check_has_law.rater_fit <- function(fit, what, call) invisible()
+check_has_law.rater_fit <- function(fit, what) invisible()
 
-check_has_law.posterior_fit <- function(fit, what, call) {
+check_has_law.posterior_fit <- function(fit, what) {
   abort_argument("object", "{what} needs the model, of which this fit has only the posterior.",
-    i = "Refit the model, and give its posterior to {.fun as_rater_fit}.", call = call)
+    i = "Refit the model, and give its posterior to {.fun as_rater_fit}.")
 }
 
 # The same fit beside other answers by systems: `x` has the cases and ratings of the fit.

@@ -174,7 +174,7 @@ count_cases <- function(x, which = TRUE) sum(pattern_cases(x)[which])
 
 # A row per pattern: a factor for each rater, or, where raters are exchangeable or rate a case more
 # than once, a number of ratings for each category; systems, covariates, and `n`.
-pattern_table <- function(x, call = rlang::caller_env()) {
+pattern_table <- function(x, call = user_frame()) {
   if (!is.null(x$covariates)) x <- split_by_covariates(x)
   rows <- n_patterns(x)
   ratings <- if (x$exchangeable || nrow(repeated_ratings(x)) > 0L) {

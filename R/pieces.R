@@ -1,9 +1,7 @@
 # Independent pieces of work on other processes, or machines, by package future.
 
 # Has the user planned for other processes?
-has_workers <- function() {
-  isNamespaceLoaded("future") && !inherits(future::plan(), "sequential")
-}
+has_workers <- function() isNamespaceLoaded("future") && !inherits(future::plan(), "sequential")
 
 # Are they on other machines, as far as a plan tells?
 has_remote_workers <- function() {
@@ -13,7 +11,8 @@ has_remote_workers <- function() {
 # The values of some `tasks`: functions without arguments that carry what they need, since on a
 # worker other names belong to the user. `names` tell which is which when one is lost; those that
 # are finished are then in the error.
-run_pieces <- function(tasks, names, call, globals = list(), packages = character()) {
+run_pieces <- function(tasks, names, call = user_frame(), globals = list(),
+                       packages = character()) {
   lost_or <- function(code) tryCatch(code, FutureError = identity)
   futures <- lapply(tasks, function(task) {
     lost_or(future::future(
@@ -27,14 +26,14 @@ run_pieces <- function(tasks, names, call, globals = list(), packages = characte
   lost <- vapply(found, inherits, NA, "FutureError")
   if (any(lost)) {
     finished <- replace(lapply(found, function(value) NULL), !lost, lapply(found[!lost], `[[`, 1L))
-    abort_lost(names, lost, finished, found[[which(lost)[[1L]]]], call)
+    abort_lost(names, lost, finished, found[[which(lost)[[1L]]]])
   }
   lapply(found, `[[`, 1L)
 }
 utils::globalVariables(".fallible_task")
 
 # `finished` is a list with the value of each piece, NULL where it is lost.
-abort_lost <- function(names, lost, finished, parent, call) {
+abort_lost <- function(names, lost, finished, parent) {
   abort_fallible("worker", "A worker process died, or cannot be reached.",
     x = verbatim("Lost with it: ", shorten(names[lost], most = 6L), "."),
     i = c(
@@ -43,7 +42,7 @@ abort_lost <- function(names, lost, finished, parent, call) {
       "{.fun future::plan} restarts workers; random results are the same if
        {.fun set.seed} is called as before."
     ), pieces = names[lost],
-    finished = stats::setNames(finished, names), parent = parent, call = call)
+    finished = stats::setNames(finished, names), parent = parent)
 }
 
 # Whatever the user's generator is, a run has its own numbers.

@@ -4,28 +4,26 @@
 # raters were given), accuracies (of these, one if they are alike), kappa (that they would have),
 # labels, systems (their accuracies) and missing of that design, pilot (NULL, or what the print
 # tells of it).
-plan_design <- function(x, approximate, call) {
-  if (is.function(x$design)) {
-    return(plan_world(x, approximate, call))
-  }
-  from <- plan_basis(x$design, approximate, call)
-  design <- with_systems(from$design, x$system_accuracy, call)
-  accuracies <- plan_accuracies(x, from$accuracies, design, call)
+plan_design <- function(x, approximate) {
+  if (is.function(x$design)) return(plan_world(x, approximate))
+  from <- plan_basis(x$design, approximate)
+  design <- with_systems(from$design, x$system_accuracy)
+  accuracies <- plan_accuracies(x, from$accuracies, design)
   if (length(unique(accuracies)) == 1L) accuracies <- accuracies[[1L]]
   several <- if (length(x$rater_accuracy) > 1L) length(x$rater_accuracy)
-  raters <- check_raters(x$raters %||% several %||% length(design$raters), call)
+  raters <- check_raters(x$raters %||% several %||% length(design$raters))
   own <- is.null(x$rater_accuracy) && is.null(x$chance_kappa)
   assumed <- if (own) {
     design
   } else {
-    with_raters(design, rep_len(accuracies, max(length(accuracies), 2L)), call)
+    with_raters(design, rep_len(accuracies, max(length(accuracies), 2L)))
   }
   list(
     designs = lapply(raters, function(m) {
       if (own && m == length(design$raters)) {
         design
       } else {
-        with_raters(design, spread_accuracies(accuracies, m), call)
+        with_raters(design, spread_accuracies(accuracies, m))
       }
     }),
     raters = raters, assumed = assumed, accuracies = accuracies, kappa = expected_kappa(assumed),
@@ -35,37 +33,31 @@ plan_design <- function(x, approximate, call) {
 }
 
 # What a plan starts from: a design, and the accuracies of its raters if they are known.
-plan_basis <- function(design, approximate, call) {
-  if (is.null(design)) {
-    return(list(design = rater_design(c(1, 1, 1))))
-  }
+plan_basis <- function(design, approximate) {
+  if (is.null(design)) return(list(design = rater_design(c(1, 1, 1))))
   if (inherits(design, "rater_design")) {
     accuracies <- given_accuracies(design)[seq_along(design$raters)]
     return(list(design = design, accuracies = unname(accuracies)))
   }
   usable <- c("ratings", "ratings_labels", "rater_fit", "data.frame", "matrix", "table")
-  if (!inherits(design, usable)) {
-    abort_argument("design", "must be a {.cls rater_design}, a function of the number of cases, or
-                              the {.cls ratings} of a pilot or a {.cls rater_fit} to them.",
-      not = design, i = "Make one with {.fun rater_design}, {.fun ratings} or {.fun fit_raters}.",
-      call = call)
-  }
-  pilot_design(design, approximate, call)
+  abort_argument_if(!inherits(design, usable), "design",
+    "must be a {.cls rater_design}, a function of the number of cases, or the {.cls ratings} of a
+        pilot or a {.cls rater_fit} to them.", not = design,
+    i = "Make one with {.fun rater_design}, {.fun ratings} or {.fun fit_raters}.")
+  pilot_design(design, approximate)
 }
 
 # The design with systems of these accuracies, or with those of the paper if it has none.
-with_systems <- function(design, accuracies, call) {
+with_systems <- function(design, accuracies) {
   if (is.null(accuracies)) {
-    if (length(design$systems) > 0L) {
-      return(design)
-    }
+    if (length(design$systems) > 0L) return(design)
     accuracies <- c(0.1, 0.3, 0.5, 0.7, 0.9)
   }
-  accuracies <- check_probabilities(accuracies, "system_accuracy", 1L, call)
+  accuracies <- check_probabilities(accuracies, "system_accuracy", 1L)
   raters <- length(design$raters)
   of_systems <- lengths(design$matrices[-seq_len(raters)]) > 0L
   own <- !all_same(design$loading[-seq_len(raters)]) || !all_same(design$drift[-seq_len(raters)])
-  check_replaced("systems", own || any(of_systems) || any(design$copying$to > raters), call)
+  check_replaced("systems", own || any(of_systems) || any(design$copying$to > raters))
   design[c("loading", "drift")] <- lapply(design[c("loading", "drift")], function(x) {
     c(x[seq_len(raters)], for_others(x[-seq_len(raters)], length(accuracies)))
   })
@@ -75,16 +67,16 @@ with_systems <- function(design, accuracies, call) {
   design$matrices <- c(
     design$matrices[seq_len(raters)], rep(list(double()), length(accuracies))
   )
-  check_judges(design, call)
+  check_judges(design)
 }
 
 # The design with raters of these accuracies instead of its own.
-with_raters <- function(design, accuracies, call) {
+with_raters <- function(design, accuracies) {
   own <- seq_along(design$raters)
   by_rater <- c(list(design$missing), lapply(design[c("loading", "drift")], `[`, own))
   check_replaced(
     "raters", any(lengths(design$matrices[own]) > 0L) || nrow(design$copying) > 0L ||
-      !all(vapply(by_rater, all_same, NA)), call
+      !all(vapply(by_rater, all_same, NA))
   )
   design$missing <- for_others(design$missing, length(accuracies))
   design[c("loading", "drift")] <- lapply(design[c("loading", "drift")], function(x) {
@@ -92,22 +84,19 @@ with_raters <- function(design, accuracies, call) {
   })
   design$raters <- name_judges(accuracies, "rater")
   design$matrices <- c(rep(list(double()), length(accuracies)), design$matrices[-own])
-  check_judges(design, call)
+  check_judges(design)
 }
 
-check_replaced <- function(judges, tied, call) {
-  if (tied) {
-    abort_argument("design", "The {judges} of {.arg design} cannot be replaced by others.",
-      x = "Some copy or are copied, or have confusion matrices, missing ratings, loadings or drift
-           of their own.", i = "Leave out what says others, or make a design without these.",
-      call = call)
-  }
+check_replaced <- function(judges, tied) {
+  abort_argument_if(tied, "design", "The {judges} of {.arg design} cannot be replaced by others.",
+    x = "Some copy or are copied, or have confusion matrices, missing ratings, loadings or drift of
+        their own.", i = "Leave out what says others, or make a design without these.")
 }
 
-check_judges <- function(design, call) {
-  check_judge_names(c(names(design$raters), names(design$systems)), call)
+check_judges <- function(design) {
+  check_judge_names(c(names(design$raters), names(design$systems)))
   shift <- c(design$raters, if (design$system_strata) design$systems)
-  check_strata(design$strata, shift, call)
+  check_strata(design$strata, shift)
   design
 }
 
@@ -116,57 +105,48 @@ spread_accuracies <- function(accuracies, m) {
   unname(stats::quantile(accuracies, (seq_len(m) - 0.5) / m, type = 5L))
 }
 
-check_raters <- function(raters, call) {
-  if (length(raters) == 0L) check_count(raters, "raters", 2L, 100L, call)
-  unique(vapply(raters, check_count, 0L, arg = "raters", min = 2L, max = 100L, call = call))
+check_raters <- function(raters) {
+  if (length(raters) == 0L) check_count(raters, "raters", 2L, 100L)
+  unique(vapply(raters, check_count, 0L, arg = "raters", min = 2L, max = 100L))
 }
 
 # Accuracies of raters: given, or by kappa, or those that the design has.
-plan_accuracies <- function(x, own, design, call) {
+plan_accuracies <- function(x, own, design) {
   chance <- 1 / length(design$categories)
   given <- !vapply(x[c("rater_accuracy", "chance_kappa")], is.null, NA)
-  if (all(given) || !(any(given) || !is.null(own))) {
-    abort_argument("rater_accuracy", "Give {.arg rater_accuracy}, {.arg chance_kappa} or a
-                    {.arg design}{if (all(given)) ', not both'}.",
-      i = "The number of cases depends on how well raters agree; a pilot of 50 cases shows it.",
-      call = call)
-  }
-  if (given[[2L]]) {
-    return(accuracy_of_kappa(x$chance_kappa, design, call))
-  }
+  abort_argument_if(all(given) || !(any(given) || !is.null(own)), "rater_accuracy",
+    "Give {.arg rater_accuracy}, {.arg chance_kappa} or a
+        {.arg design}{if (all(given)) ', not both'}.",
+    i = "The number of cases depends on how well raters agree; a pilot of 50 cases shows it.")
+  if (given[[2L]]) return(accuracy_of_kappa(x$chance_kappa, design))
   accuracies <- if (given[[1L]]) {
-    check_probabilities(x$rater_accuracy, "rater_accuracy", 1L, call)
+    check_probabilities(x$rater_accuracy, "rater_accuracy", 1L)
   } else {
     own
   }
-  if (mean(accuracies) <= chance + 1e-9) {
-    abort_argument(if (given[[1L]]) "rater_accuracy" else "design", "Raters must be better than
-        chance, which is {format(chance, digits = 3)} with {length(design$categories)} categories.",
-      x = "Their accuracy is {format(mean(accuracies), digits = 3)}.", call = call)
-  }
+  abort_argument_if(mean(accuracies) <= chance + 1e-9,
+    if (given[[1L]]) "rater_accuracy" else "design",
+    "Raters must be better than chance, which is {format(chance, digits = 3)} with
+        {length(design$categories)} categories.",
+    x = "Their accuracy is {format(mean(accuracies), digits = 3)}.")
   unname(accuracies)
 }
 
 # The accuracy that raters, all alike, must have for this kappa: increasing above chance.
-accuracy_of_kappa <- function(kappa, design, call) {
-  kappa <- check_number(kappa, "chance_kappa", 0, 1, open_min = TRUE, call = call)
+accuracy_of_kappa <- function(kappa, design) {
+  kappa <- check_number(kappa, "chance_kappa", 0, 1, open_min = TRUE)
   chance <- 1 / length(design$categories)
-  design <- with_raters(design, c(1, 1), call)
+  design <- with_raters(design, c(1, 1))
   lack <- function(accuracy) {
     design$raters[] <- accuracy
     expected_kappa(design) - kappa
   }
   ends <- c(lack(chance), lack(1))
-  if (ends[[1L]] >= 0 || ends[[2L]] < -1e-9) {
-    abort_argument("chance_kappa",
-      "No accuracy of raters has this {.arg chance_kappa} under the violations that are assumed.",
-      x = "It is {kappa}; possible is {format(kappa + ends[[1L]], digits = 3)} to
-           {format(kappa + ends[[2L]], digits = 3)}.", call = call)
-  }
-  if (ends[[2L]] <= 0) {
-    return(1)
-  }
-  stats::uniroot(lack, c(chance, 1), tol = 1e-12)$root
+  abort_argument_if(ends[[1L]] >= 0 || ends[[2L]] < -1e-9, "chance_kappa",
+    "No accuracy of raters has this {.arg chance_kappa} under the violations that are assumed.",
+    x = "It is {kappa}; possible is {format(kappa + ends[[1L]], digits = 3)} to
+        {format(kappa + ends[[2L]], digits = 3)}.")
+  if (ends[[2L]] <= 0) 1 else stats::uniroot(lack, c(chance, 1), tol = 1e-12)$root
 }
 
 # Kappa of a pair of raters, in the mean over pairs, with categories alike where base rates are
@@ -194,9 +174,7 @@ expected_kappa <- function(design) {
 }
 
 expected_matrix <- function(design, rater, stratum, rates) {
-  if (length(design$matrices[[rater]]) > 0L) {
-    return(given_matrix(design, rater, stratum))
-  }
+  if (length(design$matrices[[rater]]) > 0L) return(given_matrix(design, rater, stratum))
   unclass(confusion_matrix(
     design$categories, design$raters[[rater]], design$strata$shift[[stratum]], design$dispersion,
     base_rates = rates
@@ -231,17 +209,17 @@ copied_agreement <- function(agreement, copying) {
 # ---- Pilot --------------------------------------------------------------------------------------
 
 # The design that a pilot stands for, `accuracies` of its raters, and `story` for the print.
-pilot_design <- function(pilot, approximate, call) {
+pilot_design <- function(pilot, approximate) {
   x <- if (inherits(pilot, "rater_fit")) {
     pilot$x
   } else {
-    with_votes(as_ratings_of_several(pilot, "design", call))
+    with_votes(as_ratings_of_several(pilot, "design"))
   }
   rated <- count_cases(x, rated_patterns(x))
   given <- sum(pattern_weights(x) * pattern_lengths(x)) / rated # ratings of a rated case
   crowd <- given < length(x$raters) / 2
   fit <- if (inherits(pilot, "rater_fit")) pilot else fit_pilot(x, crowd || approximate)
-  check_pilot_fit(fit, call)
+  check_pilot_fit(fit)
   terms <- tidy(fit)
   accuracies <- if (fit$model$accuracy == "rater" && !crowd && !approximate) {
     terms$estimate[seq_along(x$raters)]
@@ -260,7 +238,7 @@ pilot_design <- function(pilot, approximate, call) {
     missing = if (crowd) 0 else max(0, 1 - given / length(x$raters))
   )
   list(
-    design = with_systems(design, pilot_systems(fit), call), accuracies = accuracies,
+    design = with_systems(design, pilot_systems(fit)), accuracies = accuracies,
     story = pilot_story(fit, crowd)
   )
 }
@@ -279,32 +257,24 @@ fit_pilot <- function(x, simple) {
   fits <- function(model) suppressWarnings(fit_raters(x, model), classes = "fallible_warning")
   if (!simple && !x$exchangeable && length(x$raters) > 2L) {
     fit <- fits(rater_model("rater"))
-    if (fit$identified == "yes") {
-      return(fit)
-    }
+    if (fit$identified == "yes") return(fit)
   }
   fits(k_model())
 }
 
-check_pilot_fit <- function(fit, call) {
-  if (fit$identified != "yes") {
-    abort_argument("design", "This pilot cannot be used for planning: {reason_of_fit(fit)}.",
-      i = "Collect more ratings, or give {.arg rater_accuracy} or {.arg chance_kappa}.",
-      call = call)
-  }
-  if (fit$model$errors %in% c("free", "ordinal")) {
-    abort_argument("design", "A pilot with {fit$model$errors} errors cannot be planned from.",
-      x = "It is a fit of the {format(fit$model)}.",
-      i = "Choose {.code errors = \"uniform\"} or {.code \"distance\"} in {.fun rater_model}.",
-      call = call)
-  }
+check_pilot_fit <- function(fit) {
+  abort_argument_if(fit$identified != "yes", "design",
+    "This pilot cannot be used for planning: {reason_of_fit(fit)}.",
+    i = "Collect more ratings, or give {.arg rater_accuracy} or {.arg chance_kappa}.")
+  abort_argument_if(fit$model$errors %in% c("free", "ordinal"), "design",
+    "A pilot with {fit$model$errors} errors cannot be planned from.",
+    x = "It is a fit of the {format(fit$model)}.",
+    i = "Choose {.code errors = \"uniform\"} or {.code \"distance\"} in {.fun rater_model}.")
 }
 
 # Accuracies of the pilot's systems, if there are any that could be estimated.
 pilot_systems <- function(fit) {
-  if (length(fit$x$systems) == 0L) {
-    return(NULL)
-  }
+  if (length(fit$x$systems) == 0L) return(NULL)
   estimate <- suppressWarnings(
     estimate_accuracy(fit, method = "joint", interval = "none"),
     classes = "fallible_warning"

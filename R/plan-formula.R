@@ -1,7 +1,7 @@
 # Plans without simulation: joint estimates under the K-model as normal with the variance of the
 # Fisher information.
 
-check_approximate <- function(settings, call) {
+check_approximate <- function(settings) {
   options <- attr(settings$estimator[[1L]], "options")
   joint <- !is.null(options) && method_of(list(options = options))$likelihood &&
     is_k_model(options$model)
@@ -21,13 +21,9 @@ check_approximate <- function(settings, call) {
       "there are too many raters and categories"
     }
   )
-  if (length(broken) > 0L) {
-    abort_fallible("argument", c(
-      "The approximation knows the K-model and its joint estimate only.",
-      stats::setNames(broken, rep("x", length(broken))),
-      "i" = "Leave out {.code runs = 0} to simulate."
-    ), arg = "runs", call = call)
-  }
+  abort_if(length(broken) > 0L, "argument",
+    "The approximation knows the K-model and its joint estimate only.", x = broken,
+    i = "Leave out {.code runs = 0} to simulate.", arg = "runs")
 }
 
 most_compositions <- 20000
@@ -64,9 +60,7 @@ approximate_cases <- function(errors, settings) {
   lack <- function(root) approximate_within(errors, root^2, settings$margin) - settings$conf_level
   high <- 2
   while (lack(high) < 0) high <- 2 * high
-  if (lack(sqrt(2)) >= 0) {
-    return(2)
-  }
+  if (lack(sqrt(2)) >= 0) return(2)
   ceiling(stats::uniroot(lack, c(sqrt(2), high), tol = 1e-6)$root^2 - 1e-3)
 }
 
@@ -164,8 +158,6 @@ fisher_information <- function(tally, system, rates) {
 
 # All ways to share m ratings among n categories, a row each.
 compositions <- function(m, n) {
-  if (n == 1L) {
-    return(matrix(m, 1L, 1L))
-  }
+  if (n == 1L) return(matrix(m, 1L, 1L))
   do.call(rbind, lapply(seq(0, m), function(first) cbind(first, compositions(m - first, n - 1L))))
 }

@@ -147,12 +147,8 @@ half_of <- function(interval, quantity, explained, settings,
 fewest_gold <- function(half, half_width, cases) {
   rough <- unique(round(exp(seq(0, log(cases), length.out = 300L))))
   wide <- rough[half(rough) > half_width]
-  if (length(wide) == 0L) {
-    return(1)
-  }
-  if (max(wide) >= cases) {
-    return(NA_real_)
-  }
+  if (length(wide) == 0L) return(1)
+  if (max(wide) >= cases) return(NA_real_)
   fine <- seq(max(wide), min(rough[rough > max(wide)]))
   as.double(max(fine[half(fine) > half_width]) + 1)
 }
@@ -252,15 +248,11 @@ settled_interval <- function(table, settings) {
 
 # More gold, or one more rater for every case? NULL without costs.
 gold_costs <- function(table, quantities, estimate, settings) {
-  if (is.null(settings$cost)) {
-    return(NULL)
-  }
+  if (is.null(settings$cost)) return(NULL)
   interval <- settled_interval(table, settings)
   needed <- function(explained) {
     max(unlist(Map(function(quantity, explained) {
-      if (is.na(explained)) {
-        return(NA_real_)
-      }
+      if (is.na(explained)) return(NA_real_)
       low <- 1 - 1 / worth_of_ratings(explained, settings$conf_level)[["conf.low"]]
       number_to_draw(list(
         gold = planned_gold(interval, quantity, explained, settings),
@@ -282,9 +274,7 @@ gold_costs <- function(table, quantities, estimate, settings) {
 explained_by_more <- function(now, estimate, settings) {
   x <- estimate$fit$x
   raters <- length(x$raters)
-  if (x$exchangeable || raters < 3L) {
-    return(rep(NA_real_, length(now)))
-  }
+  if (x$exchangeable || raters < 3L) return(rep(NA_real_, length(now)))
   odds <- function(share) share / (1 - share)
   explained <- function(panel) {
     estimate$fit$x <- panel

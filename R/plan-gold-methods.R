@@ -34,7 +34,7 @@
 #' @export
 tidy.gold_plan <- function(x, what = c("answer", "curve", "costs"), ...) {
   check_dots_empty(...)
-  switch(check_choice(what, c("answer", "curve", "costs"), "what"),
+  switch(check_choice(what),
     answer = x$table,
     curve = x$curve,
     costs = x$costs %||% tibble::tibble(
@@ -76,9 +76,7 @@ augment.gold_plan <- function(x, ...) {
 #' @export
 format.gold_plan <- function(x, ...) {
   best <- settled_row(x)
-  if (is.na(best$gold)) {
-    return(paste0("Not reached: ", best$reason))
-  }
+  if (is.na(best$gold)) return(paste0("Not reached: ", best$reason))
   paste0(
     count_noun(number_to_draw(best), "gold case"), " of ", number_of(best$cases),
     " for a half-width of ", decimals(best$half_width), " (",
@@ -88,10 +86,8 @@ format.gold_plan <- function(x, ...) {
 
 #' @export
 print.gold_plan <- function(x, ...) {
-  cat_lines(paste("<gold_plan>", caption_of(x)), "")
-  print(shown_table(x), row.names = FALSE)
-  cat_lines("", notes_of(x), "", "More: augment() (the cases to label), tidy(), glance(), plot().")
-  invisible(x)
+  more <- "augment() (the cases to label), tidy(), glance(), plot()"
+  print_result(x, more, left = integer(), most = Inf)
 }
 
 #' @export
@@ -144,10 +140,10 @@ notes_of.gold_plan <- function(x) { # nolint: object_name.
     paste0("Not reached, ", lacking$interval, ", ", lacking$system, ": ", lacking$reason,
       recycle0 = TRUE
     ),
-    "Worth: how many labels without ratings one label here replaces, roughly",
     paste(
-      "Ratings alone give the worth roughly: label a pilot of 20 to 30 random cases first.",
-      "A single judge no better than the system saves at most half of the labels"
+      "Worth: how many labels without ratings one with ratings replaces. This is a rough guess:",
+      "label a pilot of 20 to 30 random cases first. A single judge no better than the system",
+      "saves at most half of the labels"
     ),
     if (rests_on_ratings(x)) {
       paste(
@@ -177,7 +173,7 @@ choice_note <- function(x, drawn) {
   safe <- is.null(x$settings$gold) && !is.na(settled_row(x)$highest)
   paste0(
     "Cases to label: ", number_of(drawn), ", ",
-    if (safe) "enough also if raters and systems err together, ", "drawn ", how, "; see augment()"
+    if (safe) "enough even if raters and systems share errors, ", "drawn ", how, "; see augment()"
   )
 }
 
@@ -187,9 +183,9 @@ cost_note <- function(costs) {
   }
   cheaper <- costs$raters[[which.min(costs$cost)]]
   paste0(
-    "Cost ", number_of(costs$cost[[1L]]), " with raters as they are, ",
-    number_of(costs$cost[[2L]]), " with one more (", number_of(costs$gold[[2L]]), " gold cases),",
-    " if its errors are no more shared than theirs: ",
-    if (cheaper == "one more") "one more rater is cheaper" else "gold is cheaper"
+    "Cost ", number_of(costs$cost[[1L]]), " with these raters, ",
+    number_of(costs$cost[[2L]]), " with one more (", number_of(costs$gold[[2L]]), " gold cases) ",
+    "who shares no more errors than they do: ",
+    if (cheaper == "one more") "one more rater is cheaper" else "gold cases are cheaper"
   )
 }

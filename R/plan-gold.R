@@ -1,47 +1,47 @@
 #' How many cases to label, and which
 #'
-#' Finds how many cases must have their truth established ("gold" cases) for an interval of a given
-#' half-width, with the help of ratings and without it, and draws these cases.
+#' Finds for how many cases the truth must be known ("gold" cases), so that an interval has a given
+#' half-width, with and without the help of ratings, and draws these cases.
 #'
 #' @section What is assumed:
-#' Ratings predict of every case how probably an answer is right. The more such predictions vary
+#' Ratings predict for every case how probably an answer is right. The more such predictions vary
 #' between cases, the more of the variance of being right they explain, and the fewer gold cases
 #' are needed: a share `1 - r^2` of those without ratings, if `r` is the correlation of predictions
-#' with the truth. Ratings alone give `r` roughly: `r^2` is taken to be the square of the variance
-#' of the predictions divided by their mean times one less their mean, at most .9. Over real data
-#' sets it scatters around that with standard deviation .20, of which the range of the answer is
-#' made. Label a pilot of 20 to 30 random cases to know better, and plan again.
+#' with the truth. Ratings alone give `r` roughly: `r^2` is taken to be the square of `v / (m (1 -
+#' m))`, with `m` and `v` the mean and the variance of the predictions, and at most .9. In real data
+#' sets it was off by a standard deviation of .20, which gives the range of the answer. Label a
+#' pilot of 20 to 30 random cases to know better, and plan again.
 #'
-#' A single judge saves at most half of the labels where it is no more accurate than the system
-#' (Dorner, Nastl and Hardt 2025). Several whose errors are independent may save more: with an
-#' accuracy of .9 in simulations labels were worth 1.6, 5.7 and 18 with 1, 3 and 5 of them. Raters
-#' of real data, who err on the same cases, saved far less: the median worth was 1.66.
+#' A single judge saves at most half of the labels if it is no more accurate than the system
+#' (Dorner, Nastl and Hardt 2025). Several whose errors are independent may save more: in
+#' simulations with an accuracy of .9, a label with ratings by 1, 3 and 5 of them was worth 1.6, 5.7
+#' and 18 labels without. Raters of real data, who share errors, saved far less: the median worth
+#' was 1.66.
 #'
 #' @section Intervals:
-#' `"corrected"` intervals use ratings to correct what gold cases say, and are valid whatever the
-#' raters have in common with the system. `"combined"` ones believe, in addition, what ratings alone
-#' say, as far as gold cases do not contradict it, and are never planned with fewer than
-#' `r fewest_contradicting` cases, which could. `"gold alone"` is Wilson's interval. How many cases
-#' it takes rests on the accuracy and on the worth of ratings, and errors that raters and systems
-#' share spoil both. So as many are drawn as the upper end of the range says, which supposes ratings
-#' worth as little as they may be, the accuracy that needs most cases of those that independent and
-#' shared errors give, and nothing gained by believing ratings alone. An answer
-#' for the `"population"` cannot be better than what all the cases of `x` tell of it, all of them
-#' gold.
+#' `"corrected"` intervals are from gold cases and the predictions of ratings, and are valid however
+#' many errors raters and systems share. `"combined"` ones also use the estimate from ratings alone,
+#' as far as gold cases do not contradict it; they are never planned with fewer than
+#' `r fewest_contradicting` cases, which are enough to contradict it. `"gold alone"` is Wilson's
+#' interval. How many cases are needed depends on the accuracy and on how well ratings predict, and
+#' shared errors make both uncertain. So as many cases are drawn as the upper end of the range says:
+#' it takes the lowest likely worth of the ratings, of the accuracies with independent and with
+#' shared errors the one that needs more cases, and no help from the estimate from ratings alone.
+#' For the `"population"` an interval cannot be narrower than if all cases of `x` were gold.
 #'
 #' @section Which cases:
-#' By `choice = "stratified"` cases are put into four strata by how uncertain the ratings leave
+#' With `choice = "stratified"` cases are put into four strata by how uncertain the ratings leave
 #' the answer, and more are drawn where they are less certain (Neyman's allocation, with each
-#' stratum at least .3 of the mean, since raters may agree and be wrong). On real data 1.17 times
-#' fewer labels than with random cases gave intervals as wide; at worst, 1.06 times more. `"active"`
-#' draws each case with a probability of its own. Cases with the same ratings have the same
-#' probability. `augment()` gives the list of the cases to label. Fill in its column `truth`, and
-#' give it to [estimate_accuracy()] as `known_truth`: it carries the probabilities, without which
-#' such a choice would be biased. Weights that are counts, and databases, are planned for by cases:
-#' the label of a row is that of as many cases as it stands for, so that fewer rows are drawn than
-#' gold cases are planned. Of ratings in a database `dplyr::collect()` fetches the cases to draw
-#' from. For a difference only cases on which the two answers differ are drawn; for
-#' precision, those with the answer; such a list says nothing of the accuracy of a system.
+#' stratum at least .3 of the mean, since raters may agree and be wrong). On real data random cases
+#' needed 1.17 times as many labels for intervals of the same width; at worst, 1.06 times fewer.
+#' `"active"` draws each case with a probability of its own. Cases with the same ratings have the
+#' same probability. `augment()` gives the list of the cases to label. Fill in its column `truth`,
+#' and give it to [estimate_accuracy()] as `known_truth`: it has the probabilities, without which
+#' the estimate would be biased. With weights that are counts, and in databases, the label of a row
+#' counts for as many cases as the row stands for, so that fewer rows are drawn than gold cases are
+#' planned. For ratings in a database `dplyr::collect()` fetches the cases to draw from. For a
+#' difference only cases on which the two answers differ are drawn; for precision, those with the
+#' answer; such a list says nothing about the accuracy of a system.
 #'
 #' @param x A [ratings()] object with systems, or the result of [estimate_accuracy()].
 #' @param half_width Half the width that the interval is to have, in (0, 0.5).
@@ -50,17 +50,17 @@
 #' @param systems Names of systems; `NULL` for all (the first two for a difference). The list of
 #'   cases serves all of them.
 #' @param category The category of `"recall"` or `"precision"`.
-#' @param gold Number of gold cases, if it is settled: the plan then says what half-width it gives.
-#' @param interval Which interval settles the number of gold cases: `"combined"` or `"corrected"`.
-#'   `NULL` is the one that [estimate_accuracy()] gives for such gold: that of `x`, if it has one of
-#'   these; `"combined"` for an accuracy, `"corrected"` for all else. An `x` whose interval tells of
-#'   sampling alone has no combined one.
-#' @param target Is the interval to be of the `"population"` that the cases of `x` are a sample of,
-#'   or of these `"cases"` themselves?
+#' @param gold Number of gold cases, if it is fixed: the plan then says what half-width it gives.
+#' @param interval The interval to plan for: `"combined"` or `"corrected"`. `NULL` is the one that
+#'   [estimate_accuracy()] would give: that of `x`, if it has one of these; otherwise `"combined"`
+#'   for an accuracy, `"corrected"` for all else. If the interval of `x` contains sampling error
+#'   alone, there is no combined one.
+#' @param target Is the interval for the `"population"` that the cases of `x` are a sample of, or
+#'   for these `"cases"` themselves?
 #' @param conf_level Probability with which the interval is meant to cover, in (0, 1).
 #' @param choice How cases are drawn: `"stratified"`, `"active"` or `"random"`.
-#' @param cost Cost of a gold label and of a rating, `c(gold = 20, rating = 1)`. With it the plan
-#'   also says whether one more rater for every case would be cheaper than the labels that it saves.
+#' @param cost Costs of a gold label and of a rating, such as `c(gold = 20, rating = 1)`. With them
+#'   the plan says whether one more rater for every case would cost less than the labels it saves.
 #' @param ... Not used.
 #' @return An object of class `gold_plan` with methods for `print()`, [tidy()][tidy.gold_plan],
 #'   [glance()][tidy.gold_plan], [augment()][tidy.gold_plan] and [autoplot()][autoplot.gold_plan].
@@ -77,6 +77,7 @@
 #' x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.8), n = 1000))
 #' plan <- plan_gold(x, half_width = 0.05)
 #' plan
+#' if (requireNamespace("ggplot2", quietly = TRUE)) plot(plan)
 #' augment(plan)
 #' @export
 plan_gold <- function(x, half_width = 0.05, of = c("accuracy", "difference", "recall", "precision"),
@@ -86,89 +87,78 @@ plan_gold <- function(x, half_width = 0.05, of = c("accuracy", "difference", "re
                       choice = c("stratified", "active", "random"),
                       cost = NULL, ...) {
   check_given()
-  call <- rlang::current_env()
   check_dots_empty(...)
-  estimate <- as_planned_estimate(x, call)
+  estimate <- as_planned_estimate(x)
   settings <- gold_settings(
     list(
       half_width = half_width, of = of, systems = systems, category = category, gold = gold,
-      interval = interval, target = target, conf_level = conf_level, choice = choice,
-      cost = cost
-    ), estimate, call
+      interval = interval, target = target, conf_level = conf_level, choice = choice, cost = cost
+    ), estimate
   )
   predicted <- predict_categories(estimate$fit$x)
   quantities <- planned_quantities(estimate, predicted, settings)
   table <- do.call(rbind, lapply(quantities, gold_rows, settings = settings))
   chosen <- choose_gold(table, quantities, estimate$fit$x, settings)
-  structure(
-    list(
-      table = table, curve = do.call(rbind, lapply(quantities, gold_curve, settings = settings)),
-      costs = gold_costs(table, quantities, estimate, settings), chosen = chosen,
-      cases = max(vapply(quantities, function(quantity) quantity$of$cases, 0)), settings = settings,
-      in_database = in_database(estimate$fit$x)
-    ),
-    class = c("gold_plan", "fallible_result")
+  new_result("gold_plan",
+    table = table, curve = do.call(rbind, lapply(quantities, gold_curve, settings = settings)),
+    costs = gold_costs(table, quantities, estimate, settings), chosen = chosen,
+    cases = max(vapply(quantities, function(quantity) quantity$of$cases, 0)), settings = settings,
+    in_database = in_database(estimate$fit$x)
   )
 }
 
-as_planned_estimate <- function(x, call) {
+as_planned_estimate <- function(x) {
   if (!inherits(x, "accuracy_estimate")) {
-    check_class(x, "ratings", "x", "Make one with {.fun ratings}.", call)
+    check_class(x, "ratings", "x", "Make one with {.fun ratings}.")
     x <- suppressWarnings(estimate_accuracy(x), classes = "fallible_warning")
   }
   x
 }
 
-gold_settings <- function(given, estimate, call) {
+gold_settings <- function(given, estimate) {
   x <- estimate$fit$x
-  number <- function(arg, ...) check_number(given[[arg]], arg, ..., call = call)
-  of <- check_choice(given$of, c("accuracy", "difference", "recall", "precision"), "of", call)
+  number <- function(arg, ...) check_number(given[[arg]], arg, ...)
+  of <- check_choice(given$of, c("accuracy", "difference", "recall", "precision"), "of")
   list(
     half_width = number("half_width", 0, 0.5, open_min = TRUE, open_max = TRUE), of = of,
-    systems = check_planned_systems(given$systems, x, of, call),
-    category = check_planned_category(given$category, x, of, call),
+    systems = check_planned_systems(given$systems, x, of),
+    category = check_planned_category(given$category, x, of),
     category_label = given$category,
     gold = if (!is.null(given$gold)) {
-      as.double(check_count(given$gold, "gold", max = count_cases(x), call = call))
+      as.double(check_count(given$gold, "gold", max = count_cases(x)))
     },
     # Of anything but an accuracy ratings alone have no error that is known well enough.
     interval = if (of == "accuracy") {
       intervals <- c("combined", "corrected")
       own <- intersect(estimate$options$interval, intervals)
       usual <- intervals
-      check_choice(given$interval %||% c(own, usual)[[1L]], intervals, "interval", call)
+      check_choice(given$interval %||% c(own, usual)[[1L]], intervals, "interval")
     } else {
       "corrected"
     },
-    target = check_choice(given$target, c("population", "cases"), "target", call),
+    target = check_choice(given$target, c("population", "cases"), "target"),
     conf_level = number("conf_level", 0, 1, open_min = TRUE, open_max = TRUE),
-    choice = check_choice(given$choice, c("stratified", "active", "random"), "choice", call),
-    cost = if (!is.null(given$cost)) check_cost(given$cost, call, c(gold = NA, rating = NA))
+    choice = check_choice(given$choice, c("stratified", "active", "random"), "choice"),
+    cost = if (!is.null(given$cost)) check_cost(given$cost, c(gold = NA, rating = NA))
   )
 }
 
-check_planned_systems <- function(systems, x, of, call) {
+check_planned_systems <- function(systems, x, of) {
   least <- if (of == "difference") 2L else 1L
-  if (length(x$systems) < least) {
-    abort_fallible("system", "There {?is/are} no {least} system{?s} to plan for.",
-      i = "Give {.arg systems} to {.fun ratings}.", system = x$systems, call = call)
-  }
+  abort_if(length(x$systems) < least, "system",
+    "There {?is/are} no {least} system{?s} to plan for.",
+    i = "Give {.arg systems} to {.fun ratings}.", system = x$systems)
   if (is.null(systems) && of == "difference") systems <- x$systems[1:2]
-  systems <- check_system_names(systems, x$systems, call)
-  if (of == "difference" && length(systems) != 2L) {
-    abort_argument("systems", "must be two names for a {.val difference}.",
-      x = "It is {.val {systems}}.", call = call)
-  }
+  systems <- check_system_names(systems, x$systems)
+  abort_argument_if(of == "difference" && length(systems) != 2L, "systems",
+    "must be two names for a {.val difference}.", x = "It is {.val {systems}}.")
   match(systems, x$systems)
 }
 
-check_planned_category <- function(category, x, of, call) {
-  if (!of %in% c("recall", "precision")) {
-    return(NULL)
-  }
+check_planned_category <- function(category, x, of) {
+  if (!of %in% c("recall", "precision")) return(NULL)
   label <- if (length(category) == 1L) as_label(category)
-  if (is.null(label) || !label %in% x$categories) {
-    abort_argument("category", "must be one of {.val {x$categories}}.", not = category, call = call)
-  }
+  abort_argument_if(is.null(label) || !label %in% x$categories, "category",
+    "must be one of {.val {x$categories}}.", not = category)
   match(label, x$categories)
 }

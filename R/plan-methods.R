@@ -32,7 +32,7 @@
 #' @export
 tidy.case_plan <- function(x, what = c("answer", "curve"), ...) {
   check_dots_empty(...)
-  switch(check_choice(what, c("answer", "curve"), "what"), answer = x$table, curve = x$curve)
+  switch(check_choice(what), answer = x$table, curve = x$curve)
 }
 
 #' @rdname tidy.case_plan
@@ -60,10 +60,9 @@ format.case_plan <- function(x, ...) paste(format_answer(x), collapse = "; ")
 update.case_plan <- function(object, ...) {
   given <- list(...)
   unknown <- setdiff(rlang::names2(given), names(object$arguments))
-  if (length(unknown) > 0L) {
-    abort_argument(unknown, "{.fun plan_cases} has no argument {.arg {unknown}}.",
-      i = "It has {.arg {names(object$arguments)}}.")
-  }
+  abort_argument_if(length(unknown) > 0L, unknown,
+    "{.fun plan_cases} has no argument {.arg {unknown}}.",
+    i = "It has {.arg {names(object$arguments)}}.")
   # One way to say how good raters are takes the place of the other.
   ways <- c("chance_kappa", "rater_accuracy")
   if (any(ways %in% names(given))) object$arguments[ways] <- list(NULL)
@@ -148,9 +147,7 @@ format_judges <- function(settings) {
 # A pilot or a kappa does not tell whether they hold.
 presumed_properties <- function(design) {
   broken <- design_violations(design)
-  if (length(broken) > 1L) {
-    return(broken)
-  }
+  if (length(broken) > 1L) return(broken)
   "Assumed: the K-properties hold; otherwise more cases are needed, or no number is enough"
 }
 
@@ -160,10 +157,7 @@ format_estimator <- function(estimator) {
 }
 
 format_pilot <- function(pilot) {
-  if (is.null(pilot)) {
-    return(NULL)
-  }
-  paste0(
+  if (!is.null(pilot)) paste0(
     "Pilot of ", count_noun(pilot$cases, "case"), ", ", pilot$model, ": mean rater accuracy ",
     decimals(pilot$rater_accuracy),
     if (!is.na(pilot$std.error)) paste0(" (standard error ", decimals(pilot$std.error), ")"),
@@ -214,9 +208,7 @@ plan_notes <- function(x) {
 
 # Rows whose costs cannot be told apart from the lowest.
 near_tie <- function(table) {
-  if (nrow(table) < 2L || all(is.na(table$std.error))) {
-    return(NULL)
-  }
+  if (nrow(table) < 2L || all(is.na(table$std.error))) return(NULL)
   error <- table$std.error * table$cost / table$cases
   best <- which(table$cheapest)[1L]
   difference <- table$cost - table$cost[[best]]
@@ -245,10 +237,7 @@ pilot_note <- function(x) {
     approximate_cases(approximate_errors(settings, m), settings)
   }, 0)
   ratio <- cases[[2L]] / cases[[1L]]
-  if (ratio < 1.05) {
-    return(NULL)
-  }
-  paste0(
+  if (ratio >= 1.05) paste0(
     "If raters were a standard error less accurate (", decimals(low), "), about ",
     decimals(ratio, 1L), " times as many cases"
   )
@@ -266,9 +255,7 @@ format_advice <- function(x) {
   } else if (same && kappa >= 0.5 && kappa <= 0.6) {
     100
   }
-  if (is.null(advised)) {
-    return("Advice of Lehner (2015): none for these settings")
-  }
+  if (is.null(advised)) return("Advice of Lehner (2015): none for these settings")
   curve <- tidy(x, "curve")
   here <- stats::approx(sqrt(curve$cases), stats::qnorm(curve$probability), sqrt(advised))$y
   advice <- c(

@@ -1,6 +1,6 @@
 # The search for the number of cases: simulations at a few numbers, and a line through them.
 
-simulated_parts <- function(settings, seed, call) {
+simulated_parts <- function(settings, seed) {
   total <- settings$runs * length(settings$raters) * if (is.null(settings$cases)) 12L else 4L
   bar <- progress_bar("Panels", total) # as many as it usually takes
   on.exit(bar$close())
@@ -13,7 +13,7 @@ simulated_parts <- function(settings, seed, call) {
       key <- as.character(n)
       if (is.null(memory$known[[key]])) {
         tick <- function(more) bar$tick(min(memory$done + more, total))
-        memory$known[[key]] <- plan_panels(settings, i, n, seed, tick, call)
+        memory$known[[key]] <- plan_panels(settings, i, n, seed, tick)
         memory$done <- memory$done + settings$runs
       }
       memory$known[[key]]
@@ -33,17 +33,16 @@ simulated_parts <- function(settings, seed, call) {
 # What is kept of the panels of so many cases: for each, the share of its systems with an estimate
 # within the margin; the errors of all estimates (NA where there is none); and the share within and
 # the mean error of each system.
-plan_panels <- function(settings, i, n, seed, tick, call) {
+plan_panels <- function(settings, i, n, seed, tick) {
   study <- new_study(
     list(design = settings$designs[[i]]), settings$estimator, settings$runs, as.integer(n),
     "same", seed
   )
-  rows <- tidy(run_study(study, settings$threads, NULL, call, tick))
+  rows <- tidy(run_study(study, settings$threads, NULL, tick))
   failed <- !vapply(rows$condition, is.null, NA)
-  if (all(failed)) {
-    abort_argument("estimator", "{.arg estimator} fails on every panel of {n} case{?s}.",
-      x = verbatim(rows$reason[[1L]]), parent = rows$condition[[1L]], call = call)
-  }
+  abort_argument_if(all(failed), "estimator",
+    "{.arg estimator} fails on every panel of {n} case{?s}.", x = verbatim(rows$reason[[1L]]),
+    parent = rows$condition[[1L]])
   error <- rows$estimate - ifelse(has_expected(rows), rows$expected, rows$sample)
   near <- !is.na(error) & abs(error) <= settings$margin + 1e-9
   list(
@@ -61,9 +60,7 @@ search_cases <- function(at, settings, i) {
   bracket <- bracket_cases(
     share, start_cases(settings, i), target, settings$max_cases, settings$least_cases
   )
-  if (is.null(bracket$high)) {
-    return(unreached(at, bracket$tried, settings, i))
-  }
+  if (is.null(bracket$high)) return(unreached(at, bracket$tried, settings, i))
   if (is.null(bracket$low)) { # so few that there is nothing below
     return(answer_at(at(bracket$high), bracket$high, settings, i))
   }
@@ -170,9 +167,7 @@ answer_at <- function(panels, n, settings, i) {
 
 # NA where the probability is as high as it should be.
 reason_short <- function(probability, settings) {
-  if (probability >= settings$conf_level) {
-    return(NA_character_)
-  }
+  if (probability >= settings$conf_level) return(NA_character_)
   paste("the probability is only", percent(probability))
 }
 

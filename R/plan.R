@@ -96,82 +96,69 @@
 #' @export
 plan_cases <- function(design = NULL, margin = 0.1, conf_level = default_conf_level(),
                        raters = NULL, rater_accuracy = NULL, chance_kappa = NULL,
-                       system_accuracy = NULL,
-                       cases = c(2, 20000), cost = c(case = 0, rating = 1), estimator = "joint",
-                       runs = 500L, threads = default_threads()) {
-  call <- rlang::current_env()
+                       system_accuracy = NULL, cases = c(2, 20000), cost = c(case = 0, rating = 1),
+                       estimator = "joint", runs = 500L, threads = default_threads()) {
   arguments <- mget(names(formals()))
-  settings <- plan_settings(arguments, call)
+  settings <- plan_settings(arguments)
   settings$threads <- check_threads(threads)
   seed <- if (settings$approximate) NULL else draw_seed()
   parts <- if (settings$approximate) {
     lapply(settings$raters, approximate_part, settings = settings)
   } else {
-    simulated_parts(settings, seed, call)
+    simulated_parts(settings, seed)
   }
   new_case_plan(parts, settings, arguments, seed)
 }
 
 # Checked arguments, with what the design says in place of what is not given.
-plan_settings <- function(x, call) {
+plan_settings <- function(x) {
   settings <- c(
     list(
-      margin = check_number(x$margin, "margin", 1e-6, 1, open_max = TRUE, call = call),
-      conf_level = check_level(x$conf_level, call = call),
-      cost = check_cost(x$cost, call),
-      runs = check_runs(x$runs, call), approximate = identical(as.double(x$runs), 0)
+      margin = check_number(x$margin, "margin", 1e-6, 1, open_max = TRUE),
+      conf_level = check_level(x$conf_level), cost = check_cost(x$cost), runs = check_runs(x$runs),
+      approximate = identical(as.double(x$runs), 0)
     ),
-    check_cases(x$cases, call)
+    check_cases(x$cases)
   )
-  estimator <- as_estimators(x$estimator, call, "estimator")
-  if (length(estimator) != 1L) {
-    abort_argument("estimator", "must be one estimator.", x = "There are {length(estimator)}.",
-      call = call)
-  }
+  estimator <- as_estimators(x$estimator, arg = "estimator")
+  abort_argument_if(length(estimator) != 1L, "estimator", "must be one estimator.",
+    x = "There are {length(estimator)}.")
   settings$estimator <- estimator
-  settings <- c(settings, plan_design(x, settings$approximate, call))
-  if (settings$approximate) check_approximate(settings, call)
+  settings <- c(settings, plan_design(x, settings$approximate))
+  if (settings$approximate) check_approximate(settings)
   settings
 }
 
-check_runs <- function(runs, call) {
-  if (identical(as.double(runs), 0)) 0L else check_count(runs, "runs", 20L, 1000000L, call = call)
+check_runs <- function(runs) {
+  if (identical(as.double(runs), 0)) 0L else check_count(runs, "runs", 20L, 1000000L)
 }
 
 # Fields: cases, a number or NULL; or least_cases and max_cases, between which it is looked for.
-check_cases <- function(cases, call) {
+check_cases <- function(cases) {
   if (length(cases) == 1L) {
     return(list(
-      cases = check_count(cases, "cases", min = 2L, call = call),
-      least_cases = 2L, max_cases = 20000L
+      cases = check_count(cases, "cases", min = 2L), least_cases = 2L, max_cases = 20000L
     ))
   }
   ok <- is.numeric(cases) && length(cases) == 2L && all(is.finite(cases)) &&
     all(cases == round(cases)) && all(cases >= c(2, max(cases[[1L]], 10))) && all(cases <= 1e7)
-  if (!ok) {
-    abort_argument("cases", "must be the least and the largest number of cases to try (2 to ten
-                             million, the latter at least 10), or one number.",
-      x = if (is.numeric(cases)) "It is {.val {cases}}." else "It is {describe(cases)}.",
-      call = call)
-  }
+  abort_argument_if(!ok, "cases",
+    "must be the least and the largest number of cases to try (2 to ten million, the latter at least
+        10), or one number.",
+    x = if (is.numeric(cases)) "It is {.val {cases}}." else "It is {describe(cases)}.")
   list(cases = NULL, least_cases = as.integer(cases[[1L]]), max_cases = as.integer(cases[[2L]]))
 }
 
 # Cost of a case and of a rating, or of what else `default` names; where that is NA all are needed.
-check_cost <- function(cost, call, default = c(case = 0, rating = 1)) {
+check_cost <- function(cost, default = c(case = 0, rating = 1)) {
   names <- names(cost)
   ok <- is.numeric(cost) && length(cost) > 0L && all(names %in% names(default)) &&
     !is.null(names) && anyDuplicated(names) == 0L && all(is.finite(cost)) && all(cost >= 0) &&
     !anyNA(default[setdiff(names(default), names)])
-  if (!ok) {
-    abort_argument("cost", "must be numbers of 0 or more,
-                                {.code c({toString(paste(names(default), '= '))})}.",
-      x = if (is.numeric(cost) && length(cost) > 0L) {
-        "It is {.val {cost}}{if (!is.null(names)) ' for '}{.val {names}}."
-      } else {
-        "It is {describe(cost)}."
-      }, call = call)
-  }
+  abort_argument_if(!ok, "cost",
+    "must be numbers of 0 or more, {.code c({toString(paste(names(default), '= '))})}.",
+    x = if (is.numeric(cost) && length(cost) > 0L) "It is
+        {.val {cost}}{if (!is.null(names)) ' for '}{.val {names}}." else "It is {describe(cost)}.")
   replace(default, names, cost)
 }
 
@@ -189,13 +176,10 @@ new_case_plan <- function(parts, settings, arguments, seed) {
     "raters", "cases", "std.error", "probability", "probability_mcse", "lowest", "half_width",
     "half_width_mcse", "bias", "ratings", "cost", "cheapest", "reason"
   )
-  structure(
-    list(
-      table = tibble::as_tibble(table)[first],
-      curve = tibble::as_tibble(do.call(rbind, lapply(parts, `[[`, "curve"))),
-      settings = settings, arguments = arguments, seed = seed
-    ),
-    class = c("case_plan", "fallible_result")
+  new_result("case_plan",
+    table = tibble::as_tibble(table)[first],
+    curve = tibble::as_tibble(do.call(rbind, lapply(parts, `[[`, "curve"))),
+    settings = settings, arguments = arguments, seed = seed
   )
 }
 

@@ -1,13 +1,10 @@
 # What gold cases and ratings say of each system, alone and together.
 
-plot_gold <- function(object, call) {
+plot_gold <- function(object) {
   table <- tidy(object, "gold")
   seen <- table[!is.na(table$estimate), ]
-  if (is.null(object$gold$evidence)) {
-    abort_argument("type", "There are no gold cases to draw.",
-      i = "Give {.arg known_truth} and {.arg gold_sample} to {.fun estimate_accuracy}.",
-      call = call)
-  }
+  abort_argument_if(is.null(object$gold$evidence), "type", "There are no gold cases to draw.",
+    i = "Give {.arg known_truth} and {.arg gold_sample} to {.fun estimate_accuracy}.")
   seen$interval <- factor(seen$interval, rev(unique(table$interval)))
   seen$system <- factor(seen$system, unique(table$system))
   seen$chosen <- seen$interval == object$options$interval

@@ -22,16 +22,11 @@
 autoplot.accuracy_estimate <- function(object, # nolint: object_name.
                                        type = c("systems", "bins", "sensitivity", "gold", "roc",
                                                 "reliability"), ...) {
-  type <- check_choice(type, eval(formals(autoplot.accuracy_estimate)$type), "type")
-  if (type %in% c("roc", "reliability")) {
-    return(plot_score_curve(object, type, ...))
-  }
+  type <- check_choice(type)
+  if (type %in% c("roc", "reliability")) return(plot_score_curve(object, type, ...))
   check_dots_empty(...)
-  switch(type,
-    systems = plot_systems(object), bins = plot_bins(object),
-    sensitivity = plot_sensitivity(object, rlang::current_env()),
-    gold = plot_gold(object, rlang::current_env())
-  )
+  switch(type, systems = plot_systems(object), bins = plot_bins(object),
+    sensitivity = plot_sensitivity(object), gold = plot_gold(object))
 }
 
 plot_systems <- function(object) {
@@ -57,10 +52,8 @@ plot_systems <- function(object) {
 
 systems_subtitle <- function(object, rater) {
   level <- glance(object)$conf_level[[1L]]
-  if (all(is.na(tidy(object)$estimate))) {
-    return(paste("Not identified:", tidy(object)$reason[[1L]]))
-  }
-  interval <- if (!is.na(level)) paste0(" with ", format(100 * level), "% intervals")
+  if (all(is.na(tidy(object)$estimate))) return(paste("Not identified:", tidy(object)$reason[[1L]]))
+  interval <- if (!is.na(level)) paste0(" with ", interval_title(level), "s")
   paste0("Estimates", interval, "; dashed: a single rater (", in_percent(rater), ")")
 }
 
@@ -68,11 +61,9 @@ plot_bins <- function(object) {
   table <- tidy(object, "bins")
   estimates <- tidy(object)
   estimates <- estimates[!is.na(estimates$estimate), ]
-  if (nrow(table) == 0L || nrow(estimates) == 0L) {
-    abort_argument("object", "There are no bins to draw.",
-      i = paste0("The estimate is {.code NA}: ", tidy(object)$reason[[1L]], "."),
-      call = rlang::caller_env())
-  }
+  abort_argument_if(nrow(table) == 0L || nrow(estimates) == 0L, "object",
+    "There are no bins to draw.",
+    i = paste0("The estimate is {.code NA}: ", tidy(object)$reason[[1L]], "."))
   n <- length(object$fit$x$categories)
   table$system <- factor(table$system, levels = unique(table$system))
   probability <- seq(1 / n, 1, length.out = 50L)

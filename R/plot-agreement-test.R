@@ -7,7 +7,7 @@
 #' @rawNamespace S3method(ggplot2::autoplot,agreement_test)
 autoplot.agreement_test <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
-  seen <- drawn_measures(object, rlang::current_env())
+  seen <- drawn_measures(object)
   null <- attr(object, "about")$null
   ggplot2::ggplot(seen, ggplot2::aes(.data$estimate, .data$title)) +
     line_at(null) +
@@ -25,15 +25,13 @@ autoplot.agreement_test <- function(object, ...) { # nolint: object_name.
 }
 
 # Rows with an estimate, with the title of their measure, the first on top.
-drawn_measures <- function(object, call) {
-  if (!is_whole_test(object)) {
-    abort_argument("object", "must have all columns that it was given at first.", call = call)
-  }
+drawn_measures <- function(object) {
+  abort_argument_if(!is_whole_test(object), "object",
+    "must have all columns that it was given at first.")
   seen <- plain_data_frame(object[!is.na(object$estimate), ])
-  if (nrow(seen) == 0L) {
-    abort_argument("object", "All measures are {.code NA}; there is nothing to draw.",
-      i = "The column {.code reason} says why.", call = call)
-  }
+  abort_argument_if(nrow(seen) == 0L, "object",
+    "All measures are {.code NA}; there is nothing to draw.",
+    i = "The column {.code reason} says why.")
   titles <- measure_titles(seen$measure, attr(object, "about")$scale_name)
   titles <- titles[seen$measure]
   seen$title <- factor(titles, levels = rev(unique(titles)))
@@ -44,7 +42,7 @@ drawn_measures <- function(object, call) {
 #' @rawNamespace S3method(ggplot2::autoplot,agreement_comparison)
 autoplot.agreement_comparison <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
-  seen <- drawn_measures(object, rlang::current_env())
+  seen <- drawn_measures(object)
   ggplot2::ggplot(seen, ggplot2::aes(.data$estimate, .data$title)) +
     line_at(0) +
     interval_layers() +

@@ -24,28 +24,21 @@ autoplot.agreement <- function(object, # nolint: object_name.
     "measure", "estimate", "conf.low", "conf.high", if (about$pairwise) c("rater1", "rater2"),
     if (about$by_category) "category"
   )
-  if (is.null(about) || !all(needed %in% names(object))) {
-    abort_argument("object", "must have all columns that {.fun agreement} gave it.")
-  }
+  abort_argument_if(is.null(about) || !all(needed %in% names(object)), "object",
+    "must have all columns that {.fun agreement} gave it.")
   if (is.null(type)) type <- if (about$pairwise) "pairs" else "measures"
   type <- check_choice(type, c("measures", "pairs", "chart"), "type")
-  call <- rlang::current_env()
-  switch(type,
-    measures = plot_measures(object, about, call),
-    pairs = plot_pairs(object, about, call),
-    chart = plot_chart(about, call)
-  )
+  switch(type, measures = plot_measures(object, about), pairs = plot_pairs(object, about),
+    chart = plot_chart(about))
 }
 
-abort_plot <- function(why, how, call) {
-  abort_argument("type", why, i = how, call = call)
-}
+abort_plot <- function(why, how) abort_argument("type", why, i = how)
 
-plot_measures <- function(object, about, call) {
+plot_measures <- function(object, about) {
   seen <- object[!is.na(object$estimate), ]
   if (nrow(seen) == 0L) {
     abort_plot("All measures are {.code NA}; there is nothing to draw.",
-      "The column {.code reason} says why.", call)
+      "The column {.code reason} says why.")
   }
   titles <- measure_titles(object$measure, about$scale_name)
   seen$title <- factor(titles[as.character(seen$measure)], levels = rev(unname(titles)))
@@ -81,13 +74,13 @@ plot_measures <- function(object, about, call) {
 }
 
 # Both halves of the square, since agreement has no direction.
-plot_pairs <- function(object, about, call) {
+plot_pairs <- function(object, about) {
   if (!about$pairwise) {
     abort_plot("Only pairwise agreement has a map of pairs.",
-      "Use {.code agreement(pairwise = TRUE)}.", call)
+      "Use {.code agreement(pairwise = TRUE)}.")
   }
   if (about$by_category) {
-    abort_plot("There is no map of pairs by category.", "Use {.code type = \"measures\"}.", call)
+    abort_plot("There is no map of pairs by category.", "Use {.code type = \"measures\"}.")
   }
   titles <- measure_titles(object$measure, about$scale_name)
   pairs <- data.frame(
@@ -128,12 +121,12 @@ plot_pairs <- function(object, about, call) {
 # More maps side by side could not be read.
 most_maps <- 4L
 
-plot_chart <- function(about, call) {
+plot_chart <- function(about) {
   crossed <- about$matrix
   if (is.null(crossed)) {
     abort_plot("The agreement chart compares two raters who have names.",
       "Take two of them, or an agreement matrix: {.code agreement(agreement_matrix(x, \"a\",
-       \"b\"))}.", call)
+       \"b\"))}.")
   }
   rows <- rowSums(crossed)
   columns <- colSums(crossed)

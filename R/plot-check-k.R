@@ -11,15 +11,14 @@
 autoplot.k_check <- function(object, # nolint: object_name.
                              type = c("tests", "pairs", "disagreements"), ...) {
   check_dots_empty(...)
-  type <- check_choice(type, c("tests", "pairs", "disagreements"), "type")
-  if (!is_whole_check(object)) {
-    abort_argument("object", "must have all columns that {.fun check_k_properties} gave it.")
-  }
+  type <- check_choice(type)
+  abort_argument_if(!is_whole_check(object), "object",
+    "must have all columns that {.fun check_k_properties} gave it.")
   rows <- tidy(object, what = type)
   if (type == "tests") rows <- rows[!is.na(rows$p.value), ]
   if (nrow(rows) == 0L) {
     abort_plot("There is nothing to draw: no such test was done.",
-      "The column {.code reason} says why.", rlang::current_env())
+      "The column {.code reason} says why.")
   }
   alpha <- attr(object, "about")$alpha
   switch(type,

@@ -11,11 +11,10 @@
 autoplot.system_comparison <- function(object, # nolint: object_name.
                                        type = c("differences", "ranks"), ...) {
   check_dots_empty(...)
-  type <- check_choice(type, c("differences", "ranks"), "type")
-  if (type == "ranks" && nrow(tidy(object, "ranks")) == 0L) {
-    abort_argument("type", "There are no ranks of systems that are compared with one reference.",
-      i = "Draw {.val differences}, or compare with the {.arg best}.")
-  }
+  type <- check_choice(type)
+  abort_argument_if(type == "ranks" && nrow(tidy(object, "ranks")) == 0L, "type",
+    "There are no ranks of systems that are compared with one reference.",
+    i = "Draw {.val differences}, or compare with the {.arg best}.")
   check_drawn(tidy(object)$probability, "The comparison is", tidy(object)$reason)
   if (type == "differences") plot_differences(object) else plot_ranks(object)
 }

@@ -24,7 +24,7 @@ autoplot.crowdtruth <- function(object, # nolint: object_name.
                                 type = c("scores", "similarity", "workers", "convergence"),
                                 flags = NULL, max_units = 25L, ...) {
   check_dots_empty(...)
-  type <- check_choice(type, c("scores", "similarity", "workers", "convergence"), "type")
+  type <- check_choice(type)
   max_units <- check_count(max_units, "max_units")
   if (!is.null(flags)) {
     check_class(flags, "worker_flags", "flags", "Make them with {.fun flag_workers}.")
@@ -176,10 +176,8 @@ plot_convergence <- function(object) {
 #' @rawNamespace S3method(ggplot2::autoplot,worker_flags)
 autoplot.worker_flags <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
-  if (length(object$metrics) < 2L) {
-    abort_argument("object", "A scatter plot needs two metrics.",
-      x = "The rule has {.val {object$metrics}} only.")
-  }
+  abort_argument_if(length(object$metrics) < 2L, "object", "A scatter plot needs two metrics.",
+    x = "The rule has {.val {object$metrics}} only.")
   table <- tidy(object)
   shown <- table[!is.na(table$score), ]
   shown$x <- shown[[object$metrics[[1L]]]]

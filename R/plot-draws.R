@@ -22,12 +22,12 @@ autoplot.draws_fit <- function(object, # nolint: object_name.
                                type = c("density", "trace", "rank", "prior"),
                                terms = NULL, ...) {
   check_dots_empty(...)
-  type <- check_choice(type, c("density", "trace", "rank", "prior"), "type")
+  type <- check_choice(type)
   known <- colnames(object$draws)
   if (is.null(terms)) {
     terms <- utils::head(known[is_watched(object$terms)], 12L)
   }
-  check_names_among(terms, known, "terms", rlang::current_env())
+  check_names_among(terms, known, "terms")
   table <- drawn_table(object, terms)
   switch(type,
     density = draw_densities(object, table), trace = draw_traces(table),
@@ -130,10 +130,8 @@ plot_medians <- function(table, terms, colours, width) {
 #' @rawNamespace S3method(ggplot2::autoplot,fit_check)
 autoplot.fit_check <- function(object, type = c("prior", "pairs"), ...) { # nolint: object_name.
   check_dots_empty(...)
-  type <- check_choice(type, c("prior", "pairs"), "type")
-  if (type == "prior") {
-    return(autoplot.draws_fit(object$fit, "prior"))
-  }
+  type <- check_choice(type)
+  if (type == "prior") return(autoplot.draws_fit(object$fit, "prior"))
   table <- utils::head(object$pairs[order(object$pairs$p.value), ], 30L)
   table$pair <- factor(paste(table$rater1, "and", table$rater2),
     rev(paste(table$rater1, "and", table$rater2)))

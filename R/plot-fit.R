@@ -21,7 +21,7 @@ autoplot.rater_fit <- function(object, # nolint: object_name.
                                type = c("parameters", "confusion", "tests"), max_raters = 12L,
                                ...) {
   check_dots_empty(...)
-  type <- check_choice(type, c("parameters", "confusion", "tests"), "type")
+  type <- check_choice(type)
   max_raters <- check_count(max_raters, "max_raters")
   switch(type,
     confusion = plot_confusion(object, max_raters), parameters = plot_parameters(object),
@@ -75,12 +75,8 @@ plot_confusion <- function(fit, max_raters) {
   matrices <- confusion(fit)
   one_for_all <- has_one_matrix(fit)
   if (one_for_all) matrices <- list(`any rater` = matrices[[1L]])
-  if (all(is.na(unlist(matrices)))) {
-    abort_fallible("argument", c(
-      "There is nothing to draw.",
-      "x" = verbatim("No confusion matrix: ", reason_of_fit(fit), ".")
-    ), call = rlang::caller_env())
-  }
+  abort_if(all(is.na(unlist(matrices))), "argument", "There is nothing to draw.",
+    x = verbatim("No confusion matrix: ", reason_of_fit(fit), "."))
   all <- length(matrices)
   if (all > max_raters) {
     ratings <- ratings_of_raters(fit$x)

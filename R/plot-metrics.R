@@ -1,7 +1,8 @@
 #' @rdname metric_estimate
 #' @param object An `estimate_metrics()` result.
-#' @return `autoplot()`: a ggplot with a panel for each metric of categories, with a row per category
-#'   and average, and one for those of the whole table; points are estimates, lines their intervals.
+#' @return `autoplot()`: a ggplot with a panel for each metric of categories, with a row per
+#'   category and average, and one for those of the whole table; points are estimates, lines their
+#'   intervals.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(found)
 #' @rawNamespace S3method(ggplot2::autoplot,metric_estimate)

@@ -10,7 +10,7 @@
 autoplot.case_plan <- function(object, type = c("probability", "half_width"), # nolint: object_name.
                                ...) {
   check_dots_empty(...)
-  type <- check_choice(type, c("probability", "half_width"), "type")
+  type <- check_choice(type)
   curve <- tidy(object, what = "curve")
   answer <- tidy(object)
   curve$value <- curve[[type]]

@@ -20,13 +20,13 @@ autoplot.ratings <- function(object, # nolint: object_name.
                              type = c("ratings", "agreement"), max_cases = 150L,
                              max_raters = 30L, ...) {
   check_dots_empty(...)
-  type <- check_choice(type, c("ratings", "agreement"), "type")
+  type <- check_choice(type)
   max_cases <- check_count(max_cases, "max_cases")
   max_raters <- check_count(max_raters, "max_raters", min = 2L)
   if (type == "ratings") {
     plot_who_rated(object, max_cases, max_raters)
   } else {
-    plot_agreement(object, max_raters, rlang::current_env())
+    plot_agreement(object, max_raters)
   }
 }
 
@@ -131,13 +131,11 @@ repeat_slices <- function(column, rater, width) {
   data.frame(column = column + width * ((number - 0.5) / total - 0.5), width = 1 / total)
 }
 
-plot_agreement <- function(x, max_raters, call) {
-  x <- as_ratings_of_several(x, "object", call)
-  if (x$exchangeable && length(x$systems) == 0L) {
-    abort_argument("type",
-      "The raters of {.arg object} are not identified, so there are no pairs to draw.",
-      i = "Use {.code type = \"ratings\"}.", call = call)
-  }
+plot_agreement <- function(x, max_raters) {
+  x <- as_ratings_of_several(x, "object")
+  abort_argument_if(x$exchangeable && length(x$systems) == 0L, "type",
+    "The raters of {.arg object} are not identified, so there are no pairs to draw.",
+    i = "Use {.code type = \"ratings\"}.")
   pairs <- pairwise_agreement(x, if (x$exchangeable) NULL else busiest(x, max_raters))
   pairs$value <- pairs$agreement
   heat_map(pairs, unique(pairs$judge1), x$systems, sorted = TRUE) +

@@ -1,11 +1,11 @@
 # What errors in common with the raters would make of an estimate: type "sensitivity" of autoplot()
 # for estimates of accuracy.
 
-plot_sensitivity <- function(object, call) {
+plot_sensitivity <- function(object) {
   table <- tidy(object)
   drawn <- !is.na(table$shared) & !is.na(table$independent) & !is.na(table$estimate)
   if (!any(drawn)) {
-    no_sensitivity(object, call)
+    no_sensitivity(object)
   }
   # Best first.
   systems <- table$system[drawn][order(-table$estimate[drawn])]
@@ -141,13 +141,11 @@ sensitivity_subtitle <- function(object, marks) {
   )
 }
 
-no_sensitivity <- function(object, call) {
+no_sensitivity <- function(object) {
   reason <- tidy(object)$reason[[1L]]
   abort_argument("object", "There is no range of dependence to draw.",
-    i = if (all(is.na(tidy(object)$estimate)) && !is.na(reason)) {
-      paste0("The estimate is {.code NA}: ", verbatim(reason), ".")
-    } else {
-      "Method {.val {object$options$method}} has one with {.code interval = \"robust\"};
-       methods {.val average}, {.val joint} and {.val shared} always have."
-    }, call = call)
+    i = if (all(is.na(tidy(object)$estimate)) && !is.na(reason)) paste0("The estimate is
+        {.code NA}: ", verbatim(reason), ".") else "Method {.val {object$options$method}} has one
+        with {.code interval = \"robust\"}; methods {.val average}, {.val joint} and {.val shared}
+        always have.")
 }

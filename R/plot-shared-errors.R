@@ -1,7 +1,7 @@
 #' @rdname tidy.shared_errors
 #' @param object A [shared_errors()] result.
-#' @return `autoplot()`: a ggplot, the correlations of being right as a heat map; without known truth,
-#'   the range of each pair.
+#' @return `autoplot()`: a ggplot, the correlations of being right as a heat map; without known
+#'   truth, the range of each pair.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(errors)
 #' @rawNamespace S3method(ggplot2::autoplot,shared_errors)

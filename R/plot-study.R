@@ -11,17 +11,15 @@
 autoplot.simulation_study <- function(object, # nolint: object_name.
                                       type = c("accuracy", "error"), estimators = NULL, ...) {
   check_dots_empty(...)
-  type <- check_choice(type, c("accuracy", "error"), "type")
+  type <- check_choice(type)
   known <- names(object$estimators)
   estimators <- estimators %||% known
   if (is.character(estimators)) estimators <- unique(estimators)
-  check_names_among(estimators, known, "estimators", rlang::current_env())
+  check_names_among(estimators, known, "estimators")
   rows <- tidy(object)
   lacking <- is.na(rows$estimate[rows$estimator %in% estimators])
-  if (all(lacking)) {
-    abort_argument("object", "There is no estimate to draw.",
-      i = "The column {.field reason} of {.code tidy()} says why.")
-  }
+  abort_argument_if(all(lacking), "object", "There is no estimate to draw.",
+    i = "The column {.field reason} of {.code tidy()} says why.")
   plot <- switch(type,
     accuracy = plot_study_accuracy(object, estimators),
     error = plot_study_error(object, estimators)

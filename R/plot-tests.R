@@ -1,7 +1,7 @@
 # Raters in the plane of sensitivity and specificity.
 
 plot_tests <- function(fit) {
-  check_tested_fit(fit, rlang::caller_env())
+  check_tested_fit(fit)
   table <- tests_in_plane(fit)
   if (length(fit$x$categories) == 2L) {
     table <- table[table$category == fit$x$categories[[2L]], ]

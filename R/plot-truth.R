@@ -17,22 +17,21 @@ autoplot.ground_truth <- function(object, type = c("cases", "calibration"), # no
                                   max_cases = 150L, truth = NULL, bins = 10L,
                                   conf_level = default_conf_level(), ...) {
   check_dots_empty(...)
-  type <- check_choice(type, c("cases", "calibration"), "type")
+  type <- check_choice(type)
   max_cases <- check_count(max_cases, "max_cases")
   if (type == "calibration") {
     return(plot_calibration(calibration(object, truth, bins, conf_level), conf_level))
   }
-  plot_truth(object, max_cases, rlang::current_env())
+  plot_truth(object, max_cases)
 }
 
-plot_truth <- function(object, max_cases, call) {
-  probability <- unname(probability_matrix(object, "object", call))
+plot_truth <- function(object, max_cases) {
+  probability <- unname(probability_matrix(object, "object"))
   categories <- setdiff(names(object), "case")
   known <- which(!is.na(probability[, 1L]))
-  if (length(known) == 0L) {
-    abort_argument("object", "There are no probabilities to draw: all of them are {.code NA}.",
-      i = "The fit they come from is not identified.", call = call)
-  }
+  abort_argument_if(length(known) == 0L, "object",
+    "There are no probabilities to draw: all of them are {.code NA}.",
+    i = "The fit they come from is not identified.")
   probability <- probability[known, , drop = FALSE]
   best <- max.col(probability, ties.method = "first")
   order <- order(best, -probability[cbind(seq_along(best), best)])

@@ -48,16 +48,12 @@ look <- function() {
 }
 
 # Is there a number to draw? If not, `what` says what is NA, and `reason` why.
-check_drawn <- function(value, what, reason, call = rlang::caller_env()) {
-  if (all(is.na(value))) {
-    abort_argument("object", "There is nothing to draw.",
-      i = paste0(what, " {.code NA}: ", verbatim(reason[[1L]]), "."), call = call)
-  }
+check_drawn <- function(value, what, reason) {
+  abort_argument_if(all(is.na(value)), "object", "There is nothing to draw.",
+    i = paste0(what, " {.code NA}: ", verbatim(reason[[1L]]), "."))
 }
 
-check_ggplot2 <- function(call = rlang::caller_env()) {
-  check_installed("ggplot2", "to draw", call = call)
-}
+check_ggplot2 <- function() check_installed("ggplot2", "to draw")
 
 #' Pictures of results
 #'
@@ -90,7 +86,7 @@ autoplot <- function(object, ...) {
 
 # plot() draws what autoplot() describes, with other titles if some are given.
 draw <- function(x, ..., title = NULL, subtitle = NULL) {
-  check_ggplot2(call = rlang::caller_env())
+  check_ggplot2()
   titles <- Filter(Negate(is.null), list(title = title, subtitle = subtitle))
   print(ggplot2::autoplot(x, ...) + do.call(ggplot2::labs, titles) + wrapped_texts())
   invisible(x)
@@ -162,9 +158,7 @@ panels_of <- function(table, column) {
   if (length(unique(table[[column]])) > 1L) ggplot2::facet_wrap(column, labeller = wrapped())
 }
 
-room_between <- function(points) {
-  ggplot2::theme(panel.spacing.x = ggplot2::unit(points, "pt"))
-}
+room_between <- function(points) ggplot2::theme(panel.spacing.x = ggplot2::unit(points, "pt"))
 
 # Below the title of what rests on an estimated truth.
 truth_subtitle <- function(table, level) {

@@ -4,7 +4,7 @@
 # `told` how long it takes is not told again.
 progress_bar <- function(name, total, format = NULL, told = is.na(total), .envir = parent.frame(),
                          clock = elapsed) {
-  if (isTRUE(getOption("knitr.in.progress")) || is_quiet(NULL)) {
+  if (isTRUE(getOption("knitr.in.progress")) || is_quiet()) {
     return(list(tick = no_tick, close = function() NULL))
   }
   bar <- cli::cli_progress_bar(

@@ -107,38 +107,33 @@ vote_alike <- function(x, fitted) {
 # ---- What users declare -------------------------------------------------------------------------
 
 # A data frame with columns rater and group (NA is a group of its own), or NULL.
-read_groups <- function(data, quo, rater_name, call) {
+read_groups <- function(data, quo, rater_name) {
   value <- if (rlang::quo_is_symbol(quo) && rlang::as_name(quo) %in% names(data)) {
     quo
   } else {
     tryCatch(rlang::eval_tidy(quo), error = function(cnd) quo)
   }
-  if (is.null(value)) {
-    return(NULL)
-  }
+  if (is.null(value)) return(NULL)
   table <- if (rlang::is_quosure(value) || (rlang::is_string(value) && is.null(names(value)))) {
-    group_column(data, quo, rater_name, call)
+    group_column(data, quo, rater_name)
   } else {
-    as_group_table(value, call)
+    as_group_table(value)
   }
   table <- unique(data.frame(rater = as_label(table$rater), group = as_label(table$group)))
   table$group[table$group %in% ""] <- NA
-  check_one_group(table, call)
+  check_one_group(table)
   table
 }
 
-group_column <- function(data, quo, rater_name, call) {
-  if (is.null(rater_name)) {
-    abort_argument("rater_groups",
-      "{.arg rater_groups} can be a column in long data only, with a row per rating.",
-      i = "Name the raters: {.code rater_groups = c(rater1 = \"group\", rater2 = \"group\")}.",
-      call = call)
-  }
-  name <- select_column(data, quo, "rater_groups", call)
+group_column <- function(data, quo, rater_name) {
+  abort_argument_if(is.null(rater_name), "rater_groups",
+    "{.arg rater_groups} can be a column in long data only, with a row per rating.",
+    i = "Name the raters: {.code rater_groups = c(rater1 = \"group\", rater2 = \"group\")}.")
+  name <- select_column(data, quo, "rater_groups")
   list(rater = unfactor(data[[rater_name]]), group = unfactor(data[[name]]))
 }
 
-as_group_table <- function(value, call) {
+as_group_table <- function(value) {
   if (is.data.frame(value) && all(c("rater", "group") %in% names(value))) {
     value <- plain_columns(value)
     return(list(rater = unfactor(value$rater), group = unfactor(value$group)))
@@ -148,53 +143,43 @@ as_group_table <- function(value, call) {
   }
   abort_argument("rater_groups", "must be groups with the raters as names, a data frame with columns
                                   {.val rater} and {.val group}, or a column of long data.",
-    not = value, call = call)
+    not = value)
 }
 
-check_one_group <- function(table, call) {
+check_one_group <- function(table) {
   twice <- anyDuplicated(table$rater)
   if (twice > 0L) {
     rater <- table$rater[[twice]]
     groups <- ifelse(is.na(table$group), "none", table$group)[table$rater %in% rater]
     abort_argument("rater_groups", "A rater can be in one of the {.arg rater_groups} only.",
-      x = "Rater {.val {rater}} is in {.val {groups}}.", rater = rater, groups = groups,
-      call = call)
+      x = "Rater {.val {rater}} is in {.val {groups}}.", rater = rater, groups = groups)
   }
 }
 
 # The group of each rater; those of whom nothing is said have one of their own, with their name.
-groups_of_raters <- function(table, x, call) {
-  if (is.null(table)) {
-    return(NULL)
-  }
-  if (x$exchangeable) {
-    abort_argument("rater_groups", "{.arg rater_groups} needs the rater of each rating.",
-      x = "{.arg data} has counts of ratings.", call = call)
-  }
+groups_of_raters <- function(table, x) {
+  if (is.null(table)) return(NULL)
+  abort_argument_if(x$exchangeable, "rater_groups",
+    "{.arg rater_groups} needs the rater of each rating.", x = "{.arg data} has counts of ratings.")
   unknown <- setdiff(table$rater, x$raters)
-  if (length(unknown) > 0L) {
-    abort_argument("rater_groups", "must name raters of {.arg data}.",
-      x = "{.val {unknown}} {?is/are} not among {.val {x$raters}}.", rater = unknown, call = call)
-  }
+  abort_argument_if(length(unknown) > 0L, "rater_groups", "must name raters of {.arg data}.",
+    x = "{.val {unknown}} {?is/are} not among {.val {x$raters}}.", rater = unknown)
   group <- table$group[match(x$raters, table$rater)]
   alone <- x$raters[is.na(group)]
-  check_group_names(group, alone, x$systems, call)
+  check_group_names(group, alone, x$systems)
   group[is.na(group)] <- alone
-  if (length(unique(group)) < 2L) {
-    abort_fallible("raters",
-      "At least two groups of raters are needed to learn from their agreement.",
-      x = "All raters are in {.val {group[[1L]]}}, which counts as one vote.", raters = x$raters,
-      call = call)
-  }
+  abort_if(length(unique(group)) < 2L, "raters",
+    "At least two groups of raters are needed to learn from their agreement.",
+    x = "All raters are in {.val {group[[1L]]}}, which counts as one vote.", raters = x$raters)
   group
 }
 
-check_group_names <- function(group, alone, systems, call) {
+check_group_names <- function(group, alone, systems) {
   taken <- intersect(group, c(alone, systems))
   if (length(taken) > 0L) {
     whose <- if (taken[[1L]] %in% systems) "a system" else "a rater in no group"
     abort_argument("rater_groups", "must have names of their own.",
-      x = paste0("{.val {taken[[1L]]}} is the name of ", whose, " too."), call = call)
+      x = paste0("{.val {taken[[1L]]}} is the name of ", whose, " too."))
   }
 }
 
@@ -229,9 +214,7 @@ format_votes <- function(x) {
 # A row per group of several raters: how many, the share of pairs of members that agree, on how many
 # cases it has a vote, and on how many it has none since categories tie.
 group_table <- function(x) {
-  if (is.null(x$rater_groups)) {
-    return(NULL)
-  }
+  if (is.null(x$rater_groups)) return(NULL)
   raters <- table(factor(x$rater_groups, unique(x$rater_groups)))
   groups <- names(raters)[raters > 1L]
   votes <- with_votes(x)

@@ -9,43 +9,29 @@ kind_words <- c(
 )
 
 # As given: one word for all raters, or words with raters or their groups as names.
-check_rater_kind <- function(kind, call) {
-  if (is.null(kind)) {
-    return(NULL)
-  }
-  if (is.null(names(kind))) {
-    return(check_choice(kind, rater_kinds, "rater_kind", call))
-  }
+check_rater_kind <- function(kind) {
+  if (is.null(kind)) return(NULL)
+  if (is.null(names(kind))) return(check_choice(kind, rater_kinds, "rater_kind"))
   known <- is.character(kind) & kind %in% rater_kinds
-  if (!all(known)) {
-    abort_argument("rater_kind", "must be one of {.or {.val {rater_kinds}}}, for all raters or with
-                                  raters or groups as names.",
-      x = if (is.character(kind)) "Found {.val {unique(kind[!known])}}." else
-        "It is {describe(kind)}.", call = call)
-  }
+  abort_argument_if(!all(known), "rater_kind",
+    "must be one of {.or {.val {rater_kinds}}}, for all raters or with raters or groups as names.",
+    x = if (is.character(kind)) "Found {.val {unique(kind[!known])}}." else
+      "It is {describe(kind)}.")
   kind
 }
 
 # One word where all are of one kind, otherwise a word per rater, with names.
-settle_kinds <- function(kind, x, call) {
-  if (is.null(names(kind))) {
-    return(kind)
-  }
+settle_kinds <- function(kind, x) {
+  if (is.null(names(kind))) return(kind)
   group <- x$rater_groups %||% x$raters
   at <- ifelse(x$raters %in% names(kind), x$raters, group)
   strange <- setdiff(names(kind), c(x$raters, group))
   lacking <- x$raters[!at %in% names(kind)]
-  if (x$exchangeable || length(strange) > 0L || length(lacking) > 0L) {
-    abort_argument("rater_kind",
-      "{.arg rater_kind} with names must name all raters, or their groups.",
-      x = if (x$exchangeable) {
-        "{.arg data} has counts of ratings, which do not show which rater gave them."
-      } else if (length(strange) > 0L) {
-        "{.val {strange}} {?is/are} neither."
-      } else {
-        "It does not name {.val {lacking}}."
-      }, rater = c(strange, lacking), call = call)
-  }
+  abort_argument_if(x$exchangeable || length(strange) > 0L || length(lacking) > 0L, "rater_kind",
+    "{.arg rater_kind} with names must name all raters, or their groups.",
+    x = if (x$exchangeable) "{.arg data} has counts of ratings, which do not show which rater gave
+        them." else if (length(strange) > 0L) "{.val {strange}} {?is/are} neither." else "It does
+        not name {.val {lacking}}.", rater = c(strange, lacking))
   kind <- kind[at]
   if (length(unique(kind)) == 1L) kind[[1L]] else stats::setNames(kind, x$raters)
 }
@@ -53,9 +39,7 @@ settle_kinds <- function(kind, x, call) {
 # A vote is of a kind if all who cast it are people, or all are machines; NA for none.
 kinds_of_groups <- function(x, groups) {
   kind <- x$rater_kind
-  if (is.null(names(kind))) {
-    return(kind)
-  }
+  if (is.null(names(kind))) return(kind)
   vapply(stats::setNames(nm = groups), function(group) {
     of <- kind[x$raters[x$rater_groups == group]]
     if (kind_of_panel(of) == "unsaid") NA_character_ else of[[1L]]
@@ -89,9 +73,7 @@ kind_of_panel <- function(kind) {
 # Of ratings: who they are.
 format_kinds <- function(x) {
   kind <- rater_kind(x)
-  if (length(kind) == 1L) {
-    return(paste("Raters are", kind_words[[kind]]))
-  }
+  if (length(kind) == 1L) return(paste("Raters are", kind_words[[kind]]))
   if (length(kind) > 1L) {
     of <- table(factor(kind, rater_kinds))
     paste0(
@@ -114,9 +96,7 @@ machine_names <- paste0("(^|[^a-z])(", paste(c(
 # Once in a session: who rates decides how wide intervals are, and nobody said who does.
 ask_who_rates <- function(x) {
   like <- grepl(machine_names, x$raters, ignore.case = TRUE, useBytes = TRUE)
-  if (!is.null(x$rater_kind) || x$exchangeable || !any(like)) {
-    return(invisible())
-  }
+  if (!is.null(x$rater_kind) || x$exchangeable || !any(like)) return(invisible())
   some <- shorten(x$raters[like], most = 3L)
   inform_once("rater_kind", c(
     verbatim("Are some raters language models or programs (", some,

@@ -147,7 +147,7 @@ k_model <- function() plain_k_model
 #'   formula, with ordinal errors or confidence, which have none.
 #' @param base_rates A formula of covariates; `~ 1` is one set of base rates for all cases.
 #' @param confidence Does the model use how sure raters said they were? See *Confidence*.
-#' @param dependence,pairs Which errors raters have in common given the truth, see *Dependence*;
+#' @param dependence,pairs Which errors raters share given the truth, see *Dependence*;
 #'   `pairs` is a list of the names of two raters each, such as `list(c("a", "b"))`.
 #' @return An object of class `rater_model`, with a field per argument.
 #' @family estimation
@@ -185,30 +185,29 @@ rater_model <- function(accuracy = c("common", "rater"),
                         difficulty = c("none", "strata"), system = c("shared", "own"),
                         prior = NULL, base_rates = ~1, confidence = FALSE,
                         dependence = c("none", "easy", "pairs"), pairs = NULL) {
-  call <- rlang::current_env()
-  shared <- check_dependence(dependence, pairs, errors, difficulty, confidence, call)
-  check_confidence_axes(confidence, difficulty, call)
+  shared <- check_dependence(dependence, pairs, errors, difficulty, confidence)
+  check_confidence_axes(confidence, difficulty)
   by_formula <- vapply(list(accuracy, difficulty), rlang::is_formula, NA)
   ordinal <- identical(errors, "ordinal")
-  if (ordinal) check_ordinal_axes(accuracy, difficulty, call)
-  if (ordinal || confidence) check_no_prior(prior, call)
+  if (ordinal) check_ordinal_axes(accuracy, difficulty)
+  if (ordinal || confidence) check_no_prior(prior)
   if (any(by_formula) || is_used_formula(base_rates)) {
-    check_no_prior(prior, call)
+    check_no_prior(prior)
     make <- if (ordinal) ordinal_by_formula else model_by_formula
-    model <- make(accuracy, errors, difficulty, system, base_rates, call)
+    model <- make(accuracy, errors, difficulty, system, base_rates)
     model$dependence <- shared
     return(with_levels_of(model, confidence))
   }
   model <- list(
-    accuracy = check_choice(accuracy, c("common", "rater"), "accuracy"),
+    accuracy = check_choice(accuracy),
     errors = check_choice(errors, errors_axis, "errors"),
-    difficulty = check_choice(difficulty, c("none", "strata"), "difficulty"),
-    system = check_choice(system, c("shared", "own"), "system")
+    difficulty = check_choice(difficulty),
+    system = check_choice(system)
   )
   poolable <- model$accuracy == "rater" && model$errors == "free" && model$difficulty == "none" &&
     !confidence
   usual <- if (ordinal || confidence) "none" else if (poolable) "pooled" else "weak"
-  model$prior <- check_prior(prior %||% usual, call, poolable)
+  model$prior <- check_prior(prior %||% usual, poolable)
   if (confidence) model$confidence <- TRUE
   model$dependence <- shared
   structure(model, class = c("rater_model", "fallible_result"))
@@ -217,7 +216,7 @@ rater_model <- function(accuracy = c("common", "rater"),
 #' @rdname rater_model
 #' @export
 dawid_skene <- function(prior = "pooled") {
-  check_prior(prior, rlang::current_env(), poolable = TRUE)
+  check_prior(prior, poolable = TRUE)
   rater_model("rater", "free", "none", prior = prior)
 }
 
@@ -226,36 +225,32 @@ errors_axis <- c("uniform", "distance", "free", "ordinal")
 # A formula of no covariate is as good as none.
 is_used_formula <- function(x) !rlang::is_formula(x) || !is_empty_formula(x)
 
-model_by_formula <- function(accuracy, errors, difficulty, system, base_rates, call) {
+model_by_formula <- function(accuracy, errors, difficulty, system, base_rates) {
   formulas <- list(accuracy = accuracy, difficulty = difficulty, base_rates = base_rates)
   given <- vapply(formulas, rlang::is_formula, NA)
   for (arg in names(formulas)[given | names(formulas) == "base_rates"]) {
-    check_formula(formulas[[arg]], arg, call)
+    check_formula(formulas[[arg]], arg)
   }
   formulas[!given] <- list(~1)
-  if (!given[["accuracy"]]) check_choice(accuracy, c("common", "rater"), "accuracy", call)
+  if (!given[["accuracy"]]) check_choice(accuracy, c("common", "rater"), "accuracy")
   if (!given[["difficulty"]]) {
-    strata <- check_choice(difficulty, c("none", "strata"), "difficulty", call) == "strata"
-    if (strata) {
-      abort_argument("difficulty",
-        "A model with a formula cannot have strata of difficulty.",
-        i = "{.arg difficulty} may be a formula too.", call = call)
-    }
+    strata <- check_choice(difficulty, c("none", "strata"), "difficulty") == "strata"
+    abort_argument_if(strata, "difficulty",
+      "A model with a formula cannot have strata of difficulty.",
+      i = "{.arg difficulty} may be a formula too.")
   }
   formula_model(
     if (given[["accuracy"]]) "rater" else accuracy[[1L]],
-    check_choice(errors, errors_axis, "errors", call),
-    "none", check_choice(system, c("shared", "own"), "system", call), formulas
+    check_choice(errors, errors_axis, "errors"),
+    "none", check_choice(system, c("shared", "own"), "system"), formulas
   )
 }
 
-check_no_prior <- function(prior, call) {
+check_no_prior <- function(prior) {
   given <- !is.null(prior) && !identical(prior, "weak")
-  if (given && length(check_prior(prior, call)) > 0L) {
-    abort_argument("prior",
-      "Models with a formula, ordinal errors or confidence are fitted without priors.",
-      i = "Leave {.arg prior} out.", call = call)
-  }
+  abort_argument_if(given && length(check_prior(prior)) > 0L, "prior",
+    "Models with a formula, ordinal errors or confidence are fitted without priors.",
+    i = "Leave {.arg prior} out.")
 }
 
 weak_prior <- list(
@@ -268,44 +263,34 @@ pooled_prior <- list(pooled = TRUE)
 is_pooled <- function(model) isTRUE(model$prior$pooled)
 
 # A complete list, empty for none.
-check_prior <- function(prior, call, poolable = FALSE) {
+check_prior <- function(prior, poolable = FALSE) {
   if (identical(prior, "pooled")) {
-    if (!poolable) abort_not_poolable(call)
+    if (!poolable) abort_not_poolable()
     return(pooled_prior)
   }
-  if (identical(prior, "weak")) {
-    return(weak_prior)
-  }
-  if (identical(prior, "none") || identical(prior, list())) {
-    return(list())
-  }
+  if (identical(prior, "weak")) return(weak_prior)
+  if (identical(prior, "none") || identical(prior, list())) return(list())
   known <- names(weak_prior)
   unknown <- if (is.list(prior)) setdiff(rlang::names2(prior), known)
-  if (!is.list(prior) || length(unknown) > 0L) {
-    abort_argument("prior",
-      "must be {.val {if (poolable) 'pooled'}}{if (poolable) ', '}{.val weak}, {.val none} or a
-       list with some of {.val {known}}.",
-      x = if (is.list(prior)) "It has {.val {unknown}}." else "It is {describe(prior)}.",
-      call = call)
-  }
+  abort_argument_if(!is.list(prior) || length(unknown) > 0L, "prior",
+    "must be {.val {if (poolable) 'pooled'}}{if (poolable) ', '}{.val weak}, {.val none} or a list
+        with some of {.val {known}}.",
+    x = if (is.list(prior)) "It has {.val {unknown}}." else "It is {describe(prior)}.")
   for (name in names(prior)) {
     value <- prior[[name]]
     ok <- is.numeric(value) && length(value) == length(weak_prior[[name]]) &&
       all(is.finite(value)) && all(value > 0)
-    if (!ok) {
-      abort_argument("prior",
-        "{.field {name}} in {.arg prior} must be {length(weak_prior[[name]])} positive number{?s}.",
-        not = value, call = call)
-    }
+    abort_argument_if(!ok, "prior",
+      "{.field {name}} in {.arg prior} must be {length(weak_prior[[name]])} positive number{?s}.",
+      not = value)
   }
   utils::modifyList(weak_prior, prior)
 }
 
-abort_not_poolable <- function(call) {
+abort_not_poolable <- function() {
   abort_argument("prior", "{.code prior = \"pooled\"} is about free errors of each rater, on cases
                            that are equally difficult.",
-    i = "It goes with {.fun dawid_skene} and {.code rater_model(\"rater\", \"free\")}.",
-    call = call)
+    i = "It goes with {.fun dawid_skene} and {.code rater_model(\"rater\", \"free\")}.")
 }
 
 is_k_model <- function(model) {

@@ -13,20 +13,17 @@ NULL
 #   order       "mean", "each" or "none"
 #   base_rates  populations x categories, Dirichlet parameters
 #   text        words: raters, a list by name with a string for each row (or one), and base_rates
-settle_prior <- function(prior, x, model, populations = populations_of(x, model),
-                         call = rlang::caller_env()) {
-  check_class(prior, "rater_prior", "prior", "Make one with {.fun rater_prior}.", call)
+settle_prior <- function(prior, x, model, populations = populations_of(x, model)) {
+  check_class(prior, "rater_prior", "prior", "Make one with {.fun rater_prior}.")
   categories <- x$categories
   coin <- model$errors == "uniform"
   unknown <- setdiff(names(prior$raters), x$raters)
-  if (length(unknown) > 0L) {
-    abort_argument("prior", "must name raters of {.arg x}.",
-      x = "{.val {unknown}} {?is/are} not among {.val {x$raters}}.", call = call)
-  }
+  abort_argument_if(length(unknown) > 0L, "prior", "must name raters of {.arg x}.",
+    x = "{.val {unknown}} {?is/are} not among {.val {x$raters}}.")
   others <- if (is.list(prior$others)) "own" else prior$others
   plain <- plain_parameters(if (others == "flat") "flat" else "vague", length(categories), coin)
   system <- if (others == "own") {
-    settle_law(prior$others, "others", plain, categories, coin, call)
+    settle_law(prior$others, "others", plain, categories, coin)
   } else if (others != "partial") {
     plain
   }
@@ -34,10 +31,10 @@ settle_prior <- function(prior, x, model, populations = populations_of(x, model)
   base <- system %||% plain
   raters <- lapply(stats::setNames(nm = x$raters), function(rater) {
     own <- prior$raters[[rater]]
-    if (is.null(own)) system else settle_law(own, rater, base, categories, coin, call)
+    if (is.null(own)) system else settle_law(own, rater, base, categories, coin)
   })
-  if (model$accuracy == "common") raters <- same_for_all(raters, names(prior$raters), call)
-  rates <- settle_rates(prior$base_rates, populations, categories, call)
+  if (model$accuracy == "common") raters <- same_for_all(raters, names(prior$raters))
+  rates <- settle_rates(prior$base_rates, populations, categories)
   list(
     raters = raters, system = system, others = others, order = prior$order, base_rates = rates,
     text = list(raters = lapply(raters, law_words), base_rates = apply(rates, 1L, dirichlet_words))
@@ -58,23 +55,19 @@ population_factor <- function(values) {
 
 # The prior of a rater of whom nothing is known.
 plain_parameters <- function(name, n, coin) {
-  if (coin) {
-    return(if (name == "flat") c(1, 1) else c(2.8, 1.2))
-  }
-  if (name == "flat") {
-    return(matrix(1, n, n))
-  }
+  if (coin) return(if (name == "flat") c(1, 1) else c(2.8, 1.2))
+  if (name == "flat") return(matrix(1, n, n))
   out <- matrix(1.2 / (n - 1), n, n)
   diag(out) <- 2.8
   out
 }
 
-settle_law <- function(law, rater, base, categories, coin, call) {
+settle_law <- function(law, rater, base, categories, coin) {
   if (coin) {
     if (!identical(names(law), "right")) {
       abort_prior("With uniform errors the prior of {.val {rater}} must be {.code list(right =)}.",
         x = "It has {.field {names(law)}}.",
-        i = "With {.fun dawid_skene} raters have rows for each true category.", call = call)
+        i = "With {.fun dawid_skene} raters have rows for each true category.")
     }
     return(law$right)
   }
@@ -82,19 +75,19 @@ settle_law <- function(law, rater, base, categories, coin, call) {
   if (!is.null(law$matrix)) {
     if (nrow(law$matrix) != n) {
       abort_prior("The prior of {.val {rater}} must be a {n} x {n} matrix.",
-        x = "It is {nrow(law$matrix)} x {ncol(law$matrix)}.", call = call)
+        x = "It is {nrow(law$matrix)} x {ncol(law$matrix)}.")
     }
-    return(matrix(as.double(in_order_of(categories, law$matrix, rater, call)), n))
+    return(matrix(as.double(in_order_of(categories, law$matrix, rater)), n))
   }
   if (!is.null(law$right)) {
-    out <- shares_of_wrong(law$wrong %||% rep(1, n), rater, categories, call) * law$right[[2L]]
+    out <- shares_of_wrong(law$wrong %||% rep(1, n), rater, categories) * law$right[[2L]]
     diag(out) <- law$right[[1L]]
     return(out)
   }
   if (n != 2L) {
     abort_prior("The prior of {.val {rater}} is of a sensitivity or a specificity, which need two
                  categories.",
-      x = "{.arg x} has {n}.", i = "Use {.code list(right =)}, or a matrix.", call = call)
+      x = "{.arg x} has {n}.", i = "Use {.code list(right =)}, or a matrix.")
   }
   if (!is.null(law$spec)) base[1L, ] <- law$spec
   if (!is.null(law$sens)) base[2L, ] <- rev(law$sens)
@@ -102,14 +95,14 @@ settle_law <- function(law, rater, base, categories, coin, call) {
 }
 
 # Rows sum to one, without the right answers.
-shares_of_wrong <- function(wrong, rater, categories, call) {
+shares_of_wrong <- function(wrong, rater, categories) {
   n <- length(categories)
   if (!is.null(names(wrong)) && setequal(names(wrong), categories)) wrong <- wrong[categories]
   ok <- length(wrong) == n && (is.null(names(wrong)) || identical(names(wrong), categories))
   if (!ok) {
     abort_prior(
       "{.field wrong} of {.val {rater}} must be a number for each of {.val {categories}}.",
-      not = wrong, call = call
+      not = wrong
     )
   }
   out <- matrix(wrong, n, n, byrow = TRUE)
@@ -117,42 +110,41 @@ shares_of_wrong <- function(wrong, rater, categories, call) {
   out / rowSums(out)
 }
 
-same_for_all <- function(raters, named, call) {
+same_for_all <- function(raters, named) {
   said <- unique(raters[named])
   if (length(said) > 1L) {
     abort_prior("In this model all raters have the same parameters, so their priors must be equal.",
       x = "Those of {.val {named}} differ.",
-      i = "{.code rater_model(\"rater\")} lets raters differ.", call = call)
+      i = "{.code rater_model(\"rater\")} lets raters differ.")
   }
   if (length(said) == 1L) raters[] <- said
   raters
 }
 
-settle_rates <- function(laws, populations, categories, call) {
+settle_rates <- function(laws, populations, categories) {
   if (!is.null(names(laws))) {
-    if (!setequal(names(laws), populations)) {
-      abort_argument("prior", "Base rates must have a prior for each population.",
-        x = c(
-          "Those of the prior are {.val {names(laws)}}.",
-          if (is.null(populations)) "All cases of {.arg x} are of one." else
-            "Those of {.arg x} are {.val {populations}}."
-        ), call = call)
-    }
+    abort_argument_if(!setequal(names(laws), populations),
+      "prior", "Base rates must have a prior for each population.",
+      x = c(
+        "Those of the prior are {.val {names(laws)}}.",
+        if (is.null(populations)) "All cases of {.arg x} are of one." else
+          "Those of {.arg x} are {.val {populations}}."
+      ))
     laws <- laws[populations]
   }
-  rows <- lapply(laws, settle_rate_law, categories = categories, call = call)
+  rows <- lapply(laws, settle_rate_law, categories = categories)
   matrix(
     unlist(rows), max(length(populations), 1L), length(categories), byrow = TRUE,
     dimnames = list(populations, categories)
   )
 }
 
-settle_rate_law <- function(law, categories, call) {
+settle_rate_law <- function(law, categories) {
   n <- length(categories)
   if (!is.null(law$beta)) {
     if (n != 2L) {
       abort_prior("A Beta distribution of base rates needs two categories.",
-        x = "{.arg x} has {n}.", i = "Give a Dirichlet parameter for each.", call = call)
+        x = "{.arg x} has {n}.", i = "Give a Dirichlet parameter for each.")
     }
     return(rev(law$beta))
   }
@@ -168,8 +160,7 @@ settle_rate_law <- function(law, categories, call) {
     abort_prior(
       "The prior of base rates must be a number, or one for each of {.val {categories}} by name.",
       not = given,
-      i = if (n == 2L) "{.code list(a, b)} is a Beta distribution of the second category.",
-      call = call
+      i = if (n == 2L) "{.code list(a, b)} is a Beta distribution of the second category."
     )
   }
   as.double(if (is.null(named)) rep_len(given, n) else given[categories])
@@ -189,12 +180,8 @@ dirichlet_words <- function(x) {
 
 # Of two categories the Beta distribution is that of a right rating.
 law_words <- function(parameters) {
-  if (is.null(parameters)) {
-    return("around the centre of the panel")
-  }
-  if (!is.matrix(parameters)) {
-    return(paste0("Beta(", prior_numbers(parameters), ")"))
-  }
+  if (is.null(parameters)) return("around the centre of the panel")
+  if (!is.matrix(parameters)) return(paste0("Beta(", prior_numbers(parameters), ")"))
   vapply(seq_len(nrow(parameters)), function(k) {
     row <- parameters[k, ]
     dirichlet_words(if (length(row) == 2L && k == 1L) rev(row) else row)

@@ -69,41 +69,37 @@
 #' @export
 rater_prior <- function(..., base_rates = 1, others = c("vague", "flat", "partial"),
                         order = c("mean", "each", "none")) {
-  call <- rlang::current_env()
   raters <- list(...)
-  if (length(raters) > 0L && (!rlang::is_named(raters) || anyDuplicated(names(raters)) > 0L)) {
-    abort_argument("...", "Priors must have the names of raters, each once.",
-      x = "The names are {.val {rlang::names2(raters)}}.", call = call)
-  }
-  named <- Map(function(one, rater) check_rater_law(one, rater, call), raters, names(raters))
+  abort_argument_if(
+    length(raters) > 0L && (!rlang::is_named(raters) || anyDuplicated(names(raters)) > 0L), "...",
+    "Priors must have the names of raters, each once.",
+    x = "The names are {.val {rlang::names2(raters)}}.")
+  named <- Map(function(one, rater) check_rater_law(one, rater), raters, names(raters))
   law <- if (is.list(others) || is.matrix(others)) {
-    check_rater_law(others, "others", call)
+    check_rater_law(others, "others")
   } else {
-    check_choice(others, c("vague", "flat", "partial"), "others")
+    check_choice(others)
   }
   orders <- c("mean", "each", "none")
   if (missing(order) && identical(law, "flat")) order <- "each"
-  structure(
-    list(
-      raters = named, others = law, order = check_choice(order, orders, "order"),
-      base_rates = check_rate_laws(base_rates, call)
-    ),
-    class = c("rater_prior", "fallible_result")
+  new_result("rater_prior",
+    raters = named, others = law, order = check_choice(order, orders, "order"),
+    base_rates = check_rate_laws(base_rates)
   )
 }
 
 # What Gibbs sampling can divide by.
 least_parameter <- 1e-3
 
-abort_prior <- function(message, ..., call, .envir = parent.frame()) {
-  abort_fallible("prior", message, ..., call = call, .envir = .envir)
+abort_prior <- function(message, ..., .envir = parent.frame()) {
+  abort_fallible("prior", message, ..., .envir = .envir)
 }
 
-check_proper <- function(parameters, what, call) {
+check_proper <- function(parameters, what) {
   if (!is.numeric(parameters) || !all(is.finite(parameters) & parameters >= least_parameter)) {
     abort_prior(
       "The prior of {what} is improper: its parameters must be finite, and at least
-       {least_parameter}.", x = "They are {.val {parameters}}.", call = call
+       {least_parameter}.", x = "They are {.val {parameters}}."
     )
   }
   parameters
@@ -112,7 +108,7 @@ check_proper <- function(parameters, what, call) {
 # ---- One probability ----------------------------------------------------------------------------
 
 # c(a, b) of a Beta distribution, however it was told; `what` it is of.
-beta_law <- function(x, what, call) {
+beta_law <- function(x, what) {
   told <- as.list(x)
   names <- rlang::names2(told)
   numbers <- (is.list(x) || is.numeric(x)) && all(vapply(told, is.numeric, NA)) &&
@@ -120,26 +116,24 @@ beta_law <- function(x, what, call) {
   has <- function(...) identical(sort(setdiff(names, "sure")), sort(c(...)))
   if (numbers && length(told) == 2L && (all(names == "") || has("a", "b"))) {
     if (has("a", "b")) told <- told[c("a", "b")]
-    return(check_proper(as.double(unlist(told, use.names = FALSE)), what, call))
+    return(check_proper(as.double(unlist(told, use.names = FALSE)), what))
   }
-  if (numbers && has("range") && length(told) == 1L) {
-    return(beta_of_range(told$range, what, call))
-  }
+  if (numbers && has("range") && length(told) == 1L) return(beta_of_range(told$range, what))
   by_mode <- has("mode", "at_least") || has("mode", "at_most")
   if (!numbers || anyDuplicated(names) > 0L || !by_mode) {
     abort_prior(
       "The prior of {what} must be {.code list(a, b)}, {.code list(mode =, at_least =)},
        {.code list(mode =, at_most =)} or {.code list(range = c(lower, upper))}.",
-      not = x, call = call
+      not = x
     )
   }
-  beta_of_mode(told, told$sure %||% 0.95, what, call)
+  beta_of_mode(told, told$sure %||% 0.95, what)
 }
 
-beta_of_range <- function(range, what, call) {
+beta_of_range <- function(range, what) {
   if (!(range[[1L]] >= 0 && range[[1L]] < range[[2L]] && range[[2L]] <= 1)) {
     abort_prior("The range of {what} must be a lower and a higher probability.",
-      x = "It is {.val {range}}.", call = call)
+      x = "It is {.val {range}}.")
   }
   mean <- mean(range)
   size <- mean * (1 - mean) / (diff(range) / 4)^2 - 1
@@ -148,26 +142,26 @@ beta_of_range <- function(range, what, call) {
 
 # With weight s beyond the flat prior, a = 1 + mode s and b = 1 + (1 - mode) s; the s at which the
 # bound is exceeded as surely as told.
-beta_of_mode <- function(told, sure, what, call) {
+beta_of_mode <- function(told, sure, what) {
   low <- !is.null(told$at_least)
   mode <- if (low) told$mode else 1 - told$mode
   bound <- if (low) told$at_least else 1 - told$at_most
   if (!(mode >= 0 && mode <= 1 && sure > 0 && sure < 1)) {
     abort_prior("The mode of {what} must be a probability, and {.field sure} one in (0, 1).",
-      x = "They are {told$mode} and {sure}.", call = call)
+      x = "They are {told$mode} and {sure}.")
   }
   said <- if (low) told$at_least else told$at_most
   if (bound >= mode) {
     abort_prior("{.field {if (low) 'at_least' else 'at_most'}} of {what} must be
                  {if (low) 'below' else 'above'} its mode.",
-      x = paste0("They are ", said, " and ", told$mode, "."), call = call)
+      x = paste0("They are ", said, " and ", told$mode, "."))
   }
   if (bound <= 1 - sure) {
     abort_prior("The flat prior is already more certain of {what} than that.",
       x = "A uniform probability is {if (low) 'above' else 'below'} {said} with probability
            {1 - bound}, and you say {sure}.",
       i = "{.code list(1, 1)} is the flat prior. For a mode near {if (low) 0 else 1} give
-           {.field {if (low) 'at_most' else 'at_least'}}.", call = call)
+           {.field {if (low) 'at_most' else 'at_least'}}.")
   }
   shape <- function(log_size) 1 + c(mode, 1 - mode) * exp(log_size)
   excess <- function(log_size) {
@@ -175,7 +169,7 @@ beta_of_mode <- function(told, sure, what, call) {
   }
   if (excess(15) > 0) {
     abort_prior("The bound of {what} is too near its mode: use a fixed value instead of a prior.",
-      x = paste0("They are ", said, " and ", told$mode, "."), call = call)
+      x = paste0("They are ", said, " and ", told$mode, "."))
   }
   found <- shape(stats::uniroot(excess, c(-20, 15), tol = 1e-12)$root)
   if (low) found else rev(found)
@@ -184,14 +178,14 @@ beta_of_mode <- function(told, sure, what, call) {
 # ---- A rater, base rates ------------------------------------------------------------------------
 
 # A list of Beta distributions (sens, spec or right), of shares `wrong`, or of a `matrix`.
-check_rater_law <- function(one, rater, call) {
+check_rater_law <- function(one, rater) {
   if (is.data.frame(one)) one <- as.matrix(one)
   if (is.matrix(one)) {
     if (nrow(one) != ncol(one)) {
       abort_prior("The prior of {.val {rater}} must be a square matrix, with the truth in rows.",
-        x = "It is {nrow(one)} x {ncol(one)}.", call = call)
+        x = "It is {nrow(one)} x {ncol(one)}.")
     }
-    return(list(matrix = check_proper(unclass(one), rater, call)))
+    return(list(matrix = check_proper(unclass(one), rater)))
   }
   parts <- if (is.list(one)) rlang::names2(one)
   by_truth <- length(parts) > 0L && all(parts %in% c("sens", "spec"))
@@ -200,15 +194,14 @@ check_rater_law <- function(one, rater, call) {
     abort_prior(
       "The prior of {.val {rater}} must be {.code list(sens =, spec =)}, {.code list(right =)} with
        {.field wrong} or without, or a matrix of Dirichlet parameters.",
-      x = if (length(parts) > 0L) "It has {.val {parts}}." else "It is {describe(one)}.",
-      call = call
+      x = if (length(parts) > 0L) "It has {.val {parts}}." else "It is {describe(one)}."
     )
   }
   long <- c(sens = "the sensitivity", spec = "the specificity", right = "right ratings")
   for (part in setdiff(parts, "wrong")) {
-    one[[part]] <- beta_law(one[[part]], paste(long[[part]], "of", rater), call)
+    one[[part]] <- beta_law(one[[part]], paste(long[[part]], "of", rater))
   }
-  if (!is.null(one$wrong)) check_proper(one$wrong, paste("wrong ratings of", rater), call)
+  if (!is.null(one$wrong)) check_proper(one$wrong, paste("wrong ratings of", rater))
   one
 }
 
@@ -222,21 +215,16 @@ is_beta_list <- function(x) {
 
 # A list over populations, without names where there is one: c(a, b) as `beta`, or the Dirichlet
 # parameters of `categories`.
-check_rate_laws <- function(x, call) {
+check_rate_laws <- function(x) {
   if (is.data.frame(x)) x <- as.matrix(x)
   if (is.matrix(x)) x <- stats::setNames(lapply(seq_len(nrow(x)), function(p) x[p, ]), rownames(x))
   one <- function(law) {
-    if (is_beta_list(law)) {
-      return(list(beta = beta_law(law, "base rates", call)))
-    }
-    list(categories = check_proper(law, "base rates", call))
+    if (is_beta_list(law)) return(list(beta = beta_law(law, "base rates")))
+    list(categories = check_proper(law, "base rates"))
   }
-  if (!is.list(x) || is_beta_list(x)) {
-    return(list(one(x)))
-  }
-  if (!rlang::is_named(x) || anyDuplicated(names(x)) > 0L) {
-    abort_argument("base_rates", "Priors of several populations must have their names, each once.",
-      x = "The names are {.val {rlang::names2(x)}}.", call = call)
-  }
+  if (!is.list(x) || is_beta_list(x)) return(list(one(x)))
+  abort_argument_if(!rlang::is_named(x) || anyDuplicated(names(x)) > 0L, "base_rates",
+    "Priors of several populations must have their names, each once.",
+    x = "The names are {.val {rlang::names2(x)}}.")
   lapply(x, one)
 }

@@ -1,15 +1,15 @@
 # More ratings of the same cases or of others, by the same raters or others, put to those that there
 # are. What costs time is what is new: patterns of other cases stay as they are.
 
-add_ratings <- function(x, new, call) {
-  check_can_grow(x, call)
-  new <- new_ratings_long(new, x, call)
-  x <- with_new_names(x, new, call)
+add_ratings <- function(x, new) {
+  check_can_grow(x)
+  new <- new_ratings_long(new, x)
+  x <- with_new_names(x, new)
   case <- match(new$cases, as_label(x$cases))
   before <- pattern_of_case(x)[case] # NA for new cases
   old <- which(!is.na(before))
   at <- ratings_in(x, before[old])
-  answers <- joined_answers(x, new, before, call)
+  answers <- joined_answers(x, new, before)
   core <- core_patterns_long(
     c(rep.int(old, pattern_lengths(x)[before[old]]), new$row),
     c(rating_rater(x)[at], match(new$rater, x$raters)),
@@ -17,19 +17,19 @@ add_ratings <- function(x, new, call) {
     split_columns(answers, x$systems), length(case)
   )
   grown <- with_patterns(x, core)
-  if (x$repeats == "error") check_new_repeats(grown, new$cases, call)
+  if (x$repeats == "error") check_new_repeats(grown, new$cases)
   x$index[case] <- n_patterns(x) + grown$index
   x$patterns <- bind_patterns(x$patterns, grown$patterns)
   join_patterns(x)
 }
 
-check_can_grow <- function(x, call) {
-  if (in_database(x)) abort_no_cases("{.arg new} names cases", call)
+check_can_grow <- function(x) {
+  if (in_database(x)) abort_no_cases("{.arg new} names cases")
   why <- why_fixed(x)
   if (is.null(why) && !is.null(x$voted)) {
     why <- "Groups of raters, or reruns, have become one vote each."
   }
-  if (!is.null(why)) abort_not_added("Ratings of the fit cannot be added to.", why, call)
+  if (!is.null(why)) abort_not_added("Ratings of the fit cannot be added to.", why)
 }
 
 # Why ratings can be neither added to nor added; NULL if they can.
@@ -45,20 +45,18 @@ why_fixed <- function(x) {
   }
 }
 
-abort_not_added <- function(message, why, call) {
+abort_not_added <- function(message, why) {
   abort_argument("new", message, x = why,
-    i = "Make {.fun ratings} of all of them, and use {.code update(x = )}.", call = call)
+    i = "Make {.fun ratings} of all of them, and use {.code update(x = )}.")
 }
 
 # `row`, `rater` and `rating` of each rating, as labels but for the row, which is the place of its
 # case in `cases`; `ids`, the cases as they were given; `answers`, cases x systems, in labels; and
 # `truth`, NULL or a label for each case.
-new_ratings_long <- function(new, x, call) {
-  if (is.data.frame(new) && all(c("case", "rater", "rating") %in% names(new))) {
-    return(new_rows(new, call))
-  }
-  new <- as_ratings(new, categories = x$categories, arg = "new", call = call)
-  check_new_ratings(new, call)
+new_ratings_long <- function(new, x) {
+  if (is.data.frame(new) && all(c("case", "rater", "rating") %in% names(new))) return(new_rows(new))
+  new <- as_ratings(new, categories = x$categories, arg = "new")
+  check_new_ratings(new)
   pattern <- pattern_of_case(new)
   at <- ratings_in(new, pattern)
   answers <- case_answers(new)
@@ -73,27 +71,25 @@ new_ratings_long <- function(new, x, call) {
   )
 }
 
-check_new_ratings <- function(new, call) {
-  if (in_database(new)) abort_no_cases("New ratings need their cases", call)
+check_new_ratings <- function(new) {
+  if (in_database(new)) abort_no_cases("New ratings need their cases")
   why <- why_fixed(new)
   if (is.null(why) && (!is.null(new$rater_groups) || has_reruns(new))) {
     why <- "They have groups of raters, or reruns."
   }
-  if (!is.null(why)) abort_not_added("{.arg new} cannot be added.", why, call)
+  if (!is.null(why)) abort_not_added("{.arg new} cannot be added.", why)
 }
 
 # A data frame with a row per rating; a single rater is enough.
-new_rows <- function(new, call) {
+new_rows <- function(new) {
   further <- setdiff(names(new), c("case", "rater", "rating"))
-  if (length(further) > 0L) {
-    abort_fallible("columns",
-      "{.arg new} must have columns {.val case}, {.val rater} and {.val rating}, and no others.",
-      x = "It has {.val {further}}.", column = further, call = call)
-  }
-  check_identifiers(new$case, "case", call)
-  check_identifiers(new$rater, "rater", call)
-  for (column in names(new)) check_text(new[[column]], column, call)
-  check_labels(new$rating, "rating", call)
+  abort_if(length(further) > 0L, "columns",
+    "{.arg new} must have columns {.val case}, {.val rater} and {.val rating}, and no others.",
+    x = "It has {.val {further}}.", column = further)
+  check_identifiers(new$case, "case")
+  check_identifiers(new$rater, "rater")
+  for (column in names(new)) check_text(new[[column]], column)
+  check_labels(new$rating, "rating")
   new <- new[!is.na(new$rating), ]
   label <- as_label(new$case)
   cases <- unique(label)
@@ -105,19 +101,17 @@ new_rows <- function(new, call) {
 }
 
 # `x` with a place for each case, rater and category that is new.
-with_new_names <- function(x, new, call) {
+with_new_names <- function(x, new) {
   strange <- setdiff(colnames(new$answers), x$systems)
-  if (length(strange) > 0L) {
-    abort_fallible("system", "{.arg new} must have systems of the fit, or none.",
-      x = "{.val {strange}} {?is/are} not among them.", system = strange, call = call)
-  }
+  abort_if(length(strange) > 0L, "system", "{.arg new} must have systems of the fit, or none.",
+    x = "{.val {strange}} {?is/are} not among them.", system = strange)
   labels <- unique(c(new$rating, new$answers[!is.na(new$answers)]))
   categories <- c(x$categories, sort(setdiff(labels, x$categories)))
   if (x$ordered && length(categories) > length(x$categories)) {
     strange <- setdiff(categories, x$categories)
     abort_fallible("category", "Ordered categories must all be known from the start.",
       x = "{.val {strange}} {?is/are} not among {.val {x$categories}}.", row = NA_integer_,
-      column = NA_character_, found = strange, call = call)
+      column = NA_character_, found = strange)
   }
   x <- recode_ratings(x, seq_along(x$categories), categories)
   raters <- c(x$raters, sort(setdiff(unique(new$rater), x$raters)))
@@ -134,9 +128,7 @@ with_new_names <- function(x, new, call) {
 
 # `cases`: the former place of each case.
 add_truth <- function(x, new, cases) {
-  if (is.null(x$truth) && is.null(new$truth)) {
-    return(x)
-  }
+  if (is.null(x$truth) && is.null(new$truth)) return(x)
   x$truth <- subset_truth(x$truth %||% list(
     category = NA_integer_, kept = TRUE,
     expected = stats::setNames(rep(NA_real_, length(x$systems)), x$systems)
@@ -148,27 +140,24 @@ add_truth <- function(x, new, cases) {
 }
 
 # Codes of what systems say of these cases, NA where they say nothing.
-joined_answers <- function(x, new, before, call) {
+joined_answers <- function(x, new, before) {
   old <- pattern_answers(x)[before, , drop = FALSE]
   old[old %in% 0L] <- NA
   stated <- array(match(new$answers, x$categories), dim(new$answers))
   for (s in seq_len(ncol(stated))) {
     column <- match(colnames(new$answers)[[s]], x$systems)
     off <- which(old[, column] != stated[, s])
-    if (length(off) > 0L) {
-      abort_fallible("system", "A system has one answer per case.",
-        x = "{.val {x$systems[[column]]}} now has another answer in
-             {count_noun(length(off), 'case')}, such as {.val {new$cases[[off[[1L]]]]}}.",
-        system = x$systems[[column]], call = call)
-    }
+    abort_if(length(off) > 0L, "system", "A system has one answer per case.",
+      x = "{.val {x$systems[[column]]}} now has another answer in {count_noun(length(off), 'case')},
+          such as {.val {new$cases[[off[[1L]]]]}}.", system = x$systems[[column]])
     old[, column] <- ifelse(is.na(old[, column]), stated[, s], old[, column])
   }
   old
 }
 
-check_new_repeats <- function(grown, cases, call) {
+check_new_repeats <- function(grown, cases) {
   grown$cases <- cases
-  check_repeats(grown, call)
+  check_repeats(grown)
 }
 
 bind_patterns <- function(first, then) {

@@ -28,28 +28,25 @@ rating_layouts <- function() {
   )
 }
 
-build_wide <- function(input, categories, call) {
-  cases <- case_identifiers(input, call)
-  systems <- add_systems(input, cases, categories, call)
-  columns <- encode_all(input$columns, categories, "rater", call)
+build_wide <- function(input, categories) {
+  cases <- case_identifiers(input)
+  systems <- add_systems(input, cases, categories)
+  columns <- encode_all(input$columns, categories, "rater")
   columns <- lapply(columns, fill_unseen, n = length(systems$cases))
   core <- core_patterns_wide(unname(columns), systems$columns, length(systems$cases))
   ratings_fields(core, systems, input, categories, names(input$columns), exchangeable = FALSE)
 }
 
-build_counts <- function(input, categories, call) {
-  cases <- case_identifiers(input, call)
-  systems <- add_systems(input, cases, categories, call)
-  columns <- Map(function(x, name) check_counts(x, name, call), input$columns,
-    names(input$columns))
+build_counts <- function(input, categories) {
+  cases <- case_identifiers(input)
+  systems <- add_systems(input, cases, categories)
+  columns <- Map(function(x, name) check_counts(x, name), input$columns, names(input$columns))
   lacking <- setdiff(categories, names(columns))
   columns[lacking] <- list(integer(input$rows))
   unknown <- setdiff(names(columns), categories)
-  if (length(unknown) > 0L) {
-    abort_fallible("category", "Every column of {.arg counts} must be a category.",
-      x = "{.val {unknown}} {?is/are} not among {.val {categories}}.", column = unknown,
-      found = unknown, call = call)
-  }
+  abort_if(length(unknown) > 0L, "category", "Every column of {.arg counts} must be a category.",
+    x = "{.val {unknown}} {?is/are} not among {.val {categories}}.", column = unknown,
+    found = unknown)
   columns <- lapply(columns[categories], fill_unseen, n = length(systems$cases), with = 0L)
   most <- max(Reduce(`+`, columns))
   core <- core_patterns_counts(unname(columns), systems$columns, length(systems$cases))
@@ -57,20 +54,20 @@ build_counts <- function(input, categories, call) {
     exchangeable = TRUE)
 }
 
-build_long <- function(input, categories, call) {
-  if (is.null(input$case)) abort_lacking(input$layout, "case", call)
-  check_identifiers(input$case, "case", call)
-  check_identifiers(input$rater, "rater", call)
+build_long <- function(input, categories) {
+  if (is.null(input$case)) abort_lacking(input$layout, "case")
+  check_identifiers(input$case, "case")
+  check_identifiers(input$rater, "rater")
   cases <- unique(input$case)
   raters <- list_raters(input$rater)
-  systems <- add_systems(input, cases, categories, call)
+  systems <- add_systems(input, cases, categories)
   which_case <- match(input$case, cases)
   rating <- encode(
-    input$columns[[1L]], categories, names(input$columns), "rater", call,
+    input$columns[[1L]], categories, names(input$columns), "rater",
     rows = input$source %||% seq_along(which_case)
   )
-  if (!is.null(input$weights)) input$weights <- case_weights(input$weights, which_case, cases, call)
-  which_rater <- encode(input$rater, raters, "rater", "rater", call)
+  if (!is.null(input$weights)) input$weights <- case_weights(input$weights, which_case, cases)
+  which_rater <- encode(input$rater, raters, "rater", "rater")
   core <- core_patterns_long(
     which_case, which_rater, rating, systems$columns, length(systems$cases)
   )
@@ -90,32 +87,21 @@ ratings_fields <- function(core, systems, input, categories, raters, exchangeabl
   with_patterns(fields, core)
 }
 
-case_identifiers <- function(input, call) {
-  if (is.null(input$case)) {
-    return(input$case_names %||% seq_len(input$rows))
-  }
-  check_identifiers(input$case, "case", call)
+case_identifiers <- function(input) {
+  if (is.null(input$case)) return(input$case_names %||% seq_len(input$rows))
+  check_identifiers(input$case, "case")
   twice <- anyDuplicated(input$case)
-  if (twice > 0L) {
-    abort_fallible("case", "Every row must be a case of its own.",
-      x = "Row {twice} repeats case {.val {as.character(input$case[[twice]])}}.",
-      i = "Long data, with a row per rating, need {.arg rater} and {.arg rating}.", row = twice,
-      call = call)
-  }
+  abort_if(twice > 0L, "case", "Every row must be a case of its own.",
+    x = "Row {twice} repeats case {.val {as.character(input$case[[twice]])}}.",
+    i = "Long data, with a row per rating, need {.arg rater} and {.arg rating}.", row = twice)
   input$case
 }
 
-check_identifiers <- function(x, arg, call) {
-  if (!(is.factor(x) || is_plain(x, c("character", "numeric")))) {
-    abort_fallible("columns", c(
-      "{.arg {arg}} must be strings, a factor or numbers.",
-      "x" = "It is {describe(x)}.",
-      if (inherits(x, "integer64")) {
-        c("i" = "It has numbers beyond 2^53. Load {.pkg bit64}, or convert it with
-                 {.fun as.character}.")
-      }
-    ), arg = arg, call = call)
-  }
+check_identifiers <- function(x, arg, call = user_frame()) {
+  abort_if(!(is.factor(x) || is_plain(x, c("character", "numeric"))), "columns",
+    "{.arg {arg}} must be strings, a factor or numbers.", x = "It is {describe(x)}.",
+    i = if (inherits(x, "integer64")) "It has numbers beyond 2^53. Load {.pkg bit64}, or convert it
+        with {.fun as.character}.", arg = arg, call = call)
   if (anyNA(x)) {
     row <- which(is.na(x))
     abort_fallible("case", "{.arg {arg}} must be known in every row.",
@@ -128,26 +114,23 @@ list_raters <- function(x) {
   if (is.factor(x)) levels(x)[sort(unique(as.integer(x)))] else column_labels(x)
 }
 
-case_weights <- function(weights, which_case, cases, call) {
+case_weights <- function(weights, which_case, cases) {
   first <- weights[match(seq_along(cases), which_case)]
   off <- which(weights != first[which_case])
-  if (length(off) > 0L) {
-    abort_fallible("weights", "A case must have the same weight in all its rows.",
-      x = "Row {off[[1L]]} of case {.val {as.character(cases[[which_case[[off[[1L]]]]]])}} holds
-           {weights[[off[[1L]]]]}, an earlier row {first[[which_case[[off[[1L]]]]]]}.", row = off,
-      call = call)
-  }
+  abort_if(length(off) > 0L, "weights", "A case must have the same weight in all its rows.",
+    x = "Row {off[[1L]]} of case {.val {as.character(cases[[which_case[[off[[1L]]]]]])}} holds
+        {weights[[off[[1L]]]]}, an earlier row {first[[which_case[[off[[1L]]]]]]}.", row = off)
   first
 }
 
-check_counts <- function(x, column, call) {
+check_counts <- function(x, column) {
   ok <- is.numeric(x) & !is.na(x)
   if (is.numeric(x)) ok <- ok & x >= 0 & x == round(x) & x <= core_max_ratings()
   if (!all(ok)) {
     row <- which(!ok)
     abort_fallible("counts", "Counts must be whole numbers from 0 to {core_max_ratings()}.",
       x = "Row {row[[1L]]} of column {.val {column}} holds {.val {x[[row[[1L]]]]}}.",
-      i = "A case without ratings has zeros.", row = row, column = column, call = call)
+      i = "A case without ratings has zeros.", row = row, column = column)
   }
   as.integer(x)
 }
@@ -158,34 +141,33 @@ fill_unseen <- function(x, n, with = NA_integer_) {
 }
 
 # Systems as coded columns over all cases, those included that only a system saw.
-add_systems <- function(input, cases, categories, call) {
+add_systems <- function(input, cases, categories) {
   table <- input$system_table
   if (!is.null(input$constant)) {
     columns <- lapply(input$constant, function(label) {
-      rep(encode(label, categories, "systems", "system", call), length(cases))
+      rep(encode(label, categories, "systems", "system"), length(cases))
     })
     return(list(cases = cases, columns = unname(columns), names = names(columns)))
   }
   if (is.null(table)) {
-    columns <- encode_all(input$systems, categories, "system", call)
+    columns <- encode_all(input$systems, categories, "system")
     return(list(cases = cases, columns = unname(columns), names = names(columns) %||% character()))
   }
-  check_identifiers(table$case, "systems$case", call)
-  check_identifiers(table$system, "systems$system", call)
-  check_case_types(cases, table$case, is.null(input$case) && is.null(input$case_names), call)
+  check_identifiers(table$case, "systems$case")
+  check_identifiers(table$system, "systems$system")
+  check_case_types(cases, table$case, is.null(input$case) && is.null(input$case_names))
   at <- match(table$case, cases)
   unseen <- unique(table$case[is.na(at)])
-  if (length(unseen) > 0L && !is.null(input$weights)) {
-    abort_fallible("weights", "Cases of {.arg systems} that are not in {.arg data} have no weight.",
-      x = "Among them is case {.val {unseen[[1L]]}}.", i = "Leave them out of {.arg systems}.",
-      row = match(unseen, table$case), call = call)
-  }
+  abort_if(length(unseen) > 0L && !is.null(input$weights), "weights",
+    "Cases of {.arg systems} that are not in {.arg data} have no weight.",
+    x = "Among them is case {.val {unseen[[1L]]}}.", i = "Leave them out of {.arg systems}.",
+    row = match(unseen, table$case))
   at[is.na(at)] <- length(cases) + match(table$case[is.na(at)], unseen)
   cases <- c(cases, unseen)
   names <- list_raters(table$system)
   system <- match(as_label(table$system), names)
-  prediction <- encode(table$prediction, categories, "prediction", "system", call)
-  check_one_prediction(at + (system - 1) * length(cases), table$case, names[system], call)
+  prediction <- encode(table$prediction, categories, "prediction", "system")
+  check_one_prediction(at + (system - 1) * length(cases), table$case, names[system])
   columns <- lapply(seq_along(names), function(s) {
     column <- rep(NA_integer_, length(cases))
     column[at[system == s]] <- prediction[system == s]
@@ -194,29 +176,20 @@ add_systems <- function(input, cases, categories, call) {
   list(cases = cases, columns = columns, names = names)
 }
 
-check_case_types <- function(cases, system_cases, are_rows, call) {
+check_case_types <- function(cases, system_cases, are_rows) {
   kind <- function(x) if (is.numeric(x)) "numbers" else "strings"
   types <- c(ratings = kind(cases), systems = kind(system_cases))
-  if (types[["ratings"]] != types[["systems"]]) {
-    abort_fallible("case_type",
-      "Case identifiers of {.arg data} and {.arg systems} must be of the same type.",
-      x = "They are {types[['ratings']]} in {.arg data} and {types[['systems']]} in
-           {.arg systems}.",
-      i = if (are_rows) {
-        "{.arg case} is not given, so that cases are numbers of rows."
-      } else {
-        "Convert one of them, for example with {.fun as.character}."
-      }, types = types, call = call)
-  }
+  abort_if(types[["ratings"]] != types[["systems"]], "case_type",
+    "Case identifiers of {.arg data} and {.arg systems} must be of the same type.",
+    x = "They are {types[['ratings']]} in {.arg data} and {types[['systems']]} in {.arg systems}.",
+    i = if (are_rows) "{.arg case} is not given, so that cases are numbers of rows." else "Convert
+        one of them, for example with {.fun as.character}.", types = types)
 }
 
 # `answer` is a number for each case and system.
-check_one_prediction <- function(answer, case, system, call) {
+check_one_prediction <- function(answer, case, system) {
   twice <- anyDuplicated(answer)
-  if (twice > 0L) {
-    abort_fallible("repeat", "A system can give one prediction per case.",
-      x = "System {.val {system[[twice]]}} predicts case {.val {as.character(case[[twice]])}} again
-           in row {twice} of {.arg systems}.", case = case[[twice]], rater = system[[twice]],
-      call = call)
-  }
+  abort_if(twice > 0L, "repeat", "A system can give one prediction per case.",
+    x = "System {.val {system[[twice]]}} predicts case {.val {as.character(case[[twice]])}} again in
+        row {twice} of {.arg systems}.", case = case[[twice]], rater = system[[twice]])
 }

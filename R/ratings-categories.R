@@ -14,9 +14,7 @@ plain_columns <- function(data) {
 # A 64-bit integer is a double with the bits of that integer, which only its package can read.
 # Numbers where they are exact, otherwise strings; left alone where that package is not there.
 plain_integers <- function(x) {
-  if (!inherits(x, "integer64")) {
-    return(x)
-  }
+  if (!inherits(x, "integer64")) return(x)
   bytes <- writeBin(as.vector(unclass(x)), raw(), endian = "little")
   halves <- matrix(readBin(bytes, "integer", 2L * length(x), endian = "little"), 2L)
   halves[is.na(halves)] <- -2^31 # whose bits are those of NA
@@ -37,9 +35,7 @@ reads_integer64 <- function() isNamespaceLoaded("bit64")
 # Numbers as labels, of which those that are equal have one: 100000 is 1e5, and -0 is 0.
 as_label <- function(x) {
   x <- plain_integers(x)
-  if (!is.numeric(x)) {
-    return(check_text(as.character(x), NULL, NULL))
-  }
+  if (!is.numeric(x)) return(check_text(as.character(x), NULL, NULL))
   whole <- is.finite(x) & x == round(x) & abs(x) <= 2^53
   out <- as.character(x)
   out[whole] <- sprintf("%.0f", x[whole] + 0)
@@ -66,39 +62,34 @@ list_labels <- function(columns) {
   }
 }
 
-find_categories <- function(input, declared, call) {
+find_categories <- function(input, declared) {
   if (input$layout$id == "wide" && is.null(declared)) warn_strange_rater(input$columns)
   found <- if (input$layout$labels) list_labels(input$columns) else names(input$columns)
-  categories <- if (is.null(declared)) found else check_declared(declared, call)
+  categories <- if (is.null(declared)) found else check_declared(declared)
   if (length(categories) < 2L && (length(found) > 0L || !is.null(declared))) {
     found <- if (length(categories) > 0L) "only {.val {categories}}" else "none"
     abort_fallible("categories_few", "At least two categories are needed.",
       x = paste0("Found ", found, "."), i = "If there are categories that no rater used, declare the
-        labels of all of them with {.arg categories}.", categories = categories, call = call)
+        labels of all of them with {.arg categories}.", categories = categories)
   }
-  if (length(categories) > max_categories) {
-    abort_many_categories(categories, call)
-  }
+  if (length(categories) > max_categories) abort_many_categories(categories)
   if (is.null(declared)) warn_labels(categories, input)
   categories
 }
 
-abort_many_categories <- function(categories, call) {
+abort_many_categories <- function(categories) {
   abort_fallible("categories_many", "More than {max_categories} categories cannot be handled.",
     x = "Found {length(categories)}: {shorten(categories, most = 3L)}.",
-    i = "Is the column of ratings the right one?", categories = categories, call = call)
+    i = "Is the column of ratings the right one?", categories = categories)
 }
 
 # Labels of ratings and systems as the names of `categories` say.
-recode_input <- function(input, categories, call) {
-  if (is.null(names(categories))) {
-    return(input)
-  }
-  if (!input$layout$labels) {
-    abort_argument("categories", "Names of {.arg categories} join labels, and counts have none.",
-      i = "Add up the columns of counts.", call = call)
-  }
-  old <- check_declared(categories, call)
+recode_input <- function(input, categories) {
+  if (is.null(names(categories))) return(input)
+  abort_argument_if(!input$layout$labels, "categories",
+    "Names of {.arg categories} join labels, and counts have none.",
+    i = "Add up the columns of counts.")
+  old <- check_declared(categories)
   new <- ifelse(nzchar(names(categories)), names(categories), old)
   inform_changed("Labels were changed, as the names of {.arg categories} say.", old, new)
   become <- function(labels) {
@@ -127,9 +118,7 @@ recode_input <- function(input, categories, call) {
 # NULL where all of them are names of what is in the data.
 declared_categories <- function(categories) {
   names <- names(categories) %||% rep("", length(categories))
-  if (is.null(categories) || all(nzchar(names))) {
-    return(NULL)
-  }
+  if (is.null(categories) || all(nzchar(names))) return(NULL)
   if (any(nzchar(names))) unique(ifelse(nzchar(names), names, as_label(categories))) else categories
 }
 
@@ -137,51 +126,37 @@ declared_categories <- function(categories) {
 warn_labels <- function(labels, input) {
   plain <- plain_label(labels)
   similar <- labels[plain %in% plain[duplicated(plain)]]
-  if (length(similar) > 0L) {
-    warn_fallible("labels", c(
-      "Categories differ only in capitals or blanks: {.val {similar}}.",
-      "i" = "They count as different. Fix the labels, or declare {.arg categories}."
-    ), labels = similar)
-  }
+  warn_if(length(similar) > 0L, "labels",
+    "Categories differ only in capitals or blanks: {.val {similar}}.",
+    i = "They count as different. Fix the labels, or declare {.arg categories}.", labels = similar)
   twins <- lookalikes(labels)
-  if (length(twins) > 0L) {
-    warn_fallible("labels", c(
-      "Some categories look the same, or are the same number: {.val {twins}}. They differ in
-       alphabet, in invisible characters, in how accents are stored, or in how digits are written.",
-      "i" = "They count as different. Write each of them in one way."
-    ), labels = twins)
-  }
+  warn_if(length(twins) > 0L, "labels",
+    "Some categories look the same, or are the same number: {.val {twins}}. They differ in alphabet,
+        in invisible characters, in how accents are stored, or in how digits are written.",
+    i = "They count as different. Write each of them in one way.", labels = twins)
   typos <- if (input$layout$labels) misspelt_labels(labels, input$columns)
   if (length(typos) > 0L) {
     join <- paste(dQuote(typos, FALSE), "=", dQuote(names(typos), FALSE)) # nolint: object_usage.
-    warn_fallible("labels", c(
+    warn_fallible("labels",
       "Some rare categories are one letter away from frequent ones: {.val {names(typos)}}.",
-      "i" = "They count as different. To join them,
-             {.code categories = c({verbatim(toString(join))})}."
-    ), labels = names(typos))
+      i = "They count as different. To join them,
+          {.code categories = c({verbatim(toString(join))})}.", labels = names(typos))
   }
   unread <- grep(unreadable_verdict, plain_label(chartr("_", " ", labels)))
-  if (length(unread) > 0L) {
-    warn_fallible("labels", c(
-      "Categories look like answers that could not be read: {.val {labels[unread]}}.",
-      "i" = "They count as categories. For missing ratings make them {.code NA}, or name them in
-             {.arg na} of {.fun read_ratings}; otherwise declare {.arg categories}."
-    ), labels = labels[unread])
-  }
+  warn_if(length(unread) > 0L, "labels",
+    "Categories look like answers that could not be read: {.val {labels[unread]}}.",
+    i = "They count as categories. For missing ratings make them {.code NA}, or name them in
+        {.arg na} of {.fun read_ratings}; otherwise declare {.arg categories}.",
+    labels = labels[unread])
   codes <- seems_missing(labels)
-  if (length(codes) > 0L) {
-    warn_fallible("labels", c(
-      "Some categories look like codes for missing ratings: {.val {codes}}.",
-      "i" = "They count as categories. Make them {.code NA}, or declare {.arg categories}."
-    ), labels = codes)
-  }
+  warn_if(length(codes) > 0L, "labels",
+    "Some categories look like codes for missing ratings: {.val {codes}}.",
+    i = "They count as categories. Make them {.code NA}, or declare {.arg categories}.",
+    labels = codes)
   rows <- if (is.null(input$times)) input$rows else sum(input$times)
-  if (length(labels) > 20L && length(labels) > rows / 2) {
-    warn_fallible("labels", c(
-      "There are {length(labels)} categories in {rows} row{?s}.",
-      "i" = "Check the columns of ratings, or declare {.arg categories}."
-    ), labels = labels)
-  }
+  warn_if(length(labels) > 20L && length(labels) > rows / 2, "labels",
+    "There are {length(labels)} categories in {rows} row{?s}.",
+    i = "Check the columns of ratings, or declare {.arg categories}.", labels = labels)
 }
 
 # A column that has no category in common with any other holds something else.
@@ -190,32 +165,27 @@ warn_strange_rater <- function(columns) {
   strange <- lengths(labels) > 0L & vapply(seq_along(labels), function(j) {
     !any(labels[[j]] %in% unlist(labels[-j]))
   }, NA)
-  if (length(labels) > 2L && any(strange)) {
-    warn_fallible("labels", c(
-      "No other column shares a label with column{?s} {.val {names(columns)[strange]}}.",
-      "i" = "{cli::qty(sum(strange))}{?It is/They are} taken for {?a rater/raters}; if
-             {?it holds/they hold} something else, choose others by {.arg raters}."
-    ), labels = unlist(labels[strange]))
-  }
+  warn_if(length(labels) > 2L && any(strange), "labels",
+    "No other column shares a label with column{?s} {.val {names(columns)[strange]}}.",
+    i = "{cli::qty(sum(strange))}{?It is/They are} taken for {?a rater/raters}; if
+        {?it holds/they hold} something else, choose others by {.arg raters}.",
+    labels = unlist(labels[strange]))
 }
 
-check_declared <- function(categories, call) {
-  check_text(categories, "categories", call)
+check_declared <- function(categories) {
+  check_text(categories, "categories")
   labels <- if (is.atomic(categories)) as_label(categories)
   twice <- unique(labels[duplicated(labels)])
-  if (length(twice) > 0L) {
-    abort_argument("categories", "must be labels that differ.",
-      x = "{.val {twice}} {?is/are} repeated.", call = call)
-  }
-  if (length(labels) == 0L || anyNA(labels) || "" %in% labels || has_infinite(categories)) {
-    abort_argument("categories", "must be labels, none of them missing, empty or infinite.",
-      not = categories, call = call)
-  }
+  abort_argument_if(length(twice) > 0L, "categories", "must be labels that differ.",
+    x = "{.val {twice}} {?is/are} repeated.")
+  abort_argument_if(
+    length(labels) == 0L || anyNA(labels) || "" %in% labels || has_infinite(categories),
+    "categories", "must be labels, none of them missing, empty or infinite.", not = categories)
   labels
 }
 
 # Integer codes of the labels in a column; a label that is not a category is an error.
-encode <- function(x, categories, column, role, call, rows = seq_along(x)) {
+encode <- function(x, categories, column, role, rows = seq_along(x)) {
   code <- if (is.factor(x)) {
     match(levels(x), categories)[as.integer(x)]
   } else if (is.character(x)) {
@@ -229,26 +199,23 @@ encode <- function(x, categories, column, role, call, rows = seq_along(x)) {
   if (anyNA(code)) {
     unknown <- which(is.na(code) & !is.na(x))
     if (length(unknown) > 0L) {
-      abort_unknown(x[[unknown[[1L]]]], rows[unknown], categories, column, role, call)
+      abort_unknown(x[[unknown[[1L]]]], rows[unknown], categories, column, role)
     }
   }
   code
 }
 
-abort_unknown <- function(found, rows, categories, column, role, call) {
+abort_unknown <- function(found, rows, categories, column, role) {
   found <- as_label(found)
-  abort_fallible("category", c(
-    paste(
-      switch(role, system = "A system uses", truth = "The truth of a case is", "A rater uses"),
-      "a category that is not declared."
-    ),
-    "x" = "Row {rows[[1L]]} of column {.val {column}} holds {.val {found}}.",
-    if (length(rows) > 1L) c("x" = "So do others: {length(rows)} rows are not usable."),
-    "i" = "The categories are {.val {categories}}; declare more with {.arg categories}, or mend
-           the label."
-  ), row = rows, column = column, found = found, call = call)
+  abort_fallible("category",
+    paste(switch(role, system = "A system uses", truth = "The truth of a case is", "A rater uses"),
+      "a category that is not declared."),
+    x = c("Row {rows[[1L]]} of column {.val {column}} holds {.val {found}}.",
+      if (length(rows) > 1L) "So do others: {length(rows)} rows are not usable."),
+    i = "The categories are {.val {categories}}; declare more with {.arg categories}, or mend the
+        label.", row = rows, column = column, found = found)
 }
 
-encode_all <- function(columns, categories, role, call) {
-  Map(function(x, name) encode(x, categories, name, role, call), columns, names(columns))
+encode_all <- function(columns, categories, role) {
+  Map(function(x, name) encode(x, categories, name, role), columns, names(columns))
 }

@@ -11,16 +11,14 @@ fifths <- list(
 )
 
 # `x` with `confidence`, if `input` has columns of it.
-with_confidence <- function(x, input, call) {
+with_confidence <- function(x, input) {
   columns <- input$confidence
-  if (is.null(columns)) {
-    return(x)
-  }
-  check_takes_confidence(x, input, call)
-  coded <- code_confidence(columns, input$source, call)
+  if (is.null(columns)) return(x)
+  check_takes_confidence(x, input)
+  coded <- code_confidence(columns, input$source)
   known <- lapply(coded$codes, Negate(is.na))
   Map(function(known, rating, name) {
-    check_has_rating(known, rating, name, input$source, call)
+    check_has_rating(known, rating, name, input$source)
   }, known, input$columns, names(columns))
   code <- unlist(coded$codes, use.names = FALSE)
   at <- which(!is.na(code))
@@ -36,7 +34,7 @@ with_confidence <- function(x, input, call) {
   x
 }
 
-check_takes_confidence <- function(x, input, call) {
+check_takes_confidence <- function(x, input) {
   raters <- names(input$columns)
   given <- names(input$confidence)
   why <- if (x$exchangeable) {
@@ -51,55 +49,46 @@ check_takes_confidence <- function(x, input, call) {
              {.val {given}}.",
       "i" = "Name a column for each rater, in the order of {.arg raters}.")
   }
-  if (!is.null(why)) {
-    abort_fallible("argument", c("{.arg confidence} is of one rating of one rater on a case.", why),
-      arg = "confidence", call = call)
-  }
+  abort_if(!is.null(why), "argument",
+    c("{.arg confidence} is of one rating of one rater on a case.", why), arg = "confidence")
 }
 
 # What all columns say, in the same levels: `levels`, and `codes`, an integer vector for each.
-code_confidence <- function(columns, rows, call) {
+code_confidence <- function(columns, rows) {
   columns <- lapply(columns, function(v) if (all(is.na(v))) rep(NA, length(v)) else v)
   given <- Filter(function(column) !all(is.na(column)), columns)
-  if (length(given) == 0L) {
-    abort_fallible("confidence", "There is not a single {.arg confidence}.",
-      x = "All of {.val {names(columns)}} is missing.", row = integer(),
-      column = names(columns)[[1L]], call = call)
-  }
+  abort_if(length(given) == 0L, "confidence", "There is not a single {.arg confidence}.",
+    x = "All of {.val {names(columns)}} is missing.", row = integer(),
+    column = names(columns)[[1L]])
   is_kind <- function(test) all(vapply(given, test, NA))
   if (is_kind(is.ordered)) {
-    levels <- shared_levels(given, call)
+    levels <- shared_levels(given)
     return(list(levels = levels, codes = lapply(columns, function(v) match(v, levels))))
   }
   if (is_kind(function(v) is_plain(v, "logical"))) {
     return(list(levels = c("FALSE", "TRUE"), codes = lapply(columns, function(v) v + 1L)))
   }
-  if (!is_kind(function(v) is_plain(v, "numeric"))) abort_confidence_kind(given, call)
-  for (name in names(given)) check_shares(given[[name]], name, rows, call)
+  if (!is_kind(function(v) is_plain(v, "numeric"))) abort_confidence_kind(given)
+  for (name in names(given)) check_shares(given[[name]], name, rows)
   list(levels = fifths$labels, codes = lapply(columns, function(v) {
     replace(findInterval(v, fifths$from), is.na(v), NA)
   }))
 }
 
-shared_levels <- function(columns, call) {
+shared_levels <- function(columns) {
   levels <- unique(lapply(columns, levels))
-  if (length(levels) > 1L) {
-    abort_fallible("columns", "Columns of {.arg confidence} must have the same levels.",
-      x = "One has {.val {levels[[1L]]}}, another {.val {levels[[2L]]}}.", arg = "confidence",
-      call = call)
-  }
+  abort_if(length(levels) > 1L, "columns",
+    "Columns of {.arg confidence} must have the same levels.",
+    x = "One has {.val {levels[[1L]]}}, another {.val {levels[[2L]]}}.", arg = "confidence")
   levels <- levels[[1L]]
-  if (!length(levels) %in% 2:max_levels) {
-    abort_fallible("columns", c(
-      "{.arg confidence} must have two to {max_levels} levels.",
-      "x" = "It has {length(levels)}: {.val {levels}}.",
-      if (length(levels) > max_levels) c("i" = "Join neighbours until five are left.")
-    ), arg = "confidence", call = call)
-  }
+  abort_if(!length(levels) %in% 2:max_levels, "columns",
+    "{.arg confidence} must have two to {max_levels} levels.",
+    x = "It has {length(levels)}: {.val {levels}}.",
+    i = if (length(levels) > max_levels) "Join neighbours until five are left.", arg = "confidence")
   levels
 }
 
-abort_confidence_kind <- function(columns, call) {
+abort_confidence_kind <- function(columns) {
   kind <- unique(vapply(columns, function(v) {
     if (is.factor(v) && !is.ordered(v)) "a factor without an order" else describe(v)
   }, ""))
@@ -107,41 +96,36 @@ abort_confidence_kind <- function(columns, call) {
     "{.arg confidence} must be ordered factors, logicals or numbers in [0, 1], all alike.",
     x = paste("It is", verbatim(paste(kind, collapse = " and in another column "))),
     i = "Say which level is higher: {.code factor(x, c(\"unsure\", \"sure\"), ordered = TRUE)}.",
-    arg = "confidence", call = call)
+    arg = "confidence")
 }
 
-check_shares <- function(x, column, rows, call) {
+check_shares <- function(x, column, rows) {
   at <- which(!is.na(x) & !(x >= 0 & x <= 1))
   row <- (rows %||% seq_along(x))[at]
-  if (length(row) > 0L) {
-    abort_fallible("confidence", "Numbers of {.arg confidence} must be in [0, 1].",
-      x = "Row {row[[1L]]} of column {.val {column}} holds {x[[at[[1L]]]]}, and {length(row)}
-           row{?s} of it {?is/are} outside.", i = "Divide what goes from 0 to 100 by 100. Make an
-        ordered factor of steps such as 1 to 5: {.code factor(x, 1:5, ordered = TRUE)}.", row = row,
-      column = column, call = call)
-  }
+  abort_if(length(row) > 0L, "confidence", "Numbers of {.arg confidence} must be in [0, 1].",
+    x = "Row {row[[1L]]} of column {.val {column}} holds {x[[at[[1L]]]]}, and {length(row)} row{?s}
+        of it {?is/are} outside.",
+    i = "Divide what goes from 0 to 100 by 100. Make an ordered factor of steps such as 1 to 5:
+        {.code factor(x, 1:5, ordered = TRUE)}.", row = row, column = column)
 }
 
-check_has_rating <- function(known, rating, column, rows, call) {
+check_has_rating <- function(known, rating, column, rows) {
   row <- (rows %||% seq_along(known))[known & is.na(rating)]
-  if (length(row) > 0L) {
-    abort_fallible("confidence", "{.arg confidence} must stand beside a rating.",
-      x = "{length(row)} row{?s} of column {.val {column}} ha{?s/ve} one where the rating is
-           missing, first row {row[[1L]]}.",
-      i = "Set these to {.code NA}, or see whether the columns are in the order of the raters.",
-      row = row, column = column, call = call)
-  }
+  abort_if(length(row) > 0L, "confidence", "{.arg confidence} must stand beside a rating.",
+    x = "{length(row)} row{?s} of column {.val {column}} ha{?s/ve} one where the rating is missing,
+        first row {row[[1L]]}.",
+    i = "Set these to {.code NA}, or see whether the columns are in the order of the raters.",
+    row = row, column = column)
 }
 
 # Systems tell how sure they are by scores.
 warn_sure_systems <- function(known, system) {
   if (any(known)) {
     systems <- unique(system[known])
-    warn_fallible("confidence", c(
+    warn_fallible("confidence",
       "{.arg confidence} is of raters; that of {.val {systems}}, which {cli::qty(length(systems))}
-       {?is a system/are systems}, is not used.",
-      "i" = "What systems say in numbers are {.arg scores}."
-    ), systems = systems)
+          {?is a system/are systems}, is not used.",
+      i = "What systems say in numbers are {.arg scores}.", systems = systems)
   }
 }
 
@@ -165,9 +149,7 @@ subset_confidence <- function(stated, cases, rater = NULL) {
   of <- if (is.null(rater)) stated$rater[at] else rater[stated$rater[at]]
   kept <- order(case, of)
   kept <- kept[of[kept] > 0L]
-  if (length(kept) == 0L) {
-    return(NULL)
-  }
+  if (length(kept) == 0L) return(NULL)
   list(levels = stated$levels, case = case[kept], rater = of[kept], code = stated$code[at][kept])
 }
 
@@ -177,9 +159,7 @@ confidence_factor <- function(code, x) {
 
 format_confidence <- function(x) {
   stated <- x$confidence
-  if (is.null(stated)) {
-    return(NULL)
-  }
+  if (is.null(stated)) return(NULL)
   each <- tabulate(stated$code, length(stated$levels))
   shares <- if (sum(each) > 0) paste0(" (", percent(each / sum(each)), ")")
   without <- n_ratings(x) - sum(each)

@@ -11,12 +11,10 @@
 #' @export
 dimnames.ratings_database <- function(x) list(NULL, x$raters)
 
-abort_no_cases <- function(what, call, hint = NULL, .envir = parent.frame()) {
-  abort_fallible("database", c(
-    paste0(what, "; they are in the database, where they were counted."),
-    if (!is.null(hint)) c("i" = hint),
-    "i" = "{.code dplyr::collect()} of the ratings fetches them."
-  ), call = call, .envir = .envir)
+abort_no_cases <- function(what, call = user_frame(), hint = NULL, .envir = parent.frame()) {
+  abort_fallible("database", paste0(what, "; they are in the database, where they were counted."),
+    i = c(hint, "{.code dplyr::collect()} of the ratings fetches them."),
+    call = call, .envir = .envir)
 }
 
 in_database <- function(x) inherits(x, "ratings_database")
@@ -37,10 +35,8 @@ format_source <- function(x) {
 
 # A row per case of `x`, with `columns` of its pattern (a list, with an entry per pattern): a tibble
 # or, of ratings in a database, a lazy table.
-case_table <- function(x, columns, call) {
-  if (in_database(x)) {
-    return(match_cases(x, lapply(columns, `[`, pattern_of_case(x)), call))
-  }
+case_table <- function(x, columns, call = user_frame()) {
+  if (in_database(x)) return(match_cases(x, lapply(columns, `[`, pattern_of_case(x))))
   index <- pattern_of_case(x)
   tibble::new_tibble(
     c(list(case = x$cases), lapply(columns, `[`, index)), nrow = length(index)
@@ -48,14 +44,12 @@ case_table <- function(x, columns, call) {
 }
 
 # `columns` have an entry per row of the keys; `kept` are columns of the cases.
-match_cases <- function(x, columns, call, kept = "case") {
+match_cases <- function(x, columns, kept = "case") {
   origin <- x$database
-  if (!origin$has_cases) {
-    abort_argument("case", "The cases of these ratings have no identifiers.",
-      i = "Give {.arg case} to {.fun ratings}.", call = call)
-  }
-  now <- fetch_rows(dplyr::summarise(origin$origin, rows = dplyr::n()), call)
-  check_same_rows(as.double(now$rows), origin$rows, call)
+  abort_argument_if(!origin$has_cases, "case", "The cases of these ratings have no identifiers.",
+    i = "Give {.arg case} to {.fun ratings}.")
+  now <- fetch_rows(dplyr::summarise(origin$origin, rows = dplyr::n()))
+  check_same_rows(as.double(now$rows), origin$rows)
   columns <- lapply(columns, function(column) {
     if (is.factor(column)) as.character(column) else column
   })
@@ -64,7 +58,7 @@ match_cases <- function(x, columns, call, kept = "case") {
   table <- data.frame(origin$keys, list2DF(columns))
   keys <- names(origin$keys)
   table <- table[!duplicated(table[keys]), ]
-  patterns <- ask_database(upload(table, origin$cases), call)
+  patterns <- ask_database(upload(table, origin$cases))
   joined <- dplyr::left_join(origin$cases, patterns, by = keys)
   dplyr::select(joined, !!!named_symbols(c(kept, names), c(kept, names(columns))))
 }
@@ -101,12 +95,11 @@ insert_sql <- function(table, name, con) {
 
 #' @exportS3Method dplyr::collect
 collect.ratings_database <- function(x, ...) { # nolint: object_name.
-  call <- rlang::current_env()
   check_dots_empty(...)
   weight <- if (x$database$weighted) "weight"
-  query <- match_cases(x, list(pattern_ = pattern_of_case(x)), call, c("case", weight))
-  cases <- fetch_exact(query, call)
-  check_same_rows(sum(!is.na(cases$pattern_)), sum(x$times), call)
+  query <- match_cases(x, list(pattern_ = pattern_of_case(x)), c("case", weight))
+  cases <- fetch_exact(query)
+  check_same_rows(sum(!is.na(cases$pattern_)), sum(x$times))
   out <- leave_database(x)
   out$index <- as.integer(cases$pattern_)
   out$cases <- cases$case

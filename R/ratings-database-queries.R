@@ -108,9 +108,7 @@ predictions_query <- function(systems, keys) {
 # Ratings and predictions side by side; a case may be known to systems only.
 all_cases_query <- function(origin, cells, systems) {
   cases <- cases_query(origin, cells)
-  if (is.null(systems)) {
-    return(cases)
-  }
+  if (is.null(systems)) return(cases)
   dplyr::full_join(cases, predictions_query(origin$systems, systems), by = "case")
 }
 

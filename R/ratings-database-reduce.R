@@ -3,16 +3,16 @@
 # and cases (a lazy table with the same keys).
 
 # Wide data and counts.
-reduce_rows <- function(origin, call) {
+reduce_rows <- function(origin) {
   roles <- origin$roles
   cases <- rows_query(origin)
   raters <- numbered("r", length(roles$raters))
   systems <- numbered("s", length(roles$systems))
   counted <- fetch_rows(
-    with_keys(count_query(cases, c(raters, systems)), c(raters, systems)), call,
+    with_keys(count_query(cases, c(raters, systems)), c(raters, systems)),
     enough = if (origin$layout$labels) has_too_many(raters) else function(rows) FALSE
   )
-  check_whole_weights(counted, roles, call)
+  check_whole_weights(counted, roles)
   values <- Map(
     exact_values, counted[c(raters, systems)], counted[paste0("key_", c(raters, systems))]
   )
@@ -48,45 +48,41 @@ exact_values <- function(value, key) {
   }
 }
 
-check_whole_weights <- function(counted, roles, call) {
-  if (any(counted$off > 0)) {
-    abort_fallible("weights", "Weights in a database must be whole numbers of at least zero.",
-      x = "Column {.val {roles$weights}} is not usable in {count_noun(sum(counted$off), 'row')}.",
-      i = "With other weights, fetch the rows: {.code dplyr::collect()}.", row = NA_integer_,
-      call = call)
-  }
+check_whole_weights <- function(counted, roles) {
+  abort_if(any(counted$off > 0), "weights",
+    "Weights in a database must be whole numbers of at least zero.",
+    x = "Column {.val {roles$weights}} is not usable in {count_noun(sum(counted$off), 'row')}.",
+    i = "With other weights, fetch the rows: {.code dplyr::collect()}.", row = NA_integer_)
 }
 
 # Long data, or NULL if they are better fetched.
-reduce_long <- function(origin, call) {
+reduce_long <- function(origin) {
   roles <- origin$roles
   values <- list(
-    rater = fetch_values(origin$data, roles$rater, max_pivoted$raters, call),
-    rating = fetch_labels(origin$data, roles$raters, call)
+    rater = fetch_values(origin$data, roles$rater, max_pivoted$raters),
+    rating = fetch_labels(origin$data, roles$raters)
   )
   if (!is.null(origin$systems)) {
-    check_system_rows(origin$systems, call)
-    values$system <- fetch_values(origin$systems, "system", max_pivoted$raters, call)
-    values$prediction <- fetch_labels(origin$systems, "prediction", call)
+    check_system_rows(origin$systems)
+    values$system <- fetch_values(origin$systems, "system", max_pivoted$raters)
+    values$prediction <- fetch_labels(origin$systems, "prediction")
   }
   cells <- list_cells(values$rater$key, if (origin$repeats != "error") values$rating$key)
-  if (too_wide(values, cells)) {
-    return(NULL)
-  }
+  if (too_wide(values, cells)) return(NULL)
   columns <- c(numbered("r", length(cells)), numbered("s", NROW(values$system)))
   cases <- all_cases_query(origin, cells, values$system$key)
-  counted <- fetch_rows(with_keys(long_count_query(cases, columns), columns), call)
+  counted <- fetch_rows(with_keys(long_count_query(cases, columns), columns))
   counted$given[is.na(counted$given)] <- 0 # cases that only systems saw
   counted$rows[is.na(counted$rows)] <- 0
-  check_whole_weights(counted, roles, call)
-  check_counted_cases(counted, cells, origin, call)
+  check_whole_weights(counted, roles)
+  check_counted_cases(counted, cells, origin)
   table <- expand_cells(counted, cells, values)
   weight <- free_name("weight", c(roles$case, roles$rater, roles$raters))
   names(table) <- c(roles$case, roles$rater, roles$raters)
   table[[weight]] <- as.double(counted$weight %||% counted$times)[table[[roles$case]]]
   columns_of <- list(
     case = roles$case, rater = roles$rater, rating = roles$raters, weights = weight,
-    systems = if (!is.null(origin$systems)) expand_predictions(counted, values, call)
+    systems = if (!is.null(origin$systems)) expand_predictions(counted, values)
   )
   reduced(table, columns_of, counted, counted$rows, columns, cases)
 }
@@ -97,25 +93,23 @@ too_wide <- function(values, cells) {
 }
 
 # Distinct values with their keys; one more than `most` tells that there are more.
-fetch_values <- function(data, column, most, call) {
-  found <- fetch_rows(values_query(data, column, most + 1L), call)
+fetch_values <- function(data, column, most) {
+  found <- fetch_rows(values_query(data, column, most + 1L))
   found$value <- exact_values(found$value, found$key)
   found
 }
 
-fetch_labels <- function(data, column, call) {
-  found <- fetch_values(data, column, max_categories + 1L, call)
-  check_labels(found$value, column, call)
+fetch_labels <- function(data, column) {
+  found <- fetch_values(data, column, max_categories + 1L)
+  check_labels(found$value, column)
   found <- found[!is.na(found$value), ]
-  if (nrow(found) > max_categories) abort_many_categories(as_label(found$value), call)
+  if (nrow(found) > max_categories) abort_many_categories(as_label(found$value))
   found
 }
 
 # One per rater or, where raters repeat themselves, one per rater and category.
 list_cells <- function(raters, ratings) {
-  if (is.null(ratings)) {
-    return(lapply(raters, function(rater) list(rater = rater)))
-  }
+  if (is.null(ratings)) return(lapply(raters, function(rater) list(rater = rater)))
   pairs <- expand.grid(rater = raters, rating = ratings, stringsAsFactors = FALSE)
   Map(function(rater, rating) list(rater = rater, rating = rating), pairs$rater, pairs$rating)
 }
@@ -155,10 +149,10 @@ fill_silent <- function(found, entries, raters) {
 }
 
 # Systems as ratings() takes them beside long data.
-expand_predictions <- function(counted, values, call) {
+expand_predictions <- function(counted, values) {
   keys <- values$system$key
   given <- counted[numbered("s", length(keys))]
-  check_predictions(rowSums(!is.na(given)), counted, call)
+  check_predictions(rowSums(!is.na(given)), counted)
   names(given) <- numbered("r", length(keys))
   labels <- list(
     rater = values$system, rating = values$prediction
@@ -169,82 +163,69 @@ expand_predictions <- function(counted, values, call) {
 
 # ---- Checks -------------------------------------------------------------------------------------
 
-check_counted_cases <- function(counted, cells, origin, call) {
-  if (any(counted$uneven > 0, na.rm = TRUE)) {
-    abort_fallible("weights", "A case must have the same weight in all its rows.",
-      x = "Not so in {count_noun(sum(counted$uneven), 'case')}.", row = NA_integer_, call = call)
-  }
-  if (origin$repeats != "error") {
-    return(invisible())
-  }
+check_counted_cases <- function(counted, cells, origin) {
+  abort_if(any(counted$uneven > 0, na.rm = TRUE), "weights",
+    "A case must have the same weight in all its rows.",
+    x = "Not so in {count_noun(sum(counted$uneven), 'case')}.", row = NA_integer_)
+  if (origin$repeats != "error") return(invisible())
   distinct <- rowSums(!is.na(counted[numbered("r", length(cells))]))
   twice <- counted$given > distinct
   if (any(twice)) {
-    example <- fetch_rows(repeat_query(origin), call)
+    example <- fetch_rows(repeat_query(origin))
     abort_fallible("repeat", "Rater {.val {as_label(example$rater)}} rated case
                               {.val {as_label(example$case)}} more than once.",
       x = "This happens in up to {count_noun(sum(counted$times[twice]), 'case')}.",
       i = "If these are independent repeats, say {.code repeats = \"ratings\"}; if they are runs of
            one model or otherwise alike, {.code repeats = \"reruns\"}.", case = example$case,
-      rater = example$rater, call = call)
+      rater = example$rater)
   }
 }
 
-check_predictions <- function(distinct, counted, call) {
+check_predictions <- function(distinct, counted) {
   twice <- counted$predictions > distinct
-  if (any(twice, na.rm = TRUE)) {
-    abort_fallible("repeat", "A system can give one prediction per case.",
-      x = "One predicts again in up to {count_noun(sum(counted$times[which(twice)]), 'case')}.",
-      case = NULL, rater = NULL, call = call)
-  }
+  abort_if(any(twice, na.rm = TRUE), "repeat", "A system can give one prediction per case.",
+    x = "One predicts again in up to {count_noun(sum(counted$times[which(twice)]), 'case')}.",
+    case = NULL, rater = NULL)
 }
 
-check_system_rows <- function(systems, call) {
+check_system_rows <- function(systems) {
   origin <- list(
     data = systems, roles = list(case = "case", rater = "system"), layout = list(by_rating = TRUE)
   )
-  found <- fetch_rows(census_query(origin), call)
-  if (found$rows == 0) {
-    abort_fallible("system", "{.arg systems} has no rows.", system = character(), call = call)
-  }
+  found <- fetch_rows(census_query(origin))
+  abort_if(found$rows == 0, "system", "{.arg systems} has no rows.", system = character())
   lacking <- c(case = found$no_case, system = found$no_rater)
-  if (any(lacking > 0)) {
-    abort_fallible("case",
-      "{.arg systems} must have a {.val case} and a {.val system} in every row.",
-      x = "Missing: {.val {names(lacking)[lacking > 0]}}.", row = NA_integer_, call = call)
-  }
+  abort_if(any(lacking > 0), "case",
+    "{.arg systems} must have a {.val case} and a {.val system} in every row.",
+    x = "Missing: {.val {names(lacking)[lacking > 0]}}.", row = NA_integer_)
 }
 
 # ---- What cannot be reduced ---------------------------------------------------------------------
 
 # Long data of many raters, as ratings in memory.
-fetch_ratings <- function(origin, quos, options, call) {
+fetch_ratings <- function(origin, quos, options) {
   roles <- origin$roles
-  inform_fallible(c(
-    "There are too many raters for the database to count cases that are alike.",
-    "i" = paste(count_noun(origin$rows, "row"), "are fetched; the ratings are in memory.")
-  ))
+  inform_fallible("There are too many raters for the database to count cases that are alike.",
+    i = paste(count_noun(origin$rows, "row"), "are fetched; the ratings are in memory."))
   columns <- c(roles$case, roles$rater, roles$raters, roles$weights)
-  table <- fetch_exact(dplyr::select(origin$data, dplyr::all_of(columns)), call)
-  check_same_rows(nrow(table), origin$rows, call)
+  table <- fetch_exact(dplyr::select(origin$data, dplyr::all_of(columns)))
+  check_same_rows(nrow(table), origin$rows)
   if (!is.null(origin$systems)) {
     asked <- dplyr::select(origin$systems, dplyr::all_of(c("case", "system", "prediction")))
-    quos$systems <- rlang::new_quosure(fetch_exact(asked, call))
+    quos$systems <- rlang::new_quosure(fetch_exact(asked))
   }
-  build_ratings(table, quos, options, call)
+  build_ratings(table, quos, options)
 }
 
 # Not all drivers have 64-bit integers: numbers beyond 2^53 are fetched as the database writes them.
-fetch_exact <- function(query, call) {
-  rows <- fetch_rows(query, call)
+fetch_exact <- function(query) {
+  rows <- fetch_rows(query)
   large <- names(rows)[vapply(rows, function(x) {
     is.numeric(x) && any(abs(x) > 2^53, na.rm = TRUE)
   }, NA)]
-  if (length(large) == 0L) {
-    return(rows)
-  }
+  if (length(large) == 0L) return(rows)
   as_text <- lapply(stats::setNames(rlang::syms(large), large), function(column) {
     rlang::expr(as.character(!!column))
   })
-  fetch_rows(dplyr::mutate(query, !!!as_text), call)
+  fetch_rows(dplyr::mutate(query, !!!as_text))
 }

@@ -78,32 +78,28 @@ max_pivoted <- list(columns = 500L, raters = 50L)
 # Rows that are fetched at once.
 rows_at_once <- 100000L
 
-database_ratings <- function(data, quos, options, call) {
-  for (package in c("dbplyr", "dplyr", "DBI")) {
-    check_installed(package, "for ratings in a database", call)
-  }
-  skeleton <- column_skeleton(data, call)
-  layout <- find_layout(skeleton, quos, call)
-  check_long(layout$by_rating, options$repeats, call)
-  systems <- lazy_systems(quos$systems, layout, call)
-  columns <- if (is.null(systems)) read_systems(quos, skeleton, layout, call)
-  roles <- find_roles(skeleton, quos, layout, columns$columns, options$repeats, call)
+database_ratings <- function(data, quos, options) {
+  for (package in c("dbplyr", "dplyr", "DBI")) check_installed(package, "for ratings in a database")
+  skeleton <- column_skeleton(data)
+  layout <- find_layout(skeleton, quos)
+  check_long(layout$by_rating, options$repeats)
+  systems <- lazy_systems(quos$systems, layout)
+  columns <- if (is.null(systems)) read_systems(quos, skeleton, layout)
+  roles <- find_roles(skeleton, quos, layout, columns$columns, options$repeats)
   warn_grouped(dplyr::group_vars(data), roles)
-  check_in_database(layout, roles, options, columns, call)
+  check_in_database(layout, roles, options, columns)
   origin <- list(
     data = dplyr::ungroup(data), systems = systems, roles = roles, layout = layout,
     repeats = options$repeats
   )
-  origin$rows <- take_census(origin, call)
-  quos$rater_groups <- fetch_groups(origin, quos$rater_groups, skeleton, call)
+  origin$rows <- take_census(origin)
+  quos$rater_groups <- fetch_groups(origin, quos$rater_groups, skeleton)
   reduce <- if (layout$by_rating) reduce_long else reduce_rows
-  reduced <- reduce(origin, call)
-  if (is.null(reduced)) {
-    return(fetch_ratings(origin, quos, options, call))
-  }
-  check_same_rows(sum(reduced$rows), origin$rows, call)
+  reduced <- reduce(origin)
+  if (is.null(reduced)) return(fetch_ratings(origin, quos, options))
+  check_same_rows(sum(reduced$rows), origin$rows)
   columns <- reduced_columns(quos, reduced)
-  x <- with_footer(build_ratings(reduced$table, columns, options, call, reduced$times), c(
+  x <- with_footer(build_ratings(reduced$table, columns, options, reduced$times), c(
     "i" = "Rows are those of the table that the database counted, in which equal rows stand once."
   ))
   x["cases"] <- list(NULL)
@@ -116,33 +112,29 @@ database_ratings <- function(data, quos, options, call) {
 }
 
 # The names of columns, as a data frame without rows.
-column_skeleton <- function(data, call) {
-  names <- ask_database(colnames(data), call)
+column_skeleton <- function(data) {
+  names <- ask_database(colnames(data))
   columns <- stats::setNames(rep(list(logical()), length(names)), names)
   tibble::new_tibble(columns, nrow = 0L)
 }
 
 # Systems of long data as a lazy table with columns case, system and prediction; NULL otherwise.
-lazy_systems <- function(quo, layout, call) {
+lazy_systems <- function(quo, layout) {
   table <- tryCatch(rlang::eval_tidy(quo), error = function(cnd) NULL)
-  if (is.data.frame(table) || (inherits(table, "tbl_lazy") && !layout$by_rating)) {
-    abort_argument("systems", "must be {if (layout$by_rating) 'a lazy table in the database of' else
-                               'columns of'} {.arg data}.", not = table,
-      i = "{.fun dplyr::copy_to} brings a data frame into a database.", call = call)
-  }
-  if (!inherits(table, "tbl_lazy")) {
-    return(NULL)
-  }
-  lacking <- setdiff(c("case", "system", "prediction"), ask_database(colnames(table), call))
-  if (length(lacking) > 0L) {
-    abort_fallible("columns",
-      "{.arg systems} must have columns {.val case}, {.val system} and {.val prediction}.",
-      x = "It lacks {.val {lacking}}.", arg = "systems", call = call)
-  }
+  abort_argument_if(is.data.frame(table) || (inherits(table, "tbl_lazy") && !layout$by_rating),
+    "systems",
+    "must be {if (layout$by_rating) 'a lazy table in the database of' else 'columns of'}
+        {.arg data}.", not = table,
+    i = "{.fun dplyr::copy_to} brings a data frame into a database.")
+  if (!inherits(table, "tbl_lazy")) return(NULL)
+  lacking <- setdiff(c("case", "system", "prediction"), ask_database(colnames(table)))
+  abort_if(length(lacking) > 0L, "columns",
+    "{.arg systems} must have columns {.val case}, {.val system} and {.val prediction}.",
+    x = "It lacks {.val {lacking}}.", arg = "systems")
   dplyr::ungroup(table)
 }
 
-check_in_database <- function(layout, roles, options, systems, call) {
+check_in_database <- function(layout, roles, options, systems) {
   uncounted <- if (options$repeats == "labels") {
     "Answers with several labels are not counted in a database."
   } else if (!is.null(roles$truth)) {
@@ -158,46 +150,34 @@ check_in_database <- function(layout, roles, options, systems, call) {
   } else if (!is.null(systems$raters)) {
     "In a database {.arg systems} of long data are a lazy table, not names of raters."
   }
-  if (!is.null(uncounted)) {
-    abort_fallible("database", uncounted, i = "Fetch the rows with {.code dplyr::collect()}.",
-      call = call)
-  }
-  if (layout$by_rating && is.null(roles$case)) abort_lacking(layout, "case", call)
+  abort_if(!is.null(uncounted), "database", uncounted,
+    i = "Fetch the rows with {.code dplyr::collect()}.")
+  if (layout$by_rating && is.null(roles$case)) abort_lacking(layout, "case")
 }
 
 # The number of rows, of which every one must have what identifies it.
-take_census <- function(origin, call) {
-  found <- fetch_rows(census_query(origin), call)
-  if (found$rows == 0) {
-    abort_fallible("empty", "{.arg data} has no rows.", i = "At least one case is needed.",
-      call = call)
-  }
+take_census <- function(origin) {
+  found <- fetch_rows(census_query(origin))
+  abort_if(found$rows == 0, "empty", "{.arg data} has no rows.", i = "At least one case is needed.")
   for (arg in intersect(c("case", "rater"), names(origin$roles))) {
     unknown <- found[[paste0("no_", arg)]] %||% 0
-    if (unknown > 0) {
-      abort_fallible("case", "{.arg {arg}} must be known in every row.",
-        x = "It is missing in {number(unknown)} of {count_noun(found$rows, 'row')}.",
-        row = NA_integer_, call = call)
-    }
+    abort_if(unknown > 0, "case", "{.arg {arg}} must be known in every row.",
+      x = "It is missing in {number(unknown)} of {count_noun(found$rows, 'row')}.",
+      row = NA_integer_)
   }
   twice <- found$rows - (found$cases %||% found$rows)
-  if (twice > 0) {
-    abort_fallible("case", "Every row must be a case of its own.",
-      x = "In {count_noun(twice, 'row')} {.arg case} is that of another row.",
-      i = "Long data, with a row per rating, need {.arg rater} and {.arg rating}.",
-      row = NA_integer_, call = call)
-  }
+  abort_if(twice > 0, "case", "Every row must be a case of its own.",
+    x = "In {count_noun(twice, 'row')} {.arg case} is that of another row.",
+    i = "Long data, with a row per rating, need {.arg rater} and {.arg rating}.", row = NA_integer_)
   as.double(found$rows)
 }
 
 # A column of groups as a table of raters and groups; anything else as it is.
-fetch_groups <- function(origin, quo, skeleton, call) {
+fetch_groups <- function(origin, quo, skeleton) {
   value <- tryCatch(rlang::eval_tidy(quo, data = skeleton), error = function(cnd) quo)
-  if (is.null(origin$roles$rater) || !(rlang::is_string(value) || is.logical(value))) {
-    return(quo)
-  }
-  name <- select_column(skeleton, quo, "rater_groups", call)
-  groups <- fetch_rows(groups_query(origin, name), call)
+  if (is.null(origin$roles$rater) || !(rlang::is_string(value) || is.logical(value))) return(quo)
+  name <- select_column(skeleton, quo, "rater_groups")
+  groups <- fetch_rows(groups_query(origin, name))
   rlang::new_quosure(data.frame(rater = groups$rater, group = groups$group))
 }
 
@@ -212,17 +192,17 @@ reduced_columns <- function(quos, reduced) {
 # ---- Questions ----------------------------------------------------------------------------------
 
 # The value of code that asks a database.
-ask_database <- function(code, call) {
+ask_database <- function(code) {
   tryCatch(code, error = function(cnd) {
     if (inherits(cnd, "fallible_error")) rlang::cnd_signal(cnd)
     abort_fallible("database", "The database does not answer.",
-      i = "Is the connection open, and does the table still exist?", parent = cnd, call = call)
+      i = "Is the connection open, and does the table still exist?", parent = cnd)
   })
 }
 
 # The rows of a lazy table, fetched in pieces; `enough` of those fetched so far ends it.
-fetch_rows <- function(query, call, enough = function(rows) FALSE) {
-  pieces <- ask_database(fetch_pieces(query, enough), call)
+fetch_rows <- function(query, enough = function(rows) FALSE) {
+  pieces <- ask_database(fetch_pieces(query, enough))
   plain_columns(if (length(pieces) == 1L) pieces[[1L]] else do.call(rbind, pieces))
 }
 
@@ -233,18 +213,14 @@ fetch_pieces <- function(query, enough) {
   repeat {
     piece <- DBI::dbFetch(result, n = rows_at_once)
     pieces[[length(pieces) + 1L]] <- piece
-    if (nrow(piece) < rows_at_once || enough(piece)) {
-      return(pieces)
-    }
+    if (nrow(piece) < rows_at_once || enough(piece)) return(pieces)
   }
 }
 
-check_same_rows <- function(found, before, call) {
-  if (found != before) {
-    abort_fallible("database", "The table changed while it was read.",
-      x = "It had {count_noun(before, 'row')}, and then {number(found)}.",
-      i = "Read from a copy that stays as it is, or within a transaction.", call = call)
-  }
+check_same_rows <- function(found, before) {
+  abort_if(found != before, "database", "The table changed while it was read.",
+    x = "It had {count_noun(before, 'row')}, and then {number(found)}.",
+    i = "Read from a copy that stays as it is, or within a transaction.")
 }
 
 # An error of the package with one more line.

@@ -10,15 +10,15 @@ max_categories <- 1000L
 # A list: layout (its record), columns (list of rating columns, or of counts), case, rater, weights,
 # systems (wide columns) or system_table, groups (of raters), truth (a list of one column),
 # covariates and confidence (lists of columns), ordered.
-read_input <- function(data, quos, repeats, call) {
-  data <- as_columns(data, call)
-  layout <- find_layout(data, quos, call)
+read_input <- function(data, quos, repeats) {
+  data <- as_columns(data)
+  layout <- find_layout(data, quos)
   input <- list(layout = layout, rows = attr(data, "rows"), is_matrix = attr(data, "is_matrix"))
-  given_systems <- read_systems(quos, data, layout, call)
+  given_systems <- read_systems(quos, data, layout)
   input[c("system_table", "constant")] <- given_systems[c("table", "constant")]
-  roles <- find_roles(data, quos, layout, given_systems$columns, repeats, call)
+  roles <- find_roles(data, quos, layout, given_systems$columns, repeats)
   warn_grouped(if (inherits(data, "grouped_df")) names(attr(data, "groups")), roles)
-  for (column in unlist(roles)) check_text(data[[column]], column, call)
+  for (column in unlist(roles)) check_text(data[[column]], column)
   input$columns <- lapply(unclass(data)[roles$raters], clean_levels)
   input$systems <- lapply(unclass(data)[roles$systems], clean_levels)
   if (!is.null(roles$case)) input$case <- unfactor(data[[roles$case]])
@@ -32,61 +32,56 @@ read_input <- function(data, quos, repeats, call) {
     input$confidence <- lapply(unclass(data)[roles$confidence], clean_levels)
   }
   if (is.null(roles$case)) input$case_names <- attr(data, "case_names")
-  input$groups <- read_groups(data, quos$rater_groups, roles$rater, call)
-  if (!is.null(roles$weights)) {
-    input$weights <- check_weights(data[[roles$weights]], roles$weights, call)
-  }
+  input$groups <- read_groups(data, quos$rater_groups, roles$rater)
+  if (!is.null(roles$weights)) input$weights <- check_weights(data[[roles$weights]], roles$weights)
   if (length(given_systems$raters) > 0L) {
-    input <- split_systems(input, given_systems$raters, repeats, call)
+    input <- split_systems(input, given_systems$raters, repeats)
   }
-  if (layout$by_rating && repeats == "labels") input <- expand_answers(input, call)
+  if (layout$by_rating && repeats == "labels") input <- expand_answers(input)
   labelled <- c(if (layout$labels) input$columns, input$systems, input$truth)
-  for (column in names(labelled)) check_labels(labelled[[column]], column, call)
-  check_orders(input$columns, call)
+  for (column in names(labelled)) check_labels(labelled[[column]], column)
+  check_orders(input$columns)
   input$ordered <- layout$labels && any(vapply(input$columns, is.ordered, logical(1L)))
   input
 }
 
 # The names of the columns that are raters (or what else the layout holds), systems (given, where
 # they are columns), case, rater, weights, truth, covariates and confidence.
-find_roles <- function(data, quos, layout, systems, repeats, call) {
+find_roles <- function(data, quos, layout, systems, repeats) {
   roles <- list(systems = systems %||% character())
   for (arg in c("case", "rater", "weights", "truth")) {
-    roles[[arg]] <- select_column(data, quos[[arg]], arg, call)
+    roles[[arg]] <- select_column(data, quos[[arg]], arg)
   }
-  roles$covariates <- select_columns(data, quos$covariates, "covariates", call)
+  roles$covariates <- select_columns(data, quos$covariates, "covariates")
   select <- if (layout$by_rating) select_column else select_columns
-  roles$confidence <- select(data, quos$confidence, "confidence", call)
+  roles$confidence <- select(data, quos$confidence, "confidence")
   quo <- quos[[layout$holds]]
   roles$raters <- if (rlang::quo_is_null(quo)) {
     setdiff(names(data), unlist(roles))
   } else if (layout$by_rating) {
-    select_ratings(data, quo, repeats, call)
+    select_ratings(data, quo, repeats)
   } else {
-    select_columns(data, quo, layout$holds, call)
+    select_columns(data, quo, layout$holds)
   }
   all <- c("raters", "systems", "case", "rater", "weights", "truth", "covariates", "confidence")
   roles <- stats::setNames(roles[all], all)
-  check_disjoint(roles, layout, call)
+  check_disjoint(roles, layout)
   roles
 }
 
-check_orders <- function(columns, call) {
+check_orders <- function(columns) {
   orders <- unique(lapply(Filter(is.ordered, columns), levels))
   merged <- unique(unlist(orders))
   off <- Filter(function(order) is.unsorted(match(order, merged)), orders)
-  if (length(off) > 0L) {
-    abort_fallible("columns", "Ordered factors must have their levels in the same order.",
-      x = "One has {.val {orders[[1L]]}}, another {.val {off[[1L]]}}.", arg = "raters", call = call)
-  }
+  abort_if(length(off) > 0L, "columns", "Ordered factors must have their levels in the same order.",
+    x = "One has {.val {orders[[1L]]}}, another {.val {off[[1L]]}}.", arg = "raters")
 }
 
-as_columns <- function(data, call) {
+as_columns <- function(data, call = user_frame()) {
   is_matrix <- is.matrix(data) && is.atomic(data) && !is.object(data)
-  if (!is_matrix && !is.data.frame(data)) {
-    abort_argument("data", "must be a data frame, or a matrix of cases x raters.", not = data,
-      i = how_to_ratings(data), call = call)
-  }
+  abort_argument_if(!is_matrix && !is.data.frame(data), "data",
+    "must be a data frame, or a matrix of cases x raters.", not = data, i = how_to_ratings(data),
+    call = call)
   case_names <- if (is_matrix) rownames(data)
   check_text(c(colnames(data), case_names), "data", call)
   rows <- nrow(data)
@@ -96,58 +91,47 @@ as_columns <- function(data, call) {
     }
     data <- as.data.frame(data, stringsAsFactors = FALSE)
   }
-  if (rows == 0L) {
-    abort_fallible("empty", "{.arg data} has no rows.", i = "At least one case is needed.",
-      call = call)
-  }
-  if (anyDuplicated(names(data)) > 0L) {
-    abort_fallible("columns", "The columns of {.arg data} must have different names.",
-      x = "{.val {unique(names(data)[duplicated(names(data))])}} {?is/are} repeated.",
-      arg = "data", call = call)
-  }
+  abort_if(rows == 0L, "empty", "{.arg data} has no rows.", i = "At least one case is needed.",
+    call = call)
+  abort_if(anyDuplicated(names(data)) > 0L, "columns",
+    "The columns of {.arg data} must have different names.",
+    x = "{.val {unique(names(data)[duplicated(names(data))])}} {?is/are} repeated.", arg = "data",
+    call = call)
   structure(plain_columns(data), rows = rows, is_matrix = is_matrix, case_names = case_names)
 }
 
 # Groups beside the case and the rater of a row would be lost without a word.
 warn_grouped <- function(groups, roles) {
   groups <- setdiff(groups, c(".rows", roles$case, roles$rater))
-  if (length(groups) == 0L) {
-    return(invisible())
-  }
+  if (length(groups) == 0L) return(invisible())
   column <- function(name) paste0("data$", deparse(as.name(name), backtick = TRUE))
   by <- toString(vapply(groups, column, ""))
   if (length(groups) > 1L) by <- paste0("interaction(", by, ")")
   if (!is.null(roles$case)) {
     by <- paste0("data.frame(case = ", column(roles$case), ", by = ", by, ")")
   }
-  warn_fallible("grouped", c(
+  warn_fallible("grouped",
     "{.arg data} is grouped by {.val {groups}}, and {.fun ratings} pools the groups.",
-    "i" = "For an estimate per group, {.code estimate_accuracy(x, by = {by})}.",
-    "i" = "If they are to be pooled, ungroup {.arg data}."
-  ), groups = groups)
+    i = c("For an estimate per group, {.code estimate_accuracy(x, by = {by})}.", "If they are to be
+        pooled, ungroup {.arg data}."), groups = groups)
 }
 
-find_layout <- function(data, quos, call) {
+find_layout <- function(data, quos) {
   given <- !vapply(quos, rlang::quo_is_null, logical(1L))
   layouts <- rating_layouts()
   chosen <- Filter(function(layout) any(given[layout$args]), layouts)
-  if (length(chosen) > 1L) {
-    abort_argument("data", "The layout of {.arg data} is not clear.",
-      i = paste0(ask_for_layout(layouts), ": only one of these."), call = call)
-  }
+  abort_argument_if(length(chosen) > 1L, "data", "The layout of {.arg data} is not clear.",
+    i = paste0(ask_for_layout(layouts), ": only one of these."))
   if (length(chosen) == 0L) {
-    if (isTRUE(attr(data, "is_matrix"))) {
-      return(layouts[[1L]])
-    }
+    if (isTRUE(attr(data, "is_matrix"))) return(layouts[[1L]])
     abort_argument("raters", "Say which columns of {.arg data} hold the ratings.",
-      i = c(paste0(ask_for_layout(layouts), "."), "The columns are {.val {names(data)}}."),
-      call = call)
+      i = c(paste0(ask_for_layout(layouts), "."), "The columns are {.val {names(data)}}."))
   }
   layout <- chosen[[1L]]
   lacking <- layout$args[!given[layout$args]]
   if (length(lacking) > 0L) {
-    several <- length(or_null(select_columns(data, quos$rater, "rater", call))) > 1L
-    abort_lacking(layout, lacking[[1L]], call, i = if (several) {
+    several <- length(or_null(select_columns(data, quos$rater, "rater"))) > 1L
+    abort_lacking(layout, lacking[[1L]], i = if (several) {
       "{.arg rater} selects several columns. Did you mean {.arg raters}, a column for each rater?"
     })
   }
@@ -159,23 +143,23 @@ ask_for_layout <- function(layouts) {
   paste0("Give ", toString(utils::head(each, -1L)), ", or ", each[[length(each)]])
 }
 
-abort_lacking <- function(layout, arg, call, i = NULL) {
+abort_lacking <- function(layout, arg, i = NULL) {
   abort_argument(arg,
     paste0(sub("^(.)", "\\U\\1", layout$id, perl = TRUE), " data need ", layout$needs, "."),
-    x = "{.arg {arg}} is not given.", i = i, call = call)
+    x = "{.arg {arg}} is not given.", i = i)
 }
 
-select_columns <- function(data, quo, arg, call) {
-  if (rlang::quo_is_null(quo)) {
-    return(character())
-  }
+select_columns <- function(data, quo, arg) {
+  if (rlang::quo_is_null(quo)) return(character())
   names(data)[tryCatch(
-    tidyselect::eval_select(quo, as.data.frame(data), allow_rename = FALSE, error_call = call),
-    error = function(cnd) abort_selection(cnd, names(data), arg, call)
+    tidyselect::eval_select(
+      quo, as.data.frame(data), allow_rename = FALSE, error_call = user_frame()
+    ),
+    error = function(cnd) abort_selection(cnd, names(data), arg)
   )]
 }
 
-abort_selection <- function(cnd, columns, arg, call) {
+abort_selection <- function(cnd, columns, arg) {
   lacking <- if (inherits(cnd, "vctrs_error_subscript_oob")) setdiff(cnd$i, columns)
   lacking <- if (is.character(lacking)) lacking
   near <- near_names(lacking, columns)
@@ -183,98 +167,77 @@ abort_selection <- function(cnd, columns, arg, call) {
     x = if (length(lacking) > 0L) "There is no column {.val {lacking}}.",
     i = c(
       if (length(near) > 0L) "Did you mean {.val {near}}?", "The columns are {.val {columns}}."
-    ), arg = arg, parent = if (length(lacking) == 0L) cnd, call = call)
+    ), arg = arg, parent = if (length(lacking) == 0L) cnd)
 }
 
-select_column <- function(data, quo, arg, call) {
-  if (rlang::quo_is_null(quo)) {
-    return(NULL)
-  }
+select_column <- function(data, quo, arg, call = user_frame()) {
+  if (rlang::quo_is_null(quo)) return(NULL)
   # A vector would be taken for numbers of columns.
   value <- if (rlang::quo_is_call(quo)) tryCatch(rlang::eval_tidy(quo), error = function(cnd) NULL)
-  if (is.atomic(value) && length(value) > 1L) {
-    abort_fallible("columns", "{.arg {arg}} must name a column of {.arg data}.", not = value,
-      i = "Put the values into a column of {.arg data} and name that.", arg = arg, call = call)
-  }
-  name <- select_columns(data, quo, arg, call)
-  if (length(name) != 1L) {
-    abort_fallible("columns", c(
-      "{.arg {arg}} must select one column of {.arg data}.",
-      "x" = "It selects {length(name)}.",
-      if (arg == "rating") c("i" = "If they are one column for each label of an answer, say
-                                    {.code repeats = \"labels\"}.")
-    ), arg = arg, call = call)
-  }
+  abort_if(is.atomic(value) && length(value) > 1L, "columns",
+    "{.arg {arg}} must name a column of {.arg data}.", not = value,
+    i = "Put the values into a column of {.arg data} and name that.", arg = arg, call = call)
+  name <- select_columns(data, quo, arg)
+  abort_if(length(name) != 1L, "columns", "{.arg {arg}} must select one column of {.arg data}.",
+    x = "It selects {length(name)}.",
+    i = if (arg == "rating") "If they are one column for each label of an answer, say
+        {.code repeats = \"labels\"}.", arg = arg, call = call)
   name
 }
 
-check_disjoint <- function(roles, layout, call) {
+check_disjoint <- function(roles, layout) {
   names(roles)[[1L]] <- layout$holds
   all <- unlist(roles, use.names = FALSE)
   twice <- unique(all[duplicated(all)])
   if (length(twice) > 0L) {
     in_roles <- names(roles)[vapply(roles, function(r) any(twice %in% r), logical(1L))]
     abort_fallible("columns", "A column of {.arg data} can have only one role.",
-      x = "{.val {twice}} {?is/are} selected by {.arg {in_roles}}.", arg = in_roles, call = call)
+      x = "{.val {twice}} {?is/are} selected by {.arg {in_roles}}.", arg = in_roles)
   }
 }
 
 # A level that stands for missing values is no category, nor is an empty one that no rater used.
 clean_levels <- function(x) {
-  if (!is.factor(x) || !any(levels(x) %in% c(NA, ""))) {
-    return(x)
-  }
+  if (!is.factor(x) || !any(levels(x) %in% c(NA, ""))) return(x)
   factor(x, levels = setdiff(levels(x), c(NA, if (!"" %in% x) "")))
 }
 
 unfactor <- function(x) if (is.factor(x)) as.character(x) else x
 
-check_labels <- function(x, column, call) {
-  if (!(is.factor(x) || is_plain(x, c("character", "numeric", "logical")))) {
-    abort_fallible("columns", c(
-      "Categories must be factors, strings, logicals or numbers.",
-      "x" = "Column {.val {column}} is {describe(x)}.",
-      if (is.list(x)) c("i" = "If it holds several labels for an answer, say
-                               {.code repeats = \"labels\"} in long data.")
-    ), arg = column, call = call)
-  }
+check_labels <- function(x, column) {
+  abort_if(!(is.factor(x) || is_plain(x, c("character", "numeric", "logical"))), "columns",
+    "Categories must be factors, strings, logicals or numbers.",
+    x = "Column {.val {column}} is {describe(x)}.",
+    i = if (is.list(x)) "If it holds several labels for an answer, say {.code repeats = \"labels\"}
+        in long data.", arg = column)
   if (has_infinite(x)) {
     row <- which(is.infinite(x))
     abort_fallible("columns", "Categories that are numbers must be finite.",
-      x = "Row {row[[1L]]} of column {.val {column}} holds {.val {x[[row[[1L]]]]}}.", arg = column,
-      call = call)
+      x = "Row {row[[1L]]} of column {.val {column}} holds {.val {x[[row[[1L]]]]}}.", arg = column)
   }
   # Only texts can be empty, and comparing all of them is slow.
   row <- if (is.character(x) || (is.factor(x) && "" %in% levels(x))) match("", x)
-  if (!is.null(row) && !is.na(row)) {
-    abort_fallible("blank", "A category cannot be an empty string.",
-      x = "Found one in column {.val {column}}, row {row}.",
-      i = c(
-        "Use {.code NA} for a missing rating.",
-        "{.fun read_ratings} takes empty fields of a file for missing, and so does
-         {.code read.csv(file, na.strings = c(\"\", \"NA\"))}."
-      ), row = row, column = column, call = call)
-  }
+  abort_if(!is.null(row) && !is.na(row), "blank", "A category cannot be an empty string.",
+    x = "Found one in column {.val {column}}, row {row}.",
+    i = c(
+      "Use {.code NA} for a missing rating.",
+      "{.fun read_ratings} takes empty fields of a file for missing, and so does
+       {.code read.csv(file, na.strings = c(\"\", \"NA\"))}."
+    ), row = row, column = column)
 }
 
 has_infinite <- function(x) is.numeric(x) && any(is.infinite(x))
 
-check_weights <- function(x, column, call) {
+check_weights <- function(x, column) {
   bad <- if (is.numeric(x)) which(!is.finite(x) | x < 0) else seq_along(x)
-  if (length(bad) > 0L) {
-    abort_fallible("weights", "Weights must be finite numbers of at least zero.",
-      x = "Row {bad[[1L]]} of column {.val {column}} holds {.val {x[[bad[[1L]]]]}}.",
-      i = "{length(bad)} row{?s} {?is/are} not usable.", row = bad, call = call)
-  }
-  if (sum(x) > 2^53) {
-    abort_fallible("weights",
-      "Weights must not sum to more than 2^53, beyond which cases cannot be counted.",
-      x = "Column {.val {column}} sums to {format(sum(x))}.", row = which.max(x), call = call)
-  }
-  if (sum(x) == 0) {
-    abort_fallible("weights", "At least one weight must be above zero.",
-      x = "All of column {.val {column}} is zero.", row = seq_along(x), call = call)
-  }
+  abort_if(length(bad) > 0L, "weights", "Weights must be finite numbers of at least zero.",
+    x = "Row {bad[[1L]]} of column {.val {column}} holds {.val {x[[bad[[1L]]]]}}.",
+    i = "{length(bad)} row{?s} {?is/are} not usable.", row = bad)
+  abort_if(sum(x) > 2^53, "weights",
+    "Weights must not sum to more than 2^53, beyond which cases cannot be counted.",
+    x = "Column {.val {column}} sums to {format(sum(x))}.", row = which.max(x))
+  abort_if(sum(x) == 0, "weights", "At least one weight must be above zero.",
+    x = "All of column {.val {column}} is zero.", row = seq_along(x))
   as.double(x)
 }
 

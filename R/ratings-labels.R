@@ -1,27 +1,27 @@
 # Answers with several labels: how they come in, and how they are looked at one by one.
 
 # The columns of long data that hold what was said: one, or one per label.
-select_ratings <- function(data, quo, repeats, call) {
-  if (repeats == "labels" && length(select_columns(data, quo, "rating", call)) > 1L) {
-    select_columns(data, quo, "rating", call)
+select_ratings <- function(data, quo, repeats) {
+  if (repeats == "labels" && length(select_columns(data, quo, "rating")) > 1L) {
+    select_columns(data, quo, "rating")
   } else {
-    select_column(data, quo, "rating", call)
+    select_column(data, quo, "rating")
   }
 }
 
 # One row per label, from one row per answer. `source` is the row that a label came from, `empty`
 # says which rows stand for an answer without labels.
-expand_answers <- function(input, call) {
+expand_answers <- function(input) {
   one <- length(input$columns) == 1L
   if (one && !is.list(input$columns[[1L]])) {
-    check_known_answers(input, call)
+    check_known_answers(input)
     return(input)
   }
-  check_one_answer(input, call)
+  check_one_answer(input)
   given <- if (one) {
-    read_label_lists(input$columns[[1L]], names(input$columns), call)
+    read_label_lists(input$columns[[1L]], names(input$columns))
   } else {
-    read_label_flags(input$columns, call)
+    read_label_flags(input$columns)
   }
   rows <- c(given$row, given$empty, given$missing)
   order <- order(rows)
@@ -35,47 +35,45 @@ expand_answers <- function(input, call) {
   input
 }
 
-check_one_answer <- function(input, call) {
+check_one_answer <- function(input) {
   if (is.null(input$case)) {
     return(invisible(input)) # which build_long() will say
   }
-  row <- anyDuplicated(answer_of_row(input, call))
+  row <- anyDuplicated(answer_of_row(input))
   if (row > 0L) {
     case <- input$case[[row]]
     rater <- as_label(input$rater[row])
     abort_fallible("repeat", "A row must be the whole answer of a rater on a case.",
       x = "Row {row} repeats rater {.val {rater}} on case {.val {as.character(case)}}.",
       i = "Join the labels of such rows, or leave all but one of them out.", case = case,
-      rater = rater, call = call)
+      rater = rater)
   }
 }
 
 # With a row per label, a row that is NA would be lost beside others of its answer.
-check_known_answers <- function(input, call) {
+check_known_answers <- function(input) {
   gap <- which(is.na(input$columns[[1L]]))
-  if (length(gap) == 0L || is.null(input$case)) {
-    return(invisible(input))
-  }
-  answer <- answer_of_row(input, call)
+  if (length(gap) == 0L || is.null(input$case)) return(invisible(input))
+  answer <- answer_of_row(input)
   partly <- gap[answer[gap] %in% answer[-gap]]
   if (length(partly) > 0L) {
     column <- names(input$columns)
     abort_fallible("columns", "An answer must be known as a whole, or be {.code NA}.",
       x = "Row {partly[[1L]]} of column {.val {column}} holds {.code NA} beside labels of the same
-           answer in other rows.", arg = column, call = call)
+           answer in other rows.", arg = column)
   }
 }
 
 # A number for each case and rater.
-answer_of_row <- function(input, call) {
-  check_identifiers(input$case, "case", call)
-  check_identifiers(input$rater, "rater", call)
+answer_of_row <- function(input) {
+  check_identifiers(input$case, "case")
+  check_identifiers(input$rater, "rater")
   cases <- unique(input$case)
   match(input$case, cases) + length(cases) * match(input$rater, unique(input$rater))
 }
 
-read_label_lists <- function(x, column, call) {
-  check_label_kinds(x[lengths(x) > 0L], column, call)
+read_label_lists <- function(x, column) {
+  check_label_kinds(x[lengths(x) > 0L], column)
   is_factor <- vapply(x, is.factor, NA)
   if (any(is_factor)) { # unlist() would give codes where some are none
     x[!is_factor] <- lapply(x[!is_factor], function(v) factor(rep(NA, length(v))))
@@ -84,15 +82,14 @@ read_label_lists <- function(x, column, call) {
   row <- rep.int(seq_along(x), lengths(x))
   gap <- is.na(label)
   partly <- row[gap & lengths(x)[row] > 1L]
-  if (length(partly) > 0L) {
-    abort_fallible("columns", "A list of labels must be known as a whole, or be {.code NA}.",
-      x = "Row {partly[[1L]]} of column {.val {column}} holds {.code NA} beside labels.",
-      arg = column, call = call)
-  }
+  abort_if(length(partly) > 0L, "columns",
+    "A list of labels must be known as a whole, or be {.code NA}.",
+    x = "Row {partly[[1L]]} of column {.val {column}} holds {.code NA} beside labels.",
+    arg = column)
   list(row = row[!gap], label = label[!gap], empty = which(lengths(x) == 0L), missing = row[gap])
 }
 
-check_label_kinds <- function(x, column, call) {
+check_label_kinds <- function(x, column) {
   kind <- vapply(x, typeof, "")
   kind[kind == "double"] <- "integer"
   is_object <- vapply(x, is.object, NA)
@@ -100,25 +97,24 @@ check_label_kinds <- function(x, column, call) {
   unknown <- kind == "logical"
   unknown[unknown] <- vapply(x[unknown], function(labels) all(is.na(labels)), NA)
   kinds <- unique(kind[!unknown])
-  if (length(setdiff(kinds, c("character", "integer", "logical", "factor", "ordered"))) > 0L ||
-    length(kinds) > 1L) {
-    abort_fallible("columns",
-      "A list of labels must hold vectors of one kind: strings, factors, logicals or numbers.",
-      x = "Column {.val {column}} holds {.val {kinds}}.", arg = column, call = call)
-  }
+  abort_if(
+    length(setdiff(kinds, c("character", "integer", "logical", "factor", "ordered"))) > 0L ||
+      length(kinds) > 1L, "columns",
+    "A list of labels must hold vectors of one kind: strings, factors, logicals or numbers.",
+    x = "Column {.val {column}} holds {.val {kinds}}.", arg = column)
 }
 
-read_label_flags <- function(columns, call) {
+read_label_flags <- function(columns) {
   flags <- Map(function(x, column) {
     bad <- if (is_plain(x, c("numeric", "logical"))) which(!x %in% c(0, 1, NA)) else seq_along(x)
-    if (length(bad) > 0L) abort_flag(x, bad, column, "only 0, 1, {.code NA} can stand there", call)
+    if (length(bad) > 0L) abort_flag(x, bad, column, "only 0, 1, {.code NA} can stand there")
     as.logical(x)
   }, columns, names(columns))
   missing <- Reduce(`+`, lapply(flags, is.na))
   partly <- which(missing > 0L & missing < length(flags))
   if (length(partly) > 0L) {
     column <- names(flags)[is.na(vapply(flags, `[`, NA, partly[[1L]]))][[1L]]
-    abort_flag(flags[[column]], partly, column, "other labels of the answer are known", call)
+    abort_flag(flags[[column]], partly, column, "other labels of the answer are known")
   }
   row <- unlist(lapply(flags, which), use.names = FALSE)
   label <- rep(names(flags), vapply(flags, sum, 0L, na.rm = TRUE))
@@ -128,14 +124,14 @@ read_label_flags <- function(columns, call) {
   )
 }
 
-abort_flag <- function(x, rows, column, why, call) {
+abort_flag <- function(x, rows, column, why) {
   abort_fallible("flags", "Columns of labels must hold 0 and 1, or {.code NA} in all of them.",
     x = paste0("Row {rows[[1L]]} of column {.val {column}} holds {.val {x[[rows[[1L]]]]}}; ", why,
-      "."), row = rows, column = column, call = call)
+      "."), row = rows, column = column)
 }
 
 # The same label twice in an answer.
-check_label_once <- function(x, call) {
+check_label_once <- function(x) {
   pattern <- rating_pattern(x)
   rater <- rating_rater(x)
   category <- rating_category(x)
@@ -143,17 +139,14 @@ check_label_once <- function(x, call) {
   twice <- which(
     pattern[-1L] == pattern[-n] & rater[-1L] == rater[-n] & category[-1L] == category[-n]
   )
-  if (length(twice) == 0L) {
-    return(invisible(x))
-  }
+  if (length(twice) == 0L) return(invisible(x))
   at <- twice[[1L]]
   case <- x$cases[[match(pattern[[at]], pattern_of_case(x))]]
   rater <- x$raters[[rater[[at]]]]
   abort_fallible("repeat", "A label can stand in an answer only once.",
     x = "Rater {.val {rater}} gives case {.val {as.character(case)}} the label
          {.val {x$categories[[category[[at]]]]}} twice.",
-    i = "Leave repeated rows out, for example with {.fun unique}.", case = case, rater = rater,
-    call = call)
+    i = "Leave repeated rows out, for example with {.fun unique}.", case = case, rater = rater)
 }
 
 # ---- Answers one by one -------------------------------------------------------------------------
@@ -180,15 +173,11 @@ answer_number <- function(entries) {
   cumsum(c(n > 0L, new)[seq_len(n)])
 }
 
-answer_table <- function(x, call) {
-  if (x$exchangeable || has_repeats(x)) {
-    abort_argument("what", "{.code what = \"answers\"} needs one answer of each rater on a case.",
-      x = if (x$exchangeable) {
-        "The raters of {.arg x} are not identified; there are only counts."
-      } else {
-        "Raters of {.arg x} repeat their ratings."
-      }, call = call)
-  }
+answer_table <- function(x) {
+  abort_argument_if(x$exchangeable || has_repeats(x), "what",
+    "{.code what = \"answers\"} needs one answer of each rater on a case.",
+    x = if (x$exchangeable) "The raters of {.arg x} are not identified; there are only counts." else
+      "Raters of {.arg x} repeat their ratings.")
   entries <- judgements(x)
   answer <- answer_number(entries)
   first <- !duplicated(answer)

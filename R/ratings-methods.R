@@ -3,34 +3,31 @@
 dim.ratings <- function(x) c(n_cases(x), length(x$raters))
 
 #' @export
-dim.ratings_labels <- dim.ratings
-
-#' @export
 dimnames.ratings <- function(x) list(as_label(x$cases), x$raters)
 
-#' @export
-dimnames.ratings_labels <- dimnames.ratings
+# What ratings do alike whether answers have one label or several.
+#' @rawNamespace
+#' S3method(dim,ratings_labels,dim.ratings); S3method(dimnames,ratings_labels,dimnames.ratings)
+#' S3method("[",ratings_labels,"[.ratings"); S3method(summary,ratings_labels,summary.ratings)
+#' S3method(print,ratings_labels,print.ratings); S3method(format,ratings_labels,format.ratings)
+#' S3method(tidy,ratings_labels,tidy.ratings); S3method(glance,ratings_labels,glance.ratings)
+#' S3method(as.data.frame,ratings_labels,as.data.frame.ratings)
+#' S3method(shown_table,ratings_labels,shown_table.ratings)
+#' @noRd
+NULL
 
 #' @export
 `[.ratings` <- function(x, i, j, k, ...) {
-  call <- rlang::current_env()
-  if (!missing(i) && in_database(x)) abort_no_cases("{.arg i} chooses cases", call)
-  keep_case <- if (missing(i)) seq_along(x$index) else find_subset(i, x$cases, "case", call)
-  keep_rater <- if (missing(j)) seq_along(x$raters) else find_subset(j, x$raters, "rater", call)
-  if (x$exchangeable && !missing(j)) {
-    abort_argument("j", "The raters of {.arg x} are not identified; there are only counts.",
-      i = "Subset cases only.", call = call)
-  }
-  if (length(keep_case) == 0L) {
-    abort_fallible("empty", "At least one case must remain.", call = call)
-  }
-  if (length(keep_rater) == 0L) {
-    abort_fallible("raters", "At least one rater must remain.", raters = character(), call = call)
-  }
-  if (anyDuplicated(keep_rater) > 0L) {
-    abort_argument("j", "A rater can be taken only once.", call = call)
-  }
-  if (!missing(k)) x <- keep_systems(x, find_subset(k, x$systems, "system", call), call)
+  if (!missing(i) && in_database(x)) abort_no_cases("{.arg i} chooses cases")
+  keep_case <- if (missing(i)) seq_along(x$index) else find_subset(i, x$cases, "case")
+  keep_rater <- if (missing(j)) seq_along(x$raters) else find_subset(j, x$raters, "rater")
+  abort_argument_if(x$exchangeable && !missing(j), "j",
+    "The raters of {.arg x} are not identified; there are only counts.", i = "Subset cases only.")
+  abort_if(length(keep_case) == 0L, "empty", "At least one case must remain.")
+  abort_if(length(keep_rater) == 0L, "raters", "At least one rater must remain.",
+    raters = character())
+  abort_argument_if(anyDuplicated(keep_rater) > 0L, "j", "A rater can be taken only once.")
+  if (!missing(k)) x <- keep_systems(x, find_subset(k, x$systems, "system"))
   new_rater <- match(seq_along(x$raters), keep_rater, nomatch = 0L)
   core <- core_patterns_subset(x$patterns, pattern_of_case(x)[keep_case], new_rater)
   x$raters <- if (x$exchangeable) {
@@ -52,14 +49,9 @@ dimnames.ratings_labels <- dimnames.ratings
   x
 }
 
-#' @export
-`[.ratings_labels` <- `[.ratings`
-
 # Patterns are not joined here, though fewer systems may leave some alike.
-keep_systems <- function(x, which, call) {
-  if (anyDuplicated(which) > 0L) {
-    abort_argument("k", "A system can be taken only once.", call = call)
-  }
+keep_systems <- function(x, which, call = user_frame()) {
+  abort_argument_if(anyDuplicated(which) > 0L, "k", "A system can be taken only once.", call = call)
   x$systems <- x$systems[which]
   x$patterns$answer <- x$patterns$answer[, which, drop = FALSE]
   if (!is.null(x$truth)) x$truth$expected <- x$truth$expected[which]
@@ -68,7 +60,7 @@ keep_systems <- function(x, which, call) {
 }
 
 # Positions of the elements that `i` asks for, by number, truth value or name.
-find_subset <- function(i, names, what, call) {
+find_subset <- function(i, names, what, call = user_frame()) {
   positions <- seq_along(names)
   found <- if (is.character(i)) {
     match(i, as_label(names))
@@ -80,10 +72,9 @@ find_subset <- function(i, names, what, call) {
   } else {
     NA
   }
-  if (anyNA(found)) {
-    abort_argument(what, "There is no such {what}.", i = "Subset the {length(names)} {what}s by
-        position, by name or by a logical vector of length {length(names)}.", call = call)
-  }
+  abort_argument_if(anyNA(found), what, "There is no such {what}.",
+    i = "Subset the {length(names)} {what}s by position, by name or by a logical vector of length
+        {length(names)}.", call = call)
   found
 }
 
@@ -108,10 +99,9 @@ category_counts <- function(x) {
 #' @export
 agreement_matrix <- function(x, rater1, rater2) {
   check_given()
-  x <- as_ratings(x, call = rlang::current_env())
+  x <- as_ratings(x)
   given <- list(rater1 = rater1, rater2 = rater2)
-  call <- rlang::current_env()
-  answers <- Map(function(name, arg) judge_answers(x, name, arg, call), given, names(given))
+  answers <- Map(function(name, arg) judge_answers(x, name, arg), given, names(given))
   weight <- pattern_weights(x)
   both <- merge(answers[[1L]], answers[[2L]], by = "pattern")
   crossed <- stats::xtabs(
@@ -128,16 +118,12 @@ agreement_matrix <- function(x, rater1, rater2) {
 }
 
 # What a rater or a system says in each pattern.
-judge_answers <- function(x, name, arg, call) {
+judge_answers <- function(x, name, arg) {
   units <- c(if (!x$exchangeable) x$raters, x$systems)
-  if (!(rlang::is_string(name) && name %in% units)) {
-    abort_argument(arg, "must name a rater or a system of {.arg x}.", not = name,
-      i = if (x$exchangeable) {
-        "The raters of {.arg x} are not identified; there are only counts."
-      } else {
-        "They are {.val {units}}."
-      }, call = call)
-  }
+  abort_argument_if(!(rlang::is_string(name) && name %in% units), arg,
+    "must name a rater or a system of {.arg x}.", not = name,
+    i = if (x$exchangeable) "The raters of {.arg x} are not identified; there are only counts." else
+      "They are {.val {units}}.")
   if (!x$exchangeable && name %in% x$raters) {
     mine <- rating_rater(x) == match(name, x$raters)
     return(data.frame(pattern = rating_pattern(x)[mine], category = rating_category(x)[mine]))
@@ -188,9 +174,6 @@ summary.ratings <- function(object, ...) {
   )
 }
 
-#' @export
-summary.ratings_labels <- summary.ratings
-
 # Each system: cases answered, those without ratings, and agreement with single ratings.
 summarise_systems <- function(x, weight) {
   pattern <- rating_pattern(x)
@@ -230,9 +213,6 @@ print.ratings <- function(x, ...) {
   )
   invisible(x)
 }
-
-#' @export
-print.ratings_labels <- print.ratings
 
 next_step <- function(x) {
   if (has_labels(x)) {
@@ -299,12 +279,8 @@ format_range <- function(n) {
 }
 
 format_agreement <- function(info) {
-  if (has_labels(info$x)) {
-    return(character())
-  }
-  if (is.na(info$agreement)) {
-    return("No case was rated by two raters: agreement is unknown")
-  }
+  if (has_labels(info$x)) return(character())
+  if (is.na(info$agreement)) return("No case was rated by two raters: agreement is unknown")
   paste0(
     "Pairs of raters agree: ", percent(info$agreement), " (chance ",
     percent(1 / length(info$x$categories)), "; Fleiss' kappa ",

@@ -5,12 +5,12 @@
 #' `007` stays `"007"`.
 #'
 #' @section Formats:
-#' | `format` | is | `case`, `rater`, `rating`, if not said |
+#' | `format` | is | `case`, `rater`, `rating` by default |
 #' |---|---|---|
 #' | `"csv"` | a table of text with any separator | `case`, `rater`, `rating` |
 #' | `"excel"` | an Excel file (package \pkg{readxl}) | `case`, `rater`, `rating` |
 #' | `"label_studio"` | Label Studio, JSON | `id`, `completed_by`, the name of the control |
-#' | `"label_studio_min"` | Label Studio, JSON-MIN | `id`, `annotator`; say `rating` |
+#' | `"label_studio_min"` | Label Studio, JSON-MIN | `id`, `annotator`; give `rating` |
 #' | `"prodigy"` | Prodigy, JSONL, choices | `_input_hash`, `_annotator_id`, `accept` |
 #' | | and single labels | `_task_hash`, `_annotator_id`, `answer` |
 #' | `"doccano"` | Doccano, JSONL or JSON | `id`, the name of the file, `label` |
@@ -20,21 +20,21 @@
 #' | `"jsonl"` | records with any fields, one per line | `case`, `rater`, `rating` |
 #' | `"json"` | an array of such records | `case`, `rater`, `rating` |
 #'
-#' A file that is compressed by gzip is read as what is in it. Fields in fields of JSON are named
-#' with dots, `meta.judge`. All but tables need the package \pkg{jsonlite}. The layout of this
-#' package is a folder with `ratings.csv` (columns `case`, `rater`, `rating`) and perhaps
-#' `systems.csv` (`case`, `system`, `prediction`), either of them perhaps compressed (`.csv.gz`).
+#' Files may be compressed by gzip. Nested fields of JSON are named with dots, `meta.judge`. All
+#' formats but tables need the package \pkg{jsonlite}. The package's own layout is a folder with
+#' `ratings.csv` (columns `case`, `rater`, `rating`) and perhaps `systems.csv` (`case`, `system`,
+#' `prediction`), both of which may be compressed (`.csv.gz`).
 #'
-#' Sessions of Prodigy without names have the time of their start: then each file is one annotator.
-#' Sets of assertions of promptfoo are no raters, those in them are.
+#' Sessions of Prodigy without names are named by the time of their start; then each file is taken
+#' for one annotator. In a set of assertions of promptfoo, each assertion is a rater.
 #'
-#' What a file has beside these columns can be mapped too: data of a task of Label Studio are
-#' `data.name`, and where files are several, `file` is the name of each.
+#' Other columns can be used too: data of a task of Label Studio are `data.name`, and if there are
+#' several files, `file` is the name of each.
 #'
 #' @section Models among the raters:
-#' `systems = c("gpt-4o")` says which of the raters are systems. Predictions that a project of Label
-#' Studio holds are those of systems from the start. Judges whose verdicts a log of Inspect or
-#' promptfoo holds are raters of the answers of the model that was evaluated.
+#' `systems = c("gpt-4o")` says which of the raters are systems. Predictions in a project of Label
+#' Studio are read as those of systems. In logs of Inspect and promptfoo the judges are the raters
+#' of the answers of the model that was evaluated.
 #'
 #' @section Files from others:
 #' Files are parsed, and nothing in them is ever run. An archive (`.eval`, `.xlsx`) with a link, or
@@ -44,32 +44,33 @@
 #'
 #' @section Labels:
 #' Labels are compared with `na` whatever their capitals and the blanks around them. A warning of
-#' class `fallible_warning_missing` lists what was taken and how often, but for empty fields and
-#' `NA`. `clean_labels = TRUE` makes one label of those that differ only in capitals and blanks, the
-#' most frequent of them, and says so. Labels in two alphabets that look the same (a Latin and a
-#' Cyrillic `A`) are a warning of [ratings()]. Names of cases, or of raters, that differ only in
-#' capitals and blanks stay what they are, with a warning of class `fallible_warning_alike`.
+#' class `fallible_warning_missing` lists which labels were taken for missing ratings and how often,
+#' except empty fields and `NA`. `clean_labels = TRUE` joins labels that differ only in capitals and
+#' blanks to the most frequent of them, and says so. [ratings()] warns of labels in two alphabets
+#' that look the same (a Latin and a Cyrillic `A`). Names of cases, or of raters, that differ only
+#' in capitals and blanks are left as they are, with a warning of class `fallible_warning_alike`.
 #'
 #' @srrstats {UL1.4b} examples are files as tools write them
-#' @param path A file; several files, the names of the vector, if any, being their names; or a
-#'   folder with `ratings.csv`, or with files of one kind.
+#' @param path A file; several files, which are named by the names of the vector, if any; or a
+#'   folder with `ratings.csv`, or with files in one format.
 #' @param format What the file is, see Formats; by default, found by looking at it.
 #' @param case,rater,rating,raters Columns, as in [ratings()]: `raters` for wide tables, with a
-#'   column for each rater, the others for a row per rating. What the format knows need not be said.
-#' @param systems `TRUE` for what the files say: the systems of the format, and `systems.csv` or
-#'   `systems.csv.gz` beside a table of ratings, if there is one; `FALSE` for none; names of raters
+#'   column for each rater, the others for a row per rating. Needed only where they differ from
+#'   those of the format.
+#' @param systems `TRUE` for the systems in the files: those of the format, and `systems.csv` or
+#'   `systems.csv.gz` next to a table of ratings, if there is one; `FALSE` for none; names of raters
 #'   that are systems; a path, or a data frame, of predictions, with columns `case`, `system`,
 #'   `prediction` or named as `case`, `rater`, `rating` say; in wide tables also columns.
 #' @param na Labels that stand for a missing rating.
-#' @param clean_labels Shall labels that differ only in capitals and blanks become one?
-#' @param file How tables are written, if not as usual, a list with any of these: `sep`, the
+#' @param clean_labels Should labels that differ only in capitals and blanks become one?
+#' @param file How tables are written, if not as usual: a list with any of these: `sep`, the
 #'   character that separates columns of text (by default, that of comma, semicolon, tab and
 #'   vertical bar which splits the first line into most fields); `encoding` of text, if not UTF-8 or
 #'   UTF-16; `sheet`, the name or number of the sheet of an Excel file (by default the first).
 #' @param ... Passed to [ratings()]: `categories`, `ordered`, `repeats`, `weights`, `rater_kind`,
 #'   `rater_groups` and whatever else it has.
-#' @return A [ratings()] object. What a format leaves out is told by a warning of class
-#'   `fallible_warning_left_out`; a file that cannot be read is an error of class
+#' @return A [ratings()] object. A warning of class `fallible_warning_left_out` lists what was left
+#'   out; a file that cannot be read is an error of class
 #'   `fallible_error_file`, which names the line where there is one.
 #' @family data
 #' @examples
@@ -92,34 +93,31 @@ read_ratings <- function(path, format = NULL, case = NULL, rater = NULL, rating 
                          systems = TRUE, na = c("", "NA", "n/a", "-", "?"), clean_labels = FALSE,
                          raters = NULL, file = list(), ...) {
   check_given()
-  call <- rlang::current_env()
   check_flag(clean_labels, "clean_labels")
-  file <- check_reading(file, na, call)
+  file <- check_reading(file, na)
   mapping <- rlang::enquos(case = case, rater = rater, rating = rating, raters = raters)
   how <- list(
-    format = format, sep = file[["sep"]], sheet = file[["sheet"]],
-    encoding = file[["encoding"]], call = call,
+    format = format, sep = file[["sep"]], sheet = file[["sheet"]], encoding = file[["encoding"]],
     scratch = withr::local_tempdir(), keep = keep_columns(mapping, rlang::enquos(...)),
     named = unlist(lapply(mapping, function(quo) all.vars(rlang::quo_get_expr(quo))))
   )
-  got <- read_files(find_files(path, call), how)
+  got <- read_files(find_files(path), how)
   ratings_of(got, mapping, rlang::enquo(systems), how, na, clean_labels, ...)
 }
 
 # Of what read_files() got; `mapping` and `systems` are quosures of arguments of read_ratings().
 ratings_of <- function(got, mapping, systems, how, na, clean_labels = FALSE, ...) {
-  call <- how$call
-  mapping <- fill_mapping(mapping, got, call)
+  mapping <- fill_mapping(mapping, got)
   systems <- find_systems(systems, got, mapping, how)
-  check_files(got, mapping, systems$columns, call)
-  tables <- list(ratings = known_ids(systems$ratings %||% got$table, mapping, call))
+  check_files(got, mapping, systems$columns)
+  tables <- list(ratings = known_ids(systems$ratings %||% got$table, mapping))
   if (is.data.frame(systems$table)) tables$systems <- as.list(systems$table)
-  tables <- settle_labels(tables, mapping, systems$columns, na, clean_labels, call)
+  tables <- settle_labels(tables, mapping, systems$columns, na, clean_labels)
   given <- if (is.null(tables$systems)) systems$columns else list2DF(tables$systems)
-  x <- blame(rlang::frame_call(call), ratings(
+  x <- ratings(
     list2DF(tables$ratings), case = !!mapping$case, rater = !!mapping$rater,
     rating = !!mapping$rating, raters = !!mapping$raters, systems = !!given, ...
-  ))
+  )
   if (got$format$judges && is.null(x$rater_kind)) x <- judged_by_models(x)
   warn_alike(as_label(x$cases), "case")
   warn_alike(x$raters, "rater")
@@ -128,38 +126,23 @@ ratings_of <- function(got, mapping, systems, how, na, clean_labels = FALSE, ...
 
 judged_by_models <- function(x) {
   x$rater_kind <- "model"
-  inform_fallible(c(
-    "Raters are taken for language models, as judges in such logs mostly are: {.code rater_kind =
-     \"model\"}.",
-    "i" = "If they are people, or programs, say so by {.arg rater_kind}: who rates decides
-           intervals."
-  ))
+  inform_fallible("Raters are taken for language models, as judges in such logs mostly are:
+        {.code rater_kind = \"model\"}.", i = "If they are people, or programs, say so by
+        {.arg rater_kind}: who rates decides intervals.")
   x
 }
 
-# Errors say what the user called.
-blame <- function(call, value) {
-  tryCatch(value, fallible_error = function(cnd) {
-    cnd$call <- call
-    rlang::cnd_signal(cnd)
-  })
-}
-
-check_reading <- function(file, na, call) {
-  file <- check_settings_list(file, "file", c("sep", "encoding", "sheet"), call)
+check_reading <- function(file, na) {
+  file <- check_settings_list(file, "file", c("sep", "encoding", "sheet"))
   sep <- file[["sep"]]
-  if (!is.null(sep) && !(rlang::is_string(sep) && nchar(sep, allowNA = TRUE) %in% 1L)) {
-    abort_argument("sep", "must be one character.", not = sep, call = call)
-  }
-  if (!is.null(na) && !(is.character(na) && all(validEnc(na)))) {
-    abort_argument("na", "must be strings that are text.", not = na, call = call)
-  }
+  abort_argument_if(!is.null(sep) && !(rlang::is_string(sep) && nchar(sep, allowNA = TRUE) %in% 1L),
+    "sep", "must be one character.", not = sep)
+  abort_argument_if(!is.null(na) && !(is.character(na) && all(validEnc(na))), "na",
+    "must be strings that are text.", not = na)
   encoding <- file[["encoding"]] %||% "UTF-8"
-  check_string(encoding, "encoding", call)
-  if (!encoding %in% c("UTF-8", "latin1", iconvlist())) {
-    abort_argument("encoding", "must be one of those that {.fun iconvlist} lists.", not = encoding,
-      call = call)
-  }
+  check_string(encoding, "encoding")
+  abort_argument_if(!encoding %in% c("UTF-8", "latin1", iconvlist()), "encoding",
+    "must be one of those that {.fun iconvlist} lists.", not = encoding)
   file
 }
 
@@ -171,37 +154,30 @@ keep_columns <- function(mapping, dots) {
   named <- unlist(lapply(expressions, function(e) c(all.vars(e), if (is.character(e)) e)))
   given <- names(mapping)[!vapply(mapping, rlang::quo_is_null, NA)]
   complete <- "raters" %in% given || all(c("rater", "rating") %in% given)
-  if (!complete || length(setdiff(calls, c("c", "`"))) > 0L) {
-    return(identity)
-  }
+  if (!complete || length(setdiff(calls, c("c", "`"))) > 0L) return(identity)
   function(names) intersect(names, c(named, "case", "rater", "rating"))
 }
 
 # ---- Which files ----------------------------------------------------------------------------
 
-find_files <- function(path, call) {
+find_files <- function(path) {
   if (!is.character(path) || length(path) == 0L || !all(file.exists(path))) {
     if (is.character(path)) path <- path[!file.exists(path)][1L]
     abort_fallible("file", "{.arg path} must be a folder or files that exist.", not = path,
-      path = path, call = call)
+      path = path)
   }
-  if (length(path) > 1L || !dir.exists(path)) {
-    return(path)
-  }
+  if (length(path) > 1L || !dir.exists(path)) return(path)
   file <- find_file(path, "ratings")
-  if (!is.null(file)) {
-    return(file)
-  }
+  if (!is.null(file)) return(file)
   known <- "[.](csv|tsv|xlsx|xls|json|jsonl|ndjson|eval)([.]gz)?$"
   files <- list.files(path, known, full.names = TRUE, ignore.case = TRUE)
   kinds <- unique(tolower(tools::file_ext(sub("[.]gz$", "", files))))
-  if (length(kinds) != 1L) {
-    abort_fallible("file", "The folder has neither {.file ratings.csv} nor {.file ratings.csv.gz},
-                            nor files of one kind.",
-      x = c(
-        "The folder is {.file {path}}.", if (length(files) > 0L) "It has {.file {basename(files)}}."
-      ), path = path, call = call)
-  }
+  abort_if(length(kinds) != 1L,
+    "file", "The folder has neither {.file ratings.csv} nor {.file ratings.csv.gz},
+                          nor files of one kind.",
+    x = c(
+      "The folder is {.file {path}}.", if (length(files) > 0L) "It has {.file {basename(files)}}."
+    ), path = path)
   files
 }
 
@@ -237,61 +213,51 @@ read_file <- function(file, how) {
   got <- tryCatch(format$read(input, how$keep), error = function(cnd) {
     # Whatever a format stumbles over is a fault of the file, or of the format that was named.
     if (inherits(cnd, "fallible_error")) rlang::cnd_signal(cnd)
-    abort_file(file, paste0("cannot be read as ", format$words, "."), "x" = conditionMessage(cnd),
-      call = input$call)
+    abort_file(file, paste0("cannot be read as ", format$words, "."), "x" = conditionMessage(cnd))
   })
   c(got, list(name = input$name, format = format, path = file))
 }
 
 warn_left_out <- function(notes) {
-  if (length(notes) > 0L) {
-    warn_fallible("left_out", stats::setNames(verbatim(notes), rep("!", length(notes))))
-  }
+  warn_if(length(notes) > 0L, "left_out", stats::setNames(verbatim(notes), rep("!", length(notes))))
 }
 
 # ---- What is in them ------------------------------------------------------------------------
 
 # The columns that were asked for, and otherwise those that the format knows.
-fill_mapping <- function(mapping, got, call) {
+fill_mapping <- function(mapping, got) {
   given <- !vapply(mapping, rlang::quo_is_null, NA)
-  if (given[["raters"]]) {
-    return(mapping)
-  }
+  if (given[["raters"]]) return(mapping)
   for (arg in c("case", "rater", "rating")[!given[c("case", "rater", "rating")]]) {
-    if (!isTRUE(got$map[[arg]] %in% names(got$table))) abort_mapping(arg, got, call)
+    if (!isTRUE(got$map[[arg]] %in% names(got$table))) abort_mapping(arg, got)
     mapping[[arg]] <- rlang::as_quosure(got$map[[arg]], baseenv())
   }
   mapping
 }
 
 # What one of several files lacks would be missing without a word.
-check_files <- function(got, mapping, systems, call) {
-  if (length(got$files) < 2L) {
-    return(invisible())
-  }
+check_files <- function(got, mapping, systems) {
+  if (length(got$files) < 2L) return(invisible())
   if (rlang::is_quosure(systems)) mapping$systems <- systems
   for (arg in names(mapping)) {
-    columns <- select_columns(list2DF(got$table), mapping[[arg]], arg, call)
+    columns <- select_columns(list2DF(got$table), mapping[[arg]], arg)
     for (path in names(got$files)) {
       lacking <- setdiff(columns, got$files[[path]])
       if (length(lacking) == 0L) next
       abort_file(path, paste0("lacks the column ", toString(dQuote(lacking, FALSE)), "."),
         "x" = paste0("It is `", arg, "`, and other files have it."),
-        "i" = "Name it alike in all files, or read them one by one.", call = call)
+        "i" = "Name it alike in all files, or read them one by one.")
     }
   }
 }
 
-abort_mapping <- function(arg, got, call) {
+abort_mapping <- function(arg, got) {
   choices <- if (arg == "rating") got$choices
-  abort_fallible("file", c(
-    "Say which column holds the {arg}: {.arg {arg}}.",
-    "x" = "The file looks like {got$format$words}, with the columns
-           {.val {names(got$table)}}.",
-    if (length(choices) > 0L) c("i" = "It may be {.or {.val {choices}}}."),
-    "i" = "A table with a row per rating needs {.arg case}, {.arg rater} and {.arg rating}; one with
-           a column for each rater, {.arg raters}."
-  ), path = got$path, call = call)
+  abort_fallible("file", "Say which column holds the {arg}: {.arg {arg}}.",
+    x = "The file looks like {got$format$words}, with the columns {.val {names(got$table)}}.",
+    i = c(if (length(choices) > 0L) "It may be {.or {.val {choices}}}.", "A table with a row per
+        rating needs {.arg case}, {.arg rater} and {.arg rating}; one with a column for each rater,
+        {.arg raters}."), path = got$path)
 }
 
 # A list: columns, what ratings() takes for systems; table, if they are a table of their own;
@@ -303,15 +269,13 @@ find_systems <- function(quo, got, mapping, how) {
   if (rlang::is_bool(value)) {
     path <- if (value && got$format$tabular) find_file(dirname(names(got$files)[[1L]]), "systems")
     if (is.null(path) && !value && length(own) > 0L) {
-      keep <- !chosen_column(got, mapping$rater, "rater", how$call) %in% own
+      keep <- !chosen_column(got, mapping$rater, "rater") %in% own
       return(list(ratings = lapply(got$table, `[`, keep)))
     }
-    if (is.null(path)) {
-      return(list(columns = if (length(own) > 0L) own))
-    }
+    if (is.null(path)) return(list(columns = if (length(own) > 0L) own))
     value <- path
   }
-  raters <- if (long) chosen_column(got, mapping$rater, "rater", how$call)
+  raters <- if (long) chosen_column(got, mapping$rater, "rater")
   is_file <- rlang::is_string(value) && !is_constant_system(value) &&
     !value %in% c(raters, if (!long) names(got$table)) && (long || file.exists(value))
   if (is.data.frame(value)) {
@@ -323,25 +287,23 @@ find_systems <- function(quo, got, mapping, how) {
   }
 }
 
-chosen_column <- function(got, quo, arg, call) {
-  got$table[[select_column(list2DF(got$table), quo, arg, call)]]
+chosen_column <- function(got, quo, arg) {
+  got$table[[select_column(list2DF(got$table), quo, arg)]]
 }
 
 read_predictions <- function(path, raters, how) {
-  if (!file.exists(path) || dir.exists(path)) {
-    abort_fallible("file", "{.arg systems} must name raters, or be the path of a file.",
-      x = "There is no rater and no file {describe(path)}.",
-      i = if (!is.null(raters)) "The raters are {.val {unique(raters)}}.", path = path,
-      call = how$call)
-  }
+  abort_if(!file.exists(path) || dir.exists(path), "file",
+    "{.arg systems} must name raters, or be the path of a file.",
+    x = "There is no rater and no file {describe(path)}.",
+    i = if (!is.null(raters)) "The raters are {.val {unique(raters)}}.", path = path)
   how[c("keep", "format")] <- list(identity, NULL)
   list2DF(read_file(path, how)$table)
 }
 
 # An empty field names no case and no rater; ratings() says in which row.
-known_ids <- function(table, mapping, call) {
+known_ids <- function(table, mapping) {
   for (arg in c("case", "rater")) {
-    name <- select_column(list2DF(table), mapping[[arg]], arg, call)
+    name <- select_column(list2DF(table), mapping[[arg]], arg)
     if (is.character(table[[name %||% ""]])) {
       table[[name]][trim_bytes(table[[name]]) %in% c("", "NA")] <- NA
     }
@@ -352,12 +314,12 @@ known_ids <- function(table, mapping, call) {
 # ---- Labels ---------------------------------------------------------------------------------
 
 # Missing and cleaned labels of ratings and systems, with one way of writing for both.
-settle_labels <- function(tables, mapping, columns, na, clean, call) {
+settle_labels <- function(tables, mapping, columns, na, clean) {
   data <- list2DF(tables$ratings)
   arg <- if (rlang::quo_is_null(mapping$raters)) "rating" else "raters"
-  at <- list(ratings = select_columns(data, mapping[[arg]], arg, call))
+  at <- list(ratings = select_columns(data, mapping[[arg]], arg))
   if (rlang::is_quosure(columns)) {
-    at$ratings <- c(at$ratings, select_columns(data, columns, "systems", call))
+    at$ratings <- c(at$ratings, select_columns(data, columns, "systems"))
   }
   if (!is.null(tables$systems)) {
     at$systems <- intersect(c("prediction", at$ratings), names(tables$systems))[1L]

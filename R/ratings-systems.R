@@ -2,31 +2,23 @@
 
 # A list: columns (names), raters (names), table, of which all but one are NULL or empty; and
 # constant (labels, with the systems as names).
-read_systems <- function(quos, data, layout, call) {
+read_systems <- function(quos, data, layout) {
   quo <- quos$systems
-  if (rlang::quo_is_null(quo)) {
-    return(list())
-  }
+  if (rlang::quo_is_null(quo)) return(list())
   # Names of columns go before what is found elsewhere.
   is_column <- rlang::quo_is_symbol(quo) && rlang::as_name(quo) %in% names(data)
   used <- all.vars(rlang::quo_get_expr(quo))
   selects <- length(used) > 0L && all(used %in% names(data))
   value <- if (!selects) tryCatch(rlang::eval_tidy(quo), error = function(cnd) NULL)
-  if (is.data.frame(value)) {
-    return(list(table = system_table(value, quos, data, call)))
-  }
+  if (is.data.frame(value)) return(list(table = system_table(value, quos, data)))
   if (is_constant_system(value)) {
-    check_text(c(value, names(value)), "systems", call)
+    check_text(c(value, names(value)), "systems")
     return(list(constant = value))
   }
-  if (layout$by_rating) {
-    return(list(raters = check_system_raters(if (is_column) quo else value, call)))
-  }
-  columns <- select_columns(data, quo, "systems", call)
-  if (length(columns) == 0L) {
-    abort_fallible("columns", "{.arg systems} selects no column of {.arg data}.",
-      i = "The columns are {.val {names(data)}}.", arg = "systems", call = call)
-  }
+  if (layout$by_rating) return(list(raters = check_system_raters(if (is_column) quo else value)))
+  columns <- select_columns(data, quo, "systems")
+  abort_if(length(columns) == 0L, "columns", "{.arg systems} selects no column of {.arg data}.",
+    i = "The columns are {.val {names(data)}}.", arg = "systems")
   list(columns = columns)
 }
 
@@ -43,7 +35,7 @@ without_constant <- function(x) {
   if (length(x$constant) > 0L) keep_systems(x, match(answering_systems(x), x$systems), NULL) else x
 }
 
-abort_no_system <- function(words, call) {
+abort_no_system <- function(words, call = user_frame()) {
   abort_fallible("system", words,
     i = c(
       "Give {.arg systems} to {.fun ratings}.",
@@ -52,71 +44,58 @@ abort_no_system <- function(words, call) {
     ), system = character(), call = call)
 }
 
-check_system_raters <- function(value, call) {
+check_system_raters <- function(value) {
   if (is.factor(value)) value <- as.character(value)
-  if (!is.character(value) || length(value) == 0L || anyNA(value)) {
-    abort_argument("systems", "In long data {.arg systems} must be names of raters that are systems,
-                               or a data frame with columns {.val case}, {.val system} and
-                               {.val prediction}.",
-      x = if (rlang::is_quosure(value)) {
-        "It names the column {.val {rlang::as_name(value)}} of {.arg data}."
-      } else if (!is.null(value)) {
-        "It is {describe(value)}."
-      }, i = "Names are strings, for example {.code systems = c(\"gpt-4o\")}.", call = call)
-  }
-  check_text(value, "systems", call)
+  abort_argument_if(!is.character(value) || length(value) == 0L || anyNA(value), "systems",
+    "In long data {.arg systems} must be names of raters that are systems, or a data frame with
+        columns {.val case}, {.val system} and {.val prediction}.",
+    x = if (rlang::is_quosure(value)) "It names the column {.val {rlang::as_name(value)}} of
+        {.arg data}." else if (!is.null(value)) "It is {describe(value)}.",
+    i = "Names are strings, for example {.code systems = c(\"gpt-4o\")}.")
+  check_text(value, "systems")
   unique(value)
 }
 
 # Its columns have names of their own, or those that the call gives to those of the ratings.
-system_table <- function(table, quos, data, call) {
+system_table <- function(table, quos, data) {
   own <- c("case", "system", "prediction")
   mapped <- vapply(c("case", "rater", "rating"), function(arg) {
     quo <- quos[[arg]]
-    if (rlang::quo_is_null(quo)) NA_character_ else select_column(data, quo, arg, call)
+    if (rlang::quo_is_null(quo)) NA_character_ else select_column(data, quo, arg)
   }, "")
   found <- ifelse(own %in% names(table), own, mapped)
   lacking <- own[!found %in% names(table)]
-  if (length(lacking) > 0L) {
-    abort_fallible("columns", "{.arg systems} must have columns {.val {own}}, or those that
-                               {.arg case}, {.arg rater} and {.arg rating} name.",
-      x = "It lacks {.val {lacking}}; it has {.val {names(table)}}.", arg = "systems", call = call)
-  }
-  if (nrow(table) == 0L) {
-    abort_fallible("system", "{.arg systems} has no rows.", system = character(), call = call)
-  }
+  abort_if(length(lacking) > 0L, "columns",
+    "{.arg systems} must have columns {.val {own}}, or those that {.arg case}, {.arg rater} and
+        {.arg rating} name.", x = "It lacks {.val {lacking}}; it has {.val {names(table)}}.",
+    arg = "systems")
+  abort_if(nrow(table) == 0L, "system", "{.arg systems} has no rows.", system = character())
   table <- stats::setNames(plain_columns(table)[found], own)
-  for (column in own) check_text(table[[column]], column, call)
-  check_labels(table$prediction, "prediction", call)
+  for (column in own) check_text(table[[column]], column)
+  check_labels(table$prediction, "prediction")
   table$case <- unfactor(table$case)
   table$prediction <- clean_levels(table$prediction)
   table
 }
 
 # What raters who are systems said, as a table of its own.
-split_systems <- function(input, systems, repeats, call) {
-  if (is.null(input$case)) abort_lacking(input$layout, "case", call)
-  if (repeats == "labels") {
-    abort_argument("systems", "{.arg systems} cannot be raters where answers have several labels.",
-      i = "Make one category of each answer, with {.fun single_label}.", call = call)
-  }
+split_systems <- function(input, systems, repeats) {
+  if (is.null(input$case)) abort_lacking(input$layout, "case")
+  abort_argument_if(repeats == "labels", "systems",
+    "{.arg systems} cannot be raters where answers have several labels.",
+    i = "Make one category of each answer, with {.fun single_label}.")
   rater <- as_label(input$rater)
   unknown <- setdiff(systems, rater)
-  if (length(unknown) > 0L) {
-    abort_fallible("system", "There {cli::qty(length(unknown))}{?is no rater/are no raters}
-                              {.val {unknown}} in {.arg data}.",
-      i = "The raters are {.val {unique(rater)}}.", system = unknown, call = call)
-  }
+  abort_if(length(unknown) > 0L, "system",
+    "There {cli::qty(length(unknown))}{?is no rater/are no raters} {.val {unknown}} in
+        {.arg data}.", i = "The raters are {.val {unique(rater)}}.", system = unknown)
   is_system <- rater %in% systems
-  if (all(is_system)) {
-    abort_fallible("system",
-      "No rater is left: {.arg systems} names every rater of {.arg data}.",
-      x = "The raters are {.val {unique(rater)}}.",
-      i = "Systems are evaluated by the remaining raters; name only the systems.",
-      system = systems, call = call)
-  }
+  abort_if(all(is_system), "system",
+    "No rater is left: {.arg systems} names every rater of {.arg data}.",
+    x = "The raters are {.val {unique(rater)}}.",
+    i = "Systems are evaluated by the remaining raters; name only the systems.", system = systems)
   column <- input$columns[[1L]]
-  check_labels(column, names(input$columns), call)
+  check_labels(column, names(input$columns))
   input$system_table <- tibble::new_tibble(list(
     case = input$case[is_system], system = rater[is_system], prediction = column[is_system]
   ), nrow = sum(is_system))

@@ -47,12 +47,10 @@ as.data.frame.ratings <- function(x, row.names = NULL, optional = FALSE, # nolin
                                   what = c("ratings", "systems", "answers", "scores", "counts",
                                            "patterns", "workers"), ...,
                                   spreadsheet = FALSE) {
-  if (!is.null(row.names)) {
-    abort_argument("row.names", "The table has no row names.",
-      i = "Did you mean {.code as.data.frame(x, what = \"systems\")}?")
-  }
-  what <- check_choice(what, rating_tables, "what")
-  for_spreadsheet(plain_data_frame(rating_table(x, what, rlang::current_env())), spreadsheet)
+  abort_argument_if(!is.null(row.names), "row.names", "The table has no row names.",
+    i = "Did you mean {.code as.data.frame(x, what = \"systems\")}?")
+  what <- check_choice(what)
+  for_spreadsheet(plain_data_frame(rating_table(x, what)), spreadsheet)
 }
 
 #' @rdname as.data.frame.ratings
@@ -60,36 +58,31 @@ as.data.frame.ratings <- function(x, row.names = NULL, optional = FALSE, # nolin
 tidy.ratings <- function(x, what = c("ratings", "systems", "answers", "scores", "counts",
                                      "patterns", "workers"), ...) {
   check_dots_empty(...)
-  what <- check_choice(what, rating_tables, "what")
-  rating_table(x, what, rlang::current_env())
+  what <- check_choice(what)
+  rating_table(x, what)
 }
 
-rating_tables <- c("ratings", "systems", "answers", "scores", "counts", "patterns", "workers")
-
-rating_table <- function(x, what, call) {
+rating_table <- function(x, what) {
   switch(what,
-    scores = score_table(x), answers = answer_table(x, call), systems = answers_of_systems(x),
-    counts = count_table(x, call), patterns = pattern_table(as_ratings(x, call = call), call),
-    workers = drawn_workers(x, call), one_by_one(x)
+    scores = score_table(x), answers = answer_table(x), systems = answers_of_systems(x),
+    counts = count_table(x), patterns = pattern_table(as_ratings(x)),
+    workers = drawn_workers(x), one_by_one(x)
   )
 }
 
-count_table <- function(x, call) {
+count_table <- function(x) {
   counts <- category_counts(x)
-  if ("case" %in% x$categories) {
-    abort_argument("x", "No category can be called {.val case}, the name of the column of cases.",
-      i = "Give that category another name.", call = call)
-  }
+  abort_argument_if("case" %in% x$categories, "x",
+    "No category can be called {.val case}, the name of the column of cases.",
+    i = "Give that category another name.")
   tibble::new_tibble(
     c(list(case = x$cases), split_columns(unname(counts), x$categories)), nrow = nrow(counts)
   )
 }
 
-drawn_workers <- function(x, call) {
-  if (is.null(x$kinds)) {
-    abort_argument("x", "The kinds of the workers of {.arg x} are not known.",
-      i = "Those of a crowd from {.fun simulate_crowd} are.", call = call)
-  }
+drawn_workers <- function(x) {
+  abort_argument_if(is.null(x$kinds), "x", "The kinds of the workers of {.arg x} are not known.",
+    i = "Those of a crowd from {.fun simulate_crowd} are.")
   tibble::tibble(worker = x$raters, kind = unname(x$kinds[x$raters]))
 }
 
@@ -165,15 +158,3 @@ format.ratings <- function(x, ...) {
     }
   )
 }
-
-#' @export
-as.data.frame.ratings_labels <- as.data.frame.ratings
-
-#' @export
-tidy.ratings_labels <- tidy.ratings
-
-#' @export
-glance.ratings_labels <- glance.ratings
-
-#' @export
-format.ratings_labels <- format.ratings

@@ -2,17 +2,13 @@
 
 # A list like that of simulated panels: `category`, a code per case, NA where it is not known;
 # `expected`, NA for each system; and `kept`, TRUE. NULL if nobody gave it.
-truth_to_keep <- function(input, x, call) {
-  if (is.null(input$truth)) {
-    return(NULL)
-  }
-  if (has_labels(x)) {
-    abort_argument("truth",
-      "{.arg truth} is one category per case; answers with several labels have no such truth.",
-      i = "{.fun single_label} makes ratings with one label.", call = call)
-  }
+truth_to_keep <- function(input, x) {
+  if (is.null(input$truth)) return(NULL)
+  abort_argument_if(has_labels(x), "truth",
+    "{.arg truth} is one category per case; answers with several labels have no such truth.",
+    i = "{.fun single_label} makes ratings with one label.")
   column <- names(input$truth)
-  code <- encode(input$truth[[1L]], x$categories, column, "truth", call)
+  code <- encode(input$truth[[1L]], x$categories, column, "truth")
   by_rating <- input$layout$by_rating
   case <- if (by_rating) match(input$row_case %||% input$case, x$cases) else seq_along(code)
   known <- which(!is.na(code) & !is.na(case))
@@ -24,7 +20,7 @@ truth_to_keep <- function(input, x, call) {
     abort_fallible("case", "A case has one true category.", x = "Row {rows[[1L]]} of column
         {.val {column}} says {.val {stated[[1L]]}} of case
         {.val {as_label(x$cases[case[off[[1L]]]])}}, row {rows[[2L]]} {.val {stated[[2L]]}}.",
-      row = off, call = call)
+      row = off)
   }
   category <- rep(NA_integer_, length(x$cases))
   category[case[known]] <- code[known]

@@ -5,7 +5,7 @@
 #' Collects what raters said about cases, and what automated systems predicted for them, in one
 #' checked object on which everything else in the package works. Raters may disagree, may skip
 #' cases, and may be less accurate than the systems. Systems never count as raters. A single rater
-#' does for [fit_raters()] with `known_truth` or `known_raters`; all else needs two.
+#' is enough for [fit_raters()] with `known_truth` or `known_raters`; all else needs two.
 #'
 #' @section Layouts:
 #' * **Wide**: a data frame with a row per case, `raters` the columns of the raters, and perhaps
@@ -16,7 +16,7 @@
 #' * **Table**: an agreement matrix of class [table][base::table], the categories of one rater in
 #'   rows and of another in columns, whose cells count cases; see [as_ratings()].
 #' * **Counts**: a column per category, holding how many raters chose it (`counts`). Raters are then
-#'   exchangeable: raters are not identified.
+#'   exchangeable: it is not known who gave which rating.
 #'
 #' Ratings may be factors, strings, logicals or numbers; they are compared by label. A missing
 #' rating is `NA`.
@@ -30,13 +30,13 @@
 #' @section Cases that are the same:
 #' Cases with the same ratings and the same answers are kept once, as a *pattern*, with the list of
 #' the cases that have it. Ten million cases of three raters and five categories are at most 125
-#' patterns (times the answers of the systems), and fitting costs patterns, not cases.
+#' patterns (times the answers of the systems); the time for a fit grows with patterns, not cases.
 #'
 #' @section Several labels:
 #' With `repeats = "labels"` an answer may hold any number of labels. Long data then come with a row
 #' per label; or with a row per answer, `rating` being a list column of labels, or a column of 0 and
-#' 1 for each label. An answer without any label, where the list is empty or all columns are 0, was
-#' given all the same and is kept as an empty answer; `NA` stands for an answer that was not given.
+#' 1 for each label. An answer without any label, where the list is empty or all columns are 0, is
+#' kept as an empty answer; `NA` stands for an answer that was not given.
 #'
 #' @section Groups:
 #' A grouped data frame (of \pkg{dplyr}) is read as if it were not grouped, with a warning unless
@@ -75,38 +75,34 @@
 #'   intervals are `NA`. In long data, the same for all rows of a case.
 #' @param repeats What two rows of one rater on one case mean: `"error"`, a mistake; `"ratings"`,
 #'   independent repeats (pairs of them are not agreement between raters, but each is evidence about
-#'   the case); `"reruns"`, one opinion asked for again (a language model's, say), which makes one
-#'   vote of less noise, see [rater_groups]; `"labels"`, one answer with several labels, for
-#'   [crowdtruth()], which methods for single categories refuse ([single_label()] is the way out).
+#'   the case); `"reruns"`, one opinion that was asked for again (from a language model, say), which
+#'   becomes one vote with less noise, see [rater_groups]; `"labels"`, one answer with several
+#'   labels, for [crowdtruth()]. Methods for single categories refuse these; see [single_label()].
 #' @param rater_groups Raters who share a source: a family of models, a laboratory, a training.
 #'   Groups as a vector with the raters as names, a data frame with columns `rater` and `group`, or,
 #'   in long data, a column that is the same in all rows of a rater. Raters without a group,
 #'   or `NA`, are groups of their own. Fits count a group as one vote; see [rater_groups].
 #' @param truth A column with the true category of each case, `NA` where it is not known; in long
-#'   data the same in all rows of a case where it is known. It is only kept: nothing is estimated
-#'   from it unless [estimate_accuracy()] is told `known_truth = TRUE`; [truth()] gives it back, and
+#'   data the same in all rows of a case where it is known. It is only kept, and used for nothing
+#'   but `known_truth = TRUE` of [estimate_accuracy()]; [truth()] gives it back, and
 #'   [true_accuracy()] and [calibration()] compare with it.
-#' @param covariates Columns of what is known of each case beside its ratings, such as a site or an
-#'   age, for models that use them: see [rater_model()]. Numbers, strings, factors or logicals,
-#'   known for every case; in long data the same in all rows of a case. Cases with the same ratings
-#'   and other covariates are other patterns where a model makes use of these. Not for lazy tables.
-#' @param rater_kind Who rates, which decides the intervals of [estimate_accuracy()]: `"expert"` or
-#'   `"crowd"` (people), `"model"` (language models) or `"tool"` (other programs), which err
-#'   together in ways that no rating shows. One word for all, or words with all raters (or their
-#'   groups) as names; `NULL` if unknown. A panel of people and machines counts as undeclared;
-#'   for the intervals of people leave out the other raters.
-#'
-#' @param scores What systems say in numbers, one for each category, beside their answers. In wide
+#' @param covariates Columns of what else is known of each case, such as a site or an age, for
+#'   models that use them: see [rater_model()]. Numbers, strings, factors or logicals, known for
+#'   every case; in long data the same in all rows of a case. Not for lazy tables.
+#' @param rater_kind Who rates; intervals of [estimate_accuracy()] depend on it. `"expert"` or
+#'   `"crowd"` (people), `"model"` (language models) or `"tool"` (other programs); machines share
+#'   errors in ways that no rating shows. One word for all, or words with all raters (or their
+#'   groups) as names; `NULL` if unknown. A panel of people and machines counts as undeclared.
+#' @param scores Scores that systems give to the categories, in addition to their answers. In wide
 #'   data a list with the systems as names, each a vector of columns with the categories as names:
-#'   `list(new = c(no = "p_no", yes = "p_yes"))`. Of two categories one is enough,
-#'   `list(new = c(yes = "p_yes"))`, and its name says which it is, so that there is no guessing
-#'   which category is the positive one. For any layout, a data frame with columns `case`, `system`,
-#'   `category` and `score`. Cases without scores are `NA`. See [score_metrics]. Not for lazy
-#'   tables.
+#'   `list(new = c(no = "p_no", yes = "p_yes"))`. With two categories one column is enough,
+#'   `list(new = c(yes = "p_yes"))`; its name says which category it is for. For any layout, a data
+#'   frame with columns `case`, `system`, `category` and `score`. Cases without scores are `NA`. See
+#'   [score_metrics]. Not for lazy tables.
 #'
 #'   Scores are probabilities, in \[0, 1\], those of a case summing to one within .005 per category
-#'   (what rounding does). If they are any numbers of which only the order of cases counts, within a
-#'   category, say so in the list: `list(new = c(yes = "points"), scale = "order")`, or
+#'   (to allow for rounding). If they are other numbers, of which only the order of cases within a
+#'   category counts, say so in the list: `list(new = c(yes = "points"), scale = "order")`, or
 #'   `list(table, scale = "order")`.
 #' @param confidence How sure raters said they were: in long data a column, in wide data a column
 #'   for each rater, in the order of `raters`. Ordered factors with two to five levels, the lowest
@@ -132,11 +128,11 @@
 #' # Long, with a model that is one of the raters
 #' verdicts <- data.frame(
 #'   item = rep(1:4, each = 3), who = c("ann", "bob", "gpt-4o"),
-#'   said = c(
+#'   label = c(
 #'     "good", "good", "good", "bad", "bad", "good", "good", "bad", "bad", "bad", "bad", "bad"
 #'   )
 #' )
-#' ratings(verdicts, case = item, rater = who, rating = said, systems = "gpt-4o")
+#' ratings(verdicts, case = item, rater = who, rating = label, systems = "gpt-4o")
 #'
 #' # Counts: raters are not identified
 #' ratings(fleiss1971, case = case, counts = depression:other)
@@ -155,15 +151,12 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
                     rater_groups = NULL, rater_kind = NULL, truth = NULL, covariates = NULL,
                     scores = NULL, confidence = NULL) {
   check_dots_empty(...)
-  call <- rlang::current_env()
-  if (missing(data)) {
-    abort_argument("data", "must be given.", call = call)
-  }
-  repeats <- check_choice(repeats, c("error", "ratings", "reruns", "labels"), "repeats")
+  abort_argument_if(missing(data), "data", "must be given.")
+  repeats <- check_choice(repeats)
   if (!is.null(ordered)) check_flag(ordered, "ordered")
   options <- list(
     categories = categories, ordered = ordered, repeats = repeats,
-    rater_kind = check_rater_kind(rater_kind, call), scores = scores
+    rater_kind = check_rater_kind(rater_kind), scores = scores
   )
   columns <- rlang::enquos(
     raters = raters, systems = systems, case = case, rater = rater, rating = rating,
@@ -172,61 +165,58 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
   )
   if (inherits(data, "table")) {
     if (rlang::quo_is_null(columns$counts)) {
-      check_no_columns(columns, repeats, call)
-      if (!is.null(scores)) abort_scores_of_table(call)
-      x <- table_ratings(data, "data", call, categories, ordered)
-      x$rater_kind <- settle_kinds(options$rater_kind, x, call)
+      check_no_columns(columns, repeats)
+      if (!is.null(scores)) abort_scores_of_table()
+      x <- table_ratings(data, "data", categories, ordered)
+      x$rater_kind <- settle_kinds(options$rater_kind, x)
       return(x)
     }
     data <- unclass(data)
   }
   build <- if (inherits(data, "tbl_lazy")) database_ratings else build_ratings
-  x <- build(data, columns, options, call)
+  x <- build(data, columns, options)
   ask_who_rates(x)
   x
 }
 
 # `columns` are quosures of the arguments that name columns; `times` is how many cases a row of
 # `data` stands for, where a database counted them.
-build_ratings <- function(data, columns, options, call, times = NULL) {
-  input <- read_input(data, columns, options$repeats, call)
+build_ratings <- function(data, columns, options, times = NULL) {
+  input <- read_input(data, columns, options$repeats)
   input$times <- times
-  input <- recode_input(input, options$categories, call)
+  input <- recode_input(input, options$categories)
   options$categories <- declared_categories(options$categories)
-  check_long(input$layout$by_rating, options$repeats, call)
-  categories <- find_categories(input, options$categories, call)
-  x <- input$layout$build(input, categories, call)
+  check_long(input$layout$by_rating, options$repeats)
+  categories <- find_categories(input, options$categories)
+  x <- input$layout$build(input, categories)
   x$ordered <- options$ordered %||% input$ordered
   x$repeats <- options$repeats
   x$constant <- names(input$constant)
   x <- new_ratings(x)
-  check_built(x, input, call)
-  x$rater_groups <- groups_of_raters(input$groups, x, call)
-  x$rater_kind <- settle_kinds(options$rater_kind, x, call)
-  x$truth <- truth_to_keep(input, x, call)
-  x <- with_confidence(x, input, call)
-  x <- with_covariates(x, input, call)
-  with_scores(x, options, data, input$layout$by_rating, call)
+  check_built(x, input)
+  x$rater_groups <- groups_of_raters(input$groups, x)
+  x$rater_kind <- settle_kinds(options$rater_kind, x)
+  x$truth <- truth_to_keep(input, x)
+  x <- with_confidence(x, input)
+  x <- with_covariates(x, input)
+  with_scores(x, options, data, input$layout$by_rating)
 }
 
-check_long <- function(is_long, repeats, call) {
-  if (!is_long && repeats != "error") {
-    abort_argument("repeats",
-      "{.code repeats = \"{repeats}\"} needs long data, with a row per rating.",
-      i = "Give {.arg case}, {.arg rater} and {.arg rating}.", call = call)
-  }
+check_long <- function(is_long, repeats) {
+  abort_argument_if(!is_long && repeats != "error", "repeats",
+    "{.code repeats = \"{repeats}\"} needs long data, with a row per rating.",
+    i = "Give {.arg case}, {.arg rater} and {.arg rating}.")
 }
 
 # An agreement matrix has none that could be named.
-check_no_columns <- function(columns, repeats, call) {
-  check_long(FALSE, repeats, call)
+check_no_columns <- function(columns, repeats) {
+  check_long(FALSE, repeats)
   given <- names(columns)[!vapply(columns, rlang::quo_is_null, NA)]
-  if (length(given) > 0L) {
-    abort_argument(given,
-      "A {.cls table} is the agreement matrix of two raters; it has no columns to choose from.",
-      x = "Found {.arg {given}}.", i = "Make a data frame of it, with {.fun as.data.frame}; or give
-        {.arg counts} if it has counts of ratings, cases x categories.", call = call)
-  }
+  abort_argument_if(length(given) > 0L, given,
+    "A {.cls table} is the agreement matrix of two raters; it has no columns to choose from.",
+    x = "Found {.arg {given}}.",
+    i = "Make a data frame of it, with {.fun as.data.frame}; or give {.arg counts} if it has counts
+        of ratings, cases x categories.")
 }
 
 # Fields: patterns (see patterns.R), index (pattern of each case), cases (identifiers), weights
@@ -255,68 +245,52 @@ has_repeats <- function(x) x$repeats == "ratings" || has_reruns(x)
 has_reruns <- function(x) x$repeats == "reruns"
 
 # What can only be checked when everything is in place.
-check_built <- function(x, input, call) {
+check_built <- function(x, input) {
   named <- !x$exchangeable && !has_labels(x)
   enough <- length(x$raters) >= if (named) 1L else 2L
-  if (length(rating_category(x)) == 0L && (enough || x$exchangeable)) {
-    abort_fallible("missing", "There is not a single rating in {.arg data}.",
-      i = "All ratings are missing; check the columns and the coding of missing values.",
-      call = call)
-  }
+  abort_if(length(rating_category(x)) == 0L && (enough || x$exchangeable), "missing",
+    "There is not a single rating in {.arg data}.",
+    i = "All ratings are missing; check the columns and the coding of missing values.")
   if (!enough) {
     found <- if (length(x$raters) == 0L) "none" else "only {.val {x$raters}}"
     abort_fallible("raters", "At least two raters are needed to learn from their agreement.",
       x = paste0("Found ", found, "."),
-      i = if (x$exchangeable) {
-        "No case has two ratings: the counts of every row sum to one or zero."
-      } else {
-        "Systems do not count as raters."
-      }, raters = x$raters, call = call)
+      i = if (x$exchangeable) "No case has two ratings: the counts of every row sum to one or
+          zero." else "Systems do not count as raters.", raters = x$raters)
   }
-  check_most_ratings(x, call)
+  check_most_ratings(x)
   both <- if (!x$exchangeable) intersect(x$raters, x$systems)
-  if (length(both) > 0L) {
-    abort_fallible("columns", "Raters and systems must have different names.",
-      x = "{.val {both}} {?names/name} both a rater and a system.", arg = "systems", call = call)
-  }
-  if (x$repeats == "error") check_repeats(x, call)
-  if (has_labels(x)) check_label_once(x, call)
-  check_systems(x, call)
+  abort_if(length(both) > 0L, "columns", "Raters and systems must have different names.",
+    x = "{.val {both}} {?names/name} both a rater and a system.", arg = "systems")
+  if (x$repeats == "error") check_repeats(x)
+  if (has_labels(x)) check_label_once(x)
+  check_systems(x)
   if (!x$exchangeable) warn_raters(x, input$layout$by_rating)
 }
 
 # Signs that raters are none: columns without ratings, or cases that were taken for raters.
 warn_raters <- function(x, by_rating) {
   silent <- setdiff(x$raters, x$raters[c(rating_rater(x), x$empty$rater)])
-  if (length(silent) > 0L) {
-    warn_fallible("raters", c(
-      "Rater{?s} {.val {silent}} {?has/have} no ratings at all.",
-      "i" = "Leave {cli::qty(length(silent))}{?it/them} out, or check the column{?s}."
-    ), raters = silent)
-  }
-  if (by_rating && nrow(x) < 50L && length(x$raters) > 10L * nrow(x)) {
-    warn_fallible("raters", c(
-      "There are {length(x$raters)} raters of only {count_noun(nrow(x), 'case')}.",
-      "i" = "Are {.arg case} and {.arg rater} swapped?"
-    ), raters = x$raters)
-  }
+  warn_if(length(silent) > 0L, "raters", "Rater{?s} {.val {silent}} {?has/have} no ratings at all.",
+    i = "Leave {cli::qty(length(silent))}{?it/them} out, or check the column{?s}.", raters = silent)
+  warn_if(by_rating && nrow(x) < 50L && length(x$raters) > 10L * nrow(x), "raters",
+    "There are {length(x$raters)} raters of only {count_noun(nrow(x), 'case')}.",
+    i = "Are {.arg case} and {.arg rater} swapped?", raters = x$raters)
 }
 
-check_most_ratings <- function(x, call) {
+check_most_ratings <- function(x) {
   ratings <- pattern_lengths(x)
   if (any(ratings > core_max_ratings())) {
     case <- x$cases[[match(which.max(ratings), pattern_of_case(x))]]
     abort_fallible("counts", "A case can have at most {core_max_ratings()} ratings.",
       x = "Case {.val {as.character(case)}} has {max(ratings)}.", row = match(case, x$cases),
-      column = NA_character_, call = call)
+      column = NA_character_)
   }
 }
 
-check_repeats <- function(x, call) {
+check_repeats <- function(x) {
   twice <- repeated_ratings(x)
-  if (nrow(twice) == 0L) {
-    return(invisible(x))
-  }
+  if (nrow(twice) == 0L) return(invisible(x))
   at <- match(twice$pattern[[1L]], pattern_of_case(x))
   case <- x$cases[[at]]
   rater <- x$raters[[twice$rater[[1L]]]]
@@ -325,13 +299,11 @@ check_repeats <- function(x, call) {
          rating by one rater.", i = "If these are independent repeats, say
       {.code repeats = \"ratings\"}; if they are runs of one model or otherwise alike,
       {.code repeats = \"reruns\"}; if they are one answer with several labels,
-      {.code repeats = \"labels\"}.", case = case, rater = rater, call = call)
+      {.code repeats = \"labels\"}.", case = case, rater = rater)
 }
 
-check_systems <- function(x, call) {
-  if (length(x$systems) == 0L) {
-    return(invisible(x))
-  }
+check_systems <- function(x) {
+  if (length(x$systems) == 0L) return(invisible(x))
   rated <- rated_patterns(x)
   answered <- pattern_answers(x) > 0L
   cases <- pattern_times(x)
@@ -340,13 +312,13 @@ check_systems <- function(x, call) {
     system <- x$systems[total == 0]
     abort_fallible("system", "System{?s} {.val {system}} {?has/have} no prediction.",
       i = "{cli::qty(length(system))}Leave {?it/them} out of {.arg systems}, or check the case
-           identifiers.", system = system, call = call)
+           identifiers.", system = system)
   }
   unrated <- total - colSums(answered * rated * cases)
   if (any(unrated == total)) {
     system <- x$systems[unrated == total]
     abort_fallible("unrated", "No rater saw any case of system{?s} {.val {system}}.",
-      i = "Check that ratings and systems name their cases alike.", system = system, call = call)
+      i = "Check that ratings and systems name their cases alike.", system = system)
   }
   if (any(unrated > 0)) {
     some <- unrated > 0

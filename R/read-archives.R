@@ -7,13 +7,12 @@
 usual_file_limits <- c(entries = 1e5, megabytes = 1000, ratio = 200, columns = 1e5, cells = 1e9)
 
 # A list: most, numbers with these names, and advice, what to do about a file that has more.
-file_limits <- function(call) {
+file_limits <- function() {
   known <- names(usual_file_limits)
-  most <- read_option("fallible.file_limits", usual_file_limits, call, function(x, arg) {
-    if (!is.numeric(x) || !all(rlang::names2(x) %in% known) || !all(x > 0 & !is.na(x))) {
-      abort_argument(arg, "must be positive numbers, each with one of the names {.val {known}}.",
-        not = x, call = call)
-    }
+  most <- read_option("fallible.file_limits", usual_file_limits, function(x, arg) {
+    abort_argument_if(
+      !is.numeric(x) || !all(rlang::names2(x) %in% known) || !all(x > 0 & !is.na(x)), arg,
+      "must be positive numbers, each with one of the names {.val {known}}.", not = x)
     replace(usual_file_limits, names(x), x)
   })
   list(most = most, advice = "If you trust it, raise `options(fallible.file_limits = c(%s = ))`.")
@@ -29,7 +28,7 @@ check_limit <- function(found, limit, input) {
   )[[limit]]
   if (found > most) {
     abort_file(input$path, sprintf(what, number(most)),
-      "i" = sub("%s", limit, input$limits$advice, fixed = TRUE), call = input$call, topic = "limit")
+      "i" = sub("%s", limit, input$limits$advice, fixed = TRUE), topic = "limit")
   }
 }
 
@@ -47,9 +46,7 @@ check_cells <- function(columns, rows, input) {
 # The lines of a text, before it is taken apart. Any of these line ends may be its own.
 check_lines <- function(input) {
   found <- count_bytes(file(input$plain, "rb"), file.size(input$plain))
-  if (found[[1L]] > 0) {
-    abort_file(input$path, "is not text: it holds zero bytes.", call = input$call)
-  }
+  if (found[[1L]] > 0) abort_file(input$path, "is not text: it holds zero bytes.")
   lines <- max(found[utf8ToInt("\n\r") + 1L]) + !attr(found, "last") %in% c(10L, 13L)
   check_cells(1, lines, input)
   lines
@@ -79,9 +76,7 @@ count_bytes <- function(connection, size) {
   last <- 10L
   repeat {
     block <- readBin(connection, "raw", min(size, 2^22))
-    if (length(block) == 0L) {
-      return(structure(total, last = last))
-    }
+    if (length(block) == 0L) return(structure(total, last = last))
     total <- total + tabulate(as.integer(block) + 1L, 256L)
     last <- as.integer(utils::tail(block, 1L))
   }
@@ -116,7 +111,7 @@ unpack <- function(input, scratch) {
   )
   if (broken || !has_whole_content(input$path, file.size(out))) {
     abort_file(input$path, "is a gzip file that is damaged or incomplete.",
-      "i" = "Copy or download it again.", call = input$call)
+      "i" = "Copy or download it again.")
   }
   out
 }
@@ -124,9 +119,7 @@ unpack <- function(input, scratch) {
 has_whole_content <- function(path, size) {
   all <- file_bytes(path)
   stated <- sum(as.integer(utils::tail(all, 4L)) * 256^(0:3))
-  if (stated == size %% 2^32) {
-    return(TRUE)
-  }
+  if (stated == size %% 2^32) return(TRUE)
   # Of several parts one after another, the end tells the size of the last.
   parts <- length(grepRaw(as.raw(c(0x1f, 0x8b, 0x08)), all, fixed = TRUE, all = TRUE))
   stated < size && parts > 1L
@@ -152,7 +145,7 @@ zip_entries <- function(input) {
     identical(as.double(listed$Length), entries$size)
   if (!same || length(entries$name) == 0L) {
     abort_file(input$path, "is a zip archive that is damaged or incomplete.",
-      "i" = "Copy or download it again.", call = input$call)
+      "i" = "Copy or download it again.")
   }
   entries
 }
@@ -199,7 +192,7 @@ check_zip_names <- function(entries, input) {
   if (!is.null(bad[[1L]])) {
     name <- shorten_text(entries$name[bad[[1L]]][[1L]])
     abort_file(input$path, paste0("holds ", names(bad), ". Nothing was unpacked."),
-      "x" = paste0("It is \"", name, "\"."), call = input$call, topic = "archive",
+      "x" = paste0("It is \"", name, "\"."), topic = "archive",
       "i" = "Tools do not normally write such archives: check where it comes from.")
   }
 }

@@ -23,7 +23,7 @@ file_formats <- function() {
 find_format <- function(input, id) {
   formats <- file_formats()
   if (!is.null(id)) {
-    id <- check_choice(id, names(formats), "format", call = input$call)
+    id <- check_choice(id, names(formats), "format")
     return(formats[[id]])
   }
   Find(function(format) isTRUE(format$sniff(input)), formats) %||% abort_format(input)
@@ -34,17 +34,12 @@ abort_format <- function(input) {
   advice <- signature$advice %||%
     "Read it yourself, and give the data frame to `ratings()`; see `?read_ratings` for formats."
   abort_file(input$path, "is in no format that `read_ratings()` knows.",
-    "x" = paste0("It looks like ", looks_like(input, signature), "."), "i" = advice,
-    call = input$call)
+    "x" = paste0("It looks like ", looks_like(input, signature), "."), "i" = advice)
 }
 
 looks_like <- function(input, signature) {
-  if (!is.null(signature)) {
-    return(signature$words)
-  }
-  if (input$kind == "other") {
-    return("not text: it holds zero bytes")
-  }
+  if (!is.null(signature)) return(signature$words)
+  if (input$kind == "other") return("not text: it holds zero bytes")
   if (input$kind == "json") {
     fields <- names(input$record)
     return(if (is.null(fields)) {

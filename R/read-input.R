@@ -8,14 +8,13 @@
 # call, which are in `how`, as are limits, where they are not the usual ones, and the folder for
 # what must be unpacked, scratch.
 open_input <- function(path, how) {
-  if (!rlang::is_string(path) || !utils::file_test("-f", path)) {
-    abort_fallible("file", "There is no file {describe(path)}.", path = path, call = how$call)
-  }
+  abort_if(!rlang::is_string(path) || !utils::file_test("-f", path), "file",
+    "There is no file {describe(path)}.", path = path)
   stem <- sub("[.]gz$", "", basename(path))
   input <- rlang::env(
     path = path, name = sub("[.][^.]*$", "", stem), extension = tolower(tools::file_ext(stem)),
-    sep = how$sep, sheet = how$sheet, encoding = how$encoding %||% "UTF-8", call = how$call,
-    limits = how$limits %||% file_limits(how$call), spent = 0
+    sep = how$sep, sheet = how$sheet, encoding = how$encoding %||% "UTF-8",
+    limits = how$limits %||% file_limits(), spent = 0
   )
   input$plain <- plain_file(input, how$scratch)
   input$kind <- kind_of_bytes(input)
@@ -48,7 +47,7 @@ plain_file <- function(input, scratch) {
     out <- tempfile(tmpdir = scratch)
     all <- file_bytes(path)
     text <- iconv(list(all), "UTF-16", "UTF-8", toRaw = TRUE)[[1L]]
-    if (is.null(text)) abort_file(path, "begins like UTF-16 and is not.", call = input$call)
+    if (is.null(text)) abort_file(path, "begins like UTF-16 and is not.")
     writeBin(text, out)
     path <- out
   }
@@ -56,11 +55,9 @@ plain_file <- function(input, scratch) {
 }
 
 # `topic`: of its class, where it has one besides.
-abort_file <- function(path, what, ..., call, topic = NULL) {
-  abort_fallible(
-    c(topic, "file"), c(paste("{.file {path}}", verbatim(what)), vapply(c(...), verbatim, "")),
-    path = path, call = call
-  )
+abort_file <- function(path, what, ..., topic = NULL) {
+  abort_fallible(c(topic, "file"),
+    c(paste("{.file {path}}", verbatim(what)), vapply(c(...), verbatim, "")), path = path)
 }
 
 # ---- Kinds ----------------------------------------------------------------------------------
@@ -96,17 +93,13 @@ signature_of <- function(input) {
 # NULL where it is text.
 kind_of_bytes <- function(input) {
   signature <- signature_of(input)
-  if (!is.null(signature)) {
-    return(signature$kind)
-  }
+  if (!is.null(signature)) return(signature$kind)
   if (as.raw(0L) %in% first_bytes(input$plain)) "other"
 }
 
 kind_of_text <- function(input) {
   first <- input$first
-  if (length(first) == 0L) {
-    abort_file(input$path, "is empty.", call = input$call)
-  }
+  if (length(first) == 0L) abort_file(input$path, "is empty.")
   is_json <- grepl("^[[{]", first[[1L]], useBytes = TRUE)
   if (input$extension %in% c("jsonl", "ndjson")) {
     "jsonl"
@@ -144,13 +137,13 @@ trim_bytes <- function(x) {
 # ---- JSON -----------------------------------------------------------------------------------
 
 parse_document <- function(input) {
-  check_json(input$call)
+  check_json()
   check_limit(file.size(input$plain) / 1e6, "megabytes", input)
   text <- paste(readLines(input$plain, warn = FALSE, encoding = "UTF-8"), collapse = "\n")
   parse_json(sub("^\ufeff", "", text), input)
 }
 
-check_json <- function(call) check_installed("jsonlite", "to read JSON", call = call)
+check_json <- function() check_installed("jsonlite", "to read JSON")
 
 parse_json <- function(text, input, line = NULL) {
   spend_cells(text, input)
@@ -158,8 +151,7 @@ parse_json <- function(text, input, line = NULL) {
     jsonlite::parse_json(quote_long(text), bigint_as_char = TRUE),
     error = function(cnd) {
       where <- if (!is.null(line)) paste0(" in line ", line)
-      abort_file(input$path, paste0("is no valid JSON", where, "."), "x" = json_fault(cnd),
-        call = input$call)
+      abort_file(input$path, paste0("is no valid JSON", where, "."), "x" = json_fault(cnd))
     }
   )
 }
@@ -167,9 +159,7 @@ parse_json <- function(text, input, line = NULL) {
 # Whole numbers that 64 bits may not hold become strings, outside strings; jsonlite rounds them.
 quote_long <- function(text) {
   long <- "(?<![0-9.eE+-])-?[0-9]{19,}(?![0-9.eE])"
-  if (!grepl("[0-9]{19}", text, perl = TRUE, useBytes = TRUE) || !validUTF8(text)) {
-    return(text)
-  }
+  if (!grepl("[0-9]{19}", text, perl = TRUE, useBytes = TRUE) || !validUTF8(text)) return(text)
   string <- "\"[^\"\\\\]*+(?:\\\\.[^\"\\\\]*+)*+\"(*SKIP)(*FAIL)"
   gsub(paste0(string, "|(", long, ")"), "\"\\1\"", text, perl = TRUE)
 }
@@ -183,7 +173,7 @@ json_fault <- function(cnd) {
 
 first_record <- function(input) {
   if (input$kind == "jsonl") {
-    check_json(input$call)
+    check_json()
     return(parse_json(input$first[[1L]], input, 1L))
   }
   document <- input$document
@@ -209,15 +199,14 @@ read_json_lines <- function(input, keep = identity, lines_at_once = 20000L) {
   }
   table <- bind_tables(tables)
   if (length(table) > 0L && length(table[[1L]]) < found) {
-    abort_file(input$path, "has records with none of the columns that are named.",
-      call = input$call)
+    abort_file(input$path, "has records with none of the columns that are named.")
   }
   table
 }
 
 # A list of records, with the numbers of their lines as names.
 parse_lines <- function(lines, done, input) {
-  check_json(input$call)
+  check_json()
   at <- grep("[^ \t\r]", lines, useBytes = TRUE)
   text <- quote_long(paste0("[", paste(lines[at], collapse = ","), "]"))
   spend_cells(text, input)
@@ -247,8 +236,7 @@ check_fields <- function(records, seen, input, keep = identity, at = seq_along(r
     if (length(keep(c(field, sprintf("%s.%s", field, parts)))) == 0L) next
     abort_file(input$path, "has a field that is an object in one record and a value in another.",
       "x" = paste0("It is \"", field, "\"."),
-      "i" = "Make it one or the other, or name columns that you want, without it.",
-      call = input$call)
+      "i" = "Make it one or the other, or name columns that you want, without it.")
   }
   seen
 }
@@ -261,7 +249,7 @@ check_twice <- function(fields, input, at = seq_along(fields)) {
     first <- which(fields %in% bad)[[1L]]
     name <- fields[[first]]
     abort_file(input$path, paste0("has a field twice in record ", at[[first]], "."),
-      "x" = paste0("It is \"", name[duplicated(name)][[1L]], "\"."), call = input$call)
+      "x" = paste0("It is \"", name[duplicated(name)][[1L]], "\"."))
   }
 }
 
@@ -270,7 +258,7 @@ abort_line <- function(lines, full, done, input) {
     value <- parse_json(lines[[at]], input, done + at)
     if (length(names(value)) == 0L) {
       abort_file(input$path, paste0("has no JSON object with fields in line ", done + at, "."),
-        "x" = paste("It is", shorten_text(lines[[at]])), call = input$call)
+        "x" = paste("It is", shorten_text(lines[[at]])))
     }
   }
 }
@@ -284,16 +272,12 @@ shorten_text <- function(x, most = 60L) {
 
 # Strings, or a list of them where an answer may hold several.
 as_text <- function(x) {
-  if (!is.list(x)) {
-    return(as_label(x))
-  }
+  if (!is.list(x)) return(as_label(x))
   x <- lapply(x, function(value) {
     plain <- is.list(value) && !is.data.frame(value) && all(lengths(value) == 1L)
     if (plain) unlist(value) else value
   })
-  if (!all(vapply(x, function(v) is.null(v) || (is.atomic(v) && is.null(dim(v))), NA))) {
-    return(x)
-  }
+  if (!all(vapply(x, function(v) is.null(v) || (is.atomic(v) && is.null(dim(v))), NA))) return(x)
   if (all(lengths(x) <= 1L)) {
     x[lengths(x) == 0L] <- NA
     return(as_label(unlist(x)))

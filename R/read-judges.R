@@ -22,8 +22,7 @@ read_inspect <- function(input, keep) {
   scored <- vapply(samples, function(sample) length(sample$scores) > 0L, NA)
   records <- unlist(lapply(samples[scored], inspect_records, log = log$eval), recursive = FALSE)
   if (length(records) == 0L) {
-    abort_file(input$path, "holds no scored sample.", "i" = "Score the log first.",
-      call = input$call)
+    abort_file(input$path, "holds no scored sample.", "i" = "Score the log first.")
   }
   table <- record_table(records, input)
   list(
@@ -54,13 +53,13 @@ unzip_inspect <- function(input) {
   inside <- zip_names(input)
   files <- c(intersect(inspect_headers, inside)[1L], grep("^samples/.*[.]json$", inside,
     value = TRUE))
-  if (is.na(files[[1L]])) abort_file(input$path, "is not a log of Inspect.", call = input$call)
+  if (is.na(files[[1L]])) abort_file(input$path, "is not a log of Inspect.")
   # All, since to find each by its name takes the square of their number.
   got <- or_null(utils::unzip(input$plain, exdir = folder, overwrite = FALSE))
   whole <- file.size(file.path(folder, inside)) == input$entries$size
   if (length(got) == 0L || !all(whole %in% TRUE | endsWith(inside, "/"))) {
     abort_file(input$path, "cannot be unpacked.",
-      "i" = "Convert it to JSON: `inspect log convert --to json`.", call = input$call)
+      "i" = "Convert it to JSON: `inspect log convert --to json`.")
   }
   read <- function(file) {
     text <- readLines(file.path(folder, file), warn = FALSE, encoding = "UTF-8")
@@ -94,9 +93,7 @@ read_promptfoo <- function(input, keep) {
   }
   graded <- vapply(results, function(r) length(r$gradingResult$componentResults) > 0L, NA)
   records <- unlist(lapply(results[graded], promptfoo_records), recursive = FALSE)
-  if (length(records) == 0L) {
-    abort_file(input$path, "holds no result with graded assertions.", call = input$call)
-  }
+  if (length(records) == 0L) abort_file(input$path, "holds no result with graded assertions.")
   list(
     table = record_table(records, input),
     map = list(case = "result", rater = "assertion", rating = "verdict"),

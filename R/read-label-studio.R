@@ -26,8 +26,7 @@ read_label_studio <- function(input, keep) {
   cancelled <- vapply(answers, `[[`, NA, "cancelled")
   kept <- answers[!cancelled]
   if (length(kept) == 0L) {
-    abort_file(input$path, "holds no annotation.", "i" = "Export it after the first annotation.",
-      call = input$call)
+    abort_file(input$path, "holds no annotation.", "i" = "Export it after the first annotation.")
   }
   controls <- unique(unlist(lapply(kept, function(answer) names(answer$labels))))
   other <- setdiff(unlist(lapply(kept, `[[`, "other")), controls)
@@ -99,9 +98,7 @@ value_label <- function(value) {
 # Single choices are strings, several an object, and what other controls give is in an array.
 read_label_studio_min <- function(input, keep) {
   flat_label <- function(value) {
-    if (!is.list(value)) {
-      return(value)
-    }
+    if (!is.list(value)) return(value)
     values <- if (is.null(names(value))) value else list(value)
     unlist(lapply(values, function(v) if (is.list(v)) value_label(v) else v))
   }

@@ -34,9 +34,7 @@ lookalikes <- function(labels) {
   same <- ifelse(is.na(number), same, as_label(number))
   own <- plain_label(labels)
   twins <- labels[same %in% same[duplicated(same)]]
-  Filter(function(label) {
-    length(unique(own[same == same[match(label, labels)]])) > 1L
-  }, twins)
+  Filter(function(label) length(unique(own[same == same[match(label, labels)]])) > 1L, twins)
 }
 
 usual_missing <- c("n/a", "na", "nan", "null", "none given", "-", "--", "?", ".", "")
@@ -51,9 +49,7 @@ unreadable_verdict <- paste0(
 # or have two letters swapped; the names are those labels, the values the frequent ones.
 misspelt_labels <- function(labels, columns) {
   words <- labels[nchar(labels) > 4L & !grepl("[0-9]", labels)]
-  if (length(words) < 2L) {
-    return(NULL)
-  }
+  if (length(words) < 2L) return(NULL)
   found <- lapply(columns, function(x) match(as.character(x), words))
   used <- tabulate(unlist(found), length(words))
   letters <- vapply(tolower(words), function(word) intToUtf8(sort(utf8ToInt(word))), "")
@@ -88,9 +84,7 @@ take_missing <- function(columns, na) {
 # An empty field is a missing one wherever there are tables, and so is NA in R; the rest is told.
 warn_missing <- function(taken) {
   taken <- taken[!trimws(names(taken)) %in% c("", "NA")]
-  if (length(taken) == 0L) {
-    return(invisible())
-  }
+  if (length(taken) == 0L) return(invisible())
   each <- verbatim(dQuote(names(taken), FALSE), ", ", vapply(taken, count_noun, "", "time"))
   warn_fallible("missing", c(
     "Some labels were taken for missing ratings.",
@@ -125,9 +119,7 @@ inform_changed <- function(message, from, to) {
 
 # Names are not changed: "aB" and "ab" may be two cases.
 warn_alike <- function(ids, what) {
-  if (!any(grepl("[[:alpha:][:space:]]", ids))) {
-    return(invisible())
-  }
+  if (!any(grepl("[[:alpha:][:space:]]", ids))) return(invisible())
   plain <- plain_label(ids)
   similar <- which(plain %in% plain[duplicated(plain)])
   if (length(similar) > 0L) {

@@ -29,7 +29,7 @@ read_json_array <- function(input, keep) {
   document <- input$document
   if (!is.null(names(document)) || length(document) == 0L) {
     abort_file(input$path, "is not an array of records.",
-      "i" = "Its fields are those of one object.", call = input$call)
+      "i" = "Its fields are those of one object.")
   }
   check_fields(document, list(), input, keep)
   table <- record_table(document, input, keep)
@@ -87,9 +87,7 @@ format_doccano <- function() {
   new_format("doccano", "an export of Doccano (JSONL or JSON)",
     sniff = function(input) {
       record <- if (input$kind %in% c("jsonl", "json")) input$record
-      if (!is.list(record) || is.null(names(record))) {
-        return(FALSE)
-      }
+      if (!is.list(record) || is.null(names(record))) return(FALSE)
       by_user <- any(c("user", "user_id") %in% names(record$annotations[1L][[1L]]))
       by_user || is.list(record$label) || is.list(record$labels)
     },
@@ -111,8 +109,7 @@ read_doccano <- function(input, keep) {
     label <- "label"
   }
   if (any(vapply(table[[label]], is.list, NA))) {
-    abort_file(input$path, "marks parts of texts, which are not categories of cases.",
-      call = input$call)
+    abort_file(input$path, "marks parts of texts, which are not categories of cases.")
   }
   list(
     table = table,

@@ -55,18 +55,14 @@ read_csv <- function(input, fast = fast_columns) {
     ),
     error = function(cnd) abort_csv(input, cnd), warning = function(cnd) abort_csv(input, cnd)
   )
-  if (length(columns[[1L]]) == 0L) {
-    abort_file(input$path, "has names of columns and no rows.", call = input$call)
-  }
+  if (length(columns[[1L]]) == 0L) abort_file(input$path, "has names of columns and no rows.")
   columns <- name_columns(stats::setNames(columns, header), input)
   Map(check_encoding, columns, names(columns), list(input))
 }
 
 # NULL unless every line is a row, and every field what it stands for.
 fast_columns <- function(input, skip) {
-  if (!requireNamespace("data.table", quietly = TRUE)) {
-    return(NULL)
-  }
+  if (!requireNamespace("data.table", quietly = TRUE)) return(NULL)
   table <- or_null(data.table::fread(
     input$plain, sep = csv_separator(input), quote = "\"", skip = skip, header = FALSE,
     colClasses = "character", na.strings = NULL, strip.white = FALSE, encoding = "UTF-8",
@@ -93,9 +89,7 @@ split_line <- function(line, sep) {
 
 # The character that splits the first line into most fields.
 csv_separator <- function(input, line = input$first[[1L]]) {
-  if (!is.null(input$sep)) {
-    return(input$sep)
-  }
+  if (!is.null(input$sep)) return(input$sep)
   fields <- vapply(separators, function(sep) length(split_line(line, sep)), 0L)
   separators[[which.max(fields)]]
 }
@@ -107,7 +101,7 @@ name_columns <- function(columns, input) {
   if (length(twice) > 0L) {
     abort_file(input$path, "has several columns of one name.",
       "x" = paste0("Twice or more: ", toString(dQuote(twice, FALSE)), "."),
-      "i" = "Give each column a name of its own.", call = input$call)
+      "i" = "Give each column a name of its own.")
   }
   names(columns)[unnamed] <- paste0("...", which(unnamed))
   blank <- vapply(columns[unnamed], function(x) all(is.na(x) | !nzchar(trimws(x))), NA)
@@ -127,8 +121,7 @@ check_encoding <- function(x, column, input) {
 abort_encoding <- function(input, where) {
   abort_file(input$path, paste0("is not encoded in ", input$encoding, "."),
     "x" = paste0("Found bytes that are not text in ", where, "."),
-    "i" = "Give its encoding, for example `file = list(encoding = \"latin1\")`.",
-    call = input$call)
+    "i" = "Give its encoding, for example `file = list(encoding = \"latin1\")`.")
 }
 
 abort_csv <- function(input, cnd) {
@@ -136,8 +129,7 @@ abort_csv <- function(input, cnd) {
   abort_file(
     input$path, paste0("must have as many columns in all lines as in the first, ", expected, "."),
     "x" = csv_fault(input, expected, grepl("EOF", conditionMessage(cnd), fixed = TRUE)),
-    "i" = if (expected == 1L) "Give the separator, for example `file = list(sep = \";\")`.",
-    call = input$call
+    "i" = if (expected == 1L) "Give the separator, for example `file = list(sep = \";\")`."
   )
 }
 
@@ -175,10 +167,8 @@ read_mturk <- function(input, keep) {
 
 # Newer forms give all answers of an assignment as one field of JSON.
 task_answers <- function(table, input) {
-  if (is.null(table$Answer.taskAnswers)) {
-    return(NULL)
-  }
-  check_json(input$call)
+  if (is.null(table$Answer.taskAnswers)) return(NULL)
+  check_json()
   answers <- record_table(lapply(seq_along(table$Answer.taskAnswers), function(row) {
     form <- parse_json(table$Answer.taskAnswers[[row]], input, row + 1L)
     lapply(if (is.null(names(form))) form[[1L]] else form, form_answer)
@@ -188,19 +178,14 @@ task_answers <- function(table, input) {
 
 # A list of buttons with their states, an object with a label, or a value.
 form_answer <- function(field) {
-  if (!is.list(field)) {
-    return(field)
-  }
-  if (!is.null(field$label)) {
-    return(field$label)
-  }
-  names(field)[vapply(field, isTRUE, NA)]
+  if (!is.list(field)) return(field)
+  if (!is.null(field$label)) field$label else names(field)[vapply(field, isTRUE, NA)]
 }
 
 # ---- Excel ----------------------------------------------------------------------------------
 
 read_excel <- function(input, keep) {
-  check_installed("readxl", "to read Excel files", call = input$call)
+  check_installed("readxl", "to read Excel files")
   if (input$kind == "zip") input$entries
   sheets <- excel_try(readxl::excel_sheets(input$plain), input)
   sheet <- input$sheet %||% sheets[[1L]]
@@ -216,9 +201,7 @@ read_excel <- function(input, keep) {
     check_cells(columns, nrow(read(c("text", rep("skip", columns - 1)))), input)
   }
   table <- read("text")
-  if (nrow(table) == 0L) {
-    abort_file(input$path, paste0("has no rows in sheet \"", sheet, "\"."), call = input$call)
-  }
+  if (nrow(table) == 0L) abort_file(input$path, paste0("has no rows in sheet \"", sheet, "\"."))
   table <- name_columns(as.list(table), input)
   list(
     table = table, map = named_columns(table),
@@ -242,7 +225,6 @@ sheet_columns <- function(input, sheet) {
 
 excel_try <- function(value, input) {
   tryCatch(value, error = function(cnd) {
-    abort_file(input$path, "cannot be read as an Excel file.",
-      "x" = conditionMessage(cnd), call = input$call)
+    abort_file(input$path, "cannot be read as an Excel file.", "x" = conditionMessage(cnd))
   })
 }

@@ -64,9 +64,7 @@
 #' register_measure("unanimous", kernel = NULL)
 #' @export
 measures <- function(kind = c("agreement", "metric")) {
-  if (check_choice(kind, c("agreement", "metric"), "kind") == "metric") {
-    return(metric_table())
-  }
+  if (check_choice(kind) == "metric") return(metric_table())
   all <- all_measures()
   field <- function(name, type) unname(vapply(all, `[[`, type, name))
   ends <- function(name) vapply(field(name, 0), format, "") # each by itself, not as a column
@@ -85,32 +83,30 @@ register_measure <- function(id, title, kernel, form = NULL, range = NULL,
                              kind = c("agreement", "metric"), raters = NULL,
                              better = c("high", "low"), reference = "") {
   check_given(but = if (!missing(kernel) && is.null(kernel)) "title")
-  call <- rlang::current_env()
-  of_metric <- check_choice(kind, c("agreement", "metric"), "kind") == "metric"
+  of_metric <- check_choice(kind) == "metric"
   taken <- names(if (of_metric) c(built_in_metrics, score_records, label_records) else
     built_in_measures)
   make <- function() {
-    title <- check_string(title, "title", call)
-    reference <- check_string(reference, "reference", call)
+    title <- check_string(title, "title")
+    reference <- check_string(reference, "reference")
     if (of_metric) {
-      new_own_metric(id, title, kernel, form, range, better, reference, call)
+      new_own_metric(id, title, kernel, form, range, better, reference)
     } else {
-      new_own_measure(id, title, kernel, form, range, raters, reference, call)
+      new_own_measure(id, title, kernel, form, range, raters, reference)
     }
   }
-  register(if (of_metric) "metric" else "measure", id, kernel, taken, make, call)
+  register(if (of_metric) "metric" else "measure", id, kernel, taken, make)
 }
 
-new_own_measure <- function(id, title, kernel, form, range, raters, reference, call) {
-  form <- check_choice(form %||% "counts", c("counts", "ratings", "table"), "form", call)
+new_own_measure <- function(id, title, kernel, form, range, raters, reference) {
+  form <- check_choice(form %||% "counts", c("counts", "ratings", "table"), "form")
   raters <- raters %||% if (form == "table") 2 else Inf
   range <- range %||% c(-1, 1)
-  check_range(range, "numbers", finite = FALSE, call)
-  if (!(identical(as.double(raters), 2) || (identical(raters, Inf) && form != "table"))) {
-    abort_argument("raters", "must be {.code 2}, or {.code Inf} for two or more.", not = raters,
-      call = call)
-  }
-  check_kernel(kernel, form, if (form == "table") "table" else c(form, "weights"), call)
+  check_range(range, "numbers", finite = FALSE)
+  abort_argument_if(
+    !(identical(as.double(raters), 2) || (identical(raters, Inf) && form != "table")), "raters",
+    "must be {.code 2}, or {.code Inf} for two or more.", not = raters)
+  check_kernel(kernel, form, if (form == "table") "table" else c(form, "weights"))
   new_measure(
     id, title, reference, kernel = kernel, form = form, lower = range[[1L]],
     upper = range[[2L]], raters = as.double(raters), least = if (raters == 2) 2L else 1L

@@ -10,50 +10,41 @@ registered <- function(kind) {
 }
 
 # Adds what `make` makes, or takes it away where the kernel is NULL; `taken`: names of the package.
-register <- function(kind, id, kernel, taken, make, call) {
+register <- function(kind, id, kernel, taken, make) {
   usable <- rlang::is_string(id) && nzchar(id) && !startsWith(id, ".")
-  if (!usable || id %in% taken) {
-    abort_argument("id",
-      paste0("must be a name that no ", kind, " of the package has and that starts with no dot."),
-      not = id, call = call)
-  }
+  abort_argument_if(!usable || id %in% taken, "id",
+    paste0("must be a name that no ", kind, " of the package has and that starts with no dot."),
+    not = id)
   of <- registries[[kind]]
   if (is.null(kernel)) {
     rm(list = intersect(id, ls(of)), envir = of)
   } else {
-    if (!is.function(kernel)) {
-      abort_argument("kernel", "must be a function.", not = kernel, call = call)
-    }
+    abort_argument_if(!is.function(kernel), "kernel", "must be a function.", not = kernel)
     assign(id, make(), envir = of)
   }
   invisible(id)
 }
 
 # Can a kernel be called with what is `given`?
-check_kernel <- function(kernel, form, given, call) {
+check_kernel <- function(kernel, form, given) {
   own <- formals(args(kernel))
   required <- names(own)[vapply(own, rlang::is_missing, NA) & names(own) != "..."]
   extra <- setdiff(required, utils::head(names(own), length(given)))
   short <- length(own) < length(given) && !"..." %in% names(own)
   # Some primitive functions tell nothing of their arguments.
-  if (!is.null(args(kernel)) && (short || length(extra) > 0L)) {
-    abort_argument("kernel",
-      "A {.arg kernel} of form {.val {form}} is called as {.code kernel({toString(given)})}.",
-      x = if (length(own) == 0L) "It takes no arguments." else "It takes {.arg {names(own)}}.",
-      call = call)
-  }
+  abort_argument_if(!is.null(args(kernel)) && (short || length(extra) > 0L), "kernel",
+    "A {.arg kernel} of form {.val {form}} is called as {.code kernel({toString(given)})}.",
+    x = if (length(own) == 0L) "It takes no arguments." else "It takes {.arg {names(own)}}.")
 }
 
-check_range <- function(range, words, finite, call) {
+check_range <- function(range, words, finite) {
   ok <- is.numeric(range) && length(range) == 2L && !anyNA(range) && range[[1L]] < range[[2L]]
-  if (!ok || (finite && !all(is.finite(range)))) {
-    abort_argument("range", paste0("must be two ", words, ", the smaller one first."), not = range,
-      call = call)
-  }
+  abort_argument_if(!ok || (finite && !all(is.finite(range))), "range",
+    paste0("must be two ", words, ", the smaller one first."), not = range)
 }
 
 # The records of these names.
-find_records <- function(kind, ids, known, call) {
+find_records <- function(kind, ids, known) {
   off <- if (is.character(ids)) printable(setdiff(ids, names(known)))
   if (!is.character(ids) || length(ids) == 0L || anyNA(ids) || length(off) > 0L) {
     near <- near_names(off, names(known))
@@ -62,7 +53,7 @@ find_records <- function(kind, ids, known, call) {
     do.call(abort_fallible, quote = TRUE, c(list(
       kind, "{.arg {plural}} must be among the {.code id} of {.code {list_of}}.",
       x = if (length(off) > 0L) "There is no {.val {off}}." else "It is {describe(ids)}.",
-      i = if (length(near) > 0L) "Did you mean {.val {near}}?", call = call
+      i = if (length(near) > 0L) "Did you mean {.val {near}}?"
     ), stats::setNames(list(ids), kind)))
   }
   known[unique(ids)]

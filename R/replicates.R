@@ -89,12 +89,7 @@ warn_outside <- function(names, table, why) {
   out <- which(
     table$estimate < table$conf.low - slack | table$estimate > table$conf.high + slack
   )
-  if (length(out) > 0L) {
-    warn_fallible("bootstrap", c(
-      "{cli::qty(length(out))}Bootstrap interval{?s} of {.val {names[out]}} {?leaves/leave} {?its
-       estimate/their estimates}.",
-      "x" = "The bias of the resamples is larger than their spread.",
-      "i" = why
-    ), systems = names[out], share = numeric())
-  }
+  warn_if(length(out) > 0L, "bootstrap", "{cli::qty(length(out))}Bootstrap interval{?s} of
+        {.val {names[out]}} {?leaves/leave} {?its estimate/their estimates}.", x = "The bias of the
+        resamples is larger than their spread.", i = why, systems = names[out], share = numeric())
 }

@@ -64,9 +64,7 @@ shorten_list <- function(x, most = 8L) {
 
 shift_sentence <- function(checks) {
   shifts <- checks$sensitivity
-  if (NROW(shifts) == 0L) {
-    return("What other priors would say was not examined: see check_fit().")
-  }
+  if (NROW(shifts) == 0L) return("What other priors would say was not examined: see check_fit().")
   worst <- vapply(split(shifts, factor(shifts$prior, unique(shifts$prior))), function(of) {
     at <- which.max(abs(of$shift))
     paste0(decimals(of$shift[[at]], 2L), " of ", of$term[[at]])

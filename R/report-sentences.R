@@ -30,13 +30,12 @@
 #' @export
 may_say <- function(x, what = c("sentences", "methods")) {
   check_given()
-  what <- check_choice(what, c("sentences", "methods"), "what")
+  what <- check_choice(what)
   ok <- c("accuracy_estimate", "system_comparison", "metric_estimate", "agreement")
   if (what == "methods") ok <- c(ok, "draws_fit", "fit_check")
-  if (!inherits(x, ok)) {
-    abort_argument("x", "must be a result of {.fun estimate_accuracy}, {.fun compare_systems},
-                         {.fun estimate_metrics} or {.fun agreement}.", not = x)
-  }
+  abort_argument_if(!inherits(x, ok), "x",
+    "must be a result of {.fun estimate_accuracy}, {.fun compare_systems}, {.fun estimate_metrics}
+        or {.fun agreement}.", not = x)
   if (what == "sentences") say_sentences(x) else with_references(say_methods(x))
 }
 
@@ -126,18 +125,14 @@ on_cases <- function(estimate, n) {
 
 # How many cases of an estimate had a known truth: those that measure, or that a fit was given.
 cases_of_known_truth <- function(estimate) {
-  if (!is.null(estimate$gold)) {
-    return(length(estimate$gold$case))
-  }
+  if (!is.null(estimate$gold)) return(length(estimate$gold$case))
   fit <- estimate$fit
   sum(known_patterns(fit)[pattern_of_case(fit$x)])
 }
 
 truth_words <- function(estimate) {
   gold <- cases_of_known_truth(estimate)
-  if (gold == 0L) {
-    return("without known truth")
-  }
+  if (gold == 0L) return("without known truth")
   chosen <- switch(estimate$gold$sample %||% "none",
     random = " (a random sample)", none = "", " (chosen with known probabilities)"
   )
@@ -151,9 +146,9 @@ both_ends_words <- function(table) {
   low <- whole_percent(pmin(table$shared, table$independent))
   high <- whole_percent(pmax(table$shared, table$independent))
   ifelse(is.na(table$shared) | is.na(table$independent), "", paste0(
-    " What its errors have in common with those of the raters cannot be seen in ratings; ",
-    ifelse(low == high, paste("whatever it is, the estimate is", low),
-      paste("depending on that, the estimate is between", low, "and", high)),
+    " Ratings cannot show how many errors it shares with the raters; ",
+    ifelse(low == high, paste("however many, the estimate is", low),
+      paste("depending on this, the estimate is between", low, "and", high)),
     "."
   ))
 }
@@ -167,7 +162,7 @@ say_methods.accuracy_estimate <- function(x) {
       count_noun(sum(pattern_lengths(ratings)[pattern_of_case(ratings)]), "rating"), " of ",
       count_noun(nrow(ratings), "case"), " by ", count_noun(length(ratings$raters), "rater"),
       " in ", count_noun(length(ratings$categories), "category", "categories"), ", ",
-      truth_words(x), ", with the R package fallible: the agreement of fallible raters tells ",
+      truth_words(x), ", with the R package fallible: the agreement of fallible raters shows ",
       "their accuracy, and so that of systems (Lehner 2015). ", percent(told$agreement),
       " of pairs of ratings agree."
     ),
@@ -210,7 +205,7 @@ say_sentences.system_comparison <- function(x) {
   )
   sentence_table(
     c(pair, if (!is.na(of_best$best)) NA),
-    c(told, if (!is.na(of_best$best)) paste0(capitalised(format(x)), ".")),
+    c(told, if (!is.na(of_best$best)) paste0(format(x), ".")),
     c(
       paste0(table$system1, " is better than ", table$system2, ".")[open],
       paste0(table$system1, " and ", table$system2, " are equally good.")[open], of_all
@@ -241,7 +236,7 @@ say_methods.system_comparison <- function(x) {
       if (x$left_out > 0) paste0(" (", number(x$left_out), " that not all of them answered were ",
         "left out)"),
       ", with the method \"", options$method, "\" of the R package fallible: the agreement of ",
-      "fallible raters tells their accuracy, and so that of systems (Lehner 2015)."
+      "fallible raters shows their accuracy, and so that of systems (Lehner 2015)."
     ),
     if (!is.null(x$gold)) {
       paste0(

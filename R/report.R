@@ -42,18 +42,15 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
                             known_truth = NULL, gold_sample = NULL, rater_kind = NULL) {
   check_given()
   check_dots_empty(...)
-  call <- rlang::current_env()
-  check_report_input(x, call)
-  if (!is.null(rater_kind)) {
-    x$rater_kind <- settle_kinds(check_rater_kind(rater_kind, call), x, call)
-  }
-  settle_gold(known_truth, gold_sample, x, call) # refused before pages are made
-  format <- report_format(file, call)
+  check_report_input(x)
+  if (!is.null(rater_kind)) x$rater_kind <- settle_kinds(check_rater_kind(rater_kind), x)
+  settle_gold(known_truth, gold_sample, x) # refused before pages are made
+  format <- report_format(file)
   check_string(title, "title")
   if (!is.null(judges)) check_flag(judges, "judges")
   seed <- check_count(seed, "seed", 0L)
   conf_level <- check_level(conf_level)
-  check_date(date, call)
+  check_date(date)
   folder <- withr::local_tempdir()
   skeleton <- system.file(
     "rmarkdown", "templates", "accuracy-report", "skeleton", "skeleton.Rmd", package = "fallible"
@@ -73,36 +70,29 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
       known_truth = known_truth, gold_sample = gold_sample
     )
   ))
-  put_report(made, file, call)
+  put_report(made, file)
   invisible(file)
 }
 
-check_date <- function(date, call) {
+check_date <- function(date) {
   ok <- is.null(date) || (is.character(date) || inherits(date, c("Date", "POSIXt"))) &&
     length(date) == 1L && !is.na(date)
-  if (!ok) {
-    abort_argument("date", "must be a string, a {.cls Date} or NULL.", not = date, call = call)
-  }
+  abort_argument_if(!ok, "date", "must be a string, a {.cls Date} or NULL.", not = date)
 }
 
-put_report <- function(made, file, call) {
+put_report <- function(made, file) {
   put <- replace_file(
     file, function(beside) file.copy(made, beside, overwrite = TRUE),
     function(beside) identical(file_bytes(beside), file_bytes(made))
   )
-  if (!put) {
-    abort_fallible("file", "{.file {file}} cannot be written.",
-      i = "The folder must be writable and have space for a second copy.",
-      path = file, call = call)
-  }
+  abort_if(!put, "file", "{.file {file}} cannot be written.",
+    i = "The folder must be writable and have space for a second copy.", path = file)
 }
 
-check_report_input <- function(x, call) {
-  check_several_raters(check_ratings(x, call), call)
-  if (length(x$systems) == 0L) {
-    abort_fallible("system", "A report of accuracy needs systems.",
-      i = "Give {.arg systems} to {.fun ratings}.", system = character(), call = call)
-  }
+check_report_input <- function(x) {
+  check_several_raters(check_ratings(x))
+  abort_if(length(x$systems) == 0L, "system", "A report of accuracy needs systems.",
+    i = "Give {.arg systems} to {.fun ratings}.", system = character())
 }
 
 # What is said without R: clauses that name arguments or functions are left out.
@@ -112,33 +102,38 @@ plain_words <- function(words) {
   ifelse(is.na(out), "", out)
 }
 
+# Notes below a table of estimates, for those who do not know it from the console.
+notes_in_words <- function(estimate) {
+  notes <- plain_words(notes_of(estimate))
+  notes <- notes[nzchar(notes) & !grepl("^(Range|Labels|p):", notes)]
+  notes <- sub("^(Interval) \\([a-z]+\\)", "\\1", sub("^Gold: ", "Known truth: ", notes))
+  gsub("gold cases", "known cases", notes, fixed = TRUE)
+}
+
 # The checks of data_check(), for readers who use no R.
 checks_in_words <- function(check) {
   table <- tidy(check)
   verdict <- c(ok = "good", doubt = "doubtful", problem = "a problem")
   data.frame(
     what = table$check, verdict = unname(verdict[table$status]),
-    found = gsub("^[. ]+|(?<=[.!?]).$|[. ]+$", "", perl = TRUE, paste(
-      plain_words(table$found), plain_words(table$advice), sep = ". "
+    found = gsub("+-", "\u00b1", fixed = TRUE, gsub(
+      "^[. ]+|(?<=[.!?]).$|[. ]+$", "", perl = TRUE,
+      paste(plain_words(table$found), plain_words(table$advice), sep = ". ")
     ))
   )
 }
 
 # The format of R Markdown for a file of that name.
-report_format <- function(file, call) {
-  check_string(file, "file", call)
+report_format <- function(file) {
+  check_string(file, "file")
   extension <- tolower(tools::file_ext(file))
-  if (!extension %in% c("html", "docx", "pdf") || !dir.exists(dirname(file)) || dir.exists(file)) {
-    abort_fallible("file", "{.arg file} must be a path that ends in {.val .html}, {.val .docx} or
-                            {.val .pdf}, in a folder that exists.",
-      x = if (dir.exists(file)) "{.file {file}} is a folder." else "It is {describe(file)}.",
-      path = file, call = call)
-  }
-  for (package in c("rmarkdown", "knitr", "ggplot2")) {
-    check_installed(package, "to write reports", call = call)
-  }
-  if (!rmarkdown::pandoc_available()) abort_program("pandoc", call)
-  if (extension == "pdf" && !nzchar(Sys.which("pdflatex"))) abort_program("pdflatex", call)
+  abort_if(!extension %in% c("html", "docx", "pdf") || !dir.exists(dirname(file)) ||
+      dir.exists(file), "file", "{.arg file} must be a path that ends in {.val .html}, {.val .docx}
+        or {.val .pdf}, in a folder that exists.", x = if (dir.exists(file)) "{.file {file}} is a
+        folder." else "It is {describe(file)}.", path = file)
+  for (package in c("rmarkdown", "knitr", "ggplot2")) check_installed(package, "to write reports")
+  if (!rmarkdown::pandoc_available()) abort_program("pandoc")
+  if (extension == "pdf" && !nzchar(Sys.which("pdflatex"))) abort_program("pdflatex")
   no_links <- "-autolink_bare_uris"
   switch(extension,
     html = NULL, docx = rmarkdown::word_document(md_extensions = no_links),
@@ -146,11 +141,11 @@ report_format <- function(file, call) {
   )
 }
 
-abort_program <- function(program, call) {
+abort_program <- function(program) {
   abort_fallible("package",
     "The program {.code {program}} is needed to write this report, and it is not found.",
     i = if (program == "pdflatex") "Write {.val .html} or {.val .docx}, or install LaTeX.",
-    package = program, call = call)
+    package = program)
 }
 
 #' Cases to read

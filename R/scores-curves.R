@@ -55,24 +55,23 @@
 #' tidy(estimate, "threshold", category = "2", sensitivity = 0.95)
 NULL
 
-roc_of_estimate <- function(x, category = NULL, systems = NULL, call = NULL) {
-  judged <- judged_scores(x, systems, category, call)
+roc_of_estimate <- function(x, category = NULL, systems = NULL) {
+  judged <- judged_scores(x, systems, category)
   do.call(rbind, roc_tables(judged, category %||% judged$categories))
 }
 
-reliability_of_estimate <- function(x, category = NULL, bins = 10L, systems = NULL,
-                                    call = NULL) {
-  bins <- check_count(bins, "bins", call = call)
-  judged <- judged_scores(x, systems, category, call)
-  check_score_scale(judged, call)
+reliability_of_estimate <- function(x, category = NULL, bins = 10L, systems = NULL) {
+  bins <- check_count(bins, "bins")
+  judged <- judged_scores(x, systems, category)
+  check_score_scale(judged)
   do.call(rbind, reliability_tables(judged, category, bins))
 }
 
 # What curves rest on: `estimate`, `panel` and `judges` (see score_panel()) of the systems that have
 # scores, with `w`, the weights of truths.
-judged_scores <- function(x, systems, category, call) {
+judged_scores <- function(x, systems, category) {
   x <- without_gold(x)
-  names <- check_system_names(systems, x$table$system, call)
+  names <- check_system_names(systems, x$table$system)
   panel <- score_panel(x)
   judges <- lapply(stats::setNames(match(names, x$table$system), names), panel$judge)
   judges <- lapply(judges, function(judge) {
@@ -83,20 +82,17 @@ judged_scores <- function(x, systems, category, call) {
     judge
   })
   usable <- Filter(function(judge) is.null(judge$lack), judges)
-  if (length(usable) == 0L) {
-    abort_argument("x", "There is no curve of scores.", x = verbatim(judges[[1L]]$lack),
-      call = call)
-  }
+  abort_argument_if(length(usable) == 0L, "x", "There is no curve of scores.",
+    x = verbatim(judges[[1L]]$lack))
   categories <- x$fit$x$categories
-  if (!is.null(category)) check_names_among(category, categories, "category", call)
+  if (!is.null(category)) check_names_among(category, categories, "category")
   list(estimate = x, panel = panel, judges = usable, categories = categories)
 }
 
-check_score_scale <- function(judged, call) {
-  if (judged$estimate$fit$x$scores$scale != "probability") {
-    abort_argument("what", "Scores that only order cases have no reliability.",
-      i = "{.code tidy(x, \"roc\")} needs the order only.", call = call)
-  }
+check_score_scale <- function(judged) {
+  abort_argument_if(judged$estimate$fit$x$scores$scale != "probability", "what",
+    "Scores that only order cases have no reliability.",
+    i = "{.code tidy(x, \"roc\")} needs the order only.")
 }
 
 # Sensitivity and specificity at each distinct score, from the highest.
@@ -155,13 +151,9 @@ reliability_table <- function(judged, system, k, bins) {
 # of cases, gives for each row, in [0, 1].
 with_score_draws <- function(table, judged, judge, measure) {
   estimate <- judged$estimate
-  if (is.null(interval_of(estimate)$find)) {
-    return(table)
-  }
+  if (is.null(interval_of(estimate)$find)) return(table)
   lack <- lack_of_interval(interval_bootstrap, estimate)
-  if (!is.null(lack)) {
-    return(without_interval(table, lack))
-  }
+  if (!is.null(lack)) return(without_interval(table, lack))
   draws <- draw_scores(estimate, judged$panel, list(judge), nrow(table), function(judge, w, v) {
     measure(w, v)
   })[[1L]]
@@ -169,13 +161,11 @@ with_score_draws <- function(table, judged, judge, measure) {
 }
 
 threshold_of_estimate <- function(x, category, sensitivity = NULL, specificity = NULL, cost = NULL,
-                                  systems = NULL, call = NULL) {
-  goal <- check_goal(sensitivity, specificity, cost, call)
-  if (missing(category)) {
-    abort_argument("category", "Say of which category: {.arg category}.", call = call)
-  }
-  judged <- judged_scores(x, systems, NULL, call)
-  k <- match(check_choice(category, judged$categories, "category", call), judged$categories)
+                                  systems = NULL) {
+  goal <- check_goal(sensitivity, specificity, cost)
+  abort_argument_if(missing(category), "category", "Say of which category: {.arg category}.")
+  judged <- judged_scores(x, systems, NULL)
+  k <- match(check_choice(category, judged$categories, "category"), judged$categories)
   tables <- lapply(names(judged$judges), function(system) {
     judge <- judged$judges[[system]]
     v <- judged$panel$weight[judge$at]
@@ -205,22 +195,20 @@ cut_values <- function(w, v, above) {
   )
 }
 
-check_goal <- function(sensitivity, specificity, cost, call) {
+check_goal <- function(sensitivity, specificity, cost) {
   goal <- list(sensitivity = sensitivity, specificity = specificity, cost = cost)
   goal <- Filter(Negate(is.null), goal)
-  if (length(goal) != 1L) {
-    abort_argument("sensitivity", "Say what the threshold is to reach: one of {.arg sensitivity},
-                                   {.arg specificity} and {.arg cost}.",
-      x = "{length(goal)} of them {?is/are} given.", call = call)
-  }
+  abort_argument_if(length(goal) != 1L, "sensitivity",
+    "Say what the threshold is to reach: one of {.arg sensitivity}, {.arg specificity} and
+        {.arg cost}.", x = "{length(goal)} of them {?is/are} given.")
   name <- names(goal)
   if (name != "cost") {
-    goal[[1L]] <- check_number(goal[[1L]], name, 0, 1, open_min = TRUE, call = call)
+    goal[[1L]] <- check_number(goal[[1L]], name, 0, 1, open_min = TRUE)
   } else if (!(is.numeric(cost) && setequal(names(cost), c("missed", "false_alarm")) &&
     length(cost) == 2L && all(is.finite(cost)) && all(cost >= 0) && any(cost > 0))) {
     abort_argument("cost",
       "must be {.code c(missed = , false_alarm = )}, numbers of at least 0, not both 0.",
-      not = cost, call = call)
+      not = cost)
   }
   goal
 }

@@ -55,14 +55,13 @@
 #' @export
 fit_scores <- function(x, known_truth = NULL, raters = NULL, trust = NULL, ...) {
   check_given()
-  call <- rlang::current_env()
   check_dots_empty(...)
-  x <- with_votes(as_ratings_of_several(x, call = call))
-  check_has_scores(x, call)
-  used <- seq_along(x$raters) %in% find_subset(raters %||% x$raters, x$raters, "rater", call)
-  if (!is.null(trust)) check_trust(trust, x, call)
-  if (is.null(trust) && is.null(known_truth)) check_sources(x, sum(used), call)
-  checked <- with_known(x, known_truth, NULL, call)
+  x <- with_votes(as_ratings_of_several(x))
+  check_has_scores(x)
+  used <- seq_along(x$raters) %in% find_subset(raters %||% x$raters, x$raters, "rater")
+  if (!is.null(trust)) check_trust(trust, x)
+  if (is.null(trust) && is.null(known_truth)) check_sources(x, sum(used))
+  checked <- with_known(x, known_truth, NULL)
   x <- checked$x
   truth <- if (is.null(known_truth)) integer(length(x$index)) else checked$known$truth[x$index]
   codes <- if (is.null(trust)) score_codes(x)
@@ -82,30 +81,25 @@ fit_scores <- function(x, known_truth = NULL, raters = NULL, trust = NULL, ...) 
   fit
 }
 
-check_has_scores <- function(x, call) {
-  if (is.null(x$scores)) {
-    abort_argument("x", "{.arg x} has no scores.", i = "Give {.arg scores} to {.fun ratings}.",
-      call = call)
-  }
+check_has_scores <- function(x) {
+  abort_argument_if(is.null(x$scores), "x", "{.arg x} has no scores.",
+    i = "Give {.arg scores} to {.fun ratings}.")
 }
 
 # Two sources agree as well under other laws.
-check_sources <- function(x, raters, call) {
+check_sources <- function(x, raters) {
   sources <- raters + length(x$systems)
-  if (sources < 3L) {
-    abort_argument("x", "Without known truths, the accuracy of a source can be estimated only
-                         among three or more, raters and systems together.",
-      x = "There {?is/are} {sources}.",
-      i = "Give {.arg known_truth}, or {.arg trust}.", call = call)
-  }
+  abort_argument_if(sources < 3L, "x",
+    "Without known truths, the accuracy of a source can be estimated only among three or more,
+        raters and systems together.", x = "There {?is/are} {sources}.",
+    i = "Give {.arg known_truth}, or {.arg trust}.")
 }
 
-check_trust <- function(trust, x, call) {
-  check_names_among(trust, names(x$scores$values), "trust", call)
-  if (x$scores$scale != "probability") {
-    abort_argument("trust", "Scores that only order cases cannot be used as probabilities.",
-      i = "Leave out {.arg trust} for the joint model, which needs the order only.", call = call)
-  }
+check_trust <- function(trust, x) {
+  check_names_among(trust, names(x$scores$values), "trust")
+  abort_argument_if(x$scores$scale != "probability", "trust",
+    "Scores that only order cases cannot be used as probabilities.",
+    i = "Leave out {.arg trust} for the joint model, which needs the order only.")
 }
 
 # ---- Codes ---------------------------------------------------------------------------------------
@@ -167,9 +161,7 @@ equal_bins <- function(score, weight) {
 within_bins <- function(codes, weight, first) {
   systems <- lapply(seq_len(ncol(codes$code)), function(s) {
     used <- which(codes$place[, s] > 0)
-    if (length(used) == 0L) {
-      return(NULL)
-    }
+    if (length(used) == 0L) return(NULL)
     code <- codes$code[used, s]
     place <- codes$place[used, s]
     centre <- rowsum_codes(code, weight[used] * place, max(code)) /

@@ -21,7 +21,7 @@ scores_with_gold <- function(found, estimate, plan, judge, panel, interval, conf
     }
     found$reason[[i]] <- lack %||% NA_character_
   }
-  found
+  with_slack(found, plan, judge, panel, normal_quantile(conf_level))
 }
 
 # Gold among the cases of a judge: `at`, which of them; `truth`, `w`, `cluster` and `gold` as
@@ -44,15 +44,15 @@ gold_score <- function(part, g, found, plan, judge, i) {
   g <- g / diff(ends)
   mean_of <- function(x) sum(part$weight * x) / sum(part$weight)
   middle <- mean_of(rowSums(judge$w * g))
-  varies <- mean_of(rowSums(part$p * (g - middle)^2)) # few gold cases may not show it
+  # Few gold cases may not show how much it varies.
+  varies <- mean_of(rowSums(part$p * (g - middle)^2))
   q <- rowSums(part$p * g)
   x <- correct_mean(
     g[cbind(part$at, part$truth)], q[part$at], prediction_of(q, part$weight),
-    function(mean, spread, gold) max(spread, varies), w = part$w
+    function(mean, spread, gold) (gold * spread + prior_cases * varies) / (gold + prior_cases),
+    w = part$w
   )
-  if (!is.finite(x$variance) || x$variance <= 0) {
-    return(NULL)
-  }
+  if (!is.finite(x$variance) || x$variance <= 0) return(NULL)
   value <- function(slope) {
     if (plan$records[[plan$rows$metric[[i]]]]$linear) {
       start <- to_unit(found$estimate[[i]], t(ends))
@@ -76,10 +76,8 @@ gold_weights <- function(part, slope) {
 }
 
 lack_of_scored <- function(estimate, part, plan, i, interval) {
-  if (length(estimate$gold$case) == 0L) {
-    return("there are no gold cases")
-  } else if (is.null(estimate$gold$evidence)) {
-    return("weights are not counts, so gold cases are not a sample of cases")
+  if (is.null(estimate$gold$evidence)) {
+    return(lack_of_evidence(estimate))
   } else if (interval$anytime) {
     return("anytime intervals are derived for accuracy, recall and precision only")
   } else if (part$gold == 0L) {

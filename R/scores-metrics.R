@@ -1,7 +1,7 @@
 # Metrics of scores in estimate_metrics(): estimates and intervals.
 
 # An entry for metric_engines().
-metrics_of_scores <- function(estimate, plan, interval, conf_level, call) {
+metrics_of_scores <- function(estimate, plan, interval, conf_level) {
   alone <- without_gold(estimate)
   panel <- score_panel(alone)
   judges <- lapply(seq_along(alone$fit$x$systems), panel$judge)
@@ -49,13 +49,9 @@ score_panel <- function(estimate) {
   judge <- function(s) {
     values <- x$scores$values[[x$systems[[s]]]]
     lack <- lack %||% if (is.null(values)) "the system has no scores"
-    if (!is.null(lack)) {
-      return(list(lack = lack))
-    }
+    if (!is.null(lack)) return(list(lack = lack))
     at <- which(!is.na(values[, 1L]) & judged_patterns(estimate$fit)[x$index] & weight > 0)
-    if (length(at) == 0L) {
-      return(list(lack = "raters saw no case that has scores"))
-    }
+    if (length(at) == 0L) return(list(lack = "raters saw no case that has scores"))
     list(
       at = at, book = score_book(values[at, , drop = FALSE]), back = back_of(estimate, s),
       n = sum(weight[at])
@@ -99,12 +95,7 @@ score_point <- function(estimate, plan, judge, panel, s) {
       reason[off] <- "scores are not probabilities, they only order cases"
     }
   }
-  columns_tibble(
-    system = rep(estimate$table$system[[s]], nrow(rows)), metric = rows$metric,
-    average = rows$average, category = rows$category, estimate = na_real(value),
-    std.error = NA_real_, conf.low = NA_real_, conf.high = NA_real_, n = judge$n %||% 0,
-    method = estimate$options$method, reason = unname(reason)
-  )
+  metric_rows(estimate, plan, estimate$table$system[[s]], value, judge$n %||% 0, reason)
 }
 
 lack_of_score_interval <- function(estimate, interval) {
@@ -184,9 +175,7 @@ draws_of_judges <- function(estimate, judges, numbers, run, size = NaN) {
 metric_line <- function(plan, judge, panel) {
   v <- panel$weight[judge$at]
   w <- score_weights(judge, panel, panel$p, panel$weight)
-  if (is.null(w)) {
-    return(function(at, w) NA_real_)
-  }
+  if (is.null(w)) return(function(at, w) NA_real_)
   start <- score_values(plan, judge$book, w, v)
   # Metrics by categories of a case by cases.
   has <- simplify2array(score_influence(plan, judge$book, w, v))
@@ -227,12 +216,14 @@ score_intervals <- function(found, estimate, plan, judge, panel, draws, interval
   )
 }
 
-# There may be no gaps, and chance may have made all that it can: the lower end allows for that.
-with_slack <- function(found, plan, judge, panel) {
+# There may be no gaps, and chance may have made all that it can: the lower end allows for that. It
+# is no nearer than `z` standard errors, since gold cases add chance of their own.
+with_slack <- function(found, plan, judge, panel, z = 0) {
   for (i in which(vapply(plan$records, `[[`, NA, "gaps")[plan$rows$metric])) {
     kernel <- plan$records[[plan$rows$metric[[i]]]]$kernel
     slack <- kernel(judge$book, judge$w, panel$weight[judge$at], plan$settings)$slack
-    found$conf.low[[i]] <- max(0, found$conf.low[[i]] - slack)
+    low <- min(found$conf.low[[i]], found$estimate[[i]] - z * found$std.error[[i]])
+    found$conf.low[[i]] <- max(0, low - slack)
   }
   found
 }
@@ -266,11 +257,8 @@ hidden_of_scores <- function(estimate, plan, judge, panel, s) {
     moved <- rowsum(rowSums(g * (said - judge$w)) * v, top) / sum(v)
     ifelse(wrong > 0, moved / wrong, 0)
   }, as.vector(wrong))
-  shift <- matrix(shift, length(wrong))
-  level <- colSums(shift)
   of_answer <- as.vector(rowsum(v, top)) / sum(v)
-  apart <- colSums((shift - outer(of_answer, level))^2)
-  sqrt(pmax(range * line^2 + raters^2 * (level^2 + apart_share(estimate) * apart), 0))
+  hidden_in_all(estimate, range, line, raters, matrix(shift, length(wrong)), of_answer, raters)
 }
 
 # How far each metric is from errors of their own to errors in common.

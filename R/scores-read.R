@@ -10,22 +10,18 @@ sum_tolerance <- 0.005
 # `x` with `scores`: a list of `scale` and `values`, a matrix of cases x categories for each system
 # that has scores, NA where it has none. `given$scores` is what users gave; `by_rating`: has `data`
 # a row per rating?
-with_scores <- function(x, given, data, by_rating, call) {
-  if (is.null(given$scores)) {
-    return(x)
-  }
-  if (has_labels(x)) {
-    abort_argument("scores",
-      "{.arg scores} are of systems that choose one category, and answers here have several.",
-      i = "{.fun single_label} makes ratings with one label.", call = call)
-  }
-  scale <- scale_of_scores(given$scores, call)
+with_scores <- function(x, given, data, by_rating) {
+  if (is.null(given$scores)) return(x)
+  abort_argument_if(has_labels(x), "scores",
+    "{.arg scores} are of systems that choose one category, and answers here have several.",
+    i = "{.fun single_label} makes ratings with one label.")
+  scale <- scale_of_scores(given$scores)
   scores <- without_scale(given$scores)
   read <- if (is.data.frame(scores)) scores_of_table else scores_of_columns
-  values <- read(x, scores, data, by_rating, call)
+  values <- read(x, scores, data, by_rating)
   values <- Map(function(matrix, system) {
-    matrix <- complete_scores(matrix, x$categories, scale, system, call)
-    check_scores(matrix, x, scale, system, call)
+    matrix <- complete_scores(matrix, x$categories, scale, system)
+    check_scores(matrix, x, scale, system)
     matrix
   }, values, names(values))
   x$scores <- list(scale = scale, values = values[intersect(x$systems, names(values))])
@@ -39,27 +35,25 @@ says_scale <- function(scores) {
     is.null(names(scores$scale))
 }
 
-scale_of_scores <- function(scores, call) {
-  if (says_scale(scores)) check_choice(scores$scale, score_scales, "scale", call) else "probability"
+scale_of_scores <- function(scores) {
+  if (says_scale(scores)) check_choice(scores$scale, score_scales, "scale") else "probability"
 }
 
 without_scale <- function(scores) {
-  if (!says_scale(scores)) {
-    return(scores)
-  }
+  if (!says_scale(scores)) return(scores)
   scores <- scores[names(scores) != "scale"]
   if (length(scores) == 1L && is.data.frame(scores[[1L]])) scores[[1L]] else scores
 }
 
-abort_scores <- function(message, system, row, call, envir = parent.frame()) {
-  abort_fallible("scores", message, system = system, row = row, call = call, .envir = envir)
+abort_scores <- function(message, system, row, envir = parent.frame()) {
+  abort_fallible("scores", message, system = system, row = row, .envir = envir)
 }
 
 # ---- Layouts -------------------------------------------------------------------------------------
 
 # Columns of wide data: for each system a character vector, columns with categories as names.
-scores_of_columns <- function(x, scores, data, by_rating, call) {
-  data <- as_columns(data, call)
+scores_of_columns <- function(x, scores, data, by_rating) {
+  data <- as_columns(data)
   ok <- is.list(scores) && rlang::is_named(scores) && anyDuplicated(names(scores)) == 0L &&
     all(vapply(scores, function(one) is.character(one) && rlang::is_named(one), NA))
   if (!ok) {
@@ -71,97 +65,77 @@ scores_of_columns <- function(x, scores, data, by_rating, call) {
           "For example scores = list(", c(x$systems, "system")[[1L]], " = c(\"", yes,
           "\" = \"column\")); of two categories one is enough."
         ), "Long data have a data frame of columns {.val {c('case', 'system', 'category',
-               'score')}}."), call = call)
+               'score')}}."))
   }
-  check_scored_systems(names(scores), x, call)
-  if (by_rating) {
-    abort_argument("scores", "Scores in columns need wide data, with a row per case.",
-      i = "Give a data frame of columns {.val {c('case', 'system', 'category', 'score')}}.",
-      call = call)
-  }
+  check_scored_systems(names(scores), x)
+  abort_argument_if(by_rating, "scores", "Scores in columns need wide data, with a row per case.",
+    i = "Give a data frame of columns {.val {c('case', 'system', 'category', 'score')}}.")
   lapply(rlang::set_names(names(scores)), function(system) {
     columns <- scores[[system]]
-    check_score_columns(columns, names(data), system, x, call)
+    check_score_columns(columns, names(data), system, x)
     values <- matrix(NA_real_, length(x$cases), length(columns))
     colnames(values) <- names(columns)
     rows <- seq_len(attr(data, "rows"))
     for (k in seq_along(columns)) {
-      values[rows, k] <- as_score(data[[columns[[k]]]], columns[[k]], system, call)
+      values[rows, k] <- as_score(data[[columns[[k]]]], columns[[k]], system)
     }
     values
   })
 }
 
-check_score_columns <- function(columns, having, system, x, call) {
+check_score_columns <- function(columns, having, system, x) {
   unknown <- setdiff(columns, having)
-  if (length(unknown) > 0L) {
-    abort_fallible("columns", "{.arg scores} must name columns of {.arg data}.",
-      x = "There is no {.val {unknown}}, named for system {.val {system}}.", arg = "scores",
-      call = call)
-  }
+  abort_if(length(unknown) > 0L, "columns", "{.arg scores} must name columns of {.arg data}.",
+    x = "There is no {.val {unknown}}, named for system {.val {system}}.", arg = "scores")
   taken <- intersect(columns, c(x$raters, x$systems))
-  if (length(taken) > 0L) {
-    abort_fallible("columns", "A column of {.arg data} can have only one role.",
-      x = "{.val {taken}} {?is/are} named by {.arg scores} and hold{?s/} answers.", arg = "scores",
-      call = call)
-  }
+  abort_if(length(taken) > 0L, "columns", "A column of {.arg data} can have only one role.",
+    x = "{.val {taken}} {?is/are} named by {.arg scores} and hold{?s/} answers.", arg = "scores")
 }
 
 # A data frame with a row per case, system and category.
-scores_of_table <- function(x, scores, data, by_rating, call) {
+scores_of_table <- function(x, scores, data, by_rating) {
   own <- c("case", "system", "category", "score")
   lacking <- setdiff(own, names(scores))
-  if (length(lacking) > 0L) {
-    abort_fallible("columns", "{.arg scores} must have columns {.val {own}}.",
-      x = "It lacks {.val {lacking}}; it has {.val {names(scores)}}.", arg = "scores", call = call)
-  }
+  abort_if(length(lacking) > 0L, "columns", "{.arg scores} must have columns {.val {own}}.",
+    x = "It lacks {.val {lacking}}; it has {.val {names(scores)}}.", arg = "scores")
   table <- lapply(plain_columns(scores)[own], unfactor)
-  check_identifiers(table$case, "scores$case", call)
+  check_identifiers(table$case, "scores$case")
   system <- as_label(table$system)
-  check_scored_systems(unique(system), x, call)
+  check_scored_systems(unique(system), x)
   at <- match(as_label(table$case), as_label(x$cases))
-  if (anyNA(at)) {
-    abort_fallible("case", "{.arg scores} must name cases of {.arg data}.",
-      x = "{sum(is.na(at))} row{?s} {?is/are} not, first row {which(is.na(at))[[1L]]} of case
-           {.val {as_label(table$case)[is.na(at)][[1L]]}}.", row = which(is.na(at)), call = call)
-  }
+  abort_if(anyNA(at), "case", "{.arg scores} must name cases of {.arg data}.",
+    x = "{sum(is.na(at))} row{?s} {?is/are} not, first row {which(is.na(at))[[1L]]} of case
+        {.val {as_label(table$case)[is.na(at)][[1L]]}}.", row = which(is.na(at)))
   category <- as_label(table$category)
-  score <- as_score(table$score, "score", unique(system), call)
+  score <- as_score(table$score, "score", unique(system))
   lapply(rlang::set_names(unique(system)), function(one) {
     mine <- which(system == one)
     columns <- unique(category[mine])
     cell <- cbind(at[mine], match(category[mine], columns))
     twice <- anyDuplicated(cell)
-    if (twice > 0L) {
-      abort_fallible("repeat", "A system can give one score per case and category.",
-        x = "Row {mine[[twice]]} of {.arg scores} repeats that of system {.val {one}}, case
-             {.val {as_label(x$cases[[cell[twice, 1L]]])}}, {.val {columns[[cell[twice, 2L]]]}}.",
-        case = x$cases[[cell[twice, 1L]]], rater = one, call = call)
-    }
+    abort_if(twice > 0L, "repeat", "A system can give one score per case and category.",
+      x = "Row {mine[[twice]]} of {.arg scores} repeats that of system {.val {one}}, case
+          {.val {as_label(x$cases[[cell[twice, 1L]]])}}, {.val {columns[[cell[twice, 2L]]]}}.",
+      case = x$cases[[cell[twice, 1L]]], rater = one)
     values <- matrix(NA_real_, length(x$cases), length(columns), dimnames = list(NULL, columns))
     values[cell] <- score[mine]
     values
   })
 }
 
-check_scored_systems <- function(systems, x, call) {
+check_scored_systems <- function(systems, x) {
   unknown <- setdiff(systems, x$systems)
-  if (length(unknown) > 0L) {
-    abort_fallible("system", "{.arg scores} must be of systems of {.arg data}.",
-      x = "{.val {unknown}} {?is/are} not among {.arg systems}.",
-      i = if (length(x$systems) > 0L) {
-        "They are {.val {x$systems}}."
-      } else {
-        "Give {.arg systems} with the answers that go with the scores."
-      }, system = unknown, call = call)
-  }
+  abort_if(length(unknown) > 0L, "system", "{.arg scores} must be of systems of {.arg data}.",
+    x = "{.val {unknown}} {?is/are} not among {.arg systems}.",
+    i = if (length(x$systems) > 0L) "They are {.val {x$systems}}." else "Give {.arg systems} with
+        the answers that go with the scores.", system = unknown)
 }
 
-as_score <- function(column, name, system, call) {
+as_score <- function(column, name, system) {
   if (!is.numeric(column) && !all(is.na(column))) {
     abort_scores(c(
       "Scores must be numbers.", "x" = "Column {.val {name}} is {describe(column)}."
-    ), system, integer(), call)
+    ), system, integer())
   }
   as.double(column)
 }
@@ -169,14 +143,11 @@ as_score <- function(column, name, system, call) {
 # ---- Checks --------------------------------------------------------------------------------------
 
 # Cases x categories. Of two categories the score of one tells that of the other.
-complete_scores <- function(values, categories, scale, system, call) {
+complete_scores <- function(values, categories, scale, system) {
   unknown <- setdiff(colnames(values), categories)
-  if (length(unknown) > 0L) {
-    abort_fallible("category", "Scores must be of categories of {.arg data}.",
-      x = "System {.val {system}} has scores of {.val {unknown}}.",
-      i = "Categories are {.val {categories}}.", row = NA_integer_, column = system,
-      found = unknown, call = call)
-  }
+  abort_if(length(unknown) > 0L, "category", "Scores must be of categories of {.arg data}.",
+    x = "System {.val {system}} has scores of {.val {unknown}}.",
+    i = "Categories are {.val {categories}}.", row = NA_integer_, column = system, found = unknown)
   lacking <- setdiff(categories, colnames(values))
   if (length(categories) == 2L && length(lacking) == 1L) {
     other <- if (scale == "probability") 1 - values else -values
@@ -187,12 +158,12 @@ complete_scores <- function(values, categories, scale, system, call) {
       "Every category needs a score.",
       "x" = "System {.val {system}} has none for {length(lacking)} of them: {.val {lacking}}.",
       "i" = "Of two categories only, the score of one is enough."
-    ), system, integer(), call)
+    ), system, integer())
   }
   values[, categories, drop = FALSE]
 }
 
-check_scores <- function(values, x, scale, system, call) {
+check_scores <- function(values, x, scale, system) {
   told <- rowSums(!is.na(values))
   tell <- function(row, what = "") {
     case <- as_label(x$cases[row[[1L]]])
@@ -201,9 +172,7 @@ check_scores <- function(values, x, scale, system, call) {
   }
   row <- which(told > 0L & told < ncol(values))
   if (length(row) > 0L) {
-    abort_scores(c(
-      "A case must have scores of all categories or of none.", tell(row)
-    ), system, row, call)
+    abort_scores(c("A case must have scores of all categories or of none.", tell(row)), system, row)
   }
   off <- is.infinite(values) | (scale == "probability" & (values < 0 | values > 1))
   row <- which(rowSums(off, na.rm = TRUE) > 0)
@@ -217,7 +186,7 @@ check_scores <- function(values, x, scale, system, call) {
         "i" = "Scores on another scale only order cases: {.code scale = \"order\"} in
                {.arg scores}."
       )
-    ), system, row, call)
+    ), system, row)
   }
   sums <- rowSums(values)
   row <- which(abs(sums - 1) > sum_tolerance * ncol(values) + 1e-9)
@@ -227,7 +196,7 @@ check_scores <- function(values, x, scale, system, call) {
       tell(row, paste0(", which sums to ", signif(sums[[row[[1L]]]], 4L))),
       "i" = "Divide them by their sum if that is what they mean; if not, they only order cases:
              {.code scale = \"order\"} in {.arg scores}."
-    ), system, row, call)
+    ), system, row)
   }
 }
 
@@ -248,13 +217,9 @@ warn_scores <- function(x) {
   constant <- vapply(x$scores$values, function(values) {
     all(apply(values, 2L, function(v) length(unique(v[!is.na(v)])) <= 1L))
   }, NA)
-  if (any(constant)) {
-    warn_fallible(
-      "scores",
-      "All scores of {.val {names(constant)[constant]}} are equal, so they order no cases.",
-      systems = names(constant)[constant], cases = NULL
-    )
-  }
+  warn_if(any(constant), "scores",
+    "All scores of {.val {names(constant)[constant]}} are equal, so they order no cases.",
+    systems = names(constant)[constant], cases = NULL)
 }
 
 # ---- Their use -----------------------------------------------------------------------------------
@@ -298,7 +263,7 @@ format_scores <- function(x) {
   }
 }
 
-abort_scores_of_table <- function(call) {
+abort_scores_of_table <- function() {
   abort_argument("scores", "{.arg scores} are of single cases, and a table of counts has none.",
-    i = "Give a data frame with a row per case.", call = call)
+    i = "Give a data frame with a row per case.")
 }

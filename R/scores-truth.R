@@ -21,9 +21,7 @@ rater_beliefs <- function(estimate) {
   held <- is.null(refit) ||
     length(rating_rater(fit$x)) * length(fit$x$categories) > most_refitted
   anew <- function(v) {
-    if (is.null(v) || held) {
-      return(as_is)
-    }
+    if (is.null(v) || held) return(as_is)
     refit(core_pattern_weights(fit$x$index, v, n_patterns(fit$x)))[fit$x$index, , drop = FALSE]
   }
   list(of = anew, held = held, known = known_patterns(fit)[fit$x$index])
@@ -52,9 +50,7 @@ raters_alone.rater_fit <- function(fit, estimate) {
 }
 
 model_of_average <- function(estimate) {
-  if (estimate$fit$x$exchangeable) {
-    return(k_model())
-  }
+  if (estimate$fit$x$exchangeable) return(k_model())
   axes <- if (!is.null(estimate$members)) axis_weights(estimate$members)
   if (mean(axes$errors) > 0.5) dawid_skene("weak") else rater_model("rater")
 }
@@ -62,17 +58,11 @@ model_of_average <- function(estimate) {
 # Weights of truths of some cases: `p` of these, `known` (is the truth known?), `v` how often each
 # counts, `back` the share of the way to errors in common. NULL if raters do not tell.
 truth_weights <- function(p, known, v, back) {
-  if (isTRUE(back == 1)) {
-    return(p)
-  }
+  if (isTRUE(back == 1)) return(p)
   open <- which(!known & v > 0)
-  if (length(open) == 0L) {
-    return(p)
-  }
+  if (length(open) == 0L) return(p)
   undo <- undo_mixing(p[open, , drop = FALSE], v[open])
-  if (is.null(undo)) {
-    return(NULL)
-  }
+  if (is.null(undo)) return(NULL)
   own <- p
   own[!known, ] <- p[!known, , drop = FALSE] %*% undo
   own + back * (p - own)
@@ -87,9 +77,7 @@ undo_mixing <- function(p, v) {
   base <- colSums(p * v)
   mixed <- crossprod(p, p * v)
   told <- eigen(mixed / sqrt(outer(base, base)), symmetric = TRUE, only.values = TRUE)$values
-  if (length(told) > 1L && min(told) < least_told) {
-    return(NULL)
-  }
+  if (length(told) > 1L && min(told) < least_told) return(NULL)
   out <- diag(length(share))
   out[there, there] <- solve(mixed, diag(base, length(base)))
   out

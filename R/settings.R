@@ -1,7 +1,7 @@
 # Arguments that go together travel as one list.
 
 # A list of some of the `known` settings, each by its name.
-check_settings_list <- function(x, arg, known, call) {
+check_settings_list <- function(x, arg, known, call = user_frame()) {
   names <- rlang::names2(x)
   off <- printable(setdiff(names, known))
   if (!is.list(x) || is.object(x) || length(off) > 0L || anyDuplicated(names) > 0L) {
@@ -19,7 +19,8 @@ check_settings_list <- function(x, arg, known, call) {
 }
 
 # `known`: which of the settings the caller has; the others are an error.
-check_resampling <- function(resampling, call, known = c("replicates", "threads", "cluster")) {
+check_resampling <- function(resampling, call = user_frame(),
+                             known = c("replicates", "threads", "cluster")) {
   given <- check_settings_list(resampling, "resampling", known, call)
   list(
     replicates = given[["replicates"]], threads = given[["threads"]] %||% default_threads(),
@@ -28,7 +29,7 @@ check_resampling <- function(resampling, call, known = c("replicates", "threads"
 }
 
 # As options of an estimator have them.
-check_bins <- function(bins, call) {
-  given <- check_settings_list(bins, "bins", c("width", "clip"), call)
+check_bins <- function(bins) {
+  given <- check_settings_list(bins, "bins", c("width", "clip"))
   list(clip = given[["clip"]] %||% "bin", bin_width = given[["width"]] %||% 0.1)
 }

@@ -94,9 +94,7 @@ right_rates <- function(answers) {
 
 # Limits of the mean correlation of the raters, from what each case does to both sums.
 mean_correlation_limits <- function(pairs, answers, raters, mean) {
-  if (all(is.na(pairs$std.error)) || is.na(mean)) {
-    return(c(NA_real_, NA_real_))
-  }
+  if (all(is.na(pairs$std.error)) || is.na(mean)) return(c(NA_real_, NA_real_))
   rate <- right_rates(answers)
   mine <- answers$judge <= raters
   judge <- answers$judge[mine]

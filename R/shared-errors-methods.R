@@ -37,9 +37,7 @@
 #' @export
 tidy.shared_errors <- function(x, what = c("pairs", "raters"), ...) {
   check_dots_empty(...)
-  if (check_choice(what, c("pairs", "raters"), "what") == "raters") {
-    return(x$raters)
-  }
+  if (check_choice(what) == "raters") return(x$raters)
   table <- pairs_of_all(x)
   table[!names(table) %in% c("one", "two", "covariance", "spread", "conf_level")]
 }
@@ -57,7 +55,7 @@ glance.shared_errors <- function(x, ...) {
 #' @export
 as.matrix.shared_errors <- function(x, ...) {
   n <- length(x$judges)
-  check_pair_numbers(n, 2, rlang::current_env())
+  check_pair_numbers(n, 2)
   out <- matrix(NA_real_, n, n, dimnames = list(x$judges, x$judges))
   diag(out) <- 1
   at <- cbind(x$pairs$one, x$pairs$two)
@@ -90,7 +88,7 @@ format.shared_errors <- function(x, digits = 2L, ...) {
     if (is.na(low)) {
       ""
     } else {
-      paste0(" (", format(100 * facts$conf_level), "% interval ", between(low, high), ")")
+      paste0(" (", interval_title(facts$conf_level), " ", between(low, high), ")")
     }
   }
   paste0(
@@ -124,8 +122,7 @@ shown_table.shared_errors <- function(x) { # nolint: object_name.
   out <- data.frame(pair = paste(table$rater1, "-", table$rater2))
   if (any(table$known > 0)) {
     out$correlation <- decimals(table$estimate, 2L)
-    out[[paste0(format(100 * x$options$conf_level), "% interval")]] <-
-      range(table$conf.low, table$conf.high)
+    out[[interval_title(x$options$conf_level)]] <- range(table$conf.low, table$conf.high)
     if (any(table$expected < 1, na.rm = TRUE)) { # with two categories wrong answers are the same
       out[["same wrong answer"]] <- decimals(table$coinciding, 2L)
       out[["by chance"]] <- decimals(table$expected, 2L)

@@ -75,18 +75,17 @@
 shared_errors <- function(x, known_truth = NULL, accuracy = NULL, coinciding = NULL,
                           conf_level = default_conf_level(), ...) {
   check_given()
-  call <- rlang::current_env()
   check_dots_empty(...)
   conf_level <- check_level(conf_level)
   if (inherits(x, "accuracy_estimate")) x <- x$fit
-  if (!inherits(x, "rater_fit")) x <- as_ratings_of_several(x, call = call)
-  known <- known_cells(x, known_truth, call)
+  if (!inherits(x, "rater_fit")) x <- as_ratings_of_several(x)
+  known <- known_cells(x, known_truth)
   if (inherits(x, "rater_fit")) x <- x$x
   x <- without_constant(x)
-  check_named_once(x, call)
-  check_pair_memory(x, call)
+  check_named_once(x)
+  check_pair_memory(x)
   judges <- c(x$raters, x$systems)
-  limits <- as_limits(accuracy, judges, "accuracy", "rater", call) %||%
+  limits <- as_limits(accuracy, judges, "accuracy", "rater") %||%
     cbind(lower = rep(1 / length(x$categories), length(judges)), upper = 1)
   least_same <- 1 / (length(x$categories) - 1)
   if (!is.null(coinciding) && least_same < 1) {
@@ -109,33 +108,30 @@ shared_errors <- function(x, known_truth = NULL, accuracy = NULL, coinciding = N
     table <- add_open_range(table, found$agreeing, x, limits, least_same)
   }
   size <- ratings_per_case(x)
-  structure(
-    list(
-      pairs = table, raters = rater_rows(table, x$raters, answers, size),
-      about = whole_panel(table, answers, length(x$raters), size),
-      counts = tibble::tibble(
-        raters = length(x$raters), systems = length(x$systems), n = count_cases(x),
-        known = sum(cells$weight)
-      ),
-      options = list(conf_level = conf_level, limits = limits, coinciding = least_same),
-      judges = judges
+  new_result("shared_errors",
+    pairs = table, raters = rater_rows(table, x$raters, answers, size),
+    about = whole_panel(table, answers, length(x$raters), size),
+    counts = tibble::tibble(
+      raters = length(x$raters), systems = length(x$systems), n = count_cases(x),
+      known = sum(cells$weight)
     ),
-    class = c("shared_errors", "fallible_result")
+    options = list(conf_level = conf_level, limits = limits, coinciding = least_same),
+    judges = judges
   )
 }
 
 columns_of_pairs <- 20
 
 # Only pairs that share a case are looked at.
-check_pair_memory <- function(x, call) {
+check_pair_memory <- function(x) {
   judges <- length(x$raters) + length(x$systems)
   answers <- pattern_lengths(x) + rowSums(pattern_answers(x) > 0L)
   met <- sum(answers * (answers - 1) / 2)
-  check_pair_numbers(judges, columns_of_pairs, call, min(judges * (judges - 1) / 2, met))
+  check_pair_numbers(judges, columns_of_pairs, pairs = min(judges * (judges - 1) / 2, met))
 }
 
 # Patterns with each truth that their cases have (0 is unknown), and the weight of such cases.
-known_cells <- function(x, known_truth, call) {
+known_cells <- function(x, known_truth) {
   if (inherits(x, "rater_fit")) {
     own <- x$known$truth
     x <- x$x
@@ -150,7 +146,7 @@ known_cells <- function(x, known_truth, call) {
   } else if (is.null(known_truth)) {
     (if (!is_kept_truth(x)) x$truth$category) %||% integer(length(x$index))
   } else {
-    check_known_truth(known_truth, x, call)
+    check_known_truth(known_truth, x)
   }
   patterns <- n_patterns(x)
   key <- code * patterns + pattern_of_case(x)
@@ -161,13 +157,12 @@ known_cells <- function(x, known_truth, call) {
   )
 }
 
-check_named_once <- function(x, call) {
+check_named_once <- function(x) {
   repeated <- nrow(repeated_ratings(x)) > 0L
-  if (x$exchangeable || repeated) {
-    abort_argument("x", "Shared errors need identified raters with one rating per case.",
-      x = if (repeated) "Some raters rated a case more than once." else "{.arg x} has counts of
-        ratings.", call = call)
-  }
+  abort_argument_if(x$exchangeable || repeated, "x",
+    "Shared errors need identified raters with one rating per case.",
+    x = if (repeated) "Some raters rated a case more than once." else "{.arg x} has counts of
+        ratings.")
 }
 
 # Ratings of a case in the mean of the cases that have some: the number of raters if all rated all.
@@ -195,7 +190,7 @@ shared_table <- function(found, judges, raters, conf_level) {
 # A row for each pair; those that share no case are not kept with the result.
 pairs_of_all <- function(x) {
   judges <- length(x$judges)
-  check_pair_numbers(judges, columns_of_pairs, rlang::caller_env())
+  check_pair_numbers(judges, columns_of_pairs)
   pairs <- list(
     one = rep.int(1:(judges - 1), (judges - 1):1), two = sequence((judges - 1):1, 2:judges), n = 0
   )

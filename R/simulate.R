@@ -26,11 +26,10 @@ simulate_ratings <- function(design, n = design$n, rater_kind = NULL) {
   check_given()
   check_design(design)
   n <- check_count(n, "n")
-  check_panel_memory(design, n, rlang::current_env())
-  call <- rlang::current_env()
-  rater_kind <- check_rater_kind(rater_kind, call)
+  check_panel_memory(design, n)
+  rater_kind <- check_rater_kind(rater_kind)
   x <- as_panel(design, draw_panel(design, n))
-  x$rater_kind <- settle_kinds(rater_kind, x, call)
+  x$rater_kind <- settle_kinds(rater_kind, x)
   x
 }
 
@@ -60,8 +59,8 @@ as_panel <- function(design, drawn) {
   x
 }
 
-check_design <- function(design, call = rlang::caller_env()) {
-  check_class(design, "rater_design", "design", "Make one with {.fun rater_design}.", call = call)
+check_design <- function(design) {
+  check_class(design, "rater_design", "design", "Make one with {.fun rater_design}.")
 }
 
 #' What is true of a panel
@@ -94,7 +93,7 @@ truth <- function(x) {
 true_accuracy <- function(x, systems = NULL) {
   check_given()
   check_truth(x)
-  x <- choose_systems(x, systems, rlang::current_env())
+  x <- choose_systems(x, systems)
   tibble::tibble(
     system = x$systems, expected = unname(x$truth$expected), sample = sample_accuracy(x)
   )
@@ -108,12 +107,10 @@ sample_accuracy <- function(x) {
   unname(as.double(ratio(right, colSums((answer > 0L) * weight))))
 }
 
-check_truth <- function(x, call = rlang::caller_env()) {
-  check_ratings(x, call)
-  if (is.null(x$truth)) {
-    abort_argument("x", "The truth of the cases of {.arg x} is not known.", i = "Only what
-        {.fun simulate_ratings} and {.fun with_truth} make, or {.fun ratings} with {.arg truth},
-        carries its truth; for estimates, see {.fun ground_truth} and {.fun estimate_accuracy}.",
-      call = call)
-  }
+check_truth <- function(x) {
+  check_ratings(x)
+  abort_argument_if(is.null(x$truth), "x", "The truth of the cases of {.arg x} is not known.",
+    i = "Only what {.fun simulate_ratings} and {.fun with_truth} make, or {.fun ratings} with
+        {.arg truth}, carries its truth; for estimates, see {.fun ground_truth} and
+        {.fun estimate_accuracy}.")
 }

@@ -28,34 +28,25 @@
 single_label <- function(x, label = NULL, several = c("error", "omit"), ...) {
   check_given()
   check_dots_empty(...)
-  call <- rlang::current_env()
-  x <- as_answers(x, call = call)
-  several <- check_choice(several, c("error", "omit"), "several")
-  if (is.null(label)) {
-    return(if (has_labels(x)) single_labels(x, several, call) else x)
-  }
-  if (x$exchangeable || has_repeats(x)) {
-    abort_argument("label", "{.arg label} needs one answer of each rater on a case.", call = call)
-  }
-  if (!(rlang::is_string(label) && label %in% x$categories)) {
-    abort_argument("label", "must be a label of {.arg x}.", not = label,
-      i = "They are {.val {x$categories}}.", call = call)
-  }
+  x <- as_answers(x)
+  several <- check_choice(several)
+  if (is.null(label)) return(if (has_labels(x)) single_labels(x, several) else x)
+  abort_argument_if(x$exchangeable || has_repeats(x), "label",
+    "{.arg label} needs one answer of each rater on a case.")
+  abort_argument_if(!(rlang::is_string(label) && label %in% x$categories), "label",
+    "must be a label of {.arg x}.", not = label, i = "They are {.val {x$categories}}.")
   one_label(x, match(label, x$categories))
 }
 
-single_labels <- function(x, several, call) {
+single_labels <- function(x, several) {
   entries <- judgements(x)
   answer <- answer_number(entries)
   many <- answer %in% answer[duplicated(answer)]
-  if (any(many) && several == "error") {
-    abort_fallible("labels", "Some answers have several labels.",
-      x = "{length(unique(answer[many]))} of {max(answer)} answers do, first that of
-           {.val {x$raters[entries$worker[many][1L]]}} on
-           {.val {as.character(x$cases[entries$unit[many][1L]])}}.",
-      i = "{.code several = \"omit\"} leaves them out; {.arg label} asks about one label at a
-           time.", call = call)
-  }
+  abort_if(any(many) && several == "error", "labels", "Some answers have several labels.",
+    x = "{length(unique(answer[many]))} of {max(answer)} answers do, first that of
+        {.val {x$raters[entries$worker[many][1L]]}} on
+        {.val {as.character(x$cases[entries$unit[many][1L]])}}.",
+    i = "{.code several = \"omit\"} leaves them out; {.arg label} asks about one label at a time.")
   keep <- entries$label > 0L & !many
   rebuild(x, lapply(entries[c("unit", "worker", "label")], `[`, keep), x$categories)
 }

@@ -37,9 +37,8 @@
 #' @export
 summary.simulation_study <- function(object, by = c("design", "n", "system", "estimator"),
                                      margin = 0.1, common = FALSE, ...) {
-  call <- rlang::current_env()
   check_dots_empty(...)
-  by <- check_by(by, call)
+  by <- check_by(by)
   margin <- check_level(margin, "margin")
   rows <- tidy(object)
   # Panels are independent within a cell; systems of a shared panel are not.
@@ -57,11 +56,10 @@ summary.simulation_study <- function(object, by = c("design", "n", "system", "es
   tibble::as_tibble(list2DF(stack_tables(out)))
 }
 
-check_by <- function(by, call) {
+check_by <- function(by) {
   choices <- c("design", "n", "system", "estimator")
-  if (!is.null(by) && !(is.character(by) && all(by %in% choices))) {
-    abort_argument("by", "must be any of {.val {choices}}.", not = by, call = call)
-  }
+  abort_argument_if(!is.null(by) && !(is.character(by) && all(by %in% choices)), "by",
+    "must be any of {.val {choices}}.", not = by)
   unique(by)
 }
 
@@ -99,9 +97,7 @@ summarise_errors <- function(target, group, margin) {
 # variance of the panels' sums of deviations; a panel without a value has none, but it might have
 # had.
 mean_mcse <- function(x, which, cell, panel) {
-  if (length(x) == 0L) {
-    return(NA_real_)
-  }
+  if (length(x) == 0L) return(NA_real_)
   deviation <- double(length(which))
   deviation[which] <- x - mean(x)
   parts <- vapply(split(seq_along(which), cell), function(rows) {

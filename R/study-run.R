@@ -49,9 +49,9 @@ built_in <- function(estimators) {
 }
 
 # The caller's `tick` moves a bar of the caller's; `clock` gives seconds.
-run_study <- function(study, threads, checkpoint, call, tick = NULL, clock = elapsed) {
-  for (cell in study_cells(study)) check_panel_memory(cell$design, cell$n, call)
-  if (!is.null(checkpoint)) save_checkpoint(study, checkpoint, call)
+run_study <- function(study, threads, checkpoint, tick = NULL, clock = elapsed) {
+  for (cell in study_cells(study)) check_panel_memory(cell$design, cell$n)
+  if (!is.null(checkpoint)) save_checkpoint(study, checkpoint)
   blocks <- study_blocks(study)
   before <- sum(study$done)
   tables <- list()
@@ -59,14 +59,14 @@ run_study <- function(study, threads, checkpoint, call, tick = NULL, clock = ela
   complete <- NULL
   here <- environment()
   on.exit(if (!is.null(checkpoint)) {
-    save_checkpoint(complete %||% add_results(study, tables), checkpoint, call)
+    save_checkpoint(complete %||% add_results(study, tables), checkpoint)
   })
   if (is.null(tick)) {
     bar <- progress_bar("Runs", study$runs * length(study$done))
     on.exit(bar$close(), add = TRUE)
     tick <- bar$tick
   }
-  runner <- block_runner(study, threads, call)
+  runner <- block_runner(study, threads)
   while (length(blocks) > 0L) {
     wave <- seq_len(min(runner$width, length(blocks)))
     tables <- c(tables, withCallingHandlers(
@@ -79,7 +79,7 @@ run_study <- function(study, threads, checkpoint, call, tick = NULL, clock = ela
     blocks <- blocks[-wave]
     tick(before)
     if (!is.null(checkpoint) && clock() - saved > 5) {
-      save_checkpoint(add_results(study, tables), checkpoint, call)
+      save_checkpoint(add_results(study, tables), checkpoint)
       saved <- clock()
     }
   }
@@ -90,9 +90,7 @@ run_study <- function(study, threads, checkpoint, call, tick = NULL, clock = ela
 # Rows come in the order of cells, runs, systems and estimators. What is done is what is there, so
 # that an interrupt cannot part them.
 add_results <- function(study, tables) {
-  if (length(tables) == 0L) {
-    return(study)
-  }
+  if (length(tables) == 0L) return(study)
   table <- stack_tables(c(if (!is.null(study$results)) list(study$results), tables))
   order <- order(
     table$cell, table$run, match(table$system, unique(table$system)),
@@ -113,7 +111,7 @@ kept_blocks <- function(blocks, finished) {
 }
 
 # How many blocks are run at once, and the function that runs them.
-block_runner <- function(study, threads, call) {
+block_runner <- function(study, threads) {
   if (!has_workers()) {
     here <- function(blocks, tick) {
       lapply(blocks, run_block, study$estimators, study$seed, threads, tick)
@@ -124,7 +122,9 @@ block_runner <- function(study, threads, call) {
   needed <- estimator_globals(c(study$estimators, worlds))
   away <- function(blocks, tick) {
     tasks <- lapply(blocks, block_task, study$estimators, study$seed)
-    run_pieces(tasks, vapply(blocks, block_name, ""), call, needed$globals, needed$packages)
+    run_pieces(
+      tasks, vapply(blocks, block_name, ""), globals = needed$globals, packages = needed$packages
+    )
   }
   list(width = future::nbrOfWorkers(), run = away)
 }
@@ -201,9 +201,7 @@ run_block <- function(block, estimators, seed, threads = 1L, tick = function(don
 # What estimate_accuracy() would draw in each run: two words per run.
 bootstrap_seeds <- function(estimators, seeds) {
   replicates <- vapply(estimators, function(estimator) core_options(estimator)$replicates, 0L)
-  if (!any(replicates > 0L)) {
-    return(matrix(0L, 2L, 0L))
-  }
+  if (!any(replicates > 0L)) return(matrix(0L, 2L, 0L))
   vapply(seeds, function(seed) with_run_seed(seed, draw_seed()), integer(2L))
 }
 
@@ -213,12 +211,12 @@ compiled_results <- function(result, estimator, core, block) {
   systems <- length(out$estimate) / block$runs
   categories <- length(block$design$categories)
   fits <- list(
-    identified = rep(result$told, systems), agreement = rep(core$agreement, systems)
+    identified = rep(result$identifiable, systems), agreement = rep(core$agreement, systems)
   )
   out$reason <- reason_no_estimate(
     fits$identified, fits$agreement, categories, out$estimate, block$n
   )
-  unidentified <- rep(result$told == "yes" & !result$identified, systems)
+  unidentified <- rep(result$identifiable == "yes" & !result$identified, systems)
   out$reason[unidentified] <- reason_of_parameters(attr(estimator, "options")$model, categories)
   out <- add_intervals(out, result$interval)
   out$condition <- rep(list(NULL), length(out$estimate))

@@ -91,82 +91,68 @@ simulation_study <- function(designs, estimators = c("binned", "unbinned"), runs
                              panels = c("separate", "same"), threads = default_threads(),
                              checkpoint = NULL) {
   check_given()
-  call <- rlang::current_env()
-  n <- check_sizes(n, call)
+  n <- check_sizes(n)
   study <- new_study(
-    as_designs(designs, call, n), as_estimators(estimators, call),
-    check_count(runs, "runs", max = 1000000L), n,
-    check_choice(panels, c("separate", "same"), "panels"), draw_seed()
+    as_designs(designs, n), as_estimators(estimators), check_count(runs, "runs", max = 1000000L), n,
+    check_choice(panels), draw_seed()
   )
   threads <- check_threads(threads)
   if (!is.null(checkpoint)) {
-    checkpoint <- check_path(checkpoint, call)
-    lock_checkpoint(checkpoint, call)
-    study <- resume(study, checkpoint, call)
+    checkpoint <- check_path(checkpoint)
+    lock_checkpoint(checkpoint)
+    study <- resume(study, checkpoint)
   }
-  run_study(study, threads, checkpoint, call)
+  run_study(study, threads, checkpoint)
 }
 
 # A study of which nothing is done yet. Fields: as the arguments, results (a list of columns) and
 # done (the number of runs of each cell).
 new_study <- function(designs, estimators, runs, n, panels, seed) {
-  study <- structure(
-    list(
-      designs = designs, estimators = estimators, runs = runs, n = n, panels = panels,
-      seed = seed, results = NULL
-    ),
-    class = c("simulation_study", "fallible_result")
+  study <- new_result("simulation_study",
+    designs = designs, estimators = estimators, runs = runs, n = n, panels = panels,
+    seed = seed, results = NULL
   )
   study$done <- integer(length(study_cells(study)))
   study
 }
 
 # Functions become worlds, which are asked for a panel of `n` cases (the first number of several).
-as_designs <- function(x, call, n = NULL) {
+as_designs <- function(x, n = NULL) {
   if (inherits(x, "rater_design") || is.function(x)) x <- list(design = x)
   ok <- is.list(x) && length(x) > 0L &&
     all(vapply(x, function(design) inherits(design, "rater_design") || is.function(design), NA))
-  if (!ok) {
-    abort_argument("designs",
-      "must be a {.cls rater_design}, a function of the number of cases, or a list of them.",
-      not = x, i = "Make designs with {.fun rater_design} or {.fun lehner_design}.", call = call)
-  }
+  abort_argument_if(!ok, "designs",
+    "must be a {.cls rater_design}, a function of the number of cases, or a list of them.", not = x,
+    i = "Make designs with {.fun rater_design} or {.fun lehner_design}.")
   names <- rlang::names2(x)
   names[names == ""] <- paste("design", seq_along(x))[names == ""]
-  check_names(names, "designs", call)
+  check_names(names, "designs")
   own <- vapply(x, is.function, NA)
-  if (any(own)) x[own] <- as_worlds(x[own], names[own], n, call)
+  if (any(own)) x[own] <- as_worlds(x[own], names[own], n)
   alone <- names[lengths(lapply(x, `[[`, "systems")) == 0L]
-  if (length(alone) > 0L) {
-    abort_fallible("system", "A design must have a system whose accuracy is estimated.",
-      x = "There is none in {.val {alone}}.", i = "Give {.arg systems} to {.fun rater_design}.",
-      system = character(), call = call)
-  }
+  abort_if(length(alone) > 0L, "system", "A design must have a system whose accuracy is estimated.",
+    x = "There is none in {.val {alone}}.", i = "Give {.arg systems} to {.fun rater_design}.",
+    system = character())
   stats::setNames(x, names)
 }
 
-as_worlds <- function(functions, names, n, call) {
-  if (length(n) == 0L) {
-    abort_argument("n", "Give {.arg n}, the number of cases: functions have none of their own.",
-      x = "{.val {names}} {?is a function/are functions}.", call = call)
-  }
-  Map(new_world, functions, names, MoreArgs = list(n = n[[1L]], call = call))
+as_worlds <- function(functions, names, n) {
+  abort_argument_if(length(n) == 0L, "n",
+    "Give {.arg n}, the number of cases: functions have none of their own.",
+    x = "{.val {names}} {?is a function/are functions}.")
+  Map(new_world, functions, names, MoreArgs = list(n = n[[1L]]))
 }
 
-check_sizes <- function(n, call) {
-  if (is.null(n)) {
-    return(NULL)
-  }
-  if (length(n) == 0L) check_count(n, "n", call = call)
-  unique(vapply(n, check_count, 0L, arg = "n", call = call))
+check_sizes <- function(n) {
+  if (is.null(n)) return(NULL)
+  if (length(n) == 0L) check_count(n, "n")
+  unique(vapply(n, check_count, 0L, arg = "n"))
 }
 
-check_path <- function(path, call) {
+check_path <- function(path) {
   ok <- rlang::is_string(path) && validEnc(path) && dir.exists(dirname(path)) && !dir.exists(path)
-  if (!ok) {
-    abort_argument("checkpoint", "must be the path of a file in a folder that exists.", not = path,
-      call = call)
-  }
+  abort_argument_if(!ok, "checkpoint", "must be the path of a file in a folder that exists.",
+    not = path)
   # Estimators may change the folder; and a link is locked as what it leads to.
   if (file.exists(path)) {
     normalizePath(path)
@@ -181,17 +167,16 @@ check_path <- function(path, call) {
 #' @export
 update.simulation_study <- function(object, runs = object$runs, threads = default_threads(),
                                     checkpoint = NULL, ...) {
-  call <- rlang::current_env()
   check_dots_empty(...)
   object$runs <- check_count(runs, "runs", min = object$runs, max = 1000000L)
   threads <- check_threads(threads)
   if (!is.null(checkpoint)) {
     same <- c("designs", "estimators", "n", "panels", "seed")
-    checkpoint <- check_path(checkpoint, call)
-    lock_checkpoint(checkpoint, call)
-    object <- resume(object, checkpoint, call, same)
+    checkpoint <- check_path(checkpoint)
+    lock_checkpoint(checkpoint)
+    object <- resume(object, checkpoint, same)
   }
-  run_study(object, threads, checkpoint, call)
+  run_study(object, threads, checkpoint)
 }
 
 #' @rdname simulation_study
@@ -204,7 +189,7 @@ replay <- function(study, row, what = c("panel", "estimate")) {
   check_class(study, "simulation_study", "study", "Make one with {.fun simulation_study}.")
   table <- tidy(study)
   row <- check_count(row, "row", max = nrow(table))
-  what <- check_choice(what, c("panel", "estimate"), "what")
+  what <- check_choice(what)
   at <- table[row, ]
   cells <- study_cells(study)
   cell <- which(vapply(cells, function(cell) {

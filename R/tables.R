@@ -28,9 +28,6 @@ used_columns <- function(table) {
 shown_table.ratings <- function(x) NULL
 
 #' @export
-shown_table.ratings_labels <- shown_table.ratings
-
-#' @export
 shown_table.rater_model <- function(x) NULL
 
 #' @export
@@ -94,15 +91,13 @@ as_result <- function(value, systems, arg = "estimators") {
   }, NA)
   ok <- all(numeric) && length(table[["estimate"]]) == length(systems) && !anyNA(place) &&
     !any(is.infinite(table[["estimate"]]))
-  if (!ok) {
-    abort_argument(arg, "An estimator must return {length(systems)} finite number{?s}, one per
-                         system, or a data frame with a column {.val estimate} and a row per
-                         system.",
-      x = c(
-        "It returned {describe(value)}.",
-        if (length(named) > 0L) "It names {.val {named}}; systems are {.val {systems}}."
-      ), call = NULL)
-  }
+  abort_argument_if(!ok, arg, "An estimator must return {length(systems)} finite number{?s}, one per
+                       system, or a data frame with a column {.val estimate} and a row per
+                       system.",
+    x = c(
+      "It returned {describe(value)}.",
+      if (length(named) > 0L) "It names {.val {named}}; systems are {.val {systems}}."
+    ), call = NULL)
   out <- result_table(na_real(as.double(table[["estimate"]][place])))
   for (column in intersect(interval_columns, names(table))) {
     out[[column]] <- as.double(table[[column]][place])

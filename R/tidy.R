@@ -74,10 +74,9 @@ vcov.fallible_result <- function(object, ...) { # nolint: object_name.
 confint.fallible_result <- function(object, parm, level = NULL, ...) { # nolint: object_name.
   table <- estimates_of(object)
   own <- glance(object)[["conf_level"]] %||% unclass(object)[["options"]]$conf_level
-  if (!is.null(level) && !isTRUE(all.equal(level, own))) {
-    abort_argument("level", "must be that of the intervals of {.arg object}.", not = level,
-      i = "It has intervals of level {own}. Make it again with another {.arg conf_level}.")
-  }
+  abort_argument_if(!is.null(level) && !isTRUE(all.equal(level, own)), "level",
+    "must be that of the intervals of {.arg object}.", not = level,
+    i = "It has intervals of level {own}. Make it again with another {.arg conf_level}.")
   ends <- as.matrix(table[c("conf.low", "conf.high")])
   tail <- (1 + c(-1, 1) * (own %||% NA_real_)) / 2
   dimnames(ends) <- list(names_of_rows(table), paste(format(100 * tail, trim = TRUE), "%"))
@@ -85,12 +84,10 @@ confint.fallible_result <- function(object, parm, level = NULL, ...) { # nolint:
 }
 
 # The main table of a result with estimates, intervals and standard errors, where it has them.
-estimates_of <- function(object, call = rlang::caller_env()) {
+estimates_of <- function(object) {
   table <- tidy(object)
-  if (!is.numeric(table[["estimate"]])) {
-    abort_argument("object", "A result of class {.cls {class(object)[[1L]]}} has no estimates.",
-      i = "See {.fun tidy}.", call = call)
-  }
+  abort_argument_if(!is.numeric(table[["estimate"]]), "object",
+    "A result of class {.cls {class(object)[[1L]]}} has no estimates.", i = "See {.fun tidy}.")
   lacking <- setdiff(c("std.error", "conf.low", "conf.high"), names(table))
   table[lacking] <- NA_real_
   table
@@ -119,6 +116,8 @@ plain_data_frame <- function(table) list2DF(lapply(table, identity))
 
 plain_tibble <- function(table) tibble::as_tibble(plain_data_frame(table))
 
+new_result <- function(class, ...) structure(list(...), class = c(class, "fallible_result"))
+
 # A result that is a table: `rows` are lists of columns, `...` attributes.
 new_result_table <- function(rows, class, ...) {
   table <- stack_tables(rows)
@@ -143,9 +142,7 @@ tables_of <- function(x) {
   methods <- lapply(class(x), utils::getS3method, f = "tidy", optional = TRUE)
   method <- Find(Negate(is.null), methods)
   names <- setdiff(eval(formals(method)$what), not_shown_unasked)
-  if (length(names) == 0L) {
-    return(list(table = tidy(x)))
-  }
+  if (length(names) == 0L) return(list(table = tidy(x)))
   tables <- lapply(stats::setNames(nm = names), function(what) {
     tryCatch(tidy(x, what = what), fallible_error = function(e) NULL)
   })
@@ -154,9 +151,7 @@ tables_of <- function(x) {
 
 # The summary of all results that have no other: what they rest on, and all their tables.
 summarise_result <- function(object, ...) {
-  if (is_part(object)) {
-    return(summary(plain_data_frame(object)))
-  }
+  if (is_part(object)) return(summary(plain_data_frame(object)))
   structure(list(object = object), class = "result_summary")
 }
 
@@ -166,9 +161,7 @@ print.result_summary <- function(x, ...) {
   cat_lines(paste0("<summary of ", class(object)[[1L]], "> ", caption_of(object)))
   print_facts(glance(object))
   tables <- tables_of(object)
-  for (name in names(tables)) {
-    print_table(capitalised(name), used_columns(tables[[name]]))
-  }
+  for (name in names(tables)) print_table(capitalised(name), used_columns(tables[[name]]))
   invisible(x)
 }
 
@@ -182,9 +175,7 @@ knit_result <- function(x, ..., options = list(), inline = FALSE) {
     return(knitr::asis_output(literal(toString(words))))
   }
   table <- if (!isFALSE(options$fallible.table) && !is_part(x)) shown_table(x)
-  if (is.null(table)) {
-    return(knitr::normal_print(x))
-  }
+  if (is.null(table)) return(knitr::normal_print(x))
   more <- nrow(table) - most_shown
   notes <- c(if (more > 0L) paste("... and", more, "rows more"), gsub("\\s+", " ", notes_of(x)))
   right <- vapply(table, function(column) all(grepl("^[-+<.[]*[0-9]|^NA$|^$", column)), NA)
@@ -228,19 +219,15 @@ escape_markdown <- function(words) {
 # Words for a document, in which what would be markup is written as entities, or lines of a table.
 # Labels and names are data: they are to be read as they are, and neither as markup nor as code.
 as_markdown <- function(x, digits = 3L) {
-  if (!is.data.frame(x)) {
-    return(escape_markdown(x))
-  }
+  if (!is.data.frame(x)) return(escape_markdown(x))
   as.character(knitr::kable(table_as_text(x), "pipe", digits = digits, row.names = FALSE))
 }
 
 # Spreadsheets take text that begins with `=`, `+`, `-`, `@`, a tab or a line break for a formula,
 # and a label may be anything that somebody wrote. An apostrophe before such cells and names of
 # columns makes them text; numbers, also as text ("-1"), stay as they are.
-for_spreadsheet <- function(table, wanted, call = rlang::caller_env()) {
-  if (!check_flag(wanted, "spreadsheet", call)) {
-    return(table)
-  }
+for_spreadsheet <- function(table, wanted) {
+  if (!check_flag(wanted, "spreadsheet")) return(table)
   table[] <- lapply(table, function(column) {
     if (is.factor(column)) levels(column) <- without_formulas(levels(column))
     if (is.character(column)) without_formulas(column) else column

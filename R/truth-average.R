@@ -4,9 +4,7 @@
 # A list: x, ratings with a pattern for each known truth; posterior, patterns x categories, NA where
 # nothing follows from the ratings; certain, a logical per pattern.
 average_labels <- function(x, known = nothing_known) {
-  if (x$exchangeable) {
-    return(k_model_labels(x))
-  }
+  if (x$exchangeable) return(k_model_labels(x))
   certain <- if (length(known$truth) > 0L) known$truth > 0L else logical(n_patterns(x))
   identified <- "yes"
   told <- any(certain) || any(lengths(known$raters) > 0L) || length(known$counts) > 0L
@@ -55,12 +53,9 @@ weights_of_labels <- function(x) {
 }
 
 warn_two_raters <- function(x) {
-  if (length(unique(rating_rater(x))) == 2L) {
-    warn_fallible("weakly_identified", c(
-      "Where the two raters disagree, only the priors decide which is right.",
-      "i" = "Add a third rater, or give {.arg known_truth} for some cases."
-    ), why = "two raters")
-  }
+  warn_if(length(unique(rating_rater(x))) == 2L, "weakly_identified",
+    "Where the two raters disagree, only the priors decide which is right.",
+    i = "Add a third rater, or give {.arg known_truth} for some cases.", why = "two raters")
 }
 
 # Probabilities that are as sure as raters with correlated errors allow: evidence of r ratings
@@ -68,9 +63,7 @@ warn_two_raters <- function(x) {
 # category the base rates give way. Rows stand for `weight` cases.
 flatten <- function(posterior, r, rho, weight, certain = logical(nrow(posterior))) {
   do <- which(!certain & r > 1 & !is.na(posterior[, 1L]))
-  if (rho == 0 || length(do) == 0L) {
-    return(posterior)
-  }
+  if (rho == 0 || length(do) == 0L) return(posterior)
   rates <- colSums(posterior * weight, na.rm = TRUE)
   posterior[do, ] <- flatten_rows(
     log(pmax(posterior[do, , drop = FALSE], 1e-300)), 1 / (1 + (r[do] - 1) * rho),

@@ -27,8 +27,8 @@
 #' @export
 tidy.ground_truth <- function(x, what = c("cases", "categories"), ...) {
   check_dots_empty(...)
-  what <- check_choice(what, c("cases", "categories"), "what")
-  probability <- probability_matrix(x, "x", rlang::current_env())
+  what <- check_choice(what)
+  probability <- probability_matrix(x, "x")
   labels <- colnames(probability)
   if (what == "cases") {
     return(tibble::tibble(
@@ -50,7 +50,7 @@ tidy.ground_truth <- function(x, what = c("cases", "categories"), ...) {
 glance.ground_truth <- function(x, ..., sure = 0.8) {
   check_dots_empty(...)
   check_number(sure, "sure", 0, 1)
-  probability <- probability_matrix(x, "x", rlang::current_env())
+  probability <- probability_matrix(x, "x")
   known <- probability[!is.na(probability[, 1L]), , drop = FALSE]
   highest <- most_probable(known)$probability
   tibble::tibble(
@@ -70,9 +70,7 @@ as.data.frame.ground_truth <- function(x, row.names = NULL, # nolint: object_nam
 #' @rdname tidy.ground_truth
 #' @export
 format.ground_truth <- function(x, ...) {
-  if (!has_columns(x, "case") || ncol(x) < 2L) {
-    return(NextMethod())
-  }
+  if (!has_columns(x, "case") || ncol(x) < 2L) return(NextMethod())
   told <- glance(x)
   paste0(
     count_noun(told$cases, "case"), " x ",
@@ -99,14 +97,9 @@ print.ground_truth <- function(x, n = NULL, ...) {
 #' @export
 notes_of.ground_truth <- function(x) { # nolint: object_name.
   rho <- attr(x, "rho")
-  if (is.null(rho) || nrow(x) == 0L || !has_columns(x, "case")) {
-    return(NULL)
-  }
+  if (is.null(rho) || nrow(x) == 0L || !has_columns(x, "case")) return(NULL)
   told <- glance(x)
-  if (is.na(told$probability)) {
-    return(NULL)
-  }
-  c(
+  if (!is.na(told$probability)) c(
     paste0(
       "Expected share of correct labels: ", percent(told$probability), "; below 0.8 in ",
       number(told$unsure), " of ", count_noun(told$cases - told$missing, "case"),
@@ -124,10 +117,9 @@ notes_of.ground_truth <- function(x) { # nolint: object_name.
   )
 }
 
-check_rows <- function(n, call = rlang::caller_env()) {
-  if (!(is.numeric(n) && length(n) == 1L && !is.na(n) && n >= 0)) {
-    abort_argument("n", "must be a number of rows, or Inf for all.", not = n, call = call)
-  }
+check_rows <- function(n) {
+  abort_argument_if(!(is.numeric(n) && length(n) == 1L && !is.na(n) && n >= 0), "n",
+    "must be a number of rows, or Inf for all.", not = n)
   as.double(n)
 }
 

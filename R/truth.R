@@ -5,35 +5,35 @@
 #'
 #' @section Labels of ratings:
 #' Ratings alone get *labels of the average*: the mean of the posteriors of two models of the
-#' raters, [dawid_skene()] with its pooled prior and the same around a centre in which errors are
-#' alike, one of which expects that a panel has biases, the other that cases are hard. On 25
-#' families of panels with known truth its labels are right in .81 of cases, the majority of votes
-#' in .79, the K-model in .78.
+#' raters, [dawid_skene()] with its pooled prior, and the same around a centre in which all errors
+#' are equally probable. The first expects that a panel has biases, the second that cases are hard.
+#' On 25 families of panels with known truth the labels are right in .81 of cases, those of the
+#' majority of votes in .79, of the K-model in .78.
 #'
-#' Raters of the same case err together, so that the posterior of any model that takes them for
+#' Raters of the same case share errors, so that the posterior of any model that takes them for
 #' independent is far too sure. Labels of the average are flattened: the evidence of r ratings
-#' counts for `1 / (1 + (r - 1) rho)` of itself, and base rates stay what they are. No most probable
-#' category changes by that. `rho` is the correlation of two raters' being right on a case; .43 is
+#' is reduced to `1 / (1 + (r - 1) rho)` of itself, while base rates and the most probable category
+#' stay the same. `rho` is the correlation, over cases, of two raters' being right; .43 is
 #' the mean of the same families (standard deviation .21). The ratings themselves cannot show it.
 #' Log loss falls from 1.16 to .55 on these families; on 16 others, which took no part in the
 #' choice, from 1.83 to 1.10. Where raters do err independently the probabilities are not sure
-#' enough. Language models and programs have more in common than people: their labels remain too
-#' sure, and a larger `rho` is yours to give. [calibration()] tells, where some truths are known.
+#' enough. Language models and programs share more errors than people: their labels remain too
+#' sure, and you may give a larger `rho`. If some truths are known, [calibration()] shows it.
 #'
-#' Two raters get labels with a warning: where they disagree priors decide. Counts of ratings, of
-#' whose raters are not identified, get the posterior of the K-model, flattened.
+#' Two raters get labels with a warning: where they disagree priors decide. Counts of ratings
+#' get the posterior of the K-model, flattened.
 #'
 #' @section How sure labels are:
 #' The mean of the highest probability of each case is the share of labels that are expected to be
-#' right, if probabilities mean what they say; `print()` tells it, and of how many cases the label
-#' is less probable than .8. If these are checked again, the others are at least as sure;
+#' right, if the probabilities are right; `print()` shows it, and how many cases have a label
+#' that is less probable than .8. If these are checked by hand, the others are at least as sure;
 #' `glance(sure = )` counts them for another limit, and [disputed_cases()] lists the
-#' least sure. Labels are less sure than they say in panels of language models or programs, and of
-#' models whose raters are taken to err independently (`rho = 0`) though they do not; `print()` says
-#' where that is so, as far as `rater_kind` of [ratings()] tells who rates.
+#' least sure. Labels are less sure than they look in panels of language models or programs, and
+#' where raters are taken to err independently (`rho = 0`) though they do not; `print()` says so
+#' where `rater_kind` of [ratings()] declares who rates.
 #'
 #' @section Labels of a model:
-#' A fit has the posterior of its model by Bayes' rule, not flattened unless you say `rho`, and so
+#' A fit has the posterior of its model by Bayes' rule, not flattened unless you give `rho`, and so
 #' has an estimate by a named method or model; an estimate by method `"average"` has the labels of
 #' the average. Under the K-model the probability of category k is proportional to its base rate
 #' times, for each rating, the rater accuracy if the rating is k and otherwise (1 - accuracy) /
@@ -52,14 +52,14 @@
 #' @param fit A [fit_raters()] or [estimate_accuracy()] result; or [ratings()].
 #' @param format `"wide"`, with a column for each category, or `"long"`, with a row for each case
 #'   and category.
-#' @param rho How far raters err together, in \[0, 1\]; 0 takes them for independent. `NULL` is .43
+#' @param rho How far raters share errors, in \[0, 1\]; 0 takes them for independent. `NULL` is .43
 #'   for labels of the average, 0 for those of a model.
 #' @param object A `ground_truth()` result.
 #' @param ... Not used.
 #' @return For `"wide"`, a tibble of class `ground_truth`: `case`, then a column of probabilities
 #'   for each category; rows sum to one; see [tidy()][tidy.ground_truth] for what it can be turned
 #'   into. For `"long"`, a tibble with `case`, `category` (a factor)
-#'   and `probability`. `NA` where nothing follows from the ratings. Of ratings in a database, a
+#'   and `probability`. `NA` where nothing follows from the ratings. For ratings in a database, a
 #'   lazy table with the columns of `"wide"`; see [ratings-database]. `predict()`: a tibble with
 #'   `case`, `category`, `probability` and `tied`, as [predict.rater_fit()] has them.
 #' @family estimation
@@ -77,19 +77,16 @@
 #' @export
 ground_truth <- function(fit, format = c("wide", "long"), rho = NULL) {
   check_given()
-  call <- rlang::current_env()
-  format <- check_choice(format, c("wide", "long"), "format")
-  if (!is.null(rho)) check_number(rho, "rho", 0, 1, call = call)
-  labels <- labels_of(fit, call)
+  format <- check_choice(format)
+  if (!is.null(rho)) check_number(rho, "rho", 0, 1)
+  labels <- labels_of(fit)
   rho <- rho %||% labels$common
   x <- labels$x
   posterior <- flattened(labels, rho)
-  if (format == "wide") {
-    return(new_ground_truth(x, posterior, call, rho))
-  }
+  if (format == "wide") return(new_ground_truth(x, posterior, rho))
   if (in_database(x)) {
-    abort_no_cases("The long format needs the cases", call,
-      "{.code format = \"wide\"} gives a lazy table.")
+    abort_no_cases("The long format needs the cases",
+      hint = "{.code format = \"wide\"} gives a lazy table.")
   }
   n <- length(x$categories)
   tibble::tibble(
@@ -103,7 +100,7 @@ ground_truth <- function(fit, format = c("wide", "long"), rho = NULL) {
 #' @export
 predict.ground_truth <- function(object, ...) {
   check_dots_empty(...)
-  probability <- probability_matrix(object, "object", rlang::current_env())
+  probability <- probability_matrix(object, "object")
   best <- most_probable(probability)
   tibble::tibble(
     case = object$case,
@@ -114,16 +111,16 @@ predict.ground_truth <- function(object, ...) {
 
 # A list: x; posterior, with a row per pattern of `x`; certain, which of these are known; common,
 # what raters are taken to have in common if nobody says. Those of estimates are beside gold.
-labels_of <- function(x, call) UseMethod("labels_of")
+labels_of <- function(x) UseMethod("labels_of")
 
 #' @exportS3Method
-labels_of.default <- function(x, call) {
-  x <- with_votes(as_ratings_of_several(x, "fit", call))
+labels_of.default <- function(x) {
+  x <- with_votes(as_ratings_of_several(x, "fit"))
   c(average_labels(x), common = typical_rho)
 }
 
 #' @exportS3Method
-labels_of.rater_fit <- function(x, call) {
+labels_of.rater_fit <- function(x) {
   list(x = x$x, posterior = posterior(x), certain = known_patterns(x), common = 0)
 }
 
@@ -134,17 +131,14 @@ flattened <- function(labels, rho) {
 }
 
 # `posterior` has a row per pattern of `x`. Attribute: what is true, where `x` knows it.
-new_ground_truth <- function(x, posterior, call, rho = 0) {
-  if ("case" %in% x$categories) {
-    abort_argument("fit", "No category can be called {.val case}, the name of the column of cases.",
-      i = "Give that category another name, or choose {.code format = \"long\"}.", call = call)
-  }
+new_ground_truth <- function(x, posterior, rho = 0) {
+  abort_argument_if("case" %in% x$categories, "fit",
+    "No category can be called {.val case}, the name of the column of cases.",
+    i = "Give that category another name, or choose {.code format = \"long\"}.")
   columns <- lapply(seq_along(x$categories), function(k) posterior[, k])
   names(columns) <- x$categories
-  table <- case_table(x, columns, call)
-  if (!is.data.frame(table)) {
-    return(table)
-  }
+  table <- case_table(x, columns)
+  if (!is.data.frame(table)) return(table)
   tibble::new_tibble(
     table, nrow = nrow(x), truth = if (!is.null(x$truth)) truth(x), rho = rho,
     kind = panel_kind(x), class = c("ground_truth", "fallible_result")
@@ -183,16 +177,13 @@ new_ground_truth <- function(x, posterior, call, rho = 0) {
 #' @export
 calibration <- function(x, truth = NULL, bins = 10L, conf_level = default_conf_level()) {
   check_given()
-  call <- rlang::current_env()
-  probability <- probability_matrix(x, "x", call)
+  probability <- probability_matrix(x, "x")
   bins <- check_count(bins, "bins")
   conf_level <- check_level(conf_level)
-  true <- true_categories(x, truth, colnames(probability), call)
+  true <- true_categories(x, truth, colnames(probability))
   known <- true > 0L & !is.na(probability[, 1L])
-  if (!any(known)) {
-    abort_argument("truth", "The truth of the cases in {.arg x} cannot be estimated.",
-      i = if (anyNA(probability)) "Their probabilities are {.code NA}.", call = call)
-  }
+  abort_argument_if(!any(known), "truth", "The truth of the cases in {.arg x} cannot be estimated.",
+    i = if (anyNA(probability)) "Their probabilities are {.code NA}.")
   probability <- probability[known, , drop = FALSE]
   hit <- col(probability) == true[known]
   bin <- pmax(ceiling(probability * bins - 1e-9), 1)
@@ -208,66 +199,51 @@ calibration <- function(x, truth = NULL, bins = 10L, conf_level = default_conf_l
 }
 
 # The probabilities of a table like those of ground_truth(), cases x categories.
-probability_matrix <- function(x, arg, call) {
+probability_matrix <- function(x, arg) {
   categories <- setdiff(names(x), "case")
-  if (!is.data.frame(x) || !"case" %in% names(x) || length(categories) == 0L) {
-    abort_fallible("columns",
-      "{.arg {arg}} must have the column {.val case} and a column per category.",
-      x = if (any_columns(x)) "It has {.val {names(x)}}." else "It is {describe(x)}.", arg = arg,
-      call = call)
-  }
+  abort_if(!is.data.frame(x) || !"case" %in% names(x) || length(categories) == 0L, "columns",
+    "{.arg {arg}} must have the column {.val case} and a column per category.",
+    x = if (any_columns(x)) "It has {.val {names(x)}}." else "It is {describe(x)}.", arg = arg)
   out <- as.matrix(as.data.frame(x)[categories])
   dimnames(out) <- list(NULL, categories)
   ok <- is.numeric(out) && all(is.na(out) | (out >= 0 & out <= 1 + 1e-9))
-  if (!ok) {
-    abort_fallible("columns",
-      "The columns of {.arg {arg}} other than {.val case} must hold probabilities.",
-      x = "Found something else among {.val {categories}}.", arg = arg, call = call)
-  }
+  abort_if(!ok, "columns",
+    "The columns of {.arg {arg}} other than {.val case} must hold probabilities.",
+    x = "Found something else among {.val {categories}}.", arg = arg)
   out
 }
 
 # A column number for each row of `x`; 0 where the truth is not known.
-true_categories <- function(x, truth, categories, call) {
+true_categories <- function(x, truth, categories) {
   if (is.null(truth)) truth <- attr(x, "truth")
-  if (is.null(truth)) {
-    abort_argument("truth", "Calibration needs the {.arg truth} of some cases.",
-      i = "Only what {.fun simulate_ratings} and {.fun with_truth} make carries its truth.",
-      call = call)
-  }
-  given <- as_truth_table(truth, "truth", call)
+  abort_argument_if(is.null(truth), "truth", "Calibration needs the {.arg truth} of some cases.",
+    i = "Only what {.fun simulate_ratings} and {.fun with_truth} make carries its truth.")
+  given <- as_truth_table(truth, "truth")
   code <- match(given$truth, categories)
   if (anyNA(code)) {
-    abort_unknown_truth(
-      unique(given$truth[is.na(code)]), which(is.na(code)), "truth", categories, call
-    )
+    abort_unknown_truth(unique(given$truth[is.na(code)]), which(is.na(code)), "truth", categories)
   }
   at <- match(as_label(x$case), given$case)
   replace(code[at], is.na(at), 0L)
 }
 
 # Cases and their truths as labels, from what a user may give; without those that are missing.
-as_truth_table <- function(truth, arg, call) {
+as_truth_table <- function(truth, arg) {
   if (inherits(truth, "gold_cases")) truth <- truth$truth
   truth <- name_cases(truth)
-  for (part in c(list(names(truth)), as.list(truth))) check_text(part, arg, call)
+  for (part in c(list(names(truth)), as.list(truth))) check_text(part, arg)
   if (is.data.frame(truth)) {
     column <- intersect(c("truth", "category"), names(truth))[1L]
-    if (!"case" %in% names(truth) || is.na(column)) {
-      abort_fallible("columns", "{.arg {arg}} must have the columns {.val case} and {.val truth}.",
-        x = if (any_columns(truth)) {
-          "It has {.val {names(truth)}}."
-        } else {
-          "It is {describe(truth)}."
-        }, arg = arg, call = call)
-    }
+    abort_if(!"case" %in% names(truth) || is.na(column), "columns",
+      "{.arg {arg}} must have the columns {.val case} and {.val truth}.",
+      x = if (any_columns(truth)) "It has {.val {names(truth)}}." else "It is {describe(truth)}.",
+      arg = arg)
     case <- as_label(truth$case)
     category <- as_label(truth[[column]])
   } else {
-    if (!(is.atomic(truth) && rlang::is_named(truth))) {
-      abort_argument(arg, "must be categories with the cases as names, or a data frame with columns
-                           {.val case} and {.val truth}.", not = truth, call = call)
-    }
+    abort_argument_if(!(is.atomic(truth) && rlang::is_named(truth)), arg,
+      "must be categories with the cases as names, or a data frame with columns {.val case} and
+          {.val truth}.", not = truth)
     case <- names(truth)
     category <- as_label(unname(truth))
   }
@@ -280,7 +256,7 @@ as_truth_table <- function(truth, arg, call) {
     off <- off[[1L]]
     abort_fallible("case", "A case has one true category.", x = "Case {.val {case[[off]]}} has
         {.val {category[[first[[off]]]]}} and {.val {category[[off]]}} in {.arg {arg}}.",
-      row = which(known)[[off]], call = call)
+      row = which(known)[[off]])
   }
   list(case = case[!duplicated(case)], truth = category[!duplicated(case)])
 }

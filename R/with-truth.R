@@ -36,64 +36,52 @@
 #' @export
 with_truth <- function(x, truth, expected = NULL) {
   check_given()
-  call <- rlang::current_env()
-  x <- as_ratings(x, call = call)
-  code <- case_truth(truth, x, call)
-  if (all(is.na(code))) {
-    abort_argument("truth", "must be known for at least one case.",
-      x = "It is missing for all {length(code)} case{?s}.", call = call)
-  }
+  x <- as_ratings(x)
+  code <- case_truth(truth, x)
+  abort_argument_if(all(is.na(code)), "truth", "must be known for at least one case.",
+    x = "It is missing for all {length(code)} case{?s}.")
   shares <- tabulate(code, length(x$categories)) / sum(!is.na(code))
   x$truth <- list(
-    category = code, expected = check_expected(expected, x$systems, call),
+    category = code, expected = check_expected(expected, x$systems),
     base_rates = stats::setNames(shares, x$categories)
   )
   x
 }
 
 # The number of the true category of each case, NA where it is not known.
-case_truth <- function(truth, x, call) {
+case_truth <- function(truth, x) {
   in_order <- is.atomic(truth) && !is.null(truth) && is.null(names(truth)) && is.null(dim(truth))
   if (!in_order) {
-    code <- check_known_truth(truth, x, call, "truth")
+    code <- check_known_truth(truth, x, "truth")
     return(replace(code, code == 0L, NA))
   }
-  if (in_database(x)) abort_no_cases("A truth is one of each case", call)
-  if (length(truth) != nrow(x)) {
-    abort_argument("truth", "must have a category for each case of {.arg x}, or name the cases.",
-      x = "There are {length(truth)} for {nrow(x)} case{?s}.", call = call)
-  }
+  if (in_database(x)) abort_no_cases("A truth is one of each case")
+  abort_argument_if(length(truth) != nrow(x), "truth",
+    "must have a category for each case of {.arg x}, or name the cases.",
+    x = "There are {length(truth)} for {nrow(x)} case{?s}.")
   label <- as_label(truth)
   code <- match(label, x$categories)
   off <- which(is.na(code) & !is.na(label))
-  if (length(off) > 0L) abort_unknown_truth(unique(label[off]), off, "truth", x$categories, call)
+  if (length(off) > 0L) abort_unknown_truth(unique(label[off]), off, "truth", x$categories)
   code
 }
 
-abort_unknown_truth <- function(unknown, row, arg, categories, call) {
+abort_unknown_truth <- function(unknown, row, arg, categories) {
   abort_fallible("category", "{.arg {arg}} must hold categories of {.arg x}.",
     x = "{.val {unknown}} {?is/are} not among {.val {categories}}.", row = row,
-    column = NA_character_, found = unknown, call = call)
+    column = NA_character_, found = unknown)
 }
 
-check_expected <- function(expected, systems, call) {
-  if (is.null(expected)) {
-    return(stats::setNames(rep(NA_real_, length(systems)), systems))
-  }
+check_expected <- function(expected, systems) {
+  if (is.null(expected)) return(stats::setNames(rep(NA_real_, length(systems)), systems))
   ok <- (is.numeric(expected) || is.logical(expected) && all(is.na(expected))) &&
     length(expected) == length(systems) &&
     all(is.na(expected) | (expected >= 0 & expected <= 1))
   place <- if (is.null(names(expected))) seq_along(systems) else match(systems, names(expected))
-  if (!ok || anyNA(place)) {
-    abort_argument("expected",
-      "must be a probability in [0, 1] for each system of {.arg x}, or NULL.",
-      x = if (ok) {
-        "It names {.val {names(expected)}}."
-      } else if (is.numeric(expected)) {
-        "It is {.val {unname(expected)}}."
-      } else {
-        "It is {describe(expected)}."
-      }, i = if (length(systems) > 0L) "Systems are {.val {systems}}.", call = call)
-  }
+  abort_argument_if(!ok || anyNA(place), "expected",
+    "must be a probability in [0, 1] for each system of {.arg x}, or NULL.",
+    x = if (ok) "It names {.val {names(expected)}}." else if (is.numeric(expected)) "It is
+        {.val {unname(expected)}}." else "It is {describe(expected)}.",
+    i = if (length(systems) > 0L) "Systems are {.val {systems}}.")
   stats::setNames(as.double(expected)[place], systems)
 }

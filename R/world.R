@@ -4,10 +4,13 @@
 # that a study finds them where those of a design are; some of them, where each has panels of its
 # own), and of the panel that was drawn to learn them: all (names of systems), categories, raters
 # (their number), missing (the share of ratings that are).
-new_world <- function(draw, label, n, call) {
+new_world <- function(draw, label, n) {
   world <- structure(list(draw = draw, label = label), class = "rater_world")
   x <- first_panel(world, n)
-  if (inherits(x, "error")) rlang::cnd_signal(set_call(x, call))
+  if (inherits(x, "error")) {
+    x$call <- rlang::error_call(user_frame())
+    rlang::cnd_signal(x)
+  }
   given <- sum(pattern_lengths(x)[pattern_of_case(x)])
   world$systems <- stats::setNames(rep(NA_real_, length(x$systems)), x$systems)
   world$all <- x$systems
@@ -24,17 +27,10 @@ first_panel <- function(world, n) {
       suppressWarnings(world_panel(world, n, seed), classes = "fallible_warning"),
       fallible_error = identity
     )
-    if (!inherits(x, "error")) {
-      return(x)
-    }
+    if (!inherits(x, "error")) return(x)
     if (seed == 1L) first <- x
   }
   first
-}
-
-set_call <- function(condition, call) {
-  condition$call <- rlang::error_call(call)
-  condition
 }
 
 # A panel of so many cases, with the systems that are asked for.
@@ -89,12 +85,11 @@ check_world_systems <- function(x, world) {
 }
 
 abort_world <- function(world, must, found, ...) {
-  abort_fallible("design", c(
-    paste0("Design ", verbatim("\"", world$label, "\""), " ", must, "."),
-    "x" = found,
-    "i" = "A design may be a function of the number of cases that returns {.fun ratings} with the
-           answers of systems, and with the truth of each case by {.fun with_truth}."
-  ), design = world$label, ..., call = NULL)
+  abort_fallible("design", paste0("Design ", verbatim("\"", world$label, "\""), " ", must, "."),
+    x = found,
+    i = "A design may be a function of the number of cases that returns {.fun ratings} with the
+        answers of systems, and with the truth of each case by {.fun with_truth}.",
+    design = world$label, ..., call = NULL)
 }
 
 # Seeds of a world's own, in a lane beside those of estimators: the two must not go together.

@@ -1,55 +1,75 @@
-# Posterior draws: sweeps and effective draws per CPU second, beside JAGS where package rjags is
-# installed (Debian: r-cran-rjags), in one run and one process.
+# Posterior draws: sweeps and effective draws per CPU second, with JAGS in the same run and process
+# where package rjags is installed (Debian: r-cran-rjags), and the memory that a large panel adds.
 #
-#   Rscript bench/bayes.R
+#   Rscript bench/bayes.R [OUTPUT.csv]
 #   FALLIBLE_DATA=/path Rscript bench/bayes.R real
 #
-# With `real`: do 90% intervals of estimate_accuracy() of such a fit cover the accuracy of systems, on
-# the sets of $FALLIBLE_DATA/real with no more than 30 000 ratings, and how wide are they beside
-# those of the default? Means are over sets, with their standard errors.
+# With `real`: do 90% intervals of estimate_accuracy() of such a fit cover the accuracy of systems,
+# on the sets of $FALLIBLE_DATA/real that are not too large, and how wide are they? A line per set
+# as it ends; then means over sets, with their standard errors, also of the default on the same
+# systems.
 #
-# Effective draws are those of the worst parameter, the smaller of bulk and tail. JAGS has the same
-# priors and as many kept draws, its tables as multinomial counts, case by case elsewhere.
+# Effective draws are those of the worst parameter, the smaller of bulk and tail, of 4 chains of
+# 1000 draws after 1000 sweeps. JAGS has the same priors and as many draws, its tables as
+# multinomial counts, case by case elsewhere.
 library(fallible)
 
 inside <- asNamespace("fallible")
+source(file.path("bench", "helpers.R"))
 
-main <- function() {
-  for (name in names(worlds)) {
+main <- function(output = NULL) {
+  rows <- lapply(names(worlds), function(name) {
     world <- worlds[[name]]()
     ours <- run_ours(world)
-    cat(sprintf(
-      "%-28s %9s sweeps/s %8s effective draws/s", name, show(ours$sweeps), show(ours$ess)
-    ))
     theirs <- if (!is.null(world$jags) && requireNamespace("rjags", quietly = TRUE)) {
       run_jags(world$jags)
     }
-    if (!is.null(theirs)) cat(sprintf("   JAGS %8s, ratio %.1f", show(theirs), ours$ess / theirs))
-    cat("\n")
-  }
+    row <- data.frame(
+      panel = name, sweeps = ours[["sweeps"]], effective = ours[["effective"]],
+      jags = theirs %||% NA, ratio = ours[["effective"]] / (theirs %||% NA),
+      fit_seconds = ours[["fit"]], memory = ours[["memory"]]
+    )
+    row[-1] <- signif(row[-1], 3)
+    print(row, row.names = FALSE)
+    row
+  })
+  rows <- do.call(rbind, rows)
+  if (!is.null(output)) write_results(rows, output, 1)
 }
 
-show <- function(x) format(signif(x, 3), big.mark = ",", scientific = FALSE)
+`%||%` <- function(a, b) if (is.null(a)) b else a
 
 cpu <- function(code) sum(system.time(code)[c("user.self", "sys.self")])
 
+worst <- function(draws) {
+  ess <- inside$diagnose_all(draws, 4L)[, c("ess_bulk", "ess_tail")]
+  min(ess, na.rm = TRUE)
+}
+
+# A fit as users ask for it, with the megabytes that it adds, and the sampler alone.
 run_ours <- function(world) {
+  model <- world$model %||% dawid_skene()
+  gc()
+  reset_peak()
+  before <- memory_status("VmRSS")
   set.seed(1)
-  seconds <- cpu(fit <- suppressWarnings(fit_raters(
-    world$x, dawid_skene(), method = "bayes", prior = world$prior, sampling = world$sampling
+  fit <- cpu(suppressWarnings(fit_raters(
+    world$x, model, method = "bayes", prior = world$prior, sampling = world$sampling
   )))
-  # Without what R does around it.
-  task <- inside$sampler_task(world$x, dawid_skene(), inside$nothing_known,
-    inside$settle_prior(world$prior, world$x, dawid_skene()))
+  memory <- (memory_status("VmHWM") - before) / 2^20
+  x <- inside$patterns_for(model, world$x)
+  task <- inside$sampler_task(x, model, inside$nothing_known,
+    inside$settle_prior(world$prior, x, model))
   options <- list(
-    chains = 1L, kept = 10L, warmup = world$sweeps, thin = 1L, threads = 1L, seed = 1:2,
-    log_likelihood = FALSE
+    chains = 4L, kept = 1000L, warmup = 1000L, thin = world$thin, threads = 1L, seed = 1:2
   )
-  alone <- cpu(inside$core_draw_posterior(
-    world$x$patterns, inside$pattern_weights(world$x), task$truth, task$population, FALSE,
-    task$prior, options, inside$no_tick
-  ))
-  list(sweeps = world$sweeps / alone, ess = glance(fit)$worst_ess / seconds)
+  seconds <- cpu(found <- inside$run_sampler(x, task, options))
+  draws <- inside$named_draws(found$draws, task$terms)
+  draws <- draws[, inside$is_watched(task$terms), drop = FALSE]
+  c(
+    sweeps = 4000 * (1 + world$thin) / seconds, effective = worst(draws) / seconds, fit = fit,
+    memory = memory
+  )
 }
 
 run_jags <- function(jags) {
@@ -59,13 +79,22 @@ run_jags <- function(jags) {
     draws <- rjags::coda.samples(model, jags$watch, 1000 * jags$thin, jags$thin,
       progress.bar = "none")
   })
-  ess <- vapply(colnames(draws[[1]]), function(term) {
-    min(inside$diagnose(vapply(draws, function(chain) as.vector(chain[, term]), numeric(1000)))[2:3])
-  }, 0)
-  min(ess, na.rm = TRUE) / seconds
+  worst(do.call(rbind, lapply(draws, unclass))) / seconds
 }
 
+# The largest first: to what it adds to memory nothing before it has given way.
 worlds <- list(
+  "100 000 cases x 5" = function() {
+    set.seed(3)
+    truth <- sample(4, 1e5, TRUE)
+    said <- vapply(1:5, function(j) {
+      ifelse(runif(1e5) < 0.7, truth, sample(4, 1e5, TRUE))
+    }, truth)
+    list(
+      x = ratings(as.data.frame(said), raters = V1:V5), prior = rater_prior(),
+      sampling = list(thin = 1), thin = 1L
+    )
+  },
   "Strongyloides, 2 tests" = function() {
     data <- data.frame(
       stool = c("+", "+", "-", "-"), serology = c("+", "-", "+", "-"), n = c(38, 2, 87, 35)
@@ -76,7 +105,7 @@ worlds <- list(
         stool = list(sens = list(4.44, 13.31), spec = list(71.25, 3.75)),
         serology = list(sens = list(21.96, 5.49), spec = list(4.1, 1.76)), order = "none"
       ),
-      sampling = list(), sweeps = 1e6L,
+      sampling = list(), thin = 16L,
       jags = list(
         model = "model {
           n[1:4] ~ dmulti(p[1:4], N)
@@ -87,7 +116,35 @@ worlds <- list(
           r ~ dbeta(1, 1); a ~ dbeta(4.44, 13.31); b ~ dbeta(21.96, 5.49)
           c ~ dbeta(71.25, 3.75); d ~ dbeta(4.1, 1.76)
         }",
-        data = list(n = data$n, N = sum(data$n)), watch = c("r", "a", "b", "c", "d"), thin = 8
+        data = list(n = data$n, N = sum(data$n)), watch = c("r", "a", "b", "c", "d"), thin = 16
+      )
+    )
+  },
+  "Hui-Walter, 2 populations" = function() {
+    data <- data.frame(
+      mantoux = c("+", "+", "-", "-"), tine = c("+", "-"), site = rep(c("1", "2"), each = 4),
+      n = c(14, 4, 9, 528, 887, 31, 37, 367)
+    )
+    beta <- list(sens = list(2, 1), spec = list(2, 1))
+    list(
+      x = ratings(data, raters = mantoux:tine, weights = n, covariates = site,
+        categories = c("-", "+")),
+      prior = rater_prior(others = beta, order = "none"),
+      model = rater_model("rater", "free", base_rates = ~site), sampling = list(), thin = 2L,
+      jags = list(
+        model = "model {
+          for (s in 1:2) {
+            n[s, 1:4] ~ dmulti(p[s, 1:4], N[s])
+            p[s, 1] <- r[s] * a * b + (1 - r[s]) * (1 - c) * (1 - d)
+            p[s, 2] <- r[s] * a * (1 - b) + (1 - r[s]) * (1 - c) * d
+            p[s, 3] <- r[s] * (1 - a) * b + (1 - r[s]) * c * (1 - d)
+            p[s, 4] <- r[s] * (1 - a) * (1 - b) + (1 - r[s]) * c * d
+            r[s] ~ dbeta(1, 1)
+          }
+          a ~ dbeta(2, 1); b ~ dbeta(2, 1); c ~ dbeta(2, 1); d ~ dbeta(2, 1)
+        }",
+        data = list(n = matrix(data$n, 2, byrow = TRUE), N = c(555, 1322)),
+        watch = c("r", "a", "b", "c", "d"), thin = 2
       )
     )
   },
@@ -96,7 +153,7 @@ worlds <- list(
     list(
       x = ratings(once, case = case, rater = rater, rating = rating),
       prior = rater_prior(others = 1 + diag(1, 4), order = "none"),
-      sampling = list(), sweeps = 1e5L,
+      sampling = list(), thin = 8L,
       jags = list(
         model = "model {
           for (i in 1:45) { z[i] ~ dcat(r[1:4])
@@ -107,7 +164,7 @@ worlds <- list(
         data = list(
           y = tapply(as.integer(once$rating), list(once$case, once$rater), identity),
           one = rep(1, 4), own = 1 + diag(1, 4)
-        ), watch = c("r", "p"), thin = 4
+        ), watch = c("r", "p"), thin = 8
       )
     )
   },
@@ -122,49 +179,84 @@ worlds <- list(
     }))
     list(
       x = ratings(rows, case = case, rater = rater, rating = rating), prior = rater_prior(),
-      sampling = list(thin = 1), sweeps = 5000L
+      sampling = list(thin = 1), thin = 1L
     )
   }
 )
 
 # ---- Real data ----------------------------------------------------------------------------------
 
-real <- function(root) {
+# Ratings times categories: what a sweep takes. 2 chains of 1000 draws, next to each other.
+most_work <- 7e4
+
+real <- function(root, others = "partial") {
   index <- utils::read.csv(file.path(root, "real", "index.csv"))
-  index <- index[!is.na(index$system_accuracy) & index$ratings <= 30000, ]
-  rows <- lapply(unique(index$set), function(set) {
+  index <- index[!is.na(index$system_accuracy), ]
+  small <- index$ratings * index$N <= most_work
+  cat("Not run, ratings times categories above", most_work, ":",
+    toString(unique(index$set[!small])), "\n")
+  sets <- unique(index[small, c("set", "ratings", "N")])
+  rows <- lapply(sets$set[order(sets$ratings * sets$N)], function(set) {
     set.seed(1)
     x <- suppressWarnings(read_ratings(file.path(root, "real", set)))
     known <- index[index$set == set, ]
-    prior <- rater_prior(others = "partial")
-    fit <- suppressWarnings(fit_raters(x, dawid_skene(), method = "bayes", prior = prior,
-      sampling = list(draws = 1000, thin = 2)))
-    runs <- list(
-      "none in common" = estimate_accuracy(fit, common = "none"),
-      "all in common" = estimate_accuracy(fit, common = "all"),
-      "typical" = estimate_accuracy(fit),
-      "default" = suppressWarnings(estimate_accuracy(x))
-    )
-    do.call(rbind, Map(function(run, name) {
-      table <- tidy(run)[match(known$system, tidy(run)$system), ]
+    seconds <- cpu(runs <- suppressWarnings(runs_of_set(x, others)))
+    rows <- do.call(rbind, Map(function(table, run) {
+      table <- table[match(known$system, table$system), ]
       truth <- known$system_accuracy
       data.frame(
-        set = set, run = name, error = mean(table$estimate - truth, na.rm = TRUE),
-        absolute = mean(abs(table$estimate - truth), na.rm = TRUE),
-        covered = mean(table$conf.low <= truth & truth <= table$conf.high, na.rm = TRUE),
-        width = mean(table$conf.high - table$conf.low, na.rm = TRUE)
+        set = set, system = known$system, run = run, error = table$estimate - truth,
+        absolute = abs(table$estimate - truth),
+        covered = table$conf.low <= truth & truth <= table$conf.high,
+        width = table$conf.high - table$conf.low
       )
     }, runs, names(runs)))
+    rows <- rows[!rows$system %in% rows$system[is.na(rows$width)], ]
+    of <- function(column) {
+      toString(sprintf("%.2f", tapply(rows[[column]], rows$run, mean)[names(runs)]))
+    }
+    cat(sprintf("%-20s %4.0f s  covered %s  width %s\n", set, seconds, of("covered"), of("width")))
+    rows
   })
-  rows <- do.call(rbind, rows)
+  say_means(do.call(rbind, rows))
+}
+
+# Both ends are drawn once; `common` is a function of them.
+runs_of_set <- function(x, others) {
+  fit <- fit_raters(x, dawid_skene(), method = "bayes", prior = rater_prior(others = others),
+    sampling = list(draws = 200, chains = 2, warmup = 100, thin = 1))
+  fit$sampling[c("kept", "warmup")] <- list(1000L, 500L)
+  ends <- inside$drawn_ends(fit)
+  fit$posterior <- ends$posterior
+  of <- function(common) {
+    found <- inside$mixed_ends(fit, ends, list(common = common))$accuracy
+    limits <- apply(found, 2L, stats::quantile, c(0.05, 0.95))
+    data.frame(
+      system = x$systems, estimate = colMeans(found), conf.low = limits[1L, ],
+      conf.high = limits[2L, ]
+    )
+  }
+  list(
+    none = of("none"), all = of("all"), typical = of("typical"),
+    default = tidy(estimate_accuracy(x))
+  )
+}
+
+say_means <- function(rows) {
   for (run in unique(rows$run)) {
     of <- rows[rows$run == run, ]
-    said <- vapply(of[c("error", "absolute", "covered", "width")], function(v) {
+    sets <- stats::aggregate(of[-(1:3)], of["set"], mean)[-1L]
+    said <- vapply(sets, function(v) {
       sprintf("%.3f (%.3f)", mean(v), stats::sd(v) / sqrt(length(v)))
     }, "")
-    cat(sprintf("%-15s %d sets  bias %s  absolute %s  covered %s  width %s\n", run, nrow(of),
-      said[[1]], said[[2]], said[[3]], said[[4]]))
+    cat(sprintf("%-8s %d sets, %d systems: %s; covered of systems %.3f\n", run, nrow(sets),
+      nrow(of), toString(paste(names(said), said)), mean(of$covered)))
   }
 }
 
-if (identical(commandArgs(TRUE), "real")) real(Sys.getenv("FALLIBLE_DATA")) else main()
+arguments <- commandArgs(TRUE)
+if (identical(arguments[1L], "real")) {
+  do.call(real, as.list(c(Sys.getenv("FALLIBLE_DATA"), arguments[-1L])))
+} else {
+  do.call(main, as.list(arguments))
+}

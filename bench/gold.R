@@ -385,10 +385,11 @@ draw_precision <- function(world, s, k) {
     of <- inside$prediction_of(q[drawn])
     function(at) {
       golden <- drawn[at]
+      x <- inside$correct_share(y[golden], q[golden], of)
       rbind(
         "gold alone" = wilson(y[golden]),
         "ratings alone" = around(alone$estimate, z() * alone$std.error),
-        both_shares(inside$correct_share(y[golden], q[golden], of), alone)
+        both_shares(replace(x, "seen", x$alone), alone)
       )
     }
   })

@@ -243,19 +243,19 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_robust_error
-Rcpp::List core_robust_error(Rcpp::NumericVector estimate, Rcpp::NumericVector sampling, Rcpp::NumericVector gap, Rcpp::NumericVector suspicion, Rcpp::NumericVector rater_error, Rcpp::NumericVector range, Rcpp::NumericVector open_share, Rcpp::CharacterVector kind);
-RcppExport SEXP _fallible_core_robust_error(SEXP estimateSEXP, SEXP samplingSEXP, SEXP gapSEXP, SEXP suspicionSEXP, SEXP rater_errorSEXP, SEXP rangeSEXP, SEXP open_shareSEXP, SEXP kindSEXP) {
+Rcpp::List core_robust_error(Rcpp::NumericVector estimate, Rcpp::NumericVector sampling, Rcpp::NumericVector gap, Rcpp::NumericVector dependence, Rcpp::NumericVector rater_error, Rcpp::NumericVector range, Rcpp::NumericVector open_share, Rcpp::CharacterVector kind);
+RcppExport SEXP _fallible_core_robust_error(SEXP estimateSEXP, SEXP samplingSEXP, SEXP gapSEXP, SEXP dependenceSEXP, SEXP rater_errorSEXP, SEXP rangeSEXP, SEXP open_shareSEXP, SEXP kindSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< Rcpp::NumericVector >::type estimate(estimateSEXP);
     Rcpp::traits::input_parameter< Rcpp::NumericVector >::type sampling(samplingSEXP);
     Rcpp::traits::input_parameter< Rcpp::NumericVector >::type gap(gapSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type suspicion(suspicionSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type dependence(dependenceSEXP);
     Rcpp::traits::input_parameter< Rcpp::NumericVector >::type rater_error(rater_errorSEXP);
     Rcpp::traits::input_parameter< Rcpp::NumericVector >::type range(rangeSEXP);
     Rcpp::traits::input_parameter< Rcpp::NumericVector >::type open_share(open_shareSEXP);
     Rcpp::traits::input_parameter< Rcpp::CharacterVector >::type kind(kindSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_robust_error(estimate, sampling, gap, suspicion, rater_error, range, open_share, kind));
+    rcpp_result_gen = Rcpp::wrap(core_robust_error(estimate, sampling, gap, dependence, rater_error, range, open_share, kind));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -296,14 +296,14 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_blend
-Rcpp::List core_blend(Rcpp::List said, Rcpp::List prior, double conf_level);
-RcppExport SEXP _fallible_core_blend(SEXP saidSEXP, SEXP priorSEXP, SEXP conf_levelSEXP) {
+Rcpp::List core_blend(Rcpp::List stated, Rcpp::List prior, double conf_level);
+RcppExport SEXP _fallible_core_blend(SEXP statedSEXP, SEXP priorSEXP, SEXP conf_levelSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type said(saidSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type stated(statedSEXP);
     Rcpp::traits::input_parameter< Rcpp::List >::type prior(priorSEXP);
     Rcpp::traits::input_parameter< double >::type conf_level(conf_levelSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_blend(said, prior, conf_level));
+    rcpp_result_gen = Rcpp::wrap(core_blend(stated, prior, conf_level));
     return rcpp_result_gen;
 END_RCPP
 }

@@ -28,6 +28,11 @@ Rcpp::NumericMatrix square(const std::vector<double>& x, int n);
 
 // The core counts from 0, R from 1.
 Rcpp::IntegerVector from_one(const std::vector<int>& places);
+std::vector<int> from_zero(SEXP places);
+
+// Where the numbers of an integer vector are, null where it has none; any other kind is an
+// error, since a copy in integers would be gone with the call.
+const int* integers(SEXP x);
 
 // What a name stands for; any other name is an error.
 template <class T>
@@ -56,11 +61,11 @@ Rcpp::List intervals(const std::vector<fallible::Interval>& x);
 // A seed comes in two words.
 std::uint64_t seed(const Rcpp::IntegerVector& words);
 
-// Polls R for interrupts and tells `tick` how many items are done.
+// Polls R for interrupts and lets `tick` know how many items are done.
 fallible::Host host(const Rcpp::Function& tick);
 
-// While one of these is there, long work of the core asks R for interrupts, and tells `tick`, if
-// there is one, that it goes on.
+// While one of these is there, long work of the core asks R for interrupts, and lets `tick`,
+// if there is one, know that it goes on.
 class Interruptible : fallible::Watch {
  public:
   Interruptible();

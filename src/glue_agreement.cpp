@@ -26,7 +26,7 @@ fallible::KernelOptions kernel_options(const Rcpp::List& options) {
   fallible::KernelOptions out;
   out.name = Rcpp::as<std::string>(options["kernel"]);
   out.scale = Rcpp::as<std::vector<double>>(options["scale"]);
-  out.pool_pairs = Rcpp::as<std::string>(options["pooling"]) == "pairs";
+  out.pool_pairs = glue::choice<bool>(options["pooling"], {{"pairs", true}, {"cases", false}});
   return out;
 }
 

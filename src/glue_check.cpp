@@ -38,8 +38,9 @@ Rcpp::List core_check_k(Rcpp::List patterns, Rcpp::NumericVector weight, int sys
     const Rcpp::List null = test["null"];
     fallible::KTest settings;
     settings.null = glue::latent_model(null);
-    settings.compare = !Rf_isNull(test["alternative"]);
-    if (settings.compare) settings.alternative = glue::latent_model(test["alternative"]);
+    if (!Rf_isNull(test["alternative"])) {
+      settings.alternative = glue::latent_model(test["alternative"]);
+    }
     settings.pairs = test["pairs"];
     settings.residual = test["residual"];
     const auto prior = glue::latent_prior(null["prior"]);

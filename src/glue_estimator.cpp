@@ -43,8 +43,7 @@ fallible::EstimatorOptions estimator_options(const Rcpp::List& setup) {
   if (has("used")) out.used = setup["used"];
   if (has("common")) {
     const SEXP common = setup["common"];
-    out.common.typical = TYPEOF(common) == STRSXP;  // "typical", or a share
-    if (!out.common.typical) out.common.share = Rcpp::as<double>(common);
+    if (TYPEOF(common) != STRSXP) out.common = Rcpp::as<double>(common);  // "typical", or a share
   }
   return out;
 }
@@ -89,7 +88,7 @@ fallible::Ratings ratings_of(const Rcpp::List& patterns, const Rcpp::NumericVect
   const bool has_model = setup.containsElementNamed("model") && !Rf_isNull(setup["model"]);
   auto view = has_model ? glue::view(patterns, setup["model"]) : glue::view(patterns);
   // Patterns that differ in confidence alone are the same to a model without.
-  if (setup.containsElementNamed("level")) view.level = Rcpp::IntegerVector(setup["level"]).begin();
+  if (setup.containsElementNamed("level")) view.level = glue::integers(setup["level"]);
   return {view, glue::doubles(weight), glue::known(setup["known"]), nullptr};
 }
 
@@ -159,7 +158,7 @@ Rcpp::List member_table(const std::vector<fallible::MemberResult>& members) {
 // Fields of `setup`: method; known (see glue::known()); threads; of "average" common ("typical" or a
 // share), ordered and, if patterns do not tell, used (number of categories that raters use); of "binned" and "unbinned" clip
 // and bin_width; of "joint" and "shared" model, and fitting ("likelihood" or "pairs"); of "joint"
-// deviance, if its top is to be looked for along a profile. `tick` is told how far the fit is, in percent, if that takes long.
+// deviance, if its top is to be looked for along a profile. `tick` gets how far the fit is, in percent, if that takes long.
 // [[Rcpp::export(rng = false)]]
 SEXP core_estimator(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List setup,
                     Rcpp::Function tick) {
@@ -187,7 +186,7 @@ Rcpp::List core_estimate(SEXP pointer) {
         Rcpp::Named("mean_posterior") = system.mean_posterior,
         Rcpp::Named("bins") = bin_table(system.bins),
         Rcpp::Named("independent") = system.independent, Rcpp::Named("shared") = system.shared,
-        Rcpp::Named("suspicion") = system.suspicion, Rcpp::Named("typical") = system.typical,
+        Rcpp::Named("suspicion") = system.dependence, Rcpp::Named("typical") = system.typical,
         Rcpp::Named("std.error") = system.std_error,
         Rcpp::Named("rater_error") = system.rater_error,
         Rcpp::Named("independence_weight") = system.independence_weight,
@@ -209,8 +208,9 @@ Rcpp::List core_estimate(SEXP pointer) {
 Rcpp::NumericMatrix core_replicates(SEXP pointer, std::string what, Rcpp::List resampling,
                                     Rcpp::Function tick) {
   const fallible::Estimator& of = estimator(pointer);
-  const auto quantity =
-      what == "accuracy" ? fallible::Quantity::accuracy : fallible::Quantity::counts;
+  using fallible::Quantity;
+  const auto quantity = glue::choice<Quantity>(
+      what, {{"accuracy", Quantity::accuracy}, {"counts", Quantity::counts}});
   const std::size_t numbers = fallible::numbers_of(of, quantity);
   if (numbers == 0) Rcpp::stop("this method has no confusion matrix");
   const auto options = glue::bootstrap_options(resampling);
@@ -281,20 +281,20 @@ Rcpp::NumericVector core_share_ahead(Rcpp::NumericMatrix replicates, Rcpp::Integ
 // Of each system: see robust_error(); `kind` is "people", "machines" or "unsaid", of all or of each.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List core_robust_error(Rcpp::NumericVector estimate, Rcpp::NumericVector sampling,
-                             Rcpp::NumericVector gap, Rcpp::NumericVector suspicion,
+                             Rcpp::NumericVector gap, Rcpp::NumericVector dependence,
                              Rcpp::NumericVector rater_error, Rcpp::NumericVector range,
                              Rcpp::NumericVector open_share, Rcpp::CharacterVector kind) {
   using fallible::RaterKind;
   const R_xlen_t n = estimate.size();
   Rcpp::NumericVector centre(n), error(n), hidden(n);
   for (R_xlen_t i = 0; i < n; ++i) {
-    const std::string who(kind[i % kind.size()]);
+    const std::string of(kind[i % kind.size()]);
     const auto found = fallible::robust_error(
         estimate[i],
-        {sampling[i], gap[i], suspicion[i], rater_error[i], range[i], open_share[i]},
-        who == "people"     ? RaterKind::people
-        : who == "machines" ? RaterKind::machines
-                            : RaterKind::unsaid);
+        {sampling[i], gap[i], dependence[i], rater_error[i], range[i], open_share[i]},
+        glue::choice<RaterKind>(of, {{"people", RaterKind::people},
+                                     {"machines", RaterKind::machines},
+                                     {"unsaid", RaterKind::unknown}}));
     centre[i] = found.centre;
     error[i] = found.std_error;
     hidden[i] = found.hidden;
@@ -344,14 +344,14 @@ double core_base_rate_range(double share, double kappa, double answers, double c
 }
 
 // What gold cases and ratings alone say together, see blend.hpp. Columns of `prior`: centre, sd and
-// vague; of `said`: value, and size for shares, or error, freedom and end for differences.
+// vague; of `stated`: value, and size for shares, or error, freedom and end for differences.
 // [[Rcpp::export(rng = false)]]
-Rcpp::List core_blend(Rcpp::List said, Rcpp::List prior, double conf_level) {
-  const Rcpp::NumericVector value = said["value"], centre = prior["centre"], sd = prior["sd"],
+Rcpp::List core_blend(Rcpp::List stated, Rcpp::List prior, double conf_level) {
+  const Rcpp::NumericVector value = stated["value"], centre = prior["centre"], sd = prior["sd"],
                             vague = prior["vague"];
-  const bool shares = said.containsElementNamed("size");
+  const bool shares = stated.containsElementNamed("size");
   const auto field = [&](const char* name) -> Rcpp::NumericVector {
-    return said.containsElementNamed(name) ? Rcpp::NumericVector(said[name]) : value;
+    return stated.containsElementNamed(name) ? Rcpp::NumericVector(stated[name]) : value;
   };
   const Rcpp::NumericVector size = field("size"), error = field("error"),
                             freedom = field("freedom"), end = field("end");

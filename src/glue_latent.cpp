@@ -13,7 +13,7 @@
 #include "core/model/naming.hpp"
 #include "core/model/pooled.hpp"
 #include "core/model/reading.hpp"
-#include "core/model/warm.hpp"
+#include "core/model/start.hpp"
 #include "glue.h"
 
 namespace glue {
@@ -120,9 +120,9 @@ struct RatedClass {
   const fallible::LatentClass latent;
 };
 
-// What a fit tells R.
-Rcpp::List told_by(const fallible::LatentClass& latent, const fallible::Optimum& top,
-                   double log_likelihood, const fallible::IdentifiedJudges& identified) {
+// What R gets of a fit.
+Rcpp::List fit_list(const fallible::LatentClass& latent, const fallible::LatentFit& top,
+                    const fallible::IdentifiedJudges& identified) {
   const fallible::LatentRows& rows = latent.rows();
   const int N = rows.categories;
   const fallible::Law law(latent.layout(), top.x);
@@ -136,7 +136,7 @@ Rcpp::List told_by(const fallible::LatentClass& latent, const fallible::Optimum&
     }
   }
   return Rcpp::List::create(
-      Rcpp::Named("theta") = top.x, Rcpp::Named("log_likelihood") = log_likelihood,
+      Rcpp::Named("theta") = top.x, Rcpp::Named("log_likelihood") = top.log_likelihood,
       Rcpp::Named("log_posterior") = top.value, Rcpp::Named("iterations") = top.iterations,
       Rcpp::Named("converged") = top.converged,
       Rcpp::Named("parameters") = latent.layout().free_parameters(),
@@ -178,9 +178,7 @@ Rcpp::List core_fit_latent(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp
     fit =
         warm ? fallible::fit_latent(latent, from, options) : fallible::fit_latent(latent, options);
   }
-
-  const fallible::Optimum top{fit.x, fit.log_posterior, fit.iterations, fit.converged, false};
-  return told_by(latent, top, fit.log_likelihood, identified);
+  return fit_list(latent, fit, identified);
 }
 
 // The same of the model with a pooled prior: around a centre of the panel, of one coin or not. Has
@@ -201,14 +199,13 @@ Rcpp::List core_fit_pooled(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp
   const auto fit = fallible::fit_pooled(rows, options);
   const auto prior = fallible::given_centre(glue::latent_prior(model["prior"]), fit, rows);
   const fallible::LatentClass latent(rows, settings, prior);
-  double log_likelihood = 0;
-  fallible::Optimum top;
+  fallible::LatentFit top;
   top.x = fallible::parameters_of(fit, latent.layout());
-  top.value = latent.evaluate(top.x, nullptr, &log_likelihood);
+  top.value = latent.evaluate(top.x, nullptr, &top.log_likelihood);
   top.iterations = fit.rounds;
   top.converged = fit.converged;
   const auto identified = fallible::identified_judges(rows, settings, prior);
-  Rcpp::List out = told_by(latent, top, log_likelihood, identified);
+  Rcpp::List out = fit_list(latent, top, identified);
   out["base_rates"] = fit.rates;
   out["posterior"] =
       glue::by_row(fallible::by_pattern(rows, fit.posterior, fit.rates), rows.categories);

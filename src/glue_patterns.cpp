@@ -6,28 +6,24 @@
 namespace glue {
 
 fallible::PatternView view(const Rcpp::List& patterns) {
-  const Rcpp::IntegerVector start = patterns["start"];
-  const Rcpp::IntegerVector rater = patterns["rater"];
-  const Rcpp::IntegerVector category = patterns["category"];
-  const Rcpp::IntegerMatrix answer = patterns["answer"];
+  const SEXP start = patterns["start"], answer = patterns["answer"];
   fallible::PatternView out;
-  out.patterns = static_cast<int>(start.size()) - 1;
+  out.patterns = static_cast<int>(Rf_xlength(start)) - 1;
   out.raters = patterns["raters"];
   out.categories = patterns["categories"];
-  out.systems = answer.ncol();
-  out.start = start.begin();
-  out.rater = rater.begin();
-  out.category = category.begin();
-  out.answer = answer.begin();
+  out.systems = Rf_ncols(answer);
+  out.start = integers(start);
+  out.rater = integers(patterns["rater"]);
+  out.category = integers(patterns["category"]);
+  out.answer = integers(answer);
   return out;
 }
 
 fallible::PatternView view(const Rcpp::List& patterns, const Rcpp::List& model) {
   fallible::PatternView out = view(patterns);
   if (!model.containsElementNamed("levels")) return out;
-  const Rcpp::IntegerVector level = model["level"];
+  out.level = integers(model["level"]);
   out.levels = model["levels"];
-  if (level.size() > 0) out.level = level.begin();
   return out;
 }
 
@@ -49,6 +45,18 @@ Rcpp::IntegerVector from_one(const std::vector<int>& places) {
   Rcpp::IntegerVector out(places.begin(), places.end());
   for (int& place : out) ++place;
   return out;
+}
+
+std::vector<int> from_zero(SEXP places) {
+  auto out = Rcpp::as<std::vector<int>>(places);
+  for (int& place : out) --place;
+  return out;
+}
+
+const int* integers(SEXP x) {
+  if (Rf_xlength(x) == 0) return nullptr;
+  if (TYPEOF(x) != INTSXP) throw std::invalid_argument("the core needs a vector of integers");
+  return INTEGER(x);
 }
 
 std::uint64_t seed(const Rcpp::IntegerVector& words) {

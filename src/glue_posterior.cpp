@@ -31,7 +31,7 @@ std::vector<fallible::MatrixPrior> matrix_priors(const Rcpp::List& rows, const R
 
 fallible::PosteriorPrior posterior_prior(const Rcpp::List& x) {
   fallible::PosteriorPrior out;
-  for (const int one : Rcpp::IntegerVector(x["matrix_of"])) out.matrix_of.push_back(one - 1);
+  out.matrix_of = glue::from_zero(x["matrix_of"]);
   out.matrix = matrix_priors(x["rows"], x["fixed"]);
   out.system = matrix_priors(x["system"], Rcpp::List());
   const Rcpp::NumericMatrix rates = x["base_rates"];
@@ -41,21 +41,18 @@ fallible::PosteriorPrior posterior_prior(const Rcpp::List& x) {
   }
   out.pooled = Rcpp::as<bool>(x["pooled"]);
   out.raters = Rcpp::as<int>(x["raters"]);
-  const std::string dependence = x["dependence"];
-  if (dependence != "none") {
-    out.dependence =
-        dependence == "easy" ? fallible::Dependence::easy : fallible::Dependence::pairs;
+  using fallible::ClassOrder;
+  using fallible::Dependence;
+  out.dependence = glue::choice<Dependence>(x["dependence"], {{"none", Dependence::none},
+                                                              {"easy", Dependence::easy},
+                                                              {"pairs", Dependence::pairs}});
+  if (out.dependence != Dependence::none) {
     const Rcpp::IntegerMatrix pairs = x["pairs"];
     for (int i = 0; i < pairs.ncol(); ++i) out.pairs.emplace_back(pairs(0, i) - 1, pairs(1, i) - 1);
   }
-  const std::string order = x["order"];
-  if (order == "none") {
-    out.order = fallible::ClassOrder::none;
-  } else if (order == "each") {
-    out.order = fallible::ClassOrder::each;
-  } else if (order != "mean") {
-    throw std::invalid_argument("no such order: " + order);
-  }
+  out.order = glue::choice<ClassOrder>(
+      x["order"],
+      {{"none", ClassOrder::none}, {"mean", ClassOrder::mean}, {"each", ClassOrder::each}});
   return out;
 }
 
@@ -123,10 +120,9 @@ Rcpp::List core_draw_posterior(Rcpp::List patterns, Rcpp::NumericVector weight,
                                Rcpp::IntegerVector truth, Rcpp::IntegerVector population,
                                bool joined, Rcpp::List prior, Rcpp::List options,
                                Rcpp::Function tick) {
-  std::vector<int> of = Rcpp::as<std::vector<int>>(population);
-  for (int& one : of) --one;
-  const auto rows = fallible::posterior_rows(glue::view(patterns), glue::doubles(weight),
-                                             Rcpp::as<std::vector<int>>(truth), of, joined);
+  const auto rows = fallible::posterior_rows(
+      glue::view(patterns), glue::doubles(weight), Rcpp::as<std::vector<int>>(truth),
+      glue::from_zero(population), joined);
   const auto settled = posterior_prior(prior);
   const auto run = chain_options(options);
   const auto chains = glue::interruptible(

@@ -11,8 +11,7 @@ fallible::Clusters clusters(SEXP x) {
   fallible::Clusters out;
   if (Rf_isNull(x)) return out;
   const Rcpp::List of(x);
-  out.pattern = Rcpp::as<std::vector<int>>(of["pattern"]);
-  for (int& pattern : out.pattern) --pattern;
+  out.pattern = from_zero(of["pattern"]);
   out.weight = Rcpp::as<std::vector<double>>(of["weight"]);
   out.cluster = Rcpp::as<std::vector<int>>(of["cluster"]);
   return out;

@@ -16,16 +16,17 @@ fallible::ConfusionOptions confusion_options(double dispersion, double error_ran
   fallible::ConfusionOptions out;
   out.dispersion = dispersion;
   out.error_range = error_range;
-  out.normalise =
-      normalise == "row" ? fallible::Normalise::row : fallible::Normalise::expected;
+  using fallible::Normalise;
+  out.normalise = glue::choice<Normalise>(
+      normalise, {{"row", Normalise::row}, {"expected", Normalise::expected}});
   return out;
 }
 
 fallible::BaseRateLaw base_rate_law(const std::string& law) {
   using fallible::BaseRateLaw;
-  return law == "fixed"     ? BaseRateLaw::fixed
-         : law == "uniform" ? BaseRateLaw::uniform
-                            : BaseRateLaw::dirichlet;
+  return glue::choice<BaseRateLaw>(law, {{"fixed", BaseRateLaw::fixed},
+                                         {"uniform", BaseRateLaw::uniform},
+                                         {"dirichlet", BaseRateLaw::dirichlet}});
 }
 
 std::vector<fallible::Stratum> strata(const Rcpp::List& table) {

@@ -12,10 +12,9 @@ fallible::StudyEstimator study_estimator(const Rcpp::List& x) {
   using fallible::IntervalKind;
   fallible::StudyEstimator out;
   out.options = glue::estimator_options(x);
-  const std::string interval = x["interval"];
-  out.interval = interval == "robust"      ? IntervalKind::robust
-                 : interval == "bootstrap" ? IntervalKind::bootstrap
-                                           : IntervalKind::none;
+  out.interval = glue::choice<IntervalKind>(x["interval"], {{"robust", IntervalKind::robust},
+                                                            {"bootstrap", IntervalKind::bootstrap},
+                                                            {"none", IntervalKind::none}});
   out.replicates = x["replicates"];
   out.conf_level = x["conf_level"];
   out.margin = Rcpp::as<double>(x["margin"]);
@@ -71,13 +70,13 @@ Rcpp::List core_study(Rcpp::List design, Rcpp::List options, Rcpp::Function tick
   for (std::size_t e = 0; e < study.estimators.size(); ++e) {
     Rcpp::NumericMatrix estimate(n, systems);
     Rcpp::LogicalVector parameters(n);
-    Rcpp::CharacterVector told = Rcpp::clone(identified);
+    Rcpp::CharacterVector identifiable = Rcpp::clone(identified);
     for (int r = 0; r < n; ++r) {
       const fallible::StudyEstimate& of = runs[r].estimates[e];
       parameters[r] = of.identified;
-      if (of.told == fallible::Told::yes) told[r] = "yes";
-      if (of.told == fallible::Told::unrelated) told[r] = "unrelated";
-      if (of.told == fallible::Told::unequal) told[r] = "unequal";
+      if (of.identifiable == fallible::Identifiable::yes) identifiable[r] = "yes";
+      if (of.identifiable == fallible::Identifiable::unrelated) identifiable[r] = "unrelated";
+      if (of.identifiable == fallible::Identifiable::unequal) identifiable[r] = "unequal";
     }
     std::vector<fallible::Interval> interval;
     for (int s = 0; s < systems; ++s) {
@@ -88,7 +87,7 @@ Rcpp::List core_study(Rcpp::List design, Rcpp::List options, Rcpp::Function tick
     }
     estimators.push_back(Rcpp::List::create(Rcpp::Named("estimate") = estimate,
                                             Rcpp::Named("interval") = glue::intervals(interval),
-                                            Rcpp::Named("told") = told,
+                                            Rcpp::Named("identifiable") = identifiable,
                                             Rcpp::Named("identified") = parameters));
   }
   return Rcpp::List::create(

@@ -10,16 +10,12 @@
 Rcpp::List core_fit_tables(Rcpp::List rows, Rcpp::NumericVector weight, Rcpp::NumericMatrix start,
                            double mass, int iterations) {
   const glue::Interruptible here;
-  const auto from_zero = [](std::vector<int> x) {
-    for (int& of : x) --of;
-    return x;
-  };
-  fallible::Evidence evidence;
+  fallible::TableRows evidence;
   evidence.start = Rcpp::as<std::vector<int>>(rows["start"]);
-  evidence.source = from_zero(rows["source"]);
-  evidence.code = from_zero(rows["code"]);
+  evidence.source = glue::from_zero(rows["source"]);
+  evidence.code = glue::from_zero(rows["code"]);
   evidence.codes = Rcpp::as<std::vector<int>>(rows["codes"]);
-  evidence.truth = from_zero(rows["truth"]);
+  evidence.truth = glue::from_zero(rows["truth"]);
   evidence.categories = rows["categories"];
   const int K = evidence.categories;
   std::vector<double> posterior(start.size());

@@ -53,21 +53,21 @@ rank_p_values <- function(ranks) {
   })
 }
 
-# `draw` is a function of a seed that gives a panel and the numbers behind it; ranks of numbers
+# `draw` gives a panel `x` and the `numbers` behind it, and maybe `known` truths; ranks of numbers
 # (rows) in replicates (columns).
 simulated_ranks <- function(replicates, draw, model, prior, thin = 5L) {
-  vapply(seq_len(replicates), function(seed) {
-    world <- withr::with_seed(seed, draw())
-    settled <- settle_prior(prior, world$x, model)
-    known <- with_known(world$x, world$known, NULL, NULL)
-    task <- sampler_task(known$x, model, known$known, settled)
+  each <- lapply(seq_len(replicates), function(seed) {
+    world <- withr::with_seed(seed, quiet(draw()))
+    known <- with_known(patterns_for(model, world$x), world$known, NULL)
+    task <- sampler_task(known$x, model, known$known, settle_prior(prior, known$x, model))
     options <- list(
       chains = 1L, kept = 99L, warmup = 200L, threads = 1L, thin = thin, seed = c(seed, 7L)
     )
     found <- run_sampler(known$x, task, options)
-    values <- named_draws(found$draws, task$terms, known$x)
+    values <- named_draws(found$draws, task$terms)
     rowSums(t(values[, names(world$numbers), drop = FALSE]) < world$numbers)
-  }, numeric(length(withr::with_seed(1, draw())$numbers)))
+  })
+  do.call(cbind, each)
 }
 
 drawn_tests_of_others <- function() {

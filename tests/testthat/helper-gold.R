@@ -139,5 +139,5 @@ gold_panel <- function(n = 300, m = 40, seed = 1, ...) {
     c(0.7, 0.7, 0.8), c(a = 0.8, b = 0.7), 3, n, base_rates = c(0.5, 0.3, 0.2), ...
   )
   x <- quiet(simulate_ratings(design))
-  list(x = x, gold = read_gold(truth(x)[sample(n, m), ], "random", x, NULL))
+  list(x = x, gold = read_gold(truth(x)[sample(n, m), ], "random", x))
 }

@@ -23,9 +23,9 @@ test_that("Lehner's system has the posterior of all truths, alone and joined", {
     # Draws are in the order of other draws: their error is that of independent ones, or less.
     abs(mean(draws) - expected) / (stats::sd(draws) / sqrt(1000))
   }
-  expect_lt(off(estimate_accuracy(fit, "shared"), 0.4776185), 4.5)
+  expect_lt(off(estimate_accuracy(fit, "shared"), 0.4776185), 4)
   joined <- estimate_accuracy(fit, common = "none")
-  expect_lt(off(joined, 0.6785612), 4.5)
+  expect_lt(off(joined, 0.6785612), 4)
   ends <- unlist(tidy(joined)[c("conf.low", "conf.high")])
   expect_lt(max(abs(ends - c(0.413592, 0.9001177))), 0.03)
 })

@@ -21,7 +21,7 @@ test_that("gold stands on top of an estimate that knows nothing of it", {
   estimate <- with_random(x, gold)
   expect_equal(without_gold(estimate), without, tolerance = 0)
   expect_identical(estimate$options$interval, "combined")
-  evidence <- gold_evidence(x, read_gold(gold, "random", x, NULL))
+  evidence <- gold_evidence(x, read_gold(gold, "random", x))
   for (s in 1:2) {
     alone <- ratings_alone(without, s)
     own <- combined_interval(gold_accuracy(evidence, s), alone, "population", 0.9)

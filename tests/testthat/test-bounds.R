@@ -225,7 +225,7 @@ test_that("bounds are printed, and speak the grammar of results", {
 
 test_that("correlations of errors lie between -1 and 1", {
   x <- lehner_ratings()
-  check <- function(limits) check_error_correlation(limits, cbind(rep(0.5, 4), 0.5), x, NULL)
+  check <- function(limits) check_error_correlation(limits, cbind(rep(0.5, 4), 0.5), x)
   for (wrong in list(1.5, c(-1.5, 0), c(0.2, 0.1), NA_real_, "a", c(0, 0.1, 0.2))) {
     expect_identical(
       expect_error(check(wrong), class = "fallible_error_argument")$arg, "error_correlation"

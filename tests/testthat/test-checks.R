@@ -167,3 +167,17 @@ test_that("no function has more arguments than anybody can read", {
     }
   }
 })
+
+test_that("errors name the function that was called, and not what waits for its value", {
+  called <- function(code) {
+    rlang::call_name(tryCatch(code, fallible_error = function(e) e$call))
+  }
+  expect_identical(called(fit_raters(ratings(data.frame(a = 1), raters = b))), "ratings")
+  expect_identical(called(plan_cases(margin = 7)), "plan_cases")
+  expect_identical(called(lapply(1, function(i) agreement(i))), "agreement")
+  # What a function of the user's calls is named, whoever calls that function.
+  own <- function(x) fit_raters(1)
+  environment(own) <- globalenv()
+  design <- rater_design(c(0.6, 0.6), systems = 0.7, base_rates = c(0.5, 0.5), categories = 2)
+  expect_identical(called(exact_limit(design, own)), "fit_raters")
+})

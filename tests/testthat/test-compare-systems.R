@@ -354,7 +354,7 @@ test_that("bad references and numbers of best systems are refused", {
     compare_systems(estimate, reference = 1)
     compare_systems(estimate, reference = "a", best = 1)
     compare_systems(estimate, best = 4)
-    check_pairs(3000, list(some = FALSE), rlang::current_env())
+    check_pairs(3000, list(some = FALSE))
   })
   expect_error(
     autoplot(compare_systems(estimate, reference = "a"), "ranks"), "no ranks",

@@ -80,12 +80,12 @@ test_that("two dependent tests have the posterior of a long run", {
     "base_rate[+]" = 0.8232, "sens[stool]" = 0.2853, "spec[stool]" = 0.9493,
     "sens[serology]" = 0.8382, "spec[serology]" = 0.6461, "pair[stool,serology,-]" = 0.503,
     "pair[stool,serology,+]" = 0.610
-  ), 7e-4), 4.5)
+  ), 7e-4), 4)
   easy <- fit(dependence = "easy")
   expect_lt(off(easy, c(
     "base_rate[+]" = 0.8279, "sens[stool]" = 0.2889, "spec[stool]" = 0.9505,
     "sens[serology]" = 0.8447, "spec[serology]" = 0.6905, "easy[-]" = 0.351, "easy[+]" = 0.184
-  ), 7e-4), 4.5)
+  ), 7e-4), 4)
   expect_lt(abs(criteria_of_fit(pairs)$table$elpd[[1]] + 174.24), 0.2)
   expect_snapshot(print(pairs))
   expect_warning(

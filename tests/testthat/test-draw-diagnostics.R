@@ -31,7 +31,7 @@ test_that("effective sizes are those of the obvious loop", {
   expect_over(1:6, function(seed) {
     x <- drifting(60 + seed, 4, c(0.9, 0.5, 0, -0.4, 0.7, 0.2)[seed])
     abs(plain_ess(x) / slow_ess(x) - 1)
-  }, 1e-10)
+  }, 1e-12)
 })
 
 test_that("diagnostics are those of package posterior", {
@@ -44,7 +44,7 @@ test_that("diagnostics are those of package posterior", {
       posterior::rhat(x), posterior::ess_bulk(x), posterior::ess_tail(x), posterior::mcse_mean(x)
     )
     max(abs(diagnose(x) / theirs - 1))
-  }, 1e-10)
+  }, 1e-12)
 })
 
 test_that("a constant has no diagnostics, and white noise its size", {

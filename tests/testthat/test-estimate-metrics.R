@@ -62,7 +62,7 @@ test_that("the delta method gives accuracy the error that it has", {
       counts <- confusion_counts(estimate)[[s]]
       draws <- confusion_draws(estimate)
       found <- delta_rows(
-        point_rows(estimate, plan, counts, s, NULL), estimate, plan, counts, draws, s, 0.9
+        point_rows(estimate, plan, counts, s), estimate, plan, counts, draws, s, 0.9
       )
       own <- draws$values[, (s - 1L) * 9L + 1:9]
       seen <- stats::sd(rowSums(own[, c(1, 5, 9)]) / rowSums(own))
@@ -85,6 +85,24 @@ test_that("standard errors of the delta method are those of replicates", {
   # Stated errors in common hide nothing, so that all is sampling.
   ratio <- fast$std.error / slow$std.error
   expect_true(all(ratio > 0.85 & ratio < 1.18))
+})
+
+test_that("what is hidden near an end of the scale is as wide there as elsewhere", {
+  plan <- metric_plan(built_in_metrics["accuracy"], c("a", "b"), NULL, list())
+  found <- data.frame(estimate = 0.997, std.error = sqrt(0.001^2 + 0.04^2), hidden = 0.04)
+  found[c("conf.low", "conf.high", "cases")] <- list(NA_real_, NA_real_, 1000)
+  of <- interval_rows(found, plan, 1.645)
+  expect_equal(of$conf.low, 0.997 - 1.645 * 0.04, tolerance = 1e-3)
+  expect_identical(of$conf.high, 1)
+  # Sampling alone has the interval of Wilson.
+  found[c("std.error", "hidden")] <- list(0.01, 0)
+  of <- interval_rows(found, plan, 1.645)
+  cases <- 0.997 * 0.003 / 0.01^2
+  expect_equal(c(of$conf.low, of$conf.high), drop(wilson_interval(0.997, cases, 1.645)))
+  steep <- with_errors(
+    data.frame(n = 1000, estimate = 0.6), list(sampling = 0.1, hidden = 3), 30, cbind(0, 1)
+  )
+  expect_identical(c(steep$hidden, steep$std.error), c(0.5, 0.5))
 })
 
 test_that("what raters hide of a precision goes with their errors on cases with the answer", {

@@ -46,3 +46,131 @@ test_that("planted parameters are anywhere among the draws, and posteriors have 
   off <- (rowMeans(means) - c(0.8, 0.8, 0.4)) / (apply(means, 1L, stats::sd) / sqrt(panels))
   expect_lt(max(abs(off)), 4)
 })
+
+# ---- Worlds from the prior ----------------------------------------------------------------------
+
+# Each draws parameters from the prior and a panel from these: x, numbers (of parameters, by term)
+# and known truths. All raters are r1, r2, ...
+
+draw_row <- function(a) {
+  out <- stats::rgamma(length(a), a)
+  out / sum(out)
+}
+
+# Cases x raters, ratings (numbers) of cases with such truths by raters with these matrices.
+rated_by <- function(matrices, truth, lacking = 0) {
+  out <- vapply(matrices, function(m) {
+    below <- t(apply(m, 1L, cumsum))[truth, -ncol(m), drop = FALSE]
+    1L + as.integer(rowSums(stats::runif(length(truth)) > below))
+  }, truth)
+  replace(out, stats::runif(length(out)) < lacking, NA)
+}
+
+drawn_panel <- function(said, categories, numbers, ...) {
+  table <- as.data.frame(matrix(categories[said], nrow(said)))
+  names(table) <- paste0("r", seq_len(ncol(said)))
+  table <- cbind(table, ...)[rowSums(!is.na(said)) > 0, ]
+  covariates <- setdiff(names(table), paste0("r", seq_len(ncol(said))))
+  list(
+    x = ratings(table, raters = tidyselect::starts_with("r"), categories = categories,
+      covariates = tidyselect::all_of(covariates)),
+    numbers = numbers
+  )
+}
+
+# Two populations, three tests, a fifth of the ratings missing; order "each".
+tests_of_two_sites <- function() {
+  repeat {
+    se <- stats::rbeta(3, 8, 3)
+    sp <- stats::rbeta(3, 8, 3)
+    if (all(se + sp > 1)) break
+  }
+  rate <- stats::runif(2)
+  site <- rep(1:2, each = 40)
+  truth <- 1L + (stats::runif(80) < rate[site])
+  matrices <- Map(function(a, b) rbind(c(b, 1 - b), c(1 - a, a)), se, sp)
+  names <- paste0(rep(c("base_rate[+,", "sens[r", "spec[r"), c(2, 3, 3)), c(1:2, 1:3, 1:3), "]")
+  drawn_panel(rated_by(matrices, truth, 0.2), c("-", "+"),
+    stats::setNames(c(rate, se, sp), names), site = site)
+}
+
+# Three categories, three raters with an accuracy each, five truths of fifty known.
+coins_with_gold <- function() {
+  right <- stats::rbeta(3, 6, 3)
+  rates <- draw_row(c(1, 1, 1))
+  truth <- sample.int(3, 50, TRUE, rates)
+  matrices <- lapply(right, function(p) matrix((1 - p) / 2, 3, 3) + diag((3 * p - 1) / 2, 3))
+  names <- c(paste0("base_rate[", letters[1:3], "]"), paste0("right[r", 1:3, "]"))
+  numbers <- stats::setNames(c(rates, right), names)
+  out <- drawn_panel(rated_by(matrices, truth), letters[1:3], numbers)
+  out$known <- stats::setNames(letters[truth[1:5]], out$x$cases[1:5])
+  out
+}
+
+# Three categories and matrices around a centre, of which raters see a half of the cases.
+around_centre <- function(n, in_order = TRUE, raters = 8) {
+  repeat {
+    mu <- t(vapply(1:3, function(k) draw_row(replace(c(1, 1, 1), k, 3)), numeric(3)))
+    if (!in_order || all(apply(mu, 2L, which.max) == 1:3)) break
+  }
+  nu <- exp(stats::rnorm(3, log(4), 1))
+  matrices <- lapply(seq_len(raters), function(j) {
+    t(vapply(1:3, function(k) draw_row(nu[[k]] * mu[k, ]), numeric(3)))
+  })
+  rates <- draw_row(c(1, 1, 1))
+  said <- rated_by(matrices, sample.int(3, n, TRUE, rates))
+  for (i in seq_len(n)) said[i, sample.int(raters, raters / 2)] <- NA
+  cells <- paste0(letters[rep(1:3, each = 3)], ",", letters[1:3], "]")
+  names <- c(
+    paste0("base_rate[", letters[1:3], "]"), paste0("nu[", letters[1:3], "]"), paste0("mu[", cells),
+    paste0("p[r1,", cells), paste0("p[r2,", cells)
+  )
+  drawn_panel(said, letters[1:3], stats::setNames(
+    c(rates, nu, t(mu), t(matrices[[1]]), t(matrices[[2]])), names
+  ))
+}
+
+# The smallest p-value of even ranks, by Bonferroni; the share of p-values below .05; and that of
+# 90% intervals that cover.
+calibrated <- function(...) {
+  ranks <- simulated_ranks(...)
+  p <- rank_p_values(ranks)
+  list(p = min(p) * length(p), few = mean(p < 0.05), covered = mean(ranks >= 5 & ranks < 95))
+}
+
+test_that("ranks of tests at two sites are even, and intervals cover", {
+  skip_unless_extended()
+  prior <- rater_prior(others = list(sens = c(8, 3), spec = c(8, 3)), order = "each")
+  found <- calibrated(220, tests_of_two_sites, free_model(base_rates = ~site), prior, thin = 8L)
+  expect_gt(found$p, 0.01)
+  # 8 numbers in each of 220 worlds: a standard error of .008.
+  expect_gt(found$covered, 0.88)
+  expect_lt(found$covered, 0.92)
+})
+
+test_that("ranks of accuracies are even where some truths are known, and intervals cover", {
+  skip_unless_extended()
+  prior <- rater_prior(others = list(right = c(6, 3)), order = "none")
+  found <- calibrated(300, coins_with_gold, rater_model("rater", "uniform"), prior, thin = 8L)
+  expect_gt(found$p, 0.01)
+  expect_gt(found$covered, 0.88)
+  expect_lt(found$covered, 0.92)
+})
+
+test_that("ranks around a centre are even with an order", {
+  skip_unless_extended()
+  prior <- rater_prior(others = "partial", order = "mean")
+  found <- calibrated(80, function() around_centre(150), dawid_skene(), prior, thin = 8L)
+  expect_gt(found$p, 0.01)
+  expect_lt(found$few, 0.15)
+})
+
+test_that("without an order categories change names, and ranks are not even", {
+  skip_unless_extended()
+  prior <- rater_prior(others = "partial", order = "none")
+  draw <- function() around_centre(60, in_order = FALSE)
+  found <- calibrated(130, draw, dawid_skene(), prior)
+  expect_lt(found$p, 0.01)
+  expect_gt(found$few, 0.1)
+  expect_lt(found$covered, 0.87)
+})

@@ -50,7 +50,8 @@ said_by_gold <- function(value, gold, error) {
   variance <- value * (1 - value)
   list(
     estimate = value, alone = value, variance = variance, ratio = error^2 / variance * gold,
-    gold = gold, labels = gold, cases = rep(1e6, length(value)), design = 1, at_hand = 1
+    gold = gold, labels = gold, cases = rep(1e6, length(value)), design = 1,
+    at_hand = rep(1, length(value))
   )
 }
 
@@ -90,6 +91,20 @@ test_that("an interval is the corrected one where gold contradicts ratings", {
   # Three gold cases contradict nothing.
   few <- rule_rows()[[3L]]
   expect_lt(combined_interval(few$x, few$alone, "population", 0.9, NULL)$weight, 0.5)
+})
+
+test_that("what varies little has narrow intervals, on whatever scale it is", {
+  # A logarithmic loss of .5 has a range of 36, of which losses of .5 are a hundredth.
+  one <- list(
+    estimate = 0.5 / 36, alone = 0.5 / 36, variance = 0.0137, ratio = 0.015, gold = 50,
+    labels = 50, cases = 600, design = 0.015, at_hand = 0.015
+  )
+  alone <- list(estimate = 0.5 / 36, std.error = 0.07 / 36, bias = 0.06 / 36)
+  width <- function(x) x$conf.high - x$conf.low
+  corrected <- corrected_interval(one, "population", 0.9)
+  expect_lt(width(combined_interval(one, alone, "population", 0.9, NULL)), width(corrected))
+  unsure <- replace(alone, c("std.error", "bias"), list(0.5, 0.4))
+  expect_lt(width(combined_interval(one, unsure, "population", 0.9, NULL)), 1.1 * width(corrected))
 })
 
 test_that("gold cases contradict ratings, or do not", {

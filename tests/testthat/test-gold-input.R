@@ -1,4 +1,4 @@
-read <- function(..., x = lehner_ratings()) read_gold(..., x = x, call = NULL)
+read <- function(..., x = lehner_ratings()) read_gold(..., x = x)
 
 test_that("gold is named by case or a table, drawn at random or by hand", {
   gold <- read(c("1" = "C", "7" = "A"), NULL)

@@ -50,3 +50,21 @@ test_that("predictions that vary more than the truth leave a variance", {
   x <- correct_difference(c(0, 0, 0, 1), rep(0, 4), prediction_of(rep(c(-1, 1), 100)))
   expect_gt(x$ratio, 0)
 })
+
+test_that("where gold saw no miss an interval reaches the end, if nothing else speaks against it", {
+  at <- 1:20 # of which ratings expect more than of the rest
+  member <- rep(c(1, 0), c(8, 12))
+  q <- c(rep(c(0.9, 0.2), c(8, 12)), rep(c(0.7, 0.3), 190))
+  q_hit <- q * c(rep(0.95, 20), rep(c(0.6, 0.2), 190))
+  x <- correct_rate(member, member, q_hit, q, rep(1, 400), at)
+  expect_lt(x$estimate, 1)
+  expect_identical(corrected_interval(x, "population", 0.9)$conf.high, 1)
+  one_missed <- replace(x, "seen", 7 / 8)
+  expect_lt(corrected_interval(one_missed, "population", 0.9)$conf.high, 1)
+  alone <- list(estimate = 0.98, std.error = 0.02, bias = 0.02)
+  expect_identical(combined_interval(x, alone, "population", 0.9, NULL)$conf.high, 1)
+  expect_lt(combined_interval(one_missed, alone, "population", 0.9, NULL)$conf.high, 1)
+  ends <- list(conf.low = 0.2, conf.high = 0.9)
+  expect_identical(reach_ends(ends, list(seen = 1), high = FALSE), ends)
+  expect_identical(reach_ends(ends, list(seen = 0)), list(conf.low = 0, conf.high = 0.9))
+})

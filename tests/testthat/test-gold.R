@@ -52,7 +52,7 @@ test_that("a difference needs gold only where answers differ", {
   answer <- x$patterns$answer[x$index, ]
   differ <- answer[, 1] != answer[, 2]
   chosen <- sample(which(differ), 40)
-  gold <- read_gold(truth(x)[chosen, ], "random", x, NULL)
+  gold <- read_gold(truth(x)[chosen, ], "random", x)
   own <- gold_difference(gold_evidence(x, gold), 1, 2)
   right <- answer == x$truth$category
   alone <- mean(differ) * mean(right[chosen, 1] - right[chosen, 2])
@@ -60,7 +60,7 @@ test_that("a difference needs gold only where answers differ", {
   interval <- difference_interval(own, "population", 0.9)
   expect_true(interval$conf.low < alone && alone < interval$conf.high)
   # All of these known: the cases at hand have no error, the population has that of its cases.
-  gold <- read_gold(truth(x)[differ, ], "random", x, NULL)
+  gold <- read_gold(truth(x)[differ, ], "random", x)
   all <- gold_difference(gold_evidence(x, gold), 1, 2)
   expect_equal(all$estimate, mean(right[, 1] - right[, 2]))
   expect_equal(difference_interval(all, "cases", 0.9)$std.error, 0)
@@ -90,7 +90,7 @@ test_that("weights that count cases are copies", {
   chosen <- panel$gold$case
   estimate <- function(x, case) {
     known <- stats::setNames(x$categories[truth[of_case(x)[case]]], x$cases[case])
-    gold_accuracy(gold_evidence(x, read_gold(known, "random", x, NULL)), 1)
+    gold_accuracy(gold_evidence(x, read_gold(known, "random", x)), 1)
   }
   of_case <- function(x) if (length(x$cases) == 60) 1:60 else of
   counted <- estimate(read(wide, weights = w), chosen)
@@ -117,7 +117,7 @@ test_that("unrated cases count where gold was drawn among them", {
   unrated <- which(!rated_patterns(x)[x$index])
   expect_gt(length(unrated), 20)
   of <- function(case) {
-    gold_accuracy(gold_evidence(x, read_gold(truth(x)[case, ], "random", x, NULL)), 1)$cases
+    gold_accuracy(gold_evidence(x, read_gold(truth(x)[case, ], "random", x)), 1)$cases
   }
   rated <- setdiff(1:300, unrated)
   expect_equal(of(rated[1:20]), length(rated))
@@ -128,7 +128,7 @@ test_that("clusters and probabilities go along with gold cases", {
   panel <- gold_panel()
   probability <- runif(300, 0.05, 0.3)
   drawn <- which(runif(300) < probability)
-  gold <- read_gold(truth(panel$x)[drawn, ], probability, panel$x, NULL)
+  gold <- read_gold(truth(panel$x)[drawn, ], probability, panel$x)
   own <- gold_accuracy(gold_evidence(panel$x, gold), 1)
   w <- 1 / gold$probability
   expect_equal(own$design, mean((w / mean(w))^2))
@@ -152,7 +152,7 @@ test_that("gold drawn from some cases only does not stand for the others", {
   differ <- which(answer[, 1] != answer[, 2])
   drawn <- sample(differ, 40)
   probability <- replace(rep(0.5, 300), differ, 40 / length(differ))
-  gold <- read_gold(truth(panel$x)[drawn, ], probability, panel$x, NULL)
+  gold <- read_gold(truth(panel$x)[drawn, ], probability, panel$x)
   evidence <- gold_evidence(panel$x, gold)
   expect_null(gold_accuracy(evidence, 1))
   expect_null(gold_recall(evidence, 1, 1))

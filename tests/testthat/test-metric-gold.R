@@ -117,3 +117,13 @@ test_that("what gold says nothing of keeps its estimate, without an interval and
   expect_match(late$reason[late$metric == "mcc"], "anytime")
   expect_false(anyNA(late$conf.low[late$metric == "accuracy"]))
 })
+
+test_that("half a case of either kind is small where gold knows a metric as from many cases", {
+  of <- function(value, variance) {
+    x <- list(gold = 50, variance = variance, ratio = 1, design = 1, at_hand = 1)
+    as_share(x, value, value, NULL)$variance
+  }
+  expect_equal(of(0.014, 0.0002), 0.014 * 0.986, tolerance = 0.02) # a logarithmic loss
+  # The F measure of a category of which one gold case is.
+  expect_equal(of(1, 0.5), 50.5 * 0.5 / 51^2)
+})

@@ -48,10 +48,10 @@ test_that("of a case that is not certain all true answers are gone through", {
 test_that("where truths are certain metrics are those of the answers", {
   withr::local_seed(2)
   drawn <- draw_labels(60, c(0.5, 0.3, 0.2), label_skills[c("r1", "r2", "m")])
-  panel <- label_panel(drawn$x, "m", NULL)
+  panel <- label_panel(drawn$x, "m")
   plan <- label_plan(
     c("recall", "precision", "f_meas", "kap", "accuracy", "subset_accuracy", "jaccard"),
-    metric_averages, 1, drawn$x, NULL
+    metric_averages, 1, drawn$x
   )
   yes <- as.vector(drawn$true) + 0
   belief <- function(s) cbind(yes, 1 - yes)

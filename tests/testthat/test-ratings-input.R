@@ -364,7 +364,7 @@ test_that("64-bit integers are numbers", {
   }
   expect_identical(read(wide(data), wide(systems)), read(data, systems))
   expect_identical(as_label(integer64(c(2^53, 3))), c("9007199254740992", "3"))
-  expect_identical(check_declared(integer64(1:2), NULL), c("1", "2"))
+  expect_identical(check_declared(integer64(1:2)), c("1", "2"))
 })
 
 test_that("64-bit integers that no double holds are left to their package", {

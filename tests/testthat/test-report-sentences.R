@@ -13,7 +13,7 @@ test_that("sentences tell of known truths", {
     fixed = TRUE)
   expect_no_match(said$sentence, "without known truth|against the truth\\.$")
   expect_identical(
-    grepl("have in common", said$sentence[said$may], fixed = TRUE), !rests_on_gold(sample)
+    grepl("errors it shares", said$sentence[said$may], fixed = TRUE), !rests_on_gold(sample)
   )
   words <- may_say(sample, "methods")
   expect_match(words[[1]], "with known truth of 40 of 80 cases (a random sample), with the R",
@@ -21,7 +21,7 @@ test_that("sentences tell of known truths", {
   expect_match(words[[1]], "prediction-powered inference, Angelopoulos et al. 2023")
   expect_match(words, "Prediction-powered inference. Science, 382", all = FALSE)
   all <- quiet(estimate_accuracy(fit_raters(x, known_truth = truth(x)), interval = "none"))
-  expect_no_match(may_say(all)$sentence, "have in common|validated")
+  expect_no_match(may_say(all)$sentence, "errors it shares|validated")
   expect_no_match(may_say(all, "methods"), "none|NA|interval")
 })
 
@@ -78,7 +78,7 @@ test_that("of systems compared the difference is told, and what it does not show
   said <- may_say(sure)
   expect_match(said$sentence[[1]], "cases, a is more accurate than b by \\d+ percentage points \\(90% interval")
   expect_identical(said$system[1:2], c("a - b", NA))
-  expect_match(said$sentence[[2]], "^A is most accurate with probability 1.00")
+  expect_match(said$sentence[[2]], "^a is most accurate with probability 1.00")
   expect_no_match(said$sentence[!said$may], "equally good")
   few <- withr::with_seed(2, simulate_ratings(
     rater_design(c(0.7, 0.8, 0.8), c(a = 0.75, b = 0.7, c = 0.7), 3, n = 60)

@@ -89,7 +89,7 @@ test_that("a report says who rates, as it is told", {
   people <- words(c(rater1 = "crowd", rater2 = "expert", rater3 = "crowd"))
   expect_match(people, "Raters: experts (1), a crowd (2)", fixed = TRUE)
   expect_no_match(people, "Raters are language models|Shared errors")
-  expect_match(words(NULL), "who rates doubtful not said", fixed = TRUE)
+  expect_match(words(NULL), "who rates doubtful not declared", fixed = TRUE)
   expect_error(accuracy_report(x, file, rater_kind = "robot"), class = "fallible_error_argument")
   expect_error(
     accuracy_report(x, file, rater_kind = c(rater1 = "crowd")), "must name all raters",
@@ -106,6 +106,11 @@ test_that("ratings of any layout have a report", {
   accuracy_report(x, file)
   expect_match(words_of(file), "up to 6 exchangeable raters", fixed = TRUE)
   expect_no_match(words_of(file), "Not made|The number NULL")
+  accuracy_report(quiet(ratings(dawid1979,
+    case = case, rater = rater, rating = rating, systems = "A4", repeats = "reruns"
+  )), file)
+  expect_match(words_of(file), "Fleiss. kappa 0[.]53 0[.]44 to")
+  expect_no_match(words_of(file), "Not made|fleiss_kappa")
 })
 
 test_that("labels, title and date are text in a report, and neither markup nor code", {

@@ -122,7 +122,7 @@ test_that("a file of which parts are not as they were written is refused", {
 
 test_that("what fails before the file is written is not blamed on the file", {
   file <- withr::local_tempfile(fileext = ".rds")
-  expect_error(save_checkpoint(stop("no results"), file, NULL), "no results")
+  expect_error(save_checkpoint(stop("no results"), file), "no results")
 })
 
 test_that("a file that another process writes is refused, and free once that has gone", {

@@ -15,8 +15,21 @@ namespace {
 // their bounds.
 class SharedFit {
  public:
-  SharedFit(const LatentRows& rows, bool ordered)
-      : SharedFit(rows, ordered, one_coin_posterior(rows, false)) {}
+  // From posteriors of truth under either model, or from that of one coin.
+  SharedFit(const LatentRows& rows, bool ordered, std::vector<double> one_coin_start = {},
+            std::vector<double> own_start = {})
+      : rows_(rows), ordered_(ordered) {
+    if (own_start.empty()) own_start = one_coin_start = one_coin_posterior(rows, false);
+    VariationalOptions options;
+    options.ordered = ordered;
+    options.concentration = no_own_matrices;
+    one_coin_ = fit_dawid_skene(rows_, LatentPrior(), std::move(one_coin_start), options);
+    options.concentration = own_matrices;
+    own_ = fit_dawid_skene(rows_, LatentPrior(), std::move(own_start), options);
+    const auto weights = weigh({one_coin_.bound, own_.bound});
+    add_scaled(one_coin_.posterior, weights[0], posterior_);
+    add_scaled(own_.posterior, weights[1], posterior_);
+  }
 
   // Of the same raters in other cases, from where this fit ended.
   SharedFit with_weights(const std::vector<double>& of_patterns) const {
@@ -30,67 +43,11 @@ class SharedFit {
   const std::vector<double>& posterior() const { return posterior_; }
 
  private:
-  SharedFit(const LatentRows& rows, bool ordered, const std::vector<double>& start)
-      : SharedFit(rows, ordered, start, start) {}
-  SharedFit(const LatentRows& rows, bool ordered, const std::vector<double>& one_coin_start,
-            const std::vector<double>& own_start)
-      : rows_(rows), ordered_(ordered) {
-    VariationalOptions options;
-    options.ordered = ordered;
-    options.concentration = no_own_matrices;
-    one_coin_ = fit_dawid_skene(rows_, LatentPrior(), one_coin_start, options);
-    options.concentration = own_matrices;
-    own_ = fit_dawid_skene(rows_, LatentPrior(), own_start, options);
-    const auto weights = weigh({one_coin_.bound, own_.bound});
-    add_scaled(one_coin_.posterior, weights[0], posterior_);
-    add_scaled(own_.posterior, weights[1], posterior_);
-  }
-
   LatentRows rows_;
   bool ordered_;
   DawidSkene one_coin_, own_;
   std::vector<double> posterior_;
 };
-
-// What raters alone say of a system: the mean posterior probability of its answers, in how many
-// cases, and the share of these whose truth is known.
-struct SharedEnd {
-  double accuracy = 0, cases = 0, known = 0;
-};
-
-SharedEnd shared_end(const Ratings& ratings, const std::vector<double>& weight, int system,
-                     const SharedFit& shared) {
-  const LatentRows& rows = shared.rows();
-  SharedEnd out;
-  for (int p = 0; p < ratings.patterns.patterns; ++p) {
-    const int answer = ratings.patterns.answer_of(p, system), row = rows.of_pattern[p];
-    if (answer < 1 || row < 0) continue;
-    out.cases += weight[p];
-    if (rows.known[row] >= 0) out.known += weight[p];
-    out.accuracy +=
-        weight[p] *
-        shared.posterior()[static_cast<std::size_t>(row) * rows.categories + answer - 1];
-  }
-  out.accuracy /= out.cases;
-  out.known /= out.cases;
-  return out;
-}
-
-// Expected numbers of cases, answers within truths; `posterior` is by row.
-std::vector<double> counts_of(const Ratings& ratings, int system, const LatentRows& rows,
-                              const std::vector<double>& posterior) {
-  const int n = rows.categories;
-  std::vector<double> out(static_cast<std::size_t>(n) * n, 0.0);
-  for (int p = 0; p < ratings.patterns.patterns; ++p) {
-    const int answer = ratings.patterns.answer_of(p, system), row = rows.of_pattern[p];
-    if (answer < 1 || row < 0) continue;
-    for (int k = 0; k < n; ++k) {
-      out[static_cast<std::size_t>(k) * n + answer - 1] +=
-          ratings.weight[p] * posterior[static_cast<std::size_t>(row) * n + k];
-    }
-  }
-  return out;
-}
 
 int categories_used(const PatternView& patterns, const std::vector<double>& weight) {
   std::vector<bool> used(patterns.categories + 1);
@@ -114,10 +71,10 @@ class AverageEstimator : public Estimator {
     for (int s = 0; s < ratings.patterns.systems; ++s) {
       averages_.emplace_back(ratings, s, options.ordered);
     }
-    std::vector<std::pair<SystemAverage*, int>> trees;  // with their roots
-    for (const int root : panel_.roots()) trees.emplace_back(&panel_, root);
+    std::vector<std::pair<SystemAverage*, const Member*>> trees;  // with their roots
+    for (const Member* root : panel_.roots()) trees.emplace_back(&panel_, root);
     for (SystemAverage& system : averages_) {
-      for (const int root : system.roots()) trees.emplace_back(&system, root);
+      for (const Member* root : system.roots()) trees.emplace_back(&system, root);
     }
     for (const bool leaders : {true, false}) {
       Host of_steps;
@@ -133,8 +90,10 @@ class AverageEstimator : public Estimator {
       if (systems_[s].members.empty()) continue;
       settle(systems_[s], ratings.weight, s, shared_, panel);
       const SystemAverage& of = averages_[s];
-      systems_[s].independent_counts = counts_of(ratings, s, of.rows(), of.posterior());
-      systems_[s].shared_counts = counts_of(ratings, s, shared_.rows(), shared_.posterior());
+      systems_[s].independent_counts =
+          answer_counts(ratings, ratings.weight, s, of.rows(), of.posterior());
+      systems_[s].shared_counts =
+          answer_counts(ratings, ratings.weight, s, shared_.rows(), shared_.posterior());
     }
   }
 
@@ -142,10 +101,10 @@ class AverageEstimator : public Estimator {
   std::vector<double> posterior(int system) const override {
     const SystemAverage& of = averages_[system];
     if (of.posterior().empty()) return {};
-    const double back = taken_back(systems_[system]);
+    const double share = correction(systems_[system]);
     std::vector<double> out;
-    add_scaled(by_pattern(of.rows(), of.posterior()), 1 - back, out);
-    if (back != 0) add_scaled(by_pattern(shared_.rows(), shared_.posterior()), back, out);
+    add_scaled(by_pattern(of.rows(), of.posterior()), 1 - share, out);
+    if (share != 0) add_scaled(by_pattern(shared_.rows(), shared_.posterior()), share, out);
     return out;
   }
 
@@ -153,9 +112,8 @@ class AverageEstimator : public Estimator {
     const std::vector<double> now = of_patterns(weight);
     std::vector<SystemEstimate> systems;
     for (const SystemAverage& system : averages_) systems.push_back(system.with_weights(now));
-    const bool needed = common_.typical || common_.share != 0;
-    const SharedFit shared = needed ? shared_.with_weights(now) : shared_;
-    const SystemEstimate panel = common_.typical ? panel_.with_weights(now) : SystemEstimate();
+    const SharedFit shared = common_ == 0.0 ? shared_ : shared_.with_weights(now);
+    const SystemEstimate panel = common_ ? SystemEstimate() : panel_.with_weights(now);
     std::vector<double> out;
     for (std::size_t s = 0; s < systems.size(); ++s) {
       if (!std::isnan(systems[s].independent)) {
@@ -167,25 +125,28 @@ class AverageEstimator : public Estimator {
   }
 
  private:
-  double taken_back(const SystemEstimate& system) const {
-    return common_.typical ? system.typical : common_.share;
-  }
+  double correction(const SystemEstimate& system) const { return common_.value_or(system.typical); }
 
-  // Takes back what is assumed to be in common, as much of it as raters alone call for: what is
-  // said of a panel does not depend on who else is judged by it. Nobody shares anything where truth
-  // is known: there the ends differ by what the prior of the system does, which is not taken back.
+  // Corrects for shared errors, as raters alone call for it: what is found of a panel does not
+  // depend on which systems it judges. Nothing is shared where truth is known: there the values
+  // with and without shared errors differ by what the prior of the system does, which is kept.
   void settle(SystemEstimate& system, const std::vector<double>& weight, int s,
               const SharedFit& shared, const SystemEstimate& panel) const {
-    const SharedEnd end = shared_end(ratings_, weight, s, shared);
-    system.shared = end.accuracy;
+    const LatentRows& rows = shared.rows();
+    const RightAnswers all(ratings_, weight, s, rows, shared.posterior());
+    double known = 0;
+    for_each_answer(ratings_, s, rows, [&](int p, int row, int) {
+      if (rows.known[row] >= 0) known += weight[p] / all.cases;
+    });
+    system.shared = all.right / all.cases;
     system.independence_weight = panel.independence_weight;
-    system.suspicion = suspicion(panel.independence_weight, panel.rater_error, used_);
-    system.typical = typical_share(system.suspicion, used_);
-    const double kept = common_.typical ? end.known * prior_pull(system.independent, end.cases) : 0;
-    system.estimate = between_ends(system.independent, end.accuracy + kept, taken_back(system));
+    system.dependence = dependence_weight(panel.independence_weight, panel.rater_error, used_);
+    system.typical = typical_share(system.dependence, used_);
+    const double kept = common_ ? 0 : known * prior_pull(system.independent, all.cases);
+    system.estimate = corrected(system.independent, system.shared + kept, correction(system));
   }
 
-  Common common_;
+  std::optional<double> common_;  // stated correction
   int used_;
   SharedFit shared_;
   SystemAverage panel_;  // raters alone

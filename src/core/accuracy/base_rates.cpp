@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+
+#include "../base/special.hpp"
 
 namespace fallible {
 
@@ -17,41 +18,36 @@ double ratings_of(const PatternView& patterns, int pattern, int category) {
       std::count(of + patterns.start[pattern], of + patterns.start[pattern + 1], category));
 }
 
-double length_of(const PatternView& patterns, int pattern) {
-  return patterns.start[pattern + 1] - patterns.start[pattern];
-}
-
 // Cohen's form, of pairs of ratings of one case.
 double kappa_of(const PatternView& patterns, const std::vector<double>& weight, int category,
                 double share) {
   double differing = 0, pairs = 0;
   for (int p = 0; p < patterns.patterns; ++p) {
-    const double x = ratings_of(patterns, p, category), m = length_of(patterns, p);
+    const double x = ratings_of(patterns, p, category), m = patterns.places(p).size();
     differing += weight[p] * x * (m - x);
     pairs += weight[p] * m * (m - 1);
   }
   const double by_chance = share * share + (1 - share) * (1 - share);
   const double kappa = (1 - 2 * differing / pairs - by_chance) / (1 - by_chance);
-  return std::isfinite(kappa) ? std::min(std::max(kappa, 0.0), 1.0)
-                              : std::numeric_limits<double>::quiet_NaN();
+  return std::isfinite(kappa) ? std::min(std::max(kappa, 0.0), 1.0) : not_a_number;
 }
 
 }  // namespace
 
 std::vector<Lean> rater_leans(const PatternView& patterns, const std::vector<double>& weight) {
-  std::vector<double> said(patterns.categories, 0.0);
+  std::vector<double> given(patterns.categories, 0.0);
   double all = 0;
   for (int p = 0; p < patterns.patterns; ++p) {
     for (int i = patterns.start[p]; i < patterns.start[p + 1]; ++i) {
-      said[patterns.category[i] - 1] += weight[p];
+      given[patterns.category[i] - 1] += weight[p];
       all += weight[p];
     }
   }
-  const double most = *std::max_element(said.begin(), said.end());
+  const double most = *std::max_element(given.begin(), given.end());
   std::vector<Lean> out;
   for (int k = 0; k < patterns.categories; ++k) {
-    if (said[k] < most * (1 - no_kappa)) continue;
-    out.push_back({k + 1, said[k] / all, kappa_of(patterns, weight, k + 1, said[k] / all)});
+    if (given[k] < most * (1 - no_kappa)) continue;
+    out.push_back({k + 1, given[k] / all, kappa_of(patterns, weight, k + 1, given[k] / all)});
   }
   return out;
 }
@@ -62,7 +58,7 @@ std::pair<double, double> possible_base_rates(double share, double kappa) {
 }
 
 double base_rate_range(double share, double kappa, double answers, double covariance) {
-  if (std::isnan(kappa) || std::isnan(answers)) return std::numeric_limits<double>::quiet_NaN();
+  if (std::isnan(kappa) || std::isnan(answers)) return not_a_number;
   if (kappa < no_kappa) return 1;
   const auto ends = possible_base_rates(share, kappa);
   double least = 1, most = 0;
@@ -83,19 +79,19 @@ double base_rate_range(double share, double kappa, double answers, double covari
 
 double base_rate_range(const PatternView& patterns, const std::vector<double>& weight, int system,
                        const std::vector<Lean>& leans) {
-  double out = std::numeric_limits<double>::quiet_NaN();
+  double out = not_a_number;
   for (const Lean& lean : leans) {
     double cases = 0, answers = 0, share = 0, both = 0;
     for (int p = 0; p < patterns.patterns; ++p) {
-      const double m = length_of(patterns, p);
+      const double m = patterns.places(p).size();
       const int answer = patterns.answer_of(p, system);
       if (answer < 1 || m == 0) continue;
-      const double said = ratings_of(patterns, p, lean.category) / m;
+      const double of_raters = ratings_of(patterns, p, lean.category) / m;
       cases += weight[p];
-      share += weight[p] * said;
+      share += weight[p] * of_raters;
       if (answer != lean.category) continue;
       answers += weight[p];
-      both += weight[p] * said;
+      both += weight[p] * of_raters;
     }
     const double q = answers / cases;
     const double found =

@@ -68,8 +68,4 @@ std::unique_ptr<Rule> binned_rule(Clip clip, double bin_width) {
   return std::make_unique<Binned>(clip, bin_width);
 }
 
-std::unique_ptr<Estimator> make_binned(const Ratings& ratings, const EstimatorOptions& options) {
-  return make_k_estimator(ratings, binned_rule(options.clip, options.bin_width));
-}
-
 }  // namespace fallible

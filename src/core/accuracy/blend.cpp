@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "../base/special.hpp"
+
 namespace fallible {
 
 namespace {
@@ -14,8 +16,6 @@ constexpr double pi = 3.14159265358979323846;
 using Row = std::array<double, cells>;
 
 double middle(int i) { return (i + 0.5) / cells; }
-
-double normal_below(double z) { return std::erfc(-z / std::sqrt(2.0)) / 2; }
 
 // Where a share p of the probability is reached, from 0 to 1.
 double place(const Row& density, double total, double p) {

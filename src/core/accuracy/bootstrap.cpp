@@ -41,9 +41,7 @@ std::vector<double> bootstrap(const Estimator& estimator, Quantity what,
   const Resampler resampler(cells.cases, cells.of_pattern, options.clusters);
   const std::size_t replicates = options.replicates, numbers = numbers_of(estimator, what);
   std::vector<double> out(replicates * numbers);
-  for_each_item(replicates, options.threads, host, [&](std::size_t r) {
-    Stream stream(options.seed, options.first + r);
-    const auto drawn = resampler.draw(stream);
+  for_each_replicate(resampler, options, host, [&](std::size_t r, const auto& drawn) {
     const auto found =
         accuracy ? estimator.with_weights(drawn) : estimator.counts_with_weights(drawn);
     for (std::size_t i = 0; i < numbers; ++i) out[i * replicates + r] = found[i];
@@ -82,9 +80,9 @@ Interval percentile_interval(const double* replicates, std::size_t n, double con
 
 Interval difference_interval(const double* first, const double* second, std::size_t n,
                              double conf_level, double tolerance) {
-  std::vector<double> apart(n);
-  std::transform(first, first + n, second, apart.begin(), std::minus<double>());
-  return percentile_interval(apart.data(), n, conf_level, tolerance);
+  std::vector<double> difference(n);
+  std::transform(first, first + n, second, difference.begin(), std::minus<double>());
+  return percentile_interval(difference.data(), n, conf_level, tolerance);
 }
 
 double share_ahead(const double* first, const double* second, std::size_t n) {

@@ -2,10 +2,10 @@
 #ifndef FALLIBLE_CORE_ACCURACY_BOOTSTRAP_HPP
 #define FALLIBLE_CORE_ACCURACY_BOOTSTRAP_HPP
 
-#include <limits>
 #include <vector>
 
 #include "../base/resample.hpp"
+#include "../base/special.hpp"
 #include "estimator.hpp"
 
 namespace fallible {
@@ -25,7 +25,7 @@ std::vector<double> bootstrap(const Estimator& estimator, Quantity what,
 struct Interval {
   enum class Lack { none, failed, constant };
   Lack lack = Lack::none;  // most replicates gave no estimate, or those that did are all the same
-  double std_error = std::numeric_limits<double>::quiet_NaN();
+  double std_error = not_a_number;
   double low = std_error;
   double high = std_error;
   double same = 0;  // share of replicates that are `value`, where they do not vary

@@ -32,19 +32,30 @@ struct AccuracyBounds::Sums {
   std::vector<double> weight, truth, answer, other;
 };
 
-namespace {
-
 // Answers may leave some of the weight to no category.
-Range right_answers(const double* truth, const double* answer, double weight, int categories) {
+Range AccuracyBounds::right_answers(const Sums& sums, const std::vector<double>& answers,
+                                    int group) const {
   Range out{0, 0};
-  for (int k = 0; k < categories; ++k) {
-    out.highest += std::min(truth[k], answer[k]);
-    out.lowest = std::max(out.lowest, truth[k] + answer[k] - weight);
+  for (int k = 0; k < view_.categories; ++k) {
+    const std::size_t at = static_cast<std::size_t>(group) * view_.categories + k;
+    out.highest += std::min(sums.truth[at], answers[at]);
+    out.lowest = std::max(out.lowest, sums.truth[at] + answers[at] - sums.weight[group]);
   }
   return out;
 }
 
-}  // namespace
+template <class Of>
+Range AccuracyBounds::over_groups(const Sums& sums, const Of& of) const {
+  double total = 0;
+  Range out{0, 0};
+  for (int g = 0; g < groups_; ++g) {
+    const Range one = of(g);
+    total += sums.weight[g];
+    out.lowest += one.lowest;
+    out.highest += one.highest;
+  }
+  return total > 0 ? Range{out.lowest / total, out.highest / total} : Range{};
+}
 
 AccuracyBounds::AccuracyBounds(const PatternView& patterns, const std::vector<int>& truth,
                                const std::vector<double>& weight, const double* posterior,
@@ -149,17 +160,7 @@ Range AccuracyBounds::system(int s) const {
     add_truth(sums, p);
     add_answer(sums.answer, p, answer - 1);
   }
-  double total = 0;
-  Range out{0, 0};
-  for (int g = 0; g < groups_; ++g) {
-    const std::size_t row = static_cast<std::size_t>(g) * view_.categories;
-    const Range right =
-        right_answers(&sums.truth[row], &sums.answer[row], sums.weight[g], view_.categories);
-    total += sums.weight[g];
-    out.lowest += right.lowest;
-    out.highest += right.highest;
-  }
-  return total > 0 ? Range{out.lowest / total, out.highest / total} : Range{};
+  return over_groups(sums, [&](int g) { return right_answers(sums, sums.answer, g); });
 }
 
 Range AccuracyBounds::difference(int a, int b) const {
@@ -172,19 +173,11 @@ Range AccuracyBounds::difference(int a, int b) const {
     add_answer(sums.answer, p, first - 1);
     add_answer(sums.other, p, second - 1);
   }
-  double total = 0;
-  Range out{0, 0};
-  for (int g = 0; g < groups_; ++g) {
-    const std::size_t row = static_cast<std::size_t>(g) * view_.categories;
-    const auto right = [&](const std::vector<double>& answer) {
-      return right_answers(&sums.truth[row], &answer[row], sums.weight[g], view_.categories);
-    };
-    const Range of_a = right(sums.answer), of_b = right(sums.other);
-    total += sums.weight[g];
-    out.lowest += of_a.lowest - of_b.highest;
-    out.highest += of_a.highest - of_b.lowest;
-  }
-  return total > 0 ? Range{out.lowest / total, out.highest / total} : Range{};
+  return over_groups(sums, [&](int g) {
+    const Range of_a = right_answers(sums, sums.answer, g),
+                of_b = right_answers(sums, sums.other, g);
+    return Range{of_a.lowest - of_b.highest, of_a.highest - of_b.lowest};
+  });
 }
 
 }  // namespace fallible

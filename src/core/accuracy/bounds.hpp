@@ -8,16 +8,16 @@
 #ifndef FALLIBLE_CORE_ACCURACY_BOUNDS_HPP
 #define FALLIBLE_CORE_ACCURACY_BOUNDS_HPP
 
-#include <limits>
 #include <vector>
 
+#include "../base/special.hpp"
 #include "../ratings/patterns.hpp"
 
 namespace fallible {
 
 struct Range {
-  double lowest = std::numeric_limits<double>::quiet_NaN();
-  double highest = std::numeric_limits<double>::quiet_NaN();
+  double lowest = not_a_number;
+  double highest = not_a_number;
 };
 
 // Both sums over all cases, with the shares counted in groups of patterns.
@@ -52,6 +52,10 @@ class AccuracyBounds {
   static std::vector<Cell> join(std::vector<Cell> small, double size);
   void add_truth(Sums& sums, int pattern) const;
   void add_answer(std::vector<double>& to, int pattern, int answer) const;
+  Range right_answers(const Sums& sums, const std::vector<double>& answers, int group) const;
+  // Per case, the sum of what each group gives.
+  template <class Of>
+  Range over_groups(const Sums& sums, const Of& of) const;
   double probability(int pattern, int category) const {
     return posterior_[static_cast<std::size_t>(category) * view_.patterns + pattern];
   }

@@ -1,29 +1,36 @@
-// Errors in common: how much of what an estimate owes to the assumption that a system's errors are
-// its own is taken back. Agreement cannot tell; two things let one believe it.
+// Shared errors: how far an estimate is moved from the value with errors of a system's own to that
+// if all errors are shared. Agreement does not show it; two things make it probable.
 #ifndef FALLIBLE_CORE_ACCURACY_COMMON_HPP
 #define FALLIBLE_CORE_ACCURACY_COMMON_HPP
 
+#include <algorithm>
+#include <cmath>
+
+#include "../base/special.hpp"
+
 namespace fallible {
 
-// What somebody assumes: what panels typically have in common, or a stated share of the distance
-// from an estimate with errors of its own (0) to the shared one (1).
-struct Common {
-  bool typical = true;
-  double share = 0;
-};
-
-// From 0, where the data speak for models without a sign of errors in common, to 1. Models in which
-// raters are at chance cannot vouch for anything. `categories` are those that raters used.
-double suspicion(double independence_weight, double rater_error, int categories);
+// Prior weight of dependence, from 0, where the data speak for models without a sign of shared
+// errors, to 1. Models in which raters are at chance cannot vouch for anything. `categories` are
+// those that raters used.
+inline double dependence_weight(double independence_weight, double rater_error, int categories) {
+  constexpr double at_chance = 0.9;  // of the error rate of guesses
+  if (rater_error > at_chance * (1 - 1.0 / categories)) return 1;
+  return std::max(1 - 2 * independence_weight, 0.0);
+}
 
 // The typical share: how probable it is that two wrong answers are the same one. Were they spread
 // over the other categories this would be 1 / (N - 1), but wrong answers have favourites. NaN for
 // one category.
-double typical_share(double suspicion, int categories);
+inline double typical_share(double dependence, int categories) {
+  return categories < 2 ? not_a_number : dependence / std::sqrt(categories - 1);
+}
 
-// From the independent end of the range the share `back` of the way to the shared one. Exactly the
-// independent end where nothing is taken back.
-double between_ends(double independent, double shared, double back);
+// So large a share of the way from the independent value to the shared one; exactly the former
+// where the share is 0.
+inline double corrected(double independent, double shared, double share) {
+  return share == 0 ? independent : independent - share * (independent - shared);
+}
 
 }  // namespace fallible
 

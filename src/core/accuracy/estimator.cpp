@@ -3,7 +3,28 @@
 #include <stdexcept>
 #include <utility>
 
+#include "k_model.hpp"
+
 namespace fallible {
+
+RightAnswers::RightAnswers(const Ratings& ratings, const std::vector<double>& weight, int system,
+                           const LatentRows& rows, const std::vector<double>& posterior) {
+  for_each_answer(ratings, system, rows, [&](int p, std::size_t row, int answer) {
+    cases += weight[p];
+    right += weight[p] * posterior[row * rows.categories + answer];
+  });
+}
+
+std::vector<double> answer_counts(const Ratings& ratings, const std::vector<double>& weight,
+                                  int system, const LatentRows& rows,
+                                  const std::vector<double>& posterior) {
+  const std::size_t N = rows.categories;
+  std::vector<double> out(N * N, 0.0);
+  for_each_answer(ratings, system, rows, [&](int p, std::size_t row, int answer) {
+    for (std::size_t k = 0; k < N; ++k) out[k * N + answer] += weight[p] * posterior[row * N + k];
+  });
+  return out;
+}
 
 Cells pattern_cells(const Ratings& ratings) {
   Cells out;
@@ -32,9 +53,9 @@ std::unique_ptr<Estimator> make_estimator(const Ratings& ratings, const Estimato
     case Method::average:
       return make_average(ratings, options, host);
     case Method::binned:
-      return make_binned(ratings, options);
+      return make_k_estimator(ratings, binned_rule(options.clip, options.bin_width));
     case Method::unbinned:
-      return make_unbinned(ratings, options);
+      return make_k_estimator(ratings, unbinned_rule(options.clip));
     case Method::joint:
     case Method::shared:
       return make_latent(ratings, options);

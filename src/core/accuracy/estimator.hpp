@@ -3,12 +3,13 @@
 #define FALLIBLE_CORE_ACCURACY_ESTIMATOR_HPP
 
 #include <cstddef>
-#include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "../base/host.hpp"
+#include "../base/special.hpp"
 #include "../model/algebraic.hpp"
 #include "../model/latent_fit.hpp"
 #include "common.hpp"
@@ -30,8 +31,8 @@ struct EstimatorOptions {
   LatentPrior prior;
   Fitting fitting = Fitting::likelihood;
   OptimiserOptions optimiser;
-  double deviance = 0;   // of joint: if not 0, the top is looked for along so wide a profile, too
-  Common common;         // of the average
+  double deviance = 0;  // of joint: if not 0, the top is looked for along so wide a profile, too
+  std::optional<double> common;  // stated correction of the average, or the typical one
   bool ordered = false;  // categories: members whose errors depend on distance are for these alone
   int used = 0;          // categories that raters use, where patterns do not tell; 0 if they do
   int threads = 1;       // of the first fit of the average
@@ -52,6 +53,31 @@ struct Ratings {
   std::shared_ptr<const KModelFit> k_model;  // if somebody has it already
 };
 
+// Calls visit(pattern, its row, answer from 0) for each pattern with an answer of the system that
+// can be judged: where there is nothing but the answer it would be judged by itself.
+template <class Visit>
+void for_each_answer(const Ratings& ratings, int system, const LatentRows& rows,
+                     const Visit& visit) {
+  for (int p = 0; p < ratings.patterns.patterns; ++p) {
+    const int answer = ratings.patterns.answer_of(p, system);
+    if (answer < 1 || !is_judged(ratings.patterns, ratings.known.truth, p)) continue;
+    visit(p, rows.of_pattern[p], answer - 1);
+  }
+}
+
+// Cases with an answer, and the sum of the probabilities, rows x categories, that these have.
+struct RightAnswers {
+  double cases = 0, right = 0;
+
+  RightAnswers(const Ratings& ratings, const std::vector<double>& weight, int system,
+               const LatentRows& rows, const std::vector<double>& posterior);
+};
+
+// Expected numbers of these cases, answers within truths.
+std::vector<double> answer_counts(const Ratings& ratings, const std::vector<double>& weight,
+                                  int system, const LatentRows& rows,
+                                  const std::vector<double>& posterior);
+
 // Cases whose highest probability lies in (lower, upper].
 struct Bin {
   double lower;
@@ -65,17 +91,17 @@ struct Bin {
 
 // In the words that users read.
 struct MemberLabel {
-  std::string accuracy;   // "common" or "rater"
-  std::string errors;     // "uniform", "distance", "own" or "matrix"
-  double difficulty = 0;  // shift of accuracy between strata, 0 for none
-  double concentration = std::numeric_limits<double>::quiet_NaN();  // of own errors, NaN for none
+  std::string accuracy;                 // "common" or "rater"
+  std::string errors;                   // "uniform", "distance", "own" or "matrix"
+  double difficulty = 0;                // shift of accuracy between strata, 0 for none
+  double concentration = not_a_number;  // of own errors, NaN for none
 };
 
 // What a member of the average says.
 struct MemberResult {
   MemberLabel label;
   double log_prior = 0;
-  double log_evidence = std::numeric_limits<double>::quiet_NaN();  // NaN if it is ruled out
+  double log_evidence = not_a_number;  // NaN if it is ruled out
   double weight = 0;
   double estimate = 0;  // mean posterior probability of the system's answers
   double std_error = 0;
@@ -84,7 +110,7 @@ struct MemberResult {
 
 // What an estimator says of one system; NaN where it says nothing.
 struct SystemEstimate {
-  double estimate = std::numeric_limits<double>::quiet_NaN();
+  double estimate = not_a_number;
   // By algebra:
   double cases = estimate;           // total weight of cases with an answer and a rating
   double uninformative = estimate;   // weight of those of them in bins that say nothing
@@ -93,13 +119,13 @@ struct SystemEstimate {
   // By average:
   double independent = estimate;  // with errors of its own
   double shared = estimate;       // under the raters alone
-  double suspicion = estimate;    // see common.hpp
+  double dependence = estimate;   // its prior weight, see common.hpp
   double typical = estimate;      // likewise, the typical share
   double std_error = estimate;    // of sampling: within and between members
   double rater_error = estimate;  // share of ratings that are wrong
-  double independence_weight =
-      estimate;  // of members with equal difficulty and no rows of their own
-  // Expected numbers of cases at both ends, answers within truths.
+  // Of members with equal difficulty and no rows of their own.
+  double independence_weight = estimate;
+  // Expected numbers of cases with independent and with shared errors, answers within truths.
   std::vector<double> independent_counts, shared_counts;
   std::vector<MemberResult> members;
 };
@@ -160,8 +186,6 @@ std::unique_ptr<Estimator> make_estimator(const Ratings& ratings, const Estimato
 
 std::unique_ptr<Estimator> make_average(const Ratings& ratings, const EstimatorOptions& options,
                                         const Host& host);
-std::unique_ptr<Estimator> make_binned(const Ratings& ratings, const EstimatorOptions& options);
-std::unique_ptr<Estimator> make_unbinned(const Ratings& ratings, const EstimatorOptions& options);
 std::unique_ptr<Estimator> make_latent(const Ratings& ratings, const EstimatorOptions& options);
 
 }  // namespace fallible

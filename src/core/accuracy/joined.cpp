@@ -7,26 +7,17 @@ namespace fallible {
 
 Joined::Joined(const Ratings& ratings, int system)
     : rows_(latent_rows(ratings.patterns, ratings.weight, system, {ratings.known.truth, {}})),
-      alike_(regardless_of_rater(rows_)) {
+      exchangeable_(regardless_of_rater(rows_)) {
   answer_.assign(rows_.size(), -1);
   if (system < 0) return;
-  for (int p = 0; p < ratings.patterns.patterns; ++p) {
-    const int answer = ratings.patterns.answer_of(p, system);
-    // Where there is nothing but the system's answer it would be judged by itself.
-    if (answer < 1 || !is_judged(ratings.patterns, ratings.known.truth, p)) continue;
-    answer_[rows_.of_pattern[p]] = answer - 1;
-  }
+  for_each_answer(ratings, system, rows_, [&](int, int row, int answer) { answer_[row] = answer; });
   count_cases();
 }
 
 Joined Joined::with_weights(const std::vector<double>& of_patterns) const {
   Joined out = *this;
-  out.rows_.weight.assign(rows_.size(), 0.0);
-  for (std::size_t p = 0; p < of_patterns.size(); ++p) {
-    const int row = rows_.of_pattern[p];
-    if (row >= 0) out.rows_.weight[row] += of_patterns[p];
-  }
-  out.alike_.weigh(out.rows_.weight);
+  out.rows_.weight = row_weights(rows_.of_pattern, of_patterns, rows_.size());
+  out.exchangeable_.weigh(out.rows_.weight);
   out.count_cases();
   return out;
 }

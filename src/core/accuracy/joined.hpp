@@ -16,8 +16,8 @@ class Joined {
   Joined with_weights(const std::vector<double>& of_patterns) const;
 
   const LatentRows& rows() const { return rows_; }
-  // Those that matter to a model in which raters are alike.
-  const AlikeRows& alike() const { return alike_; }
+  // Those that matter to a model in which raters are exchangeable.
+  const ExchangeableRows& exchangeable() const { return exchangeable_; }
   const LatentPrior& prior() const { return prior_; }
   // Total weight of the cases with an answer that can be judged.
   double cases() const { return cases_; }
@@ -39,7 +39,7 @@ class Joined {
 
   LatentPrior prior_;
   LatentRows rows_;
-  AlikeRows alike_;
+  ExchangeableRows exchangeable_;
   std::vector<int> answer_;  // of the system in each row, -1 for none that can be judged
   double cases_ = 0;
 };

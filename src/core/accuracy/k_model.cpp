@@ -4,11 +4,12 @@
 #include <cmath>
 #include <utility>
 
+#include "../base/special.hpp"
+
 namespace fallible {
 
 namespace {
 
-constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 constexpr double tie_tolerance = 1e-9;      // relative, of the most probable categories
 constexpr double information_floor = 1e-6;  // of N Pg - 1
 

@@ -1,7 +1,7 @@
 // Accuracy under latent class models, at the two ends of what system and raters may have in common.
-#include <limits>
 #include <utility>
 
+#include "../base/special.hpp"
 #include "../model/identified.hpp"
 #include "../model/latent_pairs.hpp"
 #include "../model/pooled.hpp"
@@ -43,16 +43,11 @@ class LatentEstimator : public Estimator {
   // To other weights of patterns, from where the fit to the data ended.
   std::vector<Fitted> refit(const std::vector<double>& weight) const;
   double accuracy(int system, const Fitted& fitted, const std::vector<double>& weight) const;
-  // Calls visit(answer, weight, probabilities of the categories) for each pattern with an answer
-  // that can be judged.
-  template <class Visit>
-  void for_each_answer(int system, const Fitted& fitted, const std::vector<double>& weight,
-                       const Visit& visit) const;
 
   EstimatorOptions options_;
   std::vector<Fitted> fitted_;
   std::vector<Fitted>
-      resampled_;  // the same for replicates, with fewer rows where raters are alike
+      resampled_;  // the same for replicates, with fewer rows where raters are exchangeable
 };
 
 LatentEstimator::LatentEstimator(const Ratings& ratings, const EstimatorOptions& options)
@@ -77,10 +72,10 @@ LatentEstimator::LatentEstimator(const Ratings& ratings, const EstimatorOptions&
     converged_ = converged_ && found.converged;
     identified_ =
         identified_ && identified_judges(one.rows, options.model, one.prior, options.fitting).model;
-    const bool alike = !options.model.by_rater && ratings.known.matrix.empty() &&
-                       options.fitting == Fitting::likelihood;
+    const bool exchangeable = !options.model.by_rater && ratings.known.matrix.empty() &&
+                              options.fitting == Fitting::likelihood;
     resampled_.push_back(one);
-    if (alike) resampled_.back().rows = regardless_of_rater(one.rows).rows;
+    if (exchangeable) resampled_.back().rows = regardless_of_rater(one.rows).rows;
     fitted_.push_back(std::move(one));
   }
   for (int s = 0; identified_ && s < systems; ++s) {
@@ -102,40 +97,19 @@ std::vector<LatentEstimator::Fitted> LatentEstimator::refit(
     const std::vector<double>& weight) const {
   std::vector<Fitted> out = resampled_;
   for (Fitted& one : out) {
-    one.rows.weight.assign(one.rows.weight.size(), 0.0);
-    for (std::size_t p = 0; p < weight.size(); ++p) {
-      const int row = one.rows.of_pattern[p];
-      if (row >= 0) one.rows.weight[row] += weight[p];
-    }
+    one.rows.weight = row_weights(one.rows.of_pattern, weight, one.rows.size());
     one.x = fit(one, &one.x).x;
   }
   return out;
 }
 
-template <class Visit>
-void LatentEstimator::for_each_answer(int system, const Fitted& fitted,
-                                      const std::vector<double>& weight, const Visit& visit) const {
-  const PatternView& patterns = ratings_.patterns;
-  const auto posterior = model(fitted).posterior(fitted.x);
-  for (int p = 0; p < patterns.patterns; ++p) {
-    const int answer = patterns.answer_of(p, system);
-    if (answer < 1 || weight[p] == 0 || !is_judged(patterns, ratings_.known.truth, p)) continue;
-    const auto row = static_cast<std::size_t>(fitted.rows.of_pattern[p]);
-    visit(answer - 1, weight[p], &posterior[row * fitted.rows.categories]);
-  }
-}
-
 // With a weak prior the system has been right once and wrong once before.
 double LatentEstimator::accuracy(int system, const Fitted& fitted,
                                  const std::vector<double>& weight) const {
-  double right = 0, cases = 0;
-  for_each_answer(system, fitted, weight, [&](int answer, double w, const double* probability) {
-    cases += w;
-    right += w * probability[answer];
-  });
-  if (cases == 0) return std::numeric_limits<double>::quiet_NaN();
-  const bool before = !shared() && !options_.prior.none;
-  return (right + before) / (cases + 2 * before);
+  const RightAnswers of(ratings_, weight, system, fitted.rows, model(fitted).posterior(fitted.x));
+  if (of.cases == 0) return not_a_number;
+  const double before = shared() || options_.prior.none ? 0 : 1;
+  return (of.right + before) / (of.cases + 2 * before);
 }
 
 std::vector<double> LatentEstimator::posterior(int system) const {
@@ -154,14 +128,12 @@ std::vector<double> LatentEstimator::with_weights(const std::vector<double>& wei
 std::vector<double> LatentEstimator::counts_with_weights(const std::vector<double>& weight) const {
   const std::vector<double> now = of_patterns(weight);
   const std::vector<Fitted> again = refit(now);
-  const int N = ratings_.patterns.categories;
-  std::vector<double> out(counts(), 0.0);
-  double* at = out.data();
-  for (int s = 0; s < ratings_.patterns.systems; ++s, at += N * N) {
-    const auto add = [&](int answer, double w, const double* probability) {
-      for (int k = 0; k < N; ++k) at[k * N + answer] += w * probability[k];
-    };
-    for_each_answer(s, of(s, again), now, add);
+  std::vector<double> out;
+  for (int s = 0; s < ratings_.patterns.systems; ++s) {
+    const Fitted& fitted = of(s, again);
+    const auto found =
+        answer_counts(ratings_, now, s, fitted.rows, model(fitted).posterior(fitted.x));
+    out.insert(out.end(), found.begin(), found.end());
   }
   return out;
 }

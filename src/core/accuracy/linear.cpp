@@ -2,9 +2,8 @@
 
 #include <Eigen/Eigenvalues>
 #include <algorithm>
-#include <limits>
-#include <numeric>
 
+#include "../base/special.hpp"
 #include "../model/curvature.hpp"
 #include "../model/likelihood.hpp"
 #include "../model/pooled.hpp"
@@ -13,16 +12,11 @@ namespace fallible {
 
 namespace {
 
-constexpr double spacing = 1e-4;           // of differences; parameters are logits and the like
 constexpr double flat = 1e-8;              // curvature, relative to the steepest
 constexpr std::size_t most_numbers = 1e7;  // held at a time
 
-// Cases with an answer: how many there are, and the sum of its probabilities.
-struct Right {
-  double cases = 0, sum = 0;
-};
-
-// A system with the raters; rows are those of latent_rows(), or fewer where raters are alike.
+// A system with the raters; rows are those of latent_rows(), or fewer where raters are
+// exchangeable.
 class JointFit {
  public:
   JointFit(const Ratings& ratings, const EstimatorOptions& options, int system)
@@ -35,23 +29,19 @@ class JointFit {
 
   // The estimate, and for each pattern how far one case more moves it.
   double estimate(std::vector<double>* influence) const {
-    const int size = model_.size();
     const auto at_top = model_.posterior(x_);
-    const Right now = right(at_top);
-    if (now.cases == 0) return std::numeric_limits<double>::quiet_NaN();
-    const double cases = now.cases + 2 * before_, value = (now.sum + before_) / cases;
-    std::vector<int> each(size);
-    std::iota(each.begin(), each.end(), 0);
-    const Eigen::MatrixXd curvature = -smoothed_hessian(model_.layout(), x_, each, size);
-    const auto share = [&](const Eigen::VectorXd& at) -> Eigen::VectorXd {
-      return Eigen::VectorXd::Constant(1, right(model_.posterior(at)).sum / cases);
-    };
-    const Eigen::VectorXd slope = central_slopes(share, x_, spacing).row(0);
-    const Eigen::VectorXd by_row = Likelihood(model_.layout()).scores(x_) * solve(curvature, slope);
-    for_each_pattern([&](int p, int row, int answer) {
-      (*influence)[p] = by_row[row];
-      if (answer < 1) return;
-      (*influence)[p] += (at_top[row * rows_.categories + answer - 1] - value) / cases;
+    const RightAnswers now(ratings_, ratings_.weight, system_, rows_, at_top);
+    if (now.cases == 0) return not_a_number;
+    const double cases = now.cases + 2 * before_, value = (now.right + before_) / cases;
+    const Layout& layout = model_.layout();
+    const Eigen::MatrixXd curvature = -log_posterior_hessian(layout, x_, Kinks::smoothed);
+    const Eigen::VectorXd by_row =
+        Likelihood(layout).scores(x_) * solve(curvature, slope_of_right() / cases);
+    for (std::size_t p = 0; p < rows_.of_pattern.size(); ++p) {
+      if (rows_.of_pattern[p] >= 0) (*influence)[p] = by_row[rows_.of_pattern[p]];
+    }
+    for_each_answer(ratings_, system_, rows_, [&](int p, int row, int answer) {
+      (*influence)[p] += (at_top[row * rows_.categories + answer] - value) / cases;
     });
     return value;
   }
@@ -59,8 +49,8 @@ class JointFit {
  private:
   static LatentRows rows_of(const Ratings& ratings, const EstimatorOptions& options, int system) {
     LatentRows rows = latent_rows(ratings.patterns, ratings.weight, system, ratings.known);
-    const bool alike = !options.model.by_rater && ratings.known.matrix.empty();
-    return alike ? regardless_of_rater(rows).rows : rows;
+    const bool exchangeable = !options.model.by_rater && ratings.known.matrix.empty();
+    return exchangeable ? regardless_of_rater(rows).rows : rows;
   }
 
   static LatentPrior prior_of(const Ratings& ratings, const EstimatorOptions& options,
@@ -72,8 +62,7 @@ class JointFit {
 
   // What does not matter is not moved.
   static Eigen::VectorXd solve(const Eigen::MatrixXd& curvature, const Eigen::VectorXd& slope) {
-    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> parts((curvature + curvature.transpose()) /
-                                                               2);
+    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> parts(curvature);
     const Eigen::VectorXd& values = parts.eigenvalues();
     Eigen::VectorXd along = parts.eigenvectors().transpose() * slope;
     for (int i = 0; i < along.size(); ++i) {
@@ -82,24 +71,26 @@ class JointFit {
     return parts.eigenvectors() * along;
   }
 
-  template <class Visit>
-  void for_each_pattern(const Visit& visit) const {
-    const PatternView& patterns = ratings_.patterns;
-    for (int p = 0; p < patterns.patterns; ++p) {
-      const int row = rows_.of_pattern[p];
-      if (row < 0) continue;
-      const bool judged = is_judged(patterns, ratings_.known.truth, p);
-      visit(p, row, judged ? patterns.answer_of(p, system_) : 0);
-    }
-  }
-
-  Right right(const std::vector<double>& posterior) const {
-    Right out;
-    for_each_pattern([&](int p, int row, int answer) {
-      if (answer < 1) return;
-      out.cases += ratings_.weight[p];
-      out.sum += ratings_.weight[p] * posterior[row * rows_.categories + answer - 1];
+  // Of the sum of the probabilities of answers: each class of a row moves as its log probability
+  // does, less the mean over classes. Rows have one answer, which is among their ratings.
+  Eigen::VectorXd slope_of_right() const {
+    const Layout& layout = model_.layout();
+    std::vector<int> answer(rows_.size(), -1);
+    for_each_answer(ratings_, system_, rows_,
+                    [&](int, int row, int given) { answer[row] = given; });
+    const Law law(layout, x_);
+    Counts counts(layout);
+    std::vector<double> moved(law.classes);
+    Likelihood(layout).expect(law, nullptr, [&](int row, const double* p) {
+      if (answer[row] < 0) return;
+      const auto is_right = [&](int c) { return c % layout.categories == answer[row]; };
+      double right = 0;
+      for (int c = 0; c < law.classes; ++c) right += is_right(c) ? p[c] : 0;
+      for (int c = 0; c < law.classes; ++c) moved[c] = p[c] * (is_right(c) - right);
+      counts.add(rows_, row, rows_.weight[row], moved.data());
     });
+    Eigen::VectorXd out = Eigen::VectorXd::Zero(layout.size);
+    add_gradient(layout, x_, law, counts, out);
     return out;
   }
 
@@ -132,9 +123,7 @@ std::vector<double> linear_replicates(const Ratings& ratings, const EstimatorOpt
       influence.col(i) = Eigen::Map<const Eigen::VectorXd>(of.data(), of.size());
     });
     const Host quiet{[&](std::size_t) { return host.tick(first + size); }};
-    for_each_item(replicates, draws.threads, quiet, [&](std::size_t r) {
-      Stream stream(draws.seed, draws.first + r);
-      const auto drawn = resampler.draw(stream);
+    for_each_replicate(resampler, draws, quiet, [&](std::size_t r, const auto& drawn) {
       Eigen::VectorXd more(patterns);
       for (std::size_t p = 0; p < patterns; ++p) {
         const int cell = cells.of_pattern[p];

@@ -3,30 +3,40 @@
 #ifndef FALLIBLE_CORE_ACCURACY_MEMBER_HPP
 #define FALLIBLE_CORE_ACCURACY_MEMBER_HPP
 
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
 
+#include "../base/special.hpp"
 #include "joined.hpp"
 
 namespace fallible {
 
+class OneCoin;
+
+constexpr double any_matters = -std::numeric_limits<double>::infinity();
+
+// Members refer to those that they need, which are given when they are made and fitted before.
 class Member {
  public:
   virtual ~Member() = default;
-  virtual std::unique_ptr<Member> clone() const = 0;
 
-  // Fits the model on top of the fit of `base` and from where that of `start` ended, both of the
-  // same data; null where the family gives it none. Where log evidence and prior will not sum to
-  // `matters`, so that it has no weight, the fit need not be polished.
-  virtual void fit(const Joined& data, const Member* base, const Member* start, double matters) = 0;
-  // In other cases of the same raters and system, from where this fit ended.
-  std::unique_ptr<Member> refit(const Joined& data, const Member* base) const {
-    auto out = clone();
-    out->fit(data, base, this, -std::numeric_limits<double>::infinity());
-    return out;
-  }
+  // Where log evidence and prior will not sum to `matters`, so that it has no weight, the fit need
+  // not be polished.
+  virtual void fit(const Joined& data, double matters) = 0;
+  // In other cases of the same raters and system, from where this fit ended; `base` in these cases.
+  virtual std::unique_ptr<Member> refit(const Joined& data, const OneCoin* base) const = 0;
+
+  // What it is fitted on top of, which is fitted anew where it is; and from whose end its first fit
+  // starts. Null for none.
+  virtual const OneCoin* base() const { return nullptr; }
+  virtual const Member* start() const { return nullptr; }
+  // The first of those that come before it.
+  const Member* root() const;
+  // Itself, if others can stand on it.
+  virtual const OneCoin* as_base() const { return nullptr; }
 
   // Of truth, rows x categories, where it was fitted.
   virtual std::vector<double> posterior(const Joined& data) const = 0;
@@ -37,7 +47,7 @@ class Member {
   virtual bool leads() const { return false; }
 
   const MemberResult& result() const { return result_; }
-  bool ruled_out() const { return result_.log_evidence != result_.log_evidence; }
+  bool ruled_out() const { return std::isnan(result_.log_evidence); }
   void weigh(double weight) { result_.weight = weight; }
 
  protected:
@@ -46,23 +56,13 @@ class Member {
     result_.log_prior = log_prior;
   }
   Member(const Member&) = default;
-  void rule_out() { result_.log_evidence = std::numeric_limits<double>::quiet_NaN(); }
+  void rule_out() { result_.log_evidence = not_a_number; }
 
   MemberResult result_;
 };
 
-// Places of others in the family, -1 for none: where a member is fitted anew, so is its base; where
-// it starts matters but for the first fit.
-struct Relative {
-  std::unique_ptr<Member> member;
-  int base = -1;
-  int start = -1;
-
-  int after() const { return base >= 0 ? base : start; }
-};
-
 // What one member needs comes before it.
-using Family = std::vector<Relative>;
+using Family = std::vector<std::unique_ptr<Member>>;
 
 // `ordered`: have categories an order, on which errors may depend?
 Family make_family(const LatentRows& rows, bool ordered);

@@ -13,25 +13,20 @@ constexpr double own_matrices = 4;  // concentration of matrices
 
 class Matrices : public Member {
  public:
-  explicit Matrices(bool ordered)
-      : Member({"rater", "matrix", 0, own_matrices}, 0), ordered_(ordered) {}
+  Matrices(const OneCoin* base, bool ordered)
+      : Member({"rater", "matrix", 0, own_matrices}, 0), base_(base), ordered_(ordered) {}
 
-  std::unique_ptr<Member> clone() const override { return std::make_unique<Matrices>(*this); }
+  const OneCoin* base() const override { return base_; }
 
   // The bound is compared with that of matrices that have no freedom, which is what the base is.
-  void fit(const Joined& data, const Member* base, const Member* start, double) override {
-    std::vector<std::vector<double>> own_starts, one_coin_starts;
-    if (start) {
-      const auto& before = dynamic_cast<const Matrices&>(*start);
-      own_starts = {before.posterior_};
-      one_coin_starts = {before.one_coin_};
-    } else {
-      own_starts =
-          one_coin_starts = {one_coin_posterior(data.rows(), false), by_rater(data, *base)};
+  void fit(const Joined& data, double) override {
+    std::vector<std::vector<double>> own_starts{posterior_}, one_coin_starts{one_coin_};
+    if (posterior_.empty()) {
+      own_starts = one_coin_starts = {one_coin_posterior(data.rows(), false), by_rater(data)};
     }
     DawidSkene own = best_of(data, own_starts, own_matrices);
     DawidSkene one_coin = best_of(data, one_coin_starts, no_own_matrices);
-    const MemberResult& under = base->result();
+    const MemberResult& under = base_->result();
     result_.log_evidence = under.log_evidence + (own.bound - one_coin.bound);
     result_.estimate = data.mean_posterior(own.posterior);
     result_.std_error = std::max(under.std_error, data.conditional_error(own.posterior));
@@ -40,6 +35,13 @@ class Matrices : public Member {
     for (int u = 0; u < raters; ++u) result_.rater_accuracy += own.accuracy[u] / raters;
     posterior_ = std::move(own.posterior);
     one_coin_ = std::move(one_coin.posterior);
+  }
+
+  std::unique_ptr<Member> refit(const Joined& data, const OneCoin* base) const override {
+    auto out = std::make_unique<Matrices>(*this);
+    out->base_ = base;
+    out->fit(data, any_matters);
+    return out;
   }
 
   std::vector<double> posterior(const Joined&) const override { return posterior_; }
@@ -60,10 +62,11 @@ class Matrices : public Member {
   }
 
   // Without an order the base is that model.
-  std::vector<double> by_rater(const Joined& data, const Member& base) const {
-    return ordered_ ? one_coin_posterior(data.rows(), true) : base.posterior(data);
+  std::vector<double> by_rater(const Joined& data) const {
+    return ordered_ ? one_coin_posterior(data.rows(), true) : base_->posterior(data);
   }
 
+  const OneCoin* base_;
   bool ordered_;
   std::vector<double> posterior_;
   std::vector<double> one_coin_;  // of the limit without freedom

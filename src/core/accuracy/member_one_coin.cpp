@@ -44,26 +44,33 @@ LatentModel OneCoin::model(const OneCoinSettings& settings) {
   return out;
 }
 
-OneCoin::OneCoin(const OneCoinSettings& settings)
+OneCoin::OneCoin(const OneCoinSettings& settings, const OneCoin* start)
     : Member({settings.by_rater ? "rater" : "common", settings.distance ? "distance" : "uniform",
               settings.shift},
              log_prior(settings)),
-      settings_(settings) {}
+      settings_(settings),
+      start_(start) {}
 
-void OneCoin::fit(const Joined& data, const Member*, const Member* start, double matters) {
+OneCoin OneCoin::refitted(const Joined& data) const {
+  OneCoin out = *this;
+  out.start_ = this;
+  out.fit(data, any_matters);
+  return out;
+}
+
+void OneCoin::fit(const Joined& data, double matters) {
   const double shift = settings_.shift;
   const LatentClass latent(rows_of(data), model(settings_), data.prior(), {shift, nullptr});
-  const auto* near = dynamic_cast<const OneCoin*>(start);
   OptimiserOptions how = fine_options();
-  if (near) how.useful = matters - result_.log_prior - near->volume_;
-  LatentFit found = fit_latent(latent, near ? near->x_ : latent.start(), how);
+  if (start_) how.useful = matters - result_.log_prior - start_->volume_;
+  LatentFit found = fit_latent(latent, start_ ? start_->x_ : latent.start(), how);
   x_ = std::move(found.x);
-  log_posterior_ = found.log_posterior;
+  log_posterior_ = found.value;
   rough_ = found.hopeless;
   // That of a neighbour is near enough for what does not matter.
-  const Evidence evidence = rough_
-                                ? Evidence{log_posterior_ + near->volume_, near->result_.std_error}
-                                : laplace_evidence(latent, x_);
+  const Evidence evidence =
+      rough_ ? Evidence{log_posterior_ + start_->volume_, start_->result_.std_error}
+             : laplace_evidence(latent, x_);
   volume_ = evidence.log_evidence - log_posterior_;
   result_.log_evidence = evidence.log_evidence;
   result_.std_error = evidence.std_error;
@@ -74,13 +81,13 @@ void OneCoin::fit(const Joined& data, const Member*, const Member* start, double
 }
 
 const LatentRows& OneCoin::rows_of(const Joined& data) const {
-  return settings_.by_rater ? data.rows() : data.alike().rows;
+  return settings_.by_rater ? data.rows() : data.exchangeable().rows;
 }
 
 std::vector<double> OneCoin::posterior(const Joined& data) const {
   const Held held{settings_.shift, nullptr};
   auto out = LatentClass(rows_of(data), model(settings_), data.prior(), held).posterior(x_);
-  return settings_.by_rater ? out : data.alike().by_row(out);
+  return settings_.by_rater ? out : data.exchangeable().by_row(out);
 }
 
 std::vector<double> one_coin_posterior(const LatentRows& rows, bool by_rater) {
@@ -91,8 +98,8 @@ std::vector<double> one_coin_posterior(const LatentRows& rows, bool by_rater) {
     return model.posterior(fit_latent(model, model.start(), fine_options()).x);
   };
   if (by_rater) return fitted(rows);
-  const AlikeRows alike = regardless_of_rater(rows);
-  return alike.by_row(fitted(alike.rows));
+  const ExchangeableRows same = regardless_of_rater(rows);
+  return same.by_row(fitted(same.rows));
 }
 
 }  // namespace fallible

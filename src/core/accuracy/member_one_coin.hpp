@@ -18,16 +18,22 @@ struct OneCoinSettings {
 
 class OneCoin : public Member {
  public:
-  explicit OneCoin(const OneCoinSettings& settings);
+  explicit OneCoin(const OneCoinSettings& settings, const OneCoin* start = nullptr);
 
-  std::unique_ptr<Member> clone() const override { return std::make_unique<OneCoin>(*this); }
-  void fit(const Joined& data, const Member* base, const Member* start, double matters) override;
+  void fit(const Joined& data, double matters) override;
+  OneCoin refitted(const Joined& data) const;
+  std::unique_ptr<Member> refit(const Joined& data, const OneCoin*) const override {
+    return std::make_unique<OneCoin>(refitted(data));
+  }
+  const Member* start() const override { return start_; }
+  const OneCoin* as_base() const override { return this; }
   std::vector<double> posterior(const Joined& data) const override;
   bool simple() const override { return settings_.shift == 0; }
   bool leads() const override { return simple(); }
   // Has its fit not been polished, since it does not matter itself?
   bool rough() const { return rough_; }
 
+  const OneCoinSettings& settings() const { return settings_; }
   const Eigen::VectorXd& x() const { return x_; }
   double log_posterior() const { return log_posterior_; }
 
@@ -38,6 +44,7 @@ class OneCoin : public Member {
   const LatentRows& rows_of(const Joined& data) const;
 
   OneCoinSettings settings_;
+  const OneCoin* start_;
   Eigen::VectorXd x_;
   double log_posterior_ = 0;
   double volume_ = 0;  // of the posterior around its top, logarithm

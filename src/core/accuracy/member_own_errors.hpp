@@ -13,20 +13,31 @@ namespace fallible {
 
 class OwnErrorRows : public Member {
  public:
-  OwnErrorRows(const OneCoinSettings& settings, double concentration, int variants)
-      : Member({settings.by_rater ? "rater" : "common", "own", settings.shift, concentration},
-               OneCoin::log_prior(settings) - std::log(static_cast<double>(variants))),
-        settings_(settings) {}
+  OwnErrorRows(const OneCoin* base, double concentration, int variants,
+               const OwnErrorRows* start = nullptr)
+      : Member({base->result().label.accuracy, "own", base->settings().shift, concentration},
+               base->result().log_prior - std::log(static_cast<double>(variants))),
+        base_(base),
+        start_(start),
+        settings_(base->settings()) {}
 
-  std::unique_ptr<Member> clone() const override { return std::make_unique<OwnErrorRows>(*this); }
+  const OneCoin* base() const override { return base_; }
+  const Member* start() const override { return start_; }
 
-  void fit(const Joined& data, const Member* base, const Member* start, double matters) override {
-    const auto& under = dynamic_cast<const OneCoin&>(*base);
-    climb(data, under, start, matters);
-    if (!under.rough() || fit_.hopeless) return;
-    const auto polished = under.refit(data, nullptr);
-    climb(data, dynamic_cast<const OneCoin&>(*polished), start, matters);
-    if (polished->ruled_out()) rule_out();
+  void fit(const Joined& data, double matters) override {
+    climb(data, *base_, matters);
+    if (!base_->rough() || fit_.hopeless) return;
+    const OneCoin polished = base_->refitted(data);
+    climb(data, polished, matters);
+    if (polished.ruled_out()) rule_out();
+  }
+
+  std::unique_ptr<Member> refit(const Joined& data, const OneCoin* base) const override {
+    auto out = std::make_unique<OwnErrorRows>(*this);
+    out->base_ = base;
+    out->start_ = this;
+    out->fit(data, any_matters);
+    return out;
   }
 
   std::vector<double> posterior(const Joined& data) const override {
@@ -37,9 +48,9 @@ class OwnErrorRows : public Member {
 
  private:
   // Starts from the ratings that other rows rest on, and from the parameters of the base.
-  void climb(const Joined& data, const OneCoin& under, const Member* start, double matters) {
+  void climb(const Joined& data, const OneCoin& under, double matters) {
     std::vector<double> counts;
-    if (start) counts = dynamic_cast<const OwnErrorRows&>(*start).fit_.counts;
+    if (start_) counts = start_->fit_.counts;
     const double more = under.result().log_evidence - under.log_posterior();
     fit_ = fit_own_errors(data.rows(), OneCoin::model(settings_), data.prior(), settings_.shift,
                           under.x(), result_.label.concentration, std::move(counts),
@@ -51,6 +62,8 @@ class OwnErrorRows : public Member {
     result_.std_error = std::max(under.result().std_error, data.conditional_error(truth));
   }
 
+  const OneCoin* base_;
+  const OwnErrorRows* start_;
   OneCoinSettings settings_;
   OwnErrors fit_;
 };

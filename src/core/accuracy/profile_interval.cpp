@@ -14,10 +14,6 @@ constexpr double tolerance = 1e-4;  // of the root of the deviance
 constexpr double farthest = 20;     // logit, beyond which an accuracy is 0 or 1
 constexpr int most_steps = 60;
 
-Optimum optimum_of(const LatentFit& fit) {
-  return {fit.x, fit.log_posterior, fit.iterations, fit.converged};
-}
-
 // A way along the profile, by the logit of the accuracy that is wanted.
 struct Path {
   // Where the log posterior is highest there, or nearby, and how high.
@@ -123,7 +119,7 @@ ProfileInterval profile_interval(const LatentClass& model, const OptimiserOption
                                  double deviance) {
   ProfileInterval out;
   out.top = fit_latent(model, options);
-  Optimum top = optimum_of(out.top);
+  Optimum top = out.top;
   for (int attempt = 0; attempt < 5; ++attempt) {
     bool higher = false;
     const Path path = model.system_at() < 0 ? along_accuracy(model, top.x, options)
@@ -133,7 +129,7 @@ ProfileInterval profile_interval(const LatentClass& model, const OptimiserOption
     if (higher) {  // there was a better top: begin anew from it
       out.moved = true;
       out.top = fit_latent(model, top.x, options);
-      top = optimum_of(out.top);
+      top = out.top;
       continue;
     }
     out.low = low.accuracy;

@@ -3,14 +3,13 @@
 #ifndef FALLIBLE_CORE_ACCURACY_PROFILE_INTERVAL_HPP
 #define FALLIBLE_CORE_ACCURACY_PROFILE_INTERVAL_HPP
 
-#include <limits>
-
+#include "../base/special.hpp"
 #include "../model/latent_fit.hpp"
 
 namespace fallible {
 
 struct ProfileInterval {
-  double low = std::numeric_limits<double>::quiet_NaN();
+  double low = not_a_number;
   double high = low;
   bool converged = true;
   LatentFit top;  // the fit, or, if it has moved, a better one that the profile came upon

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "../base/special.hpp"
+
 namespace fallible {
 
 namespace {
@@ -14,8 +16,8 @@ constexpr double least_bias = 0.02;
 constexpr double bias_per_error = 0.2;
 constexpr double bias_per_gap = 0.5;
 
-// Root mean square of how far a truth anywhere in a range is off its middle; or, where nobody said
-// who rates, off an estimate that is itself anywhere in it. These have no fitted part.
+// Root mean square of how far a truth anywhere in a range is off its middle; or, where it is not
+// known who rates, off an estimate that is itself anywhere in it. These have no fitted part.
 const double bias_per_range_of_people = 1 / std::sqrt(12.0);
 const double bias_per_range = 1 / std::sqrt(6.0);
 
@@ -24,8 +26,6 @@ const double bias_per_range = 1 / std::sqrt(6.0);
 constexpr double middle_of_machines = 0.65;
 constexpr double way_to_middle = 0.5;
 constexpr double bias_of_machines = 0.17;
-
-double square(double x) { return x * x; }
 
 }  // namespace
 
@@ -36,12 +36,12 @@ RobustError robust_error(double estimate, const ErrorParts& of, RaterKind raters
     hidden = bias_of_machines;
   } else {
     // No model vouches for raters who leave all base rates possible.
-    const double suspicion = of.range >= 1 ? 1 : of.suspicion;
+    const double dependence = of.range >= 1 ? 1 : of.dependence;
     const bool people = raters == RaterKind::people;
     const double of_error = bias_per_error * of.rater_error;
     const double of_range = (people ? bias_per_range_of_people : bias_per_range) * of.range;
     const double of_raters = of_range > of_error ? of_range : of_error;
-    hidden = std::sqrt(suspicion *
+    hidden = std::sqrt(dependence *
                        (square(least_bias) + square(of_raters) + square(bias_per_gap * of.gap)));
   }
   if (of.open_share == 0) return {centre, of.sampling, 0};

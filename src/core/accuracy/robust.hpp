@@ -13,8 +13,8 @@
 namespace fallible {
 
 // People are experts or crowds, machines are language models or programs. Of panels of both, and of
-// those of which nobody said it, nothing is known.
-enum class RaterKind { unsaid, people, machines };
+// those of which it is not known, nothing is known.
+enum class RaterKind { unknown, people, machines };
 
 struct RobustError {
   double centre;     // of the interval: for people the estimate
@@ -23,17 +23,17 @@ struct RobustError {
 };
 
 // What the error is made of. `gap` is the distance of an estimate, of whatever method, from the
-// shared end; `suspicion` and `rater_error` are those of the average of the same system; `range` is
-// that of accuracies over possible base rates (see base_rates.hpp), NaN where no two raters share a
-// case; `open_share` is the share of the cases whose truth is not known, which alone can hide
-// anything.
+// value if all errors are shared; `dependence` and `rater_error` are those of the average of the
+// same system; `range` is that of accuracies over possible base rates (see base_rates.hpp), NaN
+// where no two raters share a case; `open_share` is the share of the cases whose truth is not
+// known, which alone can hide anything.
 struct ErrorParts {
-  double sampling = 0, gap = 0, suspicion = 0, rater_error = 0, range = 0, open_share = 1;
+  double sampling = 0, gap = 0, dependence = 0, rater_error = 0, range = 0, open_share = 1;
 };
 
 // Machines err together in ways that no rating shows, so that of their panels there is but the
 // experience with others: the centre is drawn half way to what systems had there. A range of 1 is
-// that of raters who agree no better than by chance: suspicion is 1 then.
+// that of raters who agree no better than by chance: the weight of dependence is 1 then.
 RobustError robust_error(double estimate, const ErrorParts& of, RaterKind raters);
 
 // So many standard errors around the value, in [0, 1]; NaN without a standard error.

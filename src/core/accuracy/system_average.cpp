@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
+
+#include "member_one_coin.hpp"
 
 namespace fallible {
 
@@ -47,37 +51,30 @@ void add_scaled(const std::vector<double>& x, double scale, std::vector<double>&
 
 SystemAverage::SystemAverage(const Ratings& ratings, int system, bool ordered)
     : alone_(system < 0), data_(ratings, system) {
-  if (tells(data_)) family_ = make_family(data_.rows(), ordered);
+  if (has_cases(data_)) family_ = make_family(data_.rows(), ordered);
 }
 
-int SystemAverage::root_of(int member) const {
-  while (family_[member].after() >= 0) member = family_[member].after();
-  return member;
-}
-
-std::vector<int> SystemAverage::roots() const {
-  std::vector<int> out;
-  for (int i = 0; i < static_cast<int>(family_.size()); ++i) {
-    if (root_of(i) == i) out.push_back(i);
+std::vector<const Member*> SystemAverage::roots() const {
+  std::vector<const Member*> out;
+  for (const auto& one : family_) {
+    if (one->root() == one.get()) out.push_back(one.get());
   }
   return out;
 }
 
-void SystemAverage::fit_tree(int root, bool leaders) {
-  const double least = leaders ? -std::numeric_limits<double>::infinity() : what_matters();
-  for (int i = root; i < static_cast<int>(family_.size()); ++i) {
-    const Relative& one = family_[i];
-    if (root_of(i) != root || one.member->leads() != leaders) continue;
-    if (one.base >= 0 && get(one.base)->ruled_out()) continue;
-    one.member->fit(data_, get(one.base), get(one.start), least);
+void SystemAverage::fit_tree(const Member* root, bool leaders) {
+  const double least = leaders ? any_matters : what_matters();
+  for (const auto& one : family_) {
+    const bool stands = !one->base() || !one->base()->ruled_out();
+    if (one->root() == root && one->leads() == leaders && stands) one->fit(data_, least);
   }
 }
 
 double SystemAverage::what_matters() const {
   double most = -std::numeric_limits<double>::infinity();
-  for (const Relative& one : family_) {
-    const MemberResult& of = one.member->result();
-    if (one.member->leads() && !std::isnan(of.log_evidence)) {
+  for (const auto& one : family_) {
+    const MemberResult& of = one->result();
+    if (one->leads() && !std::isnan(of.log_evidence)) {
       most = std::max(most, of.log_evidence + of.log_prior);
     }
   }
@@ -88,14 +85,14 @@ SystemEstimate SystemAverage::average() {
   SystemEstimate out;
   if (family_.empty()) return out;
   std::vector<const Member*> members;
-  for (const Relative& one : family_) members.push_back(one.member.get());
+  for (const auto& one : family_) members.push_back(one.get());
   const auto weights = weights_of(members);
   double simple = 0;
   for (std::size_t i = 0; i < family_.size(); ++i) {
-    Member& member = *family_[i].member;
+    Member& member = *family_[i];
     member.weigh(weights[i]);
     // What stands on a member that is ruled out has not been fitted.
-    if (family_[i].base >= 0 && get(family_[i].base)->ruled_out()) continue;
+    if (member.base() && member.base()->ruled_out()) continue;
     out.members.push_back(member.result());
     if (weights[i] == 0) continue;
     add_scaled(member.posterior(data_), weights[i], posterior_);
@@ -118,19 +115,19 @@ SystemEstimate SystemAverage::average() {
 SystemEstimate SystemAverage::with_weights(const std::vector<double>& of_patterns) const {
   SystemEstimate out;
   const Joined now = data_.with_weights(of_patterns);
-  if (!tells(now)) return out;
-  std::vector<bool> wanted(family_.size());
-  for (std::size_t i = family_.size(); i-- > 0;) {
-    if (get(static_cast<int>(i))->result().weight >= matters) wanted[i] = true;
-    if (wanted[i] && family_[i].base >= 0) wanted[family_[i].base] = true;
+  if (!has_cases(now)) return out;
+  std::set<const Member*> wanted;
+  for (const auto& one : family_) {
+    if (one->result().weight >= matters) wanted.insert({one.get(), one->base()});
   }
-  std::vector<std::unique_ptr<Member>> again(family_.size());
+  Family again;
   std::vector<const Member*> members;
-  for (std::size_t i = 0; i < family_.size(); ++i) {
-    if (!wanted[i]) continue;
-    const int base = family_[i].base;
-    again[i] = family_[i].member->refit(now, base < 0 ? nullptr : again[base].get());
-    members.push_back(again[i].get());
+  std::map<const OneCoin*, const OneCoin*> bases{{nullptr, nullptr}};  // and what they are now
+  for (const auto& one : family_) {
+    if (wanted.count(one.get()) == 0) continue;
+    again.push_back(one->refit(now, bases.at(one->base())));
+    members.push_back(again.back().get());
+    if (one->as_base()) bases[one->as_base()] = again.back()->as_base();
   }
   const auto weights = weights_of(members);
   std::vector<double> posterior;

@@ -21,33 +21,29 @@ class SystemAverage {
  public:
   SystemAverage(const Ratings& ratings, int system, bool ordered);  // -1 for raters alone
 
-  // Members that no other comes before: each is fitted with all that come after it, apart from the
-  // rest. None without a case.
-  std::vector<int> roots() const;
+  // Members that no other comes before: each is fitted with all that come after it, separately from
+  // the rest. None without a case.
+  std::vector<const Member*> roots() const;
   // Once those who lead, in all trees, then the others.
-  void fit_tree(int root, bool leaders);
-  // Weighs the members, once all are fitted; tells all but what raters alone say.
+  void fit_tree(const Member* root, bool leaders);
+  // Weighs the members, once all are fitted; tells all but what follows from raters alone.
   SystemEstimate average();
 
   // Rows x categories, after average().
   const std::vector<double>& posterior() const { return posterior_; }
   const LatentRows& rows() const { return data_.rows(); }
 
-  // In other cases the estimate with errors of its own, and what tells how much of it to take back:
+  // In other cases the estimate with errors of its own, and what its correction follows from:
   // members that matter are fitted anew and weighed; the evidence of the rest is that of these
   // cases and says nothing of others.
   SystemEstimate with_weights(const std::vector<double>& of_patterns) const;
 
  private:
   // Is there something to judge?
-  bool tells(const Joined& data) const { return alone_ || data.cases() > 0; }
-  int root_of(int member) const;
+  bool has_cases(const Joined& data) const { return alone_ || data.cases() > 0; }
   // Sum of log evidence and prior without which a member has no weight, once those who lead are
   // fitted.
   double what_matters() const;
-  const Member* get(int member) const {
-    return member < 0 ? nullptr : family_[member].member.get();
-  }
 
   bool alone_;
   Joined data_;

@@ -32,8 +32,4 @@ class Unbinned : public Rule {
 
 std::unique_ptr<Rule> unbinned_rule(Clip clip) { return std::make_unique<Unbinned>(clip); }
 
-std::unique_ptr<Estimator> make_unbinned(const Ratings& ratings, const EstimatorOptions& options) {
-  return make_k_estimator(ratings, unbinned_rule(options.clip));
-}
-
 }  // namespace fallible

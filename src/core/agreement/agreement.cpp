@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "../base/special.hpp"
 #include "kernels.hpp"
 
 namespace fallible {
@@ -68,32 +69,29 @@ RatedRows select_rows(const PatternView& patterns, const std::vector<double>& we
 }
 
 const char* name(Undefined why) {
-  switch (why) {
-    case Undefined::no_pairs:
-      return "no_pairs";
-    case Undefined::certain:
-      return "certain";
-    case Undefined::unused:
-      return "unused";
-    case Undefined::zero_cells:
-      return "zero_cells";
-    case Undefined::no_entropy:
-      return "no_entropy";
-    case Undefined::unshared:
-      return "unshared";
-    default:
-      return "";
-  }
+  static const char* const names[] = {"",           "no_pairs",   "certain", "unused",
+                                      "zero_cells", "no_entropy", "unshared"};
+  return names[static_cast<int>(why)];
 }
 
-double Kernel::null_error(const std::vector<double>&) const { return undefined_value; }
+double Kernel::null_error(const std::vector<double>&) const { return not_a_number; }
 
 std::unique_ptr<Kernel> make_kernel(const RatedRows& rows, const KernelOptions& options) {
-  for (const auto maker :
-       {make_count_kernel, make_alpha_kernel, make_rater_kernel, make_table_kernel}) {
-    if (auto kernel = maker(rows, options)) return kernel;
-  }
-  throw std::invalid_argument("no agreement measure is called " + options.name);
+  const std::string& name = options.name;
+  if (name == "percent_agreement") return pair_kernel(rows, options, Chance::none);
+  if (name == "chance_kappa") return pair_kernel(rows, options, Chance::uniform);
+  if (name == "fleiss_kappa") return pair_kernel(rows, options, Chance::shares);
+  if (name == "gwet_ac") return pair_kernel(rows, options, Chance::gwet);
+  if (name == "specific_agreement") return specific_kernel(rows, options);
+  if (name == "krippendorff_alpha") return alpha_kernel(rows, options, false);
+  if (name == "krippendorff_alpha_ordinal") return alpha_kernel(rows, options, true);
+  if (name == "conger_kappa") return conger_kernel(rows, options);
+  if (name == "light_kappa") return light_kernel(rows, options);
+  if (name == "bangdiwala_b") return bangdiwala_kernel(rows);
+  if (name == "yule_y") return yule_kernel(rows);
+  if (name == "information_agreement") return information_kernel(rows, true);
+  if (name == "information_agreement_plain") return information_kernel(rows, false);
+  throw std::invalid_argument("no agreement measure is called " + name);
 }
 
 std::vector<double> jackknife_influence(const Kernel& kernel, const std::vector<double>& weight,
@@ -117,9 +115,8 @@ std::vector<double> bootstrap_kernel(const RatedRows& rows, const Kernel& kernel
                                      const BootstrapOptions& options, const Host& host) {
   const Resampler resampler(rows.weight, {}, {});
   std::vector<double> out(options.replicates);
-  for_each_item(out.size(), options.threads, host, [&](std::size_t r) {
-    Stream stream(options.seed, r);
-    out[r] = kernel.estimate(resampler.draw(stream)).value;
+  for_each_replicate(resampler, options, host, [&](std::size_t r, const auto& drawn) {
+    out[r] = kernel.estimate(drawn).value;
   });
   return out;
 }

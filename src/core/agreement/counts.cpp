@@ -5,16 +5,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "../base/special.hpp"
 #include "kernels.hpp"
 
 namespace fallible {
 
-RowCounts count_rows(const RatedRows& rows, const std::vector<double>& scale) {
+RowCounts count_rows(const RatedRows& rows, const Eigen::MatrixXd& scale) {
   RowCounts out;
-  const int k = rows.categories;
-  out.categories = k;
   out.scale = scale;
-  const auto weight = [&](int a, int b) { return scale[static_cast<std::size_t>(a) * k + b]; };
   std::vector<int> sorted;
   for (int i = 0; i < rows.size(); ++i) {
     const int begin = rows.start[i], end = rows.start[i + 1];
@@ -31,7 +29,7 @@ RowCounts count_rows(const RatedRows& rows, const std::vector<double>& scale) {
     double pairs = static_cast<double>(end - begin) * (end - begin), agreeing = 0;
     for (std::size_t a = first; a < out.category.size(); ++a) {
       for (std::size_t b = first; b < out.category.size(); ++b) {
-        agreeing += weight(out.category[a], out.category[b]) * out.count[a] * out.count[b];
+        agreeing += scale(out.category[a], out.category[b]) * out.count[a] * out.count[b];
       }
     }
     // Less the pairs of ratings by one judge, each rating's with itself among them.
@@ -39,7 +37,7 @@ RowCounts count_rows(const RatedRows& rows, const std::vector<double>& scale) {
       int b = a;
       while (b < end && rows.judge[b] == rows.judge[a]) ++b;
       for (int u = a; u < b; ++u) {
-        for (int v = a; v < b; ++v) agreeing -= weight(rows.category[u], rows.category[v]);
+        for (int v = a; v < b; ++v) agreeing -= scale(rows.category[u], rows.category[v]);
       }
       pairs -= static_cast<double>(b - a) * (b - a);
       a = b;
@@ -54,14 +52,11 @@ RowCounts count_rows(const RatedRows& rows, const std::vector<double>& scale) {
 
 namespace {
 
-enum class Chance { none, uniform, shares, gwet };
-
 // Observed agreement and shares of categories, in which every rating or every case counts the same.
 struct PairSums {
   Observed observed;
   Chance chance = Chance::none;
-  double scale_total = 0;
-  std::vector<double> share;
+  Eigen::VectorXd weight;  // of the categories, of which the shares are
   double ratings = 0;
 
   double rating_weight(int i) const {
@@ -73,51 +68,30 @@ struct PairSums {
     observed.add(i, w);
     const double each = w * rating_weight(i);
     for (const int c : rows.places(i)) {
-      share[rows.category[c]] += each * rows.count[c];
+      weight[rows.category[c]] += each * rows.count[c];
     }
     ratings += each * rows.ratings[i];
   }
 
-  // W pi.
-  std::vector<double> scaled_shares() const {
-    const int k = observed.rows->categories;
-    std::vector<double> out(k, 0.0);
-    for (int a = 0; a < k; ++a) {
-      if (share[a] == 0) continue;
-      for (int b = 0; b < k; ++b) {
-        out[b] += observed.rows->scale[static_cast<std::size_t>(a) * k + b] * share[a] / ratings;
-      }
-    }
-    return out;
+  const Eigen::MatrixXd& scale() const { return observed.rows->scale; }
+  Eigen::VectorXd shares() const { return weight / ratings; }
+  Eigen::VectorXd scaled_shares() const { return scale().transpose() * shares(); }  // W pi
+  double of_gwet() const {
+    return scale().sum() / static_cast<double>(weight.size() * (weight.size() - 1));
   }
 
   double expected() const {
-    const double k = observed.rows->categories;
-    double sum = 0;
     if (chance == Chance::none) return 0;
-    if (chance == Chance::uniform) return scale_total / (k * k);
-    if (chance == Chance::gwet) {
-      for (const double n : share) sum += n / ratings * (1 - n / ratings);
-      return scale_total * sum / (k * (k - 1));
-    }
-    const auto scaled = scaled_shares();
-    for (std::size_t a = 0; a < share.size(); ++a) sum += share[a] / ratings * scaled[a];
-    return sum;
+    if (chance == Chance::uniform) return scale().mean();
+    if (chance == Chance::gwet) return of_gwet() * shares().dot((1 - shares().array()).matrix());
+    return shares().dot(scaled_shares());
   }
 
   // Derivative of expected agreement by each share.
-  std::vector<double> slope() const {
-    const double k = observed.rows->categories;
-    std::vector<double> out(share.size(), 0.0);
-    if (chance == Chance::shares) {
-      out = scaled_shares();
-      for (double& x : out) x *= 2;
-    } else if (chance == Chance::gwet) {
-      for (std::size_t a = 0; a < share.size(); ++a) {
-        out[a] = scale_total * (1 - 2 * share[a] / ratings) / (k * (k - 1));
-      }
-    }
-    return out;
+  Eigen::VectorXd slope() const {
+    if (chance == Chance::shares) return 2 * scaled_shares();
+    if (chance == Chance::gwet) return of_gwet() * (1 - 2 * shares().array());
+    return Eigen::VectorXd::Zero(weight.size());
   }
 
   Estimate value() const {
@@ -130,17 +104,13 @@ struct PairSums {
 class PairKernel : public SumKernel<PairSums> {
  public:
   PairKernel(RowCounts rows, Chance chance, bool pool_pairs)
-      : rows_(std::move(rows)), chance_(chance), pool_pairs_(pool_pairs) {
-    for (const double weight : rows_.scale) scale_total_ += weight;
-  }
+      : rows_(std::move(rows)), chance_(chance), pool_pairs_(pool_pairs) {}
 
   std::vector<double> influence(const std::vector<double>& weight) const override {
     const PairSums sums = total(weight);
     const double expected = sums.expected(), kappa = sums.value().value;
-    const auto slope = sums.slope();
-    double mean_slope = 0;
-    for (int k = 0; k < rows_.categories; ++k) mean_slope += slope[k] * sums.share[k];
-    mean_slope /= sums.ratings;
+    const Eigen::VectorXd slope = sums.slope();
+    const double mean_slope = slope.dot(sums.shares());
     std::vector<double> out(rows_.size());
     for (int i = 0; i < rows_.size(); ++i) {
       double by_chance = 0;
@@ -158,23 +128,14 @@ class PairKernel : public SumKernel<PairSums> {
   // Landis (1979).
   double null_error(const std::vector<double>& weight) const override {
     const PairSums sums = total(weight);
-    if (chance_ != Chance::shares) return undefined_value;
-    const auto scaled = sums.scaled_shares();
+    if (chance_ != Chance::shares) return not_a_number;
+    const Eigen::VectorXd share = sums.shares(), scaled = sums.scaled_shares();
     const double expected = sums.expected();
-    const int k = rows_.categories;
-    double spread = 0;
-    for (int a = 0; a < k; ++a) {
-      for (int b = 0; b < k; ++b) {
-        const double centred =
-            rows_.scale[static_cast<std::size_t>(a) * k + b] - scaled[a] - scaled[b] + expected;
-        spread += sums.share[a] * sums.share[b] * centred * centred;
-      }
-    }
-    spread /= sums.ratings * sums.ratings;
-    double linear_spread = 0;
-    for (int a = 0; a < k; ++a) {
-      linear_spread += sums.share[a] / sums.ratings * std::pow(scaled[a] - expected, 2);
-    }
+    Eigen::MatrixXd centred = rows_.scale.array() + expected;
+    centred.colwise() -= scaled;
+    centred.rowwise() -= scaled.transpose();
+    const double spread = share.dot(centred.cwiseAbs2() * share);
+    const double linear_spread = share.dot((scaled.array() - expected).square().matrix());
     // Where ratings count for more in the one than in the other, a linear part remains as well.
     double squares = 0, linear = 0;
     for (int i = 0; i < rows_.size(); ++i) {
@@ -195,15 +156,13 @@ class PairKernel : public SumKernel<PairSums> {
 
  protected:
   PairSums none() const override {
-    return {
-        {&rows_, pool_pairs_}, chance_, scale_total_, std::vector<double>(rows_.categories, 0.0)};
+    return {{&rows_, pool_pairs_}, chance_, Eigen::VectorXd::Zero(rows_.scale.rows())};
   }
 
  private:
   RowCounts rows_;
   Chance chance_;
   bool pool_pairs_;
-  double scale_total_ = 0;
 };
 
 // Of the pairs of ratings in which the first is the first category, those whose second is too.
@@ -226,10 +185,9 @@ class SpecificKernel : public SumKernel<SpecificSums> {
  public:
   SpecificKernel(const RatedRows& rows, bool pool_pairs) {
     // With these scales the agreeing pairs are those within a category, and those from it.
-    const auto k = static_cast<std::size_t>(rows.categories);
-    std::vector<double> within(k * k, 0.0), from(k * k, 0.0);
-    within[0] = 1;
-    for (std::size_t b = 0; b < k; ++b) from[b] = 1;
+    Eigen::MatrixXd within = Eigen::MatrixXd::Zero(rows.categories, rows.categories), from = within;
+    within(0, 0) = 1;
+    from.row(0).setOnes();
     both_ = count_rows(rows, within).agreeing;
     const RowCounts counts = count_rows(rows, from);
     first_ = counts.agreeing;
@@ -259,21 +217,13 @@ class SpecificKernel : public SumKernel<SpecificSums> {
 
 }  // namespace
 
-std::unique_ptr<Kernel> make_count_kernel(const RatedRows& rows, const KernelOptions& options) {
-  if (options.name == "specific_agreement") {
-    return std::make_unique<SpecificKernel>(rows, options.pool_pairs);
-  }
-  Chance chance = Chance::none;
-  if (options.name == "chance_kappa") {
-    chance = Chance::uniform;
-  } else if (options.name == "fleiss_kappa") {
-    chance = Chance::shares;
-  } else if (options.name == "gwet_ac") {
-    chance = Chance::gwet;
-  } else if (options.name != "percent_agreement") {
-    return nullptr;
-  }
-  return std::make_unique<PairKernel>(count_rows(rows, options.scale), chance, options.pool_pairs);
+MadeKernel specific_kernel(const RatedRows& rows, const KernelOptions& options) {
+  return std::make_unique<SpecificKernel>(rows, options.pool_pairs);
+}
+
+MadeKernel pair_kernel(const RatedRows& rows, const KernelOptions& options, Chance chance) {
+  return std::make_unique<PairKernel>(count_rows(rows, scale_of(rows, options)), chance,
+                                      options.pool_pairs);
 }
 
 }  // namespace fallible

@@ -2,19 +2,19 @@
 #ifndef FALLIBLE_CORE_AGREEMENT_KERNELS_HPP
 #define FALLIBLE_CORE_AGREEMENT_KERNELS_HPP
 
-#include <limits>
+#include <Eigen/Core>
 #include <memory>
 #include <vector>
 
+#include "../base/special.hpp"
 #include "../ratings/pairs.hpp"
 #include "agreement.hpp"
 
 namespace fallible {
 
-constexpr double undefined_value = std::numeric_limits<double>::quiet_NaN();
 constexpr double certain_tolerance = 1e-12;  // of what is one but for rounding
 
-inline Estimate undefined(Undefined why) { return {undefined_value, why}; }
+inline Estimate undefined(Undefined why) { return {not_a_number, why}; }
 
 inline Estimate beyond_chance(double observed, double expected) {
   if (1 - expected <= certain_tolerance) return undefined(Undefined::certain);
@@ -32,7 +32,7 @@ class SumKernel : public Kernel {
 
   std::vector<double> without_one(const std::vector<double>& weight,
                                   const Host& host) const override {
-    std::vector<double> out(weight.size(), undefined_value);
+    std::vector<double> out(weight.size(), not_a_number);
     Sums sums = total(weight);
     for_each_item(weight.size(), 1, host, [&](std::size_t i) {
       if (weight[i] < 1) return;
@@ -58,8 +58,7 @@ class SumKernel : public Kernel {
 // Ratings of each row per category, and its pairs of ratings by different judges. Pairs are
 // ordered: each counts twice.
 struct RowCounts : Ragged {
-  int categories = 0;
-  std::vector<double> scale;
+  Eigen::MatrixXd scale;      // categories x categories, see KernelOptions
   std::vector<int> category;  // from 0, ascending within a row
   std::vector<double> count;
   std::vector<double> ratings;   // of row i
@@ -69,7 +68,11 @@ struct RowCounts : Ragged {
   int size() const { return static_cast<int>(ratings.size()); }
 };
 
-RowCounts count_rows(const RatedRows& rows, const std::vector<double>& scale);
+RowCounts count_rows(const RatedRows& rows, const Eigen::MatrixXd& scale);
+
+inline Eigen::MatrixXd scale_of(const RatedRows& rows, const KernelOptions& options) {
+  return Eigen::MatrixXd::Map(options.scale.data(), rows.categories, rows.categories).transpose();
+}
 
 // The share of agreeing pairs. Pooled over pairs, every pair of ratings counts the same, otherwise
 // every case that has pairs.
@@ -89,10 +92,18 @@ struct Observed {
   double influence(int i) const { return weight(i) * (of_row(i) - value()) / pairs; }
 };
 
-std::unique_ptr<Kernel> make_count_kernel(const RatedRows& rows, const KernelOptions& options);
-std::unique_ptr<Kernel> make_alpha_kernel(const RatedRows& rows, const KernelOptions& options);
-std::unique_ptr<Kernel> make_rater_kernel(const RatedRows& rows, const KernelOptions& options);
-std::unique_ptr<Kernel> make_table_kernel(const RatedRows& rows, const KernelOptions& options);
+// What agreement is expected by chance: none, that of guesses, or by the shares of categories.
+enum class Chance { none, uniform, shares, gwet };
+
+using MadeKernel = std::unique_ptr<Kernel>;
+MadeKernel pair_kernel(const RatedRows& rows, const KernelOptions& options, Chance chance);
+MadeKernel specific_kernel(const RatedRows& rows, const KernelOptions& options);
+MadeKernel alpha_kernel(const RatedRows& rows, const KernelOptions& options, bool ordinal);
+MadeKernel conger_kernel(const RatedRows& rows, const KernelOptions& options);
+MadeKernel light_kernel(const RatedRows& rows, const KernelOptions& options);
+MadeKernel bangdiwala_kernel(const RatedRows& rows);
+MadeKernel yule_kernel(const RatedRows& rows);
+MadeKernel information_kernel(const RatedRows& rows, bool continuity);
 
 }  // namespace fallible
 

@@ -2,69 +2,41 @@
 // for two raters are Cohen's.
 #include <cmath>
 
+#include "../base/special.hpp"
 #include "kernels.hpp"
 
 namespace fallible {
 
 namespace {
 
-// Sum over categories of a_k W_kl b_l.
-double bilinear(const double* a, const std::vector<double>& scale, const double* b, int k) {
-  double out = 0;
-  for (int i = 0; i < k; ++i) {
-    if (a[i] == 0) continue;
-    for (int j = 0; j < k; ++j) out += a[i] * scale[static_cast<std::size_t>(i) * k + j] * b[j];
-  }
-  return out;
-}
-
 // Expected agreement is the mean over pairs of raters of what their own shares give.
 struct CongerSums {
   const RatedRows* ratings;
   Observed observed;
-  std::vector<double> count;  // judges x categories
-  std::vector<double> rated;  // per judge
+  Eigen::MatrixXd count;  // judges x categories
 
   void add(int i, double w) {
     observed.add(i, w);
-    for (const int r : ratings->places(i)) {
-      const auto judge = static_cast<std::size_t>(ratings->judge[r]);
-      count[judge * ratings->categories + ratings->category[r]] += w;
-      rated[judge] += w;
-    }
+    for (const int r : ratings->places(i)) count(ratings->judge[r], ratings->category[r]) += w;
   }
 
-  // Shares of each judge (zeros if it has no rating), and their sum.
-  std::vector<double> shares() const {
-    std::vector<double> out = count;
-    const auto k = static_cast<std::size_t>(ratings->categories);
-    for (std::size_t g = 0; g < rated.size(); ++g) {
-      if (!(rated[g] > 0)) continue;
-      for (std::size_t c = 0; c < k; ++c) out[g * k + c] /= rated[g];
-    }
-    return out;
+  const Eigen::MatrixXd& scale() const { return observed.rows->scale; }
+  Eigen::VectorXd rated() const { return count.rowwise().sum(); }
+  // Of the numbers of ratings, zero where there are none.
+  Eigen::VectorXd inverse() const {
+    return rated().unaryExpr([](double n) { return n > 0 ? 1 / n : 0.0; });
   }
-  std::vector<double> sum_of(const std::vector<double>& share) const {
-    const auto k = static_cast<std::size_t>(ratings->categories);
-    std::vector<double> out(k, 0.0);
-    for (std::size_t i = 0; i < share.size(); ++i) out[i % k] += share[i];
-    return out;
-  }
-  double judges() const {
-    double out = 0;
-    for (const double n : rated) out += n > 0;
-    return out;
+  Eigen::MatrixXd shares() const { return inverse().asDiagonal() * count; }
+  double pairs_of_judges() const {
+    const double judges = static_cast<double>((rated().array() > 0).count());
+    return judges * (judges - 1);
   }
 
   double expected() const {
-    const auto share = shares();
-    const auto sum = sum_of(share);
-    const int k = ratings->categories;
-    double out = bilinear(sum.data(), observed.rows->scale, sum.data(), k);
-    for (std::size_t g = 0; g < rated.size(); ++g) {
-      out -= bilinear(&share[g * k], observed.rows->scale, &share[g * k], k);
-    }
-    return out / (judges() * (judges() - 1));
+    const Eigen::MatrixXd share = shares();
+    const Eigen::VectorXd sum = share.colwise().sum();
+    const double of_themselves = (share * scale()).cwiseProduct(share).sum();
+    return (sum.dot(scale() * sum) - of_themselves) / pairs_of_judges();
   }
 
   Estimate value() const {
@@ -77,19 +49,18 @@ class CongerKernel : public SumKernel<CongerSums> {
  public:
   CongerKernel(const RatedRows& ratings, const KernelOptions& options)
       : ratings_(ratings),
-        rows_(count_rows(ratings, options.scale)),
+        rows_(count_rows(ratings, scale_of(ratings, options))),
         pool_pairs_(options.pool_pairs) {}
 
   std::vector<double> influence(const std::vector<double>& weight) const override {
     const CongerSums sums = total(weight);
     const double expected = sums.expected(), kappa = sums.value().value;
-    const auto slope = slopes(sums);
+    const Eigen::MatrixXd slope = slopes(sums);
     std::vector<double> out(rows_.size());
     for (int i = 0; i < rows_.size(); ++i) {
       double by_chance = 0;
       for (const int r : ratings_.places(i)) {
-        by_chance += slope[static_cast<std::size_t>(ratings_.judge[r]) * rows_.categories +
-                           ratings_.category[r]];
+        by_chance += slope(ratings_.judge[r], ratings_.category[r]);
       }
       out[i] = (sums.observed.influence(i) - (1 - kappa) * by_chance) / (1 - expected);
     }
@@ -99,70 +70,42 @@ class CongerKernel : public SumKernel<CongerSums> {
   // Two raters: Fleiss, Cohen and Everitt (1969).
   double null_error(const std::vector<double>& weight) const override {
     const CongerSums sums = total(weight);
-    if (ratings_.judges != 2) return undefined_value;
-    const int k = rows_.categories;
-    const auto share = sums.shares();
+    if (ratings_.judges != 2) return not_a_number;
+    const Eigen::MatrixXd share = sums.shares();
+    const Eigen::VectorXd first = share.row(0), second = share.row(1);
+    const Eigen::VectorXd by_first = rows_.scale * second, by_second = rows_.scale * first;
     const double expected = sums.expected();
-    const double *first = share.data(), *second = first + k;
-    std::vector<double> judge(k, 0.0), by_first(k), by_second(k);
-    for (int c = 0; c < k; ++c) {
-      judge[c] = 1;
-      by_first[c] = bilinear(judge.data(), rows_.scale, second, k);
-      by_second[c] = bilinear(judge.data(), rows_.scale, first, k);
-      judge[c] = 0;
-    }
-    double spread = 0;
-    for (int a = 0; a < k; ++a) {
-      for (int b = 0; b < k; ++b) {
-        const double centred = rows_.scale[static_cast<std::size_t>(a) * k + b] - by_first[a] -
-                               by_second[b] + expected;
-        spread += first[a] * second[b] * centred * centred;
-      }
-    }
+    Eigen::MatrixXd centred = rows_.scale.array() + expected;
+    centred.colwise() -= by_first;
+    centred.rowwise() -= by_second.transpose();
+    const double spread = first.dot(centred.cwiseAbs2() * second);
     // Shares rest on all ratings of a judge, agreement on the cases that both rated.
-    double both = 0, of_first = 0, of_second = 0;
+    double both = 0;
     for (int i = 0; i < ratings_.size(); ++i) {
       if (ratings_.places(i).size() == 2) both += weight[i];
     }
-    for (int c = 0; c < k; ++c) {
-      of_first += first[c] * std::pow(by_first[c] - expected, 2);
-      of_second += second[c] * std::pow(by_second[c] - expected, 2);
-    }
-    return std::sqrt(spread / both + of_first * (1 / both - 1 / sums.rated[0]) +
-                     of_second * (1 / both - 1 / sums.rated[1])) /
-           (1 - expected);
+    const double of_first = first.dot((by_first.array() - expected).square().matrix());
+    const double of_second = second.dot((by_second.array() - expected).square().matrix());
+    const Eigen::VectorXd more = 1 / both - sums.inverse().array();
+    return std::sqrt(spread / both + of_first * more[0] + of_second * more[1]) / (1 - expected);
   }
 
  protected:
   CongerSums none() const override {
-    const auto judges = static_cast<std::size_t>(ratings_.judges);
     return {&ratings_,
             {&rows_, pool_pairs_},
-            std::vector<double>(judges * rows_.categories, 0.0),
-            std::vector<double>(judges, 0.0)};
+            Eigen::MatrixXd::Zero(ratings_.judges, ratings_.categories)};
   }
 
  private:
   // What one rating more of a judge in a category does to expected agreement.
-  std::vector<double> slopes(const CongerSums& sums) const {
-    const auto k = static_cast<std::size_t>(rows_.categories);
-    const auto share = sums.shares();
-    const auto sum = sums.sum_of(share);
-    const double pairs = sums.judges() * (sums.judges() - 1);
-    std::vector<double> out(share.size(), 0.0), others(k);
-    for (std::size_t g = 0; g < sums.rated.size(); ++g) {
-      if (!(sums.rated[g] > 0)) continue;
-      for (std::size_t c = 0; c < k; ++c) others[c] = sum[c] - share[g * k + c];
-      double mean = 0;
-      for (std::size_t a = 0; a < k; ++a) {
-        for (std::size_t b = 0; b < k; ++b) out[g * k + a] += rows_.scale[a * k + b] * others[b];
-        mean += share[g * k + a] * out[g * k + a];
-      }
-      for (std::size_t a = 0; a < k; ++a) {
-        out[g * k + a] = 2 * (out[g * k + a] - mean) / (pairs * sums.rated[g]);
-      }
-    }
-    return out;
+  static Eigen::MatrixXd slopes(const CongerSums& sums) {
+    const Eigen::MatrixXd share = sums.shares();
+    const Eigen::RowVectorXd sum = share.colwise().sum();
+    Eigen::MatrixXd out = ((-share).rowwise() + sum) * sums.scale().transpose();
+    const Eigen::VectorXd mean = share.cwiseProduct(out).rowwise().sum();
+    out.colwise() -= mean;
+    return sums.inverse().asDiagonal() * out * (2 / sums.pairs_of_judges());
   }
 
   const RatedRows& ratings_;
@@ -173,31 +116,24 @@ class CongerKernel : public SumKernel<CongerSums> {
 // Sums of one pair of raters over the cases that both rated, where LightSums keeps them.
 struct PairOfRaters {
   double agreeing, cases;
-  const double *first, *second;  // per category
+  Eigen::VectorXd::ConstMapType first, second;  // per category
 
-  Estimate kappa(const std::vector<double>& scale, int k) const {
+  Estimate kappa(const Eigen::MatrixXd& scale) const {
     if (!(cases > 0)) return undefined(Undefined::unshared);
-    return beyond_chance(agreeing / cases, bilinear(first, scale, second, k) / (cases * cases));
+    return beyond_chance(agreeing / cases, first.dot(scale * second) / (cases * cases));
   }
 };
 
 // The derivative of a pair's kappa by the weight of a case.
 class CohenSlope {
  public:
-  CohenSlope() = default;
-  CohenSlope(const PairOfRaters& pair, const std::vector<double>& scale, std::size_t k)
-      : cases_(pair.cases), observed_(pair.agreeing / pair.cases) {
-    kappa_ = pair.kappa(scale, static_cast<int>(k)).value;
-    first_.assign(k, 0.0);
-    second_.assign(k, 0.0);
-    for (std::size_t a = 0; a < k; ++a) {
-      for (std::size_t b = 0; b < k; ++b) {
-        first_[a] += scale[a * k + b] * pair.second[b] / cases_;
-        second_[a] += scale[a * k + b] * pair.first[b] / cases_;
-      }
-      expected_ += pair.first[a] / cases_ * first_[a];
-    }
-  }
+  CohenSlope(const PairOfRaters& pair, const Eigen::MatrixXd& scale)
+      : cases_(pair.cases),
+        observed_(pair.agreeing / pair.cases),
+        kappa_(pair.kappa(scale).value),
+        first_(scale * pair.second / cases_),
+        second_(scale * pair.first / cases_),
+        expected_(pair.first.dot(first_) / cases_) {}
 
   double operator()(int x, int y, double weight) const {
     const double by_chance = first_[x] + second_[y] - 2 * expected_;
@@ -205,22 +141,20 @@ class CohenSlope {
   }
 
  private:
-  double cases_ = 0, observed_ = 0, expected_ = 0, kappa_ = 0;
-  std::vector<double> first_, second_;  // expected agreement by what one of them answered
+  double cases_, observed_, kappa_;
+  Eigen::VectorXd first_, second_;  // expected agreement by what one of them answered
+  double expected_;
 };
 
 // The mean of Cohen's kappa over all pairs of raters.
 struct LightSums {
   const RatedRows* ratings;
-  const std::vector<double>* scale;
-  // Of each pair, one beside the other so that a case goes through them in their order: agreeing,
+  const Eigen::MatrixXd* scale;
+  // Of each pair, one after the other so that a case goes through them in their order: agreeing,
   // cases, and the weight of each category of the first, and of the second. Empty if some pair
   // shares no case.
   std::vector<double> sums;
 
-  double weight(int a, int b) const {
-    return (*scale)[static_cast<std::size_t>(a) * ratings->categories + b];
-  }
   std::size_t width() const { return 2 + 2 * static_cast<std::size_t>(ratings->categories); }
   std::size_t pairs() const { return sums.size() / width(); }
 
@@ -241,7 +175,7 @@ struct LightSums {
     if (sums.empty()) return;
     for_each_pair(i, [&](std::size_t pair, int x, int y) {
       double* at = &sums[pair * width()];
-      at[0] += w * weight(x, y);
+      at[0] += w * (*scale)(x, y);
       at[1] += w;
       at[2 + x] += w;
       at[2 + ratings->categories + y] += w;
@@ -250,14 +184,17 @@ struct LightSums {
 
   PairOfRaters pair(std::size_t number) const {
     const double* at = &sums[number * width()];
-    return {at[0], at[1], at + 2, at + 2 + ratings->categories};
+    const auto weights = [&](const double* first) {
+      return Eigen::VectorXd::Map(first, ratings->categories);
+    };
+    return {at[0], at[1], weights(at + 2), weights(at + 2 + ratings->categories)};
   }
 
   Estimate value() const {
     if (sums.empty()) return undefined(Undefined::unshared);
     double sum = 0;
     for (std::size_t i = 0; i < pairs(); ++i) {
-      const Estimate kappa = pair(i).kappa(*scale, ratings->categories);
+      const Estimate kappa = pair(i).kappa(*scale);
       if (kappa.why != Undefined::no) return kappa;
       sum += kappa.value;
     }
@@ -268,19 +205,18 @@ struct LightSums {
 class LightKernel : public SumKernel<LightSums> {
  public:
   LightKernel(const RatedRows& ratings, const KernelOptions& options)
-      : ratings_(ratings), scale_(options.scale) {}
+      : ratings_(ratings), scale_(scale_of(ratings, options)) {}
 
   std::vector<double> influence(const std::vector<double>& weight) const override {
     const LightSums sums = total(weight);
     std::vector<CohenSlope> slopes;
     for (std::size_t i = 0; i < sums.pairs(); ++i) {
-      slopes.emplace_back(sums.pair(i), scale_, ratings_.categories);
+      slopes.emplace_back(sums.pair(i), scale_);
     }
     std::vector<double> out(ratings_.size(), 0.0);
     for (int i = 0; i < ratings_.size(); ++i) {
-      sums.for_each_pair(i, [&](std::size_t pair, int x, int y) {
-        out[i] += slopes[pair](x, y, sums.weight(x, y));
-      });
+      sums.for_each_pair(
+          i, [&](std::size_t pair, int x, int y) { out[i] += slopes[pair](x, y, scale_(x, y)); });
       out[i] /= static_cast<double>(slopes.size());
     }
     return out;
@@ -303,15 +239,17 @@ class LightKernel : public SumKernel<LightSums> {
 
  private:
   const RatedRows& ratings_;
-  std::vector<double> scale_;
+  Eigen::MatrixXd scale_;
 };
 
 }  // namespace
 
-std::unique_ptr<Kernel> make_rater_kernel(const RatedRows& rows, const KernelOptions& options) {
-  if (options.name == "conger_kappa") return std::make_unique<CongerKernel>(rows, options);
-  if (options.name == "light_kappa") return std::make_unique<LightKernel>(rows, options);
-  return nullptr;
+MadeKernel conger_kernel(const RatedRows& rows, const KernelOptions& options) {
+  return std::make_unique<CongerKernel>(rows, options);
+}
+
+MadeKernel light_kernel(const RatedRows& rows, const KernelOptions& options) {
+  return std::make_unique<LightKernel>(rows, options);
 }
 
 }  // namespace fallible

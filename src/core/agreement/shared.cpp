@@ -62,31 +62,31 @@ class Coincidence {
   void judge(std::vector<Miss>& misses, SharedPair& out) {
     std::stable_sort(misses.begin(), misses.end(),
                      [](const Miss& a, const Miss& b) { return a.truth < b.truth; });
-    double alike = 0, met = 0, alike_of_used = 0, by_chance = 0;
+    double equal = 0, met = 0, equal_of_used = 0, by_chance = 0;
     for (auto from = misses.begin(); from != misses.end();) {
       const auto to = std::find_if(from, misses.end(),
                                    [&](const Miss& miss) { return miss.truth != from->truth; });
       const Truth here = of_truth(from, to);
       out.both_wrong += here.met;
-      alike += here.alike;
+      equal += here.equal;
       if (here.met > 0 && here.pairs > half_a_case) {
         met += here.met;
-        alike_of_used += here.alike;
+        equal_of_used += here.equal;
         by_chance += here.met * here.expected;
       }
       from = to;
     }
-    if (out.both_wrong > 0) out.coinciding = alike / out.both_wrong;
+    if (out.both_wrong > 0) out.coinciding = equal / out.both_wrong;
     if (met > 0) {
       out.expected = by_chance / met;
-      out.surplus = alike_of_used / met - out.expected;
+      out.surplus = equal_of_used / met - out.expected;
     }
   }
 
  private:
   using Place = std::vector<Miss>::const_iterator;
   struct Truth {
-    double met = 0, alike = 0, pairs = 0, expected = 0;
+    double met = 0, equal = 0, pairs = 0, expected = 0;
   };
 
   Truth of_truth(Place from, Place to) {
@@ -103,7 +103,7 @@ class Coincidence {
       }
       if (miss->both()) {
         out.met += miss->weight;
-        if (miss->one == miss->two) out.alike += miss->weight;
+        if (miss->one == miss->two) out.equal += miss->weight;
       }
     }
     for (Place miss = from; miss != to; ++miss) {  // each answer once
@@ -112,7 +112,7 @@ class Coincidence {
     }
     for (Place miss = from; miss != to; ++miss) two_[miss->two] = 0;
     out.pairs = one * two - out.met;  // of different cases
-    out.expected = (same - out.alike) / out.pairs;
+    out.expected = (same - out.equal) / out.pairs;
     return out;
   }
 

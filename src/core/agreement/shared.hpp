@@ -4,10 +4,10 @@
 #ifndef FALLIBLE_CORE_AGREEMENT_SHARED_HPP
 #define FALLIBLE_CORE_AGREEMENT_SHARED_HPP
 
-#include <limits>
 #include <vector>
 
 #include "../base/host.hpp"
+#include "../base/special.hpp"
 #include "../ratings/patterns.hpp"
 
 namespace fallible {
@@ -28,7 +28,7 @@ struct SharedPair {
   double both_wrong = 0;
   // The share of `both_wrong` with the same answer; what it would be if wrong answers of the one,
   // given the truth, had nothing to do with those of the other; and the difference.
-  double coinciding = std::numeric_limits<double>::quiet_NaN();
+  double coinciding = not_a_number;
   double expected = coinciding, surplus = coinciding;
 };
 

@@ -11,21 +11,15 @@ namespace {
 
 struct Table {
   const RatedRows* ratings;
-  int k;
-  std::vector<double> cell;         // row by row
-  std::vector<double> row, column;  // sums
-  double total = 0;
+  Eigen::MatrixXd cell;
 
-  double at(int i, int j) const { return cell[static_cast<std::size_t>(i) * k + j]; }
+  double total() const { return cell.sum(); }
+  Eigen::VectorXd row() const { return cell.rowwise().sum(); }
+  Eigen::VectorXd column() const { return cell.colwise().sum(); }
   int first(int i) const { return ratings->category[ratings->start[i]]; }
   int second(int i) const { return ratings->category[ratings->start[i] + 1]; }
 
-  void add(int i, double w) {
-    cell[static_cast<std::size_t>(first(i)) * k + second(i)] += w;
-    row[first(i)] += w;
-    column[second(i)] += w;
-    total += w;
-  }
+  void add(int i, double w) { cell(first(i), second(i)) += w; }
 };
 
 // A measure has value(table), smooth(table), which says if there is a derivative, and
@@ -35,7 +29,7 @@ struct MeasuredTable : Table {
   Measure measure;
 
   Estimate value() const {
-    return total > 0 ? measure.value(*this) : undefined(Undefined::no_pairs);
+    return total() > 0 ? measure.value(*this) : undefined(Undefined::no_pairs);
   }
 };
 
@@ -57,10 +51,8 @@ class TableKernel : public SumKernel<MeasuredTable<Measure>> {
 
  protected:
   MeasuredTable<Measure> none() const override {
-    const auto k = static_cast<std::size_t>(ratings_.categories);
-    const std::vector<double> zeros(k, 0.0);
-    return {{&ratings_, ratings_.categories, std::vector<double>(k * k, 0.0), zeros, zeros},
-            measure_};
+    const int k = ratings_.categories;
+    return {{&ratings_, Eigen::MatrixXd::Zero(k, k)}, measure_};
   }
 
  private:
@@ -70,23 +62,17 @@ class TableKernel : public SumKernel<MeasuredTable<Measure>> {
 
 // Squares of agreement over the rectangles of the marginals: Munoz and Bangdiwala (1997).
 struct Bangdiwala {
-  static double rectangles(const Table& x) {
-    double out = 0;
-    for (int i = 0; i < x.k; ++i) out += x.row[i] * x.column[i];
-    return out;
-  }
+  static double rectangles(const Table& x) { return x.row().dot(x.column()); }
   Estimate value(const Table& x) const {
-    double squares = 0;
-    for (int i = 0; i < x.k; ++i) squares += x.at(i, i) * x.at(i, i);
     const double all = rectangles(x);
     if (!(all > 0)) return {0, Undefined::no};  // no category in common: the limit as well
-    return {squares / all, Undefined::no};
+    return {x.cell.diagonal().squaredNorm() / all, Undefined::no};
   }
   bool smooth(const Table& x) const { return rectangles(x) > 0; }
   auto slopes(const Table& x) const {
     const double all = rectangles(x), b = value(x).value;
-    return [&x, all, b](int i, int j) {
-      return ((i == j ? 2 * x.at(i, i) : 0) - b * (x.column[i] + x.row[j])) / all;
+    return [&x, all, b, row = x.row(), column = x.column()](int i, int j) {
+      return ((i == j ? 2 * x.cell(i, i) : 0) - b * (column[i] + row[j])) / all;
     };
   }
 };
@@ -94,29 +80,25 @@ struct Bangdiwala {
 // (sqrt(ad) - sqrt(bc)) / (sqrt(ad) + sqrt(bc)): one where bc = 0, as in the limit.
 struct Yule {
   Estimate value(const Table& x) const {
-    const double agreeing = std::sqrt(x.at(0, 0) * x.at(1, 1));
-    const double crossed = std::sqrt(x.at(0, 1) * x.at(1, 0));
+    const double agreeing = std::sqrt(x.cell(0, 0) * x.cell(1, 1));
+    const double crossed = std::sqrt(x.cell(0, 1) * x.cell(1, 0));
     if (!(agreeing + crossed > 0)) return undefined(Undefined::zero_cells);
     return {(agreeing - crossed) / (agreeing + crossed), Undefined::no};
   }
-  bool smooth(const Table& x) const { return *std::min_element(x.cell.begin(), x.cell.end()) > 0; }
+  bool smooth(const Table& x) const { return x.cell.minCoeff() > 0; }
   auto slopes(const Table& x) const {
     const double y = value(x).value;
-    return [&x, y](int i, int j) { return (i == j ? 1 : -1) * (1 - y * y) / (4 * x.at(i, j)); };
+    return [&x, y](int i, int j) { return (i == j ? 1 : -1) * (1 - y * y) / (4 * x.cell(i, j)); };
   }
 };
 
-double entropy(const std::vector<double>& count, double total) {
-  double out = 0;
-  for (const double n : count) {
-    if (n > 0) out -= n / total * std::log(n / total);
-  }
-  return out;
+double entropy(const Eigen::MatrixXd& count) {
+  const Eigen::ArrayXXd share = count.array() / count.sum();
+  return (share > 0).select(-share * share.log(), 0.0).sum();
 }
 
-double in_use(const std::vector<double>& count) {
-  return static_cast<double>(
-      std::count_if(count.begin(), count.end(), [](double n) { return n > 0; }));
+double in_use(const Eigen::VectorXd& count) {
+  return static_cast<double>((count.array() > 0).count());
 }
 
 // Mutual information over the smaller entropy. Where a rater uses one category the ratio is 0/0;
@@ -127,48 +109,47 @@ struct Information {
   bool continuity;
 
   Estimate value(const Table& x) const {
-    const double rows = in_use(x.row), columns = in_use(x.column);
+    const double rows = in_use(x.row()), columns = in_use(x.column());
     if (rows == 1 || columns == 1) {
       if (!continuity) return undefined(Undefined::no_entropy);
-      return {1 - (columns == 1 ? rows : columns) / x.k, Undefined::no};
+      return {1 - (columns == 1 ? rows : columns) / static_cast<double>(x.cell.rows()),
+              Undefined::no};
     }
-    const double hx = entropy(x.row, x.total), hy = entropy(x.column, x.total);
-    const double shared = hx + hy - entropy(x.cell, x.total);
+    const double hx = entropy(x.row()), hy = entropy(x.column());
+    const double shared = hx + hy - entropy(x.cell);
     return {std::max(shared, 0.0) / std::min(hx, hy), Undefined::no};
   }
   // Not where both entropies are the smaller one.
   bool smooth(const Table& x) const {
-    if (in_use(x.row) == 1 || in_use(x.column) == 1) return false;
-    const double hx = entropy(x.row, x.total), hy = entropy(x.column, x.total);
+    if (in_use(x.row()) == 1 || in_use(x.column()) == 1) return false;
+    const double hx = entropy(x.row()), hy = entropy(x.column());
     return std::fabs(hx - hy) > certain_tolerance * hx || value(x).value > 1 - certain_tolerance;
   }
   auto slopes(const Table& x) const {
-    const double hx = entropy(x.row, x.total), hy = entropy(x.column, x.total);
-    const double hxy = entropy(x.cell, x.total), ia = value(x).value;
-    return [=, &x](int i, int j) {
-      const double row = -std::log(x.row[i] / x.total) - hx;
-      const double column = -std::log(x.column[j] / x.total) - hy;
-      const double both = -std::log(x.at(i, j) / x.total) - hxy;
+    const double hx = entropy(x.row()), hy = entropy(x.column());
+    const double hxy = entropy(x.cell), ia = value(x).value;
+    return [=, &x, rows = x.row(), columns = x.column(), total = x.total()](int i, int j) {
+      const double row = -std::log(rows[i] / total) - hx;
+      const double column = -std::log(columns[j] / total) - hy;
+      const double both = -std::log(x.cell(i, j) / total) - hxy;
       const double least = hx < hy ? row : column;
-      return (row + column - both - ia * least) / (std::min(hx, hy) * x.total);
+      return (row + column - both - ia * least) / (std::min(hx, hy) * total);
     };
   }
 };
 
 }  // namespace
 
-std::unique_ptr<Kernel> make_table_kernel(const RatedRows& rows, const KernelOptions& options) {
-  if (options.name == "bangdiwala_b") {
-    return std::make_unique<TableKernel<Bangdiwala>>(rows, Bangdiwala{});
-  }
-  if (options.name == "yule_y") return std::make_unique<TableKernel<Yule>>(rows, Yule{});
-  if (options.name == "information_agreement") {
-    return std::make_unique<TableKernel<Information>>(rows, Information{true});
-  }
-  if (options.name == "information_agreement_plain") {
-    return std::make_unique<TableKernel<Information>>(rows, Information{false});
-  }
-  return nullptr;
+MadeKernel bangdiwala_kernel(const RatedRows& rows) {
+  return std::make_unique<TableKernel<Bangdiwala>>(rows, Bangdiwala{});
+}
+
+MadeKernel yule_kernel(const RatedRows& rows) {
+  return std::make_unique<TableKernel<Yule>>(rows, Yule{});
+}
+
+MadeKernel information_kernel(const RatedRows& rows, bool continuity) {
+  return std::make_unique<TableKernel<Information>>(rows, Information{continuity});
 }
 
 }  // namespace fallible

@@ -93,13 +93,8 @@ double Stream::log_gamma(double shape) {
 }
 
 void dirichlet(Stream& stream, const double* parameter, int size, double* out) {
-  double most = -HUGE_VAL, total = 0;
-  for (int l = 0; l < size; ++l) {
-    out[l] = stream.log_gamma(parameter[l]);
-    most = std::max(most, out[l]);
-  }
-  for (int l = 0; l < size; ++l) total += out[l] = std::exp(out[l] - most);
-  for (int l = 0; l < size; ++l) out[l] /= total;
+  for (int l = 0; l < size; ++l) out[l] = stream.log_gamma(parameter[l]);
+  to_shares(out, out + size);
 }
 
 void multinomial(Stream& stream, std::int64_t trials, const std::vector<double>& weight,

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "host.hpp"
 #include "ragged.hpp"
 #include "random.hpp"
 
@@ -50,6 +51,16 @@ struct BootstrapOptions {
   std::uint64_t seed = 0;
   Clusters clusters = {};  // empty: cases are resampled one by one
 };
+
+// Calls use(number, cases drawn in each cell) for each replicate, the first of which is number 0.
+template <class Use>
+void for_each_replicate(const Resampler& resampler, const BootstrapOptions& options,
+                        const Host& host, const Use& use) {
+  for_each_item(options.replicates, options.threads, host, [&](std::size_t r) {
+    Stream stream(options.seed, options.first + r);
+    use(r, resampler.draw(stream));
+  });
+}
 
 }  // namespace fallible
 

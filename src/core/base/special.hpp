@@ -4,10 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace fallible {
 
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 constexpr double floor_probability = 1e-12;  // of an answer, whatever the parameters say
+
+inline double square(double x) { return x * x; }
 
 inline double logistic(double x) {
   return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x));
@@ -16,6 +20,19 @@ inline double logistic(double x) {
 // The nearest probability that leaves finite logarithms, of itself and of its complement.
 inline double inside(double p) {
   return std::min(std::max(p, floor_probability), 1 - floor_probability);
+}
+
+// Probability that a standard normal variable is below, exact in the lower tail.
+inline double normal_below(double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); }
+
+// Logarithms become the shares that their numbers have of the sum, whose logarithm is returned.
+template <class Place>
+double to_shares(Place begin, Place end) {
+  const double most = *std::max_element(begin, end);
+  double total = 0;
+  for (Place x = begin; x != end; ++x) total += *x = std::exp(*x - most);
+  for (Place x = begin; x != end; ++x) *x /= total;
+  return most + std::log(total);
 }
 
 constexpr double log_root_2_pi = 0.918938533204672742;

@@ -6,11 +6,9 @@
 #include <limits>
 #include <stdexcept>
 
-namespace fallible {
+#include "../base/special.hpp"
 
-namespace {
-constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
-}
+namespace fallible {
 
 Judgements make_judgements(const int* unit, const int* worker, const int* label,
                            std::size_t entries, int units, int workers, int labels) {
@@ -128,7 +126,7 @@ double cell_kappa(const Together& pair, int labels) {
   const double expected = mine * theirs + (1 - mine) * (1 - theirs);
   const bool constant =
       (pair.mine == 0 && pair.theirs == 0) || (pair.mine == cells && pair.theirs == cells);
-  return constant ? undefined : (observed - expected) / (1 - expected);
+  return constant ? not_a_number : (observed - expected) / (1 - expected);
 }
 
 class Mean {
@@ -138,7 +136,7 @@ class Mean {
     sum_ += weight * x;
     weight_ += weight;
   }
-  double value() const { return weight_ > 0 ? sum_ / weight_ : undefined; }
+  double value() const { return weight_ > 0 ? sum_ / weight_ : not_a_number; }
 
  private:
   double sum_ = 0, weight_ = 0;
@@ -152,7 +150,7 @@ WorkerScores worker_scores(const Judgements& x, const Host& host) {
   // 1 - cosine of each judgement with the votes of the others: counts, so that nothing is lost
   // when own votes are taken off.
   std::vector<int> of_unit(x.labels, 0);
-  std::vector<double> distance(x.size(), undefined);
+  std::vector<double> distance(x.size(), not_a_number);
   for (int u = 0; u < x.units; ++u) {
     for (const int e : votes.places(u)) {
       of_unit[votes.label[e]] = votes.votes[e];
@@ -199,7 +197,8 @@ WorkerScores worker_scores(const Judgements& x, const Host& host) {
       Together& pair = together[k];
       const double weight = static_cast<double>(pair.units);
       kappa.add(cell_kappa(pair, x.labels), weight);
-      overlap.add(pair.mine > 0 ? static_cast<double>(pair.shared) / pair.mine : undefined, weight);
+      overlap.add(pair.mine > 0 ? static_cast<double>(pair.shared) / pair.mine : not_a_number,
+                  weight);
       pair = Together();
     }
     met.clear();
@@ -222,7 +221,7 @@ std::vector<double> annotation_similarity(const Votes& votes, int labels) {
       }
     }
   }
-  std::vector<double> out(n * n, undefined);
+  std::vector<double> out(n * n, not_a_number);
   for (std::size_t i = 0; i < n; ++i) {
     const double with = both[i * n + i], without = units - with;
     for (std::size_t j = 0; j < n; ++j) {

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+
+#include "../base/special.hpp"
 
 namespace fallible {
 
@@ -47,15 +48,14 @@ class Iteration {
  public:
   Iteration(const Judgements& x, const QualityOptions& options)
       : x_(x), options_(options), votes_(count_votes(x)), givers_(find_givers(x, votes_)) {
-    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     now.unit.assign(x.units, 1.0);
     now.worker.assign(x.workers, 1.0);
     now.annotation.assign(x.labels, 1.0);
     for (int u = 0; u < x.units; ++u) {
-      if (x.of_unit.places(u).size() == 0) now.unit[u] = nan;
+      if (x.of_unit.places(u).size() == 0) now.unit[u] = not_a_number;
     }
     for (int i = 0; i < x.workers; ++i) {
-      if (x.of_worker.places(i).size() == 0) now.worker[i] = nan;
+      if (x.of_worker.places(i).size() == 0) now.worker[i] = not_a_number;
     }
     now.unit_floored.assign(x.units, false);
     now.worker_floored.assign(x.workers, false);
@@ -193,7 +193,7 @@ class Iteration {
         add_answer(j, mine);
       }
     }
-    now.worker_worker.assign(x_.workers, std::numeric_limits<double>::quiet_NaN());
+    now.worker_worker.assign(x_.workers, not_a_number);
     now.worker_unit = now.worker_worker;
     for (int i = 0; i < x_.workers; ++i) {
       if (x_.of_worker.places(i).size() == 0) continue;

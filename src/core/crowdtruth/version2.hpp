@@ -33,7 +33,7 @@ struct Quality {
   bool converged = false;
 };
 
-// The host's tick is told the number of steps done.
+// The host's tick gets the number of steps done.
 Quality crowd_quality(const Judgements& x, const QualityOptions& options, const Host& host);
 
 }  // namespace fallible

@@ -2,29 +2,22 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "../base/special.hpp"
 #include "../ratings/pairs.hpp"
 
 namespace fallible {
 
 namespace {
 
-constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 constexpr double chance_tolerance = 1e-9;
 constexpr double zero_tolerance = 1e-12;  // a base rate this near to zero is zero
 
 }  // namespace
 
 const char* name(Identified identified) {
-  switch (identified) {
-    case Identified::no_pairs:
-      return "no_pairs";
-    case Identified::chance:
-      return "chance";
-    default:
-      return "yes";
-  }
+  static const char* const names[] = {"yes", "no_pairs", "chance"};
+  return names[static_cast<int>(identified)];
 }
 
 KFit fit_algebraic(const Tallies& tallies, const std::vector<double>& weight) {

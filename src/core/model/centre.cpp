@@ -12,12 +12,10 @@ namespace {
 constexpr double skill_weight = 2, first_tau = 0.6;  // pseudo-raters of this spread
 constexpr double recognition_weight = 1, first_ups = 0.3;
 constexpr double mean_weight = 5, first_mean = 0.6;  // pseudo-ratings, and how many are right
-constexpr double least_size = 0.1, most_size = 1e4;  // of c and a: the last is "alike"
+constexpr double least_size = 0.1, most_size = 1e4;  // of c and a: at the last all are the same
 constexpr double least_right = 1e-6, least_error = 1e-9;
 constexpr double few_ratings = 1e-8;  // below, differences of digammas would cancel
 constexpr int mean_steps = 3;
-
-double square(double x) { return x * x; }
 
 double bounded(double x, double most) { return std::min(std::max(x, -most), most); }
 
@@ -49,8 +47,8 @@ struct Centre::Tables {
   double slope = 0, bend = 0;
 };
 
-Centre::Centre(int judges, int of_categories, bool alike)
-    : one_coin(alike),
+Centre::Centre(int judges, int of_categories, bool of_one_coin)
+    : one_coin(of_one_coin),
       categories(of_categories),
       a(of_categories - 1),
       u(of_categories, 1.0),

@@ -21,7 +21,7 @@ struct CentreCounts {
 // Row k of judge j is Dirichlet(c m_jk); the logit of m_jkk is u_k + s_j, the rest of the row is
 // shared by w_k. All are estimated, under weak priors (the constants are in centre.cpp).
 struct Centre {
-  bool one_coin = false;  // one u for all k, errors shared alike
+  bool one_coin = false;  // one u for all k, all errors equally likely
   int categories = 0;
   double c = 4, tau = 0.6, ups = 0.3, a = 1, ubar = 1;
   std::vector<double> u, s, w;  // per truth, per judge, truths x ratings

@@ -4,13 +4,9 @@
 #include <cmath>
 #include <limits>
 
+#include "../base/special.hpp"
+
 namespace fallible {
-
-namespace {
-
-constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
-
-}  // namespace
 
 double PairAgreement::excess() const {
   const double share = expected / cases;
@@ -52,46 +48,22 @@ double lowest_base_rate(const LatentRows& rows) {
 }
 
 DisagreeingPairs disagreeing_pairs(const LatentRows& rows, const AnswerLaw& law) {
-  const int N = law.categories, K = law.classes;
-  const auto place = [N](int k, int l) {  // k < l
-    return static_cast<std::size_t>(k) * N - static_cast<std::size_t>(k) * (k + 1) / 2 + l - k - 1;
-  };
-  DisagreeingPairs out;
-  out.observed.assign(static_cast<std::size_t>(N) * (N - 1) / 2, 0.0);
-  out.expected = out.observed;
-  // Expected numbers: of all pairs of answers, less those of a judge with itself.
-  std::vector<double> all(static_cast<std::size_t>(K) * N), own(all);
-  std::vector<int> set;
+  const int N = law.categories;
+  Eigen::MatrixXd observed = Eigen::MatrixXd::Zero(N, N), expected = observed;
+  std::vector<int> set;  // of raters, with the cases of rows that stand together
   double cases = 0;
+  // All pairs of answers, less those of a judge with itself.
   const auto flush = [&]() {
     if (set.size() < 2) return;
-    std::fill(all.begin(), all.end(), 0.0);
-    std::vector<double> both(out.expected.size(), 0.0);
-    for (std::size_t i = 0; i < set.size();) {
-      std::size_t j = i;
-      while (j < set.size() && set[j] == set[i]) ++j;
-      const double times = static_cast<double>(j - i);
-      for (int c = 0; c < K; ++c) {
-        for (int k = 0; k < N; ++k) {
-          own[c * N + k] = times * law.of(set[i], k, c);
-          all[c * N + k] += own[c * N + k];
-        }
-        for (int k = 0; k < N; ++k) {
-          for (int l = k + 1; l < N; ++l) {
-            both[place(k, l)] -= law.weight[c] * own[c * N + k] * own[c * N + l];
-          }
-        }
-      }
+    Eigen::MatrixXd all = Eigen::MatrixXd::Zero(law.classes, N), of_themselves = expected * 0;
+    for (auto i = set.begin(); i != set.end();) {
+      const auto j = std::upper_bound(i, set.end(), *i);
+      const Eigen::MatrixXd own = static_cast<double>(j - i) * law.of(*i).leftCols(N);
+      all += own;
+      of_themselves += own.transpose() * law.weights().asDiagonal() * own;
       i = j;
     }
-    for (int c = 0; c < K; ++c) {
-      for (int k = 0; k < N; ++k) {
-        for (int l = k + 1; l < N; ++l) {
-          both[place(k, l)] += law.weight[c] * all[c * N + k] * all[c * N + l];
-        }
-      }
-    }
-    for (std::size_t i = 0; i < both.size(); ++i) out.expected[i] += cases * both[i];
+    expected += cases * (all.transpose() * law.weights().asDiagonal() * all - of_themselves);
   };
   std::vector<int> raters;
   for (int i = 0; i < rows.size(); ++i) {
@@ -100,12 +72,12 @@ DisagreeingPairs disagreeing_pairs(const LatentRows& rows, const AnswerLaw& law)
       if (rows.judge[a] >= rows.raters) continue;
       raters.push_back(rows.judge[a]);
       for (int b = rows.start[i]; b < a; ++b) {
-        const int k = std::min(rows.category[a], rows.category[b]);
-        const int l = std::max(rows.category[a], rows.category[b]);
-        if (k < l && rows.judge[b] != rows.judge[a]) out.observed[place(k, l)] += rows.weight[i];
+        if (rows.judge[b] == rows.judge[a]) continue;
+        const auto pair = std::minmax(rows.category[a], rows.category[b]);
+        observed(pair.first, pair.second) += rows.weight[i];
       }
     }
-    if (raters != set) {  // rows by the same raters mostly stand together
+    if (raters != set) {
       flush();
       set = raters;
       cases = 0;
@@ -113,42 +85,39 @@ DisagreeingPairs disagreeing_pairs(const LatentRows& rows, const AnswerLaw& law)
     cases += rows.weight[i];
   }
   flush();
-  double observed = 0, expected = 0;
-  for (std::size_t i = 0; i < out.observed.size(); ++i) {
-    observed += out.observed[i];
-    expected += out.expected[i];
+  DisagreeingPairs out;
+  double of_observed = 0, of_expected = 0;
+  for (int k = 0; k < N; ++k) {
+    for (int l = k + 1; l < N; ++l) {
+      of_observed += out.observed.emplace_back(observed(k, l));
+      of_expected += out.expected.emplace_back(expected(k, l));
+    }
   }
-  for (double& value : out.expected) value *= expected > 0 ? observed / expected : 0;
+  for (double& value : out.expected) value *= of_expected > 0 ? of_observed / of_expected : 0;
   return out;
 }
 
 std::vector<PairAgreement> pair_agreement(const LatentRows& rows, const AnswerLaw& law,
                                           double least_cases) {
-  const std::size_t U = rows.judges;
-  std::vector<double> cases(U * U, 0.0), agreeing(U * U, 0.0);
+  const int U = rows.judges;
+  Eigen::MatrixXd cases = Eigen::MatrixXd::Zero(U, U), agreeing = cases;
   for (int i = 0; i < rows.size(); ++i) {
     for (const int a : rows.places(i)) {
-      for (int b = rows.start[i]; b < a; ++b) {
-        const std::size_t at = rows.judge[b] * U + rows.judge[a];  // judges ascend within a row
-        cases[at] += rows.weight[i];
-        if (rows.category[a] == rows.category[b]) agreeing[at] += rows.weight[i];
+      for (int b = rows.start[i]; b < a; ++b) {  // judges ascend within a row
+        cases(rows.judge[b], rows.judge[a]) += rows.weight[i];
+        if (rows.category[a] == rows.category[b]) {
+          agreeing(rows.judge[b], rows.judge[a]) += rows.weight[i];
+        }
       }
     }
   }
   std::vector<PairAgreement> out;
-  for (std::size_t u = 0; u < U; ++u) {
-    for (std::size_t v = u + 1; v < U; ++v) {
-      const std::size_t at = u * U + v;
-      if (cases[at] < least_cases) continue;
-      double share = 0;
-      for (int c = 0; c < law.classes; ++c) {
-        for (int k = 0; k < law.categories; ++k) {
-          share +=
-              law.weight[c] * law.of(static_cast<int>(u), k, c) * law.of(static_cast<int>(v), k, c);
-        }
-      }
-      out.push_back(
-          {static_cast<int>(u), static_cast<int>(v), cases[at], agreeing[at], cases[at] * share});
+  for (int u = 0; u < U; ++u) {
+    for (int v = u + 1; v < U; ++v) {
+      if (cases(u, v) < least_cases) continue;
+      const auto both = law.of(u).cwiseProduct(law.of(v)).leftCols(law.categories);
+      const double share = law.weights().dot(both.rowwise().sum());
+      out.push_back({u, v, cases(u, v), agreeing(u, v), cases(u, v) * share});
     }
   }
   return out;
@@ -161,8 +130,8 @@ KTester::KTester(const LatentRows& rows, const KTest& test, const LatentPrior& p
   law_ = null.law(null_.x);
   converged_ = null_.converged;
   degrees_ = 0;
-  if (test.compare) {
-    const LatentClass alternative(rows, test.alternative, prior);
+  if (test.alternative) {
+    const LatentClass alternative(rows, *test.alternative, prior);
     const LatentFit fit =
         fit_latent(alternative, alternative.start_from(null, null_.x), OptimiserOptions{});
     converged_ = converged_ && fit.converged;
@@ -176,7 +145,7 @@ KTester::KTester(const LatentRows& rows, const KTest& test, const LatentPrior& p
 
 KStatistics KTester::statistics(const LatentRows& rows, const LatentFit& null,
                                 const LatentFit* other, const AnswerLaw& law) const {
-  KStatistics out{nothing, nothing, nothing, nothing};
+  KStatistics out{not_a_number, not_a_number, not_a_number, not_a_number};
   if (other) out.ratio = 2 * (other->log_likelihood - null.log_likelihood);
   if (test_.pairs) {
     out.pairs = disagreeing_pairs(rows, law).distance();
@@ -195,8 +164,8 @@ KStatistics KTester::replicate(Stream& stream) const {
   const LatentClass null(rows, test_.null, prior_);
   const LatentFit fit = fit_latent(null, null_.x, coarse_options());
   const AnswerLaw law = null.law(fit.x);
-  if (!test_.compare) return statistics(rows, fit, nullptr, law);
-  const LatentClass alternative(rows, test_.alternative, prior_);
+  if (!test_.alternative) return statistics(rows, fit, nullptr, law);
+  const LatentClass alternative(rows, *test_.alternative, prior_);
   const LatentFit other =
       fit_latent(alternative, alternative.start_from(null, fit.x), coarse_options());
   return statistics(rows, fit, &other, law);

@@ -16,8 +16,7 @@ namespace fallible {
 // A null model, and the model that lets go of one property more, if the two are to be compared.
 struct KTest {
   LatentModel null;
-  LatentModel alternative;
-  bool compare = true;
+  std::optional<LatentModel> alternative;
   bool pairs = false;     // do disagreeing pairs have the frequencies that the null expects?
   bool residual = false;  // do pairs of judges agree as often?
 };

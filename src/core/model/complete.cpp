@@ -7,12 +7,6 @@
 
 namespace fallible {
 
-namespace {
-
-double square(double x) { return x * x; }
-
-}  // namespace
-
 CompleteCurvature::CompleteCurvature(const Layout& layout, const Eigen::VectorXd& x, const Law& law,
                                      const Counts& counts)
     : diagonal_(Eigen::VectorXd::Zero(layout.size)),
@@ -26,10 +20,10 @@ CompleteCurvature::CompleteCurvature(const Layout& layout, const Eigen::VectorXd
   for (int k = 0; k < N - 1; ++k) diagonal_[k] = cases * law.base_rates[k];
   last_rate_ = std::max(cases * law.base_rates[N - 1], least);
   if (errors_at_ >= 0) wrong_.assign(static_cast<std::size_t>(layout.groups) * N, 0.0);
-  for (int u = 0; u < layout.rows.judges; ++u) {
-    if (!layout.is_known(u) && layout.per_group > 0) add_judge(layout, u, law, counts);
-  }
   const Score score(layout, x, law);
+  for (int u = 0; u < layout.rows.judges; ++u) {
+    if (!layout.is_known(u) && layout.per_group > 0) add_judge(layout, score, u, law, counts);
+  }
   if (layout.ordinal_at >= 0) add_ordinal(layout, score, law, counts);
   if (layout.levels_at >= 0) add_levels(layout, score, law, counts);
   if (errors_at_ >= 0) add_errors(layout, law);
@@ -37,44 +31,42 @@ CompleteCurvature::CompleteCurvature(const Layout& layout, const Eigen::VectorXd
   diagonal_ = diagonal_.cwiseMax(least);
 }
 
-void CompleteCurvature::add_judge(const Layout& layout, int judge, const Law& law,
-                                  const Counts& counts) {
-  const int N = categories_, S = layout.strata;
+// Of each of its parameters the expected square of the slope.
+void CompleteCurvature::add_judge(const Layout& layout, const Score& score, int judge,
+                                  const Law& law, const Counts& counts) {
+  const int N = categories_;
   for (int k = 0; k < N; ++k) {
-    const double mean = law.accuracy[judge * N + k];
-    const double* error = law.error(judge) + k * N;
-    const Strata* strata = S > 1 ? &law.strata[judge * N + k] : nullptr;
     double wrong = 0, before = 0;  // what a pooled prior adds to the numbers
     for (int l = 0; layout.prior.rows && l < N; ++l) {
       const double alpha = layout.prior_row(judge, k)[l];
       before += alpha;
       if (l != k) wrong += alpha;
     }
-    for (int s = 0; s < S; ++s) {
+    for (int c = k; c < law.classes; c += N) {
       double n = before;
       for (int l = 0; l < N; ++l) {
         for (int symbol = l; symbol < law.symbols; symbol += N) {
-          const double of = counts.ratings[law.place(judge, symbol) + s * N + k];
+          const double of = counts.ratings[law.place(judge, symbol) + c];
           n += of;
           if (l != k) wrong += of;
         }
       }
-      const double p = inside(strata ? strata->p[s] : mean);
-      n /= p * (1 - p);
-      const double slope = (strata ? strata->by_accuracy[s] : 1) * mean * (1 - mean);
-      diagonal_[layout.accuracy_at(judge, k)] += n * square(slope);
-      if (layout.shifts_at >= 0) {
-        diagonal_[layout.shift_at(judge)] += n * square(strata->by_shift[s]);
+      const double p = law.of(judge, k, c);
+      for (const bool right : {false, true}) {
+        score.right_or_wrong(judge, c, right, [&](int at, double slope) {
+          diagonal_[at] += n * (right ? p : 1 - p) * square(slope);
+        });
       }
     }
     if (layout.errors_at >= 0) wrong_[layout.group[judge] * N + k] += wrong;
     if (layout.dispersions_at < 0) continue;
-    double distance = 0, squares = 0;
+    double mean = 0;
+    score.wrong(judge, k, [&](int, double slope) { mean = slope; });
     for (int l = 0; l < N; ++l) {
-      distance += error[l] * std::abs(k - l);
-      squares += error[l] * square(k - l);
+      score.answer(judge, k, l, [&](int at, double slope) {
+        diagonal_[at] += wrong * law.error(judge)[k * N + l] * square(mean + slope);
+      });
     }
-    diagonal_[layout.dispersion_at(judge)] += wrong * (squares - square(distance));
   }
 }
 

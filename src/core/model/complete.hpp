@@ -29,7 +29,8 @@ class CompleteCurvature {
   // Of what neither data nor priors bend: steps must end somewhere.
   static constexpr double least = 0.05;
 
-  void add_judge(const Layout& layout, int judge, const Law& law, const Counts& counts);
+  void add_judge(const Layout& layout, const Score& score, int judge, const Law& law,
+                 const Counts& counts);
   void add_block(int first, const Eigen::MatrixXd& information);
   void add_ordinal(const Layout& layout, const Score& score, const Law& law, const Counts& counts);
   void add_levels(const Layout& layout, const Score& score, const Law& law, const Counts& counts);

@@ -2,33 +2,22 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
+
+#include "../base/special.hpp"
 
 namespace fallible {
 
-namespace {
-
-std::vector<double> shares(std::vector<double> logits) {
-  const double most = *std::max_element(logits.begin(), logits.end());
-  double total = 0;
-  for (double& x : logits) total += x = std::exp(x - most);
-  for (double& x : logits) x /= total;
-  return logits;
-}
-
-}  // namespace
-
 LevelLaw::LevelLaw(const double* parameters, int levels) {
-  std::vector<double> wrong{0}, right{0};
+  wrong_ = right_ = {0};
   double raised = 0;
   for (int j = 0; j < levels - 1; ++j) {
     step_.push_back(std::exp(parameters[levels - 1 + j]));
     raised += step_.back();
-    wrong.push_back(parameters[j]);
-    right.push_back(parameters[j] + raised);
+    wrong_.push_back(parameters[j]);
+    right_.push_back(parameters[j] + raised);
   }
-  wrong_ = shares(std::move(wrong));
-  right_ = shares(std::move(right));
+  to_shares(wrong_.begin(), wrong_.end());
+  to_shares(right_.begin(), right_.end());
 }
 
 void LevelLaw::start(const std::vector<double>& seen, double* parameters) {

@@ -6,8 +6,8 @@
 
 namespace fallible {
 
-// Probabilities of levels beside an answer, the same for all judges and categories. Those beside
-// wrong answers have logits against the lowest; those beside right ones have these plus a sum of
+// Probabilities of levels with an answer, the same for all judges and categories. Those of
+// wrong answers have logits against the lowest; those of right ones have these plus a sum of
 // steps that are positive: the more sure, the more often right. Parameters: the logits, then the
 // logarithms of the steps.
 class LevelLaw {
@@ -29,7 +29,7 @@ class LevelLaw {
     }
   }
 
-  // Where to begin, given how often each level was seen beside wrong and right answers.
+  // Where to begin, given how often each level was seen with wrong and right answers.
   static void start(const std::vector<double>& seen, double* parameters);
 
  private:

@@ -3,7 +3,6 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 #include "../base/host.hpp"
@@ -19,12 +18,11 @@ namespace fallible {
 
 namespace {
 
-constexpr double difference = 1e-5;          // of parameters, for derivatives
-constexpr double across_kinks = 1e-3;        // likewise, where there are strata
-constexpr double natural_difference = 1e-4;  // likewise, of what they say
-constexpr int few_parameters = 500;          // beyond, eigenvalues would take long
-constexpr int most_parameters = 2000;        // beyond, so would any matrix
-constexpr double most_work = 2e9;            // of the pass over the data: about ten seconds
+constexpr double across_kinks = 1e-3;  // of parameters: so far away neighbouring strata count
+constexpr double near = 1e-5;        // numbers of classes are held: probabilities must hardly move
+constexpr int few_parameters = 500;  // beyond, eigenvalues would take long
+constexpr int most_parameters = 2000;  // beyond, so would any matrix
+constexpr double most_work = 2e9;      // of the pass over the data: about ten seconds
 
 // A sum of vectors with few entries.
 class Sum {
@@ -98,39 +96,6 @@ void add_variance_of_scores(const Layout& layout, const Eigen::VectorXd& x, cons
   });
 }
 
-// Adds the second derivatives of the log posterior of cases whose classes were seen so often.
-void add_complete(const Layout& layout, const Eigen::VectorXd& x, const Law& law,
-                  const Counts& counts, const std::vector<int>& direction, Eigen::MatrixXd& to) {
-  const int N = layout.categories, size = layout.size;
-  double cases = layout.prior.none ? 0 : layout.prior.base_rates * N;
-  for (const double n : counts.classes) cases += n;
-  for (int k = 0; k < N - 1; ++k) {
-    for (int l = 0; l < N - 1; ++l) {
-      to(direction[k], direction[l]) -= cases * law.base_rates[k] * ((k == l) - law.base_rates[l]);
-    }
-  }
-  const auto first = direction.begin() + (N - 1);
-  std::vector<int> others(first, direction.end());
-  std::sort(others.begin(), others.end());
-  others.erase(std::unique(others.begin(), others.end()), others.end());
-  for (const int other : others) {
-    if (other < 0) continue;
-    for (const int step : {-2, -1, 1, 2}) {  // right to the fourth order
-      steps_done(static_cast<unsigned>(size));
-      Eigen::VectorXd moved = x, slope = Eigen::VectorXd::Zero(size);
-      for (int i = N - 1; i < size; ++i) {
-        if (direction[i] == other) moved[i] += step * difference;
-      }
-      add_gradient(layout, moved, Law(layout, moved), counts, slope);
-      log_prior(layout, moved, &slope);
-      slope *= (step * step > 1 ? -step / 2 : 8 * step) / (12 * difference);
-      for (int i = N - 1; i < size; ++i) {
-        if (direction[i] >= 0) to(direction[i], other) += slope[i];
-      }
-    }
-  }
-}
-
 // Naturals x parameters.
 Eigen::MatrixXd slopes_of_naturals(const Layout& layout, const Eigen::VectorXd& x) {
   const auto naturals = [&layout](const Eigen::VectorXd& at) {
@@ -139,7 +104,7 @@ Eigen::MatrixXd slopes_of_naturals(const Layout& layout, const Eigen::VectorXd& 
     return Eigen::VectorXd(
         Eigen::Map<const Eigen::VectorXd>(value.data(), static_cast<Eigen::Index>(value.size())));
   };
-  return central_slopes(naturals, x, natural_difference);
+  return slopes(naturals, x);
 }
 
 }  // namespace
@@ -148,54 +113,65 @@ Eigen::MatrixXd slopes_of_naturals(const Layout& layout, const Eigen::VectorXd& 
 // its ratings together with its class, and the variance of the scores of these over the classes
 // (Louis, 1982). A score has few entries: those of the case's raters.
 Eigen::MatrixXd log_posterior_hessian(const Layout& layout, const Eigen::VectorXd& x,
-                                      const std::vector<int>& direction, int directions) {
+                                      const std::vector<int>& direction, int directions,
+                                      Kinks kinks) {
+  const int rates = layout.categories - 1;
+  const bool smoothed = kinks == Kinks::smoothed && layout.strata > 1;
+  std::vector<int> of_louis(direction);
+  if (smoothed) std::fill(of_louis.begin() + rates, of_louis.end(), -1);
   const Law law(layout, x);
   Counts counts(layout);
   Eigen::MatrixXd out = Eigen::MatrixXd::Zero(directions, directions);
-  add_variance_of_scores(layout, x, law, direction, counts, out);
+  add_variance_of_scores(layout, x, law, of_louis, counts, out);
   out.triangularView<Eigen::StrictlyUpper>() = out.transpose();
-  add_complete(layout, x, law, counts, direction, out);
-  return out;
-}
-
-Eigen::MatrixXd log_posterior_hessian(const Layout& layout, const Eigen::VectorXd& x) {
-  std::vector<int> direction(layout.size);
-  std::iota(direction.begin(), direction.end(), 0);
-  return log_posterior_hessian(layout, x, direction, layout.size);
-}
-
-Eigen::MatrixXd smoothed_hessian(const Layout& layout, const Eigen::VectorXd& x,
-                                 const std::vector<int>& direction, int directions) {
-  if (layout.strata == 1) return log_posterior_hessian(layout, x, direction, directions);
-  const int rates = layout.categories - 1;
-  std::vector<int> of_rates(direction);
-  std::fill(of_rates.begin() + rates, of_rates.end(), -1);
-  Eigen::MatrixXd out = log_posterior_hessian(layout, x, of_rates, directions);
-  Eigen::MatrixXd way = Eigen::MatrixXd::Zero(x.size(), directions);
-  for (Eigen::Index i = 0; i < x.size(); ++i) {
-    if (direction[i] >= 0) way(i, direction[i]) = 1;
+  double cases = layout.prior.none ? 0 : layout.prior.base_rates * layout.categories;
+  for (const double n : counts.classes) cases += n;
+  for (int k = 0; k < rates; ++k) {
+    for (int l = 0; l < rates; ++l) {
+      out(direction[k], direction[l]) -= cases * law.base_rates[k] * ((k == l) - law.base_rates[l]);
+    }
   }
-  const auto slope = [&layout](const Eigen::VectorXd& at) {
-    Eigen::VectorXd gradient;
-    Likelihood(layout).evaluate(at, &gradient);
+  const auto slope = [&](const Eigen::VectorXd& at) -> Eigen::VectorXd {
+    steps_done(static_cast<unsigned>(x.size()));
+    Eigen::VectorXd gradient = Eigen::VectorXd::Zero(x.size());
+    if (smoothed) {
+      Likelihood(layout).evaluate(at, &gradient);
+    } else {
+      add_gradient(layout, at, Law(layout, at), counts, gradient);
+    }
     log_prior(layout, at, &gradient);
-    return gradient;
+    Eigen::VectorXd along = Eigen::VectorXd::Zero(directions);
+    for (int j = 0; j < layout.size; ++j) {
+      if (direction[j] >= 0) along[direction[j]] += gradient[j];
+    }
+    return along;
   };
+  const auto first = direction.begin();
   for (int i = 0; i < directions; ++i) {
-    if (way.col(i).head(rates).any()) continue;
-    const Eigen::VectorXd step = across_kinks * way.col(i);
-    out.col(i) = way.transpose() * (slope(x + step) - slope(x - step)) / (2 * across_kinks);
-    for (int k = 0; k < rates; ++k) out(i, direction[k]) = out(direction[k], i);
+    if (std::find(first, first + rates, i) != first + rates) continue;
+    Eigen::VectorXd way(x.size());
+    std::transform(first, direction.end(), way.data(), [i](int of) { return of == i ? 1.0 : 0.0; });
+    if (smoothed) {
+      out.col(i) += secant(slope, x, way, across_kinks);
+    } else {  // right to the fourth order
+      out.col(i) += (4 * secant(slope, x, way, near) - secant(slope, x, way, 2 * near)) / 3;
+    }
+    for (int k = 0; smoothed && k < rates; ++k) out(i, direction[k]) = out(direction[k], i);
   }
   return 0.5 * (out + out.transpose());
+}
+
+Eigen::MatrixXd log_posterior_hessian(const Layout& layout, const Eigen::VectorXd& x, Kinks kinks) {
+  std::vector<int> each(layout.size);
+  std::iota(each.begin(), each.end(), 0);
+  return log_posterior_hessian(layout, x, each, layout.size, kinks);
 }
 
 Curvature::Curvature(const Layout& layout, const Eigen::MatrixXd& hessian,
                      const Eigen::VectorXd& x) {
   const Eigen::MatrixXd jacobian = slopes_of_naturals(layout, x);
   inverse_.setOnes(x.size());
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(-0.5 *
-                                                             (hessian + hessian.transpose()));
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(-hessian);
   const double floor = 1e-9 * std::max(eigen.eigenvalues().maxCoeff(), 0.0);
   vectors_ = eigen.eigenvectors();
   root_ = jacobian * vectors_;
@@ -206,7 +182,7 @@ Curvature::Curvature(const Layout& layout, const Eigen::MatrixXd& hessian,
     }
     for (Eigen::Index r = 0; r < root_.rows(); ++r) {
       // What moves along a flat direction is not known at all.
-      root_(r, i) = std::fabs(root_(r, i)) > 1e-6 ? std::numeric_limits<double>::quiet_NaN() : 0;
+      root_(r, i) = std::fabs(root_(r, i)) > 1e-6 ? not_a_number : 0;
     }
   }
 }
@@ -257,8 +233,8 @@ std::vector<double> natural_variances(const Layout& layout, const Eigen::VectorX
     }
     out.push_back(variance + std::max(square - mean * mean, 0.0) / cases);
   };
-  const int alike = layout.model.by_rater ? layout.rows.raters : 1;
-  for (int u = 0; u < alike; ++u) add_accuracy(u);
+  const int judges = layout.model.by_rater ? layout.rows.raters : 1;
+  for (int u = 0; u < judges; ++u) add_accuracy(u);
   if (layout.rows.joined()) add_accuracy(layout.rows.raters);
   for (const double rate : law.base_rates) out.push_back(rate * (1 - rate) / cases);
   for (int i = 0; layout.dispersions_at >= 0 && i < layout.kinds; ++i) {

@@ -8,22 +8,23 @@
 
 namespace fallible {
 
-// Second derivatives of the log posterior density, from one pass over the data.
-Eigen::MatrixXd log_posterior_hessian(const Layout& layout, const Eigen::VectorXd& x);
+// Where strata meet 0 and 1 densities have kinks, across which second derivatives by what is no
+// base rate are a matter of differences, unless they are to be those of the piece.
+enum class Kinks { sharp, smoothed };
+
+// Second derivatives of the log posterior density, from one pass over the data unless smoothed.
+Eigen::MatrixXd log_posterior_hessian(const Layout& layout, const Eigen::VectorXd& x,
+                                      Kinks kinks = Kinks::sharp);
 // The same along so many directions: that of each parameter, or -1. Those of one direction move
 // together; each base rate has one of its own.
 Eigen::MatrixXd log_posterior_hessian(const Layout& layout, const Eigen::VectorXd& x,
-                                      const std::vector<int>& direction, int directions);
-
-// The same, but where strata meet 0 and 1 there are kinks, across which second derivatives by what
-// is no base rate are a matter of differences.
-Eigen::MatrixXd smoothed_hessian(const Layout& layout, const Eigen::VectorXd& x,
-                                 const std::vector<int>& direction, int directions);
+                                      const std::vector<int>& direction, int directions,
+                                      Kinks kinks = Kinks::sharp);
 
 // How an objective falls off around its top, seen along the natural parameters.
 class Curvature {
  public:
-  // `hessian` has the second derivatives of the objective at `x`.
+  // `hessian` has the second derivatives of the objective at `x`, and is symmetric.
   Curvature(const Layout& layout, const Eigen::MatrixXd& hessian, const Eigen::VectorXd& x);
 
   // Of the natural parameters: the inverse of the curvature, NaN where it is flat; the same around

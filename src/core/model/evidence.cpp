@@ -7,6 +7,8 @@
 
 #include "../base/special.hpp"
 #include "curvature.hpp"
+#include "naming.hpp"
+#include "prior.hpp"
 
 namespace fallible {
 
@@ -43,15 +45,9 @@ double log_determinant(const Eigen::LLT<Eigen::MatrixXd>& x) {
 // rater would give if truth were known.
 double log_integral_of_raters(const LatentClass& model, const Eigen::VectorXd& x) {
   const LatentRows& rows = model.rows();
-  std::vector<double> ratings(rows.judges, 0.0);
-  for (int i = 0; i < rows.size(); ++i) {
-    for (const int at : rows.places(i)) {
-      ratings[rows.judge[at]] += rows.weight[i];
-    }
-  }
+  const std::vector<double> ratings = ratings_by_judge(rows);
   const LatentPrior& prior = model.layout().prior;
-  const double spread = prior.spread * prior.spread;
-  const double mean = 1 / (1 + std::exp(-x[model.layout().mean_at]));
+  const double spread = square(prior.spread), mean = logistic(x[model.layout().mean_at]);
   double out = 0, of_mean = (prior.correct + prior.wrong) * mean * (1 - mean);
   for (int u = 0; u < rows.raters; ++u) {
     const double p = model.accuracy(x, u), own = ratings[u] * p * (1 - p);
@@ -75,15 +71,15 @@ Evidence laplace_evidence(const LatentClass& model, const Eigen::VectorXd& x) {
   if (layout.dispersions_at >= 0) direction[layout.dispersion_at(0)] = n++;
   const int others = n;
   const bool crowd = by_rater && others + rows.raters + 1 > most_directions;
-  const bool apart = by_rater && !crowd;
-  if (by_rater) direction[layout.mean_at] = apart ? n++ : n;
-  for (int u = 0; u < rows.raters; ++u) direction[layout.accuracy_at(u, 0)] = apart ? n++ : n;
-  if (!apart) ++n;
-  const Eigen::MatrixXd bend = -smoothed_hessian(layout, x, direction, n);
+  const bool each = by_rater && !crowd;
+  if (by_rater) direction[layout.mean_at] = each ? n++ : n;
+  for (int u = 0; u < rows.raters; ++u) direction[layout.accuracy_at(u, 0)] = each ? n++ : n;
+  if (!each) ++n;
+  const Eigen::MatrixXd bend = -log_posterior_hessian(layout, x, direction, n, Kinks::smoothed);
   const Eigen::MatrixXd shape = ridge_shape(n, rows.joined(), rows.categories - 1);
 
   Evidence out;
-  out.log_evidence = model.evaluate(x, nullptr) + model.log_prior_constant();
+  out.log_evidence = model.evaluate(x, nullptr) + log_prior_constant(layout);
   const Eigen::Index dense = crowd ? others : n;
   out.log_evidence += static_cast<double>(dense) * log_root_2_pi -
                       0.5 * log_determinant(factor(bend.topLeftCorner(dense, dense),

@@ -2,6 +2,7 @@
 
 #include <Eigen/Dense>
 #include <algorithm>
+#include <optional>
 
 #include "../base/random.hpp"
 #include "latent_pairs.hpp"
@@ -18,7 +19,7 @@ constexpr double part_tolerance = 1e-4;  // of a parameter in directions without
 constexpr double rank_tolerance = 1e-7;  // relative, of singular values of judge columns
 
 // Is it known beforehand how a judge answers?
-bool is_told(const LatentRows& rows, int judge) {
+bool is_given(const LatentRows& rows, int judge) {
   return rows.is_known(judge) || rows.has_before(judge);
 }
 
@@ -36,7 +37,7 @@ std::vector<bool> silent_judges(const LatentRows& rows, const LatentModel& model
   std::vector<bool> out(rows.judges);
   for (int u = 0; u < rows.judges; ++u) {
     const bool own = model.by_rater || u >= rows.raters;
-    out[u] = own && !is_told(rows, u) && !varied[u];
+    out[u] = own && !is_given(rows, u) && !varied[u];
   }
   return out;
 }
@@ -135,7 +136,7 @@ class SmallPanel {
   void fix_matrices(LatentRows& out, Stream& stream) const {
     const int N = out.categories;
     for (int u = 0; u < rows_.judges; ++u) {
-      if (seat_[u] < 0 || !is_told(rows_, u)) continue;
+      if (seat_[u] < 0 || !is_given(rows_, u)) continue;
       out.matrix.resize(judges_);
       auto& matrix = out.matrix[seat_[u]];
       for (int k = 0; k < N; ++k) {
@@ -187,21 +188,12 @@ Eigen::VectorXd null_parts(const Eigen::MatrixXd& scores) {
   return parts.matrixV().rightCols(scores.cols() - rank).rowwise().norm();
 }
 
-struct Drawn {
-  LatentRows rows;
-  bool empty = true;
-};
-
 // So many cases that there are more of them than parameters.
-Drawn draw_panel(const SmallPanel& panel, const LatentModel& model, const LatentPrior& prior,
-                 Stream& stream) {
-  Drawn out;
-  if (panel.empty()) return out;
+std::optional<LatentRows> draw_panel(const SmallPanel& panel, const LatentModel& model,
+                                     const LatentPrior& prior, Stream& stream) {
+  if (panel.empty()) return {};
   const LatentRows one = panel.draw(1, stream);
-  const int parameters = Layout(one, model, prior, Held()).size;
-  out.rows = panel.draw(2 * parameters + 20, stream);
-  out.empty = false;
-  return out;
+  return panel.draw(2 * Layout(one, model, prior, Held()).size + 20, stream);
 }
 
 }  // namespace
@@ -209,10 +201,10 @@ Drawn draw_panel(const SmallPanel& panel, const LatentModel& model, const Latent
 bool is_identified(const LatentRows& rows, const LatentModel& model, const LatentPrior& prior,
                    Fitting fitting) {
   Stream stream(0, 0);
-  const Drawn drawn = draw_panel(SmallPanel(rows, model), model, prior, stream);
-  if (drawn.empty) return false;
-  const Layout layout(drawn.rows, model, prior, Held());
-  return has_full_rank(random_scores(drawn.rows, layout, fitting, stream), layout);
+  const auto drawn = draw_panel(SmallPanel(rows, model), model, prior, stream);
+  if (!drawn) return false;
+  const Layout layout(*drawn, model, prior, Held());
+  return has_full_rank(random_scores(*drawn, layout, fitting, stream), layout);
 }
 
 IdentifiedJudges identified_judges(const LatentRows& rows, const LatentModel& model,
@@ -221,26 +213,26 @@ IdentifiedJudges identified_judges(const LatentRows& rows, const LatentModel& mo
   out.judge.assign(rows.judges, true);
   const SmallPanel panel(rows, model);
   Stream stream(0, 0);
-  const Drawn drawn = draw_panel(panel, model, prior, stream);
-  if (drawn.empty) return out;
-  const Layout layout(drawn.rows, model, prior, Held());
-  const Eigen::MatrixXd scores = random_scores(drawn.rows, layout, fitting, stream);
+  const auto drawn = draw_panel(panel, model, prior, stream);
+  if (!drawn) return out;
+  const Layout layout(*drawn, model, prior, Held());
+  const Eigen::MatrixXd scores = random_scores(*drawn, layout, fitting, stream);
   out.model = has_full_rank(scores, layout);
   if (out.model || !model.by_rater || model.errors != Errors::free || scores.rows() == 0)
     return out;
   const Eigen::VectorXd part = null_parts(scores);
   if (part.head(layout.categories - 1).maxCoeff() > part_tolerance) return out;
-  int told = 0;
+  int judged = 0;
   for (int u = 0; u < rows.judges; ++u) {
     const int seat = panel.seat(u);
     if (seat < 0) continue;
     for (int k = 0; k < layout.categories && !layout.is_known(seat); ++k) {
       if (part[layout.accuracy_at(seat, k)] > part_tolerance) out.judge[u] = false;
     }
-    told += out.judge[u];
+    judged += out.judge[u];
   }
   // Who rates with nobody else is not judged, but neither does that matter to others.
-  out.model = told > 2 && (!rows.joined() || out.judge[rows.raters]);
+  out.model = judged > 2 && (!rows.joined() || out.judge[rows.raters]);
   return out;
 }
 

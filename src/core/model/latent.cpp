@@ -30,8 +30,6 @@ double LatentClass::evaluate(const Eigen::VectorXd& x, Eigen::VectorXd& gradient
   return out + log_prior(layout_, x, &gradient);
 }
 
-double LatentClass::log_prior_constant() const { return fallible::log_prior_constant(layout_); }
-
 std::vector<double> LatentClass::posterior(const Eigen::VectorXd& x) const {
   return Likelihood(layout_).posterior(x);
 }

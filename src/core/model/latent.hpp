@@ -33,8 +33,6 @@ class LatentClass {
   // The same with its gradient, and the curvature if classes were what they are expected to be.
   double evaluate(const Eigen::VectorXd& x, Eigen::VectorXd& gradient,
                   CompleteCurvature& curvature) const;
-  // The constant that makes a normalised density of the prior.
-  double log_prior_constant() const;
   // See Likelihood.
   std::vector<double> posterior(const Eigen::VectorXd& x) const;
   std::vector<double> expected_ratings(const Eigen::VectorXd& x) const;

@@ -12,8 +12,7 @@ LatentFit fit_latent(const LatentClass& model, const Eigen::VectorXd& start,
   };
   const Metric metric = [&seen](const Eigen::VectorXd& gradient) { return seen.solve(gradient); };
   const Optimum top = maximise(objective, start, options, metric);
-  const double log_likelihood = top.value - log_prior(model.layout(), top.x, nullptr);
-  return {top.x, log_likelihood, top.value, top.iterations, top.converged, top.hopeless};
+  return {top, top.value - log_prior(model.layout(), top.x, nullptr)};
 }
 
 OptimiserOptions coarse_options() {

@@ -7,13 +7,9 @@
 
 namespace fallible {
 
-struct LatentFit {
-  Eigen::VectorXd x;
+// Its value is the log posterior density.
+struct LatentFit : Optimum {
   double log_likelihood = 0;
-  double log_posterior = 0;
-  int iterations = 0;
-  bool converged = false;
-  bool hopeless = false;  // see OptimiserOptions::useful
 };
 
 // The best of several starts; `fit` climbs from one.
@@ -23,7 +19,7 @@ LatentFit best_start(const LatentClass& model, const Fit& fit) {
   bool first = true;
   for (const Eigen::VectorXd& start : model.starts()) {
     LatentFit found = fit(start);
-    if (first || found.log_posterior > out.log_posterior) out = std::move(found);
+    if (first || found.value > out.value) out = std::move(found);
     first = false;
   }
   return out;

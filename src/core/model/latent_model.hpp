@@ -4,6 +4,7 @@
 #define FALLIBLE_CORE_MODEL_LATENT_MODEL_HPP
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace fallible {
@@ -36,7 +37,7 @@ struct LatentPrior {
 
 // What has a value from outside and is no parameter.
 struct Held {
-  double shift = -1;  // the model's shift, if it has strata; below 0 it is a parameter
+  std::optional<double> shift = {};  // the model's shift, if it has strata
   // Log probabilities of the ratings given that they are wrong, judges x truths x ratings, in the
   // place of any model of errors; they need not sum to one. Somebody else's memory.
   const std::vector<double>* log_error = nullptr;

@@ -18,7 +18,6 @@ namespace {
 // mean what they should.
 constexpr double scale = 1e4;
 constexpr double most_slopes = 3e7;  // numbers that are kept at once
-constexpr double difference = 1e-4;  // of parameters, for derivatives
 
 // Numbers the kinds of pairs and calls visit(row, kind, rating of its first judge, of its second).
 class KindsOfPairs {
@@ -161,11 +160,9 @@ Eigen::MatrixXd Closeness::slopes(const Eigen::VectorXd& x, Eigen::VectorXd* exp
 LatentFit fit_pairs(const LatentClass& model, const PairFrequencies& pairs,
                     const Eigen::VectorXd& start, const OptimiserOptions& options) {
   const Closeness closeness(model.layout(), pairs);
-  const Optimum top =
-      maximise([&](const Eigen::VectorXd& x,
-                   Eigen::VectorXd* gradient) { return closeness.evaluate(x, gradient); },
-               start, options);
-  LatentFit out{top.x, 0, top.value, top.iterations, top.converged};
+  LatentFit out{maximise([&](const Eigen::VectorXd& x,
+                             Eigen::VectorXd* gradient) { return closeness.evaluate(x, gradient); },
+                         start, options)};
   model.evaluate(out.x, nullptr, &out.log_likelihood);
   return out;
 }
@@ -188,7 +185,8 @@ Eigen::MatrixXd pair_covariance(const Layout& layout, const PairFrequencies& pai
     closeness.evaluate(at, &out);
     return out;
   };
-  const Curvature curvature(layout, central_slopes(slope, x, difference), x);
+  const Eigen::MatrixXd bend = fallible::slopes(slope, x);
+  const Curvature curvature(layout, 0.5 * (bend + bend.transpose()), x);
   const Eigen::Index per_kind = static_cast<Eigen::Index>(pairs.categories) * pairs.categories;
   Eigen::VectorXd expected;
   const Eigen::MatrixXd slopes = closeness.slopes(x, &expected);

@@ -43,7 +43,7 @@ LatentRows latent_rows(const PatternView& x, const std::vector<double>& weight, 
   return out;
 }
 
-AlikeRows regardless_of_rater(const LatentRows& rows) {
+ExchangeableRows regardless_of_rater(const LatentRows& rows) {
   std::vector<std::pair<int, int>> ratings;
   const RowGroups groups(rows.size(), [&](int i, std::vector<int>& key) {
     ratings.clear();
@@ -55,7 +55,7 @@ AlikeRows regardless_of_rater(const LatentRows& rows) {
     for (const auto& rating : ratings) key.insert(key.end(), {rating.first, rating.second});
     return true;
   });
-  AlikeRows out;
+  ExchangeableRows out;
   out.rows.categories = rows.categories;
   out.rows.levels = rows.levels;
   out.rows.raters = 1;
@@ -69,7 +69,7 @@ AlikeRows regardless_of_rater(const LatentRows& rows) {
   return out;
 }
 
-std::vector<double> AlikeRows::by_row(const std::vector<double>& posterior) const {
+std::vector<double> ExchangeableRows::by_row(const std::vector<double>& posterior) const {
   std::vector<double> out;
   out.reserve(of_row.size() * rows.categories);
   for (const int row : of_row) {
@@ -79,7 +79,7 @@ std::vector<double> AlikeRows::by_row(const std::vector<double>& posterior) cons
   return out;
 }
 
-void AlikeRows::weigh(const std::vector<double>& weight) {
+void ExchangeableRows::weigh(const std::vector<double>& weight) {
   rows.weight = row_weights(of_row, weight, rows.size());
 }
 

@@ -52,7 +52,7 @@ LatentRows latent_rows(const PatternView& patterns, const std::vector<double>& w
 
 // To a model in which raters have the same parameters, rows are the same that have the same
 // ratings, whoever gave them.
-struct AlikeRows {
+struct ExchangeableRows {
   LatentRows rows;          // with all raters as one, whose ratings may be several in a row
   std::vector<int> of_row;  // place of each row among them
 
@@ -62,7 +62,7 @@ struct AlikeRows {
   void weigh(const std::vector<double>& weight);
 };
 
-AlikeRows regardless_of_rater(const LatentRows& rows);
+ExchangeableRows regardless_of_rater(const LatentRows& rows);
 
 // Patterns x categories, from rows x categories; patterns without a row have `otherwise`, or the
 // mean over cases.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "../base/special.hpp"
 #include "reading.hpp"
@@ -14,28 +15,36 @@ namespace {
 
 constexpr double least_probability = 1e-305;  // of an answer that has a logarithm
 
-// Of one judge, truths x ratings.
-void error_shares(const Layout& layout, const Eigen::VectorXd& x, int judge, double* error) {
-  const int N = layout.categories;
-  for (int k = 0; k < N; ++k, error += N) {
-    double most = -std::numeric_limits<double>::infinity(), total = 0;
-    for (int l = 0; l < N; ++l) {
-      if (l == k) continue;
-      error[l] = layout.errors_at >= 0        ? x[layout.error_at(judge, k, l)]
-                 : layout.dispersions_at >= 0 ? -x[layout.dispersion_at(judge)] * std::abs(k - l)
-                                              : 0;
-      most = std::max(most, error[l]);
-    }
-    for (int l = 0; l < N; ++l) {
-      if (l != k) total += error[l] = std::exp(error[l] - most);
-    }
-    for (int l = 0; l < N; ++l) {
-      if (l != k) error[l] /= total;
-    }
+// Logarithms of each row become shares; what is on the diagonal is no error.
+std::vector<double> shares_of_rows(std::vector<double> x, int N) {
+  for (int k = 0; k < N; ++k) {
+    double* row = &x[static_cast<std::size_t>(k) * N];
+    row[k] = -std::numeric_limits<double>::infinity();
+    to_shares(row, row + N);
+    row[k] = 0;
   }
+  return x;
+}
+
+// Of one judge, truths x ratings.
+std::vector<double> error_shares(const Layout& layout, const Eigen::VectorXd& x, int judge) {
+  if (layout.errors_at < 0) {
+    return shares_by_distance(layout.categories,
+                              layout.dispersions_at < 0 ? 0 : x[layout.dispersion_at(judge)]);
+  }
+  const double* logs = &x[layout.error_at(judge, 0, 0)];
+  return shares_of_rows({logs, logs + layout.categories * layout.categories}, layout.categories);
 }
 
 }  // namespace
+
+std::vector<double> shares_by_distance(int categories, double dispersion) {
+  std::vector<double> logs;
+  for (int k = 0; k < categories; ++k) {
+    for (int l = 0; l < categories; ++l) logs.push_back(-dispersion * std::abs(k - l));
+  }
+  return shares_of_rows(std::move(logs), categories);
+}
 
 Strata::Strata(double accuracy, double d) {
   // The sum of the three rises with p and is linear between these points.
@@ -109,10 +118,11 @@ std::size_t Law::find_errors(const Layout& layout, const Eigen::VectorXd& x, int
   const bool same = judge > 0 && !own && !layout.is_known(judge - 1) &&
                     layout.dispersion_at(judge) == layout.dispersion_at(judge - 1);
   if (same) return error_of_.back();
-  error_.resize(end + static_cast<std::size_t>(layout.categories) * layout.categories, 0.0);
-  if (!matrix && !layout.held.log_error) {
-    error_shares(layout, x, judge, &error_[end]);
-  }
+  const std::size_t size = static_cast<std::size_t>(layout.categories) * layout.categories;
+  const std::vector<double> shares = matrix || layout.held.log_error
+                                         ? std::vector<double>(size, 0.0)
+                                         : error_shares(layout, x, judge);
+  error_.insert(error_.end(), shares.begin(), shares.end());
   return end;
 }
 

@@ -19,6 +19,10 @@ struct Strata {
   Strata(double accuracy, double shift);
 };
 
+// Shares of errors, truths x ratings, that fall with the distance of the categories; as they are
+// where the dispersion is 0.
+std::vector<double> shares_by_distance(int categories, double dispersion);
+
 // How judges answer in each class (category within stratum), and how frequent classes are. All
 // classes of a judge's rating lie side by side.
 struct AnswerLaw {
@@ -32,6 +36,11 @@ struct AnswerLaw {
   std::size_t place(int judge, int rating) const {
     return (static_cast<std::size_t>(judge) * symbols + rating) * classes;
   }
+  // Classes x ratings.
+  Eigen::Map<const Eigen::MatrixXd> of(int judge) const {
+    return {&probability[place(judge, 0)], classes, symbols};
+  }
+  Eigen::Map<const Eigen::VectorXd> weights() const { return {weight.data(), classes}; }
   double of(int judge, int rating, int in_class) const {
     return probability[place(judge, rating) + in_class];
   }

@@ -39,7 +39,7 @@ Layout::Layout(const LatentRows& of_rows, const LatentModel& of_model, const Lat
   errors_at = place(free ? groups * categories * categories : 0);
   ordinal_at = place(ordinal ? groups * categories : 0);
   dispersions_at = place(model.errors == Errors::distance && !held.log_error ? kinds : 0);
-  shifts_at = place(model.strata && held.shift < 0 ? kinds : 0);
+  shifts_at = place(model.strata && !held.shift ? kinds : 0);
   levels_at = place(LevelLaw::size(rows.levels));
 }
 

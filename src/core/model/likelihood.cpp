@@ -5,14 +5,6 @@
 
 namespace fallible {
 
-namespace {
-
-AnswerTables tables_of(const Law& law) {
-  return {law.classes, law.weight.data(), law.probability.data(), nullptr, nullptr};
-}
-
-}  // namespace
-
 double Likelihood::expect(const Law& law, Counts* counts) const {
   return expect(law, counts, [](int, const double*) {});
 }
@@ -31,12 +23,10 @@ std::vector<double> Likelihood::posterior(const Eigen::VectorXd& x) const {
   const Law law(layout_, x);
   const std::size_t N = layout_.categories;
   std::vector<double> out(layout_.rows.size() * N, 0.0);
-  pass_over(layout_.rows, tables_of(law), nullptr, true, [&](int row, const double* classes) {
-    double* to = &out[row * N];
-    for (int s = 0; s < layout_.strata; ++s, classes += N) {
-      for (std::size_t k = 0; k < N; ++k) to[k] += classes[k];
-    }
-  });
+  const auto add = [&](int row, const double* classes) {
+    for (std::size_t c = 0; c < N * layout_.strata; ++c) out[row * N + c % N] += classes[c];
+  };
+  expect(law, nullptr, add, true);
   return out;
 }
 
@@ -58,7 +48,7 @@ Eigen::MatrixXd Likelihood::scores(const Eigen::VectorXd& x) const {
   const LatentRows& rows = layout_.rows;
   const int N = layout_.categories;
   Eigen::MatrixXd out = Eigen::MatrixXd::Zero(rows.size(), layout_.size);
-  pass_over(rows, tables_of(law), nullptr, true, [&](int i, const double* posterior) {
+  const auto add = [&](int i, const double* posterior) {
     for (int c = 0; c < law.classes; ++c) {
       const double p = posterior[c];
       for (int k = 0; k < N - 1; ++k) out(i, k) += p * ((c % N == k) - law.base_rates[k]);
@@ -67,7 +57,8 @@ Eigen::MatrixXd Likelihood::scores(const Eigen::VectorXd& x) const {
                      [&](int parameter, double slope) { out(i, parameter) += p * slope; });
       }
     }
-  });
+  };
+  expect(law, nullptr, add, true);
   return out;
 }
 

@@ -18,14 +18,13 @@ class Likelihood {
   double evaluate(const Eigen::VectorXd& x, Eigen::VectorXd* gradient) const;
   // The same in one pass over the data, which adds what is expected to `counts` unless null.
   double expect(const Law& law, Counts* counts) const;
-  // Likewise; calls visit(row, posterior of the classes) for each row with weight.
+  // Likewise; calls visit(row, posterior of the classes) for each row with weight, or for all.
   template <class Visit>
-  double expect(const Law& law, Counts* counts, const Visit& visit) const {
-    const AnswerTables tables{law.classes, law.weight.data(), law.probability.data(), nullptr,
-                              nullptr};
-    if (!counts) return pass_over(layout_.rows, tables, nullptr, false, visit);
+  double expect(const Law& law, Counts* counts, const Visit& visit, bool all = false) const {
+    const AnswerTables tables{law.classes, law.weight.data(), law.probability.data()};
+    if (!counts) return pass_over(layout_.rows, tables, nullptr, all, visit);
     const AnswerSums sums{counts->classes.data(), counts->ratings.data()};
-    return pass_over(layout_.rows, tables, &sums, false, visit);
+    return pass_over(layout_.rows, tables, &sums, all, visit);
   }
   // Rows x categories, row by row: probabilities of the categories.
   std::vector<double> posterior(const Eigen::VectorXd& x) const;

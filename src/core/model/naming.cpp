@@ -1,5 +1,6 @@
 #include "naming.hpp"
 
+#include <Eigen/Core>
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -92,7 +93,7 @@ std::vector<int> names_by_majority(const std::vector<double>& matrices,
 Association association(const LatentRows& rows) {
   const int N = rows.categories;
   const std::vector<double> busy = ratings_by_judge(rows);
-  std::unordered_map<std::uint64_t, std::vector<double>> tables;
+  std::unordered_map<std::uint64_t, Eigen::MatrixXd> tables;
   std::vector<int> places;
   for (int i = 0; i < rows.size(); ++i) {
     if (rows.weight[i] == 0) continue;
@@ -109,37 +110,22 @@ Association association(const LatentRows& rows) {
         const int first = rows.judge[places[a]], second = rows.judge[places[b]];
         if (first == second) continue;
         auto& table = tables[static_cast<std::uint64_t>(first) * rows.judges + second];
-        if (table.empty()) table.assign(static_cast<std::size_t>(N) * N, 0.0);
-        table[rows.answer(places[a]) * N + rows.answer(places[b])] += rows.weight[i];
+        if (table.size() == 0) table.setZero(N, N);
+        table(rows.answer(places[a]), rows.answer(places[b])) += rows.weight[i];
       }
     }
   }
   Association out;
-  std::vector<double> row(N), column(N);
   for (const auto& of : tables) {
-    const std::vector<double>& table = of.second;
-    std::fill(row.begin(), row.end(), 0.0);
-    std::fill(column.begin(), column.end(), 0.0);
-    double n = 0, statistic = 0;
-    for (int l = 0; l < N; ++l) {
-      for (int m = 0; m < N; ++m) {
-        row[l] += table[l * N + m];
-        column[m] += table[l * N + m];
-        n += table[l * N + m];
-      }
-    }
-    int rows_used = 0, columns_used = 0;
-    for (int l = 0; l < N; ++l) {
-      rows_used += row[l] > 0;
-      columns_used += column[l] > 0;
-      out.excess += table[l * N + l] - row[l] * column[l] / n;
-      for (int m = 0; m < N; ++m) {
-        const double e = row[l] * column[m] / n, off = table[l * N + m] - e;
-        if (e > 0) statistic += off * off / e;
-      }
-    }
-    out.statistic += (n - 1) / n * statistic;
-    out.df += (rows_used - 1.0) * (columns_used - 1.0);
+    const Eigen::MatrixXd& table = of.second;
+    const Eigen::VectorXd row = table.rowwise().sum(), column = table.colwise().sum();
+    const double n = row.sum();
+    const Eigen::ArrayXXd expected = row * column.transpose() / n;
+    const Eigen::ArrayXXd squares = (table.array() - expected).square();
+    out.excess += table.trace() - row.dot(column) / n;
+    out.statistic += (n - 1) / n * (expected > 0).select(squares / expected, 0.0).sum();
+    out.df +=
+        static_cast<double>(((row.array() > 0).count() - 1) * ((column.array() > 0).count() - 1));
   }
   return out;
 }

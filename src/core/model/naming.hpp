@@ -17,15 +17,15 @@ std::vector<double> ratings_by_judge(const LatentRows& rows);
 std::vector<int> names_by_majority(const std::vector<double>& matrices,
                                    const std::vector<double>& weight, int categories);
 
-// What two raters say of the same cases against what they would say by chance, each with its own
-// margins: over all pairs.
+// What answers two raters give to the same cases against what they would give by chance, each with
+// its own margins: over all pairs.
 struct Association {
   double excess = 0;     // agreement beyond that by chance, in cases
   double statistic = 0;  // chi-square, unbiased if raters are independent
   double df = 0;
 
   // Either sign of life is enough.
-  bool tells() const { return excess > 1e-9 || statistic > df; }
+  bool informative() const { return excess > 1e-9 || statistic > df; }
 };
 
 Association association(const LatentRows& rows);

@@ -6,13 +6,6 @@
 
 namespace fallible {
 
-namespace {
-
-// Of a standard normal variable, exact in the lower tail.
-double normal_below(double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); }
-
-}  // namespace
-
 OrdinalLaw::OrdinalLaw(const double* parameters, int categories)
     : categories_(categories), slope_(parameters[0]) {
   const int N = categories, m = middle();

@@ -24,7 +24,7 @@ namespace fallible {
 struct AnswerTables {
   int classes;
   const double *weight, *probability;
-  const double *log_weight, *log_probability;  // null where they are found from the former
+  const double *log_weight = nullptr, *log_probability = nullptr;  // or found from the former
 };
 
 // Where the sums go: as Counts lays them out.

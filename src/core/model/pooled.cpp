@@ -126,7 +126,7 @@ bool rename(const LatentRows& rows, PooledPanel& panel) {
   return true;
 }
 
-PooledFit told_by(const PooledPanel& panel, const InUse& of, const LatentRows& rows) {
+PooledFit result_of(const PooledPanel& panel, const InUse& of, const LatentRows& rows) {
   const int N = rows.categories, K = of.rows.categories;
   PooledFit out;
   out.category = of.category;
@@ -181,7 +181,7 @@ std::vector<double> rows_of_system(const PooledFit& fit, const LatentRows& joine
     }
   }
   std::vector<double> sums(probability.size(), 0.0), classes(N, 0.0);
-  const AnswerTables tables{N, fit.rates.data(), probability.data(), nullptr, nullptr};
+  const AnswerTables tables{N, fit.rates.data(), probability.data()};
   const AnswerSums to{classes.data(), sums.data()};
   pass_over(joined, tables, &to, false, [](int, const double*) {});
   const std::vector<int>& used = fit.category;
@@ -234,7 +234,7 @@ PooledFit fit_pooled(const LatentRows& rows, const PooledOptions& options) {
     renamed = moved;
   }
   if (several) renamed = climb(*best, options.tolerance) || renamed;
-  PooledFit out = told_by(*best, used, rows);
+  PooledFit out = result_of(*best, used, rows);
   out.renamed = renamed;
   return out;
 }

@@ -12,10 +12,7 @@ namespace fallible {
 Reading::Reading(const Layout& layout, const Eigen::VectorXd& x)
     : layout_(layout), x_(x), base_rates_(x.data(), x.data() + layout.categories - 1) {
   base_rates_.push_back(0);
-  const double most = *std::max_element(base_rates_.begin(), base_rates_.end());
-  double total = 0;
-  for (double& rate : base_rates_) total += rate = std::exp(rate - most);
-  for (double& rate : base_rates_) rate /= total;
+  to_shares(base_rates_.begin(), base_rates_.end());
 }
 
 double Reading::accuracy(int judge) const {
@@ -41,7 +38,7 @@ double Reading::dispersion(bool of_system) const {
 
 double Reading::shift(bool of_system) const {
   const int at = layout_.shift_at(of_system ? layout_.rows.raters : 0);
-  if (at < 0) return layout_.strata > 1 ? layout_.held.shift : 0;
+  if (at < 0) return layout_.strata > 1 ? layout_.held.shift.value_or(0) : 0;
   // Beyond one nothing changes any more: everybody is wrong on hard cases and right on easy ones.
   return std::min(std::fabs(x_[at]), 1.0);
 }

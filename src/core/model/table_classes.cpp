@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "../base/host.hpp"
+#include "../base/special.hpp"
 
 namespace fallible {
 
@@ -12,8 +13,8 @@ namespace {
 constexpr double tolerance = 1e-6;
 constexpr double least = 1e-300;
 
-// What each source says of all cases together; all codes alike where it says nothing.
-std::vector<std::vector<double>> laws_of_all(const Evidence& rows,
+// What each source says of all cases together; all codes equally where it says nothing.
+std::vector<std::vector<double>> laws_of_all(const TableRows& rows,
                                              const std::vector<double>& weight) {
   std::vector<std::vector<double>> law;
   for (const int codes : rows.codes) law.emplace_back(codes, 0.0);
@@ -29,7 +30,7 @@ std::vector<std::vector<double>> laws_of_all(const Evidence& rows,
 }
 
 // Base rates and tables from the posterior; the largest change of any.
-double maximise(const Evidence& rows, const std::vector<double>& weight,
+double maximise(const TableRows& rows, const std::vector<double>& weight,
                 const std::vector<std::vector<double>>& law, double mass, TableClasses& fit) {
   const int K = rows.categories;
   std::vector<double> rates(K, mass / K);
@@ -73,7 +74,7 @@ double maximise(const Evidence& rows, const std::vector<double>& weight,
 
 }  // namespace
 
-void expect(const Evidence& rows, const std::vector<double>& weight, TableClasses& fit) {
+void expect(const TableRows& rows, const std::vector<double>& weight, TableClasses& fit) {
   const int K = rows.categories;
   const auto log_of = [](double x) { return std::log(std::max(x, least)); };
   std::vector<std::vector<double>> logs = fit.table;
@@ -97,15 +98,12 @@ void expect(const Evidence& rows, const std::vector<double>& weight, TableClasse
       for (int k = 0; k < K; ++k) p[k] = k == truth;
       continue;
     }
-    const double top = *std::max_element(p, p + K);
-    double total = 0;
-    for (int k = 0; k < K; ++k) total += p[k] = std::exp(p[k] - top);
-    for (int k = 0; k < K; ++k) p[k] /= total;
-    if (weight[i] > 0) fit.log_likelihood += weight[i] * (top + std::log(total));
+    const double log_total = to_shares(p, p + K);
+    if (weight[i] > 0) fit.log_likelihood += weight[i] * log_total;
   }
 }
 
-TableClasses fit_tables(const Evidence& rows, const std::vector<double>& weight,
+TableClasses fit_tables(const TableRows& rows, const std::vector<double>& weight,
                         const std::vector<double>& start, double mass, int iterations) {
   const auto law = laws_of_all(rows, weight);
   TableClasses fit;

@@ -1,8 +1,8 @@
 // Latent classes whose sources of evidence (raters, scores of systems in bins) each say one of a
 // number of codes of their own, by a table of probabilities of codes given the true category.
 //
-// Rows are cases that are alike. Tables are shrunk to what the source says of all cases together,
-// as `mass` cases of each category would; base rates likewise to equal ones.
+// Rows are cases that are the same. Tables are shrunk to what the source says of all cases
+// together, as `mass` cases of each category would; base rates likewise to equal ones.
 #ifndef FALLIBLE_CORE_MODEL_TABLE_CLASSES_HPP
 #define FALLIBLE_CORE_MODEL_TABLE_CLASSES_HPP
 
@@ -12,7 +12,7 @@
 
 namespace fallible {
 
-struct Evidence : Ragged {
+struct TableRows : Ragged {
   std::vector<int> source;  // from 0, of each place of a row
   std::vector<int> code;    // from 0
   std::vector<int> codes;   // how many each source has
@@ -30,10 +30,10 @@ struct TableClasses {
 };
 
 // The posterior and log-likelihood of `fit` for other base rates and tables than it was found with.
-void expect(const Evidence& rows, const std::vector<double>& weight, TableClasses& fit);
+void expect(const TableRows& rows, const std::vector<double>& weight, TableClasses& fit);
 
 // The EM algorithm, from the posterior `start`, until no probability moves by more than 1e-6.
-TableClasses fit_tables(const Evidence& rows, const std::vector<double>& weight,
+TableClasses fit_tables(const TableRows& rows, const std::vector<double>& weight,
                         const std::vector<double>& start, double mass, int iterations);
 
 }  // namespace fallible

@@ -26,19 +26,6 @@ struct Centre {
   double dispersion = 0;
 };
 
-// Shares of the errors of truth k, truths x ratings.
-std::vector<double> error_shares(int N, double dispersion) {
-  std::vector<double> out(static_cast<std::size_t>(N) * N, 0.0);
-  for (int k = 0; k < N; ++k) {
-    double total = 0;
-    for (int l = 0; l < N; ++l) {
-      if (l != k) total += out[k * N + l] = std::exp(-dispersion * std::abs(k - l));
-    }
-    for (int l = 0; l < N; ++l) out[k * N + l] /= total;
-  }
-  return out;
-}
-
 // The divergence of Dirichlet(prior + counts) from Dirichlet(prior), and the expected logarithms
 // under the former. `n` and `log_mean` have `size` entries `stride` apart.
 double dirichlet(const double* n, const double* prior, double* log_mean, int size, int stride) {
@@ -115,7 +102,7 @@ class DawidSkeneFit {
     }
     for (int step = 0; options_.ordered && step < newton_steps; ++step) {
       double slope = -precision_ * centre.dispersion, bend = -precision_;
-      const auto share = error_shares(N_, centre.dispersion);
+      const auto share = shares_by_distance(N_, centre.dispersion);
       for (int k = 0; k < N_; ++k) {
         double mean = 0, square = 0, n = 0, distance = 0;
         for (int l = 0; l < N_; ++l) {
@@ -137,7 +124,7 @@ class DawidSkeneFit {
     const double c = options_.concentration;
     const std::vector<double> ones(N_, base_rates_);
     double out = -dirichlet(classes_.data(), ones.data(), log_class_.data(), N_, 1);
-    const auto share = error_shares(N_, centre.dispersion);
+    const auto share = shares_by_distance(N_, centre.dispersion);
     const double a0 = shrinkage * centre.mean, b0 = shrinkage - a0;
     const double log_beta = log_gamma(a0) + log_gamma(b0) - log_gamma(shrinkage);
     std::vector<double> mean(N_);
@@ -234,7 +221,7 @@ OwnErrors fit_own_errors(const LatentRows& rows, const LatentModel& model, const
   const int N = rows.categories;
   // Shifts are held, so that of the distance is the last.
   const double dispersion = model.errors == Errors::distance ? x[x.size() - 1] : 0;
-  std::vector<double> share = error_shares(N, dispersion);
+  std::vector<double> share = shares_by_distance(N, dispersion);
   OwnErrors out;
   out.x = model.errors == Errors::distance ? x.head(x.size() - 1).eval() : x;
   out.log_error.assign(static_cast<std::size_t>(rows.judges) * N * N, 0.0);
@@ -264,7 +251,7 @@ OwnErrors fit_own_errors(const LatentRows& rows, const LatentModel& model, const
     const double less = divergence + 0.5 * std::pow(dispersion / prior.dispersion, 2);
     steps.useful = useful + less;
     const LatentFit fit = fit_latent(held, out.x, steps);
-    const double bound = fit.log_posterior - less;
+    const double bound = fit.value - less;
     gain = bound - out.bound;
     out.x = fit.x;
     out.bound = bound;

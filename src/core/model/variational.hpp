@@ -1,7 +1,7 @@
 // Confusion matrices of their own for all judges, as much as the data call for: each row has a
 // Dirichlet distribution around what a one-coin model says of the judge. By variational
-// approximation (posteriors of truth and of rows apart), whose bound on the log evidence never
-// decreases.
+// approximation (posteriors of truth and of rows are independent), whose bound on the log evidence
+// never decreases.
 #ifndef FALLIBLE_CORE_MODEL_VARIATIONAL_HPP
 #define FALLIBLE_CORE_MODEL_VARIATIONAL_HPP
 
@@ -13,7 +13,7 @@
 namespace fallible {
 
 // Hierarchical Dawid-Skene model. Row k of judge j is Dirichlet(c m_jk), where m_jk has the judge's
-// accuracy at k and shares the rest alike or, if categories have an order, by exp(-dispersion
+// accuracy at k and shares the rest equally or, if categories have an order, by exp(-dispersion
 // |k - l|). Accuracies follow the counts, shrunk to the raters' mean; dispersion and base rates
 // have the priors of LatentPrior.
 struct DawidSkene {

@@ -28,6 +28,30 @@ double slice(double at, double width, Stream& stream, const LogDensity& log_dens
   }
 }
 
+// Log of a product of positive factors, of which few need a logarithm of their own.
+class LogProduct {
+ public:
+  void times(double factor) {
+    product_ *= factor;
+    if (product_ > 1e200 || product_ < 1e-200) {
+      log_ += std::log(product_);
+      product_ = 1;
+    }
+  }
+  // gamma(a + n) / gamma(a), for whole n.
+  void times_rising(double a, double n) {
+    if (n > 40) {
+      log_ += log_gamma(a + n) - log_gamma(a);
+    } else {
+      for (double i = 0; i < n; ++i) times(a + i);
+    }
+  }
+  double log() const { return log_ + std::log(product_); }
+
+ private:
+  double log_ = 0, product_ = 1;
+};
+
 }  // namespace
 
 CentreDraws::CentreDraws(int categories)
@@ -38,14 +62,9 @@ CentreDraws::CentreDraws(int categories)
 }
 
 std::vector<double> CentreDraws::shares(const std::vector<double>& ratio) const {
-  std::vector<double> out(K_, 1.0);
-  double most = 0, total = 0;
-  for (const double r : ratio) most = std::max(most, r);
-  for (int l = 0; l < K_; ++l) {
-    out[l] = std::exp((l < K_ - 1 ? ratio[l] : 0.0) - most);
-    total += out[l];
-  }
-  for (double& share : out) share /= total;
+  std::vector<double> out = ratio;
+  out.push_back(0);
+  to_shares(out.begin(), out.end());
   return out;
 }
 
@@ -70,16 +89,17 @@ double CentreDraws::log_density(int k, double log_nu, const std::vector<double>&
     if (mu[l] <= 0) return -std::numeric_limits<double>::infinity();
     out += (l == k ? 3.0 : 1.0) * std::log(mu[l]);
   }
+  LogProduct above, below;
   for (const double* count : counts) {
     const double* row = count + static_cast<std::size_t>(k) * K_;
     double total = 0;
     for (int l = 0; l < K_; ++l) {
-      if (row[l] > 0) out += log_gamma(nu * mu[l] + row[l]) - log_gamma(nu * mu[l]);
+      above.times_rising(nu * mu[l], row[l]);
       total += row[l];
     }
-    if (total > 0) out += log_gamma(nu) - log_gamma(nu + total);
+    below.times_rising(nu, total);
   }
-  return out;
+  return out + above.log() - below.log();
 }
 
 void CentreDraws::update(const std::vector<const double*>& counts, bool in_order, Stream& stream) {

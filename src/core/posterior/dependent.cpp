@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "../base/random.hpp"
-#include "class_order.hpp"
+#include "chain.hpp"
 
 namespace fallible {
 
@@ -39,43 +39,27 @@ struct Answer {
   int pair = -1, other_matrix = 0, other_category = 0;
 };
 
-class DependentChain {
+class DependentChain : public Chain {
  public:
   DependentChain(const PosteriorRows& rows, const PosteriorPrior& prior,
                  const ChainOptions& options, int number)
-      : rows_(rows),
-        prior_(prior),
-        options_(options),
-        stream_(options.seed, static_cast<std::uint64_t>(number)),
-        K_(rows.categories),
-        cells_(static_cast<std::size_t>(K_) * K_),
+      : Chain(rows, prior, options, number),
         easy_(prior.dependence == Dependence::easy),
-        base_(static_cast<std::size_t>(rows.populations) * K_, 1.0 / K_),
-        theta_(prior.matrix.size() * cells_),
-        system_(prior.system.size() * cells_),
         shared_(dependence_parameters(rows, prior), 0.25),
         given_class_(static_cast<std::size_t>(rows.size()) * K_) {
     list_answers();
-    start();
+    start_matrices(prior, K_, stream_, theta_);
     for (int k = 0; k < K_; ++k) refresh(all_, k);
   }
 
-  PosteriorChain run() {
-    PosteriorChain out;
-    out.probability.assign(given_class_.size(), 0.0);
-    const int sweeps = options_.warmup + options_.kept * options_.thin;
-    for (int sweep = 0; sweep < sweeps; ++sweep) {
-      draw_base();
-      for (std::size_t m = 0; m < prior_.matrix.size(); ++m) draw_matrix(m);
-      for (std::size_t i = 0; i < shared_.size(); ++i) draw_shared(i);
-      const int after = sweep - options_.warmup + 1;
-      if (after > 0 && after % options_.thin == 0) store(out);
-      Watch::ask();
-    }
-    return out;
+ private:
+  void sweep(PosteriorChain* kept) override {
+    draw_base();
+    for (std::size_t m = 0; m < prior_.matrix.size(); ++m) draw_matrix(m);
+    for (std::size_t i = 0; i < shared_.size(); ++i) draw_shared(i);
+    if (kept) store(*kept);
   }
 
- private:
   void list_answers() {
     std::vector<int> pair_of(rows_.judges, -1);
     for (std::size_t i = 0; i < prior_.pairs.size(); ++i) {
@@ -116,20 +100,6 @@ class DependentChain {
         if (a.pair < 0) continue;
         const std::vector<int>& both = rows_of_pair_[a.pair];
         if (!std::binary_search(both.begin(), both.end(), row)) a.pair = -1;
-      }
-    }
-  }
-
-  void start() {
-    std::vector<double> row(K_);
-    for (std::size_t m = 0; m < prior_.matrix.size(); ++m) {
-      double* matrix = &theta_[m * cells_];
-      const MatrixPrior& prior = prior_.matrix[m];
-      if (!prior.fixed.empty()) std::copy(prior.fixed.begin(), prior.fixed.end(), matrix);
-      for (int k = 0; prior.fixed.empty() && k < K_; ++k) {
-        for (int l = 0; l < K_; ++l) row[l] = 20 * (l == k ? 0.7 : 0.3 / (K_ - 1));
-        dirichlet(stream_, row.data(), K_, matrix + k * K_);
-        if (prior.equal_errors) set_equal_errors(0.7, K_, matrix);
       }
     }
   }
@@ -188,14 +158,11 @@ class DependentChain {
 
   void refresh(const std::vector<int>& rows, int k) {
     const double easy = easy_ ? shared_[k] * bound(k) : 0;
-    for (const int row : rows) given_class_[at(row, k)] = given(row, k, easy);
+    for (const int row : rows) given_class_[place(row, k)] = given(row, k, easy);
   }
 
-  std::size_t at(int row, int k) const { return static_cast<std::size_t>(row) * K_ + k; }
-
   double joint(int row, int k) const {
-    return base_[static_cast<std::size_t>(rows_.population[row]) * K_ + k] *
-           given_class_[at(row, k)];
+    return base_[place(rows_.population[row], k)] * given_class_[place(row, k)];
   }
 
   double likelihood(int row) const {
@@ -223,7 +190,7 @@ class DependentChain {
 
   void draw_base() {
     for (int p = 0; p < rows_.populations; ++p) {
-      double* base = &base_[static_cast<std::size_t>(p) * K_];
+      double* base = &base_[place(p, 0)];
       const std::vector<double>& a = prior_.base_rates[p];
       const double total = std::accumulate(a.begin(), a.end(), 0.0);
       for (int k = K_ == 2 ? 1 : 0; k < K_; ++k) {
@@ -295,15 +262,6 @@ class DependentChain {
         stream_);
   }
 
-  std::vector<double> mean_matrix() const {
-    std::vector<double> mean(cells_, 0.0);
-    for (int j = 0; j < prior_.raters; ++j) {
-      const double* matrix = &theta_[prior_.matrix_of[j] * cells_];
-      for (std::size_t i = 0; i < cells_; ++i) mean[i] += matrix[i] / prior_.raters;
-    }
-    return mean;
-  }
-
   void store(PosteriorChain& out) {
     std::vector<double> count(system_.size(), 0.0), weight(K_), split;
     for (int row = 0; row < rows_.size(); ++row) {
@@ -311,37 +269,27 @@ class DependentChain {
       for (int k = 0; k < K_; ++k) {
         const bool may_be = rows_.known[row] < 0 || rows_.known[row] == k;
         weight[k] = may_be ? joint(row, k) / total : 0;
-        out.probability[at(row, k)] += weight[k];
+        out.probability[place(row, k)] += weight[k];
       }
       if (options_.log_likelihood) out.log_likelihood.push_back(std::log(total));
       if (rows_.systems == 0) continue;
       multinomial(stream_, static_cast<std::int64_t>(rows_.weight[row]), weight, split);
-      for (int s = 0; s < rows_.systems; ++s) {
-        const int said = rows_.answer[static_cast<std::size_t>(row) * rows_.systems + s];
-        for (int k = 0; said >= 0 && k < K_; ++k) count[s * cells_ + k * K_ + said] += split[k];
-      }
+      for_each_answer(row, [&](int s, int answer) {
+        for (int k = 0; k < K_; ++k) count[s * cells_ + k * K_ + answer] += split[k];
+      });
     }
     for (std::size_t s = 0; s < prior_.system.size(); ++s) {
       draw_rows(prior_.system[s], &count[s * cells_], K_, stream_, &system_[s * cells_]);
       out.right.push_back(share_right(&count[s * cells_], K_));
     }
-    for (const std::vector<double>* part : {&base_, &theta_, &system_}) {
-      out.draws.insert(out.draws.end(), part->begin(), part->end());
-    }
+    store_parameters(out);
     for (std::size_t i = 0; i < shared_.size(); ++i) {
       out.draws.push_back(easy_ ? shared_[i] * bound(static_cast<int>(i)) : shared_[i]);
     }
-    out.switched += has_switched(base_.data(), mean_matrix().data(), K_);
   }
 
-  const PosteriorRows& rows_;
-  const PosteriorPrior& prior_;
-  const ChainOptions& options_;
-  Stream stream_;
-  int K_;
-  std::size_t cells_;
   bool easy_;
-  std::vector<double> base_, theta_, system_, shared_;
+  std::vector<double> shared_;
   std::vector<double> given_class_;  // rows x classes, probability of the answers
   std::vector<std::vector<Answer>> answers_;
   std::vector<int> agreed_;  // the one answer of all, -1 if there is none

@@ -7,7 +7,7 @@
 
 #include "../base/random.hpp"
 #include "centre_draws.hpp"
-#include "class_order.hpp"
+#include "chain.hpp"
 #include "dependent.hpp"
 
 namespace fallible {
@@ -17,68 +17,28 @@ namespace {
 constexpr int most_tries = 100;  // for matrices in order, before the old ones stay
 constexpr int rescaled = 64;     // factors after which a product is brought back to size
 
-class Chain {
+class GibbsChain : public Chain {
  public:
-  Chain(const PosteriorRows& rows, const PosteriorPrior& prior, const ChainOptions& options,
-        int number)
-      : rows_(rows),
-        prior_(prior),
-        options_(options),
-        stream_(options.seed, static_cast<std::uint64_t>(number)),
-        K_(rows.categories),
-        cells_(static_cast<std::size_t>(K_) * K_),
-        base_(static_cast<std::size_t>(rows.populations) * K_, 1.0 / K_),
-        theta_(prior.matrix.size() * cells_),
-        system_(prior.system.size() * cells_),
+  GibbsChain(const PosteriorRows& rows, const PosteriorPrior& prior, const ChainOptions& options,
+             int number)
+      : Chain(rows, prior, options, number),
         base_count_(base_.size()),
         count_(theta_.size()),
         system_count_(system_.size()),
-        none_(cells_, 0.0),
         centre_(K_) {
-    start();
-  }
-
-  PosteriorChain run() {
-    PosteriorChain out;
-    out.probability.assign(rows_.weight.size() * K_, 0.0);
-    const int sweeps = options_.warmup + options_.kept * options_.thin;
-    for (int sweep = 0; sweep < sweeps; ++sweep) {
-      const int after = sweep - options_.warmup + 1;
-      const bool keep = after > 0 && after % options_.thin == 0;
-      allocate(keep ? &out : nullptr);
-      draw_parameters();
-      if (keep) store(out);
-      Watch::ask();
-    }
-    const double drawn = static_cast<double>(sweeps) * std::max<std::size_t>(1, theta_.size());
-    out.stuck = stuck_ * static_cast<double>(cells_) / drawn;
-    return out;
+    start_matrices(prior, K_, stream_, theta_);
   }
 
  private:
-  // Diagonals around .7, apart in each chain; other starts only find other names of the classes.
-  void start() {
-    std::vector<double> row(K_);
-    for (std::size_t m = 0; m < prior_.matrix.size(); ++m) {
-      double* matrix = &theta_[m * cells_];
-      if (!prior_.matrix[m].fixed.empty()) {
-        std::copy(prior_.matrix[m].fixed.begin(), prior_.matrix[m].fixed.end(), matrix);
-        continue;
-      }
-      for (int k = 0; k < K_; ++k) {
-        for (int l = 0; l < K_; ++l) row[l] = 20 * (l == k ? 0.7 : 0.3 / (K_ - 1));
-        if (prior_.matrix[m].equal_errors) {
-          if (k == 0) draw_rows({{14, 6}, true}, none_.data(), K_, stream_, matrix);
-        } else {
-          dirichlet(stream_, row.data(), K_, matrix + k * K_);
-        }
-      }
-    }
+  void sweep(PosteriorChain* kept) override {
+    allocate(kept);
+    draw_parameters();
+    if (kept) store(*kept);
   }
 
   // Joint probability of a row and each class, up to exp of what is returned.
   double joint(int row) {
-    const double* rate = &base_[static_cast<std::size_t>(rows_.population[row]) * K_];
+    const double* rate = &base_[place(rows_.population[row], 0)];
     weight_.assign(rate, rate + K_);
     double scale = 0;
     int factors = 0;
@@ -133,21 +93,19 @@ class Chain {
   }
 
   void add(int row, int k, double cases) {
-    base_count_[static_cast<std::size_t>(rows_.population[row]) * K_ + k] += cases;
-    for (const int at : rows_.places(row)) {
-      const std::size_t matrix = prior_.matrix_of[rows_.judge[at]] * cells_;
-      count_[matrix + k * K_ + rows_.category[at]] += cases;
+    base_count_[place(rows_.population[row], k)] += cases;
+    for (const int i : rows_.places(row)) {
+      const std::size_t matrix = prior_.matrix_of[rows_.judge[i]] * cells_;
+      count_[matrix + k * K_ + rows_.category[i]] += cases;
     }
-    for (int s = 0; s < rows_.systems; ++s) {
-      const int said = rows_.answer[static_cast<std::size_t>(row) * rows_.systems + s];
-      if (said >= 0) system_count_[s * cells_ + k * K_ + said] += cases;
-    }
+    for_each_answer(
+        row, [&](int s, int answer) { system_count_[s * cells_ + k * K_ + answer] += cases; });
   }
 
   // What labels need of a row.
   void note(PosteriorChain& out, int row, double total) {
     const int truth = rows_.known[row];
-    double* of = &out.probability[static_cast<std::size_t>(row) * K_];
+    double* of = &out.probability[place(row, 0)];
     for (int k = 0; k < K_; ++k) of[k] += truth >= 0 ? k == truth : weight_[k] / total;
   }
 
@@ -155,9 +113,9 @@ class Chain {
     std::vector<double> parameter(K_);
     for (int p = 0; p < rows_.populations; ++p) {
       for (int k = 0; k < K_; ++k) {
-        parameter[k] = prior_.base_rates[p][k] + base_count_[static_cast<std::size_t>(p) * K_ + k];
+        parameter[k] = prior_.base_rates[p][k] + base_count_[place(p, k)];
       }
-      dirichlet(stream_, parameter.data(), K_, &base_[static_cast<std::size_t>(p) * K_]);
+      dirichlet(stream_, parameter.data(), K_, &base_[place(p, 0)]);
     }
     if (prior_.pooled) {
       centre_.update(counts_of_pooled(), prior_.order != ClassOrder::none, stream_);
@@ -183,7 +141,7 @@ class Chain {
       before_ = theta_;
       for (int tries = 0; tries < most_tries; ++tries) {
         for (std::size_t m = 0; m < prior_.matrix.size(); ++m) draw_matrix(m);
-        if (mean_dominates()) return;
+        if (dominates(mean_matrix().data(), K_)) return;
       }
       theta_ = before_;
       stuck_ += static_cast<double>(prior_.matrix.size());
@@ -216,17 +174,6 @@ class Chain {
     draw_rows(around, &count_[m * cells_], K_, stream_, &theta_[m * cells_]);
   }
 
-  std::vector<double> mean_matrix() const {
-    std::vector<double> mean(cells_, 0.0);
-    for (int j = 0; j < prior_.raters; ++j) {
-      const double* matrix = &theta_[prior_.matrix_of[j] * cells_];
-      for (std::size_t i = 0; i < cells_; ++i) mean[i] += matrix[i] / prior_.raters;
-    }
-    return mean;
-  }
-
-  bool mean_dominates() const { return dominates(mean_matrix().data(), K_); }
-
   double log_likelihood(int row) {
     const double scale = joint(row);
     const int truth = rows_.known[row];
@@ -238,9 +185,7 @@ class Chain {
     for (int row = 0; options_.log_likelihood && row < rows_.size(); ++row) {
       out.log_likelihood.push_back(log_likelihood(row));
     }
-    out.draws.insert(out.draws.end(), base_.begin(), base_.end());
-    out.draws.insert(out.draws.end(), theta_.begin(), theta_.end());
-    out.draws.insert(out.draws.end(), system_.begin(), system_.end());
+    store_parameters(out);
     if (prior_.pooled) {
       out.draws.insert(out.draws.end(), centre_.nu().begin(), centre_.nu().end());
       out.draws.insert(out.draws.end(), centre_.mu().begin(), centre_.mu().end());
@@ -248,20 +193,11 @@ class Chain {
     for (std::size_t s = 0; s < prior_.system.size(); ++s) {
       out.right.push_back(share_right(&system_count_[s * cells_], K_));
     }
-    out.switched += fallible::has_switched(base_.data(), mean_matrix().data(), K_);
   }
 
-  const PosteriorRows& rows_;
-  const PosteriorPrior& prior_;
-  const ChainOptions& options_;
-  Stream stream_;
-  int K_;
-  std::size_t cells_;
-  std::vector<double> base_, theta_, system_;
-  std::vector<double> base_count_, count_, system_count_, none_;
+  std::vector<double> base_count_, count_, system_count_;
   CentreDraws centre_;
   std::vector<double> weight_, split_, before_;
-  double stuck_ = 0;
 };
 
 }  // namespace
@@ -297,6 +233,25 @@ void draw_rows(const MatrixPrior& prior, const double* count, int K, Stream& str
   }
 }
 
+void start_matrices(const PosteriorPrior& prior, int K, Stream& stream,
+                    std::vector<double>& matrices) {
+  const std::vector<double> none(static_cast<std::size_t>(K) * K, 0.0);
+  MatrixPrior around{std::vector<double>(none.size(), 20 * 0.3 / (K - 1))};
+  for (int k = 0; k < K; ++k) around.rows[k * K + k] = 20 * 0.7;
+  for (std::size_t m = 0; m < prior.matrix.size(); ++m) {
+    double* matrix = &matrices[m * none.size()];
+    const std::vector<double>& fixed = prior.matrix[m].fixed;
+    if (!fixed.empty()) {
+      std::copy(fixed.begin(), fixed.end(), matrix);
+      continue;
+    }
+    const MatrixPrior& law = prior.matrix[m].equal_errors ? MatrixPrior{{14, 6}, true} : around;
+    do {
+      draw_rows(law, none.data(), K, stream, matrix);
+    } while (!dominates(matrix, K));
+  }
+}
+
 int posterior_parameters(const PosteriorRows& rows, const PosteriorPrior& prior) {
   const int K = rows.categories;
   const int matrices = static_cast<int>(prior.matrix.size() + prior.system.size());
@@ -310,7 +265,7 @@ std::vector<PosteriorChain> draw_posterior(const PosteriorRows& rows, const Post
   for_each_item(out.size(), options.threads, host, [&](std::size_t chain) {
     const int number = static_cast<int>(chain);
     out[chain] = prior.dependence == Dependence::none
-                     ? Chain(rows, prior, options, number).run()
+                     ? GibbsChain(rows, prior, options, number).run()
                      : draw_dependent(rows, prior, options, number);
   });
   return out;

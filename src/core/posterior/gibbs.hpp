@@ -30,7 +30,7 @@ struct PosteriorPrior {
   std::vector<int> matrix_of;  // of each judge, among the matrices
   std::vector<MatrixPrior> matrix;
   std::vector<std::vector<double>> base_rates;  // Dirichlet parameters of each population
-  std::vector<MatrixPrior> system;              // of each system that stands beside the rows
+  std::vector<MatrixPrior> system;              // of each system that takes no part in the rows
   // Rows of all matrices that are not fixed are around those of a centre of the panel, which is
   // drawn too: Dirichlet(nu_k mu_k).
   bool pooled = false;
@@ -62,7 +62,7 @@ struct PosteriorChain {
   double stuck = 0;                    // share of matrices that kept their value for the order
 };
 
-// Right with probability `right`, and errors alike.
+// Right with probability `right`, and all errors equally likely.
 void set_equal_errors(double right, int K, double* matrix);
 
 // A matrix given counts, truths x answers.
@@ -70,6 +70,11 @@ void draw_rows(const MatrixPrior& prior, const double* count, int K, Stream& str
                double* matrix);
 
 double share_right(const double* count, int K);
+
+// Matrices with diagonals around .7 that dominate, apart in each chain: other starts only find
+// other names of the classes.
+void start_matrices(const PosteriorPrior& prior, int K, Stream& stream,
+                    std::vector<double>& matrices);
 
 int posterior_parameters(const PosteriorRows& rows, const PosteriorPrior& prior);
 

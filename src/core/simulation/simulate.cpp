@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "../base/host.hpp"
+#include "../base/special.hpp"
 
 namespace fallible {
 
@@ -17,8 +18,7 @@ std::vector<double> draw_base_rates(const Design& design, Stream& stream) {
     for (double& rate : out) rate = 1 - stream.uniform();
   } else {
     for (double& rate : out) rate = stream.log_gamma(design.concentration);
-    const double most = *std::max_element(out.begin(), out.end());
-    for (double& rate : out) rate = std::exp(rate - most);
+    to_shares(out.begin(), out.end());
   }
   const double total = std::accumulate(out.begin(), out.end(), 0.0);
   for (double& rate : out) rate /= total;
@@ -84,8 +84,7 @@ std::vector<double> own_matrix(const std::vector<double>& given, std::size_t str
 // Uniform, and correlated with the effect.
 double shared_uniform(double loading, double effect, Stream& stream) {
   const double own = stream.normal();
-  const double deviate = loading * effect + std::sqrt(1 - loading * loading) * own;
-  return std::erfc(-deviate / 1.414213562373095049) / 2;
+  return normal_below(loading * effect + std::sqrt(1 - loading * loading) * own);
 }
 
 double of_judge(const std::vector<double>& values, std::size_t judge) {

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <memory>
 #include <set>
-#include <utility>
 
 #include "../accuracy/base_rates.hpp"
 #include "../accuracy/robust.hpp"
+#include "../base/special.hpp"
 #include "../model/naming.hpp"
 
 namespace fallible {
@@ -43,18 +44,13 @@ class Judge {
  private:
   // Fitted once for all who assume the same.
   const Estimator& average(const EstimatorOptions& options) {
-    const auto same = [&](const auto& made) {
-      return made.first.typical == options.common.typical &&
-             made.first.share == options.common.share;
-    };
-    auto found = std::find_if(averages_.begin(), averages_.end(), same);
-    if (found == averages_.end()) {
+    std::unique_ptr<Estimator>& found = averages_[options.common];
+    if (!found) {
       EstimatorOptions average = options;
       average.method = Method::average;
-      averages_.emplace_back(options.common, make_estimator(ratings_, average, Host()));
-      found = averages_.end() - 1;
+      found = make_estimator(ratings_, average, Host());
     }
-    return *found->second;
+    return *found;
   }
 
   static std::vector<Interval> percentiles(const Estimator& estimator, const StudyEstimator& how,
@@ -73,7 +69,7 @@ class Judge {
   }
 
   // What there is of sampling error becomes a robust interval: in a panel no truth is known, and
-  // nobody said who rates.
+  // it is not known who rates.
   void widen(StudyEstimate& found, const StudyEstimator& how) {
     const bool of_average = how.options.method == Method::average;
     const auto& averages = average(how.options).systems();
@@ -81,13 +77,13 @@ class Judge {
       const double value = found.estimate[s], sampling = found.interval[s].std_error;
       const SystemEstimate& average = averages[s];
       const double error =
-          !how.options.common.typical
+          how.options.common
               ? sampling
               : robust_error(
                     value,
                     {sampling, (of_average ? average.independent : value) - average.shared,
-                     average.suspicion, average.rater_error, range(static_cast<int>(s)), 1},
-                    RaterKind::unsaid)
+                     average.dependence, average.rater_error, range(static_cast<int>(s)), 1},
+                    RaterKind::unknown)
                     .std_error;
       set_limits(value, error, how.margin, found.interval[s]);
     }
@@ -100,7 +96,7 @@ class Judge {
 
   const Ratings& ratings_;
   std::vector<Lean> leans_;
-  std::vector<std::pair<Common, std::unique_ptr<Estimator>>> averages_;
+  std::map<std::optional<double>, std::unique_ptr<Estimator>> averages_;
 };
 
 std::size_t who_rated(const PatternView& patterns) {
@@ -110,16 +106,17 @@ std::size_t who_rated(const PatternView& patterns) {
 
 // Models in which raters differ do not need agreement above chance, but association; two raters are
 // too few for these.
-Told told_by(const EstimatorOptions& options, const KFit& fit, const Ratings& ratings) {
+Identifiable identifiable_by(const EstimatorOptions& options, const KFit& fit,
+                             const Ratings& ratings) {
   const bool of_model = options.method == Method::joint || options.method == Method::shared;
   const bool differ = of_model && options.model.by_rater;
   const bool unequal = fit.identified == Identified::chance && who_rated(ratings.patterns) > 2;
-  if (fit.identified == Identified::no_pairs || !(differ || unequal)) return Told::as_fit;
-  if (fit.agreement >= 1 - 1e-12) return Told::yes;
+  if (fit.identified == Identified::no_pairs || !(differ || unequal)) return Identifiable::as_fit;
+  if (fit.agreement >= 1 - 1e-12) return Identifiable::yes;
   const LatentRows rows = latent_rows(ratings.patterns, ratings.weight, -1, ratings.known);
-  const bool tells = association(rows).tells();
-  if (differ) return tells ? Told::yes : Told::unrelated;
-  return tells ? Told::unequal : Told::as_fit;
+  const bool related = association(rows).informative();
+  if (differ) return related ? Identifiable::yes : Identifiable::unrelated;
+  return related ? Identifiable::unequal : Identifiable::as_fit;
 }
 
 StudyRun run_once(const Design& design, const StudyOptions& options, std::size_t run) {
@@ -154,17 +151,16 @@ StudyRun run_once(const Design& design, const StudyOptions& options, std::size_t
     out.sample.push_back(count / static_cast<double>(options.cases));
   }
   Judge judge(ratings);
-  const bool tells = out.fit.identified == Identified::yes;
-  const StudyEstimate nothing{
-      std::vector<double>(systems, std::numeric_limits<double>::quiet_NaN()),
-      std::vector<Interval>(systems)};
+  const bool identified = out.fit.identified == Identified::yes;
+  const StudyEstimate nothing{std::vector<double>(systems, not_a_number),
+                              std::vector<Interval>(systems)};
   const bool seeded = !options.bootstrap_seeds.empty();
   for (const StudyEstimator& estimator : options.estimators) {
-    const Told told = told_by(estimator.options, out.fit, ratings);
-    const bool judged = told == Told::as_fit ? tells : told == Told::yes;
+    const Identifiable how = identifiable_by(estimator.options, out.fit, ratings);
+    const bool judged = how == Identifiable::as_fit ? identified : how == Identifiable::yes;
     out.estimates.push_back(judged ? judge(estimator, seeded ? options.bootstrap_seeds[run] : 0)
                                    : nothing);
-    out.estimates.back().told = told;
+    out.estimates.back().identifiable = how;
   }
   return out;
 }

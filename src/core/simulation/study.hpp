@@ -31,15 +31,15 @@ struct StudyOptions {
 };
 
 // Whether raters tell anything: as the K-model has it, or by their association (see naming.hpp);
-// unequal: too little for raters who are alike, enough for models in which they differ.
-enum class Told { as_fit, yes, unrelated, unequal };
+// unequal: too little for raters who are the same, enough for models in which they differ.
+enum class Identifiable { as_fit, yes, unrelated, unequal };
 
 // An entry per system.
 struct StudyEstimate {
   std::vector<double> estimate;    // NaN where there is none
   std::vector<Interval> interval;  // empty ones if none are asked for
   bool identified = true;          // can these raters tell the parameters of the method apart?
-  Told told = Told::as_fit;
+  Identifiable identifiable = Identifiable::as_fit;
 };
 
 struct StudyRun {
@@ -52,7 +52,7 @@ struct StudyRun {
 std::vector<StudyRun> run_study(const Design& design, const StudyOptions& options,
                                 const Host& host);
 
-// A seed for what else a run needs at random, from a lane beside that of its panel.
+// A seed for what else a run needs at random, from another lane than that of its panel.
 int run_seed(std::uint64_t seed, std::uint64_t item);
 
 }  // namespace fallible

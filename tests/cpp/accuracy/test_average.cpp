@@ -49,23 +49,24 @@ TEST_CASE("what a member of the family needs comes before it") {
   const auto check = [](const Family& family, std::size_t size, double prior, bool ordered) {
     REQUIRE(family.size() == size);
     double total = 0;
-    for (std::size_t i = 0; i < size; ++i) {
-      CHECK(family[i].base < static_cast<int>(i));
-      CHECK(family[i].start < static_cast<int>(i));
-      total += std::exp(family[i].member->result().log_prior);
+    std::set<const Member*> before{nullptr};
+    for (const auto& one : family) {
+      CHECK(before.count(one->base()) == 1);
+      CHECK(before.count(one->start()) == 1);
+      before.insert(one.get());
+      total += std::exp(one->result().log_prior);
     }
     CHECK(total == Approx(prior));
     std::set<std::tuple<std::string, std::string, double, double>> labels;
-    for (const Relative& one : family) {
-      const MemberLabel of = one.member->result().label;
+    for (const auto& one : family) {
+      const MemberLabel of = one->result().label;
       labels.insert({of.accuracy, of.errors, of.difficulty,
                      std::isnan(of.concentration) ? 0 : of.concentration});
     }
     CHECK(labels.size() == size);
     // Confusion matrices stand on the richest of the others.
-    const int richest = family.back().base;
-    REQUIRE(richest >= 0);
-    const MemberLabel base = family[richest].member->result().label;
+    REQUIRE(family.back()->base());
+    const MemberLabel base = family.back()->base()->result().label;
     CHECK(base.accuracy == "rater");
     CHECK(base.difficulty == 0);
     CHECK(base.errors == (ordered ? "distance" : "uniform"));
@@ -88,13 +89,14 @@ TEST_CASE("members have names for what they let go of") {
   CHECK(std::isnan(k_model.concentration));
   CHECK(OneCoin({true, true, 0}).simple());
   CHECK(!OneCoin({false, false, 0.1}).simple());
-  const MemberLabel own = label(OwnErrorRows({true, true, 0.2}, 30, 2));
+  const OneCoin equal({true, true, 0}), hard({true, true, 0.2});
+  const MemberLabel own = label(OwnErrorRows(&hard, 30, 2));
   CHECK(own.accuracy == "rater");
   CHECK(own.errors == "own");
   CHECK(own.difficulty == 0.2);
   CHECK(own.concentration == 30);
-  CHECK(!OwnErrorRows({true, true, 0}, 30, 2).simple());
-  CHECK(label(Matrices(false)).errors == "matrix");
+  CHECK(!OwnErrorRows(&equal, 30, 2).simple());
+  CHECK(label(Matrices(&equal, false)).errors == "matrix");
 }
 
 TEST_CASE("averages have weights, and known truths and other weights count") {
@@ -152,23 +154,21 @@ TEST_CASE("members that will not matter are not polished, but where something on
   std::vector<double> weight = panel.weights();
   for (double& w : weight) w *= 500;
   const Joined data({panel.view(), weight, {}, nullptr}, 0);
-  const double all = -std::numeric_limits<double>::infinity();
-  OneCoin simple({true, false, 0}), hard({true, false, 0.3}), rough(hard);
-  simple.fit(data, nullptr, nullptr, all);
-  hard.fit(data, nullptr, &simple, all);
-  rough.fit(data, nullptr, &simple, 0);
+  OneCoin simple({true, false, 0}), hard({true, false, 0.3}, &simple), rough(hard);
+  simple.fit(data, any_matters);
+  hard.fit(data, any_matters);
+  rough.fit(data, 0);
   CHECK(!hard.rough());
   CHECK(rough.rough());
   CHECK(rough.log_posterior() < hard.log_posterior());
   const auto polished = rough.refit(data, nullptr);
-  CHECK(!dynamic_cast<const OneCoin&>(*polished).rough());
+  CHECK(!polished->as_base()->rough());
   CHECK(polished->result().estimate == Approx(hard.result().estimate).epsilon(1e-3));
 
-  const OneCoinSettings settings{true, false, 0.3};
-  OwnErrorRows on_hard(settings, 8, 2), on_rough(on_hard), given_up(on_hard);
-  on_hard.fit(data, &hard, nullptr, all);
-  on_rough.fit(data, &rough, nullptr, all);
-  given_up.fit(data, &rough, nullptr, 0);
+  OwnErrorRows on_hard(&hard, 8, 2), on_rough(&rough, 8, 2), given_up(on_rough);
+  on_hard.fit(data, any_matters);
+  on_rough.fit(data, any_matters);
+  given_up.fit(data, 0);
   CHECK(on_rough.result().log_evidence ==
         Approx(on_hard.result().log_evidence).epsilon(1e-4));
   CHECK(given_up.result().log_evidence < on_hard.result().log_evidence + 1);
@@ -206,7 +206,7 @@ TEST_CASE("a member is ruled out where raters would be worse than chance in hard
   const Joined data({panel.view(), panel.weights(), {}, nullptr}, 0);
   const auto ruled_out = [&](double shift) {
     OneCoin member({true, false, shift});
-    member.fit(data, nullptr, nullptr, -std::numeric_limits<double>::infinity());
+    member.fit(data, any_matters);
     REQUIRE(std::fabs(member.result().rater_accuracy - 0.7) < 0.1);
     return member.ruled_out();
   };

@@ -73,7 +73,7 @@ TEST_CASE("a robust interval adds what could be hidden, if there is suspicion") 
   CHECK(rest({0, 0, 1, 0.4, 0.6, 1}) == Approx(0.6 / std::sqrt(12)));
   CHECK(rest({0, 0.3, 1, 0, 0, 1}) == Approx(0.15));
   CHECK(rest({0, -0.3, 1, 0, 0, 1}) == Approx(0.15));
-  CHECK(std::pow(robust_error(0.7, {0, 0, 1, 0, 0.6, 1}, RaterKind::unsaid).hidden, 2) ==
+  CHECK(std::pow(robust_error(0.7, {0, 0, 1, 0, 0.6, 1}, RaterKind::unknown).hidden, 2) ==
         Approx(0.0004 + 0.36 / 6));
 
   // Of machines nothing but what others were like counts.
@@ -96,22 +96,22 @@ TEST_CASE("what raters typically have in common depends on the number of categor
   CHECK(typical_share(0.6, 3) == Approx(0.6 / std::sqrt(2)));
   CHECK(typical_share(0.6, 5) == Approx(0.3));
   CHECK(std::isnan(typical_share(0.6, 1)));
-  CHECK(suspicion(0.25, 0.3, 2) == Approx(0.5));
-  CHECK(suspicion(0.7, 0.3, 2) == 0);
-  CHECK(suspicion(0.7, 0.44, 2) == 0);
-  CHECK(suspicion(0.7, 0.46, 2) == 1);  // at chance
-  CHECK(suspicion(0.7, 0.46, 4) == 0);
+  CHECK(dependence_weight(0.25, 0.3, 2) == Approx(0.5));
+  CHECK(dependence_weight(0.7, 0.3, 2) == 0);
+  CHECK(dependence_weight(0.7, 0.44, 2) == 0);
+  CHECK(dependence_weight(0.7, 0.46, 2) == 1);  // at chance
+  CHECK(dependence_weight(0.7, 0.46, 4) == 0);
 }
 
 TEST_CASE("estimate and interval are those of the published oracles") {
   struct Oracle {
-    double independent, shared, suspicion, rater_error, sampling;
+    double independent, shared, dependence, rater_error, sampling;
     int categories;
     double share, kappa, answers, covariance;
     RaterKind kind;
     double open_share, back, range, low, high, centre, std_error, from, to;
   };
-  const auto people = RaterKind::people, machines = RaterKind::machines, unsaid = RaterKind::unsaid;
+  const auto people = RaterKind::people, machines = RaterKind::machines, unsaid = RaterKind::unknown;
   const Oracle oracles[] = {
       {.86, .80, 1, .15, .02, 2, .60, .50, .55, .15, people, 1, 1, .1358899, .4285714, .75, .8,
        .0569108, .7063901, .8936099},
@@ -130,12 +130,12 @@ TEST_CASE("estimate and interval are those of the published oracles") {
        .6716418, .7690883, .0556215, .6775991, .8605775}};
   const auto near = [](double x) { return Approx(x).epsilon(1e-6); };
   for (const Oracle& of : oracles) {
-    const double back = typical_share(of.suspicion, of.categories);
+    const double back = typical_share(of.dependence, of.categories);
     const double range = base_rate_range(of.share, of.kappa, of.answers, of.covariance);
     const auto ends = possible_base_rates(of.share, of.kappa);
-    const double estimate = between_ends(of.independent, of.shared, back);
+    const double estimate = corrected(of.independent, of.shared, back);
     const RobustError error = robust_error(
-        estimate, {of.sampling, of.independent - of.shared, of.suspicion, of.rater_error, range,
+        estimate, {of.sampling, of.independent - of.shared, of.dependence, of.rater_error, range,
                    of.open_share}, of.kind);
     Interval interval;
     set_limits(error.centre, error.std_error, 1.6448536, interval);
@@ -179,7 +179,7 @@ TEST_CASE("a profile ends where the log posterior has fallen by half the devianc
   for (const bool strata : {false, true}) {
     const LatentClass latent(rows, {true, Errors::distance, strata, false}, LatentPrior());
     const OptimiserOptions options;
-    const double top = fit_latent(latent, options).log_posterior;
+    const double top = fit_latent(latent, options).value;
     const ProfileInterval found = profile_interval(latent, options, 2.7);
     CHECK(found.converged);
     CHECK(found.low < found.high);

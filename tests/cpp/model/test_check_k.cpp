@@ -35,9 +35,10 @@ std::map<std::vector<int>, double> sets(const LatentRows& rows) {
 
 std::vector<KTest> all_tests() {
   const Errors uniform = Errors::uniform, distance = Errors::distance;
-  KTest accuracy{{false, uniform, true, false}, {true, uniform, true, false}, true, false, false};
-  KTest errors{{true, uniform, true, false}, {true, distance, true, false}, true, true, false};
-  KTest rest{{true, uniform, true, false}, {}, false, false, true};
+  const LatentModel common{false, uniform, true, false}, rater{true, uniform, true, false};
+  KTest accuracy{common, rater, false, false};
+  KTest errors{rater, LatentModel{true, distance, true, false}, true, false};
+  KTest rest{rater, {}, false, true};
   return {accuracy, errors, rest};
 }
 

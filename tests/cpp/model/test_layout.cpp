@@ -4,10 +4,11 @@
 #include <cmath>
 
 #include "core/base/random.hpp"
+#include "core/model/prior.hpp"
 #include "core/model/latent.hpp"
 #include "core/model/reading.hpp"
 #include "core/model/start.hpp"
-#include "core/model/warm.hpp"
+#include "core/model/start.hpp"
 #include "../panel.hpp"
 #include "models.hpp"
 
@@ -122,8 +123,8 @@ TEST_CASE("the prior's constant is that of its densities") {
       if (free) expected += normals(groups * N * N, 0.5);
       if (model.errors == Errors::distance) expected += normals(kinds, 0.7);
       if (model.strata) expected += normals(kinds, 0.2) + kinds * std::log(2.0);
-      CHECK(latent.log_prior_constant() == Approx(expected));
-      CHECK(LatentClass(rows, model, flat()).log_prior_constant() == 0);
+      CHECK(log_prior_constant(latent.layout()) == Approx(expected));
+      CHECK(log_prior_constant(LatentClass(rows, model, flat()).layout()) == 0);
     }
   }
 }

@@ -144,7 +144,7 @@ TEST_CASE("the profile of an accuracy that is no parameter ends where it must") 
     const LatentClass latent(rows, model, prior);
     CHECK(latent.system_at() == -1);
     const OptimiserOptions options;
-    const double top = fit_latent(latent, options).log_posterior;
+    const double top = fit_latent(latent, options).value;
     const ProfileInterval found = profile_interval(latent, options, 2.7);
     CHECK(found.converged);
     CHECK(found.low < found.high);

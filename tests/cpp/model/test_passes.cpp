@@ -153,9 +153,9 @@ TEST_CASE("a row that ends where it repeats itself begins no later than the row 
   compare_with_slow(rows, settings(Errors::free, false, true));
 }
 
-TEST_CASE("where raters are alike, rows that differ by who rated are one") {
+TEST_CASE("where raters are exchangeable, rows that differ by who rated are one") {
   const LatentRows rows = crowd(3, 9);
-  const AlikeRows alike = regardless_of_rater(rows);
+  const ExchangeableRows alike = regardless_of_rater(rows);
   CHECK(alike.rows.size() < rows.size());
   for (const Errors errors : {Errors::uniform, Errors::distance, Errors::free}) {
     const LatentModel model = settings(errors, true, false);
@@ -168,7 +168,7 @@ TEST_CASE("where raters are alike, rows that differ by who rated are one") {
     CHECK((slope - other).norm() < 1e-9);
     CHECK(distance(whole.posterior(x), alike.by_row(small.posterior(x))) < 1e-12);
   }
-  AlikeRows other = alike;
+  ExchangeableRows other = alike;
   other.weigh(std::vector<double>(rows.size(), 1.0));
   double cases = 0;
   for (const double w : other.rows.weight) cases += w;

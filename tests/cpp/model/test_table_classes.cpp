@@ -2,13 +2,13 @@
 
 #include "core/model/table_classes.hpp"
 
-using fallible::Evidence;
+using fallible::TableRows;
 
 namespace {
 
 // Two sources of two codes each that always say the same, and a third that says one code alone.
-Evidence agreeing() {
-  Evidence rows;
+TableRows agreeing() {
+  TableRows rows;
   rows.categories = 2;
   rows.codes = {2, 2, 1};
   for (const int code : {0, 1}) {
@@ -34,7 +34,7 @@ TEST_CASE("sources that agree tell the truth, and keep the names that the start 
 }
 
 TEST_CASE("known truths stay, and rows without weight do not count") {
-  Evidence rows = agreeing();
+  TableRows rows = agreeing();
   rows.truth = {1, -1};
   const auto fit = fallible::fit_tables(rows, {30, 0}, {0, 1, .5, .5}, 0, 500);
   CHECK(fit.posterior[1] == 1);

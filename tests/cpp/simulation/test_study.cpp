@@ -188,9 +188,9 @@ TEST_CASE("robust intervals are made of the average, whatever is estimated") {
     for (int s = 0; s < 2; ++s) {
       const SystemEstimate& of_average = average->systems()[s];
       const auto error = [&](double sampling, double value) {
-        return robust_error(value, {sampling, value - of_average.shared, of_average.suspicion,
+        return robust_error(value, {sampling, value - of_average.shared, of_average.dependence,
                                     of_average.rater_error, range[s], 1},
-                            RaterKind::unsaid).std_error;
+                            RaterKind::unknown).std_error;
       };
       for (int e = 0; e < 3; ++e) {
         const Interval &sampling = run.estimates[e].interval[s],

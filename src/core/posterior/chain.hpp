@@ -1,0 +1,105 @@
+// What samplers of posteriors have in common: where a chain is, and what is kept of it.
+#ifndef FALLIBLE_CORE_POSTERIOR_CHAIN_HPP
+#define FALLIBLE_CORE_POSTERIOR_CHAIN_HPP
+
+#include <algorithm>
+
+#include "gibbs.hpp"
+
+namespace fallible {
+
+// Truths x answers, in which each answer is likelier under its own truth than under any other.
+inline bool dominates(const double* matrix, int K) {
+  for (int l = 0; l < K; ++l) {
+    for (int k = 0; k < K; ++k) {
+      if (k != l && matrix[k * K + l] >= matrix[l * K + l]) return false;
+    }
+  }
+  return true;
+}
+
+// Would two classes fit the average rater better under each other's names?
+inline bool has_switched(const double* base, const double* mean, int K) {
+  const auto worth = [&](int k, int l) { return base[k] * mean[k * K + l]; };
+  for (int k = 0; k < K; ++k) {
+    for (int l = 0; l < k; ++l) {
+      if (worth(k, l) + worth(l, k) > worth(k, k) + worth(l, l)) return true;
+    }
+  }
+  return false;
+}
+
+class Chain {
+ public:
+  Chain(const PosteriorRows& rows, const PosteriorPrior& prior, const ChainOptions& options,
+        int number)
+      : rows_(rows),
+        prior_(prior),
+        options_(options),
+        stream_(options.seed, static_cast<std::uint64_t>(number)),
+        K_(rows.categories),
+        cells_(static_cast<std::size_t>(K_) * K_),
+        base_(static_cast<std::size_t>(rows.populations) * K_, 1.0 / K_),
+        theta_(prior.matrix.size() * cells_),
+        system_(prior.system.size() * cells_) {}
+  virtual ~Chain() = default;
+
+  PosteriorChain run() {
+    PosteriorChain out;
+    out.probability.assign(place(rows_.size(), 0), 0.0);
+    const int sweeps = options_.warmup + options_.kept * options_.thin;
+    for (int i = 1; i <= sweeps; ++i) {
+      const int after = i - options_.warmup;
+      sweep(after > 0 && after % options_.thin == 0 ? &out : nullptr);
+      Watch::ask();
+    }
+    const double drawn = static_cast<double>(sweeps) * std::max<std::size_t>(1, theta_.size());
+    out.stuck = stuck_ * static_cast<double>(cells_) / drawn;
+    return out;
+  }
+
+ protected:
+  // Draws everything once, and adds it to `kept` unless null.
+  virtual void sweep(PosteriorChain* kept) = 0;
+
+  // Of rows and classes, or of populations and classes.
+  std::size_t place(int row, int k) const { return static_cast<std::size_t>(row) * K_ + k; }
+
+  std::vector<double> mean_matrix() const {
+    std::vector<double> mean(cells_, 0.0);
+    for (int j = 0; j < prior_.raters; ++j) {
+      const double* matrix = &theta_[prior_.matrix_of[j] * cells_];
+      for (std::size_t i = 0; i < cells_; ++i) mean[i] += matrix[i] / prior_.raters;
+    }
+    return mean;
+  }
+
+  // Calls visit(system, answer) for each that a row has.
+  template <class Visit>
+  void for_each_answer(int row, const Visit& visit) const {
+    for (int s = 0; s < rows_.systems; ++s) {
+      const int answer = rows_.answer[static_cast<std::size_t>(row) * rows_.systems + s];
+      if (answer >= 0) visit(s, answer);
+    }
+  }
+
+  void store_parameters(PosteriorChain& out) const {
+    for (const std::vector<double>* part : {&base_, &theta_, &system_}) {
+      out.draws.insert(out.draws.end(), part->begin(), part->end());
+    }
+    out.switched += has_switched(base_.data(), mean_matrix().data(), K_);
+  }
+
+  const PosteriorRows& rows_;
+  const PosteriorPrior& prior_;
+  const ChainOptions& options_;
+  Stream stream_;
+  int K_;
+  std::size_t cells_;
+  std::vector<double> base_, theta_, system_;
+  double stuck_ = 0;  // matrices that kept their value for the order
+};
+
+}  // namespace fallible
+
+#endif
